@@ -13,7 +13,7 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/admission"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/persisttest"
 	"boxoffice/persistence/snapshot"
@@ -54,15 +54,15 @@ func BenchmarkFirstAnswer(b *testing.B) {
 		name string
 		stop bool
 	}{{"crash", false}, {"stop", true}} {
-		ask(b, n, engine.EventRef(eventNo), event.GateStats{}) // it is loaded, so a stop puts it away
+		ask(b, n, engine.EventRef(eventNo), admission.GateStats{}) // it is loaded, so a stop puts it away
 		leave(how.stop)
 		n, leave = onPostgres(b, pool)
 		b.Run(how.name, func(b *testing.B) {
 			for range b.N {
 				start := time.Now()
-				r, err := n.Ask(context.Background(), engine.EventRef(eventNo), event.GateStats{})
+				r, err := n.Ask(context.Background(), engine.EventRef(eventNo), admission.GateStats{})
 				require.NoError(b, err)
-				require.Equal(b, int64(orders), r.(*event.Stats).Issued)
+				require.Equal(b, int64(orders), r.(*admission.Stats).Issued)
 				b.ReportMetric(float64(time.Since(start).Milliseconds()), "ms/first-answer")
 				b.StopTimer()
 				leave(false)

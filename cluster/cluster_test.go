@@ -16,9 +16,11 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/members"
@@ -157,15 +159,15 @@ func (p *party) onSaleFrom(name string, number int64, quantity int64) {
 	p.from(name, engine.EventRef(number), event.Move{To: event.StatusPublished})
 }
 
-func placeIn(number int64, i int) event.Place {
-	return event.Place{
+func placeIn(number int64, i int) ledger.Place {
+	return ledger.Place{
 		Order: engine.NewID(number, fmt.Appendf(nil, "%010d", i)), Email: "a@example.org", Customer: uint64(i + 1),
 		Lines: []order.Line{{Type: typeNo, Quantity: 1}},
 	}
 }
 
 func (p *party) issued(name string, number int64) int64 {
-	return p.from(name, engine.EventRef(number), event.GateStats{}).(*event.Stats).Issued
+	return p.from(name, engine.EventRef(number), admission.GateStats{}).(*admission.Stats).Issued
 }
 
 // hosts are the nodes with actors.
@@ -191,9 +193,9 @@ func TestAnyNodeReachesEveryActor(t *testing.T) {
 	require.Equal(t, []string{"a", "b", "c"}, p.hosts())
 	for number := int64(1); number <= partyEvents; number++ {
 		for i, name := range []string{"a", "b"} {
-			require.Equal(t, order.StatusCompleted, p.from(name, engine.EventRef(number), placeIn(number, i)).(*event.OrderReply).Status)
+			require.Equal(t, order.StatusCompleted, p.from(name, engine.EventRef(number), placeIn(number, i)).(*ledger.OrderReply).Status)
 		}
-		first := p.from("a", engine.EventRef(number), placeIn(number, 1)).(*event.OrderReply)
+		first := p.from("a", engine.EventRef(number), placeIn(number, 1)).(*ledger.OrderReply)
 		require.True(t, first.Known)
 		_, err := p.nodes["c"].Ask(t.Context(), engine.EventRef(number), placeIn(number, 2))
 		var r *engine.Refusal

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
 	"boxoffice/persistence/persisttest"
 )
@@ -138,9 +139,9 @@ func BenchmarkReactivation(b *testing.B) {
 	var worst time.Duration
 	for range b.N {
 		start := time.Now()
-		r, err := n.Ask(context.Background(), engine.EventRef(eventNo), event.GateStats{})
+		r, err := n.Ask(context.Background(), engine.EventRef(eventNo), admission.GateStats{})
 		require.NoError(b, err)
-		require.EqualValues(b, 5, r.(*event.Stats).Issued)
+		require.EqualValues(b, 5, r.(*admission.Stats).Issued)
 		worst = max(worst, time.Since(start))
 		b.StopTimer()
 		leave(true)

@@ -12,7 +12,9 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/audit"
 	"boxoffice/persistence/codec"
@@ -76,14 +78,14 @@ SELECT stream_id, $1, head_of(stream_id) + $2, 0, 1, $3 FROM streams WHERE name 
 			require.NoError(t, err)
 
 			n, leave = onPostgres(t, pool)
-			require.Equal(t, int64(6), ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats).Issued)
+			require.Equal(t, int64(6), ask(t, n, engine.EventRef(eventNo), admission.GateStats{}).(*admission.Stats).Issued)
 			sell(n, 6, 8)
-			require.Equal(t, int64(8), ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats).Issued)
+			require.Equal(t, int64(8), ask(t, n, engine.EventRef(eventNo), admission.GateStats{}).(*admission.Stats).Issued)
 			require.Equal(t, int64(1), n.Stats().Unfounded)
 			leave(true)
 
 			n, leave = onPostgres(t, pool)
-			require.Equal(t, int64(8), ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats).Issued)
+			require.Equal(t, int64(8), ask(t, n, engine.EventRef(eventNo), admission.GateStats{}).(*admission.Stats).Issued)
 			require.Zero(t, n.Stats().Unfounded, "the next snapshot took its place")
 			leave(true)
 			requireSound(t, pool)
@@ -112,7 +114,7 @@ func TestARefusedActivationSavesNoSnapshot(t *testing.T) {
 		eventually(t, n, place(i, 1))
 	}
 	require.Positive(t, refused)
-	require.Equal(t, int64(20), ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats).Issued)
+	require.Equal(t, int64(20), ask(t, n, engine.EventRef(eventNo), admission.GateStats{}).(*admission.Stats).Issued)
 	require.NoError(t, n.Stop(t.Context()))
 	require.Zero(t, n.Stats().Unfounded)
 	require.NoError(t, j.Stop(t.Context()))
@@ -176,16 +178,16 @@ func TestARepeatedPlaceDoesNotOvertakeItsRefusal(t *testing.T) {
 		wg.Go(func() { then(n.Ask(t.Context(), engine.EventRef(eventNo), cmd)) })
 		require.Eventually(t, func() bool { return j.Backlog() > before }, time.Minute, time.Millisecond)
 	}
-	send(event.BeginPayment{Order: ann.Order, Number: "ann", Provider: "paystack"}, func(_ engine.Reply, err error) { require.NoError(t, err) })
+	send(ledger.BeginPayment{Order: ann.Order, Number: "ann", Provider: "paystack"}, func(_ engine.Reply, err error) { require.NoError(t, err) })
 	send(bob, func(_ engine.Reply, err error) {
 		var r *engine.Refusal
 		require.ErrorAs(t, err, &r)
 		require.Equal(t, engine.TicketSoldOut, r.Code)
 	})
-	send(event.CancelOrder{Order: ann.Order}, func(_ engine.Reply, err error) { require.NoError(t, err) })
+	send(ledger.CancelOrder{Order: ann.Order}, func(_ engine.Reply, err error) { require.NoError(t, err) })
 	send(bob, func(r engine.Reply, err error) {
 		require.NoError(t, err)
-		require.Equal(t, bob.Order, r.(*event.OrderReply).Order.ID)
+		require.Equal(t, bob.Order, r.(*ledger.OrderReply).Order.ID)
 	})
 	require.NoError(t, lock.Rollback(t.Context()))
 	wg.Wait()

@@ -144,6 +144,11 @@ func (in *inbound) handle(kind byte, r *reader) error {
 				in.Answer(number, nil, nil)
 			})
 		}
+	case frameWrote:
+		number, caller := r.number(), r.text()
+		if r.err == nil {
+			in.sendPositions(number, in.n.wrote.find(caller))
+		}
 	case frameFollow:
 		number, event := r.number(), r.number()
 		if r.err == nil {

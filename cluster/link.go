@@ -40,6 +40,8 @@ type link struct {
 	done chan struct{} // closed when the link is broken
 	once sync.Once
 	err  error // after done
+
+	revision int64 // of the other node, once it has said hello
 }
 
 func newLink(conn net.Conn) *link {
@@ -202,6 +204,7 @@ func (l *link) exchangeHello(in *bufio.Reader, self, want string) (other string,
 	w.number(protocol)
 	w.text(self)
 	w.text(want)
+	w.number(revision)
 	w.end()
 	if err := l.flush(&w); err != nil {
 		return "", err
@@ -213,6 +216,9 @@ func (l *link) exchangeHello(in *bufio.Reader, self, want string) (other string,
 	}
 	r := &reader{b: body}
 	version, other, me := r.number(), r.text(), r.text()
+	if r.err == nil && len(r.b) > 0 { // the release before sent none
+		l.revision = r.number()
+	}
 	switch {
 	case kind != frameHello || r.err != nil:
 		return "", errFrame

@@ -86,6 +86,7 @@ type Node struct {
 	ceded      *xsync.Map[engine.Ref, time.Time] // actors that other nodes asked us a moment ago to let go
 	feeds      *feeds
 	own, heard committed // batches of this node, and those of others that replies depend on
+	wrote      wrote
 	reshuffled chan struct{}
 	adrift     atomic.Int64 // tells whose actors are moving
 	activated  atomic.Int64 // actors made

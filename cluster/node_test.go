@@ -16,9 +16,11 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
@@ -192,8 +194,8 @@ func eventually(t *testing.T, n *cluster.Node, cmd engine.Command) {
 	}, time.Minute, time.Millisecond)
 }
 
-func place(i, quantity int) event.Place {
-	return event.Place{
+func place(i, quantity int) ledger.Place {
+	return ledger.Place{
 		Order: engine.NewID(eventNo, fmt.Appendf(nil, "%010d", i)), Email: "a@example.org", Customer: uint64(i + 1),
 		Lines: []order.Line{{Type: typeNo, Quantity: int64(quantity)}},
 	}
@@ -217,7 +219,7 @@ func TestOrdersSellOutAndSurviveARestart(t *testing.T) {
 				refused++
 				return
 			}
-			require.Equal(t, order.StatusCompleted, r.(*event.OrderReply).Status)
+			require.Equal(t, order.StatusCompleted, r.(*ledger.OrderReply).Status)
 			sold++
 		})
 	}
@@ -228,7 +230,7 @@ func TestOrdersSellOutAndSurviveARestart(t *testing.T) {
 
 	n, j = w.node(t, nil)
 	defer stop(t, n, j)
-	stats := ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats)
+	stats := ask(t, n, engine.EventRef(eventNo), admission.GateStats{}).(*admission.Stats)
 	require.Equal(t, int64(50), stats.Issued)
 	_, err := n.Ask(t.Context(), engine.EventRef(eventNo), place(100, 1))
 	require.ErrorContains(t, err, string(engine.TicketSoldOut))
@@ -239,10 +241,10 @@ func TestARepeatedCommandHasOneOutcome(t *testing.T) {
 	n, j := newWorld().node(t, nil)
 	defer stop(t, n, j)
 	onSale(t, n, 0, 5)
-	first := ask(t, n, engine.EventRef(eventNo), place(1, 2)).(*event.OrderReply)
-	again := ask(t, n, engine.EventRef(eventNo), place(1, 2)).(*event.OrderReply)
+	first := ask(t, n, engine.EventRef(eventNo), place(1, 2)).(*ledger.OrderReply)
+	again := ask(t, n, engine.EventRef(eventNo), place(1, 2)).(*ledger.OrderReply)
 	require.Equal(t, first.Order.FirstTicket, again.Order.FirstTicket)
-	require.Equal(t, int64(2), ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats).Issued)
+	require.Equal(t, int64(2), ask(t, n, engine.EventRef(eventNo), admission.GateStats{}).(*admission.Stats).Issued)
 }
 
 func TestACrashForgetsOnlyWhatWasNotAcknowledged(t *testing.T) {
@@ -250,7 +252,7 @@ func TestACrashForgetsOnlyWhatWasNotAcknowledged(t *testing.T) {
 	w := newWorld()
 	n, j := w.node(t, nil)
 	onSale(t, n, 500, 5)
-	o := ask(t, n, engine.EventRef(eventNo), place(1, 3)).(*event.OrderReply).Order
+	o := ask(t, n, engine.EventRef(eventNo), place(1, 3)).(*ledger.OrderReply).Order
 	j.Crash()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -258,7 +260,7 @@ func TestACrashForgetsOnlyWhatWasNotAcknowledged(t *testing.T) {
 
 	n, j = w.node(t, nil)
 	defer stop(t, n, j)
-	got := ask(t, n, engine.EventRef(eventNo), event.GetOrder{Order: o.ID}).(*event.OrderReply).Order
+	got := ask(t, n, engine.EventRef(eventNo), ledger.GetOrder{Order: o.ID}).(*ledger.OrderReply).Order
 	require.Equal(t, o, got)
 	_, err := n.Ask(t.Context(), engine.EventRef(eventNo), place(2, 3))
 	require.ErrorContains(t, err, string(engine.TicketSoldOut))
@@ -333,7 +335,7 @@ func TestAStreamWithAStrayFactIsServed(t *testing.T) {
 	n, j = w.node(t, nil)
 	defer stop(t, n, j)
 	ask(t, n, engine.EventRef(eventNo), place(1, 1))
-	require.Equal(t, int64(1), ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats).Issued)
+	require.Equal(t, int64(1), ask(t, n, engine.EventRef(eventNo), admission.GateStats{}).(*admission.Stats).Issued)
 }
 
 // An order is made while its reservation is not yet durable: it must not outlive it.
@@ -350,12 +352,12 @@ func TestAnOrderNeedsItsReservation(t *testing.T) {
 	var r *engine.Refusal
 	require.ErrorAs(t, err, &r)
 	require.Equal(t, engine.Unavailable, r.Code)
-	eventually(t, n, event.GateStats{})
-	_, err = n.Ask(t.Context(), engine.EventRef(eventNo), event.GetOrder{Order: lost.Order})
+	eventually(t, n, admission.GateStats{})
+	_, err = n.Ask(t.Context(), engine.EventRef(eventNo), ledger.GetOrder{Order: lost.Order})
 	require.ErrorAs(t, err, &r)
 	require.Equal(t, engine.OrderNotFound, r.Code)
 	eventually(t, n, lost)
-	require.Equal(t, int64(1), ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats).Issued)
+	require.Equal(t, int64(1), ask(t, n, engine.EventRef(eventNo), admission.GateStats{}).(*admission.Stats).Issued)
 }
 
 // What an order takes and the order itself become durable together, unless the
@@ -415,7 +417,7 @@ func TestIdleActorsAreSnapshottedAndPutAway(t *testing.T) {
 	ask(t, n, engine.EventRef(eventNo), place(1, 1))
 	idle.Store(int64(10 * time.Minute)) // long since the claim was proven
 	require.Eventually(t, func() bool { return n.Actors() == 0 }, time.Minute, 10*time.Millisecond)
-	require.Equal(t, int64(1), ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats).Issued)
+	require.Equal(t, int64(1), ask(t, n, engine.EventRef(eventNo), admission.GateStats{}).(*admission.Stats).Issued)
 	require.Eventually(t, func() bool {
 		w.shelf.mu.Lock()
 		defer w.shelf.mu.Unlock()
@@ -443,7 +445,7 @@ func TestSnapshotsEndAnywhere(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		require.Equal(t, int64((round+1)*orders), ask(t, n, engine.EventRef(eventNo), event.GateStats{}).(*event.Stats).Issued)
+		require.Equal(t, int64((round+1)*orders), ask(t, n, engine.EventRef(eventNo), admission.GateStats{}).(*admission.Stats).Issued)
 		j.Crash()
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -503,9 +505,9 @@ func TestAStaleActivationAnswersNothing(t *testing.T) {
 	untilIdle(t, n)
 	w.usurp(t, engine.EventRef(eventNo))
 	idle.Store(int64(10 * time.Second)) // nothing has proven the claim since
-	_, err := n.Ask(t.Context(), engine.EventRef(eventNo), event.GateStats{})
+	_, err := n.Ask(t.Context(), engine.EventRef(eventNo), admission.GateStats{})
 	var r *engine.Refusal
 	require.ErrorAs(t, err, &r)
 	require.Equal(t, engine.Unavailable, r.Code)
-	eventually(t, n, event.GateStats{})
+	eventually(t, n, admission.GateStats{})
 }

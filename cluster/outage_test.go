@@ -14,7 +14,7 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/admission"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/members"
 )
@@ -86,7 +86,7 @@ func TestAWakeIsNotShed(t *testing.T) {
 	defer stop(t, n, j)
 	defer close(a.wait)
 	for range 2 * most {
-		n.Tell(engine.EventRef(eventNo), event.GateStats{})
+		n.Tell(engine.EventRef(eventNo), admission.GateStats{})
 	}
 	require.EqualValues(t, most, n.Census().Deepest)
 	n.Tell(engine.EventRef(eventNo), engine.Wake{})
@@ -185,7 +185,7 @@ func TestATellDoesNotRunInCircles(t *testing.T) {
 	b.Members([]members.Member{a.member, leaving})
 	require.Eventually(t, func() bool { return a.Census().Links+b.Census().Links == 2 }, time.Minute, time.Millisecond)
 	before := sent.Load()
-	a.Tell(engine.EventRef(p.eventOf("b")), event.GateStats{})
+	a.Tell(engine.EventRef(p.eventOf("b")), admission.GateStats{})
 	require.Eventually(t, func() bool { return sent.Load() > before+100 }, time.Minute, time.Millisecond, "it does go on")
 	require.Never(t, func() bool { return sent.Load() > before+10_000 }, 500*time.Millisecond, 10*time.Millisecond)
 	a.Members([]members.Member{a.member, leaving})

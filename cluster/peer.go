@@ -179,6 +179,15 @@ func (p *peer) handle(kind byte, r *reader) error {
 		return p.reply(r)
 	case frameCommitted:
 		p.n.heard.note(int32(r.number()), r.number()) //nolint:gosec // as it was sent
+	case framePositions:
+		number, all := r.number(), make(positions)
+		for r.err == nil && len(r.b) > 0 {
+			all[int32(r.number())] = r.number() //nolint:gosec // as it was sent
+		}
+		if r.err != nil {
+			return r.err
+		}
+		p.answer(number, all, nil)
 	case frameFacts:
 		record := journal.Record{Ref: r.ref(), Stream: r.number(), First: r.number(), Last: r.number()}
 		record.Bytes = r.bytes()

@@ -20,7 +20,7 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 )
 
@@ -105,7 +105,7 @@ func TestLinksOverMutualTLS(t *testing.T) {
 	}, "a", "b")
 	for number := int64(1); number <= partyEvents; number++ {
 		p.onSaleFrom("a", number, 2)
-		require.Equal(t, order.StatusCompleted, p.from("b", engine.EventRef(number), placeIn(number, 1)).(*event.OrderReply).Status)
+		require.Equal(t, order.StatusCompleted, p.from("b", engine.EventRef(number), placeIn(number, 1)).(*ledger.OrderReply).Status)
 	}
 	require.Equal(t, []string{"a", "b"}, p.hosts())
 	require.Equal(t, 1, p.nodes["a"].Census().Links)

@@ -21,18 +21,27 @@ import (
 // maps by field name. A field may be added, but never gets another meaning, so that two releases
 // understand each other (tests hold golden frames).
 const (
-	frameHello     byte = 1 // protocol version, sender's and receiver's member id: the first frame each way
-	frameAsk       byte = 2 // call, milliseconds left, ref, name, command
-	frameTell      byte = 3 // ref, name, command
-	frameReply     byte = 4 // call, outcome, and name and reply or refusal
-	frameYield     byte = 5 // call, ref: let the actor go, I am about to claim its stream
-	frameFollow    byte = 6 // call, event: send me its facts as they are committed
-	frameFacts     byte = 7 // ref, stream, first, last, facts as in the journal
-	frameCommitted byte = 8 // writer, batch: what the replies behind this frame depend on
-	framePing      byte = 9 // nothing: the link is alive
+	frameHello     byte = 1  // protocol version, sender's and receiver's member id, revision: the first frame each way
+	frameAsk       byte = 2  // call, milliseconds left, ref, name, command
+	frameTell      byte = 3  // ref, name, command
+	frameReply     byte = 4  // call, outcome, and name and reply or refusal
+	frameYield     byte = 5  // call, ref: let the actor go, I am about to claim its stream
+	frameFollow    byte = 6  // call, event: send me its facts as they are committed
+	frameFacts     byte = 7  // ref, stream, first, last, facts as in the journal
+	frameCommitted byte = 8  // writer, batch: what the replies behind this frame depend on
+	framePing      byte = 9  // nothing: the link is alive
+	frameWrote     byte = 10 // call, caller: how far was the journal when you answered its last write
+	framePositions byte = 11 // call, and writer and batch for each writer: the answer to frameWrote
 )
 
 const protocol = 1
+
+// revision counts the frames that were added since the protocol began: a node is asked nothing that
+// it does not know.
+const (
+	revision      = 1
+	revisionWrote = 1
+)
 
 // maxFrame bounds a frame: the seat map of a stadium takes about 5 MB.
 const maxFrame = 64 << 20
@@ -71,7 +80,7 @@ var byName = func() map[string]reflect.Type {
 }()
 
 // messageName is the name of a command, reply or detail between nodes: its type's name, such as
-// "event.Place", or the name that the type had in the release before.
+// "ledger.Place", or the name that the type had in the release before.
 func messageName(m any) string {
 	name := typeName(m)
 	if former := all.FormerNames[name]; len(former) > 0 {

@@ -15,9 +15,9 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/all"
-	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 )
 
@@ -30,7 +30,7 @@ func TestEveryCommandIsOnTheList(t *testing.T) {
 	t.Parallel()
 	listed := map[string]bool{}
 	for _, c := range all.Commands {
-		listed[messageName(c)] = true
+		listed[typeName(c)] = true
 	}
 	var found int
 	require.NoError(t, filepath.WalkDir("../engine", func(path string, _ os.DirEntry, err error) error {
@@ -47,6 +47,33 @@ func TestEveryCommandIsOnTheList(t *testing.T) {
 		return nil
 	}))
 	require.Equal(t, len(all.Commands), found)
+}
+
+// A type is sent under the name that it had in the release before, and no name stands for two types.
+func TestFormerNames(t *testing.T) {
+	t.Parallel()
+	named := map[string]string{}
+	name := func(name, typ string) {
+		require.Empty(t, named[name], "%s stands for %s and for %s", name, named[name], typ)
+		named[name] = typ
+	}
+	for _, m := range slices.Concat(toAny(all.Commands), toAny(all.Replies), all.Details) {
+		if typ := typeName(m); named[typ] == "" {
+			for _, one := range append([]string{typ}, all.FormerNames[typ]...) {
+				name(one, typ)
+			}
+		}
+	}
+	for typ := range all.FormerNames {
+		require.Equal(t, typ, named[typ], "no message has this type")
+	}
+}
+
+func toAny[T any](list []T) (out []any) {
+	for _, one := range list {
+		out = append(out, one)
+	}
+	return out
 }
 
 // A message is the same on the other side, whatever its fields hold: a type with
@@ -139,13 +166,13 @@ func TestGoldenFrames(t *testing.T) {
 			w.number(7)
 			w.number(15_000)
 			w.ref(engine.EventRef(42))
-			return w.message(event.Place{Order: id, Email: "a@example.org", Customer: 9, Lines: []order.Line{{Type: 3, Quantity: 2}}})
+			return w.message(ledger.Place{Order: id, Email: "a@example.org", Customer: 9, Lines: []order.Line{{Type: 3, Quantity: 2}}})
 		}, func(r *reader) (any, error) {
 			require.EqualValues(t, 7, r.number())
 			require.EqualValues(t, 15_000, r.number())
 			require.Equal(t, engine.EventRef(42), r.ref())
 			return r.command()
-		}, event.Place{Order: id, Email: "a@example.org", Customer: 9, Lines: []order.Line{{Type: 3, Quantity: 2}}}},
+		}, ledger.Place{Order: id, Email: "a@example.org", Customer: 9, Lines: []order.Line{{Type: 3, Quantity: 2}}}},
 		{"tell", func(w *writer) error {
 			w.begin(frameTell)
 			w.ref(engine.InventoryRef(42, 3))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"boxoffice/edge/catalog"
+	"boxoffice/edge/files"
 	"boxoffice/edge/gates"
 	"boxoffice/edge/holders"
 	"boxoffice/edge/identity"
@@ -14,8 +15,10 @@ import (
 	"boxoffice/edge/outward"
 	"boxoffice/edge/people"
 	"boxoffice/edge/refunds"
+	"boxoffice/edge/rooms"
 	"boxoffice/edge/route"
 	"boxoffice/edge/sales"
+	"boxoffice/edge/venues"
 )
 
 // Areas are the handlers of a node. The zero value has the table of operations, which
@@ -23,6 +26,9 @@ import (
 type Areas struct {
 	Identity   *identity.Handlers
 	Catalog    *catalog.Handlers
+	Venues     *venues.Handlers
+	Files      *files.Handlers
+	Rooms      *rooms.Handlers
 	Sales      *sales.Handlers
 	Holders    *holders.Handlers
 	Refunds    *refunds.Handlers
@@ -37,6 +43,6 @@ type Areas struct {
 // Routes is the route table: every operation, once. Registration, validation,
 // the document and the suites are derived from it.
 func (a *Areas) Routes() []route.Op {
-	return slices.Concat(a.Identity.Routes(), a.Catalog.Routes(), a.Sales.Routes(), a.Holders.Routes(), a.Refunds.Routes(),
-		a.Gates.Routes(), a.Money.Routes(), a.Learning.Routes(), a.Outward.Routes(), a.People.Routes(), a.Operations.Routes())
+	return slices.Concat(a.Identity.Routes(), a.Catalog.Routes(), a.Venues.Routes(), a.Files.Routes(), a.Rooms.Routes(), a.Sales.Routes(), a.Holders.Routes(),
+		a.Refunds.Routes(), a.Gates.Routes(), a.Money.Routes(), a.Learning.Routes(), a.Outward.Routes(), a.People.Routes(), a.Operations.Routes())
 }

@@ -60,13 +60,16 @@ var secretsRead = map[string]secretRead{
 	"ticket's full code": {doors: []string{"createReview ticketCode"}, other: random},
 	"live token":         {doors: []string{"watchGates token"}, other: random},
 	"media signature":    {doors: []string{"getMedia sig", "getMediaVariant sig"}, other: random},
-	"notice signature":   {doors: []string{"receiveNOWPaymentsNotice X-Nowpayments-Sig", "receivePaystackNotice X-Paystack-Signature", "receiveFlutterwaveNotice Verif-Hash"}, other: random},
+	"notice signature":   {doors: []string{"receiveNOWPaymentsNotice X-Nowpayments-Sig", "receivePaystackNotice X-Paystack-Signature", "receiveFlutterwaveNotice Verif-Hash", "receiveStripeNotice Stripe-Signature", "receiveMollieNotice sig"}, other: random},
+	"beacon's round":     {doors: []string{"bringBeacon signature"}, other: "no secret: anybody may know it, and it is verified under the chain's key"},
 	"checkout session":   {doors: []string{"holdSeats holder", "releaseSeats holder", "holdBestSeats holder", "placeOrder holder"}, other: "what a client makes up for itself, 8 characters or more"},
 }
 
 // written are the fields whose row sets a secret, or has the caller prove one of its own that it has
-// just been shown.
+// just been shown. Or it looks among what the caller has
+// made, as an organizer does who lists orders by the code.
 var written = []string{
+	"listOrders promoCode",
 	"register password", "resetPassword password", "confirmEmail password", "activateTwoFactor code",
 	"createTicketType presaleCode", "updateTicketType presaleCode", "createPromoCode code", "updatePromoCode code",
 	"createEvent syllabus.lessonPin", "updateEvent syllabus.lessonPin",

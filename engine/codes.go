@@ -25,6 +25,7 @@ const (
 	ReviewExists        Code = "REVIEW_EXISTS"
 	ActiveTickets       Code = "ACTIVE_TICKETS"
 	NoteNotFound        Code = "NOTE_NOT_FOUND"
+	PayoutNotFound      Code = "PAYOUT_NOT_FOUND"
 	NoTickets           Code = "NO_TICKETS"
 	EmailSendFailed     Code = "EMAIL_SEND_FAILED"
 	MethodNotAllowed    Code = "METHOD_NOT_ALLOWED"
@@ -46,9 +47,13 @@ const (
 	RefundNotEligible   Code = "REFUND_NOT_ELIGIBLE"
 	RefundNotPending    Code = "REFUND_NOT_PENDING"
 	NoWithdrawal        Code = "WITHDRAWAL_NOT_POSSIBLE"
+	NotReschedulable    Code = "RESCHEDULE_NOT_POSSIBLE"
 	SectionInUse        Code = "SECTION_IN_USE"
 	PromoCodeInvalid    Code = "PROMO_CODE_INVALID"
 	WaitlistClosed      Code = "WAITLIST_CLOSED"
+	QueueRequired       Code = "QUEUE_REQUIRED"
+	QueueClosed         Code = "QUEUE_CLOSED"
+	QueueFrozen         Code = "QUEUE_FROZEN"
 	NotReservation      Code = "NOT_A_RESERVATION_EVENT"
 	DateUnavailable     Code = "DATE_UNAVAILABLE"
 	SlotFull            Code = "SLOT_FULL"
@@ -121,6 +126,7 @@ var CodeTable = map[Code]CodeDef{
 	ReviewExists:         {409, false, "The ticket has been reviewed."},
 	ActiveTickets:        {409, false, "Tickets were paid for that are still to be used."},
 	NoteNotFound:         {404, false, "No such note."},
+	PayoutNotFound:       {404, false, "No such payout."},
 	NoTickets:            {409, false, "The customer has no active ticket."},
 	EmailSendFailed:      {502, true, "The mail could not be sent."},
 	MethodNotAllowed:     {405, false, "This path does not answer that method."},
@@ -144,6 +150,9 @@ var CodeTable = map[Code]CodeDef{
 	NotReservation:       {400, false, "The event is not booked by date."},
 	PromoCodeInvalid:     {409, false, "The promo code does not hold for this order."},
 	WaitlistClosed:       {409, false, "Nobody can wait for these tickets."},
+	QueueRequired:        {403, false, "The event has a waiting room, and this request has no admission from it."},
+	QueueClosed:          {409, false, "Nobody can join this waiting room now."},
+	QueueFrozen:          {409, false, "The rules of a draw can't change once registration has begun."},
 	CodeExists:           {409, false, "The code is taken."},
 	CodeLocked:           {409, false, "A code that was redeemed keeps its name."},
 	CourseIncomplete:     {400, false, "The course is not complete."},
@@ -160,6 +169,7 @@ var CodeTable = map[Code]CodeDef{
 	RefundNotEligible:    {409, false, "Money can not be asked back for this."},
 	RefundNotPending:     {409, false, "The refund has been decided."},
 	NoWithdrawal:         {409, false, "The right to withdraw from this purchase has ended, or there was none."},
+	NotReschedulable:     {409, false, "The ticket can't move to another date."},
 	SectionInUse:         {409, false, "A ticket type names this section."},
 	Conflict:             {409, false, "The request conflicts with the resource's state."},
 	EmailTaken:           {409, false, "An account with this e-mail exists."},

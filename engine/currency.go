@@ -1,48 +1,142 @@
 package engine
 
-import "strconv"
+import (
+	"fmt"
+	"slices"
+	"strconv"
 
-// Currency is one row of Currencies. Every currency has two decimal places.
+	"github.com/Rhymond/go-money"
+)
+
+// Currency is what amounts of a currency need: how to write them, and which wallet holds them.
 type Currency struct {
-	Number int64 // as stored; never reused
-	Code   string
-	Symbol string
+	Number   int64 // as stored; never reused
+	Code     string
+	Symbol   string
+	Decimals int // of its minor unit, by ISO 4217: 0, 2 or 3
 }
 
-// Currencies is the table of currencies that organizations sell in.
+// Currencies are those that a deployment sells in unless it names others. Their numbers are older
+// than those of all other currencies, which have the numeric codes of ISO 4217.
 var Currencies = []Currency{
-	{1, "USD", "$"},
-	{2, "NGN", "₦"},
-	{3, "ZAR", "R"},
+	{1, "USD", "$", 2},
+	{2, "NGN", "₦", 2},
+	{3, "ZAR", "R", 2},
 }
 
-// CurrencyOf finds a currency by its ISO 4217 code.
+// CurrencyOf finds a currency by its ISO 4217 code. What has no minor unit of 0, 2 or 3 decimals is
+// none.
 func CurrencyOf(code string) (Currency, bool) {
-	for _, c := range Currencies {
-		if c.Code == code {
-			return c, true
+	for i := range Currencies {
+		if Currencies[i].Code == code {
+			return Currencies[i], true
 		}
 	}
-	return Currency{}, false
+	return currencyIn(money.GetCurrency(code), code)
 }
 
 // CurrencyNumbered finds a currency by its number.
 func CurrencyNumbered(n int64) (Currency, bool) {
-	for _, c := range Currencies {
-		if c.Number == n {
-			return c, true
+	for i := range Currencies {
+		if Currencies[i].Number == n {
+			return Currencies[i], true
 		}
 	}
-	return Currency{}, false
+	text := strconv.FormatInt(n, 10)
+	for len(text) < 3 {
+		text = "0" + text
+	}
+	row := money.GetCurrencyByNumericCode(text)
+	if row == nil || slices.ContainsFunc(Currencies, func(c Currency) bool { return c.Code == row.Code }) {
+		return Currency{}, false
+	}
+	return currencyIn(row, row.Code)
 }
 
-// Decimal returns an amount of minor units with its two decimal places.
-func Decimal(minor int64) string {
+// currencyIn reads a row of the library's table, whose code has to be the one that was asked for.
+func currencyIn(row *money.Currency, code string) (Currency, bool) {
+	if row == nil || row.Code != code || row.Fraction != 0 && row.Fraction != 2 && row.Fraction != 3 {
+		return Currency{}, false
+	}
+	number, err := strconv.ParseInt(row.NumericCode, 10, 64)
+	if err != nil || number <= int64(len(Currencies)) {
+		return Currency{}, false
+	}
+	return Currency{Number: number, Code: code, Symbol: row.Grapheme, Decimals: row.Fraction}, true
+}
+
+// ParseCurrencies finds the currencies of a list of codes; without any, it returns Currencies. It
+// refuses a code that is unknown or stands twice.
+func ParseCurrencies(codes []string) ([]Currency, error) {
+	if len(codes) == 0 {
+		return Currencies, nil
+	}
+	all := make([]Currency, 0, len(codes))
+	for _, code := range codes {
+		c, ok := CurrencyOf(code)
+		switch {
+		case !ok:
+			return nil, fmt.Errorf("%q is no currency of ISO 4217 with 0, 2 or 3 decimals", code)
+		case slices.Contains(all, c):
+			return nil, fmt.Errorf("%s stands twice", code)
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// DecimalsOf returns how many decimals amounts of a currency have. What is no currency, such as the
+// text of a record that nobody has checked, counts as one with two.
+func DecimalsOf(code string) int {
+	c, ok := CurrencyOf(code)
+	if !ok {
+		return 2
+	}
+	return c.Decimals
+}
+
+// Decimal returns an amount of minor units with all decimals of its currency: "12.50" dollars,
+// "500" yen, "1.234" dinars.
+func Decimal(minor int64, currency string) string { return DecimalIn(minor, DecimalsOf(currency)) }
+
+// DecimalIn returns an amount of minor units that has so many decimals.
+func DecimalIn(minor int64, decimals int) string {
 	u := uint64(minor)
 	b := make([]byte, 0, 24)
 	if minor < 0 {
 		b, u = append(b, '-'), -u
 	}
-	b = strconv.AppendUint(b, u/100, 10)
-	return string(append(b, '.', byte('0'+u%100/10), byte('0'+u%10)))
+	scale := uint64(ScaleOf(decimals))
+	b = strconv.AppendUint(b, u/scale, 10)
+	if decimals == 0 {
+		return string(b)
+	}
+	b = append(b, '.')
+	for rest := u % scale; scale > 1; {
+		scale /= 10
+		b = append(b, byte('0'+rest/scale%10))
+	}
+	return string(b)
+}
+
+// ScaleOf returns how many minor units of so many decimals one unit of a currency has.
+func ScaleOf(decimals int) int64 {
+	scale := int64(1)
+	for range decimals {
+		scale *= 10
+	}
+	return scale
+}
+
+// Rescale converts an amount of so many decimals into one of others, rounded half away from zero
+// where decimals are lost.
+func Rescale(amount int64, from, to int) int64 {
+	if to >= from {
+		return amount * ScaleOf(to-from)
+	}
+	by := ScaleOf(from - to)
+	if amount < 0 {
+		return -((by/2 - amount) / by)
+	}
+	return (amount + by/2) / by
 }

@@ -26,6 +26,7 @@ const (
 	KindSeatmap   Kind = 4 // one per seated event: its seats
 	KindPromo     Kind = 5 // one per promo code: its terms and uses
 	KindCalendar  Kind = 6 // one per reservation event: its dates and slots
+	KindQueue     Kind = 7 // one per event with a waiting room: its visitors, their draw, who is admitted
 )
 
 // kindRows are the kinds' names as they are used in stream names, and whether an actor of the kind
@@ -40,6 +41,7 @@ var kindRows = [...]struct {
 	KindSeatmap:   {name: "seatmap"},
 	KindPromo:     {name: "promo", ofOrg: true},
 	KindCalendar:  {name: "calendar"},
+	KindQueue:     {name: "queue"},
 }
 
 // String returns the kind's name.
@@ -82,6 +84,9 @@ func WalletRef(org int64, currency string) Ref {
 
 // CalendarRef returns the actor of a reservation event's dates.
 func CalendarRef(event int64) Ref { return Ref{Kind: KindCalendar, Home: event, ID: event} }
+
+// QueueRef returns the actor of an event's waiting room.
+func QueueRef(event int64) Ref { return Ref{Kind: KindQueue, Home: event, ID: event} }
 
 // PromoRef returns the actor of an organization's promo code.
 func PromoRef(org, code int64) Ref { return Ref{Kind: KindPromo, Home: org, ID: code} }
@@ -186,6 +191,15 @@ type Decision struct {
 	// nothing, and the actor that gets one finds out by itself if the decision has been forgotten
 	// (docs/adr/0009).
 	Asks []Send
+}
+
+// Add adds the facts, answers and sends of another decision. Its reply is dropped.
+func (d *Decision) Add(more Decision) {
+	d.Facts = append(d.Facts, more.Facts...)
+	d.Answers = append(d.Answers, more.Answers...)
+	d.Sends = append(d.Sends, more.Sends...)
+	d.Joint = append(d.Joint, more.Joint...)
+	d.Asks = append(d.Asks, more.Asks...)
 }
 
 // State is one actor's memory. A kind implements it, and the host drives it.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 )
@@ -58,8 +59,16 @@ type Device struct {
 	counts  Counts
 }
 
+// longestName bounds the names of gates and devices, in characters, as the service does.
+const longestName = 100
+
 // Open opens a device, with everything that an earlier one kept in its folder.
 func Open(cfg Config) (*Device, error) {
+	for what, name := range map[string]string{"gate": cfg.Gate, "device": cfg.Name} {
+		if n := utf8.RuneCountInString(name); n > longestName {
+			return nil, fmt.Errorf("gate: the name of the %s has %d characters, of at most %d", what, n, longestName)
+		}
+	}
 	d := &Device{cfg: cfg, roster: newRoster()}
 	let, told := map[int]*Scan{}, map[int]*Told{}
 	store, err := openStore(cfg.Dir, func(m *kept) {

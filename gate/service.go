@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -60,10 +62,10 @@ func (d *Device) ask(ctx context.Context, scan *Scan) (*Told, error) {
 	var v verdict
 	_, err := d.exchange(ctx, http.MethodPost, path, scan.Request, body, &v)
 	if refused := (*refusal)(nil); errors.As(err, &refused) {
-		switch refused.Code {
-		case "VALIDATION_ERROR":
+		switch {
+		case refused.isOfCode():
 			v, err = verdict{Status: WrongEvent}, nil
-		case "RATE_LIMITED":
+		case refused.Code == "RATE_LIMITED":
 			v, err = verdict{Status: Undecided, Reason: &refused.Message}, nil
 		}
 	}
@@ -127,14 +129,44 @@ func (d *Device) askManifest(ctx context.Context, cursor string) (*Manifest, tim
 
 // refusal is a definite answer of the service that does not answer the question.
 type refusal struct {
-	Status  int    `json:"-"`
-	Code    string `json:"code"`
+	Status  int             `json:"-"`
+	Code    string          `json:"code"`
+	Message string          `json:"message"`
+	Details json.RawMessage `json:"details"`
+}
+
+// issue is a mistake in a request.
+type issue struct {
+	Path    string `json:"path"`
 	Message string `json:"message"`
+}
+
+// issues returns the mistakes that a refusal of a request names.
+func (r *refusal) issues() []issue {
+	var details struct {
+		Issues []issue `json:"issues"`
+	}
+	if r.Code != "VALIDATION_ERROR" || json.Unmarshal(r.Details, &details) != nil {
+		return nil
+	}
+	return details.Issues
+}
+
+// isOfCode reports whether the service has found fault with the scanned code alone: no ticket has
+// such a code. A mistake in what the device says of itself is no verdict on anybody's ticket.
+func (r *refusal) isOfCode() bool {
+	all := r.issues()
+	return len(all) > 0 && !slices.ContainsFunc(all, func(i issue) bool { return i.Path != "qrData" && i.Path != "ticketCode" })
 }
 
 // Error returns what the service says.
 func (r *refusal) Error() string {
-	return fmt.Sprintf("the service says %d %s: %s", r.Status, r.Code, r.Message)
+	var text strings.Builder
+	fmt.Fprintf(&text, "the service says %d %s: %s", r.Status, r.Code, r.Message)
+	for _, i := range r.issues() {
+		fmt.Fprintf(&text, " %s %s.", i.Path, i.Message)
+	}
+	return text.String()
 }
 
 // exchange sends a request and reads the data of its answer. It returns errAway if the service may

@@ -2,36 +2,34 @@ package sim
 
 import (
 	"fmt"
-	"runtime/debug"
 	"strings"
 
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/enginetest"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
+	"boxoffice/engine/queue"
 	"boxoffice/engine/seatmap"
 )
 
-func claimed(c keeper.Claim) string {
-	return fmt.Sprintf("%s@%d.%d", enginetest.OrderName(c.Order), c.Serial.Epoch(), uint32(c.Serial))
-}
-
-// brief says in a few words what a command asks.
-func brief(c engine.Command) string {
+// briefCommand says in a few words what a command asks.
+func briefCommand(c engine.Command) string {
 	switch c := c.(type) {
 	case keeper.Reserve:
-		return fmt.Sprintf("Reserve %s %d %v late=%t", claimed(c.Claim), c.Line.Quantity, c.Line.Seats, c.Line.Late)
+		return fmt.Sprintf("Reserve %s %d %v late=%t", enginetest.ClaimName(c.Claim), c.Line.Quantity, c.Line.Seats, c.Line.Late)
 	case keeper.Commit:
-		return "Commit " + claimed(c.Claim)
+		return "Commit " + enginetest.ClaimName(c.Claim)
 	case keeper.Release:
-		return "Release " + claimed(c.Claim)
+		return "Release " + enginetest.ClaimName(c.Claim)
 	case keeper.Granted:
-		return "Granted " + claimed(c.Claim) + " by " + c.Keeper.Name()
+		return "Granted " + enginetest.ClaimName(c.Claim) + " by " + c.Keeper.Name()
 	case keeper.Refused:
-		return "Refused " + claimed(c.Claim) + " by " + c.Keeper.Name() + ": " + string(c.Refusal.Code)
+		return "Refused " + enginetest.ClaimName(c.Claim) + " by " + c.Keeper.Name() + ": " + string(c.Refusal.Code)
 	case keeper.Closed:
-		return "Closed " + claimed(c.Claim) + " by " + c.Keeper.Name()
+		return "Closed " + enginetest.ClaimName(c.Claim) + " by " + c.Keeper.Name()
 	case keeper.Inquire:
 		return "Inquire " + briefClaims(c.Claims) + " by " + c.Keeper.Name()
 	case keeper.Confirmed:
@@ -48,47 +46,68 @@ func brief(c engine.Command) string {
 		return fmt.Sprintf("BestAvailable %d for %s of %d", c.Quantity, c.Holder, c.Principal)
 	case seatmap.Block:
 		return fmt.Sprintf("Block %v, unblock %v", c.Block, c.Unblock)
-	case event.Place:
+	case ledger.Place:
 		return fmt.Sprintf("Place %s print %x", enginetest.OrderName(c.Order), c.Fingerprint)
-	case event.PlaceAll:
+	case ledger.PlaceAll:
 		return fmt.Sprintf("PlaceAll %s and %d", enginetest.OrderName(c.Orders[0].Order), len(c.Orders)-1)
-	case event.CancelOrder:
+	case ledger.CancelOrder:
 		return "CancelOrder " + enginetest.OrderName(c.Order)
-	case event.BeginPayment:
+	case ledger.BeginPayment:
 		return "BeginPayment " + enginetest.OrderName(c.Order)
-	case event.OpenPayment:
+	case ledger.OpenPayment:
 		return "OpenPayment " + c.Reference
-	case event.ReportDeposit:
+	case ledger.ReportDeposit:
 		return fmt.Sprintf("ReportDeposit %s %s %d", c.Reference, c.Deposit, c.Received)
-	case event.ReportPayment:
+	case ledger.ReportPayment:
 		return fmt.Sprintf("ReportPayment %s %s %d", c.Reference, c.Status, c.Received)
-	case event.ReportRefund:
+	case ledger.ReportRefund:
 		return "ReportRefund " + c.Reference + " " + c.Status
-	case event.AskRefund:
+	case ledger.AskRefund:
 		return fmt.Sprintf("AskRefund %s %v approve=%t", enginetest.OrderName(c.Order), c.Tickets, c.Approve)
-	case event.DecideRefund:
+	case ledger.DecideRefund:
 		return fmt.Sprintf("DecideRefund %s %d approve=%t", enginetest.OrderName(c.Order), c.Position, c.Approve)
-	case event.Reschedule:
+	case ledger.Reschedule:
 		return fmt.Sprintf("Reschedule %s %d to %s %s", enginetest.OrderName(c.Order), c.Ticket, c.Date, c.Slot)
-	case event.Transfer:
+	case admission.Transfer:
 		return fmt.Sprintf("Transfer %d of %d", c.Ticket, c.Version)
-	case event.ClaimTransfer:
+	case admission.ClaimTransfer:
 		return fmt.Sprintf("ClaimTransfer %d round %d", c.Ticket, c.Round)
-	case event.Scan:
+	case admission.Scan:
 		return fmt.Sprintf("Scan %d of %d key %d at %s", c.Ticket, c.Version, c.Key, c.Gate)
 	case engine.Wake:
 		return fmt.Sprintf("Wake %d", c.Epoch)
 	case event.Move:
 		return "Move " + c.To
 	default:
-		return enginetest.CommandName(c)
+		return briefRoomCommand(c)
+	}
+}
+
+// briefRoomCommand says whom a command to a waiting room is about.
+func briefRoomCommand(c engine.Command) string {
+	name := enginetest.CommandName(c)
+	switch c := c.(type) {
+	case queue.Join:
+		return fmt.Sprintf("%s %.8s of person %d", name, c.Leaf, c.Person)
+	case queue.Look:
+		return fmt.Sprintf("%s %.8s", name, c.Leaf)
+	case queue.Admit:
+		return fmt.Sprintf("%s %.8s", name, c.Leaf)
+	case queue.Prove:
+		return fmt.Sprintf("%s %.8s", name, c.Leaf)
+	case queue.Bring:
+		return fmt.Sprintf("%s %.4x", name, c.Signature)
+	case queue.Pause:
+		return fmt.Sprintf("%s %t", name, c.On)
+	default:
+		return name
 	}
 }
 
 func briefClaims(cs []keeper.Claim) string {
 	names := make([]string, len(cs))
 	for i, c := range cs {
-		names[i] = claimed(c)
+		names[i] = enginetest.ClaimName(c)
 	}
 	return strings.Join(names, " ")
 }
@@ -97,9 +116,9 @@ func briefReply(r engine.Reply) string {
 	switch r := r.(type) {
 	case *engine.Refusal:
 		return string(r.Code)
-	case *event.OrderReply:
+	case *ledger.OrderReply:
 		return r.Status
-	case *event.ScanReply:
+	case *admission.ScanReply:
 		return r.Status
 	case *event.Record:
 		return r.Status
@@ -109,12 +128,11 @@ func briefReply(r engine.Reply) string {
 		return fmt.Sprintf("held %v, failed %v %v", r.Held, r.Failed, r.Reasons)
 	case *seatmap.Best:
 		return fmt.Sprintf("held %v", r.Held)
+	case *queue.Placed:
+		return fmt.Sprintf("draw %d, entry %d, place %d of which %d are served", r.Draw, r.Index, r.Place, r.Served)
+	case *queue.Record:
+		return fmt.Sprintf("%s, draw %d, %d entries, %d served", r.Phase, r.Draw, r.Count, r.Served)
 	default:
 		return fmt.Sprintf("%T", r)
 	}
-}
-
-func trace() string {
-	lines := strings.Split(string(debug.Stack()), "\n")
-	return strings.Join(lines[min(len(lines), 7):min(len(lines), 25)], "\n")
 }

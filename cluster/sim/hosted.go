@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"boxoffice/cluster/activation"
+	"boxoffice/cluster/sim/bugs"
 	"boxoffice/engine"
 	"boxoffice/engine/enginetest"
 	"boxoffice/persistence/codec"
@@ -47,34 +48,34 @@ func newHosted(n *node, ref engine.Ref) *hosted {
 	return a
 }
 
-// alive reports whether its node has neither crashed nor let go of it.
-func (a *hosted) alive() bool { return a.node.life == a.life }
+// isAlive reports whether its node has neither crashed nor let go of it.
+func (a *hosted) isAlive() bool { return a.node.life == a.life }
 
-// load claims the stream, reads the state, and hands it to the activation.
-func (a *hosted) load() {
+// claimAndLoad claims the stream, reads the state, and hands it to the activation.
+func (a *hosted) claimAndLoad() {
 	s := a.node.sim
-	if s.bug == LateClaim {
-		a.read()
+	if s.bug == bugs.LateClaim {
+		a.readState()
 	}
 	tries := int64(1)
-	if s.chance(s.swarm.unknown) {
+	if s.Chance(s.swarm.unknown) {
 		tries = 2 // the answer to the first claim was lost
 	}
-	asked := a.node.wall()
-	s.after(s.between(millisecond, 10*millisecond)*tries, func() {
-		if !a.alive() {
+	asked := a.node.wallClock()
+	s.After(s.Between(millisecond, 10*millisecond)*tries, func() {
+		if !a.isAlive() {
 			return
 		}
 		for range tries {
-			a.claim = s.claim(a)
+			a.claim = s.claimStream(a)
 		}
-		s.logf("node %d claims %s epoch %d", a.node.id, a.Ref.Name(), a.claim.Epoch)
-		s.after(s.between(millisecond, 20*millisecond), func() {
-			if !a.alive() {
+		s.Logf("node %d claims %s epoch %d", a.node.id, a.Ref.Name(), a.claim.Epoch)
+		s.After(s.Between(millisecond, 20*millisecond), func() {
+			if !a.isAlive() {
 				return
 			}
 			if a.loaded == nil {
-				a.read()
+				a.readState()
 			}
 			if a.loaded != nil {
 				a.Post(activation.Loaded{State: a.loaded, Claim: a.claim, At: asked, Seq: a.seq, Saved: a.saved})
@@ -83,62 +84,62 @@ func (a *hosted) load() {
 	})
 }
 
-// read loads the state.
-func (a *hosted) read() {
+// readState loads the state.
+func (a *hosted) readState() {
 	s := a.node.sim
-	state, head, err := s.load(a.Ref)
+	state, head, err := s.loadStream(a.Ref)
 	if err != nil {
-		s.failf("%s does not load: %w", a.Ref.Name(), err)
+		s.Failf("%s does not load: %w", a.Ref.Name(), err)
 		return
 	}
-	a.loaded, a.seq, a.saved = &judged{State: s.bug.wrap(a.Ref, state), by: a}, head, s.stream(a.Ref).snapshot().seq
+	a.loaded, a.seq, a.saved = &judged{State: s.bug.Wrap(a.Ref, state), by: a}, head, s.streamOf(a.Ref).snapshot().seq
 }
 
-// ask hands a client's command to the activation.
-func (a *hosted) ask(c *call) {
+// askCommand hands a client's command to the activation.
+func (a *hosted) askCommand(c *call) {
 	a.Post(activation.NewRemoteCall(c.cmd, &a.Load, &reply{a: a, call: c}, 0, 0))
 }
 
-// tell hands it a command without a caller.
-func (a *hosted) tell(cmd engine.Command) {
+// tellCommand hands it a command without a caller.
+func (a *hosted) tellCommand(cmd engine.Command) {
 	a.Load.Add(1)
 	a.Post(cmd)
 }
 
-func (a *hosted) retire(force bool) { a.Post(activation.Retire{Force: force, Done: func() {}}) }
+func (a *hosted) retireSoon(force bool) { a.Post(activation.Retire{Force: force, Done: func() {}}) }
 
 // Post puts a message into the mailbox. Most have their turn at once.
 func (a *hosted) Post(msg any) {
 	a.mailbox = append(a.mailbox, msg)
 	if !a.serving {
 		a.serving = true
-		a.node.sim.after(a.node.sim.turn(), a.serve)
+		a.node.sim.After(a.node.sim.drawTurn(), a.serveMailbox)
 	}
 }
 
-// serve deals with all messages.
-func (a *hosted) serve() {
+// serveMailbox deals with all messages.
+func (a *hosted) serveMailbox() {
 	a.serving = false
-	for len(a.mailbox) > 0 && a.alive() && a.node.sim.err == nil {
+	for len(a.mailbox) > 0 && a.isAlive() && a.node.sim.Err() == nil {
 		msg := a.mailbox[0]
 		a.mailbox = a.mailbox[1:]
 		if l, ok := msg.(activation.Loaded); ok && !a.stopped {
-			a.state, a.since = l.State, a.node.sim.now
+			a.state, a.since = l.State, a.node.sim.Now()
 		}
 		a.Handle(msg)
 		if a.state != nil {
 			// One that has been succeeded does not know the last facts, and what it
 			// decides is fenced off.
-			current := a.node.sim.stream(a.Ref).epoch == a.claim.Epoch
+			current := a.node.sim.streamOf(a.Ref).epoch == a.claim.Epoch
 			if err := a.state.Check(); err != nil && current {
-				a.node.sim.failf("%s after %T: %w", a.Ref.Name(), msg, err)
+				a.node.sim.Failf("%s after %T: %w", a.Ref.Name(), msg, err)
 			}
 		}
 	}
 }
 
 // Now is the node's clock.
-func (a *hosted) Now() time.Time { return a.node.wall() }
+func (a *hosted) Now() time.Time { return a.node.wallClock() }
 
 // Log makes a failure of what the activation takes for an error.
 func (a *hosted) Log() *slog.Logger { return a.node.sim.errors }
@@ -147,13 +148,13 @@ func (a *hosted) Log() *slog.Logger { return a.node.sim.errors }
 func (a *hosted) Append(e *journal.Entry) {
 	s := a.node.sim
 	for _, f := range e.Facts {
-		s.logf("  fact %T", f)
+		s.Logf("  fact %T", f)
 	}
 	a.seq += int64(len(e.Facts))
 	a.pending++
 	a.node.lane.queue = append(a.node.lane.queue, &entry{Entry: e, act: a, needs: s.claims[e.Needs], sends: a.sends})
 	a.sends = 0
-	a.node.flush()
+	a.node.flushLane()
 }
 
 // errUnheard is what comes of a proof whose answer is lost.
@@ -162,27 +163,27 @@ var errUnheard = errors.New("the journal's answer was not heard")
 // Prove asks the journal whether the claim stands. What that proves is of the time of
 // asking: an answer may be long on its way.
 func (a *hosted) Prove(claim journal.Claim) {
-	s, asked := a.node.sim, a.node.wall()
+	s, asked := a.node.sim, a.node.wallClock()
 	way := func() int64 {
-		if s.chance(s.swarm.slow) {
-			return s.between(20*millisecond, 1500*millisecond)
+		if s.Chance(s.swarm.slow) {
+			return s.Between(20*millisecond, 1500*millisecond)
 		}
-		return s.between(millisecond/4, 4*millisecond)
+		return s.Between(millisecond/4, 4*millisecond)
 	}
-	if s.chance(s.swarm.unknown) {
-		s.reach("unheard proof", s.phase(a.Ref))
-		s.after(way(), func() { a.Post(activation.Failed{Err: errUnheard}) })
+	if s.Chance(s.swarm.unknown) {
+		s.Reach("unheard proof", s.phaseOf(a.Ref))
+		s.After(way(), func() { a.Post(activation.Failed{Err: errUnheard}) })
 		return
 	}
-	s.after(way(), func() {
-		stands := s.stream(a.Ref).epoch == claim.Epoch || s.bug == NoFence
-		s.after(way(), func() {
+	s.After(way(), func() {
+		stands := s.streamOf(a.Ref).epoch == claim.Epoch || s.bug == bugs.NoFence
+		s.After(way(), func() {
 			switch {
 			case !stands:
-				s.reach("unproven", s.phase(a.Ref))
+				s.Reach("unproven", s.phaseOf(a.Ref))
 				a.Post(activation.Fenced{})
-			case s.bug == LateProof:
-				a.Post(activation.Proven{At: a.node.wall()})
+			case s.bug == bugs.LateProof:
+				a.Post(activation.Proven{At: a.node.wallClock()})
 			default:
 				a.Post(activation.Proven{At: asked})
 			}
@@ -194,18 +195,18 @@ func (a *hosted) Prove(claim journal.Claim) {
 // passes on what it was itself sent when it had ended.
 func (a *hosted) Send(to engine.Ref, cmd engine.Command) {
 	s := a.node.sim
-	if err := s.truth.mayLeave(a.Ref, cmd); err != nil && to != a.Ref {
-		s.failf("%s sends %s: %w", a.Ref.Name(), brief(cmd), err)
+	if err := s.truth.MayLeave(a.Ref, cmd); err != nil && to != a.Ref {
+		s.Failf("%s sends %s: %w", a.Ref.Name(), briefCommand(cmd), err)
 		return
 	}
 	if a.settling != nil {
 		a.settling.sends--
 	}
-	s.transmit(a.node, &envelope{to: to, cmd: cmd})
+	s.sendMessage(a.node, &envelope{to: to, cmd: cmd})
 }
 
 // Here reports whether the node takes an actor for its own.
-func (a *hosted) Here(to engine.Ref) bool { return a.node.sim.owner(a.node, to) == a.node }
+func (a *hosted) Here(to engine.Ref) bool { return a.node.sim.findOwner(a.node, to) == a.node }
 
 // Join delivers within the node, before the facts that the command goes with are durable.
 func (a *hosted) Join(to engine.Ref, j activation.Joint) {
@@ -213,16 +214,16 @@ func (a *hosted) Join(to engine.Ref, j activation.Joint) {
 	if next == nil {
 		return
 	}
-	if s.chance(s.swarm.loss) {
-		s.reach("lost", enginetest.CommandName(j.Cmd))
+	if s.Chance(s.swarm.loss) {
+		s.Reach("lost", enginetest.CommandName(j.Cmd))
 		return
 	}
-	s.after(s.between(5, millisecond), func() {
-		if !next.alive() || next.stopped {
+	s.After(s.Between(5, millisecond), func() {
+		if !next.isAlive() || next.stopped {
 			return
 		}
 		if a.pending > 0 && next.state != nil {
-			s.reach("joint", s.phase(to))
+			s.Reach("joint", s.phaseOf(to))
 		}
 		next.Load.Add(1)
 		next.Post(j)
@@ -230,20 +231,20 @@ func (a *hosted) Join(to engine.Ref, j activation.Joint) {
 }
 
 // Arm plans a Wake.
-func (a *hosted) Arm(at time.Time) { a.node.arm(a.Ref, at) }
+func (a *hosted) Arm(at time.Time) { a.node.armWake(a.Ref, at) }
 
 // Keep encodes a snapshot beside the activation, which goes on meanwhile.
 func (a *hosted) Keep(frozen any, claim journal.Claim, seq int64) {
 	s, was := a.node.sim, a.frozen[0]
 	a.frozen = a.frozen[1:]
-	s.after(s.between(millisecond, 100*millisecond), func() {
+	s.After(s.Between(millisecond, 100*millisecond), func() {
 		b, err := codec.Marshal(frozen)
 		if err != nil || !bytes.Equal(b, was) {
-			s.failf("%s: a frozen state has changed (%v)", a.Ref.Name(), err)
+			s.Failf("%s: a frozen state has changed (%v)", a.Ref.Name(), err)
 			return
 		}
-		if s.keep(a.Ref, snapshot{claim.Epoch, seq, b}) {
-			s.logf("snapshot %s %d", a.Ref.Name(), seq)
+		if s.keepSnapshot(a.Ref, snapshot{claim.Epoch, seq, b}) {
+			s.Logf("snapshot %s %d", a.Ref.Name(), seq)
 		}
 	})
 }
@@ -253,9 +254,9 @@ func (a *hosted) Park(journal.Claim, int64, time.Time) error { return nil }
 
 // End has the node forget the activation.
 func (a *hosted) End(fenced bool) {
-	a.node.sim.logf("node %d %s#%d ends, fenced %t", a.node.id, a.Ref.Name(), a.claim.Epoch, fenced)
+	a.node.sim.Logf("node %d %s#%d ends, fenced %t", a.node.id, a.Ref.Name(), a.claim.Epoch, fenced)
 	a.stopped, a.state = true, nil
-	a.node.forget(a)
+	a.node.forgetActivation(a)
 }
 
 // reply takes the outcome of a client's command back to it.
@@ -270,18 +271,18 @@ func (r *reply) Answer(_ int64, told engine.Reply, err error) {
 	s := r.a.node.sim
 	switch {
 	case r.left:
-		s.failf("%s answers %s twice", r.a.Ref.Name(), brief(r.call.cmd))
+		s.Failf("%s answers %s twice", r.a.Ref.Name(), briefCommand(r.call.cmd))
 		return
 	case err == nil && told == nil:
-		s.failf("%s leaves the caller of %s without an answer", r.a.Ref.Name(), brief(r.call.cmd))
+		s.Failf("%s leaves the caller of %s without an answer", r.a.Ref.Name(), briefCommand(r.call.cmd))
 		return
 	case err != nil:
 		told = engine.Refuse(engine.Unavailable, nil)
 	default:
-		s.visible(r.a, r.call.cmd, told)
+		s.judgeReply(r.a, r.call.cmd, told)
 	}
 	r.left = true
-	r.call.answer(s, told)
+	r.call.answerClient(s, told)
 }
 
 // judged is a kind's state whose decisions are watched.
@@ -293,8 +294,8 @@ type judged struct {
 // Decide has the kind decide. A Wake at its time that does nothing would be sent for ever.
 func (j *judged) Decide(cmd engine.Command, now time.Time) engine.Decision {
 	a, s := j.by, j.by.node.sim
-	if s.log != nil || !s.healed {
-		s.logf("node %d %s#%d decides %s", a.node.id, a.Ref.Name(), a.claim.Epoch, brief(cmd))
+	if s.IsLogged() || !s.Healed() {
+		s.Logf("node %d %s#%d decides %s", a.node.id, a.Ref.Name(), a.claim.Epoch, briefCommand(cmd))
 	}
 	d := j.State.Decide(cmd, now)
 	a.sends = len(d.Sends)
@@ -304,10 +305,10 @@ func (j *judged) Decide(cmd engine.Command, now time.Time) engine.Decision {
 	for _, answer := range d.Answers {
 		delete(a.held, answer.Key)
 	}
-	s.noteRefusals(a, cmd, &d)
+	s.truth.NoteRefusals(a.Ref, cmd, &d)
 	if w, timer := cmd.(engine.Wake); timer && w.Epoch == 0 && len(d.Facts) == 0 {
 		if next := j.Next(); !next.IsZero() && !next.After(now) {
-			s.failf("%s spins: a Wake at its time does nothing", a.Ref.Name())
+			s.Failf("%s spins: a Wake at its time does nothing", a.Ref.Name())
 		}
 	}
 	return d
@@ -318,7 +319,7 @@ func (j *judged) Freeze() any {
 	frozen := j.State.Freeze()
 	b, err := codec.Marshal(frozen)
 	if err != nil {
-		j.by.node.sim.failf("%w", err)
+		j.by.node.sim.Failf("%w", err)
 	}
 	j.by.frozen = append(j.by.frozen, b)
 	return frozen
@@ -337,7 +338,7 @@ func (f failures) Handle(_ context.Context, r slog.Record) error {
 		text += " " + a.String()
 		return true
 	})
-	f.sim.failf("%s", text)
+	f.sim.Failf("%s", text)
 	return nil
 }
 

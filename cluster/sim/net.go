@@ -32,107 +32,107 @@ type ask struct {
 // answered or the client gives up.
 func (s *Sim) ask(to engine.Ref, cmd engine.Command, limit int, done func(engine.Reply)) {
 	a := &ask{to: to, cmd: cmd, limit: limit, done: done}
-	if s.healed {
+	if s.Healed() {
 		a.limit = 0
 	}
 	s.asks = append(s.asks, a)
-	s.try(a)
+	s.sendTry(a)
 }
 
-func (s *Sim) try(a *ask) {
+func (s *Sim) sendTry(a *ask) {
 	if a.answered || a.limit > 0 && a.tries >= a.limit {
 		return
 	}
 	a.tries++
 	n := a.tries
-	s.transmit(nil, &envelope{to: a.to, cmd: a.cmd, call: &call{ask: a, cmd: a.cmd}})
-	s.after(s.between(second, 6*second), func() {
+	s.sendMessage(nil, &envelope{to: a.to, cmd: a.cmd, call: &call{ask: a, cmd: a.cmd}})
+	s.After(s.Between(second, 6*second), func() {
 		if a.tries == n {
-			s.try(a)
+			s.sendTry(a)
 		}
 	})
 }
 
-// answer sends a reply back to the client, who may have heard one before.
-func (c *call) answer(s *Sim, reply engine.Reply) {
+// answerClient sends a reply back to the client, who may have heard one before.
+func (c *call) answerClient(s *Sim, reply engine.Reply) {
 	if c == nil {
 		return
 	}
-	if s.chance(s.swarm.loss) {
-		s.reach("lost", "reply")
+	if s.Chance(s.swarm.loss) {
+		s.Reach("lost", "reply")
 		return
 	}
-	s.after(s.delay("reply"), func() { c.ask.hear(s, reply) })
+	s.After(s.drawDelay("reply"), func() { c.ask.hearReply(s, reply) })
 }
 
-func (a *ask) hear(s *Sim, reply engine.Reply) {
+func (a *ask) hearReply(s *Sim, reply engine.Reply) {
 	if a.answered {
 		return
 	}
 	if r, no := reply.(*engine.Refusal); no {
 		if r.Code == engine.Internal {
-			s.failf("%s is answered INTERNAL", brief(a.cmd))
+			s.Failf("%s is answered INTERNAL", briefCommand(a.cmd))
 			return
 		}
 		if n := a.tries; r.Code == engine.Unavailable {
-			s.after(s.between(50*millisecond, second), func() {
+			s.After(s.Between(50*millisecond, second), func() {
 				if a.tries == n {
-					s.try(a)
+					s.sendTry(a)
 				}
 			})
 			return
 		}
 	}
 	a.answered = true
-	s.logf("client hears of %s: %s", brief(a.cmd), briefReply(reply))
+	s.Logf("client hears of %s: %s", briefCommand(a.cmd), briefReply(reply))
 	if a.done != nil {
 		a.done(reply)
 	}
 }
 
-// transmit puts a message on the net, which may lose, delay or repeat it. From
+// sendMessage puts a message on the net, which may lose, delay or repeat it. From
 // is nil for a client.
-func (s *Sim) transmit(from *node, e *envelope) {
+func (s *Sim) sendMessage(from *node, e *envelope) {
 	what := enginetest.CommandName(e.cmd)
-	if s.chance(s.swarm.loss) {
-		s.reach("lost", what)
-		s.logf("lost: %s to %s", brief(e.cmd), e.to.Name())
+	if s.Chance(s.swarm.loss) {
+		s.Reach("lost", what)
+		s.Logf("lost: %s to %s", briefCommand(e.cmd), e.to.Name())
 		return
 	}
-	s.after(s.delay(what), func() { s.deliver(from, e) })
-	if s.chance(s.swarm.repeat) {
-		s.reach("repeated", what)
-		s.after(s.delay(what)+s.between(0, s.swarm.lateBy), func() { s.deliver(from, e) })
+	s.After(s.drawDelay(what), func() { s.deliverMessage(from, e) })
+	if s.Chance(s.swarm.repeat) {
+		s.Reach("repeated", what)
+		s.After(s.drawDelay(what)+s.Between(0, s.swarm.lateBy), func() { s.deliverMessage(from, e) })
 	}
 }
 
-func (s *Sim) delay(what string) int64 {
-	if s.chance(s.swarm.late) {
-		s.reach("late", what)
-		return s.between(0, s.swarm.lateBy)
+func (s *Sim) drawDelay(what string) int64 {
+	if s.Chance(s.swarm.late) {
+		s.Reach("late", what)
+		return s.Between(0, s.swarm.lateBy)
 	}
-	return s.between(100, 3*millisecond)
+	return s.Between(100, 3*millisecond)
 }
 
-// deliver hands a message to the node that its sender takes for the owner.
-func (s *Sim) deliver(from *node, e *envelope) {
-	n := s.owner(from, e.to)
+// deliverMessage hands a message to the node that its sender takes for the owner.
+func (s *Sim) deliverMessage(from *node, e *envelope) {
+	n := s.findOwner(from, e.to)
 	if n == nil || !n.up {
-		e.call.answer(s, engine.Refuse(engine.Unavailable, nil))
+		e.call.answerClient(s, engine.Refuse(engine.Unavailable, nil))
 		return
 	}
 	if e.call != nil {
-		n.find(e.to).ask(e.call)
+		n.findActivation(e.to).askCommand(e.call)
 	} else {
-		n.find(e.to).tell(e.cmd)
+		n.findActivation(e.to).tellCommand(e.cmd)
 	}
 }
 
-// owner is the node that has an event's actors, as seen from a node; a client
+// findOwner is the node that has an event's actors, as seen from a node; a client
 // asks any node. While the cluster is split, each side sees only itself.
-func (s *Sim) owner(from *node, ref engine.Ref) *node {
+func (s *Sim) findOwner(from *node, ref engine.Ref) *node {
 	if from == nil || !from.up {
-		from = s.nodes[s.rng.IntN(len(s.nodes))]
+		from = s.nodes[s.Rng.IntN(len(s.nodes))]
 		if !from.up {
 			return nil
 		}
@@ -143,7 +143,7 @@ func (s *Sim) owner(from *node, ref engine.Ref) *node {
 		if !n.up || s.split != nil && s.split[n.id] != s.split[from.id] {
 			continue
 		}
-		if h := mix(uint64(ref.Home), uint64(n.id)); best == nil || h > score {
+		if h := mixHash(uint64(ref.Home), uint64(n.id)); best == nil || h > score {
 			best, score = n, h
 		}
 	}
@@ -157,24 +157,24 @@ func (s *Sim) splitCluster() {
 	}
 	sides := make([]int, len(s.nodes))
 	for i := range sides {
-		sides[i] = s.rng.IntN(2)
+		sides[i] = s.Rng.IntN(2)
 	}
 	s.split = sides
-	s.logf("split %v", sides)
+	s.Logf("split %v", sides)
 	for _, n := range s.nodes {
 		for _, a := range n.all {
-			s.reach("split", s.phase(a.Ref))
+			s.Reach("split", s.phaseOf(a.Ref))
 		}
 	}
-	s.reshuffle()
-	s.after(s.between(200*millisecond, 4*second), func() {
+	s.tellMembers()
+	s.After(s.Between(200*millisecond, 4*second), func() {
 		s.split = nil
-		s.reshuffle()
-		s.logf("split ends")
+		s.tellMembers()
+		s.Logf("split ends")
 	})
 }
 
-func mix(a, b uint64) uint64 {
+func mixHash(a, b uint64) uint64 {
 	x := a*0x9e3779b97f4a7c15 ^ (b+1)*0xbf58476d1ce4e5b9
 	x ^= x >> 31
 	x *= 0x94d049bb133111eb

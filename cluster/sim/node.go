@@ -21,59 +21,59 @@ type node struct {
 	lane   lane
 }
 
-func (n *node) boot() {
+func (n *node) bootNode() {
 	s := n.sim
 	n.up, n.life = true, n.life+1
 	n.acts, n.all, n.lane = make(map[engine.Ref]*hosted), nil, lane{n: n.lane.n}
 	n.armed = make(map[engine.Ref]time.Time)
-	n.offset = time.Duration(s.between(-50*millisecond, 50*millisecond)) * time.Microsecond
-	if s.swarm.jumps && s.chance(.5) {
-		n.offset = time.Duration(s.between(-3600*second, 3600*second)) * time.Microsecond
-		s.reach("clock jump", "start")
+	n.offset = time.Duration(s.Between(-50*millisecond, 50*millisecond)) * time.Microsecond
+	if s.swarm.jumps && s.Chance(.5) {
+		n.offset = time.Duration(s.Between(-3600*second, 3600*second)) * time.Microsecond
+		s.Reach("clock jump", "start")
 	}
-	s.logf("node %d starts, clock %+v", n.id, n.offset)
-	s.reshuffle()
+	s.Logf("node %d starts, clock %+v", n.id, n.offset)
+	s.tellMembers()
 }
 
-// reshuffle has every node hear, after a while, that the members are others. A node then
+// tellMembers has every node hear, after a while, that the members are others. A node then
 // puts away what it takes for another's: nobody would wake it there.
-func (s *Sim) reshuffle() {
+func (s *Sim) tellMembers() {
 	for _, n := range s.nodes {
 		life := n.life
-		s.after(s.turns.Int64N(3*second), func() {
+		s.After(s.turns.Int64N(3*second), func() {
 			if n.life != life || !n.up {
 				return
 			}
 			for _, a := range slices.Clone(n.all) {
-				if s.owner(n, a.Ref) != n {
-					s.reach("moved", s.phase(a.Ref))
-					a.retire(true)
+				if s.findOwner(n, a.Ref) != n {
+					s.Reach("moved", s.phaseOf(a.Ref))
+					a.retireSoon(true)
 				}
 			}
 		})
 	}
 }
 
-// wall is the node's clock.
-func (n *node) wall() time.Time {
-	return enginetest.Epoch.Add(time.Duration(n.sim.now)*time.Microsecond + n.offset)
+// wallClock is the node's clock.
+func (n *node) wallClock() time.Time {
+	return enginetest.Epoch.Add(time.Duration(n.sim.Now())*time.Microsecond + n.offset)
 }
 
 // crashOne kills a node. What its lane has in flight lands or not.
 func (s *Sim) crashOne() {
-	n := s.nodes[s.rng.IntN(len(s.nodes))]
+	n := s.nodes[s.Rng.IntN(len(s.nodes))]
 	if !n.up {
 		return
 	}
-	s.logf("node %d crashes", n.id)
+	s.Logf("node %d crashes", n.id)
 	for _, a := range n.all {
-		s.reach("crash", s.phase(a.Ref))
+		s.Reach("crash", s.phaseOf(a.Ref))
 	}
 	n.up, n.life, n.acts, n.all = false, n.life+1, nil, nil
-	s.reshuffle()
-	s.after(s.between(100*millisecond, 3*second), func() {
+	s.tellMembers()
+	s.After(s.Between(100*millisecond, 3*second), func() {
 		if !n.up {
-			n.boot()
+			n.bootNode()
 		}
 	})
 }
@@ -81,45 +81,45 @@ func (s *Sim) crashOne() {
 // retireOne puts an activation away: an idle one, as a node does with those that nobody
 // uses, or any, as it does when its actor moves to another node.
 func (s *Sim) retireOne() {
-	n := s.nodes[s.rng.IntN(len(s.nodes))]
+	n := s.nodes[s.Rng.IntN(len(s.nodes))]
 	if !n.up || len(n.all) == 0 {
 		return
 	}
-	a := n.all[s.rng.IntN(len(n.all))]
-	if force := s.chance(.5); force {
-		s.reach("forced retire", s.phase(a.Ref))
-		a.retire(true)
+	a := n.all[s.Rng.IntN(len(n.all))]
+	if force := s.Chance(.5); force {
+		s.Reach("forced retire", s.phaseOf(a.Ref))
+		a.retireSoon(true)
 	} else if a.state != nil && a.pending == 0 && len(a.held) == 0 {
-		s.reach("retire", s.phase(a.Ref))
-		a.retire(false)
+		s.Reach("retire", s.phaseOf(a.Ref))
+		a.retireSoon(false)
 	}
 }
 
-// find is the node's activation of an actor, made when there is none.
-func (n *node) find(ref engine.Ref) *hosted {
+// findActivation is the node's activation of an actor, made when there is none.
+func (n *node) findActivation(ref engine.Ref) *hosted {
 	if a := n.acts[ref]; a != nil {
 		return a
 	}
 	a := newHosted(n, ref)
 	n.acts[ref] = a
 	n.all = append(n.all, a)
-	a.load()
+	a.claimAndLoad()
 	return a
 }
 
-// forget drops an activation that has ended.
-func (n *node) forget(a *hosted) {
+// forgetActivation drops an activation that has ended.
+func (n *node) forgetActivation(a *hosted) {
 	if n.acts[a.Ref] == a {
 		delete(n.acts, a.Ref)
 	}
 	n.all = slices.DeleteFunc(n.all, func(b *hosted) bool { return a == b })
 }
 
-// arm plans a Wake of an actor, instead of the one planned before.
-func (n *node) arm(ref engine.Ref, at time.Time) {
+// armWake plans a Wake of an actor, instead of the one planned before.
+func (n *node) armWake(ref engine.Ref, at time.Time) {
 	s, life := n.sim, n.life
 	n.armed[ref] = at
-	s.after(max(at.Sub(n.wall()).Microseconds(), 50), func() {
+	s.After(max(at.Sub(n.wallClock()).Microseconds(), 50), func() {
 		if n.life != life || !n.armed[ref].Equal(at) {
 			return
 		}
@@ -127,11 +127,11 @@ func (n *node) arm(ref engine.Ref, at time.Time) {
 		wake := &envelope{to: ref, cmd: engine.Wake{}}
 		switch a := n.acts[ref]; {
 		case a != nil: // it asked for it, whoever owns the actor now
-			a.tell(wake.cmd)
-		case s.owner(n, ref) == n:
-			n.find(ref).tell(wake.cmd)
+			a.tellCommand(wake.cmd)
+		case s.findOwner(n, ref) == n:
+			n.findActivation(ref).tellCommand(wake.cmd)
 		default:
-			s.transmit(n, wake)
+			s.sendMessage(n, wake)
 		}
 	})
 }

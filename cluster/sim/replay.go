@@ -1,14 +1,15 @@
 package sim
 
 import (
+	"boxoffice/cluster/sim/bugs"
 	"boxoffice/engine"
 	"boxoffice/engine/all"
 	"boxoffice/persistence/codec"
 )
 
-// replay is the state that a stream's facts come to, from its snapshot or from
+// replayStream is the state that a stream's facts come to, from its snapshot or from
 // the start.
-func (s *Sim) replay(st *stream, fromSnapshot bool) (engine.State, error) {
+func (s *Sim) replayStream(st *stream, fromSnapshot bool) (engine.State, error) {
 	kind, err := all.Kind(st.ref.Kind)
 	if err != nil {
 		return nil, err
@@ -23,7 +24,7 @@ func (s *Sim) replay(st *stream, fromSnapshot bool) (engine.State, error) {
 			return nil, err
 		}
 		seq = snap.seq
-		if s.bug == ShortSnapshot {
+		if s.bug == bugs.ShortSnapshot {
 			seq++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"boxoffice/cluster/sim/bugs"
 	"boxoffice/engine"
 	"boxoffice/engine/enginetest"
 	"boxoffice/persistence/codec"
@@ -37,12 +38,12 @@ func (st *stream) snapshot() snapshot {
 	return st.kept[len(st.kept)-1]
 }
 
-// keep is the store's side of a snapshot: it takes one while its epoch stands, if all
+// keepSnapshot is the store's side of a snapshot: it takes one while its epoch stands, if all
 // facts in it are in the journal. It keeps two, as the store does.
-func (s *Sim) keep(ref engine.Ref, one snapshot) bool {
-	st := s.stream(ref)
+func (s *Sim) keepSnapshot(ref engine.Ref, one snapshot) bool {
+	st := s.streamOf(ref)
 	if one.epoch != st.epoch || one.seq > st.head {
-		s.reach("snapshot refused", s.phase(ref))
+		s.Reach("snapshot refused", s.phaseOf(ref))
 		return false
 	}
 	if last := st.snapshot(); one.epoch == last.epoch && one.seq <= last.seq {
@@ -88,7 +89,7 @@ type lane struct {
 	n      int
 }
 
-func (s *Sim) stream(ref engine.Ref) *stream {
+func (s *Sim) streamOf(ref engine.Ref) *stream {
 	st := s.streams[ref]
 	if st == nil {
 		st = &stream{ref: ref, id: int64(len(s.refs) + 1)}
@@ -98,8 +99,8 @@ func (s *Sim) stream(ref engine.Ref) *stream {
 	return st
 }
 
-// flush sends the next batch if none is in flight.
-func (n *node) flush() {
+// flushLane sends the next batch if none is in flight.
+func (n *node) flushLane() {
 	l := &n.lane
 	if l.flight != nil || len(l.queue) == 0 {
 		return
@@ -112,7 +113,7 @@ func (n *node) flush() {
 		if len(e.Facts) == 0 {
 			continue
 		}
-		if e.needs != nil && e.needs.fenced && n.sim.bug != JointApart {
+		if e.needs != nil && e.needs.fenced && n.sim.bug != bugs.JointApart {
 			e.act.fenced = true
 		}
 		if e.act.fenced {
@@ -132,123 +133,123 @@ func (n *node) flush() {
 	}
 	if len(b.rows) == 0 {
 		life := n.life
-		n.sim.after(0, func() {
+		n.sim.After(0, func() {
 			if n.life == life {
-				n.settle(b, nil)
+				n.settleBatch(b, nil)
 			}
 		})
 		return
 	}
-	n.commit(b)
+	n.commitBatch(b)
 }
 
-// commit makes one attempt. It may go unheard: done, not done, or done later.
-func (n *node) commit(b *batch) {
+// commitBatch makes one attempt. It may go unheard: done, not done, or done later.
+func (n *node) commitBatch(b *batch) {
 	s, life := n.sim, n.life
 	b.tries++
 	again := b.tries > 1
-	delay := s.between(millisecond/2, 8*millisecond)
-	if s.chance(s.swarm.slow) {
-		delay = s.between(20*millisecond, 1500*millisecond)
+	delay := s.Between(millisecond/2, 8*millisecond)
+	if s.Chance(s.swarm.slow) {
+		delay = s.Between(20*millisecond, 1500*millisecond)
 	}
-	if s.chance(s.swarm.unknown) {
-		fate := [...]string{"landed", "lost", "late"}[s.rng.IntN(3)]
+	if s.Chance(s.swarm.unknown) {
+		fate := [...]string{"landed", "lost", "late"}[s.Rng.IntN(3)]
 		s.reachEntries("unknown "+fate, b)
 		switch fate {
 		case "landed":
-			s.after(delay, func() { s.land(b, again, "unheard") })
+			s.After(delay, func() { s.landBatch(b, again, "unheard") })
 		case "late":
-			s.after(delay+s.between(100*millisecond, 2*second), func() { s.land(b, false, "late") })
+			s.After(delay+s.Between(100*millisecond, 2*second), func() { s.landBatch(b, false, "late") })
 		}
-		s.after(delay+s.between(50*millisecond, 500*millisecond), func() {
+		s.After(delay+s.Between(50*millisecond, 500*millisecond), func() {
 			if n.life == life {
-				n.commit(b)
+				n.commitBatch(b)
 			}
 		})
 		return
 	}
-	s.after(delay, func() {
-		fenced := s.land(b, again, "")
+	s.After(delay, func() {
+		fenced := s.landBatch(b, again, "")
 		if n.life == life {
-			n.settle(b, fenced)
+			n.settleBatch(b, fenced)
 		}
 	})
 }
 
-// land is the journal's side of an attempt: all rows whose epoch stands, and that of
+// landBatch is the journal's side of an attempt: all rows whose epoch stands, and that of
 // what they need, get in. It returns those that have not. A first attempt that meets rows of its own
 // has no effect.
-func (s *Sim) land(b *batch, again bool, how string) map[*row]bool {
+func (s *Sim) landBatch(b *batch, again bool, how string) map[*row]bool {
 	if !again && slices.ContainsFunc(b.rows, func(r *row) bool { return r.landed }) {
-		s.logf("batch %d/%d has no effect %s", b.node.id, b.n, how)
+		s.Logf("batch %d/%d has no effect %s", b.node.id, b.n, how)
 		return nil
 	}
 	fenced := make(map[*row]bool)
 	for _, r := range b.rows {
-		st := s.stream(r.ref)
-		if !r.landed && st.epoch != r.epoch && s.bug != NoFence {
+		st := s.streamOf(r.ref)
+		if !r.landed && st.epoch != r.epoch && s.bug != bugs.NoFence {
 			fenced[r] = true
-			s.logf("batch %d/%d fenced %s: epoch %d, now %d %s", b.node.id, b.n, r.ref.Name(), r.epoch, st.epoch, how)
-			s.reach("fenced", s.phase(r.ref))
+			s.Logf("batch %d/%d fenced %s: epoch %d, now %d %s", b.node.id, b.n, r.ref.Name(), r.epoch, st.epoch, how)
+			s.Reach("fenced", s.phaseOf(r.ref))
 		}
 	}
-	for more := s.bug != JointApart; more; {
+	for more := s.bug != bugs.JointApart; more; {
 		more = false
 		for _, r := range b.rows {
 			if !r.landed && !fenced[r] && slices.ContainsFunc(r.needs, func(on *row) bool { return fenced[on] }) {
 				fenced[r], more = true, true
-				s.logf("batch %d/%d refuses %s for what it needs %s", b.node.id, b.n, r.ref.Name(), how)
-				s.reach("unmet", s.phase(r.ref))
+				s.Logf("batch %d/%d refuses %s for what it needs %s", b.node.id, b.n, r.ref.Name(), how)
+				s.Reach("unmet", s.phaseOf(r.ref))
 			}
 		}
 	}
 	for _, needy := range []bool{false, true} { // all at once; but the truth is told what others rest on first
 		for _, r := range b.rows {
 			if !r.landed && !fenced[r] && len(r.needs) > 0 == needy {
-				s.insert(s.stream(r.ref), r, how)
+				s.insertRow(s.streamOf(r.ref), r, how)
 			}
 		}
 	}
 	return fenced
 }
 
-func (s *Sim) insert(st *stream, r *row, how string) {
-	if r.first != st.head+1 && s.bug != NoFence {
-		s.failf("%s torn: %d-%d of epoch %d after %d", r.ref.Name(), r.first, r.last, r.epoch, st.head)
+func (s *Sim) insertRow(st *stream, r *row, how string) {
+	if r.first != st.head+1 && s.bug != bugs.NoFence {
+		s.Failf("%s torn: %d-%d of epoch %d after %d", r.ref.Name(), r.first, r.last, r.epoch, st.head)
 		return
 	}
 	facts, err := codec.Facts(r.ref.Kind, r.bytes)
 	if err != nil {
-		s.failf("%s: %w", r.ref.Name(), err)
+		s.Failf("%s: %w", r.ref.Name(), err)
 		return
 	}
 	r.landed = true
 	st.rows = append(st.rows, r)
 	st.head = r.last
-	s.logf("batch %d/%d commits %s %d-%d %s", r.batch.node.id, r.batch.n, r.ref.Name(), r.first, r.last, how)
+	s.Logf("batch %d/%d commits %s %d-%d %s", r.batch.node.id, r.batch.n, r.ref.Name(), r.first, r.last, how)
 	for _, f := range facts {
-		s.reach("fact", r.ref.Kind.String()+" "+reflect.TypeOf(f).Elem().Name())
-		if err := s.truth.take(r.ref, f); err != nil {
-			s.failf("%s: %w", r.ref.Name(), err)
+		s.Reach("fact", r.ref.Kind.String()+" "+reflect.TypeOf(f).Elem().Name())
+		if err := s.truth.Take(r.ref, f); err != nil {
+			s.Failf("%s: %w", r.ref.Name(), err)
 			return
 		}
 	}
 }
 
-// settle tells the owners of a batch's entries, in order.
-func (n *node) settle(b *batch, fenced map[*row]bool) {
+// settleBatch tells the owners of a batch's entries, in order.
+func (n *node) settleBatch(b *batch, fenced map[*row]bool) {
 	n.lane.flight = nil
 	for r := range fenced {
 		r.act.fenced = true
 	}
 	for _, e := range b.entries {
-		e.act.settle(e)
+		e.act.settleEntry(e)
 	}
-	n.flush()
+	n.flushLane()
 }
 
-// settle tells an activation what became of its entry. It may be rid of the entry then.
-func (a *hosted) settle(e *entry) {
+// settleEntry tells an activation what became of its entry. It may be rid of the entry then.
+func (a *hosted) settleEntry(e *entry) {
 	a.pending--
 	if a.fenced {
 		e.Owner.Settled(journal.ErrFenced)
@@ -259,31 +260,31 @@ func (a *hosted) settle(e *entry) {
 	}
 	e.Owner.Settled(nil)
 	if a.settling != nil && e.sends > 0 {
-		a.node.sim.failf("%s keeps %d sends to itself whose facts are durable", a.Ref.Name(), e.sends)
+		a.node.sim.Failf("%s keeps %d sends to itself whose facts are durable", a.Ref.Name(), e.sends)
 	}
 	a.settling = nil
 }
 
-// claim raises a stream's epoch.
-func (s *Sim) claim(a *hosted) journal.Claim {
-	st := s.stream(a.Ref)
+// claimStream raises a stream's epoch.
+func (s *Sim) claimStream(a *hosted) journal.Claim {
+	st := s.streamOf(a.Ref)
 	st.epoch++
-	st.claimed = append(st.claimed, s.now)
+	st.claimed = append(st.claimed, s.Now())
 	claim := journal.Claim{Stream: st.id, Epoch: st.epoch}
 	s.claims[claim] = a
 	return claim
 }
 
-// load is the state after a stream's snapshot and tail. It makes sure that the
+// loadStream is the state after a stream's snapshot and tail. It makes sure that the
 // whole stream, replayed, comes to the same.
-func (s *Sim) load(ref engine.Ref) (engine.State, int64, error) {
-	st := s.stream(ref)
-	state, err := s.replay(st, true)
+func (s *Sim) loadStream(ref engine.Ref) (engine.State, int64, error) {
+	st := s.streamOf(ref)
+	state, err := s.replayStream(st, true)
 	if err != nil {
 		return nil, 0, err
 	}
 	if from := st.snapshot().seq; from > 0 && s.bug == "" {
-		whole, err := s.replay(st, false)
+		whole, err := s.replayStream(st, false)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -292,4 +293,11 @@ func (s *Sim) load(ref engine.Ref) (engine.State, int64, error) {
 		}
 	}
 	return state, st.head, state.Check()
+}
+
+// reachEntries counts a fault of a batch.
+func (s *Sim) reachEntries(fault string, b *batch) {
+	for _, r := range b.rows {
+		s.Reach(fault, s.phaseOf(r.ref))
+	}
 }

@@ -20,8 +20,8 @@ func TestApplyIsTotal(t *testing.T) {
 	replays := 0
 	for seed := uint64(1); seed <= 8; seed++ {
 		s := newSim(seed, "", nil)
-		s.live()
-		require.NoError(t, s.err, "seed %d", seed)
+		s.runWorld()
+		require.NoError(t, s.Err(), "seed %d", seed)
 		rng := rand.New(rand.NewPCG(seed, 0x7ea5))
 		for _, ref := range s.refs {
 			facts := factsOf(t, s.streams[ref])

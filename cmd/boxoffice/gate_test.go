@@ -165,6 +165,39 @@ func TestGateDeviceForgetsNothing(t *testing.T) {
 	require.Equal(t, "3", s.Own("GET", "/checkin/event/"+event+"/stats", nil).Is(200, "").Str("checkedIn"))
 }
 
+// TestGateNames gives a device names that the service does not take: nobody's ticket is denied for
+// them.
+func TestGateNames(t *testing.T) {
+	t.Parallel()
+	s, event, codes, _ := atGate(t)
+	open := func(gateName, name string) (*gate.Device, error) {
+		return gate.Open(gate.Config{
+			URL: s.URL, Event: event, Key: s.Token, Gate: gateName, Name: name, Dir: t.TempDir(),
+			Client: http.DefaultClient, Now: time.Now, Patience: 10 * time.Second,
+		})
+	}
+	_, err := open(strings.Repeat("ü", 101), "a")
+	require.ErrorContains(t, err, "name of the gate has 101 characters")
+	_, err = open("North", strings.Repeat("x", 101))
+	require.ErrorContains(t, err, "name of the device has 101 characters")
+	d, err := open(strings.Repeat("ü", 100), "a")
+	require.NoError(t, err)
+	require.NoError(t, d.Sync(t.Context()))
+	v, err := d.Scan(t.Context(), codes[0])
+	require.NoError(t, err)
+	require.Equal(t, "success", v.Status)
+	require.NoError(t, d.Close())
+
+	t.Log("a name that the service refuses for another reason")
+	d, err = open("North\x00", "b")
+	require.NoError(t, err)
+	require.NoError(t, d.Sync(t.Context()))
+	v, err = d.Scan(t.Context(), codes[2])
+	require.ErrorContains(t, err, "gateName")
+	require.Equal(t, "undecided", v.Status)
+	require.NoError(t, d.Close())
+}
+
 // TestGateCommand types codes at a terminal.
 func TestGateCommand(t *testing.T) {
 	t.Parallel()

@@ -19,25 +19,26 @@ import (
 )
 
 type cli struct {
-	Serve    serveCmd    `cmd:"" default:"withargs" help:"Run a node (the default)."`
-	Migrate  migrateCmd  `cmd:"" help:"Bring the database's schema up to date."`
-	Keys     keysCmd     `cmd:"" help:"The keys that sign access tokens."`
-	Verify   verifyCmd   `cmd:"" help:"Mark an organization as known to the platform."`
-	Status   statusCmd   `cmd:"" help:"Show nodes, journal and followers, from the database alone."`
-	SetAside setAsideCmd `cmd:"" help:"The facts that a follower could not digest."`
-	Audit    auditCmd    `cmd:"" help:"Replay every stream and check every invariant."`
-	OpenAPI  openapiCmd  `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
-	Venue    venueCmd    `cmd:"" name:"venue-sample" help:"Print a sample of a venue map, or share it with all organizations."`
-	Paysim   paysimCmd   `cmd:"" help:"Run the simulator of the payment provider."`
-	Postgres postgresCmd `cmd:"" help:"Run a private Postgres for nodes that share it, and print where it is."`
-	Cluster  clusterCmd  `cmd:"" help:"Run several nodes on this machine, with all that they need."`
-	Gate     gateCmd     `cmd:"" help:"Be a device at a gate: read codes from standard input, and decide with the network or without."`
-	Listen   listenCmd   `cmd:"" help:"Send a test organization's webhooks to a program on this machine."`
-	Trigger  triggerCmd  `cmd:"" help:"Make something happen that webhooks tell, at a service whose payments are simulated."`
-	Loadtest loadtestCmd `cmd:"" help:"Rush a node and audit what it sold."`
-	Hash     hashCmd     `cmd:"" hidden:"" help:"Make the password hashes that a node asks for on standard input."`
-	Image    imageCmd    `cmd:"" hidden:"" help:"Make the sizes of an image that a node names."`
-	Consume  consumeCmd  `cmd:"" hidden:"" help:"Take facts in, for loadtest facts."`
+	Serve    serveCmd      `cmd:"" default:"withargs" help:"Run a node (the default)."`
+	Migrate  migrateCmd    `cmd:"" help:"Bring the database's schema up to date."`
+	Keys     keysCmd       `cmd:"" help:"The keys that sign access tokens."`
+	Verify   verifyCmd     `cmd:"" help:"Mark an organization as known to the platform."`
+	Status   statusCmd     `cmd:"" help:"Show nodes, journal and followers, from the database alone."`
+	SetAside setAsideCmd   `cmd:"" help:"The facts that a follower could not digest."`
+	Audit    auditCmd      `cmd:"" help:"Replay every stream and check every invariant."`
+	OpenAPI  openapiCmd    `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
+	Draw     verifyDrawCmd `cmd:"" name:"verify-draw" help:"Check the draw of a waiting room, or a receipt's place in it, without asking anybody."`
+	Venue    venueCmd      `cmd:"" name:"venue-sample" help:"Print a sample of a venue map, or share it with all organizations."`
+	Paysim   paysimCmd     `cmd:"" help:"Run the simulator of the payment provider."`
+	Postgres postgresCmd   `cmd:"" help:"Run a private Postgres for nodes that share it, and print where it is."`
+	Cluster  clusterCmd    `cmd:"" help:"Run several nodes on this machine, with all that they need."`
+	Gate     gateCmd       `cmd:"" help:"Be a device at a gate: read codes from standard input, and decide with the network or without."`
+	Listen   listenCmd     `cmd:"" help:"Send a test organization's webhooks to a program on this machine."`
+	Trigger  triggerCmd    `cmd:"" help:"Make something happen that webhooks tell, at a service whose payments are simulated."`
+	Loadtest loadtestCmd   `cmd:"" help:"Rush a node and audit what it sold."`
+	Hash     hashCmd       `cmd:"" hidden:"" help:"Make the password hashes that a node asks for on standard input."`
+	Image    imageCmd      `cmd:"" hidden:"" help:"Make the sizes of an image that a node names."`
+	Consume  consumeCmd    `cmd:"" hidden:"" help:"Take facts in, for loadtest facts."`
 }
 
 // hashCmd is the command that a node's hasher starts; its name is hasher.Command.

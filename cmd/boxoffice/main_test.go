@@ -26,7 +26,7 @@ func nodeForTest() {
 
 func TestMain(m *testing.M) {
 	nodeForTest()
-	nodetest.Main(m)
+	nodetest.Main(m, nodetest.MostlyWaiting)
 }
 
 // program returns a run of this program with arguments and with knobs in the form KEY=value.

@@ -20,7 +20,7 @@ func TestMoneyUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t, func(c *node.Config) {
 		c.AdminEmail, c.AdminPassword = "root@example.org", "correct horse"
-		c.PaysimProviders, c.PaysimCallbacks, c.MaxPerAddress = []string{"nowpayments", "flutterwave"}, true, 400
+		c.PaysimProviders, c.PaysimCallbacks, c.MaxPerAddress = []string{"nowpayments", "flutterwave", "stripe", "mollie"}, true, 400
 	})
 	var cfg money.Config
 	parser, err := kong.New(&cfg)

@@ -178,6 +178,7 @@ type paysimCmd struct {
 	Seed       uint64 `default:"1" help:"Of everything that it leaves to chance."`
 
 	FlutterwaveURL string        `help:"Where Flutterwave's webhooks go; nowhere if empty."`
+	StripeURL      string        `help:"Where Stripe's webhooks go; nowhere if empty."`
 	WebhookRetry   time.Duration `default:"3m" help:"How soon a webhook that was not taken is sent again."`
 }
 
@@ -188,11 +189,11 @@ func (c *paysimCmd) Run(ctx context.Context) error {
 		return fmt.Errorf("BOXOFFICE_PAYSIM_LISTEN: %w", err)
 	}
 	sim := paysim.New(paysim.Config{
-		SecretKey: c.SecretKey, NOWPaymentsKey: c.SecretKey, NOWPaymentsSign: c.SecretKey, FlutterwaveKey: c.SecretKey, FlutterwaveHash: c.SecretKey,
-		BaseURL: c.BaseURL, WebhookURL: c.WebhookURL, FlutterwaveURL: c.FlutterwaveURL, WebhookRetry: c.WebhookRetry, Seed: c.Seed, FirstID: paysim.FreshID(), Log: logger(0),
+		SecretKey: c.SecretKey, NOWPaymentsKey: c.SecretKey, NOWPaymentsSign: c.SecretKey, FlutterwaveKey: c.SecretKey, FlutterwaveHash: c.SecretKey, StripeKey: c.SecretKey, StripeSecret: c.SecretKey, MollieKey: c.SecretKey,
+		BaseURL: c.BaseURL, WebhookURL: c.WebhookURL, FlutterwaveURL: c.FlutterwaveURL, StripeURL: c.StripeURL, WebhookRetry: c.WebhookRetry, Seed: c.Seed, FirstID: paysim.FreshID(), Log: logger(0),
 	})
 	sim.Start(ln)
-	fmt.Fprintf(os.Stdout, "Simulator of Paystack, and of NOWPayments and Flutterwave under /v1 and /v3, at %s\n", sim.URL())
+	fmt.Fprintf(os.Stdout, "Simulator of Paystack, of NOWPayments and Stripe under /v1, of Mollie under /v2, and of Flutterwave under /v3, at %s\n", sim.URL())
 	<-ctx.Done()
 	return sim.Stop(context.WithoutCancel(ctx))
 }

@@ -15,6 +15,20 @@ import (
 type List[T any] struct {
 	Items      []T     `json:"items" description:"The items of this page, in the order of the list; empty if there is none."`
 	NextCursor *string `json:"nextCursor" description:"What the next page takes as its cursor, opaque; null on the last page."`
+	route.Freshness
+}
+
+// PageOf makes the answer of a list from the n rows that were read: one more than the limit if it goes on. It shows row
+// by row, and after returns the cursor behind the last row that is shown.
+func PageOf[View any](n, limit int, show func(row int) View, after func(last int) *string) *List[View] {
+	page := &List[View]{Items: make([]View, 0, limit)}
+	for row := range min(n, limit) {
+		page.Items = append(page.Items, show(row))
+	}
+	if n > limit {
+		page.NextCursor = after(limit - 1)
+	}
+	return page
 }
 
 // Page is what a list operation takes.

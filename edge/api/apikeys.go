@@ -9,7 +9,7 @@ import (
 // CreateAPIKey makes an API key of an organization.
 type CreateAPIKey struct {
 	OrgID       string              `path:"orgId" format:"id" maxLength:"128"`
-	Name        string              `json:"name" required:"true" minLength:"2" maxLength:"120" example:"Box office" description:"What people call the key."`
+	Name        string              `json:"name" required:"true" format:"name" minLength:"2" maxLength:"120" example:"Box office" description:"What people call the key."`
 	Environment string              `json:"environment,omitzero" enum:"live,test" description:"A key works only on deployments of its environment; left out, it is this one's."`
 	Scopes      route.Opt[[]string] `json:"scopes,omitzero" maxItems:"40" enum:"events:read,events:write,tickets:read,tickets:write,orders:read,orders:write,attendees:read,attendees:write,checkin:write,payouts:read,payouts:write,webhooks:manage,analytics:read" description:"What the key may do; left out or null it may do everything, with an empty list nothing."`
 	IPAllowlist route.Opt[[]string] `json:"ipAllowlist,omitzero" maxItems:"40" maxLength:"64" example:"[\"192.0.2.7\",\"2001:db8::/32\"]" description:"Addresses or CIDR blocks that may use the key; left out or empty, any may."`
@@ -20,7 +20,7 @@ type CreateAPIKey struct {
 type UpdateAPIKey struct {
 	OrgID       string               `path:"orgId" format:"id" maxLength:"128"`
 	KeyID       string               `path:"keyId" format:"id" maxLength:"128"`
-	Name        route.Opt[string]    `json:"name,omitzero" minLength:"2" maxLength:"120" nullable:"false" description:"What people call the key."`
+	Name        route.Opt[string]    `json:"name,omitzero" format:"name" minLength:"2" maxLength:"120" nullable:"false" description:"What people call the key."`
 	Status      route.Opt[string]    `json:"status,omitzero" enum:"active,paused,revoked" nullable:"false" description:"paused refuses the key until it is active again; revoked is final."`
 	Scopes      route.Opt[[]string]  `json:"scopes,omitzero" maxItems:"40" enum:"events:read,events:write,tickets:read,tickets:write,orders:read,orders:write,attendees:read,attendees:write,checkin:write,payouts:read,payouts:write,webhooks:manage,analytics:read" description:"What the key may do, instead of what it might; null is everything, an empty list nothing."`
 	IPAllowlist route.Opt[[]string]  `json:"ipAllowlist,omitzero" maxItems:"40" maxLength:"64" description:"Addresses or CIDR blocks that may use the key, instead of those before; null or empty, any may."`

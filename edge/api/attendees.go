@@ -9,7 +9,7 @@ import (
 // AttendeeFilter picks an event's attendees.
 type AttendeeFilter struct {
 	ID           string    `path:"id" format:"id" maxLength:"128"`
-	Query        string    `query:"q" maxLength:"200" description:"Only those with this part in their name or e-mail."`
+	Query        string    `query:"q" maxLength:"200" description:"Parts of the name or the e-mail address, of the person or of the order's buyer, in any case and without regard to accents, the promo code, or a whole order number, ticket code, door code, or id of an order or ticket."`
 	Status       string    `query:"status" enum:"issued,checked_in,cancelled,refunded,expired" description:"Only tickets in this status, as it is now."`
 	TicketTypeID string    `query:"ticketTypeId" maxLength:"128" description:"Only tickets of this type, by its UUID."`
 	Tag          string    `query:"tag" maxLength:"60" description:"Only tickets with this tag of the organization's."`
@@ -33,7 +33,7 @@ type AttendeeID struct {
 // hands.
 type UpdateAttendee struct {
 	AttendeeID
-	Name  route.Opt[string] `json:"name,omitzero" maxLength:"200" example:"Ada Obi" description:"Who attends; null empties it."`
+	Name  route.Opt[string] `json:"name,omitzero" format:"name" maxLength:"200" example:"Ada Obi" description:"Who attends; null empties it."`
 	Email route.Opt[string] `json:"email,omitzero" format:"email" maxLength:"254" nullable:"false" example:"ada@example.org" description:"The e-mail of who attends; it gives no right to the ticket."`
 }
 

@@ -5,23 +5,23 @@ import "time"
 // Register makes an organizer's account.
 type Register struct {
 	Email            string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The account's address, by which its owner signs in."`
-	Password         string `json:"password" required:"true" minLength:"8" maxLength:"128" example:"correct horse battery" description:"8 to 128 characters; nothing else is asked of it."`
-	FirstName        string `json:"firstName" minLength:"1" maxLength:"100" example:"Ada" description:"The owner's first name."`
-	LastName         string `json:"lastName" minLength:"1" maxLength:"100" example:"Obi" description:"The owner's last name."`
+	Password         string `json:"password" required:"true" format:"password" minLength:"8" maxLength:"128" example:"correct horse battery" description:"8 to 128 characters; nothing else is asked of it."`
+	FirstName        string `json:"firstName" format:"name" minLength:"1" maxLength:"100" example:"Ada" description:"The owner's first name."`
+	LastName         string `json:"lastName" format:"name" minLength:"1" maxLength:"100" example:"Obi" description:"The owner's last name."`
 	Phone            string `json:"phone" maxLength:"20" example:"+2348012345678" description:"A phone number as the owner writes it; it is not checked."`
-	OrganizationName string `json:"organizationName" minLength:"1" maxLength:"200" example:"Lagos Nights" description:"The name of the organization that the account gets; left out, the owner's name, else what is before the @."`
+	OrganizationName string `json:"organizationName" format:"name" minLength:"1" maxLength:"200" example:"Lagos Nights" description:"The name of the organization that the account gets; left out, the owner's name, else what is before the @."`
 }
 
 // Login asks for tokens.
 type Login struct {
 	Email    string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The account's address, in any case."`
-	Password string `json:"password" required:"true" minLength:"1" maxLength:"128" example:"correct horse battery" description:"The account's password."`
+	Password string `json:"password" required:"true" format:"password" minLength:"1" maxLength:"128" example:"correct horse battery" description:"The account's password."`
 }
 
 // CodeRequest asks for a login code by mail.
 type CodeRequest struct {
 	Email string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The address that the code is mailed to."`
-	Name  string `json:"name" maxLength:"100" example:"Ada Obi" description:"The name of the account, if the code makes one."`
+	Name  string `json:"name" format:"name" maxLength:"100" example:"Ada Obi" description:"The name of the account, if the code makes one."`
 }
 
 // CodeExchange asks for tokens with a login code.
@@ -49,13 +49,13 @@ type ForgotPassword struct {
 // ResetPassword sets a password with the token of such a link.
 type ResetPassword struct {
 	Token    string `json:"token" required:"true" minLength:"1" maxLength:"200" example:"mOfxjUto85TlgwlDjjZtRvbaTZSGmltofYxHHoqg70w" description:"What stands behind # in the mailed link; it is good for an hour, once."`
-	Password string `json:"password" required:"true" minLength:"8" maxLength:"128" example:"correct horse battery" description:"8 to 128 characters; nothing else is asked of it."`
+	Password string `json:"password" required:"true" format:"password" minLength:"8" maxLength:"128" example:"correct horse battery" description:"8 to 128 characters; nothing else is asked of it."`
 }
 
 // ConfirmEmail confirms the address of an account with the token of a mailed link.
 type ConfirmEmail struct {
 	Token    string `json:"token" required:"true" minLength:"1" maxLength:"200" example:"mOfxjUto85TlgwlDjjZtRvbaTZSGmltofYxHHoqg70w" description:"What stands behind # in the mailed link; it is good for 24 hours, once."`
-	Password string `json:"password,omitzero" minLength:"1" maxLength:"128" example:"correct horse battery" description:"The account's password; it may be left out with an access token of the account."`
+	Password string `json:"password,omitzero" format:"password" minLength:"1" maxLength:"128" example:"correct horse battery" description:"The account's password; it may be left out with an access token of the account."`
 }
 
 // TwoFactorVerify answers a challenge.
@@ -69,20 +69,9 @@ type TwoFactorCode struct {
 	Code string `json:"code" required:"true" minLength:"6" maxLength:"40" example:"271828" description:"Six digits of the authenticator app; to switch two-factor authentication off, a recovery code will do."`
 }
 
-// LimitEmail is whom the rate limit counts.
-func (r *Register) LimitEmail() string { return r.Email }
-
-// LimitEmail is whom the rate limit counts.
+// LimitEmail is whom the rate limit counts. Nothing else that names an address counts for it: mailed
+// codes and links have their own limits, and let their owner in when strangers have spent this one.
 func (r *Login) LimitEmail() string { return r.Email }
-
-// LimitEmail is whom the rate limit counts.
-func (r *CodeRequest) LimitEmail() string { return r.Email }
-
-// LimitEmail is whom the rate limit counts.
-func (r *CodeExchange) LimitEmail() string { return r.Email }
-
-// LimitEmail is whom the rate limit counts.
-func (r *ForgotPassword) LimitEmail() string { return r.Email }
 
 // Session is a signed-in user with tokens.
 type Session struct {

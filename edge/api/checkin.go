@@ -7,9 +7,9 @@ import (
 
 // ScanTicket is one scan at a gate.
 type ScanTicket struct {
-	QRData   string   `json:"qrData" required:"true" minLength:"1" maxLength:"512" example:"K7M2QX" description:"What the scanner read: a QR payload, rotating (v1) or printed (p1), or a door code of six characters."`
+	QRData   string   `json:"qrData" required:"true" format:"raw" minLength:"1" example:"K7M2QX" description:"What the scanner read: a QR payload, rotating (v2) or printed (p2), or a door code of six characters. Any other text, of any length and with any characters, is denied."`
 	EventID  string   `json:"eventId" required:"true" maxLength:"40" example:"1024" description:"The UUID or the number of the event that the gate admits to."`
-	GateName string   `json:"gateName,omitzero" maxLength:"100" example:"North" description:"The gate as its people call it; counters are kept by this name."`
+	GateName string   `json:"gateName,omitzero" format:"name" maxLength:"100" example:"North" description:"The gate as its people call it; counters are kept by this name, whatever its case and blanks."`
 	DeviceID string   `json:"deviceId,omitzero" maxLength:"100" example:"scanner-7" description:"A name that the device keeps: a repeat of it within two seconds is the same scan, and its wrong door codes are counted."`
 	Method   string   `json:"method,omitzero" enum:"qr_scan,barcode,manual,nfc" default:"qr_scan" description:"How the code was read, for the record; it changes no verdict."`
 	GeoLat   *float64 `json:"geoLat,omitzero" minimum:"-90" maximum:"90" description:"Latitude in degrees. It is checked and not kept."`
@@ -19,8 +19,8 @@ type ScanTicket struct {
 // ManualCheckIn is a code that somebody at a gate typed.
 type ManualCheckIn struct {
 	ID         string `path:"id" format:"id" maxLength:"128"`
-	TicketCode string `json:"ticketCode" required:"true" minLength:"6" maxLength:"50" example:"K7M2QX" description:"The ticket's full code or its door code."`
-	GateName   string `json:"gateName,omitzero" maxLength:"100" example:"Desk" description:"The gate as its people call it; counters are kept by this name."`
+	TicketCode string `json:"ticketCode" required:"true" format:"raw" minLength:"1" example:"K7M2QX" description:"The ticket's full code or its door code."`
+	GateName   string `json:"gateName,omitzero" format:"name" maxLength:"100" example:"Desk" description:"The gate as its people call it; counters are kept by this name, whatever its case and blanks."`
 	DeviceID   string `json:"deviceId,omitzero" maxLength:"100" example:"desk-1" description:"A name that the device keeps; its wrong door codes are counted."`
 }
 
@@ -38,11 +38,11 @@ func (b *ScanBatch) LimitDevice() string { return b.Scans[0].LimitDevice() }
 
 // QueuedScan is a scan that a device has kept. It has one of the three codes.
 type QueuedScan struct {
-	QRData     string    `json:"qrData,omitzero" minLength:"1" maxLength:"512" description:"The QR payload, or door code, that was scanned; one of the three codes is given."`
-	TicketCode string    `json:"ticketCode,omitzero" minLength:"6" maxLength:"50" description:"The full code, or door code, that was typed."`
-	ShortCode  string    `json:"shortCode,omitzero" minLength:"6" maxLength:"6" example:"K7M2QX" description:"The door code that was typed; one that a device read is qrData."`
+	QRData     string    `json:"qrData,omitzero" format:"raw" minLength:"1" description:"The QR payload, or door code, that was scanned; one of the three codes is given. Whatever other text it is, it has a verdict."`
+	TicketCode string    `json:"ticketCode,omitzero" format:"raw" minLength:"1" description:"The full code, or door code, that was typed."`
+	ShortCode  string    `json:"shortCode,omitzero" format:"raw" minLength:"1" example:"K7M2QX" description:"The door code that was typed; one that a device read is qrData."`
 	ScannedAt  time.Time `json:"scannedAt" required:"true" description:"When the device let the person in, by its clock as corrected by the Date header. One more than five minutes ahead counts as five minutes ahead."`
-	GateName   string    `json:"gateName,omitzero" maxLength:"100" example:"North" description:"The gate at which it was scanned."`
+	GateName   string    `json:"gateName,omitzero" format:"name" maxLength:"100" example:"North" description:"The gate at which it was scanned."`
 	DeviceID   string    `json:"deviceId,omitzero" maxLength:"100" example:"scanner-7" description:"The name of the device that scanned it. With scannedAt and the code it tells repeats."`
 }
 
@@ -99,7 +99,7 @@ type ManifestTicket struct {
 // UndoCheckIn takes an admission back.
 type UndoCheckIn struct {
 	ID         string `path:"id" format:"id" maxLength:"128"`
-	TicketCode string `json:"ticketCode" required:"true" minLength:"6" maxLength:"50" example:"K7M2QX" description:"The ticket's full code or its door code."`
+	TicketCode string `json:"ticketCode" required:"true" format:"raw" minLength:"1" example:"K7M2QX" description:"The ticket's full code or its door code."`
 }
 
 // CheckInUndone is a ticket whose admission was taken back.
@@ -112,7 +112,7 @@ type CheckInUndone struct {
 // OneGate names a gate of an event.
 type OneGate struct {
 	ID   string `path:"id" format:"id" maxLength:"128"`
-	Gate string `path:"gate" maxLength:"60" example:"North" description:"The gate's name as devices send it, percent-encoded."`
+	Gate string `path:"gate" format:"name" maxLength:"100" example:"North" description:"The gate's name as devices send it, percent-encoded."`
 }
 
 // LimitDevice is the device whose scans are counted, or else its gate.
@@ -156,7 +156,7 @@ type LiveToken struct {
 
 // GateCount are the counters of one gate.
 type GateCount struct {
-	Gate     string `json:"gate" description:"The name of the gate as devices send it."`
+	Gate     string `json:"gate" description:"The name of the gate as a device sent it first."`
 	Scanned  int64  `json:"scanned" description:"Codes that were shown at this gate, whatever came of them."`
 	Admitted int64  `json:"admitted" description:"Tickets that this gate has admitted, less those taken back."`
 	Denied   int64  `json:"denied" description:"Codes that this gate has denied."`

@@ -11,7 +11,7 @@ type GiveTickets struct {
 // Recipient is to whom a ticket is given.
 type Recipient struct {
 	Email string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"Where the ticket goes."`
-	Name  string `json:"name,omitzero" maxLength:"200" example:"Ada Obi" description:"Who attends."`
+	Name  string `json:"name,omitzero" format:"name" maxLength:"200" example:"Ada Obi" description:"Who attends."`
 }
 
 // Given are the tickets that were given away.
@@ -24,7 +24,7 @@ type Given struct {
 type ImportTickets struct {
 	EventID      string `path:"eventId" format:"id" maxLength:"128"`
 	TicketTypeID string `json:"ticketTypeId" required:"true" format:"uuid" description:"The ticket type to give, by its UUID; one without seats and dates."`
-	CSV          string `json:"csv" required:"true" minLength:"1" maxLength:"500000" example:"name,email\nAda Obi,ada@example.org" description:"The file, by RFC 4180. Its first row names the columns, of which name and email are read; at most 500 rows of data follow."`
+	CSV          string `json:"csv" required:"true" minLength:"1" maxLength:"500000" example:"name,email\nAda Obi,ada@example.org" description:"The file, by RFC 4180, also with semicolons, tabs or what a line sep= says in place of commas. Its first row names the columns, of which name and email are read; at most 500 rows of data follow."`
 }
 
 // ImportedTickets is what has become of a file's rows.
@@ -36,6 +36,6 @@ type ImportedTickets struct {
 
 // SkippedRow is a row of a file that was not read.
 type SkippedRow struct {
-	Row    int    `json:"row" description:"The row as a spreadsheet counts: the first row of data is 2."`
+	Row    int    `json:"row" description:"The number that a spreadsheet shows beside the row, blank rows counted: the names of the columns are row 1."`
 	Reason string `json:"reason" enum:"INVALID_EMAIL,INVALID_NAME,DUPLICATE" description:"What is wrong with it; DUPLICATE is the e-mail of an earlier row."`
 }

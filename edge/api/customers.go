@@ -5,7 +5,7 @@ import "time"
 // ListCustomers asks for an organization's customers.
 type ListCustomers struct {
 	OrgID   string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
-	Query   string `query:"q" maxLength:"200" description:"A part of the name or of the e-mail address, in any case."`
+	Query   string `query:"q" maxLength:"200" description:"Parts of the name or the e-mail address, of the person or of the order's buyer, in any case and without regard to accents, the promo code, or a whole order number, ticket code, door code, or id of an order or ticket."`
 	EventID string `query:"eventId" maxLength:"128" description:"Only those who bought or hold tickets of this event: its UUID or its number."`
 	Tag     string `query:"tag" maxLength:"60" description:"Only those who hold a ticket with this tag."`
 	Sort    string `query:"sort" enum:"recent,oldest,name" default:"recent" description:"recent is by the last order, the newest first; oldest by the first order; name by the name."`
@@ -51,7 +51,7 @@ type TagCustomer struct {
 // ContactCustomer sends a customer one mail.
 type ContactCustomer struct {
 	WriteToCustomer
-	Subject string `json:"subject" required:"true" minLength:"1" maxLength:"200" example:"Your seats" description:"The subject line of the mail."`
+	Subject string `json:"subject" required:"true" format:"name" minLength:"1" maxLength:"200" example:"Your seats" description:"The subject line of the mail."`
 	Body    string `json:"body" required:"true" minLength:"1" maxLength:"5000" example:"We have moved you to the front row." description:"What the mail says, in plain text."`
 }
 

@@ -17,9 +17,9 @@ type EventFields struct {
 	EndDate           route.Opt[time.Time]         `json:"endDate,omitzero" example:"2031-06-20T23:00:00Z" description:"When it ends: after startDate, within 5 years, and required of the product type event. A product without one is always sold; reservations have none."`
 	Capacity          route.Opt[int64]             `json:"capacity,omitzero" minimum:"1" maximum:"4000000000000000000" example:"500" description:"At most so many tickets over all types; null, the default, is unlimited. More than 1,000,000 counts as 1,000,000."`
 	DoorOpenTime      route.Opt[time.Time]         `json:"doorOpenTime,omitzero" example:"2031-06-20T18:00:00Z" description:"When the doors open, not after startDate."`
-	VenueName         route.Opt[string]            `json:"venueName,omitzero" maxLength:"200" example:"Harbour Hall" description:"What the venue is called."`
+	VenueName         route.Opt[string]            `json:"venueName,omitzero" format:"name" maxLength:"200" example:"Harbour Hall" description:"What the venue is called."`
 	VenueAddress      route.Opt[string]            `json:"venueAddress,omitzero" maxLength:"500" example:"12 Marina Road" description:"The venue's street and number."`
-	VenueCity         route.Opt[string]            `json:"venueCity,omitzero" maxLength:"100" example:"Lagos" description:"The venue's city, by which lists can be narrowed."`
+	VenueCity         route.Opt[string]            `json:"venueCity,omitzero" format:"name" maxLength:"100" example:"Lagos" description:"The venue's city, by which lists can be narrowed."`
 	VenueCountry      route.Opt[string]            `json:"venueCountry,omitzero" format:"country" example:"NG" description:"The venue's country as two letters of ISO 3166-1, in either case; it is kept in upper case."`
 	VenueLat          route.Opt[float64]           `json:"venueLat,omitzero" minimum:"-90" maximum:"90" example:"6.4541" description:"The venue's latitude in degrees."`
 	VenueLng          route.Opt[float64]           `json:"venueLng,omitzero" minimum:"-180" maximum:"180" example:"3.3947" description:"The venue's longitude in degrees."`
@@ -30,7 +30,7 @@ type EventFields struct {
 	CoverImage        route.Opt[string]            `json:"coverImage,omitzero" format:"hosted" maxLength:"2048" description:"The picture of lists and of the page's head: an http(s) address, or /media/<id> of an image of the organization's."`
 	CoverVideo        route.Opt[string]            `json:"coverVideo,omitzero" format:"hosted" maxLength:"2048" description:"A video for the page's head: an http(s) address, or /media/<id> of a file of the organization's."`
 	Gallery           route.Opt[[]string]          `json:"gallery,omitzero" maxItems:"20" format:"hosted" minLength:"1" maxLength:"2048" description:"Up to 20 more pictures, each an http(s) address or /media/<id>. What is sent replaces all."`
-	Currency          route.Opt[string]            `json:"currency,omitzero" enum:"USD,NGN,ZAR" nullable:"false" example:"NGN" description:"The currency of all its prices; USD by default. It is locked once there is a ticket type."`
+	Currency          route.Opt[string]            `json:"currency,omitzero" format:"currency" nullable:"false" example:"NGN" description:"The currency of all its prices; USD by default. It is locked once there is a ticket type."`
 	AbsorbFees        route.Opt[bool]              `json:"absorbFees,omitzero" nullable:"false" description:"True: the fee is taken out of the payout; false, the default: buyers pay it on top of the price."`
 	OfflineDoorCodes  route.Opt[bool]              `json:"offlineDoorCodes,omitzero" nullable:"false" description:"True: gates that are offline know door codes, and whoever has such a gate's manifest can find them all. False by default."`
 	Branding          route.Opt[JSON]              `json:"branding,omitzero" maxLength:"20000" format:"object" description:"An object of your own, kept as it was sent. requireIdCheck has gates ask for papers; of the rest the public sees courseType and certificateTemplate."`
@@ -38,6 +38,7 @@ type EventFields struct {
 	Entities          route.Opt[[]event.Entity]    `json:"entities,omitzero" maxItems:"80" description:"Who and what there is to see: the line-up, speakers, sponsors. What is sent replaces all; reservations have none."`
 	OrderWindow       route.Opt[int64]             `json:"orderWindowMinutes,omitzero" minimum:"5" maximum:"60" nullable:"false" description:"How many minutes a pending order holds its tickets; 15 by default."`
 	Reservation       route.Opt[ReservationFields] `json:"reservation,omitzero" description:"How an event of the category reservations is booked; only what is sent changes. Other categories can't have it."`
+	Rescheduling      route.Opt[bool]              `json:"rescheduling,omitzero" nullable:"false" description:"False: holders can't move a ticket of a reservation to another date or slot. True by default."`
 	RotatingOnly      route.Opt[bool]              `json:"rotatingOnly,omitzero" nullable:"false" description:"True: gates refuse printed codes, which don't rotate. False by default."`
 	Velocity          route.Opt[Velocity]          `json:"velocity,omitzero" description:"The event's own limits of what one buyer may do; only what is sent changes, and null is the default."`
 
@@ -67,7 +68,7 @@ type OwnVelocity struct {
 type CreateEvent struct {
 	QueryOrg  string    `query:"orgId" maxLength:"40" description:"The number of the organization that gets the event, if the caller acts for several. It may stand in the body instead."`
 	OrgID     string    `json:"orgId" maxLength:"40" description:"The number of the organization that gets the event, if the caller acts for several."`
-	Title     string    `json:"title" required:"true" minLength:"3" maxLength:"200" example:"Lagos Jazz Night" description:"The event's title. The slug of its page is made of it, once."`
+	Title     string    `json:"title" required:"true" format:"name" minLength:"3" maxLength:"200" example:"Lagos Jazz Night" description:"The event's title. The slug of its page is made of it, once."`
 	Category  string    `json:"category" required:"true" minLength:"1" maxLength:"100" example:"music" description:"What it is, in a word. reservations is booked by date; online-course, digital-product, e-books, downloadable-files and online-service are digital."`
 	StartDate time.Time `json:"startDate" required:"true" example:"2031-06-20T19:00:00Z" description:"When it starts, in the future; of a course in UTC, with a Z. Products and reservations have one too, and do not begin at it."`
 	Timezone  string    `json:"timezone" required:"true" format:"timezone" description:"The IANA time zone on whose clocks it is shown and booked."`
@@ -78,7 +79,7 @@ type CreateEvent struct {
 // UpdateEvent changes the fields that are sent.
 type UpdateEvent struct {
 	ID        string               `path:"id" format:"id" maxLength:"128"`
-	Title     route.Opt[string]    `json:"title,omitzero" minLength:"3" maxLength:"200" nullable:"false" description:"The event's title. The slug of its page stays."`
+	Title     route.Opt[string]    `json:"title,omitzero" format:"name" minLength:"3" maxLength:"200" nullable:"false" description:"The event's title. The slug of its page stays."`
 	Category  route.Opt[string]    `json:"category,omitzero" minLength:"1" maxLength:"100" nullable:"false" description:"What it is, in a word. Once there is a ticket type it stays within its product type."`
 	StartDate route.Opt[time.Time] `json:"startDate,omitzero" nullable:"false" description:"When it starts; a new one is in the future, and of a course in UTC with a Z."`
 	Timezone  route.Opt[string]    `json:"timezone,omitzero" format:"timezone" nullable:"false" description:"The IANA time zone on whose clocks it is shown and booked."`
@@ -209,6 +210,7 @@ type Event struct {
 	Currency           string             `json:"currency" description:"The currency of all its prices."`
 	AbsorbFees         bool               `json:"absorbFees" description:"True: the fee is taken out of the payout; false: buyers pay it on top of the price."`
 	OfflineDoorCodes   bool               `json:"offlineDoorCodes" description:"True: gates that are offline know door codes."`
+	Rescheduling       bool               `json:"rescheduling" description:"Whether holders may move a ticket of a reservation to another date or slot."`
 	Branding           JSON               `json:"branding" description:"The organizer's object. The public sees courseType, certificateTemplate and requireIdCheck of it."`
 	SEOData            JSON               `json:"seoData" description:"The organizer's object for search engines."`
 	Entities           []event.Entity     `json:"entities,omitzero" description:"Who and what there is to see: the line-up, speakers, sponsors. Reservations have none."`

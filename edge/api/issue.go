@@ -14,7 +14,7 @@ type Issue struct {
 // IssueBuyer is whom an order is made for.
 type IssueBuyer struct {
 	Email string `json:"email,omitzero" format:"email" maxLength:"254" example:"ada@example.org" description:"The buyer's e-mail. Without it no account is made and the buyer gets no mail."`
-	Name  string `json:"name,omitzero" maxLength:"200" example:"Ada Obi" description:"The buyer's name."`
+	Name  string `json:"name,omitzero" format:"name" maxLength:"200" example:"Ada Obi" description:"The buyer's name."`
 }
 
 // Issued is an order that an organization has made by itself.

@@ -4,20 +4,22 @@ import "boxoffice/edge/route"
 
 // PlaceOrder asks for an order. All lines belong to one event.
 type PlaceOrder struct {
-	Items       []OrderItem `json:"items" required:"true" minItems:"1" maxItems:"20" description:"The lines, 1 to 20, each of another ticket type, date or slot. All are of one event."`
-	Holder      string      `json:"holder,omitzero" minLength:"8" maxLength:"80" description:"Whose held seats are bought: the holder of a seat hold. Without it, seats that the buyer's account or address holds are free to it."`
-	GuestEmail  string      `json:"guestEmail,omitzero" format:"email" maxLength:"254" example:"ada@example.org" description:"Where the tickets go, and who the buyer is. Whoever is signed in may leave it out and buys by the account's address."`
-	GuestName   string      `json:"guestName,omitzero" maxLength:"200" example:"Ada Obi" description:"The buyer's name, for the tickets and the mail."`
-	PresaleCode string      `json:"presaleCode,omitzero" maxLength:"50" description:"The code that opens ticket types in presale."`
-	PromoCode   string      `json:"promoCode,omitzero" maxLength:"50" description:"A promo code, in any case. It takes its discount off the lines that it is for, or the order is refused."`
-	Waive       bool        `json:"waiveWithdrawal,omitzero" description:"Of digital products: true says that the buyer wants them at once and knows that the right to withdraw ends with that. Without effect on others."`
+	Items           []OrderItem `json:"items" required:"true" minItems:"1" maxItems:"20" description:"The lines, 1 to 20, each of another ticket type, date or slot. All are of one event."`
+	Holder          string      `json:"holder,omitzero" minLength:"8" maxLength:"80" description:"Whose held seats are bought: the holder of a seat hold. Without it, seats that the buyer's account or address holds are free to it."`
+	GuestEmail      string      `json:"guestEmail,omitzero" format:"email" maxLength:"254" example:"ada@example.org" description:"Where the tickets go, and who the buyer is. Whoever is signed in may leave it out and buys by the account's address."`
+	GuestName       string      `json:"guestName,omitzero" format:"name" maxLength:"200" example:"Ada Obi" description:"The buyer's name, for the tickets and the mail."`
+	PresaleCode     string      `json:"presaleCode,omitzero" maxLength:"50" description:"The code that opens ticket types in presale."`
+	PromoCode       string      `json:"promoCode,omitzero" maxLength:"50" description:"A promo code, in any case. It takes its discount off the lines that it is for, or the order is refused."`
+	Waive           bool        `json:"waiveWithdrawal,omitzero" description:"Of digital products: true says that the buyer wants them at once and knows that the right to withdraw ends with that. Without effect on others."`
+	Admission       string      `json:"admission,omitzero" maxLength:"200" description:"The admission of an event with a waiting room, if it is not sent as X-Queue-Admission."`
+	AdmissionHeader string      `header:"X-Queue-Admission" maxLength:"200" description:"The admission of an event with a waiting room."`
 }
 
 // OrderItem is one line: some tickets of one type.
 type OrderItem struct {
 	TicketTypeID      string   `json:"ticketTypeId" required:"true" format:"uuid" description:"The ticket type to buy, by its UUID. It names the event."`
 	Quantity          int64    `json:"quantity" required:"true" minimum:"1" maximum:"100" example:"2" description:"How many tickets, 1 to 100; the type's maxPerOrder may be less."`
-	AttendeeName      string   `json:"attendeeName,omitzero" maxLength:"200" description:"Who attends with the line's tickets; the buyer if nobody is named."`
+	AttendeeName      string   `json:"attendeeName,omitzero" format:"name" maxLength:"200" description:"Who attends with the line's tickets; the buyer if nobody is named."`
 	AttendeeEmail     string   `json:"attendeeEmail,omitzero" format:"email" maxLength:"254" description:"The e-mail of whom the line's tickets are for; the buyer's if none is named."`
 	VenueSeatIDs      []string `json:"venueSeatIds,omitzero" maxItems:"100" minLength:"1" maxLength:"40" description:"The seats of a seated type, by their ids on the event's map: as many as the quantity."`
 	ReservationDate   string   `json:"reservationDate,omitzero" format:"date" description:"The date that is booked of a reservation event, on the clocks of its place."`
@@ -72,7 +74,7 @@ type Withdrawal struct {
 type PayOrder struct {
 	ID          string `path:"id" format:"id" maxLength:"128"`
 	QueryToken  string `query:"token" maxLength:"100"`
-	Provider    string `json:"provider,omitzero" enum:"nowpayments,paystack,flutterwave" example:"paystack" description:"With whom to pay. Left out: crypto where it is configured, else the first card provider that is."`
+	Provider    string `json:"provider,omitzero" enum:"nowpayments,paystack,flutterwave,stripe,mollie,transfer" example:"paystack" description:"With whom to pay. Left out: crypto where it is configured, else the first card provider that is."`
 	PayCurrency string `json:"payCurrency,omitzero" maxLength:"20" description:"The coin to pay with, by its ticker of GET /payments/crypto/currencies; btc if left out. For nowpayments only."`
 	ReturnURL   string `json:"returnUrl,omitzero" maxLength:"2000" example:"https://shop.example/thanks" description:"The https address that the provider leads the payer back to; our page of the order if left out. The first one of an attempt counts."`
 	Token       string `json:"token,omitzero" maxLength:"100" description:"The order's access token, if neither the query nor the Authorization header has it."`
@@ -98,6 +100,17 @@ type NOWPaymentsNotice struct {
 // FlutterwaveNotice is what Flutterwave tells by itself.
 type FlutterwaveNotice struct {
 	Hash string `header:"Verif-Hash" maxLength:"4096" description:"The secret hash that Flutterwave and this deployment share."`
+}
+
+// StripeNotice is what Stripe tells by itself.
+type StripeNotice struct {
+	Signature string `header:"Stripe-Signature" maxLength:"4096" description:"The time, and hex HMAC-SHA256 over time and body under the endpoint's secret."`
+}
+
+// MollieNotice is what Mollie tells by itself: the id of a payment, as a form.
+type MollieNotice struct {
+	Reference string `query:"reference" maxLength:"64" description:"Our reference of the payment, as the address has it that the payment was made with."`
+	Sig       string `query:"sig" maxLength:"64" description:"The hex HMAC-SHA256 of the reference under our key at Mollie: nobody else knows the address."`
 }
 
 // Received says that a notice is durable.
@@ -244,7 +257,7 @@ type TicketSeat struct {
 // Payment is one attempt to pay.
 type Payment struct {
 	Reference string `json:"reference" example:"SG-2F9CX9JAZBD-DGS9Z-1" description:"Our name of the attempt, under which the provider knows it."`
-	Provider  string `json:"provider" example:"paystack" description:"Who takes the money: nowpayments, paystack or flutterwave."`
+	Provider  string `json:"provider" example:"paystack" description:"Who takes the money: nowpayments, paystack, flutterwave, stripe, mollie or transfer."`
 	Status    string `json:"status" enum:"pending,processing,succeeded,failed,expired,underpaid,cancelled,refunded" example:"succeeded" description:"pending until the provider has seen money, processing while it is in flight; underpaid is less than was asked for, which goes back."`
 	Amount    string `json:"amount" example:"47.25" description:"What was asked for, as a decimal in the order's currency."`
 	Received  string `json:"received" example:"47.25" description:"What the provider has taken of it; 0.00 until it says so."`
@@ -261,6 +274,31 @@ type Deposit struct {
 	PayinExtraID route.Opt[string] `json:"payinExtraId,omitzero" description:"The memo or tag that must go with the coins; null without one."`
 	ValidUntil   Time              `json:"validUntil,omitzero" description:"Until when the rate holds, 20 minutes; pay again after it."`
 	Arrived      string            `json:"arrived,omitzero" example:"0" description:"How many coins have come so far, as a decimal."`
+	Transfer     *BankTransfer     `json:"transfer,omitzero" description:"The bank transfer to make; of attempts to pay by transfer alone."`
+}
+
+// BankTransfer is what a buyer tells a bank.
+type BankTransfer struct {
+	Holder    string `json:"holder" example:"Kulturverein Nord e.V." description:"Whose account it is."`
+	Account   string `json:"account" example:"DE89370400440532013000" description:"The account: its IBAN, or what else its bank calls it."`
+	BIC       string `json:"bic,omitzero" example:"COBADEFFXXX" description:"The bank, by its BIC; left out if none is needed."`
+	Amount    string `json:"amount" example:"47.25" description:"How much to transfer, as a decimal; what is less pays for nothing."`
+	Currency  string `json:"currency" example:"EUR" description:"The currency, by ISO 4217."`
+	Reference string `json:"reference" example:"RF18SG2F9CX9JAZBDDGS9Z" description:"What to write as the reference (ISO 11649), with or without blanks: the transfer is known by it alone."`
+	DueAt     Time   `json:"dueAt" description:"Until when the money has to be there, for the order waits no longer."`
+}
+
+// ListPayMethods asks how buyers can pay.
+type ListPayMethods struct {
+	Currency string `query:"currency" format:"currency" example:"USD" description:"Only methods that take prices in this currency, by ISO 4217. Left out: all."`
+}
+
+// PayMethod is a way to pay that this deployment has an account for.
+type PayMethod struct {
+	Provider      string   `json:"provider" enum:"nowpayments,paystack,flutterwave,stripe,mollie,transfer" example:"stripe" description:"Who takes the money: the provider of an attempt to pay."`
+	Kind          string   `json:"kind" enum:"card,crypto,transfer" example:"card" description:"card: one pays on the provider's page, by card or whatever else it offers; crypto: one sends coins to an address; transfer: one transfers money to a bank account."`
+	Currencies    []string `json:"currencies" example:"[\"NGN\",\"USD\"]" description:"The currencies of prices that it takes, by ISO 4217."`
+	WindowMinutes int64    `json:"windowMinutes" example:"30" description:"How many minutes the first attempt gives the buyer to pay."`
 }
 
 // Coin is a crypto currency to pay with.
@@ -305,7 +343,7 @@ type OrderPayments struct {
 // PayAt is where a buyer pays.
 type PayAt struct {
 	OrderID          string `json:"orderId" example:"00000000-0400-8a1b-9c2d-3e4f5a6b7c8d" description:"The order's id, a UUID."`
-	Provider         string `json:"provider" example:"paystack" description:"Who takes the money: nowpayments, paystack or flutterwave."`
+	Provider         string `json:"provider" example:"paystack" description:"Who takes the money: nowpayments, paystack, flutterwave, stripe, mollie or transfer."`
 	Reference        string `json:"reference" example:"SG-2F9CX9JAZBD-DGS9Z-1" description:"Our name of the attempt, under which the provider knows it."`
 	Status           string `json:"status" example:"pending" description:"The attempt's status, as in the order's payments."`
 	AuthorizationURL string `json:"authorizationUrl,omitzero" example:"https://checkout.paystack.com/3ni8kdavz62431k" description:"The provider's page to send the payer to. Not for coins, which have an address."`

@@ -39,7 +39,7 @@ type OrganizationProfile struct {
 // UpdateOrganization changes the fields of a profile that are sent. Null clears one.
 type UpdateOrganization struct {
 	ID           string            `path:"id" format:"id" maxLength:"128"`
-	Name         route.Opt[string] `json:"name,omitzero" minLength:"1" maxLength:"200" nullable:"false" description:"The name that buyers see; the slug stays as it is."`
+	Name         route.Opt[string] `json:"name,omitzero" format:"name" minLength:"1" maxLength:"200" nullable:"false" description:"The name that buyers see; the slug stays as it is."`
 	Description  route.Opt[string] `json:"description,omitzero" maxLength:"5000" example:"Concerts on the lagoon since 2019." description:"Text about the organization; null clears it."`
 	Website      route.Opt[string] `json:"website,omitzero" format:"uri" maxLength:"2048" example:"https://lagosnights.example" description:"The address of its site; null clears it."`
 	ContactEmail route.Opt[string] `json:"contactEmail,omitzero" format:"email" maxLength:"254" example:"hello@lagosnights.example" description:"The address to which buyers may write; null clears it."`
@@ -60,7 +60,7 @@ type AddMember struct {
 	ID    string `path:"id" format:"id" maxLength:"128"`
 	Email string `json:"email" required:"true" format:"email" maxLength:"254" example:"bola@example.org" description:"The address of the person, with an account or without."`
 	Role  string `json:"role" required:"true" enum:"owner,admin,member" description:"owner and admin may do everything in the organization, but only an owner makes, changes or removes an owner; member sells and admits."`
-	Name  string `json:"name" minLength:"1" maxLength:"100" example:"Bola Ade" description:"How members see the person; also the account's name, if the address is new."`
+	Name  string `json:"name" format:"name" minLength:"1" maxLength:"100" example:"Bola Ade" description:"How members see the person; also the account's name, if the address is new."`
 }
 
 // MemberID names a member of an organization.

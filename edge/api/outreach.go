@@ -6,7 +6,7 @@ import "time"
 type FollowOrganization struct {
 	OrgID string `path:"orgId" maxLength:"128" example:"lagos-nights-3f9c1a7b5e2d4860" description:"The organization's number, public id or slug."`
 	Email string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The address that is to get the mails."`
-	Name  string `json:"name,omitzero" maxLength:"120" example:"Ada Obi" description:"How the mails address the reader; left out, they name nobody."`
+	Name  string `json:"name,omitzero" format:"name" maxLength:"120" example:"Ada Obi" description:"How the mails address the reader; left out, they name nobody."`
 }
 
 // ConfirmFollow begins a following: its link is in the mail that asks for it.
@@ -32,7 +32,7 @@ type Unsubscribed struct {
 // SendBroadcast writes to those who attend an event.
 type SendBroadcast struct {
 	EventID   string `path:"eventId" format:"id" maxLength:"128"`
-	Subject   string `json:"subject" required:"true" minLength:"1" maxLength:"200" example:"Doors open early" description:"The subject line of the mail."`
+	Subject   string `json:"subject" required:"true" format:"name" minLength:"1" maxLength:"200" example:"Doors open early" description:"The subject line of the mail."`
 	Body      string `json:"body" required:"true" minLength:"1" maxLength:"5000" example:"<p>Doors open at <b>seven</b>.</p>" description:"Plain text, or HTML of p, br, b, strong, i, em, u, ul, ol, li, blockquote and a; whatever else is in it is left out."`
 	TagFilter string `json:"tagFilter,omitzero" maxLength:"200" example:"vip" description:"Only those get the mail whose tickets have this tag; left out, all do."`
 }

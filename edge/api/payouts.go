@@ -6,11 +6,17 @@ type ListPayouts struct {
 	Page
 }
 
+// GetPayout asks for one of an organization's payouts.
+type GetPayout struct {
+	ID    string `path:"id" format:"id" maxLength:"128" description:"The payout's id."`
+	OrgID string `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
+}
+
 // Payout is money that is sent from a wallet to its organization.
 type Payout struct {
 	ID           string  `json:"id" description:"The payout's id."`
 	OrgID        string  `json:"orgId" description:"The organization's number."`
-	Currency     string  `json:"currency" enum:"USD,NGN,ZAR" description:"The currency of its amounts, by ISO 4217."`
+	Currency     string  `json:"currency" format:"currency" description:"The currency of its amounts, by ISO 4217."`
 	Amount       string  `json:"amount" description:"What is sent, as a decimal."`
 	Fee          string  `json:"fee" description:"What the transfer costs, as a decimal."`
 	Status       string  `json:"status" enum:"scheduled,processing,paid,failed,cancelled" description:"How far the transfer has come."`

@@ -10,7 +10,7 @@ import (
 type SessionFields struct {
 	DayNumber      route.Opt[int]    `json:"dayNumber,omitzero" minimum:"1" maximum:"99" nullable:"false" example:"1" description:"The day of the event on which it is, from 1 to 99; 1 by default. The schedule is sorted by it first."`
 	SessionDesc    route.Opt[string] `json:"sessionDesc,omitzero" maxLength:"5000" description:"What the session is about; null or an empty text removes it."`
-	SpeakerName    route.Opt[string] `json:"speakerName,omitzero" maxLength:"200" example:"Adaeze Obi" description:"Who speaks or plays; null or an empty text removes it."`
+	SpeakerName    route.Opt[string] `json:"speakerName,omitzero" format:"name" maxLength:"200" example:"Adaeze Obi" description:"Who speaks or plays; null or an empty text removes it."`
 	SpeakerBio     route.Opt[string] `json:"speakerBio,omitzero" maxLength:"2000" description:"A few words about the speaker; null or an empty text removes them."`
 	SpeakerAvatar  route.Opt[string] `json:"speakerAvatar,omitzero" format:"hosted" maxLength:"2048" description:"The speaker's picture: an http(s) address, or /media/<id> of an image of the organization's."`
 	LocationDetail route.Opt[string] `json:"locationDetail,omitzero" maxLength:"200" example:"Main stage" description:"Where in the venue it takes place; null or an empty text removes it."`
@@ -20,7 +20,7 @@ type SessionFields struct {
 // CreateSession adds a session to an event's schedule.
 type CreateSession struct {
 	ID           string    `path:"id" format:"id" maxLength:"128"`
-	SessionTitle string    `json:"sessionTitle" required:"true" minLength:"1" maxLength:"200" example:"Opening night" description:"The session's name, as the schedule shows it."`
+	SessionTitle string    `json:"sessionTitle" required:"true" format:"name" minLength:"1" maxLength:"200" example:"Opening night" description:"The session's name, as the schedule shows it."`
 	StartTime    time.Time `json:"startTime" required:"true" example:"2031-06-20T19:00:00Z" description:"When it starts. It need not lie within the event's own dates."`
 	EndTime      time.Time `json:"endTime" required:"true" example:"2031-06-20T20:00:00Z" description:"When it ends, after startTime."`
 	SessionFields
@@ -35,7 +35,7 @@ type SessionID struct {
 // UpdateSession changes the fields that are sent.
 type UpdateSession struct {
 	SessionID
-	SessionTitle route.Opt[string]    `json:"sessionTitle,omitzero" minLength:"1" maxLength:"200" nullable:"false" description:"The session's name, as the schedule shows it."`
+	SessionTitle route.Opt[string]    `json:"sessionTitle,omitzero" format:"name" minLength:"1" maxLength:"200" nullable:"false" description:"The session's name, as the schedule shows it."`
 	StartTime    route.Opt[time.Time] `json:"startTime,omitzero" nullable:"false" description:"When it starts. It need not lie within the event's own dates."`
 	EndTime      route.Opt[time.Time] `json:"endTime,omitzero" nullable:"false" description:"When it ends, after startTime."`
 	SessionFields
@@ -76,7 +76,7 @@ type SectionFields struct {
 // CreateSection adds a section to an event.
 type CreateSection struct {
 	ID       string `path:"id" format:"id" maxLength:"128"`
-	Name     string `json:"name" required:"true" minLength:"1" maxLength:"100" example:"Balcony" description:"The section's name."`
+	Name     string `json:"name" required:"true" format:"name" minLength:"1" maxLength:"100" example:"Balcony" description:"The section's name."`
 	Capacity int    `json:"capacity" required:"true" minimum:"1" maximum:"1000000" example:"250" description:"How many people fit in. It informs and bounds nothing: sales are bounded by ticket types and the event's capacity."`
 	SectionFields
 }
@@ -90,7 +90,7 @@ type SectionID struct {
 // UpdateSection changes the fields that are sent.
 type UpdateSection struct {
 	SectionID
-	Name     route.Opt[string] `json:"name,omitzero" minLength:"1" maxLength:"100" nullable:"false" example:"Balcony" description:"The section's name."`
+	Name     route.Opt[string] `json:"name,omitzero" format:"name" minLength:"1" maxLength:"100" nullable:"false" example:"Balcony" description:"The section's name."`
 	Capacity route.Opt[int]    `json:"capacity,omitzero" minimum:"1" maximum:"1000000" nullable:"false" description:"How many people fit in. It informs and bounds nothing."`
 	SectionFields
 }
@@ -128,7 +128,7 @@ type Customize struct {
 	AccentColor     route.Opt[string] `json:"accentColor,omitzero" format:"color" maxLength:"9" description:"The colour of what should catch the eye; null is #d8572a."`
 	BackgroundColor route.Opt[string] `json:"backgroundColor,omitzero" format:"color" maxLength:"9" description:"The colour behind the text; null is #ffffff."`
 	TextColor       route.Opt[string] `json:"textColor,omitzero" format:"color" maxLength:"9" description:"The colour of the text; null is #1a1a1a."`
-	CTALabel        route.Opt[string] `json:"ctaLabel,omitzero" minLength:"1" maxLength:"80" example:"Reserve a seat" description:"What the button says that leads to the tickets; null is Get tickets."`
+	CTALabel        route.Opt[string] `json:"ctaLabel,omitzero" format:"name" minLength:"1" maxLength:"80" example:"Reserve a seat" description:"What the button says that leads to the tickets; null is Get tickets."`
 	ShowOrganizer   route.Opt[bool]   `json:"showOrganizer,omitzero" description:"Whether the page names the organizer; null is true."`
 	ShowSchedule    route.Opt[bool]   `json:"showSchedule,omitzero" description:"Whether the page has the schedule; null is true."`
 	ShowVenueMap    route.Opt[bool]   `json:"showVenueMap,omitzero" description:"Whether the page shows where the venue is; null is true."`
@@ -136,7 +136,7 @@ type Customize struct {
 	ShowSocialShare route.Opt[bool]   `json:"showSocialShare,omitzero" description:"Whether the page offers to share it; null is true."`
 	ShowPoweredBy   route.Opt[bool]   `json:"showPoweredBy,omitzero" description:"Whether the page says which service it is made with; null is true."`
 	SocialLinks     route.Opt[JSON]   `json:"socialLinks,omitzero" format:"links" maxLength:"50000" description:"Addresses by platform, at most 20, such as instagram. What is sent replaces all; null clears them."`
-	SEOTitle        route.Opt[string] `json:"seoTitle,omitzero" maxLength:"200" description:"The title that search engines and previews show; null leaves it to the page."`
+	SEOTitle        route.Opt[string] `json:"seoTitle,omitzero" format:"name" maxLength:"200" description:"The title that search engines and previews show; null leaves it to the page."`
 	SEODescription  route.Opt[string] `json:"seoDescription,omitzero" maxLength:"500" description:"The description that search engines and previews show; null leaves it to the page."`
 	SEOImage        route.Opt[string] `json:"seoImage,omitzero" format:"hosted" maxLength:"2048" description:"The image that previews show: an http(s) address, or /media/<id> of an image of the organization's. Null removes it."`
 }

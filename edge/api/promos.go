@@ -74,6 +74,7 @@ type PromoCode struct {
 type PromoCodes struct {
 	PromoCodes []PromoCode `json:"promoCodes" description:"The codes of this page, the newest first."`
 	NextCursor *string     `json:"nextCursor" description:"What the next page takes as its cursor, opaque; null on the last page."`
+	route.Freshness
 }
 
 // PromoCodeGone says what became of a code that was deleted: removed, or disabled
@@ -90,13 +91,30 @@ type ValidateCode struct {
 	EventID       string                 `json:"eventId,omitzero" maxLength:"128" description:"The event, by its UUID, slug or number. It may be left out beside ticketTypeIds."`
 	TicketTypeIDs []string               `json:"ticketTypeIds,omitzero" maxItems:"50" format:"uuid" description:"What the buyer has chosen, by the types' UUIDs: one of them must be what the code is for."`
 	Subtotal      route.Opt[route.Money] `json:"subtotal,omitzero" minimum:"0" maximum:"10000000000" example:"50.00" description:"What the chosen tickets cost that the code is for, as a number: the discount is computed of it."`
+	Items         []CartLine             `json:"items,omitzero" maxItems:"20" description:"The cart, line by line, instead of ticketTypeIds and subtotal: the verdict then has a quote, which is what an order of these lines would cost now."`
+}
+
+// CartLine is a line of a cart that is no order yet.
+type CartLine struct {
+	TicketTypeID string `json:"ticketTypeId" required:"true" format:"uuid" description:"The ticket type, by its UUID. All lines are of one event."`
+	Quantity     int64  `json:"quantity" required:"true" minimum:"1" maximum:"100" example:"2" description:"How many tickets, 1 to 100."`
+}
+
+// CartQuote is what an order of a cart would cost, with a promo code.
+type CartQuote struct {
+	Subtotal string `json:"subtotal" example:"50.00" description:"The tickets' prices added up, without discount and fees."`
+	Discount string `json:"discount" example:"5.00" description:"What the code takes off the subtotal; 0.00 of one that would not hold."`
+	Fees     string `json:"fees" example:"2.25" description:"The checkout's fee that the buyer pays on top; 0.00 if the organizer absorbs it."`
+	Total    string `json:"total" example:"47.25" description:"What the buyer pays: subtotal - discount + fees, as the order has it."`
+	Currency string `json:"currency" example:"NGN" description:"The currency of these amounts, by ISO 4217."`
 }
 
 // CodeVerdict says whether a promo code would hold, and what it would take off.
 type CodeVerdict struct {
-	Valid         bool    `json:"valid" description:"Whether an order now could use the code."`
-	Discount      string  `json:"discount" example:"5.00" description:"What it takes off the subtotal that was sent, as a decimal; 0.00 without one."`
-	DiscountType  *string `json:"discountType" enum:"percentage,flat" description:"Whether it takes a share of the price off, or an amount; null of a code that does not exist."`
-	DiscountValue *string `json:"discountValue" example:"10.00" description:"Percent, or the flat amount in the event's currency, as a decimal; null of a code that does not exist."`
-	Reason        *string `json:"reason" enum:"CODE_NOT_FOUND,NOT_YET_ACTIVE,EXPIRED,MAX_USES_REACHED,BELOW_MIN_ORDER,NOT_APPLICABLE_TO_THESE_TICKETS" description:"Why it would not hold; null when it would. A code that was disabled is told as one that does not exist."`
+	Valid         bool       `json:"valid" description:"Whether an order now could use the code."`
+	Discount      string     `json:"discount" example:"5.00" description:"What it takes off the subtotal that was sent, as a decimal; 0.00 without one."`
+	DiscountType  *string    `json:"discountType" enum:"percentage,flat" description:"Whether it takes a share of the price off, or an amount; null of a code that does not exist."`
+	DiscountValue *string    `json:"discountValue" example:"10.00" description:"Percent, or the flat amount in the event's currency, as a decimal; null of a code that does not exist."`
+	Reason        *string    `json:"reason" enum:"CODE_NOT_FOUND,NOT_YET_ACTIVE,EXPIRED,MAX_USES_REACHED,BELOW_MIN_ORDER,NOT_APPLICABLE_TO_THESE_TICKETS" description:"Why it would not hold; null when it would. A code that was disabled is told as one that does not exist."`
+	Quote         *CartQuote `json:"quote,omitzero" description:"What the lines that were sent would cost, with the code if it would hold; left out without lines."`
 }

@@ -60,11 +60,12 @@ type RefundOrder struct {
 
 // ListOrders asks for an organization's orders, the newest first.
 type ListOrders struct {
-	OrgID   string    `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
-	EventID string    `query:"eventId" maxLength:"128" description:"Only orders of this event, by its UUID or number."`
-	Status  string    `query:"status" enum:"pending,processing,completed,failed,cancelled,expired,refunded,partially_refunded" description:"Only orders in this status."`
-	Q       string    `query:"q" maxLength:"200" description:"Part of the buyer's address, or a whole order number."`
-	From    time.Time `query:"from" dateOnly:"start" description:"Only orders placed at this time or later; a date (2026-01-01) is the start of that day in UTC."`
-	To      time.Time `query:"to" dateOnly:"end" description:"Only orders placed at this time or earlier; a date (2026-01-01) is the end of that day in UTC."`
+	OrgID     string    `query:"orgId" maxLength:"40" description:"The number of the organization, if the caller acts for several."`
+	EventID   string    `query:"eventId" maxLength:"128" description:"Only orders of this event, by its UUID or number."`
+	Status    string    `query:"status" enum:"pending,processing,completed,failed,cancelled,expired,refunded,partially_refunded" description:"Only orders in this status."`
+	Q         string    `query:"q" maxLength:"200" description:"Parts of the names or addresses of the buyer or an attendee, in any case and without regard to accents, the promo code, or a whole order number, ticket code, door code, or id of an order or ticket."`
+	PromoCode string    `query:"promoCode" maxLength:"50" description:"Only orders placed with this promo code, in any case."`
+	From      time.Time `query:"from" dateOnly:"start" description:"Only orders placed at this time or later; a date (2026-01-01) is the start of that day in UTC."`
+	To        time.Time `query:"to" dateOnly:"end" description:"Only orders placed at this time or earlier; a date (2026-01-01) is the end of that day in UTC."`
 	Page
 }

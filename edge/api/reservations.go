@@ -18,7 +18,7 @@ type ReservationFields struct {
 // ReservationSlot is a part of each date.
 type ReservationSlot struct {
 	ID        string           `json:"id,omitzero" maxLength:"40" description:"The id of a slot that is there, which so keeps its bookings; without it label and times tell which it is."`
-	Label     string           `json:"label" required:"true" minLength:"1" maxLength:"100" example:"Morning" description:"What the slot is called."`
+	Label     string           `json:"label" required:"true" format:"name" minLength:"1" maxLength:"100" example:"Morning" description:"What the slot is called."`
 	StartTime string           `json:"startTime" required:"true" maxLength:"5" example:"09:00" description:"When it starts, as HH:MM on the clocks of the event's zone."`
 	EndTime   string           `json:"endTime" required:"true" maxLength:"5" example:"12:00" description:"When it ends, as HH:MM; at or before startTime it is on the next day."`
 	Capacity  route.Opt[int64] `json:"capacity,omitzero" minimum:"0" maximum:"1000000" description:"At most so many tickets for the slot on a date; null: as many as the date has."`

@@ -8,7 +8,7 @@ type CreateReview struct {
 	Email      string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The address of the ticket's holder; until it changes hands also the buyer's or the attendee's."`
 	Rating     int    `json:"rating" required:"true" minimum:"1" maximum:"5" example:"5" description:"From 1, the worst, to 5, the best."`
 	Body       string `json:"body" required:"true" minLength:"10" maxLength:"2000" example:"A splendid evening." description:"What the guest says, in plain text."`
-	AuthorName string `json:"authorName" maxLength:"120" example:"Ada O." description:"The name that is shown with the review; without it none is."`
+	AuthorName string `json:"authorName" format:"name" maxLength:"120" example:"Ada O." description:"The name that is shown with the review; without it none is."`
 }
 
 // ReplyToReview is the organizer's public answer to a review.

@@ -28,9 +28,11 @@ type PackedSeats struct {
 
 // HoldSeats replaces a holder's selection.
 type HoldSeats struct {
-	EventID string   `path:"eventId" format:"id" maxLength:"128"`
-	Holder  string   `json:"holder" required:"true" minLength:"8" maxLength:"80" example:"shopper-7c1f" description:"A name of your own for the checkout session, hard to guess: whoever knows it may change the selection, and buys the seats."`
-	SeatIDs []string `json:"seatIds" required:"true" maxItems:"50" minLength:"1" maxLength:"40" example:"[\"stalls-A-5\",\"stalls-A-6\"]" description:"The whole selection, up to 50 ids of seats: seats of an earlier one that are not listed are given back. An empty list gives back all."`
+	EventID         string   `path:"eventId" format:"id" maxLength:"128"`
+	Holder          string   `json:"holder" required:"true" minLength:"8" maxLength:"80" example:"shopper-7c1f" description:"A name of your own for the checkout session, hard to guess: whoever knows it may change the selection, and buys the seats."`
+	SeatIDs         []string `json:"seatIds" required:"true" maxItems:"50" minLength:"1" maxLength:"40" example:"[\"stalls-A-5\",\"stalls-A-6\"]" description:"The whole selection, up to 50 ids of seats: seats of an earlier one that are not listed are given back. An empty list gives back all."`
+	Admission       string   `json:"admission,omitzero" maxLength:"200" description:"The admission of an event with a waiting room, if it is not sent as X-Queue-Admission."`
+	AdmissionHeader string   `header:"X-Queue-Admission" maxLength:"200" description:"The admission of an event with a waiting room."`
 }
 
 // LimitHolder names the checkout session that is counted.
@@ -48,13 +50,15 @@ func (in *ReleaseSeats) LimitHolder() string { return in.Holder }
 
 // BestSeats replaces a holder's selection by the best seats there are.
 type BestSeats struct {
-	EventID      string   `path:"id" format:"id" maxLength:"128"`
-	Holder       string   `json:"holder" required:"true" minLength:"8" maxLength:"80" example:"shopper-7c1f" description:"A name of your own for the checkout session, hard to guess: whoever knows it may change the selection, and buys the seats."`
-	Quantity     int      `json:"quantity" required:"true" minimum:"1" maximum:"50" example:"2" description:"How many seats, 1 to 50."`
-	SectionIDs   []string `json:"sectionIds,omitzero" maxItems:"500" minLength:"1" maxLength:"40" description:"The ids of the sections to look in; any without it."`
-	TicketTypeID string   `json:"ticketTypeId,omitzero" format:"uuid" description:"Only seats that are sold as this ticket type; any without it."`
-	Accessible   bool     `json:"accessible,omitzero" description:"True: one of the seats is a wheelchair place."`
-	Adjacent     bool     `json:"adjacent,omitzero" description:"True: only seats beside each other in one row, or none at all."`
+	EventID         string   `path:"id" format:"id" maxLength:"128"`
+	Holder          string   `json:"holder" required:"true" minLength:"8" maxLength:"80" example:"shopper-7c1f" description:"A name of your own for the checkout session, hard to guess: whoever knows it may change the selection, and buys the seats."`
+	Quantity        int      `json:"quantity" required:"true" minimum:"1" maximum:"50" example:"2" description:"How many seats, 1 to 50."`
+	SectionIDs      []string `json:"sectionIds,omitzero" maxItems:"500" minLength:"1" maxLength:"40" description:"The ids of the sections to look in; any without it."`
+	TicketTypeID    string   `json:"ticketTypeId,omitzero" format:"uuid" description:"Only seats that are sold as this ticket type; any without it."`
+	Accessible      bool     `json:"accessible,omitzero" description:"True: one of the seats is a wheelchair place."`
+	Adjacent        bool     `json:"adjacent,omitzero" description:"True: only seats beside each other in one row, or none at all."`
+	Admission       string   `json:"admission,omitzero" maxLength:"200" description:"The admission of an event with a waiting room, if it is not sent as X-Queue-Admission."`
+	AdmissionHeader string   `header:"X-Queue-Admission" maxLength:"200" description:"The admission of an event with a waiting room."`
 }
 
 // LimitHolder names the checkout session that is counted.
@@ -171,6 +175,7 @@ type SeatSection struct {
 	Name         string  `json:"name" description:"The section's name as it is printed on tickets."`
 	TicketTypeID *string `json:"ticketTypeId" description:"The ticket type that its seats are sold as; null: they are not for sale."`
 	Price        *string `json:"price" description:"What one seat costs without fees, as a decimal; null if the section is not for sale."`
+	PriceTotal   *string `json:"priceTotal" description:"What a buyer pays for one seat, with the fee; null if the section is not for sale."`
 	Currency     *string `json:"currency" description:"The price's currency; null if the section is not for sale."`
 }
 

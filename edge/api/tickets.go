@@ -31,7 +31,7 @@ type TicketTypeFields struct {
 // CreateTicketType adds a ticket type to an event.
 type CreateTicketType struct {
 	ID        string    `path:"id" format:"id" maxLength:"128"`
-	Name      string    `json:"name" required:"true" minLength:"1" maxLength:"200" example:"General admission" description:"The type's name, as it stands on tickets and receipts."`
+	Name      string    `json:"name" required:"true" format:"name" minLength:"1" maxLength:"200" example:"General admission" description:"The type's name, as it stands on tickets and receipts."`
 	Type      string    `json:"type" required:"true" enum:"general,reserved,vip,early_bird,group,free,multi_day,season,at_door,upgrade" description:"What sort of ticket it is. free demands a price of 0; the others are words for guests and reports."`
 	SaleStart time.Time `json:"saleStart" required:"true" example:"2030-01-01T09:00:00Z" description:"From when on it is sold."`
 	SaleEnd   time.Time `json:"saleEnd" required:"true" example:"2031-06-20T19:00:00Z" description:"Until when it is sold: after saleStart, and not after the event's end."`
@@ -42,7 +42,7 @@ type CreateTicketType struct {
 type UpdateTicketType struct {
 	ID           string               `path:"id" format:"id" maxLength:"128"`
 	TicketTypeID string               `path:"ticketTypeId" format:"id" maxLength:"128" description:"The ticket type's UUID, or its number within the event."`
-	Name         route.Opt[string]    `json:"name,omitzero" minLength:"1" maxLength:"200" nullable:"false" description:"The type's name, as it stands on tickets and receipts."`
+	Name         route.Opt[string]    `json:"name,omitzero" format:"name" minLength:"1" maxLength:"200" nullable:"false" description:"The type's name, as it stands on tickets and receipts."`
 	Type         route.Opt[string]    `json:"type,omitzero" enum:"general,reserved,vip,early_bird,group,free,multi_day,season,at_door,upgrade" nullable:"false" description:"What sort of ticket it is; free demands a price of 0. It is locked once one is sold."`
 	SaleStart    route.Opt[time.Time] `json:"saleStart,omitzero" nullable:"false" description:"From when on it is sold."`
 	SaleEnd      route.Opt[time.Time] `json:"saleEnd,omitzero" nullable:"false" description:"Until when it is sold: after saleStart, and not after the event's end."`

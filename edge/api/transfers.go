@@ -5,7 +5,7 @@ type TransferTicket struct {
 	ID         string `path:"id" format:"id" maxLength:"128"`
 	QueryToken string `query:"token" maxLength:"100"`
 	ToEmail    string `json:"toEmail" required:"true" format:"email" maxLength:"254" example:"bob@example.org" description:"Where the link goes that claims the ticket; not the holder's own address."`
-	ToName     string `json:"toName,omitzero" maxLength:"200" description:"The name of whom it is for, who holds the ticket under it once it is claimed."`
+	ToName     string `json:"toName,omitzero" format:"name" maxLength:"200" description:"The name of whom it is for, who holds the ticket under it once it is claimed."`
 	Token      string `json:"token,omitzero" maxLength:"100" description:"The access token of the ticket's order, of a buyer who is not signed in."`
 }
 

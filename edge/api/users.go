@@ -8,7 +8,7 @@ import (
 
 // UpdateMe changes the fields that are sent. Null empties one.
 type UpdateMe struct {
-	FullName route.Opt[string] `json:"fullName,omitzero" maxLength:"200" example:"Ada Obi" description:"The first name up to the first space, then the last; null clears both."`
+	FullName route.Opt[string] `json:"fullName,omitzero" format:"name" maxLength:"200" example:"Ada Obi" description:"The first name up to the first space, then the last; null clears both."`
 	Phone    route.Opt[string] `json:"phone,omitzero" maxLength:"20" example:"+2348012345678" description:"A phone number as the owner writes it; null clears it."`
 	Locale   route.Opt[string] `json:"locale,omitzero" format:"locale" maxLength:"35" example:"en-NG" description:"A language tag of BCP 47; null clears it."`
 }

@@ -6,7 +6,7 @@ import "boxoffice/edge/route"
 type JoinWaitlist struct {
 	EventID      string `path:"eventId" format:"id" maxLength:"128"`
 	Email        string `json:"email" required:"true" format:"email" maxLength:"254" example:"ada@example.org" description:"The address that an offer is mailed to; it waits once for each type."`
-	Name         string `json:"name" required:"true" minLength:"1" maxLength:"120" example:"Ada Obi" description:"How the mail addresses the reader, and who the buyer of the order will be."`
+	Name         string `json:"name" required:"true" format:"name" minLength:"1" maxLength:"120" example:"Ada Obi" description:"How the mail addresses the reader, and who the buyer of the order will be."`
 	TicketTypeID string `json:"ticketTypeId,omitzero" format:"id" maxLength:"128" description:"The UUID of the type to wait for; left out, any type of the event that has a waitlist will do."`
 	Quantity     int64  `json:"quantity,omitzero" minimum:"1" maximum:"10" default:"1" description:"How many tickets, all in one offer: what comes free in smaller numbers goes to others."`
 }

@@ -22,15 +22,15 @@ type ListWalletEntries struct {
 // CreditWallet tops an organization's wallet up.
 type CreditWallet struct {
 	OrgID     string      `path:"orgId" format:"id" maxLength:"128" description:"The organization's number."`
-	Amount    route.Money `json:"amount" required:"true" minimum:"0.01" maximum:"10000000000000" example:"250.00" description:"What is put in, as a number in the currency."`
-	Currency  string      `json:"currency" required:"true" enum:"USD,NGN,ZAR" description:"The wallet's currency; the wallet begins with its first movement."`
+	Amount    route.Money `json:"amount" required:"true" minimum:"0.001" maximum:"10000000000000" example:"250.00" description:"What is put in, as a number in the currency."`
+	Currency  string      `json:"currency" required:"true" format:"currency" description:"The wallet's currency; the wallet begins with its first movement."`
 	Note      string      `json:"note" maxLength:"500" description:"A remark of yours, which the organization reads."`
 	Reference string      `json:"reference" maxLength:"200" example:"TRF-2031-0117" description:"Your number of the transfer, which the organization reads."`
 }
 
 // Wallet is an organization's money in one currency.
 type Wallet struct {
-	Currency       string `json:"currency" enum:"USD,NGN,ZAR" example:"NGN" description:"The currency of all its amounts, by ISO 4217."`
+	Currency       string `json:"currency" format:"currency" example:"NGN" description:"The currency of all its amounts, by ISO 4217."`
 	Symbol         string `json:"symbol" example:"₦" description:"The currency's sign."`
 	Balance        string `json:"balance" example:"125000.00" description:"What the organization has, as a decimal; below zero if refunds took back more than was there."`
 	PendingBalance string `json:"pendingBalance" example:"42500.00" description:"What was sold and is not cleared yet, as a decimal; it is not in the balance."`
@@ -44,7 +44,7 @@ type WalletEntry struct {
 	Number         int64   `json:"number" description:"Its place in the wallet's ledger: 1, 2, 3 and so on."`
 	Kind           string  `json:"kind" enum:"sale,refund,issue_fee,credit,debit,clearing,pending_credit,cleared,voided" example:"credit" description:"What moved. sale and refund are of an event, whose sales are pending until their clearing."`
 	Amount         string  `json:"amount" example:"2500.00" description:"How much moved, as a decimal above 0; the kind says which way."`
-	Currency       string  `json:"currency" enum:"USD,NGN,ZAR" example:"NGN" description:"The wallet's currency, by ISO 4217."`
+	Currency       string  `json:"currency" format:"currency" example:"NGN" description:"The wallet's currency, by ISO 4217."`
 	Balance        string  `json:"balance" example:"125000.00" description:"The balance after it, as a decimal."`
 	PendingBalance string  `json:"pendingBalance" example:"42500.00" description:"The pending balance after it, as a decimal."`
 	Reason         *string `json:"reason" example:"top_up" description:"The cause, such as top_up, payout or issue_fee; null if none is noted."`

@@ -12,7 +12,7 @@ type CreateWebhook struct {
 	OrgID    string   `json:"orgId" maxLength:"40" description:"The number of the organization that is told, if the caller acts for several."`
 	URL      string   `json:"url" required:"true" maxLength:"2048" example:"https://hooks.example.org/boxoffice" description:"The address to send to: https on port 443 of a public host, in ASCII."`
 	Events   []string `json:"events" required:"true" minItems:"1" maxItems:"64" maxLength:"40" example:"[\"order.completed\",\"ticket.created\"]" description:"The types to send, of GET /webhooks/catalog, or * alone for all of today and later."`
-	Name     string   `json:"name" maxLength:"120" example:"Bookkeeping" description:"What people call the endpoint."`
+	Name     string   `json:"name" format:"name" maxLength:"120" example:"Bookkeeping" description:"What people call the endpoint."`
 }
 
 // ListWebhooks asks for an organization's endpoints.
@@ -25,7 +25,7 @@ type UpdateWebhook struct {
 	ID     string              `path:"id" format:"id" maxLength:"128"`
 	URL    route.Opt[string]   `json:"url,omitzero" maxLength:"2048" nullable:"false" description:"The address to send to: https on port 443 of a public host, in ASCII."`
 	Events route.Opt[[]string] `json:"events,omitzero" minItems:"1" maxItems:"64" maxLength:"40" nullable:"false" description:"The types to send, instead of those before: of the catalogue, or * alone for all."`
-	Name   route.Opt[string]   `json:"name,omitzero" maxLength:"120" description:"What people call the endpoint; null clears it."`
+	Name   route.Opt[string]   `json:"name,omitzero" format:"name" maxLength:"120" description:"What people call the endpoint; null clears it."`
 	Status route.Opt[string]   `json:"status,omitzero" enum:"active,disabled" nullable:"false" description:"disabled sends nothing and cancels what waits; active begins anew with what happens from then on."`
 }
 

@@ -1,5 +1,5 @@
-// Package catalog is the area of what is sold: events, ticket types, venues and seating,
-// as organizers change them and as everybody sees them.
+// Package catalog is the area of what is sold: events, ticket types, courses, dates and what is told beside
+// them, as organizers change them and as everybody sees them. Halls are edge/venues, uploads edge/files.
 package catalog
 
 import (
@@ -8,11 +8,12 @@ import (
 	"boxoffice/cluster"
 	"boxoffice/edge/limit"
 	"boxoffice/edge/live"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
 	"boxoffice/persistence/courses"
 	"boxoffice/persistence/numbers"
 	"boxoffice/persistence/program"
 	"boxoffice/persistence/readmodel"
-	"boxoffice/persistence/venues"
 )
 
 // Deps is what the handlers work with.
@@ -22,17 +23,20 @@ type Deps struct {
 	Known   *live.Events
 	Pages   *live.Pages
 	Feed    *live.Feed
-	Venues  *venues.Store
 	Program *program.Store
 	Courses *courses.Store
 	Events  *numbers.Lease // numbers for new events
 	Types   *numbers.Lease // numbers for new ticket types
-	Media   Media
-	Texts   *limit.Texts // changes of texts
+	Texts   *limit.Texts   // changes of texts
 	// LimitsScale multiplies the bound of drafts.
 	LimitsScale float64
-	BaseURL     string // how people reach the service
-	Log         *slog.Logger
+	// CheckFiles refuses a request that names a file which the organization does not have.
+	CheckFiles func(c *route.Call, org int64, in any) error
+	BaseURL    string // how people reach the service
+	Log        *slog.Logger
+	// Currencies are those that the deployment sells in; the first is an event's own choice unless
+	// dollars are among them.
+	Currencies []engine.Currency
 }
 
 // Handlers answer the area's requests. They may be called by any goroutine.

@@ -81,14 +81,8 @@ func (h *Handlers) discover(ctx context.Context, d readmodel.Discovery, limit in
 	if err != nil {
 		return nil, err
 	}
-	out := &api.List[api.Card]{Items: make([]api.Card, 0, limit)}
-	for i := range events[:min(len(events), limit)] {
-		out.Items = append(out.Items, h.card(&events[i]))
-	}
-	if len(events) > limit {
-		out.NextCursor = placeCursor(readmodel.PlaceOf(&events[limit-1]), d.Ranked)
-	}
-	return out, nil
+	return api.PageOf(len(events), limit, func(i int) api.Card { return h.card(&events[i]) },
+		func(last int) *string { return placeCursor(readmodel.PlaceOf(&events[last]), d.Ranked) }), nil
 }
 
 func (h *Handlers) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api.Event], error) {
@@ -108,14 +102,8 @@ func (h *Handlers) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api
 	if err != nil {
 		return nil, err
 	}
-	out := &api.List[*api.Event]{Items: make([]*api.Event, 0, in.Limit)}
-	for i := range events[:min(len(events), in.Limit)] {
-		out.Items = append(out.Items, view.Event(&events[i].Record))
-	}
-	if len(events) > in.Limit {
-		out.NextCursor = route.CursorOf(events[in.Limit-1].Number)
-	}
-	return out, nil
+	return api.PageOf(len(events), in.Limit, func(i int) *api.Event { return view.Event(&events[i].Record) },
+		func(last int) *string { return route.CursorOf(events[last].Number) }), nil
 }
 
 // filterOf leaves out the spaces around what people type: a keyboard that completes a word
@@ -164,5 +152,6 @@ func lowestPrice(e *readmodel.Event) (price, total *string) {
 	if e.From == readmodel.NoPrice {
 		return nil, nil
 	}
-	return new(view.Decimal(e.From)), new(view.Decimal(order.PriceTotal(e.From, e.Details.AbsorbFees)))
+	currency := e.Details.Currency
+	return new(view.Decimal(e.From, currency)), new(view.Decimal(order.PriceTotal(e.From, e.Details.AbsorbFees), currency))
 }

@@ -20,6 +20,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/calendar"
 	"boxoffice/engine/event"
+	"boxoffice/engine/velocity"
 )
 
 const (
@@ -50,10 +51,10 @@ func (h *Handlers) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, 
 	t := event.Details{
 		Org: org, PublicID: engine.NewID(number, tail[:]), Slug: eventSlug(in.Title, number),
 		Title: in.Title, Category: in.Category, StartAt: in.StartDate.UnixMilli(), Timezone: in.Timezone,
-		VenueType: in.VenueType, Visibility: "public", Capacity: event.NoCapacity, Currency: "USD",
+		VenueType: in.VenueType, Visibility: "public", Capacity: event.NoCapacity, Currency: h.defaultCurrency(),
 		OrderWindow: defaultWindow.Milliseconds(),
 	}
-	issues := append(edit(&t, &in.EventFields), zoneIssues(&t, in.StartDate)...)
+	issues := slices.Concat(edit(&t, &in.EventFields), route.CurrencyIssues("currency", t.Currency, h.Currencies), zoneIssues(&t, in.StartDate))
 	if in.StartDate.Before(c.Now) {
 		issues = append(issues, route.Issue{Path: "startDate", Code: route.IssueMinimum, Message: "must be in the future"})
 	}
@@ -82,6 +83,14 @@ func (h *Handlers) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, 
 	v.Reservation = reservationView(booked, true)
 	showCourse(v, taught)
 	return v, nil
+}
+
+// defaultCurrency is the currency of an event whose organizer names none.
+func (h *Handlers) defaultCurrency() string {
+	if slices.ContainsFunc(h.Currencies, func(c engine.Currency) bool { return c.Code == "USD" }) {
+		return "USD"
+	}
+	return h.Currencies[0].Code
 }
 
 // maxDrafts is how many drafts an organization has at a time. They cost it nothing, and nobody sees
@@ -169,10 +178,16 @@ func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, 
 		in.Timezone.Into(&t.Timezone)
 		in.VenueType.Into(&t.VenueType)
 		issues := edit(&t, &in.EventFields)
+		if t.Currency != r.Details.Currency {
+			issues = append(issues, route.CurrencyIssues("currency", t.Currency, h.Currencies)...)
+		}
 		if in.StartDate.Set {
 			issues = append(issues, zoneIssues(&t, in.StartDate.Value)...)
 			if t.StartAt = in.StartDate.Value.UnixMilli(); t.StartAt != r.Details.StartAt && in.StartDate.Value.Before(c.Now) {
 				issues = append(issues, route.Issue{Path: "startDate", Code: route.IssueMinimum, Message: "must be in the future"})
+			}
+			if t.StartAt != r.Details.StartAt && r.Status != event.StatusDraft {
+				t.MovedAt = c.Now.UnixMilli()
 			}
 			if in.ShiftWindows && t.DoorsAt != 0 && !in.DoorOpenTime.Set {
 				t.DoorsAt += t.StartAt - r.Details.StartAt
@@ -277,6 +292,9 @@ func edit(t *event.Details, f *api.EventFields) []route.Issue {
 	f.AbsorbFees.Into(&t.AbsorbFees)
 	f.RotatingOnly.Into(&t.RotatingOnly)
 	f.OfflineDoorCodes.Into(&t.OfflineDoorCodes)
+	if f.Rescheduling.Set {
+		t.NoRescheduling = !f.Rescheduling.Value
+	}
 	f.Entities.Into(&t.Entities)
 	if event.ProductType(t.Category) == event.ProductReservation {
 		t.Entities, t.EndAt = nil, 0 // it has no line-up, and is perpetual
@@ -295,9 +313,9 @@ func edit(t *event.Details, f *api.EventFields) []route.Issue {
 }
 
 // editVelocity takes the limits over that were sent; null is the default.
-func editVelocity(v *event.Velocity, f route.Opt[api.Velocity]) {
+func editVelocity(v *velocity.Limits, f route.Opt[api.Velocity]) {
 	if f.Null {
-		*v = event.Velocity{}
+		*v = velocity.Limits{}
 	}
 	f.Value.OrdersPerBuyer.Into(&v.OrdersPerBuyer)
 	f.Value.OrdersPerAddress.Into(&v.OrdersPerAddress)

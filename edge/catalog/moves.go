@@ -125,7 +125,7 @@ func (h *Handlers) takeAlong(c *route.Call, m *move) error {
 	}
 	for i := range m.types {
 		planned := &m.types[i].details
-		_, err := h.changeType(c, m.types[i].ref, func(t *inventory.Details) error {
+		_, err := h.ChangeType(c, m.types[i].ref, func(t *inventory.Details) error {
 			t.SaleStart, t.SaleEnd, t.RefundDeadline = planned.SaleStart, planned.SaleEnd, planned.RefundDeadline
 			return nil
 		})

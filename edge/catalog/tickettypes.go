@@ -96,7 +96,7 @@ func (h *Handlers) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*a
 	if err := h.claimSection(c, number, in.SectionID, ref.ID); err != nil {
 		return nil, err
 	}
-	r, err := h.changeType(c, ref, func(t *inventory.Details) error {
+	r, err := h.ChangeType(c, ref, func(t *inventory.Details) error {
 		in.Name.Into(&t.Name)
 		in.Type.Into(&t.Type)
 		millis(in.SaleStart, &t.SaleStart)
@@ -112,9 +112,9 @@ func (h *Handlers) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*a
 	return view.TicketType(r, e.Details, true), nil
 }
 
-// changeType has a ticket type's record edited, again when another edit came
+// ChangeType has a ticket type's record edited, again when another edit came
 // between.
-func (h *Handlers) changeType(c *route.Call, ref engine.Ref, edit func(*inventory.Details) error) (*inventory.Record, error) {
+func (h *Handlers) ChangeType(c *route.Call, ref engine.Ref, edit func(*inventory.Details) error) (*inventory.Record, error) {
 	for range editTries {
 		r, err := cluster.AskFor[inventory.Record](c.Context, h.Node, ref, inventory.Get{})
 		if err != nil {
@@ -172,6 +172,13 @@ func (h *Handlers) typeRef(c *route.Call, number int64, text string) (engine.Ref
 // are told, and do not keep other fields from being changed.
 func editType(t *inventory.Details, f *api.TicketTypeFields, e *event.Details, window bool, now time.Time) error {
 	takeTypeFields(t, f)
+	if f.Price.Set {
+		price, err := f.Price.Value.Minor("price", e.Currency)
+		if err != nil {
+			return err
+		}
+		t.Price = price
+	}
 	if window && (t.SaleEnd <= t.SaleStart || e.EndAt != 0 && t.SaleEnd > e.EndAt) {
 		return &engine.Refusal{Code: engine.InvalidSaleWindow}
 	}
@@ -223,9 +230,6 @@ func judgeRefundDeadline(deadline int64, e *event.Details, now time.Time) error 
 
 // takeTypeFields takes the fields over that were sent.
 func takeTypeFields(t *inventory.Details, f *api.TicketTypeFields) {
-	if f.Price.Set {
-		t.Price = int64(f.Price.Value)
-	}
 	f.Currency.Into(&t.Currency)
 	f.QuantityTotal.Into(&t.Quantity)
 	f.MaxPerOrder.Into(&t.MaxPerOrder)

@@ -23,6 +23,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/attendees"
 	"boxoffice/persistence/panics"
@@ -136,7 +137,7 @@ var errOpen = refuseFor("OPEN_ORDERS", "An order waits for its payment. Cancel i
 // under way can't be cancelled.
 func (e *Eraser) cancelOrders(ctx context.Context, ids []engine.OrderID) error {
 	for _, id := range ids {
-		_, err := cluster.AskFor[event.OrderReply](ctx, e.Node, engine.EventRef(id.Event()), event.CancelOrder{Order: id})
+		_, err := cluster.AskFor[ledger.OrderReply](ctx, e.Node, engine.EventRef(id.Event()), ledger.CancelOrder{Order: id})
 		if r, ok := errors.AsType[*engine.Refusal](err); ok && r.Code == engine.Conflict {
 			return errOpen
 		}

@@ -14,7 +14,7 @@ import (
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/admission"
 )
 
 // clockAhead is how far a device's clock may be ahead. The event knows the rest of what a
@@ -40,9 +40,9 @@ func (h *Handlers) scanBatch(c *route.Call, in *api.ScanBatch) (*api.BatchVerdic
 		why := foreignScan()
 		out.Results[i] = api.BatchVerdict{Index: i, Status: why.Status, DeniedReason: why.DeniedReason}
 	}
-	r := &event.BatchReply{Wrong: make([]int, len(guesses))}
+	r := &admission.BatchReply{Wrong: make([]int, len(guesses))}
 	if len(b.cmd.Scans) > 0 {
-		r, err = cluster.AskFor[event.BatchReply](c.Context, h.Node, engine.EventRef(number), b.cmd)
+		r, err = cluster.AskFor[admission.BatchReply](c.Context, h.Node, engine.EventRef(number), b.cmd)
 		if err != nil {
 			h.returnGuesses(c, guesses, make([]int, len(guesses)))
 			return nil, err
@@ -83,7 +83,7 @@ func checkQueued(scans []api.QueuedScan) error {
 // readBatch is a batch as its event judges it, without foreign codes beyond what its
 // credential may have journaled.
 type readBatch struct {
-	cmd     event.ScanBatch
+	cmd     admission.ScanBatch
 	places  []int          // of the command's scans, among those that were sent
 	devices []guessingWith // that sent door codes
 }
@@ -107,12 +107,12 @@ func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan
 		if s.QRData != "" {
 			says = codes.Scan(s.QRData, at)
 		}
-		one := event.BatchScan{
+		one := admission.BatchScan{
 			Ticket: says.Serial, Version: says.Version, Printed: says.Printed, Gate: s.GateName, Device: s.DeviceID, At: at.UnixMilli(),
 			Typed: s.QRData == "",
 		}
 		if says.Verdict == secrets.Stale {
-			one.Denied = event.ScanExpired
+			one.Denied = admission.ScanExpired
 		}
 		if secrets.IsShort(text) {
 			device := s.LimitDevice()

@@ -15,6 +15,7 @@ import (
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
 )
 
@@ -26,7 +27,7 @@ func (h *Handlers) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResul
 		return nil, err
 	}
 	return h.admit(c, number, shown{in.QRData, h.Secrets.Event(number).Scan(in.QRData, c.Now), in.LimitDevice()},
-		event.Scan{Gate: in.GateName, Device: in.DeviceID, Method: in.Method})
+		admission.Scan{Gate: in.GateName, Device: in.DeviceID, Method: in.Method})
 }
 
 // checkInManually is a scan of a code that a person typed.
@@ -36,7 +37,7 @@ func (h *Handlers) checkInManually(c *route.Call, in *api.ManualCheckIn) (*api.S
 		return nil, err
 	}
 	return h.admit(c, number, shown{in.TicketCode, h.Secrets.Event(number).Typed(in.TicketCode), in.LimitDevice()},
-		event.Scan{Gate: in.GateName, Device: in.DeviceID, Method: "manual"})
+		admission.Scan{Gate: in.GateName, Device: in.DeviceID, Method: "manual"})
 }
 
 // shown is a code as it was shown to a gate, and what it says by itself.
@@ -47,11 +48,11 @@ type shown struct {
 }
 
 // admit has the event judge the ticket of a code.
-func (h *Handlers) admit(c *route.Call, number int64, code shown, cmd event.Scan) (*api.ScanResult, error) {
+func (h *Handlers) admit(c *route.Call, number int64, code shown, cmd admission.Scan) (*api.ScanResult, error) {
 	cmd.Request = live.RequestOf(c, h.Secrets)
 	cmd.Ticket, cmd.Version, cmd.Printed = code.says.Serial, code.says.Version, code.says.Printed
 	if code.says.Verdict == secrets.Stale {
-		cmd.Denied = event.ScanExpired
+		cmd.Denied = admission.ScanExpired
 	}
 	if c.IdempotencyKey != "" {
 		sum := sha256.Sum256([]byte(c.IdempotencyKey))
@@ -64,8 +65,8 @@ func (h *Handlers) admit(c *route.Call, number int64, code shown, cmd event.Scan
 	if code.says.Verdict == secrets.Foreign && !h.journals(c) {
 		return foreignScan(), nil
 	}
-	r, err := cluster.AskFor[event.ScanReply](c.Context, h.Node, engine.EventRef(number), cmd)
-	if err != nil || r.Status != event.ScanWrongEvent {
+	r, err := cluster.AskFor[admission.ScanReply](c.Context, h.Node, engine.EventRef(number), cmd)
+	if err != nil || r.Status != admission.ScanWrongEvent {
 		right() // or nobody has judged it
 	}
 	if err != nil {
@@ -76,7 +77,7 @@ func (h *Handlers) admit(c *route.Call, number int64, code shown, cmd event.Scan
 		Status: r.Status, DeniedReason: view.Optional(r.Reason), HolderName: view.Optional(r.Holder),
 		IDCheck: r.IDCheck, CheckedInAt: api.At(r.At),
 	}
-	if r.Status == event.ScanSuccess {
+	if r.Status == admission.ScanSuccess {
 		code := h.Secrets.Event(number).Code(r.Ticket, max(r.Version, secrets.Version))
 		v.TicketCode = &code
 	} else {
@@ -106,7 +107,7 @@ func (h *Handlers) undoCheckIn(c *route.Call, in *api.UndoCheckIn) (*api.CheckIn
 	if says.Verdict == secrets.Foreign {
 		return nil, engine.Refuse(engine.TicketNotFound, nil)
 	}
-	r, err := cluster.AskFor[event.ScanReply](c.Context, h.Node, engine.EventRef(number), event.UndoScan{Ticket: says.Serial, Version: says.Version})
+	r, err := cluster.AskFor[admission.ScanReply](c.Context, h.Node, engine.EventRef(number), admission.UndoScan{Ticket: says.Serial, Version: says.Version})
 	if refusal := (*engine.Refusal)(nil); !errors.As(err, &refusal) || refusal.Code != engine.TicketNotFound {
 		right()
 	}
@@ -122,7 +123,7 @@ func (h *Handlers) undoCheckIn(c *route.Call, in *api.UndoCheckIn) (*api.CheckIn
 // credential has sent so many of them that no more are journaled.
 func foreignScan() *api.ScanResult {
 	why := "This code is not a ticket of this event."
-	return &api.ScanResult{Status: event.ScanWrongEvent, DeniedReason: &why}
+	return &api.ScanResult{Status: admission.ScanWrongEvent, DeniedReason: &why}
 }
 
 // guess counts a door code as a wrong one unless it is taken back. Codes beyond a limit
@@ -145,14 +146,14 @@ func (h *Handlers) oneGate(c *route.Call, in *api.OneGate) (*api.GateCount, erro
 	if err != nil {
 		return nil, err
 	}
-	s, err := cluster.AskFor[event.Stats](c.Context, h.Node, engine.EventRef(number), event.GateStats{})
+	s, err := cluster.AskFor[admission.Stats](c.Context, h.Node, engine.EventRef(number), admission.GateStats{})
 	if err != nil {
 		return nil, err
 	}
 	v := &api.GateCount{Gate: in.Gate}
 	for _, g := range s.Gates {
-		if g.Name == in.Gate {
-			v.Scanned, v.Admitted, v.Denied = g.Scanned, g.Admitted, g.Denied
+		if admission.GateKey(g.Name) == admission.GateKey(in.Gate) {
+			v.Gate, v.Scanned, v.Admitted, v.Denied = g.Name, g.Scanned, g.Admitted, g.Denied
 		}
 	}
 	return v, nil
@@ -163,7 +164,7 @@ func (h *Handlers) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error
 	if err != nil {
 		return nil, err
 	}
-	s, err := cluster.AskFor[event.Stats](c.Context, h.Node, engine.EventRef(number), event.GateStats{})
+	s, err := cluster.AskFor[admission.Stats](c.Context, h.Node, engine.EventRef(number), admission.GateStats{})
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +172,7 @@ func (h *Handlers) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error
 }
 
 // statsView shows the counters as they are at a moment.
-func (h *Handlers) statsView(number int64, s *event.Stats, now time.Time) *api.GateStats {
+func (h *Handlers) statsView(number int64, s *admission.Stats, now time.Time) *api.GateStats {
 	v := &api.GateStats{
 		EventID: h.Known.PublicID(number), TicketsIssued: s.Issued, CheckedIn: s.Admitted, Scanned: s.Scanned, Denied: s.Denied,
 		Remaining: max(0, s.Issued-s.Admitted-s.Ended), Gates: make([]api.GateCount, len(s.Gates)),

@@ -15,7 +15,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/sse"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/admission"
 )
 
 const (
@@ -120,7 +120,7 @@ func (s *gateSource) follow(ctx context.Context) {
 
 // ask takes in the numbers, and tells watchers if they differ or are old.
 func (s *gateSource) ask(ctx context.Context, now time.Time) error {
-	says, err := cluster.AskFor[event.Stats](ctx, s.h.Node, engine.EventRef(s.number), event.GateStats{})
+	says, err := cluster.AskFor[admission.Stats](ctx, s.h.Node, engine.EventRef(s.number), admission.GateStats{})
 	if err != nil {
 		return err
 	}

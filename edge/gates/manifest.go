@@ -13,7 +13,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/inventory"
 )
 
@@ -109,7 +109,7 @@ func (h *Handlers) manifest(c *route.Call, in *api.GetManifest) (*api.Manifest, 
 // refresh takes in what the event says of its tickets. Changes are timed in the
 // milliseconds that answers show, so that a device may ask for what came after them.
 func (h *Handlers) refresh(ctx context.Context, number int64, r *roster, now time.Time) error {
-	says, err := cluster.AskFor[event.Roster](ctx, h.Node, engine.EventRef(number), event.GateRoster{})
+	says, err := cluster.AskFor[admission.Roster](ctx, h.Node, engine.EventRef(number), admission.GateRoster{})
 	if err != nil {
 		return err
 	}

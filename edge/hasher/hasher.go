@@ -237,8 +237,14 @@ func request(password string, salt []byte) []byte {
 // Serve is what a worker process does: it gives itself a low priority and
 // makes the keys that it is asked for until there are no more questions.
 func Serve(in io.Reader, out io.Writer) error {
-	runtime.GOMAXPROCS(1)
 	lower()
+	return ServeAtUsualPriority(in, out)
+}
+
+// ServeAtUsualPriority is Serve for tests of whole nodes. They keep a machine busy for minutes, in
+// which a worker of low priority would get too little to make a key before its caller gives up.
+func ServeAtUsualPriority(in io.Reader, out io.Writer) error {
+	runtime.GOMAXPROCS(1)
 	if err := serve(in, out); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("hasher: %w", err)
 	}

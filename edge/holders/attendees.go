@@ -53,7 +53,7 @@ func (h *Handlers) findAttendees(c *route.Call, in *api.AttendeeFilter) (number 
 	if number, err = h.Known.FindOwn(c, in.ID); err != nil {
 		return 0, f, err
 	}
-	f = attendees.Filter{Query: strings.TrimSpace(in.Query), Status: in.Status, Tag: strings.ToLower(strings.TrimSpace(in.Tag)), Since: in.UpdatedSince}
+	f = attendees.Filter{Asked: orders.Ask(h.Secrets, in.Query, []int64{number}), Status: in.Status, Tag: strings.ToLower(strings.TrimSpace(in.Tag)), Since: in.UpdatedSince}
 	p, err := h.Pages.Event(c.Context, number)
 	if err != nil {
 		return 0, f, err

@@ -3,12 +3,12 @@ package holders
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"strings"
 	"time"
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
+	"boxoffice/edge/sheets"
 )
 
 // csvPage attendees are read at once for a file.
@@ -30,21 +30,20 @@ func (h *Handlers) exportAttendees(c *route.Call, in *api.AttendeeFilter) (*rout
 		if err != nil {
 			return false, err
 		}
-		w := csv.NewWriter(out)
-		w.UseCRLF = true // RFC 4180
+		var rows [][]string
 		if last == 0 {
-			_ = w.Write(csvColumns) // a buffer takes all
+			sheets.Begin(out)
+			rows = append(rows, csvColumns)
 		}
 		for i := range list {
 			v, err := h.attendeeView(ctx, &list[i], c.Now)
 			if err != nil {
 				return false, err
 			}
-			_ = w.Write(csvRow(v))
+			rows = append(rows, csvRow(v))
 			last = list[i].Serial
 		}
-		w.Flush()
-		return len(list) < csvPage, w.Error()
+		return len(list) < csvPage, sheets.Write(out, rows...)
 	}), nil
 }
 
@@ -57,22 +56,10 @@ func csvRow(v *api.Attendee) []string {
 	if v.Reservation != nil {
 		booked = *v.Reservation
 	}
-	row := []string{
+	return []string{
 		v.ID, v.OrderID, v.TierName, v.Status, shown(v.Name), shown(v.Email), shown(v.Holder.Name), v.Holder.Email, seat.Section, seat.Row, seat.Label,
 		booked.Date, shown(booked.Label), v.FaceValue, v.Currency, strings.Join(v.Tags, " "), csvTime(v.CheckedInAt), shown(v.GateName), csvTime(v.IssuedAt),
 	}
-	for i := range row {
-		row[i] = asText(row[i])
-	}
-	return row
-}
-
-// asText keeps a spreadsheet from taking what a buyer has written for a formula.
-func asText(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
-		return "'" + s
-	}
-	return s
 }
 
 func shown(s *string) string {

@@ -9,8 +9,9 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 )
 
@@ -28,16 +29,16 @@ func (h *Handlers) transferTicket(c *route.Call, in *api.TransferTicket) (*api.T
 	}
 	switch {
 	case !t.Line.Transferable():
-		return nil, engine.Refuse(engine.NotTransferable, event.NotTransferable{Reason: event.NotTransferableType})
+		return nil, engine.Refuse(engine.NotTransferable, admission.NotTransferable{Reason: admission.NotTransferableType})
 	case t.Order.Status != order.StatusCompleted && t.Order.Status != order.StatusPartiallyRefunded:
-		return nil, engine.Refuse(engine.NotTransferable, event.NotTransferable{Reason: event.NotTransferableStatus})
+		return nil, engine.Refuse(engine.NotTransferable, admission.NotTransferable{Reason: admission.NotTransferableStatus})
 	case closes != 0 && closes <= c.Now.UnixMilli():
-		return nil, engine.Refuse(engine.NotTransferable, event.NotTransferable{Reason: event.NotTransferableOver})
+		return nil, engine.Refuse(engine.NotTransferable, admission.NotTransferable{Reason: admission.NotTransferableOver})
 	}
 	if err := h.refuseIfCertified(c, t.Event, t.Serial); err != nil {
 		return nil, err
 	}
-	return h.askTransfer(c, t, event.Transfer{
+	return h.askTransfer(c, t, admission.Transfer{
 		Ticket: t.Holder.Ticket, Version: t.Holder.Version, From: t.Holder.Email, To: in.ToEmail, Name: in.ToName,
 	})
 }
@@ -48,7 +49,7 @@ func (h *Handlers) transferTicket(c *route.Call, in *api.TransferTicket) (*api.T
 func (h *Handlers) refuseIfCertified(c *route.Call, number int64, ticket uint32) error {
 	earned, err := h.Courses.OfTicket(c.Context, number, ticket)
 	if err == nil && earned != nil {
-		err = engine.Refuse(engine.NotTransferable, event.NotTransferable{Reason: event.NotTransferableEarned})
+		err = engine.Refuse(engine.NotTransferable, admission.NotTransferable{Reason: admission.NotTransferableEarned})
 	}
 	return err
 }
@@ -58,11 +59,11 @@ func (h *Handlers) revokeTransfer(c *route.Call, in *api.RevokeTransfer) (*api.T
 	if err != nil {
 		return nil, err
 	}
-	return h.askTransfer(c, t, event.RevokeTransfer{Ticket: t.Holder.Ticket, Version: t.Holder.Version})
+	return h.askTransfer(c, t, admission.RevokeTransfer{Ticket: t.Holder.Ticket, Version: t.Holder.Version})
 }
 
 func (h *Handlers) askTransfer(c *route.Call, t *orders.Held, cmd engine.Command) (*api.Transfer, error) {
-	r, err := cluster.AskFor[event.TransferReply](c.Context, h.Node, engine.EventRef(t.Event), cmd)
+	r, err := cluster.AskFor[admission.TransferReply](c.Context, h.Node, engine.EventRef(t.Event), cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +78,7 @@ func (h *Handlers) askTransfer(c *route.Call, t *orders.Held, cmd engine.Command
 	return v, nil
 }
 
-// rescheduleTicket moves a ticket of a reservation to another date or slot, as long as its
-// money might be asked for.
+// rescheduleTicket moves a ticket of a reservation to another date or slot.
 func (h *Handlers) rescheduleTicket(c *route.Call, in *api.RescheduleTicket) (*api.Ticket, error) {
 	t, err := h.Orders.OpenTicket(c, in.TicketID)
 	if err != nil {
@@ -88,10 +88,7 @@ func (h *Handlers) rescheduleTicket(c *route.Call, in *api.RescheduleTicket) (*a
 	if err != nil {
 		return nil, route.Invalid(route.Issue{Path: "date", Code: route.IssueFormat, Message: "must be a date, such as 2031-06-20"})
 	}
-	if err := h.Orders.CheckRefundTerms(c, t.Order, t.Serial); err != nil {
-		return nil, err
-	}
-	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(t.Event), event.Reschedule{
+	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(t.Event), ledger.Reschedule{
 		Order: t.Order.ID, Record: t.Order, Ticket: t.Serial, Version: t.Holder.Version, Date: date, Slot: in.SlotID,
 	})
 	if err != nil {
@@ -115,7 +112,7 @@ func (h *Handlers) claimTransfer(c *route.Call, in *api.ClaimTransfer) (*api.Tic
 	if err := h.refuseIfCertified(c, number, serial); err != nil {
 		return nil, err
 	}
-	r, err := cluster.AskFor[event.TransferReply](c.Context, h.Node, engine.EventRef(number), event.ClaimTransfer{Ticket: serial, Round: round})
+	r, err := cluster.AskFor[admission.TransferReply](c.Context, h.Node, engine.EventRef(number), admission.ClaimTransfer{Ticket: serial, Round: round})
 	if err != nil {
 		return nil, err
 	}

@@ -58,14 +58,8 @@ func (h *Handlers) listAPIKeys(c *route.Call, in *api.ListAPIKeys) (*api.List[*a
 	if err != nil {
 		return nil, err
 	}
-	out := &api.List[*api.ServerKey]{Items: make([]*api.ServerKey, 0, in.Limit)}
-	for _, k := range keys[:min(len(keys), in.Limit)] {
-		out.Items = append(out.Items, keyView(k))
-	}
-	if len(keys) > in.Limit {
-		out.NextCursor = route.CursorOf(keys[in.Limit-1].ID)
-	}
-	return out, nil
+	return api.PageOf(len(keys), in.Limit, func(i int) *api.ServerKey { return keyView(keys[i]) },
+		func(last int) *string { return route.CursorOf(keys[last].ID) }), nil
 }
 
 func (h *Handlers) updateAPIKey(c *route.Call, in *api.UpdateAPIKey) (*api.ServerKey, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/letters"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
@@ -43,7 +44,7 @@ func (h *Handlers) register(c *route.Call, in *api.Register) (*api.Session, erro
 	if err != nil {
 		return nil, err
 	}
-	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.EmailConfirmation, To: u.Email})
+	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.EmailConfirmation, Language: letters.PreferredLanguage(c), To: u.Email})
 	return h.openSession(c, u, byPassword(c, u))
 }
 

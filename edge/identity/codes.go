@@ -37,7 +37,7 @@ func (h *Handlers) requestCode(c *route.Call, in *api.CodeRequest) (*api.CodeSen
 			Retry: int((wait + time.Second - 1) / time.Second),
 		}
 	}
-	l := mailqueue.Mail{ID: mailqueue.NewID(), Template: mailqueue.LoginCode, To: email, Name: in.Name}
+	l := mailqueue.Mail{ID: mailqueue.NewID(), Template: mailqueue.LoginCode, Language: letters.PreferredLanguage(c), To: email, Name: in.Name}
 	l.Secret = h.Secrets.Seal(letters.CodeSecret, []byte(l.ID), []byte(code))
 	if err := h.Mail.Add(c.Context, l); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (h *Handlers) exchangeCode(c *route.Call, in *api.CodeExchange) (*api.SignI
 		return nil, err
 	}
 	if taken {
-		h.accountTaken(c.Context, u)
+		h.accountTaken(c, u)
 	}
 	who := signInOf(c, u.ID)
 	who.EmailProven = true

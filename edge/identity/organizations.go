@@ -94,14 +94,8 @@ func (h *Handlers) listMembers(c *route.Call, in *api.ListMembers) (*api.List[ap
 	if err != nil {
 		return nil, err
 	}
-	out := &api.List[api.Member]{Items: make([]api.Member, 0, in.Limit)}
-	for i := range members[:min(len(members), in.Limit)] {
-		out.Items = append(out.Items, *memberView(&members[i]))
-	}
-	if len(members) > in.Limit {
-		out.NextCursor = route.CursorOf(members[in.Limit-1].User)
-	}
-	return out, nil
+	return api.PageOf(len(members), in.Limit, func(i int) api.Member { return *memberView(&members[i]) },
+		func(last int) *string { return route.CursorOf(members[last].User) }), nil
 }
 
 // addMember makes a person a member of an organization and tells them by mail.

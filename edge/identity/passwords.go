@@ -13,6 +13,7 @@ import (
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/hasher"
+	"boxoffice/edge/letters"
 	"boxoffice/edge/route"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/mailqueue"
@@ -60,7 +61,7 @@ func (h *Handlers) matches(ctx context.Context, hash, password string) (bool, er
 // forgotPassword notes the address and answers. Whether the address has an account is found out
 // only when the mail is written, so that the answer takes equally long for every address.
 func (h *Handlers) forgotPassword(c *route.Call, in *api.ForgotPassword) (*api.Sent, error) {
-	if err := h.Mail.Add(c.Context, mailqueue.Mail{Template: mailqueue.PasswordReset, To: order.NormalEmail(in.Email)}); err != nil {
+	if err := h.Mail.Add(c.Context, mailqueue.Mail{Template: mailqueue.PasswordReset, Language: letters.PreferredLanguage(c), To: order.NormalEmail(in.Email)}); err != nil {
 		return nil, err
 	}
 	return &api.Sent{Sent: true}, nil
@@ -88,9 +89,9 @@ func (h *Handlers) resetPassword(c *route.Call, in *api.ResetPassword) (*api.Pas
 	}
 	h.changed(route.UserSubject(u.ID))
 	if taken {
-		h.accountTaken(c.Context, u)
+		h.accountTaken(c, u)
 	}
-	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.PasswordChanged, To: u.Email, Name: u.Name()})
+	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.PasswordChanged, Language: letters.PreferredLanguage(c), To: u.Email, Name: u.Name()})
 	return &api.PasswordSet{PasswordSet: true}, nil
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
-	"boxoffice/edge/server"
 	"boxoffice/engine"
 	"boxoffice/persistence/apikeys"
 )
@@ -42,7 +41,7 @@ type proof struct {
 
 // Authenticate checks a user's JWT or an organization's API key. A token in the query it passes on
 // for the handler to check.
-func (h *Handlers) Authenticate(ctx context.Context, c server.Credentials) (route.Principal, error) {
+func (h *Handlers) Authenticate(ctx context.Context, c route.Credentials) (route.Principal, error) {
 	if c.Bearer == "" {
 		return route.Principal{Kinds: route.QueryToken, Token: c.Token}, nil
 	}
@@ -73,7 +72,7 @@ func (h *Handlers) Authenticate(ctx context.Context, c server.Credentials) (rout
 	return principal, nil
 }
 
-func (h *Handlers) prove(ctx context.Context, c server.Credentials, sum [sha256.Size]byte) (*proof, error) {
+func (h *Handlers) prove(ctx context.Context, c route.Credentials, sum [sha256.Size]byte) (*proof, error) {
 	at := time.Now()
 	var p *proof
 	var err error
@@ -93,7 +92,7 @@ func (h *Handlers) prove(ctx context.Context, c server.Credentials, sum [sha256.
 
 // proveUser checks an access token and that its session still exists, and reads what its user may
 // do.
-func (h *Handlers) proveUser(ctx context.Context, c server.Credentials) (*proof, error) {
+func (h *Handlers) proveUser(ctx context.Context, c route.Credentials) (*proof, error) {
 	cl, err := h.parseAccess(ctx, c.Bearer)
 	if err != nil {
 		return nil, err
@@ -125,7 +124,7 @@ func (h *Handlers) proveUser(ctx context.Context, c server.Credentials) (*proof,
 }
 
 // proveKey checks an API key of this environment.
-func (h *Handlers) proveKey(ctx context.Context, c server.Credentials, sum [sha256.Size]byte) (*proof, error) {
+func (h *Handlers) proveKey(ctx context.Context, c route.Credentials, sum [sha256.Size]byte) (*proof, error) {
 	env, publicID, ok := secrets.ParseAPIKey(c.Bearer)
 	if !ok {
 		return nil, &engine.Refusal{Code: engine.Unauthorized}

@@ -1,12 +1,12 @@
 package identity
 
 import (
-	"context"
 	"crypto/sha256"
 
 	"github.com/google/uuid"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/letters"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/persistence/accounts"
@@ -16,7 +16,7 @@ import (
 // requestConfirmation mails a new link that confirms the address of the caller's account. Whether a
 // mail is due is found out when it is written.
 func (h *Handlers) requestConfirmation(c *route.Call, _ *route.None) (*api.Sent, error) {
-	if err := h.Mail.Add(c.Context, mailqueue.Mail{Template: mailqueue.EmailConfirmation, To: c.Principal.Email}); err != nil {
+	if err := h.Mail.Add(c.Context, mailqueue.Mail{Template: mailqueue.EmailConfirmation, Language: letters.PreferredLanguage(c), To: c.Principal.Email}); err != nil {
 		return nil, err
 	}
 	return &api.Sent{Sent: true}, nil
@@ -79,7 +79,7 @@ func (h *Handlers) ownerOf(c *route.Call, u *accounts.User, password string) (by
 // accountTaken is called when somebody has proven the mailbox of an account that had been made
 // without that proof. It makes this node forget the sessions that this ended, and tells the person
 // by mail.
-func (h *Handlers) accountTaken(ctx context.Context, u *accounts.User) {
+func (h *Handlers) accountTaken(c *route.Call, u *accounts.User) {
 	h.changed(route.UserSubject(u.ID))
-	h.notify(ctx, mailqueue.Mail{Template: mailqueue.AccountTaken, To: u.Email, Name: u.Name()})
+	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.AccountTaken, Language: letters.PreferredLanguage(c), To: u.Email, Name: u.Name()})
 }

@@ -19,15 +19,10 @@ func (h *Handlers) listRequests(c *route.Call, in *api.ListRequests) (*api.List[
 	if err != nil {
 		return nil, err
 	}
-	out := &api.List[api.LoggedRequest]{Items: make([]api.LoggedRequest, 0, in.Limit)}
-	for i := range entries[:min(len(entries), in.Limit)] {
-		out.Items = append(out.Items, requestView(&entries[i]))
-	}
-	if len(entries) > in.Limit {
-		last := entries[in.Limit-1].Place()
-		out.NextCursor = route.CursorOf(last.At, last.Number)
-	}
-	return out, nil
+	return api.PageOf(len(entries), in.Limit, func(i int) api.LoggedRequest { return requestView(&entries[i]) }, func(last int) *string {
+		place := entries[last].Place()
+		return route.CursorOf(place.At, place.Number)
+	}), nil
 }
 
 // readRequestFilter reads which requests to list. A key must be the organization's own.

@@ -16,6 +16,7 @@ import (
 	"github.com/pquerna/otp/totp"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/letters"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/persistence/accounts"
@@ -185,7 +186,7 @@ func (h *Handlers) disableTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.
 
 func (h *Handlers) factorChanged(c *route.Call, on bool) {
 	h.changed(route.UserSubject(c.Principal.User))
-	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.TwoFactorChanged, To: c.Principal.Email, On: on})
+	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.TwoFactorChanged, Language: letters.PreferredLanguage(c), To: c.Principal.Email, On: on})
 }
 
 // newRecoveryCodes draws codes as people write them down, and returns with them the hashes that are

@@ -5,10 +5,12 @@ import (
 	"context"
 	"io"
 	"strconv"
+	"strings"
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
+	"boxoffice/persistence/courses"
 )
 
 // getCertificate answers with the certificate as a PDF.
@@ -24,7 +26,13 @@ func (h *Handlers) getCertificate(c *route.Call, in *api.CourseID) (*route.Conte
 	if earned == nil {
 		return nil, &engine.Refusal{Code: engine.NoCertificate}
 	}
-	pdf, err := printCertificate(earned, h.BaseURL+"/api/v1/public/certificates/"+earned.Number)
+	if l.name != "" && earned.Name == earned.Holder { // the learner has told a name since
+		earned.Name = l.name
+		if err := h.Courses.NameCertificate(c.Context, earned.Number, l.name); err != nil {
+			return nil, err
+		}
+	}
+	pdf, err := printCertificate(earned, h.BaseURL+"/certificates/"+earned.Number)
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +64,18 @@ func (h *Handlers) checkCertificate(c *route.Call, in *api.CertificateNumber) (*
 		return nil, err
 	}
 	return &api.PublicCertificate{
-		Number: earned.Number, Valid: live && valid != nil && valid.Number == earned.Number, HolderName: earned.Name, Title: earned.Title, Organization: earned.Organization, IssuedAt: earned.IssuedAt.UTC(),
+		Number: earned.Number, Valid: live && valid != nil && valid.Number == earned.Number, HolderName: publicName(earned), Title: earned.Title, Organization: earned.Organization, IssuedAt: earned.IssuedAt.UTC(),
 	}, nil
+}
+
+// publicName is the name that strangers read on a certificate. The certificate of a learner without a
+// name has an e-mail address. Strangers read its first letter and its domain: enough to recognize
+// somebody whom they know, and too little to write to.
+func publicName(earned *courses.Certificate) string {
+	local, domain, isAddress := strings.Cut(earned.Name, "@")
+	if !isAddress || earned.Name != earned.Holder {
+		return earned.Name
+	}
+	first := []rune(local)
+	return string(first[:min(1, len(first))]) + "…@" + domain
 }

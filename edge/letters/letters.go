@@ -42,7 +42,8 @@ type Deps struct {
 	Mail     *mailqueue.Queue // counts the mails that nobody pays for
 	Outreach *outreach.Store
 	Sender   mail.Sender
-	BaseURL  string // how people reach the service
+	BaseURL  string        // how people reach the service
+	Language mail.Language // of readers who ask for none
 }
 
 // Writer writes the mails that are due. It may be called by any goroutine.
@@ -88,6 +89,12 @@ func (h *Writer) Carry(ctx context.Context, l *mailqueue.Mail) (sent bool, err e
 // write looks up what a letter is about and makes the mail; nil when it has become pointless.
 func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, error) {
 	to := mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}
+	if l.To != "" { // else it is an order's buyer
+		var err error
+		if to.Language, err = h.languageOf(ctx, l.To, l.Language); err != nil {
+			return nil, err
+		}
+	}
 	switch l.Template {
 	case mailqueue.LoginCode:
 		code, err := h.Secrets.Open(CodeSecret, []byte(l.ID), l.Secret)
@@ -115,7 +122,8 @@ func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, e
 			return nil, err
 		}
 		return written(mail.WebhookDisabled(to, l.Organization, l.Endpoint, strconv.FormatInt(l.Webhook, 10), l.Gone), nil)
-	case mailqueue.OrderConfirmation, mailqueue.AttendeeTickets, mailqueue.PaymentSeen, mailqueue.TransferOffered, mailqueue.OrderCancelled, mailqueue.TicketRescheduled,
+	case mailqueue.OrderConfirmation, mailqueue.AttendeeTickets, mailqueue.PaymentSeen, mailqueue.TransferOffered, mailqueue.TransferTaken, mailqueue.TransferRevoked,
+		mailqueue.OrderCancelled, mailqueue.TicketRescheduled,
 		mailqueue.RefundRequested, mailqueue.RefundDenied, mailqueue.RefundDue, mailqueue.RefundProcessed:
 		return h.writeOrder(ctx, l, to)
 	case mailqueue.WaitlistConfirm, mailqueue.WaitlistJoined, mailqueue.WaitlistOffered, mailqueue.WaitlistExpired:
@@ -153,6 +161,9 @@ func (h *Writer) Contact(ctx context.Context, id uuid.UUID, email, name string, 
 	reply := "reply+" + h.Secrets.ReplyAddress(id, email)
 	if profile != nil && profile.ContactEmail != "" {
 		reply = profile.ContactEmail
+	}
+	if to.Language, err = h.languageOf(ctx, email); err != nil {
+		return false, err
 	}
 	return captured, h.Sender.Send(ctx, mail.Contact(to, o.Name, subject, body, reply))
 }
@@ -198,6 +209,9 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	}
 	o := &read.Order
 	to.To, to.Name = o.Email, o.Name
+	if to.Language, err = h.languageOf(ctx, readerOf(l, o), l.Language, o.Language); err != nil {
+		return nil, err
+	}
 	about := mail.Order{Number: secrets.OrderNumber(id), URL: h.orderURL(id, time.Now())}
 	e := h.OrderEvent(o, p)
 	if due, err := h.admitOrder(ctx, l, o, p.Event.Details.Org); err != nil || !due {
@@ -221,75 +235,12 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 		h.addLinks(&about, e, id)
 		return written(mail.OrderConfirmation(to, &about, e))
 	case mailqueue.AttendeeTickets:
-		return h.writeAttendee(ctx, l, o, e, p)
-	case mailqueue.TransferOffered:
-		narrow(e, h.VisitOf(o, l.Ticket, p))
-		// Browsers send the part of a link behind # to no server, so it appears in no log.
-		claim := h.BaseURL + "/tickets/claim#token=" + h.Secrets.TransferToken(id.Event(), l.Ticket, l.Round)
-		return written(mail.TransferOffered(mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}, l.From, claim, e), nil)
-	case mailqueue.PaymentSeen:
-		return writePayment(l, o, to, &about, e), nil
-	case mailqueue.OrderCancelled:
-		return written(mail.OrderCancelled(to, &about, e), nil)
-	case mailqueue.TicketRescheduled:
-		addressOwner(&to, &about, o, l.Ticket)
-		narrow(e, h.VisitOf(o, l.Ticket, p))
-		return written(mail.TicketRescheduled(to, &about, e), nil)
-	case mailqueue.RefundRequested:
-		addressOwner(&to, &about, o, l.Ticket)
-		return written(mail.RefundRequested(to, &about, e, Amount(l.Amount, o.Currency)), nil)
-	case mailqueue.RefundDue:
-		return written(writeRefundDue(l, o, to, &about, e), nil)
+		return h.writeAttendee(ctx, l, to, o, e, p)
 	}
-	if l.Refund >= len(o.Refunds) {
-		return nil, fmt.Errorf("%w: order %s has no refund %d", mailqueue.ErrUndeliverable, id, l.Refund)
+	if err := h.describe(ctx, e, l, o, p); err != nil {
+		return nil, err
 	}
-	r := &o.Refunds[l.Refund]
-	if l.Template == mailqueue.RefundDenied {
-		if r.Ask == nil || len(r.Ask.Tickets) == 0 {
-			return nil, fmt.Errorf("%w: refund %d of order %s is of no ticket", mailqueue.ErrUndeliverable, l.Refund, id)
-		}
-		addressOwner(&to, &about, o, r.Ask.Tickets[0])
-		return written(mail.RefundDenied(to, &about, e, Amount(r.Amount, o.Currency), r.Ask.Note), nil)
-	}
-	return written(mail.RefundProcessed(to, &about, e, Amount(r.Amount, r.CurrencyIn(o.Currency))), nil)
-}
-
-// writeRefundDue makes the mail that an amount goes back. It goes to the buyer, or to the person
-// who was passed the ticket and asked for the refund; then the buyer is told when the money moves.
-func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event) mail.Message {
-	amount, reason := Amount(l.Amount, cmp.Or(l.Currency, o.Currency)), l.Reason
-	if l.Reason == mailqueue.Granted && l.Refund < len(o.Refunds) && o.Refunds[l.Refund].AskedBy() == order.AskedByWithdrawal {
-		r := &o.Refunds[l.Refund]
-		return mail.OrderWithdrawn(to, about, e, amount, len(r.Ask.Tickets), time.UnixMilli(r.At))
-	}
-	if ticket, ok := passedOn(o, l); ok {
-		addressOwner(&to, about, o, ticket)
-		reason = mail.PassedOn
-	}
-	return mail.RefundDue(to, about, e, amount, reason)
-}
-
-// passedOn returns the ticket of a refund that was granted to a person who had been passed it.
-func passedOn(o *order.Order, l *mailqueue.Mail) (ticket uint32, ok bool) {
-	if l.Reason != mailqueue.Granted || l.Refund >= len(o.Refunds) {
-		return 0, false
-	}
-	ask := o.Refunds[l.Refund].Ask
-	if ask == nil || ask.By != order.AskedByBuyer || len(ask.Tickets) == 0 || o.OwnerOf(ask.Tickets[0]).Version == 1 {
-		return 0, false
-	}
-	return ask.Tickets[0], true
-}
-
-// addressOwner addresses a mail to the person who may ask for a ticket's money. Only the order's
-// buyer gets the link to the order.
-func addressOwner(to *mail.Envelope, about *mail.Order, o *order.Order, ticket uint32) {
-	owner := o.OwnerOf(ticket)
-	if owner.Version > 1 {
-		about.URL = ""
-	}
-	to.To, to.Name = owner.Email, owner.Name
+	return h.writeAbout(l, o, to, &about, e, p.Event.Details.Timezone)
 }
 
 // admitOrder reports whether a letter about an order is still due, and counts its mail if nobody
@@ -320,7 +271,7 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 			return false, nil
 		}
 		to, unpaid = l.To, true
-	case mailqueue.TransferOffered:
+	case mailqueue.TransferOffered, mailqueue.TransferTaken, mailqueue.TransferRevoked:
 		to, unpaid = l.To, true
 	case mailqueue.RefundRequested, mailqueue.RefundDenied, mailqueue.RefundDue, mailqueue.RefundProcessed:
 		unpaid = o.Client == 0 // a buyer hears of the money in any case
@@ -418,7 +369,7 @@ func narrow(e *mail.Event, visits ...*mail.Visit) {
 }
 
 // RefundsURL is where the holder of a ticket asks for its money.
-func (h *Writer) RefundsURL() string { return h.BaseURL + "/api/v1/users/me/refunds" }
+func (h *Writer) RefundsURL() string { return h.BaseURL + "/me" }
 
 // VisitMail shows a booked visit in its event's time zone.
 func (h *Writer) VisitMail(o *order.Order, v *keeper.Visit, p *live.Page) mail.Visit {
@@ -436,13 +387,17 @@ func (h *Writer) bought(ctx context.Context, m *mail.Order, o *order.Order, p *l
 	if err != nil {
 		return err
 	}
-	m.WaivedAt, m.WithdrawUntil = momentOf(o.WaivedAt), momentOf(o.WithdrawableUntil())
-	m.Note, m.Fees, m.Total, m.Count = noteOf(o), Amount(o.Fees, o.Currency), Amount(o.Total, o.Currency), int(o.Tickets())
+	zone := p.Event.Details.Timezone
+	m.WaivedAt, m.WithdrawUntil = clockOf(o.WaivedAt, zone), clockOf(o.WithdrawableUntil(), zone)
+	m.Fees, m.Discount, m.Total = money(o.Fees, o.Currency), money(o.Discount, o.Currency), money(o.Total, o.Currency)
+	m.Note, m.Gift, m.Count = noteOf(o), o.Issue != nil && o.Issue.Comp, int(o.Tickets())
 	for i := range o.Lines {
 		l := &o.Lines[i]
-		line := mail.Line{Name: l.Name, Quantity: l.Quantity, Price: Amount(l.UnitPrice, o.Currency)}
+		line := mail.Line{Name: l.Name, Quantity: l.Quantity, Price: money(l.UnitPrice, o.Currency)}
 		if t := slices.IndexFunc(p.Types, func(t readmodel.TicketType) bool { return t.Ref.ID == l.Type }); t >= 0 && o.OwnsOfLine(i) {
 			line.Link, line.Note = h.Delivery(p.Event.Details, &p.Types[t].Details)
+			_, _, ours := h.Access(p.Event.Details, &p.Types[t].Details)
+			m.Hosted = m.Hosted || ours
 		}
 		m.Lines = append(m.Lines, line)
 	}
@@ -496,7 +451,7 @@ func (h *Writer) tellAttendees(ctx context.Context, o *order.Order) error {
 }
 
 // writeAttendee makes the mail with an attendee's own tickets of an order.
-func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, o *order.Order, e *mail.Event, p *live.Page) (*mail.Message, error) {
+func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, to mail.Envelope, o *order.Order, e *mail.Event, p *live.Page) (*mail.Message, error) {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {
 		return nil, err
@@ -505,7 +460,7 @@ func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, o *order.
 	var visits []*mail.Visit
 	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
 	for i := range records {
-		if order.NormalEmail(records[i].Holder.Email) != order.NormalEmail(l.To) {
+		if order.NormalEmail(records[i].Holder.Email) != order.NormalEmail(l.To) || l.Ticket != 0 && records[i].Serial != l.Ticket {
 			continue
 		}
 		visit := h.VisitOf(o, records[i].Serial, p)
@@ -514,8 +469,16 @@ func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, o *order.
 			about.Tickets = append(about.Tickets, ticketMail(&records[i], codes, visit))
 		}
 	}
+	if about.Count == 0 {
+		return nil, nil //nolint:nilnil // the tickets have been passed on since
+	}
 	narrow(e, visits...)
-	return written(mail.AttendeeTickets(mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}, about, e))
+	giver := l.From
+	if l.Ticket != 0 {
+		giver, about.Live = cmp.Or(giver, mail.Somebody(to.Language)), h.RefundsURL() // early journals don't say who
+	}
+	to.To, to.Name = l.To, l.Name
+	return written(mail.AttendeeTickets(to, giver, about, e))
 }
 
 // Delivery returns the link of a ticket type and the note that its buyers need there, as far as a mail
@@ -574,15 +537,19 @@ func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 		return nil, err
 	}
 	now := h.EventMail(e.Details, &e, organizer)
+	about, err := h.orderOf(ctx, l, now)
+	if err != nil {
+		return nil, err
+	}
 	if l.Template == mailqueue.EventCancelled {
-		var about *mail.Order
-		if id, err := engine.ParseID(l.Order); err == nil {
-			about = &mail.Order{URL: h.orderURL(id, time.Now())}
-		}
 		return written(mail.EventCancelled(to, now, about, h.RefundsURL(), l.Reason), nil)
 	}
 	if l.Was == nil || *l.Was == mailqueue.KnownOf(e.Details) || e.Status == event.StatusCancelled {
 		return nil, nil //nolint:nilnil // what was to be told is not so any more
+	}
+	until := time.Time{}
+	if ends := e.Details.MoneyBackUntil(l.Sold); ends > time.Now().UnixMilli() && l.Sold != 0 && l.Was.StartAt != e.Details.StartAt {
+		until = clockOf(ends, e.Details.Timezone)
 	}
 	was := *e.Details
 	w := l.Was
@@ -591,7 +558,30 @@ func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	if was.VenueType = "physical"; w.Online {
 		was.VenueType = "online"
 	}
-	return written(mail.EventChanged(to, h.EventMail(&was, &e, organizer), now), nil)
+	return written(mail.EventChanged(to, h.EventMail(&was, &e, organizer), now, about, until), nil)
+}
+
+// orderOf is the order of a buyer who gets a mail about an event, which then tells what was ordered;
+// nil to anybody else.
+func (h *Writer) orderOf(ctx context.Context, l *mailqueue.Mail, e *mail.Event) (*mail.Order, error) {
+	id, err := engine.ParseID(l.Order)
+	if err != nil {
+		return nil, nil //nolint:nilnil,nilerr // its reader has not bought
+	}
+	read, err := h.Read.Order(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	o := &read.Order
+	describeWhole(e, o)
+	if e.Cancelled {
+		p, err := h.Pages.Event(ctx, id.Event())
+		if err != nil {
+			return nil, err
+		}
+		e.Visits = h.Visits(o, p)
+	}
+	return &mail.Order{Number: secrets.OrderNumber(id), URL: h.orderURL(id, time.Now()), Total: money(o.Total, o.Currency)}, nil
 }
 
 // EventMail is what mails tell of an event, by a record of it.
@@ -601,7 +591,7 @@ func (h *Writer) EventMail(t *event.Details, e *readmodel.Event, organizer strin
 		ID: t.PublicID.String(), Revision: int(e.Revision), Changed: time.UnixMilli(e.UpdatedAt), //nolint:gosec // counts from 1
 		Title: t.Title, Organizer: organizer,
 		Venue: t.VenueName, Address: t.VenueAddress, City: t.VenueCity, Country: t.VenueCountry,
-		Digital: product == event.ProductDigital, RotatingOnly: t.RotatingOnly, Cancelled: e.Status == event.StatusCancelled,
+		Digital: product == event.ProductDigital, Course: t.Category == event.Course, RotatingOnly: t.RotatingOnly, Cancelled: e.Status == event.StatusCancelled,
 	}
 	m.Hall = !m.Digital && t.VenueType != "online"
 	m.Online = !m.Digital && t.VenueType != "physical"
@@ -626,9 +616,6 @@ func clockOf(ms int64, zone string) time.Time {
 	return time.UnixMilli(ms).In(location)
 }
 
-// momentOf converts unix milliseconds into a time; 0 becomes the zero time.
-func momentOf(ms int64) time.Time { return clockOf(ms, "UTC") }
-
 // absolute makes a link to a file of ours into one that buyers can open.
 func (h *Writer) absolute(link string) string {
 	if strings.HasPrefix(link, "/") {
@@ -637,10 +624,18 @@ func (h *Writer) absolute(link string) string {
 	return link
 }
 
-// Amount is money as mails show it; "" for nothing.
+// money is an amount for mails, which write it as their reader's language does.
+func money(minor int64, currency string) (m mail.Money) {
+	if minor != 0 {
+		m = mail.Money{Amount: view.Decimal(minor, currency), Currency: currency}
+	}
+	return m
+}
+
+// Amount is money as pages show it; "" for nothing.
 func Amount(minor int64, currency string) string {
 	if minor == 0 {
 		return ""
 	}
-	return view.Decimal(minor) + " " + currency
+	return view.Decimal(minor, currency) + " " + currency
 }

@@ -4,7 +4,6 @@ import (
 	"math/big"
 	"slices"
 	"strings"
-	"time"
 
 	"boxoffice/edge/mail"
 	"boxoffice/engine/order"
@@ -13,8 +12,8 @@ import (
 
 // writePayment makes the mail about coins that have been seen but do not pay the order yet. It
 // returns nil when the order or the attempt to pay it has gone on since.
-func writePayment(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event) *mail.Message {
-	i := slices.IndexFunc(o.Attempts, func(a order.Attempt) bool { return a.Status == l.Reason && a.Deposit.Address != "" })
+func writePayment(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) *mail.Message {
+	i := slices.IndexFunc(o.Attempts, func(a order.Attempt) bool { return a.Status == l.Reason && a.Deposit.Address != "" && !a.IsTransfer() })
 	if i < 0 || !o.Unpaid() {
 		return nil
 	}
@@ -25,7 +24,7 @@ func writePayment(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *ma
 			return nil
 		}
 	}
-	m := mail.PaymentSeen(to, about, e, c, time.UnixMilli(o.ExpiresAt))
+	m := mail.PaymentSeen(to, about, e, c, clockOf(o.ExpiresAt, zone))
 	return &m
 }
 

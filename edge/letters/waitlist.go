@@ -43,7 +43,7 @@ func (h *Writer) writeWaitlist(ctx context.Context, l *mailqueue.Mail, to mail.E
 	case mailqueue.WaitlistJoined:
 		return written(mail.WaitlistJoined(to, l.Count, url, e), nil)
 	case mailqueue.WaitlistOffered:
-		return written(mail.WaitlistOffered(to, l.Tier, l.Count, Amount(l.Amount, l.Currency), clockOf(l.Until, p.Event.Details.Timezone), url, e), nil)
+		return written(mail.WaitlistOffered(to, l.Tier, l.Count, money(l.Amount, l.Currency), clockOf(l.Until, p.Event.Details.Timezone), url, e), nil)
 	default:
 		return written(mail.WaitlistExpired(to, e), nil)
 	}

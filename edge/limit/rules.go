@@ -22,7 +22,7 @@ type RateRule struct {
 // checkout session, a device) is no limit by itself, because another name costs nothing: so beside
 // each such rule another one counts the network or the credential.
 var (
-	RuleEmail       = RateRule{"email", 200, time.Minute, "e-mail address of a sign-in, from all networks"}
+	RuleEmail       = RateRule{"email", 200, time.Minute, "e-mail address whose password is tried, from all networks"}
 	RuleHolders     = RateRule{"holders", 600, time.Minute, "client network, for all of its checkout sessions"}
 	RuleRepeats     = RateRule{"repeats", 600, time.Minute, "client network without a credential, for requests with an Idempotency-Key"}
 	RuleDevices     = RateRule{"devices", 12_000, time.Minute, "credential, for all of its devices"}

@@ -6,7 +6,7 @@ import (
 
 	"boxoffice/edge/route"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/velocity"
 )
 
 // textMegabytes is the memory of the counts of changes.
@@ -33,6 +33,6 @@ func (t *Texts) Change(c *route.Call, name ...any) error {
 	wait := int64((v.Retry + time.Second - 1) / time.Second)
 	return &engine.Refusal{
 		Code: engine.VelocityLimited, Retry: int(wait),
-		Details: event.VelocityLimit{Rule: RuleTexts.Name, Limit: int64(most), WindowSeconds: int64(RuleTexts.Span.Seconds()), RetryAfterSeconds: wait},
+		Details: velocity.Exceeded{Rule: RuleTexts.Name, Limit: int64(most), WindowSeconds: int64(RuleTexts.Span.Seconds()), RetryAfterSeconds: wait},
 	}
 }

@@ -188,6 +188,12 @@ func (p *Pages) Refresh(ctx context.Context, number int64) {
 	p.listed.Add(1)
 }
 
+// Forget makes the next reader have the page under a key made anew.
+func (p *Pages) Forget(key string) {
+	p.cache.Wait() // a page that is being put into the cache right now is older
+	p.cache.Del(key)
+}
+
 // NotFoundAs turns the read model's "not found" into a refusal with the given code.
 func NotFoundAs(err error, code engine.Code) error {
 	if errors.Is(err, readmodel.ErrNotFound) {

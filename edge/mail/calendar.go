@@ -26,28 +26,32 @@ type Visit struct {
 	Cancelled  bool // its tickets admit nobody any more
 }
 
-// When is the visit's time in words, on the clocks of its place.
-func (v Visit) When() string {
+// When is the visit's time in words, in English, on the clocks of its place.
+func (v Visit) When() string { return v.show(&english) }
+
+func (v Visit) show(w *words) string {
 	if v.AllDay {
-		return v.Start.Format(day) + " (" + v.Start.Location().String() + ")"
+		return w.showDay(v.Start) + " (" + v.Start.Location().String() + ")"
 	}
-	at := Event{Start: v.Start, End: v.End}
+	at := w.showSpan(v.Start, v.End)
 	if v.Label != "" {
-		return v.Label + ": " + at.When()
+		return v.Label + ": " + at
 	}
-	return at.When()
+	return at
 }
 
-// shown is When for a mail, in which the organizer's label is no link.
-func (v Visit) shown() string {
+// shown is the visit's time in a mail, in which the organizer's label is no link.
+func (v Visit) shown(w *words) string {
 	v.Label = label(v.Label)
-	return v.When()
+	return v.show(w)
 }
 
 // Calendar is the calendar file of the event, or of its booked visits; nil if it takes place at no
 // time of its own. Because the file carries the event's id and revision, a calendar takes a later
 // file as a change of the same event, and removes what is cancelled.
-func (e *Event) Calendar() *Calendar {
+func (e *Event) Calendar() *Calendar { return e.calendar(&english) }
+
+func (e *Event) calendar(w *words) *Calendar {
 	visits := e.Visits
 	if len(visits) == 0 && !e.Start.IsZero() {
 		visits = []Visit{{ID: e.ID, Start: e.Start, End: e.End}}
@@ -74,13 +78,13 @@ func (e *Event) Calendar() *Calendar {
 	c.SetMethod(method)
 	c.Components = append(c.Components, zone(first, last))
 	for i := range visits {
-		e.addVisit(c, &visits[i])
+		e.addVisit(c, &visits[i], w)
 	}
 	return &Calendar{Method: string(method), Body: []byte(c.Serialize(ics.WithNewLineWindows))}
 }
 
 // addVisit adds a visit to a calendar file.
-func (e *Event) addVisit(c *ics.Calendar, at *Visit) {
+func (e *Event) addVisit(c *ics.Calendar, at *Visit, w *words) {
 	v := c.AddEvent(at.ID)
 	v.SetDtStampTime(e.Changed)
 	v.SetSequence(e.Revision)
@@ -88,6 +92,10 @@ func (e *Event) addVisit(c *ics.Calendar, at *Visit) {
 		day := &ics.KeyValues{Key: string(ics.ParameterValue), Value: []string{string(ics.ValueDataTypeDate)}}
 		v.SetProperty(ics.ComponentPropertyDtStart, at.Start.Format(date), day)
 		v.SetProperty(ics.ComponentPropertyDtEnd, at.Start.AddDate(0, 0, 1).Format(date), day)
+	} else if isAmbiguous(at.Start) || isAmbiguous(at.End.In(at.Start.Location())) {
+		// A local time that comes twice means the first (RFC 5545, 3.3.5); a time in UTC comes once.
+		v.SetProperty(ics.ComponentPropertyDtStart, at.Start.UTC().Format(local+"Z"))
+		v.SetProperty(ics.ComponentPropertyDtEnd, at.End.UTC().Format(local+"Z"))
 	} else {
 		tz := &ics.KeyValues{Key: string(ics.ParameterTzid), Value: []string{at.Start.Location().String()}}
 		v.SetProperty(ics.ComponentPropertyDtStart, at.Start.Format(local), tz)
@@ -97,13 +105,31 @@ func (e *Event) addVisit(c *ics.Calendar, at *Visit) {
 	if at.Label != "" {
 		v.SetDescription(label(at.Label))
 	}
-	if place := e.Where(); place != "" {
+	if place := e.showPlace(w); place != "" {
 		v.SetLocation(place)
 	}
 	v.SetStatus(ics.ObjectStatusConfirmed)
 	if e.Cancelled || at.Cancelled {
 		v.SetStatus(ics.ObjectStatusCancelled)
 	}
+}
+
+// isAmbiguous reports whether the clocks of the time's place show it twice: when they are put back,
+// an hour of the night is repeated.
+func isAmbiguous(at time.Time) bool {
+	begin, end := at.ZoneBounds()
+	_, offset := at.Zone()
+	if !begin.IsZero() {
+		_, before := begin.Add(-time.Second).Zone()
+		if at.Add(time.Duration(offset-before) * time.Second).Before(begin) {
+			return true
+		}
+	}
+	if end.IsZero() {
+		return false
+	}
+	_, after := end.Zone()
+	return !at.Add(time.Duration(offset-after) * time.Second).Before(end)
 }
 
 // zone describes the clocks of a place between two times: each offset with the moment when it began

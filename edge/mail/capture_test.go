@@ -38,7 +38,7 @@ func sole(t testing.TB, c *Capture) *Captured {
 // TestCaptureRoundTrip: what is read back is what was sent, of every mail.
 func TestCaptureRoundTrip(t *testing.T) {
 	t.Parallel()
-	for name, m := range samples(t, "Ada") {
+	for name, m := range samples(t, "Ada", English) {
 		c, dir := capture(t)
 		require.NoError(t, c.Send(t.Context(), m))
 		got := sole(t, c)

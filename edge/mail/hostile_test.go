@@ -16,16 +16,22 @@ import (
 )
 
 // poisoned are mails of every kind in which each text of a user is the same.
-func poisoned(t testing.TB, text string) map[string]Message {
+func poisoned(t testing.TB, text string, l Language) map[string]Message {
 	t.Helper()
-	to := func() Envelope { return envelope("ada@example.org", text) }
+	to := func() Envelope {
+		to := envelope("ada@example.org", text)
+		to.Language = l
+		return to
+	}
 	e := concert(t)
 	e.Title, e.Organizer, e.Venue, e.Address, e.City, e.Country, e.Note = text, text, text, text, text, text, text
+	e.What = []Item{{Quantity: 1, Type: text}, {Type: text, Section: text, Row: text, Seat: text}}
 	online := *e
 	online.Hall, online.Online, online.Link = false, true, text
 	digital := course()
 	digital.Title, digital.Organizer, digital.Link, digital.Note = text, text, text, text
 	o := order(2)
+	o.Note = text
 	for i := range o.Lines {
 		o.Lines[i].Name, o.Lines[i].Link, o.Lines[i].Note = text, text, text
 	}
@@ -39,7 +45,7 @@ func poisoned(t testing.TB, text string) map[string]Message {
 		return m
 	}
 	copied := func(e *Event) Message {
-		m, err := AttendeeTickets(to(), o, e)
+		m, err := AttendeeTickets(to(), text, o, e)
 		require.NoError(t, err)
 		return m
 	}
@@ -57,14 +63,15 @@ func poisoned(t testing.TB, text string) map[string]Message {
 		"event_published":  EventPublished(to(), e, "https://tickets.example.org/events/a", ending),
 		"waitlist_confirm": WaitlistConfirm(to(), 2, "https://tickets.example.org/waitlist/confirm#a", Unsubscribe{Page: "https://tickets.example.org/unsubscribe#a"}, e),
 		"waitlist_joined":  WaitlistJoined(to(), 2, "https://tickets.example.org/waitlist#a", e),
-		"waitlist_offered": WaitlistOffered(to(), text, 2, "2.00 USD", time.Now(), "https://tickets.example.org/waitlist#a", e),
+		"waitlist_offered": WaitlistOffered(to(), text, 2, Money{"2.00", "USD"}, time.Now(), "https://tickets.example.org/waitlist#a", e),
 		"waitlist_expired": WaitlistExpired(to(), e),
 		"transfer_offered": TransferOffered(to(), text, "https://tickets.example.org/transfer#a", e),
-		"payment_seen":     PaymentSeen(to(), o, e, Coins{Ticker: text, Asked: "2"}, e.Start), "payment_seen.short": PaymentSeen(to(), o, e, Coins{Ticker: text, Arrived: "1", Asked: "2", Missing: "1"}, e.Start),
-		"order_cancelled": OrderCancelled(to(), o, e), "order_withdrawn": OrderWithdrawn(to(), o, e, "5.00 USD", 1, e.Start), "refund_due": RefundDue(to(), o, e, "5.00 USD", "late"), "refund_processed": RefundProcessed(to(), o, e, "5.00 USD"),
+		"transfer_taken":   TransferTaken(to(), text, o, e), "transfer_revoked": TransferRevoked(to(), text, e),
+		"payment_seen": PaymentSeen(to(), o, e, Coins{Ticker: text, Asked: "2"}, e.Start), "payment_seen.short": PaymentSeen(to(), o, e, Coins{Ticker: text, Arrived: "1", Asked: "2", Missing: "1"}, e.Start),
+		"order_cancelled": OrderCancelled(to(), o, e), "order_withdrawn": OrderWithdrawn(to(), o, e, Money{"5.00", "USD"}, 1, e.Start), "refund_due": RefundDue(to(), o, e, Back{Amount: Money{"5.00", "USD"}, Reason: "late"}), "refund_processed": RefundProcessed(to(), o, e, Back{Amount: Money{"5.00", "USD"}, Reason: "granted"}),
 		"ticket_rescheduled": TicketRescheduled(to(), o, e),
-		"refund_requested":   RefundRequested(to(), o, e, "5.00 USD"), "refund_denied": RefundDenied(to(), o, e, "5.00 USD", text),
-		"event_changed": EventChanged(to(), concert(t), e), "event_changed.back": EventChanged(to(), e, &online), "event_cancelled": EventCancelled(to(), e, o, "https://tickets.example.org/refunds", text),
+		"refund_requested":   RefundRequested(to(), o, e, Money{"5.00", "USD"}), "refund_denied": RefundDenied(to(), o, e, Money{"5.00", "USD"}, text),
+		"event_changed": EventChanged(to(), concert(t), e, o, e.Start), "event_changed.back": EventChanged(to(), e, &online, nil, time.Time{}), "event_cancelled": EventCancelled(to(), e, o, "https://tickets.example.org/refunds", text),
 	}
 }
 
@@ -75,8 +82,8 @@ func poisoned(t testing.TB, text string) map[string]Message {
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	kinds, cases := map[string]bool{}, 0
-	for _, text := range slices.Concat(hostile.Texts, hostile.Scripts) {
-		for name, m := range poisoned(t, text) {
+	for i, text := range slices.Concat(hostile.Texts, hostile.Scripts) {
+		for name, m := range poisoned(t, text, Languages[i%len(Languages)]) {
 			cases++
 			kinds[m.Kind] = true
 			markup.Hold(t, m.HTML, name+" "+text)
@@ -91,8 +98,36 @@ func TestHostileTexts(t *testing.T) {
 		}
 	}
 	t.Logf("hostile texts: %d texts, %d cases in mails", len(hostile.Texts)+len(hostile.Scripts), cases)
-	for kind := range forms {
+	for kind := range forms[English] {
 		require.True(t, kinds[kind], "no mail of %s has been tried", kind)
+	}
+}
+
+// TestLinesStayLines holds that no text of a person adds a line to the text of a mail which might be
+// ours: whatever ends a line in it, the mail has the lines of the same mail for a word, and lines
+// that are quoted.
+func TestLinesStayLines(t *testing.T) {
+	t.Parallel()
+	ours := func(m Message) (lines []string) {
+		for line := range strings.Lines(m.Text) {
+			if line = strings.TrimSuffix(line, "\n"); !strings.HasPrefix(line, "> ") {
+				lines = append(lines, line)
+			}
+		}
+		return lines
+	}
+	plain := poisoned(t, "word", German)
+	for _, end := range []string{"\n", "\r\n", "\r", "\n\n", "\v", "\f", "\u0085", "\u2028", "\u2029", "\n> ", "\n--\n", "\x00\n", "=0A", "=?utf-8?Q?=0A?="} {
+		for name, m := range poisoned(t, "word"+end+"Code 123"+end+"Total: 0.00 USD"+end+end, German) {
+			was := ours(plain[name])
+			got := ours(m)
+			require.Len(t, got, len(was), "%s %q:\n%s", name, end, m.Text)
+			for i := range got {
+				before, _, _ := strings.Cut(was[i], "word")
+				require.True(t, strings.HasPrefix(got[i], before), "%s %q: %q instead of %q", name, end, got[i], was[i])
+			}
+			require.NotContains(t, m.Text, "\r", name)
+		}
 	}
 }
 
@@ -130,15 +165,13 @@ var markup = hostile.Markup{
 	},
 }
 
-func words(s string) []string { return strings.Fields(s) }
-
 // TestHostileMailPage holds that the page of captured mails shows such mails as
 // text, and in a frame that can do nothing.
 func TestHostileMailPage(t *testing.T) {
 	t.Parallel()
 	for _, text := range hostile.Texts {
 		c, _ := capture(t)
-		m := poisoned(t, text)["order_confirmation.online"]
+		m := poisoned(t, text, English)["order_confirmation.online"]
 		m.Subject = text // as an older capture may have it
 		require.NoError(t, c.Send(t.Context(), m))
 		for _, name := range []string{"", sole(t, c).Name} {
@@ -149,7 +182,7 @@ func TestHostileMailPage(t *testing.T) {
 				if n.Type != html.ElementNode {
 					continue
 				}
-				require.NotContains(t, words("script svg img object embed form input base animate b i"), n.Data, text)
+				require.NotContains(t, strings.Fields("script svg img object embed form input base animate b i"), n.Data, text)
 				for _, a := range n.Attr {
 					require.NotRegexp(t, `^on`, a.Key, text)
 					if a.Key == "href" {

@@ -3,7 +3,6 @@ package mail
 import (
 	"embed"
 	htmltemplate "html/template"
-	"io"
 	"io/fs"
 	"maps"
 	"path"
@@ -41,12 +40,15 @@ type Picture struct {
 // cid is the picture's address within its mail (RFC 2392).
 func (p *Picture) cid() string { return p.Name + "@boxoffice" }
 
-// Envelope says to whom a mail goes.
+// Envelope says to whom a mail goes, and in which language.
 type Envelope struct {
-	ID   string // of the Message
-	To   string // bare address
-	Name string // may be empty
+	ID       string // of the Message
+	To       string // bare address
+	Name     string // may be empty
+	Language Language
 }
+
+func (to *Envelope) words() *words { return wordsOf[to.Language] }
 
 // LoginCode brings a buyer the code that logs in.
 func LoginCode(to Envelope, code string) Message {
@@ -74,30 +76,44 @@ func Invitation(to Envelope, organization, role string) Message {
 
 // TransferOffered brings the link that claims a ticket which somebody passes on.
 func TransferOffered(to Envelope, from, url string, e *Event) Message {
-	return compose("transfer_offered", to, values{"From": label(from), "URL": url, "Event": e.shown()})
+	return compose("transfer_offered", to, values{"From": label(from), "URL": url, "Event": e.shown(to.words())})
+}
+
+// TransferTaken tells the person who passed a ticket on that it has a new holder. Only the order's
+// buyer gets the link to the order.
+func TransferTaken(to Envelope, taker string, o *Order, e *Event) Message {
+	return compose("transfer_taken", to, values{"Taker": label(taker), "URL": o.URL, "Event": e.shown(to.words())})
+}
+
+// TransferRevoked tells the person who was offered a ticket that the offer has ended.
+func TransferRevoked(to Envelope, from string, e *Event) Message {
+	return compose("transfer_revoked", to, values{"From": label(from), "Event": e.shown(to.words())})
 }
 
 // WaitlistConfirm asks somebody whether they want to wait for tickets; url puts them in line.
 func WaitlistConfirm(to Envelope, count int64, url string, end Unsubscribe, e *Event) Message {
-	m := compose("waitlist_confirm", to, values{"Count": count, "URL": url, "Unsubscribe": end.Page, "Event": e.shown()})
+	m := compose("waitlist_confirm", to, values{"Count": count, "URL": url, "Unsubscribe": end.Page, "Event": e.shown(to.words())})
 	m.Unsubscribe = end.Post
 	return m
 }
 
 // WaitlistJoined confirms that somebody waits for tickets, and carries the link that ends it.
 func WaitlistJoined(to Envelope, count int64, url string, e *Event) Message {
-	return compose("waitlist_joined", to, values{"Count": count, "URL": url, "Event": e.shown()})
+	return compose("waitlist_joined", to, values{"Count": count, "URL": url, "Event": e.shown(to.words())})
 }
 
 // WaitlistOffered brings the link that takes the tickets somebody has waited for; the offer ends at
-// until, in the event's time zone. total is what they cost with their fees; "" for nothing.
-func WaitlistOffered(to Envelope, tier string, count int64, total string, until time.Time, url string, e *Event) Message {
-	return compose("waitlist_offered", to, values{"Tier": label(tier), "Count": count, "Total": total, "Until": until.Format("2 January 2006, 15:04 MST"), "URL": url, "Event": e.shown()})
+// until, in the event's time zone. total is what they cost with their fees.
+func WaitlistOffered(to Envelope, tier string, count int64, total Money, until time.Time, url string, e *Event) Message {
+	w := to.words()
+	return compose("waitlist_offered", to, values{
+		"Tier": label(tier), "Count": count, "Total": w.showMoney(total), "Until": w.showMoment(until), "URL": url, "Event": e.shown(w),
+	})
 }
 
 // WaitlistExpired tells that an offer has gone to the next person in line.
 func WaitlistExpired(to Envelope, e *Event) Message {
-	return compose("waitlist_expired", to, values{"Event": e.shown()})
+	return compose("waitlist_expired", to, values{"Event": e.shown(to.words())})
 }
 
 // PasswordChanged warns the owner of an account.
@@ -127,7 +143,7 @@ func Following(to Envelope, organization, url string, end Unsubscribe) Message {
 
 // EventPublished tells somebody who follows an organization of its new event.
 func EventPublished(to Envelope, e *Event, url string, end Unsubscribe) Message {
-	m := compose("event_published", to, values{"Event": e.shown(), "URL": link(url), "Unsubscribe": end.Page})
+	m := compose("event_published", to, values{"Event": e.shown(to.words()), "URL": link(url), "Unsubscribe": end.Page})
 	m.Unsubscribe = end.Post
 	return m
 }
@@ -136,7 +152,7 @@ func EventPublished(to Envelope, e *Event, url string, end Unsubscribe) Message 
 // Sanitize.
 func Broadcast(to Envelope, e *Event, subject, safe, replyTo string, end Unsubscribe) Message {
 	m := compose("broadcast", to, values{
-		"Event": e.shown(), "Title": oneLine(subject), "HTML": htmltemplate.HTML(safe), "Lines": plainText(safe), "Unsubscribe": end.Page, "Replies": true, //nolint:gosec // Sanitize has made it
+		"Event": e.shown(to.words()), "Title": oneLine(subject), "HTML": htmltemplate.HTML(safe), "Lines": plainText(safe), "Unsubscribe": end.Page, "Replies": true, //nolint:gosec // Sanitize has made it
 	})
 	m.Unsubscribe, m.ReplyTo = end.Post, replyTo
 	return m
@@ -162,58 +178,52 @@ func written(body string) []string {
 // have typed goes through label first.
 type values map[string]any
 
-// form is the pair of templates of one kind of mail. Its text file defines "subject" and "body",
-// its HTML file "body"; the layouts hold what all mails share.
-type form struct {
-	text *template.Template
-	html *htmltemplate.Template
-}
-
 //go:embed templates
 var files embed.FS
 
+// forms has the templates of all mails, by language and kind.
 var forms = readForms()
 
-// readForms parses every pair of templates. The templates are part of the program, so it panics at
-// the start if one does not parse.
-func readForms() map[string]form {
-	const layoutText, layoutHTML = "templates/layout.txt", "templates/layout.html"
-	names, err := fs.Glob(files, "templates/*.txt")
-	if err != nil {
-		panic(err)
-	}
-	out := map[string]form{}
-	for _, name := range names {
-		if name == layoutText {
-			continue
+// readForms parses the templates. Each defines "subject" and "body"; what all mails of a language
+// share is in its layout. The templates are part of the program, so it panics at the start if one
+// does not parse.
+func readForms() (all [len(wordsOf)]map[string]*template.Template) {
+	for _, l := range Languages {
+		under := "templates/" + l.String()
+		shared := template.Must(template.New("").Option("missingkey=error").Funcs(marks).ParseFS(files, under+"/layout.txt"))
+		names, err := fs.Glob(files, under+"/*.txt")
+		if err != nil {
+			panic(err)
 		}
-		stem := strings.TrimSuffix(name, ".txt")
-		out[path.Base(stem)] = form{
-			text: template.Must(template.New("layout.txt").Option("missingkey=error").ParseFS(files, layoutText, name)),
-			html: htmltemplate.Must(htmltemplate.New("layout.html").Option("missingkey=error").ParseFS(files, layoutHTML, stem+".html")),
+		all[l] = map[string]*template.Template{}
+		for _, name := range names {
+			if kind := strings.TrimSuffix(path.Base(name), ".txt"); kind != "layout" {
+				all[l][kind] = template.Must(template.Must(shared.Clone()).ParseFS(files, name))
+			}
 		}
 	}
-	return out
+	return all
 }
 
-// compose fills the templates of a kind.
+// compose fills the template of a kind in the reader's language.
 func compose(kind string, to Envelope, v values) Message {
-	f := forms[kind]
+	f := forms[to.Language][kind]
 	m := Message{ID: to.ID, Kind: kind, To: to.To, ToName: label(to.Name)}
 	data := values{"Name": m.ToName, "Replies": false}
 	maps.Copy(data, v)
-	m.Subject = oneLine(filled(f.text.ExecuteTemplate, "subject", data))
-	m.Text = filled(f.text.ExecuteTemplate, "layout.txt", data)
-	data["Subject"] = m.Subject
-	m.HTML = filled(f.html.ExecuteTemplate, "layout.html", data)
+	m.Subject = oneLine(fill(f, "subject", data))
+	hello, foot := fill(f, "hello", data), fill(f, "foot", data)
+	blocks := readBlocks(fill(f, "body", data))
+	m.Text = hello + "\n\n" + writeText(blocks, to.words()) + "\n--\n" + foot + "\n"
+	m.HTML = writeHTML(&shownMail{Language: to.Language, Subject: m.Subject, Hello: hello, Blocks: blocks, Foot: foot})
 	return m
 }
 
-// filled executes a template. It panics if that fails, because that is a defect which the
-// template's golden test finds.
-func filled(execute func(io.Writer, string, any) error, name string, data values) string {
+// fill executes a template. It panics if that fails, because that is a defect which the template's
+// golden test finds.
+func fill(f *template.Template, name string, data values) string {
 	var b strings.Builder
-	if err := execute(&b, name, data); err != nil {
+	if err := f.ExecuteTemplate(&b, name, data); err != nil {
 		panic(err)
 	}
 	return b.String()

@@ -24,11 +24,51 @@ type Event struct {
 	Hall                          bool    // it takes place at a venue
 	Online                        bool    // it takes place online, only or also
 	Digital                       bool    // it is a product that is used rather than attended
+	Course                        bool    // it is a course, which is Digital
 	Link                          string  // where it takes place online or is delivered; only buyers may see it
 	Note                          string  // what buyers need there
 	Visits                        []Visit // booked visits of a reservation
 	Cancelled                     bool    // it does not take place, or its reader has no ticket of it any more
 	RotatingOnly                  bool    // its gates take no code on paper
+	// What lists the tickets that the mail is about. It is empty if the mail has a list of its own, or
+	// is about no tickets. Total is what they cost, with the Fees.
+	What        []Item
+	Total, Fees Money
+}
+
+// Item is what is bought: some tickets of a type, or a ticket with its seat.
+type Item struct {
+	Quantity  int64 // 0: one ticket, which the mail names by itself
+	Type      string
+	Row, Seat string
+	Section   string
+}
+
+// show names what is bought in one line.
+func (t *Item) show(w *words) string {
+	if t.Quantity > 0 {
+		return fmt.Sprintf("%d x %s", t.Quantity, label(t.Type))
+	}
+	if seat := w.showSeat(t.Section, t.Row, t.Seat); seat != "" {
+		return label(t.Type) + ", " + seat
+	}
+	return label(t.Type)
+}
+
+// showSeat says which seat a ticket is for; "" if it is for none.
+func (w *words) showSeat(section, row, seat string) string {
+	if seat = label(seat); seat == "" {
+		return ""
+	}
+	if row = label(row); row != "" {
+		seat = w.row + row + ", " + w.seat + seat
+	} else {
+		seat = w.seat + seat
+	}
+	if section = label(section); section != "" {
+		seat = section + ", " + seat
+	}
+	return seat
 }
 
 // Unlink shows the links of the organizer's texts as plain words.
@@ -42,19 +82,23 @@ func (o *Order) Unlink() {
 	}
 }
 
-// Order is what mails tell of an order. Amounts are texts with their currency.
+// Order is what mails tell of an order.
 type Order struct {
-	Number  string
-	URL     string // where its buyer sees it
-	Live    string // where its tickets show codes that rotate
-	PDF     string // where its tickets can be printed; "": nowhere
-	ICS     string // its calendar file; "": it has no time of its own
-	Lines   []Line
-	Fees    string   // "" for none
-	Total   string   // "" for nothing
-	Tickets []Ticket // the first MaxTickets, in the order of the lines
-	Count   int      // of all tickets
-	Note    string   // from the person who gives the tickets; "": none
+	Number string
+	URL    string // where its buyer sees it
+	Live   string // where its tickets show codes that rotate
+	PDF    string // where its tickets can be printed; "": nowhere
+	ICS    string // its calendar file; "": it has no time of its own
+	Lines  []Line
+	Fees   Money
+	// Discount is what a promo code takes off the lines.
+	Discount Money
+	Total    Money
+	Tickets  []Ticket // the first MaxTickets, in the order of the lines
+	Count    int      // of all tickets
+	Note     string   // from the person who gives the tickets; "": none
+	Gift     bool     // the organization gives its tickets away
+	Hosted   bool     // something of it is delivered by its page alone
 	// When its buyer waived the right to withdraw, and until when the buyer may withdraw; zero if
 	// that does not apply.
 	WaivedAt, WithdrawUntil time.Time
@@ -64,7 +108,7 @@ type Order struct {
 type Line struct {
 	Name     string
 	Quantity int64
-	Price    string // of one ticket; "": it is free
+	Price    Money  // of one ticket; none: it is free
 	Link     string // where this ticket type is delivered; "": as the event is
 	Note     string
 }
@@ -84,46 +128,51 @@ const MaxTickets = 20
 // OrderConfirmation brings a buyer the tickets, each with its QR code if it is scanned at a gate,
 // and the event's calendar file.
 func OrderConfirmation(to Envelope, o *Order, e *Event) (Message, error) {
-	tickets, pictures, err := shownTickets(o.Tickets, e)
+	tickets, pictures, err := showTickets(to.words(), o.Tickets, e)
 	if err != nil {
 		return Message{}, err
 	}
+	w := to.words()
 	lines := make([]values, len(o.Lines))
 	for i, l := range o.Lines {
-		lines[i] = values{"Name": label(l.Name), "Quantity": l.Quantity, "Price": l.Price, "Link": link(l.Link), "Note": note(l.Note)}
+		lines[i] = values{"Name": label(l.Name), "Quantity": l.Quantity, "Price": w.showMoney(l.Price), "Link": link(l.Link), "Note": note(l.Note)}
 	}
 	m := compose("order_confirmation", to, values{
-		"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Note": note(o.Note), "Fees": o.Fees, "Total": o.Total,
-		"WaivedAt": shownMoment(o.WaivedAt), "WithdrawUntil": shownMoment(o.WithdrawUntil),
+		"Event": e.shown(w), "Number": o.Number, "URL": o.URL, "Note": note(o.Note), "Gift": o.Gift, "Hosted": o.Hosted,
+		"Fees": w.showMoney(o.Fees), "Discount": w.showMoney(o.Discount), "Total": w.showMoney(o.Total),
+		"WaivedAt": w.showMoment(o.WaivedAt), "WithdrawUntil": w.showMoment(o.WithdrawUntil),
 		"Live": o.Live, "PDF": o.PDF, "ICS": o.ICS, "Lines": lines, "Tickets": tickets, "Count": o.Count, "More": o.Count > len(o.Tickets),
 	})
-	m.Pictures, m.Calendar = pictures, e.Calendar()
+	m.Pictures, m.Calendar = pictures, e.calendar(to.words())
 	return m, nil
 }
 
 // AttendeeTickets brings an attendee who is not the buyer the attendee's own tickets of an order,
-// and nothing that opens the order.
-func AttendeeTickets(to Envelope, o *Order, e *Event) (Message, error) {
-	tickets, pictures, err := shownTickets(o.Tickets, e)
+// and nothing that opens the order. giver is who passed the ticket on;
+// "" if the buyer named the attendee.
+func AttendeeTickets(to Envelope, giver string, o *Order, e *Event) (Message, error) {
+	tickets, pictures, err := showTickets(to.words(), o.Tickets, e)
 	if err != nil {
 		return Message{}, err
 	}
-	m := compose("attendee_tickets", to, values{"Event": e.shown(), "Tickets": tickets, "Count": o.Count, "More": o.Count > len(o.Tickets)})
-	m.Pictures, m.Calendar = pictures, e.Calendar()
+	m := compose("attendee_tickets", to, values{
+		"Giver": label(giver), "Event": e.shown(to.words()), "Tickets": tickets, "Count": o.Count, "More": o.Count > len(o.Tickets), "Live": o.Live,
+	})
+	m.Pictures, m.Calendar = pictures, e.calendar(to.words())
 	return m, nil
 }
 
-// shownTickets makes tickets for the templates, each with a picture of its printed code if it is
+// showTickets makes tickets for the templates, each with a picture of its printed code if it is
 // scanned at a gate.
-func shownTickets(all []Ticket, e *Event) (tickets []values, pictures []Picture, err error) {
+func showTickets(w *words, all []Ticket, e *Event) (tickets []values, pictures []Picture, err error) {
 	tickets = make([]values, len(all))
 	for i, t := range all {
 		tickets[i] = values{
 			"Number": i + 1, "Type": label(t.Type), "Holder": label(t.Holder), "Code": t.Code,
-			"When": "", "Section": label(t.Section), "Row": label(t.Row), "Seat": label(t.Seat), "Picture": "",
+			"When": "", "Seat": w.showSeat(t.Section, t.Row, t.Seat), "Picture": htmltemplate.URL(""),
 		}
 		if t.Visit != nil {
-			tickets[i]["When"] = t.Visit.shown()
+			tickets[i]["When"] = t.Visit.shown(w)
 		}
 		if !e.Hall || e.RotatingOnly || e.Cancelled {
 			continue
@@ -150,51 +199,48 @@ type Coins struct {
 // PaymentSeen tells a buyer that coins for an order have been seen but do not pay it yet: they are
 // being confirmed, or some are missing, which the buyer may still send until a moment.
 func PaymentSeen(to Envelope, o *Order, e *Event, c Coins, until time.Time) Message {
+	w := to.words()
+	coins := func(amount string) string { return w.showMoney(Money{Amount: amount, Currency: label(c.Ticker)}) }
 	return compose("payment_seen", to, values{
-		"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Until": shownMoment(until),
-		"Ticker": label(c.Ticker), "Arrived": c.Arrived, "Asked": c.Asked, "Missing": c.Missing,
+		"Event": e.shown(to.words()), "Number": o.Number, "URL": o.URL, "Until": to.words().showMoment(until),
+		"Arrived": coins(c.Arrived), "Asked": coins(c.Asked), "Missing": coins(c.Missing),
 	})
 }
 
 // OrderCancelled tells a buyer that an order has ended without tickets.
 func OrderCancelled(to Envelope, o *Order, e *Event) Message {
-	return compose("order_cancelled", to, values{"Event": e.shown(), "Number": o.Number, "URL": o.URL})
-}
-
-// shownMoment shows a moment in mails that belong to no place; "" for the zero time.
-func shownMoment(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return at.UTC().Format("2 January 2006, 15:04 MST")
+	return compose("order_cancelled", to, values{"Event": e.shown(to.words()), "Number": o.Number, "URL": o.URL})
 }
 
 // OrderWithdrawn confirms a buyer's withdrawal, which ended a number of tickets, and tells the
 // amount that goes back, if any.
-func OrderWithdrawn(to Envelope, o *Order, e *Event, amount string, tickets int, at time.Time) Message {
+func OrderWithdrawn(to Envelope, o *Order, e *Event, amount Money, tickets int, at time.Time) Message {
+	w := to.words()
 	return compose("order_withdrawn", to, values{
-		"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Amount": amount, "Count": tickets, "At": shownMoment(at),
+		"Event": e.shown(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(amount), "Count": tickets, "At": w.showMoment(at),
 	})
 }
 
 // TicketRescheduled tells a ticket's holder when it admits now, which is the event's only visit in
 // e.
 func TicketRescheduled(to Envelope, o *Order, e *Event) Message {
-	m := compose("ticket_rescheduled", to, values{"Event": e.shown(), "Number": o.Number, "URL": o.URL})
-	m.Calendar = e.Calendar()
+	m := compose("ticket_rescheduled", to, values{"Event": e.shown(to.words()), "Number": o.Number, "URL": o.URL})
+	m.Calendar = e.calendar(to.words())
 	return m
 }
 
 // RefundRequested tells the person who asked for a ticket's money that the organizer will decide.
-func RefundRequested(to Envelope, o *Order, e *Event, amount string) Message {
-	return compose("refund_requested", to, values{"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Amount": amount})
+func RefundRequested(to Envelope, o *Order, e *Event, amount Money) Message {
+	w := to.words()
+	return compose("refund_requested", to, values{"Event": e.shown(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(amount)})
 }
 
 // RefundDenied tells the person who asked for a ticket's money that it is not refunded, with the
 // organizer's reason.
-func RefundDenied(to Envelope, o *Order, e *Event, amount, reason string) Message {
+func RefundDenied(to Envelope, o *Order, e *Event, amount Money, reason string) Message {
+	w := to.words()
 	return compose("refund_denied", to, values{
-		"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Amount": amount, "Reason": quoteLines(reason),
+		"Event": e.shown(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(amount), "Reason": quoteLines(reason),
 	})
 }
 
@@ -202,29 +248,49 @@ func RefundDenied(to Envelope, o *Order, e *Event, amount, reason string) Messag
 // the refund was granted, and the money goes to the buyer.
 const PassedOn = "passed_on"
 
-// RefundDue tells a buyer that an amount goes back, for a reason of order.Refund or PassedOn.
-func RefundDue(to Envelope, o *Order, e *Event, amount, reason string) Message {
-	return compose("refund_due", to, values{
-		"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Amount": amount, "Reason": reason,
-	})
+// Back is money that goes back.
+type Back struct {
+	Amount  Money
+	Reason  string // of order.Refund, or PassedOn
+	Tickets int    // how many tickets it ends
+	Rest    bool   // other tickets of the order stay valid
+}
+
+// values are what all templates about money that goes back show.
+func (b *Back) values(w *words, o *Order, e *Event) values {
+	return values{
+		"Event": e.shown(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(b.Amount), "Reason": b.Reason, "Count": b.Tickets, "Rest": b.Rest,
+	}
+}
+
+// RefundDue tells a buyer that an amount goes back.
+func RefundDue(to Envelope, o *Order, e *Event, b Back) Message {
+	return compose("refund_due", to, b.values(to.words(), o, e))
 }
 
 // RefundProcessed tells a buyer that an amount has gone back.
-func RefundProcessed(to Envelope, o *Order, e *Event, amount string) Message {
-	return compose("refund_processed", to, values{"Event": e.shown(), "Number": o.Number, "URL": o.URL, "Amount": amount})
+func RefundProcessed(to Envelope, o *Order, e *Event, b Back) Message {
+	return compose("refund_processed", to, b.values(to.words(), o, e))
 }
 
-// EventChanged tells somebody who has tickets of an event what has changed.
-func EventChanged(to Envelope, was, now *Event) Message {
-	before, after := was.shown(), now.shown()
+// EventChanged tells somebody who has tickets of an event what has changed. If its holders may ask
+// their money back for that, until says how long; o is the order of a buyer, nil to somebody who has
+// not bought.
+func EventChanged(to Envelope, was, now *Event, o *Order, until time.Time) Message {
+	w := to.words()
+	before, after := was.shown(w), now.shown(w)
 	var changes []values
 	for _, what := range []string{"Title", "When", "Where"} {
 		if before[what] != after[what] {
 			changes = append(changes, values{"What": what, "Was": before[what], "Now": after[what]})
 		}
 	}
-	m := compose("event_changed", to, values{"Event": after, "Known": before["Title"], "Changes": changes})
-	m.Calendar = now.Calendar()
+	v := values{"Event": after, "Known": before["Title"], "Changes": changes, "Moved": before["When"] != after["When"], "Until": w.showMoment(until), "Buyer": o != nil, "URL": ""}
+	if o != nil {
+		v["URL"] = o.URL
+	}
+	m := compose("event_changed", to, v)
+	m.Calendar = now.calendar(w)
 	return m
 }
 
@@ -232,12 +298,12 @@ func EventChanged(to Envelope, was, now *Event) Message {
 // the organizer's reason, if there is one. refunds is where a buyer asks for the money, and o the
 // buyer's order; nil to somebody who has not bought.
 func EventCancelled(to Envelope, e *Event, o *Order, refunds, reason string) Message {
-	v := values{"Event": e.shown(), "Reason": quoteLines(reason), "Refunds": refunds, "URL": "", "Buyer": o != nil}
+	v := values{"Event": e.shown(to.words()), "Reason": quoteLines(reason), "Refunds": refunds, "URL": "", "Number": "", "Buyer": o != nil, "Paid": false}
 	if o != nil {
-		v["URL"] = o.URL
+		v["URL"], v["Number"], v["Paid"] = o.URL, o.Number, o.Total.Amount != ""
 	}
 	m := compose("event_cancelled", to, v)
-	m.Calendar = e.Calendar()
+	m.Calendar = e.calendar(to.words())
 	return m
 }
 
@@ -251,31 +317,49 @@ func quoteLines(text string) []string {
 	return lines
 }
 
+// showItems is what the mail is about, in one line.
+func (e *Event) showItems(w *words) string {
+	all := make([]string, 0, MaxTickets)
+	for i := range e.What[:min(len(e.What), MaxTickets)] {
+		all = append(all, e.What[i].show(w))
+	}
+	if more := len(e.What) - MaxTickets; more > 0 {
+		all = append(all, fmt.Sprintf(w.more, more))
+	}
+	return strings.Join(all, "; ")
+}
+
+// showTotal is what that costs.
+func (e *Event) showTotal(w *words) string {
+	total := w.showMoney(e.Total)
+	if total == "" || e.Fees.Amount == "" {
+		return total
+	}
+	return fmt.Sprintf(w.fees, total, w.showMoney(e.Fees))
+}
+
 // shown makes the event for the templates.
-func (e *Event) shown() values {
+func (e *Event) shown(w *words) values {
 	v := values{
-		"Title": label(e.Title), "Organizer": label(e.Organizer), "When": e.whenOf(Visit.shown), "Doors": "", "Where": e.Where(),
-		"Cancelled": e.Cancelled, "Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Link": link(e.Link), "Note": note(e.Note),
+		"What": e.showItems(w), "Total": e.showTotal(w), "Tickets": len(e.What),
+		"Title": label(e.Title), "Organizer": label(e.Organizer), "When": e.showTime(w, func(v Visit) string { return v.shown(w) }), "Doors": "", "Where": e.showPlace(w),
+		"Cancelled": e.Cancelled, "Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Course": e.Course,
+		"Booked": len(e.Visits) > 0, "Link": link(e.Link), "Note": note(e.Note),
 	}
 	if !e.Doors.IsZero() && !e.Start.IsZero() {
-		v["Doors"] = e.Doors.Format(clock)
+		v["Doors"] = w.showTime(e.Doors) + w.oClock
 		if !sameDay(e.Doors, e.Start) {
-			v["Doors"] = e.Doors.Format(day + ", " + clock)
+			v["Doors"] = w.showDay(e.Doors) + ", " + v["Doors"].(string) //nolint:errcheck // a text, two lines before
 		}
 	}
 	return v
 }
 
-const (
-	day   = "Monday, 2 January 2006"
-	clock = "15:04"
-)
+// When is the event's time in its own time zone, in English, or what is booked of it; "" if it has no
+// time of its own.
+func (e *Event) When() string { return e.showTime(&english, Visit.When) }
 
-// When is the event's time in its own time zone, or what is booked of it; "" if it has no time of
-// its own.
-func (e *Event) When() string { return e.whenOf(Visit.When) }
-
-func (e *Event) whenOf(visit func(Visit) string) string {
+func (e *Event) showTime(w *words, visit func(Visit) string) string {
 	if len(e.Visits) > 0 {
 		all := make([]string, len(e.Visits))
 		for i, v := range e.Visits {
@@ -286,21 +370,13 @@ func (e *Event) whenOf(visit func(Visit) string) string {
 	if e.Start.IsZero() {
 		return ""
 	}
-	s := e.Start.Format(day + ", " + clock)
-	switch {
-	case e.End.IsZero():
-	case sameDay(e.Start, e.End):
-		s += " – " + e.End.Format(clock)
-	default:
-		s += " – " + e.End.Format(day+", "+clock)
-	}
-	return s + " (" + e.Start.Location().String() + ")"
+	return w.showSpan(e.Start, e.End)
 }
 
-func sameDay(a, b time.Time) bool { return a.Format(time.DateOnly) == b.Format(time.DateOnly) }
+// Where is the event's place, in English; "" if it has none.
+func (e *Event) Where() string { return e.showPlace(&english) }
 
-// Where is the event's place; "" if it has none.
-func (e *Event) Where() string {
+func (e *Event) showPlace(w *words) string {
 	var parts []string
 	if e.Hall {
 		for _, s := range []string{e.Venue, e.Address, e.City, e.Country} {
@@ -312,9 +388,9 @@ func (e *Event) Where() string {
 	place := strings.Join(parts, ", ")
 	switch {
 	case e.Online && place == "":
-		return "Online"
+		return w.online
 	case e.Online:
-		return place + ", and online"
+		return place + w.alsoOnline
 	}
 	return place
 }

@@ -97,6 +97,35 @@ func TestCalendar(t *testing.T) {
 	}
 }
 
+// TestHourThatComesTwice has an event in the hour that is repeated when clocks are put back: its file
+// says UTC, and its words say which of the two times each is.
+func TestHourThatComesTwice(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ zone, start, end, file, words string }{
+		{"Europe/Berlin", "2026-10-25T00:45:00Z", "2026-10-25T01:15:00Z", "20261025T004500Z 20261025T011500Z", "02:45 UTC+02:00 – 02:15 UTC+01:00"},
+		{"Europe/Berlin", "2026-10-24T20:00:00Z", "2026-10-25T01:30:00Z", "20261024T200000Z 20261025T013000Z", "Saturday, 24 October 2026, 22:00 – Sunday, 25 October 2026, 02:30 UTC+01:00"},
+		{"America/New_York", "2026-11-01T05:59:00Z", "2026-11-01T07:00:00Z", "20261101T055900Z 20261101T070000Z", "01:59 UTC-04:00 – 02:00 ("},
+		{"Australia/Lord_Howe", "2026-04-04T14:45:00Z", "2026-04-04T15:30:00Z", "20260404T144500Z 20260404T153000Z", "01:45 UTC+11:00 – 02:00 ("},
+		{"Europe/Berlin", "2026-10-24T23:59:00Z", "2026-10-25T02:00:00Z", "20261025T015900 20261025T030000", "01:59 – 03:00 ("},
+		{"Europe/Berlin", "2026-03-29T00:59:00Z", "2026-03-29T01:00:00Z", "20260329T015900 20260329T030000", "01:59 – 03:00 ("},
+		{"Asia/Kolkata", "2026-10-25T00:45:00Z", "2026-10-25T01:15:00Z", "20261025T061500 20261025T064500", "06:15 – 06:45 ("},
+	} {
+		zone, err := time.LoadLocation(c.zone)
+		require.NoError(t, err)
+		e := concert(t)
+		for to, text := range map[*time.Time]string{&e.Start: c.start, &e.End: c.end} {
+			at, err := time.Parse(time.RFC3339, text)
+			require.NoError(t, err)
+			*to = at.In(zone)
+		}
+		require.Contains(t, e.When(), c.words)
+		cal, err := ics.ParseCalendar(bytes.NewReader(e.Calendar().Body))
+		require.NoError(t, err)
+		got := cal.Events()[0]
+		require.Equal(t, c.file, got.GetProperty(ics.ComponentPropertyDtStart).Value+" "+got.GetProperty(ics.ComponentPropertyDtEnd).Value, c.start)
+	}
+}
+
 // read is the moment of a local time in a file, by the file's own time zone: of
 // the observances that have begun, the last one counts.
 func read(t *testing.T, cal *ics.Calendar, local string) time.Time {
@@ -194,9 +223,9 @@ func with(t testing.TB, text string) []Message {
 	confirmed, err := OrderConfirmation(to(), o, e)
 	require.NoError(t, err)
 	return []Message{
-		confirmed, OrderCancelled(to(), o, e), RefundDue(to(), o, e, "1.00 USD", text), RefundProcessed(to(), o, e, "1.00 USD"),
-		TicketRescheduled(to(), o, e), RefundRequested(to(), o, e, "1.00 USD"), RefundDenied(to(), o, e, "1.00 USD", text),
-		EventChanged(to(), was, e), EventCancelled(to(), e, o, "https://tickets.example.org/refunds", text), Invitation(to(), text, text), WebhookDisabled(to(), text, text, "7", true),
+		confirmed, OrderCancelled(to(), o, e), RefundDue(to(), o, e, Back{Amount: Money{"1.00", "USD"}, Reason: text}), RefundProcessed(to(), o, e, Back{Amount: Money{"1.00", "USD"}}),
+		TicketRescheduled(to(), o, e), RefundRequested(to(), o, e, Money{"1.00", "USD"}), RefundDenied(to(), o, e, Money{"1.00", "USD"}, text),
+		EventChanged(to(), was, e, o, e.Start), EventCancelled(to(), e, o, "https://tickets.example.org/refunds", text), Invitation(to(), text, text), WebhookDisabled(to(), text, text, "7", true),
 		LoginCode(to(), "123456"), PasswordReset(to(), "https://example.org"), PasswordChanged(to()), TwoFactorChanged(to(), true),
 	}
 }

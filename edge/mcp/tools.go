@@ -76,7 +76,8 @@ type content struct {
 // jsonSchema is the schema of the content as JSON; nil: it has none.
 func (c content) jsonSchema() map[string]any { return c.Content["application/json"].Schema }
 
-// addTools adds a tool for each row that takes and answers JSON.
+// addTools adds a tool for each row that takes and answers JSON, but for those that only a payment
+// provider can sign.
 func (s *Server) addTools(server *sdk.Server) error {
 	var d document
 	if err := json.Unmarshal(s.Document, &d); err != nil {
@@ -85,7 +86,7 @@ func (s *Server) addTools(server *sdk.Server) error {
 	s.tools = make(map[string]*tool, len(s.Ops))
 	for i := range s.Ops {
 		op := &s.Ops[i]
-		if op.Streams() || op.Handler.Types() != nil || op.Handler.TakesFile() || op.Handler.Raw != "" {
+		if op.Tier == route.TierProvider || op.Streams() || op.Handler.Types() != nil || op.Handler.TakesFile() || op.Handler.Raw != "" {
 			continue
 		}
 		o, ok := d.Paths[op.Path][strings.ToLower(op.Method)]

@@ -9,6 +9,7 @@ import (
 	"boxoffice/cluster"
 	"boxoffice/edge/limit"
 	"boxoffice/edge/live"
+	"boxoffice/engine"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/numbers"
 	"boxoffice/persistence/promos"
@@ -27,6 +28,8 @@ type Deps struct {
 	Settled  func(context.Context) error // waits until the read model has what is committed
 	Guesses  *limit.Guesses              // of promo codes
 	Log      *slog.Logger
+	// Currencies are those that the deployment sells in.
+	Currencies []engine.Currency
 }
 
 // Handlers answer the area's requests. They may be called by any goroutine.

@@ -3,6 +3,7 @@ package money
 import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
+	"boxoffice/engine"
 )
 
 // Payouts are read only, and none is made yet: what executes them is not part of the
@@ -16,4 +17,11 @@ func (h *Handlers) listPayouts(c *route.Call, in *api.ListPayouts) (*api.List[ap
 		return nil, route.Invalid(route.NotACursor("cursor"))
 	}
 	return &api.List[api.Payout]{Items: []api.Payout{}}, nil
+}
+
+func (h *Handlers) getPayout(c *route.Call, in *api.GetPayout) (*api.Payout, error) {
+	if _, err := route.FindOrganization(c, in.OrgID); err != nil {
+		return nil, err
+	}
+	return nil, &engine.Refusal{Code: engine.PayoutNotFound}
 }

@@ -16,7 +16,6 @@ import (
 	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
-	"boxoffice/engine/keeper"
 	"boxoffice/engine/promo"
 	"boxoffice/persistence/promos"
 	"boxoffice/persistence/readmodel"
@@ -49,9 +48,6 @@ func (h *Handlers) listPromoCodes(c *route.Call, in *api.ListPromoCodes) (*api.P
 	if keys != nil {
 		after = readmodel.PromoPlace{CreatedAt: keys[0], Number: keys[1]}
 	}
-	if err := h.Settled(c.Context); err != nil {
-		return nil, err
-	}
 	list, err := h.Read.PromoCodes(c.Context, org, number, after, in.Limit+1)
 	if err != nil {
 		return nil, err
@@ -79,12 +75,16 @@ func (h *Handlers) createPromoCode(c *route.Call, in *api.CreatePromoCode) (*api
 	}
 	t := promo.Details{ValidFrom: in.ValidFrom.UnixMilli(), ValidUntil: in.ValidUntil.UnixMilli()}
 	if in.EventID != "" {
-		if t.Event, err = h.findLiveEvent(c, org, in.EventID); err != nil {
+		e, err := h.findLiveEvent(c, org, in.EventID)
+		if err != nil {
 			return nil, err
 		}
+		t.Event, t.MoreDecimals = e.Number, int64(engine.DecimalsOf(e.Details.Currency)-2)
 	}
-	t.Code = in.Code
-	setDiscount(&t, in.DiscountType, in.DiscountValue)
+	t.Code, t.Percentage = in.Code, in.DiscountType == "percentage"
+	if err := setAmounts(&t, in.DiscountValue, in.MinOrderValue.Value); err != nil {
+		return nil, err
+	}
 	if err := h.editTerms(c, org, &t, &in.PromoFields); err != nil {
 		return nil, err
 	}
@@ -102,23 +102,23 @@ func (h *Handlers) createPromoCode(c *route.Call, in *api.CreatePromoCode) (*api
 	return h.codeView(r), nil
 }
 
-// findLiveEvent reads the id of an event of the organization that was not cancelled.
-func (h *Handlers) findLiveEvent(c *route.Call, org int64, id string) (int64, error) {
+// findLiveEvent finds an event of the organization that was not cancelled, by its id.
+func (h *Handlers) findLiveEvent(c *route.Call, org int64, id string) (*event.Record, error) {
 	number, k, err := h.Known.ReadID(c.Context, id)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if k.Org != org {
-		return 0, &engine.Refusal{Code: engine.EventNotFound}
+		return nil, &engine.Refusal{Code: engine.EventNotFound}
 	}
 	e, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), event.Get{})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if e.Status == event.StatusCancelled {
-		return 0, &engine.Refusal{Code: engine.EventCancelled}
+		return nil, &engine.Refusal{Code: engine.EventCancelled}
 	}
-	return number, nil
+	return e, nil
 }
 
 func (h *Handlers) claimName(c *route.Call, org, number int64, t *promo.Details) error {
@@ -172,10 +172,15 @@ func (h *Handlers) editCode(c *route.Call, ref engine.Ref, in *api.UpdatePromoCo
 	}
 	t := r.Details
 	in.Code.Into(&t.Code)
-	discountType, value := discountType(&t), route.Money(t.Value)
+	discountType, value := discountType(&t), route.MoneyOf(t.Value, t.ValueDecimals())
+	least := route.MoneyOf(t.MinOrder, t.Decimals())
 	in.DiscountType.Into(&discountType)
 	in.DiscountValue.Into(&value)
-	setDiscount(&t, discountType, value)
+	in.MinOrderValue.Into(&least)
+	t.Percentage = discountType == "percentage"
+	if err := setAmounts(&t, value, least); err != nil {
+		return nil, err
+	}
 	for _, moment := range []struct {
 		sent route.Opt[time.Time]
 		to   *int64
@@ -225,10 +230,20 @@ func discountType(t *promo.Details) string {
 	return "flat"
 }
 
-// setDiscount takes a discount over. Both sorts are counted in hundredths on the wire
-// and in the code's terms.
-func setDiscount(t *promo.Details, discountType string, value route.Money) {
-	t.Percentage, t.Value = discountType == "percentage", int64(value)
+// setAmounts takes over what a code takes off and its least subtotal. A code of an event has the
+// decimals of the event's currency; one of the whole organization has as many as its amounts need.
+func setAmounts(t *promo.Details, value, least route.Money) (err error) {
+	if t.Event == 0 {
+		t.MoreDecimals = int64(least.Decimals() - 2)
+		if !t.Percentage {
+			t.MoreDecimals = int64(max(least.Decimals(), value.Decimals()) - 2)
+		}
+	}
+	if t.Value, err = value.In("discountValue", t.ValueDecimals()); err != nil {
+		return err
+	}
+	t.MinOrder, err = least.In("minOrderValue", t.Decimals())
+	return err
 }
 
 // editTerms takes the optional fields over, and says what is wrong with the whole.
@@ -236,9 +251,6 @@ func (h *Handlers) editTerms(c *route.Call, org int64, t *promo.Details, f *api.
 	f.Description.Into(&t.Description)
 	f.MaxUses.Into(&t.MaxUses)
 	f.MaxUsesPerCustomer.Into(&t.MaxByCustomer)
-	if f.MinOrderValue.Set {
-		t.MinOrder = int64(f.MinOrderValue.Value)
-	}
 	t.Code = strings.ToUpper(t.Code)
 	var issues []route.Issue
 	refuse := func(path, code, message string) {
@@ -305,9 +317,9 @@ func (h *Handlers) ownsType(c *route.Call, org int64, id engine.TypeID) (bool, e
 func (h *Handlers) codeView(r *promo.Record) *api.PromoCode {
 	t := &r.Details
 	v := &api.PromoCode{
-		ID: strconv.FormatInt(r.Ref.ID, 10), Code: t.Code, DiscountType: discountType(t), DiscountValue: view.Decimal(t.Value),
+		ID: strconv.FormatInt(r.Ref.ID, 10), Code: t.Code, DiscountType: discountType(t), DiscountValue: engine.DecimalIn(t.Value, t.ValueDecimals()),
 		ValidFrom: api.At(t.ValidFrom), ValidUntil: api.At(t.ValidUntil), Description: view.Optional(t.Description),
-		MinOrderValue: view.Decimal(t.MinOrder), ApplicableTypes: []string{}, UsedCount: r.Used, Status: "active", CreatedAt: api.At(r.CreatedAt),
+		MinOrderValue: engine.DecimalIn(t.MinOrder, t.Decimals()), ApplicableTypes: []string{}, UsedCount: r.Used, Status: "active", CreatedAt: api.At(r.CreatedAt),
 	}
 	if r.Disabled {
 		v.Status = "disabled"
@@ -326,73 +338,4 @@ func (h *Handlers) codeView(r *promo.Record) *api.PromoCode {
 		v.ApplicableTypes = append(v.ApplicableTypes, id.String())
 	}
 	return v
-}
-
-// validateCode says whether a code would hold for a purchase. It consumes nothing.
-func (h *Handlers) validateCode(c *route.Call, in *api.ValidateCode) (*api.CodeVerdict, error) {
-	guess := h.Guesses.Promo(c)
-	if err := h.Guesses.Take(c, guess); err != nil {
-		return nil, err
-	}
-	v, err := h.askCode(c, in)
-	if err != nil || v.Reason != keeper.CodeNotFound {
-		h.Guesses.GiveBack(c, guess)
-	}
-	if err != nil {
-		return nil, err
-	}
-	out := &api.CodeVerdict{Valid: v.Reason == "", Discount: view.Decimal(0), Reason: view.Optional(v.Reason)}
-	if v.Reason != keeper.CodeNotFound {
-		sort, value := discountType(&v.Details), view.Decimal(v.Details.Value)
-		out.DiscountType, out.DiscountValue = &sort, &value
-	}
-	if out.Valid && in.Subtotal.Set && !in.Subtotal.Null {
-		out.Discount = view.Decimal(v.Details.Off(int64(in.Subtotal.Value)))
-	}
-	return out, nil
-}
-
-// askCode asks the code that the name means for the event.
-func (h *Handlers) askCode(c *route.Call, in *api.ValidateCode) (*promo.Verdict, error) {
-	none := &promo.Verdict{Reason: keeper.CodeNotFound}
-	ask := promo.Validate{Subtotal: -1}
-	if in.Subtotal.Set && !in.Subtotal.Null {
-		ask.Subtotal = int64(in.Subtotal.Value)
-	}
-	for _, text := range in.TicketTypeIDs {
-		id, err := engine.ParseID(text)
-		ask.Types = append(ask.Types, id) // the zero one is no code's
-		if err == nil {
-			ask.Event = id.Event()
-		}
-	}
-	if in.EventID != "" {
-		number, err := h.Pages.FindNamed(c.Context, h.Known, in.EventID)
-		if r, ok := errors.AsType[*engine.Refusal](err); ok && r.Code == engine.EventNotFound {
-			return none, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		ask.Event = number
-	}
-	if ask.Event < 1 {
-		return none, nil
-	}
-	k, err := h.Known.Find(c.Context, ask.Event)
-	if r, ok := errors.AsType[*engine.Refusal](err); ok && r.Code == engine.EventNotFound {
-		return none, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	code, err := h.Pages.FindCode(c.Context, promos.Name{Org: k.Org, Event: ask.Event, Code: strings.ToUpper(strings.TrimSpace(in.Code))})
-	if err != nil || code == 0 {
-		return none, err
-	}
-	v, err := cluster.AskFor[promo.Verdict](c.Context, h.Node, engine.PromoRef(k.Org, code), ask)
-	if err == nil && v.Reason == keeper.CodeDisabled { // its organization has taken it away
-		return none, nil
-	}
-	return v, err
 }

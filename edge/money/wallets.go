@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"slices"
 	"time"
 
 	"boxoffice/cluster"
@@ -37,9 +38,10 @@ func (h *Handlers) wallets(c *route.Call, named string) (*api.List[api.Wallet], 
 	return &api.List[api.Wallet]{Items: all}, nil
 }
 
-// ListBalances lists an organization's money: one wallet for each currency.
+// ListBalances lists an organization's money: one wallet for each currency that is sold in, and those
+// in others that it has.
 func (h *Handlers) ListBalances(ctx context.Context, org int64) ([]api.Wallet, error) {
-	all, err := h.Read.Wallets(ctx, org)
+	all, err := h.Read.Wallets(ctx, org, h.Currencies)
 	if err != nil {
 		return nil, err
 	}
@@ -55,8 +57,11 @@ func (h *Handlers) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (
 	if err != nil {
 		return nil, err
 	}
-	currency, ok := engine.CurrencyOf(in.Currency)
-	if !ok {
+	wallets, err := h.Read.Wallets(c.Context, org, h.Currencies)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(wallets, func(w readmodel.Wallet) bool { return w.Currency == in.Currency }) {
 		return nil, &engine.Refusal{Code: engine.NotFound, Message: "No such wallet."}
 	}
 	cursor, err := route.ReadCursor(in.Cursor, math.MaxInt64)
@@ -67,18 +72,12 @@ func (h *Handlers) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (
 	if cursor != nil {
 		before = cursor[0]
 	}
-	entries, err := h.Read.WalletEntries(c.Context, org, currency.Code, before, in.Limit+1)
+	entries, err := h.Read.WalletEntries(c.Context, org, in.Currency, before, in.Limit+1)
 	if err != nil {
 		return nil, err
 	}
-	out := &api.List[api.WalletEntry]{Items: make([]api.WalletEntry, 0, in.Limit)}
-	for i := range entries[:min(len(entries), in.Limit)] {
-		out.Items = append(out.Items, entryView(currency.Code, &entries[i]))
-	}
-	if len(entries) > in.Limit {
-		out.NextCursor = route.CursorOf(entries[in.Limit-1].Number)
-	}
-	return out, nil
+	return api.PageOf(len(entries), in.Limit, func(i int) api.WalletEntry { return entryView(in.Currency, &entries[i]) },
+		func(last int) *string { return route.CursorOf(entries[last].Number) }), nil
 }
 
 // creditWallet tops a wallet up, by hand of the platform's administrator.
@@ -94,8 +93,15 @@ func (h *Handlers) creditWallet(c *route.Call, in *api.CreditWallet) (*api.Walle
 	if o == nil { // asking its wallet would make it
 		return nil, route.NoOrganization
 	}
+	if issues := route.CurrencyIssues("currency", in.Currency, h.Currencies); len(issues) > 0 {
+		return nil, route.Invalid(issues...)
+	}
+	amount, err := in.Amount.Minor("amount", in.Currency)
+	if err != nil {
+		return nil, err
+	}
 	r, err := cluster.AskFor[wallet.Reply](c.Context, h.Node, engine.WalletRef(org, in.Currency), wallet.Credit{
-		ID: entryID(c), Amount: int64(in.Amount), Reason: wallet.TopUp, Reference: in.Reference, Note: in.Note, By: route.UserSubject(c.Principal.User),
+		ID: entryID(c), Amount: amount, Reason: wallet.TopUp, Reference: in.Reference, Note: in.Note, By: route.UserSubject(c.Principal.User),
 	})
 	if err != nil {
 		return nil, beyondWallet(err)
@@ -131,8 +137,8 @@ func beyondWallet(err error) error {
 func walletView(w *readmodel.Wallet) api.Wallet {
 	c, _ := engine.CurrencyOf(w.Currency)
 	return api.Wallet{
-		Currency: c.Code, Symbol: c.Symbol, Balance: view.Decimal(w.Balance), PendingBalance: view.Decimal(w.Pending),
-		LifetimePayout: view.Decimal(w.LifetimePayout), Status: "active",
+		Currency: c.Code, Symbol: c.Symbol, Balance: view.Decimal(w.Balance, w.Currency), PendingBalance: view.Decimal(w.Pending, w.Currency),
+		LifetimePayout: view.Decimal(w.LifetimePayout, w.Currency), Status: "active",
 	}
 }
 
@@ -142,8 +148,8 @@ func entryView(currency string, e *wallet.Entry) api.WalletEntry {
 		kind = wallet.IssueFee
 	}
 	return api.WalletEntry{
-		ID: e.ID.String(), Number: e.Number, Kind: kind, Amount: view.Decimal(e.Amount), Currency: currency,
-		Balance: view.Decimal(e.Balance), PendingBalance: view.Decimal(e.Pending), Reason: view.Optional(e.Reason), Reference: view.Optional(e.Reference),
+		ID: e.ID.String(), Number: e.Number, Kind: kind, Amount: view.Decimal(e.Amount, currency), Currency: currency,
+		Balance: view.Decimal(e.Balance, currency), PendingBalance: view.Decimal(e.Pending, currency), Reason: view.Optional(e.Reason), Reference: view.Optional(e.Reference),
 		Note: view.Optional(e.Note), CreatedAt: view.Moment(e.At),
 	}
 }

@@ -175,6 +175,7 @@ var tagTexts = []struct{ name, text string }{
 	{"Growth", "How an organization tags and reaches its guests."},
 	{"Analytics", "What events and organizations sell."},
 	{"Orders and payments", "Buying: an order holds tickets until it is paid, cancelled or expired."},
+	{"Waiting room", "The line before and during a rush: entries, places by a draw that anybody can check, and admissions."},
 	{"Waitlist", "Waiting for sold-out tickets, and what comes free for those who wait."},
 	{"Community", "What guests say of events, complain of and ask."},
 	{"Check-in", "Gates: scans and counters."},

@@ -105,6 +105,9 @@ func TestRealTable(t *testing.T) {
 			if o.RequestBody.Value.Content.Get("application/x-www-form-urlencoded") != nil { // a form of another's, which is not read
 				continue
 			}
+			if o.RequestBody.Value.Content.Get("application/octet-stream") != nil { // a file as it is
+				continue
+			}
 			require.NotNil(t, content.Example, "%s %s", method, path)
 			require.NoError(t, content.Schema.Value.VisitJSON(content.Example, openapi3.EnableFormatValidation()), "%s %s", method, path)
 		}

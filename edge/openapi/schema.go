@@ -86,10 +86,10 @@ func (p *printer) special(s jsonschema.InterceptSchemaParams) (done bool, err er
 		return true, nil // anything
 	case t == moneyType && answering(s.Context):
 		s.Schema.AddType(jsonschema.String)
-		s.Schema.WithPattern(`^-?\d+\.\d\d$`)
+		s.Schema.WithPattern(`^-?\d+(\.\d{2,3})?$`)
 	case t == moneyType:
 		s.Schema.AddType(jsonschema.Number)
-		s.Schema.WithMultipleOf(0.01)
+		s.Schema.WithMultipleOf(0.001)
 	case inner == nil:
 		return false, nil
 	default:
@@ -162,6 +162,12 @@ func mend(f jsonschema.InterceptPropParams) {
 	}
 	if optional(f.Field.Type) != nil && tag.Get("nullable") == "false" && len(s.AnyOf) == 2 {
 		*s = *s.AnyOf[0].TypeObject
+	}
+	if s.Format != nil && *s.Format == "raw" {
+		s.WithExtraPropertiesItem("x-any-text", true) // NUL is refused in all other texts
+	}
+	if s.Format != nil && (*s.Format == "name" || *s.Format == "raw") {
+		s.Format = nil // how we read a text, which no client need know
 	}
 	if s.Items != nil {
 		toElements(s)

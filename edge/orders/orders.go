@@ -11,7 +11,7 @@ import (
 	"boxoffice/edge/live"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/readmodel"
 )
@@ -36,7 +36,7 @@ func (d *Desk) Find(ctx context.Context, id engine.OrderID) (*order.Order, error
 		if r, ok := err.(*engine.Refusal); !ok || r.Code != engine.OrderNotFound { //nolint:errorlint // ask returns refusals bare
 			return nil, err
 		}
-		return d.FindPast(ctx, id)
+		return d.FindPast(ctx, id, "")
 	}
 	return o, nil
 }
@@ -44,7 +44,7 @@ func (d *Desk) Find(ctx context.Context, id engine.OrderID) (*order.Order, error
 // FindInLedger returns an order that its event's ledger remembers, if only by its outcome. An
 // older one is not found.
 func (d *Desk) FindInLedger(ctx context.Context, id engine.OrderID) (*order.Order, error) {
-	r, err := cluster.AskFor[event.OrderReply](ctx, d.Node, engine.EventRef(id.Event()), event.GetOrder{Order: id})
+	r, err := cluster.AskFor[ledger.OrderReply](ctx, d.Node, engine.EventRef(id.Event()), ledger.GetOrder{Order: id})
 	if err != nil {
 		return nil, err
 	}
@@ -53,26 +53,31 @@ func (d *Desk) FindInLedger(ctx context.Context, id engine.OrderID) (*order.Orde
 
 // Of returns the order of an event's reply. It comes from the read model if the ledger has only
 // its outcome.
-func (d *Desk) Of(ctx context.Context, id engine.OrderID, r *event.OrderReply) (*order.Order, error) {
+func (d *Desk) Of(ctx context.Context, id engine.OrderID, r *ledger.OrderReply) (*order.Order, error) {
 	if !r.Past {
 		return r.Order, nil
 	}
-	return d.FindPast(ctx, id)
+	return d.FindPast(ctx, id, r.Status)
 }
 
-// FindPast reads an order from the read model, which may lag behind the ledger
-// that knows it has ended.
-func (d *Desk) FindPast(ctx context.Context, id engine.OrderID) (*order.Order, error) {
-	for range 2 {
-		o, err := d.Read.Order(ctx, id)
-		if !errors.Is(err, readmodel.ErrNotFound) {
-			return &o.Order, err
-		}
+// FindPast reads an order that its event's ledger has closed from the read model, which may lag
+// behind. If the model lacks the order, or has it with another status than the ledger's, it is read
+// again once the model has what is committed. An empty status stands for any.
+func (d *Desk) FindPast(ctx context.Context, id engine.OrderID, status string) (*order.Order, error) {
+	o, err := d.Read.Order(ctx, id)
+	if errors.Is(err, readmodel.ErrNotFound) || err == nil && status != "" && o.Status != status {
 		if err := d.Settled(ctx); err != nil {
 			return nil, err
 		}
+		o, err = d.Read.Order(ctx, id)
 	}
-	return nil, &engine.Refusal{Code: engine.OrderNotFound}
+	if errors.Is(err, readmodel.ErrNotFound) {
+		return nil, &engine.Refusal{Code: engine.OrderNotFound}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &o.Order, nil
 }
 
 // HideEvent returns a refusal with code where an event was not found by way of an order or a

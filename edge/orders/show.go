@@ -96,7 +96,7 @@ func (d *Desk) ShowTicket(c *route.Call, o *order.Order, serial uint32) (*api.Ti
 
 // addCurrent adds to an order's tickets what may change at any time: whether their money may
 // be asked back, where they are delivered, and whether their time is over. The money of a
-// cancelled event may always be asked back.
+// cancelled event may always be asked back, that of a moved one for some days.
 func (d *Desk) addCurrent(ctx context.Context, o *order.Order, r Reader, tickets []api.Ticket, now time.Time) error {
 	p, err := d.Pages.Event(ctx, o.ID.Event())
 	if err != nil {
@@ -111,6 +111,8 @@ func (d *Desk) addCurrent(ctx context.Context, o *order.Order, r Reader, tickets
 		eligible := t.Refundable && (t.RefundDeadline == nil || !now.After(*t.RefundDeadline))
 		if p.Event.Status == event.StatusCancelled {
 			t.Refundable, t.RefundDeadline, eligible = true, nil, true
+		} else if until := p.Event.Details.MoneyBackUntil(o.EndedAt); now.UnixMilli() < until && isLater(until, t) {
+			t.Refundable, t.RefundDeadline, eligible = true, api.At(until), true
 		}
 		eligible = eligible && t.Status == "issued"
 		t.RefundEligible = &eligible
@@ -121,6 +123,11 @@ func (d *Desk) addCurrent(ctx context.Context, o *order.Order, r Reader, tickets
 		t.Status = StatusAt(t.Status, o, serial, p.Event.Status, now)
 	}
 	return nil
+}
+
+// isLater reports whether a moment is after the last at which a ticket's terms give its money back.
+func isLater(until int64, t *api.Ticket) bool {
+	return !t.Refundable || t.RefundDeadline != nil && t.RefundDeadline.UnixMilli() < until
 }
 
 // StatusAt returns a ticket's status at a moment. A ticket that nobody used expires with the

@@ -8,6 +8,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/readmodel"
 )
@@ -110,21 +111,21 @@ const (
 )
 
 // CheckRefundTerms refuses a refund that the terms do not give with which a ticket was sold.
-// A cancelled event gives the money back, whatever they say.
+// A cancelled event gives the money back, whatever they say, and for some days a moved one.
 func (d *Desk) CheckRefundTerms(c *route.Call, o *order.Order, serial uint32) error {
 	p, err := d.Pages.Event(c.Context, o.ID.Event())
 	if err != nil {
 		return err
 	}
-	if p.Event.Status == event.StatusCancelled {
+	if p.Event.Status == event.StatusCancelled || c.Now.UnixMilli() < p.Event.Details.MoneyBackUntil(o.EndedAt) {
 		return nil
 	}
 	line, _, ok := o.LineOf(serial)
 	switch {
 	case !ok || !o.Lines[line].Refundable():
-		return engine.Refuse(engine.RefundNotEligible, event.NotEligible{Reason: notRefundable})
+		return engine.Refuse(engine.RefundNotEligible, ledger.NotEligible{Reason: notRefundable})
 	case o.RefundDeadline(serial) != 0 && c.Now.UnixMilli() > o.RefundDeadline(serial):
-		return engine.Refuse(engine.RefundNotEligible, event.NotEligible{Reason: deadlinePassed})
+		return engine.Refuse(engine.RefundNotEligible, ledger.NotEligible{Reason: deadlinePassed})
 	}
 	return nil
 }

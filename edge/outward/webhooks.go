@@ -131,14 +131,8 @@ func (h *Handlers) listWebhookDeliveries(c *route.Call, in *api.ListWebhookDeliv
 	if err != nil {
 		return nil, err
 	}
-	out := &api.List[*api.WebhookDelivery]{Items: make([]*api.WebhookDelivery, 0, in.Limit)}
-	for _, v := range all[:min(len(all), in.Limit)] {
-		out.Items = append(out.Items, deliveryView(v))
-	}
-	if len(all) > in.Limit {
-		out.NextCursor = route.CursorOf(all[in.Limit-1].ID)
-	}
-	return out, nil
+	return api.PageOf(len(all), in.Limit, func(i int) *api.WebhookDelivery { return deliveryView(all[i]) },
+		func(last int) *string { return route.CursorOf(all[last].ID) }), nil
 }
 
 func (h *Handlers) replayWebhookDelivery(c *route.Call, in *api.ByID) (*api.WebhookDelivery, error) {

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,8 +60,12 @@ func newClient(provider string, a Account, via http.RoundTripper, log *slog.Logg
 // request is a call to make. A GET is a read: it may be repeated.
 type request struct {
 	method string
-	path   string // with the query
-	body   any    // as JSON; nil for none
+	path   string     // with the query
+	body   any        // as JSON; nil for none
+	form   url.Values // as a form, in place of a body
+
+	key     string // by which the provider knows a repeat; empty for none
+	version string // of the provider's API; empty for none
 }
 
 // answer is what came back, with any status below 500 except 429.
@@ -94,6 +99,25 @@ func (c *client) do(ctx context.Context, r request, read func(answer) error) err
 	err := c.attempt(ctx, r, read, tries)
 	c.judge(pass, err)
 	return err
+}
+
+// fetch makes the call and decodes its answer into data, which check may refuse; nil refuses nothing.
+// declined makes the error of an answer of 400 or above.
+func (c *client) fetch(ctx context.Context, r request, declined func(answer) *Error, data any, check func() error) error {
+	return c.do(ctx, r, func(a answer) error {
+		if a.status >= 400 {
+			return declined(a)
+		}
+		if err := json.Unmarshal(a.body, data); err != nil {
+			return c.fail(ErrFault, "answer: "+err.Error())
+		}
+		if check != nil {
+			if err := check(); err != nil {
+				return c.fail(ErrFault, "answer: "+err.Error())
+			}
+		}
+		return nil
+	})
 }
 
 // judge tells the breaker how the call went.
@@ -169,6 +193,10 @@ func (c *client) attempt(ctx context.Context, r request, read func(answer) error
 // send makes the call once.
 func (c *client) send(ctx context.Context, r request) (answer, error) {
 	var body io.Reader
+	content := "application/json"
+	if r.form != nil {
+		body, content = strings.NewReader(r.form.Encode()), "application/x-www-form-urlencoded"
+	}
 	if r.body != nil {
 		b, err := json.Marshal(r.body)
 		if err != nil {
@@ -183,8 +211,14 @@ func (c *client) send(ctx context.Context, r request) (answer, error) {
 	req.Header.Set(c.keyHeader, c.keyPrefix+string(c.account.SecretKey))
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "boxoffice")
-	if r.body != nil {
-		req.Header.Set("Content-Type", "application/json")
+	if body != nil {
+		req.Header.Set("Content-Type", content)
+	}
+	if r.key != "" {
+		req.Header.Set("Idempotency-Key", r.key)
+	}
+	if r.version != "" {
+		req.Header.Set("Stripe-Version", r.version)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -265,6 +299,6 @@ func (c *client) refuseCurrency(currency string, supported []string) error {
 // tooLittle refuses an amount below the minimum, which is in minor units.
 func (c *client) tooLittle(minimum int64, currency string) error {
 	e := c.fail(ErrTooLittle, "")
-	e.details = BelowMinimum{Minimum: string(major(minimum)), Currency: currency}
+	e.details = BelowMinimum{Minimum: string(major(minimum, currency)), Currency: currency}
 	return e
 }

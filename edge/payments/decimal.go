@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+
+	"boxoffice/engine"
 )
 
-// major writes an amount in minor units of a currency with two decimals as providers want it: 4200
-// becomes 42.00.
-func major(minor int64) json.Number {
-	return json.Number(fmt.Sprintf("%d.%02d", minor/100, minor%100))
+// major writes an amount in minor units of a currency as providers want it: 4200 cents become 42.00,
+// and 4200 yen 4200.
+func major(minor int64, currency string) json.Number {
+	return json.Number(engine.Decimal(minor, currency))
 }
 
 // decimal is an amount that a provider writes in major units, as a number or in quotes. Its text is
@@ -42,13 +44,13 @@ func (d decimal) rat() (*big.Rat, bool) {
 	return r, ok && r.Sign() >= 0
 }
 
-// minor returns the amount in minor units of two decimals, rounded down.
-func (d decimal) minor() int64 {
+// minor returns the amount in minor units of a currency, rounded down.
+func (d decimal) minor(currency string) int64 {
 	r, ok := d.rat()
 	if !ok {
 		return 0
 	}
-	return floor(r.Mul(r, big.NewRat(100, 1)))
+	return floor(r.Mul(r, big.NewRat(engine.ScaleOf(engine.DecimalsOf(currency)), 1)))
 }
 
 // floor rounds a value that is not negative down to a whole number.

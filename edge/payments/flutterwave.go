@@ -24,8 +24,10 @@ var flutterwaveStatuses = map[string]Status{
 	"failed":     Failed,
 }
 
-// flutterwaveCurrencies are those of our currencies that Flutterwave takes.
-var flutterwaveCurrencies = []string{"NGN", "USD", "ZAR"}
+// flutterwaveCurrencies are those that Flutterwave takes.
+var flutterwaveCurrencies = []string{
+	"EGP", "EUR", "GBP", "GHS", "KES", "MWK", "NGN", "RWF", "TZS", "UGX", "USD", "XAF", "XOF", "ZAR", "ZMW",
+}
 
 // flutterwave is the adapter to version 3 of Flutterwave's API
 // (https://developer.flutterwave.com/v3.0).
@@ -67,7 +69,7 @@ func (f *flutterwave) Begin(ctx context.Context, c Charge) (Begun, error) {
 		return Begun{}, f.client.fail(ErrDeclined, "reference, amount or e-mail is not valid")
 	}
 	in := flutterwavePayment{
-		Reference: c.Reference, Amount: major(c.Amount), Currency: c.Currency, RedirectURL: c.CallbackURL,
+		Reference: c.Reference, Amount: major(c.Amount, c.Currency), Currency: c.Currency, RedirectURL: c.CallbackURL,
 		SessionMinutes: int(cardWindow.Minutes()),
 	}
 	in.Customer.Email = c.Email
@@ -117,7 +119,7 @@ func (f *flutterwave) Verify(ctx context.Context, of Asked) (Outcome, error) {
 	if err := f.call(ctx, http.MethodGet, path, nil, &t, func() error { return t.check(of.Reference) }); err != nil {
 		return Outcome{}, err
 	}
-	o := Outcome{Status: flutterwaveStatuses[t.Status], Amount: t.Amount.minor(), Currency: t.Currency, Message: t.Response, ProviderID: string(t.ID)}
+	o := Outcome{Status: flutterwaveStatuses[t.Status], Amount: t.Amount.minor(t.Currency), Currency: t.Currency, Message: t.Response, ProviderID: string(t.ID)}
 	return o, nil
 }
 
@@ -127,26 +129,17 @@ func (f *flutterwave) Refund(ctx context.Context, r RefundRequest) (RefundOutcom
 	if r.Key == "" || r.Amount <= 0 {
 		return RefundOutcome{}, f.client.fail(ErrDeclined, "refund: key or amount is not valid")
 	}
-	if r.ProviderID == "" {
-		o, err := f.Verify(ctx, Asked{Reference: r.Reference})
-		if err != nil {
-			return RefundOutcome{}, err
-		}
-		r.ProviderID = o.ProviderID
-	}
-	made, err := f.refundsOf(ctx, r)
-	if err != nil {
-		return RefundOutcome{}, err
-	}
-	if o, ok, err := f.client.findMade(r, made); ok || err != nil {
-		return o, err
-	}
+	return refundOnce(ctx, f.client, f, r)
+}
+
+// sendRefund calls POST /transactions/{id}/refund, under a key for this attempt.
+func (f *flutterwave) sendRefund(ctx context.Context, r RefundRequest, attempt int) (RefundOutcome, error) {
 	body := struct {
 		Amount   json.Number `json:"amount"`
 		Comments string      `json:"comments"`
-	}{major(r.Amount), attemptKey(r.Key, made.attempts+1)}
+	}{major(r.Amount, r.Currency), attemptKey(r.Key, attempt)}
 	var data flutterwaveRefund
-	err = f.call(ctx, http.MethodPost, "/transactions/"+url.PathEscape(r.ProviderID)+"/refund", body, &data, func() error { return data.check() })
+	err := f.call(ctx, http.MethodPost, "/transactions/"+url.PathEscape(r.ProviderID)+"/refund", body, &data, func() error { return data.check() })
 	if err != nil {
 		return RefundOutcome{}, err
 	}
@@ -210,7 +203,7 @@ func (r *flutterwaveRefund) check() error {
 // outcome reads the status, which also says how the money went back: completed,
 // completed-bank-transfer and the like.
 func (r *flutterwaveRefund) outcome(currency string) RefundOutcome {
-	o := RefundOutcome{ID: string(r.ID), Status: RefundProcessing, Amount: or(r.Amount, r.AmountToo).minor(), Currency: currency}
+	o := RefundOutcome{ID: string(r.ID), Status: RefundProcessing, Amount: or(r.Amount, r.AmountToo).minor(currency), Currency: currency}
 	switch {
 	case strings.HasPrefix(r.Status, "completed"):
 		o.Status = RefundProcessed

@@ -52,6 +52,30 @@ func openFlutterwave(t *testing.T, address string) payments.Provider {
 	return p
 }
 
+// openStripe returns the Stripe adapter for the address, with two secrets for its notices.
+func openStripe(t *testing.T, address string) payments.Provider {
+	t.Helper()
+	g, err := payments.Open(payments.Config{Stripe: payments.Account{
+		URL: address, SecretKey: payments.Secret(secret), NoticeSecret: payments.Secret("whsec_old, " + secret),
+	}}, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	p, err := g.Provider("stripe")
+	require.NoError(t, err)
+	return p
+}
+
+// openMollie returns the Mollie adapter for the address, whose payments tell of themselves at hook.
+func openMollie(t *testing.T, address, hook string) payments.Provider {
+	t.Helper()
+	g, err := payments.Open(payments.Config{Mollie: payments.Account{URL: address, SecretKey: payments.Secret(secret), NoticeURL: hook}}, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	p, err := g.Provider("mollie")
+	require.NoError(t, err)
+	return p
+}
+
 // logBuffer collects log lines from several goroutines.
 type logBuffer struct {
 	mu sync.Mutex
@@ -70,10 +94,10 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// simulate starts a simulator of Paystack and, under /v3, Flutterwave.
+// simulate starts a simulator of Paystack and, under /v1 and /v3, Stripe and Flutterwave.
 func simulate(t *testing.T, cfg paysim.Config) *paysim.Sim {
 	t.Helper()
-	cfg.SecretKey, cfg.FlutterwaveKey = secret, secret
+	cfg.SecretKey, cfg.FlutterwaveKey, cfg.StripeKey, cfg.StripeSecret, cfg.MollieKey = secret, secret, secret, secret, secret
 	sim := paysim.New(cfg)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

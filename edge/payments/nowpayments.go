@@ -238,7 +238,7 @@ func (n *nowpayments) Begin(ctx context.Context, c Charge) (Begun, error) {
 	}
 	var p nowpaymentsPayment
 	err := n.call(ctx, http.MethodPost, "/payment", nowpaymentsCharge{
-		Price: major(c.Amount), Currency: strings.ToLower(c.Currency), PayCurrency: or(c.PayCurrency, defaultCoin),
+		Price: major(c.Amount, c.Currency), Currency: strings.ToLower(c.Currency), PayCurrency: or(c.PayCurrency, defaultCoin),
 		CallbackURL: n.notify, Order: c.Reference, Description: "Order " + c.Reference, FixedRate: true,
 	}, &p, func() error {
 		if _, ok := p.PayAmount.rat(); !ok || p.ID == "" || p.Address == "" || p.PayCurrency == "" {
@@ -290,7 +290,7 @@ func (n *nowpayments) Verify(ctx context.Context, of Asked) (Outcome, error) {
 	if p.Parent != "" && !of.Apart { // nothing is issued for a later deposit
 		return Outcome{}, n.client.fail(ErrFault, fmt.Sprintf("the payment has a parent: %q", p.Parent))
 	}
-	o.RequestedAmount = p.Price.minor()
+	o.RequestedAmount = p.Price.minor(nowpaymentsCurrencies[0])
 	if paid, ok := p.ActuallyPaid.rat(); ok {
 		if asked, ok := p.PayAmount.rat(); ok && asked.Sign() > 0 {
 			share := paid.Quo(paid, asked)

@@ -118,7 +118,7 @@ type RefundRequest struct {
 	Key          string // ours, unique per refund; makes a repeat safe
 	After        string // RefundOutcome.ID of the last attempt, known to have failed: send another; empty: none is known to have failed
 	Reference    string // of the charge
-	ProviderID   string // Outcome.ProviderID of the charge; if empty, we ask for it
+	ProviderID   string // of the charge, as Begin or an Outcome had it; if empty, we ask for it
 	Amount       int64  // minor units; 0 means all
 	Currency     string
 	CustomerNote string

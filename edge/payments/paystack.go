@@ -108,8 +108,9 @@ func validReference(s string) bool {
 	}) < 0
 }
 
-// paystackCurrencies are those of our currencies that Paystack takes.
-var paystackCurrencies = []string{"NGN", "USD", "ZAR"}
+// paystackCurrencies are those that Paystack takes and counts as ISO 4217 does: francs (XOF) are sent
+// to it in hundredths (https://paystack.com/docs/api/#supported-currency).
+var paystackCurrencies = []string{"GHS", "KES", "NGN", "USD", "ZAR"}
 
 // Check refuses a currency that Paystack does not take.
 func (p *paystack) Check(_ context.Context, price Price) error {
@@ -139,21 +140,7 @@ func (p *paystack) Refund(ctx context.Context, r RefundRequest) (RefundOutcome, 
 	if r.Key == "" || r.Amount < 0 || !validReference(r.Reference) {
 		return RefundOutcome{}, p.client.fail(ErrDeclined, "refund: key, reference or amount is not valid")
 	}
-	if r.ProviderID == "" {
-		o, err := p.Verify(ctx, Asked{Reference: r.Reference})
-		if err != nil {
-			return RefundOutcome{}, err
-		}
-		r.ProviderID = o.ProviderID
-	}
-	made, err := p.refundsOf(ctx, r)
-	if err != nil {
-		return RefundOutcome{}, err
-	}
-	if o, ok, err := p.client.findMade(r, made); ok || err != nil {
-		return o, err
-	}
-	return p.sendRefund(ctx, r, made.attempts+1)
+	return refundOnce(ctx, p.client, p, r)
 }
 
 // sendRefund calls POST /refund, under a key for this attempt. If Paystack refuses because all of

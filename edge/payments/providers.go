@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -16,12 +17,27 @@ import (
 type Definition struct {
 	// Name is the provider's name on the wire.
 	Name string
+	// Kind says what buyers pay with there: KindCard or KindCoins.
+	Kind string
+	// Currencies are those of prices that the provider takes, by ISO 4217.
+	Currencies []string
 	// Window is how long the provider lets a buyer pay. An order's own window is extended to it,
 	// once.
 	Window time.Duration
 	// Open makes the adapter, or returns ErrNotConfigured.
 	Open func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error)
 }
+
+// These are what buyers pay with: cards and whatever else the provider's page offers, coins that are
+// sent to an address, or a transfer to a bank account.
+const (
+	KindCard     = "card"
+	KindCoins    = "crypto"
+	KindTransfer = "transfer"
+)
+
+// Transfer is the name of the provider that is a bank account.
+const Transfer = "transfer"
 
 // These are how long the providers let a buyer pay. A coin's rate is fixed for its window.
 const (
@@ -33,39 +49,75 @@ const (
 // that is configured: crypto comes before cards.
 var Providers = []Definition{
 	{
-		Name:   "nowpayments",
-		Window: cryptoWindow,
+		Name:       "nowpayments",
+		Kind:       KindCoins,
+		Currencies: nowpaymentsCurrencies,
+		Window:     cryptoWindow,
 		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error) {
 			return newNOWPayments(cfg.NOWPayments, via, log)
 		},
 	},
 	{
-		Name:   "paystack",
-		Window: cardWindow,
+		Name:       "paystack",
+		Kind:       KindCard,
+		Currencies: paystackCurrencies,
+		Window:     cardWindow,
 		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error) {
 			return newPaystack(cfg.Paystack, via, log)
 		},
 	},
 	{
-		Name:   "flutterwave",
-		Window: cardWindow,
+		Name:       "flutterwave",
+		Kind:       KindCard,
+		Currencies: flutterwaveCurrencies,
+		Window:     cardWindow,
 		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error) {
 			return newFlutterwave(cfg.Flutterwave, via, log)
 		},
 	},
+	{
+		Name:       "stripe",
+		Kind:       KindCard,
+		Currencies: stripeCurrencies,
+		Window:     cardWindow,
+		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error) {
+			return newStripe(cfg.Stripe, via, log)
+		},
+	},
+	{
+		Name:       "mollie",
+		Kind:       KindCard,
+		Currencies: mollieCurrencies,
+		Window:     cardWindow,
+		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error) {
+			return newMollie(cfg.Mollie, via, log)
+		},
+	},
+	{
+		Name:   Transfer,
+		Kind:   KindTransfer,
+		Window: transferWindow, // the account may say another, and says the currencies
+		Open: func(cfg Config, _ http.RoundTripper, _ *slog.Logger) (Provider, error) {
+			return newTransfer(cfg.Transfer)
+		},
+	},
 }
 
-// Config holds one account per provider. A provider whose account has no key is not configured.
+// Config holds one account per provider. A provider whose account has no key, or no holder, is not
+// configured.
 type Config struct {
-	NOWPayments, Paystack, Flutterwave Account
+	NOWPayments, Paystack, Flutterwave, Stripe, Mollie Account
+
+	Transfer TransferAccount
 }
 
 // Account says how to reach a provider, and as whom. Zero values mean the defaults.
 type Account struct {
 	URL       string // base address; the provider's own by default
-	SecretKey Secret // our key at the provider, which also proves Paystack's notices
+	SecretKey Secret // our key at the provider, which also proves Paystack's and Mollie's notices
 	// NoticeSecret proves the notices of the others: NOWPayments' IPN secret, Flutterwave's secret
-	// hash. Without it all their notices are refused.
+	// hash, Stripe's endpoint secret, or two of those with a comma between them while one replaces
+	// the other. Without it all their notices are refused.
 	NoticeSecret Secret
 	NoticeURL    string        // where the provider sends its notices, if every charge tells it that
 	Timeout      time.Duration // for a call with its retries; 10 s
@@ -108,7 +160,7 @@ func (a Account) check() error {
 	if u.User != nil {
 		return errors.New("the provider's URL must not carry credentials")
 	}
-	if u.Scheme == "http" && strings.HasPrefix(string(a.SecretKey), "sk_live_") {
+	if u.Scheme == "http" && (strings.HasPrefix(string(a.SecretKey), "sk_live_") || strings.HasPrefix(string(a.SecretKey), "live_")) {
 		return errors.New("a live key is sent over https only")
 	}
 	return nil
@@ -155,6 +207,9 @@ func Open(cfg Config, log *slog.Logger) (*Gateways, error) {
 		if err != nil {
 			return nil, fmt.Errorf("payment provider %s: %w", d.Name, err)
 		}
+		if t, ok := p.(*transfer); ok {
+			d.Currencies, d.Window = t.account.Currencies, t.account.Window
+		}
 		g.open = append(g.open, Gateway{d, p})
 	}
 	return g, nil
@@ -181,6 +236,18 @@ func (g *Gateways) Choose(name string) (*Gateway, error) {
 		}
 	}
 	return nil, &Error{Provider: name, Kind: ErrNotConfigured}
+}
+
+// Fitting returns the configured providers that take prices in a currency, in the order of
+// Providers; all that are configured if no currency is named.
+func (g *Gateways) Fitting(currency string) []Definition {
+	fitting := make([]Definition, 0, len(g.open))
+	for i := range g.open {
+		if d := g.open[i].Definition; currency == "" || slices.Contains(d.Currencies, currency) {
+			fitting = append(fitting, d)
+		}
+	}
+	return fitting
 }
 
 // Coins returns the crypto currencies that a buyer may pay with. The error may be ErrNotConfigured.

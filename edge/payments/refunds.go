@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -66,4 +67,33 @@ func (c *client) findMade(r RefundRequest, m madeRefunds) (o RefundOutcome, ok b
 			o.ID, r.Key, o.Amount, o.Currency, r.Amount, r.Currency))
 	}
 	return o, true, nil
+}
+
+// refunder is a provider whose charges have lists of refunds.
+type refunder interface {
+	Provider
+	// refundsOf looks through the charge's refunds for the request's key.
+	refundsOf(context.Context, RefundRequest) (madeRefunds, error)
+	// sendRefund asks for a refund as the attempt of that number.
+	sendRefund(ctx context.Context, r RefundRequest, attempt int) (RefundOutcome, error)
+}
+
+// refundOnce sends a refund, unless one that carries the request's key may still move the money. A request that
+// does not have the provider's own id of the charge gets it from the provider.
+func refundOnce(ctx context.Context, c *client, p refunder, r RefundRequest) (RefundOutcome, error) {
+	if r.ProviderID == "" {
+		o, err := p.Verify(ctx, Asked{Reference: r.Reference})
+		if err != nil {
+			return RefundOutcome{}, err
+		}
+		r.ProviderID = o.ProviderID
+	}
+	made, err := p.refundsOf(ctx, r)
+	if err != nil {
+		return RefundOutcome{}, err
+	}
+	if o, ok, err := c.findMade(r, made); ok || err != nil {
+		return o, err
+	}
+	return p.sendRefund(ctx, r, made.attempts+1)
 }

@@ -3,9 +3,9 @@ package people
 import (
 	"errors"
 	"math"
-	"strings"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
@@ -27,7 +27,11 @@ func (h *Handlers) listCustomers(c *route.Call, in *api.ListCustomers) (*api.Lis
 	if err != nil {
 		return nil, err
 	}
-	f := attendees.CustomerFilter{Org: org, Query: strings.TrimSpace(in.Query), Tag: normalTag(in.Tag), Sort: in.Sort, Limit: in.Limit + 1}
+	f := attendees.CustomerFilter{Org: org, Tag: normalTag(in.Tag), Sort: in.Sort, Limit: in.Limit + 1}
+	if f.Events, err = h.Read.EventsOfOrganization(c.Context, org); err != nil {
+		return nil, err
+	}
+	f.Asked = orders.Ask(h.Secrets, in.Query, f.Events)
 	if in.EventID != "" {
 		if f.Event, err = h.Known.FindOwn(c, in.EventID); err != nil {
 			return nil, err
@@ -49,14 +53,14 @@ func (h *Handlers) getCustomer(c *route.Call, in *api.CustomerKey) (*api.Custome
 		return nil, err
 	}
 	v := &api.CustomerDetail{Customer: customerView(customer)}
-	orders, err := h.Attendees.OrdersOf(c.Context, customer, shownOrders)
+	bought, err := h.Attendees.OrdersOf(c.Context, customer, shownOrders)
 	if err != nil {
 		return nil, err
 	}
-	v.Orders = make([]api.OrderRecord, len(orders))
-	for i := range orders {
-		number := orders[i].ID.Event()
-		v.Orders[i] = view.Order(&orders[i], h.Known.PublicID(number), h.Secrets.Event(number))
+	v.Orders = make([]api.OrderRecord, len(bought))
+	for i := range bought {
+		number := bought[i].ID.Event()
+		v.Orders[i] = view.Order(&bought[i], h.Known.PublicID(number), h.Secrets.Event(number))
 	}
 	held, err := h.Attendees.HeldOf(c.Context, customer, shownTickets)
 	if err != nil {
@@ -200,7 +204,7 @@ func customerView(c *attendees.Customer) api.Customer {
 		FirstOrderAt: api.Moment(c.FirstAt), LastOrderAt: api.Moment(c.LastAt),
 	}
 	for i, s := range c.Spent {
-		v.Totals.Spent[i] = api.Spent{Currency: s.Currency, Amount: view.Decimal(s.Amount)}
+		v.Totals.Spent[i] = api.Spent{Currency: s.Currency, Amount: view.Decimal(s.Amount, s.Currency)}
 	}
 	return v
 }

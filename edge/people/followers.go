@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/letters"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/engine/order"
@@ -26,7 +27,7 @@ func (h *Handlers) followOrganization(c *route.Call, in *api.FollowOrganization)
 	if c.Principal.EmailProven && order.NormalEmail(c.Principal.Email) == email {
 		return &api.Followed{Following: true}, h.Outreach.Follow(c.Context, o.ID, email, in.Name)
 	}
-	return new(api.Followed), h.Mail.AskToFollow(c.Context, o.ID, email, in.Name)
+	return new(api.Followed), h.Mail.AskToFollow(c.Context, o.ID, email, in.Name, letters.PreferredLanguage(c))
 }
 
 // confirmFollow makes the reader of a mail follow, also one who had unsubscribed.

@@ -62,14 +62,8 @@ func readRowID(text string, none *engine.Refusal) (uuid.UUID, error) {
 	return id, nil
 }
 
-// pageOf is a page of a list that was read with one row more, to see whether it goes on.
+// pageOf is a page of a list whose cursors are numbers.
 func pageOf[Row, View any](list []Row, limit int, show func(*Row) View, number func(*Row) int64) *api.List[View] {
-	v := &api.List[View]{Items: make([]View, 0, limit)}
-	for i := range list[:min(len(list), limit)] {
-		v.Items = append(v.Items, show(&list[i]))
-	}
-	if len(list) > limit {
-		v.NextCursor = route.CursorOf(number(&list[limit-1]))
-	}
-	return v
+	return api.PageOf(len(list), limit, func(i int) View { return show(&list[i]) },
+		func(last int) *string { return route.CursorOf(number(&list[last])) })
 }

@@ -213,7 +213,7 @@ func (h *Handlers) Routes() []route.Op {
 					Method:      "GET",
 					ID:          "listCustomers",
 					Summary:     "List an organization's customers",
-					Description: "The organization reads who has bought or holds its tickets, one customer for each e-mail address. The list is up to a few seconds behind the sale.",
+					Description: "The organization reads who has bought or holds its tickets, one customer for each e-mail address. The list shows what the caller has done at once, and the sale after some seconds.",
 					Errors:      codes{engine.EventNotFound},
 					Handler:     route.Handle(h.listCustomers),
 				},
@@ -223,6 +223,7 @@ func (h *Handlers) Routes() []route.Op {
 					ID:          "getCustomer",
 					Summary:     "Show a customer with orders, tickets and notes",
 					Description: "The organization reads one customer whole, for a call at the desk, say. The orders are those that they bought, the tickets those that they hold, which others may have bought for them.",
+					Follows:     true,
 					Handler:     route.Handle(h.getCustomer),
 				},
 				{

@@ -9,7 +9,7 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/refundruns"
 )
@@ -113,7 +113,7 @@ func (w sweep) giveBack(ctx context.Context, o *order.Order, reason string) (giv
 	if o.PaidBy() == nil || len(tickets) == 0 {
 		return false, nil
 	}
-	r, err := cluster.AskFor[event.OrderReply](ctx, w.Node, engine.EventRef(o.ID.Event()), event.AskRefund{
+	r, err := cluster.AskFor[ledger.OrderReply](ctx, w.Node, engine.EventRef(o.ID.Event()), ledger.AskRefund{
 		Order: o.ID, Record: o, Tickets: tickets, Amount: -1, Reason: reason, By: order.AskedByOrganization, Approve: true, Manual: isManual(o),
 	})
 	if no, ok := err.(*engine.Refusal); ok && (no.Code == engine.RefundNotEligible || no.Code == engine.Validation) { //nolint:errorlint // refusals come bare

@@ -10,7 +10,7 @@ import (
 	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/readmodel"
 )
@@ -29,16 +29,16 @@ func (h *Handlers) askRefund(c *route.Call, in *api.AskRefund) (*api.Refund, err
 	if err := h.Orders.CheckRefundTerms(c, o, serial); err != nil {
 		return nil, err
 	}
-	return h.requestRefund(c, o, event.AskRefund{
+	return h.requestRefund(c, o, ledger.AskRefund{
 		Tickets: []uint32{serial}, Amount: -1, Reason: in.Reason, Message: in.Message, Evidence: in.EvidenceURLs, By: order.AskedByBuyer, Version: t.Holder.Version,
 		Asker: customerOf(c),
 	})
 }
 
 // requestRefund asks the order's event, and returns the refund that it has made.
-func (h *Handlers) requestRefund(c *route.Call, o *order.Order, ask event.AskRefund) (*api.Refund, error) {
+func (h *Handlers) requestRefund(c *route.Call, o *order.Order, ask ledger.AskRefund) (*api.Refund, error) {
 	ask.Order, ask.Record, ask.Manual = o.ID, o, isManual(o)
-	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), ask)
+	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), ask)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (h *Handlers) requestRefund(c *route.Call, o *order.Order, ask event.AskRef
 // took it sends none.
 func isManual(o *order.Order) bool {
 	paid := o.PaidBy()
-	return paid == nil || paid.Provider == "nowpayments"
+	return paid == nil || paid.Provider == "nowpayments" || paid.IsTransfer()
 }
 
 func (h *Handlers) listOwnRefunds(c *route.Call, in *api.ListOwnRefunds) (*api.List[api.Refund], error) {
@@ -87,7 +87,7 @@ func (h *Handlers) cancelRefund(c *route.Call, in *api.RefundID) (*api.Refund, e
 	if place >= len(o.Refunds) || !h.hasAsked(c, o, place) {
 		return nil, noRefund
 	}
-	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), event.DecideRefund{
+	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), ledger.DecideRefund{
 		Order: o.ID, Record: o, Position: place, Amount: -1, Cancel: true,
 	})
 	if err != nil {
@@ -125,23 +125,16 @@ func (h *Handlers) refundList(c *route.Call, f readmodel.RefundFilter, page api.
 	if f.BeforeAt, f.Skip, err = route.ReadMomentCursor(page.Cursor); err != nil {
 		return nil, err
 	}
-	if err := h.Settled(c.Context); err != nil {
-		return nil, err
-	}
 	f.Limit = page.Limit + 1
 	found, err := h.Read.AskedRefunds(c.Context, f)
 	if err != nil {
 		return nil, err
 	}
-	out := &api.List[api.Refund]{Items: make([]api.Refund, 0, page.Limit)}
-	for i := range found[:min(len(found), page.Limit)] {
-		out.Items = append(out.Items, *h.refundView(&found[i].Order, found[i].Position))
-	}
-	if len(found) > page.Limit {
+	show := func(i int) api.Refund { return *h.refundView(&found[i].Order, found[i].Position) }
+	return api.PageOf(len(found), page.Limit, show, func(last int) *string {
 		moment := func(r *readmodel.AskedRefund) int64 { return r.At }
-		out.NextCursor = route.MomentCursor(found[:page.Limit], moment, f.BeforeAt, f.Skip)
-	}
-	return out, nil
+		return route.MomentCursor(found[:last+1], moment, f.BeforeAt, f.Skip)
+	}), nil
 }
 
 // findRefund reads a refund's id, and finds it for its organization.
@@ -180,18 +173,14 @@ func (h *Handlers) getRefund(c *route.Call, in *api.RefundID) (*api.Refund, erro
 }
 
 func (h *Handlers) approveRefund(c *route.Call, in *api.ApproveRefund) (*api.Refund, error) {
-	decision := event.DecideRefund{Approve: true, Amount: -1, Note: in.Note}
-	if in.Amount.Set {
-		decision.Amount = int64(in.Amount.Value)
-	}
-	return h.decideRefund(c, in.ID, decision)
+	return h.decideRefund(c, in.ID, in.Amount, ledger.DecideRefund{Approve: true, Amount: -1, Note: in.Note})
 }
 
 func (h *Handlers) denyRefund(c *route.Call, in *api.DenyRefund) (*api.Refund, error) {
-	return h.decideRefund(c, in.ID, event.DecideRefund{Amount: -1, Note: in.Reason})
+	return h.decideRefund(c, in.ID, route.Opt[route.Money]{}, ledger.DecideRefund{Amount: -1, Note: in.Reason})
 }
 
-func (h *Handlers) decideRefund(c *route.Call, id string, decision event.DecideRefund) (*api.Refund, error) {
+func (h *Handlers) decideRefund(c *route.Call, id string, amount route.Opt[route.Money], decision ledger.DecideRefund) (*api.Refund, error) {
 	o, i, err := h.findRefund(c, id)
 	if err != nil {
 		return nil, err
@@ -199,8 +188,13 @@ func (h *Handlers) decideRefund(c *route.Call, id string, decision event.DecideR
 	if o.Refunds[i].Ask == nil {
 		return nil, notPending(o, i)
 	}
+	if amount.Set {
+		if decision.Amount, err = amount.Value.Minor("amount", o.Currency); err != nil {
+			return nil, err
+		}
+	}
 	decision.Order, decision.Record, decision.Position, decision.Manual = o.ID, o, i, isManual(o)
-	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), decision)
+	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), decision)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +203,7 @@ func (h *Handlers) decideRefund(c *route.Call, id string, decision event.DecideR
 }
 
 func notPending(o *order.Order, i int) error {
-	return engine.Refuse(engine.RefundNotPending, event.OrderState{Status: o.Refunds[i].ToldStatus(), Reason: "the refund's state does not allow this"})
+	return engine.Refuse(engine.RefundNotPending, ledger.OrderState{Status: o.Refunds[i].ToldStatus(), Reason: "the refund's state does not allow this"})
 }
 
 // retryRefund sends a refund again that the provider failed, as the sweep would after a
@@ -244,7 +238,7 @@ func (h *Handlers) completeRefund(c *route.Call, in *api.CompleteRefund) (*api.R
 	if !o.NeedsPerson(i) || r.Status != order.RefundProcessing {
 		return nil, notPending(o, i)
 	}
-	done, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), event.ReportRefund{
+	done, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), ledger.ReportRefund{
 		Order: o.ID, Position: i, Reference: r.Reference, Status: order.RefundProcessed, ProviderRef: in.ProviderRef, Note: in.Note,
 	})
 	if err != nil {
@@ -263,9 +257,11 @@ func (h *Handlers) refundOrder(c *route.Call, in *api.RefundOrder) (*api.Refund,
 	if err != nil {
 		return nil, err
 	}
-	ask := event.AskRefund{Amount: -1, Reason: in.Reason, By: order.AskedByOrganization, Approve: true}
+	ask := ledger.AskRefund{Amount: -1, Reason: in.Reason, By: order.AskedByOrganization, Approve: true}
 	if in.Amount.Set {
-		ask.Amount = int64(in.Amount.Value)
+		if ask.Amount, err = in.Amount.Value.Minor("amount", o.Currency); err != nil {
+			return nil, err
+		}
 	}
 	if ask.Amount == 0 && !in.TicketIDs.Set {
 		return nil, route.Invalid(route.Issue{Path: "amount", Code: route.IssueMinimum, Message: "must be more than 0 where no ticket ends"})

@@ -72,6 +72,7 @@ func (h *Handlers) Routes() []route.Op {
 					ID:          "getRefund",
 					Summary:     "Read a refund",
 					Description: "One refund as it stands now. One of another organization does not exist.",
+					Follows:     true,
 					Handler:     route.Handle(h.getRefund),
 				},
 				{

@@ -9,7 +9,7 @@ import (
 
 	"boxoffice/edge/payments"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/panics"
 	"boxoffice/persistence/readmodel"
@@ -162,7 +162,7 @@ func (w sweep) askProvider(ctx context.Context, o *order.Order, r *readmodel.Ref
 		return payments.RefundOutcome{}, err
 	}
 	req := payments.RefundRequest{
-		Key: refundKey(r), Reference: known.Reference, Amount: known.Amount, Currency: known.CurrencyIn(o.Currency),
+		Key: refundKey(r), Reference: known.Reference, ProviderID: a.ProviderID, Amount: known.Amount, Currency: known.CurrencyIn(o.Currency),
 		CustomerNote: customerNote(known),
 	}
 	switch {
@@ -190,7 +190,7 @@ func (w sweep) reportRefund(ctx context.Context, o *order.Order, r *readmodel.Re
 	if known := &o.Refunds[r.Position]; known.Status == status && known.ProviderRef == providerRef {
 		return nil
 	}
-	_, err := w.Node.Ask(ctx, engine.EventRef(o.ID.Event()), event.ReportRefund{
+	_, err := w.Node.Ask(ctx, engine.EventRef(o.ID.Event()), ledger.ReportRefund{
 		Order: o.ID, Position: r.Position, Reference: r.Reference, Status: status, ProviderRef: providerRef,
 	})
 	return err

@@ -8,7 +8,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 )
 
@@ -39,7 +39,7 @@ func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Wit
 	}
 	amount := paidFor(o, tickets)
 	v := &api.Withdrawal{
-		OrderID: o.ID.String(), TicketIDs: make([]string, len(tickets)), Amount: view.Decimal(amount), Currency: o.Currency,
+		OrderID: o.ID.String(), TicketIDs: make([]string, len(tickets)), Amount: view.Decimal(amount, o.Currency), Currency: o.Currency,
 		Until: api.At(o.WithdrawableUntil()),
 	}
 	codes := h.Secrets.Event(o.ID.Event())
@@ -49,7 +49,7 @@ func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Wit
 	if !in.Confirm {
 		return v, nil
 	}
-	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), event.AskRefund{
+	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), ledger.AskRefund{
 		Order: o.ID, Record: o, Tickets: tickets, Amount: amount, Reason: order.AskedByWithdrawal, By: order.AskedByWithdrawal, Approve: true, Manual: isManual(o),
 		Version: 1, // what was passed on meanwhile is somebody else's
 	})
@@ -70,7 +70,7 @@ func (h *Handlers) withdrawable(c *route.Call, o *order.Order) ([]uint32, error)
 	case o.WaivedAt != 0:
 		return nil, no(waived)
 	case !o.Sold():
-		return nil, engine.Refuse(engine.RefundNotEligible, event.NotEligible{Reason: event.RefundUnpaid})
+		return nil, engine.Refuse(engine.RefundNotEligible, ledger.NotEligible{Reason: ledger.RefundUnpaid})
 	case c.Now.UnixMilli() >= o.WithdrawableUntil():
 		return nil, no(tooLate)
 	}
@@ -86,11 +86,11 @@ func (h *Handlers) withdrawable(c *route.Call, o *order.Order) ([]uint32, error)
 	}
 	tickets := ticketsLeft(o)
 	if i := slices.IndexFunc(o.Refunds, func(r order.Refund) bool { return r.Gives(tickets[0]) }); i >= 0 {
-		reason := event.RefundRequested
+		reason := ledger.RefundRequested
 		if o.Refunds[i].Approved() {
-			reason = event.RefundRefunded
+			reason = ledger.RefundRefunded
 		}
-		return nil, engine.Refuse(engine.RefundNotEligible, event.NotEligible{Reason: reason})
+		return nil, engine.Refuse(engine.RefundNotEligible, ledger.NotEligible{Reason: reason})
 	}
 	// What was passed on is somebody else's.
 	tickets = slices.DeleteFunc(tickets, func(t uint32) bool {

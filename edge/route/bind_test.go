@@ -115,7 +115,7 @@ func TestReadsEveryField(t *testing.T) {
 	require.Equal(t, &since, in.Since)
 	require.Equal(t, "gate", in.Agent)
 	want := members{
-		Title: "héllo", Count: 7, Unsig: 65535, Ratio: 1, Price: 1250, Start: time.Date(2026, 1, 2, 3, 4, 5, 123456000, time.FixedZone("", 3600)),
+		Title: "héllo", Count: 7, Unsig: 65535, Ratio: 1, Price: 12500, Start: time.Date(2026, 1, 2, 3, 4, 5, 123456000, time.FixedZone("", 3600)),
 		Kind: "b", Level: 2, Tags: []string{"x", "yy"},
 		Lines: []item{{Quantity: 1, Children: []item{{Quantity: 2, Zone: "Europe/Berlin"}}}},
 		Name:  Null[string](), Cap: Some(3), Labels: Some([]string{"z"}), Grid: [][]int{{1, 2}, nil},
@@ -136,7 +136,7 @@ func TestReportsEveryIssue(t *testing.T) {
 		`null`:                              {": type"},
 		`[]`:                                {": type"},
 		`"x"`:                               {": type"},
-		`{` + ok + `,"price":1.005}`:        {"price: decimals"},
+		`{` + ok + `,"price":1.0005}`:       {"price: decimals"},
 		`{` + ok + `,"price":-1}`:           {"price: minimum"},
 		`{` + ok + `,"price":1e300}`:        {"price: maximum"},
 		`{` + ok + `,"price":1000000.01}`:   {"price: maximum"},

@@ -12,6 +12,14 @@ import (
 	"boxoffice/edge/sse"
 )
 
+// Credentials are what a request brought to prove who sends it. Bearer or Token is set, or both.
+type Credentials struct {
+	Bearer string // of the Authorization header
+	Token  string // of the query, where the operation takes one
+	Client netip.Addr
+	Now    time.Time
+}
+
 // Principal is who sends a request, as far as the request's credentials prove it.
 type Principal struct {
 	Kinds Auth   // what the credentials are; Public for none
@@ -65,6 +73,7 @@ type Call struct {
 	Env       string     // live or test
 	Client    netip.Addr // IPv4-mapped addresses are unmapped
 	UserAgent string
+	Languages string // which the caller prefers, as in Accept-Language; "" if it says nothing, or too much
 	Principal Principal
 	Gate      Gate // nil: none
 	// IdempotencyKey is the header's UUID in lower case, or empty.
@@ -83,6 +92,12 @@ type Call struct {
 	Org int64
 	// Topic is what a stream shows; its handler sets it.
 	Topic *sse.Topic
+	// Visitor is the secret token of a visitor of a waiting room (Authorization: Queue), or empty.
+	Visitor string
+	// Private says that the answer is one visitor's, so that no cache may give it to others.
+	Private bool
+	// Stale reports that lists do not have yet what the caller has written.
+	Stale bool
 
 	charged  int64 // bytes that ActFor has counted
 	deadline deadline
@@ -91,6 +106,9 @@ type Call struct {
 	unkeyed  [sha256.Size]byte // the scope of a call without an Idempotency-Key, once it is drawn
 	drawn    bool
 }
+
+// MaxLanguages bounds Languages, in bytes.
+const MaxLanguages = 256
 
 // Header is one header of an answer.
 type Header struct{ Name, Value string }
@@ -152,13 +170,13 @@ func (c *Call) BodyHash() [sha256.Size]byte {
 //
 // The scope is a plain hash of what the client knows. What is shorter than the scope and must not
 // collide is derived from it with the master key.
-func (c *Call) Scope() [sha256.Size]byte { return c.scopeOf(c.who()) }
+func (c *Call) Scope() [sha256.Size]byte { return c.scopeOf(c.Who()) }
 
 // FormerScope is the scope that the previous release gave the same request: it told callers without
 // credentials apart by their address. A repeat of a request that was sent to that release is also
 // looked for under this scope.
 func (c *Call) FormerScope() [sha256.Size]byte {
-	who := c.who()
+	who := c.Who()
 	if who == guest {
 		who = "guest/" + Network(c.Client).String()
 	}
@@ -190,8 +208,8 @@ func (c *Call) CommandID() [16]byte {
 // guest is the principal of all callers without credentials.
 const guest = "guest"
 
-// who names the principal.
-func (c *Call) who() string {
+// Who names the principal. All callers without credentials have one name.
+func (c *Call) Who() string {
 	switch {
 	case c.Principal.Kinds.Has(User):
 		return "user/" + strconv.FormatInt(c.Principal.User, 10)

@@ -145,9 +145,15 @@ func unboundedField(t reflect.Type, tag reflect.StructTag, where string) []strin
 		must("minimum", "maximum")
 	case !slices.Contains(shortFormats, tag.Get("format")):
 		must("maxLength")
+		if named.MatchString(tag.Get("json")) && tag.Get("format") == "" {
+			found = append(found, where+" is a name without format name")
+		}
 	}
 	return found
 }
 
-// shortFormats are formats that bound the length of a text.
-var shortFormats = []string{"email", "uuid", "date", "date-time", "timezone", "country", "currency"}
+// named are the members that people read as one line: on tickets, in mails and spreadsheets.
+var named = regexp.MustCompile(`^([a-zA-Z]*[a-z])?([nN]ame|[tT]itle|[lL]abel|[sS]ubject|[cC]ity)(,|$)`)
+
+// shortFormats are formats that bound the length of a text, or leave that to the bound of the body.
+var shortFormats = []string{"raw", "email", "uuid", "date", "date-time", "timezone", "country", "currency"}

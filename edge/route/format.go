@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 	_ "time/tzdata" // so that every zone can be loaded, whatever the machine has installed
+	"unicode"
+
+	"golang.org/x/net/idna"
 )
 
 // format is one value of the format tag.
@@ -19,7 +22,7 @@ type format struct {
 
 // formats are the values of the format tag.
 var formats = map[string]format{
-	"email":     {what: "an e-mail address", valid: ValidEmail},
+	"email":     {what: "an e-mail address", valid: ValidEmail, canonical: CanonicalEmail},
 	"uuid":      {what: "a UUID", valid: ValidUUID},
 	"uri":       {what: "an absolute http or https address", valid: ValidURI},
 	"hosted":    {what: "an absolute http or https address, or /media/<id>", valid: validHosted},
@@ -50,6 +53,20 @@ func ValidEmail(s string) bool {
 		return false
 	}
 	return strings.Contains(domain, ".") && validDomain(domain)
+}
+
+// CanonicalEmail writes a domain in other letters than ASCII as mail servers know it (RFC 5891), so
+// that both spellings are one mailbox. An address that has no such domain stays as it is.
+func CanonicalEmail(s string) string {
+	local, domain, ok := strings.Cut(s, "@")
+	if !ok || strings.IndexFunc(domain, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
+		return s
+	}
+	ascii, err := idna.Lookup.ToASCII(domain)
+	if err != nil {
+		return s
+	}
+	return local + "@" + ascii
 }
 
 func validDomain(s string) bool {

@@ -1,6 +1,10 @@
 package route
 
-import "boxoffice/engine"
+import (
+	"strings"
+
+	"boxoffice/engine"
+)
 
 // Issue is one violation in a request.
 type Issue struct {
@@ -29,6 +33,17 @@ const (
 
 	IssueUnsupported = "unsupported" // not supported here, or not yet
 )
+
+// CurrencyIssues says that a currency, which was sent at path, is none of those that are sold in.
+func CurrencyIssues(path, code string, sold []engine.Currency) []Issue {
+	codes := make([]string, len(sold))
+	for i := range sold {
+		if codes[i] = sold[i].Code; codes[i] == code {
+			return nil
+		}
+	}
+	return []Issue{{Path: path, Code: IssueEnum, Message: "must be one of " + strings.Join(codes, ", ")}}
+}
 
 // MaxIssues bounds the issues that are reported for one request.
 const MaxIssues = 100

@@ -3,29 +3,57 @@ package route
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"boxoffice/engine"
 )
 
-// Money is an amount in minor units of two decimals. In a request it is a JSON number, which is
-// read from its text and never through a float; in an answer it is a decimal string. Its minimum,
-// maximum, enum and default tags are in major units, as on the wire.
+// Money is an amount in a request, in thousandths of a currency's unit: which currency that is, and
+// so how many decimals it has, is known to the handler alone, which converts the amount by Minor. It
+// is a JSON number, which is read from its text and never through a float. Its minimum, maximum, enum
+// and default tags are in units of the currency, as on the wire.
 type Money int64
 
-// String is the amount as a decimal with two places.
-func (m Money) String() string { return string(m.append(make([]byte, 0, 24))) }
+// moneyDecimals is how many decimals a Money has: as many as any currency.
+const moneyDecimals = 3
 
-func (m Money) append(b []byte) []byte {
-	u := uint64(m)
-	if m < 0 {
-		b = append(b, '-')
-		u = -u
+// MoneyOf returns an amount of minor units that has so many decimals.
+func MoneyOf(minor int64, decimals int) Money {
+	return Money(engine.Rescale(minor, decimals, moneyDecimals))
+}
+
+// Minor converts an amount that was sent at path into minor units of a currency. More decimals than
+// the currency has are an issue of the request.
+func (m Money) Minor(path, currency string) (int64, error) {
+	return m.In(path, engine.DecimalsOf(currency))
+}
+
+// In is Minor for units with so many decimals.
+func (m Money) In(path string, decimals int) (int64, error) {
+	by := engine.ScaleOf(moneyDecimals - decimals)
+	if int64(m)%by != 0 {
+		return 0, Invalid(Issue{Path: path, Code: IssueDecimals, Message: fmt.Sprintf("must have at most %d decimal places", decimals)})
 	}
-	b = strconv.AppendUint(b, u/100, 10)
-	return append(b, '.', byte('0'+u%100/10), byte('0'+u%10))
+	return int64(m) / by, nil
+}
+
+// Decimals returns how many decimals the amount is written with at least: 2 or 3.
+func (m Money) Decimals() int {
+	if m%10 == 0 {
+		return 2
+	}
+	return moneyDecimals
+}
+
+// String is the amount as a decimal, with two places where it needs no third.
+func (m Money) String() string {
+	amount, decimals := int64(m), m.Decimals()
+	return engine.DecimalIn(amount/engine.ScaleOf(moneyDecimals-decimals), decimals)
 }
 
 // InlineJSONSchema makes the document show an amount in place of a reference to this type.
@@ -33,15 +61,14 @@ func (m Money) InlineJSONSchema() {}
 
 // MarshalJSONTo writes the decimal string.
 func (m Money) MarshalJSONTo(enc *jsontext.Encoder) error {
-	b := append(enc.AvailableBuffer(), '"')
-	return enc.WriteValue(append(m.append(b), '"'))
+	return enc.WriteToken(jsontext.String(m.String()))
 }
 
 // maxNumber bounds the length of a number's text; no amount needs more.
 const maxNumber = 64
 
 // parseMoney reads a JSON number's text exactly. It reports a problem for more
-// than two decimal places and for amounts beyond an int64 of minor units.
+// than three decimal places and for amounts beyond an int64 of thousandths.
 func parseMoney(text []byte) (Money, problem) {
 	if len(text) > maxNumber {
 		return 0, problem{IssueType, "must be a number of at most 64 characters"}
@@ -53,10 +80,10 @@ func parseMoney(text []byte) (Money, problem) {
 	if number.digits == 0 {
 		return 0, none
 	}
-	if number.scale > 2 {
-		return 0, problem{IssueDecimals, "must have at most 2 decimal places"}
+	if number.scale > moneyDecimals {
+		return 0, problem{IssueDecimals, fmt.Sprintf("must have at most %d decimal places", moneyDecimals)}
 	}
-	for ; number.scale < 2 && !number.overflow; number.scale++ {
+	for ; number.scale < moneyDecimals && !number.overflow; number.scale++ {
 		number.times10()
 	}
 	if number.overflow && number.negative {

@@ -22,7 +22,10 @@ import (
 //	enum        a,b,c: the allowed values
 //	format      email, uuid, uri, hosted, date-time, date, timezone, country, color,
 //	            currency; id: letters, digits, '_', '.' and '-'; of free-form JSON: object,
-//	            or links, an object of up to 20 addresses by name
+//	            or links, an object of up to 20 addresses by name;
+//	            name: one line as people see it, by names.Clean, before its length counts;
+//	            raw: whatever characters there are, of any length without maxLength;
+//	            password: whatever characters there are but NUL
 //	dateOnly    of a time in the query: it may be a date too, which is the start or
 //	            the end of that day in UTC
 //	nullable    false: an Opt that cannot be null
@@ -34,7 +37,7 @@ import (
 // member that is refused; a parameter may be a slice of scalars; jsontext.Value
 // takes free-form JSON (maxLength in bytes). null means absent everywhere except in an Opt.
 //
-// A path parameter with a format is sent unencoded; a path parameter without one
+// A path parameter with a format but name is sent unencoded; any other path parameter
 // takes any text, percent-encoded (see PathParam).
 type plan struct {
 	params []param
@@ -213,7 +216,7 @@ func (c *compiler) param(where, key string, f reflect.StructField, index []int) 
 	}
 	tags := c.tags(where, f.Tag)
 	p.node, p.required = c.node(where, f.Type, tags), tags.required || p.in == inPath
-	p.max, p.text = tags.count(where, "maxLength"), tags.set["format"] == ""
+	p.max, p.text = tags.count(where, "maxLength"), tags.set["format"] == "" || tags.set["format"] == "name"
 	if day, ok := f.Tag.Lookup("dateOnly"); ok {
 		if f.Type != timeType || p.in != inQuery || day != "start" && day != "end" {
 			panic("route: " + where + ": dateOnly is start or end, of a time in the query")
@@ -243,6 +246,9 @@ func (c *compiler) node(where string, t reflect.Type, tags tags) node {
 	case scalarOf(t) != nil:
 		tags.allow(where, scalarOf(t).tags...)
 		s := &scalar{kind: scalarOf(t), checks: tags.checks(where, t)}
+		if kind := textKinds[tags.set["format"]]; kind != nil && s.kind == stringKind {
+			s.kind = kind
+		}
 		return node{json: s.json, text: s.text}
 	case t.Kind() == reflect.Pointer:
 		inner := c.node(where, t.Elem(), tags)

@@ -134,14 +134,35 @@ type Op struct {
 	// Versioned answers always carry an entity tag, even to callers with credentials, and are
 	// gzipped.
 	Versioned bool
-	MaxBody   int // bytes, up to 8 MiB; 0: DefaultBody
-	Handler   Handler
+	// Follows says that what is answered is written by followers of the journal, so that the
+	// operation first waits for what its caller has written. Of lists it need not be said.
+	Follows bool
+	MaxBody int // bytes, up to 8 MiB; 0: DefaultBody
+	Handler Handler
 }
 
 // Tagged reports whether the operation's answers carry an entity tag, at least those to the public.
 func (op *Op) Tagged() bool {
 	return op.Versioned || !op.Writes() && op.Tier == TierPublic && op.Auth.Has(Public) && !op.Auth.Has(OrderToken) && !op.Streams()
 }
+
+// ShowsOwn reports whether the operation waits until its lists have what its caller has written.
+// Pages that everybody reads are refreshed by their writers, so that no reader has to wait.
+func (op *Op) ShowsOwn() bool {
+	list := op.Handler.Out != nil && op.Handler.Out.Implements(reflect.TypeFor[stales]())
+	return !op.Writes() && !op.Auth.Has(Public) && (list || op.Follows)
+}
+
+// stales is an answer that can tell that it is stale.
+type stales interface{ MarkStale() }
+
+// Freshness is embedded in a list's answer, and tells whether the list is stale.
+type Freshness struct {
+	Stale bool `json:"stale,omitzero" description:"True if what the caller has written last may be missing, because the list is behind; Retry-After says when to ask again. Left out otherwise."`
+}
+
+// MarkStale tells that the list is stale.
+func (f *Freshness) MarkStale() { f.Stale = true }
 
 // Streams reports whether the operation answers with a stream of events.
 func (op *Op) Streams() bool { return op.Handler.Out == reflect.TypeFor[Events]() }
@@ -219,6 +240,9 @@ func Handle[In, Out any](f func(*Call, *In) (Out, error)) Handler {
 			out, err := f(c, in)
 			if err != nil || c.Op.Status == 204 {
 				return err
+			}
+			if list, ok := any(out).(stales); ok && c.Stale {
+				list.MarkStale()
 			}
 			return appendData(buf, out)
 		},

@@ -80,7 +80,7 @@ func (t tags) count(where, key string) int {
 func (t tags) checks(where string, typ reflect.Type) []check {
 	var all []check
 	for _, key := range constraintTags {
-		if text, ok := t.set[key]; ok {
+		if text, ok := t.set[key]; ok && (key != "format" || textKinds[text] == nil) {
 			all = append(all, t.check(where, typ, key, text))
 		}
 	}

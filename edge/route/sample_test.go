@@ -48,8 +48,8 @@ const orderBody = `{"items":[{"ticketTypeId":"0190b6c1-0000-8000-8000-0000000000
 func placeAnOrder(c *Call, in *placeOrder) (*order, error) {
 	o := &order{ID: "0190b6c1-0000-8000-8000-000000000009", Number: "B-1", Status: "pending", Currency: "EUR", ExpiresAt: c.Now, AccessToken: "0123456789abcdef"}
 	for _, l := range in.Items {
-		o.Items = append(o.Items, orderLine{l.TicketTypeID, l.Quantity, 1250})
-		o.Total += Money(l.Quantity) * 1250
+		o.Items = append(o.Items, orderLine{l.TicketTypeID, l.Quantity, 12500})
+		o.Total += Money(l.Quantity) * 12500
 	}
 	return o, nil
 }

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"boxoffice/edge/names"
 )
 
 var (
@@ -38,9 +40,14 @@ const (
 	mustNotNUL = "must not contain the character U+0000" // Postgres cannot store it
 )
 
+var textTags = []string{"minLength", "maxLength", "enum", "format"}
+
 // The sorts of scalars.
 var (
-	stringKind = &scalarKind{`"`, "must be a string", []string{"minLength", "maxLength", "enum", "format"}, setString}
+	stringKind = &scalarKind{`"`, "must be a string", textTags, setString}
+	nameKind   = &scalarKind{`"`, "must be a string", textTags, setName}
+	rawKind    = &scalarKind{`"`, "must be a string", textTags, setRaw}
+	secretKind = &scalarKind{`"`, "must be a string", textTags, setSecret}
 	boolKind   = &scalarKind{"tf", mustBool, nil, setBool}
 	intKind    = &scalarKind{"0", mustInt, []string{"minimum", "maximum", "enum"}, setInt}
 	uintKind   = &scalarKind{"0", mustUint, []string{"minimum", "maximum", "enum"}, setUint}
@@ -70,13 +77,41 @@ func scalarOf(t reflect.Type) *scalarKind {
 	return nil
 }
 
-// setString refuses NUL, which Postgres cannot store, and copies the text.
+// textKinds are the formats that say how a text is read, before its other constraints are checked.
+// All other formats say what it must be.
+var textKinds = map[string]*scalarKind{"name": nameKind, "raw": rawKind, "password": secretKind}
+
+// setString copies the text as it is kept, by names.CleanText. It refuses NUL, which Postgres cannot
+// store and which a text has by a fault of the caller's only.
 func setString(v reflect.Value, text []byte) problem {
 	if bytes.IndexByte(text, 0) >= 0 {
 		return problem{IssueFormat, mustNotNUL}
 	}
+	v.SetString(names.CleanText(string(text)))
+	return none
+}
+
+// setName copies the name as it is kept, by names.Clean.
+func setName(v reflect.Value, text []byte) problem {
+	if p := setString(v, text); p != none {
+		return p
+	}
+	v.SetString(names.Clean(v.String()))
+	return none
+}
+
+// setRaw copies the text whatever is in it. What reads it knows what to leave out.
+func setRaw(v reflect.Value, text []byte) problem {
 	v.SetString(string(text))
 	return none
+}
+
+// setSecret copies the text as its owner wrote it. It refuses NUL, which no keyboard types.
+func setSecret(v reflect.Value, text []byte) problem {
+	if bytes.IndexByte(text, 0) >= 0 {
+		return problem{IssueFormat, mustNotNUL}
+	}
+	return setRaw(v, text)
 }
 
 func setBool(v reflect.Value, text []byte) problem {

@@ -15,17 +15,17 @@ import (
 func TestMoney(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Money{
-		"0": 0, "-0": 0, "0.00": 0, "1": 100, "12.5": 1250, "12.50": 1250, "12.500": 1250, "-0.01": -1, "0.1": 10, "0.29": 29,
-		"1e2": 10000, "1E+2": 10000, "1500e-2": 1500, "0e999999999999": 0, "100000000000000000000e-18": 10000,
-		"92233720368547758.07": math.MaxInt64,
+		"0": 0, "-0": 0, "0.00": 0, "1": 1000, "12.5": 12500, "12.50": 12500, "12.5000": 12500, "-0.001": -1, "0.1": 100, "0.29": 290,
+		"1e2": 100000, "1E+2": 100000, "1500e-2": 15000, "0e999999999999": 0, "100000000000000000000e-18": 100000,
+		"9223372036854775.807": math.MaxInt64,
 	} {
 		m, p := parseMoney([]byte(text))
 		require.Equal(t, none, p, text)
 		require.Equal(t, want, m, text)
 	}
 	for text, want := range map[string]string{
-		"0.001": IssueDecimals, "1e-3": IssueDecimals, "0.1234567890123456789012345678": IssueDecimals, "1e-999999999999": IssueDecimals,
-		"92233720368547758.08": IssueMaximum, "-92233720368547758.09": IssueMinimum, "1e17": IssueMaximum, "1e999999999999": IssueMaximum,
+		"0.0001": IssueDecimals, "1e-4": IssueDecimals, "0.1234567890123456789012345678": IssueDecimals, "1e-999999999999": IssueDecimals,
+		"9223372036854775.808": IssueMaximum, "-9223372036854775.809": IssueMinimum, "1e16": IssueMaximum, "1e999999999999": IssueMaximum,
 		"-1e300": IssueMinimum, "123456789012345678901234": IssueMaximum, strings.Repeat("1", 65): IssueType,
 		"": IssueType, "-": IssueType, ".5": IssueType, "5.": IssueType, "1e": IssueType, "x": IssueType, "1.2.3": IssueType, "NaN": IssueType,
 	} {
@@ -37,7 +37,7 @@ func TestMoney(t *testing.T) {
 func TestMoneyIsWrittenAsDecimalString(t *testing.T) {
 	t.Parallel()
 	for m, want := range map[Money]string{
-		0: `"0.00"`, 5: `"0.05"`, 1250: `"12.50"`, -1: `"-0.01"`, math.MaxInt64: `"92233720368547758.07"`, math.MinInt64: `"-92233720368547758.08"`,
+		0: `"0.00"`, 50: `"0.05"`, 12500: `"12.50"`, -1: `"-0.001"`, -10: `"-0.01"`, math.MaxInt64: `"9223372036854775.807"`, math.MinInt64: `"-9223372036854775.808"`,
 	} {
 		text, err := json.Marshal(m)
 		require.NoError(t, err)
@@ -60,7 +60,7 @@ func FuzzMoney(f *testing.F) {
 		}
 		exact, ok := new(big.Rat).SetString(text)
 		require.True(t, ok, "%q", text)
-		exact.Mul(exact, big.NewRat(100, 1))
+		exact.Mul(exact, big.NewRat(1000, 1))
 		fits := exact.IsInt() && exact.Num().IsInt64() && exact.Num().Int64() != math.MinInt64
 		require.Equal(t, fits, p == none, "%q: %v", text, p)
 		if fits {
@@ -86,6 +86,27 @@ func TestOpt(t *testing.T) {
 	require.Equal(t, 7, n)
 	Null[int]().Into(&n)
 	require.Zero(t, n)
+}
+
+// TestCanonicalEmail writes domains in all letters as one.
+func TestCanonicalEmail(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"ada@example.org":          "ada@example.org",
+		"Ada@EXAMPLE.org":          "Ada@EXAMPLE.org",
+		"ada@müller.example":       "ada@xn--mller-kva.example",
+		"ada@MÜLLER.example":       "ada@xn--mller-kva.example",
+		"ada@mu\u0308ller.example": "ada@xn--mller-kva.example",
+		"ada@例え.テスト":               "ada@xn--r8jz45g.xn--zckzah",
+		"ada@مثال.إختبار":          "ada@xn--mgbh0fb.xn--kgbechtv",
+		"ä@müller.example":         "ä@xn--mller-kva.example",
+		"ada@-ü.example":           "ada@-ü.example",
+		"ada":                      "ada",
+		"ada@":                     "ada@",
+	} {
+		require.Equal(t, want, CanonicalEmail(in), in)
+		require.Equal(t, want, CanonicalEmail(want), in)
+	}
 }
 
 func TestFormats(t *testing.T) {

@@ -3,19 +3,18 @@ package sales
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/names"
 	"boxoffice/edge/route"
+	"boxoffice/edge/sheets"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 )
 
@@ -87,10 +86,10 @@ func (h *Handlers) give(c *route.Call, number int64, ticketType, note string, re
 		return nil, err
 	}
 	body, name := c.BodyHash(), h.Secrets.Request(c.Scope())
-	var cmd event.PlaceAll
+	var cmd ledger.PlaceAll
 	for i := range recipients {
 		r := &recipients[i]
-		p := event.Place{
+		p := ledger.Place{
 			Fingerprint: binary.BigEndian.Uint64(body[:8]),
 			Email:       r.Email, Name: r.Name, Customer: order.CustomerOf(order.NormalEmail(r.Email)),
 			Lines: []order.Line{{Type: typ, Quantity: 1}},
@@ -100,7 +99,7 @@ func (h *Handlers) give(c *route.Call, number int64, ticketType, note string, re
 		p.Order, p.Alias = orderIDs(c, number, own)
 		cmd.Orders = append(cmd.Orders, p)
 	}
-	made, err := cluster.AskFor[event.AllReply](c.Context, h.Node, engine.EventRef(number), cmd)
+	made, err := cluster.AskFor[ledger.AllReply](c.Context, h.Node, engine.EventRef(number), cmd)
 	if err != nil {
 		return nil, placesIssue(err)
 	}
@@ -128,36 +127,30 @@ func placesIssue(err error) error {
 
 // readRecipients reads whom a file names, and which of its rows it does not.
 func readRecipients(text string) (recipients []api.Recipient, skipped []api.SkippedRow, issue *route.Issue) {
-	rows := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
-	rows.FieldsPerRecord = -1
 	broken := func(err error) *route.Issue {
 		return &route.Issue{Path: "csv", Code: route.IssueFormat, Message: "is not CSV by RFC 4180: " + err.Error()}
 	}
-	header, err := rows.Read()
+	rows, ok, err := sheets.Open(text, "email", "name")
 	if err != nil {
 		return nil, nil, broken(err)
 	}
-	column := func(name string) int {
-		return slices.IndexFunc(header, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), name) })
-	}
-	email, name := column("email"), column("name")
-	if email < 0 || name < 0 {
+	if !ok {
 		return nil, nil, &route.Issue{Path: "csv", Code: route.IssueFormat, Message: "must begin with a row that names the columns name and email"}
 	}
 	skipped = []api.SkippedRow{}
 	known := make(map[string]bool)
-	for row := 2; ; row++ {
-		fields, err := rows.Read()
+	for n := 1; ; n++ {
+		cells, row, err := rows.Next()
 		if errors.Is(err, io.EOF) {
 			return recipients, skipped, nil
 		}
 		if err != nil {
 			return nil, nil, broken(err)
 		}
-		if row > maxRows+1 {
+		if n > maxRows {
 			return nil, nil, &route.Issue{Path: "csv", Code: route.IssueMaxItems, Message: fmt.Sprintf("must have at most %d rows of data", maxRows)}
 		}
-		r, reason := readRecipient(fields, email, name)
+		r, reason := readRecipient(cells[0], cells[1])
 		if reason == "" && known[order.NormalEmail(r.Email)] {
 			reason = "DUPLICATE"
 		}
@@ -170,15 +163,9 @@ func readRecipients(text string) (recipients []api.Recipient, skipped []api.Skip
 	}
 }
 
-// readRecipient reads a row, or says why it can't be.
-func readRecipient(fields []string, email, name int) (r api.Recipient, reason string) {
-	field := func(i int) string {
-		if i >= len(fields) {
-			return ""
-		}
-		return strings.TrimSpace(fields[i])
-	}
-	r.Email, r.Name = field(email), field(name)
+// readRecipient reads whom a row names, or says why it can't be read.
+func readRecipient(email, name string) (r api.Recipient, reason string) {
+	r.Email, r.Name = route.CanonicalEmail(names.Clean(email)), names.Clean(name)
 	switch {
 	case !route.ValidEmail(r.Email):
 		return r, "INVALID_EMAIL"

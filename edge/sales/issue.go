@@ -12,7 +12,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/engine/wallet"
 )
@@ -42,7 +42,7 @@ func (h *Handlers) issueTickets(c *route.Call, in *api.Issue) (*api.Issued, erro
 		return nil, route.Invalid(route.Issue{Path: "items", Code: route.IssueMaximum, Message: fmt.Sprintf("must come to at most %d tickets", maxIssued)})
 	}
 	body := c.BodyHash()
-	cmd := event.Place{
+	cmd := ledger.Place{
 		Fingerprint: binary.BigEndian.Uint64(body[:8]),
 		Email:       in.Buyer.Email, Name: in.Buyer.Name, Customer: order.CustomerOf(order.NormalEmail(in.Buyer.Email)), Lines: lines,
 		Issue: &order.Issue{Reference: in.Reference, Quiet: in.SendEmail.Set && !in.SendEmail.Value},
@@ -51,7 +51,7 @@ func (h *Handlers) issueTickets(c *route.Call, in *api.Issue) (*api.Issued, erro
 		cmd.Principal = h.principalOf(c)
 	}
 	h.nameOrder(c, number, &cmd)
-	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(number), cmd)
+	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(number), cmd)
 	if err != nil {
 		return nil, seatIssues(err, in.Items)
 	}
@@ -66,16 +66,16 @@ func (h *Handlers) issueTickets(c *route.Call, in *api.Issue) (*api.Issued, erro
 		h.awaitFee(c.Context, o)
 	}
 	return &api.Issued{Order: *v, Tickets: v.Tickets, Fee: api.IssueFee{
-		Rate: float64(order.IssueFeeBasisPoints) / 10_000, Amount: view.Decimal(o.Issue.Fee), Currency: o.Currency,
+		Rate: float64(order.IssueFeeBasisPoints) / 10_000, Amount: view.Decimal(o.Issue.Fee, o.Currency), Currency: o.Currency,
 	}}, nil
 }
 
 // issuedView is an order as the answer that makes it shows it.
-func (h *Handlers) issuedView(c *route.Call, r *event.OrderReply) (*api.Order, *order.Order, error) {
+func (h *Handlers) issuedView(c *route.Call, r *ledger.OrderReply) (*api.Order, *order.Order, error) {
 	o := r.Order
 	if r.Past {
 		var err error
-		if o, err = h.Orders.FindPast(c.Context, r.ID); err != nil {
+		if o, err = h.Orders.FindPast(c.Context, r.ID, ""); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"boxoffice/edge/payments"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/notices"
 	"boxoffice/persistence/readmodel"
@@ -115,7 +115,7 @@ func (h *Handlers) ActOnNotice(ctx context.Context, n notices.About) error {
 			return h.takeDeposit(ctx, p, n.ProviderID)
 		}
 	}
-	if p.Status == order.AttemptRefunded {
+	if p.Status == order.AttemptRefunded || n.Again && p.Status == order.AttemptSucceeded {
 		return nil
 	}
 	return sweep{h}.verifyAttempt(ctx, p)
@@ -157,7 +157,7 @@ func (h *Handlers) takeDeposit(ctx context.Context, p readmodel.Payment, deposit
 	if err != nil {
 		return err
 	}
-	_, err = h.Node.Ask(ctx, engine.EventRef(p.Order.Event()), event.ReportDeposit{
+	_, err = h.Node.Ask(ctx, engine.EventRef(p.Order.Event()), ledger.ReportDeposit{
 		Order: p.Order, Record: o, Reference: p.Reference, Deposit: deposit, Received: out.Amount,
 	})
 	return err

@@ -12,11 +12,11 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 )
 
 // named is the command of a guest's request with its ids.
-func named(t *testing.T, m *secrets.Master, op *route.Op, key, address string, now time.Time) (cmd event.Place) {
+func named(t *testing.T, m *secrets.Master, op *route.Op, key, address string, now time.Time) (cmd ledger.Place) {
 	t.Helper()
 	c := route.NewCall(t.Context(), op, now)
 	defer c.End()

@@ -14,8 +14,8 @@ import (
 	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/engine/seatmap"
 	"boxoffice/persistence/promos"
@@ -42,11 +42,17 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 	if err := h.boxOffice(c, k.Org, engine.TicketTypeNotFound); err != nil {
 		return nil, err
 	}
+	late, unadmitted := h.Admit(c, k.Org, number, cmp.Or(in.AdmissionHeader, in.Admission), email)
+	if unadmitted != nil && (!late || c.IdempotencyKey == "") {
+		return nil, unadmitted
+	}
 	body := c.BodyHash()
-	cmd := event.Place{
+	cmd := ledger.Place{
+		Late:        late,
 		Fingerprint: binary.BigEndian.Uint64(body[:8]),
 		Email:       address, Name: in.GuestName, Customer: order.GuestOf(email),
 		Lines: lines, PresaleCode: in.PresaleCode, Scale: h.LimitsScale, Waive: in.Waive,
+		Language: h.Letters.KeptLanguage(c),
 	}
 	if c.Principal.EmailProven && order.NormalEmail(c.Principal.Email) == email {
 		cmd.Customer = order.CustomerOf(email)
@@ -59,8 +65,11 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 	}
 	h.nameOrder(c, number, &cmd)
 	cmd.Client = h.networkOf(c, k.Org)
-	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(number), cmd)
+	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(number), cmd)
 	if err != nil {
+		if refusal, ok := err.(*engine.Refusal); ok && refusal.Code == engine.QueueRequired { //nolint:errorlint // ask returns refusals bare
+			return nil, unadmitted
+		}
 		return nil, seatIssues(err, in.Items)
 	}
 	o := r.Order
@@ -68,7 +77,7 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 		h.Pages.ForgetCalendar(number) // the buyer sees what is left after this order
 	}
 	if r.Past {
-		if o, err = h.Orders.FindPast(c.Context, r.ID); err != nil {
+		if o, err = h.Orders.FindPast(c.Context, r.ID, ""); err != nil {
 			return nil, err
 		}
 		o = o.Placed()
@@ -232,7 +241,7 @@ const clockSkew = 5 * time.Second
 // again later must not give another order the same id. So a repeat may have had
 // the other day's id, its alias. The release before derived ids from the plain
 // scope: its orders are found by their former ids, and none is made under them.
-func (h *Handlers) nameOrder(c *route.Call, number int64, cmd *event.Place) {
+func (h *Handlers) nameOrder(c *route.Call, number int64, cmd *ledger.Place) {
 	cmd.Order, cmd.Alias = orderIDs(c, number, h.Secrets.Request(c.Scope()))
 	if c.IdempotencyKey != "" {
 		id, alias := orderIDs(c, number, c.FormerScope())
@@ -273,7 +282,7 @@ func (h *Handlers) cancelOrder(c *route.Call, in *api.CancelOrder) (*api.Order, 
 	if err != nil {
 		return nil, err
 	}
-	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), event.CancelOrder{Order: o.ID})
+	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), ledger.CancelOrder{Order: o.ID})
 	if err != nil {
 		return nil, err
 	}

@@ -5,10 +5,9 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
-	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/readmodel"
 )
@@ -22,19 +21,18 @@ func (h *Handlers) listOrders(c *route.Call, in *api.ListOrders) (*api.List[api.
 	}
 	grant, _ := c.Principal.Grant(org)
 	seller := orders.Seller(grant)
-	f := readmodel.OrderFilter{Org: org, Status: in.Status, Text: in.Q, From: in.From, To: in.To, Limit: in.Limit + 1}
-	if id, ok := secrets.ReadOrderNumber(in.Q); ok {
-		f.Text = id.String()
-	}
+	f := readmodel.OrderFilter{Status: in.Status, PromoCode: in.PromoCode, From: in.From, To: in.To, Limit: in.Limit + 1}
 	if in.EventID != "" {
-		if f.Event, err = h.Known.FindOwn(c, in.EventID); err != nil {
+		event, err := h.Known.FindOwn(c, in.EventID)
+		if err != nil {
 			return nil, err
 		}
-	}
-	if f.BeforeAt, f.Skip, err = route.ReadMomentCursor(in.Cursor); err != nil {
+		f.Events = []int64{event}
+	} else if f.Events, err = h.Read.EventsOfOrganization(c.Context, org); err != nil {
 		return nil, err
 	}
-	if err := h.Settled(c.Context); err != nil {
+	f.Asked = orders.Ask(h.Secrets, in.Q, f.Events)
+	if f.BeforeAt, f.Skip, err = route.ReadMomentCursor(in.Cursor); err != nil {
 		return nil, err
 	}
 	found, err := h.Read.OrganizationOrders(c.Context, f)
@@ -93,7 +91,7 @@ func (h *Handlers) cancelOwnOrder(c *route.Call, in *api.ByID) (*api.Order, erro
 	if err != nil {
 		return nil, err
 	}
-	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(id.Event()), event.CancelOrder{Order: id})
+	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(id.Event()), ledger.CancelOrder{Order: id})
 	if err != nil {
 		return nil, err
 	}

@@ -81,6 +81,7 @@ func (h *Handlers) organizerGroups() []route.Group {
 					Summary:     "Read an order of one's organization",
 					Description: "The order with its payments, refunds and tickets, as its buyer reads it. An order of another organization does not exist.",
 					Errors:      codes{engine.OrderNotFound},
+					Follows:     true,
 					Handler:     route.Handle(h.getOwnOrder),
 				},
 				{

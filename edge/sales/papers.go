@@ -18,7 +18,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 )
 
@@ -54,7 +54,7 @@ func (h *Handlers) printTickets(c *route.Call, in *api.PrintTickets) (*route.Con
 	}
 	sheets = sheets[min(in.From, int64(len(sheets))):]
 	if len(sheets) == 0 {
-		return nil, engine.Refuse(engine.Conflict, event.OrderState{Status: o.Status, Reason: "the order has no such tickets to print"})
+		return nil, engine.Refuse(engine.Conflict, ledger.OrderState{Status: o.Status, Reason: "the order has no such tickets to print"})
 	}
 	pdf := paper.New("P", time.UnixMilli(o.EndedAt))
 	codes := h.Secrets.Event(o.ID.Event())
@@ -106,7 +106,7 @@ func (h *Handlers) soldOrder(c *route.Call, id, token string) (*order.Order, ord
 		return nil, reader, nil, err
 	}
 	if !o.Sold() {
-		return nil, reader, nil, engine.Refuse(engine.Conflict, event.OrderState{Status: o.Status, Reason: "the order has no tickets"})
+		return nil, reader, nil, engine.Refuse(engine.Conflict, ledger.OrderState{Status: o.Status, Reason: "the order has no tickets"})
 	}
 	p, err := h.Pages.Event(c.Context, o.ID.Event())
 	return o, reader, p, err

@@ -17,7 +17,7 @@ import (
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 )
 
@@ -31,7 +31,7 @@ func (h *Handlers) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error)
 	if err != nil {
 		return nil, err
 	}
-	if r := event.Payable(o); r != nil {
+	if r := ledger.Payable(o); r != nil {
 		return nil, r
 	}
 	back, err := h.returnTo(o.ID, in.ReturnURL)
@@ -53,18 +53,9 @@ func (h *Handlers) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error)
 		return nil, err
 	}
 	defer done()
-	ref := engine.EventRef(o.ID.Event())
-	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, ref, event.BeginPayment{
-		Order: o.ID, Provider: provider.Name, Number: secrets.OrderNumber(o.ID),
-		WindowMillis: provider.Window.Milliseconds(), Scale: h.LimitsScale, PayCurrency: in.PayCurrency,
-	})
+	o, a, err := h.beginAttempt(c, provider, o, in.PayCurrency)
 	if err != nil {
 		return nil, err
-	}
-	o = r.Order
-	a := openAttempt(o, provider.Name)
-	if a == nil {
-		return nil, &engine.Refusal{Code: engine.Internal}
 	}
 	if !a.Opened() {
 		if o, err = h.beginAt(c, provider, o, a, back); err != nil {
@@ -74,8 +65,31 @@ func (h *Handlers) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error)
 	}
 	return &api.PayAt{
 		OrderID: o.ID.String(), Provider: a.Provider, Reference: a.Reference, Status: a.Status,
-		AuthorizationURL: a.URL, Deposit: view.Deposit(a), ExpiresAt: api.At(o.ExpiresAt),
+		AuthorizationURL: a.URL, Deposit: view.Deposit(o, a), ExpiresAt: api.At(o.ExpiresAt),
 	}, nil
+}
+
+// beginAttempt opens an attempt to pay an order with a provider, or returns the open one.
+func (h *Handlers) beginAttempt(c *route.Call, provider *payments.Gateway, o *order.Order, payCurrency string) (*order.Order, *order.Attempt, error) {
+	begin := ledger.BeginPayment{
+		Order: o.ID, Provider: provider.Name, Number: secrets.OrderNumber(o.ID),
+		WindowMillis: provider.Window.Milliseconds(), Scale: h.LimitsScale, PayCurrency: payCurrency,
+	}
+	if provider.Kind == payments.KindTransfer && openAttempt(o, provider.Name) == nil {
+		var err error
+		if begin.Until, err = h.transferDue(c, o, provider.Window); err != nil {
+			return nil, nil, err
+		}
+	}
+	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), begin)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := openAttempt(r.Order, provider.Name)
+	if a == nil {
+		return nil, nil, &engine.Refusal{Code: engine.Internal}
+	}
+	return r.Order, a, nil
 }
 
 // refusePrice makes what the provider says of a coin that it does not know an issue of the
@@ -85,6 +99,16 @@ func refusePrice(err error) error {
 		return route.Invalid(route.Issue{Path: "payCurrency", Code: route.IssueEnum, Message: "must be one of GET /payments/crypto/currencies"})
 	}
 	return err
+}
+
+// listPayMethods lists the providers that a buyer can choose among, all on one page.
+func (h *Handlers) listPayMethods(_ *route.Call, in *api.ListPayMethods) (*api.List[api.PayMethod], error) {
+	fitting := h.Gateways.Fitting(in.Currency)
+	out := &api.List[api.PayMethod]{Items: make([]api.PayMethod, len(fitting))}
+	for i, d := range fitting {
+		out.Items[i] = api.PayMethod{Provider: d.Name, Kind: d.Kind, Currencies: d.Currencies, WindowMinutes: int64(d.Window.Minutes())}
+	}
+	return out, nil
 }
 
 // listCoins lists the crypto currencies that an order can be paid with, all on one page.
@@ -173,20 +197,23 @@ func (h *Handlers) beginAt(c *route.Call, gateway payments.Provider, o *order.Or
 	})
 	if err != nil {
 		if payments.Ambiguous(err) || errors.Is(err, payments.ErrDuplicateReference) || errors.Is(err, payments.ErrTooLittle) {
-			failed := event.ReportPayment{Order: o.ID, Reference: a.Reference, Status: order.AttemptFailed, Currency: o.Currency}
+			failed := ledger.ReportPayment{Order: o.ID, Reference: a.Reference, Status: order.AttemptFailed, Currency: o.Currency}
 			if _, failure := h.Node.Ask(context.WithoutCancel(c.Context), ref, failed); failure != nil {
 				h.Log.Warn("attempt not failed", slog.String("reference", a.Reference), slog.Any("error", failure))
 			}
 		}
 		return nil, err
 	}
-	open := event.OpenPayment{Order: o.ID, Reference: a.Reference, URL: begun.AuthorizationURL, ProviderID: begun.ProviderID}
+	open := ledger.OpenPayment{Order: o.ID, Reference: a.Reference, URL: begun.AuthorizationURL, ProviderID: begun.ProviderID}
 	if d := begun.Deposit; d != nil {
 		open.Deposit = &order.Deposit{
-			Currency: d.Currency, Address: d.Address, Amount: d.Amount, Network: d.Network, ExtraID: d.ExtraID, ValidUntil: d.ValidUntil.UnixMilli(),
+			Currency: d.Currency, Address: d.Address, Amount: d.Amount, Network: d.Network, ExtraID: d.ExtraID,
+		}
+		if !d.ValidUntil.IsZero() {
+			open.Deposit.ValidUntil = d.ValidUntil.UnixMilli()
 		}
 	}
-	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, ref, open)
+	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, ref, open)
 	if err != nil {
 		return nil, err
 	}
@@ -262,12 +289,12 @@ func (h *Handlers) askAttempt(ctx context.Context, a *order.Attempt) providerAns
 // returns the order as it then stands. Money that nothing can act on is said
 // loudly: it has to go back by hand.
 func (h *Handlers) reportAttempt(ctx context.Context, o *order.Order, a *order.Attempt, out *payments.Outcome) (*order.Order, error) {
-	report := event.ReportPayment{Order: o.ID, Reference: a.Reference, Status: attemptStatus[out.Status], Currency: out.Currency, Arrived: out.Arrived}
+	report := ledger.ReportPayment{Order: o.ID, Reference: a.Reference, Status: attemptStatus[out.Status], Currency: out.Currency, Arrived: out.Arrived}
 	paid := out.Status == payments.Succeeded // of others the amount is what was asked for, or has gone back
 	if paid {
 		report.Received = out.Amount
 	}
-	r, err := cluster.AskFor[event.OrderReply](ctx, h.Node, engine.EventRef(o.ID.Event()), report)
+	r, err := cluster.AskFor[ledger.OrderReply](ctx, h.Node, engine.EventRef(o.ID.Event()), report)
 	if err != nil {
 		return nil, err
 	}
@@ -299,6 +326,6 @@ func (h *Handlers) getPayment(c *route.Call, in *api.PaymentByToken) (*api.Order
 		return nil, err
 	}
 	return &api.OrderPayments{
-		OrderID: o.ID.String(), Status: o.Status, Total: view.Decimal(o.Total), Currency: o.Currency, Payments: view.Payments(o),
+		OrderID: o.ID.String(), Status: o.Status, Total: view.Decimal(o.Total, o.Currency), Currency: o.Currency, Payments: view.Payments(o),
 	}, nil
 }

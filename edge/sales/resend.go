@@ -6,7 +6,7 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/mailqueue"
 )
@@ -23,9 +23,9 @@ func (h *Handlers) resendOrder(c *route.Call, in *api.ByID) (*api.Resent, error)
 	}
 	switch {
 	case o.Status != order.StatusCompleted:
-		return nil, engine.Refuse(engine.Conflict, event.OrderState{Status: o.Status, Reason: "the order has no tickets to send"})
+		return nil, engine.Refuse(engine.Conflict, ledger.OrderState{Status: o.Status, Reason: "the order has no tickets to send"})
 	case o.Email == "":
-		return nil, engine.Refuse(engine.Conflict, event.OrderState{Status: o.Status, Reason: "the order was made without an e-mail"})
+		return nil, engine.Refuse(engine.Conflict, ledger.OrderState{Status: o.Status, Reason: "the order was made without an e-mail"})
 	}
 	if err := h.Settled(c.Context); err != nil { // the mail is written from the read model
 		return nil, err

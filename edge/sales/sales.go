@@ -14,11 +14,13 @@ import (
 	"boxoffice/edge/live"
 	"boxoffice/edge/orders"
 	"boxoffice/edge/payments"
+	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/attendees"
 	"boxoffice/persistence/notices"
 	"boxoffice/persistence/readmodel"
+	"boxoffice/persistence/receipts"
 )
 
 // Deps is what the handlers work with.
@@ -34,7 +36,11 @@ type Deps struct {
 	Letters   *letters.Writer
 	Gateways  *payments.Gateways
 	Notices   *notices.Store
+	Receipts  *receipts.Store
 	Secrets   *secrets.Master
+	// Admit refuses an order, or a hold of seats (without a buyer), that a waiting room has not admitted
+	// (rooms.Handlers). late says that an admission has run out.
+	Admit func(c *route.Call, org, number int64, admission, buyer string) (late bool, err error)
 	// NudgeRefunds has the money that an order gives back sent soon (refunds.Handlers).
 	NudgeRefunds func(*order.Order)
 	BaseURL      string         // how people reach the service

@@ -1,6 +1,8 @@
 package sales
 
 import (
+	"cmp"
+
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
 	"boxoffice/edge/live"
@@ -34,6 +36,9 @@ func (h *Handlers) networkOf(c *route.Call, org int64) uint64 {
 func (h *Handlers) holdSeats(c *route.Call, in *api.HoldSeats) (*api.HeldSeats, error) {
 	number, org, err := h.seatsForSale(c, in.EventID)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := h.Admit(c, org, number, cmp.Or(in.AdmissionHeader, in.Admission), ""); err != nil {
 		return nil, err
 	}
 	r, err := cluster.AskFor[seatmap.Selection](c.Context, h.Node, engine.SeatmapRef(number), seatmap.Hold{
@@ -76,6 +81,9 @@ func (h *Handlers) releaseSeats(c *route.Call, in *api.ReleaseSeats) (*api.Relea
 func (h *Handlers) bestSeats(c *route.Call, in *api.BestSeats) (*api.BestHeld, error) {
 	number, org, err := h.seatsForSale(c, in.EventID)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := h.Admit(c, org, number, cmp.Or(in.AdmissionHeader, in.Admission), ""); err != nil {
 		return nil, err
 	}
 	cmd := seatmap.BestAvailable{

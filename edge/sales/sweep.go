@@ -34,7 +34,9 @@ func (h *Handlers) SweepPayments(ctx context.Context) {
 	for {
 		select {
 		case <-tick.C:
-			err := panics.Catch(h.Log, "payment sweep", func() error { return w.checkPayments(ctx, time.Now()) })
+			err := panics.Catch(h.Log, "payment sweep", func() error {
+				return errors.Join(w.settleTransfers(ctx), w.checkPayments(ctx, time.Now()))
+			})
 			if err != nil && ctx.Err() == nil {
 				h.Log.WarnContext(ctx, "payment sweep", slog.Any("error", err))
 			}

@@ -12,7 +12,7 @@ import (
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/engine/waitlist"
 	"boxoffice/persistence/mailqueue"
@@ -32,6 +32,7 @@ func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.Waitl
 	cmd := waitlist.Join{
 		Quantity: in.Quantity, Email: in.Email, Name: in.Name, Customer: order.CustomerOf(email),
 		Client: h.networkOf(c, p.Event.Details.Org), Scale: h.LimitsScale,
+		Language: h.Letters.KeptLanguage(c),
 		Unproven: !c.Principal.EmailProven || order.NormalEmail(c.Principal.Email) != email,
 	}
 	if in.TicketTypeID != "" {
@@ -69,7 +70,7 @@ func (h *Handlers) askToWait(c *route.Call, cmd *waitlist.Join, org int64) error
 		ID: cmd.ID, Ends: c.Now.Add(joinLife).Unix(), Type: cmd.Type, Quantity: cmd.Quantity, Email: cmd.Email, Name: cmd.Name,
 	})
 	l := mailqueue.Mail{
-		ID: mailqueue.NewID(), Template: mailqueue.WaitlistConfirm, To: order.NormalEmail(cmd.Email), Name: cmd.Name,
+		ID: mailqueue.NewID(), Template: mailqueue.WaitlistConfirm, To: order.NormalEmail(cmd.Email), Name: cmd.Name, Language: letters.PreferredLanguage(c),
 		Order: cmd.ID.String(), Org: org, Count: cmd.Quantity,
 	}
 	l.Secret = h.Secrets.Seal(letters.CodeSecret, []byte(l.ID), []byte(token))
@@ -88,7 +89,7 @@ func (h *Handlers) confirmWaitlist(c *route.Call, in *api.ConfirmWaitlist) (*api
 	}
 	return h.join(c, &waitlist.Join{
 		ID: j.ID, Type: j.Type, Quantity: j.Quantity, Email: j.Email, Name: j.Name, Customer: order.CustomerOf(order.NormalEmail(j.Email)),
-		Client: h.networkOf(c, k.Org), Scale: h.LimitsScale,
+		Client: h.networkOf(c, k.Org), Scale: h.LimitsScale, Language: h.Letters.KeptLanguage(c),
 	})
 }
 
@@ -158,7 +159,7 @@ func (h *Handlers) claimOffer(c *route.Call, in *api.WaitlistToken) (*api.Order,
 	if err != nil {
 		return nil, err
 	}
-	r, err := cluster.AskFor[event.OrderReply](c.Context, h.Node, engine.EventRef(id.Event()), waitlist.Claim{ID: id})
+	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(id.Event()), waitlist.Claim{ID: id})
 	if err != nil {
 		return nil, err
 	}

@@ -372,6 +372,18 @@ func OrderNumber(id engine.OrderID) string {
 		"-" + letters(low&(1<<50-1), 11) + "-" + letters(high<<12|low>>50, 5)
 }
 
+// orderLetters is how many letters an order number has behind its event.
+const orderLetters = 16
+
+// ReadOrderLetters finds the order that the letters and digits of an order number name.
+func ReadOrderLetters(text string) (id engine.OrderID, ok bool) {
+	at := len(text) - orderLetters
+	if at < 1 {
+		return id, false
+	}
+	return ReadOrderNumber(text[:at] + "-" + text[at:at+11] + "-" + text[at+11:])
+}
+
 // ReadOrderNumber finds the order that an order number names, in any case.
 func ReadOrderNumber(text string) (id engine.OrderID, ok bool) {
 	text = strings.ToUpper(strings.TrimSpace(text))

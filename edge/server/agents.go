@@ -20,7 +20,7 @@ var agentsRow = route.Op{
 }
 
 func (s *Server) registerAgents() {
-	s.mountRow(&agentsRow, s.handlerOf(&operation{op: &agentsRow, observers: s.metrics.operation(agentsRow.ID), perform: s.answerAgent}))
+	s.mountRow(&agentsRow, s.handlerOf(&operation{op: &agentsRow, observers: s.metrics.observersOf(agentsRow.ID), perform: s.answerAgent}))
 }
 
 // answerAgent answers a message of the Model Context Protocol.
@@ -45,14 +45,14 @@ func (s *Server) answerAgent(ctx *fasthttp.RequestCtx, x *exchange, _ *operation
 			if x.limits == nil {
 				return nil
 			}
-			return x.limits.whole(x, call)
+			return x.limits.countByCredential(x, call)
 		},
 		Perform: func(op *route.Op, r *mcp.Request) *mcp.Answer { return s.performFor(ctx, x, op, r) },
 	}, header, call.Body)
 	if err != nil {
 		return err
 	}
-	s.answer(ctx, reply.Status, reply.Body)
+	s.writeAnswer(ctx, reply.Status, reply.Body)
 	return nil
 }
 

@@ -37,7 +37,7 @@ func (s *Server) bodyLimit(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 		announced = limit // a body without an announced length may grow to the limit
 	}
 	switch {
-	case announced > limit || s.bodies.admit(s.cfg.Now(), announced):
+	case announced > limit || s.bodies.admitBytes(s.cfg.Now(), announced):
 		return fasthttp.RequestConfig{MaxRequestBodySize: limit}
 	case chunked:
 		return fasthttp.RequestConfig{MaxRequestBodySize: tinyBody} // most bodies fit
@@ -68,8 +68,8 @@ type meter struct {
 	}
 }
 
-// admit counts n bytes and reports whether they are within the budget.
-func (m *meter) admit(now time.Time, n int) bool {
+// admitBytes counts n bytes and reports whether they are within the budget.
+func (m *meter) admitBytes(now time.Time, n int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := now.Unix()
@@ -95,14 +95,14 @@ func (m *meter) admit(now time.Time, n int) bool {
 func (s *Server) refuseBody(ctx *fasthttp.RequestCtx, x *exchange) {
 	limit := s.operationLimit(&ctx.Request.Header)
 	if announced := ctx.Request.Header.ContentLength(); announced > tinyBody && announced <= limit {
-		s.fail(ctx, x, engine.Refuse(engine.Overloaded, nil))
+		s.answerError(ctx, x, engine.Refuse(engine.Overloaded, nil))
 		return
 	}
-	s.fail(ctx, x, tooLarge(limit))
+	s.answerError(ctx, x, tooLarge(limit))
 }
 
-// body is the request's body, within the operation's limit and of its type.
-func body(ctx *fasthttp.RequestCtx, op *route.Op) ([]byte, error) {
+// readBody is the request's body, within the operation's limit and of its type.
+func readBody(ctx *fasthttp.RequestCtx, op *route.Op) ([]byte, error) {
 	body := ctx.Request.Body()
 	if len(body) > op.BodyLimit() {
 		return nil, tooLarge(op.BodyLimit())

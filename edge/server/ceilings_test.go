@@ -85,7 +85,7 @@ func ceiled(t *testing.T, scale float64) *edgetest.Client {
 }
 
 // anyone knows as many users, strangers and keys as are named.
-func anyone(_ context.Context, c server.Credentials) (route.Principal, error) {
+func anyone(_ context.Context, c route.Credentials) (route.Principal, error) {
 	kind, text, _ := strings.Cut(c.Bearer, "-")
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {

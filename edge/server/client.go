@@ -14,7 +14,7 @@ import (
 // trusted proxy, the right-most hop of X-Forwarded-For that is not one. Hops to the left of that
 // are what the client says about itself and are ignored.
 func clientAddress(ctx *fasthttp.RequestCtx, trusted []netip.Prefix) netip.Addr {
-	client := peer(ctx.RemoteAddr())
+	client := peerAddress(ctx.RemoteAddr())
 	if !route.Within(trusted, client) {
 		return client
 	}

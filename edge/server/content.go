@@ -25,19 +25,19 @@ func (s *Server) sendContent(ctx *fasthttp.RequestCtx, x *exchange, call *route.
 	c, h := call.Content, &ctx.Response.Header
 	h.SetCanonical(headerPolicy, []byte(contentPolicy))
 	h.Set(fasthttp.HeaderCacheControl, c.Cache)
+	for _, own := range call.Headers {
+		h.Set(own.Name, own.Value)
+	}
 	if c.Size == route.UnknownSize {
 		return s.streamContent(ctx, c)
 	}
 	h.Set(fasthttp.HeaderETag, c.Tag)
 	h.Set(fasthttp.HeaderLastModified, c.At.UTC().Format(http.TimeFormat))
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-	for _, own := range call.Headers {
-		h.Set(own.Name, own.Value)
-	}
-	if unchanged(&ctx.Request.Header, c) {
+	if isUnchanged(&ctx.Request.Header, c) {
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		if x.limits != nil {
-			x.limits.returned(x)
+			x.limits.giveAllBack(x)
 		}
 		return nil
 	}
@@ -52,7 +52,7 @@ func (s *Server) sendContent(ctx *fasthttp.RequestCtx, x *exchange, call *route.
 		}
 	}
 	h.SetContentType(c.Type)
-	h.Set(fasthttp.HeaderContentDisposition, disposition(c))
+	h.Set(fasthttp.HeaderContentDisposition, contentDisposition(c))
 	ctx.SetStatusCode(fasthttp.StatusOK)
 	if ranged {
 		ctx.SetStatusCode(fasthttp.StatusPartialContent)
@@ -76,7 +76,7 @@ func (s *Server) sendContent(ctx *fasthttp.RequestCtx, x *exchange, call *route.
 func (s *Server) streamContent(ctx *fasthttp.RequestCtx, c *route.Content) error {
 	h := &ctx.Response.Header
 	h.SetContentType(c.Type)
-	h.Set(fasthttp.HeaderContentDisposition, disposition(c))
+	h.Set(fasthttp.HeaderContentDisposition, contentDisposition(c))
 	ctx.SetStatusCode(fasthttp.StatusOK)
 	if ctx.IsHead() {
 		ctx.Response.SkipBody = true
@@ -105,8 +105,8 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-// unchanged reports whether the client has the content already (RFC 9110, 13.2.2).
-func unchanged(h *fasthttp.RequestHeader, c *route.Content) bool {
+// isUnchanged reports whether the client has the content already (RFC 9110, 13.2.2).
+func isUnchanged(h *fasthttp.RequestHeader, c *route.Content) bool {
 	if len(h.Peek(fasthttp.HeaderIfNoneMatch)) > 0 {
 		_, is := web.IsUnchanged(h, c.Tag)
 		return is
@@ -152,9 +152,9 @@ func readRange(text string, size int64) (from, length int64, ranged, ok bool) {
 	return int64(a), end - int64(a) + 1, true, true //nolint:gosec // below size
 }
 
-// disposition is the Content-Disposition header, which names the file for those who save it (RFC
+// contentDisposition is the Content-Disposition header, which names the file for those who save it (RFC
 // 6266).
-func disposition(c *route.Content) string {
+func contentDisposition(c *route.Content) string {
 	kind := "attachment"
 	if c.Inline {
 		kind = "inline"

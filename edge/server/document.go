@@ -24,6 +24,9 @@ func (s *Server) registerPages() error {
 	}
 	s.registerFiles(files)
 	s.missing = findMissing(files)
+	if s.trouble, err = web.NewTroublePage(files); err != nil {
+		return err
+	}
 	return s.registerShop()
 }
 
@@ -64,7 +67,7 @@ func (s *Server) registerFiles(files []web.File) {
 		static := web.NewStatic(f)
 		s.read(f.Path, s.countPage(lowerSlug(func(ctx *fasthttp.RequestCtx) {
 			if err := static.Serve(ctx); err != nil {
-				s.fail(ctx, exchangeOf(ctx), err)
+				s.answerError(ctx, exchangeOf(ctx), err)
 			}
 		})))
 	}

@@ -45,18 +45,18 @@ func refusalOf(err error) *engine.Refusal {
 	return engine.Refuse(engine.Internal, nil)
 }
 
-// fail answers the request with the error, in the envelope.
-func (s *Server) fail(ctx *fasthttp.RequestCtx, x *exchange, err error) {
+// answerError answers the request with the error, in the envelope.
+func (s *Server) answerError(ctx *fasthttp.RequestCtx, x *exchange, err error) {
 	refusal := refusalOf(err)
 	if refusal.Code == engine.Internal {
-		s.log.LogAttrs(s.base, slog.LevelError, "request failed", x.attrs(slog.Any("error", err))...)
+		s.log.LogAttrs(s.base, slog.LevelError, "request failed", x.logAttrs(slog.Any("error", err))...)
 	}
-	s.refuse(ctx, x, refusal, engine.StatusOf(refusal.Code, x.op != nil && !x.op.Writes()))
+	s.writeRefusal(ctx, x, refusal, engine.StatusOf(refusal.Code, x.op != nil && !x.op.Writes()))
 }
 
-// refuse writes the envelope of a refusal with the given status.
-func (s *Server) refuse(ctx *fasthttp.RequestCtx, x *exchange, refusal *engine.Refusal, status int) {
-	s.metrics.refused(refusal.Code)
+// writeRefusal writes the envelope of a refusal with the given status.
+func (s *Server) writeRefusal(ctx *fasthttp.RequestCtx, x *exchange, refusal *engine.Refusal, status int) {
+	s.metrics.countRefusal(refusal.Code)
 	var f failure
 	f.Error.Code, f.Error.Message, f.Error.Details = refusal.Code, refusal.Message, refusal.Details
 	if f.Error.Message == "" {
@@ -65,7 +65,7 @@ func (s *Server) refuse(ctx *fasthttp.RequestCtx, x *exchange, refusal *engine.R
 	f.Meta.RequestID = x.id
 	var buf bytes.Buffer
 	if err := json.MarshalWrite(&buf, &f, route.Encoding); err != nil {
-		s.log.LogAttrs(s.base, slog.LevelError, "error details cannot be encoded", x.attrs(slog.Any("error", err))...)
+		s.log.LogAttrs(s.base, slog.LevelError, "error details cannot be encoded", x.logAttrs(slog.Any("error", err))...)
 		buf.Reset()
 		f.Error.Details = nil
 		_ = json.MarshalWrite(&buf, &f, route.Encoding) // strings always encode
@@ -83,17 +83,21 @@ func (s *Server) refuse(ctx *fasthttp.RequestCtx, x *exchange, refusal *engine.R
 	case engine.CodeTable[refusal.Code].Retryable && (status == fasthttp.StatusServiceUnavailable || status == fasthttp.StatusTooManyRequests):
 		h.SetCanonical([]byte(fasthttp.HeaderRetryAfter), strconv.AppendInt(nil, int64(retrySeconds()), 10))
 	}
-	s.answer(ctx, status, buf.Bytes())
+	if s.trouble != nil && wantsPage(ctx) {
+		s.showTrouble(ctx, x, status)
+		return
+	}
+	s.writeAnswer(ctx, status, buf.Bytes())
 }
 
 // retrySeconds is a random Retry-After of 1 to 3 s, so that clients that were turned away together
 // do not come back together.
 func retrySeconds() int { return 1 + rand.IntN(3) }
 
-// unreadable answers a request that fasthttp could not parse, and closes its connection.
-func (s *Server) unreadable(ctx *fasthttp.RequestCtx, err error) {
-	x := s.begin(ctx)
-	defer s.end(ctx, x)
+// answerUnreadable answers a request that fasthttp could not parse, and closes its connection.
+func (s *Server) answerUnreadable(ctx *fasthttp.RequestCtx, err error) {
+	x := s.beginExchange(ctx)
+	defer s.endExchange(ctx, x)
 	var small *fasthttp.ErrSmallBuffer
 	var network *net.OpError
 	switch {
@@ -103,12 +107,12 @@ func (s *Server) unreadable(ctx *fasthttp.RequestCtx, err error) {
 			ctx.Response.Header.SetCanonical(headerOrigin, anyOrigin)
 		}
 		_ = s.countUnrouted(ctx, x) // a refusal would change nothing: the connection is closed anyway
-		s.refuse(ctx, x, &engine.Refusal{Code: engine.Validation, Message: "The request headers are too large."}, fasthttp.StatusRequestHeaderFieldsTooLarge)
+		s.writeRefusal(ctx, x, &engine.Refusal{Code: engine.Validation, Message: "The request headers are too large."}, fasthttp.StatusRequestHeaderFieldsTooLarge)
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
 		linger(ctx)
 		s.refuseBody(ctx, x)
 	case errors.As(err, &network) && network.Timeout():
-		s.refuse(ctx, x, &engine.Refusal{Code: engine.Validation, Message: "The request did not arrive in time."}, fasthttp.StatusRequestTimeout)
+		s.writeRefusal(ctx, x, &engine.Refusal{Code: engine.Validation, Message: "The request did not arrive in time."}, fasthttp.StatusRequestTimeout)
 	default:
 		s.failUnrouted(ctx, x, malformed)
 	}

@@ -43,13 +43,13 @@ var (
 		"Content-Disposition", "Content-Range", "Accept-Ranges", "MCP-Protocol-Version",
 	}
 	AllowedHeaders = []string{
-		"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "If-Modified-Since", "If-Range", "Range", "Last-Event-ID", "MCP-Protocol-Version",
+		"Authorization", "Content-Type", "Idempotency-Key", "X-Queue-Admission", "If-None-Match", "If-Modified-Since", "If-Range", "Range", "Last-Event-ID", "MCP-Protocol-Version",
 	}
 )
 
-// protect sets the headers that protect browsers. A page of our own that needs a weaker policy has
+// setSecurityHeaders sets the headers that protect browsers. A page of our own that needs a weaker policy has
 // set its own before.
-func (s *Server) protect(ctx *fasthttp.RequestCtx) {
+func (s *Server) setSecurityHeaders(ctx *fasthttp.RequestCtx) {
 	h := &ctx.Response.Header
 	h.SetCanonical(headerNoSniff, noSniff)
 	h.SetCanonical(headerReferrer, noReferrer)
@@ -76,8 +76,8 @@ func (s *Server) protect(ctx *fasthttp.RequestCtx) {
 	h.SetCanonical(headerExpose, exposed)
 }
 
-// preflight answers a browser that asks which cross-origin requests it may send.
-func preflight(ctx *fasthttp.RequestCtx) {
+// answerPreflight answers a browser that asks which cross-origin requests it may send.
+func answerPreflight(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 	h := &ctx.Response.Header
 	h.Set(fasthttp.HeaderAccessControlAllowMethods, "GET, HEAD, POST, PUT, PATCH, DELETE")

@@ -17,7 +17,7 @@ import (
 // only programs on this machine can read metrics; for others there is a listener of its own.
 func (s *Server) registerOwn() {
 	s.read("/healthz", func(ctx *fasthttp.RequestCtx) {
-		s.answer(ctx, fasthttp.StatusOK, []byte(`{"data":{"status":"ok"}}`))
+		s.writeAnswer(ctx, fasthttp.StatusOK, []byte(`{"data":{"status":"ok"}}`))
 	})
 	s.read("/readyz", s.readyz)
 	s.read("/metrics", s.local(fasthttpadaptor.NewFastHTTPHandler(promhttp.HandlerFor(s.cfg.Metrics, promhttp.HandlerOpts{}))))
@@ -42,7 +42,7 @@ func (s *Server) read(path string, h fasthttp.RequestHandler) {
 func (s *Server) local(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if !fromThisMachine(ctx) {
-			s.astray(ctx, engine.NotFound)
+			s.answerStray(ctx, engine.NotFound)
 			return
 		}
 		h(ctx)
@@ -54,11 +54,11 @@ func (s *Server) local(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 // server behind it, as nginx does by default; so only HTTP/1.1 passes.
 func fromThisMachine(ctx *fasthttp.RequestCtx) bool {
 	h := &ctx.Request.Header
-	return ctx.RemoteIP().IsLoopback() && h.IsHTTP11() && !proxied(h) && LoopbackHost(string(ctx.Host()))
+	return ctx.RemoteIP().IsLoopback() && h.IsHTTP11() && !isProxied(h) && LoopbackHost(string(ctx.Host()))
 }
 
-// proxied reports whether a proxy has left a header in the request.
-func proxied(h *fasthttp.RequestHeader) bool {
+// isProxied reports whether a proxy has left a header in the request.
+func isProxied(h *fasthttp.RequestHeader) bool {
 	return slices.ContainsFunc([]string{fasthttp.HeaderXForwardedFor, fasthttp.HeaderForwarded, "X-Real-Ip", fasthttp.HeaderVia},
 		func(name string) bool { return len(h.Peek(name)) > 0 })
 }
@@ -81,10 +81,10 @@ func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
 	}
 	switch {
 	case s.draining.Load():
-		s.fail(ctx, exchangeOf(ctx), &engine.Refusal{Code: engine.Unavailable, Message: "draining"})
+		s.answerError(ctx, exchangeOf(ctx), &engine.Refusal{Code: engine.Unavailable, Message: "draining"})
 	case err != nil:
-		s.fail(ctx, exchangeOf(ctx), &engine.Refusal{Code: engine.Unavailable, Message: err.Error()})
+		s.answerError(ctx, exchangeOf(ctx), &engine.Refusal{Code: engine.Unavailable, Message: err.Error()})
 	default:
-		s.answer(ctx, fasthttp.StatusOK, []byte(`{"data":{"status":"ready"}}`))
+		s.writeAnswer(ctx, fasthttp.StatusOK, []byte(`{"data":{"status":"ready"}}`))
 	}
 }

@@ -24,9 +24,9 @@ func (s *Server) keySet(ctx *fasthttp.RequestCtx) {
 		body, err = json.Marshal(set, route.Encoding)
 	}
 	if err != nil {
-		s.fail(ctx, exchangeOf(ctx), err)
+		s.answerError(ctx, exchangeOf(ctx), err)
 		return
 	}
-	s.answer(ctx, fasthttp.StatusOK, body)
+	s.writeAnswer(ctx, fasthttp.StatusOK, body)
 	ctx.Response.Header.SetCanonical(headerCacheControl, []byte("public, max-age=60"))
 }

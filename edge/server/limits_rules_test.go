@@ -253,7 +253,7 @@ type genuine struct{}
 func (genuine) LimitProvider() string { return "paystack" }
 
 // authenticateTill knows a user and an API key.
-func authenticateTill(ctx context.Context, c server.Credentials) (route.Principal, error) {
+func authenticateTill(ctx context.Context, c route.Credentials) (route.Principal, error) {
 	if c.Bearer == "till" {
 		return route.Principal{Kinds: route.Key, Key: 1, Grants: []route.Grant{{Org: 1, Scopes: route.EventsRead}}}, nil
 	}

@@ -33,7 +33,7 @@ type limited struct {
 	addresses map[netip.Addr]int
 }
 
-func bounded(ln net.Listener, l limits, m *metrics) *limited {
+func boundListener(ln net.Listener, l limits, m *metrics) *limited {
 	return &limited{Listener: ln, limits: l, metrics: m, open: map[*conn]struct{}{}, addresses: map[netip.Addr]int{}}
 }
 
@@ -44,7 +44,7 @@ func (l *limited) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if counted := l.admit(c); counted != nil {
+		if counted := l.admitConnection(c); counted != nil {
 			return counted, nil
 		}
 		l.metrics.turnedAway.Inc()
@@ -52,9 +52,9 @@ func (l *limited) Accept() (net.Conn, error) {
 	}
 }
 
-// admit counts the connection, or returns nil if there are too many already.
-func (l *limited) admit(c net.Conn) *conn {
-	addr := peer(c.RemoteAddr())
+// admitConnection counts the connection, or returns nil if there are too many already.
+func (l *limited) admitConnection(c net.Conn) *conn {
+	addr := peerAddress(c.RemoteAddr())
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.open) >= l.limits.total {
@@ -70,7 +70,7 @@ func (l *limited) admit(c net.Conn) *conn {
 	return counted
 }
 
-func (l *limited) forget(c *conn) {
+func (l *limited) forgetConnection(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, ok := l.open[c]; !ok {
@@ -110,9 +110,9 @@ func (c *conn) NetConn() net.Conn { return c.Conn }
 // Close closes the connection and gives its place back, once.
 func (c *conn) Close() error {
 	if c.linger {
-		c.drain()
+		c.drainBody()
 	}
-	c.listener.forget(c)
+	c.listener.forgetConnection(c)
 	return c.Conn.Close()
 }
 
@@ -122,9 +122,9 @@ const (
 	drainTime  = time.Second
 )
 
-// drain reads on for a while before the connection is closed. Closing it with unread bytes resets
+// drainBody reads on for a while before the connection is closed. Closing it with unread bytes resets
 // it, and a client that is still sending too large a body would never read why it was refused.
-func (c *conn) drain() {
+func (c *conn) drainBody() {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite() // if this fails, the connection is closed next anyway
 	}
@@ -141,9 +141,9 @@ func turnAway(c net.Conn) {
 	_ = c.Close() // there is nothing to do about either error
 }
 
-// peer is the address at the other end. A connection without an IP address, such as a pipe or a
+// peerAddress is the address at the other end. A connection without an IP address, such as a pipe or a
 // local socket, counts as from this machine.
-func peer(a net.Addr) netip.Addr {
+func peerAddress(a net.Addr) netip.Addr {
 	if tcp, ok := a.(*net.TCPAddr); ok {
 		if addr, ok := netip.AddrFromSlice(tcp.IP); ok {
 			return addr.Unmap()

@@ -53,8 +53,8 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	return m
 }
 
-// refused counts an error answer.
-func (m *metrics) refused(code engine.Code) { m.refusals[code].Inc() }
+// countRefusal counts an error answer.
+func (m *metrics) countRefusal(code engine.Code) { m.refusals[code].Inc() }
 
 // observers are one operation's metrics.
 type observers struct {
@@ -62,7 +62,7 @@ type observers struct {
 	classes [6]prometheus.Counter // by the first digit of the status
 }
 
-func (m *metrics) operation(id string) *observers {
+func (m *metrics) observersOf(id string) *observers {
 	o := &observers{seconds: m.seconds.WithLabelValues(id)}
 	for class := range o.classes {
 		if class >= 2 {
@@ -72,7 +72,7 @@ func (m *metrics) operation(id string) *observers {
 	return o
 }
 
-func (o *observers) answered(status int, seconds float64) {
+func (o *observers) observeAnswer(status int, seconds float64) {
 	o.seconds.Observe(seconds)
 	if class := status / 100; class >= 2 && class < len(o.classes) {
 		o.classes[class].Inc()

@@ -29,18 +29,9 @@ import (
 	"boxoffice/persistence/requestlog"
 )
 
-// Credentials are what a request brought to prove who sends it. At least one
-// is set.
-type Credentials struct {
-	Bearer string // of the Authorization header
-	Token  string // of the query, where the operation takes one
-	Client netip.Addr
-	Now    time.Time
-}
-
 // Authenticate returns whom the credentials prove, or refuses with UNAUTHORIZED. An order token is
 // checked by the handler.
-type Authenticate func(ctx context.Context, c Credentials) (route.Principal, error)
+type Authenticate func(ctx context.Context, c route.Credentials) (route.Principal, error)
 
 // exchange is one request on its way through the server.
 type exchange struct {
@@ -57,7 +48,7 @@ type exchange struct {
 }
 
 // Admit counts the request by what its body names, once that has been read.
-func (x *exchange) Admit(c *route.Call, in any) error { return x.limits.read(x, c, in) }
+func (x *exchange) Admit(c *route.Call, in any) error { return x.limits.countByBody(x, c, in) }
 
 // Charge counts bytes that an organization has written, or refuses.
 func (x *exchange) Charge(c *route.Call, org, bytes int64) error {
@@ -71,8 +62,8 @@ func (x *exchange) Charge(c *route.Call, org, bytes int64) error {
 	return err
 }
 
-// attrs returns the log attributes of the exchange, after others.
-func (x *exchange) attrs(others ...slog.Attr) []slog.Attr {
+// logAttrs returns the log attributes of the exchange, after others.
+func (x *exchange) logAttrs(others ...slog.Attr) []slog.Attr {
 	operation := "none"
 	if x.op != nil {
 		operation = x.op.ID
@@ -102,26 +93,26 @@ func newIDSource() idSource {
 
 func (s idSource) id() string { return s.prefix + strconv.FormatUint(s.next.Add(1), 36) }
 
-// begin opens an exchange.
-func (s *Server) begin(ctx *fasthttp.RequestCtx) *exchange {
+// beginExchange opens an exchange.
+func (s *Server) beginExchange(ctx *fasthttp.RequestCtx) *exchange {
 	x := &exchange{id: s.ids.id(), now: s.cfg.Now(), observers: s.other, limits: s.cfg.Limits, quota: s.cfg.Quota}
 	ctx.SetUserValue(exchangeKey{}, x)
 	s.metrics.inFlight.Inc()
 	return x
 }
 
-// end closes an exchange: it writes the request id and the headers, and records the metrics.
-func (s *Server) end(ctx *fasthttp.RequestCtx, x *exchange) {
+// endExchange closes an exchange: it writes the request id and the headers, and records the metrics.
+func (s *Server) endExchange(ctx *fasthttp.RequestCtx, x *exchange) {
 	ctx.Response.Header.SetCanonical(headerRequestID, []byte(x.id))
-	s.protect(ctx)
+	s.setSecurityHeaders(ctx)
 	if x.limits != nil {
 		if !x.counted.done { // a request that is never counted shows what is left of public reads
-			x.limits.look(x, clientAddress(ctx, s.cfg.TrustedProxies))
+			x.limits.lookUpRemaining(x, clientAddress(ctx, s.cfg.TrustedProxies))
 		}
-		x.counted.tell(&ctx.Response.Header)
+		x.counted.writeHeaders(&ctx.Response.Header)
 	}
 	took := s.cfg.Now().Sub(x.now)
-	x.observers.answered(ctx.Response.StatusCode(), took.Seconds())
+	x.observers.observeAnswer(ctx.Response.StatusCode(), took.Seconds())
 	if x.key != 0 && s.cfg.Requests != nil {
 		s.cfg.Requests.Add(&requestlog.Entry{
 			Org: x.org, Key: x.key, At: x.now, Took: took, Status: ctx.Response.StatusCode(),
@@ -136,7 +127,7 @@ func (s *Server) Handle(ctx *fasthttp.RequestCtx) { s.serveExchange(ctx, s.findO
 
 // findOperation serves a request by its path.
 func (s *Server) findOperation(ctx *fasthttp.RequestCtx) {
-	if ambiguous(ctx.Request.Header.RawHeaders()) {
+	if isAmbiguous(ctx.Request.Header.RawHeaders()) {
 		ctx.SetConnectionClose()
 		s.failUnrouted(ctx, exchangeOf(ctx), malformed)
 		return
@@ -147,35 +138,35 @@ func (s *Server) findOperation(ctx *fasthttp.RequestCtx) {
 // serveExchange opens an exchange for the request, calls handle, and closes the exchange even if
 // handle panics.
 func (s *Server) serveExchange(ctx *fasthttp.RequestCtx, handle fasthttp.RequestHandler) {
-	x := s.begin(ctx)
+	x := s.beginExchange(ctx)
 	defer func() {
 		if ctx.Hijacked() && x.op == nil { // detach answers it as a request of its own
 			s.metrics.inFlight.Dec()
 			return
 		}
-		s.end(ctx, x)
+		s.endExchange(ctx, x)
 	}()
 	defer func() {
 		if p := recover(); p != nil {
-			s.panicked(ctx, x, p)
+			s.answerPanic(ctx, x, p)
 		}
 	}()
 	handle(ctx)
 }
 
-// panicked answers 500 for a handler that panicked. Nothing that the handler may have written is
+// answerPanic answers 500 for a handler that panicked. Nothing that the handler may have written is
 // sent.
-func (s *Server) panicked(ctx *fasthttp.RequestCtx, x *exchange, p any) {
+func (s *Server) answerPanic(ctx *fasthttp.RequestCtx, x *exchange, p any) {
 	s.metrics.panics.Inc()
-	s.log.LogAttrs(s.base, slog.LevelError, "handler panicked", x.attrs(slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))...)
+	s.log.LogAttrs(s.base, slog.LevelError, "handler panicked", x.logAttrs(slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))...)
 	ctx.Response.Reset()
-	s.refuse(ctx, x, engine.Refuse(engine.Internal, nil), fasthttp.StatusInternalServerError)
+	s.writeRefusal(ctx, x, engine.Refuse(engine.Internal, nil), fasthttp.StatusInternalServerError)
 }
 
-// ambiguous reports whether a proxy in front of us may have seen other borders between requests in
+// isAmbiguous reports whether a proxy in front of us may have seen other borders between requests in
 // these headers than we did: two body lengths, a transfer coding other than chunked, a bare LF, a
 // folded line. fasthttp accepts some of these.
-func ambiguous(raw []byte) bool {
+func isAmbiguous(raw []byte) bool {
 	length, coding := false, false
 	for len(raw) > 0 {
 		end := bytes.IndexByte(raw, '\n')
@@ -203,9 +194,9 @@ func ambiguous(raw []byte) bool {
 func (s *Server) newRouter() *router.Router {
 	r := router.New()
 	r.RedirectTrailingSlash, r.RedirectFixedPath = false, false
-	r.NotFound = func(ctx *fasthttp.RequestCtx) { s.astray(ctx, engine.NotFound) }
-	r.MethodNotAllowed = func(ctx *fasthttp.RequestCtx) { s.astray(ctx, engine.MethodNotAllowed) }
-	r.GlobalOPTIONS = preflight
+	r.NotFound = func(ctx *fasthttp.RequestCtx) { s.answerStray(ctx, engine.NotFound) }
+	r.MethodNotAllowed = func(ctx *fasthttp.RequestCtx) { s.answerStray(ctx, engine.MethodNotAllowed) }
+	r.GlobalOPTIONS = answerPreflight
 	return r
 }
 
@@ -215,7 +206,7 @@ func (s *Server) failUnrouted(ctx *fasthttp.RequestCtx, x *exchange, err error) 
 	if limited := s.countUnrouted(ctx, x); limited != nil {
 		err = limited
 	}
-	s.fail(ctx, x, err)
+	s.answerError(ctx, x, err)
 }
 
 // countUnrouted counts a request that matches no operation as a public read of its address, and
@@ -224,7 +215,7 @@ func (s *Server) countUnrouted(ctx *fasthttp.RequestCtx, x *exchange) error {
 	if x.limits == nil {
 		return nil
 	}
-	return x.limits.unrouted(x, clientAddress(ctx, s.cfg.TrustedProxies))
+	return x.limits.countUnrouted(x, clientAddress(ctx, s.cfg.TrustedProxies))
 }
 
 // countPage serves a page that is not an operation and counts it as a public read. A 304 is
@@ -233,12 +224,12 @@ func (s *Server) countPage(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		x := exchangeOf(ctx)
 		if err := s.countUnrouted(ctx, x); err != nil {
-			s.fail(ctx, x, err)
+			s.answerError(ctx, x, err)
 			return
 		}
 		h(ctx)
 		if x.limits != nil && ctx.Response.StatusCode() == fasthttp.StatusNotModified {
-			x.limits.returned(x)
+			x.limits.giveAllBack(x)
 		}
 	}
 }
@@ -260,12 +251,12 @@ type operation struct {
 func (s *Server) registerRow(op *route.Op) {
 	in := reflect.PointerTo(op.Handler.In)
 	o := &operation{
-		op: op, params: op.Handler.PathParams(), observers: s.metrics.operation(op.ID),
+		op: op, params: op.Handler.PathParams(), observers: s.metrics.observersOf(op.ID),
 		byOrder:  in.Implements(reflect.TypeFor[byOrder]()),
 		byHolder: in.Implements(reflect.TypeFor[byHolder]()),
 		byDevice: in.Implements(reflect.TypeFor[byDevice]()),
 		tagged:   op.Tagged(),
-		perform:  s.perform,
+		perform:  s.runHandler,
 	}
 	handler := s.handlerOf(o)
 	s.rows[op.ID] = handler
@@ -296,8 +287,8 @@ func (s *Server) handlerOf(o *operation) fasthttp.RequestHandler {
 		}
 		x := exchangeOf(ctx)
 		x.op, x.observers = o.op, o.observers
-		if err := s.operate(ctx, x, o); err != nil {
-			s.fail(ctx, x, err)
+		if err := s.serveOperation(ctx, x, o); err != nil {
+			s.answerError(ctx, x, err)
 		}
 	}
 }
@@ -307,9 +298,9 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // maxPooled bounds the answer buffers that are kept, in bytes.
 const maxPooled = 64 << 10
 
-// operate takes a matched request through the middle to its handler and, if that succeeds, writes
+// serveOperation takes a matched request through the middle to its handler and, if that succeeds, writes
 // the answer. Its steps are in the order of docs/ARCHITECTURE.md, The way of a request.
-func (s *Server) operate(ctx *fasthttp.RequestCtx, x *exchange, o *operation) error {
+func (s *Server) serveOperation(ctx *fasthttp.RequestCtx, x *exchange, o *operation) error {
 	if !readPath(ctx, o.params) {
 		if err := s.countUnrouted(ctx, x); err != nil {
 			return err
@@ -321,13 +312,14 @@ func (s *Server) operate(ctx *fasthttp.RequestCtx, x *exchange, o *operation) er
 	call.RequestID, call.Env, call.Client = x.id, s.cfg.Env, clientAddress(ctx, s.cfg.TrustedProxies)
 	err := s.findRoom(o.op)
 	if err == nil {
-		err = s.identify(ctx, x, o, call)
+		err = s.identifySender(ctx, x, o, call)
 	}
 	if err == nil {
-		err = s.enter(ctx, x, o, call)
+		err = s.readAndPerform(ctx, x, o, call)
+		s.noteWrite(call) // also of a request that failed: something may have been written before that
 	}
 	if err != nil && x.limits != nil && !x.counted.done {
-		if limited := x.limits.whole(x, call); limited != nil { // a refused request counts too
+		if limited := x.limits.countByCredential(x, call); limited != nil { // a refused request counts too
 			return limited
 		}
 	}
@@ -346,10 +338,10 @@ func (s *Server) findRoom(op *route.Op) error {
 // noRoom refuses a request whose effect cannot be stored.
 var noRoom = &engine.Refusal{Code: engine.Unavailable, Message: "Nothing can be stored at the moment; try again shortly."}
 
-// identify finds out who sends the request, and whether they may be served now.
-func (s *Server) identify(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
+// identifySender finds out who sends the request, and whether they may be served now.
+func (s *Server) identifySender(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
 	var err error
-	if call.Principal, err = s.principal(ctx, call); err != nil {
+	if call.Principal, err = s.provePrincipal(ctx, call); err != nil {
 		return err
 	}
 	if call.Principal.Kinds.Has(route.Key) {
@@ -357,7 +349,7 @@ func (s *Server) identify(ctx *fasthttp.RequestCtx, x *exchange, o *operation, c
 	}
 	if x.limits != nil {
 		call.Gate = x
-		if err := x.limits.before(x, call, o); err != nil {
+		if err := x.limits.countBeforeBody(x, call, o); err != nil {
 			return err
 		}
 	}
@@ -371,8 +363,8 @@ func (s *Server) identify(ctx *fasthttp.RequestCtx, x *exchange, o *operation, c
 	return nil
 }
 
-// enter reads the request and carries it out.
-func (s *Server) enter(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
+// readAndPerform reads the request and carries it out.
+func (s *Server) readAndPerform(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
 	var err error
 	if call.IdempotencyKey, err = idempotencyKey(ctx, o.op); err != nil {
 		return err
@@ -386,20 +378,24 @@ func (s *Server) enter(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call
 		ctx.SetUserValue(uploadKey{}, u)
 		call.File = u.file
 		call.Restart(s.base, s.cfg.Now())
-	} else if call.Body, err = body(ctx, o.op); err != nil {
+	} else if call.Body, err = readBody(ctx, o.op); err != nil {
 		return err
+	}
+	if languages := ctx.Request.Header.Peek(fasthttp.HeaderAcceptLanguage); ctx.IsPost() && len(languages) <= route.MaxLanguages {
+		call.Languages = string(languages)
 	}
 	if o.op.Tier == route.TierAuth {
 		call.UserAgent = string(ctx.UserAgent())
 	}
 	if call.IdempotencyKey != "" && o.op.Idempotency == route.Replay && s.cfg.Replies != nil {
-		return s.idempotent(ctx, x, o, call)
+		return s.performOnce(ctx, x, o, call)
 	}
 	return o.perform(ctx, x, o, call)
 }
 
-// perform runs the handler and writes the answer of a success.
-func (s *Server) perform(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
+// runHandler runs the handler and writes the answer of a success.
+func (s *Server) runHandler(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
+	s.showOwn(call)
 	buf, _ := buffers.Get().(*bytes.Buffer)
 	buf.Reset()
 	if err := o.op.Handler.Serve(call, source{ctx}, buf); err != nil {
@@ -413,9 +409,9 @@ func (s *Server) perform(ctx *fasthttp.RequestCtx, x *exchange, o *operation, ca
 	if call.Content != nil {
 		return s.sendContent(ctx, x, call)
 	}
-	s.answer(ctx, o.op.Status, buf.Bytes())
-	if o.tagged && (o.op.Versioned || !call.Principal.Proven()) {
-		s.share(ctx, x, call, buf.Bytes())
+	s.writeAnswer(ctx, o.op.Status, buf.Bytes())
+	if o.tagged && !call.Private && (o.op.Versioned || !call.Principal.Proven()) {
+		s.shareAnswer(ctx, x, call, buf.Bytes())
 	}
 	for _, h := range call.Headers {
 		ctx.Response.Header.Set(h.Name, h.Value)
@@ -426,9 +422,9 @@ func (s *Server) perform(ctx *fasthttp.RequestCtx, x *exchange, o *operation, ca
 	return nil
 }
 
-// answer writes a JSON body, which it copies. Answers must not be stored by caches unless their
+// writeAnswer writes a JSON body, which it copies. Answers must not be stored by caches unless their
 // operation says otherwise, because many carry a secret.
-func (s *Server) answer(ctx *fasthttp.RequestCtx, status int, body []byte) {
+func (s *Server) writeAnswer(ctx *fasthttp.RequestCtx, status int, body []byte) {
 	ctx.SetStatusCode(status)
 	h := &ctx.Response.Header
 	h.SetCanonical(headerCacheControl, noStore)
@@ -503,16 +499,19 @@ func plainParam(value string) bool {
 	return true
 }
 
-// principal authenticates the request. A public operation is also served to a caller whose
+// provePrincipal authenticates the request. A public operation is also served to a caller whose
 // credentials prove nothing, but not to a key of the other environment.
-func (s *Server) principal(ctx *fasthttp.RequestCtx, call *route.Call) (route.Principal, error) {
+func (s *Server) provePrincipal(ctx *fasthttp.RequestCtx, call *route.Call) (route.Principal, error) {
 	op := call.Op
 	nobody := route.Principal{Kinds: route.Public}
-	c, ok := credentials(ctx, op)
-	if ok && (c == Credentials{}) && op.Auth.Has(route.Public) {
+	c, ok := readCredentials(ctx, op)
+	if call.Visitor = readVisitor(ctx); call.Visitor != "" {
+		c.Bearer, ok = "", true
+	}
+	if ok && (c == route.Credentials{}) && op.Auth.Has(route.Public) {
 		return nobody, nil
 	}
-	if !ok || (c == Credentials{}) || s.cfg.Authenticate == nil {
+	if !ok || (c == route.Credentials{}) || s.cfg.Authenticate == nil {
 		if op.Auth == route.Public {
 			return nobody, nil
 		}
@@ -532,9 +531,9 @@ func (s *Server) principal(ctx *fasthttp.RequestCtx, call *route.Call) (route.Pr
 	return nobody, err
 }
 
-// credentials copies the credentials that the request brought. ok is false for an Authorization
+// readCredentials copies the credentials that the request brought. ok is false for an Authorization
 // header without a bearer token.
-func credentials(ctx *fasthttp.RequestCtx, op *route.Op) (c Credentials, ok bool) {
+func readCredentials(ctx *fasthttp.RequestCtx, op *route.Op) (c route.Credentials, ok bool) {
 	if op.Auth.Has(route.QueryToken) {
 		c.Token = string(ctx.QueryArgs().Peek("token"))
 	}
@@ -545,6 +544,15 @@ func credentials(ctx *fasthttp.RequestCtx, op *route.Op) (c Credentials, ok bool
 	scheme, token, _ := bytes.Cut(header, []byte(" "))
 	c.Bearer = string(bytes.TrimSpace(token))
 	return c, bytes.EqualFold(scheme, []byte("Bearer")) && c.Bearer != ""
+}
+
+// readVisitor is the token of a waiting room's visitor, or empty. It proves nothing else.
+func readVisitor(ctx *fasthttp.RequestCtx) string {
+	scheme, token, _ := bytes.Cut(ctx.Request.Header.Peek(fasthttp.HeaderAuthorization), []byte(" "))
+	if !bytes.EqualFold(scheme, []byte("Queue")) {
+		return ""
+	}
+	return string(bytes.TrimSpace(token))
 }
 
 // idempotencyKey is the header's UUID in lower case, for an operation that writes; empty if the

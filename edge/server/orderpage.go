@@ -24,7 +24,7 @@ func (s *Server) orderPage(page *web.OrderPage) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		x := exchangeOf(ctx)
 		if err := s.countUnrouted(ctx, x); err != nil {
-			s.fail(ctx, x, err)
+			s.answerError(ctx, x, err)
 			return
 		}
 		o, err := s.orderOf(ctx, x)
@@ -37,7 +37,7 @@ func (s *Server) orderPage(page *web.OrderPage) fasthttp.RequestHandler {
 			err = page.Write(&body, o)
 		}
 		if err != nil {
-			s.fail(ctx, x, err)
+			s.answerError(ctx, x, err)
 			return
 		}
 		ctx.SetStatusCode(status)

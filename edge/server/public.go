@@ -34,9 +34,9 @@ type packed struct {
 	body []byte
 }
 
-// pack returns the body gzipped, from memory if a body with this entity tag was packed before. When
+// packOnce returns the body gzipped, from memory if a body with this entity tag was packed before. When
 // more than packedBytes are kept it forgets all of them; what is still asked for is packed again.
-func (p *packs) pack(tag string, body []byte) []byte {
+func (p *packs) packOnce(tag string, body []byte) []byte {
 	p.mu.Lock()
 	if p.kept == nil || p.bytes > packedBytes {
 		p.kept, p.bytes = make(map[string]*packed), 0
@@ -48,7 +48,7 @@ func (p *packs) pack(tag string, body []byte) []byte {
 	}
 	p.mu.Unlock()
 	one.once.Do(func() {
-		one.body = gzipped(body)
+		one.body = packGzip(body)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.bytes += len(one.body)
@@ -56,7 +56,7 @@ func (p *packs) pack(tag string, body []byte) []byte {
 	return one.body
 }
 
-func gzipped(body []byte) []byte {
+func packGzip(body []byte) []byte {
 	var buf bytes.Buffer
 	w := gzip.NewWriter(&buf)
 	_, _ = w.Write(body) // writing to a buffer never fails
@@ -64,18 +64,18 @@ func gzipped(body []byte) []byte {
 	return buf.Bytes()
 }
 
-// share marks an answer to a caller without credentials as one that caches may give to others for a
+// shareAnswer marks an answer to a caller without credentials as one that caches may give to others for a
 // second, adds an entity tag, and gzips it for clients that accept that. A client that has the
 // answer already gets a 304, which does not count against its limit unless making the answer took
 // the database.
-func (s *Server) share(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, body []byte) {
+func (s *Server) shareAnswer(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, body []byte) {
 	h, tag := &ctx.Response.Header, entityTag(body)
 	if s.cfg.PublicCache && len(ctx.Request.Header.Peek(fasthttp.HeaderAuthorization)) == 0 {
 		h.SetCanonical(headerCacheControl, publicCache)
 	}
 	h.AddBytesV(fasthttp.HeaderVary, publicVary)
 	if len(body) > worthPacking && ctx.Request.Header.HasAcceptEncoding("gzip") {
-		ctx.SetBody(s.packs.pack(tag, body))
+		ctx.SetBody(s.packs.packOnce(tag, body))
 		h.Set(fasthttp.HeaderContentEncoding, "gzip")
 		tag = web.ZippedTag(tag)
 	}
@@ -89,6 +89,6 @@ func (s *Server) share(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, 
 	h.Del(fasthttp.HeaderContentEncoding)
 	ctx.SetStatusCode(fasthttp.StatusNotModified)
 	if x.limits != nil && !call.Computed {
-		x.limits.returned(x)
+		x.limits.giveAllBack(x)
 	}
 }

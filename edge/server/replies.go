@@ -31,16 +31,16 @@ const (
 	keepTime    = 2 * time.Second // for storing an answer
 )
 
-// idempotent carries a write out, or repeats the stored answer of an earlier one.
-func (s *Server) idempotent(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
+// performOnce carries a write out, or repeats the stored answer of an earlier one.
+func (s *Server) performOnce(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
 	r := idempotency.Request{
-		Scope: call.Scope(), Fingerprint: fingerprint(ctx), Holder: x.id, Lease: call.Timeout() + leaseMargin,
+		Scope: call.Scope(), Fingerprint: fingerprintOf(ctx), Holder: x.id, Lease: call.Timeout() + leaseMargin,
 	}
 	if former := call.FormerScope(); former != r.Scope {
 		r.Former = former
 	}
 	if x.limits != nil {
-		if err := x.limits.repeat(x, call); err != nil {
+		if err := x.limits.countRepeat(x, call); err != nil {
 			return err
 		}
 	}
@@ -61,20 +61,20 @@ func (s *Server) idempotent(ctx *fasthttp.RequestCtx, x *exchange, o *operation,
 		if err != nil {
 			return err
 		}
-		s.answer(ctx, int(binary.BigEndian.Uint16(text)), text[2:])
+		s.writeAnswer(ctx, int(binary.BigEndian.Uint16(text)), text[2:])
 		ctx.Response.Header.SetCanonical(headerReplayed, []byte("true"))
 		return nil
 	}
-	if err := s.perform(ctx, x, o, call); err != nil {
-		s.fail(ctx, x, err)
+	if err := s.runHandler(ctx, x, o, call); err != nil {
+		s.answerError(ctx, x, err)
 	}
-	s.keep(ctx, x, call, r, label)
+	s.keepReply(ctx, x, call, r, label)
 	return nil
 }
 
-// keep stores the answer if it is one that may be repeated. The write has been carried out already,
+// keepReply stores the answer if it is one that may be repeated. The write has been carried out already,
 // so the client gets its answer even if storing it fails.
-func (s *Server) keep(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, r idempotency.Request, label string) {
+func (s *Server) keepReply(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, r idempotency.Request, label string) {
 	within, cancel := context.WithTimeout(s.base, keepTime)
 	defer cancel()
 	var err error
@@ -90,12 +90,12 @@ func (s *Server) keep(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, r
 		err = s.cfg.Replies.Store.Keep(within, r, s.cfg.Replies.Secrets.Seal(label, r.Scope[:], text))
 	}
 	if err != nil {
-		s.log.LogAttrs(s.base, slog.LevelWarn, "an answer could not be kept for repeats", x.attrs(slog.Any("error", err))...)
+		s.log.LogAttrs(s.base, slog.LevelWarn, "an answer could not be kept for repeats", x.logAttrs(slog.Any("error", err))...)
 	}
 }
 
-// fingerprint is a hash over what must be equal for two requests to one route to count as the same.
-func fingerprint(ctx *fasthttp.RequestCtx) [sha256.Size]byte {
+// fingerprintOf is a hash over what must be equal for two requests to one route to count as the same.
+func fingerprintOf(ctx *fasthttp.RequestCtx) [sha256.Size]byte {
 	h := sha256.New()
 	var body []byte
 	if u := uploadOf(ctx); u != nil { // of an upload the multipart borders are left out: a repeat has others

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"boxoffice/edge/route"
-	"boxoffice/edge/server"
 	"boxoffice/engine"
 )
 
@@ -17,7 +16,7 @@ type (
 	placeOrder struct {
 		Items      []line `json:"items" required:"true" minItems:"1" maxItems:"20"`
 		GuestEmail string `json:"guestEmail" format:"email" example:"ada@example.org"`
-		GuestName  string `json:"guestName" maxLength:"200"`
+		GuestName  string `json:"guestName" format:"name" maxLength:"200"`
 		PromoCode  string `json:"promoCode" maxLength:"50"`
 		Presale    string `json:"presaleCode" maxLength:"50"`
 	}
@@ -26,7 +25,7 @@ type (
 		Quantity     int      `json:"quantity" required:"true" minimum:"1" maximum:"100"`
 		SeatIDs      []string `json:"venueSeatIds" maxItems:"100" maxLength:"80"`
 		Date         string   `json:"reservationDate" format:"date"`
-		Name         string   `json:"attendeeName" maxLength:"200"`
+		Name         string   `json:"attendeeName" format:"name" maxLength:"200"`
 		Email        string   `json:"attendeeEmail" format:"email"`
 	}
 	order struct {
@@ -49,7 +48,7 @@ type (
 	}
 	patch struct {
 		byID
-		Title    route.Opt[string]      `json:"title" minLength:"1" maxLength:"20" nullable:"false"`
+		Title    route.Opt[string]      `json:"title" format:"name" minLength:"1" maxLength:"20" nullable:"false"`
 		Price    route.Opt[route.Money] `json:"price" minimum:"0" maximum:"1000000"`
 		Tags     route.Opt[[]string]    `json:"tags" maxItems:"2" maxLength:"5"`
 		SaleEnd  *time.Time             `json:"saleEnd"`
@@ -82,8 +81,8 @@ func (self) AppendJSON(b []byte) []byte { return append(b, `{"by":"hand"}`...) }
 func place(c *route.Call, in *placeOrder) (*order, error) {
 	o := &order{ID: "0190b6c1-0000-8000-8000-000000000009", Number: "B-1", Status: "pending", Currency: "EUR", ExpiresAt: c.Now, AccessToken: "0123456789abcdef"}
 	for _, l := range in.Items {
-		o.Items = append(o.Items, orderLine{l.TicketTypeID, l.Quantity, 1250})
-		o.Total += route.Money(l.Quantity) * 1250
+		o.Items = append(o.Items, orderLine{l.TicketTypeID, l.Quantity, 12500})
+		o.Total += route.Money(l.Quantity) * 12500
 	}
 	return o, nil
 }
@@ -180,7 +179,7 @@ func table() []route.Op {
 }
 
 // authenticate knows one user and any order token.
-func authenticate(_ context.Context, c server.Credentials) (route.Principal, error) {
+func authenticate(_ context.Context, c route.Credentials) (route.Principal, error) {
 	switch {
 	case c.Bearer == "ada":
 		return route.Principal{Kinds: route.User, User: 1, Email: "ada", EmailProven: true}, nil

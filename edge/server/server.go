@@ -47,11 +47,15 @@ const (
 
 // Config is what a Server is made of.
 type Config struct {
-	Ops            []route.Op
-	Env            string // live or test
-	BaseURL        string // where people reach the node
-	Authenticate   Authenticate
-	Limits         *Limits      // nil: none
+	Ops          []route.Op
+	Env          string // live or test
+	BaseURL      string // where people reach the node
+	Authenticate Authenticate
+	Limits       *Limits // nil: none
+	// Wrote notes that a caller has written something, and ShowOwn waits until lists have what a
+	// caller has written, and reports whether they have. Nil: nobody waits.
+	Wrote          func(caller string)
+	ShowOwn        func(ctx context.Context, caller string) bool
 	Hub            *sse.Hub     // serves the operations that stream
 	Replies        *Replies     // nil: only actors know repeats
 	Origins        []string     // browsers' origins that may call; "*": all
@@ -88,8 +92,9 @@ type Server struct {
 	files   *router.Router                     // the operations that take files
 	bodies  meter
 	packs   packs
-	missing *web.File // the page that stands in for pages that are not there; nil: there are no pages
-	uploads shares    // of the files that are being read
+	trouble *web.TroublePage // what people read instead of the envelope of an error; nil: there are no pages
+	missing *web.File        // the page that stands in for pages that are not there; nil: there are no pages
+	uploads shares           // of the files that are being read
 	server  *fasthttp.Server
 	ids     idSource
 
@@ -105,8 +110,8 @@ type Server struct {
 // New makes a server of its route table. A row that cannot be served is an
 // error.
 func New(cfg Config) (*Server, error) {
-	cfg.MaxPerAddress = positive(cfg.MaxPerAddress, defaultPerPeer)
-	cfg.MaxConnections = positive(cfg.MaxConnections, defaultTotal)
+	cfg.MaxPerAddress = positiveOr(cfg.MaxPerAddress, defaultPerPeer)
+	cfg.MaxConnections = positiveOr(cfg.MaxConnections, defaultTotal)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -116,7 +121,7 @@ func New(cfg Config) (*Server, error) {
 		bodies: meter{budget: bodyBudget}, uploads: shares{held: make(map[string]int)},
 	}
 	s.base, s.cancel = context.WithCancel(context.Background())
-	s.other = s.metrics.operation("none")
+	s.other = s.metrics.observersOf("none")
 	s.rows = make(map[string]fasthttp.RequestHandler, len(cfg.Ops))
 	s.router, s.large, s.files = s.newRouter(), router.New(), router.New()
 	s.registerOwn()
@@ -139,7 +144,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.server = &fasthttp.Server{
 		Handler:                      s.Handle,
-		ErrorHandler:                 s.unreadable,
+		ErrorHandler:                 s.answerUnreadable,
 		ReadTimeout:                  readTimeout,
 		WriteTimeout:                 writeTimeout,
 		IdleTimeout:                  idleTimeout,
@@ -169,7 +174,7 @@ func (q quiet) Printf(format string, args ...any) {
 	q.log.Debug("fasthttp", slog.String("text", quoted.ReplaceAllString(fmt.Sprintf(format, args...), `"…"`)))
 }
 
-func positive(n, otherwise int) int {
+func positiveOr(n, otherwise int) int {
 	if n > 0 {
 		return n
 	}
@@ -178,7 +183,7 @@ func positive(n, otherwise int) int {
 
 // Start serves the listener until Stop. It is called once.
 func (s *Server) Start(ln net.Listener) {
-	s.listener = bounded(ln, limits{total: s.cfg.MaxConnections, perAddress: s.cfg.MaxPerAddress, exempt: s.cfg.TrustedProxies}, s.metrics)
+	s.listener = boundListener(ln, limits{total: s.cfg.MaxConnections, perAddress: s.cfg.MaxPerAddress, exempt: s.cfg.TrustedProxies}, s.metrics)
 	go func() {
 		defer close(s.served)
 		if err := s.server.Serve(s.listener); err != nil {

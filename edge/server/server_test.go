@@ -22,6 +22,7 @@ import (
 	"boxoffice/edge/edgetest"
 	"boxoffice/edge/route"
 	"boxoffice/edge/server"
+	"boxoffice/edge/web"
 	"boxoffice/engine"
 )
 
@@ -203,7 +204,7 @@ func TestCredentials(t *testing.T) {
 		}
 	}
 	// Credentials of a kind that the operation does not take.
-	wrong := edgetest.NewClient(t, server.Config{Ops: table(), Authenticate: func(context.Context, server.Credentials) (route.Principal, error) {
+	wrong := edgetest.NewClient(t, server.Config{Ops: table(), Authenticate: func(context.Context, route.Credentials) (route.Principal, error) {
 		return route.Principal{Kinds: route.OrderToken}, nil
 	}})
 	require.Equal(t, 403, wrong.Do(t, "PATCH", "/api/v1/organizer/events/1", `{}`, "Authorization", "Bearer x").Status)
@@ -429,7 +430,7 @@ func TestBuffersAreNotReused(t *testing.T) {
 			return route.None{}, nil
 		}),
 	}}
-	c := edgetest.NewClient(t, server.Config{Ops: ops, Authenticate: func(_ context.Context, c server.Credentials) (route.Principal, error) {
+	c := edgetest.NewClient(t, server.Config{Ops: ops, Authenticate: func(_ context.Context, c route.Credentials) (route.Principal, error) {
 		return route.Principal{Kinds: route.User, User: 1, Email: c.Bearer}, nil
 	}})
 	const n = 26
@@ -450,4 +451,36 @@ func TestBuffersAreNotReused(t *testing.T) {
 		require.Equal(t, keyOf(i), k.key)
 		require.True(t, strings.HasPrefix(k.id, "req_"))
 	}
+}
+
+// A person whose page can't be shown reads why, in a page of ours. Programs get the envelope.
+func TestPeopleReadTrouble(t *testing.T) {
+	t.Parallel()
+	c := edgetest.NewClient(t, server.Config{
+		Ops: table(), Authenticate: authenticate, Limits: server.NewLimits(1, func(id, _ string) (string, bool) { return id, false }),
+		OrderPage: func(context.Context, string, string, int, time.Time) (*web.Order, error) {
+			return nil, errors.New("broken")
+		},
+	})
+	const browser = "text/html,application/xhtml+xml,*/*;q=0.8"
+	res := c.Do(t, "GET", "/orders/ord_1?token=x", nil, "Accept", browser)
+	require.Equal(t, 500, res.Status)
+	require.Equal(t, "text/html; charset=utf-8", res.Header.Get("Content-Type"))
+	require.Equal(t, "no-store", res.Header.Get("Cache-Control"))
+	require.Equal(t, web.Policy, res.Header.Get("Content-Security-Policy"))
+	require.Contains(t, string(res.Body), res.Header.Get("X-Request-Id"))
+	require.Contains(t, string(res.Body), "Something went wrong here")
+	require.Contains(t, string(c.Do(t, "GET", "/orders/ord_1?token=x", nil, "Accept", browser, "Accept-Language", "de-AT,en").Body), `lang="de"`)
+	res = c.Do(t, "GET", "/orders/ord_1?token=x", nil)
+	require.Equal(t, "application/json", res.Header.Get("Content-Type"))
+
+	for res.Status != 429 {
+		res = c.Do(t, "GET", "/nowhere", nil, "Accept", browser)
+	}
+	require.Equal(t, "text/html; charset=utf-8", res.Header.Get("Content-Type"))
+	require.Contains(t, string(res.Body), `data-seconds="`+res.Header.Get("Retry-After")+`"`)
+	res = c.Do(t, "GET", "/nowhere", nil)
+	require.Equal(t, "application/json", res.Header.Get("Content-Type"), "%s", res.Body)
+	res = c.Do(t, "GET", "/api/v1/nowhere", nil, "Accept", browser)
+	require.Equal(t, "application/json", res.Header.Get("Content-Type"), "the API's addresses are programs'")
 }

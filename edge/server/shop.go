@@ -38,7 +38,7 @@ func (s *Server) registerShop() error {
 			return err
 		}
 		s.read("/e/{slug}", s.countPage(lowerSlug(s.eventPage(page))))
-		s.read("/covers/{category}/{id}", s.countPage(cover))
+		s.read("/covers/{category}/{id}", s.countPage(serveCover))
 		s.read("/covers/{category}/{id}/og.png", s.countPage(s.sharedCover()))
 		s.read("/sitemap.xml", s.countPage(s.siteMap()))
 		files = append(files, web.File{
@@ -66,7 +66,7 @@ func (s *Server) eventPage(page *web.EventPage) fasthttp.RequestHandler {
 			err = page.Write(&body, e)
 		}
 		if err != nil {
-			s.fail(ctx, x, err)
+			s.answerError(ctx, x, err)
 			return
 		}
 		ctx.SetStatusCode(status)
@@ -75,7 +75,7 @@ func (s *Server) eventPage(page *web.EventPage) fasthttp.RequestHandler {
 		h.Set(fasthttp.HeaderVary, fasthttp.HeaderAcceptEncoding)
 		h.SetCanonical(headerCacheControl, []byte("no-cache"))
 		if ctx.Request.Header.HasAcceptEncoding("gzip") {
-			out, tag = s.packs.pack(tag, out), web.ZippedTag(tag)
+			out, tag = s.packs.packOnce(tag, out), web.ZippedTag(tag)
 			h.Set(fasthttp.HeaderContentEncoding, "gzip")
 		}
 		h.Set(fasthttp.HeaderETag, tag)
@@ -90,8 +90,8 @@ func (s *Server) eventPage(page *web.EventPage) fasthttp.RequestHandler {
 	}
 }
 
-// cover serves a generated picture for an event that has none of its own. It looks nothing up.
-func cover(ctx *fasthttp.RequestCtx) {
+// serveCover serves a generated picture for an event that has none of its own. It looks nothing up.
+func serveCover(ctx *fasthttp.RequestCtx) {
 	category, _ := ctx.UserValue("category").(string)
 	id, _ := ctx.UserValue("id").(string)
 	ctx.Response.Header.SetCanonical(headerCacheControl, []byte("public, max-age=31536000, immutable"))
@@ -136,7 +136,7 @@ func (s *Server) sharedCover() fasthttp.RequestHandler {
 			body, err = draw(e.Category, e.ID)
 		}
 		if err != nil {
-			s.fail(ctx, x, err)
+			s.answerError(ctx, x, err)
 			return
 		}
 		ctx.Response.Header.SetCanonical(headerCacheControl, []byte("public, max-age=31536000, immutable"))
@@ -182,7 +182,7 @@ func (s *Server) siteMap() fasthttp.RequestHandler {
 		x := exchangeOf(ctx)
 		body, err := draw(x.now)
 		if err != nil {
-			s.fail(ctx, x, err)
+			s.answerError(ctx, x, err)
 			return
 		}
 		ctx.Response.Header.SetCanonical(headerCacheControl, []byte("public, max-age=600"))

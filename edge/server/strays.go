@@ -2,6 +2,8 @@ package server
 
 import (
 	"bytes"
+	"log/slog"
+	"strconv"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -10,17 +12,17 @@ import (
 	"boxoffice/engine"
 )
 
-// astray answers a request that no operation and no page matches. People who came a slash beside a
+// answerStray answers a request that no operation and no page matches. People who came a slash beside a
 // page are led to it, and read a page where there is none; programs read the envelope.
-func (s *Server) astray(ctx *fasthttp.RequestCtx, code engine.Code) {
+func (s *Server) answerStray(ctx *fasthttp.RequestCtx, code engine.Code) {
 	x := exchangeOf(ctx)
 	err := s.countUnrouted(ctx, x)
 	if err == nil && code == engine.NotFound && s.missing != nil && isForPages(ctx) {
 		if to := s.findWithoutSlash(ctx); to != "" {
-			redirect(ctx, to)
+			redirectTo(ctx, to)
 			return
 		}
-		if bytes.Contains(ctx.Request.Header.Peek(fasthttp.HeaderAccept), []byte("text/html")) {
+		if wantsPage(ctx) {
 			ctx.SetStatusCode(fasthttp.StatusNotFound)
 			h := &ctx.Response.Header
 			h.SetCanonical(headerPolicy, []byte(s.missing.Policy))
@@ -33,7 +35,7 @@ func (s *Server) astray(ctx *fasthttp.RequestCtx, code engine.Code) {
 	if err == nil {
 		err = engine.Refuse(code, nil)
 	}
-	s.fail(ctx, x, err)
+	s.answerError(ctx, x, err)
 }
 
 // isForPages reports whether a request reads something that is no program's: pages are everywhere
@@ -44,6 +46,29 @@ func isForPages(ctx *fasthttp.RequestCtx) bool {
 	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(rawPath(ctx), "/"), "/")
 	return first != "api" && first != "mcp" && first != "media"
+}
+
+// wantsPage reports whether a person's browser asks, at an address of pages.
+func wantsPage(ctx *fasthttp.RequestCtx) bool {
+	return isForPages(ctx) && bytes.Contains(ctx.Request.Header.Peek(fasthttp.HeaderAccept), []byte("text/html"))
+}
+
+// showTrouble answers a person whose page can't be shown. When to come again is in the header
+// already, as for programs.
+func (s *Server) showTrouble(ctx *fasthttp.RequestCtx, x *exchange, status int) {
+	wait, _ := strconv.Atoi(string(ctx.Response.Header.Peek(fasthttp.HeaderRetryAfter))) // 0 if there is none
+	language := ctx.Request.Header.Peek(fasthttp.HeaderAcceptLanguage)
+	var body bytes.Buffer
+	err := s.trouble.Write(&body, &web.Trouble{Status: status, Wait: wait, Request: x.id, German: bytes.HasPrefix(language, []byte("de"))})
+	if err != nil {
+		s.log.LogAttrs(s.base, slog.LevelError, "page of an error cannot be written", x.logAttrs(slog.Any("error", err))...)
+	}
+	ctx.SetStatusCode(status)
+	h := &ctx.Response.Header
+	h.SetCanonical(headerPolicy, []byte(web.Policy))
+	h.SetCanonical(headerCacheControl, noStore)
+	ctx.SetContentType("text/html; charset=utf-8")
+	ctx.SetBody(body.Bytes())
 }
 
 // rawPath is the path as it was sent.
@@ -72,15 +97,15 @@ func lowerSlug(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		slug, _ := ctx.UserValue("slug").(string)
 		if lower := strings.ToLower(slug); lower != slug {
-			redirect(ctx, strings.Replace(rawPath(ctx), "/"+slug, "/"+lower, 1))
+			redirectTo(ctx, strings.Replace(rawPath(ctx), "/"+slug, "/"+lower, 1))
 			return
 		}
 		h(ctx)
 	}
 }
 
-// redirect leads to another path of ours, with the query that the request has.
-func redirect(ctx *fasthttp.RequestCtx, path string) {
+// redirectTo leads to another path of ours, with the query that the request has.
+func redirectTo(ctx *fasthttp.RequestCtx, path string) {
 	if query := ctx.URI().QueryString(); len(query) > 0 {
 		path += "?" + string(query)
 	}

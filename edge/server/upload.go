@@ -71,7 +71,7 @@ func (s *Server) takeFile(ctx *fasthttp.RequestCtx, c *route.Call) (*upload, err
 	query := func(name string) string { return string(ctx.QueryArgs().Peek(name)) }
 	err = u.read(multipart.NewReader(body, params["boundary"]), s.cfg.UploadDir, func(f *route.File, head []byte) (route.Bound, error) {
 		bound, err := c.Op.Handler.Judge(c, &route.Part{File: f, Head: head, Fields: u.fields, Query: query})
-		body.allow(bound.Bytes)
+		body.allowBytes(bound.Bytes)
 		return bound, err
 	})
 	if err == nil {
@@ -97,8 +97,8 @@ type formBody struct {
 	until  time.Time
 }
 
-// allow lets the body have more bytes, and the time that they take.
-func (b *formBody) allow(bytes int64) {
+// allowBytes lets the body have more bytes, and the time that they take.
+func (b *formBody) allowBytes(bytes int64) {
 	b.left += bytes
 	b.until = b.until.Add(time.Duration(bytes/uploadRate) * time.Second)
 }
@@ -164,7 +164,7 @@ func (u *upload) read(r *multipart.Reader, dir string, judge judge) error {
 			if u.file != nil {
 				return route.Invalid(route.Issue{Path: "file", Code: route.IssueDuplicate, Message: "must be the only file"})
 			}
-			if err := u.spool(part, dir, judge); err != nil {
+			if err := u.spoolPart(part, dir, judge); err != nil {
 				return err
 			}
 			note(u.file.Type)
@@ -189,8 +189,8 @@ func (u *upload) read(r *multipart.Reader, dir string, judge judge) error {
 // judge bounds a file by what its part begins with.
 type judge func(f *route.File, head []byte) (route.Bound, error)
 
-// spool writes the part's bytes to a file, unless its beginning tells already that it is not taken.
-func (u *upload) spool(part *multipart.Part, dir string, judge judge) error {
+// spoolPart writes the part's bytes to a file, unless its beginning tells already that it is not taken.
+func (u *upload) spoolPart(part *multipart.Part, dir string, judge judge) error {
 	media, _, _ := mime.ParseMediaType(part.Header.Get("Content-Type"))
 	f := &route.File{Name: cleanName(part.FileName()), Type: media}
 	head := make([]byte, route.HeadBytes)

@@ -22,7 +22,7 @@ func (h *Hub) write(v *viewer) {
 	h.mu.Lock()
 	delete(h.direct, v)
 	h.mu.Unlock()
-	h.left(v)
+	h.closeConnection(v)
 }
 
 func (h *Hub) writeAll(v *viewer) {
@@ -31,14 +31,14 @@ func (h *Hub) writeAll(v *viewer) {
 	var items []item
 	for {
 		st := v.topic.state.Load()
-		v.beat(h.now())
-		items = v.batch(st, items[:0])
+		v.needsBeat(h.now())
+		items = v.appendMissing(st, items[:0])
 		for i := range items {
 			if !h.writeItem(v, &items[i]) {
 				return
 			}
 		}
-		if v.ended() {
+		if v.isDone() {
 			return
 		}
 		if len(items) > 0 {
@@ -71,7 +71,7 @@ func (h *Hub) writeItem(v *viewer, it *item) bool {
 		}
 		b = b[n:]
 	}
-	v.took([]item{*it}, len(it.bytes), h.now())
+	v.advanceBy([]item{*it}, len(it.bytes), h.now())
 	return true
 }
 

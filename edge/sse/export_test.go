@@ -5,6 +5,6 @@ import "context"
 // Enter counts a viewer in whose stream never begins, as when its connection
 // breaks before.
 func Enter(ctx context.Context, h *Hub, t Topic) error {
-	_, err := h.enter(ctx, &Request{Topic: t})
+	_, err := h.enterTopic(ctx, &Request{Topic: t})
 	return err
 }

@@ -14,12 +14,12 @@ type frame struct {
 	packed []byte
 }
 
-// form returns the frame as it is sent; packed asks for gzip.
-func (f *frame) form(packed bool) []byte {
+// wireBytes returns the frame as it is sent; packed asks for gzip.
+func (f *frame) wireBytes(packed bool) []byte {
 	if !packed {
 		return f.plain
 	}
-	f.once.Do(func() { f.packed = pack(f.plain) })
+	f.once.Do(func() { f.packed = packFrame(f.plain) })
 	return f.packed
 }
 
@@ -40,10 +40,10 @@ var packers = sync.Pool{New: func() any {
 	return w
 }}
 
-// pack deflates bytes independently of what came before, up to a byte border (RFC 1951; a sync
+// packFrame deflates bytes independently of what came before, up to a byte border (RFC 1951; a sync
 // flush). So a frame that was packed once can follow any other in any stream, and no viewer needs a
 // compressor of its own.
-func pack(plain []byte) []byte {
+func packFrame(plain []byte) []byte {
 	w, _ := packers.Get().(*flate.Writer)
 	defer packers.Put(w)
 	var b bytes.Buffer

@@ -112,7 +112,7 @@ func (h *Hub) Serve(ctx context.Context, rc *fasthttp.RequestCtx, r Request) err
 	head := &rc.Response.Header
 	packed := rc.Request.Header.HasAcceptEncoding("gzip")
 	if !rc.IsHead() {
-		v, err := h.enter(ctx, &r)
+		v, err := h.enterTopic(ctx, &r)
 		if err != nil {
 			return err
 		}
@@ -133,9 +133,9 @@ func (h *Hub) Serve(ctx context.Context, rc *fasthttp.RequestCtx, r Request) err
 	return nil
 }
 
-// enter counts a viewer if the limits allow it, and opens the viewer's topic if it is the first.
-func (h *Hub) enter(ctx context.Context, r *Request) (_ *viewer, err error) {
-	t, first, err := h.admit(r)
+// enterTopic counts a viewer if the limits allow it, and opens the viewer's topic if it is the first.
+func (h *Hub) enterTopic(ctx context.Context, r *Request) (_ *viewer, err error) {
+	t, first, err := h.findOrMakeTopic(r)
 	if err != nil {
 		h.metrics.refused.Inc()
 		return nil, err
@@ -144,7 +144,7 @@ func (h *Hub) enter(ctx context.Context, r *Request) (_ *viewer, err error) {
 	entered := false
 	defer func() { // also when Open panics
 		if !entered {
-			h.release(v)
+			h.releaseViewer(v)
 		}
 	}()
 	if first {
@@ -162,9 +162,9 @@ func (h *Hub) enter(ctx context.Context, r *Request) (_ *viewer, err error) {
 	return v, nil
 }
 
-// admit finds or makes the topic of a viewer that is within the limits. first reports whether the
+// findOrMakeTopic finds or makes the topic of a viewer that is within the limits. first reports whether the
 // caller must still open the topic.
-func (h *Hub) admit(r *Request) (t *topic, first bool, err error) {
+func (h *Hub) findOrMakeTopic(r *Request) (t *topic, first bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	later := 5 + rand.IntN(10) // seconds: a place gets free only when a viewer leaves
@@ -187,8 +187,8 @@ func (h *Hub) admit(r *Request) (t *topic, first bool, err error) {
 	return t, first, nil
 }
 
-// release gives a viewer's place back, and ends its topic if it was the last.
-func (h *Hub) release(v *viewer) {
+// releaseViewer gives a viewer's place back, and ends its topic if it was the last.
+func (h *Hub) releaseViewer(v *viewer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.viewers--
@@ -196,12 +196,12 @@ func (h *Hub) release(v *viewer) {
 		delete(h.addresses, v.client)
 	}
 	if v.topic.viewers--; v.topic.viewers == 0 {
-		h.drop(v.topic)
+		h.dropTopic(v.topic)
 	}
 }
 
-// drop ends a topic. The next viewer who asks for that name makes a new one.
-func (h *Hub) drop(t *topic) {
+// dropTopic ends a topic. The next viewer who asks for that name makes a new one.
+func (h *Hub) dropTopic(t *topic) {
 	if h.topics[t.name] == t {
 		delete(h.topics, t.name)
 	}
@@ -219,7 +219,7 @@ func (h *Hub) start(v *viewer, head []byte, lastID string) {
 	h.mu.Unlock()
 	if stopped {
 		_ = v.conn.Close() // the viewer goes even if this fails
-		h.release(v)
+		h.releaseViewer(v)
 		return
 	}
 	now := h.now()
@@ -227,23 +227,23 @@ func (h *Hub) start(v *viewer, head []byte, lastID string) {
 		head = append(head, gzipHeader...)
 		v.topic.packed.Store(true)
 	}
-	v.rest = append(head, h.hints[v.lot].form(v.packed)...)
+	v.rest = append(head, h.hints[v.lot].wireBytes(v.packed)...)
 	v.began, v.moved, v.refresh = now, now, h.refreshAt(now)
-	v.resume(lastID)
-	inner, plain := below(v.conn)
+	v.resumeAfter(lastID)
+	inner, plain := innerConnection(v.conn)
 	if tcp, ok := inner.(*net.TCPConn); ok {
 		_ = tcp.SetWriteBuffer(sendBuffer) // on failure the default remains, which only costs more memory
 	}
-	if plain && h.writers.take(v, inner) {
+	if plain && h.writers.takeViewer(v, inner) {
 		return
 	}
 	go h.write(v) // on a goroutine of its own, so that the request's memory is freed
 }
 
-// left closes the connection of a viewer whose stream has ended.
-func (h *Hub) left(v *viewer) {
+// closeConnection closes the connection of a viewer whose stream has ended.
+func (h *Hub) closeConnection(v *viewer) {
 	_ = v.conn.Close() // the viewer goes even if this fails
-	h.release(v)
+	h.releaseViewer(v)
 	h.metrics.viewers.Dec()
 	h.live.Done()
 }
@@ -277,13 +277,13 @@ func (h *Hub) Stop(ctx context.Context) error {
 	case <-ctx.Done():
 		err = fmt.Errorf("stop sse: %w", ctx.Err())
 		close(h.cut)
-		h.writers.wake()
+		h.writers.wakeShards()
 		h.closeDirect()
 		<-ended
 	}
 	h.mu.Lock()
 	for _, t := range h.topics { // of viewers whose connection broke before their stream began
-		h.drop(t)
+		h.dropTopic(t)
 	}
 	h.mu.Unlock()
 	h.writers.stop()

@@ -81,8 +81,8 @@ type state struct {
 	next     chan struct{} // closed when a newer state has replaced this one
 }
 
-// first is the number of the oldest frame in the ring.
-func (s *state) first() uint64 { return s.last - uint64(len(s.frames)) + 1 }
+// firstFrame is the number of the oldest frame in the ring.
+func (s *state) firstFrame() uint64 { return s.last - uint64(len(s.frames)) + 1 }
 
 func newTopic(h *Hub, name string) *topic {
 	t := &topic{
@@ -98,14 +98,14 @@ func newTopic(h *Hub, name string) *topic {
 // that waits.
 func (t *topic) open(ctx context.Context, topic Topic) {
 	defer close(t.ready)
-	t.source, t.err = topic.Open(ctx, t.changed)
+	t.source, t.err = topic.Open(ctx, t.noteChange)
 	if t.err == nil && !t.start() {
 		t.source.Close()
 		t.err = engine.Refuse(engine.Unavailable, nil)
 	}
 	if t.err != nil {
 		t.hub.mu.Lock()
-		t.hub.drop(t) // the next viewer tries again
+		t.hub.dropTopic(t) // the next viewer tries again
 		t.hub.mu.Unlock()
 	}
 }
@@ -117,23 +117,23 @@ func (t *topic) start() bool {
 	if t.hub.stopped {
 		return false
 	}
-	t.ask()
+	t.askSnapshot()
 	t.hub.running.Go(t.run)
 	return true
 }
 
-// changed wakes the topic.
-func (t *topic) changed() {
+// noteChange wakes the topic.
+func (t *topic) noteChange() {
 	select {
 	case t.wake <- struct{}{}:
 	default:
 	}
 }
 
-// ask requests a new snapshot.
-func (t *topic) ask() {
+// askSnapshot requests a new snapshot.
+func (t *topic) askSnapshot() {
 	t.wanted.Store(true)
-	t.changed()
+	t.noteChange()
 }
 
 // run calls take whenever something has changed, until the last viewer has left.
@@ -143,18 +143,18 @@ func (t *topic) run() {
 	defer t.hub.metrics.topics.Dec()
 	pace := time.NewTimer(0)
 	defer pace.Stop()
-	for await(t, pace.C) && await(t, t.wake) {
-		panics.Do(t.hub.cfg.Log, "topic of live streams", func() { t.take(time.Now()) })
+	for awaitSignal(t, pace.C) && awaitSignal(t, t.wake) {
+		panics.Do(t.hub.cfg.Log, "topic of live streams", func() { t.takeChanges(time.Now()) })
 		pace.Reset(t.hub.cfg.Pace)
 	}
 	end := *t.state.Load()
 	end.final = true
-	t.publish(&end)
+	t.publishState(&end)
 	<-t.gone
 }
 
-// await waits for a signal of the topic. It reports whether the topic goes on.
-func await[T any](t *topic, signal <-chan T) bool {
+// awaitSignal waits for a signal of the topic. It reports whether the topic goes on.
+func awaitSignal[T any](t *topic, signal <-chan T) bool {
 	select {
 	case <-t.gone:
 		return false
@@ -165,9 +165,9 @@ func await[T any](t *topic, signal <-chan T) bool {
 	}
 }
 
-// take makes a frame of what has changed. It makes a snapshot too if one is wanted and the last one
+// takeChanges makes a frame of what has changed. It makes a snapshot too if one is wanted and the last one
 // is older than snapshotLife.
-func (t *topic) take(now time.Time) {
+func (t *topic) takeChanges(now time.Time) {
 	st := *t.state.Load()
 	whole := t.wanted.Load() && (st.snapshot == nil || now.Sub(st.made) >= snapshotLife)
 	if whole {
@@ -185,21 +185,21 @@ func (t *topic) take(now time.Time) {
 			st.bytes -= len(st.frames[0].plain)
 		}
 		t.hub.metrics.frames.Inc()
-		if now.Sub(st.made) >= snapshotLife || st.snapshot != nil && st.snapshot.number+1 < st.first() {
+		if now.Sub(st.made) >= snapshotLife || st.snapshot != nil && st.snapshot.number+1 < st.firstFrame() {
 			st.snapshot = nil
 		}
 	}
 	if len(snapshot) > 0 {
 		st.snapshot, st.made = t.encode(st.last, snapshot), now
 	}
-	t.publish(&st)
+	t.publishState(&st)
 }
 
-// publish replaces the topic's state and tells the writers.
-func (t *topic) publish(st *state) {
+// publishState replaces the topic's state and tells the writers.
+func (t *topic) publishState(st *state) {
 	st.next = make(chan struct{})
 	close(t.state.Swap(st).next)
-	t.hub.writers.notify(t)
+	t.hub.writers.notifyTopic(t)
 }
 
 // encode makes one frame of events that go out together. Only its last event carries the id, so a
@@ -220,6 +220,6 @@ func (t *topic) encode(number uint64, events []Event) *frame {
 		b = append(b, "\n\n"...)
 	}
 	f := &frame{number: number, plain: b}
-	f.form(t.packed.Load()) // packed here, because packing a large snapshot takes milliseconds for which a writer's other viewers would wait
+	f.wireBytes(t.packed.Load()) // packed here, because packing a large snapshot takes milliseconds for which a writer's other viewers would wait
 	return f
 }

@@ -43,21 +43,21 @@ type item struct {
 	last     bool
 }
 
-// resume puts the viewer behind the frame that it saw last, if the ring still has what followed.
-func (v *viewer) resume(lastID string) {
+// resumeAfter puts the viewer behind the frame that it saw last, if the ring still has what followed.
+func (v *viewer) resumeAfter(lastID string) {
 	v.whole = true
 	epoch, number, ok := strings.Cut(lastID, "-")
 	if !ok || epoch != v.topic.epoch {
 		return
 	}
 	n, err := strconv.ParseUint(number, 10, 63)
-	if st := v.topic.state.Load(); err == nil && n <= st.last && n+1 >= st.first() {
+	if st := v.topic.state.Load(); err == nil && n <= st.last && n+1 >= st.firstFrame() {
 		v.next, v.whole = n+1, false
 	}
 }
 
-// batch appends what the viewer lacks, in order.
-func (v *viewer) batch(st *state, items []item) []item {
+// appendMissing appends what the viewer lacks, in order.
+func (v *viewer) appendMissing(st *state, items []item) []item {
 	if len(v.rest) > 0 {
 		items = append(items, item{bytes: v.rest, next: v.next, last: v.last})
 	}
@@ -65,31 +65,31 @@ func (v *viewer) batch(st *state, items []item) []item {
 		return items
 	}
 	next := v.next
-	if next < st.first() && !v.whole {
+	if next < st.firstFrame() && !v.whole {
 		v.whole = true
 		v.topic.hub.metrics.resyncs.Inc()
 	}
 	if v.whole {
 		if s := st.snapshot; s != nil && s.number+1 >= next { // a snapshot older than what the viewer has seen is never sent
 			next = s.number + 1
-			items = append(items, item{bytes: s.form(v.packed), next: next, snapshot: true})
+			items = append(items, item{bytes: s.wireBytes(v.packed), next: next, snapshot: true})
 		} else {
-			v.topic.ask()
+			v.topic.askSnapshot()
 		}
 	}
-	there := next >= st.first()
+	there := next >= st.firstFrame()
 	for ; there && next <= st.last && len(items) < maxBatch; next++ {
-		items = append(items, item{bytes: st.frames[next-st.first()].form(v.packed), next: next + 1})
+		items = append(items, item{bytes: st.frames[next-st.firstFrame()].wireBytes(v.packed), next: next + 1})
 	}
 	if st.final && (!there || next > st.last) {
 		hint := v.topic.hub.hints[v.lot]
-		items = append(items, item{bytes: hint.form(v.packed), next: next, last: true})
+		items = append(items, item{bytes: hint.wireBytes(v.packed), next: next, last: true})
 	}
 	return items
 }
 
-// took moves the viewer on by n bytes of the items.
-func (v *viewer) took(items []item, n int, now time.Duration) {
+// advanceBy moves the viewer on by n bytes of the items.
+func (v *viewer) advanceBy(items []item, n int, now time.Duration) {
 	if n > 0 {
 		v.moved = now
 	}
@@ -111,32 +111,32 @@ func (v *viewer) took(items []item, n int, now time.Duration) {
 	}
 }
 
-// ended reports whether the viewer has everything.
-func (v *viewer) ended() bool { return v.last && len(v.rest) == 0 }
+// isDone reports whether the viewer has everything.
+func (v *viewer) isDone() bool { return v.last && len(v.rest) == 0 }
 
-// beat does what is due by time alone: a new snapshot, a keep-alive. It reports whether there may
+// needsBeat does what is due by time alone: a new snapshot, a keep-alive. It reports whether there may
 // be something to write.
-func (v *viewer) beat(now time.Duration) bool {
+func (v *viewer) needsBeat(now time.Duration) bool {
 	h := v.topic.hub
 	if now >= v.refresh {
 		v.whole = true
 	}
 	if len(v.rest) == 0 && now-v.moved >= h.cfg.KeepAlive {
-		v.rest, v.began = h.comment.form(v.packed), now
+		v.rest, v.began = h.comment.wireBytes(v.packed), now
 	}
 	return v.whole || len(v.rest) > 0
 }
 
-// stalled reports whether a viewer that cannot be written must be cut off. The time for one frame
+// isStalled reports whether a viewer that cannot be written must be cut off. The time for one frame
 // is bounded too: a viewer that takes a few bytes now and then would keep a whole frame in memory.
-func (v *viewer) stalled(now time.Duration) bool {
+func (v *viewer) isStalled(now time.Duration) bool {
 	stall := v.topic.hub.cfg.Stall
 	return now-v.moved >= stall || len(v.rest) > 0 && now-v.began >= 6*stall
 }
 
-// below returns the innermost connection under those that wrap it. plain reports whether what is
+// innerConnection returns the innermost connection under those that wrap it. plain reports whether what is
 // written to it reaches the viewer unchanged.
-func below(c net.Conn) (inner net.Conn, plain bool) {
+func innerConnection(c net.Conn) (inner net.Conn, plain bool) {
 	for plain = true; ; {
 		if _, ok := c.(*tls.Conn); ok {
 			plain = false

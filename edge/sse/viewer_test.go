@@ -50,17 +50,17 @@ func TestAnyPace(t *testing.T) {
 		topic.wanted.Store(true)
 		clock, packed := time.Now(), rapid.Bool().Draw(t, "packed")
 		v := &viewer{topic: topic, packed: packed}
-		v.resume("")
+		v.resumeAfter("")
 		var out []byte
 		write := func(room int) {
-			items := v.batch(topic.state.Load(), nil)
+			items := v.appendMissing(topic.state.Load(), nil)
 			n := 0
 			for _, it := range items {
 				size := min(room-n, len(it.bytes))
 				out = append(out, it.bytes[:size]...)
 				n += size
 			}
-			v.took(items, n, h.now())
+			v.advanceBy(items, n, h.now())
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"change": func(t *rapid.T) {
@@ -68,21 +68,21 @@ func TestAnyPace(t *testing.T) {
 				for range rapid.IntRange(1, 20).Draw(t, "changes") {
 					source.at++
 					clock = clock.Add(50 * time.Millisecond)
-					topic.take(clock)
+					topic.takeChanges(clock)
 				}
 			},
-			"take":    func(*rapid.T) { topic.take(clock) },
+			"take":    func(*rapid.T) { topic.takeChanges(clock) },
 			"write":   func(t *rapid.T) { write(rapid.IntRange(0, 50_000).Draw(t, "room")) },
-			"refresh": func(*rapid.T) { v.refresh = 0; v.beat(h.now()) },
-			"silence": func(*rapid.T) { v.moved = -h.cfg.KeepAlive; v.beat(h.now()) },
+			"refresh": func(*rapid.T) { v.refresh = 0; v.needsBeat(h.now()) },
+			"silence": func(*rapid.T) { v.moved = -h.cfg.KeepAlive; v.needsBeat(h.now()) },
 		})
-		for topic.take(clock.Add(time.Hour)); v.next <= topic.state.Load().last; topic.take(clock.Add(time.Hour)) {
+		for topic.takeChanges(clock.Add(time.Hour)); v.next <= topic.state.Load().last; topic.takeChanges(clock.Add(time.Hour)) {
 			write(1 << 20)
 		}
 		end := *topic.state.Load()
 		end.final = true
-		topic.publish(&end)
-		for !v.ended() {
+		topic.publishState(&end)
+		for !v.isDone() {
 			write(1 << 20)
 		}
 		if packed {

@@ -82,7 +82,7 @@ func newShard(h *Hub) (*shard, error) {
 		_ = unix.Close(s.epoll) // nothing is registered in it
 		return nil, fmt.Errorf("eventfd: %w", err)
 	}
-	if err := s.watch(s.signal, unix.EPOLLIN); err != nil {
+	if err := s.watchDescriptor(s.signal, unix.EPOLLIN); err != nil {
 		s.release()
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (s *shard) release() {
 	_ = unix.Close(s.signal)
 }
 
-func (s *shard) watch(fd int, events uint32) error {
+func (s *shard) watchDescriptor(fd int, events uint32) error {
 	event := unix.EpollEvent{Events: events, Fd: int32(fd)} //nolint:gosec // descriptors are small
 	if err := unix.EpollCtl(s.epoll, unix.EPOLL_CTL_ADD, fd, &event); err != nil {
 		return fmt.Errorf("epoll_ctl: %w", err)
@@ -102,10 +102,10 @@ func (s *shard) watch(fd int, events uint32) error {
 	return nil
 }
 
-// take takes a viewer over, if its connection has a descriptor. It duplicates the descriptor and
+// takeViewer takes a viewer over, if its connection has a descriptor. It duplicates the descriptor and
 // closes the connection below: so only the shard can close the descriptor it writes to. Otherwise
 // the number could come to name the next client's connection.
-func (w *writers) take(v *viewer, inner net.Conn) bool {
+func (w *writers) takeViewer(v *viewer, inner net.Conn) bool {
 	conn, ok := inner.(syscall.Conn)
 	if !ok {
 		return false
@@ -122,33 +122,33 @@ func (w *writers) take(v *viewer, inner net.Conn) bool {
 	_ = inner.Close()                                                                     // the other descriptor keeps the connection
 	_ = unix.SetsockoptInt(v.fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, unacknowledged) // other kinds of sockets do not have this option
 	s := w.shards[w.turn.Add(1)%uint64(len(w.shards))]
-	s.hand(func() { s.arrived = append(s.arrived, v) })
+	s.handWork(func() { s.arrived = append(s.arrived, v) })
 	return true
 }
 
-// notify tells the shards that a topic has a new state.
-func (w *writers) notify(t *topic) {
+// notifyTopic tells the shards that a topic has a new state.
+func (w *writers) notifyTopic(t *topic) {
 	for _, s := range w.shards {
-		s.hand(func() { s.changed[t] = struct{}{} })
+		s.handWork(func() { s.changed[t] = struct{}{} })
 	}
 }
 
-// wake makes every shard look at what was handed over and at its viewers.
-func (w *writers) wake() {
+// wakeShards makes every shard look at what was handed over and at its viewers.
+func (w *writers) wakeShards() {
 	for _, s := range w.shards {
-		s.hand(func() {})
+		s.handWork(func() {})
 	}
 }
 
 // stop ends the shards. All their viewers must have left.
 func (w *writers) stop() {
 	for _, s := range w.shards {
-		s.hand(func() { s.closed = true })
+		s.handWork(func() { s.closed = true })
 	}
 }
 
-// hand hands work to the shard and wakes it, unless the shard has been stopped.
-func (s *shard) hand(work func()) {
+// handWork hands work to the shard and wakes it, unless the shard has been stopped.
+func (s *shard) handWork(work func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -177,13 +177,13 @@ func (s *shard) run() {
 		}
 		s.now = s.hub.now()
 		for i := range max(n, 0) {
-			s.event(&events[i])
+			s.handleEvent(&events[i])
 		}
-		if s.serve() {
+		if s.serveWork() {
 			return
 		}
 		if s.now >= next {
-			s.tick()
+			s.doDueWork()
 			next = s.now + s.beat
 		}
 		if s.written > 0 {
@@ -193,8 +193,8 @@ func (s *shard) run() {
 	}
 }
 
-// event handles what epoll says about one descriptor.
-func (s *shard) event(e *unix.EpollEvent) {
+// handleEvent handles what epoll says about one descriptor.
+func (s *shard) handleEvent(e *unix.EpollEvent) {
 	if int(e.Fd) == s.signal {
 		return // run calls serve in any case
 	}
@@ -202,15 +202,15 @@ func (s *shard) event(e *unix.EpollEvent) {
 	switch {
 	case v == nil: // the viewer left earlier in this round
 	case e.Events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0:
-		s.leave(v)
+		s.endStream(v)
 	case v.blocked:
 		v.blocked = false
 		s.write(v)
 	}
 }
 
-// serve does the work that was handed over. It reports whether the shard has been stopped.
-func (s *shard) serve() (stopped bool) {
+// serveWork does the work that was handed over. It reports whether the shard has been stopped.
+func (s *shard) serveWork() (stopped bool) {
 	s.mu.Lock()
 	arrived, changed := s.arrived, s.changed
 	s.arrived, s.changed = nil, s.spare
@@ -236,7 +236,7 @@ func (s *shard) serve() (stopped bool) {
 	select {
 	case <-s.hub.cut:
 		for _, v := range s.viewers {
-			s.leave(v)
+			s.endStream(v)
 		}
 	default:
 	}
@@ -247,15 +247,15 @@ func (s *shard) add(v *viewer) {
 	s.viewers[v.fd] = v
 	v.index = len(s.topics[v.topic])
 	s.topics[v.topic] = append(s.topics[v.topic], v)
-	if err := s.watch(v.fd, unix.EPOLLRDHUP|unix.EPOLLOUT|unix.EPOLLET); err != nil {
-		s.leave(v)
+	if err := s.watchDescriptor(v.fd, unix.EPOLLRDHUP|unix.EPOLLOUT|unix.EPOLLET); err != nil {
+		s.endStream(v)
 		return
 	}
 	s.write(v)
 }
 
-// leave ends a viewer's stream.
-func (s *shard) leave(v *viewer) {
+// endStream ends a viewer's stream.
+func (s *shard) endStream(v *viewer) {
 	delete(s.viewers, v.fd)
 	viewers := s.topics[v.topic]
 	last := len(viewers) - 1
@@ -268,22 +268,22 @@ func (s *shard) leave(v *viewer) {
 	// started may hold the descriptor too.
 	_ = unix.EpollCtl(s.epoll, unix.EPOLL_CTL_DEL, v.fd, nil)
 	_ = unix.Close(v.fd) // the viewer goes even if this fails
-	s.hub.left(v)
+	s.hub.closeConnection(v)
 }
 
-// tick does what is due by time alone.
-func (s *shard) tick() {
+// doDueWork does what is due by time alone.
+func (s *shard) doDueWork() {
 	for _, v := range s.viewers {
 		switch {
 		case !v.blocked:
-			if v.beat(s.now) {
+			if v.needsBeat(s.now) {
 				s.write(v)
 			}
-		case v.stalled(s.now):
+		case v.isStalled(s.now):
 			s.hub.metrics.cutOff.Inc()
 			// The kernel must not keep the bytes that it has not sent.
 			_ = unix.SetsockoptLinger(v.fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
-			s.leave(v)
+			s.endStream(v)
 		}
 	}
 }
@@ -292,31 +292,31 @@ func (s *shard) tick() {
 func (s *shard) write(v *viewer) {
 	st := v.topic.state.Load()
 	for {
-		s.items = v.batch(st, s.items[:0])
+		s.items = v.appendMissing(st, s.items[:0])
 		if len(s.items) == 0 {
 			return
 		}
-		n, all, err := s.send(v.fd)
+		n, all, err := s.sendTo(v.fd)
 		if err != nil {
-			s.leave(v)
+			s.endStream(v)
 			return
 		}
 		s.written += n
-		v.took(s.items, n, s.now)
+		v.advanceBy(s.items, n, s.now)
 		if !all {
 			v.blocked, v.moved = true, s.now
 			return
 		}
-		if v.ended() {
-			s.leave(v)
+		if v.isDone() {
+			s.endStream(v)
 			return
 		}
 	}
 }
 
-// send writes the items at hand in one call, without waiting. It returns how many bytes were taken
+// sendTo writes the items at hand in one call, without waiting. It returns how many bytes were taken
 // and whether that was everything.
-func (s *shard) send(fd int) (n int, all bool, err error) {
+func (s *shard) sendTo(fd int) (n int, all bool, err error) {
 	s.vector = s.vector[:0]
 	size := 0
 	for i := range s.items {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"boxoffice/edge/names"
 	"boxoffice/edge/route"
 	"boxoffice/engine/seatmap"
 )
@@ -74,7 +75,9 @@ type expansion struct {
 	issues  []route.Issue
 	ids     map[string]struct{}
 	points  map[[2]int32]struct{}
-	printed map[[2]string]struct{} // row and seat labels of the section at hand
+	printed map[[3]string]string // where each seat is, by the names.Key of its section's name, row and label
+	name    string               // the names.Key of the section at hand
+	label   string               // the names.Key of the label of the row at hand
 }
 
 // reserve makes room for n seats.
@@ -83,7 +86,7 @@ func (x *expansion) reserve(n int) {
 	l.SeatIDs, l.Labels = make([]string, 0, n), make([]string, 0, n)
 	l.SeatRow, l.SeatX, l.SeatY = make([]int32, 0, n), make([]int32, 0, n), make([]int32, 0, n)
 	l.SeatKind, l.Gap = make([]uint8, 0, n), make([]bool, 0, n)
-	x.ids, x.points, x.printed = make(map[string]struct{}, n), make(map[[2]int32]struct{}, n), map[[2]string]struct{}{}
+	x.ids, x.points, x.printed = make(map[string]struct{}, n), make(map[[2]int32]struct{}, n), make(map[[3]string]string, n)
 }
 
 func (x *expansion) report(path, code, format string, args ...any) {
@@ -114,7 +117,7 @@ func (x *expansion) elements() {
 
 func (x *expansion) section(path string, s *Section) {
 	x.layout.Sections = append(x.layout.Sections, seatmap.Section{ID: s.ID, Name: s.Name})
-	clear(x.printed)
+	x.name = names.Key(s.Name)
 	for i := range s.Rows {
 		if len(x.issues) >= route.MaxIssues {
 			return
@@ -148,6 +151,7 @@ func (x *expansion) listed(path string, s *Section, r *Row) {
 
 // row begins a row.
 func (x *expansion) row(label string) {
+	x.label = names.Key(label)
 	x.layout.Rows = append(x.layout.Rows, seatmap.Row{Section: int32(len(x.layout.Sections) - 1), Label: label})
 }
 
@@ -168,8 +172,12 @@ func (x *expansion) seat(path, row string, s *seat) {
 	if !add(x.ids, s.id) {
 		x.report(path, route.IssueDuplicate, "has the id of another seat, %s", s.id)
 	}
-	if !add(x.printed, [2]string{row, s.label}) {
-		x.report(path, route.IssueDuplicate, "has the section, row and label of another seat: row %s, seat %s", row, s.label)
+	seen := [3]string{x.name, x.label, names.Key(s.label)}
+	if other, taken := x.printed[seen]; taken {
+		x.report(path, route.IssueDuplicate, "looks like %s on a ticket: section %s, row %s, seat %s",
+			other, x.layout.Sections[len(x.layout.Sections)-1].Name, row, s.label)
+	} else {
+		x.printed[seen] = s.id
 	}
 	if !add(x.points, point) {
 		x.report(path, route.IssueDuplicate, "is on the point of another seat, %d, %d", s.x, s.y)

@@ -77,7 +77,7 @@ func (x *expansion) form(path string, r *Row) bool {
 
 // drawing reports whether the row has what only a straight one or an arc may have.
 func (r *Row) drawing() bool {
-	return r.Count != 0 || r.FirstNumber != 0 || r.Numbering != "" || r.AislesAfter != nil || r.Wheelchair != nil || r.Companion != nil ||
+	return r.Count != 0 || r.FirstNumber != nil || r.Numbering != "" || r.AislesAfter != nil || r.Wheelchair != nil || r.Companion != nil ||
 		r.Repeat != 0 || r.Step != nil || r.RadiusStep != 0 || r.CountStep != 0
 }
 
@@ -119,8 +119,8 @@ func (x *expansion) positions(path string, positions []int, last int, taken map[
 
 func (r *Row) firstNumber() int {
 	switch {
-	case r.FirstNumber > 0:
-		return r.FirstNumber
+	case r.FirstNumber != nil:
+		return *r.FirstNumber
 	case r.Numbering == even:
 		return 2
 	}

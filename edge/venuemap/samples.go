@@ -14,7 +14,7 @@ func Theatre() *Document {
 		return Row{Label: label, Center: center, Radius: radius, Angles: angles, Count: count}
 	}
 	middle, left, right := rows("A", 1050, 11, 105, 75), rows("A", 1050, 6, 125, 110), rows("A", 1050, 6, 70, 55)
-	middle.Repeat, middle.RadiusStep, middle.CountStep, middle.FirstNumber = 12, 95, 0.9, 101
+	middle.Repeat, middle.RadiusStep, middle.CountStep, middle.FirstNumber = 12, 95, 0.9, new(101)
 	left.Repeat, left.RadiusStep, left.CountStep, left.Numbering = 10, 95, 0.45, odd
 	right.Repeat, right.RadiusStep, right.CountStep, right.Numbering = 10, 95, 0.45, even
 	wheelchairs := rows("W", 2200, 8, 100, 80)

@@ -37,7 +37,7 @@ func printed(t testing.TB) []byte {
 			if !f.Processed {
 				return nil
 			}
-			s.Examples = nil
+			s.Examples, s.Format = nil, nil                                   // the only format, name, says how we read a text
 			if s.Items != nil && s.Items.SchemaOrBool.TypeObject.Ref == nil { // a slice's tags are its elements'
 				items := s.Items.SchemaOrBool.TypeObject
 				items.Minimum, items.Maximum, s.Minimum, s.Maximum = s.Minimum, s.Maximum, nil, nil

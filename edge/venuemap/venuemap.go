@@ -19,7 +19,7 @@ const (
 // canvas, of which the author decides how long they are: a centimetre, say. x
 // grows to the right and y downwards. A point is a list of its x and y.
 type Document struct {
-	Name     string    `json:"name" required:"true" minLength:"1" maxLength:"200" example:"Small hall" description:"The map's name, by which its organization finds it."`
+	Name     string    `json:"name" required:"true" format:"name" minLength:"1" maxLength:"200" example:"Small hall" description:"The map's name, by which its organization finds it."`
 	Canvas   Canvas    `json:"canvas" required:"true" example:"{\"width\":1000,\"height\":800}" description:"The room that the map is drawn in. Its units are the author's: a centimetre, say."`
 	Focus    []int     `json:"focus" required:"true" minItems:"2" maxItems:"2" minimum:"0" maximum:"100000" example:"[500,50]" description:"The point that everybody looks at, x and y. The best seats are those nearest to it."`
 	Sections []Section `json:"sections" maxItems:"500" example:"[{\"id\":\"stalls\",\"name\":\"Stalls\",\"rows\":[{\"label\":\"A\",\"from\":[200,300],\"to\":[800,300],\"count\":12,\"repeat\":8,\"step\":[0,60]}]}]" description:"The parts of the house that have seats, each priced as one. A draft may have none; what is published has one."`
@@ -35,7 +35,7 @@ type Canvas struct {
 // Section is a part of the house that is priced as one.
 type Section struct {
 	ID   string `json:"id" required:"true" minLength:"1" maxLength:"20" pattern:"^[A-Za-z0-9._:-]+$" description:"What names the section when it is priced; unique in the map."`
-	Name string `json:"name" required:"true" minLength:"1" maxLength:"40" description:"The section's name as it is printed on tickets."`
+	Name string `json:"name" required:"true" format:"name" minLength:"1" maxLength:"40" description:"The section's name as it is printed on tickets."`
 	Rows []Row  `json:"rows" required:"true" minItems:"1" maxItems:"1000" description:"The section's rows. Each lists its seats, or is a straight line or an arc of them."`
 }
 
@@ -45,7 +45,7 @@ type Section struct {
 // it. Positions are 1, 2, 3... along the row, beginning at From or at the first
 // angle.
 type Row struct {
-	Label string `json:"label" required:"true" minLength:"1" maxLength:"10" description:"The row's label as it is printed on tickets."`
+	Label string `json:"label" required:"true" format:"name" minLength:"1" maxLength:"10" description:"The row's label as it is printed on tickets."`
 	ID    string `json:"id,omitzero" maxLength:"20" pattern:"^[A-Za-z0-9._:-]+$" description:"What stands for the row in the ids of its seats, section-row-seat; the label without it."`
 
 	Seats []Seat `json:"seats,omitzero" maxItems:"1000" description:"The row's seats, listed one by one in order along the row."`
@@ -58,7 +58,7 @@ type Row struct {
 	Angles []float64 `json:"angles,omitzero" minItems:"2" maxItems:"2" minimum:"-720" maximum:"720" description:"Of an arc: where its first and last seat are, in degrees clockwise from the right; 90 is below the center."`
 
 	Count       int    `json:"count,omitzero" minimum:"1" maximum:"1000" description:"How many seats a straight row or an arc has, at equal distances."`
-	FirstNumber int    `json:"firstNumber,omitzero" minimum:"1" maximum:"100000" description:"The lowest number of the row's seats; without it 1, or 2 if the numbering is even."`
+	FirstNumber *int   `json:"firstNumber,omitzero" minimum:"0" maximum:"100000" description:"The lowest number of the row's seats; without it 1, or 2 if the numbering is even."`
 	Numbering   string `json:"numbering,omitzero" enum:"ascending,descending,odd,even" description:"How the positions are numbered, ascending without it; odd and even ascend in steps of 2."`
 	AislesAfter []int  `json:"aislesAfter,omitzero" maxItems:"100" minimum:"1" maximum:"999" description:"The positions after which there is an aisle, as wide as a seat."`
 	Wheelchair  []int  `json:"wheelchair,omitzero" maxItems:"1000" minimum:"1" maximum:"1000" description:"The positions that are spaces for wheelchairs."`
@@ -73,7 +73,7 @@ type Row struct {
 // Seat is one seat of a row that lists them.
 type Seat struct {
 	ID          string `json:"id,omitzero" maxLength:"40" pattern:"^[A-Za-z0-9._:-]+$" description:"The seat's id, unique in the map; section-row-label without it."`
-	Label       string `json:"label" required:"true" minLength:"1" maxLength:"10" description:"The seat's label as it is printed on tickets; unique in its section and row."`
+	Label       string `json:"label" required:"true" format:"name" minLength:"1" maxLength:"10" description:"The seat's label as it is printed on tickets; unique in its section and row."`
 	X           int    `json:"x" required:"true" minimum:"0" maximum:"100000" description:"Where the seat is, from the left."`
 	Y           int    `json:"y" required:"true" minimum:"0" maximum:"100000" description:"Where the seat is, from the top."`
 	Kind        string `json:"kind,omitzero" enum:"standard,wheelchair,companion" description:"A standard seat without it, a space for a wheelchair, or a seat for who comes with one."`
@@ -87,5 +87,5 @@ type Element struct {
 	Y      int    `json:"y" required:"true" minimum:"0" maximum:"100000" description:"Where its upper edge is."`
 	Width  int    `json:"width" required:"true" minimum:"1" maximum:"100000" description:"How wide it is."`
 	Height int    `json:"height" required:"true" minimum:"1" maximum:"100000" description:"How high it is."`
-	Label  string `json:"label,omitzero" maxLength:"100" description:"What is written on it."`
+	Label  string `json:"label,omitzero" format:"name" maxLength:"100" description:"What is written on it."`
 }

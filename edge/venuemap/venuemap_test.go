@@ -83,7 +83,7 @@ func TestExpand(t *testing.T) {
 			[]string{"A: s-A-1@0,10c s-A-2@10,10w s-A-3@20,10c"},
 		},
 		"descending": {
-			row{Label: "A", From: []int{0, 10}, To: []int{20, 10}, Count: 3, Numbering: "descending", FirstNumber: 5},
+			row{Label: "A", From: []int{0, 10}, To: []int{20, 10}, Count: 3, Numbering: "descending", FirstNumber: new(5)},
 			[]string{"A: s-A-7@0,10 s-A-6@10,10 s-A-5@20,10"},
 		},
 		"odd": {
@@ -109,6 +109,10 @@ func TestExpand(t *testing.T) {
 		"arcs": {
 			row{Label: "a", ID: "1", Center: []int{200, 0}, Radius: 100, Angles: []float64{180, 0}, Count: 3, Repeat: 2, RadiusStep: 50, CountStep: 2},
 			[]string{"a: s-1-1@100,0 s-1-2@200,100 s-1-3@300,0", "b: s-2-1@50,0 s-2-2@94,106 s-2-3@200,150 s-2-4@306,106 s-2-5@350,0"},
+		},
+		"from 0": {
+			row{Label: "0", From: []int{0, 10}, To: []int{20, 10}, Count: 3, FirstNumber: new(0), Numbering: "even", Repeat: 2, Step: []int{0, 9}},
+			[]string{"0: s-0-0@0,10 s-0-2@10,10 s-0-4@20,10", "1: s-1-0@0,19 s-1-2@10,19 s-1-4@20,19"},
 		},
 		"any label, with an id": {
 			row{Label: "Ряд 7", ID: "r7", From: []int{0, 10}, To: []int{10, 10}, Count: 1},
@@ -161,8 +165,8 @@ func TestExpandRefuses(t *testing.T) {
 		"label that cannot count":  {house(with(func(r *row) { r.Label, r.Repeat, r.Step = "A1", 2, []int{0, 9} })), "sections[0].rows[0].label format"},
 		"id that cannot count":     {house(with(func(r *row) { r.ID, r.Repeat, r.Step = "a-1", 2, []int{0, 9} })), "sections[0].rows[0].id format"},
 		"label that is no id":      {house(with(func(r *row) { r.Label = "Ряд" })), "sections[0].rows[0].id required"},
-		"odd from an even number":  {house(with(func(r *row) { r.Numbering, r.FirstNumber = "odd", 2 })), "sections[0].rows[0].firstNumber format"},
-		"even from an odd number":  {house(with(func(r *row) { r.Numbering, r.FirstNumber = "even", 1 })), "sections[0].rows[0].firstNumber format"},
+		"odd from an even number":  {house(with(func(r *row) { r.Numbering, r.FirstNumber = "odd", new(2) })), "sections[0].rows[0].firstNumber format"},
+		"even from an odd number":  {house(with(func(r *row) { r.Numbering, r.FirstNumber = "even", new(1) })), "sections[0].rows[0].firstNumber format"},
 		"aisle after the last":     {house(with(func(r *row) { r.AislesAfter = []int{1, 5} })), "sections[0].rows[0].aislesAfter[1] maximum"},
 		"aisle twice":              {house(with(func(r *row) { r.AislesAfter = []int{1, 1} })), "sections[0].rows[0].aislesAfter[1] duplicate"},
 		"wheelchair beyond":        {house(with(func(r *row) { r.Wheelchair = []int{6} })), "sections[0].rows[0].wheelchair[0] maximum"},
@@ -210,7 +214,7 @@ func TestExpandAnything(t *testing.T) {
 		for i := range rapid.IntRange(1, 3).Draw(t, "rows") {
 			r := row{
 				Label: pick(t, string(rune('A'+9*i)), "ZZZ", "zz", "2147483647", "A1", "ü", "aB"), ID: pick(t, "", "9", "x-1"),
-				Count: pick(t, 7, 0, 1, 2, 999, 1000), FirstNumber: pick(t, 0, 1, 2, 100_000), Numbering: pick(t, "", "ascending", "descending", "odd", "even"),
+				Count: pick(t, 7, 0, 1, 2, 999, 1000), FirstNumber: pick(t, nil, new(0), new(1), new(2), new(100_000)), Numbering: pick(t, "", "ascending", "descending", "odd", "even"),
 				AislesAfter: pick(t, nil, []int{2, 1}, []int{3, 3}, []int{999}), Wheelchair: pick(t, nil, []int{1, 2}, []int{1000}), Companion: pick(t, nil, []int{3}, []int{1}),
 				Repeat: pick(t, 2, 0, 1, 5, 200), CountStep: pick(t, 0, 0.37, 20),
 			}
@@ -231,6 +235,31 @@ func TestExpandAnything(t *testing.T) {
 		l.Version = 1
 		require.NoError(t, l.Validate())
 	})
+}
+
+// TestLookAlike has seats that a ticket would name alike: their sections' names, rows and labels are
+// the same to people, whatever their ids are.
+func TestLookAlike(t *testing.T) {
+	t.Parallel()
+	at := func(i int, name, row, label string) section {
+		return section{ID: fmt.Sprint("s", i), Name: name, Rows: []venuemap.Row{{ID: "r", Label: row, Seats: []seat{{ID: fmt.Sprint("seat", i), Label: label, X: i, Y: 1}}}}}
+	}
+	base := at(1, "Balcony é", "A", "1b")
+	for _, other := range []section{
+		at(2, "Balcony é", "A", "1b"), at(2, " BALCONY  e\u0301", "a\u200b", "1B "), at(2, "Balcony\u00a0é\ufe0f", "Ａ", "1\u00adb"), at(2, "balcony\u200d é", "A\u202e", "１b"),
+	} {
+		d := house()
+		d.Sections = []section{base, other}
+		_, issues := d.Expand()
+		require.Len(t, issues, 1)
+		require.Equal(t, "sections[1].rows[0].seats[0] duplicate", issues[0].Path+" "+issues[0].Code)
+		require.Contains(t, issues[0].Message, "looks like seat1 on a ticket")
+	}
+	for _, other := range []section{at(2, "Balcony e", "A", "1b"), at(2, "Balcony é", "AA", "1b"), at(2, "Balcony é", "A", "1")} {
+		d := house()
+		d.Sections = []section{base, other}
+		expand(t, d)
+	}
 }
 
 func TestFullHouse(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/order"
+	"boxoffice/engine/velocity"
 )
 
 // Event is an event as its organization sees it.
@@ -23,9 +24,9 @@ func Event(r *event.Record) *api.Event {
 		VenueCity: Optional(t.VenueCity), VenueCountry: Optional(t.VenueCountry), VenueLat: t.VenueLat, VenueLng: t.VenueLng,
 		OnlineLink: api.Shown(t.OnlineLink), OnlineLinkNote: api.Shown(t.OnlineNote), ReturnPolicy: Optional(t.ReturnPolicy),
 		HighlightVideoURL: Optional(t.Highlight), CoverImage: Optional(t.CoverImage), CoverVideo: Optional(t.CoverVideo),
-		Gallery: List(t.Gallery), Currency: t.Currency, AbsorbFees: t.AbsorbFees, RotatingOnly: &t.RotatingOnly, OfflineDoorCodes: t.OfflineDoorCodes,
+		Gallery: List(t.Gallery), Currency: t.Currency, AbsorbFees: t.AbsorbFees, RotatingOnly: &t.RotatingOnly, OfflineDoorCodes: t.OfflineDoorCodes, Rescheduling: !t.NoRescheduling,
 		Branding: Object(t.Branding), SEOData: Object(t.SEO), Entities: List(t.Entities),
-		OrderWindowMinutes: t.OrderWindow / time.Minute.Milliseconds(), Velocity: velocity(&t.Velocity),
+		OrderWindowMinutes: t.OrderWindow / time.Minute.Milliseconds(), Velocity: viewVelocity(&t.Velocity),
 		CreatedAt: api.At(r.CreatedAt), UpdatedAt: api.At(r.UpdatedAt),
 	}
 	if t.Capacity != event.NoCapacity {
@@ -42,8 +43,8 @@ func TicketType(r *inventory.Record, e *event.Details, own bool) *api.TicketType
 	t := &r.Details
 	v := &api.TicketType{
 		ID: inventory.TypeID(r.Ref).String(), Name: t.Name, Type: t.Type,
-		SaleStart: Moment(t.SaleStart), SaleEnd: Moment(t.SaleEnd), Price: Decimal(t.Price), Currency: t.Currency,
-		PriceTotal:    Decimal(order.PriceTotal(t.Price, e.AbsorbFees)),
+		SaleStart: Moment(t.SaleStart), SaleEnd: Moment(t.SaleEnd), Price: Decimal(t.Price, t.Currency), Currency: t.Currency,
+		PriceTotal:    Decimal(order.PriceTotal(t.Price, e.AbsorbFees), t.Currency),
 		QuantityTotal: t.Quantity, MaxPerOrder: t.MaxPerOrder, MaxPerCustomer: t.MaxPerCustomer,
 		Transferable: t.Transferable, Refundable: t.Refundable, RefundDeadline: api.At(t.RefundDeadline),
 		PresaleRequired: t.PresaleCode != "", WaitlistEnabled: t.WaitlistEnabled, Description: Optional(t.Description),
@@ -63,8 +64,8 @@ func TicketType(r *inventory.Record, e *event.Details, own bool) *api.TicketType
 	return v
 }
 
-// velocity shows an event's own limits.
-func velocity(v *event.Velocity) *api.OwnVelocity {
+// viewVelocity shows an event's own limits.
+func viewVelocity(v *velocity.Limits) *api.OwnVelocity {
 	own := func(n int64) *int64 {
 		if n == 0 {
 			return nil

@@ -18,7 +18,7 @@ func Order(o *order.Order, eventID string, codes *secrets.Codes) api.OrderRecord
 	v := api.OrderRecord{
 		ID: o.ID.String(), OrderNumber: secrets.OrderNumber(o.ID), EventID: eventID,
 		Status: o.Status, Currency: o.Currency,
-		Subtotal: Decimal(o.Subtotal), Discount: Decimal(o.Discount), Fees: Decimal(o.Fees), Total: Decimal(o.Total),
+		Subtotal: Decimal(o.Subtotal, o.Currency), Discount: Decimal(o.Discount, o.Currency), Fees: Decimal(o.Fees, o.Currency), Total: Decimal(o.Total, o.Currency),
 		Buyer: api.Buyer{Email: o.Email, Name: Optional(o.Name)},
 		Items: make([]api.OrderLine, len(o.Lines)), Payments: Payments(o), Refunds: make([]api.Refund, len(o.Refunds)),
 		CreatedAt: api.At(o.CreatedAt), UpdatedAt: api.At(o.UpdatedAt), WaivedAt: api.At(o.WaivedAt),
@@ -32,7 +32,7 @@ func Order(o *order.Order, eventID string, codes *secrets.Codes) api.OrderRecord
 		v.Items[i] = api.OrderLine{
 			ReservationDate: date, ReservationSlotID: slot,
 			TicketTypeID: engine.NumberedID(o.ID.Event(), l.Type).String(), Name: l.Name, Quantity: l.Quantity,
-			VenueSeatIDs: List(l.Seats), UnitPrice: Decimal(l.UnitPrice), AttendeeName: Optional(l.AttendeeName), AttendeeEmail: Optional(l.AttendeeEmail),
+			VenueSeatIDs: List(l.Seats), UnitPrice: Decimal(l.UnitPrice, o.Currency), AttendeeName: Optional(l.AttendeeName), AttendeeEmail: Optional(l.AttendeeEmail),
 		}
 	}
 	if o.Issue != nil {
@@ -64,17 +64,24 @@ func Payments(o *order.Order) []api.Payment {
 	for i, a := range o.Attempts {
 		out[i] = api.Payment{
 			Reference: a.Reference, Provider: a.Provider, Status: a.Status,
-			Amount: Decimal(a.Amount), Received: Decimal(a.Received), CreatedAt: api.At(a.At), Deposit: Deposit(&a),
+			Amount: Decimal(a.Amount, o.Currency), Received: Decimal(a.Received, o.Currency), CreatedAt: api.At(a.At), Deposit: Deposit(o, &a),
 		}
 	}
 	return out
 }
 
-// Deposit is where coins for an attempt go, and what has arrived; empty of other money.
-func Deposit(a *order.Attempt) api.Deposit {
+// Deposit is where coins for an attempt go, and what has arrived, or where a transfer goes; empty of
+// other money.
+func Deposit(o *order.Order, a *order.Attempt) api.Deposit {
 	d := &a.Deposit
-	if d.Address == "" {
+	switch {
+	case d.Address == "":
 		return api.Deposit{}
+	case a.IsTransfer():
+		to := order.ParseBankAccount(d.Address)
+		return api.Deposit{Transfer: &api.BankTransfer{
+			Holder: to.Holder, Account: to.Number, BIC: to.BIC, Amount: d.Amount, Currency: o.Currency, Reference: d.ExtraID, DueAt: api.At(o.ExpiresAt),
+		}}
 	}
 	extra := route.Null[string]()
 	if d.ExtraID != "" {
@@ -95,7 +102,7 @@ func Refund(o *order.Order, i int, codes *secrets.Codes) api.Refund {
 	r := &o.Refunds[i]
 	v := api.Refund{
 		ID: refundID(o.ID, i), OrderID: o.ID.String(), Reference: r.Reference,
-		Amount: Decimal(r.Amount), Currency: r.CurrencyIn(o.Currency), Reason: r.Reason, EvidenceURLs: []string{},
+		Amount: Decimal(r.Amount, r.CurrencyIn(o.Currency)), Currency: r.CurrencyIn(o.Currency), Reason: r.Reason, EvidenceURLs: []string{},
 		Status: r.ToldStatus(), ProviderRef: Optional(r.ProviderRef), RequestedAt: api.At(r.At), ProcessedAt: api.At(r.ProcessedAt), Manual: o.NeedsPerson(i),
 	}
 	if r.Deposit != "" {
@@ -147,7 +154,7 @@ func Tickets(o *order.Order, eventID string, codes *secrets.Codes, where Where) 
 				TicketTypeID: engine.NumberedID(o.ID.Event(), l.Type).String(), TierName: l.Name, ProductType: productOf(o),
 				Reservation: booked(o.VisitOf(serial)), Transferable: l.Transferable(), Refundable: l.Refundable(), RefundDeadline: api.At(o.RefundDeadline(serial)),
 				Holder:    &api.Buyer{Email: holder.Email, Name: Optional(holder.Name)},
-				FaceValue: Decimal(l.FaceValue(k)), Currency: o.Currency, IssuedAt: api.At(o.EndedAt),
+				FaceValue: Decimal(l.FaceValue(k), o.Currency), Currency: o.Currency, IssuedAt: api.At(o.EndedAt),
 			}}
 			if l.Seats != nil {
 				t.Seat = &api.TicketSeat{ID: l.Seats[k]}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"boxoffice/edge/api"
-	"boxoffice/edge/route"
+	"boxoffice/engine"
 )
 
 // Optional is null for an empty string.
@@ -24,8 +24,8 @@ func Moment(ms int64) api.Time {
 	return &t
 }
 
-// Decimal is an amount of minor units as answers show it.
-func Decimal(minor int64) string { return route.Money(minor).String() }
+// Decimal is an amount of minor units of a currency as answers show it.
+func Decimal(minor int64, currency string) string { return engine.Decimal(minor, currency) }
 
 // List is never null in an answer.
 func List[T any](s []T) []T {

@@ -11,19 +11,32 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
+//go:embed icon
+var icons embed.FS
+
+// iconFiles are the icons that browsers and phones look for at fixed addresses, whatever a page says.
+var iconFiles = []string{"favicon.ico", "apple-touch-icon.png"}
+
 // entries are where the pages are that app/ builds. That of an event is not among them:
 // the server writes the event into it (EventPage).
 var entries = map[string]string{
-	"/":                   "home.html",
-	"/e/{slug}/checkout":  "checkout.html",
-	"/o/{id}":             "order.html",
-	"/tickets/claim":      "claim.html",
-	"/waitlist":           "waitlist.html",
-	"/gate":               "gate.html",
-	"/organizer":          "organizer.html",
-	"/organizer/{view:*}": "organizer.html",
-	"/portal":             "portal.html",
-	"/portal/{view:*}":    "portal.html",
+	"/":                      "home.html",
+	"/e/{slug}/checkout":     "checkout.html",
+	"/o/{id}":                "order.html",
+	"/e/{slug}/queue":        "queue.html",
+	"/draw/{event}":          "draw.html",
+	"/help":                  "help.html",
+	"/learn/{id}":            "learn.html",
+	"/certificates/{number}": "certificate.html",
+	"/me":                    "me.html",
+	"/me/{view:*}":           "me.html",
+	"/tickets/claim":         "claim.html",
+	"/waitlist":              "waitlist.html",
+	"/gate":                  "gate.html",
+	"/organizer":             "organizer.html",
+	"/organizer/{view:*}":    "organizer.html",
+	"/portal":                "portal.html",
+	"/portal/{view:*}":       "portal.html",
 }
 
 // eventEntry is the built page of an event, with room for what the server says of it.
@@ -59,5 +72,12 @@ func App() ([]File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	return append(files, File{Path: "/favicon.svg", Type: types[".svg"], Cache: "public, max-age=86400", Body: icon}), nil
+	files = append(files, File{Path: "/favicon.svg", Type: types[".svg"], Cache: cacheDay, Body: icon})
+	for _, name := range iconFiles {
+		if icon, err = icons.ReadFile("icon/" + name); err != nil {
+			return nil, fmt.Errorf("web: %w", err)
+		}
+		files = append(files, File{Path: "/" + name, Type: types[path.Ext(name)], Cache: cacheDay, Body: icon})
+	}
+	return files, nil
 }

@@ -21,7 +21,7 @@ import (
 var asset = regexp.MustCompile(`(?:src|href)="(/web/assets/[^"]+)"`)
 
 // budgets are how many bytes of script a page may load before it is of use, gzipped.
-var budgets = map[string]int{"/": 40 << 10, "/e/{slug}": 40 << 10, "/e/{slug}/checkout": 45 << 10, "/o/{id}": 50 << 10, "/tickets/claim": 40 << 10, "/waitlist": 40 << 10, "/gate": 45 << 10, "/organizer": 50 << 10, "/organizer/{view:*}": 50 << 10, "/portal": 50 << 10, "/portal/{view:*}": 50 << 10}
+var budgets = map[string]int{"/": 40 << 10, "/e/{slug}": 40 << 10, "/e/{slug}/checkout": 45 << 10, "/e/{slug}/queue": 45 << 10, "/draw/{event}": 45 << 10, "/o/{id}": 45 << 10, "/help": 40 << 10, "/learn/{id}": 45 << 10, "/certificates/{number}": 40 << 10, "/me": 45 << 10, "/me/{view:*}": 45 << 10, "/tickets/claim": 40 << 10, "/waitlist": 40 << 10, "/gate": 45 << 10, "/organizer": 50 << 10, "/organizer/{view:*}": 50 << 10, "/portal": 50 << 10, "/portal/{view:*}": 50 << 10}
 
 func builtPages(t *testing.T) (pages map[string]string, assets map[string][]byte) {
 	t.Helper()

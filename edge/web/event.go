@@ -85,7 +85,7 @@ func (p *EventPage) tell(s *shownEvent) error {
 	s.Canonical = p.base + "/e/" + e.Slug
 	s.Summary = cut(cmp.Or(text(e.Page.SEODescription), text(e.ShortDesc), text(e.Description)), 160)
 	s.Picture = p.sharedPicture(cmp.Or(text(e.Page.SEOImage), text(e.CoverImage), coverAddress(e)))
-	if e.StartDate != nil {
+	if e.StartDate != nil && e.ProductType != "digital" { // what is delivered at once has no date
 		at := *e.StartDate
 		if zone, err := time.LoadLocation(e.Timezone); err == nil {
 			at = at.In(zone)

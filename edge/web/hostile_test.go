@@ -14,11 +14,11 @@ import (
 
 // paper is what the page of an order consists of.
 var paper = hostile.Markup{
-	Elements:   "html head meta title link body main h1 h2 p table tbody tr td br a section img",
+	Elements:   "html head meta title link body header nav main h1 h2 p table tbody tr td br a section img",
 	Attributes: "lang charset name content http-equiv rel href class src alt",
 	Values: map[string]string{
-		"href": `^(https?://|/web/|/orders/|/o/|#ZgotmplZ$|[^:/?#]*([/?#]|$))`, "src": `^data:image/png;base64,[0-9A-Za-z+/=]+$`,
-		"rel": `^(icon|stylesheet|noreferrer noopener)$`, "http-equiv": "^refresh$", "class": "^(soft|ticket)$", "name": "^(viewport|color-scheme|robots)$",
+		"href": `^(https?://|/$|/me$|/web/|/orders/|/o/|#ZgotmplZ$|[^:/?#]*([/?#]|$))`, "src": `^data:image/png;base64,[0-9A-Za-z+/=]+$`,
+		"rel": `^(icon|stylesheet|noreferrer noopener)$`, "http-equiv": "^refresh$", "class": "^(soft|ticket|mark)$", "name": "^(viewport|color-scheme|robots)$",
 		"content": "^(25|noindex|light dark|width=device-width, initial-scale=1)$",
 	},
 }
@@ -88,9 +88,9 @@ func TestHostileOrderPage(t *testing.T) {
 func TestStaticPages(t *testing.T) {
 	t.Parallel()
 	form := hostile.Markup{
-		Elements:   "html head meta title link script body main h1 p form label input button noscript",
-		Attributes: "lang charset name content rel href type src id for autocomplete maxlength required role",
-		Values:     map[string]string{"href": "^/web/[0-9a-f]+/[a-z]+[.](svg|css)$", "src": "^/web/[0-9a-f]+/[a-z]+[.]js$"},
+		Elements:   "html head meta title link script body header nav a main h1 p form label input button noscript",
+		Attributes: "lang charset name content rel href type src id for autocomplete maxlength required role class",
+		Values:     map[string]string{"href": "^/web/[0-9a-f]+/[a-z]+[.](svg|css)$|^/(me)?$", "src": "^/web/[0-9a-f]+/[a-z]+[.]js$"},
 	}
 	form.Hold(t, string(files(t)["/email/confirm"].Body), "/email/confirm")
 }

@@ -87,7 +87,8 @@ func (p *OrderPage) Write(w io.Writer, o *Order) error {
 		Rotates bool
 		Waits   bool // for a payment: the page looks again
 		Style   string
-	}{o, tickets, rotates, o.Status == "pending" || o.Status == "processing", p.style})
+		Frame   template.HTML
+	}{o, tickets, rotates, o.Status == "pending" || o.Status == "processing", p.style, frame})
 	if err != nil {
 		return fmt.Errorf("web: page of an order: %w", err)
 	}

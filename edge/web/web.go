@@ -25,8 +25,8 @@ import (
 var pages embed.FS
 
 // Policy is the pages' Content-Security-Policy: scripts, styles and requests of
-// this server, and nothing else. Pictures may be drawn by the page.
-const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+// this server, and nothing else. Pictures may be drawn by the page; films are this server's.
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // File is a file that is the same for everybody as long as the node runs.
@@ -43,6 +43,7 @@ type File struct {
 // What clients may keep, and for how long.
 const (
 	cacheAsk     = "no-cache" // they ask each time whether it has changed
+	cacheDay     = "public, max-age=86400"
 	cacheForever = "public, max-age=31536000, immutable"
 )
 
@@ -52,6 +53,8 @@ var types = map[string]string{
 	".css":  "text/css; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
 	".svg":  "image/svg+xml",
+	".png":  "image/png",
+	".ico":  "image/x-icon",
 }
 
 // routes are where the pages are.
@@ -62,6 +65,9 @@ var routes = map[string]string{
 
 // MissingPath is where the page is that stands in for pages that are not there.
 const MissingPath = "/404"
+
+// frame is the head of the small pages: the way to the shop, and to one's tickets.
+const frame = `<header><a class="mark" href="/">Boxoffice</a><nav><a href="/me">My tickets</a></nav></header>`
 
 // version stands in the pages for what tells the files of two programs apart.
 const version = "{version}"
@@ -98,6 +104,7 @@ func Files() ([]File, error) {
 		}
 		f.Path, f.Policy, f.Cache = route, Policy, cacheAsk
 		f.Body = bytes.ReplaceAll(f.Body, []byte("/web/"+version), []byte(base))
+		f.Body = bytes.Replace(f.Body, []byte("{frame}"), []byte(frame), 1)
 	}
 	return files, nil
 }

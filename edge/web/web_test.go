@@ -48,12 +48,21 @@ func TestFilesFitTogether(t *testing.T) {
 		reached[at] = true
 		require.NotContains(t, string(page.Body), "{version}")
 		for _, m := range named.FindAllSubmatch(page.Body, -1) {
-			if string(m[1]) == "/" {
-				continue // the shop, which is built elsewhere
+			if at := string(m[1]); at == "/" || at == "/me" {
+				continue // the shop's, which are built elsewhere
 			}
 			require.Contains(t, all, string(m[1]))
 			reached[string(m[1])] = true
 		}
+	}
+	list, err := web.Files()
+	require.NoError(t, err)
+	trouble, err := web.NewTroublePage(list)
+	require.NoError(t, err)
+	var shown strings.Builder
+	require.NoError(t, trouble.Write(&shown, &web.Trouble{Status: 429, Wait: 7}))
+	for _, m := range named.FindAllStringSubmatch(shown.String(), -1) {
+		reached[m[1]] = true
 	}
 	for at, f := range all {
 		require.NotEmpty(t, f.Body, at)

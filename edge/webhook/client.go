@@ -47,9 +47,9 @@ type answer struct {
 	latency time.Duration
 }
 
-// transport sends to targets. It uses no proxy, and HTTP/1.1 only, so that each attempt has its own
+// newTransport sends to targets. It uses no proxy, and HTTP/1.1 only, so that each attempt has its own
 // connection. A transport never follows redirects.
-func transport(t *Targets, roots *x509.CertPool, resolver *net.Resolver) *http.Transport {
+func newTransport(t *Targets, roots *x509.CertPool, resolver *net.Resolver) *http.Transport {
 	dialer := &net.Dialer{Timeout: attemptTime, Control: t.control, Resolver: resolver}
 	return &http.Transport{
 		DialContext:            dialer.DialContext,
@@ -67,15 +67,15 @@ func transport(t *Targets, roots *x509.CertPool, resolver *net.Resolver) *http.T
 // sends it to an endpoint: body is the fact as the feed has it. Any address is allowed. outcome
 // describes the answer and begins with its status if there was one.
 func Forward(ctx context.Context, rt http.RoundTripper, url, secret string, a *deliveries.Attempt, body []byte) (taken bool, outcome string) {
-	got := post(ctx, rt, url, headersOf(a, secret, time.Now(), body), body)
+	got := postOnce(ctx, rt, url, headersOf(a, secret, time.Now(), body), body)
 	if got.outcome == outcomeSucceeded {
 		return true, fmt.Sprintf("HTTP %d", got.status)
 	}
 	return false, got.err
 }
 
-// post makes one attempt. Ignore the result when ctx has ended.
-func post(ctx context.Context, rt http.RoundTripper, url string, headers http.Header, body []byte) answer {
+// postOnce makes one attempt. Ignore the result when ctx has ended.
+func postOnce(ctx context.Context, rt http.RoundTripper, url string, headers http.Header, body []byte) answer {
 	ctx, cancel := context.WithTimeout(ctx, attemptTime)
 	defer cancel()
 	began := time.Now()
@@ -87,7 +87,7 @@ func post(ctx context.Context, rt http.RoundTripper, url string, headers http.He
 	resp, err := rt.RoundTrip(req)
 	a := answer{latency: time.Since(began)}
 	if err != nil {
-		a.outcome, a.err = failure(err)
+		a.outcome, a.err = describeFailure(err)
 		return a
 	}
 	defer func() { _ = resp.Body.Close() }()
@@ -102,16 +102,16 @@ func post(ctx context.Context, rt http.RoundTripper, url string, headers http.He
 		a.err = fmt.Sprintf("HTTP %d: redirects are not followed", a.status)
 	default:
 		a.err = fmt.Sprintf("HTTP %d", a.status)
-		if text := printable(text); text != "" {
+		if text := makePrintable(text); text != "" {
 			a.err += ": " + text
 		}
 	}
 	return a
 }
 
-// failure describes an error in words that tell the endpoint's owner what to do and reveal nothing
+// describeFailure describes an error in words that tell the endpoint's owner what to do and reveal nothing
 // about our own network.
-func failure(err error) (outcome, text string) {
+func describeFailure(err error) (outcome, text string) {
 	var dns *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	var network net.Error
@@ -123,16 +123,16 @@ func failure(err error) (outcome, text string) {
 	case errors.As(err, &dns):
 		return outcomeConnection, "the host name cannot be resolved"
 	case errors.As(err, &certificate):
-		return outcomeConnection, "TLS: " + printable([]byte(certificate.Err.Error()))
+		return outcomeConnection, "TLS: " + makePrintable([]byte(certificate.Err.Error()))
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return outcomeConnection, "the connection was refused"
 	}
 	return outcomeConnection, "the connection failed before there was an answer"
 }
 
-// printable is the beginning of a text that somebody else wrote, on one line and safe to store and
+// makePrintable is the beginning of a text that somebody else wrote, on one line and safe to store and
 // show.
-func printable(text []byte) string {
+func makePrintable(text []byte) string {
 	s := strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):

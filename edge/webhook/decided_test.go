@@ -15,12 +15,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/all"
 	"boxoffice/engine/enginetest"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/engine/seatmap"
+	"boxoffice/engine/velocity"
 	"boxoffice/engine/wallet"
 	"boxoffice/persistence/readmodel"
 )
@@ -215,7 +218,7 @@ func (d *decider) pass(sh *drivenShow) {
 	d.now = d.now.Add(time.Duration(d.rng.Int64N(int64(20 * time.Minute))))
 	d.mu.Unlock()
 	if d.rng.IntN(4) == 0 && len(sh.orders) > 0 {
-		d.ask(engine.EventRef(sh.number), event.CancelOrder{Order: pick(d, sh.orders...)})
+		d.ask(engine.EventRef(sh.number), ledger.CancelOrder{Order: pick(d, sh.orders...)})
 	}
 	if d.rng.IntN(30) == 0 {
 		d.ask(engine.EventRef(sh.number), event.Delete{Reason: d.maybe()})
@@ -257,7 +260,7 @@ func (d *decider) details(was *event.Details) event.Details {
 		AbsorbFees: d.rng.IntN(2) == 0, Branding: pick(d, nil, []byte(`{}`), []byte(`{"a":[1e308,-0.0,"\u2028\ud83c\udf9f"]}`)), SEO: pick(d, nil, []byte(`{"a":{"b":null}}`)),
 		Entities: pick(d, nil, []event.Entity{{Kind: "artist", Name: d.text(), Bio: d.maybe()}}), OrderWindow: pick[int64](d, 300_000, 3_600_000), IDCheck: d.rng.IntN(2) == 0,
 		Highlight: pick(d, "", "https://vimeo.com/1"), CoverImage: pick(d, "", "/media/1"), CoverVideo: pick(d, "", "https://example.org/v"),
-		Velocity: event.Velocity{OrdersPerBuyer: pick[int64](d, 0, 1_000), PresaleTries: pick[int64](d, 0, event.Off)}, RotatingOnly: d.rng.IntN(2) == 0, OfflineDoorCodes: d.rng.IntN(2) == 0,
+		Velocity: velocity.Limits{OrdersPerBuyer: pick[int64](d, 0, 1_000), PresaleTries: pick[int64](d, 0, velocity.Off)}, RotatingOnly: d.rng.IntN(2) == 0, OfflineDoorCodes: d.rng.IntN(2) == 0, NoRescheduling: d.rng.IntN(2) == 0,
 	}
 	if d.rng.IntN(6) > 0 { // one that can be bought of
 		v.StartAt, v.EndAt = d.now.UnixMilli()+3_600_000, pick(d, d.now.UnixMilli()+72*3_600_000, soundTimes[3])
@@ -325,7 +328,7 @@ func (d *decider) buy(sh *drivenShow) {
 	if len(sh.types) == 0 {
 		return
 	}
-	p := event.Place{
+	p := ledger.Place{
 		Order: engine.NumberedID(sh.number, d.next()), Fingerprint: d.rng.Uint64(), Email: pick(d, "ada@example.org", "ö@xn--bcher-kva.example", strings.Repeat("a", 64)+"@example.org"),
 		Name: d.maybe(), Customer: pick[uint64](d, 1, math.MaxUint64, math.MaxInt64+1), PresaleCode: pick(d, "", "fans", d.text()),
 		Client: pick[uint64](d, 0, math.MaxUint64), Scale: 1_000, Holder: sh.holder, Principal: pick[uint64](d, 1, math.MaxUint64),
@@ -341,7 +344,7 @@ func (d *decider) buy(sh *drivenShow) {
 			p.Lines = append(p.Lines, l)
 		}
 	}
-	if r, ok := d.ask(engine.EventRef(sh.number), p).(*event.OrderReply); ok && r.Order != nil {
+	if r, ok := d.ask(engine.EventRef(sh.number), p).(*ledger.OrderReply); ok && r.Order != nil {
 		sh.orders = append(sh.orders, p.Order)
 	}
 }
@@ -352,18 +355,18 @@ func (d *decider) pay(sh *drivenShow) {
 		return
 	}
 	ref, id := engine.EventRef(sh.number), sh.orders[max(0, len(sh.orders)-1-d.rng.IntN(4))]
-	r, ok := d.ask(ref, event.BeginPayment{
+	r, ok := d.ask(ref, ledger.BeginPayment{
 		Order: id, Provider: pick(d, "paystack", "nowpayments", "flutterwave"), Number: fmt.Sprintf("BX-%X", id[6:]), WindowMillis: pick[int64](d, 1, 3_600_000, 86_400_000), Scale: 1_000,
-	}).(*event.OrderReply)
+	}).(*ledger.OrderReply)
 	if !ok || r.Order == nil || len(r.Order.Attempts) == 0 {
 		return
 	}
 	a := pick(d, r.Order.Attempts...)
 	if d.rng.IntN(2) == 0 {
-		d.ask(ref, event.OpenPayment{Order: id, Reference: a.Reference, URL: "https://pay.example.org/" + strings.Repeat("x", pick(d, 0, 2_000))})
+		d.ask(ref, ledger.OpenPayment{Order: id, Reference: a.Reference, URL: "https://pay.example.org/" + strings.Repeat("x", pick(d, 0, 2_000))})
 	}
 	for range 1 + d.rng.IntN(3) {
-		d.ask(ref, event.ReportPayment{
+		d.ask(ref, ledger.ReportPayment{
 			Order: id, Reference: a.Reference, Currency: pick(d, r.Order.Currency, r.Order.Currency, r.Order.Currency, "NGN", ""),
 			Status:   pick(d, order.AttemptSucceeded, order.AttemptSucceeded, order.AttemptFailed, order.AttemptProcessing, order.AttemptExpired, order.AttemptUnderpaid, order.AttemptCancelled, order.AttemptRefunded),
 			Received: pick(d, a.Amount, a.Amount, a.Amount-1, a.Amount+1, 0, math.MaxInt64, math.MaxInt64/2),
@@ -373,12 +376,12 @@ func (d *decider) pay(sh *drivenShow) {
 
 func (d *decider) refund(sh *drivenShow) {
 	for _, id := range sh.orders {
-		r, ok := d.ask(engine.EventRef(sh.number), event.GetOrder{Order: id}).(*event.OrderReply)
+		r, ok := d.ask(engine.EventRef(sh.number), ledger.GetOrder{Order: id}).(*ledger.OrderReply)
 		if !ok || r.Order == nil {
 			continue
 		}
 		for i, refund := range r.Order.Refunds {
-			d.ask(engine.EventRef(sh.number), event.ReportRefund{
+			d.ask(engine.EventRef(sh.number), ledger.ReportRefund{
 				Order: id, Position: i, Reference: refund.Reference, Status: pick(d, order.RefundProcessing, order.RefundProcessed, order.RefundFailed),
 				ProviderRef: pick(d, "", strings.Repeat("r", 200)),
 			})
@@ -387,8 +390,8 @@ func (d *decider) refund(sh *drivenShow) {
 }
 
 func (d *decider) scan(sh *drivenShow) {
-	d.ask(engine.EventRef(sh.number), event.Scan{
-		Ticket: pick[uint32](d, 0, 1, 1, 2, 2, 3, 4, 5, math.MaxUint32, math.MaxInt32+1), Denied: pick(d, "", "", "", event.ScanExpired, event.ScanWrongEvent),
+	d.ask(engine.EventRef(sh.number), admission.Scan{
+		Ticket: pick[uint32](d, 0, 1, 1, 2, 2, 3, 4, 5, math.MaxUint32, math.MaxInt32+1), Denied: pick(d, "", "", "", admission.ScanExpired, admission.ScanWrongEvent),
 		Gate: d.maybe(), Device: d.maybe(), Method: pick(d, "qr", "manual"), Key: d.rng.Uint64(), Request: engine.Request{ID: engine.NumberedID(sh.number, d.next()), Print: 1},
 	})
 }

@@ -79,7 +79,7 @@ func Start(cfg Config) *Deliverer {
 		cfg.Now = time.Now
 	}
 	d := &Deliverer{
-		cfg: cfg, http: transport(cfg.Targets, cfg.Roots, cfg.Resolver), metrics: newMetrics(),
+		cfg: cfg, http: newTransport(cfg.Targets, cfg.Roots, cfg.Resolver), metrics: newMetrics(),
 		woken: make(chan struct{}, 1), sent: make(chan sent, maxEndpoints), stop: make(chan struct{}), done: make(chan struct{}),
 		results: map[int64][]deliveries.Result{},
 	}
@@ -122,29 +122,29 @@ func (d *Deliverer) run() {
 			mine = d.try("free what was claimed", func(ctx context.Context) error { return d.cfg.Store.FreeAll(ctx, d.cfg.Node) })
 		}
 		panics.Do(d.cfg.Log, "delivery of webhooks", func() {
-			if mine && d.record() {
-				d.serve()
+			if mine && d.recordResults() {
+				d.serveEndpoints()
 				d.count()
 			}
 		})
 		// Leave the tables alone for at least twice as long as they just took.
-		if !d.rest(began.Add(max(pace, 2*time.Since(began))), look.C) {
+		if !d.restUntil(began.Add(max(pace, 2*time.Since(began))), look.C) {
 			break
 		}
 	}
 	for d.serving > len(d.results) {
-		d.take(<-d.sent)
+		d.takeResults(<-d.sent)
 	}
-	d.record()
+	d.recordResults()
 }
 
-// rest waits until there is something to do, and at least until the given time. It returns false
+// restUntil waits until there is something to do, and at least until the given time. It returns false
 // once the deliverer stops.
-func (d *Deliverer) rest(until time.Time, look <-chan time.Time) bool {
+func (d *Deliverer) restUntil(until time.Time, look <-chan time.Time) bool {
 	select {
 	case <-d.woken:
 	case s := <-d.sent:
-		d.take(s)
+		d.takeResults(s)
 	case <-look:
 	case <-d.stop:
 		return false
@@ -154,7 +154,7 @@ func (d *Deliverer) rest(until time.Time, look <-chan time.Time) bool {
 	for {
 		select {
 		case s := <-d.sent:
-			d.take(s)
+			d.takeResults(s)
 		case <-wait.C:
 			return true
 		case <-d.stop:
@@ -163,12 +163,12 @@ func (d *Deliverer) rest(until time.Time, look <-chan time.Time) bool {
 	}
 }
 
-// take keeps the results of a page until they are recorded.
-func (d *Deliverer) take(s sent) { d.results[s.endpoint] = s.results }
+// takeResults keeps the results of a page until they are recorded.
+func (d *Deliverer) takeResults(s sent) { d.results[s.endpoint] = s.results }
 
-// record writes the results there are and gives the endpoints back. It returns false when the
+// recordResults writes the results there are and gives the endpoints back. It returns false when the
 // tables cannot be reached; then nothing more is claimed.
-func (d *Deliverer) record() bool {
+func (d *Deliverer) recordResults() bool {
 	if len(d.results) == 0 {
 		return true
 	}
@@ -180,8 +180,8 @@ func (d *Deliverer) record() bool {
 	return ok
 }
 
-// serve claims endpoints and starts to send them what is due.
-func (d *Deliverer) serve() {
+// serveEndpoints claims endpoints and starts to send them what is due.
+func (d *Deliverer) serveEndpoints() {
 	now := d.cfg.Now()
 	for d.serving < maxEndpoints {
 		limit := min(claimMax, maxEndpoints-d.serving)
@@ -200,7 +200,7 @@ func (d *Deliverer) serve() {
 		for _, p := range pages {
 			go func() {
 				var results []deliveries.Result // stays empty if the page panics; then the page is sent again
-				panics.Do(d.cfg.Log, "page of webhooks", func() { results = d.send(p) })
+				panics.Do(d.cfg.Log, "page of webhooks", func() { results = d.sendPage(p) })
 				d.sent <- sent{p.Endpoint, results}
 			}()
 		}

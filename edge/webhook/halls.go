@@ -41,8 +41,8 @@ type failedHall struct {
 	why error
 }
 
-// patience is how long an event's map may be asked for now. If it is zero, the error says why.
-func (h *halls) patience(number int64) (time.Duration, error) {
+// patienceFor is how long an event's map may be asked for now. If it is zero, the error says why.
+func (h *halls) patienceFor(number int64) (time.Duration, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch last, ok := h.failed[number]; {
@@ -55,8 +55,8 @@ func (h *halls) patience(number int64) (time.Duration, error) {
 	}
 }
 
-// note keeps the result of asking for a map.
-func (h *halls) note(number int64, err error) {
+// noteResult keeps the result of asking for a map.
+func (h *halls) noteResult(number int64, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err == nil {
@@ -78,7 +78,7 @@ func (t *Teller) findSeats(ctx context.Context, o *order.Order) (view.Where, err
 		return nil, nil
 	}
 	number := o.ID.Event()
-	patience, err := t.halls.patience(number)
+	patience, err := t.halls.patienceFor(number)
 	if patience == 0 {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (t *Teller) findSeats(ctx context.Context, o *order.Order) (view.Where, err
 	for {
 		m, err := t.askSeats(asking, number)
 		if err == nil {
-			t.halls.note(number, nil)
+			t.halls.noteResult(number, nil)
 			return m.Where, nil
 		}
 		timer := time.NewTimer(seatsAgain)
@@ -102,7 +102,7 @@ func (t *Teller) findSeats(ctx context.Context, o *order.Order) (view.Where, err
 		}
 		// Not wrapped: a wrapped deadline error would be mistaken for an outage of the database.
 		err = fmt.Errorf("webhook: the seat map of event %d: %v", number, err) //nolint:errorlint // as above
-		t.halls.note(number, err)
+		t.halls.noteResult(number, err)
 		return nil, err
 	}
 }

@@ -9,9 +9,9 @@ const MaxAttempts = 12
 // ladder holds the pauses after the first attempts; after these, attempts are made once a day.
 var ladder = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour}
 
-// pause is the time from the n-th attempt, which failed, to the next one. It returns false if the
+// pauseAfter is the time from the n-th attempt, which failed, to the next one. It returns false if the
 // n-th attempt was the last.
-func pause(n int) (time.Duration, bool) {
+func pauseAfter(n int) (time.Duration, bool) {
 	switch {
 	case n >= MaxAttempts:
 		return 0, false

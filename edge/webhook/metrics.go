@@ -45,8 +45,8 @@ func newMetrics() *metrics {
 	return m
 }
 
-// attempted counts an attempt.
-func (m *metrics) attempted(a *deliveries.Attempt, what answer, r *deliveries.Result) {
+// countAttempt counts an attempt.
+func (m *metrics) countAttempt(a *deliveries.Attempt, what answer, r *deliveries.Result) {
 	m.attempts[what.outcome].Inc()
 	m.seconds.Observe(what.latency.Seconds())
 	switch {

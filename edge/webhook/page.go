@@ -16,9 +16,9 @@ const (
 	startTime   = time.Second // how long after a page was loaded its attempts may begin, so that a change of the endpoint takes effect within this time
 )
 
-// send makes those attempts of a page that can begin in time. It returns their results in the order
+// sendPage makes those attempts of a page that can begin in time. It returns their results in the order
 // in which they ended.
-func (d *Deliverer) send(p *deliveries.Page) []deliveries.Result {
+func (d *Deliverer) sendPage(p *deliveries.Page) []deliveries.Result {
 	secret, err := openSecret(d.cfg.Secrets, p.Org, p.Secret)
 	if err != nil { // sealed under another master key: an operator must look into it
 		d.cfg.Log.LogAttrs(d.ctx, slog.LevelError, "the secret of a webhook endpoint cannot be read", slog.Int64("endpoint", p.Endpoint), slog.Any("error", err))
@@ -34,7 +34,7 @@ func (d *Deliverer) send(p *deliveries.Page) []deliveries.Result {
 	for range min(perEndpoint, len(lanes)) {
 		workers.Go(func() {
 			for l := range waiting {
-				panics.Do(d.cfg.Log, "attempts to deliver webhooks", func() { s.lane(l) })
+				panics.Do(d.cfg.Log, "attempts to deliver webhooks", func() { s.sendLane(l) })
 			}
 		})
 	}
@@ -70,8 +70,8 @@ type sending struct {
 	results []deliveries.Result
 }
 
-// lane makes its attempts one after another.
-func (s *sending) lane(attempts []*deliveries.Attempt) {
+// sendLane makes its attempts one after another.
+func (s *sending) sendLane(attempts []*deliveries.Attempt) {
 	for _, a := range attempts {
 		select {
 		case <-s.d.stop:
@@ -81,12 +81,12 @@ func (s *sending) lane(attempts []*deliveries.Attempt) {
 		if s.gone.Load() || time.Since(s.began) >= startTime {
 			return
 		}
-		what := s.attempt(a)
+		what := s.sendAttempt(a)
 		if s.d.ctx.Err() != nil {
 			return // the attempt was cut off: its result is unknown
 		}
-		r := s.d.judge(a, what)
-		s.d.metrics.attempted(a, what, &r)
+		r := s.d.judgeAnswer(a, what)
+		s.d.metrics.countAttempt(a, what, &r)
 		if r.Gone {
 			s.gone.Store(true)
 		}
@@ -96,23 +96,23 @@ func (s *sending) lane(attempts []*deliveries.Attempt) {
 	}
 }
 
-// attempt sends one delivery.
-func (s *sending) attempt(a *deliveries.Attempt) answer {
+// sendAttempt sends one delivery.
+func (s *sending) sendAttempt(a *deliveries.Attempt) answer {
 	switch {
 	case a.Missing:
 		return answer{outcome: outcomeConnection, err: "the event is not kept any more"}
 	case s.secret == "":
 		return answer{outcome: outcomeConnection, err: "the signing secret cannot be read: rotate it"}
 	}
-	body, err := s.body(a)
+	body, err := s.bodyOf(a)
 	if err != nil { // also if it was sealed under another master key
 		s.d.cfg.Log.LogAttrs(s.d.ctx, slog.LevelError, "a fact cannot be read", slog.String("event", a.EventID), slog.Any("error", err))
 		return answer{outcome: outcomeConnection, err: "the event cannot be read"}
 	}
-	return post(s.d.ctx, s.d.http, s.page.URL, headersOf(a, s.secret, s.d.cfg.Now(), body), body)
+	return postOnce(s.d.ctx, s.d.http, s.page.URL, headersOf(a, s.secret, s.d.cfg.Now(), body), body)
 }
 
-func (s *sending) body(a *deliveries.Attempt) ([]byte, error) {
+func (s *sending) bodyOf(a *deliveries.Attempt) ([]byte, error) {
 	if a.Payload == nil {
 		return bodyOf(a, testData(s.page.Endpoint))
 	}
@@ -123,13 +123,13 @@ func (s *sending) body(a *deliveries.Attempt) ([]byte, error) {
 	return bodyOf(a, data)
 }
 
-// judge decides what an answer means for the delivery.
-func (d *Deliverer) judge(a *deliveries.Attempt, what answer) deliveries.Result {
+// judgeAnswer decides what an answer means for the delivery.
+func (d *Deliverer) judgeAnswer(a *deliveries.Attempt, what answer) deliveries.Result {
 	r := deliveries.Result{
 		Delivery: a.Delivery, Number: a.Number, At: d.cfg.Now(), Latency: what.latency,
 		ResponseStatus: what.status, Error: what.err, Status: deliveries.Exhausted,
 	}
-	wait, more := pause(a.Number)
+	wait, more := pauseAfter(a.Number)
 	switch {
 	case what.outcome == outcomeSucceeded:
 		r.Status = deliveries.Succeeded

@@ -13,6 +13,7 @@ import (
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
@@ -50,7 +51,7 @@ func (t *Teller) Build(ctx context.Context, s *publicfacts.Enriched) ([]publicfa
 			if err != nil {
 				return nil, err
 			}
-			tellings = append(tellings, publicfacts.Draft{Type: row.Name, At: happened(s.Fact), Data: b})
+			tellings = append(tellings, publicfacts.Draft{Type: row.Name, At: happenedAt(s.Fact), Data: b})
 		}
 	}
 	return tellings, nil
@@ -67,8 +68,8 @@ func Body(f *publicfacts.Fact) api.Fact {
 	return api.Fact{ID: f.ID, Type: f.Type, Created: api.Moment(f.At.UnixMilli()), Seq: f.Seq, Data: api.JSON(f.Data)}
 }
 
-// happened is when a fact happened.
-func happened(f engine.Fact) time.Time {
+// happenedAt is when a fact happened.
+func happenedAt(f engine.Fact) time.Time {
 	var at int64
 	switch f := f.(type) {
 	case *event.Created:
@@ -79,9 +80,9 @@ func happened(f engine.Fact) time.Time {
 		at = f.At
 	case order.Fact:
 		at = f.Happened()
-	case *event.CheckedIn:
+	case *admission.CheckedIn:
 		at = f.At
-	case *event.CheckInDenied:
+	case *admission.CheckInDenied:
 		at = f.At
 	case *inventory.Created:
 		at = f.At
@@ -251,7 +252,7 @@ func transferred(ctx context.Context, m *making) ([]any, error) {
 }
 
 func checkedIn(ctx context.Context, m *making) ([]any, error) {
-	f, ok := m.Fact.(*event.CheckedIn)
+	f, ok := m.Fact.(*admission.CheckedIn)
 	if !ok {
 		return nil, nil
 	}
@@ -260,13 +261,13 @@ func checkedIn(ctx context.Context, m *making) ([]any, error) {
 		return nil, err
 	}
 	return one(api.CheckinData{Ticket: *v, Checkin: api.Checkin{
-		EventID: m.eventID(), Status: event.ScanSuccess, At: api.At(f.At),
+		EventID: m.eventID(), Status: admission.ScanSuccess, At: api.At(f.At),
 		GateName: view.Optional(f.Gate), DeviceID: view.Optional(f.Device), Method: view.Optional(f.Method),
 	}})
 }
 
 func denied(ctx context.Context, m *making) ([]any, error) {
-	f, ok := m.Fact.(*event.CheckInDenied)
+	f, ok := m.Fact.(*admission.CheckInDenied)
 	if !ok {
 		return nil, nil
 	}

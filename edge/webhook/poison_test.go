@@ -21,6 +21,7 @@ import (
 
 	"boxoffice/edge/webhook"
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/all"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
@@ -280,7 +281,7 @@ func (f *feeder) poison() {
 	kind := all.Kinds[f.rng.IntN(len(all.Kinds))]
 	ref := engine.Ref{Kind: kind.Kind, Home: 1 + f.rng.Int64N(5), ID: 1 + f.rng.Int64N(5)}
 	switch kind.Kind {
-	case engine.KindEvent, engine.KindSeatmap, engine.KindCalendar:
+	case engine.KindEvent, engine.KindSeatmap, engine.KindCalendar, engine.KindQueue:
 		ref.ID = ref.Home
 	case engine.KindInventory, engine.KindPromo:
 	case engine.KindWallet:
@@ -398,7 +399,7 @@ func (f *feeder) requireComplete(names []string) {
 	for typ, fact := range map[string]engine.Fact{
 		"event.created": &event.Created{}, "event.updated": &event.Updated{}, "ticket_type.created": &inventory.Created{},
 		"order.created": &order.Created{}, "order.completed": &order.Completed{},
-		"ticket.checked_in": &event.CheckedIn{}, "ticket.checkin_denied": &event.CheckInDenied{},
+		"ticket.checked_in": &admission.CheckedIn{}, "ticket.checkin_denied": &admission.CheckInDenied{},
 	} {
 		require.Equal(f.t, f.decider.kinds[fmt.Sprintf("%T", fact)], count(toldOf, typ, decided), typ)
 	}

@@ -272,7 +272,7 @@ func TestForbiddenTargets(t *testing.T) {
 		}
 		return []string{"127.0.0.1"} // what inet_aton would make of a disguised address
 	})
-	rt := transport(Exempting([]uint16{x.port, httpsPort}, outside), nil, dns.client())
+	rt := newTransport(Exempting([]uint16{x.port, httpsPort}, outside), nil, dns.client())
 	t.Cleanup(rt.CloseIdleConnections)
 	hosts := append(append([]string(nil), forbidden...), disguised...)
 	for name := range names {
@@ -283,7 +283,7 @@ func TestForbiddenTargets(t *testing.T) {
 		for _, port := range []uint16{x.port, httpsPort} {
 			for _, scheme := range []string{"https", "http"} {
 				url := scheme + "://" + net.JoinHostPort(strings.Trim(host, "[]"), strconv.Itoa(int(port))) + "/"
-				a := post(t.Context(), rt, url, http.Header{}, []byte("secret"))
+				a := postOnce(t.Context(), rt, url, http.Header{}, []byte("secret"))
 				require.Zero(t, a.status, url)
 				if six || !strings.ContainsAny(host, ":6") {
 					require.Contains(t, []string{outcomeProhibited, outcomeConnection}, a.outcome, url)
@@ -296,7 +296,7 @@ func TestForbiddenTargets(t *testing.T) {
 	}
 	for name := range names {
 		if name != "v6.example.com" && name != "nat64.example.com" || six {
-			a := post(t.Context(), rt, fmt.Sprintf("https://%s:%d/", name, x.port), http.Header{}, nil)
+			a := postOnce(t.Context(), rt, fmt.Sprintf("https://%s:%d/", name, x.port), http.Header{}, nil)
 			require.Equal(t, outcomeProhibited, a.outcome, "%s: %s", name, a.err)
 			require.Equal(t, "the host has no public address", a.err)
 		}
@@ -355,23 +355,23 @@ func TestRebinding(t *testing.T) {
 		}
 		return []string{"127.0.0.1"}
 	})
-	rt := transport(Exempting([]uint16{x.port, port}, outside), roots, dns.client())
+	rt := newTransport(Exempting([]uint16{x.port, port}, outside), roots, dns.client())
 	t.Cleanup(rt.CloseIdleConnections)
 	for range 3 {
-		a := post(t.Context(), rt, fmt.Sprintf("https://rebind.example.com:%d/", port), http.Header{}, []byte("x"))
+		a := postOnce(t.Context(), rt, fmt.Sprintf("https://rebind.example.com:%d/", port), http.Header{}, []byte("x"))
 		require.Equal(t, outcomeSucceeded, a.outcome, a.err)
-		a = post(t.Context(), rt, fmt.Sprintf("https://rebind.example.com:%d/", x.port), http.Header{}, []byte("x"))
+		a = postOnce(t.Context(), rt, fmt.Sprintf("https://rebind.example.com:%d/", x.port), http.Header{}, []byte("x"))
 		require.Equal(t, outcomeProhibited, a.outcome)
 	}
 	require.EqualValues(t, 3, received.Load())
 	t.Log("one public address among private ones: only that is dialled")
-	a := post(t.Context(), rt, fmt.Sprintf("https://mixed.example.com:%d/", port), http.Header{}, []byte("x"))
+	a := postOnce(t.Context(), rt, fmt.Sprintf("https://mixed.example.com:%d/", port), http.Header{}, []byte("x"))
 	require.Equal(t, outcomeSucceeded, a.outcome, a.err)
 	t.Log("a certificate of another name, and another port")
-	a = post(t.Context(), rt, fmt.Sprintf("https://rebind.example.org:%d/", port), http.Header{}, []byte("x"))
+	a = postOnce(t.Context(), rt, fmt.Sprintf("https://rebind.example.org:%d/", port), http.Header{}, []byte("x"))
 	require.Equal(t, outcomeConnection, a.outcome)
 	require.Contains(t, a.err, "TLS: ")
-	a = post(t.Context(), rt, "https://rebind2.example.com:8443/", http.Header{}, []byte("x"))
+	a = postOnce(t.Context(), rt, "https://rebind2.example.com:8443/", http.Header{}, []byte("x"))
 	require.Equal(t, outcomeProhibited, a.outcome)
 	require.Zero(t, x.touched.Load(), "a connection was made")
 }
@@ -389,11 +389,11 @@ func TestRedirects(t *testing.T) {
 		w.WriteHeader(status)
 	})
 	dns := startResolver(t, func(string, int) []string { return []string{"127.0.0.2"} })
-	rt := transport(Exempting([]uint16{x.port, port}, outside), roots, dns.client())
+	rt := newTransport(Exempting([]uint16{x.port, port}, outside), roots, dns.client())
 	t.Cleanup(rt.CloseIdleConnections)
 	statuses := []int{301, 302, 303, 307, 308}
 	for _, status := range statuses {
-		a := post(t.Context(), rt, fmt.Sprintf("https://hook.example.com:%d/%d", port, status), http.Header{}, []byte("x"))
+		a := postOnce(t.Context(), rt, fmt.Sprintf("https://hook.example.com:%d/%d", port, status), http.Header{}, []byte("x"))
 		require.Equal(t, outcomeStatus, a.outcome)
 		require.Equal(t, status, a.status)
 		require.Equal(t, fmt.Sprintf("HTTP %d: redirects are not followed", status), a.err)
@@ -425,10 +425,10 @@ func TestAnswersAreBounded(t *testing.T) {
 		}
 	})
 	dns := startResolver(t, func(string, int) []string { return []string{"127.0.0.2"} })
-	rt := transport(Exempting([]uint16{port}, outside), roots, dns.client())
+	rt := newTransport(Exempting([]uint16{port}, outside), roots, dns.client())
 	t.Cleanup(rt.CloseIdleConnections)
 	ask := func(path string) answer {
-		return post(t.Context(), rt, fmt.Sprintf("https://hook.example.com:%d%s", port, path), http.Header{}, []byte("x"))
+		return postOnce(t.Context(), rt, fmt.Sprintf("https://hook.example.com:%d%s", port, path), http.Header{}, []byte("x"))
 	}
 	require.Equal(t, outcomeConnection, ask("/headers").outcome)
 	a := ask("/endless")

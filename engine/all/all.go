@@ -10,12 +10,13 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/promo"
+	"boxoffice/engine/queue"
 	"boxoffice/engine/seatmap"
 	"boxoffice/engine/wallet"
 )
 
 // Kinds lists every kind of actor.
-var Kinds = []engine.KindDef{event.Def, inventory.Def, wallet.Def, seatmap.Def, promo.Def, calendar.Def}
+var Kinds = []engine.KindDef{event.Def, inventory.Def, wallet.Def, seatmap.Def, promo.Def, calendar.Def, queue.Def}
 
 // Kind returns a kind's row. It returns an error for an unknown kind, which comes from a newer
 // node.

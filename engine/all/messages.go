@@ -7,9 +7,9 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Commands lists every command, because any of them may come from another node. A command's name on
-// a link is that of its type, such as "event.Place": after a renaming it would be another command
-// to a node of another release.
+// Commands lists every command, because any of them may come from another node. Nodes name a command
+// by its Go type, such as "ledger.Place", so a type that is renamed is an unknown command to a node of
+// another release (FormerNames).
 var Commands = collect([]engine.Command{engine.Wake{}}, func(m *engine.Messages) []engine.Command { return m.Commands })
 
 // Replies lists every reply except refusals, which all kinds share.
@@ -22,6 +22,40 @@ var Details = collect(nil, func(m *engine.Messages) []any { return m.Details })
 // are sent under the former names and understood under both. If a type has two former names, it is
 // sent under the first.
 var FormerNames = map[string][]string{
+	"velocity.Exceeded": {"event.VelocityLimit"},
+
+	"admission.Scan":            {"event.Scan"},
+	"admission.ScanBatch":       {"event.ScanBatch"},
+	"admission.GateRoster":      {"event.GateRoster"},
+	"admission.UndoScan":        {"event.UndoScan"},
+	"admission.GateStats":       {"event.GateStats"},
+	"admission.Transfer":        {"event.Transfer"},
+	"admission.RevokeTransfer":  {"event.RevokeTransfer"},
+	"admission.ClaimTransfer":   {"event.ClaimTransfer"},
+	"admission.ScanReply":       {"event.ScanReply"},
+	"admission.BatchReply":      {"event.BatchReply"},
+	"admission.Roster":          {"event.Roster"},
+	"admission.Stats":           {"event.Stats"},
+	"admission.TransferReply":   {"event.TransferReply"},
+	"admission.NotTransferable": {"event.NotTransferable"},
+
+	"ledger.Place":         {"event.Place"},
+	"ledger.PlaceAll":      {"event.PlaceAll"},
+	"ledger.GetOrder":      {"event.GetOrder"},
+	"ledger.CancelOrder":   {"event.CancelOrder"},
+	"ledger.BeginPayment":  {"event.BeginPayment"},
+	"ledger.OpenPayment":   {"event.OpenPayment"},
+	"ledger.ReportPayment": {"event.ReportPayment"},
+	"ledger.ReportDeposit": {"event.ReportDeposit"},
+	"ledger.ReportRefund":  {"event.ReportRefund"},
+	"ledger.AskRefund":     {"event.AskRefund"},
+	"ledger.DecideRefund":  {"event.DecideRefund"},
+	"ledger.Reschedule":    {"event.Reschedule"},
+	"ledger.OrderReply":    {"event.OrderReply"},
+	"ledger.AllReply":      {"event.AllReply"},
+	"ledger.OrderState":    {"event.OrderState"},
+	"ledger.NotEligible":   {"event.NotEligible"},
+
 	"keeper.OutOfStock": {"inventory.Stock", "event.Full"},
 	"keeper.NotOnSale":  {"inventory.Closed", "event.Blocked"},
 	"keeper.OfType":     {"inventory.Which", "event.Which"},

@@ -31,7 +31,7 @@ type Content struct {
 // Lesson is a lesson of a syllabus. Its id stays the same across edits.
 type Lesson struct {
 	ID          string     `json:"id,omitzero" maxLength:"64" description:"The id of a lesson that is there, or was, which so keeps its learners' progress; without one, a lesson of the same title does."`
-	Title       string     `json:"title" required:"true" minLength:"1" maxLength:"200" example:"First steps" description:"The lesson's title."`
+	Title       string     `json:"title" required:"true" format:"name" minLength:"1" maxLength:"200" example:"First steps" description:"The lesson's title."`
 	Description string     `json:"description,omitzero" maxLength:"2000" description:"What the lesson is about."`
 	Duration    string     `json:"duration,omitzero" enum:"1-4 hours,8-12 hours,24 hours,3 days,A week,2 Weeks,4 Weeks,3 months,6 months" description:"How long it takes; a syllabus is complete when each lesson says so."`
 	SkillLevel  string     `json:"skillLevel,omitzero" enum:"Beginner,Intermediate,Advanced,All levels" description:"Whom it is for; a syllabus is complete when each lesson says so."`
@@ -51,7 +51,7 @@ func (l Lesson) Public() Lesson {
 
 // Material is a file or a page beside a lesson.
 type Material struct {
-	Name string `json:"name" required:"true" minLength:"1" maxLength:"200" description:"What the file or page is called."`
+	Name string `json:"name" required:"true" format:"name" minLength:"1" maxLength:"200" description:"What the file or page is called."`
 	URL  string `json:"url" required:"true" format:"hosted" minLength:"1" maxLength:"2048" description:"Where it is: an http(s) address, or /media/<id> of a file of the organization's."`
 }
 

@@ -10,6 +10,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 )
 
@@ -51,7 +52,7 @@ func (c *crowd) place(n int, granted bool) {
 	c.t.Helper()
 	for i := range n {
 		id := engine.NumberedID(1, int64(i+1))
-		c.tell(event.Place{Order: id, Fingerprint: 1, Lines: []order.Line{{Type: 1, Quantity: 1}}})
+		c.tell(ledger.Place{Order: id, Fingerprint: 1, Lines: []order.Line{{Type: 1, Quantity: 1}}})
 		if granted {
 			reserve, ok := c.sends[len(c.sends)-1].Cmd.(keeper.Reserve)
 			require.True(c.t, ok)

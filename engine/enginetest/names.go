@@ -3,9 +3,12 @@ package enginetest
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/proceeds"
 	"boxoffice/engine/seatmap"
 )
 
@@ -23,5 +26,21 @@ func CommandName(c engine.Command) string {
 	return reflect.TypeOf(c).Name()
 }
 
+// volatileName returns the name of a fact that is not journaled, e.g. "line granted".
+func volatileName(f engine.Fact) string {
+	switch f.(type) {
+	case *proceeds.Told:
+		return "proceeds told"
+	case *proceeds.Heard:
+		return "proceeds heard"
+	}
+	return apart(strings.TrimSuffix(reflect.TypeOf(f).Elem().Name(), "Fact"))
+}
+
 // OrderName returns a short name of an order, made of its number.
 func OrderName(id engine.OrderID) string { return fmt.Sprintf("o%d", id.Number()) }
+
+// ClaimName returns a short name of a claim: its order, and the two halves of its serial.
+func ClaimName(c keeper.Claim) string {
+	return fmt.Sprintf("%s@%d.%d", OrderName(c.Order), c.Serial.Epoch(), uint32(c.Serial))
+}

@@ -8,10 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/all"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 )
@@ -38,9 +40,9 @@ func soldOut(orders int) []engine.Fact {
 		}
 		facts = append(facts,
 			&order.Completed{ID: o.ID, Serial: o.Serial, First: uint32(i + 1), At: at},
-			&event.OrderClosed{IDs: []engine.OrderID{o.ID}, At: at})
+			&ledger.OrderClosed{IDs: []engine.OrderID{o.ID}, At: at})
 		if i%5 == 0 {
-			facts = append(facts, &event.CheckedIn{Ticket: uint32(i + 1), At: at, Gate: "North", Device: "d", Key: uint64(i)})
+			facts = append(facts, &admission.CheckedIn{Ticket: uint32(i + 1), At: at, Gate: "North", Device: "d", Key: uint64(i)})
 		}
 	}
 	return facts
@@ -127,9 +129,9 @@ func more(ref engine.Ref, size int) []engine.Fact {
 	return []engine.Fact{
 		&order.Completed{ID: open(1).Order, Serial: open(1).Serial, First: uint32(size + 1), At: at},
 		&order.Ended{ID: open(2).Order, Status: order.StatusCancelled, At: at},
-		&event.OrderClosed{IDs: []engine.OrderID{open(1).Order, open(2).Order}, At: at},
+		&ledger.OrderClosed{IDs: []engine.OrderID{open(1).Order, open(2).Order}, At: at},
 		&order.PaymentBegun{ID: open(3).Order, Attempt: order.Attempt{Reference: "r", Status: order.AttemptPending}, ExpiresAt: at},
-		&event.CheckedIn{Ticket: 2, At: at, Gate: "South"}, &event.CheckInDenied{Ticket: 2, At: at, Gate: "North"},
+		&admission.CheckedIn{Ticket: 2, At: at, Gate: "South"}, &admission.CheckInDenied{Ticket: 2, At: at, Gate: "North"},
 		&event.Moved{From: event.StatusDraft, To: event.StatusPublished, At: at},
 	}
 }

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 )
 
@@ -40,8 +42,8 @@ import (
 //	event hears Granted ann@1.1 GA 20.00        event hears Closed ann@1.1 GA
 //
 // The sentences about seats are in sentences_seatmap.go, those about a wallet in
-// sentences_wallet.go, and likewise for promo codes, dates (sentences_calendar.go), refunds and the
-// waitlist.
+// sentences_wallet.go, and likewise for promo codes, dates (sentences_calendar.go), refunds, the
+// waitlist and the waiting room (sentences_queue.go).
 func (w *story) say(words []string) error {
 	w.given = words[0] == "given"
 	if w.given {
@@ -122,12 +124,12 @@ func (w *story) sayProvider(words []string) error {
 		if err != nil {
 			return err
 		}
-		return w.tellEvent(event.ReportRefund{
+		return w.tellEvent(ledger.ReportRefund{
 			Order: w.order(name), Position: position, Reference: words[4], Status: words[5], ProviderRef: "re-" + words[4],
 		})
 	}
 	name, _, _ := strings.Cut(words[1], "-")
-	report := event.ReportPayment{Order: w.order(name), Reference: words[1], Status: words[2], Currency: "USD"}
+	report := ledger.ReportPayment{Order: w.order(name), Reference: words[1], Status: words[2], Currency: "USD"}
 	if len(words) > 3 {
 		received, err := money(words[3])
 		if err != nil {
@@ -137,7 +139,7 @@ func (w *story) sayProvider(words []string) error {
 	}
 	switch {
 	case len(words) > 5: // says ann-1 deposit 5.00 as 77
-		return w.tellEvent(event.ReportDeposit{Order: report.Order, Reference: report.Reference, Deposit: words[5], Received: report.Received})
+		return w.tellEvent(ledger.ReportDeposit{Order: report.Order, Reference: report.Reference, Deposit: words[5], Received: report.Received})
 	case len(words) > 4: // says ann-1 succeeded 5.00 NGN
 		report.Currency = words[4]
 	}
@@ -149,7 +151,7 @@ func (w *story) sayGate(words []string) error { // North scans 1 key=7 device=d
 	if err != nil {
 		return err
 	}
-	scan := event.Scan{Ticket: uint32(serial), Gate: words[0], Method: "qr"}
+	scan := admission.Scan{Ticket: uint32(serial), Gate: words[0], Method: "qr"}
 	if err := w.set(&scan, words[3:]); err != nil {
 		return err
 	}
@@ -163,19 +165,19 @@ func (w *story) sayTicket(words []string) error { // 1 is offered Version=1 To=b
 	}
 	switch words[2] {
 	case "offered":
-		cmd := event.Transfer{Ticket: uint32(serial), Version: 1}
+		cmd := admission.Transfer{Ticket: uint32(serial), Version: 1}
 		if err := w.set(&cmd, words[3:]); err != nil {
 			return err
 		}
 		return w.tellEvent(cmd)
 	case "revoked":
-		cmd := event.RevokeTransfer{Ticket: uint32(serial), Version: 1}
+		cmd := admission.RevokeTransfer{Ticket: uint32(serial), Version: 1}
 		if err := w.set(&cmd, words[3:]); err != nil {
 			return err
 		}
 		return w.tellEvent(cmd)
 	case "claimed":
-		cmd := event.ClaimTransfer{Ticket: uint32(serial), Round: 1}
+		cmd := admission.ClaimTransfer{Ticket: uint32(serial), Round: 1}
 		if err := w.set(&cmd, words[3:]); err != nil {
 			return err
 		}
@@ -204,12 +206,15 @@ func (w *story) sayActor(c *character, verb string, args []string) error {
 	case "saves":
 		return c.save()
 	case "counts":
-		return w.tell(c, event.GateStats{})
+		return w.tell(c, admission.GateStats{})
 	case "moves":
 		return w.tell(c, event.Move{To: args[1], Reason: strings.Join(args[2:], " ")})
 	}
 	if c.ref.Kind == engine.KindWallet {
 		return w.sayWallet(c, verb, args)
+	}
+	if c.ref.Kind == engine.KindQueue {
+		return w.sayQueue(c, verb, args)
 	}
 	if verb == "hears" {
 		return w.sayHears(c, args)
@@ -292,21 +297,21 @@ func (w *story) sayBuyer(name, verb string, args []string) error {
 	case "joins", "leaves", "claims":
 		return w.sayWaiter(name, verb, args)
 	case "cancels":
-		return w.tellEvent(event.CancelOrder{Order: id})
+		return w.tellEvent(ledger.CancelOrder{Order: id})
 	case "are":
 		return w.sayGiven(strings.Split(name, ","), args[1:])
 	case "asks":
-		return w.tellEvent(event.GetOrder{Order: id})
+		return w.tellEvent(ledger.GetOrder{Order: id})
 	case "asks-back":
 		return w.sayAsksBack(name, args)
 	case "begins":
-		begin := event.BeginPayment{Order: id, Provider: args[0], Number: name}
+		begin := ledger.BeginPayment{Order: id, Provider: args[0], Number: name}
 		if err := w.set(&begin, args[1:]); err != nil {
 			return err
 		}
 		return w.tellEvent(begin)
 	case "opens-page":
-		return w.tellEvent(event.OpenPayment{Order: id, Reference: args[0], URL: "https://pay/" + args[0]})
+		return w.tellEvent(ledger.OpenPayment{Order: id, Reference: args[0], URL: "https://pay/" + args[0]})
 	default:
 		return fmt.Errorf("%s does what?", name)
 	}
@@ -314,7 +319,7 @@ func (w *story) sayBuyer(name, verb string, args []string) error {
 
 // sayGiven reads "2 GA" for each of several buyers; either all orders are made or none.
 func (w *story) sayGiven(names, args []string) error {
-	var all event.PlaceAll
+	var all ledger.PlaceAll
 	for _, name := range names {
 		p, err := w.readPlace(name, args)
 		if err != nil {
@@ -335,8 +340,8 @@ func (w *story) sayPlaces(name string, args []string) error {
 	return w.tellEvent(p)
 }
 
-func (w *story) readPlace(name string, args []string) (event.Place, error) {
-	p := event.Place{
+func (w *story) readPlace(name string, args []string) (ledger.Place, error) {
+	p := ledger.Place{
 		Order: w.order(name), Fingerprint: 1, Email: name + "@example.com", Name: name,
 		Customer: uint64(w.order(name).Number()),
 	}
@@ -467,7 +472,7 @@ func (w *story) claim(text string) (keeper.Claim, error) {
 // short has short names for settings whose own names would be long in a story.
 var short = map[string]string{
 	"code": "PresaleCode", "body": "Fingerprint", "by": "Customer", "window": "WindowMillis", "key": "Key",
-	"device": "Device", "denied": "Denied", "late": "Late", "quantity": "Quantity", "from": "Client", "scale": "Scale",
+	"person": "Person", "class": "Class", "device": "Device", "denied": "Denied", "late": "Late", "quantity": "Quantity", "from": "Client", "scale": "Scale",
 	"seats": "Seats", "types": "SeatTypes", "holder": "Holder", "of": "Principal", "net": "Network",
 }
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"boxoffice/engine/calendar"
-	"boxoffice/engine/event"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
 )
 
 // sayCalendar reads what happens to the event's calendar. Its zone is an hour east of UTC unless a
@@ -98,7 +98,7 @@ func (w *story) sayRescheduled(ticket uint32, words []string) error {
 		return err
 	}
 	id := w.order(words[0])
-	c := event.Reschedule{Order: id, Record: w.records[id], Ticket: ticket, Version: 1, Date: visit.Date, Slot: visit.Slot}
+	c := ledger.Reschedule{Order: id, Record: w.records[id], Ticket: ticket, Version: 1, Date: visit.Date, Slot: visit.Slot}
 	if err := w.set(&c, words[2:]); err != nil {
 		return err
 	}

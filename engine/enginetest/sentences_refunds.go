@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 )
@@ -18,7 +18,7 @@ func (w *story) sayAsksBack(name string, args []string) error {
 		return err
 	}
 	id := w.order(name)
-	c := event.AskRefund{Order: id, Record: w.records[id], Tickets: tickets, Amount: -1, By: order.AskedByBuyer}
+	c := ledger.AskRefund{Order: id, Record: w.records[id], Tickets: tickets, Amount: -1, By: order.AskedByBuyer}
 	if err := w.set(&c, args[1:]); err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (w *story) sayOrganization(words []string) error {
 			return err
 		}
 		id := w.order(words[1])
-		c := event.AskRefund{Order: id, Record: w.records[id], Tickets: tickets, Amount: -1, By: order.AskedByOrganization, Approve: true}
+		c := ledger.AskRefund{Order: id, Record: w.records[id], Tickets: tickets, Amount: -1, By: order.AskedByOrganization, Approve: true}
 		if err := w.set(&c, words[3:]); err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func (w *story) sayOrganization(words []string) error {
 		return err
 	}
 	id := w.order(words[3])
-	c := event.DecideRefund{Order: id, Record: w.records[id], Position: position, Approve: words[0] == "grants", Amount: -1}
+	c := ledger.DecideRefund{Order: id, Record: w.records[id], Position: position, Approve: words[0] == "grants", Amount: -1}
 	if err := w.set(&c, words[4:]); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (w *story) remember(name string) error {
 	if err != nil {
 		return err
 	}
-	r, ok := c.state.Decide(event.GetOrder{Order: w.order(name)}, w.now).Reply.(*event.OrderReply)
+	r, ok := c.state.Decide(ledger.GetOrder{Order: w.order(name)}, w.now).Reply.(*ledger.OrderReply)
 	if ok && r.Order != nil {
 		w.records[w.order(name)] = r.Order
 		return nil

@@ -13,9 +13,11 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/engine/paged"
 	"boxoffice/engine/promo"
+	"boxoffice/engine/queue"
 	"boxoffice/engine/seatmap"
 	"boxoffice/engine/waitlist"
 	"boxoffice/engine/wallet"
@@ -23,7 +25,7 @@ import (
 
 // showFact writes a fact: its name, and those fields that are set.
 func (w *story) showFact(c *character, f engine.Fact) string {
-	name := apart(strings.TrimSuffix(reflect.TypeOf(f).Elem().Name(), "Fact"))
+	name := volatileName(f)
 	for _, def := range c.kind.Facts {
 		if def.Type == f.FactType() {
 			name = def.Name
@@ -37,6 +39,9 @@ func (w *story) showFact(c *character, f engine.Fact) string {
 			name += " " + w.showEntry(&t.Entries[i])
 		}
 		return name
+	}
+	if text := showQueueFact(f); text != "" {
+		return name + " " + text
 	}
 	if a, ok := f.(*seatmap.AttachedFact); ok {
 		return name + " " + w.showAttached(a)
@@ -60,7 +65,7 @@ func (w *story) show(r engine.Reply) string {
 			return string(r.Code)
 		}
 		return string(r.Code) + " " + w.value("", reflect.ValueOf(r.Details))
-	case *event.OrderReply:
+	case *ledger.OrderReply:
 		if r.Order == nil {
 			return r.Status + ", the rest is in the read model"
 		}
@@ -77,6 +82,12 @@ func (w *story) show(r engine.Reply) string {
 		return showPromo(r)
 	case *calendar.Record:
 		return showCalendar(r)
+	case *queue.Record:
+		return w.showRoom(r)
+	case *queue.Placed:
+		return w.showPlace(r)
+	case *queue.Proof:
+		return fmt.Sprintf("entry %d, %d hashes", r.Index, len(r.Hashes))
 	case *waitlist.Placed:
 		return w.showPlaced(r)
 	case *waitlist.Page:
@@ -158,7 +169,7 @@ func (w *story) fields(v reflect.Value) string {
 var (
 	amounts = []string{"Discount", "MinOrder", "Price", "UnitPrice", "Subtotal", "Fees", "Absorbed", "Fee", "Sales", "Cleared", "Total", "Amount", "Received"}
 	spans   = []string{"OrderWindow", "WindowMillis", "HoldTime"}
-	times   = []string{"At", "CreatedAt", "UpdatedAt", "EndedAt", "ExpiresAt", "ProcessedAt", "StartAt", "EndAt", "SaleStart", "SaleEnd", "SoldOutAt", "Since", "Until", "ValidFrom", "ValidUntil"}
+	times   = []string{"At", "CreatedAt", "UpdatedAt", "EndedAt", "ExpiresAt", "ProcessedAt", "StartAt", "EndAt", "SaleStart", "SaleEnd", "SoldOutAt", "Since", "Until", "ValidFrom", "ValidUntil", "Rules.RegistersFrom", "Rules.ClosesAt", "Rules.OpensAt"}
 )
 
 // value writes the value of a field in the form that fits the field's name.

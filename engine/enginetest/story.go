@@ -48,8 +48,8 @@ func newStory() *story {
 }
 
 // actor returns the character with a name. A new name is a ticket type, except for "wallet", for
-// "map" and "calendar", which are the event's seats and dates, and for promo codes, which begin
-// with a percent sign.
+// "map", "calendar" and "room", which are the event's seats, dates and waiting room, and for promo
+// codes, which begin with a percent sign.
 func (w *story) actor(name string) (*character, error) {
 	for _, c := range w.actors {
 		if c.name == name {
@@ -65,6 +65,8 @@ func (w *story) actor(name string) (*character, error) {
 		ref = engine.SeatmapRef(1)
 	case "calendar":
 		ref = engine.CalendarRef(1)
+	case "room":
+		ref = engine.QueueRef(1)
 	default:
 		if strings.HasPrefix(name, "%") {
 			ref = w.promoRef()

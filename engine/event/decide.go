@@ -2,61 +2,31 @@ package event
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/keeper"
-	"boxoffice/engine/order"
+	"boxoffice/engine/proceeds"
 )
 
 // Decide decides what a command does, and changes nothing itself.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
+	terms := s.ordering()
+	if d, mine := s.book.Decide(c, &terms, at); mine {
+		return d
+	}
 	switch c := c.(type) {
-	case Place:
-		return s.decidePlace(c, at)
-	case PlaceAll:
-		return s.decidePlaceAll(c, at)
-	case keeper.Granted:
-		return s.decideGranted(c, at)
-	case keeper.Refused:
-		return s.decideRefused(c, at)
-	case keeper.Closed:
-		return s.decideClosed(c, at)
-	case keeper.Inquire:
-		return s.decideInquire(c)
 	case keeper.Offer:
 		return s.decideOffer(c, at)
 	case keeper.AwaitSeen:
-		return s.decideAwaitSeen(c)
-	case Scan:
-		return s.decideScan(c, at)
-	case GetOrder:
-		return s.decideGetOrder(c)
-	case CancelOrder:
-		return s.decideCancel(c, at)
-	case BeginPayment:
-		return s.decideBegin(c, at)
-	case OpenPayment:
-		return s.decideOpen(c, at)
-	case ReportDeposit:
-		return s.decideDeposit(c, at)
-	case ReportPayment:
-		return s.decideReport(c, at)
-	case ReportRefund:
-		return s.decideRefund(c, at)
-	case Reschedule:
-		return s.decideReschedule(c, at)
-	case AskRefund:
-		return s.decideAskRefund(c, at)
-	case DecideRefund:
-		return s.decideOnRefund(c, at)
+		return s.line.DecideSeen(c, s.offers)
 	case keeper.ProceedsSeen:
-		return engine.Decision{Facts: []engine.Fact{&ProceedsHeard{Revision: c.Revision}}}
-	case keeper.Returned:
-		return s.decideReturned(c, at)
+		return engine.Decision{Facts: []engine.Fact{&proceeds.Heard{Revision: c.Revision}}}
 	case engine.Wake:
-		return s.decideWake(c, at)
+		return s.decideWake(c, &terms, at)
 	default:
 		return s.decideRecord(c, at)
 	}
@@ -80,30 +50,24 @@ func (s *State) decideRecord(c engine.Command, at int64) engine.Decision {
 	switch c := c.(type) {
 	case Get:
 		r := s.makeRecord()
-		r.Room = s.roomLeft()
+		if r.Room = s.roomLeft(); r.Room == math.MaxInt64 {
+			r.Room = NoCapacity
+		}
 		return engine.Decision{Reply: r}
 	case GetType:
 		_, has := s.findOffer(c.Type)
 		return engine.Decision{Reply: &TypeReply{Has: has}}
-	case Transfer:
-		return s.decideTransfer(c, at)
-	case RevokeTransfer:
-		return s.decideRevoke(c, at)
-	case ClaimTransfer:
-		return s.decideClaim(c, at)
+	case admission.Transfer:
+		ticket, _ := s.tickets.Find(c.Ticket)
+		return s.tickets.DecideTransfer(c, s.book.Find(ticket.Order), s.admitting(), at)
 	case Erase:
 		return s.decideErase(c, at)
 	case Touch:
 		return s.decideTouch(at)
-	case ScanBatch:
-		return s.decideBatch(c, at)
-	case GateRoster:
-		return engine.Decision{Reply: s.listRoster()}
-	case UndoScan:
-		return s.decideUndo(c, at)
-	case GateStats:
-		return engine.Decision{Reply: s.countStats()}
 	default:
+		if d, mine := s.tickets.Decide(c, s.admitting(), at); mine {
+			return d
+		}
 		return s.decideLine(c, at)
 	}
 }
@@ -204,63 +168,4 @@ func (s *State) decideOffer(c keeper.Offer, at int64) engine.Decision {
 		d.Facts = []engine.Fact{&Offered{Offer: c, At: at}}
 	}
 	return d
-}
-
-func (s *State) decideGetOrder(c GetOrder) engine.Decision {
-	if o := s.findMade(c.Order); o != nil {
-		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
-	}
-	if status, _, ok := s.past.find(c.Order); ok {
-		return engine.Decision{Reply: &OrderReply{Past: true, Status: status}}
-	}
-	return refuse(engine.OrderNotFound, nil)
-}
-
-func (s *State) decideCancel(c CancelOrder, at int64) engine.Decision {
-	o := s.findMade(c.Order)
-	if o == nil {
-		if status, _, ok := s.past.find(c.Order); ok {
-			return pastReply(status, engine.OrderNotCancellable)
-		}
-		return refuse(engine.OrderNotFound, nil)
-	}
-	switch {
-	case o.Status == order.StatusCancelled:
-		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
-	case !o.Unpaid():
-		return refuse(engine.OrderNotCancellable, OrderState{Status: o.Status, Reason: "only unpaid orders are cancelled"})
-	}
-	return s.endOrder(o, order.StatusCancelled, at)
-}
-
-// pastReply answers a cancellation of an order of which only the outcome is known. For a cancelled
-// order it succeeds again; for any other it is refused.
-func pastReply(status string, code engine.Code) engine.Decision {
-	if status == order.StatusCancelled {
-		return engine.Decision{Reply: &OrderReply{Past: true, Status: status}}
-	}
-	return refuse(code, OrderState{Status: status, Reason: "only unpaid orders are cancelled"})
-}
-
-// endOrder ends an unpaid order without a sale: it tells the keepers to give back what they
-// hold, and sends back money that came short of the price.
-func (s *State) endOrder(o *order.Order, status string, at int64) engine.Decision {
-	if o.Status == order.StatusOffered {
-		return s.endOffer(o, status, at)
-	}
-	d := foldFacts(o, append([]engine.Fact{&order.Ended{ID: o.ID, Status: status, At: at}}, shortMoney(o, "", at)...))
-	s.tellKeepers(&d, o, allPlaces(o), false)
-	return d
-}
-
-// tellKeepers adds Commit or Release for the keepers at the places.
-func (s *State) tellKeepers(d *engine.Decision, o *order.Order, lines places, sold bool) {
-	claim, floor := keeper.Claim{Order: o.ID, Serial: o.Serial}, s.lowestAlive()
-	lines.each(func(place int) {
-		var c engine.Command = keeper.Release{Claim: claim, Floor: floor}
-		if sold {
-			c = keeper.Commit{Claim: claim, Floor: floor}
-		}
-		d.Sends = append(d.Sends, engine.Send{To: s.keeperOf(o, place), Cmd: c})
-	})
 }

@@ -1,8 +1,13 @@
 package event
 
 import (
+	"slices"
+
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
+	"boxoffice/engine/velocity"
 	"boxoffice/engine/waitlist"
 )
 
@@ -10,39 +15,19 @@ import (
 var Def = engine.KindDef{
 	Kind: engine.KindEvent, Facts: Facts, New: New, Frozen: func() any { return new(Frozen) }, Thaw: Thaw,
 	Messages: engine.Messages{
-		Commands: append([]engine.Command{
+		Commands: slices.Concat([]engine.Command{
 			Create{},
 			Update{},
 			Move{},
 			Delete{},
 			Get{},
 			GetType{},
-			Place{},
-			PlaceAll{},
-			GetOrder{},
-			CancelOrder{},
-			BeginPayment{},
-			OpenPayment{},
-			ReportPayment{},
-			ReportDeposit{},
-			ReportRefund{},
-			AskRefund{},
-			DecideRefund{},
-			Reschedule{},
-			Scan{},
-			ScanBatch{},
-			GateRoster{},
-			UndoScan{},
-			GateStats{},
 			Touch{},
-			Transfer{},
-			RevokeTransfer{},
-			ClaimTransfer{},
 			Erase{},
-		}, waitlist.Messages.Commands...),
-		Replies: append([]engine.Reply{&Record{}, &TypeReply{}, &OrderReply{}, &AllReply{}, &ScanReply{}, &BatchReply{}, &Roster{}, &Stats{}, &TransferReply{}}, waitlist.Messages.Replies...),
-		Details: append([]any{
-			Transition{}, Category{}, keeper.Issues{}, OrderState{}, NotEligible{}, VelocityLimit{}, TypeLimit{}, NotTransferable{},
-		}, waitlist.Messages.Details...),
+		}, ledger.Messages.Commands, admission.Messages.Commands, waitlist.Messages.Commands),
+		Replies: slices.Concat([]engine.Reply{&Record{}, &TypeReply{}}, ledger.Messages.Replies, admission.Messages.Replies, waitlist.Messages.Replies),
+		Details: slices.Concat([]any{
+			Transition{}, Category{}, keeper.Issues{}, velocity.Exceeded{}, TypeLimit{},
+		}, ledger.Messages.Details, admission.Messages.Details, waitlist.Messages.Details),
 	},
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"boxoffice/engine"
+	"boxoffice/engine/velocity"
 )
 
 // NoCapacity is the capacity of an event without a limit.
@@ -14,52 +15,69 @@ const NoCapacity = -1
 // Details is an event's record. Times are unix milliseconds, and 0 means none. Values are replaced
 // as a whole and never changed.
 type Details struct {
-	Org          int64          `cbor:"1,keyasint"`
-	PublicID     engine.EventID `cbor:"2,keyasint"`
-	Slug         string         `cbor:"3,keyasint"`
-	Title        string         `cbor:"4,keyasint"`
-	Category     string         `cbor:"5,keyasint"`
-	Subcategory  string         `cbor:"6,keyasint,omitempty"`
-	ShortDesc    string         `cbor:"7,keyasint,omitempty"`
-	Description  string         `cbor:"8,keyasint,omitempty"`
-	Tags         []string       `cbor:"9,keyasint,omitempty"`
-	Visibility   string         `cbor:"10,keyasint"`
-	StartAt      int64          `cbor:"11,keyasint"`
-	EndAt        int64          `cbor:"12,keyasint,omitempty"` // 0: always available (digital)
-	Timezone     string         `cbor:"13,keyasint"`
-	VenueType    string         `cbor:"14,keyasint"`
-	Capacity     int64          `cbor:"15,keyasint"` // NoCapacity or 1-1,000,000
-	DoorsAt      int64          `cbor:"16,keyasint,omitempty"`
-	VenueName    string         `cbor:"17,keyasint,omitempty"`
-	VenueAddress string         `cbor:"18,keyasint,omitempty"`
-	VenueCity    string         `cbor:"19,keyasint,omitempty"`
-	VenueCountry string         `cbor:"20,keyasint,omitempty"`
-	VenueLat     *float64       `cbor:"21,keyasint,omitempty"`
-	VenueLng     *float64       `cbor:"22,keyasint,omitempty"`
-	OnlineLink   string         `cbor:"23,keyasint,omitempty"`
-	OnlineNote   string         `cbor:"24,keyasint,omitempty"`
-	ReturnPolicy string         `cbor:"25,keyasint,omitempty"`
-	Highlight    string         `cbor:"26,keyasint,omitempty"` // video URL
-	CoverImage   string         `cbor:"27,keyasint,omitempty"`
-	CoverVideo   string         `cbor:"28,keyasint,omitempty"`
-	Gallery      []string       `cbor:"29,keyasint,omitempty"`
-	Currency     string         `cbor:"30,keyasint"`
-	AbsorbFees   bool           `cbor:"31,keyasint,omitempty"`
-	Branding     []byte         `cbor:"32,keyasint,omitempty"` // a JSON object
-	SEO          []byte         `cbor:"33,keyasint,omitempty"` // a JSON object
-	Entities     []Entity       `cbor:"34,keyasint,omitempty"`
-	OrderWindow  int64          `cbor:"35,keyasint"` // milliseconds a pending order lives
-	IDCheck      bool           `cbor:"36,keyasint,omitempty"`
-	Velocity     Velocity       `cbor:"37,keyasint,omitempty"`
-	RotatingOnly bool           `cbor:"38,keyasint,omitempty"` // gates refuse codes that don't rotate
+	Org          int64           `cbor:"1,keyasint"`
+	PublicID     engine.EventID  `cbor:"2,keyasint"`
+	Slug         string          `cbor:"3,keyasint"`
+	Title        string          `cbor:"4,keyasint"`
+	Category     string          `cbor:"5,keyasint"`
+	Subcategory  string          `cbor:"6,keyasint,omitempty"`
+	ShortDesc    string          `cbor:"7,keyasint,omitempty"`
+	Description  string          `cbor:"8,keyasint,omitempty"`
+	Tags         []string        `cbor:"9,keyasint,omitempty"`
+	Visibility   string          `cbor:"10,keyasint"`
+	StartAt      int64           `cbor:"11,keyasint"`
+	EndAt        int64           `cbor:"12,keyasint,omitempty"` // 0: always available (digital)
+	Timezone     string          `cbor:"13,keyasint"`
+	VenueType    string          `cbor:"14,keyasint"`
+	Capacity     int64           `cbor:"15,keyasint"` // NoCapacity or 1-1,000,000
+	DoorsAt      int64           `cbor:"16,keyasint,omitempty"`
+	VenueName    string          `cbor:"17,keyasint,omitempty"`
+	VenueAddress string          `cbor:"18,keyasint,omitempty"`
+	VenueCity    string          `cbor:"19,keyasint,omitempty"`
+	VenueCountry string          `cbor:"20,keyasint,omitempty"`
+	VenueLat     *float64        `cbor:"21,keyasint,omitempty"`
+	VenueLng     *float64        `cbor:"22,keyasint,omitempty"`
+	OnlineLink   string          `cbor:"23,keyasint,omitempty"`
+	OnlineNote   string          `cbor:"24,keyasint,omitempty"`
+	ReturnPolicy string          `cbor:"25,keyasint,omitempty"`
+	Highlight    string          `cbor:"26,keyasint,omitempty"` // video URL
+	CoverImage   string          `cbor:"27,keyasint,omitempty"`
+	CoverVideo   string          `cbor:"28,keyasint,omitempty"`
+	Gallery      []string        `cbor:"29,keyasint,omitempty"`
+	Currency     string          `cbor:"30,keyasint"`
+	AbsorbFees   bool            `cbor:"31,keyasint,omitempty"`
+	Branding     []byte          `cbor:"32,keyasint,omitempty"` // a JSON object
+	SEO          []byte          `cbor:"33,keyasint,omitempty"` // a JSON object
+	Entities     []Entity        `cbor:"34,keyasint,omitempty"`
+	OrderWindow  int64           `cbor:"35,keyasint"` // milliseconds a pending order lives
+	IDCheck      bool            `cbor:"36,keyasint,omitempty"`
+	Velocity     velocity.Limits `cbor:"37,keyasint,omitempty"`
+	RotatingOnly bool            `cbor:"38,keyasint,omitempty"` // gates refuse codes that don't rotate
 	// OfflineDoorCodes says that manifests tell door codes to devices.
 	OfflineDoorCodes bool `cbor:"45,keyasint,omitempty"`
+	// NoRescheduling says that nobody may move a ticket to another date.
+	NoRescheduling bool `cbor:"46,keyasint,omitempty"`
+	// MovedAt is when the event got the StartAt that it has, if it was on sale then; 0: it never moved.
+	MovedAt int64 `cbor:"47,keyasint,omitempty"`
+}
+
+// moneyBackMillis is how long the holders of a moved event's tickets may ask their money back.
+const moneyBackMillis = 14 * 24 * 60 * 60 * 1000
+
+// MoneyBackUntil returns until when the money of a ticket may be asked back because the event has
+// moved since the ticket was sold, whatever its terms say: for 14 days, and not once the event has
+// begun. It is 0 if the event has not moved since. All are unix milliseconds.
+func (t *Details) MoneyBackUntil(sold int64) int64 {
+	if t.MovedAt == 0 || sold >= t.MovedAt || ProductType(t.Category) != ProductEvent {
+		return 0
+	}
+	return min(t.MovedAt+moneyBackMillis, t.StartAt)
 }
 
 // Entity is one entry of the lineup.
 type Entity struct {
 	Kind     string `cbor:"1,keyasint" json:"kind" required:"true" enum:"artist,dj,speaker,host,guest,sponsor,partner,team,feature" description:"What it is to the event."`
-	Name     string `cbor:"2,keyasint" json:"name" required:"true" minLength:"1" maxLength:"200" example:"Adaeze Obi" description:"The name, of a person, a band or a firm."`
+	Name     string `cbor:"2,keyasint" json:"name" required:"true" format:"name" minLength:"1" maxLength:"200" example:"Adaeze Obi" description:"The name, of a person, a band or a firm."`
 	Role     string `cbor:"3,keyasint,omitempty" json:"role,omitzero" maxLength:"200" example:"Saxophone" description:"What they do there, in words."`
 	ImageURL string `cbor:"4,keyasint,omitempty" json:"imageUrl,omitzero" format:"hosted" maxLength:"2048" description:"A picture: an http(s) address, or /media/<id> of an image of the organization's."`
 	Bio      string `cbor:"5,keyasint,omitempty" json:"bio,omitzero" maxLength:"5000" description:"A few words about them."`

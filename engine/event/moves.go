@@ -77,7 +77,7 @@ func (s *State) decideDelete(c Delete, at int64) engine.Decision {
 		return refuse(engine.EventNotFound, nil)
 	}
 	draft := s.status == StatusDraft || s.status == StatusReview
-	if draft && s.live == 0 && s.minted.len() == 0 {
+	if draft && s.unitsTaken() == 0 && !s.makeRecord().Sold {
 		return engine.Decision{Facts: []engine.Fact{&Removed{At: at}}, Reply: s.makeRecord()}
 	}
 	if s.status == StatusCancelled {

@@ -8,6 +8,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 )
 
@@ -36,7 +37,7 @@ func TestTypesHaveAPlace(t *testing.T) {
 	t.Log("a place alone is no ticket type")
 	require.False(t, tell(GetType{Type: 1}).Reply.(*TypeReply).Has)
 	require.Equal(t, engine.Validation, tell(Move{To: StatusPublished}).Reply.(*engine.Refusal).Code)
-	place := Place{Order: engine.OrderID{1}, Lines: []order.Line{{Type: 1, Quantity: 1}}}
+	place := ledger.Place{Order: engine.OrderID{1}, Lines: []order.Line{{Type: 1, Quantity: 1}}}
 	require.Equal(t, engine.TicketTypeNotFound, tell(place).Reply.(*engine.Refusal).Code)
 
 	t.Log("what has a place offers itself, what has none does not")

@@ -66,14 +66,11 @@ func (t *Details) Unmapped() bool { return t.SeatsOnly && !t.Seated }
 
 // terms returns the terms that a ticket is sold with; nil for the terms that most tickets have.
 func (t *Details) terms() *keeper.Terms {
-	if t.Transferable && !t.Refundable {
+	terms := keeper.Terms{Bound: !t.Transferable, Refundable: t.Refundable, RefundDeadline: t.RefundDeadline, RefundHours: t.RefundHours}
+	if terms == (keeper.Terms{}) {
 		return nil
 	}
-	terms := &keeper.Terms{Bound: !t.Transferable}
-	if t.Refundable {
-		terms.Refundable, terms.RefundDeadline, terms.RefundHours = true, t.RefundDeadline, t.RefundHours
-	}
-	return terms
+	return &terms
 }
 
 // equal reports whether two records have the same content.

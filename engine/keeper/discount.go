@@ -10,11 +10,36 @@ import (
 type Discount struct {
 	Code       string `cbor:"1,keyasint"`
 	Percentage bool   `cbor:"2,keyasint,omitempty"`
-	// Value is in hundredths of a percent if Percentage is set, else an amount in minor units of
-	// the event's currency.
+	// Value is in hundredths of a percent if Percentage is set, else an amount.
 	Value    int64           `cbor:"3,keyasint"`
-	MinOrder int64           `cbor:"4,keyasint,omitempty"` // least subtotal, minor units
+	MinOrder int64           `cbor:"4,keyasint,omitempty"` // least subtotal
 	Types    []engine.TypeID `cbor:"5,keyasint,omitempty"` // ticket types that the code applies to; none: all
+	// MoreDecimals is how many decimals more than two the amounts have; negative: fewer. The terms that
+	// an order keeps are in minor units of its currency, and have 0 here (see In).
+	MoreDecimals int64 `cbor:"6,keyasint,omitempty"`
+}
+
+// Decimals returns how many decimals the amounts of the terms have.
+func (d *Discount) Decimals() int { return max(0, 2+int(d.MoreDecimals)) }
+
+// ValueDecimals returns how many decimals Value has, which may be a percentage.
+func (d *Discount) ValueDecimals() int {
+	if d.Percentage {
+		return 2
+	}
+	return d.Decimals()
+}
+
+// In returns the terms with their amounts in minor units of a currency, rounded half up where it has
+// fewer decimals than the terms: a code of an organization is for events in any currency.
+func (d *Discount) In(currency string) *Discount {
+	to, in := engine.DecimalsOf(currency), *d
+	in.MoreDecimals = 0
+	in.MinOrder = engine.Rescale(d.MinOrder, d.Decimals(), to)
+	if !d.Percentage {
+		in.Value = engine.Rescale(d.Value, d.Decimals(), to)
+	}
+	return &in
 }
 
 // These are the reasons why a promo code is not valid (docs/rules.md, Promo codes).

@@ -7,6 +7,7 @@ type Terms struct {
 	Refundable bool `cbor:"2,keyasint,omitempty"`
 	// RefundDeadline is in unix milliseconds, 0 for none. RefundHours count forward from the
 	// purchase, or backward from the booked time; nil for no such limit. The earlier limit applies.
+	// They also bound the moves of a reservation's tickets, refundable or not.
 	RefundDeadline int64  `cbor:"3,keyasint,omitempty"`
 	RefundHours    *int64 `cbor:"4,keyasint,omitempty"`
 }

@@ -28,3 +28,8 @@ func (o *Order) Buyer() uint64 {
 	}
 	return o.Customer
 }
+
+// IsCustomer reports whether customer is the hash of an address.
+func IsCustomer(email string, customer uint64) bool {
+	return email != "" && CustomerOf(NormalEmail(email)) == customer
+}

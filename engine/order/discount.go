@@ -6,11 +6,13 @@ import (
 	"slices"
 
 	"boxoffice/engine"
+	"boxoffice/engine/keeper"
 )
 
 // ApplyDiscount sets what the order's promo code takes off each of its lines, from the terms that
 // the code granted and the prices that the ticket types granted. applies reports whether the code
-// applies to any of the lines, and enough whether the order reaches the code's least subtotal.
+// takes anything off, so that an order that gains nothing by a code uses none up, and enough whether
+// the order reaches the code's least subtotal.
 //
 // A percentage is rounded half up for each ticket. An amount is at most the sum of the lines that
 // the code applies to, and is spread over their tickets by the largest remainder, in proportion to
@@ -24,7 +26,6 @@ func (o *Order) ApplyDiscount() (applies, enough bool) {
 		l.Discount = 0
 		subtotal += l.UnitPrice * l.Quantity
 		if o.discountsLine(l) {
-			applies = true
 			applicable += l.UnitPrice * l.Quantity
 		}
 	}
@@ -38,7 +39,20 @@ func (o *Order) ApplyDiscount() (applies, enough bool) {
 	case applicable > 0:
 		o.spreadDiscount(t.Off(applicable), applicable)
 	}
+	applies = slices.ContainsFunc(o.Lines, func(l Line) bool { return l.Discount > 0 })
 	return applies, subtotal >= t.MinOrder
+}
+
+// ApplyCode applies the order's code as ApplyDiscount does, and returns the reason why the code is not
+// valid for the order, or "".
+func (o *Order) ApplyCode() (reason string) {
+	switch applies, enough := o.ApplyDiscount(); {
+	case !applies:
+		return keeper.CodeNotApplicable
+	case !enough:
+		return keeper.CodeBelowMinimum
+	}
+	return ""
 }
 
 // discountsLine reports whether the order's code applies to one of its lines.

@@ -9,6 +9,7 @@ package order
 
 import (
 	"slices"
+	"strings"
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
@@ -88,6 +89,7 @@ type Order struct {
 	Issue       *Issue         `cbor:"29,keyasint,omitempty"` // nil: a buyer placed it
 	WaivedAt    int64          `cbor:"30,keyasint,omitempty"` // when its buyer waived the right to withdraw; 0: never
 	Rescheduled []Rescheduled  `cbor:"31,keyasint,omitempty"` // the tickets that were moved to another date
+	Language    string         `cbor:"32,keyasint,omitempty"` // in which its buyer reads, a tag of BCP 47; "": as the deployment's readers do
 }
 
 // Issue describes an order that the organization makes itself. Such an order is completed when it
@@ -176,16 +178,36 @@ type Attempt struct {
 	Deposit    Deposit `cbor:"9,keyasint,omitzero"`
 }
 
-// Deposit describes the coins with which a buyer pays an attempt. Amounts are decimals, in coins.
+// Deposit describes the coins with which a buyer pays an attempt, or the bank transfer. Amounts are
+// decimals, in coins or in the order's currency.
 type Deposit struct {
 	Currency   string `cbor:"1,keyasint,omitempty"` // ticker; alone until the provider has answered
-	Address    string `cbor:"2,keyasint,omitempty"`
+	Address    string `cbor:"2,keyasint,omitempty"` // of a transfer: a BankAccount
 	Amount     string `cbor:"3,keyasint,omitempty"`
 	Network    string `cbor:"4,keyasint,omitempty"`
-	ExtraID    string `cbor:"5,keyasint,omitempty"` // memo or tag
+	ExtraID    string `cbor:"5,keyasint,omitempty"` // memo or tag; of a transfer: what the payer writes
 	ValidUntil int64  `cbor:"6,keyasint,omitempty"` // unix milliseconds
 	Arrived    string `cbor:"7,keyasint,omitempty"`
 }
+
+// NetworkBank is the network of a deposit that is a bank transfer.
+const NetworkBank = "bank"
+
+// BankAccount is where a transfer goes. None of its parts has a "|".
+type BankAccount struct{ Holder, Number, BIC string }
+
+// String writes the account as ParseBankAccount reads it.
+func (a BankAccount) String() string { return a.Holder + "|" + a.Number + "|" + a.BIC }
+
+// ParseBankAccount reads the account of a deposit that is a bank transfer.
+func ParseBankAccount(text string) (a BankAccount) {
+	a.Holder, text, _ = strings.Cut(text, "|")
+	a.Number, a.BIC, _ = strings.Cut(text, "|")
+	return a
+}
+
+// IsTransfer reports whether the buyer pays the attempt by bank transfer.
+func (a *Attempt) IsTransfer() bool { return a.Deposit.Network == NetworkBank }
 
 // Opened reports whether the buyer has been told where to pay.
 func (a *Attempt) Opened() bool { return a.URL != "" || a.Deposit.Address != "" }
@@ -517,12 +539,17 @@ func (o *Order) RefundDeadline(ticket uint32) int64 {
 	if !ok || !o.Lines[i].Refundable() {
 		return 0
 	}
-	l := &o.Lines[i]
-	deadline := l.Terms.RefundDeadline
-	if l.Terms.RefundHours == nil {
+	return o.closeTerms(o.Lines[i].Terms, ticket)
+}
+
+// closeTerms returns when the window of a ticket's terms closes, in unix milliseconds, or 0 if they
+// set none.
+func (o *Order) closeTerms(terms *keeper.Terms, ticket uint32) int64 {
+	deadline := terms.RefundDeadline
+	if terms.RefundHours == nil {
 		return deadline
 	}
-	hours := *l.Terms.RefundHours * 3_600_000
+	hours := *terms.RefundHours * 3_600_000
 	bound := o.EndedAt + hours
 	if v := o.VisitOf(ticket); v != nil {
 		bound = v.Start - hours

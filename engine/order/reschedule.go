@@ -97,6 +97,22 @@ func (o *Order) Booking(ticket uint32) (b keeper.Booking, ok bool) {
 	return keeper.Booking{Date: v.Date, Slot: v.Slot, Units: 1}, true
 }
 
+// MoveDeadline returns until when one of the order's tickets may move to another date, in unix
+// milliseconds: until the window of its terms closes, whether they give money back or not, and in
+// any case until the booked time begins. It is 0 if the ticket is for no date of its own.
+func (o *Order) MoveDeadline(ticket uint32) int64 {
+	v := o.VisitOf(ticket)
+	if v == nil {
+		return 0
+	}
+	if line, _, ok := o.LineOf(ticket); ok && o.Lines[line].Terms != nil {
+		if closes := o.closeTerms(o.Lines[line].Terms, ticket); closes != 0 {
+			return min(closes, v.Start)
+		}
+	}
+	return v.Start
+}
+
 // Visits returns the dates and slots that the order's tickets are for, each once: those of the
 // lines with a ticket that has not moved, and those of the tickets that have. It does not loop over
 // the tickets, because a damaged fact may claim any number of them.

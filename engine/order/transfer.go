@@ -107,14 +107,19 @@ type (
 		At        int64          `cbor:"7,keyasint"`
 		ExpiresAt int64          `cbor:"8,keyasint"`
 	}
-	// TransferRevoked takes the offer back.
+	// TransferRevoked takes the offer back. From, To and Name are those of the offer, so that the
+	// person who was offered the ticket can be told; To is "" if nobody is to be told.
 	TransferRevoked struct {
 		ID     engine.OrderID `cbor:"1,keyasint"`
 		Ticket uint32         `cbor:"2,keyasint"`
 		Round  uint16         `cbor:"3,keyasint"`
 		At     int64          `cbor:"4,keyasint"`
+		From   string         `cbor:"5,keyasint,omitempty"`
+		To     string         `cbor:"6,keyasint,omitempty"`
+		Name   string         `cbor:"7,keyasint,omitempty"`
 	}
-	// TicketTransferred gives the ticket to its new holder, with codes of a new version.
+	// TicketTransferred gives the ticket to its new holder, with codes of a new version. From is the
+	// e-mail of the person who passed it on, which early journals don't have.
 	TicketTransferred struct {
 		ID      engine.OrderID `cbor:"1,keyasint"`
 		Ticket  uint32         `cbor:"2,keyasint"`
@@ -123,8 +128,14 @@ type (
 		Email   string         `cbor:"5,keyasint"`
 		Name    string         `cbor:"6,keyasint,omitempty"`
 		At      int64          `cbor:"7,keyasint"`
+		From    string         `cbor:"8,keyasint,omitempty"`
 	}
 )
+
+// Revoke returns the fact that takes a transfer back.
+func (t *Transfer) Revoke(id engine.OrderID, at int64) *TransferRevoked {
+	return &TransferRevoked{ID: id, Ticket: t.Ticket, Round: t.Round, At: at, From: t.From, To: t.To, Name: t.Name}
+}
 
 // Transfer returns the offer as it is made.
 func (f *TransferOffered) Transfer() Transfer {

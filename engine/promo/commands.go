@@ -21,6 +21,7 @@ type (
 		Event    int64
 		Types    []engine.TypeID // none: the ticket types are not known
 		Subtotal int64           // minor units; negative: not known
+		Currency string          // the event's; the terms of the verdict are in its minor units
 		Customer uint64          // 0: not known
 	}
 )

@@ -93,6 +93,7 @@ func (s *State) validate(c Validate, at int64) *Verdict {
 		return v
 	}
 	v.Details = *s.details
+	v.Details.Discount = *s.details.In(c.Currency)
 	if v.Reason == "" {
 		v.Reason = s.usedUp(c.Customer, 0)
 	}
@@ -100,7 +101,7 @@ func (s *State) validate(c Validate, at int64) *Verdict {
 	case v.Reason != "":
 	case len(c.Types) > 0 && !slices.ContainsFunc(c.Types, s.details.Applies):
 		v.Reason = keeper.CodeNotApplicable
-	case c.Subtotal >= 0 && c.Subtotal < s.details.MinOrder:
+	case c.Subtotal >= 0 && c.Subtotal < v.Details.MinOrder:
 		v.Reason = keeper.CodeBelowMinimum
 	}
 	return v

@@ -36,7 +36,7 @@ type Details struct {
 
 // equal reports whether two records have the same content.
 func (t *Details) equal(other *Details) bool {
-	return slices.Equal(t.Types, other.Types) && t.Code == other.Code && t.Percentage == other.Percentage && t.Value == other.Value &&
+	return slices.Equal(t.Types, other.Types) && t.Code == other.Code && t.Percentage == other.Percentage && t.Value == other.Value && t.MoreDecimals == other.MoreDecimals &&
 		t.MinOrder == other.MinOrder && t.ValidFrom == other.ValidFrom && t.ValidUntil == other.ValidUntil && t.Event == other.Event &&
 		t.Description == other.Description && t.MaxUses == other.MaxUses && t.MaxByCustomer == other.MaxByCustomer
 }

@@ -19,10 +19,11 @@ type (
 		// Unproven only asks whether the address might join: nobody has proven it yet, so nothing
 		// changes, and the answer does not tell whether it waits already.
 		Unproven bool
+		Language string `cbor:",omitempty"` // of the entry
 	}
 	// Leave takes an entry out of the line, together with its offer. *Placed.
 	Leave struct{ ID engine.OrderID }
-	// Claim accepts an offer, which becomes an order that has to be paid. *event.OrderReply.
+	// Claim accepts an offer, which becomes an order that has to be paid. *ledger.OrderReply.
 	Claim struct{ ID engine.OrderID }
 	// Call offers what is set aside to Count more entries, even if offers are not made
 	// automatically. *Called.

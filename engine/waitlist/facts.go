@@ -44,6 +44,8 @@ type (
 		At     int64          `cbor:"3,keyasint"`
 		Email  string         `cbor:"4,keyasint,omitempty"` // of the entry
 		Name   string         `cbor:"5,keyasint,omitempty"`
+		// Language is that of the entry.
+		Language string `cbor:"6,keyasint,omitempty"`
 	}
 	// CalledFact says that the organizer wants the entries to be offered something.
 	CalledFact struct {
@@ -153,7 +155,7 @@ func (l *Line) Apply(f engine.Fact) bool {
 func (l *Line) Answered(offers map[int64]keeper.Offer) {
 	l.holds = slices.DeleteFunc(l.holds, func(id engine.OrderID) bool {
 		e := l.index[id]
-		return e == nil || e.Status != StatusWaiting || l.Guarded(e, offers, nil)
+		return e == nil || e.Status != StatusWaiting || l.isGuarded(e, offers, nil)
 	})
 }
 

@@ -38,9 +38,9 @@ func (l *Line) passed(customer uint64) (n int) {
 	return n
 }
 
-// OfNetwork counts the entries of a network that wait, are offered something, or have let it run
+// countNetwork counts the entries of a network that wait, are offered something, or have let it run
 // out.
-func (l *Line) OfNetwork(client uint64) (n int64) {
+func (l *Line) countNetwork(client uint64) (n int64) {
 	if l == nil {
 		return 0
 	}

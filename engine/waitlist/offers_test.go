@@ -14,7 +14,7 @@ const hour = int64(time.Hour / time.Millisecond)
 
 // enter puts an entry of a customer in line.
 func enter(l *Line, customer uint64, at int64) *Entry {
-	n := l.Next()
+	n := l.nextNumber()
 	e := &Entry{ID: engine.NumberedID(1, int64(n)), Number: n, Type: 1, Quantity: 1, Customer: customer, At: at, Status: StatusWaiting}
 	l.Apply(&Joined{Entry: e})
 	return e

@@ -1,7 +1,7 @@
 // Package waitlist is the line of those who wait for an event's sold-out ticket types: the entries,
-// what becomes of them, and which types must sell to nobody else. The event's ledger owns the line
-// and decides on it (engine/event), because an offer is one of the ledger's orders: it holds its
-// stock for the offer's window, under the id of its entry.
+// what becomes of them, and which types must sell to nobody else. An offer to an entry is an order,
+// so the ledger makes it (engine/ledger): it holds its stock for the offer's window, under the id of
+// its entry.
 //
 // Invariants: a ticket type is guarded exactly while an entry waits that could take its units; an
 // entry is offered something only once. Limits: at most MaxAlive entries wait or are offered
@@ -71,6 +71,7 @@ type Entry struct {
 	ExpiresAt int64          `cbor:"13,keyasint,omitempty"` // when the offer expires
 	EndedAt   int64          `cbor:"14,keyasint,omitempty"`
 	Client    uint64         `cbor:"15,keyasint,omitempty"` // hash of the network that it came from; 0: unknown
+	Language  string         `cbor:"16,keyasint,omitempty"` // as of an order
 }
 
 func (e *Entry) alive() bool { return e.Status == StatusWaiting || e.Status == StatusOffered }
@@ -145,8 +146,8 @@ func (l *Line) Find(id engine.OrderID) *Entry {
 	return l.index[id]
 }
 
-// Of returns the entry with which a customer is in line for a ticket type, or nil.
-func (l *Line) Of(customer uint64, typ int64) *Entry {
+// findAlive returns the entry with which a customer is in line for a ticket type, or nil.
+func (l *Line) findAlive(customer uint64, typ int64) *Entry {
 	if l == nil {
 		return nil
 	}
@@ -154,21 +155,26 @@ func (l *Line) Of(customer uint64, typ int64) *Entry {
 }
 
 // Offered returns how many entries are offered something.
-func (l *Line) Offered() int { return len(l.alive) - l.waiting }
+func (l *Line) Offered() int {
+	if l == nil {
+		return 0
+	}
+	return len(l.alive) - l.waiting
+}
 
-// Full reports whether nobody else may join.
-func (l *Line) Full() bool { return l != nil && len(l.alive) >= MaxAlive }
+// isFull reports whether nobody else may join.
+func (l *Line) isFull() bool { return l != nil && len(l.alive) >= MaxAlive }
 
-// Next returns the number of the next entry.
-func (l *Line) Next() uint64 {
+// nextNumber returns the number of the next entry.
+func (l *Line) nextNumber() uint64 {
 	if l == nil {
 		return 1
 	}
 	return l.joined + 1
 }
 
-// Waiting calls f for the waiting entries, the oldest first, until f returns false.
-func (l *Line) Waiting(f func(*Entry) bool) {
+// eachWaiting calls f for the waiting entries, the oldest first, until f returns false.
+func (l *Line) eachWaiting(f func(*Entry) bool) {
 	if l.waiting == 0 {
 		return
 	}
@@ -179,9 +185,9 @@ func (l *Line) Waiting(f func(*Entry) bool) {
 	}
 }
 
-// Page returns at most limit entries after a number, each with its place among the waiting entries,
+// listPage returns at most limit entries after a number, each with its place among the waiting entries,
 // from 1; 0 if it does not wait.
-func (l *Line) Page(after uint64, limit int) []Placed {
+func (l *Line) listPage(after uint64, limit int) []Placed {
 	var out []Placed
 	place := 0
 	for _, e := range l.entries {
@@ -203,13 +209,13 @@ func (l *Line) Page(after uint64, limit int) []Placed {
 	return out
 }
 
-// Position returns an entry's place among the waiting entries, from 1; 0 if it does not wait.
-func (l *Line) Position(of *Entry) int {
+// findPosition returns an entry's place among the waiting entries, from 1; 0 if it does not wait.
+func (l *Line) findPosition(of *Entry) int {
 	if of.Status != StatusWaiting {
 		return 0
 	}
 	place := 1
-	l.Waiting(func(e *Entry) bool {
+	l.eachWaiting(func(e *Entry) bool {
 		if e.Number < of.Number {
 			place++
 		}
@@ -286,7 +292,7 @@ func (l *Line) forget() {
 	l.entries = kept
 }
 
-// Stir makes the ledger look at the line.
+// Stir makes the event look at the line.
 func (l *Line) Stir() {
 	if l != nil {
 		l.due = true
@@ -311,9 +317,9 @@ func (l *Line) Judge(offers map[int64]keeper.Offer) {
 	l.due = true
 }
 
-// Guarded reports whether all ticket types that an entry waits for have acknowledged that they sell
+// isGuarded reports whether all ticket types that an entry waits for have acknowledged that they sell
 // to nobody else. seen is an acknowledgement that is not applied yet, or nil.
-func (l *Line) Guarded(e *Entry, offers map[int64]keeper.Offer, seen *keeper.AwaitSeen) bool {
+func (l *Line) isGuarded(e *Entry, offers map[int64]keeper.Offer, seen *keeper.AwaitSeen) bool {
 	for _, o := range offers {
 		if !e.Takes(&o) {
 			continue
@@ -342,8 +348,8 @@ func (g *guard) isSeen(c *keeper.AwaitSeen) bool {
 	return c != nil && c.Keeper.ID == g.Type && c.Revision == g.Revision
 }
 
-// Untold returns the guards that are to be told at a time.
-func (l *Line) Untold(now int64) []Guard {
+// listUntold returns the guards that are to be told at a time.
+func (l *Line) listUntold(now int64) []Guard {
 	var out []Guard
 	for _, g := range l.guards {
 		if !g.seen && (g.told == 0 || now >= g.told+resendMillis) {
@@ -353,21 +359,21 @@ func (l *Line) Untold(now int64) []Guard {
 	return out
 }
 
-// Held returns the entries whose callers may be answered once the acknowledgement seen is applied.
-func (l *Line) Held(offers map[int64]keeper.Offer, seen *keeper.AwaitSeen) []*Entry {
+// listHeld returns the entries whose callers may be answered once the acknowledgement seen is applied.
+func (l *Line) listHeld(offers map[int64]keeper.Offer, seen *keeper.AwaitSeen) []*Entry {
 	var out []*Entry
 	for _, id := range l.holds {
-		if e := l.index[id]; e != nil && (e.Status != StatusWaiting || l.Guarded(e, offers, seen)) {
+		if e := l.index[id]; e != nil && (e.Status != StatusWaiting || l.isGuarded(e, offers, seen)) {
 			out = append(out, e)
 		}
 	}
 	return out
 }
 
-// Ready reports whether units of a ticket type may be offered to somebody now. No other offer of
+// isReady reports whether units of a ticket type may be offered to somebody now. No other offer of
 // them may be on its way, because the older entry must be the first to get them, and the type must
 // have told something new since the last try, or the last try must be old enough.
-func (l *Line) Ready(o *keeper.Offer, now int64, pending func(engine.OrderID) bool) bool {
+func (l *Line) isReady(o *keeper.Offer, now int64, pending func(engine.OrderID) bool) bool {
 	a, asked := l.asks[o.Keeper.ID]
 	return o.Free > 0 && (!asked || !pending(a.entry) && (o.Revision > a.revision || now >= a.at+retryMillis))
 }

@@ -71,9 +71,9 @@ func (s *State) objection(e *Entry) *engine.Refusal {
 	}
 	switch {
 	case e.Amount < 1 || e.Amount > most:
-		return engine.Refuse(engine.Validation, Range{Min: engine.Decimal(1), Max: engine.Decimal(most)})
+		return engine.Refuse(engine.Validation, Range{Min: engine.Decimal(1, s.currency()), Max: engine.Decimal(most, s.currency())})
 	case e.Kind == Debited && e.Amount > s.available():
-		return engine.Refuse(engine.InsufficientFunds, Funds{s.currency(), engine.Decimal(e.Amount), engine.Decimal(s.available())})
+		return engine.Refuse(engine.InsufficientFunds, Funds{s.currency(), engine.Decimal(e.Amount, s.currency()), engine.Decimal(s.available(), s.currency())})
 	case s.full(e):
 		return engine.Refuse(engine.Overloaded, nil)
 	}

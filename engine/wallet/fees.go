@@ -13,7 +13,7 @@ func (s *State) protocol(event int64) keeper.Protocol {
 // RefuseLine returns the reason why a fee can't be reserved, or nil.
 func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engine.Refusal {
 	if available := s.available() + replaced.Quantity; l.Quantity > available {
-		return engine.Refuse(engine.InsufficientFunds, Funds{s.currency(), engine.Decimal(l.Quantity), engine.Decimal(available)})
+		return engine.Refuse(engine.InsufficientFunds, Funds{s.currency(), engine.Decimal(l.Quantity, s.currency()), engine.Decimal(available, s.currency())})
 	}
 	if s.full(&Entry{Kind: Debited, At: at}) {
 		return engine.Refuse(engine.Overloaded, nil)

@@ -114,6 +114,16 @@ func count(t *testing.T, r *rowlock, query string) (n int64) {
 	return n
 }
 
+// TestRoomIsVerified lets visitors join through the actor of a node. Their places are those that the
+// verifier computes from the leaves in the answers: otherwise the figures are of something wrong.
+func TestRoomIsVerified(t *testing.T) {
+	t.Parallel()
+	at := &roomAt{Visitors: 3000}
+	require.NoError(t, measureState(at))
+	require.NoError(t, measureJoins(t.Context(), persisttest.DB(t), true, at))
+	require.Positive(t, at.Joins)
+}
+
 // TestRatio makes sure that figures of rounds are medians, and that ratios are taken within a
 // round.
 func TestRatio(t *testing.T) {

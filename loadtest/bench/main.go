@@ -1,6 +1,6 @@
 // Command bench measures, in one run on one machine, what an order costs: an echo through the edge
 // (the ceiling), ours, and a row-lock design behind the same edge on the same Postgres (the
-// baseline), scans at a gate, holds of seats, and reads of their map. It prints its progress to
+// baseline), scans at a gate, holds of seats, reads of their map, and a waiting room. It prints its progress to
 // standard error and ends with one line of JSON.
 //
 //	go run ./loadtest/bench [--binary ./boxoffice] [--seconds 10]
@@ -39,16 +39,17 @@ type cli struct {
 
 // runCmd are the benchmark's knobs.
 type runCmd struct {
-	Binary  string        `help:"boxoffice binary; built when not given."`
-	Measure time.Duration `name:"seconds" default:"6s" help:"Of each closed and each open loop."`
-	Warm    time.Duration `default:"2s" help:"Load before each measurement."`
-	Conns   int           `default:"256" help:"Connections of a closed loop."`
-	Events  int           `default:"1000" help:"Events of the many-events case."`
-	Scans   int           `default:"100000" help:"Tickets to scan."`
-	Keep    bool          `help:"Keep the data directory."`
-	Relay   string        `enum:",fake,real" default:"" help:"Measure only what the facts' way through Kafka costs orders: with a fake broker in a process of its own, or a real one (.ci/kafka)."`
-	Rounds  int           `default:"3" help:"How often the cases of orders are measured, in turn; and orders without and with Kafka."`
-	Only    []string      `help:"Measure only these cases: echo, orders, many, million, promo, checkout, scans, holds, map, cluster, rowlock."`
+	Binary   string        `help:"boxoffice binary; built when not given."`
+	Measure  time.Duration `name:"seconds" default:"6s" help:"Of each closed and each open loop."`
+	Warm     time.Duration `default:"2s" help:"Load before each measurement."`
+	Conns    int           `default:"256" help:"Connections of a closed loop."`
+	Events   int           `default:"1000" help:"Events of the many-events case."`
+	Scans    int           `default:"100000" help:"Tickets to scan."`
+	Keep     bool          `help:"Keep the data directory."`
+	Relay    string        `enum:",fake,real" default:"" help:"Measure only what the facts' way through Kafka costs orders: with a fake broker in a process of its own, or a real one (.ci/kafka)."`
+	Rounds   int           `default:"3" help:"How often the cases of orders are measured, in turn; and orders without and with Kafka."`
+	Only     []string      `help:"Measure only these cases: echo, orders, many, million, promo, checkout, scans, holds, map, room, cluster, rowlock."`
+	Visitors int           `default:"1000000" help:"Visitors of the waiting room."`
 }
 
 func main() {

@@ -68,6 +68,7 @@ type result struct {
 		Checkout []ordersAt `json:"checkout"`
 	} `json:"rounds"`
 
+	Room    *roomAt        `json:"room,omitempty"`
 	Cluster *clusterResult `json:"cluster,omitempty"`
 	Relay   *relayResult   `json:"relay,omitempty"`
 
@@ -147,6 +148,7 @@ func (b *bench) measure(ctx context.Context) error {
 		benchCase{"scans", b.measureScans, true},
 		benchCase{"holds", b.measureHolds, true},
 		benchCase{"map", b.measureMap, true},
+		benchCase{"room", b.measureRoom, false},
 		benchCase{"cluster", b.measureCluster, false},
 		benchCase{"rowlock", b.measureRowlock, false})
 	for i, one := range cases {

@@ -50,6 +50,7 @@ type schema struct {
 	Required   []string
 	AnyOf      []*schema
 	MaxBytes   *int `json:"x-max-bytes"`
+	AnyText    bool `json:"x-any-text"` // the text may have NUL
 }
 
 // types is a schema's type, which may be one word or a list.

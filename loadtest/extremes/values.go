@@ -299,7 +299,7 @@ var hostile = []struct{ name, text string }{
 // texts returns strings at and beyond the rule's bounds, and strings in its format and others.
 func (f *Field) texts() []Value {
 	s := f.rule
-	values := []Value{{"NUL", "\x00", true}, {"NUL within", "abc\x00def", true}, {"empty", "", s.refuses("")}}
+	values := []Value{{"NUL", "\x00", !s.AnyText}, {"NUL within", "abc\x00def", !s.AnyText}, {"empty", "", s.refuses("")}}
 	for _, h := range hostile {
 		values = append(values, Value{h.name, h.text, s.refuses(h.text)})
 	}

@@ -69,6 +69,8 @@ const (
 	coins       = "nowpayments"
 	paystack    = "paystack"
 	flutterwave = "flutterwave"
+	stripe      = "stripe"
+	mollie      = "mollie"
 )
 
 // pickStory draws a story, and the providers for it in the sale's currency, in random order.

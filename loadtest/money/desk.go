@@ -54,9 +54,9 @@ func (m *market) openSales(ctx context.Context) (err error) {
 		}
 	}
 	for _, s := range []*sale{
-		{currency: "USD", providers: []string{coins, paystack, flutterwave}},
-		{currency: "NGN", providers: []string{paystack, flutterwave}},
-		{currency: "USD", providers: []string{coins, paystack, flutterwave}}, // the sale that is cancelled at the end
+		{currency: "USD", providers: []string{coins, paystack, flutterwave, stripe, mollie}},
+		{currency: "NGN", providers: []string{paystack, flutterwave, stripe}},
+		{currency: "USD", providers: []string{coins, paystack, flutterwave, stripe, mollie}}, // the sale that is cancelled at the end
 	} {
 		if err := m.openSale(ctx, s); err != nil {
 			return err

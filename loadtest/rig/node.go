@@ -72,9 +72,11 @@ func StartNode(ctx context.Context, cfg NodeConfig) (*Node, error) {
 	if slices.Contains(cfg.Env, CallsBack) {
 		env = append(env,
 			"BOXOFFICE_NOWPAYMENTS_URL="+n.Paysim+"/v1", "BOXOFFICE_NOWPAYMENTS_KEY="+secretKey, "BOXOFFICE_NOWPAYMENTS_IPN_SECRET="+secretKey,
-			"BOXOFFICE_FLUTTERWAVE_URL="+n.Paysim+"/v3", "BOXOFFICE_FLUTTERWAVE_KEY="+secretKey, "BOXOFFICE_FLUTTERWAVE_SECRET_HASH="+secretKey)
+			"BOXOFFICE_FLUTTERWAVE_URL="+n.Paysim+"/v3", "BOXOFFICE_FLUTTERWAVE_KEY="+secretKey, "BOXOFFICE_FLUTTERWAVE_SECRET_HASH="+secretKey,
+			"BOXOFFICE_STRIPE_URL="+n.Paysim+"/v1", "BOXOFFICE_STRIPE_KEY="+secretKey, "BOXOFFICE_STRIPE_WEBHOOK_SECRET="+secretKey,
+			"BOXOFFICE_MOLLIE_URL="+n.Paysim+"/v2", "BOXOFFICE_MOLLIE_KEY="+secretKey, "BOXOFFICE_BEACON_URL=test")
 		hook := n.URL + "/api/v1/payments/webhook/"
-		simulator = append(simulator, "--webhook-url="+hook+"paystack", "--flutterwave-url="+hook+"flutterwave", "--webhook-retry=5s")
+		simulator = append(simulator, "--webhook-url="+hook+"paystack", "--flutterwave-url="+hook+"flutterwave", "--stripe-url="+hook+"stripe", "--webhook-retry=5s")
 	}
 	n.Process = Process{binary: binary, args: []string{"serve"}, env: env, log: cfg.Log}
 	n.paysim = Process{binary: binary, args: simulator, env: env, log: cfg.Log}

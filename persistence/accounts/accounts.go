@@ -177,6 +177,15 @@ func (s *Store) Prune(ctx context.Context) error {
 	return s.PruneChanges(ctx)
 }
 
+// LocaleOf returns the language tag that the account of an e-mail in lower case names, or "".
+func (s *Store) LocaleOf(ctx context.Context, email string) (locale string, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT locale FROM users WHERE email = $1`, email).Scan(&locale)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return "", fmt.Errorf("locale by e-mail: %w", err)
+	}
+	return locale, nil
+}
+
 // SetProfile writes a user's name, phone and locale.
 func (s *Store) SetProfile(ctx context.Context, u *User) error {
 	const set = `UPDATE users SET first_name = $2, last_name = $3, phone = $4, locale = $5 WHERE id = $1`

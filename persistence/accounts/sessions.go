@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"boxoffice/persistence"
 )
 
 // Lifetimes of sessions (docs/rules.md, Credentials).
@@ -54,15 +56,10 @@ func (s *Store) OpenSession(ctx context.Context, in SignIn) (uuid.UUID, error) {
 	return openSession(ctx, s.pool, in)
 }
 
-// querier is a pool or a transaction.
-type querier interface {
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
-
 // FirstGeneration is the generation of a new session's refresh token.
 const FirstGeneration = 1
 
-func openSession(ctx context.Context, q querier, in SignIn) (id uuid.UUID, err error) {
+func openSession(ctx context.Context, q persistence.Querier, in SignIn) (id uuid.UUID, err error) {
 	// The lock makes this wait for a reset that is under way, and a reset wait for this, so that no
 	// session is opened with a replaced password.
 	err = q.QueryRow(ctx, `WITH u AS (SELECT id, email_verified FROM users WHERE id = $1 AND ($2 = '' OR password_hash = $2) FOR SHARE)

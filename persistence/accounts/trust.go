@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"boxoffice/engine/wallet"
+	"boxoffice/persistence"
 )
 
 // Trust is what an organization has shown of itself. A registration costs nothing, so others
@@ -30,10 +31,7 @@ func (s *Store) Verify(ctx context.Context, org int64) error {
 
 // ReadTrust reads the trust in an organization. The platform's mark "verified" is worth as
 // much as both.
-func ReadTrust(ctx context.Context, q interface {
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}, org int64,
-) (t Trust, err error) {
+func ReadTrust(ctx context.Context, q persistence.Querier, org int64) (t Trust, err error) {
 	const read = `
 SELECT o.verified OR EXISTS (SELECT FROM members m JOIN users u ON u.id = m.usr WHERE m.org = o.id AND NOT m.invited AND u.email_verified),
   o.verified OR EXISTS (SELECT FROM wallet_entries e WHERE e.org = o.id AND e.kind = $2)

@@ -189,13 +189,8 @@ func (s *Store) Touch(ctx context.Context, used map[int64]time.Time) error {
 	return nil
 }
 
-// querier is the pool or a transaction.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
 // one returns the key that a statement returns, or nil.
-func one(ctx context.Context, q querier, sql string, args ...any) (*Key, error) {
+func one(ctx context.Context, q persistence.Querier, sql string, args ...any) (*Key, error) {
 	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
 	k, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Key])
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -120,13 +119,14 @@ func organizations(ctx context.Context, tx pgx.Tx, seen []customer) (map[int64]i
 
 // CustomerFilter selects an organization's customers; zero fields select all.
 type CustomerFilter struct {
-	Org   int64
-	Query string // a part of the name or e-mail
-	Event int64  // an event of which they have bought or hold tickets
-	Tag   string // a tag of a ticket that they hold
-	Sort  string // recent, oldest or name
-	After int64  // number of the last customer of the previous page
-	Limit int
+	Org    int64
+	Asked  readmodel.Asked
+	Events []int64 // the organization's, in which Asked is looked for
+	Event  int64   // an event of which they have bought or hold tickets
+	Tag    string  // a tag of a ticket that they hold
+	Sort   string  // recent, oldest or name
+	After  int64   // number of the last customer of the previous page
+	Limit  int
 }
 
 // sorts are the orders in which customers can be listed. Each ends with the number, so that the
@@ -137,7 +137,7 @@ var sorts = map[string]struct{ key, after, by string }{
 	"name":   {"lower(name), number", ">", "lower(name), number"},
 }
 
-// customerColumns selects the columns of a Customer; $2 are the statuses of orders. What a customer
+// customerColumns selects the columns of a Customer; the %s are a query of customers, and the statuses of orders. What a customer
 // holds and has bought is looked up by indexes on the address.
 const customerColumns = `
 SELECT c.number, c.org, c.key, c.email, c.name, c.first_at, c.last_at, held.n, held.tags, bought.n, bought.currencies, bought.amounts
@@ -151,23 +151,38 @@ CROSS JOIN LATERAL (
   FROM (SELECT o.currency, count(*) AS n,
       (sum(o.total) - coalesce(sum((SELECT sum(r.amount) FROM refunds r WHERE r.order_id = o.id AND r.status = 'processed')), 0))::bigint AS amount
     FROM orders o JOIN events e ON e.number = o.event_id
-    WHERE o.customer = c.customer AND lower(btrim(o.email)) = c.email AND e.org = c.org AND o.status = ANY($2)
+    WHERE o.customer = c.customer AND lower(btrim(o.email)) = c.email AND e.org = c.org AND o.status = ANY(%s)
     GROUP BY o.currency) sums) bought`
 
 // Customers lists an organization's customers.
 func (s *Store) Customers(ctx context.Context, f CustomerFilter) ([]Customer, error) {
 	sort := sorts[f.Sort]
 	find := fmt.Sprintf(`
-SELECT * FROM customers AS c WHERE org = $1
-  AND ($7 = '' OR strpos(lower(name), $7) > 0 OR strpos(email, $7) > 0)
-  AND ($3::bigint = 0 OR EXISTS (SELECT FROM attendees a WHERE a.holder = c.email AND a.holder <> '' AND a.event_id = $3)
-    OR EXISTS (SELECT FROM orders o WHERE o.customer = c.customer AND o.event_id = $3 AND lower(btrim(o.email)) = c.email AND o.status = ANY($2)))
-  AND ($4 = '' OR EXISTS (SELECT FROM attendees a JOIN events e ON e.number = a.event_id
-    WHERE a.holder = c.email AND a.holder <> '' AND e.org = c.org AND a.tags @> ARRAY[$4]))
-  AND ($5::bigint = 0 OR (%s) %s (SELECT %s FROM customers WHERE number = $5))
-ORDER BY %s LIMIT $6`, sort.key, sort.after, sort.key, sort.by)
-	query := fmt.Sprintf(customerColumns, find) + ` ORDER BY ` + sort.by
-	rows, _ := s.pool.Query(ctx, query, persistence.PlanEachTime, f.Org, readmodel.SoldStatuses(), f.Event, f.Tag, f.After, f.Limit, strings.ToLower(f.Query)) // CollectRows returns its error
+SELECT * FROM customers AS c WHERE org = @org
+  AND (@patterns::text[] IS NULL OR coalesce(c.words, lower(c.name || ' ' || c.email)) LIKE ALL(@patterns)
+    OR c.email IN (SELECT a.holder FROM attendees a WHERE a.event_id = ANY(@events) AND a.words LIKE ALL(@patterns))
+    OR c.email IN (SELECT a.holder FROM attendees a JOIN unnest(@ticket_events::bigint[], @ticket_serials::int[]) AS n(event, serial)
+      ON a.event_id = n.event AND a.serial = n.serial)
+    OR c.email IN (SELECT lower(btrim(o.email)) FROM unnest(@first::uuid[], @next::uuid[]) AS r(first, next)
+      CROSS JOIN LATERAL (SELECT * FROM orders WHERE id >= r.first AND id < r.next) o
+      WHERE o.status = ANY(@statuses) AND (o.words LIKE ALL(@patterns) OR o.id = @order)))
+  AND (@event::bigint = 0 OR EXISTS (SELECT FROM attendees a WHERE a.holder = c.email AND a.holder <> '' AND a.event_id = @event)
+    OR EXISTS (SELECT FROM orders o WHERE o.customer = c.customer AND o.event_id = @event AND lower(btrim(o.email)) = c.email AND o.status = ANY(@statuses)))
+  AND (@tag = '' OR EXISTS (SELECT FROM attendees a JOIN events e ON e.number = a.event_id
+    WHERE a.holder = c.email AND a.holder <> '' AND e.org = c.org AND a.tags @> ARRAY[@tag]))
+  AND (@after::bigint = 0 OR (%s) %s (SELECT %s FROM customers WHERE number = @after))
+ORDER BY %s LIMIT @limit`, sort.key, sort.after, sort.key, sort.by)
+	if f.Asked.Patterns != nil {
+		if err := readmodel.FoldPeople(ctx, s.pool, f.Events); err != nil {
+			return nil, err
+		}
+	}
+	args := f.Asked.Args()
+	args["org"], args["events"], args["statuses"], args["event"], args["tag"] = f.Org, f.Events, readmodel.SoldStatuses(), f.Event, f.Tag
+	args["first"], args["next"] = readmodel.OrderRanges(f.Events)
+	args["after"], args["limit"] = f.After, f.Limit
+	query := fmt.Sprintf(customerColumns, find, "@statuses") + ` ORDER BY ` + sort.by
+	rows, _ := s.pool.Query(ctx, query, persistence.PlanEachTime, args) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, readCustomer)
 	if err != nil {
 		return nil, fmt.Errorf("customers of organization %d: %w", f.Org, err)
@@ -177,7 +192,7 @@ ORDER BY %s LIMIT $6`, sort.key, sort.after, sort.key, sort.by)
 
 // Customer finds an organization's customer by the key, or returns ErrNotFound.
 func (s *Store) Customer(ctx context.Context, org int64, key string) (*Customer, error) {
-	query := fmt.Sprintf(customerColumns, `SELECT * FROM customers WHERE org = $1 AND key = $3`)
+	query := fmt.Sprintf(customerColumns, `SELECT * FROM customers WHERE org = $1 AND key = $3`, "$2")
 	rows, _ := s.pool.Query(ctx, query, org, readmodel.SoldStatuses(), clean(key)) // CollectExactlyOneRow returns its error
 	c, err := pgx.CollectExactlyOneRow(rows, readCustomer)
 	if errors.Is(err, pgx.ErrNoRows) {

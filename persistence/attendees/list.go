@@ -30,7 +30,7 @@ type Attendee struct {
 
 // Filter selects attendees of an event; zero fields select all.
 type Filter struct {
-	Query     string // a part of the name or e-mail
+	Asked     readmodel.Asked
 	Status    string
 	Type      int64 // number of the ticket type
 	Tag       string
@@ -48,19 +48,29 @@ const selectAttendees = attendeeColumns + `WHERE a.event_id = $1 `
 // List lists an event's attendees ordered by their tickets, the newest first, below the serial
 // before; 0 means from the newest.
 func (s *Store) List(ctx context.Context, number int64, f Filter, before uint32, limit int) ([]Attendee, error) {
-	const filtered = selectAttendees + `AND a.serial < $2
-  AND ($3 = '' OR strpos(lower(a.name), lower($3)) > 0 OR strpos(lower(a.email), lower($3)) > 0)
-  AND ($4::smallint[] IS NULL OR t.status = ANY($4)) AND ($5 = 0 OR a.type_id = $5) AND ($6 = '' OR a.tags @> ARRAY[$6])
-  AND ($7::bool IS NULL OR $7 AND t.checked_in_at IS NOT NULL OR NOT $7 AND t.checked_in_at IS NULL) AND greatest(a.updated_at, t.checked_in_at) >= $8
-ORDER BY a.serial DESC LIMIT $9`
+	const filtered = attendeeColumns + `WHERE a.event_id = @event AND a.serial < @before
+  AND (@patterns::text[] IS NULL OR coalesce(a.words, lower(a.name || ' ' || a.email)) LIKE ALL(@patterns) OR o.words LIKE ALL(@patterns)
+    OR o.id = @order OR (a.event_id, a.serial) IN (SELECT * FROM unnest(@ticket_events::bigint[], @ticket_serials::int[])))
+  AND (@statuses::smallint[] IS NULL OR t.status = ANY(@statuses)) AND (@type = 0 OR a.type_id = @type) AND (@tag = '' OR a.tags @> ARRAY[@tag])
+  AND (@checked::bool IS NULL OR @checked AND t.checked_in_at IS NOT NULL OR NOT @checked AND t.checked_in_at IS NULL)
+  AND greatest(a.updated_at, t.checked_in_at) >= @since
+ORDER BY a.serial DESC LIMIT @limit`
 	if before == 0 {
 		before = math.MaxInt32
+	}
+	if f.Asked.Patterns != nil {
+		if err := readmodel.FoldPeople(ctx, s.pool, []int64{number}); err != nil {
+			return nil, err
+		}
 	}
 	var statuses []int16
 	if f.Status != "" {
 		statuses = readmodel.TicketStatusNumbers(f.Status)
 	}
-	rows, _ := s.pool.Query(ctx, filtered, persistence.PlanEachTime, number, int64(before), f.Query, statuses, f.Type, f.Tag, f.CheckedIn, f.Since, limit) // CollectRows returns its error
+	args := f.Asked.Args()
+	args["event"], args["before"], args["statuses"], args["type"], args["tag"] = number, int64(before), statuses, f.Type, f.Tag
+	args["checked"], args["since"], args["limit"] = f.CheckedIn, f.Since, limit
+	rows, _ := s.pool.Query(ctx, filtered, persistence.PlanEachTime, args) // collect returns its error
 	list, err := collect(rows)
 	if err != nil {
 		return nil, fmt.Errorf("attendees of event %d: %w", number, err)

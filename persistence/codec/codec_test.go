@@ -84,9 +84,19 @@ func requireNumbered(t *testing.T, typ reflect.Type) {
 	if typ.Kind() != reflect.Struct || typ.Implements(reflect.TypeFor[encoding.BinaryMarshaler]()) {
 		return
 	}
-	seen := make(map[string]string)
+	requireNumberedFields(t, typ, make(map[string]string))
+}
+
+// requireNumberedFields does so for the fields of a struct and of those that it embeds, among which
+// the numbers in seen are taken.
+func requireNumberedFields(t *testing.T, typ reflect.Type, seen map[string]string) {
+	t.Helper()
 	for f := range typ.Fields() {
 		tag := f.Tag.Get("cbor")
+		if f.Anonymous && tag == "" {
+			requireNumberedFields(t, f.Type, seen)
+			continue
+		}
 		require.Regexp(t, `^[1-9][0-9]*,keyasint(,omitempty|,omitzero)?$`, tag, "%s.%s", typ, f.Name)
 		require.True(t, f.IsExported(), "%s.%s", typ, f.Name)
 		number := tag[:len(tag)-len(",keyasint")]
@@ -191,7 +201,10 @@ func fill(v reflect.Value, n *int64) {
 			*column = paged.NewField(filled[uint64](n))
 			return
 		}
-		for _, field := range v.Fields() {
+		for f, field := range v.Fields() {
+			if f.Anonymous && f.Tag.Get("cbor") == "" {
+				*n-- // an embedded struct has no number of its own
+			}
 			fill(field, n)
 		}
 	case reflect.Slice:

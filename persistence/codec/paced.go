@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,8 +20,11 @@ const (
 )
 
 // chunk is how many elements of a list are encoded between two rests, which takes some tenths of a
-// millisecond.
-const chunk = 256
+// millisecond. numbers is the same for a list of numbers.
+const (
+	chunk   = 256
+	numbers = 16_384
+)
 
 // Write writes what Marshal returns, but in small steps between which it calls rest: encoding a
 // state of 200,000 open orders takes half a second, during which buyers would wait for a core. v
@@ -34,18 +38,18 @@ func Write(w io.Writer, v any, rest func() error) error {
 	}
 	var fields []field
 	for _, f := range all {
-		if !f.optional || !empty(state.Field(f.index)) {
+		if !f.optional || !empty(state.FieldByIndex(f.index)) {
 			fields = append(fields, f)
 		}
 	}
 	p := pacedWriter{to: w, rest: rest}
-	p.buf.Write(head(cborMap, len(fields)))
+	p.buf.Write(itemHead(cborMap, len(fields)))
 	for _, f := range fields {
-		p.buf.Write(head(cborUint, f.key))
-		if value := state.Field(f.index); f.chunk > 0 && value.Len() > f.chunk {
-			err = p.list(value, f.chunk)
+		p.buf.Write(itemHead(cborUint, f.key))
+		if value := state.FieldByIndex(f.index); f.chunk > 0 && value.Len() > f.chunk {
+			err = p.encodeList(value, f.chunk)
 		} else {
-			err = p.step(value, 0)
+			err = p.encodeStep(value, 0)
 		}
 		if err != nil {
 			return fmt.Errorf("codec: write %s: %w", state.Type(), err)
@@ -62,21 +66,21 @@ type pacedWriter struct {
 	item bytes.Buffer
 }
 
-// list encodes a list in chunks. Each chunk is encoded as a list, of which the head is left out.
-func (p *pacedWriter) list(list reflect.Value, chunk int) error {
+// encodeList encodes a list in chunks. Each chunk is encoded as a list, of which the head is left out.
+func (p *pacedWriter) encodeList(list reflect.Value, chunk int) error {
 	n := list.Len()
-	p.buf.Write(head(cborArray, n))
+	p.buf.Write(itemHead(cborArray, n))
 	for from := 0; from < n; from += chunk {
 		to := min(from+chunk, n)
-		if err := p.step(list.Slice(from, to), len(head(cborArray, to-from))); err != nil {
+		if err := p.encodeStep(list.Slice(from, to), len(itemHead(cborArray, to-from))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// step encodes a value, writes all except its first bytes, and rests.
-func (p *pacedWriter) step(v reflect.Value, without int) error {
+// encodeStep encodes a value, writes all except its first bytes, and rests.
+func (p *pacedWriter) encodeStep(v reflect.Value, without int) error {
 	p.item.Reset()
 	if err := encoding.MarshalToBuffer(v.Interface(), &p.item); err != nil {
 		return err
@@ -88,8 +92,8 @@ func (p *pacedWriter) step(v reflect.Value, without int) error {
 	return p.rest()
 }
 
-// head returns the shortest head of an item (RFC 8949, section 3).
-func head(major byte, n int) []byte {
+// itemHead returns the shortest head of an item (RFC 8949, section 3).
+func itemHead(major byte, n int) []byte {
 	switch {
 	case n < 24:
 		return []byte{major | byte(n)}
@@ -104,9 +108,10 @@ func head(major byte, n int) []byte {
 
 // field is a field of a struct.
 type field struct {
-	index, key int
-	optional   bool
-	chunk      int // for a list whose elements take time: how many to encode at once; 0 for others
+	index    []int // as of reflect.Value.FieldByIndex
+	key      int
+	optional bool
+	chunk    int // for a list that may be long: how many elements to encode at once; 0 for others
 }
 
 var marshaler = reflect.TypeFor[interface{ MarshalBinary() ([]byte, error) }]()
@@ -117,26 +122,45 @@ func fieldsOf(t reflect.Type) ([]field, error) {
 	if fields, ok := fieldsByType.Load(t); ok {
 		return fields.([]field), nil //nolint:errcheck // only such lists are in it
 	}
-	var fields []field
+	fields, err := appendFields(nil, t, nil)
+	if err != nil {
+		return nil, err
+	}
+	fieldsByType.Store(t, fields)
+	return fields, nil
+}
+
+// appendFields appends the fields of t, which is the type of the embedded field at the index path at,
+// or of the whole struct. As with Marshal, the fields of an embedded struct without a key of its own
+// are fields of the struct that embeds it.
+func appendFields(fields []field, t reflect.Type, at []int) ([]field, error) {
 	for i := range t.NumField() {
-		f := t.Field(i)
+		f, path := t.Field(i), append(slices.Clone(at), i)
+		if f.Anonymous && f.Tag.Get("cbor") == "" {
+			var err error
+			if fields, err = appendFields(fields, f.Type, path); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		number, options, _ := strings.Cut(f.Tag.Get("cbor"), ",")
 		key, err := strconv.Atoi(number)
 		if err != nil || key < 0 || options != "keyasint" && options != "keyasint,omitempty" {
 			return nil, fmt.Errorf("codec: field %s of %s has no integer key", f.Name, t)
 		}
-		one := field{index: i, key: key, optional: options != "keyasint"}
+		one := field{index: path, key: key, optional: options != "keyasint"}
 		if f.Type.Kind() == reflect.Slice && f.Type.PkgPath() == "" {
 			switch elem := f.Type.Elem(); {
-			case elem.Implements(marshaler): // pages of a column
+			case elem.Implements(marshaler), elem.Kind() == reflect.Slice && elem.Elem().Kind() == reflect.Array: // pieces of a column
 				one.chunk = 1
-			case elem.Kind() == reflect.Pointer || elem.Kind() == reflect.Struct: // lists of numbers take no time
+			case elem.Kind() == reflect.Pointer || elem.Kind() == reflect.Struct:
 				one.chunk = chunk
+			case elem.Size() >= 4 && elem.ConvertibleTo(reflect.TypeFor[int64]()): // a list of bytes is a string
+				one.chunk = numbers
 			}
 		}
 		fields = append(fields, one)
 	}
-	fieldsByType.Store(t, fields)
 	return fields, nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/engine/all"
+	"boxoffice/engine/draw"
+	"boxoffice/engine/queue"
 	"boxoffice/persistence/codec"
 )
 
@@ -53,4 +55,30 @@ func TestPaced(t *testing.T) {
 		require.NoError(t, codec.Write(&got, kind.Frozen(), func() error { return nil }))
 		require.Equal(t, empty, got.Bytes())
 	}
+}
+
+// largestWrite is a writer that notes the size of the largest write.
+type largestWrite int
+
+// Write notes the size.
+func (l *largestWrite) Write(p []byte) (int, error) {
+	*l = max(*l, largestWrite(len(p)))
+	return len(p), nil
+}
+
+// TestPacedSteps makes sure that a room of 100,000 visitors is encoded in small steps: a step holds
+// up whoever waits for the core, and is kept in memory as a whole.
+func TestPacedSteps(t *testing.T) {
+	t.Parallel()
+	const visitors, piece = 100_000, 1000
+	frozen := &queue.Frozen{Persons: make([]uint64, visitors), Issued: make([]uint32, visitors)}
+	for i := range visitors {
+		frozen.Persons[i], frozen.Issued[i] = 1<<63+uint64(i), 1<<31+uint32(i)
+	}
+	for range visitors / piece {
+		frozen.Leaves = append(frozen.Leaves, make([]draw.Hash, piece))
+	}
+	var largest largestWrite
+	require.NoError(t, codec.Write(&largest, frozen, func() error { return nil }))
+	require.Less(t, int(largest), 200_000)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"boxoffice/persistence"
 	"boxoffice/persistence/publicfacts"
 )
 
@@ -56,12 +57,7 @@ evidence_urls, ` + reportStatus + ` AS status, resolution, note, created_at, clo
 	escalated = `(platform OR escalated_at IS NOT NULL OR ` + reportStatus + ` = 'escalated')`
 )
 
-// querier is a pool or a transaction.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
-func readReport(ctx context.Context, q querier, query string, args ...any) (*Report, error) {
+func readReport(ctx context.Context, q persistence.Querier, query string, args ...any) (*Report, error) {
 	rows, _ := q.Query(ctx, query, args...) // CollectExactlyOneRow returns its error
 	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Report])
 	return r, one(err)
@@ -171,7 +167,7 @@ WHERE id = $1 AND closed_at IS NULL AND NOT ` + escalated + ` RETURNING ` + repo
 	return moveReport(ctx, s.pool, escalate, id)
 }
 
-func moveReport(ctx context.Context, q querier, move string, id uuid.UUID, args ...any) (*Report, error) {
+func moveReport(ctx context.Context, q persistence.Querier, move string, id uuid.UUID, args ...any) (*Report, error) {
 	r, err := readReport(ctx, q, move, append([]any{id}, args...)...)
 	if errors.Is(err, ErrNotFound) {
 		err = ErrState

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"boxoffice/engine/course"
+	"boxoffice/persistence"
 )
 
 // Certificate says that somebody has completed a course.
@@ -44,11 +45,13 @@ func (s *Store) OfTicket(ctx context.Context, event int64, ticket uint32) (*Cert
 	return certificate(ctx, s.pool, `WHERE event = $1 AND ticket = $2 ORDER BY issued_at, number LIMIT 1`, event, ticket)
 }
 
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+// NameCertificate puts a name on a certificate that has its holder's address in its place.
+func (s *Store) NameCertificate(ctx context.Context, number, name string) error {
+	_, err := s.pool.Exec(ctx, `UPDATE course_certificates SET name = $2 WHERE number = $1 AND name = holder`, number, name)
+	return err
 }
 
-func certificate(ctx context.Context, q querier, where string, args ...any) (*Certificate, error) {
+func certificate(ctx context.Context, q persistence.Querier, where string, args ...any) (*Certificate, error) {
 	rows, _ := q.Query(ctx, selectCertificate+where, args...) // CollectExactlyOneRow returns its error
 	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Certificate])
 	if errors.Is(err, pgx.ErrNoRows) {

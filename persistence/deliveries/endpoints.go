@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"boxoffice/persistence"
 )
 
 const columns = `id, org, url, events, name, status, reason, secret, hint, created_at, updated_at`
@@ -140,13 +142,8 @@ func cancel(ctx context.Context, tx pgx.Tx, endpoints []int64) error {
 	return err
 }
 
-// querier is the pool or a transaction.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
 // one returns the endpoint that a statement returns, or nil.
-func one(ctx context.Context, q querier, sql string, args ...any) (*Endpoint, error) {
+func one(ctx context.Context, q persistence.Querier, sql string, args ...any) (*Endpoint, error) {
 	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
 	e, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Endpoint])
 	if errors.Is(err, pgx.ErrNoRows) {

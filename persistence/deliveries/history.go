@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"boxoffice/persistence"
 )
 
 const deliveryColumns = `id, endpoint, event_id, type, replay_of, status, CASE WHEN due > '-infinity' THEN due END, attempts,
@@ -89,7 +91,7 @@ func (s *Store) add(ctx context.Context, endpoint int64, insert func(pgx.Tx) (*D
 	return d, nil
 }
 
-func delivery(ctx context.Context, q querier, sql string, args ...any) (*Delivery, error) {
+func delivery(ctx context.Context, q persistence.Querier, sql string, args ...any) (*Delivery, error) {
 	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
 	d, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Delivery])
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"boxoffice/persistence"
 )
 
 // These bound what Load takes from one endpoint's queue at a time, because a page is in memory
@@ -124,7 +126,7 @@ func (s *Store) FreeAll(ctx context.Context, holder string) error {
 }
 
 // free ends leases that the holder still has.
-func free(ctx context.Context, q execer, holder string, endpoints []int64) error {
+func free(ctx context.Context, q persistence.Querier, holder string, endpoints []int64) error {
 	_, err := q.Exec(ctx, `UPDATE webhook_leases SET until = now() WHERE endpoint = ANY ($1) AND holder = $2`, endpoints, holder)
 	return err
 }

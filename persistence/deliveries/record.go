@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Record stores the outcomes of attempts, by endpoint and in the order in which the attempts ended,
@@ -128,9 +127,4 @@ func (s *Store) judge(ctx context.Context, tx pgx.Tx, ends []end, results map[in
 		}
 	}
 	return nil
-}
-
-// execer is the pool or a transaction.
-type execer interface {
-	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }

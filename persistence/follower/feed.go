@@ -104,8 +104,15 @@ func (f *Follower) Passed(ctx context.Context) error {
 }
 
 // awaitOffered is Passed for what the follower knows of by now.
-func (f *Follower) awaitOffered(ctx context.Context) error {
-	w := f.addWaiter()
+func (f *Follower) awaitOffered(ctx context.Context) error { return f.await(ctx, f.addWaiter(nil)) }
+
+// PassedTo waits as Passed does, but only until the given batches, one per writer, have been applied.
+func (f *Follower) PassedTo(ctx context.Context, until map[int32]int64) error {
+	return f.await(ctx, f.addWaiter(until))
+}
+
+// await waits for a waiter's turn. It needs not wait for nil.
+func (f *Follower) await(ctx context.Context, w *waiter) error {
 	if w == nil {
 		return nil
 	}
@@ -152,20 +159,23 @@ LEFT JOIN followers f ON f.name = $1 AND f.writer = u.writer WHERE coalesce(f.ba
 // awaitEvery is the pause between two looks at saved positions.
 const awaitEvery = 20 * time.Millisecond
 
-// addWaiter notes a waiter for everything offered so far, or returns nil if that has been applied.
-func (f *feed) addWaiter() *waiter {
+// addWaiter notes a waiter for the given batches, or for everything offered so far if they are nil.
+// It returns nil if those have been applied.
+func (f *feed) addWaiter(until map[int32]int64) *waiter {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var until []position
-	for writer, batch := range f.offered {
+	if until == nil {
+		until = f.offered
+	}
+	w := &waiter{done: make(chan struct{})}
+	for writer, batch := range until {
 		if f.applied[writer] < batch {
-			until = append(until, position{writer, batch})
+			w.until = append(w.until, position{writer, batch})
 		}
 	}
-	if until == nil {
+	if w.until == nil {
 		return nil
 	}
-	w := &waiter{until: until, done: make(chan struct{})}
 	f.waiters = append(f.waiters, w)
 	return w
 }

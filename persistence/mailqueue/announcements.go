@@ -232,24 +232,24 @@ func (p *pager) Work(ctx context.Context, job *river.Job[page]) error {
 // the tickets were bought, and those to whom they were passed on. A person who is on several orders gets only one mail.
 func (p *page) mailsOf(o *order.Order) []Mail {
 	given := o.Client == 0
-	out := []Mail{p.mailTo(o.Email, o.Name, given)}
+	out := []Mail{p.mailTo(o, o.Email, o.Name, given)}
 	out[0].Order = o.ID.String()
 	for i := range o.Lines {
 		if l := &o.Lines[i]; l.AttendeeEmail != "" {
-			out = append(out, p.mailTo(l.AttendeeEmail, l.AttendeeName, given))
+			out = append(out, p.mailTo(o, l.AttendeeEmail, l.AttendeeName, given))
 		}
 	}
 	for i := range o.Holders {
 		if h := &o.Holders[i]; h.Email != "" {
-			out = append(out, p.mailTo(h.Email, h.Name, given))
+			out = append(out, p.mailTo(o, h.Email, h.Name, given))
 		}
 	}
 	return out
 }
 
-func (p *page) mailTo(to, name string, given bool) Mail {
+func (p *page) mailTo(o *order.Order, to, name string, given bool) Mail {
 	return Mail{
-		Template: p.Mail, Subject: p.Subject + "/" + strings.ToLower(to), To: to, Name: name, Given: given, Event: p.Event, Was: p.Was, Reason: p.Reason,
+		Template: p.Mail, Subject: p.Subject + "/" + strings.ToLower(to), To: to, Name: name, Language: o.Language, Sold: o.EndedAt, Given: given, Event: p.Event, Was: p.Was, Reason: p.Reason,
 	}
 }
 

@@ -8,8 +8,11 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
+	"boxoffice/engine/proceeds"
 	"boxoffice/engine/waitlist"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
@@ -71,17 +74,23 @@ var rules = tableOf(
 			Template: TransferOffered, Order: f.ID.String(), To: f.To, Name: f.Name, Ticket: f.Ticket, Round: f.Round, From: f.From,
 		})
 	}),
+	on(func(_ context.Context, b *batch, f *order.TransferRevoked, of source) error {
+		if f.To == "" {
+			return nil // nobody is to be told, or it was revoked by a release that told nobody
+		}
+		return b.addMail(f.At, of, Mail{Template: TransferRevoked, Order: f.ID.String(), To: f.To, Name: f.Name, Ticket: f.Ticket, From: f.From})
+	}),
 	on(func(_ context.Context, b *batch, f *order.TicketRescheduled, of source) error {
 		return b.addMail(f.At, of, Mail{Template: TicketRescheduled, Order: f.ID.String(), Ticket: f.Ticket})
 	}),
 	on(func(_ context.Context, b *batch, f *waitlist.Joined, of source) error {
 		e := f.Entry
-		return b.addMail(e.At, of, Mail{Template: WaitlistJoined, Order: e.ID.String(), To: e.Email, Name: e.Name, Count: e.Quantity})
+		return b.addMail(e.At, of, Mail{Template: WaitlistJoined, Order: e.ID.String(), To: e.Email, Name: e.Name, Language: e.Language, Count: e.Quantity})
 	}),
 	on(func(_ context.Context, b *batch, f *waitlist.OfferMade, of source) error {
 		o := f.Order
 		return b.addMail(o.CreatedAt, of, Mail{
-			Template: WaitlistOffered, Order: o.ID.String(), To: o.Email, Name: o.Name,
+			Template: WaitlistOffered, Order: o.ID.String(), To: o.Email, Name: o.Name, Language: o.Language,
 			Tier: o.Lines[0].Name, Count: o.Lines[0].Quantity, Until: o.ExpiresAt, Amount: o.Total, Currency: o.Currency,
 		})
 	}),
@@ -89,11 +98,17 @@ var rules = tableOf(
 		if f.Status != waitlist.StatusExpired {
 			return nil // the person who left the line knows it
 		}
-		return b.addMail(f.At, of, Mail{Template: WaitlistExpired, Order: f.ID.String(), To: f.Email, Name: f.Name})
+		return b.addMail(f.At, of, Mail{Template: WaitlistExpired, Order: f.ID.String(), To: f.Email, Name: f.Name, Language: f.Language})
 	}),
 	on(func(_ context.Context, b *batch, f *order.TicketTransferred, of source) error {
+		if f.From != "" {
+			taken := Mail{Template: TransferTaken, Order: f.ID.String(), To: f.From, Ticket: f.Ticket, Taker: f.Email}
+			if err := b.addMail(f.At, of, taken); err != nil {
+				return err
+			}
+		}
 		return b.addMail(f.At, of, Mail{
-			Template: AttendeeTickets, Order: f.ID.String(), To: f.Email, Name: f.Name,
+			Template: AttendeeTickets, Order: f.ID.String(), To: f.Email, Name: f.Name, Ticket: f.Ticket, From: f.From,
 		})
 	}),
 	on(func(ctx context.Context, b *batch, f *event.Created, of source) error {
@@ -116,13 +131,12 @@ var rules = tableOf(
 // silent lists the facts of an event that cause no mail.
 var silent = []engine.Fact{
 	(*event.Removed)(nil), // a draft, for which nobody has tickets
-	(*event.Offered)(nil), (*order.Created)(nil), (*event.OrderClosed)(nil),
+	(*event.Offered)(nil), (*order.Created)(nil), (*ledger.OrderClosed)(nil),
 	(*order.PaymentBegun)(nil), (*order.PaymentOpened)(nil),
-	(*event.OrderRecalled)(nil), (*order.RefundReturned)(nil), (*order.RescheduleSettled)(nil),
-	(*order.TransferRevoked)(nil), // the person who was offered the ticket finds out when opening the link
-	(*event.Ripened)(nil), (*event.PersonErased)(nil), (*order.Erased)(nil),
+	(*ledger.OrderRecalled)(nil), (*order.RefundReturned)(nil), (*order.RescheduleSettled)(nil),
+	(*proceeds.Cleared)(nil), (*event.PersonErased)(nil), (*order.Erased)(nil),
 	(*waitlist.Claimed)(nil), (*waitlist.CalledFact)(nil), (*waitlist.SetFact)(nil),
-	(*event.CheckedIn)(nil), (*event.CheckInDenied)(nil), (*event.CheckInUndone)(nil),
+	(*admission.CheckedIn)(nil), (*admission.CheckInDenied)(nil), (*admission.CheckInUndone)(nil),
 }
 
 // rule queues the mails that a fact of an event causes.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/journal"
@@ -44,7 +45,7 @@ func TestFacts(t *testing.T) {
 			&order.PaymentReported{ID: third, Reference: "coin", Status: order.AttemptUnderpaid, Arrived: "0.1", At: w.at()},
 			&order.PaymentReported{ID: third, Reference: "coin", Status: order.AttemptSucceeded, Arrived: "0.2", At: w.at()},
 		),
-		w.happen(&event.CheckedIn{Ticket: 1, At: w.at()}, &event.Moved{From: event.StatusOnSale, To: event.StatusSoldOut, At: w.at()}),
+		w.happen(&admission.CheckedIn{Ticket: 1, At: w.at()}, &event.Moved{From: event.StatusOnSale, To: event.StatusSoldOut, At: w.at()}),
 	)
 	want := []Mail{
 		{Template: OrderConfirmation, Order: first.String()},

@@ -22,7 +22,7 @@ const (
 
 // AskToFollow queues the mail with the link that makes an address follow an organization, unless
 // the address follows, mails to it bounce, or it was asked lately. The caller does not learn which.
-func (o *Queue) AskToFollow(ctx context.Context, org int64, email, name string) error {
+func (o *Queue) AskToFollow(ctx context.Context, org int64, email, name, language string) error {
 	err := pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) error {
 		const read = `SELECT EXISTS (SELECT FROM org_followers f WHERE f.org = $1 AND f.email = $2 AND f.following)`
 		var follows bool
@@ -30,7 +30,7 @@ func (o *Queue) AskToFollow(ctx context.Context, org int64, email, name string) 
 			return err
 		}
 		subject := "follow/" + strconv.FormatInt(org, 10) + "/" + email
-		return o.ask(ctx, tx, Mail{Template: Following, To: email, Name: name, Org: org}, subject, followPause)
+		return o.ask(ctx, tx, Mail{Template: Following, To: email, Name: name, Language: language, Org: org}, subject, followPause)
 	})
 	if err != nil {
 		return fmt.Errorf("mailqueue: ask to follow organization %d: %w", org, err)

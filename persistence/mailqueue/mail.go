@@ -29,6 +29,8 @@ const (
 	OrderConfirmation Template = "order_confirmation"
 	AttendeeTickets   Template = "attendee_tickets"
 	TransferOffered   Template = "transfer_offered"
+	TransferTaken     Template = "transfer_taken"
+	TransferRevoked   Template = "transfer_revoked"
 	TicketRescheduled Template = "ticket_rescheduled"
 	WaitlistConfirm   Template = "waitlist_confirm"
 	WaitlistJoined    Template = "waitlist_joined"
@@ -92,6 +94,8 @@ var table = map[Template]terms{
 	OrderConfirmation: {orderQueue, ticketsFirst, 24 * time.Hour},
 	AttendeeTickets:   {orderQueue, ticketsFirst, 24 * time.Hour},
 	TransferOffered:   {promptQueue, moneyNext, 24 * time.Hour},
+	TransferTaken:     {promptQueue, moneyNext, 24 * time.Hour},
+	TransferRevoked:   {promptQueue, moneyNext, 24 * time.Hour},
 	TicketRescheduled: {orderQueue, moneyNext, 24 * time.Hour},
 	WaitlistConfirm:   {promptQueue, moneyNext, 24 * time.Hour},
 	WaitlistJoined:    {promptQueue, moneyNext, 24 * time.Hour},
@@ -123,9 +127,12 @@ type Mail struct {
 	Queued time.Time `json:"-"`
 	end    time.Time // of the mail's life
 
-	To     string `json:"to,omitzero"` // bare address; "": the order's buyer
-	Name   string `json:"name,omitzero"`
-	Secret []byte `json:"secret,omitzero"` // sealed for the mail's ID
+	To   string `json:"to,omitzero"` // bare address; "": the order's buyer
+	Name string `json:"name,omitzero"`
+	// Language is a tag of BCP 47, for a reader whose account names none; "": that of the order or,
+	// without one, the deployment's.
+	Language string `json:"language,omitzero"`
+	Secret   []byte `json:"secret,omitzero"` // sealed for the mail's ID
 
 	Order        string `json:"order,omitzero"` // id
 	Event        int64  `json:"event,omitzero"`
@@ -134,10 +141,12 @@ type Mail struct {
 	Reason       string `json:"reason,omitzero"`    // of that refund, or of an event's cancellation; the status of an attempt whose coins were seen
 	Currency     string `json:"currency,omitzero"`  // of an offer; of a refund that is due, if it is not the order's
 	Refund       int    `json:"refund,omitzero"`    // which of the order's refunds was decided or processed
-	Ticket       uint32 `json:"ticket,omitzero"`    // serial of a ticket that is offered, or whose money was asked for
+	Ticket       uint32 `json:"ticket,omitzero"`    // serial of a ticket that is or was offered, or whose money was asked for
 	Round        uint16 `json:"round,omitzero"`     // which of its transfers
-	From         string `json:"from,omitzero"`      // who offers the ticket
+	From         string `json:"from,omitzero"`      // who offers the ticket, or passed it on
+	Taker        string `json:"taker,omitzero"`     // who has taken it
 	Org          int64  `json:"org,omitzero"`       // number of the organization that somebody follows, is invited to or owns
+	Sold         int64  `json:"sold,omitzero"`      // of an event's news: when its reader's tickets were sold, unix milliseconds
 	Given        bool   `json:"given,omitzero"`     // of an event's news: the organization has given its reader the tickets
 	Broadcast    string `json:"broadcast,omitzero"` // id
 	Tier         string `json:"tier,omitzero"`      // ticket type that is offered to somebody on the waitlist

@@ -43,7 +43,7 @@ const (
 // name files for ever; and the tables that a rush fills name none.
 var silent = []string{
 	"media", "journal", "snapshots", "streams", "spans", "tails", "writers", "wakes", "applied", "set_aside", "facts", "webhook_deliveries", "mails",
-	"idempotency", "command_numbers", "sessions", "orders", "tickets", "payments", "refunds", "wallet_entries", "river_job", "requests",
+	"idempotency", "command_numbers", "sessions", "orders", "tickets", "payments", "refunds", "receipts", "wallet_entries", "river_job", "requests",
 }
 
 // Unneeded returns some files whose bytes and rows may be removed: nothing has named them for seven

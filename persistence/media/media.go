@@ -13,6 +13,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/persistence"
 )
 
 // ErrQuota says that the organization has no room left for the file.
@@ -107,7 +109,7 @@ func (s *Store) Used(ctx context.Context, org int64) (int64, error) {
 	return used, nil
 }
 
-func (s *Store) used(ctx context.Context, q querier, org int64) (used int64, err error) {
+func (s *Store) used(ctx context.Context, q persistence.Querier, org int64) (used int64, err error) {
 	rows, _ := q.Query(ctx, `SELECT coalesce(sum(room), 0)::bigint FROM media WHERE org = $1`, org) // CollectExactlyOneRow returns its error
 	return pgx.CollectExactlyOneRow(rows, pgx.RowTo[int64])
 }
@@ -136,13 +138,8 @@ func (s *Store) Get(ctx context.Context, id int64) (*File, error) {
 	return f, nil
 }
 
-// querier is the pool or a transaction.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
 // one returns the file that a statement returns, or nil.
-func one(ctx context.Context, q querier, sql string, args ...any) (*File, error) {
+func one(ctx context.Context, q persistence.Querier, sql string, args ...any) (*File, error) {
 	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
 	f, err := pgx.CollectOneRow(rows, scan)
 	if errors.Is(err, pgx.ErrNoRows) {

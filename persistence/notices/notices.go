@@ -2,14 +2,15 @@
 // webhooks), and the jobs that act on them.
 //
 // Add writes a notice and its job in one transaction, before the provider gets its answer. So an
-// acknowledged notice is never lost, and a notice that the provider sends again has one row and one
-// job. The job passes the notice to its Act, and is tried again while that fails.
+// acknowledged notice is never lost. A notice that the provider sends again has one row, and a job
+// at most every askEvery. The job passes the notice to its Act, and is tried again while that fails.
 //
 // The edge calls it, and cmd registers its workers. It has no goroutine.
 package notices
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -28,6 +29,8 @@ const (
 	workers = 16
 	// cooldown is the shortest time between two looks for jobs.
 	cooldown = 20 * time.Millisecond
+	// askEvery is the shortest time from one question about a notice to the next.
+	askEvery = 5 * time.Second
 	// attempts is how often a job is tried. The sweep of payments asks the provider too, so that
 	// nothing is lost after the last attempt.
 	attempts = 12
@@ -54,6 +57,8 @@ type About struct {
 	// ProviderID is the provider's own name of the payment, for providers where one reference may
 	// have several payments.
 	ProviderID string `json:"deposit,omitzero"` // earlier releases called it so in jobs
+	// Again reports that the notice had come before: it matters only while the payment is open.
+	Again bool `json:"again,omitzero"`
 }
 
 // Kind names the job.
@@ -85,17 +90,24 @@ func New(pool *pgxpool.Pool) (*Store, error) {
 	return &Store{pool: pool, jobs: jobs}, nil
 }
 
-// Add makes a notice durable, and inserts the job that acts on it. A notice that is there already
-// changes nothing.
+// Add makes a notice durable, and inserts the job that acts on it. A notice that comes again is acted
+// on again, when askEvery has passed: its provider may have had no money to show for the first one.
 func (s *Store) Add(ctx context.Context, n *Notice) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		const insert = `
-INSERT INTO payment_notices (provider, event_id, digest, body) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`
-		done, err := tx.Exec(ctx, insert, n.Provider, n.EventID, n.Digest[:], n.Body)
-		if err != nil || done.RowsAffected() == 0 || n.About.Reference == "" {
+INSERT INTO payment_notices AS known (provider, event_id, digest, body) VALUES ($1, $2, $3, $4)
+ON CONFLICT (provider, event_id) DO UPDATE SET asked_at = greatest(now(), known.asked_at + $5::interval) WHERE known.asked_at <= now()
+RETURNING asked_at, xmax <> 0`
+		about := n.About
+		var at time.Time
+		err := tx.QueryRow(ctx, insert, n.Provider, n.EventID, n.Digest[:], n.Body, askEvery).Scan(&at, &about.Again)
+		if errors.Is(err, pgx.ErrNoRows) { // it is about to be acted on
+			return nil
+		}
+		if err != nil || about.Reference == "" {
 			return err
 		}
-		_, err = s.jobs.InsertTx(ctx, tx, n.About, nil)
+		_, err = s.jobs.InsertTx(ctx, tx, about, &river.InsertOpts{ScheduledAt: at})
 		return err
 	})
 	if err != nil {

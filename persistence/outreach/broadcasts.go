@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"boxoffice/persistence"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -95,12 +96,7 @@ GROUP BY email`
 // ErrNotFound says that there is no such row.
 var ErrNotFound = errors.New("outreach: not found")
 
-// querier is a pool or a transaction.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
-func readBroadcast(ctx context.Context, q querier, query string, args ...any) (*Broadcast, error) {
+func readBroadcast(ctx context.Context, q persistence.Querier, query string, args ...any) (*Broadcast, error) {
 	rows, _ := q.Query(ctx, query, args...) // CollectExactlyOneRow returns its error
 	b, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Broadcast])
 	if errors.Is(err, pgx.ErrNoRows) {

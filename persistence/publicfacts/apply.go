@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/order"
@@ -118,9 +119,9 @@ func orderOf(f engine.Fact) (id engine.OrderID, ok bool) {
 // scan may name a ticket that does not exist.
 func ticketOf(f engine.Fact) uint32 {
 	switch f := f.(type) {
-	case *event.CheckedIn:
+	case *admission.CheckedIn:
 		return f.Ticket
-	case *event.CheckInDenied:
+	case *admission.CheckInDenied:
 		return f.Ticket
 	}
 	return 0
@@ -158,7 +159,7 @@ func take(l *readmodel.Lookup, s *Enriched) error {
 		s.Order = f.Order
 	}
 	s.Ticket = l.Tickets[readmodel.TicketKey{Event: s.Ref.ID, Serial: ticketOf(s.Fact)}]
-	if _, ok := s.Fact.(*event.CheckedIn); ok && s.Ticket == nil {
+	if _, ok := s.Fact.(*admission.CheckedIn); ok && s.Ticket == nil {
 		return missing("the ticket")
 	}
 	if s.Ref.Kind == engine.KindInventory {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/order"
@@ -45,7 +46,7 @@ func TestTells(t *testing.T) {
 	w.write(ref, created(1), orderOf(1, 1), &order.PaymentBegun{ID: orderID(1, 1), Attempt: order.Attempt{Reference: "a", At: 5}})
 	w.write(engine.InventoryRef(1, 4), &inventory.Created{Details: &inventory.Details{Name: "GA"}, At: 2})
 	w.write(ref, complete(1, 1, 1), orderOf(1, 2), &order.Ended{ID: orderID(1, 2), Status: order.StatusExpired, At: 7})
-	w.write(ref, &event.CheckedIn{Ticket: 1, At: 8, Gate: "North"}, &event.CheckInDenied{Ticket: 1, At: 9}, &event.CheckInDenied{Ticket: 99, At: 9})
+	w.write(ref, &admission.CheckedIn{Ticket: 1, At: 8, Gate: "North"}, &admission.CheckInDenied{Ticket: 1, At: 9}, &admission.CheckInDenied{Ticket: 99, At: 9})
 	w.model.Start(w.journal)
 	var sunk []publicfacts.Fact
 	s := publicfacts.New(w.pool, vault{}, teller{}, func(_ context.Context, _ pgx.Tx, facts []publicfacts.Fact) error {
@@ -64,9 +65,9 @@ func TestTells(t *testing.T) {
 		{"*order.Completed", 4, `{"email":"1@example.org","event":"published","order":"completed","title":"Event 1"}`},
 		{"*order.Created", 5, `{"email":"2@example.org","event":"published","order":"pending","title":"Event 1"}`},
 		{"*order.Ended", 6, `{"email":"2@example.org","event":"published","order":"expired","title":"Event 1"}`},
-		{"*event.CheckedIn", 7, `{"email":"1@example.org","event":"published","gate":"North","title":"Event 1"}`},
-		{"*event.CheckInDenied", 8, `{"event":"published","known":true,"title":"Event 1"}`},
-		{"*event.CheckInDenied", 9, `{"event":"published","known":false,"title":"Event 1"}`},
+		{"*admission.CheckedIn", 7, `{"email":"1@example.org","event":"published","gate":"North","title":"Event 1"}`},
+		{"*admission.CheckInDenied", 8, `{"event":"published","known":true,"title":"Event 1"}`},
+		{"*admission.CheckInDenied", 9, `{"event":"published","known":false,"title":"Event 1"}`},
 		{"*event.Moved", 10, `{"event":"published","title":"Event 1"}`},
 	}, w.told(s, ref))
 	require.Equal(t, []row{{"*inventory.Created", 1, `{"event":"published","title":"Event 1","type":"GA"}`}}, w.told(s, engine.InventoryRef(1, 4)))
@@ -206,7 +207,7 @@ func TestToldOnce(t *testing.T) {
 		kill(old)
 		next.Start(w.journal)
 	}
-	w.write(engine.EventRef(1), &event.CheckInDenied{})
+	w.write(engine.EventRef(1), &admission.CheckInDenied{})
 	w.passed(current)
 	mu.Lock()
 	defer mu.Unlock()
@@ -218,7 +219,7 @@ func TestToldOnce(t *testing.T) {
 			want = append(want, fmt.Sprintf("*order.Created %d", seq), fmt.Sprintf("*order.Completed %d", seq+1), fmt.Sprintf("*order.Completed %d", seq+1))
 		}
 		if number == 1 {
-			want = append(want, fmt.Sprintf("*event.CheckInDenied %d", 2*lives*orders+2))
+			want = append(want, fmt.Sprintf("*admission.CheckInDenied %d", 2*lives*orders+2))
 		}
 		var got []string
 		for _, r := range w.told(s, engine.EventRef(number)) {

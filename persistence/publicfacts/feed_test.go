@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
@@ -62,7 +63,7 @@ func (f *feeding) begin(number, seq int64, n int) pgx.Tx {
 	for i := range n {
 		var fact engine.Fact = &event.Moved{At: 1}
 		if i%2 == 1 {
-			fact = &event.CheckInDenied{At: 1}
+			fact = &admission.CheckInDenied{At: 1}
 		}
 		r.Facts = append(r.Facts, fact)
 	}
@@ -132,9 +133,9 @@ func TestFeed(t *testing.T) {
 	f.reads(seqs(26, 27), publicfacts.Query{Org: 1, After: end, Limit: 1})
 	f.reads(seqs(1, 3), publicfacts.Query{Org: 2, Limit: 2})
 	f.reads(nil, publicfacts.Query{Org: 3, Limit: 2})
-	f.reads([]int64{2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 27}, publicfacts.Query{Org: 1, Types: []string{"*event.CheckInDenied"}, Limit: 5})
+	f.reads([]int64{2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 27}, publicfacts.Query{Org: 1, Types: []string{"*admission.CheckInDenied"}, Limit: 5})
 	f.reads(nil, publicfacts.Query{Org: 1, Types: []string{"none"}, Limit: 5})
-	f.reads(seqs(1, 27), publicfacts.Query{Org: 1, Types: []string{"*event.CheckInDenied", "*event.Moved"}, Limit: 5})
+	f.reads(seqs(1, 27), publicfacts.Query{Org: 1, Types: []string{"*admission.CheckInDenied", "*event.Moved"}, Limit: 5})
 
 	t.Log("from now on")
 	for _, org := range []int64{1, 2, 3} {

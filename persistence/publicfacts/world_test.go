@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/order"
@@ -76,9 +77,9 @@ func (teller) Build(_ context.Context, s *publicfacts.Enriched) ([]publicfacts.D
 		n = 2
 	case *inventory.Created:
 		data["type"] = s.Type.Details.Name
-	case *event.CheckedIn:
+	case *admission.CheckedIn:
 		data["gate"], data["email"] = s.Ticket.Gate, s.Ticket.Order.Email
-	case *event.CheckInDenied:
+	case *admission.CheckInDenied:
 		data["known"] = s.Ticket != nil
 	}
 	b, err := json.Marshal(data)

@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/follower"
@@ -208,7 +208,7 @@ func (c *crowd) expire() {
 
 func (c *crowd) scan() {
 	for i, o := range c.orders {
-		c.add(&event.CheckedIn{Ticket: uint32(i + 1), At: o.CreatedAt, Gate: "North"})
+		c.add(&admission.CheckedIn{Ticket: uint32(i + 1), At: o.CreatedAt, Gate: "North"})
 	}
 }
 

@@ -1,9 +1,9 @@
 package readmodel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,51 +19,47 @@ import (
 
 // OrderFilter says which orders a list has. A zero field filters nothing.
 type OrderFilter struct {
-	Org      int64
-	Event    int64
-	Status   string
-	Text     string    // part of the buyer's address, or an order's id
-	From, To time.Time // both included
-	BeforeAt int64     // unix milliseconds: none younger, of those of this moment
-	Skip     int       // so many are passed over
-	Limit    int
+	Events    []int64 // of one organization
+	Status    string
+	Asked     Asked
+	PromoCode string    // in any case
+	From, To  time.Time // both included
+	BeforeAt  int64     // unix milliseconds: none younger, of those of this moment
+	Skip      int       // so many are passed over
+	Limit     int
 }
 
 // OrganizationOrders lists an organization's orders, the newest first.
 func (m *Model) OrganizationOrders(ctx context.Context, f OrderFilter) ([]order.Order, error) {
 	const find = `
-SELECT o.record FROM unnest($1::uuid[], $2::uuid[]) AS r(first, next)
+SELECT o.record FROM unnest(@first::uuid[], @next::uuid[]) AS r(first, next)
 CROSS JOIN LATERAL (SELECT * FROM orders WHERE id >= r.first AND id < r.next) o
-WHERE ($3::smallint < 0 OR o.status = $3) AND ($4 = '' OR strpos(lower(o.email), $4) > 0 OR o.id::text = $4)
-  AND ($5::timestamptz IS NULL OR o.created_at >= $5) AND ($6::timestamptz IS NULL OR o.created_at <= $6)
-  AND ($7::timestamptz IS NULL OR o.created_at <= $7)
-ORDER BY o.created_at DESC, o.id DESC OFFSET $8 LIMIT $9`
-	events := []int64{f.Event}
-	if f.Event == 0 {
-		rows, _ := m.pool.Query(ctx, `SELECT number FROM events WHERE org = $1`, f.Org) // CollectRows returns its error
-		var err error
-		if events, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err != nil {
-			return nil, fmt.Errorf("orders of organization %d: %w", f.Org, err)
+WHERE (@status::smallint < 0 OR o.status = @status) AND (@promo = '' OR o.words LIKE @promo)
+  AND (@patterns::text[] IS NULL OR coalesce(o.words, lower(o.email)) LIKE ALL(@patterns) OR o.id = @order OR o.id IN (` + OrdersOfTickets + `)
+    OR o.id IN (SELECT a.order_id FROM attendees a WHERE a.event_id = ANY(@events) AND a.words LIKE ALL(@patterns)))
+  AND (@from::timestamptz IS NULL OR o.created_at >= @from) AND (@to::timestamptz IS NULL OR o.created_at <= @to)
+  AND (@before::timestamptz IS NULL OR o.created_at <= @before)
+ORDER BY o.created_at DESC, o.id DESC OFFSET @skip LIMIT @limit`
+	if f.Asked.Patterns != nil || f.PromoCode != "" {
+		if err := FoldPeople(ctx, m.pool, f.Events); err != nil {
+			return nil, err
 		}
 	}
-	first, next := make([][16]byte, len(events)), make([][16]byte, len(events))
-	for i, number := range events {
-		first[i], next[i] = engine.NewID(number, make([]byte, 10)), engine.NewID(number+1, make([]byte, 10))
-	}
-	status := int16(-1)
+	args := f.Asked.Args()
+	args["events"], args["skip"], args["limit"] = f.Events, f.Skip, f.Limit
+	args["first"], args["next"] = OrderRanges(f.Events)
+	args["from"], args["to"], args["before"] = instant(f.From), instant(f.To), moment(f.BeforeAt)
+	args["status"], args["promo"] = int16(-1), ""
 	if f.Status != "" {
-		status = statusNumber(f.Status)
+		args["status"] = statusNumber(f.Status)
 	}
-	rows, _ := m.pool.Query(ctx, find, persistence.PlanEachTime, first, next, status, strings.ToLower(f.Text), instant(f.From), instant(f.To), moment(f.BeforeAt), f.Skip, f.Limit) // as above
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (o order.Order, err error) {
-		var record []byte
-		if err := row.Scan(&record); err != nil {
-			return o, err
-		}
-		return o, codec.Unmarshal(record, &o)
-	})
+	if f.PromoCode != "" {
+		args["promo"] = "%\n" + cmp.Or(foldText(f.PromoCode), noWords) // the last line of an order's words
+	}
+	rows, _ := m.pool.Query(ctx, find, persistence.PlanEachTime, args) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, scanOrder)
 	if err != nil {
-		return nil, fmt.Errorf("orders of organization %d: %w", f.Org, err)
+		return nil, fmt.Errorf("orders of an organization: %w", err)
 	}
 	return list, nil
 }

@@ -104,7 +104,7 @@ ANALYZE`
 		func() error { _, err := m.RefundBacklog(ctx); return err },
 		func() error { _, err := m.Order(ctx, id); return err },
 		func() error { _, err := m.OrdersOf(ctx, 7, id, 20); return err },
-		func() error { _, err := m.Wallets(ctx, 7); return err },
+		func() error { _, err := m.Wallets(ctx, 7, engine.Currencies); return err },
 		func() error { _, err := m.WalletEntries(ctx, 3, "USD", 4000, 20); return err },
 	} {
 		before := len(q.sent)

@@ -10,8 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/engine/wallet"
 	"boxoffice/persistence/journal"
@@ -29,12 +31,12 @@ func story(w *world) map[engine.OrderID]*order.Order {
 	w.publish(show)
 	w.do(engine.EventRef(show), engine.Wake{})
 
-	tell(w.place(show, 3, 12))                                      // free: completed at once
-	tell(w.place(show, 1, 11))                                      // pending
-	cancelled := w.place(show, 2, 11)                               // cancelled after an attempt
-	w.begin(cancelled)                                              //
-	tell(w.tell(cancelled, event.CancelOrder{Order: cancelled.ID})) //
-	for range 5 {                                                   // paid
+	tell(w.place(show, 3, 12))                                       // free: completed at once
+	tell(w.place(show, 1, 11))                                       // pending
+	cancelled := w.place(show, 2, 11)                                // cancelled after an attempt
+	w.begin(cancelled)                                               //
+	tell(w.tell(cancelled, ledger.CancelOrder{Order: cancelled.ID})) //
+	for range 5 {                                                    // paid
 		o := w.place(show, 2, 11, 12)
 		tell(w.report(o, w.begin(o), order.AttemptSucceeded, o.Total))
 	}
@@ -50,9 +52,9 @@ func story(w *world) map[engine.OrderID]*order.Order {
 	w.report(twice, second, order.AttemptSucceeded, twice.Total)
 	late := w.place(show, 1, 11)
 	paid := w.begin(late)
-	w.do(engine.EventRef(show), event.Scan{Ticket: 2, Gate: "North\x00", Device: "d1"})
+	w.do(engine.EventRef(show), admission.Scan{Ticket: 2, Gate: "North\x00", Device: "d1"})
 	w.settled()
-	w.do(engine.EventRef(show), event.Scan{Ticket: 2, Gate: "South", Device: "d2"}) // denied
+	w.do(engine.EventRef(show), admission.Scan{Ticket: 2, Gate: "South", Device: "d2"}) // denied
 	r := w.do(engine.EventRef(show), event.Get{}).(*event.Record)
 	renamed := *r.Details
 	renamed.Title, renamed.EndAt = "Renamed", renamed.EndAt+1000
@@ -60,14 +62,14 @@ func story(w *world) map[engine.OrderID]*order.Order {
 	w.later(31 * time.Minute) // pending orders expire, the underpaid one is pinned or not
 	w.do(engine.EventRef(show), event.Move{To: event.StatusDraft})
 	w.report(late, paid, order.AttemptSucceeded, late.Total) // too late: goes back
-	tell(w.tell(late, event.ReportRefund{Order: late.ID, Reference: paid, Status: order.RefundProcessed, ProviderRef: "rf_1"}))
+	tell(w.tell(late, ledger.ReportRefund{Order: late.ID, Reference: paid, Status: order.RefundProcessed, ProviderRef: "rf_1"}))
 	for id := range told {
-		if r, ok := w.do(engine.EventRef(show), event.GetOrder{Order: id}).(*event.OrderReply); ok && r.Order != nil {
+		if r, ok := w.do(engine.EventRef(show), ledger.GetOrder{Order: id}).(*ledger.OrderReply); ok && r.Order != nil {
 			told[id] = r.Order
 		}
 	}
 	for _, o := range []*order.Order{twice, short} {
-		tell(w.tell(o, event.GetOrder{Order: o.ID}))
+		tell(w.tell(o, ledger.GetOrder{Order: o.ID}))
 	}
 	w.later(time.Minute)
 	money := engine.WalletRef(7, "USD")
@@ -239,14 +241,14 @@ func TestPayments(t *testing.T) {
 	require.Empty(t, dueRefunds(w.now), "who has taken it looks at it")
 	require.Len(t, dueRefunds(w.now.Add(time.Minute)), 1, "or has died meanwhile")
 	require.NoError(t, w.model.CheckRefund(ctx, orders[0].ID, 0, readmodel.RefundCheck{Next: w.now.Add(time.Hour), Failures: 3, Stuck: true}))
-	w.tell(orders[0], event.ReportRefund{Order: orders[0].ID, Reference: references[0], Status: order.RefundFailed, ProviderRef: "r-1"})
+	w.tell(orders[0], ledger.ReportRefund{Order: orders[0].ID, Reference: references[0], Status: order.RefundFailed, ProviderRef: "r-1"})
 	w.settled()
 	require.Empty(t, dueRefunds(w.now), "a fact about it undoes no pause")
 	require.Equal(t, 3, dueRefunds(w.now.Add(time.Hour))[0].Failures)
 	b, err := w.model.RefundBacklog(ctx)
 	require.NoError(t, err)
 	require.Equal(t, [2]int64{1, 1}, [2]int64{b.Open, b.Stuck})
-	w.tell(orders[0], event.ReportRefund{Order: orders[0].ID, Reference: references[0], Status: order.RefundProcessed})
+	w.tell(orders[0], ledger.ReportRefund{Order: orders[0].ID, Reference: references[0], Status: order.RefundProcessed})
 	w.settled()
 	require.Empty(t, dueRefunds(w.now.Add(2*time.Hour)))
 	b, err = w.model.RefundBacklog(ctx)
@@ -273,7 +275,7 @@ func TestTicketTypesAndStock(t *testing.T) {
 
 	o := w.place(show, 4, 12)
 	w.place(show, 3, 12)
-	w.tell(o, event.CancelOrder{Order: o.ID})
+	w.tell(o, ledger.CancelOrder{Order: o.ID})
 	w.settled()
 	left, _ = w.stock.Get(tier)
 	require.EqualValues(t, 997, left)
@@ -423,7 +425,7 @@ func TestTakesAnyText(t *testing.T) {
 	})
 	w.ticketType(show, 11, func(d *inventory.Details) { d.Name = bad })
 	w.publish(show)
-	r := w.do(engine.EventRef(show), event.Place{
+	r := w.do(engine.EventRef(show), ledger.Place{
 		Order: engine.NewID(show, []byte("abcdefghij")), Email: bad, Name: bad, Lines: []order.Line{{Type: 11, Quantity: 1}},
 	})
 	o := w.ordered(r)
@@ -495,7 +497,7 @@ func TestReferencesThatCollide(t *testing.T) {
 	w.ticketType(show, 11)
 	w.publish(show)
 	begin := func(o *order.Order) string {
-		paid := w.tell(o, event.BeginPayment{Order: o.ID, Provider: "paystack", Number: "SAME", WindowMillis: 1_800_000})
+		paid := w.tell(o, ledger.BeginPayment{Order: o.ID, Provider: "paystack", Number: "SAME", WindowMillis: 1_800_000})
 		return paid.Attempts[0].Reference
 	}
 	one, two := w.place(show, 1, 11), w.place(show, 2, 11)

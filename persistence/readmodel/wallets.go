@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -87,22 +88,26 @@ type Wallet struct {
 	LifetimePayout int64
 }
 
-// Wallets lists an organization's money in every currency of the table, in its
-// order, with zeros where there has been none.
-func (m *Model) Wallets(ctx context.Context, org int64) ([]Wallet, error) {
-	all := make([]Wallet, len(engine.Currencies))
-	for i, c := range engine.Currencies {
-		all[i].Currency = c.Code
+// Wallets lists an organization's money in each of some currencies, with zeros where there has been
+// none, and then in all others in which it has a wallet.
+func (m *Model) Wallets(ctx context.Context, org int64, currencies []engine.Currency) ([]Wallet, error) {
+	var all []Wallet
+	for i := range currencies {
+		all = append(all, Wallet{Currency: currencies[i].Code})
 	}
-	rows, _ := m.pool.Query(ctx, `SELECT currency, balance, pending, lifetime_payout FROM wallets WHERE org = $1`, org) // ForEachRow returns its error
+	rows, _ := m.pool.Query(ctx, `SELECT currency, balance, pending, lifetime_payout FROM wallets WHERE org = $1 ORDER BY currency`, org) // ForEachRow returns its error
 	var currency int64
 	var w Wallet
 	_, err := pgx.ForEachRow(rows, []any{&currency, &w.Balance, &w.Pending, &w.LifetimePayout}, func() error {
-		for i, c := range engine.Currencies {
-			if c.Number == currency {
-				w.Currency = c.Code
-				all[i] = w
-			}
+		c, ok := engine.CurrencyNumbered(currency)
+		if !ok {
+			return fmt.Errorf("currency %d", currency)
+		}
+		w.Currency = c.Code
+		if i := slices.IndexFunc(currencies, func(of engine.Currency) bool { return of.Number == currency }); i >= 0 {
+			all[i] = w
+		} else {
+			all = append(all, w)
 		}
 		return nil
 	})

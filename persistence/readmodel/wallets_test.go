@@ -28,7 +28,7 @@ func TestWallets(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	none := []readmodel.Wallet{{Currency: "USD"}, {Currency: "NGN"}, {Currency: "ZAR"}}
-	all, err := w.model.Wallets(ctx, 7)
+	all, err := w.model.Wallets(ctx, 7, engine.Currencies)
 	require.NoError(t, err)
 	require.Equal(t, none, all)
 	entries, err := w.model.WalletEntries(ctx, 7, "USD", 0, 10)
@@ -58,17 +58,17 @@ func TestWallets(t *testing.T) {
 	enter(wallet.Credit{ID: movement(7), Amount: 40, Pending: true})
 	w.settled()
 
-	all, err = w.model.Wallets(ctx, 7)
+	all, err = w.model.Wallets(ctx, 7, engine.Currencies)
 	require.NoError(t, err)
 	require.Equal(t, []readmodel.Wallet{
 		{Currency: "USD", Balance: 9_950, Pending: 40, LifetimePayout: 500}, {Currency: "NGN", Pending: 1}, {Currency: "ZAR"},
 	}, all)
 	r := w.do(usd, wallet.Get{}).(*wallet.Record)
 	require.Equal(t, [3]int64{r.Balance, r.Pending, r.LifetimePayout}, [3]int64{all[0].Balance, all[0].Pending, all[0].LifetimePayout})
-	all, err = w.model.Wallets(ctx, 8)
+	all, err = w.model.Wallets(ctx, 8, engine.Currencies)
 	require.NoError(t, err)
 	require.EqualValues(t, 2, all[0].Balance)
-	all, err = w.model.Wallets(ctx, 9)
+	all, err = w.model.Wallets(ctx, 9, engine.Currencies)
 	require.NoError(t, err)
 	require.Equal(t, none, all)
 

@@ -16,6 +16,7 @@ import (
 	"boxoffice/engine/all"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/follower"
@@ -208,7 +209,7 @@ func (w *world) place(number int64, quantity int64, kinds ...int64) *order.Order
 	w.orders++
 	var tail [10]byte
 	binary.BigEndian.PutUint64(tail[:], uint64(w.orders)*0x9E3779B97F4A7C15)
-	c := event.Place{
+	c := ledger.Place{
 		Order: engine.NewID(number, tail[:]), Email: fmt.Sprintf("buyer%d@example.com", w.orders), Name: "Ada Lovelace",
 		Customer: uint64(w.orders) << 60, Fingerprint: 1<<63 + uint64(w.orders),
 	}
@@ -224,8 +225,8 @@ func (w *world) place(number int64, quantity int64, kinds ...int64) *order.Order
 
 func (w *world) ordered(r engine.Reply) *order.Order {
 	w.t.Helper()
-	require.IsType(w.t, new(event.OrderReply), r, "%v", r)
-	return r.(*event.OrderReply).Order
+	require.IsType(w.t, new(ledger.OrderReply), r, "%v", r)
+	return r.(*ledger.OrderReply).Order
 }
 
 // tell sends a command about an order to its event.
@@ -237,15 +238,15 @@ func (w *world) tell(o *order.Order, c engine.Command) *order.Order {
 // begin opens an attempt to pay the order and returns its reference.
 func (w *world) begin(o *order.Order) string {
 	w.t.Helper()
-	paid := w.tell(o, event.BeginPayment{Order: o.ID, Provider: "paystack", Number: fmt.Sprintf("BX-%x", o.ID[6:]), WindowMillis: 1_800_000})
+	paid := w.tell(o, ledger.BeginPayment{Order: o.ID, Provider: "paystack", Number: fmt.Sprintf("BX-%x", o.ID[6:]), WindowMillis: 1_800_000})
 	reference := paid.Attempts[len(paid.Attempts)-1].Reference
-	w.tell(o, event.OpenPayment{Order: o.ID, Reference: reference, URL: "https://pay.example/" + reference})
+	w.tell(o, ledger.OpenPayment{Order: o.ID, Reference: reference, URL: "https://pay.example/" + reference})
 	return reference
 }
 
 func (w *world) report(o *order.Order, reference, status string, received int64) *order.Order {
 	w.t.Helper()
-	return w.tell(o, event.ReportPayment{Order: o.ID, Reference: reference, Status: status, Received: received, Currency: "USD"})
+	return w.tell(o, ledger.ReportPayment{Order: o.ID, Reference: reference, Status: status, Received: received, Currency: "USD"})
 }
 
 // later moves the clock and wakes the actors.

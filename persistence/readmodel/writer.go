@@ -10,10 +10,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"boxoffice/engine"
+	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
+	"boxoffice/engine/proceeds"
 	"boxoffice/engine/promo"
 	"boxoffice/engine/waitlist"
 	"boxoffice/engine/wallet"
@@ -101,8 +104,8 @@ func (w *Writer) reset() {
 // ignored are the facts that change no row, and are not even decoded.
 var ignored = map[engine.Kind][]engine.FactType{
 	engine.KindEvent: {
-		(*event.OrderClosed)(nil).FactType(), (*event.CheckInDenied)(nil).FactType(), (*event.OrderRecalled)(nil).FactType(),
-		(*event.Ripened)(nil).FactType(), (*event.PersonErased)(nil).FactType(),
+		(*ledger.OrderClosed)(nil).FactType(), (*admission.CheckInDenied)(nil).FactType(), (*ledger.OrderRecalled)(nil).FactType(),
+		(*proceeds.Cleared)(nil).FactType(), (*event.PersonErased)(nil).FactType(),
 		(*waitlist.Joined)(nil).FactType(), (*waitlist.OfferMade)(nil).FactType(), (*waitlist.Claimed)(nil).FactType(),
 		(*waitlist.EntryEnded)(nil).FactType(), (*waitlist.CalledFact)(nil).FactType(), (*waitlist.SetFact)(nil).FactType(),
 	},
@@ -112,8 +115,8 @@ var ignored = map[engine.Kind][]engine.FactType{
 }
 
 // rowless are the kinds whose facts change no row: of seats and dates, orders carry
-// theirs.
-var rowless = []engine.Kind{engine.KindSeatmap, engine.KindCalendar}
+// theirs, and a waiting room keeps no row per visitor.
+var rowless = []engine.Kind{engine.KindSeatmap, engine.KindCalendar, engine.KindQueue}
 
 // take takes one record's facts in.
 func (w *Writer) take(r *journal.Record) error {
@@ -151,9 +154,9 @@ func (w *Writer) takeFact(ref engine.Ref, f engine.Fact, body []byte) error {
 		w.fold(f.ID, f).erased = true
 	case order.Fact:
 		w.fold(f.OrderID(), f)
-	case *event.CheckedIn:
+	case *admission.CheckedIn:
 		w.scans = append(w.scans, scan{TicketKey{ref.ID, f.Ticket}, f.At, f.Gate})
-	case *event.CheckInUndone:
+	case *admission.CheckInUndone:
 		w.scans = append(w.scans, scan{ticket: TicketKey{ref.ID, f.Ticket}})
 	case *event.Created, *event.Updated, *event.Moved, *event.Removed:
 		return w.eventFact(ref.ID, f)

@@ -22,6 +22,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/all"
+	"boxoffice/persistence"
 	"boxoffice/persistence/codec"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/panics"
@@ -186,13 +187,8 @@ SELECT t.writer::text FROM tails t JOIN journal j ON j.writer = t.writer AND j.b
 	{"a stream has no snapshot of the day's facts", `SELECT u.name FROM (` + uncovered + `) u`},
 }
 
-// querier is a pool or a transaction.
-type querier interface {
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
-
 // refuseDrop returns a *Held if a day has to stay, or an error if it can't read.
-func refuseDrop(ctx context.Context, q querier, day time.Time, followers []string) error {
+func refuseDrop(ctx context.Context, q persistence.Querier, day time.Time, followers []string) error {
 	args := pgx.NamedArgs{"day": day, "followers": followers, "most": 1}
 	for _, r := range reasons {
 		var by string

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"boxoffice/persistence"
 )
 
 // selected selects maps, each with its versions.
@@ -123,13 +125,8 @@ func (s *Store) Document(ctx context.Context, id uuid.UUID, version int32) ([]by
 	return document, nil
 }
 
-// querier is the pool or a transaction.
-type querier interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
 // one returns the map that a statement returns, or nil.
-func one(ctx context.Context, q querier, sql string, args ...any) (*Map, error) {
+func one(ctx context.Context, q persistence.Querier, sql string, args ...any) (*Map, error) {
 	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
 	m, err := pgx.CollectOneRow(rows, scan)
 	if errors.Is(err, pgx.ErrNoRows) {

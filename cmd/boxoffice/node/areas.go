@@ -6,11 +6,13 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"boxoffice/edge"
 	"boxoffice/edge/catalog"
 	"boxoffice/edge/erasure"
+	"boxoffice/edge/files"
 	"boxoffice/edge/gates"
 	"boxoffice/edge/hasher"
 	"boxoffice/edge/holders"
@@ -21,12 +23,15 @@ import (
 	"boxoffice/edge/letters"
 	"boxoffice/edge/limit"
 	"boxoffice/edge/live"
+	"boxoffice/edge/mail"
 	"boxoffice/edge/money"
 	"boxoffice/edge/orders"
 	"boxoffice/edge/outward"
 	"boxoffice/edge/people"
 	"boxoffice/edge/refunds"
+	"boxoffice/edge/rooms"
 	"boxoffice/edge/sales"
+	"boxoffice/edge/venues"
 	"boxoffice/edge/webhook"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/apikeys"
@@ -43,6 +48,7 @@ import (
 	"boxoffice/persistence/notices"
 	"boxoffice/persistence/numbers"
 	"boxoffice/persistence/outreach"
+	"boxoffice/persistence/panics"
 	"boxoffice/persistence/personal"
 	"boxoffice/persistence/program"
 	"boxoffice/persistence/promos"
@@ -50,12 +56,16 @@ import (
 	"boxoffice/persistence/quota"
 	"boxoffice/persistence/refundruns"
 	"boxoffice/persistence/requestlog"
-	"boxoffice/persistence/venues"
+	roomtable "boxoffice/persistence/rooms"
+	venuetable "boxoffice/persistence/venues"
 )
 
 // startAreas opens the areas of the API with their dependencies, and starts their background work.
 func (n *Node) startAreas(ctx context.Context) (err error) {
 	if n.secrets, err = n.cfg.master(); err != nil {
+		return err
+	}
+	if n.currencies, err = n.cfg.currencies(); err != nil {
 		return err
 	}
 	n.guesses = limit.NewGuesses(n.cfg.LimitsScale)
@@ -80,18 +90,21 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 		return nil
 	})
 	known := live.NewEvents(n.model)
+	readers, _ := mail.ReadLanguage(n.cfg.Language)
 	n.letters = letters.New(letters.Deps{
 		Read: n.model, Accounts: people, Known: known, Pages: pages, Feed: n.feed, Secrets: n.secrets,
-		Mail: n.mailQueue, Outreach: outreach.New(n.pool), Sender: n.sender, BaseURL: n.cfg.BaseURL,
+		Mail: n.mailQueue, Outreach: outreach.New(n.pool), Sender: n.sender, BaseURL: n.cfg.BaseURL, Language: readers,
 	})
-	files, err := n.openMedia(ctx)
-	if err != nil {
+	if err := n.openFiles(ctx); err != nil {
 		return err
 	}
 	n.areas.Catalog = catalog.New(catalog.Deps{
-		Node: n.cluster, Read: n.model, Known: known, Pages: pages, Feed: n.feed, Venues: venues.New(n.pool), Program: told, Courses: taught,
+		Node: n.cluster, Read: n.model, Known: known, Pages: pages, Feed: n.feed, Program: told, Courses: taught,
 		Events: numbers.New(n.pool, "event_numbers"), Types: numbers.New(n.pool, "ticket_type_numbers"), BaseURL: n.cfg.BaseURL,
-		Media: files, Texts: limit.NewTexts(n.cfg.LimitsScale), LimitsScale: n.cfg.LimitsScale, Log: n.log,
+		CheckFiles: n.areas.Files.CheckFiles, Texts: limit.NewTexts(n.cfg.LimitsScale), LimitsScale: n.cfg.LimitsScale, Log: n.log, Currencies: n.currencies,
+	})
+	n.areas.Venues = venues.New(venues.Deps{
+		Node: n.cluster, Read: n.model, Known: known, Pages: pages, Feed: n.feed, Venues: venuetable.New(n.pool), ChangeType: n.areas.Catalog.ChangeType,
 	})
 	if n.notices, err = notices.New(n.pool); err != nil {
 		return err
@@ -101,11 +114,14 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 		Node: n.cluster, Read: n.model, Attendees: n.attendees, Personal: n.personal, Known: known, Pages: pages,
 		Followed: n.awaitFollowers, DropMail: n.dropMail, Log: n.log,
 	})
+	if err := n.openRooms(ctx, known, pages); err != nil {
+		return err
+	}
 	n.openOrders(people, known, pages, taught, opened)
 	n.areas.Gates = gates.New(gates.Deps{Node: n.cluster, Known: known, Secrets: n.secrets, LiveTokens: livetokens.New(n.pool), Guesses: n.guesses})
 	n.areas.Money = money.New(money.Deps{
 		Node: n.cluster, Read: n.model, Accounts: people, Known: known, Pages: pages, Settled: n.Settled,
-		Promos: codes, Codes: numbers.New(n.pool, "promo_numbers"), Guesses: n.guesses, Log: n.log,
+		Promos: codes, Codes: numbers.New(n.pool, "promo_numbers"), Guesses: n.guesses, Log: n.log, Currencies: n.currencies,
 	})
 	n.areas.Learning = learning.New(learning.Deps{
 		Read: n.model, Accounts: people, Courses: taught, Downloads: opened, Files: n.hostedFiles(), Settled: n.Settled, BaseURL: n.cfg.BaseURL,
@@ -114,11 +130,17 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 	if err := n.openOutward(people); err != nil {
 		return err
 	}
+	n.startSweeps()
+	return n.startIdentity(ctx, people)
+}
+
+// startSweeps starts the areas' tasks of which each runs on one node of the cluster.
+func (n *Node) startSweeps() {
 	n.started(n.cluster.Once("payments", n.areas.Sales.SweepPayments))
 	n.started(n.cluster.Once("refunds", n.areas.Refunds.Sweep))
-	n.started(n.cluster.Once("media", n.areas.Catalog.CollectMedia))
+	n.started(n.cluster.Once("waiting rooms", n.areas.Rooms.Keep))
+	n.started(n.cluster.Once("media", n.areas.Files.CollectMedia))
 	n.started(n.cluster.Once("erasures", n.eraser.Resume))
-	return n.startIdentity(ctx, people)
 }
 
 // openOrders makes the areas of orders and tickets. They need the area of people.
@@ -132,7 +154,7 @@ func (n *Node) openOrders(people *accounts.Store, known *live.Events, pages *liv
 	})
 	n.areas.Sales = sales.New(sales.Deps{
 		Node: n.cluster, Read: n.model, Orders: n.orders, Attendees: n.attendees, Settled: n.Settled, Known: known, Pages: pages, Feed: n.feed,
-		Letters: n.letters, Gateways: n.gateways, Notices: n.notices, Secrets: n.secrets, NudgeRefunds: n.areas.Refunds.Nudge,
+		Letters: n.letters, Gateways: n.gateways, Notices: n.notices, Receipts: n.receipts, Secrets: n.secrets, Admit: n.areas.Rooms.Admit, NudgeRefunds: n.areas.Refunds.Nudge,
 		BaseURL: n.cfg.BaseURL, Env: n.cfg.Env, Guesses: n.guesses, LimitsScale: n.cfg.LimitsScale, Log: n.log,
 	})
 	n.areas.Holders = holders.New(holders.Deps{
@@ -142,36 +164,67 @@ func (n *Node) openOrders(people *accounts.Store, known *live.Events, pages *liv
 	})
 }
 
+// openRooms opens the area of waiting rooms. A node serves nothing before it knows which events have one.
+func (n *Node) openRooms(ctx context.Context, known *live.Events, pages *live.Pages) error {
+	beacon, err := n.cfg.beacon(n.secrets)
+	if err != nil {
+		return err
+	}
+	n.areas.Rooms = rooms.New(rooms.Deps{
+		Node: n.cluster, Rooms: roomtable.New(n.pool), Known: known, Pages: pages, Feed: n.feed, Secrets: n.secrets, Beacon: beacon,
+		Busy: n.faster(busyRate), BaseURL: n.cfg.BaseURL, Log: n.log,
+	})
+	if err := n.areas.Rooms.Load(ctx); err != nil {
+		return err
+	}
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() { panics.Keep(life, n.log, "waiting rooms", func() { n.areas.Rooms.Follow(life) }) })
+	n.started(func(context.Context) error {
+		cancel()
+		running.Wait()
+		return nil
+	})
+	return nil
+}
+
 // hostedFiles returns what signs the links to uploaded files.
 func (n *Node) hostedFiles() *hosted.Files {
 	return &hosted.Files{Table: media.New(n.pool), Secrets: n.secrets, BaseURL: n.cfg.BaseURL}
 }
 
-// openMedia opens the stores of uploaded files.
-func (n *Node) openMedia(ctx context.Context) (files catalog.Media, err error) {
+// openFiles opens the area of uploaded files, with the store of their bytes.
+func (n *Node) openFiles(ctx context.Context) error {
 	program, err := os.Executable()
 	if err != nil {
-		return files, fmt.Errorf("our own program: %w", err)
+		return fmt.Errorf("our own program: %w", err)
 	}
-	files = catalog.Media{
-		Table: media.New(n.pool), Secrets: n.secrets, Images: images.NewMaker(program, n.cfg.LimitsScale),
-		VideoLimit: int64(n.cfg.MediaVideoMB) << 20, Quota: int64(n.cfg.MediaQuotaMB) << 20,
+	bytes, err := n.openBlobs(ctx)
+	if err != nil {
+		return err
 	}
+	n.areas.Files = files.New(files.Deps{
+		Read: n.model, Table: media.New(n.pool), Blobs: bytes, Secrets: n.secrets, Images: images.NewMaker(program, n.cfg.LimitsScale),
+		VideoLimit: int64(n.cfg.MediaVideoMB) << 20, Quota: int64(n.cfg.MediaQuotaMB) << 20, BaseURL: n.cfg.BaseURL, Log: n.log,
+	})
+	return nil
+}
+
+// openBlobs opens the store of the files' bytes: a bucket if one is configured, or else a directory.
+func (n *Node) openBlobs(ctx context.Context) (blobs.Store, error) {
 	if n.cfg.MediaURL == "" {
-		files.Blobs, err = blobs.OpenDisk(filepath.Join(n.cfg.DataDir, "media"))
-		return files, err
+		return blobs.OpenDisk(filepath.Join(n.cfg.DataDir, "media"))
 	}
 	bucket, err := blobs.OpenS3(n.cfg.MediaURL)
 	if err != nil {
-		return files, fmt.Errorf("BOXOFFICE_MEDIA_URL %w", err)
+		return nil, fmt.Errorf("BOXOFFICE_MEDIA_URL %w", err)
 	}
 	within, cancel := context.WithTimeout(ctx, bucketTime)
 	defer cancel()
 	if err := bucket.Check(within); err != nil { // the bucket may come back, and sales don't wait for it
 		n.log.ErrorContext(ctx, "uploaded files can't be reached", slog.Any("error", err))
 	}
-	files.Blobs = bucket
-	return files, nil
+	return bucket, nil
 }
 
 // bucketTime is how long a starting node waits for the store of files to answer.
@@ -238,7 +291,7 @@ func (n *Node) startIdentity(ctx context.Context, people *accounts.Store) error 
 	n.started(n.quota.Stop)
 	n.areas.Identity, err = identity.Open(identity.Deps{
 		Accounts: people, APIKeys: apikeys.New(n.pool), Requests: n.requests, Replies: n.replies, Mail: n.mailQueue, Hasher: hashes,
-		Secrets: n.secrets, Eraser: n.eraser, ListBalances: n.areas.Money.ListBalances, CheckFiles: n.areas.Catalog.CheckFiles, Env: n.cfg.Env, Log: n.log,
+		Secrets: n.secrets, Eraser: n.eraser, ListBalances: n.areas.Money.ListBalances, CheckFiles: n.areas.Files.CheckFiles, Env: n.cfg.Env, Log: n.log,
 	})
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ func TestStopOrder(t *testing.T) {
 	order, _, _ = strings.Cut(order, "\n## ")
 	var told []string
 	for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(order, -1) {
-		if name := m[1]; regexp.MustCompile(`^([a-z]+\.[A-Z]\w*|start\w+|membership|listenForLinks)$`).MatchString(name) {
+		if name := m[1]; regexp.MustCompile(`^([a-z]+\.[A-Z]\w*|start\w+|openRooms|membership|listenForLinks)$`).MatchString(name) {
 			told = append(told, name)
 		}
 	}

@@ -12,85 +12,103 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"boxoffice/edge/mail"
+	"boxoffice/edge/payments"
+	"boxoffice/edge/rooms"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/webhook"
+	"boxoffice/engine"
+	"boxoffice/engine/draw"
 	"boxoffice/persistence/follower/kafka"
 )
 
 // Config is the table of knobs. Each knob has one row, with its flag, its variable, its default and
 // its help.
 type Config struct {
-	Listen            string        `env:"BOXOFFICE_LISTEN" default:"127.0.0.1:8080" help:"Address of the API."`
-	DataDir           string        `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where the private Postgres and the master key live."`
-	DiskWarn          uint          `env:"BOXOFFICE_DISK_WARN_MB" default:"512" help:"Megabytes free where the data directory is, below which the node warns."`
-	DiskReserve       uint          `env:"BOXOFFICE_DISK_RESERVE_MB" default:"64" help:"Of those, the ones that a private Postgres keeps free: with less, nothing is sold or changed until there is room. It needs one segment of its log, 16 MB, and what is under way."`
-	BaseURL           string        `env:"BOXOFFICE_BASE_URL" help:"How buyers reach the API; http://<listen> if empty."`
-	Env               string        `env:"BOXOFFICE_ENV" enum:"live,test" default:"test" help:"What this deployment is pinned to."`
-	DatabaseURL       string        `env:"BOXOFFICE_DATABASE_URL" secret:"" help:"Postgres to use instead of a private one."`
-	MasterKey         string        `env:"BOXOFFICE_MASTER_KEY" secret:"" help:"64 hex digits from which all secrets are derived; required with a database URL, else kept in the data directory."`
-	Node              string        `env:"BOXOFFICE_NODE" default:"node-1" help:"This node's name; one process at a time may bear it."`
-	Cluster           string        `env:"BOXOFFICE_CLUSTER" enum:",postgres,etcd,static" default:"" help:"How nodes find each other: postgres (leases in the database), etcd, or static (BOXOFFICE_MEMBERS); alone if empty."`
-	LinkListen        string        `env:"BOXOFFICE_LINK_LISTEN" default:"127.0.0.1:0" help:"Address for the other nodes' links."`
-	LinkAddress       string        `env:"BOXOFFICE_LINK_ADDRESS" help:"Where the other nodes reach that address; as it is if empty."`
-	LinkCert          string        `env:"BOXOFFICE_LINK_CERT" help:"Certificate file of this node, for links over mutual TLS; in the clear if empty."`
-	LinkKey           string        `env:"BOXOFFICE_LINK_KEY" help:"Key file of the certificate."`
-	LinkCA            string        `env:"BOXOFFICE_LINK_CA" help:"File of the authority whose certificates nodes show each other."`
-	Members           []string      `env:"BOXOFFICE_MEMBERS" help:"With static: all nodes, as name=host:port."`
-	EtcdEndpoints     []string      `env:"BOXOFFICE_ETCD_ENDPOINTS" help:"With etcd: its addresses, as http://host:2379, or https:// with the certificates of the links."`
-	EtcdPrefix        string        `env:"BOXOFFICE_ETCD_PREFIX" default:"boxoffice" help:"With etcd: what the cluster's keys begin with; clusters that share an etcd need one each."`
-	Beat              time.Duration `env:"BOXOFFICE_BEAT" default:"400ms" help:"With postgres: between two signs of life of a node."`
-	Lease             time.Duration `env:"BOXOFFICE_LEASE" default:"1500ms" help:"Without a sign of life, until a node is taken for dead; with etcd in whole seconds, 2 at least."`
-	TrustedProxies    []string      `env:"BOXOFFICE_TRUSTED_PROXIES" help:"Addresses or CIDRs whose X-Forwarded-For is believed."`
-	LimitsScale       float64       `env:"BOXOFFICE_LIMITS_SCALE" default:"1" help:"Multiplies every rate limit, velocity rule, those of held seats too, and cap of mails; for load tests."`
-	Origins           []string      `env:"BOXOFFICE_CORS_ORIGINS" default:"*" help:"Origins whose browser pages may call the API; * for all."`
-	PublicCache       bool          `env:"BOXOFFICE_PUBLIC_CACHE" default:"true" negatable:"" help:"Let clients and proxies keep public reads without credentials for a second."`
-	MaxPerAddress     int           `env:"BOXOFFICE_MAX_CONNS_PER_ADDRESS" default:"4096" help:"Open connections of one client address."`
-	MaxConnections    int           `env:"BOXOFFICE_MAX_CONNS" default:"18000" help:"Open connections in all; keep it below the limit of open files."`
-	MaxViewers        int           `env:"BOXOFFICE_MAX_VIEWERS" default:"20000" help:"Live streams of this node; keep it below the connections."`
-	ViewersPerAddress int           `env:"BOXOFFICE_MAX_VIEWERS_PER_ADDRESS" default:"256" help:"Live streams of one client address."`
-	PaystackURL       string        `env:"BOXOFFICE_PAYSTACK_URL" help:"Address of Paystack; the private simulator's in test without a key."`
-	PaystackKey       string        `env:"BOXOFFICE_PAYSTACK_KEY" secret:"" help:"Paystack's secret key."`
-	NOWPaymentsURL    string        `env:"BOXOFFICE_NOWPAYMENTS_URL" help:"Address of NOWPayments, to /v1; that of the live service if empty."`
-	NOWPaymentsKey    string        `env:"BOXOFFICE_NOWPAYMENTS_KEY" secret:"" help:"NOWPayments' API key; with one, buyers who name no provider pay with coins."`
-	NOWPaymentsSecret string        `env:"BOXOFFICE_NOWPAYMENTS_IPN_SECRET" secret:"" help:"The secret that NOWPayments signs its notices with."`
-	FlutterwaveURL    string        `env:"BOXOFFICE_FLUTTERWAVE_URL" help:"Address of Flutterwave, to /v3; that of the live service if empty."`
-	FlutterwaveKey    string        `env:"BOXOFFICE_FLUTTERWAVE_KEY" secret:"" help:"Flutterwave's secret key."`
-	FlutterwaveHash   string        `env:"BOXOFFICE_FLUTTERWAVE_SECRET_HASH" secret:"" help:"The secret hash that Flutterwave's notices carry."`
-	PaysimListen      string        `env:"BOXOFFICE_PAYSIM_LISTEN" default:"127.0.0.1:8081" help:"Address of the private payment simulator, in test without a Paystack key."`
-	PaysimProviders   []string      `env:"BOXOFFICE_PAYSIM_PROVIDERS" default:"paystack,flutterwave,nowpayments" help:"What the private payment simulator is beside Paystack; those with a key of their own are left to it."`
-	PaysimCallbacks   bool          `env:"BOXOFFICE_PAYSIM_CALLBACKS" default:"true" negatable:"" help:"Have the private payment simulator tell this node of payments, as providers do."`
-	SMTPURL           string        `env:"BOXOFFICE_SMTP_URL" secret:"" help:"Mail server: smtps://user:password@host:465, or smtp://host:587 with STARTTLS; smtp+plain:// never encrypts. Mail is captured in test if empty."`
-	MailDir           string        `env:"BOXOFFICE_MAIL_DIR" help:"Where mail is captured, without a mail server; <data dir>/mail if empty."`
-	MailFrom          string        `env:"BOXOFFICE_MAIL_FROM" help:"Sender of mail, such as Boxoffice <tickets@example.org>; required with a mail server."`
-	WebhooksPrivate   bool          `env:"BOXOFFICE_WEBHOOK_ALLOW_PRIVATE" help:"Let webhooks go to private addresses, over plain HTTP and to any port; for tests, refused in live."`
-	AdminEmail        string        `env:"BOXOFFICE_ADMIN_EMAIL" help:"The platform's first administrator, made or promoted at start; none if empty."`
-	AdminPassword     string        `env:"BOXOFFICE_ADMIN_PASSWORD" secret:"" help:"The administrator's first password, of 8 to 128 characters."`
-	MediaURL          string        `env:"BOXOFFICE_MEDIA_URL" secret:"" help:"Bucket for uploaded files: s3://key:secret@bucket?endpoint=https://host:9000&region=name, AWS's own without an endpoint, the AWS variables' or the machine's credentials without a key; <data dir>/media if empty. Several nodes need a bucket, or one directory that they share."`
-	MediaVideoMB      int           `env:"BOXOFFICE_MEDIA_VIDEO_MB" default:"500" help:"Megabytes (of 2^20 bytes) that an uploaded video may have."`
-	MediaQuotaMB      int           `env:"BOXOFFICE_MEDIA_QUOTA_MB" default:"20480" help:"Megabytes that all files of an organization may take."`
-	WriteQuotaMB      int           `env:"BOXOFFICE_WRITE_QUOTA_MB" default:"20480" help:"Megabytes (of 2^20 bytes) that an organization may write in a day of UTC once somebody has paid an order of it."`
-	KafkaBrokers      []string      `env:"BOXOFFICE_KAFKA_BROKERS" help:"Brokers, host:port, of the Kafka that facts go through (docs/kafka.md); without it they are followed in the journal."`
-	KafkaTopic        string        `env:"BOXOFFICE_KAFKA_TOPIC" default:"boxoffice.facts" help:"Topic of the facts; made if it is missing. A new one gets all facts from the first on."`
-	KafkaPartitions   int           `env:"BOXOFFICE_KAFKA_PARTITIONS" default:"12" help:"Partitions of a topic that is made."`
-	KafkaReplication  int           `env:"BOXOFFICE_KAFKA_REPLICATION" default:"3" help:"Replicas of a topic that is made, at most one on each broker."`
-	KafkaRetention    time.Duration `env:"BOXOFFICE_KAFKA_RETENTION" default:"168h" help:"How long a topic that is made keeps facts."`
-	KafkaTLS          bool          `env:"BOXOFFICE_KAFKA_TLS" help:"Speak TLS to the brokers."`
-	KafkaUser         string        `env:"BOXOFFICE_KAFKA_USER" help:"User at the brokers (SASL PLAIN); none if empty."`
-	KafkaPassword     string        `env:"BOXOFFICE_KAFKA_PASSWORD" secret:"" help:"The user's password."`
-	JournalRetention  time.Duration `env:"BOXOFFICE_JOURNAL_RETENTION" default:"840h" help:"How long the journal keeps days that snapshots cover; what people have had erased is in them until then. At least 24h; 0: for ever."`
-	Demo              bool          `env:"BOXOFFICE_DEMO" default:"true" negatable:"" help:"Put a demo event on sale on a new private node."`
-	AllowUnsafe       bool          `env:"BOXOFFICE_ALLOW_UNSAFE_POSTGRES" help:"Run on a Postgres that may forget commits."`
-	AllowInstall      bool          `env:"BOXOFFICE_ALLOW_INSTALL" default:"true" negatable:"" help:"Install Debian's Postgres when there is none and we may."`
-	Lanes             int           `env:"BOXOFFICE_LANES" default:"1" help:"Journal lanes of the node."`
-	HeapRoom          int           `env:"BOXOFFICE_HEAP_ROOM" default:"0" help:"Megabytes that may be allocated between two collections of garbage, kept ready for a rush while no orders come; an eighth of the memory at -1, none at 0."`
-	MetricsListen     string        `env:"BOXOFFICE_METRICS_LISTEN" help:"Address that serves /metrics, for Prometheus alone; if empty, only programs on this machine read it, at the API's address."`
-	Pprof             string        `env:"BOXOFFICE_PPROF_LISTEN" help:"Loopback address for profiles; none if empty."`
-	LogLevel          slog.Level    `env:"BOXOFFICE_LOG_LEVEL" default:"INFO" help:"DEBUG, INFO, WARN or ERROR."`
+	Now               func() time.Time `kong:"-"` // nil: the machine's clock
+	Listen            string           `env:"BOXOFFICE_LISTEN" default:"127.0.0.1:8080" help:"Address of the API."`
+	DataDir           string           `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where the private Postgres and the master key live."`
+	DiskWarn          uint             `env:"BOXOFFICE_DISK_WARN_MB" default:"512" help:"Megabytes free where the data directory is, below which the node warns."`
+	DiskReserve       uint             `env:"BOXOFFICE_DISK_RESERVE_MB" default:"64" help:"Of those, the ones that a private Postgres keeps free: with less, nothing is sold or changed until there is room. It needs one segment of its log, 16 MB, and what is under way."`
+	BaseURL           string           `env:"BOXOFFICE_BASE_URL" help:"How buyers reach the API; http://<listen> if empty."`
+	Language          string           `env:"BOXOFFICE_LANGUAGE" enum:"en,de" default:"en" help:"Language of mails to people who ask for none, by their account or their browser."`
+	Env               string           `env:"BOXOFFICE_ENV" enum:"live,test" default:"test" help:"What this deployment is pinned to."`
+	DatabaseURL       string           `env:"BOXOFFICE_DATABASE_URL" secret:"" help:"Postgres to use instead of a private one."`
+	MasterKey         string           `env:"BOXOFFICE_MASTER_KEY" secret:"" help:"64 hex digits from which all secrets are derived; required with a database URL, else kept in the data directory."`
+	Node              string           `env:"BOXOFFICE_NODE" default:"node-1" help:"This node's name; one process at a time may bear it."`
+	Cluster           string           `env:"BOXOFFICE_CLUSTER" enum:",postgres,etcd,static" default:"" help:"How nodes find each other: postgres (leases in the database), etcd, or static (BOXOFFICE_MEMBERS); alone if empty."`
+	LinkListen        string           `env:"BOXOFFICE_LINK_LISTEN" default:"127.0.0.1:0" help:"Address for the other nodes' links."`
+	LinkAddress       string           `env:"BOXOFFICE_LINK_ADDRESS" help:"Where the other nodes reach that address; as it is if empty."`
+	LinkCert          string           `env:"BOXOFFICE_LINK_CERT" help:"Certificate file of this node, for links over mutual TLS; in the clear if empty."`
+	LinkKey           string           `env:"BOXOFFICE_LINK_KEY" help:"Key file of the certificate."`
+	LinkCA            string           `env:"BOXOFFICE_LINK_CA" help:"File of the authority whose certificates nodes show each other."`
+	Members           []string         `env:"BOXOFFICE_MEMBERS" help:"With static: all nodes, as name=host:port."`
+	EtcdEndpoints     []string         `env:"BOXOFFICE_ETCD_ENDPOINTS" help:"With etcd: its addresses, as http://host:2379, or https:// with the certificates of the links."`
+	EtcdPrefix        string           `env:"BOXOFFICE_ETCD_PREFIX" default:"boxoffice" help:"With etcd: what the cluster's keys begin with; clusters that share an etcd need one each."`
+	Beat              time.Duration    `env:"BOXOFFICE_BEAT" default:"400ms" help:"With postgres: between two signs of life of a node."`
+	Lease             time.Duration    `env:"BOXOFFICE_LEASE" default:"1500ms" help:"Without a sign of life, until a node is taken for dead; with etcd in whole seconds, 2 at least."`
+	TrustedProxies    []string         `env:"BOXOFFICE_TRUSTED_PROXIES" help:"Addresses or CIDRs whose X-Forwarded-For is believed."`
+	LimitsScale       float64          `env:"BOXOFFICE_LIMITS_SCALE" default:"1" help:"Multiplies every rate limit, velocity rule, those of held seats too, and cap of mails; for load tests."`
+	Origins           []string         `env:"BOXOFFICE_CORS_ORIGINS" default:"*" help:"Origins whose browser pages may call the API; * for all."`
+	PublicCache       bool             `env:"BOXOFFICE_PUBLIC_CACHE" default:"true" negatable:"" help:"Let clients and proxies keep public reads without credentials for a second."`
+	MaxPerAddress     int              `env:"BOXOFFICE_MAX_CONNS_PER_ADDRESS" default:"4096" help:"Open connections of one client address."`
+	MaxConnections    int              `env:"BOXOFFICE_MAX_CONNS" default:"18000" help:"Open connections in all; keep it below the limit of open files."`
+	MaxViewers        int              `env:"BOXOFFICE_MAX_VIEWERS" default:"20000" help:"Live streams of this node; keep it below the connections."`
+	ViewersPerAddress int              `env:"BOXOFFICE_MAX_VIEWERS_PER_ADDRESS" default:"256" help:"Live streams of one client address."`
+	Currencies        []string         `env:"BOXOFFICE_CURRENCIES" default:"USD,NGN,ZAR" help:"Currencies of prices, by ISO 4217, each with its own decimals (0, 2 or 3); the first is that of events which name none, unless USD is listed."`
+	PaystackURL       string           `env:"BOXOFFICE_PAYSTACK_URL" help:"Address of Paystack; the private simulator's in test without a key."`
+	PaystackKey       string           `env:"BOXOFFICE_PAYSTACK_KEY" secret:"" help:"Paystack's secret key."`
+	NOWPaymentsURL    string           `env:"BOXOFFICE_NOWPAYMENTS_URL" help:"Address of NOWPayments, to /v1; that of the live service if empty."`
+	NOWPaymentsKey    string           `env:"BOXOFFICE_NOWPAYMENTS_KEY" secret:"" help:"NOWPayments' API key; with one, buyers who name no provider pay with coins."`
+	NOWPaymentsSecret string           `env:"BOXOFFICE_NOWPAYMENTS_IPN_SECRET" secret:"" help:"The secret that NOWPayments signs its notices with."`
+	FlutterwaveURL    string           `env:"BOXOFFICE_FLUTTERWAVE_URL" help:"Address of Flutterwave, to /v3; that of the live service if empty."`
+	FlutterwaveKey    string           `env:"BOXOFFICE_FLUTTERWAVE_KEY" secret:"" help:"Flutterwave's secret key."`
+	FlutterwaveHash   string           `env:"BOXOFFICE_FLUTTERWAVE_SECRET_HASH" secret:"" help:"The secret hash that Flutterwave's notices carry."`
+	StripeURL         string           `env:"BOXOFFICE_STRIPE_URL" help:"Address of Stripe, to /v1; that of the live service if empty."`
+	StripeKey         string           `env:"BOXOFFICE_STRIPE_KEY" secret:"" help:"Stripe's secret key, or a restricted one for checkout sessions, payment intents and refunds."`
+	StripeSecrets     string           `env:"BOXOFFICE_STRIPE_WEBHOOK_SECRET" secret:"" help:"The secret of Stripe's webhook endpoint; two with a comma between them while one replaces the other."`
+	BeaconURL         []string         `env:"BOXOFFICE_BEACON_URL" help:"Relays of the beacon that draws of waiting rooms go by, tried in turn, or test for rounds that this deployment signs itself and that prove nothing; drand's own relays if empty, or test with a private Postgres."`
+	BeaconChain       string           `env:"BOXOFFICE_BEACON_CHAIN" help:"File with what a relay answers at /info of another chain than drand's quicknet."`
+	MollieURL         string           `env:"BOXOFFICE_MOLLIE_URL" help:"Address of Mollie, to /v2; that of the live service if empty."`
+	MollieKey         string           `env:"BOXOFFICE_MOLLIE_KEY" secret:"" help:"Mollie's API key, test_... or live_...; it proves Mollie's notices too."`
+	TransferAccount   string           `env:"BOXOFFICE_TRANSFER_ACCOUNT" help:"The bank account to which buyers transfer money, as Holder|IBAN or Holder|IBAN|BIC; what is no IBAN is shown as it stands. Without it nobody pays by transfer."`
+	TransferDays      int              `env:"BOXOFFICE_TRANSFER_DAYS" default:"7" help:"How many days an order waits for its transfer, 1 to 30, and never past the end of the sale."`
+	TransferIn        []string         `env:"BOXOFFICE_TRANSFER_CURRENCIES" help:"Currencies that the account takes, by ISO 4217; all that are sold in if empty."`
+	PaysimListen      string           `env:"BOXOFFICE_PAYSIM_LISTEN" default:"127.0.0.1:8081" help:"Address of the private payment simulator, in test without a Paystack key."`
+	PaysimProviders   []string         `env:"BOXOFFICE_PAYSIM_PROVIDERS" default:"paystack,flutterwave,nowpayments,stripe,mollie,transfer" help:"What the private payment simulator is beside Paystack; those with a key or an account of their own are left to it."`
+	PaysimCallbacks   bool             `env:"BOXOFFICE_PAYSIM_CALLBACKS" default:"true" negatable:"" help:"Have the private payment simulator tell this node of payments, as providers do."`
+	SMTPURL           string           `env:"BOXOFFICE_SMTP_URL" secret:"" help:"Mail server: smtps://user:password@host:465, or smtp://host:587 with STARTTLS; smtp+plain:// never encrypts. Mail is captured in test if empty."`
+	MailDir           string           `env:"BOXOFFICE_MAIL_DIR" help:"Where mail is captured, without a mail server; <data dir>/mail if empty."`
+	MailFrom          string           `env:"BOXOFFICE_MAIL_FROM" help:"Sender of mail, such as Boxoffice <tickets@example.org>; required with a mail server."`
+	WebhooksPrivate   bool             `env:"BOXOFFICE_WEBHOOK_ALLOW_PRIVATE" help:"Let webhooks go to private addresses, over plain HTTP and to any port; for tests, refused in live."`
+	AdminEmail        string           `env:"BOXOFFICE_ADMIN_EMAIL" help:"The platform's first administrator, made or promoted at start; none if empty."`
+	AdminPassword     string           `env:"BOXOFFICE_ADMIN_PASSWORD" secret:"" help:"The administrator's first password, of 8 to 128 characters."`
+	MediaURL          string           `env:"BOXOFFICE_MEDIA_URL" secret:"" help:"Bucket for uploaded files: s3://key:secret@bucket?endpoint=https://host:9000&region=name, AWS's own without an endpoint, the AWS variables' or the machine's credentials without a key; <data dir>/media if empty. Several nodes need a bucket, or one directory that they share."`
+	MediaVideoMB      int              `env:"BOXOFFICE_MEDIA_VIDEO_MB" default:"500" help:"Megabytes (of 2^20 bytes) that an uploaded video may have."`
+	MediaQuotaMB      int              `env:"BOXOFFICE_MEDIA_QUOTA_MB" default:"20480" help:"Megabytes that all files of an organization may take."`
+	WriteQuotaMB      int              `env:"BOXOFFICE_WRITE_QUOTA_MB" default:"20480" help:"Megabytes (of 2^20 bytes) that an organization may write in a day of UTC once somebody has paid an order of it."`
+	KafkaBrokers      []string         `env:"BOXOFFICE_KAFKA_BROKERS" help:"Brokers, host:port, of the Kafka that facts go through (docs/kafka.md); without it they are followed in the journal."`
+	KafkaTopic        string           `env:"BOXOFFICE_KAFKA_TOPIC" default:"boxoffice.facts" help:"Topic of the facts; made if it is missing. A new one gets all facts from the first on."`
+	KafkaPartitions   int              `env:"BOXOFFICE_KAFKA_PARTITIONS" default:"12" help:"Partitions of a topic that is made."`
+	KafkaReplication  int              `env:"BOXOFFICE_KAFKA_REPLICATION" default:"3" help:"Replicas of a topic that is made, at most one on each broker."`
+	KafkaRetention    time.Duration    `env:"BOXOFFICE_KAFKA_RETENTION" default:"168h" help:"How long a topic that is made keeps facts."`
+	KafkaTLS          bool             `env:"BOXOFFICE_KAFKA_TLS" help:"Speak TLS to the brokers."`
+	KafkaUser         string           `env:"BOXOFFICE_KAFKA_USER" help:"User at the brokers (SASL PLAIN); none if empty."`
+	KafkaPassword     string           `env:"BOXOFFICE_KAFKA_PASSWORD" secret:"" help:"The user's password."`
+	JournalRetention  time.Duration    `env:"BOXOFFICE_JOURNAL_RETENTION" default:"840h" help:"How long the journal keeps days that snapshots cover; what people have had erased is in them until then. At least 24h; 0: for ever."`
+	Demo              bool             `env:"BOXOFFICE_DEMO" default:"true" negatable:"" help:"Put a demo event on sale on a new private node."`
+	AllowUnsafe       bool             `env:"BOXOFFICE_ALLOW_UNSAFE_POSTGRES" help:"Run on a Postgres that may forget commits."`
+	AllowInstall      bool             `env:"BOXOFFICE_ALLOW_INSTALL" default:"true" negatable:"" help:"Install Debian's Postgres when there is none and we may."`
+	Lanes             int              `env:"BOXOFFICE_LANES" default:"1" help:"Journal lanes of the node."`
+	HeapRoom          int              `env:"BOXOFFICE_HEAP_ROOM" default:"0" help:"Megabytes that may be allocated between two collections of garbage, kept ready for a rush while no orders come; an eighth of the memory at -1, none at 0."`
+	MetricsListen     string           `env:"BOXOFFICE_METRICS_LISTEN" help:"Address that serves /metrics, for Prometheus alone; if empty, only programs on this machine read it, at the API's address."`
+	Pprof             string           `env:"BOXOFFICE_PPROF_LISTEN" help:"Loopback address for profiles; none if empty."`
+	LogLevel          slog.Level       `env:"BOXOFFICE_LOG_LEVEL" default:"INFO" help:"DEBUG, INFO, WARN or ERROR."`
 }
 
 // Print logs every knob, with secrets masked.
@@ -99,6 +117,9 @@ func (c *Config) Print(log *slog.Logger) {
 	attrs := make([]any, 0, t.NumField())
 	for i := range t.NumField() {
 		f := t.Field(i)
+		if f.Tag.Get("env") == "" {
+			continue // of tests
+		}
 		value := fmt.Sprint(v.Field(i).Interface())
 		if _, secret := f.Tag.Lookup("secret"); secret && value != "" {
 			value = "[secret]"
@@ -110,6 +131,33 @@ func (c *Config) Print(log *slog.Logger) {
 
 // Private reports whether the node runs its own Postgres.
 func (c *Config) Private() bool { return c.DatabaseURL == "" }
+
+// drandURLs are relays of drand's chains that anybody may use.
+var drandURLs = []string{"https://api.drand.sh", "https://drand.cloudflare.com"}
+
+// beacon is the beacon that the draws of waiting rooms go by.
+func (c *Config) beacon(m *secrets.Master) (*rooms.Beacon, error) {
+	urls := c.BeaconURL
+	if len(urls) == 0 {
+		if urls = drandURLs; c.Private() {
+			urls = []string{"test"}
+		}
+	}
+	if urls[0] == "test" {
+		return rooms.TestBeacon(m.TestBeacon()), nil
+	}
+	chain := draw.Quicknet()
+	if c.BeaconChain != "" {
+		info, err := os.ReadFile(c.BeaconChain)
+		if err != nil {
+			return nil, fmt.Errorf("BOXOFFICE_BEACON_CHAIN: %w", err)
+		}
+		if chain, err = draw.ReadChain(info); err != nil {
+			return nil, fmt.Errorf("BOXOFFICE_BEACON_CHAIN: %w", err)
+		}
+	}
+	return rooms.NewBeacon(chain, urls), nil
+}
 
 // simulated reports whether the node runs its own payment provider.
 func (c *Config) simulated() bool { return c.Env == "test" && c.PaystackKey == "" }
@@ -181,6 +229,47 @@ func (c *Config) admin() error {
 		return errors.New("BOXOFFICE_ADMIN_PASSWORD must have 8 to 128 characters")
 	}
 	return nil
+}
+
+// currencies reads the currencies that the deployment sells in.
+func (c *Config) currencies() ([]engine.Currency, error) {
+	all, err := engine.ParseCurrencies(c.Currencies)
+	if err != nil {
+		return nil, fmt.Errorf("BOXOFFICE_CURRENCIES: %w", err)
+	}
+	return all, nil
+}
+
+// simulatedAccount is where buyers of a test node transfer money: an IBAN of examples.
+const simulatedAccount = "Boxoffice Test|DE89370400440532013000|COBADEFFXXX"
+
+// transfer returns the bank account of transfers, which has no holder if there is none.
+func (c *Config) transfer() (a payments.TransferAccount, err error) {
+	text := c.TransferAccount
+	if text == "" && c.simulated() && slices.Contains(c.PaysimProviders, payments.Transfer) {
+		text = simulatedAccount
+	}
+	if text == "" {
+		return a, nil
+	}
+	if a, err = payments.ParseTransferAccount(text); err != nil {
+		return a, fmt.Errorf("BOXOFFICE_TRANSFER_ACCOUNT %w", err)
+	}
+	if a.Window = time.Duration(c.TransferDays) * 24 * time.Hour; a.Window < payments.MinTransferWindow || a.Window > payments.MaxTransferWindow {
+		return a, errors.New("BOXOFFICE_TRANSFER_DAYS must be 1 to 30")
+	}
+	takes := c.TransferIn
+	if len(takes) == 0 {
+		takes = c.Currencies
+	}
+	all, err := engine.ParseCurrencies(takes)
+	if err != nil {
+		return a, fmt.Errorf("BOXOFFICE_TRANSFER_CURRENCIES: %w", err)
+	}
+	for i := range all {
+		a.Currencies = append(a.Currencies, all[i].Code)
+	}
+	return a, nil
 }
 
 func (c *Config) proxies() ([]netip.Prefix, error) {

@@ -84,6 +84,14 @@ func (f *following) delay() float64 {
 // Settled waits until the read model has everything that this node knows to be committed.
 func (n *Node) Settled(ctx context.Context) error { return n.passed(ctx, n.reading) }
 
+// AwaitLists waits until all lists have everything that this node knows to be committed.
+func (n *Node) AwaitLists(ctx context.Context) error {
+	if err := n.Settled(ctx); err != nil {
+		return err
+	}
+	return n.passed(ctx, n.attending)
+}
+
 // AwaitTold waits until everything that this node knows to be committed has been published, or
 // until Kafka has it.
 func (n *Node) AwaitTold(ctx context.Context) error { return n.passed(ctx, n.telling) }
@@ -103,6 +111,29 @@ func (n *Node) awaitFollowers(ctx context.Context) error {
 // apply.
 func (n *Node) IsBehind() bool {
 	return n.reading.lag() > 0 || n.telling.lag() > 0 || n.attending.lag() > 0
+}
+
+// ShowOwn waits until lists have what a caller has written, through whatever node, and reports
+// whether they have. It does not wait for what others have written since.
+func (n *Node) ShowOwn(ctx context.Context, caller string) bool {
+	until, err := n.cluster.WrittenBy(ctx, caller)
+	if len(until) == 0 {
+		return err == nil
+	}
+	for _, f := range []*following{n.reading, n.attending} {
+		if n.passedTo(ctx, f, until) != nil {
+			return false
+		}
+	}
+	return err == nil
+}
+
+// passedTo waits until a follower has the given batches, one per writer.
+func (n *Node) passedTo(ctx context.Context, f *following, until map[int32]int64) error {
+	if a := f.active.Load(); a != nil && !n.cfg.clustered() {
+		return a.PassedTo(ctx, until)
+	}
+	return follower.Await(ctx, n.pool, f.cfg.Name, until)
 }
 
 // passed waits until a follower has everything that this node knows to be committed.

@@ -30,6 +30,7 @@ import (
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/server"
 	"boxoffice/edge/webhook"
+	"boxoffice/engine"
 	"boxoffice/persistence/attendees"
 	"boxoffice/persistence/deliveries"
 	"boxoffice/persistence/disk"
@@ -44,6 +45,7 @@ import (
 	"boxoffice/persistence/publicfacts"
 	"boxoffice/persistence/quota"
 	"boxoffice/persistence/readmodel"
+	"boxoffice/persistence/receipts"
 	"boxoffice/persistence/requestlog"
 )
 
@@ -78,8 +80,10 @@ type Node struct {
 	room        *heap.Room // nil: no room is kept
 	sim         *paysim.Sim
 	notices     *notices.Store
-	guesses     *limit.Guesses // of short secrets, at all doors
-	mailbox     *mail.Capture  // nil: mail is sent
+	receipts    *receipts.Store
+	guesses     *limit.Guesses    // of short secrets, at all doors
+	currencies  []engine.Currency // that prices are in
+	mailbox     *mail.Capture     // nil: mail is sent
 	mailQueue   *mailqueue.Queue
 	sender      mail.Sender
 	stock       *readmodel.Stock

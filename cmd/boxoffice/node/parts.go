@@ -21,6 +21,7 @@ import (
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/readmodel"
+	"boxoffice/persistence/receipts"
 	"boxoffice/persistence/snapshot"
 	"boxoffice/persistence/wakes"
 )
@@ -117,7 +118,7 @@ func (n *Node) startCluster(context.Context) error {
 	n.cluster = cluster.Start(cluster.Config{
 		Journal: n.journal, Snapshots: snapshot.New(n.pool), Wakes: wakes.Table{Pool: n.pool},
 		Log: n.log, Backlog: n.journal.Backlog,
-		Self: n.self.ID, Listen: n.links, TLS: n.linkTLS,
+		Self: n.self.ID, Listen: n.links, TLS: n.linkTLS, Now: n.cfg.Now,
 		Observe: func(b *journal.Batch) {
 			n.stock.Observe(b)
 			n.seats.Observe(b)
@@ -144,7 +145,19 @@ func (n *Node) startPayments(ctx context.Context) error {
 		Flutterwave: payments.Account{
 			URL: n.cfg.FlutterwaveURL, SecretKey: payments.Secret(n.cfg.FlutterwaveKey), NoticeSecret: payments.Secret(n.cfg.FlutterwaveHash),
 		},
+		Mollie: payments.Account{
+			URL: n.cfg.MollieURL, SecretKey: payments.Secret(n.cfg.MollieKey), NoticeURL: n.cfg.BaseURL + "/api/v1/payments/webhook/mollie",
+		},
+		Stripe: payments.Account{
+			URL: n.cfg.StripeURL, SecretKey: payments.Secret(n.cfg.StripeKey), NoticeSecret: payments.Secret(n.cfg.StripeSecrets),
+		},
 	}
+	var err error
+	if accounts.Transfer, err = n.cfg.transfer(); err != nil {
+		return err
+	}
+	n.receipts = receipts.New(n.pool)
+	accounts.Transfer.Received = n.receipts.Sum
 	if n.cfg.simulated() {
 		accounts.Paystack.SecretKey = SimKey
 		if accounts.Paystack.URL == "" {
@@ -173,8 +186,8 @@ func (n *Node) startSimulator(ctx context.Context, accounts *payments.Config) er
 		return fmt.Errorf("BOXOFFICE_PAYSIM_LISTEN: %w", err)
 	}
 	n.sim = paysim.New(paysim.Config{
-		SecretKey: SimKey, NOWPaymentsKey: SimKey, NOWPaymentsSign: SimKey, FlutterwaveKey: SimKey, FlutterwaveHash: SimKey,
-		WebhookURL: n.cfg.simulatorHooks("paystack"), FlutterwaveURL: n.cfg.simulatorHooks("flutterwave"), FirstID: paysim.FreshID(), Log: n.log,
+		SecretKey: SimKey, NOWPaymentsKey: SimKey, NOWPaymentsSign: SimKey, FlutterwaveKey: SimKey, FlutterwaveHash: SimKey, StripeKey: SimKey, StripeSecret: SimKey, MollieKey: SimKey,
+		WebhookURL: n.cfg.simulatorHooks("paystack"), FlutterwaveURL: n.cfg.simulatorHooks("flutterwave"), StripeURL: n.cfg.simulatorHooks("stripe"), FirstID: paysim.FreshID(), Log: n.log,
 	})
 	n.sim.Start(ln)
 	n.started(n.sim.Stop)
@@ -184,6 +197,12 @@ func (n *Node) startSimulator(ctx context.Context, accounts *payments.Config) er
 	}
 	if a := &accounts.Flutterwave; a.SecretKey == "" && slices.Contains(n.cfg.PaysimProviders, "flutterwave") {
 		a.URL, a.SecretKey, a.NoticeSecret = n.sim.URL()+"/v3", SimKey, SimKey
+	}
+	if a := &accounts.Stripe; a.SecretKey == "" && slices.Contains(n.cfg.PaysimProviders, "stripe") {
+		a.URL, a.SecretKey, a.NoticeSecret = n.sim.URL()+"/v1", SimKey, SimKey
+	}
+	if a := &accounts.Mollie; a.SecretKey == "" && slices.Contains(n.cfg.PaysimProviders, "mollie") {
+		a.URL, a.SecretKey, a.NoticeURL = n.sim.URL()+"/v2", SimKey, n.cfg.simulatorHooks("mollie")
 	}
 	return nil
 }

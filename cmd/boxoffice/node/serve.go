@@ -50,14 +50,14 @@ func (n *Node) startEdge(ctx context.Context) error {
 	n.started(hub.Stop)
 	n.server, err = server.New(server.Config{
 		Ops: ops, Agents: agents, Env: n.cfg.Env, Authenticate: n.areas.Identity.Authenticate, Ready: n.Ready, Full: n.disk.Full, TrustedProxies: proxies,
-		Hub:     hub,
+		Hub: hub, Wrote: n.cluster.NoteWrite, ShowOwn: n.ShowOwn,
 		Limits:  server.NewLimits(n.cfg.LimitsScale, n.orders.ReadToken),
 		Replies: &server.Replies{Store: n.replies, Secrets: n.secrets}, Requests: n.requests, Quota: n.quota,
 		BaseURL: n.cfg.BaseURL, Origins: n.cfg.Origins, PublicCache: n.cfg.PublicCache, HTTPS: strings.HasPrefix(n.cfg.BaseURL, "https://"),
 		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: document, Mailbox: mailbox, KeySet: n.areas.Identity.KeySet, OrderPage: n.areas.Sales.OrderPage,
 		Shop:      &server.Shop{Event: n.areas.Catalog.ShopEvent, Card: n.areas.Catalog.ShopCard, Slugs: n.areas.Catalog.ShopSlugs},
-		UploadDir: uploads,
-		Log:       n.log, Metrics: n.registry,
+		UploadDir: uploads, Now: n.cfg.Now,
+		Log: n.log, Metrics: n.registry,
 	})
 	if err != nil {
 		return err

@@ -26,6 +26,6 @@ func (s *Shop) Mail(t testing.TB, to, kind string, after time.Time) *mail.Captur
 			}
 		}
 		return false
-	}, 5*time.Second, 5*time.Millisecond, "no %s for %s", kind, to)
+	}, time.Minute, 5*time.Millisecond, "no %s for %s", kind, to)
 	return found
 }

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strconv"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -13,12 +14,15 @@ import (
 	"boxoffice/persistence/persisttest"
 )
 
-// Main is the TestMain of a package whose tests start nodes: it runs the tests, and fails if
-// goroutines are left. A node's hasher and image maker start the test's program again as their
+// MostlyWaiting is how many scenarios run at a time in a package where they wait more than they work.
+const MostlyWaiting = 6
+
+// Main is the TestMain of a package whose tests start nodes: it runs so many of the tests at a time,
+// and fails if goroutines are left. A node's hasher and image maker start the test's program again as their
 // workers.
-func Main(m *testing.M) {
+func Main(m *testing.M, parallel int) {
 	if len(os.Args) == 2 && os.Args[1] == hasher.Command {
-		if err := hasher.Serve(os.Stdin, os.Stdout); err != nil {
+		if err := hasher.ServeAtUsualPriority(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, "hasher:", err)
 			os.Exit(1)
 		}
@@ -31,7 +35,7 @@ func Main(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	_ = flag.Set("test.parallel", "6") // scenarios mostly wait; the flag exists
+	_ = flag.Set("test.parallel", strconv.Itoa(parallel)) // the flag exists
 	persisttest.Main(m,
 		// fasthttp's clock for the Date header never ends, and its pools of workers check only
 		// every 10 s whether their server has ended.

@@ -47,7 +47,7 @@ func OpenLogged(t testing.TB, log *slog.Logger, changes ...func(*node.Config)) *
 		Listen: Address(t), PaysimListen: Address(t), Env: "test", Node: "node-1", Lanes: 1,
 		DatabaseURL: persisttest.DB(t), AllowUnsafe: true, MasterKey: strings.Repeat("ab", 32), MaxPerAddress: 100, MaxConnections: 1000,
 		DataDir: t.TempDir(), MediaVideoMB: 500, MediaQuotaMB: 20480, WriteQuotaMB: 20480,
-		MailDir: t.TempDir(), LimitsScale: 1000, Origins: []string{"*"}, PublicCache: true, WebhooksPrivate: true,
+		MailDir: t.TempDir(), LimitsScale: 1000, Origins: []string{"*"}, PublicCache: true, WebhooksPrivate: true, BeaconURL: []string{"test"}, TransferDays: 7,
 	}
 	for _, change := range changes {
 		change(cfg)
@@ -149,6 +149,9 @@ func (s *Shop) Own(method, path string, body any) Answer {
 		if s.Node != nil { // the database of a node elsewhere is out of reach
 			s.Prove("owner@example.org")
 		}
+	}
+	if method == "GET" && s.Node != nil { // lists need not show what others have done a moment ago
+		require.NoError(s.T, s.AwaitLists(s.T.Context()))
 	}
 	return s.Call(method, path, body, "Authorization", "Bearer "+s.Token)
 }

@@ -17,6 +17,7 @@ import (
 	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 )
 
 // The scenario tests share these, besides walk_test.go.
@@ -221,9 +222,9 @@ func (s *Shop) Closed(id string) {
 	order, err := engine.ParseID(id)
 	require.NoError(s.T, err)
 	s.Becomes("true", func() string {
-		r, err := s.Cluster().Ask(s.T.Context(), engine.EventRef(order.Event()), event.GetOrder{Order: order})
+		r, err := s.Cluster().Ask(s.T.Context(), engine.EventRef(order.Event()), ledger.GetOrder{Order: order})
 		require.NoError(s.T, err)
-		return fmt.Sprint(r.(*event.OrderReply).Past)
+		return fmt.Sprint(r.(*ledger.OrderReply).Past)
 	})
 }
 

@@ -2,13 +2,14 @@ package paysim
 
 import (
 	"encoding/json"
-	"fmt"
 	"html/template"
 	"net/url"
 	"strconv"
 	"strings"
 
 	"github.com/valyala/fasthttp"
+
+	"boxoffice/engine"
 )
 
 // outcomes is what a visitor of the checkout page may do.
@@ -73,7 +74,7 @@ func (s *Sim) show(ctx *fasthttp.RequestCtx, t *transaction) {
 		Amount, Email, Reference, Status, Back string
 		Open                                   bool
 	}{
-		Amount: fmt.Sprintf("%s %d.%02d", t.currency, t.asked/100, t.asked%100),
+		Amount: t.currency + " " + engine.Decimal(t.asked, t.currency),
 		Email:  t.email, Reference: t.reference, Status: t.status(s.cfg.Now()), Open: t.outcome != success,
 	}
 	if t.outcome != "" {
@@ -145,6 +146,9 @@ func returnURL(t *transaction) string {
 	u, err := url.Parse(t.callback)
 	if err != nil || t.callback == "" {
 		return ""
+	}
+	if t.provider == stripe || t.provider == mollie { // their buyers return to the address as it was given
+		return t.callback
 	}
 	q := u.Query()
 	if t.provider == flutterwave {

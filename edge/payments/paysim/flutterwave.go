@@ -2,13 +2,14 @@ package paysim
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"boxoffice/engine"
 )
 
 // hosted is the envelope of Flutterwave's answers.
@@ -49,7 +50,7 @@ func (s *Sim) createHosted(ctx *fasthttp.RequestCtx) task {
 		} `json:"customer"`
 	}
 	err := json.Unmarshal(ctx.PostBody(), &in)
-	minor, whole := cents(in.Amount)
+	minor, whole := minorUnits(in.Amount, in.Currency)
 	if err != nil || in.Reference == "" || !whole || minor <= 0 || in.Redirect == "" || in.Customer.Email == "" || !validCallback(in.Redirect) {
 		return done(refusedHosted(400, "tx_ref, amount, redirect_url and customer.email are required"))
 	}
@@ -109,7 +110,7 @@ func hostedBody(t *transaction, now time.Time) map[string]any {
 	if t.outcome == success {
 		amount = t.paid
 	}
-	paid := majorUnits(amount)
+	paid := majorUnits(amount, t.currency)
 	return map[string]any{
 		"id": t.id, "tx_ref": t.reference, "flw_ref": "FLW-" + strconv.FormatInt(t.id, 10), "device_fingerprint": "N/A", "narration": "CARD Transaction", "card": nil, "amount": paid, "currency": t.currency,
 		"charged_amount": paid, "app_fee": 1, "merchant_fee": 0, "processor_response": "Approved", "auth_model": "PIN", "ip": "127.0.0.1",
@@ -137,7 +138,7 @@ func (s *Sim) refundHosted(ctx *fasthttp.RequestCtx) task {
 		m := s.modesOf(t)
 		r := &refund{amount: t.refundable(now), created: now, end: s.refundEnd(t, m), merchantNote: in.Comments}
 		if in.Amount != "" {
-			r.amount, _ = cents(in.Amount)
+			r.amount, _ = minorUnits(in.Amount, t.currency)
 		}
 		if !arrived(t.status(now)) || r.amount <= 0 || r.amount > t.refundable(now) {
 			return refusedHosted(400, "Refund amount cannot be more than the transaction's")
@@ -151,7 +152,7 @@ func (s *Sim) refundHosted(ctx *fasthttp.RequestCtx) task {
 		}
 		s.ledger.refund(t, r)
 		return reply{200, hosted{"success", "Transaction refund initiated", map[string]any{
-			"id": r.id, "account_id": 1, "tx_id": t.id, "flw_ref": "URF-" + strconv.FormatInt(r.id, 10), "wallet_id": 1, "amount_refunded": majorUnits(r.amount),
+			"id": r.id, "account_id": 1, "tx_id": t.id, "flw_ref": "URF-" + strconv.FormatInt(r.id, 10), "wallet_id": 1, "amount_refunded": majorUnits(r.amount, r.of.currency),
 			"status": hostedRefund(r.status(now)), "destination": "payment_source", "meta": map[string]any{"source": "availablebalance"}, "created_at": stamp(now),
 		}}}
 	}}
@@ -171,7 +172,7 @@ func hostedRefund(status string) string {
 // hostedRefundBody is a refund as lists of them have it.
 func hostedRefundBody(r *refund, now time.Time) map[string]any {
 	return map[string]any{
-		"id": r.id, "amount_refunded": majorUnits(r.amount), "status": hostedRefund(r.status(now)), "flw_ref": "URF-" + strconv.FormatInt(r.id, 10),
+		"id": r.id, "amount_refunded": majorUnits(r.amount, r.of.currency), "status": hostedRefund(r.status(now)), "flw_ref": "URF-" + strconv.FormatInt(r.id, 10),
 		"comment": r.merchantNote, "settlement_id": "NEW", "meta": "{}", "created_at": stamp(r.created), "account_id": 1, "transaction_id": r.of.id,
 	}
 }
@@ -223,9 +224,9 @@ func (s *Sim) readHostedRefund(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// majorUnits writes minor units as a decimal number of major ones.
-func majorUnits(minor int64) json.Number {
-	return json.Number(fmt.Sprintf("%d.%02d", minor/100, minor%100))
+// majorUnits writes minor units of a currency as a decimal number of major ones.
+func majorUnits(minor int64, currency string) json.Number {
+	return json.Number(engine.Decimal(minor, currency))
 }
 
 // hostedReturn adds what Flutterwave does to the address that a buyer comes back to.

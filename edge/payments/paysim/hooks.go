@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -75,10 +76,12 @@ func newHooks(s *Sim) *hooks {
 // target is where a transaction's webhooks go; "" for nowhere.
 func (h *hooks) target(t *transaction) string {
 	switch t.provider {
-	case nowpayments:
+	case nowpayments, mollie:
 		return t.hook
 	case flutterwave:
 		return h.sim.cfg.FlutterwaveURL
+	case stripe:
+		return h.sim.cfg.StripeURL
 	}
 	return h.sim.cfg.WebhookURL
 }
@@ -119,6 +122,10 @@ func (h *hooks) charged(t *transaction, m Modes, in time.Duration) {
 		h.announce(m, in, delivery{event: "settled", of: t})
 	case flutterwave:
 		h.announce(m, in, delivery{event: "charge.completed", of: t})
+	case stripe:
+		h.announce(m, in, delivery{event: "checkout.session.completed", of: t})
+	case mollie:
+		h.announce(m, in, delivery{event: "payment", of: t})
 	default:
 		h.announce(m, in, delivery{event: "charge.success", of: t})
 	}
@@ -244,26 +251,34 @@ func (h *hooks) deliver(ctx context.Context, d *delivery) {
 }
 
 func (h *hooks) send(ctx context.Context, d *delivery) bool {
-	body, err := json.Marshal(h.sim.told(d))
+	body, err := h.sim.encodeHook(d)
 	if err != nil {
 		h.sim.cfg.Log.Error("payment simulator: encode webhook", slog.Any("error", err))
-		return false
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.target(d.of), bytes.NewReader(body))
-	if err != nil {
-		h.sim.cfg.Log.Error("payment simulator: make webhook", slog.Any("error", err))
 		return false
 	}
 	wrong := ""
 	if d.badsig {
 		wrong = "?"
 	}
+	target := h.target(d.of)
+	if d.of.provider == mollie {
+		target += strings.ReplaceAll(wrong, "?", "0") // the MAC is the end of the address
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
+	if err != nil {
+		h.sim.cfg.Log.Error("payment simulator: make webhook", slog.Any("error", err))
+		return false
+	}
 	req.Header.Set("Content-Type", "application/json")
 	switch d.of.provider {
+	case mollie:
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	case nowpayments: // the encoder has sorted the keys, and there is nothing that it escapes
 		req.Header.Set("X-Nowpayments-Sig", sign(h.sim.cfg.NOWPaymentsSign+wrong, body))
 	case flutterwave:
 		req.Header.Set("Verif-Hash", h.sim.cfg.FlutterwaveHash+wrong)
+	case stripe:
+		req.Header.Set("Stripe-Signature", signStripe(h.sim.cfg.StripeSecret+wrong, body, time.Now()))
 	default:
 		req.Header.Set("X-Paystack-Signature", sign(h.sim.cfg.SecretKey+wrong, body))
 	}
@@ -277,7 +292,15 @@ func (h *hooks) send(ctx context.Context, d *delivery) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// told is the body of a webhook.
+// encodeHook is a webhook's body as it is sent: Mollie tells an id alone, as a form.
+func (s *Sim) encodeHook(d *delivery) ([]byte, error) {
+	if d.of.provider == mollie {
+		return []byte("id=" + molliePaymentID + strconv.FormatInt(d.of.id, 10)), nil
+	}
+	return json.Marshal(s.told(d))
+}
+
+// told is what a webhook tells.
 func (s *Sim) told(d *delivery) any {
 	switch d.of.provider {
 	case nowpayments:
@@ -292,6 +315,9 @@ func (s *Sim) told(d *delivery) any {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return map[string]any{"event": d.event, "event.type": "CARD_TRANSACTION", "data": hostedBody(d.of, s.cfg.Now())}
+	}
+	if d.of.provider == stripe {
+		return s.stripeEvent(d)
 	}
 	return s.webhook(d)
 }

@@ -23,6 +23,8 @@ const (
 const (
 	nowpayments = "nowpayments"
 	flutterwave = "flutterwave"
+	stripe      = "stripe"
+	mollie      = "mollie"
 )
 
 // firstID keeps ids beyond 32 bits, as live ones are.

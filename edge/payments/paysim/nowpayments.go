@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"boxoffice/engine"
 )
 
 // depositWindow is how long a fixed rate holds, and so an address without a deposit.
@@ -110,7 +112,7 @@ func minAmount(ctx *fasthttp.RequestCtx) reply {
 	}
 	return reply{200, map[string]any{
 		"currency_from": query(ctx, "currency_from"), "currency_to": query(ctx, "currency_to"),
-		"min_amount": c.amount(leastDeposit), "fiat_equivalent": majorUnits(leastDeposit),
+		"min_amount": c.amount(leastDeposit), "fiat_equivalent": majorUnits(leastDeposit, "USD"),
 	}}
 }
 
@@ -124,7 +126,7 @@ func (s *Sim) createDeposit(ctx *fasthttp.RequestCtx) task {
 		Callback    string      `json:"ipn_callback_url"`
 	}
 	err := json.Unmarshal(ctx.PostBody(), &in)
-	cents, whole := cents(in.Price)
+	cents, whole := minorUnits(in.Price, "USD")
 	c := coinOf(in.PayCurrency)
 	switch {
 	case err != nil || !whole || cents <= 0 || in.Order == "":
@@ -160,11 +162,12 @@ func (s *Sim) createDeposit(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// cents reads a decimal of US dollars.
-func cents(n json.Number) (int64, bool) {
+// minorUnits reads a decimal of a currency.
+func minorUnits(n json.Number, currency string) (int64, bool) {
+	decimals := engine.DecimalsOf(currency)
 	whole, fraction, _ := strings.Cut(string(n), ".")
-	v, err := strconv.ParseInt(whole+(fraction + "00")[:2], 10, 64)
-	return v, err == nil && len(fraction) <= 2
+	v, err := strconv.ParseInt(whole+(fraction + "000")[:max(decimals, len(fraction))], 10, 64)
+	return v, err == nil && len(fraction) <= decimals
 }
 
 // readDeposit is GET /v1/payment/{id}.
@@ -257,7 +260,7 @@ func (s *Sim) depositBody(t *transaction, status string) map[string]any {
 	}
 	return map[string]any{
 		"payment_id": t.id, "parent_payment_id": parent, "invoice_id": nil, "payment_status": status, "pay_address": s.accessCode(t.id),
-		"payin_extra_id": memo, "price_amount": majorUnits(t.asked), "price_currency": "usd",
+		"payin_extra_id": memo, "price_amount": majorUnits(t.asked, t.currency), "price_currency": "usd",
 		"pay_amount": t.coin.amount(t.asked), "actually_paid": paid, "actually_paid_at_fiat": 0, "pay_currency": strings.ToLower(t.coin.code),
 		"order_id": t.order, "order_description": "Order " + t.order, "purchase_id": t.id + 7, "outcome_amount": paid, "outcome_currency": strings.ToLower(t.coin.code),
 		"payin_hash": nil, "payout_hash": nil, "created_at": stamp(t.created), "updated_at": stamp(s.cfg.Now()), "type": "crypto2crypto", "payment_extra_ids": nil, "burning_percent": "null",

@@ -1,5 +1,5 @@
-// Package paysim is a simulator of the payment providers: Paystack, and under
-// /v1 and /v3 NOWPayments and Flutterwave; their APIs, their checkout page (a
+// Package paysim is a simulator of the payment providers: Paystack, under /v1
+// NOWPayments and Stripe, under /v2 Mollie, and under /v3 Flutterwave; their APIs, their checkout page (a
 // deposit's is /checkout/<pay address>) and their webhooks, with the failures of
 // the real thing on demand (see Modes). The payments package's adapters talk to
 // it as to the real hosts.
@@ -39,6 +39,10 @@ type Config struct {
 	FlutterwaveKey  string           // that its part accepts
 	FlutterwaveHash string           // what its webhooks carry
 	FlutterwaveURL  string           // where they go; empty: nowhere
+	StripeKey       string           // that its part accepts
+	StripeSecret    string           // what its webhooks are signed with
+	StripeURL       string           // where they go; empty: nowhere
+	MollieKey       string           // that its part accepts, which calls back to where each payment says
 	WebhookURL      string           // where Paystack's webhooks go; empty: nowhere
 	Modes           Modes            // of transactions without their own; nil: well-behaved
 	Seed            uint64           // of everything that is left to chance

@@ -32,13 +32,24 @@ const (
 	opHostedRefund
 	opHostedRefundRead
 	opHostedRefunds
+	opSession
+	opSessionRead
+	opStripeRefund
+	opStripeRefundRead
+	opStripeRefunds
+	opMollie
+	opMollieRead
+	opMollieRefund
+	opMollieRefundRead
+	opMollieRefunds
 	operations
 )
 
 var operationNames = [operations]string{
 	"initialize", "verify", "transaction", "transactions", "refund", "refund_read", "refunds", "checkout", "pay",
 	"coins", "deposit", "deposit_read", "hosted", "hosted_verify", "hosted_refund",
-	"hosted_refund_read", "hosted_refunds",
+	"hosted_refund_read", "hosted_refunds", "session", "session_read", "stripe_refund", "stripe_refund_read", "stripe_refunds",
+	"mollie", "mollie_read", "mollie_refund", "mollie_refund_read", "mollie_refunds",
 }
 
 // calls counts what was asked for.
@@ -74,6 +85,16 @@ func (s *Sim) routes() fasthttp.RequestHandler {
 	r.POST("/v3/transactions/{id}/refund", s.hostedAPI(opHostedRefund, s.refundHosted))
 	r.GET("/v3/refunds", s.hostedAPI(opHostedRefunds, s.hostedRefunds))
 	r.GET("/v3/refunds/{id}", s.hostedAPI(opHostedRefundRead, s.readHostedRefund))
+	r.POST("/v1/checkout/sessions", s.stripeAPI(opSession, s.createSession))
+	r.GET("/v1/checkout/sessions/{id}", s.stripeAPI(opSessionRead, s.readSession))
+	r.POST("/v1/refunds", s.stripeAPI(opStripeRefund, s.refundIntent))
+	r.GET("/v1/refunds", s.stripeAPI(opStripeRefunds, s.stripeRefunds))
+	r.GET("/v1/refunds/{id}", s.stripeAPI(opStripeRefundRead, s.readStripeRefund))
+	r.POST("/v2/payments", s.mollieAPI(opMollie, s.createMollie))
+	r.GET("/v2/payments/{id}", s.mollieAPI(opMollieRead, s.readMollie))
+	r.POST("/v2/payments/{id}/refunds", s.mollieAPI(opMollieRefund, s.refundMollie))
+	r.GET("/v2/payments/{id}/refunds", s.mollieAPI(opMollieRefunds, s.mollieRefunds))
+	r.GET("/v2/payments/{id}/refunds/{refund}", s.mollieAPI(opMollieRefundRead, s.readMollieRefund))
 	r.GET("/checkout/{code}", s.checkout)
 	r.POST("/checkout/{code}", s.pay)
 	r.POST("/_sim/return", s.returnDeposit)

@@ -6,11 +6,19 @@ import { available, held, sold, blocked, unsold, mine } from './words.js';
 export function colours(element) {
   const style = getComputedStyle(element);
   const names = ['back', 'panel', 'line', 'text', 'soft', 'link', 'warn', 'available', 'mine', 'on-mine', 'held', 'taken', 'element'];
-  return Object.fromEntries(names.map((name) => [name, style.getPropertyValue('--' + name)]));
+  const colour = Object.fromEntries(names.map((name) => [name, style.getPropertyValue('--' + name)]));
+  colour.bands = [0, 1, 2, 3, 4, 5].map((k) => style.getPropertyValue(`--band-${k}`));
+  return colour;
 }
 
+/** faded is an available seat that the filter of prices leaves out; banded(k) is one of the k-th band of price. */
+export const faded = 6;
+export const banded = (k) => 7 + k;
+
 /** glyph draws a seat. States differ by shape, not by colour alone. */
-export function glyph(g, colour, status, kind, x, y, r) {
+export function glyph(g, colour, look, kind, x, y, r) {
+  const band = look > faded ? colour.bands[look - banded(0)] : colour.available;
+  const status = look > faded ? available : look;
   const body = (size) => {
     g.beginPath();
     if (kind === 'standard') {
@@ -35,7 +43,7 @@ export function glyph(g, colour, status, kind, x, y, r) {
     g.stroke();
   };
   body(r);
-  g.fillStyle = { [available]: colour.available, [mine]: colour.mine }[status] ?? colour.back;
+  g.fillStyle = { [available]: band, [mine]: colour.mine, [faded]: colour.element }[status] ?? colour.back;
   g.fill();
   switch (status) {
     case mine:

@@ -2,7 +2,7 @@
 // reader. Sections open to rows, rows are groups of buttons: Tab goes from row to
 // row, the arrow keys go along a row. What is open is kept up to date.
 
-import { available, mine, states, money } from './words.js';
+import { available, mine, states, money, t } from './words.js';
 
 export class SeatList {
   /** Buttons call pick. */
@@ -28,9 +28,14 @@ export class SeatList {
     new Set(seats.map((i) => this.sale.section[i])).forEach((k) => this.#count(k));
   }
 
+  /** filter shows those sections alone of which shows says so. */
+  filter(shows) {
+    this.counts.forEach(({ details }, k) => { details.hidden = !shows(k); });
+  }
+
   #section(section, k, seats) {
     const details = element('details'), summary = element('summary', section.name + ' ');
-    this.counts[k] = { text: element('span'), seats: seats.length };
+    this.counts[k] = { details, text: element('span'), seats: seats.length };
     summary.append(this.counts[k].text);
     details.append(summary);
     details.addEventListener('toggle', () => this.#open(details, seats), { once: true });
@@ -40,8 +45,7 @@ export class SeatList {
 
   #count(k) {
     const { price, currency } = this.sale.sections[k], { text, seats } = this.counts[k];
-    text.textContent = price === null ? '— not for sale' :
-      `— ${money(price, currency)}, ${this.sale.free[k]} of ${seats} available`;
+    text.textContent = price === null ? t.unpriced : t.priced(money(price, currency), this.sale.free[k], seats);
   }
 
   /** #open lists the seats of a section. */
@@ -65,10 +69,10 @@ export class SeatList {
   }
 
   #row(details, label) {
-    const row = element('div'), heading = element('h3', 'Row ' + label), group = element('div');
+    const row = element('div'), heading = element('h3', t.row(label)), group = element('div');
     row.className = 'row';
     group.setAttribute('role', 'group');
-    group.setAttribute('aria-label', 'Row ' + label);
+    group.setAttribute('aria-label', t.row(label));
     row.append(heading, group);
     details.append(row);
     return group;
@@ -78,7 +82,7 @@ export class SeatList {
     const button = this.buttons.get(i), status = this.sale.status(i), { kind } = this.sale.seats[i];
     button.setAttribute('aria-pressed', status === mine);
     button.setAttribute('aria-disabled', status !== mine && status !== available);
-    button.lastChild.textContent = (kind === 'standard' ? ' ' : ` ${kind}, `) + states[status];
+    button.lastChild.textContent = (kind === 'standard' ? ' ' : ` ${t.kinds[kind] ?? kind}, `) + states[status];
   }
 
   #clicked(button) {

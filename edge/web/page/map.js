@@ -5,7 +5,7 @@
 // are looked at.
 
 import { available, held, sold, blocked, unsold, mine } from './words.js';
-import { colours, glyph } from './glyph.js';
+import { banded, colours, faded, glyph } from './glyph.js';
 import { Grid } from './grid.js';
 
 const margin = 0.25; // of the view, on each side of the layer
@@ -17,14 +17,15 @@ const legible = 7; // and from which rows have their labels
 const largest = 26; // radius in CSS pixels to which one can zoom
 const settling = 120; // ms without a movement after which the layer is drawn sharp
 
-const states = [available, held, sold, blocked, unsold, mine];
+const looks = [available, held, sold, blocked, unsold, mine, faded, ...[0, 1, 2, 3, 4, 5].map(banded)];
 const kinds = ['standard', 'wheelchair', 'companion'];
 
 export class SeatMap {
   /** Clicks on a seat call pick; hover is told the seat under the pointer, or -1, and where it is. */
-  constructor(canvas, sale, { pick, hover }) {
+  constructor(canvas, sale, bands, { pick, hover }) {
     this.canvas = canvas;
     this.sale = sale;
+    this.bands = bands;
     this.pick = pick;
     this.hover = hover;
     this.g = canvas.getContext('2d', { alpha: false });
@@ -241,6 +242,15 @@ export class SeatMap {
     }
   }
 
+  /** #look is how a seat is drawn: free ones by what they cost. */
+  #look(i) {
+    const status = this.sale.status(i), section = this.sale.section[i];
+    if (status !== available) {
+      return status;
+    }
+    return !this.bands.shows(section) ? faded : this.bands.bands.length > 1 ? banded(this.bands.of[section]) : available;
+  }
+
   /** #seat draws a seat into the layer, over what it was. */
   #seat(i) {
     const d = this.drawn, s = d.scale * this.dpr, r = this.grid.radius[i] * s;
@@ -248,17 +258,17 @@ export class SeatMap {
     if (x < -r || y < -r || x > this.layer.width + r || y > this.layer.height + r) {
       return;
     }
-    const g = this.on, status = this.sale.status(i);
+    const g = this.on, look = this.#look(i);
     g.setTransform(1, 0, 0, 1, 0, 0);
     if (r < tiny) {
-      this.#dot(x, y, r, status);
+      this.#dot(x, y, r, look);
       return;
     }
     const sprite = this.#sprite(r), size = sprite.size;
     const kind = kinds.indexOf(this.sale.seats[i].kind);
-    g.drawImage(sprite.canvas, states.indexOf(status) * size, kind * size, size, size, Math.round(x - size / 2), Math.round(y - size / 2), size, size);
+    g.drawImage(sprite.canvas, looks.indexOf(look) * size, kind * size, size, size, Math.round(x - size / 2), Math.round(y - size / 2), size, size);
     const label = this.sale.seats[i].label;
-    if (r >= 9 * this.dpr && status === available && label.length <= 3 && kind !== 1) {
+    if (r >= 9 * this.dpr && (look === available || look > faded) && label.length <= 3 && kind !== 1) {
       g.font = `${Math.round(r * (label.length > 2 ? 0.78 : 0.95))}px system-ui, sans-serif`;
       g.textAlign = 'center';
       g.textBaseline = 'middle';
@@ -268,12 +278,13 @@ export class SeatMap {
   }
 
   /** #dot is a seat that is too small for a sign: what can't be had is smaller. */
-  #dot(x, y, r, status) {
+  #dot(x, y, r, look) {
     const g = this.on, full = Math.max(r, 0.6);
     g.fillStyle = this.colour.back;
     g.fillRect(x - full, y - full, 2 * full, 2 * full);
-    const size = status === sold || status === blocked || status === unsold ? full * 0.6 : full;
-    g.fillStyle = { [available]: this.colour.available, [mine]: this.colour.mine, [held]: this.colour.held }[status] ?? this.colour.taken;
+    const size = look === sold || look === blocked || look === unsold ? full * 0.6 : full;
+    const { available: free, element } = this.colour;
+    g.fillStyle = { [available]: free, [mine]: this.colour.mine, [held]: this.colour.held, [faded]: element }[look] ?? this.colour.bands[look - banded(0)] ?? this.colour.taken;
     g.fillRect(x - size, y - size, 2 * size, 2 * size);
   }
 
@@ -283,11 +294,11 @@ export class SeatMap {
     let sprite = this.sprites.get(r);
     if (!sprite) {
       const size = 2 * Math.ceil(r + 1), canvas = document.createElement('canvas');
-      canvas.width = size * states.length;
+      canvas.width = size * looks.length;
       canvas.height = size * kinds.length;
       const g = canvas.getContext('2d');
-      kinds.forEach((kind, row) => states.forEach((status, column) => {
-        glyph(g, this.colour, status, kind, (column + 0.5) * size, (row + 0.5) * size, r);
+      kinds.forEach((kind, row) => looks.forEach((look, column) => {
+        glyph(g, this.colour, look, kind, (column + 0.5) * size, (row + 0.5) * size, r);
       }));
       sprite = { canvas, size };
       if (this.sprites.size > 200) { // zooming leaves many behind

@@ -6,12 +6,13 @@
 //   selection  the selection or its time has changed
 //   link       whether the live stream is there (detail)
 //   refused    a seat was not to be had (detail: seat, why)
-//   lost       seats were the shopper's and are no longer (detail: seats, why)
+//   lost       seats were the shopper's and are no longer (detail: seats, why, over if their time is up)
 //   said       something to tell the shopper (detail)
+//   queue      the event has a waiting room, which admits first
 //   moved      the organizer has changed the map: load the page again
 
 import { call, kept, now, uuid } from './api.js';
-import { available, held, sold, blocked, unsold, mine, reason } from './words.js';
+import { available, held, sold, blocked, unsold, mine, reason, t } from './words.js';
 
 export const maxPicked = 50;
 
@@ -31,8 +32,6 @@ export class Sale extends EventTarget {
   #doubt = 0; // timer
   #busy = null; // ends with the request that is on its way, if any
   #settling = false;
-  #ordering = false;
-  #attempt = null; // the last order that was tried, and its key
 
   constructor(slug) {
     super();
@@ -49,6 +48,9 @@ export class Sale extends EventTarget {
     this.canvas = map.canvas;
     this.elements = drawing.elements;
     this.sections = map.sections;
+    for (const s of this.sections) {
+      s.price = s.priceTotal ?? s.price; // what a buyer pays; a node of the release before says it without fees
+    }
     this.seats = drawing.rows.flatMap(seatsOf);
     const order = new Map(map.sections.map((s, i) => [s.id, i]));
     this.section = Uint16Array.from(this.seats, (s) => order.get(s.sectionId));
@@ -82,8 +84,8 @@ export class Sale extends EventTarget {
   /** name is what a seat is called. */
   name(i) {
     const s = this.seats[i];
-    const kind = s.kind === 'standard' ? '' : ` (${s.kind})`;
-    return `${this.sections[this.section[i]].name}, row ${s.row}, seat ${s.label}${kind}`;
+    const kind = s.kind === 'standard' ? '' : ` (${t.kinds[s.kind] ?? s.kind})`;
+    return t.seat(this.sections[this.section[i]].name, s.row, s.label) + kind;
   }
 
   price(i) {
@@ -194,11 +196,11 @@ export class Sale extends EventTarget {
   /** toggle picks a seat or gives it back. It says whether that may be. */
   toggle(i) {
     const status = this.status(i);
-    if (status !== available && status !== mine || this.#ordering) {
+    if (status !== available && status !== mine) {
       return false;
     }
     if (status === available && this.wanted.size >= maxPicked) {
-      this.#tell('said', `At most ${maxPicked} seats can be chosen at a time.`);
+      this.#tell('said', t.most(maxPicked));
       return false;
     }
     if (status === mine) {
@@ -225,7 +227,7 @@ export class Sale extends EventTarget {
   /** best has the service choose: quantity, ticketTypeId?, adjacent, accessible. */
   async best(wish) {
     await this.#exclusive(async () => {
-      const r = await call('POST', `${this.path}/seats/best-available`, { holder: this.holder, ...wish });
+      const r = await call('POST', `${this.path}/seats/best-available`, { holder: this.holder, ...wish }, this.#admission());
       const before = [...this.wanted];
       this.held = new Set(this.#indexes(r.held));
       this.wanted = new Set(this.held);
@@ -235,37 +237,14 @@ export class Sale extends EventTarget {
     this.#settle(); // seats may have been clicked meanwhile
   }
 
-  /** order places an order of the selection and returns it. */
-  order(guestName, guestEmail) {
-    return this.#exclusive(async () => {
-      const body = { items: this.#lines(), holder: this.holder, guestName, guestEmail };
-      const text = JSON.stringify(body);
-      if (this.#attempt?.text !== text) { // else it is the same order again, of which the answer was lost
-        this.#attempt = { text, key: uuid() };
-      }
-      this.#ordering = true;
-      try {
-        const order = await call('POST', '/orders', body, { 'Idempotency-Key': this.#attempt.key });
-        this.#forget(uuid());
-        return order;
-      } catch (e) {
-        e.details.seatIds?.forEach((id) => this.state[this.index.get(id)] = sold);
-        this.#suspect();
-        throw e;
-      } finally {
-        this.#ordering = false;
-      }
-    });
-  }
-
-  /** #lines are those of an order: the seats by ticket type. */
-  #lines() {
+  /** lines are those of an order of what is held: the seats by ticket type, each with its name. */
+  lines() {
     const lines = new Map();
     for (const i of this.held) {
       const type = this.price(i).ticketTypeId;
-      lines.set(type, [...(lines.get(type) ?? []), this.seats[i].id]);
+      lines.set(type, [...(lines.get(type) ?? []), { id: this.seats[i].id, name: this.name(i) }]);
     }
-    return Array.from(lines, ([ticketTypeId, ids]) => ({ ticketTypeId, quantity: ids.length, venueSeatIds: ids }));
+    return Array.from(lines, ([ticketTypeId, seats]) => ({ ticketTypeId, seats }));
   }
 
   /** tick ends the selection when its time is up. */
@@ -277,28 +256,23 @@ export class Sale extends EventTarget {
 
   #expire() {
     const seats = [...this.wanted];
-    this.#forget(this.holder);
-    this.#tell('lost', { seats, why: 'their time is up' });
-  }
-
-  /** #forget ends the selection on this side. */
-  #forget(holder) {
-    const all = [...this.wanted];
-    if (holder !== this.holder) {
-      this.holder = holder;
-      claim(holder);
-    }
     this.wanted.clear();
     this.held.clear();
     this.expires = 0;
-    this.#changed(all);
+    this.#changed(seats);
+    this.#tell('lost', { seats, why: reason('time_up'), over: true });
   }
 
   #changed(seats) {
-    const kept = { holder: this.holder, seats: Array.from(this.wanted, (i) => this.seats[i].id), expires: this.expires };
-    sessionStorage.setItem(this.path, JSON.stringify(kept));
+    this.#keep(false);
     this.#tell('seats', seats);
     this.#tell('selection');
+  }
+
+  /** #keep keeps the selection for when the page is loaded again; a queued one although it is not held yet. */
+  #keep(queued) {
+    const kept = { holder: this.holder, seats: Array.from(this.wanted, (i) => this.seats[i].id), expires: this.expires, queued };
+    sessionStorage.setItem(this.path, JSON.stringify(kept));
   }
 
   /** #remember takes up the selection that the page had before it was loaded again. */
@@ -310,9 +284,15 @@ export class Sale extends EventTarget {
       return;
     }
     this.holder = kept.holder;
-    if (kept.expires > now()) {
+    if (kept.expires > now() || kept.queued) {
       this.wanted = new Set(this.#indexes(kept.seats));
     }
+  }
+
+  /** #admission is the header that admits from a waiting room, if this tab has been admitted. */
+  #admission() {
+    const { token } = JSON.parse(sessionStorage.getItem(`admission:${this.event.id}`) ?? '{}');
+    return token ? { 'X-Queue-Admission': token } : {};
   }
 
   /** #exclusive does one thing at a time with the selection. */
@@ -340,6 +320,11 @@ export class Sale extends EventTarget {
       try {
         await this.#exclusive(() => this.#exchange());
       } catch (e) {
+        if (e.code === 'QUEUE_REQUIRED') {
+          this.#keep(true);
+          this.#tell('queue');
+          return;
+        }
         this.#tell('said', e.message);
         if (e.retry) {
           await new Promise((resolve) => setTimeout(resolve, e.retry * 1000));
@@ -360,7 +345,7 @@ export class Sale extends EventTarget {
     if (ids.length === 0) {
       await call('DELETE', path, { holder: this.holder });
     }
-    const r = ids.length === 0 ? { held: [], failed: [] } : await call('POST', path, { holder: this.holder, seatIds: ids });
+    const r = ids.length === 0 ? { held: [], failed: [] } : await call('POST', path, { holder: this.holder, seatIds: ids }, this.#admission());
     this.held = new Set(this.#indexes(r.held));
     this.expires = Date.parse(r.expiresAt) || 0;
     const failed = this.#indexes(r.failed);

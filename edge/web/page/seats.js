@@ -1,29 +1,33 @@
 // The page of an event's seats: joins the sale, the map and the list with what is
 // beside them. sale and map are exported for tests and the console.
 
-import { call, now } from './api.js';
+import { now } from './api.js';
+import { Bands } from './bands.js';
 import { glyph, colours } from './glyph.js';
 import { SeatList } from './list.js';
 import { SeatMap } from './map.js';
 import { Sale } from './sale.js';
-import { available, held, sold, blocked, unsold, mine, states, clock, count, money } from './words.js';
+import { available, held, sold, blocked, unsold, mine, states, clock, count, moment, money, t, translate } from './words.js';
 
 const $ = (id) => document.getElementById(id);
 
 export const sale = new Sale(location.pathname.split('/')[2]);
 export let map = null;
-let list = null;
+let list = null, bands = null;
 let linked = true, moved = false; // the live connection is there; the map has changed
-let ordering = false;
+let span = 1; // ms for which what is chosen was held at most
+let gone = []; // the seats whose time was up
 
 function start() {
   const { event } = sale;
-  document.title = `${event.title}: seats`;
+  document.title = `${t.title(event.title)} · Boxoffice`;
   $('title').textContent = event.title;
-  const when = event.startDate && new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'short', timeZone: event.timezone }).format(new Date(event.startDate));
-  $('when').textContent = [when, event.venueName].filter(Boolean).join(' · ');
+  $('when').textContent = [event.startDate && moment(event.startDate, event.timezone), event.venueName].filter(Boolean).join(' · ');
+  $('bones').hidden = true;
+  document.querySelector('aside').inert = false;
 
-  map = new SeatMap($('map'), sale, { pick, hover });
+  bands = new Bands(sale, $('prices'), filter);
+  map = new SeatMap($('map'), sale, bands, { pick, hover });
   list = new SeatList($('list'), sale, pick);
   listen();
   legend();
@@ -45,11 +49,13 @@ function listen() {
   sale.addEventListener('said', ({ detail }) => say(detail));
   sale.addEventListener('refused', ({ detail: { seat, why } }) => {
     map.flash(seat);
-    warn(`${sale.name(seat)} could not be had: ${why}.`);
+    warn(t.refused(sale.name(seat), why));
   });
-  sale.addEventListener('lost', ({ detail: { seats, why } }) => {
+  sale.addEventListener('lost', ({ detail: { seats, why, over } }) => {
     seats.forEach((i) => map.flash(i));
-    warn(`${seats.length === 1 ? `${sale.name(seats[0])} is` : `${count(seats.length)} are`} no longer yours: ${why}.`);
+    warn(seats.length === 1 ? t.lostOne(sale.name(seats[0]), why) : t.lost(count(seats.length), why));
+    gone = over ? seats : [];
+    $('again').hidden = gone.length === 0;
   });
   sale.addEventListener('link', ({ detail }) => {
     linked = detail;
@@ -63,8 +69,7 @@ function listen() {
 
 /** banner says what is the matter with the map as a whole. */
 function banner() {
-  const text = moved ? 'The seat map has changed. Load the page again.' :
-    linked ? '' : 'The live connection is lost, and is being made again. Until then seats may look free that are not.';
+  const text = moved ? t.moved : linked ? '' : t.unlinked;
   if ($('banner').textContent !== text) {
     $('banner').textContent = text;
   }
@@ -79,6 +84,12 @@ function say(text) {
 function warn(text) {
   $('said').textContent = '';
   $('alert').textContent = text;
+}
+
+/** filter shows seats of the chosen prices alone. */
+function filter() {
+  map.redraw();
+  list.filter((section) => bands.shows(section));
 }
 
 /** show shows the map or the list, as the address says. */
@@ -96,9 +107,9 @@ function show() {
 function pick(i) {
   const chosen = sale.status(i) === mine;
   if (sale.toggle(i)) {
-    say(`${sale.name(i)} ${chosen ? 'given back' : 'chosen'}. ${count(sale.wanted.size)}${sale.wanted.size ? `, ${total()}` : ''}.`);
+    say((chosen ? t.given : t.chosen)(sale.name(i), summary()));
   } else if (sale.status(i) !== available) {
-    say(`${sale.name(i)} is ${states[sale.status(i)]}.`);
+    say(t.is(sale.name(i), states[sale.status(i)]));
   }
 }
 
@@ -110,7 +121,10 @@ function hover(i, point) {
     return;
   }
   const { price, currency } = sale.price(i), status = sale.status(i);
-  tip.textContent = `${sale.name(i)}\n${price === null ? '' : `${money(price, currency)}, `}${states[status]}`;
+  const name = document.createElement('strong');
+  name.textContent = sale.name(i);
+  tip.className = `band-${bands.of[sale.section[i]]}`;
+  tip.replaceChildren(name, `\n${price === null ? '' : `${money(price, currency)}, `}${states[status]}`);
   const { width, height } = $('stage').getBoundingClientRect();
   const x = Math.max(4, Math.min(point.x + 14, width - tip.offsetWidth - 4));
   const y = point.y + 18 + tip.offsetHeight > height ? point.y - tip.offsetHeight - 12 : point.y + 18;
@@ -129,18 +143,22 @@ function total() {
   return Array.from(sums, ([currency, sum]) => money(sum / 1000, currency)).join(' + ');
 }
 
+/** summary is how many seats are chosen, and what they cost. */
+function summary() {
+  return count(sale.wanted.size) + (sale.wanted.size ? `, ${total()}` : '');
+}
+
 function selection() {
   const seats = [...sale.wanted].sort((a, b) => a - b);
   $('picked').replaceChildren(...seats.map(chosen));
   $('none').hidden = seats.length > 0;
-  $('sum').hidden = $('drop').hidden = $('order').hidden = $('bar').hidden = seats.length === 0;
-  $('order').querySelector('button').disabled = ordering || !sale.settled;
+  $('sum').hidden = $('drop').hidden = $('go').hidden = $('bar').hidden = seats.length === 0;
+  $('go').disabled = $('bar-go').disabled = !sale.settled;
   $('total').textContent = total();
-  $('bar-text').textContent = `${count(seats.length)}, ${total()}`;
+  $('bar-text').textContent = summary();
   if (seats.length > 0) {
-    $('done').hidden = true;
+    $('again').hidden = true;
   }
-  $('selection').hidden = !$('done').hidden;
   tick();
 }
 
@@ -149,15 +167,15 @@ function chosen(i) {
   const seat = sale.seats[i], { name, price, currency } = sale.price(i);
   const li = document.createElement('li'), where = document.createElement('span'), section = document.createElement('small');
   li.className = sale.held.has(i) ? '' : 'asked';
-  where.textContent = `Row ${seat.row}, seat ${seat.label}`;
-  section.textContent = name + (seat.kind === 'standard' ? '' : `, ${seat.kind}`);
+  where.textContent = t.place(seat.row, seat.label);
+  section.textContent = name + (seat.kind === 'standard' ? '' : `, ${t.kinds[seat.kind] ?? seat.kind}`);
   where.prepend(section);
   const cost = document.createElement('span');
   cost.textContent = money(price, currency);
   const back = document.createElement('button');
   back.type = 'button';
   back.textContent = '×';
-  back.setAttribute('aria-label', `Give back ${sale.name(i)}`);
+  back.setAttribute('aria-label', t.giveBack(sale.name(i)));
   back.addEventListener('click', () => pick(i));
   li.append(where, cost, back);
   return li;
@@ -166,11 +184,14 @@ function chosen(i) {
 function tick() {
   sale.tick();
   const left = sale.expires && sale.wanted.size ? sale.expires - now() : 0;
-  $('left').textContent = left > 0 ? `${clock(left)} left` : '';
+  span = left > 0 ? Math.max(span, left) : 1;
+  $('left').textContent = left > 0 ? t.left(clock(left)) : '';
   $('left').classList.toggle('soon', left < 60_000);
+  $('time').hidden = left <= 0;
+  $('time').value = Math.max(0, left) / span;
 }
 
-// Best available, and the order.
+// Best available, and the way on.
 
 /** offer fills in which prices there are, of sections that are for sale. */
 function offer() {
@@ -196,76 +217,48 @@ $('best').addEventListener('submit', async (e) => {
     await sale.best(wish);
     const seats = [...sale.wanted];
     map.reveal(seats);
-    say(`${seats.map((i) => sale.name(i)).join('; ')} chosen. ${count(seats.length)}, ${total()}.`);
+    say(t.chosen(seats.map((i) => sale.name(i)).join('; '), summary()));
   } catch (refusal) {
-    warn(refusal.code === 'TICKET_SOLD_OUT' ? 'There are no such seats.' : refusal.message);
+    if (refusal.code === 'QUEUE_REQUIRED') {
+      queueUp();
+    }
+    warn(refusal.code === 'TICKET_SOLD_OUT' ? t.none : refusal.message);
   } finally {
     button.disabled = false;
   }
 });
 
+/** queueUp leads to the waiting room, which leads back. */
+function queueUp() {
+  sessionStorage.setItem(`queued:${sale.event.id}`, location.pathname);
+  location.assign(`/e/${sale.event.slug}/queue`);
+}
+
+sale.addEventListener('queue', queueUp);
+
 $('drop').addEventListener('click', () => {
   sale.drop();
-  say('All seats given back.');
+  say(t.allGiven);
 });
 
-$('order').addEventListener('submit', async (e) => {
-  e.preventDefault();
-  ordering = true;
-  selection();
+/** proceed takes what is held to the checkout, which everything else is bought at too. */
+function proceed() {
+  const { event } = sale;
   try {
-    placed(await sale.order($('name').value, $('email').value));
-  } catch (refusal) {
-    const issues = refusal.details.issues?.map((issue) => `${issue.path} ${issue.message}`).join('; ');
-    warn(issues ? `${refusal.message} ${issues}` : refusal.message);
-  } finally {
-    ordering = false;
-    selection();
-  }
-});
-
-/** placed shows an order, and where to pay it. */
-async function placed(order) {
-  $('done').hidden = false;
-  keepOrder(order);
-  $('ordered').textContent = `Order ${order.orderNumber}`;
-  $('see').href = `/o/${order.id}`;
-  $('pay').hidden = true;
-  say('');
-  $('done').focus();
-  if (order.status === 'completed') {
-    $('due').textContent = 'It is complete: there is nothing to pay.';
-    return;
-  }
-  const sum = money(order.total, order.currency);
-  const fees = Number(order.fees) > 0 ? `, of which ${money(order.fees, order.currency)} are fees` : '';
-  const until = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' }).format(new Date(order.expiresAt));
-  $('due').textContent = `${count(order.items.reduce((n, item) => n + item.quantity, 0))}, ${sum}${fees}. Pay until ${until}, or the seats are free again.`;
-  try {
-    const pay = await call('POST', `/orders/${order.id}/pay`, { provider: 'paystack', token: order.accessToken });
-    const to = new URL(pay.authorizationUrl);
-    if (to.protocol !== 'https:' && to.protocol !== 'http:') throw new Error('The provider has sent no address of a page.');
-    $('pay').href = to.href;
-    $('pay').textContent = `Pay ${sum}`;
-    $('pay').hidden = false;
-  } catch (refusal) {
-    warn(`It cannot be paid now. ${refusal.message}`);
-  }
+    sessionStorage.setItem(`seats:${event.id}`, JSON.stringify({ holder: sale.holder, expires: sale.expires, span, lines: sale.lines() }));
+  } catch { /* it may keep nothing: the checkout says that nothing is chosen */ }
+  location.assign(`/e/${event.slug}/checkout?seats`);
 }
 
-/** keepOrder keeps what opens the order, for its page. A browser that keeps nothing has the mail. */
-function keepOrder(order) {
-  try {
-    localStorage.setItem(`order:${order.id}`, order.accessToken);
-  } catch { /* it may keep nothing */ }
-}
+$('go').addEventListener('click', proceed);
+$('bar-go').addEventListener('click', proceed);
 
-$('more').addEventListener('click', () => {
-  $('done').hidden = true;
-  selection();
+$('again').addEventListener('click', () => {
+  $('again').hidden = true;
+  $('alert').textContent = '';
+  gone.filter((i) => sale.status(i) === available).forEach((i) => sale.toggle(i));
 });
 
-$('bar-go').addEventListener('click', () => $('yours').scrollIntoView());
 $('zoom-in').addEventListener('click', () => map.zoom(1.6));
 $('zoom-out').addEventListener('click', () => map.zoom(1 / 1.6));
 $('zoom-all').addEventListener('click', () => map.all());
@@ -273,11 +266,11 @@ $('zoom-all').addEventListener('click', () => map.all());
 /** legend shows what signs there are on this map. */
 function legend() {
   const kinds = new Set(sale.seats.map((s) => s.kind));
-  const signs = [available, mine, held, sold, blocked].map((status) => [status, 'standard', states[status]]);
+  const signs = [...(bands.bands.length > 1 ? [] : [available]), mine, held, sold, blocked].map((status) => [status, 'standard', states[status]]);
   if (sale.sections.some((s) => s.price === null)) {
     signs.push([unsold, 'standard', states[unsold]]);
   }
-  for (const [kind, text] of [['wheelchair', 'wheelchair place'], ['companion', "companion's seat"]]) {
+  for (const [kind, text] of Object.entries(t.kinds)) {
     if (kinds.has(kind)) {
       signs.push([available, kind, text]);
     }
@@ -293,10 +286,12 @@ function legend() {
   }));
 }
 
+translate();
+$('back').href = `/e/${sale.slug}`;
 try {
   await sale.open();
   start();
 } catch (e) {
-  $('banner').textContent = e.code === 'OFFLINE' ? 'The server cannot be reached. Load the page again.' : e.message;
+  $('banner').textContent = e.code === 'OFFLINE' ? t.offline : e.message;
   document.querySelector('main').hidden = true;
 }

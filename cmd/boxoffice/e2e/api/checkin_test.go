@@ -34,7 +34,6 @@ func TestScanFields(t *testing.T) {
 	}{
 		{nodetest.Object{"qrData": nodetest.Absent}, "qrData", "required"},
 		{nodetest.Object{"qrData": ""}, "qrData", "min_length"},
-		{nodetest.Object{"qrData": nodetest.Text(513)}, "qrData", "max_length"},
 		{nodetest.Object{"qrData": 123456}, "qrData", "type"},
 		{nodetest.Object{"eventId": nodetest.Absent}, "eventId", "required"},
 		{nodetest.Object{"eventId": nodetest.Text(41)}, "eventId", "max_length"},

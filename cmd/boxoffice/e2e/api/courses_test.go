@@ -144,6 +144,29 @@ func enrolled(t *testing.T, s *nodetest.Shop, body nodetest.Object) (buyer *node
 	return buyer, path
 }
 
+// TestCertificateWithoutAName earns one before its learner has told a name: strangers read no address
+// on it, and the name is put on it once it is told.
+func TestCertificateWithoutAName(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	b, path := enrolled(t, s, course(nodetest.Object{"certificateTemplate": "cert-2"}, lesson("one", nil)))
+	email := b.Own("GET", "/users/me", nil).Is(200, "").Str("email")
+	b.Own("PUT", "/users/me", nodetest.Object{"fullName": nil}).Is(200, "")
+	require.Nil(t, b.Own("GET", path, nil).Is(200, "").Data("holderName"))
+	number := b.Own("POST", path+"/lessons/0/complete", nil).Is(200, "").Str("certificate.number")
+	holder := func() string { return s.Call("GET", "/public/certificates/"+number, nil).Is(200, "").Str("holderName") }
+	require.Equal(t, "l…@example.org", holder())
+	require.NotContains(t, holder(), email)
+	b.Own("PUT", "/users/me", nodetest.Object{"fullName": "Grace Hopper"}).Is(200, "")
+	require.Equal(t, 200, b.Raw("GET", path+"/certificate", "", "", b.Bearer()...).Status)
+	require.Equal(t, "Grace Hopper", holder())
+
+	t.Log("a name that stands on it is not changed any more")
+	b.Own("PUT", "/users/me", nodetest.Object{"fullName": "Somebody Else"}).Is(200, "")
+	require.Equal(t, 200, b.Raw("GET", path+"/certificate", "", "", b.Bearer()...).Status)
+	require.Equal(t, "Grace Hopper", holder())
+}
+
 func TestLearnSyllabus(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)

@@ -15,7 +15,7 @@ import (
 func allProviders(t *testing.T) *nodetest.Shop {
 	t.Helper()
 	return nodetest.Open(t, func(c *node.Config) {
-		c.PaysimProviders, c.PaysimCallbacks = []string{"nowpayments", "flutterwave"}, true
+		c.PaysimProviders, c.PaysimCallbacks = []string{"nowpayments", "flutterwave", "stripe", "mollie"}, true
 	})
 }
 
@@ -69,6 +69,36 @@ func TestCryptoPays(t *testing.T) {
 	id, token = s.Place("bob@example.org", kind, 1)
 	payWith(s, id, token, nodetest.Object{"provider": "nowpayments"}).Refused(422, "CURRENCY_NOT_SUPPORTED",
 		nodetest.Object{"provider": "nowpayments", "currency": "NGN", "supported": []string{"USD"}})
+}
+
+// TestPayMethods lists what a buyer can choose, by currency, and each of it opens an attempt.
+func TestPayMethods(t *testing.T) {
+	t.Parallel()
+	s := allProviders(t)
+	_, ids := s.OnSale(nodetest.TypeBody(25, 100))
+	id, token := s.Place("ada@example.org", ids[0], 2)
+	methods := func(of string) (named []string) {
+		a := s.Call("GET", "/payments/methods"+of, nil).Is(200, "")
+		for i := range a.Data("items").([]any) {
+			named = append(named, a.Str("items."+strconv.Itoa(i)+".provider")+" "+a.Str("items."+strconv.Itoa(i)+".kind"))
+		}
+		return named
+	}
+	all := []string{"nowpayments crypto", "paystack card", "flutterwave card", "stripe card", "mollie card"}
+	require.Equal(t, all, methods(""))
+	require.Equal(t, all, methods("?currency=USD"))
+	require.Equal(t, all[1:4], methods("?currency=NGN"))
+	require.Equal(t, all[1:], methods("?currency=ZAR"))
+	s.Call("GET", "/payments/methods?currency=XXX", nil).Invalid("currency", "format")
+	for _, method := range all {
+		provider, _, _ := strings.Cut(method, " ")
+		require.Equal(t, provider, payWith(s, id, token, nodetest.Object{"provider": provider}).Is(200, "").Str("provider"))
+	}
+
+	t.Log("what has no account is not offered")
+	alone := nodetest.Open(t)
+	require.Equal(t, "paystack", alone.Call("GET", "/payments/methods", nil).Is(200, "").Str("items.0.provider"))
+	require.Len(t, alone.Call("GET", "/payments/methods", nil).Data("items"), 1)
 }
 
 // TestCryptoShort has less come than was asked for: nothing is issued.
@@ -132,6 +162,49 @@ func TestFlutterwavePays(t *testing.T) {
 	s.Settle(a.Str("authorizationUrl"), "success")
 	s.Becomes("completed", s.Status(id, token))
 	require.Equal(t, "52.50", s.Order(id, token).Str("payments.0.received"))
+}
+
+// TestStripePays pays on a checkout page of Stripe's, told by it alone, and has a part and then the
+// rest sent back.
+func TestStripePays(t *testing.T) {
+	t.Parallel()
+	s := allProviders(t)
+	modes(s, "duplicate=3")
+	_, ids := s.OnSale(nodetest.TypeBody(25, 100))
+	id, token := s.Place("ada@example.org", ids[0], 2)
+	a := payWith(s, id, token, nodetest.Object{"provider": "stripe"}).Is(200, "")
+	again := payWith(s, id, token, nodetest.Object{"provider": "stripe"}).Is(200, "")
+	require.Equal(t, a.Str("authorizationUrl"), again.Str("authorizationUrl"), "the attempt that is open goes on")
+	s.Settle(a.Str("authorizationUrl"), "failed")
+	require.Equal(t, "pending", s.Verify(id, token).Is(200, "").Str("status"), "another card may be tried on the page")
+	s.Settle(a.Str("authorizationUrl"), "success")
+	s.Becomes("completed", s.Status(id, token))
+	require.Equal(t, "52.50", s.Order(id, token).Str("payments.0.received"))
+	s.Own("POST", "/organizer/orders/"+id+"/refund", nodetest.Object{"amount": 10, "reason": "goodwill"}).Is(200, "")
+	s.Own("POST", "/organizer/orders/"+id+"/refund", nodetest.Object{"reason": "all of it"}).Is(200, "")
+	s.Becomes("processed", func() string { return s.Order(id, token).Str("refunds.0.status") })
+	s.Becomes("processed", func() string { return s.Order(id, token).Str("refunds.1.status") })
+}
+
+// TestMolliePays pays on a checkout page of Mollie's, told by an id alone, and has a part and then the
+// rest sent back.
+func TestMolliePays(t *testing.T) {
+	t.Parallel()
+	s := allProviders(t)
+	modes(s, "duplicate=3")
+	_, ids := s.OnSale(nodetest.TypeBody(25, 100))
+	id, token := s.Place("ada@example.org", ids[0], 2)
+	a := payWith(s, id, token, nodetest.Object{"provider": "mollie"}).Is(200, "")
+	s.Settle(a.Str("authorizationUrl"), "success")
+	s.Becomes("completed", s.Status(id, token))
+	require.Equal(t, "52.50", s.Order(id, token).Str("payments.0.received"))
+	s.Own("POST", "/organizer/orders/"+id+"/refund", nodetest.Object{"amount": 10, "reason": "goodwill"}).Is(200, "")
+	s.Own("POST", "/organizer/orders/"+id+"/refund", nodetest.Object{"reason": "all of it"}).Is(200, "")
+	s.Becomes("processed", func() string { return s.Order(id, token).Str("refunds.0.status") })
+	s.Becomes("processed", func() string { return s.Order(id, token).Str("refunds.1.status") })
+	for _, query := range []string{"", "?reference=" + a.Str("reference"), "?reference=" + a.Str("reference") + "&sig=" + strings.Repeat("0", 64)} {
+		require.Equal(t, 401, s.Raw("POST", "/payments/webhook/mollie"+query, "application/x-www-form-urlencoded", "id=tr_1").Status, query)
+	}
 }
 
 // TestForgedNoticesOfTheOthers sends what the providers did not.

@@ -119,6 +119,8 @@ func eventFields(startDate any) []field {
 		{"absorbFees", "yes", "", "type"},
 		{"offlineDoorCodes", true, "", ""},
 		{"offlineDoorCodes", "yes", "", "type"},
+		{"rescheduling", false, "", ""},
+		{"rescheduling", "no", "", "type"},
 		{"branding", nodetest.Object{"accent": "#fff", "deep": []any{1.5, nil}}, "", ""},
 		{"branding", []any{}, "", "type"},
 		{"branding", nodetest.Object{"x": strings.Repeat("a", 20_000)}, "", "max_length"},

@@ -60,8 +60,7 @@ func TestManualCheckIn(t *testing.T) {
 		path, code string
 	}{
 		{nodetest.Object{"ticketCode": nodetest.Absent}, "ticketCode", "required"},
-		{nodetest.Object{"ticketCode": nodetest.Text(5)}, "ticketCode", "min_length"},
-		{nodetest.Object{"ticketCode": nodetest.Text(51)}, "ticketCode", "max_length"},
+		{nodetest.Object{"ticketCode": ""}, "ticketCode", "min_length"},
 		{nodetest.Object{"gateName": nodetest.Text(101)}, "gateName", "max_length"},
 		{nodetest.Object{"deviceId": nodetest.Text(101)}, "deviceId", "max_length"},
 	} {
@@ -97,7 +96,8 @@ func TestUndoCheckIn(t *testing.T) {
 	undo(code).Is(409, "NOT_CHECKED_IN")
 	undo("NOSUCHCODE").Is(404, "TICKET_NOT_FOUND")
 	undo("222222").Is(404, "TICKET_NOT_FOUND")
-	undo("12345").Invalid("ticketCode", "min_length")
+	undo("12345").Is(404, "TICKET_NOT_FOUND")
+	undo("").Invalid("ticketCode", "min_length")
 
 	require.Equal(t, "success", s.Scan(event, qr, "a").Str("status"))
 	require.Equal(t, "denied_duplicate", s.Scan(event, qr, "b").Str("status"))
@@ -112,7 +112,7 @@ func TestUndoCheckIn(t *testing.T) {
 	require.Equal(t, "North 3 1 1", gate("North"))
 
 	require.Equal(t, "Tor 1 / Süd 0 0 0", gate("Tor%201%20%2F%20S%C3%BCd"))
-	s.Own("GET", "/checkin/event/"+event+"/gate/"+nodetest.Text(61), nil).Is(404, "NOT_FOUND")
+	s.Own("GET", "/checkin/event/"+event+"/gate/"+nodetest.Text(101), nil).Is(404, "NOT_FOUND")
 	s.Own("GET", "/checkin/event/x/gate/North", nil).Is(404, "EVENT_NOT_FOUND")
 }
 
@@ -217,10 +217,7 @@ func TestScanBatchFields(t *testing.T) {
 	}{
 		{nodetest.Object{"ticketCode": nodetest.Absent}, "scans[0]", "required"},
 		{nodetest.Object{"shortCode": "222222"}, "scans[0]", "required"},
-		{nodetest.Object{"ticketCode": nodetest.Text(5)}, "scans[0].ticketCode", "min_length"},
-		{nodetest.Object{"ticketCode": nodetest.Text(51)}, "scans[0].ticketCode", "max_length"},
-		{nodetest.Object{"ticketCode": nodetest.Absent, "shortCode": nodetest.Text(7)}, "scans[0].shortCode", "max_length"},
-		{nodetest.Object{"ticketCode": nodetest.Absent, "qrData": nodetest.Text(513)}, "scans[0].qrData", "max_length"},
+		{nodetest.Object{"ticketCode": ""}, "scans[0].ticketCode", "min_length"},
 		{nodetest.Object{"scannedAt": nodetest.Absent}, "scans[0].scannedAt", "required"},
 		{nodetest.Object{"scannedAt": "2026-07-01T20:00:00"}, "scans[0].scannedAt", "type"},
 		{nodetest.Object{"gateName": nodetest.Text(101)}, "scans[0].gateName", "max_length"},

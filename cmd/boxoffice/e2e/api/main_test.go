@@ -6,4 +6,4 @@ import (
 	"boxoffice/cmd/boxoffice/nodetest"
 )
 
-func TestMain(m *testing.M) { nodetest.Main(m) }
+func TestMain(m *testing.M) { nodetest.Main(m, nodetest.MostlyWaiting) }

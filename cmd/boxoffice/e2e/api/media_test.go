@@ -287,7 +287,7 @@ func testCollectFiles(t *testing.T, s *nodetest.Shop) {
 	})
 	_, err := s.Pool().Exec(t.Context(), `UPDATE media SET named_at = now() - interval '8 days' WHERE '/media/' || id <> $1`, young)
 	require.NoError(t, err)
-	require.NoError(t, s.Areas().Catalog.Collect(t.Context()))
+	require.NoError(t, s.Areas().Files.Collect(t.Context()))
 	for path, status := range map[string]int{cover: 200, access: 200, young: 200, unnamed: 404} {
 		res, _ := s.Get(path)
 		require.Equal(t, status, res.StatusCode, path)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 func TestNobodyIsBoundByStrangers(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t, func(c *node.Config) { c.LimitsScale, c.TrustedProxies = 1, []string{"127.0.0.1"} })
+	tight := nodetest.Open(t, func(c *node.Config) { c.LimitsScale, c.TrustedProxies = 0.05, []string{"127.0.0.1"} })
 	_, few := s.OnSale(nodetest.With(nodetest.TypeBody(0, 100), nodetest.Object{"maxPerCustomer": 2}))
 	_, paid := s.OnSale(nodetest.TypeBody(25, 100))
 	s.Own("POST", promosPath, promoBody(nodetest.Object{"code": "ONCE", "maxUsesPerCustomer": 1})).Is(201, "")
@@ -24,7 +26,13 @@ func TestNobodyIsBoundByStrangers(t *testing.T) {
 	once := func(address string) nodetest.Object {
 		return nodetest.With(nodetest.OrderBody(address, paid[0], 1), nodetest.Object{"promoCode": "ONCE"})
 	}
-	for _, rule := range []struct {
+	signIn := func(address, network string) *nodetest.Shop { // each owner from a network of their own: a network asks for few codes
+		began, from := time.Now(), []string{"X-Forwarded-For", network}
+		s.Call("POST", "/auth/token/request", nodetest.Object{"email": address}, from...).Is(200, "")
+		code := nodetest.SixDigits.FindString(s.Mail(t, address, "login_code", began).Text)
+		return s.As(s.Call("POST", "/auth/token/exchange", nodetest.Object{"email": address, "code": code}, from...).Is(200, "").Str("accessToken"))
+	}
+	for i, rule := range []struct {
 		name     string
 		stranger func(address string)
 		owner    func(own *nodetest.Shop, address string)
@@ -76,6 +84,25 @@ func TestNobodyIsBoundByStrangers(t *testing.T) {
 			s.Call("POST", "/auth/token/exchange", body).Is(200, "")
 			reason(s.Call("POST", "/auth/token/exchange", body), "CODE_EXPIRED")
 		}, func(*nodetest.Shop, string) {}},
+		{"passwords", func(address string) {
+			guess := func(from int) int {
+				return tight.Call("POST", "/auth/login", nodetest.Object{"email": address, "password": "a stranger's guess"}, "X-Forwarded-For", "192.0.2."+strconv.Itoa(from)).Status
+			}
+			n := 0
+			for n < 200 && guess(n) != 429 { // more than a twentieth of 200 where guessing takes long enough to be allowed some more
+				n++
+			}
+			require.GreaterOrEqual(t, n, 10)
+			require.Less(t, n, 200)
+		}, func(_ *nodetest.Shop, address string) {
+			began := time.Now()
+			nonce := tight.Call("POST", "/auth/token/request", nodetest.Object{"email": address}, "X-Forwarded-For", "198.51.100.1").Is(200, "").Str("nonce")
+			code := nodetest.SixDigits.FindString(tight.Mail(t, address, "login_code", began).Text)
+			session := tight.Call("POST", "/auth/token/exchange", nodetest.Object{"email": address, "code": code, "nonce": nonce}, "X-Forwarded-For", "198.51.100.2").Is(200, "").Str("accessToken")
+			tight.Call("POST", "/auth/password/forgot", nodetest.Object{"email": address}, "X-Forwarded-For", "198.51.100.3").Is(200, "")
+			tight.Call("POST", "/auth/login", nodetest.Object{"email": address, "password": "mistyped"}, "X-Forwarded-For", "198.51.100.4", "Authorization", "Bearer "+session).Is(401, "UNAUTHORIZED")
+			tight.Call("POST", "/auth/login", nodetest.Object{"email": "other" + address, "password": "mistyped"}, "X-Forwarded-For", "198.51.100.5", "Authorization", "Bearer "+session).Is(401, "UNAUTHORIZED")
+		}},
 		{"place on a waitlist", func(address string) {
 			s.Call("POST", waitlistPath(full), waits(address, nodetest.Object{"quantity": 10})).Is(201, "")
 		}, func(own *nodetest.Shop, address string) {
@@ -89,7 +116,7 @@ func TestNobodyIsBoundByStrangers(t *testing.T) {
 	} {
 		t.Log(rule.name)
 		address := "ada" + rule.name[:2] + "@example.org"
-		own := s.Buyer(address)
+		own := signIn(address, "203.0.113."+strconv.Itoa(i+1))
 		rule.stranger(address)
 		rule.owner(own, address)
 	}

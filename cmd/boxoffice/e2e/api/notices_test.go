@@ -5,9 +5,11 @@ import (
 	"crypto/sha512"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -88,6 +90,35 @@ func TestNoticesAreHints(t *testing.T) {
 	require.Equal(t, charged(reference, 11), string(open))
 }
 
+// TestNoticeComesAgain: a notice that found no money has the provider asked anew when it comes again,
+// once for all that come within five seconds.
+func TestNoticeComesAgain(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	_, ids := s.OnSale(nodetest.TypeBody(25, 100))
+	id, token := s.Place("ada@example.org", ids[0], 2)
+	a := s.Pay(id, token).Is(200, "")
+	jobs := func(state string) string {
+		var n int
+		require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT count(*) FROM river_job WHERE kind = 'payment_notice' AND state = ANY($1)`, strings.Split(state, " ")).Scan(&n))
+		return strconv.Itoa(n)
+	}
+	early := charged(a.Str("reference"), 7)
+	began := time.Now()
+	require.Equal(t, 200, tell(s, early, node.SimKey).Status)
+	s.Becomes("1", func() string { return jobs("completed") })
+	s.Settle(a.Str("authorizationUrl"), "success")
+	require.Equal(t, "pending", s.Status(id, token)())
+	for range 5 {
+		require.Equal(t, 200, tell(s, early, node.SimKey).Status)
+	}
+	all, err := strconv.Atoi(jobs("scheduled available running retryable completed"))
+	require.NoError(t, err)
+	require.Greater(t, all, 1)
+	require.LessOrEqual(t, all, 2+int(time.Since(began)/(5*time.Second)), "one for every five seconds")
+	s.Becomes("completed", s.Status(id, token))
+}
+
 // TestNoticesAreSigned sends notices that are not the provider's, or too large.
 func TestNoticesAreSigned(t *testing.T) {
 	t.Parallel()
@@ -104,7 +135,7 @@ func TestNoticesAreSigned(t *testing.T) {
 	require.Equal(t, 413, tell(s, strings.Repeat(" ", 256<<10+1), node.SimKey).Status)
 	require.Equal(t, 401, tell(s, strings.Repeat(" ", 256<<10), "sk_test_another").Status, "it is read up to the limit")
 	require.Equal(t, 200, tell(s, charged("x", 1)+strings.Repeat(" ", 200<<10), node.SimKey).Status)
-	require.Equal(t, 404, post("stripe", "{}").Status)
+	require.Equal(t, 404, post("cheques", "{}").Status)
 	require.Equal(t, 1, kept(s))
 }
 

@@ -18,7 +18,7 @@ import (
 	"boxoffice/edge/payments/paysim"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 )
 
 // modes has the payment simulator misbehave.
@@ -87,7 +87,7 @@ func shortWindow(s *nodetest.Shop, id, token string) string {
 	s.T.Helper()
 	order, err := engine.ParseID(id)
 	require.NoError(s.T, err)
-	_, err = s.Cluster().Ask(s.T.Context(), engine.EventRef(order.Event()), event.BeginPayment{
+	_, err = s.Cluster().Ask(s.T.Context(), engine.EventRef(order.Event()), ledger.BeginPayment{
 		Order: order, Provider: "paystack", Number: secrets.OrderNumber(order),
 	})
 	require.NoError(s.T, err)
@@ -108,7 +108,7 @@ func TestPay(t *testing.T) {
 		require.Contains(t, r.Body, "PROVIDER_NOT_CONFIGURED")
 		require.Empty(t, r.Header.Get("Retry-After"))
 	}
-	s.Call("POST", "/orders/"+id+"/pay?token="+token, nodetest.Object{"provider": "stripe"}).Invalid("provider", "enum")
+	s.Call("POST", "/orders/"+id+"/pay?token="+token, nodetest.Object{"provider": "cheques"}).Invalid("provider", "enum")
 	s.Call("POST", "/orders/"+id+"/pay?token="+token, nodetest.Object{"payCurrency": nodetest.Text(21)}).Invalid("payCurrency", "max_length")
 	require.Empty(t, s.Order(id, token).Data("payments"), "nothing was begun")
 	require.Equal(t, "pending", s.Verify(id, token).Is(200, "").Str("status"))

@@ -42,7 +42,9 @@ func TestProceeds(t *testing.T) {
 	require.Nil(t, list.Data("nextCursor"))
 	s.Own("GET", "/organizer/payouts?limit=0", nil).Invalid("limit", "minimum")
 	s.Own("GET", "/organizer/payouts?orgId=999999", nil).Is(404, "NOT_FOUND")
-	s.Own("GET", "/organizer/payouts/1", nil).Is(404, "NOT_FOUND")
+	s.Own("GET", "/organizer/payouts/1", nil).Is(404, "PAYOUT_NOT_FOUND")
+	s.Own("GET", "/organizer/payouts/1?orgId=999999", nil).Is(404, "NOT_FOUND")
+	s.Call("GET", "/organizer/payouts/1", nil).Is(401, "UNAUTHORIZED")
 	s.Call("GET", "/organizer/payouts", nil).Is(401, "UNAUTHORIZED")
 	s.As(s.Key(nodetest.Object{"scopes": []string{"orders:read"}}).Str("secret")).Own("GET", "/organizer/payouts", nil).Is(403, "FORBIDDEN")
 }

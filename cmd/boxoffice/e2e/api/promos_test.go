@@ -1,6 +1,8 @@
 package api
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -182,6 +184,73 @@ func TestPromoCodeInOrders(t *testing.T) {
 	place(once, types[0], 1).Is(201, "")
 }
 
+// TestCodesThatTakeNothingOff orders what costs nothing with a code: the order is refused, whoever
+// asks before is told so, and the code's one use is left for somebody who pays.
+func TestCodesThatTakeNothingOff(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	_, types := s.Sell(nil, nodetest.With(nodetest.TypeBody(0, 10), nodetest.Object{"type": "free"}), nodetest.TypeBody(20, 10))
+	s.Own("POST", promosPath, promoBody(nodetest.Object{"maxUses": 1})).Is(201, "")
+	place := func(of string) nodetest.Answer {
+		return s.Call("POST", "/orders", nodetest.With(nodetest.OrderBody("ada@example.org", of, 1), nodetest.Object{"promoCode": "EARLY-10"}))
+	}
+	place(types[0]).Refused(409, "PROMO_CODE_INVALID", nodetest.Object{"reason": "NOT_APPLICABLE_TO_THESE_TICKETS"})
+	told := s.Call("POST", "/tickets/promo/validate", nodetest.Object{"code": "early-10", "ticketTypeIds": []any{types[0]}, "subtotal": 0}).Is(200, "")
+	require.Equal(t, "NOT_APPLICABLE_TO_THESE_TICKETS", told.Str("reason"))
+	require.Equal(t, false, told.Data("valid"))
+	place(types[1]).Is(201, "")
+	place(types[1]).Refused(409, "PROMO_CODE_INVALID", nodetest.Object{"reason": "MAX_USES_REACHED"})
+}
+
+// TestPromoVerdictsAreTheOrders asks what codes take off a cart, and then orders it: to the cent the
+// same, or refused for the same reason.
+func TestPromoVerdictsAreTheOrders(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	_, types := s.Sell(nil, nodetest.TypeBody(19.99, 100), nodetest.TypeBody(50, 100), nodetest.With(nodetest.TypeBody(0, 100), nodetest.Object{"type": "free"}))
+	codes := []nodetest.Object{
+		{"code": "EIGHTH", "discountValue": 12.5},
+		{"code": "THIRD", "discountValue": 33.33, "applicableTypes": []any{types[0]}},
+		{"code": "ALL", "discountValue": 100},
+		{"code": "FLAT", "discountType": "flat", "discountValue": 10, "applicableTypes": []any{types[1]}},
+		{"code": "FLAT-ALL", "discountType": "flat", "discountValue": 33.34},
+		{"code": "RICH", "discountValue": 10, "minOrderValue": 60},
+		{"code": "RICH-OF-ONE", "discountValue": 10, "minOrderValue": 60, "applicableTypes": []any{types[0]}},
+	}
+	carts := [][3]int{{1, 0, 0}, {3, 0, 0}, {0, 1, 0}, {3, 1, 0}, {2, 1, 1}, {0, 0, 2}}
+	for _, code := range codes {
+		name := s.Own("POST", promosPath, promoBody(code)).Is(201, "").Str("code")
+		for _, cart := range carts {
+			var items []nodetest.Object
+			for i, n := range cart {
+				if n > 0 {
+					items = append(items, nodetest.Object{"ticketTypeId": types[i], "quantity": n})
+				}
+			}
+			told := s.Call("POST", "/tickets/promo/validate", nodetest.Object{"code": name, "items": items}).Is(200, "")
+			o := s.Call("POST", "/orders", nodetest.Object{"guestEmail": fmt.Sprintf("%s-%d%d%d@example.org", strings.ToLower(name), cart[0], cart[1], cart[2]), "items": items, "promoCode": name})
+			if o.Status == 201 {
+				require.Equal(t, true, told.Data("valid"), "%s %v", name, cart)
+				require.Equal(t, o.Str("discount"), told.Str("discount"), "%s %v", name, cart)
+			} else {
+				o.Refused(409, "PROMO_CODE_INVALID", nodetest.Object{"reason": told.Str("reason")})
+				require.Equal(t, []any{false, "0.00"}, []any{told.Data("valid"), told.Data("discount")}, "%s %v", name, cart)
+			}
+		}
+	}
+}
+
+// TestAddressesInOtherLetters orders by both spellings of a domain: they are one mailbox.
+func TestAddressesInOtherLetters(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	_, types := s.OnSale(nodetest.With(nodetest.TypeBody(0, 10), nodetest.Object{"maxPerOrder": 2, "maxPerCustomer": 2}))
+	for _, email := range []string{"ada@m\u00fcller.example", "ada@xn--mller-kva.example"} {
+		s.Call("POST", "/orders", nodetest.OrderBody(email, types[0], 1)).Is(201, "")
+	}
+	s.Call("POST", "/orders", nodetest.OrderBody("ada@M\u00dcLLER.example", types[0], 1)).Is(409, "EXCEEDS_MAX_PER_CUSTOMER")
+}
+
 func TestValidatePromoCode(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
@@ -204,4 +273,43 @@ func TestValidatePromoCode(t *testing.T) {
 	validate(nodetest.Object{"code": nodetest.Absent}).Invalid("code", "required")
 	validate(nodetest.Object{"subtotal": "x"}).Invalid("subtotal", "type")
 	validate(nodetest.Object{"eventId": "no-such-event"}).Is(200, "")
+}
+
+// TestPromoQuote asks what a cart would cost with a code, and then orders it: both say the same, to
+// the last unit.
+func TestPromoQuote(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	_, types := s.OnSale(nodetest.TypeBody(19.99, 50), nodetest.TypeBody(7.35, 50))
+	_, elsewhere := s.OnSale(nodetest.TypeBody(19.99, 50))
+	for code, changes := range map[string]nodetest.Object{
+		"SHARE": {"discountValue": 12.5}, "FLAT": {"discountType": "flat", "discountValue": 10.01}, "ONE": {"discountValue": 33.33, "applicableTypes": []any{types[1]}},
+		"HIGH": {"minOrderValue": 1000}, "ALL": {"discountValue": 100},
+	} {
+		s.Own("POST", promosPath, promoBody(nodetest.With(changes, nodetest.Object{"code": code}))).Is(201, "")
+	}
+	lines := []nodetest.Object{{"ticketTypeId": types[0], "quantity": 3}, {"ticketTypeId": types[1], "quantity": 2}}
+	ask := func(code string, items ...nodetest.Object) nodetest.Answer {
+		return s.Call("POST", "/tickets/promo/validate", nodetest.Object{"code": code, "items": items})
+	}
+	for _, code := range []string{"share", "flat", "one", "all"} {
+		told := ask(code, lines...).Is(200, "")
+		require.Equal(t, true, told.Data("valid"), code)
+		o := s.Call("POST", "/orders", nodetest.Object{"items": lines, "guestEmail": code + "@example.org", "guestName": "Ada", "promoCode": code}).Is(201, "")
+		for _, sum := range []string{"subtotal", "discount", "fees", "total", "currency"} {
+			require.Equal(t, o.Str(sum), told.Str("quote."+sum), "%s %s", code, sum)
+		}
+		require.Equal(t, o.Str("discount"), told.Str("discount"))
+	}
+
+	t.Log("a code that would not hold leaves the whole price")
+	for code, reason := range map[string]string{"high": "BELOW_MIN_ORDER", "nosuch": "CODE_NOT_FOUND"} {
+		told := ask(code, lines...).Is(200, "")
+		require.Equal(t, reason, told.Str("reason"))
+		require.Equal(t, "78.41", told.Str("quote.total"))
+	}
+	told := ask("one", lines[0]).Is(200, "")
+	require.Equal(t, "NOT_APPLICABLE_TO_THESE_TICKETS", told.Str("reason"))
+	ask("share", lines[0], nodetest.Object{"ticketTypeId": elsewhere[0], "quantity": 1}).Invalid("items[1].ticketTypeId", "format")
+	ask("share", nodetest.Object{"ticketTypeId": "00000000-0000-4000-8000-000000000000", "quantity": 1}).Invalid("items[0].ticketTypeId", "format")
 }

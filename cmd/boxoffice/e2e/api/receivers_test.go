@@ -2,10 +2,12 @@ package api
 
 import (
 	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -39,6 +41,14 @@ var receivers = []receiver{
 	{"flutterwave", "Verif-Hash", func(reference string, n int) string {
 		return fmt.Sprintf(`{"event":"charge.completed","data":{"id":%d,"tx_ref":%q,"status":"successful","amount":26.25,"currency":"USD"}}`, n, reference)
 	}, func(string) string { return node.SimKey }},
+	{"stripe", "Stripe-Signature", func(reference string, n int) string {
+		return fmt.Sprintf(`{"id":"evt_%d","type":"checkout.session.completed","data":{"object":{"client_reference_id":%q}}}`, n, reference)
+	}, func(body string) string {
+		at := strconv.FormatInt(time.Now().Unix(), 10)
+		mac := hmac.New(sha256.New, []byte(node.SimKey))
+		mac.Write([]byte(at + "." + body))
+		return "t=" + at + ",v1=" + hex.EncodeToString(mac.Sum(nil))
+	}},
 }
 
 // count is how many rows there are of something.

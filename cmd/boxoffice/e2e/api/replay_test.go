@@ -14,7 +14,7 @@ import (
 	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/engine"
-	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 )
 
@@ -188,7 +188,7 @@ func TestReplayFromTheReleaseBefore(t *testing.T) {
 	day := uint64(time.Now().Unix() / (24 * 3600))
 	binary.BigEndian.PutUint64(scope[2:10], binary.BigEndian.Uint64(scope[2:10])^day*0x9e3779b97f4a7c15)
 	old := engine.NewID(kind.Event(), scope[:10])
-	_, err = s.Cluster().Ask(t.Context(), engine.EventRef(kind.Event()), event.Place{
+	_, err = s.Cluster().Ask(t.Context(), engine.EventRef(kind.Event()), ledger.Place{
 		Order: old, Fingerprint: binary.BigEndian.Uint64(print[:8]), Email: "ada@example.org",
 		Lines: []order.Line{{Type: kind.Number(), Quantity: 1}},
 	})

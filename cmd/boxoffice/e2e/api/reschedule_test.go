@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -85,14 +86,72 @@ func TestReschedule(t *testing.T) {
 	s.Call("POST", "/orders", bookedBody("dan@example.org", typ, nodetest.Object{"reservationDate": day("6"), "reservationSlotId": noon, "quantity": 2})).Is(201, "")
 	ada.Own("POST", path, to(day("6"), noon)).Refused(409, "SLOT_FULL", nodetest.Object{"date": day("6"), "slotId": noon, "requested": 1, "remaining": 0})
 	ada.Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": order.Str("tickets.1.id"), "reason": "I am ill and can't come."}).Is(201, "")
-	ada.Own("POST", "/users/me/tickets/"+order.Str("tickets.1.id")+"/reschedule", to(day("5"), noon)).Refused(409, "REFUND_NOT_ELIGIBLE", nodetest.Object{"reason": "already_requested"})
+	ada.Own("POST", "/users/me/tickets/"+order.Str("tickets.1.id")+"/reschedule", to(day("5"), noon)).Refused(409, "RESCHEDULE_NOT_POSSIBLE", nodetest.Object{"reason": "already_requested"})
 	soon := s.Call("POST", "/orders", bookedBody("ada@example.org", typ, nodetest.Object{"reservationDate": day("0"), "reservationSlotId": noon})).Is(201, "")
 	if soon.Data("tickets.0.refundEligible") == false {
-		ada.Own("POST", "/users/me/tickets/"+soon.Str("tickets.0.id")+"/reschedule", to(day("5"), noon)).Refused(409, "REFUND_NOT_ELIGIBLE", nodetest.Object{"reason": "deadline_passed"})
+		ada.Own("POST", "/users/me/tickets/"+soon.Str("tickets.0.id")+"/reschedule", to(day("5"), noon)).Refused(409, "RESCHEDULE_NOT_POSSIBLE", nodetest.Object{"reason": "too_late"})
 	}
 	_, bound := s.OnSale(nodetest.TypeBody(0, 10))
 	plain := s.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", bound[0], 1)).Is(201, "")
-	ada.Own("POST", "/users/me/tickets/"+plain.Str("tickets.0.id")+"/reschedule", to(day("5"), noon)).Refused(409, "REFUND_NOT_ELIGIBLE", nodetest.Object{"reason": "not_refundable"})
+	ada.Own("POST", "/users/me/tickets/"+plain.Str("tickets.0.id")+"/reschedule", to(day("5"), noon)).Is(400, "NOT_A_RESERVATION_EVENT")
+}
+
+// TestRescheduleReasons moves a ticket of each kind of terms, and one in each state that forbids it.
+func TestRescheduleReasons(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	free := nodetest.TypeBody(0, 1000)
+	event, types := s.Sell(nodetest.Object{
+		"category": "reservations", "endDate": nodetest.Absent, "timezone": "Pacific/Auckland", "reservation": nodetest.Object{"mode": "date_only"},
+	}, free,
+		nodetest.With(free, nodetest.Object{"refundWindowHours": 24}),
+		nodetest.With(free, nodetest.Object{"refundWindowHours": 8760}),
+		nodetest.With(free, nodetest.Object{"refundable": true, "refundWindowHours": 8760}),
+		nodetest.With(free, nodetest.Object{"refundDeadline": nodetest.Stamp(24 * time.Hour)}),
+		nodetest.With(free, nodetest.Object{"refundable": true, "refundDeadline": nodetest.Stamp(24 * time.Hour)}),
+	)
+	days := availability(s, event, "").Is(200, "")
+	ada := s.Buyer("ada@example.org")
+	ticket := func(typ string) string {
+		o := s.Call("POST", "/orders", bookedBody("ada@example.org", typ, nodetest.Object{"reservationDate": days.Str("days.5.date")})).Is(201, "")
+		return o.Str("tickets.0.id")
+	}
+	move := func(id string) (a nodetest.Answer) {
+		s.Becomes("decided", func() string { // until the calendar has acknowledged the order
+			if a = ada.Own("POST", "/users/me/tickets/"+id+"/reschedule", nodetest.Object{"date": days.Str("days.7.date")}); a.Status == 503 {
+				return "unavailable"
+			}
+			return "decided"
+		})
+		return a
+	}
+	refused := func(a nodetest.Answer, reason string) {
+		a.Refused(409, "RESCHEDULE_NOT_POSSIBLE", nodetest.Object{"reason": reason})
+	}
+	for i, late := range []bool{false, false, true, true, false, false} {
+		if a := move(ticket(types[i])); late {
+			refused(a, "too_late")
+		} else {
+			a.Is(200, "")
+		}
+	}
+
+	passed := ticket(types[0])
+	ada.Own("POST", "/tickets/"+passed+"/transfer", nodetest.Object{"toEmail": "bob@example.org"}).Is(201, "")
+	refused(move(passed), "pending_transfer")
+	ada.Own("DELETE", "/tickets/"+passed+"/transfer", nil).Is(200, "")
+	move(passed).Is(200, "")
+
+	last := ticket(types[1])
+	back := s.Call("POST", "/orders", bookedBody("ada@example.org", types[5], nodetest.Object{"reservationDate": days.Str("days.5.date")})).Is(201, "")
+	ada.Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": back.Str("tickets.0.id"), "reason": "I can't come."}).Is(201, "")
+	refused(move(back.Str("tickets.0.id")), "already_requested")
+
+	off := s.Own("PUT", "/organizer/events/"+event, nodetest.Object{"rescheduling": false}).Is(200, "")
+	require.Equal(t, false, off.Data("rescheduling"))
+	refused(move(last), "off")
+	s.Own("DELETE", "/organizer/events/"+event, nil).Is(200, "")
+	move(last).Is(409, "EVENT_CANCELLED")
 }
 
 // TestRescheduleRaces has many holders after the last places of a slot.

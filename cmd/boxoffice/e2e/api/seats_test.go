@@ -28,6 +28,7 @@ func TestSeatsAreBought(t *testing.T) {
 	m := h.Call("GET", h.Path+"seatmap", nil).Is(200, "")
 	require.Len(t, m.Data("seats"), 52)
 	require.Equal(t, "50.00", m.Str("sections.0.price"))
+	require.Equal(t, "52.50", m.Str("sections.0.priceTotal"))
 	require.Equal(t, "stage", m.Str("elements.0.type"))
 
 	held := h.Hold(nodetest.AdaHolds, "stalls-A-1", "stalls-A-2", "nowhere-1").Is(200, "")

@@ -67,7 +67,7 @@ func TestCancelledEverywhere(t *testing.T) {
 		require.Contains(t, page, "is cancelled: it does not take place")
 		require.NotContains(t, page, "data:image/png")
 		require.NotContains(t, page, "door code")
-		require.Equal(t, o.Str("id") == paid.Str("id"), strings.Contains(page, "/api/v1/users/me/refunds"), "who has paid reads how the money comes back")
+		require.Equal(t, o.Str("id") == paid.Str("id"), strings.Contains(page, "/me. What goes back"), "who has paid reads how the money comes back")
 		require.Contains(t, calendar, "STATUS:CANCELLED")
 		require.Contains(t, calendar, "METHOD:CANCEL")
 		require.Contains(t, paper, "Cancelled")
@@ -75,7 +75,7 @@ func TestCancelledEverywhere(t *testing.T) {
 	}
 	m := s.Mail(t, "bob@example.org", "event_cancelled", began)
 	require.Contains(t, m.Text, "you may ask for your money back here")
-	require.Contains(t, m.Text, s.URL+"/users/me/refunds")
+	require.Contains(t, m.Text, strings.TrimSuffix(s.URL, "/api/v1")+"/me")
 	require.Regexp(t, nodetest.OrderLink, m.Text)
 	m = s.Mail(t, "joe@example.org", "event_cancelled", began)
 	require.NotRegexp(t, nodetest.OrderLink, m.Text, "a buyer's order is not shown to whom a ticket was passed on")
@@ -119,6 +119,50 @@ func TestBookedIsTold(t *testing.T) {
 	page, _, _ = papersOf(s, o)
 	require.Contains(t, page, "Noon: "+on("5"))
 	require.NotContains(t, page, "Noon: "+on("3"))
+}
+
+// TestTransferLetters: whoever offered, was offered or took a ticket reads what became of it, and of
+// which ticket.
+func TestTransferLetters(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	_, types := s.OnSale(nodetest.With(nodetest.TypeBody(0, 100), nodetest.Object{"name": "Balcony"}))
+	o := s.Call("POST", "/orders", nodetest.Object{"guestEmail": "ada@example.org", "items": nodetest.Lines(types[0], 2)}).Is(201, "")
+	offer := func(ticket, to, token string) string {
+		began := time.Now()
+		s.Call("POST", "/tickets/"+ticket+"/transfer", nodetest.Object{"toEmail": to, "token": token}).Is(201, "")
+		return claimToken(s, to, began)
+	}
+	first, second := o.Str("tickets.0.id"), o.Str("tickets.1.id")
+
+	t.Log("an offer that is taken back")
+	began := time.Now()
+	offer(second, "cat@example.org", o.Str("accessToken"))
+	s.Call("DELETE", "/tickets/"+second+"/transfer?token="+o.Str("accessToken"), nil).Is(200, "")
+	m := s.Mail(t, "cat@example.org", "transfer_revoked", began)
+	require.Contains(t, m.Text, "ada at example. org has taken back the ticket")
+	require.Contains(t, m.Text, "What:  Balcony\n")
+
+	t.Log("an offer that is claimed")
+	began = time.Now()
+	s.Call("POST", "/tickets/transfers/"+offer(first, "bob@example.org", o.Str("accessToken"))+"/claim", nil).Is(200, "")
+	m = s.Mail(t, "bob@example.org", "attendee_tickets", began)
+	require.Contains(t, m.Text, "ada at example. org has passed a ticket")
+	require.NotContains(t, m.Text, "bought for you")
+	require.Contains(t, m.Text, "Balcony, ticket 1 of 1")
+	m = s.Mail(t, "ada@example.org", "transfer_taken", began)
+	require.Contains(t, m.Text, "bob at example. org has taken the ticket")
+	require.Contains(t, m.Text, "What:  Balcony\n")
+	require.Contains(t, m.Text, o.Str("id"), "her order is hers still")
+
+	t.Log("and passed on again: whoever had it is told, and gets no link to the buyer's order")
+	began = time.Now()
+	bob := s.Buyer("bob@example.org")
+	bob.Own("POST", "/tickets/"+first+"/transfer", nodetest.Object{"toEmail": "eve@example.org"}).Is(201, "")
+	s.Call("POST", "/tickets/transfers/"+claimToken(s, "eve@example.org", began)+"/claim", nil).Is(200, "")
+	m = s.Mail(t, "bob@example.org", "transfer_taken", began)
+	require.Contains(t, m.Text, "eve at example. org has taken the ticket")
+	require.NotContains(t, m.Text, o.Str("id"))
 }
 
 // TestContactIsAnswered: a customer's answer reaches the organization, and not a mailbox that nobody

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/edge/edgetest/hostile"
+	"boxoffice/edge/names"
 )
 
 // seatedBy is an event on sale that is seated by a sample map: sections are sold
@@ -137,7 +139,7 @@ func twoWindows(t *testing.T, b *browser) {
 	t.Log("what somebody holds is not to be had")
 	bob.pick(first)
 	bob.until(`document.getElementById("said").innerText.includes("held by somebody")`)
-	require.Equal(t, "Stalls, row C, seat 105\n$50.00, held by somebody", bob.text("#tip"))
+	require.Equal(t, "Stalls, row C, seat 105\n$52.50, held by somebody", bob.text("#tip"))
 	bob.picked(0)
 
 	t.Log("the service chooses")
@@ -189,7 +191,7 @@ func byKeyboard(t *testing.T, b *browser) {
 	w.press("Enter")
 	w.until(`!document.getElementById("view-list").hidden && document.activeElement.id === "list"`)
 	w.press("Tab")
-	require.Equal(t, "Stalls left — $50.00, 76 of 76 available", focus("innerText"))
+	require.Equal(t, "Stalls left — $52.50, 76 of 76 available", focus("innerText"))
 	w.press("Enter")
 	w.until(`document.querySelector(".row button")`)
 	w.press("Tab")
@@ -202,7 +204,7 @@ func byKeyboard(t *testing.T, b *browser) {
 	require.Equal(t, []string{"stalls-left-B-1"}, w.picked(1))
 	other.shows("stalls-left-B-1", taken)
 	require.Equal(t, "1\nyours", focus("innerText"))
-	require.Contains(t, w.text("#said"), "Stalls left, row B, seat 1 chosen. 1 seat, $50.00.")
+	require.Contains(t, w.text("#said"), "Stalls left, row B, seat 1 chosen. 1 seat, $52.50.")
 	w.press("ArrowRight", "Enter")
 	require.Equal(t, []string{"stalls-left-B-1", "stalls-left-B-3"}, w.picked(2))
 
@@ -277,22 +279,23 @@ func orderOnPhone(t *testing.T, b *browser) {
 	require.Contains(t, w.evaluate("window.told"), "connection is lost")
 	w.forget() // the browser logs that it could not connect
 
-	w.run(`document.getElementById("name").focus()`)
-	w.write("Ada Obi")
-	w.press("Tab")
-	w.write("ada@example.org")
-	w.press("Enter")
-	w.until(`!document.getElementById("pay").hidden`)
-	require.Regexp(t, `^Order [A-Z0-9-]+$`, w.text("#ordered"))
-	require.Contains(t, w.text("#due"), "2 seats, $105.00, of which $5.00 are fees.")
-	require.Equal(t, "Pay $105.00", w.text("#pay"))
-	w.shows("stalls-F-107", gone)
-	w.run(`document.getElementById("done").scrollIntoView()`)
-	w.keep("ordered")
-	w.faultless()
-
-	h.Settle(fmt.Sprint(w.evaluate(`document.getElementById("pay").href`)), "success")
+	t.Log("the checkout has the seats, with the price that the map has told")
+	require.Equal(t, "2 seats, $105.00", w.text("#bar-text"))
+	p := &buyer{window: w, shop: h.Shop, name: "seats-phone", axe: readAxe(t)}
+	p.until(`!document.getElementById("bar-go").disabled`)
+	p.choose("#bar-go")
+	p.step("checkout", "progress")
+	require.Equal(t, "$105.00", w.text(".sum strong"))
+	require.Contains(t, w.text("form"), "Stalls, row F, seat 107")
+	p.fill("#name", "Ada Obi")
+	p.fill("#email", "ada@example.org")
+	p.until(`document.querySelector("form button.wide:not(:disabled)")`)
+	require.Equal(t, "Pay $105.00", w.text("form button.wide"))
+	p.choose("form button.wide")
+	p.choose(`button[value="success"]`)
+	p.until(`location.pathname.startsWith("/o/") && document.querySelectorAll(".pass svg").length`)
 	require.Contains(t, h.Seats("sold"), "stalls-F-107")
+	w.forget() // the provider's page is another server's
 
 	t.Log("a page without an event, and an event without seats, say so")
 	w.load(strings.Replace(h.Page(), "/e/", "/e/no-", 1))
@@ -381,8 +384,12 @@ func hostileTexts(t *testing.T, b *browser) {
 		body := nodetest.SampleMap(t, "theatre")
 		body["name"] = next()
 		for _, section := range body["sections"].([]any) {
-			section.(nodetest.Object)["name"] = next()
 			shown++
+			name := next()
+			if len(name) <= 36 { // some short texts look alike, and no two sections may; a name has 40 characters at most
+				name += " " + strconv.Itoa(shown)
+			}
+			section.(nodetest.Object)["name"] = name
 		}
 		title := next()
 		h := &nodetest.House{Shop: s}
@@ -390,7 +397,7 @@ func hostileTexts(t *testing.T, b *browser) {
 		shown += 4
 		w := b.open(t, h.Page(), laptop)
 		w.shows("stalls-C-105", free)
-		require.Equal(t, strings.Join(strings.Fields(title), " "), strings.Join(strings.Fields(w.text("h1")), " "))
+		require.Equal(t, strings.Join(strings.Fields(names.Clean(title)), " "), strings.Join(strings.Fields(w.text("h1")), " "))
 		w.pick("stalls-C-105")
 		w.picked(1)
 		require.Empty(t, w.evaluate(marked), title)

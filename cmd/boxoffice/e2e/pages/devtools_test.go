@@ -22,7 +22,7 @@ import (
 // browserTime bounds a command to the browser, and what a page is waited for.
 const browserTime = 90 * time.Second
 
-// browser is a headless Chromium of the test's own, driven by the DevTools
+// browser is a headless Chromium, driven by the DevTools
 // protocol (https://chromedevtools.github.io/devtools-protocol) through a pipe.
 type browser struct {
 	pipe *os.File
@@ -45,13 +45,46 @@ type message struct {
 	} `json:"error"`
 }
 
-// openBrowser starts Chromium, or skips the test where there is none.
+// shared is the browser of all tests that run at a time. Their windows share nothing, and a browser
+// of each test's own would cost more than most pages do.
+var shared struct {
+	mu    sync.Mutex
+	b     *browser
+	users int // tests that have it open
+	close func(testing.TB)
+}
+
+// openBrowser returns the shared browser until the test ends, or skips the test where there is no
+// Chromium. The first test starts the browser, and the last one that has it open ends it.
 func openBrowser(t testing.TB) *browser {
 	t.Helper()
-	path := persisttest.Program(t, "make page-test installs it", "chromium", "chromium-headless-shell", "chromium-browser", "google-chrome")
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.users == 0 {
+		shared.b, shared.close = startBrowser(t)
+	}
+	shared.users++
+	t.Cleanup(func() {
+		shared.mu.Lock()
+		defer shared.mu.Unlock()
+		if shared.users--; shared.users == 0 {
+			shared.close(t)
+		}
+	})
+	return shared.b
+}
+
+// startBrowser starts Chromium. The function that it returns ends it.
+func startBrowser(t testing.TB) (*browser, func(testing.TB)) {
+	t.Helper()
+	path := persisttest.Program(t, "make page-test installs it", "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+	profile, err := os.MkdirTemp("", "browser") //nolint:usetesting // it outlives the test that starts the browser
+	require.NoError(t, err)
 	ours, theirs := pipe(t), pipe(t)
-	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-		"--no-first-run", "--disable-background-networking", "--lang=en-GB", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
+	// A key counts although the page's first frame is still under way, and no window waits behind another.
+	cmd := exec.Command(path, "--allow-pre-commit-input", "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding",
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+		"--no-first-run", "--disable-background-networking", "--lang=en-GB", "--remote-debugging-pipe", "--user-data-dir="+profile)
 	cmd.ExtraFiles = []*os.File{theirs.read, ours.write} // 3: commands, 4: what it says
 	require.NoError(t, cmd.Start())
 	require.NoError(t, theirs.read.Close())
@@ -62,13 +95,13 @@ func openBrowser(t testing.TB) *browser {
 		defer close(done)
 		b.listen(ours.read)
 	}()
-	t.Cleanup(func() {
+	return b, func(t testing.TB) {
 		b.send(t, "", "Browser.close", nil, nil)
 		_ = cmd.Wait() // its status says nothing more
 		<-done
 		_, _ = theirs.write.Close(), ours.read.Close()
-	})
-	return b
+		require.NoError(t, os.RemoveAll(profile))
+	}
 }
 
 type ends struct{ read, write *os.File }
@@ -178,6 +211,9 @@ func (b *browser) open(t testing.TB, url string, as size) *window {
 	b.send(t, "", "Target.attachToTarget", params{"targetId": made.TargetID, "flatten": true}, &made)
 	t.Cleanup(func() {
 		b.send(t, "", "Target.disposeBrowserContext", params{"browserContextId": made.BrowserContextID}, nil)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.windows, made.SessionID)
 	})
 	at := strings.SplitAfterN(url, "/", 4)
 	w := &window{browser: b, t: t, session: made.SessionID, origin: strings.Join(at[:3], "")}
@@ -294,7 +330,7 @@ func (w *window) until(expression string) time.Duration {
 		const end = performance.now() + `+strconv.FormatInt((browserTime/2).Milliseconds(), 10)+`;
 		while (!(`+expression+`)) {
 			if (performance.now() > end) return false;
-			await new Promise((resolve) => setTimeout(resolve, 5));
+			await new Promise((resolve) => setTimeout(resolve, 20));
 		}
 		return true`)
 	require.Equal(w.t, true, w.evaluate(look), "never: %s\n%v", expression, w.evaluate(`document.body.innerText`))

@@ -6,4 +6,5 @@ import (
 	"boxoffice/cmd/boxoffice/nodetest"
 )
 
-func TestMain(m *testing.M) { nodetest.Main(m) }
+// TestMain runs few pages at a time: they are busy, unlike other scenarios.
+func TestMain(m *testing.M) { nodetest.Main(m, 3) }

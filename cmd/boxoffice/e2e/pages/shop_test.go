@@ -61,7 +61,7 @@ func (b *buyer) until(expression string) {
 	b.t.Helper()
 	for end := time.Now().Add(browserTime / 2); ; {
 		var r struct{ Result struct{ Value any } }
-		refused := b.try(b.t, b.session, "Runtime.evaluate", params{"expression": "!!(" + expression + ")", "returnByValue": true}, &r)
+		refused := b.try(b.t, b.session, "Runtime.evaluate", params{"expression": "!!(" + expression + ")", "returnByValue": true, "userGesture": true}, &r)
 		if refused == "" && r.Result.Value == true {
 			return
 		}
@@ -78,11 +78,10 @@ func (b *buyer) there(selector string) {
 	b.until(fmt.Sprintf(`!!document.querySelector(%q)`, selector))
 }
 
-// choose clicks on something, as a keyboard does.
+// choose clicks on something as soon as it is there, as a keyboard does.
 func (b *buyer) choose(selector string) {
 	b.t.Helper()
-	b.there(selector)
-	b.evaluate(fmt.Sprintf(`document.querySelector(%q).click()`, selector))
+	b.until(fmt.Sprintf(`(e => e && (e.click(), true))(document.querySelector(%q))`, selector))
 }
 
 // insist clicks on a button until something is there. A busy server refuses passwords that
@@ -104,8 +103,7 @@ func (b *buyer) insist(button, selector string) {
 // fill types a text into a field.
 func (b *buyer) fill(selector, text string) {
 	b.t.Helper()
-	b.there(selector)
-	b.evaluate(fmt.Sprintf(`(() => { const f = document.querySelector(%q); f.focus(); f.select(); })()`, selector))
+	b.until(fmt.Sprintf(`(f => f && (f.focus(), f.select(), true))(document.querySelector(%q))`, selector))
 	b.write(text)
 }
 

@@ -80,6 +80,9 @@ func (e *exposure) compare(t *testing.T) {
 		require.Equal(t, strings.Split(strings.TrimSpace(string(golden)), "\n"), lines, "answers to %s; see -rewrite", audience)
 	}
 	for line := range e.lines[audienceNobody] {
+		if strings.HasPrefix(line, "getQueue data.you.") {
+			continue // what it shows to the visitor whose token was sent
+		}
 		if strings.HasPrefix(line, "get") || strings.HasPrefix(line, "list") || strings.HasPrefix(line, "discover") {
 			require.NotRegexp(t, secretNames, line)
 		}

@@ -141,6 +141,9 @@ func TestHostileBodies(t *testing.T) {
 				if i == 2 && slices.Contains([]string{"branding", "seoData", "velocity", "pageTheme", "mapCoordinates", "buyer"}, name) {
 					continue // they take it
 				}
+				if i == 1 && slices.Contains([]string{"password", "qrData", "ticketCode", "shortCode"}, name) {
+					continue // whatever is typed or scanned is compared with what is known, and has a verdict
+				}
 				raw := maps.Clone(tg.body)
 				raw[name] = json.RawMessage(v)
 				bad[fmt.Sprintf("%s %d", name, i)] = strings.ReplaceAll(encodeRaw(t, raw), "\n", "")

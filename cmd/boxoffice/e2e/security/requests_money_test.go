@@ -1,6 +1,10 @@
 package security
 
-import "boxoffice/cmd/boxoffice/nodetest"
+import (
+	"time"
+
+	"boxoffice/cmd/boxoffice/nodetest"
+)
 
 // moneyRequests are those about orders that an organization makes, and its wallet.
 func (w *world) moneyRequests() map[string]func() request {
@@ -11,7 +15,12 @@ func (w *world) moneyRequests() map[string]func() request {
 	}
 	return map[string]func() request{
 		"listPayouts": w.ours,
-		"refundAll":   func() request { return naming("id", w.Draft(nil)).with(nodetest.Object{"reason": "r"}) },
+		"getPayout": func() request {
+			r := w.ours()
+			r.params, r.absent = map[string]string{"id": "1"}, "PAYOUT_NOT_FOUND"
+			return r
+		},
+		"refundAll": func() request { return naming("id", w.Draft(nil)).with(nodetest.Object{"reason": "r"}) },
 		"getRefundAll": func() request {
 			event := w.Draft(nil)
 			w.Own("POST", "/organizer/events/"+event+"/refund-all", nodetest.Object{"reason": "r"}).Is(200, "")
@@ -21,6 +30,17 @@ func (w *world) moneyRequests() map[string]func() request {
 			order, _ := w.Place(w.email(), w.free, 1)
 			return naming("id", order)
 		},
+		"markPaid": func() request {
+			order, _ := w.transferring()
+			return naming("id", order).with(nodetest.Object{"amount": 1, "reference": "r", "note": "n"})
+		},
+		"importStatement": func() request {
+			_, reference := w.transferring()
+			r := w.ours()
+			r.raw = "Date,Amount,Currency,Payer Name,Payment Reference,TransferWise ID\n01-03-2027,1.00,USD,Ada," + reference + "," + w.name() + "\n"
+			return r
+		},
+		"listReceipts": w.ours,
 		"giveTickets": func() request {
 			return given(nodetest.Object{"ticketTypeId": w.free, "recipients": []nodetest.Object{{"email": w.email(), "name": "Ada"}}, "note": "n"})
 		},
@@ -36,4 +56,13 @@ func (w *world) moneyRequests() map[string]func() request {
 			})
 		},
 	}
+}
+
+// transferring places an order that waits for a transfer, which needs a sale that goes on for days.
+func (w *world) transferring() (order, reference string) {
+	later := nodetest.Object{"startDate": nodetest.Stamp(20 * 24 * time.Hour), "endDate": nodetest.Stamp(21 * 24 * time.Hour)}
+	_, types := w.Sell(later, nodetest.With(nodetest.TypeBody(25, 10), nodetest.Object{"saleEnd": nodetest.Stamp(5 * 24 * time.Hour)}))
+	order, token := w.Place(w.email(), types[0], 1)
+	told := w.Call("POST", "/orders/"+order+"/pay?token="+token, nodetest.Object{"provider": "transfer"}).Is(200, "")
+	return order, told.Str("transfer.reference")
 }

@@ -90,7 +90,10 @@ func (w *world) refundRequests() map[string]func() request {
 			buyer, ticket := w.buyer()
 			return naming("id", buyer.Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": ticket, "reason": illness}).Is(201, "").Str("id")).by(buyer.Token)
 		},
-		"listRefunds":   listed,
+		"listRefunds": func() request {
+			w.manualRefund()
+			return listed()
+		},
 		"getRefund":     asked,
 		"approveRefund": func() request { return asked().with(nodetest.Object{"amount": 1, "note": "n"}) },
 		"denyRefund":    func() request { return asked().with(nodetest.Object{"reason": "no"}) },

@@ -2,11 +2,13 @@ package security
 
 import (
 	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base32"
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +27,7 @@ type request struct {
 	query      string
 	headers    []string          // that prove who sends the body
 	body       nodetest.Object   // nil: it reads none
+	raw        string            // the body, if it is no JSON
 	file       *nodetest.Upload  // nil: it takes none
 	ids        map[string]string // what members of the body name, and ?parameters of the query, by kind
 	token      string            // of the order that it names
@@ -33,6 +36,7 @@ type request struct {
 	market     bool              // everybody may ask it of a public event: another's is one that they do not see
 	perishable bool              // its body is good for some minutes at most
 	mailbox    bool              // it asks for a session whose address is proven
+	absent     string            // the code of the 404 that everybody who may is answered: there is none of it yet
 }
 
 // requests make, for every operation, a request that is granted: a new one each
@@ -56,6 +60,7 @@ func (w *world) requests() map[string]func() request {
 		w.buyerRequests(),
 		w.peopleRequests(),
 		w.waitlistRequests(),
+		w.roomRequests(),
 		w.customerRequests(),
 		w.analyticsRequests(),
 		w.learningRequests(),
@@ -347,7 +352,7 @@ func (w *world) promoRequests() map[string]func() request {
 		"updatePromoCode": func() request { return code().with(body()) },
 		"deletePromoCode": code,
 		"validatePromoCode": func() request {
-			return request{}.with(nodetest.Object{"code": "SUMMER", "eventId": w.eventID, "ticketTypeIds": []any{w.paid}, "subtotal": 10})
+			return request{}.with(nodetest.Object{"code": "SUMMER", "eventId": w.eventID, "ticketTypeIds": []any{w.paid}, "subtotal": 10, "items": []nodetest.Object{{"ticketTypeId": w.paid, "quantity": 2}}})
 		},
 	}
 }
@@ -507,12 +512,26 @@ func (w *world) orderRequests() map[string]func() request {
 			id, token := w.Place(w.email(), w.paid, 1)
 			return request{body: nodetest.Object{"orderId": id}, ids: map[string]string{"orderId": kindOrder}, token: token}
 		},
-		"getPayment": func() request { return paid("orderId") },
-		"listCoins":  func() request { return request{} },
+		"getPayment":     func() request { return paid("orderId") },
+		"listCoins":      func() request { return request{} },
+		"listPayMethods": func() request { return request{} },
 		"receiveFlutterwaveNotice": func() request {
 			r := request{}.with(nodetest.Object{})
 			r.headers = []string{"Verif-Hash", node.SimKey}
 			return r
+		},
+		"receiveStripeNotice": func() request {
+			at := strconv.FormatInt(time.Now().Unix(), 10)
+			mac := hmac.New(sha256.New, []byte(node.SimKey))
+			mac.Write([]byte(at + ".{}"))
+			r := request{}.with(nodetest.Object{})
+			r.headers = []string{"Stripe-Signature", "t=" + at + ",v1=" + hex.EncodeToString(mac.Sum(nil))}
+			return r
+		},
+		"receiveMollieNotice": func() request {
+			mac := hmac.New(sha256.New, []byte(node.SimKey))
+			mac.Write([]byte("notice of none"))
+			return request{query: "&reference=none&sig=" + hex.EncodeToString(mac.Sum(nil))}
 		},
 		"receiveNOWPaymentsNotice": func() request {
 			mac := hmac.New(sha512.New, []byte(node.SimKey))
@@ -591,6 +610,7 @@ const (
 	kindCourse      = "course"
 	kindLesson      = "lesson"
 	kindCertificate = "certificate"
+	kindPayout      = "payout"
 )
 
 // kindsOfParams are what parameters name wherever they stand.
@@ -628,6 +648,7 @@ var kindsInPaths = map[string]string{
 	"/orders/":              kindOrder,
 	"/organizations/":       kindOrg,
 	"/promo-codes/":         kindPromo,
+	"/payouts/":             kindPayout,
 	"/refunds/":             kindRefund,
 	"/reports/":             kindReport,
 	"/reviews/":             kindReview,

@@ -14,6 +14,7 @@ const words = {
   },
   issues: {} as Record<string, string>,
   fields: {
+    opensAt: 'Opening', registersFrom: 'Joining', admitPerMinute: 'Pace', holdMinutes: 'Minutes to order', partyMax: 'People an entry',
     title: 'Title', category: 'Category', startDate: 'Begins', endDate: 'Ends', doorOpenTime: 'Doors open', timezone: 'Time zone', description: 'Description', shortDesc: 'In one line', venueName: 'Place', venueAddress: 'Address', venueCity: 'City', venueCountry: 'Country',
     onlineLink: 'Link', coverImage: 'Picture', currency: 'Currency', name: 'Name', price: 'Price', quantityTotal: 'How many', saleStart: 'Sale begins', saleEnd: 'Sale ends', maxPerOrder: 'At most an order', maxPerCustomer: 'At most a buyer', ticketTypes: 'Tickets', email: 'E-mail', password: 'Password', organizationName: 'Name of your organization', amount: 'Amount', reason: 'Reason', url: 'Address', events: 'Events', scopes: 'May', presaleCode: 'Presale code', file: 'File',
     code: 'Code', discountType: 'It takes off', discountValue: 'How much', validFrom: 'Good from', validUntil: 'Good until', maxUses: 'Uses in all', maxUsesPerCustomer: 'Uses a buyer', minOrderValue: 'Least order', applicableTypes: 'Good for', reservation: 'Booking',
@@ -31,7 +32,7 @@ const words = {
   },
   categories: { concerts: 'Concerts', festivals: 'Festivals', nightlife: 'Nightlife', theatre: 'Theatre', comedy: 'Comedy', arts: 'Art', sports: 'Sports', conferences: 'Conferences', workshops: 'Workshops', food: 'Food and drink', family: 'Family', community: 'Community', reservations: 'Bookings by date', 'online-course': 'Online course' } as Record<string, string>,
   event: {
-    tabs: { details: 'Details', tickets: 'Tickets', promos: 'Promo codes', seating: 'Seats', attendees: 'Guests', live: 'Live' }, number: (n: string) => `No. ${n}`,
+    tabs: { details: 'Details', tickets: 'Tickets', promos: 'Promo codes', seating: 'Seats', attendees: 'Guests', live: 'Live', room: 'Waiting room' }, number: (n: string) => `No. ${n}`,
     publish: 'Put on sale', published: 'The event is public. Tickets sell as soon as their sale begins.', shop: 'See it in the shop', addTickets: 'Add tickets', where: 'Where', physical: 'At a place', online: 'Online', hybrid: 'Both',
     linkHint: 'Only those who have a ticket see it.', look: 'What buyers read', descriptionHint: 'At least 50 characters.', coverHint: 'Without a picture we draw one. JPEG, PNG, WebP or GIF.', coverOwn: 'Used when you save.', terms: 'Terms', visible: 'Who finds it', visibility: { public: 'Everybody', unlisted: 'Those who have its link', private: 'Nobody' } as Record<string, string>,
     absorb: 'We pay the fees: buyers pay what the ticket costs, and no more', create: 'Save as draft', withdraw: 'Withdraw', unpublish: 'Take off sale', unpublished: 'The event is a draft again.', cancel: 'Cancel the event', cancelled: 'The event is cancelled.', cancelSure: 'Nothing of it is sold any more, and it cannot be put on sale again. Those who have tickets see that it is cancelled.', cancelReason: 'What should buyers know?', delete: 'Delete the draft', deleteSure: 'The draft is gone for good, with its ticket types.', deleted: 'The draft is deleted.',

@@ -9,3 +9,15 @@ export function linkToken(): string {
   addEventListener('hashchange', () => location.reload());
   return (history.state as { token?: string } | null)?.token ?? '';
 }
+
+const place = 'signed-in';
+
+/** comeBack has signing in lead back to this page. */
+export const comeBack = () => sessionStorage.setItem(place, location.pathname);
+
+/** wayBack is the page that asked for signing in, once. */
+export function wayBack(): string {
+  const path = sessionStorage.getItem(place) ?? '';
+  sessionStorage.removeItem(place);
+  return path;
+}

@@ -7,6 +7,10 @@ const words = {
     request: 'Wenn du um Hilfe bittest, nenne diese Anfrage:', wait: 'Zu viele Anfragen aus deinem Netz. Warte einen Moment.', copy: 'Kopieren',
   },
   free: 'Frei', from: (price) => `ab ${price}`, soldOut: 'Ausverkauft', ended: 'Vorbei', cancelled: 'Abgesagt', soon: 'Bald',
+  categories: {
+    concerts: 'Konzerte', festivals: 'Festivals', nightlife: 'Nachtleben', theatre: 'Theater', comedy: 'Comedy', arts: 'Kunst', sports: 'Sport', conferences: 'Konferenzen', workshops: 'Workshops', food: 'Essen und Trinken', family: 'Familie', community: 'Nachbarschaft', reservations: 'Nach Tag',
+    'online-course': 'Kurse', 'digital-product': 'Digitales', 'e-books': 'E-Books', 'downloadable-files': 'Dateien', 'online-service': 'Online-Dienste', other: 'Anderes',
+  },
   home: {
     title: 'Was läuft', search: 'Suche', placeholder: 'Künstler, Veranstaltung oder Ort', find: 'Suchen', all: 'Alles', fees: 'Alle Preise sind mit Gebühren.',
     none: 'Nichts gefunden.', loosen: 'Versuche es mit weniger Wörtern, oder sieh dir alles an.', everything: 'Alles zeigen', more: 'Mehr zeigen', loading: 'Lädt',
@@ -18,7 +22,7 @@ const words = {
     next: 'Weiter', left: (n) => many(n, 'die letzte', 'noch #'), fewer: (name) => `Eine weniger: ${name}`, more: (name) => `Eine mehr: ${name}`,
     opens: (when) => `Verkauf ab ${when}`, closed: 'Verkauf beendet', until: (when) => `Verkauf bis ${when}`, code: 'Braucht einen Vorverkaufscode',
     about: 'Worum es geht', schedule: 'Ablauf', organizer: 'Veranstalter', questions: 'Fragen', where: 'Wo', doors: (t) => `Einlass ${t}`, online: 'Online', verified: 'Geprüfter Veranstalter',
-    website: 'Website', none: 'Keine Karten im Verkauf.', gone: 'Diese Veranstaltung gibt es hier nicht', goneHint: 'Die Adresse stimmt nicht, oder die Veranstaltung ist nicht mehr öffentlich.', home: 'Was läuft', perOrder: (n) => `höchstens ${n} je Bestellung`, pick: 'Wähle, wie viele', returns: 'Rückgabe',
+    website: 'Website', none: 'Keine Karten im Verkauf.', gone: 'Diese Veranstaltung gibt es hier nicht', goneHint: 'Die Adresse stimmt nicht, oder die Veranstaltung ist nicht mehr öffentlich.', home: 'Was läuft', perOrder: (n) => `höchstens ${n} je Bestellung`, pick: 'Wähle, wie viele', returns: 'Rückgabe', always: 'Sofort für dich', lineup: 'Wer dabei ist', pictures: 'Bilder', share: 'Teilen', copied: 'Die Adresse ist kopiert.', film: (host) => `Film ansehen bei ${host}`,
   },
   booking: {
     date: 'Tag', before: 'Monat davor', after: 'Monat danach', full: 'Ausgebucht', closed: 'Geschlossen', left: (n) => many(n, 'noch # Platz', 'noch # Plätze'),
@@ -30,9 +34,21 @@ const words = {
   checkout: {
     title: 'Kasse', back: 'Zurück zur Veranstaltung', tickets: 'Karten', you: 'Du', name: 'Name', mail: 'E-Mail', mailHint: 'Dorthin gehen die Karten.', payment: 'Zahlung',
     code: 'Ich habe einen Code', promo: 'Rabattcode', presale: 'Vorverkaufscode', pay: (sum) => `${sum} zahlen`, get: 'Karten holen', total: 'Summe', empty: 'Nichts gewählt.',
-    how: 'Du zahlst auf der Seite des Zahlungsdienstes und kommst hierher zurück.', nothing: 'Es ist nichts zu zahlen.', busy: 'Einen Moment', summary: 'Hier fehlt noch etwas:',
+    backSeats: 'Zurück zu den Plätzen', seatsHeld: (time) => `Deine Plätze bleiben dir noch ${time}.`, heldLeft: 'Zeit, die dir die Plätze bleiben', seatsOver: 'Die Zeit für deine Plätze ist um. Vielleicht sind sie noch frei: Wähle sie neu.', seatsGone: 'Einer deiner Plätze gehört inzwischen jemand anderem. Wähle einen anderen.',
+    apply: 'Einlösen', applied: (off) => `Der Code nimmt ${off} weg.`,
+    codes: {
+      CODE_NOT_FOUND: 'Diesen Code gibt es für diese Veranstaltung nicht.', NOT_YET_ACTIVE: 'Dieser Code gilt noch nicht.', EXPIRED: 'Dieser Code gilt nicht mehr.', MAX_USES_REACHED: 'Dieser Code ist aufgebraucht.',
+      BELOW_MIN_ORDER: 'Für diesen Code ist die Bestellung zu klein.', NOT_APPLICABLE_TO_THESE_TICKETS: 'Dieser Code gilt für andere Karten.',
+    },
+    admitted: (time) => `Du bist dran: Bestellen kannst du noch ${time}.`, admittedOver: 'Deine Zeit zum Bestellen ist um. Die Bestellung führt zurück in den Warteraum.', shared: 'Mit diesem Platz hat schon jemand anderes bestellt. Bestelle mit der E-Mail-Adresse, mit der du dich eingetragen hast.',
+    nothing: 'Es ist nichts zu zahlen.', busy: 'Einen Moment', summary: 'Hier fehlt noch etwas:',
     held: (n) => `Deine Karten bleiben dir von hier an ${n} Minuten.`,
     short: 'Es sind weniger da, als du willst. Wähle neu.', needName: 'Bitte nenne deinen Namen.', needMail: 'Bitte nenne eine Adresse, die Post erreicht.', resumed: 'Du hast eine offene Bestellung für diese Veranstaltung.', resume: 'Zur Bestellung',
+  },
+  pay: {
+    how: 'Wie du zahlst', card: 'Bankkarte', cardHint: (name) => `und was ${name} sonst anbietet; du zahlst dort und kommst hierher zurück`, coins: 'Krypto', coinsHint: (minutes) => `Bitcoin und andere, binnen ${minutes} Minuten an eine Adresse gesendet`,
+    coin: 'Münze', none: (currency) => `In ${currency} lässt sich gerade nichts zahlen. Frage bitte den Veranstalter.`, on: (network) => `Nur im Netz ${network}: Was in einem anderen gesendet wird, ist verloren.`,
+    memo: 'Mit diesem Vermerk (memo, tag)', arrived: (have, of, coin) => `${have} von ${of} ${coin} sind da.`, address: 'QR-Code der Adresse', other: 'Anders zahlen', timeLeft: 'Zeit zum Zahlen',
   },
   order: {
     number: (n) => `Bestellung ${n}`, loading: 'Deine Bestellung wird gesucht', done: 'Deine Karten', doneHint: (mail) => `Die Karten gehen auch an ${mail}.`, print: 'Drucken', door: 'Türcode', row: 'Reihe', seat: 'Platz',
@@ -42,7 +58,8 @@ const words = {
     checking: 'Wir prüfen deine Zahlung', checkingHint: 'Diese Seite sieht von selbst wieder nach. Du musst nicht zweimal zahlen: Ist die Zahlung da, steht es hier, und wir schreiben dir.',
     slow: 'Noch keine Nachricht vom Zahlungsdienst', slowHint: 'Hast du gezahlt, so ist dein Geld sicher: wir fragen weiter und schreiben dir. Wenn nicht, kannst du jetzt zahlen.',
     failed: 'Die Zahlung hat nicht geklappt', failedHint: (time) => `Deine Karten bleiben dir noch ${time}. Du kannst es noch einmal versuchen.`, expired: 'Die Zeit zum Zahlen ist um', expiredHint: 'Die Karten sind wieder im Verkauf. Wurde trotzdem abgebucht, so kommt das Geld von selbst zurück.',
-    cancelled: 'Diese Bestellung wurde storniert', refunded: 'Diese Bestellung wurde erstattet', again: 'Neu wählen', total: 'Summe', fees: 'Gebühren', discount: 'Rabatt', changes: 'Der Code wechselt alle 30 Sekunden; ein Foto davon gilt nicht.',
+    cancelled: 'Diese Bestellung wurde storniert', refunded: 'Diese Bestellung wurde erstattet', refundedHint: (sum) => `${sum} kommen auf dem gleichen Weg zurück.`, backHint: 'Geld geht auf dem gleichen Weg zurück; Banken brauchen meist 5 bis 10 Tage.',
+    backs: { requested: 'Geld zurück, verlangt', approved: 'Auf dem Weg zurück', denied: 'Geld zurück, abgelehnt', processing: 'Auf dem Weg zurück', processed: 'Zurückgegangen', failed: 'Auf dem Weg zurück', cancelled: 'Geld zurück, nicht mehr verlangt' }, again: 'Neu wählen', total: 'Summe', fees: 'Gebühren', discount: 'Rabatt', changes: 'Der Code wechselt alle 30 Sekunden; ein Foto davon gilt nicht.',
     printed: 'Nenne diesen Code am Einlass. Der QR-Code ist auf deinem Telefon: er wechselt und lässt sich nicht drucken.', used: 'Benutzt', invalid: 'Ungültig', send: (sum, coin) => `Sende ${sum} ${coin} an`, spoken: (n) => `Noch ${n} Minuten`, qr: (name) => `QR-Code der Karte ${name}`, pages: 'Zeig das am Einlass', items: 'Deine Bestellung', look: 'Noch einmal nachsehen',
   },
   claim: {

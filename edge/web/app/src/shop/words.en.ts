@@ -7,6 +7,10 @@ const words = {
     request: 'If you ask for help, name this request:', wait: 'Too many requests from your network. Wait a moment, then try again.', copy: 'Copy',
   },
   free: 'Free', from: (price: string) => `from ${price}`, soldOut: 'Sold out', ended: 'Over', cancelled: 'Cancelled', soon: 'Soon',
+  categories: {
+    concerts: 'Concerts', festivals: 'Festivals', nightlife: 'Nightlife', theatre: 'Theatre', comedy: 'Comedy', arts: 'Arts', sports: 'Sports', conferences: 'Conferences', workshops: 'Workshops', food: 'Food and drink', family: 'Family', community: 'Community', reservations: 'By date',
+    'online-course': 'Courses', 'digital-product': 'Digital', 'e-books': 'E-books', 'downloadable-files': 'Downloads', 'online-service': 'Online services', other: 'Other',
+  },
   home: {
     title: 'What is on', search: 'Search', placeholder: 'Artist, event or place', find: 'Search', all: 'All', fees: 'Prices have all fees in them.',
     none: 'Nothing fits.', loosen: 'Try fewer words, or look at everything.', everything: 'Show everything', more: 'Show more', loading: 'Loading',
@@ -18,7 +22,7 @@ const words = {
     next: 'Continue', left: (n: number) => many(n, 'last one', '# left'), fewer: (name: string) => `One fewer: ${name}`, more: (name: string) => `One more: ${name}`,
     opens: (when: string) => `On sale from ${when}`, closed: 'Sale has ended', until: (when: string) => `On sale until ${when}`, code: 'Needs a presale code',
     about: 'About', schedule: 'Schedule', organizer: 'Organizer', questions: 'Questions', where: 'Where', doors: (t: string) => `Doors ${t}`, online: 'Online', verified: 'Verified organizer',
-    website: 'Website', none: 'No tickets are on sale.', gone: 'This event is not here', goneHint: 'The address may be wrong, or the event is no longer public.', home: 'See what is on', perOrder: (n: number) => `at most ${n} an order`, pick: 'Choose how many', returns: 'Returns',
+    website: 'Website', none: 'No tickets are on sale.', gone: 'This event is not here', goneHint: 'The address may be wrong, or the event is no longer public.', home: 'See what is on', perOrder: (n: number) => `at most ${n} an order`, pick: 'Choose how many', returns: 'Returns', always: 'Yours at once', lineup: 'Who is on', pictures: 'Pictures', share: 'Share', copied: 'The address is copied.', film: (host: string) => `Watch the film at ${host}`,
   },
   booking: {
     date: 'Date', before: 'Earlier month', after: 'Later month', full: 'Fully booked', closed: 'Closed', left: (n: number) => many(n, '# place left', '# places left'),
@@ -30,9 +34,21 @@ const words = {
   checkout: {
     title: 'Checkout', back: 'Back to the event', tickets: 'Tickets', you: 'You', name: 'Name', mail: 'E-mail', mailHint: 'Your tickets go there.', payment: 'Payment',
     code: 'I have a code', promo: 'Promo code', presale: 'Presale code', pay: (sum: string) => `Pay ${sum}`, get: 'Get tickets', total: 'Total', empty: 'Nothing is chosen.',
-    how: 'You pay on the page of the payment provider, and come back here.', nothing: 'There is nothing to pay.', busy: 'One moment', summary: 'This needs your attention:',
+    backSeats: 'Back to the seats', seatsHeld: (time: string) => `Your seats are kept for ${time} more.`, heldLeft: 'Time that the seats are yours', seatsOver: 'The time for your seats is up. They may still be free: choose them again.', seatsGone: 'A seat of yours is somebody else’s by now. Choose another.',
+    apply: 'Apply', applied: (off: string) => `It takes ${off} off.`,
+    codes: {
+      CODE_NOT_FOUND: 'There is no such code for this event.', NOT_YET_ACTIVE: 'This code does not hold yet.', EXPIRED: 'This code has ended.', MAX_USES_REACHED: 'This code was used as often as it may be.',
+      BELOW_MIN_ORDER: 'This order is too small for this code.', NOT_APPLICABLE_TO_THESE_TICKETS: 'This code is for other tickets.',
+    },
+    admitted: (time: string) => `It is your turn: you can order for ${time} more.`, admittedOver: 'Your time to order is over. Ordering leads back to the waiting room.', shared: 'Somebody else has ordered with this place. Order with the e-mail address that you joined with.',
+    nothing: 'There is nothing to pay.', busy: 'One moment', summary: 'This needs your attention:',
     held: (n: string) => `Your tickets are kept for ${n} minutes from here on.`,
     short: 'Fewer are left than you want. Choose anew.', needName: 'Please tell us your name.', needMail: 'Please tell us an address that mail reaches.', resumed: 'You have an open order for this event.', resume: 'Go to it',
+  },
+  pay: {
+    how: 'How you pay', card: 'Card', cardHint: (name: string) => `and what else ${name} offers; you pay on its page and come back here`, coins: 'Crypto', coinsHint: (minutes: number) => `Bitcoin and others, sent to an address within ${minutes} minutes`,
+    coin: 'Coin', none: (currency: string) => `Nothing can be paid in ${currency} at the moment. Please ask the organizer.`, on: (network: string) => `Only on the network ${network}: what is sent on another is lost.`,
+    memo: 'With this memo or tag', arrived: (have: string, of: string, coin: string) => `${have} of ${of} ${coin} have arrived.`, address: 'QR code of the address', other: 'Pay otherwise', timeLeft: 'Time left to pay',
   },
   order: {
     number: (n: string) => `Order ${n}`, loading: 'Looking up your order', done: 'Your tickets', doneHint: (mail: string) => `We mail them to ${mail} too.`, print: 'Print', door: 'Door code', row: 'Row', seat: 'Seat',
@@ -42,7 +58,8 @@ const words = {
     checking: 'We are checking your payment', checkingHint: 'This page looks again by itself. You need not pay twice: if the payment went through, it will show here and we mail you.',
     slow: 'Still no word from the payment provider', slowHint: 'If you have paid, your money is safe: we go on asking, and mail you when it is settled. If you have not, you can pay now.',
     failed: 'The payment did not go through', failedHint: (time: string) => `Your tickets are still kept for ${time}. You can try again.`, expired: 'The time to pay is over', expiredHint: 'The tickets have gone back on sale. If you were charged all the same, the money goes back by itself.',
-    cancelled: 'This order was cancelled', refunded: 'This order was refunded', again: 'Choose again', total: 'Total', fees: 'Fees', discount: 'Discount', changes: 'The code changes every 30 seconds; a picture of it does not admit.',
+    cancelled: 'This order was cancelled', refunded: 'This order was refunded', refundedHint: (sum: string) => `${sum} goes back by the way it came.`, backHint: 'Money goes back by the way it came; banks mostly take 5 to 10 days.',
+    backs: { requested: 'Money back, asked for', approved: 'On its way back', denied: 'Money back, not granted', processing: 'On its way back', processed: 'Went back', failed: 'On its way back', cancelled: 'Money back, no longer asked for' }, again: 'Choose again', total: 'Total', fees: 'Fees', discount: 'Discount', changes: 'The code changes every 30 seconds; a picture of it does not admit.',
     printed: 'Tell this code at the gate. The QR code is on your phone: it changes, so it cannot be printed.', used: 'Used', invalid: 'Not valid', send: (sum: string, coin: string) => `Send ${sum} ${coin} to`, spoken: (n: number) => `${n} minutes left`, qr: (name: string) => `QR code of the ticket ${name}`, pages: 'Show this at the gate', items: 'What you ordered', look: 'Look again',
   },
   claim: {

@@ -24,6 +24,19 @@ export class Session {
     this.#take(await ask(api.POST('/api/v1/auth/2fa-verify', { body: { challengeToken, code } })));
   }
 
+  /** askCode has a login code mailed. What it returns goes with the code: so it stays good whatever others ask for. */
+  async askCode(email: string): Promise<string> {
+    return (await ask(api.POST('/api/v1/auth/token/request', { body: { email } }))).nonce;
+  }
+
+  /** exchange signs in by a mailed code, or returns the challenge that asks for a second factor. */
+  async exchange(email: string, code: string, nonce: string): Promise<string | null> {
+    const answer = await ask(api.POST('/api/v1/auth/token/exchange', { body: { email, code, nonce } }));
+    if (answer.challengeToken) return answer.challengeToken;
+    this.#take(answer as Schemas['Tokens']);
+    return null;
+  }
+
   /** signUp opens an organizer's account, and signs in. */
   async signUp(body: Schemas['Register']) {
     this.#take(await ask(api.POST('/api/v1/auth/register', { body })));

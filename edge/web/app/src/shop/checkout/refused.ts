@@ -16,7 +16,9 @@ export function explainRefusal(error: unknown): string {
     case 'DATE_UNAVAILABLE': return w.booking.unavailable(date, d.reason ?? '');
     case 'EXCEEDS_MAX_PER_ORDER': return date ? w.booking.oneAtATime : '';
     case 'EXCEEDS_MAX_PER_CUSTOMER': return date ? w.booking.most(d.max ?? 0, d.alreadyHeld ?? 0, date) : '';
+    case 'SEAT_TAKEN': return w.checkout.seatsGone;
     case 'TICKET_SOLD_OUT': return w.checkout.short;
+    case 'QUEUE_REQUIRED': return w.checkout.shared;
     default: return '';
   }
 }

@@ -4,7 +4,7 @@ import { api, ask, type Schemas } from '../../shared/api/client';
 import { Refusal } from '../../shared/api/refusal';
 import { now } from '../../shared/clock.svelte';
 import { drop, orderToken } from '../../shared/storage';
-import { pay } from '../pay';
+import type { Choice } from '../pay';
 
 export type Phase = 'loading' | 'noKey' | 'none' | 'trouble' | 'unpaid' | 'checking' | 'slow' | 'failed' | 'done' | 'expired' | 'cancelled' | 'refunded';
 
@@ -15,7 +15,8 @@ export class OrderState {
   order = $state.raw<Schemas['Order'] | null>(null);
   event = $state.raw<Schemas['Event'] | null>(null);
   error = $state.raw<unknown>(null);
-  deposit = $state.raw<Schemas['PayAt'] | null>(null);
+  /** attempt is the attempt to pay that is open, the newest of them; null without one. */
+  readonly attempt = $derived(this.order?.payments.findLast((p) => p.status === 'pending' || p.status === 'processing') ?? null);
   busy = $state(false);
   #slow = $state(false);
   #tries = 0;
@@ -42,8 +43,7 @@ export class OrderState {
       case 'cancelled': return 'cancelled';
       case 'refunded': return 'refunded';
       default: {
-        const open = o.payments.some((p) => p.status === 'pending' || p.status === 'processing');
-        if (open) return this.#slow ? 'slow' : 'checking';
+        if (this.attempt) return this.#slow ? 'slow' : 'checking';
         return o.payments.length ? 'failed' : 'unpaid';
       }
     }
@@ -95,12 +95,14 @@ export class OrderState {
     }
   }
 
-  async pay() {
+  async pay(choice: Choice) {
     this.busy = true;
     try {
-      const at = await pay(this.id, this.token!);
-      this.deposit = at.payAddress ? at : null;
-      if (!at.authorizationUrl) this.busy = false;
+      const { pay } = await import('../pay');
+      const at = await pay(this.id, this.token!, choice);
+      if (at.authorizationUrl) return; // the provider's page is on its way
+      await this.look();
+      this.busy = false;
     } catch (e) {
       this.error = e;
       this.busy = false;

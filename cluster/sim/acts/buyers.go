@@ -1,0 +1,111 @@
+package acts
+
+import (
+	"fmt"
+
+	"boxoffice/engine"
+	"boxoffice/engine/admission"
+	"boxoffice/engine/ledger"
+	"boxoffice/engine/order"
+)
+
+// buyTickets places an order and does with it what buyers do.
+func (s *Script) buyTickets(sh *show) {
+	if len(sh.types) == 0 {
+		return
+	}
+	p := s.newPlace(sh)
+	first := s.Rng.IntN(len(sh.types))
+	for i := range sh.types {
+		ref := sh.types[(first+i)%len(sh.types)]
+		if sh.hall.sellsBySeat(ref.ID) && !s.Chance(.1) {
+			continue
+		}
+		if len(p.Lines) == 0 || s.Chance(.4) {
+			p.Lines = append(p.Lines, order.Line{Type: ref.ID, Quantity: s.Between(1, 4)})
+		}
+		if code := sh.hidden[ref]; code != "" && s.Chance(.7) {
+			p.PresaleCode = code
+		}
+	}
+	if len(p.Lines) > 0 {
+		s.placeOrder(sh, p)
+	}
+}
+
+// newPlace is an order of a new buyer, without lines.
+func (s *Script) newPlace(sh *show) ledger.Place {
+	s.orders++
+	customer := 1 + s.Rng.Uint64N(8)
+	email := fmt.Sprintf("buyer%d@example.com", customer)
+	p := ledger.Place{
+		Order: engine.NumberedID(sh.ref.ID, int64(s.orders)), Fingerprint: s.orders << 8,
+		Email: email, Name: "Buyer", Customer: order.CustomerOf(email),
+	}
+	if sh.judged && !s.Chance(.1) {
+		p.Client = 1 + customer%3
+	}
+	return p
+}
+
+// placeOrder places an order, at times more than once.
+func (s *Script) placeOrder(sh *show, p ledger.Place) {
+	s.nameCode(sh, &p)
+	s.nameDates(sh, &p)
+	s.places[p.Order] = append(s.places[p.Order], &p)
+	s.sendPlace(sh, p, 1+s.Rng.IntN(5))
+	seats := p.Lines[0].Seats
+	if s.Chance(.1) || len(seats) > 1 && s.Chance(.3) { // the same id with another body
+		other := p
+		other.Fingerprint++
+		other.Lines = []order.Line{{Type: p.Lines[0].Type, Quantity: 1}}
+		if len(seats) > 0 {
+			other.Lines[0].Seats = seats[:1]
+		}
+		s.places[p.Order] = append(s.places[p.Order], &other)
+		s.After(s.Between(0, 5*second), func() { s.sendPlace(sh, other, 2) })
+	}
+	if s.Chance(.2) { // the same command again, much later
+		s.After(s.Between(second, 20*second), func() { s.ask(sh.ref, p, 3, nil) })
+	}
+	if s.Chance(.15) {
+		s.After(s.Between(0, 15*second), func() { s.ask(sh.ref, ledger.CancelOrder{Order: p.Order}, 3, nil) })
+	}
+}
+
+func (s *Script) sendPlace(sh *show, p ledger.Place, limit int) {
+	s.ask(sh.ref, p, limit, func(r engine.Reply) {
+		reply, ok := r.(*ledger.OrderReply)
+		if !ok || reply.Order == nil {
+			return
+		}
+		switch o := reply.Order; {
+		case o.Status == order.StatusCompleted:
+			s.scanTickets(sh, o)
+		case o.Unpaid() && s.Chance(.85):
+			s.After(s.Between(millisecond, 3*second), func() { s.payOrder(sh, o, "paystack") })
+			if s.Chance(.15) {
+				s.After(s.Between(millisecond, 9*second), func() { s.payOrder(sh, o, "nowpayments") })
+			}
+		}
+	})
+}
+
+// scanTickets scans an order's tickets, some of them at two gates, and lets happen to them what
+// happens to tickets.
+func (s *Script) scanTickets(sh *show, o *order.Order) {
+	s.playFates(sh, o)
+	for i := range uint32(o.Tickets()) {
+		for s.Chance(.6) {
+			sh.scans++
+			scan := admission.Scan{
+				Ticket: o.FirstTicket + i, Gate: fmt.Sprintf("gate %d", s.Rng.IntN(3)), Method: "qr",
+				Device: fmt.Sprintf("device %d", sh.scans), Key: sh.scans,
+			}
+			if s.Chance(.02) {
+				scan.Ticket = s.Rng.Uint32N(2) * 1_000_000
+			}
+			s.After(s.Between(0, 4*second), func() { s.ask(sh.ref, scan, 1+s.Rng.IntN(5), nil) })
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package acts
+
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
+	"boxoffice/engine/order"
+	"boxoffice/engine/promo"
+)
+
+// org is the organization whose shows these are: a code may be for all of them.
+const org = 1
+
+// openCodes makes the promo codes of a show, and of all shows.
+func (s *Script) openCodes(sh *show) {
+	if !s.fates.on {
+		return
+	}
+	all := engine.PromoRef(org, 1)
+	sh.codes = append(sh.codes, all)
+	if sh.ref.ID == 1 {
+		s.openCode(all, 0)
+	}
+	own := engine.PromoRef(org, 100+sh.ref.ID)
+	sh.codes = append(sh.codes, own)
+	s.openCode(own, sh.ref.ID)
+	for range s.fates.IntN(3) {
+		ref := sh.codes[s.fates.IntN(len(sh.codes))]
+		s.After(second+s.fates.Int64N(s.load.Span), func() { s.changeCode(ref) })
+	}
+}
+
+func (s *Script) openCode(ref engine.Ref, number int64) {
+	d := promo.Details{
+		Discount:  keeper.Discount{Code: "CODE", Percentage: s.fates.chance(.5), Value: 1 + s.fates.Int64N(9_000)},
+		ValidFrom: s.Millis(-3600 * second), ValidUntil: s.Millis(24 * 3600 * second), Event: number,
+		MaxUses: 1 + s.fates.Int64N(12), MaxByCustomer: s.fates.Int64N(4),
+	}
+	if s.fates.chance(.2) {
+		d.MaxUses = 0
+	}
+	if s.fates.chance(.2) {
+		d.MinOrder = 1 + s.fates.Int64N(5_000)
+	}
+	s.ask(ref, promo.Create{Details: d}, 0, nil)
+}
+
+// changeCode is a change of a code's terms, or its end.
+func (s *Script) changeCode(ref engine.Ref) {
+	s.ask(ref, promo.Get{}, 2, func(r engine.Reply) {
+		rec, ok := r.(*promo.Record)
+		switch {
+		case !ok || rec.Disabled:
+		case s.fates.chance(.3):
+			s.ask(ref, promo.Delete{}, 2, nil)
+		default:
+			d := rec.Details
+			d.MaxUses, d.Value = s.fates.Int64N(12), 1+s.fates.Int64N(9_000)
+			s.ask(ref, promo.Update{Details: d, Revision: rec.Revision}, 2, nil)
+		}
+	})
+}
+
+// nameCode has a third of the orders name a code.
+func (s *Script) nameCode(sh *show, p *ledger.Place) {
+	if len(sh.codes) > 0 && s.fates.chance(.35) {
+		p.Promo = &order.Promo{Ref: sh.codes[s.fates.IntN(len(sh.codes))], Code: "CODE"}
+	}
+}

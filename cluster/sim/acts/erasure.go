@@ -1,0 +1,17 @@
+package acts
+
+import (
+	"fmt"
+
+	"boxoffice/engine/event"
+	"boxoffice/engine/order"
+)
+
+// forgetPerson asks a show to erase a person. It brings all orders of the show that name the
+// person, as the edge brings them from the read model.
+func (s *Script) forgetPerson(sh *show, email string) {
+	s.erasures++
+	customer := order.CustomerOf(email)
+	erase := event.Erase{Customer: customer, Pseudonym: order.Pseudonym(fmt.Sprintf("p%d", s.erasures)), Orders: s.truth.OrdersNaming(sh.ref.Home, customer)}
+	s.ask(sh.ref, erase, 1+s.fates.IntN(3), nil)
+}

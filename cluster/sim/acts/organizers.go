@@ -1,0 +1,172 @@
+package acts
+
+import (
+	"fmt"
+
+	"boxoffice/engine"
+	"boxoffice/engine/admission"
+	"boxoffice/engine/event"
+	"boxoffice/engine/inventory"
+	"boxoffice/engine/velocity"
+)
+
+// show is an event of the workload with its ticket types.
+type show struct {
+	ref    engine.Ref
+	types  []engine.Ref
+	seats  engine.Ref
+	hall   *hall                 // nil without seats
+	hidden map[engine.Ref]string // presale codes
+	judged bool                  // by the velocity rules
+	codes  []engine.Ref          // promo codes
+	dates  *dates                // nil of tickets that are for no date of their own
+	scans  uint64
+}
+
+// OpenShow makes an event with its ticket types, and the load on it.
+func (s *Script) OpenShow() {
+	number := int64(len(s.shows) + 1)
+	sh := &show{ref: engine.EventRef(number), seats: engine.SeatmapRef(number), hidden: make(map[engine.Ref]string)}
+	s.shows = append(s.shows, sh)
+	d := event.Details{
+		Title: "show", Category: "music", Currency: "USD", Capacity: event.NoCapacity,
+		OrderWindow: s.Between(2*second, 20*second) / millisecond,
+		StartAt:     s.Millis(4 * 3600 * second), EndAt: s.Millis(6 * 3600 * second),
+	}
+	if s.Chance(.35) {
+		d.OrderWindow = s.Between(20*second, 120*second) / millisecond
+	}
+	if s.Chance(.3) {
+		d.Capacity = s.Between(5, 60)
+	}
+	if sh.judged = s.Chance(.3); sh.judged {
+		d.Velocity = velocity.Limits{
+			OrdersPerBuyer: s.Between(-1, 12), OrdersPerAddress: s.Between(-1, 25), OpenOrdersPerBuyer: s.Between(-1, 6),
+			PresaleTries: s.Between(-1, 5), PaymentAttempts: s.Between(-1, 5),
+		}
+	}
+	if s.Chance(.25) {
+		d.StartAt = s.Millis(s.Between(second, s.load.Span))
+		if s.Chance(.3) {
+			d.EndAt = d.StartAt + s.Between(second, 10*second)/millisecond
+		}
+	}
+	saleEnd := d.EndAt
+	if s.hasDates() {
+		d.Category, d.StartAt, d.EndAt = "reservations", 0, 0
+		s.openDates(sh)
+	}
+	s.ask(sh.ref, event.Create{Details: d}, 0, func(engine.Reply) {
+		for i := range 1 + s.Rng.IntN(3) {
+			s.openType(sh, int64(i+1), saleEnd)
+		}
+		s.publishShow(sh)
+		if s.Chance(.7) && sh.dates == nil {
+			s.openHall(sh)
+		}
+	})
+	s.openCodes(sh)
+	s.openIssues(sh)
+	for range s.load.Orders {
+		s.After(s.Between(50*millisecond, s.load.Span), func() { s.buyTickets(sh) })
+	}
+	for range s.Rng.IntN(6) {
+		s.After(s.Between(second, s.load.Span), func() { s.changeShow(sh) })
+	}
+	if s.lines {
+		s.openLine(sh)
+	}
+	if s.rooms.on {
+		s.openRoom(&room{ref: engine.QueueRef(number)})
+	}
+}
+
+func (s *Script) openType(sh *show, n, end int64) {
+	ref := engine.InventoryRef(sh.ref.ID, n)
+	t := inventory.Details{
+		Name: fmt.Sprintf("type %d", n), Type: "paid", Currency: "USD", Quantity: s.Between(1, 51),
+		SaleStart: s.Millis(-3600 * second), SaleEnd: end, MaxPerOrder: s.Between(1, 6), MaxPerCustomer: s.Between(2, 12),
+	}
+	if s.Chance(.7) {
+		t.Price = s.Between(1, 10_000)
+	}
+	if s.Chance(.2) {
+		t.Quantity = inventory.Unlimited
+	}
+	if s.Chance(.2) {
+		t.SaleStart = s.Millis(s.Between(0, 10*second))
+	}
+	if s.Chance(.2) {
+		t.SaleEnd = s.Millis(s.Between(10*second, 20*second))
+	}
+	if s.Chance(.15) {
+		t.PresaleCode = "fans"
+		sh.hidden[ref] = "fans"
+	}
+	t.WaitlistEnabled = s.lines
+	sh.types = append(sh.types, ref)
+	s.ask(ref, inventory.Create{Details: t}, 0, nil)
+}
+
+// publishShow tries until a ticket type has offered itself.
+func (s *Script) publishShow(sh *show) {
+	s.ask(sh.ref, event.Move{To: event.StatusPublished}, 0, func(r engine.Reply) {
+		if no, refused := r.(*engine.Refusal); refused && no.Code == engine.Validation {
+			s.After(s.Between(50*millisecond, second), func() { s.publishShow(sh) })
+		}
+	})
+}
+
+// changeShow is one change that the organizer makes.
+func (s *Script) changeShow(sh *show) {
+	if len(sh.types) == 0 {
+		return
+	}
+	switch s.Rng.IntN(12) {
+	case 0, 1, 2, 3:
+		s.resizeType(sh.types[s.Rng.IntN(len(sh.types))])
+	case 4, 5:
+		s.changeEvent(sh.ref, func(d *event.Details) { d.Capacity = s.Between(1, 60) })
+	case 6, 7:
+		s.ask(sh.ref, event.Move{To: event.StatusDraft}, 4, func(engine.Reply) {
+			s.After(s.Between(millisecond, 5*second), func() { s.publishShow(sh) })
+		})
+	case 8:
+		s.ask(sh.ref, event.Move{To: event.StatusCancelled, Reason: "rain"}, 4, nil)
+	case 9:
+		s.ask(sh.ref, event.Move{To: event.StatusDraft}, 4, func(engine.Reply) {
+			s.ask(sh.ref, event.Delete{Reason: "rain"}, 4, nil)
+		})
+	case 10:
+		s.ask(sh.ref, event.Delete{Reason: "rain"}, 2, nil)
+	default:
+		s.ask(sh.ref, admission.GateStats{}, 2, nil)
+	}
+}
+
+func (s *Script) resizeType(ref engine.Ref) {
+	s.ask(ref, inventory.Get{}, 3, func(r engine.Reply) {
+		rec, ok := r.(*inventory.Record)
+		if !ok {
+			return
+		}
+		t := rec.Details
+		if t.Quantity == inventory.Unlimited || s.Chance(.1) {
+			t.Quantity = s.Between(1, 60)
+		} else {
+			t.Quantity = max(0, t.Quantity+s.Between(-10, 10))
+		}
+		t.Hidden = s.Chance(.1)
+		s.ask(ref, inventory.Update{Details: t, Revision: rec.Revision}, 3, nil)
+	})
+}
+
+func (s *Script) changeEvent(ref engine.Ref, to func(*event.Details)) {
+	s.ask(ref, event.Get{}, 3, func(r engine.Reply) {
+		if rec, ok := r.(*event.Record); ok && rec.Details != nil {
+			d := *rec.Details
+			to(&d)
+			s.ask(ref, event.Update{Details: d, Revision: rec.Revision}, 3, nil)
+		}
+	})
+}

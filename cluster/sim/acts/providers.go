@@ -1,0 +1,184 @@
+package acts
+
+import (
+	"fmt"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/engine/enginetest"
+	"boxoffice/engine/ledger"
+	"boxoffice/engine/order"
+)
+
+// cash is the payment provider: what it has of each attempt to pay.
+type cash struct {
+	payments map[string]*payment
+	order    []*payment // in the order of their making
+}
+
+// payment is an attempt to pay as its provider knows it.
+type payment struct {
+	show      *show
+	id        engine.OrderID
+	reference string
+	amount    int64
+	received  int64
+	status    string
+}
+
+func newCash() cash { return cash{payments: make(map[string]*payment)} }
+
+// Received is what the provider has of an attempt.
+func (s *Script) Received(reference string) int64 {
+	if p := s.cash.payments[reference]; p != nil {
+		return p.received
+	}
+	return 0
+}
+
+// payOrder begins an attempt; the buyer then pays, or not.
+func (s *Script) payOrder(sh *show, o *order.Order, provider string) {
+	begin := ledger.BeginPayment{Order: o.ID, Provider: provider, Number: enginetest.OrderName(o.ID), WindowMillis: s.Between(0, 10_000)}
+	s.ask(sh.ref, begin, 1+s.Rng.IntN(4), func(r engine.Reply) {
+		reply, ok := r.(*ledger.OrderReply)
+		if !ok || reply.Order == nil {
+			return
+		}
+		for _, a := range reply.Order.Attempts {
+			if a.Provider != provider || !a.Open() || s.cash.payments[a.Reference] != nil {
+				continue
+			}
+			p := &payment{show: sh, id: o.ID, reference: a.Reference, amount: a.Amount, status: order.AttemptPending}
+			s.cash.payments[a.Reference] = p
+			s.cash.order = append(s.cash.order, p)
+			s.ask(sh.ref, ledger.OpenPayment{Order: o.ID, Reference: a.Reference, URL: "https://pay/" + a.Reference}, 2, nil)
+			s.playOut(p, reply.Order.ExpiresAt)
+		}
+		if s.Chance(.2) {
+			s.After(s.Between(0, 5*second), func() { s.payOrder(sh, o, provider) }) // asks to pay again
+		}
+	})
+}
+
+// playOut is the story of an attempt, whose order ends at a time in unix
+// milliseconds.
+func (s *Script) playOut(p *payment, end int64) {
+	soon, later := s.Between(100*millisecond, 6*second), s.Between(6*second, 40*second)
+	said := func(at int64, status string, received int64) {
+		s.After(at, func() { s.reportStatus(p, status, received) })
+	}
+	switch s.Rng.IntN(14) {
+	case 0, 1, 2, 3:
+		said(soon, order.AttemptSucceeded, p.amount)
+	case 4:
+		said(later, order.AttemptSucceeded, p.amount) // after expiry, often
+	case 5, 11:
+		atEnd := time.UnixMilli(end).Sub(enginetest.Epoch).Microseconds() - s.Now() + s.Between(-20*millisecond, 60*millisecond)
+		said(max(atEnd, millisecond), order.AttemptSucceeded, p.amount) // clocks are that far off
+	case 6:
+		said(soon, order.AttemptProcessing, 0)
+		said(later, order.AttemptSucceeded, p.amount)
+	case 7:
+		said(soon, order.AttemptProcessing, 0)
+		if s.Chance(.8) {
+			said(later, order.AttemptFailed, 0)
+		}
+	case 8:
+		said(soon, order.AttemptFailed, 0)
+		if s.Chance(.5) {
+			said(later, order.AttemptSucceeded, p.amount)
+		}
+	case 9:
+		said(soon, order.AttemptUnderpaid, p.amount/2)
+		if s.Chance(.3) {
+			said(soon+second, order.AttemptUnderpaid, p.amount*3/4)
+		}
+		if s.Chance(.5) {
+			said(later, order.AttemptSucceeded, p.amount) // topped up
+		}
+	case 10:
+		said(soon, order.AttemptSucceeded, p.amount-1) // short, and called a success
+	case 12:
+		said(soon, order.AttemptSucceeded, p.amount*5/4) // too much
+	default:
+	}
+}
+
+// reportStatus is a change at the provider. It tells the ledger, until that has
+// answered, at times twice.
+func (s *Script) reportStatus(p *payment, status string, received int64) {
+	if p.status == order.AttemptSucceeded {
+		return // for good
+	}
+	p.status, p.received = status, max(p.received, received)
+	s.Logf("provider: %s is %s with %d of %d", p.reference, status, received, p.amount)
+	report := ledger.ReportPayment{Order: p.id, Reference: p.reference, Status: status, Received: received, Currency: "USD"}
+	done := func(r engine.Reply) {
+		if reply, ok := r.(*ledger.OrderReply); ok && reply.Order != nil && reply.Order.Status == order.StatusCompleted && s.Chance(.5) {
+			s.scanTickets(p.show, reply.Order)
+		}
+	}
+	s.insistOn(p.show.ref, report, done)
+	for s.Chance(.3) {
+		s.After(s.Between(0, 8*second), func() { s.insistOn(p.show.ref, report, done) })
+	}
+}
+
+// PayBack carries a refund out, now and then at the second try.
+func (s *Script) PayBack(id engine.OrderID, position int, r order.Refund) {
+	ref := engine.EventRef(id.Event())
+	report := ledger.ReportRefund{
+		Order: id, Position: position, Reference: r.Reference, Status: order.RefundProcessed, ProviderRef: "re-" + r.Reference,
+	}
+	s.After(s.Between(10*millisecond, 5*second), func() {
+		if s.Chance(.2) {
+			failed := report
+			failed.Status = order.RefundFailed
+			s.insistOn(ref, failed, func(engine.Reply) { s.insistOn(ref, report, nil) })
+			return
+		}
+		s.insistOn(ref, report, nil)
+	})
+}
+
+// insistOn asks until it is not refused: an activation that has been succeeded
+// may not know of the order for a second.
+func (s *Script) insistOn(ref engine.Ref, c engine.Command, done func(engine.Reply)) {
+	s.ask(ref, c, 0, func(r engine.Reply) {
+		if _, refused := r.(*engine.Refusal); refused {
+			s.Reach("refused", enginetest.CommandName(c))
+			s.After(s.Between(second, 5*second), func() { s.insistOn(ref, c, done) })
+			return
+		}
+		if done != nil {
+			done(r)
+		}
+	})
+}
+
+// ConcludePayments has the provider make its mind up about most of what is in flight.
+func (s *Script) ConcludePayments() {
+	for i, p := range s.cash.order {
+		if p.status == order.AttemptProcessing {
+			s.After(second, func() {
+				switch {
+				case p.status != order.AttemptProcessing:
+				case i%3 == 0:
+					s.reportStatus(p, order.AttemptSucceeded, p.amount)
+				case i%3 == 1:
+					s.reportStatus(p, order.AttemptFailed, 0)
+				}
+			})
+		}
+	}
+}
+
+// SettledPayments has every attempt to pay judged, once the world is quiet.
+func (s *Script) SettledPayments() error {
+	for _, p := range s.cash.order {
+		if err := s.truth.SettledPayment(p.id, p.reference, p.amount, p.received); err != nil {
+			return fmt.Errorf("payment %s has not settled: %w", p.reference, err)
+		}
+	}
+	return nil
+}

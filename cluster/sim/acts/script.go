@@ -1,0 +1,89 @@
+// Package acts plays the people of a simulated world: organizers, buyers, shoppers of seats, gates, payment
+// providers, those who wait, and what becomes of tickets afterwards. Whatever they do is a command that is asked
+// (New's ask), drawn from the seed. They judge nothing; what they know of orders is what their facts say, as the
+// pages know it from the read model. A file has the acts of one word.
+package acts
+
+import (
+	"boxoffice/cluster/sim/clock"
+	"boxoffice/cluster/sim/judge"
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
+)
+
+const (
+	millisecond = clock.Millisecond
+	second      = clock.Second
+)
+
+// Load says how much goes on.
+type Load struct {
+	Span      int64   // how long people come
+	Orders    int     // of each show
+	Shoppers  int     // of each seated show
+	HoldScale float64 // of the limits of who holds seats
+}
+
+// Ask asks a command of an actor again and again, until it is answered or as often as limit says; 0 is for ever.
+type Ask func(to engine.Ref, cmd engine.Command, limit int, done func(engine.Reply))
+
+// Script is what people do in one world.
+type Script struct {
+	*clock.Clock
+	ask   Ask
+	truth *judge.Truth
+	load  Load
+	fates fates
+	rooms rooms
+	cash  cash
+
+	shows    []*show
+	places   map[engine.OrderID][]*ledger.Place // the commands that name an order
+	orders   uint64                             // ids handed out
+	erasures uint64                             // pseudonyms handed out
+	shoppers int                                // who have come
+	credits  byte                               // paid into wallets
+	lines    bool                               // the shows have waitlists
+}
+
+// New writes the script of a seed. Nothing happens yet.
+func New(seed uint64, c *clock.Clock, load Load, ask Ask) *Script {
+	return &Script{
+		Clock: c, ask: ask, load: load, fates: newFates(seed), rooms: newRooms(seed), cash: newCash(),
+		places: make(map[engine.OrderID][]*ledger.Place), lines: hasLines(seed),
+	}
+}
+
+// Tell names the judge, of whom people learn what became of orders.
+func (s *Script) Tell(truth *judge.Truth) { s.truth = truth }
+
+// HasLines reports whether the shows have waitlists.
+func (s *Script) HasLines() bool { return s.lines }
+
+// Places are the commands that name an order.
+func (s *Script) Places(id engine.OrderID) []*ledger.Place { return s.places[id] }
+
+// DayAt is the date at a time, in unix milliseconds, where an event is.
+func (s *Script) DayAt(number, at int64) keeper.Day { return s.shows[number-1].dates.dayAt(at) }
+
+// Shows names the actors of all shows.
+func (s *Script) Shows() []judge.Show {
+	shows := make([]judge.Show, len(s.shows))
+	for i, sh := range s.shows {
+		shows[i] = sh.listActors()
+	}
+	return shows
+}
+
+// listActors names a show's actors for the judge.
+func (sh *show) listActors() judge.Show {
+	a := judge.Show{Event: sh.ref, Types: sh.types}
+	if sh.hall != nil {
+		a.Seats = sh.seats
+	}
+	if sh.dates != nil {
+		a.Dates = sh.dates.ref
+	}
+	return a
+}

@@ -1,0 +1,104 @@
+package acts
+
+import (
+	"fmt"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/order"
+	"boxoffice/engine/seatmap"
+)
+
+// networks is how many client networks the shoppers share.
+const networks = 8
+
+// shopper picks seats a few times over, and then buys, or not.
+type shopper struct {
+	show      *show
+	holder    string
+	principal uint64
+	network   uint64
+	picks     int
+	held      []string
+}
+
+func (s *Script) sendShopper(sh *show) {
+	s.shoppers++
+	p := &shopper{
+		show: sh, holder: fmt.Sprintf("shopper%d", s.shoppers), principal: 1 + s.Rng.Uint64N(6), picks: 1 + s.Rng.IntN(5),
+		network: 1 + uint64(s.shoppers)%networks,
+	}
+	s.pickSeats(p)
+}
+
+// pickSeats is a shopper's next selection.
+func (s *Script) pickSeats(p *shopper) {
+	if p.picks--; p.picks < 0 {
+		s.decideToBuy(p)
+		return
+	}
+	var c engine.Command
+	switch s.Rng.IntN(6) {
+	case 0:
+		c = seatmap.BestAvailable{
+			Holder: p.holder, Principal: p.principal, Network: p.network, Scale: s.load.HoldScale,
+			Quantity: 1 + s.Rng.IntN(4), Adjacent: s.Chance(.5), Accessible: s.Chance(.2),
+		}
+	case 1:
+		drop := seatmap.Release{Holder: p.holder}
+		if len(p.held) > 0 && s.Chance(.7) {
+			drop.Seats = p.held[:1]
+		}
+		c = drop
+	default:
+		c = seatmap.Hold{
+			Holder: p.holder, Principal: p.principal, Network: p.network, Scale: s.load.HoldScale,
+			Seats: s.someSeats(p.show, 1+s.Rng.IntN(4)),
+		}
+	}
+	limit := 1 + s.Rng.IntN(4)
+	s.ask(p.show.seats, c, limit, func(r engine.Reply) {
+		switch r := r.(type) {
+		case *seatmap.Selection:
+			p.held = r.Held
+		case *seatmap.Best:
+			p.held = r.Held
+		case *seatmap.Released:
+			p.held = slices.DeleteFunc(slices.Clone(p.held), func(id string) bool { return slices.Contains(r.Seats, id) })
+		case *engine.Refusal:
+			if limit, ok := r.Details.(seatmap.HoldLimit); ok {
+				s.Reach("seats", limit.Rule)
+			}
+		}
+		s.After(s.Between(50*millisecond, 12*second), func() { s.pickSeats(p) })
+	})
+}
+
+// decideToBuy has a shopper order what he holds; some order what they don't.
+func (s *Script) decideToBuy(p *shopper) {
+	if !s.Healed() && s.Rng.IntN(8) == 0 {
+		return // he leaves, and his seats' time runs out
+	}
+	seats, holder := p.held, p.holder
+	switch s.Rng.IntN(8) {
+	case 0:
+		seats = s.someSeats(p.show, 1+s.Rng.IntN(3))
+	case 1:
+		holder = "" // known by his account
+	}
+	lines := p.show.hall.linesFor(seats)
+	if len(lines) == 0 {
+		return
+	}
+	if s.Chance(.05) {
+		lines[0].Quantity++ // a ticket without its seat
+	}
+	if s.Chance(.2) {
+		if other := p.show.types[s.Rng.IntN(len(p.show.types))].ID; !slices.ContainsFunc(lines, func(l order.Line) bool { return l.Type == other }) {
+			lines = append(lines, order.Line{Type: other, Quantity: 1})
+		}
+	}
+	order := s.newPlace(p.show)
+	order.Lines, order.Holder, order.Principal = lines, holder, p.principal
+	s.placeOrder(p.show, order)
+}

@@ -1,0 +1,143 @@
+package acts
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/admission"
+	"boxoffice/engine/ledger"
+	"boxoffice/engine/order"
+)
+
+// fates draws what becomes of tickets after their sale: who passes them on, who wants
+// money back, whose admission is undone. It has draws of its own, and two seeds in three
+// have fates at all.
+type fates struct {
+	*rand.Rand
+	on bool
+}
+
+func newFates(seed uint64) fates {
+	return fates{rand.New(rand.NewPCG(seed, 0xfa7e)), seed%3 != 0}
+}
+
+func (f fates) chance(p float64) bool { return f.on && f.Float64() < p }
+
+// playFates lets happen to the tickets of a sold order what happens to tickets.
+func (s *Script) playFates(sh *show, o *order.Order) {
+	if !s.fates.on || s.Healed() {
+		return
+	}
+	for i := range uint32(o.Tickets()) {
+		ticket := o.FirstTicket + i
+		if s.fates.chance(.25) {
+			s.After(s.fateIn(6), func() { s.passOn(sh, ticket, 1) })
+		}
+		for sh.dates != nil && s.fates.chance(.35) {
+			s.After(s.fateIn(8), func() { s.moveTicket(sh, o, ticket) })
+		}
+		if s.fates.chance(.1) {
+			s.After(s.fateIn(8), func() { s.ask(sh.ref, admission.UndoScan{Ticket: ticket, Version: 1}, 3, nil) })
+		}
+	}
+	if s.fates.chance(.06) {
+		s.After(s.fateIn(15), func() { s.forgetPerson(sh, o.Email) })
+	}
+	if s.fates.chance(.06) { // somebody whom tickets are passed on to
+		s.After(s.fateIn(15), func() { s.forgetPerson(sh, fmt.Sprintf("b%d@example.com", 1+s.fates.IntN(2))) })
+	}
+	if s.fates.chance(.35) {
+		s.After(s.fateIn(8), func() { s.wantBack(sh, o) })
+	}
+	if s.fates.chance(.1) {
+		s.After(s.fateIn(20), func() { s.wantBack(sh, o) }) // the rest, or the same again
+	}
+}
+
+// fateIn is a moment within so many seconds.
+func (s *Script) fateIn(seconds int64) int64 { return s.fates.Int64N(seconds * second) }
+
+// passOn offers a ticket to somebody. They may claim it, or the sender may take it back, and
+// meanwhile the ticket's codes are shown at the gates.
+func (s *Script) passOn(sh *show, ticket uint32, version byte) {
+	limit := 1 + s.fates.IntN(4)
+	offer := admission.Transfer{Ticket: ticket, Version: version, From: "a@example.com", To: fmt.Sprintf("b%d@example.com", version), Name: "B"}
+	s.ask(sh.ref, offer, limit, func(r engine.Reply) {
+		reply, ok := r.(*admission.TransferReply)
+		if !ok {
+			return
+		}
+		s.showCodes(sh, ticket, version)
+		for range 1 + s.fates.IntN(2) { // a link is followed twice, or raced by its sender
+			if s.fates.chance(.25) {
+				s.After(s.fateIn(5), func() { s.ask(sh.ref, admission.RevokeTransfer{Ticket: ticket, Version: version}, 2, nil) })
+				continue
+			}
+			s.After(s.fateIn(5), func() {
+				s.ask(sh.ref, admission.ClaimTransfer{Ticket: ticket, Round: reply.Transfer.Round}, 3, func(r engine.Reply) {
+					if claimed, ok := r.(*admission.TransferReply); ok {
+						s.showCodes(sh, ticket, version)
+						s.showCodes(sh, ticket, claimed.Version)
+						if s.fates.chance(.3) {
+							s.After(s.fateIn(5), func() { s.passOn(sh, ticket, claimed.Version) })
+						}
+					}
+				})
+			})
+		}
+	})
+}
+
+// showCodes shows a holder's code of a ticket at the gates.
+func (s *Script) showCodes(sh *show, ticket uint32, version byte) {
+	for s.fates.chance(.5) {
+		sh.scans++
+		scan := admission.Scan{
+			Ticket: ticket, Version: version, Gate: fmt.Sprintf("gate %d", s.fates.IntN(3)), Method: "qr",
+			Device: fmt.Sprintf("device %d", sh.scans), Key: sh.scans,
+		}
+		s.After(s.fateIn(4), func() { s.ask(sh.ref, scan, 1+s.fates.IntN(4), nil) })
+	}
+}
+
+// wantBack asks for an order's money: a buyer of some tickets, and an organizer decides;
+// or an organizer at once.
+func (s *Script) wantBack(sh *show, o *order.Order) {
+	now := s.truth.Order(sh.ref.Home, o.ID)
+	if now == nil || !now.Sold() {
+		return
+	}
+	var tickets []uint32
+	for i := range uint32(o.Tickets()) {
+		if s.fates.chance(.6) {
+			tickets = append(tickets, o.FirstTicket+i)
+		}
+	}
+	ask := ledger.AskRefund{
+		Order: o.ID, Record: now, Tickets: tickets, Amount: -1, Reason: "other", By: order.AskedByBuyer, Manual: s.fates.chance(.2),
+	}
+	if s.fates.chance(.4) {
+		ask.By, ask.Approve = order.AskedByOrganization, true
+	}
+	s.ask(sh.ref, ask, 1+s.fates.IntN(4), func(r engine.Reply) {
+		reply, ok := r.(*ledger.OrderReply)
+		if !ok || reply.Order == nil || ask.Approve {
+			return
+		}
+		asked := slices.IndexFunc(reply.Order.Refunds, func(r order.Refund) bool { return r.Status == order.RefundRequested })
+		if asked < 0 {
+			return
+		}
+		for range 1 + s.fates.IntN(2) { // two organizers at once
+			decide := ledger.DecideRefund{
+				Order: o.ID, Record: reply.Order, Position: asked, Approve: s.fates.chance(.75), Amount: -1, Manual: ask.Manual,
+			}
+			s.After(s.fateIn(4), func() { s.ask(sh.ref, decide, 1+s.fates.IntN(4), nil) })
+		}
+		for _, ticket := range tickets {
+			s.showCodes(sh, ticket, 1)
+		}
+	})
+}

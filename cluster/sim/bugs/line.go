@@ -1,0 +1,52 @@
+package bugs
+
+import (
+	"slices"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
+	"boxoffice/engine/waitlist"
+)
+
+// sellsSetAside is a ticket type that sells what is set aside to whoever comes.
+type sellsSetAside struct{ engine.State }
+
+// Decide takes everybody for one who waits, as far as stock goes.
+func (t *sellsSetAside) Decide(c engine.Command, now time.Time) engine.Decision {
+	if r, reserve := c.(keeper.Reserve); reserve {
+		r.Line.SetAside = true
+		c = r
+	}
+	return t.State.Decide(c, now)
+}
+
+// keepsExpired is a ledger that offers nothing to anybody any more once an offer has run
+// out.
+type keepsExpired struct {
+	engine.State
+	expired bool
+}
+
+// Decide drops the offers after the first that has run out.
+func (k *keepsExpired) Decide(c engine.Command, now time.Time) engine.Decision {
+	d := k.State.Decide(c, now)
+	for _, f := range d.Facts {
+		if end, ok := f.(*waitlist.EntryEnded); ok && end.Status == waitlist.StatusExpired {
+			k.expired = true
+		}
+	}
+	offers := slices.ContainsFunc(d.Asks, func(s engine.Send) bool {
+		r, reserve := s.Cmd.(keeper.Reserve)
+		return reserve && r.Line.SetAside
+	})
+	if k.expired && offers {
+		d.Asks = nil
+		d.Facts = slices.DeleteFunc(d.Facts, func(f engine.Fact) bool {
+			_, placing := f.(*ledger.Placing)
+			return placing
+		})
+	}
+	return d
+}

@@ -1,0 +1,91 @@
+package judge
+
+import (
+	"fmt"
+
+	"boxoffice/engine"
+	"boxoffice/engine/admission"
+	"boxoffice/engine/order"
+)
+
+// hands are what has become of a ticket by its facts.
+type hands struct {
+	version  byte                   // of its holder
+	round    uint16                 // of its last offer
+	offer    *order.TransferOffered // that may be claimed
+	gone     bool                   // its money went back
+	goneAt   int64                  // when it did
+	inside   *admission.CheckedIn   // its admission, or nil
+	admitted []entrance             // all that it ever had
+}
+
+// entrance is when a ticket admitted somebody, and which of its holders that was.
+type entrance struct {
+	*admission.CheckedIn
+	version byte
+}
+
+func (b *book) handOf(ticket uint32) *hands {
+	h := b.hands[ticket]
+	if h == nil {
+		h = &hands{version: 1}
+		b.hands[ticket] = h
+	}
+	return h
+}
+
+// takeTicket judges the facts about one ticket and keeps them.
+func (t *Truth) takeTicket(b *book, f engine.Fact) error {
+	switch f := f.(type) {
+	case *admission.CheckedIn:
+		return t.checkedIn(b, f)
+	case *admission.CheckInUndone:
+		h := b.handOf(f.Ticket)
+		if h.inside == nil {
+			return fmt.Errorf("the admission of ticket %d is undone, which is not admitted", f.Ticket)
+		}
+		h.inside = nil
+	case *order.TransferOffered:
+		h := b.handOf(f.Ticket)
+		if h.offer != nil || f.Round != h.round+1 || h.inside != nil || h.gone || b.orderOf(f.Ticket) != f.ID {
+			return fmt.Errorf("ticket %d is offered by %+v, and is %+v", f.Ticket, f, h)
+		}
+		h.offer, h.round = f, f.Round
+	case *order.TransferRevoked:
+		h := b.handOf(f.Ticket)
+		if h.offer == nil || h.round != f.Round {
+			return fmt.Errorf("the offer of ticket %d is revoked by %+v, and it is %+v", f.Ticket, f, h)
+		}
+		h.offer = nil
+	case *order.TicketTransferred:
+		h := b.handOf(f.Ticket)
+		if h.offer == nil || h.round != f.Round || f.Version != h.version+1 || f.Email != h.offer.To || h.inside != nil || h.gone {
+			return fmt.Errorf("ticket %d changes hands by %+v, and is %+v", f.Ticket, f, h)
+		}
+		h.offer, h.version = nil, f.Version
+		b.orders[f.ID].foldFact(f)
+	}
+	return nil
+}
+
+func (b *book) orderOf(ticket uint32) engine.OrderID {
+	if ticket == 0 || int(ticket) > len(b.tickets) {
+		return engine.OrderID{}
+	}
+	return b.tickets[ticket-1]
+}
+
+func (t *Truth) checkedIn(b *book, f *admission.CheckedIn) error {
+	h := b.handOf(f.Ticket)
+	switch {
+	case b.orderOf(f.Ticket).Event() == 0:
+		return fmt.Errorf("ticket %d of %d is admitted", f.Ticket, len(b.tickets))
+	case h.inside != nil:
+		return fmt.Errorf("ticket %d is admitted twice: %+v, then %+v", f.Ticket, h.inside, f)
+	case h.gone && f.At >= h.goneAt: // an offline device may have let it in before
+		return fmt.Errorf("ticket %d is admitted, and its money went back", f.Ticket)
+	}
+	h.inside, h.offer = f, nil
+	h.admitted = append(h.admitted, entrance{f, h.version})
+	return nil
+}

@@ -1,0 +1,45 @@
+package judge
+
+import (
+	"fmt"
+
+	"boxoffice/engine/seatmap"
+)
+
+// taking is how many seats a network has newly held at a time, in unix milliseconds.
+type taking struct{ at, seats int64 }
+
+// limitSpan is the time, in milliseconds, within which a network newly holds so many
+// seats at most.
+const limitSpan = 600_000
+
+// withinLimits judges who holds seats after a fact: the principal at this time, and
+// the network within any ten minutes by the clocks of those who decided.
+func (st *seats) withinLimits(f *seatmap.HeldFact, scale float64) error {
+	var held int64
+	for i := range st.spots {
+		if pick := st.picks[st.spots[i].holder]; pick != nil && pick.Principal == f.Principal {
+			held++
+		}
+	}
+	if most := int64(seatmap.MaxHeld * scale); held > most && (len(f.Took) > 0) {
+		return fmt.Errorf("principal %d holds %d seats, and may have %d: %+v", f.Principal, held, most, f)
+	}
+	if f.Network == 0 || len(f.Took) == 0 {
+		return nil
+	}
+	st.latest = max(st.latest, f.At) // a node whose clock is behind counts on from the latest time
+	list := append(st.taken[f.Network], taking{st.latest, int64(len(f.Took))})
+	for list[0].at < st.latest-limitSpan {
+		list = list[1:]
+	}
+	st.taken[f.Network] = list
+	var sum int64
+	for _, one := range list {
+		sum += one.seats
+	}
+	if most := int64(seatmap.MaxNewlyHeld * scale); sum > most {
+		return fmt.Errorf("network %d has newly held %d seats, and may have %d: %+v", f.Network, sum, most, f)
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/calendar"
+	"boxoffice/engine/enginetest"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
+)
+
+// judgeRescheduled judges the move of a ticket: the calendar holds its new place, and it is
+// nobody else's and not given back.
+func (t *Truth) judgeRescheduled(ref engine.Ref, b *book, f *order.TicketRescheduled) error {
+	sl, h := b.orders[f.ID], b.handOf(f.Ticket)
+	if sl == nil || !sl.order.Sold() || b.orderOf(f.Ticket) != f.ID || h.gone || h.inside != nil || h.offer != nil || sl.order.Unsettled() != nil {
+		return fmt.Errorf("ticket %d moves by %+v, and is %+v of %+v", f.Ticket, f, h, sl)
+	}
+	from, _ := sl.order.Booking(f.Ticket)
+	if f.From.Date != from.Date || f.From.Slot != from.Slot || f.From.Units != 1 {
+		return fmt.Errorf("ticket %d leaves %+v, and has %+v", f.Ticket, f.From, from)
+	}
+	held := t.diaryOf(ref.Home).held[f.ID]
+	if held == nil || held.Claim.Serial != f.Serial || len(held.Bookings) != 1 {
+		return fmt.Errorf("ticket %d moves by %+v, and the calendar holds %+v", f.Ticket, f, held)
+	}
+	if to := held.Bookings[0]; to.Date != f.Visit.Date || to.Slot != f.Visit.Slot || to.Units != 1 || to.Within != f.From.Within || to.Within != (to.Date == from.Date) {
+		return fmt.Errorf("ticket %d moves by %+v, and the calendar holds %+v", f.Ticket, f, to)
+	}
+	t.world.Reach("move", "granted")
+	if f.From.Within {
+		t.world.Reach("move", "within a date")
+	}
+	sl.foldFact(f)
+	return nil
+}
+
+// settledMove judges what the ledger says of a calendar that has a ticket's old place back.
+func (t *Truth) settledMove(ref engine.Ref, b *book, f *order.RescheduleSettled) error {
+	sl := b.orders[f.ID]
+	claim := keeper.Claim{Order: f.ID, Serial: f.Serial}
+	if sl == nil || sl.order.Unsettled() == nil || sl.order.Unsettled().Serial != f.Serial || t.diaryOf(ref.Home).ended[claim] != "moved" {
+		return fmt.Errorf("settled by %+v: %+v", f, sl)
+	}
+	sl.foldFact(f)
+	return nil
+}
+
+// takeMoved judges the calendar's exchange of one place for another.
+func (t *Truth) takeMoved(ref engine.Ref, d *diary, f *calendar.Moved) error {
+	h, sl := d.held[f.Claim.Order], t.bookOf(ref.Home).orders[f.Claim.Order]
+	if h == nil || h.Claim != f.Claim || sl == nil || sl.order.Unsettled() == nil {
+		return fmt.Errorf("%s has moved, its booking is %+v, its order %+v", enginetest.ClaimName(f.Claim), h, sl)
+	}
+	if r := sl.order.Unsettled(); r.Serial != f.Claim.Serial || r.From != f.Back || f.Customer != h.Customer {
+		return fmt.Errorf("%s gives %+v back: %+v", enginetest.ClaimName(f.Claim), f.Back, r)
+	}
+	d.countBookings([]keeper.Booking{f.Back}, f.Customer, -1)
+	d.endClaim(f.Claim, "moved")
+	return nil
+}
+
+// isMoved reports whether a ticket of an order has moved under a serial.
+func isMoved(o *order.Order, serial keeper.Serial) bool {
+	return slices.ContainsFunc(o.Rescheduled, func(r order.Rescheduled) bool { return r.Serial == serial })
+}
+
+// judgeBooked makes sure that what is taken of a show's dates is what its tickets are for.
+func (t *Truth) judgeBooked(ref engine.Ref) error {
+	b, d := t.bookOf(ref.Home), t.diaryOf(ref.Home)
+	want := make(map[placeInTime]int64)
+	for _, sl := range b.orders {
+		o := sl.order
+		if !o.Sold() {
+			continue
+		}
+		for k := range uint32(o.Tickets()) {
+			if of, ok := o.Booking(o.FirstTicket + k); ok && !b.handOf(o.FirstTicket+k).gone {
+				want[placeInTime{of.Date, ""}]++
+				if of.Slot != "" {
+					want[placeInTime{of.Date, of.Slot}]++
+				}
+			}
+		}
+		if o.Unsettled() != nil {
+			return fmt.Errorf("a ticket of %s has moved, and the calendar has not heard of it", enginetest.OrderName(o.ID))
+		}
+	}
+	for p, n := range d.taken {
+		if want[p] != n {
+			return fmt.Errorf("%d units are booked of %s %q, tickets are for %d", n, p.date, p.slot, want[p])
+		}
+	}
+	return nil
+}

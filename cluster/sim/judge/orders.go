@@ -1,0 +1,325 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/enginetest"
+	"boxoffice/engine/event"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
+	"boxoffice/engine/order"
+	"boxoffice/engine/velocity"
+)
+
+// book is an event by its facts.
+type book struct {
+	status   string
+	details  event.Details
+	roomiest int64 // the capacity before the last change
+	lowered  int64
+	removed  bool
+	orders   map[engine.OrderID]*sale
+	ids      []engine.OrderID // in the order of their making
+	prints   map[uint64]engine.OrderID
+	tickets  []engine.OrderID          // by serial
+	types    map[int64]int64           // tickets by type
+	seats    map[string]engine.OrderID // of unpaid and completed orders
+	hands    map[uint32]*hands         // by serial
+	gone     int64                     // tickets whose money went back
+	line     line
+}
+
+// sale is an order by its facts.
+type sale struct {
+	order    *order.Order
+	statuses map[string]bool
+	ended    bool // once without a sale
+	closed   bool
+	paidBy   string           // the attempt
+	told     *order.Order     // what its Place was answered first
+	erasures []*order.Erased  // of people in it
+	refunds  map[string]int64 // by attempt, of those that nobody asked for
+	granted  int64            // of those that somebody did
+}
+
+func (t *Truth) bookOf(number int64) *book {
+	b := t.books[number]
+	if b == nil {
+		b = &book{
+			orders: make(map[engine.OrderID]*sale), prints: make(map[uint64]engine.OrderID),
+			types: make(map[int64]int64), seats: make(map[string]engine.OrderID), hands: make(map[uint32]*hands), line: newLine(),
+		}
+		t.books[number] = b
+	}
+	return b
+}
+
+func (t *Truth) judgeCreated(ref engine.Ref, b *book, f *order.Created) error {
+	o := f.Order
+	if sl := b.orders[o.ID]; sl != nil && sl.order.Status == order.StatusOffered {
+		return b.judgeClaimed(o)
+	} else if sl != nil {
+		return fmt.Errorf("order %s is created twice", enginetest.OrderName(o.ID))
+	}
+	if other, ok := b.prints[o.Fingerprint]; ok {
+		return fmt.Errorf("one command made the orders %s and %s", enginetest.OrderName(other), enginetest.OrderName(o.ID))
+	}
+	if o.Status != order.StatusPending || len(o.Lines) == 0 {
+		return fmt.Errorf("order %s is created as %+v", enginetest.OrderName(o.ID), o)
+	}
+	if !slices.Contains(event.Public, b.status) {
+		return fmt.Errorf("order %s is created while the event is %q", enginetest.OrderName(o.ID), b.status)
+	}
+	for i := range o.Lines {
+		l := &o.Lines[i]
+		st := t.stockOf(engine.InventoryRef(ref.Home, l.Type))
+		price := st.details.Price
+		if o.Issue != nil && o.Issue.Comp {
+			price = 0 // it is given away
+		}
+		if l.Quantity < 1 || l.UnitPrice != price {
+			return fmt.Errorf("order %s has the line %+v, the price is %d", enginetest.OrderName(o.ID), l, price)
+		}
+	}
+	if o.Issue != nil {
+		if err := t.judgeIssued(o); err != nil {
+			return err
+		}
+	} else if err := t.judgePrice(o); err != nil {
+		return err
+	}
+	if c := b.capacityAt(t.world.Now()); c != event.NoCapacity && b.liveUnits()+o.Tickets() > c {
+		return fmt.Errorf("order %s: %d + %d exceed the capacity %d", enginetest.OrderName(o.ID), b.liveUnits(), o.Tickets(), c)
+	}
+	if err := t.judgePace(b, o); err != nil {
+		return err
+	}
+	b.orders[o.ID] = &sale{order: o, statuses: map[string]bool{o.Status: true}, refunds: make(map[string]int64)}
+	b.ids = append(b.ids, o.ID)
+	b.prints[o.Fingerprint] = o.ID
+	return t.judgeReserved(ref, b, o, o.Serial)
+}
+
+// judgePrice makes sure that an order costs what its lines do.
+func (t *Truth) judgePrice(o *order.Order) error {
+	total, err := t.judgeDiscount(o)
+	if err != nil {
+		return fmt.Errorf("order %s: %w", enginetest.OrderName(o.ID), err)
+	}
+	if total != o.Total {
+		return fmt.Errorf("order %s costs %d, not %d", enginetest.OrderName(o.ID), total, o.Total)
+	}
+	return nil
+}
+
+// judgePace judges an order by the velocity rules, over all that was ever made. What was offered to
+// somebody who waited counts only while it is unpaid: he was asked to order.
+func (t *Truth) judgePace(b *book, o *order.Order) error {
+	if o.Client == 0 || t.world.Jumps { // with a clock that jumps, ten minutes are anything
+		return nil
+	}
+	var buyer, address, open int64
+	for _, id := range b.ids {
+		was := b.orders[id].order
+		late := was.Client == 0 || b.line.entries[id] != nil || was.CreatedAt > o.CreatedAt || was.CreatedAt <= o.CreatedAt-600_000
+		if was.Customer == o.Customer && !late {
+			buyer++
+		}
+		if was.Client == o.Client && !late {
+			address++
+		}
+		if was.Customer == o.Customer && was.Client != 0 && was.Unpaid() {
+			open++
+		}
+	}
+	within := func(n, own, rule int64) bool {
+		switch own {
+		case 0:
+			return n < rule
+		case velocity.Off:
+			return true
+		}
+		return n < own
+	}
+	v := &b.details.Velocity
+	if !within(buyer, v.OrdersPerBuyer, 10) || !within(address, v.OrdersPerAddress, 20) || !within(open, v.OpenOrdersPerBuyer, 5) {
+		return fmt.Errorf("order %s is made after %d of its buyer, %d of its address and %d open ones: %+v", enginetest.OrderName(o.ID), buyer, address, open, *v)
+	}
+	return nil
+}
+
+// judgeReserved makes sure that all keepers hold what an order takes, and that no
+// other order has one of its seats.
+func (t *Truth) judgeReserved(ref engine.Ref, b *book, o *order.Order, serial keeper.Serial) error {
+	for i := range o.Lines {
+		l := &o.Lines[i]
+		h := t.stockOf(engine.InventoryRef(ref.Home, l.Type)).held[o.ID]
+		if h == nil || h.Claim.Serial != serial || h.Quantity != quantityOf(o, l.Type) {
+			return fmt.Errorf("order %s has nothing reserved for line %d: %+v", enginetest.OrderName(o.ID), i, h)
+		}
+		for _, seat := range l.Seats {
+			if other, taken := b.seats[seat]; taken && other != o.ID {
+				return fmt.Errorf("seat %s is of the orders %s and %s", seat, enginetest.OrderName(other), enginetest.OrderName(o.ID))
+			}
+			b.seats[seat] = o.ID
+		}
+	}
+	if o.Books() {
+		t.world.Reach("order", "with dates")
+		if err := t.diaryOf(ref.Home).checkDatesOf(o, serial); err != nil {
+			return err
+		}
+	}
+	if o.Promo != nil {
+		if h := t.stockOf(o.Promo.Ref).held[o.ID]; h == nil || h.Claim.Serial != serial {
+			return fmt.Errorf("order %s has no use of its code reserved: %+v", enginetest.OrderName(o.ID), h)
+		}
+	}
+	if !hasSeats(o.Lines) {
+		return nil
+	}
+	t.world.Reach("order", "with seats")
+	st := t.seatsOf(engine.SeatmapRef(ref.Home))
+	if st.reserved[o.ID] == nil {
+		return fmt.Errorf("order %s has no seats reserved", enginetest.OrderName(o.ID))
+	}
+	return st.checkSeatsOf(o, serial, nil)
+}
+
+// quantityOf is how many units of a ticket type an order has.
+func quantityOf(o *order.Order, typ int64) (n int64) {
+	for i := range o.Lines {
+		if o.Lines[i].Type == typ {
+			n += o.Lines[i].Quantity
+		}
+	}
+	return n
+}
+
+func (t *Truth) judgeCompleted(ref engine.Ref, b *book, f *order.Completed) error {
+	sl := b.orders[f.ID]
+	if sl == nil || sl.order.Status == order.StatusCompleted || sl.paidBy != "" {
+		return fmt.Errorf("order %s can't be completed: %+v", enginetest.OrderName(f.ID), sl)
+	}
+	if int(f.First) != len(b.tickets)+1 {
+		return fmt.Errorf("order %s has tickets from %d after %d", enginetest.OrderName(f.ID), f.First, len(b.tickets))
+	}
+	if b.status == event.StatusCancelled {
+		return fmt.Errorf("order %s is completed and the event cancelled", enginetest.OrderName(f.ID))
+	}
+	o := sl.order
+	if o.Total > 0 && o.Issue == nil {
+		for _, a := range o.Attempts {
+			if a.Status == order.AttemptSucceeded && a.Received >= a.Amount && sl.refunds[a.Reference] == 0 {
+				sl.paidBy = a.Reference
+			}
+		}
+		if sl.paidBy == "" {
+			return fmt.Errorf("order %s is completed and not paid: %+v", enginetest.OrderName(f.ID), o.Attempts)
+		}
+	}
+	if sl.ended && f.Serial == o.Serial {
+		return fmt.Errorf("order %s had ended, and is completed with its old reservation", enginetest.OrderName(f.ID))
+	}
+	for i := range o.Lines {
+		b.types[o.Lines[i].Type] += o.Lines[i].Quantity
+		for range o.Lines[i].Quantity {
+			b.tickets = append(b.tickets, f.ID)
+		}
+	}
+	if sl.ended {
+		t.world.Reach("late money", "completed")
+		if hasSeats(o.Lines) {
+			t.world.Reach("late money", "completed with seats")
+		}
+	}
+	sl.closed = false
+	sl.foldFact(f)
+	return t.judgeReserved(ref, b, o, f.Serial)
+}
+
+func (t *Truth) judgeEnded(b *book, f *order.Ended) error {
+	sl := b.orders[f.ID]
+	switch {
+	case sl == nil || !sl.order.Unpaid():
+		return fmt.Errorf("order %s can't end as %s: %+v", enginetest.OrderName(f.ID), f.Status, sl)
+	case f.Status == order.StatusCancelled:
+	case f.Status != order.StatusExpired && f.Status != order.StatusFailed:
+		return fmt.Errorf("order %s ends as %s", enginetest.OrderName(f.ID), f.Status)
+	case f.At < sl.order.ExpiresAt:
+		return fmt.Errorf("order %s expires %d ms early", enginetest.OrderName(f.ID), sl.order.ExpiresAt-f.At)
+	case f.At < sl.order.ExpiresAt+24*3600*1000 && slices.ContainsFunc(sl.order.Attempts, func(a order.Attempt) bool { return a.Status == order.AttemptProcessing }):
+		return fmt.Errorf("order %s ends as %s with money in flight", enginetest.OrderName(f.ID), f.Status)
+	}
+	sl.ended = true
+	sl.foldFact(f)
+	for i := range sl.order.Lines {
+		for _, seat := range sl.order.Lines[i].Seats {
+			delete(b.seats, seat)
+		}
+	}
+	return nil
+}
+
+func (t *Truth) judgeClosed(ref engine.Ref, b *book, f *ledger.OrderClosed) error {
+	for _, id := range f.IDs {
+		sl := b.orders[id]
+		if sl == nil || sl.order.Unpaid() || sl.closed {
+			return fmt.Errorf("order %s can't be closed: %+v", enginetest.OrderName(id), sl)
+		}
+		sl.closed = true
+		keepers := []engine.Ref{}
+		for i := range sl.order.Lines {
+			keepers = append(keepers, engine.InventoryRef(ref.Home, sl.order.Lines[i].Type))
+		}
+		if p := sl.order.Promo; p != nil {
+			keepers = append(keepers, p.Ref)
+		}
+		for _, k := range keepers {
+			if err := t.stockOf(k).judgeClosed(sl.order); err != nil {
+				return err
+			}
+		}
+		if sl.order.Books() {
+			if err := t.diaryOf(ref.Home).judgeClosed(sl.order); err != nil {
+				return err
+			}
+		}
+		if err := t.seatsOf(engine.SeatmapRef(ref.Home)).judgeClosed(sl.order, t.goneSeats(sl.order)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (sl *sale) foldFact(f engine.Fact) {
+	sl.order = order.Fold(sl.order, f)
+	sl.statuses[sl.order.Status] = true
+}
+
+// liveUnits is how many units are in unpaid orders or issued.
+func (b *book) liveUnits() int64 {
+	n := int64(len(b.tickets)) - b.gone
+	for _, id := range b.ids {
+		if o := b.orders[id].order; o.Unpaid() {
+			n += o.Tickets()
+		}
+	}
+	return n
+}
+
+// capacityAt is the event's, or the one of a moment ago when it was lowered.
+func (b *book) capacityAt(now int64) int64 {
+	if now-b.lowered < 20*second && (b.roomiest == event.NoCapacity || b.roomiest > b.details.Capacity) {
+		return b.roomiest
+	}
+	return b.details.Capacity
+}
+
+// issuedBy reports whether an order's command is the organization's own.
+func (t *Truth) issuedBy(id engine.OrderID) bool {
+	places := t.world.Places(id)
+	return len(places) > 0 && places[0].Issue != nil
+}

@@ -1,0 +1,67 @@
+package judge
+
+import (
+	"boxoffice/engine"
+)
+
+// Phase says what an actor is in the middle of, as far as its facts tell.
+func (t *Truth) Phase(ref engine.Ref) string {
+	if ref.Kind == engine.KindInventory {
+		if st := t.stocks[ref]; st != nil && len(st.held) > 0 {
+			return "stock reserved"
+		}
+		return "stock idle"
+	}
+	if ref.Kind == engine.KindPromo {
+		if st := t.stocks[ref]; st != nil && len(st.held) > 0 {
+			return "code reserved"
+		}
+		return "code idle"
+	}
+	if ref.Kind == engine.KindWallet {
+		return "wallet idle"
+	}
+	if ref.Kind == engine.KindCalendar {
+		if d := t.diaries[ref.Home]; d != nil && len(d.held) > 0 {
+			return "dates reserved"
+		}
+		return "dates idle"
+	}
+	if ref.Kind == engine.KindSeatmap {
+		switch st := t.seatsOf(ref); {
+		case len(st.reserved) > 0:
+			return "seats reserved"
+		case len(st.picks) > 0:
+			return "seats held"
+		}
+		return "seats idle"
+	}
+	if ref.Kind == engine.KindQueue {
+		return t.roomOf(ref).phase()
+	}
+	phase := "event idle"
+	b := t.bookOf(ref.Home)
+	for _, id := range b.ids {
+		switch sl := b.orders[id]; {
+		case sl.order.Unpaid():
+			return "order unpaid"
+		case !sl.closed:
+			phase = "order settling"
+		}
+	}
+	return phase
+}
+
+// phase says how far a waiting room is.
+func (r *room) phase() string {
+	switch d := r.last(); {
+	case d == nil || d.ended:
+		return "room none"
+	case d.ordered:
+		return "room ordered"
+	case d.statement != nil:
+		return "room closed"
+	default:
+		return "room registering"
+	}
+}

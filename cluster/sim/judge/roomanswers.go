@@ -1,0 +1,174 @@
+package judge
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/draw"
+	"boxoffice/engine/queue"
+)
+
+// answerRoom judges an answer that leaves a waiting room.
+func (t *Truth) answerRoom(ref engine.Ref, cmd engine.Command, reply engine.Reply, current bool) error {
+	r := t.roomOf(ref)
+	switch told := reply.(type) {
+	case *queue.Placed:
+		return describeAnswer(t.judgePlaced(r, cmd, told, current), "answered %+v", *told)
+	case *queue.Record:
+		return describeAnswer(t.judgeRecord(r, told, current), "answered %+v", *told)
+	case *queue.Proof:
+		return describeAnswer(r.judgeProof(cmd, told), "answered %+v", *told)
+	case *engine.Refusal:
+		if d := r.last(); current && d != nil && !d.ended && d.safe[leafIn(cmd)] && told.Code != engine.Unavailable {
+			if told.Code != engine.QueueRequired && !isProve(cmd) {
+				return fmt.Errorf("answered %s, and its visitor was told that he is entry %d", told.Code, d.numbers[leafIn(cmd)])
+			}
+		}
+	}
+	return nil
+}
+
+func isProve(cmd engine.Command) bool {
+	_, ok := cmd.(queue.Prove)
+	return ok
+}
+
+// leafIn returns the leaf that a command is about.
+func leafIn(cmd engine.Command) draw.Hash {
+	switch c := cmd.(type) {
+	case queue.Join:
+		return c.Leaf
+	case queue.Look:
+		return c.Leaf
+	case queue.Admit:
+		return c.Leaf
+	case queue.Prove:
+		return c.Leaf
+	case queue.Use:
+		return c.Leaf
+	default:
+		return draw.Hash{}
+	}
+}
+
+// drawOf returns the draw that an answer is about.
+func (r *room) drawOf(number uint32) (*roomDraw, error) {
+	if number == 0 || int(number) > len(r.draws) {
+		return nil, fmt.Errorf("there is no draw %d in the journal", number)
+	}
+	return r.draws[number-1], nil
+}
+
+// judgePlaced reports whether a visitor is told of the place that the journal gives him. Whoever is
+// told that he is entered has a receipt.
+func (t *Truth) judgePlaced(r *room, cmd engine.Command, p *queue.Placed, current bool) error {
+	d, err := r.drawOf(p.Draw)
+	if err != nil {
+		return err
+	}
+	leaf := leafIn(cmd)
+	number, entered := d.numbers[leaf]
+	switch {
+	case !entered || number != p.Index:
+		return fmt.Errorf("leaf %s is in the journal: %t, as entry %d", leaf, entered, number)
+	case p.Place >= 0 && p.Place != d.placeOf(number):
+		return fmt.Errorf("its place is %d", d.placeOf(number))
+	case p.Place < 0 && p.Phase == queue.Ordered.String():
+		return errors.New("its place is known")
+	case p.Admitted != (p.Place >= 0 && p.Place < int64(p.Served)):
+		return errors.New("whether its turn has come does not follow from its place")
+	}
+	if begun, admitted := d.begun[number]; p.Until != 0 && (!admitted || !slices.Contains(d.holds, p.Until-begun)) {
+		return fmt.Errorf("the admission began at %d", begun)
+	}
+	if use, ok := cmd.(queue.Use); ok && d.buyers[number] != use.Buyer {
+		return fmt.Errorf("buyer %d may order, and the admission is buyer %d's", use.Buyer, d.buyers[number])
+	}
+	d.safe[leaf] = true
+	return t.judgeServed(d, p.Served, current)
+}
+
+// judgeServed makes sure that the threshold in an answer is durable, and not an old one: so it never
+// falls, also after a failover.
+func (t *Truth) judgeServed(d *roomDraw, served uint32, current bool) error {
+	var least uint32
+	for _, then := range d.history {
+		if then.at <= t.world.Now()-oldest {
+			least = then.served
+		}
+	}
+	if served > d.served || current && served < least {
+		return fmt.Errorf("%d places are served, and %d were a while ago", d.served, least)
+	}
+	return nil
+}
+
+// judgeRecord reports whether a room is told as it is in the journal: a draw has one statement, and
+// its entries and places never become fewer.
+func (t *Truth) judgeRecord(r *room, told *queue.Record, current bool) error {
+	if told.Draw == 0 {
+		return nil
+	}
+	d, err := r.drawOf(told.Draw)
+	if err != nil {
+		return err
+	}
+	switch {
+	case int(told.Count) > len(d.leaves):
+		return fmt.Errorf("it has %d entries", len(d.leaves))
+	case told.Statement != nil && (d.statement == nil || *told.Statement != *d.statement):
+		return fmt.Errorf("its statement is %+v, and not %+v", d.statement, *told.Statement)
+	case told.Signature != nil && !bytes.Equal(told.Signature, d.signature):
+		return fmt.Errorf("the beacon's signature is %x", d.signature)
+	}
+	return t.judgeServed(d, told.Served, current)
+}
+
+// judgeProof verifies a proof that a leaf is under the root of one of its draws.
+func (r *room) judgeProof(cmd engine.Command, p *queue.Proof) error {
+	leaf := leafIn(cmd)
+	err := fmt.Errorf("leaf %s is not under a root", leaf)
+	for _, d := range r.draws {
+		if number, entered := d.numbers[leaf]; entered && number == p.Index && d.statement != nil && number < d.statement.Count {
+			if err = draw.CheckInclusion(d.statement.Root, d.statement.Count, leaf, p.Index, p.Hashes); err == nil {
+				return nil
+			}
+		}
+	}
+	return err
+}
+
+// settledRoom judges a room once the world is quiet: nobody has lost his place, and everybody has
+// been admitted if nothing stands in the way.
+func (t *Truth) settledRoom(ref engine.Ref) error {
+	d := t.roomOf(ref).last()
+	if d == nil {
+		return nil
+	}
+	state, err := t.world.Replay(ref)
+	if err != nil {
+		return err
+	}
+	_, now, _ := t.world.Owner(ref)
+	told, ok := state.Decide(queue.Get{}, now).Reply.(*queue.Record)
+	if !ok || told.Draw != d.number || int(told.Count) != len(d.leaves) || told.Served != d.served {
+		return fmt.Errorf("%s is %+v, and has %d entries and %d served", ref.Name(), told, len(d.leaves), d.served)
+	}
+	for number, leaf := range d.leaves {
+		p, ok := state.Decide(queue.Look{Leaf: leaf}, now).Reply.(*queue.Placed)
+		if !ok || int(p.Index) != number || !d.ended && p.Place != d.placeOf(p.Index) {
+			return fmt.Errorf("%s has %+v of entry %d, whose place is %d", ref.Name(), p, number, d.placeOf(p.Index))
+		}
+	}
+	switch {
+	case d.ended:
+	case !d.ordered:
+		return fmt.Errorf("%s never had an order", ref.Name())
+	case d.isServing():
+		return fmt.Errorf("%s has served %d of %d, and nobody paused it", ref.Name(), d.served, len(d.leaves))
+	}
+	return nil
+}

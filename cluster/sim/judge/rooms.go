@@ -1,0 +1,312 @@
+package judge
+
+import (
+	"fmt"
+
+	"boxoffice/engine"
+	"boxoffice/engine/draw"
+	"boxoffice/engine/queue"
+)
+
+// room is a waiting room by its facts: its draws, the first of which has the number 1.
+type room struct {
+	draws []*roomDraw
+	turns int // counts what changes when the next admission is due
+}
+
+// roomDraw is one draw of a room by its facts.
+type roomDraw struct {
+	number        uint32
+	settings      queue.Settings
+	began         bool // somebody is entered, or the list is closed: the rules can't change any more
+	ended, paused bool
+	draining      bool // nobody joins any more
+
+	leaves  []draw.Hash
+	numbers map[draw.Hash]uint32 // of entries, by leaf
+	persons map[uint64]bool
+	buyers  []uint64 // of the entries, by number: their person, or who orders by their admission; 0: nobody yet
+	byClass draw.Counts
+	safe    map[draw.Hash]bool // leaves whose visitors have been told that they are entered
+
+	statement *draw.Statement // nil before the closing
+	closedAt  int64
+	ordered   bool
+	signature []byte
+	places    []uint32 // of the entries under the root, by number; nil without a drawn order
+
+	served   uint32
+	servedAt int64            // unix milliseconds
+	credit   int64            // 60,000 are an admission that is due
+	history  []servedThen     // every threshold, with when it was committed
+	begun    map[uint32]int64 // when an entry's admission began, unix milliseconds
+	holds    []int64          // how long an admission was valid, one after the other
+}
+
+// servedThen is a threshold that was committed at a time, in microseconds since the start.
+type servedThen struct {
+	at     int64
+	served uint32
+}
+
+const (
+	// oldest is how old the threshold in an answer of a stream's owner may be: an answer without facts
+	// waits until the claim is proven, while those with facts leave.
+	oldest = 5 * second
+	// makesUpFor is the time of a pause of the node, in milliseconds, that admissions make up for at most.
+	makesUpFor = 5_000
+	// partsOfOne are the parts of an admission: one millisecond at a rate of one a minute is a part.
+	partsOfOne = 60_000
+)
+
+func (t *Truth) roomOf(ref engine.Ref) *room {
+	r := t.rooms[ref]
+	if r == nil {
+		r = new(room)
+		t.rooms[ref] = r
+	}
+	return r
+}
+
+// last returns the draw that is going on or has ended last, or nil.
+func (r *room) last() *roomDraw {
+	if len(r.draws) == 0 {
+		return nil
+	}
+	return r.draws[len(r.draws)-1]
+}
+
+// takeRoom judges a committed fact of a waiting room and keeps it.
+func (t *Truth) takeRoom(ref engine.Ref, r *room, f engine.Fact) error {
+	if opened, ok := f.(*queue.Opened); ok {
+		return t.takeOpened(ref, r, opened)
+	}
+	d := r.last()
+	if d == nil || d.ended {
+		return fmt.Errorf("%T of a room that is not there", f)
+	}
+	err := d.take(f)
+	if err == nil {
+		d.history = append(d.history, servedThen{t.world.Now(), d.served})
+		t.watchServing(ref, r)
+	}
+	return err
+}
+
+// watchServing has the world make sure that the next admission comes in time.
+func (t *Truth) watchServing(ref engine.Ref, r *room) {
+	r.turns++
+	if d := r.last(); d.isServing() {
+		t.world.WatchRoom(ref, r.turns, d.nextDue())
+	}
+}
+
+// isServing reports whether somebody waits for an admission that only time brings about.
+func (d *roomDraw) isServing() bool {
+	return d.ordered && !d.paused && !d.ended && int(d.served) < len(d.leaves)
+}
+
+// nextDue returns when the next admission is due, in unix milliseconds: there is at most one fact of
+// them a second.
+func (d *roomDraw) nextDue() int64 {
+	return d.servedAt + max(1000, (partsOfOne-d.credit+d.settings.Rate-1)/d.settings.Rate)
+}
+
+// Turns counts what has changed when the next admission of a room is due.
+func (t *Truth) Turns(ref engine.Ref) int { return t.roomOf(ref).turns }
+
+// takeOpened judges new settings: a new room is the next draw, and the rules of one that
+// somebody has entered stay as they are.
+func (t *Truth) takeOpened(ref engine.Ref, r *room, f *queue.Opened) error {
+	s, rules := *f.Settings, &f.Settings.Rules
+	if first := s.Chain.RoundAt(rules.ClosesAt + draw.BeaconDelay); rules.Round != first || rules.Chain != s.Chain.Hash {
+		return fmt.Errorf("draw %d is by round %d of %s, not by round %d of %s", f.Draw, rules.Round, rules.Chain, first, s.Chain.Hash)
+	}
+	d := r.last()
+	if d == nil || d.ended {
+		if int(f.Draw) != len(r.draws)+1 || rules.Mode == draw.ByDraw && rules.ClosesAt <= f.At {
+			return fmt.Errorf("draw %d follows draw %d, and closes at %d, opened at %d", f.Draw, len(r.draws), rules.ClosesAt, f.At)
+		}
+		r.draws = append(r.draws, &roomDraw{
+			number: f.Draw, settings: s, holds: []int64{s.Hold}, numbers: make(map[draw.Hash]uint32), persons: make(map[uint64]bool),
+			safe: make(map[draw.Hash]bool), begun: make(map[uint32]int64),
+		})
+		return nil
+	}
+	switch {
+	case int(f.Draw) != len(r.draws):
+		return fmt.Errorf("draw %d is changed to draw %d", len(r.draws), f.Draw)
+	case d.began && (*rules != d.settings.Rules || s.Event != d.settings.Event):
+		return fmt.Errorf("the rules of draw %d were %+v, and are %+v", f.Draw, d.settings.Rules, *rules)
+	}
+	d.settings, d.holds, d.draining = s, append(d.holds, s.Hold), false
+	t.watchServing(ref, r)
+	return nil
+}
+
+// take judges a fact of the draw that is going on.
+func (d *roomDraw) take(f engine.Fact) error {
+	switch f := f.(type) {
+	case *queue.Ended:
+		d.ended = true
+	case *queue.PausedFact:
+		if f.On == d.paused {
+			return fmt.Errorf("paused is %t again", f.On)
+		}
+		d.paused, d.servedAt = f.On, max(d.servedAt, f.At)
+	case *queue.Joined:
+		return d.takeJoined(f)
+	case *queue.ClosedFact:
+		return d.takeClosed(f)
+	case *queue.Drawn:
+		return d.takeDrawn(f)
+	case *queue.Voided:
+		return d.takeVoided(f)
+	case *queue.Served:
+		return d.takeServed(f)
+	case *queue.Admitted:
+		return d.takeAdmitted(f)
+	case *queue.Bound:
+		return d.takeBound(f)
+	case *queue.DrainingFact:
+		d.draining = true
+	default:
+		return fmt.Errorf("unknown fact %T", f)
+	}
+	return nil
+}
+
+func (d *roomDraw) takeJoined(f *queue.Joined) error {
+	n := uint32(len(d.leaves)) //nolint:gosec // a few
+	if was, twice := d.numbers[f.Leaf]; twice {
+		return fmt.Errorf("leaf %s is entry %d, and entry %d", f.Leaf, was, n)
+	}
+	if f.Person != 0 && d.persons[f.Person] {
+		return fmt.Errorf("person %d has two entries", f.Person)
+	}
+	if d.draining {
+		return fmt.Errorf("leaf %s is entered in a room that takes nobody any more", f.Leaf)
+	}
+	d.leaves, d.buyers, d.began = append(d.leaves, f.Leaf), append(d.buyers, f.Person), true
+	d.numbers[f.Leaf], d.persons[f.Person] = n, true
+	d.byClass[f.Class]++
+	return nil
+}
+
+// rootOf computes the root of leaves.
+func rootOf(leaves []draw.Hash) draw.Hash {
+	var tree draw.Tree
+	for _, leaf := range leaves {
+		tree.Append(leaf)
+	}
+	return tree.Root()
+}
+
+func (d *roomDraw) takeClosed(f *queue.ClosedFact) error {
+	root := rootOf(d.leaves)
+	switch {
+	case d.statement != nil:
+		return fmt.Errorf("the list of %d is closed again, with %d", d.statement.Count, f.Count)
+	case f.At < d.settings.Rules.ClosesAt:
+		return fmt.Errorf("the list is closed at %d, not at %d", f.At, d.settings.Rules.ClosesAt)
+	case int(f.Count) != len(d.leaves) || f.Root != root:
+		return fmt.Errorf("the list is closed with %d entries under %s, and has %d under %s", f.Count, f.Root, len(d.leaves), root)
+	}
+	d.closedAt, d.began = f.At, true
+	d.statement = &draw.Statement{
+		Event: d.settings.Event, Draw: d.number, Rules: d.settings.Rules, Count: f.Count, ByClass: d.byClass, Root: root,
+		TestBeacon: d.settings.Chain.Test,
+	}
+	return nil
+}
+
+// takeDrawn verifies the draw, as anybody may, and computes all places.
+func (d *roomDraw) takeDrawn(f *queue.Drawn) error {
+	if d.statement == nil || d.ordered {
+		return fmt.Errorf("drawn, though closed is %t and ordered is %t", d.statement != nil, d.ordered)
+	}
+	return d.beginServing(f.At, f.Signature)
+}
+
+func (d *roomDraw) takeVoided(f *queue.Voided) error {
+	round := d.settings.Chain.Time(d.settings.Rules.Round)
+	switch {
+	case d.statement == nil || d.ordered:
+		return fmt.Errorf("voided, though closed is %t and ordered is %t", d.statement != nil, d.ordered)
+	case d.settings.Rules.Mode == draw.ByDraw && f.At < round+d.settings.Rules.VoidAfter*partsOfOne && d.closedAt < round:
+		return fmt.Errorf("the draw is given up at %d, and its round is signed at %d", f.At, round)
+	}
+	return d.beginServing(f.At, nil)
+}
+
+func (d *roomDraw) beginServing(at int64, signature []byte) error {
+	d.ordered, d.signature, d.servedAt = true, signature, max(at, d.settings.Rules.OpensAt)
+	if signature == nil {
+		return nil // by arrival
+	}
+	verified, err := draw.Verify(*d.statement, &d.settings.Chain, signature)
+	if err != nil {
+		return err
+	}
+	d.places, err = verified.Places(d.leaves[:d.statement.Count])
+	return err
+}
+
+// takeServed judges admissions: they follow the rate by the deciders' clocks, and never fall.
+func (d *roomDraw) takeServed(f *queue.Served) error {
+	rate := d.settings.Rate
+	most := makesUpFor + (partsOfOne-d.credit+rate-1)/rate
+	credit := d.credit + rate*min(max(0, f.At-d.servedAt), most) - partsOfOne*(int64(f.To)-int64(d.served))
+	switch {
+	case f.To < d.served || int(f.To) > len(d.leaves):
+		return fmt.Errorf("%d places are served after %d, of %d", f.To, d.served, len(d.leaves))
+	case !d.ordered || f.At < d.settings.Rules.OpensAt:
+		return fmt.Errorf("%d places are served at %d, ordered is %t, and the opening is at %d", f.To, f.At, d.ordered, d.settings.Rules.OpensAt)
+	case f.To == d.served && f.At < d.servedAt-makesUpFor: // the clock was set back: it goes on from there
+		credit = d.credit
+	case d.paused:
+		return fmt.Errorf("%d places are served after %d, in a pause", f.To, d.served)
+	case credit < 0 || credit >= partsOfOne && int(f.To) < len(d.leaves):
+		return fmt.Errorf("%d places are served after %d within %d ms, at %d a minute", f.To, d.served, f.At-d.servedAt, rate)
+	}
+	if int(f.To) == len(d.leaves) {
+		credit = min(credit, f.Credit)
+	}
+	if f.Credit != credit {
+		return fmt.Errorf("%d places are served with a credit of %d, not %d", f.To, f.Credit, credit)
+	}
+	d.served, d.servedAt, d.credit = f.To, f.At, credit
+	return nil
+}
+
+func (d *roomDraw) takeAdmitted(f *queue.Admitted) error {
+	if _, twice := d.begun[f.Index]; twice || int(f.Index) >= len(d.leaves) || f.Seconds == 0 {
+		return fmt.Errorf("entry %d of %d is admitted, before it is %t", f.Index, len(d.leaves), twice)
+	}
+	if place := d.placeOf(f.Index); place < 0 || place >= int64(d.served) {
+		return fmt.Errorf("entry %d is admitted, and its place is %d of %d served", f.Index, place, d.served)
+	}
+	d.begun[f.Index] = d.settings.Rules.OpensAt + int64(f.Seconds-1)*1000
+	return nil
+}
+
+// takeBound judges who orders by an admission: one buyer, who is the entry's person if it has one.
+func (d *roomDraw) takeBound(f *queue.Bound) error {
+	if _, admitted := d.begun[f.Index]; !admitted || f.Person == 0 || d.buyers[f.Index] != 0 {
+		return fmt.Errorf("entry %d is bound to buyer %d, admitted is %t, and its buyer is %d", f.Index, f.Person, admitted, d.buyers[f.Index])
+	}
+	d.buyers[f.Index] = f.Person
+	return nil
+}
+
+// placeOf returns the place of an entry, from 0, or -1 while there is no order.
+func (d *roomDraw) placeOf(number uint32) int64 {
+	switch {
+	case !d.ordered:
+		return -1
+	case int(number) < len(d.places):
+		return int64(d.places[number])
+	default:
+		return int64(number)
+	}
+}

@@ -1,0 +1,217 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/enginetest"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
+	"boxoffice/engine/order"
+	"boxoffice/engine/seatmap"
+)
+
+// takeSeatsReserved gives seats to an order: those that one of its commands
+// names, free or held by who asks.
+func (t *Truth) takeSeatsReserved(ref engine.Ref, st *seats, f *seatmap.ReservedFact) error {
+	claim := f.Reservation.Claim
+	if how, dead := st.ended[claim]; dead {
+		return fmt.Errorf("%s is reserved again after it was %s", enginetest.ClaimName(claim), how)
+	}
+	if old := st.reserved[claim.Order]; old != nil {
+		if old.Reservation.Claim.Serial >= claim.Serial {
+			return fmt.Errorf("%s replaces %s", enginetest.ClaimName(claim), enginetest.ClaimName(old.Reservation.Claim))
+		}
+		t.world.Reach("seats", "replaced")
+		if len(f.Freed) > 0 {
+			t.world.Reach("seats", "replaced by others")
+		}
+		st.giveBack(old, "replaced")
+		for _, i := range old.Seats {
+			if slices.Contains(f.Seats, i) == slices.Contains(f.Freed, i) {
+				return fmt.Errorf("%s has seat %s from %s, freed %v", enginetest.ClaimName(claim), st.seatID(i), enginetest.ClaimName(old.Reservation.Claim), f.Freed)
+			}
+		}
+	}
+	p, err := t.placeOf(claim.Order, st, f)
+	if err != nil {
+		return err
+	}
+	for k, i := range f.Seats {
+		sp := st.spots[i]
+		pick := st.picks[sp.holder]
+		switch {
+		case sp.claim.Serial != 0 || sp.blocked:
+			return fmt.Errorf("%s takes seat %s: %+v", enginetest.ClaimName(claim), st.seatID(i), sp)
+		case sp.holder == "":
+		case p.Holder != "" && sp.holder != p.Holder || p.Holder == "" && pick.Principal != p.Principal:
+			return fmt.Errorf("%s takes seat %s from %+v", enginetest.ClaimName(claim), st.seatID(i), pick)
+		default:
+			t.world.Reach("seats", "taken over")
+		}
+		typ := st.typeOf(i)
+		if len(f.Types) > 0 {
+			typ = f.Types[k]
+		}
+		st.spots[i] = spot{claim: claim, typ: typ}
+	}
+	st.dropEmptyPicks()
+	st.reserved[claim.Order] = f
+	return t.aboveFloor(t.bookOf(ref.Home), claim, f.Reservation.Floor)
+}
+
+// placeOf is the command that asks for the seats of a reservation.
+func (t *Truth) placeOf(id engine.OrderID, st *seats, f *seatmap.ReservedFact) (*ledger.Place, error) {
+	for _, p := range t.world.Places(id) {
+		types := make(map[string]int64)
+		for i := range p.Lines {
+			for _, seat := range p.Lines[i].Seats {
+				types[seat] = p.Lines[i].Type
+			}
+		}
+		same := len(types) == len(f.Seats)
+		for k, i := range f.Seats {
+			typ := st.typeOf(i)
+			if len(f.Types) > 0 {
+				typ = f.Types[k]
+			}
+			same = same && types[st.seatID(i)] == typ
+		}
+		if same {
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("nobody has ordered %+v for %s", f, enginetest.OrderName(id))
+}
+
+// checkGranted reports whether a reservation was made.
+func (st *seats) checkGranted(c keeper.Claim) error {
+	r := st.reserved[c.Order]
+	if _, ended := st.ended[c]; !ended && (r == nil || r.Reservation.Claim != c) {
+		return fmt.Errorf("%s is granted and not reserved", enginetest.ClaimName(c))
+	}
+	return nil
+}
+
+// giveBack takes a reservation's seats from it.
+func (st *seats) giveBack(f *seatmap.ReservedFact, how string) {
+	claim := f.Reservation.Claim
+	for i := range st.spots {
+		if st.spots[i].claim == claim {
+			st.spots[i] = spot{}
+		}
+	}
+	delete(st.reserved, claim.Order)
+	st.ended[claim] = how
+}
+
+func (t *Truth) takeSeatsSold(ref engine.Ref, st *seats, f *keeper.CommittedFact) error {
+	r := st.reserved[f.Claim.Order]
+	if r == nil || r.Reservation.Claim != f.Claim {
+		return fmt.Errorf("%s is sold and not reserved", enginetest.ClaimName(f.Claim))
+	}
+	sl := t.bookOf(ref.Home).orders[f.Claim.Order]
+	if sl == nil || !sl.order.Sold() || sl.order.Serial != f.Claim.Serial {
+		return fmt.Errorf("%s is sold, its order is %+v", enginetest.ClaimName(f.Claim), sl)
+	}
+	delete(st.reserved, f.Claim.Order)
+	st.ended[f.Claim] = "sold"
+	return nil
+}
+
+func (t *Truth) takeSeatsReleased(ref engine.Ref, st *seats, f *seatmap.ReleasedFact) error {
+	r := st.reserved[f.Claim.Order]
+	if r == nil || r.Reservation.Claim != f.Claim || !slices.Equal(r.Seats, f.Seats) {
+		return fmt.Errorf("%s is released: %v, reserved is %+v", enginetest.ClaimName(f.Claim), f.Seats, r)
+	}
+	sl := t.bookOf(ref.Home).orders[f.Claim.Order]
+	if sl != nil && sl.order.Serial == f.Claim.Serial && (sl.order.Unpaid() || sl.order.Sold()) {
+		return fmt.Errorf("%s is released, its order is %s", enginetest.ClaimName(f.Claim), sl.order.Status)
+	}
+	st.giveBack(r, "released")
+	return nil
+}
+
+// checkSeatsOf reports whether an order has all its seats, under a serial, as its lines have
+// them, and no other. Those that are coming back it may have, or not.
+func (st *seats) checkSeatsOf(o *order.Order, serial keeper.Serial, back map[string]bool) error {
+	claim := keeper.Claim{Order: o.ID, Serial: serial}
+	want := make(map[string]int64)
+	for i := range o.Lines {
+		l := &o.Lines[i]
+		if len(l.Seats) > 0 && int64(len(l.Seats)) != l.Quantity {
+			return fmt.Errorf("order %s has %d seats for %d tickets", enginetest.OrderName(o.ID), len(l.Seats), l.Quantity)
+		}
+		for _, id := range l.Seats {
+			if want[id] != 0 {
+				return fmt.Errorf("order %s has seat %s twice", enginetest.OrderName(o.ID), id)
+			}
+			want[id] = l.Type
+		}
+	}
+	for id := range back {
+		delete(want, id)
+	}
+	for i := range st.spots {
+		sp, id := st.spots[i], st.seatID(int32(i))
+		if back[id] {
+			continue
+		}
+		if (sp.claim == claim) != (want[id] != 0) || sp.claim == claim && sp.typ != want[id] {
+			return fmt.Errorf("order %s@%d has type %d of seat %s: %+v", enginetest.OrderName(o.ID), serial, want[id], id, sp)
+		}
+		delete(want, id)
+	}
+	if len(want) > 0 {
+		return fmt.Errorf("order %s has seats that there are not: %v", enginetest.OrderName(o.ID), want)
+	}
+	return nil
+}
+
+// judgeClosed reports whether the seats of a closed order are sold, or not its any
+// more.
+func (st *seats) judgeClosed(o *order.Order, back map[string]bool) error {
+	if !hasSeats(o.Lines) {
+		return nil
+	}
+	claim := keeper.Claim{Order: o.ID, Serial: o.Serial}
+	if sold := st.ended[claim] == "sold"; sold != o.Sold() || st.ended[claim] == "" {
+		return fmt.Errorf("order %s is closed as %s, its seats are %q", enginetest.OrderName(o.ID), o.Status, st.ended[claim])
+	}
+	if o.Sold() {
+		return st.checkSeatsOf(o, o.Serial, back)
+	}
+	return nil
+}
+
+func hasSeats(lines []order.Line) bool {
+	return slices.ContainsFunc(lines, func(l order.Line) bool { return len(l.Seats) > 0 })
+}
+
+// takeSeatsReturned judges seats that come back.
+func (t *Truth) takeSeatsReturned(ref engine.Ref, st *seats, f *seatmap.ReturnedFact) error {
+	sl := t.bookOf(ref.Home).orders[f.Claim.Order]
+	if sl == nil {
+		return fmt.Errorf("%s gives seats back: %v", enginetest.ClaimName(f.Claim), f.Seats)
+	}
+	gone := t.goneSeats(sl.order)
+	for _, i := range f.Seats {
+		if st.spots[i].claim != f.Claim || !gone[st.seatID(i)] {
+			return fmt.Errorf("%s gives seat %s back: %+v", enginetest.ClaimName(f.Claim), st.seatID(i), st.spots[i])
+		}
+		st.spots[i] = spot{}
+	}
+	return nil
+}
+
+// goneSeats are an order's seats whose tickets' money went back.
+func (t *Truth) goneSeats(o *order.Order) map[string]bool {
+	gone := make(map[string]bool)
+	for i := range uint32(o.Tickets()) {
+		if ticket := o.FirstTicket + i; o.Sold() && t.bookOf(o.ID.Event()).handOf(ticket).gone {
+			gone[o.Seat(ticket)] = true
+		}
+	}
+	return gone
+}

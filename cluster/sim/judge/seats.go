@@ -1,0 +1,234 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/enginetest"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/seatmap"
+)
+
+// seats are an event's seats by their facts.
+type seats struct {
+	layout   *seatmap.Layout
+	holdTime int64
+	prices   []int64 // ticket type by section
+	spots    []spot
+	picks    map[string]*seatmap.HeldFact // the last of each holder who has seats
+	reserved map[engine.OrderID]*seatmap.ReservedFact
+	ended    map[keeper.Claim]string
+	told     map[string]map[int64]bool // "holder seat" with each end that it ever had
+	taken    map[uint64][]taking       // what each network has newly held
+	latest   int64                     // the latest time of a hold, unix milliseconds
+}
+
+// spot is one seat: free, or of a holder, or of an order.
+type spot struct {
+	holder  string
+	claim   keeper.Claim
+	typ     int64 // what it was sold as
+	blocked bool
+}
+
+func (t *Truth) seatsOf(ref engine.Ref) *seats {
+	st := t.seats[ref.Home]
+	if st == nil {
+		st = &seats{
+			picks: make(map[string]*seatmap.HeldFact), reserved: make(map[engine.OrderID]*seatmap.ReservedFact),
+			ended: make(map[keeper.Claim]string), told: make(map[string]map[int64]bool), taken: make(map[uint64][]taking),
+		}
+		t.seats[ref.Home] = st
+	}
+	return st
+}
+
+// takeSeats judges a committed fact of a seat map and keeps it.
+func (t *Truth) takeSeats(ref engine.Ref, st *seats, f engine.Fact) error {
+	switch f := f.(type) {
+	case *seatmap.AttachedFact:
+		st.holdTime = f.HoldTime
+		return st.attachLayout(f.Layout)
+	case *seatmap.DetachedFact:
+		return st.attachLayout(nil)
+	case *seatmap.ConfiguredFact:
+		st.holdTime = f.HoldTime
+	case *seatmap.PricedFact:
+		st.prices = f.Types
+	case *seatmap.HeldFact:
+		return t.takeHeld(ref, st, f)
+	case *seatmap.DroppedFact:
+		return st.freeSeats(f.Seats, f.Holder)
+	case *seatmap.ExpiredFact:
+		return st.takeExpired(f)
+	case *seatmap.BlockedFact:
+		return st.takeBlocked(f)
+	case *seatmap.ReservedFact:
+		return t.takeSeatsReserved(ref, st, f)
+	case *keeper.CommittedFact:
+		return t.takeSeatsSold(ref, st, f)
+	case *seatmap.ReleasedFact:
+		return t.takeSeatsReleased(ref, st, f)
+	case *seatmap.ReturnedFact:
+		return t.takeSeatsReturned(ref, st, f)
+	default:
+		return fmt.Errorf("unknown fact %T", f)
+	}
+	return nil
+}
+
+func (st *seats) attachLayout(l *seatmap.Layout) error {
+	for i := range st.spots {
+		if claim := st.spots[i].claim; claim.Serial != 0 {
+			return fmt.Errorf("the map goes, and seat %s is of %s", st.layout.SeatIDs[i], enginetest.ClaimName(claim))
+		}
+	}
+	st.layout, st.prices, st.spots = l, nil, nil
+	clear(st.picks)
+	if l != nil {
+		st.prices, st.spots = make([]int64, len(l.Sections)), make([]spot, l.Len())
+	}
+	return nil
+}
+
+// seatID names a seat.
+func (st *seats) seatID(i int32) string { return st.layout.SeatIDs[i] }
+
+// takeHeld gives seats to a holder: nobody else may have them.
+func (t *Truth) takeHeld(ref engine.Ref, st *seats, f *seatmap.HeldFact) error {
+	if err := st.freeSeats(f.Dropped, f.Holder); err != nil {
+		return err
+	}
+	for _, i := range f.Took {
+		if sp := st.spots[i]; sp.holder != "" || sp.claim.Serial != 0 || sp.blocked {
+			return fmt.Errorf("seat %s is given to %s: %+v", st.seatID(i), f.Holder, sp)
+		}
+		if st.typeOf(i) == 0 {
+			return fmt.Errorf("seat %s is given to %s, and not for sale", st.seatID(i), f.Holder)
+		}
+		st.spots[i].holder = f.Holder
+	}
+	old := st.picks[f.Holder]
+	switch {
+	case f.Until > f.At+st.holdTime || f.Until > f.Since+3*st.holdTime && f.Since != f.At:
+		return fmt.Errorf("%s has his seats until %d: %+v", f.Holder, f.Until, f)
+	case old == nil && f.Since != f.At || old != nil && f.Since != f.At && f.Since != old.Since:
+		return fmt.Errorf("%s has had his seats since %d: %+v", f.Holder, f.Since, f)
+	}
+	st.picks[f.Holder] = f
+	n := 0
+	for i := range st.spots {
+		if st.spots[i].holder == f.Holder {
+			n++
+			st.noteTold(f.Holder, int32(i), f.Until)
+		}
+	}
+	if n == 0 || n > seatmap.MaxSelection {
+		return fmt.Errorf("%s holds %d seats", f.Holder, n)
+	}
+	t.world.WatchHold(ref, f)
+	return st.withinLimits(f, t.world.HoldScale)
+}
+
+// noteTold notes that a holder may be told that a seat is his until then.
+func (st *seats) noteTold(holder string, i int32, until int64) {
+	key := holder + " " + st.seatID(i)
+	if st.told[key] == nil {
+		st.told[key] = make(map[int64]bool)
+	}
+	st.told[key][until] = true
+}
+
+// freeSeats takes seats from a holder.
+func (st *seats) freeSeats(list []int32, holder string) error {
+	for _, i := range list {
+		if st.spots[i].holder != holder || holder == "" {
+			return fmt.Errorf("seat %s is taken from %q: %+v", st.seatID(i), holder, st.spots[i])
+		}
+		st.spots[i].holder = ""
+	}
+	st.dropEmptyPicks()
+	return nil
+}
+
+// dropEmptyPicks drops the selections without seats.
+func (st *seats) dropEmptyPicks() {
+	for holder := range st.picks {
+		if !slices.ContainsFunc(st.spots, func(sp spot) bool { return sp.holder == holder }) {
+			delete(st.picks, holder)
+		}
+	}
+}
+
+// takeExpired ends selections: each as a whole, and none before its time.
+func (st *seats) takeExpired(f *seatmap.ExpiredFact) error {
+	var holders []string
+	for _, i := range f.Seats {
+		h := st.spots[i].holder
+		if h == "" || st.picks[h].Until > f.At {
+			return fmt.Errorf("seat %s expires at %d: %+v %+v", st.seatID(i), f.At, st.spots[i], st.picks[h])
+		}
+		st.spots[i].holder = ""
+		holders = append(holders, h)
+	}
+	st.dropEmptyPicks()
+	for _, h := range holders {
+		if st.picks[h] != nil {
+			return fmt.Errorf("only a part of what %s holds expires: %+v", h, f)
+		}
+	}
+	return nil
+}
+
+func (st *seats) takeBlocked(f *seatmap.BlockedFact) error {
+	for _, i := range f.Unblock {
+		if !st.spots[i].blocked {
+			return fmt.Errorf("seat %s is unblocked: %+v", st.seatID(i), st.spots[i])
+		}
+		st.spots[i].blocked = false
+	}
+	for _, i := range f.Block {
+		if sp := st.spots[i]; sp.blocked || sp.claim.Serial != 0 {
+			return fmt.Errorf("seat %s is blocked: %+v", st.seatID(i), sp)
+		}
+		st.spots[i] = spot{blocked: true}
+	}
+	st.dropEmptyPicks()
+	return nil
+}
+
+// ownerOf is the order that a seat is of, if it is of one.
+func (st *seats) ownerOf(seat string) engine.OrderID {
+	if st.layout != nil {
+		if i := slices.Index(st.layout.SeatIDs, seat); i >= 0 {
+			return st.spots[i].claim.Order
+		}
+	}
+	return engine.OrderID{}
+}
+
+// typeOf is the ticket type that a seat is on sale as.
+func (st *seats) typeOf(i int32) int64 { return st.prices[st.layout.SectionOf(i)] }
+
+// size is how many seats there are to sell as a ticket type, and whether it is
+// seated at all.
+func (st *seats) size(typ int64) (n int64, seated bool) {
+	for i := range st.spots {
+		sp := st.spots[i]
+		if sp.claim.Serial != 0 && sp.typ == typ || sp.claim.Serial == 0 && !sp.blocked && st.typeOf(int32(i)) == typ {
+			n++
+		}
+	}
+	return n, n > 0 || slices.Contains(st.prices, typ)
+}
+
+// checkTold judges what a shopper is told that he holds.
+func (st *seats) checkTold(holder string, held []string, until int64) error {
+	for _, id := range held {
+		if !st.told[holder+" "+id][until] {
+			return fmt.Errorf("%s never held %s until %d", holder, id, until)
+		}
+	}
+	return nil
+}

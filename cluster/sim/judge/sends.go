@@ -1,0 +1,72 @@
+package judge
+
+import (
+	"fmt"
+
+	"boxoffice/engine"
+	"boxoffice/engine/enginetest"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
+)
+
+// MayLeave reports whether a message tells nothing but the journal's truth.
+func (t *Truth) MayLeave(from engine.Ref, c engine.Command) error {
+	orderOf := func(claim keeper.Claim) *order.Order {
+		if sl := t.bookOf(from.Home).orders[claim.Order]; sl != nil && sl.order.Serial == claim.Serial {
+			return sl.order
+		}
+		return nil
+	}
+	switch c := c.(type) {
+	case keeper.Granted:
+		if from.Kind == engine.KindSeatmap {
+			return t.seatsOf(from).checkGranted(c.Claim)
+		}
+		if from.Kind == engine.KindCalendar {
+			d := t.diaryOf(from.Home)
+			if h := d.held[c.Order]; d.ended[c.Claim] == "" && (h == nil || h.Claim != c.Claim) {
+				return fmt.Errorf("%s is granted and not reserved", enginetest.ClaimName(c.Claim))
+			}
+			return nil
+		}
+		st := t.stockOf(from)
+		h := st.held[c.Order]
+		if _, ended := st.ended[c.Claim]; !ended && (h == nil || h.Claim != c.Claim) {
+			return fmt.Errorf("%s is granted and not reserved", enginetest.ClaimName(c.Claim))
+		}
+	case keeper.Commit:
+		if sl := t.bookOf(from.Home).orders[c.Order]; c.Back != nil && sl != nil && isMoved(sl.order, c.Serial) {
+			return nil
+		}
+		if o := orderOf(c.Claim); o == nil || !o.Sold() {
+			return fmt.Errorf("order %s is not completed: %+v", enginetest.ClaimName(c.Claim), o)
+		}
+	case keeper.Release:
+		// Of a move that has been settled, a late question is moot.
+		if sl := t.bookOf(from.Home).orders[c.Order]; sl != nil && sl.order.Unsettled() != nil && sl.order.Unsettled().Serial == c.Serial {
+			return fmt.Errorf("%s is released, and a ticket has moved under it", enginetest.ClaimName(c.Claim))
+		}
+		o := orderOf(c.Claim) // a closed one is sold for good, and a late question about it moot
+		if o != nil && (o.Unpaid() || o.Sold() && !t.bookOf(from.Home).orders[o.ID].closed) {
+			return fmt.Errorf("order %s is %s", enginetest.ClaimName(c.Claim), o.Status)
+		}
+	case keeper.Confirmed:
+		for _, claim := range c.Claims {
+			if t.bookOf(from.Home).orders[claim.Order] == nil {
+				return fmt.Errorf("order %s is not in the journal", enginetest.ClaimName(claim))
+			}
+		}
+	case keeper.ResizeSeen:
+		if c.Revision > t.stockOf(from).sized {
+			return fmt.Errorf("resize %d is not in the journal", c.Revision)
+		}
+	case keeper.Closed:
+		if r := t.seatsOf(from).reserved[c.Order]; from.Kind == engine.KindSeatmap && r != nil && r.Reservation.Claim == c.Claim {
+			return fmt.Errorf("%s is still reserved", enginetest.ClaimName(c.Claim))
+		}
+		if h := t.stockOf(from).held[c.Order]; h != nil && h.Claim == c.Claim {
+			return fmt.Errorf("%s is still reserved", enginetest.ClaimName(c.Claim))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+// Package judge says whether what happens in the simulated world is right. It keeps the journal's truth by rules
+// of its own, which share no code with the kinds that it judges: every committed fact against all facts before it
+// (Take), every message that leaves an actor (MayLeave), every answer (Answer), and the whole once the world is
+// quiet (Settled). It acts in nothing; what it must know of the world, and what follows from a fact out there, is
+// in World. A file has the rules of one word.
+package judge
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"boxoffice/cluster/sim/clock"
+	"boxoffice/engine"
+	"boxoffice/engine/admission"
+	"boxoffice/engine/event"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
+	"boxoffice/engine/order"
+	"boxoffice/engine/proceeds"
+	"boxoffice/engine/seatmap"
+	"boxoffice/engine/waitlist"
+)
+
+// World is what the judge knows of the world, and what the world does because of a fact.
+type World struct {
+	Jumps     bool    // clocks are wrong by up to an hour
+	HoldScale float64 // of the limits of who holds seats
+
+	Now      func() int64                                     // microseconds since the start
+	Reach    func(fault, met string)                          // counts what has happened
+	Places   func(engine.OrderID) []*ledger.Place             // the commands that name an order
+	DayAt    func(event, at int64) keeper.Day                 // the date at a time, in unix milliseconds, where an event is
+	Received func(reference string) int64                     // what the provider has of an attempt to pay
+	Replay   func(engine.Ref) (engine.State, error)           // a stream's state, from its snapshot on
+	Owner    func(engine.Ref) (engine.State, time.Time, bool) // of whoever owns a stream: the state, and the clock; false: nobody is at work
+
+	PayBack   func(id engine.OrderID, position int, r order.Refund) // a refund is due
+	WatchHold func(engine.Ref, *seatmap.HeldFact)                   // a selection must end in time
+	WatchRoom func(ref engine.Ref, turn int, due int64)             // an admission is due, at a time in unix milliseconds
+}
+
+// Show names the actors of an event.
+type Show struct {
+	Event engine.Ref
+	Seats engine.Ref // zero: the event has no seats
+	Dates engine.Ref // zero: its tickets are for no date of their own
+	Types []engine.Ref
+}
+
+const (
+	millisecond = clock.Millisecond
+	second      = clock.Second
+)
+
+// Truth is what the journal says, kept by rules of its own: every fact that is
+// committed is judged against all facts before it.
+type Truth struct {
+	world   World
+	stocks  map[engine.Ref]*stock
+	books   map[int64]*book  // by event
+	seats   map[int64]*seats // by event
+	diaries map[int64]*diary // by event
+	rooms   map[engine.Ref]*room
+	earned  map[int64]keeper.Proceeds // by event, as its wallet has it
+	fees    map[string]int64          // taken, by order
+	early   map[engine.OrderID]bool   // orders whose Place was refused before it made one
+}
+
+// New makes a judge who has seen nothing.
+func New(w World) *Truth {
+	return &Truth{world: w, stocks: make(map[engine.Ref]*stock), books: make(map[int64]*book), seats: make(map[int64]*seats), diaries: make(map[int64]*diary), rooms: make(map[engine.Ref]*room), earned: make(map[int64]keeper.Proceeds), fees: make(map[string]int64), early: make(map[engine.OrderID]bool)}
+}
+
+// Take judges a committed fact and keeps it.
+func (t *Truth) Take(ref engine.Ref, f engine.Fact) error {
+	switch ref.Kind { //nolint:exhaustive // the rest is the ledger's
+	case engine.KindInventory:
+		return t.takeStock(ref, t.stockOf(ref), f)
+	case engine.KindCalendar:
+		return t.takeDates(ref, t.diaryOf(ref.Home), f)
+	case engine.KindPromo:
+		return t.takeCode(ref, t.stockOf(ref), f)
+	case engine.KindSeatmap:
+		return t.takeSeats(ref, t.seatsOf(ref), f)
+	case engine.KindWallet:
+		return t.takeWallet(ref, f)
+	case engine.KindQueue:
+		return t.takeRoom(ref, t.roomOf(ref), f)
+	}
+	b := t.bookOf(ref.Home)
+	switch f := f.(type) {
+	case *order.Created:
+		return t.judgeCreated(ref, b, f)
+	case *order.Completed:
+		return t.judgeCompleted(ref, b, f)
+	case *order.Ended:
+		return t.judgeEnded(b, f)
+	case *ledger.OrderClosed:
+		return t.judgeClosed(ref, b, f)
+	case *admission.CheckedIn, *admission.CheckInUndone, *order.TransferOffered, *order.TransferRevoked, *order.TicketTransferred:
+		return t.takeTicket(b, f)
+	case *order.TicketRescheduled:
+		return t.judgeRescheduled(ref, b, f)
+	case *order.RescheduleSettled:
+		return t.settledMove(ref, b, f)
+	case *order.RefundDecided:
+		return t.judgeRefundDecided(b, f)
+	case *order.RefundReturned:
+		return t.judgeReturned(ref, b, f)
+	case *ledger.OrderRecalled:
+		return t.judgeRecalled(b, f)
+	case *admission.CheckInDenied:
+		return nil
+	case waitlist.Fact:
+		return t.takeLine(ref, b, f)
+	case *order.Erased:
+		return b.judgeErased(f)
+	case order.Fact:
+		return t.judgeMoney(b, f)
+	default:
+		return t.judgeEvent(b, f)
+	}
+}
+
+// judgeEvent takes the facts about the event itself.
+func (t *Truth) judgeEvent(b *book, f engine.Fact) error {
+	switch f := f.(type) {
+	case *event.Created:
+		if b.status != "" || b.removed {
+			return errors.New("the event is created twice")
+		}
+		b.status, b.details, b.roomiest = event.StatusDraft, *f.Details, f.Details.Capacity
+	case *event.Updated:
+		b.lowered, b.roomiest = t.world.Now(), b.capacityAt(t.world.Now())
+		b.details = *f.Details
+	case *event.Moved:
+		if f.From != b.status || f.From == f.To {
+			return fmt.Errorf("moved from %s to %s, was %s", f.From, f.To, b.status)
+		}
+		if f.From == event.StatusCancelled || f.From == event.StatusCompleted {
+			return fmt.Errorf("%s is final, and moved to %s", f.From, f.To)
+		}
+		b.status = f.To
+	case *event.Removed:
+		b.status, b.removed = "", true
+	case *event.Offered, *proceeds.Cleared:
+	case *event.PersonErased:
+		return b.judgePersonErased(f)
+	case *waitlist.SetFact:
+		b.line.byHand = b.line.byHand || !f.Auto
+	default:
+		return fmt.Errorf("unknown fact %T", f)
+	}
+	return nil
+}
+
+// Order returns an order of an event as its facts say, or nil if there is none.
+func (t *Truth) Order(event int64, id engine.OrderID) *order.Order {
+	if sl := t.bookOf(event).orders[id]; sl != nil {
+		return sl.order
+	}
+	return nil
+}
+
+// OrdersNaming returns an event's orders that name a person, in the order of their making.
+func (t *Truth) OrdersNaming(event int64, customer uint64) (orders []*order.Order) {
+	b := t.bookOf(event)
+	for _, id := range b.ids {
+		if o := b.orders[id].order; namesPerson(o, customer) {
+			orders = append(orders, o)
+		}
+	}
+	return orders
+}
+
+// Holds reports whether a selection is its holder's last.
+func (t *Truth) Holds(ref engine.Ref, f *seatmap.HeldFact) bool {
+	return t.seatsOf(ref).picks[f.Holder] == f
+}

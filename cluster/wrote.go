@@ -1,0 +1,112 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+)
+
+// positions are how far the journal had come: by writer, its last batch.
+type positions = map[int32]int64
+
+// maxWrote bounds the callers whose last writes are remembered: a caller is forgotten when at least
+// as many others have written since.
+const maxWrote = 100_000
+
+// wrote remembers how far the journal had come when a caller's last write was answered here. It is
+// memory alone: a rush of writes costs the database nothing. Whoever reads asks all nodes, because
+// nobody can know through which of them a caller has written.
+type wrote struct {
+	mu             sync.Mutex
+	recent, former map[string]positions // by caller; former were noted before all of recent
+	now            positions            // as they were noted last; writes between two commits share them
+	seen           [2]int64             // changes of own and heard in now
+}
+
+// NoteWrite notes that a caller has just written something through this node.
+func (n *Node) NoteWrite(caller string) {
+	w := &n.wrote
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if seen := [2]int64{n.own.any.Load(), n.heard.any.Load()}; w.now == nil || seen != w.seen {
+		w.now, w.seen = n.Positions(), seen
+	}
+	if len(w.recent) >= maxWrote || w.recent == nil {
+		w.recent, w.former = make(map[string]positions), w.recent
+	}
+	w.recent[caller] = w.now
+}
+
+// find returns the positions of a caller's last write through this node, or nil.
+func (w *wrote) find(caller string) positions {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if at, ok := w.recent[caller]; ok {
+		return at
+	}
+	return w.former[caller]
+}
+
+// WrittenBy returns, by writer, the last batches that may have to do with what a caller has written,
+// through whatever node: a reader of the journal that has passed them has all of it. They are nil if
+// no node remembers that it wrote. With an error, nodes that can't be asked may remember more.
+func (n *Node) WrittenBy(ctx context.Context, caller string) (map[int32]int64, error) {
+	type answer struct {
+		at  positions
+		err error
+	}
+	asked, answers := 0, make(chan answer)
+	for _, p := range n.peers.All() {
+		asked++
+		go func() {
+			at, err := p.findWritten(ctx, caller)
+			answers <- answer{at, err}
+		}()
+	}
+	all, errs := maps.Clone(n.wrote.find(caller)), error(nil)
+	for range asked {
+		a := <-answers
+		errs = errors.Join(errs, a.err)
+		if all == nil {
+			all = a.at
+			continue
+		}
+		for writer, batch := range a.at {
+			all[writer] = max(all[writer], batch)
+		}
+	}
+	return all, errs
+}
+
+// findWritten asks the member what wrote.find says there. One of the release before has noted
+// nothing.
+func (p *peer) findWritten(ctx context.Context, caller string) (positions, error) {
+	p.mu.Lock()
+	l := p.link
+	p.mu.Unlock()
+	if l != nil && l.revision < revisionWrote {
+		return nil, nil
+	}
+	reply, err := p.call(ctx, nil, func(w *writer, number int64) {
+		w.begin(frameWrote)
+		w.number(number)
+		w.text(caller)
+		w.end()
+	})
+	at, _ := reply.(positions)
+	return at, err
+}
+
+// sendPositions answers frameWrote.
+func (in *inbound) sendPositions(number int64, at positions) {
+	in.send(func(w *writer) {
+		w.begin(framePositions)
+		w.number(number)
+		for id, batch := range at {
+			w.number(int64(id))
+			w.number(batch)
+		}
+		w.end()
+	})
+}

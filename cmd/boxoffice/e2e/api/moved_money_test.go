@@ -1,0 +1,52 @@
+package api
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/nodetest"
+)
+
+// TestMoneyOfMovedEvent: whoever bought a ticket that can't be given back may ask its money back once
+// the event has moved, and reads of it and until when; whoever buys after the move may not.
+func TestMoneyOfMovedEvent(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, ids := s.Sell(nil, nodetest.TypeBody(10, 100))
+	began := time.Now()
+	buy := func(email string) (o nodetest.Answer, token string) {
+		t.Helper()
+		id, token := s.Place(email, ids[0], 1)
+		s.Settle(s.Checkout(id, token), "success")
+		s.Verify(id, token).Is(200, "")
+		return s.Order(id, token), token
+	}
+	ask := func(by *nodetest.Shop, o nodetest.Answer) nodetest.Answer {
+		return by.Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": o.Str("tickets.0.id"), "reason": "I can't come on the other day."})
+	}
+	before, token := buy("ada@example.org")
+	ada := s.Buyer("ada@example.org")
+	ask(ada, before).Is(409, "REFUND_NOT_ELIGIBLE")
+	require.Equal(t, false, before.Data("tickets.0.refundEligible"))
+
+	start := time.Now().Add(40 * 24 * time.Hour)
+	s.Own("PUT", "/organizer/events/"+event, nodetest.Object{"startDate": start.UTC().Format(time.RFC3339), "endDate": start.Add(3 * time.Hour).UTC().Format(time.RFC3339)}).Is(200, "")
+	require.NoError(t, s.Settled(t.Context()))
+	after, _ := buy("bob@example.org")
+	ask(s.Buyer("bob@example.org"), after).Is(409, "REFUND_NOT_ELIGIBLE")
+
+	moved := s.Order(before.Str("id"), token)
+	require.Equal(t, true, moved.Data("tickets.0.refundEligible"))
+	until, err := time.Parse(time.RFC3339, moved.Str("tickets.0.refundDeadline"))
+	require.NoError(t, err)
+	require.WithinRange(t, until, began.Add(14*24*time.Hour), time.Now().Add(14*24*time.Hour))
+	ask(ada, before).Is(201, "")
+
+	_, err = s.Pool().Exec(t.Context(), `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE kind = 'mail_change'`) // ten minutes later
+	require.NoError(t, err)
+	text := s.Mail(t, "ada@example.org", "event_changed", began).Text
+	require.Contains(t, text, "admit at the new time")
+	require.Contains(t, text, "you may ask for your money back until "+until.Format("2 January 2006"))
+}

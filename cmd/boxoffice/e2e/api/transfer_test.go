@@ -1,0 +1,149 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/node"
+	"boxoffice/cmd/boxoffice/nodetest"
+)
+
+// byTransfer opens a node whose buyers may transfer money, with a type of tickets whose sale goes on for
+// days, and one whose sale ends too soon.
+func byTransfer(t *testing.T) (s *nodetest.Shop, types []string) {
+	t.Helper()
+	s = nodetest.Open(t, func(c *node.Config) { c.PaysimProviders = []string{"transfer"} })
+	_, ids := s.Sell(
+		nodetest.Object{"startDate": nodetest.Stamp(20 * 24 * time.Hour), "endDate": nodetest.Stamp(21 * 24 * time.Hour)},
+		nodetest.With(nodetest.TypeBody(25, 100), nodetest.Object{"saleEnd": nodetest.Stamp(3 * 24 * time.Hour)}),
+		nodetest.TypeBody(25, 100))
+	return s, ids
+}
+
+// transferred places an order that is to be paid by transfer, and returns what its buyer is told.
+func transferred(s *nodetest.Shop, ticketType, email string) (id, token string, told nodetest.Answer) {
+	s.T.Helper()
+	id, token = s.Place(email, ticketType, 1)
+	return id, token, payWith(s, id, token, nodetest.Object{"provider": "transfer"}).Is(200, "")
+}
+
+// line is money in a statement of Wise.
+func line(number int, amount, currency, words string) string {
+	return fmt.Sprintf("TRANSFER-%d,01-03-2027,%s,%s,Ada Obi,%s\n", number, amount, currency, words)
+}
+
+// importLines imports a statement of Wise, and returns the counts that are not 0.
+func importLines(s *nodetest.Shop, lines ...string) map[string]int {
+	s.T.Helper()
+	file := "TransferWise ID,Date,Amount,Currency,Payer Name,Payment Reference\n" + strings.Join(lines, "")
+	r := s.Raw("POST", "/organizer/statements", "text/csv", file, s.Bearer()...)
+	require.Equal(s.T, 200, r.Status, r.Body)
+	var answer struct{ Data map[string]int }
+	require.NoError(s.T, json.Unmarshal([]byte(r.Body), &answer))
+	for name, n := range answer.Data {
+		if n == 0 {
+			delete(answer.Data, name)
+		}
+	}
+	return answer.Data
+}
+
+// TestTransferPays has a buyer transfer money, and a statement tell of it, twice.
+func TestTransferPays(t *testing.T) {
+	t.Parallel()
+	s, kinds := byTransfer(t)
+	id, token, told := transferred(s, kinds[0], "ada@example.org")
+	require.Equal(t, "Boxoffice Test DE89370400440532013000 COBADEFFXXX 26.25 USD", strings.Join([]string{
+		told.Str("transfer.holder"), told.Str("transfer.account"), told.Str("transfer.bic"), told.Str("transfer.amount"), told.Str("transfer.currency"),
+	}, " "))
+	reference := told.Str("transfer.reference")
+	require.Regexp(t, `^RF\d\d[0-9A-Z]{17,21}$`, reference)
+	require.Equal(t, told.Str("expiresAt"), told.Str("transfer.dueAt"))
+	require.Equal(t, told.Body, payWith(s, id, token, nodetest.Object{"provider": "transfer"}).Is(200, "").Body)
+	require.Equal(t, reference, s.Order(id, token).Str("payments.0.transfer.reference"))
+
+	t.Log("the payer wrote small letters and blanks, among other words")
+	words := "tickets " + strings.ToLower(reference[:4]+" "+reference[4:9]+" "+reference[9:]) + " thanks"
+	paid := line(1, "26.25", "USD", words)
+	require.Equal(t, map[string]int{"lines": 2, "matched": 1, "unknown": 1}, importLines(s, paid, line(2, "5.00", "USD", "rent")))
+	o := s.Order(id, token)
+	require.Equal(t, "completed succeeded 26.25", o.Str("status")+" "+o.Str("payments.0.status")+" "+o.Str("payments.0.received"))
+	require.Equal(t, map[string]int{"lines": 1, "repeated": 1, "matched": 1}, importLines(s, paid))
+	require.Empty(t, s.Order(id, token).Data("refunds"))
+	listed := s.Own("GET", "/organizer/receipts", nil).Is(200, "")
+	require.Len(t, listed.Data("items"), 1)
+	require.Equal(t, "unknown 5.00 rent", listed.Str("items.0.state")+" "+listed.Str("items.0.amount")+" "+listed.Str("items.0.reference"))
+
+	t.Log("what is no statement is refused, and other people see nothing")
+	require.Contains(t, s.Raw("POST", "/organizer/statements", "text/csv", "hello", s.Bearer()...).Body, "VALIDATION_ERROR")
+	other := s.Register("other@example.org")
+	require.Equal(t, map[string]int{"lines": 1, "unknown": 1}, importLines(other, paid))
+	other.Own("POST", "/organizer/orders/"+id+"/paid", nodetest.Object{"amount": 1}).Is(404, "ORDER_NOT_FOUND")
+
+	t.Log("the tickets' money goes back by hand")
+	back := s.Own("POST", "/organizer/orders/"+id+"/refund", nodetest.Object{"reason": "ill"}).Is(200, "")
+	require.Equal(t, "processing true", back.Str("status")+" "+back.Str("manual"))
+	s.Own("POST", "/organizer/refunds/"+back.Str("id")+"/complete", nodetest.Object{"providerRef": "wire 1"}).Is(200, "")
+}
+
+// TestTransferDiffers has less, more and foreign money come, and money twice. Nothing is guessed.
+func TestTransferDiffers(t *testing.T) {
+	t.Parallel()
+	s, kinds := byTransfer(t)
+	id, token, told := transferred(s, kinds[0], "ada@example.org")
+	reference := told.Str("transfer.reference")
+	require.Equal(t, map[string]int{"lines": 2, "underpaid": 1, "otherCurrency": 1},
+		importLines(s, line(1, "20.00", "USD", reference), line(2, "26.25", "EUR", reference)))
+	o := s.Order(id, token)
+	require.Equal(t, "processing underpaid 20.00", o.Str("status")+" "+o.Str("payments.0.status")+" "+o.Str("payments.0.received"))
+	listed := s.Own("GET", "/organizer/receipts?limit=1", nil).Is(200, "")
+	require.Equal(t, "currency", listed.Str("items.0.state"))
+	listed = s.Own("GET", "/organizer/receipts?limit=1&cursor="+listed.Str("nextCursor"), nil).Is(200, "")
+	require.Equal(t, "underpaid 26.25 20.00", listed.Str("items.0.state")+" "+listed.Str("items.0.asked")+" "+listed.Str("items.0.received"))
+	require.Nil(t, listed.Data("nextCursor"))
+
+	t.Log("the rest is marked by hand, and its line is the same money")
+	paid := s.Own("POST", "/organizer/orders/"+id+"/paid", nodetest.Object{"amount": 6.25, "note": "seen at the bank"}).Is(200, "")
+	require.Equal(t, "completed 26.25", paid.Str("status")+" "+paid.Str("payments.0.received"))
+	require.Equal(t, map[string]int{"lines": 1, "repeated": 1, "matched": 1}, importLines(s, line(3, "6.25", "USD", reference)))
+	require.Len(t, s.Own("GET", "/organizer/receipts", nil).Is(200, "").Data("items"), 1)
+
+	t.Log("what comes after it goes back by hand")
+	require.Equal(t, map[string]int{"lines": 1, "overpaid": 1}, importLines(s, line(4, "1.00", "USD", reference)))
+	o = s.Order(id, token)
+	require.Equal(t, "1.00 deposit true", o.Str("refunds.0.amount")+" "+o.Str("refunds.0.reason")+" "+o.Str("refunds.0.manual"))
+	importLines(s, line(4, "1.00", "USD", reference))
+	require.Len(t, s.Order(id, token).Data("refunds"), 1)
+
+	t.Log("more than the price, at once")
+	id, token, told = transferred(s, kinds[0], "bob@example.org")
+	require.Equal(t, map[string]int{"lines": 1, "overpaid": 1}, importLines(s, line(5, "30.00", "USD", told.Str("transfer.reference"))))
+	o = s.Order(id, token)
+	require.Equal(t, "completed 3.75 overpaid", o.Str("status")+" "+o.Str("refunds.0.amount")+" "+o.Str("refunds.0.reason"))
+
+	t.Log("an order whose buyer pays otherwise")
+	id, token = s.Place("eve@example.org", kinds[1], 1)
+	payWith(s, id, token, nodetest.Object{"provider": "transfer"}).
+		Refused(409, "ORDER_NOT_PAYABLE", nodetest.Object{"status": "pending", "reason": "a transfer would come too late"})
+	s.Own("POST", "/organizer/orders/"+id+"/paid", nodetest.Object{"amount": 26.25}).Is(409, "ORDER_NOT_PAYABLE")
+	s.Own("POST", "/organizer/orders/"+id+"/paid", nodetest.Object{"amount": 0}).Invalid("amount", "minimum")
+}
+
+// TestTransferIsToldLater has a node die between keeping what came and telling the order: the sweep
+// tells it.
+func TestTransferIsToldLater(t *testing.T) {
+	t.Parallel()
+	s, kinds := byTransfer(t)
+	id, token, told := transferred(s, kinds[0], "ada@example.org")
+	const keep = `
+INSERT INTO receipts (org, name, by_hand, order_id, attempt, amount, currency, asked, fits, day, payer, words, note, teller)
+VALUES ($1, 'line/1', false, $2::uuid, $3, 2625, 'USD', 2625, true, now(), '', '', '', 'user/1')`
+	_, err := s.Pool().Exec(t.Context(), keep, s.Org(), id, told.Str("reference"))
+	require.NoError(t, err)
+	s.Becomes("completed", s.Status(id, token))
+}

@@ -1,0 +1,166 @@
+package api
+
+import (
+	"time"
+
+	"boxoffice/edge/route"
+)
+
+// SetQueue opens an event's waiting room, changes it, or ends it. What is left out stays, or has its default.
+type SetQueue struct {
+	ID             string               `path:"id" format:"id" maxLength:"128"`
+	Enabled        bool                 `json:"enabled" required:"true" description:"True opens the room or changes it; false ends it, and everybody may order."`
+	OpensAt        route.Opt[time.Time] `json:"opensAt,omitzero" nullable:"false" description:"When admission begins. Left out of a new room: when the first ticket type's sale starts, or now if one has."`
+	RegistersFrom  route.Opt[time.Time] `json:"registersFrom,omitzero" nullable:"false" description:"When visitors may join, and from when on the rules of a draw stand. Left out: an hour before the opening, or now. A draw's list is closed 180 seconds before the opening."`
+	Mode           string               `json:"mode,omitzero" enum:"draw,arrival" description:"How places are given: by a draw among all who came before the list was closed, or by arrival. Left out: a draw, if there is time for one."`
+	PartyMax       int                  `json:"partyMax,omitzero" minimum:"1" maximum:"10" description:"How many people one entry may stand for, who are admitted together; 1 to 10, 1 if it is left out."`
+	Proof          string               `json:"proof,omitzero" enum:"none,address,account" description:"What a visitor must have proven to join: nothing, an e-mail address, or an account. With a proof everybody has one entry, and orders as the same person."`
+	AdmitPerMinute JSON                 `json:"admitPerMinute,omitzero" maxLength:"16" example:"600" description:"How many entries are admitted in a minute, 1 to 1000000, or auto: as many as the orders keep up with and the stock lasts for. Left out of a new room: auto."`
+	HoldMinutes    int64                `json:"holdMinutes,omitzero" minimum:"1" maximum:"30" description:"For how many minutes an admission is valid, 1 to 30; 10 if it is left out."`
+	VoidAfter      int64                `json:"voidAfterMinutes,omitzero" minimum:"1" maximum:"1440" description:"After so many minutes without the beacon's round the draw is given up, and places go by arrival; 60 if it is left out."`
+}
+
+// RoomByID names the event whose room is meant.
+type RoomByID struct {
+	ID string `path:"id" format:"id" maxLength:"128"`
+}
+
+// ReadQueue asks for an event's waiting room, and for the visitor's own place.
+type ReadQueue struct {
+	EventID string `path:"id" format:"id" maxLength:"128"`
+	Ticket  string `query:"ticket" maxLength:"200" description:"The visitor's secret token, if it is not sent as Authorization: Queue; the answer then says where the visitor stands."`
+}
+
+// WatchQueue opens the stream of an event's waiting room.
+type WatchQueue struct {
+	EventID string `path:"id" format:"id" maxLength:"128"`
+}
+
+// JoinQueue enters a party.
+type JoinQueue struct {
+	EventID string `path:"id" format:"id" maxLength:"128"`
+	Party   int    `json:"party,omitzero" minimum:"1" maximum:"10" default:"1" example:"2" description:"How many people the entry stands for, up to the room's partyMax. It can't change later, because the draw's list has it."`
+}
+
+// JoinedQueue is a visitor's entry.
+type JoinedQueue struct {
+	Receipt string     `json:"receipt" description:"The signed promise that the entry is on the list, as docs/waiting-room.md describes it. Whoever has it can check the draw, and nothing else."`
+	Token   string     `json:"token" description:"The visitor's secret, from which the place is read and the admission taken. It is the same on every device that has it."`
+	Place   *int64     `json:"place" description:"The place from 1; null before the draw."`
+	Queue   QueuePlace `json:"queue" description:"The same as GET answers to this token."`
+}
+
+// ProveQueue asks for the proof that a leaf is under the root.
+type ProveQueue struct {
+	EventID string `path:"id" format:"id" maxLength:"128"`
+	Leaf    string `query:"leaf" required:"true" minLength:"64" maxLength:"64" example:"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" description:"The leaf, in 64 hexadecimal digits, as the receipt has it."`
+}
+
+// BringBeacon brings the beacon's round.
+type BringBeacon struct {
+	EventID   string `path:"id" format:"id" maxLength:"128"`
+	Round     int64  `json:"round" required:"true" minimum:"1" maximum:"9007199254740991" description:"The number of the round, which must be that of the rules."`
+	Signature string `json:"signature" required:"true" minLength:"96" maxLength:"96" example:"abababababababababababababababababababababababababababababababababababababababababababababababab" description:"The beacon's signature of the round, in 96 hexadecimal digits. It decides, whoever brings it."`
+}
+
+// Queue is an event's waiting room as everybody sees it.
+type Queue struct {
+	EventID        string       `json:"eventId" description:"The UUID of the event."`
+	State          string       `json:"state" description:"none: no room, orders need no admission; announced: nobody can join yet; registering; closed: the list stands and the beacon's round is awaited; drawn: places are known and admission has not begun; open."`
+	Paused         bool         `json:"paused" description:"True while nobody is admitted by the organizer's wish."`
+	Draining       bool         `json:"draining" description:"True once nobody can join any more; the room ends when all in line are admitted."`
+	AdmitPerMinute *int64       `json:"admitPerMinute" description:"How many entries are admitted in a minute now; null without a room."`
+	Auto           bool         `json:"auto" description:"True if that rate is steered by load and stock."`
+	HoldMinutes    int64        `json:"holdMinutes" description:"For how many minutes an admission is valid; 0 without a room."`
+	Rules          *DrawRules   `json:"rules" description:"What governs the places, as docs/waiting-room.md describes it; times in unix milliseconds. Null without a room."`
+	RulesDigest    *string      `json:"rulesDigest" description:"The SHA-256 of the rules as canonical JSON; null without a room."`
+	TestBeacon     bool         `json:"testBeacon" description:"True if the operator may know the beacon's rounds beforehand, as on machines for trying out: such a draw proves nothing."`
+	OpensAt        Time         `json:"opensAt" description:"When admission begins; null without a room."`
+	RegistersFrom  Time         `json:"registersFrom" description:"From when on visitors may join; null without a room."`
+	ClosesAt       Time         `json:"closesAt" description:"When the list of the draw is closed; who joins later stands behind it. Null without a room."`
+	Draw           int64        `json:"draw" description:"The number of the draw, which counts the event's rooms from 1; 0 before the first."`
+	Count          int64        `json:"count" description:"How many entries there are."`
+	Drawn          *int64       `json:"drawn" description:"How many of them are in the draw; null before the list was closed."`
+	Root           *string      `json:"root" description:"The root over all entries of the draw, in hexadecimal digits; null before the list was closed."`
+	Served         int64        `json:"served" description:"Places up to this one are admitted; it never falls."`
+	OnSale         []QueueStock `json:"onSale" description:"What can still be bought, by currency; empty if nothing is left."`
+	You            *QueuePlace  `json:"you" description:"Where the visitor stands whose token came with the request; null without one."`
+}
+
+// QueueStock says what is still on sale in one currency.
+type QueueStock struct {
+	Currency     string `json:"currency" description:"The currency in ISO 4217, e.g. USD."`
+	PriceFrom    string `json:"priceFrom" description:"The price of the cheapest type that is left, as a decimal."`
+	PriceTo      string `json:"priceTo" description:"The price of the dearest type that is left, as a decimal."`
+	CheapestGone bool   `json:"cheapestGone" description:"True if a cheaper type is sold out."`
+}
+
+// QueuePlace is where a visitor stands.
+type QueuePlace struct {
+	Place     *int64          `json:"place" description:"The place from 1; it never grows. Null before the draw."`
+	Ahead     *int64          `json:"ahead" description:"How many entries are admitted before this one; null before the draw."`
+	Estimate  *QueueEstimate  `json:"estimate" description:"When the turn comes, as far as one can say; null if nobody can."`
+	Admission *QueueAdmission `json:"admission" description:"The admission, once the turn has come; null before. One that has run out is still shown, and does not order any more."`
+	Index     int64           `json:"index" description:"The number of the entry in the list, from 0, by which the draw can be checked."`
+	Party     int             `json:"party" description:"How many people the entry stands for."`
+	Leaf      string          `json:"leaf" description:"The entry's leaf, in hexadecimal digits, for the proof."`
+	Draw      int64           `json:"draw" description:"The number of the draw that the entry is in."`
+}
+
+// QueueEstimate is when a visitor's turn comes.
+type QueueEstimate struct {
+	From Time `json:"from" description:"Not before this moment, as it looks now."`
+	To   Time `json:"to" description:"Not after this moment, as it looks now."`
+}
+
+// QueueAdmission lets a visitor order.
+type QueueAdmission struct {
+	Token     string `json:"token" description:"What POST /orders and seat holds take as X-Queue-Admission or as admission. The first buyer who orders by it is the only one."`
+	ExpiresAt Time   `json:"expiresAt" description:"Until when it may be used to order; what was ordered by it may be paid for later."`
+}
+
+// DrawRules are what governs a draw, in the form whose canonical JSON is hashed.
+type DrawRules struct {
+	BeaconChain      string `json:"beaconChain" description:"The beacon's chain, by its hash in hexadecimal digits."`
+	BeaconRound      int64  `json:"beaconRound" description:"The round that decides: the first that is signed 120 seconds after the closing or later."`
+	ClosesAt         int64  `json:"closesAt" description:"When the list is closed, in unix milliseconds."`
+	Mode             string `json:"mode" description:"How places are given: draw or arrival."`
+	OpensAt          int64  `json:"opensAt" description:"When admission begins, in unix milliseconds."`
+	PartyMax         int    `json:"partyMax" description:"How many people an entry may stand for."`
+	Proof            string `json:"proof" description:"What a visitor must have proven: none, address or account."`
+	RegistersFrom    int64  `json:"registersFrom" description:"From when on visitors may join, in unix milliseconds."`
+	VoidAfterMinutes int64  `json:"voidAfterMinutes" description:"After so many minutes without the round, places go by arrival."`
+}
+
+// DrawCounts are numbers of entries by what was proven.
+type DrawCounts struct {
+	Account int64 `json:"account" description:"Entries of accounts."`
+	Address int64 `json:"address" description:"Entries of proven addresses."`
+	None    int64 `json:"none" description:"Entries for which nothing was proven."`
+}
+
+// DrawStatement is what is published when the list is closed.
+type DrawStatement struct {
+	Event      string     `json:"event" description:"The UUID of the event."`
+	Draw       int64      `json:"draw" description:"The number of the draw, from 1."`
+	Rules      DrawRules  `json:"rules" description:"What governs it."`
+	Count      int64      `json:"count" description:"How many entries there are."`
+	ByClass    DrawCounts `json:"byClass" description:"The same by what was proven."`
+	Root       string     `json:"root" description:"The Merkle root over all entries (RFC 6962), in hexadecimal digits."`
+	TestBeacon bool       `json:"testBeacon" description:"True if the operator may know the rounds beforehand: such a draw proves nothing."`
+}
+
+// DrawDocument is a draw's public document: all that a verifier needs but the receipt and its proof.
+type DrawDocument struct {
+	Statement DrawStatement `json:"statement" description:"What was published when the list was closed."`
+	Signer    string        `json:"signer" description:"The operator's Ed25519 key, in hexadecimal digits."`
+	Signature string        `json:"signature" description:"Its signature of the statement, in hexadecimal digits."`
+	Beacon    *string       `json:"beacon" description:"The beacon's signature of the round, in hexadecimal digits; null before it is known."`
+	Witness   *string       `json:"witness" description:"What an outside witness has signed; null where none is configured."`
+}
+
+// DrawProof shows that an entry is under the root.
+type DrawProof struct {
+	Index int64    `json:"index" description:"The number of the entry, from 0."`
+	Proof []string `json:"proof" description:"The hashes from the leaf's sibling up to the root (RFC 9162), in hexadecimal digits."`
+}

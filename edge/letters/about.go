@@ -1,0 +1,174 @@
+package letters
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"boxoffice/edge/live"
+	"boxoffice/edge/mail"
+	"boxoffice/edge/view"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/mailqueue"
+)
+
+// ticketsOf lists the serials of the tickets that a letter about an order is about; nil if it is
+// about the order as a whole.
+func ticketsOf(l *mailqueue.Mail, o *order.Order) []uint32 {
+	switch l.Template { //nolint:exhaustive // the others are about the order
+	case mailqueue.TransferOffered, mailqueue.TransferTaken, mailqueue.TransferRevoked, mailqueue.TicketRescheduled, mailqueue.RefundRequested:
+		return []uint32{l.Ticket}
+	case mailqueue.RefundDue:
+		if l.Reason != mailqueue.Granted {
+			return nil
+		}
+	case mailqueue.RefundDenied, mailqueue.RefundProcessed:
+	default:
+		return nil
+	}
+	if l.Refund < len(o.Refunds) && o.Refunds[l.Refund].Ask != nil {
+		return o.Refunds[l.Refund].Ask.Tickets
+	}
+	return nil
+}
+
+// describe says in an event what of an order a letter is about: some tickets, each with its seat and
+// its own date, or what was ordered, with its total.
+func (h *Writer) describe(ctx context.Context, e *mail.Event, l *mailqueue.Mail, o *order.Order, p *live.Page) error {
+	tickets := ticketsOf(l, o)
+	if len(tickets) == 0 {
+		describeWhole(e, o)
+		return nil
+	}
+	where, err := h.Feed.Where(ctx, o)
+	if err != nil {
+		return err
+	}
+	var visits []*mail.Visit
+	for _, t := range view.Tickets(o, h.Known.PublicID(o.ID.Event()), h.Secrets.Event(o.ID.Event()), where) {
+		if !slices.Contains(tickets, t.Serial) {
+			continue
+		}
+		visits = append(visits, h.VisitOf(o, t.Serial, p))
+		what := mail.Item{Type: t.TierName}
+		if t.Seat != nil {
+			what.Section, what.Row, what.Seat = t.Seat.Section, t.Seat.Row, cmp.Or(t.Seat.Label, t.Seat.ID)
+		}
+		e.What = append(e.What, what)
+	}
+	narrow(e, visits...)
+	return nil
+}
+
+// describeWhole says in an event what was ordered, with its total.
+func describeWhole(e *mail.Event, o *order.Order) {
+	for i := range o.Lines {
+		e.What = append(e.What, mail.Item{Quantity: o.Lines[i].Quantity, Type: o.Lines[i].Name})
+	}
+	e.Total, e.Fees = money(o.Total, o.Currency), money(o.Fees, o.Currency)
+}
+
+// writeAbout makes a mail about an order that is not its confirmation. Moments in it are on the clocks
+// of a zone.
+func (h *Writer) writeAbout(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) (*mail.Message, error) {
+	switch l.Template { //nolint:exhaustive // the mails that don't list what was bought
+	case mailqueue.TransferOffered:
+		// Browsers send the part of a link behind # to no server, so it appears in no log.
+		claim := h.BaseURL + "/tickets/claim#token=" + h.Secrets.TransferToken(o.ID.Event(), l.Ticket, l.Round)
+		to.To, to.Name = l.To, l.Name
+		return written(mail.TransferOffered(to, l.From, claim, e), nil)
+	case mailqueue.TransferTaken:
+		if order.NormalEmail(l.To) != order.NormalEmail(o.Email) {
+			to.To, to.Name, about.URL = l.To, "", ""
+		}
+		return written(mail.TransferTaken(to, l.Taker, about, e), nil)
+	case mailqueue.TransferRevoked:
+		to.To, to.Name = l.To, l.Name
+		return written(mail.TransferRevoked(to, l.From, e), nil)
+	case mailqueue.PaymentSeen:
+		return writePayment(l, o, to, about, e, zone), nil
+	case mailqueue.OrderCancelled:
+		return written(mail.OrderCancelled(to, about, e), nil)
+	case mailqueue.TicketRescheduled:
+		addressOwner(&to, about, o, l.Ticket)
+		return written(mail.TicketRescheduled(to, about, e), nil)
+	case mailqueue.RefundRequested:
+		addressOwner(&to, about, o, l.Ticket)
+		return written(mail.RefundRequested(to, about, e, money(l.Amount, o.Currency)), nil)
+	case mailqueue.RefundDue:
+		return written(writeRefundDue(l, o, to, about, e, zone), nil)
+	}
+	if l.Refund >= len(o.Refunds) {
+		return nil, fmt.Errorf("%w: order %s has no refund %d", mailqueue.ErrUndeliverable, o.ID, l.Refund)
+	}
+	r := &o.Refunds[l.Refund]
+	if l.Template == mailqueue.RefundDenied {
+		if r.Ask == nil || len(r.Ask.Tickets) == 0 {
+			return nil, fmt.Errorf("%w: refund %d of order %s is of no ticket", mailqueue.ErrUndeliverable, l.Refund, o.ID)
+		}
+		addressOwner(&to, about, o, r.Ask.Tickets[0])
+		return written(mail.RefundDenied(to, about, e, money(r.Amount, o.Currency), r.Ask.Note), nil)
+	}
+	b := mail.Back{Amount: money(r.Amount, r.CurrencyIn(o.Currency)), Reason: l.Reason}
+	addEnded(&b, l, o)
+	return written(mail.RefundProcessed(to, about, e, b), nil)
+}
+
+// writeRefundDue makes the mail that an amount goes back. It goes to the buyer, or to the person
+// who was passed the ticket and asked for the refund; then the buyer is told when the money moves.
+func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) mail.Message {
+	b := mail.Back{Amount: money(l.Amount, cmp.Or(l.Currency, o.Currency)), Reason: l.Reason}
+	addEnded(&b, l, o)
+	if l.Reason == mailqueue.Granted && l.Refund < len(o.Refunds) && o.Refunds[l.Refund].AskedBy() == order.AskedByWithdrawal {
+		r := &o.Refunds[l.Refund]
+		return mail.OrderWithdrawn(to, about, e, b.Amount, len(r.Ask.Tickets), clockOf(r.At, zone))
+	}
+	if ticket, ok := passedOn(o, l); ok {
+		addressOwner(&to, about, o, ticket)
+		b.Reason = mail.PassedOn
+	}
+	return mail.RefundDue(to, about, e, b)
+}
+
+// addEnded says which tickets a refund ends, if it was granted.
+func addEnded(b *mail.Back, l *mailqueue.Mail, o *order.Order) {
+	tickets := ticketsOf(l, o)
+	b.Tickets, b.Rest = len(tickets), len(tickets) > 0 && !o.IsAllGivenBack()
+}
+
+// readerOf is the address of whoever gets a letter about an order.
+func readerOf(l *mailqueue.Mail, o *order.Order) string {
+	if l.To != "" {
+		return l.To
+	}
+	if ticket, ok := passedOn(o, l); ok {
+		return o.OwnerOf(ticket).Email
+	}
+	if tickets := ticketsOf(l, o); len(tickets) > 0 && l.Template != mailqueue.RefundProcessed && l.Template != mailqueue.RefundDue {
+		return o.OwnerOf(tickets[0]).Email
+	}
+	return o.Email
+}
+
+// passedOn returns the ticket of a refund that was granted to a person who had been passed it.
+func passedOn(o *order.Order, l *mailqueue.Mail) (ticket uint32, ok bool) {
+	if l.Reason != mailqueue.Granted || l.Refund >= len(o.Refunds) {
+		return 0, false
+	}
+	ask := o.Refunds[l.Refund].Ask
+	if ask == nil || ask.By != order.AskedByBuyer || len(ask.Tickets) == 0 || o.OwnerOf(ask.Tickets[0]).Version == 1 {
+		return 0, false
+	}
+	return ask.Tickets[0], true
+}
+
+// addressOwner addresses a mail to the person who may ask for a ticket's money. Only the order's
+// buyer gets the link to the order.
+func addressOwner(to *mail.Envelope, about *mail.Order, o *order.Order, ticket uint32) {
+	owner := o.OwnerOf(ticket)
+	if owner.Version > 1 {
+		about.URL = ""
+	}
+	to.To, to.Name = owner.Email, owner.Name
+}

@@ -1,0 +1,42 @@
+package letters
+
+import (
+	"context"
+
+	"boxoffice/edge/mail"
+	"boxoffice/edge/route"
+	"boxoffice/engine/order"
+)
+
+// PreferredLanguage is the language that a call asks for, of those that mails are written in; "" if it
+// asks for none of them.
+func PreferredLanguage(c *route.Call) string {
+	if l, ok := mail.ReadLanguage(c.Languages); ok {
+		return l.String()
+	}
+	return ""
+}
+
+// KeptLanguage is the PreferredLanguage as facts keep it: "" also stands for the deployment's own, so
+// that most orders pay nothing for it.
+func (h *Writer) KeptLanguage(c *route.Call) string {
+	if l := PreferredLanguage(c); l != h.Language.String() {
+		return l
+	}
+	return ""
+}
+
+// languageOf is the language in which somebody reads mails: that of the account, if it names one,
+// else the first that is known of those in which somebody has asked, else the deployment's.
+func (h *Writer) languageOf(ctx context.Context, email string, asked ...string) (mail.Language, error) {
+	locale, err := h.Accounts.LocaleOf(ctx, order.NormalEmail(email))
+	if err != nil {
+		return h.Language, err
+	}
+	for _, tag := range append([]string{locale}, asked...) {
+		if l, ok := mail.ReadLanguage(tag); ok {
+			return l, nil
+		}
+	}
+	return h.Language, nil
+}

@@ -1,0 +1,165 @@
+package mail
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// Language is a language that mails are written in. The zero value is English.
+type Language int
+
+// These are the languages there are mails in.
+const (
+	English Language = iota
+	German
+)
+
+// Languages are all languages there are mails in, by number.
+var Languages = []Language{English, German}
+
+var (
+	tags    = []language.Tag{language.English, language.German}
+	matcher = language.NewMatcher(tags)
+)
+
+// String is the language's tag of BCP 47.
+func (l Language) String() string { return tags[l].String() }
+
+// maxPreference bounds what is read of a preference, in bytes.
+const maxPreference = 256
+
+// ReadLanguage returns the first language that somebody prefers of those we have, by a tag of BCP 47
+// or by a header Accept-Language (RFC 9110, 12.5.4). ok is false if we have none of them, or if the
+// preference can't be read.
+func ReadLanguage(preference string) (l Language, ok bool) {
+	if preference == "" || len(preference) > maxPreference {
+		return English, false
+	}
+	preferred, weights, err := language.ParseAcceptLanguage(preference)
+	if err != nil {
+		return English, false
+	}
+	for i, tag := range preferred {
+		if weights[i] == 0 || tag == language.Und {
+			continue // a weight of 0 says: not this one; what is undetermined is "*"
+		}
+		if _, at, sure := matcher.Match(tag); sure > language.Low {
+			return Language(at), true
+		}
+	}
+	return English, false
+}
+
+// Money is an amount. The zero value is no money.
+type Money struct {
+	Amount   string // a decimal with the places of its currency, such as 1250.00
+	Currency string // ISO 4217
+}
+
+// words are the words of a language that Go puts together. What a mail says stands in the templates.
+type words struct {
+	printer    *message.Printer
+	decimal    string // what stands before the places of a decimal
+	months     [12]string
+	weekdays   [7]string // from Sunday on
+	date       string    // has a day of the month, a month and a year
+	oClock     string    // follows a time of day
+	online     string    // place of what takes place online only
+	alsoOnline string    // follows the place of what takes place there and online
+	row, seat  string    // before their labels
+	more       string    // how many things of a list are left out
+	fees       string    // a total, and the fees in it
+	somebody   string    // who passed a ticket on, if nobody knows
+	label      int       // the least width of the labels in a mail's text
+}
+
+var english = words{
+	printer: message.NewPrinter(language.English), decimal: ".",
+	months:   [12]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
+	weekdays: [7]string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"},
+	date:     "%d %s %d",
+	online:   "Online", alsoOnline: ", and online", row: "row ", seat: "seat ",
+	more: "and %d more", fees: "%s, fees of %s included", somebody: "Somebody", label: 7,
+}
+
+var german = words{
+	printer: message.NewPrinter(language.German), decimal: ",",
+	months:   [12]string{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"},
+	weekdays: [7]string{"Sonntag", "Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag"},
+	date:     "%d. %s %d", oClock: " Uhr",
+	online: "Online", alsoOnline: ", und online", row: "Reihe ", seat: "Platz ",
+	more: "und %d weitere", fees: "%s, darin %s Gebühren", somebody: "Jemand", label: 9,
+}
+
+// wordsOf has the words of each language, by its number.
+var wordsOf = [...]*words{&english, &german}
+
+// clock is the layout of a time of day.
+const clock = "15:04"
+
+// Somebody is a person whom nobody can name.
+func Somebody(l Language) string { return wordsOf[l].somebody }
+
+// showMoney writes an amount as the language does; "" for no money.
+func (w *words) showMoney(m Money) string {
+	whole, places, isBroken := strings.Cut(m.Amount, ".")
+	if n, err := strconv.ParseInt(whole, 10, 64); err == nil {
+		whole = w.printer.Sprint(n)
+	}
+	switch {
+	case m.Amount == "":
+		return ""
+	case isBroken:
+		whole += w.decimal + places
+	}
+	return whole + " " + m.Currency
+}
+
+// showDate writes a day without its weekday.
+func (w *words) showDate(at time.Time) string {
+	return fmt.Sprintf(w.date, at.Day(), w.months[at.Month()-1], at.Year())
+}
+
+// showDay writes a day with its weekday.
+func (w *words) showDay(at time.Time) string {
+	return w.weekdays[at.Weekday()] + ", " + w.showDate(at)
+}
+
+// showTime writes what the clocks show, with their offset from UTC where they show it twice.
+func (w *words) showTime(at time.Time) string {
+	if isAmbiguous(at) {
+		return at.Format(clock) + " UTC" + at.Format("-07:00")
+	}
+	return at.Format(clock)
+}
+
+// showMoment writes a moment on the clocks of its place, which it names; "" for the zero time.
+func (w *words) showMoment(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return w.showDate(at) + ", " + at.Format(clock+" MST")
+}
+
+// showSpan writes a time, up to its end if it has one, and names the clocks.
+func (w *words) showSpan(start, end time.Time) string {
+	s, last := w.showDay(start)+", "+w.showTime(start), start
+	switch {
+	case end.IsZero():
+	case sameDay(start, end):
+		s, last = s+" – "+w.showTime(end), end
+	default:
+		s, last = s+" – "+w.showDay(end)+", "+w.showTime(end), end
+	}
+	if !isAmbiguous(last) {
+		s += w.oClock
+	}
+	return s + " (" + start.Location().String() + ")"
+}
+
+func sameDay(a, b time.Time) bool { return a.Format(time.DateOnly) == b.Format(time.DateOnly) }

@@ -1,0 +1,110 @@
+package mail
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
+)
+
+// englishWord is a word that every English sentence of ours has one of, and no German one.
+var englishWord = regexp.MustCompile(`(?i)\b(the|your|you|is|are|and|of|for|to|it|not|has|have|with|this|from|here)\b`)
+
+// TestGerman: each mail is there in German, and has no English sentence of ours in it.
+func TestGerman(t *testing.T) {
+	t.Parallel()
+	for kind := range forms[English] {
+		require.Contains(t, forms[German], kind)
+	}
+	require.Len(t, forms[German], len(forms[English]))
+	in := samples(t, "Ada", English)
+	for name, m := range samples(t, "Ada", German) {
+		require.NotEqual(t, in[name].Text, m.Text, name)
+		require.Contains(t, m.HTML, `<html lang="de">`)
+		for line := range strings.Lines(m.Subject + "\n" + m.Text) {
+			line = strings.ReplaceAll(line, "The museum", "")
+			quoted := strings.HasPrefix(line, "> ") || m.Subject == "Your <b>seats</b>" && strings.Contains(line, m.Subject)
+			require.False(t, !quoted && !strings.Contains(line, "https://") && englishWord.MatchString(line), "%s: %q", name, line)
+		}
+		require.Contains(t, in[name].Text, "Boxoffice sent this automatically.")
+	}
+}
+
+// TestTextAndHTML: the text of a mail and its HTML say the same, word for word, and have one button.
+func TestTextAndHTML(t *testing.T) {
+	t.Parallel()
+	for _, l := range Languages {
+		for name, m := range samples(t, "Ada", l) {
+			require.LessOrEqual(t, strings.Count(m.HTML, "inline-block"), 1, name)
+			if m.Kind == "broadcast" { // its organizer has written it as HTML
+				continue
+			}
+			root, err := html.Parse(strings.NewReader(m.HTML))
+			require.NoError(t, err)
+			var shown strings.Builder
+			for n := range root.Descendants() {
+				if n.Type == html.TextNode && n.Parent.Data != "title" {
+					shown.WriteString(n.Data)
+				}
+			}
+			require.Equal(t, signs(m.Subject+m.Text), signs(shown.String()), name)
+		}
+	}
+}
+
+// signs are the letters and digits of a text.
+func signs(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, text)
+}
+
+func TestReadLanguage(t *testing.T) {
+	t.Parallel()
+	for preference, want := range map[string]string{
+		"de": "de", "de-AT": "de", "DE_ch": "de", "de-DE,de;q=0.9,en;q=0.8": "de", "en-GB,de;q=0.9": "en", "fr,de;q=0.5": "de", "fr-CH, fr;q=0.9, en;q=0.8, de;q=0.7, *;q=0.5": "en",
+		"en;q=0.5, de;q=0.7": "de", "gsw": "de", "de;q=0, en": "en",
+		"": "", "*": "", "fr": "", "de-": "", "\x00": "", ";q=1": "", strings.Repeat("de,", 200): "", strings.Repeat("a-", 120) + "de": "",
+	} {
+		got := ""
+		if l, ok := ReadLanguage(preference); ok {
+			got = l.String()
+		}
+		require.Equal(t, want, got, "%q", preference)
+	}
+}
+
+// TestForms: dates and amounts are written as the language does.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	for amount, want := range map[string][2]string{
+		"1250.00": {"1,250.00 USD", "1.250,00 USD"}, "0.05": {"0.05 USD", "0,05 USD"}, "1234567.890": {"1,234,567.890 USD", "1.234.567,890 USD"}, "500": {"500 USD", "500 USD"}, "-3.50": {"-3.50 USD", "-3,50 USD"},
+		"": {},
+	} {
+		for _, l := range Languages {
+			require.Equal(t, want[l], wordsOf[l].showMoney(Money{amount, "USD"}), amount)
+		}
+	}
+	start, end := berlin(t, "2026-03-06 20:00"), berlin(t, "2026-03-07 02:30")
+	require.Equal(t, "Friday, 6 March 2026, 20:00 – Saturday, 7 March 2026, 02:30 (Europe/Berlin)", english.showSpan(start, end))
+	require.Equal(t, "Freitag, 6. März 2026, 20:00 – Samstag, 7. März 2026, 02:30 Uhr (Europe/Berlin)", german.showSpan(start, end))
+	require.Equal(t, "Freitag, 6. März 2026, 20:00 Uhr (Europe/Berlin)", german.showSpan(start, time.Time{}))
+	require.Equal(t, "6. März 2026, 20:00 CET", german.showMoment(start))
+}
+
+// TestMarksAreOurs: whatever a person types, it marks nothing in a mail.
+func TestMarksAreOurs(t *testing.T) {
+	t.Parallel()
+	for name, m := range poisoned(t, "x\x01y\x02\x03https://evil.example\x04\n\x1cbutton\x1fClick\x1fhttps://evil.example/win", German) {
+		require.LessOrEqual(t, strings.Count(m.HTML, "inline-block"), 1, name)
+		require.NotContains(t, m.HTML, `href="https://evil.example`, name)
+		require.False(t, strings.ContainsFunc(m.Text+m.HTML, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }), name)
+	}
+}

@@ -1,0 +1,225 @@
+package mail
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// product is a kind of product with an order for it.
+type product struct {
+	event *Event
+	order *Order // of two tickets
+	item  Item   // one of them
+	paid  bool
+}
+
+// products are all kinds of products.
+func products(t testing.TB) map[string]product {
+	t.Helper()
+	sold := func(e *Event, items ...Item) product {
+		o := order(2)
+		o.Lines = []Line{{Name: items[0].Type, Quantity: 2, Price: Money{"25.00", "USD"}}}
+		o.PDF, o.ICS, o.Live = links.PDF, links.ICS, links.Live
+		for i := range o.Tickets {
+			of := items[i%len(items)]
+			o.Tickets[i].Type, o.Tickets[i].Section, o.Tickets[i].Row, o.Tickets[i].Seat = of.Type, of.Section, of.Row, of.Seat
+		}
+		return product{event: e, order: o, item: items[0], paid: true}
+	}
+	seated := sold(concert(t), Item{Type: "Stalls", Section: "Left", Row: "C", Seat: "12"}, Item{Type: "Stalls", Section: "Left", Row: "C", Seat: "13"})
+	night := Visit{ID: "1", Start: berlin(t, "2026-03-05 20:00"), End: berlin(t, "2026-03-05 22:00"), Label: "Evening"}
+	whole := Visit{ID: "2", Start: berlin(t, "2026-07-05 00:00"), End: berlin(t, "2026-07-06 00:00"), AllDay: true}
+	visited := func(v ...Visit) product {
+		p := sold(&Event{Title: "The museum", Organizer: "Friday & Friends", Hall: true, Venue: "Old town 3", City: "Berlin", Visits: v}, Item{Type: "Entry"})
+		for i := range p.order.Tickets {
+			p.order.Tickets[i].Visit = &p.event.Visits[i%len(v)]
+		}
+		return p
+	}
+	online := concert(t)
+	online.Hall, online.Online, online.Link, online.Doors = false, true, "https://meet.example.org/7", time.Time{}
+	rotating := concert(t)
+	rotating.RotatingOnly = true
+	file := sold(&Event{Title: "Songs", Organizer: "My Club", Digital: true}, Item{Type: "Album"})
+	file.order.Hosted, file.order.PDF, file.order.ICS = true, "", ""
+	file.order.WithdrawUntil = berlin(t, "2026-03-19 20:00")
+	linked := sold(course(), Item{Type: "Guide"})
+	linked.order.Lines[0].Link, linked.order.Lines[0].Note = "https://example.org/files/7", "Unzip it."
+	linked.order.WaivedAt, linked.order.PDF, linked.order.ICS = berlin(t, "2026-03-05 20:00"), "", ""
+	lessons := sold(&Event{Title: "Knots", Organizer: "My Club", Digital: true, Course: true}, Item{Type: "Full course"})
+	lessons.order.PDF, lessons.order.ICS, lessons.order.WithdrawUntil = "", "", berlin(t, "2026-03-19 20:00")
+	free := sold(concert(t), Item{Type: "Floor"})
+	free.order.Lines[0].Price, free.order.Total, free.order.Fees, free.paid = Money{}, Money{}, Money{}, false
+	gift := sold(concert(t), Item{Type: "Guest"})
+	gift.order.Gift, gift.order.Note, gift.paid = true, "See you there!\nYours", false
+	gift.order.Lines[0].Price, gift.order.Total, gift.order.Fees = Money{}, Money{}, Money{}
+	reduced := sold(concert(t), Item{Type: "Floor"})
+	reduced.order.Discount, reduced.order.Fees, reduced.order.Total = Money{"10.00", "USD"}, Money{"2.00", "USD"}, Money{"42.00", "USD"}
+	return map[string]product{
+		"standing": sold(concert(t), Item{Type: "Floor"}), "seated": seated, "visit": visited(night), "day": visited(whole), "visits": visited(night, whole),
+		"online": sold(online, Item{Type: "Stream"}), "rotating": sold(rotating, Item{Type: "Floor"}), "file": file, "link": linked, "course": lessons,
+		"free": free, "gift": gift, "reduced": reduced,
+	}
+}
+
+// links are those under which an order's tickets are shown.
+var links = Order{
+	Live: "https://tickets.example.org/o/1#token=a-b_c", PDF: "https://tickets.example.org/api/v1/orders/1/tickets.pdf?token=a-b_c",
+	ICS: "https://tickets.example.org/api/v1/orders/1/calendar.ics?token=a-b_c",
+}
+
+// whole is the event with all that was ordered.
+func (p *product) whole() *Event {
+	e := *p.event
+	e.What, e.Total, e.Fees = []Item{{Quantity: 2, Type: p.item.Type}}, p.order.Total, p.order.Fees
+	return &e
+}
+
+// one is the event with one of the tickets.
+func (p *product) one() *Event {
+	e := *p.event
+	e.What = []Item{p.item}
+	e.Visits = e.Visits[:min(len(e.Visits), 1)]
+	return &e
+}
+
+// off is the event when it was cancelled.
+func (p *product) off() *Event {
+	e := *p.event
+	e.Cancelled = true
+	return &e
+}
+
+// mails are the mails that somebody may get who has to do with a product.
+func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
+	t.Helper()
+	made := func(m Message, err error) Message {
+		require.NoError(t, err)
+		return m
+	}
+	o, one, all := p.order, p.one(), p.whole()
+	given := *o
+	given.Tickets, given.Count, given.Live = o.Tickets[:1], 1, ""
+	single := *one
+	single.What = nil
+	out := map[string]Message{
+		"order_confirmation":           made(OrderConfirmation(to(), o, p.event)),
+		"order_confirmation.cancelled": made(OrderConfirmation(to(), o, p.off())),
+		"attendee_tickets":             made(AttendeeTickets(to(), "", &given, &single)),
+		"attendee_tickets.given":       made(AttendeeTickets(to(), "bob@example.org", &Order{Tickets: given.Tickets, Count: 1, Live: "https://tickets.example.org/me"}, &single)),
+		"transfer_offered":             TransferOffered(to(), "bob@example.org", "https://tickets.example.org/transfer#token=a-b_c", one),
+		"transfer_taken":               TransferTaken(to(), "bob@example.org", o, one),
+		"transfer_taken.passed_on":     TransferTaken(to(), "bob@example.org", &Order{}, one),
+		"transfer_revoked":             TransferRevoked(to(), "bob@example.org", one),
+		"order_cancelled":              OrderCancelled(to(), o, all),
+		"event_cancelled":              EventCancelled(to(), p.off(), o, refunds, ""),
+		"event_cancelled.reason":       EventCancelled(to(), p.off(), nil, refunds, "The artist <b>is</b> ill.\n\nSee www.example.org"),
+		"refund_requested.nothing":     RefundRequested(to(), o, one, Money{}),
+		"refund_due.nothing":           RefundDue(to(), o, one, Back{Reason: "granted", Tickets: 1}),
+	}
+	if len(p.event.Visits) > 0 {
+		out["ticket_rescheduled"] = TicketRescheduled(to(), o, one)
+	}
+	if p.event.Digital {
+		out["order_withdrawn"] = OrderWithdrawn(to(), o, all, Money{"52.50", "USD"}, 2, berlin(t, "2026-03-05 20:00"))
+		out["order_withdrawn.free"] = OrderWithdrawn(to(), o, all, Money{}, 1, berlin(t, "2026-03-05 20:00"))
+	}
+	if !p.event.Start.IsZero() {
+		moved, renamed := *p.event, *p.event
+		moved.Start, moved.End = moved.Start.AddDate(0, 0, 7), moved.End.AddDate(0, 0, 7)
+		renamed.Title, renamed.Venue = "Saturday & Friends", "Dome"
+		out["event_changed.moved"] = EventChanged(to(), p.event, &moved, o, berlin(t, "2026-03-19 20:00"))
+		out["event_changed.moved.holder"] = EventChanged(to(), p.event, &moved, nil, berlin(t, "2026-03-19 20:00"))
+		out["event_changed.renamed"] = EventChanged(to(), p.event, &renamed, nil, time.Time{})
+	}
+	if p.paid {
+		p.addPaid(t, to, out)
+	}
+	return out
+}
+
+// addPaid adds the mails about the money of a product that was paid.
+func (p *product) addPaid(t testing.TB, to func() Envelope, out map[string]Message) {
+	t.Helper()
+	o, one, all := p.order, p.one(), p.whole()
+	until := berlin(t, "2026-03-05 20:00")
+	part, entire := Money{"26.25", "USD"}, Money{"52.50", "USD"}
+	out["payment_seen"] = PaymentSeen(to(), o, all, Coins{Ticker: "BTC", Arrived: "0", Asked: "0.00105"}, until)
+	out["payment_seen.short"] = PaymentSeen(to(), o, all, Coins{Ticker: "BTC", Arrived: "0.0005", Asked: "0.00105", Missing: "0.00055"}, until)
+	out["refund_requested"] = RefundRequested(to(), o, one, part)
+	out["refund_denied"] = RefundDenied(to(), o, one, part, "")
+	out["refund_denied.reason"] = RefundDenied(to(), o, one, part, "It <b>takes</b> place.\n\nSee www.example.org")
+	out["refund_due.part"] = RefundDue(to(), o, one, Back{Amount: part, Reason: "granted", Tickets: 1, Rest: true})
+	out["refund_due.whole"] = RefundDue(to(), o, all, Back{Amount: entire, Reason: "granted", Tickets: 2})
+	out["refund_due.money"] = RefundDue(to(), o, all, Back{Amount: part, Reason: "granted"})
+	out["refund_due.passed_on"] = RefundDue(to(), &Order{}, one, Back{Amount: part, Reason: PassedOn, Tickets: 1})
+	out["refund_processed.part"] = RefundProcessed(to(), o, one, Back{Amount: part, Tickets: 1, Rest: true})
+	out["refund_processed.whole"] = RefundProcessed(to(), o, all, Back{Amount: entire, Tickets: 2})
+	out["refund_processed.money"] = RefundProcessed(to(), o, all, Back{Amount: Money{"1250.00", "USD"}})
+}
+
+const refunds = "https://tickets.example.org/me"
+
+// samples has every mail there is, in every state of every product, to somebody of a name.
+func samples(t testing.TB, name string, l Language) map[string]Message {
+	t.Helper()
+	to := func() Envelope {
+		e := envelope("ada@example.org", name)
+		e.Language = l
+		return e
+	}
+	all := map[string]Message{}
+	for of, p := range products(t) {
+		for state, m := range p.mails(t, to) {
+			// Some differ from others by what their confirmations and copies say alone.
+			if tickets := strings.HasPrefix(state, "order_confirmation") || strings.HasPrefix(state, "attendee"); tickets || !slices.Contains([]string{"link", "reduced", "rotating", "visits"}, of) {
+				all[state+"."+of] = m
+			}
+		}
+	}
+	standing := products(t)["standing"]
+	for _, reason := range []string{"late", "underpaid", "twice", "cancelled", "overpaid", "currency", "deposit"} {
+		all["refund_due."+reason] = RefundDue(to(), standing.order, standing.whole(), Back{Amount: Money{"26.25", "USD"}, Reason: reason})
+	}
+	many, err := OrderConfirmation(to(), order(100), concert(t))
+	require.NoError(t, err)
+	all["order_confirmation.many"] = many
+	nameless := to()
+	nameless.Name = ""
+	const waits = "https://tickets.example.org/waitlist#token=a-b_c"
+	maps.Copy(all, map[string]Message{
+		"login_code":             LoginCode(to(), "123456"),
+		"login_code.nameless":    LoginCode(nameless, "123456"),
+		"password_reset":         PasswordReset(to(), "https://tickets.example.org/reset?token=a-b_c&x=1"),
+		"invitation":             Invitation(to(), "Friday & Friends", "admin"),
+		"password_changed":       PasswordChanged(to()),
+		"email_confirmation":     EmailConfirmation(nameless, "https://tickets.example.org/email/confirm#token=a-b_c"),
+		"account_taken":          AccountTaken(to()),
+		"two_factor_changed.on":  TwoFactorChanged(to(), true),
+		"two_factor_changed.off": TwoFactorChanged(to(), false),
+
+		"following":               Following(to(), "Friday & Friends", "https://tickets.example.org/follow#token=a-b_c", ending),
+		"event_published":         EventPublished(to(), concert(t), "https://tickets.example.org/events/friday", ending),
+		"event_published.digital": EventPublished(to(), course(), "https://tickets.example.org/events/knots", ending),
+		"broadcast":               Broadcast(to(), concert(t), "Doors open <early>", Sanitize("<p>Doors open <em>early</em>.</blockquote><script>alert(1)</script></p><p>See <a href=\"https://example.org/a?b=1&c=2\" onclick=\"x()\">the map</a> <a href=\"javascript:x\">x</a></p>"), "reply+a", ending),
+		"broadcast.plain":         Broadcast(to(), concert(t), "Doors", Sanitize("1 < 2 & 3\nand more"), "reply+a", ending),
+		"contact":                 Contact(to(), "Friday & Friends", "Your <b>seats</b>", "You sit in the front row now.\n\nSee www.example.org", "hello@club.example"),
+
+		"waitlist_confirm":      WaitlistConfirm(to(), 2, "https://tickets.example.org/waitlist/confirm#token=a-b_c", ending, concert(t)),
+		"waitlist_joined":       WaitlistJoined(to(), 1, waits, concert(t)),
+		"waitlist_joined.many":  WaitlistJoined(to(), 3, waits, concert(t)),
+		"waitlist_offered.free": WaitlistOffered(to(), "Stalls & <b>more</b>", 1, Money{}, berlin(t, "2026-03-05 20:00"), waits, concert(t)),
+		"waitlist_offered":      WaitlistOffered(to(), "Stalls", 1, Money{"10.50", "USD"}, berlin(t, "2026-03-05 20:00"), waits, concert(t)),
+		"waitlist_offered.many": WaitlistOffered(to(), "Stalls", 3, Money{"31.50", "USD"}, berlin(t, "2026-03-05 20:00"), waits, concert(t)),
+		"waitlist_expired":      WaitlistExpired(to(), concert(t)),
+
+		"webhook_disabled.gone":      WebhookDisabled(to(), "Friday & Friends", "Book<i>keeping", "42", true),
+		"webhook_disabled.exhausted": WebhookDisabled(to(), "Friday & Friends", "hooks.example.org", "42", false),
+	})
+	return all
+}

@@ -1,0 +1,36 @@
+package orders
+
+import (
+	"strings"
+
+	"boxoffice/edge/secrets"
+	"boxoffice/engine"
+	"boxoffice/persistence/readmodel"
+)
+
+// Ask reads what a list of people is searched for: words, an order's number or id, a ticket's code,
+// door code or id. A code is one of an event of events, and says nothing about whether its ticket
+// exists.
+func Ask(m *secrets.Master, text string, events []int64) readmodel.Asked {
+	a := readmodel.Asked{Patterns: readmodel.AskForWords(text)}
+	if a.Patterns == nil {
+		return a
+	}
+	clean := secrets.CleanShown(text)
+	id, err := engine.ParseID(strings.ToLower(strings.TrimSpace(text)))
+	if number, ok := secrets.ReadOrderNumber(text); ok {
+		a.Order = number
+	} else if err == nil {
+		a.Order = id
+	}
+	for _, event := range events {
+		codes := m.Event(event)
+		if serial, ok := codes.FromTicketID(id); ok && err == nil && id.Event() == event {
+			a.Tickets = append(a.Tickets, readmodel.TicketKey{Event: event, Serial: serial})
+		}
+		if s := codes.Typed(clean); s.Verdict == secrets.Genuine {
+			a.Tickets = append(a.Tickets, readmodel.TicketKey{Event: event, Serial: s.Serial})
+		}
+	}
+	return a
+}

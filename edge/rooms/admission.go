@@ -1,0 +1,90 @@
+package rooms
+
+import (
+	"errors"
+	"slices"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/draw"
+	"boxoffice/engine/order"
+	"boxoffice/engine/queue"
+)
+
+// These are the reasons why a room refuses.
+const (
+	missing     = "missing"
+	forged      = "forged"
+	expired     = "expired"
+	shared      = "shared"
+	notAdmitted = "not_admitted"
+)
+
+var reasons = []string{missing, forged, expired, shared, notAdmitted}
+
+// required are the details of QUEUE_REQUIRED.
+type required struct {
+	Queue  string `json:"queue"`  // where people wait
+	State  string `json:"state"`  // of the room
+	Reason string `json:"reason"` // one of reasons
+}
+
+// Admit refuses an order from an event with an open room, or a hold of its seats, that comes without
+// admission. buyer is the address that orders; empty for a hold, which binds the admission to nobody. It
+// reports whether an admission was right and has run out: then the request may be a repeat of one that
+// was made in time.
+func (h *Handlers) Admit(c *route.Call, org, number int64, token, buyer string) (late bool, err error) {
+	if !h.hasRoom(number) {
+		return false, nil
+	}
+	if _, ours := c.Principal.Grant(org); ours {
+		return false, nil
+	}
+	r, err := h.readRoom(c.Context, number)
+	if err != nil {
+		return false, err
+	}
+	if !r.stands() || c.Now.UnixMilli() < r.Settings.Rules.OpensAt {
+		return false, nil
+	}
+	reason, err := h.judgeAdmission(c, number, r, token, buyer)
+	if err != nil || reason == "" {
+		return false, err
+	}
+	h.refused.WithLabelValues(reason).Inc()
+	return reason == expired, engine.Refuse(engine.QueueRequired, required{
+		Queue: h.BaseURL + "/e/" + h.Known.PublicID(number) + "/queue", State: r.state(c.Now), Reason: reason,
+	})
+}
+
+// judgeAdmission returns why an admission does not hold, or "".
+func (h *Handlers) judgeAdmission(c *route.Call, number int64, r *room, token, buyer string) (reason string, err error) {
+	if token == "" {
+		return missing, nil
+	}
+	a, ok := h.Secrets.ParseAdmission(number, token)
+	switch {
+	case !ok || a.Draw != r.Draw:
+		return forged, nil
+	case c.Now.UnixMilli() > a.Until:
+		return expired, nil
+	case buyer == "":
+		return "", nil
+	}
+	use := queue.Use{Leaf: a.Leaf, Buyer: order.CustomerOf(order.NormalEmail(buyer))}
+	if r.Settings.Rules.Proof == draw.Classes[draw.ClassAccount] {
+		use.Buyer = 0
+		if c.Principal.Kinds.Has(route.User) {
+			use.Buyer = h.Secrets.Account(c.Principal.User)
+		}
+	}
+	_, err = cluster.AskFor[queue.Placed](c.Context, h.Node, engine.QueueRef(number), use)
+	if refusal := (*engine.Refusal)(nil); errors.As(err, &refusal) && refusal.Code == engine.QueueRequired {
+		if why, ok := refusal.Details.(queue.NotNow); ok && slices.Contains(reasons, why.Reason) {
+			return why.Reason, nil
+		}
+		return notAdmitted, nil
+	}
+	return "", err
+}

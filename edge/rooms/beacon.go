@@ -1,0 +1,75 @@
+package rooms
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"boxoffice/engine/draw"
+)
+
+// Beacon is where the rounds of draws come from. The zero Beacon has none.
+type Beacon struct {
+	Chain draw.Chain
+	test  *draw.TestBeacon // signs the rounds itself; nil: they are fetched
+	urls  []string         // of relays, tried in turn
+	http  *http.Client
+}
+
+// TestBeacon is a Beacon whose rounds this deployment signs.
+func TestBeacon(b *draw.TestBeacon) *Beacon { return &Beacon{Chain: b.Chain, test: b} }
+
+// NewBeacon is a Beacon whose rounds are fetched from drand relays.
+func NewBeacon(chain *draw.Chain, urls []string) *Beacon {
+	return &Beacon{Chain: *chain, urls: urls, http: &http.Client{Timeout: fetchTime}}
+}
+
+const (
+	fetchTime = 5 * time.Second
+	maxRound  = 4 << 10 // bytes of a relay's answer
+)
+
+// fetch returns the signature of a round of a chain, as the first relay that has it answers.
+func (b *Beacon) fetch(ctx context.Context, chain *draw.Chain, round uint64) ([]byte, error) {
+	if b.test != nil && b.test.Chain.Hash == chain.Hash {
+		return b.test.Sign(round), nil
+	}
+	errs := []error{fmt.Errorf("round %d of %s", round, chain.Hash)}
+	for _, url := range b.urls {
+		signature, err := b.fetchFrom(ctx, fmt.Sprintf("%s/%s/public/%d", url, chain.Hash, round))
+		if err == nil {
+			err = chain.Verify(round, signature)
+		}
+		if err == nil {
+			return signature, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
+}
+
+func (b *Beacon) fetchFrom(ctx context.Context, url string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := b.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answers %d", url, resp.StatusCode)
+	}
+	var answer struct {
+		Signature draw.Bytes `json:"signature"`
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxRound)).Decode(&answer); err != nil {
+		return nil, fmt.Errorf("%s: %w", url, err)
+	}
+	return answer.Signature, nil
+}

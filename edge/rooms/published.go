@@ -1,0 +1,121 @@
+package rooms
+
+import (
+	"encoding/hex"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/draw"
+	"boxoffice/engine/queue"
+)
+
+// findDraw is the number of an event that has or had a room.
+func (h *Handlers) findDraw(c *route.Call, id string) (int64, error) {
+	number, _, err := h.Pages.FindVisible(c, h.Known, id)
+	if err != nil {
+		return 0, err
+	}
+	if h.hasRoom(number) {
+		return number, nil
+	}
+	if _, found, err := h.Rooms.Find(c.Context, number); err != nil || !found {
+		return 0, orNoRoom(err)
+	}
+	return number, nil
+}
+
+// getDraw shows the document of the last draw.
+func (h *Handlers) getDraw(c *route.Call, in *api.WatchQueue) (*api.DrawDocument, error) {
+	number, err := h.findDraw(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.readRoom(c.Context, number)
+	if err != nil {
+		return nil, err
+	}
+	if r.Statement == nil {
+		return nil, &engine.Refusal{Code: engine.NotFound, Message: "The statement of the draw is published when its list is closed."}
+	}
+	return h.documentView(r.Statement, r.Signature), nil
+}
+
+// documentView is a draw's document.
+func (h *Handlers) documentView(s *draw.Statement, beacon []byte) *api.DrawDocument {
+	key := h.Secrets.DrawKey()
+	v := &api.DrawDocument{
+		Statement: api.DrawStatement{
+			Event: s.Event, Draw: int64(s.Draw), Rules: *rulesView(&s.Rules), Count: int64(s.Count), Root: s.Root.String(), TestBeacon: s.TestBeacon,
+			ByClass: api.DrawCounts{
+				Account: int64(s.ByClass[draw.ClassAccount]), Address: int64(s.ByClass[draw.ClassAddress]), None: int64(s.ByClass[draw.ClassNone]),
+			},
+		},
+		Signer: hex.EncodeToString(key[len(key)-32:]), Signature: hex.EncodeToString(draw.SignStatement(key, s)),
+	}
+	if beacon != nil {
+		text := hex.EncodeToString(beacon)
+		v.Beacon = &text
+	}
+	return v
+}
+
+func rulesView(r *draw.Rules) *api.DrawRules {
+	return &api.DrawRules{
+		BeaconChain: r.Chain.String(), BeaconRound: int64(r.Round), ClosesAt: r.ClosesAt, Mode: r.Mode, OpensAt: r.OpensAt, PartyMax: r.PartyMax, //nolint:gosec // rounds of the next centuries
+		Proof: r.Proof, RegistersFrom: r.RegistersFrom, VoidAfterMinutes: r.VoidAfter,
+	}
+}
+
+// proveEntry shows that an entry is under the root.
+func (h *Handlers) proveEntry(c *route.Call, in *api.ProveQueue) (*api.DrawProof, error) {
+	number, err := h.findDraw(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	var leaf draw.Hash
+	if err := leaf.UnmarshalText([]byte(in.Leaf)); err != nil {
+		return nil, route.Invalid(route.Issue{Path: "leaf", Code: route.IssueFormat, Message: "must have 64 hexadecimal digits"})
+	}
+	p, err := cluster.AskFor[queue.Proof](c.Context, h.Node, engine.QueueRef(number), queue.Prove{Leaf: leaf})
+	if err != nil {
+		return nil, err
+	}
+	v := &api.DrawProof{Index: int64(p.Index), Proof: make([]string, len(p.Hashes))}
+	for i, hash := range p.Hashes {
+		v.Proof[i] = hash.String()
+	}
+	return v, nil
+}
+
+// bringBeacon takes the round of a draw from whoever has it.
+func (h *Handlers) bringBeacon(c *route.Call, in *api.BringBeacon) (*api.DrawDocument, error) {
+	number, err := h.findDraw(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	signature, err := hex.DecodeString(in.Signature)
+	if err != nil {
+		return nil, route.Invalid(route.Issue{Path: "signature", Code: route.IssueFormat, Message: "must have 96 hexadecimal digits"})
+	}
+	r, err := h.readRoom(c.Context, number)
+	if err != nil {
+		return nil, err
+	}
+	if r.Statement == nil {
+		return nil, engine.Refuse(engine.Conflict, queue.NotNow{Reason: r.Phase})
+	}
+	// The signature is verified here too, so that a wrong one takes none of the actor's time.
+	if s := r.Settings; uint64(in.Round) != s.Rules.Round { //nolint:gosec // at least 1
+		return nil, route.Invalid(route.Issue{Path: "round", Code: route.IssueEnum, Message: "is not the round that the rules name"})
+	} else if s.Chain.Verify(s.Rules.Round, signature) != nil {
+		return nil, route.Invalid(route.Issue{Path: "signature", Code: route.IssueFormat, Message: "does not verify under the chain's key"})
+	}
+	record, err := cluster.AskFor[queue.Record](c.Context, h.Node, engine.QueueRef(number), queue.Bring{Signature: signature})
+	if err != nil {
+		return nil, err
+	}
+	h.Pages.Forget(roomKey(number))
+	return h.documentView(record.Statement, record.Signature), nil
+}

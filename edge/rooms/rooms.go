@@ -1,0 +1,165 @@
+// Package rooms is the area of waiting rooms: who may join, what visitors see of the line and of the
+// draw, and who may order from an event with a room. The lines themselves are actors (engine/queue).
+//
+// A visitor's token says the number of the entry, so a poll is answered from a record of the room that
+// the node keeps for a second: only joining, being admitted and the proof ask the actor. Every node knows
+// from a table which events have a room, so that orders of all others cost nothing more.
+package rooms
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/live"
+	"boxoffice/edge/secrets"
+	"boxoffice/engine"
+	"boxoffice/engine/draw"
+	"boxoffice/engine/queue"
+	"boxoffice/persistence/rooms"
+)
+
+// Deps is what the handlers work with.
+type Deps struct {
+	Node    *cluster.Node
+	Rooms   *rooms.Store
+	Known   *live.Events
+	Pages   *live.Pages
+	Feed    *live.Feed
+	Secrets *secrets.Master
+	Beacon  *Beacon
+	Busy    func() bool // the node has about as many orders as it can take
+	BaseURL string      // how people reach the service
+	Log     *slog.Logger
+}
+
+// Handlers answer the area's requests. They may be called by any goroutine.
+type Handlers struct {
+	Deps
+	active  atomic.Pointer[map[int64]rooms.Room] // events with a room, as last read
+	refused *prometheus.CounterVec
+}
+
+// New makes the handlers. Before the first Follow they know no room.
+func New(d Deps) *Handlers {
+	h := &Handlers{Deps: d, refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "boxoffice_queue_refusals_total", Help: "Orders and seat holds that a waiting room refused, by reason.",
+	}, []string{"reason"})}
+	for _, reason := range reasons {
+		h.refused.WithLabelValues(reason)
+	}
+	h.active.Store(&map[int64]rooms.Room{})
+	return h
+}
+
+// Describe makes the handlers a prometheus.Collector.
+func (h *Handlers) Describe(out chan<- *prometheus.Desc) { h.refused.Describe(out) }
+
+// Collect reads the counts.
+func (h *Handlers) Collect(out chan<- prometheus.Metric) { h.refused.Collect(out) }
+
+// room is an event's waiting room as this node has read it.
+type room struct {
+	*queue.Record
+	places *draw.Permutation // nil for arrival, and before the draw
+}
+
+func roomKey(number int64) string { return "room/" + strconv.FormatInt(number, 10) }
+
+// readRoom returns an event's room. The node keeps it for a second. The event has or had one.
+func (h *Handlers) readRoom(ctx context.Context, number int64) (*room, error) {
+	return live.CachePage(ctx, h.Pages, roomKey(number), func() (*room, error) {
+		r, err := cluster.AskFor[queue.Record](ctx, h.Node, engine.QueueRef(number), queue.Get{})
+		if err != nil {
+			return nil, err
+		}
+		return newRoom(r), nil
+	})
+}
+
+func newRoom(r *queue.Record) *room {
+	m := &room{Record: r}
+	if r.Statement != nil && r.Signature != nil {
+		m.places = draw.NewPermutation(r.Statement.Key(r.Signature), r.Statement.Count)
+	}
+	return m
+}
+
+// place returns the place of an entry, from 0, or false if it is not known yet.
+func (r *room) place(index uint32) (uint32, bool) {
+	switch {
+	case r.Phase != queue.Ordered.String():
+		return 0, false
+	case r.places != nil && index < r.Statement.Count:
+		return r.places.Place(index), true
+	}
+	return index, true
+}
+
+// stands reports whether there is a room.
+func (r *room) stands() bool { return r.Phase != queue.NoRoom.String() }
+
+// state is the room's state as answers show it.
+func (r *room) state(now time.Time) string {
+	switch at := now.UnixMilli(); {
+	case r.Phase == queue.Registering.String() && at < r.Settings.Rules.RegistersFrom:
+		return "announced"
+	case r.Phase == queue.Registering.String() && at >= r.Settings.Rules.ClosesAt: // its timer is about to run
+		if r.Settings.Rules.Mode == draw.ByArrival {
+			return queue.Ordered.String()
+		}
+		return queue.Closed.String()
+	case r.Phase == queue.Ordered.String() && at < r.Settings.Rules.OpensAt:
+		return "drawn"
+	}
+	return r.Phase
+}
+
+// hasRoom reports whether an event has a room, as far as this node has read.
+func (h *Handlers) hasRoom(number int64) bool {
+	_, ok := (*h.active.Load())[number]
+	return ok
+}
+
+// followEvery is how often a node reads which events have a room.
+const followEvery = time.Second
+
+// Follow reads which events have a room, again and again until the context ends. A node that can't read
+// keeps what it knows.
+func (h *Handlers) Follow(ctx context.Context) {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for {
+		if err := h.Load(ctx); err != nil && ctx.Err() == nil {
+			h.Log.WarnContext(ctx, "waiting rooms", slog.Any("error", err))
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Load reads which events have a room.
+func (h *Handlers) Load(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, loadTime)
+	defer cancel()
+	list, err := h.Rooms.List(ctx)
+	if err != nil {
+		return err
+	}
+	active := make(map[int64]rooms.Room, len(list))
+	for _, r := range list {
+		active[r.Event] = r
+	}
+	h.active.Store(&active)
+	return nil
+}
+
+const loadTime = 2 * time.Second

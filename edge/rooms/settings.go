@@ -1,0 +1,213 @@
+package rooms
+
+import (
+	"strconv"
+	"time"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/live"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/draw"
+	"boxoffice/engine/queue"
+)
+
+const (
+	// closesBefore is how long before the opening a draw's list is closed: the beacon's round comes
+	// draw.BeaconDelay after that, and has to be fetched.
+	closesBefore = 180_000
+	// registers is for how long visitors may join before the opening, unless the organizer says.
+	registers = time.Hour
+	// drawTime is how far ahead the opening is for a room that is drawn, unless the organizer says.
+	drawTime = 30 * time.Minute
+	// firstRate is with what a steered rate begins, in admissions a minute.
+	firstRate = 600
+)
+
+// setQueue opens, changes or ends a room. That there is one is noted first, so that no node overlooks
+// it; the room of a request that fails in between admits everybody, and is forgotten later.
+func (h *Handlers) setQueue(c *route.Call, in *api.SetQueue) (*api.Queue, error) {
+	number, err := h.Known.FindOwn(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !in.Enabled {
+		return h.endQueue(c, number)
+	}
+	page, err := h.Pages.Event(c.Context, number)
+	if err != nil {
+		return nil, err
+	}
+	was, err := cluster.AskFor[queue.Record](c.Context, h.Node, engine.QueueRef(number), queue.Get{})
+	if err != nil {
+		return nil, err
+	}
+	settings, err := h.settingsOf(c, in, was, page)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Rooms.Open(c.Context, number); err != nil {
+		return nil, err
+	}
+	if err := h.Load(c.Context); err != nil {
+		return nil, err
+	}
+	return h.change(c, number, queue.Open{Settings: *settings})
+}
+
+// endQueue ends a room, if there is one.
+func (h *Handlers) endQueue(c *route.Call, number int64) (*api.Queue, error) {
+	row, found, err := h.Rooms.Find(c.Context, number)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return h.showQueue(c.Context, c.Now, number, newRoom(&queue.Record{Phase: queue.NoRoom.String()}))
+	}
+	v, err := h.change(c, number, queue.End{})
+	if err != nil {
+		return nil, err
+	}
+	if err := h.Rooms.Close(c.Context, row); err != nil {
+		return nil, err
+	}
+	return v, h.Load(c.Context)
+}
+
+// change sends a command to a room, and shows the room as it is then.
+func (h *Handlers) change(c *route.Call, number int64, cmd engine.Command) (*api.Queue, error) {
+	r, err := cluster.AskFor[queue.Record](c.Context, h.Node, engine.QueueRef(number), cmd)
+	if err != nil {
+		return nil, err
+	}
+	h.Pages.Forget(roomKey(number))
+	return h.showQueue(c.Context, c.Now, number, newRoom(r))
+}
+
+func (h *Handlers) pauseQueue(c *route.Call, in *api.RoomByID) (*api.Queue, error) {
+	return h.changeOwn(c, in.ID, queue.Pause{On: true})
+}
+
+func (h *Handlers) resumeQueue(c *route.Call, in *api.RoomByID) (*api.Queue, error) {
+	return h.changeOwn(c, in.ID, queue.Pause{})
+}
+
+func (h *Handlers) drainQueue(c *route.Call, in *api.RoomByID) (*api.Queue, error) {
+	return h.changeOwn(c, in.ID, queue.Drain{})
+}
+
+// changeOwn sends a command to the room of one of the caller's events.
+func (h *Handlers) changeOwn(c *route.Call, id string, cmd engine.Command) (*api.Queue, error) {
+	number, err := h.Known.FindOwn(c, id)
+	if err != nil {
+		return nil, err
+	}
+	if _, found, err := h.Rooms.Find(c.Context, number); err != nil || !found {
+		return nil, orNoRoom(err)
+	}
+	return h.change(c, number, cmd)
+}
+
+var noRoom = &engine.Refusal{Code: engine.NotFound, Message: "The event has no waiting room."}
+
+// orNoRoom is the error, or else that there is no room.
+func orNoRoom(err error) error {
+	if err != nil {
+		return err
+	}
+	return noRoom
+}
+
+// settingsOf are the settings that a request asks for: what it leaves out stays, or has its default.
+func (h *Handlers) settingsOf(c *route.Call, in *api.SetQueue, was *queue.Record, page *live.Page) (*queue.Settings, error) {
+	now, isNew := c.Now.UnixMilli(), was.Phase == queue.NoRoom.String()
+	s := &queue.Settings{
+		Event: page.Event.Details.PublicID.String(), Chain: h.Beacon.Chain, Rate: firstRate, Auto: true, Hold: (10 * time.Minute).Milliseconds(),
+		Rules: draw.Rules{PartyMax: 1, Proof: draw.Classes[draw.ClassNone], VoidAfter: 60},
+	}
+	if !isNew {
+		*s = *was.Settings
+	}
+	r := &s.Rules
+	setInt(&r.PartyMax, in.PartyMax)
+	setInt(&r.VoidAfter, in.VoidAfter)
+	setInt(&s.Hold, in.HoldMinutes*time.Minute.Milliseconds())
+	if in.Proof != "" {
+		r.Proof = in.Proof
+	}
+	if in.OpensAt.Set {
+		r.OpensAt = in.OpensAt.Value.UnixMilli()
+	} else if isNew {
+		r.OpensAt = saleStart(page, now)
+	}
+	switch {
+	case in.Mode != "":
+		r.Mode = in.Mode
+	case isNew && r.OpensAt-now >= drawTime.Milliseconds():
+		r.Mode = draw.ByDraw
+	case isNew:
+		r.Mode = draw.ByArrival
+	}
+	r.ClosesAt = r.OpensAt
+	if r.Mode == draw.ByDraw {
+		r.ClosesAt -= closesBefore
+	}
+	if in.RegistersFrom.Set {
+		r.RegistersFrom = in.RegistersFrom.Value.UnixMilli()
+	} else if isNew || in.OpensAt.Set && now < was.Settings.Rules.RegistersFrom {
+		r.RegistersFrom = min(max(now, r.OpensAt-registers.Milliseconds()), r.ClosesAt)
+	}
+	return s, checkSettings(in, s, was, now)
+}
+
+// setInt sets a number that a request has.
+func setInt[N int | int64](to *N, sent N) {
+	if sent != 0 {
+		*to = sent
+	}
+}
+
+// saleStart is when the first ticket type's sale starts, or now.
+func saleStart(page *live.Page, now int64) int64 {
+	var first int64
+	for i := range page.Types {
+		if at := page.Types[i].Details.SaleStart; i == 0 || at < first {
+			first = at
+		}
+	}
+	return max(first, now)
+}
+
+// checkSettings names what can't be, of what may still change, and reads the rate.
+func checkSettings(in *api.SetQueue, s *queue.Settings, was *queue.Record, now int64) error {
+	var issues []route.Issue
+	issue := func(path, code, message string) {
+		issues = append(issues, route.Issue{Path: path, Code: code, Message: message})
+	}
+	if open := was.Phase == queue.NoRoom.String() || now < was.Settings.Rules.RegistersFrom; open {
+		switch r := &s.Rules; {
+		case in.OpensAt.Set && r.OpensAt < now:
+			issue("opensAt", route.IssueMinimum, "must not be in the past")
+		case r.Mode == draw.ByDraw && r.ClosesAt <= now:
+			issue("opensAt", route.IssueMinimum, "must be more than 180 seconds ahead for a draw, whose list is closed so long before")
+		case r.RegistersFrom > r.ClosesAt:
+			issue("registersFrom", route.IssueMaximum, "must not be after the list is closed: for a draw 180 seconds before the opening")
+		}
+	}
+	switch text := string(in.AdmitPerMinute); text {
+	case "":
+	case `"auto"`:
+		s.Auto = true
+	default:
+		rate, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || rate < 1 || rate > queue.MaxRate {
+			issue("admitPerMinute", route.IssueFormat, `must be "auto" or a whole number from 1 to 1000000`)
+		}
+		s.Rate, s.Auto = rate, false
+	}
+	if issues != nil {
+		return route.Invalid(issues...)
+	}
+	return nil
+}

@@ -1,0 +1,246 @@
+package rooms
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"strconv"
+	"time"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/live"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/draw"
+	"boxoffice/engine/order"
+	"boxoffice/engine/queue"
+)
+
+// getQueue shows a room, and where the visitor stands.
+func (h *Handlers) getQueue(c *route.Call, in *api.ReadQueue) (*api.Queue, error) {
+	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.findRoom(c.Context, number)
+	if err != nil {
+		return nil, err
+	}
+	v, err := h.showQueue(c.Context, c.Now, number, r)
+	token := c.Visitor
+	if token == "" {
+		token = in.Ticket
+	}
+	if err != nil || token == "" {
+		return v, err
+	}
+	c.Private = true
+	visitor, ok := h.Secrets.ParseVisitor(number, token)
+	if !ok {
+		return nil, &engine.Refusal{Code: engine.NotFound, Message: "This token is of no entry of this waiting room."}
+	}
+	v.You, err = h.showPlace(c, number, r, &visitor)
+	return v, err
+}
+
+// findRoom is an event's room, also if it has none.
+func (h *Handlers) findRoom(ctx context.Context, number int64) (*room, error) {
+	if !h.hasRoom(number) {
+		return newRoom(&queue.Record{Phase: queue.NoRoom.String()}), nil
+	}
+	return h.readRoom(ctx, number)
+}
+
+// joinQueue enters a party. The answer comes after the entry is durable.
+func (h *Handlers) joinQueue(c *route.Call, in *api.JoinQueue) (*api.JoinedQueue, error) {
+	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	r, err := h.findRoom(c.Context, number)
+	if err != nil {
+		return nil, err
+	}
+	if !r.stands() {
+		return nil, engine.Refuse(engine.QueueClosed, queue.NotNow{Reason: "over"})
+	}
+	if in.Party > r.Settings.Rules.PartyMax {
+		return nil, route.Invalid(route.Issue{
+			Path: "party", Code: route.IssueMaximum, Message: "must be at most " + strconv.Itoa(r.Settings.Rules.PartyMax) + " in this room",
+		})
+	}
+	class, person, err := h.proven(c, r.Settings.Rules.Proof)
+	if err != nil {
+		return nil, err
+	}
+	visitor := secrets.Visitor{Entry: draw.Entry{Party: uint8(in.Party), Class: class}} //nolint:gosec // at most 10
+	h.fillSecret(c, &visitor.Entry)
+	leaf := visitor.Entry.Leaf()
+	p, err := cluster.AskFor[queue.Placed](c.Context, h.Node, engine.QueueRef(number), queue.Join{Leaf: leaf, Class: class, Person: person})
+	if err != nil {
+		return nil, err
+	}
+	visitor.Draw, visitor.Index = p.Draw, p.Index
+	receipt := draw.SignReceipt(h.Secrets.DrawKey(), r.Settings.Event, p.Draw, leaf, c.Now.UnixMilli())
+	v := &api.JoinedQueue{Receipt: receipt.Text(), Token: h.Secrets.VisitorToken(number, &visitor), Queue: *h.placeView(c.Now, r, &visitor, p)}
+	v.Place = v.Queue.Place
+	return v, nil
+}
+
+// fillSecret makes the random bytes of an entry. A repeat with the same Idempotency-Key has the same.
+func (h *Handlers) fillSecret(c *route.Call, e *draw.Entry) {
+	if c.IdempotencyKey == "" {
+		_, _ = rand.Read(e.Secret[:]) // it never fails
+		return
+	}
+	name := h.Secrets.Request(c.Scope())
+	copy(e.Secret[:], name[len(name)-draw.SecretSize:])
+}
+
+// proven says what a caller has proven, and whose entry it is where everybody has one.
+func (h *Handlers) proven(c *route.Call, wanted string) (draw.Class, uint64, error) {
+	p := &c.Principal
+	if wanted == draw.Classes[draw.ClassNone] {
+		return draw.ClassNone, 0, nil
+	}
+	if !p.Kinds.Has(route.User) {
+		return 0, 0, &engine.Refusal{Code: engine.Unauthorized, Message: "This waiting room takes one entry a person: sign in first, by the code that is mailed to you."}
+	}
+	if !p.EmailProven {
+		return 0, 0, &engine.Refusal{Code: engine.Forbidden, Message: "This waiting room takes one entry a person: prove your e-mail address first."}
+	}
+	if wanted == draw.Classes[draw.ClassAddress] {
+		return draw.ClassAddress, order.CustomerOf(order.NormalEmail(p.Email)), nil
+	}
+	return draw.ClassAccount, h.Secrets.Account(p.User), nil
+}
+
+// showPlace shows where a visitor stands. Whose turn has come begins to be admitted by it.
+func (h *Handlers) showPlace(c *route.Call, number int64, r *room, v *secrets.Visitor) (*api.QueuePlace, error) {
+	p := &queue.Placed{Phase: r.Phase, Draw: r.Draw, Index: v.Index, Place: -1, Served: r.Served}
+	if !r.stands() || r.Draw != v.Draw {
+		return h.placeView(c.Now, r, v, p), nil
+	}
+	if place, ok := r.place(v.Index); ok {
+		p.Place, p.Admitted = int64(place), place < r.Served
+	}
+	if p.Admitted {
+		var err error
+		if p, err = cluster.AskFor[queue.Placed](c.Context, h.Node, engine.QueueRef(number), queue.Admit{Leaf: v.Entry.Leaf()}); err != nil {
+			return nil, err
+		}
+	}
+	view := h.placeView(c.Now, r, v, p)
+	if p.Until != 0 {
+		view.Admission = &api.QueueAdmission{
+			Token:     h.Secrets.AdmissionToken(number, &secrets.Admitted{Draw: v.Draw, Until: p.Until, Leaf: v.Entry.Leaf()}),
+			ExpiresAt: api.At(p.Until),
+		}
+	}
+	return view, nil
+}
+
+// placeView is a place as answers show it, without the admission.
+func (h *Handlers) placeView(now time.Time, r *room, v *secrets.Visitor, p *queue.Placed) *api.QueuePlace {
+	leaf := v.Entry.Leaf()
+	view := &api.QueuePlace{Index: int64(v.Index), Party: int(v.Entry.Party), Leaf: hex.EncodeToString(leaf[:]), Draw: int64(v.Draw)}
+	if p.Place < 0 {
+		return view
+	}
+	place, ahead := p.Place+1, max(0, p.Place-int64(p.Served))
+	view.Place, view.Ahead = &place, &ahead
+	if r.stands() && !r.Paused && !p.Admitted {
+		view.Estimate = r.estimate(now, p.Place-int64(p.Served))
+	}
+	return view
+}
+
+// estimate says when the turn of an entry comes before which so many are admitted. A steered rate may
+// double, or halve.
+func (r *room) estimate(now time.Time, ahead int64) *api.QueueEstimate {
+	fast, slow := 1.25, 0.8
+	if r.Settings.Auto {
+		fast, slow = 2, 0.5
+	}
+	base, minutes := max(now.UnixMilli(), r.Settings.Rules.OpensAt), float64(max(0, ahead))/float64(r.Settings.Rate)
+	after := func(factor float64) api.Time {
+		return api.At(base + int64(min(minutes/factor, 60*24*365)*60_000))
+	}
+	return &api.QueueEstimate{From: after(fast), To: after(slow)}
+}
+
+// showQueue shows a room as everybody sees it.
+func (h *Handlers) showQueue(ctx context.Context, now time.Time, number int64, r *room) (*api.Queue, error) {
+	v := &api.Queue{
+		EventID: h.Known.PublicID(number), State: r.state(now), Paused: r.Paused, Draining: r.Draining,
+		OnSale: []api.QueueStock{},
+	}
+	if !r.stands() {
+		return v, nil
+	}
+	s, rules := r.Settings, &r.Settings.Rules
+	hash := rules.Hash()
+	text := hash.String()
+	v.AdmitPerMinute, v.Auto, v.HoldMinutes = &s.Rate, s.Auto, s.Hold/time.Minute.Milliseconds()
+	v.Rules, v.RulesDigest, v.TestBeacon = rulesView(rules), &text, s.Chain.Test
+	v.OpensAt, v.RegistersFrom, v.ClosesAt = api.At(rules.OpensAt), api.At(rules.RegistersFrom), api.At(rules.ClosesAt)
+	v.Draw, v.Count, v.Served = int64(r.Draw), int64(r.Count), int64(r.Served)
+	if r.Statement != nil {
+		drawn, root := int64(r.Statement.Count), r.Statement.Root.String()
+		v.Drawn, v.Root = &drawn, &root
+	}
+	var err error
+	v.OnSale, err = h.readStock(ctx, number)
+	return v, err
+}
+
+// readStock says what is left, by currency.
+func (h *Handlers) readStock(ctx context.Context, number int64) ([]api.QueueStock, error) {
+	page, err := h.Pages.Event(ctx, number)
+	if err != nil {
+		return nil, err
+	}
+	return live.CachePage(ctx, h.Pages, "left/"+strconv.FormatInt(number, 10), func() ([]api.QueueStock, error) {
+		return h.countStock(ctx, page)
+	})
+}
+
+// countStock asks for the stock of each type.
+func (h *Handlers) countStock(ctx context.Context, page *live.Page) ([]api.QueueStock, error) {
+	type span struct{ cheapest, from, to int64 }
+	spans, currencies := map[string]*span{}, []string{}
+	for i := range page.Types {
+		t := &page.Types[i]
+		if t.Details.Hidden {
+			continue
+		}
+		left, err := h.Feed.Left(ctx, t.Ref)
+		if err != nil {
+			return nil, err
+		}
+		price := order.PriceTotal(t.Details.Price, page.Event.Details.AbsorbFees)
+		s := spans[t.Details.Currency]
+		if s == nil {
+			s = &span{cheapest: price, from: -1}
+			spans[t.Details.Currency], currencies = s, append(currencies, t.Details.Currency)
+		}
+		s.cheapest = min(s.cheapest, price)
+		if left == 0 {
+			continue
+		}
+		if s.from < 0 || price < s.from {
+			s.from = price
+		}
+		s.to = max(s.to, price)
+	}
+	stock := []api.QueueStock{}
+	for _, currency := range currencies {
+		if s := spans[currency]; s.from >= 0 {
+			stock = append(stock, api.QueueStock{Currency: currency, PriceFrom: view.Decimal(s.from, currency), PriceTo: view.Decimal(s.to, currency), CheapestGone: s.from > s.cheapest})
+		}
+	}
+	return stock, nil
+}

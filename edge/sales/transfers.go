@@ -1,0 +1,340 @@
+package sales
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"math"
+	"strconv"
+	"time"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/payments"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/edge/statements"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/ledger"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/panics"
+	"boxoffice/persistence/readmodel"
+	"boxoffice/persistence/receipts"
+)
+
+// Orders that are paid by bank transfer: until when they wait, what came for them, and how they hear
+// of it.
+
+// transferDue returns until when an order waits for a transfer, in unix milliseconds: for the window
+// since it was placed, and not past the end of the sale of any of its ticket types. It refuses if that
+// is sooner than a transfer arrives.
+func (h *Handlers) transferDue(c *route.Call, o *order.Order, window time.Duration) (int64, error) {
+	p, err := h.Pages.Event(c.Context, o.ID.Event())
+	if err != nil {
+		return 0, err
+	}
+	due := o.CreatedAt + window.Milliseconds()
+	for i := range o.Lines {
+		for k := range p.Types {
+			if t := &p.Types[k]; t.Ref.ID == o.Lines[i].Type && t.Details.SaleEnd != 0 {
+				due = min(due, t.Details.SaleEnd)
+			}
+		}
+	}
+	if due < c.Now.Add(payments.MinTransferWindow).UnixMilli() {
+		return 0, engine.Refuse(engine.OrderNotPayable, ledger.OrderState{Status: o.Status, Reason: "a transfer would come too late"})
+	}
+	return due, nil
+}
+
+// transferOf returns the attempt to which an order's transfers belong, which all have one reference: the
+// first that told its buyer where to pay. It is nil if there is none.
+func transferOf(o *order.Order) *order.Attempt {
+	for i := range o.Attempts {
+		if a := &o.Attempts[i]; a.IsTransfer() {
+			return a
+		}
+	}
+	return nil
+}
+
+// markPaid notes that an order's money has come, which a person has seen.
+func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error) {
+	id, err := engine.ParseID(in.ID)
+	if err != nil {
+		return nil, &engine.Refusal{Code: engine.OrderNotFound}
+	}
+	o, seller, err := h.Orders.OpenOwn(c, id)
+	if err != nil {
+		return nil, err
+	}
+	a := transferOf(o)
+	if a == nil {
+		return nil, engine.Refuse(engine.OrderNotPayable, ledger.OrderState{Status: o.Status, Reason: "its buyer has not chosen a transfer"})
+	}
+	amount, err := in.Amount.Minor("amount", o.Currency)
+	if err != nil {
+		return nil, err
+	}
+	k, err := h.Known.Find(c.Context, id.Event())
+	if err != nil {
+		return nil, err
+	}
+	name := c.CommandID()
+	_, err = h.Receipts.Add(c.Context, k.Org, []receipts.Receipt{{
+		Name: "hand/" + id.String() + "/" + hex.EncodeToString(name[:]), ByHand: true, Order: id, Attempt: a.Reference,
+		Amount: amount, Currency: o.Currency, Asked: a.Amount, Fits: true, Day: c.Now.UTC(), Words: in.Reference, Note: in.Note, Teller: c.Who(),
+	}})
+	if err != nil {
+		return nil, err
+	}
+	if err := h.settleTransfer(c.Context, o.ID, a.Reference); err != nil {
+		return nil, err
+	}
+	if o, err = h.Orders.Find(c.Context, id); err != nil {
+		return nil, err
+	}
+	return h.ownView(c, o, seller)
+}
+
+// settleTransfer has an order hear of what came for its transfer. What came after it was paid, or once
+// its event has closed it, is to go back.
+func (h *Handlers) settleTransfer(ctx context.Context, id engine.OrderID, attempt string) error {
+	came, err := h.Receipts.Of(ctx, attempt)
+	if err != nil || len(came) == 0 {
+		return errors.Join(err, h.Receipts.Settle(ctx, attempt, math.MaxInt64))
+	}
+	r, err := cluster.AskFor[ledger.OrderReply](ctx, h.Node, engine.EventRef(id.Event()), ledger.GetOrder{Order: id})
+	if err != nil {
+		return err
+	}
+	o, err := h.Orders.Of(ctx, id, r)
+	if err != nil {
+		return err
+	}
+	a := o.Attempt(attempt)
+	if a == nil {
+		return errors.New("the order has no such attempt")
+	}
+	if !r.Past {
+		if o, err = h.verify(ctx, o, []order.Attempt{*a}); err != nil {
+			return err
+		}
+		a = o.Attempt(attempt)
+	}
+	if r.Past || a.Status == order.AttemptSucceeded {
+		if err := h.sendExtraBack(ctx, o, a, came); err != nil {
+			return err
+		}
+	}
+	return h.Receipts.Settle(ctx, attempt, came[len(came)-1].Seq)
+}
+
+// sendExtraBack has an order note each receipt that its attempt has not taken: those behind the first
+// ones, which make up what it has taken.
+func (h *Handlers) sendExtraBack(ctx context.Context, o *order.Order, a *order.Attempt, came []receipts.State) error {
+	var sum int64
+	for i := range came {
+		if sum += came[i].Amount; sum <= a.Received {
+			continue
+		}
+		r, err := cluster.AskFor[ledger.OrderReply](ctx, h.Node, engine.EventRef(o.ID.Event()), ledger.ReportDeposit{
+			Order: o.ID, Record: o, Reference: a.Reference, Deposit: "receipt " + strconv.FormatInt(came[i].Seq, 10), Received: came[i].Amount,
+		})
+		if err != nil {
+			return err
+		}
+		if r.Order != nil {
+			o = r.Order
+		}
+	}
+	return nil
+}
+
+// settleTransfers has orders hear of transfers of which the request that told them did not tell them.
+func (w sweep) settleTransfers(ctx context.Context) error {
+	due, err := w.Receipts.Unsettled(ctx, sweepBatch)
+	if err != nil {
+		return err
+	}
+	panics.DoEach(w.Log, "transfer", due, sweepAtATime, func(attempt string) {
+		ctx, cancel := context.WithTimeout(ctx, sweepCall)
+		defer cancel()
+		p, err := w.paymentOf(ctx, attempt)
+		if err == nil {
+			err = w.settleTransfer(ctx, p.Order, attempt)
+		}
+		if err != nil && ctx.Err() == nil {
+			w.Log.WarnContext(ctx, "transfer not settled", slog.String("reference", attempt), slog.Any("error", err))
+		}
+	})
+	return nil
+}
+
+// importTime bounds how long the import of a statement waits for orders to hear of their money; the
+// sweep tells the rest.
+const importTime = 5 * time.Second
+
+// importStatement keeps what a bank statement says came in, and has orders hear of it.
+func (h *Handlers) importStatement(c *route.Call, in *api.ImportStatement) (*api.ImportedStatement, error) {
+	org, err := route.FindOrganization(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := statements.Read(c.Body)
+	if err != nil {
+		return nil, route.Invalid(route.Issue{Path: "body", Code: route.IssueFormat, Message: "is no statement that can be read: CAMT.053, MT940, or the CSV of a bank that is known"})
+	}
+	if err := h.Settled(c.Context); err != nil {
+		return nil, err
+	}
+	told, names := make([]receipts.Receipt, len(lines)), make([]string, len(lines))
+	for i := range lines {
+		if told[i], err = h.readLine(c.Context, org, &lines[i]); err != nil {
+			return nil, err
+		}
+		told[i].Teller, names[i] = c.Who(), told[i].Name
+	}
+	fresh, err := h.Receipts.Add(c.Context, org, told)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.ImportedStatement{Lines: len(lines)}
+	due := map[string]engine.OrderID{}
+	for i, isNew := range fresh {
+		switch {
+		case !isNew:
+			out.Repeated++
+		case told[i].Attempt != "":
+			due[told[i].Attempt] = told[i].Order
+		}
+	}
+	h.settleSoon(c.Context, due)
+	states, err := h.Receipts.Named(c.Context, org, names)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]*int{
+		receipts.Matched: &out.Matched, receipts.Underpaid: &out.Underpaid, receipts.Overpaid: &out.Overpaid,
+		receipts.Currency: &out.OtherCurrency, receipts.Unknown: &out.Unknown,
+	}
+	for i := range states {
+		*counts[states[i].State]++
+	}
+	return out, nil
+}
+
+// settleSoon has orders hear of their transfers, as many as there is time for.
+func (h *Handlers) settleSoon(ctx context.Context, due map[string]engine.OrderID) {
+	ctx, cancel := context.WithTimeout(ctx, importTime)
+	defer cancel()
+	attempts := make([]string, 0, len(due))
+	for attempt := range due {
+		attempts = append(attempts, attempt)
+	}
+	panics.DoEach(h.Log, "transfer", attempts, sweepAtATime, func(attempt string) {
+		if ctx.Err() != nil {
+			return
+		}
+		if err := h.settleTransfer(ctx, due[attempt], attempt); err != nil {
+			h.Log.WarnContext(ctx, "transfer not settled yet", slog.String("reference", attempt), slog.Any("error", err))
+		}
+	})
+}
+
+// readLine makes the receipt of a statement's line. It names an order if the payer's words have the
+// reference of exactly one that waits, or has waited, for a transfer to this organization.
+func (h *Handlers) readLine(ctx context.Context, org int64, l *statements.Line) (receipts.Receipt, error) {
+	r := receipts.Receipt{Name: "line/" + l.ID, Amount: l.Amount, Currency: l.Currency, Day: l.Day, Payer: l.Payer, Words: l.Text}
+	var found *order.Order
+	for _, reference := range statements.FindReferences(l.Text) {
+		o, err := h.findReferred(ctx, org, reference)
+		if err != nil {
+			return r, err
+		}
+		if o != nil && found != nil && found.ID != o.ID {
+			return r, nil // it names several, and nobody guesses
+		}
+		if o != nil {
+			found = o
+		}
+	}
+	if found == nil {
+		return r, nil
+	}
+	a := transferOf(found)
+	r.Order, r.Attempt, r.Asked, r.Fits = found.ID, a.Reference, a.Amount, l.Currency == found.Currency
+	return r, nil
+}
+
+// findReferred returns the organization's order that a payer's reference names, if it has a transfer, or
+// nil.
+func (h *Handlers) findReferred(ctx context.Context, org int64, reference string) (*order.Order, error) {
+	id, ok := secrets.ReadOrderLetters(reference[4:])
+	if !ok {
+		return nil, nil //nolint:nilnil // none is an answer
+	}
+	k, err := h.Known.Find(ctx, id.Event())
+	if refusal, refused := errors.AsType[*engine.Refusal](err); refused && refusal.Code == engine.EventNotFound || err == nil && k.Org != org {
+		return nil, nil //nolint:nilnil // as above
+	}
+	if err != nil {
+		return nil, err
+	}
+	o, err := h.Read.Order(ctx, id)
+	if errors.Is(err, readmodel.ErrNotFound) || err == nil && transferOf(&o.Order) == nil {
+		return nil, nil //nolint:nilnil // as above
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &o.Order, nil
+}
+
+// listReceipts lists what came and did not fit.
+func (h *Handlers) listReceipts(c *route.Call, in *api.ListReceipts) (*api.List[api.Receipt], error) {
+	org, err := route.FindOrganization(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := route.ReadCursor(in.Cursor, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	before := int64(0)
+	if keys != nil {
+		before = keys[0]
+	}
+	found, err := h.Receipts.Differing(c.Context, org, before, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[api.Receipt]{Items: make([]api.Receipt, 0, in.Limit)}
+	for i := range found[:min(len(found), in.Limit)] {
+		out.Items = append(out.Items, receiptView(&found[i]))
+	}
+	if len(found) > in.Limit {
+		out.NextCursor = route.CursorOf(found[in.Limit-1].Seq)
+	}
+	return out, nil
+}
+
+func receiptView(r *receipts.State) api.Receipt {
+	v := api.Receipt{
+		ID: strconv.FormatInt(r.Seq, 10), State: r.State, Amount: view.Decimal(r.Amount, r.Currency), Currency: r.Currency,
+		Day: r.Day.Format(time.DateOnly), Source: "statement", Payer: r.Payer, Reference: r.Words, Note: r.Note, ToldBy: r.Teller, ToldAt: api.At(r.ToldAt.UnixMilli()),
+	}
+	if r.ByHand {
+		v.Source = "hand"
+	}
+	if r.Attempt != "" {
+		id := r.Order.String()
+		v.OrderID = &id
+	}
+	if r.Fits {
+		v.Asked, v.Received = view.Decimal(r.Asked, r.Currency), view.Decimal(r.Came, r.Currency)
+	}
+	return v
+}

@@ -1,0 +1,103 @@
+package secrets
+
+import (
+	"crypto/ed25519"
+	"crypto/hmac"
+	"encoding/base64"
+	"encoding/binary"
+
+	"boxoffice/engine/draw"
+)
+
+// Visitor is what the secret token of a waiting room's visitor says.
+type Visitor struct {
+	Draw  uint32
+	Index uint32 // number of the entry
+	Entry draw.Entry
+}
+
+// visitorLen is the length of a visitor's token before it is encoded: the draw, the number of the entry,
+// what its leaf hides, and half a MAC of these.
+const visitorLen = 4 + 4 + draw.SecretSize + 2 + 16
+
+// VisitorToken is what shows a visitor's place on any device.
+func (m *Master) VisitorToken(event int64, v *Visitor) string {
+	b := binary.BigEndian.AppendUint32(make([]byte, 0, visitorLen), v.Draw)
+	b = binary.BigEndian.AppendUint32(b, v.Index)
+	b = append(append(b, v.Entry.Secret[:]...), v.Entry.Party, byte(v.Entry.Class))
+	return base64.RawURLEncoding.EncodeToString(append(b, m.signRoom("visitor", event, b)...))
+}
+
+// ParseVisitor reads a VisitorToken of an event, if it is one.
+func (m *Master) ParseVisitor(event int64, token string) (v Visitor, ok bool) {
+	b, ok := m.openRoom("visitor", event, token, visitorLen)
+	if !ok {
+		return v, false
+	}
+	v.Draw, v.Index = binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])
+	copy(v.Entry.Secret[:], b[8:])
+	v.Entry.Party, v.Entry.Class = b[8+draw.SecretSize], draw.Class(b[9+draw.SecretSize])
+	return v, true
+}
+
+// Admitted is what an admission from a waiting room says.
+type Admitted struct {
+	Draw  uint32
+	Until int64 // unix milliseconds
+	Leaf  draw.Hash
+}
+
+// admissionLen is the length of an admission before it is encoded, with half a MAC.
+const admissionLen = 4 + 8 + len(draw.Hash{}) + 16
+
+// AdmissionToken is what lets a visitor order.
+func (m *Master) AdmissionToken(event int64, a *Admitted) string {
+	b := binary.BigEndian.AppendUint32(make([]byte, 0, admissionLen), a.Draw)
+	b = append(binary.BigEndian.AppendUint64(b, uint64(a.Until)), a.Leaf[:]...) //nolint:gosec // after 1970
+	return base64.RawURLEncoding.EncodeToString(append(b, m.signRoom("admission", event, b)...))
+}
+
+// ParseAdmission reads an AdmissionToken of an event, if it is one. It may have run out.
+func (m *Master) ParseAdmission(event int64, token string) (a Admitted, ok bool) {
+	b, ok := m.openRoom("admission", event, token, admissionLen)
+	if !ok {
+		return a, false
+	}
+	a.Draw, a.Until = binary.BigEndian.Uint32(b), int64(binary.BigEndian.Uint64(b[4:])) //nolint:gosec // it was one
+	copy(a.Leaf[:], b[12:])
+	return a, true
+}
+
+// signRoom is half a MAC of what a token of an event's waiting room says.
+func (m *Master) signRoom(kind string, event int64, text []byte) []byte {
+	in := binary.BigEndian.AppendUint64(append([]byte(kind), 0), uint64(event)) //nolint:gosec // numbers are positive
+	return sign(m.rooms, append(in, text...))[:16]
+}
+
+func (m *Master) openRoom(kind string, event int64, token string, size int) (text []byte, ok bool) {
+	if len(token) != base64.RawURLEncoding.EncodedLen(size) {
+		return nil, false
+	}
+	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil {
+		return nil, false
+	}
+	text = b[:size-16]
+	return text, hmac.Equal(b[size-16:], m.signRoom(kind, event, text))
+}
+
+// DrawKey is the Ed25519 key that signs the receipts and statements of draws.
+func (m *Master) DrawKey() ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(m.derive("draw", ed25519.SeedSize))
+}
+
+// TestBeacon is the beacon of deployments that are tried out: its rounds are known to whoever has the
+// master key, and statements say so.
+func (m *Master) TestBeacon() *draw.TestBeacon {
+	const genesis, period = 1_700_000_000, 3 // any time before the first draw; as often as quicknet
+	b, err := draw.NewTestBeacon(m.derive("test-beacon", 32), genesis, period)
+	if err != nil {
+		panic(err) // the seed is long enough
+	}
+	return b
+}

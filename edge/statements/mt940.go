@@ -1,0 +1,119 @@
+package statements
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// entry61 is the field :61: of MT940: value day, booking day, sign, third letter of the currency,
+// amount, type, the account owner's reference, and the bank's.
+var entry61 = regexp.MustCompile(`^(\d{6})(?:\d{4})?(R?[CD])[A-Z]?(\d{1,12},\d{0,3})[A-Z][A-Z0-9]{3}([^/\n]{0,16}?)(?://([^\n]{0,16}))?(?:\n|$)`)
+
+// readMT940 reads statements of SWIFT's MT940, as banks of many countries export them: with the
+// payer's words behind :86:, in numbered parts or plain.
+func readMT940(file []byte) (lines []Line, err error) {
+	text := strings.ReplaceAll(string(toUTF8(file)), "\r\n", "\n")
+	currency := ""
+	var last *Line // the line that a :86: is about
+	flush := func() error {
+		if last == nil {
+			return nil
+		}
+		lines, err = add(lines, *last)
+		last = nil
+		return err
+	}
+	for _, field := range splitFields(text) {
+		tag, value, _ := strings.Cut(field[1:], ":")
+		switch tag {
+		case "60F", "60M":
+			if len(value) < 10 {
+				return nil, errors.New("no opening balance")
+			}
+			currency = value[7:10]
+		case "61":
+			if err := flush(); err != nil {
+				return nil, err
+			}
+			if last, err = parse61(value, currency); err != nil {
+				return nil, err
+			}
+		case "86":
+			if last != nil {
+				last.Payer, last.Text = parse86(value)
+			}
+		case "62F", "62M":
+			if err := flush(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return lines, flush()
+}
+
+// splitFields cuts a message into its fields, each of which begins with its tag between colons.
+func splitFields(text string) (fields []string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		switch {
+		case strings.HasPrefix(line, ":"):
+			fields = append(fields, line)
+		case strings.HasPrefix(line, "-"), len(fields) == 0: // the end of a message, or what is before the first
+		default:
+			fields[len(fields)-1] += "\n" + line
+		}
+	}
+	return fields
+}
+
+// parse61 reads an entry; nil for one that is no money that came in.
+func parse61(value, currency string) (*Line, error) {
+	m := entry61.FindStringSubmatch(value)
+	if m == nil {
+		return nil, fmt.Errorf("entry %q", clean(value))
+	}
+	if m[2] != "C" {
+		return nil, nil
+	}
+	day, err := parseDay(m[1], "060102")
+	if err != nil {
+		return nil, err
+	}
+	amount, err := parseAmount(m[3], currency, ',', ' ')
+	if err != nil {
+		return nil, err
+	}
+	l := &Line{Day: day, Amount: amount, Currency: currency}
+	if bank := strings.TrimSpace(m[5]); bank != "" {
+		l.bank = m[1] + bank
+	}
+	return l, nil
+}
+
+// part86 begins a numbered part of :86:.
+var part86 = regexp.MustCompile(`\?(\d\d)`)
+
+// parse86 reads who paid and what for: from the parts 20 to 29 and 60 to 63, and 32 and 33, or as
+// plain text.
+func parse86(value string) (payer, text string) {
+	value = strings.ReplaceAll(value, "\n", "")
+	at := part86.FindAllStringSubmatchIndex(value, -1)
+	if len(at) == 0 {
+		return "", value
+	}
+	for i, m := range at {
+		end := len(value)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		part := value[m[1]:end]
+		switch n := value[m[2]:m[3]]; {
+		case n >= "20" && n <= "29", n >= "60" && n <= "63":
+			text += part
+		case n == "32", n == "33":
+			payer += part
+		}
+	}
+	return payer, text
+}

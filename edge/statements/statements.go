@@ -1,0 +1,161 @@
+// Package statements reads what banks say of an account: the money that came in, of statements as
+// CAMT.053 (ISO 20022), as MT940 (SWIFT) and as the CSV files of some banks; and the references by
+// which that money names what it pays.
+//
+// It owns the formats alone. What came is matched with orders, and booked, by whoever calls Read. It
+// is pure: it keeps nothing, and every input has a bound. Money that went out, and what is not booked
+// yet, is left out.
+package statements
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+
+	"boxoffice/engine"
+)
+
+// These bound a statement: its bytes, its lines, and the bytes of a text in a line.
+const (
+	MaxBytes = 4 << 20
+	MaxLines = 10_000
+	maxText  = 1_000
+)
+
+// ErrFormat says that a file is no statement that we can read.
+var ErrFormat = errors.New("not a bank statement that we read")
+
+// Line is money that came in.
+type Line struct {
+	// ID is the same whenever the line is read again, also from another statement of the same format:
+	// the bank's own reference, or else a hash of the line and of how many equal ones are before it on
+	// its day. A statement has to contain whole days.
+	ID       string
+	Day      time.Time // on which it was booked, in UTC
+	Amount   int64     // minor units, above 0
+	Currency string    // ISO 4217
+	Payer    string
+	Text     string // what the payer wrote
+	bank     string // the bank's reference
+}
+
+// Read reads a statement in any of the formats. A file of which a line can't be read is refused
+// whole, with ErrFormat.
+func Read(file []byte) ([]Line, error) {
+	if len(file) > MaxBytes {
+		return nil, fmt.Errorf("%w: more than %d bytes", ErrFormat, MaxBytes)
+	}
+	file = bytes.TrimPrefix(file, []byte("\ufeff"))
+	read := readCSV
+	switch {
+	case bytes.HasPrefix(bytes.TrimSpace(file), []byte("<")):
+		read = readCAMT
+	case bytes.Contains(file, []byte("\n:61:")):
+		read = readMT940
+	}
+	lines, err := read(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	nameLines(lines)
+	return lines, nil
+}
+
+// nameLines gives every line its ID.
+func nameLines(lines []Line) {
+	seen := map[string]int{}
+	for i := range lines {
+		l := &lines[i]
+		name := "bank/" + l.bank
+		if l.bank == "" {
+			name = strings.Join([]string{l.Day.Format(time.DateOnly), strconv.FormatInt(l.Amount, 10), l.Currency, l.Payer, l.Text}, "\x00")
+		}
+		seen[name]++
+		sum := sha256.Sum256([]byte(name + "\x00" + strconv.Itoa(seen[name])))
+		l.ID = hex.EncodeToString(sum[:16])
+	}
+}
+
+// add adds a line that a bank wrote, within the bounds. One of no money is none.
+func add(lines []Line, l Line) ([]Line, error) {
+	if l.Amount == 0 {
+		return lines, nil
+	}
+	if len(lines) == MaxLines {
+		return nil, fmt.Errorf("more than %d lines", MaxLines)
+	}
+	l.Payer, l.Text, l.bank = clean(l.Payer), clean(l.Text), clean(l.bank)
+	return append(lines, l), nil
+}
+
+// clean joins the words of a text by single blanks, and cuts it.
+func clean(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
+	for len(text) > maxText {
+		_, size := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-size]
+	}
+	return text
+}
+
+// toUTF8 returns a text of Windows or Latin 1 as UTF-8, which anything else is already.
+func toUTF8(file []byte) []byte {
+	if utf8.Valid(file) {
+		return file
+	}
+	decoded, err := charmap.Windows1252.NewDecoder().Bytes(file)
+	if err != nil {
+		return file
+	}
+	return decoded
+}
+
+// parseAmount reads a decimal with a point or a comma before its places, in minor units of a
+// currency. thousands may stand between its other digits.
+func parseAmount(text, currency string, point, thousands byte) (int64, error) {
+	if _, ok := engine.CurrencyOf(currency); !ok {
+		return 0, fmt.Errorf("currency %q", currency)
+	}
+	text, negative := strings.CutPrefix(strings.TrimPrefix(strings.TrimSpace(text), "+"), "-")
+	whole, places, _ := strings.Cut(text, string(point))
+	whole = strings.ReplaceAll(whole, string(thousands), "")
+	decimals := engine.DecimalsOf(currency)
+	if zeros := strings.TrimRight(places, "0"); len(places) > decimals && len(zeros) <= decimals {
+		places = places[:decimals]
+	}
+	places += strings.Repeat("0", max(0, decimals-len(places)))
+	digits := whole + places
+	if whole == "" || len(places) != decimals || strings.Trim(digits, "0123456789") != "" {
+		return 0, fmt.Errorf("amount %q", text)
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n > 1e15 {
+		return 0, fmt.Errorf("amount %q", text)
+	}
+	if negative {
+		n = -n
+	}
+	return n, nil
+}
+
+// parseDay reads a day by the first of some layouts that fits.
+func parseDay(text string, layouts ...string) (day time.Time, err error) {
+	for _, layout := range layouts {
+		if day, err = time.Parse(layout, strings.TrimSpace(text)); err == nil {
+			return day, nil
+		}
+	}
+	return day, fmt.Errorf("day %q", text)
+}
+
+// first returns the first text that is not empty.
+func first(texts ...string) string { return cmp.Or(texts...) }

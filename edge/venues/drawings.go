@@ -1,0 +1,81 @@
+package venues
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/uuid"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/live"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/seatmap"
+)
+
+// forever is the Cache-Control of what never changes.
+const forever = "public, max-age=31536000, immutable"
+
+// getDrawing is a published version of a venue map as it is drawn. Whoever has the map's
+// id may see it: an event's seat map shows the same.
+func (h *Handlers) getDrawing(c *route.Call, in *api.ReadDrawing) (*api.Drawing, error) {
+	id, err := uuid.Parse(in.ID)
+	version, versionErr := strconv.ParseInt(in.Version, 10, 32)
+	if err != nil || versionErr != nil || version < 1 || in.ID != id.String() || in.Version != strconv.FormatInt(version, 10) {
+		return nil, &engine.Refusal{Code: engine.NotFound}
+	}
+	d, err := live.KeepPage(c.Context, h.Pages, drawingBytes, "drawing/"+in.ID+"/"+in.Version, func() (*api.Drawing, error) {
+		return h.draw(c.Context, id, int32(version))
+	})
+	if err == nil {
+		c.SetHeader("Cache-Control", forever)
+	}
+	return d, err
+}
+
+// drawingBytes is what a drawing counts for in the cache: one of 20,000 seats.
+const drawingBytes = 500 << 10
+
+// draw makes a drawing and encodes it.
+func (h *Handlers) draw(ctx context.Context, id uuid.UUID, version int32) (*api.Drawing, error) {
+	l, text, err := h.Venues.Layout(ctx, id, version)
+	if err != nil {
+		return nil, err
+	}
+	if l == nil {
+		return nil, &engine.Refusal{Code: engine.NotFound}
+	}
+	d := &api.Drawing{
+		VenueMapID: id.String(), Version: version, Canvas: api.Canvas{Width: l.Width, Height: l.Height}, Focus: l.Focus[:],
+		Sections: make([]api.DrawnSection, len(l.Sections)), Rows: make([]api.DrawnRow, len(l.Rows)),
+	}
+	if d.Elements, err = readElements(text); err != nil {
+		return nil, err
+	}
+	for i, s := range l.Sections {
+		d.Sections[i] = api.DrawnSection{ID: s.ID, Name: s.Name}
+	}
+	for i := range l.Rows {
+		d.Rows[i] = api.DrawnRow{Section: l.Sections[l.Rows[i].Section].ID, Label: l.Rows[i].Label}
+	}
+	drawRows(d.Rows, l)
+	d.Text, err = json.Marshal(d, route.Encoding)
+	d.Rows = nil // Text has them
+	return d, err
+}
+
+// drawRows puts the seats into their rows.
+func drawRows(rows []api.DrawnRow, l *seatmap.Layout) {
+	for i := range l.Len() {
+		r := &rows[l.SeatRow[i]]
+		r.IDs, r.Labels = append(r.IDs, l.SeatIDs[i]), append(r.Labels, l.Labels[i])
+		r.X, r.Y = append(r.X, l.SeatX[i]), append(r.Y, l.SeatY[i])
+		if kind := l.SeatKind[i]; kind != seatmap.Standard || r.Kinds != nil {
+			for len(r.Kinds) < len(r.IDs)-1 {
+				r.Kinds = append(r.Kinds, seatKinds[seatmap.Standard])
+			}
+			r.Kinds = append(r.Kinds, seatKinds[kind])
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package venues
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/venuemap"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/persistence/venues"
+)
+
+var (
+	noVenue     = &engine.Refusal{Code: engine.NotFound, Message: "No such venue map."}
+	sharedVenue = &engine.Refusal{Code: engine.Forbidden, Message: "This map is shared with everybody. Make one of your own of its document."}
+)
+
+func (h *Handlers) listVenues(c *route.Call, in *api.ListVenues) (*api.List[*api.Venue], error) {
+	org, err := route.FindOrganization(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	cursor, err := route.ReadCursor(in.Cursor, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	f := venues.Filter{Search: in.Search, Status: in.Status, Limit: in.Limit + 1}
+	if cursor != nil {
+		f.Before = cursor[0]
+	}
+	maps, err := h.Venues.List(c.Context, org, f)
+	if err != nil {
+		return nil, err
+	}
+	return api.PageOf(len(maps), in.Limit, func(i int) *api.Venue { return venueView(maps[i]) },
+		func(last int) *string { return route.CursorOf(maps[last].ID) }), nil
+}
+
+func (h *Handlers) createVenue(c *route.Call, in *api.CreateVenue) (*api.Venue, error) {
+	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
+	if err != nil {
+		return nil, err
+	}
+	draft, err := draftOf(&in.Document)
+	if err != nil {
+		return nil, err
+	}
+	m, err := h.Venues.Create(c.Context, c.CommandID(), org, draft)
+	return venueSaved(m, err)
+}
+
+func (h *Handlers) updateVenue(c *route.Call, in *api.UpdateVenue) (*api.Venue, error) {
+	m, err := h.ownVenue(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	draft, err := draftOf(&in.Document)
+	if err != nil {
+		return nil, err
+	}
+	m, err = h.Venues.Save(c.Context, m.Org, m.PublicID, draft)
+	return venueSaved(m, err)
+}
+
+func (h *Handlers) getVenue(c *route.Call, in *api.GetVenue) (*api.VenueMap, error) {
+	m, err := h.venue(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	text, err := h.Venues.Document(c.Context, m.PublicID, in.Version)
+	if err != nil {
+		return nil, err
+	}
+	if text == nil {
+		return nil, &engine.Refusal{Code: engine.NotFound, Message: "The map has no such version."}
+	}
+	out := &api.VenueMap{Venue: *venueView(m)}
+	if in.Version > 0 {
+		out.Version = &in.Version
+	}
+	out.Document, err = venuemap.Parse(text)
+	return out, err
+}
+
+// publishedCost is how often a version has what its document has: as document, as layout, and drawn.
+const publishedCost = 3
+
+func (h *Handlers) publishVenue(c *route.Call, in *api.ByID) (*api.VenueVersion, error) {
+	m, err := h.ownVenue(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	draft, err := h.Venues.Document(c.Context, m.PublicID, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Charge(m.Org, publishedCost*int64(len(draft))); err != nil {
+		return nil, err
+	}
+	v, err := h.Venues.Publish(c.Context, c.CommandID(), m.Org, m.PublicID, venuemap.Publishable)
+	if err != nil {
+		return nil, beyondVenues(err)
+	}
+	if v == nil {
+		return nil, noVenue
+	}
+	out := versionView(*v)
+	return &out, nil
+}
+
+// venue reads a path that names a map, and makes sure that the caller may read it:
+// it is the caller's organization's, or shared with everybody.
+func (h *Handlers) venue(c *route.Call, id string) (*venues.Map, error) {
+	public, err := uuid.Parse(id)
+	if err != nil || !route.ValidUUID(id) {
+		return nil, noVenue
+	}
+	m, err := h.Venues.Get(c.Context, public)
+	if err != nil {
+		return nil, err
+	}
+	if m == nil {
+		return nil, noVenue
+	}
+	for _, g := range c.Principal.Grants {
+		if g.Org == m.Org || m.Org == 0 {
+			if err = route.ActFor(c, g); err == nil {
+				return m, nil
+			}
+		}
+	}
+	if err == nil {
+		err = noVenue
+	}
+	return nil, err
+}
+
+// ownVenue is venue for those who change it.
+func (h *Handlers) ownVenue(c *route.Call, id string) (*venues.Map, error) {
+	m, err := h.venue(c, id)
+	if err == nil && m.Org == 0 {
+		err = sharedVenue
+	}
+	return m, err
+}
+
+// draftOf checks a document and writes it as it is stored.
+func draftOf(doc *venuemap.Document) (venues.Draft, error) {
+	layout, issues := doc.Expand()
+	if len(issues) > 0 {
+		return venues.Draft{}, route.Invalid(issues...)
+	}
+	text, err := doc.Text()
+	if err != nil {
+		return venues.Draft{}, err
+	}
+	return venues.Draft{Name: doc.Name, Seats: layout.Len(), Document: text}, nil
+}
+
+func venueSaved(m *venues.Map, err error) (*api.Venue, error) {
+	if err != nil {
+		return nil, beyondVenues(err)
+	}
+	if m == nil {
+		return nil, noVenue
+	}
+	return venueView(m), nil
+}
+
+// beyondVenues makes refusals of the store's limits.
+func beyondVenues(err error) error {
+	switch {
+	case errors.Is(err, venues.ErrTooMany):
+		return &engine.Refusal{Code: engine.Conflict, Message: fmt.Sprintf("An organization has up to %d venue maps.", venues.MaxPerOrg)}
+	case errors.Is(err, venues.ErrTooManyVersions):
+		return &engine.Refusal{Code: engine.Conflict, Message: fmt.Sprintf("A venue map has up to %d versions; make another map of it.", venues.MaxVersions)}
+	}
+	return err
+}
+
+func venueView(m *venues.Map) *api.Venue {
+	v := &api.Venue{
+		ID: m.PublicID.String(), Name: m.Name, Seats: m.Seats, Versions: make([]api.VenueVersion, len(m.Versions)),
+		CreatedAt: view.Moment(m.CreatedAt.UnixMilli()), UpdatedAt: view.Moment(m.UpdatedAt.UnixMilli()),
+	}
+	if m.Org != 0 {
+		org := strconv.FormatInt(m.Org, 10)
+		v.OrganizationID = &org
+	}
+	for i := range m.Versions {
+		v.Versions[i] = versionView(m.Versions[i])
+	}
+	return v
+}
+
+func versionView(v venues.Version) api.VenueVersion {
+	return api.VenueVersion{Version: v.Number, Seats: v.Seats, PublishedAt: view.Moment(v.PublishedAt.UnixMilli())}
+}

@@ -1,0 +1,23 @@
+package venues
+
+import (
+	"slices"
+
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+)
+
+// codes are the errors that a row names.
+type codes = []engine.Code
+
+// own are the credentials of an organization's people and programs.
+const own = route.Member | route.Key
+
+// mapBody bounds a venue map in JSON, in bytes. A stadium of 70,000 seats that is
+// drawn by rows takes 32 KB; seats that are listed take about 50 bytes each.
+const mapBody = 1 << 20
+
+// Routes are the area's rows, noun by noun.
+func (h *Handlers) Routes() []route.Op {
+	return slices.Concat(h.seatRoutes(), h.venueRoutes(), h.seatingRoutes())
+}

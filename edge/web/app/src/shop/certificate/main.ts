@@ -1,0 +1,4 @@
+import { open } from '../../shared/open';
+import CertificatePage from './CertificatePage.svelte';
+
+open(CertificatePage, {});

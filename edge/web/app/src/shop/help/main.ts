@@ -1,0 +1,4 @@
+import { open } from '../../shared/open';
+import HelpPage from './HelpPage.svelte';
+
+open(HelpPage, {});

@@ -1,0 +1,4 @@
+import { open } from '../../shared/open';
+import LearnPage from './LearnPage.svelte';
+
+open(LearnPage, {});

@@ -1,0 +1,4 @@
+import { open } from '../../shared/open';
+import MePage from './MePage.svelte';
+
+open(MePage, {});

@@ -1,0 +1,84 @@
+// What belongs to the person at this browser: by the session, or by orders that were placed here.
+import { api as open, ask, proving, type Schemas } from '../../shared/api/client';
+import { Refusal } from '../../shared/api/refusal';
+import { Session } from '../../shared/api/session.svelte';
+import { now } from '../../shared/clock.svelte';
+import { List } from '../../shared/load.svelte';
+import { forgetBuyer, keptOrders, orderToken } from '../../shared/storage';
+
+export type Held = Schemas['HeldTicket'];
+
+/** A Group is the tickets of one order that admit together: to an event, or on a date. */
+export interface Group { key: string; at: number; tickets: Held[] }
+
+/** endOf is when a ticket is over, in milliseconds; Infinity for what is always there. */
+function endOf(t: Held): number {
+  if (t.productType === 'digital') return Infinity;
+  const end = t.reservation ? (t.reservation.endTime ?? `${t.reservation.date}T23:59:59Z`) : (t.event.endDate ?? t.event.startDate);
+  return end ? Date.parse(end) : Infinity;
+}
+
+function startOf(t: Held): number {
+  if (t.productType === 'digital') return Infinity;
+  const start = t.reservation ? (t.reservation.startTime ?? `${t.reservation.date}T00:00:00Z`) : t.event.startDate;
+  return start ? Date.parse(start) : Infinity;
+}
+
+function group(tickets: Held[]): Group[] {
+  const by = new Map<string, Held[]>();
+  for (const t of tickets) {
+    const key = [t.orderId, t.eventId, t.reservation?.date, t.reservation?.slotId].join('|');
+    by.set(key, [...(by.get(key) ?? []), t]);
+  }
+  return [...by].map(([key, list]) => ({ key, at: startOf(list[0]!), tickets: list })).sort((a, b) => a.at - b.at);
+}
+
+export class Tickets {
+  readonly list: List<Held>;
+  readonly #groups = $derived.by(() => group(this.list.value?.items ?? []));
+  readonly coming = $derived(this.#groups.filter((g) => g.at !== Infinity && endOf(g.tickets[0]!) >= now()));
+  readonly always = $derived(this.#groups.filter((g) => g.at === Infinity));
+  readonly past = $derived(this.#groups.filter((g) => g.at !== Infinity && endOf(g.tickets[0]!) < now()).reverse());
+
+  constructor(wallet: Wallet) {
+    this.list = new List((cursor) => ask(wallet.api.GET('/api/v1/users/me/tickets', { params: { query: { limit: 100, ...(cursor && { cursor }) } } })));
+  }
+}
+
+/** Here is an order that this browser can open. */
+export interface Here { order: Schemas['Order']; event: Schemas['Event'] | null }
+
+export class Wallet {
+  readonly session = new Session();
+  readonly api = proving(() => this.session.headers());
+
+  /** here reads the newest orders of this browser. One that is gone is left out. */
+  async here(): Promise<Here[]> {
+    const orders = await Promise.all(keptOrders().slice(0, 20).map(async (id) => {
+      try {
+        return await ask(open.GET('/api/v1/orders/{id}', { params: { path: { id }, query: { token: orderToken(id) } as never } }));
+      } catch (e) {
+        if (e instanceof Refusal && e.code === 'OFFLINE') throw e;
+        return null;
+      }
+    }));
+    const events = new Map<string, Promise<Schemas['Event'] | null>>();
+    const eventOf = (slug: string) => {
+      if (!events.has(slug)) events.set(slug, ask(open.GET('/api/v1/events/{slug}', { params: { path: { slug } } })).catch(() => null));
+      return events.get(slug)!;
+    };
+    const live = orders.filter((o) => o !== null).sort((a, b) => (b.createdAt ?? '').localeCompare(a.createdAt ?? ''));
+    return Promise.all(live.map(async (order) => ({ order, event: await eventOf(order.eventId) })));
+  }
+
+  /** forget ends the session, and removes all that this browser has kept: the next person finds nothing. */
+  async forget() {
+    forgetBuyer();
+    await this.session.signOut();
+  }
+
+  async leave() {
+    await this.forget();
+    location.assign('/me');
+  }
+}

@@ -1,0 +1,12 @@
+import { open } from '../../shared/open';
+import QueuePage from './QueuePage.svelte';
+
+// A place moves to another device by a link. What it carries goes out of the address at once.
+const carried = new URLSearchParams(location.hash.slice(1) || location.search);
+const ticket = carried.get('ticket');
+if (ticket) history.replaceState(null, '', location.pathname);
+
+open(QueuePage, {
+  slug: decodeURIComponent(location.pathname.split('/')[2]!),
+  moved: ticket ? { token: ticket, ...(carried.has('receipt') && { receipt: carried.get('receipt')! }) } : null,
+});

@@ -1,0 +1,1 @@
+export{t as default}from"./Keys-DWk-x5X3.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Keys-CWQ_S0Xm.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./Papers-C__tW_92.js";

@@ -1,0 +1,1 @@
+import{Pt as e}from"./base-C3__D5Zt.js";e();

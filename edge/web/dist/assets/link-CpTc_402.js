@@ -1,1 +1,0 @@
-function e(){let e=new URLSearchParams(location.hash.slice(1)).get(`token`);return e&&history.replaceState({token:e},``,location.pathname),addEventListener(`hashchange`,()=>location.reload()),history.state?.token??``}export{e as t};

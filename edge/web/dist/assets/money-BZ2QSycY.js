@@ -1,1 +1,0 @@
-import{t as e}from"./words-DHxRpuZ2.js";function t(t,n){return new Intl.NumberFormat(e,{style:`currency`,currency:n,currencyDisplay:`narrowSymbol`}).format(Number(t))}function n(e){return Math.round(Number(e)*100)}export{t as n,n as t};

@@ -1,1 +1,0 @@
-/* empty css             */import{D as e}from"./preload-helper-CtEU4TZe.js";function t(t,n){let r=document.getElementById(`app`);r.replaceChildren(),e(t,{target:r,props:n})}export{t};

@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-CnhL_9P2.js";import{n as r}from"./SignIn-Dv3a0kxb.js";import{t as i}from"./open-JuFGoeuF.js";i(n,{desk:new t(new r),room:e});

@@ -1,1 +1,0 @@
-function e(e){try{return e()}catch{return null}}var t=(t,n)=>e(()=>localStorage.setItem(t,n)),n=t=>e(()=>localStorage.getItem(t)),r=t=>e(()=>localStorage.removeItem(t)),i=(e,n)=>t(`order:${e}`,n),a=e=>n(`order:${e}`);export{a,n as i,t as n,i as r,r as t};

@@ -1,1 +1,0 @@
-var e=navigator.languages.map(e=>e.slice(0,2)).find(e=>e===`en`||e===`de`)??`en`,t=navigator.languages.find(t=>t.startsWith(e))??e;async function n(t,n){return document.documentElement.lang=e,e===`de`?(await n()).default:t}var r=new Intl.PluralRules(e);function i(e,n,i){return(r.select(e)===`one`?n:i).replace(`#`,new Intl.NumberFormat(t).format(e))}export{i as n,n as r,t};

@@ -1,0 +1,173 @@
+// Package admission is an event's tickets and its gates: who holds a ticket, and who was let in by
+// it.
+//
+// Invariants: a ticket is admitted once; the codes of a ticket's holder alone are valid; a scan that
+// is sent again gets the same answer. Limits: 1,000 gates are counted apart, and 200,000 answers to
+// scans are remembered.
+//
+// The event asks Tickets in its Decide and gives it each fact in its Apply. The orders that the
+// tickets belong to are the ledger's, so what a decision needs of an order comes as an argument.
+package admission
+
+import (
+	"fmt"
+
+	"boxoffice/engine"
+	"boxoffice/engine/order"
+	"boxoffice/engine/paged"
+)
+
+// Tickets are an event's tickets and gates. Use New.
+type Tickets struct {
+	rows  columns
+	hands hands
+	gates gates
+	scans paged.Answers[uint64] // answers to scans: the ticket's serial, with the verdict in the lowest byte
+}
+
+// New returns no tickets.
+func New() Tickets { return Tickets{gates: newGates(), scans: paged.NewAnswers[uint64]()} }
+
+// Terms are what an event says about its tickets and gates. Times are unix milliseconds.
+type Terms struct {
+	Cancelled        bool
+	Completed        bool
+	ChangedAt        int64 // when the event was cancelled or completed, if it was
+	DoorsAt          int64 // when the doors open or, if nothing says so, the event begins
+	Capacity         int64
+	IDCheck          bool
+	RotatingOnly     bool // gates refuse codes that don't rotate
+	OfflineDoorCodes bool // manifests tell door codes to devices
+}
+
+// isOver reports whether the event is over for good.
+func (t *Terms) isOver() bool { return t.Cancelled || t.Completed }
+
+// Decide decides on the commands about tickets and gates, but for Transfer. mine is false for a
+// command about something else.
+func (t *Tickets) Decide(c engine.Command, terms *Terms, at int64) (d engine.Decision, mine bool) {
+	switch c := c.(type) {
+	case Scan:
+		return t.decideScan(c, terms, at), true
+	case ScanBatch:
+		return t.decideBatch(c, terms, at), true
+	case UndoScan:
+		return t.decideUndo(c, at), true
+	case GateRoster:
+		return engine.Decision{Reply: t.listRoster(terms)}, true
+	case GateStats:
+		return engine.Decision{Reply: t.countStats(terms)}, true
+	case RevokeTransfer:
+		return t.decideRevoke(c, at), true
+	case ClaimTransfer:
+		return t.decideClaim(c, terms, at), true
+	}
+	return engine.Decision{}, false
+}
+
+func refuse(code engine.Code, details any) engine.Decision {
+	return engine.Decision{Reply: engine.Refuse(code, details)}
+}
+
+// Apply applies a fact to the tickets that it is about. A fact about a ticket that is not there, or
+// about something else, changes nothing.
+func (t *Tickets) Apply(f engine.Fact) {
+	switch f := f.(type) {
+	case *CheckedIn:
+		t.applyCheckedIn(f)
+	case *CheckInDenied:
+		t.gates.deny(f.Gate)
+		t.answerScan(f.Request, f.At, f.Ticket, f.Status, f.Reason)
+	case *CheckInUndone:
+		t.applyUndone(f)
+	case *order.TransferOffered, *order.TransferRevoked, *order.TicketTransferred:
+		t.applyTransfer(f)
+	case *order.TicketRescheduled:
+		if t.rows.has(f.Ticket) {
+			t.rows.moveVisit(f.Ticket, &f.Visit)
+		}
+	case *order.RefundDecided:
+		for _, ticket := range f.Tickets {
+			if t.rows.has(ticket) && t.rows.status.At(int(ticket)-1) == StatusIssued {
+				t.rows.markRefunded(ticket, f.At)
+			}
+		}
+	case *order.Erased:
+		for _, first := range f.Names {
+			if t.rows.has(first) {
+				t.rows.eraseName(t.rows.groupOf(first))
+			}
+		}
+	}
+}
+
+// Mint adds the tickets of an order that is sold. The first of them has the serial Next.
+func (t *Tickets) Mint(o *order.Order) { t.rows.mintTickets(o) }
+
+// Next returns the serial that the next ticket will get.
+func (t *Tickets) Next() uint32 { return t.rows.next() }
+
+// Count returns how many tickets were issued in all, and how many of them have ended.
+func (t *Tickets) Count() (issued, ended int) { return t.rows.len(), t.rows.ended }
+
+// CountType returns how many tickets of a type were issued and have not ended.
+func (t *Tickets) CountType(ticketType int64) (n int64) {
+	for g := range t.rows.groups() {
+		if t.rows.kind.At(g) == ticketType {
+			n += int64(t.rows.size(g)) - t.rows.endedIn(g)
+		}
+	}
+	return n
+}
+
+// Ticket is what the ledger asks about one ticket.
+type Ticket struct {
+	Order   engine.OrderID
+	Status  byte // one of the ticket statuses
+	Version byte // version of its holder, from 1
+	// Last is the ticket's last transfer. It is zero for a ticket that was never offered.
+	Last order.Transfer
+}
+
+// Find returns a ticket by its serial.
+func (t *Tickets) Find(serial uint32) (found Ticket, ok bool) {
+	if !t.rows.has(serial) {
+		return Ticket{}, false
+	}
+	h := t.hands.of(serial)
+	return Ticket{
+		Order: t.rows.orderOf(serial), Status: t.rows.status.At(int(serial) - 1), Version: h.Version, Last: h.Last,
+	}, true
+}
+
+// Check returns the first broken invariant. sold are orders with tickets.
+func (t *Tickets) Check(sold []*order.Order) error {
+	unused, c := 0, &t.rows
+	for g := range c.groups() {
+		if c.size(g) == 0 {
+			return fmt.Errorf("admission: ticket group %d is empty", g)
+		}
+	}
+	for status := range c.status.All() {
+		if status == StatusIssued {
+			unused++
+		}
+	}
+	if unused != c.unused {
+		return fmt.Errorf("admission: %d tickets unused, counted %d", unused, c.unused)
+	}
+	issued := int64(0)
+	for _, o := range sold {
+		issued += o.Tickets()
+		g := c.groupOf(o.FirstTicket)
+		for i := range o.Lines {
+			if g+i >= c.groups() || c.order.At(g+i) != o.ID || int64(c.size(g+i)) != o.Lines[i].Quantity {
+				return fmt.Errorf("admission: order %s lacks the tickets of line %d", o.ID, i)
+			}
+		}
+	}
+	if issued > int64(c.len()) {
+		return fmt.Errorf("admission: %d tickets sold, %d minted", issued, c.len())
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package admission
+
+import (
+	"encoding/binary"
+
+	"boxoffice/engine"
+)
+
+const (
+	// earlyScanMillis is how long before the doors open an offline scan may have been made.
+	earlyScanMillis = 24 * 3600 * 1000
+	// aheadScanMillis is how far a device's clock may be ahead.
+	aheadScanMillis = 5 * 60 * 1000
+)
+
+type (
+	// ScanBatch judges scans that devices made earlier, each by the state of things when it was
+	// made. It is answered by a *BatchReply.
+	ScanBatch struct {
+		Scans []BatchScan
+		// Guesses says, for each device, how many wrong door codes are looked at.
+		Guesses []int
+	}
+	// BatchScan is one scan of a ScanBatch.
+	BatchScan struct {
+		Ticket  uint32 // serial; 0 if the code is not of this event
+		Version byte   // version of the holder whose code it is
+		Printed bool   // whether the code is on paper and does not rotate
+		Denied  string // why the edge denies it; "" if the event is to judge it
+		Gate    string
+		Device  string
+		At      int64          // when it was made, by the device's clock
+		Request engine.Request // identifies device, time and code: an equal request gets the same answer
+		Guesser int            // for a door code, its device's place in Guesses, from 1; 0 for other codes
+		Typed   bool           // whether a person typed the code, and no device read it
+	}
+	// BatchReply has the verdicts in the order of the scans, and how many wrong door codes
+	// were looked at of each device.
+	BatchReply struct {
+		Results []ScanReply
+		Wrong   []int
+	}
+)
+
+// Command marks the command.
+func (ScanBatch) Command() {}
+
+// unreadReason says why a door code was not looked at.
+const unreadReason = "Too many wrong door codes of this device; send it again in a minute."
+
+// batch is the decision about a batch while it is being made. The state does not yet contain the
+// scans of the batch that were judged before, so batch keeps them.
+type batch struct {
+	*Tickets
+	terms    *Terms
+	now      int64
+	reply    *BatchReply
+	facts    []engine.Fact
+	admitted map[uint32]*CheckedIn
+	answered map[engine.ID]int // results, by request
+}
+
+func (t *Tickets) decideBatch(c ScanBatch, terms *Terms, now int64) engine.Decision {
+	b := batch{
+		Tickets: t, terms: terms, now: now, admitted: map[uint32]*CheckedIn{}, answered: map[engine.ID]int{},
+		reply: &BatchReply{Results: make([]ScanReply, len(c.Scans)), Wrong: make([]int, len(c.Guesses))},
+	}
+	for i := range c.Scans {
+		scan := &c.Scans[i]
+		if g := scan.Guesser - 1; g >= 0 && b.reply.Wrong[g] >= c.Guesses[g] {
+			b.reply.Results[i] = ScanReply{Status: ScanWrongEvent, Reason: unreadReason}
+			continue
+		}
+		b.reply.Results[i] = *b.decideOne(scan)
+		b.answered[scan.Request.ID] = i
+		if g := scan.Guesser - 1; g >= 0 && b.reply.Results[i].Status == ScanWrongEvent {
+			b.reply.Wrong[g]++
+		}
+	}
+	return engine.Decision{Facts: b.facts, Reply: b.reply}
+}
+
+func (b *batch) decideOne(c *BatchScan) *ScanReply {
+	if i, known := b.answered[c.Request.ID]; known {
+		return &b.reply.Results[i]
+	}
+	if v, _, known := b.scans.Find(c.Request, b.now); known {
+		return b.scanReply(uint32(v>>8), byte(v), b.terms)
+	}
+	if b.isGuess(c.Ticket, c.Version) {
+		c.Ticket = 0
+	}
+	at := min(max(c.At, b.terms.earliestScan(b.now)), b.now+aheadScanMillis)
+	scan := Scan{Ticket: c.Ticket, Version: c.Version, Printed: c.Printed, Denied: c.Denied, Gate: c.Gate, Device: c.Device, Key: binary.BigEndian.Uint64(c.Request.ID[:8])}
+	verdict := b.judgeScan(scan, b.terms, at)
+	first := b.admitted[c.Ticket]
+	switch {
+	case verdict == verdictUsed && b.sameScan(scan, at):
+		return b.firstAdmission(c.Ticket, b.terms)
+	case verdict == verdictAdmitted && first != nil && sameDevice(first.Device, c.Device, at-first.At):
+		return b.admittedBy(first)
+	case verdict == verdictAdmitted && first != nil:
+		verdict = verdictUsed
+	}
+	if verdict == verdictAdmitted {
+		f := &CheckedIn{Ticket: c.Ticket, At: at, Gate: c.Gate, Device: c.Device, Method: c.method(), Key: scan.Key, Request: &c.Request}
+		b.admitted[c.Ticket], b.facts = f, append(b.facts, f)
+		return b.admittedBy(f)
+	}
+	says := verdicts[verdict]
+	b.facts = append(b.facts, &CheckInDenied{
+		Ticket: c.Ticket, Status: says.status, At: at, Gate: c.Gate, Device: c.Device, Request: &c.Request, Reason: says.reason, Method: c.method(),
+	})
+	if first != nil && verdict == verdictUsed {
+		return &ScanReply{Status: says.status, Reason: says.reason, Ticket: c.Ticket, At: first.At, Gate: first.Gate}
+	}
+	return b.scanReply(c.Ticket, verdict, b.terms)
+}
+
+// method is how the code was read, as the record names it.
+func (c *BatchScan) method() string {
+	if c.Typed {
+		return "manual"
+	}
+	return "batch"
+}
+
+// admittedBy returns the answer to a scan of this batch that admits.
+func (b *batch) admittedBy(f *CheckedIn) *ScanReply {
+	return &ScanReply{
+		Status: ScanSuccess, Ticket: f.Ticket, Version: b.newVersion(f.Ticket), Holder: b.holderName(f.Ticket), IDCheck: b.terms.IDCheck,
+		At: f.At, Gate: f.Gate,
+	}
+}
+
+// earliestScan returns the earliest time at which a scan of the event may have been made. If the
+// doors open more than a day from now, scans are tries of the gates and may be up to a day old.
+func (t *Terms) earliestScan(now int64) int64 {
+	if t.DoorsAt-earlyScanMillis > now {
+		return now - earlyScanMillis
+	}
+	return t.DoorsAt - earlyScanMillis
+}
+
+// sameDevice reports whether a scan by the same device so many milliseconds later only repeats its
+// first scan.
+func sameDevice(first, device string, millis int64) bool {
+	return first != "" && first == device && max(millis, -millis) <= sameScanMillis
+}

@@ -1,0 +1,226 @@
+package admission
+
+import (
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/order"
+)
+
+// decideScan admits a ticket once. The first admission wins; the same scan sent again gets the same
+// answer.
+func (t *Tickets) decideScan(c Scan, terms *Terms, at int64) engine.Decision {
+	if !c.Request.ID.Zero() {
+		if v, same, known := t.scans.Find(c.Request, at); known && same {
+			r := t.scanReply(uint32(v>>8), byte(v), terms)
+			r.Known = true
+			return engine.Decision{Reply: r}
+		} else if known {
+			return refuse(engine.IdempotencyReused, nil)
+		}
+	}
+	if t.isGuess(c.Ticket, c.Version) {
+		c.Ticket = 0
+	}
+	verdict := t.judgeScan(c, terms, at)
+	if verdict == verdictUsed && t.sameScan(c, at) {
+		return engine.Decision{Reply: t.firstAdmission(c.Ticket, terms)}
+	}
+	var request *engine.Request
+	var reason string
+	if !c.Request.ID.Zero() {
+		request, reason = &c.Request, verdicts[verdict].reason
+	}
+	if verdict != verdictAdmitted {
+		return engine.Decision{
+			Facts: []engine.Fact{&CheckInDenied{
+				Ticket: c.Ticket, Status: verdicts[verdict].status, At: at, Gate: c.Gate, Device: c.Device, Request: request, Reason: reason, Method: c.Method,
+			}},
+			Reply: t.scanReply(c.Ticket, verdict, terms),
+		}
+	}
+	return engine.Decision{
+		Facts: []engine.Fact{&CheckedIn{
+			Ticket: c.Ticket, At: at, Gate: c.Gate, Device: c.Device, Method: c.Method, Key: c.Key, Request: request,
+		}},
+		Reply: &ScanReply{
+			Status: ScanSuccess, Ticket: c.Ticket, Version: t.newVersion(c.Ticket), Holder: t.holderName(c.Ticket),
+			IDCheck: terms.IDCheck, At: at, Gate: c.Gate,
+		},
+	}
+}
+
+// decideUndo takes an admission back.
+func (t *Tickets) decideUndo(c UndoScan, at int64) engine.Decision {
+	if !t.rows.has(c.Ticket) || c.Version != t.hands.of(c.Ticket).Version {
+		return refuse(engine.TicketNotFound, nil)
+	}
+	if t.rows.status.At(int(c.Ticket)-1) != StatusCheckedIn {
+		return refuse(engine.NotCheckedIn, nil)
+	}
+	return engine.Decision{
+		Facts: []engine.Fact{&CheckInUndone{Ticket: c.Ticket, At: at}},
+		Reply: &ScanReply{Ticket: c.Ticket, Holder: t.holderName(c.Ticket), At: at},
+	}
+}
+
+// applyUndone keeps the time and gate of the admission, because the scan's answer is made from
+// them.
+func (t *Tickets) applyUndone(f *CheckInUndone) {
+	if i := int(f.Ticket) - 1; t.rows.has(f.Ticket) && t.rows.status.At(i) == StatusCheckedIn {
+		t.rows.setStatus(f.Ticket, StatusIssued)
+		t.gates.undo(t.rows.gate.At(i))
+	}
+}
+
+// maxScans is how many answers to scans an event remembers, at about 80 bytes each.
+const maxScans = 200_000
+
+// These are the verdicts on scans. Their numbers are stored in snapshots, so new ones are only
+// appended.
+const (
+	verdictAdmitted byte = iota
+	verdictForeign
+	verdictCancelled
+	verdictEventCancelled
+	verdictStale
+	verdictUsed
+	verdictEnded
+	verdictReplaced
+	verdictPrinted
+	verdictNotYet
+	verdictOver
+)
+
+var verdicts = [...]struct{ status, reason string }{
+	verdictAdmitted:       {ScanSuccess, ""},
+	verdictForeign:        {ScanWrongEvent, "This code is not a ticket of this event."},
+	verdictCancelled:      {ScanCancelled, "The ticket was cancelled."},
+	verdictEventCancelled: {ScanCancelled, "The event was cancelled."},
+	verdictStale:          {ScanExpired, "The code on the screen is no longer valid; refresh it."},
+	verdictUsed:           {ScanDuplicate, "The ticket was already used."},
+	verdictEnded:          {ScanExpired, "The event has ended."},
+	verdictReplaced:       {ScanCancelled, "The ticket has a new holder, and this is not their code."},
+	verdictPrinted:        {ScanExpired, "ROTATING_ONLY"},
+	verdictNotYet:         {ScanExpired, "NOT_YET"},
+	verdictOver:           {ScanExpired, "OVER"},
+}
+
+// scanReply makes the answer to a scan from its verdict. A ticket's first admission never changes,
+// so a repeat later gets the same answer.
+func (t *Tickets) scanReply(ticket uint32, verdict byte, terms *Terms) *ScanReply {
+	if verdict == verdictAdmitted {
+		return t.firstAdmission(ticket, terms)
+	}
+	r := &ScanReply{Status: verdicts[verdict].status, Reason: verdicts[verdict].reason, Ticket: ticket}
+	if verdict == verdictUsed {
+		first := t.firstAdmission(ticket, terms)
+		r.At, r.Gate = first.At, first.Gate
+	}
+	return r
+}
+
+// answerScan remembers what a request was answered. The answer to a used ticket needs the ticket,
+// so a fact about a ticket that is not there stores nothing.
+func (t *Tickets) answerScan(r *engine.Request, at int64, ticket uint32, status, reason string) {
+	if r == nil {
+		return
+	}
+	for v := range verdicts {
+		if verdicts[v].status == status && verdicts[v].reason == reason && (byte(v) != verdictUsed || t.rows.has(ticket)) {
+			t.scans.Put(*r, at, uint64(ticket)<<8|uint64(v), maxScans)
+			return
+		}
+	}
+}
+
+// judgeScan returns the verdict on a scan, as things stood at a time. For an event that is
+// cancelled or has ended, its last change is taken as the time of its end. A ticket that was
+// refunded later is judged as it was at that time.
+func (t *Tickets) judgeScan(c Scan, terms *Terms, at int64) byte {
+	if c.Ticket == 0 || int(c.Ticket) > t.rows.len() {
+		return verdictForeign
+	}
+	switch {
+	case t.rows.hadEnded(c.Ticket, at):
+		return verdictCancelled
+	case terms.Cancelled && at >= terms.ChangedAt:
+		return verdictEventCancelled
+	case c.Version != 0 && c.Version != t.hands.of(c.Ticket).Version:
+		return verdictReplaced
+	case c.Denied != "":
+		return verdictStale
+	case c.Printed && terms.RotatingOnly:
+		return verdictPrinted
+	case t.rows.wasAdmitted(c.Ticket):
+		return verdictUsed
+	case terms.Completed && at >= terms.ChangedAt:
+		return verdictEnded
+	default:
+		return t.judgeVisit(c.Ticket, at)
+	}
+}
+
+// judgeVisit returns the verdict on the time of a scan: a ticket of a reservation admits only
+// during its booked visit.
+func (t *Tickets) judgeVisit(ticket uint32, at int64) byte {
+	opens, closes, booked := t.rows.visitOf(ticket)
+	switch {
+	case booked && at < opens:
+		return verdictNotYet
+	case booked && at >= closes:
+		return verdictOver
+	default:
+		return verdictAdmitted
+	}
+}
+
+// sameScan reports whether a scan of a used ticket is a repeat of the scan that admitted it.
+func (t *Tickets) sameScan(c Scan, at int64) bool {
+	i := int(c.Ticket) - 1
+	if c.Key != 0 && c.Key == t.rows.key.At(i) {
+		return true
+	}
+	d := deviceHash(c.Device)
+	since := at - t.rows.at.At(i)
+	return d != 0 && d == t.rows.device.At(i) && max(since, -since) <= sameScanMillis
+}
+
+// firstAdmission returns the answer that the first scan of a used ticket had.
+func (t *Tickets) firstAdmission(ticket uint32, terms *Terms) *ScanReply {
+	i := int(ticket) - 1
+	return &ScanReply{
+		Status: ScanSuccess, Ticket: ticket, Version: t.newVersion(ticket), Holder: t.holderName(ticket), IDCheck: terms.IDCheck,
+		At: t.rows.at.At(i), Gate: t.gates.counts[t.rows.gate.At(i)].Name,
+	}
+}
+
+func (t *Tickets) countStats(terms *Terms) *Stats {
+	st := &Stats{
+		Issued: int64(t.rows.len()), Capacity: terms.Capacity,
+		PerMin: slices.Clone(t.gates.minutes), Gates: slices.Clone(t.gates.counts),
+	}
+	for _, g := range st.Gates {
+		st.Scanned += g.Scanned
+		st.Admitted += g.Admitted
+		st.Denied += g.Denied
+	}
+	st.Ended = st.Issued - st.Admitted - int64(t.rows.unused)
+	return st
+}
+
+func (t *Tickets) applyCheckedIn(f *CheckedIn) {
+	if !t.rows.has(f.Ticket) {
+		return
+	}
+	i := int(f.Ticket) - 1
+	if !isEnded(t.rows.status.At(i)) { // false if the ticket was refunded after an offline device had let it in
+		t.rows.setStatus(f.Ticket, StatusCheckedIn)
+	}
+	t.rows.at.Set(i, f.At)
+	t.rows.gate.Set(i, t.gates.admit(f.Gate, f.At))
+	t.rows.device.Set(i, deviceHash(f.Device))
+	t.rows.key.Set(i, f.Key)
+	t.answerScan(f.Request, f.At, f.Ticket, ScanSuccess, "")
+	t.endTransfer(f.Ticket, order.TransferStatusRevoked, f.At) // a ticket whose holder is inside can't be passed on
+}

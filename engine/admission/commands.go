@@ -1,0 +1,169 @@
+package admission
+
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/order"
+)
+
+// Commands about tickets and gates. Each is answered by the record that its comment names last, or
+// by a *engine.Refusal.
+type (
+	// Scan admits a ticket, once. The edge has checked the code. *ScanReply.
+	Scan struct {
+		Ticket uint32 // serial; 0 if the code is not of this event
+		Denied string // why the edge denies it, such as an old QR code; "" if the event is to judge it
+		// Version is that of the holder whose code it is; 0 if the code does not say.
+		Version byte `cbor:",omitempty"`
+		Printed bool `cbor:",omitempty"` // a code on paper, which does not rotate
+		Gate    string
+		Device  string
+		Method  string
+		Key     uint64 // hash of the request's idempotency key; 0 without one
+		// Request is remembered for 24 hours, whatever the verdict on it was.
+		Request engine.Request
+	}
+	// Transfer offers a ticket to somebody else. Version is that of the holder who offers it.
+	// *TransferReply.
+	Transfer struct {
+		Ticket  uint32 // serial
+		Version byte
+		From    string // e-mail
+		To      string
+		Name    string // of the recipient
+	}
+	// RevokeTransfer takes an offered ticket back. *TransferReply.
+	RevokeTransfer struct {
+		Ticket  uint32
+		Version byte
+	}
+	// ClaimTransfer makes the recipient the holder. *TransferReply.
+	ClaimTransfer struct {
+		Ticket uint32
+		Round  uint16 // counts the ticket's transfers
+	}
+	// GateRoster reads what gates need to know about all tickets. *Roster.
+	GateRoster struct{}
+	// UndoScan takes a ticket's admission back. *ScanReply, without a status.
+	UndoScan struct {
+		Ticket  uint32
+		Version byte // of the holder whose code was shown
+	}
+	// GateStats reads the counters of the gates. *Stats.
+	GateStats struct{}
+)
+
+// Command marks the commands.
+func (Scan) Command()           {}
+func (GateRoster) Command()     {}
+func (UndoScan) Command()       {}
+func (GateStats) Command()      {}
+func (Transfer) Command()       {}
+func (RevokeTransfer) Command() {}
+func (ClaimTransfer) Command()  {}
+
+// Messages are those about tickets and gates, for the kind's row of the list of kinds.
+var Messages = engine.Messages{
+	Commands: []engine.Command{Scan{}, ScanBatch{}, GateRoster{}, UndoScan{}, GateStats{}, Transfer{}, RevokeTransfer{}, ClaimTransfer{}},
+	Replies:  []engine.Reply{&ScanReply{}, &BatchReply{}, &Roster{}, &Stats{}, &TransferReply{}},
+	Details:  []any{NotTransferable{}},
+}
+
+// The outcomes of a scan (docs/rules.md, Gates).
+const (
+	ScanSuccess    = "success"
+	ScanDuplicate  = "denied_duplicate"
+	ScanCancelled  = "denied_cancelled"
+	ScanExpired    = "denied_expired"
+	ScanWrongEvent = "denied_wrong_event"
+)
+
+// ScanReply is the verdict on a scan. For a duplicate, At and Gate are those of the first
+// admission.
+type ScanReply struct {
+	Status  string
+	Reason  string
+	Ticket  uint32
+	Version byte // version of the ticket's holder; 0 for the first holder
+	Holder  string
+	IDCheck bool
+	At      int64 // unix milliseconds
+	Gate    string
+	Known   bool // whether the request had its verdict before
+}
+
+// TransferReply is the state of an offered ticket after a command.
+type TransferReply struct {
+	Transfer order.Transfer
+	Order    engine.OrderID
+	Version  byte // of the ticket's holder
+}
+
+// Stats are the counters of an event's gates.
+type Stats struct {
+	Issued   int64
+	Admitted int64
+	Scanned  int64
+	Denied   int64
+	Ended    int64 // tickets that were refunded or cancelled before anybody was let in with them
+	Capacity int64 // NoCapacity or the event's
+	PerMin   []MinuteCount
+	Gates    []GateCount
+}
+
+// Roster is what gates need to know about the tickets of an event. The tickets of a group are of
+// one type and have consecutive serials.
+type Roster struct {
+	Letters      []byte          // one for each ticket, by serial: i, c, x, r or e
+	First        []uint32        // serials of the groups' first tickets, ascending
+	Types        []int64         // ticket types of the groups
+	Opens        []int64         // when the groups begin to admit, unix milliseconds; empty if nothing is booked
+	Closes       []int64         // when the groups cease to admit; 0: when the event does
+	DoorCodes    bool            // whether offline gates may know door codes
+	RotatingOnly bool            // whether gates refuse codes that don't rotate
+	Versions     map[uint32]byte // of the holders of tickets that have changed hands
+	// Rescheduled says when those tickets admit that were moved to another date than their group's.
+	Rescheduled map[uint32]Window `cbor:",omitempty"`
+}
+
+// Window returns from when until when a ticket of a group admits, in unix milliseconds. Zeros mean
+// that it admits whenever the event does.
+func (r *Roster) Window(ticket uint32, group int) (opens, closes int64) {
+	if w, moved := r.Rescheduled[ticket]; moved {
+		return w.Opens, w.Closes
+	}
+	if group < len(r.Closes) && r.Closes[group] > 0 {
+		return r.Opens[group], r.Closes[group]
+	}
+	return 0, 0
+}
+
+// MinuteCount says how many people were admitted in one minute.
+type MinuteCount struct {
+	Minute int64 `cbor:"1,keyasint"` // unix minutes
+	Count  int64 `cbor:"2,keyasint"`
+}
+
+// GateCount are the counters of one gate.
+type GateCount struct {
+	Name     string `cbor:"1,keyasint"`
+	Scanned  int64  `cbor:"2,keyasint"`
+	Admitted int64  `cbor:"3,keyasint"`
+	Denied   int64  `cbor:"4,keyasint"`
+}
+
+// NotTransferable is the detail of TICKET_NOT_TRANSFERABLE. Reason is type, status,
+// pending, event_over or certificate.
+type NotTransferable struct {
+	Reason string `json:"reason"`
+}
+
+// Why a ticket can't be passed on.
+const (
+	NotTransferableType    = "type"
+	NotTransferableStatus  = "status"
+	NotTransferablePending = "pending"
+	NotTransferableOver    = "event_over"
+	// NotTransferableEarned is of a ticket by which somebody has earned a certificate. The edge
+	// refuses it: events know nothing of courses' learners.
+	NotTransferableEarned = "certificate"
+)

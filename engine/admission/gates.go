@@ -1,0 +1,80 @@
+package admission
+
+import (
+	"hash/fnv"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxGates is how many gates are counted apart; more share one row.
+	maxGates = 1_000
+	// otherGates is the name of the row that the gates beyond maxGates share.
+	otherGates = "(other)"
+	// maxMinutes is how many minutes of admissions are kept for the admissions per minute.
+	maxMinutes = 120
+	// sameScanMillis is how soon the same device may repeat a scan and still get the first answer
+	// (docs/rules.md, Gates).
+	sameScanMillis = 2_000
+)
+
+// gates counts what happens at the gates.
+type gates struct {
+	counts  []GateCount
+	index   map[string]uint16 // by GateKey
+	minutes []MinuteCount
+}
+
+func newGates() gates { return gates{index: make(map[string]uint16)} }
+
+// GateKey returns what the names of one gate have in common: people write it in either case, and
+// with more or fewer blanks.
+func GateKey(name string) string { return strings.ToLower(strings.Join(strings.Fields(name), " ")) }
+
+func (g *gates) number(name string) uint16 {
+	if i, ok := g.index[GateKey(name)]; ok {
+		return i
+	}
+	if len(g.counts) >= maxGates && name != otherGates {
+		return g.number(otherGates)
+	}
+	i := uint16(len(g.counts))
+	g.index[GateKey(name)] = i
+	g.counts = append(g.counts, GateCount{Name: name})
+	return i
+}
+
+func (g *gates) admit(name string, at int64) uint16 {
+	i := g.number(name)
+	g.counts[i].Scanned++
+	g.counts[i].Admitted++
+	minute := at / 60_000
+	if n := len(g.minutes); n > 0 && g.minutes[n-1].Minute >= minute {
+		g.minutes[n-1].Count++
+		return i
+	}
+	g.minutes = append(g.minutes, MinuteCount{Minute: minute, Count: 1})
+	if len(g.minutes) > maxMinutes {
+		g.minutes = slices.Delete(g.minutes, 0, len(g.minutes)-maxMinutes)
+	}
+	return i
+}
+
+func (g *gates) deny(name string) {
+	i := g.number(name)
+	g.counts[i].Scanned++
+	g.counts[i].Denied++
+}
+
+// undo takes an admission back. The scan itself stays counted.
+func (g *gates) undo(gate uint16) { g.counts[gate].Admitted-- }
+
+// deviceHash returns the number by which the tickets' column tells devices apart.
+func deviceHash(device string) uint64 {
+	if device == "" {
+		return 0
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(device)) // a hash never fails
+	return h.Sum64()
+}

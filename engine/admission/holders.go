@@ -1,0 +1,202 @@
+package admission
+
+import (
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/order"
+)
+
+// hand is who holds a ticket that was offered to somebody, and its last transfer. A ticket that was
+// never offered has no hand. A hand is replaced, never changed.
+type hand struct {
+	Version byte           `cbor:"1,keyasint"` // version of the holder, whose codes alone are valid
+	Name    string         `cbor:"2,keyasint,omitempty"`
+	Last    order.Transfer `cbor:"3,keyasint"`
+}
+
+const (
+	// firstVersion is the version of a ticket's first holder.
+	firstVersion byte = 1
+	// lastVersion is the last version for which codes have a letter.
+	lastVersion byte = 30
+	// transferMillis is how long an offered ticket may be claimed.
+	transferMillis = 7 * 24 * 3_600_000
+)
+
+// hands are the hands of the tickets that were offered to somebody.
+type hands struct {
+	list  []*hand
+	index map[uint32]int // by serial
+}
+
+func (h *hands) of(ticket uint32) *hand {
+	if i, ok := h.index[ticket]; ok {
+		return h.list[i]
+	}
+	return &hand{Version: firstVersion}
+}
+
+func (h *hands) put(n *hand) {
+	if i, ok := h.index[n.Last.Ticket]; ok {
+		h.list[i] = n
+		return
+	}
+	if h.index == nil {
+		h.index = make(map[uint32]int)
+	}
+	h.index[n.Last.Ticket] = len(h.list)
+	h.list = append(h.list, n)
+}
+
+// newVersion returns the version of a ticket's holder, or 0 if the ticket never changed hands.
+func (t *Tickets) newVersion(ticket uint32) byte {
+	if h := t.hands.of(ticket); h.Version != firstVersion {
+		return h.Version
+	}
+	return 0
+}
+
+// isGuess reports whether a code has a version that the ticket's holders have not reached yet, so
+// that nobody was ever given the code.
+func (t *Tickets) isGuess(ticket uint32, version byte) bool {
+	return version > t.hands.of(ticket).Version
+}
+
+// holderName returns the name on a ticket.
+func (t *Tickets) holderName(ticket uint32) string {
+	if h := t.hands.of(ticket); h.Version != firstVersion {
+		return h.Name
+	}
+	return t.rows.holderOf(ticket)
+}
+
+// DecideTransfer offers a ticket to somebody, who has seven days to claim it. o is the ticket's order,
+// or nil if the ledger has forgotten its record.
+func (t *Tickets) DecideTransfer(c Transfer, o *order.Order, terms *Terms, at int64) engine.Decision {
+	h := t.hands.of(c.Ticket)
+	if !t.rows.has(c.Ticket) || h.Version != c.Version {
+		return refuse(engine.TicketNotFound, nil)
+	}
+	var reason string
+	switch {
+	case t.rows.status.At(int(c.Ticket)-1) != StatusIssued || h.Version >= lastVersion || isGivenBack(o, c.Ticket):
+		reason = NotTransferableStatus
+	case terms.isOver():
+		reason = NotTransferableOver
+	case h.Last.Pending(at):
+		reason = NotTransferablePending
+	default:
+		f := &order.TransferOffered{
+			ID: t.rows.orderOf(c.Ticket), Ticket: c.Ticket, Round: h.Last.Round + 1,
+			From: c.From, To: c.To, Name: c.Name, At: at, ExpiresAt: at + transferMillis,
+		}
+		return engine.Decision{Facts: []engine.Fact{f}, Reply: &TransferReply{Transfer: f.Transfer(), Order: f.ID, Version: h.Version}}
+	}
+	return refuse(engine.NotTransferable, NotTransferable{Reason: reason})
+}
+
+// isGivenBack reports whether somebody has asked for a ticket's money. A person who claimed such a
+// ticket would lose it when the refund is granted.
+func isGivenBack(o *order.Order, ticket uint32) bool {
+	return o != nil && slices.ContainsFunc(o.Refunds, func(r order.Refund) bool { return r.Gives(ticket) })
+}
+
+// decideRevoke takes an offered ticket back before it is claimed.
+func (t *Tickets) decideRevoke(c RevokeTransfer, at int64) engine.Decision {
+	h := t.hands.of(c.Ticket)
+	if !t.rows.has(c.Ticket) || h.Version != c.Version {
+		return refuse(engine.TicketNotFound, nil)
+	}
+	if !h.Last.Pending(at) {
+		return refuse(engine.TransferNotPending, nil)
+	}
+	f := h.Last.Revoke(t.rows.orderOf(c.Ticket), at)
+	last := h.Last
+	last.Status, last.EndedAt = order.TransferStatusRevoked, at
+	return engine.Decision{Facts: []engine.Fact{f}, Reply: &TransferReply{Transfer: last, Order: f.ID, Version: h.Version}}
+}
+
+// decideClaim gives an offered ticket to the person it was offered to. After that only the new
+// holder's codes are valid.
+func (t *Tickets) decideClaim(c ClaimTransfer, terms *Terms, at int64) engine.Decision {
+	h := t.hands.of(c.Ticket)
+	if !t.rows.has(c.Ticket) || h.Last.Round != c.Round || !h.Last.Pending(at) ||
+		t.rows.status.At(int(c.Ticket)-1) != StatusIssued || terms.isOver() {
+		return refuse(engine.TransferNotPending, nil)
+	}
+	f := &order.TicketTransferred{
+		ID: t.rows.orderOf(c.Ticket), Ticket: c.Ticket, Round: c.Round, Version: h.Version + 1,
+		Email: h.Last.To, Name: h.Last.Name, At: at, From: h.Last.From,
+	}
+	last := h.Last
+	last.Status, last.EndedAt = order.TransferStatusClaimed, at
+	return engine.Decision{Facts: []engine.Fact{f}, Reply: &TransferReply{Transfer: last, Order: f.ID, Version: f.Version}}
+}
+
+// applyTransfer applies a fact about a ticket's holder.
+func (t *Tickets) applyTransfer(f engine.Fact) {
+	switch f := f.(type) {
+	case *order.TransferOffered:
+		if t.rows.has(f.Ticket) {
+			h := *t.hands.of(f.Ticket)
+			h.Last = f.Transfer()
+			t.hands.put(&h)
+		}
+	case *order.TransferRevoked:
+		t.endTransfer(f.Ticket, order.TransferStatusRevoked, f.At)
+	case *order.TicketTransferred:
+		if t.rows.has(f.Ticket) {
+			h := *t.hands.of(f.Ticket)
+			h.Version, h.Name = f.Version, f.Name
+			t.hands.put(&h)
+			t.endTransfer(f.Ticket, order.TransferStatusClaimed, f.At)
+		}
+	}
+}
+
+// endTransfer ends a ticket's transfer, if one is pending.
+func (t *Tickets) endTransfer(ticket uint32, status string, at int64) {
+	h := *t.hands.of(ticket)
+	if h.Last.Pending(at) {
+		h.Last.Status, h.Last.EndedAt = status, at
+		t.hands.put(&h)
+	}
+}
+
+// RevokeOf returns the facts that revoke the pending offers of tickets to or by a person.
+func (t *Tickets) RevokeOf(customer uint64, at int64) (facts []engine.Fact) {
+	for _, h := range t.hands.list {
+		if h.Last.Pending(at) && (order.IsCustomer(h.Last.From, customer) || order.IsCustomer(h.Last.To, customer)) {
+			// Nobody is told: one of the two is forgotten, and the other must not hear who it was.
+			facts = append(facts, &order.TransferRevoked{ID: t.rows.orderOf(h.Last.Ticket), Ticket: h.Last.Ticket, Round: h.Last.Round, At: at})
+		}
+	}
+	return facts
+}
+
+// ErasePerson replaces a person's name and address in transfers.
+func (t *Tickets) ErasePerson(customer uint64, pseudonym string) {
+	for _, h := range slices.Clone(t.hands.list) {
+		t.hands.put(h.erasePerson(customer, pseudonym))
+	}
+}
+
+// erasePerson returns the hand without a person's name and address. The hand's Name is that of the
+// holder, who is the recipient of the last claimed transfer.
+func (h *hand) erasePerson(customer uint64, pseudonym string) *hand {
+	c := *h
+	if order.IsCustomer(c.Last.To, customer) {
+		if c.Last.Status == order.TransferStatusClaimed {
+			c.Name = ""
+		}
+		c.Last.To, c.Last.Name = pseudonym, ""
+	}
+	if order.IsCustomer(c.Last.From, customer) {
+		c.Last.From = pseudonym
+		if c.Last.Status != order.TransferStatusClaimed { // the person who offers the ticket still holds it
+			c.Name = ""
+		}
+	}
+	return &c
+}

@@ -1,0 +1,51 @@
+package admission
+
+import "slices"
+
+// The letters of tickets in a roster.
+const (
+	letterIssued    = 'i'
+	letterCheckedIn = 'c'
+	letterEnded     = 'x'
+	letterRefunded  = 'r'
+	letterExpired   = 'e'
+)
+
+func (t *Tickets) listRoster(terms *Terms) *Roster {
+	r := &Roster{
+		Letters: make([]byte, 0, t.rows.len()), DoorCodes: terms.OfflineDoorCodes, RotatingOnly: terms.RotatingOnly,
+		First: slices.Collect(t.rows.first.All()), Types: slices.Collect(t.rows.kind.All()),
+		Opens: slices.Collect(t.rows.opens.All()), Closes: slices.Collect(t.rows.closes.All()), Versions: map[uint32]byte{},
+	}
+	for _, b := range t.rows.rescheduled.list {
+		if r.Rescheduled == nil {
+			r.Rescheduled = make(map[uint32]Window)
+		}
+		r.Rescheduled[b.Ticket] = b.Window
+	}
+	for _, h := range t.hands.list {
+		if h.Version != firstVersion {
+			r.Versions[h.Last.Ticket] = h.Version
+		}
+	}
+	open := byte(letterIssued)
+	switch {
+	case terms.Cancelled:
+		open = letterEnded
+	case terms.Completed:
+		open = letterExpired
+	}
+	for status := range t.rows.status.All() {
+		letter := open
+		switch status {
+		case StatusCheckedIn:
+			letter = letterCheckedIn
+		case StatusCancelled:
+			letter = letterEnded
+		case StatusRefunded:
+			letter = letterRefunded
+		}
+		r.Letters = append(r.Letters, letter)
+	}
+	return r
+}

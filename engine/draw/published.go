@@ -1,0 +1,41 @@
+package draw
+
+import (
+	"crypto/ed25519"
+	"fmt"
+)
+
+// Published is the public document of a draw: first the statement alone, and with the beacon's
+// signature once its round is known.
+type Published struct {
+	Statement Statement `json:"statement"`
+	Signer    Bytes     `json:"signer"`    // ed25519 public key of the node's operator
+	Signature Bytes     `json:"signature"` // of the statement
+	Beacon    Bytes     `json:"beacon"`    // the signature of the rules' round; null before it
+}
+
+// Verify checks the document and returns the draw. It returns an error that wraps ErrBeacon as long
+// as the round is missing.
+func (p *Published) Verify(c *Chain) (*Verified, error) {
+	if err := VerifyStatement(ed25519.PublicKey(p.Signer), &p.Statement, p.Signature); err != nil {
+		return nil, err
+	}
+	return Verify(p.Statement, c, p.Beacon)
+}
+
+// PlaceOf checks a receipt against the draw and returns its place, from 0.
+func (v *Verified) PlaceOf(r *Receipt, key ed25519.PublicKey, index uint32, proof []Hash) (uint32, error) {
+	if err := r.Verify(key); err != nil {
+		return 0, err
+	}
+	if r.Event != v.Statement.Event || r.Draw != v.Statement.Draw {
+		return 0, fmt.Errorf("%w: it is for draw %d of %s", ErrReceipt, r.Draw, r.Event)
+	}
+	return v.Place(r.Leaf, index, proof)
+}
+
+// Inclusion shows where a leaf is in the tree.
+type Inclusion struct {
+	Index uint32 `json:"index"` // from 0
+	Proof []Hash `json:"proof"` // from the leaf's sibling up
+}

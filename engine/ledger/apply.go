@@ -1,0 +1,297 @@
+package ledger
+
+import (
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger/tables"
+	"boxoffice/engine/order"
+	"boxoffice/engine/velocity"
+	"boxoffice/engine/waitlist"
+)
+
+// Apply applies a fact about orders. It returns the order that the fact has changed, before and
+// after, or nil if it has changed none.
+func (b *Book) Apply(f engine.Fact) (was, is *order.Order) {
+	switch f := f.(type) {
+	case *order.Created:
+		b.applyOrderCreated(f)
+	case *order.Completed:
+		return b.applyOrderCompleted(f)
+	case *order.Ended:
+		b.applyOrderEnded(f)
+	case *order.RefundDecided:
+		return b.applyRefundDecided(f)
+	case *order.RefundReturned:
+		return b.applyRefundReturned(f)
+	case *order.TicketRescheduled:
+		return b.applyRescheduled(f)
+	case *order.RescheduleSettled:
+		return b.applyRescheduleSettled(f)
+	case order.Fact:
+		return b.changeOrder(f.OrderID(), f.Fold)
+	case *OrderClosed:
+		b.applyOrderClosed(f)
+	case *OrderRecalled:
+		b.applyRecalled(f)
+	case *waitlist.OfferMade:
+		b.applyOffered(f.Order)
+	case *waitlist.EntryEnded:
+		b.applyOfferEnded(f)
+	case *velocity.Guessed:
+		b.buyers.AddGuess(f)
+	default:
+		b.applyVolatile(f)
+	}
+	return nil, nil
+}
+
+// applyVolatile applies a fact that is not journaled.
+func (b *Book) applyVolatile(f engine.Fact) {
+	switch f := f.(type) {
+	case *Placing:
+		b.applyPlacing(f)
+	case *LineGranted:
+		b.applyGranted(f)
+	case *FeeAsked:
+		b.applyFeeAsked(f)
+	case *Dropped:
+		b.applyDropped(f.ID)
+	case *Moving:
+		b.applyMoving(f)
+	case *MoveDropped:
+		b.applyMoveDropped(f.ID)
+	case *LineSettled:
+		b.applyLineSettled(f)
+	case *ReturnSeen:
+		b.applyReturnSeen(f)
+	case *Woken:
+		b.startAgain(f.Epoch)
+	case *Elapsed:
+		b.applyElapsed(f)
+	case *Acted:
+		b.applyActed(f)
+	}
+}
+
+// EndAll makes the next Wakes end every unpaid order. Each of them is either in expiry or in due,
+// never in both, because otherwise it would be ended twice.
+func (b *Book) EndAll() {
+	b.expired, b.expiry = nil, tables.Heap{}
+	for o := range b.openOrders.All() {
+		if o.Unpaid() {
+			b.expired = append(b.expired, o.ID)
+		}
+	}
+}
+
+// changeOrder replaces an order by a changed copy of it, and returns both; nil if it is not there.
+func (b *Book) changeOrder(id engine.OrderID, to func(*order.Order) *order.Order) (was, is *order.Order) {
+	for _, table := range [...]*tables.Orders{&b.openOrders, &b.lateOrders} {
+		if o := table.Get(id); o != nil {
+			after := to(o)
+			table.Put(after)
+			return o, after
+		}
+	}
+	return nil, nil
+}
+
+func (b *Book) applyPlacing(f *Placing) {
+	p := f.placing
+	b.counter++
+	b.placing[p.order.ID] = p
+	b.alive.Push(keeper.Claim{Order: p.order.ID, Serial: p.order.Serial})
+	b.unitsTaken += p.order.Tickets()
+	b.unitsInPlacing += p.order.Tickets()
+	b.placeDue.Push(p.at+placeMillis, p.order.ID)
+	if p.late == nil {
+		p.slots = b.buyers.Begin(p.order)
+	}
+}
+
+func (b *Book) applyGranted(f *LineGranted) {
+	p := b.placing[f.ID]
+	if p.waiting = p.waiting.without(f.Line); p.waiting.empty() && p.group != nil {
+		p.group.waiting--
+	}
+	if p.late == nil {
+		takeGrant(p.order, f)
+	}
+}
+
+// applyDropped forgets an order that was being placed.
+func (b *Book) applyDropped(id engine.OrderID) {
+	if p := b.placing[id]; p != nil {
+		if p.late == nil {
+			b.buyers.TakeBack(p.order, p.slots)
+		}
+		b.endPlacing(id)
+		b.unitsTaken -= p.order.Tickets()
+		b.raiseFloor()
+	}
+}
+
+// endPlacing ends an order's wait for its keepers.
+func (b *Book) endPlacing(id engine.OrderID) {
+	b.unitsInPlacing -= b.placing[id].order.Tickets()
+	delete(b.placing, id)
+	b.trimPlaceDue()
+}
+
+// trimPlaceDue drops the entries at the front of the queue that no longer wait for their keepers.
+func (b *Book) trimPlaceDue() {
+	b.placeDue.Trim(func(d tables.Due) bool {
+		p, m := b.placing[d.ID], b.moving[d.ID]
+		return (p == nil || p.at+placeMillis > d.At) && (m == nil || m.at+placeMillis > d.At)
+	})
+}
+
+func (b *Book) applyOrderCreated(f *order.Created) {
+	o := f.Order
+	if o == nil {
+		return
+	}
+	if was := b.Find(o.ID); was != nil {
+		if was.Status == order.StatusOffered { // the offer has been claimed
+			b.openOrders.Put(o)
+			b.expiry.Forget(o.ID)
+			b.expiry.Add(o.ExpiresAt, o.ID)
+			b.buyers.CountUnpaid(o, 1)
+		}
+		return
+	}
+	p := b.placing[o.ID]
+	if p != nil {
+		b.endPlacing(o.ID)
+	} else {
+		b.unitsTaken += o.Tickets()
+	}
+	b.openOrders.Put(o)
+	b.expiry.Add(o.ExpiresAt, o.ID)
+	if p == nil {
+		p = &placing{slots: b.buyers.Begin(o)}
+	}
+	b.buyers.FinishOrder(o, p.slots)
+	b.buyers.CountUnpaid(o, 1)
+}
+
+// applyOrderCompleted notes a sale, and returns the order before and after it, or nil.
+func (b *Book) applyOrderCompleted(f *order.Completed) (was, is *order.Order) {
+	o := b.Find(f.ID)
+	if o == nil || o.Sold() {
+		return nil, nil
+	}
+	switch {
+	case o.Unpaid():
+		b.buyers.CountUnpaid(o, -1)
+		b.unitsTaken -= o.Tickets()
+	case b.placing[o.ID] != nil: // the order had ended, and its stock was taken again
+		b.endPlacing(o.ID)
+		b.unitsTaken -= o.Tickets()
+		b.keepOpen(o.ID)
+	default: // likewise, and a crash has forgotten that it was placed again
+		b.keepOpen(o.ID)
+	}
+	sold := f.Fold(o)
+	b.openOrders.Put(sold)
+	b.settleFrom(sold, f.At)
+	return o, sold
+}
+
+// keepOpen takes an order off the lists of those that are late or to be closed, because it has to be
+// settled once more.
+func (b *Book) keepOpen(id engine.OrderID) {
+	b.lateOrders.Drop(id)
+	b.toClose = slices.DeleteFunc(b.toClose, func(c engine.OrderID) bool { return c == id })
+	if len(b.toClose) == 0 {
+		b.closeAt = 0
+	}
+}
+
+func (b *Book) applyOrderEnded(f *order.Ended) {
+	o := b.openOrders.Get(f.ID)
+	if o == nil || !o.Unpaid() {
+		return
+	}
+	b.buyers.CountUnpaid(o, -1)
+	o = f.Fold(o)
+	b.unitsTaken -= o.Tickets()
+	b.openOrders.Put(o)
+	b.settleFrom(o, f.At)
+}
+
+// settleFrom makes the ledger tell the order's end to its keepers until all have acknowledged it.
+func (b *Book) settleFrom(o *order.Order, at int64) {
+	b.settling[o.ID] = allPlaces(o)
+	b.sendDue.Push(at+resendMillis, o.ID)
+	b.raiseFloor()
+}
+
+func (b *Book) applyLineSettled(f *LineSettled) {
+	left := b.settling[f.ID].without(f.Line)
+	if b.settling[f.ID] = left; left.empty() {
+		b.toClose = append(b.toClose, f.ID)
+		if b.closeAt == 0 {
+			b.closeAt = f.At + closeMillis
+		}
+		b.sendDue.Trim(func(d tables.Due) bool { return b.settling[d.ID].empty() })
+	}
+}
+
+func (b *Book) applyOrderClosed(f *OrderClosed) {
+	for _, id := range f.IDs {
+		o := b.openOrders.Get(id)
+		if o == nil || o.Unpaid() {
+			continue
+		}
+		b.openOrders.Drop(id)
+		delete(b.settling, id)
+		if o.MoneyMayCome() || o.Rescheduled != nil { // a caller might bring a record from before the move
+			b.lateOrders.Put(o)
+			b.lateDue.Push(f.At+lateMillis, id)
+		}
+		b.closedOrders.Add(o, f.At)
+	}
+	for _, l := range b.lateDue.Pop(len(b.lateDue.Ready(f.At, 2*len(f.IDs)))) {
+		if o := b.lateOrders.Get(l.ID); o != nil && (o.OwesRefund() || o.Unsettled() != nil) {
+			b.lateDue.Push(f.At+lateMillis, l.ID)
+		} else {
+			b.lateOrders.Drop(l.ID)
+		}
+	}
+	b.toClose, b.closeAt = nil, 0
+	b.raiseFloor()
+}
+
+// applyElapsed moves the orders whose window has closed to the list of due orders.
+func (b *Book) applyElapsed(f *Elapsed) {
+	for len(b.expired) < 4*wakeLimit && b.expiry.Next() != 0 && b.expiry.Next() <= f.At {
+		b.expired = append(b.expired, b.expiry.Take())
+	}
+}
+
+// applyActed takes what was acted on off the lists, and puts back what has to be looked at again.
+func (b *Book) applyActed(f *Acted) {
+	for _, o := range b.sendDue.Pop(f.Settling) {
+		if !b.settling[o.ID].empty() {
+			b.sendDue.Push(f.At+resendMillis, o.ID)
+		}
+	}
+	for _, one := range b.returnDue.Pop(f.Returns) {
+		if o := b.Find(one.ID); len(b.returnsOf(one.ID)) > 0 || o != nil && o.Unsettled() != nil {
+			b.returnDue.Push(f.At+resendMillis, one.ID)
+		}
+	}
+	for _, id := range b.expired[:f.Due] {
+		if o := b.openOrders.Get(id); o != nil && o.Unpaid() {
+			at := o.ExpiresAt
+			if at <= f.At {
+				at = f.At + recheckMillis
+			}
+			b.expiry.Add(at, id)
+		}
+	}
+	b.expired = b.expired[f.Due:]
+}

@@ -1,0 +1,198 @@
+package ledger
+
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
+)
+
+// Commands to an event about its orders. Each is answered by the record that its comment names
+// last, or by a *engine.Refusal.
+type (
+	// Place asks for an order. The order's id is the command's id: the command sent again gets the
+	// same answer, whatever has become of the order. *OrderReply.
+	Place struct {
+		Order       engine.OrderID
+		Alias       engine.OrderID // the id that the same command had on another day, or zero
+		Fingerprint uint64         // hash of the body; the same id with another fingerprint is refused
+		Email       string
+		Name        string
+		Customer    uint64
+		Lines       []order.Line // without Name and UnitPrice
+		PresaleCode string
+		Promo       *order.Promo `cbor:",omitempty"` // the promo code, without its terms
+		Client      uint64       // hash of the client's address; 0: no velocity rule applies
+		Scale       float64      // multiplies the velocity rules; 0: 1
+		Holder      string       // who may hold the seats of the lines; "": the Principal
+		Principal   uint64       // the account or address that asks
+		// Former are the ids that the previous release gave the same command. An existing order is
+		// found by them, but no order is made under them.
+		Former []engine.OrderID `cbor:",omitempty"`
+		// Issue is set for an order that the organization makes. Sale windows, codes and caps do
+		// not bind such an order. Its Fee is not set.
+		Issue *order.Issue `cbor:",omitempty"`
+		// Late says that the order's admission from the waiting room has run out: only an order that
+		// was made before is answered.
+		Late bool `cbor:",omitempty"`
+		// Waive says that the buyer of digital goods waives the right to withdraw.
+		Waive bool `cbor:",omitempty"`
+		// Language is that of the order.
+		Language string `cbor:",omitempty"`
+	}
+	// PlaceAll asks for several orders, of which either all are made or none. What a single Place
+	// says about velocity, codes and holds is ignored, since the organization orders. *AllReply.
+	PlaceAll struct{ Orders []Place }
+	// GetOrder reads an order. *OrderReply.
+	GetOrder struct{ Order engine.OrderID }
+	// CancelOrder gives an unpaid order up. *OrderReply.
+	CancelOrder struct{ Order engine.OrderID }
+	// BeginPayment opens an attempt with a provider, or returns the open one. WindowMillis is how
+	// long the provider lets the buyer pay. A new attempt replaces an open one in another
+	// PayCurrency or with a lapsed address. *OrderReply.
+	BeginPayment struct {
+		Order        engine.OrderID
+		Provider     string
+		Number       string // order number, the stem of the reference
+		WindowMillis int64
+		Scale        float64 // multiplies the velocity rules; 0: 1
+		PayCurrency  string  // ticker of the coin to pay with; empty: any
+		Until        int64   // unix milliseconds until which the order waits for money that takes days; 0: WindowMillis says it
+	}
+	// OpenPayment notes the address at which the buyer pays. *OrderReply.
+	OpenPayment struct {
+		Order     engine.OrderID
+		Reference string
+		URL       string
+		// ProviderID and Deposit are set by providers that take coins.
+		ProviderID string
+		Deposit    *order.Deposit
+	}
+	// ReportPayment reports what the provider says about an attempt. *OrderReply.
+	ReportPayment struct {
+		Order     engine.OrderID
+		Reference string
+		Status    string // one of the attempt statuses
+		Received  int64  // minor units
+		Currency  string
+		Arrived   string // amount of coins, decimal; empty for other money
+	}
+	// ReportDeposit reports coins that came to an attempt's address after the attempt was paid.
+	// Record is the order as the read model has it, because the ledger may have forgotten it.
+	// *OrderReply.
+	ReportDeposit struct {
+		Order     engine.OrderID
+		Record    *order.Order
+		Reference string // of the attempt
+		Deposit   string // the provider's name for the deposit
+		Received  int64  // minor units
+	}
+	// ReportRefund reports what the provider says about a refund. *OrderReply.
+	ReportRefund struct {
+		Order       engine.OrderID
+		Position    int    // among the order's refunds, from 0
+		Reference   string // of the attempt
+		Status      string // one of the refund statuses
+		ProviderRef string
+		Note        string `cbor:",omitempty"` // note of the person who sent the money by hand
+	}
+
+	// AskRefund asks for money of an order with tickets. *OrderReply.
+	AskRefund struct {
+		Order    engine.OrderID
+		Record   *order.Order // as the read model has it, for an order that the ledger has forgotten
+		Tickets  []uint32     // serials of the tickets that end with the refund; none: only money goes back
+		Amount   int64        // minor units; negative: what the tickets cost
+		Reason   string
+		Message  string
+		Evidence []string
+		By       string // one of order.AskedBy
+		Approve  bool   // whether it is granted at once
+		Manual   bool   // whether the money is sent by hand and not by a provider
+		Version  byte   // version of the holder who asks, whose tickets alone go back; 0: the tickets of any holder
+		Asker    uint64 `cbor:",omitempty"` // order.CustomerOf the holder who asks; 0 if no holder asks
+	}
+	// DecideRefund grants or denies a refund that was asked for, or takes it back. *OrderReply.
+	DecideRefund struct {
+		Order    engine.OrderID
+		Record   *order.Order
+		Position int // among the order's refunds
+		Approve  bool
+		Amount   int64 // minor units; negative: what was asked for
+		Note     string
+		Manual   bool
+		Cancel   bool `cbor:",omitempty"` // whether the asker takes the request back; not with Approve
+	}
+
+	// Reschedule moves a ticket of a reservation to another date or slot. Version is that of the
+	// holder who asks. A ticket that is already for that date and slot stays as it is. *OrderReply.
+	Reschedule struct {
+		Order   engine.OrderID
+		Record  *order.Order // as the read model has it, for an order that the ledger has forgotten
+		Ticket  uint32       // serial
+		Version byte
+		Date    keeper.Day
+		Slot    string // id; "": the date as a whole
+	}
+)
+
+// Key is the order's id.
+func (p Place) Key() engine.OrderID { return p.Order }
+
+// Key is the order's id.
+func (c Reschedule) Key() engine.OrderID { return c.Order }
+
+// Key is the id of the first order.
+func (p PlaceAll) Key() engine.OrderID { return p.Orders[0].Order }
+
+// Command marks the commands.
+func (Place) Command()         {}
+func (PlaceAll) Command()      {}
+func (GetOrder) Command()      {}
+func (CancelOrder) Command()   {}
+func (BeginPayment) Command()  {}
+func (OpenPayment) Command()   {}
+func (ReportPayment) Command() {}
+func (ReportDeposit) Command() {}
+func (ReportRefund) Command()  {}
+func (AskRefund) Command()     {}
+func (DecideRefund) Command()  {}
+func (Reschedule) Command()    {}
+
+// OrderReply is an order as the ledger knows it. Past says that the ledger remembers how the order
+// ended but no longer its record, which the read model has.
+type OrderReply struct {
+	ID     engine.OrderID // of an order that is Past
+	Order  *order.Order
+	Past   bool
+	Status string
+	Known  bool // whether the Place had made its order before
+}
+
+// AllReply has the orders of a PlaceAll.
+type AllReply struct{ Orders []OrderReply }
+
+// OrderState is the detail of ORDER_NOT_PAYABLE and similar refusals.
+type OrderState struct {
+	Status string `json:"status"`
+	Reason string `json:"reason"`
+}
+
+// Messages are the messages about orders, which the event's kind lists.
+var Messages = engine.Messages{
+	Commands: []engine.Command{
+		Place{},
+		PlaceAll{},
+		GetOrder{},
+		CancelOrder{},
+		BeginPayment{},
+		OpenPayment{},
+		ReportPayment{},
+		ReportDeposit{},
+		ReportRefund{},
+		AskRefund{},
+		DecideRefund{},
+		Reschedule{},
+	},
+	Replies: []engine.Reply{&OrderReply{}, &AllReply{}},
+	Details: []any{OrderState{}, NotEligible{}, NotReschedulable{}},
+}

@@ -1,0 +1,326 @@
+package ledger
+
+import (
+	"strconv"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
+	"boxoffice/engine/velocity"
+)
+
+const (
+	// maxAttempts bounds the payment attempts of an order.
+	maxAttempts = 20
+	// lateMillis is how long the ledger keeps an order that ended unpaid after an attempt to pay
+	// it, because money may still come.
+	lateMillis = 30 * 24 * 3600 * 1000
+)
+
+// decideBegin opens an attempt to pay, or returns the one that is open.
+func (b *Book) decideBegin(c BeginPayment, t *Terms, at int64) engine.Decision {
+	o, d := b.findPayable(t, c.Order)
+	if o == nil {
+		return d
+	}
+	var facts []engine.Fact
+	for i := range o.Attempts {
+		a := &o.Attempts[i]
+		if a.Provider != c.Provider || !a.Open() {
+			continue
+		}
+		status := givingWay(a, c.PayCurrency, at)
+		if status == "" {
+			return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
+		}
+		facts = append(facts, &order.PaymentReported{ID: o.ID, Reference: a.Reference, Status: status, At: at})
+	}
+	if len(o.Attempts) == maxAttempts {
+		return refuse(engine.OrderNotPayable, OrderState{Status: o.Status, Reason: "too many payment attempts"})
+	}
+	if r := velocity.RefusePayment(o, t.buying(c.Scale), at); r != nil {
+		return engine.Decision{Reply: r}
+	}
+	f := &order.PaymentBegun{ID: o.ID, ExpiresAt: o.ExpiresAt, Attempt: order.Attempt{
+		Reference: c.Number + "-" + strconv.Itoa(len(o.Attempts)+1),
+		Provider:  c.Provider, Status: order.AttemptPending, Amount: o.Total, At: at,
+		Deposit: order.Deposit{Currency: c.PayCurrency},
+	}}
+	switch {
+	case c.Until != 0:
+		f.ExpiresAt = max(o.ExpiresAt, c.Until)
+	case !o.Extended:
+		f.ExpiresAt = max(o.ExpiresAt, at+c.WindowMillis)
+	}
+	return foldFacts(o, append(facts, f))
+}
+
+// givingWay returns the status in which an open attempt ends because the buyer has to pay at a new
+// address, or "" if the open attempt stays. Money that was sent to the old address still counts.
+func givingWay(a *order.Attempt, payCurrency string, at int64) string {
+	switch d := &a.Deposit; {
+	case a.Status != order.AttemptPending:
+		return ""
+	case d.ValidUntil != 0 && at >= d.ValidUntil:
+		return order.AttemptExpired
+	case payCurrency != "" && d.Currency != "" && payCurrency != d.Currency:
+		return order.AttemptCancelled
+	}
+	return ""
+}
+
+// findPayable returns an order that may be paid, or else the refusal.
+func (b *Book) findPayable(t *Terms, id engine.OrderID) (*order.Order, engine.Decision) {
+	o := b.findMade(id)
+	if o == nil {
+		if status, _, ok := b.closedOrders.Find(id); ok {
+			return nil, engine.Decision{Reply: refuseEnded(status, false)} // only its record says whether it was free
+		}
+		return nil, refuse(engine.OrderNotFound, nil)
+	}
+	if r := Payable(o); r != nil {
+		return nil, engine.Decision{Reply: r}
+	}
+	if t.Cancelled {
+		return nil, refuse(engine.OrderNotPayable, OrderState{Status: o.Status, Reason: "the event was cancelled"})
+	}
+	return o, engine.Decision{}
+}
+
+// Payable returns the reason why an order can't be paid, or nil.
+func Payable(o *order.Order) *engine.Refusal {
+	if o.Unpaid() {
+		return nil
+	}
+	return refuseEnded(o.Status, o.Total == 0)
+}
+
+// refuseEnded returns the reason why an order that has ended can't be paid.
+func refuseEnded(status string, free bool) *engine.Refusal {
+	switch {
+	case status == order.StatusCompleted && free:
+		return engine.Refuse(engine.NothingToPay, nil)
+	case status == order.StatusCompleted || status == order.StatusPartiallyRefunded:
+		return engine.Refuse(engine.AlreadyPaid, nil)
+	default:
+		return engine.Refuse(engine.OrderNotPayable, OrderState{Status: status, Reason: "the order has ended"})
+	}
+}
+
+func (b *Book) decideOpen(c OpenPayment, at int64) engine.Decision {
+	o := b.Find(c.Order)
+	if o == nil || o.Attempt(c.Reference) == nil {
+		return refuse(engine.OrderNotFound, nil)
+	}
+	if o.Attempt(c.Reference).Opened() {
+		// Two nodes have opened the attempt at once, or one died before it noted what it had
+		// opened. The buyer is shown only the address that is noted here.
+		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
+	}
+	f := &order.PaymentOpened{ID: o.ID, Reference: c.Reference, URL: c.URL, At: at, ProviderID: c.ProviderID, Deposit: c.Deposit}
+	opened := f.Fold(o)
+	return engine.Decision{Facts: []engine.Fact{f}, Reply: &OrderReply{Order: opened, Status: opened.Status}}
+}
+
+// decideReport acts on what the provider says about an attempt. Money always ends in a sale or in a
+// refund, no matter when it comes and how often it is reported.
+func (b *Book) decideReport(c ReportPayment, t *Terms, at int64) engine.Decision {
+	o := b.Find(c.Order)
+	if o == nil {
+		if status, _, ok := b.closedOrders.Find(c.Order); ok {
+			return engine.Decision{Reply: &OrderReply{Past: true, Status: status}}
+		}
+		return refuse(engine.OrderNotFound, nil)
+	}
+	a := o.Attempt(c.Reference)
+	if a == nil {
+		return refuse(engine.NotFound, nil)
+	}
+	if p := b.placing[o.ID]; p != nil { // the order's stock is being taken again
+		if p.late.Reference == c.Reference && c.Status == order.AttemptSucceeded {
+			return engine.Decision{Hold: &p.order.ID}
+		}
+		return refuse(engine.Unavailable, nil) // this report has to be sent again
+	}
+	f := &order.PaymentReported{ID: o.ID, Reference: c.Reference, Status: c.Status, Received: c.Received, At: at, Arrived: c.Arrived}
+	if c.Currency != o.Currency {
+		f.Received = 0
+	}
+	full := c.Status == order.AttemptSucceeded && c.Currency == o.Currency && c.Received >= a.Amount
+	back := o.SentBack(c.Reference)
+	switch {
+	case c.Status == order.AttemptSucceeded && c.Currency != o.Currency && c.Received > 0:
+		return sendForeign(o, f, c)
+	case c.Status == order.AttemptSucceeded && !full:
+		f.Status = order.AttemptUnderpaid
+	case full && back == 0 && a.Status != order.AttemptSucceeded:
+		return b.applyPayment(t, o, f, at)
+	}
+	more := f.Received > a.Received && a.Status != order.AttemptSucceeded
+	told := f.Status == a.Status && (c.Arrived == "" || c.Arrived == a.Deposit.Arrived)
+	if !more && (told || f.Status != a.Status && !a.Open()) {
+		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
+	}
+	facts := []engine.Fact{f}
+	if more && !o.Unpaid() {
+		facts = append(facts, refundDue(f, f.Received-back, order.BackUnderpaid))
+	}
+	return foldFacts(o, facts)
+}
+
+// foldFacts decides on facts about an order, and answers with the order as they leave it. It
+// numbers the refunds among the facts.
+func foldFacts(o *order.Order, facts []engine.Fact) engine.Decision {
+	after := o
+	for _, f := range facts {
+		if due, ok := f.(*order.RefundDue); ok {
+			due.Number = len(after.Refunds) + 1
+		}
+		after = order.Fold(after, f)
+	}
+	return engine.Decision{Facts: facts, Reply: &OrderReply{Order: after, Status: after.Status}}
+}
+
+// applyPayment acts on money that has arrived in full for the first time.
+func (b *Book) applyPayment(t *Terms, o *order.Order, f *order.PaymentReported, at int64) engine.Decision {
+	switch {
+	case t.Cancelled:
+		return sendBack(o, f, order.BackCancelled)
+	case o.Unpaid():
+		done := &order.Completed{ID: o.ID, Serial: o.Serial, First: t.Tickets.Next(), At: at}
+		facts := append([]engine.Fact{f, done}, shortMoney(o, f.Reference, at)...)
+		d := foldFacts(o, append(facts, refundSurplus(o, f)...))
+		b.tellKeepers(&d, o, allPlaces(o), true)
+		return d
+	case o.Sold():
+		return sendBack(o, f, order.BackTwice)
+	case o.Status == order.StatusCancelled:
+		return sendBack(o, f, order.BackCancelled)
+	case !t.Selling || o.Tickets() > t.RoomForAll:
+		return sendBack(o, f, order.BackLate)
+	}
+	// The order ended before its money came: take the stock again, by an order of the same id with
+	// a new serial.
+	again := *o
+	again.Serial = keeper.NewSerial(b.epoch, b.counter+1)
+	report := ReportPayment{Order: o.ID, Reference: f.Reference, Status: f.Status, Received: f.Received, Currency: o.Currency}
+	return b.startPlacing(&placing{order: &again, at: at, waiting: allPlaces(o), late: &report})
+}
+
+// sendBack notes that money has come and that it is to be refunded.
+func sendBack(o *order.Order, f *order.PaymentReported, reason string) engine.Decision {
+	return foldFacts(o, []engine.Fact{f, refundDue(f, f.Received, reason)})
+}
+
+func refundDue(f *order.PaymentReported, amount int64, reason string) *order.RefundDue {
+	return &order.RefundDue{ID: f.ID, Refund: order.Refund{
+		Reference: f.Reference, Amount: amount, Reason: reason, Status: order.RefundProcessing, At: f.At,
+	}}
+}
+
+// refundSurplus returns the refund of the money beyond an attempt's price, if there is any.
+func refundSurplus(o *order.Order, f *order.PaymentReported) []engine.Fact {
+	more := f.Received - o.Attempt(f.Reference).Amount
+	if more <= 0 {
+		return nil
+	}
+	return []engine.Fact{refundDue(f, more, order.BackOverpaid)}
+}
+
+// sendForeign notes that money in another currency than the order's has come, and that it is to be
+// refunded.
+func sendForeign(o *order.Order, f *order.PaymentReported, c ReportPayment) engine.Decision {
+	f.Status = order.AttemptUnderpaid
+	due := backOnce(o, &order.Refund{
+		Reference: c.Reference, Amount: c.Received, Reason: order.BackCurrency, Status: order.RefundProcessing, At: f.At, Currency: c.Currency,
+	})
+	if due == nil {
+		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
+	}
+	return foldFacts(o, append([]engine.Fact{f}, due...))
+}
+
+// backOnce returns the refund of money that no order can take, unless the refund is known already.
+func backOnce(o *order.Order, back *order.Refund) []engine.Fact {
+	for i := range o.Refunds {
+		if r := &o.Refunds[i]; r.Reference == back.Reference && r.Currency == back.Currency && r.Deposit == back.Deposit && r.Reason == back.Reason {
+			return nil
+		}
+	}
+	return []engine.Fact{&order.RefundDue{ID: o.ID, Refund: *back}}
+}
+
+// decideDeposit notes that coins have to be sent back because they came after their attempt was
+// paid.
+func (b *Book) decideDeposit(c ReportDeposit, t *Terms, at int64) engine.Decision {
+	o, facts := b.recallOrder(t, c.Order, c.Record, at)
+	switch {
+	case o == nil:
+		return refuse(engine.OrderNotFound, nil)
+	case o.Attempt(c.Reference) == nil:
+		return refuse(engine.NotFound, nil)
+	}
+	due := backOnce(o, &order.Refund{
+		Reference: c.Reference, Amount: c.Received, Reason: order.BackDeposit, Status: order.RefundProcessing, At: at, Deposit: c.Deposit,
+	})
+	if due == nil {
+		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
+	}
+	return foldFacts(o, append(facts, due...))
+}
+
+// shortMoney returns the refunds of money that did not suffice to pay an order that ends or is
+// paid. It leaves out the attempt paidBy, which paid the order.
+func shortMoney(o *order.Order, paidBy string, at int64) []engine.Fact {
+	var facts []engine.Fact
+	for i := range o.Attempts {
+		a := &o.Attempts[i]
+		if short := a.Received - o.SentBack(a.Reference); short > 0 && a.Reference != paidBy {
+			facts = append(facts, &order.RefundDue{ID: o.ID, Refund: order.Refund{
+				Reference: a.Reference, Amount: short, Reason: order.BackUnderpaid, Status: order.RefundProcessing, At: at,
+			}})
+		}
+	}
+	return facts
+}
+
+// lateReport returns the fact of the late money for which p takes stock again.
+func (p *placing) lateReport(at int64) *order.PaymentReported {
+	return &order.PaymentReported{
+		ID: p.order.ID, Reference: p.late.Reference, Status: p.late.Status, Received: p.late.Received, At: at,
+	}
+}
+
+// settleLate completes an order whose stock has been taken again.
+func (b *Book) settleLate(t *Terms, p *placing, at int64) engine.Decision {
+	o := b.Find(p.order.ID)
+	f := p.lateReport(at)
+	done := &order.Completed{ID: o.ID, Serial: p.order.Serial, First: t.Tickets.Next(), At: at}
+	d := foldFacts(o, append([]engine.Fact{f, done}, refundSurplus(o, f)...))
+	d.Answers, d.Reply = []engine.Answer{{Key: o.ID, Reply: d.Reply}}, nil
+	b.tellKeepers(&d, p.order, allPlaces(p.order), true)
+	return d
+}
+
+// refundLate sends late money back, because the stock is gone.
+func (b *Book) refundLate(p *placing, at int64) engine.Decision {
+	d := sendBack(b.Find(p.order.ID), p.lateReport(at), order.BackLate)
+	d.Facts = append(d.Facts, &Dropped{ID: p.order.ID})
+	d.Answers, d.Reply = []engine.Answer{{Key: p.order.ID, Reply: d.Reply}}, nil
+	b.tellKeepers(&d, p.order, allPlaces(p.order), false)
+	return d
+}
+
+// decideRefund notes what the provider reports about a refund.
+func (b *Book) decideRefund(c ReportRefund, at int64) engine.Decision {
+	o := b.Find(c.Order)
+	if o == nil || c.Position < 0 || c.Position >= len(o.Refunds) || o.Refunds[c.Position].Reference != c.Reference {
+		return refuse(engine.OrderNotFound, nil)
+	}
+	if r := &o.Refunds[c.Position]; r.Status == order.RefundProcessed || r.Status == c.Status && r.ProviderRef == c.ProviderRef {
+		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
+	}
+	return foldFacts(o, []engine.Fact{&order.RefundReported{
+		ID: o.ID, Reference: c.Reference, Position: c.Position, Status: c.Status, ProviderRef: c.ProviderRef, Note: c.Note, At: at,
+	}})
+}

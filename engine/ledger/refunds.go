@@ -1,0 +1,369 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/admission"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
+)
+
+// Refunds that somebody asks for. A refund that is granted ends its tickets at once: their codes
+// are no longer valid, and what they took is told to go back to the keepers, under a serial of the
+// refund's own, until each keeper has acknowledged it. The money moves after that, and the edge
+// reports it (decideRefund).
+//
+// The ledger forgets the record of an order that has ended. A request for a refund brings the
+// record along, as the read model has it, and the ledger keeps it again until the refund is over.
+
+// Why a refund can't be asked for or granted (docs/rules.md, Refunds).
+const (
+	RefundUnpaid    = "order_unpaid"
+	RefundRefunded  = "refunded"
+	RefundRequested = "already_requested"
+	refundCheckedIn = "checked_in"
+)
+
+// NotEligible is the detail of REFUND_NOT_ELIGIBLE.
+type NotEligible struct {
+	Reason string `json:"reason"`
+}
+
+func notEligible(reason string) engine.Decision {
+	return refuse(engine.RefundNotEligible, NotEligible{Reason: reason})
+}
+
+// recallOrder returns an order, from the record that the caller brings if the ledger has forgotten
+// its own. In that case it also returns the fact that restores the record.
+func (b *Book) recallOrder(t *Terms, id engine.OrderID, record *order.Order, at int64) (*order.Order, []engine.Fact) {
+	if o := b.Find(id); o != nil {
+		return o, nil
+	}
+	if record == nil || record.ID != id || !record.Sold() || int64(record.FirstTicket)+record.Tickets() > int64(t.Tickets.Next()) {
+		return nil, nil
+	}
+	return record, []engine.Fact{&OrderRecalled{Order: record, At: at}}
+}
+
+// decideAskRefund notes a request for money, and grants it at once if the organization asks.
+func (b *Book) decideAskRefund(c AskRefund, t *Terms, at int64) engine.Decision {
+	o, facts := b.recallOrder(t, c.Order, c.Record, at)
+	switch {
+	case o == nil:
+		return refuse(engine.OrderNotFound, nil)
+	case !o.Sold():
+		return notEligible(RefundUnpaid)
+	}
+	for _, ticket := range c.Tickets {
+		if _, _, ok := o.LineOf(ticket); !ok {
+			return refuse(engine.NotFound, nil)
+		}
+		if found, _ := t.Tickets.Find(ticket); c.Version != 0 && c.Version != found.Version {
+			return refuse(engine.TicketNotFound, nil)
+		}
+		if reason := b.refuseTicket(t, ticket); reason != "" {
+			return notEligible(reason)
+		}
+		if slices.ContainsFunc(o.Refunds, func(r order.Refund) bool { return r.Gives(ticket) }) {
+			return notEligible(RefundRequested)
+		}
+	}
+	amount, r := b.amountBack(t, o, c.Tickets, c.Amount)
+	if r != nil {
+		return engine.Decision{Reply: r}
+	}
+	due := &order.RefundDue{ID: o.ID, Number: len(o.Refunds) + 1, Refund: order.Refund{
+		Amount: amount, Reason: c.Reason, Status: order.RefundRequested, At: at,
+		Ask: &order.Ask{Tickets: c.Tickets, By: c.By, Message: c.Message, Evidence: c.Evidence, Asker: c.Asker},
+	}}
+	for _, ticket := range c.Tickets { // nobody may claim a ticket for whose money somebody asks
+		if found, _ := t.Tickets.Find(ticket); found.Last.Pending(at) {
+			facts = append(facts, found.Last.Revoke(o.ID, at))
+		}
+	}
+	facts = append(facts, due)
+	asked := due.Fold(o)
+	if !c.Approve {
+		return engine.Decision{Facts: facts, Reply: &OrderReply{Order: asked, Status: asked.Status}}
+	}
+	return b.grantRefund(asked, len(asked.Refunds)-1, amount, "", c.Manual, at, facts)
+}
+
+// refuseTicket returns the reason why a ticket's money can't go back, or "".
+func (b *Book) refuseTicket(t *Terms, ticket uint32) string {
+	switch found, _ := t.Tickets.Find(ticket); found.Status {
+	case admission.StatusCheckedIn:
+		return refundCheckedIn
+	case admission.StatusRefunded, admission.StatusCancelled:
+		return RefundRefunded
+	}
+	return ""
+}
+
+// amountBack returns the amount that goes back: what is asked for, or what the tickets cost, plus
+// their share of the fee if the event was cancelled. It is at most what is left of the order's
+// money.
+func (b *Book) amountBack(t *Terms, o *order.Order, tickets []uint32, asked int64) (int64, *engine.Refusal) {
+	left := o.Total - o.AskedBack(false)
+	if asked >= 0 {
+		if asked > left {
+			return 0, engine.Refuse(engine.Validation, keeper.Issues{Issues: []keeper.Issue{{
+				Path: "amount", Code: "maximum", Message: "must be at most " + engine.Decimal(left, o.Currency) + ", which is left of the order",
+			}}})
+		}
+		return asked, nil
+	}
+	var amount int64
+	for _, ticket := range tickets {
+		line, k, _ := o.LineOf(ticket)
+		face := o.Lines[line].FaceValue(k)
+		amount += face
+		if t.Cancelled && o.Fees > 0 {
+			amount += order.Fee(face)
+		}
+	}
+	return min(amount, left), nil
+}
+
+// decideOnRefund grants or denies a request, or withdraws it for the asker.
+func (b *Book) decideOnRefund(c DecideRefund, t *Terms, at int64) engine.Decision {
+	o, facts := b.recallOrder(t, c.Order, c.Record, at)
+	if o == nil || c.Position < 0 || c.Position >= len(o.Refunds) || o.Refunds[c.Position].Ask == nil {
+		return refuse(engine.NotFound, nil)
+	}
+	r := &o.Refunds[c.Position]
+	if r.Status != order.RefundRequested {
+		return refuse(engine.RefundNotPending, OrderState{Status: r.ToldStatus(), Reason: "the refund has been decided"})
+	}
+	if !c.Approve {
+		status := order.RefundDenied
+		if c.Cancel {
+			status = order.RefundCancelled
+		}
+		return foldFacts(o, append(facts, &order.RefundDecided{
+			ID: o.ID, Position: c.Position, Status: status, Amount: r.Amount, Note: c.Note, At: at,
+		}))
+	}
+	for _, ticket := range r.Ask.Tickets {
+		if reason := b.refuseTicket(t, ticket); reason != "" {
+			return notEligible(reason)
+		}
+	}
+	amount := r.Amount
+	if c.Amount >= 0 {
+		left := o.Total - o.AskedBack(false) + r.Amount
+		if c.Amount > left {
+			_, refusal := b.amountBack(t, &order.Order{Total: left}, nil, c.Amount)
+			return engine.Decision{Reply: refusal}
+		}
+		amount = c.Amount
+	}
+	return b.grantRefund(o, c.Position, amount, c.Note, c.Manual, at, facts)
+}
+
+// grantRefund ends the refund's tickets and has the money sent back, by the provider or, if no
+// provider can do it, by a person.
+func (b *Book) grantRefund(o *order.Order, position int, amount int64, note string, manual bool, at int64, facts []engine.Fact) engine.Decision {
+	f := &order.RefundDecided{
+		ID: o.ID, Position: position, Status: order.RefundProcessing, Amount: amount, Note: note, Manual: manual,
+		Serial: keeper.NewSerial(b.epoch, b.counter+1), Tickets: o.Refunds[position].Ask.Tickets, At: at,
+	}
+	switch paid := o.PaidBy(); {
+	case amount == 0 && o.Refunds[position].AskedBy() == order.AskedByWithdrawal:
+		f.Status, f.Manual = order.RefundProcessed, false
+	case paid == nil: // the order was free
+		f.Manual = true
+	case amount == 0:
+		f.Status, f.Manual = order.RefundProcessed, false
+	default:
+		f.Reference = paid.Reference
+	}
+	d := engine.Decision{Facts: append(facts, f)}
+	after := f.Fold(o)
+	b.sendReturns(&d, after, position, placesBack(after, position))
+	d.Reply = &OrderReply{Order: after, Status: after.Status}
+	return d
+}
+
+// placesBack returns the places of the keepers that get back what a refund's tickets took. A promo
+// code gets its use back with the last of the order's tickets.
+func placesBack(o *order.Order, position int) places {
+	var back places
+	tickets := o.Refunds[position].Ask.Tickets
+	for _, ticket := range tickets {
+		if line, _, ok := o.LineOf(ticket); ok {
+			back = back.with(only(firstOf(o, line)))
+		}
+	}
+	if back.empty() {
+		return back
+	}
+	n := len(o.Lines)
+	if o.TakesSeats() {
+		back = back.with(only(n + seatsPlace))
+	}
+	if o.Books() {
+		back = back.with(only(n + calendarPlace))
+	}
+	if o.Promo != nil && isLastReturn(o, position) {
+		back = back.with(only(n + promoPlace))
+	}
+	return back
+}
+
+// isLastReturn reports whether the refund, with those granted before it, gives back all tickets of
+// the order.
+func isLastReturn(o *order.Order, position int) bool {
+	mine, gone := o.Refunds[position].Ask.Serial, int64(0)
+	for i := range o.Refunds {
+		if r := &o.Refunds[i]; r.Approved() && r.Ask.Serial <= mine {
+			gone += int64(len(r.Ask.Tickets))
+		}
+	}
+	return gone >= o.Tickets()
+}
+
+// sendReturns adds the commands that give back to the keepers at the places.
+func (b *Book) sendReturns(d *engine.Decision, o *order.Order, position int, to places) {
+	ask := o.Refunds[position].Ask
+	to.each(func(place int) {
+		back := keeper.Return{
+			Claim: keeper.Claim{Order: o.ID, Serial: ask.Serial}, Floor: b.lowestAlive(), Under: ask.Serial, Customer: o.Customer,
+		}
+		for _, ticket := range ask.Tickets {
+			line, k, _ := o.LineOf(ticket)
+			l := &o.Lines[line]
+			switch place - len(o.Lines) {
+			case seatsPlace:
+				back.Serial = o.Serial // the seats are known by the order's serial
+				if int(k) < len(l.Seats) {
+					back.Seats = append(back.Seats, l.Seats[k])
+				}
+			case calendarPlace:
+				if b, ok := o.Booking(ticket); ok {
+					back.Bookings = append(back.Bookings, b)
+				}
+			case promoPlace:
+				back.Quantity = 1
+			default:
+				if firstOf(o, line) == place {
+					back.Quantity++
+				}
+			}
+		}
+		d.Sends = append(d.Sends, engine.Send{To: b.keeperOf(o, place), Cmd: back})
+	})
+}
+
+// returning is a refund of which some keepers have not yet acknowledged what they got back.
+type returning struct {
+	order    engine.OrderID
+	position int
+	waiting  places
+}
+
+// decideReturned notes that a keeper has taken something back.
+func (b *Book) decideReturned(c keeper.Returned, at int64) engine.Decision {
+	serial := c.Under
+	r, ok := b.returning[serial]
+	o := b.Find(c.Order)
+	if !ok || o == nil {
+		return engine.Decision{}
+	}
+	place := placeOf(o, c.Keeper)
+	switch {
+	case place < 0 || !r.waiting.has(place):
+		return engine.Decision{}
+	case r.waiting == only(place):
+		return engine.Decision{Facts: []engine.Fact{&order.RefundReturned{ID: r.order, Position: r.position, At: at}}}
+	}
+	return engine.Decision{Facts: []engine.Fact{&ReturnSeen{Serial: serial, Place: place}}}
+}
+
+// resendReturns adds the returns and moves that are due to be told again.
+func (b *Book) resendReturns(d *engine.Decision, now int64) (due int) {
+	for _, one := range b.returnDue.Ready(now, wakeLimit) {
+		due++
+		o := b.Find(one.ID)
+		if o == nil {
+			continue
+		}
+		for _, serial := range b.returnsOf(one.ID) {
+			r := b.returning[serial]
+			b.sendReturns(d, o, r.position, r.waiting)
+		}
+		b.sendMoved(d, o)
+	}
+	return due
+}
+
+// returnsOf lists the serials of an order's refunds that are being given back, in order.
+func (b *Book) returnsOf(id engine.OrderID) []keeper.Serial {
+	var all []keeper.Serial
+	for serial, r := range b.returning {
+		if r.order == id {
+			all = append(all, serial)
+		}
+	}
+	slices.SortFunc(all, cmp.Compare)
+	return all
+}
+
+// applyRecalled keeps an order's record again.
+func (b *Book) applyRecalled(f *OrderRecalled) {
+	if f.Order == nil || b.Find(f.Order.ID) != nil {
+		return
+	}
+	b.lateOrders.Put(f.Order)
+	b.lateDue.Push(f.At+lateMillis, f.Order.ID)
+}
+
+// applyRefundDecided has the keepers get back what a granted refund's tickets took.
+func (b *Book) applyRefundDecided(f *order.RefundDecided) (was, is *order.Order) {
+	was, is = b.changeOrder(f.ID, f.Fold)
+	if is == nil || f.Serial == 0 {
+		return was, is
+	}
+	if f.Serial.Epoch() == b.epoch {
+		b.counter = max(b.counter, uint32(f.Serial)) //nolint:gosec // the lower half
+	}
+	b.startReturning(is, f.Position, f.At)
+	return was, is
+}
+
+// startReturning makes the ledger tell the keepers what a granted refund's tickets took, until they
+// acknowledge it.
+func (b *Book) startReturning(o *order.Order, position int, at int64) {
+	if position < 0 || position >= len(o.Refunds) { // of a torn journal: the order has no such refund
+		return
+	}
+	r := &o.Refunds[position]
+	if !r.Approved() || r.Ask.Returned {
+		return
+	}
+	waiting := placesBack(o, position)
+	if waiting.empty() {
+		return
+	}
+	b.returning[r.Ask.Serial] = returning{order: o.ID, position: position, waiting: waiting}
+	b.alive.Push(keeper.Claim{Order: o.ID, Serial: r.Ask.Serial})
+	b.returnDue.Push(at+resendMillis, o.ID)
+}
+
+func (b *Book) applyRefundReturned(f *order.RefundReturned) (was, is *order.Order) {
+	was, is = b.changeOrder(f.ID, f.Fold)
+	if is != nil && f.Position >= 0 && f.Position < len(is.Refunds) && is.Refunds[f.Position].Ask != nil {
+		delete(b.returning, is.Refunds[f.Position].Ask.Serial)
+	}
+	b.raiseFloor()
+	return was, is
+}
+
+func (b *Book) applyReturnSeen(f *ReturnSeen) {
+	if r, ok := b.returning[f.Serial]; ok {
+		r.waiting = r.waiting.without(f.Place)
+		b.returning[f.Serial] = r
+	}
+}

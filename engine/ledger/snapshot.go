@@ -1,0 +1,118 @@
+package ledger
+
+import (
+	"errors"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/order"
+	"boxoffice/engine/paged"
+)
+
+// FrozenOrders are the orders in the snapshot of their event, whose fields they are. Closed orders
+// are columns.
+type FrozenOrders struct {
+	Open []*order.Order `cbor:"7,keyasint,omitempty"` // snapshots from before orders were packed have them
+	Late []*order.Order `cbor:"8,keyasint,omitempty"` // likewise
+
+	LateIDs paged.IDs           `cbor:"10,keyasint"` // the times at which late orders are forgotten, ascending
+	LateAt  paged.Column[int64] `cbor:"11,keyasint"`
+
+	OpenPacked []paged.TextPage `cbor:"12,keyasint"` // orders as they are packed in memory (packed.go)
+	LatePacked []paged.TextPage `cbor:"13,keyasint"`
+
+	PastIDs    paged.Paged[engine.OrderID] `cbor:"20,keyasint"`
+	PastStatus paged.Paged[byte]           `cbor:"21,keyasint"`
+	PastPrints paged.Paged[uint64]         `cbor:"22,keyasint"`
+	PastAt     paged.Paged[int64]          `cbor:"23,keyasint"`
+}
+
+// FrozenBuyers are the orders that the velocity rules count. They are fields of the event's snapshot,
+// too.
+type FrozenBuyers struct {
+	MadeAt   paged.Field[int64]  `cbor:"50,keyasint"` // the orders that the velocity rules count
+	MadeBy   paged.Field[uint64] `cbor:"51,keyasint"`
+	MadeFrom paged.Field[uint64] `cbor:"52,keyasint"`
+}
+
+// Freeze returns a copy that shares with the book everything that grows with the sale.
+func (b *Book) Freeze() (f FrozenOrders, buyers FrozenBuyers) {
+	f = FrozenOrders{
+		OpenPacked: b.openOrders.Freeze(), LatePacked: b.lateOrders.Freeze(),
+	}
+	f.PastIDs, f.PastStatus, f.PastPrints, f.PastAt = b.closedOrders.Freeze()
+	buyers.MadeAt, buyers.MadeBy, buyers.MadeFrom = b.buyers.Freeze()
+	for l := range b.lateDue.All() {
+		f.LateIDs, f.LateAt = append(f.LateIDs, l.ID), append(f.LateAt, l.At)
+	}
+	return f, buyers
+}
+
+// Thaw fills a new book with what a decoded snapshot describes.
+func (b *Book) Thaw(f *FrozenOrders, buyers *FrozenBuyers) error {
+	if !f.hasEvenColumns() || !buyers.hasEvenColumns() {
+		return errors.New("columns of unequal length")
+	}
+	b.buyers.Thaw(buyers.MadeAt.Numbers(), buyers.MadeBy.Numbers(), buyers.MadeFrom.Numbers())
+	if err := b.thawOrders(f); err != nil {
+		return err
+	}
+	b.closedOrders.Thaw(slices.Concat(f.PastIDs...), slices.Concat(f.PastStatus...), slices.Concat(f.PastPrints...), slices.Concat(f.PastAt...))
+	return nil
+}
+
+// hasEvenColumns reports whether columns that belong together have the same length.
+func (f *FrozenOrders) hasEvenColumns() bool {
+	n := f.PastIDs.Len()
+	return len(f.LateIDs) == len(f.LateAt) && f.PastStatus.Len() == n && f.PastPrints.Len() == n && f.PastAt.Len() == n
+}
+
+// hasEvenColumns reports whether columns that belong together have the same length.
+func (f *FrozenBuyers) hasEvenColumns() bool {
+	n := len(f.MadeAt.Numbers())
+	return len(f.MadeBy.Numbers()) == n && len(f.MadeFrom.Numbers()) == n
+}
+
+func (b *Book) thawOrders(f *FrozenOrders) error {
+	for _, o := range f.Open {
+		b.openOrders.Put(o)
+		b.watchThawed(o)
+	}
+	for _, o := range f.Late {
+		b.lateOrders.Put(o)
+	}
+	if err := b.openOrders.Thaw(f.OpenPacked, b.watchThawed); err != nil {
+		return err
+	}
+	if err := b.lateOrders.Thaw(f.LatePacked, b.thawReturns); err != nil {
+		return err
+	}
+	for i, id := range f.LateIDs {
+		b.lateDue.Push(f.LateAt[i], id)
+	}
+	b.sendDue.Sort()
+	return nil
+}
+
+// thawReturns resumes telling the keepers what an order's granted refunds and moved tickets took,
+// where they have not acknowledged it.
+func (b *Book) thawReturns(o *order.Order) {
+	for i := range o.Refunds {
+		b.startReturning(o, i, o.UpdatedAt)
+	}
+	b.startMoved(o, o.UpdatedAt)
+}
+
+// watchThawed puts an open order on the agenda: the end of its window, or else its end, which has
+// to be told again.
+func (b *Book) watchThawed(o *order.Order) {
+	b.thawReturns(o)
+	if !o.Unpaid() {
+		b.settling[o.ID] = allPlaces(o)
+		b.sendDue.Append(o.EndedAt+resendMillis, o.ID) // sorted when all are in
+		return
+	}
+	b.unitsTaken += o.Tickets()
+	b.buyers.CountUnpaid(o, 1)
+	b.expiry.Add(o.ExpiresAt, o.ID)
+}

@@ -1,0 +1,90 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
+)
+
+// These are the ledger's delays in milliseconds, and how much one Wake does.
+const (
+	placeMillis   = 4_000            // how long an order waits for its keepers
+	resendMillis  = 2_000            // how long until an end that is not acknowledged is told again
+	closeMillis   = 1_000            // how long acknowledged ends wait to be journaled together
+	recheckMillis = 60_000           // how long until an order with money in flight is looked at again
+	pinMillis     = 24 * 3600 * 1000 // how long after its window an order with unreported money ends
+	wakeLimit     = 256              // most orders of each sort that one Wake acts on
+)
+
+// Wake acts on the orders that are due, and adds Elapsed if orders may have expired or if the event
+// asks for it.
+func (b *Book) Wake(d *engine.Decision, t *Terms, elapsed bool, now int64) {
+	acted := Acted{At: now}
+	for _, p := range b.placeDue.Ready(now, wakeLimit) {
+		if q := b.placing[p.ID]; q != nil && q.at+placeMillis <= now && q.isFirst() {
+			d.Add(b.dropPlacing(q, engine.Refuse(engine.Unavailable, nil), -1))
+		}
+		if m := b.moving[p.ID]; m != nil && m.at+placeMillis <= now {
+			d.Add(b.dropMove(m, engine.Refuse(engine.Unavailable, nil), true))
+		}
+	}
+	for _, o := range b.sendDue.Ready(now, wakeLimit) {
+		acted.Settling++
+		if mask := b.settling[o.ID]; !mask.empty() {
+			ended := b.openOrders.Get(o.ID)
+			b.tellKeepers(d, ended, mask, ended.Sold())
+		}
+	}
+	for _, id := range b.expired[:min(len(b.expired), wakeLimit)] {
+		acted.Due++
+		if o := b.openOrders.Get(id); o != nil && b.isOver(t, o, now) {
+			status := o.EndStatus()
+			if t.Cancelled {
+				status = order.StatusCancelled
+			}
+			d.Add(b.endOrder(o, status, now)) // nobody waits for its reply
+		}
+	}
+	acted.Returns = b.resendReturns(d, now)
+	if acted.Settling+acted.Due+acted.Returns > 0 {
+		d.Facts = append(d.Facts, &acted)
+	}
+	if b.closeAt != 0 && b.closeAt <= now {
+		d.Facts = append(d.Facts, &OrderClosed{IDs: b.toClose, At: now})
+	}
+	if elapsed || len(b.expired) == 0 && b.expiry.Next() != 0 && b.expiry.Next() <= now {
+		d.Facts = append(d.Facts, &Elapsed{At: now})
+	}
+}
+
+// isOver reports whether an unpaid order's time is up. Money in flight keeps the order alive for a
+// day.
+func (b *Book) isOver(t *Terms, o *order.Order, now int64) bool {
+	if !o.Unpaid() {
+		return false
+	}
+	return t.Cancelled || o.ExpiresAt <= now && (!o.InFlight() || o.ExpiresAt+pinMillis <= now)
+}
+
+// startAgain begins a new activation. It tells again what the last activation left unsettled.
+func (b *Book) startAgain(epoch int32) {
+	b.epoch, b.counter = epoch, 0
+	var alive []keeper.Claim
+	for o := range b.openOrders.All() {
+		alive = append(alive, keeper.Claim{Order: o.ID, Serial: o.Serial})
+	}
+	for serial, r := range b.returning {
+		alive = append(alive, keeper.Claim{Order: r.order, Serial: serial})
+	}
+	for serial, id := range b.moved {
+		alive = append(alive, keeper.Claim{Order: id, Serial: serial})
+	}
+	slices.SortFunc(alive, func(a, b keeper.Claim) int { return cmp.Compare(a.Serial, b.Serial) })
+	b.alive.Drop(b.alive.Len())
+	for _, c := range alive {
+		b.alive.Push(c)
+	}
+}

@@ -1,0 +1,117 @@
+package queue
+
+import (
+	"boxoffice/engine"
+	"boxoffice/engine/draw"
+)
+
+// These are the commands of a waiting room.
+type (
+	// Open opens a room, or changes one. The rules of a room can't change once registration has
+	// begun (QueueFrozen); rate and hold can. A room that has ended begins anew, with the next draw.
+	// *Record.
+	Open struct{ Settings Settings }
+	// End closes the room for good: everybody may order. *Record.
+	End struct{}
+	// Pause stops admissions, or lets them go on. *Record.
+	Pause struct{ On bool }
+	// Drain lets nobody join any more. The room ends once everybody in line is admitted. *Record.
+	Drain struct{}
+	// Steer sets the rate of a room that is steered (Settings.Auto); of others it does nothing.
+	// *Record.
+	Steer struct{ Rate int64 }
+	// Join enters a visitor. The leaf is the command's id. Person is a hash of the proven address or
+	// account, or 0; one that has an entry is refused (Conflict, NotNow entered). *Placed.
+	Join struct {
+		Leaf   draw.Hash
+		Class  draw.Class
+		Person uint64
+	}
+	// Bring brings the beacon's signature of the rules' round. Whoever brings it, the signature
+	// decides. *Record.
+	Bring struct{ Signature []byte }
+	// Look asks for a visitor's place. *Placed.
+	Look struct{ Leaf draw.Hash }
+	// Admit is a Look by which a visitor whose turn has come begins to be admitted. *Placed.
+	Admit struct{ Leaf draw.Hash }
+	// Use says who orders by an admission: a hash of the buyer. The first one has it; it is refused
+	// (QueueRequired, NotNow with not_admitted, expired or shared) to everybody else, and outside its
+	// time. *Placed.
+	Use struct {
+		Leaf  draw.Hash
+		Buyer uint64
+	}
+	// Prove asks for the proof that an entry is under the root. *Proof.
+	Prove struct{ Leaf draw.Hash }
+	// Get reads the room. *Record.
+	Get struct{}
+)
+
+// Command marks the commands.
+func (Open) Command()  {}
+func (End) Command()   {}
+func (Pause) Command() {}
+func (Join) Command()  {}
+func (Bring) Command() {}
+func (Look) Command()  {}
+func (Admit) Command() {}
+func (Use) Command()   {}
+func (Drain) Command() {}
+func (Steer) Command() {}
+func (Prove) Command() {}
+func (Get) Command()   {}
+
+// These are the replies.
+type (
+	// Record describes a room.
+	Record struct {
+		Phase     string
+		Paused    bool
+		Draining  bool
+		Settings  *Settings       // nil: there never was a room
+		Draw      uint32          // number of the draw
+		Count     uint32          // entries
+		Served    uint32          // places that are admitted
+		Statement *draw.Statement // nil before the closing
+		Signature []byte          // the beacon's, once it is known
+	}
+	// Placed says where a visitor stands.
+	Placed struct {
+		Phase    string
+		Draw     uint32
+		Index    uint32 // number of the entry, from 0
+		Place    int64  // from 0; -1 before the draw
+		Served   uint32
+		Admitted bool
+		Until    int64 // unix milliseconds; end of the admission, 0 before it has begun
+	}
+	// Proof shows that an entry is under the root.
+	Proof struct {
+		Index  uint32
+		Hashes []draw.Hash
+	}
+)
+
+// These are details of refusals.
+type (
+	// NotNow says why a command comes at the wrong time: nobody can join (not_open, over, full), the
+	// person has an entry (entered), an admission does not hold (not_admitted, expired, shared), or
+	// the phase that makes it impossible.
+	NotNow struct {
+		Reason string `json:"reason"`
+	}
+	// FrozenField names what can't change any more.
+	FrozenField struct {
+		Field string `json:"field"`
+	}
+)
+
+// Def is the kind's row of the list of kinds.
+var Def = engine.KindDef{
+	Kind: engine.KindQueue, Facts: Facts, New: New, Frozen: func() any { return new(Frozen) }, Thaw: Thaw,
+	Messages: engine.Messages{
+		Commands: []engine.Command{Open{}, End{}, Pause{}, Join{}, Bring{}, Look{}, Admit{}, Prove{}, Get{}, Use{}, Drain{}, Steer{}},
+		Replies:  []engine.Reply{&Record{}, &Placed{}, &Proof{}},
+		Details:  []any{NotNow{}, FrozenField{}},
+	},
+}

@@ -1,0 +1,352 @@
+package queue
+
+import (
+	"bytes"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/engine/draw"
+)
+
+// Decide decides what a command does, and changes nothing itself.
+func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
+	at := now.UnixMilli()
+	switch c := c.(type) {
+	case Open:
+		return s.decideOpen(&c.Settings, at)
+	case End:
+		return s.decideEnd(at)
+	case Pause:
+		return s.decidePause(c.On, at)
+	case Drain:
+		return s.decideDrain(at)
+	case Steer:
+		return s.decideSteer(c.Rate, at)
+	case Join:
+		return s.decideJoin(c, at)
+	case Bring:
+		return s.decideBring(c.Signature, at)
+	case Look:
+		return s.decideLook(c.Leaf)
+	case Admit:
+		return s.decideAdmit(c.Leaf, at)
+	case Use:
+		return s.decideUse(c, at)
+	case Prove:
+		return s.decideProve(c.Leaf)
+	case Get:
+		return engine.Decision{Reply: s.record()}
+	case engine.Wake:
+		return s.decideWake(at)
+	default:
+		return refuse(engine.Internal, nil)
+	}
+}
+
+func refuse(code engine.Code, details any) engine.Decision {
+	return engine.Decision{Reply: engine.Refuse(code, details)}
+}
+
+// after returns the record as it will be once the facts are applied to it.
+func (s *State) after(change func(*Record)) *Record {
+	r := s.record()
+	change(r)
+	return r
+}
+
+func (s *State) record() *Record {
+	r := &Record{
+		Phase: s.phase.String(), Paused: s.paused, Draining: s.draining, Settings: s.settings, Draw: s.number, Count: s.count(), Served: s.served,
+		Signature: s.signature,
+	}
+	if s.isClosed() {
+		r.Statement = new(s.statement())
+	}
+	return r
+}
+
+// decideOpen opens a room or changes one.
+func (s *State) decideOpen(wanted *Settings, at int64) engine.Decision {
+	next := *wanted
+	next.Rules.Chain = next.Chain.Hash
+	if next.Chain.Period < 1 || next.Rate < 1 || next.Rate > MaxRate || next.Hold < 1 || next.Rules.ClosesAt > next.Rules.OpensAt ||
+		next.Rules.RegistersFrom > next.Rules.ClosesAt {
+		return refuse(engine.Validation, nil)
+	}
+	next.Rules.Round = next.Chain.RoundAt(next.Rules.ClosesAt + draw.BeaconDelay)
+	number, tooLate := s.number, next.Rules.Mode == draw.ByDraw && next.Rules.ClosesAt <= at // a root is published before its round
+	switch {
+	case s.phase == NoRoom && !tooLate:
+		number++
+	case s.phase != NoRoom && s.hasBegun(at):
+		if field := changedRule(s.settings, &next); field != "" {
+			return refuse(engine.QueueFrozen, FrozenField{Field: field})
+		}
+	case tooLate:
+		return refuse(engine.Validation, nil)
+	}
+	if next.Auto && s.settings != nil && s.settings.Auto {
+		next.Rate = s.settings.Rate // as it is steered
+	}
+	r := s.after(func(r *Record) {
+		r.Settings, r.Draw, r.Draining = &next, number, false
+		if number != s.number {
+			r.Phase, r.Paused, r.Count, r.Served, r.Statement, r.Signature = Registering.String(), false, 0, 0, nil, nil
+		}
+	})
+	return engine.Decision{Facts: []engine.Fact{&Opened{Settings: &next, Draw: number, At: at}}, Reply: r}
+}
+
+// hasBegun reports whether registration has begun. A node whose clock is behind learns it from the
+// entries and from the phase.
+func (s *State) hasBegun(at int64) bool {
+	return s.phase != Registering || s.count() > 0 || at >= s.settings.Rules.RegistersFrom
+}
+
+// changedRule returns the name of the first rule that differs, or "".
+func changedRule(was, is *Settings) string {
+	a, b := &was.Rules, &is.Rules
+	switch {
+	case was.Event != is.Event:
+		return "event"
+	case a.Chain != b.Chain || !bytes.Equal(was.Chain.Key, is.Chain.Key):
+		return "beaconChain"
+	case a.OpensAt != b.OpensAt || a.ClosesAt != b.ClosesAt:
+		return "opensAt"
+	case a.RegistersFrom != b.RegistersFrom:
+		return "registersFrom"
+	case a.Mode != b.Mode:
+		return "mode"
+	case a.PartyMax != b.PartyMax:
+		return "partyMax"
+	case a.Proof != b.Proof:
+		return "proof"
+	case a.VoidAfter != b.VoidAfter:
+		return "voidAfterMinutes"
+	}
+	return ""
+}
+
+func (s *State) decideEnd(at int64) engine.Decision {
+	if s.phase == NoRoom {
+		return engine.Decision{Reply: s.record()}
+	}
+	return engine.Decision{
+		Facts: []engine.Fact{&Ended{At: at}},
+		Reply: s.after(func(r *Record) { r.Phase = NoRoom.String() }),
+	}
+}
+
+func (s *State) decidePause(on bool, at int64) engine.Decision {
+	if s.phase == NoRoom {
+		return refuse(engine.NotFound, nil)
+	}
+	if s.paused == on {
+		return engine.Decision{Reply: s.record()}
+	}
+	return engine.Decision{Facts: []engine.Fact{&PausedFact{On: on, At: at}}, Reply: s.after(func(r *Record) { r.Paused = on })}
+}
+
+// decideDrain lets nobody join any more. A room whose line is empty ends at once.
+func (s *State) decideDrain(at int64) engine.Decision {
+	switch {
+	case s.phase == NoRoom:
+		return refuse(engine.NotFound, nil)
+	case s.draining:
+		return engine.Decision{Reply: s.record()}
+	case s.served == s.count():
+		return s.decideEnd(at)
+	}
+	return engine.Decision{Facts: []engine.Fact{&DrainingFact{At: at}}, Reply: s.after(func(r *Record) { r.Draining = true })}
+}
+
+// decideSteer sets the rate of a room that is steered.
+func (s *State) decideSteer(rate, at int64) engine.Decision {
+	if s.phase == NoRoom || !s.settings.Auto || s.settings.Rate == rate {
+		return engine.Decision{Reply: s.record()}
+	}
+	if rate < 1 || rate > MaxRate {
+		return refuse(engine.Validation, nil)
+	}
+	next := *s.settings
+	next.Rate = rate
+	return engine.Decision{
+		Facts: []engine.Fact{&Opened{Settings: &next, Draw: s.number, At: at}}, Reply: s.after(func(r *Record) { r.Settings = &next }),
+	}
+}
+
+// decideJoin adds an entry. One that comes after the closing, before the timer has run, closes the
+// list first.
+func (s *State) decideJoin(c Join, at int64) engine.Decision {
+	if index, known := s.find(c.Leaf); known && s.phase != NoRoom {
+		return engine.Decision{Reply: s.placed(index)}
+	}
+	switch {
+	case s.phase == NoRoom || s.draining:
+		return refuse(engine.QueueClosed, NotNow{Reason: "over"})
+	case at < s.settings.Rules.RegistersFrom:
+		return refuse(engine.QueueClosed, NotNow{Reason: "not_open"})
+	case s.count() >= MaxEntries:
+		return refuse(engine.QueueClosed, NotNow{Reason: "full"})
+	case int(c.Class) >= len(draw.Classes):
+		return refuse(engine.Validation, nil)
+	}
+	if c.Person != 0 {
+		if _, entered := s.owned(c.Person); entered {
+			return refuse(engine.Conflict, NotNow{Reason: "entered"})
+		}
+	}
+	facts, phase := s.closing(at)
+	p := &Placed{Phase: phase.String(), Draw: s.number, Index: s.count(), Place: -1, Served: s.served}
+	if phase == Ordered {
+		p.Place = int64(p.Index)
+	}
+	return engine.Decision{Facts: append(facts, &Joined{Leaf: c.Leaf, Class: c.Class, Person: c.Person}), Reply: p}
+}
+
+// closing returns the facts that close the list, if it is time, and the phase after them. A list
+// that could not be closed before the beacon's round was known (the node was away) is not drawn:
+// whoever closed it then might have chosen it.
+func (s *State) closing(at int64) ([]engine.Fact, Phase) {
+	if s.phase != Registering || at < s.settings.Rules.ClosesAt {
+		return nil, s.phase
+	}
+	closed := &ClosedFact{Count: s.count(), Root: s.entries.Root(), At: at}
+	if s.settings.Rules.Mode == draw.ByArrival || at >= s.settings.Chain.Time(s.settings.Rules.Round) {
+		return []engine.Fact{closed, &Voided{At: at}}, Ordered
+	}
+	return []engine.Fact{closed}, Closed
+}
+
+// decideBring draws the places.
+func (s *State) decideBring(signature []byte, at int64) engine.Decision {
+	switch {
+	case s.phase != Closed && s.phase != Ordered:
+		return refuse(engine.Conflict, NotNow{Reason: s.phase.String()})
+	case s.settings.Chain.Verify(s.settings.Rules.Round, signature) != nil:
+		return refuse(engine.Validation, nil)
+	case s.phase == Ordered: // again, or too late
+		return engine.Decision{Reply: s.record()}
+	}
+	return engine.Decision{
+		Facts: []engine.Fact{&Drawn{Signature: signature, At: at}},
+		Reply: s.after(func(r *Record) { r.Phase, r.Signature = Ordered.String(), signature }),
+	}
+}
+
+func (s *State) decideLook(leaf draw.Hash) engine.Decision {
+	index, known := s.find(leaf)
+	if !known {
+		return refuse(engine.NotFound, nil)
+	}
+	return engine.Decision{Reply: s.placed(index)}
+}
+
+func (s *State) placed(index uint32) *Placed {
+	p := &Placed{Phase: s.phase.String(), Draw: s.number, Index: index, Place: -1, Served: s.served}
+	if place, ok := s.place(index); ok {
+		p.Place, p.Admitted = int64(place), place < s.served
+	}
+	if at := s.issued[index]; at != 0 {
+		p.Until = s.until(at)
+	}
+	return p
+}
+
+// until returns the end of an admission, in unix milliseconds.
+func (s *State) until(issued uint32) int64 {
+	return s.settings.Rules.OpensAt + int64(issued-1)*1000 + s.settings.Hold
+}
+
+// decideAdmit begins an admission, once.
+func (s *State) decideAdmit(leaf draw.Hash, at int64) engine.Decision {
+	index, known := s.find(leaf)
+	if !known {
+		return refuse(engine.NotFound, nil)
+	}
+	p := s.placed(index)
+	if s.phase != Ordered || !p.Admitted || s.issued[index] != 0 {
+		return engine.Decision{Facts: s.settingBack(at), Reply: p}
+	}
+	seconds := uint32(max(0, at-s.settings.Rules.OpensAt)/1000) + 1 //nolint:gosec // a room's years
+	p.Until = s.until(seconds)
+	return engine.Decision{Facts: []engine.Fact{&Admitted{Index: index, Seconds: seconds}}, Reply: p}
+}
+
+// decideUse gives an admission to the first buyer who orders by it.
+func (s *State) decideUse(c Use, at int64) engine.Decision {
+	index, known := s.find(c.Leaf)
+	refuse := func(why string) engine.Decision { return refuse(engine.QueueRequired, NotNow{Reason: why}) }
+	switch {
+	case !known || s.phase != Ordered || s.issued[index] == 0:
+		return refuse("not_admitted")
+	case at > s.until(s.issued[index]):
+		return refuse("expired")
+	case c.Buyer == 0 || s.persons[index] != 0 && s.persons[index] != c.Buyer:
+		return refuse("shared")
+	case s.persons[index] != 0:
+		return engine.Decision{Reply: s.placed(index)}
+	}
+	return engine.Decision{Facts: []engine.Fact{&Bound{Index: index, Person: c.Buyer}}, Reply: s.placed(index)}
+}
+
+func (s *State) decideProve(leaf draw.Hash) engine.Decision {
+	index, known := s.find(leaf)
+	if !known || !s.isClosed() || index >= s.drawn {
+		return refuse(engine.NotFound, nil)
+	}
+	under := s.entries.Prefix(int(s.drawn))
+	hashes, err := under.Prove(index)
+	if err != nil {
+		return refuse(engine.Internal, nil)
+	}
+	return engine.Decision{Reply: &Proof{Index: index, Hashes: hashes}}
+}
+
+// decideWake does what is due.
+func (s *State) decideWake(at int64) engine.Decision {
+	facts, _ := s.closing(at)
+	d := engine.Decision{Facts: facts}
+	switch {
+	case s.phase == Closed && at >= s.voidAt():
+		d.Facts = append(d.Facts, &Voided{At: at})
+	case s.phase == Ordered && !s.paused && s.served < s.count():
+		d.Facts = append(d.Facts, s.serving(at)...)
+	}
+	return d
+}
+
+// serving admits as many as the rate allows since the last time. A clock that jumps forwards, or a
+// node that was away, gives some seconds of the rate at most; one that jumps backwards gives none.
+func (s *State) serving(at int64) []engine.Fact {
+	if at < s.settings.Rules.OpensAt {
+		return nil
+	}
+	if back := s.settingBack(at); back != nil {
+		return back
+	}
+	elapsed := min(max(0, at-s.servedAt), maxAtOnce+s.untilNext())
+	credit := s.credit + elapsed*s.settings.Rate
+	more := credit / 60_000
+	if more == 0 {
+		return nil
+	}
+	f := &Served{To: s.served, Credit: credit % 60_000, At: at}
+	if waiting := int64(s.count() - s.served); more >= waiting {
+		more, f.Credit = waiting, 0
+	}
+	f.To += uint32(more) //nolint:gosec // at most the entries
+	if s.draining && f.To == s.count() {
+		return []engine.Fact{f, &Ended{At: at}}
+	}
+	return []engine.Fact{f}
+}
+
+// settingBack returns a fact that goes on counting from now if the clock was set back. Visitors who
+// ask bring it about: the timer waits for a time that has been before.
+func (s *State) settingBack(at int64) []engine.Fact {
+	if s.phase != Ordered || at < s.settings.Rules.OpensAt || at >= s.servedAt-maxAtOnce {
+		return nil
+	}
+	return []engine.Fact{&Served{To: s.served, Credit: s.credit, At: at}}
+}

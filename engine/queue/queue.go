@@ -1,0 +1,180 @@
+// Package queue is the kind of an event's waiting room: it owns the entries of those who came before
+// the opening, the draw that gives them their places (engine/draw), the line of those who came
+// later, and how far the line has been admitted.
+//
+// Entries are kept as their leaves alone, in the order of their facts, with 4 bytes for when each
+// was admitted. A place is the permutation of an entry's number if it was drawn, and otherwise the
+// number itself, so no order is stored and a failover computes the same. The rules can't change once
+// registration has begun; the list is closed by its own timer, and the order follows from it and a
+// beacon's signature that anybody may bring.
+//
+// Invariants: an entry is never lost or listed twice; the root is that of the entries up to the
+// closing; the served place never falls, whatever the clock does; it grows by the rate, and by at
+// most some seconds of it at once. Limits: MaxEntries. The edge sends it commands. It wakes to close
+// the list, to give a draw up whose beacon does not come, and to admit; it has no goroutine.
+package queue
+
+import (
+	"fmt"
+	"time"
+
+	"boxoffice/engine"
+	"boxoffice/engine/draw"
+)
+
+const (
+	// MaxEntries is how many entries a room takes.
+	MaxEntries = 5_000_000
+	// MaxRate bounds the admissions of a minute.
+	MaxRate = 1_000_000
+	// maxAtOnce is for how long a pause of the node is made up for, in milliseconds.
+	maxAtOnce = 5_000
+	// tick is the least time between two facts of admission, in milliseconds.
+	tick = 1_000
+)
+
+// Phase says how far a room is.
+type Phase uint8
+
+// The phases of a room. Numbers are stored.
+const (
+	NoRoom      Phase = 0 // there is none, or it has ended: everybody may order
+	Registering Phase = 1 // also before registration begins
+	Closed      Phase = 2 // the statement is out, and the beacon's round is awaited
+	Ordered     Phase = 3 // places are known
+)
+
+// String returns the phase's name as answers show it.
+func (p Phase) String() string {
+	return [...]string{"none", "registering", "closed", "open"}[p]
+}
+
+// Settings are what an organizer decides about a room.
+type Settings struct {
+	Event string     `cbor:"1,keyasint"` // public id, as statements name it
+	Rules draw.Rules `cbor:"2,keyasint"` // the round is computed
+	Chain draw.Chain `cbor:"3,keyasint"`
+	Rate  int64      `cbor:"4,keyasint"`           // entries admitted in a minute
+	Hold  int64      `cbor:"5,keyasint"`           // milliseconds for which an admission is valid
+	Auto  bool       `cbor:"6,keyasint,omitempty"` // the rate is steered
+}
+
+// State is a waiting room's memory.
+type State struct {
+	ref      engine.Ref
+	settings *Settings // replaced, never changed; nil before the first room
+	number   uint32    // of the draw
+	phase    Phase
+	paused   bool
+	draining bool // nobody joins any more
+
+	entries draw.Tree
+	byClass draw.Counts // of all entries
+	known   table       // entries by leaf
+	persons []uint64    // who made each entry, or else who orders by its admission; 0: nobody yet
+	byOwner table       // entries by person
+	issued  []uint32    // when each was admitted, in seconds since the opening, from 1; 0: not yet
+
+	drawn     uint32      // entries under the root
+	drawnBy   draw.Counts // of those, by class
+	root      draw.Hash
+	signature []byte            // the beacon's; nil for arrival
+	places    *draw.Permutation // nil for arrival
+
+	served   uint32 // places below it are admitted
+	credit   int64  // parts of an admission that are due: 60,000 are one
+	servedAt int64  // unix milliseconds; up to when the rate has been counted
+}
+
+// New returns the empty state of a waiting room.
+func New(ref engine.Ref) engine.State { return &State{ref: ref} }
+
+// place returns the place of an entry, from 0, or false if it is not known yet.
+func (s *State) place(index uint32) (uint32, bool) {
+	switch {
+	case s.phase != Ordered:
+		return 0, false
+	case s.places != nil && index < s.drawn:
+		return s.places.Place(index), true
+	}
+	return index, true
+}
+
+// isClosed reports whether the list was closed. What was drawn stays known after the room's end.
+func (s *State) isClosed() bool { return s.settings != nil && s.root != draw.Hash{} }
+
+// statement returns the draw's statement. It exists once the list is closed.
+func (s *State) statement() draw.Statement {
+	return draw.Statement{
+		Event: s.settings.Event, Draw: s.number, Rules: s.settings.Rules, Count: s.drawn, ByClass: s.drawnBy, Root: s.root,
+		TestBeacon: s.settings.Chain.Test,
+	}
+}
+
+// find returns the number of the entry with a leaf.
+func (s *State) find(leaf draw.Hash) (uint32, bool) {
+	return s.known.find(hashOfLeaf(leaf), func(i uint32) bool { return s.entries.Leaf(int(i)) == leaf })
+}
+
+// owned returns the number of a person's entry.
+func (s *State) owned(person uint64) (uint32, bool) {
+	return s.byOwner.find(person, func(i uint32) bool { return s.persons[i] == person })
+}
+
+func (s *State) count() uint32 { return uint32(s.entries.Len()) } //nolint:gosec // at most MaxEntries
+
+// Next returns when the state wants its next Wake: to close the list, to give up waiting for the
+// beacon, or to admit.
+func (s *State) Next() time.Time {
+	switch s.phase {
+	case NoRoom:
+	case Registering:
+		return time.UnixMilli(s.settings.Rules.ClosesAt)
+	case Closed:
+		return time.UnixMilli(s.voidAt())
+	case Ordered:
+		if !s.paused && s.served < s.count() {
+			return time.UnixMilli(s.servedAt + max(tick, s.untilNext()))
+		}
+	}
+	return time.Time{}
+}
+
+// voidAt returns when a draw without its beacon is given up, in unix milliseconds.
+func (s *State) voidAt() int64 {
+	return s.settings.Chain.Time(s.settings.Rules.Round) + s.settings.Rules.VoidAfter*60_000
+}
+
+// untilNext returns how long after servedAt one more is due, in milliseconds.
+func (s *State) untilNext() int64 { return (60_000 - s.credit + s.settings.Rate - 1) / s.settings.Rate }
+
+// Check returns the first broken invariant.
+func (s *State) Check() error {
+	n := s.count()
+	var sum, drawn uint64
+	for c := range s.byClass {
+		sum, drawn = sum+uint64(s.byClass[c]), drawn+uint64(s.drawnBy[c])
+	}
+	under := s.entries.Prefix(int(min(s.drawn, n)))
+	switch {
+	case sum != uint64(n) || len(s.persons) != int(n) || len(s.issued) != int(n) || s.known.count != n:
+		return fmt.Errorf("queue: %d entries, %d by class, %d persons, %d admissions, %d known", n, sum, len(s.persons), len(s.issued), s.known.count)
+	case s.drawn > n || drawn != uint64(s.drawn):
+		return fmt.Errorf("queue: %d of %d entries are drawn, %d by class", s.drawn, n, drawn)
+	case s.served > n:
+		return fmt.Errorf("queue: %d of %d are served", s.served, n)
+	case s.phase > Registering && under.Root() != s.root:
+		return fmt.Errorf("queue: the root of %d entries is %s, not %s", s.drawn, under.Root(), s.root)
+	case s.phase != NoRoom && s.settings == nil:
+		return fmt.Errorf("queue: a room that is %s has no settings", s.phase)
+	}
+	if s.phase == NoRoom {
+		return nil
+	}
+	for i, at := range s.issued {
+		if place, ok := s.place(uint32(i)); at != 0 && (!ok || place >= s.served) { //nolint:gosec // at most MaxEntries
+			return fmt.Errorf("queue: entry %d was admitted, and its place is %d of %d served", i, place, s.served)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+// Package receipts keeps the money that came by bank transfer, as organizers tell of it by hand and by
+// their bank's statements. It owns the table receipts, and has no goroutines.
+//
+// What is told twice is kept once. The receipts of an attempt to pay are numbered in the order in which
+// they become visible, so that what an order has taken of them is always the first of them.
+package receipts
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/engine"
+)
+
+// Store reads and writes receipts. Its methods may be called by any goroutine.
+type Store struct{ pool *pgxpool.Pool }
+
+// New makes a store on a database that is up to date.
+func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
+
+// Receipt is money that came.
+type Receipt struct {
+	Seq      int64
+	Org      int64
+	Name     string // repeats when the same is told again
+	ByHand   bool
+	Order    engine.OrderID // zero if it names no order of the organization
+	Attempt  string         // reference of the attempt to pay; "" if none
+	Amount   int64          // minor units
+	Currency string
+	Asked    int64 // what the attempt asks for, minor units; 0 without one
+	Fits     bool  // it is in the order's currency
+	Day      time.Time
+	Payer    string
+	Words    string // what the payer wrote
+	Note     string
+	Teller   string // the user or API key that told it
+	ToldAt   time.Time
+}
+
+// Add keeps receipts of an organization, and returns which of them were new. A line of a statement
+// that an organizer has told by hand before, of the same amount for the same attempt, is no new money:
+// the receipt takes the line's name.
+func (s *Store) Add(ctx context.Context, org int64, told []Receipt) ([]bool, error) {
+	fresh := make([]bool, len(told))
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('receipts'), $1)`, int32(org)); err != nil { //nolint:gosec // which organizations share a lock does not matter
+			return err
+		}
+		var b pgx.Batch
+		for i := range told {
+			queueAdd(&b, org, &told[i], &fresh[i])
+		}
+		return tx.SendBatch(ctx, &b).Close()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("add receipts: %w", err)
+	}
+	return fresh, nil
+}
+
+// queueAdd queues the statement that keeps one receipt.
+func queueAdd(b *pgx.Batch, org int64, r *Receipt, fresh *bool) {
+	const add = `
+WITH known AS (SELECT FROM receipts WHERE org = $1 AND name = $2),
+told AS (
+  UPDATE receipts SET name = $2, by_hand = false, day = $9, payer = $10, words = $11 WHERE seq = (
+    SELECT seq FROM receipts WHERE NOT $3 AND by_hand AND org = $1 AND attempt = $5 AND amount = $6 AND currency = $7
+      AND NOT EXISTS (SELECT FROM known) ORDER BY seq LIMIT 1)
+  RETURNING seq)
+INSERT INTO receipts (org, name, by_hand, order_id, attempt, amount, currency, fits, day, payer, words, note, teller, asked)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 WHERE NOT EXISTS (SELECT FROM known) AND NOT EXISTS (SELECT FROM told)
+ON CONFLICT (org, name) DO NOTHING`
+	var order *[16]byte
+	var attempt *string
+	if r.Attempt != "" {
+		order, attempt = (*[16]byte)(&r.Order), &r.Attempt
+	}
+	args := []any{org, r.Name, r.ByHand, order, attempt, r.Amount, r.Currency, r.Fits, r.Day, r.Payer, r.Words, r.Note, r.Teller, r.Asked}
+	b.Queue(add, args...).Exec(func(tag pgconn.CommandTag) error {
+		*fresh = tag.RowsAffected() > 0
+		return nil
+	})
+}
+
+// Sum is what came for an attempt to pay, in its order's currency.
+type Sum struct {
+	Amount   int64 // minor units; 0 if nothing came
+	Currency string
+	Last     time.Time // the day of the last of it
+}
+
+// Sum adds up what came for an attempt to pay.
+func (s *Store) Sum(ctx context.Context, attempt string) (Sum, error) {
+	var sum Sum
+	var day *time.Time
+	const add = `SELECT coalesce(sum(amount), 0)::bigint, coalesce(max(currency), ''), max(day) FROM receipts WHERE attempt = $1 AND fits`
+	if err := s.pool.QueryRow(ctx, add, attempt).Scan(&sum.Amount, &sum.Currency, &day); err != nil {
+		return sum, fmt.Errorf("sum receipts: %w", err)
+	}
+	if day != nil {
+		sum.Last = *day
+	}
+	return sum, nil
+}
+
+// These are the states of a receipt, by all that came for its attempt.
+const (
+	Matched   = "matched"   // as much as was asked for
+	Underpaid = "underpaid" // less
+	Overpaid  = "overpaid"  // more
+	Currency  = "currency"  // it is in another currency than the order
+	Unknown   = "unknown"   // it names no order of the organization, or several
+)
+
+// State is a receipt with its state.
+type State struct {
+	Receipt
+	State string
+	Came  int64 // all that came for the attempt, in minor units of the order's currency
+}
+
+const columns = `r.seq, r.org, r.name, r.by_hand, coalesce(r.order_id, '00000000-0000-0000-0000-000000000000'), coalesce(r.attempt, ''),
+  r.amount, r.currency, r.asked, r.fits, r.day, r.payer, r.words, r.note, r.teller, r.told_at, came.sum,
+  CASE WHEN r.attempt IS NULL THEN 'unknown' WHEN NOT r.fits THEN 'currency' WHEN came.sum < r.asked THEN 'underpaid'
+    WHEN came.sum > r.asked THEN 'overpaid' ELSE 'matched' END AS state
+FROM receipts r CROSS JOIN LATERAL (
+  SELECT coalesce(sum(amount), 0)::bigint AS sum FROM receipts o WHERE o.attempt = r.attempt AND o.fits) came`
+
+func scan(row pgx.CollectableRow) (s State, err error) {
+	r := &s.Receipt
+	err = row.Scan(&r.Seq, &r.Org, &r.Name, &r.ByHand, (*[16]byte)(&r.Order), &r.Attempt, &r.Amount, &r.Currency, &r.Asked, &r.Fits, &r.Day,
+		&r.Payer, &r.Words, &r.Note, &r.Teller, &r.ToldAt, &s.Came, &s.State)
+	return s, err
+}
+
+// Named returns the receipts of an organization with some names.
+func (s *Store) Named(ctx context.Context, org int64, names []string) ([]State, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` WHERE r.org = $1 AND r.name = ANY($2)`, org, names) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("named receipts: %w", err)
+	}
+	return list, nil
+}
+
+// Differing lists the receipts of an organization that are not matched, the last first, before one; 0
+// for the first page.
+func (s *Store) Differing(ctx context.Context, org, before int64, limit int) ([]State, error) {
+	const find = `SELECT ` + columns + ` WHERE r.org = $1 AND ($2 = 0 OR r.seq < $2)
+  AND (r.attempt IS NULL OR NOT r.fits OR came.sum <> r.asked) ORDER BY r.seq DESC LIMIT $3`
+	rows, _ := s.pool.Query(ctx, find, org, before, limit) // as above
+	list, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("differing receipts: %w", err)
+	}
+	return list, nil
+}
+
+// Of lists what came for an attempt to pay in its order's currency, the first first.
+func (s *Store) Of(ctx context.Context, attempt string) ([]State, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` WHERE r.attempt = $1 AND r.fits ORDER BY r.seq`, attempt) // as above
+	list, err := pgx.CollectRows(rows, scan)
+	if err != nil {
+		return nil, fmt.Errorf("receipts of an attempt: %w", err)
+	}
+	return list, nil
+}
+
+// Unsettled lists some attempts to pay whose order has not heard yet of all that came for them.
+func (s *Store) Unsettled(ctx context.Context, limit int) ([]string, error) {
+	const find = `SELECT attempt FROM receipts WHERE NOT settled AND attempt IS NOT NULL GROUP BY attempt ORDER BY min(seq) LIMIT $1`
+	rows, _ := s.pool.Query(ctx, find, limit) // as above
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("unsettled receipts: %w", err)
+	}
+	return list, nil
+}
+
+// Settle notes that an attempt's order has heard of its receipts up to one.
+func (s *Store) Settle(ctx context.Context, attempt string, through int64) error {
+	if _, err := s.pool.Exec(ctx, `UPDATE receipts SET settled = true WHERE attempt = $1 AND seq <= $2 AND NOT settled`, attempt, through); err != nil {
+		return fmt.Errorf("settle receipts: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+// Package rooms is the plain table of the events that have a waiting room. Nodes read it to know for
+// which orders they ask for an admission; what a room is, its actor knows (engine/queue). The edge calls
+// it. It has no goroutine.
+package rooms
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Store reads and writes the table.
+type Store struct{ pool *pgxpool.Pool }
+
+// New returns the store of a database.
+func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
+
+// Room is an event with a waiting room that has not ended.
+type Room struct {
+	Event  int64
+	Opened int64 // counts the event's openings
+}
+
+// Open notes that an event has a room. It comes before the room is opened, so that no room is overlooked.
+func (s *Store) Open(ctx context.Context, event int64) error {
+	const write = `INSERT INTO rooms (event) VALUES ($1) ON CONFLICT (event) DO UPDATE SET opened = rooms.opened + 1, active = true`
+	if _, err := s.pool.Exec(ctx, write, event); err != nil {
+		return fmt.Errorf("room of event %d: %w", event, err)
+	}
+	return nil
+}
+
+// Find returns the room of an event that has or had one.
+func (s *Store) Find(ctx context.Context, event int64) (r Room, found bool, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT event, opened FROM rooms WHERE event = $1`, event).Scan(&r.Event, &r.Opened)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return r, false, nil
+	}
+	if err != nil {
+		return r, false, fmt.Errorf("room of event %d: %w", event, err)
+	}
+	return r, true, nil
+}
+
+// Close notes that a room has ended, unless it was opened again since it was read.
+func (s *Store) Close(ctx context.Context, r Room) error {
+	if _, err := s.pool.Exec(ctx, `UPDATE rooms SET active = false WHERE event = $1 AND opened = $2`, r.Event, r.Opened); err != nil {
+		return fmt.Errorf("room of event %d: %w", r.Event, err)
+	}
+	return nil
+}
+
+// List returns the rooms that have not ended.
+func (s *Store) List(ctx context.Context) ([]Room, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT event, opened FROM rooms WHERE active ORDER BY event`) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Room])
+	if err != nil {
+		return nil, fmt.Errorf("rooms: %w", err)
+	}
+	return list, nil
+}
