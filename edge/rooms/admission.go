@@ -45,7 +45,7 @@ func (h *Handlers) Admit(c *route.Call, org, number int64, token, buyer string) 
 	if err != nil {
 		return false, err
 	}
-	if !r.stands() || c.Now.UnixMilli() < r.Settings.Rules.OpensAt {
+	if !r.isOpened() || c.Now.UnixMilli() < r.Settings.Rules.OpensAt {
 		return false, nil
 	}
 	reason, err := h.judgeAdmission(c, number, r, token, buyer)
@@ -54,7 +54,7 @@ func (h *Handlers) Admit(c *route.Call, org, number int64, token, buyer string) 
 	}
 	h.refused.WithLabelValues(reason).Inc()
 	return reason == expired, engine.Refuse(engine.QueueRequired, required{
-		Queue: h.BaseURL + "/e/" + h.Known.PublicID(number) + "/queue", State: r.state(c.Now), Reason: reason,
+		Queue: h.BaseURL + "/e/" + h.Known.PublicID(number) + "/queue", State: r.stateAt(c.Now), Reason: reason,
 	})
 }
 

@@ -33,8 +33,8 @@ const (
 	maxRound  = 4 << 10 // bytes of a relay's answer
 )
 
-// fetch returns the signature of a round of a chain, as the first relay that has it answers.
-func (b *Beacon) fetch(ctx context.Context, chain *draw.Chain, round uint64) ([]byte, error) {
+// fetchRound returns the signature of a round of a chain, as the first relay that has it answers.
+func (b *Beacon) fetchRound(ctx context.Context, chain *draw.Chain, round uint64) ([]byte, error) {
 	if b.test != nil && b.test.Chain.Hash == chain.Hash {
 		return b.test.Sign(round), nil
 	}

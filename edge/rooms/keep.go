@@ -52,7 +52,7 @@ func (h *Handlers) Keep(ctx context.Context) {
 			return
 		}
 		for _, r := range *h.active.Load() {
-			err := panics.Catch(h.Log, "waiting rooms", func() error { return k.look(ctx, r) })
+			err := panics.Catch(h.Log, "waiting rooms", func() error { return k.lookAfter(ctx, r) })
 			if err != nil && ctx.Err() == nil {
 				h.Log.WarnContext(ctx, "waiting room", slog.Int64("event", r.Event), slog.Any("error", err))
 			}
@@ -60,8 +60,8 @@ func (h *Handlers) Keep(ctx context.Context) {
 	}
 }
 
-// look does what one room needs.
-func (k *keeper) look(ctx context.Context, row rooms.Room) error {
+// lookAfter does what one room needs.
+func (k *keeper) lookAfter(ctx context.Context, row rooms.Room) error {
 	ctx, cancel := context.WithTimeout(ctx, keepCall)
 	defer cancel()
 	r, err := cluster.AskFor[queue.Record](ctx, k.Node, engine.QueueRef(row.Event), queue.Get{})
@@ -70,20 +70,20 @@ func (k *keeper) look(ctx context.Context, row rooms.Room) error {
 	}
 	now := k.Node.Now()
 	if r.Phase == queue.NoRoom.String() {
-		return k.forget(ctx, row, now)
+		return k.forgetRoom(ctx, row, now)
 	}
 	delete(k.ended, row)
 	switch {
 	case r.Phase == queue.Closed.String():
 		return k.bringRound(ctx, row.Event, r, now)
 	case r.Settings.Auto && !r.Paused && r.Served < r.Count && r.Phase == queue.Ordered.String() && now.UnixMilli() >= r.Settings.Rules.OpensAt:
-		return k.steer(ctx, row.Event, r, now.UnixMilli())
+		return k.steerRate(ctx, row.Event, r, now.UnixMilli())
 	}
 	return nil
 }
 
-// forget closes the row of a room that ended a while ago.
-func (k *keeper) forget(ctx context.Context, row rooms.Room, now time.Time) error {
+// forgetRoom closes the row of a room that ended a while ago.
+func (k *keeper) forgetRoom(ctx context.Context, row rooms.Room, now time.Time) error {
 	since, known := k.ended[row]
 	if !known {
 		k.ended[row] = now
@@ -107,7 +107,7 @@ func (k *keeper) bringRound(ctx context.Context, event int64, r *queue.Record, n
 		return nil
 	}
 	k.begins[event] = now.Add(refetch)
-	signature, err := k.Beacon.fetch(ctx, chain, round)
+	signature, err := k.Beacon.fetchRound(ctx, chain, round)
 	if err != nil {
 		return fmt.Errorf("beacon: %w", err)
 	}
@@ -119,10 +119,10 @@ func (k *keeper) bringRound(ctx context.Context, event int64, r *queue.Record, n
 	return err
 }
 
-// steer sets the rate of a room in which somebody waits: faster by a quarter while the node keeps up with
+// steerRate sets the rate of a room in which somebody waits: faster by a quarter while the node keeps up with
 // its orders, half of it when it does not, and no more than what the stock lasts for, times 1.5, because
 // some who are admitted do not buy. Each change is a fact, so a small one is left out.
-func (k *keeper) steer(ctx context.Context, event int64, r *queue.Record, at int64) error {
+func (k *keeper) steerRate(ctx context.Context, event int64, r *queue.Record, at int64) error {
 	rate := r.Settings.Rate + r.Settings.Rate/4 + 1
 	if k.Busy() {
 		rate = r.Settings.Rate / 2

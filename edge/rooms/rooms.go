@@ -90,8 +90,8 @@ func newRoom(r *queue.Record) *room {
 	return m
 }
 
-// place returns the place of an entry, from 0, or false if it is not known yet.
-func (r *room) place(index uint32) (uint32, bool) {
+// placeOf returns the place of an entry, from 0, or false if it is not known yet.
+func (r *room) placeOf(index uint32) (uint32, bool) {
 	switch {
 	case r.Phase != queue.Ordered.String():
 		return 0, false
@@ -101,11 +101,11 @@ func (r *room) place(index uint32) (uint32, bool) {
 	return index, true
 }
 
-// stands reports whether there is a room.
-func (r *room) stands() bool { return r.Phase != queue.NoRoom.String() }
+// isOpened reports whether there is a room.
+func (r *room) isOpened() bool { return r.Phase != queue.NoRoom.String() }
 
-// state is the room's state as answers show it.
-func (r *room) state(now time.Time) string {
+// stateAt is the room's state as answers show it.
+func (r *room) stateAt(now time.Time) string {
 	switch at := now.UnixMilli(); {
 	case r.Phase == queue.Registering.String() && at < r.Settings.Rules.RegistersFrom:
 		return "announced"

@@ -53,7 +53,7 @@ func (h *Handlers) setQueue(c *route.Call, in *api.SetQueue) (*api.Queue, error)
 	if err := h.Load(c.Context); err != nil {
 		return nil, err
 	}
-	return h.change(c, number, queue.Open{Settings: *settings})
+	return h.changeRoom(c, number, queue.Open{Settings: *settings})
 }
 
 // endQueue ends a room, if there is one.
@@ -65,7 +65,7 @@ func (h *Handlers) endQueue(c *route.Call, number int64) (*api.Queue, error) {
 	if !found {
 		return h.showQueue(c.Context, c.Now, number, newRoom(&queue.Record{Phase: queue.NoRoom.String()}))
 	}
-	v, err := h.change(c, number, queue.End{})
+	v, err := h.changeRoom(c, number, queue.End{})
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +75,8 @@ func (h *Handlers) endQueue(c *route.Call, number int64) (*api.Queue, error) {
 	return v, h.Load(c.Context)
 }
 
-// change sends a command to a room, and shows the room as it is then.
-func (h *Handlers) change(c *route.Call, number int64, cmd engine.Command) (*api.Queue, error) {
+// changeRoom sends a command to a room, and shows the room as it is then.
+func (h *Handlers) changeRoom(c *route.Call, number int64, cmd engine.Command) (*api.Queue, error) {
 	r, err := cluster.AskFor[queue.Record](c.Context, h.Node, engine.QueueRef(number), cmd)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (h *Handlers) changeOwn(c *route.Call, id string, cmd engine.Command) (*api
 	if _, found, err := h.Rooms.Find(c.Context, number); err != nil || !found {
 		return nil, orNoRoom(err)
 	}
-	return h.change(c, number, cmd)
+	return h.changeRoom(c, number, cmd)
 }
 
 var noRoom = &engine.Refusal{Code: engine.NotFound, Message: "The event has no waiting room."}

@@ -64,7 +64,7 @@ func (h *Handlers) joinQueue(c *route.Call, in *api.JoinQueue) (*api.JoinedQueue
 	if err != nil {
 		return nil, err
 	}
-	if !r.stands() {
+	if !r.isOpened() {
 		return nil, engine.Refuse(engine.QueueClosed, queue.NotNow{Reason: "over"})
 	}
 	if in.Party > r.Settings.Rules.PartyMax {
@@ -72,7 +72,7 @@ func (h *Handlers) joinQueue(c *route.Call, in *api.JoinQueue) (*api.JoinedQueue
 			Path: "party", Code: route.IssueMaximum, Message: "must be at most " + strconv.Itoa(r.Settings.Rules.PartyMax) + " in this room",
 		})
 	}
-	class, person, err := h.proven(c, r.Settings.Rules.Proof)
+	class, person, err := h.proveVisitor(c, r.Settings.Rules.Proof)
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +100,8 @@ func (h *Handlers) fillSecret(c *route.Call, e *draw.Entry) {
 	copy(e.Secret[:], name[len(name)-draw.SecretSize:])
 }
 
-// proven says what a caller has proven, and whose entry it is where everybody has one.
-func (h *Handlers) proven(c *route.Call, wanted string) (draw.Class, uint64, error) {
+// proveVisitor says what a caller has proven, and whose entry it is where everybody has one.
+func (h *Handlers) proveVisitor(c *route.Call, wanted string) (draw.Class, uint64, error) {
 	p := &c.Principal
 	if wanted == draw.Classes[draw.ClassNone] {
 		return draw.ClassNone, 0, nil
@@ -121,10 +121,10 @@ func (h *Handlers) proven(c *route.Call, wanted string) (draw.Class, uint64, err
 // showPlace shows where a visitor stands. Whose turn has come begins to be admitted by it.
 func (h *Handlers) showPlace(c *route.Call, number int64, r *room, v *secrets.Visitor) (*api.QueuePlace, error) {
 	p := &queue.Placed{Phase: r.Phase, Draw: r.Draw, Index: v.Index, Place: -1, Served: r.Served}
-	if !r.stands() || r.Draw != v.Draw {
+	if !r.isOpened() || r.Draw != v.Draw {
 		return h.placeView(c.Now, r, v, p), nil
 	}
-	if place, ok := r.place(v.Index); ok {
+	if place, ok := r.placeOf(v.Index); ok {
 		p.Place, p.Admitted = int64(place), place < r.Served
 	}
 	if p.Admitted {
@@ -152,7 +152,7 @@ func (h *Handlers) placeView(now time.Time, r *room, v *secrets.Visitor, p *queu
 	}
 	place, ahead := p.Place+1, max(0, p.Place-int64(p.Served))
 	view.Place, view.Ahead = &place, &ahead
-	if r.stands() && !r.Paused && !p.Admitted {
+	if r.isOpened() && !r.Paused && !p.Admitted {
 		view.Estimate = r.estimate(now, p.Place-int64(p.Served))
 	}
 	return view
@@ -175,10 +175,10 @@ func (r *room) estimate(now time.Time, ahead int64) *api.QueueEstimate {
 // showQueue shows a room as everybody sees it.
 func (h *Handlers) showQueue(ctx context.Context, now time.Time, number int64, r *room) (*api.Queue, error) {
 	v := &api.Queue{
-		EventID: h.Known.PublicID(number), State: r.state(now), Paused: r.Paused, Draining: r.Draining,
+		EventID: h.Known.PublicID(number), State: r.stateAt(now), Paused: r.Paused, Draining: r.Draining,
 		OnSale: []api.QueueStock{},
 	}
-	if !r.stands() {
+	if !r.isOpened() {
 		return v, nil
 	}
 	s, rules := r.Settings, &r.Settings.Rules

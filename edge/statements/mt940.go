@@ -37,12 +37,12 @@ func readMT940(file []byte) (lines []Line, err error) {
 			if err := flush(); err != nil {
 				return nil, err
 			}
-			if last, err = parse61(value, currency); err != nil {
+			if last, err = parseEntry(value, currency); err != nil {
 				return nil, err
 			}
 		case "86":
 			if last != nil {
-				last.Payer, last.Text = parse86(value)
+				last.Payer, last.Text = parseDetails(value)
 			}
 		case "62F", "62M":
 			if err := flush(); err != nil {
@@ -67,8 +67,8 @@ func splitFields(text string) (fields []string) {
 	return fields
 }
 
-// parse61 reads an entry; nil for one that is no money that came in.
-func parse61(value, currency string) (*Line, error) {
+// parseEntry reads an entry; nil for one that is no money that came in.
+func parseEntry(value, currency string) (*Line, error) {
 	m := entry61.FindStringSubmatch(value)
 	if m == nil {
 		return nil, fmt.Errorf("entry %q", clean(value))
@@ -94,9 +94,9 @@ func parse61(value, currency string) (*Line, error) {
 // part86 begins a numbered part of :86:.
 var part86 = regexp.MustCompile(`\?(\d\d)`)
 
-// parse86 reads who paid and what for: from the parts 20 to 29 and 60 to 63, and 32 and 33, or as
+// parseDetails reads who paid and what for: from the parts 20 to 29 and 60 to 63, and 32 and 33, or as
 // plain text.
-func parse86(value string) (payer, text string) {
+func parseDetails(value string) (payer, text string) {
 	value = strings.ReplaceAll(value, "\n", "")
 	at := part86.FindAllStringSubmatchIndex(value, -1)
 	if len(at) == 0 {

@@ -10,8 +10,8 @@ import (
 // digit for a digit, or two of a kind that changed places, never make a valid reference; any other
 // mistake does once in 97 times. What is no letter or digit is left out of the text.
 func Reference(text string) string {
-	body := letters(text)
-	check := 98 - remainder(body+"RF00")
+	body := lettersAndDigits(text)
+	check := 98 - remainderBy97(body+"RF00")
 	return "RF" + string([]byte{byte('0' + check/10), byte('0' + check%10)}) + body
 }
 
@@ -22,7 +22,7 @@ const minBody, maxBody = 17, 21
 // whatever blanks, dashes and small letters the payer or the bank made of them. What stands behind a
 // reference may make a longer one valid by chance, one in 97: whoever asks looks each of them up.
 func FindReferences(text string) (found []string) {
-	text = letters(text)
+	text = lettersAndDigits(text)
 	for at := range text {
 		if !strings.HasPrefix(text[at:], "RF") {
 			continue
@@ -36,8 +36,8 @@ func FindReferences(text string) (found []string) {
 	return found
 }
 
-// letters returns a text's letters A to Z, as capitals, and digits.
-func letters(text string) string {
+// lettersAndDigits returns a text's letters A to Z, as capitals, and digits.
+func lettersAndDigits(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z':
@@ -49,8 +49,8 @@ func letters(text string) string {
 	}, text)
 }
 
-// remainder returns what is left of the number that a text is with A as 10 and Z as 35, divided by 97.
-func remainder(text string) (rest int) {
+// remainderBy97 returns what is left of the number that a text is with A as 10 and Z as 35, divided by 97.
+func remainderBy97(text string) (rest int) {
 	for _, c := range []byte(text) {
 		if c >= 'A' {
 			rest = (rest*100 + int(c-'A') + 10) % 97
@@ -64,9 +64,9 @@ func remainder(text string) (rest int) {
 // ReadIBAN returns an account number (ISO 13616) without its blanks, whether a text looks like one, and
 // whether its check digits are right.
 func ReadIBAN(text string) (iban string, like, valid bool) {
-	iban = letters(text)
+	iban = lettersAndDigits(text)
 	if len(iban) < 15 || len(iban) > 34 || strings.Trim(iban[:2], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" || strings.Trim(iban[2:4], "0123456789") != "" {
 		return iban, false, false
 	}
-	return iban, true, remainder(iban[4:]+iban[:4]) == 1
+	return iban, true, remainderBy97(iban[4:]+iban[:4]) == 1
 }

@@ -132,7 +132,7 @@ const columns = `r.seq, r.org, r.name, r.by_hand, coalesce(r.order_id, '00000000
 FROM receipts r CROSS JOIN LATERAL (
   SELECT coalesce(sum(amount), 0)::bigint AS sum FROM receipts o WHERE o.attempt = r.attempt AND o.fits) came`
 
-func scan(row pgx.CollectableRow) (s State, err error) {
+func scanState(row pgx.CollectableRow) (s State, err error) {
 	r := &s.Receipt
 	err = row.Scan(&r.Seq, &r.Org, &r.Name, &r.ByHand, (*[16]byte)(&r.Order), &r.Attempt, &r.Amount, &r.Currency, &r.Asked, &r.Fits, &r.Day,
 		&r.Payer, &r.Words, &r.Note, &r.Teller, &r.ToldAt, &s.Came, &s.State)
@@ -142,7 +142,7 @@ func scan(row pgx.CollectableRow) (s State, err error) {
 // Named returns the receipts of an organization with some names.
 func (s *Store) Named(ctx context.Context, org int64, names []string) ([]State, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` WHERE r.org = $1 AND r.name = ANY($2)`, org, names) // CollectRows returns its error
-	list, err := pgx.CollectRows(rows, scan)
+	list, err := pgx.CollectRows(rows, scanState)
 	if err != nil {
 		return nil, fmt.Errorf("named receipts: %w", err)
 	}
@@ -155,7 +155,7 @@ func (s *Store) Differing(ctx context.Context, org, before int64, limit int) ([]
 	const find = `SELECT ` + columns + ` WHERE r.org = $1 AND ($2 = 0 OR r.seq < $2)
   AND (r.attempt IS NULL OR NOT r.fits OR came.sum <> r.asked) ORDER BY r.seq DESC LIMIT $3`
 	rows, _ := s.pool.Query(ctx, find, org, before, limit) // as above
-	list, err := pgx.CollectRows(rows, scan)
+	list, err := pgx.CollectRows(rows, scanState)
 	if err != nil {
 		return nil, fmt.Errorf("differing receipts: %w", err)
 	}
@@ -165,7 +165,7 @@ func (s *Store) Differing(ctx context.Context, org, before int64, limit int) ([]
 // Of lists what came for an attempt to pay in its order's currency, the first first.
 func (s *Store) Of(ctx context.Context, attempt string) ([]State, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` WHERE r.attempt = $1 AND r.fits ORDER BY r.seq`, attempt) // as above
-	list, err := pgx.CollectRows(rows, scan)
+	list, err := pgx.CollectRows(rows, scanState)
 	if err != nil {
 		return nil, fmt.Errorf("receipts of an attempt: %w", err)
 	}

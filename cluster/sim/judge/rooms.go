@@ -290,7 +290,7 @@ func (d *roomDraw) takeAdmitted(f *queue.Admitted) error {
 	return nil
 }
 
-// takeBound judges who orders by an admission: one buyer, who is the entry's person if it has one.
+// takeBound judges who orders by an admission: its first buyer, and nobody after that one.
 func (d *roomDraw) takeBound(f *queue.Bound) error {
 	if _, admitted := d.begun[f.Index]; !admitted || f.Person == 0 || d.buyers[f.Index] != 0 {
 		return fmt.Errorf("entry %d is bound to buyer %d, admitted is %t, and its buyer is %d", f.Index, f.Person, admitted, d.buyers[f.Index])

@@ -134,7 +134,7 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 	return n.startIdentity(ctx, people)
 }
 
-// startSweeps starts the areas' tasks of which each runs on one node of the cluster.
+// startSweeps starts the tasks that repeat: each of them runs on one node of the cluster at a time.
 func (n *Node) startSweeps() {
 	n.started(n.cluster.Once("payments", n.areas.Sales.SweepPayments))
 	n.started(n.cluster.Once("refunds", n.areas.Refunds.Sweep))

@@ -246,7 +246,7 @@ func TestCurrenciesAreOneList(t *testing.T) {
 	for i, c := range engine.Currencies {
 		require.EqualValues(t, i+1, c.Number)
 	}
-	for _, v := range []any{api.EventFields{}, api.CreditWallet{}} {
+	for _, v := range []any{api.EventFields{}, api.CreditWallet{}, api.Wallet{}, api.WalletEntry{}} {
 		f, ok := reflect.TypeOf(v).FieldByName("Currency")
 		require.True(t, ok)
 		require.Equal(t, "currency", f.Tag.Get("format"), "%T", v)
