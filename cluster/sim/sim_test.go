@@ -130,6 +130,13 @@ func TestSeedsThatWereRed(t *testing.T) {
 	}
 }
 
+// foundBy are the seeds that find the rarest of the planted bugs. A change of the simulator makes them seeds
+// like any other, and the search takes longer until they are found anew.
+var foundBy = map[bugs.Bug]uint64{
+	bugs.StaleAck: 759, bugs.LosesMoves: 299, bugs.KeptOffer: 61, bugs.FeeFirst: 44, bugs.ForgetsHeld: 38, bugs.ReturnsTwice: 37,
+	bugs.LateProof: 35, bugs.PasserBy: 25, bugs.UTCDates: 23, bugs.OldCode: 22, bugs.DeafWallet: 19,
+}
+
 // TestSimFinds plants bugs that the simulator has to find.
 func TestSimFinds(t *testing.T) {
 	t.Parallel()
@@ -137,7 +144,11 @@ func TestSimFinds(t *testing.T) {
 	for _, bug := range bugs.All {
 		t.Run(string(bug), func(t *testing.T) {
 			t.Parallel()
-			for seed := uint64(1); seed <= most; seed++ {
+			for i := range uint64(most) {
+				seed := i
+				if i == 0 {
+					seed = max(foundBy[bug], 1)
+				}
 				if r := Simulate(seed, bug, nil); r.Err != nil {
 					t.Logf("found by seed %d: %.300s", seed, r.Err)
 					return
