@@ -111,6 +111,8 @@ var Internal = map[string]string{
 	"queue.voided":              "the room is read, not told",
 	"queue.served":              "the room is read, not told",
 	"queue.admitted":            "the room is read, not told",
+	"queue.draining":            "the room is read, not told",
+	"queue.bound":               "the buyer's own doing",
 	"ticket_type.awaited":       "the ledger's word about who waits",
 	"wallet.entered":            "the ledger is read, not told",
 	"wallet.told":               "the ledger is read, not told",

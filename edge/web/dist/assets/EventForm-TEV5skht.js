@@ -1,1 +1,0 @@
-export{t as default}from"./EventForm-DkKC4r84.js";

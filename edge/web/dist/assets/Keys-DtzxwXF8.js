@@ -1,1 +1,0 @@
-export{t as default}from"./Keys-DWk-x5X3.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Papers-C__tW_92.js";

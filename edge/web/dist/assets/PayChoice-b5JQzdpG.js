@@ -1,0 +1,1 @@
+export{t as default}from"./PayChoice-CUlh-9d3.js";

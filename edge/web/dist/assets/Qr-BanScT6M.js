@@ -1,0 +1,1 @@
+export{t as default}from"./Qr-Dk8p2_aG.js";

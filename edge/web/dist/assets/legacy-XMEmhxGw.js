@@ -1,1 +1,0 @@
-import{Pt as e}from"./base-C3__D5Zt.js";e();

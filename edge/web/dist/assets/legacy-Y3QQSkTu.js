@@ -1,0 +1,1 @@
+import{Pt as e}from"./base-CpoDHNPX.js";e();

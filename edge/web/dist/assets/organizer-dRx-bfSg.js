@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-D5fMSkA8.js";import{t as r}from"./session.svelte-W58VvTJm.js";import{A as i}from"./base-C3__D5Zt.js";i(n,{desk:new t(new r),room:e});
