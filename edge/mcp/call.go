@@ -78,7 +78,7 @@ func (s *Server) callTool(ctx context.Context, t *tool, raw []byte) (*sdk.CallTo
 }
 
 // makeRequest makes the request of a tool's arguments. Those that the tool does not know are
-// ignored, as the API does. It is nil when the arguments make none, and wrong says why.
+// ignored: models make some up, and the tool's schema lists those that there are. It is nil when the arguments make none, and wrong says why.
 func (t *tool) makeRequest(args map[string]jsontext.Value) (r *Request, wrong string) {
 	r = &Request{Params: make(map[string]string, len(t.path)), Path: t.op.Path}
 	for _, name := range t.path {

@@ -162,6 +162,9 @@ func describe(op *route.Op) string {
 	if op.Scope != 0 {
 		text += "  \n**Scope:** `" + strings.Join(op.Scope.Names(), "`, `") + "`."
 	}
+	if op.RefusesUnknown() {
+		text += "  \n**Parameters** that are not listed here are refused."
+	}
 	limit := route.Limits[op.Tier]
 	return text + fmt.Sprintf("  \n**Limit:** %d a minute, counted per %s (tier `%s`).", limit.PerMinute, limit.CountedPer, op.Tier)
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +72,8 @@ func (r request) Query(name string) (all [][]byte) {
 	}
 	return all
 }
+
+func (r request) QueryNames() iter.Seq[string] { return maps.Keys(r.query) }
 
 const someID = "0190b6c1-0000-8000-8000-000000000007"
 

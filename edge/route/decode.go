@@ -5,9 +5,11 @@ import (
 	"errors"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -34,6 +36,31 @@ type step struct {
 }
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+// read reads the request of a call into v, a struct of the plan's type, and returns every violation that
+// it finds.
+func (p *plan) read(v reflect.Value, c *Call, src Source) []Issue {
+	issues := p.bind(v, src, c.Body)
+	if c.Op.RefusesUnknown() {
+		issues = p.addUnknown(issues, src)
+	}
+	return issues
+}
+
+// addUnknown adds an issue for each parameter of the query that the plan does not know.
+func (p *plan) addUnknown(issues []Issue, src Source) []Issue {
+	for name := range src.QueryNames() {
+		isKnown := slices.ContainsFunc(p.params, func(known param) bool { return known.in == inQuery && known.name == name })
+		if isKnown || len(issues) >= MaxIssues {
+			continue
+		}
+		if len(name) > maxPath || !utf8.ValidString(name) {
+			name = ""
+		}
+		issues = append(issues, Issue{Path: name, Code: IssueUnsupported, Message: "is no parameter here; there are " + p.query})
+	}
+	return issues
+}
 
 // bind reads a request into v, a struct of the plan's type, and returns every
 // violation that it finds.

@@ -74,7 +74,7 @@ func Bytes[In any](types []string, f func(*Call, *In) (*Content, error)) Handler
 	h.types = types
 	h.serve = func(c *Call, src Source, _ *bytes.Buffer) error {
 		in := new(In)
-		if issues := p.bind(reflect.ValueOf(in).Elem(), src, c.Body); len(issues) > 0 {
+		if issues := p.read(reflect.ValueOf(in).Elem(), c, src); len(issues) > 0 {
 			return Invalid(issues...)
 		}
 		content, err := f(c, in)

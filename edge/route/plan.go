@@ -41,6 +41,7 @@ import (
 // takes any text, percent-encoded (see PathParam).
 type plan struct {
 	params []param
+	query  string  // the names of the parameters of the query, separated by commas
 	body   *object // nil: the operation reads no body
 }
 
@@ -80,6 +81,13 @@ func compile(t reflect.Type) *plan {
 	if len(body.fields) > 0 {
 		p.body = body
 	}
+	var query []string
+	for i := range p.params {
+		if p.params[i].in == inQuery {
+			query = append(query, p.params[i].name)
+		}
+	}
+	p.query = strings.Join(query, ", ")
 	return p
 }
 

@@ -10,6 +10,7 @@ package route
 
 import (
 	"bytes"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -167,6 +168,15 @@ func (f *Freshness) MarkStale() { f.Stale = true }
 // Streams reports whether the operation answers with a stream of events.
 func (op *Op) Streams() bool { return op.Handler.Out == reflect.TypeFor[Events]() }
 
+// RefusesUnknown reports whether the operation refuses parameters of the query that it does not know:
+// a filter that is silently left out shows more than was asked for. Three kinds of reads ignore them:
+// those without parameters, which have nothing to mistake; links that people open, because mail programs
+// and networks lengthen these; and streams, because readers of them add parameters of their own.
+func (op *Op) RefusesUnknown() bool {
+	isLink := op.Auth.Has(QueryToken) || op.Auth.Has(Public) && op.Handler.Types() != nil
+	return !op.Writes() && !isLink && !op.Streams() && op.Handler.plan != nil && op.Handler.plan.query != ""
+}
+
 // Writes reports whether the operation may change something.
 func (op *Op) Writes() bool { return op.Method != "GET" }
 
@@ -229,7 +239,7 @@ func Handle[In, Out any](f func(*Call, *In) (Out, error)) Handler {
 		In: reflect.TypeFor[In](), Out: reflect.TypeFor[Out](), plan: p,
 		serve: func(c *Call, src Source, buf *bytes.Buffer) error {
 			in := new(In)
-			if issues := p.bind(reflect.ValueOf(in).Elem(), src, c.Body); len(issues) > 0 {
+			if issues := p.read(reflect.ValueOf(in).Elem(), c, src); len(issues) > 0 {
 				return Invalid(issues...)
 			}
 			if c.Gate != nil {
@@ -309,6 +319,7 @@ func (h Handler) PathParams() []PathParam {
 type Source interface {
 	Param(name string) (string, bool)
 	Query(name string) [][]byte
+	QueryNames() iter.Seq[string] // of what the query gives a value
 	Header(name string) []byte
 	Part(name string) (string, bool) // a text field beside a file
 }

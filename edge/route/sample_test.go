@@ -2,6 +2,7 @@ package route
 
 import (
 	"bytes"
+	"iter"
 	"testing"
 	"time"
 
@@ -57,10 +58,11 @@ func placeAnOrder(c *Call, in *placeOrder) (*order, error) {
 // nothing is a request without parameters.
 type nothing struct{}
 
-func (nothing) Param(string) (string, bool) { return "", false }
-func (nothing) Query(string) [][]byte       { return nil }
-func (nothing) Header(string) []byte        { return nil }
-func (nothing) Part(string) (string, bool)  { return "", false }
+func (nothing) Param(string) (string, bool)  { return "", false }
+func (nothing) Query(string) [][]byte        { return nil }
+func (nothing) QueryNames() iter.Seq[string] { return func(func(string) bool) {} }
+func (nothing) Header(string) []byte         { return nil }
+func (nothing) Part(string) (string, bool)   { return "", false }
 
 func BenchmarkOrder(b *testing.B) {
 	op := &Op{Method: "POST", Status: 201, Handler: Handle(placeAnOrder)}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net/netip"
 	"net/url"
@@ -578,6 +579,16 @@ func (s source) Param(name string) (string, bool) {
 }
 
 func (s source) Query(name string) [][]byte { return s.ctx.QueryArgs().PeekMulti(name) }
+
+func (s source) QueryNames() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for name, value := range s.ctx.QueryArgs().All() {
+			if len(value) > 0 && !yield(string(name)) {
+				return
+			}
+		}
+	}
+}
 
 func (s source) Header(name string) []byte { return s.ctx.Request.Header.Peek(name) }
 

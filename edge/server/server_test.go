@@ -161,8 +161,8 @@ func TestBodies(t *testing.T) {
 func TestParameters(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)
-	require.Equal(t, 200, c.Do(t, "GET", "/api/v1/events?limit=5&status=draft,on_sale&unknown=1", nil).Status)
-	for _, query := range []string{"limit=0", "limit=x", "limit=1&limit=2", "status=gone", "cursor=%ff", "cursor=%00", "limit=99999999999999999999"} {
+	require.Equal(t, 200, c.Do(t, "GET", "/api/v1/events?limit=5&status=draft,on_sale&unknown=", nil).Status)
+	for _, query := range []string{"unknown=1", "limit=0", "limit=x", "limit=1&limit=2", "status=gone", "cursor=%ff", "cursor=%00", "limit=99999999999999999999"} {
 		res := c.Do(t, "GET", "/api/v1/events?"+query, nil)
 		require.Len(t, res.Issues(t), 1, query)
 	}
