@@ -180,6 +180,11 @@ bin/versitygw: .ci/s3/go.mod .ci/s3/go.sum
 	go -C .ci/s3 build -o ../../$@ github.com/versity/versitygw/cmd/versitygw
 	@touch $@
 
+bin/stripe-mock: .ci/stripe/go.mod .ci/stripe/go.sum
+	@echo "building Stripe's mock for tests"
+	go -C .ci/stripe build -o ../../$@ github.com/stripe/stripe-mock
+	@touch $@
+
 bin/k6: .ci/k6/go.mod .ci/k6/go.sum
 	@echo "building k6 (minutes the first time)"
 	go -C .ci/k6 build -o ../../$@ go.k6.io/k6
