@@ -23,6 +23,7 @@ type cli struct {
 	Migrate  migrateCmd    `cmd:"" help:"Bring the database's schema up to date."`
 	Keys     keysCmd       `cmd:"" help:"The keys that sign access tokens."`
 	Verify   verifyCmd     `cmd:"" help:"Mark an organization as known to the platform."`
+	Transfer transferCmd   `cmd:"" help:"Which organizations are paid by bank transfer."`
 	Status   statusCmd     `cmd:"" help:"Show nodes, journal and followers, from the database alone."`
 	SetAside setAsideCmd   `cmd:"" help:"The facts that a follower could not digest."`
 	Audit    auditCmd      `cmd:"" help:"Replay every stream and check every invariant."`

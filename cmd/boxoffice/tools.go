@@ -103,17 +103,66 @@ func (c *verifyCmd) Run(ctx context.Context) error {
 	}
 	defer done()
 	store := accounts.New(pool)
-	org, err := store.OrganizationNamed(ctx, c.Organization)
+	org, err := findOrganization(ctx, store, c.Organization)
 	if err != nil {
 		return err
-	}
-	if org == nil {
-		return fmt.Errorf("there is no organization %q", c.Organization)
 	}
 	if err := store.Verify(ctx, org.ID); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(os.Stdout, "%s (%s) is verified\n", org.Name, org.Slug)
+	return err
+}
+
+// findOrganization returns the organization of that number, id or slug.
+func findOrganization(ctx context.Context, store *accounts.Store, name string) (*accounts.Organization, error) {
+	org, err := store.OrganizationNamed(ctx, name)
+	if err == nil && org == nil {
+		err = fmt.Errorf("there is no organization %q", name)
+	}
+	return org, err
+}
+
+type transferCmd struct {
+	Allow  allowTransferCmd  `cmd:"" help:"Let an organization be paid to BOXOFFICE_TRANSFER_ACCOUNT, and say itself what has come: what it says is credited to its wallet."`
+	Forbid forbidTransferCmd `cmd:"" help:"Let it no longer. What its buyers still owe can't be marked as paid from then on."`
+}
+
+type allowTransferCmd struct {
+	database
+	Organization string `arg:"" help:"Its number, its id or its slug."`
+}
+
+// Run allows the organization to be paid by bank transfer.
+func (c *allowTransferCmd) Run(ctx context.Context) error {
+	return c.setTransfers(ctx, c.Organization, true, "is paid by bank transfer too")
+}
+
+type forbidTransferCmd struct {
+	database
+	Organization string `arg:"" help:"Its number, its id or its slug."`
+}
+
+// Run forbids the organization to be paid by bank transfer.
+func (c *forbidTransferCmd) Run(ctx context.Context) error {
+	return c.setTransfers(ctx, c.Organization, false, "is not paid by bank transfer")
+}
+
+func (d *database) setTransfers(ctx context.Context, name string, allowed bool, says string) error {
+	pool, done, err := d.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	store := accounts.New(pool)
+	org, err := findOrganization(ctx, store, name)
+	if err != nil {
+		return err
+	}
+	if err := store.AllowTransfers(ctx, org.ID, allowed); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(os.Stdout, "%s (%s) %s\n", org.Name, org.Slug, says)
 	return err
 }
 

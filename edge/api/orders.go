@@ -291,6 +291,7 @@ type BankTransfer struct {
 // ListPayMethods asks how buyers can pay.
 type ListPayMethods struct {
 	Currency string `query:"currency" format:"currency" example:"USD" description:"Only methods that take prices in this currency, by ISO 4217. Left out: all."`
+	EventID  string `query:"eventId" maxLength:"128" description:"Only methods by which orders of this event can be paid, by its UUID or number: its organization may not be one that is paid by transfer."`
 }
 
 // PayMethod is a way to pay that this deployment has an account for.

@@ -238,6 +238,19 @@ func (g *Gateways) Choose(name string) (*Gateway, error) {
 	return nil, &Error{Provider: name, Kind: ErrNotConfigured}
 }
 
+// AllowsTransfers reports whether an organization may be paid by bank transfer, and say what has come.
+func (g *Gateways) AllowsTransfers(ctx context.Context, org int64) (bool, error) {
+	for i := range g.open {
+		if t, ok := g.open[i].Provider.(*transfer); ok {
+			if t.account.Allowed == nil {
+				return true, nil
+			}
+			return t.account.Allowed(ctx, org)
+		}
+	}
+	return false, nil
+}
+
 // Fitting returns the configured providers that take prices in a currency, in the order of
 // Providers; all that are configured if no currency is named.
 func (g *Gateways) Fitting(currency string) []Definition {

@@ -21,6 +21,10 @@ type TransferAccount struct {
 	BIC        string // may be empty
 	Currencies []string
 	Window     time.Duration // an order waits so long; 7 days
+	// Allowed reports whether an organization may be paid by transfer. It is nil if every one may, because
+	// the account is an example's. The others share one real account, and what they say has come there is
+	// credited to them.
+	Allowed func(ctx context.Context, org int64) (bool, error)
 	// Received returns what came for a charge, in its currency.
 	Received func(ctx context.Context, reference string) (receipts.Sum, error)
 }

@@ -158,6 +158,7 @@ func (h *Handlers) orderGroups() []route.Group {
 					ID:          "listPayMethods",
 					Summary:     "List the ways to pay",
 					Description: "For a checkout that lets its buyer choose: the providers that this deployment has accounts with and that take the currency, the one first that an attempt without a name would take. It asks no provider, and whether one answers shows when an attempt is opened.",
+					Errors:      codes{engine.EventNotFound},
 					Handler:     route.Handle(h.listPayMethods),
 				},
 			},

@@ -42,6 +42,11 @@ func (h *Handlers) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error)
 	if err != nil {
 		return nil, err
 	}
+	if provider.Kind == payments.KindTransfer {
+		if err := h.refuseTransferTo(c.Context, o.ID.Event()); err != nil {
+			return nil, err
+		}
+	}
 	if a := openAttempt(o, provider.Name); a == nil || in.PayCurrency != "" && in.PayCurrency != a.Deposit.Currency {
 		price := payments.Price{Amount: o.Total, Currency: o.Currency, PayCurrency: in.PayCurrency}
 		if err := refusePrice(provider.Check(c.Context, price)); err != nil {
@@ -102,11 +107,22 @@ func refusePrice(err error) error {
 }
 
 // listPayMethods lists the providers that a buyer can choose among, all on one page.
-func (h *Handlers) listPayMethods(_ *route.Call, in *api.ListPayMethods) (*api.List[api.PayMethod], error) {
-	fitting := h.Gateways.Fitting(in.Currency)
-	out := &api.List[api.PayMethod]{Items: make([]api.PayMethod, len(fitting))}
-	for i, d := range fitting {
-		out.Items[i] = api.PayMethod{Provider: d.Name, Kind: d.Kind, Currencies: d.Currencies, WindowMinutes: int64(d.Window.Minutes())}
+func (h *Handlers) listPayMethods(c *route.Call, in *api.ListPayMethods) (*api.List[api.PayMethod], error) {
+	transfers := true
+	if in.EventID != "" {
+		_, p, err := h.Pages.FindVisible(c, h.Known, in.EventID)
+		if err != nil {
+			return nil, err
+		}
+		if transfers, err = h.Gateways.AllowsTransfers(c.Context, p.Event.Details.Org); err != nil {
+			return nil, err
+		}
+	}
+	out := &api.List[api.PayMethod]{Items: []api.PayMethod{}}
+	for _, d := range h.Gateways.Fitting(in.Currency) {
+		if d.Kind != payments.KindTransfer || transfers {
+			out.Items = append(out.Items, api.PayMethod{Provider: d.Name, Kind: d.Kind, Currencies: d.Currencies, WindowMinutes: int64(d.Window.Minutes())})
+		}
 	}
 	return out, nil
 }

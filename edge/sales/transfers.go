@@ -49,6 +49,33 @@ func (h *Handlers) transferDue(c *route.Call, o *order.Order, window time.Durati
 	return due, nil
 }
 
+// refuseTransferTo refuses to have an event's orders paid by transfer, unless the operator has allowed that to
+// its organization: for all others the provider is as good as missing.
+func (h *Handlers) refuseTransferTo(ctx context.Context, event int64) error {
+	k, err := h.Known.Find(ctx, event)
+	if err != nil {
+		return err
+	}
+	allowed, err := h.Gateways.AllowsTransfers(ctx, k.Org)
+	if err != nil || allowed {
+		return err
+	}
+	return engine.Refuse(engine.ProviderMissing, nil)
+}
+
+// refuseWord refuses an organization that says what has come to the deployment's account, unless the operator
+// takes its word: it would be credited to the organization.
+func (h *Handlers) refuseWord(ctx context.Context, org int64) error {
+	allowed, err := h.Gateways.AllowsTransfers(ctx, org)
+	if err != nil || allowed {
+		return err
+	}
+	return &engine.Refusal{
+		Code: engine.Forbidden, Message: "The platform has not allowed this organization to be paid by bank transfer.",
+		Details: route.Reason{Reason: "TRANSFERS_NOT_ALLOWED"},
+	}
+}
+
 // transferOf returns the attempt to which an order's transfers belong, which all have one reference: the
 // first that told its buyer where to pay. It is nil if there is none.
 func transferOf(o *order.Order) *order.Attempt {
@@ -70,15 +97,18 @@ func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error)
 	if err != nil {
 		return nil, err
 	}
+	k, err := h.Known.Find(c.Context, id.Event())
+	if err != nil {
+		return nil, err
+	}
+	if err := h.refuseWord(c.Context, k.Org); err != nil {
+		return nil, err
+	}
 	a := transferOf(o)
 	if a == nil {
 		return nil, engine.Refuse(engine.OrderNotPayable, ledger.OrderState{Status: o.Status, Reason: "its buyer has not chosen a transfer"})
 	}
 	amount, err := in.Amount.Minor("amount", o.Currency)
-	if err != nil {
-		return nil, err
-	}
-	k, err := h.Known.Find(c.Context, id.Event())
 	if err != nil {
 		return nil, err
 	}
@@ -181,6 +211,9 @@ const importTime = 5 * time.Second
 func (h *Handlers) importStatement(c *route.Call, in *api.ImportStatement) (*api.ImportedStatement, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
+		return nil, err
+	}
+	if err := h.refuseWord(c.Context, org); err != nil {
 		return nil, err
 	}
 	lines, err := statements.Read(c.Body)

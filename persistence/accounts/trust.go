@@ -29,6 +29,23 @@ func (s *Store) Verify(ctx context.Context, org int64) error {
 	return nil
 }
 
+// AllowTransfers says whether an organization may be paid by bank transfer, and then says itself what has come.
+func (s *Store) AllowTransfers(ctx context.Context, org int64, allowed bool) error {
+	if _, err := s.pool.Exec(ctx, `UPDATE organizations SET transfers = $2 WHERE id = $1`, org, allowed); err != nil {
+		return fmt.Errorf("transfers of organization %d: %w", org, err)
+	}
+	return nil
+}
+
+// TakesTransfers reports whether an organization may be paid by bank transfer.
+func (s *Store) TakesTransfers(ctx context.Context, org int64) (allowed bool, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT transfers FROM organizations WHERE id = $1`, org).Scan(&allowed)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return false, fmt.Errorf("transfers of organization %d: %w", org, err)
+	}
+	return allowed, nil
+}
+
 // ReadTrust reads the trust in an organization. The platform's mark "verified" is worth as
 // much as both.
 func ReadTrust(ctx context.Context, q persistence.Querier, org int64) (t Trust, err error) {

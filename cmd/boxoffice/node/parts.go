@@ -17,6 +17,7 @@ import (
 	"boxoffice/edge/mail"
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/disk"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
@@ -136,7 +137,7 @@ func (n *Node) startPayments(ctx context.Context) error {
 	if n.cfg.BaseURL == "" {
 		n.cfg.BaseURL = "http://" + n.cfg.Listen
 	}
-	accounts := payments.Config{
+	providers := payments.Config{
 		NOWPayments: payments.Account{
 			URL: n.cfg.NOWPaymentsURL, SecretKey: payments.Secret(n.cfg.NOWPaymentsKey), NoticeSecret: payments.Secret(n.cfg.NOWPaymentsSecret),
 			NoticeURL: n.cfg.BaseURL + "/api/v1/payments/webhook/nowpayments",
@@ -153,20 +154,23 @@ func (n *Node) startPayments(ctx context.Context) error {
 		},
 	}
 	var err error
-	if accounts.Transfer, err = n.cfg.transfer(); err != nil {
+	if providers.Transfer, err = n.cfg.transfer(); err != nil {
 		return err
 	}
 	n.receipts = receipts.New(n.pool)
-	accounts.Transfer.Received = n.receipts.Sum
+	providers.Transfer.Received = n.receipts.Sum
+	if n.cfg.TransferAccount != "" { // otherwise it is an example's, and no money comes to it
+		providers.Transfer.Allowed = accounts.New(n.pool).TakesTransfers
+	}
 	if n.cfg.simulated() {
-		accounts.Paystack.SecretKey = SimKey
-		if accounts.Paystack.URL == "" {
-			if err := n.startSimulator(ctx, &accounts); err != nil {
+		providers.Paystack.SecretKey = SimKey
+		if providers.Paystack.URL == "" {
+			if err := n.startSimulator(ctx, &providers); err != nil {
 				return err
 			}
 		}
 	}
-	gateways, err := payments.Open(accounts, n.log)
+	gateways, err := payments.Open(providers, n.log)
 	if err != nil {
 		return err
 	}
@@ -180,7 +184,7 @@ func (n *Node) startPayments(ctx context.Context) error {
 
 // startSimulator starts the node's own payment simulator, which stands in for providers without an
 // account.
-func (n *Node) startSimulator(ctx context.Context, accounts *payments.Config) error {
+func (n *Node) startSimulator(ctx context.Context, providers *payments.Config) error {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.PaysimListen)
 	if err != nil {
 		return fmt.Errorf("BOXOFFICE_PAYSIM_LISTEN: %w", err)
@@ -191,17 +195,17 @@ func (n *Node) startSimulator(ctx context.Context, accounts *payments.Config) er
 	})
 	n.sim.Start(ln)
 	n.started(n.sim.Stop)
-	accounts.Paystack.URL = n.sim.URL()
-	if a := &accounts.NOWPayments; a.SecretKey == "" && slices.Contains(n.cfg.PaysimProviders, "nowpayments") {
+	providers.Paystack.URL = n.sim.URL()
+	if a := &providers.NOWPayments; a.SecretKey == "" && slices.Contains(n.cfg.PaysimProviders, "nowpayments") {
 		a.URL, a.SecretKey, a.NoticeSecret, a.NoticeURL = n.sim.URL()+"/v1", SimKey, SimKey, n.cfg.simulatorHooks("nowpayments")
 	}
-	if a := &accounts.Flutterwave; a.SecretKey == "" && slices.Contains(n.cfg.PaysimProviders, "flutterwave") {
+	if a := &providers.Flutterwave; a.SecretKey == "" && slices.Contains(n.cfg.PaysimProviders, "flutterwave") {
 		a.URL, a.SecretKey, a.NoticeSecret = n.sim.URL()+"/v3", SimKey, SimKey
 	}
-	if a := &accounts.Stripe; a.SecretKey == "" && slices.Contains(n.cfg.PaysimProviders, "stripe") {
+	if a := &providers.Stripe; a.SecretKey == "" && slices.Contains(n.cfg.PaysimProviders, "stripe") {
 		a.URL, a.SecretKey, a.NoticeSecret = n.sim.URL()+"/v1", SimKey, SimKey
 	}
-	if a := &accounts.Mollie; a.SecretKey == "" && slices.Contains(n.cfg.PaysimProviders, "mollie") {
+	if a := &providers.Mollie; a.SecretKey == "" && slices.Contains(n.cfg.PaysimProviders, "mollie") {
 		a.URL, a.SecretKey, a.NoticeURL = n.sim.URL()+"/v2", SimKey, n.cfg.simulatorHooks("mollie")
 	}
 	return nil

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/persistence/accounts"
 )
 
 // byTransfer opens a node whose buyers may transfer money, with a type of tickets whose sale goes on for
@@ -51,6 +53,43 @@ func importLines(s *nodetest.Shop, lines ...string) map[string]int {
 		}
 	}
 	return answer.Data
+}
+
+// TestTransferNeedsTheOperator has an organization say that money has come to the deployment's account, before
+// the operator takes its word, while it is taken, and after.
+func TestTransferNeedsTheOperator(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t, func(c *node.Config) { c.TransferAccount = "Kulturverein Nord e.V.|DE89370400440532013000" })
+	_, ids := s.Sell(nodetest.Object{"startDate": nodetest.Stamp(20 * 24 * time.Hour), "endDate": nodetest.Stamp(21 * 24 * time.Hour)},
+		nodetest.With(nodetest.TypeBody(25, 100), nodetest.Object{"saleEnd": nodetest.Stamp(3 * 24 * time.Hour)}))
+	id, token := s.Place("ada@example.org", ids[0], 1)
+	offered := func() bool {
+		t.Helper()
+		event := s.Order(id, token).Str("eventId")
+		return strings.Contains(fmt.Sprint(s.Call("GET", "/payments/methods?eventId="+event, nil).Is(200, "").Data("items")), "provider:transfer")
+	}
+	paid, statement := "/organizer/orders/"+id+"/paid", "TransferWise ID,Date,Amount,Currency,Payer Name,Payment Reference\n"+line(1, "26.25", "USD", "rent")
+	refused := func() {
+		t.Helper()
+		require.False(t, offered())
+		payWith(s, id, token, nodetest.Object{"provider": "transfer"}).Is(503, "PROVIDER_NOT_CONFIGURED")
+		s.Own("POST", paid, nodetest.Object{"amount": 26.25}).Refused(403, "FORBIDDEN", nodetest.Object{"reason": "TRANSFERS_NOT_ALLOWED"})
+		require.Contains(t, s.Raw("POST", "/organizer/statements", "text/csv", statement, s.Bearer()...).Body, "TRANSFERS_NOT_ALLOWED")
+		require.Equal(t, "pending", s.Order(id, token).Str("status"))
+	}
+	refused()
+
+	people := accounts.New(s.Pool())
+	org, err := strconv.ParseInt(s.Org(), 10, 64)
+	require.NoError(t, err)
+	require.NoError(t, people.AllowTransfers(t.Context(), org, true))
+	require.True(t, offered())
+	payWith(s, id, token, nodetest.Object{"provider": "transfer"}).Is(200, "")
+	require.NoError(t, people.AllowTransfers(t.Context(), org, false))
+	refused()
+	require.NoError(t, people.AllowTransfers(t.Context(), org, true))
+	require.Equal(t, "completed", s.Own("POST", paid, nodetest.Object{"amount": 26.25}).Is(200, "").Str("status"))
+	s.Call("GET", "/payments/methods?eventId="+id, nil).Is(404, "EVENT_NOT_FOUND")
 }
 
 // TestTransferPays has a buyer transfer money, and a statement tell of it, twice.
