@@ -13,6 +13,7 @@ import (
 	"boxoffice/loadtest/bookings"
 	"boxoffice/loadtest/broadcast"
 	"boxoffice/loadtest/contest"
+	"boxoffice/loadtest/room"
 	"boxoffice/loadtest/transfers"
 	"boxoffice/loadtest/waitlist"
 )
@@ -52,4 +53,9 @@ func TestBookingsContest(t *testing.T) {
 
 func TestBroadcastContest(t *testing.T) {
 	runContest(t, broadcast.Run, "--attendees=200", "--rate=20", "--within=30s")
+}
+
+// TestRoomContest lets few come: what a node takes is for another time.
+func TestRoomContest(t *testing.T) {
+	runContest(t, room.Run, "--clients=4", "--phase=1s", "--crowd=1", "--look=2s")
 }

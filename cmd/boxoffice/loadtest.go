@@ -16,6 +16,7 @@ import (
 	"boxoffice/loadtest/money"
 	"boxoffice/loadtest/onsale"
 	"boxoffice/loadtest/poison"
+	"boxoffice/loadtest/room"
 	"boxoffice/loadtest/seats"
 	"boxoffice/loadtest/transfers"
 	"boxoffice/loadtest/waitlist"
@@ -28,6 +29,7 @@ type loadtestCmd struct {
 	Onsale scenario[onsale.Config] `cmd:"" help:"An open-loop rush of buyers, and its audit."`
 	Crash  scenario[crash.Config]  `cmd:"" help:"The same while the node and Postgres are killed."`
 	Logins scenario[logins.Config] `cmd:"" help:"Orders with and without a crowd that logs in."`
+	Room   scenario[room.Config]   `cmd:"" help:"Ten times what the node takes, without a waiting room and through one, and its audit."`
 	Seats  scenario[seats.Config]  `cmd:"" help:"Shoppers after the seats of one house, watched by a crowd, and their audit."`
 	Gates  scenario[gates.Config]  `cmd:"" help:"An evening at many gates that lose their network and the node, and its audit."`
 	Money  scenario[money.Config]  `cmd:"" help:"Payments that go wrong in all ways while the node and Postgres are killed, and the comparison of all books."`
@@ -47,7 +49,7 @@ type loadtestCmd struct {
 
 func newLoadtestCmd() loadtestCmd {
 	return loadtestCmd{
-		Onsale: newScenario(onsale.Run), Crash: newScenario(crash.Run), Logins: newScenario(logins.Run), Seats: newScenario(seats.Run),
+		Onsale: newScenario(onsale.Run), Crash: newScenario(crash.Run), Logins: newScenario(logins.Run), Room: newScenario(room.Run), Seats: newScenario(seats.Run),
 		Facts: newScenario(facts.Run), Poison: newScenario(poison.Run), Chaos: newScenario(chaos.Run), Webhooks: newScenario(webhooks.Run),
 		Viewers: newScenario(seats.RunViewers), Gates: newScenario(gates.Run), Money: newScenario(money.Run),
 		Transfers: newScenario(transfers.Run), Waitlist: newScenario(waitlist.Run),
