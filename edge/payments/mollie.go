@@ -22,7 +22,7 @@ const mollieURL = "https://api.mollie.com/v2"
 
 // mollieCurrencies are those that Mollie takes (https://docs.mollie.com/docs/multicurrency).
 var mollieCurrencies = []string{
-	"AED", "AUD", "BRL", "CAD", "CHF", "CZK", "DKK", "EUR", "GBP", "HKD", "HUF", "ILS", "JPY", "MXN", "MYR", "NOK", "NZD", "PHP", "PLN", "RON", "SEK",
+	"AED", "AUD", "BRL", "CAD", "CHF", "CZK", "DKK", "EUR", "GBP", "HKD", "HUF", "ILS", "ISK", "JPY", "MXN", "MYR", "NOK", "NZD", "PHP", "PLN", "RON", "SEK",
 	"SGD", "THB", "TWD", "USD", "ZAR",
 }
 
