@@ -106,6 +106,18 @@ type DeleteEvent struct {
 	Reason string `json:"reason" maxLength:"2000" example:"The artist is ill." description:"Why it is cancelled, as those who have tickets will read it. Of a draft that is removed nobody is told."`
 }
 
+// PublishedEvent is an event that was published, with what stands in the way of its sale.
+type PublishedEvent struct {
+	Event
+	Warnings []EventWarning `json:"warnings" description:"What the organization should know about the sale; empty if nothing."`
+}
+
+// EventWarning is something that stands in the way of an event's sale.
+type EventWarning struct {
+	Code    string `json:"code" enum:"CURRENCY_NOT_SUPPORTED" example:"CURRENCY_NOT_SUPPORTED" description:"CURRENCY_NOT_SUPPORTED: no payment provider that is configured takes the event's currency, so nobody can pay for it."`
+	Message string `json:"message" description:"The same for people, in English."`
+}
+
 // Deleted says what a delete came to.
 type Deleted struct {
 	Deleted   bool   `json:"deleted" description:"True if it was a draft, and is gone."`

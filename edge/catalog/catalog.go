@@ -8,6 +8,7 @@ import (
 	"boxoffice/cluster"
 	"boxoffice/edge/limit"
 	"boxoffice/edge/live"
+	"boxoffice/edge/payments"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/persistence/courses"
@@ -25,9 +26,11 @@ type Deps struct {
 	Feed    *live.Feed
 	Program *program.Store
 	Courses *courses.Store
-	Events  *numbers.Lease // numbers for new events
-	Types   *numbers.Lease // numbers for new ticket types
-	Texts   *limit.Texts   // changes of texts
+	// Gateways are asked whether anybody takes an event's currency.
+	Gateways *payments.Gateways
+	Events   *numbers.Lease // numbers for new events
+	Types    *numbers.Lease // numbers for new ticket types
+	Texts    *limit.Texts   // changes of texts
 	// LimitsScale multiplies the bound of drafts.
 	LimitsScale float64
 	// CheckFiles refuses a request that names a file which the organization does not have.

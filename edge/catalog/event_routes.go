@@ -58,7 +58,7 @@ func (h *Handlers) eventRoutes() []route.Op {
 					Path:        "/{id}/publish",
 					ID:          "publishEvent",
 					Summary:     "Publish an event",
-					Description: "For the organization: the public finds the event from now on, unless it is private, and can buy once a sale begins; it needs a ticket type. From then on it moves by itself to on_sale, sold_out, in_progress and completed; publishing what is live changes nothing.",
+					Description: "For the organization: the public finds the event from now on, unless it is private, and can buy once a sale begins; it needs a ticket type. From then on it moves by itself to on_sale, sold_out, in_progress and completed; publishing what is live changes nothing. warnings says whether no payment provider takes its currency.",
 					Errors:      codes{engine.EventNotFound, engine.InvalidTransition, engine.CourseIncomplete},
 					Handler:     route.Handle(h.publishEvent),
 				},

@@ -410,8 +410,26 @@ func eventSlug(title string, number int64) string {
 	return cmp.Or(strings.Trim(b.String(), "-"), "event") + "-" + strconv.FormatInt(number, 36)
 }
 
-func (h *Handlers) publishEvent(c *route.Call, in *api.ByID) (*api.Event, error) {
-	return h.move(c, in.ID, event.Move{To: event.StatusPublished, Live: true})
+func (h *Handlers) publishEvent(c *route.Call, in *api.ByID) (*api.PublishedEvent, error) {
+	e, err := h.move(c, in.ID, event.Move{To: event.StatusPublished, Live: true})
+	if err != nil {
+		return nil, err
+	}
+	out := &api.PublishedEvent{Event: *e, Warnings: []api.EventWarning{}}
+	_, known, err := h.Known.ReadID(c.Context, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	fitting, err := h.Gateways.Fitting(c.Context, e.Currency, known.Org)
+	if err != nil {
+		return nil, err
+	}
+	if len(fitting) == 0 {
+		out.Warnings = append(out.Warnings, api.EventWarning{
+			Code: string(engine.CurrencyNotSupported), Message: "No payment provider here takes " + e.Currency + ": only what is free can be ordered.",
+		})
+	}
+	return out, nil
 }
 
 func (h *Handlers) unpublishEvent(c *route.Call, in *api.ByID) (*api.Event, error) {

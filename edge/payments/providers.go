@@ -251,16 +251,24 @@ func (g *Gateways) AllowsTransfers(ctx context.Context, org int64) (bool, error)
 	return false, nil
 }
 
-// Fitting returns the configured providers that take prices in a currency, in the order of
-// Providers; all that are configured if no currency is named.
-func (g *Gateways) Fitting(currency string) []Definition {
+// Fitting returns the configured providers that take prices in a currency for an organization, in the order
+// of Providers. Without a currency, or without an organization (0), it does not ask for that.
+func (g *Gateways) Fitting(ctx context.Context, currency string, org int64) ([]Definition, error) {
+	transfers := true
+	if org != 0 {
+		var err error
+		if transfers, err = g.AllowsTransfers(ctx, org); err != nil {
+			return nil, err
+		}
+	}
 	fitting := make([]Definition, 0, len(g.open))
 	for i := range g.open {
-		if d := g.open[i].Definition; currency == "" || slices.Contains(d.Currencies, currency) {
+		d := g.open[i].Definition
+		if (currency == "" || slices.Contains(d.Currencies, currency)) && (d.Kind != KindTransfer || transfers) {
 			fitting = append(fitting, d)
 		}
 	}
-	return fitting
+	return fitting, nil
 }
 
 // Coins returns the crypto currencies that a buyer may pay with. The error may be ErrNotConfigured.

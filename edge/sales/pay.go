@@ -108,21 +108,21 @@ func refusePrice(err error) error {
 
 // listPayMethods lists the providers that a buyer can choose among, all on one page.
 func (h *Handlers) listPayMethods(c *route.Call, in *api.ListPayMethods) (*api.List[api.PayMethod], error) {
-	transfers := true
+	var org int64
 	if in.EventID != "" {
 		_, p, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 		if err != nil {
 			return nil, err
 		}
-		if transfers, err = h.Gateways.AllowsTransfers(c.Context, p.Event.Details.Org); err != nil {
-			return nil, err
-		}
+		org = p.Event.Details.Org
 	}
-	out := &api.List[api.PayMethod]{Items: []api.PayMethod{}}
-	for _, d := range h.Gateways.Fitting(in.Currency) {
-		if d.Kind != payments.KindTransfer || transfers {
-			out.Items = append(out.Items, api.PayMethod{Provider: d.Name, Kind: d.Kind, Currencies: d.Currencies, WindowMinutes: int64(d.Window.Minutes())})
-		}
+	fitting, err := h.Gateways.Fitting(c.Context, in.Currency, org)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.List[api.PayMethod]{Items: make([]api.PayMethod, len(fitting))}
+	for i, d := range fitting {
+		out.Items[i] = api.PayMethod{Provider: d.Name, Kind: d.Kind, Currencies: d.Currencies, WindowMinutes: int64(d.Window.Minutes())}
 	}
 	return out, nil
 }

@@ -140,3 +140,20 @@ func TestAmountsFitTheirCurrency(t *testing.T) {
 		require.Equal(t, want.off, o.Str("discount"))
 	}
 }
+
+// TestPublishingWarns tells an organizer that nobody takes the currency of an event, which is published all
+// the same.
+func TestPublishingWarns(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t, inCurrencies)
+	for currency, want := range map[string]string{"KWD": "CURRENCY_NOT_SUPPORTED", "EUR": ""} {
+		event := s.Draft(nodetest.Object{"currency": currency})
+		s.Own("POST", "/organizer/events/"+event+"/tickets", nodetest.TypeBody(5, 10)).Is(201, "")
+		published := s.Own("POST", "/organizer/events/"+event+"/publish", nil).Is(200, "")
+		require.Len(t, published.Data("warnings"), len(want)/len("CURRENCY_NOT_SUPPORTED"), currency)
+		if want != "" {
+			require.Equal(t, want, published.Str("warnings.0.code"))
+		}
+		require.Equal(t, "published", published.Str("status"))
+	}
+}
