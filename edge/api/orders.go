@@ -285,6 +285,7 @@ type BankTransfer struct {
 	Amount    string `json:"amount" example:"47.25" description:"How much to transfer, as a decimal; what is less pays for nothing."`
 	Currency  string `json:"currency" example:"EUR" description:"The currency, by ISO 4217."`
 	Reference string `json:"reference" example:"RF18SG2F9CX9JAZBDDGS9Z" description:"What to write as the reference (ISO 11649), with or without blanks: the transfer is known by it alone."`
+	QR        string `json:"qr,omitzero" description:"What a QR code says from which banking apps fill in the transfer (GiroCode, EPC069-12); of euros to an IBAN alone."`
 	DueAt     Time   `json:"dueAt" description:"Until when the money has to be there, for the order waits no longer."`
 }
 

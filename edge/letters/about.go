@@ -71,7 +71,7 @@ func describeWhole(e *mail.Event, o *order.Order) {
 
 // writeAbout makes a mail about an order that is not its confirmation. Moments in it are on the clocks
 // of a zone.
-func (h *Writer) writeAbout(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) (*mail.Message, error) {
+func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) (*mail.Message, error) {
 	switch l.Template { //nolint:exhaustive // the mails that don't list what was bought
 	case mailqueue.TransferOffered:
 		// Browsers send the part of a link behind # to no server, so it appears in no log.
@@ -88,6 +88,8 @@ func (h *Writer) writeAbout(l *mailqueue.Mail, o *order.Order, to mail.Envelope,
 		return written(mail.TransferRevoked(to, l.From, e), nil)
 	case mailqueue.PaymentSeen:
 		return writePayment(l, o, to, about, e, zone), nil
+	case mailqueue.BankTransfer:
+		return h.writeBankTransfer(ctx, l, o, to, about, e, zone)
 	case mailqueue.OrderCancelled:
 		return written(mail.OrderCancelled(to, about, e), nil)
 	case mailqueue.TicketRescheduled:

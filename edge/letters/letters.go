@@ -122,7 +122,7 @@ func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, e
 			return nil, err
 		}
 		return written(mail.WebhookDisabled(to, l.Organization, l.Endpoint, strconv.FormatInt(l.Webhook, 10), l.Gone), nil)
-	case mailqueue.OrderConfirmation, mailqueue.AttendeeTickets, mailqueue.PaymentSeen, mailqueue.TransferOffered, mailqueue.TransferTaken, mailqueue.TransferRevoked,
+	case mailqueue.OrderConfirmation, mailqueue.AttendeeTickets, mailqueue.PaymentSeen, mailqueue.BankTransfer, mailqueue.TransferOffered, mailqueue.TransferTaken, mailqueue.TransferRevoked,
 		mailqueue.OrderCancelled, mailqueue.TicketRescheduled,
 		mailqueue.RefundRequested, mailqueue.RefundDenied, mailqueue.RefundDue, mailqueue.RefundProcessed:
 		return h.writeOrder(ctx, l, to)
@@ -240,7 +240,7 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	if err := h.describe(ctx, e, l, o, p); err != nil {
 		return nil, err
 	}
-	return h.writeAbout(l, o, to, &about, e, p.Event.Details.Timezone)
+	return h.writeAbout(ctx, l, o, to, &about, e, p.Event.Details.Timezone)
 }
 
 // admitOrder reports whether a letter about an order is still due, and counts its mail if nobody
@@ -277,7 +277,7 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 		unpaid = o.Client == 0 // a buyer hears of the money in any case
 	case mailqueue.TicketRescheduled:
 		to, unpaid = o.OwnerOf(l.Ticket).Email, o.Client == 0
-	case mailqueue.OrderCancelled:
+	case mailqueue.OrderCancelled, mailqueue.BankTransfer:
 		unpaid = true // this mail is counted even if the order was paid
 	default:
 		return true, nil
@@ -602,6 +602,11 @@ func (h *Writer) EventMail(t *event.Details, e *readmodel.Event, organizer strin
 		m.Start, m.End, m.Doors = clockOf(t.StartAt, t.Timezone), clockOf(t.EndAt, t.Timezone), clockOf(t.DoorsAt, t.Timezone)
 	}
 	return m
+}
+
+// Moment writes a moment in English, on the clocks of a zone.
+func Moment(ms int64, zone string) string {
+	return clockOf(ms, zone).Format("2 January 2006, 15:04 MST")
 }
 
 // clockOf converts unix milliseconds into a time in a zone; 0 becomes the zero time.

@@ -1,9 +1,11 @@
 package letters
 
 import (
+	"context"
 	"math/big"
 	"slices"
 	"strings"
+	"time"
 
 	"boxoffice/edge/mail"
 	"boxoffice/engine/order"
@@ -37,4 +39,30 @@ func missingCoins(d *order.Deposit) string {
 	}
 	text := asked.Sub(asked, arrived).FloatString(18)
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}
+
+// beforeEnd is how long before an order ends its buyer is told that the transfer for it has not come.
+const beforeEnd = 48 * time.Hour
+
+// writeBankTransfer makes the mail about the bank transfer that an order waits for, and queues the one that
+// reminds of it. It returns nil when the order does not wait for it any more.
+func (h *Writer) writeBankTransfer(ctx context.Context, l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) (*mail.Message, error) {
+	i := slices.IndexFunc(o.Attempts, func(a order.Attempt) bool { return a.IsTransfer() })
+	if i < 0 || !o.Unpaid() {
+		return nil, nil //nolint:nilnil // there is nothing to say
+	}
+	later := mailqueue.Mail{
+		Template: l.Template, Subject: o.ID.String() + "/" + mailqueue.Reminder, Order: l.Order, Reason: mailqueue.Reminder,
+		NotBefore: o.ExpiresAt - beforeEnd.Milliseconds(),
+	}
+	if l.Reason == "" && later.NotBefore > time.Now().UnixMilli() {
+		if err := h.Mail.Add(ctx, later); err != nil {
+			return nil, err
+		}
+	}
+	d := &o.Attempts[i].Deposit
+	account := order.ParseBankAccount(d.Address)
+	return written(mail.BankTransfer(to, about, e, mail.Transfer{
+		Holder: account.Holder, Account: account.Number, BIC: account.BIC, Amount: mail.Money{Amount: d.Amount, Currency: o.Currency}, Reference: d.ExtraID,
+	}, clockOf(o.ExpiresAt, zone), l.Reason == mailqueue.Reminder), nil)
 }

@@ -68,6 +68,7 @@ func poisoned(t testing.TB, text string, l Language) map[string]Message {
 		"transfer_offered": TransferOffered(to(), text, "https://tickets.example.org/transfer#a", e),
 		"transfer_taken":   TransferTaken(to(), text, o, e), "transfer_revoked": TransferRevoked(to(), text, e),
 		"payment_seen": PaymentSeen(to(), o, e, Coins{Ticker: text, Asked: "2"}, e.Start), "payment_seen.short": PaymentSeen(to(), o, e, Coins{Ticker: text, Arrived: "1", Asked: "2", Missing: "1"}, e.Start),
+		"bank_transfer":   BankTransfer(to(), o, e, Transfer{text, text, text, Money{"5.00", "EUR"}, "RF18"}, e.Start, false),
 		"order_cancelled": OrderCancelled(to(), o, e), "order_withdrawn": OrderWithdrawn(to(), o, e, Money{"5.00", "USD"}, 1, e.Start), "refund_due": RefundDue(to(), o, e, Back{Amount: Money{"5.00", "USD"}, Reason: "late"}), "refund_processed": RefundProcessed(to(), o, e, Back{Amount: Money{"5.00", "USD"}, Reason: "granted"}),
 		"ticket_rescheduled": TicketRescheduled(to(), o, e),
 		"refund_requested":   RefundRequested(to(), o, e, Money{"5.00", "USD"}), "refund_denied": RefundDenied(to(), o, e, Money{"5.00", "USD"}, text),

@@ -150,6 +150,9 @@ func (p *product) addPaid(t testing.TB, to func() Envelope, out map[string]Messa
 	until := berlin(t, "2026-03-05 20:00")
 	part, entire := Money{"26.25", "USD"}, Money{"52.50", "USD"}
 	out["payment_seen"] = PaymentSeen(to(), o, all, Coins{Ticker: "BTC", Arrived: "0", Asked: "0.00105"}, until)
+	account := Transfer{"Kulturverein Nord e.V.", "DE89370400440532013000", "COBADEFFXXX", Money{"52.50", "USD"}, "RF18SG2F9CX9JAZBDDGS9Z"}
+	out["bank_transfer"] = BankTransfer(to(), o, all, account, until, false)
+	out["bank_transfer.reminder"] = BankTransfer(to(), o, all, account, until, true)
 	out["payment_seen.short"] = PaymentSeen(to(), o, all, Coins{Ticker: "BTC", Arrived: "0.0005", Asked: "0.00105", Missing: "0.00055"}, until)
 	out["refund_requested"] = RefundRequested(to(), o, one, part)
 	out["refund_denied"] = RefundDenied(to(), o, one, part, "")

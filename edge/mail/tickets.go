@@ -207,6 +207,23 @@ func PaymentSeen(to Envelope, o *Order, e *Event, c Coins, until time.Time) Mess
 	})
 }
 
+// Transfer is a transfer to a bank account, which pays an order.
+type Transfer struct {
+	Holder, Account, BIC string // the BIC may be ""
+	Amount               Money
+	Reference            string
+}
+
+// BankTransfer tells a buyer where to transfer the money for an order, and until when; or, as a
+// reminder, that it has not come and that the order is about to end.
+func BankTransfer(to Envelope, o *Order, e *Event, t Transfer, until time.Time, reminder bool) Message {
+	w := to.words()
+	return compose("bank_transfer", to, values{
+		"Event": e.shown(w), "Number": o.Number, "URL": o.URL, "Until": w.showMoment(until), "Reminder": reminder,
+		"Holder": label(t.Holder), "Account": label(t.Account), "BIC": label(t.BIC), "Amount": w.showMoney(t.Amount), "Reference": t.Reference,
+	})
+}
+
 // OrderCancelled tells a buyer that an order has ended without tickets.
 func OrderCancelled(to Envelope, o *Order, e *Event) Message {
 	return compose("order_cancelled", to, values{"Event": e.shown(to.words()), "Number": o.Number, "URL": o.URL})

@@ -57,6 +57,7 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, no
 		Live: "/o/" + order.String() + "#" + url.Values{"token": {token}}.Encode(),
 	}
 	out.Notices = h.noticesOf(o, v, e)
+	out.Transfer = pageTransfer(o, v, p.Event.Details.Timezone)
 	from = min(max(from, 0), len(v.Tickets))
 	shown := v.Tickets[from:min(from+orderPageTickets, len(v.Tickets))]
 	for i := range shown {
@@ -98,6 +99,20 @@ func (h *Handlers) noticesOf(o *order.Order, v *api.Order, e *mail.Event) (notic
 		notices = append(notices, "Refund of "+r.Amount+" "+r.Currency+": "+r.Status+".")
 	}
 	return notices
+}
+
+// pageTransfer is the bank transfer that an order waits for, with its moments on the clocks of a zone; nil if
+// it waits for none.
+func pageTransfer(o *order.Order, v *api.Order, zone string) *web.OrderTransfer {
+	i := slices.IndexFunc(v.Payments, func(p api.Payment) bool { return p.Transfer != nil })
+	if i < 0 || !o.Unpaid() {
+		return nil
+	}
+	t := v.Payments[i].Transfer
+	return &web.OrderTransfer{
+		Holder: t.Holder, Account: t.Account, BIC: t.BIC, Amount: t.Amount + " " + t.Currency, Reference: t.Reference,
+		Until: letters.Moment(o.ExpiresAt, zone), GiroCode: t.QR,
+	}
 }
 
 // pageLines are the lines of an order; those of a completed one of which the buyer still has tickets

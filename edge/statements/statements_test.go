@@ -128,3 +128,14 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestGiroCode writes the guideline's lines, and none for what it has no code for.
+func TestGiroCode(t *testing.T) {
+	t.Parallel()
+	const iban, reference = "DE89370400440532013000", "RF18539007547034"
+	require.Equal(t, "BCD\n002\n1\nSCT\nCOBADEFFXXX\nMüller GmbH\n"+iban+"\nEUR26.25\n\n"+reference,
+		GiroCode("Müller GmbH", iban, "COBADEFFXXX", "26.25", reference))
+	require.Empty(t, GiroCode("A", "12345678", "", "26.25", reference), "no IBAN")
+	require.Empty(t, GiroCode("A", "DE89370400440532013001", "", "26.25", reference), "wrong check digits")
+	require.Empty(t, GiroCode(strings.Repeat("ä", 71), iban, "", "26.25", reference), "the name is too long")
+}

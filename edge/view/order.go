@@ -7,6 +7,7 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
+	"boxoffice/edge/statements"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/keeper"
@@ -78,10 +79,7 @@ func Deposit(o *order.Order, a *order.Attempt) api.Deposit {
 	case d.Address == "":
 		return api.Deposit{}
 	case a.IsTransfer():
-		to := order.ParseBankAccount(d.Address)
-		return api.Deposit{Transfer: &api.BankTransfer{
-			Holder: to.Holder, Account: to.Number, BIC: to.BIC, Amount: d.Amount, Currency: o.Currency, Reference: d.ExtraID, DueAt: api.At(o.ExpiresAt),
-		}}
+		return api.Deposit{Transfer: transfer(o, d)}
 	}
 	extra := route.Null[string]()
 	if d.ExtraID != "" {
@@ -95,6 +93,17 @@ func Deposit(o *order.Order, a *order.Attempt) api.Deposit {
 		PayAddress: d.Address, PayAmount: d.Amount, PayCurrency: d.Currency, Network: d.Network, PayinExtraID: extra,
 		ValidUntil: api.At(d.ValidUntil), Arrived: arrived,
 	}
+}
+
+func transfer(o *order.Order, d *order.Deposit) *api.BankTransfer {
+	to := order.ParseBankAccount(d.Address)
+	t := &api.BankTransfer{
+		Holder: to.Holder, Account: to.Number, BIC: to.BIC, Amount: d.Amount, Currency: o.Currency, Reference: d.ExtraID, DueAt: api.At(o.ExpiresAt),
+	}
+	if o.Currency == "EUR" {
+		t.QR = statements.GiroCode(to.Holder, to.Number, to.BIC, d.Amount, d.ExtraID)
+	}
+	return t
 }
 
 // Refund is the i-th of an order's refunds.

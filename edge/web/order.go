@@ -18,7 +18,8 @@ type Order struct {
 	Returned           bool
 	Number, Status     string
 	Title, When, Where string
-	Notices            []string // what has happened to it, and what can be done
+	Notices            []string       // what has happened to it, and what can be done
+	Transfer           *OrderTransfer // the bank transfer that it waits for, or nil
 	Lines              []OrderLine
 	Fees, Total        string
 	Tickets            []OrderTicket
@@ -33,6 +34,13 @@ type OrderLine struct {
 	Price      string // of one; "" for nothing
 	Link, Note string // where it is delivered
 	When       string // what it would book, until there are tickets
+}
+
+// OrderTransfer is the bank transfer that an order waits for.
+type OrderTransfer struct {
+	Holder, Account, BIC, Amount, Reference string // the BIC may be ""
+	Until                                   string
+	GiroCode                                string // what a banking app reads of it; "" for none
 }
 
 // OrderTicket is a ticket of an order. One that no gate admits has neither Payload
@@ -74,23 +82,41 @@ func (p *OrderPage) Write(w io.Writer, o *Order) error {
 		if t.Payload == "" {
 			continue
 		}
-		code, err := qr.Encode(t.Payload, qr.M)
+		picture, err := drawCode(t.Payload)
 		if err != nil {
 			return fmt.Errorf("web: QR of a ticket: %w", err)
 		}
-		tickets[i].QR = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(code.PNG())) //nolint:gosec // our own picture
+		tickets[i].QR = picture
 		rotates = true
+	}
+	var giro template.URL
+	if t := o.Transfer; t != nil && t.GiroCode != "" {
+		picture, err := drawCode(t.GiroCode)
+		if err != nil {
+			return fmt.Errorf("web: QR of a transfer: %w", err)
+		}
+		giro = picture
 	}
 	err := orderPage.Execute(w, struct {
 		*Order
 		Tickets []shown
+		Giro    template.URL
 		Rotates bool
-		Waits   bool // for a payment: the page looks again
+		Waits   bool // for a payment that takes minutes: the page looks again
 		Style   string
 		Frame   template.HTML
-	}{o, tickets, rotates, o.Status == "pending" || o.Status == "processing", p.style, frame})
+	}{o, tickets, giro, rotates, o.Transfer == nil && (o.Status == "pending" || o.Status == "processing"), p.style, frame})
 	if err != nil {
 		return fmt.Errorf("web: page of an order: %w", err)
 	}
 	return nil
+}
+
+// drawCode draws a QR code as a picture that stands in the page itself.
+func drawCode(text string) (template.URL, error) {
+	code, err := qr.Encode(text, qr.M)
+	if err != nil {
+		return "", err
+	}
+	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(code.PNG())), nil //nolint:gosec // our own picture
 }

@@ -39,6 +39,13 @@ var rules = tableOf(
 		// order has only one mail.
 		return b.addMailAbout(f.ID.String()+"/"+f.Status, f.At, Mail{Template: PaymentSeen, Order: f.ID.String(), Reason: f.Status})
 	}),
+	on(func(_ context.Context, b *batch, f *order.PaymentOpened, _ source) error {
+		if f.Deposit == nil || f.Deposit.Network != order.NetworkBank {
+			return nil // the buyer is on the provider's page, or looks at the address for coins
+		}
+		// All transfers for an order go to one account with one reference.
+		return b.addMailAbout(f.ID.String(), f.At, Mail{Template: BankTransfer, Order: f.ID.String()})
+	}),
 	on(func(_ context.Context, b *batch, f *order.Ended, of source) error {
 		if f.Status != order.StatusCancelled {
 			return nil // nobody waits for an order that was abandoned
@@ -132,7 +139,7 @@ var rules = tableOf(
 var silent = []engine.Fact{
 	(*event.Removed)(nil), // a draft, for which nobody has tickets
 	(*event.Offered)(nil), (*order.Created)(nil), (*ledger.OrderClosed)(nil),
-	(*order.PaymentBegun)(nil), (*order.PaymentOpened)(nil),
+	(*order.PaymentBegun)(nil),
 	(*ledger.OrderRecalled)(nil), (*order.RefundReturned)(nil), (*order.RescheduleSettled)(nil),
 	(*proceeds.Cleared)(nil), (*event.PersonErased)(nil), (*order.Erased)(nil),
 	(*waitlist.Claimed)(nil), (*waitlist.CalledFact)(nil), (*waitlist.SetFact)(nil),

@@ -45,6 +45,11 @@ func TestFacts(t *testing.T) {
 			&order.PaymentReported{ID: third, Reference: "coin", Status: order.AttemptUnderpaid, Arrived: "0.1", At: w.at()},
 			&order.PaymentReported{ID: third, Reference: "coin", Status: order.AttemptSucceeded, Arrived: "0.2", At: w.at()},
 		),
+		w.happen(
+			&order.PaymentOpened{ID: third, Reference: "coin", Deposit: &order.Deposit{Address: "bc1", Network: "btc"}, At: w.at()},
+			&order.PaymentOpened{ID: third, Reference: "bank-1", Deposit: &order.Deposit{Address: "A|B|", Network: order.NetworkBank}, At: w.at()},
+			&order.PaymentOpened{ID: third, Reference: "bank-2", Deposit: &order.Deposit{Address: "A|B|", Network: order.NetworkBank}, At: w.at()},
+		),
 		w.happen(&admission.CheckedIn{Ticket: 1, At: w.at()}, &event.Moved{From: event.StatusOnSale, To: event.StatusSoldOut, At: w.at()}),
 	)
 	want := []Mail{
@@ -54,6 +59,7 @@ func TestFacts(t *testing.T) {
 		{Template: RefundProcessed, Order: first.String()},
 		{Template: PaymentSeen, Order: third.String(), Reason: order.AttemptProcessing},
 		{Template: PaymentSeen, Order: third.String(), Reason: order.AttemptUnderpaid},
+		{Template: BankTransfer, Order: third.String()},
 	}
 	same := func() {
 		t.Helper()

@@ -37,6 +37,7 @@ const (
 	WaitlistOffered   Template = "waitlist_offered"
 	WaitlistExpired   Template = "waitlist_expired"
 	PaymentSeen       Template = "payment_seen"
+	BankTransfer      Template = "bank_transfer"
 	OrderCancelled    Template = "order_cancelled"
 	RefundRequested   Template = "refund_requested"
 	RefundDenied      Template = "refund_denied"
@@ -49,6 +50,9 @@ const (
 	EventPublished    Template = "event_published"
 	Broadcast         Template = "broadcast"
 )
+
+// Reminder is the Reason of a BankTransfer whose money has not come yet.
+const Reminder = "reminder"
 
 // Granted is the Reason of money that goes back because somebody has granted it; the order's Refund
 // says more. Other reasons are for money that goes back without a request.
@@ -102,6 +106,7 @@ var table = map[Template]terms{
 	WaitlistOffered:   {promptQueue, moneyNext, 24 * time.Hour},
 	WaitlistExpired:   {orderQueue, moneyNext, 24 * time.Hour},
 	PaymentSeen:       {orderQueue, moneyNext, 24 * time.Hour},
+	BankTransfer:      {orderQueue, moneyNext, 24 * time.Hour},
 	OrderCancelled:    {orderQueue, moneyNext, 24 * time.Hour},
 	RefundRequested:   {orderQueue, moneyNext, 24 * time.Hour},
 	RefundDenied:      {orderQueue, moneyNext, 24 * time.Hour},
@@ -126,6 +131,8 @@ type Mail struct {
 	// Queued is when the mail was queued. It is set when Send is called.
 	Queued time.Time `json:"-"`
 	end    time.Time // of the mail's life
+	// NotBefore is when the mail is sent, in unix milliseconds, and its life begins; 0: at once.
+	NotBefore int64 `json:"notBefore,omitzero"`
 
 	To   string `json:"to,omitzero"` // bare address; "": the order's buyer
 	Name string `json:"name,omitzero"`

@@ -138,7 +138,11 @@ func (o *Queue) AddIn(ctx context.Context, tx pgx.Tx, mails ...Mail) error {
 		l := &mails[i]
 		if l.Subject == "" || fresh[l.ID] {
 			delete(fresh, l.ID) // two mails of one call have the same Subject
-			jobs = append(jobs, river.InsertManyParams{Args: *l})
+			job := river.InsertManyParams{Args: *l}
+			if l.NotBefore != 0 {
+				job.InsertOpts = &river.InsertOpts{ScheduledAt: time.UnixMilli(l.NotBefore)}
+			}
+			jobs = append(jobs, job)
 		}
 	}
 	return o.insert(ctx, tx, jobs)
@@ -182,7 +186,7 @@ type waiting struct {
 	prompt int // prompt mails that a worker could send now: what a cap holds up is in nobody's way
 }
 
-// count is how many mails wait or are being sent, as of a moment ago. One caller at a time counts;
+// count is how many mails wait or are being sent, as of a moment ago, without those whose day has not come. One caller at a time counts;
 // the others use the last count.
 func (o *Queue) count(ctx context.Context) (waiting, error) {
 	if last, fresh := o.lastCount(); fresh {
@@ -190,7 +194,8 @@ func (o *Queue) count(ctx context.Context) (waiting, error) {
 	}
 	const count = `
 SELECT count(*), count(*) FILTER (WHERE queue = $3 AND scheduled_at <= now()) FROM river_job
-WHERE state IN ('available', 'running', 'retryable', 'scheduled') AND queue = ANY($1) AND kind = $2`
+WHERE state IN ('available', 'running', 'retryable', 'scheduled') AND queue = ANY($1) AND kind = $2
+  AND scheduled_at < now() + interval '1 day'`
 	ctx, cancel := context.WithTimeout(ctx, countTime)
 	defer cancel()
 	var now waiting

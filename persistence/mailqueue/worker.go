@@ -88,7 +88,7 @@ func pause(job *river.Job[Mail]) time.Duration { return pauses[min(job.Attempt, 
 func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 	l := &job.Args
 	l.Queued = job.CreatedAt
-	l.end = job.CreatedAt.Add(table[l.Template].life)
+	l.end = time.UnixMilli(max(job.CreatedAt.UnixMilli(), l.NotBefore)).Add(table[l.Template].life)
 	if time.Now().After(l.end) { // the process before this one died, or no worker ran
 		return c.drop(ctx, job, errors.New("too late"))
 	}

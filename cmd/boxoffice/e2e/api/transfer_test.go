@@ -186,3 +186,39 @@ VALUES ($1, 'line/1', false, $2::uuid, $3, 2625, 'USD', 2625, true, now(), '', '
 	require.NoError(t, err)
 	s.Becomes("completed", s.Status(id, token))
 }
+
+// TestMailOfTransfer has a buyer hear by mail where to transfer money, and once more before the order ends,
+// but not of what is paid by then.
+func TestMailOfTransfer(t *testing.T) {
+	t.Parallel()
+	s, kinds := byTransfer(t)
+	began := time.Now()
+	_, _, told := transferred(s, kinds[0], "ada@example.org")
+	m := s.Mail(t, "ada@example.org", "bank_transfer", began)
+	require.Contains(t, m.Subject, "How to pay for")
+	for _, said := range []string{"Boxoffice Test", "DE89370400440532013000", "COBADEFFXXX", "26.25 USD", told.Str("transfer.reference")} {
+		require.Contains(t, m.Text, said)
+	}
+	bob, token, _ := transferred(s, kinds[0], "bob@example.org")
+	s.Mail(t, "bob@example.org", "bank_transfer", began)
+	s.Own("POST", "/organizer/orders/"+bob+"/paid", nodetest.Object{"amount": 26.25}).Is(200, "")
+	require.Equal(t, "completed", s.Order(bob, token).Str("status"))
+
+	t.Log("two days before the end")
+	due := func() string {
+		return count(s, `river_job WHERE kind = 'mail' AND state = 'scheduled' AND scheduled_at > now() + interval '23 hours' AND scheduled_at < now() + interval '24 hours'`)
+	}
+	s.Becomes("2", due)
+	_, err := s.Pool().Exec(t.Context(), `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE kind = 'mail' AND state = 'scheduled'`)
+	require.NoError(t, err)
+	s.Mailed()
+	list, err := s.Mailbox().List(100)
+	require.NoError(t, err)
+	subjects := map[string]int{}
+	for _, m := range list {
+		if m.Kind == "bank_transfer" {
+			subjects[m.To+" "+strings.Fields(m.Subject)[0]]++
+		}
+	}
+	require.Equal(t, map[string]int{"ada@example.org How": 1, "ada@example.org Your": 1, "bob@example.org How": 1}, subjects)
+}

@@ -50,6 +50,13 @@ const words = {
     coin: 'Münze', none: (currency) => `In ${currency} lässt sich gerade nichts zahlen. Frage bitte den Veranstalter.`, on: (network) => `Nur im Netz ${network}: Was in einem anderen gesendet wird, ist verloren.`,
     memo: 'Mit diesem Vermerk (memo, tag)', arrived: (have, of, coin) => `${have} von ${of} ${coin} sind da.`, address: 'QR-Code der Adresse', other: 'Anders zahlen', timeLeft: 'Zeit zum Zahlen',
   },
+  transfer: {
+    title: 'Überweisung', hint: (days) => `auf das Konto des Veranstalters, binnen ${days === 1 ? 'eines Tages' : `${days} Tagen`}; die Karten kommen, wenn das Geld da ist`,
+    todo: 'Bitte überweise das Geld', todoHint: (until) => `Deine Karten bleiben dir bis ${until}: Bis dahin muss das Geld da sein.`,
+    holder: 'Kontoinhaber', account: 'IBAN oder Konto', bic: 'BIC', amount: 'Betrag', reference: 'Verwendungszweck', copy: 'Kopieren', copied: 'Kopiert',
+    alone: 'Schreibe nur diesen Verwendungszweck: An ihm erkennen wir deine Überweisung.', qr: 'QR-Code der Überweisung', qrHint: 'Die meisten Banking-Apps lesen diesen Code (GiroCode) und füllen die Überweisung aus.',
+    part: (have, of) => `${have} von ${of} sind da. Bitte überweise den Rest mit demselben Verwendungszweck.`, after: 'Schon überwiesen? Dann ist nichts mehr zu tun. Eine Überweisung dauert ein, zwei Tage, und wir schicken dir die Karten.',
+  },
   order: {
     number: (n) => `Bestellung ${n}`, loading: 'Deine Bestellung wird gesucht', done: 'Deine Karten', doneHint: (mail) => `Die Karten gehen auch an ${mail}.`, print: 'Drucken', door: 'Türcode', row: 'Reihe', seat: 'Platz',
     noKey: 'Öffne die Bestellung über den Link in unserer Mail', noKeyHint: 'Dieser Browser hat nicht, was diese Bestellung öffnet. Die Mail, die wir nach der Bestellung schicken, enthält den Link. Hast du gerade anderswo gezahlt, so zählt die Zahlung; die Mail kommt in wenigen Minuten.',

@@ -50,6 +50,13 @@ const words = {
     coin: 'Coin', none: (currency: string) => `Nothing can be paid in ${currency} at the moment. Please ask the organizer.`, on: (network: string) => `Only on the network ${network}: what is sent on another is lost.`,
     memo: 'With this memo or tag', arrived: (have: string, of: string, coin: string) => `${have} of ${of} ${coin} have arrived.`, address: 'QR code of the address', other: 'Pay otherwise', timeLeft: 'Time left to pay',
   },
+  transfer: {
+    title: 'Bank transfer', hint: (days: number) => `to the organizer’s account, within ${days} ${days === 1 ? 'day' : 'days'}; the tickets come when the money is there`,
+    todo: 'Please transfer the money', todoHint: (until: string) => `Your tickets are kept until ${until}: by then the money must be there.`,
+    holder: 'Account holder', account: 'IBAN or account', bic: 'BIC', amount: 'Amount', reference: 'Reference', copy: 'Copy', copied: 'Copied',
+    alone: 'Write the reference and nothing else: your transfer is known by it.', qr: 'QR code of the transfer', qrHint: 'Most banking apps read this code (GiroCode) and fill the transfer in.',
+    part: (have: string, of: string) => `${have} of ${of} have come. Please transfer the rest with the same reference.`, after: 'You have transferred it? Then there is nothing more to do. A transfer takes a day or two, and we mail you the tickets.',
+  },
   order: {
     number: (n: string) => `Order ${n}`, loading: 'Looking up your order', done: 'Your tickets', doneHint: (mail: string) => `We mail them to ${mail} too.`, print: 'Print', door: 'Door code', row: 'Row', seat: 'Seat',
     noKey: 'Open your order by the link in our mail', noKeyHint: 'This browser does not have what opens this order. The mail that we send when an order is complete has a link that does. If you have just paid elsewhere, the payment counts; the mail comes within minutes.',

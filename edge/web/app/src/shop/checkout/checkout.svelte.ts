@@ -153,7 +153,7 @@ export class Checkout {
         keep(`open:${order.eventId}`, order.id);
         // Back from the provider leads to the order, not to a form that would order again.
         history.replaceState(null, '', `/o/${order.id}`);
-        const at = await (async () => pay(order.id, order.accessToken!, this.choice ?? await firstMethod(order.currency)))().catch(() => null);
+        const at = await (async () => pay(order.id, order.accessToken!, this.choice ?? await firstMethod(order.currency, order.eventId)))().catch(() => null);
         if (!at?.authorizationUrl) location.reload(); // the order's page says how to go on
         return;
       }

@@ -16,7 +16,7 @@ export class OrderState {
   event = $state.raw<Schemas['Event'] | null>(null);
   error = $state.raw<unknown>(null);
   /** attempt is the attempt to pay that is open, the newest of them; null without one. */
-  readonly attempt = $derived(this.order?.payments.findLast((p) => p.status === 'pending' || p.status === 'processing') ?? null);
+  readonly attempt = $derived(this.order?.payments.findLast((p) => p.status === 'pending' || p.status === 'processing' || p.status === 'underpaid' && p.transfer) ?? null);
   busy = $state(false);
   #slow = $state(false);
   #tries = 0;
@@ -43,7 +43,7 @@ export class OrderState {
       case 'cancelled': return 'cancelled';
       case 'refunded': return 'refunded';
       default: {
-        if (this.attempt) return this.#slow ? 'slow' : 'checking';
+        if (this.attempt) return this.#slow && !this.attempt.transfer ? 'slow' : 'checking';
         return o.payments.length ? 'failed' : 'unpaid';
       }
     }

@@ -1,1 +1,0 @@
-export{t as default}from"./EventForm-CCdvY_6w.js";

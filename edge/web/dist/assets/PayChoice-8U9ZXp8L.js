@@ -1,0 +1,1 @@
+export{t as default}from"./PayChoice-Cz7nBl1e.js";

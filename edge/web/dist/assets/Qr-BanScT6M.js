@@ -1,1 +1,0 @@
-export{t as default}from"./Qr-Dk8p2_aG.js";

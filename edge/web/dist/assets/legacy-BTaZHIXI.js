@@ -1,0 +1,1 @@
+import{Pt as e}from"./base-BKGqa-5Y.js";e();

@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-BefljCcj.js";import{t as r}from"./session.svelte-Iu_eoFwG.js";import{A as i}from"./base-CpoDHNPX.js";i(n,{desk:new t(new r),room:e});

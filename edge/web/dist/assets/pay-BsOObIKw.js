@@ -1,1 +1,0 @@
-export{r as pay}from"./pay-DqbaGc33.js";
