@@ -26,6 +26,15 @@ func (h *Writer) KeptLanguage(c *route.Call) string {
 	return ""
 }
 
+// ReaderLanguage is the language of what is written for the reader of an order who asks for it: the one
+// that the request prefers, as in Accept-Language, else the one of the order's letters.
+func (h *Writer) ReaderLanguage(ctx context.Context, preferred string, o *order.Order) (mail.Language, error) {
+	if l, ok := mail.ReadLanguage(preferred); ok {
+		return l, nil
+	}
+	return h.languageOf(ctx, o.Email, o.Language)
+}
+
 // languageOf is the language in which somebody reads mails: that of the account, if it names one,
 // else the first that is known of those in which somebody has asked, else the deployment's.
 func (h *Writer) languageOf(ctx context.Context, email string, asked ...string) (mail.Language, error) {

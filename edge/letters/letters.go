@@ -324,7 +324,7 @@ func (h *Writer) addLinks(m *mail.Order, e *mail.Event, id engine.OrderID) {
 	if e.Hall && !e.RotatingOnly {
 		m.PDF = under + "/tickets.pdf?token=" + token
 	}
-	if e.Calendar() != nil {
+	if e.Calendar(h.Language) != nil {
 		m.ICS = under + "/calendar.ics?token=" + token
 	}
 }
@@ -638,9 +638,6 @@ func money(minor int64, currency string) (m mail.Money) {
 }
 
 // Amount is money as pages show it; "" for nothing.
-func Amount(minor int64, currency string) string {
-	if minor == 0 {
-		return ""
-	}
-	return view.Decimal(minor, currency) + " " + currency
+func Amount(minor int64, currency string, l mail.Language) string {
+	return money(minor, currency).In(l)
 }

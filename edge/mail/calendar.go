@@ -26,8 +26,8 @@ type Visit struct {
 	Cancelled  bool // its tickets admit nobody any more
 }
 
-// When is the visit's time in words, in English, on the clocks of its place.
-func (v Visit) When() string { return v.show(&english) }
+// When is the visit's time in words, on the clocks of its place.
+func (v Visit) When(l Language) string { return v.show(wordsOf[l]) }
 
 func (v Visit) show(w *words) string {
 	if v.AllDay {
@@ -49,7 +49,7 @@ func (v Visit) shown(w *words) string {
 // Calendar is the calendar file of the event, or of its booked visits; nil if it takes place at no
 // time of its own. Because the file carries the event's id and revision, a calendar takes a later
 // file as a change of the same event, and removes what is cancelled.
-func (e *Event) Calendar() *Calendar { return e.calendar(&english) }
+func (e *Event) Calendar(l Language) *Calendar { return e.calendar(wordsOf[l]) }
 
 func (e *Event) calendar(w *words) *Calendar {
 	visits := e.Visits

@@ -61,6 +61,9 @@ type Money struct {
 	Currency string // ISO 4217
 }
 
+// In writes the amount as a language does; "" for no money.
+func (m Money) In(l Language) string { return wordsOf[l].showMoney(m) }
+
 // words are the words of a language that Go puts together. What a mail says stands in the templates.
 type words struct {
 	printer    *message.Printer

@@ -55,6 +55,11 @@ func (t *Item) show(w *words) string {
 	return label(t.Type)
 }
 
+// Seat says which seat a ticket is for; "" if it is for none.
+func Seat(l Language, section, row, seat string) string {
+	return wordsOf[l].showSeat(section, row, seat)
+}
+
 // showSeat says which seat a ticket is for; "" if it is for none.
 func (w *words) showSeat(section, row, seat string) string {
 	if seat = label(seat); seat == "" {
@@ -372,9 +377,11 @@ func (e *Event) shown(w *words) values {
 	return v
 }
 
-// When is the event's time in its own time zone, in English, or what is booked of it; "" if it has no
-// time of its own.
-func (e *Event) When() string { return e.showTime(&english, Visit.When) }
+// When is the event's time in its own time zone, or what is booked of it; "" if it has no time of its
+// own.
+func (e *Event) When(l Language) string {
+	return e.showTime(wordsOf[l], func(v Visit) string { return v.When(l) })
+}
 
 func (e *Event) showTime(w *words, visit func(Visit) string) string {
 	if len(e.Visits) > 0 {
@@ -390,8 +397,8 @@ func (e *Event) showTime(w *words, visit func(Visit) string) string {
 	return w.showSpan(e.Start, e.End)
 }
 
-// Where is the event's place, in English; "" if it has none.
-func (e *Event) Where() string { return e.showPlace(&english) }
+// Where is the event's place; "" if it has none.
+func (e *Event) Where(l Language) string { return e.showPlace(wordsOf[l]) }
 
 func (e *Event) showPlace(w *words) string {
 	var parts []string

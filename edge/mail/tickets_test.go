@@ -81,7 +81,7 @@ func TestCalendar(t *testing.T) {
 		require.NoError(t, err)
 		e.End, err = time.ParseInLocation("2006-01-02 15:04", c.end, zone)
 		require.NoError(t, err)
-		file := e.Calendar()
+		file := e.Calendar(English)
 		cal, err := ics.ParseCalendar(bytes.NewReader(file.Body))
 		require.NoError(t, err)
 		require.Len(t, cal.Events(), 1)
@@ -118,8 +118,8 @@ func TestHourThatComesTwice(t *testing.T) {
 			require.NoError(t, err)
 			*to = at.In(zone)
 		}
-		require.Contains(t, e.When(), c.words)
-		cal, err := ics.ParseCalendar(bytes.NewReader(e.Calendar().Body))
+		require.Contains(t, e.When(English), c.words)
+		cal, err := ics.ParseCalendar(bytes.NewReader(e.Calendar(English).Body))
 		require.NoError(t, err)
 		got := cal.Events()[0]
 		require.Equal(t, c.file, got.GetProperty(ics.ComponentPropertyDtStart).Value+" "+got.GetProperty(ics.ComponentPropertyDtEnd).Value, c.start)
@@ -172,7 +172,7 @@ var typed = []string{
 // entry but ours.
 func TestHostile(t *testing.T) {
 	t.Parallel()
-	clean := lines(t, concert(t).Calendar())
+	clean := lines(t, concert(t).Calendar(English))
 	for _, text := range typed {
 		c, _ := capture(t)
 		for _, m := range with(t, text) {

@@ -3,10 +3,10 @@ package sales
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -28,9 +28,10 @@ const orderPageTickets = 50
 // orderPageOp is what the page of an order does, for what judges by operations.
 var orderPageOp = route.Op{ID: "orderPage", Method: fasthttp.MethodGet, Auth: route.OrderToken, Tier: route.TierPublic}
 
-// OrderPage is what people see who open the link to an order that was mailed.
-func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, now time.Time) (*web.Order, error) {
-	order, err := engine.ParseID(id)
+// OrderPage is what people see who open the link to an order that was mailed, in the first of languages
+// (as in Accept-Language) that we have.
+func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, languages string, now time.Time) (*web.Order, error) {
+	number, err := engine.ParseID(id)
 	if err != nil {
 		return nil, &engine.Refusal{Code: engine.OrderNotFound}
 	}
@@ -41,7 +42,7 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, no
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.Pages.Event(ctx, order.Event())
+	p, err := h.Pages.Event(ctx, number.Event())
 	if err != nil {
 		return nil, err
 	}
@@ -49,81 +50,85 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, no
 	if err != nil {
 		return nil, err
 	}
+	l, err := h.Letters.ReaderLanguage(ctx, languages, o)
+	if err != nil {
+		return nil, err
+	}
+	words := web.OrderWordsIn(l == mail.German)
 	e := h.Letters.EventMail(p.Event.Details, &p.Event, p.Org.Name)
 	e.Visits = h.Letters.Visits(o, p)
 	out := &web.Order{
-		Number: v.OrderNumber, Status: strings.ReplaceAll(v.Status, "_", " "), Title: e.Title, When: e.When(), Where: e.Where(),
-		Lines: h.pageLines(o, p), Fees: letters.Amount(o.Fees, o.Currency), Total: letters.Amount(o.Total, o.Currency),
-		Live: "/o/" + order.String() + "#" + url.Values{"token": {token}}.Encode(),
+		German: l == mail.German, Number: v.OrderNumber, Status: cmp.Or(words.OrderOf[v.Status], v.Status), Waits: v.Status == order.StatusPending || v.Status == order.StatusProcessing,
+		Title: e.Title, When: e.When(l), Where: e.Where(l),
+		Lines: h.pageLines(o, p, l), Fees: letters.Amount(o.Fees, o.Currency, l), Total: letters.Amount(o.Total, o.Currency, l),
+		Live: "/o/" + number.String() + "#" + url.Values{"token": {token}}.Encode(),
 	}
-	out.Notices = h.noticesOf(o, v, e)
-	out.Transfer = pageTransfer(o, v, p.Event.Details.Timezone)
+	out.Notices = h.noticesOf(o, v, e, l)
+	out.Transfer = pageTransfer(o, v, p.Event.Details.Timezone, l)
+	out.Waits = out.Waits && out.Transfer == nil
 	from = min(max(from, 0), len(v.Tickets))
 	shown := v.Tickets[from:min(from+orderPageTickets, len(v.Tickets))]
 	for i := range shown {
-		t := pageTicket(&shown[i], e.Hall && !e.Cancelled)
+		t := pageTicket(&shown[i], e.Hall && !e.Cancelled, l)
 		if visit := h.Letters.VisitOf(o, o.FirstTicket+uint32(from+i), p); visit != nil { //nolint:gosec // an order's ticket
-			t.When = visit.When()
+			t.When = visit.When(l)
 		}
 		out.Tickets = append(out.Tickets, t)
 	}
 	if next := from + len(shown); next < len(v.Tickets) {
-		out.More = "/orders/" + order.String() + "?" + url.Values{"token": {token}, "from": {strconv.Itoa(next)}}.Encode()
+		out.More = "/orders/" + number.String() + "?" + url.Values{"token": {token}, "from": {strconv.Itoa(next)}}.Encode()
 	}
 	return out, nil
 }
 
 // noticesOf are what has happened to an order since it was placed, and what its buyer can do: each a
 // paragraph.
-func (h *Handlers) noticesOf(o *order.Order, v *api.Order, e *mail.Event) (notices []string) {
-	switch o.Status {
-	case order.StatusCancelled, order.StatusExpired, order.StatusFailed:
-		notices = append(notices, "This order is "+o.Status+". It has no tickets. If money of yours arrives for it, it goes back to you.")
-	case order.StatusRefunded:
-		notices = append(notices, "This order was refunded.")
-	case order.StatusPartiallyRefunded:
-		notices = append(notices, "A part of this order was refunded.")
+func (h *Handlers) noticesOf(o *order.Order, v *api.Order, e *mail.Event, l mail.Language) (notices []string) {
+	words := web.OrderWordsIn(l == mail.German)
+	if said := words.NoticeOf[o.Status]; said != "" {
+		notices = append(notices, said)
 	}
 	if o.Sold() && o.IsAllGivenBack() {
-		notices = append(notices, "Its tickets admit nobody any more.")
+		notices = append(notices, words.AdmitsNobody)
 	}
 	if e.Cancelled {
-		notices = append(notices, e.Title+" is cancelled: it does not take place, and no ticket of it admits anybody.")
+		notices = append(notices, fmt.Sprintf(words.Cancelled, e.Title))
 		mayAsk := func(t api.Ticket) bool { return t.RefundEligible != nil && *t.RefundEligible }
 		if o.Total > 0 && slices.ContainsFunc(v.Tickets, mayAsk) {
-			notices = append(notices, "You may ask for your money back, whatever the terms said when you bought: sign in with the address of this order and ask for the refund of each ticket, at "+h.Letters.RefundsURL()+". What goes back by itself needs no request.")
+			notices = append(notices, fmt.Sprintf(words.AskMoney, h.Letters.RefundsURL()))
 		}
 	}
 	for i := range v.Refunds {
 		r := &v.Refunds[i]
-		notices = append(notices, "Refund of "+r.Amount+" "+r.Currency+": "+r.Status+".")
+		amount := mail.Money{Amount: string(r.Amount), Currency: r.Currency}
+		notices = append(notices, fmt.Sprintf(words.Refund, amount.In(l), cmp.Or(words.RefundOf[r.Status], r.Status)))
 	}
 	return notices
 }
 
 // pageTransfer is the bank transfer that an order waits for, with its moments on the clocks of a zone; nil if
 // it waits for none.
-func pageTransfer(o *order.Order, v *api.Order, zone string) *web.OrderTransfer {
+func pageTransfer(o *order.Order, v *api.Order, zone string, l mail.Language) *web.OrderTransfer {
 	i := slices.IndexFunc(v.Payments, func(p api.Payment) bool { return p.Transfer != nil })
 	if i < 0 || !o.Unpaid() {
 		return nil
 	}
 	t := v.Payments[i].Transfer
 	return &web.OrderTransfer{
-		Holder: t.Holder, Account: t.Account, BIC: t.BIC, Amount: t.Amount + " " + t.Currency, Reference: t.Reference,
+		Holder: t.Holder, Account: t.Account, BIC: t.BIC, Amount: mail.Money{Amount: t.Amount, Currency: t.Currency}.In(l), Reference: t.Reference,
 		Until: letters.Moment(o.ExpiresAt, zone), GiroCode: t.QR,
 	}
 }
 
 // pageLines are the lines of an order; those of a completed one of which the buyer still has tickets
 // say where they are delivered.
-func (h *Handlers) pageLines(o *order.Order, p *live.Page) []web.OrderLine {
+func (h *Handlers) pageLines(o *order.Order, p *live.Page, language mail.Language) []web.OrderLine {
 	lines := make([]web.OrderLine, len(o.Lines))
 	for i := range o.Lines {
 		l := &o.Lines[i]
-		lines[i] = web.OrderLine{Name: l.Name, Quantity: l.Quantity, Price: letters.Amount(l.UnitPrice, o.Currency)}
+		lines[i] = web.OrderLine{Name: l.Name, Quantity: l.Quantity, Price: letters.Amount(l.UnitPrice, o.Currency, language)}
 		if l.Visit != nil && !o.Sold() {
-			lines[i].When = h.Letters.VisitMail(o, l.Visit, p).When()
+			lines[i].When = h.Letters.VisitMail(o, l.Visit, p).When(language)
 		}
 		t := slices.IndexFunc(p.Types, func(t readmodel.TicketType) bool { return t.Ref.ID == l.Type })
 		if t >= 0 && o.Status == order.StatusCompleted && o.OwnsOfLine(i) {
@@ -134,19 +139,13 @@ func (h *Handlers) pageLines(o *order.Order, p *live.Page) []web.OrderLine {
 }
 
 // pageTicket is a ticket as the page shows it; with what admits it, if a gate does.
-func pageTicket(t *api.Ticket, gated bool) web.OrderTicket {
-	v := web.OrderTicket{Type: t.TierName, Status: strings.ReplaceAll(t.Status, "_", " ")}
+func pageTicket(t *api.Ticket, gated bool, l mail.Language) web.OrderTicket {
+	v := web.OrderTicket{Type: t.TierName, Status: cmp.Or(web.OrderWordsIn(l == mail.German).TicketOf[t.Status], t.Status)}
 	if t.Holder != nil && t.Holder.Name != nil {
 		v.Holder = *t.Holder.Name
 	}
 	if s := t.Seat; s != nil {
-		var parts []string
-		for _, part := range []struct{ word, text string }{{"", s.Section}, {"row ", s.Row}, {"seat ", cmp.Or(s.Label, s.ID)}} {
-			if part.text != "" {
-				parts = append(parts, part.word+part.text)
-			}
-		}
-		v.Seat = strings.Join(parts, ", ")
+		v.Seat = mail.Seat(l, s.Section, s.Row, cmp.Or(s.Label, s.ID))
 	}
 	if gated && t.Status == "issued" {
 		v.Payload, v.Short = t.QR, t.ShortCode

@@ -45,6 +45,10 @@ func (h *Handlers) printTickets(c *route.Call, in *api.PrintTickets) (*route.Con
 	if err != nil {
 		return nil, err
 	}
+	l, err := h.Letters.ReaderLanguage(c.Context, c.Languages, o)
+	if err != nil {
+		return nil, err
+	}
 	var sheets []*api.Ticket
 	for i := range v.Tickets {
 		t := &v.Tickets[i]
@@ -64,12 +68,12 @@ func (h *Handlers) printTickets(c *route.Call, in *api.PrintTickets) (*route.Con
 			return nil, err
 		}
 		serial, _ := codes.FromTicketID(id)
-		s := sheet{ticket: t, event: h.Letters.EventMail(p.Event.Details, &p.Event, p.Org.Name), number: v.OrderNumber}
+		s := sheet{language: l, ticket: t, event: h.Letters.EventMail(p.Event.Details, &p.Event, p.Org.Name), number: v.OrderNumber}
 		if visit := h.Letters.VisitOf(o, serial, p); visit != nil {
 			s.event.Visits = []mail.Visit{*visit}
 		}
 		if s.event.Cancelled {
-			s.over = "Cancelled: it does not take place, and this ticket admits nobody."
+			s.over = s.words().over
 		} else if s.event.Hall && !s.event.RotatingOnly {
 			s.code, s.short = codes.Printed(serial, o.HolderOf(serial).Version), t.ShortCode
 		} else if s.event.Hall {
@@ -92,7 +96,11 @@ func (h *Handlers) getCalendar(c *route.Call, in *api.OrderByToken) (*route.Cont
 	if err != nil {
 		return nil, err
 	}
-	file := h.Letters.OrderEvent(o, p).Calendar()
+	l, err := h.Letters.ReaderLanguage(c.Context, c.Languages, o)
+	if err != nil {
+		return nil, err
+	}
+	file := h.Letters.OrderEvent(o, p).Calendar(l)
 	if file == nil {
 		return nil, &engine.Refusal{Code: engine.NotFound, Message: "The order is for no date."}
 	}
@@ -129,6 +137,7 @@ func tagOf(file []byte) string {
 
 // sheet is a ticket on paper.
 type sheet struct {
+	language    mail.Language
 	ticket      *api.Ticket
 	event       *mail.Event
 	number      string // of the order
@@ -137,17 +146,36 @@ type sheet struct {
 	over        string // why the ticket admits nobody; "" of one that does
 }
 
+// sheetWords are the words of a ticket on paper in one language.
+type sheetWords struct {
+	when, where, ticket, holder, section, row, seat, organizer, order string
+	door, live, over                                                  string
+}
+
+var sheetTexts = map[mail.Language]*sheetWords{
+	mail.English: {
+		"When", "Where", "Ticket", "Holder", "Section", "Row", "Seat", "Organizer", "Order",
+		"Door code", "The door takes no code on paper. Show the live ticket of your order: ", "Cancelled: it does not take place, and this ticket admits nobody.",
+	},
+	mail.German: {
+		"Wann", "Wo", "Karte", "Für", "Bereich", "Reihe", "Platz", "Veranstalter", "Bestellung",
+		"Türcode", "Der Einlass nimmt keinen Code auf Papier. Zeige die Karte in deiner Bestellung: ", "Abgesagt: Es findet nicht statt, und diese Karte gilt für niemanden.",
+	},
+}
+
+func (s *sheet) words() *sheetWords { return sheetTexts[s.language] }
+
 // rows are what the ticket says of itself, each with its word.
 func (s *sheet) rows() [][2]string {
-	t := s.ticket
-	rows := [][2]string{{"When", s.event.When()}, {"Where", s.event.Where()}, {"Ticket", t.TierName}}
+	t, w := s.ticket, s.words()
+	rows := [][2]string{{w.when, s.event.When(s.language)}, {w.where, s.event.Where(s.language)}, {w.ticket, t.TierName}}
 	if t.Holder != nil && t.Holder.Name != nil {
-		rows = append(rows, [2]string{"Holder", *t.Holder.Name})
+		rows = append(rows, [2]string{w.holder, *t.Holder.Name})
 	}
 	if at := t.Seat; at != nil {
-		rows = append(rows, [2]string{"Section", at.Section}, [2]string{"Row", at.Row}, [2]string{"Seat", cmp.Or(at.Label, at.ID)})
+		rows = append(rows, [2]string{w.section, at.Section}, [2]string{w.row, at.Row}, [2]string{w.seat, cmp.Or(at.Label, at.ID)})
 	}
-	return append(rows, [2]string{"Organizer", s.event.Organizer}, [2]string{"Order", s.number})
+	return append(rows, [2]string{w.organizer, s.event.Organizer}, [2]string{w.order, s.number})
 }
 
 // How a ticket's page is written.
@@ -177,7 +205,7 @@ func (s *sheet) print(pdf *paper.Paper) error {
 	y += 8
 	if s.code == "" {
 		if s.live != "" {
-			pdf.Write("The door takes no code on paper. Show the live ticket of your order: "+s.live, sheetMargin, y, width, sheetText)
+			pdf.Write(s.words().live+s.live, sheetMargin, y, width, sheetText)
 		}
 		return nil
 	}
@@ -185,7 +213,7 @@ func (s *sheet) print(pdf *paper.Paper) error {
 		return err
 	}
 	y += sheetCode + 4
-	pdf.Write("Door code", sheetMargin, y+2, words, sheetWord)
+	pdf.Write(s.words().door, sheetMargin, y+2, words, sheetWord)
 	pdf.Write(s.short, sheetMargin+words, y, width-words, sheetShort)
 	return nil
 }

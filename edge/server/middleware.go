@@ -382,8 +382,8 @@ func (s *Server) readAndPerform(ctx *fasthttp.RequestCtx, x *exchange, o *operat
 	} else if call.Body, err = readBody(ctx, o.op); err != nil {
 		return err
 	}
-	if languages := ctx.Request.Header.Peek(fasthttp.HeaderAcceptLanguage); ctx.IsPost() && len(languages) <= route.MaxLanguages {
-		call.Languages = string(languages)
+	if ctx.IsPost() || o.op.Handler.Types() != nil { // other answers have no words for people
+		call.Languages = languagesOf(ctx)
 	}
 	if o.op.Tier == route.TierAuth {
 		call.UserAgent = string(ctx.UserAgent())
@@ -545,6 +545,15 @@ func readCredentials(ctx *fasthttp.RequestCtx, op *route.Op) (c route.Credential
 	scheme, token, _ := bytes.Cut(header, []byte(" "))
 	c.Bearer = string(bytes.TrimSpace(token))
 	return c, bytes.EqualFold(scheme, []byte("Bearer")) && c.Bearer != ""
+}
+
+// languagesOf is what the request says of languages; "" if that is too much.
+func languagesOf(ctx *fasthttp.RequestCtx) string {
+	languages := ctx.Request.Header.Peek(fasthttp.HeaderAcceptLanguage)
+	if len(languages) > route.MaxLanguages {
+		return ""
+	}
+	return string(languages)
 }
 
 // readVisitor is the token of a waiting room's visitor, or empty. It proves nothing else.

@@ -14,8 +14,8 @@ import (
 )
 
 // OrderPage returns what the page of an order shows, beginning with ticket number from (counted
-// from 0). It refuses as getOrder does.
-type OrderPage func(ctx context.Context, id, token string, from int, now time.Time) (*web.Order, error)
+// from 0), in the first of languages that we have, as in Accept-Language. It refuses as getOrder does.
+type OrderPage func(ctx context.Context, id, token string, from int, languages string, now time.Time) (*web.Order, error)
 
 // orderPage serves the page of an order. The token is in the query, so the page works without a
 // script. It does not leak: no page that it links to learns the address (Referrer-Policy), and
@@ -30,7 +30,7 @@ func (s *Server) orderPage(page *web.OrderPage) fasthttp.RequestHandler {
 		o, err := s.orderOf(ctx, x)
 		status := fasthttp.StatusOK
 		if r, ok := errors.AsType[*engine.Refusal](err); ok && (r.Code == engine.OrderNotFound || r.Code == engine.Unauthorized) {
-			o, status, err = new(web.Order), fasthttp.StatusNotFound, nil
+			o, status, err = &web.Order{German: prefersGerman(ctx)}, fasthttp.StatusNotFound, nil
 		}
 		var body bytes.Buffer
 		if err == nil {
@@ -57,10 +57,10 @@ func (s *Server) orderOf(ctx *fasthttp.RequestCtx, x *exchange) (*web.Order, err
 	query := ctx.QueryArgs()
 	token := string(query.Peek("token"))
 	if token == "" {
-		return &web.Order{Returned: true}, nil
+		return &web.Order{Returned: true, German: prefersGerman(ctx)}, nil
 	}
 	id, _ := ctx.UserValue("id").(string)
 	id = decodeUnreserved(id)
 	from, _ := strconv.Atoi(string(query.Peek("from"))) // 0 if it is not a number
-	return s.cfg.OrderPage(s.base, id, token, from, x.now)
+	return s.cfg.OrderPage(s.base, id, token, from, languagesOf(ctx), x.now)
 }

@@ -458,7 +458,7 @@ func TestPeopleReadTrouble(t *testing.T) {
 	t.Parallel()
 	c := edgetest.NewClient(t, server.Config{
 		Ops: table(), Authenticate: authenticate, Limits: server.NewLimits(1, func(id, _ string) (string, bool) { return id, false }),
-		OrderPage: func(context.Context, string, string, int, time.Time) (*web.Order, error) {
+		OrderPage: func(context.Context, string, string, int, string, time.Time) (*web.Order, error) {
 			return nil, errors.New("broken")
 		},
 	})

@@ -57,9 +57,8 @@ func wantsPage(ctx *fasthttp.RequestCtx) bool {
 // already, as for programs.
 func (s *Server) showTrouble(ctx *fasthttp.RequestCtx, x *exchange, status int) {
 	wait, _ := strconv.Atoi(string(ctx.Response.Header.Peek(fasthttp.HeaderRetryAfter))) // 0 if there is none
-	language := ctx.Request.Header.Peek(fasthttp.HeaderAcceptLanguage)
 	var body bytes.Buffer
-	err := s.trouble.Write(&body, &web.Trouble{Status: status, Wait: wait, Request: x.id, German: bytes.HasPrefix(language, []byte("de"))})
+	err := s.trouble.Write(&body, &web.Trouble{Status: status, Wait: wait, Request: x.id, German: prefersGerman(ctx)})
 	if err != nil {
 		s.log.LogAttrs(s.base, slog.LevelError, "page of an error cannot be written", x.logAttrs(slog.Any("error", err))...)
 	}
@@ -69,6 +68,11 @@ func (s *Server) showTrouble(ctx *fasthttp.RequestCtx, x *exchange, status int) 
 	h.SetCanonical(headerCacheControl, noStore)
 	ctx.SetContentType("text/html; charset=utf-8")
 	ctx.SetBody(body.Bytes())
+}
+
+// prefersGerman reports whether a person's browser asks for German before any other language.
+func prefersGerman(ctx *fasthttp.RequestCtx) bool {
+	return bytes.HasPrefix(ctx.Request.Header.Peek(fasthttp.HeaderAcceptLanguage), []byte("de"))
 }
 
 // rawPath is the path as it was sent.

@@ -16,7 +16,9 @@ import (
 // if it is Returned, of a payer whom the provider sends back without the order's token.
 type Order struct {
 	Returned           bool
-	Number, Status     string
+	German             bool   // the reader prefers German
+	Number, Status     string // Status is in words
+	Waits              bool   // for a payment that takes minutes: the page looks again
 	Title, When, Where string
 	Notices            []string       // what has happened to it, and what can be done
 	Transfer           *OrderTransfer // the bank transfer that it waits for, or nil
@@ -99,13 +101,13 @@ func (p *OrderPage) Write(w io.Writer, o *Order) error {
 	}
 	err := orderPage.Execute(w, struct {
 		*Order
+		Words   *OrderWords
 		Tickets []shown
 		Giro    template.URL
 		Rotates bool
-		Waits   bool // for a payment that takes minutes: the page looks again
 		Style   string
 		Frame   template.HTML
-	}{o, tickets, giro, rotates, o.Transfer == nil && (o.Status == "pending" || o.Status == "processing"), p.style, frame})
+	}{o, OrderWordsIn(o.German), tickets, giro, rotates, p.style, frame})
 	if err != nil {
 		return fmt.Errorf("web: page of an order: %w", err)
 	}

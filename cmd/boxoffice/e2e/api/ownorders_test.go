@@ -58,7 +58,7 @@ func TestOrderTokensEnd(t *testing.T) {
 		id, err := engine.ParseID(o.Str("id"))
 		require.NoError(t, err)
 		opens := func(token string, in time.Duration) string {
-			v, err := s.Areas().Sales.OrderPage(t.Context(), id.String(), token, 0, time.Now().Add(in))
+			v, err := s.Areas().Sales.OrderPage(t.Context(), id.String(), token, 0, "", time.Now().Add(in))
 			if r, ok := errors.AsType[*engine.Refusal](err); ok {
 				return string(r.Code)
 			}

@@ -1,0 +1,96 @@
+package web
+
+// OrderWords are the words of the page of an order in one language. Those that end in Of are by status,
+// as the API names it; a status without a word is shown as it is.
+type OrderWords struct {
+	Lang                              string // tag of BCP 47
+	Order, Yours, NoSuch              string // titles
+	Returned, ReturnedHint, NoMail    string // to a payer who comes back without the order's token
+	NoOrder, NoOrderHint              string
+	Each, Free, Fees, Total           string
+	Tickets, For, QR, DoorCode        string
+	Live, NeedsScript, More           string
+	Waits, Rotates                    string
+	Transfer, TransferBy              string // a bank transfer, and by when (a moment) it must be there
+	Holder, Account, Amount           string
+	Reference, ReferenceHint          string
+	Giro, GiroHint                    string
+	AdmitsNobody, Cancelled, AskMoney string // Cancelled has the event's title, AskMoney an address
+	Refund                            string // has an amount and its status
+	OrderOf, TicketOf, RefundOf       map[string]string
+	NoticeOf                          map[string]string // what became of an order, by its status
+}
+
+var englishOrder = OrderWords{
+	Lang: "en", Order: "Order", Yours: "Your order", NoSuch: "No such order",
+	Returned:     "Open your order by the link in our mail",
+	ReturnedHint: "This page cannot tell whether a payment went through. If it did, we mail you a link to your order and your tickets within some minutes. If it did not, nothing was charged, and the tickets are kept for you until the time that the order names.",
+	NoMail:       "If no mail comes, look among the unwanted ones.",
+	NoOrder:      "This link opens no order", NoOrderHint: "It may be incomplete, or too old. The newest mail about the order has a good one.",
+	Each: "each", Free: "free", Fees: "Fees", Total: "Total",
+	Tickets: "Tickets", For: "for", QR: "QR code of the ticket", DoorCode: "door code",
+	Live: "Pay, or keep the tickets on your screen", NeedsScript: "needs JavaScript", More: "More tickets",
+	Waits:    "This page looks again by itself every 25 seconds.",
+	Rotates:  "The QR codes change every 30 seconds. This page loads anew by itself.",
+	Transfer: "Bank transfer", TransferBy: "Please transfer the money. By %s it must be there; the tickets come when it is.",
+	Holder: "Account holder", Account: "IBAN or account", Amount: "Amount",
+	Reference: "Reference", ReferenceHint: "Write the reference and nothing else: the transfer is known by it.",
+	Giro: "QR code of the transfer", GiroHint: "Most banking apps read this code (GiroCode) and fill the transfer in.",
+	AdmitsNobody: "Its tickets admit nobody any more.",
+	Cancelled:    "%s is cancelled: it does not take place, and no ticket of it admits anybody.",
+	AskMoney:     "You may ask for your money back, whatever the terms said when you bought: sign in with the address of this order and ask for the refund of each ticket, at %s. What goes back by itself needs no request.",
+	Refund:       "Refund of %s: %s.",
+	OrderOf:      map[string]string{"partially_refunded": "partially refunded"},
+	TicketOf:     map[string]string{"checked_in": "checked in"},
+	NoticeOf: map[string]string{
+		"cancelled":          "This order is cancelled. It has no tickets. If money of yours arrives for it, it goes back to you.",
+		"expired":            "This order is expired. It has no tickets. If money of yours arrives for it, it goes back to you.",
+		"failed":             "This order is failed. It has no tickets. If money of yours arrives for it, it goes back to you.",
+		"refunded":           "This order was refunded.",
+		"partially_refunded": "A part of this order was refunded.",
+	},
+}
+
+var germanOrder = OrderWords{
+	Lang: "de", Order: "Bestellung", Yours: "Deine Bestellung", NoSuch: "Keine solche Bestellung",
+	Returned:     "Öffne deine Bestellung über den Link in unserer Mail",
+	ReturnedHint: "Diese Seite weiß nicht, ob eine Zahlung geklappt hat. Wenn ja, schicken wir dir in einigen Minuten einen Link zu deiner Bestellung und deinen Karten. Wenn nicht, wurde nichts abgebucht, und die Karten bleiben dir bis zu der Zeit, die in der Bestellung steht.",
+	NoMail:       "Kommt keine Mail, so sieh unter den unerwünschten nach.",
+	NoOrder:      "Dieser Link öffnet keine Bestellung", NoOrderHint: "Vielleicht ist er unvollständig oder zu alt. In der neuesten Mail zur Bestellung steht ein guter.",
+	Each: "je Stück", Free: "frei", Fees: "Gebühren", Total: "Summe",
+	Tickets: "Karten", For: "für", QR: "QR-Code der Karte", DoorCode: "Türcode",
+	Live: "Bezahlen, oder die Karten auf dem Bildschirm behalten", NeedsScript: "braucht JavaScript", More: "Weitere Karten",
+	Waits:    "Diese Seite sieht alle 25 Sekunden von selbst wieder nach.",
+	Rotates:  "Die QR-Codes wechseln alle 30 Sekunden. Diese Seite lädt von selbst neu.",
+	Transfer: "Überweisung", TransferBy: "Bitte überweise das Geld. Bis %s muss es da sein; die Karten kommen, sobald es da ist.",
+	Holder: "Kontoinhaber", Account: "IBAN oder Konto", Amount: "Betrag",
+	Reference: "Verwendungszweck", ReferenceHint: "Schreibe nur den Verwendungszweck: An ihm wird die Überweisung erkannt.",
+	Giro: "QR-Code der Überweisung", GiroHint: "Die meisten Banking-Apps lesen diesen Code (GiroCode) und füllen die Überweisung aus.",
+	AdmitsNobody: "Ihre Karten gelten für niemanden mehr.",
+	Cancelled:    "%s ist abgesagt: Es findet nicht statt, und keine Karte dafür gilt.",
+	AskMoney:     "Du kannst dein Geld zurückverlangen, was auch immer beim Kauf galt: Melde dich mit der Adresse dieser Bestellung an, und verlange es für jede Karte, unter %s. Was von selbst zurückgeht, musst du nicht verlangen.",
+	Refund:       "Rückzahlung von %s: %s.",
+	OrderOf: map[string]string{
+		"pending": "offen", "processing": "Zahlung läuft", "offered": "angeboten", "completed": "abgeschlossen", "failed": "fehlgeschlagen", "cancelled": "storniert",
+		"expired": "verfallen", "refunded": "zurückgezahlt", "partially_refunded": "teilweise zurückgezahlt",
+	},
+	TicketOf: map[string]string{"issued": "gültig", "checked_in": "eingelassen", "cancelled": "ungültig", "refunded": "zurückgegeben", "expired": "vorbei"},
+	RefundOf: map[string]string{
+		"requested": "verlangt", "approved": "bewilligt", "denied": "abgelehnt", "cancelled": "nicht mehr verlangt", "processing": "unterwegs", "processed": "zurückgezahlt", "failed": "noch nicht angekommen",
+	},
+	NoticeOf: map[string]string{
+		"cancelled":          "Diese Bestellung ist storniert. Sie hat keine Karten. Kommt dafür noch Geld von dir an, geht es an dich zurück.",
+		"expired":            "Diese Bestellung ist verfallen. Sie hat keine Karten. Kommt dafür noch Geld von dir an, geht es an dich zurück.",
+		"failed":             "Diese Bestellung ist fehlgeschlagen. Sie hat keine Karten. Kommt dafür noch Geld von dir an, geht es an dich zurück.",
+		"refunded":           "Diese Bestellung wurde zurückgezahlt.",
+		"partially_refunded": "Ein Teil dieser Bestellung wurde zurückgezahlt.",
+	},
+}
+
+// OrderWordsIn returns the words of German, or else those of English.
+func OrderWordsIn(german bool) *OrderWords {
+	if german {
+		return &germanOrder
+	}
+	return &englishOrder
+}
