@@ -200,7 +200,8 @@ type OrderLine struct {
 }
 
 // Ticket is a ticket's record, with what admits its holder and where it is delivered. Both are left
-// out for whoever has passed it on, and for an API key without the scopes to see them.
+// out for whoever has passed it on, and for an API key without the scopes to see them. What admits is also
+// left out once the ticket admits nobody any more.
 type Ticket struct {
 	TicketRecord
 	Code        string   `json:"code,omitzero" example:"5MXKB63M7RXKTC3P4QHE" description:"The full code, for the desk at the gate. Whoever has it is let in: treat it as a secret."`

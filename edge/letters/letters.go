@@ -404,7 +404,7 @@ func (h *Writer) bought(ctx context.Context, m *mail.Order, o *order.Order, p *l
 	codes := h.Secrets.Event(o.ID.Event())
 	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
 	for i := range records {
-		if o.IsOwnedBy(o.Email, records[i].Serial) && len(m.Tickets) < mail.MaxTickets {
+		if o.IsOwnedBy(o.Email, records[i].Serial) && !o.IsGivenBack(records[i].Serial) && len(m.Tickets) < mail.MaxTickets {
 			m.Tickets = append(m.Tickets, ticketMail(&records[i], codes, h.VisitOf(o, records[i].Serial, p)))
 		}
 	}
@@ -460,7 +460,8 @@ func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, to mail.E
 	var visits []*mail.Visit
 	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
 	for i := range records {
-		if order.NormalEmail(records[i].Holder.Email) != order.NormalEmail(l.To) || l.Ticket != 0 && records[i].Serial != l.Ticket {
+		serial := records[i].Serial
+		if order.NormalEmail(records[i].Holder.Email) != order.NormalEmail(l.To) || l.Ticket != 0 && serial != l.Ticket || o.IsGivenBack(serial) {
 			continue
 		}
 		visit := h.VisitOf(o, records[i].Serial, p)
@@ -470,7 +471,7 @@ func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, to mail.E
 		}
 	}
 	if about.Count == 0 {
-		return nil, nil //nolint:nilnil // the tickets have been passed on since
+		return nil, nil //nolint:nilnil // the tickets have been passed on or given back since
 	}
 	narrow(e, visits...)
 	giver := l.From

@@ -173,13 +173,17 @@ func showTickets(w *words, all []Ticket, e *Event) (tickets []values, pictures [
 	tickets = make([]values, len(all))
 	for i, t := range all {
 		tickets[i] = values{
-			"Number": i + 1, "Type": label(t.Type), "Holder": label(t.Holder), "Code": t.Code,
+			"Number": i + 1, "Type": label(t.Type), "Holder": label(t.Holder), "Code": "",
 			"When": "", "Seat": w.showSeat(t.Section, t.Row, t.Seat), "Picture": htmltemplate.URL(""),
 		}
 		if t.Visit != nil {
 			tickets[i]["When"] = t.Visit.shown(w)
 		}
-		if !e.Hall || e.RotatingOnly || e.Cancelled {
+		if e.Cancelled {
+			continue // nobody should come with a code that admits nobody
+		}
+		tickets[i]["Code"] = t.Code
+		if !e.Hall || e.RotatingOnly {
 			continue
 		}
 		code, err := qr.Encode(t.Printed, qr.M) // the printed code, because the full code opens no gate and the one on a screen expires

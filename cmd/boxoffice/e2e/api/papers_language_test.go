@@ -35,7 +35,9 @@ func TestLanguageOfPapers(t *testing.T) {
 		require.NoError(t, err)
 		return string(words)
 	}
-	calendar := func(o nodetest.Answer, headers ...string) string { return get(o, "/api/v1", "/calendar.ics", headers...) }
+	calendar := func(o nodetest.Answer, headers ...string) string {
+		return get(o, "/api/v1", "/calendar.ics", headers...)
+	}
 	saysAll := func(text string, parts ...string) {
 		t.Helper()
 		for _, part := range parts {
