@@ -100,7 +100,7 @@ func (h *Handlers) noticesOf(o *order.Order, v *api.Order, e *mail.Event, l mail
 	}
 	for i := range v.Refunds {
 		r := &v.Refunds[i]
-		amount := mail.Money{Amount: string(r.Amount), Currency: r.Currency}
+		amount := mail.Money{Amount: r.Amount, Currency: r.Currency}
 		notices = append(notices, fmt.Sprintf(words.Refund, amount.In(l), cmp.Or(words.RefundOf[r.Status], r.Status)))
 	}
 	return notices
