@@ -606,8 +606,8 @@ func (h *Writer) EventMail(t *event.Details, e *readmodel.Event, organizer strin
 }
 
 // Moment writes a moment in English, on the clocks of a zone.
-func Moment(ms int64, zone string) string {
-	return clockOf(ms, zone).Format("2 January 2006, 15:04 MST")
+func Moment(ms int64, zone string, l mail.Language) string {
+	return mail.Moment(l, clockOf(ms, zone))
 }
 
 // clockOf converts unix milliseconds into a time in a zone; 0 becomes the zero time.

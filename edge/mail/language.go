@@ -141,6 +141,9 @@ func (w *words) showTime(at time.Time) string {
 	return at.Format(clock)
 }
 
+// Moment writes a moment on the clocks of its place, which it names; "" for the zero time.
+func Moment(l Language, at time.Time) string { return wordsOf[l].showMoment(at) }
+
 // showMoment writes a moment on the clocks of its place, which it names; "" for the zero time.
 func (w *words) showMoment(at time.Time) string {
 	if at.IsZero() {

@@ -116,7 +116,7 @@ func pageTransfer(o *order.Order, v *api.Order, zone string, l mail.Language) *w
 	t := v.Payments[i].Transfer
 	return &web.OrderTransfer{
 		Holder: t.Holder, Account: t.Account, BIC: t.BIC, Amount: mail.Money{Amount: t.Amount, Currency: t.Currency}.In(l), Reference: t.Reference,
-		Until: letters.Moment(o.ExpiresAt, zone), GiroCode: t.QR,
+		Until: letters.Moment(o.ExpiresAt, zone, l), GiroCode: t.QR,
 	}
 }
 
