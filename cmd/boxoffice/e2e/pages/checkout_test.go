@@ -21,20 +21,26 @@ func TestCheckout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := nodetest.Open(t, func(c *node.Config) { c.PaysimProviders = []string{"nowpayments", "flutterwave", "stripe"} })
-			event, ids := s.OnSale(nodetest.With(nodetest.TypeBody(19.99, 100), nodetest.Object{"name": "Floor"}))
+			event, _ := s.OnSale(nodetest.With(nodetest.TypeBody(19.99, 100), nodetest.Object{"name": "Floor"}))
 			s.Own("POST", "/organizer/promo-codes", nodetest.Object{
 				"code": "HAFEN10", "discountType": "percentage", "discountValue": 12.5, "validFrom": "2020-01-01T00:00:00Z", "validUntil": "2031-01-01T00:00:00Z",
 			}).Is(201, "")
 			slug := s.Call("GET", "/events/"+event, nil).Is(200, "").Str("slug")
 			base := strings.TrimSuffix(s.URL, "/api/v1")
 			b := &buyer{window: chromium.open(t, base+"/help", as), shop: s, name: "checkout-" + name, axe: axe}
-			whole, less := "$62.97", "$55.08"
+			whole, less, bare := "$62.97", "$55.08", "$59.97"
 			if name == "german" {
 				b.choose(`.languages [lang="de"]`)
 				b.heads("Hilfe")
-				whole, less = "62,97\u00a0$", "55,08\u00a0$"
+				whole, less, bare = "62,97\u00a0$", "55,08\u00a0$", "59,97\u00a0$"
 			}
-			b.load(base + "/e/" + slug + "/checkout?t=" + ids[0] + ".3")
+			b.load(base + "/e/" + slug)
+			for range 3 {
+				b.choose(".card li:nth-child(1) .step button:last-child")
+			}
+			b.there(".foot a.button[href]")
+			require.Equal(t, whole, b.text(".sum strong"), "the event's page says the same")
+			b.choose(".foot a.button[href]")
 			b.there("fieldset label:nth-of-type(4)")
 			require.Equal(t, whole, b.text(".sum strong"))
 			b.choose("summary")
@@ -56,6 +62,7 @@ func TestCheckout(t *testing.T) {
 			b.choose("form button.wide")
 			b.step("deposit", ".address")
 			require.Contains(t, b.text(".lines .sum"), less)
+			require.Contains(t, b.text(".lines li"), bare, "its line is the price of three, without fees")
 			b.choose("main > p > button.quiet")
 			b.choose(`input[value="stripe"]`)
 			b.step("otherwise", "main > button.wide:not(:disabled)")

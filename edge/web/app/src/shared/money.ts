@@ -17,7 +17,10 @@ function fits(amount: number, decimals: number): boolean {
   return Math.abs(scaled - Math.round(scaled)) < 1e-6;
 }
 
-/** mills makes sums of decimals exact: it counts thousandths, and no currency has less. */
+/** mills makes sums of decimals exact: it counts thousandths, and no currency has less. moneyOf shows such a sum. */
 export function mills(amount: string): number {
   return Math.round(Number(amount) * 1000);
 }
+
+/** moneyOf is a sum of mills as people write it. */
+export const moneyOf = (sum: number, currency: string) => money(sum / 1000, currency);

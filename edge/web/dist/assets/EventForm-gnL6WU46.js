@@ -1,0 +1,1 @@
+export{t as default}from"./EventForm-C_7V10mC.js";

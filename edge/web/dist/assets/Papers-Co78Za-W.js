@@ -1,0 +1,1 @@
+export{t as default}from"./Papers-0zXpDtGA.js";

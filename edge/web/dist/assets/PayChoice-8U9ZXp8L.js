@@ -1,1 +1,0 @@
-export{t as default}from"./PayChoice-Cz7nBl1e.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Webhooks-Civ-74Wq.js";

@@ -1,0 +1,1 @@
+import{Ft as e}from"./base-DpmyG3Xw.js";e();

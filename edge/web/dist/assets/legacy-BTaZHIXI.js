@@ -1,1 +1,0 @@
-import{Pt as e}from"./base-BKGqa-5Y.js";e();

@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-CYS0PVIu.js";import{t as r}from"./session.svelte-Cx3MpvFl.js";import{A as i}from"./base-BKGqa-5Y.js";i(n,{desk:new t(new r),room:e});
