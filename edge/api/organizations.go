@@ -83,3 +83,25 @@ type Member struct {
 	Role     string    `json:"role" enum:"owner,admin,member" description:"owner and admin may do everything in the organization, but only an owner makes, changes or removes an owner; member sells and admits."`
 	JoinedAt time.Time `json:"joinedAt" description:"When the person became a member."`
 }
+
+// OrganizerPage is an organization as its own page shows it to everybody.
+type OrganizerPage struct {
+	Organizer Organizer         `json:"organizer" description:"Who it is."`
+	Upcoming  []Card            `json:"upcoming" description:"Its public events that are not over, the next ones first."`
+	More      bool              `json:"more" description:"True if it has more of them than are listed."`
+	Past      []Card            `json:"past" description:"Its public events that are over, the last ones first."`
+	Reviews   []OrganizerReview `json:"reviews" description:"What guests say of its public events, the newest first."`
+	Count     int               `json:"count" description:"How many reviews there are of them, listed or not."`
+	Average   *float64          `json:"average" description:"The mean of all their ratings, to two decimals; null without a review."`
+}
+
+// OrganizerReview is a review on the page of an organization.
+type OrganizerReview struct {
+	Event      string    `json:"event" description:"The title of the event that it is of."`
+	Slug       string    `json:"slug" description:"What names that event's page in addresses."`
+	Rating     int       `json:"rating" description:"From 1, the worst, to 5, the best."`
+	Body       string    `json:"body" description:"What the guest says, in plain text."`
+	AuthorName *string   `json:"authorName" description:"The name that the guest gave; null if none."`
+	Reply      *string   `json:"reply" description:"The organizer's public answer; null until there is one."`
+	CreatedAt  time.Time `json:"createdAt" description:"When it was written."`
+}

@@ -11,6 +11,7 @@ import (
 	"boxoffice/edge/payments"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
+	"boxoffice/persistence/community"
 	"boxoffice/persistence/courses"
 	"boxoffice/persistence/numbers"
 	"boxoffice/persistence/program"
@@ -26,6 +27,8 @@ type Deps struct {
 	Feed    *live.Feed
 	Program *program.Store
 	Courses *courses.Store
+	// Community has what guests say of events.
+	Community *community.Store
 	// Gateways are asked whether anybody takes an event's currency.
 	Gateways *payments.Gateways
 	Events   *numbers.Lease // numbers for new events

@@ -165,13 +165,18 @@ func (p *Pages) Event(ctx context.Context, number int64) (*Page, error) {
 			return nil, err
 		}
 		if o != nil {
-			page.Org = api.Organizer{
-				ID: strconv.FormatInt(o.ID, 10), Name: o.Name, Slug: o.Slug, Description: view.Optional(o.Description),
-				Website: view.Optional(o.Website), LogoURL: view.Optional(o.LogoURL), SocialLinks: view.Object(o.SocialLinks), Verified: o.Verified,
-			}
+			page.Org = OrganizerOf(o)
 		}
 		return page, nil
 	})
+}
+
+// OrganizerOf is what the public sees of an organization. Its logo is as the organization wrote it.
+func OrganizerOf(o *accounts.Profile) api.Organizer {
+	return api.Organizer{
+		ID: strconv.FormatInt(o.ID, 10), Name: o.Name, Slug: o.Slug, Description: view.Optional(o.Description),
+		Website: view.Optional(o.Website), LogoURL: view.Optional(o.LogoURL), SocialLinks: view.Object(o.SocialLinks), Verified: o.Verified,
+	}
 }
 
 // Refresh makes what an organizer has written visible to the next reader: it waits until the read

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
+	"io"
 	"sync"
 	"time"
 
@@ -17,9 +18,10 @@ import (
 
 // Shop is where the pages that the server writes get their events from.
 type Shop struct {
-	Event func(ctx context.Context, slug string, now time.Time) (*api.Event, error)
-	Card  func(ctx context.Context, id string, now time.Time) (*api.Event, error) // by its id
-	Slugs func(ctx context.Context, now time.Time) ([]string, error)
+	Event     func(ctx context.Context, slug string, now time.Time) (*api.Event, error)
+	Card      func(ctx context.Context, id string, now time.Time) (*api.Event, error) // by its id
+	Organizer func(ctx context.Context, slug string, now time.Time) (*api.OrganizerPage, error)
+	Slugs     func(ctx context.Context, now time.Time) ([]string, error)
 }
 
 // mapAge is how long a site map is served before it is made again.
@@ -37,7 +39,24 @@ func (s *Server) registerShop() error {
 		if err != nil {
 			return err
 		}
-		s.read("/e/{slug}", s.countPage(lowerSlug(s.eventPage(page))))
+		organizer, err := web.NewOrganizerPage(s.cfg.BaseURL)
+		if err != nil {
+			return err
+		}
+		s.read("/e/{slug}", s.countPage(lowerSlug(s.writtenPage(func(w io.Writer, slug string, now time.Time) (found bool, err error) {
+			e, err := shownIfFound(s.cfg.Shop.Event(s.base, slug, now))
+			if err != nil {
+				return false, err
+			}
+			return e != nil, page.Write(w, e)
+		}))))
+		s.read("/by/{slug}", s.countPage(lowerSlug(s.writtenPage(func(w io.Writer, slug string, now time.Time) (found bool, err error) {
+			o, err := shownIfFound(s.cfg.Shop.Organizer(s.base, slug, now))
+			if err != nil {
+				return false, err
+			}
+			return o != nil, organizer.Write(w, o)
+		}))))
 		s.read("/covers/{category}/{id}", s.countPage(serveCover))
 		s.read("/covers/{category}/{id}/og.png", s.countPage(s.sharedCover()))
 		s.read("/sitemap.xml", s.countPage(s.siteMap()))
@@ -50,24 +69,29 @@ func (s *Server) registerShop() error {
 	return nil
 }
 
-// eventPage serves the page of an event.
-func (s *Server) eventPage(page *web.EventPage) fasthttp.RequestHandler {
+// shownIfFound is what a page shows, or nil where nobody has what its address names.
+func shownIfFound[T any](shown *T, err error) (*T, error) {
+	if r, ok := errors.AsType[*engine.Refusal](err); ok && (r.Code == engine.EventNotFound || r.Code == engine.NotFound || r.Code == engine.Validation) {
+		return nil, nil //nolint:nilnil // the page says that nothing is here
+	}
+	return shown, err
+}
+
+// writtenPage serves a page that the server writes for what a slug names; write reports whether
+// there is such a thing.
+func (s *Server) writtenPage(write func(w io.Writer, slug string, now time.Time) (found bool, err error)) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		x := exchangeOf(ctx)
 		slug, _ := ctx.UserValue("slug").(string)
-		slug = decodeUnreserved(slug)
-		e, err := s.cfg.Shop.Event(s.base, slug, x.now)
-		status := fasthttp.StatusOK
-		if r, ok := errors.AsType[*engine.Refusal](err); ok && (r.Code == engine.EventNotFound || r.Code == engine.Validation) {
-			e, status, err = nil, fasthttp.StatusNotFound, nil
-		}
 		var body bytes.Buffer
-		if err == nil {
-			err = page.Write(&body, e)
-		}
+		found, err := write(&body, decodeUnreserved(slug), x.now)
 		if err != nil {
 			s.answerError(ctx, x, err)
 			return
+		}
+		status := fasthttp.StatusOK
+		if !found {
+			status = fasthttp.StatusNotFound
 		}
 		ctx.SetStatusCode(status)
 		h, out, tag := &ctx.Response.Header, body.Bytes(), entityTag(body.Bytes())

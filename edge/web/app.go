@@ -1,8 +1,11 @@
 package web
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
+	"html/template"
+	"io"
 	"maps"
 	"path"
 	"slices"
@@ -17,8 +20,8 @@ var icons embed.FS
 // iconFiles are the icons that browsers and phones look for at fixed addresses, whatever a page says.
 var iconFiles = []string{"favicon.ico", "apple-touch-icon.png"}
 
-// entries are where the pages are that app/ builds. That of an event is not among them:
-// the server writes the event into it (EventPage).
+// entries are where the pages are that app/ builds. Those of an event and of an
+// organization are not among them: the server writes into them (EventPage, OrganizerPage).
 var entries = map[string]string{
 	"/":                      "home.html",
 	"/e/{slug}/checkout":     "checkout.html",
@@ -39,8 +42,46 @@ var entries = map[string]string{
 	"/portal/{view:*}":       "portal.html",
 }
 
-// eventEntry is the built page of an event, with room for what the server says of it.
-const eventEntry = "event.html"
+// The built pages that have room for what the server writes into them.
+const (
+	eventEntry     = "event.html"
+	organizerEntry = "by.html"
+)
+
+// built is a built page around the head and the body that the server writes.
+type built struct{ before, middle, end []byte }
+
+func readBuilt(entry string) (*built, error) {
+	page, err := dist.ReadFile("dist/entries/" + entry)
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	before, rest, head := bytes.Cut(page, []byte("<!--head-->"))
+	middle, end, body := bytes.Cut(rest, []byte("<!--body-->"))
+	if !head || !body {
+		return nil, fmt.Errorf("web: %s has no room for what it shows", entry)
+	}
+	return &built{before, middle, end}, nil
+}
+
+// write writes the page with what the parts "head" and "body" of a template make of shown.
+func (b *built) write(w io.Writer, parts *template.Template, shown any) error {
+	for _, part := range []struct {
+		before []byte
+		name   string
+	}{{b.before, "head"}, {b.middle, "body"}} {
+		if _, err := w.Write(part.before); err != nil {
+			return fmt.Errorf("web: page of an %s: %w", parts.Name(), err)
+		}
+		if err := parts.ExecuteTemplate(w, part.name, shown); err != nil {
+			return fmt.Errorf("web: page of an %s: %w", parts.Name(), err)
+		}
+	}
+	if _, err := w.Write(b.end); err != nil {
+		return fmt.Errorf("web: page of an %s: %w", parts.Name(), err)
+	}
+	return nil
+}
 
 // App are the built pages and their assets. An asset's name changes with its content,
 // so clients keep it for ever.

@@ -21,7 +21,7 @@ import (
 var asset = regexp.MustCompile(`(?:src|href)="(/web/assets/[^"]+)"`)
 
 // budgets are how many bytes of script a page may load before it is of use, gzipped.
-var budgets = map[string]int{"/": 40 << 10, "/e/{slug}": 40 << 10, "/e/{slug}/checkout": 45 << 10, "/e/{slug}/queue": 45 << 10, "/draw/{event}": 45 << 10, "/o/{id}": 45 << 10, "/help": 40 << 10, "/learn/{id}": 45 << 10, "/certificates/{number}": 40 << 10, "/me": 45 << 10, "/me/{view:*}": 45 << 10, "/tickets/claim": 40 << 10, "/waitlist": 40 << 10, "/gate": 45 << 10, "/organizer": 50 << 10, "/organizer/{view:*}": 50 << 10, "/portal": 50 << 10, "/portal/{view:*}": 50 << 10}
+var budgets = map[string]int{"/": 40 << 10, "/e/{slug}": 40 << 10, "/by/{slug}": 40 << 10, "/e/{slug}/checkout": 45 << 10, "/e/{slug}/queue": 45 << 10, "/draw/{event}": 45 << 10, "/o/{id}": 45 << 10, "/help": 40 << 10, "/learn/{id}": 45 << 10, "/certificates/{number}": 40 << 10, "/me": 45 << 10, "/me/{view:*}": 45 << 10, "/tickets/claim": 40 << 10, "/waitlist": 40 << 10, "/gate": 45 << 10, "/organizer": 50 << 10, "/organizer/{view:*}": 50 << 10, "/portal": 50 << 10, "/portal/{view:*}": 50 << 10}
 
 func builtPages(t *testing.T) (pages map[string]string, assets map[string][]byte) {
 	t.Helper()
@@ -45,6 +45,11 @@ func builtPages(t *testing.T) (pages map[string]string, assets map[string][]byte
 	require.NoError(t, err)
 	require.NoError(t, page.Write(&b, nil))
 	pages["/e/{slug}"] = b.String()
+	b.Reset()
+	organizer, err := web.NewOrganizerPage("https://tickets.example")
+	require.NoError(t, err)
+	require.NoError(t, organizer.Write(&b, nil))
+	pages["/by/{slug}"] = b.String()
 	return pages, assets
 }
 
@@ -87,6 +92,27 @@ func TestHostileEventPage(t *testing.T) {
 		}
 		var b strings.Builder
 		require.NoError(t, page.Write(&b, e))
+		return b.String()
+	}
+	harmless := hostile.Shape(t, show("x"))
+	for _, text := range slices.Concat(hostile.Texts, hostile.Scripts) {
+		require.Equal(t, harmless, hostile.Shape(t, show(text)), "%q", text)
+	}
+}
+
+// TestHostileOrganizerPage does the same with the texts of an organization, its events and reviews.
+func TestHostileOrganizerPage(t *testing.T) {
+	t.Parallel()
+	page, err := web.NewOrganizerPage("https://tickets.example")
+	require.NoError(t, err)
+	show := func(s string) string {
+		card := api.Card{Slug: "x", Title: s, VenueName: &s, LowestPriceTotal: &s, Currency: s}
+		o := &api.OrganizerPage{
+			Organizer: api.Organizer{Slug: "x", Name: s, Description: &s, LogoURL: &s}, Upcoming: []api.Card{card}, Past: []api.Card{card},
+			Reviews: []api.OrganizerReview{{Event: s, Slug: "x", Rating: 5, Body: s, AuthorName: &s, Reply: &s}},
+		}
+		var b strings.Builder
+		require.NoError(t, page.Write(&b, o))
 		return b.String()
 	}
 	harmless := hostile.Shape(t, show("x"))

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
 	"fmt"
@@ -27,22 +26,17 @@ var eventTemplate = template.Must(template.New("event").Parse(eventSource))
 // EventPage writes the pages of events: what search engines, messengers and readers
 // without scripts see, around the built page, which shows the rest.
 type EventPage struct {
-	base                string // of our addresses
-	before, middle, end []byte // of the built page, around head and body
+	base  string // of our addresses
+	built *built
 }
 
 // NewEventPage is the page as it was built, on a node that people reach at base.
 func NewEventPage(base string) (*EventPage, error) {
-	built, err := dist.ReadFile("dist/entries/" + eventEntry)
+	b, err := readBuilt(eventEntry)
 	if err != nil {
-		return nil, fmt.Errorf("web: %w", err)
+		return nil, err
 	}
-	before, rest, head := bytes.Cut(built, []byte("<!--head-->"))
-	middle, end, body := bytes.Cut(rest, []byte("<!--body-->"))
-	if !head || !body {
-		return nil, fmt.Errorf("web: %s has no room for an event", eventEntry)
-	}
-	return &EventPage{base: base, before: before, middle: middle, end: end}, nil
+	return &EventPage{base, b}, nil
 }
 
 // shownEvent is what the template shows.
@@ -62,21 +56,7 @@ func (p *EventPage) Write(w io.Writer, e *api.Event) error {
 			return err
 		}
 	}
-	for _, part := range []struct {
-		built []byte
-		name  string
-	}{{p.before, "head"}, {p.middle, "body"}, {p.end, ""}} {
-		if _, err := w.Write(part.built); err != nil {
-			return fmt.Errorf("web: page of an event: %w", err)
-		}
-		if part.name == "" {
-			continue
-		}
-		if err := eventTemplate.ExecuteTemplate(w, part.name, &shown); err != nil {
-			return fmt.Errorf("web: page of an event: %w", err)
-		}
-	}
-	return nil
+	return p.built.write(w, eventTemplate, &shown)
 }
 
 // tell fills in what is told of an event beside its record.
@@ -84,13 +64,10 @@ func (p *EventPage) tell(s *shownEvent) error {
 	e := s.Event
 	s.Canonical = p.base + "/e/" + e.Slug
 	s.Summary = cut(cmp.Or(text(e.Page.SEODescription), text(e.ShortDesc), text(e.Description)), 160)
-	s.Picture = p.sharedPicture(cmp.Or(text(e.Page.SEOImage), text(e.CoverImage), coverAddress(e)))
+	s.Picture = sharedPicture(p.base, cmp.Or(text(e.Page.SEOImage), text(e.CoverImage), coverAddress(e)))
 	if e.StartDate != nil && e.ProductType != "digital" { // what is delivered at once has no date
-		at := *e.StartDate
-		if zone, err := time.LoadLocation(e.Timezone); err == nil {
-			at = at.In(zone)
-		}
-		s.When, s.Machine = at.Format("Monday 2 January 2006, 15:04 MST"), at.Format(time.RFC3339)
+		at := inZone(*e.StartDate, e.Timezone)
+		s.When, s.Machine = at.Format(spelled), at.Format(time.RFC3339)
 	}
 	if s.Summary == "" {
 		s.Summary = strings.Join(slices.DeleteFunc([]string{e.Title, s.When, text(e.VenueName)}, func(part string) bool { return part == "" }), ", ")
@@ -104,6 +81,17 @@ func (p *EventPage) tell(s *shownEvent) error {
 	return err
 }
 
+// spelled is how a moment is written for readers without scripts.
+const spelled = "Monday 2 January 2006, 15:04 MST"
+
+// inZone is a moment on the clocks of a time zone; one that this machine does not know leaves it.
+func inZone(at time.Time, name string) time.Time {
+	if zone, err := time.LoadLocation(name); err == nil {
+		return at.In(zone)
+	}
+	return at
+}
+
 // uploaded is where the images are that organizations have uploaded.
 var uploaded = regexp.MustCompile(`^/media/\d+$`)
 
@@ -115,12 +103,12 @@ func coverAddress(e *api.Event) string {
 // sharedPicture is the address at which messengers and search engines find a picture. They
 // take whole addresses alone and show few formats, so an uploaded image is named in the
 // size and format that was made for them.
-func (p *EventPage) sharedPicture(at string) string {
+func sharedPicture(base, at string) string {
 	if uploaded.MatchString(at) {
 		at += "/og.jpg"
 	}
 	if strings.HasPrefix(at, "/") {
-		return p.base + at
+		return base + at
 	}
 	return at
 }

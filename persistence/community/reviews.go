@@ -91,6 +91,37 @@ func (s *Store) Reviews(ctx context.Context, event, before int64, limit int) ([]
 	return list, nil
 }
 
+// OfEvent is a review with the event that it is of.
+type OfEvent struct {
+	Review
+	Title, Slug string
+}
+
+// publicReviews are the reviews of an organization's public events that are not hidden.
+const publicReviews = ` FROM reviews r JOIN events e ON e.number = r.event WHERE r.org = $1 AND NOT r.hidden AND e.visibility = 'public' `
+
+// OrganizationReviews lists the reviews of an organization's public events, the newest first.
+func (s *Store) OrganizationReviews(ctx context.Context, org int64, limit int) ([]OfEvent, error) {
+	const find = `SELECT r.id, r.number, r.org, r.event, r.ticket, r.rating, r.body, r.author_name, r.reply, r.hidden, r.created_at, e.title, e.slug` +
+		publicReviews + `ORDER BY r.number DESC LIMIT $2`
+	rows, _ := s.pool.Query(ctx, find, org, limit) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[OfEvent])
+	if err != nil {
+		return nil, fmt.Errorf("reviews of organization %d: %w", org, err)
+	}
+	return list, nil
+}
+
+// OrganizationRatings counts the reviews of an organization's public events, and their mean; nil
+// without one.
+func (s *Store) OrganizationRatings(ctx context.Context, org int64) (n int, mean *float64, err error) {
+	const count = `SELECT count(*), round(avg(r.rating), 2)::float8` + publicReviews
+	if err := s.pool.QueryRow(ctx, count, org).Scan(&n, &mean); err != nil {
+		return 0, nil, fmt.Errorf("ratings of organization %d: %w", org, err)
+	}
+	return n, mean, nil
+}
+
 // Ratings counts an event's reviews that are not hidden, by rating: the first count is that of
 // rating 1.
 func (s *Store) Ratings(ctx context.Context, event int64) (counts [5]int, err error) {

@@ -226,6 +226,7 @@ func (b Between) narrow(c *conditions) {
 type Discovery struct {
 	Filter
 	Between
+	Org    int64 // of this organization alone; 0: of all
 	Now    int64
 	Ranked bool  // the best of Search first, else by start
 	After  Place // the last event of the page before
@@ -248,6 +249,9 @@ func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error
 	var c conditions
 	// As in the index events_discovery.
 	c.parts = []string{`e.visibility = 'public'`, `e.status IN ('published', 'on_sale', 'sold_out', 'in_progress')`}
+	if d.Org != 0 {
+		c.add(`e.org = ?`, d.Org)
+	}
 	d.Filter.narrow(&c)
 	if d.Between == (Between{}) {
 		c.add(always+`coalesce(e.end_at, e.start_at) > ?)`, time.UnixMilli(d.Now))
@@ -268,6 +272,14 @@ func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error
 		c.parts = append(c.parts, later)
 	}
 	return m.events(ctx, c, rank, order, d.Limit)
+}
+
+// PastEvents lists the public events of an organization that are over, the last ones first.
+func (m *Model) PastEvents(ctx context.Context, org int64, limit int) ([]Event, error) {
+	var c conditions
+	c.add(`e.org = ?`, org)
+	c.parts = append(c.parts, `e.visibility = 'public'`, `e.status = 'completed'`)
+	return m.events(ctx, c, unranked, "start_at DESC, number DESC", limit)
 }
 
 // OrganizerEvents lists an organization's events in any status, newest first:

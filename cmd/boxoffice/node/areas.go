@@ -78,7 +78,7 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 	}
 	n.personal = personal.New(n.pool)
 	n.attendees = attendees.New(n.pool, n.publicFacts, n.secrets.CustomerKey)
-	told, codes, taught := program.New(n.pool), promos.New(n.pool), courses.New(n.pool)
+	told, said, codes, taught := program.New(n.pool), community.New(n.pool, n.publicFacts), promos.New(n.pool), courses.New(n.pool)
 	opened := downloads.New(n.pool)
 	pages, err := live.OpenPages(live.PagesDeps{Read: n.model, Accounts: people, Program: told, Courses: taught, Promos: codes, Settled: n.Settled})
 	if err != nil {
@@ -99,7 +99,7 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 		return err
 	}
 	n.areas.Catalog = catalog.New(catalog.Deps{
-		Node: n.cluster, Read: n.model, Known: known, Pages: pages, Feed: n.feed, Program: told, Courses: taught, Gateways: n.gateways,
+		Node: n.cluster, Read: n.model, Known: known, Pages: pages, Feed: n.feed, Program: told, Courses: taught, Community: said, Gateways: n.gateways,
 		Events: numbers.New(n.pool, "event_numbers"), Types: numbers.New(n.pool, "ticket_type_numbers"), BaseURL: n.cfg.BaseURL,
 		CheckFiles: n.areas.Files.CheckFiles, Texts: limit.NewTexts(n.cfg.LimitsScale), LimitsScale: n.cfg.LimitsScale, Log: n.log, Currencies: n.currencies,
 	})
@@ -109,7 +109,7 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 	if n.notices, err = notices.New(n.pool); err != nil {
 		return err
 	}
-	n.openPeople(people, known, pages)
+	n.openPeople(people, said, known, pages)
 	n.eraser = erasure.New(erasure.Deps{
 		Node: n.cluster, Read: n.model, Attendees: n.attendees, Personal: n.personal, Known: known, Pages: pages,
 		Followed: n.awaitFollowers, DropMail: n.dropMail, Log: n.log,
@@ -244,10 +244,10 @@ func (n *Node) uploadDir() (string, error) {
 }
 
 // openPeople opens the area of the people around an event.
-func (n *Node) openPeople(all *accounts.Store, known *live.Events, pages *live.Pages) {
+func (n *Node) openPeople(all *accounts.Store, said *community.Store, known *live.Events, pages *live.Pages) {
 	n.areas.People = people.New(people.Deps{
 		Read: n.model, Accounts: all, Attendees: n.attendees, Settled: n.Settled, Known: known, Pages: pages, Letters: n.letters,
-		Community: community.New(n.pool, n.publicFacts), Outreach: outreach.New(n.pool), Mail: n.mailQueue, Secrets: n.secrets, LimitsScale: n.cfg.LimitsScale,
+		Community: said, Outreach: outreach.New(n.pool), Mail: n.mailQueue, Secrets: n.secrets, LimitsScale: n.cfg.LimitsScale,
 	})
 }
 

@@ -47,6 +47,7 @@ type scripted struct {
 	*buyer
 	shop  *nodetest.Shop
 	base  string
+	slug  string // of the organization
 	shown int
 }
 
@@ -121,10 +122,20 @@ func (h *scripted) shopPages(scripts []string) {
 		h.showPage("/e/"+slug, ".card li", text)
 		require.Equal(h.t, strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(h.text("h1")), " "), "it is shown")
 		h.showPage("/e/"+slug+"/checkout?t="+typ+".1", "#email", text)
+		h.showPage("/by/"+h.organizer(), ".grid li a", text)
 		h.showPage("/orders/"+order.Str("id")+"?token="+order.Str("accessToken"), "h1", text)
 		h.showPage("/o/"+order.Str("id")+"#token="+order.Str("accessToken"), ".tickets svg", text)
 	}
 	h.showPage("/", ".grid li a", "what is on")
+}
+
+// organizer is the slug of the shop's organization.
+func (h *scripted) organizer() string {
+	h.t.Helper()
+	if h.slug == "" {
+		h.slug = h.shop.Own("GET", "/organizer/organizations/"+h.shop.Org(), nil).Is(200, "").Str("slug")
+	}
+	return h.slug
 }
 
 // signIn gives the browser the session of the organizer.

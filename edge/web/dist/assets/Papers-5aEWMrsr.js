@@ -1,0 +1,1 @@
+export{t as default}from"./Papers-1uh7jBcs.js";

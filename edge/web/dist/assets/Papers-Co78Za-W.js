@@ -1,1 +1,0 @@
-export{t as default}from"./Papers-0zXpDtGA.js";

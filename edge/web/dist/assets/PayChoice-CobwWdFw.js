@@ -1,0 +1,1 @@
+export{t as default}from"./PayChoice-B9CCSg27.js";

@@ -1,0 +1,1 @@
+import{Ft as e}from"./base-Du0w2hrq.js";e();

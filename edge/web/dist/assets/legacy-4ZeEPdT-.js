@@ -1,1 +1,0 @@
-import{Ft as e}from"./base-DpmyG3Xw.js";e();

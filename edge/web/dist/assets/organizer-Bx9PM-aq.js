@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-PbYhmb-4.js";import{t as r}from"./session.svelte-DJndgtD-.js";import{j as i}from"./base-DpmyG3Xw.js";i(n,{desk:new t(new r),room:e});

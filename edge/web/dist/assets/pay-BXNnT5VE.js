@@ -1,0 +1,1 @@
+export{r as pay}from"./pay-2wM_elYO.js";

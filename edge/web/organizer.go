@@ -1,0 +1,84 @@
+package web
+
+import (
+	"cmp"
+	_ "embed"
+	"html/template"
+	"io"
+
+	"boxoffice/edge/api"
+)
+
+//go:embed organizer.html
+var organizerSource string
+
+var organizerTemplate = template.Must(template.New("organizer").Parse(organizerSource))
+
+// OrganizerPage writes the public pages of organizations, as EventPage writes those of events.
+type OrganizerPage struct {
+	base  string // of our addresses
+	built *built
+}
+
+// NewOrganizerPage is the page as it was built, on a node that people reach at base.
+func NewOrganizerPage(base string) (*OrganizerPage, error) {
+	b, err := readBuilt(organizerEntry)
+	if err != nil {
+		return nil, err
+	}
+	return &OrganizerPage{base, b}, nil
+}
+
+// shownOrganizer is what the template shows.
+type shownOrganizer struct {
+	*api.OrganizerPage
+	Canonical, Summary, Picture string
+	Upcoming, Past              []shownCard
+	Data                        template.JS
+	Told                        template.JS // the organization as schema.org describes it
+}
+
+// shownCard is an event in a list, with the day on which it begins; "" for what begins on none.
+type shownCard struct {
+	api.Card
+	When string
+}
+
+// Write writes the page of an organization; of none if there is no such organization.
+func (p *OrganizerPage) Write(w io.Writer, o *api.OrganizerPage) error {
+	shown := shownOrganizer{OrganizerPage: o}
+	if o == nil {
+		return p.built.write(w, organizerTemplate, &shown)
+	}
+	shown.Canonical = p.base + "/by/" + o.Organizer.Slug
+	shown.Summary = cut(cmp.Or(text(o.Organizer.Description), "What "+o.Organizer.Name+" has on."), 160)
+	shown.Picture = sharedPicture(p.base, text(o.Organizer.LogoURL))
+	shown.Upcoming, shown.Past = cardsOf(o.Upcoming), cardsOf(o.Past)
+	told := map[string]any{"@context": "https://schema.org", "@type": "Organization", "name": o.Organizer.Name, "url": shown.Canonical, "description": shown.Summary}
+	if shown.Picture != "" {
+		told["logo"] = shown.Picture
+	}
+	if o.Average != nil {
+		told["aggregateRating"] = map[string]any{"@type": "AggregateRating", "ratingValue": *o.Average, "reviewCount": o.Count}
+	}
+	var err error
+	if shown.Data, err = script(o); err != nil {
+		return err
+	}
+	if shown.Told, err = script(told); err != nil {
+		return err
+	}
+	return p.built.write(w, organizerTemplate, &shown)
+}
+
+func cardsOf(cards []api.Card) []shownCard {
+	shown := make([]shownCard, len(cards))
+	for i := range cards {
+		c := &cards[i]
+		shown[i].Card = *c
+		if c.StartDate != nil && c.ProductType != "digital" {
+			shown[i].When = inZone(*c.StartDate, c.Timezone).Format(spelled)
+		}
+	}
+	return shown
+}
