@@ -45,3 +45,61 @@ func TestEventPage(t *testing.T) {
 		b.faultless()
 	}
 }
+
+// TestLayouts shows an event in each layout, with each kind of head and in colours of its own: nothing
+// is cut off, all can be read, and what is turned off is not there (make pages).
+func TestLayouts(t *testing.T) {
+	t.Parallel()
+	chromium := openBrowser(t)
+	axe := readAxe(t)
+	s := nodetest.Open(t)
+	base := strings.TrimSuffix(s.URL, "/api/v1")
+	s.Org() // somebody signs in
+	up := s.Upload("/media/upload", nodetest.Upload{Name: "hall.png", Type: "image/png", Body: nodetest.PNG(t, 1600, 900)}, s.Bearer()...).Is(201, "")
+	cover := up.Str("primaryUrl")
+	event, _ := s.Sell(nodetest.Object{
+		"title": "Summer on the quay", "shortDesc": "Three days by the water", "description": strings.Repeat("An evening with **singers** and friends. ", 12),
+		"coverImage": cover, "gallery": []string{cover, cover}, "highlightVideoUrl": "https://vimeo.com/1", "venueName": "Harbour Hall", "venueAddress": "12 Marina Road", "venueCity": "Lagos", "venueLat": 6.4541, "venueLng": 3.3947,
+		"entities": []any{nodetest.Object{"kind": "artist", "name": "Adaeze Obi", "role": "Saxophone"}, nodetest.Object{"kind": "dj", "name": "Bo"}},
+	}, nodetest.With(nodetest.TypeBody(25, 10), nodetest.Object{"name": "Floor"}))
+	at := base + "/e/" + s.Call("GET", "/events/"+event, nil).Is(200, "").Str("slug")
+	customize := func(page nodetest.Object) {
+		s.Own("PUT", "/organizer/event-customization/"+event, page).Is(200, "")
+	}
+	b := &buyer{window: chromium.open(t, base+"/help", laptop), shop: s, name: "layout-laptop", axe: axe}
+	phone := &buyer{window: chromium.open(t, base+"/help", size{width: 390, height: 844, scale: 2, touch: true, dark: true}), shop: s, name: "layout-phone", axe: axe}
+	heads := []string{"image", "video", "gradient", "pattern", "solid", "image"}
+	for i, layout := range []string{"classic", "split", "gallery", "minimal", "magazine", "festival"} {
+		customize(nodetest.Object{"layoutPattern": layout, "heroStyle": heads[i], "primaryColor": "#5b1e7a", "secondaryColor": "#c2410c", "accentColor": "#b4237a"})
+		for _, w := range []*buyer{b, phone} {
+			w.load(at)
+			w.there("." + layout + " .pictures img")
+			w.step(layout+"-"+heads[i], "#countdown")
+			w.evaluate(`document.querySelector(".rest").scrollIntoView()`)
+			w.step(layout+"-below", ".pictures img")
+		}
+		require.Equal(t, layout == "gallery", b.evaluate(`getComputedStyle(document.querySelector(".pictures")).order === "-1"`))
+	}
+	require.Equal(t, "On the map", b.text("dd a"))
+	require.Contains(t, b.text(".rest"), "Watch the film at vimeo.com")
+	require.Contains(t, b.evaluate(`document.querySelector(".hero").currentSrc`), "/media/", "a size of the picture that fits")
+	require.NotContains(t, b.evaluate(`document.querySelector(".pictures img").currentSrc`), "web.webp", "the largest is for larger screens")
+
+	t.Log("colours of its own, where they can be read, and nothing that is turned off")
+	customize(nodetest.Object{
+		"layoutPattern": "classic", "heroStyle": "image", "backgroundColor": "#fdf6e3", "textColor": "#2b1d0e", "showCountdown": false, "showVenueMap": false, "showSocialShare": false, "showOrganizer": false,
+	})
+	b.load(at)
+	b.step("own-colours", ".pictures img")
+	require.Equal(t, "rgb(253, 246, 227)", b.evaluate(`getComputedStyle(document.body).backgroundColor`))
+	require.Equal(t, false, b.evaluate(`!!document.querySelector("#countdown, dd a, .ways button, .who")`))
+	phone.load(at)
+	phone.there(".pictures img")
+	require.Equal(t, "rgb(20, 23, 28)", phone.evaluate(`getComputedStyle(document.body).backgroundColor`), "a light ground is not for the night")
+	customize(nodetest.Object{"backgroundColor": "#999999", "textColor": "#888888"})
+	b.load(at)
+	b.there(".pictures img")
+	require.Equal(t, "rgb(255, 255, 255)", b.evaluate(`getComputedStyle(document.body).backgroundColor`), "nobody could read it")
+	b.faultless()
+	phone.faultless()
+}

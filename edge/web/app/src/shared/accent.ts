@@ -1,5 +1,5 @@
 // An event's own colour, made darker or lighter until text in it can be read.
-function light([r, g, b]: number[]): number {
+export function light([r, g, b]: number[]): number {
   const [x, y, z] = [r!, g!, b!].map((c) => {
     const v = c / 255;
     return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;

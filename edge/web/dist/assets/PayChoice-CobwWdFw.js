@@ -1,1 +1,0 @@
-export{t as default}from"./PayChoice-B9CCSg27.js";

@@ -1,1 +1,0 @@
-import{Ft as e}from"./base-Du0w2hrq.js";e();

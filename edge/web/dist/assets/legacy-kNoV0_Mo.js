@@ -1,0 +1,1 @@
+import{It as e}from"./base-BA1xbV6f.js";e();

@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-BnAQUkG0.js";import{t as r}from"./session.svelte-K0NNelEx.js";import{j as i}from"./base-Du0w2hrq.js";i(n,{desk:new t(new r),room:e});

@@ -1,1 +1,0 @@
-export{r as pay}from"./pay-2wM_elYO.js";
