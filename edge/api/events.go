@@ -181,6 +181,7 @@ type Card struct {
 	Currency         string  `json:"currency" description:"The currency of its prices."`
 	LowestPrice      *string `json:"lowestPrice" description:"The least that a ticket costs, as a decimal: of the types on sale now that have stock, else of those whose sale will begin; null without any."`
 	LowestPriceTotal *string `json:"lowestPriceTotal" description:"What a buyer pays for that one, with the fee; null without lowestPrice."`
+	HighestTotal     *string `json:"highestPriceTotal" description:"What a buyer pays at most for a ticket of the same types, with the fee; null without lowestPrice."`
 	BookingOpen      *bool   `json:"bookingOpen,omitzero" description:"Whether dates can be booked, of reservations alone."`
 }
 

@@ -138,6 +138,9 @@ func (h *Handlers) card(e *readmodel.Event) api.Card {
 		v.StartDate, v.EndDate, v.BookingOpen = nil, nil, new(bookingOpen(&e.Record))
 	}
 	v.LowestPrice, v.LowestPriceTotal = lowestPrice(e)
+	if v.LowestPrice != nil {
+		v.HighestTotal = new(view.Decimal(order.PriceTotal(e.To, t.AbsorbFees), t.Currency))
+	}
 	return v
 }
 

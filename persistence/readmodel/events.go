@@ -57,6 +57,8 @@ type Event struct {
 	// From is the lowest price in minor units of the ticket types that are on
 	// sale now and have stock, else of those that will be; NoPrice without any.
 	From int64
+	// To is the highest price of the same types.
+	To int64
 	// Rank says how well the event fits a search that ranks; 0 in other lists.
 	Rank int64
 }
@@ -72,13 +74,15 @@ const unranked = "0::bigint"
 // read the tickets of all events.)
 func selectEvents(rank, where, order, limit string) string {
 	return `
-SELECT e.number, e.status, e.created_at, e.updated_at, e.revision, e.record, e.rank, t.types, t.price,
+SELECT e.number, e.status, e.created_at, e.updated_at, e.revision, e.record, e.rank, t.types, t.price, t.highest,
   (SELECT count(*) > 0 FROM tickets WHERE event_id = e.number AND serial = 1) AS sold
 FROM (SELECT *, ` + rank + ` AS rank FROM events e ` + where + ` ORDER BY ` + order + ` ` + limit + `) e
 CROSS JOIN LATERAL (
   SELECT count(*) AS types, coalesce(
     min(price) FILTER (WHERE for_sale AND sale_start <= now() AND sale_end > now() AND e.status <> 'sold_out'),
-    min(price) FILTER (WHERE for_sale AND sale_start > now()), -1) AS price
+    min(price) FILTER (WHERE for_sale AND sale_start > now()), -1) AS price, coalesce(
+    max(price) FILTER (WHERE for_sale AND sale_start <= now() AND sale_end > now() AND e.status <> 'sold_out'),
+    max(price) FILTER (WHERE for_sale AND sale_start > now()), -1) AS highest
   FROM (SELECT *, NOT hidden AND NOT sold_out AND e.status NOT IN ('completed', 'cancelled') AS for_sale
     FROM ticket_types WHERE event = e.number) AS types) t
 ORDER BY ` + order
@@ -87,7 +91,7 @@ ORDER BY ` + order
 func scanEvent(row pgx.CollectableRow) (e Event, err error) {
 	var created, updated time.Time
 	var record []byte
-	err = row.Scan(&e.Number, &e.Status, &created, &updated, &e.Revision, &record, &e.Rank, &e.Types, &e.From, &e.Sold)
+	err = row.Scan(&e.Number, &e.Status, &created, &updated, &e.Revision, &record, &e.Rank, &e.Types, &e.From, &e.To, &e.Sold)
 	if err != nil {
 		return e, err
 	}

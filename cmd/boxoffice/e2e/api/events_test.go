@@ -189,7 +189,7 @@ func TestAudiences(t *testing.T) {
 	require.Equal(t, ownKeys, s.Own("PUT", "/organizer/events/"+event+"/tickets/"+types[0], nodetest.Object{}).Is(200, "").Keys(""))
 	cards := s.Call("GET", "/events", nil).Is(200, "")
 	require.Equal(t, nodetest.Words(`id slug title shortDesc category productType status startDate endDate timezone venueName venueCity venueCountry
-		coverImage currency lowestPrice lowestPriceTotal`), cards.Keys("items.0"))
+		coverImage currency lowestPrice lowestPriceTotal highestPriceTotal`), cards.Keys("items.0"))
 	require.Equal(t, nodetest.Words("items nextCursor"), cards.Keys(""))
 	require.Equal(t, eventKeys, s.Own("GET", "/organizer/events", nil).Is(200, "").Keys("items.0"))
 

@@ -126,10 +126,14 @@ func TestLowestPrices(t *testing.T) {
 		t.Helper()
 		a := s.Call("GET", "/events?q="+title, nil).Is(200, "")
 		page := s.Call("GET", "/events/"+a.Str("items.0.slug"), nil).Is(200, "")
-		for i, field := range []string{"lowestPrice", "lowestPriceTotal"} {
+		for i, field := range []string{"lowestPrice", "lowestPriceTotal", "highestPriceTotal"} {
 			var want any
 			if of != nil {
 				want = of[i]
+			}
+			if field == "highestPriceTotal" { // of cards alone
+				require.Equal(t, want, a.Data("items.0."+field), title)
+				continue
 			}
 			require.Equal(t, want, a.Data("items.0."+field), title)
 			require.Equal(t, want, page.Data(field), title)
@@ -141,11 +145,11 @@ func TestLowestPrices(t *testing.T) {
 		return ids
 	}
 	sell("present", nil, nodetest.TypeBody(30, 10), nodetest.TypeBody(12.5, 10), later(1), over(2))
-	prices("present", "12.50", "13.13")
+	prices("present", "12.50", "13.13", "31.50")
 	sell("absorbed", nodetest.Object{"absorbFees": true}, nodetest.TypeBody(12.5, 10))
-	prices("absorbed", "12.50", "12.50")
+	prices("absorbed", "12.50", "12.50", "12.50")
 	sell("future", nil, later(9), over(2))
-	prices("future", "9.00", "9.45")
+	prices("future", "9.00", "9.45", "9.45")
 	sell("past", nil, over(2))
 	prices("past")
 	ids := sell("scarce", nil, nodetest.TypeBody(0, 1), nodetest.TypeBody(20, 5))

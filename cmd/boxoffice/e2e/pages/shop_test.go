@@ -144,6 +144,7 @@ func TestShop(t *testing.T) {
 			base := strings.TrimSuffix(s.URL, "/api/v1")
 			b := &buyer{window: chromium.open(t, base+"/", as), shop: s, name: name, axe: axe}
 			b.step("what-is-on", ".grid li a")
+			require.Equal(t, "Free – $26.25", b.text(".price"), "from the student's ticket to the floor")
 			b.load(base + "/?q=nothing-like-it")
 			b.step("nothing-found", ".none")
 

@@ -6,7 +6,7 @@ const words = {
     offline: 'Der Server ist nicht erreichbar. Prüfe die Verbindung und versuche es noch einmal.', again: 'Noch einmal',
     request: 'Wenn du um Hilfe bittest, nenne diese Anfrage:', wait: 'Zu viele Anfragen aus deinem Netz. Warte einen Moment.', copy: 'Kopieren',
   },
-  free: 'Frei', from: (price) => `ab ${price}`, soldOut: 'Ausverkauft', ended: 'Vorbei', cancelled: 'Abgesagt', soon: 'Bald',
+  free: 'Frei', soldOut: 'Ausverkauft', ended: 'Vorbei', cancelled: 'Abgesagt', soon: 'Bald',
   categories: {
     concerts: 'Konzerte', festivals: 'Festivals', nightlife: 'Nachtleben', theatre: 'Theater', comedy: 'Comedy', arts: 'Kunst', sports: 'Sport', conferences: 'Konferenzen', workshops: 'Workshops', food: 'Essen und Trinken', family: 'Familie', community: 'Nachbarschaft', reservations: 'Nach Tag',
     'online-course': 'Kurse', 'digital-product': 'Digitales', 'e-books': 'E-Books', 'downloadable-files': 'Dateien', 'online-service': 'Online-Dienste', other: 'Anderes',

@@ -6,7 +6,7 @@ const words = {
     offline: 'The server cannot be reached. Look at your connection, then try again.', again: 'Try again',
     request: 'If you ask for help, name this request:', wait: 'Too many requests from your network. Wait a moment, then try again.', copy: 'Copy',
   },
-  free: 'Free', from: (price: string) => `from ${price}`, soldOut: 'Sold out', ended: 'Over', cancelled: 'Cancelled', soon: 'Soon',
+  free: 'Free', soldOut: 'Sold out', ended: 'Over', cancelled: 'Cancelled', soon: 'Soon',
   categories: {
     concerts: 'Concerts', festivals: 'Festivals', nightlife: 'Nightlife', theatre: 'Theatre', comedy: 'Comedy', arts: 'Arts', sports: 'Sports', conferences: 'Conferences', workshops: 'Workshops', food: 'Food and drink', family: 'Family', community: 'Community', reservations: 'By date',
     'online-course': 'Courses', 'digital-product': 'Digital', 'e-books': 'E-books', 'downloadable-files': 'Downloads', 'online-service': 'Online services', other: 'Other',

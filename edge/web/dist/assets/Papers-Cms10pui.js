@@ -1,0 +1,1 @@
+export{t as default}from"./Papers-wISdH2l8.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Webhooks-tFumJYY1.js";

@@ -1,0 +1,1 @@
+import{It as e}from"./base-yTuNnzG7.js";e();

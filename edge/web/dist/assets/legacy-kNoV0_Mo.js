@@ -1,1 +1,0 @@
-import{It as e}from"./base-BA1xbV6f.js";e();

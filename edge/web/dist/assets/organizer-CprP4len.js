@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-D31cZZoA.js";import{t as r}from"./session.svelte-Dk6UrNaA.js";import{M as i}from"./base-BA1xbV6f.js";i(n,{desk:new t(new r),room:e});
