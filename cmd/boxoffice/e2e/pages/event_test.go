@@ -20,6 +20,9 @@ func TestEventPage(t *testing.T) {
 		"description": text, "entities": []any{nodetest.Object{"kind": "artist", "name": "Adaeze Obi", "role": "Saxophone", "setTime": "21:00", "bio": "Plays **loud**."}, nodetest.Object{"kind": "dj", "name": "Bo"}},
 	}, nodetest.With(nodetest.TypeBody(25, 10), nodetest.Object{"name": "Floor"}))
 	file, _ := s.Sell(nodetest.Object{"title": "A book", "category": "e-books", "endDate": nodetest.Absent}, nodetest.TypeBody(5, 10))
+	for _, title := range []string{"A second book", "A third book"} {
+		s.Sell(nodetest.Object{"title": title, "category": "e-books", "endDate": nodetest.Absent}, nodetest.TypeBody(5, 10))
+	}
 	slug := func(id string) string { return s.Call("GET", "/events/"+id, nil).Is(200, "").Str("slug") }
 	for name, as := range map[string]size{"desktop": laptop, "phone": {width: 390, height: 844, scale: 2, touch: true, dark: true}} {
 		b := &buyer{window: openBrowser(t).open(t, base+"/e/"+slug(event), as), shop: s, name: "event-" + name, axe: readAxe(t)}
@@ -40,8 +43,11 @@ func TestEventPage(t *testing.T) {
 		b.step("at-once", ".card li")
 		require.Equal(t, "Yours at once", b.text("dl dd"))
 		b.load(base + "/")
-		b.until(`document.querySelectorAll(".grid li a").length === 2`)
-		require.EqualValues(t, 1, b.evaluate(`document.querySelectorAll(".grid .when").length`), "the book's card has no date")
+		b.until(`document.querySelectorAll(".grid li a").length === 4`)
+		require.EqualValues(t, 1, b.evaluate(`document.querySelectorAll(".grid .when").length`), "a book's card has no date")
+		b.step("home", ".grid li:first-child.featured")
+		b.load(base + "/?q=book")
+		b.until(`document.querySelectorAll(".grid li a").length === 3 && !document.querySelector(".featured")`)
 		b.faultless()
 	}
 }
