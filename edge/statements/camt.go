@@ -47,6 +47,9 @@ type camtDetails struct {
 
 // readCAMT reads the entries one by one, so that a statement is never in memory as a tree.
 func readCAMT(file []byte) (lines []Line, err error) {
+	if bytes.Count(file, []byte("TxDtls")) > 2*MaxLines { // it opens and ends a payment; an entry is in memory with all of its own
+		return nil, fmt.Errorf("more than %d payments", MaxLines)
+	}
 	d := xml.NewDecoder(bytes.NewReader(file))
 	d.CharsetReader = func(string, io.Reader) (io.Reader, error) { return nil, errors.New("a statement is in UTF-8") }
 	statements := 0

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -37,9 +38,17 @@ var shapes = []shape{
 	},
 }
 
+// maxCells is how many cells a line may have. Banks write up to 20, and a payer may write some commas.
+const maxCells = 200
+
 // readCSV reads the file of a bank whose columns are in its first row.
 func readCSV(file []byte) (lines []Line, err error) {
 	file = toUTF8(file)
+	for line := range bytes.Lines(file) {
+		if max(bytes.Count(line, []byte(",")), bytes.Count(line, []byte(";"))) > maxCells {
+			return nil, fmt.Errorf("a line of more than %d cells", maxCells)
+		}
+	}
 	head, _, _ := bytes.Cut(file, []byte("\n"))
 	for i := range shapes {
 		names, err := shapes[i].reader(head).Read()

@@ -53,16 +53,23 @@ func readMT940(file []byte) (lines []Line, err error) {
 	return lines, flush()
 }
 
-// splitFields cuts a message into its fields, each of which begins with its tag between colons.
+// splitFields cuts a message into its fields, each of which begins with its tag between colons and ends
+// where the next one, or the end of the message, begins. It copies nothing, for a field may have as many
+// lines as the file.
 func splitFields(text string) (fields []string) {
-	for line := range strings.SplitSeq(text, "\n") {
-		switch {
-		case strings.HasPrefix(line, ":"):
-			fields = append(fields, line)
-		case strings.HasPrefix(line, "-"), len(fields) == 0: // the end of a message, or what is before the first
-		default:
-			fields[len(fields)-1] += "\n" + line
+	begin, at := -1, 0 // of the field, and of the line
+	for line := range strings.Lines(text) {
+		isField, isEnd := line[0] == ':', strings.TrimSpace(line) == "-" || strings.TrimSpace(line) == "-}"
+		if begin >= 0 && (isField || isEnd) {
+			fields, begin = append(fields, text[begin:at]), -1
 		}
+		if isField {
+			begin = at
+		}
+		at += len(line)
+	}
+	if begin >= 0 {
+		fields = append(fields, text[begin:])
 	}
 	return fields
 }
@@ -94,10 +101,13 @@ func parseEntry(value, currency string) (*Line, error) {
 // part86 begins a numbered part of :86:.
 var part86 = regexp.MustCompile(`\?(\d\d)`)
 
+// maxDetails is how many bytes of :86: are read. Banks write up to 390, with their line ends.
+const maxDetails = 2_000
+
 // parseDetails reads who paid and what for: from the parts 20 to 29 and 60 to 63, and 32 and 33, or as
 // plain text.
 func parseDetails(value string) (payer, text string) {
-	value = strings.ReplaceAll(value, "\n", "")
+	value = strings.ReplaceAll(value[:min(len(value), maxDetails)], "\n", "")
 	at := part86.FindAllStringSubmatchIndex(value, -1)
 	if len(at) == 0 {
 		return "", value

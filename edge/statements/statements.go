@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
@@ -97,9 +98,11 @@ func add(lines []Line, l Line) ([]Line, error) {
 	return append(lines, l), nil
 }
 
-// clean joins the words of a text by single blanks, and cuts it.
+// clean joins the words of a text by single blanks, and cuts it. Control characters are blanks, for no
+// database keeps all of them.
 func clean(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
+	isBlank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), isBlank), " ")
 	for len(text) > maxText {
 		_, size := utf8.DecodeLastRuneInString(text)
 		text = text[:len(text)-size]
