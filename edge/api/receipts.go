@@ -23,7 +23,7 @@ type ImportedStatement struct {
 	Underpaid     int `json:"underpaid" description:"How many are for orders that have got less than they ask for, and wait for the rest."`
 	Overpaid      int `json:"overpaid" description:"How many are for orders that have got more than they ask for; the surplus is a refund of the order."`
 	OtherCurrency int `json:"otherCurrency" description:"How many are in another currency than the order that they name; they pay for nothing."`
-	Unknown       int `json:"unknown" description:"How many name no order of the organization that waits for a transfer, or several."`
+	Unknown       int `json:"unknown" description:"How many name no order of the organization that waits for a transfer, or several, or one for which 20 came already."`
 }
 
 // ListReceipts asks for money that came and did not fit.
@@ -35,7 +35,7 @@ type ListReceipts struct {
 // Receipt is money that came by bank transfer.
 type Receipt struct {
 	ID        string  `json:"id" example:"1207" description:"The receipt's number."`
-	State     string  `json:"state" enum:"underpaid,overpaid,currency,unknown" example:"underpaid" description:"Why it did not fit: less or more than its order asks for came in all, it is in another currency, or it names no order of the organization."`
+	State     string  `json:"state" enum:"underpaid,overpaid,currency,unknown" example:"underpaid" description:"Why it did not fit: less or more than its order asks for came in all, it is in another currency, or it names no order of the organization, or one for which 20 came already."`
 	OrderID   *string `json:"orderId" example:"00000000-0400-8a1b-9c2d-3e4f5a6b7c8d" description:"The order that it names, a UUID; null if it names none."`
 	Amount    string  `json:"amount" example:"40.00" description:"How much came, as a decimal in its currency."`
 	Currency  string  `json:"currency" example:"EUR" description:"The currency in which it came, by ISO 4217."`

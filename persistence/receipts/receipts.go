@@ -23,6 +23,10 @@ type Store struct{ pool *pgxpool.Pool }
 // New makes a store on a database that is up to date.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
+// MaxPerAttempt is how many receipts count for an attempt to pay: each of those that come once it is paid is
+// a refund in its order's record, and a mail to its buyer. What is beyond is kept as of no order.
+const MaxPerAttempt = 20
+
 // Receipt is money that came.
 type Receipt struct {
 	Seq      int64
@@ -68,20 +72,22 @@ func (s *Store) Add(ctx context.Context, org int64, told []Receipt) ([]bool, err
 func queueAdd(b *pgx.Batch, org int64, r *Receipt, fresh *bool) {
 	const add = `
 WITH known AS (SELECT FROM receipts WHERE org = $1 AND name = $2),
+counts AS (SELECT count(*) < $15 AS it FROM receipts WHERE attempt = $5),
 told AS (
   UPDATE receipts SET name = $2, by_hand = false, day = $9, payer = $10, words = $11 WHERE seq = (
     SELECT seq FROM receipts WHERE NOT $3 AND by_hand AND org = $1 AND attempt = $5 AND amount = $6 AND currency = $7
       AND NOT EXISTS (SELECT FROM known) ORDER BY seq LIMIT 1)
   RETURNING seq)
 INSERT INTO receipts (org, name, by_hand, order_id, attempt, amount, currency, fits, day, payer, words, note, teller, asked)
-SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 WHERE NOT EXISTS (SELECT FROM known) AND NOT EXISTS (SELECT FROM told)
+SELECT $1, $2, $3, CASE WHEN it THEN $4::uuid END, CASE WHEN it THEN $5 END, $6, $7, it AND $8, $9, $10, $11, $12, $13, $14
+FROM counts WHERE NOT EXISTS (SELECT FROM known) AND NOT EXISTS (SELECT FROM told)
 ON CONFLICT (org, name) DO NOTHING`
 	var order *[16]byte
 	var attempt *string
 	if r.Attempt != "" {
 		order, attempt = (*[16]byte)(&r.Order), &r.Attempt
 	}
-	args := []any{org, r.Name, r.ByHand, order, attempt, r.Amount, r.Currency, r.Fits, r.Day, r.Payer, r.Words, r.Note, r.Teller, r.Asked}
+	args := []any{org, r.Name, r.ByHand, order, attempt, r.Amount, r.Currency, r.Fits, r.Day, r.Payer, r.Words, r.Note, r.Teller, r.Asked, MaxPerAttempt}
 	b.Queue(add, args...).Exec(func(tag pgconn.CommandTag) error {
 		*fresh = tag.RowsAffected() > 0
 		return nil
@@ -115,7 +121,7 @@ const (
 	Underpaid = "underpaid" // less
 	Overpaid  = "overpaid"  // more
 	Currency  = "currency"  // it is in another currency than the order
-	Unknown   = "unknown"   // it names no order of the organization, or several
+	Unknown   = "unknown"   // it names no order of the organization, or several, or one that has MaxPerAttempt
 )
 
 // State is a receipt with its state.

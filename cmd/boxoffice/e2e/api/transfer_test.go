@@ -13,6 +13,7 @@ import (
 	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/receipts"
 )
 
 // byTransfer opens a node whose buyers may transfer money, with a type of tickets whose sale goes on for
@@ -171,6 +172,29 @@ func TestTransferDiffers(t *testing.T) {
 		Refused(409, "ORDER_NOT_PAYABLE", nodetest.Object{"status": "pending", "reason": "a transfer would come too late"})
 	s.Own("POST", "/organizer/orders/"+id+"/paid", nodetest.Object{"amount": 26.25}).Is(409, "ORDER_NOT_PAYABLE")
 	s.Own("POST", "/organizer/orders/"+id+"/paid", nodetest.Object{"amount": 0}).Invalid("amount", "minimum")
+}
+
+// TestManyReceiptsOfOneOrder has more money come for one order than anybody sends: what is beyond the bound is
+// of no order, so that neither its record nor its buyer's mailbox fills, whoever tells it.
+func TestManyReceiptsOfOneOrder(t *testing.T) {
+	t.Parallel()
+	s, kinds := byTransfer(t)
+	id, token, told := transferred(s, kinds[0], "ada@example.org")
+	reference := told.Str("transfer.reference")
+	require.Equal(t, map[string]int{"lines": 1, "matched": 1}, importLines(s, line(0, "26.25", "USD", reference)))
+	lines := make([]string, 30)
+	for i := range lines {
+		lines[i] = line(i+1, "1.00", "USD", reference)
+	}
+	const most = receipts.MaxPerAttempt
+	require.Equal(t, map[string]int{"lines": 30, "overpaid": most - 1, "unknown": 31 - most}, importLines(s, lines...))
+	for range 3 {
+		s.Own("POST", "/organizer/orders/"+id+"/paid", nodetest.Object{"amount": 1}).Is(200, "")
+	}
+	require.Len(t, s.Order(id, token).Data("refunds"), most-1)
+	require.Equal(t, map[string]int{"lines": 30, "repeated": 30, "overpaid": most - 1, "unknown": 31 - most}, importLines(s, lines...))
+	listed := s.Own("GET", "/organizer/receipts?limit=1", nil).Is(200, "")
+	require.Equal(t, "unknown hand", listed.Str("items.0.state")+" "+listed.Str("items.0.source"))
 }
 
 // TestTransferIsToldLater has a node die between keeping what came and telling the order: the sweep
