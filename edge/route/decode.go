@@ -47,11 +47,15 @@ func (p *plan) read(v reflect.Value, c *Call, src Source) []Issue {
 	return issues
 }
 
+// paging are the parameters by which a client reads any list to its end. A list that is always whole has no
+// use for them, and takes them.
+var paging = []string{"cursor", "limit"}
+
 // addUnknown adds an issue for each parameter of the query that the plan does not know.
 func (p *plan) addUnknown(issues []Issue, src Source) []Issue {
 	for name := range src.QueryNames() {
 		isKnown := slices.ContainsFunc(p.params, func(known param) bool { return known.in == inQuery && known.name == name })
-		if isKnown || len(issues) >= MaxIssues {
+		if isKnown || slices.Contains(paging, name) || len(issues) >= MaxIssues {
 			continue
 		}
 		if len(name) > maxPath || !utf8.ValidString(name) {

@@ -40,4 +40,5 @@ func TestUnknownParameters(t *testing.T) {
 	require.Greater(t, refusing, 30)
 	s.Own("GET", "/organizer/orders?promocode=HALF", nil).Invalid("promocode", route.IssueUnsupported)
 	s.Call("GET", "/events?limit=1&country=DE", nil).Is(200, "")
+	require.Nil(t, s.Own("GET", "/webhooks?limit=5", nil).Is(200, "").Data("nextCursor"), "a list that is always whole")
 }

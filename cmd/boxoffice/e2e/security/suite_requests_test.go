@@ -524,7 +524,7 @@ func (w *world) orderRequests() map[string]func() request {
 			at := strconv.FormatInt(time.Now().Unix(), 10)
 			mac := hmac.New(sha256.New, []byte(node.SimKey))
 			mac.Write([]byte(at + ".{}"))
-			r := request{}.with(nodetest.Object{})
+			r := request{perishable: true}.with(nodetest.Object{})
 			r.headers = []string{"Stripe-Signature", "t=" + at + ",v1=" + hex.EncodeToString(mac.Sum(nil))}
 			return r
 		},
