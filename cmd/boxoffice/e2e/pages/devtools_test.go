@@ -243,7 +243,7 @@ func (w *window) load(url string) {
 	w.t.Helper()
 	w.do("Page.navigate", params{"url": url})
 	w.until(`document.readyState === "complete"`)
-	w.run(`0`) // which waits for the script
+	w.until(`true`) // which waits for the script, and for that of the page that it leads to
 }
 
 // happened notes what should not happen: errors, breaches of the policy, and
