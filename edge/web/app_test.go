@@ -127,10 +127,12 @@ func TestSharedPicture(t *testing.T) {
 	page, err := web.NewEventPage("https://tickets.example")
 	require.NoError(t, err)
 	for cover, shared := range map[string]string{
-		"/media/12":                 "https://tickets.example/media/12/og.jpg",
-		"/media/12/web.webp":        "https://tickets.example/media/12/web.webp",
-		"https://elsewhere.example": "https://elsewhere.example",
-		"":                          "https://tickets.example/covers/arts/ev_1/og.png", // none: one is drawn
+		"/media/12":                            "https://tickets.example/media/12/og.jpg",
+		"https://tickets.example/media/12":     "https://tickets.example/media/12/og.jpg", // as the API names it
+		"https://tickets.example.org/media/12": "https://tickets.example.org/media/12",
+		"/media/12/web.webp":                   "https://tickets.example/media/12/web.webp",
+		"https://elsewhere.example":            "https://elsewhere.example",
+		"":                                     "https://tickets.example/covers/arts/ev_1/og.png", // none: one is drawn
 	} {
 		var b strings.Builder
 		require.NoError(t, page.Write(&b, &api.Event{ID: "ev_1", Category: "arts", Slug: "x", Title: "X", Visibility: "public", CoverImage: &cover, Page: &api.Customization{}}))

@@ -104,7 +104,7 @@ func coverAddress(e *api.Event) string {
 // take whole addresses alone and show few formats, so an uploaded image is named in the
 // size and format that was made for them.
 func sharedPicture(base, at string) string {
-	if uploaded.MatchString(at) {
+	if uploaded.MatchString(strings.TrimPrefix(at, base)) {
 		at += "/og.jpg"
 	}
 	if strings.HasPrefix(at, "/") {
