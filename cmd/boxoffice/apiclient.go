@@ -6,7 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"mime/multipart"
 	"net/http"
+	"net/textproto"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -72,6 +76,36 @@ func (a *apiClient) sendOnce(ctx context.Context, key, method, path string, body
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	return a.do(req, data)
+}
+
+// upload sends a text file that only its buyers may read, and returns its address.
+func (a *apiClient) upload(ctx context.Context, path, name, text string) (address string, err error) {
+	var b bytes.Buffer
+	form := multipart.NewWriter(&b)
+	_ = form.WriteField("private", "1") // a buffer takes everything
+	part, err := form.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {`form-data; name="file"; filename="` + name + `"`}, "Content-Type": {"text/plain"},
+	})
+	if err != nil {
+		return "", err
+	}
+	_, _ = io.WriteString(part, text)
+	if err := form.Close(); err != nil {
+		return "", err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.url+path, &b)
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Content-Type", form.FormDataContentType())
+	var file struct{ PrimaryURL string }
+	err = a.do(req, &file)
+	return file.PrimaryURL, err
+}
+
+// do sends a request with the credential, and reads the data of its answer.
+func (a *apiClient) do(req *http.Request, data any) error {
 	if a.bearer != "" {
 		req.Header.Set("Authorization", "Bearer "+a.bearer)
 	}
@@ -86,7 +120,7 @@ func (a *apiClient) sendOnce(ctx context.Context, key, method, path string, body
 			Error struct{ Code, Message string }
 		}
 		_ = json.NewDecoder(res.Body).Decode(&refusal) // only nodes answer with such a body
-		return &apiRefusal{res.StatusCode, method + " " + path, refusal.Error.Code, refusal.Error.Message}
+		return &apiRefusal{res.StatusCode, req.Method + " " + strings.TrimPrefix(req.URL.String(), a.url), refusal.Error.Code, refusal.Error.Message}
 	}
 	if data == nil {
 		return nil

@@ -35,6 +35,13 @@ func TestDemo(t *testing.T) {
 	require.Equal(t, "50.00", m.Str("sections.0.price"))
 	require.Equal(t, "25.00", m.Str("sections.3.price"))
 
+	s.Becomes("cancelled", func() string { return s.Call("GET", "/events/winter-journey-8", nil).Is(200, "").Str("status") })
+	s.Becomes("sold_out", func() string { return s.Call("GET", "/events/songs-in-the-cellar-4", nil).Is(200, "").Str("status") })
+	for slug, product := range map[string]string{"behind-the-stage-5": "reservation", "the-season-in-words-6": "digital", "how-to-build-a-storm-7": "digital"} {
+		e := s.Call("GET", "/events/"+slug, nil).Is(200, "")
+		require.Equal(t, []any{product, "on_sale"}, []any{e.Data("productType"), e.Data("status")}, slug)
+	}
+
 	again, err := makeDemo(t.Context(), s.URL)
 	require.NoError(t, err)
 	require.Nil(t, again, "there is one already")
