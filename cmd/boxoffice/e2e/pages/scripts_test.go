@@ -47,7 +47,6 @@ type scripted struct {
 	*buyer
 	shop  *nodetest.Shop
 	base  string
-	slug  string // of the organization
 	shown int
 }
 
@@ -117,25 +116,22 @@ func (h *scripted) buy(typ, text string, place int) nodetest.Answer {
 func (h *scripted) shopPages(scripts []string) {
 	h.t.Helper()
 	for i, text := range scripts {
-		_, slug, typ := h.event(text)
+		event, slug, typ := h.event(text)
 		order := h.buy(typ, text, i)
 		h.showPage("/e/"+slug, ".card li", text)
 		require.Equal(h.t, strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(h.text("h1")), " "), "it is shown")
 		h.showPage("/e/"+slug+"/checkout?t="+typ+".1", "#email", text)
-		h.showPage("/by/"+h.organizer(), ".grid li a", text)
+		h.showPage("/by/"+h.organizer(event), ".grid li a", text)
 		h.showPage("/orders/"+order.Str("id")+"?token="+order.Str("accessToken"), "h1", text)
 		h.showPage("/o/"+order.Str("id")+"#token="+order.Str("accessToken"), ".tickets svg", text)
 	}
 	h.showPage("/", ".grid li a", "what is on")
 }
 
-// organizer is the slug of the shop's organization.
-func (h *scripted) organizer() string {
+// organizer is the slug of the organization that an event is of.
+func (h *scripted) organizer(event string) string {
 	h.t.Helper()
-	if h.slug == "" {
-		h.slug = h.shop.Own("GET", "/organizer/organizations/"+h.shop.Org(), nil).Is(200, "").Str("slug")
-	}
-	return h.slug
+	return h.shop.Call("GET", "/events/"+event, nil).Is(200, "").Str("organizer.slug")
 }
 
 // signIn gives the browser the session of the organizer.

@@ -65,7 +65,9 @@ func (b *buyer) until(expression string) {
 		if refused == "" && r.Result.Value == true {
 			return
 		}
-		require.True(b.t, time.Now().Before(end), "never: %s %s", expression, refused)
+		if !time.Now().Before(end) {
+			require.Fail(b.t, "never: "+expression+" "+refused, b.evaluate(`location.pathname + "\n" + document.body.innerText`))
+		}
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-b.t.Context().Done():
