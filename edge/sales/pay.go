@@ -85,6 +85,9 @@ func (h *Handlers) beginAttempt(c *route.Call, provider *payments.Gateway, o *or
 		if begin.Until, err = h.transferDue(c, o, provider.Window); err != nil {
 			return nil, nil, err
 		}
+		if err := h.countTransfer(c, o); err != nil {
+			return nil, nil, err
+		}
 	}
 	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), begin)
 	if err != nil {

@@ -45,7 +45,7 @@ type Deps struct {
 	NudgeRefunds func(*order.Order)
 	BaseURL      string         // how people reach the service
 	Env          string         // live or test
-	Guesses      *limit.Guesses // of promo codes
+	Guesses      *limit.Guesses // of promo codes, and orders that wait for transfers
 	// LimitsScale multiplies every velocity rule.
 	LimitsScale float64
 	Log         *slog.Logger

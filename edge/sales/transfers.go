@@ -11,6 +11,7 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/limit"
 	"boxoffice/edge/payments"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
@@ -47,6 +48,17 @@ func (h *Handlers) transferDue(c *route.Call, o *order.Order, window time.Durati
 		return 0, engine.Refuse(engine.OrderNotPayable, ledger.OrderState{Status: o.Status, Reason: "a transfer would come too late"})
 	}
 	return due, nil
+}
+
+// countTransfer counts an order that is about to keep its stock for days without money, or refuses: a network
+// would have all of an event's stock for nothing. It leaves out an order that waits for a transfer already, and what
+// the organization orders itself.
+func (h *Handlers) countTransfer(c *route.Call, o *order.Order) error {
+	if o.Client == 0 || transferOf(o) != nil {
+		return nil
+	}
+	name := strconv.FormatInt(o.ID.Event(), 10) + "/" + route.Network(c.Client).String()
+	return h.Guesses.Take(c, []limit.Guess{h.Guesses.Of(limit.RuleTransfers, name)})
 }
 
 // refuseTransferTo refuses to have an event's orders paid by transfer, unless the operator has allowed that to

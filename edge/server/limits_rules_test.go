@@ -156,6 +156,7 @@ var elsewhere = map[string]string{
 	"wrong-codes-network":    "cmd/boxoffice TestDoorRulesBindWhatTheyName",
 	"text_changes":           "cmd/boxoffice/e2e/api TestTextChanges",
 	"foreign-codes":          "cmd/boxoffice TestDoorRulesBindWhatTheyName",
+	"transfers":              "cmd/boxoffice/e2e/api TestTransfersOfOneNetwork",
 
 	"wrong-promo-codes-credential": "cmd/boxoffice TestPromoGuessesCountAtAllDoors",
 	"wrong-promo-codes-network":    "cmd/boxoffice TestPromoGuessesCountAtAllDoors",

@@ -12,6 +12,7 @@ import (
 
 	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/edge/limit"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/receipts"
 )
@@ -20,7 +21,13 @@ import (
 // days, and one whose sale ends too soon.
 func byTransfer(t *testing.T) (s *nodetest.Shop, types []string) {
 	t.Helper()
-	s = nodetest.Open(t, func(c *node.Config) { c.PaysimProviders = []string{"transfer"} })
+	return byTransferScaled(t, 1_000)
+}
+
+// byTransferScaled is byTransfer with limits multiplied by scale.
+func byTransferScaled(t *testing.T, scale float64) (s *nodetest.Shop, types []string) {
+	t.Helper()
+	s = nodetest.Open(t, func(c *node.Config) { c.PaysimProviders, c.LimitsScale = []string{"transfer"}, scale })
 	_, ids := s.Sell(
 		nodetest.Object{"startDate": nodetest.Stamp(20 * 24 * time.Hour), "endDate": nodetest.Stamp(21 * 24 * time.Hour)},
 		nodetest.With(nodetest.TypeBody(25, 100), nodetest.Object{"saleEnd": nodetest.Stamp(3 * 24 * time.Hour)}),
@@ -195,6 +202,22 @@ func TestManyReceiptsOfOneOrder(t *testing.T) {
 	require.Equal(t, map[string]int{"lines": 30, "repeated": 30, "overpaid": most - 1, "unknown": 31 - most}, importLines(s, lines...))
 	listed := s.Own("GET", "/organizer/receipts?limit=1", nil).Is(200, "")
 	require.Equal(t, "unknown hand", listed.Str("items.0.state")+" "+listed.Str("items.0.source"))
+}
+
+// TestTransfersOfOneNetwork has one network choose transfers, which keep stock for days, until it may no more:
+// its other orders are paid at once, and those that wait already are told again.
+func TestTransfersOfOneNetwork(t *testing.T) {
+	t.Parallel()
+	s, kinds := byTransferScaled(t, 1)
+	most := limit.RuleTransfers.Most
+	first, firstToken, _ := transferred(s, kinds[0], "ada0@example.org")
+	for i := 1; i < most; i++ {
+		transferred(s, kinds[0], fmt.Sprintf("ada%d@example.org", i))
+	}
+	id, token := s.Place("eve@example.org", kinds[0], 1)
+	payWith(s, id, token, nodetest.Object{"provider": "transfer"}).Is(429, "RATE_LIMITED")
+	payWith(s, first, firstToken, nodetest.Object{"provider": "transfer"}).Is(200, "")
+	payWith(s, id, token, nodetest.Object{"provider": "paystack"}).Is(200, "")
 }
 
 // TestTransferIsToldLater has a node die between keeping what came and telling the order: the sweep
