@@ -32,8 +32,8 @@ type required struct {
 
 // Admit refuses an order from an event with an open room, or a hold of its seats, that comes without
 // admission. buyer is the address that orders; empty for a hold, which binds the admission to nobody. It
-// reports whether an admission was right and has run out: then the request may be a repeat of one that
-// was made in time.
+// reports whether the admission of an order was right and has run out: then the request may be a repeat of
+// one that was made in time, and whoever finds that it is none counts the refusal (CountLate).
 func (h *Handlers) Admit(c *route.Call, org, number int64, token, buyer string) (late bool, err error) {
 	if !h.hasRoom(number) {
 		return false, nil
@@ -52,11 +52,16 @@ func (h *Handlers) Admit(c *route.Call, org, number int64, token, buyer string) 
 	if err != nil || reason == "" {
 		return false, err
 	}
-	h.refused.WithLabelValues(reason).Inc()
-	return reason == expired, engine.Refuse(engine.QueueRequired, required{
+	if late = reason == expired && buyer != "" && c.IdempotencyKey != ""; !late {
+		h.refused.WithLabelValues(reason).Inc()
+	}
+	return late, engine.Refuse(engine.QueueRequired, required{
 		Queue: h.BaseURL + "/e/" + h.Known.PublicID(number) + "/queue", State: r.stateAt(c.Now), Reason: reason,
 	})
 }
+
+// CountLate counts an order that was refused because its admission had run out.
+func (h *Handlers) CountLate() { h.refused.WithLabelValues(expired).Inc() }
 
 // judgeAdmission returns why an admission does not hold, or "".
 func (h *Handlers) judgeAdmission(c *route.Call, number int64, r *room, token, buyer string) (reason string, err error) {

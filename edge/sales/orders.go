@@ -43,7 +43,7 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 		return nil, err
 	}
 	late, unadmitted := h.Admit(c, k.Org, number, cmp.Or(in.AdmissionHeader, in.Admission), email)
-	if unadmitted != nil && (!late || c.IdempotencyKey == "") {
+	if unadmitted != nil && !late {
 		return nil, unadmitted
 	}
 	body := c.BodyHash()
@@ -68,6 +68,7 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(number), cmd)
 	if err != nil {
 		if refusal, ok := err.(*engine.Refusal); ok && refusal.Code == engine.QueueRequired { //nolint:errorlint // ask returns refusals bare
+			h.CountLate()
 			return nil, unadmitted
 		}
 		return nil, seatIssues(err, in.Items)

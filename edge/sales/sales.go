@@ -39,8 +39,10 @@ type Deps struct {
 	Receipts  *receipts.Store
 	Secrets   *secrets.Master
 	// Admit refuses an order, or a hold of seats (without a buyer), that a waiting room has not admitted
-	// (rooms.Handlers). late says that an admission has run out.
-	Admit func(c *route.Call, org, number int64, admission, buyer string) (late bool, err error)
+	// (rooms.Handlers). late says that the order's admission has run out and that the order may be a repeat;
+	// CountLate counts one that is none.
+	Admit     func(c *route.Call, org, number int64, admission, buyer string) (late bool, err error)
+	CountLate func()
 	// NudgeRefunds has the money that an order gives back sent soon (refunds.Handlers).
 	NudgeRefunds func(*order.Order)
 	BaseURL      string         // how people reach the service

@@ -27,12 +27,12 @@ type roomShop struct {
 	ahead atomic.Int64 // nanoseconds
 }
 
-func openRoomShop(t *testing.T) *roomShop {
+func openRoomShop(t *testing.T, changes ...func(*node.Config)) *roomShop {
 	t.Helper()
 	s := new(roomShop)
-	s.Shop = nodetest.Open(t, func(c *node.Config) {
+	s.Shop = nodetest.Open(t, append(changes, func(c *node.Config) {
 		c.Now = func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
-	})
+	})...)
 	return s
 }
 
