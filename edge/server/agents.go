@@ -56,9 +56,9 @@ func (s *Server) answerAgent(ctx *fasthttp.RequestCtx, x *exchange, _ *operation
 	return nil
 }
 
-// performFor performs an operation for an agent, with the credential and the address of the agent's
-// own request ctx. It goes through all of the middle except the router, so no text in the tool call
-// can lead to another operation. The call counts against the operation's rate limit, and the answer
+// performFor performs an operation for an agent, or for a page of ours, with the credential and the
+// address of the caller's own request ctx. It goes through all of the middle except the router, so no
+// text in the tool call can lead to another operation. The call counts against the operation's rate limit, and the answer
 // to ctx tells what is left of it.
 func (s *Server) performFor(ctx *fasthttp.RequestCtx, x *exchange, op *route.Op, r *mcp.Request) *mcp.Answer {
 	req := fasthttp.AcquireRequest()

@@ -22,6 +22,13 @@ func (s *Server) registerPages() error {
 		}
 		s.read("/orders/{id}", s.orderPage(page))
 	}
+	if s.cfg.Shop != nil {
+		page, err := web.NewRoomPage(files)
+		if err != nil {
+			return err
+		}
+		s.registerRoomPage(page)
+	}
 	s.registerFiles(files)
 	s.missing = findMissing(files)
 	if s.trouble, err = web.NewTroublePage(files); err != nil {

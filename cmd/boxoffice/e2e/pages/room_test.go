@@ -126,6 +126,46 @@ func TestWaitingRoom(t *testing.T) {
 	}
 }
 
+// TestRoomWithoutScripts waits in a browser that runs no scripts: the page that is built leads to the one that
+// the server writes, which loads itself until it is the visitor's turn (make pages).
+func TestRoomWithoutScripts(t *testing.T) {
+	t.Parallel()
+	for name := range roomSizes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openRoomShop(t)
+			event, _ := s.OnSale(nodetest.TypeBody(25, 100), nodetest.TypeBody(60, 100))
+			slug := s.Call("GET", "/events/"+event, nil).Is(200, "").Str("slug")
+			s.setQueue(event, nodetest.Object{"admitPerMinute": 6000, "partyMax": 3})
+			s.Own("POST", "/organizer/events/"+event+"/queue/pause", nil).Is(200, "")
+			b := s.wait(t, name)
+			b.name, b.spared = "plain-room-"+name, "meta-refresh"
+			if name == "german" {
+				b.do("Emulation.setUserAgentOverride", params{"userAgent": "Chromium", "acceptLanguage": "de-DE,de"})
+			}
+			look := func(step, selector string) { // our own looking needs scripts
+				b.there(selector)
+				b.do("Emulation.setScriptExecutionDisabled", params{"value": false})
+				b.step(step, selector)
+				b.do("Emulation.setScriptExecutionDisabled", params{"value": true})
+			}
+			b.do("Emulation.setScriptExecutionDisabled", params{"value": true})
+			b.do("Page.navigate", params{"url": b.origin + "e/" + slug + "/queue"})
+			look("join", "#party")
+			b.choose("form button")
+			look("line", "code")
+			s.Own("POST", "/organizer/events/"+event+"/queue/resume", nil).Is(200, "")
+			turn := "It is your turn"
+			if name == "german" {
+				turn = "Du bist dran"
+			}
+			b.until(fmt.Sprintf(`document.querySelector("h1").innerText === %q`, turn))
+			look("turn", `main a[href*="#receipt="]`)
+			b.faultless()
+		})
+	}
+}
+
 // TestDrawnRoom waits for a draw from its announcement on, and checks the place in the browser (make pages).
 func TestDrawnRoom(t *testing.T) {
 	t.Parallel()

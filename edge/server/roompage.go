@@ -1,0 +1,175 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/google/uuid"
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/mail"
+	"boxoffice/edge/mcp"
+	"boxoffice/edge/route"
+	"boxoffice/edge/web"
+	"boxoffice/engine"
+)
+
+// maxForm bounds the form by which one joins a waiting room, in bytes.
+const maxForm = 1 << 10
+
+// registerRoomPage adds the page of a waiting room that needs no script: its form is sent to the same
+// address. It is a caller of the public API as any other, so limits and refusals are those of its operations.
+func (s *Server) registerRoomPage(page *web.RoomPage) {
+	op := func(id string) *route.Op {
+		i := slices.IndexFunc(s.cfg.Ops, func(o route.Op) bool { return o.ID == id })
+		if i < 0 {
+			return nil
+		}
+		return &s.cfg.Ops[i]
+	}
+	p := &roomPage{Server: s, page: page, read: op("getQueue"), join: op("joinQueue")}
+	if p.read == nil || p.join == nil {
+		return
+	}
+	const path = "/e/{slug}/queue/plain"
+	s.read(path, s.countPage(lowerSlug(p.show)))
+	s.router.POST(path, s.countPage(p.enter))
+}
+
+// roomPage serves the page.
+type roomPage struct {
+	*Server
+	page       *web.RoomPage
+	read, join *route.Op
+}
+
+// show serves the page. The token of a place is in the query, as that of an order: the page does not leak it
+// (orderPage).
+func (p *roomPage) show(ctx *fasthttp.RequestCtx) {
+	query := ctx.QueryArgs()
+	p.showRoom(ctx, &web.Room{Ticket: string(query.Peek("ticket")), Receipt: string(query.Peek("receipt"))}, fasthttp.StatusOK)
+}
+
+// enter joins the room, and leads to the address of the place. The caller has no credential that another
+// site's form could make use of, and only the caller reads the address.
+func (p *roomPage) enter(ctx *fasthttp.RequestCtx) {
+	x := exchangeOf(ctx)
+	if size := ctx.Request.Header.ContentLength(); size < 0 || size > maxForm {
+		p.answerError(ctx, x, engine.Refuse(engine.PayloadTooLarge, nil))
+		return
+	}
+	e, err := p.eventOf(ctx, x)
+	if err != nil || e == nil {
+		p.showRoom(ctx, new(web.Room), fasthttp.StatusOK) // it says why
+		return
+	}
+	form := ctx.PostArgs()
+	party, err := strconv.Atoi(string(form.Peek("party")))
+	if err != nil {
+		party = 1
+	}
+	body, err := json.Marshal(map[string]int{"party": party})
+	if err != nil {
+		p.answerError(ctx, x, err)
+		return
+	}
+	a := p.performFor(ctx, x, p.join, &mcp.Request{
+		Params: map[string]string{"id": e.ID}, Path: "/api/v1/public/events/" + e.ID + "/queue", Body: body, IdempotencyKey: string(form.Peek("key")),
+	})
+	var joined struct{ Data api.JoinedQueue }
+	if a.Status != fasthttp.StatusCreated {
+		p.showRoom(ctx, &web.Room{Refused: reasonOf(a.Body)}, a.Status)
+		return
+	}
+	if err := json.Unmarshal(a.Body, &joined); err != nil {
+		p.answerError(ctx, x, err)
+		return
+	}
+	ctx.SetStatusCode(fasthttp.StatusSeeOther)
+	h := &ctx.Response.Header
+	h.Set(fasthttp.HeaderLocation, "/e/"+e.Slug+"/queue/plain?"+url.Values{"ticket": {joined.Data.Token}, "receipt": {joined.Data.Receipt}}.Encode())
+	h.SetCanonical(headerCacheControl, noStore)
+}
+
+// reasonOf is why an answer refuses: the reason that its details name, else its code.
+func reasonOf(body []byte) string {
+	var answer struct {
+		Error struct {
+			Code    string
+			Details struct{ Reason string }
+		}
+	}
+	_ = json.Unmarshal(body, &answer) // details of another shape have no reason
+	if answer.Error.Details.Reason != "" {
+		return answer.Error.Details.Reason
+	}
+	return answer.Error.Code
+}
+
+// eventOf is the event whose room is meant, or nil if there is none.
+func (p *roomPage) eventOf(ctx *fasthttp.RequestCtx, x *exchange) (*api.Event, error) {
+	slug, _ := ctx.UserValue("slug").(string)
+	e, err := p.cfg.Shop.Event(p.base, decodeUnreserved(slug), x.now)
+	if r, ok := errors.AsType[*engine.Refusal](err); ok && (r.Code == engine.EventNotFound || r.Code == engine.Validation) {
+		return nil, nil //nolint:nilnil // that there is none is an answer
+	}
+	return e, err
+}
+
+// showRoom writes the page of the room as it is now.
+func (p *roomPage) showRoom(ctx *fasthttp.RequestCtx, r *web.Room, status int) {
+	x := exchangeOf(ctx)
+	e, err := p.eventOf(ctx, x)
+	if err == nil && e == nil {
+		status = fasthttp.StatusNotFound
+	}
+	if err == nil && e != nil {
+		r.Event = e
+		err = p.readRoom(ctx, x, r)
+	}
+	language, _ := mail.ReadLanguage(string(ctx.Request.Header.Peek(fasthttp.HeaderAcceptLanguage)))
+	r.German, r.Now, r.Key = language == mail.German, x.now, uuid.NewString()
+	var body bytes.Buffer
+	if err == nil {
+		err = p.page.Write(&body, r)
+	}
+	if err != nil {
+		p.answerError(ctx, x, err)
+		return
+	}
+	ctx.SetStatusCode(status)
+	h := &ctx.Response.Header
+	h.SetCanonical(headerCacheControl, noStore)
+	h.SetCanonical(headerPolicy, []byte(web.RoomPolicy))
+	h.Set(fasthttp.HeaderVary, fasthttp.HeaderAcceptLanguage)
+	h.Set("X-Robots-Tag", "noindex")
+	ctx.SetContentType("text/html; charset=utf-8")
+	ctx.SetBody(body.Bytes())
+}
+
+// readRoom reads the room and the visitor's place. A ticket of no entry is told, and the room shown without.
+func (p *roomPage) readRoom(ctx *fasthttp.RequestCtx, x *exchange, r *web.Room) error {
+	req := &mcp.Request{Params: map[string]string{"id": r.Event.ID}, Path: "/api/v1/public/events/" + r.Event.ID + "/queue"}
+	if r.Ticket != "" {
+		req.Query = url.Values{"ticket": {r.Ticket}}.Encode()
+	}
+	a := p.performFor(ctx, x, p.read, req)
+	if a.Status != fasthttp.StatusOK && r.Ticket != "" {
+		if code := reasonOf(a.Body); code == string(engine.NotFound) || code == string(engine.Validation) {
+			r.Ticket, r.Lost, req.Query = "", true, ""
+			a = p.performFor(ctx, x, p.read, req)
+		}
+	}
+	if a.Status != fasthttp.StatusOK {
+		return engine.Refuse(engine.Code(reasonOf(a.Body)), nil)
+	}
+	var answer struct{ Data *api.Queue }
+	err := json.Unmarshal(a.Body, &answer)
+	r.Queue = answer.Data
+	return err
+}

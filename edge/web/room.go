@@ -1,0 +1,260 @@
+package web
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"boxoffice/edge/api"
+)
+
+// RoomPolicy is the Policy of the page of a waiting room, whose form is sent to this server.
+var RoomPolicy = strings.Replace(Policy, "form-action 'none'", "form-action 'self'", 1)
+
+// Room is what the page of a waiting room without scripts shows.
+type Room struct {
+	German          bool // the reader prefers German
+	Now             time.Time
+	Event           *api.Event // nil: there is no such event
+	Queue           *api.Queue
+	Ticket, Receipt string // of the visitor, as the address has them; "" for none
+	Lost            bool   // the ticket is of no entry of this room
+	Key             string // what tells a form that is sent twice from two forms
+	Refused         string // why one could not join, by the error's code or its reason; "" if nothing was refused
+}
+
+// How many seconds pass until the page loads itself again.
+const (
+	roomPace     = 15
+	roomPaceNext = 5 // of whoever is next
+)
+
+//go:embed room.html
+var roomSource string
+
+var roomTemplate = template.Must(template.New("room").Parse(roomSource))
+
+// RoomPage writes the pages of waiting rooms as plain HTML that needs no script.
+type RoomPage struct{ style string }
+
+// NewRoomPage is the page with the style sheet that is among the files.
+func NewRoomPage(files []File) (*RoomPage, error) {
+	for _, f := range files {
+		if strings.HasSuffix(f.Path, "/paper.css") {
+			return &RoomPage{f.Path}, nil
+		}
+	}
+	return nil, fmt.Errorf("web: the style sheet of small pages is missing")
+}
+
+// roomFact is a figure of the page: its name and what it is.
+type roomFact struct{ Name, Value string }
+
+// shownRoom is what the template shows.
+type shownRoom struct {
+	Words                        *roomWords
+	Lang, Style                  string
+	Frame                        template.HTML
+	Slug, Title, Head, Hint, Key string
+	Notices                      []string
+	Facts                        []roomFact
+	Joins                        bool
+	Parties                      []int
+	Scripts, Receipt             string
+	Again                        int // seconds; 0: the page stays
+	zone                         *time.Location
+}
+
+// Write writes the page of a waiting room.
+func (p *RoomPage) Write(w io.Writer, r *Room) error {
+	words := &englishRoom
+	if r.German {
+		words = &germanRoom
+	}
+	s := &shownRoom{Words: words, Lang: words.Lang, Style: p.style, Frame: frame, Key: r.Key, Receipt: r.Receipt, Head: words.Gone, Hint: words.GoneHint, zone: time.UTC}
+	if r.Event != nil {
+		s.Slug, s.Title = r.Event.Slug, r.Event.Title
+		if zone, err := time.LoadLocation(r.Event.Timezone); err == nil {
+			s.zone = zone
+		}
+		s.tellRoom(r)
+	}
+	if err := roomTemplate.Execute(w, s); err != nil {
+		return fmt.Errorf("web: page of a waiting room: %w", err)
+	}
+	return nil
+}
+
+// tellRoom says how far the room is, and where the visitor stands.
+func (s *shownRoom) tellRoom(r *Room) {
+	q, words := r.Queue, s.Words
+	if r.Lost {
+		s.Notices = append(s.Notices, words.Lost)
+	}
+	if r.Refused != "" {
+		text, ok := words.refused[r.Refused]
+		if !ok {
+			text = words.refused[""]
+		}
+		s.Notices = append(s.Notices, text)
+	}
+	if q.State == "none" {
+		s.Head, s.Hint = words.None, words.NoneHint
+		return
+	}
+	if q.Paused {
+		s.Notices = append(s.Notices, words.Paused)
+	}
+	if q.TestBeacon && q.Rules.Mode == "draw" {
+		s.Notices = append(s.Notices, words.Test)
+	}
+	you := q.You
+	if you != nil && you.Draw != q.Draw { // it is a place of an earlier room
+		you = nil
+	}
+	if you == nil {
+		s.Receipt = ""
+		s.tellJoining(q)
+	} else {
+		s.Scripts = "/e/" + s.Slug + "/queue#" + url.Values{"ticket": {r.Ticket}, "receipt": {r.Receipt}}.Encode()
+		s.tellPlace(q, you, r.Now)
+	}
+	s.tellSale(q)
+}
+
+// tellJoining says whether and how one joins.
+func (s *shownRoom) tellJoining(q *api.Queue) {
+	words, draws := s.Words, q.Rules.Mode == "draw"
+	switch {
+	case q.Draining:
+		s.Head, s.Hint, s.Again = words.Full, words.FullHint, roomPace
+		return
+	case q.State == "announced":
+		s.Head, s.Hint, s.Again = words.Before, words.BeforeHint+s.at(q.RegistersFrom)+".", roomPace
+		return
+	case !draws:
+		s.Hint = words.JoinArrival
+	case q.State == "registering":
+		s.Hint = words.JoinDraw
+	default:
+		s.Hint = words.JoinLate
+	}
+	s.Head = words.JoinHead
+	if q.State != "open" {
+		s.Facts = append(s.Facts, roomFact{words.Opens, s.at(q.OpensAt)})
+	}
+	if q.Rules.Proof != "none" {
+		s.Notices = append(s.Notices, words.Proof)
+		s.Scripts = "/e/" + s.Slug + "/queue"
+		return
+	}
+	s.askToJoin(q)
+}
+
+// askToJoin shows the form.
+func (s *shownRoom) askToJoin(q *api.Queue) {
+	s.Joins = true
+	for n := range q.Rules.PartyMax {
+		s.Parties = append(s.Parties, n+1)
+	}
+}
+
+// tellPlace says where a visitor stands, and when the turn comes.
+func (s *shownRoom) tellPlace(q *api.Queue, you *api.QueuePlace, now time.Time) {
+	words, draws := s.Words, q.Rules.Mode == "draw"
+	s.Again = roomPace
+	if a := you.Admission; a != nil {
+		s.Head, s.Hint = words.Turn, words.TurnHint
+		s.Facts = append(s.Facts, roomFact{words.Until, s.at(a.ExpiresAt)})
+		if now.After(*a.ExpiresAt) {
+			s.Head, s.Hint, s.Facts, s.Again, s.Scripts = words.Expired, words.ExpiredHint, nil, 0, ""
+			if q.Rules.Proof == "none" && !q.Draining {
+				s.askToJoin(q)
+			}
+		}
+		return
+	}
+	switch {
+	case you.Place == nil && q.State == "closed":
+		s.Head, s.Hint = words.Closed, words.ClosedHint
+	case you.Place == nil && draws:
+		s.Head, s.Hint = words.In, words.InDraw
+	case you.Place == nil:
+		s.Head, s.Hint = words.In, words.InArrival
+	case q.State == "drawn" && draws:
+		s.Head, s.Hint = words.Drawn, words.Stays
+	default:
+		s.Head, s.Hint = words.Waiting, words.Stays
+	}
+	if q.Draining {
+		s.Notices = append(s.Notices, words.Draining)
+	}
+	if q.State != "open" {
+		s.Facts = append(s.Facts, roomFact{words.Opens, s.at(q.OpensAt)})
+	}
+	if you.Place == nil {
+		return
+	}
+	s.Facts = append(s.Facts, roomFact{words.Place, strconv.FormatInt(*you.Place, 10)}, roomFact{words.Ahead, strconv.FormatInt(*you.Ahead, 10)},
+		roomFact{words.Wait, s.waitOf(you.Estimate, now)})
+	if *you.Ahead == 0 && q.State == "open" {
+		s.Again = roomPaceNext
+	}
+}
+
+// tellSale says what is on sale.
+func (s *shownRoom) tellSale(q *api.Queue) {
+	words := s.Words
+	if len(q.OnSale) == 0 {
+		s.Facts = append(s.Facts, roomFact{words.Sale, words.SoldOut})
+	}
+	for i := range q.OnSale {
+		stock := &q.OnSale[i]
+		price := func(decimal string) string {
+			if strings.Trim(decimal, "0.") == "" {
+				return words.Free
+			}
+			return strings.Replace(decimal, ".", words.Point, 1) + " " + stock.Currency
+		}
+		text := price(stock.PriceFrom)
+		if stock.PriceTo != stock.PriceFrom {
+			text += words.To + price(stock.PriceTo)
+		}
+		if stock.CheapestGone {
+			text += ". " + words.Cheapest
+		}
+		s.Facts = append(s.Facts, roomFact{words.Sale, text})
+	}
+}
+
+// at is a moment on the clocks of the event.
+func (s *shownRoom) at(t api.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.In(s.zone).Format(s.Words.Clock)
+}
+
+// waitOf is how long it takes until the turn comes.
+func (s *shownRoom) waitOf(e *api.QueueEstimate, now time.Time) string {
+	if e == nil || e.From == nil || e.To == nil {
+		return s.Words.Unknown
+	}
+	from, to := int(e.From.Sub(now)/time.Minute), int(e.To.Sub(now)/time.Minute)
+	switch {
+	case to < 1:
+		return s.Words.Soon
+	case to > 24*60:
+		return s.Words.Days
+	}
+	text := strconv.Itoa(to)
+	if from = max(from, 0); from != to {
+		text = strconv.Itoa(from) + s.Words.To + text
+	}
+	return strings.Replace(s.Words.Minutes, "#", text, 1)
+}
