@@ -1,9 +1,12 @@
 package rooms
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"boxoffice/cluster"
@@ -25,13 +28,18 @@ const (
 	fastestRate = 60_000
 )
 
-// keeper does for rooms what takes the outside world: it brings the beacon's rounds, steers rates, and
-// closes the rows of rooms that have ended.
-type keeper struct {
+// keptAtATime is how many rooms are looked after at a time: one whose beacon or actor is slow holds up no
+// other.
+const keptAtATime = 8
+
+// keptRoom is a room of which Keep does what takes the outside world: it brings the beacon's round, steers
+// the rate, and closes the row of one that has ended. It is of one goroutine at a time.
+type keptRoom struct {
 	*Handlers
-	ended  map[rooms.Room]time.Time
-	served map[int64][]servedAt
-	begins map[int64]time.Time // when a round is fetched again
+	row     rooms.Room
+	ended   time.Time // when it was first seen to have ended
+	fetchAt time.Time // when its round may be fetched again
+	served  []servedAt
 }
 
 // servedAt is how many were admitted at a moment.
@@ -42,7 +50,7 @@ type servedAt struct {
 
 // Keep looks after all rooms until the context ends. One node of a cluster does.
 func (h *Handlers) Keep(ctx context.Context) {
-	k := keeper{h, map[rooms.Room]time.Time{}, map[int64][]servedAt{}, map[int64]time.Time{}}
+	kept := map[rooms.Room]*keptRoom{}
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
 	for {
@@ -51,70 +59,69 @@ func (h *Handlers) Keep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		for _, r := range *h.active.Load() {
-			err := panics.Catch(h.Log, "waiting rooms", func() error { return k.lookAfter(ctx, r) })
-			if err != nil && ctx.Err() == nil {
-				h.Log.WarnContext(ctx, "waiting room", slog.Int64("event", r.Event), slog.Any("error", err))
-			}
+		was := kept
+		kept = make(map[rooms.Room]*keptRoom, len(was))
+		for _, row := range *h.active.Load() {
+			kept[row] = cmp.Or(was[row], &keptRoom{Handlers: h, row: row})
 		}
+		panics.DoEach(h.Log, "waiting rooms", slices.Collect(maps.Values(kept)), keptAtATime, func(k *keptRoom) {
+			if err := k.lookAfter(ctx); err != nil && ctx.Err() == nil {
+				h.Log.WarnContext(ctx, "waiting room", slog.Int64("event", k.row.Event), slog.Any("error", err))
+			}
+		})
 	}
 }
 
-// lookAfter does what one room needs.
-func (k *keeper) lookAfter(ctx context.Context, row rooms.Room) error {
+// lookAfter does what the room needs.
+func (k *keptRoom) lookAfter(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, keepCall)
 	defer cancel()
-	r, err := cluster.AskFor[queue.Record](ctx, k.Node, engine.QueueRef(row.Event), queue.Get{})
+	r, err := cluster.AskFor[queue.Record](ctx, k.Node, engine.QueueRef(k.row.Event), queue.Get{})
 	if err != nil {
 		return err
 	}
 	now := k.Node.Now()
 	if r.Phase == queue.NoRoom.String() {
-		return k.forgetRoom(ctx, row, now)
+		return k.forgetRoom(ctx, now)
 	}
-	delete(k.ended, row)
+	k.ended = time.Time{}
 	switch {
 	case r.Phase == queue.Closed.String():
-		return k.bringRound(ctx, row.Event, r, now)
+		return k.bringRound(ctx, r, now)
 	case r.Settings.Auto && !r.Paused && r.Served < r.Count && r.Phase == queue.Ordered.String() && now.UnixMilli() >= r.Settings.Rules.OpensAt:
-		return k.steerRate(ctx, row.Event, r, now.UnixMilli())
+		return k.steerRate(ctx, r, now.UnixMilli())
 	}
 	return nil
 }
 
 // forgetRoom closes the row of a room that ended a while ago.
-func (k *keeper) forgetRoom(ctx context.Context, row rooms.Room, now time.Time) error {
-	since, known := k.ended[row]
-	if !known {
-		k.ended[row] = now
+func (k *keptRoom) forgetRoom(ctx context.Context, now time.Time) error {
+	if k.ended.IsZero() {
+		k.ended = now
+	}
+	if now.Sub(k.ended) < forgetAfter {
 		return nil
 	}
-	if now.Sub(since) < forgetAfter {
-		return nil
-	}
-	delete(k.ended, row)
-	delete(k.served, row.Event)
-	return k.Rooms.Close(ctx, row)
+	return k.Rooms.Close(ctx, k.row)
 }
 
 // refetch is how long a round that could not be fetched is left alone.
 const refetch = 3 * time.Second
 
 // bringRound brings the round of a draw once it is signed.
-func (k *keeper) bringRound(ctx context.Context, event int64, r *queue.Record, now time.Time) error {
+func (k *keptRoom) bringRound(ctx context.Context, r *queue.Record, now time.Time) error {
 	chain, round := &r.Settings.Chain, r.Settings.Rules.Round
-	if now.UnixMilli() < chain.Time(round) || now.Before(k.begins[event]) {
+	if now.UnixMilli() < chain.Time(round) || now.Before(k.fetchAt) {
 		return nil
 	}
-	k.begins[event] = now.Add(refetch)
+	k.fetchAt = now.Add(refetch)
 	signature, err := k.Beacon.fetchRound(ctx, chain, round)
 	if err != nil {
 		return fmt.Errorf("beacon: %w", err)
 	}
-	_, err = cluster.AskFor[queue.Record](ctx, k.Node, engine.QueueRef(event), queue.Bring{Signature: signature})
+	_, err = cluster.AskFor[queue.Record](ctx, k.Node, engine.QueueRef(k.row.Event), queue.Bring{Signature: signature})
 	if err == nil {
-		delete(k.begins, event)
-		k.Pages.Forget(roomKey(event))
+		k.Pages.Forget(roomKey(k.row.Event))
 	}
 	return err
 }
@@ -122,40 +129,40 @@ func (k *keeper) bringRound(ctx context.Context, event int64, r *queue.Record, n
 // steerRate sets the rate of a room in which somebody waits: faster by a quarter while the node keeps up with
 // its orders, half of it when it does not, and no more than what the stock lasts for, times 1.5, because
 // some who are admitted do not buy. Each change is a fact, so a small one is left out.
-func (k *keeper) steerRate(ctx context.Context, event int64, r *queue.Record, at int64) error {
+func (k *keptRoom) steerRate(ctx context.Context, r *queue.Record, at int64) error {
 	rate := r.Settings.Rate + r.Settings.Rate/4 + 1
 	if k.Busy() {
 		rate = r.Settings.Rate / 2
 	}
-	left, err := k.countLeft(ctx, event)
+	left, err := k.countLeft(ctx)
 	if err != nil {
 		return err
 	}
 	if left >= 0 {
-		room := left*3/2 - k.openAdmissions(event, r, at)
+		room := left*3/2 - k.openAdmissions(r, at)
 		rate = min(rate, max(room, 0)*60_000/r.Settings.Hold+slowestRate)
 	}
 	rate = min(max(rate, slowestRate), fastestRate)
 	if change := rate - r.Settings.Rate; max(change, -change)*10 < r.Settings.Rate {
 		return nil
 	}
-	_, err = cluster.AskFor[queue.Record](ctx, k.Node, engine.QueueRef(event), queue.Steer{Rate: rate})
+	_, err = cluster.AskFor[queue.Record](ctx, k.Node, engine.QueueRef(k.row.Event), queue.Steer{Rate: rate})
 	return err
 }
 
 // openAdmissions is how many were admitted within the time for which an admission is valid.
-func (k *keeper) openAdmissions(event int64, r *queue.Record, at int64) int64 {
-	list := append(k.served[event], servedAt{at, r.Served})
+func (k *keptRoom) openAdmissions(r *queue.Record, at int64) int64 {
+	list := append(k.served, servedAt{at, r.Served})
 	for len(list) > 1 && list[1].at <= at-r.Settings.Hold {
 		list = list[1:]
 	}
-	k.served[event] = list
+	k.served = list
 	return int64(r.Served) - int64(list[0].served)
 }
 
-// countLeft is how many tickets an event has left, or -1 if a type is without limit.
-func (k *keeper) countLeft(ctx context.Context, event int64) (int64, error) {
-	page, err := k.Pages.Event(ctx, event)
+// countLeft is how many tickets the event has left, or -1 if a type is without limit.
+func (k *keptRoom) countLeft(ctx context.Context) (int64, error) {
+	page, err := k.Pages.Event(ctx, k.row.Event)
 	if err != nil {
 		return 0, err
 	}

@@ -94,7 +94,7 @@ func (h *Handlers) Routes() []route.Op {
 					ID:          "setQueue",
 					Summary:     "Open, change or end an event's waiting room",
 					Description: "Once registration has begun the rules of a draw stand (409 QUEUE_FROZEN); rate and hold can be changed at any time. From the opening on, orders and seat holds need an admission, but for keys and members of the organization.",
-					Errors:      codes{engine.QueueFrozen},
+					Errors:      codes{engine.QueueFrozen, engine.QuotaExceeded},
 					Handler:     route.Handle(h.setQueue),
 				},
 				{

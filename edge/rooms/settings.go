@@ -1,6 +1,7 @@
 package rooms
 
 import (
+	"errors"
 	"strconv"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/draw"
 	"boxoffice/engine/queue"
+	"boxoffice/persistence/rooms"
 )
 
 const (
@@ -47,7 +49,11 @@ func (h *Handlers) setQueue(c *route.Call, in *api.SetQueue) (*api.Queue, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.Rooms.Open(c.Context, number); err != nil {
+	err = h.Rooms.Open(c.Context, page.Event.Details.Org, number)
+	if errors.Is(err, rooms.ErrTooMany) {
+		return nil, &engine.Refusal{Code: engine.QuotaExceeded, Message: "The organization has as many waiting rooms as it may have.", Details: map[string]int64{"quota": rooms.MaxPerOrg, "used": rooms.MaxPerOrg}}
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := h.Load(c.Context); err != nil {

@@ -24,11 +24,26 @@ type Room struct {
 	Opened int64 // counts the event's openings
 }
 
-// Open notes that an event has a room. It comes before the room is opened, so that no room is overlooked.
-func (s *Store) Open(ctx context.Context, event int64) error {
-	const write = `INSERT INTO rooms (event) VALUES ($1) ON CONFLICT (event) DO UPDATE SET opened = rooms.opened + 1, active = true`
-	if _, err := s.pool.Exec(ctx, write, event); err != nil {
+// MaxPerOrg is how many rooms that have not ended an organization may have: each is looked after every
+// second. Two that are opened at the same moment may make it one more.
+const MaxPerOrg = 50
+
+// ErrTooMany says that an organization has as many rooms as it may have.
+var ErrTooMany = errors.New("rooms: the organization has too many")
+
+// Open notes that an organization's event has a room. It comes before the room is opened, so that no room
+// is overlooked. The error is ErrTooMany if the organization may have no other.
+func (s *Store) Open(ctx context.Context, org, event int64) error {
+	const write = `
+		INSERT INTO rooms (event, org)
+		SELECT $1, $2 WHERE (SELECT count(*) FROM rooms WHERE org = $2 AND active AND event <> $1) < $3
+		ON CONFLICT (event) DO UPDATE SET org = $2, opened = rooms.opened + 1, active = true`
+	tag, err := s.pool.Exec(ctx, write, event, org, MaxPerOrg)
+	if err != nil {
 		return fmt.Errorf("room of event %d: %w", event, err)
+	}
+	if tag.RowsAffected() == 0 {
+		return ErrTooMany
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine/draw"
+	"boxoffice/persistence/rooms"
 )
 
 // roomShop is a shop whose clock a test sets forward.
@@ -275,4 +277,22 @@ func readInto(t *testing.T, a nodetest.Answer, to any) string {
 	path := filepath.Join(t.TempDir(), "answer.json")
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 	return path
+}
+
+// TestMostRoomsOfAnOrganization refuses a room beyond those that an organization may have, and says so.
+func TestMostRoomsOfAnOrganization(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, _ := s.OnSale(nodetest.TypeBody(0, 10))
+	org, err := strconv.ParseInt(s.Org(), 10, 64)
+	require.NoError(t, err)
+	for other := range int64(rooms.MaxPerOrg) {
+		require.NoError(t, rooms.New(s.Pool()).Open(t.Context(), org, 1_000_000+other))
+	}
+	open := nodetest.Object{"enabled": true, "mode": "arrival"}
+	s.Own("PUT", organizerQueue(event), open).Refused(413, "QUOTA_EXCEEDED", nodetest.Object{"quota": rooms.MaxPerOrg, "used": rooms.MaxPerOrg})
+	s.Call("GET", publicQueue(event), nil).Is(200, "")
+	_, err = s.Pool().Exec(t.Context(), `UPDATE rooms SET active = false WHERE event = 1000000`)
+	require.NoError(t, err)
+	s.Own("PUT", organizerQueue(event), open).Is(200, "")
 }
