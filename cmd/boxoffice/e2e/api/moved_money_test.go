@@ -44,6 +44,7 @@ func TestMoneyOfMovedEvent(t *testing.T) {
 	require.WithinRange(t, until, began.Add(14*24*time.Hour), time.Now().Add(14*24*time.Hour))
 	ask(ada, before).Is(201, "")
 
+	require.NoError(t, s.AwaitTold(t.Context()))
 	_, err = s.Pool().Exec(t.Context(), `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE kind = 'mail_change'`) // ten minutes later
 	require.NoError(t, err)
 	text := s.Mail(t, "ada@example.org", "event_changed", began).Text
