@@ -115,6 +115,7 @@ func TestWhoSeesWhat(t *testing.T) {
 		}
 	}
 	s.Call("GET", "/orders/"+o.Str("id"), nil, holder.Bearer()...).Is(404, "ORDER_NOT_FOUND")
+	require.NoError(t, s.AwaitTold(t.Context()))
 	facts, _ := feed(s, "", "&types=ticket.created,order.completed,ticket.transferred")
 	require.Len(t, facts, 4)
 	for _, f := range facts {
