@@ -125,6 +125,8 @@ func TestSeedsThatWereRed(t *testing.T) {
 		1795691641108: "the judge took a wallet's late yes to a claim that a newer one had replaced for a lie",
 		1803000000201: "the judge counted what had been offered to somebody who waited among the orders of his address",
 		1803000000147: "the judge took the last turn of one draw for that of the next",
+		1805000003775: "the judge took a refusal to join that was late for one of the same visitor, who had been entered since",
+		1805000024361: "the same, of an admission",
 	} {
 		require.NoError(t, Simulate(seed, "", nil).Err, "seed %d: %s", seed, what)
 	}

@@ -56,8 +56,12 @@ func describeAnswer(err error, format string, answer any) error {
 
 // NoteRefusals notes each Place that is refused while no order was made by it, at once or
 // after a keeper has refused: the refusal may leave after the same Place, sent again, has
-// made one.
+// made one. The same goes for what a visitor of a waiting room asks before he is entered.
 func (t *Truth) NoteRefusals(ref engine.Ref, cmd engine.Command, d *engine.Decision) {
+	if ref.Kind == engine.KindQueue {
+		t.noteRoomRefusal(ref, cmd, d.Reply)
+		return
+	}
 	note := func(id engine.OrderID, reply engine.Reply) {
 		if _, refused := reply.(*engine.Refusal); refused && t.Order(ref.Home, id) == nil {
 			t.early[id] = true

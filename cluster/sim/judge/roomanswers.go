@@ -22,13 +22,27 @@ func (t *Truth) answerRoom(ref engine.Ref, cmd engine.Command, reply engine.Repl
 	case *queue.Proof:
 		return describeAnswer(r.judgeProof(cmd, told), "answered %+v", *told)
 	case *engine.Refusal:
-		if d := r.last(); current && d != nil && !d.ended && d.safe[leafIn(cmd)] && told.Code != engine.Unavailable {
-			if told.Code != engine.QueueRequired && !isProve(cmd) {
-				return fmt.Errorf("answered %s, and its visitor was told that he is entry %d", told.Code, d.numbers[leafIn(cmd)])
-			}
+		if leaf := leafIn(cmd); r.early[leaf] > 0 {
+			r.early[leaf]--
+		} else if current && r.isPromised(leaf) && told.Code != engine.Unavailable && told.Code != engine.QueueRequired && !isProve(cmd) {
+			return fmt.Errorf("answered %s, and its visitor was told that he is entry %d", told.Code, r.last().numbers[leaf])
 		}
 	}
 	return nil
+}
+
+// noteRoomRefusal notes that a visitor is refused who has not been told that he is entered.
+func (t *Truth) noteRoomRefusal(ref engine.Ref, cmd engine.Command, reply engine.Reply) {
+	r, leaf := t.roomOf(ref), leafIn(cmd)
+	if _, refused := reply.(*engine.Refusal); refused && !r.isPromised(leaf) {
+		r.early[leaf]++
+	}
+}
+
+// isPromised reports whether a visitor has been told that he is entered in the draw that goes on.
+func (r *room) isPromised(leaf draw.Hash) bool {
+	d := r.last()
+	return d != nil && !d.ended && d.safe[leaf]
 }
 
 func isProve(cmd engine.Command) bool {

@@ -12,6 +12,9 @@ import (
 type room struct {
 	draws []*roomDraw
 	turns int // counts what changes when the next admission is due
+	// early counts the refusals of leaves that were decided before their visitors were told that they are
+	// entered, and have not left yet: one may leave after the same command, sent again, has entered its leaf.
+	early map[draw.Hash]int
 }
 
 // roomDraw is one draw of a room by its facts.
@@ -62,7 +65,7 @@ const (
 func (t *Truth) roomOf(ref engine.Ref) *room {
 	r := t.rooms[ref]
 	if r == nil {
-		r = new(room)
+		r = &room{early: make(map[draw.Hash]int)}
 		t.rooms[ref] = r
 	}
 	return r
