@@ -32,7 +32,7 @@ var (
 var units = map[string]int64{"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "s": int64(time.Second), "min": int64(time.Minute), "h": int64(time.Hour)}
 
 // bounding are files whose constants are all limits, so that each has a row.
-var bounding = []string{"edge/server/shares.go", "persistence/quota/quota.go"}
+var bounding = []string{"edge/server/form/places.go", "persistence/quota/quota.go"}
 
 // TestLimitsTellTheRules reads the tables of limits.md: each row names its rule and has its number,
 // and each rate rule has a row.

@@ -10,6 +10,7 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/route"
+	"boxoffice/edge/route/format"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/persistence/program"
@@ -47,7 +48,7 @@ func rowID(c *route.Call, event int64) uuid.UUID {
 // readRowID reads the id of a row in a path. No row has one that is no UUID.
 func readRowID(text string, none *engine.Refusal) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
-	if err != nil || !route.ValidUUID(text) {
+	if err != nil || !format.ValidUUID(text) {
 		return uuid.UUID{}, none
 	}
 	return id, nil

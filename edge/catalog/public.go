@@ -13,6 +13,7 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/live"
 	"boxoffice/edge/route"
+	"boxoffice/edge/route/format"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
@@ -112,7 +113,7 @@ func (h *Handlers) hostedLink(link *string) *string {
 // hostedURL is where the public finds a file: one that the service hosts is
 // stored by its path alone.
 func (h *Handlers) hostedURL(link string) string {
-	if strings.HasPrefix(link, route.HostedPrefix) {
+	if strings.HasPrefix(link, format.HostedPrefix) {
 		return h.BaseURL + link
 	}
 	return link

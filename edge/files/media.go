@@ -14,6 +14,7 @@ import (
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
+	"boxoffice/edge/route/format"
 	"boxoffice/engine"
 	"boxoffice/persistence/media"
 )
@@ -150,7 +151,7 @@ func (h *Handlers) getMediaVariant(c *route.Call, in *api.GetMediaVariant) (*rou
 	return h.content(f, in.Variant, variantType(in.Variant), v.Bytes), nil
 }
 
-func mediaPath(id int64) string { return fmt.Sprintf("%s%d", route.HostedPrefix, id) }
+func mediaPath(id int64) string { return fmt.Sprintf("%s%d", format.HostedPrefix, id) }
 
 // keep stores the files, by their variants' names, and makes them known as one. A retry
 // of the same request after a crash goes on where that ended.

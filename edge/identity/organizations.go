@@ -9,6 +9,7 @@ import (
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
+	"boxoffice/edge/route/format"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/order"
@@ -148,7 +149,7 @@ func (h *Handlers) removeMember(c *route.Call, in *api.MemberID) (*api.Member, e
 // organization.
 func (h *Handlers) ownMember(c *route.Call, in *api.MemberID) (int64, error) {
 	org, err := route.FindOrganization(c, in.ID)
-	if err == nil && !route.ValidUUID(in.UserID) {
+	if err == nil && !format.ValidUUID(in.UserID) {
 		err = noMember
 	}
 	return org, err

@@ -12,15 +12,15 @@ import (
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/order"
 	"boxoffice/engine/seatmap"
+	"boxoffice/persistence/committed"
 	"boxoffice/persistence/panics"
-	"boxoffice/persistence/readmodel"
 )
 
 // Feed shows stock and seat maps from this node's memory: it asks an actor once, and then keeps the
 // answer up to date from the feed of committed facts. Its methods may be called by any goroutine.
 type Feed struct {
-	stock *readmodel.Stock
-	seats *readmodel.Seats
+	stock *committed.Stock
+	seats *committed.Seats
 	log   *slog.Logger
 	node  *cluster.Node
 
@@ -31,7 +31,7 @@ type Feed struct {
 
 // NewFeed shows what stock and seats learn from the committed facts. Before Start it can ask no
 // actor.
-func NewFeed(stock *readmodel.Stock, seats *readmodel.Seats, log *slog.Logger) *Feed {
+func NewFeed(stock *committed.Stock, seats *committed.Seats, log *slog.Logger) *Feed {
 	f := &Feed{stock: stock, seats: seats, log: log}
 	f.life, f.end = context.WithCancel(context.Background())
 	return f
@@ -47,7 +47,7 @@ func (f *Feed) Close() {
 }
 
 // Seats is an event's seat map as last committed, even if the event uses none.
-func (f *Feed) Seats(ctx context.Context, number int64) (*readmodel.SeatMap, error) {
+func (f *Feed) Seats(ctx context.Context, number int64) (*committed.SeatMap, error) {
 	if m, ok := f.seats.Get(number); ok {
 		return m, nil
 	}

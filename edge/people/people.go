@@ -11,6 +11,7 @@ import (
 	"boxoffice/edge/letters"
 	"boxoffice/edge/live"
 	"boxoffice/edge/route"
+	"boxoffice/edge/route/format"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine"
 	"boxoffice/persistence/accounts"
@@ -56,7 +57,7 @@ func (h *Handlers) rowID(c *route.Call) uuid.UUID {
 // readRowID reads the id of a row in a path. No row has one that is no UUID.
 func readRowID(text string, none *engine.Refusal) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
-	if err != nil || !route.ValidUUID(text) {
+	if err != nil || !format.ValidUUID(text) {
 		return uuid.UUID{}, none
 	}
 	return id, nil

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"boxoffice/edge/route/format"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -67,7 +69,7 @@ func judgeLinks(raw jsontext.Value) *problem {
 		if name == "" || utf8.RuneCountInString(name) > maxLinkName {
 			return &problem{IssueMaxLength, "must have names of 1 to " + strconv.Itoa(maxLinkName) + " characters"}
 		}
-		if utf8.RuneCountInString(address) > maxLinkChars || !ValidURI(address) {
+		if utf8.RuneCountInString(address) > maxLinkChars || !format.ValidURI(address) {
 			return &problem{IssueFormat, "must hold absolute http or https addresses"}
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"boxoffice/edge/route/format"
+
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 )
@@ -29,9 +31,9 @@ func FuzzBody(f *testing.F) {
 		require.True(t, len(in.Items) >= 1 && len(in.Items) <= 20)
 		requireText(t, in.GuestName, 200)
 		requireText(t, in.PromoCode, 50)
-		require.True(t, in.GuestEmail == "" || ValidEmail(in.GuestEmail))
+		require.True(t, in.GuestEmail == "" || format.ValidEmail(in.GuestEmail))
 		for _, l := range in.Items {
-			require.True(t, ValidUUID(l.TicketTypeID))
+			require.True(t, format.ValidUUID(l.TicketTypeID))
 			require.True(t, l.Quantity >= 1 && l.Quantity <= 100)
 			require.LessOrEqual(t, len(l.SeatIDs), 100)
 			for _, id := range l.SeatIDs {

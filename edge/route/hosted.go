@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"boxoffice/edge/route/format"
 )
 
 // HostedFile is one of our files that a request names.
@@ -30,7 +32,7 @@ func ReadHosted(base, link string) (id int64, ours bool) {
 			return 0, false
 		}
 	}
-	digits, ours := strings.CutPrefix(path.Clean("/"+u.Path), HostedPrefix)
+	digits, ours := strings.CutPrefix(path.Clean("/"+u.Path), format.HostedPrefix)
 	id, err = strconv.ParseInt(digits, 10, 64)
 	return id, ours && err == nil && id > 0
 }
@@ -54,27 +56,27 @@ func HostedFiles(base string, in any) []HostedFile {
 	return hostedIn(nil, base, reflect.ValueOf(in), "", "")
 }
 
-func hostedIn(found []HostedFile, base string, v reflect.Value, format, path string) []HostedFile {
+func hostedIn(found []HostedFile, base string, v reflect.Value, tag, path string) []HostedFile {
 	switch v.Kind() { //nolint:exhaustive // no other kind holds a text
 	case reflect.Pointer:
 		if !v.IsNil() {
-			found = hostedIn(found, base, v.Elem(), format, path)
+			found = hostedIn(found, base, v.Elem(), tag, path)
 		}
 	case reflect.String:
-		if format != "hosted" {
+		if tag != "hosted" {
 			break
 		}
 		if id, ours := ReadHosted(base, v.String()); ours {
-			v.SetString(HostedPrefix + strconv.FormatInt(id, 10))
+			v.SetString(format.HostedPrefix + strconv.FormatInt(id, 10))
 			found = append(found, HostedFile{path, id})
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			found = hostedIn(found, base, v.Index(i), format, fmt.Sprintf("%s[%d]", path, i))
+			found = hostedIn(found, base, v.Index(i), tag, fmt.Sprintf("%s[%d]", path, i))
 		}
 	case reflect.Struct:
 		if _, ok := reflect.TypeAssert[Optional](v); ok {
-			return hostedIn(found, base, v.FieldByName("Value"), format, path)
+			return hostedIn(found, base, v.FieldByName("Value"), tag, path)
 		}
 		for f, value := range v.Fields() {
 			if !f.IsExported() {

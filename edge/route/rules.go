@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"boxoffice/edge/route/format"
 )
 
 // problem is what is wrong with one value; the zero problem means nothing is.
@@ -107,19 +109,19 @@ func (t tags) check(where string, typ reflect.Type, key, text string) check {
 	case "enum":
 		return oneOf(where, typ, strings.Split(text, ","))
 	}
-	f, ok := formats[text]
+	f, ok := format.Named(text)
 	if !ok {
 		panic("route: " + where + ": unknown format " + text)
 	}
 	if typ == timeType {
 		return func(reflect.Value) problem { return none }
 	}
-	bad := problem{IssueFormat, "must be " + f.what}
+	bad := problem{IssueFormat, "must be " + f.What}
 	return func(v reflect.Value) problem {
-		if f.canonical != nil {
-			v.SetString(f.canonical(v.String()))
+		if f.Canonical != nil {
+			v.SetString(f.Canonical(v.String()))
 		}
-		return when(!f.valid(v.String()), bad)
+		return when(!f.Valid(v.String()), bad)
 	}
 }
 

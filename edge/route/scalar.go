@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"boxoffice/edge/names"
+	"boxoffice/edge/route/format"
 )
 
 var (
@@ -199,7 +200,7 @@ func setMoney(v reflect.Value, text []byte) problem {
 
 // setTime reads an instant of RFC 3339.
 func setTime(v reflect.Value, text []byte) problem {
-	t, ok := parseTime(string(text))
+	t, ok := format.ParseTime(string(text))
 	if !ok {
 		return problem{IssueType, mustTime}
 	}

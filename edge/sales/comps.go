@@ -12,6 +12,7 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/names"
 	"boxoffice/edge/route"
+	"boxoffice/edge/route/format"
 	"boxoffice/edge/sheets"
 	"boxoffice/engine"
 	"boxoffice/engine/ledger"
@@ -165,9 +166,9 @@ func readRecipients(text string) (recipients []api.Recipient, skipped []api.Skip
 
 // readRecipient reads whom a row names, or says why it can't be read.
 func readRecipient(email, name string) (r api.Recipient, reason string) {
-	r.Email, r.Name = route.CanonicalEmail(names.Clean(email)), names.Clean(name)
+	r.Email, r.Name = format.CanonicalEmail(names.Clean(email)), names.Clean(name)
 	switch {
-	case !route.ValidEmail(r.Email):
+	case !format.ValidEmail(r.Email):
 		return r, "INVALID_EMAIL"
 	case utf8.RuneCountInString(r.Name) > maxName:
 		return r, "INVALID_NAME"

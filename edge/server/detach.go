@@ -3,15 +3,14 @@ package server
 import (
 	"bufio"
 	"bytes"
-	"io"
 	"net"
-	"net/http/httputil"
-	"os"
 	"strconv"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
+	"boxoffice/edge/server/form"
+	"boxoffice/edge/server/socket"
 	"boxoffice/persistence/panics"
 )
 
@@ -67,13 +66,7 @@ func (s *Server) detach(ctx *fasthttp.RequestCtx, length int) {
 
 // answerDetached takes the request through the same middle as every other request.
 func (s *Server) answerDetached(raw, c net.Conn, req *fasthttp.Request, length int) {
-	body := &steadyBody{conn: raw, now: s.cfg.Now, began: s.cfg.Now()}
-	switch {
-	case length < 0:
-		body.from, body.chunked = httputil.NewChunkedReader(bufio.NewReader(c)), true
-	default:
-		body.from, body.left = c, int64(length)
-	}
+	body := form.ReadSteadily(raw, c, length, s.cfg.Now)
 	var ctx fasthttp.RequestCtx
 	ctx.Init2(raw, quiet{s.log}, true)
 	req.CopyTo(&ctx.Request)
@@ -85,72 +78,5 @@ func (s *Server) answerDetached(raw, c net.Conn, req *fasthttp.Request, length i
 	if err := ctx.Response.Write(w); err == nil {
 		_ = w.Flush() // if this fails, the client has left
 	}
-	linger(&ctx) // the client may have sent more than it announced
-}
-
-// A body must come in steadily: some of it within every pauseTime, and in any rateSpan at leastRate.
-// So a client that trickles bytes cannot occupy a place for long, whatever it has sent before.
-const (
-	pauseTime = 15 * time.Second
-	rateSpan  = 30      // seconds
-	leastRate = 4 << 10 // bytes a second
-)
-
-// steadyBody reads a body of a known length, or of chunks, from a connection.
-type steadyBody struct {
-	conn    net.Conn
-	from    io.Reader
-	chunked bool
-	left    int64 // bytes left of a body of known length
-	ended   bool  // all of the body has been read
-	now     func() time.Time
-	began   time.Time
-	second  int64           // since it began, of the newest count
-	counts  [rateSpan]int64 // bytes that were read in each of the last seconds
-}
-
-// isTooSlow reports whether too little has come in the last rateSpan, and makes the newest count
-// that of this second.
-func (b *steadyBody) isTooSlow() bool {
-	at := int64(b.now().Sub(b.began).Seconds())
-	for n := 0; b.second < at && n < rateSpan; n++ {
-		b.second++
-		b.counts[b.second%rateSpan] = 0
-	}
-	b.second = max(b.second, at)
-	recent := int64(0)
-	for _, n := range b.counts {
-		recent += n
-	}
-	return at >= rateSpan && recent < rateSpan*leastRate
-}
-
-// Read reads on. A body that breaks off gives io.ErrUnexpectedEOF, a body that comes too slowly
-// os.ErrDeadlineExceeded.
-func (b *steadyBody) Read(p []byte) (int, error) {
-	if b.ended || !b.chunked && b.left == 0 {
-		b.ended = true
-		return 0, io.EOF
-	}
-	if b.isTooSlow() {
-		return 0, os.ErrDeadlineExceeded
-	}
-	if err := b.conn.SetReadDeadline(time.Now().Add(pauseTime)); err != nil {
-		return 0, err
-	}
-	if !b.chunked && int64(len(p)) > b.left {
-		p = p[:b.left]
-	}
-	n, err := b.from.Read(p)
-	b.counts[b.second%rateSpan] += int64(n)
-	if b.chunked {
-		b.ended = err == io.EOF
-		return n, err
-	}
-	b.left -= int64(n)
-	b.ended = b.left == 0
-	if err == io.EOF && !b.ended {
-		err = io.ErrUnexpectedEOF
-	}
-	return n, err
+	socket.Linger(raw) // the client may have sent more than it announced
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"boxoffice/edge/route"
+	"boxoffice/edge/server/socket"
 	"boxoffice/engine"
 	"boxoffice/persistence"
 )
@@ -81,7 +81,7 @@ func (s *Server) writeRefusal(ctx *fasthttp.RequestCtx, x *exchange, refusal *en
 	case refusal.Retry > 0:
 		h.SetCanonical([]byte(fasthttp.HeaderRetryAfter), strconv.AppendInt(nil, int64(refusal.Retry), 10))
 	case engine.CodeTable[refusal.Code].Retryable && (status == fasthttp.StatusServiceUnavailable || status == fasthttp.StatusTooManyRequests):
-		h.SetCanonical([]byte(fasthttp.HeaderRetryAfter), strconv.AppendInt(nil, int64(retrySeconds()), 10))
+		h.SetCanonical([]byte(fasthttp.HeaderRetryAfter), strconv.AppendInt(nil, int64(socket.RetrySeconds()), 10))
 	}
 	if s.trouble != nil && wantsPage(ctx) {
 		s.showTrouble(ctx, x, status)
@@ -89,10 +89,6 @@ func (s *Server) writeRefusal(ctx *fasthttp.RequestCtx, x *exchange, refusal *en
 	}
 	s.writeAnswer(ctx, status, buf.Bytes())
 }
-
-// retrySeconds is a random Retry-After of 1 to 3 s, so that clients that were turned away together
-// do not come back together.
-func retrySeconds() int { return 1 + rand.IntN(3) }
 
 // answerUnreadable answers a request that fasthttp could not parse, and closes its connection.
 func (s *Server) answerUnreadable(ctx *fasthttp.RequestCtx, err error) {
@@ -102,26 +98,19 @@ func (s *Server) answerUnreadable(ctx *fasthttp.RequestCtx, err error) {
 	var network *net.OpError
 	switch {
 	case errors.As(err, &small):
-		linger(ctx)
+		socket.Linger(ctx.Conn())
 		if slices.Contains(s.cfg.Origins, "*") { // the headers were not read, so nobody knows the origin
 			ctx.Response.Header.SetCanonical(headerOrigin, anyOrigin)
 		}
 		_ = s.countUnrouted(ctx, x) // a refusal would change nothing: the connection is closed anyway
 		s.writeRefusal(ctx, x, &engine.Refusal{Code: engine.Validation, Message: "The request headers are too large."}, fasthttp.StatusRequestHeaderFieldsTooLarge)
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
-		linger(ctx)
+		socket.Linger(ctx.Conn())
 		s.refuseBody(ctx, x)
 	case errors.As(err, &network) && network.Timeout():
 		s.writeRefusal(ctx, x, &engine.Refusal{Code: engine.Validation, Message: "The request did not arrive in time."}, fasthttp.StatusRequestTimeout)
 	default:
 		s.failUnrouted(ctx, x, malformed)
-	}
-}
-
-// linger lets the client finish sending, so that it reads the answer.
-func linger(ctx *fasthttp.RequestCtx) {
-	if c, ok := ctx.Conn().(*conn); ok {
-		c.linger = true
 	}
 }
 

@@ -7,23 +7,20 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"net/netip"
-	"net/url"
 	"reflect"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
 
 	"boxoffice/edge/route"
+	"boxoffice/edge/server/socket"
 	"boxoffice/edge/sse"
 	"boxoffice/engine"
 	"boxoffice/persistence/quota"
@@ -108,7 +105,7 @@ func (s *Server) endExchange(ctx *fasthttp.RequestCtx, x *exchange) {
 	s.setSecurityHeaders(ctx)
 	if x.limits != nil {
 		if !x.counted.done { // a request that is never counted shows what is left of public reads
-			x.limits.lookUpRemaining(x, clientAddress(ctx, s.cfg.TrustedProxies))
+			x.limits.lookUpRemaining(x, socket.ClientAddress(ctx, s.cfg.TrustedProxies))
 		}
 		x.counted.writeHeaders(&ctx.Response.Header)
 	}
@@ -216,7 +213,7 @@ func (s *Server) countUnrouted(ctx *fasthttp.RequestCtx, x *exchange) error {
 	if x.limits == nil {
 		return nil
 	}
-	return x.limits.countUnrouted(x, clientAddress(ctx, s.cfg.TrustedProxies))
+	return x.limits.countUnrouted(x, socket.ClientAddress(ctx, s.cfg.TrustedProxies))
 }
 
 // countPage serves a page that is not an operation and counts it as a public read. A 304 is
@@ -310,7 +307,7 @@ func (s *Server) serveOperation(ctx *fasthttp.RequestCtx, x *exchange, o *operat
 	}
 	call := route.NewCall(s.base, o.op, x.now)
 	defer call.End()
-	call.RequestID, call.Env, call.Client = x.id, s.cfg.Env, clientAddress(ctx, s.cfg.TrustedProxies)
+	call.RequestID, call.Env, call.Client = x.id, s.cfg.Env, socket.ClientAddress(ctx, s.cfg.TrustedProxies)
 	err := s.findRoom(o.op)
 	if err == nil {
 		err = s.identifySender(ctx, x, o, call)
@@ -371,13 +368,12 @@ func (s *Server) readAndPerform(ctx *fasthttp.RequestCtx, x *exchange, o *operat
 		return err
 	}
 	if o.op.Handler.TakesFile() {
-		u, err := s.takeFile(ctx, call)
+		f, err := s.takeFile(ctx, call)
 		if err != nil {
 			return err
 		}
-		defer u.remove()
-		ctx.SetUserValue(uploadKey{}, u)
-		call.File = u.file
+		defer f.Remove()
+		call.File = f.File
 		call.Restart(s.base, s.cfg.Now())
 	} else if call.Body, err = readBody(ctx, o.op); err != nil {
 		return err
@@ -433,179 +429,4 @@ func (s *Server) writeAnswer(ctx *fasthttp.RequestCtx, status int, body []byte) 
 		h.SetContentTypeBytes(jsonType)
 		ctx.SetBody(body)
 	}
-}
-
-// readPath checks the parameters of the path, and decodes those that may be any text. The router
-// matches the path as it was sent, so an encoded slash is part of a parameter and never separates
-// two. readPath returns false for a path that cannot name anything.
-func readPath(ctx *fasthttp.RequestCtx, params []route.PathParam) bool {
-	for i := range params {
-		p := &params[i]
-		value, _ := ctx.UserValue(p.Name).(string)
-		if !p.Text {
-			if strings.IndexByte(value, '%') >= 0 {
-				value = decodeUnreserved(value)
-				ctx.SetUserValue(p.Name, value)
-			}
-			if !plainParam(value) || p.MaxLength >= 0 && len(value) > p.MaxLength {
-				return false
-			}
-			continue
-		}
-		text, err := url.PathUnescape(value)
-		if err != nil || !utf8.ValidString(text) || strings.Trim(text, ".") == "" ||
-			strings.IndexByte(text, 0) >= 0 || utf8.RuneCountInString(text) > p.MaxLength {
-			return false
-		}
-		ctx.SetUserValue(p.Name, text)
-	}
-	return true
-}
-
-// decodeUnreserved decodes what need not have been percent-encoded: letters, digits and the marks
-// "-", ".", "_" and "~", whose encoded forms mean the same (RFC 3986, 6.2.2.2).
-func decodeUnreserved(value string) string {
-	var b strings.Builder
-	for i := 0; i < len(value); i++ {
-		if value[i] == '%' && i+2 < len(value) {
-			if c, err := strconv.ParseUint(value[i+1:i+3], 16, 8); err == nil && isUnreserved(byte(c)) {
-				b.WriteByte(byte(c))
-				i += 2
-				continue
-			}
-		}
-		b.WriteByte(value[i])
-	}
-	return b.String()
-}
-
-func isUnreserved(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '.' || c == '_' || c == '~'
-}
-
-// maxPlainParam bounds a path parameter whose row sets no bound of its own.
-const maxPlainParam = 128
-
-// plainParam reports whether a value consists only of characters that ids have, and is not a dot
-// segment, which proxies resolve.
-func plainParam(value string) bool {
-	if len(value) > maxPlainParam || strings.Trim(value, ".") == "" {
-		return false
-	}
-	for _, c := range []byte(value) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '_' && c != '.' && c != '-' {
-			return false
-		}
-	}
-	return true
-}
-
-// provePrincipal authenticates the request. A public operation is also served to a caller whose
-// credentials prove nothing, but not to a key of the other environment.
-func (s *Server) provePrincipal(ctx *fasthttp.RequestCtx, call *route.Call) (route.Principal, error) {
-	op := call.Op
-	nobody := route.Principal{Kinds: route.Public}
-	c, ok := readCredentials(ctx, op)
-	if call.Visitor = readVisitor(ctx); call.Visitor != "" {
-		c.Bearer, ok = "", true
-	}
-	if ok && (c == route.Credentials{}) && op.Auth.Has(route.Public) {
-		return nobody, nil
-	}
-	if !ok || (c == route.Credentials{}) || s.cfg.Authenticate == nil {
-		if op.Auth == route.Public {
-			return nobody, nil
-		}
-		return nobody, engine.Refuse(engine.Unauthorized, nil)
-	}
-	c.Client, c.Now = call.Client, call.Now
-	p, err := s.cfg.Authenticate(call.Context, c)
-	if err == nil {
-		if op.Auth.Has(route.Public) { // what is public is also served to callers with a bad credential
-			p.Kinds |= route.Public
-		}
-		return p, nil
-	}
-	if r, ok := err.(*engine.Refusal); op.Auth == route.Public && (!ok || r.Code != engine.WrongEnv) { //nolint:errorlint // Authenticate refuses bare
-		return nobody, nil
-	}
-	return nobody, err
-}
-
-// readCredentials copies the credentials that the request brought. ok is false for an Authorization
-// header without a bearer token.
-func readCredentials(ctx *fasthttp.RequestCtx, op *route.Op) (c route.Credentials, ok bool) {
-	if op.Auth.Has(route.QueryToken) {
-		c.Token = string(ctx.QueryArgs().Peek("token"))
-	}
-	header := ctx.Request.Header.Peek(fasthttp.HeaderAuthorization)
-	if len(header) == 0 {
-		return c, true
-	}
-	scheme, token, _ := bytes.Cut(header, []byte(" "))
-	c.Bearer = string(bytes.TrimSpace(token))
-	return c, bytes.EqualFold(scheme, []byte("Bearer")) && c.Bearer != ""
-}
-
-// languagesOf is what the request says of languages; "" if that is too much.
-func languagesOf(ctx *fasthttp.RequestCtx) string {
-	languages := ctx.Request.Header.Peek(fasthttp.HeaderAcceptLanguage)
-	if len(languages) > route.MaxLanguages {
-		return ""
-	}
-	return string(languages)
-}
-
-// readVisitor is the token of a waiting room's visitor, or empty. It proves nothing else.
-func readVisitor(ctx *fasthttp.RequestCtx) string {
-	scheme, token, _ := bytes.Cut(ctx.Request.Header.Peek(fasthttp.HeaderAuthorization), []byte(" "))
-	if !bytes.EqualFold(scheme, []byte("Queue")) {
-		return ""
-	}
-	return string(bytes.TrimSpace(token))
-}
-
-// idempotencyKey is the header's UUID in lower case, for an operation that writes; empty if the
-// client sent none.
-func idempotencyKey(ctx *fasthttp.RequestCtx, op *route.Op) (string, error) {
-	key := ctx.Request.Header.Peek("Idempotency-Key")
-	if len(key) == 0 || !op.Writes() {
-		return "", nil
-	}
-	s := strings.ToLower(string(key))
-	if !route.ValidUUID(s) {
-		return "", route.Invalid(route.Issue{Path: "Idempotency-Key", Code: route.IssueFormat, Message: "must be a UUID"})
-	}
-	return s, nil
-}
-
-// source reads a request's parameters from HTTP for a handler's plan.
-type source struct{ ctx *fasthttp.RequestCtx }
-
-func (s source) Param(name string) (string, bool) {
-	value, ok := s.ctx.UserValue(name).(string)
-	return value, ok
-}
-
-func (s source) Query(name string) [][]byte { return s.ctx.QueryArgs().PeekMulti(name) }
-
-func (s source) QueryNames() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for name, value := range s.ctx.QueryArgs().All() {
-			if len(value) > 0 && !yield(string(name)) {
-				return
-			}
-		}
-	}
-}
-
-func (s source) Header(name string) []byte { return s.ctx.Request.Header.Peek(name) }
-
-func (s source) Part(name string) (string, bool) {
-	u := uploadOf(s.ctx)
-	if u == nil {
-		return "", false
-	}
-	text, ok := u.fields[name]
-	return text, ok
 }

@@ -98,8 +98,8 @@ func (s *Server) keepReply(ctx *fasthttp.RequestCtx, x *exchange, call *route.Ca
 func fingerprintOf(ctx *fasthttp.RequestCtx) [sha256.Size]byte {
 	h := sha256.New()
 	var body []byte
-	if u := uploadOf(ctx); u != nil { // of an upload the multipart borders are left out: a repeat has others
-		body = u.sum[:]
+	if f := formOf(ctx); f != nil { // of an upload the multipart borders are left out: a repeat has others
+		body = f.Sum[:]
 	} else {
 		body = ctx.Request.Body()
 	}

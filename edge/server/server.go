@@ -27,6 +27,8 @@ import (
 	"boxoffice/edge/mcp"
 	"boxoffice/edge/openapi"
 	"boxoffice/edge/route"
+	"boxoffice/edge/server/form"
+	"boxoffice/edge/server/socket"
 	"boxoffice/edge/sse"
 	"boxoffice/edge/web"
 	"boxoffice/persistence/quota"
@@ -94,13 +96,13 @@ type Server struct {
 	packs   packs
 	trouble *web.TroublePage // what people read instead of the envelope of an error; nil: there are no pages
 	missing *web.File        // the page that stands in for pages that are not there; nil: there are no pages
-	uploads shares           // of the files that are being read
+	uploads *form.Places     // of the files that are being read
 	server  *fasthttp.Server
 	ids     idSource
 
 	base     context.Context // of every call
 	cancel   context.CancelFunc
-	listener *limited
+	listener *socket.Listener
 	detached sync.WaitGroup // requests that are answered beside fasthttp's loop
 	served   chan struct{}  // closed when the serving goroutine has ended
 	failed   chan error
@@ -118,7 +120,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg: cfg, log: cfg.Log, metrics: newMetrics(cfg.Metrics), ids: newIDSource(),
 		served: make(chan struct{}), failed: make(chan error, 1),
-		bodies: meter{budget: bodyBudget}, uploads: shares{held: make(map[string]int)},
+		bodies: meter{budget: bodyBudget}, uploads: form.NewPlaces(),
 	}
 	s.base, s.cancel = context.WithCancel(context.Background())
 	s.other = s.metrics.observersOf("none")
@@ -183,7 +185,8 @@ func positiveOr(n, otherwise int) int {
 
 // Start serves the listener until Stop. It is called once.
 func (s *Server) Start(ln net.Listener) {
-	s.listener = boundListener(ln, limits{total: s.cfg.MaxConnections, perAddress: s.cfg.MaxPerAddress, exempt: s.cfg.TrustedProxies}, s.metrics)
+	s.listener = socket.Bound(ln, socket.Limits{Total: s.cfg.MaxConnections, PerAddress: s.cfg.MaxPerAddress, Exempt: s.cfg.TrustedProxies},
+		socket.Counts{Open: s.metrics.connections, TurnedAway: s.metrics.turnedAway})
 	go func() {
 		defer close(s.served)
 		if err := s.server.Serve(s.listener); err != nil {
@@ -215,7 +218,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	}
 	if err != nil {
 		s.cancel()
-		s.listener.closeAll()
+		s.listener.CloseAll()
 		err = fmt.Errorf("stop http: %w", err)
 	}
 	<-s.served

@@ -10,6 +10,7 @@ import (
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
+	"boxoffice/edge/route/format"
 	"boxoffice/edge/venuemap"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
@@ -118,7 +119,7 @@ func (h *Handlers) publishVenue(c *route.Call, in *api.ByID) (*api.VenueVersion,
 // it is the caller's organization's, or shared with everybody.
 func (h *Handlers) venue(c *route.Call, id string) (*venues.Map, error) {
 	public, err := uuid.Parse(id)
-	if err != nil || !route.ValidUUID(id) {
+	if err != nil || !format.ValidUUID(id) {
 		return nil, noVenue
 	}
 	m, err := h.Venues.Get(c.Context, public)

@@ -19,11 +19,11 @@ import (
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/order"
 	"boxoffice/engine/seatmap"
-	"boxoffice/persistence/readmodel"
+	"boxoffice/persistence/committed"
 )
 
 // publicSeats is the seat map of an event that the caller may see.
-func (h *Handlers) publicSeats(c *route.Call, id string) (int64, *readmodel.SeatMap, error) {
+func (h *Handlers) publicSeats(c *route.Call, id string) (int64, *committed.SeatMap, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, id)
 	if err != nil {
 		return 0, nil, err
@@ -183,8 +183,8 @@ func (h *Handlers) liveSeats(c *route.Call, in *api.WatchSeats) (sse.Topic, erro
 
 // seatSource is a seat map as a stream shows it.
 type seatSource struct {
-	*readmodel.Watcher
-	appendSnapshot func([]byte, *readmodel.SeatView) []byte
+	*committed.Watcher
+	appendSnapshot func([]byte, *committed.SeatView) []byte
 }
 
 // Close ends watching.
@@ -235,7 +235,7 @@ func appendSeat(b []byte, id string) []byte {
 }
 
 // appendPacked adds the JSON of a snapshot that is packed.
-func appendPacked(b []byte, v *readmodel.SeatView) []byte {
+func appendPacked(b []byte, v *committed.SeatView) []byte {
 	p := api.PackedSeats{States: make([]byte, (len(v.States)+3)/4)}
 	if v.Layout != nil {
 		p.VenueMapID, p.Version = uuid.UUID(v.Layout.Map).String(), v.Layout.Version
@@ -248,7 +248,7 @@ func appendPacked(b []byte, v *readmodel.SeatView) []byte {
 }
 
 // appendStates adds the snapshot's JSON: what is not available, by state.
-func appendStates(b []byte, v *readmodel.SeatView) []byte {
+func appendStates(b []byte, v *committed.SeatView) []byte {
 	for i, kind := range []struct {
 		name  string
 		state seatmap.Status

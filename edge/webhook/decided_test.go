@@ -25,7 +25,7 @@ import (
 	"boxoffice/engine/seatmap"
 	"boxoffice/engine/velocity"
 	"boxoffice/engine/wallet"
-	"boxoffice/persistence/readmodel"
+	"boxoffice/persistence/committed"
 )
 
 // decider drives the real kinds with random commands, whose fields are at the ends of
@@ -157,12 +157,12 @@ func (d *decider) take(ref engine.Ref, state engine.State, decision engine.Decis
 }
 
 // seatMap is an event's, for the teller.
-func (d *decider) seatMap(_ context.Context, number int64) (*readmodel.SeatMap, error) {
+func (d *decider) seatMap(_ context.Context, number int64) (*committed.SeatMap, error) {
 	m, ok := d.ask(engine.SeatmapRef(number), seatmap.View{}).(*seatmap.Map)
 	if !ok {
 		return nil, fmt.Errorf("no seat map of event %d", number)
 	}
-	return readmodel.NewSeats(1).Load(number, func() (*seatmap.Map, error) { return m, nil })
+	return committed.NewSeats(1).Load(number, func() (*seatmap.Map, error) { return m, nil })
 }
 
 // step is one random command, or what a user does in a few.

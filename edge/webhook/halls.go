@@ -8,7 +8,7 @@ import (
 
 	"boxoffice/edge/view"
 	"boxoffice/engine/order"
-	"boxoffice/persistence/readmodel"
+	"boxoffice/persistence/committed"
 )
 
 const (
@@ -107,7 +107,7 @@ func (t *Teller) findSeats(ctx context.Context, o *order.Order) (view.Where, err
 	}
 }
 
-func (t *Teller) askSeats(ctx context.Context, number int64) (*readmodel.SeatMap, error) {
+func (t *Teller) askSeats(ctx context.Context, number int64) (*committed.SeatMap, error) {
 	ctx, cancel := context.WithTimeout(ctx, seatsCall)
 	defer cancel()
 	return t.Seats(ctx, number)

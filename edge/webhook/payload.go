@@ -18,8 +18,8 @@ import (
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
 	"boxoffice/engine/order"
+	"boxoffice/persistence/committed"
 	"boxoffice/persistence/publicfacts"
-	"boxoffice/persistence/readmodel"
 )
 
 // Teller makes the payloads that the catalogue names. It may be used by several
@@ -27,7 +27,7 @@ import (
 type Teller struct {
 	Secrets *secrets.Master
 	// Seats returns an event's seat map. After an error it is called again for a while.
-	Seats func(ctx context.Context, event int64) (*readmodel.SeatMap, error)
+	Seats func(ctx context.Context, event int64) (*committed.SeatMap, error)
 
 	halls halls
 }

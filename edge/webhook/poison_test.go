@@ -27,6 +27,7 @@ import (
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
+	"boxoffice/persistence/committed"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/follower/kafka"
 	"boxoffice/persistence/journal"
@@ -179,7 +180,7 @@ func (f *feeder) afterReadModel(apply follower.Apply) follower.Apply {
 
 // seats are those of decided events. Of others there are none, which is a mistake of
 // ours, for the teller to panic over.
-func (f *feeder) seats(ctx context.Context, number int64) (*readmodel.SeatMap, error) {
+func (f *feeder) seats(ctx context.Context, number int64) (*committed.SeatMap, error) {
 	if number < decided {
 		return nil, nil //nolint:nilnil // as above
 	}

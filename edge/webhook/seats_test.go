@@ -14,8 +14,8 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/order"
 	"boxoffice/persistence"
+	"boxoffice/persistence/committed"
 	"boxoffice/persistence/publicfacts"
-	"boxoffice/persistence/readmodel"
 )
 
 // hall is a place of seat maps, some of which cannot be had.
@@ -24,10 +24,10 @@ type hall struct {
 	asked map[int64]int
 }
 
-func (h *hall) seats(ctx context.Context, number int64) (*readmodel.SeatMap, error) {
+func (h *hall) seats(ctx context.Context, number int64) (*committed.SeatMap, error) {
 	h.asked[number]++
 	if !h.gone[number] {
-		return &readmodel.SeatMap{}, nil
+		return &committed.SeatMap{}, nil
 	}
 	if h.asked[number]%2 == 0 { // an actor that answers nothing at all
 		<-ctx.Done()

@@ -19,6 +19,7 @@ import (
 	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/codec"
+	"boxoffice/persistence/committed"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/persisttest"
@@ -37,7 +38,7 @@ type world struct {
 	pool    *pgxpool.Pool
 	journal *journal.Postgres
 	follow  *follower.Follower
-	stock   *readmodel.Stock
+	stock   *committed.Stock
 	model   *readmodel.Model
 	actors  map[engine.Ref]*actor
 	answers map[engine.OrderID]engine.Reply // to commands that were held
@@ -58,7 +59,7 @@ func newWorld(t testing.TB) *world {
 	t.Helper()
 	pool := persisttest.Migrated(t)
 	w := &world{
-		t: t, pool: pool, stock: readmodel.NewStock(1000), model: readmodel.New(pool),
+		t: t, pool: pool, stock: committed.NewStock(1000), model: readmodel.New(pool),
 		actors: make(map[engine.Ref]*actor), answers: make(map[engine.OrderID]engine.Reply), now: start,
 	}
 	w.follow = w.follower()

@@ -32,6 +32,7 @@ import (
 	"boxoffice/edge/webhook"
 	"boxoffice/engine"
 	"boxoffice/persistence/attendees"
+	"boxoffice/persistence/committed"
 	"boxoffice/persistence/deliveries"
 	"boxoffice/persistence/disk"
 	"boxoffice/persistence/embedded"
@@ -86,8 +87,8 @@ type Node struct {
 	mailbox     *mail.Capture     // nil: mail is sent
 	mailQueue   *mailqueue.Queue
 	sender      mail.Sender
-	stock       *readmodel.Stock
-	seats       *readmodel.Seats
+	stock       *committed.Stock
+	seats       *committed.Seats
 	feed        *live.Feed
 	secrets     *secrets.Master
 	gateways    *payments.Gateways

@@ -18,6 +18,7 @@ import (
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
 	"boxoffice/persistence/accounts"
+	"boxoffice/persistence/committed"
 	"boxoffice/persistence/disk"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
@@ -84,7 +85,7 @@ func (n *Node) startJournal(ctx context.Context) error {
 	n.reading = n.newFollowing(follower.Config{
 		Name: readmodel.Follower, Apply: n.digesters.readModel.Apply, Digesters: []*follower.Digester{n.digesters.readModel},
 	})
-	n.stock, n.seats = readmodel.NewStock(maxStock), readmodel.NewSeats(maxMaps)
+	n.stock, n.seats = committed.NewStock(maxStock), committed.NewSeats(maxMaps)
 	n.feed = live.NewFeed(n.stock, n.seats, n.log)
 	n.openAttendees()
 	err := n.openFacts()

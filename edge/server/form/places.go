@@ -1,4 +1,4 @@
-package server
+package form
 
 import (
 	"sync"
@@ -16,16 +16,19 @@ const (
 	maxUploads           = 64
 )
 
-// shares counts what callers hold at a time of something that the node has a fixed number of. Any
-// goroutine may call its methods.
-type shares struct {
+// Places counts the files that callers send at a time. Any goroutine may call its methods.
+type Places struct {
 	mu   sync.Mutex
 	all  int
-	held map[string]int // by credential and by network; who holds none is not in it
+	held map[string]int // by credential and by network; it leaves out those that hold none
 }
 
-// takeUpload gives the call a place to send a file, until done is called.
-func (s *shares) takeUpload(c *route.Call) (done func(), err error) {
+// NewPlaces makes places of which none is taken.
+func NewPlaces() *Places { return &Places{held: make(map[string]int)} }
+
+// Take gives the call a place to send a file, until done is called. RATE_LIMITED if its caller holds
+// as many as it may, OVERLOADED if the node has no more.
+func (s *Places) Take(c *route.Call) (done func(), err error) {
 	credential, network := limit.CredentialName(&c.Principal), "network/"+route.Network(c.Client).String()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +46,7 @@ func (s *shares) takeUpload(c *route.Call) (done func(), err error) {
 	}, nil
 }
 
-func (s *shares) add(n int, names ...string) {
+func (s *Places) add(n int, names ...string) {
 	s.all += n
 	for _, name := range names {
 		if s.held[name] += n; s.held[name] == 0 {

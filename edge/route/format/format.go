@@ -1,4 +1,6 @@
-package route
+// Package format has the values of the format tag of requests: what a text must be, and the one form
+// in which it is stored.
+package format
 
 import (
 	_ "embed" // timezones.txt
@@ -13,27 +15,32 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// format is one value of the format tag.
-type format struct {
-	what      string // completes "must be ..."
-	valid     func(string) bool
-	canonical func(string) string // converts the text to the form that is stored; nil: it is stored as it is
+// Format is one value of the format tag.
+type Format struct {
+	What      string // completes "must be ..."
+	Valid     func(string) bool
+	Canonical func(string) string // converts the text to the form that is stored; nil: it is stored as it is
 }
 
-// formats are the values of the format tag.
-var formats = map[string]format{
-	"email":     {what: "an e-mail address", valid: ValidEmail, canonical: CanonicalEmail},
-	"uuid":      {what: "a UUID", valid: ValidUUID},
-	"uri":       {what: "an absolute http or https address", valid: ValidURI},
-	"hosted":    {what: "an absolute http or https address, or /media/<id>", valid: validHosted},
-	"date-time": {what: "a date and time as in RFC 3339", valid: validDateTime},
-	"date":      {what: "a date as YYYY-MM-DD", valid: validDate},
-	"timezone":  {what: "an IANA time zone", valid: validTimezone},
-	"country":   {what: "an ISO 3166-1 alpha-2 country code", valid: oneWordOf(countries), canonical: upperASCII},
-	"locale":    {what: "a language tag as in BCP 47", valid: validLocale},
-	"id":        {what: "made of letters, digits, _, . and -", valid: validID},
-	"color":     {what: "a colour as #rgb, #rrggbb or #rrggbbaa", valid: validColor},
-	"currency":  {what: "an ISO 4217 currency code", valid: oneWordOf(currencies)},
+// Named returns the format that a tag names.
+func Named(tag string) (Format, bool) {
+	f, ok := formats[tag]
+	return f, ok
+}
+
+var formats = map[string]Format{
+	"email":     {What: "an e-mail address", Valid: ValidEmail, Canonical: CanonicalEmail},
+	"uuid":      {What: "a UUID", Valid: ValidUUID},
+	"uri":       {What: "an absolute http or https address", Valid: ValidURI},
+	"hosted":    {What: "an absolute http or https address, or /media/<id>", Valid: validHosted},
+	"date-time": {What: "a date and time as in RFC 3339", Valid: validDateTime},
+	"date":      {What: "a date as YYYY-MM-DD", Valid: validDate},
+	"timezone":  {What: "an IANA time zone", Valid: validTimezone},
+	"country":   {What: "an ISO 3166-1 alpha-2 country code", Valid: oneWordOf(countries), Canonical: upperASCII},
+	"locale":    {What: "a language tag as in BCP 47", Valid: validLocale},
+	"id":        {What: "made of letters, digits, _, . and -", Valid: validID},
+	"color":     {What: "a colour as #rgb, #rrggbb or #rrggbbaa", Valid: validColor},
+	"currency":  {What: "an ISO 4217 currency code", Valid: oneWordOf(currencies)},
 }
 
 // ValidEmail accepts the sort of addresses that mail providers give out: printable ASCII without
@@ -139,14 +146,14 @@ func validHosted(s string) bool {
 const HostedPrefix = "/media/"
 
 func validDateTime(s string) bool {
-	_, ok := parseTime(s)
+	_, ok := ParseTime(s)
 	return ok
 }
 
-// parseTime reads RFC 3339 strictly, in which T and Z may be lower-case letters (5.6). It does not
+// ParseTime reads RFC 3339 strictly, in which T and Z may be lower-case letters (5.6). It does not
 // take what time.Parse takes besides: hours of one digit, a comma before the fraction, offsets of
 // any size (go.dev/issue/54580).
-func parseTime(s string) (time.Time, bool) {
+func ParseTime(s string) (time.Time, bool) {
 	s = strings.ToUpper(s)
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil || s[13] != ':' || strings.Contains(s, ",") {

@@ -1,4 +1,6 @@
-package readmodel
+// Package committed keeps in a node's memory what was last committed of the stock and the seats that it
+// sells or shows. The feed of commits observes them; edge reads and watches.
+package committed
 
 import (
 	"slices"

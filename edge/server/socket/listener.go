@@ -1,44 +1,62 @@
-package server
+// Package socket bounds the open connections of a listener, in total and per address, and finds the
+// address that a request came from behind trusted proxies.
+package socket
 
 import (
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"boxoffice/edge/route"
 )
 
-// limits bound the open connections of a listener.
-type limits struct {
-	total      int
-	perAddress int
-	exempt     []netip.Prefix // addresses of proxies, which only the total bounds
+// Limits bound the open connections of a listener.
+type Limits struct {
+	Total      int
+	PerAddress int
+	Exempt     []netip.Prefix // addresses of proxies, which only the total bounds
 }
 
-// limited is a listener that counts its connections, in total and per address, and turns away those
-// beyond a limit with a 503. We don't use fasthttp's own limit per address: it hides the connection
-// and has failed for IPv6.
-type limited struct {
+// Counts are the listener's metrics.
+type Counts struct {
+	Open       prometheus.Gauge
+	TurnedAway prometheus.Counter
+}
+
+// Listener counts its connections, in total and per address, and turns away those beyond a limit
+// with a 503. We don't use fasthttp's own limit per address: it hides the connection and has failed
+// for IPv6.
+type Listener struct {
 	net.Listener
-	limits  limits
-	metrics *metrics
+	limits Limits
+	counts Counts
 
 	mu        sync.Mutex
 	open      map[*conn]struct{}
 	addresses map[netip.Addr]int
 }
 
-func boundListener(ln net.Listener, l limits, m *metrics) *limited {
-	return &limited{Listener: ln, limits: l, metrics: m, open: map[*conn]struct{}{}, addresses: map[netip.Addr]int{}}
+// Bound makes a listener that is bounded by limits.
+func Bound(ln net.Listener, limits Limits, counts Counts) *Listener {
+	return &Listener{Listener: ln, limits: limits, counts: counts, open: map[*conn]struct{}{}, addresses: map[netip.Addr]int{}}
+}
+
+// Open is how many connections are open.
+func (l *Listener) Open() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.open)
 }
 
 // Accept returns the next connection that is within the limits.
-func (l *limited) Accept() (net.Conn, error) {
+func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
 		if err != nil {
@@ -47,30 +65,30 @@ func (l *limited) Accept() (net.Conn, error) {
 		if counted := l.admitConnection(c); counted != nil {
 			return counted, nil
 		}
-		l.metrics.turnedAway.Inc()
+		l.counts.TurnedAway.Inc()
 		turnAway(c)
 	}
 }
 
 // admitConnection counts the connection, or returns nil if there are too many already.
-func (l *limited) admitConnection(c net.Conn) *conn {
+func (l *Listener) admitConnection(c net.Conn) *conn {
 	addr := peerAddress(c.RemoteAddr())
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.open) >= l.limits.total {
+	if len(l.open) >= l.limits.Total {
 		return nil
 	}
-	if l.addresses[addr] >= l.limits.perAddress && !route.Within(l.limits.exempt, addr) {
+	if l.addresses[addr] >= l.limits.PerAddress && !route.Within(l.limits.Exempt, addr) {
 		return nil
 	}
 	counted := &conn{Conn: c, addr: addr, listener: l}
 	l.open[counted] = struct{}{}
 	l.addresses[addr]++
-	l.metrics.connections.Inc()
+	l.counts.Open.Inc()
 	return counted
 }
 
-func (l *limited) forgetConnection(c *conn) {
+func (l *Listener) forgetConnection(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, ok := l.open[c]; !ok {
@@ -80,11 +98,11 @@ func (l *limited) forgetConnection(c *conn) {
 	if l.addresses[c.addr]--; l.addresses[c.addr] == 0 {
 		delete(l.addresses, c.addr)
 	}
-	l.metrics.connections.Dec()
+	l.counts.Open.Dec()
 }
 
-// closeAll cuts every connection that is still open.
-func (l *limited) closeAll() {
+// CloseAll cuts every connection that is still open.
+func (l *Listener) CloseAll() {
 	l.mu.Lock()
 	open := make([]*conn, 0, len(l.open))
 	for c := range l.open {
@@ -100,8 +118,17 @@ func (l *limited) closeAll() {
 type conn struct {
 	net.Conn
 	addr     netip.Addr
-	listener *limited
-	linger   bool // set by the serving goroutine before it closes
+	listener *Listener
+	linger   bool // the serving goroutine sets it before it closes
+}
+
+// Linger lets the client of a connection that Accept returned finish sending before the connection
+// is closed, so that it reads the answer. Other connections are left as they are. Only the goroutine
+// that serves the connection may call it.
+func Linger(c net.Conn) {
+	if counted, ok := c.(*conn); ok {
+		counted.linger = true
+	}
 }
 
 // NetConn is the connection below, for writers that need its descriptor.
@@ -137,9 +164,13 @@ func (c *conn) drainBody() {
 func turnAway(c net.Conn) {
 	body := `{"error":{"code":"OVERLOADED","message":"Too many connections.","details":null},"meta":{"request_id":"` + uuid.NewString() + `"}}`
 	_, _ = fmt.Fprintf(c, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: %d\r\n"+
-		"Connection: close\r\nContent-Length: %d\r\n\r\n%s", retrySeconds(), len(body), body)
+		"Connection: close\r\nContent-Length: %d\r\n\r\n%s", RetrySeconds(), len(body), body)
 	_ = c.Close() // there is nothing to do about either error
 }
+
+// RetrySeconds is a random Retry-After of 1 to 3 s, so that clients that were turned away together
+// do not come back together.
+func RetrySeconds() int { return 1 + rand.IntN(3) }
 
 // peerAddress is the address at the other end. A connection without an IP address, such as a pipe or a
 // local socket, counts as from this machine.

@@ -1,4 +1,4 @@
-package server
+package socket
 
 import (
 	"bytes"
@@ -10,10 +10,10 @@ import (
 	"boxoffice/edge/route"
 )
 
-// clientAddress is the address that sent the request: the socket's peer, or, if the peer is a
+// ClientAddress is the address that sent the request: the socket's peer, or, if the peer is a
 // trusted proxy, the right-most hop of X-Forwarded-For that is not one. Hops to the left of that
 // are what the client says about itself and are ignored.
-func clientAddress(ctx *fasthttp.RequestCtx, trusted []netip.Prefix) netip.Addr {
+func ClientAddress(ctx *fasthttp.RequestCtx, trusted []netip.Prefix) netip.Addr {
 	client := peerAddress(ctx.RemoteAddr())
 	if !route.Within(trusted, client) {
 		return client

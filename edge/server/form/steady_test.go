@@ -1,6 +1,7 @@
-package server_test
+package form_test
 
 import (
+	"io"
 	"net"
 	"os"
 	"testing"
@@ -8,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"boxoffice/edge/server"
+	"boxoffice/edge/server/form"
 )
 
 // TestBodiesComeSteadily sends bodies on a clock that moves with each piece: what was sent fast at
@@ -66,7 +67,8 @@ func TestBodiesComeSteadily(t *testing.T) {
 				}
 				return now
 			}
-			err := server.ReadSteadily(&counting{ours, &read}, length, clock)
+			conn := &counting{ours, &read}
+			_, err := io.Copy(io.Discard, form.ReadSteadily(conn, conn, int(length), clock))
 			require.NoError(t, ours.Close())
 			<-sent
 			if one.whole {

@@ -1,4 +1,6 @@
-package server
+// Package form reads uploads: multipart bodies that bring a file, within bounds of bytes, time and
+// places, onto the node's disk.
+package form
 
 import (
 	"bytes"
@@ -13,8 +15,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/valyala/fasthttp"
 
 	"boxoffice/edge/route"
 	"boxoffice/engine"
@@ -35,42 +35,35 @@ const (
 	uploadRate = 128 << 10 // bytes a second
 )
 
-// upload is what a request with a file brought.
-type upload struct {
-	file   *route.File
-	fields map[string]string
-	sum    [sha256.Size]byte // over all of the parts, without the multipart borders
+// Form is what a request with a file brought.
+type Form struct {
+	File   *route.File
+	Fields map[string]string
+	Sum    [sha256.Size]byte // over all of the parts, without the multipart borders
 }
 
-// uploadKey is the key under which a request carries its upload from the reading to the handler.
-type uploadKey struct{}
-
-func uploadOf(ctx *fasthttp.RequestCtx) *upload {
-	u, _ := ctx.UserValue(uploadKey{}).(*upload)
-	return u
+// Source is where a form comes from.
+type Source struct {
+	ContentType string
+	Body        io.Reader
+	Query       func(name string) string // parameters of the path
+	Dir         string                   // where the file is written
+	Now         func() time.Time
+	FindRoom    func() error // refuses to read on once the disk is full
 }
 
-// takeFile reads a multipart body, and writes its file onto the disk. The caller
-// removes it once the request is answered.
-func (s *Server) takeFile(ctx *fasthttp.RequestCtx, c *route.Call) (*upload, error) {
-	done, err := s.uploads.takeUpload(c)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	media, params, err := mime.ParseMediaType(string(ctx.Request.Header.ContentType()))
-	if err != nil || media != "multipart/form-data" || params["boundary"] == "" || !isPlain(&ctx.Request.Header) {
+// Read reads a multipart body, and writes its file onto the disk. The caller calls Remove once the
+// request is answered. UNSUPPORTED_MEDIA_TYPE if the body is none, else what judge or FindRoom
+// refuses, or VALIDATION_ERROR.
+func Read(from *Source, judge func(*route.Part) (route.Bound, error)) (*Form, error) {
+	media, params, err := mime.ParseMediaType(from.ContentType)
+	if err != nil || media != "multipart/form-data" || params["boundary"] == "" {
 		return nil, engine.Refuse(engine.UnsupportedMedia, nil)
 	}
-	stream := ctx.Request.BodyStream() // Body would read all of it into memory
-	if stream == nil {
-		stream = bytes.NewReader(ctx.Request.Body())
-	}
-	body := &formBody{from: stream, server: s, op: c.Op, left: formSlack, until: s.cfg.Now().Add(uploadTime)}
-	u := &upload{fields: map[string]string{}}
-	query := func(name string) string { return string(ctx.QueryArgs().Peek(name)) }
-	err = u.read(multipart.NewReader(body, params["boundary"]), s.cfg.UploadDir, func(f *route.File, head []byte) (route.Bound, error) {
-		bound, err := c.Op.Handler.Judge(c, &route.Part{File: f, Head: head, Fields: u.fields, Query: query})
+	body := &boundedBody{source: from, left: formSlack, until: from.Now().Add(uploadTime)}
+	f := &Form{Fields: map[string]string{}}
+	err = f.readParts(multipart.NewReader(body, params["boundary"]), from.Dir, func(file *route.File, head []byte) (route.Bound, error) {
+		bound, err := judge(&route.Part{File: file, Head: head, Fields: f.Fields, Query: from.Query})
 		body.allowBytes(bound.Bytes)
 		return bound, err
 	})
@@ -78,43 +71,41 @@ func (s *Server) takeFile(ctx *fasthttp.RequestCtx, c *route.Call) (*upload, err
 		_, err = io.Copy(io.Discard, body) // if it was cut off after its form, the upload counts as cut off
 	}
 	if err != nil {
-		u.remove()
+		f.Remove()
 		return nil, unreadableForm(err)
 	}
-	if u.file == nil {
+	if f.File == nil {
 		return nil, route.Invalid(route.Issue{Path: "file", Code: route.IssueRequired, Message: "is required: a part with a filename"})
 	}
-	return u, nil
+	return f, nil
 }
 
-// formBody is the body of an upload. It ends after as many bytes as the form may have; before its
+// boundedBody is the body of an upload. It ends after as many bytes as the form may have; before its
 // file has been judged, these are few. Reading it fails once the disk is full, or time is up.
-type formBody struct {
-	from   io.Reader
-	server *Server
-	op     *route.Op
+type boundedBody struct {
+	source *Source
 	left   int64
 	until  time.Time
 }
 
 // allowBytes lets the body have more bytes, and the time that they take.
-func (b *formBody) allowBytes(bytes int64) {
+func (b *boundedBody) allowBytes(bytes int64) {
 	b.left += bytes
 	b.until = b.until.Add(time.Duration(bytes/uploadRate) * time.Second)
 }
 
 // Read reads on, or refuses.
-func (b *formBody) Read(p []byte) (int, error) {
-	if err := b.server.findRoom(b.op); err != nil {
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if err := b.source.FindRoom(); err != nil {
 		return 0, err
 	}
-	if b.server.cfg.Now().After(b.until) {
+	if b.source.Now().After(b.until) {
 		return 0, tooSlow
 	}
 	if b.left <= 0 {
 		return 0, io.EOF
 	}
-	n, err := b.from.Read(p[:min(int64(len(p)), b.left)])
+	n, err := b.source.Body.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
 	return n, err
 }
@@ -135,8 +126,8 @@ func unreadableForm(err error) error {
 // tooSlow refuses a body that did not come in steadily.
 var tooSlow = &engine.Refusal{Code: engine.Validation, Message: "The request did not arrive in time."}
 
-// read reads the parts of the form.
-func (u *upload) read(r *multipart.Reader, dir string, judge judge) error {
+// readParts reads the parts of the form.
+func (f *Form) readParts(r *multipart.Reader, dir string, judge judge) error {
 	h := sha256.New()
 	note := func(text string) {
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))
@@ -145,7 +136,7 @@ func (u *upload) read(r *multipart.Reader, dir string, judge judge) error {
 	for n := 0; ; n++ {
 		part, err := r.NextPart()
 		if err == io.EOF { //nolint:errorlint // the reader returns it bare
-			h.Sum(u.sum[:0])
+			h.Sum(f.Sum[:0])
 			return nil
 		}
 		if err != nil {
@@ -161,28 +152,28 @@ func (u *upload) read(r *multipart.Reader, dir string, judge judge) error {
 			if name != "file" {
 				return route.Invalid(route.Issue{Path: name, Code: route.IssueUnsupported, Message: "takes no file; a file is sent as file"})
 			}
-			if u.file != nil {
+			if f.File != nil {
 				return route.Invalid(route.Issue{Path: "file", Code: route.IssueDuplicate, Message: "must be the only file"})
 			}
-			if err := u.spoolPart(part, dir, judge); err != nil {
+			if err := f.spoolPart(part, dir, judge); err != nil {
 				return err
 			}
-			note(u.file.Type)
-			note(string(u.file.Sum[:]))
+			note(f.File.Type)
+			note(string(f.File.Sum[:]))
 			continue
 		}
 		value, err := io.ReadAll(io.LimitReader(part, maxField+1))
 		if err != nil {
 			return err
 		}
-		if _, twice := u.fields[name]; twice {
+		if _, twice := f.Fields[name]; twice {
 			return route.Invalid(route.Issue{Path: name, Code: route.IssueDuplicate, Message: "must be given once"})
 		}
 		if len(value) > maxField {
 			return route.Invalid(route.Issue{Path: name, Code: route.IssueMaxLength, Message: fmt.Sprintf("must have at most %d bytes", maxField)})
 		}
 		note(string(value))
-		u.fields[name] = string(value)
+		f.Fields[name] = string(value)
 	}
 }
 
@@ -190,15 +181,15 @@ func (u *upload) read(r *multipart.Reader, dir string, judge judge) error {
 type judge func(f *route.File, head []byte) (route.Bound, error)
 
 // spoolPart writes the part's bytes to a file, unless its beginning tells already that it is not taken.
-func (u *upload) spoolPart(part *multipart.Part, dir string, judge judge) error {
+func (f *Form) spoolPart(part *multipart.Part, dir string, judge judge) error {
 	media, _, _ := mime.ParseMediaType(part.Header.Get("Content-Type"))
-	f := &route.File{Name: cleanName(part.FileName()), Type: media}
+	file := &route.File{Name: cleanName(part.FileName()), Type: media}
 	head := make([]byte, route.HeadBytes)
 	n, err := io.ReadFull(part, head)
 	if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) { //nolint:errorlint // ReadFull returns it bare
 		return err
 	}
-	bound, err := judge(f, head[:n])
+	bound, err := judge(file, head[:n])
 	if err != nil {
 		return err
 	}
@@ -206,25 +197,25 @@ func (u *upload) spoolPart(part *multipart.Part, dir string, judge judge) error 
 	if err != nil {
 		return err
 	}
-	f.Path, u.file = out.Name(), f
+	file.Path, f.File = out.Name(), file
 	h, whole := sha256.New(), io.MultiReader(bytes.NewReader(head[:n]), part)
-	f.Size, err = io.CopyBuffer(io.MultiWriter(out, h), io.LimitReader(whole, bound.Bytes+1), make([]byte, 64<<10))
+	file.Size, err = io.CopyBuffer(io.MultiWriter(out, h), io.LimitReader(whole, bound.Bytes+1), make([]byte, 64<<10))
 	if closed := out.Close(); err == nil {
 		err = closed
 	}
-	if err == nil && f.Size > bound.Bytes {
+	if err == nil && file.Size > bound.Bytes {
 		if err = bound.Beyond; err == nil {
 			err = &engine.Refusal{Code: engine.FileTooLarge, Details: map[string]int64{"maxBytes": bound.Bytes}}
 		}
 	}
-	h.Sum(f.Sum[:0])
+	h.Sum(file.Sum[:0])
 	return err
 }
 
-// remove removes the file, unless the handler has moved it away.
-func (u *upload) remove() {
-	if u.file != nil {
-		_ = os.Remove(u.file.Path) // it may have been moved
+// Remove removes the file, unless the handler has moved it away.
+func (f *Form) Remove() {
+	if f.File != nil {
+		_ = os.Remove(f.File.Path) // it may have been moved
 	}
 }
 
