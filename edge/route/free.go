@@ -8,10 +8,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"boxoffice/edge/route/format"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"boxoffice/edge/route/format"
 )
 
 var freeType = reflect.TypeFor[jsontext.Value]()

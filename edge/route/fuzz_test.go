@@ -9,10 +9,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"boxoffice/edge/route/format"
-
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
+
+	"boxoffice/edge/route/format"
 )
 
 // FuzzBody feeds any bytes to an order's plan: it ends, without a panic, in
