@@ -40,14 +40,22 @@ type WatchQueue struct {
 type JoinQueue struct {
 	EventID string `path:"id" format:"id" maxLength:"128"`
 	Party   int    `json:"party,omitzero" minimum:"1" maximum:"10" default:"1" example:"2" description:"How many people the entry stands for, up to the room's partyMax. It can't change later, because the draw's list has it."`
+	Email   string `json:"email,omitzero" format:"email" maxLength:"254" example:"ada@example.org" description:"Where the link to the place is mailed to. A room that asks for an address needs it of visitors who are not signed in, and their entry counts from the use of that link."`
+}
+
+// ConfirmQueue enters the reader of a mail.
+type ConfirmQueue struct {
+	EventID string `path:"id" format:"id" maxLength:"128"`
+	Token   string `json:"token" required:"true" minLength:"1" maxLength:"600" description:"The token of the link in the mail, which names the reader and the party."`
 }
 
 // JoinedQueue is a visitor's entry.
 type JoinedQueue struct {
-	Receipt string     `json:"receipt" description:"The signed promise that the entry is on the list, as docs/waiting-room.md describes it. Whoever has it can check the draw, and nothing else."`
-	Token   string     `json:"token" description:"The visitor's secret, from which the place is read and the admission taken. It is the same on every device that has it."`
-	Place   *int64     `json:"place" description:"The place from 1; null before the draw."`
-	Queue   QueuePlace `json:"queue" description:"The same as GET answers to this token."`
+	Pending bool        `json:"pending" description:"True if the entry counts only once its visitor has used the link that is mailed; everything else is null then."`
+	Receipt *string     `json:"receipt" description:"The signed promise that the entry is on the list, as docs/waiting-room.md describes it. Whoever has it can check the draw, and nothing else."`
+	Token   *string     `json:"token" description:"The visitor's secret, from which the place is read and the admission taken. It is the same on every device that has it."`
+	Place   *int64      `json:"place" description:"The place from 1; null before the draw."`
+	Queue   *QueuePlace `json:"queue" description:"The same as GET answers to this token."`
 }
 
 // ProveQueue asks for the proof that a leaf is under the root.

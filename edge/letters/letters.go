@@ -128,6 +128,8 @@ func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, e
 		return h.writeOrder(ctx, l, to)
 	case mailqueue.WaitlistConfirm, mailqueue.WaitlistJoined, mailqueue.WaitlistOffered, mailqueue.WaitlistExpired:
 		return h.writeWaitlist(ctx, l, to)
+	case mailqueue.QueueConfirm, mailqueue.QueuePlace:
+		return h.writeRoom(ctx, l, to)
 	case mailqueue.EventChanged, mailqueue.EventCancelled:
 		return h.writeEvent(ctx, l, to)
 	case mailqueue.Following:

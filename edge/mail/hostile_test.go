@@ -65,6 +65,8 @@ func poisoned(t testing.TB, text string, l Language) map[string]Message {
 		"waitlist_joined":  WaitlistJoined(to(), 2, "https://tickets.example.org/waitlist#a", e),
 		"waitlist_offered": WaitlistOffered(to(), text, 2, Money{"2.00", "USD"}, time.Now(), "https://tickets.example.org/waitlist#a", e),
 		"waitlist_expired": WaitlistExpired(to(), e),
+		"queue_confirm":    QueueConfirm(to(), inRoom("join=a"), Unsubscribe{Page: "https://tickets.example.org/unsubscribe#a"}, e),
+		"queue_place":      QueuePlace(to(), inRoom("ticket=a"), Unsubscribe{Page: "https://tickets.example.org/unsubscribe#a"}, e),
 		"transfer_offered": TransferOffered(to(), text, "https://tickets.example.org/transfer#a", e),
 		"transfer_taken":   TransferTaken(to(), text, o, e), "transfer_revoked": TransferRevoked(to(), text, e),
 		"payment_seen": PaymentSeen(to(), o, e, Coins{Ticker: text, Asked: "2"}, e.Start), "payment_seen.short": PaymentSeen(to(), o, e, Coins{Ticker: text, Arrived: "1", Asked: "2", Missing: "1"}, e.Start),

@@ -116,6 +116,26 @@ func WaitlistExpired(to Envelope, e *Event) Message {
 	return compose("waitlist_expired", to, values{"Event": e.shown(to.words())})
 }
 
+// RoomLink leads to a waiting room: URL to its page, Plain to the one that needs no scripts.
+type RoomLink struct{ URL, Plain string }
+
+// QueueConfirm asks somebody whether they want to join a waiting room; the link leads to the button that
+// enters them.
+func QueueConfirm(to Envelope, link RoomLink, end Unsubscribe, e *Event) Message {
+	return composeRoom("queue_confirm", to, link, end, e)
+}
+
+// QueuePlace brings the link that shows somebody's place in a waiting room on any device.
+func QueuePlace(to Envelope, link RoomLink, end Unsubscribe, e *Event) Message {
+	return composeRoom("queue_place", to, link, end, e)
+}
+
+func composeRoom(template string, to Envelope, link RoomLink, end Unsubscribe, e *Event) Message {
+	m := compose(template, to, values{"URL": link.URL, "Plain": link.Plain, "Unsubscribe": end.Page, "Event": e.shown(to.words())})
+	m.Unsubscribe = end.Post
+	return m
+}
+
 // PasswordChanged warns the owner of an account.
 func PasswordChanged(to Envelope) Message { return compose("password_changed", to, nil) }
 

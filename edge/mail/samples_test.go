@@ -10,6 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// inRoom is the link to a waiting room that carries something.
+func inRoom(carried string) RoomLink {
+	const room = "https://tickets.example.org/e/friday/queue"
+	return RoomLink{URL: room + "#" + carried, Plain: room + "/plain?" + carried}
+}
+
 // product is a kind of product with an order for it.
 type product struct {
 	event *Event
@@ -220,6 +226,9 @@ func samples(t testing.TB, name string, l Language) map[string]Message {
 		"waitlist_offered":      WaitlistOffered(to(), "Stalls", 1, Money{"10.50", "USD"}, berlin(t, "2026-03-05 20:00"), waits, concert(t)),
 		"waitlist_offered.many": WaitlistOffered(to(), "Stalls", 3, Money{"31.50", "USD"}, berlin(t, "2026-03-05 20:00"), waits, concert(t)),
 		"waitlist_expired":      WaitlistExpired(to(), concert(t)),
+
+		"queue_confirm": QueueConfirm(to(), inRoom("join=a-b_c"), ending, concert(t)),
+		"queue_place":   QueuePlace(to(), inRoom("receipt=r&ticket=t"), ending, concert(t)),
 
 		"webhook_disabled.gone":      WebhookDisabled(to(), "Friday & Friends", "Book<i>keeping", "42", true),
 		"webhook_disabled.exhausted": WebhookDisabled(to(), "Friday & Friends", "hooks.example.org", "42", false),

@@ -21,6 +21,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/draw"
 	"boxoffice/engine/queue"
+	"boxoffice/persistence/mailqueue"
 	"boxoffice/persistence/rooms"
 )
 
@@ -32,6 +33,7 @@ type Deps struct {
 	Pages   *live.Pages
 	Feed    *live.Feed
 	Secrets *secrets.Master
+	Mail    *mailqueue.Queue
 	Beacon  *Beacon
 	Busy    func() bool // the node has about as many orders as it can take
 	BaseURL string      // how people reach the service

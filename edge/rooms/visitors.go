@@ -72,22 +72,34 @@ func (h *Handlers) joinQueue(c *route.Call, in *api.JoinQueue) (*api.JoinedQueue
 			Path: "party", Code: route.IssueMaximum, Message: "must be at most " + strconv.Itoa(r.Settings.Rules.PartyMax) + " in this room",
 		})
 	}
-	class, person, err := h.proveVisitor(c, r.Settings.Rules.Proof)
+	rules := &r.Settings.Rules
+	if in.Email != "" && rules.Proof == draw.Classes[draw.ClassAddress] && !isProven(&c.Principal) {
+		return h.askToJoin(c, number, r, in)
+	}
+	class, person, err := h.proveVisitor(c, rules.Proof)
 	if err != nil {
 		return nil, err
 	}
-	visitor := secrets.Visitor{Entry: draw.Entry{Party: uint8(in.Party), Class: class}} //nolint:gosec // at most 10
-	h.fillSecret(c, &visitor.Entry)
-	leaf := visitor.Entry.Leaf()
-	p, err := cluster.AskFor[queue.Placed](c.Context, h.Node, engine.QueueRef(number), queue.Join{Leaf: leaf, Class: class, Person: person})
+	entry := draw.Entry{Party: uint8(in.Party), Class: class} //nolint:gosec // at most 10
+	h.fillSecret(c, &entry)
+	joined, err := h.enter(c, number, r, &entry, person)
+	if err != nil || in.Email == "" {
+		return joined, err
+	}
+	return joined, h.mailPlace(c, number, in.Email, joined)
+}
+
+// enter makes an entry, or finds it if it is there already.
+func (h *Handlers) enter(c *route.Call, number int64, r *room, entry *draw.Entry, person uint64) (*api.JoinedQueue, error) {
+	leaf := entry.Leaf()
+	p, err := cluster.AskFor[queue.Placed](c.Context, h.Node, engine.QueueRef(number), queue.Join{Leaf: leaf, Class: entry.Class, Person: person})
 	if err != nil {
 		return nil, err
 	}
-	visitor.Draw, visitor.Index = p.Draw, p.Index
-	receipt := draw.SignReceipt(h.Secrets.DrawKey(), r.Settings.Event, p.Draw, leaf, c.Now.UnixMilli())
-	v := &api.JoinedQueue{Receipt: receipt.Text(), Token: h.Secrets.VisitorToken(number, &visitor), Queue: *h.placeView(c.Now, r, &visitor, p)}
-	v.Place = v.Queue.Place
-	return v, nil
+	visitor := secrets.Visitor{Draw: p.Draw, Index: p.Index, Entry: *entry}
+	signed := draw.SignReceipt(h.Secrets.DrawKey(), r.Settings.Event, p.Draw, leaf, c.Now.UnixMilli())
+	receipt, token, view := signed.Text(), h.Secrets.VisitorToken(number, &visitor), h.placeView(c.Now, r, &visitor, p)
+	return &api.JoinedQueue{Receipt: &receipt, Token: &token, Place: view.Place, Queue: view}, nil
 }
 
 // fillSecret makes the random bytes of an entry. A repeat with the same Idempotency-Key has the same.
@@ -100,6 +112,15 @@ func (h *Handlers) fillSecret(c *route.Call, e *draw.Entry) {
 	copy(e.Secret[:], name[len(name)-draw.SecretSize:])
 }
 
+// unknownTo says what a room asks of a visitor who has not signed in, by the proof that it wants.
+var unknownTo = map[string]string{
+	draw.Classes[draw.ClassAddress]: "This waiting room takes one entry an address: send yours as email, and you are mailed a link; or sign in first.",
+	draw.Classes[draw.ClassAccount]: "This waiting room takes one entry an account: sign in first, by the code that is mailed to you.",
+}
+
+// isProven reports whether somebody is signed in with a proven address.
+func isProven(p *route.Principal) bool { return p.Kinds.Has(route.User) && p.EmailProven }
+
 // proveVisitor says what a caller has proven, and whose entry it is where everybody has one.
 func (h *Handlers) proveVisitor(c *route.Call, wanted string) (draw.Class, uint64, error) {
 	p := &c.Principal
@@ -107,7 +128,7 @@ func (h *Handlers) proveVisitor(c *route.Call, wanted string) (draw.Class, uint6
 		return draw.ClassNone, 0, nil
 	}
 	if !p.Kinds.Has(route.User) {
-		return 0, 0, &engine.Refusal{Code: engine.Unauthorized, Message: "This waiting room takes one entry a person: sign in first, by the code that is mailed to you."}
+		return 0, 0, &engine.Refusal{Code: engine.Unauthorized, Message: unknownTo[wanted]}
 	}
 	if !p.EmailProven {
 		return 0, 0, &engine.Refusal{Code: engine.Forbidden, Message: "This waiting room takes one entry a person: prove your e-mail address first."}

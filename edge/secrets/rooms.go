@@ -40,6 +40,48 @@ func (m *Master) ParseVisitor(event int64, token string) (v Visitor, ok bool) {
 	return v, true
 }
 
+// EntrySecret are the random bytes of the entry that a person has by a mailed link: the same however often
+// the link is used.
+func (m *Master) EntrySecret(event int64, drawn uint32, person uint64) (secret [draw.SecretSize]byte) {
+	text := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(nil, drawn), person)
+	copy(secret[:], m.signRoom("entry", event, text))
+	return secret
+}
+
+// Invited is what an address is asked to confirm before it has an entry.
+type Invited struct {
+	Draw  uint32
+	Ends  int64 // when it can't be confirmed any more, in unix seconds
+	Party uint8
+	Email string
+}
+
+// invitation separates links that enter a waiting room from whatever else is sealed.
+const invitation = "room"
+
+// InvitationToken lets whoever has it confirm what i says of an event's room. It can't be read from it.
+func (m *Master) InvitationToken(event int64, i *Invited) string {
+	text := binary.BigEndian.AppendUint32(nil, i.Draw)
+	text = binary.BigEndian.AppendUint64(text, uint64(i.Ends)) //nolint:gosec // after 1970
+	text = append(append(text, i.Party), i.Email...)
+	return base64.RawURLEncoding.EncodeToString(m.Seal(invitation, binary.BigEndian.AppendUint64(nil, uint64(event)), text)) //nolint:gosec // numbers are positive
+}
+
+// ParseInvitation says what an InvitationToken of an event is about, if it is one.
+func (m *Master) ParseInvitation(event int64, token string) (i Invited, ok bool) {
+	sealed, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil {
+		return i, false
+	}
+	text, err := m.Open(invitation, binary.BigEndian.AppendUint64(nil, uint64(event)), sealed) //nolint:gosec // numbers are positive
+	if err != nil || len(text) < 4+8+1 {
+		return i, false
+	}
+	i.Draw, i.Ends = binary.BigEndian.Uint32(text), int64(binary.BigEndian.Uint64(text[4:])) //nolint:gosec // it was one
+	i.Party, i.Email = text[12], string(text[13:])
+	return i, true
+}
+
 // Admitted is what an admission from a waiting room says.
 type Admitted struct {
 	Draw  uint32

@@ -32,8 +32,8 @@ func (s *Server) registerRoomPage(page *web.RoomPage) {
 		}
 		return &s.cfg.Ops[i]
 	}
-	p := &roomPage{Server: s, page: page, read: op("getQueue"), join: op("joinQueue")}
-	if p.read == nil || p.join == nil {
+	p := &roomPage{Server: s, page: page, read: op("getQueue"), join: op("joinQueue"), confirm: op("confirmQueue")}
+	if p.read == nil || p.join == nil || p.confirm == nil {
 		return
 	}
 	const path = "/e/{slug}/queue/plain"
@@ -44,15 +44,17 @@ func (s *Server) registerRoomPage(page *web.RoomPage) {
 // roomPage serves the page.
 type roomPage struct {
 	*Server
-	page       *web.RoomPage
-	read, join *route.Op
+	page                *web.RoomPage
+	read, join, confirm *route.Op
 }
 
-// show serves the page. The token of a place is in the query, as that of an order: the page does not leak it
-// (orderPage).
+// show serves the page. The token of a place or of a mailed link is in the query, as that of an order: the page
+// does not leak it (orderPage).
 func (p *roomPage) show(ctx *fasthttp.RequestCtx) {
 	query := ctx.QueryArgs()
-	p.showRoom(ctx, &web.Room{Ticket: string(query.Peek("ticket")), Receipt: string(query.Peek("receipt"))}, fasthttp.StatusOK)
+	p.showRoom(ctx, &web.Room{
+		Ticket: string(query.Peek("ticket")), Receipt: string(query.Peek("receipt")), Invitation: string(query.Peek("join")),
+	}, fasthttp.StatusOK)
 }
 
 // enter joins the room, and leads to the address of the place. The caller has no credential that another
@@ -69,31 +71,55 @@ func (p *roomPage) enter(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	form := ctx.PostArgs()
-	party, err := strconv.Atoi(string(form.Peek("party")))
-	if err != nil {
-		party = 1
-	}
-	body, err := json.Marshal(map[string]int{"party": party})
+	invitation := string(form.Peek("join"))
+	a, err := p.sendForm(ctx, x, e.ID, form, invitation)
 	if err != nil {
 		p.answerError(ctx, x, err)
 		return
 	}
-	a := p.performFor(ctx, x, p.join, &mcp.Request{
-		Params: map[string]string{"id": e.ID}, Path: "/api/v1/public/events/" + e.ID + "/queue", Body: body, IdempotencyKey: string(form.Peek("key")),
-	})
 	var joined struct{ Data api.JoinedQueue }
 	if a.Status != fasthttp.StatusCreated {
-		p.showRoom(ctx, &web.Room{Refused: reasonOf(a.Body)}, a.Status)
+		refused := &web.Room{Refused: reasonOf(a.Body), Invitation: invitation}
+		if refused.Refused == string(engine.NotFound) { // the link has run out, so the form asks for another
+			refused.Invitation = ""
+		}
+		p.showRoom(ctx, refused, a.Status)
 		return
 	}
 	if err := json.Unmarshal(a.Body, &joined); err != nil {
 		p.answerError(ctx, x, err)
 		return
 	}
+	if joined.Data.Pending {
+		p.showRoom(ctx, &web.Room{Pending: true}, fasthttp.StatusOK)
+		return
+	}
 	ctx.SetStatusCode(fasthttp.StatusSeeOther)
 	h := &ctx.Response.Header
-	h.Set(fasthttp.HeaderLocation, "/e/"+e.Slug+"/queue/plain?"+url.Values{"ticket": {joined.Data.Token}, "receipt": {joined.Data.Receipt}}.Encode())
+	h.Set(fasthttp.HeaderLocation, "/e/"+e.Slug+"/queue/plain?"+url.Values{"ticket": {*joined.Data.Token}, "receipt": {*joined.Data.Receipt}}.Encode())
 	h.SetCanonical(headerCacheControl, noStore)
+}
+
+// sendForm joins by the form, or by the mailed link whose token it carries.
+func (p *roomPage) sendForm(ctx *fasthttp.RequestCtx, x *exchange, event string, form *fasthttp.Args, invitation string) (*mcp.Answer, error) {
+	req := &mcp.Request{Params: map[string]string{"id": event}, Path: "/api/v1/public/events/" + event + "/queue", IdempotencyKey: string(form.Peek("key"))}
+	op, fields := p.join, map[string]any{}
+	if invitation != "" {
+		op, req.Path, fields["token"] = p.confirm, req.Path+"/confirm", invitation
+	} else {
+		fields["party"] = 1
+		if party, err := strconv.Atoi(string(form.Peek("party"))); err == nil {
+			fields["party"] = party
+		}
+		if email := string(form.Peek("email")); email != "" {
+			fields["email"] = email
+		}
+	}
+	var err error
+	if req.Body, err = json.Marshal(fields); err != nil {
+		return nil, err
+	}
+	return p.performFor(ctx, x, op, req), nil
 }
 
 // reasonOf is why an answer refuses: the reason that its details name, else its code.

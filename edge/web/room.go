@@ -24,6 +24,8 @@ type Room struct {
 	Queue           *api.Queue
 	Ticket, Receipt string // of the visitor, as the address has them; "" for none
 	Lost            bool   // the ticket is of no entry of this room
+	Invitation      string // token of a mailed link by which one joins; "" for none
+	Pending         bool   // such a link was just asked for
 	Key             string // what tells a form that is sent twice from two forms
 	Refused         string // why one could not join, by the error's code or its reason; "" if nothing was refused
 }
@@ -64,6 +66,8 @@ type shownRoom struct {
 	Notices                      []string
 	Facts                        []roomFact
 	Joins                        bool
+	Invitation, Email            string // token of a mailed link, or else the label of the address
+	NeedsEmail                   bool
 	Parties                      []int
 	Scripts, Receipt             string
 	Again                        int // seconds; 0: the page stays
@@ -119,7 +123,7 @@ func (s *shownRoom) tellRoom(r *Room) {
 	}
 	if you == nil {
 		s.Receipt = ""
-		s.tellJoining(q)
+		s.tellJoining(q, r)
 	} else {
 		s.Scripts = "/e/" + s.Slug + "/queue#" + url.Values{"ticket": {r.Ticket}, "receipt": {r.Receipt}}.Encode()
 		s.tellPlace(q, you, r.Now)
@@ -128,9 +132,12 @@ func (s *shownRoom) tellRoom(r *Room) {
 }
 
 // tellJoining says whether and how one joins.
-func (s *shownRoom) tellJoining(q *api.Queue) {
+func (s *shownRoom) tellJoining(q *api.Queue, r *Room) {
 	words, draws := s.Words, q.Rules.Mode == "draw"
 	switch {
+	case r.Pending:
+		s.Head, s.Hint = words.Mailed, words.MailedHint
+		return
 	case q.Draining:
 		s.Head, s.Hint, s.Again = words.Full, words.FullHint, roomPace
 		return
@@ -148,17 +155,25 @@ func (s *shownRoom) tellJoining(q *api.Queue) {
 	if q.State != "open" {
 		s.Facts = append(s.Facts, roomFact{words.Opens, s.at(q.OpensAt)})
 	}
-	if q.Rules.Proof != "none" {
+	if q.Rules.Proof == "account" {
 		s.Notices = append(s.Notices, words.Proof)
 		s.Scripts = "/e/" + s.Slug + "/queue"
 		return
 	}
+	s.Invitation = r.Invitation
 	s.askToJoin(q)
 }
 
-// askToJoin shows the form.
+// askToJoin shows the form. One that a mailed link leads to has nothing to fill in.
 func (s *shownRoom) askToJoin(q *api.Queue) {
 	s.Joins = true
+	if s.Invitation != "" {
+		return
+	}
+	s.Email, s.NeedsEmail = s.Words.Email, q.Rules.Proof == "address"
+	if s.NeedsEmail {
+		s.Email = s.Words.NeededEmail
+	}
 	for n := range q.Rules.PartyMax {
 		s.Parties = append(s.Parties, n+1)
 	}

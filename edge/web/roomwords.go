@@ -10,6 +10,8 @@ type roomWords struct {
 	Before, BeforeHint                               string // the hint ends with a moment
 	JoinHead, JoinDraw, JoinArrival, JoinLate        string
 	Party, Join                                      string
+	Email, NeededEmail                               string // labels of the address
+	Mailed, MailedHint                               string
 	Proof                                            string // why nobody joins here a room that asks who comes
 	Full, FullHint                                   string
 	In, InDraw, InArrival                            string
@@ -32,7 +34,9 @@ var englishRoom = roomWords{
 	JoinHead: "Join the waiting room", JoinDraw: "It makes no difference when you come: places are drawn among all who are here before the list closes.",
 	JoinArrival: "Who comes first is let in first.", JoinLate: "The list of the draw is closed. Whoever joins now stands behind all places that are drawn.",
 	Party: "How many are you?", Join: "Join",
-	Proof: "In this room everybody has one entry, so it asks who you are. To sign in needs JavaScript.",
+	Email: "E-mail address for the link to your place, if you want one", NeededEmail: "E-mail address: everybody has one entry, and joins by a link that we mail",
+	Mailed: "Look into your mail", MailedHint: "We have mailed you a link. You are in once you have opened it and pressed its button, not before. If no mail comes, try again in five minutes.",
+	Proof: "In this room every account has one entry. To sign in needs JavaScript.",
 	Full:  "Nobody can join any more", FullHint: "The line is coming to its end. When all who are in it have been let in, everybody can order.",
 	In: "You are in", InDraw: "It makes no difference when you came. Keep the address of this page: it is your place.", InArrival: "Keep the address of this page: it is your place.",
 	Closed: "The list is closed", ClosedHint: "Places are drawn within minutes, by a public random number that nobody knows yet. If it does not come, places go by arrival.",
@@ -46,6 +50,7 @@ var englishRoom = roomWords{
 	Scripts: "Go on with JavaScript", Receipt: "Your receipt", ReceiptHint: "Keep it: with it you can check the draw without trusting us.", Reloads: "This page loads anew by itself.",
 	refused: map[string]string{
 		"not_open": "Nobody can join yet.", "over": "The waiting room has just closed. Nobody has to wait any more.", "full": "Nobody can join this line any more.",
+		"entered": "You have joined already, with another number of people. Open the link of the first mail.", "NOT_FOUND": "This link has run out. Ask for another.",
 		"RATE_LIMITED": "Very many requests come from your network. Wait a minute, and try again.", "": "That did not work. Try again.",
 	},
 }
@@ -58,7 +63,9 @@ var germanRoom = roomWords{
 	JoinHead: "In den Warteraum", JoinDraw: "Es ist gleich, wann du kommst: Die Plätze werden unter allen verlost, die da sind, bevor die Liste schließt.",
 	JoinArrival: "Wer zuerst kommt, wird zuerst eingelassen.", JoinLate: "Die Liste für die Verlosung ist geschlossen. Trägst du dich jetzt ein, so stehst du hinter allen verlosten Plätzen.",
 	Party: "Wie viele seid ihr?", Join: "Eintragen",
-	Proof: "Hier hat jeder einen Eintrag, deshalb fragt der Warteraum, wer du bist. Zum Anmelden braucht es JavaScript.",
+	Email: "E-Mail-Adresse für den Link zu deinem Platz, wenn du einen möchtest", NeededEmail: "E-Mail-Adresse: Jeder hat einen Eintrag, und eingetragen wird er über einen Link, den wir mailen",
+	Mailed: "Sieh in deine Mails", MailedHint: "Wir haben dir einen Link gemailt. Du bist dabei, sobald du ihn öffnest und den Knopf drückst, nicht vorher. Kommt keine Mail, so versuche es in fünf Minuten noch einmal.",
+	Proof: "Hier hat jedes Konto einen Eintrag. Zum Anmelden braucht es JavaScript.",
 	Full:  "Niemand kann sich mehr eintragen", FullHint: "Die Reihe geht zu Ende. Sind alle eingelassen, die in ihr stehen, kann jeder bestellen.",
 	In: "Du bist dabei", InDraw: "Es ist gleich, wann du gekommen bist. Bewahre die Adresse dieser Seite auf: Sie ist dein Platz.", InArrival: "Bewahre die Adresse dieser Seite auf: Sie ist dein Platz.",
 	Closed: "Die Liste ist geschlossen", ClosedHint: "In wenigen Minuten werden die Plätze verlost, mit einer öffentlichen Zufallszahl, die noch niemand kennt. Bleibt sie aus, so gehen die Plätze der Reihe nach.",
@@ -72,6 +79,7 @@ var germanRoom = roomWords{
 	Scripts: "Weiter mit JavaScript", Receipt: "Dein Beleg", ReceiptHint: "Bewahre ihn auf: Mit ihm kannst du die Verlosung prüfen, ohne uns zu trauen.", Reloads: "Diese Seite lädt von selbst neu.",
 	refused: map[string]string{
 		"not_open": "Noch kann sich niemand eintragen.", "over": "Der Warteraum ist eben zu Ende gegangen. Niemand muss mehr warten.", "full": "In diese Reihe kann sich niemand mehr eintragen.",
+		"entered": "Du hast dich schon eingetragen, mit einer anderen Zahl von Personen. Öffne den Link der ersten Mail.", "NOT_FOUND": "Dieser Link gilt nicht mehr. Bitte um einen neuen.",
 		"RATE_LIMITED": "Aus deinem Netz kommen sehr viele Anfragen. Warte eine Minute und versuche es noch einmal.", "": "Das hat nicht geklappt. Versuche es noch einmal.",
 	},
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Anybody may ask in anybody's name to follow an organization, or to wait for tickets. These bound
-// how often the address is asked whether it wants to: an address that follows already is not asked
-// at all.
+// Anybody may ask in anybody's name to follow an organization, to wait for tickets, or to be mailed
+// a place in a waiting room. These bound how often the address is written to: one that follows already
+// is not asked at all.
 const (
 	followPause  = 24 * time.Hour      // between two mails about one organization
-	waitPause    = 5 * time.Minute     // between two mails about one ticket type
+	waitPause    = 5 * time.Minute     // between two mails about one ticket type, or about one waiting room
 	suppressedIn = 30 * 24 * time.Hour // between two mails to an address that has unsubscribed, about anything
 )
 
@@ -47,6 +47,18 @@ func (o *Queue) AskToWait(ctx context.Context, l Mail, about string) error {
 	})
 	if err != nil {
 		return fmt.Errorf("mailqueue: ask to wait for %s: %w", about, err)
+	}
+	return nil
+}
+
+// TellPlace queues a QueueConfirm or QueuePlace with a link to a place in an event's waiting room, unless
+// mails to the address bounce, or it was mailed such a link lately. The caller does not learn which.
+func (o *Queue) TellPlace(ctx context.Context, l Mail) error {
+	err := pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) error {
+		return o.ask(ctx, tx, l, "room/"+strconv.FormatInt(l.Event, 10)+"/"+l.To, waitPause)
+	})
+	if err != nil {
+		return fmt.Errorf("mailqueue: link to a place in the room of event %d: %w", l.Event, err)
 	}
 	return nil
 }

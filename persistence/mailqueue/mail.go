@@ -36,6 +36,8 @@ const (
 	WaitlistJoined    Template = "waitlist_joined"
 	WaitlistOffered   Template = "waitlist_offered"
 	WaitlistExpired   Template = "waitlist_expired"
+	QueueConfirm      Template = "queue_confirm"
+	QueuePlace        Template = "queue_place"
 	PaymentSeen       Template = "payment_seen"
 	BankTransfer      Template = "bank_transfer"
 	OrderCancelled    Template = "order_cancelled"
@@ -105,6 +107,8 @@ var table = map[Template]terms{
 	WaitlistJoined:    {promptQueue, moneyNext, 24 * time.Hour},
 	WaitlistOffered:   {promptQueue, moneyNext, 24 * time.Hour},
 	WaitlistExpired:   {orderQueue, moneyNext, 24 * time.Hour},
+	QueueConfirm:      {promptQueue, moneyNext, 24 * time.Hour},
+	QueuePlace:        {promptQueue, moneyNext, 24 * time.Hour},
 	PaymentSeen:       {orderQueue, moneyNext, 24 * time.Hour},
 	BankTransfer:      {orderQueue, moneyNext, 24 * time.Hour},
 	OrderCancelled:    {orderQueue, moneyNext, 24 * time.Hour},

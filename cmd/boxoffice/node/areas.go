@@ -171,7 +171,7 @@ func (n *Node) openRooms(ctx context.Context, known *live.Events, pages *live.Pa
 		return err
 	}
 	n.areas.Rooms = rooms.New(rooms.Deps{
-		Node: n.cluster, Rooms: roomtable.New(n.pool), Known: known, Pages: pages, Feed: n.feed, Secrets: n.secrets, Beacon: beacon,
+		Node: n.cluster, Rooms: roomtable.New(n.pool), Known: known, Pages: pages, Feed: n.feed, Secrets: n.secrets, Mail: n.letters.Mail, Beacon: beacon,
 		Busy: n.faster(busyRate), BaseURL: n.cfg.BaseURL, Log: n.log,
 	})
 	if err := n.areas.Rooms.Load(ctx); err != nil {

@@ -134,12 +134,15 @@ func TestStrangersLiftNoUnsubscription(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Pool().Exec(t.Context(), `UPDATE org_followers SET following = false WHERE email = $1`, address)
 	require.NoError(t, err)
+	room, _ := s.OnSale(nodetest.TypeBody(0, 10))
+	s.Own("PUT", organizerQueue(room), nodetest.Object{"enabled": true, "mode": "arrival"}).Is(200, "")
 	for range 3 {
+		s.Call("POST", publicQueue(room), nodetest.Object{"email": address}).Is(201, "")
 		s.Call("POST", "/community/orgs/"+s.Org()+"/follow", nodetest.Object{"email": address}).Is(200, "")
 		s.Call("POST", waitlistPath(full), waits(address, nil)).Is(201, "")
 	}
 	s.Mailed()
-	require.Equal(t, 2, mails(s, address, "following")+mails(s, address, "waitlist_confirm"), "the first, and one in 30 days")
+	require.Equal(t, 2, mails(s, address, "following")+mails(s, address, "waitlist_confirm")+mails(s, address, "queue_place"), "the first, and one in 30 days")
 	var still bool
 	require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM mail_suppressions WHERE email = $1) AND NOT bool_or(following) FROM org_followers WHERE email = $1`, address).Scan(&still))
 	require.True(t, still)

@@ -107,18 +107,43 @@ func TestRoomPageWithoutScripts(t *testing.T) {
 	require.Regexp(t, formKey, page.Body, "one may join again")
 }
 
-// TestRoomPageAsksWhoComes says that a room with one entry a person needs scripts.
+// TestRoomPageAsksWhoComes says that a room with one entry an account needs scripts.
 func TestRoomPageAsksWhoComes(t *testing.T) {
 	t.Parallel()
 	s := openRoomShop(t)
 	event, _ := s.OnSale(nodetest.TypeBody(25, 100))
-	s.Own("PUT", organizerQueue(event), nodetest.Object{"enabled": true, "proof": "address"}).Is(200, "")
+	s.Own("PUT", organizerQueue(event), nodetest.Object{"enabled": true, "proof": "account"}).Is(200, "")
 	p := s.plain(event)
 	require.Eventually(t, func() bool {
 		return regexp.MustCompile("To sign in needs JavaScript").MatchString(p.see("").Body)
 	}, time.Minute, 50*time.Millisecond)
 	require.NotRegexp(t, formKey, p.see("").Body)
 	require.Equal(t, 401, p.join(url.Values{"party": {"1"}}).Status)
+}
+
+// TestRoomPageMailsTheLink joins without scripts a room that asks for an address: by the mailed link, whose page
+// has a button and enters nobody by itself.
+func TestRoomPageMailsTheLink(t *testing.T) {
+	t.Parallel()
+	s := openRoomShop(t)
+	event, _ := s.OnSale(nodetest.TypeBody(25, 100))
+	s.Own("PUT", organizerQueue(event), nodetest.Object{"enabled": true, "proof": "address", "partyMax": 2}).Is(200, "")
+	s.Own("POST", organizerQueue(event)+"/pause", nil).Is(200, "")
+	p, began := s.plain(event), time.Now()
+	require.Eventually(t, func() bool {
+		return regexp.MustCompile(`type="email" name="email"[^>]* required`).MatchString(p.see("").Body)
+	}, time.Minute, 50*time.Millisecond)
+	require.Equal(t, 401, p.join(url.Values{"party": {"1"}}).Status)
+	require.Equal(t, 400, p.join(url.Values{"party": {"1"}, "email": {"nobody"}}).Status)
+	require.Contains(t, p.join(url.Values{"party": {"2"}, "email": {"ann@example.org"}}).Is(t, 200).Body, "Look into your mail")
+	token := invitation.FindStringSubmatch(s.Mail(t, "ann@example.org", "queue_confirm", began).Text)[1]
+	page := p.see("?join="+token).Is(t, 200)
+	require.Contains(t, page.Body, `name="join" value="`+token+`"`)
+	require.NotContains(t, page.Body, `type="email"`)
+	require.Zero(t, s.Call("GET", publicQueue(event), nil).Is(200, "").Data("count"), "a link that is opened enters nobody")
+	in := p.join(url.Values{"join": {token}, "key": {formKey.FindStringSubmatch(page.Body)[1]}}).Is(t, 200)
+	require.Contains(t, in.Body, "You are in line")
+	require.Contains(t, p.join(url.Values{"join": {"nonsense"}}).Is(t, 404).Body, "This link has run out")
 }
 
 // TestRoomPageIsLimited joins by the form as often as by the API, and no more.

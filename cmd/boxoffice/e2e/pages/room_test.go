@@ -2,6 +2,7 @@ package pages
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -122,6 +123,38 @@ func TestWaitingRoom(t *testing.T) {
 			b.step("expired", "#join")
 			b.choose("#join")
 			b.until(`document.querySelector("#to-shop")`)
+		})
+	}
+}
+
+// TestRoomByMail joins by the mailed link a room that asks for an address: the page enters nobody before its button
+// is pressed (make pages).
+func TestRoomByMail(t *testing.T) {
+	t.Parallel()
+	for name := range roomSizes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openRoomShop(t)
+			event, _ := s.OnSale(nodetest.TypeBody(25, 100))
+			page := "e/" + s.Call("GET", "/events/"+event, nil).Is(200, "").Str("slug") + "/queue"
+			s.setQueue(event, nodetest.Object{"admitPerMinute": 6000, "proof": "address", "partyMax": 2})
+			s.Own("POST", "/organizer/events/"+event+"/queue/pause", nil).Is(200, "")
+			b, began := s.wait(t, name), time.Now()
+			b.name = "mail-" + name
+			b.load(b.origin + page)
+			b.step("ask", "#queue-email")
+			b.fill("#queue-email", "ann@example.org")
+			b.choose("#join")
+			b.step("mailed", "#not-mailed")
+			link := regexp.MustCompile(`/queue#join=[\w-]+`).FindString(s.Mail(t, "ann@example.org", "queue_confirm", began).Text)
+			b.do("Page.navigate", params{"url": "about:blank"})
+			b.load(b.origin + strings.TrimSuffix(page, "/queue") + link)
+			b.step("invited", "#join")
+			require.Zero(t, s.Call("GET", "/public/events/"+event+"/queue", nil).Is(200, "").Data("count"))
+			require.Equal(t, "", b.evaluate("location.hash"))
+			b.choose("#join")
+			b.step("in", "#place")
+			b.faultless()
 		})
 	}
 }

@@ -3,6 +3,7 @@ package security
 import (
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -10,6 +11,9 @@ import (
 	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/engine/draw"
 )
+
+// roomLink is the mailed link by which one joins.
+var roomLink = regexp.MustCompile(`/queue#join=([\w-]+)`)
 
 // roomRequests are those of waiting rooms.
 func (w *world) roomRequests() map[string]func() request {
@@ -46,6 +50,17 @@ func (w *world) roomRequests() map[string]func() request {
 		},
 		"joinQueue": func() request {
 			r := of(open(nodetest.Object{"partyMax": 2})).with(nodetest.Object{"party": 2})
+			r.market = true
+			return r
+		},
+		"confirmQueue": func() request {
+			if *w.mailRoom == "" { // an organization has few rooms, and each request takes an address of its own
+				*w.mailRoom = open(nodetest.Object{"proof": "address"})
+			}
+			event, who, began := *w.mailRoom, w.email(), time.Now()
+			w.Call("POST", "/public/events/"+event+"/queue", nodetest.Object{"email": who}).Is(201, "")
+			link := roomLink.FindStringSubmatch(w.Mail(w.T, who, "queue_confirm", began).Text)
+			r := of(event).with(nodetest.Object{"token": link[1]})
 			r.market = true
 			return r
 		},

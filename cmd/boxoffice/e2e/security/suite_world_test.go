@@ -89,6 +89,7 @@ type world struct {
 	stranger *tenant
 	root     *nodetest.Shop // the platform's administrator
 	count    *atomic.Int64  // makes names new
+	mailRoom *string        // event whose waiting room asks for an address; "" before the first use
 }
 
 // openWorld makes a world on a node of its own.
@@ -100,7 +101,7 @@ func openWorld(t testing.TB, changes ...func(*node.Config)) *world {
 	})...)
 	s.Own("GET", "/users/me", nil).Is(200, "")
 	root := s.Patient("POST", "/auth/login", nodetest.Object{"email": rootEmail, "password": "correct horse"}).Is(200, "").Str("accessToken")
-	return &world{tenant: newTenant(s), stranger: newTenant(s.Register(strangerEmail)), root: s.As(root), count: new(atomic.Int64)}
+	return &world{tenant: newTenant(s), stranger: newTenant(s.Register(strangerEmail)), root: s.As(root), count: new(atomic.Int64), mailRoom: new(string)}
 }
 
 // in is the world for a subtest.

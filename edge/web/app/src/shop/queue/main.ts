@@ -1,12 +1,14 @@
 import { open } from '../../shared/open';
 import QueuePage from './QueuePage.svelte';
 
-// A place moves to another device by a link. What it carries goes out of the address at once.
+// A place moves to another device by a link, and a mailed one lets its reader join. What it carries goes out of the
+// address at once.
 const carried = new URLSearchParams(location.hash.slice(1) || location.search);
-const ticket = carried.get('ticket');
-if (ticket) history.replaceState(null, '', location.pathname);
+const ticket = carried.get('ticket'), invitation = carried.get('join') ?? '';
+if (ticket || invitation) history.replaceState(null, '', location.pathname);
 
 open(QueuePage, {
+  invitation,
   slug: decodeURIComponent(location.pathname.split('/')[2]!),
   moved: ticket ? { token: ticket, ...(carried.has('receipt') && { receipt: carried.get('receipt')! }) } : null,
 });

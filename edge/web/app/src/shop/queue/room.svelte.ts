@@ -11,7 +11,7 @@ const pace = 5000; // milliseconds between questions
 const hiddenPace = 20_000; // of a tab that nobody looks at
 const spread = 2000; // so that all who hear of a draw don't ask in one moment
 
-export type Step = 'loading' | 'none' | 'over' | 'before' | 'join' | 'full' | 'in' | 'closed' | 'drawn' | 'waiting' | 'admitted' | 'expired';
+export type Step = 'loading' | 'none' | 'over' | 'before' | 'join' | 'mailed' | 'full' | 'in' | 'closed' | 'drawn' | 'waiting' | 'admitted' | 'expired';
 
 export class Room {
   event = $state.raw<Schemas['Event'] | null>(null);
@@ -20,6 +20,8 @@ export class Room {
   error = $state.raw<unknown>(null); // why nothing is shown
   refused = $state.raw<unknown>(null); // why one could not join
   busy = $state(false);
+  mailed = $state(''); // the address whose mail brings the link by which one joins
+  invitation = $state(''); // the token of that link
   changed = $state<[string, string] | null>(null); // two roots of one draw
   readonly session = new Session();
   readonly ticker = new Ticker();
@@ -38,12 +40,13 @@ export class Room {
     if (!q) return 'loading';
     if (q.state === 'none') return this.entry ? 'over' : 'none';
     if (this.admission) return this.left > 0 ? 'admitted' : 'expired';
-    if (!this.you) return q.draining ? 'full' : q.state === 'announced' ? 'before' : 'join';
+    if (!this.you) return q.draining ? 'full' : q.state === 'announced' ? 'before' : this.mailed ? 'mailed' : 'join';
     if (this.place === null) return q.state === 'closed' ? 'closed' : 'in';
     return q.state === 'open' ? 'waiting' : 'drawn';
   });
 
-  constructor(readonly slug: string, readonly moved: Entry | null) {
+  constructor(readonly slug: string, readonly moved: Entry | null, invitation: string) {
+    this.invitation = invitation;
     $effect(() => {
       const stop = this.#stop = new AbortController();
       void this.load();
@@ -123,7 +126,7 @@ export class Room {
   }
 
   /** join enters the line, once for all tabs: they share a lock and the key of the request. */
-  join = async (party: number) => {
+  join = async (party: number, email: string) => {
     if (this.busy) return;
     this.busy = true;
     this.refused = null;
@@ -134,27 +137,38 @@ export class Room {
         this.entry = known;
         return;
       }
-      // A reload while the answer is on its way repeats the same request, so it is one entry.
-      const begun = JSON.parse(kept(attempt) ?? 'null') as { key: string; party: number } | null;
-      const body = { party: begun?.party ?? party }, key = begun?.key ?? uuid();
-      keep(attempt, JSON.stringify({ key, ...body }));
-      const proof = this.queue!.rules!.proof === 'none' ? null : await this.session.headers();
-      const joined = await ask(api.POST('/api/v1/public/events/{id}/queue', {
-        params: { path: { id }, header: { 'Idempotency-Key': key } }, body, ...(proof && { headers: proof }),
-      }));
-      this.entry = { token: joined.token, receipt: joined.receipt };
-      keepEntry(id, this.entry);
+      const joined = this.invitation ? await this.#confirm(id) : await this.#ask(id, attempt, party, email);
       drop(attempt);
+      if (joined.pending) {
+        this.mailed = email;
+        return;
+      }
+      this.entry = { token: joined.token!, receipt: joined.receipt! };
+      keepEntry(id, this.entry);
     };
     try {
       await (navigator.locks ? navigator.locks.request(attempt, enter) : enter());
       await this.look();
     } catch (e) {
       if (e instanceof Refusal && e.code !== 'OFFLINE' && e.code !== 'RATE_LIMITED') drop(attempt);
+      if (e instanceof Refusal && e.code === 'NOT_FOUND') this.invitation = ''; // the form asks for another
       this.refused = e;
     }
     this.busy = false;
   };
+
+  #confirm = (id: string) => ask(api.POST('/api/v1/public/events/{id}/queue/confirm', { params: { path: { id } }, body: { token: this.invitation } }));
+
+  async #ask(id: string, attempt: string, party: number, email: string) {
+    // A reload while the answer is on its way repeats the same request, so it is one entry.
+    const begun = JSON.parse(kept(attempt) ?? 'null') as { key: string; party: number } | null;
+    const chosen = { key: begun?.key ?? uuid(), party: begun?.party ?? party };
+    keep(attempt, JSON.stringify(chosen));
+    const proof = this.queue!.rules!.proof !== 'none' && this.session.open ? await this.session.headers() : null;
+    return ask(api.POST('/api/v1/public/events/{id}/queue', {
+      params: { path: { id }, header: { 'Idempotency-Key': chosen.key } }, body: { party: chosen.party, ...(email && { email }) }, ...(proof && { headers: proof }),
+    }));
+  }
 
   /** #watch has the stream open as long as this tab is the one that has it. */
   async #watch(id: string, stop: AbortSignal) {

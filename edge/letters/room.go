@@ -1,0 +1,38 @@
+package letters
+
+import (
+	"context"
+	"fmt"
+
+	"boxoffice/edge/mail"
+	"boxoffice/engine/event"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/mailqueue"
+)
+
+// writeRoom makes a mail with a link to a place in a waiting room, or to joining it.
+func (h *Writer) writeRoom(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
+	p, err := h.Pages.Event(ctx, l.Event)
+	if err != nil {
+		return nil, err
+	}
+	if event.Ended(p.Event.Status) {
+		return nil, nil //nolint:nilnil // there is no room any more
+	}
+	carried, err := h.Secrets.Open(CodeSecret, []byte(l.ID), l.Secret)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err) // it was sealed under another master key
+	}
+	if err := h.Mail.Admit(ctx, l, mailqueue.Unpaid{Recipient: order.NormalEmail(l.To)}); err != nil {
+		return nil, err
+	}
+	room := h.BaseURL + "/e/" + p.Event.Details.Slug + "/queue"
+	// Browsers send the part of a link behind # to no server, so it appears in no log. The page without
+	// scripts can't read that part.
+	link := mail.RoomLink{URL: room + "#" + string(carried), Plain: room + "/plain?" + string(carried)}
+	end, e := h.unsubscribe(p.Event.Details.Org, l.To), h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
+	if l.Template == mailqueue.QueueConfirm {
+		return written(mail.QueueConfirm(to, link, end, e), nil)
+	}
+	return written(mail.QueuePlace(to, link, end, e), nil)
+}

@@ -1,0 +1,90 @@
+package rooms
+
+import (
+	"net/url"
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/letters"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/engine"
+	"boxoffice/engine/draw"
+	"boxoffice/engine/order"
+	"boxoffice/engine/queue"
+	"boxoffice/persistence/mailqueue"
+)
+
+// invitationLife is how long the link may be used that enters a room.
+const invitationLife = 7 * 24 * time.Hour
+
+// askToJoin mails an address the link that enters it. Anybody may send anybody's address, so there is no
+// entry yet, and the answer does not tell whether the address has one.
+func (h *Handlers) askToJoin(c *route.Call, number int64, r *room, in *api.JoinQueue) (*api.JoinedQueue, error) {
+	if err := r.refuseIfClosed(c.Now); err != nil {
+		return nil, err
+	}
+	token := h.Secrets.InvitationToken(number, &secrets.Invited{
+		Draw: r.Draw, Ends: c.Now.Add(invitationLife).Unix(), Party: uint8(in.Party), Email: in.Email, //nolint:gosec // at most 10
+	})
+	return &api.JoinedQueue{Pending: true}, h.mailLink(c, number, mailqueue.QueueConfirm, in.Email, url.Values{"join": {token}})
+}
+
+// refuseIfClosed refuses whom the room would not let join now, before a mail is sent that leads to a refusal.
+func (r *room) refuseIfClosed(now time.Time) error {
+	switch {
+	case r.Draining:
+		return engine.Refuse(engine.QueueClosed, queue.NotNow{Reason: "over"})
+	case now.UnixMilli() < r.Settings.Rules.RegistersFrom:
+		return engine.Refuse(engine.QueueClosed, queue.NotNow{Reason: "not_open"})
+	case r.Count >= queue.MaxEntries:
+		return engine.Refuse(engine.QueueClosed, queue.NotNow{Reason: "full"})
+	}
+	return nil
+}
+
+// mailPlace mails the link that brings a place to another device.
+func (h *Handlers) mailPlace(c *route.Call, number int64, email string, joined *api.JoinedQueue) error {
+	return h.mailLink(c, number, mailqueue.QueuePlace, email, url.Values{"ticket": {*joined.Token}, "receipt": {*joined.Receipt}})
+}
+
+// mailLink queues a mail with a link to the page of the room that carries something. It is as secret as the
+// place, so it is sealed in the queue.
+func (h *Handlers) mailLink(c *route.Call, number int64, template mailqueue.Template, email string, carried url.Values) error {
+	k, err := h.Known.Find(c.Context, number)
+	if err != nil {
+		return err
+	}
+	l := mailqueue.Mail{
+		ID: mailqueue.NewID(), Template: template, To: order.NormalEmail(email), Language: letters.PreferredLanguage(c), Event: number, Org: k.Org,
+	}
+	l.Secret = h.Secrets.Seal(letters.CodeSecret, []byte(l.ID), []byte(carried.Encode()))
+	return h.Mail.TellPlace(c.Context, l)
+}
+
+var noInvitation = &engine.Refusal{Code: engine.NotFound, Message: "This link is of no waiting room of this event, or it has run out."}
+
+// confirmQueue enters the reader of a mail. The same address and party are the same entry, on every device.
+func (h *Handlers) confirmQueue(c *route.Call, in *api.ConfirmQueue) (*api.JoinedQueue, error) {
+	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	invited, ok := h.Secrets.ParseInvitation(number, in.Token)
+	if !ok || c.Now.Unix() > invited.Ends {
+		return nil, noInvitation
+	}
+	r, err := h.findRoom(c.Context, number)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !r.isOpened():
+		return nil, engine.Refuse(engine.QueueClosed, queue.NotNow{Reason: "over"})
+	case r.Draw != invited.Draw || r.Settings.Rules.Proof != draw.Classes[draw.ClassAddress]:
+		return nil, noInvitation
+	}
+	person := order.CustomerOf(order.NormalEmail(invited.Email))
+	entry := draw.Entry{Secret: h.Secrets.EntrySecret(number, invited.Draw, person), Party: invited.Party, Class: draw.ClassAddress}
+	return h.enter(c, number, r, &entry, person)
+}
