@@ -1,13 +1,15 @@
 package people
 
 import (
+	"bytes"
 	"context"
 	"io"
-	"strings"
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/letters"
+	"boxoffice/edge/mail"
 	"boxoffice/edge/route"
+	"boxoffice/edge/web"
 	"boxoffice/engine"
 	"boxoffice/engine/order"
 )
@@ -42,38 +44,23 @@ func (h *Handlers) confirmFollow(c *route.Call, in *api.ConfirmFollow) (*api.Fol
 var noLink = &engine.Refusal{Code: engine.NotFound, Message: "No such link, or no longer."}
 
 // showUnsubscribe answers programs and people that open the link in a mail's header. Programs open
-// links to look for harm, so only the button ends anything.
-func (h *Handlers) showUnsubscribe(_ *route.Call, in *api.Unsubscribe) (*route.Content, error) {
+// links to look for harm, so nothing ends here: people are shown the way to the page that does it.
+func (h *Handlers) showUnsubscribe(c *route.Call, in *api.Unsubscribe) (*route.Content, error) {
 	if _, _, ok := h.Secrets.ParseUnsubscribe(in.Token); !ok {
 		return nil, noLink
 	}
+	language, _ := mail.ReadLanguage(c.Languages)
+	page, err := web.WriteUnsubscribeLink(in.Token, language == mail.German)
+	if err != nil {
+		return nil, err
+	}
 	return &route.Content{
-		Type: "text/html; charset=utf-8", Name: "unsubscribe.html", Inline: true, Size: int64(len(unsubscribePage)), Cache: "no-store",
+		Type: "text/html; charset=utf-8", Name: "unsubscribe.html", Inline: true, Size: int64(len(page)), Cache: "no-store",
 		Open: func(_ context.Context, offset, length int64) (io.ReadCloser, error) {
-			return io.NopCloser(strings.NewReader(unsubscribePage[offset : offset+length])), nil
+			return io.NopCloser(bytes.NewReader(page[offset : offset+length])), nil
 		},
 	}, nil
 }
-
-// unsubscribePage sends what mail programs send for their readers (RFC 8058), to its own address.
-const unsubscribePage = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>Get no more news</title>
-</head>
-<body>
-<h1>Get no more news</h1>
-<p>You get no more news and invitations of this organizer. Mails about your orders still come.</p>
-<form method="post">
-<input type="hidden" name="List-Unsubscribe" value="One-Click">
-<button>Unsubscribe</button>
-</form>
-</body>
-</html>
-`
 
 func (h *Handlers) unsubscribe(c *route.Call, in *api.Unsubscribe) (*api.Unsubscribed, error) {
 	org, email, ok := h.Secrets.ParseUnsubscribe(in.Token)

@@ -83,7 +83,7 @@ func (h *Handlers) Routes() []route.Op {
 					Path:        "/unsubscribe/{token}",
 					ID:          "unsubscribe",
 					Summary:     "Show the page that ends an organization's bulk mail",
-					Description: "A program or a person opens the address in the header of a bulk mail. The answer is a page with a button, which sends the request below; to open it changes nothing.",
+					Description: "A program or a person opens the address in the header of a bulk mail. The answer is a page that links to the one whose button sends the request below; to open it changes nothing.",
 					Tier:        route.TierPublic,
 					Handler:     route.Bytes([]string{"text/html"}, h.showUnsubscribe),
 				},

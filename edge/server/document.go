@@ -30,7 +30,6 @@ func (s *Server) registerPages() error {
 		s.registerRoomPage(page)
 	}
 	s.registerFiles(files)
-	s.missing = findMissing(files)
 	if s.trouble, err = web.NewTroublePage(files); err != nil {
 		return err
 	}
@@ -73,7 +72,7 @@ func (s *Server) registerFiles(files []web.File) {
 	for _, f := range files {
 		static := web.NewStatic(f)
 		s.read(f.Path, s.countPage(lowerSlug(func(ctx *fasthttp.RequestCtx) {
-			if err := static.Serve(ctx); err != nil {
+			if err := static.Serve(ctx, prefersGerman(ctx)); err != nil {
 				s.answerError(ctx, exchangeOf(ctx), err)
 			}
 		})))

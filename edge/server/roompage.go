@@ -12,7 +12,6 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"boxoffice/edge/api"
-	"boxoffice/edge/mail"
 	"boxoffice/edge/mcp"
 	"boxoffice/edge/route"
 	"boxoffice/edge/web"
@@ -158,8 +157,7 @@ func (p *roomPage) showRoom(ctx *fasthttp.RequestCtx, r *web.Room, status int) {
 		r.Event = e
 		err = p.readRoom(ctx, x, r)
 	}
-	language, _ := mail.ReadLanguage(string(ctx.Request.Header.Peek(fasthttp.HeaderAcceptLanguage)))
-	r.German, r.Now, r.Key = language == mail.German, x.now, uuid.NewString()
+	r.German, r.Now, r.Key = prefersGerman(ctx), x.now, uuid.NewString()
 	var body bytes.Buffer
 	if err == nil {
 		err = p.page.Write(&body, r)

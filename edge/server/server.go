@@ -95,7 +95,6 @@ type Server struct {
 	bodies  meter
 	packs   packs
 	trouble *web.TroublePage // what people read instead of the envelope of an error; nil: there are no pages
-	missing *web.File        // the page that stands in for pages that are not there; nil: there are no pages
 	uploads *form.Places     // of the files that are being read
 	server  *fasthttp.Server
 	ids     idSource

@@ -8,27 +8,19 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"boxoffice/edge/mail"
 	"boxoffice/edge/web"
 	"boxoffice/engine"
 )
 
 // answerStray answers a request that no operation and no page matches. People who came a slash beside a
-// page are led to it, and read a page where there is none; programs read the envelope.
+// page are led to it.
 func (s *Server) answerStray(ctx *fasthttp.RequestCtx, code engine.Code) {
 	x := exchangeOf(ctx)
 	err := s.countUnrouted(ctx, x)
-	if err == nil && code == engine.NotFound && s.missing != nil && isForPages(ctx) {
+	if err == nil && code == engine.NotFound && s.trouble != nil && isForPages(ctx) {
 		if to := s.findWithoutSlash(ctx); to != "" {
 			redirectTo(ctx, to)
-			return
-		}
-		if wantsPage(ctx) {
-			ctx.SetStatusCode(fasthttp.StatusNotFound)
-			h := &ctx.Response.Header
-			h.SetCanonical(headerPolicy, []byte(s.missing.Policy))
-			h.SetCanonical(headerCacheControl, noStore)
-			ctx.SetContentType(s.missing.Type)
-			ctx.SetBody(s.missing.Body)
 			return
 		}
 	}
@@ -70,9 +62,11 @@ func (s *Server) showTrouble(ctx *fasthttp.RequestCtx, x *exchange, status int) 
 	ctx.SetBody(body.Bytes())
 }
 
-// prefersGerman reports whether a person's browser asks for German before any other language.
+// prefersGerman reports whether a person's browser asks for German before any other language that
+// we have.
 func prefersGerman(ctx *fasthttp.RequestCtx) bool {
-	return bytes.HasPrefix(ctx.Request.Header.Peek(fasthttp.HeaderAcceptLanguage), []byte("de"))
+	l, _ := mail.ReadLanguage(languagesOf(ctx))
+	return l == mail.German
 }
 
 // rawPath is the path as it was sent.
@@ -115,14 +109,4 @@ func redirectTo(ctx *fasthttp.RequestCtx, path string) {
 	}
 	ctx.SetStatusCode(fasthttp.StatusPermanentRedirect)
 	ctx.Response.Header.Set(fasthttp.HeaderLocation, path)
-}
-
-// findMissing returns the page of pages that are not there.
-func findMissing(files []web.File) *web.File {
-	for i := range files {
-		if files[i].Path == web.MissingPath {
-			return &files[i]
-		}
-	}
-	return nil
 }

@@ -89,8 +89,11 @@ func TestStaticPages(t *testing.T) {
 	t.Parallel()
 	form := hostile.Markup{
 		Elements:   "html head meta title link script body header nav a main h1 p form label input button noscript",
-		Attributes: "lang charset name content rel href type src id for autocomplete maxlength required role class",
-		Values:     map[string]string{"href": "^/web/[0-9a-f]+/[a-z]+[.](svg|css)$|^/(me)?$", "src": "^/web/[0-9a-f]+/[a-z]+[.]js$"},
+		Attributes: "lang charset name content rel href type src id for autocomplete minlength maxlength required role class data-path data-done data-refused data-forget",
+		Values:     map[string]string{"href": "^/web/[0-9a-f]+/[a-z]+[.]css$|^/(me|favicon[.]svg)?$", "src": "^/web/[0-9a-f]+/[a-z]+[.]js$"},
 	}
-	form.Hold(t, string(files(t)["/email/confirm"].Body), "/email/confirm")
+	for _, path := range mailedPaths {
+		form.Hold(t, string(files(t)[path].Body), path)
+		form.Hold(t, string(files(t)[path].German), path)
+	}
 }

@@ -107,7 +107,7 @@ func (p *OrderPage) Write(w io.Writer, o *Order) error {
 		Rotates bool
 		Style   string
 		Frame   template.HTML
-	}{o, OrderWordsIn(o.German), tickets, giro, rotates, p.style, frame})
+	}{o, OrderWordsIn(o.German), tickets, giro, rotates, p.style, frameIn(o.German)})
 	if err != nil {
 		return fmt.Errorf("web: page of an order: %w", err)
 	}

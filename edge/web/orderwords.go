@@ -21,6 +21,8 @@ type OrderWords struct {
 	NoticeOf                          map[string]string // what became of an order, by its status
 }
 
+var orderWords = bilingual[OrderWords]{english: englishOrder, german: germanOrder}
+
 var englishOrder = OrderWords{
 	Lang: "en", Order: "Order", Yours: "Your order", NoSuch: "No such order",
 	Returned:     "Open your order by the link in our mail",
@@ -88,9 +90,4 @@ var germanOrder = OrderWords{
 }
 
 // OrderWordsIn returns the words of German, or else those of English.
-func OrderWordsIn(german bool) *OrderWords {
-	if german {
-		return &germanOrder
-	}
-	return &englishOrder
-}
+func OrderWordsIn(german bool) *OrderWords { return orderWords.in(german) }

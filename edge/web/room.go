@@ -76,11 +76,8 @@ type shownRoom struct {
 
 // Write writes the page of a waiting room.
 func (p *RoomPage) Write(w io.Writer, r *Room) error {
-	words := &englishRoom
-	if r.German {
-		words = &germanRoom
-	}
-	s := &shownRoom{Words: words, Lang: words.Lang, Style: p.style, Frame: frame, Key: r.Key, Receipt: r.Receipt, Head: words.Gone, Hint: words.GoneHint, zone: time.UTC}
+	words := rooms.in(r.German)
+	s := &shownRoom{Words: words, Lang: words.Lang, Style: p.style, Frame: frameIn(r.German), Key: r.Key, Receipt: r.Receipt, Head: words.Gone, Hint: words.GoneHint, zone: time.UTC}
 	if r.Event != nil {
 		s.Slug, s.Title = r.Event.Slug, r.Event.Title
 		if zone, err := time.LoadLocation(r.Event.Timezone); err == nil {

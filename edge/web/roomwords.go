@@ -26,6 +26,8 @@ type roomWords struct {
 	refused                                          map[string]string // by code or reason; "" is any other
 }
 
+var rooms = bilingual[roomWords]{english: englishRoom, german: germanRoom}
+
 var englishRoom = roomWords{
 	Lang: "en", Clock: "2 January 2006, 15:04 MST", Point: ".",
 	Gone: "This event is not here", GoneHint: "The address is wrong, or the event is not public any more.",

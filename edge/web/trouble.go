@@ -28,11 +28,14 @@ type troubleTexts struct {
 	of                     map[int]troubleWords
 }
 
+var troubles = bilingual[troubleTexts]{english: englishTrouble, german: germanTrouble}
+
 var englishTrouble = troubleTexts{
 	Lang: "en", Home: "See what is on", Ask: "If you ask for help, name this request:",
 	Again: "This page loads again by itself in # s.", Soon: "This page loads again by itself in a moment.",
 	of: map[int]troubleWords{
 		fasthttp.StatusForbidden:           {"You may not see this page", "It is open to others, or from another address. If you came by a link, ask whoever gave it to you."},
+		fasthttp.StatusNotFound:            {"This page is not here", "The address may be wrong, or what was here is gone."},
 		fasthttp.StatusTooManyRequests:     {"One moment, please", "Very many requests come from your network. Nothing is lost: what you have chosen or paid stays yours."},
 		fasthttp.StatusInternalServerError: {"Something went wrong here", "It is our fault, and we have a note of it. What you have paid is not lost. Load the page again; if it stays so, tell us."},
 		fasthttp.StatusServiceUnavailable:  {"We are not quite there", "Something that we need does not answer at the moment. What you have paid is not lost."},
@@ -44,6 +47,7 @@ var germanTrouble = troubleTexts{
 	Again: "Die Seite lädt von selbst neu, in # s.", Soon: "Die Seite lädt gleich von selbst neu.",
 	of: map[int]troubleWords{
 		fasthttp.StatusForbidden:           {"Diese Seite ist nicht für dich offen", "Sie ist für andere, oder von einer anderen Adresse aus. Kamst du über einen Link, so frage, wer ihn dir gab."},
+		fasthttp.StatusNotFound:            {"Diese Seite gibt es nicht", "Vielleicht stimmt die Adresse nicht, oder es gibt sie nicht mehr."},
 		fasthttp.StatusTooManyRequests:     {"Einen Moment, bitte", "Aus deinem Netz kommen sehr viele Anfragen. Nichts ist verloren: Was du gewählt oder bezahlt hast, bleibt dir."},
 		fasthttp.StatusInternalServerError: {"Hier ist etwas schiefgegangen", "Das liegt an uns, und wir haben es notiert. Was du gezahlt hast, ist nicht verloren. Lade die Seite neu; bleibt es so, sag uns Bescheid."},
 		fasthttp.StatusServiceUnavailable:  {"Wir sind gleich wieder da", "Etwas, das wir brauchen, antwortet gerade nicht. Was du gezahlt hast, ist nicht verloren."},
@@ -77,21 +81,18 @@ func NewTroublePage(files []File) (*TroublePage, error) {
 
 // Write writes the page.
 func (p *TroublePage) Write(w io.Writer, t *Trouble) error {
-	texts := englishTrouble
-	if t.German {
-		texts = germanTrouble
-	}
+	texts := troubles.in(t.German)
 	words, ok := texts.of[t.Status]
 	if !ok {
 		words = texts.of[fasthttp.StatusInternalServerError]
 	}
 	err := troubleTemplate.Execute(w, struct {
-		troubleTexts
+		*troubleTexts
 		troubleWords
 		*Trouble
 		Style, Script string
 		Frame         template.HTML
-	}{texts, words, t, p.style, p.script, frame})
+	}{texts, words, t, p.style, p.script, frameIn(t.German)})
 	if err != nil {
 		return fmt.Errorf("web: page of an error: %w", err)
 	}

@@ -36,6 +36,7 @@ type File struct {
 	Policy string // of a page; empty: nobody opens the file by itself
 	Cache  string // for how long clients may keep it, as Cache-Control says it
 	Body   []byte
+	German []byte // the body for readers who prefer German; empty: everybody gets the Body
 	// Print makes the Body when somebody first asks for it. Nil: the Body is there.
 	Print func() ([]byte, error)
 }
@@ -59,15 +60,8 @@ var types = map[string]string{
 
 // routes are where the pages are.
 var routes = map[string]string{
-	"confirm.html": "/email/confirm", "reset.html": "/password/reset", "seats.html": "/e/{slug}/seats",
-	"follow.html": "/follow", "join.html": "/waitlist/confirm", "unsubscribe.html": "/unsubscribe", "missing.html": MissingPath,
+	"seats.html": "/e/{slug}/seats",
 }
-
-// MissingPath is where the page is that stands in for pages that are not there.
-const MissingPath = "/404"
-
-// frame is the head of the small pages: the way to the shop, and to one's tickets.
-const frame = `<header><a class="mark" href="/">Boxoffice</a><nav><a href="/me">My tickets</a></nav></header>`
 
 // version stands in the pages for what tells the files of two programs apart.
 const version = "{version}"
@@ -104,16 +98,17 @@ func Files() ([]File, error) {
 		}
 		f.Path, f.Policy, f.Cache = route, Policy, cacheAsk
 		f.Body = bytes.ReplaceAll(f.Body, []byte("/web/"+version), []byte(base))
-		f.Body = bytes.Replace(f.Body, []byte("{frame}"), []byte(frame), 1)
 	}
-	return files, nil
+	mailed, err := drawMailed(base+"/paper.css", base+"/act.js")
+	return append(files, mailed...), err
 }
 
 // Static serves a File. It packs the file for the first who asks, since most files of a
 // node are never asked for, and packing all of them takes a core for half a second.
 type Static struct {
-	file File
-	pack func() (*packed, error)
+	file   File
+	pack   func() (*packed, error)
+	german func() (*packed, error) // nil: everybody gets the same
 }
 
 type packed struct {
@@ -123,7 +118,13 @@ type packed struct {
 
 // NewStatic makes the Static of a file.
 func NewStatic(f File) *Static {
-	return &Static{file: f, pack: sync.OnceValues(f.pack)}
+	s := &Static{file: f, pack: sync.OnceValues(f.pack)}
+	if len(f.German) > 0 {
+		german := f
+		german.Body = f.German
+		s.german = sync.OnceValues(german.pack)
+	}
+	return s
 }
 
 func (f *File) pack() (*packed, error) {
@@ -145,15 +146,22 @@ func (f *File) pack() (*packed, error) {
 	return p, nil
 }
 
-// Serve answers with the file, or 304 to those that have it. Its error is one of the
-// file's Print.
-func (s *Static) Serve(ctx *fasthttp.RequestCtx) error {
-	p, err := s.pack()
+// Serve answers with the file, in German if there is a German one and the reader prefers
+// that, or 304 to those that have it. Its error is one of the file's Print.
+func (s *Static) Serve(ctx *fasthttp.RequestCtx, german bool) error {
+	pack, vary := s.pack, fasthttp.HeaderAcceptEncoding
+	if s.german != nil {
+		vary += ", " + fasthttp.HeaderAcceptLanguage
+		if german {
+			pack = s.german
+		}
+	}
+	p, err := pack()
 	if err != nil {
 		return err
 	}
 	h, tag, body := &ctx.Response.Header, p.tag, p.plain
-	h.Set(fasthttp.HeaderVary, fasthttp.HeaderAcceptEncoding)
+	h.Set(fasthttp.HeaderVary, vary)
 	h.Set(fasthttp.HeaderCacheControl, s.file.Cache)
 	if s.file.Policy != "" {
 		h.Set(fasthttp.HeaderContentSecurityPolicy, s.file.Policy)

@@ -35,12 +35,15 @@ var (
 	imported = regexp.MustCompile(`(?m)^import .* from '\./([a-z]+\.js)';$`)
 )
 
+// mailedPaths are the pages of mailed links.
+var mailedPaths = []string{"/email/confirm", "/password/reset", "/follow", "/waitlist/confirm", "/unsubscribe"}
+
 // Everything that a page or a script names is there, at an address that changes
 // with it, and nothing is inline or from elsewhere: the policy would stop it.
 func TestFilesFitTogether(t *testing.T) {
 	t.Parallel()
 	all := files(t)
-	reached, pages := map[string]bool{}, []string{"/e/{slug}/seats", "/email/confirm", "/password/reset", "/follow", "/waitlist/confirm", "/unsubscribe", web.MissingPath}
+	reached, pages := map[string]bool{}, append([]string{"/e/{slug}/seats"}, mailedPaths...)
 	for _, at := range pages {
 		page := all[at]
 		require.Equal(t, web.Policy, page.Policy)
@@ -48,7 +51,7 @@ func TestFilesFitTogether(t *testing.T) {
 		reached[at] = true
 		require.NotContains(t, string(page.Body), "{version}")
 		for _, m := range named.FindAllSubmatch(page.Body, -1) {
-			if at := string(m[1]); at == "/" || at == "/me" {
+			if at := string(m[1]); at == "/" || at == "/me" || at == "/favicon.svg" {
 				continue // the shop's, which are built elsewhere
 			}
 			require.Contains(t, all, string(m[1]))
@@ -79,6 +82,18 @@ func TestFilesFitTogether(t *testing.T) {
 	}
 }
 
+// TestServeInGerman: readers who prefer German get it, and caches are told that there are two.
+func TestServeInGerman(t *testing.T) {
+	t.Parallel()
+	s := web.NewStatic(web.File{Path: "/x", Type: "text/plain", Cache: "no-cache", Body: []byte("English"), German: []byte("Deutsch")})
+	for german, want := range map[bool]string{true: "Deutsch", false: "English"} {
+		var ctx fasthttp.RequestCtx
+		require.NoError(t, s.Serve(&ctx, german))
+		require.Equal(t, want, string(ctx.Response.Body()))
+		require.Equal(t, "Accept-Encoding, Accept-Language", string(ctx.Response.Header.Peek("Vary")))
+	}
+}
+
 func TestPolicy(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, web.Policy, "default-src 'none'")
@@ -96,7 +111,7 @@ func TestServe(t *testing.T) {
 		for i := 0; i < len(headers); i += 2 {
 			ctx.Request.Header.Set(headers[i], headers[i+1])
 		}
-		require.NoError(t, s.Serve(&ctx))
+		require.NoError(t, s.Serve(&ctx, false))
 		return &ctx.Response
 	}
 	plain := get()

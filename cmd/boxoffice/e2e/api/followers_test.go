@@ -90,7 +90,7 @@ func TestFollow(t *testing.T) {
 		require.Equal(t, 200, r.Status)
 		require.Contains(t, r.Header.Get("Content-Type"), "text/html")
 		if method == "GET" {
-			require.Contains(t, r.Body, `<form method="post">`)
+			require.Contains(t, r.Body, `<a href="/unsubscribe#token=`)
 		}
 	}
 	s.OnSale(nodetest.TypeBody(0, 100))

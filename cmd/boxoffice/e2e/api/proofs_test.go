@@ -121,5 +121,5 @@ func TestConfirmation(t *testing.T) {
 	notProven(other.Own("POST", "/auth/2fa/enroll", nil))
 	pages := *s
 	pages.URL = strings.TrimSuffix(s.URL, "/api/v1")
-	require.Contains(t, pages.Raw("GET", "/email/confirm", "", "").Body, "confirm.js")
+	require.Contains(t, pages.Raw("GET", "/email/confirm", "", "").Body, `data-path="/auth/email/confirm"`)
 }

@@ -178,9 +178,10 @@ func TestPasswordReset(t *testing.T) {
 		require.Equal(t, want, page.Header.Get(name))
 	}
 	require.NotEmpty(t, page.Header.Get("X-Ratelimit-Remaining"), "it is counted")
-	script := regexp.MustCompile(`src="(/web/[^"]+/reset\.js)"`).FindStringSubmatch(page.Body)
+	require.Contains(t, page.Body, `data-path="/auth/password/reset"`)
+	script := regexp.MustCompile(`src="(/web/[^"]+/act\.js)"`).FindStringSubmatch(page.Body)
 	require.Len(t, script, 2)
-	require.Contains(t, pages.Raw("GET", script[1], "", "").Body, `call('POST', '/auth/password/reset', { token`)
+	require.Contains(t, pages.Raw("GET", script[1], "", "").Body, `{ token, password }`)
 
 	t.Log("a buyer gets a password by it")
 	s.Buyer("grace@example.org")

@@ -45,6 +45,7 @@ func TestMailedLinks(t *testing.T) {
 				b.do("Emulation.setUserAgentOverride", params{"userAgent": "Chromium", "acceptLanguage": "de-DE,de"})
 				words = germanMailed
 			}
+			b.act(base, words)
 			b.claim(base, words)
 			b.wait(base, words)
 			b.faultless()
@@ -56,18 +57,64 @@ func TestMailedLinks(t *testing.T) {
 type mailedWords struct {
 	ticket, yours, notOffered, noTicket           string
 	waitlist, notYet, expired, left, none, closed string
+	done                                          string            // begins what a page says once it has done its one thing
+	acts                                          map[string]string // the heads of the pages with one button, by address
+	differ, over                                  string            // two passwords, and a link that does nothing
 }
 
 var (
 	englishMailed = mailedWords{
 		"A ticket for you", "The ticket is yours", "This ticket is no longer on offer", "This link opens no ticket",
 		"You are on the waitlist", "It is not your turn yet", "The time to take the tickets is over", "You are off the waitlist", "This link opens no waitlist", "The tickets are no longer on sale",
+		"Done.",
+		map[string]string{
+			"/follow": "Follow an organizer", "/unsubscribe": "Get no more news", "/waitlist/confirm": "Join a waitlist",
+			"/email/confirm": "Confirm your address", "/password/reset": "Set a new password",
+		},
+		"The two passwords are not the same.", "This link is not valid, or no longer. The newest mail has the one that is.",
 	}
 	germanMailed = mailedWords{
 		"Eine Karte für dich", "Die Karte gehört dir", "Diese Karte wird nicht mehr angeboten", "Dieser Link öffnet keine Karte",
 		"Du stehst auf der Warteliste", "Du bist noch nicht dran", "Die Zeit, die Karten zu nehmen, ist um", "Du stehst nicht mehr auf der Warteliste", "Dieser Link öffnet keine Warteliste", "Die Karten sind nicht mehr im Verkauf",
+		"Erledigt.",
+		map[string]string{
+			"/follow": "Einem Veranstalter folgen", "/unsubscribe": "Keine Neuigkeiten mehr", "/waitlist/confirm": "Auf die Warteliste",
+			"/email/confirm": "Adresse bestätigen", "/password/reset": "Neues Passwort setzen",
+		},
+		"Die beiden Passwörter sind nicht gleich.", "Dieser Link gilt nicht, oder nicht mehr. In der neuesten Mail steht der richtige.",
 	}
 )
+
+// act opens the pages with one button by links that are of no use, and follows an organizer by one that is.
+func (b *buyer) act(base string, words mailedWords) {
+	b.t.Helper()
+	outcome := func(text string) {
+		b.t.Helper()
+		b.until(fmt.Sprintf(`document.querySelector("#outcome").innerText.startsWith(%q)`, text))
+	}
+	for path, head := range words.acts {
+		b.follow(base + path + "#token=nothing")
+		b.heads(head)
+		b.step(strings.ReplaceAll(strings.Trim(path, "/"), "/", "-"), "#form button")
+		if b.evaluate(`!!document.querySelector("#password")`) == true {
+			b.fill("#password", "a new horse")
+		}
+		if b.evaluate(`!!document.querySelector("#again")`) == true {
+			b.fill("#again", "another horse")
+			b.choose("#form button")
+			outcome(words.differ)
+			b.fill("#again", "a new horse")
+		}
+		b.choose("#form button")
+		outcome(words.over)
+		b.forget() // the refusal is in the browser's log
+	}
+	began := time.Now()
+	b.shop.Call("POST", "/community/orgs/"+b.shop.Org()+"/follow", nodetest.Object{"email": "fan@example.org", "name": "Fan"}).Is(200, "")
+	b.follow(mailedLink(b.shop, "/follow", "fan@example.org", "following", began))
+	b.choose("#form button")
+	outcome(words.done)
+}
 
 // claim takes a ticket that was passed on, and finds out about those that can't be taken.
 func (b *buyer) claim(base string, words mailedWords) {
@@ -126,7 +173,7 @@ func (b *buyer) wait(base string, words mailedWords) {
 		b.until(fmt.Sprintf(`document.querySelector(".joined p")?.innerText.includes(%q)`, who))
 		b.load(mailedLink(s, "/waitlist/confirm", who, "waitlist_confirm", began))
 		b.choose("#form button")
-		b.until(`document.querySelector("#outcome").innerText.startsWith("Done.")`)
+		b.until(fmt.Sprintf(`document.querySelector("#outcome").innerText.startsWith(%q)`, words.done))
 		links = append(links, mailedLink(s, "/waitlist", who, "waitlist_joined", began))
 	}
 	b.step("in-line", "#outcome")

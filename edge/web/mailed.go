@@ -1,0 +1,78 @@
+package web
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+)
+
+//go:embed mailed.html
+var mailedSource string
+
+var mailedTemplate = template.Must(template.New("mailed").Parse(mailedSource))
+
+// mailedPage is a page of a mailed link that does one thing when a person presses its button.
+type mailedPage struct {
+	Path   string // of the page
+	API    string // what the button calls, under /api/v1; {token} is the link's, which is in the body otherwise
+	Forget string // what the browser no longer keeps once it is done; "" for nothing
+	words  bilingual[mailedWords]
+}
+
+// drawMailed writes the pages of mailed links, with the addresses of their style sheet and script.
+func drawMailed(style, script string) ([]File, error) {
+	files := make([]File, 0, len(mailedPages))
+	for i := range mailedPages {
+		p := &mailedPages[i]
+		f := File{Path: p.Path, Type: types[".html"], Policy: Policy, Cache: cacheAsk}
+		var err error
+		if f.Body, err = p.draw(style, script, false); err != nil {
+			return nil, err
+		}
+		if f.German, err = p.draw(style, script, true); err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+func (p *mailedPage) draw(style, script string, german bool) ([]byte, error) {
+	common, own := mailedRefusals.in(german), p.words.in(german)
+	refused, err := json.Marshal(common.Refused)
+	if err != nil {
+		return nil, fmt.Errorf("web: %s: %w", p.Path, err)
+	}
+	var body bytes.Buffer
+	err = mailedTemplate.Execute(&body, struct {
+		*mailedPage
+		*mailedWords
+		Lang, NeedsScript, Refused, Style, Script string
+		Frame                                     template.HTML
+	}{p, own, common.Lang, common.NeedsScript, string(refused), style, script, frameIn(german)})
+	if err != nil {
+		return nil, fmt.Errorf("web: %s: %w", p.Path, err)
+	}
+	return body.Bytes(), nil
+}
+
+//go:embed unsubscribe.html
+var unsubscribeSource string
+
+var unsubscribeTemplate = template.Must(template.New("unsubscribe").Parse(unsubscribeSource))
+
+// WriteUnsubscribeLink writes what people see who open the link in a mail's header: the way to the page
+// that takes the same token. It needs no script and no style sheet, because its policy allows none.
+func WriteUnsubscribeLink(token string, german bool) ([]byte, error) {
+	var body bytes.Buffer
+	err := unsubscribeTemplate.Execute(&body, struct {
+		*mailedWords
+		Lang, Token string
+	}{unsubscribing.in(german), mailedRefusals.in(german).Lang, token})
+	if err != nil {
+		return nil, fmt.Errorf("web: page of the link in a mail's header: %w", err)
+	}
+	return body.Bytes(), nil
+}

@@ -1,0 +1,24 @@
+package web
+
+import "html/template"
+
+// bilingual is what a page that the server writes says in each language that we have.
+type bilingual[W any] struct{ english, german W }
+
+// in returns the words of German, or else those of English.
+func (b *bilingual[W]) in(german bool) *W {
+	if german {
+		return &b.german
+	}
+	return &b.english
+}
+
+// frameWords are the words of the head of the small pages.
+type frameWords struct{ Tickets string }
+
+var frames = bilingual[frameWords]{frameWords{"My tickets"}, frameWords{"Meine Karten"}}
+
+// frameIn is the head of the small pages: the way to the shop, and to one's tickets.
+func frameIn(german bool) template.HTML {
+	return template.HTML(`<header><a class="mark" href="/">Boxoffice</a><nav><a href="/me">` + frames.in(german).Tickets + `</a></nav></header>`) //nolint:gosec // our own words
+}
