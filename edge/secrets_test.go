@@ -51,7 +51,7 @@ var secretsRead = map[string]secretRead{
 	"refresh token":      {doors: []string{"refreshTokens refreshToken", "logout refreshToken"}, other: random},
 	"reset link":         {doors: []string{"resetPassword token"}, other: random},
 	"confirmation link":  {doors: []string{"confirmEmail token"}, other: random},
-	"order token":        {doors: []string{"getOrder token", "printTickets token", "getCalendar token", "payOrder token", "cancelOrder token", "verifyPayment token", "getPayment token", "withdrawOrder token", "transferTicket token", "revokeTransfer token"}, other: random},
+	"order token":        {doors: []string{"getOrder token", "printTickets token", "getCalendar token", "payOrder token", "cancelOrder token", "extendOrder token", "verifyPayment token", "getPayment token", "withdrawOrder token", "transferTicket token", "revokeTransfer token"}, other: random},
 	"waitlist link":      {doors: []string{"claimOffer token", "leaveWaitlist token"}, other: random},
 	"transfer link":      {doors: []string{"claimTransfer token"}, other: random},
 	"follow link":        {doors: []string{"confirmFollow token"}, other: random},
@@ -63,7 +63,7 @@ var secretsRead = map[string]secretRead{
 	"media signature":    {doors: []string{"getMedia sig", "getMediaVariant sig"}, other: random},
 	"notice signature":   {doors: []string{"receiveNOWPaymentsNotice X-Nowpayments-Sig", "receivePaystackNotice X-Paystack-Signature", "receiveFlutterwaveNotice Verif-Hash", "receiveStripeNotice Stripe-Signature", "receiveMollieNotice sig"}, other: random},
 	"beacon's round":     {doors: []string{"bringBeacon signature"}, other: "no secret: anybody may know it, and it is verified under the chain's key"},
-	"checkout session":   {doors: []string{"holdSeats holder", "releaseSeats holder", "holdBestSeats holder", "placeOrder holder"}, other: "what a client makes up for itself, 8 characters or more"},
+	"checkout session":   {doors: []string{"holdSeats holder", "releaseSeats holder", "extendSeats holder", "holdBestSeats holder", "placeOrder holder"}, other: "what a client makes up for itself, 8 characters or more"},
 }
 
 // written are the fields whose row sets a secret, or has the caller prove one of its own that it has

@@ -48,6 +48,7 @@ const (
 	RefundNotPending    Code = "REFUND_NOT_PENDING"
 	NoWithdrawal        Code = "WITHDRAWAL_NOT_POSSIBLE"
 	NotReschedulable    Code = "RESCHEDULE_NOT_POSSIBLE"
+	NotExtendable       Code = "EXTENSION_NOT_POSSIBLE"
 	SectionInUse        Code = "SECTION_IN_USE"
 	PromoCodeInvalid    Code = "PROMO_CODE_INVALID"
 	WaitlistClosed      Code = "WAITLIST_CLOSED"
@@ -169,6 +170,7 @@ var CodeTable = map[Code]CodeDef{
 	RefundNotEligible:    {409, false, "Money can not be asked back for this."},
 	RefundNotPending:     {409, false, "The refund has been decided."},
 	NoWithdrawal:         {409, false, "The right to withdraw from this purchase has ended, or there was none."},
+	NotExtendable:        {409, false, "There is no more time for this."},
 	NotReschedulable:     {409, false, "The ticket can't move to another date."},
 	SectionInUse:         {409, false, "A ticket type names this section."},
 	Conflict:             {409, false, "The request conflicts with the resource's state."},

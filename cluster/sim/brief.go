@@ -42,6 +42,8 @@ func briefCommand(c engine.Command) string {
 		return fmt.Sprintf("Hold %v for %s of %d", c.Seats, c.Holder, c.Principal)
 	case seatmap.Release:
 		return fmt.Sprintf("Drop %v of %s", c.Seats, c.Holder)
+	case seatmap.Extend:
+		return "Extend what " + c.Holder + " holds"
 	case seatmap.BestAvailable:
 		return fmt.Sprintf("BestAvailable %d for %s of %d", c.Quantity, c.Holder, c.Principal)
 	case seatmap.Block:
@@ -52,6 +54,8 @@ func briefCommand(c engine.Command) string {
 		return fmt.Sprintf("PlaceAll %s and %d", enginetest.OrderName(c.Orders[0].Order), len(c.Orders)-1)
 	case ledger.CancelOrder:
 		return "CancelOrder " + enginetest.OrderName(c.Order)
+	case ledger.ExtendOrder:
+		return fmt.Sprintf("ExtendOrder %s after %d", enginetest.OrderName(c.Order), c.After)
 	case ledger.BeginPayment:
 		return "BeginPayment " + enginetest.OrderName(c.Order)
 	case ledger.OpenPayment:

@@ -91,8 +91,8 @@ func mustReach() (whats []string) {
 	})
 	pairs([]string{"lost", "late", "repeated"}, []string{
 		"Reserve", "Granted", "Refused", "Commit", "Release", "Closed", "Inquire", "Confirmed", "Offer", "OfferSeen", "Await", "AwaitSeen", "Join", "Leave", "Claim",
-		"Hold", "Drop", "BestAvailable", "Block", "Attach", "Price", "Resize", "ResizeSeen",
-		"Bring", "Admit", "Look", "Prove", "Pause", "Place", "CancelOrder", "BeginPayment", "OpenPayment", "ReportPayment", "ReportRefund", "Scan", "Create", "Update", "Move",
+		"Hold", "Drop", "Extend", "BestAvailable", "Block", "Attach", "Price", "Resize", "ResizeSeen",
+		"Bring", "Admit", "Look", "Prove", "Pause", "Place", "CancelOrder", "ExtendOrder", "BeginPayment", "OpenPayment", "ReportPayment", "ReportRefund", "Scan", "Create", "Update", "Move",
 	})
 	pairs([]string{"lost", "late"}, []string{"reply"})
 	pairs([]string{"refund"}, []string{"late", "twice", "underpaid", "overpaid", "cancelled"})
@@ -105,7 +105,8 @@ func mustReach() (whats []string) {
 		}
 	}
 	return append(whats, "clock jump / start", "late money / completed", "late money / completed with seats",
-		"joint / order placing", "unmet / order placing", "reservation / replaced", "seats / replaced", "seats / replaced by others", "seats / taken over", "seats / held_seats", "seats / seat_holds", "order / with seats", "order / with a code", "order / with dates", "order / issued", "order / with a fee", "refund / granted", "refund / denied", "refund / of a claimed ticket", "refund / recalled", "move / granted", "move / within a date")
+		"joint / order placing", "unmet / order placing", "reservation / replaced", "seats / replaced", "seats / replaced by others", "seats / taken over", "seats / held_seats", "seats / seat_holds", "order / with seats", "order / with a code", "order / with dates", "order / issued", "order / with a fee", "refund / granted", "refund / denied", "refund / of a claimed ticket", "refund / recalled", "move / granted", "move / within a date",
+		"extension / of an order", "extension / of a hold", "extension / off", "extension / last", "extension / over")
 }
 
 // TestSimReplays makes sure that a seed is the same run every time.

@@ -38,6 +38,7 @@ type EventFields struct {
 	Entities          route.Opt[[]event.Entity]    `json:"entities,omitzero" maxItems:"80" description:"Who and what there is to see: the line-up, speakers, sponsors. What is sent replaces all; reservations have none."`
 	OrderWindow       route.Opt[int64]             `json:"orderWindowMinutes,omitzero" minimum:"5" maximum:"60" nullable:"false" description:"How many minutes a pending order holds its tickets; 15 by default."`
 	Reservation       route.Opt[ReservationFields] `json:"reservation,omitzero" description:"How an event of the category reservations is booked; only what is sent changes. Other categories can't have it."`
+	Extensions        route.Opt[bool]              `json:"extensions,omitzero" nullable:"false" description:"False: buyers can't ask for more time for an order or for held seats. True by default; people who need longer to read or type depend on it."`
 	Rescheduling      route.Opt[bool]              `json:"rescheduling,omitzero" nullable:"false" description:"False: holders can't move a ticket of a reservation to another date or slot. True by default."`
 	RotatingOnly      route.Opt[bool]              `json:"rotatingOnly,omitzero" nullable:"false" description:"True: gates refuse printed codes, which don't rotate. False by default."`
 	Velocity          route.Opt[Velocity]          `json:"velocity,omitzero" description:"The event's own limits of what one buyer may do; only what is sent changes, and null is the default."`
@@ -223,6 +224,7 @@ type Event struct {
 	Currency           string             `json:"currency" description:"The currency of all its prices."`
 	AbsorbFees         bool               `json:"absorbFees" description:"True: the fee is taken out of the payout; false: buyers pay it on top of the price."`
 	OfflineDoorCodes   bool               `json:"offlineDoorCodes" description:"True: gates that are offline know door codes."`
+	Extensions         bool               `json:"extensions" description:"Whether buyers may ask for more time for an order or for held seats, ten times at most."`
 	Rescheduling       bool               `json:"rescheduling" description:"Whether holders may move a ticket of a reservation to another date or slot."`
 	Branding           JSON               `json:"branding" description:"The organizer's object. The public sees courseType, certificateTemplate and requireIdCheck of it."`
 	SEOData            JSON               `json:"seoData" description:"The organizer's object for search engines."`

@@ -51,6 +51,13 @@ type CancelOrder struct {
 	Token      string `json:"token,omitzero" maxLength:"100" description:"The order's access token, if neither the query nor the Authorization header has it."`
 }
 
+// ExtendOrder asks for more time to pay an order.
+type ExtendOrder struct {
+	ID         string `path:"id" format:"id" maxLength:"128"`
+	QueryToken string `query:"token" maxLength:"100"`
+	Token      string `json:"token,omitzero" maxLength:"100" description:"The order's access token, if neither the query nor the Authorization header has it."`
+}
+
 // WithdrawOrder withdraws from the purchase of what is digital.
 type WithdrawOrder struct {
 	ID         string `path:"id" format:"id" maxLength:"128"`

@@ -48,6 +48,15 @@ type ReleaseSeats struct {
 // LimitHolder names the checkout session that is counted.
 func (in *ReleaseSeats) LimitHolder() string { return in.Holder }
 
+// ExtendSeats asks for more time for a holder's selection.
+type ExtendSeats struct {
+	EventID string `path:"eventId" format:"id" maxLength:"128"`
+	Holder  string `json:"holder" required:"true" minLength:"8" maxLength:"80" example:"shopper-7c1f" description:"The name that the seats are held under."`
+}
+
+// LimitHolder names the checkout session that is counted.
+func (in *ExtendSeats) LimitHolder() string { return in.Holder }
+
 // BestSeats replaces a holder's selection by the best seats there are.
 type BestSeats struct {
 	EventID         string   `path:"id" format:"id" maxLength:"128"`
@@ -69,7 +78,7 @@ type HeldSeats struct {
 	Held      []string          `json:"held" description:"The ids of the seats that the holder has now."`
 	Failed    []string          `json:"failed" description:"The ids of those that are not to be had."`
 	Reasons   map[string]string `json:"reasons" description:"Why each has failed, by its id: unknown, not_for_sale, taken, blocked, needs_wheelchair or leaves_single."`
-	ExpiresAt Time              `json:"expiresAt" description:"When the selection ends unless it is ordered; null when it is empty. Changing it may move this, to three times the hold's time in all."`
+	ExpiresAt Time              `json:"expiresAt" description:"When the selection ends unless it is ordered; null when it is empty. Changing it may move this, to three times the hold's time in all; the extension of a hold comes on top."`
 }
 
 // ReleasedSeats counts what was given back.

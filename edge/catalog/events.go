@@ -292,6 +292,9 @@ func edit(t *event.Details, f *api.EventFields) []route.Issue {
 	f.AbsorbFees.Into(&t.AbsorbFees)
 	f.RotatingOnly.Into(&t.RotatingOnly)
 	f.OfflineDoorCodes.Into(&t.OfflineDoorCodes)
+	if f.Extensions.Set {
+		t.NoExtensions = !f.Extensions.Value
+	}
 	if f.Rescheduling.Set {
 		t.NoRescheduling = !f.Rescheduling.Value
 	}

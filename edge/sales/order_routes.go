@@ -38,6 +38,16 @@ func (h *Handlers) orderGroups() []route.Group {
 				},
 				{
 					Method:      "POST",
+					Path:        "/{eventId}/seats/extend",
+					ID:          "extendSeats",
+					Summary:     "Hold seats for longer",
+					Description: "For a shopper who needs more time: the selection of `holder` lasts for the time of a hold once more, from its end on, ten times at most. EXTENSION_NOT_POSSIBLE has a `reason`: off (the event gives no more), last (all were used), over (nothing is held any more).",
+					Idempotency: route.ByActor,
+					Errors:      codes{engine.NotExtendable},
+					Handler:     route.Handle(h.extendSeats),
+				},
+				{
+					Method:      "POST",
 					Path:        "/{id}/seats/best-available",
 					ID:          "holdBestSeats",
 					Summary:     "Hold the best seats there are",
@@ -124,6 +134,15 @@ func (h *Handlers) orderGroups() []route.Group {
 					Description: "The buyer gives up, and what the order took is for sale again at once. One that is paid can't be cancelled, only given back; cancelled again, it stays so.",
 					Errors:      codes{engine.OrderNotFound, engine.OrderNotCancellable},
 					Handler:     route.Handle(h.cancelOrder),
+				},
+				{
+					Method:      "POST",
+					Path:        "/orders/{id}/extend",
+					ID:          "extendOrder",
+					Summary:     "Ask for more time to pay",
+					Description: "For a buyer who needs more time: the order waits for as long as it did when it was placed once more, from expiresAt on, ten times at most and not past the end of the sale. EXTENSION_NOT_POSSIBLE has a `reason`: off (the event gives no more), last (all were used, or the sale ends), over (the order has ended, or is paid).",
+					Errors:      codes{engine.OrderNotFound, engine.NotExtendable},
+					Handler:     route.Handle(h.extendOrder),
 				},
 				{
 					Method:      "POST",

@@ -292,3 +292,16 @@ func (h *Handlers) cancelOrder(c *route.Call, in *api.CancelOrder) (*api.Order, 
 	}
 	return h.Orders.Show(c, o, reader)
 }
+
+// extendOrder gives an unpaid order more time. Two clicks that saw the same order give it once.
+func (h *Handlers) extendOrder(c *route.Call, in *api.ExtendOrder) (*api.Order, error) {
+	o, reader, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
+	if err != nil {
+		return nil, err
+	}
+	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), ledger.ExtendOrder{Order: o.ID, After: o.Extensions})
+	if err != nil {
+		return nil, err
+	}
+	return h.Orders.Show(c, r.Order, reader)
+}

@@ -9,6 +9,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
+	"boxoffice/engine/keeper"
 	"boxoffice/engine/seatmap"
 )
 
@@ -54,6 +55,31 @@ func (h *Handlers) holdSeats(c *route.Call, in *api.HoldSeats) (*api.HeldSeats, 
 		v.Reasons[r.Failed[i]] = string(why)
 	}
 	return v, nil
+}
+
+// extendSeats holds a shopper's seats for longer.
+func (h *Handlers) extendSeats(c *route.Call, in *api.ExtendSeats) (*api.HeldSeats, error) {
+	number, _, err := h.seatedEvent(c, in.EventID)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.Pages.Event(c.Context, number)
+	switch {
+	case err != nil:
+		return nil, err
+	case event.Ended(p.Event.Status):
+		return nil, keeper.RefuseExtension(keeper.ExtensionOver)
+	case p.Event.Details.NoExtensions:
+		return nil, keeper.RefuseExtension(keeper.ExtensionsOff)
+	}
+	r, err := cluster.AskFor[seatmap.Selection](c.Context, h.Node, engine.SeatmapRef(number), seatmap.Extend{
+		Holder: in.Holder, Request: live.RequestOf(c, h.Secrets),
+	})
+	if err != nil {
+		return nil, err
+	}
+	route.TellReplayed(c, r.Known)
+	return &api.HeldSeats{Held: orEmpty(r.Held), Failed: []string{}, Reasons: map[string]string{}, ExpiresAt: api.At(r.ExpiresAt)}, nil
 }
 
 func orEmpty(list []string) []string {

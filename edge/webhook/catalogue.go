@@ -78,6 +78,7 @@ var Internal = map[string]string{
 	"event.offered":             "what a ticket type tells its event",
 	"ticket.checkin_undone":     "told to the gates alone",
 	"order.closed":              "the keepers' acknowledgement",
+	"order.extended":            "an order that waits is nobody's but its buyer's",
 	"payment.begun":             "the order's next fact says what came of it",
 	"payment.opened":            "where the buyer pays",
 	"payment.reported":          "the order's next fact says what came of it",

@@ -28,6 +28,7 @@ import (
 //	bob places 1 GA by=1 from=7 scale=10 (buyer 1, address 7)
 //	dan places 2 GA issue=R1 (the organization does, and calls it so)
 //	ann,bob are given 2 GA (one order each)
+//	ann extends After=1 (she asks for more time, who got more once)
 //	cat places 2 GA@A1,A2 holder=cat of=7 (seats, held by cat or else by principal 7)
 //	ann begins paystack window=30m              ann opens ann-1
 //	provider says ann-1 succeeded 21.00         provider says refund 0 of ann-1 processed
@@ -69,7 +70,7 @@ func (w *story) say(words []string) error {
 		return fmt.Errorf("what of %s?", words[0])
 	}
 	switch words[1] {
-	case "holds", "drops", "seeks":
+	case "holds", "drops", "seeks", "keeps":
 		return w.sayShopper(words[0], words[1], words[2:])
 	case "opens", "changes", "moves", "is", "counts", "wakes", "crashes", "saves", "hears", "attaches", "detaches", "prices", "blocks", "unblocks":
 		c, err := w.actor(words[0])
@@ -296,6 +297,12 @@ func (w *story) sayBuyer(name, verb string, args []string) error {
 		return w.sayPlaces(name, args)
 	case "joins", "leaves", "claims":
 		return w.sayWaiter(name, verb, args)
+	case "extends":
+		extend := ledger.ExtendOrder{Order: id}
+		if err := w.set(&extend, args); err != nil {
+			return err
+		}
+		return w.tellEvent(extend)
 	case "cancels":
 		return w.tellEvent(ledger.CancelOrder{Order: id})
 	case "are":

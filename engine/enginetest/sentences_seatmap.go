@@ -102,6 +102,7 @@ func NewLayout(version int32, rows ...string) *seatmap.Layout {
 // sayShopper reads what a shopper does, whose name is also the holder of the selection.
 //
 //	ann holds A1 A2 [of=7] [net=3] [scale=0.5]      ann drops [A1]
+//	ann keeps (what she holds, for longer)
 //	ann seeks 4 [Adjacent=yes] [Accessible=yes] [type=GA] [Sections=floor,balcony]
 func (w *story) sayShopper(name, verb string, args []string) error {
 	c, err := w.actor("map")
@@ -121,6 +122,8 @@ func (w *story) sayShopper(name, verb string, args []string) error {
 			h.Seats = append(h.Seats, arg)
 		}
 		return w.tell(c, h)
+	case "keeps":
+		return w.tell(c, seatmap.Extend{Holder: name})
 	case "drops":
 		if len(args) == 0 {
 			args = nil // all

@@ -57,6 +57,8 @@ type Details struct {
 	OfflineDoorCodes bool `cbor:"45,keyasint,omitempty"`
 	// NoRescheduling says that nobody may move a ticket to another date.
 	NoRescheduling bool `cbor:"46,keyasint,omitempty"`
+	// NoExtensions says that buyers get no more time for their orders and held seats.
+	NoExtensions bool `cbor:"48,keyasint,omitempty"`
 	// MovedAt is when the event got the StartAt that it has, if it was on sale then; 0: it never moved.
 	MovedAt int64 `cbor:"47,keyasint,omitempty"`
 }

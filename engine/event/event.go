@@ -77,7 +77,7 @@ func (s *State) ordering() ledger.Terms {
 		product := ProductType(d.Category)
 		t.Exists, t.Dated, t.Digital = true, product == ProductReservation, product == ProductDigital
 		t.Org, t.Currency, t.OrderWindow, t.AbsorbFees = d.Org, d.Currency, d.OrderWindow, d.AbsorbFees
-		t.Fixed = d.NoRescheduling
+		t.Fixed, t.Hurried = d.NoRescheduling, d.NoExtensions
 		t.StartAt, t.EndAt, t.Velocity, t.RoomForAll = d.StartAt, d.EndAt, &d.Velocity, s.roomForAll()
 	}
 	return t

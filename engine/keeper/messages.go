@@ -24,7 +24,7 @@ var Messages = engine.Messages{
 		Proceeds{},
 		ProceedsSeen{},
 	},
-	Details: []any{OutOfStock{}, NotOnSale{}, OfType{}, BadCode{}, DateClosed{}, DateFull{}, DateCap{}, Issues{}},
+	Details: []any{OutOfStock{}, NotOnSale{}, OfType{}, BadCode{}, NotExtendable{}, DateClosed{}, DateFull{}, DateCap{}, Issues{}},
 }
 
 // These are the details of refusals that ledgers and keepers share (docs/rules.md, Errors).

@@ -46,6 +46,13 @@ type (
 	GetOrder struct{ Order engine.OrderID }
 	// CancelOrder gives an unpaid order up. *OrderReply.
 	CancelOrder struct{ Order engine.OrderID }
+	// ExtendOrder gives an unpaid order its window once more. After is how often it was extended
+	// when the buyer asked: an order that was extended since stays as it is, so that a command that
+	// comes twice counts once. *OrderReply.
+	ExtendOrder struct {
+		Order engine.OrderID
+		After int64
+	}
 	// BeginPayment opens an attempt with a provider, or returns the open one. WindowMillis is how
 	// long the provider lets the buyer pay. A new attempt replaces an open one in another
 	// PayCurrency or with a lapsed address. *OrderReply.
@@ -149,6 +156,7 @@ func (Place) Command()         {}
 func (PlaceAll) Command()      {}
 func (GetOrder) Command()      {}
 func (CancelOrder) Command()   {}
+func (ExtendOrder) Command()   {}
 func (BeginPayment) Command()  {}
 func (OpenPayment) Command()   {}
 func (ReportPayment) Command() {}
@@ -184,6 +192,7 @@ var Messages = engine.Messages{
 		PlaceAll{},
 		GetOrder{},
 		CancelOrder{},
+		ExtendOrder{},
 		BeginPayment{},
 		OpenPayment{},
 		ReportPayment{},

@@ -71,6 +71,7 @@ type Terms struct {
 	Dated       bool // a ticket is for a date of its own
 	Digital     bool
 	Fixed       bool // tickets don't move to another date
+	Hurried     bool // buyers get no more time
 	StartAt     int64
 	EndAt       int64
 	Velocity    *velocity.Limits
@@ -131,6 +132,8 @@ func (b *Book) Decide(c engine.Command, t *Terms, at int64) (d engine.Decision, 
 		return b.decideGetOrder(c), true
 	case CancelOrder:
 		return b.decideCancel(c, at), true
+	case ExtendOrder:
+		return b.decideExtend(c, t, at), true
 	case BeginPayment:
 		return b.decideBegin(c, t, at), true
 	case OpenPayment:

@@ -17,6 +17,7 @@ const (
 	typeRefundReported  engine.FactType = 24
 	typeRefundDecided   engine.FactType = 25
 	typeRefundReturned  engine.FactType = 26
+	typeExtended        engine.FactType = 27
 )
 
 // These facts are journaled. At is unix milliseconds.
@@ -38,6 +39,13 @@ type (
 		ID     engine.OrderID `cbor:"1,keyasint"`
 		Status string         `cbor:"2,keyasint"`
 		At     int64          `cbor:"3,keyasint"`
+	}
+	// Extended gives an unpaid order more time, because its buyer has asked for it.
+	Extended struct {
+		ID        engine.OrderID `cbor:"1,keyasint"`
+		Number    int64          `cbor:"2,keyasint"` // among the order's extensions, from 1
+		ExpiresAt int64          `cbor:"3,keyasint"` // when the order expires from now on
+		At        int64          `cbor:"4,keyasint"`
 	}
 	// PaymentBegun opens an attempt.
 	PaymentBegun struct {
@@ -106,6 +114,7 @@ type (
 func (*Created) FactType() engine.FactType         { return typeCreated }
 func (*Completed) FactType() engine.FactType       { return typeCompleted }
 func (*Ended) FactType() engine.FactType           { return typeEnded }
+func (*Extended) FactType() engine.FactType        { return typeExtended }
 func (*PaymentBegun) FactType() engine.FactType    { return typePaymentBegun }
 func (*PaymentOpened) FactType() engine.FactType   { return typePaymentOpened }
 func (*PaymentReported) FactType() engine.FactType { return typePaymentReported }
@@ -119,6 +128,7 @@ var Facts = []engine.FactDef{
 	{Type: typeCreated, Name: "order.created", New: func() engine.Fact { return new(Created) }},
 	{Type: typeCompleted, Name: "order.completed", New: func() engine.Fact { return new(Completed) }},
 	{Type: typeEnded, Name: "order.ended", New: func() engine.Fact { return new(Ended) }},
+	{Type: typeExtended, Name: "order.extended", New: func() engine.Fact { return new(Extended) }},
 	{Type: typePaymentBegun, Name: "payment.begun", New: func() engine.Fact { return new(PaymentBegun) }},
 	{Type: typePaymentOpened, Name: "payment.opened", New: func() engine.Fact { return new(PaymentOpened) }},
 	{Type: typePaymentReported, Name: "payment.reported", New: func() engine.Fact { return new(PaymentReported) }},

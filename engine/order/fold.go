@@ -1,6 +1,7 @@
 package order
 
 import (
+	"cmp"
 	"slices"
 
 	"boxoffice/engine"
@@ -33,6 +34,7 @@ func Fold(o *Order, f engine.Fact) *Order {
 func (f *Created) OrderID() engine.OrderID         { return f.Order.ID }
 func (f *Completed) OrderID() engine.OrderID       { return f.ID }
 func (f *Ended) OrderID() engine.OrderID           { return f.ID }
+func (f *Extended) OrderID() engine.OrderID        { return f.ID }
 func (f *PaymentBegun) OrderID() engine.OrderID    { return f.ID }
 func (f *PaymentOpened) OrderID() engine.OrderID   { return f.ID }
 func (f *PaymentReported) OrderID() engine.OrderID { return f.ID }
@@ -45,6 +47,7 @@ func (f *RefundReported) OrderID() engine.OrderID  { return f.ID }
 func (f *Created) Happened() int64         { return f.Order.CreatedAt }
 func (f *Completed) Happened() int64       { return f.At }
 func (f *Ended) Happened() int64           { return f.At }
+func (f *Extended) Happened() int64        { return f.At }
 func (f *PaymentBegun) Happened() int64    { return f.Attempt.At }
 func (f *PaymentOpened) Happened() int64   { return f.At }
 func (f *PaymentReported) Happened() int64 { return f.At }
@@ -82,6 +85,20 @@ func (f *Ended) Fold(o *Order) *Order {
 	return &c
 }
 
+// Fold returns the order with more time to pay it.
+func (f *Extended) Fold(o *Order) *Order {
+	if f.Number <= o.Extensions {
+		return o // a follower may read a record that already contains the fact
+	}
+	c := *o
+	c.Extensions, c.PlacedUntil = f.Number, cmp.Or(c.PlacedUntil, c.ExpiresAt)
+	c.ExpiresAt, c.UpdatedAt = f.ExpiresAt, f.At
+	return &c
+}
+
+// Window returns how long the order had to be paid when it was placed, in milliseconds.
+func (o *Order) Window() int64 { return cmp.Or(o.PlacedUntil, o.ExpiresAt) - o.CreatedAt }
+
 // Fold returns the order with one more attempt to pay it. The first attempt extends the order's
 // window.
 func (f *PaymentBegun) Fold(o *Order) *Order {
@@ -90,9 +107,7 @@ func (f *PaymentBegun) Fold(o *Order) *Order {
 	}
 	c := *o
 	c.Attempts = append(slices.Clip(c.Attempts), f.Attempt)
-	if !c.Extended {
-		c.Extended, c.PlacedUntil = true, c.ExpiresAt
-	}
+	c.Extended, c.PlacedUntil = true, cmp.Or(c.PlacedUntil, c.ExpiresAt)
 	c.ExpiresAt, c.UpdatedAt = f.ExpiresAt, f.Attempt.At
 	return &c
 }

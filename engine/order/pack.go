@@ -66,7 +66,7 @@ func UnpackHead(s string) (o Order) {
 // These are the numbers of fields that a record may have, and that every record has. A plain order
 // does not pay for the other fields, because fields are written only up to the last one in use.
 const (
-	orderFields = 32
+	orderFields = 33
 	plainOrder  = 24
 	lineFields  = 10
 	plainLine   = 7
@@ -89,7 +89,7 @@ func (r *Refund) countFields() uint64 {
 
 // countFields returns how many of its fields an order is packed with.
 func (o *Order) countFields() uint64 {
-	if o.Discount != 0 || o.Promo != nil || o.Digital || o.Holders != nil || o.Issue != nil || o.WaivedAt != 0 || o.Rescheduled != nil || o.Language != "" {
+	if o.Discount != 0 || o.Promo != nil || o.Digital || o.Holders != nil || o.Issue != nil || o.WaivedAt != 0 || o.Rescheduled != nil || o.Language != "" || o.Extensions != 0 {
 		return orderFields
 	}
 	return plainOrder
@@ -139,6 +139,7 @@ func (o *Order) packed(p *packing) {
 		later(p, func(p *packing) { p.number(&o.WaivedAt) })
 		later(p, func(p *packing) { list(p, &o.Rescheduled, (*Rescheduled).packed) })
 		p.text(&o.Language)
+		later(p, func(p *packing) { p.number(&o.Extensions) })
 	}
 	p.end(outer)
 }

@@ -62,6 +62,8 @@ func (s *State) decideShopper(c engine.Command, at int64) engine.Decision {
 		return s.decideBest(c, at)
 	case Release:
 		return s.decideDrop(c, at)
+	case Extend:
+		return s.decideExtend(c, at)
 	default:
 		return refuse(engine.Internal, nil)
 	}
@@ -74,6 +76,8 @@ func requestOf(c engine.Command) engine.Request {
 	case BestAvailable:
 		return c.Request
 	case Release:
+		return c.Request
+	case Extend:
 		return c.Request
 	default:
 		return engine.Request{}
@@ -114,7 +118,7 @@ func answeredBy(r engine.Request, reply engine.Reply) *Answered {
 // reply returns the answer to a command that was answered with a.
 func (a *Answered) reply(c engine.Command) engine.Reply {
 	switch c.(type) {
-	case Hold:
+	case Hold, Extend:
 		r := &Selection{Held: slices.Clone(a.Seats), Failed: slices.Clone(a.Failed), ExpiresAt: a.ExpiresAt, Known: true}
 		for _, why := range a.Reasons {
 			r.Reasons = append(r.Reasons, Reason(why))

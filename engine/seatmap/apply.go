@@ -14,7 +14,7 @@ func (s *State) Apply(f engine.Fact) {
 	}
 	switch f := f.(type) {
 	case *HeldFact:
-		s.change(&hold{holder: f.Holder, principal: f.Principal, since: f.Since, until: f.Until}, s.onMap(f.Took), s.onMap(f.Dropped))
+		s.change(&hold{holder: f.Holder, principal: f.Principal, since: f.Since, until: f.Until, extended: f.Extended}, s.onMap(f.Took), s.onMap(f.Dropped))
 		s.remember(f.Answered, f.At)
 		s.pace.note(f.Network, len(f.Took), f.At)
 	case *DroppedFact:

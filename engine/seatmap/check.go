@@ -78,7 +78,7 @@ func (s *State) checkHolds() error {
 			return fmt.Errorf("seatmap: selection of %s ends out of order", h.holder)
 		case len(h.seats) == 0 || len(h.seats) > MaxSelection || !slices.IsSorted(h.seats):
 			return fmt.Errorf("seatmap: selection of %s has %d seats", h.holder, len(h.seats))
-		case h.until > h.since+longest*MaxHold:
+		case h.until > h.since+(longest+h.extended)*MaxHold || h.extended > keeper.MaxExtensions:
 			return fmt.Errorf("seatmap: selection of %s lasts too long", h.holder)
 		}
 		held += len(h.seats)

@@ -37,6 +37,12 @@ type (
 		Seats   []string
 		Request engine.Request // remembered for 24 hours
 	}
+	// Extend gives a holder's selection the time of a hold once more. It is answered by *Selection,
+	// or refused as EXTENSION_NOT_POSSIBLE.
+	Extend struct {
+		Holder  string
+		Request engine.Request // remembered for 24 hours
+	}
 	// Block withholds seats from sale, even held ones, and then puts others back. It is answered by
 	// *Blocking, or refused as SEAT_SOLD.
 	Block struct{ Block, Unblock []string }
@@ -66,6 +72,7 @@ func (Detach) Command()        {}
 func (Price) Command()         {}
 func (Hold) Command()          {}
 func (Release) Command()       {}
+func (Extend) Command()        {}
 func (Block) Command()         {}
 func (BestAvailable) Command() {}
 func (View) Command()          {}

@@ -20,7 +20,7 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	switch c := c.(type) {
 	case keeper.Return:
 		return s.decideReturn(c, at)
-	case Hold, BestAvailable, Release:
+	case Hold, BestAvailable, Release, Extend:
 		return s.decideOnce(c, at)
 	case keeper.ResizeSeen:
 		return engine.Decision{Facts: []engine.Fact{&SeenFact{Revision: c.Revision}}}

@@ -7,7 +7,7 @@ var Def = engine.KindDef{
 	Kind: engine.KindSeatmap, Facts: Facts, New: New, Frozen: func() any { return new(Frozen) }, Thaw: Thaw,
 	Messages: engine.Messages{
 		Commands: []engine.Command{
-			Attach{}, Detach{}, Price{}, Hold{}, Release{}, Block{}, BestAvailable{}, View{}, Get{},
+			Attach{}, Detach{}, Price{}, Hold{}, Release{}, Extend{}, Block{}, BestAvailable{}, View{}, Get{},
 		},
 		Replies: []engine.Reply{&Record{}, &Selection{}, &Released{}, &Blocking{}, &Best{}, &Map{}},
 		Details: []any{

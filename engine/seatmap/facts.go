@@ -57,7 +57,8 @@ type (
 		Took      paged.Steps `cbor:"6,keyasint,omitempty"`
 		Dropped   paged.Steps `cbor:"7,keyasint,omitempty"`
 		Answered  *Answered   `cbor:"8,keyasint,omitempty"`
-		Network   uint64      `cbor:"9,keyasint,omitempty"` // a keyed hash of the client's address; 0: not counted
+		Network   uint64      `cbor:"9,keyasint,omitempty"`  // a keyed hash of the client's address; 0: not counted
+		Extended  int64       `cbor:"10,keyasint,omitempty"` // how often the shopper has asked for more time
 	}
 	// DroppedFact takes seats out of a holder's selection, which still ends at the same time.
 	DroppedFact struct {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"boxoffice/engine"
+	"boxoffice/engine/keeper"
 )
 
 // pick is a seat that a shopper wants, and the reason why it is not available.
@@ -117,8 +118,11 @@ func (s *State) settle(holder string, by Asker, own *hold, seats []int32, at int
 	case lives && len(f.Took)+len(f.Dropped) == 0 && own.principal == by.Principal:
 		return engine.Decision{}, own.until
 	case lives && len(f.Took) < len(seats): // the selection keeps a seat
-		f.Since = own.since
+		f.Since, f.Extended = own.since, own.extended
 		f.Until = min(f.Until, max(own.until, own.since+longest*s.holdTime)) // but not before what was promised when holds lasted longer
+		if own.extended > 0 {
+			f.Until = max(f.Until, own.until) // the shopper was given that time
+		}
 	}
 	return s.holdWithin(&by, own, f)
 }
@@ -129,6 +133,23 @@ func (s *State) holdWithin(by *Asker, own *hold, f *HeldFact) (engine.Decision, 
 		return engine.Decision{Reply: r}, 0
 	}
 	return engine.Decision{Facts: []engine.Fact{f}}, f.Until
+}
+
+// decideExtend gives a selection the time of a hold once more.
+func (s *State) decideExtend(c Extend, at int64) engine.Decision {
+	own := s.holds.by[c.Holder]
+	switch {
+	case s.plan == nil:
+		return refuse(engine.NoSeating, nil)
+	case own == nil || own.until <= at:
+		return engine.Decision{Reply: keeper.RefuseExtension(keeper.ExtensionOver)}
+	case own.extended >= keeper.MaxExtensions:
+		return engine.Decision{Reply: keeper.RefuseExtension(keeper.ExtensionsUsed)}
+	}
+	f := &HeldFact{
+		Holder: own.holder, Principal: own.principal, At: at, Since: own.since, Until: own.until + s.holdTime, Extended: own.extended + 1,
+	}
+	return engine.Decision{Facts: []engine.Fact{f}, Reply: &Selection{Held: s.ids(own.seats), ExpiresAt: f.Until}}
 }
 
 // decideDrop takes seats out of a selection. Seats that are not in it are ignored.

@@ -12,6 +12,7 @@ type hold struct {
 	principal uint64
 	since     int64   // when the selection began, unix milliseconds
 	until     int64   // when it ends
+	extended  int64   // how often its shopper has asked for more time
 	seats     []int32 // ascending
 	position  int     // in the table's heap
 }

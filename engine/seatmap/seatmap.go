@@ -9,8 +9,8 @@
 // three times the hold's time since it began, so that nobody can keep a good seat from others for
 // ever by changing the selection. Selecting the same seats again does not start the time anew: a
 // repeated request has the same answer. A request with an idempotency key has its first answer for
-// a day, whatever has become of the selection. A hold ends at the first half second on or after its
-// time.
+// a day, whatever has become of the selection. A shopper who asks for more time gets the hold's time
+// on top, ten times at most. A hold ends at the first half second on or after its time.
 //
 // Invariants: a seat is free, held by one holder, taken by one order, or blocked; a ticket type's
 // size is the number of its seats that are not blocked, where sold seats count for the type that

@@ -44,6 +44,7 @@ type Frozen struct {
 	Networks   paged.Column[uint64] `cbor:"26,keyasint,omitempty"` // networks with newly held seats, one for each slot, as are the next two
 	SpanBegan  paged.Column[int64]  `cbor:"27,keyasint,omitempty"`
 	SpanSeats  paged.Column[int64]  `cbor:"28,keyasint,omitempty"`
+	Extended   paged.Column[int64]  `cbor:"29,keyasint,omitempty"` // by holder; nil if no holder has asked for more time
 }
 
 // Freeze returns a copy that shares only what never changes.
@@ -73,6 +74,9 @@ func (s *State) Freeze() any {
 	for r := range s.plan.Rows {
 		s.freezeRow(f, int32(r))
 	}
+	if !slices.ContainsFunc(f.Extended, func(n int64) bool { return n > 0 }) {
+		f.Extended = nil
+	}
 	return f
 }
 
@@ -94,6 +98,7 @@ func (s *State) freezeRow(f *Frozen, row int32) {
 				f.Principals = append(f.Principals, h.principal)
 				f.Since = append(f.Since, h.since)
 				f.Until = append(f.Until, h.until)
+				f.Extended = append(f.Extended, h.extended)
 				f.HeldCount = append(f.HeldCount, uint16(len(h.seats)))
 				f.HeldSeats = append(f.HeldSeats, h.seats...)
 			}
@@ -159,6 +164,9 @@ func (s *State) thawSeats(f *Frozen) {
 	rest := f.HeldSeats
 	for k, n := range f.HeldCount {
 		h := &hold{holder: f.Holders[k], principal: f.Principals[k], since: f.Since[k], until: f.Until[k]}
+		if len(f.Extended) > 0 {
+			h.extended = f.Extended[k]
+		}
 		s.change(h, rest[:n], nil)
 		rest = rest[n:]
 	}
@@ -205,6 +213,7 @@ func (f *Frozen) even() bool {
 	}
 	return same(sections, len(f.Prices)) && same(len(f.AnsweredAt), len(f.Answered)) && same(len(f.Types), len(f.Told), len(f.Revisions)) &&
 		same(len(f.Holders), len(f.Principals), len(f.Since), len(f.Until), len(f.HeldCount)) && sum(f.HeldCount) == len(f.HeldSeats) &&
+		(len(f.Extended) == 0 || len(f.Extended) == len(f.Holders)) &&
 		same(len(f.Orders), len(f.Serials), len(f.SoldCount)) && sum(f.SoldCount) == len(f.SoldSeats) && len(f.Other) == len(f.OtherAs) &&
 		same(len(f.Networks), len(f.SpanBegan), len(f.SpanSeats))
 }

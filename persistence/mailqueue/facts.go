@@ -139,7 +139,7 @@ var rules = tableOf(
 var silent = []engine.Fact{
 	(*event.Removed)(nil), // a draft, for which nobody has tickets
 	(*event.Offered)(nil), (*order.Created)(nil), (*ledger.OrderClosed)(nil),
-	(*order.PaymentBegun)(nil),
+	(*order.PaymentBegun)(nil), (*order.Extended)(nil),
 	(*ledger.OrderRecalled)(nil), (*order.RefundReturned)(nil), (*order.RescheduleSettled)(nil),
 	(*proceeds.Cleared)(nil), (*event.PersonErased)(nil), (*order.Erased)(nil),
 	(*waitlist.Claimed)(nil), (*waitlist.CalledFact)(nil), (*waitlist.SetFact)(nil),

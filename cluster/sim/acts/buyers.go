@@ -5,6 +5,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/admission"
+	"boxoffice/engine/keeper"
 	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 )
@@ -68,9 +69,28 @@ func (s *Script) placeOrder(sh *show, p ledger.Place) {
 	if s.Chance(.2) { // the same command again, much later
 		s.After(s.Between(second, 20*second), func() { s.ask(sh.ref, p, 3, nil) })
 	}
+	if s.Chance(.2) {
+		s.After(s.Between(0, 15*second), func() { s.askForTime(sh, p.Order, 0) })
+	}
 	if s.Chance(.15) {
 		s.After(s.Between(0, 15*second), func() { s.ask(sh.ref, ledger.CancelOrder{Order: p.Order}, 3, nil) })
 	}
+}
+
+// askForTime asks for more time for an order, at times again and again.
+func (s *Script) askForTime(sh *show, id engine.OrderID, after int64) {
+	s.ask(sh.ref, ledger.ExtendOrder{Order: id, After: after}, 1+s.Rng.IntN(4), func(r engine.Reply) {
+		switch r := r.(type) {
+		case *engine.Refusal:
+			if why, ok := r.Details.(keeper.NotExtendable); ok {
+				s.Reach("extension", why.Reason)
+			}
+		case *ledger.OrderReply:
+			if r.Order != nil && s.Chance(.8) {
+				s.After(s.Between(0, 4*second), func() { s.askForTime(sh, id, r.Order.Extensions) })
+			}
+		}
+	})
 }
 
 func (s *Script) sendPlace(sh *show, p ledger.Place, limit int) {

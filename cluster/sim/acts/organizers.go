@@ -39,6 +39,7 @@ func (s *Script) OpenShow() {
 	if s.Chance(.3) {
 		d.Capacity = s.Between(5, 60)
 	}
+	d.NoExtensions = s.Chance(.1)
 	if sh.judged = s.Chance(.3); sh.judged {
 		d.Velocity = velocity.Limits{
 			OrdersPerBuyer: s.Between(-1, 12), OrdersPerAddress: s.Between(-1, 25), OpenOrdersPerBuyer: s.Between(-1, 6),

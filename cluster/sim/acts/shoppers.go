@@ -38,7 +38,7 @@ func (s *Script) pickSeats(p *shopper) {
 		return
 	}
 	var c engine.Command
-	switch s.Rng.IntN(6) {
+	switch s.Rng.IntN(7) {
 	case 0:
 		c = seatmap.BestAvailable{
 			Holder: p.holder, Principal: p.principal, Network: p.network, Scale: s.load.HoldScale,
@@ -50,6 +50,8 @@ func (s *Script) pickSeats(p *shopper) {
 			drop.Seats = p.held[:1]
 		}
 		c = drop
+	case 2:
+		c = seatmap.Extend{Holder: p.holder}
 	default:
 		c = seatmap.Hold{
 			Holder: p.holder, Principal: p.principal, Network: p.network, Scale: s.load.HoldScale,

@@ -52,6 +52,7 @@ const (
 	LateComers    Bug = "late-comers"    // the root changes after the round: who came later is drawn too
 	FallingPlace  Bug = "falling-place"  // the threshold of admissions falls with the clock
 	SameDraw      Bug = "same-draw"      // two draws have one number
+	OldTime       Bug = "old-time"       // an order that was given more time ends at the time that it had
 	LateProof     Bug = "late-proof"     // a proof counts from when it is heard, not from when it was asked for
 )
 
@@ -59,7 +60,7 @@ const (
 var All = []Bug{
 	NoFence, LateClaim, ShortSnapshot, NoRelease, NoInquiry, StaleAck, NoDedupe, BlindExpiry, LateProof, JointApart,
 	TwoHolders, SeatlessOrder, PaidTooLate, LateExpiry, ForgetsHeld, OldCode, KeepsTickets, ReturnsTwice, LosesReturns, DeafWallet, UsedTwice, UTCDates, ForgetsSlot, KeepsPlace, LosesMoves, FeeFirst,
-	PasserBy, KeptOffer, EarlyReceipt, LateComers, FallingPlace, SameDraw,
+	PasserBy, KeptOffer, OldTime, EarlyReceipt, LateComers, FallingPlace, SameDraw,
 }
 
 // Parse reads a bug's name; "" is no bug.
@@ -111,6 +112,8 @@ func (b Bug) Wrap(ref engine.Ref, s engine.State) engine.State {
 		return &sellsSetAside{s}
 	case b == KeptOffer && ledger:
 		return &keepsExpired{State: s}
+	case b == OldTime && ledger:
+		return &endsExtended{s}
 	case b == SeatlessOrder && ledger:
 		return &takesNoSeats{s}
 	case b == NoRelease && ledger:
@@ -223,3 +226,24 @@ func (t *endsBlindly) Decide(c engine.Command, now time.Time) engine.Decision {
 	})
 	return d
 }
+
+// endsExtended is a ledger that forgets that an order was given more time.
+type endsExtended struct{ engine.State }
+
+// Decide ends the unpaid orders whose time was up before they were given more.
+func (t *endsExtended) Decide(c engine.Command, now time.Time) engine.Decision {
+	d := t.State.Decide(c, now)
+	ledger, ok := t.State.(interface{ Orders(func(*order.Order)) })
+	if w, timer := c.(engine.Wake); !ok || !timer || w.Epoch != 0 {
+		return d
+	}
+	ledger.Orders(func(o *order.Order) {
+		if o.Status == order.StatusPending && o.Extensions > 0 && !o.Extended && o.PlacedUntil <= now.UnixMilli() && o.ExpiresAt > now.UnixMilli() {
+			d.Facts = append(d.Facts, &order.Ended{ID: o.ID, Status: order.StatusExpired, At: now.UnixMilli()})
+		}
+	})
+	return d
+}
+
+// Check says nothing: the judge has to find it.
+func (t *endsExtended) Check() error { return nil }

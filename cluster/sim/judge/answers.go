@@ -81,6 +81,8 @@ func (t *Truth) judgePicked(ref engine.Ref, cmd engine.Command, held []string, u
 	switch c := cmd.(type) {
 	case seatmap.Hold:
 		holder = c.Holder
+	case seatmap.Extend:
+		holder = c.Holder
 	case seatmap.BestAvailable:
 		holder = c.Holder
 	}
@@ -105,6 +107,8 @@ func (b *book) judgeOrderReply(cmd engine.Command, r *ledger.OrderReply) error {
 		return nil
 	case r.Order.FirstTicket != 0 && r.Order.FirstTicket != sl.order.FirstTicket:
 		return fmt.Errorf("its tickets begin with %d", sl.order.FirstTicket)
+	case r.Order.Extensions > sl.order.Extensions:
+		return fmt.Errorf("it was extended %d times", sl.order.Extensions)
 	case len(r.Order.Attempts) > len(sl.order.Attempts) || len(r.Order.Refunds) > len(sl.order.Refunds):
 		return fmt.Errorf("it has the payments %+v %+v", sl.order.Attempts, sl.order.Refunds)
 	}
@@ -150,6 +154,8 @@ func orderOf(c engine.Command) (id engine.OrderID, print uint64) {
 	case ledger.PlaceAll:
 		return c.Orders[0].Order, 0
 	case ledger.CancelOrder:
+		return c.Order, 0
+	case ledger.ExtendOrder:
 		return c.Order, 0
 	case ledger.BeginPayment:
 		return c.Order, 0

@@ -110,7 +110,14 @@ func (t *Truth) takeHeld(ref engine.Ref, st *seats, f *seatmap.HeldFact) error {
 		st.spots[i].holder = f.Holder
 	}
 	old := st.picks[f.Holder]
+	given := old != nil && f.Extended > 0 && f.Extended == old.Extended && f.Until == old.Until // he keeps the time that he was given
+	longer := f.Extended > 0 && (old == nil || f.Extended != old.Extended)
 	switch {
+	case longer:
+		if err := t.judgeHeldLonger(st, old, f); err != nil {
+			return err
+		}
+	case given:
 	case f.Until > f.At+st.holdTime || f.Until > f.Since+3*st.holdTime && f.Since != f.At:
 		return fmt.Errorf("%s has his seats until %d: %+v", f.Holder, f.Until, f)
 	case old == nil && f.Since != f.At || old != nil && f.Since != f.At && f.Since != old.Since:

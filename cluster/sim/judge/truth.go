@@ -94,6 +94,8 @@ func (t *Truth) Take(ref engine.Ref, f engine.Fact) error {
 		return t.judgeCreated(ref, b, f)
 	case *order.Completed:
 		return t.judgeCompleted(ref, b, f)
+	case *order.Extended:
+		return t.judgeExtended(b, f)
 	case *order.Ended:
 		return t.judgeEnded(b, f)
 	case *ledger.OrderClosed:

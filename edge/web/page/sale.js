@@ -237,6 +237,15 @@ export class Sale extends EventTarget {
     this.#settle(); // seats may have been clicked meanwhile
   }
 
+  /** extend asks for more time for what is held. */
+  async extend() {
+    await this.#exclusive(async () => {
+      const r = await call('POST', `${this.path}/seats/extend`, { holder: this.holder });
+      this.expires = Date.parse(r.expiresAt);
+      this.#changed([]);
+    });
+  }
+
   /** lines are those of an order of what is held: the seats by ticket type, each with its name. */
   lines() {
     const lines = new Map();

@@ -188,6 +188,7 @@ function tick() {
   $('left').textContent = left > 0 ? t.left(clock(left)) : '';
   $('left').classList.toggle('soon', left < 60_000);
   $('time').hidden = left <= 0;
+  $('more').hidden = left <= 0 || sale.event.extensions === false || $('more').disabled;
   $('time').value = Math.max(0, left) / span;
 }
 
@@ -239,6 +240,16 @@ sale.addEventListener('queue', queueUp);
 $('drop').addEventListener('click', () => {
   sale.drop();
   say(t.allGiven);
+});
+
+$('more').addEventListener('click', async () => {
+  try {
+    await sale.extend();
+    say(t.longer);
+  } catch (refusal) {
+    $('more').disabled = refusal.code === 'EXTENSION_NOT_POSSIBLE'; // there is none any more
+    warn($('more').disabled ? t.noLonger : refusal.message);
+  }
 });
 
 /** proceed takes what is held to the checkout, which everything else is bought at too. */

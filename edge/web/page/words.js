@@ -41,6 +41,8 @@ const english = {
   lost: (seats, why) => `${seats} are no longer yours: ${why}.`,
   most: (n) => `At most ${n} seats can be chosen at a time.`,
   left: (time) => `${time} left`,
+  longer: 'You have more time now.',
+  noLonger: 'There is no more time for this.',
   giveBack: (seat) => `Give back ${seat}`,
   allGiven: 'All seats given back.',
   none: 'There are no such seats.',
@@ -77,6 +79,8 @@ const german = {
   lost: (seats, why) => `${seats} sind nicht mehr deine: ${why}.`,
   most: (n) => `Höchstens ${n} Plätze lassen sich auf einmal wählen.`,
   left: (time) => `noch ${time}`,
+  longer: 'Du hast jetzt mehr Zeit.',
+  noLonger: 'Mehr Zeit gibt es dafür nicht.',
   giveBack: (seat) => `${seat} zurückgeben`,
   allGiven: 'Alle Plätze zurückgegeben.',
   none: 'Solche Plätze gibt es nicht.',
@@ -91,7 +95,7 @@ const german = {
     shown: 'Wie die Plätze gezeigt werden', drawing: 'Saalplan', drawn: 'Eine Zeichnung der Plätze. Die Liste der Plätze sagt dasselbe.', nearer: 'Näher', farther: 'Weiter weg', all: 'Alle Plätze zeigen', allShort: 'Alle',
     signs: 'Was die Zeichen bedeuten', seats: 'Liste der Plätze', order: 'Deine Auswahl', prices: 'Preise mit allen Gebühren', loading: 'Die Plätze werden geladen',
     best: 'Die besten Plätze', quantity: 'Plätze', at: 'Zu', any: 'jedem Preis', adjacent: ' nur nebeneinander', wheelchair: ' mit einem Rollstuhlplatz', find: 'Plätze suchen',
-    yours: 'Deine Plätze', none: 'Wähle Plätze auf dem Plan oder in der Liste, höchstens 50.', sum: 'Summe, mit allen Gebühren', drop: 'Alle zurückgeben', go: 'Weiter', again: 'Noch einmal halten', time: 'Zeit, die dir die Plätze bleiben',
+    yours: 'Deine Plätze', none: 'Wähle Plätze auf dem Plan oder in der Liste, höchstens 50.', sum: 'Summe, mit allen Gebühren', drop: 'Alle zurückgeben', go: 'Weiter', again: 'Noch einmal halten', more: 'Mehr Zeit', time: 'Zeit, die dir die Plätze bleiben',
   },
 };
 

@@ -121,6 +121,8 @@ func eventFields(startDate any) []field {
 		{"offlineDoorCodes", "yes", "", "type"},
 		{"rescheduling", false, "", ""},
 		{"rescheduling", "no", "", "type"},
+		{"extensions", false, "", ""},
+		{"extensions", "no", "", "type"},
 		{"branding", nodetest.Object{"accent": "#fff", "deep": []any{1.5, nil}}, "", ""},
 		{"branding", []any{}, "", "type"},
 		{"branding", nodetest.Object{"x": strings.Repeat("a", 20_000)}, "", "max_length"},

@@ -453,6 +453,13 @@ func (w *world) seatRequests() map[string]func() request {
 		"watchSeats":   shown,
 		"holdSeats":    chosen,
 		"releaseSeats": chosen,
+		"extendSeats": func() request {
+			r, _ := seated("eventId")
+			r.market = true
+			hold := nodetest.Object{"holder": buyer, "seatIds": []string{"stalls-A-1"}}
+			w.Becomes("200", func() string { return fmt.Sprint(w.Call("POST", "/public/events/"+r.params["eventId"]+"/seats/hold", hold).Status) })
+			return r.with(nodetest.Object{"holder": buyer})
+		},
 		"holdBestSeats": func() request {
 			r, ticketType := seated("id")
 			r.market = true
@@ -507,6 +514,7 @@ func (w *world) orderRequests() map[string]func() request {
 		},
 		"getOrder":    func() request { return paid("id") },
 		"payOrder":    func() request { return pending("id").with(nodetest.Object{"provider": "paystack"}) },
+		"extendOrder": func() request { return pending("id").with(nodetest.Object{}) },
 		"cancelOrder": func() request { return pending("id").with(nodetest.Object{}) },
 		"verifyPayment": func() request {
 			id, token := w.Place(w.email(), w.paid, 1)

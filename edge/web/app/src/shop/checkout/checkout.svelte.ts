@@ -118,6 +118,17 @@ export class Checkout {
     }
   }
 
+  /** extend asks for more time for the seats, and tells the map of it. */
+  extend = async () => {
+    const { id } = this.event!, { holder, span } = this.held!;
+    const r = await ask(api.POST('/api/v1/public/events/{eventId}/seats/extend', { params: { path: { eventId: id } }, body: { holder } }));
+    const expires = Date.parse(r.expiresAt!);
+    this.held = { ...this.held!, expires, span: Math.max(span, expires - now()) };
+    sessionStorage.setItem(`seats:${id}`, JSON.stringify(this.held));
+    const onMap = `/public/events/${id}`, kept = JSON.parse(sessionStorage.getItem(onMap) ?? 'null') as { expires: number } | null;
+    if (kept) sessionStorage.setItem(onMap, JSON.stringify({ ...kept, expires }));
+  };
+
   /** place places the order and goes on: to pay, or to the tickets. */
   async place() {
     this.issues = {

@@ -109,6 +109,11 @@ export class OrderState {
     }
   }
 
+  /** extend asks for more time to pay. */
+  extend = async () => {
+    this.order = await ask(api.POST('/api/v1/orders/{id}/extend', { params: { path: { id: this.id } }, body: { token: this.token! } }));
+  };
+
   async cancel() {
     this.busy = true;
     try {

@@ -1,0 +1,1 @@
+export{t as default}from"./Keys-DG1h5c05.js";

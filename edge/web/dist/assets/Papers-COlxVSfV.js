@@ -1,0 +1,1 @@
+export{t as default}from"./Papers-K5L2xdbd.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Papers-wISdH2l8.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./Pass-D9apZWKk.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Pass-DhrVt8g3.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./PayChoice-ADIu3bz1.js";

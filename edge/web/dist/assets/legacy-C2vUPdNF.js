@@ -1,0 +1,1 @@
+import{It as e}from"./base-DBTt28L8.js";e();

@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-DYs3D_5w.js";import{t as r}from"./session.svelte-sHheHpRv.js";import{M as i}from"./base-yTuNnzG7.js";i(n,{desk:new t(new r),room:e});

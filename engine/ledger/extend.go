@@ -1,0 +1,44 @@
+package ledger
+
+import (
+	"math"
+
+	"boxoffice/engine"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
+)
+
+// decideExtend gives an unpaid order its window once more. What the order has reserved stays
+// reserved, because its keepers give nothing back before they are told that the order has ended.
+func (b *Book) decideExtend(c ExtendOrder, t *Terms, at int64) engine.Decision {
+	o := b.findMade(c.Order)
+	if o == nil {
+		if _, _, ok := b.closedOrders.Find(c.Order); ok {
+			return engine.Decision{Reply: keeper.RefuseExtension(keeper.ExtensionOver)}
+		}
+		return refuse(engine.OrderNotFound, nil)
+	}
+	until := min(o.ExpiresAt+o.Window(), b.saleEnd(t, o))
+	switch {
+	case !o.Unpaid() || t.Cancelled || at >= o.ExpiresAt:
+		return engine.Decision{Reply: keeper.RefuseExtension(keeper.ExtensionOver)}
+	case o.Extensions > c.After:
+		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
+	case t.Hurried:
+		return engine.Decision{Reply: keeper.RefuseExtension(keeper.ExtensionsOff)}
+	case o.Extensions >= keeper.MaxExtensions || until <= o.ExpiresAt:
+		return engine.Decision{Reply: keeper.RefuseExtension(keeper.ExtensionsUsed)}
+	}
+	return foldFacts(o, []engine.Fact{&order.Extended{ID: o.ID, Number: o.Extensions + 1, ExpiresAt: until, At: at}})
+}
+
+// saleEnd returns when the sale of the first of an order's ticket types ends, in unix milliseconds.
+func (b *Book) saleEnd(t *Terms, o *order.Order) int64 {
+	end := int64(math.MaxInt64)
+	for i := range o.Lines {
+		if e := t.Offers[o.Lines[i].Type].SaleEnd; e != 0 {
+			end = min(end, e)
+		}
+	}
+	return end
+}
