@@ -15,6 +15,7 @@ type serveCmd struct{ node.Config }
 func (c *serveCmd) Run(ctx context.Context) error {
 	log := logger(c.LogLevel)
 	c.Print(log)
+	c.Crowd = c.Private() && c.Demo
 	n := node.New(&c.Config, log)
 	err := n.Start(ctx)
 	if err == nil {
@@ -63,7 +64,7 @@ func welcome(ctx context.Context, n *node.Node) error {
 		fmt.Fprintf(os.Stdout, "\n  The account of the first start is %s: its password was shown then, and its events are in the shop\n", demoEmail)
 	}
 	if shown != nil {
-		fmt.Fprintf(os.Stdout, "\n  A demo organization sells %s\n  and seats at %s%s\n", shown.event, base, shown.seats)
+		fmt.Fprintf(os.Stdout, "\n  A demo organization sells %s\n  and seats at %s%s    (watch a rush there: 300 simulated buyers)\n", shown.event, base, shown.seats)
 		fmt.Fprintf(os.Stdout, "  Its account is %s, password %s\n", demoEmail, shown.password)
 	}
 	fmt.Fprintln(os.Stdout)

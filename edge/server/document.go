@@ -11,7 +11,7 @@ import (
 
 // registerPages adds the pages that people open in a browser.
 func (s *Server) registerPages() error {
-	files, err := web.Files()
+	files, err := web.Files(s.cfg.Rush != nil)
 	if err != nil {
 		return err
 	}

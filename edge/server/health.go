@@ -13,7 +13,7 @@ import (
 	"boxoffice/engine"
 )
 
-// registerOwn adds paths that are not operations: health, metrics, keys and captured mail. Here
+// registerOwn adds paths that are not operations: health, metrics, keys, captured mail and the demo. Here
 // only programs on this machine can read metrics; for others there is a listener of its own.
 func (s *Server) registerOwn() {
 	s.read("/healthz", func(ctx *fasthttp.RequestCtx) {
@@ -27,6 +27,10 @@ func (s *Server) registerOwn() {
 	if s.cfg.Mailbox != nil {
 		s.read("/dev/mail", s.local(s.cfg.Mailbox))
 		s.read("/dev/mail/{name}", s.local(s.cfg.Mailbox))
+	}
+	if s.cfg.Rush != nil {
+		s.read("/dev/rush", s.local(s.cfg.Rush))
+		s.router.POST("/dev/rush/{event}", s.local(s.cfg.Rush))
 	}
 }
 

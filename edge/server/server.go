@@ -74,6 +74,7 @@ type Config struct {
 	Agents         func() (*mcp.Server, error)       // answers agents; nil: there is no interface for them
 	Document       func() (*openapi.Document, error) // served with its page; nil: none
 	Mailbox        fasthttp.RequestHandler           // shows captured mail to people on this machine; nil: none is captured
+	Rush           fasthttp.RequestHandler           // starts and shows a rush of simulated buyers for people on this machine; nil: this is no demo
 	OrderPage      OrderPage                         // what the pages of orders show; nil: there are none
 	Shop           *Shop                             // what the pages of events show; nil: there are none
 	KeySet         KeySet                            // the public keys of access tokens; nil: none are served

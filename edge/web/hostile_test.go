@@ -43,7 +43,7 @@ func poison(v reflect.Value, text string) {
 // each hostile one: the page stays the page of a harmless order, element by element.
 func TestHostileOrderPage(t *testing.T) {
 	t.Parallel()
-	list, err := web.Files()
+	list, err := web.Files(true)
 	require.NoError(t, err)
 	page, err := web.NewOrderPage(list)
 	require.NoError(t, err)

@@ -66,10 +66,13 @@ var routes = map[string]string{
 // version stands in the pages for what tells the files of two programs apart.
 const version = "{version}"
 
-// Files are the pages and what they need. Scripts and the like have addresses
+// rushScript adds the demo's crowd to the page of seats.
+const rushScript = "\n" + `<script type="module" src="/web/{version}/rush.js"></script>`
+
+// Files are the pages and what they need; with the demo, also what only that shows. Scripts and the like have addresses
 // that change whenever one of them does, so that clients keep them for ever and
 // never have two that don't fit.
-func Files() ([]File, error) {
+func Files(demo bool) ([]File, error) {
 	entries, err := pages.ReadDir("page")
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
@@ -97,6 +100,11 @@ func Files() ([]File, error) {
 			continue
 		}
 		f.Path, f.Policy, f.Cache = route, Policy, cacheAsk
+		rush := ""
+		if demo {
+			rush = rushScript
+		}
+		f.Body = bytes.Replace(f.Body, []byte("{rush}"), []byte(rush), 1)
 		f.Body = bytes.ReplaceAll(f.Body, []byte("/web/"+version), []byte(base))
 	}
 	mailed, err := drawMailed(base+"/paper.css", base+"/act.js")

@@ -20,7 +20,7 @@ import (
 
 func files(t *testing.T) map[string]web.File {
 	t.Helper()
-	list, err := web.Files()
+	list, err := web.Files(true)
 	require.NoError(t, err)
 	byPath := map[string]web.File{}
 	for _, f := range list {
@@ -58,7 +58,7 @@ func TestFilesFitTogether(t *testing.T) {
 			reached[string(m[1])] = true
 		}
 	}
-	list, err := web.Files()
+	list, err := web.Files(true)
 	require.NoError(t, err)
 	trouble, err := web.NewTroublePage(list)
 	require.NoError(t, err)

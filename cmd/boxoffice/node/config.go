@@ -31,6 +31,7 @@ import (
 // its help.
 type Config struct {
 	Now               func() time.Time `kong:"-"` // nil: the machine's clock
+	Crowd             bool             `kong:"-"` // people on this machine may let a crowd of simulated buyers in
 	Listen            string           `env:"BOXOFFICE_LISTEN" default:"127.0.0.1:8080" help:"Address of the API."`
 	DataDir           string           `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where the private Postgres and the master key live."`
 	DiskWarn          uint             `env:"BOXOFFICE_DISK_WARN_MB" default:"512" help:"Megabytes free where the data directory is, below which the node warns."`

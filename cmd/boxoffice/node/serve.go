@@ -10,6 +10,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"boxoffice/cmd/boxoffice/crowd"
 	"boxoffice/edge"
 	"boxoffice/edge/mcp"
 	"boxoffice/edge/openapi"
@@ -38,6 +39,14 @@ func (n *Node) startEdge(ctx context.Context) error {
 	if n.mailbox != nil && servesThisMachine(n.cfg.BaseURL) {
 		mailbox = n.mailbox.Page
 	}
+	var rush fasthttp.RequestHandler
+	var buyers *crowd.Crowd
+	if n.cfg.Crowd && servesThisMachine(n.cfg.BaseURL) {
+		if buyers, err = crowd.New(n.cfg.Listen); err != nil {
+			return err
+		}
+		rush = buyers.Serve
+	}
 	uploads, err := n.uploadDir()
 	if err != nil {
 		return err
@@ -54,7 +63,7 @@ func (n *Node) startEdge(ctx context.Context) error {
 		Limits:  server.NewLimits(n.cfg.LimitsScale, n.orders.ReadToken),
 		Replies: &server.Replies{Store: n.replies, Secrets: n.secrets}, Requests: n.requests, Quota: n.quota,
 		BaseURL: n.cfg.BaseURL, Origins: n.cfg.Origins, PublicCache: n.cfg.PublicCache, HTTPS: strings.HasPrefix(n.cfg.BaseURL, "https://"),
-		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: document, Mailbox: mailbox, KeySet: n.areas.Identity.KeySet, OrderPage: n.areas.Sales.OrderPage,
+		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: document, Mailbox: mailbox, Rush: rush, KeySet: n.areas.Identity.KeySet, OrderPage: n.areas.Sales.OrderPage,
 		Shop:      &server.Shop{Event: n.areas.Catalog.ShopEvent, Card: n.areas.Catalog.ShopCard, Organizer: n.areas.Catalog.ShopOrganizer, Slugs: n.areas.Catalog.ShopSlugs},
 		UploadDir: uploads, Now: n.cfg.Now,
 		Log: n.log, Metrics: n.registry,
@@ -68,6 +77,9 @@ func (n *Node) startEdge(ctx context.Context) error {
 	}
 	n.server.Start(ln)
 	n.started(n.server.Stop)
+	if buyers != nil {
+		n.started(buyers.Stop)
+	}
 	return nil
 }
 

@@ -5,8 +5,8 @@ export const available = 0, held = 1, sold = 2, blocked = 3, unsold = 4, mine = 
 
 /** language is a tag for Intl; spoken is the one of ours that it stands for, as in the shop. */
 const tags = [chosen(), ...navigator.languages].filter(Boolean);
-const spoken = tags.map((tag) => tag.slice(0, 2)).find((tag) => tag === 'en' || tag === 'de') ?? 'en';
-const language = navigator.languages.find((tag) => tag.startsWith(spoken)) ?? spoken;
+export const spoken = tags.map((tag) => tag.slice(0, 2)).find((tag) => tag === 'en' || tag === 'de') ?? 'en';
+export const language = navigator.languages.find((tag) => tag.startsWith(spoken)) ?? spoken;
 
 function chosen() {
   try {

@@ -1,0 +1,160 @@
+package crowd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+
+	"boxoffice/loadtest/client"
+)
+
+const (
+	mostSeats = 4 // of one buyer
+	tries     = 3 // before a buyer takes what the service finds, and goes if that is nothing
+	leastLook = 200 * time.Millisecond
+	mostLook  = 1200 * time.Millisecond // at the map, before each step
+	patience  = 10 * time.Second        // with a request that is refused because of the rush
+)
+
+// hall is what buyers see of an event: its seats by rows, and as which ticket type each is sold.
+type hall struct {
+	path   string // of the event's seats in the API
+	rows   [][]string
+	typeOf map[string]string // ticket type by seat
+}
+
+// readHall reads the hall of an event, as a buyer's page does.
+func (c *Crowd) readHall(ctx context.Context, event string) (*hall, error) {
+	var m struct {
+		Sections []struct{ ID, TicketTypeID string }
+		Seats    []struct{ ID, SectionID, Row, Kind string }
+	}
+	h := &hall{path: "/public/events/" + event, typeOf: make(map[string]string)}
+	if a := c.api.Do(ctx, c.network.Source(0), client.Call{Method: "GET", Path: h.path + "/seatmap"}, &m); !a.OK() {
+		return nil, fmt.Errorf("crowd: %w", a.Err())
+	}
+	soldAs := make(map[string]string, len(m.Sections))
+	for _, s := range m.Sections {
+		soldAs[s.ID] = s.TicketTypeID
+	}
+	at := ""
+	for _, s := range m.Seats {
+		if soldAs[s.SectionID] == "" || s.Kind != "standard" {
+			continue
+		}
+		if row := s.SectionID + " " + s.Row; row != at || len(h.rows) == 0 {
+			h.rows, at = append(h.rows, nil), row
+		}
+		h.rows[len(h.rows)-1] = append(h.rows[len(h.rows)-1], s.ID)
+		h.typeOf[s.ID] = soldAs[s.SectionID]
+	}
+	if len(h.rows) == 0 {
+		return nil, fmt.Errorf("crowd: event %s has no seats for sale", event)
+	}
+	return h, nil
+}
+
+// buyer is one of the crowd. It chooses seats side by side, orders what it holds, and leaves.
+type buyer struct {
+	*Crowd
+	rush   *rush
+	hall   *hall
+	from   *client.Source
+	number int
+	holder string
+	random *rand.Rand
+}
+
+func (c *Crowd) newBuyer(r *rush, h *hall, number int) *buyer {
+	return &buyer{
+		Crowd: c, rush: r, hall: h, from: c.network.Source(number), number: number, holder: uuid.NewString(),
+		random: rand.New(rand.NewPCG(uint64(number), uint64(r.began.UnixNano()))), //nolint:gosec // a play
+	}
+}
+
+// shop comes after a time, and goes with an order or without.
+func (b *buyer) shop(ctx context.Context, after time.Duration) {
+	held := b.chooseSeats(ctx, after)
+	if len(held) == 0 || !b.look(ctx) || !b.orderSeats(ctx, held) {
+		b.rush.left.Add(1)
+		return
+	}
+	b.rush.seats.Add(int64(len(held)))
+	b.rush.orders.Add(1)
+}
+
+// look passes the time in which a person looks at the map. It reports whether there is more.
+func (b *buyer) look(ctx context.Context) bool {
+	return pause(ctx, leastLook+time.Duration(b.random.Int64N(int64(mostLook-leastLook))))
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// chooseSeats holds seats side by side anywhere in the hall. After some tries it takes what the service finds.
+func (b *buyer) chooseSeats(ctx context.Context, after time.Duration) (held []string) {
+	if !pause(ctx, after) {
+		return nil
+	}
+	for range tries {
+		row := b.hall.rows[b.random.IntN(len(b.hall.rows))]
+		n := min(1+b.random.IntN(mostSeats), len(row))
+		first := b.random.IntN(len(row) - n + 1)
+		var got struct{ Held, Failed []string }
+		a := b.send(ctx, "POST", b.hall.path+"/seats/hold", map[string]any{"holder": b.holder, "seatIds": row[first : first+n]}, &got)
+		if a.OK() && len(got.Held) == n {
+			return got.Held
+		}
+		if a.OK() && len(got.Held) > 0 { // a part is of no use: people want to sit together
+			b.send(ctx, "DELETE", b.hall.path+"/seats/hold", map[string]any{"holder": b.holder}, nil)
+		}
+		if !b.look(ctx) {
+			return nil
+		}
+	}
+	var got struct{ Held []string }
+	b.send(ctx, "POST", b.hall.path+"/seats/best-available", map[string]any{"holder": b.holder, "quantity": 1 + b.random.IntN(2), "adjacent": true}, &got)
+	return got.Held
+}
+
+// orderSeats orders what the buyer holds, a line for each ticket type.
+func (b *buyer) orderSeats(ctx context.Context, held []string) bool {
+	type line struct {
+		TicketTypeID string   `json:"ticketTypeId"`
+		Quantity     int      `json:"quantity"`
+		SeatIDs      []string `json:"venueSeatIds"`
+	}
+	var lines []*line
+	of := make(map[string]*line)
+	for _, seat := range held {
+		as := b.hall.typeOf[seat]
+		if of[as] == nil {
+			of[as] = &line{TicketTypeID: as}
+			lines = append(lines, of[as])
+		}
+		of[as].Quantity++
+		of[as].SeatIDs = append(of[as].SeatIDs, seat)
+	}
+	return b.send(ctx, "POST", "/orders", map[string]any{
+		"items": lines, "holder": b.holder, "guestName": "Rush Buyer", "guestEmail": fmt.Sprintf("rush-%d@example.org", b.number),
+	}, nil).OK()
+}
+
+// send sends a request once, however often it has to be repeated because the node is busy.
+func (b *buyer) send(ctx context.Context, method, path string, body, out any) client.Answer {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return client.Answer{Code: client.CodeUnsent, Message: err.Error()}
+	}
+	return b.api.Insist(ctx, b.from, client.Call{Method: method, Path: path, Key: uuid.NewString(), Body: text}, patience, out)
+}
