@@ -24,7 +24,10 @@ var flutterwaveStatuses = map[string]Status{
 	"failed":     Failed,
 }
 
-// flutterwaveCurrencies are those that Flutterwave takes.
+// flutterwaveCurrencies are those in which Flutterwave charges, each by one of the methods of
+// https://developer.flutterwave.com/v3.0/docs/payment-methods: cards, accounts in pounds and euros, and the
+// mobile money and vouchers of the other countries. Of kwachas of Malawi (MWK) that page names no method of
+// their own.
 var flutterwaveCurrencies = []string{
 	"EGP", "EUR", "GBP", "GHS", "KES", "MWK", "NGN", "RWF", "TZS", "UGX", "USD", "XAF", "XOF", "ZAR", "ZMW",
 }

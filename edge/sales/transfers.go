@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,7 +22,6 @@ import (
 	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/panics"
-	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/receipts"
 )
 
@@ -229,17 +229,26 @@ func (h *Handlers) importStatement(c *route.Call, in *api.ImportStatement) (*api
 		return nil, err
 	}
 	lines, err := statements.Read(c.Body)
+	if errors.Is(err, statements.ErrDay) {
+		return nil, route.Invalid(route.Issue{Path: "body", Code: route.IssueFormat, Message: "has a line of a day before 2000 or after 2099"})
+	}
 	if err != nil {
 		return nil, route.Invalid(route.Issue{Path: "body", Code: route.IssueFormat, Message: "is no statement that can be read: CAMT.053, MT940, or the CSV of a bank that is known"})
 	}
 	if err := h.Settled(c.Context); err != nil {
 		return nil, err
 	}
+	named := make([][]engine.OrderID, len(lines))
+	for i := range lines {
+		named[i] = readReferences(lines[i].Text)
+	}
+	orders, err := h.findReferred(c.Context, org, named)
+	if err != nil {
+		return nil, err
+	}
 	told, names := make([]receipts.Receipt, len(lines)), make([]string, len(lines))
 	for i := range lines {
-		if told[i], err = h.readLine(c.Context, org, &lines[i]); err != nil {
-			return nil, err
-		}
+		told[i] = readLine(&lines[i], named[i], orders)
 		told[i].Teller, names[i] = c.Who(), told[i].Name
 	}
 	fresh, err := h.Receipts.Add(c.Context, org, told)
@@ -289,53 +298,60 @@ func (h *Handlers) settleSoon(ctx context.Context, due map[string]engine.OrderID
 	})
 }
 
-// readLine makes the receipt of a statement's line. It names an order if the payer's words have the
-// reference of exactly one that waits, or has waited, for a transfer to this organization.
-func (h *Handlers) readLine(ctx context.Context, org int64, l *statements.Line) (receipts.Receipt, error) {
+// readLine makes the receipt of a statement's line. It names an order if the payer's words refer to
+// exactly one of the orders.
+func readLine(l *statements.Line, named []engine.OrderID, orders map[engine.OrderID]*order.Order) receipts.Receipt {
 	r := receipts.Receipt{Name: "line/" + l.ID, Amount: l.Amount, Currency: l.Currency, Day: l.Day, Payer: l.Payer, Words: l.Text}
 	var found *order.Order
-	for _, reference := range statements.FindReferences(l.Text) {
-		o, err := h.findReferred(ctx, org, reference)
-		if err != nil {
-			return r, err
-		}
+	for _, id := range named {
+		o := orders[id]
 		if o != nil && found != nil && found.ID != o.ID {
-			return r, nil // it names several, and nobody guesses
+			return r // it names several, and nobody guesses
 		}
 		if o != nil {
 			found = o
 		}
 	}
 	if found == nil {
-		return r, nil
+		return r
 	}
 	a := transferOf(found)
 	r.Order, r.Attempt, r.Asked, r.Fits = found.ID, a.Reference, a.Amount, l.Currency == found.Currency
-	return r, nil
+	return r
 }
 
-// findReferred returns the organization's order that a payer's reference names, if it has a transfer, or
-// nil.
-func (h *Handlers) findReferred(ctx context.Context, org int64, reference string) (*order.Order, error) {
-	id, ok := secrets.ReadOrderLetters(reference[4:])
-	if !ok {
-		return nil, nil //nolint:nilnil // none is an answer
+// readReferences returns the orders that a payer's words refer to, whether there are such orders or not.
+func readReferences(words string) (named []engine.OrderID) {
+	for _, reference := range statements.FindReferences(words) {
+		if id, ok := secrets.ReadOrderLetters(reference[4:]); ok {
+			named = append(named, id)
+		}
 	}
-	k, err := h.Known.Find(ctx, id.Event())
-	if refusal, refused := errors.AsType[*engine.Refusal](err); refused && refusal.Code == engine.EventNotFound || err == nil && k.Org != org {
-		return nil, nil //nolint:nilnil // as above
-	}
+	return named
+}
+
+// findReferred returns those of the orders that are the organization's and have, or have had, a transfer. It
+// asks once for all orders of a statement.
+func (h *Handlers) findReferred(ctx context.Context, org int64, named [][]engine.OrderID) (map[engine.OrderID]*order.Order, error) {
+	orders, err := h.Read.OrdersByID(ctx, slices.Concat(named...))
 	if err != nil {
 		return nil, err
 	}
-	o, err := h.Read.Order(ctx, id)
-	if errors.Is(err, readmodel.ErrNotFound) || err == nil && transferOf(&o.Order) == nil {
-		return nil, nil //nolint:nilnil // as above
+	found := make(map[engine.OrderID]*order.Order)
+	for i := range orders {
+		o := &orders[i]
+		k, err := h.Known.Find(ctx, o.ID.Event())
+		if refusal, refused := errors.AsType[*engine.Refusal](err); refused && refusal.Code == engine.EventNotFound {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if k.Org == org && transferOf(o) != nil {
+			found[o.ID] = o
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &o.Order, nil
+	return found, nil
 }
 
 // listReceipts lists what came and did not fit.

@@ -107,7 +107,7 @@ func (e *camtEntry) appendTo(lines []Line) ([]Line, error) {
 		if err != nil || n < 0 {
 			return nil, fmt.Errorf("an entry of %s: amount %q", day.Format(time.DateOnly), amount.Text)
 		}
-		text := strings.Join(append(append(tx.Creditor, tx.Text...), strings.TrimPrefix(tx.EndToEnd, "NOTPROVIDED")), " ")
+		text := strings.Join(append(append(tx.Creditor, tx.Text...), withoutPlaceholder(tx.EndToEnd)), " ")
 		if lines, err = add(lines, Line{
 			Day: time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, time.UTC), Amount: n, Currency: amount.Currency, Payer: first(tx.Payer, tx.PayerNew),
 			Text: first(strings.TrimSpace(text), e.Info), bank: bank,

@@ -92,7 +92,7 @@ func parseEntry(value, currency string) (*Line, error) {
 		return nil, err
 	}
 	l := &Line{Day: day, Amount: amount, Currency: currency}
-	if bank := strings.TrimSpace(m[5]); bank != "" {
+	if bank := withoutPlaceholder(strings.TrimSpace(m[5])); bank != "" {
 		l.bank = m[1] + bank
 	}
 	return l, nil

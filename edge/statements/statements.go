@@ -14,6 +14,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +32,12 @@ const (
 	MaxLines = 10_000
 	maxText  = 1_000
 )
+
+// The years of the days that we believe: a bank writes no others, and a slip of the pen makes some.
+const firstYear, lastYear = 2000, 2099
+
+// ErrDay says that a line is of a day that no bank has booked it on. It comes with ErrFormat.
+var ErrDay = errors.New("day before 2000 or after 2099")
 
 // ErrFormat says that a file is no statement that we can read.
 var ErrFormat = errors.New("not a bank statement that we read")
@@ -94,8 +101,21 @@ func add(lines []Line, l Line) ([]Line, error) {
 	if len(lines) == MaxLines {
 		return nil, fmt.Errorf("more than %d lines", MaxLines)
 	}
-	l.Payer, l.Text, l.bank = clean(l.Payer), clean(l.Text), clean(l.bank)
+	l.Payer, l.Text, l.bank = clean(l.Payer), withoutPlaceholder(clean(l.Text)), withoutPlaceholder(clean(l.bank))
 	return append(lines, l), nil
+}
+
+// placeholders are what banks write where there is no reference: NONREF in the 61st field of MT940, and
+// NOTPROVIDED in the EndToEndId of ISO 20022, which has to be there.
+var placeholders = []string{"NONREF", "NOTPROVIDED", "NOTAVAILABLE"}
+
+// withoutPlaceholder returns a text, or "" if it stands for none. As a name, all lines of all days would
+// have the same.
+func withoutPlaceholder(text string) string {
+	if slices.Contains(placeholders, lettersAndDigits(text)) {
+		return ""
+	}
+	return text
 }
 
 // clean joins the words of a text by single blanks, and cuts it. Control characters are blanks, for no
@@ -153,9 +173,13 @@ func parseAmount(text, currency string, point, thousands byte) (int64, error) {
 // parseDay reads a day by the first of some layouts that fits.
 func parseDay(text string, layouts ...string) (day time.Time, err error) {
 	for _, layout := range layouts {
-		if day, err = time.Parse(layout, strings.TrimSpace(text)); err == nil {
-			return day, nil
+		if day, err = time.Parse(layout, strings.TrimSpace(text)); err != nil {
+			continue
 		}
+		if day.Year() < firstYear || day.Year() > lastYear {
+			return day, fmt.Errorf("%w: %q", ErrDay, text)
+		}
+		return day, nil
 	}
 	return day, fmt.Errorf("day %q", text)
 }

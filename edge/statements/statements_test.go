@@ -72,6 +72,9 @@ func TestReadRefuses(t *testing.T) {
 		"amount":    strings.Replace(wise, "1052.50", "1e9", 1),
 		"currency":  strings.Replace(wise, "USD", "XXX", 1),
 		"day":       strings.Replace(wise, "20-11-2026", "31-02-2026", 1),
+		"year 0":    strings.Replace(n26, "2026-11-20", "0000-11-20", 1),
+		"year 9999": strings.Replace(camt, "<Dt>2026-11-20", "<Dt>9999-11-20", 1),
+		"year 1969": strings.Replace(mt940, ":61:261121", ":61:691121", 1),
 		"entry":     strings.Replace(mt940, "12,345", "12.345", 1),
 		"encoding":  strings.Replace(camt, "UTF-8", "UTF-7", 1),
 		"entities":  `<!DOCTYPE d [<!ENTITY a "x">]><Document><Stmt><Ntry><Amt Ccy="EUR">&a;</Amt></Ntry></Stmt></Document>`,
@@ -81,6 +84,39 @@ func TestReadRefuses(t *testing.T) {
 		_, err := Read([]byte(file))
 		require.ErrorIs(t, err, ErrFormat, name)
 	}
+}
+
+// TestReadTellsTheDay says of a day that no bank books that it is the day.
+func TestReadTellsTheDay(t *testing.T) {
+	t.Parallel()
+	for _, day := range []string{"0000-11-20", "1999-12-31", "2100-01-01", "9999-12-31"} {
+		_, err := Read([]byte(strings.Replace(n26, "2026-11-20", day, 1)))
+		require.ErrorIs(t, err, ErrFormat)
+		require.ErrorIs(t, err, ErrDay)
+	}
+	_, err := Read([]byte(strings.Replace(n26, "2026-11-20", "2026-13-20", 1)))
+	require.NotErrorIs(t, err, ErrDay)
+}
+
+// TestPlaceholdersNameNothing gives lines of two statements other names, though their bank writes the same
+// where it has no reference. With one name the second statement's money would be taken for the first's.
+func TestPlaceholdersNameNothing(t *testing.T) {
+	t.Parallel()
+	for file, other := range map[string][2]string{
+		strings.ReplaceAll(camt, "B-1", "NOTPROVIDED"):   {"2026-11-20", "2026-11-23"},
+		strings.ReplaceAll(camt, "B-1", "not provided"):  {"2026-11-20", "2026-11-23"},
+		strings.ReplaceAll(mt940, "//B-7", "//NONREF"):   {"261120", "261123"},
+		strings.ReplaceAll(wise, "TRANSFER-1", "NONREF"): {"20-11-2026", "23-11-2026"},
+	} {
+		first, err := Read([]byte(file))
+		require.NoError(t, err)
+		second, err := Read([]byte(strings.ReplaceAll(file, other[0], other[1])))
+		require.NoError(t, err)
+		require.NotEqual(t, first[0].ID, second[0].ID, file)
+	}
+	lines, err := Read([]byte(strings.ReplaceAll(n26, "for the concert", "NOTPROVIDED")))
+	require.NoError(t, err)
+	require.Empty(t, lines[0].Text)
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -47,10 +47,13 @@ func line(number int, amount, currency, words string) string {
 	return fmt.Sprintf("TRANSFER-%d,01-03-2027,%s,%s,Ada Obi,%s\n", number, amount, currency, words)
 }
 
+// statementHead is the first row of a statement of Wise.
+const statementHead = "TransferWise ID,Date,Amount,Currency,Payer Name,Payment Reference\n"
+
 // importLines imports a statement of Wise, and returns the counts that are not 0.
 func importLines(s *nodetest.Shop, lines ...string) map[string]int {
 	s.T.Helper()
-	file := "TransferWise ID,Date,Amount,Currency,Payer Name,Payment Reference\n" + strings.Join(lines, "")
+	file := statementHead + strings.Join(lines, "")
 	r := s.Raw("POST", "/organizer/statements", "text/csv", file, s.Bearer()...)
 	require.Equal(s.T, 200, r.Status, r.Body)
 	var answer struct{ Data map[string]int }
@@ -128,6 +131,7 @@ func TestTransferPays(t *testing.T) {
 
 	t.Log("what is no statement is refused, and other people see nothing")
 	require.Contains(t, s.Raw("POST", "/organizer/statements", "text/csv", "hello", s.Bearer()...).Body, "VALIDATION_ERROR")
+	require.Contains(t, s.Raw("POST", "/organizer/statements", "text/csv", statementHead+strings.Replace(paid, "-2027", "-9999", 1), s.Bearer()...).Body, "has a line of a day before 2000")
 	other := s.Register("other@example.org")
 	require.Equal(t, map[string]int{"lines": 1, "unknown": 1}, importLines(other, paid))
 	other.Own("POST", "/organizer/orders/"+id+"/paid", nodetest.Object{"amount": 1}).Is(404, "ORDER_NOT_FOUND")
