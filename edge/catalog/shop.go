@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -11,7 +13,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// maxMapped is how many addresses one map of a site may have.
+// maxMapped is how many addresses one map of a site may have: half of them are of events, and no more of
+// their organizers.
 const maxMapped = 50_000
 
 // shopOp is what the server does to write a page, for what judges by operations.
@@ -37,15 +40,24 @@ func (h *Handlers) ShopCard(ctx context.Context, id string, now time.Time) (*api
 	return h.publicEvent(p)
 }
 
-// ShopSlugs names the events that are to be found, those that end first before others.
-func (h *Handlers) ShopSlugs(ctx context.Context, now time.Time) ([]string, error) {
-	events, err := h.Read.DiscoverEvents(ctx, readmodel.Discovery{Now: now.UnixMilli(), Limit: maxMapped})
+// ShopPaths are the pages of the events that are to be found, those that end first before others, and
+// then those of their organizers.
+func (h *Handlers) ShopPaths(ctx context.Context, now time.Time) ([]string, error) {
+	events, err := h.Read.DiscoverEvents(ctx, readmodel.Discovery{Now: now.UnixMilli(), Limit: maxMapped / 2})
 	if err != nil {
 		return nil, err
 	}
-	slugs := make([]string, len(events))
+	paths, organizers := make([]string, len(events)), make(map[int64]bool)
 	for i := range events {
-		slugs[i] = events[i].Details.Slug
+		paths[i] = "/e/" + events[i].Details.Slug
+		organizers[events[i].Details.Org] = true
 	}
-	return slugs, nil
+	slugs, err := h.Pages.Accounts.SlugsOf(ctx, slices.Collect(maps.Keys(organizers)))
+	if err != nil {
+		return nil, err
+	}
+	for _, slug := range slugs {
+		paths = append(paths, "/by/"+slug)
+	}
+	return paths, nil
 }

@@ -21,7 +21,7 @@ type Shop struct {
 	Event     func(ctx context.Context, slug string, now time.Time) (*api.Event, error)
 	Card      func(ctx context.Context, id string, now time.Time) (*api.Event, error) // by its id
 	Organizer func(ctx context.Context, slug string, now time.Time) (*api.OrganizerPage, error)
-	Slugs     func(ctx context.Context, now time.Time) ([]string, error)
+	Paths     func(ctx context.Context, now time.Time) ([]string, error) // of the pages that search engines may list
 }
 
 // mapAge is how long a site map is served before it is made again.
@@ -184,7 +184,7 @@ func (s *Server) siteMap() fasthttp.RequestHandler {
 		if made != nil && now.Sub(at) < mapAge {
 			return made, nil
 		}
-		slugs, err := s.cfg.Shop.Slugs(s.base, now)
+		paths, err := s.cfg.Shop.Paths(s.base, now)
 		if err != nil {
 			return nil, err
 		}
@@ -192,8 +192,8 @@ func (s *Server) siteMap() fasthttp.RequestHandler {
 			XMLName xml.Name `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 urlset"`
 			URLs    []entry  `xml:"url"`
 		}{URLs: []entry{{s.cfg.BaseURL + "/"}}}
-		for _, slug := range slugs {
-			list.URLs = append(list.URLs, entry{s.cfg.BaseURL + "/e/" + slug})
+		for _, path := range paths {
+			list.URLs = append(list.URLs, entry{s.cfg.BaseURL + path})
 		}
 		body, err := xml.Marshal(&list)
 		if err != nil {

@@ -74,10 +74,15 @@ func TestOrganizersOwnPage(t *testing.T) {
 			b.load(mailedLink(s, "/follow", email, "following", began))
 			b.choose("#form button")
 			b.until(`document.querySelector("#outcome").innerText !== ""`)
-			require.Contains(t, b.text("#outcome"), "Done")
+			require.Contains(t, b.text("#outcome"), "Done") // the browser asks for English; German was chosen in the shop
 			b.faultless()
 		})
 	}
+
+	t.Log("search engines find it")
+	_, siteMap := s.Get("/sitemap.xml")
+	require.Contains(t, siteMap, "/by/"+slug+"</loc>")
+	require.Contains(t, siteMap, "/e/"+page.Str("slug")+"</loc>")
 
 	t.Log("a reader without scripts, and addresses that are none")
 	res, text := s.Get("/by/" + slug)
