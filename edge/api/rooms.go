@@ -17,6 +17,7 @@ type SetQueue struct {
 	Proof          string               `json:"proof,omitzero" enum:"none,address,account" description:"What a visitor must have proven to join: nothing, an e-mail address, or an account. With a proof everybody has one entry, and orders as the same person."`
 	AdmitPerMinute JSON                 `json:"admitPerMinute,omitzero" maxLength:"16" example:"600" description:"How many entries are admitted in a minute, 1 to 1000000, or auto: as many as the orders keep up with and the stock lasts for. Left out of a new room: auto."`
 	HoldMinutes    int64                `json:"holdMinutes,omitzero" minimum:"1" maximum:"30" description:"For how many minutes an admission is valid, 1 to 30; 10 if it is left out."`
+	Work           route.Opt[int]       `json:"work,omitzero" nullable:"false" minimum:"0" maximum:"22" example:"18" description:"How many bits of work joining costs the visitor's device, 0 to 22; 0 if it is left out of a new room. It is a price for those who join very often, and proves nothing; 20 are about a second."`
 	VoidAfter      int64                `json:"voidAfterMinutes,omitzero" minimum:"1" maximum:"1440" description:"After so many minutes without the beacon's round the draw is given up, and places go by arrival; 60 if it is left out."`
 }
 
@@ -41,6 +42,7 @@ type JoinQueue struct {
 	EventID string `path:"id" format:"id" maxLength:"128"`
 	Party   int    `json:"party,omitzero" minimum:"1" maximum:"10" default:"1" example:"2" description:"How many people the entry stands for, up to the room's partyMax. It can't change later, because the draw's list has it."`
 	Email   string `json:"email,omitzero" format:"email" maxLength:"254" example:"ada@example.org" description:"Where the link to the place is mailed to. A room that asks for an address needs it of visitors who are not signed in, and their entry counts from the use of that link."`
+	Work    string `json:"work,omitzero" maxLength:"40" example:"29700000.00000000000a3f21" description:"The proof of work of a room that asks for it (work of GET), as docs/waiting-room.md describes it: bound to event, draw, party and email, and at most ten minutes old. Sent again it is the same entry."`
 }
 
 // ConfirmQueue enters the reader of a mail.
@@ -80,6 +82,7 @@ type Queue struct {
 	AdmitPerMinute *int64       `json:"admitPerMinute" description:"How many entries are admitted in a minute now; null without a room."`
 	Auto           bool         `json:"auto" description:"True if that rate is steered by load and stock."`
 	HoldMinutes    int64        `json:"holdMinutes" description:"For how many minutes an admission is valid; 0 without a room."`
+	Work           int          `json:"work" description:"How many bits of work joining takes; 0 for none."`
 	Rules          *DrawRules   `json:"rules" description:"What governs the places, as docs/waiting-room.md describes it; times in unix milliseconds. Null without a room."`
 	RulesDigest    *string      `json:"rulesDigest" description:"The SHA-256 of the rules as canonical JSON; null without a room."`
 	TestBeacon     bool         `json:"testBeacon" description:"True if the operator may know the beacon's rounds beforehand, as on machines for trying out: such a draw proves nothing."`

@@ -142,6 +142,9 @@ func (h *Handlers) settingsOf(c *route.Call, in *api.SetQueue, was *queue.Record
 	if in.Proof != "" {
 		r.Proof = in.Proof
 	}
+	if in.Work.Set {
+		s.Work = in.Work.Value
+	}
 	if in.OpensAt.Set {
 		r.OpensAt = in.OpensAt.Value.UnixMilli()
 	} else if isNew {

@@ -72,6 +72,10 @@ func (h *Handlers) joinQueue(c *route.Call, in *api.JoinQueue) (*api.JoinedQueue
 			Path: "party", Code: route.IssueMaximum, Message: "must be at most " + strconv.Itoa(r.Settings.Rules.PartyMax) + " in this room",
 		})
 	}
+	paid, err := r.checkWork(c.Now, in)
+	if err != nil {
+		return nil, err
+	}
 	rules := &r.Settings.Rules
 	if in.Email != "" && rules.Proof == draw.Classes[draw.ClassAddress] && !isProven(&c.Principal) {
 		return h.askToJoin(c, number, r, in)
@@ -81,7 +85,7 @@ func (h *Handlers) joinQueue(c *route.Call, in *api.JoinQueue) (*api.JoinedQueue
 		return nil, err
 	}
 	entry := draw.Entry{Party: uint8(in.Party), Class: class} //nolint:gosec // at most 10
-	h.fillSecret(c, &entry)
+	h.fillSecret(c, &entry, paid)
 	joined, err := h.enter(c, number, r, &entry, person)
 	if err != nil || in.Email == "" {
 		return joined, err
@@ -102,14 +106,36 @@ func (h *Handlers) enter(c *route.Call, number int64, r *room, entry *draw.Entry
 	return &api.JoinedQueue{Receipt: &receipt, Token: &token, Place: view.Place, Queue: view}, nil
 }
 
-// fillSecret makes the random bytes of an entry. A repeat with the same Idempotency-Key has the same.
-func (h *Handlers) fillSecret(c *route.Call, e *draw.Entry) {
-	if c.IdempotencyKey == "" {
-		_, _ = rand.Read(e.Secret[:]) // it never fails
-		return
+// checkWork refuses a visitor who has not paid with the work that the room asks for. It returns the hash of the
+// proof, or zero where none is asked for.
+func (r *room) checkWork(now time.Time, in *api.JoinQueue) (paid draw.Hash, err error) {
+	if r.Settings.Work == 0 {
+		return paid, nil
 	}
-	name := h.Secrets.Request(c.Scope())
-	copy(e.Secret[:], name[len(name)-draw.SecretSize:])
+	w := draw.Work{Event: r.Settings.Event, Draw: r.Draw, Party: uint8(in.Party), Email: in.Email} //nolint:gosec // at most 10
+	if err = w.Read(in.Work); err == nil {
+		err = w.Check(r.Settings.Work, now.UnixMilli())
+	}
+	if err != nil {
+		return paid, route.Invalid(route.Issue{
+			Path: "work", Code: route.IssueFormat, Message: "must be a proof of " + strconv.Itoa(r.Settings.Work) + " bits of work for this entry, at most ten minutes old",
+		})
+	}
+	return w.Hash(), nil
+}
+
+// fillSecret makes the random bytes of an entry. A repeat with the same Idempotency-Key has the same, and so has a
+// proof of work that is sent again: it pays for one entry.
+func (h *Handlers) fillSecret(c *route.Call, e *draw.Entry, paid draw.Hash) {
+	switch {
+	case paid != draw.Hash{}:
+		e.Secret = h.Secrets.PaidSecret(paid)
+	case c.IdempotencyKey == "":
+		_, _ = rand.Read(e.Secret[:]) // it never fails
+	default:
+		name := h.Secrets.Request(c.Scope())
+		copy(e.Secret[:], name[len(name)-draw.SecretSize:])
+	}
 }
 
 // unknownTo says what a room asks of a visitor who has not signed in, by the proof that it wants.
@@ -205,7 +231,7 @@ func (h *Handlers) showQueue(ctx context.Context, now time.Time, number int64, r
 	s, rules := r.Settings, &r.Settings.Rules
 	hash := rules.Hash()
 	text := hash.String()
-	v.AdmitPerMinute, v.Auto, v.HoldMinutes = &s.Rate, s.Auto, s.Hold/time.Minute.Milliseconds()
+	v.AdmitPerMinute, v.Auto, v.HoldMinutes, v.Work = &s.Rate, s.Auto, s.Hold/time.Minute.Milliseconds(), s.Work
 	v.Rules, v.RulesDigest, v.TestBeacon = rulesView(rules), &text, s.Chain.Test
 	v.OpensAt, v.RegistersFrom, v.ClosesAt = api.At(rules.OpensAt), api.At(rules.RegistersFrom), api.At(rules.ClosesAt)
 	v.Draw, v.Count, v.Served = int64(r.Draw), int64(r.Count), int64(r.Served)

@@ -48,6 +48,12 @@ func (m *Master) EntrySecret(event int64, drawn uint32, person uint64) (secret [
 	return secret
 }
 
+// PaidSecret are the random bytes of the entry that a proof of work has paid for.
+func (m *Master) PaidSecret(work draw.Hash) (secret [draw.SecretSize]byte) {
+	copy(secret[:], m.signRoom("paid", 0, work[:])) // the hash names the event
+	return secret
+}
+
 // Invited is what an address is asked to confirm before it has an entry.
 type Invited struct {
 	Draw  uint32

@@ -152,13 +152,24 @@ func (s *shownRoom) tellJoining(q *api.Queue, r *Room) {
 	if q.State != "open" {
 		s.Facts = append(s.Facts, roomFact{words.Opens, s.at(q.OpensAt)})
 	}
-	if q.Rules.Proof == "account" {
-		s.Notices = append(s.Notices, words.Proof)
+	if why := scriptsToJoin(q, r, words); why != "" {
+		s.Notices = append(s.Notices, why)
 		s.Scripts = "/e/" + s.Slug + "/queue"
 		return
 	}
 	s.Invitation = r.Invitation
 	s.askToJoin(q)
+}
+
+// scriptsToJoin says why nobody joins the room by a form, or "". The work for a mailed link was done before.
+func scriptsToJoin(q *api.Queue, r *Room, words *roomWords) string {
+	switch {
+	case q.Rules.Proof == "account":
+		return words.Proof
+	case q.Work > 0 && r.Invitation == "":
+		return words.Work
+	}
+	return ""
 }
 
 // askToJoin shows the form. One that a mailed link leads to has nothing to fill in.
@@ -185,7 +196,7 @@ func (s *shownRoom) tellPlace(q *api.Queue, you *api.QueuePlace, now time.Time) 
 		s.Facts = append(s.Facts, roomFact{words.Until, s.at(a.ExpiresAt)})
 		if now.After(*a.ExpiresAt) {
 			s.Head, s.Hint, s.Facts, s.Again, s.Scripts = words.Expired, words.ExpiredHint, nil, 0, ""
-			if q.Rules.Proof == "none" && !q.Draining {
+			if q.Rules.Proof == "none" && q.Work == 0 && !q.Draining {
 				s.askToJoin(q)
 			}
 		}

@@ -12,7 +12,7 @@ type roomWords struct {
 	Party, Join                                      string
 	Email, NeededEmail                               string // labels of the address
 	Mailed, MailedHint                               string
-	Proof                                            string // why nobody joins here a room that asks who comes
+	Proof, Work                                      string // why nobody joins here a room that asks who comes, or for work
 	Full, FullHint                                   string
 	In, InDraw, InArrival                            string
 	Closed, ClosedHint                               string
@@ -38,8 +38,8 @@ var englishRoom = roomWords{
 	Party: "How many are you?", Join: "Join",
 	Email: "E-mail address for the link to your place, if you want one", NeededEmail: "E-mail address: everybody has one entry, and joins by a link that we mail",
 	Mailed: "Look into your mail", MailedHint: "We have mailed you a link. You are in once you have opened it and pressed its button, not before. If no mail comes, try again in five minutes.",
-	Proof: "In this room every account has one entry. To sign in needs JavaScript.",
-	Full:  "Nobody can join any more", FullHint: "The line is coming to its end. When all who are in it have been let in, everybody can order.",
+	Proof: "In this room every account has one entry. To sign in needs JavaScript.", Work: "To keep robots out, joining this room takes a calculation, and that needs JavaScript.",
+	Full: "Nobody can join any more", FullHint: "The line is coming to its end. When all who are in it have been let in, everybody can order.",
 	In: "You are in", InDraw: "It makes no difference when you came. Keep the address of this page: it is your place.", InArrival: "Keep the address of this page: it is your place.",
 	Closed: "The list is closed", ClosedHint: "Places are drawn within minutes, by a public random number that nobody knows yet. If it does not come, places go by arrival.",
 	Drawn: "The places are drawn", Waiting: "You are in line", Stays: "Your place never gets worse. Keep the address of this page: it is your place.",
@@ -67,8 +67,8 @@ var germanRoom = roomWords{
 	Party: "Wie viele seid ihr?", Join: "Eintragen",
 	Email: "E-Mail-Adresse für den Link zu deinem Platz, wenn du einen möchtest", NeededEmail: "E-Mail-Adresse: Jeder hat einen Eintrag, und eingetragen wird er über einen Link, den wir mailen",
 	Mailed: "Sieh in deine Mails", MailedHint: "Wir haben dir einen Link gemailt. Du bist dabei, sobald du ihn öffnest und den Knopf drückst, nicht vorher. Kommt keine Mail, so versuche es in fünf Minuten noch einmal.",
-	Proof: "Hier hat jedes Konto einen Eintrag. Zum Anmelden braucht es JavaScript.",
-	Full:  "Niemand kann sich mehr eintragen", FullHint: "Die Reihe geht zu Ende. Sind alle eingelassen, die in ihr stehen, kann jeder bestellen.",
+	Proof: "Hier hat jedes Konto einen Eintrag. Zum Anmelden braucht es JavaScript.", Work: "Damit Roboter es schwerer haben, kostet das Eintragen hier eine Rechnung, und die braucht JavaScript.",
+	Full: "Niemand kann sich mehr eintragen", FullHint: "Die Reihe geht zu Ende. Sind alle eingelassen, die in ihr stehen, kann jeder bestellen.",
 	In: "Du bist dabei", InDraw: "Es ist gleich, wann du gekommen bist. Bewahre die Adresse dieser Seite auf: Sie ist dein Platz.", InArrival: "Bewahre die Adresse dieser Seite auf: Sie ist dein Platz.",
 	Closed: "Die Liste ist geschlossen", ClosedHint: "In wenigen Minuten werden die Plätze verlost, mit einer öffentlichen Zufallszahl, die noch niemand kennt. Bleibt sie aus, so gehen die Plätze der Reihe nach.",
 	Drawn: "Die Plätze sind verlost", Waiting: "Du stehst in der Reihe", Stays: "Dein Platz wird nie schlechter. Bewahre die Adresse dieser Seite auf: Sie ist dein Platz.",

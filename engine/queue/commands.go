@@ -21,7 +21,8 @@ type (
 	// *Record.
 	Steer struct{ Rate int64 }
 	// Join enters a visitor. The leaf is the command's id. Person is a hash of the proven address or
-	// account, or 0; one that has an entry is refused (Conflict, NotNow entered). *Placed.
+	// account, or 0; one that has an entry is refused (Conflict, NotNow entered), and so is the leaf
+	// of another person (used). *Placed.
 	Join struct {
 		Leaf   draw.Hash
 		Class  draw.Class
@@ -95,7 +96,7 @@ type (
 // These are details of refusals.
 type (
 	// NotNow says why a command comes at the wrong time: nobody can join (not_open, over, full), the
-	// person has an entry (entered), an admission does not hold (not_admitted, expired, shared), or
+	// person has an entry (entered), the leaf is another person's (used), an admission does not hold (not_admitted, expired, shared), or
 	// the phase that makes it impossible.
 	NotNow struct {
 		Reason string `json:"reason"`

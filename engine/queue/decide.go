@@ -70,7 +70,7 @@ func (s *State) decideOpen(wanted *Settings, at int64) engine.Decision {
 	next := *wanted
 	next.Rules.Chain = next.Chain.Hash
 	if next.Chain.Period < 1 || next.Rate < 1 || next.Rate > MaxRate || next.Hold < 1 || next.Rules.ClosesAt > next.Rules.OpensAt ||
-		next.Rules.RegistersFrom > next.Rules.ClosesAt {
+		next.Rules.RegistersFrom > next.Rules.ClosesAt || next.Work < 0 || next.Work > draw.MaxWork {
 		return refuse(engine.Validation, nil)
 	}
 	next.Rules.Round = next.Chain.RoundAt(next.Rules.ClosesAt + draw.BeaconDelay)
@@ -179,6 +179,9 @@ func (s *State) decideSteer(rate, at int64) engine.Decision {
 // list first.
 func (s *State) decideJoin(c Join, at int64) engine.Decision {
 	if index, known := s.find(c.Leaf); known && s.phase != NoRoom {
+		if c.Person != 0 && s.persons[index] != c.Person { // a proof of work that has paid for somebody else's entry
+			return refuse(engine.Conflict, NotNow{Reason: "used"})
+		}
 		return engine.Decision{Reply: s.placed(index)}
 	}
 	switch {

@@ -57,6 +57,7 @@ type Settings struct {
 	Rate  int64      `cbor:"4,keyasint"`           // entries admitted in a minute
 	Hold  int64      `cbor:"5,keyasint"`           // milliseconds for which an admission is valid
 	Auto  bool       `cbor:"6,keyasint,omitempty"` // the rate is steered
+	Work  int        `cbor:"7,keyasint,omitempty"` // bits of work that joining takes (draw.Work); the edge asks for it
 }
 
 // State is a waiting room's memory.

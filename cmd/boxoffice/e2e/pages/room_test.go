@@ -127,7 +127,7 @@ func TestWaitingRoom(t *testing.T) {
 	}
 }
 
-// TestRoomByMail joins by the mailed link a room that asks for an address: the page enters nobody before its button
+// TestRoomByMail joins by the mailed link a room that asks for an address, and for work: the page enters nobody before its button
 // is pressed (make pages).
 func TestRoomByMail(t *testing.T) {
 	t.Parallel()
@@ -137,7 +137,7 @@ func TestRoomByMail(t *testing.T) {
 			s := openRoomShop(t)
 			event, _ := s.OnSale(nodetest.TypeBody(25, 100))
 			page := "e/" + s.Call("GET", "/events/"+event, nil).Is(200, "").Str("slug") + "/queue"
-			s.setQueue(event, nodetest.Object{"admitPerMinute": 6000, "proof": "address", "partyMax": 2})
+			s.setQueue(event, nodetest.Object{"admitPerMinute": 6000, "proof": "address", "partyMax": 2, "work": 14})
 			s.Own("POST", "/organizer/events/"+event+"/queue/pause", nil).Is(200, "")
 			b, began := s.wait(t, name), time.Now()
 			b.name = "mail-" + name

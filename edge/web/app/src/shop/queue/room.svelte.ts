@@ -5,6 +5,7 @@ import { Refusal } from '../../shared/api/refusal';
 import { Session } from '../../shared/api/session.svelte';
 import { Ticker } from '../../shared/clock.svelte';
 import { drop, keep, kept } from '../../shared/storage';
+import type { Task } from './work';
 import { keepAdmission, keepEntry, keptEntry, type Entry } from '../room';
 
 const pace = 5000; // milliseconds between questions
@@ -161,13 +162,32 @@ export class Room {
 
   async #ask(id: string, attempt: string, party: number, email: string) {
     // A reload while the answer is on its way repeats the same request, so it is one entry.
-    const begun = JSON.parse(kept(attempt) ?? 'null') as { key: string; party: number } | null;
-    const chosen = { key: begun?.key ?? uuid(), party: begun?.party ?? party };
-    keep(attempt, JSON.stringify(chosen));
+    const begun = JSON.parse(kept(attempt) ?? 'null') as { key: string; party: number; work?: string } | null;
+    const key = begun?.key ?? uuid(), size = begun?.party ?? party;
+    const work = begun?.work ?? await this.#work(size, email);
+    keep(attempt, JSON.stringify({ key, party: size, ...(work && { work }) }));
     const proof = this.queue!.rules!.proof !== 'none' && this.session.open ? await this.session.headers() : null;
     return ask(api.POST('/api/v1/public/events/{id}/queue', {
-      params: { path: { id }, header: { 'Idempotency-Key': chosen.key } }, body: { party: chosen.party, ...(email && { email }) }, ...(proof && { headers: proof }),
+      params: { path: { id }, header: { 'Idempotency-Key': key } }, body: { party: size, ...(email && { email }), ...(work && { work }) }, ...(proof && { headers: proof }),
     }));
+  }
+
+  /** #work does the work that the room asks for, in a worker; it is the price of an entry. */
+  async #work(party: number, email: string): Promise<string> {
+    const { draw, work: bits } = this.queue!;
+    if (!bits) return '';
+    const { here } = await import('./work');
+    const worker = new Worker(here, { type: 'module' });
+    const task: Task = { event: this.event!.id, draw, minute: Math.floor(this.ticker.now / 60_000), party, email, bits };
+    try {
+      return await new Promise<string>((done, fail) => {
+        worker.onmessage = (e: MessageEvent<string>) => done(`${task.minute}.${e.data}`);
+        worker.onerror = () => fail(new Error('the worker did not start'));
+        worker.postMessage(task);
+      });
+    } finally {
+      worker.terminate();
+    }
   }
 
   /** #watch has the stream open as long as this tab is the one that has it. */

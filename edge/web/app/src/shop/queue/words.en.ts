@@ -11,7 +11,7 @@ const words = {
   before: 'The waiting room opens soon', beforeHint: (when: string) => `You can join from ${when}. This page turns into the form by itself.`, opensIn: 'Opens in',
   join: 'Join the waiting room', joinDraw: 'It makes no difference when you come: places are drawn from all who are here before the list closes.', joinArrival: 'Places go by arrival. You keep yours when you close this page.',
   joinLate: 'The list for the draw is closed. If you join now, your place comes after all places that are drawn.', closesIn: 'The list closes in', startsIn: 'Tickets go on sale in',
-  party: 'How many of you?', partyHint: 'You are let in together. It cannot be changed later.', people: (n: number) => many(n, '# person', '# people'), go: 'Join', busy: 'One moment',
+  party: 'How many of you?', partyHint: 'You are let in together. It cannot be changed later.', people: (n: number) => many(n, '# person', '# people'), go: 'Join', busy: 'One moment', working: 'Your device calculates for some seconds',
   mail: 'E-mail address', mailProves: 'Here everybody has one entry. We mail you a link, and you are in once you have used it.', mailMe: 'Mail me the link', mailIfWanted: 'E-mail address (optional)', mailMoves: 'We mail you the link to your place, for other devices.',
   mailed: 'Look into your mail', mailedHint: (email: string) => `We have mailed a link to ${email}. You are in once you have opened it and pressed its button, not before. If no mail comes, try again in five minutes.`, notMailed: 'Ask again',
   invited: 'This is the link from your mail. One press, and you are in. On your other devices it shows the same place.', ranOut: 'This link has run out. Ask for another.',
