@@ -158,7 +158,7 @@ func (h *Handlers) attendeeView(ctx context.Context, a *attendees.Attendee, now 
 	}
 	holder := o.OwnerOf(a.Serial)
 	v.Holder = &api.Buyer{Email: holder.Email, Name: view.Optional(holder.Name)}
-	v.Status = orders.StatusAt(a.Status, o, a.Serial, p.Event.Status, now)
+	v.Status = view.StatusAt(a.Status, o, a.Serial, p.Event.Status, now)
 	v.TicketID, v.CheckedInAt, v.GateName = v.ID, api.At(a.CheckedInAt), view.Optional(a.Gate)
 	return v, nil
 }

@@ -407,7 +407,7 @@ func (h *Writer) bought(ctx context.Context, m *mail.Order, o *order.Order, p *l
 	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
 	for i := range records {
 		if o.IsOwnedBy(o.Email, records[i].Serial) && !o.IsGivenBack(records[i].Serial) && len(m.Tickets) < mail.MaxTickets {
-			m.Tickets = append(m.Tickets, ticketMail(&records[i], codes, h.VisitOf(o, records[i].Serial, p)))
+			m.Tickets = append(m.Tickets, ticketMail(o, &records[i], codes, h.VisitOf(o, records[i].Serial, p), p.Event.Status))
 		}
 	}
 	return nil
@@ -421,9 +421,13 @@ func noteOf(o *order.Order) string {
 	return o.Issue.Note
 }
 
-// ticketMail is a ticket as mails show it.
-func ticketMail(r *view.Ticket, codes *secrets.Codes, visit *mail.Visit) mail.Ticket {
-	t := mail.Ticket{Type: r.TierName, Code: codes.Code(r.Serial, r.Version), Printed: codes.Printed(r.Serial, r.Version), Visit: visit}
+// ticketMail is a ticket as mails show it. One that has expired shows no code: a confirmation may be
+// sent again after its event.
+func ticketMail(o *order.Order, r *view.Ticket, codes *secrets.Codes, visit *mail.Visit, ofEvent string) mail.Ticket {
+	t := mail.Ticket{Type: r.TierName, Visit: visit}
+	if view.StatusAt(r.Status, o, r.Serial, ofEvent, time.Now()) == "issued" {
+		t.Code, t.Printed = codes.Code(r.Serial, r.Version), codes.Printed(r.Serial, r.Version)
+	}
 	if r.Holder.Name != nil {
 		t.Holder = *r.Holder.Name
 	}
@@ -469,7 +473,7 @@ func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, to mail.E
 		visit := h.VisitOf(o, records[i].Serial, p)
 		visits = append(visits, visit)
 		if about.Count++; about.Count <= mail.MaxTickets {
-			about.Tickets = append(about.Tickets, ticketMail(&records[i], codes, visit))
+			about.Tickets = append(about.Tickets, ticketMail(o, &records[i], codes, visit, p.Event.Status))
 		}
 	}
 	if about.Count == 0 {

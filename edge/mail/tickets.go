@@ -122,7 +122,7 @@ type Line struct {
 type Ticket struct {
 	Type, Holder       string
 	Section, Row, Seat string
-	Code               string // the full code, which a person may type at the desk
+	Code               string // the full code, which a person may type at the desk; "": the ticket admits nobody any more
 	Printed            string // what a gate scans
 	Visit              *Visit // when it admits; nil: at the event's own time, or at none
 }
@@ -179,7 +179,7 @@ func showTickets(w *words, all []Ticket, e *Event) (tickets []values, pictures [
 		if t.Visit != nil {
 			tickets[i]["When"] = t.Visit.shown(w)
 		}
-		if e.Cancelled {
+		if e.Cancelled || t.Code == "" {
 			continue // nobody should come with a code that admits nobody
 		}
 		tickets[i]["Code"] = t.Code

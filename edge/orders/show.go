@@ -121,7 +121,7 @@ func (d *Desk) addCurrent(ctx context.Context, o *order.Order, r Reader, tickets
 			link, note, ours := d.Letters.Access(p.Event.Details, of)
 			t.Downloadable, t.AccessURL, t.AccessNote = &ours, api.Shown(link), api.Shown(note)
 		}
-		t.Status = StatusAt(t.Status, o, serial, p.Event.Status, now)
+		t.Status = view.StatusAt(t.Status, o, serial, p.Event.Status, now)
 		if p.Event.Status == event.StatusCancelled || t.Status != "issued" && t.Status != "checked_in" {
 			t.Code, t.ShortCode, t.QR, t.QRExpiresAt = "", "", "", nil
 		}
@@ -132,24 +132,6 @@ func (d *Desk) addCurrent(ctx context.Context, o *order.Order, r Reader, tickets
 // isLater reports whether a moment is after the last at which a ticket's terms give its money back.
 func isLater(until int64, t *api.Ticket) bool {
 	return !t.Refundable || t.RefundDeadline != nil && t.RefundDeadline.UnixMilli() < until
-}
-
-// StatusAt returns a ticket's status at a moment. A ticket that nobody used expires with the
-// completion of its event, or with its booked date; what is digital never expires.
-func StatusAt(status string, o *order.Order, ticket uint32, ofEvent string, now time.Time) string {
-	const issued, expired = "issued", "expired"
-	if status != issued || o.Digital || ofEvent == event.StatusCancelled {
-		return status
-	}
-	if ofEvent == event.StatusCompleted {
-		return expired
-	}
-	if v := o.VisitOf(ticket); v != nil {
-		if _, closes := v.Admits(); now.UnixMilli() >= closes {
-			return expired
-		}
-	}
-	return status
 }
 
 // admission is what happened to a ticket at the gates.

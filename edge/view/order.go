@@ -3,6 +3,7 @@ package view
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
@@ -196,4 +197,22 @@ func booked(v *keeper.Visit) *api.Booked {
 	return &api.Booked{
 		Date: v.Date.String(), SlotID: Optional(v.Slot), Label: Optional(v.Label), StartTime: api.At(v.Start), EndTime: api.At(v.End),
 	}
+}
+
+// StatusAt returns a ticket's status at a moment. A ticket that nobody used expires with the
+// completion of its event, or with its booked date; what is digital never expires.
+func StatusAt(status string, o *order.Order, ticket uint32, ofEvent string, now time.Time) string {
+	const issued, expired = "issued", "expired"
+	if status != issued || o.Digital || ofEvent == event.StatusCancelled {
+		return status
+	}
+	if ofEvent == event.StatusCompleted {
+		return expired
+	}
+	if v := o.VisitOf(ticket); v != nil {
+		if _, closes := v.Admits(); now.UnixMilli() >= closes {
+			return expired
+		}
+	}
+	return status
 }
