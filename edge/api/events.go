@@ -39,6 +39,7 @@ type EventFields struct {
 	OrderWindow       route.Opt[int64]             `json:"orderWindowMinutes,omitzero" minimum:"5" maximum:"60" nullable:"false" description:"How many minutes a pending order holds its tickets; 15 by default."`
 	Reservation       route.Opt[ReservationFields] `json:"reservation,omitzero" description:"How an event of the category reservations is booked; only what is sent changes. Other categories can't have it."`
 	Extensions        route.Opt[bool]              `json:"extensions,omitzero" nullable:"false" description:"False: buyers can't ask for more time for an order or for held seats. True by default; people who need longer to read or type depend on it."`
+	TransferDays      route.Opt[int64]             `json:"transferDays,omitzero" minimum:"1" maximum:"30" example:"7" description:"How many days an order waits for its bank transfer, and never past the end of the sale; null is the deployment's default."`
 	Rescheduling      route.Opt[bool]              `json:"rescheduling,omitzero" nullable:"false" description:"False: holders can't move a ticket of a reservation to another date or slot. True by default."`
 	RotatingOnly      route.Opt[bool]              `json:"rotatingOnly,omitzero" nullable:"false" description:"True: gates refuse printed codes, which don't rotate. False by default."`
 	Velocity          route.Opt[Velocity]          `json:"velocity,omitzero" description:"The event's own limits of what one buyer may do; only what is sent changes, and null is the default."`
@@ -231,6 +232,7 @@ type Event struct {
 	Entities           []event.Entity     `json:"entities,omitzero" description:"Who and what there is to see: the line-up, speakers, sponsors. Reservations have none."`
 	OrderWindowMinutes int64              `json:"orderWindowMinutes,omitzero" description:"How many minutes a pending order holds its tickets."`
 	RotatingOnly       *bool              `json:"rotatingOnly,omitzero" description:"True: gates refuse printed codes. Only the organization is shown it."`
+	TransferDays       *int64             `json:"transferDays" description:"How many days an order waits for its bank transfer; null: as many as the deployment says."`
 	Velocity           *OwnVelocity       `json:"velocity,omitzero" description:"The event's own limits of what one buyer may do. Only the organization is shown it."`
 	BookingOpen        *bool              `json:"bookingOpen,omitzero" description:"Whether dates can be booked, on the page of a reservation."`
 	Reservation        *Reservation       `json:"reservation,omitzero" description:"How it is booked, of the category reservations."`

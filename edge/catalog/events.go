@@ -292,6 +292,7 @@ func edit(t *event.Details, f *api.EventFields) []route.Issue {
 	f.AbsorbFees.Into(&t.AbsorbFees)
 	f.RotatingOnly.Into(&t.RotatingOnly)
 	f.OfflineDoorCodes.Into(&t.OfflineDoorCodes)
+	f.TransferDays.Into(&t.TransferDays)
 	if f.Extensions.Set {
 		t.NoExtensions = !f.Extensions.Value
 	}

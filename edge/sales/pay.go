@@ -17,6 +17,7 @@ import (
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
+	"boxoffice/engine/event"
 	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 )
@@ -112,12 +113,13 @@ func refusePrice(err error) error {
 // listPayMethods lists the providers that a buyer can choose among, all on one page.
 func (h *Handlers) listPayMethods(c *route.Call, in *api.ListPayMethods) (*api.List[api.PayMethod], error) {
 	var org int64
+	var of *event.Details // nil: no event was named
 	if in.EventID != "" {
 		_, p, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 		if err != nil {
 			return nil, err
 		}
-		org = p.Event.Details.Org
+		of, org = p.Event.Details, p.Event.Details.Org
 	}
 	fitting, err := h.Gateways.Fitting(c.Context, in.Currency, org)
 	if err != nil {
@@ -125,7 +127,11 @@ func (h *Handlers) listPayMethods(c *route.Call, in *api.ListPayMethods) (*api.L
 	}
 	out := &api.List[api.PayMethod]{Items: make([]api.PayMethod, len(fitting))}
 	for i, d := range fitting {
-		out.Items[i] = api.PayMethod{Provider: d.Name, Kind: d.Kind, Currencies: d.Currencies, WindowMinutes: int64(d.Window.Minutes())}
+		window := d.Window
+		if of != nil && d.Kind == payments.KindTransfer {
+			window = transferWindow(of, window)
+		}
+		out.Items[i] = api.PayMethod{Provider: d.Name, Kind: d.Kind, Currencies: d.Currencies, WindowMinutes: int64(window.Minutes())}
 	}
 	return out, nil
 }

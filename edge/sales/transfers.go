@@ -19,6 +19,7 @@ import (
 	"boxoffice/edge/statements"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
+	"boxoffice/engine/event"
 	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/panics"
@@ -28,26 +29,35 @@ import (
 // Orders that are paid by bank transfer: until when they wait, what came for them, and how they hear
 // of it.
 
+// transferWindow returns for how long an event's orders wait for a transfer: as the event says, else the
+// deployment.
+func transferWindow(e *event.Details, deployment time.Duration) time.Duration {
+	if e.TransferDays != 0 {
+		return time.Duration(e.TransferDays) * 24 * time.Hour
+	}
+	return deployment
+}
+
 // transferDue returns until when an order waits for a transfer, in unix milliseconds: for the window
-// since it was placed, and not past the end of the sale of any of its ticket types. It refuses if that
-// is sooner than a transfer arrives.
+// since it was placed, and not past the end of the sale of any of its ticket types. It refuses if the sale
+// ends sooner than a transfer arrives.
 func (h *Handlers) transferDue(c *route.Call, o *order.Order, window time.Duration) (int64, error) {
 	p, err := h.Pages.Event(c.Context, o.ID.Event())
 	if err != nil {
 		return 0, err
 	}
-	due := o.CreatedAt + window.Milliseconds()
+	saleEnd := int64(math.MaxInt64)
 	for i := range o.Lines {
 		for k := range p.Types {
 			if t := &p.Types[k]; t.Ref.ID == o.Lines[i].Type && t.Details.SaleEnd != 0 {
-				due = min(due, t.Details.SaleEnd)
+				saleEnd = min(saleEnd, t.Details.SaleEnd)
 			}
 		}
 	}
-	if due < c.Now.Add(payments.MinTransferWindow).UnixMilli() {
+	if saleEnd < c.Now.Add(payments.MinTransferWindow).UnixMilli() {
 		return 0, engine.Refuse(engine.OrderNotPayable, ledger.OrderState{Status: o.Status, Reason: "a transfer would come too late"})
 	}
-	return due, nil
+	return min(o.CreatedAt+transferWindow(p.Event.Details, window).Milliseconds(), saleEnd), nil
 }
 
 // countTransfer counts an order that is about to keep its stock for days without money, or refuses: a network

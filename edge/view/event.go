@@ -29,6 +29,9 @@ func Event(r *event.Record) *api.Event {
 		OrderWindowMinutes: t.OrderWindow / time.Minute.Milliseconds(), Velocity: viewVelocity(&t.Velocity),
 		CreatedAt: api.At(r.CreatedAt), UpdatedAt: api.At(r.UpdatedAt),
 	}
+	if t.TransferDays != 0 {
+		v.TransferDays = &t.TransferDays
+	}
 	if t.Capacity != event.NoCapacity {
 		v.Capacity = &t.Capacity
 	}

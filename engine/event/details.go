@@ -59,6 +59,8 @@ type Details struct {
 	NoRescheduling bool `cbor:"46,keyasint,omitempty"`
 	// NoExtensions says that buyers get no more time for their orders and held seats.
 	NoExtensions bool `cbor:"48,keyasint,omitempty"`
+	// TransferDays is how many days an order waits for its bank transfer; 0: as the deployment says.
+	TransferDays int64 `cbor:"49,keyasint,omitempty"`
 	// MovedAt is when the event got the StartAt that it has, if it was on sale then; 0: it never moved.
 	MovedAt int64 `cbor:"47,keyasint,omitempty"`
 }

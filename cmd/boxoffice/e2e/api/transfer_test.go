@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/cmd/boxoffice/node"
@@ -206,6 +207,45 @@ func TestManyReceiptsOfOneOrder(t *testing.T) {
 	require.Equal(t, map[string]int{"lines": 30, "repeated": 30, "overpaid": most - 1, "unknown": 31 - most}, importLines(s, lines...))
 	listed := s.Own("GET", "/organizer/receipts?limit=1", nil).Is(200, "")
 	require.Equal(t, "unknown hand", listed.Str("items.0.state")+" "+listed.Str("items.0.source"))
+}
+
+// TestTransferDays has an order wait for as many days as its event says, and never past the end of the sale.
+func TestTransferDays(t *testing.T) {
+	t.Parallel()
+	s, kinds := byTransfer(t)
+	event := s.Order(s.Place("ada@example.org", kinds[0], 1)).Str("eventId")
+	due := func() time.Duration {
+		id, token, told := transferred(s, kinds[0], uuid.NewString()+"@example.org")
+		at, err := time.Parse(time.RFC3339, told.Str("transfer.dueAt"))
+		require.NoError(t, err)
+		placed, err := time.Parse(time.RFC3339, s.Order(id, token).Str("createdAt"))
+		require.NoError(t, err)
+		return at.Sub(placed)
+	}
+	set := func(days any) nodetest.Answer {
+		return s.Own("PUT", "/organizer/events/"+event, nodetest.Object{"transferDays": days})
+	}
+	window := func() string {
+		for _, m := range s.Call("GET", "/payments/methods?eventId="+event, nil).Is(200, "").Data("items").([]any) {
+			if m := m.(nodetest.Object); m["provider"] == "transfer" {
+				return fmt.Sprint(m["windowMinutes"])
+			}
+		}
+		return "none"
+	}
+	for _, days := range []int{1, 2} {
+		require.EqualValues(t, days, set(days).Is(200, "").Data("transferDays"))
+		s.Becomes(fmt.Sprint(days*24*60), window) // a node's record of the event is a moment old
+		require.Equal(t, time.Duration(days)*24*time.Hour, due())
+	}
+	require.Nil(t, set(nil).Is(200, "").Data("transferDays"))
+	s.Becomes(fmt.Sprint(7*24*60), window)
+	require.InDelta(t, 3*24, due().Hours(), 1, "the sale ends before")
+	set(30).Is(200, "")
+	s.Becomes(fmt.Sprint(30*24*60), window)
+	require.InDelta(t, 3*24, due().Hours(), 1)
+	set(31).Invalid("transferDays", "maximum")
+	set(0).Invalid("transferDays", "minimum")
 }
 
 // TestTransfersOfOneNetwork has one network choose transfers, which keep stock for days, until it may no more:
