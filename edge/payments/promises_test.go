@@ -1,0 +1,180 @@
+package payments_test
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/edge/payments"
+	"boxoffice/edge/payments/paysim"
+	"boxoffice/persistence/receipts"
+)
+
+// adapter is a provider as the table of promises tries it.
+type adapter struct {
+	payments.Provider
+	// pay has the buyer pay 300.50 dollars for a charge, or as the mode of paysim says.
+	pay func(t *testing.T, begun payments.Begun, reference, mode string)
+	// without names the promises that its kind can't keep, each with the reason.
+	without map[string]string
+}
+
+// byPage is an adapter whose buyers pay on a page of the simulator.
+func byPage(p payments.Provider) adapter {
+	return adapter{Provider: p, pay: func(t *testing.T, begun payments.Begun, _, mode string) {
+		t.Helper()
+		begun.AuthorizationURL += "?paysim=" + mode
+		checkout(t, begun, "success")
+	}}
+}
+
+// byBank is the adapter of transfers, with an account at a bank that tells what came.
+func byBank(t *testing.T) adapter {
+	t.Helper()
+	var mu sync.Mutex
+	came := map[string]int64{}
+	g, err := payments.Open(payments.Config{Transfer: payments.TransferAccount{
+		Holder: "Kulturverein Nord e.V.", Number: "DE89370400440532013000", Currencies: []string{"USD"},
+		Received: func(_ context.Context, reference string) (receipts.Sum, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			return receipts.Sum{Amount: came[reference], Currency: "USD"}, nil
+		},
+	}}, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	p, err := g.Provider("transfer")
+	require.NoError(t, err)
+	return adapter{
+		Provider: p,
+		pay: func(_ *testing.T, _ payments.Begun, reference, mode string) {
+			mu.Lock()
+			defer mu.Unlock()
+			came[reference] += map[string]int64{"success": 30050, "short=50": 30000, "over=1": 30051}[mode]
+		},
+		without: map[string]string{
+			"a charge that nobody began": "a bank knows no charges: one of which nothing came is one that nobody has paid yet",
+			"a part goes back":           "no bank sends money because we ask: a person does, and says so",
+			"a part goes back once":      "as above",
+		},
+	}
+}
+
+// promises are what every adapter keeps of the words of Provider. The charge is of 300.50 dollars.
+var promises = []struct {
+	name string
+	keep func(t *testing.T, a adapter, reference string)
+}{
+	{"a currency that it does not take", func(t *testing.T, a adapter, _ string) {
+		require.ErrorIs(t, a.Check(t.Context(), payments.Price{Amount: 30050, Currency: "KWD"}), payments.ErrCurrency)
+	}},
+	{"nothing has come", func(t *testing.T, a adapter, reference string) {
+		require.Equal(t, payments.Pending, a.told(t, a.begin(t, reference), reference).Status)
+	}},
+	{"the price has come", func(t *testing.T, a adapter, reference string) { a.comes(t, reference, "success", 30050) }},
+	{"less has come", func(t *testing.T, a adapter, reference string) { a.comes(t, reference, "short=50", 30000) }},
+	{"more has come", func(t *testing.T, a adapter, reference string) { a.comes(t, reference, "over=1", 30051) }},
+	{"a charge that nobody began", func(t *testing.T, a adapter, reference string) {
+		_, err := a.Verify(t.Context(), payments.Asked{Reference: reference})
+		require.ErrorIs(t, err, payments.ErrUnknownReference)
+	}},
+	{"a part goes back", func(t *testing.T, a adapter, reference string) {
+		back, err := a.Refund(t.Context(), a.partOf(t, reference))
+		require.NoError(t, err)
+		require.NotEmpty(t, back.ID)
+		require.NotEqual(t, payments.RefundFailed, back.Status)
+		require.EqualValues(t, 1000, back.Amount)
+		again, err := a.RefundStatus(t.Context(), back.ID)
+		require.NoError(t, err)
+		require.NotEqual(t, payments.RefundFailed, again.Status)
+	}},
+	{"a part goes back once", func(t *testing.T, a adapter, reference string) {
+		part := a.partOf(t, reference)
+		first, err := a.Refund(t.Context(), part)
+		require.NoError(t, err)
+		again, err := a.Refund(t.Context(), part)
+		require.NoError(t, err)
+		require.Equal(t, first.ID, again.ID)
+	}},
+	{"a notice that anybody could write", func(t *testing.T, a adapter, reference string) {
+		_, err := a.Notice([]byte(`{"event":"charge.success","data":{"reference":"`+reference+`"}}`), "00")
+		require.ErrorIs(t, err, payments.ErrSignature)
+	}},
+	{"a reference that is none", func(t *testing.T, a adapter, _ string) {
+		_, err := a.Begin(t.Context(), dollars("a b/c", "success"))
+		require.Error(t, err)
+	}},
+}
+
+// begin begins a charge, which says where the buyer pays.
+func (a adapter) begin(t *testing.T, reference string) payments.Begun {
+	t.Helper()
+	begun, err := a.Begin(t.Context(), dollars(reference, "success"))
+	require.NoError(t, err)
+	require.True(t, begun.AuthorizationURL != "" || begun.Deposit != nil && begun.Deposit.Address != "", "the buyer hears where to pay")
+	return begun
+}
+
+// told is what the provider says of a charge.
+func (a adapter) told(t *testing.T, begun payments.Begun, reference string) payments.Outcome {
+	t.Helper()
+	out, err := a.Verify(t.Context(), payments.Asked{Reference: reference, ProviderID: begun.ProviderID})
+	require.NoError(t, err)
+	return out
+}
+
+// comes has a buyer pay, and makes sure that the provider says what came, however often it is asked.
+func (a adapter) comes(t *testing.T, reference, mode string, amount int64) payments.Outcome {
+	t.Helper()
+	begun := a.begin(t, reference)
+	a.pay(t, begun, reference, mode)
+	var out payments.Outcome
+	for range 2 {
+		out = a.told(t, begun, reference)
+		require.Equal(t, payments.Succeeded, out.Status)
+		require.Equal(t, amount, out.Amount)
+		require.Equal(t, "USD", out.Currency)
+	}
+	return out
+}
+
+// partOf asks for 10 dollars of a charge that was paid.
+func (a adapter) partOf(t *testing.T, reference string) payments.RefundRequest {
+	t.Helper()
+	out := a.comes(t, reference, "success", 30050)
+	return payments.RefundRequest{Key: reference + "-refund-0", Reference: reference, ProviderID: out.ProviderID, Amount: 1000, Currency: "USD"}
+}
+
+// TestPromises tries every promise with every adapter whose money is counted, and bank transfer. NOWPayments
+// counts coins, and its promises are those of nowpayments_test.go.
+func TestPromises(t *testing.T) {
+	t.Parallel()
+	sim := simulate(t, paysim.Config{})
+	paystack, _ := open(t, payments.Account{URL: sim.URL()})
+	flutterwave := byPage(openFlutterwave(t, sim.URL()+"/v3"))
+	flutterwave.without = map[string]string{"nothing has come": "it has no transaction of a charge before somebody pays, and so knows none"}
+	adapters := map[string]adapter{
+		"paystack": byPage(paystack), "flutterwave": flutterwave,
+		"stripe": byPage(openStripe(t, sim.URL()+"/v1")), "mollie": byPage(openMollie(t, sim.URL()+"/v2", "")), "transfer": byBank(t),
+	}
+	for _, d := range payments.Providers {
+		if _, tried := adapters[d.Name]; !tried {
+			require.Equal(t, "nowpayments", d.Name, "no promise is tried with it")
+		}
+	}
+	for name, a := range adapters {
+		tried := 0
+		for i, p := range promises {
+			if why := a.without[p.name]; why != "" {
+				t.Logf("%s, %s: %s", name, p.name, why)
+				continue
+			}
+			tried++
+			t.Run(name+", "+p.name, func(t *testing.T) { p.keep(t, a, name[:2]+"-"+string(rune('a'+i))) })
+		}
+		require.Equal(t, len(promises)-len(a.without), tried, "%s is without a promise that nobody makes", name)
+	}
+}
