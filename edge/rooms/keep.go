@@ -40,6 +40,7 @@ type keptRoom struct {
 	ended   time.Time // when it was first seen to have ended
 	fetchAt time.Time // when its round may be fetched again
 	served  []servedAt
+	judged  orderCount // the orders up to which their pace was judged
 }
 
 // servedAt is how many were admitted at a moment.
@@ -62,7 +63,7 @@ func (h *Handlers) Keep(ctx context.Context) {
 		was := kept
 		kept = make(map[rooms.Room]*keptRoom, len(was))
 		for _, row := range *h.active.Load() {
-			kept[row] = cmp.Or(was[row], &keptRoom{Handlers: h, row: row})
+			kept[row] = cmp.Or(was[row], &keptRoom{Handlers: h, row: row, judged: h.pace.read()})
 		}
 		panics.DoEach(h.Log, "waiting rooms", slices.Collect(maps.Values(kept)), keptAtATime, func(k *keptRoom) {
 			if err := k.lookAfter(ctx); err != nil && ctx.Err() == nil {
@@ -127,11 +128,12 @@ func (k *keptRoom) bringRound(ctx context.Context, r *queue.Record, now time.Tim
 }
 
 // steerRate sets the rate of a room in which somebody waits: faster by a quarter while the node keeps up with
-// its orders, half of it when it does not, and no more than what the stock lasts for, times 1.5, because
-// some who are admitted do not buy. Each change is a fact, so a small one is left out.
+// its orders, half of it when it does not (it commits about as much as it can, or too many orders are slow), and
+// no more than what the stock lasts for, times 1.5, because some who are admitted do not buy. Each change is a
+// fact, so a small one is left out.
 func (k *keptRoom) steerRate(ctx context.Context, r *queue.Record, at int64) error {
 	rate := r.Settings.Rate + r.Settings.Rate/4 + 1
-	if k.Busy() {
+	if slow := k.isSlow(); slow || k.Busy() {
 		rate = r.Settings.Rate / 2
 	}
 	left, err := k.countLeft(ctx)

@@ -45,6 +45,7 @@ type Handlers struct {
 	Deps
 	active  atomic.Pointer[map[int64]rooms.Room] // events with a room, as last read
 	refused *prometheus.CounterVec
+	pace    orderPace
 }
 
 // New makes the handlers. Before the first Follow they know no room.

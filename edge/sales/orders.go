@@ -65,7 +65,9 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 	}
 	h.nameOrder(c, number, &cmd)
 	cmd.Client = h.networkOf(c, k.Org)
+	asked := time.Now()
 	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(number), cmd)
+	h.NoteOrder(time.Since(asked))
 	if err != nil {
 		if refusal, ok := err.(*engine.Refusal); ok && refusal.Code == engine.QueueRequired { //nolint:errorlint // ask returns refusals bare
 			h.CountLate()

@@ -5,6 +5,7 @@ package sales
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/puzpuzpuz/xsync/v4"
 
@@ -43,6 +44,8 @@ type Deps struct {
 	// CountLate counts one that is none.
 	Admit     func(c *route.Call, org, number int64, admission, buyer string) (late bool, err error)
 	CountLate func()
+	// NoteOrder is told how long each order took to be decided: rooms are steered by it.
+	NoteOrder func(took time.Duration)
 	// NudgeRefunds has the money that an order gives back sent soon (refunds.Handlers).
 	NudgeRefunds func(*order.Order)
 	BaseURL      string         // how people reach the service

@@ -154,7 +154,7 @@ func (n *Node) openOrders(people *accounts.Store, known *live.Events, pages *liv
 	})
 	n.areas.Sales = sales.New(sales.Deps{
 		Node: n.cluster, Read: n.model, Orders: n.orders, Attendees: n.attendees, Settled: n.Settled, Known: known, Pages: pages, Feed: n.feed,
-		Letters: n.letters, Gateways: n.gateways, Notices: n.notices, Receipts: n.receipts, Secrets: n.secrets, Admit: n.areas.Rooms.Admit, CountLate: n.areas.Rooms.CountLate, NudgeRefunds: n.areas.Refunds.Nudge,
+		Letters: n.letters, Gateways: n.gateways, Notices: n.notices, Receipts: n.receipts, Secrets: n.secrets, Admit: n.areas.Rooms.Admit, CountLate: n.areas.Rooms.CountLate, NoteOrder: n.areas.Rooms.NoteOrder, NudgeRefunds: n.areas.Refunds.Nudge,
 		BaseURL: n.cfg.BaseURL, Env: n.cfg.Env, Guesses: n.guesses, LimitsScale: n.cfg.LimitsScale, Log: n.log,
 	})
 	n.areas.Holders = holders.New(holders.Deps{
