@@ -17,7 +17,7 @@ import (
 // Current says whether the activation that answers still owns its stream.
 func (t *Truth) Answer(ref engine.Ref, cmd engine.Command, reply engine.Reply, current bool) error {
 	if ref.Kind == engine.KindQueue {
-		return t.answerRoom(ref, cmd, reply, current)
+		return t.rooms.Answer(ref, cmd, reply, current)
 	}
 	b := t.bookOf(ref.Home)
 	switch r := reply.(type) {
@@ -59,7 +59,7 @@ func describeAnswer(err error, format string, answer any) error {
 // made one. The same goes for what a visitor of a waiting room asks before he is entered.
 func (t *Truth) NoteRefusals(ref engine.Ref, cmd engine.Command, d *engine.Decision) {
 	if ref.Kind == engine.KindQueue {
-		t.noteRoomRefusal(ref, cmd, d.Reply)
+		t.rooms.NoteRefusal(ref, cmd, d.Reply)
 		return
 	}
 	note := func(id engine.OrderID, reply engine.Reply) {

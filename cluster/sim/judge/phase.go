@@ -37,7 +37,7 @@ func (t *Truth) Phase(ref engine.Ref) string {
 		return "seats idle"
 	}
 	if ref.Kind == engine.KindQueue {
-		return t.roomOf(ref).phase()
+		return t.rooms.Phase(ref)
 	}
 	phase := "event idle"
 	b := t.bookOf(ref.Home)
@@ -50,18 +50,4 @@ func (t *Truth) Phase(ref engine.Ref) string {
 		}
 	}
 	return phase
-}
-
-// phase says how far a waiting room is.
-func (r *room) phase() string {
-	switch d := r.last(); {
-	case d == nil || d.ended:
-		return "room none"
-	case d.ordered:
-		return "room ordered"
-	case d.statement != nil:
-		return "room closed"
-	default:
-		return "room registering"
-	}
 }

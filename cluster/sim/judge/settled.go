@@ -23,7 +23,7 @@ func (t *Truth) Settled(shows []Show, refs []engine.Ref) error {
 	}
 	for _, ref := range refs {
 		if ref.Kind == engine.KindQueue {
-			if err := t.settledRoom(ref); err != nil {
+			if err := t.rooms.Settled(ref); err != nil {
 				return err
 			}
 		}

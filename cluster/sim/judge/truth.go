@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"boxoffice/cluster/sim/clock"
+	"boxoffice/cluster/sim/judge/rooms"
 	"boxoffice/engine"
 	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
@@ -61,7 +62,7 @@ type Truth struct {
 	books   map[int64]*book  // by event
 	seats   map[int64]*seats // by event
 	diaries map[int64]*diary // by event
-	rooms   map[engine.Ref]*room
+	rooms   *rooms.Rooms
 	earned  map[int64]keeper.Proceeds // by event, as its wallet has it
 	fees    map[string]int64          // taken, by order
 	early   map[engine.OrderID]bool   // orders whose Place was refused before it made one
@@ -69,7 +70,7 @@ type Truth struct {
 
 // New makes a judge who has seen nothing.
 func New(w World) *Truth {
-	return &Truth{world: w, stocks: make(map[engine.Ref]*stock), books: make(map[int64]*book), seats: make(map[int64]*seats), diaries: make(map[int64]*diary), rooms: make(map[engine.Ref]*room), earned: make(map[int64]keeper.Proceeds), fees: make(map[string]int64), early: make(map[engine.OrderID]bool)}
+	return &Truth{world: w, stocks: make(map[engine.Ref]*stock), books: make(map[int64]*book), seats: make(map[int64]*seats), diaries: make(map[int64]*diary), rooms: rooms.New(rooms.World{Now: w.Now, Replay: w.Replay, Owner: w.Owner, Watch: w.WatchRoom}), earned: make(map[int64]keeper.Proceeds), fees: make(map[string]int64), early: make(map[engine.OrderID]bool)}
 }
 
 // Take judges a committed fact and keeps it.
@@ -86,7 +87,7 @@ func (t *Truth) Take(ref engine.Ref, f engine.Fact) error {
 	case engine.KindWallet:
 		return t.takeWallet(ref, f)
 	case engine.KindQueue:
-		return t.takeRoom(ref, t.roomOf(ref), f)
+		return t.rooms.Take(ref, f)
 	}
 	b := t.bookOf(ref.Home)
 	switch f := f.(type) {
@@ -180,3 +181,6 @@ func (t *Truth) OrdersNaming(event int64, customer uint64) (orders []*order.Orde
 func (t *Truth) Holds(ref engine.Ref, f *seatmap.HeldFact) bool {
 	return t.seatsOf(ref).picks[f.Holder] == f
 }
+
+// Turns counts what has changed when the next admission of a room is due.
+func (t *Truth) Turns(ref engine.Ref) int { return t.rooms.Turns(ref) }

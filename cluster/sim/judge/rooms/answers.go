@@ -1,4 +1,4 @@
-package judge
+package rooms
 
 import (
 	"bytes"
@@ -11,16 +11,16 @@ import (
 	"boxoffice/engine/queue"
 )
 
-// answerRoom judges an answer that leaves a waiting room.
-func (t *Truth) answerRoom(ref engine.Ref, cmd engine.Command, reply engine.Reply, current bool) error {
+// Answer judges an answer that leaves a waiting room.
+func (t *Rooms) Answer(ref engine.Ref, cmd engine.Command, reply engine.Reply, current bool) error {
 	r := t.roomOf(ref)
 	switch told := reply.(type) {
 	case *queue.Placed:
-		return describeAnswer(t.judgePlaced(r, cmd, told, current), "answered %+v", *told)
+		return describeAnswer(t.judgePlaced(r, cmd, told, current), *told)
 	case *queue.Record:
-		return describeAnswer(t.judgeRecord(r, told, current), "answered %+v", *told)
+		return describeAnswer(t.judgeRecord(r, told, current), *told)
 	case *queue.Proof:
-		return describeAnswer(r.judgeProof(cmd, told), "answered %+v", *told)
+		return describeAnswer(r.judgeProof(cmd, told), *told)
 	case *engine.Refusal:
 		if leaf := leafIn(cmd); r.early[leaf] > 0 {
 			r.early[leaf]--
@@ -31,8 +31,8 @@ func (t *Truth) answerRoom(ref engine.Ref, cmd engine.Command, reply engine.Repl
 	return nil
 }
 
-// noteRoomRefusal notes that a visitor is refused who has not been told that he is entered.
-func (t *Truth) noteRoomRefusal(ref engine.Ref, cmd engine.Command, reply engine.Reply) {
+// NoteRefusal notes that a visitor is refused who has not been told that he is entered.
+func (t *Rooms) NoteRefusal(ref engine.Ref, cmd engine.Command, reply engine.Reply) {
 	r, leaf := t.roomOf(ref), leafIn(cmd)
 	if _, refused := reply.(*engine.Refusal); refused && !r.isPromised(leaf) {
 		r.early[leaf]++
@@ -78,7 +78,7 @@ func (r *room) drawOf(number uint32) (*roomDraw, error) {
 
 // judgePlaced reports whether a visitor is told of the place that the journal gives him. Whoever is
 // told that he is entered has a receipt.
-func (t *Truth) judgePlaced(r *room, cmd engine.Command, p *queue.Placed, current bool) error {
+func (t *Rooms) judgePlaced(r *room, cmd engine.Command, p *queue.Placed, current bool) error {
 	d, err := r.drawOf(p.Draw)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (t *Truth) judgePlaced(r *room, cmd engine.Command, p *queue.Placed, curren
 
 // judgeServed makes sure that the threshold in an answer is durable, and not an old one: so it never
 // falls, also after a failover.
-func (t *Truth) judgeServed(d *roomDraw, served uint32, current bool) error {
+func (t *Rooms) judgeServed(d *roomDraw, served uint32, current bool) error {
 	var least uint32
 	for _, then := range d.history {
 		if then.at <= t.world.Now()-oldest {
@@ -122,7 +122,7 @@ func (t *Truth) judgeServed(d *roomDraw, served uint32, current bool) error {
 
 // judgeRecord reports whether a room is told as it is in the journal: a draw has one statement, and
 // its entries and places never become fewer.
-func (t *Truth) judgeRecord(r *room, told *queue.Record, current bool) error {
+func (t *Rooms) judgeRecord(r *room, told *queue.Record, current bool) error {
 	if told.Draw == 0 {
 		return nil
 	}
@@ -155,9 +155,9 @@ func (r *room) judgeProof(cmd engine.Command, p *queue.Proof) error {
 	return err
 }
 
-// settledRoom judges a room once the world is quiet: nobody has lost his place, and everybody has
+// Settled judges a room once the world is quiet: nobody has lost his place, and everybody has
 // been admitted if nothing stands in the way.
-func (t *Truth) settledRoom(ref engine.Ref) error {
+func (t *Rooms) Settled(ref engine.Ref) error {
 	d := t.roomOf(ref).last()
 	if d == nil {
 		return nil
@@ -185,4 +185,26 @@ func (t *Truth) settledRoom(ref engine.Ref) error {
 		return fmt.Errorf("%s has served %d of %d, and nobody paused it", ref.Name(), d.served, len(d.leaves))
 	}
 	return nil
+}
+
+// Phase returns how far a waiting room is, in words.
+func (t *Rooms) Phase(ref engine.Ref) string {
+	switch d := t.roomOf(ref).last(); {
+	case d == nil || d.ended:
+		return "room none"
+	case d.ordered:
+		return "room ordered"
+	case d.statement != nil:
+		return "room closed"
+	default:
+		return "room registering"
+	}
+}
+
+// describeAnswer adds the answer to what is wrong with it.
+func describeAnswer(err error, answer any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("answered %+v: %w", answer, err)
 }

@@ -1,8 +1,12 @@
-package judge
+// Package rooms judges waiting rooms: by the rules of draws and admissions, and without the code of
+// the kind that it judges.
+package rooms
 
 import (
 	"fmt"
+	"time"
 
+	"boxoffice/cluster/sim/clock"
 	"boxoffice/engine"
 	"boxoffice/engine/draw"
 	"boxoffice/engine/queue"
@@ -55,18 +59,35 @@ type servedThen struct {
 const (
 	// oldest is how old the threshold in an answer of a stream's owner may be: an answer without facts
 	// waits until the claim is proven, while those with facts leave.
-	oldest = 5 * second
+	oldest = 5 * clock.Second
 	// makesUpFor is the time of a pause of the node, in milliseconds, that admissions make up for at most.
 	makesUpFor = 5_000
 	// partsOfOne are the parts of an admission: one millisecond at a rate of one a minute is a part.
 	partsOfOne = 60_000
 )
 
-func (t *Truth) roomOf(ref engine.Ref) *room {
-	r := t.rooms[ref]
+// World is what the judge of rooms asks of the world.
+type World struct {
+	Now    func() int64                                     // microseconds since the start
+	Replay func(engine.Ref) (engine.State, error)           // a stream's state, from its snapshot on
+	Owner  func(engine.Ref) (engine.State, time.Time, bool) // of whoever owns a stream: the state, and the clock; false: nobody is at work
+	Watch  func(ref engine.Ref, turn int, due int64)        // an admission is due, at a time in unix milliseconds
+}
+
+// Rooms are the waiting rooms of a simulated world by their committed facts.
+type Rooms struct {
+	world World
+	byRef map[engine.Ref]*room
+}
+
+// New makes a judge that has seen no room.
+func New(w World) *Rooms { return &Rooms{world: w, byRef: make(map[engine.Ref]*room)} }
+
+func (t *Rooms) roomOf(ref engine.Ref) *room {
+	r := t.byRef[ref]
 	if r == nil {
 		r = &room{early: make(map[draw.Hash]int)}
-		t.rooms[ref] = r
+		t.byRef[ref] = r
 	}
 	return r
 }
@@ -79,8 +100,9 @@ func (r *room) last() *roomDraw {
 	return r.draws[len(r.draws)-1]
 }
 
-// takeRoom judges a committed fact of a waiting room and keeps it.
-func (t *Truth) takeRoom(ref engine.Ref, r *room, f engine.Fact) error {
+// Take judges a committed fact of a waiting room and keeps it.
+func (t *Rooms) Take(ref engine.Ref, f engine.Fact) error {
+	r := t.roomOf(ref)
 	if opened, ok := f.(*queue.Opened); ok {
 		return t.takeOpened(ref, r, opened)
 	}
@@ -97,10 +119,10 @@ func (t *Truth) takeRoom(ref engine.Ref, r *room, f engine.Fact) error {
 }
 
 // watchServing has the world make sure that the next admission comes in time.
-func (t *Truth) watchServing(ref engine.Ref, r *room) {
+func (t *Rooms) watchServing(ref engine.Ref, r *room) {
 	r.turns++
 	if d := r.last(); d.isServing() {
-		t.world.WatchRoom(ref, r.turns, d.nextDue())
+		t.world.Watch(ref, r.turns, d.nextDue())
 	}
 }
 
@@ -116,11 +138,11 @@ func (d *roomDraw) nextDue() int64 {
 }
 
 // Turns counts what has changed when the next admission of a room is due.
-func (t *Truth) Turns(ref engine.Ref) int { return t.roomOf(ref).turns }
+func (t *Rooms) Turns(ref engine.Ref) int { return t.roomOf(ref).turns }
 
 // takeOpened judges new settings: a new room is the next draw, and the rules of one that
 // somebody has entered stay as they are.
-func (t *Truth) takeOpened(ref engine.Ref, r *room, f *queue.Opened) error {
+func (t *Rooms) takeOpened(ref engine.Ref, r *room, f *queue.Opened) error {
 	s, rules := *f.Settings, &f.Settings.Rules
 	if first := s.Chain.RoundAt(rules.ClosesAt + draw.BeaconDelay); rules.Round != first || rules.Chain != s.Chain.Hash {
 		return fmt.Errorf("draw %d is by round %d of %s, not by round %d of %s", f.Draw, rules.Round, rules.Chain, first, s.Chain.Hash)
