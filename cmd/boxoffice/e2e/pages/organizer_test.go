@@ -36,6 +36,7 @@ func TestOrganizer(t *testing.T) {
 			b.sell(event)
 			b.watch(event)
 			b.serve(event)
+			b.overlook()
 			b.promote(event)
 			b.seat()
 			b.settle()
@@ -73,6 +74,14 @@ func (o *organizer) signUp() {
 	o.step("sign-up", "#organization")
 	o.insist("form button.wide", ".none")
 	o.step("nothing-yet", ".none")
+}
+
+// overlook looks at the desk's first page once something sells.
+func (o *organizer) overlook() {
+	o.t.Helper()
+	o.choose(`nav a[href="/organizer/overview"]`)
+	o.until(`/^[1-9]/.test(document.querySelector("#today")?.innerText) && document.querySelector("#calm, .needs li") && document.querySelectorAll(".figure").length >= 4`)
+	o.step("overview", ".next a")
 }
 
 // set gives a field a value that nobody types: a date, a choice.

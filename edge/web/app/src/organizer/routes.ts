@@ -19,6 +19,7 @@ export const office: Room = {
   base: '/organizer',
   title: w.title,
   views: [
+    { name: 'overview', title: w.nav.overview, load: () => import('./Overview.svelte') },
     { name: 'events', title: w.nav.events, load: () => import('./events/EventsView.svelte') },
     { name: 'orders', title: w.nav.orders, load: () => import('./orders/OrdersView.svelte') },
     { name: 'refunds', title: w.nav.refunds, load: () => import('./orders/RefundsView.svelte') },

@@ -4,7 +4,12 @@ import type { Words } from './words.en';
 const words = {
   title: 'Veranstalter', loading: 'Lädt', back: 'Zurück', nowhere: 'Diese Seite gibt es nicht', no: 'Nein, so lassen', save: 'Speichern', saved: 'Gespeichert.', more: 'Mehr zeigen', close: 'Schließen', search: 'Suchen', all: 'Alle', copy: 'Kopieren', copied: 'Kopiert.', add: 'Hinzufügen', remove: 'Entfernen', of: (a, b) => `${a} von ${b}`,
   trouble: { offline: 'Der Server ist nicht erreichbar. Prüfe die Verbindung und versuche es noch einmal.', again: 'Noch einmal', request: 'Wenn du um Hilfe bittest, nenne diese Anfrage:', wait: 'Zu viele Anfragen. Warte einen Moment.', copy: 'Kopieren' },
-  nav: { events: 'Events', orders: 'Käufe', refunds: 'Rückgaben', customers: 'Kunden', settings: 'Konto' },
+  nav: { overview: 'Start', events: 'Events', orders: 'Käufe', refunds: 'Rückgaben', customers: 'Kunden', settings: 'Konto' },
+  overview: {
+    title: 'Überblick', begin: 'Drei Schritte, bis du verkaufst', make: 'Ein Event anlegen', tickets: 'Karten hinzufügen', done: 'erledigt', today: 'heute bezahlte Bestellungen', sold: 'Karten insgesamt', paid: 'dein, zur Auszahlung', held: 'zurückgehalten, bis die Events vorbei sind',
+    needs: 'Braucht dich', calm: 'Niemand wartet auf dich.', next: 'Im Verkauf',
+    refunds: (n: string) => `Verlangte Rückzahlungen: ${n}`, messages: (n: string) => `Nachrichten ohne Antwort: ${n}`, reports: (n: string) => `Meldungen von Käufern: ${n}`,
+  },
   enter: {
     inTitle: 'Anmelden', upTitle: 'Karten verkaufen', organization: 'Name deiner Organisation', organizationHint: 'Käufer sehen ihn bei deinen Events.', mail: 'E-Mail', password: 'Passwort', passwordHint: 'Mindestens 8 Zeichen.',
     second: 'Code des zweiten Faktors', key: 'API-Schlüssel', useKey: 'Mit API-Schlüssel', useMail: 'Mit E-Mail anmelden', go: 'Anmelden', up: 'Konto eröffnen', toUp: 'Konto eröffnen', toIn: 'Ich habe ein Konto', forgot: 'Passwort vergessen?', sendLink: 'Link schicken', mailed: 'Wir haben dir eine Mail mit einem Link geschickt.',

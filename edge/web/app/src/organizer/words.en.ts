@@ -4,7 +4,12 @@ import { many } from '../shared/words';
 const words = {
   title: 'Organizer', loading: 'Loading', back: 'Back', nowhere: 'This page is not here', no: 'No, leave it', save: 'Save', saved: 'Saved.', more: 'Show more', close: 'Close', search: 'Search', all: 'All', copy: 'Copy', copied: 'Copied.', add: 'Add', remove: 'Remove', of: (a: string, b: string) => `${a} of ${b}`,
   trouble: { offline: 'The server cannot be reached. Look at your connection, then try again.', again: 'Try again', request: 'If you ask for help, name this request:', wait: 'Too many requests. Wait a moment, then try again.', copy: 'Copy' },
-  nav: { events: 'Events', orders: 'Orders', refunds: 'Refunds', customers: 'Customers', settings: 'Settings' },
+  nav: { overview: 'Overview', events: 'Events', orders: 'Orders', refunds: 'Refunds', customers: 'Customers', settings: 'Settings' },
+  overview: {
+    title: 'Overview', begin: 'Three steps until you sell', make: 'Make an event', tickets: 'Add tickets', done: 'done', today: 'orders paid today', sold: 'tickets in all', paid: 'yours to be paid out', held: 'held until events are over',
+    needs: 'Needs you', calm: 'Nobody waits for you.', next: 'On sale',
+    refunds: (n: string) => `Refunds asked for: ${n}`, messages: (n: string) => `Messages without an answer: ${n}`, reports: (n: string) => `Reports of buyers: ${n}`,
+  },
   enter: {
     inTitle: 'Sign in', upTitle: 'Sell tickets', organization: 'Name of your organization', organizationHint: 'Buyers see it beside your events.', mail: 'E-mail', password: 'Password', passwordHint: 'At least 8 characters.',
     second: 'Code of your second factor', key: 'API key', useKey: 'Use an API key', useMail: 'Sign in with e-mail', go: 'Sign in', up: 'Open an account', toUp: 'Open an account', toIn: 'I have an account', forgot: 'Forgot your password?', sendLink: 'Send me a link', mailed: 'We have sent you a mail with a link.',

@@ -1,0 +1,1 @@
+export{t as default}from"./Keys-0Yc7t9dL.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Keys-DG1h5c05.js";
