@@ -47,9 +47,9 @@ func (h *Handlers) ShopPaths(ctx context.Context, now time.Time) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	paths, organizers := make([]string, len(events)), make(map[int64]bool)
+	paths, organizers := make([]string, 0, 2*len(events)), make(map[int64]bool)
 	for i := range events {
-		paths[i] = "/e/" + events[i].Details.Slug
+		paths = append(paths, "/e/"+events[i].Details.Slug)
 		organizers[events[i].Details.Org] = true
 	}
 	slugs, err := h.Pages.Accounts.SlugsOf(ctx, slices.Collect(maps.Keys(organizers)))
