@@ -175,7 +175,7 @@ func (h *scripted) organizerPages(scripts []string) {
 		s.Own("POST", "/organizer/customers/"+key+"/notes", nodetest.Object{"body": text}).Is(201, "")
 	}
 	for path, selector := range map[string]string{
-		"": ".list a", "/events/" + event: "#title, h1", "/events/" + event + "/tickets": ".type", "/events/" + event + "/attendees": ".rows tbody tr",
+		"": ".next a", "/events": ".list a", "/events/" + event: "#title, h1", "/events/" + event + "/tickets": ".type", "/events/" + event + "/attendees": ".rows tbody tr",
 		"/orders": ".rows tbody tr", "/customers": ".rows .link", "/customers?key=" + key: ".panel .facts", "/settings": "#about", "/settings/keys": "main li, .rows",
 	} {
 		h.showPage("/organizer"+path, selector, path)
