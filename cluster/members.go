@@ -236,7 +236,7 @@ func (n *Node) runWhileOwned(life context.Context, task string, f func(context.C
 	<-ended
 }
 
-// Positions returns, by writer, the last batches that this node has committed, and those of other
+// Positions returns, by writer, the last batches that this node has committed, and the batches of other
 // nodes that it knows of from their replies. A caller that waits until a reader of the journal has
 // passed them reads its own writes.
 func (n *Node) Positions() map[int32]int64 {

@@ -1,5 +1,5 @@
 // Package cluster is the one door to actors: Ask a command and wait for its reply, or Tell it.
-// Callers name an actor by kind and id; the cluster finds the node where it lives, and sees to it
+// Callers name an actor by kind and id; the cluster finds the node where it lives, and takes care
 // that it is loaded and put away.
 //
 // cmd starts the Node, tells it which nodes there are (Members), and stops it before the journal;
@@ -47,7 +47,7 @@ type Config struct {
 	// TLS is for links, in both directions: each side shows a certificate and
 	// checks the other's. Nil: in the clear.
 	TLS *tls.Config
-	// Observe sees facts as they are committed: this node's, and those of followed events, which
+	// Observe sees facts as they are committed: this node's, and the facts of followed events, which
 	// come without writer and number. It must not block.
 	Observe func(*journal.Batch)
 	// Missed is called when facts may have been missed, of all events except those for which kept
@@ -85,7 +85,7 @@ type Node struct {
 	peers      *xsync.Map[string, *peer]
 	ceded      *xsync.Map[engine.Ref, time.Time] // actors that other nodes asked us a moment ago to let go
 	feeds      *feeds
-	own, heard committed // batches of this node, and those of others that replies depend on
+	own, heard committed // batches of this node, and the batches of others that replies depend on
 	wrote      wrote
 	reshuffled chan struct{}
 	adrift     atomic.Int64 // tells whose actors are moving

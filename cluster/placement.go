@@ -80,7 +80,7 @@ func (p *placement) owns(event int64) bool {
 	return p.self != none && p.ownerOf(event) == p.self
 }
 
-// ownerOfTask returns the member that does a task of which the cluster needs only one.
+// ownerOfTask returns the member that does a task which the cluster needs done only once.
 func (p *placement) ownerOfTask(name string) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name)) // never fails

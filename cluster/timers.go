@@ -87,7 +87,7 @@ func (t *timers) fire() time.Duration {
 		x := t.heap[0]
 		if wait := x.at.Sub(t.now()); wait > 0 {
 			t.mu.Unlock()
-			return min(wait, lookEvery) // not longer, because the machine may be suspended meanwhile
+			return min(wait, lookEvery) // not longer, because the machine may be suspended in the meantime
 		}
 		heap.Pop(&t.heap)
 		stale := false

@@ -15,7 +15,7 @@ type positions = map[int32]int64
 const maxWrote = 100_000
 
 // wrote remembers how far the journal had come when a caller's last write was answered here. It is
-// memory alone: a rush of writes costs the database nothing. Whoever reads asks all nodes, because
+// memory alone: a rush of writes costs the database nothing. A reader asks all nodes, because
 // nobody can know through which of them a caller has written.
 type wrote struct {
 	mu             sync.Mutex

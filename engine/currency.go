@@ -99,7 +99,7 @@ func DecimalsOf(code string) int {
 // "500" yen, "1.234" dinars.
 func Decimal(minor int64, currency string) string { return DecimalIn(minor, DecimalsOf(currency)) }
 
-// DecimalIn returns an amount of minor units that has so many decimals.
+// DecimalIn returns an amount of minor units that has the given number of decimals.
 func DecimalIn(minor int64, decimals int) string {
 	u := uint64(minor)
 	b := make([]byte, 0, 24)
@@ -119,7 +119,7 @@ func DecimalIn(minor int64, decimals int) string {
 	return string(b)
 }
 
-// ScaleOf returns how many minor units of so many decimals one unit of a currency has.
+// ScaleOf returns how many minor units of a given number of decimals one unit of a currency has.
 func ScaleOf(decimals int) int64 {
 	scale := int64(1)
 	for range decimals {
@@ -128,7 +128,7 @@ func ScaleOf(decimals int) int64 {
 	return scale
 }
 
-// Rescale converts an amount of so many decimals into one of others, rounded half away from zero
+// Rescale converts an amount of a given number of decimals into one of others, rounded half away from zero
 // where decimals are lost.
 func Rescale(amount int64, from, to int) int64 {
 	if to >= from {

@@ -37,8 +37,8 @@ type Wrong struct {
 // Counts says how many scans a device has decided.
 type Counts struct {
 	Admitted, Denied           int
-	AdmittedAlone, DeniedAlone int // those of the above that were decided without the service
-	Unanswered                 int // those of the above that the service may have judged too
+	AdmittedAlone, DeniedAlone int // of these, how many were decided without the service
+	Unanswered                 int // of these, how many the service may have judged too
 	Waiting                    int // scans admitted alone that the service has not been told yet
 }
 

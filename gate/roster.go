@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// These are the verdicts on a code: those of the service, and Undecided if only the service can
+// These are the verdicts on a code: the service's verdicts, and Undecided if only the service can
 // tell.
 const (
 	Success    = "success"
@@ -88,7 +88,7 @@ func newRoster() *roster {
 }
 
 // apply applies an answer of the service that was asked for at a time of the device's own clock.
-// The answer may be older than what this device has done meanwhile.
+// The answer may be older than what this device has done in the meantime.
 func (r *roster) apply(m *Manifest, asked time.Time) {
 	r.Manifest = *m
 	r.Tickets = nil

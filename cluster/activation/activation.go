@@ -46,7 +46,7 @@ type Shell interface {
 	// Arm asks for a Wake of this actor at a time, which replaces the one asked for before.
 	Arm(at time.Time)
 	// Keep encodes and saves a frozen state, which contains the facts up to seq. It does so beside
-	// the activation, which goes on meanwhile.
+	// the activation, which goes on in the meantime.
 	Keep(frozen any, claim journal.Claim, seq int64)
 	// Park notes when an actor that is put away wants to wake (the zero time: never). seq is the
 	// number of the last fact, which the last snapshot contains.

@@ -160,7 +160,7 @@ func (a *hosted) Append(e *journal.Entry) {
 // errUnheard is what comes of a proof whose answer is lost.
 var errUnheard = errors.New("the journal's answer was not heard")
 
-// Prove asks the journal whether the claim stands. What that proves is of the time of
+// Prove asks the journal whether the claim stands. The proof is of the time of
 // asking: an answer may be long on its way.
 func (a *hosted) Prove(claim journal.Claim) {
 	s, asked := a.node.sim, a.node.wallClock()
@@ -233,7 +233,7 @@ func (a *hosted) Join(to engine.Ref, j activation.Joint) {
 // Arm plans a Wake.
 func (a *hosted) Arm(at time.Time) { a.node.armWake(a.Ref, at) }
 
-// Keep encodes a snapshot beside the activation, which goes on meanwhile.
+// Keep encodes a snapshot beside the activation, which goes on in the meantime.
 func (a *hosted) Keep(frozen any, claim journal.Claim, seq int64) {
 	s, was := a.node.sim, a.frozen[0]
 	a.frozen = a.frozen[1:]
@@ -325,7 +325,7 @@ func (j *judged) Freeze() any {
 	return frozen
 }
 
-// failures is a log of which every error breaks the simulation.
+// failures is a log whose every error breaks the simulation.
 type failures struct{ sim *Sim }
 
 // Enabled is for errors alone.

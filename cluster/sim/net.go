@@ -53,7 +53,7 @@ func (s *Sim) sendTry(a *ask) {
 	})
 }
 
-// answerClient sends a reply back to the client, who may have heard one before.
+// answerClient sends a reply back to the client, which may have heard one before.
 func (c *call) answerClient(s *Sim, reply engine.Reply) {
 	if c == nil {
 		return

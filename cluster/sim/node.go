@@ -59,7 +59,7 @@ func (n *node) wallClock() time.Time {
 	return enginetest.Epoch.Add(time.Duration(n.sim.Now())*time.Microsecond + n.offset)
 }
 
-// crashOne kills a node. What its lane has in flight lands or not.
+// crashOne kills a node. A batch that its lane has in flight lands or not.
 func (s *Sim) crashOne() {
 	n := s.nodes[s.Rng.IntN(len(s.nodes))]
 	if !n.up {
@@ -126,7 +126,7 @@ func (n *node) armWake(ref engine.Ref, at time.Time) {
 		delete(n.armed, ref)
 		wake := &envelope{to: ref, cmd: engine.Wake{}}
 		switch a := n.acts[ref]; {
-		case a != nil: // it asked for it, whoever owns the actor now
+		case a != nil: // it asked for it; another node may own the actor now
 			a.tellCommand(wake.cmd)
 		case s.findOwner(n, ref) == n:
 			n.findActivation(ref).tellCommand(wake.cmd)

@@ -6,7 +6,7 @@
 // package host is on a real one), store.go the journal, net.go the network, watch.go what is
 // judged in the midst of it, heal.go what must hold when all faults are over. Package clock has
 // the time and the draws, acts the people, judge the rules, bugs the mistakes of the world and of the
-// kinds that have to be found; mutants_test.go has those of the activation.
+// kinds that have to be found; mutants_test.go has the activation's bugs.
 package sim
 
 import (
@@ -25,7 +25,7 @@ import (
 // Simulate runs the real kinds and the real order protocol in a world that is
 // one heap of events, drawn from a seed: nodes that crash and disagree about
 // who they are, a network that loses, delays, repeats and reorders, a journal
-// whose commits may go unheard, clocks that jump. What is acknowledged, and the
+// whose commits may go unheard, clocks that jump. Everything that is acknowledged, and the
 // journal's truth, are judged after every step. Then all faults end, and
 // everything has to settle.
 //

@@ -176,7 +176,7 @@ func (n *node) commitBatch(b *batch) {
 	})
 }
 
-// landBatch is the journal's side of an attempt: all rows whose epoch stands, and that of
+// landBatch is the journal's side of an attempt: all rows whose epoch stands, and the row of
 // what they need, get in. It returns those that have not. A first attempt that meets rows of its own
 // has no effect.
 func (s *Sim) landBatch(b *batch, again bool, how string) map[*row]bool {
@@ -248,7 +248,7 @@ func (n *node) settleBatch(b *batch, fenced map[*row]bool) {
 	n.flushLane()
 }
 
-// settleEntry tells an activation what became of its entry. It may be rid of the entry then.
+// settleEntry tells an activation the outcome of its entry. It may be rid of the entry then.
 func (a *hosted) settleEntry(e *entry) {
 	a.pending--
 	if a.fenced {

@@ -104,7 +104,7 @@ func lesson(title, writeup string) fields {
 	}
 }
 
-// describe is the body of a show's event, and when its sale ends. What is always on is sold for a
+// describe is the body of a show's event, and when its sale ends. A show that is always on is sold for a
 // year.
 func (s *show) describe(now time.Time) (body fields, saleEnd time.Time) {
 	evening := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, s.away).Add(19 * time.Hour)

@@ -64,7 +64,7 @@ type scenario[C any] struct {
 	run func(ctx context.Context, cfg C, out io.Writer, log *slog.Logger) error
 }
 
-// newScenario leaves out the run's result: the run prints it, and its error says whether the audit
+// newScenario leaves out the run's result: the run prints it, and its error reports whether the audit
 // found anything.
 func newScenario[C, R any](run func(ctx context.Context, cfg C, out io.Writer, log *slog.Logger) (R, error)) scenario[C] {
 	return scenario[C]{run: func(ctx context.Context, cfg C, out io.Writer, log *slog.Logger) error {

@@ -17,7 +17,7 @@ type AttendeeFilter struct {
 	UpdatedSince time.Time `query:"updatedSince" description:"Only those that were changed or admitted at this time or later."`
 }
 
-// ListAttendees asks for an event's attendees, those of the newest tickets first.
+// ListAttendees asks for an event's attendees, the holders of the newest tickets first.
 type ListAttendees struct {
 	AttendeeFilter
 	Page

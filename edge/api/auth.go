@@ -138,12 +138,12 @@ type RecoveryCodes struct {
 	RecoveryCodes []string `json:"recoveryCodes" description:"Ten codes, each of which stands in for the app once; no other answer shows them."`
 }
 
-// TwoFactorState says whether a second factor is due.
+// TwoFactorState tells whether a second factor is due.
 type TwoFactorState struct {
 	TwoFactorEnabled bool `json:"twoFactorEnabled" description:"True if a sign-in asks for a second factor."`
 }
 
-// Sessions are those of a user that stand, the last used first, 100 at most.
+// Sessions are a user's sessions that have not ended, the last used first, 100 at most.
 type Sessions struct {
 	Items []OpenSession `json:"items" description:"The sessions that stand, the last used first, 100 at most."`
 }

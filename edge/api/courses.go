@@ -171,7 +171,7 @@ type ExamResult struct {
 	Progress      CourseProgress     `json:"progress" description:"How far the learner has come now."`
 }
 
-// QuestionResult says whether a question was answered correctly.
+// QuestionResult tells whether a question was answered correctly.
 type QuestionResult struct {
 	QuestionID  string `json:"questionId" example:"4KX7QWJ2MZ5RT3VN6YBLCDHFGA" description:"The question, by its id."`
 	Correct     bool   `json:"correct" description:"Whether it was answered rightly."`

@@ -122,7 +122,7 @@ type TagRemoved struct {
 	Removed int64  `json:"removed" description:"How many tickets had it and lost it."`
 }
 
-// Contacted says what became of a mail.
+// Contacted is the outcome of a mail.
 type Contacted struct {
 	To      string `json:"to" description:"The address that the mail went to."`
 	Subject string `json:"subject" description:"Its subject line."`

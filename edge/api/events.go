@@ -187,7 +187,7 @@ type Card struct {
 	BookingOpen      *bool   `json:"bookingOpen,omitzero" description:"Whether dates can be booked, of reservations alone."`
 }
 
-// Event is an event's record. What the public does not see is left out.
+// Event is an event's record. Fields that the public does not see are left out.
 type Event struct {
 	ID                 string             `json:"id" description:"The event's UUID."`
 	NumericID          string             `json:"numericId" description:"The event's number, which may stand wherever its UUID may."`

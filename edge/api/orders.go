@@ -207,7 +207,7 @@ type OrderLine struct {
 }
 
 // Ticket is a ticket's record, with what admits its holder and where it is delivered. Both are left
-// out for whoever has passed it on, and for an API key without the scopes to see them. What admits is also
+// out for a person who has passed it on, and for an API key without the scopes to see them. Codes that admit are also
 // left out once the ticket admits nobody any more.
 type Ticket struct {
 	TicketRecord

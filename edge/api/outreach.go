@@ -14,7 +14,7 @@ type ConfirmFollow struct {
 	Token string `path:"token" maxLength:"1200" description:"The token of the link in the mail; it names the reader and the organization."`
 }
 
-// Followed says whether an address follows.
+// Followed tells whether an address follows.
 type Followed struct {
 	Following bool `json:"following" description:"Whether this request makes the address follow: false until the link in the mail to it is opened, and its button pressed."`
 }

@@ -77,7 +77,7 @@ type PromoCodes struct {
 	route.Freshness
 }
 
-// PromoCodeGone says what became of a code that was deleted: removed, or disabled
+// PromoCodeGone is the outcome of deleting a code: removed, or disabled
 // because orders have named it.
 type PromoCodeGone struct {
 	Deleted   bool       `json:"deleted,omitzero" description:"true: no order has used it, and it is gone."`
@@ -109,7 +109,7 @@ type CartQuote struct {
 	Currency string `json:"currency" example:"NGN" description:"The currency of these amounts, by ISO 4217."`
 }
 
-// CodeVerdict says whether a promo code would hold, and what it would take off.
+// CodeVerdict tells whether a promo code would hold, and what it would take off.
 type CodeVerdict struct {
 	Valid         bool       `json:"valid" description:"Whether an order now could use the code."`
 	Discount      string     `json:"discount" example:"5.00" description:"What it takes off the subtotal that was sent, as a decimal; 0.00 without one."`

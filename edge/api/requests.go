@@ -40,7 +40,7 @@ type RequestMetrics struct {
 	Routes   []RouteFigures `json:"routes" description:"The figures of each route, the most used first."`
 }
 
-// RouteFigures are those of one route.
+// RouteFigures are the figures of one route.
 type RouteFigures struct {
 	Method string `json:"method" description:"The HTTP method, such as POST."`
 	Route  string `json:"route" description:"The route as the paths of this document are written."`

@@ -6,7 +6,7 @@ import (
 	"boxoffice/edge/route"
 )
 
-// SetQueue opens an event's waiting room, changes it, or ends it. What is left out stays, or has its default.
+// SetQueue opens an event's waiting room, changes it, or ends it. A field that is left out stays, or has its default.
 type SetQueue struct {
 	ID             string               `path:"id" format:"id" maxLength:"128"`
 	Enabled        bool                 `json:"enabled" required:"true" description:"True opens the room or changes it; false ends it, and everybody may order."`

@@ -49,7 +49,7 @@ type UpdateTicketType struct {
 	TicketTypeFields
 }
 
-// TicketType is a ticket type's record. What the public does not see is left
+// TicketType is a ticket type's record. Fields that the public does not see are left
 // out.
 type TicketType struct {
 	ID              string  `json:"id" description:"The ticket type's UUID."`

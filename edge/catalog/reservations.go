@@ -91,7 +91,7 @@ func readMinute(text string) (int64, bool) {
 
 func showMinute(n int64) string { return fmt.Sprintf("%02d:%02d", n/60, n%60) }
 
-// The years of which a calendar knows the offsets of its zone.
+// The years for which a calendar knows the offsets of its zone.
 const (
 	zoneFrom = 2020
 	zoneTo   = 2100
@@ -301,7 +301,7 @@ func remaining(r *calendar.Record, day keeper.Day, slot string, capacity int64) 
 	return max(0, capacity-r.Taken[i].Units)
 }
 
-// lesser is the lesser of two numbers of places, of which either may have no limit.
+// lesser is the lesser of two numbers of places; either may have no limit.
 func lesser(a, b int64) int64 {
 	switch {
 	case a == calendar.NoCapacity:

@@ -213,7 +213,7 @@ func editType(t *inventory.Details, f *api.TicketTypeFields, e *event.Details, w
 // event bounds it.
 const maxRefundYears = 5
 
-// judgeRefundDeadline refuses a deadline after the start of an event. What has
+// judgeRefundDeadline refuses a deadline after the start of an event. A type that has
 // no start in that sense, a digital product or a reservation, has years.
 func judgeRefundDeadline(deadline int64, e *event.Details, now time.Time) error {
 	if event.ProductType(e.Category) == event.ProductEvent {

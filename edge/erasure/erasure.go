@@ -97,7 +97,7 @@ func refuseFor(reason, message string) *engine.Refusal {
 }
 
 // refuseIfNeeded refuses while something is under way for which the person is needed. Tickets
-// are the reason that is told first, but orders are read first: one that is paid meanwhile is
+// are the reason that is told first, but orders are read first: one that is paid in the meantime is
 // seen as unpaid, or by its tickets.
 func (e *Eraser) refuseIfNeeded(ctx context.Context, address string, now time.Time) error {
 	open, strangers, err := e.findOpen(ctx, address)

@@ -19,7 +19,7 @@ type fileType struct {
 	media      string // what it is kept as
 	declared   string // what else it may be declared as
 	found      string // what its first bytes may be found to be; empty: media
-	field      string // the form's field of which it may be, besides none
+	field      string // the form's field that it may be sent in, besides none
 }
 
 const (

@@ -140,7 +140,7 @@ type guesses struct {
 }
 
 // takeGuesses takes for each device as many wrong door codes as it may send now, up to
-// those that it sends. What turns out right is given back.
+// those that it sends. A guess that turns out right is given back.
 func (h *Handlers) takeGuesses(c *route.Call, devices []guessingWith) []guesses {
 	all := make([]guesses, len(devices))
 	for i, d := range devices {

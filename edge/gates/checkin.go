@@ -120,7 +120,7 @@ func (h *Handlers) undoCheckIn(c *route.Call, in *api.UndoCheckIn) (*api.CheckIn
 }
 
 // foreignScan is the answer to a code that is no ticket of the event when its
-// credential has sent so many of them that no more are journaled.
+// credential has sent more of them than are journaled.
 func foreignScan() *api.ScanResult {
 	why := "This code is not a ticket of this event."
 	return &api.ScanResult{Status: admission.ScanWrongEvent, DeniedReason: &why}

@@ -54,7 +54,7 @@ func (r *rosters) of(number int64) *roster {
 }
 
 // roster is one event's manifest, and when each of its tickets changed. A node begins it
-// anew: a cursor of another epoch is answered with all.
+// again: a cursor of another epoch is answered with all.
 type roster struct {
 	mu        sync.Mutex
 	epoch     string
@@ -121,7 +121,7 @@ func (h *Handlers) refresh(ctx context.Context, number int64, r *roster, now tim
 	r.asked = now
 	anew := r.doorCodes != says.DoorCodes
 	r.doorCodes = says.DoorCodes
-	if r.rotating != says.RotatingOnly { // of which a cursor tells as of a ticket
+	if r.rotating != says.RotatingOnly { // which a cursor counts as tickets
 		r.rotating, r.change, r.changedAt = says.RotatingOnly, r.change+1, api.Moment(now.UnixMilli())
 	}
 	next, group := r.change+1, 0
@@ -160,7 +160,7 @@ func (h *Handlers) refresh(ctx context.Context, number int64, r *roster, now tim
 	return nil
 }
 
-// replacedLetter is that of a code whose ticket has a new holder.
+// replacedLetter marks a code whose ticket has a new holder.
 const replacedLetter = "x"
 
 // note gives a row its letter, as the roster's next change.

@@ -48,7 +48,7 @@ func (h *Handlers) listAttendees(c *route.Call, in *api.ListAttendees) (*api.Lis
 	return out, nil
 }
 
-// findAttendees reads which attendees of which event are asked for.
+// findAttendees reads the event, and the filter of attendees, that the request asks for.
 func (h *Handlers) findAttendees(c *route.Call, in *api.AttendeeFilter) (number int64, f attendees.Filter, err error) {
 	if number, err = h.Known.FindOwn(c, in.ID); err != nil {
 		return 0, f, err

@@ -14,7 +14,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// downloadTicket opens what a ticket delivers for who holds it, asked anew each time.
+// downloadTicket opens what a ticket delivers to its holder. The holder is looked up each time.
 func (h *Handlers) downloadTicket(c *route.Call, in *api.DownloadTicket) (*api.Delivery, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err

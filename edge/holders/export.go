@@ -51,7 +51,7 @@ type export struct {
 	step      func(c *route.Call, out *bytes.Buffer) (over bool, err error)
 	order     engine.OrderID  // that was written last
 	held      attendees.Place // of the ticket that was written last
-	refunds   []api.Refund    // one's own of the orders that were written, then those of others' orders
+	refunds   []api.Refund    // one's own tickets of the orders that were written, then the tickets of others' orders
 	place     int64           // where the next reports or threads begin
 	inside    bool            // of an array that has an item already
 }

@@ -1,4 +1,4 @@
-// Package holders is the area of tickets in people's hands: who holds and who attends, how
+// Package holders is the area of tickets in people's hands: their holders and attendees, how
 // a ticket changes hands or dates, what it delivers, and what a person may take along.
 package holders
 

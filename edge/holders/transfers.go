@@ -43,7 +43,7 @@ func (h *Handlers) transferTicket(c *route.Call, in *api.TransferTicket) (*api.T
 	})
 }
 
-// refuseIfCertified refuses to pass a ticket on by which a certificate was earned: who holds the one
+// refuseIfCertified refuses to pass on a ticket that earned a certificate: the holder of the one
 // has the other. If the certificate is earned while the ticket is being claimed, the next holder gets
 // the ticket and can earn no second certificate by it.
 func (h *Handlers) refuseIfCertified(c *route.Call, number int64, ticket uint32) error {

@@ -23,7 +23,7 @@ type Files struct {
 	BaseURL string // how people reach the service
 }
 
-// Sign replaces those of an organization's stored links that lead to a file of ours by links that
+// Sign replaces an organization's stored links that lead to a file of ours by links that
 // the viewer may follow for a while. A file that is not the organization's, or is gone, becomes "":
 // a record may be older than the check at the door. Links to other places stay as they are.
 func (f *Files) Sign(ctx context.Context, org int64, viewer secrets.Viewer, now time.Time, links ...*string) error {

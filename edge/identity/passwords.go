@@ -95,7 +95,7 @@ func (h *Handlers) resetPassword(c *route.Call, in *api.ResetPassword) (*api.Pas
 	return &api.PasswordSet{PasswordSet: true}, nil
 }
 
-// notify queues a letter about something that has been done. What was done stays done, even if the
+// notify queues a letter about something that has been done. It stays done, even if the
 // letter cannot be queued.
 func (h *Handlers) notify(ctx context.Context, l mailqueue.Mail) {
 	if err := h.Mail.Add(ctx, l); err != nil {

@@ -1,5 +1,5 @@
 // Package images makes the sizes in which an uploaded image is shown, in a process of its
-// own. What strangers send is decoded there alone: under limits of memory, of time and
+// own. Strangers' pictures are decoded there alone: under limits of memory, of time and
 // of pixels, without the node's environment, and, where the decoder is C (WebP, AVIF), in
 // WebAssembly. Nothing of the original's metadata comes through.
 //
@@ -134,7 +134,7 @@ func (m *Maker) leave(org int64, one *turn) {
 	}
 }
 
-// end ends a turn and begins that of the smallest image that waits, the oldest of several.
+// end ends a turn and begins the turn of the smallest image that waits, the oldest of several.
 func (m *Maker) end(org int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -5,7 +5,7 @@ import "syscall"
 // Limits of a worker process.
 const (
 	heapLimit   = 1 << 30 // bytes that the collector aims at
-	addressRoom = 6 << 30 // bytes, of which most are never touched
+	addressRoom = 6 << 30 // bytes; most are never touched
 	cpuSeconds  = 60
 	fileBytes   = 64 << 20
 )

@@ -33,7 +33,7 @@ func ticketsOf(l *mailqueue.Mail, o *order.Order) []uint32 {
 	return nil
 }
 
-// describe says in an event what of an order a letter is about: some tickets, each with its seat and
+// describe writes into an event which part of an order a letter is about: some tickets, each with its seat and
 // its own date, or what was ordered, with its total.
 func (h *Writer) describe(ctx context.Context, e *mail.Event, l *mailqueue.Mail, o *order.Order, p *live.Page) error {
 	tickets := ticketsOf(l, o)

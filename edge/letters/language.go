@@ -35,7 +35,7 @@ func (h *Writer) ReaderLanguage(ctx context.Context, preferred string, o *order.
 	return h.languageOf(ctx, o.Email, o.Language)
 }
 
-// languageOf is the language in which somebody reads mails: that of the account, if it names one,
+// languageOf is the language in which somebody reads mails: the account's language, if it names one,
 // else the first that is known of those in which somebody has asked, else the deployment's.
 func (h *Writer) languageOf(ctx context.Context, email string, asked ...string) (mail.Language, error) {
 	locale, err := h.Accounts.LocaleOf(ctx, order.NormalEmail(email))

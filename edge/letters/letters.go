@@ -360,7 +360,7 @@ func (h *Writer) VisitOf(o *order.Order, ticket uint32, p *live.Page) *mail.Visi
 	return &at
 }
 
-// narrow leaves those of an event's visits that a mail about some of an order's tickets tells of.
+// narrow leaves only the visits that a mail about some of an order's tickets tells of.
 func narrow(e *mail.Event, visits ...*mail.Visit) {
 	e.Visits = nil
 	for _, v := range visits {
@@ -500,7 +500,7 @@ func (h *Writer) Delivery(e *event.Details, t *inventory.Details) (link, note st
 }
 
 // Access returns where tickets of a type are delivered, and the note that their holders need there.
-// If that is a file of ours (ours), there is no link: a link to the file is made anew for each
+// If that is a file of ours (ours), there is no link: a link to the file is made for each
 // request.
 func (h *Writer) Access(e *event.Details, t *inventory.Details) (link, note string, ours bool) {
 	link, note = Delivery(e, t)

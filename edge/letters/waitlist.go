@@ -32,7 +32,7 @@ func (h *Writer) writeWaitlist(ctx context.Context, l *mailqueue.Mail, to mail.E
 	e := h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
 	// Browsers send the part of a link behind # to no server, so it appears in no log.
 	url := h.BaseURL + "/waitlist#token=" + h.Secrets.WaitlistToken(id)
-	switch l.Template { //nolint:exhaustive // those of a waitlist
+	switch l.Template { //nolint:exhaustive // these are the letters of a waitlist
 	case mailqueue.WaitlistConfirm:
 		token, err := h.Secrets.Open(CodeSecret, []byte(l.ID), l.Secret)
 		if err != nil {

@@ -29,7 +29,7 @@ func (g *Guesses) Of(rule RateRule, name string) Guess {
 	return Guess{rule, g.table.Of(rule.Name, name)}
 }
 
-// Promo are the counts that a guess of a promo code is in: those of the network, and of the account
+// Promo are the counts that a guess of a promo code is in: the counts of the network, and of the account
 // or key, which may come from many networks.
 func (g *Guesses) Promo(c *route.Call) []Guess {
 	counts := []Guess{g.Of(RuleNetPromos, route.Network(c.Client).String())}
@@ -39,7 +39,7 @@ func (g *Guesses) Promo(c *route.Call) []Guess {
 	return counts
 }
 
-// Take counts a guess as a wrong one, or says why it may not be looked at. Whoever finds that the
+// Take counts a guess as a wrong one, or returns why it may not be looked at. A caller that finds that the
 // guess was right, or looks at none, gives it back.
 func (g *Guesses) Take(c *route.Call, counts []Guess) error {
 	for i, one := range counts {

@@ -18,7 +18,7 @@ type RateRule struct {
 	CountedPer string        // whom the rule counts, as people read it
 }
 
-// These rules stand beside those of the tiers. What a caller names without proof (an e-mail, a
+// These rules stand beside the rules of the tiers. A name that a caller gives without proof (an e-mail, a
 // checkout session, a device) is no limit by itself, because another name costs nothing: so beside
 // each such rule another one counts the network or the credential.
 var (
@@ -39,7 +39,7 @@ var (
 // promoSpan is long, because a promo code stands for weeks.
 const promoSpan = 10 * time.Minute
 
-// RateRules are all rate limits, those of the tiers first. Each is multiplied by
+// RateRules are all rate limits, the rules of the tiers first. Each is multiplied by
 // BOXOFFICE_LIMITS_SCALE.
 func RateRules() []RateRule {
 	var all []RateRule

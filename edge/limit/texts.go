@@ -13,7 +13,7 @@ import (
 const textMegabytes = 1
 
 // Texts counts on a node how often organizers change what has long texts. Each change writes all of
-// them anew. Any goroutine may call its methods.
+// them again. Any goroutine may call its methods.
 type Texts struct {
 	table *Table
 	scale float64

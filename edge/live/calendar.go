@@ -19,5 +19,5 @@ func (p *Pages) Calendar(ctx context.Context, node *cluster.Node, number int64) 
 	})
 }
 
-// ForgetCalendar makes the next reader ask anew what is booked of an event.
+// ForgetCalendar makes the next reader ask again what is booked of an event.
 func (p *Pages) ForgetCalendar(number int64) { p.cache.Del(calendarKey(number)) }

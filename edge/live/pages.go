@@ -193,7 +193,7 @@ func (p *Pages) Refresh(ctx context.Context, number int64) {
 	p.listed.Add(1)
 }
 
-// Forget makes the next reader have the page under a key made anew.
+// Forget makes the next reader have the page under a key made again.
 func (p *Pages) Forget(key string) {
 	p.cache.Wait() // a page that is being put into the cache right now is older
 	p.cache.Del(key)

@@ -64,7 +64,7 @@ type Money struct {
 // In writes the amount as a language does; "" for no money.
 func (m Money) In(l Language) string { return wordsOf[l].showMoney(m) }
 
-// words are the words of a language that Go puts together. What a mail says stands in the templates.
+// words are the words of a language that Go puts together. The text of a mail stands in the templates.
 type words struct {
 	printer    *message.Printer
 	decimal    string // what stands before the places of a decimal

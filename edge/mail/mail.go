@@ -20,7 +20,7 @@ import (
 )
 
 // Sender delivers a message or returns why it could not. It is safe for concurrent use. A *Failure
-// says whether another attempt may help; after any other error another attempt may.
+// reports whether another attempt may help; after any other error another attempt may.
 type Sender interface {
 	Send(ctx context.Context, m Message) error
 }

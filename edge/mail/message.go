@@ -178,7 +178,7 @@ func Broadcast(to Envelope, e *Event, subject, safe, replyTo string, end Unsubsc
 	return m
 }
 
-// Contact is an organization's mail to one of its customers, who may answer at replyTo.
+// Contact is an organization's mail to one of its customers. The customer answers to replyTo.
 func Contact(to Envelope, organization, subject, body, replyTo string) Message {
 	m := compose("contact", to, values{"Organization": label(organization), "Title": oneLine(subject), "Body": written(body), "Replies": true})
 	m.ReplyTo = replyTo

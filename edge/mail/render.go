@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// A mail is written once for each language. What its template comes to is a list of blocks, of which
+// A mail is written once for each language. Its template results in a list of blocks, from which
 // both the text and the HTML are made, so that both say the same.
 //
 // A template marks what is not plain words by functions (marks). They put control characters, which

@@ -7,7 +7,7 @@ import (
 
 // Many clients read the first page of tools alone and give all of it to their model, which then has
 // no room for anything else. So the list is brief: a sentence for each tool, and schemas without
-// bounds, without the types of answers, and without words that don't fit maxWords. What is left out
+// bounds, without the types of answers, and without words that don't fit maxWords. All that is left out
 // stands in the resource openapi.json, and a refusal names the field and its bound.
 const maxWords = 14 // bytes of an argument's description
 

@@ -49,7 +49,7 @@ func invalidParams(message string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
 }
 
-// callTool carries a tool out. What the operation refuses, and arguments that make no
+// callTool carries a tool out. A refusal of the operation, and arguments that make no
 // request, are results that the model reads and mends.
 func (s *Server) callTool(ctx context.Context, t *tool, raw []byte) (*sdk.CallToolResult, error) {
 	var args map[string]jsontext.Value

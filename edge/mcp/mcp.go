@@ -5,7 +5,7 @@
 // tools, one for each row of the route table that takes and answers JSON, the prompts that
 // name them, the resources, and which of these a caller is shown. It carries nothing out.
 // Package edge/server, the only caller, takes each tool call through the same middle as a
-// request (Caller.Perform), so that limits, scopes and idempotency are those of the row. A
+// request (Caller.Perform), so that the row's limits, scopes and idempotency hold. A
 // Server is made once, may be used by several goroutines and has nothing to stop.
 package mcp
 

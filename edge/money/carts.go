@@ -26,7 +26,7 @@ type cart struct {
 	absorb   bool // the organizer absorbs the fees
 }
 
-// validateCode says whether a code would hold for a purchase. It consumes nothing.
+// validateCode reports whether a code would hold for a purchase. It consumes nothing.
 func (h *Handlers) validateCode(c *route.Call, in *api.ValidateCode) (*api.CodeVerdict, error) {
 	chosen, err := h.priceCart(c, in.Items)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // Payouts are read only, and none is made yet: what executes them is not part of the
-// service. Whoever reads them finds an empty list of the organization's.
+// service. A reader finds an empty list.
 
 func (h *Handlers) listPayouts(c *route.Call, in *api.ListPayouts) (*api.List[api.Payout], error) {
 	if _, err := route.FindOrganization(c, in.OrgID); err != nil {

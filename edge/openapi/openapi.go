@@ -183,7 +183,7 @@ func success(op *route.Op) any {
 	return reflect.New(envelope).Interface()
 }
 
-// body says whether the body is needed, and gives an example of it. The
+// body reports whether the body is needed, and gives an example of it. The
 // reflector gives DELETE none.
 func (p *printer) body(op *route.Op, o *openapi31.Operation) error {
 	if op.Handler.Raw != "" {

@@ -136,7 +136,7 @@ func orNull(s *jsonschema.Schema) {
 	*s = jsonschema.Schema{Description: s.Description, AnyOf: []jsonschema.SchemaOrBool{some.ToSchemaOrBool(), jsonschema.Null.ToSchemaOrBool()}}
 }
 
-// patterns are those of our formats that JSON Schema does not know, or knows in
+// patterns are for formats of ours that JSON Schema does not know, or knows in
 // a wider sense.
 var patterns = map[string]string{
 	"uri": "^https?://", "hosted": "^(https?://.*|/media/[1-9][0-9]*)?$", "country": "^[A-Za-z]{2}$", "id": "^[A-Za-z0-9_.-]+$",
@@ -189,7 +189,7 @@ func mend(f jsonschema.InterceptPropParams) {
 }
 
 // mendFree writes the schema of free-form JSON: an object or anything, within
-// so many bytes, which JSON Schema cannot say.
+// a number of bytes, which JSON Schema cannot say.
 func mendFree(s *jsonschema.Schema, tag reflect.StructTag, nullable bool) {
 	s.Type, s.Format = nil, nil
 	if format := tag.Get("format"); format == "object" || format == "links" {

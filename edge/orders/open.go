@@ -19,7 +19,7 @@ var tokenOver = &engine.Refusal{
 
 // Open finds an order for a caller who may see it: one with a token of it that
 // has not ended, the buyer in a session whose address is proven, or the organization
-// that sells it. Who is both reads it as its buyer. For others it does not exist.
+// that sells it. A reader who is both reads it as its buyer. For others it does not exist.
 func (d *Desk) Open(c *route.Call, text string, tokens ...string) (*order.Order, Reader, error) {
 	var nobody Reader
 	token, err := soleToken(c, tokens)

@@ -96,7 +96,7 @@ func (d *Desk) ShowTicket(c *route.Call, o *order.Order, serial uint32) (*api.Ti
 
 // addCurrent adds to an order's tickets what may change at any time: whether their money may
 // be asked back, where they are delivered, and whether their time is over. The money of a
-// cancelled event may always be asked back, that of a moved one for some days. A ticket that can't
+// cancelled event may always be asked back, the money of a moved one for some days. A ticket that can't
 // admit anybody any more has no codes to show: people would queue up with them.
 func (d *Desk) addCurrent(ctx context.Context, o *order.Order, r Reader, tickets []api.Ticket, now time.Time) error {
 	p, err := d.Pages.Event(ctx, o.ID.Event())

@@ -1,6 +1,6 @@
 // Package outward is the area of what other programs are told: webhook endpoints with
-// their deliveries, and the pull feed of public facts. What is told, and how it is
-// delivered, is edge/webhook; here is what organizers see and set of it.
+// their deliveries, and the pull feed of public facts. The payloads and their delivery
+// are edge/webhook's; here is what organizers see and set of it.
 package outward
 
 import (

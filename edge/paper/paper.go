@@ -1,5 +1,5 @@
 // Package paper is what our printed documents share: their fonts, texts in the scripts that
-// people write, and QR codes. What a document says is its area's.
+// people write, and QR codes. The text of a document is its area's.
 //
 // Handlers of the edge call it. It has no goroutine and needs no stop.
 package paper
@@ -119,7 +119,7 @@ func (p *Paper) writeLine(letters []rune, line shaping.Line, x, y float64, s Sty
 // isBeyondBMP reports whether the PDF library can't write a letter as text.
 func isBeyondBMP(r rune) bool { return r > 0xffff }
 
-// drawRun draws the letters of a run as shapes: those of scripts whose letters change with
+// drawRun draws the letters of a run as shapes: letters of scripts that change with
 // their neighbours, and of fonts that the document does not have.
 func (p *Paper) drawRun(run shaping.Output, x, y float64, s Style, thicken bool) {
 	size := s.Size * mmOfPoint

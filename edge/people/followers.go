@@ -15,7 +15,7 @@ import (
 )
 
 // followOrganization mails an address the link with which it follows an organization. Anybody may
-// enter anybody's address, so nothing changes before the link is used. Whoever is signed in and has
+// enter anybody's address, so nothing changes before the link is used. A caller who is signed in and has
 // proven to own the address follows at once.
 func (h *Handlers) followOrganization(c *route.Call, in *api.FollowOrganization) (*api.Followed, error) {
 	o, err := h.Accounts.OrganizationNamed(c.Context, in.OrgID)

@@ -18,7 +18,7 @@ type ticket struct {
 	event  int64
 	org    int64
 	serial uint32
-	holder order.Holder // of one that never changed hands, whom its line names: who attends
+	holder order.Holder // of one that never changed hands, the person whom its line names as the attendee
 	buyer  string       // who holds such a one; "" once it has changed hands
 	seen   bool         // its holder was let in
 }

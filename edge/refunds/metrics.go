@@ -39,7 +39,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.oldest
 }
 
-// Collect sends the numbers; those of the backlog are no numbers while the
+// Collect sends the numbers; the backlog's are NaN while the
 // database does not answer.
 func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.failed.Collect(ch)

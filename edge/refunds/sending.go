@@ -17,7 +17,7 @@ import (
 
 const (
 	// refundClaim is for how long a node has a refund for itself: longer than a
-	// look at it takes, so that no other node sends the money meanwhile.
+	// look at it takes, so that no other node sends the money in the meantime.
 	refundClaim = sweepCall + 30*time.Second
 	// firstLook and lastLook bound the pauses between two looks at a refund that
 	// is on its way: each is as long as the refund was old at the last one.
@@ -79,7 +79,7 @@ func lookPause(age time.Duration, err error) time.Duration {
 	return min(max(age, least), lastLook)
 }
 
-// retryPause is the pause before a refund is sent again that has failed so many
+// retryPause is the pause before a refund is sent again that has failed the given number of
 // times.
 func retryPause(failures int) time.Duration {
 	return min(firstRetry<<min(failures-1, 20), lastRetry)

@@ -19,7 +19,7 @@ const (
 type sweep struct{ *Handlers }
 
 // Sweep sweeps until the context ends. One node of a cluster does. Between two rounds it
-// sends the refunds that this node has just seen granted; those of other nodes wait for the
+// sends the refunds that this node has just seen granted; refunds of other nodes wait for the
 // round.
 func (h *Handlers) Sweep(ctx context.Context) {
 	w := sweep{h}

@@ -51,7 +51,7 @@ func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Wit
 	}
 	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), ledger.AskRefund{
 		Order: o.ID, Record: o, Tickets: tickets, Amount: amount, Reason: order.AskedByWithdrawal, By: order.AskedByWithdrawal, Approve: true, Manual: isManual(o),
-		Version: 1, // what was passed on meanwhile is somebody else's
+		Version: 1, // what was passed on in the meantime is somebody else's
 	})
 	if err != nil {
 		return nil, err

@@ -145,7 +145,7 @@ func (c *Call) Timeout() time.Duration {
 	return DefaultTimeout
 }
 
-// End ends the call's context. Whoever made the call calls it once the handler has returned.
+// End ends the call's context. The maker of the call calls it once the handler has returned.
 func (c *Call) End() { c.deadline.end() }
 
 // SetHeader adds a header to the answer if it is a success.
@@ -168,7 +168,7 @@ func (c *Call) BodyHash() [sha256.Size]byte {
 // the key is told IDEMPOTENCY_KEY_REUSED, because the first answer is given only for the whole
 // first body.
 //
-// The scope is a plain hash of what the client knows. What is shorter than the scope and must not
+// The scope is a plain hash of what the client knows. A secret that is shorter than the scope and must not
 // collide is derived from it with the master key.
 func (c *Call) Scope() [sha256.Size]byte { return c.scopeOf(c.Who()) }
 

@@ -22,7 +22,7 @@ type Money int64
 // moneyDecimals is how many decimals a Money has: as many as any currency.
 const moneyDecimals = 3
 
-// MoneyOf returns an amount of minor units that has so many decimals.
+// MoneyOf returns an amount of minor units that has the given number of decimals.
 func MoneyOf(minor int64, decimals int) Money {
 	return Money(engine.Rescale(minor, decimals, moneyDecimals))
 }
@@ -33,7 +33,7 @@ func (m Money) Minor(path, currency string) (int64, error) {
 	return m.In(path, engine.DecimalsOf(currency))
 }
 
-// In is Minor for units with so many decimals.
+// In is Minor for units with the given number of decimals.
 func (m Money) In(path string, decimals int) (int64, error) {
 	by := engine.ScaleOf(moneyDecimals - decimals)
 	if int64(m)%by != 0 {

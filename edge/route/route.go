@@ -180,8 +180,8 @@ func (op *Op) RefusesUnknown() bool {
 // Writes reports whether the operation may change something.
 func (op *Op) Writes() bool { return op.Method != "GET" }
 
-// Organizes reports whether the operation writes what an organization works with. What buyers do and
-// what happens at the doors is none of that: it has bounds of its own, and must never wait for a quota.
+// Organizes reports whether the operation writes what an organization works with. Acts of buyers
+// and at the doors are none of that: they have bounds of their own, and must never wait for a quota.
 func (op *Op) Organizes() bool {
 	return op.Writes() && op.Scope != 0 && !op.Auth.Has(Public) && op.Tier != TierCheckin
 }

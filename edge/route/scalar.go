@@ -101,7 +101,7 @@ func setName(v reflect.Value, text []byte) problem {
 	return none
 }
 
-// setRaw copies the text whatever is in it. What reads it knows what to leave out.
+// setRaw copies the text whatever is in it. Its reader knows what to leave out.
 func setRaw(v reflect.Value, text []byte) problem {
 	v.SetString(string(text))
 	return none

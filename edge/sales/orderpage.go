@@ -120,7 +120,7 @@ func pageTransfer(o *order.Order, v *api.Order, zone string, l mail.Language) *w
 	}
 }
 
-// pageLines are the lines of an order; those of a completed one of which the buyer still has tickets
+// pageLines are the lines of an order; of a completed one only lines whose tickets the buyer still has
 // say where they are delivered.
 func (h *Handlers) pageLines(o *order.Order, p *live.Page, language mail.Language) []web.OrderLine {
 	lines := make([]web.OrderLine, len(o.Lines))

@@ -22,7 +22,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// askTime bounds the questions of what became of an order's attempts. It leaves
+// askTime bounds the questions about an order's attempts. It leaves
 // of providerTime what reporting the answers takes.
 const askTime = providerTime - 3*time.Second
 
@@ -245,7 +245,7 @@ func (h *Handlers) beginAt(c *route.Call, gateway payments.Provider, o *order.Or
 	return r.Order, nil
 }
 
-// verifyPayment asks the providers what became of the order's attempts, and has
+// verifyPayment asks the providers about the order's attempts, and has
 // the event act on it. It may be polled.
 func (h *Handlers) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Order, error) {
 	o, reader, err := h.Orders.Open(c, in.OrderID, in.QueryToken, in.Token)
@@ -259,9 +259,9 @@ func (h *Handlers) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Ord
 	return h.Orders.Show(c, o, reader)
 }
 
-// verify asks what became of those of the order's attempts that money may still
+// verify asks about each of the order's attempts that money may still
 // have come of, has the event act on every answer, and returns the order as it
-// then stands. An attempt of which there is no answer hides none of the others:
+// then stands. An attempt without an answer hides none of the others:
 // the first such error is returned beside the order.
 func (h *Handlers) verify(ctx context.Context, o *order.Order, attempts []order.Attempt) (*order.Order, error) {
 	answers := make([]providerAnswer, len(attempts))

@@ -151,7 +151,7 @@ func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error)
 	return h.ownView(c, o, seller)
 }
 
-// settleTransfer has an order hear of what came for its transfer. What came after it was paid, or once
+// settleTransfer has an order hear of what came for its transfer. Money that came after it was paid, or once
 // its event has closed it, is to go back.
 func (h *Handlers) settleTransfer(ctx context.Context, id engine.OrderID, attempt string) error {
 	came, err := h.Receipts.Of(ctx, attempt)
@@ -205,7 +205,7 @@ func (h *Handlers) sendExtraBack(ctx context.Context, o *order.Order, a *order.A
 	return nil
 }
 
-// settleTransfers has orders hear of transfers of which the request that told them did not tell them.
+// settleTransfers has orders hear of transfers that the request which booked them did not tell them of.
 func (w sweep) settleTransfers(ctx context.Context) error {
 	due, err := w.Receipts.Unsettled(ctx, sweepBatch)
 	if err != nil {

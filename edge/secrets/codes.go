@@ -25,7 +25,7 @@ const (
 	macLen   = 13 // letters that hold 64 bits
 	codeLen  = shortLen + 1 + macLen
 	shorts   = 887_503_681      // 31^6: door codes of an event
-	serials  = 28_629_151       // 31^5: those of each holder version, and so tickets of an event
+	serials  = 28_629_151       // 31^5: the codes of each holder version, and so tickets of an event
 	qrStep   = 30 * time.Second // a QR payload's life
 )
 
@@ -88,7 +88,7 @@ func newShuffle(key []byte) cipher.Block {
 	return block
 }
 
-// Short is a ticket's door code: one of 31^6, of which no two tickets of an event
+// Short is a ticket's door code: one of 31^6. No two tickets of an event
 // have the same, nor two holders of a ticket, for a permutation gives no number twice.
 //
 // A serial from 31^5 on has no place among them: Short panics. No ticket that was ever

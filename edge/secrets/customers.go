@@ -11,7 +11,7 @@ import (
 const customerDigits = 22
 
 // CustomerKey is what an organization is shown for a customer's address, in lower case:
-// another one for each organization, of which nobody learns the address.
+// another one for each organization. Nobody learns the address from it.
 func (m *Master) CustomerKey(org int64, address string) string {
 	sum := sign(m.customers, append(binary.BigEndian.AppendUint64(nil, uint64(org)), address...)) //nolint:gosec // numbers are positive
 	return base62(new(big.Int).SetBytes(sum[:16]), customerDigits)
@@ -44,7 +44,7 @@ func (m *Master) ParseUnsubscribe(token string) (org int64, address string, ok b
 const following = "follow"
 
 // FollowToken makes an address follow an organization for whoever has it, until the moment ends,
-// in unix seconds. What it is about cannot be read from it.
+// in unix seconds. Its subject cannot be read from it.
 func (m *Master) FollowToken(org, ends int64, address, name string) string {
 	text := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(org)), uint64(ends)) //nolint:gosec // numbers are positive
 	text = append(append(append(text, address...), 0), name...)

@@ -35,7 +35,7 @@ func (m *Master) Open(label string, context, sealed []byte) ([]byte, error) {
 	return text, nil
 }
 
-// aead is the cipher of a label. It is made anew each time, in about two
+// aead is the cipher of a label. It is made each time, in about two
 // microseconds, and never kept: labels may have in them what clients send.
 func (m *Master) aead(label string) cipher.AEAD {
 	block, err := aes.NewCipher(m.derive("seal/"+label, KeySize))

@@ -1,7 +1,7 @@
 // Package secrets derives every secret of a deployment from one master key: the
 // keys that sign access tokens, the refresh tokens of sessions, the tokens that
 // open one order, and the codes and QR payloads of tickets. None of them is stored, so none can
-// be read at rest; whoever has the master key has them all.
+// be read at rest; a person who has the master key has them all.
 //
 // cmd reads the master key and makes the one Master; the edge calls it from
 // many goroutines. It owns no goroutine.
@@ -43,7 +43,7 @@ type Master struct {
 	waitlists []byte // of links that claim what a waitlist offers
 	rooms     []byte // of tokens of waiting rooms
 	media     []byte // of links to private files
-	salts     []byte // of the salts that stand in for those of no account
+	salts     []byte // of the salts that stand in for the salts of accounts that don't exist
 
 	mu     sync.Mutex
 	events map[int64]*Codes
@@ -96,7 +96,7 @@ func (m *Master) OrderToken(id engine.OrderID) string {
 }
 
 // Request is the name of the request with a scope (route.Call.Scope): an HMAC
-// under the master key, of which ids are made that are shorter. A client knows all
+// under the master key, from which shorter ids are made. A client knows all
 // that is in the scope, and could search for two whose plain hashes begin alike;
 // of this name it can compute nothing.
 func (m *Master) Request(scope [sha256.Size]byte) [sha256.Size]byte { return m.writes.sum(scope[:]) }

@@ -43,7 +43,7 @@ type Joining struct {
 	Email, Name    string
 }
 
-// JoinToken lets whoever has it confirm j. What it is about cannot be read from it.
+// JoinToken lets its bearer confirm j. Its subject cannot be read from it.
 func (m *Master) JoinToken(j *Joining) string {
 	text := append([]byte(nil), j.ID[:]...)
 	for _, n := range []int64{j.Ends, j.Type, j.Quantity} {

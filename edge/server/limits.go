@@ -49,7 +49,7 @@ func (l *Limits) bucketOfRule(r limit.RateRule, name string) bucket {
 }
 
 // counted is what is known of a request's rate limit: the buckets that it counts in, and the verdict
-// of the tightest, of which the headers tell.
+// of the tightest, which the headers tell.
 type counted struct {
 	done    bool // the request needs no more counting
 	taken   []bucket
@@ -107,7 +107,7 @@ func (l *Limits) countBeforeBody(x *exchange, c *route.Call, o *operation) error
 }
 
 // countByCredential counts a request by what is known without its body: the credential, or else the address.
-// Requests of the tier auth are counted by address, whoever is signed in.
+// Requests of the tier auth are counted by address, even if somebody is signed in.
 func (l *Limits) countByCredential(x *exchange, c *route.Call) error {
 	tier, n := c.Op.Tier, route.Limits[c.Op.Tier].PerMinute
 	p, network := &c.Principal, route.Network(c.Client).String()

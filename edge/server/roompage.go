@@ -22,7 +22,7 @@ import (
 const maxForm = 1 << 10
 
 // registerRoomPage adds the page of a waiting room that needs no script: its form is sent to the same
-// address. It is a caller of the public API as any other, so limits and refusals are those of its operations.
+// address. It is a caller of the public API as any other, so the limits and refusals of its operations hold.
 func (s *Server) registerRoomPage(page *web.RoomPage) {
 	op := func(id string) *route.Op {
 		i := slices.IndexFunc(s.cfg.Ops, func(o route.Op) bool { return o.ID == id })

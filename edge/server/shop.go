@@ -127,7 +127,7 @@ func serveCover(ctx *fasthttp.RequestCtx) {
 const keptCovers = 256
 
 // sharedCover serves the same picture as PNG, for link previews in messengers. Drawing one takes
-// 0.2 s of a processor, so only those of events that everybody may see are drawn, one at a time, and
+// 0.2 s of a processor, so only pictures of events that everybody may see are drawn, one at a time, and
 // the last ones are kept.
 func (s *Server) sharedCover() fasthttp.RequestHandler {
 	var mu sync.Mutex

@@ -55,7 +55,7 @@ type Topic struct {
 type topic struct {
 	hub    *Hub
 	name   string
-	epoch  string // sets its ids apart from those of every other topic
+	epoch  string // sets its ids apart from the ids of every other topic
 	source Source
 	state  atomic.Pointer[state]
 	wake   chan struct{} // holds one signal

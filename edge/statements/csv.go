@@ -22,7 +22,7 @@ type shape struct {
 	layouts          []string
 }
 
-// shapes are the files that we read: those of the German savings banks, of Wise and of N26.
+// shapes are the files that we read: of the German savings banks, of Wise and of N26.
 var shapes = []shape{
 	{
 		separator: ';', day: "Buchungstag", amount: "Betrag", payer: "Beguenstigter/Zahlungspflichtiger", text: "Verwendungszweck", currency: "Waehrung",

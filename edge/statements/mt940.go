@@ -53,7 +53,7 @@ func readMT940(file []byte) (lines []Line, err error) {
 	return lines, flush()
 }
 
-// splitFields cuts a message into its fields, each of which begins with its tag between colons and ends
+// splitFields cuts a message into its fields. Each begins with its tag between colons and ends
 // where the next one, or the end of the message, begins. It copies nothing, for a field may have as many
 // lines as the file.
 func splitFields(text string) (fields []string) {

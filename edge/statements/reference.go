@@ -8,7 +8,7 @@ import (
 // Reference returns a creditor reference (ISO 11649) of up to 21 letters and digits, which banks
 // check as they do an IBAN: "RF", two check digits, and the text. A wrong letter for a letter, a wrong
 // digit for a digit, or two of a kind that changed places, never make a valid reference; any other
-// mistake does once in 97 times. What is no letter or digit is left out of the text.
+// mistake does once in 97 times. All but letters and digits is left out of the text.
 func Reference(text string) string {
 	body := lettersAndDigits(text)
 	check := 98 - remainderBy97(body+"RF00")
@@ -19,8 +19,8 @@ func Reference(text string) string {
 const minBody, maxBody = 17, 21
 
 // FindReferences returns all valid references to orders that a payer's words contain, each once,
-// whatever blanks, dashes and small letters the payer or the bank made of them. What stands behind a
-// reference may make a longer one valid by chance, one in 97: whoever asks looks each of them up.
+// whatever blanks, dashes and small letters the payer or the bank made of them. Characters behind a
+// reference may make a longer one valid by chance, one in 97: the caller looks each of them up.
 func FindReferences(text string) (found []string) {
 	text = lettersAndDigits(text)
 	for at := range text {

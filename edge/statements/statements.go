@@ -2,7 +2,7 @@
 // CAMT.053 (ISO 20022), as MT940 (SWIFT) and as the CSV files of some banks; and the references by
 // which that money names what it pays.
 //
-// It owns the formats alone. What came is matched with orders, and booked, by whoever calls Read. It
+// It owns the formats alone. The caller of Read matches with orders, and books, what came. It
 // is pure: it keeps nothing, and every input has a bound. Money that went out, and what is not booked
 // yet, is left out.
 package statements
@@ -56,7 +56,7 @@ type Line struct {
 	bank     string // the bank's reference
 }
 
-// Read reads a statement in any of the formats. A file of which a line can't be read is refused
+// Read reads a statement in any of the formats. A file with a line that can't be read is refused
 // whole, with ErrFormat.
 func Read(file []byte) ([]Line, error) {
 	if len(file) > MaxBytes {

@@ -108,7 +108,7 @@ func wheelchairs(r Row, width int) Row {
 // hundredths cuts what nobody can see, so that documents stay short.
 func hundredths(v float64) float64 { return math.Floor(v*100) / 100 }
 
-// fill takes seats out of the rows of boxes until they have so many in all.
+// fill takes seats out of the rows of boxes until they have the given number in all.
 func fill(boxes []Section, seats int) []Section {
 	each, more := seats/len(boxes), seats%len(boxes)
 	for i := range boxes {

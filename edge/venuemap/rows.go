@@ -127,7 +127,7 @@ func (r *Row) firstNumber() int {
 	return 1
 }
 
-// number is that of the seat at position i of n, counted from 0.
+// number is the number of the seat at position i of n, counted from 0.
 func (r *Row) number(i, n int) int {
 	switch r.Numbering {
 	case descending:
@@ -167,7 +167,7 @@ func (x *expansion) drawn(path string, s *Section, r *Row) {
 }
 
 // point is where a seat of the k-th row stands: at one of the places 0 to last,
-// of which aisles take some.
+// some places of which are aisles.
 func (r *Row) point(k, place, last int) (px, py int) {
 	t := 0.5
 	if last > 0 {

@@ -9,14 +9,14 @@
 package venuemap
 
 // maxRowSeats bounds a row, and maxID the characters of a seat's id. The bounds
-// of single fields stand in the tags, that of all seats is the seatmap kind's.
+// of single fields stand in the tags, the bound of all seats is the seatmap kind's.
 const (
 	maxRowSeats = 1_000
 	maxID       = 40
 )
 
 // Document is a map as its author writes it. Distances are in units of the
-// canvas, of which the author decides how long they are: a centimetre, say. x
+// canvas, whose length the author decides: a centimetre, say. x
 // grows to the right and y downwards. A point is a list of its x and y.
 type Document struct {
 	Name     string    `json:"name" required:"true" format:"name" minLength:"1" maxLength:"200" example:"Small hall" description:"The map's name, by which its organization finds it."`

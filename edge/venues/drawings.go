@@ -17,7 +17,7 @@ import (
 // forever is the Cache-Control of what never changes.
 const forever = "public, max-age=31536000, immutable"
 
-// getDrawing is a published version of a venue map as it is drawn. Whoever has the map's
+// getDrawing is a published version of a venue map as it is drawn. A reader who has the map's
 // id may see it: an event's seat map shows the same.
 func (h *Handlers) getDrawing(c *route.Call, in *api.ReadDrawing) (*api.Drawing, error) {
 	id, err := uuid.Parse(in.ID)

@@ -172,7 +172,7 @@ func (h *Handlers) liveSeats(c *route.Call, in *api.WatchSeats) (sse.Topic, erro
 	return sse.Topic{
 		Name: name + strconv.FormatInt(number, 10),
 		Open: func(ctx context.Context, changed func()) (sse.Source, error) {
-			m, err := h.Feed.Seats(ctx, number) // known anew, if it was forgotten meanwhile
+			m, err := h.Feed.Seats(ctx, number) // known again, if it was forgotten in the meantime
 			if err != nil {
 				return nil, err
 			}

@@ -147,7 +147,7 @@ type Ticket struct {
 	Version byte // of the holder; secrets.Version of the first
 }
 
-// Tickets are those of a completed order, in the order of their serials, with their
+// Tickets are the tickets of a completed order, in the order of their serials, with their
 // holders of today, and else as they were issued. where is asked for the seats of an order that has some.
 func Tickets(o *order.Order, eventID string, codes *secrets.Codes, where Where) []Ticket {
 	if !o.HasSoundSize() {

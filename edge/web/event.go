@@ -168,7 +168,7 @@ func text(s *string) string {
 	return *s
 }
 
-// cut shortens a text to so many characters.
+// cut shortens a text to the given number of characters.
 func cut(s string, most int) string {
 	r := []rune(s)
 	if len(r) <= most {

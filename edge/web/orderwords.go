@@ -18,7 +18,7 @@ type OrderWords struct {
 	AdmitsNobody, Cancelled, AskMoney string // Cancelled has the event's title, AskMoney an address
 	Refund                            string // has an amount and its status
 	OrderOf, TicketOf, RefundOf       map[string]string
-	NoticeOf                          map[string]string // what became of an order, by its status
+	NoticeOf                          map[string]string // the outcome of an order, by its status
 }
 
 var orderWords = bilingual[OrderWords]{english: englishOrder, german: germanOrder}
@@ -89,5 +89,5 @@ var germanOrder = OrderWords{
 	},
 }
 
-// OrderWordsIn returns the words of German, or else those of English.
+// OrderWordsIn returns the words of German, or else of English.
 func OrderWordsIn(german bool) *OrderWords { return orderWords.in(german) }

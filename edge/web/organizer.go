@@ -14,7 +14,7 @@ var organizerSource string
 
 var organizerTemplate = template.Must(template.New("organizer").Parse(organizerSource))
 
-// OrganizerPage writes the public pages of organizations, as EventPage writes those of events.
+// OrganizerPage writes the public pages of organizations, as EventPage writes the pages of events.
 type OrganizerPage struct {
 	base  string // of our addresses
 	built *built

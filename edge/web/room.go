@@ -128,7 +128,7 @@ func (s *shownRoom) tellRoom(r *Room) {
 	s.tellSale(q)
 }
 
-// tellJoining says whether and how one joins.
+// tellJoining writes whether and how one joins.
 func (s *shownRoom) tellJoining(q *api.Queue, r *Room) {
 	words, draws := s.Words, q.Rules.Mode == "draw"
 	switch {

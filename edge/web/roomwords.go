@@ -1,6 +1,6 @@
 package web
 
-// roomWords are what the page of a waiting room says in one language. What has a # in it counts.
+// roomWords are what the page of a waiting room says in one language. A text with a # in it counts.
 type roomWords struct {
 	Lang                                             string
 	Clock                                            string // how a moment is written, as time.Format takes it

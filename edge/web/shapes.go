@@ -16,7 +16,7 @@ type form interface {
 	formatSVG() string
 	// bounds is where the form may be.
 	bounds() image.Rectangle
-	// newHitTest makes what says whether a point is in the form.
+	// newHitTest makes a function that reports whether a point is in the form.
 	newHitTest() func(x, y float64) bool
 }
 

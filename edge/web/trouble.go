@@ -21,7 +21,7 @@ type Trouble struct {
 // troubleWords are what a page says of a kind of trouble.
 type troubleWords struct{ Title, Hint string }
 
-// troubleTexts are the words of one language, by status. What has no row is told as 500.
+// troubleTexts are the words of one language, by status. A status without a row is told as 500.
 type troubleTexts struct {
 	Lang                   string
 	Home, Ask, Again, Soon string

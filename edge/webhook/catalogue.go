@@ -70,7 +70,7 @@ var Catalogue = []Type{
 	{Name: "agent.action", Description: "An MCP tool performs a write with an API key.", Keys: []string{"tool", "method", "path", "statusCode", "at"}, Data: api.AgentActionData{}},
 }
 
-// Internal lists the facts of which the world is told nothing, and why. Some facts of the catalogue
+// Internal lists the facts that the world is told nothing of, and why. Some facts of the catalogue
 // are not always told either: those with a status that has no type of its own, such as an event's
 // other moves and an order that expired.
 var Internal = map[string]string{

@@ -239,7 +239,7 @@ func (d *Deliverer) count() {
 	})
 }
 
-// try runs a statement on the tables and reports whether it succeeded. What failed is tried again
+// try runs a statement on the tables and reports whether it succeeded. A statement that failed is tried again
 // with the next look.
 func (d *Deliverer) try(what string, do func(context.Context) error) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), tableTime)

@@ -42,7 +42,7 @@ func (d *Deliverer) sendPage(p *deliveries.Page) []deliveries.Result {
 	return s.results
 }
 
-// lanesOf divides attempts into lanes; those of one lane are made one after another.
+// lanesOf divides attempts into lanes; the attempts of one lane are made one after another.
 func lanesOf(attempts []*deliveries.Attempt) [][]*deliveries.Attempt {
 	var lanes [][]*deliveries.Attempt
 	of := map[int64]int{}

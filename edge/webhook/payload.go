@@ -148,7 +148,7 @@ func soldOut(_ context.Context, m *making) ([]any, error) {
 	return ofType(m, &m.Type.Details, m.Type.Details.Quantity)
 }
 
-// ofType shows a ticket type of which sold units are sold.
+// ofType shows a ticket type that has sold the given number of units.
 func ofType(m *making, details *inventory.Details, sold int64) ([]any, error) {
 	r := inventory.Record{Ref: m.Ref, Details: *details, Sold: sold, Available: inventory.Unlimited}
 	if details.Quantity != inventory.Unlimited {

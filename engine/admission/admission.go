@@ -1,4 +1,4 @@
-// Package admission is an event's tickets and its gates: who holds a ticket, and who was let in by
+// Package admission is an event's tickets and its gates: the holder of each ticket, and the people let in by
 // it.
 //
 // Invariants: a ticket is admitted once; the codes of a ticket's holder alone are valid; a scan that

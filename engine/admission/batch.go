@@ -142,7 +142,7 @@ func (t *Terms) earliestScan(now int64) int64 {
 	return t.DoorsAt - earlyScanMillis
 }
 
-// sameDevice reports whether a scan by the same device so many milliseconds later only repeats its
+// sameDevice reports whether a scan by the same device, the given milliseconds later, only repeats its
 // first scan.
 func sameDevice(first, device string, millis int64) bool {
 	return first != "" && first == device && max(millis, -millis) <= sameScanMillis

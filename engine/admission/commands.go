@@ -12,7 +12,7 @@ type (
 	Scan struct {
 		Ticket uint32 // serial; 0 if the code is not of this event
 		Denied string // why the edge denies it, such as an old QR code; "" if the event is to judge it
-		// Version is that of the holder whose code it is; 0 if the code does not say.
+		// Version is the version of the holder whose code it is; 0 if the code does not say.
 		Version byte `cbor:",omitempty"`
 		Printed bool `cbor:",omitempty"` // a code on paper, which does not rotate
 		Gate    string
@@ -22,7 +22,7 @@ type (
 		// Request is remembered for 24 hours, whatever the verdict on it was.
 		Request engine.Request
 	}
-	// Transfer offers a ticket to somebody else. Version is that of the holder who offers it.
+	// Transfer offers a ticket to somebody else. Version is the version of the holder who offers it.
 	// *TransferReply.
 	Transfer struct {
 		Ticket  uint32 // serial
@@ -77,7 +77,7 @@ const (
 	ScanWrongEvent = "denied_wrong_event"
 )
 
-// ScanReply is the verdict on a scan. For a duplicate, At and Gate are those of the first
+// ScanReply is the verdict on a scan. For a duplicate, At and Gate are taken from the first
 // admission.
 type ScanReply struct {
 	Status  string

@@ -2,7 +2,7 @@ package admission
 
 import "boxoffice/engine"
 
-// These number the facts among those of events.
+// These number the facts among the facts of events.
 const (
 	typeCheckedIn engine.FactType = 30
 	typeDenied    engine.FactType = 31
@@ -46,7 +46,7 @@ func (*CheckedIn) FactType() engine.FactType     { return typeCheckedIn }
 func (*CheckInDenied) FactType() engine.FactType { return typeDenied }
 func (*CheckInUndone) FactType() engine.FactType { return typeUndone }
 
-// Facts is the table of journaled facts. What happens to tickets with their orders has facts in
+// Facts is the table of journaled facts. Changes of tickets with their orders have facts in
 // package order.
 var Facts = []engine.FactDef{
 	{Type: typeCheckedIn, Name: "ticket.checked_in", New: func() engine.Fact { return new(CheckedIn) }},

@@ -71,7 +71,7 @@ func (t *Tickets) holderName(ticket uint32) string {
 	return t.rows.holderOf(ticket)
 }
 
-// DecideTransfer offers a ticket to somebody, who has seven days to claim it. o is the ticket's order,
+// DecideTransfer offers a ticket to a person. They have seven days to claim it. o is the ticket's order,
 // or nil if the ledger has forgotten its record.
 func (t *Tickets) DecideTransfer(c Transfer, o *order.Order, terms *Terms, at int64) engine.Decision {
 	h := t.hands.of(c.Ticket)
@@ -182,8 +182,8 @@ func (t *Tickets) ErasePerson(customer uint64, pseudonym string) {
 	}
 }
 
-// erasePerson returns the hand without a person's name and address. The hand's Name is that of the
-// holder, who is the recipient of the last claimed transfer.
+// erasePerson returns the hand without a person's name and address. The hand's Name belongs to the
+// holder: the recipient of the last claimed transfer.
 func (h *hand) erasePerson(customer uint64, pseudonym string) *hand {
 	c := *h
 	if order.IsCustomer(c.Last.To, customer) {

@@ -62,8 +62,8 @@ var FormerNames = map[string][]string{
 	"keeper.Issues":     {"event.Issues"},
 }
 
-// collect lists the messages of one sort: the first ones, which belong to no kind, then those of
-// each kind, then those of the keepers' protocol.
+// collect lists the messages of one sort: the first ones, which belong to no kind, then the messages of
+// each kind, then the messages of the keepers' protocol.
 func collect[T any](first []T, of func(*engine.Messages) []T) []T {
 	for i := range Kinds {
 		first = append(first, of(&Kinds[i].Messages)...)

@@ -74,7 +74,7 @@ func (s *State) take(bookings []keeper.Booking, customer uint64, sign int64) {
 	}
 }
 
-// takeBack takes returned places off the counts, except those of dates whose counts are forgotten.
+// takeBack takes returned places off the counts, except places of dates whose counts are forgotten.
 func (s *State) takeBack(bookings []keeper.Booking, customer uint64) {
 	for _, b := range bookings {
 		if b.Date >= s.swept {

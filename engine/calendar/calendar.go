@@ -3,7 +3,7 @@
 //
 // A unit is a ticket for a date, or for a slot of a date. The capacity of a date bounds its units
 // over all slots, and the capacity of a slot its own units; both apply. A customer may have a
-// limited number of units of one date. Dates are those of the event's time zone. The edge sends the
+// limited number of units of one date. Dates are in the event's time zone. The edge sends the
 // zone's offsets with the configuration, so this package needs no list of time zones.
 //
 // Invariants: units held and sold of a date or slot never exceed its capacity as it was when they

@@ -6,7 +6,7 @@ import (
 	"boxoffice/engine"
 )
 
-// These are the commands of a calendar besides those of a keeper.
+// These are the commands of a calendar besides a keeper's.
 type (
 	// Configure replaces the configuration. A slot keeps its id if it names the ID of an existing
 	// slot, or has the label and times of one. An existing slot that is left out is removed, or

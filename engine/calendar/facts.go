@@ -5,7 +5,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// These are the fact types of a calendar besides those of a keeper.
+// These are the fact types of a calendar besides a keeper's.
 const (
 	typeConfigured engine.FactType = 1
 	typeMoved      engine.FactType = 2

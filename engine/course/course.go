@@ -175,7 +175,7 @@ func newNames(fresh func() string) *names { return &names{taken: map[string]bool
 func (n *names) know(id, title string) { n.free = append(n.free, named{id, title}) }
 
 // claimID keeps an id that was sent back, and clears it if another lesson has it already. The id
-// may be that of a lesson that an earlier edit removed: putting the lesson back with its id gives
+// may be the id of a lesson that an earlier edit removed: putting the lesson back with its id gives
 // its learners their progress back.
 func (n *names) claimID(id *string) {
 	if *id == "" || n.taken[*id] {

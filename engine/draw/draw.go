@@ -5,7 +5,7 @@
 //
 // Everything is a pure function of its arguments. The node, the commands that verify and the tests
 // call the same functions. Given the list of leaves, nobody can choose the order: the key depends
-// on a round of a public beacon that nobody knows when the statement is published. What the package
+// on a round of a public beacon that nobody knows when the statement is published. All that the package
 // can't show is that each leaf belongs to a person; the counts by class say what was proven.
 package draw
 
@@ -190,7 +190,7 @@ func (v *Verified) Place(leaf Hash, index uint32, proof []Hash) (uint32, error) 
 	return v.places.Place(index), nil
 }
 
-// Places returns the places of all entries, by index, if the leaves are those of the root.
+// Places returns the places of all entries, by index, if the leaves have the root.
 func (v *Verified) Places(leaves []Hash) ([]uint32, error) {
 	var t Tree
 	for _, leaf := range leaves {

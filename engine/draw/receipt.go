@@ -22,7 +22,7 @@ func IDOf(key ed25519.PublicKey) KeyID {
 }
 
 // Receipt promises that a leaf will be under the root of a draw. A receipt whose leaf is not under
-// it proves that the key's owner cheats, whoever shows it.
+// it proves to everybody that the key's owner cheats.
 type Receipt struct {
 	Key       KeyID
 	Event     string // public id

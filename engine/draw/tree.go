@@ -39,7 +39,7 @@ func (t *Tree) Len() int { return t.count }
 func (t *Tree) Leaf(index int) Hash { return t.chunks[index/chunkSize][index%chunkSize] }
 
 // Prefix returns the tree of the first leaves. It shares their memory with t, to which more leaves
-// may be appended meanwhile.
+// may be appended in the meantime.
 func (t *Tree) Prefix(count int) Tree {
 	full := count / chunkSize
 	all := (count + chunkSize - 1) / chunkSize

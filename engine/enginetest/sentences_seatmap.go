@@ -150,7 +150,7 @@ func (w *story) sayShopper(name, verb string, args []string) error {
 	return w.tell(c, best)
 }
 
-// seatLine completes a line for a seat map: the last type that is named is also that of the seats
+// seatLine completes a line for a seat map: the last type that is named is also the type of the seats
 // after it.
 func (w *story) seatLine(c *character, l *keeper.Line) {
 	if c.ref.Kind != engine.KindSeatmap {

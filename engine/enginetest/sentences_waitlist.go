@@ -8,7 +8,7 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// sayWaiter reads what somebody on the waitlist does, whose name is that of the entry.
+// sayWaiter reads what somebody on the waitlist does. Their name is the entry's.
 //
 //	ann joins GA quantity=2    ann joins (any ticket type)    ann leaves    ann claims
 func (w *story) sayWaiter(name, verb string, args []string) error {

@@ -64,7 +64,7 @@ type Record struct {
 	Room      int64 // units that the event's capacity still admits, or NoCapacity; only Get fills it
 }
 
-// TypeReply says whether the event has a ticket type.
+// TypeReply tells whether the event has a ticket type.
 type TypeReply struct{ Has bool }
 
 // The details of refusals (docs/rules.md, Errors).

@@ -7,7 +7,7 @@ import (
 )
 
 // PersonErased replaces a person's name and address by a pseudonym on the waitlist and in the
-// transfers of tickets from or to the person. What orders say about the person is replaced by facts
+// transfers of tickets from or to the person. The person's data in orders is replaced by facts
 // of their own (order.Erased).
 type PersonErased struct {
 	Customer  uint64 `cbor:"1,keyasint"` // order.CustomerOf the address

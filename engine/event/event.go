@@ -4,7 +4,7 @@
 // its waitlist (engine/waitlist). State asks each part in its Decide, and gives it each fact in its
 // Apply.
 //
-// Invariants, beside those of the parts: unpaid orders and issued tickets never exceed the event's
+// Invariants, beside the invariants of the parts: unpaid orders and issued tickets never exceed the event's
 // capacity; a ticket type has a place among MaxTypes before it is created.
 package event
 

@@ -71,7 +71,7 @@ func (s *State) decideMove(c Move, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: r}
 }
 
-// decideDelete removes a draft of which nothing was sold, and cancels any other event.
+// decideDelete removes a draft that has sold nothing, and cancels any other event.
 func (s *State) decideDelete(c Delete, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)

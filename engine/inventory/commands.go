@@ -2,7 +2,7 @@ package inventory
 
 import "boxoffice/engine"
 
-// These are the commands of a ticket type besides those of a keeper.
+// These are the commands of a ticket type besides a keeper's.
 type (
 	// Create makes the type. The actor's number is the command's id. It is
 	// answered by *Record.

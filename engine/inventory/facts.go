@@ -5,7 +5,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// These are the fact types of a ticket type besides those of a keeper.
+// These are the fact types of a ticket type besides a keeper's.
 const (
 	typeCreated engine.FactType = 1
 	typeUpdated engine.FactType = 2
@@ -30,7 +30,7 @@ type (
 		// has changed the record.
 		Resize uint64 `cbor:"4,keyasint,omitempty"`
 	}
-	// Awaited says whether somebody waits for the type's units, as the ledger has told.
+	// Awaited is whether somebody waits for the type's units, as the ledger has told.
 	Awaited struct {
 		Revision uint64 `cbor:"1,keyasint"`
 		On       bool   `cbor:"2,keyasint"`

@@ -132,7 +132,7 @@ func (s *State) free() int64 { return s.details.left(s.taken()) }
 // available returns the number of units left for sale; Unlimited if stock is not finite.
 func (s *State) available() int64 { return s.forSale(s.free()) }
 
-// forSale returns how many of so many free units anybody may buy: none if the type is awaited.
+// forSale returns how many of a given number of free units anybody may buy: none if the type is awaited.
 func (s *State) forSale(free int64) int64 {
 	if s.guarded() {
 		return 0
@@ -152,7 +152,7 @@ type standing struct {
 	free    int64 // set aside
 }
 
-// standing returns what the offer says if so many units are free.
+// standing returns what the offer says if the given number of units is free.
 func (s *State) standing(free int64) standing {
 	switch {
 	case s.details == nil || !s.guarded():
@@ -164,7 +164,7 @@ func (s *State) standing(free int64) standing {
 	}
 }
 
-// left returns how many units are left for sale if so many are taken. A type that has not been
+// left returns how many units are left for sale if the given number is taken. A type that has not been
 // created has none.
 func (t *Details) left(taken int64) int64 {
 	if t == nil {

@@ -26,7 +26,7 @@ func (s *State) sendOffer(d *engine.Decision, now int64, t *Details, rev uint64,
 	d.Sends = append(d.Sends, engine.Send{To: s.ledger(), Cmd: offer(s.ref, t, rev, stands)})
 }
 
-// offerTurn adds the offer if, with so many units free, the type has sold out or come back, or more
+// offerTurn adds the offer if, with the given number of units free, the type has sold out or come back, or more
 // or less of it is set aside.
 func (s *State) offerTurn(d *engine.Decision, now, free int64) {
 	if stands := s.standing(free); stands != s.standing(s.free()) {

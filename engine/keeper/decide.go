@@ -6,8 +6,8 @@ import "boxoffice/engine"
 // it. The methods with a Decision add the kind's facts and whatever else follows from them, but not
 // the answer to the ledger.
 type Goods interface {
-	// RefuseLine returns the reason why a line can't be reserved, or nil. What the same order holds
-	// under an earlier serial, replaced, counts as given back; a zero Held means nothing.
+	// RefuseLine returns the reason why a line can't be reserved, or nil. Goods that the same order holds
+	// under an earlier serial, replaced, count as given back; a zero Held means nothing.
 	RefuseLine(l *Line, replaced Held, at int64) *engine.Refusal
 	// GrantLine returns the answer to a line that is reserved.
 	GrantLine(c Reserve) Granted
@@ -19,7 +19,7 @@ type Goods interface {
 	ReleaseLine(d *engine.Decision, c Release, h Held, at int64)
 }
 
-// Protocol is a keeper's side of the protocol: its book, its own address and that of its ledger.
+// Protocol is a keeper's side of the protocol: its book, its own address and its ledger's.
 type Protocol struct {
 	Self   engine.Ref // the keeper
 	Ledger engine.Ref // the ledger of the orders that it keeps goods for

@@ -42,7 +42,7 @@ type (
 		Floor Serial `cbor:"2,keyasint"`
 		Left  int64  `cbor:"3,keyasint"`
 	}
-	// ReturnedFact takes sold goods back after a refund. The claim is that of the refund.
+	// ReturnedFact takes sold goods back after a refund. The claim is the refund's.
 	ReturnedFact struct {
 		Claim    Claim     `cbor:"1,keyasint"`
 		Floor    Serial    `cbor:"2,keyasint"`

@@ -150,7 +150,7 @@ type (
 		Discount *Discount `cbor:",omitempty"`
 		// Visits say when the tickets of a calendar's bookings admit, one visit for each booking.
 		Visits []Visit `cbor:",omitempty"`
-		// Terms are those of a ticket type; nil for the terms that most types have.
+		// Terms are a ticket type's terms; nil for the terms that most types have.
 		Terms *Terms `cbor:",omitempty"`
 	}
 	// Refused says why a line can't be reserved.
@@ -200,7 +200,7 @@ type (
 	}
 )
 
-// Resize tells a ticket type how many seats there are to sell as it: those of its sections that are
+// Resize tells a ticket type how many seats there are to sell as it: the seats of its sections that are
 // not blocked, plus those already sold as it; or Unseated. It is a message between keepers: a seat
 // map repeats it until ResizeSeen names its revision, which the map uses for no other Resize.
 type Resize struct {

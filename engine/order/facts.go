@@ -5,7 +5,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// These are the numbers of the facts about orders, among those of an event.
+// These are the numbers of the facts about orders, among an event's facts.
 const (
 	typeCreated         engine.FactType = 10
 	typeCompleted       engine.FactType = 11

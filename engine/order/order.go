@@ -113,8 +113,8 @@ type Promo struct {
 	Terms *keeper.Discount `cbor:"3,keyasint,omitempty"`
 }
 
-// Shopper identifies the holds that an order for seats may take over: those of the Holder or,
-// without a Holder, those of the Principal.
+// Shopper identifies the holds that an order for seats may take over: the Holder's holds or,
+// without a Holder, the Principal's.
 type Shopper struct {
 	Holder    string `cbor:"1,keyasint,omitempty"`
 	Principal uint64 `cbor:"2,keyasint,omitempty"` // the account or address that asks
@@ -128,7 +128,7 @@ type Line struct {
 	UnitPrice     int64  `cbor:"4,keyasint"`
 	AttendeeName  string `cbor:"5,keyasint,omitempty"`
 	AttendeeEmail string `cbor:"6,keyasint,omitempty"`
-	// Seats are the ids of the seats that a seated line is for. The k-th seat is that of the line's
+	// Seats are the ids of the seats that a seated line is for. The k-th seat belongs to the line's
 	// k-th ticket.
 	Seats []string `cbor:"7,keyasint,omitempty"`
 	// Discount is what the promo code takes off all of the line's tickets together.

@@ -18,7 +18,7 @@ import (
 // A field that is appended from now on is written after its length in bytes (a text is anyway;
 // later writes any other field). A release that does not know the field skips it by that length. So
 // an event may move from a node of a newer release to one of an older release, as in a rolling
-// restart. What the older node packs again lacks the field.
+// restart. An order that the older node packs again lacks the field.
 
 // ErrPacked says that a string is not a packed order.
 var ErrPacked = errors.New("order: a packed order is broken")
@@ -55,7 +55,7 @@ func Unpack(s string) (*Order, error) {
 	return o, nil
 }
 
-// UnpackHead returns an order of which only the first fields are read.
+// UnpackHead returns an order with only its first fields.
 func UnpackHead(s string) (o Order) {
 	p := packing{in: s, reading: true}
 	p.begin(orderFields)
@@ -352,7 +352,7 @@ func (p *packing) fields(used, all uint64) uint64 {
 	return used
 }
 
-// begin starts a record of which this release knows so many fields. It returns the surrounding
+// begin starts a record in which this release knows the given number of fields. It returns the surrounding
 // record, which has to be passed to end.
 func (p *packing) begin(fields uint64) (outer record) {
 	outer = p.record

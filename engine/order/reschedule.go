@@ -113,8 +113,8 @@ func (o *Order) MoveDeadline(ticket uint32) int64 {
 	return v.Start
 }
 
-// Visits returns the dates and slots that the order's tickets are for, each once: those of the
-// lines with a ticket that has not moved, and those of the tickets that have. It does not loop over
+// Visits returns the dates and slots that the order's tickets are for, each once: the visits of the
+// lines with a ticket that has not moved, and of the tickets that have. It does not loop over
 // the tickets, because a damaged fact may claim any number of them.
 func (o *Order) Visits() (all []*keeper.Visit) {
 	add := func(v *keeper.Visit) {

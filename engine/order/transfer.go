@@ -107,7 +107,7 @@ type (
 		At        int64          `cbor:"7,keyasint"`
 		ExpiresAt int64          `cbor:"8,keyasint"`
 	}
-	// TransferRevoked takes the offer back. From, To and Name are those of the offer, so that the
+	// TransferRevoked takes the offer back. From, To and Name are the offer's, so that the
 	// person who was offered the ticket can be told; To is "" if nobody is to be told.
 	TransferRevoked struct {
 		ID     engine.OrderID `cbor:"1,keyasint"`

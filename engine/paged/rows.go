@@ -8,7 +8,7 @@ import (
 // pageRows is the number of rows in a page.
 const pageRows = 512
 
-// Rows is a list of which a snapshot gets a copy at once, however long it is: it lies in pages, and
+// Rows is a list that a snapshot copies at once, however long it is: it lies in pages, and
 // a page that a copy shares is cloned before it is written to. If rows have no pointers, the
 // garbage collector only has to visit the pages. The last page is stored in the struct, because
 // most lists have no other page and one access less to memory that is not in the cache counts for
@@ -33,7 +33,7 @@ func (p *page[T]) own() []T {
 }
 
 // RowsOf returns the rows of a snapshot, with which it shares the pages. All pages except the last
-// must be full, as those of Freeze and of a decoded Paged are.
+// must be full, as the pages of Freeze and of a decoded Paged are.
 func RowsOf[T any](pages [][]T) Rows[T] {
 	var r Rows[T]
 	for i, rows := range pages {

@@ -17,7 +17,7 @@ const (
 
 // Texts is a list like Rows whose rows are texts. They lie one after another in the blocks of a
 // log, so that to the garbage collector a million of them are only some thousand objects without
-// pointers. What has been written never changes, because snapshots and callers may have it: a new
+// pointers. Bytes that have been written never change, because snapshots and callers may have them: a new
 // text goes to the log's end. When more of the log is dead than alive, every change moves some of
 // the oldest texts to the end, so that no single change takes long (Rosenblum and Ousterhout, "The
 // Design and Implementation of a Log-Structured File System", 1992). The zero value is empty.

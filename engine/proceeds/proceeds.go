@@ -68,7 +68,7 @@ type (
 	Heard struct{ Revision uint64 }
 )
 
-// These number the facts among those of events.
+// These number the facts among the facts of events.
 const (
 	typeCleared engine.FactType = 50
 

@@ -2,7 +2,7 @@ package promo
 
 import "boxoffice/engine"
 
-// These are the commands of a code besides those of a keeper. Each is answered by *Record, or by
+// These are the commands of a code besides a keeper's. Each is answered by *Record, or by
 // the reply that its comment names.
 type (
 	// Create makes the code. The actor's number is the command's id.
@@ -33,7 +33,7 @@ func (Delete) Command()   {}
 func (Get) Command()      {}
 func (Validate) Command() {}
 
-// Verdict says whether a code is valid, and its terms.
+// Verdict tells whether a code is valid, and its terms.
 type Verdict struct {
 	Reason  string // "" if it is valid
 	Details Details

@@ -189,7 +189,7 @@ func (s *State) takeBack(d *engine.Decision, c keeper.Return, at int64) {
 	d.Facts = append(d.Facts, &keeper.ReturnedFact{Claim: c.Claim, Floor: c.Floor, Quantity: c.Quantity, Customer: c.Customer, Left: s.left(-c.Quantity), At: at})
 }
 
-// left returns how many uses are left if so many more are taken; negative: unlimited.
+// left returns how many uses are left if the given number of further ones is taken; negative: unlimited.
 func (s *State) left(more int64) int64 {
 	if s.details.MaxUses == 0 {
 		return -1

@@ -5,7 +5,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// These are the fact types of a code besides those of a keeper.
+// These are the fact types of a code besides a keeper's.
 const (
 	typeCreated  engine.FactType = 1
 	typeUpdated  engine.FactType = 2

@@ -2,7 +2,7 @@ package seatmap
 
 import "boxoffice/engine"
 
-// These are the commands of a seat map besides those of a keeper. Each may be repeated: a command
+// These are the commands of a seat map besides a keeper's. Each may be repeated: a command
 // that finds its effect there already makes no fact and has the same answer.
 type (
 	// Attach replaces the map, or changes how the same version is sold. Another map, or another

@@ -6,7 +6,7 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// These are the fact types of a seat map besides those of a keeper.
+// These are the fact types of a seat map besides a keeper's.
 const (
 	typeAttached   engine.FactType = 1
 	typeConfigured engine.FactType = 2
@@ -84,9 +84,9 @@ type (
 		Seats paged.Steps  `cbor:"2,keyasint,omitempty"`
 		At    int64        `cbor:"3,keyasint"`
 	}
-	// ReservedFact gives seats to an order, whoever held them. Its Reservation does not say how
+	// ReservedFact gives seats to an order, even if others held them. Its Reservation does not say how
 	// many are left. Types are the ticket types that the seats are sold as, if they differ from
-	// those of their sections. Freed are further seats that an earlier reservation of the order
+	// the types of their sections. Freed are further seats that an earlier reservation of the order
 	// had.
 	ReservedFact struct {
 		Reservation keeper.ReservedFact `cbor:"1,keyasint"`

@@ -102,7 +102,7 @@ func (s *State) mayTake(one *seat, l *keeper.Line, mine *sale) bool {
 // sectionType returns the ticket type that a seat's section is sold as; 0 for none.
 func (s *State) sectionType(i int32) int64 { return s.sizes.list[s.prices[s.plan.SectionOf(i)]].typ }
 
-// otherTypes returns the types that seats are sold as, or nil if they are those of their sections.
+// otherTypes returns the types that seats are sold as, or nil if they are the types of their sections.
 func (s *State) otherTypes(l *keeper.Line, seats []int32) []int64 {
 	same, types := true, make([]int64, len(seats))
 	for k, id := range l.Seats {

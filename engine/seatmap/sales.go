@@ -9,7 +9,7 @@ type sale struct {
 	seats []int32 // ascending
 }
 
-// take gives seats to an order, whoever holds them. types are the slots of the types that they are
+// take gives seats to an order, even if others hold them. types are the slots of the types that they are
 // sold as.
 func (s *State) take(claim keeper.Claim, seats []int32, types []uint16) {
 	one := &sale{claim: claim, seats: seats}
@@ -20,7 +20,7 @@ func (s *State) take(claim keeper.Claim, seats []int32, types []uint16) {
 	s.sales[claim] = one
 }
 
-// giveBack frees seats of an order: all of them, or those of an ascending list.
+// giveBack frees seats of an order: all of them, or the seats in an ascending list.
 func (s *State) giveBack(claim keeper.Claim, only []int32) {
 	one := s.sales[claim]
 	if one == nil {

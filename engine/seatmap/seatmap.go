@@ -5,9 +5,9 @@
 // reserves seats from it. It has no goroutine: it ends holds when it is woken.
 //
 // A shopper's selection is what one holder holds. Hold and BestAvailable replace it as a whole, and
-// each change starts its time anew. But while the holder keeps any of its seats, it lasts at most
+// each change starts its time again. But while the holder keeps any of its seats, it lasts at most
 // three times the hold's time since it began, so that nobody can keep a good seat from others for
-// ever by changing the selection. Selecting the same seats again does not start the time anew: a
+// ever by changing the selection. Selecting the same seats again does not start the time again: a
 // repeated request has the same answer. A request with an idempotency key has its first answer for
 // a day, whatever has become of the selection. A shopper who asks for more time gets the hold's time
 // on top, ten times at most. A hold ends at the first half second on or after its time.
@@ -55,7 +55,7 @@ const (
 // Status is the state of a seat that the public sees.
 type Status uint8
 
-// The states of a seat. Numbers are those of View.
+// The states of a seat. The numbers are shared with View.
 const (
 	Available Status = 0
 	Held      Status = 1

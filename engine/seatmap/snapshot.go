@@ -10,7 +10,7 @@ import (
 )
 
 // Frozen is the snapshot of a seat map. Selections and sales are ordered by their first seats. A
-// free seat takes no room beyond that of the layout.
+// free seat takes no room beyond the layout's.
 type Frozen struct {
 	Facts     uint64               `cbor:"1,keyasint"`
 	Layout    *Layout              `cbor:"2,keyasint"`

@@ -11,7 +11,7 @@ import (
 // span. Both counts follow from facts, and so survive a crash. Giving seats back is never refused,
 // and seats that an order takes are no longer held.
 //
-// What a network has newly held is counted in slots of two minutes, of which the last six are
+// Seats that a network has newly held are counted in slots of two minutes, the last six of which are
 // remembered. Any ten minutes lie within six slots, so no ten minutes, wherever they begin, have
 // more seats than the limit. A seat counts for ten to twelve minutes. At most maxNetworks networks
 // are remembered, 40 bytes each or 2 MB; beyond that, one is forgotten early.
@@ -84,7 +84,7 @@ func (r *recent) sum() (n int64) {
 	return n
 }
 
-// room returns the time, in unix milliseconds, from which on at most so many seats are counted. If
+// room returns the time, in unix milliseconds, from which on at most the given number of seats is counted. If
 // even the newest slot has more, that is when none is counted.
 func (r *recent) room(most int64) int64 {
 	held, slot := r.sum(), max(0, r.newest-slots+1)
@@ -138,7 +138,7 @@ func (p *pace) add(network uint64, seats, at int64) {
 	p.by[network] = one
 }
 
-// forgetSome looks at the next two networks, and forgets those of which nothing counts any more.
+// forgetSome looks at the next two networks, and forgets each if nothing of it counts any more.
 // Each call adds at most one network, so all are looked at in time.
 func (p *pace) forgetSome(slot int64) {
 	for range min(2, p.order.Len()) {

@@ -36,7 +36,7 @@ const (
 
 // deed is something done. Deeds are numbered from 1 in the order in which they were done.
 type deed struct {
-	at   int64     // unix milliseconds, never less than that of the deed before
+	at   int64     // unix milliseconds, never less than the time of the deed before
 	who  [2]uint64 // the doers
 	slot [2]uint32 // the doers' slots
 	next [2]uint32 // number of the same doer's next deed; 0: none

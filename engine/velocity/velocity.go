@@ -2,7 +2,7 @@
 // address, from buying a sale out, and what an event remembers of its buyers for them.
 //
 // Orders are counted from when they wait for their keepers; an order that is refused is no longer
-// counted. What the box office sells, with an order's Client 0, is neither counted nor refused.
+// counted. Orders of the box office, with an order's Client 0, are neither counted nor refused.
 //
 // The orders of the last ten minutes, a million at most, are remembered by their facts and kept in
 // snapshots, so that after a crash nobody starts afresh. A crash forgets wrong presale codes, of

@@ -157,7 +157,7 @@ func (l *Line) decideLeave(c Leave, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: l.PlaceOf(&gone)}
 }
 
-// decideCall calls so many of the oldest entries that fit what is set aside, so that they are
+// decideCall calls as many of the oldest entries as fit what is set aside, so that they are
 // offered it.
 func (l *Line) decideCall(c Call, t *Terms, at int64) engine.Decision {
 	var ids []engine.OrderID

@@ -8,7 +8,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// These are the numbers of the facts about the line, among those of an event.
+// These are the numbers of the facts about the line, among an event's facts.
 const (
 	typeJoined  engine.FactType = 60
 	typeOffered engine.FactType = 61
@@ -44,7 +44,7 @@ type (
 		At     int64          `cbor:"3,keyasint"`
 		Email  string         `cbor:"4,keyasint,omitempty"` // of the entry
 		Name   string         `cbor:"5,keyasint,omitempty"`
-		// Language is that of the entry.
+		// Language is the entry's language.
 		Language string `cbor:"6,keyasint,omitempty"`
 	}
 	// CalledFact says that the organizer wants the entries to be offered something.

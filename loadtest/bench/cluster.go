@@ -22,7 +22,7 @@ const (
 )
 
 // clusterResult is what orders of one hot type cost a cluster: through the node that has its event,
-// through the others, and through all. CPU is that of all nodes for each order, including that of
+// through the others, and through all. CPU is the CPU of all nodes for each order, including
 // the read model.
 type clusterResult struct {
 	LocalRPS  float64 `json:"local_rps"`

@@ -8,7 +8,7 @@
 // It runs a Postgres, a node and a process with the two other designs, all on loopback with their
 // data in a temporary directory, and stops them all. Each design is first saturated by a closed
 // loop of cheap clients, for its peak and its CPU, and then loaded with half of its peak by an open
-// loop, for its latency. What was acknowledged is compared with the stock that is gone, and with
+// loop, for its latency. The acknowledged orders are compared with the stock that is gone, and with
 // the seats that are held; a difference fails the run. Orders of one hot type, of many events and
 // of a type of 1,000,000 are measured several times in turn, and the medians are taken, because a
 // shared machine may be a third faster in one minute than in the next.

@@ -51,7 +51,7 @@ type result struct {
 	ManyEvents int      `json:"events_at_once"`
 	Many       ordersAt `json:"orders_many_events"`
 	Million    ordersAt `json:"orders_million_tickets"`
-	// ManyRatio and MillionRatio are an order's CPU divided by that of the one hot type in the same
+	// ManyRatio and MillionRatio are an order's CPU divided by an order's of the one hot type in the same
 	// round.
 	ManyRatio    float64 `json:"many_cpu_ratio"`
 	MillionRatio float64 `json:"million_cpu_ratio"`
@@ -105,7 +105,7 @@ func medianAt(rounds []ordersAt) ordersAt {
 	}
 }
 
-// ratio returns the median, over the rounds, of the CPU of an order divided by that of the other
+// ratio returns the median, over the rounds, of the CPU of an order divided by the CPU of the other
 // case in the same round, because the machine is faster in one minute than in another. It is 0 if
 // they were not both measured.
 func ratio(rounds, base []ordersAt) float64 {

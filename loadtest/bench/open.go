@@ -48,7 +48,7 @@ func (b *bench) openValid(ctx context.Context, name, host, path string, types []
 	}
 }
 
-// A load comes from so many client addresses, and so many buyers may wait at each at once. With
+// A load comes from a number of client addresses, and a number of buyers may wait at each at once. With
 // more buyers, connections would be opened in the middle of the load.
 const (
 	sources = 250

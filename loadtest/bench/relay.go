@@ -49,7 +49,7 @@ type way struct {
 }
 
 // measureRelay measures orders with the facts going through Kafka and without, in turn, on two
-// nodes of which only one has work at a time.
+// nodes; only one has work at a time.
 func (b *bench) measureRelay(ctx context.Context) error {
 	return b.withKafka(ctx, func(brokers string, pid func() int) (err error) {
 		database, err := b.newDatabase(ctx, "relay")

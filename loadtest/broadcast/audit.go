@@ -46,7 +46,7 @@ func checkConfirmed(o *Outcome) report.Check {
 	return c
 }
 
-// checkOnce checks that every attendee has got the broadcast once; people who buy meanwhile may
+// checkOnce checks that every attendee has got the broadcast once; people who buy in the meantime may
 // have got it. If the node dies when the mail server has just taken a mail, the mail is handed over
 // again under its id, because no protocol tells the node that it was taken.
 func checkOnce(o *Outcome) report.Check {

@@ -141,7 +141,7 @@ func (m *mailing) sendBroadcast(ctx context.Context, subject string) (int64, err
 	return sent.Recipients, err
 }
 
-// awaitMails waits until so many mails of a kind have come, or no more come.
+// awaitMails waits until the given number of mails of a kind has come, or no more come.
 func (m *mailing) awaitMails(ctx context.Context, kind string, want int64) error {
 	last, progress := 0, time.Now()
 	for {
@@ -158,7 +158,7 @@ func (m *mailing) awaitMails(ctx context.Context, kind string, want int64) error
 	}
 }
 
-// sendAmongOrders broadcasts while orders complete, and kills the node meanwhile.
+// sendAmongOrders broadcasts while orders complete, and kills the node in the meantime.
 func (m *mailing) sendAmongOrders(ctx context.Context) (err error) {
 	open, closing := context.WithCancel(ctx)
 	defer closing()

@@ -99,7 +99,7 @@ type chaosRun struct {
 	admitted     map[*rush.Sale]int // tickets that were admitted
 	surprising   []string           // answers that no client should get
 	lateRefusals []rush.Entry       // orders refused while an earlier try was under way
-	granted      int64              // those of them that were accepted after all
+	granted      int64              // of these, how many were accepted after all
 	outages      []report.Outage
 	recovered    map[string][]time.Duration // recovery times of each event, by injury
 	ready        map[string]time.Duration   // times until nodes were ready, by injury
@@ -287,7 +287,7 @@ func createCallLog(path string, cl *rig.Cluster) (*callLog, error) {
 	return p, nil
 }
 
-// addCall writes a call: who asked which node for what, when, and the answer.
+// addCall writes a call: the caller, the node, the question, the time and the answer.
 func (p *callLog) addCall(t *client.Told) {
 	line, err := json.Marshal(struct {
 		At     time.Time `json:"at"`

@@ -291,7 +291,7 @@ func (c *chaosRun) contendForStock(ctx, until context.Context, first int, rng *r
 }
 
 // typeOf returns the id of a type that an event had from the beginning. It locks, because contests
-// add types meanwhile.
+// add types in the meantime.
 func (c *chaosRun) typeOf(h *rush.Sale, n int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

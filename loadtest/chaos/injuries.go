@@ -269,7 +269,7 @@ func (c *chaosRun) restartAll(ctx context.Context, what string) error {
 	return nil
 }
 
-// measureMove makes a planned move, and measures the pauses of events meanwhile.
+// measureMove makes a planned move, and measures the pauses of events in the meantime.
 func (c *chaosRun) measureMove(ctx context.Context, what string, events []*rush.Sale, do func() error) error {
 	gaveUp, told := c.Count.GaveUp.Load(), c.told503.Load()
 	pauses := c.watchPauses(ctx, events)

@@ -87,7 +87,7 @@ func (s *Source) Open(ctx context.Context, req *Request, n int) error {
 	return err
 }
 
-// exchange sends a request and reads the answer, and says whether the connection is
+// exchange sends a request and reads the answer, and reports whether the connection is
 // good for another.
 func (s *Source) exchange(c *conn, req *Request, resp *fasthttp.Response) (open bool, err error) {
 	now := time.Now()

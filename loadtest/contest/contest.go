@@ -1,6 +1,6 @@
 // Package contest is what contests need: nodes of the run's own, which may be killed, a mail server
 // that survives them, an organizer, and clients that insist on an answer. A contest's own package
-// has the rest: who contends for what, and the audit of the answers.
+// has the rest: the contenders, what they contend for, and the audit of the answers.
 package contest
 
 import (
@@ -51,7 +51,7 @@ type Place struct {
 // sources is the number of client addresses.
 const sources = 256
 
-// Hold starts so many nodes, plays a contest with them, audits their journal, and prints what the
+// Hold starts the given number of nodes, plays a contest with them, audits their journal, and prints what the
 // contest's own audit found. It returns an error if one of the audits finds something. pattern
 // selects what the mail server keeps of mails.
 func Hold(
@@ -70,7 +70,7 @@ func Hold(
 	return r, r.Print(out, cfg.Out, name)
 }
 
-// openPlace starts so many nodes and registers an organizer.
+// openPlace starts the given number of nodes and registers an organizer.
 func openPlace(ctx context.Context, cfg Config, nodes int, pattern *regexp.Regexp, out io.Writer, log *slog.Logger, env ...string) (*Place, error) {
 	p := &Place{Config: cfg, out: out}
 	if err := p.startNodes(ctx, nodes, pattern, log, env); err != nil {
@@ -111,7 +111,7 @@ func (p *Place) startNodes(ctx context.Context, nodes int, pattern *regexp.Regex
 	return p.Organizer.UseKey(ctx)
 }
 
-// pickNode returns the host of a node that is ready, or that of the balancer, which then answers
+// pickNode returns the host of a node that is ready, or the host of the balancer, which then answers
 // that none is.
 func (p *Place) pickNode() string {
 	if m := p.Nodes.Pick(); m != nil {
@@ -192,7 +192,7 @@ func (p *Place) Kill(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// KillAlong kills every node so many times, at moments that are spread over the progress from 0 to
+// KillAlong kills every node the given number of times, at moments that are spread over the progress from 0 to
 // whole, and returns how often it did. It returns an error if ctx ends first.
 func (p *Place) KillAlong(ctx context.Context, kills, whole int, progress func() int) (done int, err error) {
 	for ; done < kills; done++ {

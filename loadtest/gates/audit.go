@@ -56,7 +56,7 @@ func (e *evening) checkOnce(admissions map[string]int) report.Check {
 	return c
 }
 
-// checkNamed checks that of the people whom devices let in with one ticket, everybody is named as
+// checkNamed checks that, where devices let several people in with one ticket, everybody is named as
 // wrong except the one whose admission is durable.
 func (e *evening) checkNamed(admissions map[string]int) report.Check {
 	c := report.Check{Name: "who was let in wrongly is named, and nobody else"}

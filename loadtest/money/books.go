@@ -170,7 +170,7 @@ func (m *market) readProviders(ctx context.Context) (all []Row, err error) {
 	}
 }
 
-// readOrders reads each order; those of buyers as the buyers do.
+// readOrders reads each order; orders of buyers as the buyers do.
 func (m *market) readOrders(ctx context.Context, b *Books) error {
 	var mu sync.Mutex
 	var failed error

@@ -169,7 +169,7 @@ func (m *market) checkOut(ctx context.Context, o placed, provider string, t *sto
 	var at struct{ AuthorizationURL, PayAddress string }
 	a := m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/orders/" + o.id + "/pay?token=" + url.QueryEscape(o.token), Body: rush.Encode(in)}, &at)
 	if !a.OK() {
-		return // it was paid meanwhile, or the provider was down for too long
+		return // it was paid in the meantime, or the provider was down for too long
 	}
 	if t.before && n == 0 {
 		m.giveUp(ctx, o)
@@ -272,7 +272,7 @@ func (m *market) insistAs(ctx context.Context, bearer string, c client.Call, out
 	return m.svc.Insist(ctx, m.net.Source(0), c, m.cfg.Patience, out)
 }
 
-// customer is a buyer with an account, who asks for money back.
+// customer is a buyer with an account. They ask for money back.
 type customer struct {
 	email string
 

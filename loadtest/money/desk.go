@@ -120,7 +120,7 @@ var (
 	digits   = regexp.MustCompile(`\b[0-9]{6}\b`)
 )
 
-// logIn opens a session with a code from the captured mails, of which the newest comes first.
+// logIn opens a session with a code from the captured mails. The newest mail comes first.
 func (m *market) logIn(ctx context.Context, who *customer) error {
 	a := m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/auth/token/request", Body: rush.Encode(map[string]string{"email": who.email, "name": "Load Customer"})}, nil)
 	if !a.OK() {

@@ -49,7 +49,7 @@ type Config struct {
 	SLO         time.Duration // the p99 that the run is to be judged by, 100 ms
 	MaxLagShare float64       // send-lag p99 above this share of SLO is invalid, 0.05
 	// Warm is how much of the schedule passes before latencies are kept:
-	// connections are opened meanwhile, and caches filled.
+	// connections are opened in the meantime, and caches filled.
 	Warm time.Duration
 
 	// Stop, when closed, ends the arrivals early. May be nil.
@@ -185,7 +185,7 @@ func (e *engine) admit(at time.Duration, spawn func(n int) Actor, n int) bool {
 }
 
 // startDue gives due steps to idle workers, or to new ones while there may be
-// more. What finds no worker stays due: its lag grows and is reported.
+// more. A request that finds no worker stays due: its lag grows and is reported.
 func (e *engine) startDue(ctx context.Context, now time.Duration) {
 	for {
 		e.mu.Lock()

@@ -91,7 +91,7 @@ func (c *chart) axis() axis {
 	return a
 }
 
-// roundUp is the next of 1, 2, 4, 5, 8 or 10 times a power of ten, all of which
+// roundUp is the next of 1, 2, 4, 5, 8 or 10 times a power of ten. All of these
 // quarter well.
 func roundUp(v float64) float64 {
 	unit := math.Pow(10, math.Floor(math.Log10(v)))

@@ -41,7 +41,7 @@ type Report struct {
 	Errors        []ErrorRow           `json:"errors"`
 	Seconds       []openloop.Second    `json:"seconds"`
 
-	Orders []Count `json:"orders"` // what became of the buyers and their orders
+	Orders []Count `json:"orders"` // the outcome of the buyers and their orders
 
 	CPU       []CPURow     `json:"cpu"`
 	CPUSeries []rig.Second `json:"cpuSeries"`
@@ -98,7 +98,7 @@ type Outage struct {
 	Trouble     string        `json:"trouble,omitempty"`
 }
 
-// Deliveries is what became of the webhooks.
+// Deliveries is the outcome of the webhooks.
 type Deliveries struct {
 	Events int64                `json:"events"`
 	Again  int64                `json:"again"`  // deliveries that repeated an event

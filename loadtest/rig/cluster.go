@@ -110,7 +110,7 @@ func (c *Cluster) start(ctx, life context.Context) error {
 }
 
 // ports are addresses: of the balancer, of the simulator, and two of each node. From
-// Config.Port on they are the first so many in a row that nobody listens on: a node may
+// Config.Port on they are the first in a row that nobody listens on: a node may
 // have the ones that were asked for.
 func (c *Cluster) ports(ctx context.Context) ([]string, error) {
 	n := 2 + 2*(c.Config.Nodes+c.Config.Spares)
@@ -276,7 +276,7 @@ func (c *Cluster) Pick(but ...*Member) *Member {
 	return ready[RandomBelow(len(ready))]
 }
 
-// KillPostgres kills the postmaster and every process below it. What runs it
+// KillPostgres kills the postmaster and every process below it. The supervisor that runs it
 // starts it again.
 func (c *Cluster) KillPostgres() error {
 	pid := postmaster(c.Config.Dir, c.postgres.PID())

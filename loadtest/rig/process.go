@@ -3,7 +3,7 @@
 // proxies that disturb connections, and samplers that read from /proc what all of it
 // costs.
 //
-// Scenarios and `boxoffice cluster` call it. Whoever starts something stops it: Stop
+// Scenarios and `boxoffice cluster` call it. The caller that starts something stops it: Stop
 // of a Node, Stop and Close of a Cluster, Stop of a Proxy and of a Sampler return
 // when every goroutine and process that they have has ended. The processes are runs
 // of this very program, or of the binary that a configuration names. Costs are read

@@ -37,7 +37,7 @@ func startProxy(ctx context.Context, listen string, dial func(context.Context, n
 	return p, nil
 }
 
-// dialAlways dials one address, whoever comes.
+// dialAlways dials one address for every caller.
 func dialAlways(network, address string) func(context.Context, net.Addr) (net.Conn, error) {
 	return func(ctx context.Context, _ net.Addr) (net.Conn, error) {
 		return (&net.Dialer{Timeout: time.Second}).DialContext(ctx, network, address)

@@ -206,7 +206,7 @@ func (s *scene) rushThroughRoom(ctx context.Context) error {
 	return nil
 }
 
-// takeOrders counts the orders of the visitors. The rate is that of the middle four fifths: the first and
+// takeOrders counts the orders of the visitors. The rate is taken over the middle four fifths: the first and
 // the last second are not whole.
 func (o *Outcome) takeOrders(line []*visitor) {
 	var at []time.Time

@@ -19,7 +19,7 @@ const (
 	AckStatus     = "status"     // the service said what has become of it
 	AskCancel     = "cancelling" // the buyer is about to ask for a cancel
 	ackPaid       = "paid"       // the payment provider took the money
-	AckUnresolved = "unresolved" // nobody ever said what became of the request
+	AckUnresolved = "unresolved" // nobody ever learnt the outcome of the request
 
 	AskSeats   = "asking"  // the shopper is about to ask for another selection, or to order it
 	AckHeld    = "held"    // the service said what the selection is
@@ -27,7 +27,7 @@ const (
 	LeftSeats  = "left"    // the shopper has gone without giving the selection back
 )
 
-// Entry is one line of the AckLog. What the service did not say is empty.
+// Entry is one line of the AckLog. Fields that the service did not tell are empty.
 type Entry struct {
 	At      time.Time `json:"at"`
 	What    string    `json:"what"`

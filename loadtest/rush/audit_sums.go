@@ -48,7 +48,7 @@ func (a *Audit) checkCaps() {
 
 // untilAgreed repeats a comparison until it agrees or the time for that is over:
 // what is read may be a second old, and orders may expire or be refunded
-// meanwhile.
+// in the meantime.
 func (a *Audit) untilAgreed(ctx context.Context, compare func() bool) {
 	for deadline := time.Now().Add(a.Rush.Config.Agree); !compare() && time.Now().Before(deadline); {
 		select {

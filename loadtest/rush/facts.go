@@ -10,7 +10,7 @@ import (
 )
 
 // CountFacts counts the facts of some types in the organization's feed, by type and
-// ticket, until there are so many of them all or they have had the time for it.
+// ticket, until the given number has come or they have had the time for it.
 func (o *Organizer) CountFacts(ctx context.Context, types []string, want int, within time.Duration) (map[string]map[string]int, error) {
 	counts, read := make(map[string]map[string]int), 0
 	for _, t := range types {

@@ -144,7 +144,7 @@ func (o *Organizer) readHouse(ctx context.Context, s *Sale, types map[string]int
 	return h, nil
 }
 
-// Withhold blocks seats in pieces all over the house, until only so many are left
+// Withhold blocks seats in pieces all over the house, until only the given number is left
 // to shoppers.
 func (o *Organizer) Withhold(ctx context.Context, s *Sale, h *House, left int, rng *rand.Rand) error {
 	total := 0
@@ -174,7 +174,7 @@ func (o *Organizer) Withhold(ctx context.Context, s *Sale, h *House, left int, r
 	return o.WaitUntilSized(ctx, s, len(h.Seats)-len(seats))
 }
 
-// WaitUntilSized waits until the sale's types together have so many tickets, and notes how
+// WaitUntilSized waits until the sale's types together have the given number of tickets, and notes how
 // many each has.
 func (o *Organizer) WaitUntilSized(ctx context.Context, s *Sale, seats int) error {
 	for deadline := time.Now().Add(sizedTime); ; rig.Wait(ctx, 50*time.Millisecond) {

@@ -40,7 +40,7 @@ type Receiver struct {
 	endpoints []*Endpoint
 	serving   sync.WaitGroup
 	listeners []net.Listener
-	done      chan struct{} // closed: whoever hangs lets go
+	done      chan struct{} // closed: a handler that hangs lets go
 	strayed   atomic.Int64  // requests that came where a redirect points
 }
 

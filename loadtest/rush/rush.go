@@ -53,7 +53,7 @@ type Rush struct {
 	paysim string              // http://host:port where buyers are sent to pay
 }
 
-// counters are what became of the buyers.
+// counters are the outcome of the buyers.
 type counters struct {
 	Placed, Free, Paid, Abandoned, Cancelled, Refused, GaveUp, Duplicates atomic.Int64
 }
@@ -156,7 +156,7 @@ func (r *Rush) PaysimSeen() string {
 	return r.paysim
 }
 
-// CountOutcomes is what became of the buyers, for the report.
+// CountOutcomes is the outcome of the buyers, for the report.
 func (r *Rush) CountOutcomes() []report.Count {
 	c := &r.Count
 	return []report.Count{

@@ -202,8 +202,8 @@ func (a *seatAudit) checkEnds() {
 	c.Note = fmt.Sprintf("the latest %v late, when seen", latest.Round(time.Millisecond))
 }
 
-// findEnd is when a hold that was left was seen to have ended. What viewers saw may
-// be of before the hold for a while after it was granted.
+// findEnd is when a hold that was left was seen to have ended. A viewer may have seen a state
+// from before the hold for a while after it was granted.
 func findEnd(h possession, later []possession, history []viewers.Change) (at time.Time, over bool) {
 	const behind = 2 * time.Second
 	for _, change := range history {

@@ -15,7 +15,7 @@ import (
 	"boxoffice/loadtest/seats/viewers"
 )
 
-// The operations of a shopper before the order, after those of a buyer.
+// The operations of a shopper before the order, after a buyer's.
 const (
 	opHold openloop.Op = rush.OpCancel + 1 + iota
 	opBest

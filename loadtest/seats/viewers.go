@@ -41,7 +41,7 @@ type ViewersResult struct {
 	PerViewer int64 // resident bytes of the node
 	Quiet     phase
 	Slowed    phase
-	Rejoins   int64 // of slow viewers, who were cut off and came back
+	Rejoins   int64 // of slow viewers that were cut off and came back
 	Jumps     int64 // of the others: snapshots in the place of updates
 	CutOff    int64 // viewers, as the node counts
 	Resyncs   int64 // the same, as the node counts
@@ -55,8 +55,8 @@ type phase struct {
 	Others            float64              // cores that other processes kept busy
 }
 
-// RunViewers watches one map of a node of its own with many viewers, some of whom
-// stop reading now and then, and compares. What every viewer knows in the end
+// RunViewers watches one map of a node of its own with many viewers. Some
+// stop reading now and then. It compares: the map that every viewer knows in the end
 // must be what the service says.
 func RunViewers(ctx context.Context, cfg ViewersConfig, out io.Writer, log *slog.Logger) (_ *ViewersResult, err error) {
 	if err := os.MkdirAll(cfg.Out, 0o755); err != nil {
@@ -266,7 +266,7 @@ const (
 	holdGrace    = 5 * time.Second // by which a hold may outlive its time
 )
 
-// viewersEnv is the environment of a node that so many viewers and other clients
+// viewersEnv is the environment of a node that the given number of viewers and other clients
 // are to be let in to.
 func viewersEnv(viewers, others int) []string {
 	return []string{

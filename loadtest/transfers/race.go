@@ -51,7 +51,7 @@ const typed = 0
 // Act is one thing that was done to a ticket and what came of it.
 type Act struct {
 	what   what
-	person int    // to whom it is offered, who claims, whose code is shown
+	person int    // the person to whom it is offered, the claimant, the person whose code is shown
 	code   string // of the answer: an error's, or a scan's status
 	done   bool
 	last   bool // after the race, when nobody else acts

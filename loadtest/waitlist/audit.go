@@ -158,7 +158,7 @@ func checkPassers(o *Outcome) report.Check {
 	return c
 }
 
-// checkOrder: what was offered to somebody would have fitted nobody before him: whoever is
+// checkOrder: an offer to somebody would have fitted nobody before him: everybody who is
 // older and wants no more had an offer by then.
 func checkOrder(o *Outcome) report.Check {
 	c := report.Check{Name: "every offer went to the oldest whom it fits"}
@@ -180,7 +180,7 @@ func checkOrder(o *Outcome) report.Check {
 	return c
 }
 
-// checkTold: whoever was offered something had one mail of it, and claimed it.
+// checkTold: everybody who was offered something had one mail of it, and claimed it.
 func checkTold(o *Outcome) report.Check {
 	c := report.Check{Name: "whoever was offered something was told so once, and nobody else was"}
 	for i := range o.Line {

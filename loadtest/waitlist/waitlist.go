@@ -122,7 +122,7 @@ func (l *line) sellOut(ctx context.Context) error {
 	})
 }
 
-// fillLine puts people in line, who confirm the mail that asks them.
+// fillLine puts people in line. They confirm the mail that asks them.
 func (l *line) fillLine(ctx context.Context) error {
 	rng := rand.New(rand.NewPCG(l.cfg.Seed, 0)) //nolint:gosec // no secret
 	for i := range l.cfg.Waiting {
@@ -131,7 +131,7 @@ func (l *line) fillLine(ctx context.Context) error {
 	return contest.ForAll(atOnce, len(l.waiting), func(_, i int) error {
 		w := l.waiting[i]
 		body := map[string]any{"email": w.Email, "name": "Load Waiting", "quantity": w.Quantity}
-		if i%2 == 0 { // the others take any type, of which there is this one
+		if i%2 == 0 { // the others take any type; there is only this one
 			body["ticketTypeId"] = l.kind
 		}
 		path := "/community/events/" + url.PathEscape(l.event) + "/waitlist"

@@ -1,5 +1,5 @@
 // Package webhooks is the scenario of facts that are delivered to many endpoints, some
-// of which misbehave. Run returns when every goroutine and process that it started has
+// of them misbehave. Run returns when every goroutine and process that it started has
 // ended.
 package webhooks
 
@@ -44,7 +44,7 @@ type Config struct {
 // created, completed, and a ticket is issued.
 const factsPerOrder = 3
 
-// Run has facts delivered by a node of its own to endpoints of which some
+// Run has facts delivered by a node of its own to endpoints some of which
 // misbehave, and measures what the others get. It fails when the audit finds
 // something; that the goal is missed is said, not an error.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ []report.Check, err error) {
@@ -136,7 +136,7 @@ func (h *deliveryRun) putOnSale(ctx context.Context) (err error) {
 	return nil
 }
 
-// mixBehaviours are those of all endpoints, mixed.
+// mixBehaviours are the behaviours of all endpoints, mixed.
 func (c *Config) mixBehaviours() []rush.Behaviour {
 	var all []rush.Behaviour
 	for how, n := range map[rush.Behaviour]int{rush.Hanging: c.Hanging, rush.Failing: c.Failing, rush.Redirecting: c.Redirecting, rush.Dripping: c.Dripping} {

@@ -33,7 +33,7 @@ type User struct {
 	ID            int64
 	PublicID      string
 	Email         string // lower case
-	PasswordHash  string // empty for buyers, who have no password
+	PasswordHash  string // empty for buyers, because they have no password
 	FirstName     string
 	LastName      string
 	Phone         string

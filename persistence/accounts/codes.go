@@ -33,7 +33,7 @@ const (
 	sends   = `(r.sent || now())[greatest(cardinality(r.sent) + 2 - $4::int, 1):]`
 )
 
-// codesOfAddress is how many codes are open for one address in a sendTime, whoever asks. From one
+// codesOfAddress is how many codes are open for one address in a sendTime, by all who ask. From one
 // network these are sendMax, with a sendPause between them.
 const codesOfAddress = 20
 

@@ -94,7 +94,7 @@ func (s *Store) ConfirmEmail(ctx context.Context, hash [32]byte, by Owner) (conf
 // claim gives an account to a person who has just proven its mailbox without showing the account's
 // password or session. If nobody had proven the mailbox before, what was made with the account may
 // be a stranger's. So every session, the password and the second factor end, and also what others
-// could still do through the account (forsake). fresh says whether that was so.
+// could still do through the account (forsake). fresh reports whether that was so.
 func claim(ctx context.Context, tx pgx.Tx, user int64) (fresh bool, err error) {
 	var proven bool
 	if err := tx.QueryRow(ctx, `SELECT email_verified FROM users WHERE id = $1 FOR NO KEY UPDATE`, user).Scan(&proven); err != nil {

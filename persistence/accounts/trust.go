@@ -29,7 +29,7 @@ func (s *Store) Verify(ctx context.Context, org int64) error {
 	return nil
 }
 
-// AllowTransfers says whether an organization may be paid by bank transfer, and then says itself what has come.
+// AllowTransfers sets whether an organization may be paid by bank transfer, and then tells us itself what has come.
 func (s *Store) AllowTransfers(ctx context.Context, org int64, allowed bool) error {
 	if _, err := s.pool.Exec(ctx, `UPDATE organizations SET transfers = $2 WHERE id = $1`, org, allowed); err != nil {
 		return fmt.Errorf("transfers of organization %d: %w", org, err)

@@ -81,7 +81,7 @@ func (s *Store) Enrolled(ctx context.Context, user int64) (sealed []byte, err er
 	return sealed, nil
 }
 
-// Activate makes an enrolled second factor necessary from now on. step is that of the code which
+// Activate makes an enrolled second factor necessary from now on. step is the time step of the code which
 // has proven that the user's device has the secret.
 func (s *Store) Activate(ctx context.Context, user int64, sealed []byte, step int64, recovery [][]byte) error {
 	return s.unlessActive(ctx, user, func(tx pgx.Tx) error {

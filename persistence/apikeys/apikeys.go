@@ -47,7 +47,7 @@ type Key struct {
 	UpdatedAt       time.Time
 }
 
-// Proves reports, in constant time, whether the hash is that of the key's secret.
+// Proves reports, in constant time, whether the hash belongs to the key's secret.
 func (k *Key) Proves(hash [sha256.Size]byte) bool {
 	return subtle.ConstantTimeCompare(k.SecretHash, hash[:]) == 1
 }

@@ -24,7 +24,7 @@ const Follower = "attendees"
 // changes are the facts that give tickets to somebody, or erase somebody from an order.
 var changes = []engine.FactType{(*order.Completed)(nil).FactType(), (*order.TicketTransferred)(nil).FactType(), (*order.Erased)(nil).FactType()}
 
-// wanted reports whether the follower needs facts of a type: those of changes, and those that name
+// wanted reports whether the follower needs facts of a type: facts of changes, and facts that name
 // an address (naming).
 func wanted(t engine.FactType) bool {
 	return slices.Contains(changes, t) || t == (*order.TransferOffered)(nil).FactType() || t == (*waitlist.Joined)(nil).FactType()

@@ -122,7 +122,7 @@ type CustomerFilter struct {
 	Org    int64
 	Asked  readmodel.Asked
 	Events []int64 // the organization's, in which Asked is looked for
-	Event  int64   // an event of which they have bought or hold tickets
+	Event  int64   // an event that they have bought or hold tickets of
 	Tag    string  // a tag of a ticket that they hold
 	Sort   string  // recent, oldest or name
 	After  int64   // number of the last customer of the previous page
@@ -137,7 +137,7 @@ var sorts = map[string]struct{ key, after, by string }{
 	"name":   {"lower(name), number", ">", "lower(name), number"},
 }
 
-// customerColumns selects the columns of a Customer; the %s are a query of customers, and the statuses of orders. What a customer
+// customerColumns selects the columns of a Customer; the %s are a query of customers, and the statuses of orders. Whatever a customer
 // holds and has bought is looked up by indexes on the address.
 const customerColumns = `
 SELECT c.number, c.org, c.key, c.email, c.name, c.first_at, c.last_at, held.n, held.tags, bought.n, bought.currencies, bought.amounts
@@ -218,7 +218,7 @@ func readCustomer(row pgx.CollectableRow) (c Customer, err error) {
 	return c, nil
 }
 
-// OrdersOf lists those of a customer's orders that have tickets, the newest first.
+// OrdersOf lists a customer's orders that have tickets, the newest first.
 func (s *Store) OrdersOf(ctx context.Context, c *Customer, limit int) ([]order.Order, error) {
 	const find = `
 SELECT o.record FROM orders o JOIN events e ON e.number = o.event_id

@@ -11,7 +11,7 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// naming are addresses that orders, or entries of waitlists, name besides that of their buyer.
+// naming are addresses that orders, or entries of waitlists, name besides their buyer's.
 type naming struct {
 	emails []string
 	ids    [][16]byte
@@ -54,7 +54,7 @@ func (n *naming) writeRows(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// Naming lists the orders, and the entries of waitlists, that name an address besides that of their
+// Naming lists the orders, and the entries of waitlists, that name an address besides the address of their
 // buyer.
 func (s *Store) Naming(ctx context.Context, address string) ([]engine.OrderID, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT id FROM named WHERE email = $1 ORDER BY id`, order.NormalEmail(address)) // CollectRows returns its error

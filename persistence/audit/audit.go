@@ -62,7 +62,7 @@ func (r *Report) Clean() bool { return len(r.Findings) == 0 }
 // the report.
 func Run(ctx context.Context, j Journal) (*Report, error) {
 	r := &Report{}
-	there, err := j.Records(ctx) // counted first, because a live journal grows meanwhile
+	there, err := j.Records(ctx) // counted first, because a live journal grows in the meantime
 	if err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
@@ -130,8 +130,8 @@ func (r *Report) auditEvent(ctx context.Context, j Journal, streams []journal.St
 	return nil
 }
 
-// balance compares a ticket type's stock with the tickets and orders of its event. What an order
-// has bought is committed, or still reserved for it; what a refund gives back counts as sold until
+// balance compares a ticket type's stock with the tickets and orders of its event. Units that an order
+// has bought are committed, or still reserved for it; what a refund gives back counts as sold until
 // the stock has taken it back.
 func (r *Report) balance(ledger *event.State, orders map[engine.OrderID]*order.Order, ref engine.Ref, stock *inventory.State) {
 	var settling, held int64

@@ -1,5 +1,5 @@
 // Package blobs stores files' bytes under keys: in a directory of the node, or in a bucket of an
-// S3-compatible store that several nodes share. What the files are is in a table
+// S3-compatible store that several nodes share. The files' names and owners are in a table
 // (persistence/media). Any goroutine may call a store; stores have no goroutine.
 package blobs
 

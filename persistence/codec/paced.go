@@ -66,7 +66,7 @@ type pacedWriter struct {
 	item bytes.Buffer
 }
 
-// encodeList encodes a list in chunks. Each chunk is encoded as a list, of which the head is left out.
+// encodeList encodes a list in chunks. Each chunk is encoded as a list without its head.
 func (p *pacedWriter) encodeList(list reflect.Value, chunk int) error {
 	n := list.Len()
 	p.buf.Write(itemHead(cborArray, n))

@@ -132,7 +132,7 @@ type observed struct {
 	facts []engine.Fact
 }
 
-// earlyMax is how many batches are kept for an actor's answer; who waits longer
+// earlyMax is how many batches are kept for an actor's answer; a caller who waits longer
 // asks again.
 const earlyMax = 10_000
 
@@ -179,7 +179,7 @@ func (m *SeatMap) lose() (watched bool) {
 }
 
 // replace takes all from the actor's answer. Watchers of the same map see what has
-// changed, those of another see it as a whole.
+// changed, watchers of another see it as a whole.
 func (m *SeatMap) replace(v *seatmap.Map) {
 	if m.layout == nil || v.Layout == nil || m.layout.Map != v.Layout.Map || m.layout.Version != v.Layout.Version {
 		m.version++

@@ -75,7 +75,7 @@ func (s *Stock) Get(ref engine.Ref) (left int64, ok bool) {
 }
 
 // Load has the actor asked for what is left of a ticket type, and notes it unless
-// facts may have been missed meanwhile, or say more.
+// facts may have been missed in the meantime, or say more.
 func (s *Stock) Load(ref engine.Ref, ask func() (int64, error)) (int64, error) {
 	missed := s.missed.Load()
 	left, err := ask()

@@ -113,7 +113,7 @@ func (s *Store) Report(ctx context.Context, id uuid.UUID) (*Report, error) {
 }
 
 // ReportsOf lists the reports that an organization may see, the newest first, with numbers below
-// before; only those of one status unless status is "".
+// before; only reports of one status unless status is "".
 func (s *Store) ReportsOf(ctx context.Context, org int64, status string, before int64, limit int) ([]Report, error) {
 	const find = `SELECT ` + reportColumns + ` FROM reports
 WHERE org = $1 AND NOT platform AND number < $2 AND $3 IN ('', ` + reportStatus + `) ORDER BY number DESC LIMIT $4`

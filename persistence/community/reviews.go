@@ -122,7 +122,7 @@ func (s *Store) OrganizationRatings(ctx context.Context, org int64) (n int, mean
 	return n, mean, nil
 }
 
-// Ratings counts an event's reviews that are not hidden, by rating: the first count is that of
+// Ratings counts an event's reviews that are not hidden, by rating: the first count is for
 // rating 1.
 func (s *Store) Ratings(ctx context.Context, event int64) (counts [5]int, err error) {
 	const count = `SELECT rating, count(*) FROM reviews WHERE event = $1 AND NOT hidden GROUP BY rating`

@@ -63,7 +63,7 @@ func lock(ctx context.Context, tx pgx.Tx, ids []int64) ([]end, error) {
 	})
 }
 
-// write updates the deliveries. A delivery that was cancelled meanwhile stays cancelled, unless it
+// write updates the deliveries. A delivery that was cancelled in the meantime stays cancelled, unless it
 // has arrived.
 func write(ctx context.Context, tx pgx.Tx, results []Result) error {
 	var c struct {

@@ -38,7 +38,7 @@ type Limits struct {
 	Reserve uint // megabytes: with less free, nothing more may be written
 }
 
-// Level says whether there is enough room.
+// Level reports whether there is enough room.
 type Level string
 
 // A room counts as full before it is used up, because by then its database would have stopped.

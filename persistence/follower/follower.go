@@ -11,7 +11,7 @@
 // for the disk, because what a crash loses is applied again.
 //
 // A fact that a follower cannot digest is set aside by a Digester, and told again when somebody
-// asks for it; meanwhile the follower goes on.
+// asks for it; in the meantime the follower goes on.
 //
 // Each follower owns its rows in the table followers and one goroutine, with one
 // connection of the pool. New, then Start; Stop applies what was offered, ends

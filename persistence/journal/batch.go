@@ -67,7 +67,7 @@ type record struct {
 	entries     int
 	size, begin int // of its bytes, and where they begin in batch.facts
 	facts       []engine.Fact
-	fenced      bool // its epoch is fenced, or that of a record that it needs
+	fenced      bool // its epoch is fenced, or the epoch of a record that it needs
 }
 
 var epoch2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)

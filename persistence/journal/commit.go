@@ -48,7 +48,7 @@ FROM journal WHERE writer = $1 AND batch = $2 AND day = $3`
 )
 
 // commit brings the batch to its verdict. Without the records that turn out to be fenced, and those
-// that need them, it is a different batch, of which nothing has been written: a claim waits for all
+// that need them, it is a different batch, and nothing of it has been written: a claim waits for all
 // attempts that it does not fence.
 func (l *lane) commit(b *batch) error {
 	for {
@@ -130,7 +130,7 @@ func (l *lane) try(b *batch, again bool) error {
 	return nil
 }
 
-// attempt sends the batch, or finds out which records of it are fenced. What the lane knows about
+// attempt sends the batch, or finds out which records of it are fenced. The lane's knowledge about
 // its streams must match the number of losses that the append is sent with.
 func (l *lane) attempt(ctx context.Context, b *batch, again bool) error {
 	b.fenced = b.fenced[:0]

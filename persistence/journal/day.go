@@ -58,7 +58,7 @@ func (j *Postgres) openDays(ctx context.Context) error {
 
 // openDay creates the day's partition, unless it exists. It attaches a finished table, so that
 // appends and readers go on; CREATE TABLE ... PARTITION OF would wait for every reader and hold up
-// every append meanwhile.
+// every append in the meantime.
 func openDay(ctx context.Context, conn *pgx.Conn, day int32) error {
 	name := pgx.Identifier{partitionOf(day)}.Sanitize()
 	const there = `

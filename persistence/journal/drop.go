@@ -33,7 +33,7 @@ WHERE i.inhparent = 'journal'::regclass AND c.relname ~ '^journal_[0-9]{8}$' ORD
 }
 
 // DropDay drops a day with its facts, unless check objects. It is one transaction: if the node dies
-// meanwhile, all of the day stays. Appends wait behind it only as long as it waits for its lock;
+// in the meantime, all of the day stays. Appends wait behind it only as long as it waits for its lock;
 // ErrBusy says that it could not get the lock.
 func (j *Reader) DropDay(ctx context.Context, day time.Time, check func(context.Context, pgx.Tx) error) error {
 	err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {

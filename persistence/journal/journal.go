@@ -32,7 +32,7 @@ type Journal interface {
 	// Load reads the stream's records after the given seq, in order, without their Ref. A record
 	// that begins at or before the given seq and ends after it is returned whole.
 	Load(ctx context.Context, stream, after int64) iter.Seq2[Record, error]
-	// Standing returns those of the given claims that a later claim has fenced.
+	// Standing returns the given claims that a later claim has fenced.
 	Standing(ctx context.Context, claims []Claim) ([]Claim, error)
 }
 

@@ -202,7 +202,7 @@ SELECT stream_id, epoch, (SELECT losses FROM writers WHERE writer = $2) FROM c`
 	return c, nil
 }
 
-// Standing returns those of the given claims that a later claim has fenced.
+// Standing returns the given claims that a later claim has fenced.
 func (j *Postgres) Standing(ctx context.Context, claims []Claim) ([]Claim, error) {
 	streams, epochs := make([]int64, len(claims)), make([]int32, len(claims))
 	for i, c := range claims {
@@ -260,7 +260,7 @@ func (j *Postgres) Waiting() time.Duration {
 	return longest
 }
 
-// Unindexed is how long ago the spans covered everything committed. Whoever loads a stream has to
+// Unindexed is how long ago the spans covered everything committed. A reader that loads a stream has to
 // go through all that was committed since.
 func (j *Postgres) Unindexed() time.Duration { return time.Since(time.Unix(0, j.indexed.Load())) }
 

@@ -140,7 +140,7 @@ type Mail struct {
 
 	To   string `json:"to,omitzero"` // bare address; "": the order's buyer
 	Name string `json:"name,omitzero"`
-	// Language is a tag of BCP 47, for a reader whose account names none; "": that of the order or,
+	// Language is a tag of BCP 47, for a reader whose account names none; "": the order's language or,
 	// without one, the deployment's.
 	Language string `json:"language,omitzero"`
 	Secret   []byte `json:"secret,omitzero"` // sealed for the mail's ID

@@ -1,5 +1,5 @@
 // Package mailqueue keeps the mails that are to be sent, as River jobs in Postgres, and sees each
-// of them through. It decides which fact mails what (facts.go), who hears of an event's changes
+// of them through. It decides which fact mails what (facts.go), whom it tells of an event's changes
 // (news.go), and how often a mail is tried (worker.go). The node gives it a Send, which decides
 // what a mail says and how it is sent.
 //
@@ -209,7 +209,7 @@ WHERE state IN ('available', 'running', 'retryable', 'scheduled') AND queue = AN
 }
 
 // lastCount is the last count. If it is not fresh, the caller must count again; nobody else does so
-// meanwhile.
+// in the meantime.
 func (o *Queue) lastCount() (last waiting, fresh bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Name returns those of the files that are the organization's and ready, because some record is
+// Name returns the files that are the organization's and ready, because some record is
 // about to name them. From now on they are safe from collection for as long as an unnamed file is
 // kept.
 func (s *Store) Name(ctx context.Context, org int64, ids []int64) ([]int64, error) {
@@ -20,7 +20,7 @@ func (s *Store) Name(ctx context.Context, org int64, ids []int64) ([]int64, erro
 	return own, nil
 }
 
-// Own returns those of the files that are the organization's and ready.
+// Own returns the files that are the organization's and ready.
 func (s *Store) Own(ctx context.Context, org int64, ids []int64) ([]int64, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -73,7 +73,7 @@ WHERE id IN (SELECT id FROM gone) OR NOT ready AND created_at < now() - interval
 	return files, nil
 }
 
-// named returns those of the files that some record names, in any column of texts, JSON or bytes. A
+// named returns the files that some record names, in any column of texts, JSON or bytes. A
 // table that is added later is searched too, without a change here.
 func (s *Store) named(ctx context.Context, ids []int64) ([]int64, error) {
 	if len(ids) == 0 {

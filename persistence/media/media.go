@@ -42,7 +42,7 @@ type Variant struct {
 	Height int   `json:"height"`
 }
 
-// Room returns how many bytes the file takes. An image takes those of its variants.
+// Room returns how many bytes the file takes. An image takes its variants' bytes.
 func (f *File) Room() int64 {
 	if len(f.Variants) == 0 {
 		return f.Bytes

@@ -5,7 +5,7 @@
 // a beat has stood still for a lease while the node's own beats went through, it deletes that
 // node's row and closes the dead node's writers, which fences everything that the dead node may
 // still send. No two clocks are compared, so a jump of a clock kills no node, and neither does an
-// outage of the database, after which every node begins to watch anew. A node whose row is gone has
+// outage of the database, after which every node begins to watch again. A node whose row is gone has
 // been taken for dead and must end: Lost gets an error.
 //
 // Join starts one goroutine with a connection of its own; Stop ends it, and deletes the row.
@@ -304,7 +304,7 @@ func (l *Lease) beat(ctx context.Context, conn *pgx.Conn) error {
 // saw handles a list that was read.
 func (l *Lease) saw(ctx context.Context, conn *pgx.Conn, list []Member, beats map[string]int64) error {
 	now := time.Now()
-	awake := now.Sub(l.last) < l.cfg.Lease // otherwise this node watched nothing meanwhile
+	awake := now.Sub(l.last) < l.cfg.Lease // otherwise this node watched nothing in the meantime
 	l.last = now
 	l.beaten.Store(now.UnixNano())
 	for id := range l.watched {

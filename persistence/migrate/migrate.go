@@ -46,7 +46,7 @@ func Up(ctx context.Context, conn *pgx.Conn) error {
 	return jobs(ctx, conn)
 }
 
-// refuseIfTooOld returns an error if a binary that knows so many files can't run on the schema,
+// refuseIfTooOld returns an error if a binary that knows the given number of files can't run on the schema,
 // which has seen more: a node of the previous release is started again in the middle of an upgrade,
 // or an upgrade is taken back.
 func refuseIfTooOld(ctx context.Context, conn *pgx.Conn, known int) error {

@@ -29,7 +29,7 @@ import (
 )
 
 // settings make a server small enough to have one for each test process, and save it the waits for
-// a disk: fsync protects from a machine that loses its power, and no test does that. What happens
+// a disk: fsync protects from a machine that loses its power, and no test does that. All that happens
 // when a process is killed is the same without.
 var settings = map[string]string{
 	"fsync":            "off",

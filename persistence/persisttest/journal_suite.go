@@ -175,7 +175,7 @@ func fenceSparesOtherStreams(t *testing.T, f Fixture) {
 	}
 }
 
-// needsAreMetOrRefused makes a ledger rest on two keepers, one of which a rival claims: on facts
+// needsAreMetOrRefused makes a ledger rest on two keepers, and a rival claims one of them: on facts
 // that the keeper wrote before it heard of that, and after.
 func needsAreMetOrRefused(t *testing.T, f Fixture) {
 	sound, keeper := NewScribe(t, f.Journal, engine.InventoryRef(1, 1)), NewScribe(t, f.Journal, engine.InventoryRef(1, 2))

@@ -17,7 +17,7 @@ import (
 type Faults struct {
 	Delay   time.Duration // an attempt to commit takes up to this long
 	Unknown float64       // share of attempts with an unknown outcome: done, not done, or done later
-	Fence   float64       // share of batches of which one stream is claimed at the worst time, by nobody
+	Fence   float64       // share of batches in which one stream is claimed at the worst time, by nobody
 }
 
 // Store stands in for Postgres: it is what the in-memory journals of several nodes share, and what

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SmallDisk mounts a file system of so many megabytes, for as long as the test lasts.
+// SmallDisk mounts a file system of a given number of megabytes, for as long as the test lasts.
 func SmallDisk(t testing.TB, megabytes int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -1,4 +1,4 @@
-// Package personal is the only list of what the tables know about a person, who may ask for all of
+// Package personal is the only list of what the tables know about a person. They may ask for all of
 // it or for its erasure. It owns the table erasures; the others belong to their packages, and
 // places names them.
 //

@@ -80,7 +80,7 @@ ON CONFLICT (section, ticket_type) DO UPDATE SET since = now(), pending = sectio
 }
 
 // SettleSection notes that the request that claimed a section has ended. From then on, only the
-// ticket type's record says whether the type names it.
+// ticket type's record reports whether the type names it.
 func (s *Store) SettleSection(ctx context.Context, id uuid.UUID, ticketType int64) error {
 	const settle = `UPDATE section_uses SET pending = pending - 1 WHERE section = $1 AND ticket_type = $2`
 	if _, err := s.pool.Exec(ctx, settle, id, ticketType); err != nil {

@@ -171,7 +171,7 @@ func take(l *readmodel.Lookup, s *Enriched) error {
 }
 
 // removedEvent returns an event that the read model no longer has, as it was when it was removed.
-// It was a draft of which nothing was sold, so its stream is short.
+// It was a draft that sold nothing, so its stream is short.
 func removedEvent(ctx context.Context, tx pgx.Tx, number int64) (*event.Record, error) {
 	const stream = `SELECT r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id, 0) r WHERE s.name = $1 ORDER BY r.last_seq`
 	rows, _ := tx.Query(ctx, stream, engine.EventRef(number).Name()) // CollectRows returns its error

@@ -134,7 +134,7 @@ FROM h CROSS JOIN facts_pruned p LEFT JOIN last l ON true`
 		last = pruned
 	}
 	switch {
-	case c.XID >= horizon: // the cursor is of a database of which this one is not a copy
+	case c.XID >= horizon: // the cursor is of another database, and this one is not its copy
 		return 0, last, ErrCursor
 	case c != Cursor{} && c.before(pruned):
 		return 0, last, ErrPruned

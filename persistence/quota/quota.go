@@ -186,7 +186,7 @@ func (c *Counter) takePending(orgs ...int64) (a added) {
 	return a
 }
 
-// add adds to the table. What could not be added is pending again.
+// add adds to the table. Bytes that could not be added are pending again.
 func (c *Counter) add(ctx context.Context, a added) error {
 	if len(a.orgs) == 0 {
 		return nil

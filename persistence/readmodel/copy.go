@@ -25,7 +25,7 @@ func (r *rows) reset() {
 	r.n = 0
 }
 
-// begin starts a row of so many columns.
+// begin starts a row of a given number of columns.
 func (r *rows) begin(columns int) {
 	r.buf = binary.BigEndian.AppendUint16(r.buf, uint16(columns))
 	r.n++

@@ -63,7 +63,7 @@ type Event struct {
 	Rank int64
 }
 
-// NoPrice is the price of an event of which nothing can be bought, now or later.
+// NoPrice is the price of an event that sells nothing, now or later.
 const NoPrice = -1
 
 // unranked is the rank of events in a list that does not rank them.
@@ -163,7 +163,7 @@ func containing(s string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text(s)) + "%"
 }
 
-// narrow adds the filter's conditions. They have a collation of their own: in that of the
+// narrow adds the filter's conditions. They have a collation of their own: in the collation of the
 // database, C on a node's own, only ASCII letters have two cases.
 func (f *Filter) narrow(c *conditions) {
 	if f.Query != "" {

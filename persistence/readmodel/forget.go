@@ -10,7 +10,7 @@ import (
 )
 
 // Forget deletes all rows that were made of a stream's facts. The stream's facts,
-// applied again from the first on, make them anew.
+// applied again from the first on, make them again.
 func Forget(ctx context.Context, tx pgx.Tx, ref engine.Ref) error {
 	b := &pgx.Batch{}
 	switch ref.Kind { //nolint:exhaustive // the others have no rows

@@ -24,7 +24,7 @@ type OrderFilter struct {
 	Asked     Asked
 	PromoCode string    // in any case
 	From, To  time.Time // both included
-	BeforeAt  int64     // unix milliseconds: none younger, of those of this moment
+	BeforeAt  int64     // unix milliseconds: none younger; of the rows of this moment
 	Skip      int       // so many are passed over
 	Limit     int
 }
@@ -123,7 +123,7 @@ func (m *Model) RetryRefund(ctx context.Context, id engine.OrderID, position int
 	return nil
 }
 
-// paidStatuses are those of orders whose money may still go back as a whole.
+// paidStatuses are the statuses of orders whose money may still go back as a whole.
 var paidStatuses = []string{order.StatusCompleted, order.StatusPartiallyRefunded}
 
 // PaidOrders lists an event's orders that cost something and are paid, by id, after one.

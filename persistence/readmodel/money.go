@@ -150,7 +150,7 @@ func (m *Model) Payment(ctx context.Context, reference string) (Payment, error) 
 	return p, nil
 }
 
-// PaymentsDue lists attempts of which the provider is to be asked, those due
+// PaymentsDue lists attempts that the provider is to be asked about, the attempts due
 // first. Besides open ones these are expired, cancelled and underpaid ones, for
 // their money may still come: CheckPayment says when to ask again, or never.
 func (m *Model) PaymentsDue(ctx context.Context, before time.Time, limit int) ([]Payment, error) {

@@ -107,7 +107,7 @@ func (m *Model) OrdersOf(ctx context.Context, customer uint64, after engine.Orde
 	return list, nil
 }
 
-// OrdersByID lists those of some orders that there are.
+// OrdersByID lists orders by their ids, and leaves out ids without an order.
 func (m *Model) OrdersByID(ctx context.Context, ids []engine.OrderID) ([]order.Order, error) {
 	keys := make([][16]byte, len(ids))
 	for i, id := range ids {

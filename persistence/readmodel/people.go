@@ -24,7 +24,7 @@ type Asked struct {
 // noWords is a pattern that no words match: they have no dash.
 const noWords = "-"
 
-// AskForWords reads words that a list is searched for. What blanks part may stand anywhere, in any
+// AskForWords reads words that a list is searched for. Words that blanks part may stand anywhere, in any
 // order; what other signs part, as in an address, is found as it stands. It returns nil for blanks
 // alone.
 func AskForWords(text string) []string {
@@ -141,7 +141,7 @@ func (u *unfolded) foldSome(ctx context.Context, tx pgx.Tx, events []int64) (int
 	return len(keys), err
 }
 
-// peopleWords are a person's words, or those of an order's record. An order that nobody can read has
+// peopleWords are a person's words, or the words of an order's record. An order that nobody can read has
 // none.
 func peopleWords(name, email string, record []byte) string {
 	if record == nil {

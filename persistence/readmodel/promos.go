@@ -55,7 +55,7 @@ type PromoPlace struct {
 	Number    int64
 }
 
-// PromoCodes lists an organization's codes, the newest first: those of an event alone if
+// PromoCodes lists an organization's codes, the newest first: an event's codes alone if
 // it is not 0. after is the last one of the page before; the first page has the zero value.
 func (m *Model) PromoCodes(ctx context.Context, org, event int64, after PromoPlace, limit int) ([]PromoCode, error) {
 	const find = `

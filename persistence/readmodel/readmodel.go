@@ -14,7 +14,7 @@
 // by, and order.Fold, which the actor uses too, makes it from facts. No fact
 // should fail here: text that Postgres refuses is cleaned, and slugs are not
 // unique. One that fails all the same is set aside (NewDigester), and when it is
-// told again, its stream's rows are forgotten and made anew, so that nothing older
+// told again, its stream's rows are forgotten and made again, so that nothing older
 // overwrites what later facts have left.
 package readmodel
 

@@ -49,7 +49,7 @@ func (w *Writer) offered(f *event.Offered) {
 	w.batch.Queue(`UPDATE ticket_types SET sold_out = $2 WHERE number = $1 AND sold_out <> $2`, f.Offer.Keeper.ID, f.Offer.SoldOut)
 }
 
-// TicketType is a ticket type's record. What of it is left is in Stock.
+// TicketType is a ticket type's record. The number that is left is in Stock.
 type TicketType struct {
 	Ref       engine.Ref
 	Details   inventory.Details

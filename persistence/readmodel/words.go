@@ -67,7 +67,7 @@ func words(s string) []string {
 	return all
 }
 
-// searchColumns are what an event is searched by: a tsvector of its words, those of its
+// searchColumns are what an event is searched by: a tsvector of its words, the words of its
 // title the heaviest (A), and its words as a text.
 func searchColumns(d *event.Details) (search, text string) {
 	var vector strings.Builder

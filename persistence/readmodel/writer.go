@@ -55,7 +55,7 @@ type laterFact struct {
 	fact  engine.Fact
 }
 
-// scan is what became of a ticket at the gates. An admission that was taken back has
+// scan is the outcome of a ticket at the gates. An admission that was taken back has
 // no time and no gate.
 type scan struct {
 	ticket TicketKey
@@ -333,7 +333,7 @@ func (w *Writer) update() error {
 	return nil
 }
 
-// updateScanned queues what became of the tickets at the gates: of each the last that
+// updateScanned queues the outcome of the tickets at the gates: of each the last that
 // happened. One that was refunded stays so, also if it was let in before and told later.
 func (w *Writer) updateScanned() {
 	if len(w.scans) == 0 {

@@ -24,7 +24,7 @@ type Store struct{ pool *pgxpool.Pool }
 func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
 // MaxPerAttempt is how many receipts count for an attempt to pay: each of those that come once it is paid is
-// a refund in its order's record, and a mail to its buyer. What is beyond is kept as of no order.
+// a refund in its order's record, and a mail to its buyer. Money beyond is kept as of no order.
 const MaxPerAttempt = 20
 
 // Receipt is money that came.

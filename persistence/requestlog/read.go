@@ -66,11 +66,11 @@ type Figures struct {
 	Requests      int64
 	ClientErrors  int64 // status 4xx
 	ServerErrors  int64 // status 5xx
-	// P50, P95 and P99 are the latencies that so many percent of the requests did not exceed.
+	// P50, P95 and P99 are the latencies that 50, 95 and 99 percent of the requests did not exceed.
 	P50, P95, P99 time.Duration
 }
 
-// Summarize returns the figures of an organization's requests since a time: first those of all
+// Summarize returns the figures of an organization's requests since a time: first the figures of all
 // requests, if there are any, then by route, the most used first.
 func (l *Log) Summarize(ctx context.Context, org int64, since time.Time) ([]Figures, error) {
 	const summarize = `

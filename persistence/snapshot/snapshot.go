@@ -35,7 +35,7 @@ type Store struct {
 	turn chan []byte // has the only buffer, of the size of a part
 }
 
-// New makes a store on the pool, of which a Save uses one connection. It should not be the pool for
+// New makes a store on the pool; a Save uses one connection of it. It should not be the pool for
 // which requests wait.
 func New(pool *pgxpool.Pool) *Store {
 	s := &Store{pool: pool, turn: make(chan []byte, 1)}

@@ -21,7 +21,7 @@ type Table struct{ Pool *pgxpool.Pool }
 
 // Park releases the stream of an actor that is put away, to which nothing may be appended any more,
 // and notes when the actor wants a Wake; the zero time means never. If the actor has lost its
-// stream meanwhile, Park changes nothing, because the next activation has made its own note.
+// stream in the meantime, Park changes nothing, because the next activation has made its own note.
 func (t Table) Park(ctx context.Context, ref engine.Ref, claim journal.Claim, at time.Time) error {
 	const (
 		mine  = `WITH mine AS (UPDATE streams SET writer = NULL WHERE stream_id = $2 AND epoch = $3 RETURNING stream_id) `

@@ -116,7 +116,7 @@ func (s *Script) endRoom(rm *room) {
 	})
 }
 
-// changeRoom is one change that the organizer makes: those of the rules come too late.
+// changeRoom is one change that the organizer makes: a change of the rules comes too late.
 func (s *Script) changeRoom(rm *room) {
 	next := rm.settings
 	switch s.rooms.IntN(9) {

@@ -55,7 +55,7 @@ func New(seed uint64, c *clock.Clock, load Load, ask Ask) *Script {
 	}
 }
 
-// Tell names the judge, of whom people learn what became of orders.
+// Tell names the judge, from whom people learn the outcome of orders.
 func (s *Script) Tell(truth *judge.Truth) { s.truth = truth }
 
 // HasLines reports whether the shows have waitlists.

@@ -11,8 +11,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// fates draws what becomes of tickets after their sale: who passes them on, who wants
-// money back, whose admission is undone. It has draws of its own, and two seeds in three
+// fates draws what happens to tickets after their sale: some are passed on, and of some
+// the money is asked back or the admission undone. It has draws of its own, and two seeds in three
 // have fates at all.
 type fates struct {
 	*rand.Rand
@@ -56,11 +56,11 @@ func (s *Script) playFates(sh *show, o *order.Order) {
 	}
 }
 
-// fateIn is a moment within so many seconds.
+// fateIn is a moment within the given number of seconds.
 func (s *Script) fateIn(seconds int64) int64 { return s.fates.Int64N(seconds * second) }
 
 // passOn offers a ticket to somebody. They may claim it, or the sender may take it back, and
-// meanwhile the ticket's codes are shown at the gates.
+// Until then the ticket's codes are shown at the gates.
 func (s *Script) passOn(sh *show, ticket uint32, version byte) {
 	limit := 1 + s.fates.IntN(4)
 	offer := admission.Transfer{Ticket: ticket, Version: version, From: "a@example.com", To: fmt.Sprintf("b%d@example.com", version), Name: "B"}

@@ -35,7 +35,7 @@ func (s *Script) openLine(sh *show) {
 	}
 }
 
-// joinLine puts somebody in line, who may leave, claim what he is offered, or forget it.
+// joinLine puts somebody in line. They may leave, claim an offer, or forget it.
 func (s *Script) joinLine(sh *show) {
 	if len(sh.types) == 0 {
 		return

@@ -49,7 +49,7 @@ const (
 	PasserBy      Bug = "passer-by"      // what is set aside for who waits is sold to whoever comes
 	KeptOffer     Bug = "kept-offer"     // an offer that has run out is not given on
 	EarlyReceipt  Bug = "early-receipt"  // a visitor gets a receipt before his entry is durable
-	LateComers    Bug = "late-comers"    // the root changes after the round: who came later is drawn too
+	LateComers    Bug = "late-comers"    // the root changes after the round: visitors who came later are drawn too
 	FallingPlace  Bug = "falling-place"  // the threshold of admissions falls with the clock
 	SameDraw      Bug = "same-draw"      // two draws have one number
 	OldTime       Bug = "old-time"       // an order that was given more time ends at the time that it had
@@ -198,7 +198,7 @@ func (t *forgetsCommands) Decide(c engine.Command, now time.Time) engine.Decisio
 }
 
 // endsBlindly is a ledger that ends an order that it once found due, without
-// looking again whether it has been paid meanwhile.
+// looking again whether it has been paid in the meantime.
 type endsBlindly struct {
 	engine.State
 	due []engine.OrderID

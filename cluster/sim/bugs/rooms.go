@@ -52,7 +52,7 @@ func (l *drawsLateComers) Apply(f engine.Fact) {
 // fallsWithClock is a waiting room that goes a place back when the clock goes back.
 type fallsWithClock struct{ engine.State }
 
-// Decide lowers the number that is served when the command's time is before that of the last admission.
+// Decide lowers the number that is served, if the command's time is before the last admission.
 func (w *fallsWithClock) Decide(c engine.Command, now time.Time) engine.Decision {
 	d := w.State.Decide(c, now)
 	for _, f := range d.Facts {

@@ -1,4 +1,4 @@
-// Package clock has the time, the draws and the event log of a simulated world. What happens is a heap of steps by
+// Package clock has the time, the draws and the event log of a simulated world. Its events are a heap of steps by
 // time: a step runs alone, and plans others. The same seed makes the same draws and the same log, byte for byte. A
 // world breaks once (Failf), and then takes no further step; it heals once, and then no chance strikes any more.
 package clock

@@ -14,7 +14,7 @@ import (
 )
 
 // Answer judges an answer that leaves an actor: it tells only what is durable, and the same of the same command.
-// Current says whether the activation that answers still owns its stream.
+// Current is whether the activation that answers still owns its stream.
 func (t *Truth) Answer(ref engine.Ref, cmd engine.Command, reply engine.Reply, current bool) error {
 	if ref.Kind == engine.KindQueue {
 		return t.rooms.Answer(ref, cmd, reply, current)

@@ -9,7 +9,7 @@ import (
 // taking is how many seats a network has newly held at a time, in unix milliseconds.
 type taking struct{ at, seats int64 }
 
-// limitSpan is the time, in milliseconds, within which a network newly holds so many
+// limitSpan is the time, in milliseconds, within which a network newly holds a limited number of
 // seats at most.
 const limitSpan = 600_000
 

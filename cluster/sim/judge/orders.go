@@ -114,7 +114,7 @@ func (t *Truth) judgePrice(o *order.Order) error {
 	return nil
 }
 
-// judgePace judges an order by the velocity rules, over all that was ever made. What was offered to
+// judgePace judges an order by the velocity rules, over all that was ever made. An offer to
 // somebody who waited counts only while it is unpaid: he was asked to order.
 func (t *Truth) judgePace(b *book, o *order.Order) error {
 	if o.Client == 0 || t.world.Jumps { // with a clock that jumps, ten minutes are anything

@@ -96,7 +96,7 @@ func (t *Truth) settledBook(sh *Show) error {
 }
 
 // settledSeats judges a show's seats once the world is quiet: no hold is left,
-// the seats that are taken are those of completed orders, and every ticket type
+// the seats that are taken belong to completed orders, and every ticket type
 // has as many units as it has seats.
 func (t *Truth) settledSeats(sh *Show) error {
 	if sh.Seats.Kind == 0 {

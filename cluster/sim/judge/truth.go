@@ -1,4 +1,4 @@
-// Package judge says whether what happens in the simulated world is right. It keeps the journal's truth by rules
+// Package judge checks whether what happens in the simulated world is right. It keeps the journal's truth by rules
 // of its own, which share no code with the kinds that it judges: every committed fact against all facts before it
 // (Take), every message that leaves an actor (MayLeave), every answer (Answer), and the whole once the world is
 // quiet (Settled). It acts in nothing; what it must know of the world, and what follows from a fact out there, is

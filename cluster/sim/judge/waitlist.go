@@ -108,7 +108,7 @@ func (t *Truth) judgeOffered(ref engine.Ref, b *book, o *order.Order) error {
 	return t.judgeReserved(ref, b, o, o.Serial)
 }
 
-// offeredFor judges how long an entry keeps its offer: who has let offers pass gets shorter ones.
+// offeredFor judges how long an entry keeps its offer: people who have let offers pass get shorter ones.
 func (b *book) offeredFor(e *waiter, o *order.Order) error {
 	most, passed := int64(waitlist.DefaultOfferMinutes), 0
 	for _, was := range b.line.entries {

@@ -24,7 +24,7 @@ var Published = sync.OnceValues(func() (*openapi3.T, error) {
 })
 
 // conforms compares an answer with the document: its status, its shape, and the code of a refusal,
-// which must be among those of the operation.
+// which must be among the operation's codes.
 func conforms(t testing.TB, req *http.Request, status int, body map[string]any) {
 	t.Helper()
 	doc, err := Published()

@@ -17,7 +17,7 @@ import (
 // MostlyWaiting is how many scenarios run at a time in a package where they wait more than they work.
 const MostlyWaiting = 6
 
-// Main is the TestMain of a package whose tests start nodes: it runs so many of the tests at a time,
+// Main is the TestMain of a package whose tests start nodes: it runs a limited number of the tests at a time,
 // and fails if goroutines are left. A node's hasher and image maker start the test's program again as their
 // workers.
 func Main(m *testing.M, parallel int) {

@@ -229,7 +229,7 @@ func (s *Shop) Closed(id string) {
 }
 
 // Restart stops the node and starts another one on the same database. It calls the functions
-// meanwhile while no node runs.
+// while no node runs.
 func (s *Shop) Restart(meanwhile ...func()) {
 	s.T.Helper()
 	ctx, cancel := context.WithTimeout(s.T.Context(), node.StopTime)

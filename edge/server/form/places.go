@@ -23,7 +23,7 @@ type Places struct {
 	held map[string]int // by credential and by network; it leaves out those that hold none
 }
 
-// NewPlaces makes places of which none is taken.
+// NewPlaces makes places; none is taken.
 func NewPlaces() *Places { return &Places{held: make(map[string]int)} }
 
 // Take gives the call a place to send a file, until done is called. RATE_LIMITED if its caller holds

@@ -75,7 +75,7 @@ func Gather(cfg Config) (*Audience, error) {
 	return c, nil
 }
 
-// files raises this process's limit of open files to what so many viewers need.
+// files raises this process's limit of open files to what the given number of viewers needs.
 func files(viewers int) error {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
@@ -205,7 +205,7 @@ func (c *Audience) End() *Measures {
 }
 
 // Slow makes those who may be slow so, or lets them read again. Either way they
-// connect anew.
+// connect again.
 func (c *Audience) Slow(slow bool) {
 	c.do(func() {
 		for i := range min(c.cfg.Slow, len(c.viewers)) {

@@ -5,7 +5,7 @@
 // each is kept once, by its number: a viewer is its place in that row of frames,
 // what it reads is compared with the frame that it must be, and the first to read
 // a frame has it applied to the one map that they all share. A snapshot must be
-// what that map was at its number. So a viewer that is at a number, and of whom
+// what that map was at its number. So a viewer that is at a number, and about which
 // nothing was found, has exactly that map: this holds for all viewers, not for a
 // sample of them.
 //

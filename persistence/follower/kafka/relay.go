@@ -32,7 +32,7 @@ const (
 )
 
 // Relay writes the facts of the journal to the topic, once they are committed. Its Name and Apply
-// are those of a follower. Close it when the follower has stopped.
+// are a follower's. Close it when the follower has stopped.
 type Relay struct {
 	link       *link
 	log        *slog.Logger

@@ -13,7 +13,7 @@
 // can read them and each dead node's writers are closed once, by the first node that notices. A row
 // is added after its key, and buried when its key is gone.
 //
-// Join starts one goroutine, besides those of etcd's client; Stop ends them, and deletes key and
+// Join starts one goroutine, besides the goroutines of etcd's client; Stop ends them, and deletes key and
 // row.
 package etcd
 
@@ -154,7 +154,7 @@ func (l *Lease) end(ctx context.Context) error {
 
 func (l *Lease) key(id string) string { return l.prefix + id }
 
-// join writes the node's key and deletes those of its earlier lifetimes.
+// join writes the node's key and deletes the keys of its earlier lifetimes.
 func (l *Lease) join(ctx context.Context) error {
 	lease, err := l.client.Grant(ctx, int64(l.ttl/time.Second))
 	if err != nil {

@@ -76,7 +76,7 @@ func (r *room) drawOf(number uint32) (*roomDraw, error) {
 	return r.draws[number-1], nil
 }
 
-// judgePlaced reports whether a visitor is told of the place that the journal gives him. Whoever is
+// judgePlaced reports whether a visitor is told of the place that the journal gives him. A visitor who is
 // told that he is entered has a receipt.
 func (t *Rooms) judgePlaced(r *room, cmd engine.Command, p *queue.Placed, current bool) error {
 	d, err := r.drawOf(p.Draw)

@@ -12,7 +12,7 @@ import (
 	"boxoffice/engine/queue"
 )
 
-// room is a waiting room by its facts: its draws, the first of which has the number 1.
+// room is a waiting room by its facts: its draws, numbered from 1.
 type room struct {
 	draws []*roomDraw
 	turns int // counts what changes when the next admission is due

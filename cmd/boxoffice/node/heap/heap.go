@@ -43,7 +43,7 @@ const (
 	restTick = 250 * time.Millisecond
 	// roomShare is the part of the memory that a node keeps as room in its heap.
 	roomShare = 8
-	// roomWorn is the part of the room, one in so many, that may be used up before a node at rest
+	// roomWorn is the divisor of the room: this part of it may be used up before a node at rest
 	// renews it.
 	roomWorn = 4
 )
@@ -62,7 +62,7 @@ type Room struct {
 	ready atomic.Bool // whether at most a part has been used since it was renewed
 }
 
-// NewRoom makes a room of so many megabytes, or, if megabytes is below zero, of a part of the
+// NewRoom makes a room of a given number of megabytes, or, if megabytes is below zero, of a part of the
 // memory. busy reports whether orders come. It returns nil if no room is to be kept: for 0, or if
 // GOGC says how to collect garbage.
 func NewRoom(megabytes int, busy func() bool) (*Room, error) {
