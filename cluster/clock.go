@@ -24,10 +24,10 @@ func newClock(slept func() time.Duration) *clock {
 	return &clock{start: time.Now(), slept: slept, before: slept()}
 }
 
-func (c *clock) now() time.Time { return c.at(time.Since(c.start)) }
+func (c *clock) now() time.Time { return c.timeAfter(time.Since(c.start)) }
 
-// at is the time when Go's clock has run for the duration ran since the start.
-func (c *clock) at(ran time.Duration) time.Time {
+// timeAfter is the time when Go's clock has run for the duration ran since the start.
+func (c *clock) timeAfter(ran time.Duration) time.Time {
 	if looked := c.looked.Load(); int64(ran)-looked >= int64(lookEvery) && c.looked.CompareAndSwap(looked, int64(ran)) {
 		c.since.Store(int64(c.slept() - c.before))
 	}

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// slept is how long the machine has been suspended since it started: the difference between the
+// measureSleep is how long the machine has been suspended since it started: the difference between the
 // kernel's boot-time clock, which counts suspensions, and its monotonic clock, which Go uses.
-func slept() time.Duration {
+func measureSleep() time.Duration {
 	var boot, ran unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &ran) != nil {
 		return 0 // a kernel without these clocks does not suspend

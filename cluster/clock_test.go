@@ -12,7 +12,7 @@ func TestTheClockCatchesUpAfterASuspension(t *testing.T) {
 	t.Parallel()
 	asleep := 10 * time.Hour // before the node started
 	c := newClock(func() time.Duration { return asleep })
-	after := func(ran time.Duration) time.Duration { return c.at(ran).Sub(c.start) }
+	after := func(ran time.Duration) time.Duration { return c.timeAfter(ran).Sub(c.start) }
 	require.Equal(t, time.Minute, after(time.Minute))
 	asleep += time.Hour
 	require.Equal(t, time.Minute+time.Hour+lookEvery, after(time.Minute+lookEvery))
@@ -24,9 +24,9 @@ func TestTheClockCatchesUpAfterASuspension(t *testing.T) {
 // The machine that runs this is awake.
 func TestTheClockIsTheWallClock(t *testing.T) {
 	t.Parallel()
-	c := newClock(slept)
+	c := newClock(measureSleep)
 	require.WithinDuration(t, time.Now(), c.now(), time.Minute)
-	require.GreaterOrEqual(t, slept(), time.Duration(0))
+	require.GreaterOrEqual(t, measureSleep(), time.Duration(0))
 }
 
 // A timer looks at the clock at least once a second: while it waited, the machine may
@@ -36,10 +36,10 @@ func TestTimersNoticeThatTheClockHasCaughtUp(t *testing.T) {
 	now := time.Now()
 	timers := newTimers(func() time.Time { return now }, nil)
 	timers.runLater(time.Hour, func() {})
-	require.LessOrEqual(t, timers.fire(), lookEvery)
+	require.LessOrEqual(t, timers.fireDue(), lookEvery)
 	fired := false
 	timers.runLater(time.Minute, func() { fired = true })
 	now = now.Add(time.Hour - time.Second)
-	require.LessOrEqual(t, timers.fire(), lookEvery)
+	require.LessOrEqual(t, timers.fireDue(), lookEvery)
 	require.True(t, fired)
 }

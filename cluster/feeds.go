@@ -42,7 +42,7 @@ func newFeeds(n *Node) *feeds {
 func (n *Node) Follow(ctx context.Context, event int64) error {
 	for {
 		p := n.placement.Load()
-		if p.owns(event) {
+		if p.ownsEvent(event) {
 			return nil
 		}
 		owner := p.ownerOf(event)
@@ -73,7 +73,7 @@ func (n *Node) followFrom(ctx context.Context, event int64, member string) error
 	peer, ok := n.peers.Load(member)
 	err := errDown
 	if ok {
-		err = peer.follow(ctx, event)
+		err = peer.followEvent(ctx, event)
 	}
 	if err == nil {
 		mine.sure.Store(true)
@@ -90,7 +90,7 @@ func (n *Node) followFrom(ctx context.Context, event int64, member string) error
 
 // Observe sends a batch that this node has committed to all who show its facts. It never blocks.
 func (n *Node) Observe(b *journal.Batch) {
-	n.own.note(b.Writer, b.Seq)
+	n.own.noteBatch(b.Writer, b.Seq)
 	n.cfg.Observe(b)
 	if n.feeds.readers.Size() == 0 {
 		return
@@ -102,14 +102,14 @@ func (n *Node) Observe(b *journal.Batch) {
 		}
 		readers, _ := n.feeds.readers.Load(r.Ref.Home)
 		for _, in := range readers {
-			in.send(func(w *writer) {
-				w.begin(frameFacts)
+			in.queueFrame(func(w *writer) {
+				w.beginFrame(frameFacts)
 				w.ref(r.Ref)
 				w.number(r.Stream)
 				w.number(r.First)
 				w.number(r.Last)
 				w.bytes(r.Bytes)
-				w.end()
+				w.endFrame()
 			})
 		}
 	}
@@ -163,7 +163,7 @@ func (f *feeds) endMovedFeeds(old, now *placement) {
 // which events they have missed none.
 func (f *feeds) tellMissed(old, now *placement) {
 	f.n.cfg.Missed(func(event int64) bool {
-		if old.owns(event) && now.owns(event) {
+		if old.ownsEvent(event) && now.ownsEvent(event) {
 			return true
 		}
 		source, followed := f.sources.Load(event)

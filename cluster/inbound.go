@@ -18,8 +18,8 @@ import (
 // maxInbound bounds the links that other nodes have opened.
 const maxInbound = 1_000
 
-// listen accepts links from other members until the listener closes.
-func (n *Node) listen(ctx context.Context, ln net.Listener) {
+// acceptLinks accepts links from other members until the listener closes.
+func (n *Node) acceptLinks(ctx context.Context, ln net.Listener) {
 	var open sync.WaitGroup
 	defer open.Wait()
 	slots := make(chan struct{}, maxInbound)
@@ -79,13 +79,13 @@ func (n *Node) serveLink(ctx context.Context, conn net.Conn) error {
 	from, err := in.exchangeHello(r, n.cfg.Self, "")
 	if err != nil {
 		n.strangers.Add(1)
-		in.fail(err)
+		in.breakLink(err)
 		return err
 	}
 	in.from = from
 	var wg sync.WaitGroup
-	wg.Go(func() { in.guard(n.cfg.Log, func() { in.write(in.tellCommitted) }) })
-	in.guard(n.cfg.Log, func() { in.read(r, in.handle) })
+	wg.Go(func() { in.guardLoop(n.cfg.Log, func() { in.write(in.tellCommitted) }) })
+	in.guardLoop(n.cfg.Log, func() { in.read(r, in.handleFrame) })
 	wg.Wait()
 	n.feeds.forgetLink(in)
 	return in.err
@@ -101,15 +101,15 @@ func (in *inbound) tellCommitted(w *writer) {
 	defer own.mu.Unlock()
 	in.told = own.any.Load()
 	for id, batch := range own.last {
-		w.begin(frameCommitted)
+		w.beginFrame(frameCommitted)
 		w.number(int64(id))
 		w.number(batch)
-		w.end()
+		w.endFrame()
 	}
 }
 
-// handle processes a frame from the other node.
-func (in *inbound) handle(kind byte, r *reader) error {
+// handleFrame processes a frame from the other node.
+func (in *inbound) handleFrame(kind byte, r *reader) error {
 	switch kind {
 	case frameAsk:
 		number, left, to := r.number(), r.number(), r.ref()
@@ -162,7 +162,7 @@ func (in *inbound) handle(kind byte, r *reader) error {
 // carryOut hands a command to its actor, if the actor is this node's.
 func (in *inbound) carryOut(number, left int64, to engine.Ref, cmd engine.Command) {
 	n := in.n
-	if !n.placement.Load().owns(to.Home) {
+	if !n.placement.Load().ownsEvent(to.Home) {
 		in.Answer(number, nil, activation.ErrMoved)
 		return
 	}
@@ -180,8 +180,8 @@ func (in *inbound) carryOut(number, left int64, to engine.Ref, cmd engine.Comman
 
 // Answer sends the outcome of a call back.
 func (in *inbound) Answer(number int64, reply engine.Reply, err error) {
-	in.send(func(w *writer) {
-		w.begin(frameReply)
+	in.queueFrame(func(w *writer) {
+		w.beginFrame(frameReply)
 		w.number(number)
 		if r, refused := errors.AsType[*engine.Refusal](err); refused {
 			reply, err = r, nil
@@ -203,11 +203,11 @@ func (in *inbound) Answer(number int64, reply engine.Reply, err error) {
 		}
 		if bad != nil {
 			in.n.cfg.Log.Error("reply not sent", slog.Any("error", bad))
-			w.undo()
-			w.begin(frameReply)
+			w.undoFrame()
+			w.beginFrame(frameReply)
 			w.number(number)
 			w.WriteByte(outcomeUnavailable)
 		}
-		w.end()
+		w.endFrame()
 	})
 }

@@ -48,8 +48,8 @@ func newLink(conn net.Conn) *link {
 	return &link{conn: conn, out: make(chan func(*writer), linkQueue), done: make(chan struct{})}
 }
 
-// fail breaks the link. Only the first reason is kept.
-func (l *link) fail(err error) {
+// breakLink breaks the link. Only the first reason is kept.
+func (l *link) breakLink(err error) {
 	l.once.Do(func() {
 		l.err = err
 		close(l.done)
@@ -57,9 +57,9 @@ func (l *link) fail(err error) {
 	})
 }
 
-// send queues a frame, which is built when its turn comes. It never blocks: if the other node does
-// not read as fast as we write, the link is broken and send returns false.
-func (l *link) send(frame func(*writer)) bool {
+// queueFrame queues a frame, which is built when its turn comes. It never blocks: if the other node does
+// not read as fast as we write, the link is broken and it returns false.
+func (l *link) queueFrame(frame func(*writer)) bool {
 	select {
 	case <-l.done:
 		return false
@@ -69,7 +69,7 @@ func (l *link) send(frame func(*writer)) bool {
 	case l.out <- frame:
 		return true
 	default:
-		l.fail(fmt.Errorf("%w: %d frames wait", errLink, linkQueue))
+		l.breakLink(fmt.Errorf("%w: %d frames wait", errLink, linkQueue))
 		return false
 	}
 }
@@ -84,11 +84,11 @@ func (l *link) write(before func(*writer)) {
 	for {
 		select {
 		case frame := <-l.out:
-			frames = l.gather(append(frames[:0], frame))
+			frames = l.takeQueued(append(frames[:0], frame))
 			before(&w)
 		case <-ping.C:
-			w.begin(framePing)
-			w.end()
+			w.beginFrame(framePing)
+			w.endFrame()
 		case <-l.done:
 			return
 		}
@@ -98,8 +98,8 @@ func (l *link) write(before func(*writer)) {
 			if i < len(frames)-1 && w.Len() < linkBuffer {
 				continue
 			}
-			if err := l.flush(&w); err != nil {
-				l.fail(err)
+			if err := l.flushFrames(&w); err != nil {
+				l.breakLink(err)
 				return
 			}
 			if w.Cap() > 4*linkBuffer {
@@ -107,15 +107,15 @@ func (l *link) write(before func(*writer)) {
 			}
 		}
 		frames = frames[:0]
-		if err := l.flush(&w); err != nil {
-			l.fail(err)
+		if err := l.flushFrames(&w); err != nil {
+			l.breakLink(err)
 			return
 		}
 	}
 }
 
-// gather takes the other frames that are queued.
-func (l *link) gather(frames []func(*writer)) []func(*writer) {
+// takeQueued takes the other frames that are queued.
+func (l *link) takeQueued(frames []func(*writer)) []func(*writer) {
 	for len(frames) < linkQueue {
 		select {
 		case frame := <-l.out:
@@ -127,8 +127,8 @@ func (l *link) gather(frames []func(*writer)) []func(*writer) {
 	return frames
 }
 
-// flush writes what has been built.
-func (l *link) flush(w *writer) error {
+// flushFrames writes what has been built.
+func (l *link) flushFrames(w *writer) error {
 	if w.Len() == 0 {
 		return nil
 	}
@@ -140,12 +140,12 @@ func (l *link) flush(w *writer) error {
 	return err
 }
 
-// read hands each frame to handle until the link breaks. When handle returns, the body's memory is
+// read hands each frame to handle until the link breaks. When it returns, the body's memory is
 // reused for the next frame.
 func (l *link) read(in *bufio.Reader, handle func(kind byte, body *reader) error) {
 	var buf []byte
 	for {
-		kind, body, err := l.frame(in, &buf)
+		kind, body, err := l.readFrame(in, &buf)
 		if err == nil {
 			r := &reader{b: body}
 			if err = handle(kind, r); err == nil {
@@ -153,24 +153,24 @@ func (l *link) read(in *bufio.Reader, handle func(kind byte, body *reader) error
 			}
 		}
 		if err != nil {
-			l.fail(err)
+			l.breakLink(err)
 			return
 		}
 	}
 }
 
-// guard runs the reader or the writer. A panic breaks only this link, which is then made again.
-func (l *link) guard(log *slog.Logger, do func()) {
+// guardLoop runs the reader or the writer. A panic breaks only this link, which is then made again.
+func (l *link) guardLoop(log *slog.Logger, do func()) {
 	err := panics.Catch(log, "link", func() error {
 		do()
 		return nil
 	})
 	if err != nil {
-		l.fail(err)
+		l.breakLink(err)
 	}
 }
 
-func (l *link) frame(in *bufio.Reader, buf *[]byte) (kind byte, body []byte, err error) {
+func (l *link) readFrame(in *bufio.Reader, buf *[]byte) (kind byte, body []byte, err error) {
 	if in.Buffered() < 5 {
 		if err := l.conn.SetReadDeadline(time.Now().Add(silenceMax)); err != nil {
 			return 0, nil, err
@@ -200,17 +200,17 @@ func (l *link) frame(in *bufio.Reader, buf *[]byte) (kind byte, body []byte, err
 // exchangeHello tells the other side who we are, and reads who it is.
 func (l *link) exchangeHello(in *bufio.Reader, self, want string) (other string, err error) {
 	var w writer
-	w.begin(frameHello)
+	w.beginFrame(frameHello)
 	w.number(protocol)
 	w.text(self)
 	w.text(want)
 	w.number(revision)
-	w.end()
-	if err := l.flush(&w); err != nil {
+	w.endFrame()
+	if err := l.flushFrames(&w); err != nil {
 		return "", err
 	}
 	var buf []byte
-	kind, body, err := l.frame(in, &buf)
+	kind, body, err := l.readFrame(in, &buf)
 	if err != nil {
 		return "", err
 	}
@@ -230,8 +230,8 @@ func (l *link) exchangeHello(in *bufio.Reader, self, want string) (other string,
 	return other, nil
 }
 
-// dial connects to a member, over TLS if the node has a TLS configuration.
-func (n *Node) dial(ctx context.Context, to, id string) (*link, *bufio.Reader, error) {
+// dialMember connects to a member, over TLS if the node has a TLS configuration.
+func (n *Node) dialMember(ctx context.Context, to, id string) (*link, *bufio.Reader, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", to)
@@ -252,7 +252,7 @@ func (n *Node) dial(ctx context.Context, to, id string) (*link, *bufio.Reader, e
 	l := newLink(conn)
 	in := bufio.NewReaderSize(conn, linkBuffer)
 	if _, err := l.exchangeHello(in, n.cfg.Self, id); err != nil {
-		l.fail(err)
+		l.breakLink(err)
 		if n.cfg.TLS == nil && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)) {
 			err = fmt.Errorf("it hung up, and may want TLS: %w", err)
 		}
@@ -268,7 +268,7 @@ type committed struct {
 	any  atomic.Int64 // counts changes
 }
 
-func (c *committed) note(writer int32, batch int64) {
+func (c *committed) noteBatch(writer int32, batch int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.last == nil {

@@ -70,7 +70,7 @@ func (n *Node) handOver(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for ref := range n.slots.All() {
-		if p.owns(ref.Home) {
+		if p.ownsEvent(ref.Home) {
 			continue
 		}
 		slots <- struct{}{}
@@ -115,18 +115,18 @@ func (n *Node) letGo(ctx context.Context, ref engine.Ref) {
 	}
 }
 
-// before asks the node that may have had an actor until now to let it go. It returns ErrMoved if
+// askFormerOwner asks the node that may have had an actor until now to let it go. It returns ErrMoved if
 // the actor belongs to another node by now.
-func (n *Node) before(ctx context.Context, ref engine.Ref) error {
+func (n *Node) askFormerOwner(ctx context.Context, ref engine.Ref) error {
 	p := n.placement.Load()
 	prior := p.prior[bucketOf(ref.Home)]
-	if p.owns(ref.Home) && prior != none {
+	if p.ownsEvent(ref.Home) && prior != none {
 		if peer, ok := n.peers.Load(p.members[prior].ID); ok {
 			ctx, cancel := context.WithTimeout(ctx, cedeTime)
 			defer cancel()
 			// Correctness needs only the fence of the claim. But if this node is new and its link
 			// is just being made, waiting for the link is worth it.
-			for errors.Is(peer.yield(ctx, ref), errDown) && ctx.Err() == nil {
+			for errors.Is(peer.askToYield(ctx, ref), errDown) && ctx.Err() == nil {
 				select {
 				case <-time.After(lookAgain):
 				case <-ctx.Done():
@@ -134,7 +134,7 @@ func (n *Node) before(ctx context.Context, ref engine.Ref) error {
 			}
 		}
 	}
-	if !n.placement.Load().owns(ref.Home) {
+	if !n.placement.Load().ownsEvent(ref.Home) {
 		return activation.ErrMoved
 	}
 	return nil

@@ -130,15 +130,15 @@ func Start(cfg Config) *Node {
 	n.freezer = make(chan func(context.Context), 64)
 	n.timers = newTimers(n.Now, n.wakeActor)
 	n.env = host.Env{
-		Journal: cfg.Journal, Snapshots: cfg.Snapshots, Log: n.cfg.Log, Now: n.Now, Send: n.Tell, Here: n.isHere, Join: n.join,
-		Arm: n.timers.arm, Go: n.run, Freeze: n.freeze, Gone: n.forgetActor, Parked: n.noteParked, Before: n.before, SnapshotEvery: n.cfg.SnapshotEvery,
+		Journal: cfg.Journal, Snapshots: cfg.Snapshots, Log: n.cfg.Log, Now: n.Now, Send: n.Tell, Here: n.isHere, Join: n.joinActor,
+		Arm: n.timers.armWake, Go: n.run, Freeze: n.freeze, Gone: n.forgetActor, Parked: n.noteParked, Before: n.askFormerOwner, SnapshotEvery: n.cfg.SnapshotEvery,
 		Fenced: &n.fenced, Unfounded: &n.unfounded,
 	}
 	n.keepRunning("timers", n.timers.run)
 	n.keepRunning("snapshot writer", n.runFreezer)
-	n.keepRunning("sweeper", n.sweep)
+	n.keepRunning("sweeper", n.sweepActors)
 	if cfg.Listen != nil {
-		n.keepRunning("accepting of links", func(ctx context.Context) { n.listen(ctx, cfg.Listen) })
+		n.keepRunning("accepting of links", func(ctx context.Context) { n.acceptLinks(ctx, cfg.Listen) })
 	}
 	return n
 }
@@ -157,7 +157,7 @@ func (c Config) withDefaults() Config {
 		c.SnapshotEvery = 50_000
 	}
 	if c.Now == nil {
-		c.Now = newClock(slept).now
+		c.Now = newClock(measureSleep).now
 	}
 	if c.Backlog == nil {
 		c.Backlog = func() int { return 0 }
@@ -178,7 +178,7 @@ func (n *Node) Now() time.Time { return n.cfg.Now() }
 // the context's errors. After UNAVAILABLE and OVERLOADED the command may be sent again under its
 // id.
 func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
-	if n.placement.Load().owns(to.Home) {
+	if n.placement.Load().ownsEvent(to.Home) {
 		n.asked.here.Add(1)
 	} else {
 		n.asked.there.Add(1)
@@ -188,7 +188,7 @@ func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 		p := n.placement.Load()
 		var reply engine.Reply
 		var err error
-		if p.owns(to.Home) {
+		if p.ownsEvent(to.Home) {
 			reply, err = n.askHere(ctx, to, cmd)
 		} else {
 			reply, err = n.askThere(ctx, p, p.ownerOf(to.Home), to, cmd)
@@ -267,7 +267,7 @@ func outcomeOf(to engine.Ref, err error) error {
 
 // Tell sends a command without waiting. It may be lost when the actor is overloaded or the node
 // stops, so senders repeat what matters.
-func (n *Node) Tell(to engine.Ref, cmd engine.Command) { n.tell(to, cmd, time.Time{}) }
+func (n *Node) Tell(to engine.Ref, cmd engine.Command) { n.tellActor(to, cmd, time.Time{}) }
 
 // wakeActor sends an actor the Wake that it asked for. An activation on this node gets it here,
 // even if another node owns the actor already: it asks for the Wake only once, and it could be lost
@@ -281,11 +281,11 @@ func (n *Node) wakeActor(ref engine.Ref) {
 	n.Tell(ref, engine.Wake{})
 }
 
-// tell sends a command; since is when it was first sent, or zero.
-func (n *Node) tell(to engine.Ref, cmd engine.Command, since time.Time) {
+// tellActor sends a command; since is when it was first sent, or zero.
+func (n *Node) tellActor(to engine.Ref, cmd engine.Command, since time.Time) {
 	p := n.placement.Load()
 	var err error
-	if p.owns(to.Home) {
+	if p.ownsEvent(to.Home) {
 		var s *slot
 		if s, err = n.find(to); err == nil {
 			_, timer := cmd.(engine.Wake) // a Wake must arrive: its actor waits for it, and asks for no other
@@ -318,14 +318,14 @@ func (n *Node) tellLater(to engine.Ref, cmd engine.Command, since time.Time) {
 	n.adrift.Add(1)
 	n.timers.runLater(lookAgain, func() {
 		n.adrift.Add(-1)
-		n.tell(to, cmd, since)
+		n.tellActor(to, cmd, since)
 	})
 }
 
-func (n *Node) isHere(ref engine.Ref) bool { return n.placement.Load().owns(ref.Home) }
+func (n *Node) isHere(ref engine.Ref) bool { return n.placement.Load().ownsEvent(ref.Home) }
 
-// join sends a command that must not leave the node. It is lost if the actor has moved.
-func (n *Node) join(to engine.Ref, j activation.Joint) {
+// joinActor sends a command that must not leave the node. It is lost if the actor has moved.
+func (n *Node) joinActor(to engine.Ref, j activation.Joint) {
 	if s, ok := n.slots.Load(to); ok && s.act.Load.Load() < 4*n.cfg.MaxInFlight {
 		s.act.Load.Add(1)
 		s.PostUserMessage(j)
@@ -341,7 +341,7 @@ func (n *Node) find(ref engine.Ref) (*slot, error) {
 	if n.closing.Load() {
 		return nil, &engine.Refusal{Code: engine.Unavailable}
 	}
-	if at, ceded := n.ceded.Load(ref); ceded && n.Now().Sub(at) < maxPatience || !n.placement.Load().owns(ref.Home) {
+	if at, ceded := n.ceded.Load(ref); ceded && n.Now().Sub(at) < maxPatience || !n.placement.Load().ownsEvent(ref.Home) {
 		return nil, activation.ErrMoved
 	}
 	act, err := host.New(ref, &n.env)
@@ -350,13 +350,13 @@ func (n *Node) find(ref engine.Ref) (*slot, error) {
 	}
 	s, _ := n.slots.LoadOrCompute(ref, func() (*slot, bool) {
 		n.activated.Add(1)
-		return n.spawn(act), false
+		return n.spawnActivation(act), false
 	})
 	return s, nil
 }
 
-// spawn starts an activation in the strand of its event.
-func (n *Node) spawn(act *host.Hosted) *slot {
+// spawnActivation starts an activation in the strand of its event.
+func (n *Node) spawnActivation(act *host.Hosted) *slot {
 	strand, _ := n.strands.Compute(act.Ref.Home, func(s *strand, loaded bool) (*strand, xsync.ComputeOp) {
 		if !loaded {
 			s = &strand{workers: n.workers}

@@ -47,10 +47,10 @@ func (p *peer) run(ctx context.Context) {
 	pause := redialFirst
 	var warned time.Time
 	for ctx.Err() == nil {
-		l, in, err := p.n.dial(ctx, p.member.Link, p.member.ID)
+		l, in, err := p.n.dialMember(ctx, p.member.Link, p.member.ID)
 		if err == nil {
 			pause = redialFirst
-			p.serve(ctx, l, in)
+			p.serveLink(ctx, l, in)
 			p.n.feeds.endFeedsFrom(p.member.ID)
 			err = l.err
 		}
@@ -70,17 +70,17 @@ func (p *peer) run(ctx context.Context) {
 	}
 }
 
-// serve uses a link until it breaks.
-func (p *peer) serve(ctx context.Context, l *link, in *bufio.Reader) {
+// serveLink uses a link until it breaks.
+func (p *peer) serveLink(ctx context.Context, l *link, in *bufio.Reader) {
 	p.mu.Lock()
 	p.link = l
 	p.mu.Unlock()
-	stop := context.AfterFunc(ctx, func() { l.fail(ctx.Err()) })
+	stop := context.AfterFunc(ctx, func() { l.breakLink(ctx.Err()) })
 	defer stop()
 	var wg sync.WaitGroup
 	log := p.n.cfg.Log
-	wg.Go(func() { l.guard(log, func() { l.write(func(*writer) {}) }) })
-	l.guard(log, func() { l.read(in, p.handle) })
+	wg.Go(func() { l.guardLoop(log, func() { l.write(func(*writer) {}) }) })
+	l.guardLoop(log, func() { l.read(in, p.handleFrame) })
 	wg.Wait()
 	p.mu.Lock()
 	p.link = nil
@@ -108,7 +108,7 @@ func (p *peer) call(ctx context.Context, cmd engine.Command, frame func(w *write
 	number := p.last
 	p.pending[number] = c
 	p.mu.Unlock()
-	l.send(func(w *writer) { frame(w, number) }) // if the link refuses the frame it ends, and so does the call
+	l.queueFrame(func(w *writer) { frame(w, number) }) // if the link refuses the frame it ends, and so does the call
 	return c.Wait(ctx)
 }
 
@@ -119,17 +119,17 @@ func (p *peer) ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 		left = time.Until(at)
 	}
 	return p.call(ctx, cmd, func(w *writer, number int64) {
-		w.begin(frameAsk)
+		w.beginFrame(frameAsk)
 		w.number(number)
 		w.number(left.Milliseconds())
 		w.ref(to)
 		if err := w.message(cmd); err != nil {
-			w.undo()
-			p.answer(number, engine.Refuse(engine.Internal, nil), nil)
+			w.undoFrame()
+			p.answerCall(number, engine.Refuse(engine.Internal, nil), nil)
 			p.n.cfg.Log.Error("command not sent", slog.Any("error", err))
 			return
 		}
-		w.end()
+		w.endFrame()
 	})
 }
 
@@ -138,47 +138,47 @@ func (p *peer) tell(to engine.Ref, cmd engine.Command) bool {
 	p.mu.Lock()
 	l := p.link
 	p.mu.Unlock()
-	return l != nil && l.send(func(w *writer) {
-		w.begin(frameTell)
+	return l != nil && l.queueFrame(func(w *writer) {
+		w.beginFrame(frameTell)
 		w.ref(to)
 		if err := w.message(cmd); err != nil {
-			w.undo()
+			w.undoFrame()
 			p.n.cfg.Log.Error("command not sent", slog.Any("error", err))
 			return
 		}
-		w.end()
+		w.endFrame()
 	})
 }
 
-// yield makes the member let go of an actor whose stream we are about to claim.
-func (p *peer) yield(ctx context.Context, ref engine.Ref) error {
+// askToYield makes the member let go of an actor whose stream we are about to claim.
+func (p *peer) askToYield(ctx context.Context, ref engine.Ref) error {
 	_, err := p.call(ctx, nil, func(w *writer, number int64) {
-		w.begin(frameYield)
+		w.beginFrame(frameYield)
 		w.number(number)
 		w.ref(ref)
-		w.end()
+		w.endFrame()
 	})
 	return err
 }
 
-// follow makes the member send an event's facts from now on.
-func (p *peer) follow(ctx context.Context, event int64) error {
+// followEvent makes the member send an event's facts from now on.
+func (p *peer) followEvent(ctx context.Context, event int64) error {
 	_, err := p.call(ctx, nil, func(w *writer, number int64) {
-		w.begin(frameFollow)
+		w.beginFrame(frameFollow)
 		w.number(number)
 		w.number(event)
-		w.end()
+		w.endFrame()
 	})
 	return err
 }
 
-// handle processes a frame from the member.
-func (p *peer) handle(kind byte, r *reader) error {
+// handleFrame processes a frame from the member.
+func (p *peer) handleFrame(kind byte, r *reader) error {
 	switch kind {
 	case frameReply:
-		return p.reply(r)
+		return p.readReply(r)
 	case frameCommitted:
-		p.n.heard.note(int32(r.number()), r.number()) //nolint:gosec // as it was sent
+		p.n.heard.noteBatch(int32(r.number()), r.number()) //nolint:gosec // as it was sent
 	case framePositions:
 		number, all := r.number(), make(positions)
 		for r.err == nil && len(r.b) > 0 {
@@ -187,7 +187,7 @@ func (p *peer) handle(kind byte, r *reader) error {
 		if r.err != nil {
 			return r.err
 		}
-		p.answer(number, all, nil)
+		p.answerCall(number, all, nil)
 	case frameFacts:
 		record := journal.Record{Ref: r.ref(), Stream: r.number(), First: r.number(), Last: r.number()}
 		record.Bytes = r.bytes()
@@ -204,7 +204,7 @@ func (p *peer) handle(kind byte, r *reader) error {
 	return nil // ignore kinds of frames that only a newer node knows
 }
 
-func (p *peer) reply(r *reader) error {
+func (p *peer) readReply(r *reader) error {
 	number, outcome := r.number(), r.byte()
 	if r.err != nil {
 		return r.err
@@ -222,11 +222,11 @@ func (p *peer) reply(r *reader) error {
 	default:
 		err = activation.ErrUnavailable
 	}
-	p.answer(number, reply, err)
+	p.answerCall(number, reply, err)
 	return nil
 }
 
-func (p *peer) answer(number int64, reply engine.Reply, err error) {
+func (p *peer) answerCall(number int64, reply engine.Reply, err error) {
 	p.mu.Lock()
 	c := p.pending[number]
 	delete(p.pending, number)

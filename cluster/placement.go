@@ -75,8 +75,8 @@ func bucketOf(event int64) int {
 // ownerOf returns the index of the member that owns an event's actors, or none.
 func (p *placement) ownerOf(event int64) int { return int(p.owner[bucketOf(event)]) }
 
-// owns reports whether this node owns an event's actors.
-func (p *placement) owns(event int64) bool {
+// ownsEvent reports whether this node owns an event's actors.
+func (p *placement) ownsEvent(event int64) bool {
 	return p.self != none && p.ownerOf(event) == p.self
 }
 

@@ -42,7 +42,7 @@ func (s *strand) run(turn int) {
 		if m == nil {
 			return
 		}
-		turn -= m.serve(min(turn, actorTurn))
+		turn -= m.serveTurn(min(turn, actorTurn))
 	}
 	s.workers.schedule(s)
 }
@@ -95,9 +95,9 @@ type letters struct {
 
 func (l *letters) countLeft() int { return len(l.taken) - l.next }
 
-// take moves the messages that have arrived into taken, once all of those taken before have been
+// takeArrived moves the messages that have arrived into taken, once all of those taken before have been
 // handled. The caller holds the lock.
-func (l *letters) take() {
+func (l *letters) takeArrived() {
 	if l.countLeft() == 0 {
 		l.taken, l.come, l.next = l.come, l.taken[:0], 0
 	}
@@ -113,10 +113,10 @@ func (l *letters) pop() (msg any) {
 func (m *mailbox) Start() {}
 
 // PostUserMessage adds a message behind the others.
-func (m *mailbox) PostUserMessage(msg any) { m.post(&m.user, msg) }
+func (m *mailbox) PostUserMessage(msg any) { m.postMessage(&m.user, msg) }
 
 // PostSystemMessage adds a message that goes before the user's messages.
-func (m *mailbox) PostSystemMessage(msg any) { m.post(&m.system, msg) }
+func (m *mailbox) PostSystemMessage(msg any) { m.postMessage(&m.system, msg) }
 
 // UserMessageCount is how many messages have not been handled yet.
 func (m *mailbox) UserMessageCount() int {
@@ -125,11 +125,11 @@ func (m *mailbox) UserMessageCount() int {
 	return len(m.user.come)
 }
 
-func (m *mailbox) post(to *letters, msg any) {
+func (m *mailbox) postMessage(to *letters, msg any) {
 	s := m.strand
 	s.mu.Lock()
 	to.come = append(to.come, msg)
-	m.wait()
+	m.waitForTurn()
 	idle := !s.running
 	s.running = true
 	s.mu.Unlock()
@@ -138,20 +138,20 @@ func (m *mailbox) post(to *letters, msg any) {
 	}
 }
 
-// wait puts the mailbox among those that wait for a turn. The caller holds the lock.
-func (m *mailbox) wait() {
+// waitForTurn puts the mailbox among those that wait for a turn. The caller holds the lock.
+func (m *mailbox) waitForTurn() {
 	if !m.waits {
 		m.waits = true
 		m.strand.waiting = append(m.strand.waiting, m)
 	}
 }
 
-// serve handles up to most messages and returns how many it handled. If the actor panics, its
+// serveTurn handles up to most messages and returns how many it handled. If the actor panics, its
 // supervisor deals with that.
-func (m *mailbox) serve(most int) (dealt int) {
+func (m *mailbox) serveTurn(most int) (dealt int) {
 	m.strand.mu.Lock()
-	m.system.take()
-	m.user.take()
+	m.system.takeArrived()
+	m.user.takeArrived()
 	m.strand.mu.Unlock()
 	var msg any
 	defer func() {
@@ -161,7 +161,7 @@ func (m *mailbox) serve(most int) (dealt int) {
 		m.strand.mu.Lock()
 		defer m.strand.mu.Unlock()
 		if m.system.countLeft()+len(m.system.come) > 0 || !m.suspended && m.user.countLeft()+len(m.user.come) > 0 {
-			m.wait()
+			m.waitForTurn()
 		}
 	}()
 	for ; dealt < most; dealt++ {

@@ -21,8 +21,8 @@ const (
 	snapshotAge  = 24 * time.Hour
 )
 
-// sweep wakes parked actors and puts idle ones away.
-func (n *Node) sweep(ctx context.Context) {
+// sweepActors wakes parked actors and puts idle ones away.
+func (n *Node) sweepActors(ctx context.Context) {
 	wake := time.NewTicker(wakeEvery)
 	idle := time.NewTicker(min(idleEvery, n.cfg.IdleAfter))
 	refresh := time.NewTicker(refreshEvery)
@@ -62,7 +62,7 @@ func (n *Node) wakeParked(ctx context.Context, last time.Time) time.Time {
 	}
 	p := n.placement.Load()
 	for _, ref := range refs {
-		if !p.owns(ref.Home) {
+		if !p.ownsEvent(ref.Home) {
 			continue
 		}
 		if _, alive := n.slots.Load(ref); !alive {

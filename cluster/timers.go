@@ -34,8 +34,8 @@ func newTimers(now func() time.Time, wake func(engine.Ref)) *timers {
 	return &timers{now: now, wake: wake, armed: make(map[engine.Ref]time.Time), kick: make(chan struct{}, 1)}
 }
 
-// arm asks for a Wake of the actor at a time, which replaces an earlier request.
-func (t *timers) arm(ref engine.Ref, at time.Time) {
+// armWake asks for a Wake of the actor at a time, which replaces an earlier request.
+func (t *timers) armWake(ref engine.Ref, at time.Time) {
 	t.mu.Lock()
 	t.armed[ref] = at
 	t.push(&timer{at: at, ref: ref})
@@ -65,7 +65,7 @@ func (t *timers) run(ctx context.Context) {
 	clock := time.NewTimer(time.Hour)
 	defer clock.Stop()
 	for {
-		clock.Reset(t.fire())
+		clock.Reset(t.fireDue())
 		select {
 		case <-clock.C:
 		case <-t.kick:
@@ -75,9 +75,9 @@ func (t *timers) run(ctx context.Context) {
 	}
 }
 
-// fire sends the Wakes and runs the tasks that are due, and returns how long to wait before the
+// fireDue sends the Wakes and runs the tasks that are due, and returns how long to wait before the
 // next look.
-func (t *timers) fire() time.Duration {
+func (t *timers) fireDue() time.Duration {
 	for {
 		t.mu.Lock()
 		if len(t.heap) == 0 {

@@ -103,17 +103,17 @@ type writer struct {
 	start int
 }
 
-func (w *writer) begin(kind byte) {
+func (w *writer) beginFrame(kind byte) {
 	w.start = w.Len()
 	w.Write([]byte{0, 0, 0, 0, kind})
 }
 
-func (w *writer) end() {
+func (w *writer) endFrame() {
 	binary.BigEndian.PutUint32(w.Bytes()[w.start:], uint32(w.Len()-w.start-4)) //nolint:gosec // checked where it is sent
 }
 
-// undo removes the frame that was begun last.
-func (w *writer) undo() { w.Truncate(w.start) }
+// undoFrame removes the frame that was begun last.
+func (w *writer) undoFrame() { w.Truncate(w.start) }
 
 func (w *writer) number(n int64) {
 	w.Write(binary.AppendVarint(w.AvailableBuffer(), n))

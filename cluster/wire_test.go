@@ -162,7 +162,7 @@ func TestGoldenFrames(t *testing.T) {
 		want  any
 	}{
 		{"ask", func(w *writer) error {
-			w.begin(frameAsk)
+			w.beginFrame(frameAsk)
 			w.number(7)
 			w.number(15_000)
 			w.ref(engine.EventRef(42))
@@ -174,7 +174,7 @@ func TestGoldenFrames(t *testing.T) {
 			return r.command()
 		}, ledger.Place{Order: id, Email: "a@example.org", Customer: 9, Lines: []order.Line{{Type: 3, Quantity: 2}}}},
 		{"tell", func(w *writer) error {
-			w.begin(frameTell)
+			w.beginFrame(frameTell)
 			w.ref(engine.InventoryRef(42, 3))
 			return w.message(keeper.Commit{Claim: keeper.Claim{Order: id, Serial: 5}, Floor: 2})
 		}, func(r *reader) (any, error) {
@@ -182,7 +182,7 @@ func TestGoldenFrames(t *testing.T) {
 			return r.command()
 		}, keeper.Commit{Claim: keeper.Claim{Order: id, Serial: 5}, Floor: 2}},
 		{"reply", func(w *writer) error {
-			w.begin(frameReply)
+			w.beginFrame(frameReply)
 			w.number(7)
 			_ = w.WriteByte(outcomeReply)
 			return w.message(&inventory.Record{Ref: engine.InventoryRef(42, 3), Sold: 4, Available: 6, Revision: 1})
@@ -192,7 +192,7 @@ func TestGoldenFrames(t *testing.T) {
 			return r.message()
 		}, &inventory.Record{Ref: engine.InventoryRef(42, 3), Sold: 4, Available: 6, Revision: 1}},
 		{"refusal", func(w *writer) error {
-			w.begin(frameReply)
+			w.beginFrame(frameReply)
 			w.number(7)
 			_ = w.WriteByte(outcomeRefusal)
 			return w.refusal(&engine.Refusal{Code: engine.TicketSoldOut, Details: keeper.OutOfStock{TicketTypeID: "x", Requested: 2, Available: 1}})
@@ -205,7 +205,7 @@ func TestGoldenFrames(t *testing.T) {
 	for _, f := range frames {
 		var w writer
 		require.NoError(t, f.build(&w))
-		w.end()
+		w.endFrame()
 		path := filepath.Join("testdata", f.name+".frame")
 		if *rewrite {
 			require.NoError(t, os.MkdirAll("testdata", 0o755))

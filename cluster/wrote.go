@@ -89,10 +89,10 @@ func (p *peer) findWritten(ctx context.Context, caller string) (positions, error
 		return nil, nil
 	}
 	reply, err := p.call(ctx, nil, func(w *writer, number int64) {
-		w.begin(frameWrote)
+		w.beginFrame(frameWrote)
 		w.number(number)
 		w.text(caller)
-		w.end()
+		w.endFrame()
 	})
 	at, _ := reply.(positions)
 	return at, err
@@ -100,13 +100,13 @@ func (p *peer) findWritten(ctx context.Context, caller string) (positions, error
 
 // sendPositions answers frameWrote.
 func (in *inbound) sendPositions(number int64, at positions) {
-	in.send(func(w *writer) {
-		w.begin(framePositions)
+	in.queueFrame(func(w *writer) {
+		w.beginFrame(framePositions)
 		w.number(number)
 		for id, batch := range at {
 			w.number(int64(id))
 			w.number(batch)
 		}
-		w.end()
+		w.endFrame()
 	})
 }

@@ -106,7 +106,7 @@ func Open(cfg Config) (*Device, error) {
 		default:
 			noted.told = t.When
 		}
-		d.roster.admit(scan.Code, noted)
+		d.roster.noteAdmission(scan.Code, noted)
 	}
 	return d, nil
 }
@@ -123,7 +123,7 @@ func (d *Device) Close() error {
 func (d *Device) Scan(ctx context.Context, text string) (Verdict, error) {
 	d.mu.Lock()
 	at, online := d.now(), d.online
-	if v, t := d.roster.decide(text, d.cfg.Typed, at); v.Status == Success && d.roster.justAdmitted(t, at) {
+	if v, t := d.roster.decideCode(text, d.cfg.Typed, at); v.Status == Success && d.roster.justAdmitted(t, at) {
 		d.mu.Unlock()
 		return v, nil // the same person, scanned again
 	}
@@ -131,12 +131,12 @@ func (d *Device) Scan(ctx context.Context, text string) (Verdict, error) {
 	scan := &Scan{Code: text, At: at}
 	if online {
 		scan.Request = uuid.NewString()
-		told, err := d.ask(ctx, scan)
+		told, err := d.askService(ctx, scan)
 		switch {
 		case err == nil && told.Status == Undecided:
 			return told.Verdict, nil
 		case err == nil:
-			return d.decided(scan, told)
+			return d.keepDecision(scan, told)
 		case !errors.Is(err, errAway):
 			return Verdict{Status: Undecided}, err
 		case errors.Is(err, errUnsent):
@@ -146,16 +146,16 @@ func (d *Device) Scan(ctx context.Context, text string) (Verdict, error) {
 	return d.decideAlone(scan)
 }
 
-// decided keeps what the service has decided on a scan.
-func (d *Device) decided(scan *Scan, told *Told) (Verdict, error) {
+// keepDecision keeps what the service has decided on a scan.
+func (d *Device) keepDecision(scan *Scan, told *Told) (Verdict, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	scan.Verdict, scan.Request = told.Verdict, ""
 	told.Number = d.number(scan)
 	if told.Status == Success {
-		d.roster.admit(scan.Code, note{at: scan.At, told: told.When})
+		d.roster.noteAdmission(scan.Code, note{at: scan.At, told: told.When})
 	}
-	return d.keep(scan, entry{Scan: scan}, entry{Told: told})
+	return d.keepEntries(scan, entry{Scan: scan}, entry{Told: told})
 }
 
 // decideAlone decides without the service. It keeps a scan that it lets in, so that the service can
@@ -164,7 +164,7 @@ func (d *Device) decideAlone(scan *Scan) (Verdict, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.online = false
-	scan.Verdict, _ = d.roster.decide(scan.Code, d.cfg.Typed, scan.At)
+	scan.Verdict, _ = d.roster.decideCode(scan.Code, d.cfg.Typed, scan.At)
 	if scan.Status == Undecided {
 		return scan.Verdict, nil
 	}
@@ -172,12 +172,12 @@ func (d *Device) decideAlone(scan *Scan) (Verdict, error) {
 	d.number(scan)
 	if scan.Status == Success {
 		d.waiting = append(d.waiting, scan)
-		d.roster.admit(scan.Code, note{at: scan.At})
+		d.roster.noteAdmission(scan.Code, note{at: scan.At})
 	}
-	return d.keep(scan, entry{Scan: scan})
+	return d.keepEntries(scan, entry{Scan: scan})
 }
 
-func (d *Device) keep(scan *Scan, entries ...entry) (Verdict, error) {
+func (d *Device) keepEntries(scan *Scan, entries ...entry) (Verdict, error) {
 	if err := d.store.append(entries...); err != nil {
 		return Verdict{Status: Undecided}, err
 	}
@@ -270,7 +270,7 @@ func (d *Device) tellWaiting(ctx context.Context) error {
 		var batch []*Scan
 		for _, scan := range some {
 			if scan.Request != "" {
-				t, err := d.ask(ctx, scan)
+				t, err := d.askService(ctx, scan)
 				if err != nil {
 					return err
 				}
@@ -289,14 +289,14 @@ func (d *Device) tellWaiting(ctx context.Context) error {
 			}
 			told = append(told, verdicts...)
 		}
-		if err := d.settle(some, told); err != nil {
+		if err := d.keepVerdicts(some, told); err != nil {
 			return err
 		}
 	}
 }
 
-// settle keeps the service's verdicts on the scans that have waited longest.
-func (d *Device) settle(scans []*Scan, told []Told) error {
+// keepVerdicts keeps the service's verdicts on the scans that have waited longest.
+func (d *Device) keepVerdicts(scans []*Scan, told []Told) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	entries, says := make([]entry, len(told)), map[int]*Told{}
@@ -311,7 +311,7 @@ func (d *Device) settle(scans []*Scan, told []Told) error {
 	}
 	for _, scan := range scans {
 		t := says[scan.Number]
-		d.roster.admit(scan.Code, note{at: scan.At, told: t.When})
+		d.roster.noteAdmission(scan.Code, note{at: scan.At, told: t.When})
 		if t.Status != Success {
 			d.wrong = append(d.wrong, Wrong{*scan, *t})
 		}

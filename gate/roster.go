@@ -166,9 +166,9 @@ func hash(salt, code string, size int) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:size])
 }
 
-// decide returns the verdict on a code that is shown at a time, without asking the service. It
+// decideCode returns the verdict on a code that is shown at a time, without asking the service. It
 // changes nothing.
-func (r *roster) decide(text string, typed bool, at time.Time) (Verdict, *Ticket) {
+func (r *roster) decideCode(text string, typed bool, at time.Time) (Verdict, *Ticket) {
 	s, ok := readShown(text, typed)
 	if !ok {
 		return Verdict{Status: WrongEvent}, nil
@@ -208,8 +208,8 @@ func (r *roster) justAdmitted(t *Ticket, at time.Time) bool {
 	return mine && at.Sub(n.at).Abs() <= sameScan
 }
 
-// admit notes that this device has let the holder of a code in.
-func (r *roster) admit(text string, n note) {
+// noteAdmission notes that this device has let the holder of a code in.
+func (r *roster) noteAdmission(text string, n note) {
 	s, ok := readShown(text, true)
 	if !ok {
 		return

@@ -47,10 +47,10 @@ func TestVectors(t *testing.T) {
 				r.apply(step.Manifest, at)
 				continue
 			}
-			says, ticket := r.decide(step.Text, step.Typed, at)
+			says, ticket := r.decideCode(step.Text, step.Typed, at)
 			require.Equal(t, step.Verdict, says, "%s, step %d", v.Name, i)
 			if says.Status == Success && !r.justAdmitted(ticket, at) {
-				r.admit(step.Text, note{at: at})
+				r.noteAdmission(step.Text, note{at: at})
 			}
 		}
 	}

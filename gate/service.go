@@ -46,9 +46,9 @@ func (d *Device) told(number int, v *verdict) Told {
 	return t
 }
 
-// ask asks the service to judge one scan. A code that no ticket can have is denied, and a code that
+// askService asks the service to judge one scan. A code that no ticket can have is denied, and a code that
 // the service does not look at is undecided.
-func (d *Device) ask(ctx context.Context, scan *Scan) (*Told, error) {
+func (d *Device) askService(ctx context.Context, scan *Scan) (*Told, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
 	defer cancel()
 	body := map[string]string{"gateName": d.cfg.Gate, "deviceId": d.cfg.Name}
@@ -141,8 +141,8 @@ type issue struct {
 	Message string `json:"message"`
 }
 
-// issues returns the mistakes that a refusal of a request names.
-func (r *refusal) issues() []issue {
+// listIssues returns the mistakes that a refusal of a request names.
+func (r *refusal) listIssues() []issue {
 	var details struct {
 		Issues []issue `json:"issues"`
 	}
@@ -155,7 +155,7 @@ func (r *refusal) issues() []issue {
 // isOfCode reports whether the service has found fault with the scanned code alone: no ticket has
 // such a code. A mistake in what the device says of itself is no verdict on anybody's ticket.
 func (r *refusal) isOfCode() bool {
-	all := r.issues()
+	all := r.listIssues()
 	return len(all) > 0 && !slices.ContainsFunc(all, func(i issue) bool { return i.Path != "qrData" && i.Path != "ticketCode" })
 }
 
@@ -163,7 +163,7 @@ func (r *refusal) isOfCode() bool {
 func (r *refusal) Error() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "the service says %d %s: %s", r.Status, r.Code, r.Message)
-	for _, i := range r.issues() {
+	for _, i := range r.listIssues() {
 		fmt.Fprintf(&text, " %s %s.", i.Path, i.Message)
 	}
 	return text.String()

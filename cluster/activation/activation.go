@@ -164,13 +164,13 @@ func (a *Activation) Handle(msg any) {
 	case Fenced:
 		a.loseStream()
 	case Retire:
-		a.retire(m)
+		a.retireWith(m)
 	case Refresh:
 		if a.state != nil && !a.stopped.Load() && a.seq > a.saved && a.savedAt.Before(m.Before) {
 			a.freeze()
 		}
 	case idle:
-		a.depart()
+		a.departWhenDone()
 	}
 }
 
@@ -315,10 +315,10 @@ func (a *Activation) loseStream() {
 	a.shell.Arm(a.shell.Now().Add(proofLife))
 }
 
-// retire ends an activation: its state is saved and its next timer noted. If it has facts or
+// retireWith ends an activation: its state is saved and its next timer noted. If it has facts or
 // answers on their way, or callers that wait, it stays; with force it takes no more commands and
 // ends when those have left.
-func (a *Activation) retire(m Retire) {
+func (a *Activation) retireWith(m Retire) {
 	busy := a.state == nil || a.pending.Load() > 0 || len(a.unproven) > 0
 	if a.stopped.Load() || a.lost.Load() || !m.Force && (busy || len(a.held) > 0) {
 		m.Done()
@@ -326,11 +326,11 @@ func (a *Activation) retire(m Retire) {
 	}
 	a.leavers = append(a.leavers, m.Done)
 	a.leaving.Store(true)
-	a.depart()
+	a.departWhenDone()
 }
 
-// depart ends a leaving activation when nothing of it is on its way any more.
-func (a *Activation) depart() {
+// departWhenDone ends a leaving activation when nothing of it is on its way any more.
+func (a *Activation) departWhenDone() {
 	if !a.leaving.Load() || a.stopped.Load() || a.state == nil || a.pending.Load() > 0 || len(a.unproven) > 0 || a.lost.Load() {
 		return
 	}

@@ -90,7 +90,7 @@ func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 	}
 	w.entry.Needs = needs
 	joint := a.sendJoint(w, d.Joint)
-	a.submit(w)
+	a.submitWork(w)
 	for _, s := range joint { // after the facts were handed over, so that the lane keeps the order
 		a.shell.Join(s.To, Joint{s.Cmd, a.claim})
 	}
@@ -108,7 +108,7 @@ func (a *Activation) ask(w *work, asks []engine.Send, key *engine.OrderID) {
 	if len(asks) == 0 {
 		return
 	}
-	a.refusals.forget(a.countSettled())
+	a.refusals.forgetUpTo(a.countSettled())
 	if len(a.unproven) > 0 || !a.isProven() || key != nil && a.refusals.has(*key) {
 		w.sends = append(w.sends, asks...)
 		return
@@ -172,9 +172,9 @@ func (w *work) isSilent() bool {
 	return len(w.entry.Facts)+len(w.answers)+len(w.sends) == 0 && w.call == nil && w.frozen == nil
 }
 
-// submit hands the decision to the journal. A decision without facts leaves at once, unless earlier
+// submitWork hands the decision to the journal. A decision without facts leaves at once, unless earlier
 // facts are still on their way, or the claim has not been proven lately.
-func (a *Activation) submit(w *work) {
+func (a *Activation) submitWork(w *work) {
 	if w.isSilent() && a.isProven() { // otherwise we send it on: the journal's refusal is how a stale activation learns that it is stale
 		w.recycle()
 		return
@@ -184,10 +184,10 @@ func (a *Activation) submit(w *work) {
 			w.failCallers()
 			return
 		}
-		a.answer(w)
+		a.answerWork(w)
 		return
 	}
-	a.refusals.forget(a.countSettled())
+	a.refusals.forgetUpTo(a.countSettled())
 	a.handed++
 	a.refusals.add(w, a.handed)
 	a.pending.Add(1)
@@ -198,9 +198,9 @@ func (a *Activation) submit(w *work) {
 // countSettled returns how many entries the journal has settled. Entries are settled in order.
 func (a *Activation) countSettled() int64 { return a.handed - a.pending.Load() }
 
-// answer releases an outcome that needs no fact: at once if the claim is known to have stood within
+// answerWork releases an outcome that needs no fact: at once if the claim is known to have stood within
 // the last second, otherwise when it has been proven again.
-func (a *Activation) answer(w *work) {
+func (a *Activation) answerWork(w *work) {
 	if len(a.unproven) == 0 && a.isProven() {
 		w.release()
 		return
@@ -216,7 +216,7 @@ func (a *Activation) answerLate(w *work) {
 		w.failCallers()
 		return
 	}
-	a.answer(w)
+	a.answerWork(w)
 }
 
 func (a *Activation) isProven() bool {
@@ -286,7 +286,7 @@ func (a *Activation) releaseProven(at time.Time) {
 		w.release()
 	}
 	a.unproven = nil
-	a.depart()
+	a.departWhenDone()
 }
 
 // release lets a decision's outcome leave and ends w.
@@ -325,7 +325,7 @@ func (a *Activation) freeze() {
 	w.frozen, w.entry.First = a.state.Freeze(), a.seq
 	switch {
 	case a.pending.Load() > 0:
-		a.submit(w)
+		a.submitWork(w)
 	case !a.lost.Load():
 		w.release()
 	}

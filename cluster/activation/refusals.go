@@ -26,15 +26,15 @@ func (r *refusals) add(w *work, number int64) {
 	}
 	if w.call != nil {
 		if cmd, keyed := w.call.Cmd.(engine.Keyed); keyed {
-			r.note(cmd.Key(), w.reply, number)
+			r.noteRefusal(cmd.Key(), w.reply, number)
 		}
 	}
 	for i := range w.answers {
-		r.note(w.answers[i].key, w.answers[i].reply, number)
+		r.noteRefusal(w.answers[i].key, w.answers[i].reply, number)
 	}
 }
 
-func (r *refusals) note(key engine.OrderID, reply engine.Reply, number int64) {
+func (r *refusals) noteRefusal(key engine.OrderID, reply engine.Reply, number int64) {
 	if _, refused := reply.(*engine.Refusal); !refused {
 		return
 	}
@@ -45,8 +45,8 @@ func (r *refusals) note(key engine.OrderID, reply engine.Reply, number int64) {
 	r.order.Push(refusal{key, number})
 }
 
-// forget drops the refusals of all entries up to a number.
-func (r *refusals) forget(number int64) {
+// forgetUpTo drops the refusals of all entries up to a number.
+func (r *refusals) forgetUpTo(number int64) {
 	for r.order.Len() > 0 && r.order.At(0).number <= number {
 		one := r.order.At(0)
 		r.order.Drop(1)

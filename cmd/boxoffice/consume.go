@@ -44,7 +44,7 @@ func (c *consumeCmd) Run(ctx context.Context) error {
 	case c.Mark:
 		return markJournal(ctx, pool)
 	case c.Tally:
-		t, err := tally(ctx, pool)
+		t, err := tallyEffects(ctx, pool)
 		if err != nil {
 			return err
 		}
@@ -106,9 +106,9 @@ func markJournal(ctx context.Context, pool *pgxpool.Pool) error {
 	return err
 }
 
-// tally compares the journal with the effects of the processes, and with the facts that the node
+// tallyEffects compares the journal with the effects of the processes, and with the facts that the node
 // has published.
-func tally(ctx context.Context, pool *pgxpool.Pool) (t facts.Tally, err error) {
+func tallyEffects(ctx context.Context, pool *pgxpool.Pool) (t facts.Tally, err error) {
 	const compare = `
 WITH ` + heads + `,
 had AS (

@@ -22,7 +22,7 @@ func TestTally(t *testing.T) {
 	require.NoError(t, prepareEffects(ctx, pool))
 	is := func(want facts.Tally) {
 		t.Helper()
-		got, err := tally(ctx, pool)
+		got, err := tallyEffects(ctx, pool)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}

@@ -40,7 +40,7 @@ func makeDemo(ctx context.Context, url string) (*demo, error) {
 	}
 	d.bearer = session.AccessToken
 	for i := range shows {
-		slug, err := d.sell(ctx, &shows[i])
+		slug, err := d.putOnSale(ctx, &shows[i])
 		if err != nil {
 			return nil, err
 		}
@@ -54,8 +54,8 @@ func makeDemo(ctx context.Context, url string) (*demo, error) {
 	return d, nil
 }
 
-// sell puts a show on sale, and does with it what its kind wants.
-func (d *demo) sell(ctx context.Context, s *show) (slug string, err error) {
+// putOnSale puts a show on sale, and does with it what its kind wants.
+func (d *demo) putOnSale(ctx context.Context, s *show) (slug string, err error) {
 	body, saleEnd := s.describe(time.Now())
 	if s.kind == file {
 		book, err := d.upload(ctx, "/media/upload-file", "programme.txt", programme)
@@ -72,7 +72,7 @@ func (d *demo) sell(ctx context.Context, s *show) (slug string, err error) {
 	ids := make([]string, len(s.types))
 	for i, t := range s.types {
 		t = maps.Clone(t)
-		t["saleStart"], t["saleEnd"] = stamp(time.Now().AddDate(0, 0, -1)), stamp(saleEnd)
+		t["saleStart"], t["saleEnd"] = formatMoment(time.Now().AddDate(0, 0, -1)), formatMoment(saleEnd)
 		var ticketType struct{ ID string }
 		if err := d.send(ctx, http.MethodPost, path+"/tickets", t, &ticketType); err != nil {
 			return "", err
@@ -80,7 +80,7 @@ func (d *demo) sell(ctx context.Context, s *show) (slug string, err error) {
 		ids[i] = ticketType.ID
 	}
 	if s.kind == seated {
-		if err := d.seat(ctx, path, ids); err != nil {
+		if err := d.seatEvent(ctx, path, ids); err != nil {
 			return "", err
 		}
 	}
@@ -98,8 +98,8 @@ func (d *demo) sell(ctx context.Context, s *show) (slug string, err error) {
 	return event.Slug, err
 }
 
-// seat seats an event in a theatre. The circle is sold as the second ticket type.
-func (d *demo) seat(ctx context.Context, event string, types []string) error {
+// seatEvent seats an event in a theatre. The circle is sold as the second ticket type.
+func (d *demo) seatEvent(ctx context.Context, event string, types []string) error {
 	theatre := venuemap.Theatre()
 	var venue struct{ ID string }
 	if err := d.send(ctx, http.MethodPost, "/organizer/venues", theatre, &venue); err != nil {

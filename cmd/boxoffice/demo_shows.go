@@ -72,9 +72,9 @@ var shows = []show{
 		"title": "How to Build a Storm", "category": "online-course", "shortDesc": "Three lessons on thunder, rain and light, an exam and a certificate.",
 		"description": "Learn from our stage hands how weather is made with tin, peas and lamps.\n\nTake your time: what you have done is kept.",
 		"courseType":  "syllabus", "syllabus": []fields{
-			lesson("Thunder", "Hang a sheet of tin by two corners and shake it by a third. The longer the sheet, the farther the storm."),
-			lesson("Rain", "Dried peas in a wooden drum. Turn it slowly for drizzle."),
-			lesson("Lightning", "Two lamps that nobody expects, and half a second of dark after them."),
+			makeLesson("Thunder", "Hang a sheet of tin by two corners and shake it by a third. The longer the sheet, the farther the storm."),
+			makeLesson("Rain", "Dried peas in a wooden drum. Turn it slowly for drizzle."),
+			makeLesson("Lightning", "Two lamps that nobody expects, and half a second of dark after them."),
 		},
 		"certificateTemplate": "cert-3", "exam": fields{"enabled": true, "questions": []fields{{
 			"prompt": "What makes rain on our stage?", "options": []string{"A sheet of tin", "Dried peas", "Two lamps"}, "correctIndex": 1,
@@ -95,9 +95,9 @@ The Tempest. Prospero forgives everybody, and that takes two hours and a half.
 Songs in the Cellar. Four chairs. Be early.
 `
 
-// lesson is one lesson of the demo's course. Its film is none of ours, so it has an address that
+// makeLesson is one lesson of the demo's course. Its film is none of ours, so it has an address that
 // leads nowhere.
-func lesson(title, writeup string) fields {
+func makeLesson(title, writeup string) fields {
 	return fields{
 		"title": title, "description": "About " + title + ".", "writeup": writeup, "duration": "A week", "skillLevel": "Beginner",
 		"format": "Self-paced", "lessonVideo": "https://video.example.org/" + title,
@@ -109,7 +109,7 @@ func lesson(title, writeup string) fields {
 func (s *show) describe(now time.Time) (body fields, saleEnd time.Time) {
 	evening := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, s.away).Add(19 * time.Hour)
 	body = maps.Clone(s.about)
-	maps.Copy(body, fields{"timezone": "UTC", "startDate": stamp(evening.Add(time.Hour))})
+	maps.Copy(body, fields{"timezone": "UTC", "startDate": formatMoment(evening.Add(time.Hour))})
 	if s.kind == file || s.kind == course {
 		body["venueType"] = "online"
 		return body, now.AddDate(1, 0, 0)
@@ -118,9 +118,9 @@ func (s *show) describe(now time.Time) (body fields, saleEnd time.Time) {
 	if s.kind == dated {
 		return body, now.AddDate(1, 0, 0)
 	}
-	maps.Copy(body, fields{"doorOpenTime": stamp(evening), "endDate": stamp(evening.Add(4 * time.Hour)), "capacity": 2000})
+	maps.Copy(body, fields{"doorOpenTime": formatMoment(evening), "endDate": formatMoment(evening.Add(4 * time.Hour)), "capacity": 2000})
 	return body, evening
 }
 
-// stamp is a moment as the API takes it.
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+// formatMoment is a moment as the API takes it.
+func formatMoment(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -19,7 +19,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	n := node.New(&c.Config, log)
 	err := n.Start(ctx)
 	if err == nil {
-		err = welcome(ctx, n)
+		err = printWelcome(ctx, n)
 	}
 	if err == nil {
 		err = n.Wait(ctx)
@@ -35,8 +35,8 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// welcome prints where to click and what to try. A new private node has something on sale for that.
-func welcome(ctx context.Context, n *node.Node) error {
+// printWelcome prints where to click and what to try. A new private node has something on sale for that.
+func printWelcome(ctx context.Context, n *node.Node) error {
 	var shown *demo
 	if n.Config().Private() && n.Config().Demo {
 		var err error

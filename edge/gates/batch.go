@@ -122,7 +122,7 @@ func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan
 			}
 			one.Guesser = known[device]
 			b.devices[one.Guesser-1].codes++
-		} else if says.Verdict == secrets.Foreign && !h.journals(c) {
+		} else if says.Verdict == secrets.Foreign && !h.countStranger(c) {
 			continue
 		}
 		scope := sha256.Sum256([]byte("batched scan|" + strconv.Quote(s.LimitDevice()) + "|" + strconv.FormatInt(s.ScannedAt.UnixMilli(), 10) + "|" + text))

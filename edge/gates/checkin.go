@@ -26,7 +26,7 @@ func (h *Handlers) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResul
 	if err != nil {
 		return nil, err
 	}
-	return h.admit(c, number, shown{in.QRData, h.Secrets.Event(number).Scan(in.QRData, c.Now), in.LimitDevice()},
+	return h.admitCode(c, number, shown{in.QRData, h.Secrets.Event(number).Scan(in.QRData, c.Now), in.LimitDevice()},
 		admission.Scan{Gate: in.GateName, Device: in.DeviceID, Method: in.Method})
 }
 
@@ -36,7 +36,7 @@ func (h *Handlers) checkInManually(c *route.Call, in *api.ManualCheckIn) (*api.S
 	if err != nil {
 		return nil, err
 	}
-	return h.admit(c, number, shown{in.TicketCode, h.Secrets.Event(number).Typed(in.TicketCode), in.LimitDevice()},
+	return h.admitCode(c, number, shown{in.TicketCode, h.Secrets.Event(number).Typed(in.TicketCode), in.LimitDevice()},
 		admission.Scan{Gate: in.GateName, Device: in.DeviceID, Method: "manual"})
 }
 
@@ -47,8 +47,8 @@ type shown struct {
 	device string // whose wrong door codes count
 }
 
-// admit has the event judge the ticket of a code.
-func (h *Handlers) admit(c *route.Call, number int64, code shown, cmd admission.Scan) (*api.ScanResult, error) {
+// admitCode has the event judge the ticket of a code.
+func (h *Handlers) admitCode(c *route.Call, number int64, code shown, cmd admission.Scan) (*api.ScanResult, error) {
 	cmd.Request = live.RequestOf(c, h.Secrets)
 	cmd.Ticket, cmd.Version, cmd.Printed = code.says.Serial, code.says.Version, code.says.Printed
 	if code.says.Verdict == secrets.Stale {
@@ -58,11 +58,11 @@ func (h *Handlers) admit(c *route.Call, number int64, code shown, cmd admission.
 		sum := sha256.Sum256([]byte(c.IdempotencyKey))
 		cmd.Key = binary.BigEndian.Uint64(sum[:8])
 	}
-	right, err := h.guess(c, code.text, code.device)
+	right, err := h.countGuess(c, code.text, code.device)
 	if err != nil {
 		return nil, err
 	}
-	if code.says.Verdict == secrets.Foreign && !h.journals(c) {
+	if code.says.Verdict == secrets.Foreign && !h.countStranger(c) {
 		return foreignScan(), nil
 	}
 	r, err := cluster.AskFor[admission.ScanReply](c.Context, h.Node, engine.EventRef(number), cmd)
@@ -86,9 +86,9 @@ func (h *Handlers) admit(c *route.Call, number int64, code shown, cmd admission.
 	return v, nil
 }
 
-// journals counts a code that is no ticket of the event, and reports whether the event is
+// countStranger counts a code that is no ticket of the event, and reports whether the event is
 // still told of those that its credential sends.
-func (h *Handlers) journals(c *route.Call) bool {
+func (h *Handlers) countStranger(c *route.Call) bool {
 	return h.Guesses.Take(c, []limit.Guess{h.Guesses.Of(limit.RuleForeign, limit.CredentialName(&c.Principal))}) == nil
 }
 
@@ -100,7 +100,7 @@ func (h *Handlers) undoCheckIn(c *route.Call, in *api.UndoCheckIn) (*api.CheckIn
 	}
 	codes := h.Secrets.Event(number)
 	says := codes.Typed(in.TicketCode)
-	right, err := h.guess(c, in.TicketCode, "")
+	right, err := h.countGuess(c, in.TicketCode, "")
 	if err != nil {
 		return nil, err
 	}
@@ -126,9 +126,9 @@ func foreignScan() *api.ScanResult {
 	return &api.ScanResult{Status: admission.ScanWrongEvent, DeniedReason: &why}
 }
 
-// guess counts a door code as a wrong one unless it is taken back. Codes beyond a limit
+// countGuess counts a door code as a wrong one unless it is taken back. Codes beyond a limit
 // are not looked at.
-func (h *Handlers) guess(c *route.Call, code, device string) (right func(), err error) {
+func (h *Handlers) countGuess(c *route.Call, code, device string) (right func(), err error) {
 	if !secrets.IsShort(code) {
 		return func() {}, nil
 	}

@@ -93,7 +93,7 @@ type gateFrame struct {
 
 func (h *Handlers) openGateSource(ctx context.Context, number int64, changed func()) (*gateSource, error) {
 	s := &gateSource{h: h, number: number, changed: changed, done: make(chan struct{})}
-	if err := s.ask(ctx, time.Now()); err != nil {
+	if err := s.askNumbers(ctx, time.Now()); err != nil {
 		return nil, err
 	}
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -112,14 +112,14 @@ func (s *gateSource) follow(ctx context.Context) {
 			return
 		case now := <-ticker.C:
 			bounded, cancel := context.WithTimeout(ctx, livePace)
-			_ = s.ask(bounded, now) // the next tick asks again; watchers keep what they have
+			_ = s.askNumbers(bounded, now) // the next tick asks again; watchers keep what they have
 			cancel()
 		}
 	}
 }
 
-// ask takes in the numbers, and tells watchers if they differ or are old.
-func (s *gateSource) ask(ctx context.Context, now time.Time) error {
+// askNumbers takes in the numbers, and tells watchers if they differ or are old.
+func (s *gateSource) askNumbers(ctx context.Context, now time.Time) error {
 	says, err := cluster.AskFor[admission.Stats](ctx, s.h.Node, engine.EventRef(s.number), admission.GateStats{})
 	if err != nil {
 		return err

@@ -32,8 +32,8 @@ type rosters struct {
 	all map[int64]*roster
 }
 
-// of is the roster of an event, if need be in the place of another's.
-func (r *rosters) of(number int64) *roster {
+// rosterOf is the roster of an event, if need be in the place of another's.
+func (r *rosters) rosterOf(number int64) *roster {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if one := r.all[number]; one != nil {
@@ -86,11 +86,11 @@ func (h *Handlers) manifest(c *route.Call, in *api.GetManifest) (*api.Manifest, 
 	if err != nil {
 		return nil, err
 	}
-	r := h.rosters.of(number)
+	r := h.rosters.rosterOf(number)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c.Now.Sub(r.asked) >= rosterLife {
-		if err := h.refresh(c.Context, number, r, c.Now); err != nil {
+		if err := h.refreshRoster(c.Context, number, r, c.Now); err != nil {
 			return nil, err
 		}
 	}
@@ -106,9 +106,9 @@ func (h *Handlers) manifest(c *route.Call, in *api.GetManifest) (*api.Manifest, 
 	return m, nil
 }
 
-// refresh takes in what the event says of its tickets. Changes are timed in the
+// refreshRoster takes in what the event says of its tickets. Changes are timed in the
 // milliseconds that answers show, so that a device may ask for what came after them.
-func (h *Handlers) refresh(ctx context.Context, number int64, r *roster, now time.Time) error {
+func (h *Handlers) refreshRoster(ctx context.Context, number int64, r *roster, now time.Time) error {
 	says, err := cluster.AskFor[admission.Roster](ctx, h.Node, engine.EventRef(number), admission.GateRoster{})
 	if err != nil {
 		return err

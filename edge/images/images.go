@@ -78,26 +78,26 @@ type Made struct {
 // refuses with UNSUPPORTED_FILE_TYPE what is not that or too large to decode, with RATE_LIMITED what
 // is more than the organization's share, and with OVERLOADED when too many wait.
 func (m *Maker) Make(ctx context.Context, org int64, now time.Time, mediaType, path, folder string) (*Made, error) {
-	pixels, err := measure(mediaType, path)
+	pixels, err := measurePixels(mediaType, path)
 	if err != nil {
 		return nil, err
 	}
 	one := &turn{megapixels: (pixels + 1e6 - 1) / 1e6, begin: make(chan struct{})}
-	if err := m.line(org, one, now); err != nil {
+	if err := m.joinLine(org, one, now); err != nil {
 		return nil, err
 	}
 	select {
 	case <-one.begin:
 	case <-ctx.Done():
-		m.leave(org, one)
+		m.leaveLine(org, one)
 		return nil, ctx.Err()
 	}
-	defer m.end(org)
+	defer m.endTurn(org)
 	return m.run(ctx, mediaType, path, folder)
 }
 
-// line puts an image in the line, or begins it at once.
-func (m *Maker) line(org int64, one *turn, now time.Time) error {
+// joinLine puts an image in the line, or begins it at once.
+func (m *Maker) joinLine(org int64, one *turn, now time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.busy[org] {
@@ -120,8 +120,8 @@ func (m *Maker) line(org int64, one *turn, now time.Time) error {
 	return nil
 }
 
-// leave takes an image out of the line. If its turn has just come, it passes the turn on.
-func (m *Maker) leave(org int64, one *turn) {
+// leaveLine takes an image out of the line. If its turn has just come, it passes the turn on.
+func (m *Maker) leaveLine(org int64, one *turn) {
 	m.mu.Lock()
 	i := slices.Index(m.waiting, one)
 	if i >= 0 {
@@ -130,12 +130,12 @@ func (m *Maker) leave(org int64, one *turn) {
 	}
 	m.mu.Unlock()
 	if i < 0 {
-		m.end(org)
+		m.endTurn(org)
 	}
 }
 
-// end ends a turn and begins the turn of the smallest image that waits, the oldest of several.
-func (m *Maker) end(org int64) {
+// endTurn ends a turn and begins the turn of the smallest image that waits, the oldest of several.
+func (m *Maker) endTurn(org int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.busy, org)
@@ -157,10 +157,10 @@ func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made,
 	cmd.Stdout, cmd.Stderr = &out, &log
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
-			return nil, refuse("takes too long to decode")
+			return nil, refuseImage("takes too long to decode")
 		}
 		if _, ended := errors.AsType[*exec.ExitError](err); ended { // by a limit, or by what was in the image
-			return nil, refuse("cannot be decoded")
+			return nil, refuseImage("cannot be decoded")
 		}
 		return nil, fmt.Errorf("images: %w", err)
 	}
@@ -169,11 +169,11 @@ func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made,
 		return nil, fmt.Errorf("images: %w: %.200s", err, log.String())
 	}
 	if made.Refused != "" {
-		return nil, refuse(made.Refused)
+		return nil, refuseImage(made.Refused)
 	}
 	return made, nil
 }
 
-func refuse(why string) *engine.Refusal {
+func refuseImage(why string) *engine.Refusal {
 	return &engine.Refusal{Code: engine.UnsupportedFile, Message: "The image " + why + ".", Details: map[string]string{"reason": "image", "found": why}}
 }

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// measure returns how many pixels an image's header says it has, and refuses more than MaxPixels
+// measurePixels returns how many pixels an image's header says it has, and refuses more than MaxPixels
 // before any is decoded. The worker judges again what it decodes, so a header that lies gains nothing
 // but a smaller count.
-func measure(mediaType, path string) (pixels int, err error) {
+func measurePixels(mediaType, path string) (pixels int, err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return 0, err
@@ -33,10 +33,10 @@ func measure(mediaType, path string) (pixels int, err error) {
 		c, err = measureAVIF(file)
 	}
 	if err != nil {
-		return 0, refuse("cannot be decoded")
+		return 0, refuseImage("cannot be decoded")
 	}
 	if err := checkSize(c.Width, c.Height); err != nil {
-		return 0, refuse(err.Error())
+		return 0, refuseImage(err.Error())
 	}
 	return c.Width * c.Height, nil
 }

@@ -6,9 +6,9 @@ import (
 	"image"
 )
 
-// orientation is how a camera was held, out of a JPEG's Exif block: 1, upright, to 8
+// readOrientation is how a camera was held, out of a JPEG's Exif block: 1, upright, to 8
 // (Exif 2.32, tag 0x0112). It is kept nowhere else, so the pixels are turned by it.
-func orientation(jpg []byte) int {
+func readOrientation(jpg []byte) int {
 	for at := 2; at+4 <= len(jpg) && jpg[at] == 0xff; {
 		kind, size := jpg[at+1], int(binary.BigEndian.Uint16(jpg[at+2:]))
 		if kind == 0xda || size < 2 || at+2+size > len(jpg) { // the picture begins, or the block is cut
@@ -51,8 +51,8 @@ func exifOrientation(tiff []byte) int {
 	return 1
 }
 
-// upright turns and mirrors an image by its orientation.
-func upright(img *image.NRGBA, turned int) *image.NRGBA {
+// turnUpright turns and mirrors an image by its orientation.
+func turnUpright(img *image.NRGBA, turned int) *image.NRGBA {
 	if turned == 1 {
 		return img
 	}

@@ -55,8 +55,8 @@ func openModule(zipped []byte) (*module, error) {
 	return &module{m, ctx}, err
 }
 
-// call calls an exported function that returns one number.
-func (m *module) call(name string, args ...uint64) (uint32, error) {
+// callFunction calls an exported function that returns one number.
+func (m *module) callFunction(name string, args ...uint64) (uint32, error) {
 	got, err := m.ExportedFunction(name).Call(m.ctx, args...)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", name, err)
@@ -64,9 +64,9 @@ func (m *module) call(name string, args ...uint64) (uint32, error) {
 	return uint32(got[0]), nil //nolint:gosec // the module's addresses have 32 bits
 }
 
-// room allocates n zero bytes, and puts text at their start.
-func (m *module) room(n int, text []byte) (uint64, error) {
-	at, err := m.call("malloc", uint64(n)) //nolint:gosec // a size
+// allocate allocates n zero bytes, and puts text at their start.
+func (m *module) allocate(n int, text []byte) (uint64, error) {
+	at, err := m.callFunction("malloc", uint64(n)) //nolint:gosec // a size
 	if err != nil || at == 0 {
 		return 0, unfit("takes too much memory to decode")
 	}
@@ -76,8 +76,8 @@ func (m *module) room(n int, text []byte) (uint64, error) {
 	return uint64(at), nil
 }
 
-// numbers reads the 32-bit numbers at an address.
-func (m *module) numbers(at uint64, n int) ([]int, error) {
+// readNumbers reads the 32-bit numbers at an address.
+func (m *module) readNumbers(at uint64, n int) ([]int, error) {
 	b, ok := m.Memory().Read(uint32(at), uint32(4*n)) //nolint:gosec // an address of the module
 	if !ok {
 		return nil, errors.New("no such memory")
@@ -95,22 +95,22 @@ type decoder struct {
 	in, size, facts uint64
 }
 
-// begin reads the size of the picture.
-func (d *decoder) begin(zipped, text []byte) (facts []int, err error) {
+// beginPicture reads the size of the picture.
+func (d *decoder) beginPicture(zipped, text []byte) (facts []int, err error) {
 	if d.module, err = openModule(zipped); err != nil {
 		return nil, err
 	}
 	d.size = uint64(len(text))
-	if d.in, err = d.room(len(text), text); err != nil {
+	if d.in, err = d.allocate(len(text), text); err != nil {
 		return nil, err
 	}
-	if d.facts, err = d.room(16, make([]byte, 16)); err != nil {
+	if d.facts, err = d.allocate(16, make([]byte, 16)); err != nil {
 		return nil, err
 	}
 	if err := d.decode(1, 0, 0); err != nil {
 		return nil, err
 	}
-	if facts, err = d.numbers(d.facts, 4); err != nil {
+	if facts, err = d.readNumbers(d.facts, 4); err != nil {
 		return nil, err
 	}
 	return facts, checkSize(facts[0], facts[1])
@@ -118,20 +118,20 @@ func (d *decoder) begin(zipped, text []byte) (facts []int, err error) {
 
 // decode calls the library: for the size alone, or for the picture.
 func (d *decoder) decode(sizeOnly, delays, out uint64) error {
-	ok, err := d.call("decode", d.in, d.size, sizeOnly, 0, d.facts, d.facts+4, d.facts+8, d.facts+12, delays, out)
+	ok, err := d.callFunction("decode", d.in, d.size, sizeOnly, 0, d.facts, d.facts+4, d.facts+8, d.facts+12, delays, out)
 	if err != nil || ok == 0 {
 		return unfit("cannot be decoded")
 	}
 	return nil
 }
 
-// picture is the decoded picture of n bytes. It lies in the module's memory.
-func (d *decoder) picture(n int) ([]byte, error) {
-	delays, err := d.room(64, nil)
+// readPicture is the decoded picture of n bytes. It lies in the module's memory.
+func (d *decoder) readPicture(n int) ([]byte, error) {
+	delays, err := d.allocate(64, nil)
 	if err != nil {
 		return nil, err
 	}
-	out, err := d.room(n, nil)
+	out, err := d.allocate(n, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -148,18 +148,18 @@ func (d *decoder) picture(n int) ([]byte, error) {
 // decodeWebP decodes a WebP; of an animation, its first picture.
 func decodeWebP(text []byte) (image.Image, error) {
 	var d decoder
-	facts, err := d.begin(webpModule, text)
+	facts, err := d.beginPicture(webpModule, text)
 	if err != nil {
 		return nil, err
 	}
 	w, h, animated := facts[0], facts[1], facts[3] != 0
 	if animated {
-		b, err := d.picture(4 * w * h)
+		b, err := d.readPicture(4 * w * h)
 		return &image.RGBA{Pix: b, Stride: 4 * w, Rect: image.Rect(0, 0, w, h)}, err
 	}
 	cw, ch := (w+1)/2, (h+1)/2
 	y, c := w*h, cw*ch
-	b, err := d.picture(2*y + 2*c)
+	b, err := d.readPicture(2*y + 2*c)
 	if err != nil {
 		return nil, err
 	}
@@ -172,16 +172,16 @@ func decodeWebP(text []byte) (image.Image, error) {
 // decodeAVIF decodes an AVIF; of a sequence, its first picture.
 func decodeAVIF(text []byte) (image.Image, error) {
 	var d decoder
-	facts, err := d.begin(avifModule, text)
+	facts, err := d.beginPicture(avifModule, text)
 	if err != nil {
 		return nil, err
 	}
 	w, h, depth := facts[0], facts[1], facts[2]
 	if depth <= 8 {
-		b, err := d.picture(4 * w * h)
+		b, err := d.readPicture(4 * w * h)
 		return &image.RGBA{Pix: b, Stride: 4 * w, Rect: image.Rect(0, 0, w, h)}, err
 	}
-	b, err := d.picture(8 * w * h)
+	b, err := d.readPicture(8 * w * h)
 	for i := 0; i+1 < len(b); i += 2 { // of 16 bits, little end first
 		b[i], b[i+1] = b[i+1], b[i]
 	}
@@ -200,19 +200,19 @@ func openWebP() (*webpEncoder, error) {
 func (e *webpEncoder) encode(img *image.NRGBA, quality uint64) ([]byte, error) {
 	const method = 4                                     // libwebp's default
 	w, h := uint64(img.Rect.Dx()), uint64(img.Rect.Dy()) //nolint:gosec // sizes
-	in, err := e.room(len(img.Pix), img.Pix)
+	in, err := e.allocate(len(img.Pix), img.Pix)
 	if err != nil {
 		return nil, err
 	}
-	size, err := e.room(8, make([]byte, 8))
+	size, err := e.allocate(8, make([]byte, 8))
 	if err != nil {
 		return nil, err
 	}
-	out, err := e.call("encode", in, w, h, size, 0, quality, method, 0, 0)
+	out, err := e.callFunction("encode", in, w, h, size, 0, quality, method, 0, 0)
 	if err != nil {
 		return nil, err
 	}
-	n, err := e.numbers(size, 1)
+	n, err := e.readNumbers(size, 1)
 	if err != nil || n[0] == 0 {
 		return nil, errors.New("webp: not encoded")
 	}

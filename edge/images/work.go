@@ -46,7 +46,7 @@ func Work(mediaType, path, folder string, out io.Writer) error {
 	if err := limitProcess(); err != nil {
 		return fmt.Errorf("images: limits: %w", err)
 	}
-	made, err := work(mediaType, path, folder)
+	made, err := makeSizes(mediaType, path, folder)
 	if why, ok := errors.AsType[unfit](err); ok {
 		made, err = &Made{Refused: string(why)}, nil
 	}
@@ -56,7 +56,7 @@ func Work(mediaType, path, folder string, out io.Writer) error {
 	return json.NewEncoder(out).Encode(made)
 }
 
-func work(mediaType, path, folder string) (*Made, error) {
+func makeSizes(mediaType, path, folder string) (*Made, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func work(mediaType, path, folder string) (*Made, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, img := range map[string]*image.NRGBA{"web": web, "thumbnail": fit(web, thumbnailSide), "og": crop(web, ogWidth, ogHeight)} {
+	for name, img := range map[string]*image.NRGBA{"web": web, "thumbnail": fitInto(web, thumbnailSide), "og": cropTo(web, ogWidth, ogHeight)} {
 		var jpg bytes.Buffer
 		if err := jpeg.Encode(&jpg, onWhite(img), &jpeg.Options{Quality: jpegQuality}); err != nil {
 			return nil, err
@@ -96,7 +96,7 @@ func decode(mediaType string, text []byte) (*image.NRGBA, error) {
 	turned := 1
 	switch mediaType {
 	case "image/jpeg":
-		turned = orientation(text)
+		turned = readOrientation(text)
 		img, err = decodeGo(text, jpeg.DecodeConfig, jpeg.Decode)
 	case "image/png":
 		img, err = decodeGo(text, png.DecodeConfig, png.Decode)
@@ -110,7 +110,7 @@ func decode(mediaType string, text []byte) (*image.NRGBA, error) {
 	if err != nil {
 		return nil, err
 	}
-	return upright(fit(img, webSide), turned), nil
+	return turnUpright(fitInto(img, webSide), turned), nil
 }
 
 // decodeGo decodes with a package of Go.
@@ -140,30 +140,30 @@ func checkSize(width, height int) error {
 	return nil
 }
 
-// fit reduces an image so that neither side is longer than side.
-func fit(img image.Image, side int) *image.NRGBA {
+// fitInto reduces an image so that neither side is longer than side.
+func fitInto(img image.Image, side int) *image.NRGBA {
 	b := img.Bounds()
 	w, h := b.Dx(), b.Dy()
 	if long := max(w, h); long > side {
 		w, h = max(1, w*side/long), max(1, h*side/long)
 	}
-	return scale(img, b, w, h)
+	return scaleTo(img, b, w, h)
 }
 
-// crop cuts the middle of an image and scales it.
-func crop(img *image.NRGBA, width, height int) *image.NRGBA {
+// cropTo cuts the middle of an image and scales it.
+func cropTo(img *image.NRGBA, width, height int) *image.NRGBA {
 	b := img.Bounds()
 	w, h := b.Dx(), max(1, b.Dx()*height/width)
 	if h > b.Dy() {
 		w, h = max(1, b.Dy()*width/height), b.Dy()
 	}
 	x, y := b.Min.X+(b.Dx()-w)/2, b.Min.Y+(b.Dy()-h)/2
-	return scale(img, image.Rect(x, y, x+w, y+h), width, height)
+	return scaleTo(img, image.Rect(x, y, x+w, y+h), width, height)
 }
 
-// scale draws a part of an image in a size. A much larger one is reduced coarsely first:
+// scaleTo draws a part of an image in a size. A much larger one is reduced coarsely first:
 // the fine way keeps floats for all rows of its source.
-func scale(img image.Image, part image.Rectangle, width, height int) *image.NRGBA {
+func scaleTo(img image.Image, part image.Rectangle, width, height int) *image.NRGBA {
 	if part.Dx() > 2*width && part.Dy() > 2*height {
 		coarse := image.NewRGBA(image.Rect(0, 0, 2*width, 2*height))
 		draw.ApproxBiLinear.Scale(coarse, coarse.Rect, img, part, draw.Src, nil)

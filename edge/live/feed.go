@@ -64,12 +64,12 @@ func (f *Feed) Seats(ctx context.Context, number int64) (*committed.SeatMap, err
 func (f *Feed) Missed(kept func(event int64) bool) {
 	f.stock.Retain(kept)
 	for _, event := range f.seats.Retain(kept) {
-		f.reloads.Go(func() { panics.Keep(f.life, f.log, "reload of a seat map", func() { f.reload(event) }) })
+		f.reloads.Go(func() { panics.Keep(f.life, f.log, "reload of a seat map", func() { f.reloadSeats(event) }) })
 	}
 }
 
-// reload loads a watched seat map again, as soon as its actor can be reached.
-func (f *Feed) reload(event int64) {
+// reloadSeats loads a watched seat map again, as soon as its actor can be reached.
+func (f *Feed) reloadSeats(event int64) {
 	for f.life.Err() == nil {
 		if _, known := f.seats.Get(event); known {
 			return

@@ -58,9 +58,9 @@ func (g *readGate) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// computed calls make for what is not in memory. If the call is a public read, it also notes that
+// computeOnce calls make for what is not in memory. If the call is a public read, it also notes that
 // the answer took the database, and waits at the gate.
-func computed[T any](ctx context.Context, g *readGate, make func() (T, error)) (none T, err error) {
+func computeOnce[T any](ctx context.Context, g *readGate, make func() (T, error)) (none T, err error) {
 	if c := route.CallOf(ctx); c != nil && !c.Op.Writes() && c.Op.Tier == route.TierPublic {
 		c.Computed = true
 		leave, err := g.enter(ctx)

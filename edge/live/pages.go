@@ -102,7 +102,7 @@ func cacheBehind[T any](ctx context.Context, p *Pages, g *readGate, term term, k
 	if t, ok := cached[T](p, key, time.Now()); ok {
 		return t, nil
 	}
-	t, err := computed(ctx, g, func() (T, error) {
+	t, err := computeOnce(ctx, g, func() (T, error) {
 		if t, ok := cached[T](p, key, time.Now()); ok { // another caller made it while we waited
 			return t, nil
 		}

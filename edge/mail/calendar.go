@@ -27,9 +27,9 @@ type Visit struct {
 }
 
 // When is the visit's time in words, on the clocks of its place.
-func (v Visit) When(l Language) string { return v.show(wordsOf[l]) }
+func (v Visit) When(l Language) string { return v.describeVisit(wordsOf[l]) }
 
-func (v Visit) show(w *words) string {
+func (v Visit) describeVisit(w *words) string {
 	if v.AllDay {
 		return w.showDay(v.Start) + " (" + v.Start.Location().String() + ")"
 	}
@@ -40,18 +40,18 @@ func (v Visit) show(w *words) string {
 	return at
 }
 
-// shown is the visit's time in a mail, in which the organizer's label is no link.
-func (v Visit) shown(w *words) string {
-	v.Label = label(v.Label)
-	return v.show(w)
+// describeUnlinked is the visit's time in a mail, in which the organizer's label is no link.
+func (v Visit) describeUnlinked(w *words) string {
+	v.Label = cleanLabel(v.Label)
+	return v.describeVisit(w)
 }
 
 // Calendar is the calendar file of the event, or of its booked visits; nil if it takes place at no
 // time of its own. Because the file carries the event's id and revision, a calendar takes a later
 // file as a change of the same event, and removes what is cancelled.
-func (e *Event) Calendar(l Language) *Calendar { return e.calendar(wordsOf[l]) }
+func (e *Event) Calendar(l Language) *Calendar { return e.makeCalendar(wordsOf[l]) }
 
-func (e *Event) calendar(w *words) *Calendar {
+func (e *Event) makeCalendar(w *words) *Calendar {
 	visits := e.Visits
 	if len(visits) == 0 && !e.Start.IsZero() {
 		visits = []Visit{{ID: e.ID, Start: e.Start, End: e.End}}
@@ -76,7 +76,7 @@ func (e *Event) calendar(w *words) *Calendar {
 		}
 	}
 	c.SetMethod(method)
-	c.Components = append(c.Components, zone(first, last))
+	c.Components = append(c.Components, describeZone(first, last))
 	for i := range visits {
 		e.addVisit(c, &visits[i], w)
 	}
@@ -101,9 +101,9 @@ func (e *Event) addVisit(c *ics.Calendar, at *Visit, w *words) {
 		v.SetProperty(ics.ComponentPropertyDtStart, at.Start.Format(local), tz)
 		v.SetProperty(ics.ComponentPropertyDtEnd, at.End.In(at.Start.Location()).Format(local), tz)
 	}
-	v.SetSummary(label(e.Title))
+	v.SetSummary(cleanLabel(e.Title))
 	if at.Label != "" {
-		v.SetDescription(label(at.Label))
+		v.SetDescription(cleanLabel(at.Label))
 	}
 	if place := e.showPlace(w); place != "" {
 		v.SetLocation(place)
@@ -132,9 +132,9 @@ func isAmbiguous(at time.Time) bool {
 	return !at.Add(time.Duration(offset-after) * time.Second).Before(end)
 }
 
-// zone describes the clocks of a place between two times: each offset with the moment when it began
+// describeZone describes the clocks of a place between two times: each offset with the moment when it began
 // (RFC 5545, 3.6.5).
-func zone(from, to time.Time) *ics.VTimezone {
+func describeZone(from, to time.Time) *ics.VTimezone {
 	z := ics.NewTimezone(from.Location().String())
 	for at := from; ; {
 		begin, end := at.ZoneBounds()

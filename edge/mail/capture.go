@@ -47,7 +47,7 @@ func OpenCapture(dir string, origin Origin) (*Capture, error) {
 		_ = os.Remove(path) // left by a process that was killed while writing
 	}
 	c := &Capture{dir: dir, origin: origin, ids: make(map[string]bool)}
-	if c.kept, err = c.names(); err != nil {
+	if c.kept, err = c.listFileNames(); err != nil {
 		return nil, fmt.Errorf("mail directory: %w", err)
 	}
 	slices.Reverse(c.kept)
@@ -74,7 +74,7 @@ var namePattern = regexp.MustCompile(`^\d{8}T\d{6}\.\d{9}Z-[0-9A-Za-z_-]{1,64}\.
 // Send writes the message to a file. If an earlier attempt wrote the message but died before
 // reporting it, it is not written again.
 func (c *Capture) Send(_ context.Context, m Message) error {
-	msg, err := c.origin.render(m)
+	msg, err := c.origin.renderMessage(m)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (c *Capture) Send(_ context.Context, m Message) error {
 	if err != nil {
 		return &Failure{Reason: "capture", cause: err}
 	}
-	name := c.name(m.ID)
+	name := c.makeFileName(m.ID)
 	_, err = msg.WriteTo(f)
 	err = errors.Join(err, f.Close())
 	if err == nil {
@@ -109,7 +109,7 @@ func (c *Capture) Send(_ context.Context, m Message) error {
 // Drop deletes the mails that contain one of the words, in upper or lower case, in the recipient or
 // anywhere in the text.
 func (c *Capture) Drop(words ...string) error {
-	names, err := c.names()
+	names, err := c.listFileNames()
 	if err != nil {
 		return err
 	}
@@ -129,8 +129,8 @@ func (c *Capture) Drop(words ...string) error {
 	return nil
 }
 
-// name makes a file name that sorts behind all earlier ones.
-func (c *Capture) name(id string) string {
+// makeFileName makes a file name that sorts behind all earlier ones.
+func (c *Capture) makeFileName(id string) string {
 	now := time.Now().UTC()
 	if !now.After(c.last) {
 		now = c.last.Add(1)
@@ -139,8 +139,8 @@ func (c *Capture) name(id string) string {
 	return now.Format(stampLayout) + "-" + id + ".eml"
 }
 
-// names returns the file names of the mails, newest first.
-func (c *Capture) names() ([]string, error) {
+// listFileNames returns the file names of the mails, newest first.
+func (c *Capture) listFileNames() ([]string, error) {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
 		return nil, &Failure{Reason: "capture", cause: err}
@@ -171,7 +171,7 @@ type Captured struct {
 
 // List returns the newest mails, newest first, without their bodies.
 func (c *Capture) List(limit int) ([]Captured, error) {
-	names, err := c.names()
+	names, err := c.listFileNames()
 	if err != nil {
 		return nil, err
 	}

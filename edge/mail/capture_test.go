@@ -80,7 +80,7 @@ func TestCaptureOrderAndLimit(t *testing.T) {
 	c, err = OpenCapture(dir, origin(t))                                          // by the next process
 	require.NoError(t, err)
 	require.NoError(t, c.Send(t.Context(), LoginCode(envelope("eve@example.org", ""), "123456")))
-	names, err := c.names()
+	names, err := c.listFileNames()
 	require.NoError(t, err)
 	require.Len(t, names, captureMax)
 	entries, err := os.ReadDir(dir)
@@ -124,7 +124,7 @@ func TestCaptureReaders(t *testing.T) {
 	senders.Wait()
 	cancel()
 	wg.Wait()
-	names, err := c.names()
+	names, err := c.listFileNames()
 	require.NoError(t, err)
 	require.Len(t, names, 200)
 }
@@ -232,7 +232,7 @@ func FuzzRender(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, subject, text string) {
 		m := PasswordChanged(envelope("ada@example.org", name))
 		m.Subject, m.Text = subject, text
-		msg, err := origin(t).render(m)
+		msg, err := origin(t).renderMessage(m)
 		require.NoError(t, err)
 		var b bytes.Buffer
 		_, err = msg.WriteTo(&b)

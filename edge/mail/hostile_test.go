@@ -140,7 +140,7 @@ func headers(t testing.TB, m Message, what string) {
 	t.Helper()
 	from, err := ParseOrigin("Boxoffice <tickets@example.org>")
 	require.NoError(t, err)
-	msg, err := from.render(m)
+	msg, err := from.renderMessage(m)
 	require.NoError(t, err, what)
 	var wire bytes.Buffer
 	_, err = msg.WriteTo(&wire)

@@ -58,8 +58,8 @@ func ParseOrigin(s string) (Origin, error) {
 	return Origin{address: *a}, nil
 }
 
-// domain is the right half of the address.
-func (o Origin) domain() string {
+// addressDomain is the right half of the address.
+func (o Origin) addressDomain() string {
 	_, domain, _ := strings.Cut(o.address.Address, "@")
 	return domain
 }
@@ -68,9 +68,9 @@ var idPattern = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)
 
 var errAddress = errors.New("not a bare mail address")
 
-// render makes the message that goes over the wire. If the message is invalid, the error is a
+// renderMessage makes the message that goes over the wire. If the message is invalid, the error is a
 // permanent *Failure.
-func (o Origin) render(m Message) (*gomail.Msg, error) {
+func (o Origin) renderMessage(m Message) (*gomail.Msg, error) {
 	to, err := netmail.ParseAddress(m.To)
 	if err == nil && (to.Address != m.To || oneLine(m.To) != m.To) {
 		err = errAddress
@@ -86,14 +86,14 @@ func (o Origin) render(m Message) (*gomail.Msg, error) {
 	msg.SetAddrHeaderFromMailAddress(gomail.HeaderTo, &netmail.Address{Name: oneLine(m.ToName), Address: to.Address})
 	msg.Subject(oneLine(m.Subject))
 	msg.SetDate()
-	msg.SetMessageIDWithValue(m.ID + "@" + o.domain())
+	msg.SetMessageIDWithValue(m.ID + "@" + o.addressDomain())
 	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: asks for no vacation notices
 	msg.SetGenHeader("X-Auto-Response-Suppress", "All")
 	msg.SetGenHeader(kindHeader, oneLine(m.Kind))
 	if m.ReplyTo != "" {
 		reply := m.ReplyTo
 		if !strings.Contains(reply, "@") {
-			reply += "@" + o.domain()
+			reply += "@" + o.addressDomain()
 		}
 		msg.SetAddrHeaderFromMailAddress(gomail.HeaderReplyTo, &netmail.Address{Address: oneLine(reply)})
 	}
@@ -104,15 +104,15 @@ func (o Origin) render(m Message) (*gomail.Msg, error) {
 	}
 	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
 	msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
-	return msg, enclose(msg, &m)
+	return msg, encloseFiles(msg, &m)
 }
 
-// enclose adds a message's pictures and its calendar file.
-func enclose(msg *gomail.Msg, m *Message) error {
+// encloseFiles adds a message's pictures and its calendar file.
+func encloseFiles(msg *gomail.Msg, m *Message) error {
 	var errs []error
 	for _, p := range m.Pictures {
 		errs = append(errs, msg.EmbedReader(p.Name+".png", bytes.NewReader(p.PNG),
-			gomail.WithFileContentID("<"+p.cid()+">"), gomail.WithFileContentType("image/png")))
+			gomail.WithFileContentID("<"+p.contentID()+">"), gomail.WithFileContentType("image/png")))
 	}
 	if m.Calendar != nil {
 		errs = append(errs, msg.AttachReader("event.ics", bytes.NewReader(m.Calendar.Body),

@@ -37,8 +37,8 @@ type Picture struct {
 	PNG  []byte
 }
 
-// cid is the picture's address within its mail (RFC 2392).
-func (p *Picture) cid() string { return p.Name + "@boxoffice" }
+// contentID is the picture's address within its mail (RFC 2392).
+func (p *Picture) contentID() string { return p.Name + "@boxoffice" }
 
 // Envelope says to whom a mail goes, and in which language.
 type Envelope struct {
@@ -52,68 +52,68 @@ func (to *Envelope) words() *words { return wordsOf[to.Language] }
 
 // LoginCode brings a buyer the code that logs in.
 func LoginCode(to Envelope, code string) Message {
-	return compose("login_code", to, values{"Code": code})
+	return composeMessage("login_code", to, values{"Code": code})
 }
 
 // PasswordReset brings the link under which a new password is set.
 func PasswordReset(to Envelope, url string) Message {
-	return compose("password_reset", to, values{"URL": url})
+	return composeMessage("password_reset", to, values{"URL": url})
 }
 
 // EmailConfirmation brings the link under which a registered address is confirmed.
 func EmailConfirmation(to Envelope, url string) Message {
-	return compose("email_confirmation", to, values{"URL": url})
+	return composeMessage("email_confirmation", to, values{"URL": url})
 }
 
 // AccountTaken tells a person who has proven a mailbox that somebody without that proof had made
 // the account for its address, and what was ended because of that.
-func AccountTaken(to Envelope) Message { return compose("account_taken", to, nil) }
+func AccountTaken(to Envelope) Message { return composeMessage("account_taken", to, nil) }
 
 // Invitation asks somebody to join an organization.
 func Invitation(to Envelope, organization, role string) Message {
-	return compose("invitation", to, values{"Organization": label(organization), "Role": label(role)})
+	return composeMessage("invitation", to, values{"Organization": cleanLabel(organization), "Role": cleanLabel(role)})
 }
 
 // TransferOffered brings the link that claims a ticket which somebody passes on.
 func TransferOffered(to Envelope, from, url string, e *Event) Message {
-	return compose("transfer_offered", to, values{"From": label(from), "URL": url, "Event": e.shown(to.words())})
+	return composeMessage("transfer_offered", to, values{"From": cleanLabel(from), "URL": url, "Event": e.templateValues(to.words())})
 }
 
 // TransferTaken tells the person who passed a ticket on that it has a new holder. Only the order's
 // buyer gets the link to the order.
 func TransferTaken(to Envelope, taker string, o *Order, e *Event) Message {
-	return compose("transfer_taken", to, values{"Taker": label(taker), "URL": o.URL, "Event": e.shown(to.words())})
+	return composeMessage("transfer_taken", to, values{"Taker": cleanLabel(taker), "URL": o.URL, "Event": e.templateValues(to.words())})
 }
 
 // TransferRevoked tells the person who was offered a ticket that the offer has ended.
 func TransferRevoked(to Envelope, from string, e *Event) Message {
-	return compose("transfer_revoked", to, values{"From": label(from), "Event": e.shown(to.words())})
+	return composeMessage("transfer_revoked", to, values{"From": cleanLabel(from), "Event": e.templateValues(to.words())})
 }
 
 // WaitlistConfirm asks somebody whether they want to wait for tickets; url puts them in line.
 func WaitlistConfirm(to Envelope, count int64, url string, end Unsubscribe, e *Event) Message {
-	m := compose("waitlist_confirm", to, values{"Count": count, "URL": url, "Unsubscribe": end.Page, "Event": e.shown(to.words())})
+	m := composeMessage("waitlist_confirm", to, values{"Count": count, "URL": url, "Unsubscribe": end.Page, "Event": e.templateValues(to.words())})
 	m.Unsubscribe = end.Post
 	return m
 }
 
 // WaitlistJoined confirms that somebody waits for tickets, and carries the link that ends it.
 func WaitlistJoined(to Envelope, count int64, url string, e *Event) Message {
-	return compose("waitlist_joined", to, values{"Count": count, "URL": url, "Event": e.shown(to.words())})
+	return composeMessage("waitlist_joined", to, values{"Count": count, "URL": url, "Event": e.templateValues(to.words())})
 }
 
 // WaitlistOffered brings the link that takes the tickets somebody has waited for; the offer ends at
 // until, in the event's time zone. total is what they cost with their fees.
 func WaitlistOffered(to Envelope, tier string, count int64, total Money, until time.Time, url string, e *Event) Message {
 	w := to.words()
-	return compose("waitlist_offered", to, values{
-		"Tier": label(tier), "Count": count, "Total": w.showMoney(total), "Until": w.showMoment(until), "URL": url, "Event": e.shown(w),
+	return composeMessage("waitlist_offered", to, values{
+		"Tier": cleanLabel(tier), "Count": count, "Total": w.showMoney(total), "Until": w.showMoment(until), "URL": url, "Event": e.templateValues(w),
 	})
 }
 
 // WaitlistExpired tells that an offer has gone to the next person in line.
 func WaitlistExpired(to Envelope, e *Event) Message {
-	return compose("waitlist_expired", to, values{"Event": e.shown(to.words())})
+	return composeMessage("waitlist_expired", to, values{"Event": e.templateValues(to.words())})
 }
 
 // RoomLink leads to a waiting room: URL to its page, Plain to the one that needs no scripts.
@@ -131,23 +131,23 @@ func QueuePlace(to Envelope, link RoomLink, end Unsubscribe, e *Event) Message {
 }
 
 func composeRoom(template string, to Envelope, link RoomLink, end Unsubscribe, e *Event) Message {
-	m := compose(template, to, values{"URL": link.URL, "Plain": link.Plain, "Unsubscribe": end.Page, "Event": e.shown(to.words())})
+	m := composeMessage(template, to, values{"URL": link.URL, "Plain": link.Plain, "Unsubscribe": end.Page, "Event": e.templateValues(to.words())})
 	m.Unsubscribe = end.Post
 	return m
 }
 
 // PasswordChanged warns the owner of an account.
-func PasswordChanged(to Envelope) Message { return compose("password_changed", to, nil) }
+func PasswordChanged(to Envelope) Message { return composeMessage("password_changed", to, nil) }
 
 // TwoFactorChanged warns the owner of an account that its second factor is now on or off.
 func TwoFactorChanged(to Envelope, on bool) Message {
-	return compose("two_factor_changed", to, values{"On": on})
+	return composeMessage("two_factor_changed", to, values{"On": on})
 }
 
 // WebhookDisabled tells an owner that the service no longer sends to a webhook endpoint, either
 // because the endpoint said that it is gone, or because deliveries kept failing.
 func WebhookDisabled(to Envelope, organization, endpoint, id string, gone bool) Message {
-	return compose("webhook_disabled", to, values{"Organization": label(organization), "Endpoint": label(endpoint), "ID": id, "Gone": gone})
+	return composeMessage("webhook_disabled", to, values{"Organization": cleanLabel(organization), "Endpoint": cleanLabel(endpoint), "ID": id, "Gone": gone})
 }
 
 // Unsubscribe is how bulk mail ends: where a person does it, and where a mail program does it with
@@ -156,14 +156,14 @@ type Unsubscribe struct{ Page, Post string }
 
 // Following asks somebody whether they want to follow an organization; url begins it.
 func Following(to Envelope, organization, url string, end Unsubscribe) Message {
-	m := compose("following", to, values{"Organization": label(organization), "URL": url, "Unsubscribe": end.Page})
+	m := composeMessage("following", to, values{"Organization": cleanLabel(organization), "URL": url, "Unsubscribe": end.Page})
 	m.Unsubscribe = end.Post
 	return m
 }
 
 // EventPublished tells somebody who follows an organization of its new event.
 func EventPublished(to Envelope, e *Event, url string, end Unsubscribe) Message {
-	m := compose("event_published", to, values{"Event": e.shown(to.words()), "URL": link(url), "Unsubscribe": end.Page})
+	m := composeMessage("event_published", to, values{"Event": e.templateValues(to.words()), "URL": webLink(url), "Unsubscribe": end.Page})
 	m.Unsubscribe = end.Post
 	return m
 }
@@ -171,8 +171,8 @@ func EventPublished(to Envelope, e *Event, url string, end Unsubscribe) Message 
 // Broadcast is an organizer's mail to the people who attend an event; safe is HTML made by
 // Sanitize.
 func Broadcast(to Envelope, e *Event, subject, safe, replyTo string, end Unsubscribe) Message {
-	m := compose("broadcast", to, values{
-		"Event": e.shown(to.words()), "Title": oneLine(subject), "HTML": htmltemplate.HTML(safe), "Lines": plainText(safe), "Unsubscribe": end.Page, "Replies": true, //nolint:gosec // Sanitize has made it
+	m := composeMessage("broadcast", to, values{
+		"Event": e.templateValues(to.words()), "Title": oneLine(subject), "HTML": htmltemplate.HTML(safe), "Lines": plainText(safe), "Unsubscribe": end.Page, "Replies": true, //nolint:gosec // Sanitize has made it
 	})
 	m.Unsubscribe, m.ReplyTo = end.Post, replyTo
 	return m
@@ -180,13 +180,13 @@ func Broadcast(to Envelope, e *Event, subject, safe, replyTo string, end Unsubsc
 
 // Contact is an organization's mail to one of its customers. The customer answers to replyTo.
 func Contact(to Envelope, organization, subject, body, replyTo string) Message {
-	m := compose("contact", to, values{"Organization": label(organization), "Title": oneLine(subject), "Body": written(body), "Replies": true})
+	m := composeMessage("contact", to, values{"Organization": cleanLabel(organization), "Title": oneLine(subject), "Body": splitWritten(body), "Replies": true})
 	m.ReplyTo = replyTo
 	return m
 }
 
-// written splits what somebody wrote into lines and keeps empty lines between them.
-func written(body string) []string {
+// splitWritten splits what somebody wrote into lines and keeps empty lines between them.
+func splitWritten(body string) []string {
 	var out []string
 	for line := range strings.Lines(strings.TrimSpace(body)) {
 		out = append(out, oneLine(line))
@@ -225,23 +225,23 @@ func readForms() (all [len(wordsOf)]map[string]*template.Template) {
 	return all
 }
 
-// compose fills the template of a kind in the reader's language.
-func compose(kind string, to Envelope, v values) Message {
+// composeMessage fills the template of a kind in the reader's language.
+func composeMessage(kind string, to Envelope, v values) Message {
 	f := forms[to.Language][kind]
-	m := Message{ID: to.ID, Kind: kind, To: to.To, ToName: label(to.Name)}
+	m := Message{ID: to.ID, Kind: kind, To: to.To, ToName: cleanLabel(to.Name)}
 	data := values{"Name": m.ToName, "Replies": false}
 	maps.Copy(data, v)
-	m.Subject = oneLine(fill(f, "subject", data))
-	hello, foot := fill(f, "hello", data), fill(f, "foot", data)
-	blocks := readBlocks(fill(f, "body", data))
+	m.Subject = oneLine(fillTemplate(f, "subject", data))
+	hello, foot := fillTemplate(f, "hello", data), fillTemplate(f, "foot", data)
+	blocks := readBlocks(fillTemplate(f, "body", data))
 	m.Text = hello + "\n\n" + writeText(blocks, to.words()) + "\n--\n" + foot + "\n"
 	m.HTML = writeHTML(&shownMail{Language: to.Language, Subject: m.Subject, Hello: hello, Blocks: blocks, Foot: foot})
 	return m
 }
 
-// fill executes a template. It panics if that fails, because that is a defect which the template's
+// fillTemplate executes a template. It panics if that fails, because that is a defect which the template's
 // golden test finds.
-func fill(f *template.Template, name string, data values) string {
+func fillTemplate(f *template.Template, name string, data values) string {
 	var b strings.Builder
 	if err := f.ExecuteTemplate(&b, name, data); err != nil {
 		panic(err)
@@ -257,19 +257,19 @@ var (
 	domain = regexp.MustCompile(`[.。．｡]([\pL\pN])`)
 )
 
-// label makes a name that a stranger typed safe for a mail of ours: one short line, with nothing
+// cleanLabel makes a name that a stranger typed safe for a mail of ours: one short line, with nothing
 // that a mail program would turn into a link. An attacker who registers a victim's address under
 // the name "Win at evil.example" must not get us to deliver that advertisement.
-func label(s string) string {
-	s = unlinked(oneLine(s))
+func cleanLabel(s string) string {
+	s = unlinkLine(oneLine(s))
 	if r := []rune(s); len(r) > maxLabel {
 		s = string(r[:maxLabel]) + "…"
 	}
 	return s
 }
 
-// unlinked removes from a line what a mail program would turn into a link.
-func unlinked(line string) string { return strings.Join(strings.Fields(Unlinked(line)), " ") }
+// unlinkLine removes from a line what a mail program would turn into a link.
+func unlinkLine(line string) string { return strings.Join(strings.Fields(Unlinked(line)), " ") }
 
 // Unlinked shows what a mail program would turn into a link as plain words.
 func Unlinked(text string) string {

@@ -128,7 +128,7 @@ func TestLabel(t *testing.T) {
 		"bad \xff utf8":                  "bad utf8",
 		strings.Repeat("é", 101):         strings.Repeat("é", 100) + "…",
 	} {
-		require.Equal(t, want, label(in))
+		require.Equal(t, want, cleanLabel(in))
 	}
 }
 

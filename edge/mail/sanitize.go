@@ -39,7 +39,7 @@ func Sanitize(body string) string {
 	if !tagged.MatchString(body) {
 		return strings.ReplaceAll(html.EscapeString(strings.TrimSpace(body)), "\n", "<br>")
 	}
-	safe, ok := balance(simpleHTML.Sanitize(body))
+	safe, ok := balanceElements(simpleHTML.Sanitize(body))
 	if !ok {
 		return strings.ReplaceAll(noHTML.Sanitize(body), "\n", "<br>")
 	}
@@ -49,9 +49,9 @@ func Sanitize(body string) string {
 // deepest is how deep elements may be nested.
 const deepest = 20
 
-// balance closes open elements and drops end tags that close nothing, so that the organizer's text
+// balanceElements closes open elements and drops end tags that close nothing, so that the organizer's text
 // cannot change what follows it. ok is false if elements are nested too deeply for mail programs.
-func balance(safe string) (balanced string, ok bool) {
+func balanceElements(safe string) (balanced string, ok bool) {
 	within := &html.Node{Type: html.ElementNode, Data: "blockquote", DataAtom: atom.Blockquote}
 	nodes, err := html.ParseFragment(strings.NewReader(safe), within)
 	if err != nil {
@@ -59,17 +59,17 @@ func balance(safe string) (balanced string, ok bool) {
 	}
 	var b strings.Builder
 	for _, n := range nodes {
-		if depth(n) > deepest || html.Render(&b, n) != nil {
+		if nestingOf(n) > deepest || html.Render(&b, n) != nil {
 			return "", false
 		}
 	}
 	return b.String(), true
 }
 
-func depth(n *html.Node) int {
+func nestingOf(n *html.Node) int {
 	most := 0
 	for child := range n.ChildNodes() {
-		most = max(most, depth(child))
+		most = max(most, nestingOf(child))
 	}
 	return most + 1
 }
@@ -80,7 +80,7 @@ func UnlinkedHTML(safe string) string {
 	nodes, err := html.ParseFragment(strings.NewReader(safe), within)
 	var b strings.Builder
 	for _, n := range nodes {
-		unlink(n)
+		unlinkNode(n)
 		err = errors.Join(err, html.Render(&b, n))
 	}
 	if err != nil { // it does not happen to what Sanitize has made
@@ -89,9 +89,9 @@ func UnlinkedHTML(safe string) string {
 	return b.String()
 }
 
-// unlink changes links into spans, and all text into words that no mail program makes a link of.
+// unlinkNode changes links into spans, and all text into words that no mail program makes a link of.
 // What an element's border cuts in two must not become one again.
-func unlink(n *html.Node) {
+func unlinkNode(n *html.Node) {
 	switch {
 	case n.Type == html.TextNode:
 		if n.Data = Unlinked(n.Data); strings.ContainsAny(n.Data[max(0, len(n.Data)-1):], "./:\\") {
@@ -101,7 +101,7 @@ func unlink(n *html.Node) {
 		n.Data, n.DataAtom, n.Attr = "span", atom.Span, nil
 	}
 	for child := range n.ChildNodes() {
-		unlink(child)
+		unlinkNode(child)
 	}
 }
 
@@ -115,5 +115,5 @@ func plainText(safe string) []string {
 		}
 		return words + " (" + address + ")"
 	})
-	return written(html.UnescapeString(noHTML.Sanitize(lineBreak.ReplaceAllString(safe, "\n"))))
+	return splitWritten(html.UnescapeString(noHTML.Sanitize(lineBreak.ReplaceAllString(safe, "\n"))))
 }

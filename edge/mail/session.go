@@ -22,17 +22,17 @@ type session struct {
 	messages int       // how many messages it was used for
 }
 
-// dial connects, encrypts and authenticates. ctx bounds all of that.
-func (s *SMTP) dial(ctx context.Context) (*session, error) {
+// openSession connects, encrypts and authenticates. ctx bounds all of that.
+func (s *SMTP) openSession(ctx context.Context) (*session, error) {
 	c := &session{}
 	unwatch := func() bool { return true }
 	connect := func(dialling context.Context, network, address string) (net.Conn, error) {
-		conn, err := s.connect(dialling, network, address)
+		conn, err := s.connectTo(dialling, network, address)
 		if err != nil {
 			return nil, err
 		}
 		c.conn = conn
-		unwatch = c.watch(ctx) // ctx itself, because the context named dialling ends too soon
+		unwatch = c.closeWith(ctx) // ctx itself, because the context named dialling ends too soon
 		return conn, nil
 	}
 	var err error
@@ -49,15 +49,15 @@ func (s *SMTP) dial(ctx context.Context) (*session, error) {
 	return c, nil
 }
 
-func (s *SMTP) connect(ctx context.Context, network, address string) (net.Conn, error) {
+func (s *SMTP) connectTo(ctx context.Context, network, address string) (net.Conn, error) {
 	if s.implicit {
 		return (&tls.Dialer{Config: s.tls}).DialContext(ctx, network, address)
 	}
 	return (&net.Dialer{}).DialContext(ctx, network, address)
 }
 
-// watch closes the connection when ctx ends, unless unwatch was called before.
-func (c *session) watch(ctx context.Context) (unwatch func() bool) {
+// closeWith closes the connection when ctx ends, unless unwatch was called before.
+func (c *session) closeWith(ctx context.Context) (unwatch func() bool) {
 	return context.AfterFunc(ctx, func() { _ = c.conn.Close() })
 }
 
@@ -75,7 +75,7 @@ const shuttingDown = 421
 
 // send hands a message over. An error is a *Failure.
 func (c *session) send(ctx context.Context, msg *gomail.Msg) (condition, error) {
-	unwatch := c.watch(ctx)
+	unwatch := c.closeWith(ctx)
 	err := c.mailer.Send(msg)
 	cut := !unwatch()
 	switch {

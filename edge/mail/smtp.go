@@ -122,21 +122,21 @@ func port(u *url.URL) (int, error) {
 // Send delivers a message to the server. If the server did not say whether it took the message, a
 // second attempt may deliver it twice, with the same Message-ID.
 func (s *SMTP) Send(ctx context.Context, m Message) error {
-	msg, err := s.origin.render(m)
+	msg, err := s.origin.renderMessage(m)
 	if err != nil {
 		return err
 	}
 	for {
-		c, err := s.take(), error(nil)
+		c, err := s.takeIdle(), error(nil)
 		reused := c != nil
 		if !reused {
-			if c, err = s.dial(ctx); err != nil {
-				return undialled(err)
+			if c, err = s.openSession(ctx); err != nil {
+				return failDial(err)
 			}
 		}
 		state, err := c.send(ctx, msg)
 		if state == usable {
-			s.put(c)
+			s.putBack(c)
 			return err
 		}
 		c.close()
@@ -146,17 +146,17 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	}
 }
 
-// undialled makes the failure for a session that could not be opened; that is not the message's
+// failDial makes the failure for a session that could not be opened; that is not the message's
 // fault. It does not repeat what the server says.
-func undialled(err error) *Failure {
+func failDial(err error) *Failure {
 	if reply, ok := errors.AsType[*textproto.Error](err); ok {
 		return &Failure{Reason: "no session", Code: reply.Code, cause: err}
 	}
 	return &Failure{Reason: "no session: " + err.Error(), cause: err}
 }
 
-// take returns the idle connection that was used last, or nil.
-func (s *SMTP) take() *session {
+// takeIdle returns the idle connection that was used last, or nil.
+func (s *SMTP) takeIdle() *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := len(s.idle) - 1
@@ -168,17 +168,17 @@ func (s *SMTP) take() *session {
 	return c
 }
 
-// put keeps a connection for the next message, unless it has carried enough of them.
-func (s *SMTP) put(c *session) {
+// putBack keeps a connection for the next message, unless it has carried enough of them.
+func (s *SMTP) putBack(c *session) {
 	c.since = time.Now()
 	c.messages++
-	if c.messages >= smtpMessages || !s.keep(c) {
+	if c.messages >= smtpMessages || !s.keepIdle(c) {
 		c.quit()
 	}
 }
 
-// keep makes a connection idle, if more messages may come.
-func (s *SMTP) keep(c *session) bool {
+// keepIdle makes a connection idle, if more messages may come.
+func (s *SMTP) keepIdle(c *session) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -195,12 +195,12 @@ func (s *SMTP) reapLater() {
 	s.reaping.Add(1)
 	s.reaper = time.AfterFunc(smtpIdleTime, func() {
 		defer s.reaping.Done()
-		s.reap()
+		s.closeIdle()
 	})
 }
 
-// reap closes the connections that have been idle for a while.
-func (s *SMTP) reap() {
+// closeIdle closes the connections that have been idle for a while.
+func (s *SMTP) closeIdle() {
 	s.mu.Lock()
 	old := 0 // those that have been idle longest come first
 	for old < len(s.idle) && time.Since(s.idle[old].since) >= smtpIdleTime {

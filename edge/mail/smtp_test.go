@@ -309,7 +309,7 @@ func TestSMTPIdle(t *testing.T) {
 	require.True(t, out.reaper.Stop())
 	out.reaping.Done()
 	out.mu.Unlock()
-	out.reap()
+	out.closeIdle()
 	require.Empty(t, out.idle)
 	require.Nil(t, out.reaper)
 	require.NoError(t, out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""))))

@@ -44,15 +44,15 @@ type Item struct {
 	Section   string
 }
 
-// show names what is bought in one line.
-func (t *Item) show(w *words) string {
+// describeItem names what is bought in one line.
+func (t *Item) describeItem(w *words) string {
 	if t.Quantity > 0 {
-		return fmt.Sprintf("%d x %s", t.Quantity, label(t.Type))
+		return fmt.Sprintf("%d x %s", t.Quantity, cleanLabel(t.Type))
 	}
 	if seat := w.showSeat(t.Section, t.Row, t.Seat); seat != "" {
-		return label(t.Type) + ", " + seat
+		return cleanLabel(t.Type) + ", " + seat
 	}
-	return label(t.Type)
+	return cleanLabel(t.Type)
 }
 
 // Seat says which seat a ticket is for; "" if it is for none.
@@ -62,15 +62,15 @@ func Seat(l Language, section, row, seat string) string {
 
 // showSeat says which seat a ticket is for; "" if it is for none.
 func (w *words) showSeat(section, row, seat string) string {
-	if seat = label(seat); seat == "" {
+	if seat = cleanLabel(seat); seat == "" {
 		return ""
 	}
-	if row = label(row); row != "" {
+	if row = cleanLabel(row); row != "" {
 		seat = w.row + row + ", " + w.seat + seat
 	} else {
 		seat = w.seat + seat
 	}
-	if section = label(section); section != "" {
+	if section = cleanLabel(section); section != "" {
 		seat = section + ", " + seat
 	}
 	return seat
@@ -140,15 +140,15 @@ func OrderConfirmation(to Envelope, o *Order, e *Event) (Message, error) {
 	w := to.words()
 	lines := make([]values, len(o.Lines))
 	for i, l := range o.Lines {
-		lines[i] = values{"Name": label(l.Name), "Quantity": l.Quantity, "Price": w.showMoney(l.Price), "Link": link(l.Link), "Note": note(l.Note)}
+		lines[i] = values{"Name": cleanLabel(l.Name), "Quantity": l.Quantity, "Price": w.showMoney(l.Price), "Link": webLink(l.Link), "Note": splitNote(l.Note)}
 	}
-	m := compose("order_confirmation", to, values{
-		"Event": e.shown(w), "Number": o.Number, "URL": o.URL, "Note": note(o.Note), "Gift": o.Gift, "Hosted": o.Hosted,
+	m := composeMessage("order_confirmation", to, values{
+		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Note": splitNote(o.Note), "Gift": o.Gift, "Hosted": o.Hosted,
 		"Fees": w.showMoney(o.Fees), "Discount": w.showMoney(o.Discount), "Total": w.showMoney(o.Total),
 		"WaivedAt": w.showMoment(o.WaivedAt), "WithdrawUntil": w.showMoment(o.WithdrawUntil),
 		"Live": o.Live, "PDF": o.PDF, "ICS": o.ICS, "Lines": lines, "Tickets": tickets, "Count": o.Count, "More": o.Count > len(o.Tickets),
 	})
-	m.Pictures, m.Calendar = pictures, e.calendar(to.words())
+	m.Pictures, m.Calendar = pictures, e.makeCalendar(to.words())
 	return m, nil
 }
 
@@ -160,10 +160,10 @@ func AttendeeTickets(to Envelope, giver string, o *Order, e *Event) (Message, er
 	if err != nil {
 		return Message{}, err
 	}
-	m := compose("attendee_tickets", to, values{
-		"Giver": label(giver), "Event": e.shown(to.words()), "Tickets": tickets, "Count": o.Count, "More": o.Count > len(o.Tickets), "Live": o.Live,
+	m := composeMessage("attendee_tickets", to, values{
+		"Giver": cleanLabel(giver), "Event": e.templateValues(to.words()), "Tickets": tickets, "Count": o.Count, "More": o.Count > len(o.Tickets), "Live": o.Live,
 	})
-	m.Pictures, m.Calendar = pictures, e.calendar(to.words())
+	m.Pictures, m.Calendar = pictures, e.makeCalendar(to.words())
 	return m, nil
 }
 
@@ -173,11 +173,11 @@ func showTickets(w *words, all []Ticket, e *Event) (tickets []values, pictures [
 	tickets = make([]values, len(all))
 	for i, t := range all {
 		tickets[i] = values{
-			"Number": i + 1, "Type": label(t.Type), "Holder": label(t.Holder), "Code": "",
+			"Number": i + 1, "Type": cleanLabel(t.Type), "Holder": cleanLabel(t.Holder), "Code": "",
 			"When": "", "Seat": w.showSeat(t.Section, t.Row, t.Seat), "Picture": htmltemplate.URL(""),
 		}
 		if t.Visit != nil {
-			tickets[i]["When"] = t.Visit.shown(w)
+			tickets[i]["When"] = t.Visit.describeUnlinked(w)
 		}
 		if e.Cancelled || t.Code == "" {
 			continue // nobody should come with a code that admits nobody
@@ -192,7 +192,7 @@ func showTickets(w *words, all []Ticket, e *Event) (tickets []values, pictures [
 		}
 		p := Picture{Name: fmt.Sprintf("ticket-%d", i+1), PNG: code.PNG()}
 		pictures = append(pictures, p)
-		tickets[i]["Picture"] = htmltemplate.URL("cid:" + p.cid()) //nolint:gosec // our own words
+		tickets[i]["Picture"] = htmltemplate.URL("cid:" + p.contentID()) //nolint:gosec // our own words
 	}
 	return tickets, pictures, nil
 }
@@ -209,9 +209,9 @@ type Coins struct {
 // being confirmed, or some are missing, which the buyer may still send until a moment.
 func PaymentSeen(to Envelope, o *Order, e *Event, c Coins, until time.Time) Message {
 	w := to.words()
-	coins := func(amount string) string { return w.showMoney(Money{Amount: amount, Currency: label(c.Ticker)}) }
-	return compose("payment_seen", to, values{
-		"Event": e.shown(to.words()), "Number": o.Number, "URL": o.URL, "Until": to.words().showMoment(until),
+	coins := func(amount string) string { return w.showMoney(Money{Amount: amount, Currency: cleanLabel(c.Ticker)}) }
+	return composeMessage("payment_seen", to, values{
+		"Event": e.templateValues(to.words()), "Number": o.Number, "URL": o.URL, "Until": to.words().showMoment(until),
 		"Arrived": coins(c.Arrived), "Asked": coins(c.Asked), "Missing": coins(c.Missing),
 	})
 }
@@ -227,46 +227,46 @@ type Transfer struct {
 // reminder, that it has not come and that the order is about to end.
 func BankTransfer(to Envelope, o *Order, e *Event, t Transfer, until time.Time, reminder bool) Message {
 	w := to.words()
-	return compose("bank_transfer", to, values{
-		"Event": e.shown(w), "Number": o.Number, "URL": o.URL, "Until": w.showMoment(until), "Reminder": reminder,
-		"Holder": label(t.Holder), "Account": label(t.Account), "BIC": label(t.BIC), "Amount": w.showMoney(t.Amount), "Reference": t.Reference,
+	return composeMessage("bank_transfer", to, values{
+		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Until": w.showMoment(until), "Reminder": reminder,
+		"Holder": cleanLabel(t.Holder), "Account": cleanLabel(t.Account), "BIC": cleanLabel(t.BIC), "Amount": w.showMoney(t.Amount), "Reference": t.Reference,
 	})
 }
 
 // OrderCancelled tells a buyer that an order has ended without tickets.
 func OrderCancelled(to Envelope, o *Order, e *Event) Message {
-	return compose("order_cancelled", to, values{"Event": e.shown(to.words()), "Number": o.Number, "URL": o.URL})
+	return composeMessage("order_cancelled", to, values{"Event": e.templateValues(to.words()), "Number": o.Number, "URL": o.URL})
 }
 
 // OrderWithdrawn confirms a buyer's withdrawal, which ended a number of tickets, and tells the
 // amount that goes back, if any.
 func OrderWithdrawn(to Envelope, o *Order, e *Event, amount Money, tickets int, at time.Time) Message {
 	w := to.words()
-	return compose("order_withdrawn", to, values{
-		"Event": e.shown(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(amount), "Count": tickets, "At": w.showMoment(at),
+	return composeMessage("order_withdrawn", to, values{
+		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(amount), "Count": tickets, "At": w.showMoment(at),
 	})
 }
 
 // TicketRescheduled tells a ticket's holder when it admits now, which is the event's only visit in
 // e.
 func TicketRescheduled(to Envelope, o *Order, e *Event) Message {
-	m := compose("ticket_rescheduled", to, values{"Event": e.shown(to.words()), "Number": o.Number, "URL": o.URL})
-	m.Calendar = e.calendar(to.words())
+	m := composeMessage("ticket_rescheduled", to, values{"Event": e.templateValues(to.words()), "Number": o.Number, "URL": o.URL})
+	m.Calendar = e.makeCalendar(to.words())
 	return m
 }
 
 // RefundRequested tells the person who asked for a ticket's money that the organizer will decide.
 func RefundRequested(to Envelope, o *Order, e *Event, amount Money) Message {
 	w := to.words()
-	return compose("refund_requested", to, values{"Event": e.shown(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(amount)})
+	return composeMessage("refund_requested", to, values{"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(amount)})
 }
 
 // RefundDenied tells the person who asked for a ticket's money that it is not refunded, with the
 // organizer's reason.
 func RefundDenied(to Envelope, o *Order, e *Event, amount Money, reason string) Message {
 	w := to.words()
-	return compose("refund_denied", to, values{
-		"Event": e.shown(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(amount), "Reason": quoteLines(reason),
+	return composeMessage("refund_denied", to, values{
+		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(amount), "Reason": quoteLines(reason),
 	})
 }
 
@@ -285,18 +285,18 @@ type Back struct {
 // values are what all templates about money that goes back show.
 func (b *Back) values(w *words, o *Order, e *Event) values {
 	return values{
-		"Event": e.shown(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(b.Amount), "Reason": b.Reason, "Count": b.Tickets, "Rest": b.Rest,
+		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(b.Amount), "Reason": b.Reason, "Count": b.Tickets, "Rest": b.Rest,
 	}
 }
 
 // RefundDue tells a buyer that an amount goes back.
 func RefundDue(to Envelope, o *Order, e *Event, b Back) Message {
-	return compose("refund_due", to, b.values(to.words(), o, e))
+	return composeMessage("refund_due", to, b.values(to.words(), o, e))
 }
 
 // RefundProcessed tells a buyer that an amount has gone back.
 func RefundProcessed(to Envelope, o *Order, e *Event, b Back) Message {
-	return compose("refund_processed", to, b.values(to.words(), o, e))
+	return composeMessage("refund_processed", to, b.values(to.words(), o, e))
 }
 
 // EventChanged tells somebody who has tickets of an event what has changed. If its holders may ask
@@ -304,7 +304,7 @@ func RefundProcessed(to Envelope, o *Order, e *Event, b Back) Message {
 // not bought.
 func EventChanged(to Envelope, was, now *Event, o *Order, until time.Time) Message {
 	w := to.words()
-	before, after := was.shown(w), now.shown(w)
+	before, after := was.templateValues(w), now.templateValues(w)
 	var changes []values
 	for _, what := range []string{"Title", "When", "Where"} {
 		if before[what] != after[what] {
@@ -315,8 +315,8 @@ func EventChanged(to Envelope, was, now *Event, o *Order, until time.Time) Messa
 	if o != nil {
 		v["URL"] = o.URL
 	}
-	m := compose("event_changed", to, v)
-	m.Calendar = now.calendar(w)
+	m := composeMessage("event_changed", to, v)
+	m.Calendar = now.makeCalendar(w)
 	return m
 }
 
@@ -324,21 +324,21 @@ func EventChanged(to Envelope, was, now *Event, o *Order, until time.Time) Messa
 // the organizer's reason, if there is one. refunds is where a buyer asks for the money, and o the
 // buyer's order; nil to somebody who has not bought.
 func EventCancelled(to Envelope, e *Event, o *Order, refunds, reason string) Message {
-	v := values{"Event": e.shown(to.words()), "Reason": quoteLines(reason), "Refunds": refunds, "URL": "", "Number": "", "Buyer": o != nil, "Paid": false}
+	v := values{"Event": e.templateValues(to.words()), "Reason": quoteLines(reason), "Refunds": refunds, "URL": "", "Number": "", "Buyer": o != nil, "Paid": false}
 	if o != nil {
 		v["URL"], v["Number"], v["Paid"] = o.URL, o.Number, o.Total.Amount != ""
 	}
-	m := compose("event_cancelled", to, v)
-	m.Calendar = e.calendar(to.words())
+	m := composeMessage("event_cancelled", to, v)
+	m.Calendar = e.makeCalendar(to.words())
 	return m
 }
 
 // quoteLines returns the lines of what an organizer writes to somebody. Anybody may be given a free
 // ticket, so links are removed from the lines, as from names.
 func quoteLines(text string) []string {
-	lines := note(text)
+	lines := splitNote(text)
 	for i := range lines {
-		lines[i] = unlinked(lines[i])
+		lines[i] = unlinkLine(lines[i])
 	}
 	return lines
 }
@@ -347,7 +347,7 @@ func quoteLines(text string) []string {
 func (e *Event) showItems(w *words) string {
 	all := make([]string, 0, MaxTickets)
 	for i := range e.What[:min(len(e.What), MaxTickets)] {
-		all = append(all, e.What[i].show(w))
+		all = append(all, e.What[i].describeItem(w))
 	}
 	if more := len(e.What) - MaxTickets; more > 0 {
 		all = append(all, fmt.Sprintf(w.more, more))
@@ -364,13 +364,13 @@ func (e *Event) showTotal(w *words) string {
 	return fmt.Sprintf(w.fees, total, w.showMoney(e.Fees))
 }
 
-// shown makes the event for the templates.
-func (e *Event) shown(w *words) values {
+// templateValues makes the event for the templates.
+func (e *Event) templateValues(w *words) values {
 	v := values{
 		"What": e.showItems(w), "Total": e.showTotal(w), "Tickets": len(e.What),
-		"Title": label(e.Title), "Organizer": label(e.Organizer), "When": e.showTime(w, func(v Visit) string { return v.shown(w) }), "Doors": "", "Where": e.showPlace(w),
+		"Title": cleanLabel(e.Title), "Organizer": cleanLabel(e.Organizer), "When": e.showTime(w, func(v Visit) string { return v.describeUnlinked(w) }), "Doors": "", "Where": e.showPlace(w),
 		"Cancelled": e.Cancelled, "Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Course": e.Course,
-		"Booked": len(e.Visits) > 0, "Link": link(e.Link), "Note": note(e.Note),
+		"Booked": len(e.Visits) > 0, "Link": webLink(e.Link), "Note": splitNote(e.Note),
 	}
 	if !e.Doors.IsZero() && !e.Start.IsZero() {
 		v["Doors"] = w.showTime(e.Doors) + w.oClock
@@ -408,7 +408,7 @@ func (e *Event) showPlace(w *words) string {
 	var parts []string
 	if e.Hall {
 		for _, s := range []string{e.Venue, e.Address, e.City, e.Country} {
-			if s = label(s); s != "" {
+			if s = cleanLabel(s); s != "" {
 				parts = append(parts, s)
 			}
 		}
@@ -423,9 +423,9 @@ func (e *Event) showPlace(w *words) string {
 	return place
 }
 
-// link is an address as it is shown and clicked, or "" if it is not a web address. Buyers paid for
+// webLink is an address as it is shown and clicked, or "" if it is not a web address. Buyers paid for
 // an organizer's links, so they are not shortened.
-func link(s string) string {
+func webLink(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || oneLine(s) != s || strings.ContainsAny(s, " <>\"") {
 		return ""
@@ -436,9 +436,9 @@ func link(s string) string {
 // maxNote bounds an organizer's note, in lines.
 const maxNote = 40
 
-// note splits what an organizer wrote for buyers into lines. Codes and passwords may be in them, so
+// splitNote splits what an organizer wrote for buyers into lines. Codes and passwords may be in them, so
 // only unprintable characters are removed.
-func note(s string) []string {
+func splitNote(s string) []string {
 	var out []string
 	for line := range strings.Lines(s) {
 		if line = oneLine(line); line != "" && len(out) < maxNote {

@@ -233,7 +233,7 @@ func with(t testing.TB, text string) []Message {
 // captured is a mail by its id.
 func captured(t testing.TB, c *Capture, id string) *Captured {
 	t.Helper()
-	names, err := c.names()
+	names, err := c.listFileNames()
 	require.NoError(t, err)
 	for _, name := range names {
 		if strings.HasSuffix(name, "-"+id+".eml") {
@@ -268,13 +268,13 @@ func lines(t testing.TB, c *Calendar) []string {
 // the web's is none.
 func TestNotes(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []string{"PIN: a.b@c", "<x> = ?y"}, note("PIN: a.b@c\r\n\r\n <x> =?y\u202e\n"))
-	require.Len(t, note(strings.Repeat("x\n", 1_000)), maxNote)
+	require.Equal(t, []string{"PIN: a.b@c", "<x> = ?y"}, splitNote("PIN: a.b@c\r\n\r\n <x> =?y\u202e\n"))
+	require.Len(t, splitNote(strings.Repeat("x\n", 1_000)), maxNote)
 	for text, want := range map[string]string{
 		"https://meet.example.org/7?a=b&c=d#e": "https://meet.example.org/7?a=b&c=d#e", "http://example.org": "http://example.org",
 		"javascript:alert(1)": "", "data:text/html,x": "", "//example.org": "", "/media/7": "", "": "", "https://": "",
 		"https://example.org/ x": "", "https://example.org/\r\nx": "", "https://example.org/\"><b>": "", "ftp://example.org": "",
 	} {
-		require.Equal(t, want, link(text), "%q", text)
+		require.Equal(t, want, webLink(text), "%q", text)
 	}
 }

@@ -33,9 +33,9 @@ type refusal struct {
 	codes  []engine.Code // sorted
 }
 
-// refusals are an operation's by status: its own and its shape's, and what the
+// refusalsOf are an operation's by status: its own and its shape's, and what the
 // transport may find wrong with any request.
-func refusals(op *route.Op) []refusal {
+func refusalsOf(op *route.Op) []refusal {
 	byStatus := map[int][]engine.Code{}
 	for _, code := range append(op.AllErrors(), engine.Validation, engine.PayloadTooLarge) {
 		status := engine.StatusOf(code, !op.Writes())
@@ -51,8 +51,8 @@ func refusals(op *route.Op) []refusal {
 	return all
 }
 
-// name is the refusal's among the components.
-func (r refusal) name() string {
+// componentName is the refusal's among the components.
+func (r refusal) componentName() string {
 	var words []string
 	for _, code := range r.codes {
 		var word strings.Builder
@@ -71,8 +71,8 @@ const maxShared = 2
 func sharedRefusals(ops []route.Op) map[string]bool {
 	seen := map[string]bool{}
 	for i := range ops {
-		for _, r := range refusals(&ops[i]) {
-			if name := r.name(); len(r.codes) <= maxShared {
+		for _, r := range refusalsOf(&ops[i]) {
+			if name := r.componentName(); len(r.codes) <= maxShared {
 				_, again := seen[name]
 				seen[name] = again
 			}
@@ -88,11 +88,11 @@ var serverSentEvent = map[string]any{
 		"operation describes it. An `id` is its place in the stream, to go on from with `Last-Event-ID`.",
 }
 
-// answers completes the success and adds the refusals.
-func (p *printer) answers(op *route.Op, o *openapi31.Operation) {
+// addAnswers completes the success and adds the refusals.
+func (p *printer) addAnswers(op *route.Op, o *openapi31.Operation) {
 	all := o.ResponsesEns()
 	ok := all.MapOfResponseOrReferenceValues[strconv.Itoa(op.Status)].Response
-	always(ok)
+	addCommonHeaders(ok)
 	if op.Streams() {
 		ok.Content = map[string]openapi31.MediaType{"text/event-stream": {Schema: serverSentEvent}}
 	}
@@ -109,30 +109,30 @@ func (p *printer) answers(op *route.Op, o *openapi31.Operation) {
 		all.WithMapOfResponseOrReferenceValuesItem("416", openapi31.ResponseOrReference{Response: (&openapi31.Response{}).WithDescription("The range lies outside of the file.")})
 	}
 	if op.Idempotency == route.Replay {
-		header(ok, headerReplayed)
+		addHeader(ok, headerReplayed)
 	}
 	if op.Tagged() {
-		header(ok, headerETag)
-		all.WithMapOfResponseOrReferenceValuesItem("304", shared(notModified))
+		addHeader(ok, headerETag)
+		all.WithMapOfResponseOrReferenceValuesItem("304", referToResponse(notModified))
 	}
-	for _, r := range refusals(op) {
-		answer := openapi31.ResponseOrReference{Response: r.response()}
-		if name := r.name(); p.shared[name] {
+	for _, r := range refusalsOf(op) {
+		answer := openapi31.ResponseOrReference{Response: r.describeResponse()}
+		if name := r.componentName(); p.shared[name] {
 			p.spec.ComponentsEns().WithResponsesItem(name, answer)
-			answer = shared(name)
+			answer = referToResponse(name)
 		}
 		all.WithMapOfResponseOrReferenceValuesItem(strconv.Itoa(r.status), answer)
 	}
-	all.WithMapOfResponseOrReferenceValuesItem("408", shared(requestTimeout))
-	all.WithMapOfResponseOrReferenceValuesItem("431", shared(headersTooLarge))
+	all.WithMapOfResponseOrReferenceValuesItem("408", referToResponse(requestTimeout))
+	all.WithMapOfResponseOrReferenceValuesItem("431", referToResponse(headersTooLarge))
 }
 
-func shared(name string) openapi31.ResponseOrReference {
+func referToResponse(name string) openapi31.ResponseOrReference {
 	return openapi31.ResponseOrReference{Reference: reference("responses", name)}
 }
 
-// response describes the refusal, with an example of each code.
-func (r refusal) response() *openapi31.Response {
+// describeResponse describes the refusal, with an example of each code.
+func (r refusal) describeResponse() *openapi31.Response {
 	var lines []string
 	content, waits := errorContent(), r.status == http.StatusTooManyRequests
 	for _, code := range r.codes {
@@ -143,12 +143,12 @@ func (r refusal) response() *openapi31.Response {
 	}
 	answer := (&openapi31.Response{}).WithDescription(strings.Join(lines, "\n")).WithContentItem(jsonType, content)
 	answer.WithMapOfAnythingItem("x-error-codes", r.codes)
-	always(answer)
+	addCommonHeaders(answer)
 	if r.status == http.StatusUnauthorized {
-		header(answer, headerAuthenticate)
+		addHeader(answer, headerAuthenticate)
 	}
 	if waits {
-		header(answer, headerRetryAfter)
+		addHeader(answer, headerRetryAfter)
 	}
 	return answer
 }
@@ -157,8 +157,8 @@ func errorContent() openapi31.MediaType {
 	return openapi31.MediaType{Schema: map[string]any{"$ref": "#/components/schemas/Error"}}
 }
 
-// envelope is an example of a refusal.
-func envelope(code engine.Code, message string, details any) any {
+// exampleEnvelope is an example of a refusal.
+func exampleEnvelope(code engine.Code, message string, details any) any {
 	return map[string]any{
 		"error": map[string]any{"code": code, "message": message, "details": details},
 		"meta":  map[string]any{"request_id": "req_5f0c9a1be4d27c38-1z"},
@@ -177,7 +177,7 @@ func (p *printer) describeErrors(ops []route.Op) error {
 		return err
 	}
 	p.spec.ComponentsEns().WithSchemasItem("Error", simple)
-	for code := range used(ops) {
+	for code := range usedCodes(ops) {
 		var details any
 		if code == engine.Validation {
 			details = route.ValidationDetails{Issues: []route.Issue{
@@ -186,7 +186,7 @@ func (p *printer) describeErrors(ops []route.Op) error {
 		}
 		def := engine.CodeTable[code]
 		p.spec.ComponentsEns().WithExamplesItem(string(code), openapi31.ExampleOrReference{
-			Example: (&openapi31.Example{}).WithSummary(string(code)).WithValue(envelope(code, def.Sentence, details)),
+			Example: (&openapi31.Example{}).WithSummary(string(code)).WithValue(exampleEnvelope(code, def.Sentence, details)),
 		})
 	}
 	rows := map[string]any{}
@@ -197,11 +197,11 @@ func (p *printer) describeErrors(ops []route.Op) error {
 	return nil
 }
 
-// used are the codes that some answer has.
-func used(ops []route.Op) map[engine.Code]bool {
+// usedCodes are the codes that some answer has.
+func usedCodes(ops []route.Op) map[engine.Code]bool {
 	codes := map[engine.Code]bool{}
 	for i := range ops {
-		for _, r := range refusals(&ops[i]) {
+		for _, r := range refusalsOf(&ops[i]) {
 			for _, code := range r.codes {
 				codes[code] = true
 			}
@@ -210,8 +210,8 @@ func used(ops []route.Op) map[engine.Code]bool {
 	return codes
 }
 
-// catalogue is the table of errors, for people.
-func catalogue() string {
+// errorTable is the table of errors, for people.
+func errorTable() string {
 	codes := slices.SortedFunc(maps.Keys(engine.CodeTable), func(a, b engine.Code) int {
 		return cmp.Or(engine.CodeTable[a].Status-engine.CodeTable[b].Status, strings.Compare(string(a), string(b)))
 	})

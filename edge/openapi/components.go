@@ -40,20 +40,20 @@ func reference(kind, name string) *openapi31.Reference {
 	return (&openapi31.Reference{}).WithRef("#/components/" + kind + "/" + name)
 }
 
-// header adds a header of the components to an answer.
-func header(r *openapi31.Response, name string) {
+// addHeader adds a header of the components to an answer.
+func addHeader(r *openapi31.Response, name string) {
 	r.WithHeadersItem(name, openapi31.HeaderOrReference{Reference: reference("headers", name)})
 }
 
-// always adds the headers of every answer.
-func always(r *openapi31.Response) {
+// addCommonHeaders adds the headers of every answer.
+func addCommonHeaders(r *openapi31.Response) {
 	for _, name := range []string{headerRequestID, headerLimit, headerRemaining, headerReset} {
-		header(r, name)
+		addHeader(r, name)
 	}
 }
 
-// components adds what operations refer to and no type gives.
-func (p *printer) components() {
+// addComponents adds what operations refer to and no type gives.
+func (p *printer) addComponents() {
 	c := p.spec.ComponentsEns()
 	headerOf := func(name, schema, description string) {
 		c.WithHeadersItem(name, openapi31.HeaderOrReference{
@@ -86,24 +86,24 @@ func (p *printer) components() {
 	}.ToParameterOrRef())
 
 	same := (&openapi31.Response{}).WithDescription("The client has this answer.")
-	always(same)
-	header(same, headerETag)
+	addCommonHeaders(same)
+	addHeader(same, headerETag)
 	c.WithResponsesItem(notModified, openapi31.ResponseOrReference{Response: same})
-	p.transport(requestTimeout, engine.Validation, "The request did not arrive in time.", "The request did not arrive within 5 seconds.")
-	p.transport(headersTooLarge, engine.Validation, "The request headers are too large.", "Path, query and headers have more than 8 KB.")
+	p.addTransportAnswer(requestTimeout, engine.Validation, "The request did not arrive in time.", "The request did not arrive within 5 seconds.")
+	p.addTransportAnswer(headersTooLarge, engine.Validation, "The request headers are too large.", "Path, query and headers have more than 8 KB.")
 	p.spec.WithMapOfAnythingItem("x-any-path", map[string]any{"405": reference("responses", methodNotKnown)})
-	p.transport(methodNotKnown, engine.MethodNotAllowed, engine.CodeTable[engine.MethodNotAllowed].Sentence, "Any path, with a method that it does not have.")
+	p.addTransportAnswer(methodNotKnown, engine.MethodNotAllowed, engine.CodeTable[engine.MethodNotAllowed].Sentence, "Any path, with a method that it does not have.")
 }
 
-// transport adds an answer that is given before an operation is found.
-func (p *printer) transport(name string, code engine.Code, message, description string) {
+// addTransportAnswer adds an answer that is given before an operation is found.
+func (p *printer) addTransportAnswer(name string, code engine.Code, message, description string) {
 	content := errorContent()
 	content.WithExamplesItem(string(code), openapi31.ExampleOrReference{
-		Example: (&openapi31.Example{}).WithSummary(string(code)).WithValue(envelope(code, message, nil)),
+		Example: (&openapi31.Example{}).WithSummary(string(code)).WithValue(exampleEnvelope(code, message, nil)),
 	})
 	r := (&openapi31.Response{}).WithDescription(description).WithContentItem(jsonType, content)
 	r.WithMapOfAnythingItem("x-error-codes", []engine.Code{code})
-	header(r, headerRequestID)
+	addHeader(r, headerRequestID)
 	p.spec.ComponentsEns().WithResponsesItem(name, openapi31.ResponseOrReference{Response: r})
 }
 
@@ -185,8 +185,8 @@ var tagTexts = []struct{ name, text string }{
 	{"Operations", "The running of the service, for the platform's administrators."},
 }
 
-// tags lists the groups that the table has, those without a text at the end.
-func (p *printer) tags(ops []route.Op) {
+// listTags lists the groups that the table has, those without a text at the end.
+func (p *printer) listTags(ops []route.Op) {
 	missing := map[string]bool{}
 	for i := range ops {
 		missing[ops[i].Tag] = true

@@ -39,7 +39,7 @@ func exampleOf(t reflect.Type) (object, error) {
 
 // valueOf is an example of one field.
 func valueOf(t reflect.Type, tag reflect.StructTag) (any, error) {
-	if inner := optional(t); inner != nil {
+	if inner := innerOfOpt(t); inner != nil {
 		t = inner
 	}
 	for t.Kind() == reflect.Pointer {

@@ -56,10 +56,10 @@ func Print(ops []route.Op, info Info) (*Document, error) {
 			return nil, fmt.Errorf("openapi: %s: %w", ops[i].ID, err)
 		}
 	}
-	if err := p.webhooks(info.Webhooks); err != nil {
+	if err := p.describeWebhooks(info.Webhooks); err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
-	p.tags(ops)
+	p.listTags(ops)
 	if err := p.describeErrors(ops); err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
@@ -91,7 +91,7 @@ func newPrinter(ops []route.Op, info Info) *printer {
 		p.spec.WithServers(openapi31.Server{URL: info.BaseURL})
 		contact.WithURL(info.BaseURL)
 	}
-	p.spec.Info.WithTitle(info.Title).WithVersion(info.Version).WithContact(contact).WithDescription(intro + limitsTable() + catalogue())
+	p.spec.Info.WithTitle(info.Title).WithVersion(info.Version).WithContact(contact).WithDescription(intro + limitsTable() + errorTable())
 	p.spec.SetHTTPBearerTokenSecurity(schemeUser, "JWT",
 		"A user's access token, of login, registration or the exchange of a code. The user's role in the organization must include the scopes that an operation names as `x-scopes`; `manage` is an owner's or an admin's. An operation whose `x-credentials` are `admin` is for administrators of the platform.")
 	p.spec.SetHTTPBearerTokenSecurity(schemeKey, "vt_live_... or vt_test_...",
@@ -100,7 +100,7 @@ func newPrinter(ops []route.Op, info Info) *printer {
 		"The access token of one order, which its creation answers. Operations with a body take it there, too, as `token`.")
 	p.spec.SetAPIKeySecurity(schemeLiveToken, "token", openapi.InQuery,
 		"A token that opens one stream of one event, once, for readers that send no headers.")
-	p.components()
+	p.addComponents()
 	return p
 }
 
@@ -112,10 +112,10 @@ func (p *printer) add(op *route.Op) error {
 	}
 	oc.SetID(op.ID)
 	oc.SetSummary(op.Summary)
-	oc.SetDescription(describe(op))
+	oc.SetDescription(describeAccess(op))
 	oc.SetTags(op.Tag)
 	oc.AddReqStructure(reflect.New(op.Handler.In).Interface())
-	oc.AddRespStructure(success(op), openapi.WithHTTPStatus(op.Status))
+	oc.AddRespStructure(successType(op), openapi.WithHTTPStatus(op.Status))
 	if err := p.reflector.AddOperation(oc); err != nil {
 		return err
 	}
@@ -123,13 +123,13 @@ func (p *printer) add(op *route.Op) error {
 	if err != nil {
 		return err
 	}
-	if err := p.body(op, o); err != nil {
+	if err := p.describeBody(op, o); err != nil {
 		return err
 	}
-	parameters(op, o)
-	p.answers(op, o)
+	mendParameters(op, o)
+	p.addAnswers(op, o)
 	setSecurity(o, security(op))
-	extend(op, o)
+	addExtensions(op, o)
 	return nil
 }
 
@@ -147,8 +147,8 @@ var kinds = []struct {
 	{route.LiveToken, "liveToken", "whoever has a token for the stream"},
 }
 
-// describe says in words who may use an operation, and how often.
-func describe(op *route.Op) string {
+// describeAccess says in words who may use an operation, and how often.
+func describeAccess(op *route.Op) string {
 	var who []string
 	for _, k := range kinds {
 		if op.Auth.Has(k.kind) {
@@ -169,9 +169,9 @@ func describe(op *route.Op) string {
 	return text + fmt.Sprintf("  \n**Limit:** %d a minute, counted per %s (tier `%s`).", limit.PerMinute, limit.CountedPer, op.Tier)
 }
 
-// success is a value of the envelope's type, nil for an operation without an
+// successType is a value of the envelope's type, nil for an operation without an
 // answer.
-func success(op *route.Op) any {
+func successType(op *route.Op) any {
 	if op.Status == 204 || op.Streams() || op.Handler.Types() != nil {
 		return nil
 	}
@@ -183,9 +183,9 @@ func success(op *route.Op) any {
 	return reflect.New(envelope).Interface()
 }
 
-// body reports whether the body is needed, and gives an example of it. The
+// describeBody reports whether the body is needed, and gives an example of it. The
 // reflector gives DELETE none.
-func (p *printer) body(op *route.Op, o *openapi31.Operation) error {
+func (p *printer) describeBody(op *route.Op, o *openapi31.Operation) error {
 	if op.Handler.Raw != "" {
 		anything := map[string]any{"description": "As its sender defines it."}
 		example := any(map[string]any{})
@@ -193,7 +193,7 @@ func (p *printer) body(op *route.Op, o *openapi31.Operation) error {
 		return nil
 	}
 	if op.Handler.TakesFile() {
-		form(op, o)
+		describeForm(op, o)
 		return nil
 	}
 	if !op.Handler.HasBody() {
@@ -222,9 +222,9 @@ func (p *printer) body(op *route.Op, o *openapi31.Operation) error {
 	return nil
 }
 
-// form describes the multipart body of an operation that takes a file: the file, and
+// describeForm describes the multipart body of an operation that takes a file: the file, and
 // the text fields beside it.
-func form(op *route.Op, o *openapi31.Operation) {
+func describeForm(op *route.Op, o *openapi31.Operation) {
 	properties := map[string]any{"file": map[string]any{"type": "string", "format": "binary", "description": "The file, with its name and its type."}}
 	for f := range op.Handler.In.Fields() {
 		name, ok := f.Tag.Lookup("part")
@@ -250,15 +250,15 @@ func form(op *route.Op, o *openapi31.Operation) {
 	})
 }
 
-// parameters mends what the parameters have of their Go types, and adds the
+// mendParameters mends what the parameters have of their Go types, and adds the
 // headers that the middle reads. The query's token is a credential and stands
 // there.
-func parameters(op *route.Op, o *openapi31.Operation) {
+func mendParameters(op *route.Op, o *openapi31.Operation) {
 	o.Parameters = slices.DeleteFunc(o.Parameters, func(p openapi31.ParameterOrReference) bool {
 		return op.Auth.Has(route.QueryToken) && p.Parameter.Name == "token" && p.Parameter.In == openapi31.ParameterInQuery
 	})
 	for _, p := range o.Parameters {
-		plain(p.Parameter)
+		makePlain(p.Parameter)
 		if p.Parameter.Description == nil && p.Parameter.In == openapi31.ParameterInPath {
 			p.Parameter.Description = whatItNames(op.Path, p.Parameter.Name)
 		}
@@ -277,9 +277,9 @@ func parameters(op *route.Op, o *openapi31.Operation) {
 	}
 }
 
-// plain makes a parameter of what its type was reflected to: it cannot be null,
+// makePlain makes a parameter of what its type was reflected to: it cannot be null,
 // its words stand once, and lists are comma-separated.
-func plain(p *openapi31.Parameter) {
+func makePlain(p *openapi31.Parameter) {
 	if types, ok := p.Schema["type"].([]any); ok {
 		types = slices.DeleteFunc(types, func(t any) bool { return t == "null" })
 		if len(types) == 1 {
@@ -325,8 +325,8 @@ func setSecurity(o *openapi31.Operation, all []map[string][]string) {
 	}
 }
 
-// extend adds the row's words that OpenAPI has no place for.
-func extend(op *route.Op, o *openapi31.Operation) {
+// addExtensions adds the row's words that OpenAPI has no place for.
+func addExtensions(op *route.Op, o *openapi31.Operation) {
 	var names []string
 	for _, k := range kinds {
 		if op.Auth.Has(k.kind) {

@@ -27,7 +27,7 @@ func (p *printer) schemaOptions() []func(*jsonschema.ReflectContext) {
 			if s.Processed || !s.Value.IsValid() {
 				return false, nil
 			}
-			return p.special(s)
+			return p.writeSpecial(s)
 		}),
 		jsonschema.InterceptNullability(func(n jsonschema.InterceptNullabilityParams) {
 			if n.Type.Kind() == reflect.Slice && n.NullAdded {
@@ -36,7 +36,7 @@ func (p *printer) schemaOptions() []func(*jsonschema.ReflectContext) {
 		}),
 		jsonschema.InterceptProp(func(f jsonschema.InterceptPropParams) error {
 			if f.Processed {
-				mend(f)
+				mendField(f)
 			}
 			return nil
 		}),
@@ -56,35 +56,35 @@ func nameOf(t reflect.Type, name string) string {
 	return strings.TrimSuffix(element[strings.LastIndexByte(element, '.')+1:], "]") + list
 }
 
-// optional is the inner type of an Opt, else nil.
-func optional(t reflect.Type) reflect.Type {
+// innerOfOpt is the inner type of an Opt, else nil.
+func innerOfOpt(t reflect.Type) reflect.Type {
 	if o, ok := reflect.TypeAssert[route.Optional](reflect.Zero(t)); ok {
 		return o.Inner()
 	}
 	return nil
 }
 
-// answering reports whether the schema is of an answer.
-func answering(c *jsonschema.ReflectContext) bool {
+// isOfAnswer reports whether the schema is of an answer.
+func isOfAnswer(c *jsonschema.ReflectContext) bool {
 	oc, ok := openapi.OperationCtx(c)
 	return ok && oc.IsProcessingResponse()
 }
 
-// special writes the schema of Money (a number in requests, a decimal string in
+// writeSpecial writes the schema of Money (a number in requests, a decimal string in
 // answers), of free-form JSON, and of an Opt (its value, or null).
-func (p *printer) special(s jsonschema.InterceptSchemaParams) (done bool, err error) {
+func (p *printer) writeSpecial(s jsonschema.InterceptSchemaParams) (done bool, err error) {
 	t := s.Value.Type()
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	inner := optional(t)
+	inner := innerOfOpt(t)
 	if inner != nil {
 		t = inner
 	}
 	switch {
 	case t == freeType:
 		return true, nil // anything
-	case t == moneyType && answering(s.Context):
+	case t == moneyType && isOfAnswer(s.Context):
 		s.Schema.AddType(jsonschema.String)
 		s.Schema.WithPattern(`^-?\d+(\.\d{2,3})?$`)
 	case t == moneyType:
@@ -143,13 +143,13 @@ var patterns = map[string]string{
 	"locale": "^[A-Za-z]{2,8}(-[0-9A-Za-z]{1,8})*$", "currency": "^[A-Z]{3}$", "color": "^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$",
 }
 
-// mend writes what the field says in the way in which package route means it.
-func mend(f jsonschema.InterceptPropParams) {
+// mendField writes what the field says in the way in which package route means it.
+func mendField(f jsonschema.InterceptPropParams) {
 	s, tag := f.PropertySchema, f.Field.Tag
 	_, options, _ := strings.Cut(tag.Get("json"), ",")
 	left := strings.Contains(options, "omitzero") || strings.Contains(options, "omitempty")
 	pointer := f.Field.Type.Kind() == reflect.Pointer
-	if answering(f.Context) {
+	if isOfAnswer(f.Context) {
 		if !left && !slices.Contains(f.ParentSchema.Required, f.Name) {
 			f.ParentSchema.Required = append(f.ParentSchema.Required, f.Name)
 		}
@@ -160,7 +160,7 @@ func mend(f jsonschema.InterceptPropParams) {
 			orNull(s)
 		}
 	}
-	if optional(f.Field.Type) != nil && tag.Get("nullable") == "false" && len(s.AnyOf) == 2 {
+	if innerOfOpt(f.Field.Type) != nil && tag.Get("nullable") == "false" && len(s.AnyOf) == 2 {
 		*s = *s.AnyOf[0].TypeObject
 	}
 	if s.Format != nil && *s.Format == "raw" {
@@ -180,8 +180,8 @@ func mend(f jsonschema.InterceptPropParams) {
 			s.AnyOf = append(s.AnyOf, (&jsonschema.Schema{}).WithType(jsonschema.String.Type()).WithFormat(format).ToSchemaOrBool())
 		}
 	}
-	if f.Field.Type == freeType || optional(f.Field.Type) == freeType {
-		mendFree(s, tag, optional(f.Field.Type) != nil || tag.Get("nullable") == "true")
+	if f.Field.Type == freeType || innerOfOpt(f.Field.Type) == freeType {
+		mendFree(s, tag, innerOfOpt(f.Field.Type) != nil || tag.Get("nullable") == "true")
 	}
 	if len(s.Enum) > 0 && s.HasType(jsonschema.Null) {
 		s.Enum = append(s.Enum, nil)

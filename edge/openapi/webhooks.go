@@ -21,22 +21,22 @@ var hookHeaders = []struct{ name, text string }{
 	{"X-Service-Attempt", "1, 2, 3 ... of the delivery."},
 }
 
-// webhooks describes what is sent of each type of the catalogue.
-func (p *printer) webhooks(types []webhook.Type) error {
+// describeWebhooks describes what is sent of each type of the catalogue.
+func (p *printer) describeWebhooks(types []webhook.Type) error {
 	for _, h := range hookHeaders {
 		p.spec.ComponentsEns().WithParametersItem(h.name, openapi31.Parameter{
 			Name: h.name, In: openapi31.ParameterInHeader, Description: &h.text, Schema: map[string]any{"type": "string"},
 		}.ToParameterOrRef())
 	}
 	for i := range types {
-		if err := p.webhook(&types[i]); err != nil {
+		if err := p.describeWebhook(&types[i]); err != nil {
 			return fmt.Errorf("%s: %w", types[i].Name, err)
 		}
 	}
 	return nil
 }
 
-func (p *printer) webhook(t *webhook.Type) error {
+func (p *printer) describeWebhook(t *webhook.Type) error {
 	data, err := p.dataOf(t)
 	if err != nil {
 		return err

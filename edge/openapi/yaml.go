@@ -12,7 +12,7 @@ func yamlOf(doc []byte) ([]byte, error) {
 	if err := yaml.Unmarshal(doc, &n); err != nil {
 		return nil, fmt.Errorf("yaml: %w", err)
 	}
-	block(&n)
+	chooseStyles(&n)
 	text, err := yaml.Marshal(&n)
 	if err != nil {
 		return nil, fmt.Errorf("yaml: %w", err)
@@ -20,11 +20,11 @@ func yamlOf(doc []byte) ([]byte, error) {
 	return text, nil
 }
 
-// block lets the writer choose the styles: blocks, and quotes only where text
+// chooseStyles lets the writer choose the styles: blocks, and quotes only where text
 // could be read as something else.
-func block(n *yaml.Node) {
+func chooseStyles(n *yaml.Node) {
 	n.Style = 0
 	for _, child := range n.Content {
-		block(child)
+		chooseStyles(child)
 	}
 }

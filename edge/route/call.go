@@ -146,7 +146,7 @@ func (c *Call) Timeout() time.Duration {
 }
 
 // End ends the call's context. The maker of the call calls it once the handler has returned.
-func (c *Call) End() { c.deadline.end() }
+func (c *Call) End() { c.deadline.endDeadline() }
 
 // SetHeader adds a header to the answer if it is a success.
 func (c *Call) SetHeader(name, value string) {
@@ -244,7 +244,7 @@ func (d *deadline) start() context.Context {
 	return d.inner
 }
 
-func (d *deadline) end() {
+func (d *deadline) endDeadline() {
 	d.once.Do(func() { d.inner = ended })
 	if d.cancel != nil {
 		d.cancel()

@@ -96,12 +96,12 @@ func (op *Op) handlerFaults() []string {
 	if !slices.Equal(names, bound) {
 		found = append(found, fmt.Sprintf("the path has %v, the request binds %v", names, bound))
 	}
-	return append(found, unbounded(op.Handler.In, op.Handler.In.Name(), nil)...)
+	return append(found, listUnbounded(op.Handler.In, op.Handler.In.Name(), nil)...)
 }
 
-// unbounded lists the fields of a request, in path, query, headers and body,
+// listUnbounded lists the fields of a request, in path, query, headers and body,
 // that lack a bound: a client could make them as long or as large as it likes.
-func unbounded(t reflect.Type, where string, seen []reflect.Type) []string {
+func listUnbounded(t reflect.Type, where string, seen []reflect.Type) []string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
@@ -116,7 +116,7 @@ func unbounded(t reflect.Type, where string, seen []reflect.Type) []string {
 			ft = o.Inner()
 		}
 		found = append(found, unboundedField(ft, f.Tag, at)...)
-		found = append(found, unbounded(ft, at, append(seen, t))...)
+		found = append(found, listUnbounded(ft, at, append(seen, t))...)
 	}
 	return found
 }

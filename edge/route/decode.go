@@ -40,7 +40,7 @@ var decoders = sync.Pool{New: func() any { return new(decoder) }}
 // read reads the request of a call into v, a struct of the plan's type, and returns every violation that
 // it finds.
 func (p *plan) read(v reflect.Value, c *Call, src Source) []Issue {
-	issues := p.bind(v, src, c.Body)
+	issues := p.bindRequest(v, src, c.Body)
 	if c.Op.RefusesUnknown() {
 		issues = p.addUnknown(issues, src)
 	}
@@ -66,15 +66,15 @@ func (p *plan) addUnknown(issues []Issue, src Source) []Issue {
 	return issues
 }
 
-// bind reads a request into v, a struct of the plan's type, and returns every
+// bindRequest reads a request into v, a struct of the plan's type, and returns every
 // violation that it finds.
-func (p *plan) bind(v reflect.Value, src Source, body []byte) []Issue {
+func (p *plan) bindRequest(v reflect.Value, src Source, body []byte) []Issue {
 	d, _ := decoders.Get().(*decoder)
 	for i := range p.params {
-		p.params[i].bind(d, v, src)
+		p.params[i].bindParam(d, v, src)
 	}
 	if p.body != nil {
-		d.body(p.body, v, body)
+		d.readBody(p.body, v, body)
 	}
 	issues := d.issues
 	d.path, d.issues, d.in = d.path[:0], nil, bytes.Buffer{}
@@ -85,13 +85,13 @@ func (p *plan) bind(v reflect.Value, src Source, body []byte) []Issue {
 	return issues
 }
 
-// body reads the request's body. A missing body counts as an empty object.
-func (d *decoder) body(o *object, v reflect.Value, body []byte) {
+// readBody reads the request's body. A missing body counts as an empty object.
+func (d *decoder) readBody(o *object, v reflect.Value, body []byte) {
 	if len(body) == 0 {
 		body = []byte("{}")
 	}
 	if tooDeep(body) {
-		d.report(problem{IssueDepth, "must not be nested deeper than " + strconv.Itoa(MaxDepth) + " levels"})
+		d.reportIssue(problem{IssueDepth, "must not be nested deeper than " + strconv.Itoa(MaxDepth) + " levels"})
 		return
 	}
 	d.in = *bytes.NewBuffer(body)
@@ -102,11 +102,11 @@ func (d *decoder) body(o *object, v reflect.Value, body []byte) {
 			return
 		}
 	}
-	d.syntax(err)
+	d.reportSyntax(err)
 }
 
-// syntax reports that a body is not JSON, instead of the violations that were found before.
-func (d *decoder) syntax(err error) {
+// reportSyntax reports that a body is not JSON, instead of the violations that were found before.
+func (d *decoder) reportSyntax(err error) {
 	issue := Issue{Code: IssueJSON, Message: "the body must be one JSON value in UTF-8 and nothing after it"}
 	if at, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		issue.Path = pathOf(at.JSONPointer)
@@ -117,15 +117,15 @@ func (d *decoder) syntax(err error) {
 	d.issues = append(d.issues[:0], issue)
 }
 
-// report adds an issue at the value being read.
-func (d *decoder) report(p problem) {
+// reportIssue adds an issue at the value being read.
+func (d *decoder) reportIssue(p problem) {
 	if len(d.issues) < MaxIssues {
-		d.issues = append(d.issues, Issue{Path: d.where(), Code: p.code, Message: p.message})
+		d.issues = append(d.issues, Issue{Path: d.pathOfValue(), Code: p.code, Message: p.message})
 	}
 }
 
-// where is the path to the value being read, e.g. items[0].quantity.
-func (d *decoder) where() string {
+// pathOfValue is the path to the value being read, e.g. items[0].quantity.
+func (d *decoder) pathOfValue() string {
 	var b strings.Builder
 	for _, s := range d.path {
 		if s.name == "" {
@@ -157,7 +157,7 @@ func pathOf(p jsontext.Pointer) string {
 			d.path = append(d.path, step{name: name})
 		}
 	}
-	return d.where()
+	return d.pathOfValue()
 }
 
 func (d *decoder) push(s step) { d.path = append(d.path, s) }
@@ -166,14 +166,14 @@ func (d *decoder) pop()        { d.path = d.path[:len(d.path)-1] }
 // json reads an object's members; unknown ones are skipped.
 func (o *object) json(d *decoder, v reflect.Value) error {
 	if d.json.PeekKind() != '{' {
-		d.report(problem{IssueType, "must be an object"})
+		d.reportIssue(problem{IssueType, "must be an object"})
 		return d.json.SkipValue()
 	}
 	if _, err := d.json.ReadToken(); err != nil {
 		return err
 	}
 	if o.defaults {
-		o.initialize(v)
+		o.setDefaults(v)
 	}
 	seen := uint64(0)
 	for d.json.PeekKind() != '}' {
@@ -203,7 +203,7 @@ func (o *object) json(d *decoder, v reflect.Value) error {
 	return err
 }
 
-func (o *object) initialize(v reflect.Value) {
+func (o *object) setDefaults(v reflect.Value) {
 	for _, f := range o.order {
 		if f.initial.IsValid() {
 			v.FieldByIndex(f.index).Set(f.initial)
@@ -215,7 +215,7 @@ func (o *object) reportMissing(d *decoder, missing uint64) {
 	for _, f := range o.order {
 		if f.bit&missing != 0 {
 			d.push(step{name: f.name})
-			d.report(problem{IssueRequired, "is required"})
+			d.reportIssue(problem{IssueRequired, "is required"})
 			d.pop()
 		}
 	}
@@ -228,14 +228,14 @@ func (f *field) json(d *decoder, v reflect.Value) (present bool, err error) {
 	if isNull && !f.optional {
 		return false, d.json.SkipValue()
 	}
-	v = at(v, f.index)
+	v = fieldAt(v, f.index)
 	d.push(step{name: f.name})
 	defer d.pop()
 	if !f.optional {
 		return true, f.node.json(d, v)
 	}
 	if isNull && !f.nullable {
-		d.report(problem{IssueNull, "must not be null"})
+		d.reportIssue(problem{IssueNull, "must not be null"})
 	}
 	v.Field(optSet).SetBool(true)
 	v.Field(optNull).SetBool(isNull)
@@ -245,8 +245,8 @@ func (f *field) json(d *decoder, v reflect.Value) (present bool, err error) {
 	return true, f.node.json(d, v.Field(optValue))
 }
 
-// at is FieldByIndex, but cheaper for the usual field that is not embedded.
-func at(v reflect.Value, index []int) reflect.Value {
+// fieldAt is FieldByIndex, but cheaper for the usual field that is not embedded.
+func fieldAt(v reflect.Value, index []int) reflect.Value {
 	if len(index) == 1 {
 		return v.Field(index[0])
 	}
@@ -261,7 +261,7 @@ type list struct {
 
 func (l *list) json(d *decoder, v reflect.Value) error {
 	if d.json.PeekKind() != '[' {
-		d.report(problem{IssueType, "must be an array"})
+		d.reportIssue(problem{IssueType, "must be an array"})
 		return d.json.SkipValue()
 	}
 	if _, err := d.json.ReadToken(); err != nil {
@@ -275,7 +275,7 @@ func (l *list) json(d *decoder, v reflect.Value) error {
 			}
 			continue
 		}
-		if err := l.element(d, v, n); err != nil {
+		if err := l.readElement(d, v, n); err != nil {
 			return err
 		}
 	}
@@ -284,7 +284,7 @@ func (l *list) json(d *decoder, v reflect.Value) error {
 	return err
 }
 
-func (l *list) element(d *decoder, v reflect.Value, n int) error {
+func (l *list) readElement(d *decoder, v reflect.Value, n int) error {
 	v.Grow(1)
 	v.SetLen(n + 1)
 	d.push(step{index: n})
@@ -295,10 +295,10 @@ func (l *list) element(d *decoder, v reflect.Value, n int) error {
 
 func (l *list) count(d *decoder, n int) {
 	if l.min > n {
-		d.report(problem{IssueMinItems, "must have at least " + strconv.Itoa(l.min) + " items"})
+		d.reportIssue(problem{IssueMinItems, "must have at least " + strconv.Itoa(l.min) + " items"})
 	}
 	if l.max >= 0 && n > l.max {
-		d.report(problem{IssueMaxItems, "must have at most " + strconv.Itoa(l.max) + " items"})
+		d.reportIssue(problem{IssueMaxItems, "must have at most " + strconv.Itoa(l.max) + " items"})
 	}
 }
 
@@ -317,9 +317,9 @@ func (l *list) text(d *decoder, v reflect.Value, text []byte) {
 	}
 }
 
-// bind reads one parameter.
-func (p *param) bind(d *decoder, v reflect.Value, src Source) {
-	v = at(v, p.index)
+// bindParam reads one parameter.
+func (p *param) bindParam(d *decoder, v reflect.Value, src Source) {
+	v = fieldAt(v, p.index)
 	if p.initial.IsValid() {
 		v.Set(p.initial)
 	}
@@ -330,7 +330,7 @@ func (p *param) bind(d *decoder, v reflect.Value, src Source) {
 	case ok:
 		p.node.text(d, v, text)
 	case p.required:
-		d.report(problem{IssueRequired, "is required"})
+		d.reportIssue(problem{IssueRequired, "is required"})
 	}
 }
 
@@ -351,7 +351,7 @@ func (p *param) find(d *decoder, src Source) (text []byte, ok bool) {
 	}
 	values := src.Query(p.name)
 	if len(values) > 1 {
-		d.report(problem{IssueDuplicate, "must be given once"})
+		d.reportIssue(problem{IssueDuplicate, "must be given once"})
 		return nil, false
 	}
 	if len(values) == 0 || len(values[0]) == 0 {

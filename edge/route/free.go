@@ -30,16 +30,16 @@ func (f *free) json(d *decoder, v reflect.Value) error {
 	}
 	switch {
 	case (f.object || f.links) && raw.Kind() != '{':
-		d.report(problem{IssueType, "must be an object"})
+		d.reportIssue(problem{IssueType, "must be an object"})
 	case f.max >= 0 && len(raw) > f.max:
-		d.report(problem{IssueMaxLength, "must have at most " + strconv.Itoa(f.max) + " bytes"})
+		d.reportIssue(problem{IssueMaxLength, "must have at most " + strconv.Itoa(f.max) + " bytes"})
 	case escapesNUL(raw):
-		d.report(problem{IssueFormat, mustNotNUL})
+		d.reportIssue(problem{IssueFormat, mustNotNUL})
 	case hasHugeNumber(raw):
-		d.report(problem{IssueType, "must not hold a number beyond 1.8e308"})
+		d.reportIssue(problem{IssueType, "must not hold a number beyond 1.8e308"})
 	case f.links:
 		if p := judgeLinks(raw); p != nil {
-			d.report(*p)
+			d.reportIssue(*p)
 		} else {
 			v.SetBytes(slices.Clone(raw))
 		}

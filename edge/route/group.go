@@ -26,15 +26,15 @@ func Table(groups ...Group) []Op {
 	var ops []Op
 	for i := range groups {
 		for _, op := range groups[i].Rows {
-			groups[i].complete(&op)
+			groups[i].completeRow(&op)
 			ops = append(ops, op)
 		}
 	}
 	return ops
 }
 
-// complete fills in what a row takes from its group.
-func (g *Group) complete(op *Op) {
+// completeRow fills in what a row takes from its group.
+func (g *Group) completeRow(op *Op) {
 	op.Path = g.Prefix + op.Path
 	op.Errors = append(append([]engine.Code{}, g.Errors...), op.Errors...)
 	setUnsaid(&op.Tag, g.Tag)

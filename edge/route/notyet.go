@@ -16,7 +16,7 @@ var notYetType = reflect.TypeFor[NotYet]()
 func notYet(d *decoder, _ reflect.Value) error {
 	raw, err := d.json.ReadValue()
 	if err == nil && string(raw) != `""` {
-		d.report(problem{IssueUnsupported, "is not supported yet"})
+		d.reportIssue(problem{IssueUnsupported, "is not supported yet"})
 	}
 	return err
 }

@@ -66,18 +66,18 @@ type param struct {
 	initial  reflect.Value // the default; invalid for none
 }
 
-// refuses reports whether a request can violate the plan at all.
-func (p *plan) refuses() bool { return p.body != nil || len(p.params) > 0 }
+// canRefuse reports whether a request can violate the plan at all.
+func (p *plan) canRefuse() bool { return p.body != nil || len(p.params) > 0 }
 
-// compile makes the plan of a request type. It panics on a type that cannot be served: then the
+// compilePlan makes the plan of a request type. It panics on a type that cannot be served: then the
 // table is wrong, and the program must not start.
-func compile(t reflect.Type) *plan {
+func compilePlan(t reflect.Type) *plan {
 	if t.Kind() != reflect.Struct {
 		panic(fmt.Sprintf("route: request type %v is not a struct", t))
 	}
 	p, c := &plan{}, compiler{objects: map[reflect.Type]*object{}}
 	body := &object{fields: map[string]*field{}}
-	p.collect(&c, body, t, nil)
+	p.collectFields(&c, body, t, nil)
 	if len(body.fields) > 0 {
 		p.body = body
 	}
@@ -91,13 +91,13 @@ func compile(t reflect.Type) *plan {
 	return p
 }
 
-// collect adds the fields of t, which sits at index within the request.
-func (p *plan) collect(c *compiler, body *object, t reflect.Type, index []int) {
+// collectFields adds the fields of t, which sits at index within the request.
+func (p *plan) collectFields(c *compiler, body *object, t reflect.Type, index []int) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		at := append(append([]int(nil), index...), i)
-		if f.Anonymous && f.Type.Kind() == reflect.Struct && tagged(f) == "" {
-			p.collect(c, body, f.Type, at)
+		if f.Anonymous && f.Type.Kind() == reflect.Struct && bindingTag(f) == "" {
+			p.collectFields(c, body, f.Type, at)
 			continue
 		}
 		where := fmt.Sprintf("%v.%s", t, f.Name)
@@ -105,19 +105,19 @@ func (p *plan) collect(c *compiler, body *object, t reflect.Type, index []int) {
 			body.addNotYet(where, f, at)
 			continue
 		}
-		switch key := tagged(f); key {
+		switch key := bindingTag(f); key {
 		case "json":
 			body.add(c, where, f, at)
 		case "path", "query", "header", "part":
-			p.params = append(p.params, c.param(where, key, f, at))
+			p.params = append(p.params, c.compileParam(where, key, f, at))
 		default:
 			panic("route: " + where + " carries no path, query, header, part or json tag")
 		}
 	}
 }
 
-// tagged returns the binding tag that the field carries, or "".
-func tagged(f reflect.StructField) string {
+// bindingTag returns the binding tag that the field carries, or "".
+func bindingTag(f reflect.StructField) string {
 	for _, key := range []string{"path", "query", "header", "part", "json"} {
 		if _, ok := f.Tag.Lookup(key); ok {
 			return key
@@ -158,7 +158,7 @@ func (o *object) add(c *compiler, where string, f reflect.StructField, index []i
 		panic("route: " + where + " repeats the name " + name)
 	}
 	m := &field{name: name, index: index}
-	tags := c.tags(where, f.Tag)
+	tags := c.readTags(where, f.Tag)
 	t := f.Type
 	if opt, ok := reflect.TypeAssert[Optional](reflect.Zero(t)); ok {
 		m.optional, m.nullable = true, f.Tag.Get("nullable") != "false"
@@ -166,7 +166,7 @@ func (o *object) add(c *compiler, where string, f reflect.StructField, index []i
 	} else if _, ok := f.Tag.Lookup("nullable"); ok {
 		panic("route: " + where + " is nullable but no Opt")
 	}
-	m.node = c.node(where, t, tags)
+	m.node = c.compileNode(where, t, tags)
 	if tags.required {
 		m.bit = o.required + 1
 		if m.bit == 0 || m.optional {
@@ -175,7 +175,7 @@ func (o *object) add(c *compiler, where string, f reflect.StructField, index []i
 		o.required |= m.bit
 	}
 	if text, ok := f.Tag.Lookup("default"); ok {
-		m.initial = c.initial(where, t, m.node, text)
+		m.initial = c.parseDefault(where, t, m.node, text)
 		if m.optional {
 			panic("route: " + where + " is an Opt with a default")
 		}
@@ -189,23 +189,23 @@ func (o *object) add(c *compiler, where string, f reflect.StructField, index []i
 // recursive types end.
 type compiler struct{ objects map[reflect.Type]*object }
 
-// object compiles a struct within a body.
-func (c *compiler) object(t reflect.Type) *object {
+// compileObject compiles a struct within a body.
+func (c *compiler) compileObject(t reflect.Type) *object {
 	if o := c.objects[t]; o != nil {
 		return o
 	}
 	o := &object{fields: map[string]*field{}}
 	c.objects[t] = o
-	c.members(o, t, nil)
+	c.compileMembers(o, t, nil)
 	return o
 }
 
-func (c *compiler) members(o *object, t reflect.Type, index []int) {
+func (c *compiler) compileMembers(o *object, t reflect.Type, index []int) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		at := append(append([]int(nil), index...), i)
-		if f.Anonymous && f.Type.Kind() == reflect.Struct && tagged(f) == "" {
-			c.members(o, f.Type, at)
+		if f.Anonymous && f.Type.Kind() == reflect.Struct && bindingTag(f) == "" {
+			c.compileMembers(o, f.Type, at)
 			continue
 		}
 		where := fmt.Sprintf("%v.%s", t, f.Name)
@@ -217,49 +217,49 @@ func (c *compiler) members(o *object, t reflect.Type, index []int) {
 	}
 }
 
-func (c *compiler) param(where, key string, f reflect.StructField, index []int) param {
+func (c *compiler) compileParam(where, key string, f reflect.StructField, index []int) param {
 	p := param{in: map[string]place{"path": inPath, "query": inQuery, "header": inHeader, "part": inPart}[key], name: f.Tag.Get(key), index: index}
 	if !f.IsExported() || p.name == "" {
 		panic("route: " + where + " needs a name in its tag")
 	}
-	tags := c.tags(where, f.Tag)
-	p.node, p.required = c.node(where, f.Type, tags), tags.required || p.in == inPath
+	tags := c.readTags(where, f.Tag)
+	p.node, p.required = c.compileNode(where, f.Type, tags), tags.required || p.in == inPath
 	p.max, p.text = tags.count(where, "maxLength"), tags.set["format"] == "" || tags.set["format"] == "name"
 	if day, ok := f.Tag.Lookup("dateOnly"); ok {
 		if f.Type != timeType || p.in != inQuery || day != "start" && day != "end" {
 			panic("route: " + where + ": dateOnly is start or end, of a time in the query")
 		}
-		s := &scalar{kind: dated(day == "end")}
+		s := &scalar{kind: dateKind(day == "end")}
 		p.node = node{json: s.json, text: s.text}
 	}
 	if p.node.text == nil {
 		panic(fmt.Sprintf("route: %s: %v cannot be a parameter", where, f.Type))
 	}
 	if text, ok := f.Tag.Lookup("default"); ok {
-		p.initial = c.initial(where, f.Type, p.node, text)
+		p.initial = c.parseDefault(where, f.Type, p.node, text)
 	}
 	return p
 }
 
-// node compiles a type with the constraints of its field.
-func (c *compiler) node(where string, t reflect.Type, tags tags) node {
+// compileNode compiles a type with the constraints of its field.
+func (c *compiler) compileNode(where string, t reflect.Type, tags tags) node {
 	switch {
 	case t == freeType:
-		tags.allow(where, "maxLength", "format")
+		tags.allowOnly(where, "maxLength", "format")
 		f := &free{max: tags.count(where, "maxLength"), object: tags.set["format"] == "object", links: tags.set["format"] == "links"}
 		if !f.object && !f.links && tags.set["format"] != "" {
 			panic("route: " + where + ": format of free-form JSON is object or links")
 		}
 		return node{json: f.json}
 	case scalarOf(t) != nil:
-		tags.allow(where, scalarOf(t).tags...)
-		s := &scalar{kind: scalarOf(t), checks: tags.checks(where, t)}
+		tags.allowOnly(where, scalarOf(t).tags...)
+		s := &scalar{kind: scalarOf(t), checks: tags.compileChecks(where, t)}
 		if kind := textKinds[tags.set["format"]]; kind != nil && s.kind == stringKind {
 			s.kind = kind
 		}
 		return node{json: s.json, text: s.text}
 	case t.Kind() == reflect.Pointer:
-		inner := c.node(where, t.Elem(), tags)
+		inner := c.compileNode(where, t.Elem(), tags)
 		ptr := pointer{t.Elem(), inner}
 		n := node{json: ptr.json}
 		if inner.text != nil {
@@ -267,21 +267,21 @@ func (c *compiler) node(where string, t reflect.Type, tags tags) node {
 		}
 		return n
 	case t.Kind() == reflect.Slice:
-		list := &list{min: tags.count(where, "minItems"), max: tags.count(where, "maxItems"), elem: c.node(where, t.Elem(), tags.elements())}
+		list := &list{min: tags.count(where, "minItems"), max: tags.count(where, "maxItems"), elem: c.compileNode(where, t.Elem(), tags.ofElements())}
 		n := node{json: list.json}
 		if list.elem.text != nil {
 			n.text = list.text
 		}
 		return n
 	case t.Kind() == reflect.Struct:
-		tags.allow(where)
-		return node{json: c.object(t).json}
+		tags.allowOnly(where)
+		return node{json: c.compileObject(t).json}
 	}
 	panic(fmt.Sprintf("route: %s: type %v cannot be bound", where, t))
 }
 
-// initial parses the default in a field's tag.
-func (c *compiler) initial(where string, t reflect.Type, n node, text string) reflect.Value {
+// parseDefault parses the default in a field's tag.
+func (c *compiler) parseDefault(where string, t reflect.Type, n node, text string) reflect.Value {
 	if n.text == nil || t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		panic("route: " + where + " cannot have a default")
 	}

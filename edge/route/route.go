@@ -196,7 +196,7 @@ func (op *Op) AllErrors() []engine.Code {
 			}
 		}
 	}
-	add(op.Handler.plan != nil && op.Handler.plan.refuses() || op.Writes(), engine.Validation)
+	add(op.Handler.plan != nil && op.Handler.plan.canRefuse() || op.Writes(), engine.Validation)
 	add(op.Auth != Public, engine.Unauthorized, engine.Forbidden)
 	add(true, engine.WrongEnv)
 	add(op.Idempotency == Replay, engine.IdempotencyReused, engine.IdempotencyInFlight)
@@ -234,7 +234,7 @@ type Handler struct {
 // and constraint tags (see plan.go); Out is what appears under "data" in the answer. Handle panics
 // on a type or tag that cannot be served.
 func Handle[In, Out any](f func(*Call, *In) (Out, error)) Handler {
-	p := compile(reflect.TypeFor[In]())
+	p := compilePlan(reflect.TypeFor[In]())
 	return Handler{
 		In: reflect.TypeFor[In](), Out: reflect.TypeFor[Out](), plan: p,
 		serve: func(c *Call, src Source, buf *bytes.Buffer) error {

@@ -28,7 +28,7 @@ type tags struct {
 	required bool
 }
 
-func (c *compiler) tags(where string, st reflect.StructTag) tags {
+func (c *compiler) readTags(where string, st reflect.StructTag) tags {
 	t := tags{set: map[string]string{}}
 	for _, key := range constraintTags {
 		if text, ok := st.Lookup(key); ok {
@@ -45,8 +45,8 @@ func (c *compiler) tags(where string, st reflect.StructTag) tags {
 	return t
 }
 
-// allow panics if a constraint is set that does not fit the type.
-func (t tags) allow(where string, keys ...string) {
+// allowOnly panics if a constraint is set that does not fit the type.
+func (t tags) allowOnly(where string, keys ...string) {
 	for key := range t.set {
 		if !slices.Contains(keys, key) {
 			panic("route: " + where + ": " + key + " does not fit the type")
@@ -54,8 +54,8 @@ func (t tags) allow(where string, keys ...string) {
 	}
 }
 
-// elements returns the constraints that apply to the elements of a slice.
-func (t tags) elements() tags {
+// ofElements returns the constraints that apply to the elements of a slice.
+func (t tags) ofElements() tags {
 	inner := tags{set: map[string]string{}}
 	for key, text := range t.set {
 		if key != "minItems" && key != "maxItems" {
@@ -78,34 +78,34 @@ func (t tags) count(where, key string) int {
 	return n
 }
 
-// checks compiles the constraints on a scalar of type t.
-func (t tags) checks(where string, typ reflect.Type) []check {
+// compileChecks compiles the constraints on a scalar of type t.
+func (t tags) compileChecks(where string, typ reflect.Type) []check {
 	var all []check
 	for _, key := range constraintTags {
 		if text, ok := t.set[key]; ok && (key != "format" || textKinds[text] == nil) {
-			all = append(all, t.check(where, typ, key, text))
+			all = append(all, t.compileCheck(where, typ, key, text))
 		}
 	}
 	return all
 }
 
-func (t tags) check(where string, typ reflect.Type, key, text string) check {
+func (t tags) compileCheck(where string, typ reflect.Type, key, text string) check {
 	switch key {
 	case "minLength":
 		n := t.count(where, key)
 		bad := problem{IssueMinLength, fmt.Sprintf("must have at least %d characters", n)}
-		return func(v reflect.Value) problem { return when(utf8.RuneCountInString(v.String()) < n, bad) }
+		return func(v reflect.Value) problem { return problemIf(utf8.RuneCountInString(v.String()) < n, bad) }
 	case "maxLength":
 		n := t.count(where, key)
 		bad := problem{IssueMaxLength, fmt.Sprintf("must have at most %d characters", n)}
 		return func(v reflect.Value) problem {
 			s := v.String()
-			return when(len(s) > n && utf8.RuneCountInString(s) > n, bad)
+			return problemIf(len(s) > n && utf8.RuneCountInString(s) > n, bad)
 		}
 	case "minimum":
-		return bound(where, typ, text, problem{IssueMinimum, "must be at least " + text}, -1)
+		return compileBound(where, typ, text, problem{IssueMinimum, "must be at least " + text}, -1)
 	case "maximum":
-		return bound(where, typ, text, problem{IssueMaximum, "must be at most " + text}, +1)
+		return compileBound(where, typ, text, problem{IssueMaximum, "must be at most " + text}, +1)
 	case "enum":
 		return oneOf(where, typ, strings.Split(text, ","))
 	}
@@ -121,34 +121,34 @@ func (t tags) check(where string, typ reflect.Type, key, text string) check {
 		if f.Canonical != nil {
 			v.SetString(f.Canonical(v.String()))
 		}
-		return when(!f.Valid(v.String()), bad)
+		return problemIf(!f.Valid(v.String()), bad)
 	}
 }
 
-func when(broken bool, p problem) problem {
+func problemIf(broken bool, p problem) problem {
 	if broken {
 		return p
 	}
 	return none
 }
 
-// bound compiles a limit: a value is bad if comparing it with the limit gives side.
-func bound(where string, typ reflect.Type, text string, bad problem, side int) check {
-	limit := constant(where, typ, text)
+// compileBound compiles a limit: a value is bad if comparing it with the limit gives side.
+func compileBound(where string, typ reflect.Type, text string, bad problem, side int) check {
+	limit := parseConstant(where, typ, text)
 	switch {
 	case limit.CanInt():
 		n := limit.Int()
-		return func(v reflect.Value) problem { return when(compare(v.Int(), n) == side, bad) }
+		return func(v reflect.Value) problem { return problemIf(compareNumbers(v.Int(), n) == side, bad) }
 	case limit.CanUint():
 		n := limit.Uint()
-		return func(v reflect.Value) problem { return when(compare(v.Uint(), n) == side, bad) }
+		return func(v reflect.Value) problem { return problemIf(compareNumbers(v.Uint(), n) == side, bad) }
 	default:
 		n := limit.Float()
-		return func(v reflect.Value) problem { return when(compare(v.Float(), n) == side, bad) }
+		return func(v reflect.Value) problem { return problemIf(compareNumbers(v.Float(), n) == side, bad) }
 	}
 }
 
-func compare[T int64 | uint64 | float64](a, b T) int {
+func compareNumbers[T int64 | uint64 | float64](a, b T) int {
 	switch {
 	case a < b:
 		return -1
@@ -162,19 +162,19 @@ func compare[T int64 | uint64 | float64](a, b T) int {
 func oneOf(where string, typ reflect.Type, texts []string) check {
 	bad := problem{IssueEnum, "must be one of " + strings.Join(texts, ", ")}
 	if typ.Kind() == reflect.String {
-		return func(v reflect.Value) problem { return when(!slices.Contains(texts, v.String()), bad) }
+		return func(v reflect.Value) problem { return problemIf(!slices.Contains(texts, v.String()), bad) }
 	}
 	allowed := make([]reflect.Value, len(texts))
 	for i, text := range texts {
-		allowed[i] = constant(where, typ, text)
+		allowed[i] = parseConstant(where, typ, text)
 	}
 	return func(v reflect.Value) problem {
-		return when(!slices.ContainsFunc(allowed, v.Equal), bad)
+		return problemIf(!slices.ContainsFunc(allowed, v.Equal), bad)
 	}
 }
 
-// constant parses a value in a tag.
-func constant(where string, typ reflect.Type, text string) reflect.Value {
+// parseConstant parses a value in a tag.
+func parseConstant(where string, typ reflect.Type, text string) reflect.Value {
 	v := reflect.New(typ).Elem()
 	if p := scalarOf(typ).set(v, []byte(text)); p != none {
 		panic("route: " + where + ": " + text + " " + p.message)

@@ -232,9 +232,9 @@ func keepTime(v reflect.Value, t time.Time) problem {
 	return none
 }
 
-// dated reads a parameter that may be an instant or a date. A date means the first or the last
+// dateKind reads a parameter that may be an instant or a date. A date means the first or the last
 // microsecond of that day in UTC.
-func dated(end bool) *scalarKind {
+func dateKind(end bool) *scalarKind {
 	kind := *timeKind
 	kind.what = "must be a date as YYYY-MM-DD, or a date and time as in RFC 3339"
 	kind.set = func(v reflect.Value, text []byte) problem {
@@ -272,7 +272,7 @@ func (s *scalar) json(d *decoder, v reflect.Value) error {
 		return err
 	}
 	if strings.IndexByte(s.kind.json, byte(kind)) < 0 {
-		d.report(problem{IssueType, s.kind.what})
+		d.reportIssue(problem{IssueType, s.kind.what})
 		return nil
 	}
 	if kind == '"' {
@@ -284,7 +284,7 @@ func (s *scalar) json(d *decoder, v reflect.Value) error {
 
 func (s *scalar) text(d *decoder, v reflect.Value, text []byte) {
 	if !utf8.Valid(text) {
-		d.report(problem{IssueFormat, "must be UTF-8"})
+		d.reportIssue(problem{IssueFormat, "must be UTF-8"})
 		return
 	}
 	s.set(d, v, text)
@@ -292,12 +292,12 @@ func (s *scalar) text(d *decoder, v reflect.Value, text []byte) {
 
 func (s *scalar) set(d *decoder, v reflect.Value, text []byte) {
 	if p := s.kind.set(v, text); p != none {
-		d.report(p)
+		d.reportIssue(p)
 		return
 	}
 	for _, check := range s.checks {
 		if p := check(v); p != none {
-			d.report(p)
+			d.reportIssue(p)
 		}
 	}
 }

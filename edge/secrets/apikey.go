@@ -23,8 +23,8 @@ var (
 // is stored of it, beside the public id. Among 100 million keys a new one has the
 // public id of another with a probability of 5e-7: the store then draws once more.
 func NewAPIKey(env string) (plaintext, publicID string, hash [sha256.Size]byte) {
-	publicID = base62(below(keyIDs), keyPublic)
-	plaintext = APIKeyPrefix(env, publicID) + base62(below(keySecrets), keySecret)
+	publicID = base62(randomBelow(keyIDs), keyPublic)
+	plaintext = APIKeyPrefix(env, publicID) + base62(randomBelow(keySecrets), keySecret)
 	return plaintext, publicID, HashAPIKey(plaintext)
 }
 
@@ -47,8 +47,8 @@ func APIKeyPrefix(env, publicID string) string { return "vt_" + env + "_" + publ
 // cannot be turned back.
 func HashAPIKey(plaintext string) [sha256.Size]byte { return sha256.Sum256([]byte(plaintext)) }
 
-// below is a random number under the limit, each as likely as the others.
-func below(limit *big.Int) *big.Int {
+// randomBelow is a random number under the limit, each as likely as the others.
+func randomBelow(limit *big.Int) *big.Int {
 	n, err := rand.Int(rand.Reader, limit)
 	if err != nil {
 		panic(err) // crypto/rand never fails

@@ -93,14 +93,16 @@ func newShuffle(key []byte) cipher.Block {
 //
 // A serial from 31^5 on has no place among them: Short panics. No ticket that was ever
 // issued has such a serial, but a damaged fact may.
-func (c *Codes) Short(serial uint32, version byte) string { return shuffled(c.door, serial, version) }
+func (c *Codes) Short(serial uint32, version byte) string {
+	return shuffleLetters(c.door, serial, version)
+}
 
-// shuffled is the six letters that a permutation has for a serial and holder version.
-func shuffled(by cipher.Block, serial uint32, version byte) string {
+// shuffleLetters is the six letters that a permutation has for a serial and holder version.
+func shuffleLetters(by cipher.Block, serial uint32, version byte) string {
 	if serial >= serials {
 		panic("secrets: a ticket's serial is beyond the last door code")
 	}
-	return letters(uint64(permute(by, serial+uint32(version-Version)*serials, false)), shortLen)
+	return writeLetters(uint64(permuteNumber(by, serial+uint32(version-Version)*serials, false)), shortLen)
 }
 
 // IsShort reports whether a scanned text has the form of a door code.
@@ -109,15 +111,15 @@ func IsShort(text string) bool { return len(CleanShown(text)) == shortLen }
 // FromShort is the serial and holder version of a door code in either case. It says
 // nothing about whether the ticket exists.
 func (c *Codes) FromShort(short string) (serial uint32, version byte, ok bool) {
-	return unshuffled(c.door, short)
+	return unshuffleLetters(c.door, short)
 }
 
-func unshuffled(by cipher.Block, text string) (serial uint32, version byte, ok bool) {
-	n, ok := number(strings.ToUpper(text), shortLen)
+func unshuffleLetters(by cipher.Block, text string) (serial uint32, version byte, ok bool) {
+	n, ok := readLetters(strings.ToUpper(text), shortLen)
 	if !ok || n >= shorts {
 		return 0, 0, false
 	}
-	at := permute(by, uint32(n), true)
+	at := permuteNumber(by, uint32(n), true)
 	return at % serials, byte(at/serials) + Version, true
 }
 
@@ -133,7 +135,7 @@ func (c *Codes) FromCode(code string) (serial uint32, version byte, ok bool) {
 }
 
 func (n numbering) write(serial uint32, version byte) string {
-	return shuffled(n.shuffle, serial, version) + alphabet[version%31:][:1] + letters(sumOf(n.mac, serial, version), macLen)
+	return shuffleLetters(n.shuffle, serial, version) + alphabet[version%31:][:1] + writeLetters(sumOf(n.mac, serial, version), macLen)
 }
 
 func (n numbering) read(code string) (serial uint32, version byte, ok bool) {
@@ -141,7 +143,7 @@ func (n numbering) read(code string) (serial uint32, version byte, ok bool) {
 	if len(code) != codeLen {
 		return 0, 0, false
 	}
-	serial, _, ok = unshuffled(n.shuffle, code[:shortLen])
+	serial, _, ok = unshuffleLetters(n.shuffle, code[:shortLen])
 	v := strings.IndexByte(alphabet, code[shortLen])
 	if !ok || v < 1 {
 		return 0, 0, false
@@ -303,12 +305,12 @@ func (c *Codes) qrMAC(code string, version byte, step int64) string {
 	return base32NoPad.EncodeToString(h.Sum(nil)[:10])
 }
 
-// permute maps the numbers below 31^6 onto themselves: a Feistel network of
+// permuteNumber maps the numbers below 31^6 onto themselves: a Feistel network of
 // eight rounds over 30 bits, walked until it lands in range (Black and Rogaway,
 // Ciphers with Arbitrary Finite Domains, 2002).
 //
 // A number from 31^6 on has no place in it, and the walk might never end: permute panics.
-func permute(by cipher.Block, n uint32, back bool) uint32 {
+func permuteNumber(by cipher.Block, n uint32, back bool) uint32 {
 	if n >= shorts {
 		panic("secrets: a number is beyond the last door code")
 	}
@@ -316,9 +318,9 @@ func permute(by cipher.Block, n uint32, back bool) uint32 {
 		l, r := n>>15, n&0x7fff
 		for i := range uint32(8) {
 			if back {
-				l, r = r^round(by, 7-i, l), l
+				l, r = r^roundFunction(by, 7-i, l), l
 			} else {
-				l, r = r, l^round(by, i, r)
+				l, r = r, l^roundFunction(by, i, r)
 			}
 		}
 		if n = l<<15 | r; n < shorts {
@@ -327,7 +329,7 @@ func permute(by cipher.Block, n uint32, back bool) uint32 {
 	}
 }
 
-func round(by cipher.Block, i, half uint32) uint32 {
+func roundFunction(by cipher.Block, i, half uint32) uint32 {
 	var in, out [aes.BlockSize]byte
 	binary.BigEndian.PutUint32(in[:], i)
 	binary.BigEndian.PutUint32(in[4:], half)
@@ -335,8 +337,8 @@ func round(by cipher.Block, i, half uint32) uint32 {
 	return binary.BigEndian.Uint32(out[:]) & 0x7fff
 }
 
-// letters writes a number in base 31 with a fixed number of letters.
-func letters(n uint64, size int) string {
+// writeLetters writes a number in base 31 with a fixed number of letters.
+func writeLetters(n uint64, size int) string {
 	b := make([]byte, size)
 	for i := size - 1; i >= 0; i-- {
 		b[i] = alphabet[n%31]
@@ -345,7 +347,7 @@ func letters(n uint64, size int) string {
 	return string(b)
 }
 
-func number(s string, size int) (uint64, bool) {
+func readLetters(s string, size int) (uint64, bool) {
 	if len(s) != size {
 		return 0, false
 	}
@@ -369,7 +371,7 @@ func OrderNumber(id engine.OrderID) string {
 	low := binary.BigEndian.Uint64(id[8:]) & (1<<62 - 1)
 	high := uint64(binary.BigEndian.Uint16(id[6:]) & (1<<12 - 1))
 	return strings.ToUpper(strconv.FormatInt(id.Event(), 36)) +
-		"-" + letters(low&(1<<50-1), 11) + "-" + letters(high<<12|low>>50, 5)
+		"-" + writeLetters(low&(1<<50-1), 11) + "-" + writeLetters(high<<12|low>>50, 5)
 }
 
 // orderLetters is how many letters an order number has behind its event.
@@ -392,8 +394,8 @@ func ReadOrderNumber(text string) (id engine.OrderID, ok bool) {
 		return id, false
 	}
 	event, err := strconv.ParseInt(parts[0], 36, 64)
-	low, isLow := number(parts[1], 11)
-	high, isHigh := number(parts[2], 5)
+	low, isLow := readLetters(parts[1], 11)
+	high, isHigh := readLetters(parts[2], 5)
 	if err != nil || event < 0 || event > engine.MaxEvent || !isLow || !isHigh {
 		return id, false
 	}

@@ -10,6 +10,6 @@ const hintSize = 4
 // NewWebhookSecret draws the signing secret of a webhook endpoint, 256 random bits
 // in base 62. The hint is the part of it that is no secret.
 func NewWebhookSecret() (secret, hint string) {
-	secret = webhookPrefix + base62(below(keySecrets), keySecret)
+	secret = webhookPrefix + base62(randomBelow(keySecrets), keySecret)
 	return secret, secret[:len(webhookPrefix)+hintSize]
 }

@@ -31,10 +31,10 @@ type tier struct {
 	wheelchairs bool // a row for them behind each block
 }
 
-// tier makes the blocks of a tier, clockwise from the left of the upper side. All
+// makeTier makes the blocks of a tier, clockwise from the left of the upper side. All
 // are numbered clockwise too, so that whoever looks inwards finds low numbers on
 // the same hand.
-func (b bowl) tier(t tier) []Section {
+func (b bowl) makeTier(t tier) []Section {
 	var sections []Section
 	add := func(rows []Row) {
 		id := fmt.Sprint(t.first + len(sections))
@@ -68,7 +68,7 @@ func (b bowl) straightBlock(t *tier, side, i int) []Row {
 	if !t.wheelchairs {
 		return []Row{seats}
 	}
-	return []Row{seats, wheelchairs(row("W", t.spaces()), to-from)}
+	return []Row{seats, makeWheelchairRow(row("W", t.spacesRadius()), to-from)}
 }
 
 // roundBlock is the i-th block of the half circle that follows a side.
@@ -76,7 +76,7 @@ func (b bowl) roundBlock(t *tier, side, i int) []Row {
 	angle := math.Pi / float64(t.ends)
 	gap := float64(blockGap) / float64(t.radius)
 	from := float64(side)*math.Pi/2 + float64(i)*angle + gap/2
-	degrees := []float64{hundredths(from * 180 / math.Pi), hundredths((from + angle - gap) * 180 / math.Pi)}
+	degrees := []float64{cutToHundredths(from * 180 / math.Pi), cutToHundredths((from + angle - gap) * 180 / math.Pi)}
 	row := func(label string, radius int) Row {
 		return Row{Label: label, Center: []int{b.x - side*b.straight/2, b.y}, Radius: radius, Angles: degrees}
 	}
@@ -84,20 +84,20 @@ func (b bowl) roundBlock(t *tier, side, i int) []Row {
 	seats.Count = int(float64(t.radius)*(angle-gap)/seatWidth) + 1
 	if t.rows > 1 {
 		seats.Repeat, seats.RadiusStep = t.rows, rowDepth
-		seats.CountStep = hundredths(rowDepth * (angle - gap) / seatWidth)
+		seats.CountStep = cutToHundredths(rowDepth * (angle - gap) / seatWidth)
 	}
 	if !t.wheelchairs {
 		return []Row{seats}
 	}
-	return []Row{seats, wheelchairs(row("W", t.spaces()), int(float64(t.spaces())*(angle-gap)))}
+	return []Row{seats, makeWheelchairRow(row("W", t.spacesRadius()), int(float64(t.spacesRadius())*(angle-gap)))}
 }
 
-// spaces is the radius of the row for wheelchairs.
-func (t *tier) spaces() int { return t.radius + t.rows*rowDepth + rowDepth/2 }
+// spacesRadius is the radius of the row for wheelchairs.
+func (t *tier) spacesRadius() int { return t.radius + t.rows*rowDepth + rowDepth/2 }
 
-// wheelchairs makes a row one of spaces for wheelchairs, each with a seat for who
+// makeWheelchairRow makes a row one of spaces for wheelchairs, each with a seat for who
 // comes with them.
-func wheelchairs(r Row, width int) Row {
+func makeWheelchairRow(r Row, width int) Row {
 	r.Count = 2 * (width / spaceWidth / 2)
 	for i := 1; i <= r.Count; i += 2 {
 		r.Wheelchair, r.Companion = append(r.Wheelchair, i), append(r.Companion, i+1)
@@ -105,11 +105,11 @@ func wheelchairs(r Row, width int) Row {
 	return r
 }
 
-// hundredths cuts what nobody can see, so that documents stay short.
-func hundredths(v float64) float64 { return math.Floor(v*100) / 100 }
+// cutToHundredths cuts what nobody can see, so that documents stay short.
+func cutToHundredths(v float64) float64 { return math.Floor(v*100) / 100 }
 
-// fill takes seats out of the rows of boxes until they have the given number in all.
-func fill(boxes []Section, seats int) []Section {
+// takeSeatsOut takes seats out of the rows of boxes until they have the given number in all.
+func takeSeatsOut(boxes []Section, seats int) []Section {
 	each, more := seats/len(boxes), seats%len(boxes)
 	for i := range boxes {
 		n := each

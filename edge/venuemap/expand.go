@@ -22,26 +22,26 @@ func (d *Document) Expand() (*seatmap.Layout, []route.Issue) {
 	}}
 	n := d.count()
 	if n > seatmap.MaxSeats {
-		x.report("sections", route.IssueMaxItems, "must have at most %d seats in all, and have %d", seatmap.MaxSeats, n)
+		x.reportIssue("sections", route.IssueMaxItems, "must have at most %d seats in all, and have %d", seatmap.MaxSeats, n)
 		return nil, x.issues
 	}
-	x.reserve(n)
-	if x.inside("focus", d.Focus[0], d.Focus[1]) {
+	x.reserveSeats(n)
+	if x.checkInside("focus", d.Focus[0], d.Focus[1]) {
 		x.layout.Focus = [2]int32{int32(d.Focus[0]), int32(d.Focus[1])}
 	}
-	x.elements()
+	x.expandElements()
 	sections := map[string]bool{}
 	for i := range d.Sections {
 		s := &d.Sections[i]
 		path := fmt.Sprintf("sections[%d]", i)
 		switch {
-		case !identifier(s.ID): // nor will the ids of its seats be any
-			x.report(path+".id", route.IssueFormat, "must be made of "+idLetters)
+		case !isIdentifier(s.ID): // nor will the ids of its seats be any
+			x.reportIssue(path+".id", route.IssueFormat, "must be made of "+idLetters)
 		case sections[s.ID]:
-			x.report(path+".id", route.IssueDuplicate, "is the id of another section")
+			x.reportIssue(path+".id", route.IssueDuplicate, "is the id of another section")
 		default:
 			sections[s.ID] = true
-			x.section(path, s)
+			x.expandSection(path, s)
 		}
 	}
 	if len(x.issues) > 0 {
@@ -57,11 +57,11 @@ func (d *Document) count() int {
 		for j := range d.Sections[i].Rows {
 			r := &d.Sections[i].Rows[j]
 			n += len(r.Seats)
-			for k := range r.repeat() {
+			for k := range r.repeats() {
 				if n > seatmap.MaxSeats {
 					return n
 				}
-				n += r.seats(k)
+				n += r.seatsOf(k)
 			}
 		}
 	}
@@ -80,8 +80,8 @@ type expansion struct {
 	label   string               // the names.Key of the label of the row at hand
 }
 
-// reserve makes room for n seats.
-func (x *expansion) reserve(n int) {
+// reserveSeats makes room for n seats.
+func (x *expansion) reserveSeats(n int) {
 	l := x.layout
 	l.SeatIDs, l.Labels = make([]string, 0, n), make([]string, 0, n)
 	l.SeatRow, l.SeatX, l.SeatY = make([]int32, 0, n), make([]int32, 0, n), make([]int32, 0, n)
@@ -89,33 +89,33 @@ func (x *expansion) reserve(n int) {
 	x.ids, x.points, x.printed = make(map[string]struct{}, n), make(map[[2]int32]struct{}, n), make(map[[3]string]string, n)
 }
 
-func (x *expansion) report(path, code, format string, args ...any) {
+func (x *expansion) reportIssue(path, code, format string, args ...any) {
 	if len(x.issues) < route.MaxIssues {
 		x.issues = append(x.issues, route.Issue{Path: path, Code: code, Message: fmt.Sprintf(format, args...)})
 	}
 }
 
-// inside reports a point that is not on the canvas.
-func (x *expansion) inside(path string, px, py int) bool {
+// checkInside reports a point that is not on the canvas.
+func (x *expansion) checkInside(path string, px, py int) bool {
 	if px >= 0 && py >= 0 && px <= x.doc.Canvas.Width && py <= x.doc.Canvas.Height {
 		return true
 	}
-	x.report(path, route.IssueMaximum, "must be on the canvas; %d, %d is not", px, py)
+	x.reportIssue(path, route.IssueMaximum, "must be on the canvas; %d, %d is not", px, py)
 	return false
 }
 
-func (x *expansion) elements() {
+func (x *expansion) expandElements() {
 	for i := range x.doc.Elements {
 		e := &x.doc.Elements[i]
 		path := fmt.Sprintf("elements[%d]", i)
-		x.inside(path, e.X+e.Width, e.Y+e.Height)
+		x.checkInside(path, e.X+e.Width, e.Y+e.Height)
 		if e.Type == "text" && e.Label == "" {
-			x.report(path+".label", route.IssueRequired, "is required of a text")
+			x.reportIssue(path+".label", route.IssueRequired, "is required of a text")
 		}
 	}
 }
 
-func (x *expansion) section(path string, s *Section) {
+func (x *expansion) expandSection(path string, s *Section) {
 	x.layout.Sections = append(x.layout.Sections, seatmap.Section{ID: s.ID, Name: s.Name})
 	x.name = names.Key(s.Name)
 	for i := range s.Rows {
@@ -124,33 +124,33 @@ func (x *expansion) section(path string, s *Section) {
 		}
 		r := &s.Rows[i]
 		path := fmt.Sprintf("%s.rows[%d]", path, i)
-		if !x.form(path, r) {
+		if !x.checkForm(path, r) {
 			continue
 		}
 		if r.Seats != nil {
-			x.listed(path, s, r)
+			x.addListedRow(path, s, r)
 			continue
 		}
-		x.drawn(path, s, r)
+		x.addDrawnRows(path, s, r)
 	}
 }
 
-// listed adds a row whose seats the author lists.
-func (x *expansion) listed(path string, s *Section, r *Row) {
-	x.row(r.Label)
-	id := s.ID + "-" + r.name() + "-"
+// addListedRow adds a row whose seats the author lists.
+func (x *expansion) addListedRow(path string, s *Section, r *Row) {
+	x.beginRow(r.Label)
+	id := s.ID + "-" + r.idPart() + "-"
 	for i := range r.Seats {
 		t := &r.Seats[i]
 		seat := seat{id: t.ID, label: t.Label, x: t.X, y: t.Y, kind: kinds[t.Kind], gap: t.AisleBefore && i > 0}
 		if seat.id == "" {
 			seat.id = id + t.Label
 		}
-		x.seat(fmt.Sprintf("%s.seats[%d]", path, i), r.Label, &seat)
+		x.addSeat(fmt.Sprintf("%s.seats[%d]", path, i), r.Label, &seat)
 	}
 }
 
-// row begins a row.
-func (x *expansion) row(label string) {
+// beginRow begins a row.
+func (x *expansion) beginRow(label string) {
 	x.label = names.Key(label)
 	x.layout.Rows = append(x.layout.Rows, seatmap.Row{Section: int32(len(x.layout.Sections) - 1), Label: label})
 }
@@ -163,26 +163,26 @@ type seat struct {
 	gap       bool // an aisle before it
 }
 
-// seat adds a seat to the row that was begun last.
-func (x *expansion) seat(path, row string, s *seat) {
+// addSeat adds a seat to the row that was begun last.
+func (x *expansion) addSeat(path, row string, s *seat) {
 	point := [2]int32{int32(s.x), int32(s.y)}
-	if len(s.id) > maxID || !identifier(s.id) {
-		x.report(path, route.IssueFormat, "has the id %q; ids are made of "+idLetters+", at most %d", s.id, maxID)
+	if len(s.id) > maxID || !isIdentifier(s.id) {
+		x.reportIssue(path, route.IssueFormat, "has the id %q; ids are made of "+idLetters+", at most %d", s.id, maxID)
 	}
 	if !add(x.ids, s.id) {
-		x.report(path, route.IssueDuplicate, "has the id of another seat, %s", s.id)
+		x.reportIssue(path, route.IssueDuplicate, "has the id of another seat, %s", s.id)
 	}
 	seen := [3]string{x.name, x.label, names.Key(s.label)}
 	if other, taken := x.printed[seen]; taken {
-		x.report(path, route.IssueDuplicate, "looks like %s on a ticket: section %s, row %s, seat %s",
+		x.reportIssue(path, route.IssueDuplicate, "looks like %s on a ticket: section %s, row %s, seat %s",
 			other, x.layout.Sections[len(x.layout.Sections)-1].Name, row, s.label)
 	} else {
 		x.printed[seen] = s.id
 	}
 	if !add(x.points, point) {
-		x.report(path, route.IssueDuplicate, "is on the point of another seat, %d, %d", s.x, s.y)
+		x.reportIssue(path, route.IssueDuplicate, "is on the point of another seat, %d, %d", s.x, s.y)
 	}
-	x.inside(path, s.x, s.y)
+	x.checkInside(path, s.x, s.y)
 	l := x.layout
 	l.SeatIDs, l.Labels = append(l.SeatIDs, s.id), append(l.Labels, s.label)
 	l.SeatRow = append(l.SeatRow, int32(len(l.Rows)-1))
@@ -199,8 +199,8 @@ func add[K comparable](set map[K]struct{}, k K) bool {
 
 const idLetters = "letters A to Z, digits and . _ : -"
 
-// identifier reports whether s is made of what ids are made of.
-func identifier(s string) bool {
+// isIdentifier reports whether s is made of what ids are made of.
+func isIdentifier(s string) bool {
 	for _, c := range []byte(s) {
 		switch {
 		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '.', c == '_', c == ':', c == '-':
@@ -211,5 +211,5 @@ func identifier(s string) bool {
 	return s != ""
 }
 
-// round is the nearest unit of the canvas.
-func round(v float64) int { return int(math.Round(v)) }
+// roundToUnit is the nearest unit of the canvas.
+func roundToUnit(v float64) int { return int(math.Round(v)) }

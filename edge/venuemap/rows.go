@@ -18,100 +18,100 @@ const (
 	even       = "even"
 )
 
-// name is what stands for the row in the ids of its seats.
-func (r *Row) name() string {
+// idPart is what stands for the row in the ids of its seats.
+func (r *Row) idPart() string {
 	if r.ID != "" {
 		return r.ID
 	}
 	return r.Label
 }
 
-// repeat is how many rows the entry makes.
-func (r *Row) repeat() int { return max(r.Repeat, 1) }
+// repeats is how many rows the entry makes.
+func (r *Row) repeats() int { return max(r.Repeat, 1) }
 
-// seats is how many seats its k-th row has, counted from 0, if they are not
+// seatsOf is how many seats its k-th row has, counted from 0, if they are not
 // listed.
-func (r *Row) seats(k int) int { return r.Count + int(math.Floor(float64(k)*r.CountStep+1e-9)) }
+func (r *Row) seatsOf(k int) int { return r.Count + int(math.Floor(float64(k)*r.CountStep+1e-9)) }
 
-func (r *Row) straight() bool { return r.From != nil || r.To != nil }
+func (r *Row) isStraight() bool { return r.From != nil || r.To != nil }
 
-func (r *Row) arc() bool { return r.Center != nil || r.Radius != 0 || r.Angles != nil }
+func (r *Row) isArc() bool { return r.Center != nil || r.Radius != 0 || r.Angles != nil }
 
-// form reports a row that has not one of the three forms, whole.
-func (x *expansion) form(path string, r *Row) bool {
+// checkForm reports a row that has not one of the three forms, whole.
+func (x *expansion) checkForm(path string, r *Row) bool {
 	found := len(x.issues)
 	must := func(given bool, name string) {
 		if !given {
-			x.report(path+"."+name, route.IssueRequired, "is required of this form of row")
+			x.reportIssue(path+"."+name, route.IssueRequired, "is required of this form of row")
 		}
 	}
-	if r.ID == "" && !identifier(r.Label) {
-		x.report(path+".id", route.IssueRequired, "is required where the label is not made of "+idLetters)
+	if r.ID == "" && !isIdentifier(r.Label) {
+		x.reportIssue(path+".id", route.IssueRequired, "is required where the label is not made of "+idLetters)
 	}
 	switch listed := r.Seats != nil; {
-	case listed && (r.straight() || r.arc() || r.drawing()), r.straight() && r.arc():
-		x.report(path, route.IssueFormat, "must list its seats, or be straight, or an arc: no mixture")
+	case listed && (r.isStraight() || r.isArc() || r.hasDrawing()), r.isStraight() && r.isArc():
+		x.reportIssue(path, route.IssueFormat, "must list its seats, or be straight, or an arc: no mixture")
 	case listed:
-	case r.straight():
+	case r.isStraight():
 		must(r.From != nil, "from")
 		must(r.To != nil, "to")
 		must(r.Count > 0, "count")
-		must(r.repeat() == 1 || r.Step != nil, "step")
-	case r.arc():
+		must(r.repeats() == 1 || r.Step != nil, "step")
+	case r.isArc():
 		must(r.Center != nil, "center")
 		must(r.Radius > 0, "radius")
 		must(r.Angles != nil, "angles")
 		must(r.Count > 0, "count")
-		must(r.repeat() == 1 || r.RadiusStep != 0, "radiusStep")
-		if r.Radius > 0 && r.Radius+(r.repeat()-1)*r.RadiusStep < 1 {
-			x.report(path+".radiusStep", route.IssueMinimum, "must leave each row a radius of 1 at least")
+		must(r.repeats() == 1 || r.RadiusStep != 0, "radiusStep")
+		if r.Radius > 0 && r.Radius+(r.repeats()-1)*r.RadiusStep < 1 {
+			x.reportIssue(path+".radiusStep", route.IssueMinimum, "must leave each row a radius of 1 at least")
 		}
 	default:
-		x.report(path, route.IssueRequired, "must have seats, or from and to, or center, radius and angles")
+		x.reportIssue(path, route.IssueRequired, "must have seats, or from and to, or center, radius and angles")
 	}
 	if r.Seats == nil {
-		x.numbers(path, r)
+		x.checkNumbers(path, r)
 	}
 	return len(x.issues) == found
 }
 
-// drawing reports whether the row has what only a straight one or an arc may have.
-func (r *Row) drawing() bool {
+// hasDrawing reports whether the row has what only a straight one or an arc may have.
+func (r *Row) hasDrawing() bool {
 	return r.Count != 0 || r.FirstNumber != nil || r.Numbering != "" || r.AislesAfter != nil || r.Wheelchair != nil || r.Companion != nil ||
 		r.Repeat != 0 || r.Step != nil || r.RadiusStep != 0 || r.CountStep != 0
 }
 
-// numbers reports counts, positions and numbers that do not go together.
-func (x *expansion) numbers(path string, r *Row) {
-	last := r.repeat() - 1
-	if r.seats(last) > maxRowSeats {
-		x.report(path+".countStep", route.IssueMaximum, "makes a row of %d seats; %d are allowed", r.seats(last), maxRowSeats)
+// checkNumbers reports counts, positions and numbers that do not go together.
+func (x *expansion) checkNumbers(path string, r *Row) {
+	last := r.repeats() - 1
+	if r.seatsOf(last) > maxRowSeats {
+		x.reportIssue(path+".countStep", route.IssueMaximum, "makes a row of %d seats; %d are allowed", r.seatsOf(last), maxRowSeats)
 	}
-	if _, ok := counted(r.Label, last); !ok {
-		x.report(path+".label", route.IssueFormat, "must be a number or letters A to Z, to count on from")
+	if _, ok := countLabel(r.Label, last); !ok {
+		x.reportIssue(path+".label", route.IssueFormat, "must be a number or letters A to Z, to count on from")
 	}
 	if r.ID != "" {
-		if _, ok := counted(r.ID, last); !ok {
-			x.report(path+".id", route.IssueFormat, "must be a number or letters A to Z, to count on from")
+		if _, ok := countLabel(r.ID, last); !ok {
+			x.reportIssue(path+".id", route.IssueFormat, "must be a number or letters A to Z, to count on from")
 		}
 	}
 	if r.Numbering == odd && r.firstNumber()%2 == 0 || r.Numbering == even && r.firstNumber()%2 == 1 {
-		x.report(path+".firstNumber", route.IssueFormat, "must be %s", r.Numbering)
+		x.reportIssue(path+".firstNumber", route.IssueFormat, "must be %s", r.Numbering)
 	}
-	x.positions(path+".aislesAfter", r.AislesAfter, r.Count-1, map[int]bool{})
+	x.checkPositions(path+".aislesAfter", r.AislesAfter, r.Count-1, map[int]bool{})
 	taken := map[int]bool{}
-	x.positions(path+".wheelchair", r.Wheelchair, r.Count, taken)
-	x.positions(path+".companion", r.Companion, r.Count, taken)
+	x.checkPositions(path+".wheelchair", r.Wheelchair, r.Count, taken)
+	x.checkPositions(path+".companion", r.Companion, r.Count, taken)
 }
 
-// positions reports those that the row has not, and those that are taken.
-func (x *expansion) positions(path string, positions []int, last int, taken map[int]bool) {
+// checkPositions reports those that the row has not, and those that are taken.
+func (x *expansion) checkPositions(path string, positions []int, last int, taken map[int]bool) {
 	for i, n := range positions {
 		if n > last {
-			x.report(fmt.Sprintf("%s[%d]", path, i), route.IssueMaximum, "must be a position in the row, at most %d", last)
+			x.reportIssue(fmt.Sprintf("%s[%d]", path, i), route.IssueMaximum, "must be a position in the row, at most %d", last)
 		}
 		if taken[n] {
-			x.report(fmt.Sprintf("%s[%d]", path, i), route.IssueDuplicate, "names a position again")
+			x.reportIssue(fmt.Sprintf("%s[%d]", path, i), route.IssueDuplicate, "names a position again")
 		}
 		taken[n] = true
 	}
@@ -127,8 +127,8 @@ func (r *Row) firstNumber() int {
 	return 1
 }
 
-// number is the number of the seat at position i of n, counted from 0.
-func (r *Row) number(i, n int) int {
+// numberOf is the number of the seat at position i of n, counted from 0.
+func (r *Row) numberOf(i, n int) int {
 	switch r.Numbering {
 	case descending:
 		return r.firstNumber() + n - 1 - i
@@ -138,8 +138,8 @@ func (r *Row) number(i, n int) int {
 	return r.firstNumber() + i
 }
 
-// drawn adds the rows of an entry that is straight or an arc.
-func (x *expansion) drawn(path string, s *Section, r *Row) {
+// addDrawnRows adds the rows of an entry that is straight or an arc.
+func (x *expansion) addDrawnRows(path string, s *Section, r *Row) {
 	var gap, kind [maxRowSeats + 1]uint8 // by position
 	for _, n := range r.AislesAfter {
 		gap[n] = 1
@@ -150,33 +150,33 @@ func (x *expansion) drawn(path string, s *Section, r *Row) {
 	for _, n := range r.Companion {
 		kind[n-1] = seatmap.Companion
 	}
-	for k := range r.repeat() {
-		label, _ := counted(r.Label, k)
-		name, _ := counted(r.name(), k)
-		x.row(label)
-		n, aisles := r.seats(k), 0
+	for k := range r.repeats() {
+		label, _ := countLabel(r.Label, k)
+		name, _ := countLabel(r.idPart(), k)
+		x.beginRow(label)
+		n, aisles := r.seatsOf(k), 0
 		id := s.ID + "-" + name + "-"
 		for i := range n {
 			aisles += int(gap[i])
-			number := strconv.Itoa(r.number(i, n))
+			number := strconv.Itoa(r.numberOf(i, n))
 			t := seat{id: id + number, label: number, gap: gap[i] == 1, kind: kind[i]}
-			t.x, t.y = r.point(k, i+aisles, n-1+len(r.AislesAfter))
-			x.seat(path, label, &t)
+			t.x, t.y = r.pointOf(k, i+aisles, n-1+len(r.AislesAfter))
+			x.addSeat(path, label, &t)
 		}
 	}
 }
 
-// point is where a seat of the k-th row stands: at one of the places 0 to last,
+// pointOf is where a seat of the k-th row stands: at one of the places 0 to last,
 // some places of which are aisles.
-func (r *Row) point(k, place, last int) (px, py int) {
+func (r *Row) pointOf(k, place, last int) (px, py int) {
 	t := 0.5
 	if last > 0 {
 		t = float64(place) / float64(last)
 	}
-	if r.arc() {
+	if r.isArc() {
 		angle := (r.Angles[0] + (r.Angles[1]-r.Angles[0])*t) * math.Pi / 180
 		radius := float64(r.Radius + k*r.RadiusStep)
-		return round(float64(r.Center[0]) + radius*math.Cos(angle)), round(float64(r.Center[1]) + radius*math.Sin(angle))
+		return roundToUnit(float64(r.Center[0]) + radius*math.Cos(angle)), roundToUnit(float64(r.Center[1]) + radius*math.Sin(angle))
 	}
 	// A row with more seats than the first is as dense, and longer.
 	if first := r.Count - 1 + len(r.AislesAfter); first > 0 {
@@ -187,14 +187,14 @@ func (r *Row) point(k, place, last int) (px, py int) {
 		if k > 0 {
 			step = k * r.Step[axis]
 		}
-		return round(from + (to-from)*t + float64(step))
+		return roundToUnit(from + (to-from)*t + float64(step))
 	}
 	return on(0), on(1)
 }
 
-// counted is a label n further on: of a number the number n later, of letters
+// countLabel is a label n further on: of a number the number n later, of letters
 // what n steps in A, B ... Z, AA, AB ... lead to. With n of 0 it is any label.
-func counted(label string, n int) (string, bool) {
+func countLabel(label string, n int) (string, bool) {
 	if n == 0 {
 		return label, true
 	}

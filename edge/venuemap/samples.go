@@ -54,12 +54,12 @@ func Arena() *Document {
 	const seats = 20_000
 	b := bowl{x: 7400, y: 5700, straight: 3400}
 	sections := arenaFloor(b)
-	sections = append(sections, b.tier(tier{name: "Lower", first: 101, radius: 1800, rows: 21, sides: 4, ends: 6, wheelchairs: true})...)
-	sections = append(sections, b.tier(tier{name: "Upper", first: 301, radius: 4100, rows: 15, sides: 4, ends: 12})...)
-	boxes := b.tier(tier{name: "Box", first: 201, radius: 3800, rows: 1, sides: 4, ends: 8})
+	sections = append(sections, b.makeTier(tier{name: "Lower", first: 101, radius: 1800, rows: 21, sides: 4, ends: 6, wheelchairs: true})...)
+	sections = append(sections, b.makeTier(tier{name: "Upper", first: 301, radius: 4100, rows: 15, sides: 4, ends: 12})...)
+	boxes := b.makeTier(tier{name: "Box", first: 201, radius: 3800, rows: 1, sides: 4, ends: 8})
 	return &Document{
 		Name: "Arena", Canvas: Canvas{2 * b.x, 2 * b.y}, Focus: []int{5700, b.y},
-		Sections: append(sections, fill(boxes, seats-seatsOf(sections))...),
+		Sections: append(sections, takeSeatsOut(boxes, seats-seatsOf(sections))...),
 		Elements: []Element{
 			{Type: "stage", X: 4700, Y: b.y - 1000, Width: 1000, Height: 2000, Label: "Stage"},
 			{Type: "entrance", X: b.x - 200, Y: 20, Width: 400, Height: 160, Label: "North"},
@@ -89,13 +89,13 @@ func arenaFloor(b bowl) []Section {
 func Stadium() *Document {
 	const seats = 70_000
 	b := bowl{x: 14_200, y: 11_200, straight: 6000}
-	sections := b.tier(tier{name: "Lower", first: 101, radius: 4800, rows: 27, sides: 5, ends: 12, wheelchairs: true})
-	sections = append(sections, b.tier(tier{name: "Club", first: 201, radius: 7500, rows: 10, sides: 5, ends: 16})...)
-	sections = append(sections, b.tier(tier{name: "Upper", first: 301, radius: 8800, rows: 25, sides: 5, ends: 20})...)
-	boxes := b.tier(tier{name: "Box", first: 401, radius: 8500, rows: 1, sides: 5, ends: 20})
+	sections := b.makeTier(tier{name: "Lower", first: 101, radius: 4800, rows: 27, sides: 5, ends: 12, wheelchairs: true})
+	sections = append(sections, b.makeTier(tier{name: "Club", first: 201, radius: 7500, rows: 10, sides: 5, ends: 16})...)
+	sections = append(sections, b.makeTier(tier{name: "Upper", first: 301, radius: 8800, rows: 25, sides: 5, ends: 20})...)
+	boxes := b.makeTier(tier{name: "Box", first: 401, radius: 8500, rows: 1, sides: 5, ends: 20})
 	return &Document{
 		Name: "Stadium", Canvas: Canvas{2 * b.x, 2 * b.y}, Focus: []int{b.x, b.y},
-		Sections: append(sections, fill(boxes, seats-seatsOf(sections))...),
+		Sections: append(sections, takeSeatsOut(boxes, seats-seatsOf(sections))...),
 		Elements: []Element{
 			{Type: "field", X: b.x - 5250, Y: b.y - 3400, Width: 10_500, Height: 6800, Label: "Pitch"},
 			{Type: "entrance", X: b.x - 400, Y: 20, Width: 800, Height: 240, Label: "North"},

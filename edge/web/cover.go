@@ -29,18 +29,18 @@ func drawCover(category, id string) *cover {
 	_, _ = sum.Write([]byte(id))               // never fails
 	r := rand.New(rand.NewPCG(sum.Sum64(), 1)) //nolint:gosec // a picture, no secret
 	hue := r.Float64() * 360
-	c := &cover{r: r, palette: [4]color.RGBA{oklch(0.32, 0.09, hue), oklch(0.52, 0.13, hue+12), oklch(0.72, 0.14, hue+40), oklch(0.88, 0.07, hue+40)}}
+	c := &cover{r: r, palette: [4]color.RGBA{colorOf(0.32, 0.09, hue), colorOf(0.52, 0.13, hue+12), colorOf(0.72, 0.14, hue+40), colorOf(0.88, 0.07, hue+40)}}
 	switch {
 	case strings.Contains(category, "concert") || strings.Contains(category, "music") || strings.Contains(category, "festival"):
-		c.arcs()
+		c.drawArcs()
 	case strings.Contains(category, "theat") || strings.Contains(category, "comedy") || strings.Contains(category, "art"):
-		c.seats()
+		c.drawSeats()
 	case strings.Contains(category, "sport"):
-		c.bars()
+		c.drawBars()
 	case strings.Contains(category, "course") || strings.Contains(category, "book") || strings.Contains(category, "workshop"):
-		c.sheets()
+		c.drawSheets()
 	default:
-		c.grid()
+		c.drawGrid()
 	}
 	return c
 }
@@ -61,8 +61,8 @@ type cover struct {
 
 func (c *cover) pickColour() uint8 { return []uint8{mid, bright, pale}[c.r.IntN(3)] }
 
-// arcs are sound that leaves a corner.
-func (c *cover) arcs() {
+// drawArcs are sound that leaves a corner.
+func (c *cover) drawArcs() {
 	x, y := math.Round(coverWidth*(0.15+0.7*c.r.Float64())), math.Round(coverHeight*(0.85+0.3*c.r.Float64()))
 	for i, colour := range []uint8{mid, bright, mid, pale, bright} {
 		c.add(colour, ring{x: x, y: y, r: float64(150 + i*165), width: float64(40 + c.r.IntN(70))})
@@ -70,8 +70,8 @@ func (c *cover) arcs() {
 	c.add(pale, ring{x: x, y: y, r: 40, width: 80})
 }
 
-// seats are rows before a stage.
-func (c *cover) seats() {
+// drawSeats are rows before a stage.
+func (c *cover) drawSeats() {
 	c.add(mid, stage{})
 	lit := c.r.IntN(40)
 	for row := range 5 {
@@ -88,22 +88,22 @@ func (c *cover) seats() {
 	}
 }
 
-// bars are lanes.
-func (c *cover) bars() {
+// drawBars are lanes.
+func (c *cover) drawBars() {
 	for i := range 7 {
 		c.add(c.pickColour(), box{x: float64(-60 + i*210), y: -200, w: float64(50 + c.r.IntN(110)), h: 1400, turn: 24})
 	}
 }
 
-// sheets are pages that lie on each other.
-func (c *cover) sheets() {
+// drawSheets are pages that lie on each other.
+func (c *cover) drawSheets() {
 	for i, colour := range []uint8{mid, bright, pale} {
 		c.add(colour, box{x: float64(300 + i*70), y: float64(110 + i*40), w: 520, h: 680, round: 24, turn: float64(-14 + i*11 + c.r.IntN(5))})
 	}
 }
 
-// grid is a plan of meetings.
-func (c *cover) grid() {
+// drawGrid is a plan of meetings.
+func (c *cover) drawGrid() {
 	for row := range 4 {
 		for column := range 6 {
 			x, y := float64(column*210), float64(row*210)
@@ -119,8 +119,8 @@ func (c *cover) grid() {
 	}
 }
 
-// oklch is a colour of equal lightness to the eye, as sRGB.
-func oklch(l, chroma, hue float64) color.RGBA {
+// colorOf is a colour of equal lightness to the eye, as sRGB.
+func colorOf(l, chroma, hue float64) color.RGBA {
 	a, b := chroma*math.Cos(hue*math.Pi/180), chroma*math.Sin(hue*math.Pi/180)
 	x, y, z := l+0.3963377774*a+0.2158037573*b, l-0.1055613458*a-0.0638541728*b, l-0.0894841775*a-1.2914855480*b
 	x, y, z = x*x*x, y*y*y, z*z*z

@@ -63,20 +63,20 @@ func (p *EventPage) Write(w io.Writer, e *api.Event) error {
 func (p *EventPage) tell(s *shownEvent) error {
 	e := s.Event
 	s.Canonical = p.base + "/e/" + e.Slug
-	s.Summary = cut(cmp.Or(text(e.Page.SEODescription), text(e.ShortDesc), text(e.Description)), 160)
-	s.Picture = sharedPicture(p.base, cmp.Or(text(e.Page.SEOImage), text(e.CoverImage), coverAddress(e)))
+	s.Summary = cutText(cmp.Or(textOrEmpty(e.Page.SEODescription), textOrEmpty(e.ShortDesc), textOrEmpty(e.Description)), 160)
+	s.Picture = sharedPicture(p.base, cmp.Or(textOrEmpty(e.Page.SEOImage), textOrEmpty(e.CoverImage), coverAddress(e)))
 	if e.StartDate != nil && e.ProductType != "digital" { // what is delivered at once has no date
 		at := inZone(*e.StartDate, e.Timezone)
 		s.When, s.Machine = at.Format(spelled), at.Format(time.RFC3339)
 	}
 	if s.Summary == "" {
-		s.Summary = strings.Join(slices.DeleteFunc([]string{e.Title, s.When, text(e.VenueName)}, func(part string) bool { return part == "" }), ", ")
+		s.Summary = strings.Join(slices.DeleteFunc([]string{e.Title, s.When, textOrEmpty(e.VenueName)}, func(part string) bool { return part == "" }), ", ")
 	}
-	data, err := script(e)
+	data, err := scriptJSON(e)
 	if err != nil {
 		return err
 	}
-	told, err := script(describe(s))
+	told, err := scriptJSON(describeEvent(s))
 	s.Data, s.Told = data, told
 	return err
 }
@@ -113,8 +113,8 @@ func sharedPicture(base, at string) string {
 	return at
 }
 
-// script is a value as JSON that can end no element of a page that it stands in.
-func script(v any) (template.JS, error) {
+// scriptJSON is a value as JSON that can end no element of a page that it stands in.
+func scriptJSON(v any) (template.JS, error) {
 	b, err := json.Marshal(v, jsontext.EscapeForHTML(true), jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
 	if err != nil {
 		return "", fmt.Errorf("web: data of a page: %w", err)
@@ -122,8 +122,8 @@ func script(v any) (template.JS, error) {
 	return template.JS(b), nil //nolint:gosec // escaped
 }
 
-// describe is an event in the words of schema.org.
-func describe(s *shownEvent) map[string]any {
+// describeEvent is an event in the words of schema.org.
+func describeEvent(s *shownEvent) map[string]any {
 	e := s.Event
 	told := map[string]any{
 		"@context": "https://schema.org", "@type": "Event", "name": e.Title, "url": s.Canonical, "description": s.Summary,
@@ -140,7 +140,7 @@ func describe(s *shownEvent) map[string]any {
 	}
 	if e.VenueName != nil {
 		told["location"] = map[string]any{"@type": "Place", "name": *e.VenueName, "address": map[string]any{
-			"@type": "PostalAddress", "streetAddress": text(e.VenueAddress), "addressLocality": text(e.VenueCity), "addressCountry": text(e.VenueCountry),
+			"@type": "PostalAddress", "streetAddress": textOrEmpty(e.VenueAddress), "addressLocality": textOrEmpty(e.VenueCity), "addressCountry": textOrEmpty(e.VenueCountry),
 		}}
 	}
 	if e.Organizer != nil {
@@ -161,15 +161,15 @@ func describe(s *shownEvent) map[string]any {
 	return told
 }
 
-func text(s *string) string {
+func textOrEmpty(s *string) string {
 	if s == nil {
 		return ""
 	}
 	return *s
 }
 
-// cut shortens a text to the given number of characters.
-func cut(s string, most int) string {
+// cutText shortens a text to the given number of characters.
+func cutText(s string, most int) string {
 	r := []rune(s)
 	if len(r) <= most {
 		return s

@@ -51,8 +51,8 @@ func (p *OrganizerPage) Write(w io.Writer, o *api.OrganizerPage) error {
 		return p.built.write(w, organizerTemplate, &shown)
 	}
 	shown.Canonical = p.base + "/by/" + o.Organizer.Slug
-	shown.Summary = cut(cmp.Or(text(o.Organizer.Description), "What "+o.Organizer.Name+" has on."), 160)
-	shown.Picture = sharedPicture(p.base, text(o.Organizer.LogoURL))
+	shown.Summary = cutText(cmp.Or(textOrEmpty(o.Organizer.Description), "What "+o.Organizer.Name+" has on."), 160)
+	shown.Picture = sharedPicture(p.base, textOrEmpty(o.Organizer.LogoURL))
 	shown.Upcoming, shown.Past = cardsOf(o.Upcoming), cardsOf(o.Past)
 	told := map[string]any{"@context": "https://schema.org", "@type": "Organization", "name": o.Organizer.Name, "url": shown.Canonical, "description": shown.Summary}
 	if shown.Picture != "" {
@@ -62,10 +62,10 @@ func (p *OrganizerPage) Write(w io.Writer, o *api.OrganizerPage) error {
 		told["aggregateRating"] = map[string]any{"@type": "AggregateRating", "ratingValue": *o.Average, "reviewCount": o.Count}
 	}
 	var err error
-	if shown.Data, err = script(o); err != nil {
+	if shown.Data, err = scriptJSON(o); err != nil {
 		return err
 	}
-	if shown.Told, err = script(told); err != nil {
+	if shown.Told, err = scriptJSON(told); err != nil {
 		return err
 	}
 	return p.built.write(w, organizerTemplate, &shown)

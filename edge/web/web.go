@@ -126,16 +126,16 @@ type packed struct {
 
 // NewStatic makes the Static of a file.
 func NewStatic(f File) *Static {
-	s := &Static{file: f, pack: sync.OnceValues(f.pack)}
+	s := &Static{file: f, pack: sync.OnceValues(f.packFile)}
 	if len(f.German) > 0 {
 		german := f
 		german.Body = f.German
-		s.german = sync.OnceValues(german.pack)
+		s.german = sync.OnceValues(german.packFile)
 	}
 	return s
 }
 
-func (f *File) pack() (*packed, error) {
+func (f *File) packFile() (*packed, error) {
 	p := &packed{plain: f.Body}
 	if f.Print != nil {
 		var err error

@@ -28,7 +28,7 @@ func (s *State) Apply(f engine.Fact) {
 		s.dropBookings(f.Claim)
 	case *keeper.ReleasedFact:
 		if h, open := s.book.End(f.Claim, f.Floor); open {
-			s.take(s.bookings[f.Claim.Order], h.Customer, -1)
+			s.takeBookings(s.bookings[f.Claim.Order], h.Customer, -1)
 		}
 		s.dropBookings(f.Claim)
 	case *keeper.ReturnedFact:
@@ -43,10 +43,10 @@ func (s *State) applyReserved(f *Reserved) {
 	units := sum(f.Bookings, func(*keeper.Booking) bool { return true })
 	old, replaced := s.book.Reserve(&keeper.ReservedFact{Claim: f.Claim, Floor: f.Floor, At: f.At, Quantity: units, Customer: f.Customer})
 	if replaced {
-		s.take(s.bookings[f.Claim.Order], old.Customer, -1)
+		s.takeBookings(s.bookings[f.Claim.Order], old.Customer, -1)
 	}
 	s.bookings[f.Claim.Order] = f.Bookings
-	s.take(f.Bookings, f.Customer, 1)
+	s.takeBookings(f.Bookings, f.Customer, 1)
 	s.forgetBefore(f.Today - forgetDays)
 }
 
@@ -59,9 +59,9 @@ func (s *State) dropBookings(c keeper.Claim) {
 	}
 }
 
-// take adds bookings to the counts, or takes them off them if sign is -1. Of a booking within a
+// takeBookings adds bookings to the counts, or takes them off them if sign is -1. Of a booking within a
 // date only the slot is counted.
-func (s *State) take(bookings []keeper.Booking, customer uint64, sign int64) {
+func (s *State) takeBookings(bookings []keeper.Booking, customer uint64, sign int64) {
 	for _, b := range bookings {
 		n := sign * b.Units
 		if b.Slot != "" {
@@ -78,7 +78,7 @@ func (s *State) take(bookings []keeper.Booking, customer uint64, sign int64) {
 func (s *State) takeBack(bookings []keeper.Booking, customer uint64) {
 	for _, b := range bookings {
 		if b.Date >= s.swept {
-			s.take([]keeper.Booking{b}, customer, -1)
+			s.takeBookings([]keeper.Booking{b}, customer, -1)
 		}
 	}
 }

@@ -120,11 +120,11 @@ type Count struct {
 }
 
 func (s *State) record(now int64) *Record {
-	return &Record{Config: *s.config, Revision: s.rev, Today: s.config.day(now)}
+	return &Record{Config: *s.config, Revision: s.rev, Today: s.config.dayOf(now)}
 }
 
-// counts lists the units taken of dates from a day on, in a fixed order.
-func (s *State) counts(from keeper.Day) []Count {
+// listCounts lists the units taken of dates from a day on, in a fixed order.
+func (s *State) listCounts(from keeper.Day) []Count {
 	var all []Count
 	for p, n := range s.taken {
 		if p.date >= from && n > 0 {
@@ -135,8 +135,8 @@ func (s *State) counts(from keeper.Day) []Count {
 	return all
 }
 
-// slot returns the slot with an id, or nil.
-func (c *Config) slot(id string) *Slot {
+// findSlot returns the slot with an id, or nil.
+func (c *Config) findSlot(id string) *Slot {
 	for i := range c.Slots {
 		if c.Slots[i].ID == id {
 			return &c.Slots[i]
@@ -147,8 +147,8 @@ func (c *Config) slot(id string) *Slot {
 
 const dayMillis = 24 * 3600 * 1000
 
-// offset returns what the zone adds to UTC at a time, in milliseconds.
-func (c *Config) offset(at int64) int64 {
+// offsetAt returns what the zone adds to UTC at a time, in milliseconds.
+func (c *Config) offsetAt(at int64) int64 {
 	n, _ := slices.BinarySearchFunc(c.Zone, at+1, func(t Transition, at int64) int { return int(max(-1, min(1, t.At-at))) })
 	if n == 0 {
 		return 0
@@ -156,9 +156,9 @@ func (c *Config) offset(at int64) int64 {
 	return c.Zone[n-1].Offset
 }
 
-// day returns the date of a time in the zone.
-func (c *Config) day(at int64) keeper.Day {
-	local := at + c.offset(at)
+// dayOf returns the date of a time in the zone.
+func (c *Config) dayOf(at int64) keeper.Day {
+	local := at + c.offsetAt(at)
 	day := local / dayMillis
 	if local%dayMillis < 0 {
 		day--
@@ -166,14 +166,14 @@ func (c *Config) day(at int64) keeper.Day {
 	return keeper.Day(day)
 }
 
-// moment returns a minute of a date in the zone, in unix milliseconds. For a minute that the clock
+// momentOf returns a minute of a date in the zone, in unix milliseconds. For a minute that the clock
 // skips it returns the time of the skip; for one that comes twice, the first.
-func (c *Config) moment(day keeper.Day, minute int64) int64 {
+func (c *Config) momentOf(day keeper.Day, minute int64) int64 {
 	local := int64(day)*dayMillis + minute*60_000
-	early := local - c.offset(local-dayMillis)
-	late := local - c.offset(local+dayMillis)
+	early := local - c.offsetAt(local-dayMillis)
+	late := local - c.offsetAt(local+dayMillis)
 	for _, at := range [...]int64{early, late} {
-		if at+c.offset(at) == local {
+		if at+c.offsetAt(at) == local {
 			return at
 		}
 	}

@@ -34,7 +34,7 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 		}
 		r := s.record(at)
 		if c.Counts {
-			r.Taken = s.counts(r.Today)
+			r.Taken = s.listCounts(r.Today)
 		}
 		return engine.Decision{Reply: r}
 	default:
@@ -60,9 +60,9 @@ func (s *State) decideConfigure(c Configure, at int64) engine.Decision {
 		kept = append(kept, slot.ID)
 	}
 	if s.config != nil {
-		today := s.config.day(at)
+		today := s.config.dayOf(at)
 		for _, was := range s.config.Slots {
-			if !slices.Contains(kept, was.ID) && s.booked(was.ID, today) {
+			if !slices.Contains(kept, was.ID) && s.isBooked(was.ID, today) {
 				was.Paused = true
 				conf.Slots = append(conf.Slots, was)
 			}
@@ -73,7 +73,7 @@ func (s *State) decideConfigure(c Configure, at int64) engine.Decision {
 	}
 	return engine.Decision{
 		Facts: []engine.Fact{&Configured{Config: &conf, Slots: made, At: at}},
-		Reply: &Record{Config: conf, Revision: s.rev + 1, Today: conf.day(at)},
+		Reply: &Record{Config: conf, Revision: s.rev + 1, Today: conf.dayOf(at)},
 	}
 }
 
@@ -91,8 +91,8 @@ func (s *State) knownSlot(slot *Slot, kept []string) string {
 	return ""
 }
 
-// booked reports whether units of a slot are taken from a day on.
-func (s *State) booked(slot string, from keeper.Day) bool {
+// isBooked reports whether units of a slot are taken from a day on.
+func (s *State) isBooked(slot string, from keeper.Day) bool {
 	for p, n := range s.taken {
 		if p.slot == slot && p.date >= from && n > 0 {
 			return true
@@ -144,7 +144,7 @@ func (s *State) refuseBooking(all []keeper.Booking, i int, at int64) *engine.Ref
 		path := fmt.Sprintf("items[%d].%s", b.Line, field)
 		return engine.Refuse(engine.Validation, keeper.Issues{Issues: []keeper.Issue{{Path: path, Code: code, Message: message}}})
 	}
-	switch slot := conf.slot(b.Slot); {
+	switch slot := conf.findSlot(b.Slot); {
 	case conf.Mode == DateTime && b.Slot == "":
 		return issue("reservationSlotId", "required", "is required: these tickets are for a slot of the date")
 	case conf.Mode == DateTime && slot == nil:
@@ -154,17 +154,17 @@ func (s *State) refuseBooking(all []keeper.Booking, i int, at int64) *engine.Ref
 	case b.Date != all[0].Date && !conf.MultiDay:
 		return issue("reservationDate", "enum", "must be the other lines' date: an order is for one")
 	default:
-		if reason := conf.closed(b.Date, slot, at); reason != "" {
+		if reason := conf.whyClosed(b.Date, slot, at); reason != "" {
 			return engine.Refuse(engine.DateUnavailable, keeper.DateClosed{Date: b.Date.String(), SlotID: optional(b.Slot), Reason: reason})
 		}
 	}
 	return nil
 }
 
-// closed returns the reason why a date or slot can't be booked now, or "". The first date that can
+// whyClosed returns the reason why a date or slot can't be booked now, or "". The first date that can
 // be booked is tomorrow.
-func (c *Config) closed(date keeper.Day, slot *Slot, at int64) string {
-	switch today := c.day(at); {
+func (c *Config) whyClosed(date keeper.Day, slot *Slot, at int64) string {
+	switch today := c.dayOf(at); {
 	case date <= today:
 		return "past"
 	case int64(date-today) > c.MaxAdvanceDays:
@@ -202,13 +202,13 @@ func (s *State) refuseUnits(l *keeper.Line, i int, back []keeper.Booking) *engin
 			})
 		}
 	}
-	left := conf.left(s.taken[place{b.Date, ""}]-backDate, conf.DailyCapacity)
+	left := conf.leftOf(s.taken[place{b.Date, ""}]-backDate, conf.DailyCapacity)
 	if b.Within {
 		left = NoCapacity // the date has the ticket already
 	}
 	short := left != NoCapacity && wantedDate > left
-	if slot := conf.slot(b.Slot); slot != nil {
-		of := conf.left(s.taken[place{b.Date, b.Slot}]-backSlot, slot.Capacity)
+	if slot := conf.findSlot(b.Slot); slot != nil {
+		of := conf.leftOf(s.taken[place{b.Date, b.Slot}]-backSlot, slot.Capacity)
 		short = short || of != NoCapacity && wantedSlot > of
 		if left == NoCapacity || of != NoCapacity && of < left {
 			left = of
@@ -237,8 +237,8 @@ func optional(text string) *string {
 	return &text
 }
 
-// left returns what a capacity still admits, or NoCapacity.
-func (c *Config) left(taken, capacity int64) int64 {
+// leftOf returns what a capacity still admits, or NoCapacity.
+func (c *Config) leftOf(taken, capacity int64) int64 {
 	if capacity == NoCapacity {
 		return NoCapacity
 	}
@@ -254,14 +254,14 @@ func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
 func (s *State) visitsOf(bookings []keeper.Booking) []keeper.Visit {
 	all := make([]keeper.Visit, len(bookings))
 	for i, b := range bookings {
-		v := keeper.Visit{Date: b.Date, Slot: b.Slot, Start: s.config.moment(b.Date, 0), End: s.config.moment(b.Date+1, 0)}
-		if slot := s.config.slot(b.Slot); slot != nil {
-			v.Label, v.Start = slot.Label, s.config.moment(b.Date, slot.Start)
-			if v.End = s.config.moment(b.Date, slot.End); slot.End <= slot.Start {
-				v.End = s.config.moment(b.Date+1, slot.End)
+		v := keeper.Visit{Date: b.Date, Slot: b.Slot, Start: s.config.momentOf(b.Date, 0), End: s.config.momentOf(b.Date+1, 0)}
+		if slot := s.config.findSlot(b.Slot); slot != nil {
+			v.Label, v.Start = slot.Label, s.config.momentOf(b.Date, slot.Start)
+			if v.End = s.config.momentOf(b.Date, slot.End); slot.End <= slot.Start {
+				v.End = s.config.momentOf(b.Date+1, slot.End)
 			}
 		}
-		v.Opens, v.Closes = s.config.moment(b.Date, 0), max(v.End, s.config.moment(b.Date+1, 0))
+		v.Opens, v.Closes = s.config.momentOf(b.Date, 0), max(v.End, s.config.momentOf(b.Date+1, 0))
 		all[i] = v
 	}
 	return all
@@ -270,7 +270,7 @@ func (s *State) visitsOf(bookings []keeper.Booking) []keeper.Visit {
 // ReserveLine sets a line's units aside.
 func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, _ keeper.Held, at int64) {
 	d.Facts = append(d.Facts, &Reserved{
-		Claim: c.Claim, Floor: c.Floor, At: at, Customer: c.Line.Customer, Bookings: c.Line.Bookings, Today: s.config.day(at),
+		Claim: c.Claim, Floor: c.Floor, At: at, Customer: c.Line.Customer, Bookings: c.Line.Bookings, Today: s.config.dayOf(at),
 	})
 }
 

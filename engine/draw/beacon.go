@@ -59,7 +59,7 @@ func (c *Chain) Verify(round uint64, signature []byte) error {
 	if err := key.UnmarshalBinary(c.Key); err != nil {
 		return fmt.Errorf("%w: the chain's key is none: %w", ErrBeacon, err)
 	}
-	if round == 0 || len(signature) != signatureSize || !bls.Verify(&key, message(round), signature) {
+	if round == 0 || len(signature) != signatureSize || !bls.Verify(&key, roundMessage(round), signature) {
 		return fmt.Errorf("%w: the signature of round %d does not verify under the key of %s", ErrBeacon, round, c.Hash)
 	}
 	return nil
@@ -67,8 +67,8 @@ func (c *Chain) Verify(round uint64, signature []byte) error {
 
 const signatureSize = 48 // a compressed point on G1
 
-// message is what the chain signs for a round.
-func message(round uint64) []byte {
+// roundMessage is what the chain signs for a round.
+func roundMessage(round uint64) []byte {
 	m := sha256.Sum256(binary.BigEndian.AppendUint64(nil, round))
 	return m[:]
 }
@@ -96,4 +96,4 @@ func NewTestBeacon(seed []byte, genesis, period int64) (*TestBeacon, error) {
 }
 
 // Sign returns the signature of a round.
-func (b *TestBeacon) Sign(round uint64) []byte { return bls.Sign(b.key, message(round)) }
+func (b *TestBeacon) Sign(round uint64) []byte { return bls.Sign(b.key, roundMessage(round)) }

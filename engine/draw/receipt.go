@@ -42,13 +42,13 @@ var ErrReceipt = errors.New("draw: not a valid receipt")
 func SignReceipt(key ed25519.PrivateKey, event string, draw uint32, leaf Hash, at int64) Receipt {
 	public, _ := key.Public().(ed25519.PublicKey)
 	r := Receipt{Key: IDOf(public), Event: event, Draw: draw, Leaf: leaf, At: at}
-	r.Signature = [ed25519.SignatureSize]byte(ed25519.Sign(key, append([]byte(receiptDomain), r.body()...)))
+	r.Signature = [ed25519.SignatureSize]byte(ed25519.Sign(key, append([]byte(receiptDomain), r.unsignedBytes()...)))
 	return r
 }
 
-// body returns the receipt without its signature: the version, the key's id, the draw (4 bytes), the
+// unsignedBytes returns the receipt without its signature: the version, the key's id, the draw (4 bytes), the
 // moment (8 bytes), the leaf, and the event's id.
-func (r *Receipt) body() []byte {
+func (r *Receipt) unsignedBytes() []byte {
 	b := append([]byte{receiptVersion}, r.Key[:]...)
 	b = binary.BigEndian.AppendUint32(b, r.Draw)
 	b = binary.BigEndian.AppendUint64(b, uint64(r.At)) //nolint:gosec // the bits count
@@ -58,7 +58,7 @@ func (r *Receipt) body() []byte {
 
 // Text returns the receipt as visitors keep it: its body and signature as unpadded base64url.
 func (r *Receipt) Text() string {
-	return base64.RawURLEncoding.EncodeToString(append(r.body(), r.Signature[:]...))
+	return base64.RawURLEncoding.EncodeToString(append(r.unsignedBytes(), r.Signature[:]...))
 }
 
 // ParseReceipt reads what Text returns. It does not verify.
@@ -81,7 +81,7 @@ func ParseReceipt(text string) (Receipt, error) {
 // Verify returns nil if the key has signed the receipt.
 func (r *Receipt) Verify(key ed25519.PublicKey) error {
 	if len(key) != ed25519.PublicKeySize || IDOf(key) != r.Key ||
-		!ed25519.Verify(key, append([]byte(receiptDomain), r.body()...), r.Signature[:]) {
+		!ed25519.Verify(key, append([]byte(receiptDomain), r.unsignedBytes()...), r.Signature[:]) {
 		return fmt.Errorf("%w: the key %x has not signed it", ErrReceipt, r.Key)
 	}
 	return nil

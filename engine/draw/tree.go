@@ -28,7 +28,7 @@ func (t *Tree) Append(leaf Hash) {
 	}
 	t.chunks[t.count/chunkSize][t.count%chunkSize] = leaf
 	if t.count++; t.count%chunkSize == 0 {
-		t.roots = append(t.roots, Hash(t.subtree(chunkLevel, int64(t.count/chunkSize-1))))
+		t.roots = append(t.roots, Hash(t.hashOfSubtree(chunkLevel, int64(t.count/chunkSize-1))))
 	}
 }
 
@@ -84,20 +84,20 @@ func (t *Tree) Prove(index uint32) ([]Hash, error) {
 func (t *Tree) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	hashes := make([]tlog.Hash, len(indexes))
 	for i, index := range indexes {
-		hashes[i] = t.subtree(tlog.SplitStoredHashIndex(index))
+		hashes[i] = t.hashOfSubtree(tlog.SplitStoredHashIndex(index))
 	}
 	return hashes, nil
 }
 
-// subtree returns the hash of the n-th complete subtree of a level.
-func (t *Tree) subtree(level int, n int64) tlog.Hash {
+// hashOfSubtree returns the hash of the n-th complete subtree of a level.
+func (t *Tree) hashOfSubtree(level int, n int64) tlog.Hash {
 	switch {
 	case level == 0:
 		return tlog.Hash(t.Leaf(int(n)))
 	case level == chunkLevel && n < int64(len(t.roots)):
 		return tlog.Hash(t.roots[n])
 	}
-	return tlog.NodeHash(t.subtree(level-1, 2*n), t.subtree(level-1, 2*n+1))
+	return tlog.NodeHash(t.hashOfSubtree(level-1, 2*n), t.hashOfSubtree(level-1, 2*n+1))
 }
 
 // ErrInclusion says that a leaf, or a list of leaves, is not the one under a root.

@@ -14,16 +14,16 @@ import (
 // CompareStates returns an error that shows where two states differ, or nil. It compares only what
 // survives a crash.
 func CompareStates(a, b engine.State) error {
-	x, err := canonical(a)
+	x, err := canonicalBytes(a)
 	if err != nil {
 		return err
 	}
-	y, err := canonical(b)
+	y, err := canonicalBytes(b)
 	if err != nil {
 		return err
 	}
 	if !bytes.Equal(x, y) {
-		return fmt.Errorf("not the same as all facts replayed: %s", difference(a.Freeze(), b.Freeze()))
+		return fmt.Errorf("not the same as all facts replayed: %s", showDifference(a.Freeze(), b.Freeze()))
 	}
 	return nil
 }
@@ -31,15 +31,15 @@ func CompareStates(a, b engine.State) error {
 // canonicalMode encodes each value in one form: an empty list is encoded like a missing one.
 var canonicalMode, errCanonical = cbor.EncOptions{NilContainers: cbor.NilContainerAsEmpty, Sort: cbor.SortCoreDeterministic}.EncMode()
 
-func canonical(s engine.State) ([]byte, error) {
+func canonicalBytes(s engine.State) ([]byte, error) {
 	if errCanonical != nil {
 		return nil, errCanonical
 	}
 	return canonicalMode.Marshal(s.Freeze())
 }
 
-// difference shows the first lines in which two values differ.
-func difference(a, b any) string {
+// showDifference shows the first lines in which two values differ.
+func showDifference(a, b any) string {
 	x, errA := json.MarshalIndent(a, "", " ")
 	y, errB := json.MarshalIndent(b, "", " ")
 	if errA != nil || errB != nil {

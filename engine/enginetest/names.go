@@ -34,7 +34,7 @@ func volatileName(f engine.Fact) string {
 	case *proceeds.Heard:
 		return "proceeds heard"
 	}
-	return apart(strings.TrimSuffix(reflect.TypeOf(f).Elem().Name(), "Fact"))
+	return splitName(strings.TrimSuffix(reflect.TypeOf(f).Elem().Name(), "Fact"))
 }
 
 // OrderName returns a short name of an order, made of its number.

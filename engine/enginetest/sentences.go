@@ -98,7 +98,7 @@ func (w *story) sayWorld(words []string) error {
 		return w.deliver(n)
 	case "lose":
 		for _, s := range w.post[:min(n, len(w.post))] {
-			w.printf("lost: %s for %s", w.showCommand(s.Cmd), w.named(s.To))
+			w.printf("lost: %s for %s", w.showCommand(s.Cmd), w.nameOf(s.To))
 		}
 		w.post = w.post[min(n, len(w.post)):]
 	case "repeat":
@@ -132,7 +132,7 @@ func (w *story) sayProvider(words []string) error {
 	name, _, _ := strings.Cut(words[1], "-")
 	report := ledger.ReportPayment{Order: w.order(name), Reference: words[1], Status: words[2], Currency: "USD"}
 	if len(words) > 3 {
-		received, err := money(words[3])
+		received, err := readMoney(words[3])
 		if err != nil {
 			return err
 		}
@@ -394,7 +394,7 @@ func (w *story) readPlace(name string, args []string) (ledger.Place, error) {
 func (w *story) sayHears(c *character, args []string) error {
 	var claims []keeper.Claim
 	for len(args) > 1 && strings.Contains(args[1], "@") {
-		claim, err := w.claim(args[1])
+		claim, err := w.readClaim(args[1])
 		if err != nil {
 			return err
 		}
@@ -465,8 +465,8 @@ func (w *story) order(name string) engine.OrderID {
 	return w.orders[name]
 }
 
-// claim reads "ann@1.2": the order of ann, serial 2 of epoch 1.
-func (w *story) claim(text string) (keeper.Claim, error) {
+// readClaim reads "ann@1.2": the order of ann, serial 2 of epoch 1.
+func (w *story) readClaim(text string) (keeper.Claim, error) {
 	var epoch int32
 	var n uint32
 	name, serial, _ := strings.Cut(text, "@")
@@ -561,7 +561,7 @@ func (w *story) setField(name string, f reflect.Value, value string) error {
 			}
 			n = Epoch.Truncate(24 * time.Hour).Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute).UnixMilli()
 		default:
-			if n, err = money(value); err != nil {
+			if n, err = readMoney(value); err != nil {
 				return err
 			}
 		}
@@ -575,8 +575,8 @@ func (w *story) setField(name string, f reflect.Value, value string) error {
 	return nil
 }
 
-// money reads "20.00" as 2000.
-func money(text string) (int64, error) {
+// readMoney reads "20.00" as 2000.
+func readMoney(text string) (int64, error) {
 	whole, cents, ok := strings.Cut(text, ".")
 	if !ok || len(cents) != 2 {
 		return 0, fmt.Errorf("%q is no amount", text)

@@ -66,13 +66,13 @@ func (w *story) remember(name string) error {
 		w.records[w.order(name)] = r.Order
 		return nil
 	}
-	o, err := w.replayed(c, w.order(name))
+	o, err := w.foldOrder(c, w.order(name))
 	w.records[w.order(name)] = o
 	return err
 }
 
-// replayed folds the facts about an order in the character's journal.
-func (w *story) replayed(c *character, id engine.OrderID) (o *order.Order, err error) {
+// foldOrder folds the facts about an order in the character's journal.
+func (w *story) foldOrder(c *character, id engine.OrderID) (o *order.Order, err error) {
 	for _, b := range c.journal {
 		facts, err := codec.Facts(c.ref.Kind, b)
 		if err != nil {

@@ -192,7 +192,7 @@ func (w *story) showMap(m *seatmap.Map) string {
 	}
 	b := []byte(fmt.Sprintf("%d available, %d held, %d sold, %d blocked", m.Available, m.Held, m.Sold, m.Blocked))
 	for _, p := range m.Prices {
-		b = fmt.Appendf(b, ", %s is %s", p.Section, w.named(engine.InventoryRef(1, p.Type)))
+		b = fmt.Appendf(b, ", %s is %s", p.Section, w.nameOf(engine.InventoryRef(1, p.Type)))
 	}
 	row := int32(-1)
 	for i := range m.Layout.Len() {

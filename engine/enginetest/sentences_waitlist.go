@@ -64,7 +64,7 @@ func (w *story) sayLine(verb string, args []string) error {
 func (w *story) showPlaced(p *waitlist.Placed) string {
 	s := fmt.Sprintf("%s %s %d", w.OrderName(p.Entry.ID), p.Entry.Status, p.Entry.Quantity)
 	if p.Entry.Type != 0 {
-		s += " of " + w.named(engine.InventoryRef(1, p.Entry.Type))
+		s += " of " + w.nameOf(engine.InventoryRef(1, p.Entry.Type))
 	}
 	if p.Position > 0 {
 		s += fmt.Sprintf(", place %d", p.Position)

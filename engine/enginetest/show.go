@@ -159,7 +159,7 @@ func (w *story) fields(v reflect.Value) string {
 		case name.Name == "Status" || name.Name == "Keeper":
 			parts = append(parts, w.value(name.Name, f))
 		default:
-			parts = append(parts, strings.TrimSpace(apart(name.Name)+" "+w.value(name.Name, f)))
+			parts = append(parts, strings.TrimSpace(splitName(name.Name)+" "+w.value(name.Name, f)))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -176,7 +176,7 @@ var (
 func (w *story) value(name string, v reflect.Value) string {
 	switch x := v.Interface().(type) {
 	case engine.Ref:
-		return w.named(x)
+		return w.nameOf(x)
 	case keeper.Serial:
 		return serial(x)
 	case keeper.Day:
@@ -184,7 +184,7 @@ func (w *story) value(name string, v reflect.Value) string {
 	case []order.Line:
 		lines := make([]string, len(x))
 		for i, l := range x {
-			lines[i] = fmt.Sprintf("%d %s at %s", l.Quantity, w.named(engine.InventoryRef(1, l.Type)), amount(l.UnitPrice))
+			lines[i] = fmt.Sprintf("%d %s at %s", l.Quantity, w.nameOf(engine.InventoryRef(1, l.Type)), amount(l.UnitPrice))
 			if len(l.Seats) > 0 {
 				lines[i] += " for " + strings.Join(l.Seats, " ")
 			}
@@ -212,7 +212,7 @@ func (w *story) value(name string, v reflect.Value) string {
 		return w.show(x)
 	case string:
 		if id, err := engine.ParseID(x); err == nil {
-			return w.named(engine.InventoryRef(id.Event(), id.Number()))
+			return w.nameOf(engine.InventoryRef(id.Event(), id.Number()))
 		}
 	}
 	switch v.Kind() { //nolint:exhaustive // other values are written as they are
@@ -237,8 +237,8 @@ func (w *story) value(name string, v reflect.Value) string {
 	}
 }
 
-// apart writes MaxPerOrder as "max per order", and TicketTypeID as "ticket type".
-func apart(name string) string {
+// splitName writes MaxPerOrder as "max per order", and TicketTypeID as "ticket type".
+func splitName(name string) string {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, "IDs"), "ID")
 	var b strings.Builder
 	for i, r := range name {

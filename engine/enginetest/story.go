@@ -95,7 +95,7 @@ func (w *story) wakeUp(c *character) error {
 	return w.tell(c, engine.Wake{Epoch: c.epoch})
 }
 
-func (w *story) named(ref engine.Ref) string {
+func (w *story) nameOf(ref engine.Ref) string {
 	for _, c := range w.actors {
 		if c.ref == ref {
 			return c.name
@@ -145,7 +145,7 @@ func (w *story) tell(c *character, cmd engine.Command) error {
 	}
 	for _, s := range slices.Concat(d.Asks, d.Joint, d.Sends) {
 		if w.waits {
-			w.printf("> %s: %s", w.named(s.To), w.showCommand(s.Cmd))
+			w.printf("> %s: %s", w.nameOf(s.To), w.showCommand(s.Cmd))
 		}
 		w.post = append(w.post, s)
 	}

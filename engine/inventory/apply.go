@@ -15,33 +15,33 @@ func (s *State) Apply(f engine.Fact) {
 		s.rev++
 		s.sized = max(s.sized, f.Resize)
 	case *Awaited:
-		was := s.standing(s.free())
+		was := s.standingAt(s.freeUnits())
 		s.awaited, s.awaitRev = f.On, f.Revision
-		s.turned(was)
+		s.raiseRevision(was)
 	case *keeper.ReservedFact:
-		was := s.standing(s.free())
+		was := s.standingAt(s.freeUnits())
 		if old, replaced := s.book.Reserve(f); replaced {
-			s.hold(old.Customer, -old.Quantity)
+			s.holdUnits(old.Customer, -old.Quantity)
 		}
-		s.hold(f.Customer, f.Quantity)
-		s.turned(was)
+		s.holdUnits(f.Customer, f.Quantity)
+		s.raiseRevision(was)
 	case *keeper.CommittedFact:
 		if h, open := s.book.End(f.Claim, f.Floor); open {
 			s.held -= h.Quantity
 			s.sold += h.Quantity
 		}
 	case *keeper.ReleasedFact:
-		was := s.standing(s.free())
+		was := s.standingAt(s.freeUnits())
 		if h, open := s.book.End(f.Claim, f.Floor); open {
-			s.hold(h.Customer, -h.Quantity)
+			s.holdUnits(h.Customer, -h.Quantity)
 		}
-		s.turned(was)
+		s.raiseRevision(was)
 	case *keeper.ReturnedFact:
-		was := s.standing(s.free())
+		was := s.standingAt(s.freeUnits())
 		s.book.End(f.Claim, f.Floor)
 		s.sold -= f.Quantity
 		s.buyers.Add(f.Customer, -f.Quantity)
-		s.turned(was)
+		s.raiseRevision(was)
 	case *Offered:
 		s.offer = f.At
 	case *Seen:
@@ -51,15 +51,15 @@ func (s *State) Apply(f engine.Fact) {
 	}
 }
 
-func (s *State) hold(customer uint64, n int64) {
+func (s *State) holdUnits(customer uint64, n int64) {
 	s.held += n
 	s.buyers.Add(customer, n)
 }
 
-// turned raises the revision, and so makes a new offer, if the type has sold out or come back, or
+// raiseRevision raises the revision, and so makes a new offer, if the type has sold out or come back, or
 // if more or less of it is set aside.
-func (s *State) turned(was standing) {
-	if was != s.standing(s.free()) {
+func (s *State) raiseRevision(was standing) {
+	if was != s.standingAt(s.freeUnits()) {
 		s.rev++
 	}
 }

@@ -64,7 +64,7 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	if c.Revision != s.rev {
 		return refuse(engine.Conflict, nil)
 	}
-	t, taken := c.Details, s.taken()
+	t, taken := c.Details, s.takenUnits()
 	t.Seated = s.details.Seated
 	if t.equal(*s.details) {
 		return engine.Decision{Reply: s.record()}
@@ -80,7 +80,7 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	if t.Quantity != Unlimited && t.Quantity < taken && !t.Seated {
 		return refuse(engine.Validation, Floor{QuantityTotal: t.Quantity, Sold: taken})
 	}
-	return s.update(&Updated{Details: &t, At: at}, t.left(taken))
+	return s.update(&Updated{Details: &t, At: at}, t.leftOf(taken))
 }
 
 // decideResize sets the type's quantity to its number of seats, or makes it unseated again. An
@@ -95,9 +95,9 @@ func (s *State) decideResize(c keeper.Resize, at int64) engine.Decision {
 		if t.Seated = c.Quantity != keeper.Unseated; t.Seated {
 			t.Quantity = c.Quantity
 		} else if t.Quantity != Unlimited {
-			t.Quantity = max(t.Quantity, s.taken())
+			t.Quantity = max(t.Quantity, s.takenUnits())
 		}
-		d = s.update(&Updated{Details: &t, At: at, Resize: c.Revision}, t.left(s.taken()))
+		d = s.update(&Updated{Details: &t, At: at, Resize: c.Revision}, t.leftOf(s.takenUnits()))
 	}
 	d.Sends = append(d.Sends, engine.Send{To: c.Keeper, Cmd: keeper.ResizeSeen{Revision: c.Revision}})
 	return d
@@ -107,7 +107,7 @@ func (s *State) decideResize(c keeper.Resize, at int64) engine.Decision {
 func (s *State) update(f *Updated, free int64) engine.Decision {
 	after := &State{details: f.Details, awaited: s.awaited}
 	f.Left = after.forSale(free)
-	stands := after.standing(free)
+	stands := after.standingAt(free)
 	r := s.record()
 	r.Details, r.Revision, r.Available, r.SetAside = *f.Details, s.rev+1, f.Left, stands.free
 	d := engine.Decision{Facts: []engine.Fact{f}, Reply: r}
@@ -120,13 +120,13 @@ func (s *State) decideAwait(c keeper.Await, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.TicketTypeNotFound, nil) // not made yet; the ledger repeats the Await
 	}
-	d := engine.Decision{Sends: []engine.Send{{To: s.ledger(), Cmd: keeper.AwaitSeen{Keeper: s.ref, Revision: c.Revision}}}}
+	d := engine.Decision{Sends: []engine.Send{{To: s.ledgerRef(), Cmd: keeper.AwaitSeen{Keeper: s.ref, Revision: c.Revision}}}}
 	if c.Revision <= s.awaitRev {
 		return d
 	}
 	after := &State{details: s.details, awaited: c.On}
-	d.Facts = []engine.Fact{&Awaited{Revision: c.Revision, On: c.On, Left: after.forSale(s.free()), At: at}}
-	if stands := after.standing(s.free()); stands != s.standing(s.free()) {
+	d.Facts = []engine.Fact{&Awaited{Revision: c.Revision, On: c.On, Left: after.forSale(s.freeUnits()), At: at}}
+	if stands := after.standingAt(s.freeUnits()); stands != s.standingAt(s.freeUnits()) {
 		s.sendOffer(&d, at, s.details, s.rev+1, stands)
 	}
 	return d
@@ -134,7 +134,7 @@ func (s *State) decideAwait(c keeper.Await, at int64) engine.Decision {
 
 // protocol returns the type's side of the reservation protocol.
 func (s *State) protocol() keeper.Protocol {
-	return keeper.Protocol{Self: s.ref, Ledger: s.ledger(), Book: &s.book, Goods: s}
+	return keeper.Protocol{Self: s.ref, Ledger: s.ledgerRef(), Book: &s.book, Goods: s}
 }
 
 // GrantLine returns the grant of a reserved line, with its price.
@@ -144,7 +144,7 @@ func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
 
 // ReserveLine sets a line's units aside.
 func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keeper.Held, at int64) {
-	left := s.details.left(s.taken() - replaced.Quantity + c.Line.Quantity)
+	left := s.details.leftOf(s.takenUnits() - replaced.Quantity + c.Line.Quantity)
 	d.Facts = append(d.Facts, &keeper.ReservedFact{
 		Claim: c.Claim, Floor: c.Floor, At: at,
 		Quantity: c.Line.Quantity, Customer: c.Line.Customer, Left: s.forSale(left),
@@ -163,14 +163,14 @@ func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, a
 
 // ReleaseLine gives back the units that are held.
 func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held, at int64) {
-	left := s.details.left(s.taken() - h.Quantity)
+	left := s.details.leftOf(s.takenUnits() - h.Quantity)
 	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: s.forSale(left)})
 	s.offerTurn(d, at, left)
 }
 
 // takeBack takes back units that were sold.
 func (s *State) takeBack(d *engine.Decision, c keeper.Return, at int64) {
-	left := s.details.left(s.taken() - c.Quantity)
+	left := s.details.leftOf(s.takenUnits() - c.Quantity)
 	d.Facts = append(d.Facts, &keeper.ReturnedFact{Claim: c.Claim, Floor: c.Floor, Quantity: c.Quantity, Customer: c.Customer, Left: s.forSale(left), At: at})
 	s.offerTurn(d, at, left)
 }
@@ -194,7 +194,7 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engi
 		}
 		return nil
 	}
-	left := s.details.left(s.taken() - replaced.Quantity)
+	left := s.details.leftOf(s.takenUnits() - replaced.Quantity)
 	if !l.SetAside {
 		left = s.forSale(left)
 	}
@@ -208,7 +208,7 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engi
 // units the same order gives back.
 func (s *State) refuseByRules(l *keeper.Line, back, at int64) *engine.Refusal {
 	t, id := s.details, s.typeID()
-	if reason := t.closed(at); reason != "" {
+	if reason := t.whyClosed(at); reason != "" {
 		return s.refuseSale(reason)
 	}
 	if t.PresaleCode != "" && subtle.ConstantTimeCompare([]byte(t.PresaleCode), []byte(l.PresaleCode)) != 1 {
@@ -230,8 +230,8 @@ func (s *State) refuseSale(reason string) *engine.Refusal {
 	})
 }
 
-// closed returns the reason why the type is not for sale at a time, or "".
-func (t *Details) closed(at int64) string {
+// whyClosed returns the reason why the type is not for sale at a time, or "".
+func (t *Details) whyClosed(at int64) string {
 	switch {
 	case t.Hidden:
 		return "hidden"

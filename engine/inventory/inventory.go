@@ -119,29 +119,29 @@ type Record struct {
 func (s *State) record() *Record {
 	return &Record{
 		Ref: s.ref, Details: *s.details, CreatedAt: s.created, Revision: s.rev,
-		Sold: s.taken(), Available: s.available(), SetAside: s.standing(s.free()).free,
+		Sold: s.takenUnits(), Available: s.unitsForSale(), SetAside: s.standingAt(s.freeUnits()).free,
 	}
 }
 
-// taken returns the number of units sold or reserved.
-func (s *State) taken() int64 { return s.sold + s.held }
+// takenUnits returns the number of units sold or reserved.
+func (s *State) takenUnits() int64 { return s.sold + s.held }
 
-// free returns the number of units neither sold nor reserved; Unlimited if stock is not finite.
-func (s *State) free() int64 { return s.details.left(s.taken()) }
+// freeUnits returns the number of units neither sold nor reserved; Unlimited if stock is not finite.
+func (s *State) freeUnits() int64 { return s.details.leftOf(s.takenUnits()) }
 
-// available returns the number of units left for sale; Unlimited if stock is not finite.
-func (s *State) available() int64 { return s.forSale(s.free()) }
+// unitsForSale returns the number of units left for sale; Unlimited if stock is not finite.
+func (s *State) unitsForSale() int64 { return s.forSale(s.freeUnits()) }
 
 // forSale returns how many of a given number of free units anybody may buy: none if the type is awaited.
 func (s *State) forSale(free int64) int64 {
-	if s.guarded() {
+	if s.isGuarded() {
 		return 0
 	}
 	return free
 }
 
-// guarded reports whether free units are set aside. For seats the seat map decides that.
-func (s *State) guarded() bool { return s.awaited && !s.details.Seated }
+// isGuarded reports whether free units are set aside. For seats the seat map decides that.
+func (s *State) isGuarded() bool { return s.awaited && !s.details.Seated }
 
 // plenty is how many units an unlimited type has to offer.
 const plenty = 1 << 31
@@ -152,10 +152,10 @@ type standing struct {
 	free    int64 // set aside
 }
 
-// standing returns what the offer says if the given number of units is free.
-func (s *State) standing(free int64) standing {
+// standingAt returns what the offer says if the given number of units is free.
+func (s *State) standingAt(free int64) standing {
 	switch {
-	case s.details == nil || !s.guarded():
+	case s.details == nil || !s.isGuarded():
 		return standing{soldOut: free == 0}
 	case free == Unlimited:
 		return standing{soldOut: true, free: plenty}
@@ -164,9 +164,9 @@ func (s *State) standing(free int64) standing {
 	}
 }
 
-// left returns how many units are left for sale if the given number is taken. A type that has not been
+// leftOf returns how many units are left for sale if the given number is taken. A type that has not been
 // created has none.
-func (t *Details) left(taken int64) int64 {
+func (t *Details) leftOf(taken int64) int64 {
 	if t == nil {
 		return 0
 	}
@@ -205,11 +205,11 @@ func (s *State) Check() error {
 	if got := s.book.Quantity(); got != s.held {
 		return fmt.Errorf("inventory: %d units held, %d in the book", s.held, got)
 	}
-	if q := s.details.Quantity; q != Unlimited && !s.details.Seated && s.taken() > q {
+	if q := s.details.Quantity; q != Unlimited && !s.details.Seated && s.takenUnits() > q {
 		return fmt.Errorf("inventory: oversold: %d sold + %d held of %d", s.sold, s.held, q)
 	}
-	if sum := s.buyers.Sum(); sum != s.taken() {
-		return fmt.Errorf("inventory: buyers hold %d, stock says %d", sum, s.taken())
+	if sum := s.buyers.Sum(); sum != s.takenUnits() {
+		return fmt.Errorf("inventory: buyers hold %d, stock says %d", sum, s.takenUnits())
 	}
 	return nil
 }

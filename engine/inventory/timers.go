@@ -13,33 +13,33 @@ func (s *State) decideWake(now int64) engine.Decision {
 	var d engine.Decision
 	s.protocol().DecideWake(&d, now)
 	if s.details != nil && s.seen != s.rev && now >= s.offer+offerAgainMillis {
-		s.sendOffer(&d, now, s.details, s.rev, s.standing(s.free()))
+		s.sendOffer(&d, now, s.details, s.rev, s.standingAt(s.freeUnits()))
 	}
 	return d
 }
 
-func (s *State) ledger() engine.Ref { return engine.EventRef(s.ref.Home) }
+func (s *State) ledgerRef() engine.Ref { return engine.EventRef(s.ref.Home) }
 
 // sendOffer adds the offer as it will be after the decision.
 func (s *State) sendOffer(d *engine.Decision, now int64, t *Details, rev uint64, stands standing) {
 	d.Facts = append(d.Facts, &Offered{At: now})
-	d.Sends = append(d.Sends, engine.Send{To: s.ledger(), Cmd: offer(s.ref, t, rev, stands)})
+	d.Sends = append(d.Sends, engine.Send{To: s.ledgerRef(), Cmd: makeOffer(s.ref, t, rev, stands)})
 }
 
 // offerTurn adds the offer if, with the given number of units free, the type has sold out or come back, or more
 // or less of it is set aside.
 func (s *State) offerTurn(d *engine.Decision, now, free int64) {
-	if stands := s.standing(free); stands != s.standing(s.free()) {
+	if stands := s.standingAt(free); stands != s.standingAt(s.freeUnits()) {
 		s.sendOffer(d, now, s.details, s.rev+1, stands)
 	}
 }
 
 // Offer returns what the ledger needs to know about the type.
 func (r *Record) Offer() keeper.Offer {
-	return offer(r.Ref, &r.Details, r.Revision, standing{soldOut: r.Available == 0, free: r.SetAside})
+	return makeOffer(r.Ref, &r.Details, r.Revision, standing{soldOut: r.Available == 0, free: r.SetAside})
 }
 
-func offer(ref engine.Ref, t *Details, rev uint64, stands standing) keeper.Offer {
+func makeOffer(ref engine.Ref, t *Details, rev uint64, stands standing) keeper.Offer {
 	return keeper.Offer{
 		Keeper: ref, Revision: rev, SaleStart: t.SaleStart, SaleEnd: t.SaleEnd,
 		Hidden: t.Hidden || t.Unmapped(), SoldOut: stands.soldOut, Paid: t.Price > 0, Seated: t.Seated,

@@ -58,7 +58,7 @@ func Unpack(s string) (*Order, error) {
 // UnpackHead returns an order with only its first fields.
 func UnpackHead(s string) (o Order) {
 	p := packing{in: s, reading: true}
-	p.begin(orderFields)
+	p.beginRecord(orderFields)
 	o.packedHead(&p)
 	return o
 }
@@ -105,283 +105,283 @@ func (l *Line) countFields() uint64 {
 
 // packed goes through an order's fields. With packedHead it is the only list of them.
 func (o *Order) packed(p *packing) {
-	n := p.fields(o.countFields(), orderFields)
-	outer := p.begin(n)
+	n := p.fieldsToGo(o.countFields(), orderFields)
+	outer := p.beginRecord(n)
 	o.packedHead(p)
-	p.text(&o.Email)
-	p.text(&o.Name)
+	p.packText(&o.Email)
+	p.packText(&o.Name)
 	p.hash(&o.Customer)
-	list(p, &o.Lines, (*Line).packed)
-	p.text(&o.Currency)
-	p.number(&o.Subtotal)
-	p.number(&o.Fees)
-	p.number(&o.Absorbed)
-	p.number(&o.Total)
-	p.number(&o.CreatedAt)
-	p.number(&o.ExpiresAt)
-	p.number(&o.UpdatedAt)
-	p.number(&o.EndedAt)
+	packList(p, &o.Lines, (*Line).packed)
+	p.packText(&o.Currency)
+	p.packNumber(&o.Subtotal)
+	p.packNumber(&o.Fees)
+	p.packNumber(&o.Absorbed)
+	p.packNumber(&o.Total)
+	p.packNumber(&o.CreatedAt)
+	p.packNumber(&o.ExpiresAt)
+	p.packNumber(&o.UpdatedAt)
+	p.packNumber(&o.EndedAt)
 	first := uint64(o.FirstTicket)
-	p.unsigned(&first)
+	p.packUnsigned(&first)
 	o.FirstTicket = uint32(first) //nolint:gosec // it was a uint32 when it was packed
-	list(p, &o.Attempts, (*Attempt).packed)
-	list(p, &o.Refunds, (*Refund).packed)
-	p.flag(&o.Extended)
-	p.number(&o.PlacedUntil)
+	packList(p, &o.Attempts, (*Attempt).packed)
+	packList(p, &o.Refunds, (*Refund).packed)
+	p.packFlag(&o.Extended)
+	p.packNumber(&o.PlacedUntil)
 	p.hash(&o.Client)
-	optional(p, &o.Shopper, (*Shopper).packed)
+	packOptional(p, &o.Shopper, (*Shopper).packed)
 	if n > plainOrder {
-		later(p, func(p *packing) { optional(p, &o.Promo, (*Promo).packed) })
-		later(p, func(p *packing) { p.number(&o.Discount) })
-		later(p, func(p *packing) { p.flag(&o.Digital) })
-		later(p, func(p *packing) { list(p, &o.Holders, (*Holder).packed) })
-		later(p, func(p *packing) { optional(p, &o.Issue, (*Issue).packed) })
-		later(p, func(p *packing) { p.number(&o.WaivedAt) })
-		later(p, func(p *packing) { list(p, &o.Rescheduled, (*Rescheduled).packed) })
-		p.text(&o.Language)
-		later(p, func(p *packing) { p.number(&o.Extensions) })
+		packLater(p, func(p *packing) { packOptional(p, &o.Promo, (*Promo).packed) })
+		packLater(p, func(p *packing) { p.packNumber(&o.Discount) })
+		packLater(p, func(p *packing) { p.packFlag(&o.Digital) })
+		packLater(p, func(p *packing) { packList(p, &o.Holders, (*Holder).packed) })
+		packLater(p, func(p *packing) { packOptional(p, &o.Issue, (*Issue).packed) })
+		packLater(p, func(p *packing) { p.packNumber(&o.WaivedAt) })
+		packLater(p, func(p *packing) { packList(p, &o.Rescheduled, (*Rescheduled).packed) })
+		p.packText(&o.Language)
+		packLater(p, func(p *packing) { p.packNumber(&o.Extensions) })
 	}
-	p.end(outer)
+	p.endRecord(outer)
 }
 
 func (r *Promo) packed(p *packing) {
-	outer := p.begin(5)
+	outer := p.beginRecord(5)
 	packRef(&r.Ref, p)
-	p.text(&r.Code)
-	optional(p, &r.Terms, packDiscount)
-	p.end(outer)
+	p.packText(&r.Code)
+	packOptional(p, &r.Terms, packDiscount)
+	p.endRecord(outer)
 }
 
 // packRef goes through the three fields of a Ref.
 func packRef(r *engine.Ref, p *packing) {
 	kind := uint64(r.Kind)
-	p.unsigned(&kind)
+	p.packUnsigned(&kind)
 	r.Kind = engine.Kind(kind) //nolint:gosec // it was a Kind when it was packed
-	p.number(&r.Home)
-	p.number(&r.ID)
+	p.packNumber(&r.Home)
+	p.packNumber(&r.ID)
 }
 
 func (s *Issue) packed(p *packing) {
-	outer := p.begin(8)
-	p.flag(&s.Comp)
-	p.text(&s.Reference)
-	p.flag(&s.Quiet)
-	p.number(&s.Fee)
-	p.text(&s.Note)
+	outer := p.beginRecord(8)
+	p.packFlag(&s.Comp)
+	p.packText(&s.Reference)
+	p.packFlag(&s.Quiet)
+	p.packNumber(&s.Fee)
+	p.packText(&s.Note)
 	packRef(&s.Wallet, p)
-	p.end(outer)
+	p.endRecord(outer)
 }
 
 func (h *Holder) packed(p *packing) {
-	outer := p.begin(4)
+	outer := p.beginRecord(4)
 	ticket, version := uint64(h.Ticket), uint64(h.Version)
-	p.unsigned(&ticket)
-	p.unsigned(&version)
+	p.packUnsigned(&ticket)
+	p.packUnsigned(&version)
 	h.Ticket, h.Version = uint32(ticket), byte(version) //nolint:gosec // they were of these types when packed
-	p.text(&h.Email)
-	p.text(&h.Name)
-	p.end(outer)
+	p.packText(&h.Email)
+	p.packText(&h.Name)
+	p.endRecord(outer)
 }
 
 func (r *Rescheduled) packed(p *packing) {
-	outer := p.begin(5)
+	outer := p.beginRecord(5)
 	ticket := uint64(r.Ticket)
-	p.unsigned(&ticket)
+	p.packUnsigned(&ticket)
 	r.Ticket = uint32(ticket) //nolint:gosec // it was a uint32 when it was packed
 	packVisit(&r.Visit, p)
 	packBooking(&r.From, p)
-	p.unsigned((*uint64)(&r.Serial))
-	p.flag(&r.Settled)
-	p.end(outer)
+	p.packUnsigned((*uint64)(&r.Serial))
+	p.packFlag(&r.Settled)
+	p.endRecord(outer)
 }
 
 func packBooking(b *keeper.Booking, p *packing) {
-	outer := p.begin(5)
+	outer := p.beginRecord(5)
 	date, line := int64(b.Date), int64(b.Line)
-	p.number(&date)
-	p.number(&line)
+	p.packNumber(&date)
+	p.packNumber(&line)
 	b.Date, b.Line = keeper.Day(date), int(line) //nolint:gosec // they were of these types when packed
-	p.text(&b.Slot)
-	p.number(&b.Units)
-	p.flag(&b.Within)
-	p.end(outer)
+	p.packText(&b.Slot)
+	p.packNumber(&b.Units)
+	p.packFlag(&b.Within)
+	p.endRecord(outer)
 }
 
 func packVisit(v *keeper.Visit, p *packing) {
-	outer := p.begin(7)
+	outer := p.beginRecord(7)
 	date := int64(v.Date)
-	p.number(&date)
+	p.packNumber(&date)
 	v.Date = keeper.Day(date)
-	p.text(&v.Slot)
-	p.text(&v.Label)
-	p.number(&v.Start)
-	p.number(&v.End)
-	later(p, func(p *packing) { p.number(&v.Opens) })
-	later(p, func(p *packing) { p.number(&v.Closes) })
-	p.end(outer)
+	p.packText(&v.Slot)
+	p.packText(&v.Label)
+	p.packNumber(&v.Start)
+	p.packNumber(&v.End)
+	packLater(p, func(p *packing) { p.packNumber(&v.Opens) })
+	packLater(p, func(p *packing) { p.packNumber(&v.Closes) })
+	p.endRecord(outer)
 }
 
 func packTerms(t *keeper.Terms, p *packing) {
-	outer := p.begin(5)
-	p.flag(&t.Bound)
-	p.flag(&t.Refundable)
-	p.number(&t.RefundDeadline)
+	outer := p.beginRecord(5)
+	p.packFlag(&t.Bound)
+	p.packFlag(&t.Refundable)
+	p.packNumber(&t.RefundDeadline)
 	hours, bounded := int64(0), t.RefundHours != nil
 	if bounded {
 		hours = *t.RefundHours
 	}
-	p.flag(&bounded)
-	if p.number(&hours); p.reading && bounded {
+	p.packFlag(&bounded)
+	if p.packNumber(&hours); p.reading && bounded {
 		t.RefundHours = &hours
 	}
-	p.end(outer)
+	p.endRecord(outer)
 }
 
 func packDiscount(d *keeper.Discount, p *packing) {
-	outer := p.begin(5)
-	p.text(&d.Code)
-	p.flag(&d.Percentage)
-	p.number(&d.Value)
-	p.number(&d.MinOrder)
-	list(p, &d.Types, func(id *engine.TypeID, p *packing) { p.id(id) })
-	p.end(outer)
+	outer := p.beginRecord(5)
+	p.packText(&d.Code)
+	p.packFlag(&d.Percentage)
+	p.packNumber(&d.Value)
+	p.packNumber(&d.MinOrder)
+	packList(p, &d.Types, func(id *engine.TypeID, p *packing) { p.packID(id) })
+	p.endRecord(outer)
 }
 
 func (o *Order) packedHead(p *packing) {
-	p.id(&o.ID)
-	p.unsigned((*uint64)(&o.Serial))
+	p.packID(&o.ID)
+	p.packUnsigned((*uint64)(&o.Serial))
 	p.hash(&o.Fingerprint)
-	p.text(&o.Status)
+	p.packText(&o.Status)
 }
 
 func (s *Shopper) packed(p *packing) {
-	outer := p.begin(2)
-	p.text(&s.Holder)
+	outer := p.beginRecord(2)
+	p.packText(&s.Holder)
 	p.hash(&s.Principal)
-	p.end(outer)
+	p.endRecord(outer)
 }
 
 func (l *Line) packed(p *packing) {
-	n := p.fields(l.countFields(), lineFields)
-	outer := p.begin(n)
-	p.number(&l.Type)
-	p.text(&l.Name)
-	p.number(&l.Quantity)
-	p.number(&l.UnitPrice)
-	p.text(&l.AttendeeName)
-	p.text(&l.AttendeeEmail)
-	list(p, &l.Seats, func(s *string, p *packing) { p.text(s) })
+	n := p.fieldsToGo(l.countFields(), lineFields)
+	outer := p.beginRecord(n)
+	p.packNumber(&l.Type)
+	p.packText(&l.Name)
+	p.packNumber(&l.Quantity)
+	p.packNumber(&l.UnitPrice)
+	p.packText(&l.AttendeeName)
+	p.packText(&l.AttendeeEmail)
+	packList(p, &l.Seats, func(s *string, p *packing) { p.packText(s) })
 	if n > plainLine {
-		later(p, func(p *packing) { p.number(&l.Discount) })
-		later(p, func(p *packing) { optional(p, &l.Visit, packVisit) })
-		later(p, func(p *packing) { optional(p, &l.Terms, packTerms) })
+		packLater(p, func(p *packing) { p.packNumber(&l.Discount) })
+		packLater(p, func(p *packing) { packOptional(p, &l.Visit, packVisit) })
+		packLater(p, func(p *packing) { packOptional(p, &l.Terms, packTerms) })
 	}
-	p.end(outer)
+	p.endRecord(outer)
 }
 
 func (a *Attempt) packed(p *packing) {
-	outer := p.begin(9)
-	p.text(&a.Reference)
-	p.text(&a.Provider)
-	p.text(&a.Status)
-	p.number(&a.Amount)
-	p.number(&a.Received)
-	p.text(&a.URL)
-	p.number(&a.At)
-	p.text(&a.ProviderID)
-	later(p, a.Deposit.packed)
-	p.end(outer)
+	outer := p.beginRecord(9)
+	p.packText(&a.Reference)
+	p.packText(&a.Provider)
+	p.packText(&a.Status)
+	p.packNumber(&a.Amount)
+	p.packNumber(&a.Received)
+	p.packText(&a.URL)
+	p.packNumber(&a.At)
+	p.packText(&a.ProviderID)
+	packLater(p, a.Deposit.packed)
+	p.endRecord(outer)
 }
 
 func (d *Deposit) packed(p *packing) {
-	outer := p.begin(7)
-	p.text(&d.Currency)
-	p.text(&d.Address)
-	p.text(&d.Amount)
-	p.text(&d.Network)
-	p.text(&d.ExtraID)
-	p.number(&d.ValidUntil)
-	p.text(&d.Arrived)
-	p.end(outer)
+	outer := p.beginRecord(7)
+	p.packText(&d.Currency)
+	p.packText(&d.Address)
+	p.packText(&d.Amount)
+	p.packText(&d.Network)
+	p.packText(&d.ExtraID)
+	p.packNumber(&d.ValidUntil)
+	p.packText(&d.Arrived)
+	p.endRecord(outer)
 }
 
 func (r *Refund) packed(p *packing) {
-	n := p.fields(r.countFields(), refundFields)
-	outer := p.begin(n)
-	p.text(&r.Reference)
-	p.number(&r.Amount)
-	p.text(&r.Reason)
-	p.text(&r.Status)
-	p.text(&r.ProviderRef)
-	p.number(&r.At)
-	p.number(&r.ProcessedAt)
+	n := p.fieldsToGo(r.countFields(), refundFields)
+	outer := p.beginRecord(n)
+	p.packText(&r.Reference)
+	p.packNumber(&r.Amount)
+	p.packText(&r.Reason)
+	p.packText(&r.Status)
+	p.packText(&r.ProviderRef)
+	p.packNumber(&r.At)
+	p.packNumber(&r.ProcessedAt)
 	if n > plainRefund {
-		later(p, func(p *packing) { optional(p, &r.Ask, (*Ask).packed) })
+		packLater(p, func(p *packing) { packOptional(p, &r.Ask, (*Ask).packed) })
 	}
 	if n > askedRefund {
-		later(p, func(p *packing) { p.text(&r.Currency) })
-		later(p, func(p *packing) { p.text(&r.Deposit) })
+		packLater(p, func(p *packing) { p.packText(&r.Currency) })
+		packLater(p, func(p *packing) { p.packText(&r.Deposit) })
 	}
-	p.end(outer)
+	p.endRecord(outer)
 }
 
 func (a *Ask) packed(p *packing) {
-	outer := p.begin(9)
-	list(p, &a.Tickets, func(n *uint32, p *packing) {
+	outer := p.beginRecord(9)
+	packList(p, &a.Tickets, func(n *uint32, p *packing) {
 		wide := uint64(*n)
-		p.unsigned(&wide)
+		p.packUnsigned(&wide)
 		*n = uint32(wide) //nolint:gosec // it was a uint32 when it was packed
 	})
-	p.text(&a.By)
-	p.text(&a.Message)
-	list(p, &a.Evidence, func(s *string, p *packing) { p.text(s) })
-	p.text(&a.Note)
-	p.number(&a.DecidedAt)
-	p.flag(&a.Manual)
-	p.unsigned((*uint64)(&a.Serial))
-	p.flag(&a.Returned)
-	p.end(outer)
+	p.packText(&a.By)
+	p.packText(&a.Message)
+	packList(p, &a.Evidence, func(s *string, p *packing) { p.packText(s) })
+	p.packText(&a.Note)
+	p.packNumber(&a.DecidedAt)
+	p.packFlag(&a.Manual)
+	p.packUnsigned((*uint64)(&a.Serial))
+	p.packFlag(&a.Returned)
+	p.endRecord(outer)
 }
 
-// fields returns how many fields of a record to go through: to write it, those that are in use; to
+// fieldsToGo returns how many fields of a record to go through: to write it, those that are in use; to
 // read it, all.
-func (p *packing) fields(used, all uint64) uint64 {
+func (p *packing) fieldsToGo(used, all uint64) uint64 {
 	if p.reading {
 		return all
 	}
 	return used
 }
 
-// begin starts a record in which this release knows the given number of fields. It returns the surrounding
+// beginRecord starts a record in which this release knows the given number of fields. It returns the surrounding
 // record, which has to be passed to end.
-func (p *packing) begin(fields uint64) (outer record) {
+func (p *packing) beginRecord(fields uint64) (outer record) {
 	outer = p.record
 	if !p.reading {
 		p.out = binary.AppendUvarint(p.out, fields)
 		return outer
 	}
-	there := p.length()
+	there := p.readLength()
 	p.record = record{left: min(there, fields), unknown: there - min(there, fields)}
 	return outer
 }
 
-// end ends a record, and skips the fields that this release does not know.
-func (p *packing) end(outer record) {
+// endRecord ends a record, and skips the fields that this release does not know.
+func (p *packing) endRecord(outer record) {
 	for ; p.unknown > 0 && !p.broken; p.unknown-- {
-		p.take(p.length())
+		p.readBytes(p.readLength())
 	}
 	p.record = outer
 }
 
-// later goes through a field that was appended when releases were out that do not know it. The
+// packLater goes through a field that was appended when releases were out that do not know it. The
 // field is written or read after its length.
-func later(p *packing, each func(p *packing)) {
+func packLater(p *packing, each func(p *packing)) {
 	if !p.reading {
 		var field packing
 		each(&field)
 		p.out = append(binary.AppendUvarint(p.out, uint64(len(field.out))), field.out...)
 	} else if p.isReading() {
-		field := packing{in: p.take(p.length()), reading: true, broken: p.broken, record: record{left: 1}}
+		field := packing{in: p.readBytes(p.readLength()), reading: true, broken: p.broken, record: record{left: 1}}
 		each(&field)
 		p.broken = field.broken || field.in != ""
 	}
@@ -396,17 +396,17 @@ func (p *packing) isReading() bool {
 	return true
 }
 
-func (p *packing) unsigned(n *uint64) {
+func (p *packing) packUnsigned(n *uint64) {
 	if !p.reading {
 		p.out = binary.AppendUvarint(p.out, *n)
 	} else if p.isReading() {
-		*n = p.length()
+		*n = p.readLength()
 	}
 }
 
-func (p *packing) number(n *int64) {
+func (p *packing) packNumber(n *int64) {
 	zigzag := uint64(*n)<<1 ^ uint64(*n>>63)
-	p.unsigned(&zigzag)
+	p.packUnsigned(&zigzag)
 	*n = int64(zigzag>>1) ^ -int64(zigzag&1)
 }
 
@@ -415,40 +415,40 @@ func (p *packing) hash(n *uint64) {
 		p.out = binary.LittleEndian.AppendUint64(p.out, *n)
 	} else if p.isReading() {
 		var b [8]byte
-		copy(b[:], p.take(8))
+		copy(b[:], p.readBytes(8))
 		*n = binary.LittleEndian.Uint64(b[:])
 	}
 }
 
-func (p *packing) id(id *engine.OrderID) {
+func (p *packing) packID(id *engine.OrderID) {
 	if !p.reading {
 		p.out = append(p.out, id[:]...)
 	} else if p.isReading() {
-		copy(id[:], p.take(uint64(len(id))))
+		copy(id[:], p.readBytes(uint64(len(id))))
 	}
 }
 
-func (p *packing) text(s *string) {
+func (p *packing) packText(s *string) {
 	if !p.reading {
 		p.out = append(binary.AppendUvarint(p.out, uint64(len(*s))), *s...)
 	} else if p.isReading() {
-		*s = p.take(p.length())
+		*s = p.readBytes(p.readLength())
 	}
 }
 
-func (p *packing) flag(b *bool) {
+func (p *packing) packFlag(b *bool) {
 	var n uint64
 	if *b {
 		n = 1
 	}
-	p.unsigned(&n)
+	p.packUnsigned(&n)
 	*b = n != 0
 }
 
-// list goes through a list, and calls each for its elements.
-func list[T any](p *packing, of *[]T, each func(*T, *packing)) {
+// packList goes through a list, and calls each for its elements.
+func packList[T any](p *packing, of *[]T, each func(*T, *packing)) {
 	n := uint64(len(*of))
-	if p.unsigned(&n); n > uint64(len(p.in)) && p.reading {
+	if p.packUnsigned(&n); n > uint64(len(p.in)) && p.reading {
 		p.broken = true
 		return
 	}
@@ -463,10 +463,10 @@ func list[T any](p *packing, of *[]T, each func(*T, *packing)) {
 	}
 }
 
-// optional goes through a record that may be missing.
-func optional[T any](p *packing, of **T, each func(*T, *packing)) {
+// packOptional goes through a record that may be missing.
+func packOptional[T any](p *packing, of **T, each func(*T, *packing)) {
 	there := *of != nil
-	if p.flag(&there); !there {
+	if p.packFlag(&there); !there {
 		return
 	}
 	if p.reading {
@@ -475,8 +475,8 @@ func optional[T any](p *packing, of **T, each func(*T, *packing)) {
 	each(*of, p)
 }
 
-// length reads a varint.
-func (p *packing) length() uint64 {
+// readLength reads a varint.
+func (p *packing) readLength() uint64 {
 	var n uint64
 	for shift := 0; shift < 64 && shift/7 < len(p.in); shift += 7 {
 		c := p.in[shift/7]
@@ -490,8 +490,8 @@ func (p *packing) length() uint64 {
 	return 0
 }
 
-// take reads n bytes.
-func (p *packing) take(n uint64) string {
+// readBytes reads n bytes.
+func (p *packing) readBytes(n uint64) string {
 	if n > uint64(len(p.in)) {
 		p.broken, p.in = true, ""
 		return ""

@@ -140,25 +140,25 @@ func TestPackedLaterField(t *testing.T) {
 	t.Parallel()
 	number, flag, hash, lines := int64(-7), true, uint64(9), []Line{{Name: "Stalls"}}
 	fields := []func(p *packing){
-		func(p *packing) { p.number(&number) }, func(p *packing) { p.flag(&flag) }, func(p *packing) { p.hash(&hash) },
-		func(p *packing) { list(p, &lines, (*Line).packed) },
+		func(p *packing) { p.packNumber(&number) }, func(p *packing) { p.packFlag(&flag) }, func(p *packing) { p.hash(&hash) },
+		func(p *packing) { packList(p, &lines, (*Line).packed) },
 	}
 	for _, field := range fields {
 		var w packing
-		outer := w.begin(1)
-		later(&w, field)
-		w.end(outer)
+		outer := w.beginRecord(1)
+		packLater(&w, field)
+		w.endRecord(outer)
 		number, flag, hash, lines = 0, false, 0, nil
 
 		r := packing{in: string(w.out), reading: true}
-		outer = r.begin(1)
-		later(&r, field)
-		r.end(outer)
+		outer = r.beginRecord(1)
+		packLater(&r, field)
+		r.endRecord(outer)
 		require.False(t, r.broken)
 		require.Empty(t, r.in)
 
 		old := packing{in: string(w.out), reading: true}
-		old.end(old.begin(0))
+		old.endRecord(old.beginRecord(0))
 		require.False(t, old.broken)
 		require.Empty(t, old.in)
 		number, flag, hash, lines = max(number, -7), true, 9, []Line{{Name: "Stalls"}}

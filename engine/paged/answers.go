@@ -48,13 +48,13 @@ func (a *Answers[T]) Put(r engine.Request, at int64, value T, most int) {
 	a.values.Push(value)
 	for range 2 {
 		if a.Len() > most || a.Len() > 1 && a.at.At(0) < at-answersMillis {
-			a.forget()
+			a.forgetOldest()
 		}
 	}
 }
 
-// forget drops the oldest answer. An ID that was put again later keeps its newer answer.
-func (a *Answers[T]) forget() {
+// forgetOldest drops the oldest answer. An ID that was put again later keeps its newer answer.
+func (a *Answers[T]) forgetOldest() {
 	if id := a.ids.At(0); a.index[id] == a.gone {
 		delete(a.index, id)
 	}

@@ -23,11 +23,11 @@ func (c Column[T]) MarshalBinary() ([]byte, error) {
 
 // UnmarshalBinary decodes the column. It returns an error if the length does not fit.
 func (c *Column[T]) UnmarshalBinary(b []byte) (err error) {
-	*c, err = numbers[T](b)
+	*c, err = readNumbers[T](b)
 	return err
 }
 
-func numbers[T any](b []byte) ([]T, error) {
+func readNumbers[T any](b []byte) ([]T, error) {
 	var zero T
 	size := binary.Size(zero)
 	if len(b)%size != 0 {
@@ -75,13 +75,13 @@ func (p *Paged[T]) UnmarshalBinary(b []byte) error {
 	case *[]byte:
 		*to = bytes.Clone(b)
 	default:
-		all, err = numbers[T](b)
+		all, err = readNumbers[T](b)
 	}
-	*p = paged(all)
+	*p = cutPages(all)
 	return err
 }
 
-func paged[T any](all []T) [][]T { return slices.Collect(slices.Chunk(all, pageRows)) }
+func cutPages[T any](all []T) [][]T { return slices.Collect(slices.Chunk(all, pageRows)) }
 
 // MarshalJSON writes one list, as for any other column.
 func (p Paged[T]) MarshalJSON() ([]byte, error) { return json.Marshal(slices.Concat(p...)) }
@@ -90,7 +90,7 @@ func (p Paged[T]) MarshalJSON() ([]byte, error) { return json.Marshal(slices.Con
 func (p *Paged[T]) UnmarshalJSON(b []byte) error {
 	var all []T
 	err := json.Unmarshal(b, &all)
-	*p = paged(all)
+	*p = cutPages(all)
 	return err
 }
 
@@ -139,7 +139,7 @@ func (f Field[T]) MarshalBinary() ([]byte, error) { return Column[T](f.Numbers()
 // UnmarshalBinary decodes the column. It returns an error if the length does not fit.
 func (f *Field[T]) UnmarshalBinary(b []byte) (err error) {
 	f.pages = nil
-	f.numbers, err = numbers[T](b)
+	f.numbers, err = readNumbers[T](b)
 	return err
 }
 

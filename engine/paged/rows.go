@@ -24,8 +24,8 @@ type page[T any] struct {
 	shared bool // whether a copy shares it
 }
 
-// own makes the page writable and returns its rows.
-func (p *page[T]) own() []T {
+// ownRows makes the page writable and returns its rows.
+func (p *page[T]) ownRows() []T {
 	if p.shared {
 		p.rows, p.shared = slices.Clone(p.rows), false
 	}
@@ -48,8 +48,8 @@ func RowsOf[T any](pages [][]T) Rows[T] {
 // Len returns the number of rows.
 func (r *Rows[T]) Len() int { return len(r.pages)*pageRows + len(r.last.rows) }
 
-// page returns the page of the i-th row.
-func (r *Rows[T]) page(i int) *page[T] {
+// pageOf returns the page of the i-th row.
+func (r *Rows[T]) pageOf(i int) *page[T] {
 	if i /= pageRows; i < len(r.pages) {
 		return &r.pages[i]
 	}
@@ -57,10 +57,10 @@ func (r *Rows[T]) page(i int) *page[T] {
 }
 
 // At returns the i-th row.
-func (r *Rows[T]) At(i int) T { return r.page(i).rows[i%pageRows] }
+func (r *Rows[T]) At(i int) T { return r.pageOf(i).rows[i%pageRows] }
 
 // Set replaces the i-th row.
-func (r *Rows[T]) Set(i int, row T) { r.page(i).own()[i%pageRows] = row }
+func (r *Rows[T]) Set(i int, row T) { r.pageOf(i).ownRows()[i%pageRows] = row }
 
 // Append adds a row at the end.
 func (r *Rows[T]) Append(row T) {
@@ -76,7 +76,7 @@ func (r *Rows[T]) Remove(i int) (moved T) {
 	at := r.Len() - 1
 	moved = r.At(at)
 	r.Set(i, moved)
-	rows := r.last.own()
+	rows := r.last.ownRows()
 	clear(rows[at%pageRows:])
 	r.last.rows = rows[:at%pageRows]
 	if n := len(r.pages) - 1; at%pageRows == 0 {
@@ -107,7 +107,7 @@ func (r *Rows[T]) Freeze() [][]T {
 func (r *Rows[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for i := 0; i <= len(r.pages); i++ {
-			for _, row := range r.page(i * pageRows).rows {
+			for _, row := range r.pageOf(i * pageRows).rows {
 				if !yield(row) {
 					return
 				}

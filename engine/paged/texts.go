@@ -43,11 +43,11 @@ func (t *Texts) Len() int { return t.places.Len() }
 // At returns the i-th row.
 func (t *Texts) At(i int) string {
 	p := t.places.At(i)
-	return t.block(p.block - t.first)[p.at:][:p.size]
+	return t.blockAt(p.block - t.first)[p.at:][:p.size]
 }
 
-// block returns the i-th block of the log.
-func (t *Texts) block(i uint32) string {
+// blockAt returns the i-th block of the log.
+func (t *Texts) blockAt(i uint32) string {
 	if int(i) < len(t.log) {
 		return t.log[i]
 	}
@@ -58,13 +58,13 @@ func (t *Texts) block(i uint32) string {
 func (t *Texts) Set(i int, text []byte) {
 	t.live -= headSize + int(t.places.At(i).size)
 	t.places.Set(i, t.write(i, text))
-	t.tidy()
+	t.tidyLog()
 }
 
 // Append adds a copy of the text at the end.
 func (t *Texts) Append(text []byte) {
 	t.places.Append(t.write(t.Len(), text))
-	t.tidy()
+	t.tidyLog()
 }
 
 // Remove replaces the i-th row by the last row, and returns that row, which is the i-th now.
@@ -74,9 +74,9 @@ func (t *Texts) Remove(i int) (moved string) {
 	moved = t.At(last)
 	t.places.Remove(i)
 	if i < last {
-		t.move(i, moved)
+		t.moveText(i, moved)
 	}
-	t.tidy()
+	t.tidyLog()
 	return moved
 }
 
@@ -105,7 +105,7 @@ func (t *Texts) Freeze() []TextPage {
 
 // write adds a row's text to the log.
 func (t *Texts) write(row int, text []byte) place {
-	t.room(headSize + len(text))
+	t.makeRoom(headSize + len(text))
 	var head [headSize]byte
 	binary.LittleEndian.PutUint32(head[:], uint32(row))        //nolint:gosec // rows are fewer
 	binary.LittleEndian.PutUint32(head[4:], uint32(len(text))) //nolint:gosec // texts are shorter
@@ -116,14 +116,14 @@ func (t *Texts) write(row int, text []byte) place {
 	return place{t.first + uint32(len(t.log)), uint32(at), uint32(len(text))} //nolint:gosec // within a block
 }
 
-// move writes a row's text to the end of the log.
-func (t *Texts) move(row int, text string) {
+// moveText writes a row's text to the end of the log.
+func (t *Texts) moveText(row int, text string) {
 	t.live -= headSize + len(text)
 	t.places.Set(row, t.write(row, []byte(text)))
 }
 
-// room makes sure that the last block has room for n more bytes, and counts them.
-func (t *Texts) room(n int) {
+// makeRoom makes sure that the last block has room for n more bytes, and counts them.
+func (t *Texts) makeRoom(n int) {
 	t.size += n
 	if t.last.Cap()-t.last.Len() >= n {
 		return
@@ -138,8 +138,8 @@ func (t *Texts) room(n int) {
 // tidySteps is how many texts a change looks at. It is more than a change leaves dead.
 const tidySteps = 4
 
-// tidy moves some texts out of the first block if over half of the log is dead.
-func (t *Texts) tidy() {
+// tidyLog moves some texts out of the first block if over half of the log is dead.
+func (t *Texts) tidyLog() {
 	for range tidySteps {
 		if len(t.log) == 0 || t.size <= 2*t.live+maxBlock {
 			return
@@ -157,7 +157,7 @@ func (t *Texts) tidy() {
 		at := t.tidied + headSize
 		t.tidied = at + size
 		if row < t.Len() && t.places.At(row) == (place{t.first, uint32(at), uint32(size)}) { //nolint:gosec // within a block
-			t.move(row, block[at:t.tidied])
+			t.moveText(row, block[at:t.tidied])
 		}
 	}
 }

@@ -22,9 +22,9 @@ func (s *State) Apply(f engine.Fact) {
 		s.rev++
 	case *keeper.ReservedFact:
 		if old, replaced := s.books.Reserve(f); replaced {
-			s.hold(old.Customer, -old.Quantity)
+			s.addUses(old.Customer, -old.Quantity)
 		}
-		s.hold(f.Customer, f.Quantity)
+		s.addUses(f.Customer, f.Quantity)
 	case *keeper.CommittedFact:
 		if h, open := s.books.End(f.Claim, f.Floor); open {
 			s.held -= h.Quantity
@@ -33,7 +33,7 @@ func (s *State) Apply(f engine.Fact) {
 		}
 	case *keeper.ReleasedFact:
 		if h, open := s.books.End(f.Claim, f.Floor); open {
-			s.hold(h.Customer, -h.Quantity)
+			s.addUses(h.Customer, -h.Quantity)
 		}
 	case *keeper.ReturnedFact:
 		s.books.End(f.Claim, f.Floor)
@@ -44,8 +44,8 @@ func (s *State) Apply(f engine.Fact) {
 	}
 }
 
-// hold adds to the number of uses that a customer has.
-func (s *State) hold(customer uint64, n int64) {
+// addUses adds to the number of uses that a customer has.
+func (s *State) addUses(customer uint64, n int64) {
 	s.held += n
 	s.buyers.Add(customer, n)
 }

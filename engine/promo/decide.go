@@ -24,7 +24,7 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	case Create:
 		return s.decideCreate(c, at)
 	case Validate:
-		return engine.Decision{Reply: s.validate(c, at)}
+		return engine.Decision{Reply: s.validateCode(c, at)}
 	}
 	if s.details == nil {
 		return refuse(engine.NotFound, nil)
@@ -86,9 +86,9 @@ func (s *State) decideDelete(at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Removed{At: at}}, Reply: r}
 }
 
-// validate returns whether the code is valid for a purchase.
-func (s *State) validate(c Validate, at int64) *Verdict {
-	v := &Verdict{Reason: s.closed(c.Event, at)}
+// validateCode returns whether the code is valid for a purchase.
+func (s *State) validateCode(c Validate, at int64) *Verdict {
+	v := &Verdict{Reason: s.whyClosed(c.Event, at)}
 	if v.Reason == keeper.CodeNotFound {
 		return v
 	}
@@ -107,8 +107,8 @@ func (s *State) validate(c Validate, at int64) *Verdict {
 	return v
 }
 
-// closed returns the reason why the code is not valid for an event now, or "".
-func (s *State) closed(event, at int64) string {
+// whyClosed returns the reason why the code is not valid for an event now, or "".
+func (s *State) whyClosed(event, at int64) string {
 	switch t := s.details; {
 	case t == nil || t.Event != 0 && t.Event != event:
 		return keeper.CodeNotFound
@@ -151,7 +151,7 @@ func (g goods) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engin
 	if l.Late && g.details != nil {
 		return nil
 	}
-	reason := g.closed(g.event, at)
+	reason := g.whyClosed(g.event, at)
 	if reason == "" {
 		reason = g.usedUp(l.Customer, replaced.Quantity)
 	}
@@ -170,7 +170,7 @@ func (g goods) GrantLine(c keeper.Reserve) keeper.Granted {
 // ReserveLine sets a use aside.
 func (g goods) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keeper.Held, at int64) {
 	d.Facts = append(d.Facts, &keeper.ReservedFact{
-		Claim: c.Claim, Floor: c.Floor, At: at, Quantity: 1, Customer: c.Line.Customer, Left: g.left(1 - replaced.Quantity),
+		Claim: c.Claim, Floor: c.Floor, At: at, Quantity: 1, Customer: c.Line.Customer, Left: g.usesLeft(1 - replaced.Quantity),
 	})
 }
 
@@ -181,16 +181,16 @@ func (g goods) CommitLine(d *engine.Decision, c keeper.Commit, _ keeper.Held, _ 
 
 // ReleaseLine gives the use back.
 func (g goods) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held, _ int64) {
-	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: g.left(-h.Quantity)})
+	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: g.usesLeft(-h.Quantity)})
 }
 
 // takeBack takes back a use that was consumed.
 func (s *State) takeBack(d *engine.Decision, c keeper.Return, at int64) {
-	d.Facts = append(d.Facts, &keeper.ReturnedFact{Claim: c.Claim, Floor: c.Floor, Quantity: c.Quantity, Customer: c.Customer, Left: s.left(-c.Quantity), At: at})
+	d.Facts = append(d.Facts, &keeper.ReturnedFact{Claim: c.Claim, Floor: c.Floor, Quantity: c.Quantity, Customer: c.Customer, Left: s.usesLeft(-c.Quantity), At: at})
 }
 
-// left returns how many uses are left if the given number of further ones is taken; negative: unlimited.
-func (s *State) left(more int64) int64 {
+// usesLeft returns how many uses are left if the given number of further ones is taken; negative: unlimited.
+func (s *State) usesLeft(more int64) int64 {
 	if s.details.MaxUses == 0 {
 		return -1
 	}

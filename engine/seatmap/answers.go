@@ -32,7 +32,7 @@ func (s *State) decideOnce(c engine.Command, at int64) engine.Decision {
 		return s.decideShopper(c, at)
 	}
 	if old, same, known := s.answers.Find(r, at); known && same {
-		return engine.Decision{Reply: old.reply(c)}
+		return engine.Decision{Reply: old.replyTo(c)}
 	} else if known {
 		return refuse(engine.IdempotencyReused, nil)
 	}
@@ -42,7 +42,7 @@ func (s *State) decideOnce(c engine.Command, at int64) engine.Decision {
 		return d
 	}
 	if len(d.Facts) == 0 {
-		d.Facts = []engine.Fact{s.unchanged(c, at)}
+		d.Facts = []engine.Fact{s.keepSelection(c, at)}
 	}
 	switch f := d.Facts[0].(type) {
 	case *HeldFact:
@@ -84,8 +84,8 @@ func requestOf(c engine.Command) engine.Request {
 	}
 }
 
-// unchanged returns a fact that leaves the selection of a command's holder as it is.
-func (s *State) unchanged(c engine.Command, at int64) engine.Fact {
+// keepSelection returns a fact that leaves the selection of a command's holder as it is.
+func (s *State) keepSelection(c engine.Command, at int64) engine.Fact {
 	var holder string
 	switch c := c.(type) {
 	case Hold:
@@ -115,8 +115,8 @@ func answeredBy(r engine.Request, reply engine.Reply) *Answered {
 	}
 }
 
-// reply returns the answer to a command that was answered with a.
-func (a *Answered) reply(c engine.Command) engine.Reply {
+// replyTo returns the answer to a command that was answered with a.
+func (a *Answered) replyTo(c engine.Command) engine.Reply {
 	switch c.(type) {
 	case Hold, Extend:
 		r := &Selection{Held: slices.Clone(a.Seats), Failed: slices.Clone(a.Failed), ExpiresAt: a.ExpiresAt, Known: true}
@@ -131,8 +131,8 @@ func (a *Answered) reply(c engine.Command) engine.Reply {
 	}
 }
 
-// remember stores the answer to a request.
-func (s *State) remember(a *Answered, at int64) {
+// rememberAnswer stores the answer to a request.
+func (s *State) rememberAnswer(a *Answered, at int64) {
 	if a != nil {
 		s.answers.Put(a.Request, at, a, maxAnswers)
 	}

@@ -14,32 +14,32 @@ func (s *State) Apply(f engine.Fact) {
 	}
 	switch f := f.(type) {
 	case *HeldFact:
-		s.change(&hold{holder: f.Holder, principal: f.Principal, since: f.Since, until: f.Until, extended: f.Extended}, s.onMap(f.Took), s.onMap(f.Dropped))
-		s.remember(f.Answered, f.At)
-		s.pace.note(f.Network, len(f.Took), f.At)
+		s.changeSelection(&hold{holder: f.Holder, principal: f.Principal, since: f.Since, until: f.Until, extended: f.Extended}, s.onMap(f.Took), s.onMap(f.Dropped))
+		s.rememberAnswer(f.Answered, f.At)
+		s.pace.noteHeld(f.Network, len(f.Took), f.At)
 	case *DroppedFact:
-		s.remember(f.Answered, f.At)
+		s.rememberAnswer(f.Answered, f.At)
 		if h := s.holds.by[f.Holder]; h != nil {
 			rest := *h
-			s.change(&rest, nil, s.onMap(f.Seats))
+			s.changeSelection(&rest, nil, s.onMap(f.Seats))
 		}
 	case *ExpiredFact:
 		for _, i := range s.onMap(f.Seats) {
 			if h := s.seats[i].hold; h != nil {
-				s.end(h)
+				s.endSelection(h)
 			}
 		}
 	case *ResizedFact:
 		s.sizes.sent = f.At
 	case *SeenFact:
-		s.sizes.see(f.Revision)
+		s.sizes.noteSeen(f.Revision)
 	default:
 		if s.book.Apply(f) {
 			return
 		}
 		s.applySale(f)
 		s.applyMap(f)
-		s.sizes.settle()
+		s.sizes.settleSizes()
 	}
 }
 
@@ -58,7 +58,7 @@ func (s *State) applySale(f engine.Fact) {
 				types[k] = s.sizes.add(f.Types[k])
 			}
 		}
-		s.take(f.Reservation.Claim, seats, types)
+		s.takeSeats(f.Reservation.Claim, seats, types)
 	case *keeper.CommittedFact:
 		s.book.End(f.Claim, f.Floor)
 	case *ReleasedFact:
@@ -76,12 +76,12 @@ func (s *State) applyMap(f engine.Fact) {
 		if f.Layout == nil {
 			return
 		}
-		s.attach(newPlan(f.Layout))
+		s.attachPlan(newPlan(f.Layout))
 		s.mode, s.holdTime = f.Mode, f.HoldTime
 	case *ConfiguredFact:
 		s.mode, s.holdTime = f.Mode, f.HoldTime
 	case *DetachedFact:
-		s.attach(nil)
+		s.attachPlan(nil)
 		s.mode, s.holdTime = "", 0
 	case *PricedFact:
 		for i, typ := range f.Types[:min(len(f.Types), len(s.prices))] {
@@ -90,15 +90,15 @@ func (s *State) applyMap(f engine.Fact) {
 			s.sizes.list[s.prices[i]].sections++
 		}
 		for i := range s.seats {
-			s.put(int32(i), s.seats[i])
+			s.putSeat(int32(i), s.seats[i])
 		}
 	case *BlockedFact:
 		for _, i := range s.onMap(f.Unblock) {
-			s.put(i, seat{})
+			s.putSeat(i, seat{})
 		}
 		for _, i := range s.onMap(f.Block) {
-			s.lose(i)
-			s.put(i, seat{blocked: true})
+			s.loseSeat(i)
+			s.putSeat(i, seat{blocked: true})
 		}
 	}
 }
@@ -112,9 +112,9 @@ func (s *State) onMap(seats []int32) []int32 {
 	return slices.DeleteFunc(slices.Clone(seats), off)
 }
 
-// attach replaces the map. Of the old map only those sizes remain that the ticket types still have
+// attachPlan replaces the map. Of the old map only those sizes remain that the ticket types still have
 // to be told.
-func (s *State) attach(p *plan) {
+func (s *State) attachPlan(p *plan) {
 	s.plan, s.holds, s.seats, s.prices, s.vacant, s.tallies = p, newHolds(), nil, nil, nil, [4]int32{}
 	for i := range s.sizes.list {
 		s.sizes.list[i].seats, s.sizes.list[i].sections = 0, 0
@@ -126,7 +126,7 @@ func (s *State) attach(p *plan) {
 	s.seats = make([]seat, p.Len())
 	s.vacant = make([]int32, len(p.Rows))
 	for r := range s.vacant {
-		first, end := p.row(int32(r))
+		first, end := p.seatsOfRow(int32(r))
 		s.vacant[r] = end - first
 	}
 	s.tallies[Available] = int32(p.Len())

@@ -43,7 +43,7 @@ func (s *State) decideBest(c BestAvailable, at int64) engine.Decision {
 	}
 	q := &search{s: s, own: s.holds.by[c.Holder], c: &c}
 	if c.Type != 0 {
-		if q.slot = s.sizes.slot(c.Type); q.slot == 0 {
+		if q.slot = s.sizes.slotOf(c.Type); q.slot == 0 {
 			return refuse(engine.TicketSoldOut, Room{Requested: c.Quantity})
 		}
 	}
@@ -59,13 +59,13 @@ func (s *State) decideBest(c BestAvailable, at int64) engine.Decision {
 	}
 	seats, adjacent := q.run()
 	if seats == nil {
-		return refuse(engine.TicketSoldOut, Room{Requested: c.Quantity, Available: q.room()})
+		return refuse(engine.TicketSoldOut, Room{Requested: c.Quantity, Available: q.countAvailable()})
 	}
-	d, until := s.settle(c.Holder, Asker{c.Principal, c.Network, c.Scale}, q.own, seats, at)
+	d, until := s.settleSelection(c.Holder, Asker{c.Principal, c.Network, c.Scale}, q.own, seats, at)
 	if d.Reply != nil {
 		return d
 	}
-	d.Reply = &Best{Held: s.ids(seats), Adjacent: adjacent, ExpiresAt: until}
+	d.Reply = &Best{Held: s.seatIDs(seats), Adjacent: adjacent, ExpiresAt: until}
 	return d
 }
 
@@ -74,11 +74,11 @@ func (s *State) decideBest(c BestAvailable, at int64) engine.Decision {
 func (q *search) run() (seats []int32, adjacent bool) {
 	s := q.s
 	for _, row := range s.plan.near {
-		if q.best[together] != nil && q.cost[together] <= q.floor(row) {
+		if q.best[together] != nil && q.cost[together] <= q.leastCost(row) {
 			break
 		}
-		if q.offered(row) && int(s.vacant[row])+q.owned() >= q.c.Quantity {
-			q.visit(row)
+		if q.offersRow(row) && int(s.vacant[row])+q.countOwned() >= q.c.Quantity {
+			q.visitRow(row)
 		}
 	}
 	for grade, seats := range q.best {
@@ -89,27 +89,27 @@ func (q *search) run() (seats []int32, adjacent bool) {
 	if q.c.Adjacent {
 		return nil, false
 	}
-	seats = q.anywhere()
+	seats = q.findAnywhere()
 	return seats, len(seats) == 1
 }
 
-// offered reports whether the row's section is for sale and asked for.
-func (q *search) offered(row int32) bool {
+// offersRow reports whether the row's section is for sale and asked for.
+func (q *search) offersRow(row int32) bool {
 	section := q.s.plan.Rows[row].Section
 	slot := q.s.prices[section]
 	return slot != 0 && (q.slot == 0 || slot == q.slot) && (q.sections == nil || q.sections[section])
 }
 
-// owned returns how many seats the holder has already.
-func (q *search) owned() int {
+// countOwned returns how many seats the holder has already.
+func (q *search) countOwned() int {
 	if q.own == nil {
 		return 0
 	}
 	return len(q.own.seats)
 }
 
-// floor returns the least that a group of the row can cost.
-func (q *search) floor(row int32) int64 {
+// leastCost returns the least that a group of the row can cost.
+func (q *search) leastCost(row int32) int64 {
 	floor := int64(q.s.plan.least[row]) * int64(q.c.Quantity)
 	if q.c.Accessible {
 		floor += dear
@@ -117,37 +117,37 @@ func (q *search) floor(row int32) int64 {
 	return floor
 }
 
-// visit judges every group of consecutive seats in a row that has the wanted size.
-func (q *search) visit(row int32) {
+// visitRow judges every group of consecutive seats in a row that has the wanted size.
+func (q *search) visitRow(row int32) {
 	s, n := q.s, q.c.Quantity
-	q.collect(row)
+	q.collectRow(row)
 	var cost int64
 	var kinds [Companion + 1]int
 	pieces := 0
 	for k, i := range q.row {
 		cost += int64(s.plan.far[i])
 		kinds[s.plan.SeatKind[i]]++
-		if k > 0 && !q.joined(k) {
+		if k > 0 && !q.isJoined(k) {
 			pieces++
 		}
 		if k >= n {
 			out := q.row[k-n]
 			cost -= int64(s.plan.far[out])
 			kinds[s.plan.SeatKind[out]]--
-			if !q.joined(k - n + 1) {
+			if !q.isJoined(k - n + 1) {
 				pieces--
 			}
 		}
-		if k >= n-1 && q.fits(&kinds) {
-			q.offer(k-n+1, cost+int64(kinds[Wheelchair])*dear, pieces)
+		if k >= n-1 && q.fitsKinds(&kinds) {
+			q.offerGroup(k-n+1, cost+int64(kinds[Wheelchair])*dear, pieces)
 		}
 	}
 }
 
-// collect puts the seats of a row that are available to the holder into q.row.
-func (q *search) collect(row int32) {
+// collectRow puts the seats of a row that are available to the holder into q.row.
+func (q *search) collectRow(row int32) {
 	q.row = q.row[:0]
-	first, end := q.s.plan.row(row)
+	first, end := q.s.plan.seatsOfRow(row)
 	for i := first; i < end; i++ {
 		if q.s.freeFor(i, q.own) && (q.c.Accessible || q.s.plan.SeatKind[i] == Standard) {
 			q.row = append(q.row, i)
@@ -155,23 +155,23 @@ func (q *search) collect(row int32) {
 	}
 }
 
-// joined reports whether the k-th seat of q.row is beside the one before.
-func (q *search) joined(k int) bool {
+// isJoined reports whether the k-th seat of q.row is beside the one before.
+func (q *search) isJoined(k int) bool {
 	return q.row[k] == q.row[k-1]+1 && !q.s.plan.start[q.row[k]]
 }
 
-// fits reports whether a group has the kinds of seats that the command asks for.
-func (q *search) fits(kinds *[Companion + 1]int) bool {
+// fitsKinds reports whether a group has the kinds of seats that the command asks for.
+func (q *search) fitsKinds(kinds *[Companion + 1]int) bool {
 	return !q.c.Accessible || kinds[Wheelchair] > 0 && kinds[Companion] <= perWheelchair*kinds[Wheelchair]
 }
 
-// offer keeps a group of q.row if it is the best of its grade. Of equally good groups the first one
+// offerGroup keeps a group of q.row if it is the best of its grade. Of equally good groups the first one
 // found stays.
-func (q *search) offer(from int, cost int64, pieces int) {
+func (q *search) offerGroup(from int, cost int64, pieces int) {
 	grade := inRow
 	if pieces == 0 {
 		grade = beside
-		if !q.gap(from) {
+		if !q.leavesGap(from) {
 			grade = together
 		}
 	}
@@ -182,23 +182,23 @@ func (q *search) offer(from int, cost int64, pieces int) {
 	}
 }
 
-// gap reports whether a group of neighbours leaves beside it a single standard seat that was not
+// leavesGap reports whether a group of neighbours leaves beside it a single standard seat that was not
 // single before.
-func (q *search) gap(from int) bool {
+func (q *search) leavesGap(from int) bool {
 	end := from + q.c.Quantity
-	return q.pair(from) && !q.pair(from-1) || q.pair(end) && !q.pair(end+1)
+	return q.isPair(from) && !q.isPair(from-1) || q.isPair(end) && !q.isPair(end+1)
 }
 
-// pair reports whether the k-th seat of q.row and the one before are standard seats and neighbours.
-func (q *search) pair(k int) bool {
+// isPair reports whether the k-th seat of q.row and the one before are standard seats and neighbours.
+func (q *search) isPair(k int) bool {
 	kinds := q.s.plan.SeatKind
-	return k > 0 && k < len(q.row) && q.joined(k) && kinds[q.row[k]] == Standard && kinds[q.row[k-1]] == Standard
+	return k > 0 && k < len(q.row) && q.isJoined(k) && kinds[q.row[k]] == Standard && kinds[q.row[k-1]] == Standard
 }
 
-// anywhere returns the nearest seats of all rows, for when no row has enough. If the command asks
+// findAnywhere returns the nearest seats of all rows, for when no row has enough. If the command asks
 // for it, they include a wheelchair place and its companions' seats.
-func (q *search) anywhere() []int32 {
-	kinds := q.nearest()
+func (q *search) findAnywhere() []int32 {
+	kinds := q.listNearest()
 	var seats []int32
 	take := func(kind Kind, most int) {
 		n := min(most, q.c.Quantity-len(seats), len(kinds[kind]))
@@ -220,17 +220,17 @@ func (q *search) anywhere() []int32 {
 	if len(seats) < q.c.Quantity {
 		return nil
 	}
-	return rising(seats)
+	return sortSeats(seats)
 }
 
-// nearest lists, for each kind, as many seats as are asked for, the nearest first.
-func (q *search) nearest() (kinds [Companion + 1][]int32) {
+// listNearest lists, for each kind, as many seats as are asked for, the nearest first.
+func (q *search) listNearest() (kinds [Companion + 1][]int32) {
 	far := q.s.plan.far
 	for _, row := range q.s.plan.near {
-		if q.s.vacant[row] == 0 && q.own == nil || !q.offered(row) {
+		if q.s.vacant[row] == 0 && q.own == nil || !q.offersRow(row) {
 			continue
 		}
-		q.collect(row)
+		q.collectRow(row)
 		for _, i := range q.row {
 			list := &kinds[q.s.plan.SeatKind[i]]
 			if len(*list) == q.c.Quantity {
@@ -248,13 +248,13 @@ func (q *search) nearest() (kinds [Companion + 1][]int32) {
 	return kinds
 }
 
-// room returns how many seats are available, beside each other or not. It is 0 if a wheelchair
+// countAvailable returns how many seats are available, beside each other or not. It is 0 if a wheelchair
 // place is asked for and there is none.
-func (q *search) room() int {
+func (q *search) countAvailable() int {
 	n, fit := 0, !q.c.Accessible
 	for _, row := range q.s.plan.near {
-		if q.offered(row) {
-			q.collect(row)
+		if q.offersRow(row) {
+			q.collectRow(row)
 			n += len(q.row)
 			fit = fit || slices.ContainsFunc(q.row, func(i int32) bool { return q.s.plan.SeatKind[i] == Wheelchair })
 		}

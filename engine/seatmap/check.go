@@ -49,7 +49,7 @@ func (s *State) checkSeats() error {
 		}
 		tallies[one.status()]++
 		counts[one.counts]++
-		if one.free() {
+		if one.isFree() {
 			vacant[s.plan.SeatRow[i]]++
 		}
 	}
@@ -58,7 +58,7 @@ func (s *State) checkSeats() error {
 	}
 	for slot, n := range counts {
 		one := &s.sizes.list[slot]
-		if one.seats != n || slot > 0 && one.told != one.quantity() {
+		if one.seats != n || slot > 0 && one.told != one.toldQuantity() {
 			return fmt.Errorf("seatmap: %d seats count for type %d, told %d, counted %d", one.seats, one.typ, one.told, n)
 		}
 	}
@@ -137,19 +137,19 @@ func (s *State) Sale(c keeper.Claim) (seats []string, open bool) {
 		return nil, false
 	}
 	state, _ := s.book.Look(c)
-	return s.ids(one.seats), state == keeper.Open
+	return s.seatIDs(one.seats), state == keeper.Open
 }
 
 // Sales calls f for every order's seats, for the audit.
 func (s *State) Sales(f func(c keeper.Claim, seats []string)) {
-	s.eachSale(func(one *sale) { f(one.claim, s.ids(one.seats)) })
+	s.eachSale(func(one *sale) { f(one.claim, s.seatIDs(one.seats)) })
 }
 
 // Selections calls f for every selection, for the audit.
 func (s *State) Selections(f func(holder string, until int64, seats []string)) {
 	for i := range s.seats {
 		if h := s.seats[i].hold; h != nil && h.seats[0] == int32(i) {
-			f(h.holder, h.until, s.ids(h.seats))
+			f(h.holder, h.until, s.seatIDs(h.seats))
 		}
 	}
 }

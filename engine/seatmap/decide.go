@@ -131,7 +131,7 @@ func (s *State) refuseSold() engine.Decision {
 			}
 		}
 	}
-	return refuse(engine.SeatsSold, Seats{s.ids(sold)})
+	return refuse(engine.SeatsSold, Seats{s.seatIDs(sold)})
 }
 
 func (s *State) decidePrice(c Price, at int64) engine.Decision {
@@ -151,7 +151,7 @@ func (s *State) decidePrice(c Price, at int64) engine.Decision {
 			return refuseField(path+".ticketTypeId", "required", "is required")
 		}
 		types[i] = one.Type
-		if s.sizes.slot(one.Type) == 0 {
+		if s.sizes.slotOf(one.Type) == 0 {
 			added[one.Type] = true
 		}
 	}
@@ -217,16 +217,16 @@ func (s *State) find(ids, unknown []string) (seats []int32, still []string) {
 			unknown = append(unknown, id)
 		}
 	}
-	return slices.Compact(rising(seats)), unknown
+	return slices.Compact(sortSeats(seats)), unknown
 }
 
-func rising(seats []int32) []int32 {
+func sortSeats(seats []int32) []int32 {
 	slices.Sort(seats)
 	return seats
 }
 
-// ids returns the ids of seats.
-func (s *State) ids(seats []int32) []string {
+// seatIDs returns the ids of seats.
+func (s *State) seatIDs(seats []int32) []string {
 	out := make([]string, len(seats))
 	for k, i := range seats {
 		out[k] = s.plan.SeatIDs[i]

@@ -25,13 +25,13 @@ func (s *State) decideHold(c Hold, at int64) engine.Decision {
 		return refuseInvalid("At most 50 seats are held at a time.")
 	}
 	own := s.holds.by[c.Holder]
-	picks := s.picks(c.Seats, own)
-	attend(s.plan, picks)
+	picks := s.lookUpPicks(c.Seats, own)
+	failUnattended(s.plan, picks)
 	wanted := seatsOf(picks)
 	if s.judgeGaps(picks, wanted, own) {
 		wanted = seatsOf(picks)
 	}
-	d, until := s.settle(c.Holder, Asker{c.Principal, c.Network, c.Scale}, own, wanted, at)
+	d, until := s.settleSelection(c.Holder, Asker{c.Principal, c.Network, c.Scale}, own, wanted, at)
 	if d.Reply != nil {
 		return d
 	}
@@ -48,8 +48,8 @@ func (s *State) decideHold(c Hold, at int64) engine.Decision {
 	return d
 }
 
-// picks looks up the wanted seats, each once, in the given order.
-func (s *State) picks(ids []string, own *hold) []pick {
+// lookUpPicks looks up the wanted seats, each once, in the given order.
+func (s *State) lookUpPicks(ids []string, own *hold) []pick {
 	picks := make([]pick, 0, len(ids))
 	for k, id := range ids {
 		if slices.Contains(ids[:k], id) {
@@ -68,7 +68,7 @@ func (s *State) picks(ids []string, own *hold) []pick {
 		switch {
 		case one.blocked:
 			p.fail = Withheld
-		case !p.kept && !one.free():
+		case !p.kept && !one.isFree():
 			p.fail = Taken
 		case one.counts == 0:
 			p.fail = NotForSale
@@ -86,13 +86,13 @@ func seatsOf(picks []pick) []int32 {
 			seats = append(seats, picks[i].seat)
 		}
 	}
-	return rising(seats)
+	return sortSeats(seats)
 }
 
-// settle makes seats, each free or the holder's own, the holder's selection, and returns when the
+// settleSelection makes seats, each free or the holder's own, the holder's selection, and returns when the
 // selection ends. If nothing changes, there is no fact. The decision has a reply only if the asker
 // has too many seats.
-func (s *State) settle(holder string, by Asker, own *hold, seats []int32, at int64) (engine.Decision, int64) {
+func (s *State) settleSelection(holder string, by Asker, own *hold, seats []int32, at int64) (engine.Decision, int64) {
 	f := &HeldFact{Holder: holder, Principal: by.Principal, At: at, Since: at, Until: at + s.holdTime, Network: by.Network}
 	if own == nil {
 		if len(seats) == 0 {
@@ -149,7 +149,7 @@ func (s *State) decideExtend(c Extend, at int64) engine.Decision {
 	f := &HeldFact{
 		Holder: own.holder, Principal: own.principal, At: at, Since: own.since, Until: own.until + s.holdTime, Extended: own.extended + 1,
 	}
-	return engine.Decision{Facts: []engine.Fact{f}, Reply: &Selection{Held: s.ids(own.seats), ExpiresAt: f.Until}}
+	return engine.Decision{Facts: []engine.Fact{f}, Reply: &Selection{Held: s.seatIDs(own.seats), ExpiresAt: f.Until}}
 }
 
 // decideDrop takes seats out of a selection. Seats that are not in it are ignored.
@@ -168,7 +168,7 @@ func (s *State) decideDrop(c Release, at int64) engine.Decision {
 			}
 		}
 	}
-	d := engine.Decision{Reply: &Released{Seats: s.ids(f.Seats)}}
+	d := engine.Decision{Reply: &Released{Seats: s.seatIDs(f.Seats)}}
 	if len(f.Seats) > 0 {
 		d.Facts = []engine.Fact{f}
 	}

@@ -26,37 +26,37 @@ type holds struct {
 
 func newHolds() holds { return holds{by: make(map[string]*hold), count: make(map[uint64]int32)} }
 
-// put adds a holder's selection, or replaces the one that there is.
-func (t *holds) put(h *hold) {
+// putHold adds a holder's selection, or replaces the one that there is.
+func (t *holds) putHold(h *hold) {
 	if old := t.by[h.holder]; old != nil {
 		h.position = old.position
 		t.heap[h.position] = h
 		heap.Fix(&t.heap, h.position)
-		t.tally(old.principal, -len(old.seats))
+		t.tallySeats(old.principal, -len(old.seats))
 	} else {
 		heap.Push(&t.heap, h)
 	}
 	t.by[h.holder] = h
-	t.tally(h.principal, len(h.seats))
+	t.tallySeats(h.principal, len(h.seats))
 }
 
-func (t *holds) drop(h *hold) {
+func (t *holds) dropHold(h *hold) {
 	heap.Remove(&t.heap, h.position)
 	delete(t.by, h.holder)
-	t.tally(h.principal, -len(h.seats))
+	t.tallySeats(h.principal, -len(h.seats))
 }
 
-// tally adds seats, which may be negative, to what a principal holds.
-func (t *holds) tally(principal uint64, seats int) {
+// tallySeats adds seats, which may be negative, to what a principal holds.
+func (t *holds) tallySeats(principal uint64, seats int) {
 	t.count[principal] += int32(seats)
 	if t.count[principal] == 0 {
 		delete(t.count, principal)
 	}
 }
 
-// due returns when the next selection may be ended, or 0. It rounds up, so that many selections end
+// nextEnd returns when the next selection may be ended, or 0. It rounds up, so that many selections end
 // at one moment and in one fact.
-func (t *holds) due() int64 {
+func (t *holds) nextEnd() int64 {
 	if len(t.heap) == 0 {
 		return 0
 	}
@@ -64,9 +64,9 @@ func (t *holds) due() int64 {
 	return due - due%holdGrain
 }
 
-// ended collects the seats of selections whose time is up, in no order. It adds whole selections
+// collectEnded collects the seats of selections whose time is up, in no order. It adds whole selections
 // until there are at least most seats.
-func (t *holds) ended(now int64, most int) []int32 {
+func (t *holds) collectEnded(now int64, most int) []int32 {
 	var seats []int32
 	var walk func(i int)
 	walk = func(i int) {
@@ -107,9 +107,9 @@ func (h *byEnd) Pop() any {
 	return x
 }
 
-// change gives a holder another selection, by the seats that it gains and loses. Both lists are
+// changeSelection gives a holder another selection, by the seats that it gains and loses. Both lists are
 // ascending.
-func (s *State) change(next *hold, took, dropped []int32) {
+func (s *State) changeSelection(next *hold, took, dropped []int32) {
 	var kept []int32
 	if old := s.holds.by[next.holder]; old != nil {
 		kept = old.seats
@@ -123,32 +123,32 @@ func (s *State) change(next *hold, took, dropped []int32) {
 	next.seats = append(next.seats, took...)
 	slices.Sort(next.seats)
 	for _, i := range dropped {
-		s.put(i, seat{})
+		s.putSeat(i, seat{})
 	}
 	if len(next.seats) == 0 {
 		if old := s.holds.by[next.holder]; old != nil {
-			s.holds.drop(old)
+			s.holds.dropHold(old)
 		}
 		return
 	}
 	for _, i := range next.seats {
-		s.put(i, seat{hold: next})
+		s.putSeat(i, seat{hold: next})
 	}
-	s.holds.put(next)
+	s.holds.putHold(next)
 }
 
-// lose takes a seat out of the selection that has it.
-func (s *State) lose(i int32) {
+// loseSeat takes a seat out of the selection that has it.
+func (s *State) loseSeat(i int32) {
 	if h := s.seats[i].hold; h != nil {
 		rest := *h
-		s.change(&rest, nil, []int32{i})
+		s.changeSelection(&rest, nil, []int32{i})
 	}
 }
 
-// end drops a whole selection.
-func (s *State) end(h *hold) {
+// endSelection drops a whole selection.
+func (s *State) endSelection(h *hold) {
 	for _, i := range h.seats {
-		s.put(i, seat{})
+		s.putSeat(i, seat{})
 	}
-	s.holds.drop(h)
+	s.holds.dropHold(h)
 }

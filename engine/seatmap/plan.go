@@ -41,8 +41,8 @@ func newPlan(l *Layout) *plan {
 	return p
 }
 
-// row returns a row's seats: those from first up to but not including end.
-func (p *plan) row(r int32) (first, end int32) { return p.first[r], p.first[r+1] }
+// seatsOfRow returns a row's seats: those from first up to but not including end.
+func (p *plan) seatsOfRow(r int32) (first, end int32) { return p.first[r], p.first[r+1] }
 
-// beside reports whether seat i+1 is the neighbour of seat i.
-func (p *plan) beside(i int32) bool { return i >= 0 && int(i)+1 < len(p.start) && !p.start[i+1] }
+// hasNeighbour reports whether seat i+1 is the neighbour of seat i.
+func (p *plan) hasNeighbour(i int32) bool { return i >= 0 && int(i)+1 < len(p.start) && !p.start[i+1] }

@@ -74,7 +74,7 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, _ int64) *engin
 	switch {
 	case len(other) > 0 && !l.Late:
 		return &engine.Refusal{Code: engine.Validation, Message: "Seats are sold as another ticket type.", Details: Seats{other}}
-	case !l.Late && !s.plan.attended(seats):
+	case !l.Late && !s.plan.isAttended(seats):
 		return &engine.Refusal{
 			Code: engine.Validation, Message: "Companion seats are sold with a wheelchair place, at most three to each.",
 		}
@@ -88,7 +88,7 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, _ int64) *engin
 // is held by the order's holder or, if the order names no holder, by its principal.
 func (s *State) mayTake(one *seat, l *keeper.Line, mine *sale) bool {
 	switch h := one.hold; {
-	case one.free():
+	case one.isFree():
 		return true
 	case h == nil:
 		return one.sale != nil && one.sale == mine

@@ -6,9 +6,9 @@ import "slices"
 // (28 CFR 36.302(f)).
 const perWheelchair = 3
 
-// attend fails companion seats that have no wheelchair place in the selection. Seats that the
+// failUnattended fails companion seats that have no wheelchair place in the selection. Seats that the
 // holder has already get a place first.
-func attend(p *plan, picks []pick) {
+func failUnattended(p *plan, picks []pick) {
 	room, companions := 0, false
 	for i := range picks {
 		if picks[i].fail != "" {
@@ -37,8 +37,8 @@ func attend(p *plan, picks []pick) {
 	}
 }
 
-// attended reports whether a list of seats obeys the rule about companions.
-func (p *plan) attended(seats []int32) bool {
+// isAttended reports whether a list of seats obeys the rule about companions.
+func (p *plan) isAttended(seats []int32) bool {
 	room := 0
 	for _, i := range seats {
 		switch p.SeatKind[i] {
@@ -65,7 +65,7 @@ func (s *State) judgeGaps(picks []pick, wanted []int32, own *hold) bool {
 			continue
 		}
 		last = row
-		if !s.leavesGap(row, wanted, own) || !s.avoidable(row, wanted, own) {
+		if !s.leavesGap(row, wanted, own) || !s.isAvoidable(row, wanted, own) {
 			continue
 		}
 		for k := range picks {
@@ -81,13 +81,13 @@ func (s *State) judgeGaps(picks []pick, wanted []int32, own *hold) bool {
 // leavesGap reports whether a selection would leave a seat of a row single and free that is not so
 // now. Such a seat is beside a seat that is selected or given back, or is itself given back.
 func (s *State) leavesGap(row int32, wanted []int32, own *hold) bool {
-	first, end := s.plan.row(row)
+	first, end := s.plan.seatsOfRow(row)
 	near := func(i int32) bool {
 		if i < first || i >= end {
 			return false
 		}
-		return (i > first && s.single(i-1, wanted, own)) || s.single(i, wanted, own) ||
-			(i+1 < end && s.single(i+1, wanted, own))
+		return (i > first && s.leavesSingle(i-1, wanted, own)) || s.leavesSingle(i, wanted, own) ||
+			(i+1 < end && s.leavesSingle(i+1, wanted, own))
 	}
 	if slices.ContainsFunc(wanted, near) {
 		return true
@@ -95,19 +95,19 @@ func (s *State) leavesGap(row int32, wanted []int32, own *hold) bool {
 	return own != nil && slices.ContainsFunc(own.seats, func(i int32) bool { return !contains(wanted, i) && near(i) })
 }
 
-// single reports whether a seat would be single and free with the selection, and is not so now.
-func (s *State) single(i int32, wanted []int32, own *hold) bool {
+// leavesSingle reports whether a seat would be single and free with the selection, and is not so now.
+func (s *State) leavesSingle(i int32, wanted []int32, own *hold) bool {
 	after := func(i int32) bool { return s.open(i, own) && !contains(wanted, i) }
 	now := func(i int32) bool { return s.open(i, nil) }
-	return s.alone(i, after) && !s.alone(i, now)
+	return s.isAlone(i, after) && !s.isAlone(i, now)
 }
 
-// alone reports whether a seat is open and its neighbours are not.
-func (s *State) alone(i int32, open func(int32) bool) bool {
-	if !open(i) || s.plan.beside(i-1) && open(i-1) {
+// isAlone reports whether a seat is open and its neighbours are not.
+func (s *State) isAlone(i int32, open func(int32) bool) bool {
+	if !open(i) || s.plan.hasNeighbour(i-1) && open(i-1) {
 		return false
 	}
-	return !s.plan.beside(i) || !open(i+1)
+	return !s.plan.hasNeighbour(i) || !open(i+1)
 }
 
 // open reports whether a standard seat is free, or the holder's own.
@@ -118,20 +118,20 @@ func (s *State) open(i int32, own *hold) bool {
 // freeFor reports whether a seat is free, or the holder's own.
 func (s *State) freeFor(i int32, own *hold) bool {
 	one := &s.seats[i]
-	return one.free() || own != nil && one.hold == own
+	return one.isFree() || own != nil && one.hold == own
 }
 
-// avoidable reports whether as many standard seats as are wanted in a row could be chosen in it, in
+// isAvoidable reports whether as many standard seats as are wanted in a row could be chosen in it, in
 // no more pieces, without leaving a single one. A piece is taken from the end of a run of open
 // seats, so it leaves a single seat only if exactly one remains.
-func (s *State) avoidable(row int32, wanted []int32, own *hold) bool {
-	first, end := s.plan.row(row)
+func (s *State) isAvoidable(row int32, wanted []int32, own *hold) bool {
+	first, end := s.plan.seatsOfRow(row)
 	count, pieces, before := 0, 0, int32(-2)
 	for _, i := range wanted {
 		if i < first || i >= end || s.plan.SeatKind[i] != Standard {
 			continue
 		}
-		if count++; i != before+1 || !s.plan.beside(before) {
+		if count++; i != before+1 || !s.plan.hasNeighbour(before) {
 			pieces++
 		}
 		before = i
@@ -143,7 +143,7 @@ func (s *State) avoidable(row int32, wanted []int32, own *hold) bool {
 	}
 	for i := first; i < end; {
 		run := 0
-		for i < end && s.open(i, own) && (run == 0 || s.plan.beside(i-1)) {
+		for i < end && s.open(i, own) && (run == 0 || s.plan.hasNeighbour(i-1)) {
 			run++
 			i++
 		}

@@ -9,13 +9,13 @@ type sale struct {
 	seats []int32 // ascending
 }
 
-// take gives seats to an order, even if others hold them. types are the slots of the types that they are
+// takeSeats gives seats to an order, even if others hold them. types are the slots of the types that they are
 // sold as.
-func (s *State) take(claim keeper.Claim, seats []int32, types []uint16) {
+func (s *State) takeSeats(claim keeper.Claim, seats []int32, types []uint16) {
 	one := &sale{claim: claim, seats: seats}
 	for k, i := range seats {
-		s.lose(i)
-		s.put(i, seat{sale: one, counts: types[k]})
+		s.loseSeat(i)
+		s.putSeat(i, seat{sale: one, counts: types[k]})
 	}
 	s.sales[claim] = one
 }
@@ -36,7 +36,7 @@ func (s *State) giveBack(claim keeper.Claim, only []int32) {
 			s.seats[i].sale = rest
 			continue
 		}
-		s.put(i, seat{})
+		s.putSeat(i, seat{})
 	}
 	s.sales[claim] = rest
 	if len(rest.seats) == 0 {

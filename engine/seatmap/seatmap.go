@@ -71,7 +71,7 @@ type seat struct {
 	blocked bool
 }
 
-func (s *seat) free() bool { return s.hold == nil && s.sale == nil && !s.blocked }
+func (s *seat) isFree() bool { return s.hold == nil && s.sale == nil && !s.blocked }
 
 func (s *seat) status() Status {
 	switch {
@@ -115,8 +115,8 @@ func New(ref engine.Ref) engine.State {
 	}
 }
 
-// put changes a seat, and all counts of seats.
-func (s *State) put(i int32, to seat) {
+// putSeat changes a seat, and all counts of seats.
+func (s *State) putSeat(i int32, to seat) {
 	was := &s.seats[i]
 	switch {
 	case to.blocked:
@@ -124,8 +124,8 @@ func (s *State) put(i int32, to seat) {
 	case to.sale == nil:
 		to.counts = s.prices[s.plan.SectionOf(i)]
 	}
-	if was.free() != to.free() {
-		if to.free() {
+	if was.isFree() != to.isFree() {
+		if to.isFree() {
 			s.vacant[s.plan.SeatRow[i]]++
 		} else {
 			s.vacant[s.plan.SeatRow[i]]--
@@ -133,7 +133,7 @@ func (s *State) put(i int32, to seat) {
 	}
 	s.tallies[was.status()]--
 	s.tallies[to.status()]++
-	s.sizes.move(was.counts, to.counts)
+	s.sizes.moveSeat(was.counts, to.counts)
 	*was = to
 }
 
@@ -141,7 +141,7 @@ func (s *State) put(i int32, to seat) {
 // nobody has confirmed, or to tell a ticket type its size again.
 func (s *State) Next() time.Time {
 	due := s.book.Due()
-	for _, t := range [...]int64{s.holds.due(), s.sizes.due()} {
+	for _, t := range [...]int64{s.holds.nextEnd(), s.sizes.nextTelling()} {
 		if t != 0 && (due == 0 || t < due) {
 			due = t
 		}

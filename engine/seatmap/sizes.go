@@ -16,8 +16,8 @@ type size struct {
 	seen     bool   // whether the ticket type knows it (volatile)
 }
 
-// quantity returns what the type has to be told.
-func (z *size) quantity() int64 {
+// toldQuantity returns what the type has to be told.
+func (z *size) toldQuantity() int64 {
 	if z.sections == 0 && z.seats == 0 {
 		return keeper.Unseated
 	}
@@ -36,8 +36,8 @@ type sizes struct {
 
 func newSizes() sizes { return sizes{list: make([]size, 1), slots: make(map[int64]uint16)} }
 
-// slot returns the slot of a type, or 0 if it has none.
-func (z *sizes) slot(typ int64) uint16 { return z.slots[typ] }
+// slotOf returns the slot of a type, or 0 if it has none.
+func (z *sizes) slotOf(typ int64) uint16 { return z.slots[typ] }
 
 // add returns the slot of a type, and makes one if there is none.
 func (z *sizes) add(typ int64) uint16 {
@@ -50,17 +50,17 @@ func (z *sizes) add(typ int64) uint16 {
 	return slot
 }
 
-// move counts a seat for another type.
-func (z *sizes) move(from, to uint16) {
+// moveSeat counts a seat for another type.
+func (z *sizes) moveSeat(from, to uint16) {
 	z.list[from].seats--
 	z.list[to].seats++
 }
 
-// settle gives a new revision to every size that differs from what was told.
-func (z *sizes) settle() {
+// settleSizes gives a new revision to every size that differs from what was told.
+func (z *sizes) settleSizes() {
 	for i := range z.list[1:] {
 		one := &z.list[i+1]
-		if q := one.quantity(); q != one.told {
+		if q := one.toldQuantity(); q != one.told {
 			z.revision++
 			if one.seen {
 				z.unseen++
@@ -71,8 +71,8 @@ func (z *sizes) settle() {
 	}
 }
 
-// see notes that a type knows the size with a revision, if that is its latest.
-func (z *sizes) see(revision uint64) {
+// noteSeen notes that a type knows the size with a revision, if that is its latest.
+func (z *sizes) noteSeen(revision uint64) {
 	for i := range z.list[1:] {
 		if one := &z.list[i+1]; one.revision == revision && !one.seen {
 			one.seen = true
@@ -81,8 +81,8 @@ func (z *sizes) see(revision uint64) {
 	}
 }
 
-// due returns when sizes have to be told, or 0.
-func (z *sizes) due() int64 {
+// nextTelling returns when sizes have to be told, or 0.
+func (z *sizes) nextTelling() int64 {
 	if z.unseen == 0 {
 		return 0
 	}

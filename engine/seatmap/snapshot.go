@@ -86,7 +86,7 @@ func (s *State) freezeRow(f *Frozen, row int32) {
 	var lastHold *hold
 	var lastSale *sale
 	slot := s.prices[s.plan.Rows[row].Section]
-	first, end := s.plan.row(row)
+	first, end := s.plan.seatsOfRow(row)
 	for i := first; i < end; i++ {
 		one := &s.seats[i]
 		if one.blocked {
@@ -124,7 +124,7 @@ func (s *State) freezeRow(f *Frozen, row int32) {
 // Thaw returns the state that a decoded snapshot describes.
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
-	if !ok || !f.even() {
+	if !ok || !f.isEven() {
 		return nil, fmt.Errorf("seatmap: snapshot of %s is a %T with columns that do not fit", ref.Name(), frozen)
 	}
 	s, _ := New(ref).(*State)
@@ -133,11 +133,11 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 		s.sizes.add(typ)
 	}
 	if f.Layout != nil {
-		s.attach(newPlan(f.Layout))
+		s.attachPlan(newPlan(f.Layout))
 		s.thawSeats(f)
 	}
 	for i, a := range f.Answered {
-		s.remember(a, f.AnsweredAt[i])
+		s.rememberAnswer(a, f.AnsweredAt[i])
 	}
 	s.pace.thaw(f)
 	s.sizes.revision = f.Revision
@@ -156,10 +156,10 @@ func (s *State) thawSeats(f *Frozen) {
 		s.prices[i] = slot
 	}
 	for i := range s.seats {
-		s.put(int32(i), seat{})
+		s.putSeat(int32(i), seat{})
 	}
 	for _, i := range f.Blocked {
-		s.put(i, seat{blocked: true})
+		s.putSeat(i, seat{blocked: true})
 	}
 	rest := f.HeldSeats
 	for k, n := range f.HeldCount {
@@ -167,7 +167,7 @@ func (s *State) thawSeats(f *Frozen) {
 		if len(f.Extended) > 0 {
 			h.extended = f.Extended[k]
 		}
-		s.change(h, rest[:n], nil)
+		s.changeSelection(h, rest[:n], nil)
 		rest = rest[n:]
 	}
 	rest = f.SoldSeats
@@ -178,15 +178,15 @@ func (s *State) thawSeats(f *Frozen) {
 			if at, other := slices.BinarySearch(f.Other, i); other {
 				slot = f.OtherAs[at]
 			}
-			s.put(i, seat{sale: one, counts: slot})
+			s.putSeat(i, seat{sale: one, counts: slot})
 		}
 		s.sales[one.claim] = one
 		rest = rest[n:]
 	}
 }
 
-// even reports whether columns that belong together fit, and name only existing seats and slots.
-func (f *Frozen) even() bool {
+// isEven reports whether columns that belong together fit, and name only existing seats and slots.
+func (f *Frozen) isEven() bool {
 	same := func(n int, of ...int) bool { return !slices.ContainsFunc(of, func(m int) bool { return m != n }) }
 	sum := func(counts []uint16) (n int) {
 		for _, c := range counts {

@@ -17,11 +17,11 @@ const (
 // and tells ticket types their sizes until they have seen them.
 func (s *State) decideWake(now int64) engine.Decision {
 	var d engine.Decision
-	if seats := s.holds.ended(now, maxExpired); len(seats) > 0 {
-		d.Facts = append(d.Facts, &ExpiredFact{Seats: rising(seats), At: now})
+	if seats := s.holds.collectEnded(now, maxExpired); len(seats) > 0 {
+		d.Facts = append(d.Facts, &ExpiredFact{Seats: sortSeats(seats), At: now})
 	}
 	s.protocol().DecideWake(&d, now)
-	if due := s.sizes.due(); due != 0 && due <= now {
+	if due := s.sizes.nextTelling(); due != 0 && due <= now {
 		d.Facts = append(d.Facts, &ResizedFact{At: now})
 		for i := range s.sizes.list[1:] {
 			if one := &s.sizes.list[i+1]; !one.seen {

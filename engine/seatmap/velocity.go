@@ -44,8 +44,8 @@ type Asker struct {
 	Scale     float64 // multiplies the limits; 0: 1
 }
 
-// scaled returns a limit at the asker's scale.
-func (a *Asker) scaled(limit int64) int64 {
+// scaleLimit returns a limit at the asker's scale.
+func (a *Asker) scaleLimit(limit int64) int64 {
 	if a.Scale > 0 {
 		return max(1, int64(min(float64(limit)*a.Scale, 1<<53)))
 	}
@@ -62,12 +62,12 @@ type recent struct {
 // slotOf returns the number of the slot of a time in unix milliseconds.
 func slotOf(at int64) int64 { return max(0, at) / slotSpan }
 
-// over reports whether all slots ended so long ago that none counts.
-func (r *recent) over(slot int64) bool { return r.newest+slots <= slot }
+// isOver reports whether all slots ended so long ago that none counts.
+func (r *recent) isOver(slot int64) bool { return r.newest+slots <= slot }
 
-// advance makes a slot the newest one, unless a newer one exists.
-func (r *recent) advance(slot int64) {
-	if r.over(slot) {
+// advanceTo makes a slot the newest one, unless a newer one exists.
+func (r *recent) advanceTo(slot int64) {
+	if r.isOver(slot) {
 		*r = recent{newest: slot}
 	}
 	for r.newest < slot {
@@ -84,9 +84,9 @@ func (r *recent) sum() (n int64) {
 	return n
 }
 
-// room returns the time, in unix milliseconds, from which on at most the given number of seats is counted. If
+// findRoom returns the time, in unix milliseconds, from which on at most the given number of seats is counted. If
 // even the newest slot has more, that is when none is counted.
-func (r *recent) room(most int64) int64 {
+func (r *recent) findRoom(most int64) int64 {
 	held, slot := r.sum(), max(0, r.newest-slots+1)
 	for ; held > most && slot < r.newest; slot++ {
 		held -= int64(r.seats[slot%slots])
@@ -106,15 +106,15 @@ type pace struct {
 
 func newPace() pace { return pace{by: make(map[uint64]recent)} }
 
-// current returns what a network has newly held, as it counts at a time.
-func (p *pace) current(network uint64, at int64) recent {
+// currentOf returns what a network has newly held, as it counts at a time.
+func (p *pace) currentOf(network uint64, at int64) recent {
 	one := p.by[network]
-	one.advance(max(p.newest, slotOf(at)))
+	one.advanceTo(max(p.newest, slotOf(at)))
 	return one
 }
 
-// note counts seats that a network has newly held.
-func (p *pace) note(network uint64, seats int, at int64) {
+// noteHeld counts seats that a network has newly held.
+func (p *pace) noteHeld(network uint64, seats int, at int64) {
 	if network == 0 || seats == 0 {
 		return
 	}
@@ -132,7 +132,7 @@ func (p *pace) add(network uint64, seats, at int64) {
 	if !known {
 		p.order.Push(network)
 	}
-	one.advance(slotOf(at))
+	one.advanceTo(slotOf(at))
 	one.seats[one.newest%slots] += uint32(seats)
 	p.newest = max(p.newest, one.newest)
 	p.by[network] = one
@@ -144,7 +144,7 @@ func (p *pace) forgetSome(slot int64) {
 	for range min(2, p.order.Len()) {
 		network := p.order.At(0)
 		p.order.Drop(1)
-		if one := p.by[network]; one.over(slot) {
+		if one := p.by[network]; one.isOver(slot) {
 			delete(p.by, network)
 		} else {
 			p.order.Push(network)
@@ -163,14 +163,14 @@ func (s *State) refuseHold(a *Asker, own *hold, f *HeldFact) *engine.Refusal {
 		if own != nil && own.principal != a.Principal { // another principal's seats become this one's
 			held += int64(len(own.seats))
 		}
-		if most := a.scaled(MaxHeld); held > most {
+		if most := a.scaleLimit(MaxHeld); held > most {
 			return tooManySeats("held_seats", most, s.holdTime, s.holdTime)
 		}
 	}
 	if a.Network != 0 {
-		one, most, took := s.pace.current(a.Network, f.At), a.scaled(MaxNewlyHeld), int64(len(f.Took))
+		one, most, took := s.pace.currentOf(a.Network, f.At), a.scaleLimit(MaxNewlyHeld), int64(len(f.Took))
 		if took > 0 && one.sum()+took > most {
-			return tooManySeats("seat_holds", most, heldSpan, one.room(most-took)-f.At)
+			return tooManySeats("seat_holds", most, heldSpan, one.findRoom(most-took)-f.At)
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func (s *State) applyEntered(e *Entered) {
 	case Cleared: // was added when it was credited
 	case Sold, Refunded, Clearing: // come in other facts
 	}
-	s.last = e.Entry.stamp()
+	s.last = e.Entry.stampOf()
 	s.entries++
-	s.remember(e)
+	s.rememberEntry(e)
 }

@@ -50,31 +50,31 @@ func refuse(code engine.Code, details any) engine.Decision {
 
 // decideMovement makes the first entry of a movement, or answers with the entry that it has.
 func (s *State) decideMovement(e Entry) engine.Decision {
-	content := fingerprint(&e)
+	content := fingerprintOf(&e)
 	if m := s.known[e.ID]; m != nil {
 		if m.Print != content {
 			return refuse(engine.IdempotencyReused, nil)
 		}
-		return s.again(e, m.Made)
+		return s.answerRepeat(e, m.Made)
 	}
-	if r := s.objection(&e); r != nil {
+	if r := s.findObjection(&e); r != nil {
 		return engine.Decision{Reply: r}
 	}
-	return s.enter(e, content)
+	return s.enterEntry(e, content)
 }
 
-// objection returns the reason why a new movement is not possible, or nil.
-func (s *State) objection(e *Entry) *engine.Refusal {
+// findObjection returns the reason why a new movement is not possible, or nil.
+func (s *State) findObjection(e *Entry) *engine.Refusal {
 	most := int64(MaxAmount)
 	if e.Kind != Debited {
 		most = min(MaxAmount-s.last.Balance-s.last.Pending, maxLife-s.credited)
 	}
 	switch {
 	case e.Amount < 1 || e.Amount > most:
-		return engine.Refuse(engine.Validation, Range{Min: engine.Decimal(1, s.currency()), Max: engine.Decimal(most, s.currency())})
-	case e.Kind == Debited && e.Amount > s.available():
-		return engine.Refuse(engine.InsufficientFunds, Funds{s.currency(), engine.Decimal(e.Amount, s.currency()), engine.Decimal(s.available(), s.currency())})
-	case s.full(e):
+		return engine.Refuse(engine.Validation, Range{Min: engine.Decimal(1, s.currencyCode()), Max: engine.Decimal(most, s.currencyCode())})
+	case e.Kind == Debited && e.Amount > s.availableBalance():
+		return engine.Refuse(engine.InsufficientFunds, Funds{s.currencyCode(), engine.Decimal(e.Amount, s.currencyCode()), engine.Decimal(s.availableBalance(), s.currencyCode())})
+	case s.isFull(e):
 		return engine.Refuse(engine.Overloaded, nil)
 	}
 	return nil
@@ -88,16 +88,16 @@ func (s *State) decideEnd(e Entry) engine.Decision {
 		return refuse(engine.NotFound, nil)
 	case m.Kind == e.Kind:
 		e.Amount = m.Amount
-		return s.again(e, m.End)
+		return s.answerRepeat(e, m.End)
 	case m.Kind != Pended:
 		return refuse(engine.Conflict, Ended{Kind: m.Kind.String()})
 	}
 	e.Amount = m.Amount
-	return s.enter(e, 0)
+	return s.enterEntry(e, 0)
 }
 
-// enter adds an entry to the ledger.
-func (s *State) enter(e Entry, content uint64) engine.Decision {
+// enterEntry adds an entry to the ledger.
+func (s *State) enterEntry(e Entry, content uint64) engine.Decision {
 	e.Number, e.Balance, e.Pending = s.last.Number+1, s.last.Balance, s.last.Pending
 	r := s.record()
 	switch e.Kind {
@@ -121,14 +121,14 @@ func (s *State) enter(e Entry, content uint64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Entered{Entry: e, Print: content}}, Reply: &Reply{Wallet: *r, Entry: e}}
 }
 
-// again answers a repeated command with its entry.
-func (s *State) again(e Entry, at stamp) engine.Decision {
+// answerRepeat answers a repeated command with its entry.
+func (s *State) answerRepeat(e Entry, at stamp) engine.Decision {
 	e.Number, e.Balance, e.Pending, e.At = at.Number, at.Balance, at.Pending, at.At
 	return engine.Decision{Reply: &Reply{Wallet: *s.record(), Entry: e, Known: true}}
 }
 
-// fingerprint returns a hash of a movement's content.
-func fingerprint(e *Entry) uint64 {
+// fingerprintOf returns a hash of a movement's content.
+func fingerprintOf(e *Entry) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write(binary.BigEndian.AppendUint64([]byte{byte(e.Kind)}, uint64(e.Amount))) // a hash never fails
 	for _, s := range []string{e.Reason, e.Reference, e.Note, e.By} {

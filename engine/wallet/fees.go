@@ -12,10 +12,10 @@ func (s *State) protocol(event int64) keeper.Protocol {
 
 // RefuseLine returns the reason why a fee can't be reserved, or nil.
 func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engine.Refusal {
-	if available := s.available() + replaced.Quantity; l.Quantity > available {
-		return engine.Refuse(engine.InsufficientFunds, Funds{s.currency(), engine.Decimal(l.Quantity, s.currency()), engine.Decimal(available, s.currency())})
+	if available := s.availableBalance() + replaced.Quantity; l.Quantity > available {
+		return engine.Refuse(engine.InsufficientFunds, Funds{s.currencyCode(), engine.Decimal(l.Quantity, s.currencyCode()), engine.Decimal(available, s.currencyCode())})
 	}
-	if s.full(&Entry{Kind: Debited, At: at}) {
+	if s.isFull(&Entry{Kind: Debited, At: at}) {
 		return engine.Refuse(engine.Overloaded, nil)
 	}
 	return nil
@@ -29,7 +29,7 @@ func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
 // ReserveLine sets a fee aside.
 func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keeper.Held, at int64) {
 	d.Facts = append(d.Facts, &keeper.ReservedFact{
-		Claim: c.Claim, Floor: c.Floor, At: at, Quantity: c.Line.Quantity, Left: s.available() + replaced.Quantity - c.Line.Quantity,
+		Claim: c.Claim, Floor: c.Floor, At: at, Quantity: c.Line.Quantity, Left: s.availableBalance() + replaced.Quantity - c.Line.Quantity,
 	})
 }
 
@@ -39,12 +39,12 @@ func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, a
 		ID: c.Order, Kind: Debited, Amount: h.Quantity, Reason: IssueFee, Reference: c.Order.String(), At: max(at, s.last.At),
 	}
 	d.Facts = append(d.Facts, &keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor})
-	d.Facts = append(d.Facts, s.enter(fee, fingerprint(&fee)).Facts...)
+	d.Facts = append(d.Facts, s.enterEntry(fee, fingerprintOf(&fee)).Facts...)
 }
 
 // ReleaseLine gives a fee back.
 func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held, _ int64) {
-	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: s.available() + h.Quantity})
+	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: s.availableBalance() + h.Quantity})
 }
 
 // Held returns the sum of the fees that are reserved, for the audit.

@@ -24,21 +24,21 @@ type stamp struct {
 	At      int64 `cbor:"4,keyasint"` // unix milliseconds
 }
 
-func (e *Entry) stamp() stamp { return stamp{e.Number, e.Balance, e.Pending, e.At} }
+func (e *Entry) stampOf() stamp { return stamp{e.Number, e.Balance, e.Pending, e.At} }
 
 // maxForget bounds how many movements are forgotten with one entry, so that none takes long.
 const maxForget = 1_000
 
-// at returns when the movement's last entry was made.
-func (m *movement) at() int64 { return max(m.Made.At, m.End.At) }
+// lastAt returns when the movement's last entry was made.
+func (m *movement) lastAt() int64 { return max(m.Made.At, m.End.At) }
 
-// remember stores a movement's entry, and forgets movements older than a day.
-func (s *State) remember(f *Entered) {
+// rememberEntry stores a movement's entry, and forgets movements older than a day.
+func (s *State) rememberEntry(f *Entered) {
 	e := &f.Entry
-	m := &movement{ID: e.ID, Kind: e.Kind, Print: f.Print, Amount: e.Amount, Made: e.stamp()}
+	m := &movement{ID: e.ID, Kind: e.Kind, Print: f.Print, Amount: e.Amount, Made: e.stampOf()}
 	if was := s.known[e.ID]; was != nil {
 		ended := *was
-		m, ended.Kind, ended.End = &ended, e.Kind, e.stamp()
+		m, ended.Kind, ended.End = &ended, e.Kind, e.stampOf()
 		if i, open := s.find(was); open {
 			s.open = slices.Delete(s.open, i, i+1)
 		}
@@ -49,7 +49,7 @@ func (s *State) remember(f *Entered) {
 	s.known[m.ID] = m
 	s.recent = append(s.recent, m)
 	n := 0
-	for n < min(len(s.recent), maxForget) && s.recent[n].at() < e.At-knownMillis {
+	for n < min(len(s.recent), maxForget) && s.recent[n].lastAt() < e.At-knownMillis {
 		if old := s.recent[n]; old.Kind != Pended { // otherwise it is pending, or has ended since
 			delete(s.known, old.ID)
 		}
@@ -63,7 +63,7 @@ func (s *State) find(m *movement) (int, bool) {
 	return slices.BinarySearchFunc(s.open, m.Made.Number, func(o *movement, n int64) int { return cmp.Compare(o.Made.Number, n) })
 }
 
-// full reports whether there is no room to remember another movement.
-func (s *State) full(e *Entry) bool {
-	return len(s.recent) >= maxRecent && s.recent[0].at() >= e.At-knownMillis || e.Kind == Pended && len(s.open) >= maxRecent
+// isFull reports whether there is no room to remember another movement.
+func (s *State) isFull(e *Entry) bool {
+	return len(s.recent) >= maxRecent && s.recent[0].lastAt() >= e.At-knownMillis || e.Kind == Pended && len(s.open) >= maxRecent
 }

@@ -29,7 +29,7 @@ func TestFull(t *testing.T) {
 	for n := int64(1); n < maxRecent; n++ {
 		s.Apply(&Entered{Entry: Entry{
 			ID: engine.NumberedID(7, n), Kind: Credited, Number: n + 1, Amount: 1, Balance: n, Pending: 1, At: now.UnixMilli(),
-		}, Print: fingerprint(&Entry{Kind: Credited, Amount: 1})})
+		}, Print: fingerprintOf(&Entry{Kind: Credited, Amount: 1})})
 	}
 	refused := engine.Refuse(engine.Overloaded, nil)
 	require.Equal(t, refused, do(credit(maxRecent, false)))

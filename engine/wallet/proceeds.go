@@ -27,7 +27,7 @@ func (s *State) decideProceeds(c keeper.Proceeds, at int64) engine.Decision {
 			ID: engine.NumberedID(c.Event, int64(c.Revision)<<2|int64(kind)&3), Kind: kind, Number: last.Number + 1, Amount: amount, //nolint:gosec // a counter
 			Balance: last.Balance + balance, Pending: last.Pending + pending, At: at, Reference: "event/" + strconv.FormatInt(c.Event, 10),
 		}
-		last = e.stamp()
+		last = e.stampOf()
 		told.Entries = append(told.Entries, e)
 	}
 	sold, refunded, cleared := c.Sales-was.Sales, c.Refunds-was.Refunds, c.Cleared-was.Cleared
@@ -42,7 +42,7 @@ func (s *State) decideProceeds(c keeper.Proceeds, at int64) engine.Decision {
 func (s *State) applyTold(f *Told) {
 	s.proceeds[f.Proceeds.Event] = f.Proceeds
 	for i := range f.Entries {
-		s.last = f.Entries[i].stamp()
+		s.last = f.Entries[i].stampOf()
 		s.entries++
 	}
 }

@@ -150,11 +150,11 @@ func (s *State) record() *Record {
 // confirmed.
 func (s *State) Next() time.Time { return s.books.Next() }
 
-// available returns the part of the balance that is not reserved.
-func (s *State) available() int64 { return s.last.Balance - s.held }
+// availableBalance returns the part of the balance that is not reserved.
+func (s *State) availableBalance() int64 { return s.last.Balance - s.held }
 
-// currency returns the code of the wallet's currency.
-func (s *State) currency() string {
+// currencyCode returns the code of the wallet's currency.
+func (s *State) currencyCode() string {
 	c, _ := engine.CurrencyNumbered(s.ref.ID)
 	return c.Code
 }

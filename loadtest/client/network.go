@@ -100,12 +100,12 @@ func (n *Network) CloseIdle() {
 
 // Check resolves a host:port and returns an error if the network may not send to it.
 func (n *Network) Check(ctx context.Context, host string) error {
-	_, err := n.resolve(ctx, host)
+	_, err := n.resolveHost(ctx, host)
 	return err
 }
 
-// resolve looks a host:port up once, and refuses it if it is not allowed.
-func (n *Network) resolve(ctx context.Context, host string) (netip.AddrPort, error) {
+// resolveHost looks a host:port up once, and refuses it if it is not allowed.
+func (n *Network) resolveHost(ctx context.Context, host string) (netip.AddrPort, error) {
 	n.mu.Lock()
 	addr, known := n.hosts[host]
 	n.mu.Unlock()
@@ -138,9 +138,9 @@ func (n *Network) resolve(ctx context.Context, host string) (netip.AddrPort, err
 	return netip.AddrPort{}, fmt.Errorf("%s: %w", host, ErrNotLoopback)
 }
 
-// dial opens a connection from a source address.
-func (n *Network) dial(ctx context.Context, from netip.Addr, host string) (net.Conn, error) {
-	to, err := n.resolve(ctx, host)
+// dialFrom opens a connection from a source address.
+func (n *Network) dialFrom(ctx context.Context, from netip.Addr, host string) (net.Conn, error) {
+	to, err := n.resolveHost(ctx, host)
 	if err != nil {
 		return nil, err
 	}

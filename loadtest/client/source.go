@@ -53,7 +53,7 @@ func (s *Source) Do(ctx context.Context, req *Request, resp *fasthttp.Response) 
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	c, err := s.take(ctx, req.Host)
+	c, err := s.takeIdle(ctx, req.Host)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (s *Source) Open(ctx context.Context, req *Request, n int) error {
 	var conns []*conn
 	for range n {
 		var c *conn
-		if c, err = s.take(ctx, req.Host); err != nil {
+		if c, err = s.takeIdle(ctx, req.Host); err != nil {
 			break
 		}
 		conns = append(conns, c)
@@ -120,8 +120,8 @@ func Timeout(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// take returns the idle connection that was used last, or dials.
-func (s *Source) take(ctx context.Context, host string) (*conn, error) {
+// takeIdle returns the idle connection that was used last, or dials.
+func (s *Source) takeIdle(ctx context.Context, host string) (*conn, error) {
 	s.mu.Lock()
 	idle := s.idle[host]
 	if last := len(idle) - 1; last >= 0 && time.Since(idle[last].lastUse) < s.net.cfg.IdleFor {
@@ -135,7 +135,7 @@ func (s *Source) take(ctx context.Context, host string) (*conn, error) {
 	for _, c := range idle {
 		_ = c.Close()
 	}
-	nc, err := s.net.dial(ctx, s.ip, host)
+	nc, err := s.net.dialFrom(ctx, s.ip, host)
 	if err != nil {
 		return nil, err
 	}
@@ -197,5 +197,5 @@ func (s *Source) appendRequest(b []byte, req *Request) []byte {
 
 // Dial opens a connection from the address for a caller that speaks HTTP itself.
 func (s *Source) Dial(ctx context.Context, host string) (net.Conn, error) {
-	return s.net.dial(ctx, s.ip, host)
+	return s.net.dialFrom(ctx, s.ip, host)
 }

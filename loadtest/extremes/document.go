@@ -86,20 +86,20 @@ func Read(text []byte) (*API, error) {
 			if err := json.Unmarshal(raw, &o); err != nil {
 				return nil, fmt.Errorf("read %s %s of the OpenAPI document: %w", method, path, err)
 			}
-			a.Operations = append(a.Operations, d.operation(strings.ToUpper(method), path, &o))
+			a.Operations = append(a.Operations, d.readOperation(strings.ToUpper(method), path, &o))
 		}
 	}
 	return a, nil
 }
 
-func (d *document) operation(method, path string, o *operation) *Operation {
+func (d *document) readOperation(method, path string, o *operation) *Operation {
 	op := &Operation{ID: o.OperationID, Method: method, Path: path}
 	for _, p := range o.Parameters {
 		if p.Ref != "" {
-			p = d.Components.Parameters[last(p.Ref)]
+			p = d.Components.Parameters[lastName(p.Ref)]
 		}
 		if p != nil && p.In != "cookie" {
-			op.Fields = append(op.Fields, &Field{In: p.In, Name: p.Name, rule: d.resolve(p.Schema), must: p.Required})
+			op.Fields = append(op.Fields, &Field{In: p.In, Name: p.Name, rule: d.resolveSchema(p.Schema), must: p.Required})
 		}
 	}
 	if o.RequestBody == nil {
@@ -108,60 +108,60 @@ func (d *document) operation(method, path string, o *operation) *Operation {
 	op.HasBody = true
 	content, isJSON := o.RequestBody.Content["application/json"]
 	_, isForm := o.RequestBody.Content["application/x-www-form-urlencoded"]
-	body := d.resolve(content.Schema)
+	body := d.resolveSchema(content.Schema)
 	if isForm || isJSON && body.Type == nil {
 		return op // its sender defines the body, so no text is wrong
 	}
 	op.Fields = append(op.Fields, &Field{In: InBody, rule: body})
-	d.members(op, body, "", nil)
+	d.listMembers(op, body, "", nil)
 	return op
 }
 
 // deepest bounds how deep a body is followed.
 const deepest = 8
 
-// members lists the fields of an object, including those inside them.
-func (d *document) members(op *Operation, s *schema, name string, steps []string) {
+// listMembers lists the fields of an object, including those inside them.
+func (d *document) listMembers(op *Operation, s *schema, name string, steps []string) {
 	if len(steps) > deepest {
 		return
 	}
 	for _, member := range slices.Sorted(maps.Keys(s.Properties)) {
-		rule := d.resolve(s.Properties[member])
+		rule := d.resolveSchema(s.Properties[member])
 		f := &Field{
 			In: InBody, Name: strings.TrimPrefix(name+"."+member, "."), steps: append(slices.Clone(steps), member),
 			rule: rule, must: slices.Contains(s.Required, member),
 		}
 		op.Fields = append(op.Fields, f)
-		d.members(op, rule, f.Name, f.steps)
+		d.listMembers(op, rule, f.Name, f.steps)
 		if rule.Items == nil {
 			continue
 		}
-		element := &Field{In: InBody, Name: f.Name + "[]", steps: append(slices.Clone(f.steps), "[]"), rule: d.resolve(rule.Items)}
+		element := &Field{In: InBody, Name: f.Name + "[]", steps: append(slices.Clone(f.steps), "[]"), rule: d.resolveSchema(rule.Items)}
 		op.Fields = append(op.Fields, element)
-		d.members(op, element.rule, element.Name, element.steps)
+		d.listMembers(op, element.rule, element.Name, element.steps)
 	}
 }
 
-// resolve follows references. If there are alternatives for null or another form of the same, it
+// resolveSchema follows references. If there are alternatives for null or another form of the same, it
 // takes the first.
-func (d *document) resolve(s *schema) *schema {
+func (d *document) resolveSchema(s *schema) *schema {
 	switch {
 	case s == nil:
 		return &schema{}
 	case s.Ref != "":
-		return d.resolve(d.Components.Schemas[last(s.Ref)])
+		return d.resolveSchema(d.Components.Schemas[lastName(s.Ref)])
 	case len(s.AnyOf) == 0:
 		return s
 	}
-	found := *d.resolve(s.AnyOf[0])
+	found := *d.resolveSchema(s.AnyOf[0])
 	for _, other := range s.AnyOf[1:] {
-		found.Type = append(slices.Clone(found.Type), d.resolve(other).Type...)
-		if found.Format != "" && d.resolve(other).Format != "" {
-			found.Format += " or " + d.resolve(other).Format
+		found.Type = append(slices.Clone(found.Type), d.resolveSchema(other).Type...)
+		if found.Format != "" && d.resolveSchema(other).Format != "" {
+			found.Format += " or " + d.resolveSchema(other).Format
 		}
 	}
 	return &found
 }
 
-// last returns the name at the end of a reference.
-func last(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
+// lastName returns the name at the end of a reference.
+func lastName(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }

@@ -107,13 +107,13 @@ func (c *Case) Apply(r Request) Request {
 		header[f.Name] = v
 		r.Header = header
 	default:
-		r.Body = put(r.Body, f.steps, v)
+		r.Body = putValue(r.Body, f.steps, v)
 	}
 	return r
 }
 
-// put writes a value, which need not be JSON, into a body at the end of a path.
-func put(body string, steps []string, value string) string {
+// putValue writes a value, which need not be JSON, into a body at the end of a path.
+func putValue(body string, steps []string, value string) string {
 	if len(steps) == 0 {
 		return value
 	}
@@ -122,7 +122,7 @@ func put(body string, steps []string, value string) string {
 		if json.Unmarshal([]byte(body), &list) != nil || len(list) == 0 {
 			list = []json.RawMessage{[]byte("{}")}
 		}
-		parts := []string{put(string(list[0]), steps[1:], value)}
+		parts := []string{putValue(string(list[0]), steps[1:], value)}
 		for _, rest := range list[1:] {
 			parts = append(parts, string(rest))
 		}
@@ -132,7 +132,7 @@ func put(body string, steps []string, value string) string {
 	if json.Unmarshal([]byte(body), &members) != nil || members == nil {
 		members = map[string]json.RawMessage{}
 	}
-	members[steps[0]] = []byte(put(string(members[steps[0]]), steps[1:], value))
+	members[steps[0]] = []byte(putValue(string(members[steps[0]]), steps[1:], value))
 	parts := make([]string, 0, len(members))
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		parts = append(parts, fmt.Sprintf("%q:%s", name, members[name]))

@@ -17,10 +17,10 @@ func (f *Field) Values() []Value {
 	case f.In != InBody:
 		return f.parameterValues()
 	case f.Name == "":
-		return bodies()
+		return invalidBodies()
 	}
 	values := f.memberValues()
-	return append(values, f.foreign()...)
+	return append(values, f.foreignValues()...)
 }
 
 // has reports whether the rule allows a type of JSON.
@@ -32,7 +32,7 @@ func (f *Field) memberValues() []Value {
 	switch {
 	case s.has("string"):
 		var values []Value
-		for _, v := range f.texts() {
+		for _, v := range f.textValues() {
 			v.Raw = quote(v.Raw)
 			values = append(values, v)
 		}
@@ -41,17 +41,17 @@ func (f *Field) memberValues() []Value {
 			Value{"invalid UTF-8", "\"\xff\xfe\"", true}, Value{"overlong UTF-8", "\"\xc0\x80\"", true}, Value{"a raw control", "\"\x01\"", true},
 		)
 	case s.has("integer"), s.has("number"):
-		return f.numbers()
+		return f.numberValues()
 	case s.has("array"):
-		return f.lists()
+		return f.listValues()
 	case s.MaxBytes != nil || s.has("object") && s.Properties == nil:
 		return f.freeObjects()
 	}
 	return nil
 }
 
-// foreign returns values of types that the member does not have, and texts that are not JSON.
-func (f *Field) foreign() []Value {
+// foreignValues returns values of types that the member does not have, and texts that are not JSON.
+func (f *Field) foreignValues() []Value {
 	s := f.rule
 	free := len(s.Type) == 0
 	values := []Value{
@@ -84,8 +84,8 @@ func (f *Field) foreign() []Value {
 	return values
 }
 
-// bodies returns invalid bodies.
-func bodies() []Value {
+// invalidBodies returns invalid bodies.
+func invalidBodies() []Value {
 	deep := strings.Repeat(`{"a":`, 20_000)
 	return []Value{
 		{"empty", "", false},
@@ -107,13 +107,13 @@ func bodies() []Value {
 		{"a lone surrogate", `{"x":"\udfff"}`, true},
 		{"deep", deep, true},
 		{"deep and closed", `{"x":` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + "}", true},
-		{"many unknown members", "{" + unknown(2000) + "}", false},
+		{"many unknown members", "{" + unknownMembers(2000) + "}", false},
 		{"a huge number", `{"x":` + strings.Repeat("9", 10_000) + `}`, false},
 	}
 }
 
-// unknown returns n members that no request has.
-func unknown(n int) string {
+// unknownMembers returns n members that no request has.
+func unknownMembers(n int) string {
 	parts := make([]string, n)
 	for i := range parts {
 		parts[i] = fmt.Sprintf(`"unknown%d":%d`, i, i)
@@ -127,7 +127,7 @@ func (f *Field) parameterValues() []Value {
 	s := f.rule
 	switch {
 	case s.has("integer"), s.has("number"):
-		values = f.numbers()
+		values = f.numberValues()
 		for _, text := range []string{"", " ", "1 ", "+1", "0x10", "1e3", "1_000", "NaN", "Infinity", "١", "\x00", "\xff", "9007199254740993", "-9223372036854775809"} {
 			values = append(values, Value{"the number " + strconv.Quote(text), text, text != "" && text != "9007199254740993" && text != "1e3"})
 		}
@@ -144,7 +144,7 @@ func (f *Field) parameterValues() []Value {
 			{"invalid UTF-8", "\xff", true},
 		}
 	default:
-		values = append(f.texts(), Value{"invalid UTF-8", "\xff\xfe", true})
+		values = append(f.textValues(), Value{"invalid UTF-8", "\xff\xfe", true})
 	}
 	if f.In == InHeader {
 		values = slices.DeleteFunc(values, func(v Value) bool { return !sendable(v.Raw) })
@@ -168,8 +168,8 @@ func sendable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError })
 }
 
-// numbers returns numbers at and beyond the bounds, and numbers on which decoders differ.
-func (f *Field) numbers() []Value {
+// numberValues returns numbers at and beyond the bounds, and numbers on which decoders differ.
+func (f *Field) numberValues() []Value {
 	s := f.rule
 	integer := s.has("integer")
 	values := []Value{{"a huge number", "1e999", true}}
@@ -178,7 +178,7 @@ func (f *Field) numbers() []Value {
 		if !ok {
 			return
 		}
-		beyond := s.Minimum != nil && n.Cmp(rational(*s.Minimum)) < 0 || s.Maximum != nil && n.Cmp(rational(*s.Maximum)) > 0
+		beyond := s.Minimum != nil && n.Cmp(parseRational(*s.Minimum)) < 0 || s.Maximum != nil && n.Cmp(parseRational(*s.Maximum)) > 0
 		values = append(values, Value{name + " " + raw, raw, beyond || integer && !n.IsInt()})
 	}
 	for _, raw := range []string{
@@ -192,7 +192,7 @@ func (f *Field) numbers() []Value {
 		if bound == nil {
 			continue
 		}
-		n := rational(*bound)
+		n := parseRational(*bound)
 		add("the bound", bound.String())
 		for _, step := range []string{"1", "-1", "1/100", "-1/100"} {
 			by, _ := new(big.Rat).SetString(step)
@@ -204,13 +204,13 @@ func (f *Field) numbers() []Value {
 	return values
 }
 
-func rational(n json.Number) *big.Rat {
+func parseRational(n json.Number) *big.Rat {
 	r, _ := new(big.Rat).SetString(n.String())
 	return r
 }
 
-// lists returns arrays with as many elements as allowed, and with one more.
-func (f *Field) lists() []Value {
+// listValues returns arrays with as many elements as allowed, and with one more.
+func (f *Field) listValues() []Value {
 	values := []Value{{"no element", "[]", f.rule.MinItems > 0}, {"null elements", "[null]", false}, {"a hole", "[,]", true}, {"lists in it", "[[],[]]", true}}
 	element := "1"
 	if items := f.rule.Items; items != nil && items.has("string") {
@@ -296,17 +296,17 @@ var hostile = []struct{ name, text string }{
 	{"less than no id", "-1"},
 }
 
-// texts returns strings at and beyond the rule's bounds, and strings in its format and others.
-func (f *Field) texts() []Value {
+// textValues returns strings at and beyond the rule's bounds, and strings in its format and others.
+func (f *Field) textValues() []Value {
 	s := f.rule
-	values := []Value{{"NUL", "\x00", !s.AnyText}, {"NUL within", "abc\x00def", !s.AnyText}, {"empty", "", s.refuses("")}}
+	values := []Value{{"NUL", "\x00", !s.AnyText}, {"NUL within", "abc\x00def", !s.AnyText}, {"empty", "", s.rulesOut("")}}
 	for _, h := range hostile {
-		values = append(values, Value{h.name, h.text, s.refuses(h.text)})
+		values = append(values, Value{h.name, h.text, s.rulesOut(h.text)})
 	}
 	for _, letter := range []string{"a", "ü", "💥", "\u0301"} {
-		for _, n := range s.lengths() {
+		for _, n := range s.lengthsAtBounds() {
 			text := strings.Repeat(letter, n)
-			values = append(values, Value{fmt.Sprintf("%d of %s", n, letter), text, s.refuses(text)})
+			values = append(values, Value{fmt.Sprintf("%d of %s", n, letter), text, s.rulesOut(text)})
 		}
 	}
 	for _, allowed := range s.Enum {
@@ -315,16 +315,16 @@ func (f *Field) texts() []Value {
 		}
 	}
 	for _, text := range formatted[s.Format] {
-		values = append(values, Value{s.Format + " " + text[:min(len(text), 60)], text, s.Format != "uri" && s.refuses(text)})
+		values = append(values, Value{s.Format + " " + text[:min(len(text), 60)], text, s.Format != "uri" && s.rulesOut(text)})
 	}
 	if strings.HasPrefix(s.Format, "date-time") {
-		values = append(values, instants(s.Format == "date-time")...)
+		values = append(values, instantValues(s.Format == "date-time")...)
 	}
 	return values
 }
 
-// lengths returns lengths at the bounds and far beyond them.
-func (s *schema) lengths() []int {
+// lengthsAtBounds returns lengths at the bounds and far beyond them.
+func (s *schema) lengthsAtBounds() []int {
 	lengths := []int{1, 100_000}
 	if s.MinLength > 0 {
 		lengths = append(lengths, s.MinLength-1, s.MinLength)
@@ -335,9 +335,9 @@ func (s *schema) lengths() []int {
 	return lengths
 }
 
-// refuses reports whether the document rules a text out. Of formats it knows those
+// rulesOut reports whether the document rules a text out. Of formats it knows those
 // that are told by their letters.
-func (s *schema) refuses(text string) bool {
+func (s *schema) rulesOut(text string) bool {
 	n := utf8.RuneCountInString(text)
 	switch {
 	case n < s.MinLength, s.MaxLength != nil && n > *s.MaxLength, strings.IndexByte(text, 0) >= 0, !utf8.ValidString(text):
@@ -347,7 +347,7 @@ func (s *schema) refuses(text string) bool {
 	}
 	switch s.Format {
 	case "date-time":
-		return outside(text)
+		return isOutside(text)
 	case "uuid":
 		return len(text) != 36
 	case "email":
@@ -383,8 +383,8 @@ var formatted = map[string][]string{
 	"date":     {"1970-01-01", "9999-12-31", "0000-01-01", "10000-01-01", "2026-02-29", "2026-02-30", "2026-1-1"},
 }
 
-// instants returns moments at the edges of calendars and clocks, with every extreme offset.
-func instants(strict bool) []Value {
+// instantValues returns moments at the edges of calendars and clocks, with every extreme offset.
+func instantValues(strict bool) []Value {
 	var values []Value
 	for _, moment := range []string{
 		"0000-01-01T00:00:00", "0001-01-01T00:00:00", "1582-10-10T12:00:00", "1969-12-31T23:59:59.999", "1970-01-01T00:00:00", "1970-01-01T00:00:00.001", "1999-12-31T23:59:60",
@@ -393,7 +393,7 @@ func instants(strict bool) []Value {
 	} {
 		for _, offset := range []string{"Z", "+00:00", "-00:00", "+14:00", "-12:00", "+23:59", "-23:59", "+24:00", "", "z"} {
 			text := moment + offset
-			values = append(values, Value{"the time " + text, text, outside(text)})
+			values = append(values, Value{"the time " + text, text, isOutside(text)})
 		}
 	}
 	for _, day := range []string{"1970-01-01", "9999-12-31", "2026-01-01", "0000-00-00", "0001-01-01", "10000-01-01"} {
@@ -402,8 +402,8 @@ func instants(strict bool) []Value {
 	return values
 }
 
-// outside reports whether a text is no instant of the years 1970 to 9999 in UTC.
-func outside(text string) bool {
+// isOutside reports whether a text is no instant of the years 1970 to 9999 in UTC.
+func isOutside(text string) bool {
 	t, err := time.Parse(time.RFC3339, strings.ToUpper(text)) // RFC 3339, 5.6: T and Z may be in lower case
 	return err != nil || t.UTC().Year() < 1970 || t.UTC().Year() > 9999
 }

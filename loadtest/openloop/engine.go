@@ -124,11 +124,11 @@ func Run(
 
 	stopCollecting := make(chan struct{})
 	collected := make(chan struct{})
-	go func() { defer close(collected); rec.collect(stopCollecting) }()
+	go func() { defer close(collected); rec.collectSamples(stopCollecting) }()
 
 	next, stop := iter.Pull(schedule.Arrivals(rng))
 	defer stop()
-	err := e.dispatch(ctx, next, spawn)
+	err := e.runDispatcher(ctx, next, spawn)
 	close(e.work)
 	e.workers.Wait()
 	close(stopCollecting)
@@ -136,9 +136,9 @@ func Run(
 	return e.stats(), err
 }
 
-// dispatch is the one loop that makes arrivals and starts due steps, a batch
+// runDispatcher is the one loop that makes arrivals and starts due steps, a batch
 // per tick. It returns when nothing is left to do or to wait for.
-func (e *engine) dispatch(
+func (e *engine) runDispatcher(
 	ctx context.Context, next func() (time.Duration, bool), spawn func(n int) Actor,
 ) error {
 	ticker := time.NewTicker(Tick)
@@ -148,7 +148,7 @@ func (e *engine) dispatch(
 	for n := 0; ; {
 		now := time.Since(e.start)
 		for more && at <= now {
-			if e.admit(at, spawn, n) {
+			if e.admitActor(at, spawn, n) {
 				n++
 			}
 			at, more = next()
@@ -171,8 +171,8 @@ func (e *engine) dispatch(
 	}
 }
 
-// admit lets the n-th actor in, unless too many are alive.
-func (e *engine) admit(at time.Duration, spawn func(n int) Actor, n int) bool {
+// admitActor lets the n-th actor in, unless too many are alive.
+func (e *engine) admitActor(at time.Duration, spawn func(n int) Actor, n int) bool {
 	e.mu.Lock()
 	full := e.alive >= e.cfg.MaxWaiting
 	e.mu.Unlock()
@@ -206,13 +206,13 @@ func (e *engine) startDue(ctx context.Context, now time.Duration) {
 		}
 		shard := e.started
 		e.started++
-		e.workers.Go(func() { e.worker(ctx, shard, s) })
+		e.workers.Go(func() { e.runWorker(ctx, shard, s) })
 	}
 }
 
-// worker carries out steps, first the one it was started for, until the
+// runWorker carries out steps, first the one it was started for, until the
 // dispatcher has ended.
-func (e *engine) worker(ctx context.Context, id int, s step) {
+func (e *engine) runWorker(ctx context.Context, id int, s step) {
 	for more := true; more; s, more = <-e.work {
 		sent := time.Since(e.start)
 		r := s.actor.Step(ctx)
@@ -256,5 +256,5 @@ func (e *engine) stats() *Stats {
 			unsent = append(unsent, s.at)
 		}
 	}
-	return e.rec.finish(unsent, e.dropped)
+	return e.rec.closeBooks(unsent, e.dropped)
 }

@@ -69,8 +69,8 @@ func newHistogram() *hdrhistogram.Histogram {
 	return hdrhistogram.New(1, int64(time.Minute/time.Microsecond), 3)
 }
 
-// observe clamps, because a lost observation would be the worst one.
-func observe(h *hdrhistogram.Histogram, d time.Duration) {
+// observeClamped clamps, because a lost observation would be the worst one.
+func observeClamped(h *hdrhistogram.Histogram, d time.Duration) {
 	us := min(max(d.Microseconds(), 1), h.HighestTrackableValue())
 	_ = h.RecordValue(us) // cannot fail within the bounds
 }
@@ -96,9 +96,9 @@ func (r *recorder) add(id int, s sample) {
 	sh.mu.Unlock()
 }
 
-// collect merges the samples every second until stop is closed, and once more
+// collectSamples merges the samples every second until stop is closed, and once more
 // then.
-func (r *recorder) collect(stop <-chan struct{}) {
+func (r *recorder) collectSamples(stop <-chan struct{}) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for {
@@ -146,13 +146,13 @@ func (r *recorder) count(s *sample, now *Second) {
 			op.failed++
 		}
 		if s.intended >= r.warm {
-			observe(op.corrected, corrected)
-			observe(op.service, service)
+			observeClamped(op.corrected, corrected)
+			observeClamped(op.service, service)
 		}
 	}
-	observe(r.corrected, corrected)
-	observe(r.service, service)
-	observe(r.lagNow, lag)
+	observeClamped(r.corrected, corrected)
+	observeClamped(r.service, service)
+	observeClamped(r.lagNow, lag)
 	now.Done++
 	if s.failed() {
 		now.Failed++
@@ -160,10 +160,10 @@ func (r *recorder) count(s *sample, now *Second) {
 	if s.code != "" {
 		r.errors[ErrorKey{r.names[s.op], int(s.status), s.code}]++
 	}
-	r.offer(s.intended)
+	r.countOffered(s.intended)
 	if window := time.Duration(r.window.Load()); s.intended <= window {
 		if s.intended >= r.warm {
-			observe(r.lag, lag)
+			observeClamped(r.lag, lag)
 		}
 		r.inWindow++
 		if s.status != 0 && s.done <= window+grace {
@@ -172,8 +172,8 @@ func (r *recorder) count(s *sample, now *Second) {
 	}
 }
 
-// offer counts a step in the second in which it should have been sent.
-func (r *recorder) offer(intended time.Duration) {
+// countOffered counts a step in the second in which it should have been sent.
+func (r *recorder) countOffered(intended time.Duration) {
 	at := int(intended / time.Second)
 	for len(r.offered) <= at {
 		r.offered = append(r.offered, 0)
@@ -181,12 +181,12 @@ func (r *recorder) offer(intended time.Duration) {
 	r.offered[at]++
 }
 
-// finish closes the books after the collector has stopped. unsent are the
+// closeBooks closes the books after the collector has stopped. unsent are the
 // intended times of steps that were due within the window and never sent.
-func (r *recorder) finish(unsent []time.Duration, dropped int64) *Stats {
+func (r *recorder) closeBooks(unsent []time.Duration, dropped int64) *Stats {
 	window := time.Duration(r.window.Load())
 	for _, at := range unsent {
-		r.offer(at)
+		r.countOffered(at)
 	}
 	offered := r.inWindow + int64(len(unsent)) + dropped
 	for i := range r.seconds {

@@ -14,7 +14,7 @@ func (r *Report) HTML() ([]byte, error) {
 		Charts   []template.HTML
 		Sections [][][]string
 		Found    []string
-	}{Report: r, Charts: r.charts()}
+	}{Report: r, Charts: r.plotCharts()}
 	for _, rows := range [][][]string{
 		r.latencyRows(), r.errorRows(), r.orderRows(), r.cpuRows(), r.outageRows(), r.injuryRows(), r.deliveryRows(), r.auditRows(),
 	} {
@@ -33,8 +33,8 @@ func (r *Report) HTML() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// charts are the plots over time.
-func (r *Report) charts() []template.HTML {
+// plotCharts are the plots over time.
+func (r *Report) plotCharts() []template.HTML {
 	of := func(value func(i int) float64) []float64 {
 		var ys []float64
 		for i := range r.Seconds {

@@ -66,16 +66,16 @@ func (r *Report) latencyRows() [][]string {
 			continue
 		}
 		rows = append(rows,
-			append([]string{op.Op, fmt.Sprint(op.Count), fmt.Sprint(op.Failed), "corrected"}, cells(op.Corrected)...),
-			append([]string{"", "", "", "service"}, cells(op.Service)...))
+			append([]string{op.Op, fmt.Sprint(op.Count), fmt.Sprint(op.Failed), "corrected"}, percentileCells(op.Corrected)...),
+			append([]string{"", "", "", "service"}, percentileCells(op.Service)...))
 	}
 	if len(rows) > 1 {
-		rows = append(rows, append([]string{"send lag", "", "", ""}, cells(r.SendLag)...))
+		rows = append(rows, append([]string{"send lag", "", "", ""}, percentileCells(r.SendLag)...))
 	}
 	return rows
 }
 
-func cells(p openloop.Percentiles) []string {
+func percentileCells(p openloop.Percentiles) []string {
 	var out []string
 	for _, v := range []float64{p.P50, p.P90, p.P95, p.P99, p.P999, p.Max} {
 		out = append(out, fmt.Sprintf("%.2f", v))
@@ -140,7 +140,7 @@ func (r *Report) deliveryRows() [][]string {
 	}
 	return [][]string{
 		{"webhooks, ms from fact to receipt", "events", "again", "p50", "p90", "p95", "p99", "p99.9", "max", "last after the rush"},
-		slices.Concat([]string{"first arrivals", fmt.Sprint(d.Events), fmt.Sprint(d.Again)}, cells(d.Delay), []string{d.Behind.Round(time.Millisecond).String()}),
+		slices.Concat([]string{"first arrivals", fmt.Sprint(d.Events), fmt.Sprint(d.Again)}, percentileCells(d.Delay), []string{d.Behind.Round(time.Millisecond).String()}),
 	}
 }
 

@@ -142,7 +142,7 @@ func (s *Store) EnsureAdmin(ctx context.Context, email, passwordHash string) err
 			return err
 		}
 		if !proven {
-			if err := forsake(ctx, tx, id); err != nil {
+			if err := endOthersAccess(ctx, tx, id); err != nil {
 				return err
 			}
 		}

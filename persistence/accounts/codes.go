@@ -91,7 +91,7 @@ WHERE nonce = (SELECT nonce FROM open_codes WHERE email = $1 ORDER BY asked_at D
 // nonce is the hash of the code's nonce, or nil for the newest code. Each call is a try, and of
 // several calls with the right code only one succeeds. A code proves the mailbox. taken says that
 // nobody had proven the account's mailbox before, and that everything made with it has ended
-// (claim). It returns ErrCodeInvalid for a wrong code, and ErrCodeExpired if there is no code that
+// (claimAccount). It returns ErrCodeInvalid for a wrong code, and ErrCodeExpired if there is no code that
 // could be right.
 func (s *Store) ExchangeCode(ctx context.Context, email string, mac, nonce []byte) (u *User, taken bool, err error) {
 	right := false
@@ -109,7 +109,7 @@ func (s *Store) ExchangeCode(ctx context.Context, email string, mac, nonce []byt
 			return err
 		}
 		if !u.EmailVerified {
-			if taken, err = claim(ctx, tx, u.ID); err != nil {
+			if taken, err = claimAccount(ctx, tx, u.ID); err != nil {
 				return err
 			}
 			if u, err = ensureUser(ctx, tx, email, name); err != nil { // after the claim has changed it

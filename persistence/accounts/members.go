@@ -70,7 +70,7 @@ type NewMember struct {
 // first makes one without a password, whose owner signs in with a code. It returns ErrMember,
 // ErrNotAdmin or ErrNotOwner if it refuses.
 func (s *Store) AddMember(ctx context.Context, org, actor int64, n NewMember) (*Member, error) {
-	return s.manage(ctx, org, actor, func(tx pgx.Tx, actorRole string) (*Member, error) {
+	return s.manageMembers(ctx, org, actor, func(tx pgx.Tx, actorRole string) (*Member, error) {
 		if n.Role == owner && actorRole != owner {
 			return nil, ErrNotOwner
 		}
@@ -94,18 +94,18 @@ func (s *Store) AddMember(ctx context.Context, org, actor int64, n NewMember) (*
 // SetRole changes the role of a member, named by public id. It returns nil if there is no such
 // member, and ErrNotAdmin, ErrNotOwner or ErrLastOwner if it refuses.
 func (s *Store) SetRole(ctx context.Context, org, actor int64, user, role string) (*Member, error) {
-	return s.change(ctx, org, actor, user, role, `UPDATE members SET role = $3 WHERE org = $1 AND usr = $2`, role)
+	return s.changeMember(ctx, org, actor, user, role, `UPDATE members SET role = $3 WHERE org = $1 AND usr = $2`, role)
 }
 
 // RemoveMember removes a member, named by public id, from the organization, and returns the removed
 // member. It refuses as SetRole does.
 func (s *Store) RemoveMember(ctx context.Context, org, actor int64, user string) (*Member, error) {
-	return s.change(ctx, org, actor, user, "", `DELETE FROM members WHERE org = $1 AND usr = $2`)
+	return s.changeMember(ctx, org, actor, user, "", `DELETE FROM members WHERE org = $1 AND usr = $2`)
 }
 
-// change runs a statement that gives a member another role, or none.
-func (s *Store) change(ctx context.Context, org, actor int64, user, role, sql string, args ...any) (*Member, error) {
-	return s.manage(ctx, org, actor, func(tx pgx.Tx, actorRole string) (*Member, error) {
+// changeMember runs a statement that gives a member another role, or none.
+func (s *Store) changeMember(ctx context.Context, org, actor int64, user, role, sql string, args ...any) (*Member, error) {
+	return s.manageMembers(ctx, org, actor, func(tx pgx.Tx, actorRole string) (*Member, error) {
 		m, err := member(ctx, tx, org, user)
 		if err != nil || m == nil {
 			return nil, err
@@ -133,10 +133,10 @@ func (s *Store) change(ctx context.Context, org, actor int64, user, role, sql st
 	})
 }
 
-// manage runs a change of an organization's members with the role that the actor has in it. Changes
+// manageMembers runs a change of an organization's members with the role that the actor has in it. Changes
 // of one organization wait for one another, so that if two owners remove each other at once, the
 // second is no longer an owner.
-func (s *Store) manage(ctx context.Context, org, actor int64, do func(tx pgx.Tx, actorRole string) (*Member, error)) (*Member, error) {
+func (s *Store) manageMembers(ctx context.Context, org, actor int64, do func(tx pgx.Tx, actorRole string) (*Member, error)) (*Member, error) {
 	var m *Member
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		if _, err := tx.Exec(ctx, `SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, org); err != nil {

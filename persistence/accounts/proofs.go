@@ -91,11 +91,11 @@ func (s *Store) ConfirmEmail(ctx context.Context, hash [32]byte, by Owner) (conf
 	return true, nil
 }
 
-// claim gives an account to a person who has just proven its mailbox without showing the account's
+// claimAccount gives an account to a person who has just proven its mailbox without showing the account's
 // password or session. If nobody had proven the mailbox before, what was made with the account may
 // be a stranger's. So every session, the password and the second factor end, and also what others
-// could still do through the account (forsake). fresh reports whether that was so.
-func claim(ctx context.Context, tx pgx.Tx, user int64) (fresh bool, err error) {
+// could still do through the account (endOthersAccess). fresh reports whether that was so.
+func claimAccount(ctx context.Context, tx pgx.Tx, user int64) (fresh bool, err error) {
 	var proven bool
 	if err := tx.QueryRow(ctx, `SELECT email_verified FROM users WHERE id = $1 FOR NO KEY UPDATE`, user).Scan(&proven); err != nil {
 		return false, err
@@ -106,7 +106,7 @@ func claim(ctx context.Context, tx pgx.Tx, user int64) (fresh bool, err error) {
 	if err := empty(ctx, tx, user); err != nil {
 		return false, err
 	}
-	return true, forsake(ctx, tx, user)
+	return true, endOthersAccess(ctx, tx, user)
 }
 
 // empty marks an account as proven and removes everything that can sign in to it.
@@ -123,13 +123,13 @@ func empty(ctx context.Context, tx pgx.Tx, user int64) error {
 	return signOut(ctx, tx, user)
 }
 
-// forsake ends what others can do through the organizations that were made with an account before
+// endOthersAccess ends what others can do through the organizations that were made with an account before
 // its mailbox was proven. An organization that has another owner with a proven mailbox goes on
 // without the account. Any other organization keeps the account as its only member and owner: its
 // other members leave, its API keys are paused, and its webhook endpoints are disabled, which the
 // owner may undo. Memberships by invitation stay, because they were meant for the person with the
 // mailbox.
-func forsake(ctx context.Context, tx pgx.Tx, user int64) error {
+func endOthersAccess(ctx context.Context, tx pgx.Tx, user int64) error {
 	// This is the lock of Store.manage, so that an organization always keeps an owner.
 	rows, _ := tx.Query(ctx, `SELECT o.id FROM organizations o JOIN members m ON m.org = o.id
 		WHERE m.usr = $1 AND NOT m.invited ORDER BY o.id FOR NO KEY UPDATE OF o`, user) // CollectRows returns its error

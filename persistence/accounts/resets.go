@@ -55,7 +55,7 @@ func (s *Store) ResetStands(ctx context.Context, hash [32]byte) (stands bool, er
 
 // ResetPassword uses up a password reset: it sets the password and ends every session. A reset
 // proves the mailbox. taken says that nobody had proven it before, and that everything made with
-// the account has ended (claim). It returns the account, or nil if the reset can't be used.
+// the account has ended (claimAccount). It returns the account, or nil if the reset can't be used.
 func (s *Store) ResetPassword(ctx context.Context, hash [32]byte, passwordHash string) (u *User, taken bool, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		var id int64
@@ -64,7 +64,7 @@ func (s *Store) ResetPassword(ctx context.Context, hash [32]byte, passwordHash s
 		if err != nil {
 			return err
 		}
-		if taken, err = claim(ctx, tx, id); err != nil {
+		if taken, err = claimAccount(ctx, tx, id); err != nil {
 			return err
 		}
 		rows, _ := tx.Query(ctx, `UPDATE users SET password_hash = $2 WHERE id = $1 RETURNING `+userColumns,

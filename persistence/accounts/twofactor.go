@@ -122,9 +122,9 @@ func (s *Store) Guess(ctx context.Context, user int64) (sealed []byte, err error
 	return sealed, nil
 }
 
-// accept uses up a second factor, or returns ErrCodeInvalid if it has been used before. It locks
+// acceptCode uses up a second factor, or returns ErrCodeInvalid if it has been used before. It locks
 // the user.
-func (f Factor) accept(ctx context.Context, tx pgx.Tx, user int64) error {
+func (f Factor) acceptCode(ctx context.Context, tx pgx.Tx, user int64) error {
 	if f.Recovery != nil {
 		if _, err := tx.Exec(ctx, `SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE`, user); err != nil {
 			return err
@@ -136,7 +136,7 @@ func (f Factor) accept(ctx context.Context, tx pgx.Tx, user int64) error {
 
 // UseFactor uses up a second factor for something that only the user may do.
 func (s *Store) UseFactor(ctx context.Context, user int64, f Factor) error {
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return f.accept(ctx, tx, user) })
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return f.acceptCode(ctx, tx, user) })
 	if err != nil {
 		return fmt.Errorf("use a second factor: %w", err)
 	}
@@ -147,7 +147,7 @@ func (s *Store) UseFactor(ctx context.Context, user int64, f Factor) error {
 // to begin again.
 func (s *Store) Disable(ctx context.Context, user int64, f Factor) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if err := f.accept(ctx, tx, user); err != nil {
+		if err := f.acceptCode(ctx, tx, user); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `UPDATE users SET totp_active = false, totp_secret = NULL WHERE id = $1`, user); err != nil {
@@ -198,7 +198,7 @@ func (s *Store) TryChallenge(ctx context.Context, hash [32]byte) (user int64, er
 // challenge that was.
 func (s *Store) PassChallenge(ctx context.Context, hash [32]byte, f Factor, in SignIn) (id uuid.UUID, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if err := f.accept(ctx, tx, in.User); err != nil {
+		if err := f.acceptCode(ctx, tx, in.User); err != nil {
 			return err
 		}
 		err := tx.QueryRow(ctx, `DELETE FROM challenges WHERE hash = $1 AND usr = $2 AND expires_at > now() RETURNING email_proven`,

@@ -24,9 +24,9 @@ const Follower = "attendees"
 // changes are the facts that give tickets to somebody, or erase somebody from an order.
 var changes = []engine.FactType{(*order.Completed)(nil).FactType(), (*order.TicketTransferred)(nil).FactType(), (*order.Erased)(nil).FactType()}
 
-// wanted reports whether the follower needs facts of a type: facts of changes, and facts that name
+// isWanted reports whether the follower needs facts of a type: facts of changes, and facts that name
 // an address (naming).
-func wanted(t engine.FactType) bool {
+func isWanted(t engine.FactType) bool {
 	return slices.Contains(changes, t) || t == (*order.TransferOffered)(nil).FactType() || t == (*waitlist.Joined)(nil).FactType()
 }
 
@@ -43,7 +43,7 @@ func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 			if r.Ref.Kind != engine.KindEvent {
 				continue
 			}
-			for f, err := range follower.Select(r, wanted) {
+			for f, err := range follower.Select(r, isWanted) {
 				if err != nil {
 					return fmt.Errorf("attendees: batch %d of writer %d: %w", batches[i].Seq, batches[i].Writer, err)
 				}
@@ -145,15 +145,15 @@ func (c *columns) add(o *order.Order) error {
 			c.events, c.types = append(c.events, o.ID.Event()), append(c.types, o.Lines[i].Type)
 			c.serials, c.orders = append(c.serials, int32(serial)), append(c.orders, o.ID) //nolint:gosec // a serial is an int4 in all tables
 			c.issued, c.updated = append(c.issued, time.UnixMilli(o.EndedAt)), append(c.updated, time.UnixMilli(o.UpdatedAt))
-			c.holders = append(c.holders, clean(order.NormalEmail(o.OwnerOf(serial).Email)))
-			c.emails, c.names = append(c.emails, clean(attends.Email)), append(c.names, clean(attends.Name))
+			c.holders = append(c.holders, cleanText(order.NormalEmail(o.OwnerOf(serial).Email)))
+			c.emails, c.names = append(c.emails, cleanText(attends.Email)), append(c.names, cleanText(attends.Name))
 			serial++
 		}
 	}
 	return nil
 }
 
-// clean returns s in a form that a text column accepts.
-func clean(s string) string {
+// cleanText returns s in a form that a text column accepts.
+func cleanText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

@@ -73,7 +73,7 @@ func (s *Store) Held(ctx context.Context, address string, after Place, limit int
 			return h, err
 		}
 		h.IssuedAt = at.UnixMilli()
-		last, err = decoded(last, h.Event, h.Serial, record)
+		last, err = decodeOrder(last, h.Event, h.Serial, record)
 		h.Order = last
 		return h, err
 	})
@@ -83,9 +83,9 @@ func (s *Store) Held(ctx context.Context, address string, after Place, limit int
 	return list, nil
 }
 
-// decoded returns the order of a ticket: last if the ticket belongs to it, which is usual because
+// decodeOrder returns the order of a ticket: last if the ticket belongs to it, which is usual because
 // an order's tickets are neighbours, or else the decoded record.
-func decoded(last *order.Order, number int64, serial uint32, record []byte) (*order.Order, error) {
+func decodeOrder(last *order.Order, number int64, serial uint32, record []byte) (*order.Order, error) {
 	if last != nil && last.ID.Event() == number && serial >= last.FirstTicket && int64(serial) < int64(last.FirstTicket)+last.Tickets() {
 		return last, nil
 	}

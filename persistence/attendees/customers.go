@@ -51,9 +51,9 @@ func customersOf(o *order.Order) []customer {
 	seen := map[string]bool{"": true}
 	var out []customer
 	add := func(email, name string) {
-		if email = clean(order.NormalEmail(email)); !seen[email] {
+		if email = cleanText(order.NormalEmail(email)); !seen[email] {
 			seen[email] = true
-			out = append(out, customer{o.ID.Event(), email, clean(name), o.EndedAt})
+			out = append(out, customer{o.ID.Event(), email, cleanText(name), o.EndedAt})
 		}
 	}
 	add(o.Email, o.Name)
@@ -193,7 +193,7 @@ ORDER BY %s LIMIT @limit`, sort.key, sort.after, sort.key, sort.by)
 // Customer finds an organization's customer by the key, or returns ErrNotFound.
 func (s *Store) Customer(ctx context.Context, org int64, key string) (*Customer, error) {
 	query := fmt.Sprintf(customerColumns, `SELECT * FROM customers WHERE org = $1 AND key = $3`, "$2")
-	rows, _ := s.pool.Query(ctx, query, org, readmodel.SoldStatuses(), clean(key)) // CollectExactlyOneRow returns its error
+	rows, _ := s.pool.Query(ctx, query, org, readmodel.SoldStatuses(), cleanText(key)) // CollectExactlyOneRow returns its error
 	c, err := pgx.CollectExactlyOneRow(rows, readCustomer)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound

@@ -105,7 +105,7 @@ func collect(rows pgx.Rows) ([]Attendee, error) {
 			a.CheckedInAt = checkedIn.UnixMilli()
 		}
 		a.Status, a.UpdatedAt = readmodel.TicketStatus(status), updated.UnixMilli()
-		last, err = decoded(last, a.Event, a.Serial, record)
+		last, err = decodeOrder(last, a.Event, a.Serial, record)
 		a.Order = last
 		return a, err
 	})

@@ -18,7 +18,7 @@ type naming struct {
 }
 
 func (n *naming) addName(email string, id engine.OrderID) {
-	if email = clean(order.NormalEmail(email)); email != "" && !order.IsPseudonym(email) {
+	if email = cleanText(order.NormalEmail(email)); email != "" && !order.IsPseudonym(email) {
 		n.emails, n.ids = append(n.emails, email), append(n.ids, id)
 	}
 }

@@ -38,7 +38,7 @@ func (s *Seats) Observe(b *journal.Batch) {
 			continue
 		}
 		if m, ok := s.maps.Load(r.Ref.Home); ok {
-			m.observe(r.First, r.Facts)
+			m.observeFacts(r.First, r.Facts)
 		}
 	}
 }
@@ -47,7 +47,7 @@ func (s *Seats) Observe(b *journal.Batch) {
 // within Load.
 func (s *Seats) Get(event int64) (*SeatMap, bool) {
 	m, ok := s.maps.Load(event)
-	if !ok || !m.loaded() {
+	if !ok || !m.isLoaded() {
 		return nil, false
 	}
 	return m, true
@@ -63,7 +63,7 @@ func (s *Seats) Load(event int64, ask func() (*seatmap.Map, error)) (*SeatMap, e
 		lost := m.lost.Load()
 		v, err := ask()
 		if err != nil {
-			if !m.loaded() && !m.lose() { // who loads it too begins again
+			if !m.isLoaded() && !m.awaitAgain() { // who loads it too begins again
 				s.maps.Compute(event, func(now *SeatMap, _ bool) (*SeatMap, xsync.ComputeOp) {
 					if now != m {
 						return now, xsync.CancelOp
@@ -73,11 +73,11 @@ func (s *Seats) Load(event int64, ask func() (*seatmap.Map, error)) (*SeatMap, e
 			}
 			return nil, err
 		}
-		if !m.begin(v, lost) {
+		if !m.beginWith(v, lost) {
 			continue
 		}
 		if s.maps.Size() > s.limit {
-			s.forget(event)
+			s.forgetIdle(event)
 		}
 		return m, nil
 	}
@@ -90,7 +90,7 @@ func (s *Seats) Retain(keep func(event int64) bool) (watched []int64) {
 		switch {
 		case keep(event):
 		default:
-			if m.lose() {
+			if m.awaitAgain() {
 				watched = append(watched, event)
 			} else {
 				s.maps.Delete(event)
@@ -100,10 +100,10 @@ func (s *Seats) Retain(keep func(event int64) bool) (watched []int64) {
 	return watched
 }
 
-// forget drops a map that nobody watches, other than the one of an event.
-func (s *Seats) forget(keep int64) {
+// forgetIdle drops a map that nobody watches, other than the one of an event.
+func (s *Seats) forgetIdle(keep int64) {
 	for event, m := range s.maps.All() {
-		if event != keep && m.idle() {
+		if event != keep && m.isIdle() {
 			s.maps.Delete(event)
 			return
 		}
@@ -136,41 +136,41 @@ type observed struct {
 // asks again.
 const earlyMax = 10_000
 
-func (m *SeatMap) loaded() bool {
+func (m *SeatMap) isLoaded() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.known
 }
 
-func (m *SeatMap) idle() bool {
+func (m *SeatMap) isIdle() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.watchers) == 0
 }
 
-// begin takes the actor's answer in, unless later facts are in already. It is not
+// beginWith takes the actor's answer in, unless later facts are in already. It is not
 // ok when facts may have been missed since it was asked for.
-func (m *SeatMap) begin(v *seatmap.Map, lost int64) (ok bool) {
+func (m *SeatMap) beginWith(v *seatmap.Map, lost int64) (ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.lost.Load() != lost {
 		return false
 	}
 	if at := int64(v.Position); !m.known || at > m.position {
-		m.replace(v)
+		m.replaceAll(v)
 		m.known, m.position = true, at
 	}
 	early := m.early
 	m.early = nil
 	for _, o := range early {
-		m.take(o.first, o.facts)
+		m.takeFacts(o.first, o.facts)
 	}
-	m.tell()
+	m.wakeWatchers()
 	return true
 }
 
-// lose waits for the actor's answer again, and reports whether somebody watches.
-func (m *SeatMap) lose() (watched bool) {
+// awaitAgain waits for the actor's answer again, and reports whether somebody watches.
+func (m *SeatMap) awaitAgain() (watched bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lost.Add(1)
@@ -178,16 +178,16 @@ func (m *SeatMap) lose() (watched bool) {
 	return len(m.watchers) > 0
 }
 
-// replace takes all from the actor's answer. Watchers of the same map see what has
+// replaceAll takes all from the actor's answer. Watchers of the same map see what has
 // changed, watchers of another see it as a whole.
-func (m *SeatMap) replace(v *seatmap.Map) {
+func (m *SeatMap) replaceAll(v *seatmap.Map) {
 	if m.layout == nil || v.Layout == nil || m.layout.Map != v.Layout.Map || m.layout.Version != v.Layout.Version {
 		m.version++
 		m.layout, m.states = v.Layout, nil
 		if v.Layout != nil {
 			m.states = make([]seatmap.Status, v.Layout.Len())
 		}
-		m.index()
+		m.indexSeats()
 	}
 	for i, was := range m.states {
 		if now := v.State(i); now != was {
@@ -211,7 +211,7 @@ func (m *SeatMap) replace(v *seatmap.Map) {
 	}
 }
 
-func (m *SeatMap) observe(first int64, facts []engine.Fact) {
+func (m *SeatMap) observeFacts(first int64, facts []engine.Fact) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.known {
@@ -220,31 +220,31 @@ func (m *SeatMap) observe(first int64, facts []engine.Fact) {
 		}
 		return
 	}
-	m.take(first, facts)
-	m.tell()
+	m.takeFacts(first, facts)
+	m.wakeWatchers()
 }
 
-// take applies the facts that are not in yet.
-func (m *SeatMap) take(first int64, facts []engine.Fact) {
+// takeFacts applies the facts that are not in yet.
+func (m *SeatMap) takeFacts(first int64, facts []engine.Fact) {
 	for i, f := range facts {
 		if seq := first + int64(i); seq > m.position {
-			m.apply(f)
+			m.applyFact(f)
 			m.position = seq
 		}
 	}
 }
 
-func (m *SeatMap) apply(f engine.Fact) {
+func (m *SeatMap) applyFact(f engine.Fact) {
 	switch f := f.(type) {
 	case *seatmap.AttachedFact:
 		m.version++
 		m.layout, m.states = f.Layout, make([]seatmap.Status, f.Layout.Len())
 		m.types = make([]int64, len(f.Layout.Sections))
-		m.index()
+		m.indexSeats()
 	case *seatmap.DetachedFact:
 		m.version++
 		m.layout, m.states, m.types = nil, nil, nil
-		m.index()
+		m.indexSeats()
 	case *seatmap.PricedFact:
 		m.version++
 		m.types = f.Types
@@ -269,8 +269,8 @@ func (m *SeatMap) apply(f engine.Fact) {
 	}
 }
 
-// tell wakes the watchers that have something to see.
-func (m *SeatMap) tell() {
+// wakeWatchers wakes the watchers that have something to see.
+func (m *SeatMap) wakeWatchers() {
 	for _, w := range m.watchers {
 		if len(w.changed) > 0 || w.version != m.version {
 			w.wake()
@@ -291,8 +291,8 @@ func (m *SeatMap) Where(id string) (label, section, row string) {
 	return m.layout.Labels[i], m.layout.Sections[r.Section].Name, r.Label
 }
 
-// index makes the seats of a new layout known by their ids.
-func (m *SeatMap) index() {
+// indexSeats makes the seats of a new layout known by their ids.
+func (m *SeatMap) indexSeats() {
 	m.places = nil
 	if m.layout == nil {
 		return

@@ -82,7 +82,7 @@ func (s *Stock) Load(ref engine.Ref, ask func() (int64, error)) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	s.room(ref)
+	s.makeRoom(ref)
 	s.left.Compute(ref, func(old level, known bool) (level, xsync.ComputeOp) {
 		if known || s.missed.Load() != missed {
 			return old, xsync.CancelOp
@@ -95,7 +95,7 @@ func (s *Stock) Load(ref engine.Ref, ask func() (int64, error)) (int64, error) {
 // set notes what is left after the fact with that seq, unless a later one is
 // known already.
 func (s *Stock) set(ref engine.Ref, seq, left int64) {
-	s.room(ref)
+	s.makeRoom(ref)
 	s.left.Compute(ref, func(old level, known bool) (level, xsync.ComputeOp) {
 		if known && old.seq > seq {
 			return old, xsync.CancelOp
@@ -104,8 +104,8 @@ func (s *Stock) set(ref engine.Ref, seq, left int64) {
 	})
 }
 
-// room makes room for a ticket type.
-func (s *Stock) room(ref engine.Ref) {
+// makeRoom makes room for a ticket type.
+func (s *Stock) makeRoom(ref engine.Ref) {
 	if s.left.Size() >= s.limit {
 		if _, known := s.left.Load(ref); !known {
 			s.left.Clear()

@@ -167,7 +167,7 @@ func (s *Store) Thread(ctx context.Context, id uuid.UUID) (*Thread, error) {
 // number is below before.
 func (s *Store) ThreadsOfBuyer(ctx context.Context, buyer, before int64, limit int) ([]Thread, error) {
 	const find = `SELECT ` + threadColumns + ` FROM message_threads WHERE buyer = $1 AND last < $2 ORDER BY last DESC LIMIT $3`
-	return s.threads(ctx, shownMessages, find, buyer, before, limit)
+	return s.listThreads(ctx, shownMessages, find, buyer, before, limit)
 }
 
 // exportedMessages is how many messages of a thread an export of a buyer's data contains.
@@ -176,7 +176,7 @@ const exportedMessages = 1_000
 // WholeThreadsOfBuyer is like ThreadsOfBuyer, with more messages of each thread.
 func (s *Store) WholeThreadsOfBuyer(ctx context.Context, buyer, before int64, limit int) ([]Thread, error) {
 	const find = `SELECT ` + threadColumns + ` FROM message_threads WHERE buyer = $1 AND last < $2 ORDER BY last DESC LIMIT $3`
-	return s.threads(ctx, exportedMessages, find, buyer, before, limit)
+	return s.listThreads(ctx, exportedMessages, find, buyer, before, limit)
 }
 
 // ThreadsOf lists an organization's threads like ThreadsOfBuyer: those about one event unless event
@@ -184,17 +184,17 @@ func (s *Store) WholeThreadsOfBuyer(ctx context.Context, buyer, before int64, li
 func (s *Store) ThreadsOf(ctx context.Context, org, event int64, status string, before int64, limit int) ([]Thread, error) {
 	const find = `SELECT ` + threadColumns + ` FROM message_threads
 WHERE org = $1 AND $2::bigint IN (0, event) AND $3::text IN ('', status) AND last < $4 ORDER BY last DESC LIMIT $5`
-	return s.threads(ctx, shownMessages, find, org, event, status, before, limit)
+	return s.listThreads(ctx, shownMessages, find, org, event, status, before, limit)
 }
 
 // shownMessages is how many messages of a thread a list contains.
 const shownMessages = 50
 
-func (s *Store) threads(ctx context.Context, messages int, find string, args ...any) ([]Thread, error) {
+func (s *Store) listThreads(ctx context.Context, messages int, find string, args ...any) ([]Thread, error) {
 	rows, _ := s.pool.Query(ctx, find, args...) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Thread])
 	if err == nil {
-		err = s.fill(ctx, list, messages)
+		err = s.readMessages(ctx, list, messages)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("threads: %w", err)
@@ -202,8 +202,8 @@ func (s *Store) threads(ctx context.Context, messages int, find string, args ...
 	return list, nil
 }
 
-// fill reads the newest messages of threads, at most limit for each.
-func (s *Store) fill(ctx context.Context, list []Thread, limit int) error {
+// readMessages reads the newest messages of threads, at most limit for each.
+func (s *Store) readMessages(ctx context.Context, list []Thread, limit int) error {
 	at := make(map[uuid.UUID]*Thread, len(list))
 	ids := make([]uuid.UUID, len(list))
 	for i := range list {

@@ -66,9 +66,9 @@ func readReport(ctx context.Context, q persistence.Querier, query string, args .
 // TellReport makes the public fact about an organization's report.
 type TellReport func(*Report) (publicfacts.Own, error)
 
-// tell publishes a fact about a report for its organization. Nothing is published about a report
+// tellReport publishes a fact about a report for its organization. Nothing is published about a report
 // that goes to the platform.
-func (s *Store) tell(ctx context.Context, tx pgx.Tx, r *Report, tell TellReport) error {
+func (s *Store) tellReport(ctx context.Context, tx pgx.Tx, r *Report, tell TellReport) error {
 	if r.Platform {
 		return nil
 	}
@@ -95,7 +95,7 @@ ON CONFLICT (id) DO NOTHING RETURNING ` + reportColumns
 		if err != nil {
 			return err
 		}
-		return s.tell(ctx, tx, added, tell)
+		return s.tellReport(ctx, tx, added, tell)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("add report: %w", err)
@@ -117,23 +117,23 @@ func (s *Store) Report(ctx context.Context, id uuid.UUID) (*Report, error) {
 func (s *Store) ReportsOf(ctx context.Context, org int64, status string, before int64, limit int) ([]Report, error) {
 	const find = `SELECT ` + reportColumns + ` FROM reports
 WHERE org = $1 AND NOT platform AND number < $2 AND $3 IN ('', ` + reportStatus + `) ORDER BY number DESC LIMIT $4`
-	return s.reports(ctx, find, org, before, status, limit)
+	return s.listReports(ctx, find, org, before, status, limit)
 }
 
 // ReportsBy lists the reports that a user has made, like ReportsOf.
 func (s *Store) ReportsBy(ctx context.Context, reporter, before int64, limit int) ([]Report, error) {
 	const find = `SELECT ` + reportColumns + ` FROM reports WHERE reporter = $1 AND number < $2 ORDER BY number DESC LIMIT $3`
-	return s.reports(ctx, find, reporter, before, limit)
+	return s.listReports(ctx, find, reporter, before, limit)
 }
 
 // EscalatedReports lists the reports that have come to the platform, like ReportsOf.
 func (s *Store) EscalatedReports(ctx context.Context, status string, before int64, limit int) ([]Report, error) {
 	const find = `SELECT ` + reportColumns + ` FROM reports
 WHERE ` + escalated + ` AND number < $1 AND $2 IN ('', ` + reportStatus + `) ORDER BY number DESC LIMIT $3`
-	return s.reports(ctx, find, before, status, limit)
+	return s.listReports(ctx, find, before, status, limit)
 }
 
-func (s *Store) reports(ctx context.Context, find string, args ...any) ([]Report, error) {
+func (s *Store) listReports(ctx context.Context, find string, args ...any) ([]Report, error) {
 	rows, _ := s.pool.Query(ctx, find, args...) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Report])
 	if err != nil {
@@ -154,7 +154,7 @@ WHERE id = $1 AND closed_at IS NULL AND ` + escalated + ` = $2 RETURNING ` + rep
 		if closed, err = moveReport(ctx, tx, end, id, byPlatform, status, resolution, note); err != nil {
 			return err
 		}
-		return s.tell(ctx, tx, closed, tell)
+		return s.tellReport(ctx, tx, closed, tell)
 	})
 	return closed, err
 }

@@ -21,10 +21,10 @@ const columns = `id, org, url, events, name, status, reason, secret, hint, creat
 func (s *Store) Create(ctx context.Context, command [16]byte, e *Endpoint) (*Endpoint, error) {
 	var made *Endpoint
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		if err := admit(ctx, tx, command, e.Org); err != nil {
+		if err := admitEndpoint(ctx, tx, command, e.Org); err != nil {
 			return err
 		}
-		made, err = one(ctx, tx, `INSERT INTO webhook_endpoints AS e (command, org, url, events, name, secret, hint)
+		made, err = queryEndpoint(ctx, tx, `INSERT INTO webhook_endpoints AS e (command, org, url, events, name, secret, hint)
 			VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (command) DO UPDATE SET url = excluded.url, events = excluded.events, name = excluded.name,
 				secret = excluded.secret, hint = excluded.hint, updated_at = now()
@@ -45,9 +45,9 @@ func (s *Store) Create(ctx context.Context, command [16]byte, e *Endpoint) (*End
 	return made, nil
 }
 
-// admit makes sure that the organization may have one more endpoint. It locks the organization's
+// admitEndpoint makes sure that the organization may have one more endpoint. It locks the organization's
 // row until the transaction ends, so that only one create at a time counts endpoints.
-func admit(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) error {
+func admitEndpoint(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) error {
 	if _, err := tx.Exec(ctx, `SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, org); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (s *Store) List(ctx context.Context, org int64) ([]*Endpoint, error) {
 
 // Get returns an endpoint of any organization, or nil.
 func (s *Store) Get(ctx context.Context, id int64) (*Endpoint, error) {
-	return one(ctx, s.pool, `SELECT `+columns+` FROM webhook_endpoints WHERE id = $1 AND status <> 'deleted'`, id)
+	return queryEndpoint(ctx, s.pool, `SELECT `+columns+` FROM webhook_endpoints WHERE id = $1 AND status <> 'deleted'`, id)
 }
 
 // Update changes an endpoint and returns the changed endpoint, or nil if there is none. change may
@@ -90,7 +90,7 @@ func (s *Store) Get(ctx context.Context, id int64) (*Endpoint, error) {
 func (s *Store) Update(ctx context.Context, id int64, change func(*Endpoint)) (*Endpoint, error) {
 	var e *Endpoint
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		e, err = one(ctx, tx, `SELECT `+columns+` FROM webhook_endpoints WHERE id = $1 AND status <> 'deleted' FOR NO KEY UPDATE`, id)
+		e, err = queryEndpoint(ctx, tx, `SELECT `+columns+` FROM webhook_endpoints WHERE id = $1 AND status <> 'deleted' FOR NO KEY UPDATE`, id)
 		if err != nil || e == nil {
 			return err
 		}
@@ -98,11 +98,11 @@ func (s *Store) Update(ctx context.Context, id int64, change func(*Endpoint)) (*
 		change(e)
 		if e.Status != was {
 			e.Reason = ""
-			if err := cancel(ctx, tx, []int64{id}); err != nil {
+			if err := cancelWaiting(ctx, tx, []int64{id}); err != nil {
 				return err
 			}
 		}
-		e, err = one(ctx, tx, `UPDATE webhook_endpoints SET url = $2, events = $3, name = $4, status = $5, reason = $6, secret = $7, hint = $8,
+		e, err = queryEndpoint(ctx, tx, `UPDATE webhook_endpoints SET url = $2, events = $3, name = $4, status = $5, reason = $6, secret = $7, hint = $8,
 			exhausted = CASE WHEN status = $5 THEN exhausted ELSE 0 END,
 			updated_at = CASE WHEN (url, events, name, status, reason, secret, hint)
 				IS DISTINCT FROM ($2, $3, $4, $5, $6, $7, $8) THEN now() ELSE updated_at END
@@ -135,15 +135,15 @@ func (s *Store) Delete(ctx context.Context, id int64) (*Endpoint, error) {
 	return &was, nil
 }
 
-// cancel cancels the waiting deliveries of endpoints, whose rows must be locked.
-func cancel(ctx context.Context, tx pgx.Tx, endpoints []int64) error {
+// cancelWaiting cancels the waiting deliveries of endpoints, whose rows must be locked.
+func cancelWaiting(ctx context.Context, tx pgx.Tx, endpoints []int64) error {
 	_, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET status = 'cancelled', due = NULL
 		WHERE endpoint = ANY ($1) AND due IS NOT NULL`, endpoints)
 	return err
 }
 
-// one returns the endpoint that a statement returns, or nil.
-func one(ctx context.Context, q persistence.Querier, sql string, args ...any) (*Endpoint, error) {
+// queryEndpoint returns the endpoint that a statement returns, or nil.
+func queryEndpoint(ctx context.Context, q persistence.Querier, sql string, args ...any) (*Endpoint, error) {
 	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
 	e, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Endpoint])
 	if errors.Is(err, pgx.ErrNoRows) {

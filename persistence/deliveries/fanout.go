@@ -16,7 +16,7 @@ const fanMax = 5_000
 // FanOut adds facts to the queues of the endpoints that are subscribed to them, in the facts'
 // order, and wakes a deliverer. It is a publicfacts.Sink.
 func (s *Store) FanOut(ctx context.Context, tx pgx.Tx, facts []publicfacts.Fact) error {
-	subscribed, err := subscribed(ctx, tx, facts)
+	subscribed, err := findSubscribed(ctx, tx, facts)
 	if err != nil || len(subscribed) == 0 {
 		return err
 	}
@@ -37,11 +37,11 @@ func (s *Store) FanOut(ctx context.Context, tx pgx.Tx, facts []publicfacts.Fact)
 	if rows.inserted == 0 {
 		return nil
 	}
-	return s.wake(ctx, tx)
+	return s.wakeDeliverer(ctx, tx)
 }
 
-// subscribed returns the active endpoints of the facts' organizations.
-func subscribed(ctx context.Context, tx pgx.Tx, facts []publicfacts.Fact) (map[int64][]*Endpoint, error) {
+// findSubscribed returns the active endpoints of the facts' organizations.
+func findSubscribed(ctx context.Context, tx pgx.Tx, facts []publicfacts.Fact) (map[int64][]*Endpoint, error) {
 	orgs := make([]int64, len(facts))
 	for i := range facts {
 		orgs[i] = facts[i].Org

@@ -30,14 +30,14 @@ func (s *Store) Deliveries(ctx context.Context, endpoint, before int64, limit in
 
 // Delivery returns a delivery of any organization, or nil.
 func (s *Store) Delivery(ctx context.Context, id int64) (*Delivery, error) {
-	return delivery(ctx, s.pool, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE id = $1`, id)
+	return queryDelivery(ctx, s.pool, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE id = $1`, id)
 }
 
 // Test adds a delivery of TestType for an endpoint. It returns nil if there is no such endpoint,
 // and ErrDisabled if it is disabled.
 func (s *Store) Test(ctx context.Context, endpoint int64) (*Delivery, error) {
 	return s.add(ctx, endpoint, func(tx pgx.Tx) (*Delivery, error) {
-		return delivery(ctx, tx, `INSERT INTO webhook_deliveries (endpoint, event_id, type, stream, size)
+		return queryDelivery(ctx, tx, `INSERT INTO webhook_deliveries (endpoint, event_id, type, stream, size)
 			VALUES ($1, $2, $3, 0, 0) RETURNING `+deliveryColumns, endpoint, "evt_"+strings.ToLower(rand.Text()), TestType)
 	})
 }
@@ -48,21 +48,21 @@ func (s *Store) Test(ctx context.Context, endpoint int64) (*Delivery, error) {
 // endpoint.
 func (s *Store) Replay(ctx context.Context, d *Delivery) (*Delivery, error) {
 	return s.add(ctx, d.Endpoint, func(tx pgx.Tx) (*Delivery, error) {
-		old, err := delivery(ctx, tx, `UPDATE webhook_deliveries SET due = NULL, status = CASE WHEN status = 'failed' THEN 'cancelled' ELSE status END
+		old, err := queryDelivery(ctx, tx, `UPDATE webhook_deliveries SET due = NULL, status = CASE WHEN status = 'failed' THEN 'cancelled' ELSE status END
 			WHERE id = $1 AND status <> 'pending' RETURNING `+deliveryColumns, d.ID)
 		if err != nil || old == nil {
-			return nil, errors.Join(err, missing(old, ErrPending))
+			return nil, errors.Join(err, refuseMissing(old, ErrPending))
 		}
-		again, err := delivery(ctx, tx, `INSERT INTO webhook_deliveries (endpoint, fact, event_id, type, stream, size, replay_of)
+		again, err := queryDelivery(ctx, tx, `INSERT INTO webhook_deliveries (endpoint, fact, event_id, type, stream, size, replay_of)
 			SELECT d.endpoint, d.fact, d.event_id, d.type, 0, d.size, d.id FROM webhook_deliveries d
 			WHERE d.id = $1 AND (d.fact IS NULL OR EXISTS (SELECT FROM facts f WHERE f.position = d.fact))
 			RETURNING `+deliveryColumns, d.ID)
-		return again, errors.Join(err, missing(again, ErrTooOld))
+		return again, errors.Join(err, refuseMissing(again, ErrTooOld))
 	})
 }
 
-// missing returns the refusal if there is no delivery.
-func missing(d *Delivery, refusal error) error {
+// refuseMissing returns the refusal if there is no delivery.
+func refuseMissing(d *Delivery, refusal error) error {
 	if d == nil {
 		return refusal
 	}
@@ -73,7 +73,7 @@ func missing(d *Delivery, refusal error) error {
 func (s *Store) add(ctx context.Context, endpoint int64, insert func(pgx.Tx) (*Delivery, error)) (*Delivery, error) {
 	var d *Delivery
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		e, err := one(ctx, tx, `SELECT `+columns+` FROM webhook_endpoints WHERE id = $1 AND status <> 'deleted' FOR SHARE`, endpoint)
+		e, err := queryEndpoint(ctx, tx, `SELECT `+columns+` FROM webhook_endpoints WHERE id = $1 AND status <> 'deleted' FOR SHARE`, endpoint)
 		switch {
 		case err != nil || e == nil:
 			return err
@@ -83,7 +83,7 @@ func (s *Store) add(ctx context.Context, endpoint int64, insert func(pgx.Tx) (*D
 		if d, err = insert(tx); err != nil {
 			return err
 		}
-		return s.wake(ctx, tx)
+		return s.wakeDeliverer(ctx, tx)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("add webhook delivery: %w", err)
@@ -91,7 +91,7 @@ func (s *Store) add(ctx context.Context, endpoint int64, insert func(pgx.Tx) (*D
 	return d, nil
 }
 
-func delivery(ctx context.Context, q persistence.Querier, sql string, args ...any) (*Delivery, error) {
+func queryDelivery(ctx context.Context, q persistence.Querier, sql string, args ...any) (*Delivery, error) {
 	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
 	d, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Delivery])
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -66,8 +66,8 @@ func Periodic() []*river.PeriodicJob {
 	}, nil)}
 }
 
-// wake makes a deliverer look at the queues once the transaction has committed.
-func (s *Store) wake(ctx context.Context, tx pgx.Tx) error {
+// wakeDeliverer makes a deliverer look at the queues once the transaction has committed.
+func (s *Store) wakeDeliverer(ctx context.Context, tx pgx.Tx) error {
 	if _, err := s.jobs.InsertTx(ctx, tx, wakeArgs{}, nil); err != nil {
 		return fmt.Errorf("wake webhooks: %w", err)
 	}

@@ -125,8 +125,8 @@ func (s *Store) FreeAll(ctx context.Context, holder string) error {
 	return nil
 }
 
-// free ends leases that the holder still has.
-func free(ctx context.Context, q persistence.Querier, holder string, endpoints []int64) error {
+// endLeases ends leases that the holder still has.
+func endLeases(ctx context.Context, q persistence.Querier, holder string, endpoints []int64) error {
 	_, err := q.Exec(ctx, `UPDATE webhook_leases SET until = now() WHERE endpoint = ANY ($1) AND holder = $2`, endpoints, holder)
 	return err
 }

@@ -16,7 +16,7 @@ func (s *Store) Record(ctx context.Context, holder string, results map[int64][]R
 	// Waiting for the disk would gain nothing: an outcome that a crash forgets is like one that was
 	// never recorded.
 	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off"}, func(tx pgx.Tx) error {
-		return s.record(ctx, tx, holder, results)
+		return s.recordResults(ctx, tx, holder, results)
 	})
 	if err != nil {
 		return fmt.Errorf("record webhooks: %w", err)
@@ -24,7 +24,7 @@ func (s *Store) Record(ctx context.Context, holder string, results map[int64][]R
 	return nil
 }
 
-func (s *Store) record(ctx context.Context, tx pgx.Tx, holder string, results map[int64][]Result) error {
+func (s *Store) recordResults(ctx context.Context, tx pgx.Tx, holder string, results map[int64][]Result) error {
 	var claimed, sent []int64
 	var all []Result
 	for id, some := range results {
@@ -42,11 +42,11 @@ func (s *Store) record(ctx context.Context, tx pgx.Tx, holder string, results ma
 		if err := write(ctx, tx, all); err != nil {
 			return err
 		}
-		if err := s.judge(ctx, tx, ends, results); err != nil {
+		if err := s.judgeEndpoints(ctx, tx, ends, results); err != nil {
 			return err
 		}
 	}
-	return free(ctx, tx, holder, claimed)
+	return endLeases(ctx, tx, holder, claimed)
 }
 
 // end has those columns of an endpoint that decide whether it is disabled.
@@ -91,8 +91,8 @@ func write(ctx context.Context, tx pgx.Tx, results []Result) error {
 	return err
 }
 
-// judge counts exhausted deliveries, and disables endpoints.
-func (s *Store) judge(ctx context.Context, tx pgx.Tx, ends []end, results map[int64][]Result) error {
+// judgeEndpoints counts exhausted deliveries, and disables endpoints.
+func (s *Store) judgeEndpoints(ctx context.Context, tx pgx.Tx, ends []end, results map[int64][]Result) error {
 	for _, e := range ends {
 		counted, reason := e.exhausted, ""
 		for _, r := range results[e.id] {
@@ -119,7 +119,7 @@ func (s *Store) judge(ctx context.Context, tx pgx.Tx, ends []end, results map[in
 		if reason == "" {
 			continue
 		}
-		if err := cancel(ctx, tx, []int64{e.id}); err != nil {
+		if err := cancelWaiting(ctx, tx, []int64{e.id}); err != nil {
 			return err
 		}
 		if _, err := s.jobs.InsertTx(ctx, tx, disabledArgs{e.id}, nil); err != nil {

@@ -26,7 +26,7 @@ func (s *Server) prepare(ctx context.Context, install bool) error {
 	if err != nil {
 		return err
 	}
-	if s.bin, err = programs(ctx, want, install, s.log); err != nil {
+	if s.bin, err = findPrograms(ctx, want, install, s.log); err != nil {
 		return err
 	}
 	if want == 0 {
@@ -34,7 +34,7 @@ func (s *Server) prepare(ctx context.Context, install bool) error {
 			return err
 		}
 	}
-	return s.publish()
+	return s.publishURL()
 }
 
 // makeSocketDir creates the directory that only we and Postgres may enter. A directory in /tmp
@@ -94,7 +94,7 @@ func (s *Server) createCluster(ctx context.Context) error {
 	}
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "initdb"), "-D", side, "-U", superuser,
 		"-A", "trust", "-E", "UTF8", "--locale=C", "--data-checksums", "--no-instructions")
-	s.user.apply(cmd)
+	s.user.applyTo(cmd)
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	cmd.WaitDelay = time.Second
 	if out, err := cmd.CombinedOutput(); err != nil {

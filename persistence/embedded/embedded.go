@@ -88,7 +88,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 }
 
 func start(ctx context.Context, cfg Config) (*Server, error) {
-	f, err := layout(cfg.Dir)
+	f, err := layOut(cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func start(ctx context.Context, cfg Config) (*Server, error) {
 	maps.Copy(s.settings, cfg.Settings)
 	s.settings["cluster_name"] = s.token
 
-	s.lock, s.url, err = acquire(ctx, f.lock)
+	s.lock, s.url, err = acquireLock(ctx, f.lock)
 	if err != nil {
 		return nil, err
 	}
@@ -113,14 +113,14 @@ func start(ctx context.Context, cfg Config) (*Server, error) {
 		return s, nil
 	}
 	s.url = connString(f.socket)
-	if err := s.begin(ctx, cfg.Install); err != nil {
+	if err := s.beginSupervisor(ctx, cfg.Install); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// begin starts the supervisor as the owner of the lock, and gives the lock back if that fails.
-func (s *Server) begin(ctx context.Context, install bool) error {
+// beginSupervisor starts the supervisor as the owner of the lock, and gives the lock back if that fails.
+func (s *Server) beginSupervisor(ctx context.Context, install bool) error {
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.cancel = cancel
 	started := make(chan error, 1)
@@ -148,7 +148,7 @@ func (s *Server) Attached() bool { return s.lock == nil }
 // Pids lists the server's processes, the postmaster first. It is empty while
 // Postgres is down.
 func (s *Server) Pids() []int {
-	postmasters, children := processes(s.token, s.user.uid)
+	postmasters, children := listProcesses(s.token, s.user.uid)
 	return append(postmasters, children...)
 }
 
@@ -170,8 +170,8 @@ func (s *Server) Stop(ctx context.Context) error {
 	}
 }
 
-// layout creates the directory and returns the paths in it.
-func layout(dir string) (files, error) {
+// layOut creates the directory and returns the paths in it.
+func layOut(dir string) (files, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return files{}, err
@@ -216,8 +216,8 @@ func hash(s string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// args are the postmaster's arguments, in a stable order.
-func (s *Server) args() []string {
+// postmasterArgs are the postmaster's arguments, in a stable order.
+func (s *Server) postmasterArgs() []string {
 	args := []string{"-D", s.files.cluster, "-k", s.files.socket}
 	for _, name := range slices.Sorted(maps.Keys(s.settings)) {
 		args = append(args, "-c", strings.Join([]string{name, s.settings[name]}, "="))

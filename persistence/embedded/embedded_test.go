@@ -297,7 +297,7 @@ func TestLongDirectory(t *testing.T) {
 func TestForeignSocketDirectoryIsNotUsed(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(dataDir(t), strings.Repeat("long", 40))
-	f, err := layout(dir)
+	f, err := layOut(dir)
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(f.socket, 0o755))
 	t.Cleanup(func() { _ = os.Remove(f.socket) })

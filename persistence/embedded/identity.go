@@ -36,9 +36,9 @@ func (id identity) String() string {
 	return "uid " + strconv.Itoa(int(id.uid))
 }
 
-// apply makes the command run under the identity, from / and without settings for libpq from our
+// applyTo makes the command run under the identity, from / and without settings for libpq from our
 // own environment.
-func (id identity) apply(cmd *exec.Cmd) {
+func (id identity) applyTo(cmd *exec.Cmd) {
 	cmd.Dir = "/"
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "PG") })
 	cmd.Env = append(cmd.Env, "LC_ALL=C")
@@ -68,7 +68,7 @@ func chooseIdentity(f files) (identity, error) {
 		}
 		return me, nil
 	}
-	name, plain, err := unprivileged()
+	name, plain, err := findUnprivileged()
 	if err != nil {
 		return identity{}, err
 	}
@@ -79,7 +79,7 @@ func chooseIdentity(f files) (identity, error) {
 	if exists {
 		plain = owner
 	}
-	blocked := unreachable(f.dir, plain)
+	blocked := findUnreachable(f.dir, plain)
 	if blocked != "" && exists {
 		return identity{}, fmt.Errorf("%s belongs to %s, who may not enter %s: allow that (chmod o+x) or move the data", f.cluster, plain, blocked)
 	}
@@ -91,8 +91,8 @@ func chooseIdentity(f files) (identity, error) {
 	return plain, nil
 }
 
-// unprivileged finds a user that is not root; initdb needs it to be in /etc/passwd.
-func unprivileged() (string, identity, error) {
+// findUnprivileged finds a user that is not root; initdb needs it to be in /etc/passwd.
+func findUnprivileged() (string, identity, error) {
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)
 		if err != nil {
@@ -123,9 +123,9 @@ func ownerOf(path string) (id identity, exists bool, err error) {
 	return identity{uid: st.Uid, gid: st.Gid}, true, nil
 }
 
-// unreachable returns the first directory from dir upwards that id may not
+// findUnreachable returns the first directory from dir upwards that id may not
 // enter, or "".
-func unreachable(dir string, id identity) string {
+func findUnreachable(dir string, id identity) string {
 	for {
 		info, err := os.Stat(dir)
 		if err != nil {

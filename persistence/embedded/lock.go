@@ -13,10 +13,10 @@ import (
 // attachWithin is how long a Start waits for the Postgres of the lock's holder.
 const attachWithin = 15 * time.Second
 
-// acquire takes the directory's lock. If another Server holds it, acquire returns no lock but the
+// acquireLock takes the directory's lock. If another Server holds it, acquireLock returns no lock but the
 // URL that the other one has published, as soon as Postgres answers there. The lock file contains
 // the owner's URL and is empty if there is none. The kernel releases the lock when its owner dies.
-func acquire(ctx context.Context, path string) (*os.File, string, error) {
+func acquireLock(ctx context.Context, path string) (*os.File, string, error) {
 	lock, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, "", err
@@ -49,8 +49,8 @@ func acquire(ctx context.Context, path string) (*os.File, string, error) {
 	}
 }
 
-// publish lets others attach, once Postgres answers.
-func (s *Server) publish() error {
+// publishURL lets others attach, once Postgres answers.
+func (s *Server) publishURL() error {
 	_, err := s.lock.WriteAt([]byte(s.url+"\n"), 0)
 	return err
 }

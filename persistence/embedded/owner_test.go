@@ -164,7 +164,7 @@ func TestStartBesideAStuckOrphan(t *testing.T) {
 	stop(t, s)
 
 	orphan := exec.CommandContext(t.Context(), "/bin/sh", "-c", "trap '' INT; echo deaf; read forever", s.token)
-	s.user.apply(orphan)
+	s.user.applyTo(orphan)
 	orphan.Args[0] = "postgres"
 	_, err := orphan.StdinPipe()
 	require.NoError(t, err)
@@ -202,7 +202,7 @@ func TestStartAsOrdinaryUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("the other tests do this already")
 	}
-	_, user, err := unprivileged()
+	_, user, err := findUnprivileged()
 	require.NoError(t, err)
 	dir := dataDir(t)
 	require.NoError(t, os.Chown(dir, int(user.uid), int(user.gid)))
@@ -234,7 +234,7 @@ func TestProcessOneBuriesSessions(t *testing.T) {
 func sleeper(t *testing.T, as identity) int {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "cat")
-	as.apply(cmd)
+	as.applyTo(cmd)
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// processes lists the live processes whose command line contains the token: the postmaster has it
+// listProcesses lists the live processes whose command line contains the token: the postmaster has it
 // in its arguments, and its children in their titles, which begin with "postgres: <cluster_name>".
 // Everybody can read command lines, so this works in containers where root may not look at other
 // users' processes.
-func processes(token string, uid uint32) (postmasters, children []int) {
+func listProcesses(token string, uid uint32) (postmasters, children []int) {
 	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is sound
 	for _, path := range paths {
 		line, err := os.ReadFile(path)
@@ -54,7 +54,7 @@ func signalAll(pids []int, sig syscall.Signal) {
 func (s *Server) clearOrphans(ctx context.Context) error {
 	began := time.Now()
 	for {
-		postmasters, children := processes(s.token, s.user.uid)
+		postmasters, children := listProcesses(s.token, s.user.uid)
 		if len(postmasters)+len(children) == 0 {
 			reapAdopted()
 			return nil

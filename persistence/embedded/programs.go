@@ -27,11 +27,11 @@ type installation struct {
 	major int
 }
 
-// programs returns the directory of initdb and postgres: of exactly the wanted major version, or
+// findPrograms returns the directory of initdb and postgres: of exactly the wanted major version, or
 // with want 0 of the first usable one. If there is none, it is installed, if that is allowed.
-func programs(ctx context.Context, want int, install bool, log *slog.Logger) (string, error) {
-	found := installations(ctx)
-	if i := slices.IndexFunc(found, func(in installation) bool { return in.fits(want) }); i >= 0 {
+func findPrograms(ctx context.Context, want int, install bool, log *slog.Logger) (string, error) {
+	found := listInstallations(ctx)
+	if i := slices.IndexFunc(found, func(in installation) bool { return in.fitsVersion(want) }); i >= 0 {
 		return found[i].bin, nil
 	}
 	pkg := "postgresql"
@@ -49,33 +49,33 @@ func programs(ctx context.Context, want int, install bool, log *slog.Logger) (st
 	if err := installPackage(ctx, pkg, log); err != nil {
 		return "", errors.Join(missing, err)
 	}
-	found = installations(ctx)
-	if i := slices.IndexFunc(found, func(in installation) bool { return in.fits(want) }); i >= 0 {
+	found = listInstallations(ctx)
+	if i := slices.IndexFunc(found, func(in installation) bool { return in.fitsVersion(want) }); i >= 0 {
 		return found[i].bin, nil
 	}
 	return "", missing
 }
 
-func (in installation) fits(want int) bool {
+func (in installation) fitsVersion(want int) bool {
 	return in.major == want || want == 0 && in.major >= oldest
 }
 
 // String names the installation in errors.
 func (in installation) String() string { return fmt.Sprintf("%d in %s", in.major, in.bin) }
 
-// installations lists the installations on this machine: first from PATH, then the distribution's,
+// listInstallations lists the installations on this machine: first from PATH, then the distribution's,
 // newest first.
-func installations(ctx context.Context) []installation {
+func listInstallations(ctx context.Context) []installation {
 	var system []installation
 	dirs, _ := filepath.Glob(distribution) // the pattern is sound
 	for _, dir := range dirs {
-		if in, ok := inspect(ctx, filepath.Join(dir, "postgres")); ok {
+		if in, ok := inspectProgram(ctx, filepath.Join(dir, "postgres")); ok {
 			system = append(system, in)
 		}
 	}
 	slices.SortFunc(system, func(a, b installation) int { return cmp.Compare(b.major, a.major) })
 	if path, err := exec.LookPath("postgres"); err == nil {
-		if in, ok := inspect(ctx, path); ok {
+		if in, ok := inspectProgram(ctx, path); ok {
 			return append([]installation{in}, system...)
 		}
 	}
@@ -84,9 +84,9 @@ func installations(ctx context.Context) []installation {
 
 var versionOutput = regexp.MustCompile(`\) (\d+)`)
 
-// inspect asks a postgres program for its version and looks for initdb beside
+// inspectProgram asks a postgres program for its version and looks for initdb beside
 // it.
-func inspect(ctx context.Context, postgres string) (installation, bool) {
+func inspectProgram(ctx context.Context, postgres string) (installation, bool) {
 	path, err := filepath.EvalSymlinks(postgres)
 	if err != nil {
 		return installation{}, false

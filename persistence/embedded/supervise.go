@@ -44,7 +44,7 @@ func (s *Server) supervise(ctx context.Context, prepare func() error, started ch
 		return
 	}
 	for {
-		err := s.await(pm)
+		err := s.awaitEnd(pm)
 		if ctx.Err() != nil {
 			return
 		}
@@ -101,8 +101,8 @@ func (s *Server) launch(ctx context.Context) (*postmaster, error) {
 	}
 	defer log.Close()
 
-	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "postgres"), s.args()...)
-	s.user.apply(cmd)
+	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "postgres"), s.postmasterArgs()...)
+	s.user.applyTo(cmd)
 	cmd.Stdout, cmd.Stderr = log, log
 	// SIGINT is a fast shutdown: sessions end and a checkpoint is written. A process group of its
 	// own protects it from a terminal's Ctrl-C, because the node stops Postgres last.
@@ -114,14 +114,14 @@ func (s *Server) launch(ctx context.Context) (*postmaster, error) {
 	}
 	pm := &postmaster{cmd: cmd, exited: make(chan error, 1)}
 	go func() { pm.exited <- cmd.Wait() }()
-	if err := s.ready(ctx, pm); err != nil {
+	if err := s.awaitReady(ctx, pm); err != nil {
 		return nil, err
 	}
 	return pm, nil
 }
 
-// ready returns nil when Postgres answers, or an error once it has exited.
-func (s *Server) ready(ctx context.Context, pm *postmaster) error {
+// awaitReady returns nil when Postgres answers, or an error once it has exited.
+func (s *Server) awaitReady(ctx context.Context, pm *postmaster) error {
 	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()
 	for {
@@ -130,7 +130,7 @@ func (s *Server) ready(ctx context.Context, pm *postmaster) error {
 		}
 		select {
 		case <-ctx.Done():
-			_ = s.await(pm) // the end of ctx has told it to stop
+			_ = s.awaitEnd(pm) // the end of ctx has told it to stop
 			return context.Cause(ctx)
 		case err := <-pm.exited:
 			if err == nil {
@@ -142,8 +142,8 @@ func (s *Server) ready(ctx context.Context, pm *postmaster) error {
 	}
 }
 
-// await waits for the postmaster to end, and makes it end when Stop is in a hurry.
-func (s *Server) await(pm *postmaster) error {
+// awaitEnd waits for the postmaster to end, and makes it end when Stop is in a hurry.
+func (s *Server) awaitEnd(pm *postmaster) error {
 	select {
 	case err := <-pm.exited:
 		return err

@@ -155,7 +155,7 @@ WHERE follower = $1 AND stream_id = $2 AND (seq = ANY ($3) OR $4) AND done_at IS
 		if beheaded, err := d.giveUp(ctx, tx, stream); err != nil || beheaded {
 			return err
 		}
-		if err := d.rebuild(ctx, tx, within, ref, stream); err != nil {
+		if err := d.rebuildStream(ctx, tx, within, ref, stream); err != nil {
 			return err
 		}
 	} else {
@@ -180,9 +180,9 @@ WHERE follower = $1 AND stream_id = $2 AND retry AND EXISTS (SELECT FROM floors 
 	return tag.RowsAffected() > 0, err
 }
 
-// rebuild forgets what was made of the stream, and applies all of its facts that the follower has
+// rebuildStream forgets what was made of the stream, and applies all of its facts that the follower has
 // passed.
-func (d *Digester) rebuild(ctx context.Context, tx pgx.Tx, within time.Duration, ref engine.Ref, stream int64) error {
+func (d *Digester) rebuildStream(ctx context.Context, tx pgx.Tx, within time.Duration, ref engine.Ref, stream int64) error {
 	const passed = `
 SELECT coalesce(max(r.last_seq), 0) FROM records_of($2, 0) r JOIN followers f ON f.name = $1 AND f.writer = r.writer AND f.batch >= r.batch`
 	var upto int64
@@ -207,7 +207,7 @@ func (d *Digester) applySpan(ctx context.Context, tx pgx.Tx, within time.Duratio
 	if err != nil || len(batches) == 0 {
 		return err
 	}
-	return d.digest(ctx, tx, within, splitBatches(batches))
+	return d.digestFacts(ctx, tx, within, splitBatches(batches))
 }
 
 // readSpan reads the stream's facts after one seq and up to another from the journal.

@@ -137,7 +137,7 @@ func transact(ctx context.Context, begin func(context.Context) (pgx.Tx, error), 
 // Apply is the follower's Apply: it applies the batches within tx, which Transact has begun.
 func (d *Digester) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	if within, ok := ctx.Value(carefully{}).(time.Duration); ok {
-		return d.digest(ctx, tx, within, splitBatches(batches))
+		return d.digestFacts(ctx, tx, within, splitBatches(batches))
 	}
 	clear(d.broke)
 	err := d.tryApply(ctx, tx, batches)
@@ -184,9 +184,9 @@ func ofData(code string) bool {
 	}
 }
 
-// digest applies all facts that can be applied, and sets the others aside. Its error is ErrAgain
+// digestFacts applies all facts that can be applied, and sets the others aside. Its error is ErrAgain
 // (as unusable if the next attempt needs another connection) or ErrGap.
-func (d *Digester) digest(ctx context.Context, tx pgx.Tx, within time.Duration, facts []journal.Batch) error {
+func (d *Digester) digestFacts(ctx context.Context, tx pgx.Tx, within time.Duration, facts []journal.Batch) error {
 	if len(facts) == 0 {
 		return nil
 	}
@@ -200,10 +200,10 @@ func (d *Digester) digest(ctx context.Context, tx pgx.Tx, within time.Duration, 
 	if len(facts) == 1 {
 		return d.setAside(ctx, tx, &facts[0], err)
 	}
-	if err := d.digest(ctx, tx, within, facts[:len(facts)/2]); err != nil {
+	if err := d.digestFacts(ctx, tx, within, facts[:len(facts)/2]); err != nil {
 		return err
 	}
-	return d.digest(ctx, tx, within, facts[len(facts)/2:])
+	return d.digestFacts(ctx, tx, within, facts[len(facts)/2:])
 }
 
 // tryWithin is try in a savepoint, which is undone if the facts are to blame.

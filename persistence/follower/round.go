@@ -37,7 +37,7 @@ func (f *Follower) follow(from Journal) error {
 	}
 	r := &round{f: f, from: from, conn: conn, tails: newTails()}
 	defer func() { r.conn.Release() }()
-	if err := r.resume(f.ctx); err != nil {
+	if err := r.readPositions(f.ctx); err != nil {
 		return err
 	}
 	for f.ctx.Err() == nil {
@@ -56,8 +56,8 @@ func (f *Follower) follow(from Journal) error {
 	return f.ctx.Err()
 }
 
-// resume reads the follower's saved positions.
-func (r *round) resume(ctx context.Context) error {
+// readPositions reads the follower's saved positions.
+func (r *round) readPositions(ctx context.Context) error {
 	const saved = `SELECT writer, batch FROM followers WHERE name = $1`
 	rows, err := r.conn.Query(ctx, saved, r.f.cfg.Name)
 	if err != nil {
@@ -105,7 +105,7 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 		return false, nil
 	}
 	if r.tails.facts > 0 {
-		return false, r.unblock(ctx)
+		return false, r.readMissing(ctx)
 	}
 	return !r.tails.isBehind(), nil
 }
@@ -275,8 +275,8 @@ SELECT (SELECT count(*) FROM fresh) + (SELECT count(*) FROM moved)`
 	return nil
 }
 
-// unblock finds out what the batches in hand wait for, and makes the follower read it.
-func (r *round) unblock(ctx context.Context) error {
+// readMissing finds out what the batches in hand wait for, and makes the follower read it.
+func (r *round) readMissing(ctx context.Context) error {
 	const written = `
 SELECT b.n, coalesce(r.writer, 0), coalesce(r.batch, $3) FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS b(stream_id, last_seq, n)
 LEFT JOIN LATERAL (SELECT writer, batch FROM records_of(b.stream_id, b.last_seq - 1, b.last_seq) r WHERE r.last_seq = b.last_seq) r ON true

@@ -204,8 +204,8 @@ func (b *batch) copyFacts(bytesOnly bool) {
 	}
 }
 
-// bind completes the parameters with the writer and the number of losses that it knows of.
-func (b *batch) bind(writer, losses int32) [][]byte {
+// bindParameters completes the parameters with the writer and the number of losses that it knows of.
+func (b *batch) bindParameters(writer, losses int32) [][]byte {
 	f := binary.BigEndian.AppendUint32(b.fixed[:0], uint32(writer))
 	f = binary.BigEndian.AppendUint64(f, uint64(b.seq))
 	f = binary.BigEndian.AppendUint32(f, uint32(b.day))

@@ -47,16 +47,16 @@ SELECT streams = $4::bigint[] AND epochs = $5::int[] AND firsts = $6::bigint[] A
 FROM journal WHERE writer = $1 AND batch = $2 AND day = $3`
 )
 
-// commit brings the batch to its verdict. Without the records that turn out to be fenced, and those
+// commitBatch brings the batch to its verdict. Without the records that turn out to be fenced, and those
 // that need them, it is a different batch, and nothing of it has been written: a claim waits for all
 // attempts that it does not fence.
-func (l *lane) commit(b *batch) error {
+func (l *lane) commitBatch(b *batch) error {
 	for {
 		b.encode(l.j.cfg.Sink == nil)
 		if len(b.sent) == 0 {
 			return nil
 		}
-		if err := l.deliver(b); err != nil {
+		if err := l.deliverRest(b); err != nil {
 			return err
 		}
 		if len(b.fenced) == 0 {
@@ -67,11 +67,11 @@ func (l *lane) commit(b *batch) error {
 	}
 }
 
-// deliver sends the rest of the batch until the server confirms it. Whatever went wrong with an
+// deliverRest sends the rest of the batch until the server confirms it. Whatever went wrong with an
 // attempt, the same bytes are sent again, with DO NOTHING, which under the locks on the epochs
 // means "unless it is in already". An error means that there is no verdict, and the node must give
 // up.
-func (l *lane) deliver(b *batch) error {
+func (l *lane) deliverRest(b *batch) error {
 	l.due.Store(b.formed.UnixNano())
 	defer l.due.Store(0)
 	var pause time.Duration
@@ -124,24 +124,24 @@ func (l *lane) try(b *batch, again bool) error {
 			return err
 		}
 	}
-	if err := l.attempt(ctx, b, again); err != nil {
+	if err := l.attemptBatch(ctx, b, again); err != nil {
 		return l.afterFailure(ctx, b, again, err)
 	}
 	return nil
 }
 
-// attempt sends the batch, or finds out which records of it are fenced. The lane's knowledge about
+// attemptBatch sends the batch, or finds out which records of it are fenced. The lane's knowledge about
 // its streams must match the number of losses that the append is sent with.
-func (l *lane) attempt(ctx context.Context, b *batch, again bool) error {
+func (l *lane) attemptBatch(ctx context.Context, b *batch, again bool) error {
 	b.fenced = b.fenced[:0]
 	for {
 		if b.doubtful {
-			if err := l.judge(ctx, b); err != nil {
+			if err := l.judgeStreams(ctx, b); err != nil {
 				return err
 			}
 			if len(b.fenced) > 0 {
 				if again {
-					return l.pardon(ctx, b)
+					return l.clearVerdict(ctx, b)
 				}
 				return nil
 			}
@@ -182,7 +182,7 @@ func (l *lane) send(ctx context.Context, b *batch, again bool) (in bool, err err
 		statement = l.retry
 	}
 	l.warning = ""
-	tag, err := l.conn.PgConn().ExecStatement(ctx, statement, b.bind(l.writer, l.losses), binaryFormat, nil).Close()
+	tag, err := l.conn.PgConn().ExecStatement(ctx, statement, b.bindParameters(l.writer, l.losses), binaryFormat, nil).Close()
 	if err == nil && l.warning != "" {
 		// When the wait for the standby is cancelled, the commit succeeds with a warning: the batch
 		// is then safe on one machine only.
@@ -191,11 +191,11 @@ func (l *lane) send(ctx context.Context, b *batch, again bool) (in bool, err err
 	return tag.RowsAffected() > 0, err
 }
 
-// judge asks which of the batch's streams are fenced, and puts their positions into b.fenced: all
+// judgeStreams asks which of the batch's streams are fenced, and puts their positions into b.fenced: all
 // of them if the writer is closed. For the others the answer holds as long as the writer's losses
 // do not change.
-func (l *lane) judge(ctx context.Context, b *batch) error {
-	p := b.bind(l.writer, l.losses)
+func (l *lane) judgeStreams(ctx context.Context, b *batch) error {
+	p := b.bindParameters(l.writer, l.losses)
 	r := l.conn.PgConn().ExecStatement(ctx, l.standing, [][]byte{p[paramStreams], p[paramEpochs], p[paramWriter]}, binaryFormat, binaryFormat)
 	open := false
 	for r.NextRow() {
@@ -237,9 +237,9 @@ func appendPositions(to []int64, array []byte) []int64 {
 	return to
 }
 
-// pardon clears the verdict on a batch that an earlier attempt wrote before the claim came. That
+// clearVerdict clears the verdict on a batch that an earlier attempt wrote before the claim came. That
 // answer is final, because the claim waited for that attempt, or fenced it too.
-func (l *lane) pardon(ctx context.Context, b *batch) error {
+func (l *lane) clearVerdict(ctx context.Context, b *batch) error {
 	there, err := l.isStored(ctx, b)
 	if there {
 		b.fenced = b.fenced[:0]
@@ -251,7 +251,7 @@ func (l *lane) pardon(ctx context.Context, b *batch) error {
 // different under the number, the error is ErrConflict.
 func (l *lane) isStored(ctx context.Context, b *batch) (same bool, err error) {
 	found := false
-	p := b.bind(l.writer, l.losses)
+	p := b.bindParameters(l.writer, l.losses)
 	r := l.conn.PgConn().ExecStatement(ctx, l.lookup, p[:paramFacts], binaryFormat, binaryFormat)
 	for r.NextRow() {
 		found, same = true, r.Values()[0][0] != 0

@@ -89,7 +89,7 @@ func (l *lane) reconnect(ctx context.Context) error {
 		l.drop(ctx)
 		return err
 	}
-	if err := l.doubt(ctx); err != nil {
+	if err := l.doubtClaims(ctx); err != nil {
 		l.drop(ctx)
 		return err
 	}
@@ -110,11 +110,11 @@ func (l *lane) reconnect(ctx context.Context) error {
 // unheard is more than the losses that a writer can have between two appends.
 const unheard = 1000
 
-// doubt makes the lane ask about all claims once more, because a server that lost commits after the
+// doubtClaims makes the lane ask about all claims once more, because a server that lost commits after the
 // last batch may have lost claims too. It raises the count of losses beyond any that came with a
 // claim, even one that the server has forgotten. Because it commits, it waits for the standby, and
 // so for what earlier attempts left; merely finding a batch there does not wait.
-func (l *lane) doubt(ctx context.Context) error {
+func (l *lane) doubtClaims(ctx context.Context) error {
 	const raise = `UPDATE writers SET losses = greatest(losses, $2) + 1 WHERE writer = $1`
 	l.losses += unheard // every time, because the server may forget this too
 	l.warning = ""

@@ -44,7 +44,7 @@ type lane struct {
 	first, retry  *pgconn.StatementDescription
 	standing      *pgconn.StatementDescription
 	lookup        *pgconn.StatementDescription
-	losses        int32 // of the writer, as last heard, or more than that (see doubt)
+	losses        int32 // of the writer, as last heard, or more than that (see doubtClaims)
 	taken         []*Entry
 	next          int // in taken
 	batches       int64
@@ -134,11 +134,11 @@ func (l *lane) serve() error {
 		b := l.batch
 		if len(b.records) > 0 {
 			b.formed, b.day = time.Now(), dayOf(l.j.cfg.Now())
-			if err := l.commit(b); err != nil {
+			if err := l.commitBatch(b); err != nil {
 				l.tellOwners(b, ErrClosed)
 				return err
 			}
-			l.publish(b)
+			l.publishVerdict(b)
 		}
 		l.tellOwners(b, nil)
 		if l.closed {
@@ -164,7 +164,7 @@ func (l *lane) take() bool {
 			}
 			e := l.taken[l.next]
 			l.taken[l.next] = nil
-			b.add(e, l.place(e))
+			b.add(e, l.placeEntry(e))
 		}
 		l.mu.Lock()
 		l.taken, l.ready, l.next = l.ready, l.taken[:0], 0
@@ -186,9 +186,9 @@ func (l *lane) take() bool {
 	}
 }
 
-// place returns the record of the batch that the entry belongs to, and adds one if necessary; if
+// placeEntry returns the record of the batch that the entry belongs to, and adds one if necessary; if
 // there is none it returns the reason.
-func (l *lane) place(e *Entry) int32 {
+func (l *lane) placeEntry(e *Entry) int32 {
 	s := l.streams[e.Claim.Stream]
 	if s == nil {
 		s = &stream{}
@@ -245,9 +245,9 @@ func (l *lane) findNeeded(c Claim) (record int32, met bool) {
 	}
 }
 
-// publish acts on the verdict: it counts, remembers the fenced streams, and hands what was
+// publishVerdict acts on the verdict: it counts, remembers the fenced streams, and hands what was
 // committed to the followers.
-func (l *lane) publish(b *batch) {
+func (l *lane) publishVerdict(b *batch) {
 	for i := range b.records {
 		r := &b.records[i]
 		if !r.fenced {

@@ -48,7 +48,7 @@ func KnownOf(d *event.Details) Known {
 // something different, they are told once nobody has changed the event for a while.
 func (b *batch) announceChange(ctx context.Context, d *event.Details, at int64, of source) error {
 	now := KnownOf(d)
-	was, err := announced(ctx, b.tx, of.event)
+	was, err := readAnnounced(ctx, b.tx, of.event)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (b *batch) announceChange(ctx context.Context, d *event.Details, at int64, 
 			return b.insert(ctx, b.tx, []river.InsertManyParams{{Args: change{Event: of.event, Subject: of.String()}, InsertOpts: later}})
 		}
 	}
-	return announce(ctx, b.tx, of.event, &now)
+	return noteAnnounced(ctx, b.tx, of.event, &now)
 }
 
 // announceCancellation makes the holders hear that the event will not take place.
@@ -78,10 +78,10 @@ func (b *batch) announceCancellation(ctx context.Context, f *event.Moved, of sou
 	return b.insert(ctx, b.tx, []river.InsertManyParams{{Args: first}})
 }
 
-// announced returns what the holders of an event's tickets know, or nil if nothing was noted. The
+// readAnnounced returns what the holders of an event's tickets know, or nil if nothing was noted. The
 // row is locked until the transaction ends, so that only one transaction at a time compares it with
 // the event.
-func announced(ctx context.Context, tx pgx.Tx, number int64) (*Known, error) {
+func readAnnounced(ctx context.Context, tx pgx.Tx, number int64) (*Known, error) {
 	var record []byte
 	err := tx.QueryRow(ctx, `SELECT record FROM announced WHERE event = $1 FOR UPDATE`, number).Scan(&record)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -97,7 +97,7 @@ func announced(ctx context.Context, tx pgx.Tx, number int64) (*Known, error) {
 	return k, nil
 }
 
-func announce(ctx context.Context, tx pgx.Tx, number int64, k *Known) error {
+func noteAnnounced(ctx context.Context, tx pgx.Tx, number int64, k *Known) error {
 	record, err := json.Marshal(k)
 	if err != nil {
 		return fmt.Errorf("mailqueue: %w", err)
@@ -133,7 +133,7 @@ type changer struct {
 // change know it already.
 func (c *changer) Work(ctx context.Context, job *river.Job[change]) error {
 	return pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) error {
-		was, err := announced(ctx, tx, job.Args.Event)
+		was, err := readAnnounced(ctx, tx, job.Args.Event)
 		if err != nil || was == nil {
 			return err
 		}
@@ -149,14 +149,14 @@ func (c *changer) Work(ctx context.Context, job *river.Job[change]) error {
 		if *was == now {
 			return nil // it was changed back, or told by a job for another change
 		}
-		if err := announce(ctx, tx, e.Number, &now); err != nil {
+		if err := noteAnnounced(ctx, tx, e.Number, &now); err != nil {
 			return err
 		}
 		first := page{Mail: EventChanged, Event: e.Number, Subject: job.Args.Subject, Was: was, Until: e.UpdatedAt}
 		if err := c.insert(ctx, tx, []river.InsertManyParams{{Args: first}}); err != nil {
 			return err
 		}
-		return complete(ctx, tx, job)
+		return completeJob(ctx, tx, job)
 	})
 }
 
@@ -187,7 +187,7 @@ func (page) InsertOpts() river.InsertOpts {
 // MarshalJSON writes the page in a form that Postgres takes.
 func (p page) MarshalJSON() ([]byte, error) {
 	type plain page
-	return storable(plain(p))
+	return storableJSON(plain(p))
 }
 
 type pager struct {
@@ -224,7 +224,7 @@ func (p *pager) Work(ctx context.Context, job *river.Job[page]) error {
 				return err
 			}
 		}
-		return complete(ctx, tx, job)
+		return completeJob(ctx, tx, job)
 	})
 }
 
@@ -253,8 +253,8 @@ func (p *page) mailTo(o *order.Order, to, name string, given bool) Mail {
 	}
 }
 
-// complete ends a job in the same transaction as its effect.
-func complete[T river.JobArgs](ctx context.Context, tx pgx.Tx, job *river.Job[T]) error {
+// completeJob ends a job in the same transaction as its effect.
+func completeJob[T river.JobArgs](ctx context.Context, tx pgx.Tx, job *river.Job[T]) error {
 	if _, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job); err != nil {
 		return fmt.Errorf("mailqueue: complete job: %w", err)
 	}

@@ -64,6 +64,6 @@ func (b *broadcaster) Work(ctx context.Context, job *river.Job[broadcast]) error
 				return err
 			}
 		}
-		return complete(ctx, tx, job)
+		return completeJob(ctx, tx, job)
 	})
 }

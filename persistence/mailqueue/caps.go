@@ -66,7 +66,7 @@ func (o *Queue) Admit(ctx context.Context, l *Mail, u Unpaid) error {
 		if err := tx.QueryRow(ctx, before, id).Scan(&counted, &wait); err != nil && !errors.Is(err, pgx.ErrNoRows) || counted {
 			return err
 		}
-		if wait, err = o.reserve(ctx, tx, u); err != nil {
+		if wait, err = o.reserveCaps(ctx, tx, u); err != nil {
 			return err // the reservation is rolled back
 		}
 		if time.Now().Add(wait).After(l.end) {
@@ -93,7 +93,7 @@ func (o *Queue) Admit(ctx context.Context, l *Mail, u Unpaid) error {
 // not be sent before wait is over. The error may be ErrUnproven.
 func (o *Queue) AdmitNow(ctx context.Context, u Unpaid) (wait time.Duration, err error) {
 	err = pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) (err error) {
-		if wait, err = o.reserve(ctx, tx, u); err == nil && wait > 0 {
+		if wait, err = o.reserveCaps(ctx, tx, u); err == nil && wait > 0 {
 			err = errFlood // the reservation is rolled back
 		}
 		return err
@@ -118,10 +118,10 @@ type capped struct {
 
 func (c *capped) Unwrap() error { return c.error }
 
-// reserve takes the next place in each cap for which a mail counts, and returns how long it is
+// reserveCaps takes the next place in each cap for which a mail counts, and returns how long it is
 // until the later place. It decides for all mails that organizations cause. All transactions take
 // the recipient's place first and the new organization's last, so that they cannot deadlock.
-func (o *Queue) reserve(ctx context.Context, tx pgx.Tx, u Unpaid) (wait time.Duration, err error) {
+func (o *Queue) reserveCaps(ctx context.Context, tx pgx.Tx, u Unpaid) (wait time.Duration, err error) {
 	// free_at moves on by one step for each mail that was counted. If it is more than a window from
 	// now, the mail comes too early by the difference.
 	const take = `

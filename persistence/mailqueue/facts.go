@@ -27,10 +27,10 @@ const oldestMailed = 7 * 24 * time.Hour
 
 // rules is the table of the facts that cause mails. The others are in silent.
 var rules = tableOf(
-	on(func(_ context.Context, b *batch, f *order.Completed, of source) error {
+	ruleFor(func(_ context.Context, b *batch, f *order.Completed, of source) error {
 		return b.addMail(f.At, of, Mail{Template: OrderConfirmation, Order: f.ID.String()})
 	}),
-	on(func(_ context.Context, b *batch, f *order.PaymentReported, _ source) error {
+	ruleFor(func(_ context.Context, b *batch, f *order.PaymentReported, _ source) error {
 		// Payments other than coins are settled while the buyer is looking on.
 		if f.Arrived == "" || f.Status != order.AttemptProcessing && f.Status != order.AttemptUnderpaid {
 			return nil
@@ -39,20 +39,20 @@ var rules = tableOf(
 		// order has only one mail.
 		return b.addMailAbout(f.ID.String()+"/"+f.Status, f.At, Mail{Template: PaymentSeen, Order: f.ID.String(), Reason: f.Status})
 	}),
-	on(func(_ context.Context, b *batch, f *order.PaymentOpened, _ source) error {
+	ruleFor(func(_ context.Context, b *batch, f *order.PaymentOpened, _ source) error {
 		if f.Deposit == nil || f.Deposit.Network != order.NetworkBank {
 			return nil // the buyer is on the provider's page, or looks at the address for coins
 		}
 		// All transfers for an order go to one account with one reference.
 		return b.addMailAbout(f.ID.String(), f.At, Mail{Template: BankTransfer, Order: f.ID.String()})
 	}),
-	on(func(_ context.Context, b *batch, f *order.Ended, of source) error {
+	ruleFor(func(_ context.Context, b *batch, f *order.Ended, of source) error {
 		if f.Status != order.StatusCancelled {
 			return nil // nobody waits for an order that was abandoned
 		}
 		return b.addMail(f.At, of, Mail{Template: OrderCancelled, Order: f.ID.String()})
 	}),
-	on(func(_ context.Context, b *batch, f *order.RefundDue, of source) error {
+	ruleFor(func(_ context.Context, b *batch, f *order.RefundDue, of source) error {
 		if ask := f.Refund.Ask; ask != nil {
 			if ask.By != order.AskedByBuyer || len(ask.Tickets) == 0 {
 				return nil // it is granted at once
@@ -61,7 +61,7 @@ var rules = tableOf(
 		}
 		return b.addMail(f.Refund.At, of, Mail{Template: RefundDue, Order: f.ID.String(), Amount: f.Refund.Amount, Currency: f.Refund.Currency, Reason: f.Refund.Reason})
 	}),
-	on(func(_ context.Context, b *batch, f *order.RefundDecided, of source) error {
+	ruleFor(func(_ context.Context, b *batch, f *order.RefundDecided, of source) error {
 		switch {
 		case f.Status == order.RefundDenied:
 			return b.addMail(f.At, of, Mail{Template: RefundDenied, Order: f.ID.String(), Refund: f.Position})
@@ -70,44 +70,44 @@ var rules = tableOf(
 		}
 		return b.addMail(f.At, of, Mail{Template: RefundDue, Order: f.ID.String(), Amount: f.Amount, Refund: f.Position, Reason: Granted})
 	}),
-	on(func(_ context.Context, b *batch, f *order.RefundReported, of source) error {
+	ruleFor(func(_ context.Context, b *batch, f *order.RefundReported, of source) error {
 		if f.Status != order.RefundProcessed {
 			return nil
 		}
 		return b.addMail(f.At, of, Mail{Template: RefundProcessed, Order: f.ID.String(), Refund: f.Position})
 	}),
-	on(func(_ context.Context, b *batch, f *order.TransferOffered, of source) error {
+	ruleFor(func(_ context.Context, b *batch, f *order.TransferOffered, of source) error {
 		return b.addMail(f.At, of, Mail{
 			Template: TransferOffered, Order: f.ID.String(), To: f.To, Name: f.Name, Ticket: f.Ticket, Round: f.Round, From: f.From,
 		})
 	}),
-	on(func(_ context.Context, b *batch, f *order.TransferRevoked, of source) error {
+	ruleFor(func(_ context.Context, b *batch, f *order.TransferRevoked, of source) error {
 		if f.To == "" {
 			return nil // nobody is to be told, or it was revoked by a release that told nobody
 		}
 		return b.addMail(f.At, of, Mail{Template: TransferRevoked, Order: f.ID.String(), To: f.To, Name: f.Name, Ticket: f.Ticket, From: f.From})
 	}),
-	on(func(_ context.Context, b *batch, f *order.TicketRescheduled, of source) error {
+	ruleFor(func(_ context.Context, b *batch, f *order.TicketRescheduled, of source) error {
 		return b.addMail(f.At, of, Mail{Template: TicketRescheduled, Order: f.ID.String(), Ticket: f.Ticket})
 	}),
-	on(func(_ context.Context, b *batch, f *waitlist.Joined, of source) error {
+	ruleFor(func(_ context.Context, b *batch, f *waitlist.Joined, of source) error {
 		e := f.Entry
 		return b.addMail(e.At, of, Mail{Template: WaitlistJoined, Order: e.ID.String(), To: e.Email, Name: e.Name, Language: e.Language, Count: e.Quantity})
 	}),
-	on(func(_ context.Context, b *batch, f *waitlist.OfferMade, of source) error {
+	ruleFor(func(_ context.Context, b *batch, f *waitlist.OfferMade, of source) error {
 		o := f.Order
 		return b.addMail(o.CreatedAt, of, Mail{
 			Template: WaitlistOffered, Order: o.ID.String(), To: o.Email, Name: o.Name, Language: o.Language,
 			Tier: o.Lines[0].Name, Count: o.Lines[0].Quantity, Until: o.ExpiresAt, Amount: o.Total, Currency: o.Currency,
 		})
 	}),
-	on(func(_ context.Context, b *batch, f *waitlist.EntryEnded, of source) error {
+	ruleFor(func(_ context.Context, b *batch, f *waitlist.EntryEnded, of source) error {
 		if f.Status != waitlist.StatusExpired {
 			return nil // the person who left the line knows it
 		}
 		return b.addMail(f.At, of, Mail{Template: WaitlistExpired, Order: f.ID.String(), To: f.Email, Name: f.Name, Language: f.Language})
 	}),
-	on(func(_ context.Context, b *batch, f *order.TicketTransferred, of source) error {
+	ruleFor(func(_ context.Context, b *batch, f *order.TicketTransferred, of source) error {
 		if f.From != "" {
 			taken := Mail{Template: TransferTaken, Order: f.ID.String(), To: f.From, Ticket: f.Ticket, Taker: f.Email}
 			if err := b.addMail(f.At, of, taken); err != nil {
@@ -118,13 +118,13 @@ var rules = tableOf(
 			Template: AttendeeTickets, Order: f.ID.String(), To: f.Email, Name: f.Name, Ticket: f.Ticket, From: f.From,
 		})
 	}),
-	on(func(ctx context.Context, b *batch, f *event.Created, of source) error {
+	ruleFor(func(ctx context.Context, b *batch, f *event.Created, of source) error {
 		return b.announceChange(ctx, f.Details, f.At, of)
 	}),
-	on(func(ctx context.Context, b *batch, f *event.Updated, of source) error {
+	ruleFor(func(ctx context.Context, b *batch, f *event.Updated, of source) error {
 		return b.announceChange(ctx, f.Details, f.At, of)
 	}),
-	on(func(ctx context.Context, b *batch, f *event.Moved, of source) error {
+	ruleFor(func(ctx context.Context, b *batch, f *event.Moved, of source) error {
 		switch f.To {
 		case event.StatusPublished:
 			return b.announceEvent(ctx, f, of)
@@ -155,7 +155,7 @@ type row struct {
 	follow rule
 }
 
-func on[F engine.Fact](do func(context.Context, *batch, F, source) error) row {
+func ruleFor[F engine.Fact](do func(context.Context, *batch, F, source) error) row {
 	var none F
 	return row{none.FactType(), func(ctx context.Context, b *batch, f engine.Fact, of source) error {
 		return do(ctx, b, f.(F), of) //nolint:errcheck // the type is its key
@@ -192,7 +192,7 @@ func (o *Queue) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 	b := &batch{Queue: o, tx: tx, oldest: time.Now().Add(-oldestMailed).UnixMilli()}
 	for i := range batches {
 		for j := range batches[i].Records {
-			if err := b.take(ctx, &batches[i].Records[j]); err != nil {
+			if err := b.takeFacts(ctx, &batches[i].Records[j]); err != nil {
 				return fmt.Errorf("mailqueue: batch %d of writer %d: %w", batches[i].Seq, batches[i].Writer, err)
 			}
 		}
@@ -200,8 +200,8 @@ func (o *Queue) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 	return o.AddIn(ctx, tx, b.mails...)
 }
 
-// take follows the rules for one record's facts. A fact without a rule is not even decoded.
-func (b *batch) take(ctx context.Context, r *journal.Record) error {
+// takeFacts follows the rules for one record's facts. A fact without a rule is not even decoded.
+func (b *batch) takeFacts(ctx context.Context, r *journal.Record) error {
 	if r.Ref.Kind != engine.KindEvent {
 		return nil
 	}

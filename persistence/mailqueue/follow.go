@@ -30,7 +30,7 @@ func (o *Queue) AskToFollow(ctx context.Context, org int64, email, name, languag
 			return err
 		}
 		subject := "follow/" + strconv.FormatInt(org, 10) + "/" + email
-		return o.ask(ctx, tx, Mail{Template: Following, To: email, Name: name, Language: language, Org: org}, subject, followPause)
+		return o.queueAsking(ctx, tx, Mail{Template: Following, To: email, Name: name, Language: language, Org: org}, subject, followPause)
 	})
 	if err != nil {
 		return fmt.Errorf("mailqueue: ask to follow organization %d: %w", org, err)
@@ -43,7 +43,7 @@ func (o *Queue) AskToFollow(ctx context.Context, org int64, email, name, languag
 // names the ticket type.
 func (o *Queue) AskToWait(ctx context.Context, l Mail, about string) error {
 	err := pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) error {
-		return o.ask(ctx, tx, l, "wait/"+about+"/"+l.To, waitPause)
+		return o.queueAsking(ctx, tx, l, "wait/"+about+"/"+l.To, waitPause)
 	})
 	if err != nil {
 		return fmt.Errorf("mailqueue: ask to wait for %s: %w", about, err)
@@ -55,7 +55,7 @@ func (o *Queue) AskToWait(ctx context.Context, l Mail, about string) error {
 // mails to the address bounce, or it was mailed such a link lately. The caller does not learn which.
 func (o *Queue) TellPlace(ctx context.Context, l Mail) error {
 	err := pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) error {
-		return o.ask(ctx, tx, l, "room/"+strconv.FormatInt(l.Event, 10)+"/"+l.To, waitPause)
+		return o.queueAsking(ctx, tx, l, "room/"+strconv.FormatInt(l.Event, 10)+"/"+l.To, waitPause)
 	})
 	if err != nil {
 		return fmt.Errorf("mailqueue: link to a place in the room of event %d: %w", l.Event, err)
@@ -63,9 +63,9 @@ func (o *Queue) TellPlace(ctx context.Context, l Mail) error {
 	return nil
 }
 
-// ask queues a mail that asks its reader whether something was asked in their name, unless that was
+// queueAsking queues a mail that asks its reader whether something was asked in their name, unless that was
 // so within the pause. Org is the organization that it is about.
-func (o *Queue) ask(ctx context.Context, tx pgx.Tx, l Mail, subject string, pause time.Duration) error {
+func (o *Queue) queueAsking(ctx context.Context, tx pgx.Tx, l Mail, subject string, pause time.Duration) error {
 	const read = `SELECT coalesce(bool_or(org = 0), false), coalesce(bool_or(org = $1), false) FROM mail_suppressions WHERE email = $2 AND org IN (0, $1)`
 	var bounces, suppressed bool
 	if err := tx.QueryRow(ctx, read, l.Org, l.To).Scan(&bounces, &suppressed); err != nil || bounces {

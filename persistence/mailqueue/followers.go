@@ -78,6 +78,6 @@ func (a *announcer) Work(ctx context.Context, job *river.Job[followers]) error {
 				return err
 			}
 		}
-		return complete(ctx, tx, job)
+		return completeJob(ctx, tx, job)
 	})
 }

@@ -179,8 +179,8 @@ func NewID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// number gives the mail its ID. If it has a Subject, the ID is derived from Template and Subject.
-func (l *Mail) number() {
+// numberMail gives the mail its ID. If it has a Subject, the ID is derived from Template and Subject.
+func (l *Mail) numberMail() {
 	switch {
 	case l.Subject != "":
 		sum := sha256.Sum256([]byte(string(l.Template) + "\x00" + l.Subject))
@@ -202,12 +202,12 @@ func (l Mail) InsertOpts() river.InsertOpts {
 // MarshalJSON writes the mail in a form that Postgres takes.
 func (l Mail) MarshalJSON() ([]byte, error) {
 	type plain Mail
-	return storable(plain(l))
+	return storableJSON(plain(l))
 }
 
-// storable makes JSON for a jsonb without the character that Postgres cannot store. A name may
+// storableJSON makes JSON for a jsonb without the character that Postgres cannot store. A name may
 // contain it: the name comes from a fact, which can't be refused any more.
-func storable(v any) ([]byte, error) {
+func storableJSON(v any) ([]byte, error) {
 	b, err := json.Marshal(v)
 	return bytes.ReplaceAll(b, []byte(`\u0000`), []byte(`\ufffd`)), err
 }

@@ -96,7 +96,7 @@ func New(cfg Config) (*Queue, error) {
 	if o.scale = cfg.Scale; o.scale == 0 {
 		o.scale = 1
 	}
-	o.measure()
+	o.measureBacklog()
 	return o, nil
 }
 
@@ -119,7 +119,7 @@ func (o *Queue) AddIn(ctx context.Context, tx pgx.Tx, mails ...Mail) error {
 	var ids [][16]byte
 	for i := range mails {
 		l := &mails[i]
-		l.number()
+		l.numberMail()
 		if l.Subject == "" {
 			continue
 		}
@@ -129,7 +129,7 @@ func (o *Queue) AddIn(ctx context.Context, tx pgx.Tx, mails ...Mail) error {
 		}
 		ids = append(ids, id)
 	}
-	fresh, err := unseen(ctx, tx, ids)
+	fresh, err := noteUnseen(ctx, tx, ids)
 	if err != nil {
 		return err
 	}
@@ -148,8 +148,8 @@ func (o *Queue) AddIn(ctx context.Context, tx pgx.Tx, mails ...Mail) error {
 	return o.insert(ctx, tx, jobs)
 }
 
-// unseen notes the ids, and returns those that were not noted before.
-func unseen(ctx context.Context, tx pgx.Tx, ids [][16]byte) (map[string]bool, error) {
+// noteUnseen notes the ids, and returns those that were not noted before.
+func noteUnseen(ctx context.Context, tx pgx.Tx, ids [][16]byte) (map[string]bool, error) {
 	if len(ids) == 0 {
 		return nil, nil //nolint:nilnil // a map that nobody writes to
 	}

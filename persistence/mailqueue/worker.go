@@ -90,7 +90,7 @@ func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 	l.Queued = job.CreatedAt
 	l.end = time.UnixMilli(max(job.CreatedAt.UnixMilli(), l.NotBefore)).Add(table[l.Template].life)
 	if time.Now().After(l.end) { // the process before this one died, or no worker ran
-		return c.drop(ctx, job, errors.New("too late"))
+		return c.dropMail(ctx, job, errors.New("too late"))
 	}
 	if table[l.Template].queue != promptQueue && c.busy() {
 		select {
@@ -112,15 +112,15 @@ func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 		}
 		return nil
 	case errors.Is(err, ErrUndeliverable), time.Now().Add(pause(job) * 11 / 10).After(l.end):
-		return c.drop(ctx, job, err)
+		return c.dropMail(ctx, job, err)
 	}
 	c.deferred.WithLabelValues(string(l.Template)).Inc()
 	c.log.LogAttrs(ctx, slog.LevelInfo, "mail deferred", attrs(job, err)...)
 	return err
 }
 
-// drop gives up a mail.
-func (c *sender) drop(ctx context.Context, job *river.Job[Mail], err error) error {
+// dropMail gives up a mail.
+func (c *sender) dropMail(ctx context.Context, job *river.Job[Mail], err error) error {
 	c.dead.WithLabelValues(string(job.Args.Template)).Inc()
 	c.log.LogAttrs(ctx, slog.LevelWarn, "mail dropped", attrs(job, err)...)
 	return river.JobCancel(err)
@@ -133,7 +133,7 @@ func attrs(job *river.Job[Mail], err error) []slog.Attr {
 	}
 }
 
-func (o *Queue) measure() {
+func (o *Queue) measureBacklog() {
 	counter := func(name, help string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "boxoffice", Name: name, Help: help}, []string{"kind"})
 	}

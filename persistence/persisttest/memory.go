@@ -86,8 +86,8 @@ func (s *Store) draw() (f fate, delay time.Duration) {
 	return f, delay
 }
 
-// usurp claims one of the rows' streams now and then.
-func (s *Store) usurp(rows []*memRow) {
+// claimNowAndThen claims one of the rows' streams now and then.
+func (s *Store) claimNowAndThen(rows []*memRow) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.rng.Float64() < s.faults.Fence {

@@ -20,7 +20,7 @@ func (m *Memory) run() {
 			m.abandon(nil)
 			return
 		}
-		rows, of, refused := m.form(entries)
+		rows, of, refused := m.formRows(entries)
 		fenced, alive := m.commit(rows)
 		if !alive {
 			m.abandon(entries)
@@ -82,9 +82,9 @@ func (m *Memory) take() []*journal.Entry {
 	}
 }
 
-// form merges the entries into rows, and refuses those that are known to be fenced or that do not
+// formRows merges the entries into rows, and refuses those that are known to be fenced or that do not
 // follow the ones before them.
-func (m *Memory) form(entries []*journal.Entry) (rows []*memRow, of []*memRow, refused []error) {
+func (m *Memory) formRows(entries []*journal.Entry) (rows []*memRow, of []*memRow, refused []error) {
 	of, refused = make([]*memRow, len(entries)), make([]error, len(entries))
 	open := make(map[journal.Claim]*memRow)
 	for i, e := range entries {
@@ -132,7 +132,7 @@ func (m *Memory) commit(rows []*memRow) (fenced map[*memRow]bool, alive bool) {
 	for again := false; ; again = true {
 		fate, delay := m.store.draw()
 		if fate == heard || fate == unheard {
-			m.store.usurp(rows)
+			m.store.claimNowAndThen(rows)
 		}
 		if !m.wait(delay) {
 			if fate == unheard {

@@ -67,8 +67,8 @@ type lane struct {
 	event int64
 }
 
-// need returns, now and then, a deed of another stream on which the next one will rest.
-func (l *chronicle) need(rng *rand.Rand, j journal.Journal, ref engine.Ref, claim journal.Claim) *deed {
+// drawNeed returns, now and then, a deed of another stream on which the next one will rest.
+func (l *chronicle) drawNeed(rng *rand.Rand, j journal.Journal, ref engine.Ref, claim journal.Claim) *deed {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	d := l.latest[lane{j, ref.Home}]
@@ -100,7 +100,7 @@ func (r Rivalry) Run(t testing.TB) Tally {
 			rng := rand.New(rand.NewPCG(r.Seed, uint64(n*r.Writers+w)))
 			wg.Go(func() {
 				for ctx.Err() == nil {
-					all.activate(ctx, rng, node(), refs[rng.IntN(r.Streams)])
+					all.liveActivation(ctx, rng, node(), refs[rng.IntN(r.Streams)])
 				}
 			})
 		}
@@ -112,9 +112,9 @@ func (r Rivalry) Run(t testing.TB) Tally {
 	return r.judge(t, &all)
 }
 
-// activate is the life of one activation: it claims, replays and writes, and ends at the first
+// liveActivation is the life of one activation: it claims, replays and writes, and ends at the first
 // error or after enough entries.
-func (l *chronicle) activate(ctx context.Context, rng *rand.Rand, node Node, ref engine.Ref) {
+func (l *chronicle) liveActivation(ctx context.Context, rng *rand.Rand, node Node, ref engine.Ref) {
 	claim, err := node.Claim(ctx, ref)
 	if err != nil {
 		rest(ctx)
@@ -156,7 +156,7 @@ func (l *chronicle) activate(ctx context.Context, rng *rand.Rand, node Node, ref
 			goOn = hear()
 			continue
 		}
-		d := &deed{claim: claim, first: s.Next, needs: l.need(rng, node.Journal, ref, claim)}
+		d := &deed{claim: claim, first: s.Next, needs: l.drawNeed(rng, node.Journal, ref, claim)}
 		var needs journal.Claim
 		if d.needs != nil {
 			needs = d.needs.claim
@@ -212,7 +212,7 @@ func (r Rivalry) judge(t testing.TB, all *chronicle) Tally {
 		final := streams[d.claim.Stream]
 		return d.first <= d.last && int64(len(final)) >= d.first && int32(final[d.first-1]>>32) == d.claim.Epoch
 	}
-	excused := all.excused(standing)
+	excused := all.listExcused(standing)
 	for _, d := range all.deeds {
 		final := streams[d.claim.Stream]
 		if d.needs != nil && there(d) {
@@ -239,9 +239,9 @@ func (r Rivalry) judge(t testing.TB, all *chronicle) Tally {
 	return tally
 }
 
-// excused returns the claims that may be refused although they stand, because they rest on a claim
+// listExcused returns the claims that may be refused although they stand, because they rest on a claim
 // that does not stand, or on one that is excused.
-func (l *chronicle) excused(standing map[journal.Claim]bool) map[journal.Claim]bool {
+func (l *chronicle) listExcused(standing map[journal.Claim]bool) map[journal.Claim]bool {
 	excused := make(map[journal.Claim]bool)
 	for more := true; more; {
 		more = false

@@ -23,14 +23,14 @@ func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 	if err := readmodel.AwaitPassed(ctx, tx, batches); err != nil {
 		return err
 	}
-	sources, err := s.sources(batches)
+	sources, err := s.listSources(batches)
 	if err != nil || len(sources) == 0 {
 		return err
 	}
-	if err := look(ctx, tx, sources); err != nil {
+	if err := addRecords(ctx, tx, sources); err != nil {
 		return err
 	}
-	facts, err := s.tell(ctx, sources)
+	facts, err := s.makeFacts(ctx, sources)
 	if err != nil || len(facts) == 0 {
 		return err
 	}
@@ -50,8 +50,8 @@ func (s *Store) add(ctx context.Context, tx pgx.Tx, facts []Fact) error {
 	return nil
 }
 
-// sources returns those facts of the batches about which something may be published.
-func (s *Store) sources(batches []journal.Batch) ([]Enriched, error) {
+// listSources returns those facts of the batches about which something may be published.
+func (s *Store) listSources(batches []journal.Batch) ([]Enriched, error) {
 	var all []Enriched
 	for i := range batches {
 		for j := range batches[i].Records {
@@ -75,11 +75,11 @@ func (s *Store) appendSources(all []Enriched, r *journal.Record) ([]Enriched, er
 	return all, nil
 }
 
-// look adds to the facts the records that they are about.
-func look(ctx context.Context, tx pgx.Tx, sources []Enriched) error {
+// addRecords adds to the facts the records that they are about.
+func addRecords(ctx context.Context, tx pgx.Tx, sources []Enriched) error {
 	l := readmodel.NewLookup()
 	for i := range sources {
-		want(l, &sources[i])
+		wantRecord(l, &sources[i])
 	}
 	if err := l.Read(ctx, tx); err != nil {
 		return err
@@ -95,7 +95,7 @@ func look(ctx context.Context, tx pgx.Tx, sources []Enriched) error {
 		l.Events[number] = removed
 	}
 	for i := range sources {
-		if err := take(l, &sources[i]); err != nil {
+		if err := takeRecords(l, &sources[i]); err != nil {
 			return err
 		}
 	}
@@ -127,8 +127,8 @@ func ticketOf(f engine.Fact) uint32 {
 	return 0
 }
 
-// want adds what a fact is about to a look-up.
-func want(l *readmodel.Lookup, s *Enriched) {
+// wantRecord adds what a fact is about to a look-up.
+func wantRecord(l *readmodel.Lookup, s *Enriched) {
 	l.Events[s.Ref.Home] = nil
 	if s.Ref.Kind == engine.KindInventory {
 		l.Types[s.Ref.ID] = nil
@@ -141,8 +141,8 @@ func want(l *readmodel.Lookup, s *Enriched) {
 	}
 }
 
-// take gives a fact the records that were looked up.
-func take(l *readmodel.Lookup, s *Enriched) error {
+// takeRecords gives a fact the records that were looked up.
+func takeRecords(l *readmodel.Lookup, s *Enriched) error {
 	missing := func(what any) error {
 		return fmt.Errorf("told: the read model lacks %v, of which fact %d of %s tells", what, s.Seq, s.Ref.Name())
 	}
@@ -202,8 +202,8 @@ func removedEvent(ctx context.Context, tx pgx.Tx, number int64) (*event.Record, 
 	return e, nil
 }
 
-// tell makes the public facts, in the order of the journal's facts.
-func (s *Store) tell(ctx context.Context, sources []Enriched) ([]Fact, error) {
+// makeFacts makes the public facts, in the order of the journal's facts.
+func (s *Store) makeFacts(ctx context.Context, sources []Enriched) ([]Fact, error) {
 	facts := make([]Fact, 0, len(sources))
 	for i := range sources {
 		src := &sources[i]

@@ -25,8 +25,8 @@ func (r *rows) reset() {
 	r.n = 0
 }
 
-// begin starts a row of a given number of columns.
-func (r *rows) begin(columns int) {
+// beginRow starts a row of a given number of columns.
+func (r *rows) beginRow(columns int) {
 	r.buf = binary.BigEndian.AppendUint16(r.buf, uint16(columns))
 	r.n++
 }

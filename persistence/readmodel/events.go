@@ -104,7 +104,7 @@ func (m *Model) EventByNumber(ctx context.Context, number int64) (Event, error) 
 	rows, _ := m.pool.Query(ctx, selectEvents(unranked, `WHERE e.number = $1`, `number`, `LIMIT 1`), number) // CollectExactlyOneRow returns its error
 	e, err := pgx.CollectExactlyOneRow(rows, scanEvent)
 	if err != nil {
-		return Event{}, fmt.Errorf("event %d: %w", number, one(err))
+		return Event{}, fmt.Errorf("event %d: %w", number, noRowsToNotFound(err))
 	}
 	return e, nil
 }
@@ -124,7 +124,7 @@ func (m *Model) EventBySlug(ctx context.Context, slug string) (Event, error) {
 	rows, _ := m.pool.Query(ctx, selectEvents(unranked, `WHERE e.slug = $1`, `number`, `LIMIT 1`), key(slug)) // CollectExactlyOneRow returns its error
 	e, err := pgx.CollectExactlyOneRow(rows, scanEvent)
 	if err != nil {
-		return Event{}, fmt.Errorf("event %q: %w", slug, one(err))
+		return Event{}, fmt.Errorf("event %q: %w", slug, noRowsToNotFound(err))
 	}
 	return e, nil
 }
@@ -148,29 +148,29 @@ type conditions struct {
 	args  []any
 }
 
-// arg adds an argument and returns its name.
-func (c *conditions) arg(arg any) string {
+// addArg adds an argument and returns its name.
+func (c *conditions) addArg(arg any) string {
 	c.args = append(c.args, arg)
 	return fmt.Sprintf("$%d", len(c.args))
 }
 
 func (c *conditions) add(part string, arg any) {
-	c.parts = append(c.parts, strings.ReplaceAll(part, "?", c.arg(arg)))
+	c.parts = append(c.parts, strings.ReplaceAll(part, "?", c.addArg(arg)))
 }
 
-// containing is a LIKE pattern for texts that contain s.
-func containing(s string) string {
+// containsPattern is a LIKE pattern for texts that contain s.
+func containsPattern(s string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text(s)) + "%"
 }
 
-// narrow adds the filter's conditions. They have a collation of their own: in the collation of the
+// addConditions adds the filter's conditions. They have a collation of their own: in the collation of the
 // database, C on a node's own, only ASCII letters have two cases.
-func (f *Filter) narrow(c *conditions) {
+func (f *Filter) addConditions(c *conditions) {
 	if f.Query != "" {
-		c.add(`(e.title COLLATE "und-x-icu" ILIKE ? OR e.short_desc COLLATE "und-x-icu" ILIKE ?)`, containing(f.Query))
+		c.add(`(e.title COLLATE "und-x-icu" ILIKE ? OR e.short_desc COLLATE "und-x-icu" ILIKE ?)`, containsPattern(f.Query))
 	}
 	if f.Search != "" {
-		f.search(c)
+		f.addSearch(c)
 	}
 	if f.Category != "" {
 		c.add(`e.category = ?`, text(f.Category))
@@ -182,27 +182,27 @@ func (f *Filter) narrow(c *conditions) {
 		c.add(`e.category = ?`, "online-course")
 	}
 	if f.City != "" {
-		c.add(`e.city COLLATE "und-x-icu" ILIKE ?`, containing(f.City))
+		c.add(`e.city COLLATE "und-x-icu" ILIKE ?`, containsPattern(f.City))
 	}
 	if f.Country != "" {
 		c.add(`lower(e.country) = lower(?)`, text(f.Country))
 	}
 	if f.Venue != "" {
-		c.add(`e.venue COLLATE "und-x-icu" ILIKE ?`, containing(f.Venue))
+		c.add(`e.venue COLLATE "und-x-icu" ILIKE ?`, containsPattern(f.Venue))
 	}
 }
 
-// search adds the condition that an event has each word that is needed. A search without
+// addSearch adds the condition that an event has each word that is needed. A search without
 // a word finds nothing.
-func (f *Filter) search(c *conditions) {
-	a := ask(f.Search)
+func (f *Filter) addSearch(c *conditions) {
+	a := readAsked(f.Search)
 	if a.words == nil {
 		c.parts = append(c.parts, `false`)
 	}
 	for _, w := range a.needed {
-		part := `e.search @@ ` + c.arg(beginning(w)) + `::tsquery`
+		part := `e.search @@ ` + c.addArg(prefixQuery(w)) + `::tsquery`
 		if len(w) > 2 {
-			part = `(` + part + ` OR resembles(` + c.arg(w) + `, e.words))`
+			part = `(` + part + ` OR resembles(` + c.addArg(w) + `, e.words))`
 		}
 		c.parts = append(c.parts, part)
 	}
@@ -215,8 +215,8 @@ type Between struct{ From, To int64 }
 // without an end.
 const always = `(e.product_type = 'reservation' OR e.product_type = 'digital' AND e.end_at IS NULL OR `
 
-// narrow adds the condition that an event runs at some time in between, or always.
-func (b Between) narrow(c *conditions) {
+// addConditions adds the condition that an event runs at some time in between, or always.
+func (b Between) addConditions(c *conditions) {
 	if b.From != 0 {
 		c.add(always+`coalesce(e.end_at, e.start_at) >= ?)`, time.UnixMilli(b.From))
 	}
@@ -256,26 +256,26 @@ func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error
 	if d.Org != 0 {
 		c.add(`e.org = ?`, d.Org)
 	}
-	d.Filter.narrow(&c)
+	d.Filter.addConditions(&c)
 	if d.Between == (Between{}) {
 		c.add(always+`coalesce(e.end_at, e.start_at) > ?)`, time.UnixMilli(d.Now))
 	}
-	d.Between.narrow(&c)
+	d.Between.addConditions(&c)
 	rank, order := unranked, "start_at, number"
 	if d.Ranked {
-		a := ask(d.Search)
-		rank = `search_rank(e.search, e.words, ` + c.arg(a.query()) + `::tsquery, ` + c.arg(a.words) + `)`
+		a := readAsked(d.Search)
+		rank = `search_rank(e.search, e.words, ` + c.addArg(a.anyWordQuery()) + `::tsquery, ` + c.addArg(a.words) + `)`
 		order = "rank DESC, " + order
 	}
 	if d.After != (Place{}) {
-		later := fmt.Sprintf(`(e.start_at, e.number) > (%s, %s)`, c.arg(time.UnixMilli(d.After.At)), c.arg(d.After.Number))
+		later := fmt.Sprintf(`(e.start_at, e.number) > (%s, %s)`, c.addArg(time.UnixMilli(d.After.At)), c.addArg(d.After.Number))
 		if d.Ranked {
-			last := c.arg(d.After.Rank)
+			last := c.addArg(d.After.Rank)
 			later = fmt.Sprintf(`(%s < %s OR %s = %s AND %s)`, rank, last, rank, last, later)
 		}
 		c.parts = append(c.parts, later)
 	}
-	return m.events(ctx, c, rank, order, d.Limit)
+	return m.listEvents(ctx, c, rank, order, d.Limit)
 }
 
 // PastEvents lists the public events of an organization that are over, the last ones first.
@@ -283,7 +283,7 @@ func (m *Model) PastEvents(ctx context.Context, org int64, limit int) ([]Event, 
 	var c conditions
 	c.add(`e.org = ?`, org)
 	c.parts = append(c.parts, `e.visibility = 'public'`, `e.status = 'completed'`)
-	return m.events(ctx, c, unranked, "start_at DESC, number DESC", limit)
+	return m.listEvents(ctx, c, unranked, "start_at DESC, number DESC", limit)
 }
 
 // OrganizerEvents lists an organization's events in any status, newest first:
@@ -291,12 +291,12 @@ func (m *Model) PastEvents(ctx context.Context, org int64, limit int) ([]Event, 
 func (m *Model) OrganizerEvents(ctx context.Context, org int64, f Filter, b Between, before int64, limit int) ([]Event, error) {
 	var c conditions
 	c.add(`e.org = ?`, org)
-	f.narrow(&c)
-	b.narrow(&c)
+	f.addConditions(&c)
+	b.addConditions(&c)
 	if before != 0 {
 		c.add(`e.number < ?`, before)
 	}
-	return m.events(ctx, c, unranked, "number DESC", limit)
+	return m.listEvents(ctx, c, unranked, "number DESC", limit)
 }
 
 // CountDrafts returns how many drafts an organization has, or most if there are more.
@@ -312,8 +312,8 @@ func (m *Model) CountDrafts(ctx context.Context, org, most int64) (n int64, err 
 // word of five.
 const tolerance = `SELECT set_config('pg_trgm.word_similarity_threshold', '0.5', true)`
 
-func (m *Model) events(ctx context.Context, c conditions, rank, order string, limit int) (list []Event, err error) {
-	find := selectEvents(rank, "WHERE "+strings.Join(c.parts, " AND "), order, "LIMIT "+c.arg(limit))
+func (m *Model) listEvents(ctx context.Context, c conditions, rank, order string, limit int) (list []Event, err error) {
+	find := selectEvents(rank, "WHERE "+strings.Join(c.parts, " AND "), order, "LIMIT "+c.addArg(limit))
 	b := &pgx.Batch{}
 	b.Queue(tolerance)
 	b.Queue(find, c.args...).Query(func(rows pgx.Rows) error {

@@ -11,10 +11,10 @@ import (
 	"boxoffice/engine/order"
 )
 
-// unsettled reports whether the provider may have more to say of an attempt. One
+// isUnsettled reports whether the provider may have more to say of an attempt. One
 // that expired or was cancelled here may still be paid there, and one that
 // failed may be tried again where the buyer was sent.
-func unsettled(a *order.Attempt) bool {
+func isUnsettled(a *order.Attempt) bool {
 	switch a.Status {
 	case order.AttemptSucceeded, order.AttemptRefunded:
 		return false
@@ -63,7 +63,7 @@ type paymentRows struct {
 
 func (r *paymentRows) add(order engine.OrderID, a *order.Attempt) {
 	var check *time.Time
-	if unsettled(a) {
+	if isUnsettled(a) {
 		check = moment(a.At)
 	}
 	r.references, r.orders = append(r.references, key(a.Reference)), append(r.orders, order)
@@ -145,7 +145,7 @@ func (m *Model) Payment(ctx context.Context, reference string) (Payment, error) 
 	rows, _ := m.pool.Query(ctx, `SELECT `+paymentColumns+` FROM payments WHERE reference = $1`, reference) // CollectOneRow returns its error
 	p, err := pgx.CollectExactlyOneRow(rows, scanPayment)
 	if err != nil {
-		return Payment{}, fmt.Errorf("payment %q: %w", reference, one(err))
+		return Payment{}, fmt.Errorf("payment %q: %w", reference, noRowsToNotFound(err))
 	}
 	return p, nil
 }

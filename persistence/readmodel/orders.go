@@ -40,7 +40,7 @@ type Ticket struct {
 func (m *Model) Order(ctx context.Context, id engine.OrderID) (Order, error) {
 	var record []byte
 	if err := m.pool.QueryRow(ctx, `SELECT record FROM orders WHERE id = $1`, [16]byte(id)).Scan(&record); err != nil {
-		return Order{}, fmt.Errorf("order %s: %w", id, one(err))
+		return Order{}, fmt.Errorf("order %s: %w", id, noRowsToNotFound(err))
 	}
 	var o Order
 	if err := codec.Unmarshal(record, &o.Order); err != nil {

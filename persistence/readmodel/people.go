@@ -45,7 +45,7 @@ func AskForWords(text string) []string {
 }
 
 // foldText is a text's words as one text.
-func foldText(text string) string { return strings.Join(words(text), " ") }
+func foldText(text string) string { return strings.Join(wordsOf(text), " ") }
 
 // foldLines folds each of some texts to a line, so that no search finds the end of one and the
 // beginning of the next.

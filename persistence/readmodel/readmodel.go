@@ -148,8 +148,8 @@ func key(s string) string {
 	return text(s)
 }
 
-// one makes ErrNotFound of no rows.
-func one(err error) error {
+// noRowsToNotFound makes ErrNotFound of no rows.
+func noRowsToNotFound(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ErrNotFound
 	}

@@ -42,10 +42,10 @@ WHERE number = $1`
 	}
 }
 
-// offered queues whether a ticket type has stock. That is told by its event's
+// queueOffered queues whether a ticket type has stock. That is told by its event's
 // stream, where a fact is rare, and not by its own, where each order has some; so
 // it may come before the row of a type that is new, which has stock.
-func (w *Writer) offered(f *event.Offered) {
+func (w *Writer) queueOffered(f *event.Offered) {
 	w.batch.Queue(`UPDATE ticket_types SET sold_out = $2 WHERE number = $1 AND sold_out <> $2`, f.Offer.Keeper.ID, f.Offer.SoldOut)
 }
 

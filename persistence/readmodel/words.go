@@ -18,12 +18,12 @@ const (
 // latin is how letters are written that Unicode does not take apart. Cyrillic and Greek
 // are written in Latin letters: a name is found in either script, and the trigrams of
 // Postgres, which in the locale C know ASCII alone, know it too.
-var latin = spellings(`ß ss ø o æ ae œ oe đ d ð d þ th ł l ı i ħ h ŋ n ſ s ĸ k
+var latin = readSpellings(`ß ss ø o æ ae œ oe đ d ð d þ th ł l ı i ħ h ŋ n ſ s ĸ k
 а a б b в v г g д d е e ж zh з z и i к k л l м m н n о o п p р r с s т t у u ф f х kh ц ts ч ch ш sh щ shch ъ - ы y ь - э e ю yu я ya
 є ye ґ g ђ dj ј j љ lj њ nj ћ c џ dz ѕ dz
 α a β v γ g δ d ε e ζ z η i θ th ι i κ k λ l μ m ν n ξ x ο o π p ρ r σ s ς s τ t υ y φ f χ ch ψ ps ω o`)
 
-func spellings(table string) map[rune]string {
+func readSpellings(table string) map[rune]string {
 	fields := strings.Fields(table)
 	m := make(map[rune]string, len(fields)/2)
 	for i := 0; i < len(fields); i += 2 {
@@ -35,10 +35,10 @@ func spellings(table string) map[rune]string {
 // unparted are the scripts that put no space between words.
 var unparted = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
-// words lists a text's words in the one form in which events have them and searches ask
+// wordsOf lists a text's words in the one form in which events have them and searches ask
 // for them: without accents and case, in Latin letters where latin knows them. A sign of
 // a script that does not part its words is a word of its own.
-func words(s string) []string {
+func wordsOf(s string) []string {
 	var all []string
 	var word []rune
 	end := func() {
@@ -76,7 +76,7 @@ func searchColumns(d *event.Details) (search, text string) {
 		text   string
 		weight byte
 	}{{d.Title, 'A'}, {strings.Join(d.Tags, "\n"), 'B'}, {d.ShortDesc, 'C'}, {d.VenueName, 'D'}, {d.VenueCity, 'D'}} {
-		for _, w := range words(part.text) {
+		for _, w := range wordsOf(part.text) {
 			all = append(all, w)
 			_, _ = fmt.Fprintf(&vector, "'%s':%d%c ", w, len(all), part.weight) // never fails
 		}
@@ -90,11 +90,11 @@ type asked struct {
 	needed []string // those that an event must have
 }
 
-// ask reads a search. Short words among longer ones, which articles and prepositions of
+// readAsked reads a search. Short words among longer ones, which articles and prepositions of
 // most languages are, put events further up but need not be there.
-func ask(s string) asked {
+func readAsked(s string) asked {
 	var a asked
-	a.words = words(s)
+	a.words = wordsOf(s)
 	a.words = a.words[:min(len(a.words), maxAsked)]
 	for _, w := range a.words {
 		if len(w) > 3 || w[0] >= 0x80 {
@@ -107,14 +107,14 @@ func ask(s string) asked {
 	return a
 }
 
-// beginning is a tsquery for a word, or for the beginning of one.
-func beginning(word string) string { return "'" + word + "':*" }
+// prefixQuery is a tsquery for a word, or for the beginning of one.
+func prefixQuery(word string) string { return "'" + word + "':*" }
 
-// query is a tsquery for any of the words.
-func (a *asked) query() string {
+// anyWordQuery is a tsquery for any of the words.
+func (a *asked) anyWordQuery() string {
 	parts := make([]string, len(a.words))
 	for i, w := range a.words {
-		parts[i] = beginning(w)
+		parts[i] = prefixQuery(w)
 	}
 	return strings.Join(parts, " | ")
 }

@@ -68,12 +68,12 @@ func (w *Writer) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) 
 	w.reset()
 	for i := range batches {
 		for j := range batches[i].Records {
-			if err := w.take(&batches[i].Records[j]); err != nil {
+			if err := w.takeRecord(&batches[i].Records[j]); err != nil {
 				return fmt.Errorf("readmodel: batch %d of writer %d: %w", batches[i].Seq, batches[i].Writer, err)
 			}
 		}
 	}
-	if err := w.load(ctx, tx); err != nil {
+	if err := w.loadOrders(ctx, tx); err != nil {
 		return err
 	}
 	if err := w.insert(ctx, tx); err != nil {
@@ -118,8 +118,8 @@ var ignored = map[engine.Kind][]engine.FactType{
 // theirs, and a waiting room keeps no row per visitor.
 var rowless = []engine.Kind{engine.KindSeatmap, engine.KindCalendar, engine.KindQueue}
 
-// take takes one record's facts in.
-func (w *Writer) take(r *journal.Record) error {
+// takeRecord takes one record's facts in.
+func (w *Writer) takeRecord(r *journal.Record) error {
 	if slices.Contains(rowless, r.Ref.Kind) {
 		return nil
 	}
@@ -141,19 +141,19 @@ func (w *Writer) takeFact(ref engine.Ref, f engine.Fact, body []byte) error {
 		w.index[f.Order.ID] = int32(len(w.orders))
 		w.orders = append(w.orders, changed{now: f.Order, record: recordIn(body)})
 	case *order.Completed:
-		w.fold(f.ID, f).completed = true
+		w.foldFact(f.ID, f).completed = true
 	case *order.RefundDecided:
-		w.fold(f.ID, f)
+		w.foldFact(f.ID, f)
 		if f.Serial != 0 && len(f.Tickets) > 0 {
 			w.endTickets(ref.ID, f.Tickets)
 		}
 	case *order.TicketTransferred:
-		w.fold(f.ID, f)
+		w.foldFact(f.ID, f)
 		w.ticketMoved(f)
 	case *order.Erased:
-		w.fold(f.ID, f).erased = true
+		w.foldFact(f.ID, f).erased = true
 	case order.Fact:
-		w.fold(f.OrderID(), f)
+		w.foldFact(f.OrderID(), f)
 	case *admission.CheckedIn:
 		w.scans = append(w.scans, scan{TicketKey{ref.ID, f.Ticket}, f.At, f.Gate})
 	case *admission.CheckInUndone:
@@ -161,7 +161,7 @@ func (w *Writer) takeFact(ref engine.Ref, f engine.Fact, body []byte) error {
 	case *event.Created, *event.Updated, *event.Moved, *event.Removed:
 		return w.eventFact(ref.ID, f)
 	case *event.Offered:
-		w.offered(f)
+		w.queueOffered(f)
 	case *inventory.Created, *inventory.Updated:
 		return w.typeFact(ref, f)
 	case *promo.Created, *promo.Updated, *promo.DisabledFact, *promo.Removed, *keeper.CommittedFact, *keeper.ReturnedFact:
@@ -194,8 +194,8 @@ func recordIn(body []byte) []byte {
 	return body[len(orderField):]
 }
 
-// fold applies a fact to its order, at once if the order is at hand.
-func (w *Writer) fold(id engine.OrderID, f engine.Fact) *changed {
+// foldFact applies a fact to its order, at once if the order is at hand.
+func (w *Writer) foldFact(id engine.OrderID, f engine.Fact) *changed {
 	i, ok := w.index[id]
 	if !ok {
 		i = int32(len(w.orders))
@@ -216,8 +216,8 @@ func (w *Writer) fold(id engine.OrderID, f engine.Fact) *changed {
 const byIndex = `
 SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
 
-// load reads the orders that have facts here and were created before.
-func (w *Writer) load(ctx context.Context, tx pgx.Tx) error {
+// loadOrders reads the orders that have facts here and were created before.
+func (w *Writer) loadOrders(ctx context.Context, tx pgx.Tx) error {
 	if len(w.later) == 0 {
 		return nil
 	}
@@ -262,7 +262,7 @@ func (w *Writer) insert(ctx context.Context, tx pgx.Tx) error {
 	for i := range w.orders {
 		o := &w.orders[i]
 		if o.was == nil {
-			if err := w.created.order(o); err != nil {
+			if err := w.created.addOrder(o); err != nil {
 				return err
 			}
 		}
@@ -270,7 +270,7 @@ func (w *Writer) insert(ctx context.Context, tx pgx.Tx) error {
 			if !o.now.HasSoundSize() {
 				return fmt.Errorf("readmodel: order %s has too many tickets", o.now.ID)
 			}
-			w.minted.tickets(o.now)
+			w.minted.addTickets(o.now)
 		}
 	}
 	const orderColumns = "id, event_id, customer, total, created_at, updated_at, status, currency, email, record"
@@ -280,14 +280,14 @@ func (w *Writer) insert(ctx context.Context, tx pgx.Tx) error {
 	return w.minted.insert(ctx, tx, "tickets", "event_id, type_id, order_id, serial, status")
 }
 
-func (r *rows) order(o *changed) (err error) {
+func (r *rows) addOrder(o *changed) (err error) {
 	if o.record == nil {
 		if o.record, err = codec.Marshal(o.now); err != nil {
 			return err
 		}
 	}
 	n := o.now
-	r.begin(10)
+	r.beginRow(10)
 	r.uuid(n.ID)
 	r.int8(n.ID.Event())
 	r.int8(int64(n.Buyer()))
@@ -303,12 +303,12 @@ func (r *rows) order(o *changed) (err error) {
 
 func statusNumber(status string) int16 { return int16(slices.Index(orderStatuses, status)) }
 
-// tickets adds the tickets of a completed order.
-func (r *rows) tickets(o *order.Order) {
+// addTickets adds the tickets of a completed order.
+func (r *rows) addTickets(o *order.Order) {
 	serial := int32(o.FirstTicket)
 	for i := range o.Lines {
 		for range o.Lines[i].Quantity {
-			r.begin(5)
+			r.beginRow(5)
 			r.int8(o.ID.Event())
 			r.int8(o.Lines[i].Type)
 			r.uuid(o.ID)

@@ -62,10 +62,10 @@ import (
 
 // startAreas opens the areas of the API with their dependencies, and starts their background work.
 func (n *Node) startAreas(ctx context.Context) (err error) {
-	if n.secrets, err = n.cfg.master(); err != nil {
+	if n.secrets, err = n.cfg.readMasterKey(); err != nil {
 		return err
 	}
-	if n.currencies, err = n.cfg.currencies(); err != nil {
+	if n.currencies, err = n.cfg.readCurrencies(); err != nil {
 		return err
 	}
 	n.guesses = limit.NewGuesses(n.cfg.LimitsScale)
@@ -166,7 +166,7 @@ func (n *Node) openOrders(people *accounts.Store, known *live.Events, pages *liv
 
 // openRooms opens the area of waiting rooms. A node serves nothing before it knows which events have one.
 func (n *Node) openRooms(ctx context.Context, known *live.Events, pages *live.Pages) error {
-	beacon, err := n.cfg.beacon(n.secrets)
+	beacon, err := n.cfg.makeBeacon(n.secrets)
 	if err != nil {
 		return err
 	}
@@ -304,7 +304,7 @@ func (n *Node) startIdentity(ctx context.Context, people *accounts.Store) error 
 	if n.cfg.AdminEmail == "" {
 		return nil
 	}
-	if err := n.cfg.admin(); err != nil {
+	if err := n.cfg.checkAdmin(); err != nil {
 		return err
 	}
 	return n.areas.Identity.EnsureAdmin(ctx, n.cfg.AdminEmail, n.cfg.AdminPassword)

@@ -136,8 +136,8 @@ func (c *Config) Private() bool { return c.DatabaseURL == "" }
 // drandURLs are relays of drand's chains that anybody may use.
 var drandURLs = []string{"https://api.drand.sh", "https://drand.cloudflare.com"}
 
-// beacon is the beacon that the draws of waiting rooms go by.
-func (c *Config) beacon(m *secrets.Master) (*rooms.Beacon, error) {
+// makeBeacon is the beacon that the draws of waiting rooms go by.
+func (c *Config) makeBeacon(m *secrets.Master) (*rooms.Beacon, error) {
 	urls := c.BeaconURL
 	if len(urls) == 0 {
 		if urls = drandURLs; c.Private() {
@@ -160,8 +160,8 @@ func (c *Config) beacon(m *secrets.Master) (*rooms.Beacon, error) {
 	return rooms.NewBeacon(chain, urls), nil
 }
 
-// simulated reports whether the node runs its own payment provider.
-func (c *Config) simulated() bool { return c.Env == "test" && c.PaystackKey == "" }
+// runsSimulator reports whether the node runs its own payment provider.
+func (c *Config) runsSimulator() bool { return c.Env == "test" && c.PaystackKey == "" }
 
 // simulatorHooks returns the address to which the private payment simulator sends a provider's
 // notices, or "" if it sends none.
@@ -172,8 +172,8 @@ func (c *Config) simulatorHooks(provider string) string {
 	return "http://" + c.Listen + "/api/v1/payments/webhook/" + provider
 }
 
-// origin returns the sender of mail. Only a node that captures its mail has a default.
-func (c *Config) origin() (mail.Origin, error) {
+// mailOrigin returns the sender of mail. Only a node that captures its mail has a default.
+func (c *Config) mailOrigin() (mail.Origin, error) {
 	from := c.MailFrom
 	switch {
 	case c.SMTPURL == "" && c.Env == "live":
@@ -198,8 +198,8 @@ func (c *Config) webhookTargets() (*webhook.Targets, error) {
 	return webhook.NewTargets(c.WebhooksPrivate), nil
 }
 
-// retention returns how long the journal keeps its days; 0 is for ever.
-func (c *Config) retention() (time.Duration, error) {
+// readRetention returns how long the journal keeps its days; 0 is for ever.
+func (c *Config) readRetention() (time.Duration, error) {
 	if c.JournalRetention != 0 && c.JournalRetention < 24*time.Hour {
 		return 0, errors.New("BOXOFFICE_JOURNAL_RETENTION must be 24h or more, or 0 to keep all days")
 	}
@@ -224,16 +224,16 @@ func (c *Config) Kafka() (cfg kafka.Config, through bool, err error) {
 	return cfg, true, nil
 }
 
-// admin checks that the first administrator could log in.
-func (c *Config) admin() error {
+// checkAdmin checks that the first administrator could log in.
+func (c *Config) checkAdmin() error {
 	if n := utf8.RuneCountInString(c.AdminPassword); c.AdminEmail != "" && (n < 8 || n > 128) {
 		return errors.New("BOXOFFICE_ADMIN_PASSWORD must have 8 to 128 characters")
 	}
 	return nil
 }
 
-// currencies reads the currencies that the deployment sells in.
-func (c *Config) currencies() ([]engine.Currency, error) {
+// readCurrencies reads the currencies that the deployment sells in.
+func (c *Config) readCurrencies() ([]engine.Currency, error) {
 	all, err := engine.ParseCurrencies(c.Currencies)
 	if err != nil {
 		return nil, fmt.Errorf("BOXOFFICE_CURRENCIES: %w", err)
@@ -244,10 +244,10 @@ func (c *Config) currencies() ([]engine.Currency, error) {
 // simulatedAccount is where buyers of a test node transfer money: an IBAN of examples.
 const simulatedAccount = "Boxoffice Test|DE89370400440532013000|COBADEFFXXX"
 
-// transfer returns the bank account of transfers, which has no holder if there is none.
-func (c *Config) transfer() (a payments.TransferAccount, err error) {
+// readTransferAccount returns the bank account of transfers, which has no holder if there is none.
+func (c *Config) readTransferAccount() (a payments.TransferAccount, err error) {
 	text := c.TransferAccount
-	if text == "" && c.simulated() && slices.Contains(c.PaysimProviders, payments.Transfer) {
+	if text == "" && c.runsSimulator() && slices.Contains(c.PaysimProviders, payments.Transfer) {
 		text = simulatedAccount
 	}
 	if text == "" {
@@ -273,7 +273,7 @@ func (c *Config) transfer() (a payments.TransferAccount, err error) {
 	return a, nil
 }
 
-func (c *Config) proxies() ([]netip.Prefix, error) {
+func (c *Config) readProxies() ([]netip.Prefix, error) {
 	var out []netip.Prefix
 	for _, s := range c.TrustedProxies {
 		p, err := netip.ParsePrefix(s)
@@ -289,9 +289,9 @@ func (c *Config) proxies() ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// master reads the master key. A node whose database is private makes one in the data directory if
+// readMasterKey reads the master key. A node whose database is private makes one in the data directory if
 // there is none.
-func (c *Config) master() (*secrets.Master, error) {
+func (c *Config) readMasterKey() (*secrets.Master, error) {
 	text := c.MasterKey
 	if text == "" {
 		if !c.Private() {

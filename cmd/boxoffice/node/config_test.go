@@ -66,12 +66,12 @@ func TestWebhooksStayPublicInLive(t *testing.T) {
 func TestRetentionIsOfDays(t *testing.T) {
 	t.Parallel()
 	for _, keep := range []time.Duration{0, 24 * time.Hour, 840 * time.Hour} {
-		got, err := (&Config{JournalRetention: keep}).retention()
+		got, err := (&Config{JournalRetention: keep}).readRetention()
 		require.NoError(t, err)
 		require.Equal(t, keep, got)
 	}
 	for _, keep := range []time.Duration{-time.Hour, time.Nanosecond, 24*time.Hour - 1} {
-		_, err := (&Config{JournalRetention: keep}).retention()
+		_, err := (&Config{JournalRetention: keep}).readRetention()
 		require.ErrorContains(t, err, "BOXOFFICE_JOURNAL_RETENTION")
 	}
 }

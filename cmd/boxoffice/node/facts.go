@@ -50,7 +50,7 @@ func (n *Node) openFacts() error {
 	n.digesters.publicFacts = follower.NewDigester(publicfacts.Follower, n.log, n.applyTold, nil)
 	n.digesters.mail = follower.NewDigester(mailqueue.Follower, n.log, n.applyMail, nil)
 	follow := follower.Config{
-		Name: publicfacts.Follower, Apply: follower.Once(publicfacts.Follower, n.tell), Digesters: []*follower.Digester{n.digesters.publicFacts, n.digesters.mail},
+		Name: publicfacts.Follower, Apply: follower.Once(publicfacts.Follower, n.tellFacts), Digesters: []*follower.Digester{n.digesters.publicFacts, n.digesters.mail},
 		Pace: factsPace, MaxQueue: factsQueue, MaxBatch: factsBatch,
 		Yield: factsYield, BusyBatch: factsBusyBatch, Busy: n.faster(busyRate),
 	}
@@ -72,9 +72,9 @@ func (n *Node) openFacts() error {
 	return nil
 }
 
-// tell does everything that is done about facts outside the sale, in one transaction with the
+// tellFacts does everything that is done about facts outside the sale, in one transaction with the
 // caller's position. If a fact can't be published, it may still be mailed, and the other way round.
-func (n *Node) tell(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+func (n *Node) tellFacts(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	if err := n.digesters.publicFacts.Apply(ctx, tx, batches); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (n *Node) startFacts(context.Context) error {
 		n.started(n.consumer.Stop)
 	}
 	n.started(n.cluster.Once("attendees", n.attending.run))
-	keep, err := n.cfg.retention()
+	keep, err := n.cfg.readRetention()
 	if err != nil {
 		return err
 	}

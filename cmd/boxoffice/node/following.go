@@ -82,25 +82,25 @@ func (f *following) delay() float64 {
 }
 
 // Settled waits until the read model has everything that this node knows to be committed.
-func (n *Node) Settled(ctx context.Context) error { return n.passed(ctx, n.reading) }
+func (n *Node) Settled(ctx context.Context) error { return n.awaitPassed(ctx, n.reading) }
 
 // AwaitLists waits until all lists have everything that this node knows to be committed.
 func (n *Node) AwaitLists(ctx context.Context) error {
 	if err := n.Settled(ctx); err != nil {
 		return err
 	}
-	return n.passed(ctx, n.attending)
+	return n.awaitPassed(ctx, n.attending)
 }
 
 // AwaitTold waits until everything that this node knows to be committed has been published, or
 // until Kafka has it.
-func (n *Node) AwaitTold(ctx context.Context) error { return n.passed(ctx, n.telling) }
+func (n *Node) AwaitTold(ctx context.Context) error { return n.awaitPassed(ctx, n.telling) }
 
 // awaitFollowers waits until all followers have everything that this node knows to be committed.
 // Behind Kafka, consumers may have it a little later.
 func (n *Node) awaitFollowers(ctx context.Context) error {
 	for _, f := range []*following{n.reading, n.attending, n.telling} {
-		if err := n.passed(ctx, f); err != nil {
+		if err := n.awaitPassed(ctx, f); err != nil {
 			return err
 		}
 	}
@@ -136,8 +136,8 @@ func (n *Node) passedTo(ctx context.Context, f *following, until map[int32]int64
 	return follower.Await(ctx, n.pool, f.cfg.Name, until)
 }
 
-// passed waits until a follower has everything that this node knows to be committed.
-func (n *Node) passed(ctx context.Context, f *following) error {
+// awaitPassed waits until a follower has everything that this node knows to be committed.
+func (n *Node) awaitPassed(ctx context.Context, f *following) error {
 	if a := f.active.Load(); a != nil && !n.cfg.clustered() {
 		return a.Passed(ctx)
 	}

@@ -70,13 +70,13 @@ func (n *Node) join(ctx context.Context) error {
 		return nil
 	case "postgres":
 		n.membership, err = members.Join(ctx, members.Config{
-			Conn: n.pool.Config().ConnConfig, Self: n.self, Log: n.log, Changed: n.cluster.Members, Info: n.info,
+			Conn: n.pool.Config().ConnConfig, Self: n.self, Log: n.log, Changed: n.cluster.Members, Info: n.infoJSON,
 			Beat: n.cfg.Beat, Lease: n.cfg.Lease,
 		})
 	case "etcd":
 		n.membership, err = etcd.Join(ctx, etcd.Config{
 			Endpoints: n.cfg.EtcdEndpoints, Prefix: n.cfg.EtcdPrefix, TLS: n.linkTLS, Lease: n.cfg.Lease,
-			DB: n.pool, Self: n.self, Log: n.log, Changed: n.cluster.Members, Info: n.info,
+			DB: n.pool, Self: n.self, Log: n.log, Changed: n.cluster.Members, Info: n.infoJSON,
 		})
 	case "static":
 		n.membership, err = static.Join(n.cfg.Members, n.self, n.cluster.Members)
@@ -88,8 +88,8 @@ func (n *Node) join(ctx context.Context) error {
 	return nil
 }
 
-// info returns what the node reports about itself in the list of nodes, as JSON.
-func (n *Node) info() []byte {
+// infoJSON returns what the node reports about itself in the list of nodes, as JSON.
+func (n *Node) infoJSON() []byte {
 	b, err := json.Marshal(map[string]any{
 		"version": Version, "actors": n.cluster.Actors(), "backlog": n.journal.Backlog(), "waiting": n.journal.Waiting().Milliseconds(),
 	})

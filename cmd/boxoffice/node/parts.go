@@ -155,7 +155,7 @@ func (n *Node) startPayments(ctx context.Context) error {
 		},
 	}
 	var err error
-	if providers.Transfer, err = n.cfg.transfer(); err != nil {
+	if providers.Transfer, err = n.cfg.readTransferAccount(); err != nil {
 		return err
 	}
 	n.receipts = receipts.New(n.pool)
@@ -163,7 +163,7 @@ func (n *Node) startPayments(ctx context.Context) error {
 	if n.cfg.TransferAccount != "" { // otherwise it is an example's, and no money comes to it
 		providers.Transfer.Allowed = accounts.New(n.pool).TakesTransfers
 	}
-	if n.cfg.simulated() {
+	if n.cfg.runsSimulator() {
 		providers.Paystack.SecretKey = SimKey
 		if providers.Paystack.URL == "" {
 			if err := n.startSimulator(ctx, &providers); err != nil {
@@ -215,7 +215,7 @@ func (n *Node) startSimulator(ctx context.Context, providers *payments.Config) e
 // startMail opens the way by which mail is sent: a mail server, or a directory where a developer
 // reads it.
 func (n *Node) startMail(context.Context) error {
-	origin, err := n.cfg.origin()
+	origin, err := n.cfg.mailOrigin()
 	if err != nil {
 		return err
 	}

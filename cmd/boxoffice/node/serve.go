@@ -21,7 +21,7 @@ import (
 
 // startEdge starts the server, which lets requests in.
 func (n *Node) startEdge(ctx context.Context) error {
-	proxies, err := n.cfg.proxies()
+	proxies, err := n.cfg.readProxies()
 	if err != nil {
 		return err
 	}

@@ -23,9 +23,9 @@ var Published = sync.OnceValues(func() (*openapi3.T, error) {
 	return openapi3.NewLoader().LoadFromData(doc.JSON)
 })
 
-// conforms compares an answer with the document: its status, its shape, and the code of a refusal,
+// checkConforms compares an answer with the document: its status, its shape, and the code of a refusal,
 // which must be among the operation's codes.
-func conforms(t testing.TB, req *http.Request, status int, body map[string]any) {
+func checkConforms(t testing.TB, req *http.Request, status int, body map[string]any) {
 	t.Helper()
 	doc, err := Published()
 	require.NoError(t, err)
@@ -58,14 +58,14 @@ func operationOf(doc *openapi3.T, req *http.Request) *openapi3.Operation {
 	fewest := 0
 	for template, item := range doc.Paths.Map() {
 		o := item.GetOperation(req.Method)
-		if n := strings.Count(template, "{"); o != nil && matches(template, req.URL.Path) && (found == nil || n < fewest) {
+		if n := strings.Count(template, "{"); o != nil && matchesPath(template, req.URL.Path) && (found == nil || n < fewest) {
 			found, fewest = o, n
 		}
 	}
 	return found
 }
 
-func matches(template, path string) bool {
+func matchesPath(template, path string) bool {
 	want, got := strings.Split(template, "/"), strings.Split(path, "/")
 	if len(want) != len(got) {
 		return false

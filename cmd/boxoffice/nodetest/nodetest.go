@@ -135,7 +135,7 @@ func (s *Shop) Call(method, path string, body any, headers ...string) Answer {
 	defer func() { require.NoError(s.T, res.Body.Close()) }()
 	a := Answer{T: s.T, Status: res.StatusCode}
 	require.NoError(s.T, json.NewDecoder(res.Body).Decode(&a.Body))
-	conforms(s.T, req, res.StatusCode, a.Body)
+	checkConforms(s.T, req, res.StatusCode, a.Body)
 	return a
 }
 

@@ -52,7 +52,7 @@ func runNode(what string) {
 	s := newService(Bugs{})
 	s.URL = "http://" + os.Getenv("BOXOFFICE_LISTEN")
 	path := filepath.Join(dir, "journal")
-	s.replay(path)
+	s.replayRequest(path)
 	journal, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	must(err)
 	s.journal = journal
@@ -104,7 +104,7 @@ type noted struct {
 	Body            []byte
 }
 
-func (s *Service) note(ctx *fasthttp.RequestCtx) {
+func (s *Service) noteRequest(ctx *fasthttp.RequestCtx) {
 	if os.Getenv(Forgets) != "" && bytes.Contains(ctx.Path(), []byte("/orders")) {
 		return
 	}
@@ -117,7 +117,7 @@ func (s *Service) note(ctx *fasthttp.RequestCtx) {
 	must(err)
 }
 
-func (s *Service) replay(path string) {
+func (s *Service) replayRequest(path string) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return // the first start

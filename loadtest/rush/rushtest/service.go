@@ -124,15 +124,15 @@ func (s *Service) serve(ctx *fasthttp.RequestCtx) {
 	path := strings.TrimPrefix(string(ctx.Path()), "/api/v1")
 	setUp := strings.HasPrefix(path, "/organizer") || strings.HasPrefix(path, "/auth") || strings.HasPrefix(path, "/webhooks") || strings.HasPrefix(path, "/_sim")
 	if s.down.Load() || !setUp && nth(s.requests, s.bugs.Refuse) {
-		fail(ctx, 503, "OVERLOADED")
+		writeFailure(ctx, 503, "OVERLOADED")
 		return
 	}
 	if !setUp && nth(s.requests, s.bugs.Break500) {
-		fail(ctx, 500, "INTERNAL")
+		writeFailure(ctx, 500, "INTERNAL")
 		return
 	}
 	if s.journal != nil && ctx.IsPost() {
-		s.note(ctx)
+		s.noteRequest(ctx)
 	}
 	s.route(ctx, string(ctx.Method()), path)
 	if !setUp && nth(s.requests, s.bugs.CutAfter) {
@@ -149,45 +149,45 @@ func (s *Service) route(ctx *fasthttp.RequestCtx, method, path string) {
 	case path == "/organizer/facts":
 		s.Told.list(ctx)
 	case path == "/auth/login":
-		data(ctx, 200, map[string]string{"accessToken": "organizer"})
+		writeData(ctx, 200, map[string]string{"accessToken": "organizer"})
 	case path == "/auth/register":
-		data(ctx, 201, map[string]string{"accessToken": "organizer"})
+		writeData(ctx, 201, map[string]string{"accessToken": "organizer"})
 	case path == "/organizer/events":
-		data(ctx, 201, map[string]string{"id": "event-1", "slug": "load-test"})
+		writeData(ctx, 201, map[string]string{"id": "event-1", "slug": "load-test"})
 	case path == "/organizer/events/event-1/tickets":
 		s.addType(ctx)
 	case path == "/organizer/events/event-1/publish", path == "/events/load-test":
-		data(ctx, 200, map[string]string{"id": "event-1"})
+		writeData(ctx, 200, map[string]string{"id": "event-1"})
 	case path == "/events/event-1/tickets":
 		all := []*svcType{}
 		for _, t := range s.types {
 			all = append(all, t)
 		}
-		data(ctx, 200, map[string]any{"items": all})
+		writeData(ctx, 200, map[string]any{"items": all})
 	case method == "POST" && path == "/orders":
-		s.place(ctx)
+		s.placeOrder(ctx)
 	case part[0] == "orders" && len(part) == 2:
 		if o := s.find(ctx, part[1], string(ctx.QueryArgs().Peek("token"))); o != nil {
 			shown := *o
 			shown.AccessToken = ""
-			data(ctx, 200, shown)
+			writeData(ctx, 200, shown)
 		}
 	case part[0] == "orders" && part[2] == "pay":
 		if o := s.find(ctx, part[1], bodyToken(ctx)); o != nil {
-			data(ctx, 200, map[string]string{"authorizationUrl": s.URL + "/checkout/" + o.ID})
+			writeData(ctx, 200, map[string]string{"authorizationUrl": s.URL + "/checkout/" + o.ID})
 		}
 	case part[0] == "orders" && part[2] == "cancel":
 		if o := s.find(ctx, part[1], bodyToken(ctx)); o != nil {
-			s.cancel(ctx, o)
+			s.cancelOrder(ctx, o)
 		}
 	case part[0] == "checkout":
-		s.checkout(ctx, part[1])
+		s.openCheckout(ctx, part[1])
 	case path == "/payments/verify":
-		s.verify(ctx)
+		s.verifyPayment(ctx)
 	case path == "/_sim/transactions":
-		s.transactions(ctx)
+		s.listTransactions(ctx)
 	default:
-		fail(ctx, 404, "NOT_FOUND")
+		writeFailure(ctx, 404, "NOT_FOUND")
 	}
 }
 
@@ -197,19 +197,19 @@ func (s *Service) addType(ctx *fasthttp.RequestCtx) {
 		Price         int `json:"price"`
 	}
 	if json.Unmarshal(ctx.PostBody(), &in) != nil {
-		fail(ctx, 400, "VALIDATION_ERROR")
+		writeFailure(ctx, 400, "VALIDATION_ERROR")
 		return
 	}
 	t := &svcType{ID: fmt.Sprintf("type-%d", len(s.types)), QuantityTotal: in.QuantityTotal, Available: in.QuantityTotal, price: in.Price}
 	s.types[t.ID] = t
-	data(ctx, 201, t)
+	writeData(ctx, 201, t)
 }
 
-func (s *Service) place(ctx *fasthttp.RequestCtx) {
+func (s *Service) placeOrder(ctx *fasthttp.RequestCtx) {
 	key := ctx.RemoteIP().String() + string(ctx.Request.Header.Peek("Idempotency-Key"))
 	if id, repeated := s.byKey[key]; repeated && !s.bugs.IgnoreKeys {
 		if o := s.find(ctx, id, "token"); o != nil {
-			data(ctx, 201, o)
+			writeData(ctx, 201, o)
 		}
 		return
 	}
@@ -218,7 +218,7 @@ func (s *Service) place(ctx *fasthttp.RequestCtx) {
 		GuestEmail string    `json:"guestEmail"`
 	}
 	if json.Unmarshal(ctx.PostBody(), &in) != nil {
-		fail(ctx, 400, "VALIDATION_ERROR")
+		writeFailure(ctx, 400, "VALIDATION_ERROR")
 		return
 	}
 	o := &svcOrder{Status: "pending", Currency: "NGN", Items: in.Items, email: in.GuestEmail}
@@ -226,10 +226,10 @@ func (s *Service) place(ctx *fasthttp.RequestCtx) {
 		t := s.types[i.TicketTypeID]
 		switch {
 		case t.Available < i.Quantity && !s.bugs.Oversell:
-			fail(ctx, 409, "TICKET_SOLD_OUT")
+			writeFailure(ctx, 409, "TICKET_SOLD_OUT")
 			return
 		case s.heldBy(in.GuestEmail, t.ID)+i.Quantity > 6:
-			fail(ctx, 409, "EXCEEDS_MAX_PER_CUSTOMER")
+			writeFailure(ctx, 409, "EXCEEDS_MAX_PER_CUSTOMER")
 			return
 		}
 		o.cents += int64(t.price * i.Quantity * 105)
@@ -240,13 +240,13 @@ func (s *Service) place(ctx *fasthttp.RequestCtx) {
 	s.Places++
 	o.ID, o.OrderNumber, o.AccessToken = fmt.Sprintf("order-%d", s.Places), fmt.Sprintf("BX-%d", s.Places), "token"
 	o.Total = fmt.Sprintf("%d.%02d", o.cents/100, o.cents%100)
-	s.tell("order.created", o)
+	s.tellFact("order.created", o)
 	if o.cents == 0 {
-		s.finish(o)
+		s.finishOrder(o)
 	}
 	s.byKey[key] = o.ID
 	s.order[o.ID] = o
-	data(ctx, 201, o)
+	writeData(ctx, 201, o)
 	if nth(s.Places, s.bugs.LoseOrder) {
 		delete(s.order, o.ID)
 	}
@@ -266,7 +266,7 @@ func (s *Service) heldBy(email, ticketType string) int {
 	return n
 }
 
-func (s *Service) finish(o *svcOrder) {
+func (s *Service) finishOrder(o *svcOrder) {
 	o.Status = "completed"
 	s.complete++
 	for _, i := range o.Items {
@@ -275,7 +275,7 @@ func (s *Service) finish(o *svcOrder) {
 			o.Tickets = append(o.Tickets, svcTicket{"id-" + name, "code-" + name, i.TicketTypeID})
 		}
 	}
-	s.tell("order.completed", o)
+	s.tellFact("order.completed", o)
 	if nth(s.complete, s.bugs.DoubleTicket) {
 		o.Tickets[0].Code = "code-of-another"
 	}
@@ -287,7 +287,7 @@ func (s *Service) finish(o *svcOrder) {
 func (s *Service) find(ctx *fasthttp.RequestCtx, id, token string) *svcOrder {
 	o := s.order[id]
 	if o == nil || token != o.AccessToken {
-		fail(ctx, 404, "ORDER_NOT_FOUND")
+		writeFailure(ctx, 404, "ORDER_NOT_FOUND")
 		return nil
 	}
 	return o
@@ -301,7 +301,7 @@ func bodyToken(ctx *fasthttp.RequestCtx) string {
 	return in.Token
 }
 
-func (s *Service) cancel(ctx *fasthttp.RequestCtx, o *svcOrder) {
+func (s *Service) cancelOrder(ctx *fasthttp.RequestCtx, o *svcOrder) {
 	if o.Status == "pending" {
 		o.Status = "cancelled"
 		for _, i := range o.Items {
@@ -310,7 +310,7 @@ func (s *Service) cancel(ctx *fasthttp.RequestCtx, o *svcOrder) {
 			}
 		}
 	}
-	data(ctx, 200, o)
+	writeData(ctx, 200, o)
 	if nth(s.Places, s.bugs.Uncancel) {
 		o.Status = "pending"
 		for _, i := range o.Items {
@@ -319,10 +319,10 @@ func (s *Service) cancel(ctx *fasthttp.RequestCtx, o *svcOrder) {
 	}
 }
 
-func (s *Service) checkout(ctx *fasthttp.RequestCtx, id string) {
+func (s *Service) openCheckout(ctx *fasthttp.RequestCtx, id string) {
 	o := s.order[id]
 	if o == nil || string(ctx.PostArgs().Peek("outcome")) != "success" {
-		fail(ctx, 404, "NOT_FOUND")
+		writeFailure(ctx, 404, "NOT_FOUND")
 		return
 	}
 	s.paid[o.OrderNumber+"-1"] = o.cents
@@ -332,7 +332,7 @@ func (s *Service) checkout(ctx *fasthttp.RequestCtx, id string) {
 	ctx.Redirect(s.URL, 303)
 }
 
-func (s *Service) verify(ctx *fasthttp.RequestCtx) {
+func (s *Service) verifyPayment(ctx *fasthttp.RequestCtx) {
 	var in struct {
 		OrderID string `json:"orderId"`
 		Token   string `json:"token"`
@@ -343,12 +343,12 @@ func (s *Service) verify(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	if o.Status == "pending" && s.paid[o.OrderNumber+"-1"] > 0 {
-		s.finish(o)
+		s.finishOrder(o)
 	}
-	data(ctx, 200, map[string]any{"orderId": o.ID, "status": o.Status}) // no tickets: the buyer reads the order
+	writeData(ctx, 200, map[string]any{"orderId": o.ID, "status": o.Status}) // no tickets: the buyer reads the order
 }
 
-func (s *Service) transactions(ctx *fasthttp.RequestCtx) {
+func (s *Service) listTransactions(ctx *fasthttp.RequestCtx) {
 	type row struct {
 		Reference string `json:"reference"`
 		Paid      int64  `json:"paid"`
@@ -361,7 +361,7 @@ func (s *Service) transactions(ctx *fasthttp.RequestCtx) {
 	ctx.SetBody(body)
 }
 
-func data(ctx *fasthttp.RequestCtx, status int, v any) {
+func writeData(ctx *fasthttp.RequestCtx, status int, v any) {
 	body, err := json.Marshal(map[string]any{"data": v})
 	if err != nil {
 		panic(err)
@@ -370,7 +370,7 @@ func data(ctx *fasthttp.RequestCtx, status int, v any) {
 	ctx.SetBody(body)
 }
 
-func fail(ctx *fasthttp.RequestCtx, status int, code string) {
+func writeFailure(ctx *fasthttp.RequestCtx, status int, code string) {
 	ctx.SetStatusCode(status)
 	ctx.SetBodyString(`{"error":{"code":"` + code + `","message":"no","details":null},"meta":{"request_id":"1"}}`)
 }

@@ -44,11 +44,11 @@ func (s *Telling) subscribe(ctx *fasthttp.RequestCtx) {
 		URL string `json:"url"`
 	}
 	if json.Unmarshal(ctx.PostBody(), &in) != nil {
-		fail(ctx, 400, "VALIDATION_ERROR")
+		writeFailure(ctx, 400, "VALIDATION_ERROR")
 		return
 	}
 	s.url, s.secret = in.URL, "whsec_test"
-	data(ctx, 201, map[string]string{"id": "1", "secret": s.secret})
+	writeData(ctx, 201, map[string]string{"id": "1", "secret": s.secret})
 }
 
 // list is the feed, in pages of 100; a cursor counts facts.
@@ -59,11 +59,11 @@ func (s *Telling) list(ctx *fasthttp.RequestCtx) {
 	if end < len(s.Facts) {
 		page["nextCursor"] = page["cursor"]
 	}
-	data(ctx, 200, page)
+	writeData(ctx, 200, page)
 }
 
-// tell tells of an order at once. The service is locked.
-func (s *Service) tell(typ string, o *svcOrder) {
+// tellFact tells of an order at once. The service is locked.
+func (s *Service) tellFact(typ string, o *svcOrder) {
 	t, bugs := &s.Told, s.bugs.Telling
 	seq := len(t.Facts) + 1
 	if nth(seq, bugs.Untold) {
@@ -81,17 +81,17 @@ func (s *Service) tell(typ string, o *svcOrder) {
 	if nth(seq, bugs.Late) {
 		f.Seq = 1
 	}
-	t.post(f, nth(seq, bugs.Forge))
+	t.postFact(f, nth(seq, bugs.Forge))
 	if nth(seq, bugs.Repeat) {
-		t.post(f, false)
+		t.postFact(f, false)
 	}
 	if nth(seq, bugs.Invent) {
 		f.ID += "_of_nothing"
-		t.post(f, false)
+		t.postFact(f, false)
 	}
 }
 
-func (s *Telling) post(f fact, forged bool) {
+func (s *Telling) postFact(f fact, forged bool) {
 	body, err := json.Marshal(f)
 	if err != nil {
 		panic(err)

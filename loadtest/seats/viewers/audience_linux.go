@@ -163,7 +163,7 @@ func (c *Audience) Settle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.early) > 0 {
-		s.leap(time.Now())
+		s.leapToSnapshot(time.Now())
 	}
 }
 
@@ -211,7 +211,7 @@ func (c *Audience) Slow(slow bool) {
 		for i := range min(c.cfg.Slow, len(c.viewers)) {
 			v := &c.viewers[i]
 			v.slow = slow
-			c.leave(v, 0)
+			c.closeViewer(v, 0)
 		}
 	})
 }
@@ -228,11 +228,11 @@ func (c *Audience) run() {
 		}
 		for i := range max(n, 0) {
 			c.reader.now = time.Now()
-			c.event(int(events[i].Fd), events[i].Events)
+			c.hearEvent(int(events[i].Fd), events[i].Events)
 		}
 		if now := time.Now(); now.After(next) {
 			c.reader.now, next = now, now.Add(beat)
-			c.tick()
+			c.joinDue()
 		}
 		select {
 		case order := <-c.orders:
@@ -253,8 +253,8 @@ func (c *Audience) end() {
 	_ = unix.Close(c.epoll) // of no use to anybody else
 }
 
-// tick lets viewers join whose time has come, and slow ones take a little.
-func (c *Audience) tick() {
+// joinDue lets viewers join whose time has come, and slow ones take a little.
+func (c *Audience) joinDue() {
 	now := c.reader.now
 	for range c.viewers {
 		if c.joining == mostJoining || c.here == len(c.viewers) {
@@ -263,7 +263,7 @@ func (c *Audience) tick() {
 		i := c.turn
 		c.turn = (c.turn + 1) % len(c.viewers)
 		if v := &c.viewers[i]; v.phase == away && !now.Before(v.due) {
-			if err := c.join(i); err != nil {
+			if err := c.connectViewer(i); err != nil {
 				c.reader.stream.find("%v", err)
 				v.due = now.Add(time.Second)
 			}
@@ -275,13 +275,13 @@ func (c *Audience) tick() {
 	c.trickle = now.Add(time.Second)
 	for i := 0; i < c.cfg.Slow && i < len(c.viewers); i += 2 {
 		if v := &c.viewers[i]; v.slow && v.phase > joining {
-			c.take(i, c.buffer[:trickle], false)
+			c.readViewer(i, c.buffer[:trickle], false)
 		}
 	}
 }
 
-// join begins to connect a viewer.
-func (c *Audience) join(i int) (err error) {
+// connectViewer begins to connect a viewer.
+func (c *Audience) connectViewer(i int) (err error) {
 	v := &c.viewers[i]
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -299,7 +299,7 @@ func (c *Audience) join(i int) (err error) {
 	if err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1); err != nil {
 		return os.NewSyscallError("setsockopt", err)
 	}
-	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: c.address(i)}); err != nil {
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: c.addressOf(i)}); err != nil {
 		return os.NewSyscallError("bind", err)
 	}
 	if err := unix.Connect(fd, &c.server); err != nil && !errors.Is(err, unix.EINPROGRESS) {
@@ -318,8 +318,8 @@ func (c *Audience) join(i int) (err error) {
 	return nil
 }
 
-// address is a viewer's own, or shared with a few others: 127.128.0.1 and on.
-func (c *Audience) address(i int) [4]byte {
+// addressOf is a viewer's own, or shared with a few others: 127.128.0.1 and on.
+func (c *Audience) addressOf(i int) [4]byte {
 	n := i / c.cfg.PerAddress
 	return [4]byte{127, byte(128 + n/(254*254)), byte(1 + n/254%254), byte(1 + n%254)}
 }
@@ -327,24 +327,24 @@ func (c *Audience) address(i int) [4]byte {
 // ended are the events of a connection that the service has closed.
 const ended = unix.EPOLLHUP | unix.EPOLLERR | unix.EPOLLRDHUP
 
-// event hears about a viewer.
-func (c *Audience) event(i int, what uint32) {
+// hearEvent hears about a viewer.
+func (c *Audience) hearEvent(i int, what uint32) {
 	v := &c.viewers[i]
 	switch {
 	case v.phase == away:
 	case what&unix.EPOLLOUT != 0 && v.phase == joining:
-		c.ask(i)
+		c.sendRequest(i)
 	case v.slow:
 		if what&ended != 0 {
-			c.leave(v, c.hint())
+			c.closeViewer(v, c.drawPause())
 		}
 	default:
-		c.take(i, c.buffer, what&ended != 0)
+		c.readViewer(i, c.buffer, what&ended != 0)
 	}
 }
 
-// ask sends the viewer's request. A slow one has no answer to wait for.
-func (c *Audience) ask(i int) {
+// sendRequest sends the viewer's request. A slow one has no answer to wait for.
+func (c *Audience) sendRequest(i int) {
 	v := &c.viewers[i]
 	b := append([]byte("GET "+c.cfg.Path+" HTTP/1.1\r\nHost: "+c.cfg.Host+"\r\nAccept: text/event-stream\r\n"), "\r\n"...)
 	if v.known && !v.slow { // a slow one wants a snapshot: a few updates would not fill its buffers
@@ -359,7 +359,7 @@ func (c *Audience) ask(i int) {
 		err = unix.EpollCtl(c.epoll, unix.EPOLL_CTL_MOD, v.fd, &event)
 	}
 	if err != nil {
-		c.leave(v, time.Second)
+		c.closeViewer(v, time.Second)
 		return
 	}
 	if v.slow {
@@ -369,9 +369,9 @@ func (c *Audience) ask(i int) {
 	}
 }
 
-// take reads what has come for a viewer; to the end, if the service has closed the
+// readViewer reads what has come for a viewer; to the end, if the service has closed the
 // connection.
-func (c *Audience) take(i int, into []byte, toEnd bool) {
+func (c *Audience) readViewer(i int, into []byte, toEnd bool) {
 	v := &c.viewers[i]
 	for {
 		n, err := unix.Read(v.fd, into)
@@ -381,7 +381,7 @@ func (c *Audience) take(i int, into []byte, toEnd bool) {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case err != nil || n == 0:
-			c.leave(v, c.hint())
+			c.closeViewer(v, c.drawPause())
 			return
 		}
 		if v.slow {
@@ -392,12 +392,12 @@ func (c *Audience) take(i int, into []byte, toEnd bool) {
 		err = c.reader.read(v, into[:n])
 		if errors.Is(err, errRefused) {
 			c.refused++
-			c.leave(v, c.hint())
+			c.closeViewer(v, c.drawPause())
 			return
 		}
 		if err != nil {
 			c.reader.stream.find("viewer %d at %d: %v", i, v.at, err)
-			c.leave(v, time.Second)
+			c.closeViewer(v, time.Second)
 			return
 		}
 		if was == joining && v.phase == watching {
@@ -409,8 +409,8 @@ func (c *Audience) take(i int, into []byte, toEnd bool) {
 	}
 }
 
-// leave closes a viewer's connection. It comes back after a while.
-func (c *Audience) leave(v *viewer, after time.Duration) {
+// closeViewer closes a viewer's connection. It comes back after a while.
+func (c *Audience) closeViewer(v *viewer, after time.Duration) {
 	if v.phase == away {
 		return
 	}
@@ -422,5 +422,5 @@ func (c *Audience) leave(v *viewer, after time.Duration) {
 	v.phase, v.due = away, time.Now().Add(after)
 }
 
-// hint is how long a viewer waits before it comes back, as it was told to.
-func (c *Audience) hint() time.Duration { return time.Second + rand.N(4*time.Second) }
+// drawPause is how long a viewer waits before it comes back, as it was told to.
+func (c *Audience) drawPause() time.Duration { return time.Second + rand.N(4*time.Second) }

@@ -82,7 +82,7 @@ func TestAnyPieces(t *testing.T) {
 		}
 		s := r.stream
 		for len(s.early) > 0 {
-			s.leap(time.Now())
+			s.leapToSnapshot(time.Now())
 		}
 		require.Empty(t, s.findings)
 		require.EqualValues(t, 4, s.at)
@@ -160,7 +160,7 @@ func TestNobodySaw(t *testing.T) {
 	require.NoError(t, r.read(v, []byte(answer+good[0]+good[1]+snapshot(3, `{"sold":["a"],"blocked":[],"held":["c"]}`)+good[4])))
 	s := r.stream
 	require.EqualValues(t, 1, s.at)
-	s.leap(time.Now())
+	s.leapToSnapshot(time.Now())
 	require.EqualValues(t, 4, s.at)
 	require.EqualValues(t, 2, s.skipped)
 	require.Empty(t, s.findings)

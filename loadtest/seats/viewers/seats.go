@@ -76,8 +76,8 @@ func (n *news) each(f func(id string, to State)) {
 	}
 }
 
-// apply takes an update in.
-func (m *Map) apply(n *news, at time.Time) error {
+// applyUpdate takes an update in.
+func (m *Map) applyUpdate(n *news, at time.Time) error {
 	var wrong error
 	n.each(func(id string, to State) {
 		i, known := m.index[id]
@@ -98,8 +98,8 @@ func (m *Map) set(i int, to State, at time.Time) {
 	m.history[i] = append(m.history[i], Change{at, to})
 }
 
-// whole is the states that a snapshot tells of.
-func (m *Map) whole(n *news) ([]State, error) {
+// wholeStates is the states that a snapshot tells of.
+func (m *Map) wholeStates(n *news) ([]State, error) {
 	states := make([]State, len(m.ids))
 	var wrong error
 	n.each(func(id string, to State) {
@@ -112,8 +112,8 @@ func (m *Map) whole(n *news) ([]State, error) {
 	return states, wrong
 }
 
-// differ names the first seats that are in another state than those given.
-func (m *Map) differ(states []State) (ids []string) {
+// namesOfDifferent names the first seats that are in another state than those given.
+func (m *Map) namesOfDifferent(states []State) (ids []string) {
 	for i, state := range states {
 		if m.states[i] != state && len(ids) < 5 {
 			ids = append(ids, m.ids[i])
@@ -122,8 +122,8 @@ func (m *Map) differ(states []State) (ids []string) {
 	return ids
 }
 
-// become puts states in the place of the map's.
-func (m *Map) become(states []State, at time.Time) {
+// replaceStates puts states in the place of the map's.
+func (m *Map) replaceStates(states []State, at time.Time) {
 	for i, state := range states {
 		if m.states[i] != state {
 			m.set(i, state, at)

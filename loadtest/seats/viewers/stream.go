@@ -69,17 +69,17 @@ func newStream(seats []string) *stream {
 func (s *stream) find(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.note(format, args...)
+	s.noteFault(format, args...)
 }
 
-func (s *stream) note(format string, args ...any) {
+func (s *stream) noteFault(format string, args ...any) {
 	if s.found++; len(s.findings) < showFindings {
 		s.findings = append(s.findings, fmt.Sprintf(format, args...))
 	}
 }
 
-// frame is the update or snapshot of a number, new if nobody has begun it.
-func (s *stream) frame(number uint64, snapshot bool) *frame {
+// frameOf is the update or snapshot of a number, new if nobody has begun it.
+func (s *stream) frameOf(number uint64, snapshot bool) *frame {
 	all := s.updates
 	if snapshot {
 		all = s.snapshots
@@ -100,10 +100,10 @@ func (s *stream) frame(number uint64, snapshot bool) *frame {
 	return f
 }
 
-// grow appends what a viewer has read at the end of an unfinished frame, and
+// growBy appends what a viewer has read at the end of an unfinished frame, and
 // returns what does not belong to it any more. The last event of a frame is the
 // one that carries an id.
-func (f *frame) grow(b []byte) (rest []byte) {
+func (f *frame) growBy(b []byte) (rest []byte) {
 	before, from := len(f.bytes), max(f.block, len(f.bytes)-1)
 	f.bytes = append(f.bytes, b...)
 	for {
@@ -120,8 +120,8 @@ func (f *frame) grow(b []byte) (rest []byte) {
 	}
 }
 
-// learn reads a frame that has just become whole.
-func (s *stream) learn(f *frame, now time.Time) {
+// learnFrame reads a frame that has just become whole.
+func (s *stream) learnFrame(f *frame, now time.Time) {
 	s.newest = max(s.newest, f.number)
 	var n news
 	for event := range bytes.SplitSeq(bytes.TrimSuffix(f.bytes, []byte("\n\n")), []byte("\n\n")) {
@@ -143,14 +143,14 @@ func (s *stream) learn(f *frame, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !f.snapshot {
-		f.marks = s.reach(&n)
+		f.marks = s.reachMark(&n)
 	}
-	s.take(f, &n, now)
+	s.takeFrame(f, &n, now)
 }
 
-// reach takes the first mark that is in an update, and those before it: their
+// reachMark takes the first mark that is in an update, and those before it: their
 // changes have been undone before anybody was told.
-func (s *stream) reach(n *news) (reached []*mark) {
+func (s *stream) reachMark(n *news) (reached []*mark) {
 	for i, m := range s.marks {
 		if slices.Contains(n.Held, m.seat) {
 			reached, s.marks = s.marks[:i+1], s.marks[i+1:]
@@ -160,17 +160,17 @@ func (s *stream) reach(n *news) (reached []*mark) {
 	return nil
 }
 
-// take brings the map forward by a frame. Frames may come out of order, because
+// takeFrame brings the map forward by a frame. Frames may come out of order, because
 // a snapshot can be ahead of an update that others are still to read.
-func (s *stream) take(f *frame, n *news, now time.Time) {
+func (s *stream) takeFrame(f *frame, n *news, now time.Time) {
 	switch {
 	case f.snapshot && f.number >= s.at:
-		states, err := s.seats.whole(n)
+		states, err := s.seats.wholeStates(n)
 		if err != nil {
-			s.note("snapshot %d: %v", f.number, err)
+			s.noteFault("snapshot %d: %v", f.number, err)
 		}
 		if !s.begun {
-			s.seats.become(states, now)
+			s.seats.replaceStates(states, now)
 			s.at, s.begun = f.number, true
 			return
 		}
@@ -178,19 +178,19 @@ func (s *stream) take(f *frame, n *news, now time.Time) {
 	case !f.snapshot && f.number > s.at:
 		s.waiting[f.number] = n
 	}
-	s.advance(now)
+	s.applyFollowing(now)
 	if len(s.waiting) > hopeless {
-		s.leap(now)
+		s.leapToSnapshot(now)
 	}
 }
 
-// advance applies the updates that follow, and compares snapshots with the map.
-func (s *stream) advance(now time.Time) {
+// applyFollowing applies the updates that follow, and compares snapshots with the map.
+func (s *stream) applyFollowing(now time.Time) {
 	for {
 		if states, ok := s.early[s.at]; ok {
 			delete(s.early, s.at)
-			if ids := s.seats.differ(states); len(ids) > 0 {
-				s.note("snapshot %d differs from the updates before it, at %v", s.at, ids)
+			if ids := s.seats.namesOfDifferent(states); len(ids) > 0 {
+				s.noteFault("snapshot %d differs from the updates before it, at %v", s.at, ids)
 			}
 		}
 		n, ok := s.waiting[s.at+1]
@@ -199,22 +199,22 @@ func (s *stream) advance(now time.Time) {
 		}
 		s.at++
 		delete(s.waiting, s.at)
-		if err := s.seats.apply(n, now); err != nil {
-			s.note("update %d: %v", s.at, err)
+		if err := s.seats.applyUpdate(n, now); err != nil {
+			s.noteFault("update %d: %v", s.at, err)
 		}
 	}
 }
 
-// leap takes the map over updates that no viewer has seen, to the next snapshot.
-func (s *stream) leap(now time.Time) {
+// leapToSnapshot takes the map over updates that no viewer has seen, to the next snapshot.
+func (s *stream) leapToSnapshot(now time.Time) {
 	if len(s.early) == 0 {
 		return
 	}
 	to := slices.Min(slices.Collect(maps.Keys(s.early)))
-	s.seats.become(s.early[to], now)
+	s.seats.replaceStates(s.early[to], now)
 	s.skipped += to - s.at
 	s.at = to
 	delete(s.early, to)
 	maps.DeleteFunc(s.waiting, func(number uint64, _ *news) bool { return number <= to })
-	s.advance(now)
+	s.applyFollowing(now)
 }

@@ -49,7 +49,7 @@ type reader struct {
 // read takes in bytes that have come for a viewer. An error means that nothing
 // further can be understood.
 func (r *reader) read(v *viewer, b []byte) error {
-	if r.counted() {
+	if r.isCounted() {
 		r.measure.Bytes += int64(len(b))
 	}
 	for len(b) > 0 {
@@ -59,7 +59,7 @@ func (r *reader) read(v *viewer, b []byte) error {
 				v.head = nil
 			}
 			var err error
-			if b, err = r.begin(v, b); err != nil {
+			if b, err = r.beginFrame(v, b); err != nil {
 				return err
 			}
 			if v.frame == nil {
@@ -71,14 +71,14 @@ func (r *reader) read(v *viewer, b []byte) error {
 			}
 		}
 		var err error
-		if b, err = r.follow(v, b); err != nil {
+		if b, err = r.takeFrame(v, b); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *reader) counted() bool { return r.measure != nil && r.counts }
+func (r *reader) isCounted() bool { return r.measure != nil && r.counts }
 
 var (
 	blank       = []byte("\n\n")
@@ -87,16 +87,16 @@ var (
 	snapEvent   = []byte("event: snapshot\n")
 )
 
-// begin finds out what b begins with. Comments and the like it goes over. At a
+// beginFrame finds out what b begins with. Comments and the like it goes over. At a
 // frame it sets the viewer's; without one it returns what is too short to tell.
-func (r *reader) begin(v *viewer, b []byte) ([]byte, error) {
+func (r *reader) beginFrame(v *viewer, b []byte) ([]byte, error) {
 	for len(b) > 0 {
 		switch {
 		case bytes.HasPrefix(b, updateEvent): // the first of several: the last has the id
 			if !v.known {
 				r.stream.find("a viewer without a snapshot is sent an update")
 			}
-			v.frame, v.off = r.stream.frame(v.at+1, false), 0
+			v.frame, v.off = r.stream.frameOf(v.at+1, false), 0
 			return b, nil
 		case b[0] == 'i':
 			id, rest, ok := bytes.Cut(b, []byte("\n"))
@@ -115,7 +115,7 @@ func (r *reader) begin(v *viewer, b []byte) ([]byte, error) {
 			if end < 0 {
 				return b, nil
 			}
-			if err := r.pass(v, b[:end]); err != nil {
+			if err := r.passHead(v, b[:end]); err != nil {
 				return nil, err
 			}
 			b = b[end+size:]
@@ -142,14 +142,14 @@ func (r *reader) beginWithID(v *viewer, id []byte, snapshot bool) {
 	case !snapshot && number != v.at+1:
 		s.find("a viewer at %d is sent update %d", v.at, number)
 	}
-	v.frame, v.off = s.frame(number, snapshot), 0
+	v.frame, v.off = s.frameOf(number, snapshot), 0
 }
 
 // errRefused says that a viewer was not let in.
 var errRefused = errors.New("refused")
 
-// pass goes over the head of an answer, a comment or a hint.
-func (r *reader) pass(v *viewer, b []byte) error {
+// passHead goes over the head of an answer, a comment or a hint.
+func (r *reader) passHead(v *viewer, b []byte) error {
 	switch {
 	case bytes.Equal(b, []byte(":")), bytes.HasPrefix(b, []byte("retry: ")):
 		return nil
@@ -162,8 +162,8 @@ func (r *reader) pass(v *viewer, b []byte) error {
 	return fmt.Errorf("neither head, comment nor hint: %.80q", b)
 }
 
-// follow takes in what belongs to the frame at hand and returns the rest.
-func (r *reader) follow(v *viewer, b []byte) ([]byte, error) {
+// takeFrame takes in what belongs to the frame at hand and returns the rest.
+func (r *reader) takeFrame(v *viewer, b []byte) ([]byte, error) {
 	f := v.frame
 	n := min(len(b), len(f.bytes)-v.off)
 	if !bytes.Equal(b[:n], f.bytes[v.off:v.off+n]) {
@@ -171,54 +171,54 @@ func (r *reader) follow(v *viewer, b []byte) ([]byte, error) {
 	}
 	v.off, b = v.off+n, b[n:]
 	if !f.whole && len(b) > 0 {
-		b = f.grow(b)
+		b = f.growBy(b)
 		v.off = len(f.bytes)
 		if f.whole {
-			r.stream.learn(f, r.now)
+			r.stream.learnFrame(f, r.now)
 		}
 	}
 	if f.whole && v.off == len(f.bytes) {
-		r.finish(v, f)
+		r.finishFrame(v, f)
 	}
 	return b, nil
 }
 
-// finish moves the viewer to a frame that it has had whole.
-func (r *reader) finish(v *viewer, f *frame) {
+// finishFrame moves the viewer to a frame that it has had whole.
+func (r *reader) finishFrame(v *viewer, f *frame) {
 	from, had := v.at, v.known
 	v.frame, v.at, v.known = nil, f.number, true
-	if !r.counted() || !had {
+	if !r.isCounted() || !had {
 		return
 	}
 	switch {
 	case !f.snapshot:
 		r.measure.Frames++
-		r.arrived(f)
+		r.noteDelays(f)
 	case f.number == from:
 		r.measure.Again++
 	default: // the snapshot is how it learns of the marks of the updates
 		r.measure.Jumps++
 		for number := from + 1; number <= f.number; number++ {
 			if u := r.stream.updates[number]; u != nil {
-				r.arrived(u)
+				r.noteDelays(u)
 			}
 		}
 	}
 }
 
-// arrived takes the delays of the marks in an update.
-func (r *reader) arrived(f *frame) {
+// noteDelays takes the delays of the marks in an update.
+func (r *reader) noteDelays(f *frame) {
 	for _, m := range f.marks {
 		r.measure.Marks++
-		record(r.measure.Asked, r.now.Sub(m.asked))
+		recordDelay(r.measure.Asked, r.now.Sub(m.asked))
 		var since time.Duration // what is granted is on its way at once, to viewers too
 		if granted := m.granted.Load(); granted != nil {
 			since = r.now.Sub(*granted)
 		}
-		record(r.measure.Granted, since)
+		recordDelay(r.measure.Granted, since)
 	}
 }
 
-func record(h *hdrhistogram.Histogram, d time.Duration) {
+func recordDelay(h *hdrhistogram.Histogram, d time.Duration) {
 	_ = h.RecordValue(min(max(d.Microseconds(), 1), most)) // within its range
 }

@@ -104,17 +104,17 @@ func (c *Consumer) Lag() int64 {
 // run is a member of the group for as long as the consumer runs.
 func (c *Consumer) run() {
 	defer close(c.done)
-	panics.Keep(c.ctx, c.cfg.Log, "kafka consumer "+c.cfg.Name, c.join)
+	panics.Keep(c.ctx, c.cfg.Log, "kafka consumer "+c.cfg.Name, c.joinGroup)
 }
 
-// join makes the topic if it is missing, and takes part in the group.
-func (c *Consumer) join() {
+// joinGroup makes the topic if it is missing, and takes part in the group.
+func (c *Consumer) joinGroup() {
 	for c.ctx.Err() == nil {
-		_, err := c.link.partitions(c.ctx)
+		_, err := c.link.countPartitions(c.ctx)
 		if err == nil {
 			break
 		}
-		c.failed("reach kafka", err)
+		c.noteFailure("reach kafka", err)
 		pause(c.ctx, longPause)
 	}
 	if c.ctx.Err() != nil {
@@ -132,10 +132,10 @@ func (c *Consumer) join() {
 	for c.ctx.Err() == nil {
 		generation, err := group.Next(c.ctx)
 		if err != nil {
-			c.failed("join", err)
+			c.noteFailure("join", err)
 			continue
 		}
-		c.consume(generation)
+		c.startPartitions(generation)
 	}
 	// Joining a group, or waiting for a broker that is away, could delay the stop for too long.
 	cut := time.AfterFunc(leaveWithin, c.link.cut)
@@ -143,9 +143,9 @@ func (c *Consumer) join() {
 	_ = group.Close() // always nil
 }
 
-// consume starts the partitions of a generation. They end with the generation, and none earlier,
+// startPartitions starts the partitions of a generation. They end with the generation, and none earlier,
 // because that would end the others.
-func (c *Consumer) consume(g *kafkago.Generation) {
+func (c *Consumer) startPartitions(g *kafkago.Generation) {
 	assigned := g.Assignments[c.link.cfg.Topic]
 	c.mu.Lock()
 	clear(c.behind)
@@ -157,10 +157,10 @@ func (c *Consumer) consume(g *kafkago.Generation) {
 	}
 }
 
-// failed counts and logs what went wrong, unless the consumer is being stopped. A failure that
+// noteFailure counts and logs what went wrong, unless the consumer is being stopped. A failure that
 // somebody must look at is logged each time. An outage, which every partition meets again and
 // again, is logged only now and then.
-func (c *Consumer) failed(doing string, err error, attrs ...slog.Attr) {
+func (c *Consumer) noteFailure(doing string, err error, attrs ...slog.Attr) {
 	if c.ctx.Err() != nil {
 		return
 	}
@@ -177,9 +177,9 @@ func (c *Consumer) failed(doing string, err error, attrs ...slog.Attr) {
 		append(attrs, slog.String("consumer", c.cfg.Name), slog.String("to", doing), slog.Any("error", err))...)
 }
 
-// strange counts and logs a message that is passed over, because no relay of ours wrote it. If it
+// noteStrange counts and logs a message that is passed over, because no relay of ours wrote it. If it
 // took the place of a fact, the next fact of that stream will find it missing.
-func (c *Consumer) strange(partition int, err error) {
+func (c *Consumer) noteStrange(partition int, err error) {
 	c.failures.Add(1)
 	c.cfg.Log.Error("foreign message in the topic passed over",
 		slog.String("consumer", c.cfg.Name), slog.Int("partition", partition), slog.Any("error", err))

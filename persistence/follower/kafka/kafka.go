@@ -114,14 +114,14 @@ func (l *link) close() {
 	l.pool.CloseIdleConnections()
 }
 
-// partitions returns how many partitions the topic has, and makes the topic if it is missing.
-func (l *link) partitions(ctx context.Context) (int, error) {
+// countPartitions returns how many partitions the topic has, and makes the topic if it is missing.
+func (l *link) countPartitions(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	n, brokers, err := l.look(ctx)
+	n, brokers, err := l.lookUpTopic(ctx)
 	if errors.Is(err, kafkago.UnknownTopicOrPartition) {
-		if err = l.create(ctx, min(l.cfg.Replication, brokers)); err == nil {
-			n, _, err = l.look(ctx)
+		if err = l.createTopic(ctx, min(l.cfg.Replication, brokers)); err == nil {
+			n, _, err = l.lookUpTopic(ctx)
 		}
 	}
 	if err == nil && n == 0 {
@@ -133,7 +133,7 @@ func (l *link) partitions(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-func (l *link) look(ctx context.Context) (partitions, brokers int, err error) {
+func (l *link) lookUpTopic(ctx context.Context) (partitions, brokers int, err error) {
 	m, err := l.client.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{l.cfg.Topic}})
 	if err != nil {
 		return 0, 0, err
@@ -146,7 +146,7 @@ func (l *link) look(ctx context.Context) (partitions, brokers int, err error) {
 	return 0, len(m.Brokers), kafkago.UnknownTopicOrPartition
 }
 
-func (l *link) create(ctx context.Context, replication int) error {
+func (l *link) createTopic(ctx context.Context, replication int) error {
 	r, err := l.client.CreateTopics(ctx, &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{{
 		Topic: l.cfg.Topic, NumPartitions: l.cfg.Partitions, ReplicationFactor: replication,
 		ConfigEntries: []kafkago.ConfigEntry{

@@ -55,9 +55,9 @@ func factTypes() (map[factType][]byte, map[string]factType) {
 	return names, numbers
 }
 
-// messages appends the facts of a record of batch b, one message each, and estimates how many bytes
+// appendMessages appends the facts of a record of batch b, one message each, and estimates how many bytes
 // they take. key is the stream's name; org is 0 if it is unknown.
-func messages(to []kafkago.Message, key []byte, b *journal.Batch, r *journal.Record, org int64) ([]kafkago.Message, int, error) {
+func appendMessages(to []kafkago.Message, key []byte, b *journal.Batch, r *journal.Record, org int64) ([]kafkago.Message, int, error) {
 	shared := []kafkago.Header{
 		{Key: headerEpoch, Value: strconv.AppendInt(nil, int64(r.Epoch), 10)},
 		{Key: headerWriter, Value: strconv.AppendInt(nil, int64(b.Writer), 10)},
@@ -154,18 +154,18 @@ func parse(r *kafkago.Record) (incoming, error) {
 		case headerType:
 			name = string(h.Value)
 		case headerNumber:
-			f.typ = engine.FactType(min(number(h.Value), math.MaxUint16)) //nolint:gosec // it fits
+			f.typ = engine.FactType(min(parseNumber(h.Value), math.MaxUint16)) //nolint:gosec // it fits
 		case headerID:
 			stream, _, _ := bytes.Cut(h.Value, []byte(":"))
-			f.stream = number(stream)
+			f.stream = parseNumber(stream)
 		case headerSeq:
-			f.seq = number(h.Value)
+			f.seq = parseNumber(h.Value)
 		case headerEpoch:
-			f.epoch = int32(min(number(h.Value), math.MaxInt32)) //nolint:gosec // it fits
+			f.epoch = int32(min(parseNumber(h.Value), math.MaxInt32)) //nolint:gosec // it fits
 		case headerWriter:
-			f.writer = int32(min(number(h.Value), math.MaxInt32)) //nolint:gosec // it fits
+			f.writer = int32(min(parseNumber(h.Value), math.MaxInt32)) //nolint:gosec // it fits
 		case headerBatch:
-			f.batch = number(h.Value)
+			f.batch = parseNumber(h.Value)
 		}
 	}
 	if name == "" || f.stream <= 0 || f.seq <= 0 || f.epoch <= 0 || f.writer <= 0 || f.batch <= 0 {
@@ -187,8 +187,8 @@ func parse(r *kafkago.Record) (incoming, error) {
 	return f, nil
 }
 
-// number reads a positive number; anything else is 0.
-func number(text []byte) int64 {
+// parseNumber reads a positive number; anything else is 0.
+func parseNumber(text []byte) int64 {
 	n, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil {
 		return 0
@@ -196,9 +196,9 @@ func number(text []byte) int64 {
 	return max(0, n)
 }
 
-// batches puts facts that stood together in the journal together again, as far as they come one
+// joinBatches puts facts that stood together in the journal together again, as far as they come one
 // after another.
-func batches(facts []incoming) []journal.Batch {
+func joinBatches(facts []incoming) []journal.Batch {
 	var all []journal.Batch
 	for i := range facts {
 		f := &facts[i]

@@ -43,38 +43,38 @@ func (p *partition) run(ctx context.Context) {
 	wait := firstPause
 	for ctx.Err() == nil {
 		began := time.Now()
-		err := panics.Catch(p.c.cfg.Log, "kafka consumer "+p.c.cfg.Name, func() error { return p.follow(ctx) })
+		err := panics.Catch(p.c.cfg.Log, "kafka consumer "+p.c.cfg.Name, func() error { return p.followTopic(ctx) })
 		if ctx.Err() != nil {
 			return
 		}
 		if time.Since(began) > longPause {
 			wait = firstPause
 		}
-		p.c.failed("follow", err, slog.Int("partition", p.number), slog.Duration("pause", wait))
+		p.c.noteFailure("follow", err, slog.Int("partition", p.number), slog.Duration("pause", wait))
 		p.atOnce = 1
 		pause(ctx, wait)
 		wait = min(2*wait, longPause)
 	}
 }
 
-func (p *partition) follow(ctx context.Context) error {
-	if err := p.resume(ctx); err != nil {
+func (p *partition) followTopic(ctx context.Context) error {
+	if err := p.readPosition(ctx); err != nil {
 		return err
 	}
 	for ctx.Err() == nil {
-		if err := p.tend(ctx); err != nil {
+		if err := p.tellAgain(ctx); err != nil {
 			return err
 		}
-		facts, err := p.fetch(ctx)
+		facts, err := p.fetchFacts(ctx)
 		if errors.Is(err, kafkago.OffsetOutOfRange) {
-			err = p.rewind(ctx)
+			err = p.goToFirst(ctx)
 		}
 		if err != nil {
 			return err
 		}
 		for len(facts) > 0 {
 			n := min(len(facts), p.atOnce)
-			if err := p.apply(ctx, facts[:n]); err != nil {
+			if err := p.applyFacts(ctx, facts[:n]); err != nil {
 				return err
 			}
 			facts, p.atOnce = facts[n:], min(2*p.atOnce, p.c.cfg.MaxBatch)
@@ -83,8 +83,8 @@ func (p *partition) follow(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// resume reads the partition's saved position.
-func (p *partition) resume(ctx context.Context) error {
+// readPosition reads the partition's saved position.
+func (p *partition) readPosition(ctx context.Context) error {
 	const start = `INSERT INTO kafka_positions (consumer, topic, part, next) VALUES ($1, $2, $3, 0) ON CONFLICT DO NOTHING`
 	const saved = `SELECT next FROM kafka_positions WHERE consumer = $1 AND topic = $2 AND part = $3`
 	ctx, cancel := context.WithTimeout(ctx, applyWithin)
@@ -100,8 +100,8 @@ func (p *partition) resume(ctx context.Context) error {
 	return nil
 }
 
-// fetch waits for messages and reads them.
-func (p *partition) fetch(ctx context.Context) ([]incoming, error) {
+// fetchFacts waits for messages and reads them.
+func (p *partition) fetchFacts(ctx context.Context) ([]incoming, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()
 	answer, err := p.c.link.client.Fetch(ctx, &kafkago.FetchRequest{
@@ -113,7 +113,7 @@ func (p *partition) fetch(ctx context.Context) ([]incoming, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kafka: read: %w", err)
 	}
-	p.lag(answer.HighWatermark)
+	p.noteLag(answer.HighWatermark)
 	var facts []incoming
 	for {
 		r, err := answer.Records.ReadRecord()
@@ -125,7 +125,7 @@ func (p *partition) fetch(ctx context.Context) ([]incoming, error) {
 			f, err = parse(r)
 		}
 		if errors.Is(err, errForeign) { // anybody who may write to the topic must not be able to stop us
-			p.c.strange(p.number, err)
+			p.c.noteStrange(p.number, err)
 			err = nil
 		}
 		if err != nil && len(facts) > 0 {
@@ -144,8 +144,8 @@ func (p *partition) fetch(ctx context.Context) ([]incoming, error) {
 	return facts, nil
 }
 
-// lag notes how many messages are left.
-func (p *partition) lag(end int64) {
+// noteLag notes how many messages are left.
+func (p *partition) noteLag(end int64) {
 	p.c.mu.Lock()
 	defer p.c.mu.Unlock()
 	p.c.behind[p.number] = max(0, end-p.next)
@@ -155,15 +155,15 @@ func (p *partition) lag(end int64) {
 // again.
 var begin = pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off"}
 
-// apply applies the facts and moves the position past them, when it is this partition's turn.
-func (p *partition) apply(ctx context.Context, facts []incoming) error {
+// applyFacts applies the facts and moves the position past them, when it is this partition's turn.
+func (p *partition) applyFacts(ctx context.Context, facts []incoming) error {
 	if err := p.takeTurn(ctx); err != nil {
 		return err
 	}
 	defer p.c.endTurn()
 	began := time.Now()
 	upto := facts[len(facts)-1].offset + 1
-	if err := p.commit(ctx, facts, upto); err != nil {
+	if err := p.commitFacts(ctx, facts, upto); err != nil {
 		return fmt.Errorf("kafka: apply offsets %d to %d: %w", p.next, upto-1, err)
 	}
 	p.next = upto
@@ -174,12 +174,12 @@ func (p *partition) apply(ctx context.Context, facts []incoming) error {
 	return nil
 }
 
-func (p *partition) commit(ctx context.Context, facts []incoming, upto int64) error {
+func (p *partition) commitFacts(ctx context.Context, facts []incoming, upto int64) error {
 	return follower.Transact(ctx, p.begin, applyWithin, func(ctx context.Context, tx pgx.Tx) error {
-		if err := p.move(ctx, tx, upto); err != nil {
+		if err := p.savePosition(ctx, tx, upto); err != nil {
 			return err
 		}
-		if batches := batches(facts); len(batches) > 0 {
+		if batches := joinBatches(facts); len(batches) > 0 {
 			return p.c.cfg.Apply(ctx, tx, batches)
 		}
 		return nil
@@ -190,9 +190,9 @@ func (p *partition) begin(ctx context.Context) (pgx.Tx, error) {
 	return p.c.cfg.Pool.BeginTx(ctx, begin)
 }
 
-// tend makes the consumer's digesters tell again what somebody asked for, when it is this
+// tellAgain makes the consumer's digesters tell again what somebody asked for, when it is this
 // partition's turn.
-func (p *partition) tend(ctx context.Context) error {
+func (p *partition) tellAgain(ctx context.Context) error {
 	if err := p.takeTurn(ctx); err != nil {
 		return err
 	}
@@ -216,8 +216,8 @@ func (p *partition) takeTurn(ctx context.Context) error {
 
 func (c *Consumer) endTurn() { <-c.turn }
 
-// move saves the position, if the saved one is still where this member left it.
-func (p *partition) move(ctx context.Context, tx pgx.Tx, to int64) error {
+// savePosition saves the position, if the saved one is still where this member left it.
+func (p *partition) savePosition(ctx context.Context, tx pgx.Tx, to int64) error {
 	const save = `UPDATE kafka_positions SET next = $5 WHERE consumer = $1 AND topic = $2 AND part = $3 AND next = $4`
 	tag, err := tx.Exec(ctx, save, p.c.cfg.Name, p.c.link.cfg.Topic, p.number, p.next, to)
 	if err != nil {
@@ -229,9 +229,9 @@ func (p *partition) move(ctx context.Context, tx pgx.Tx, to int64) error {
 	return nil
 }
 
-// rewind goes to the first message that there is. Earlier messages were deleted before they were
+// goToFirst goes to the first message that there is. Earlier messages were deleted before they were
 // read, or the topic is a different one. follower.Once finds out whether facts are missing now.
-func (p *partition) rewind(ctx context.Context) error {
+func (p *partition) goToFirst(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, applyWithin)
 	defer cancel()
 	topic := p.c.link.cfg.Topic
@@ -247,7 +247,7 @@ func (p *partition) rewind(ctx context.Context) error {
 		}
 		p.c.cfg.Log.Error("kafka has deleted what was not read", slog.Int("partition", p.number),
 			slog.Int64("position", p.next), slog.Int64("first", o.FirstOffset))
-		if err := pgx.BeginFunc(ctx, p.c.cfg.Pool, func(tx pgx.Tx) error { return p.move(ctx, tx, o.FirstOffset) }); err != nil {
+		if err := pgx.BeginFunc(ctx, p.c.cfg.Pool, func(tx pgx.Tx) error { return p.savePosition(ctx, tx, o.FirstOffset) }); err != nil {
 			return err
 		}
 		p.next = o.FirstOffset

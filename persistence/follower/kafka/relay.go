@@ -64,7 +64,7 @@ var errUnsendable = errors.New("kafka: cannot be sent")
 // Apply sends the batches, one call at a time. Most failures may pass: Kafka comes back, a topic is
 // made. A follower.Digester deals with a fact that can never be sent or that makes sending panic.
 func (r *Relay) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
-	if err := r.send(ctx, tx, batches); err != nil {
+	if err := r.sendBatches(ctx, tx, batches); err != nil {
 		r.failures.Add(1)
 		r.partitions = nil
 		_, panicked := errors.AsType[*panics.Error](err)
@@ -76,9 +76,9 @@ func (r *Relay) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 	return nil
 }
 
-func (r *Relay) send(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+func (r *Relay) sendBatches(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	if r.partitions == nil {
-		n, err := r.link.partitions(ctx)
+		n, err := r.link.countPartitions(ctx)
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (r *Relay) send(ctx context.Context, tx pgx.Tx, batches []journal.Batch) er
 			r.partitions = append(r.partitions, i)
 		}
 	}
-	if err := r.learn(ctx, tx, batches); err != nil {
+	if err := r.learnOrgs(ctx, tx, batches); err != nil {
 		return err
 	}
 	round, size := make([][]kafkago.Message, len(r.partitions)), 0
@@ -96,7 +96,7 @@ func (r *Relay) send(ctx context.Context, tx pgx.Tx, batches []journal.Batch) er
 			rec := &b.Records[j]
 			key := []byte(rec.Ref.Name())
 			to := &round[r.hash.Balance(kafkago.Message{Key: key}, r.partitions...)]
-			more, n, err := messages(*to, key, b, rec, r.org(rec.Ref))
+			more, n, err := appendMessages(*to, key, b, rec, r.orgOf(rec.Ref))
 			if err != nil {
 				return err
 			}
@@ -104,21 +104,21 @@ func (r *Relay) send(ctx context.Context, tx pgx.Tx, batches []journal.Batch) er
 			if size += n; size < maxRound {
 				continue
 			}
-			if err := r.flush(ctx, round); err != nil {
+			if err := r.flushRound(ctx, round); err != nil {
 				return err
 			}
 			clear(round)
 			size = 0
 		}
 	}
-	return r.flush(ctx, round)
+	return r.flushRound(ctx, round)
 }
 
-// flush sends each partition its messages in one batch, which gets there as a whole or not at all,
+// flushRound sends each partition its messages in one batch, which gets there as a whole or not at all,
 // and waits for all partitions. Nothing is sent before everything earlier is acknowledged, which
 // keeps the order of each stream; kafka-go's Writer would go on to the next batch after one that
 // failed.
-func (r *Relay) flush(ctx context.Context, round [][]kafkago.Message) error {
+func (r *Relay) flushRound(ctx context.Context, round [][]kafkago.Message) error {
 	ctx, cancel := context.WithTimeout(ctx, sendWithin)
 	defer cancel()
 	sending, ctx := errgroup.WithContext(ctx)
@@ -169,17 +169,17 @@ func (r *Relay) produceAll(ctx context.Context, partition int, messages []kafkag
 	return err
 }
 
-// org is the organization of an actor's facts; 0 if it is unknown.
-func (r *Relay) org(ref engine.Ref) int64 {
+// orgOf is the organization of an actor's facts; 0 if it is unknown.
+func (r *Relay) orgOf(ref engine.Ref) int64 {
 	if ref.Kind.OfOrganization() {
 		return ref.Home
 	}
 	return r.orgs[ref.Home]
 }
 
-// learn finds the organizations of the events in the batches: from an event's first fact or, if the
+// learnOrgs finds the organizations of the events in the batches: from an event's first fact or, if the
 // journal has dropped that, from the read model.
-func (r *Relay) learn(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+func (r *Relay) learnOrgs(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	const first = `
 SELECT s.name, r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id, 0, 1) r WHERE s.name = ANY($1)`
 	if len(r.orgs) > maxEvents {
