@@ -19,6 +19,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/sales"
 	"boxoffice/edge/venues"
+	"boxoffice/edge/waitlists"
 )
 
 // Areas are the handlers of a node. The zero value has the table of operations, which
@@ -30,6 +31,7 @@ type Areas struct {
 	Files      *files.Handlers
 	Rooms      *rooms.Handlers
 	Sales      *sales.Handlers
+	Waitlists  *waitlists.Handlers
 	Holders    *holders.Handlers
 	Refunds    *refunds.Handlers
 	Gates      *gates.Handlers
@@ -43,6 +45,6 @@ type Areas struct {
 // Routes is the route table: every operation, once. Registration, validation,
 // the document and the suites are derived from it.
 func (a *Areas) Routes() []route.Op {
-	return slices.Concat(a.Identity.Routes(), a.Catalog.Routes(), a.Venues.Routes(), a.Files.Routes(), a.Rooms.Routes(), a.Sales.Routes(), a.Holders.Routes(),
+	return slices.Concat(a.Identity.Routes(), a.Catalog.Routes(), a.Venues.Routes(), a.Files.Routes(), a.Rooms.Routes(), a.Sales.Routes(), a.Waitlists.Routes(), a.Holders.Routes(),
 		a.Refunds.Routes(), a.Gates.Routes(), a.Money.Routes(), a.Learning.Routes(), a.Outward.Routes(), a.People.Routes(), a.Operations.Routes())
 }

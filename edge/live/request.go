@@ -17,3 +17,12 @@ func RequestOf(c *route.Call, m *secrets.Master) engine.Request {
 	name, body := m.Request(c.Scope()), c.BodyHash()
 	return engine.Request{ID: engine.ID(name[:16]), Print: binary.BigEndian.Uint64(body[:8])}
 }
+
+// NetworkOf is the address whose velocity counts at an organization's event. A caller that sells for
+// the organization is no buyer and has none.
+func NetworkOf(c *route.Call, m *secrets.Master, org int64) uint64 {
+	if _, own := c.Principal.Grant(org); own {
+		return 0
+	}
+	return m.Client(route.Network(c.Client))
+}

@@ -11,6 +11,7 @@ import (
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
 	"boxoffice/edge/names"
+	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
 	"boxoffice/edge/route/format"
 	"boxoffice/edge/sheets"
@@ -97,7 +98,7 @@ func (h *Handlers) give(c *route.Call, number int64, ticketType, note string, re
 			Issue: &order.Issue{Comp: true, Note: note},
 		}
 		own := sha256.Sum256(binary.BigEndian.AppendUint32(name[:], uint32(i))) //nolint:gosec // few
-		p.Order, p.Alias = orderIDs(c, number, own)
+		p.Order, p.Alias = orders.NewIDs(c, number, own)
 		cmd.Orders = append(cmd.Orders, p)
 	}
 	made, err := cluster.AskFor[ledger.AllReply](c.Context, h.Node, engine.EventRef(number), cmd)

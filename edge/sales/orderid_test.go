@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine"
@@ -46,7 +47,9 @@ func TestOrderIDNeedsTheMasterKey(t *testing.T) {
 	require.NotEqual(t, a.Former, elsewhere.Former)
 
 	plain := sha256.Sum256([]byte("test\x00guest/192.0.2.1\x00POST\x00/api/v1/orders\x00" + key + "\x00"))
-	former := datedID(42, plain, at)
+	then := route.NewCall(t.Context(), op, at)
+	defer then.End()
+	former, _ := orders.NewIDs(then, 42, plain)
 	require.Contains(t, a.Former, former, "of the release before")
 	require.NotContains(t, []engine.OrderID{a.Order, a.Alias}, former)
 	require.Empty(t, named(t, one, op, "", "192.0.2.1", at).Former)
@@ -87,17 +90,17 @@ func TestOrderID(t *testing.T) {
 		cmd := named(t, m, op, key, "192.0.2.1", now)
 		return cmd.Order, cmd.Alias
 	}
-	const key = "0190b6c1-0000-4000-8000-000000000001"
+	const key, apart = "0190b6c1-0000-4000-8000-000000000001", 5 * time.Second // apart: two nodes' clocks
 	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	for made := range 49 {
 		first := start.Add(time.Duration(made) * time.Hour / 2)
 		id, _ := at(key, first)
 		require.EqualValues(t, 42, id.Event())
-		for _, later := range []time.Duration{0, time.Second, time.Hour, 12 * time.Hour, 24*time.Hour - clockSkew - time.Second} {
+		for _, later := range []time.Duration{0, time.Second, time.Hour, 12 * time.Hour, 24*time.Hour - apart - time.Second} {
 			again, alias := at(key, first.Add(later))
 			require.True(t, again == id || alias == id, "%s later", later)
 		}
-		for _, skew := range []time.Duration{-clockSkew, clockSkew} { // the repeat comes to another node
+		for _, skew := range []time.Duration{-apart, apart} { // the repeat comes to another node
 			again, alias := at(key, first.Add(skew))
 			require.True(t, again == id || alias == id, "%s beside", skew)
 		}

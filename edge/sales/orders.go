@@ -2,7 +2,6 @@ package sales
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/live"
 	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
@@ -64,7 +64,7 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 		cmd.Holder, cmd.Principal = in.Holder, h.principalOf(c)
 	}
 	h.nameOrder(c, number, &cmd)
-	cmd.Client = h.networkOf(c, k.Org)
+	cmd.Client = live.NetworkOf(c, h.Secrets, k.Org)
 	asked := time.Now()
 	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(number), cmd)
 	h.NoteOrder(time.Since(asked))
@@ -229,9 +229,6 @@ func seatIssues(err error, items []api.OrderItem) error {
 	return route.Invalid(issues[:min(len(issues), route.MaxIssues)]...)
 }
 
-// clockSkew is how far apart two nodes' clocks may be.
-const clockSkew = 5 * time.Second
-
 // nameOrder sets the ids under which the event looks for the order of a request:
 // the one that the order gets if it is new, and those that the same request may
 // have had before.
@@ -245,31 +242,11 @@ const clockSkew = 5 * time.Second
 // the other day's id, its alias. The release before derived ids from the plain
 // scope: its orders are found by their former ids, and none is made under them.
 func (h *Handlers) nameOrder(c *route.Call, number int64, cmd *ledger.Place) {
-	cmd.Order, cmd.Alias = orderIDs(c, number, h.Secrets.Request(c.Scope()))
+	cmd.Order, cmd.Alias = orders.NewIDs(c, number, h.Secrets.Request(c.Scope()))
 	if c.IdempotencyKey != "" {
-		id, alias := orderIDs(c, number, c.FormerScope())
+		id, alias := orders.NewIDs(c, number, c.FormerScope())
 		cmd.Former = []engine.OrderID{id, alias}
 	}
-}
-
-func orderIDs(c *route.Call, number int64, name [sha256.Size]byte) (id, alias engine.OrderID) {
-	id = datedID(number, name, c.Now)
-	if c.IdempotencyKey == "" {
-		return id, alias
-	}
-	if alias = datedID(number, name, c.Now.Add(clockSkew)); alias == id {
-		alias = datedID(number, name, c.Now.Add(-24*time.Hour))
-	}
-	return id, alias
-}
-
-// datedID is the id of a name on a day. Multiplied by an odd constant, no two days
-// change the name in the same way.
-func datedID(number int64, name [sha256.Size]byte, at time.Time) engine.OrderID {
-	day := uint64(at.Unix() / (24 * 3600))
-	tail := name[:10]
-	binary.BigEndian.PutUint64(tail[2:], binary.BigEndian.Uint64(tail[2:])^day*0x9e3779b97f4a7c15)
-	return engine.NewID(number, tail)
 }
 
 func (h *Handlers) getOrder(c *route.Call, in *api.OrderByToken) (*api.Order, error) {

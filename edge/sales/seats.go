@@ -25,15 +25,6 @@ func (h *Handlers) principalOf(c *route.Call) uint64 {
 	return h.Secrets.Client(route.Network(c.Client))
 }
 
-// networkOf is the address whose velocity counts at an organization's event. Whoever
-// sells for the organization is no buyer and has none.
-func (h *Handlers) networkOf(c *route.Call, org int64) uint64 {
-	if _, own := c.Principal.Grant(org); own {
-		return 0
-	}
-	return h.Secrets.Client(route.Network(c.Client))
-}
-
 func (h *Handlers) holdSeats(c *route.Call, in *api.HoldSeats) (*api.HeldSeats, error) {
 	number, org, err := h.seatsForSale(c, in.EventID)
 	if err != nil {
@@ -44,7 +35,7 @@ func (h *Handlers) holdSeats(c *route.Call, in *api.HoldSeats) (*api.HeldSeats, 
 	}
 	r, err := cluster.AskFor[seatmap.Selection](c.Context, h.Node, engine.SeatmapRef(number), seatmap.Hold{
 		Holder: in.Holder, Principal: h.principalOf(c), Seats: in.SeatIDs, Request: live.RequestOf(c, h.Secrets),
-		Network: h.networkOf(c, org), Scale: h.LimitsScale,
+		Network: live.NetworkOf(c, h.Secrets, org), Scale: h.LimitsScale,
 	})
 	if err != nil {
 		return nil, err
@@ -115,7 +106,7 @@ func (h *Handlers) bestSeats(c *route.Call, in *api.BestSeats) (*api.BestHeld, e
 	cmd := seatmap.BestAvailable{
 		Holder: in.Holder, Principal: h.principalOf(c), Quantity: in.Quantity, Sections: in.SectionIDs,
 		Accessible: in.Accessible, Adjacent: in.Adjacent, Request: live.RequestOf(c, h.Secrets),
-		Network: h.networkOf(c, org), Scale: h.LimitsScale,
+		Network: live.NetworkOf(c, h.Secrets, org), Scale: h.LimitsScale,
 	}
 	if in.TicketTypeID != "" {
 		id, err := engine.ParseID(in.TicketTypeID)

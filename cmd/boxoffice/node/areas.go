@@ -32,6 +32,7 @@ import (
 	"boxoffice/edge/rooms"
 	"boxoffice/edge/sales"
 	"boxoffice/edge/venues"
+	"boxoffice/edge/waitlists"
 	"boxoffice/edge/webhook"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/apikeys"
@@ -156,6 +157,9 @@ func (n *Node) openOrders(people *accounts.Store, known *live.Events, pages *liv
 		Node: n.cluster, Read: n.model, Orders: n.orders, Attendees: n.attendees, Settled: n.Settled, Known: known, Pages: pages, Feed: n.feed,
 		Letters: n.letters, Gateways: n.gateways, Notices: n.notices, Receipts: n.receipts, Secrets: n.secrets, Admit: n.areas.Rooms.Admit, CountLate: n.areas.Rooms.CountLate, NoteOrder: n.areas.Rooms.NoteOrder, NudgeRefunds: n.areas.Refunds.Nudge,
 		BaseURL: n.cfg.BaseURL, Env: n.cfg.Env, Guesses: n.guesses, LimitsScale: n.cfg.LimitsScale, Log: n.log,
+	})
+	n.areas.Waitlists = waitlists.New(waitlists.Deps{
+		Node: n.cluster, Orders: n.orders, Known: known, Pages: pages, Letters: n.letters, Secrets: n.secrets, LimitsScale: n.cfg.LimitsScale,
 	})
 	n.areas.Holders = holders.New(holders.Deps{
 		Node: n.cluster, Read: n.model, Orders: n.orders, Accounts: people, Attendees: n.attendees, Courses: taught, Downloads: opened, Personal: n.personal,

@@ -1,4 +1,6 @@
-package sales
+// Package waitlists is the area of those who wait for sold-out tickets: how they join the line, what
+// their mails' links do, and what the organization sees and decides of it.
+package waitlists
 
 import (
 	"math"
@@ -7,6 +9,7 @@ import (
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
 	"boxoffice/edge/letters"
+	"boxoffice/edge/live"
 	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
@@ -17,6 +20,23 @@ import (
 	"boxoffice/engine/waitlist"
 	"boxoffice/persistence/mailqueue"
 )
+
+// Deps is what the handlers work with.
+type Deps struct {
+	Node        *cluster.Node
+	Orders      *orders.Desk
+	Known       *live.Events
+	Pages       *live.Pages
+	Letters     *letters.Writer
+	Secrets     *secrets.Master
+	LimitsScale float64 // multiplies every velocity rule
+}
+
+// Handlers answer the area's requests. They may be called by any goroutine.
+type Handlers struct{ Deps }
+
+// New makes the handlers.
+func New(d Deps) *Handlers { return &Handlers{Deps: d} }
 
 var noEntry = &engine.Refusal{Code: engine.NotFound, Message: "No such entry of a waitlist."}
 
@@ -31,7 +51,7 @@ func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.Waitl
 	email := order.NormalEmail(in.Email)
 	cmd := waitlist.Join{
 		Quantity: in.Quantity, Email: in.Email, Name: in.Name, Customer: order.CustomerOf(email),
-		Client: h.networkOf(c, p.Event.Details.Org), Scale: h.LimitsScale,
+		Client: live.NetworkOf(c, h.Secrets, p.Event.Details.Org), Scale: h.LimitsScale,
 		Language: h.Letters.KeptLanguage(c),
 		Unproven: !c.Principal.EmailProven || order.NormalEmail(c.Principal.Email) != email,
 	}
@@ -42,17 +62,17 @@ func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.Waitl
 		}
 		cmd.Type = id.Number()
 	}
-	cmd.ID, _ = orderIDs(c, number, h.Secrets.Request(c.Scope()))
-	r, err := h.join(c, &cmd)
+	cmd.ID, _ = orders.NewIDs(c, number, h.Secrets.Request(c.Scope()))
+	r, err := h.joinLine(c, &cmd)
 	if err != nil || !cmd.Unproven {
 		return r, err
 	}
 	return r, h.askToWait(c, &cmd, p.Event.Details.Org)
 }
 
-// join sends the command, and answers with the name and the address that were sent: an entry that
+// joinLine sends the command, and answers with the name and the address that were sent: an entry that
 // was there before may have been made with others.
-func (h *Handlers) join(c *route.Call, cmd *waitlist.Join) (*api.WaitlistEntry, error) {
+func (h *Handlers) joinLine(c *route.Call, cmd *waitlist.Join) (*api.WaitlistEntry, error) {
 	r, err := cluster.AskFor[waitlist.Placed](c.Context, h.Node, engine.EventRef(cmd.ID.Event()), *cmd)
 	if err != nil {
 		return nil, err
@@ -87,9 +107,9 @@ func (h *Handlers) confirmWaitlist(c *route.Call, in *api.ConfirmWaitlist) (*api
 	if err != nil {
 		return nil, orders.HideEvent(err, engine.NotFound)
 	}
-	return h.join(c, &waitlist.Join{
+	return h.joinLine(c, &waitlist.Join{
 		ID: j.ID, Type: j.Type, Quantity: j.Quantity, Email: j.Email, Name: j.Name, Customer: order.CustomerOf(order.NormalEmail(j.Email)),
-		Client: h.networkOf(c, k.Org), Scale: h.LimitsScale, Language: h.Letters.KeptLanguage(c),
+		Client: live.NetworkOf(c, h.Secrets, k.Org), Scale: h.LimitsScale, Language: h.Letters.KeptLanguage(c),
 	})
 }
 

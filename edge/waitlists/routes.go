@@ -1,14 +1,20 @@
-package sales
+package waitlists
 
 import (
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 )
 
-// waitlistGroups are the rows of those who wait.
-func (h *Handlers) waitlistGroups() []route.Group {
-	return []route.Group{
-		{
+// codes are the errors that a row names.
+type codes = []engine.Code
+
+// own are the credentials of an organization's people and programs.
+const own = route.Member | route.Key
+
+// Routes are the area's rows.
+func (h *Handlers) Routes() []route.Op {
+	return route.Table(
+		route.Group{
 			Prefix: "/api/v1/community",
 			Tag:    "Waitlist",
 			Auth:   route.Public,
@@ -83,7 +89,7 @@ func (h *Handlers) waitlistGroups() []route.Group {
 				},
 			},
 		},
-		{
+		route.Group{
 			Prefix: "/api/v1/organizer/events/{id}/waitlist",
 			Tag:    "Waitlist",
 			Auth:   own,
@@ -100,5 +106,5 @@ func (h *Handlers) waitlistGroups() []route.Group {
 				},
 			},
 		},
-	}
+	)
 }
