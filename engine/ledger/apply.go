@@ -5,6 +5,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger/places"
 	"boxoffice/engine/ledger/tables"
 	"boxoffice/engine/order"
 	"boxoffice/engine/velocity"
@@ -113,7 +114,7 @@ func (b *Book) applyPlacing(f *Placing) {
 
 func (b *Book) applyGranted(f *LineGranted) {
 	p := b.placing[f.ID]
-	if p.waiting = p.waiting.without(f.Line); p.waiting.empty() && p.group != nil {
+	if p.waiting = p.waiting.Without(f.Line); p.waiting.Empty() && p.group != nil {
 		p.group.waiting--
 	}
 	if p.late == nil {
@@ -224,19 +225,19 @@ func (b *Book) applyOrderEnded(f *order.Ended) {
 
 // settleFrom makes the ledger tell the order's end to its keepers until all have acknowledged it.
 func (b *Book) settleFrom(o *order.Order, at int64) {
-	b.settling[o.ID] = allPlaces(o)
+	b.settling[o.ID] = places.All(o)
 	b.sendDue.Push(at+resendMillis, o.ID)
 	b.raiseFloor()
 }
 
 func (b *Book) applyLineSettled(f *LineSettled) {
-	left := b.settling[f.ID].without(f.Line)
-	if b.settling[f.ID] = left; left.empty() {
+	left := b.settling[f.ID].Without(f.Line)
+	if b.settling[f.ID] = left; left.Empty() {
 		b.toClose = append(b.toClose, f.ID)
 		if b.closeAt == 0 {
 			b.closeAt = f.At + closeMillis
 		}
-		b.sendDue.Trim(func(d tables.Due) bool { return b.settling[d.ID].empty() })
+		b.sendDue.Trim(func(d tables.Due) bool { return b.settling[d.ID].Empty() })
 	}
 }
 
@@ -275,7 +276,7 @@ func (b *Book) applyElapsed(f *Elapsed) {
 // applyActed takes what was acted on off the lists, and puts back what has to be looked at again.
 func (b *Book) applyActed(f *Acted) {
 	for _, o := range b.sendDue.Pop(f.Settling) {
-		if !b.settling[o.ID].empty() {
+		if !b.settling[o.ID].Empty() {
 			b.sendDue.Push(f.At+resendMillis, o.ID)
 		}
 	}

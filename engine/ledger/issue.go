@@ -3,6 +3,7 @@ package ledger
 import (
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger/places"
 	"boxoffice/engine/order"
 )
 
@@ -114,7 +115,7 @@ func (b *Book) refuseAll(p *placing, why *engine.Refusal) *engine.Refusal {
 	out.Requested = 0
 	for _, q := range b.placedTogether(p) {
 		out.Requested += q.order.Tickets()
-		if q.waiting.empty() {
+		if q.waiting.Empty() {
 			out.Available += q.order.Tickets()
 		}
 	}
@@ -145,10 +146,10 @@ func (b *Book) askFee(t *Terms, o *order.Order, g *LineGranted, fee int64) engin
 	p := &placing{order: o}
 	asked.awaitFee(p)
 	claim := keeper.Claim{Order: o.ID, Serial: o.Serial}
-	place := len(o.Lines) + walletPlace
+	place := len(o.Lines) + places.Wallet
 	return engine.Decision{
 		Facts: []engine.Fact{g, asked},
-		Asks:  []engine.Send{{To: b.keeperOf(o, place), Cmd: keeper.Reserve{Claim: claim, Line: p.askedOf(place)}}},
+		Asks:  []engine.Send{{To: places.KeeperOf(b.home, o, place), Cmd: keeper.Reserve{Claim: claim, Line: p.askedOf(place)}}},
 	}
 }
 
@@ -156,7 +157,7 @@ func (b *Book) askFee(t *Terms, o *order.Order, g *LineGranted, fee int64) engin
 func (f *FeeAsked) awaitFee(p *placing) {
 	issue := *p.order.Issue
 	issue.Fee, issue.Wallet = f.Fee, f.Wallet
-	p.order.Issue, p.waiting = &issue, only(len(p.order.Lines)+walletPlace)
+	p.order.Issue, p.waiting = &issue, places.Only(len(p.order.Lines)+places.Wallet)
 }
 
 func (b *Book) applyFeeAsked(f *FeeAsked) {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"boxoffice/engine"
+	"boxoffice/engine/ledger/places"
 	"boxoffice/engine/order"
 )
 
@@ -36,13 +37,13 @@ func TestLines(t *testing.T) {
 		if o.TakesSeats() {
 			keepers++
 		}
-		require.Equal(t, keepers, allPlaces(o).len())
+		require.Equal(t, keepers, places.All(o).Len())
 		for line := range keepers {
-			require.True(t, allPlaces(o).has(line))
-			require.Equal(t, line, placeOf(o, b.keeperOf(o, line)))
+			require.True(t, places.All(o).Has(line))
+			require.Equal(t, line, places.Of(o, places.KeeperOf(b.home, o, line)))
 		}
-		require.Equal(t, -1, placeOf(o, engine.InventoryRef(1, 21)))
-		require.Equal(t, o.TakesSeats(), placeOf(o, engine.SeatmapRef(1)) >= 0)
+		require.Equal(t, -1, places.Of(o, engine.InventoryRef(1, 21)))
+		require.Equal(t, o.TakesSeats(), places.Of(o, engine.SeatmapRef(1)) >= 0)
 		for i, seat := range seats {
 			require.Equal(t, seat, o.Seat(o.FirstTicket+uint32(i)))
 		}

@@ -19,6 +19,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/admission"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger/places"
 	"boxoffice/engine/ledger/tables"
 	"boxoffice/engine/order"
 	"boxoffice/engine/paged"
@@ -41,9 +42,9 @@ type Book struct {
 	epoch     int32  // this field and those below are volatile
 	counter   uint32 // serials made by this activation
 	placing   map[engine.OrderID]*placing
-	alive     paged.Queue[keeper.Claim] // claims by serial; the first live one is the floor
-	settling  map[engine.OrderID]places // lines whose keeper has not acknowledged the end, by placeOf
-	toClose   []engine.OrderID          // orders whose end is acknowledged but not yet journaled
+	alive     paged.Queue[keeper.Claim]     // claims by serial; the first live one is the floor
+	settling  map[engine.OrderID]places.Set // lines whose keeper has not acknowledged the end, by places.Of
+	toClose   []engine.OrderID              // orders whose end is acknowledged but not yet journaled
 	closeAt   int64
 	placeDue  tables.Queue
 	sendDue   tables.Queue
@@ -85,7 +86,7 @@ type placing struct {
 	presale string
 	scale   float64        // multiplies the velocity rules
 	slots   velocity.Slots // of the buyer in Book.buyers
-	waiting places         // keepers that have not granted yet
+	waiting places.Set     // keepers that have not granted yet
 	late    *ReportPayment // money that came after the order's end, or nil
 	group   *group         // the orders of the same PlaceAll; nil for an order by itself
 	offer   bool           // whether it is an offer to somebody on the waitlist (waiting.go)
@@ -100,7 +101,7 @@ func New(home int64) Book {
 		closedOrders: tables.NewClosed(),
 		buyers:       velocity.New(),
 		placing:      make(map[engine.OrderID]*placing),
-		settling:     make(map[engine.OrderID]places),
+		settling:     make(map[engine.OrderID]places.Set),
 		returning:    make(map[keeper.Serial]returning),
 		moving:       make(map[engine.OrderID]*moving),
 		moved:        make(map[keeper.Serial]engine.OrderID),
@@ -252,19 +253,19 @@ func (b *Book) endOrder(o *order.Order, status string, at int64) engine.Decision
 		return b.EndOffer(o, status, at)
 	}
 	d := foldFacts(o, append([]engine.Fact{&order.Ended{ID: o.ID, Status: status, At: at}}, shortMoney(o, "", at)...))
-	b.tellKeepers(&d, o, allPlaces(o), false)
+	b.tellKeepers(&d, o, places.All(o), false)
 	return d
 }
 
 // tellKeepers adds Commit or Release for the keepers at the places.
-func (b *Book) tellKeepers(d *engine.Decision, o *order.Order, lines places, sold bool) {
+func (b *Book) tellKeepers(d *engine.Decision, o *order.Order, lines places.Set, sold bool) {
 	claim, floor := keeper.Claim{Order: o.ID, Serial: o.Serial}, b.lowestAlive()
-	lines.each(func(place int) {
+	lines.Each(func(place int) {
 		var c engine.Command = keeper.Release{Claim: claim, Floor: floor}
 		if sold {
 			c = keeper.Commit{Claim: claim, Floor: floor}
 		}
-		d.Sends = append(d.Sends, engine.Send{To: b.keeperOf(o, place), Cmd: c})
+		d.Sends = append(d.Sends, engine.Send{To: places.KeeperOf(b.home, o, place), Cmd: c})
 	})
 }
 

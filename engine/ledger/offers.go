@@ -5,6 +5,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger/places"
 	"boxoffice/engine/order"
 	"boxoffice/engine/waitlist"
 )
@@ -15,7 +16,7 @@ import (
 // EndOffer ends the order that an entry was offered, and with it the entry.
 func (b *Book) EndOffer(o *order.Order, status string, at int64) engine.Decision {
 	d := engine.Decision{Facts: []engine.Fact{&waitlist.EntryEnded{ID: o.ID, Status: status, At: at, Email: o.Email, Name: o.Name, Language: o.Language}}}
-	b.tellKeepers(&d, o, allPlaces(o), false)
+	b.tellKeepers(&d, o, places.All(o), false)
 	return d
 }
 
@@ -64,7 +65,7 @@ func (b *Book) decideClaimOffer(c waitlist.Claim, t *Terms, at int64) engine.Dec
 		f := &order.Completed{ID: o.ID, Serial: o.Serial, First: t.Tickets.Next(), At: at}
 		d.Facts = append(d.Facts, f)
 		reply = f.Fold(&o)
-		b.tellKeepers(&d, &o, allPlaces(&o), true)
+		b.tellKeepers(&d, &o, places.All(&o), true)
 	}
 	d.Reply = &OrderReply{Order: reply, Status: reply.Status}
 	return d
@@ -81,7 +82,7 @@ func (b *Book) StartOffer(t *Terms, e *waitlist.Entry, typ, at int64) engine.Dec
 		Email: e.Email, Name: e.Name, Customer: e.Customer, Language: e.Language, Lines: []order.Line{{Type: typ, Quantity: e.Quantity}},
 		Currency: t.Currency, CreatedAt: at, UpdatedAt: at, ExpiresAt: at + t.Line.OfferMillis(e, at, until),
 	}
-	return b.startPlacing(&placing{order: o, at: at, waiting: allPlaces(o), offer: true})
+	return b.startPlacing(&placing{order: o, at: at, waiting: places.All(o), offer: true})
 }
 
 // makeOffer makes the order that an entry is offered, unless the entry has left meanwhile.

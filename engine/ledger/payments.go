@@ -5,6 +5,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger/places"
 	"boxoffice/engine/order"
 	"boxoffice/engine/velocity"
 )
@@ -190,7 +191,7 @@ func (b *Book) applyPayment(t *Terms, o *order.Order, f *order.PaymentReported, 
 		done := &order.Completed{ID: o.ID, Serial: o.Serial, First: t.Tickets.Next(), At: at}
 		facts := append([]engine.Fact{f, done}, shortMoney(o, f.Reference, at)...)
 		d := foldFacts(o, append(facts, refundSurplus(o, f)...))
-		b.tellKeepers(&d, o, allPlaces(o), true)
+		b.tellKeepers(&d, o, places.All(o), true)
 		return d
 	case o.Sold():
 		return sendBack(o, f, order.BackTwice)
@@ -204,7 +205,7 @@ func (b *Book) applyPayment(t *Terms, o *order.Order, f *order.PaymentReported, 
 	again := *o
 	again.Serial = keeper.NewSerial(b.epoch, b.counter+1)
 	report := ReportPayment{Order: o.ID, Reference: f.Reference, Status: f.Status, Received: f.Received, Currency: o.Currency}
-	return b.startPlacing(&placing{order: &again, at: at, waiting: allPlaces(o), late: &report})
+	return b.startPlacing(&placing{order: &again, at: at, waiting: places.All(o), late: &report})
 }
 
 // sendBack notes that money has come and that it is to be refunded.
@@ -298,7 +299,7 @@ func (b *Book) settleLate(t *Terms, p *placing, at int64) engine.Decision {
 	done := &order.Completed{ID: o.ID, Serial: p.order.Serial, First: t.Tickets.Next(), At: at}
 	d := foldFacts(o, append([]engine.Fact{f, done}, refundSurplus(o, f)...))
 	d.Answers, d.Reply = []engine.Answer{{Key: o.ID, Reply: d.Reply}}, nil
-	b.tellKeepers(&d, p.order, allPlaces(p.order), true)
+	b.tellKeepers(&d, p.order, places.All(p.order), true)
 	return d
 }
 
@@ -307,7 +308,7 @@ func (b *Book) refundLate(p *placing, at int64) engine.Decision {
 	d := sendBack(b.Find(p.order.ID), p.lateReport(at), order.BackLate)
 	d.Facts = append(d.Facts, &Dropped{ID: p.order.ID})
 	d.Answers, d.Reply = []engine.Answer{{Key: p.order.ID, Reply: d.Reply}}, nil
-	b.tellKeepers(&d, p.order, allPlaces(p.order), false)
+	b.tellKeepers(&d, p.order, places.All(p.order), false)
 	return d
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger/places"
 	"boxoffice/engine/order"
 	"boxoffice/engine/velocity"
 )
@@ -64,7 +65,7 @@ func (b *Book) beginPlacing(t *Terms, c Place, nth uint32, at int64) (*placing, 
 	if takesSeats(c.Lines) {
 		o.Shopper = &order.Shopper{Holder: c.Holder, Principal: c.Principal}
 	}
-	return &placing{order: o, at: at, presale: c.PresaleCode, scale: c.Scale, waiting: allPlaces(o)}, nil
+	return &placing{order: o, at: at, presale: c.PresaleCode, scale: c.Scale, waiting: places.All(o)}, nil
 }
 
 // refuseRoom refuses more tickets than the event's capacity still admits.
@@ -150,10 +151,10 @@ func (b *Book) startPlacing(p *placing) engine.Decision {
 	if p.late != nil {
 		floor = b.lowestAlive()
 	}
-	sole := p.waiting.len() == 1 && p.late == nil && p.order.Issue == nil
+	sole := p.waiting.Len() == 1 && p.late == nil && p.order.Issue == nil
 	var asks []engine.Send
-	p.waiting.each(func(place int) {
-		asks = append(asks, engine.Send{To: b.keeperOf(p.order, place), Cmd: keeper.Reserve{
+	p.waiting.Each(func(place int) {
+		asks = append(asks, engine.Send{To: places.KeeperOf(b.home, p.order, place), Cmd: keeper.Reserve{
 			Claim: claim, Floor: floor, Sole: sole, Line: p.askedOf(place),
 		}})
 	})
@@ -174,11 +175,11 @@ func (b *Book) decideGranted(c keeper.Granted, t *Terms, at int64) engine.Decisi
 	if p == nil || p.order.Serial != c.Serial {
 		return engine.Decision{} // the keeper will ask and get an answer
 	}
-	place := placeOf(p.order, c.Keeper)
-	if place < 0 || !p.waiting.has(place) {
+	place := places.Of(p.order, c.Keeper)
+	if place < 0 || !p.waiting.Has(place) {
 		return engine.Decision{}
 	}
-	if p.waiting != only(place) || p.group != nil && p.group.waiting > 1 {
+	if p.waiting != places.Only(place) || p.group != nil && p.group.waiting > 1 {
 		return engine.Decision{Facts: []engine.Fact{lineGranted(c, place)}}
 	}
 	switch {
@@ -234,7 +235,7 @@ func (b *Book) addMade(t *Terms, d *engine.Decision, o *order.Order, first uint3
 	}
 	f := &order.Completed{ID: o.ID, Serial: o.Serial, First: first, At: at}
 	d.Facts = append(d.Facts, f)
-	b.tellKeepers(d, o, allPlaces(o), true)
+	b.tellKeepers(d, o, places.All(o), true)
 	return f.Fold(o)
 }
 
@@ -246,12 +247,12 @@ func lineGranted(c keeper.Granted, place int) *LineGranted {
 // takeGrant writes what a keeper has granted into an order that is being placed.
 func takeGrant(o *order.Order, g *LineGranted) {
 	switch g.Line - len(o.Lines) {
-	case seatsPlace, walletPlace:
-	case promoPlace:
+	case places.Seats, places.Wallet:
+	case places.Promo:
 		if g.Discount != nil {
 			o.Promo = &order.Promo{Ref: o.Promo.Ref, Code: g.Discount.Code, Terms: g.Discount.In(o.Currency)}
 		}
-	case calendarPlace:
+	case places.Calendar:
 		o.Lines = slices.Clone(o.Lines)
 		for i := range g.Visits[:min(len(g.Visits), len(o.Lines))] {
 			o.Lines[i].Visit = &g.Visits[i]
@@ -289,7 +290,7 @@ func (b *Book) decideRefused(c keeper.Refused, t *Terms, at int64) engine.Decisi
 	if p.late != nil && b.Find(c.Order) != nil {
 		return b.refundLate(p, at)
 	}
-	d := b.dropPlacing(p, b.refuseAll(p, c.Refusal), placeOf(p.order, c.Keeper))
+	d := b.dropPlacing(p, b.refuseAll(p, c.Refusal), places.Of(p.order, c.Keeper))
 	if c.Refusal.Code == engine.PresaleCodeRequired && p.presale != "" && velocity.Counts(p.order) {
 		if r := b.buyers.RefuseGuess(p.order, p.presale, t.buying(p.scale), at); r != nil {
 			d.Answers[0].Reply = r // a code beyond the limit gets no verdict
@@ -307,9 +308,9 @@ func (b *Book) dropPlacing(p *placing, why *engine.Refusal, refusing int) engine
 	d := engine.Decision{Answers: []engine.Answer{{Key: *p.caller(), Reply: why}}}
 	for _, q := range b.placedTogether(p) {
 		d.Facts = append(d.Facts, &Dropped{ID: q.order.ID})
-		release := allPlaces(q.order)
+		release := places.All(q.order)
 		if q == p && refusing >= 0 {
-			release = release.without(refusing)
+			release = release.Without(refusing)
 		}
 		b.tellKeepers(&d, q.order, release, false)
 	}
@@ -328,8 +329,8 @@ func (b *Book) decideClosed(c keeper.Closed, at int64) engine.Decision {
 	if o == nil || o.Serial != c.Serial {
 		return engine.Decision{}
 	}
-	line := placeOf(o, c.Keeper)
-	if line < 0 || !b.settling[c.Order].has(line) {
+	line := places.Of(o, c.Keeper)
+	if line < 0 || !b.settling[c.Order].Has(line) {
 		return engine.Decision{}
 	}
 	return engine.Decision{Facts: []engine.Fact{&LineSettled{ID: c.Order, Line: line, At: at}}}
@@ -363,8 +364,8 @@ func (b *Book) decideInquire(c keeper.Inquire) engine.Decision {
 			confirmed = append(confirmed, claim)
 		default:
 			o := b.openOrders.Get(claim.Order)
-			if line := placeOf(o, c.Keeper); line >= 0 {
-				b.tellKeepers(&d, o, only(line), o.Sold())
+			if line := places.Of(o, c.Keeper); line >= 0 {
+				b.tellKeepers(&d, o, places.Only(line), o.Sold())
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/admission"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger/places"
 	"boxoffice/engine/order"
 )
 
@@ -189,26 +190,26 @@ func (b *Book) grantRefund(o *order.Order, position int, amount int64, note stri
 
 // placesBack returns the places of the keepers that get back what a refund's tickets took. A promo
 // code gets its use back with the last of the order's tickets.
-func placesBack(o *order.Order, position int) places {
-	var back places
+func placesBack(o *order.Order, position int) places.Set {
+	var back places.Set
 	tickets := o.Refunds[position].Ask.Tickets
 	for _, ticket := range tickets {
 		if line, _, ok := o.LineOf(ticket); ok {
-			back = back.with(only(firstOf(o, line)))
+			back = back.With(places.Only(places.FirstLineOf(o, line)))
 		}
 	}
-	if back.empty() {
+	if back.Empty() {
 		return back
 	}
 	n := len(o.Lines)
 	if o.TakesSeats() {
-		back = back.with(only(n + seatsPlace))
+		back = back.With(places.Only(n + places.Seats))
 	}
 	if o.Books() {
-		back = back.with(only(n + calendarPlace))
+		back = back.With(places.Only(n + places.Calendar))
 	}
 	if o.Promo != nil && isLastReturn(o, position) {
-		back = back.with(only(n + promoPlace))
+		back = back.With(places.Only(n + places.Promo))
 	}
 	return back
 }
@@ -226,9 +227,9 @@ func isLastReturn(o *order.Order, position int) bool {
 }
 
 // sendReturns adds the commands that give back to the keepers at the places.
-func (b *Book) sendReturns(d *engine.Decision, o *order.Order, position int, to places) {
+func (b *Book) sendReturns(d *engine.Decision, o *order.Order, position int, to places.Set) {
 	ask := o.Refunds[position].Ask
-	to.each(func(place int) {
+	to.Each(func(place int) {
 		back := keeper.Return{
 			Claim: keeper.Claim{Order: o.ID, Serial: ask.Serial}, Floor: b.lowestAlive(), Under: ask.Serial, Customer: o.Customer,
 		}
@@ -236,24 +237,24 @@ func (b *Book) sendReturns(d *engine.Decision, o *order.Order, position int, to 
 			line, k, _ := o.LineOf(ticket)
 			l := &o.Lines[line]
 			switch place - len(o.Lines) {
-			case seatsPlace:
+			case places.Seats:
 				back.Serial = o.Serial // the seats are known by the order's serial
 				if int(k) < len(l.Seats) {
 					back.Seats = append(back.Seats, l.Seats[k])
 				}
-			case calendarPlace:
+			case places.Calendar:
 				if b, ok := o.Booking(ticket); ok {
 					back.Bookings = append(back.Bookings, b)
 				}
-			case promoPlace:
+			case places.Promo:
 				back.Quantity = 1
 			default:
-				if firstOf(o, line) == place {
+				if places.FirstLineOf(o, line) == place {
 					back.Quantity++
 				}
 			}
 		}
-		d.Sends = append(d.Sends, engine.Send{To: b.keeperOf(o, place), Cmd: back})
+		d.Sends = append(d.Sends, engine.Send{To: places.KeeperOf(b.home, o, place), Cmd: back})
 	})
 }
 
@@ -261,7 +262,7 @@ func (b *Book) sendReturns(d *engine.Decision, o *order.Order, position int, to 
 type returning struct {
 	order    engine.OrderID
 	position int
-	waiting  places
+	waiting  places.Set
 }
 
 // decideReturned notes that a keeper has taken something back.
@@ -272,11 +273,11 @@ func (b *Book) decideReturned(c keeper.Returned, at int64) engine.Decision {
 	if !ok || o == nil {
 		return engine.Decision{}
 	}
-	place := placeOf(o, c.Keeper)
+	place := places.Of(o, c.Keeper)
 	switch {
-	case place < 0 || !r.waiting.has(place):
+	case place < 0 || !r.waiting.Has(place):
 		return engine.Decision{}
-	case r.waiting == only(place):
+	case r.waiting == places.Only(place):
 		return engine.Decision{Facts: []engine.Fact{&order.RefundReturned{ID: r.order, Position: r.position, At: at}}}
 	}
 	return engine.Decision{Facts: []engine.Fact{&ReturnSeen{Serial: serial, Place: place}}}
@@ -344,7 +345,7 @@ func (b *Book) startReturning(o *order.Order, position int, at int64) {
 		return
 	}
 	waiting := placesBack(o, position)
-	if waiting.empty() {
+	if waiting.Empty() {
 		return
 	}
 	b.returning[r.Ask.Serial] = returning{order: o.ID, position: position, waiting: waiting}
@@ -363,7 +364,7 @@ func (b *Book) applyRefundReturned(f *order.RefundReturned) (was, is *order.Orde
 
 func (b *Book) applyReturnSeen(f *ReturnSeen) {
 	if r, ok := b.returning[f.Serial]; ok {
-		r.waiting = r.waiting.without(f.Place)
+		r.waiting = r.waiting.Without(f.Place)
 		b.returning[f.Serial] = r
 	}
 }

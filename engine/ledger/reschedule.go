@@ -5,6 +5,7 @@ import (
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger/places"
 	"boxoffice/engine/order"
 )
 
@@ -54,7 +55,7 @@ func (b *Book) decideReschedule(c Reschedule, t *Terms, at int64) engine.Decisio
 		}
 		return refuse(engine.Unavailable, nil)
 	}
-	if o.Unsettled() != nil || b.settling[o.ID].has(len(o.Lines)+calendarPlace) || len(b.returnsOf(o.ID)) > 0 {
+	if o.Unsettled() != nil || b.settling[o.ID].Has(len(o.Lines)+places.Calendar) || len(b.returnsOf(o.ID)) > 0 {
 		// The calendar has not yet acknowledged the order's sale, another of its moves or a refund.
 		// It would ignore a serial lower than this one as late.
 		return refuse(engine.Unavailable, nil)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"boxoffice/engine"
+	"boxoffice/engine/ledger/places"
 	"boxoffice/engine/order"
 	"boxoffice/engine/paged"
 )
@@ -108,7 +109,7 @@ func (b *Book) thawReturns(o *order.Order) {
 func (b *Book) watchThawed(o *order.Order) {
 	b.thawReturns(o)
 	if !o.Unpaid() {
-		b.settling[o.ID] = allPlaces(o)
+		b.settling[o.ID] = places.All(o)
 		b.sendDue.Append(o.EndedAt+resendMillis, o.ID) // sorted when all are in
 		return
 	}

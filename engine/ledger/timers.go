@@ -33,7 +33,7 @@ func (b *Book) Wake(d *engine.Decision, t *Terms, elapsed bool, now int64) {
 	}
 	for _, o := range b.sendDue.Ready(now, wakeLimit) {
 		acted.Settling++
-		if mask := b.settling[o.ID]; !mask.empty() {
+		if mask := b.settling[o.ID]; !mask.Empty() {
 			ended := b.openOrders.Get(o.ID)
 			b.tellKeepers(d, ended, mask, ended.Sold())
 		}

@@ -1,0 +1,70 @@
+package letters
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"boxoffice/edge/live"
+	"boxoffice/edge/mail"
+	"boxoffice/edge/secrets"
+	"boxoffice/edge/view"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/readmodel"
+)
+
+// bought adds what an order's confirmation says besides its number: its lines, its sums and its
+// tickets.
+func (h *Writer) bought(ctx context.Context, m *mail.Order, o *order.Order, p *live.Page) error {
+	where, err := h.Feed.Where(ctx, o)
+	if err != nil {
+		return err
+	}
+	zone := p.Event.Details.Timezone
+	m.WaivedAt, m.WithdrawUntil = clockOf(o.WaivedAt, zone), clockOf(o.WithdrawableUntil(), zone)
+	m.Fees, m.Discount, m.Total = money(o.Fees, o.Currency), money(o.Discount, o.Currency), money(o.Total, o.Currency)
+	m.Note, m.Gift, m.Count = noteOf(o), o.Issue != nil && o.Issue.Comp, int(o.Tickets())
+	for i := range o.Lines {
+		l := &o.Lines[i]
+		line := mail.Line{Name: l.Name, Quantity: l.Quantity, Price: money(l.UnitPrice, o.Currency)}
+		if t := slices.IndexFunc(p.Types, func(t readmodel.TicketType) bool { return t.Ref.ID == l.Type }); t >= 0 && o.OwnsOfLine(i) {
+			line.Link, line.Note = h.Delivery(p.Event.Details, &p.Types[t].Details)
+			_, _, ours := h.Access(p.Event.Details, &p.Types[t].Details)
+			m.Hosted = m.Hosted || ours
+		}
+		m.Lines = append(m.Lines, line)
+	}
+	codes := h.Secrets.Event(o.ID.Event())
+	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
+	for i := range records {
+		if o.IsOwnedBy(o.Email, records[i].Serial) && !o.IsGivenBack(records[i].Serial) && len(m.Tickets) < mail.MaxTickets {
+			m.Tickets = append(m.Tickets, ticketMail(o, &records[i], codes, h.VisitOf(o, records[i].Serial, p), p.Event.Status))
+		}
+	}
+	return nil
+}
+
+// noteOf is what an organization writes to the person it gives tickets to.
+func noteOf(o *order.Order) string {
+	if o.Issue == nil {
+		return ""
+	}
+	return o.Issue.Note
+}
+
+// ticketMail is a ticket as mails show it. One that has expired shows no code: a confirmation may be
+// sent again after its event.
+func ticketMail(o *order.Order, r *view.Ticket, codes *secrets.Codes, visit *mail.Visit, ofEvent string) mail.Ticket {
+	t := mail.Ticket{Type: r.TierName, Visit: visit}
+	if view.StatusAt(r.Status, o, r.Serial, ofEvent, time.Now()) == "issued" {
+		t.Code, t.Printed = codes.Code(r.Serial, r.Version), codes.Printed(r.Serial, r.Version)
+	}
+	if r.Holder.Name != nil {
+		t.Holder = *r.Holder.Name
+	}
+	if r.Seat != nil {
+		t.Section, t.Row, t.Seat = r.Seat.Section, r.Seat.Row, cmp.Or(r.Seat.Label, r.Seat.ID)
+	}
+	return t
+}

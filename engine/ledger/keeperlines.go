@@ -1,0 +1,29 @@
+package ledger
+
+import (
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
+)
+
+// lineOfSeats returns what an order asks of the seat map.
+func lineOfSeats(o *order.Order) keeper.Line {
+	l := keeper.Line{Customer: o.Customer, Holder: o.Shopper.Holder, Principal: o.Shopper.Principal}
+	for i := range o.Lines {
+		for _, seat := range o.Lines[i].Seats {
+			l.Seats, l.SeatTypes = append(l.Seats, seat), append(l.SeatTypes, o.Lines[i].Type)
+		}
+	}
+	l.Quantity = int64(len(l.Seats))
+	return l
+}
+
+// lineOfBookings returns what an order asks of the calendar.
+func lineOfBookings(o *order.Order) keeper.Line {
+	l := keeper.Line{Customer: o.Customer}
+	for i := range o.Lines {
+		of := &o.Lines[i]
+		l.Bookings = append(l.Bookings, keeper.Booking{Date: of.Visit.Date, Slot: of.Visit.Slot, Units: of.Quantity, Line: i})
+		l.Quantity += of.Quantity
+	}
+	return l
+}
