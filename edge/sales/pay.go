@@ -39,35 +39,9 @@ func (h *Handlers) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error)
 	if err != nil {
 		return nil, err
 	}
-	provider, err := h.Gateways.Choose(in.Provider)
+	o, a, err := h.openPayment(c, o, &paying{provider: in.Provider, payCurrency: in.PayCurrency, email: o.Email, back: back})
 	if err != nil {
 		return nil, err
-	}
-	if provider.Kind == payments.KindTransfer {
-		if err := h.refuseTransferTo(c.Context, o.ID.Event()); err != nil {
-			return nil, err
-		}
-	}
-	if a := openAttempt(o, provider.Name); a == nil || in.PayCurrency != "" && in.PayCurrency != a.Deposit.Currency {
-		price := payments.Price{Amount: o.Total, Currency: o.Currency, PayCurrency: in.PayCurrency}
-		if err := refusePrice(provider.Check(c.Context, price)); err != nil {
-			return nil, err
-		}
-	}
-	done, err := h.alone(c.Context, o.ID.String()+provider.Name)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	o, a, err := h.beginAttempt(c, provider, o, in.PayCurrency)
-	if err != nil {
-		return nil, err
-	}
-	if !a.Opened() {
-		if o, err = h.beginAt(c, provider, o, a, back); err != nil {
-			return nil, err
-		}
-		a = o.Attempt(a.Reference)
 	}
 	return &api.PayAt{
 		OrderID: o.ID.String(), Provider: a.Provider, Reference: a.Reference, Status: a.Status,
@@ -75,11 +49,63 @@ func (h *Handlers) payOrder(c *route.Call, in *api.PayOrder) (*api.PayAt, error)
 	}, nil
 }
 
+// paying is how somebody wants to pay an order.
+type paying struct {
+	provider    string // "" for the first one
+	payCurrency string // of coins; "" for others, and for the usual one
+	email       string // for the provider's receipt
+	back        string // where the provider leads the payer back to
+	byLink      bool   // somebody else pays than the buyer
+}
+
+// openPayment opens an attempt to pay an order at the provider, or returns the open one.
+func (h *Handlers) openPayment(c *route.Call, o *order.Order, p *paying) (*order.Order, *order.Attempt, error) {
+	provider, err := h.Gateways.Choose(p.provider)
+	if err != nil {
+		return nil, nil, err
+	}
+	if provider.Kind == payments.KindTransfer {
+		if err := h.refuseTransferTo(c.Context, o.ID.Event()); err != nil {
+			return nil, nil, err
+		}
+	}
+	if a := openAttempt(o, provider.Name); a == nil || p.payCurrency != "" && p.payCurrency != a.Deposit.Currency {
+		price := payments.Price{Amount: o.Total, Currency: o.Currency, PayCurrency: p.payCurrency}
+		if err := refusePrice(provider.Check(c.Context, price)); err != nil {
+			return nil, nil, err
+		}
+	}
+	done, err := h.alone(c.Context, o.ID.String()+provider.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	o, a, err := h.beginAttempt(c, provider, o, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !a.Opened() {
+		if o, err = h.beginAt(c, provider, o, a, p); err != nil {
+			return nil, nil, err
+		}
+		a = o.Attempt(a.Reference)
+	}
+	return o, a, nil
+}
+
 // beginAttempt opens an attempt to pay an order with a provider, or returns the open one.
-func (h *Handlers) beginAttempt(c *route.Call, provider *payments.Gateway, o *order.Order, payCurrency string) (*order.Order, *order.Attempt, error) {
+func (h *Handlers) beginAttempt(c *route.Call, provider *payments.Gateway, o *order.Order, p *paying) (*order.Order, *order.Attempt, error) {
 	begin := ledger.BeginPayment{
 		Order: o.ID, Provider: provider.Name, Number: secrets.OrderNumber(o.ID),
-		WindowMillis: provider.Window.Milliseconds(), Scale: h.LimitsScale, PayCurrency: payCurrency,
+		WindowMillis: provider.Window.Milliseconds(), Scale: h.LimitsScale, PayCurrency: p.payCurrency,
+	}
+	if provider.Kind == payments.KindCard {
+		if err := h.endOthersAttempt(c, provider.Name, o, p.byLink); err != nil {
+			return nil, nil, err
+		}
+		if p.byLink {
+			begin.Number = linkNumber(o.ID)
+		}
 	}
 	if provider.Kind == payments.KindTransfer && openAttempt(o, provider.Name) == nil {
 		var err error
@@ -112,28 +138,34 @@ func refusePrice(err error) error {
 
 // listPayMethods lists the providers that a buyer can choose among, all on one page.
 func (h *Handlers) listPayMethods(c *route.Call, in *api.ListPayMethods) (*api.List[api.PayMethod], error) {
-	var org int64
 	var of *event.Details // nil: no event was named
 	if in.EventID != "" {
 		_, p, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 		if err != nil {
 			return nil, err
 		}
-		of, org = p.Event.Details, p.Event.Details.Org
+		of = p.Event.Details
 	}
-	fitting, err := h.Gateways.Fitting(c.Context, in.Currency, org)
-	if err != nil {
-		return nil, err
+	methods, err := h.methodsFor(c.Context, in.Currency, of)
+	return &api.List[api.PayMethod]{Items: methods}, err
+}
+
+// methodsFor are the ways to pay in a currency, and for an event if one is given.
+func (h *Handlers) methodsFor(ctx context.Context, currency string, of *event.Details) ([]api.PayMethod, error) {
+	var org int64
+	if of != nil {
+		org = of.Org
 	}
-	out := &api.List[api.PayMethod]{Items: make([]api.PayMethod, len(fitting))}
+	fitting, err := h.Gateways.Fitting(ctx, currency, org)
+	methods := make([]api.PayMethod, len(fitting))
 	for i, d := range fitting {
 		window := d.Window
 		if of != nil && d.Kind == payments.KindTransfer {
 			window = transferWindow(of, window)
 		}
-		out.Items[i] = api.PayMethod{Provider: d.Name, Kind: d.Kind, Currencies: d.Currencies, WindowMinutes: int64(window.Minutes())}
+		methods[i] = api.PayMethod{Provider: d.Name, Kind: d.Kind, Currencies: d.Currencies, WindowMinutes: int64(window.Minutes())}
 	}
-	return out, nil
+	return methods, err
 }
 
 // listCoins lists the crypto currencies that an order can be paid with, all on one page.
@@ -215,10 +247,10 @@ func openAttempt(o *order.Order, provider string) *order.Attempt {
 // beginAt begins the attempt's charge and notes where the buyer pays. A begin of
 // which the outcome is unknown, or whose reference is spent, fails the attempt:
 // the next one has a new reference.
-func (h *Handlers) beginAt(c *route.Call, gateway payments.Provider, o *order.Order, a *order.Attempt, back string) (*order.Order, error) {
+func (h *Handlers) beginAt(c *route.Call, gateway payments.Provider, o *order.Order, a *order.Attempt, p *paying) (*order.Order, error) {
 	ref := engine.EventRef(o.ID.Event())
 	begun, err := gateway.Begin(c.Context, payments.Charge{
-		Reference: a.Reference, Email: o.Email, Amount: a.Amount, Currency: o.Currency, CallbackURL: back, PayCurrency: a.Deposit.Currency,
+		Reference: a.Reference, Email: p.email, Amount: a.Amount, Currency: o.Currency, CallbackURL: p.back, PayCurrency: a.Deposit.Currency,
 	})
 	if err != nil {
 		if payments.Ambiguous(err) || errors.Is(err, payments.ErrDuplicateReference) || errors.Is(err, payments.ErrTooLittle) {

@@ -41,6 +41,7 @@ type Master struct {
 	transfers []byte // of links that claim an offered ticket
 	customers []byte // of what organizations are shown for addresses
 	waitlists []byte // of links that claim what a waitlist offers
+	payers    []byte // of links by which somebody else pays an order
 	rooms     []byte // of tokens of waiting rooms
 	media     []byte // of links to private files
 	salts     []byte // of the salts that stand in for the salts of accounts that don't exist
@@ -68,6 +69,7 @@ func New(key []byte) (*Master, error) {
 	m.transfers = m.derive("transfer", sha256.Size)
 	m.customers = m.derive("customer", sha256.Size)
 	m.waitlists = m.derive("waitlist", sha256.Size)
+	m.payers = m.derive("payment-link", sha256.Size)
 	m.rooms = m.derive("waiting-room", sha256.Size)
 	m.media = m.derive("media-link", sha256.Size)
 	m.salts = m.derive("salt", sha256.Size)

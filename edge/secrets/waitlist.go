@@ -9,19 +9,34 @@ import (
 	"boxoffice/engine"
 )
 
-// waitlistLen is the length of a waitlist's token before it is encoded: the entry's id and
-// half a MAC of it.
-const waitlistLen = len(engine.OrderID{}) + 16
+// signedLen is the length of a signed id before it is encoded: the id and half a MAC of it.
+const signedLen = len(engine.OrderID{}) + 16
 
 // WaitlistToken is what takes what an entry of a waitlist is offered, or the entry out of
 // line.
-func (m *Master) WaitlistToken(id engine.OrderID) string {
-	return base64.RawURLEncoding.EncodeToString(append(id[:], sign(m.waitlists, id[:])[:16]...))
-}
+func (m *Master) WaitlistToken(id engine.OrderID) string { return signID(m.waitlists, id) }
 
 // ParseWaitlist says which entry a token is of, if it is one of ours.
 func (m *Master) ParseWaitlist(token string) (id engine.OrderID, ok bool) {
-	if len(token) != base64.RawURLEncoding.EncodedLen(waitlistLen) {
+	return readSignedID(m.waitlists, token)
+}
+
+// PaymentLinkToken lets whoever has it pay an order. An order has one.
+func (m *Master) PaymentLinkToken(id engine.OrderID) string { return signID(m.payers, id) }
+
+// ParsePaymentLink says which order a token pays, if it is one of ours.
+func (m *Master) ParsePaymentLink(token string) (id engine.OrderID, ok bool) {
+	return readSignedID(m.payers, token)
+}
+
+// signID is an id that nobody without the key can write, in base64url.
+func signID(key []byte, id engine.OrderID) string {
+	return base64.RawURLEncoding.EncodeToString(append(id[:], sign(key, id[:])[:16]...))
+}
+
+// readSignedID returns the id of a token that signID wrote under the same key.
+func readSignedID(key []byte, token string) (id engine.OrderID, ok bool) {
+	if len(token) != base64.RawURLEncoding.EncodedLen(signedLen) {
 		return id, false
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
@@ -29,7 +44,7 @@ func (m *Master) ParseWaitlist(token string) (id engine.OrderID, ok bool) {
 		return id, false
 	}
 	copy(id[:], b)
-	return id, hmac.Equal([]byte(token), []byte(m.WaitlistToken(id)))
+	return id, hmac.Equal([]byte(token), []byte(signID(key, id)))
 }
 
 // joining separates links that put somebody in line from whatever else is sealed.

@@ -22,6 +22,11 @@ func (s *Server) registerPages() error {
 		}
 		s.read("/orders/{id}", s.orderPage(page))
 	}
+	pay, err := web.NewPayPage(files)
+	if err != nil {
+		return err
+	}
+	s.registerPayPage(pay)
 	if s.cfg.Shop != nil {
 		page, err := web.NewRoomPage(files)
 		if err != nil {

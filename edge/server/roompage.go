@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -24,14 +23,7 @@ const maxForm = 1 << 10
 // registerRoomPage adds the page of a waiting room that needs no script: its form is sent to the same
 // address. It is a caller of the public API as any other, so the limits and refusals of its operations hold.
 func (s *Server) registerRoomPage(page *web.RoomPage) {
-	op := func(id string) *route.Op {
-		i := slices.IndexFunc(s.cfg.Ops, func(o route.Op) bool { return o.ID == id })
-		if i < 0 {
-			return nil
-		}
-		return &s.cfg.Ops[i]
-	}
-	p := &roomPage{Server: s, page: page, read: op("getQueue"), join: op("joinQueue"), confirm: op("confirmQueue")}
+	p := &roomPage{Server: s, page: page, read: s.findOp("getQueue"), join: s.findOp("joinQueue"), confirm: s.findOp("confirmQueue")}
 	if p.read == nil || p.join == nil || p.confirm == nil {
 		return
 	}
@@ -169,7 +161,7 @@ func (p *roomPage) showRoom(ctx *fasthttp.RequestCtx, r *web.Room, status int) {
 	ctx.SetStatusCode(status)
 	h := &ctx.Response.Header
 	h.SetCanonical(headerCacheControl, noStore)
-	h.SetCanonical(headerPolicy, []byte(web.RoomPolicy))
+	h.SetCanonical(headerPolicy, []byte(web.FormPolicy))
 	h.Set(fasthttp.HeaderVary, fasthttp.HeaderAcceptLanguage)
 	h.Set("X-Robots-Tag", "noindex")
 	ctx.SetContentType("text/html; charset=utf-8")

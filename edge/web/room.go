@@ -13,8 +13,8 @@ import (
 	"boxoffice/edge/api"
 )
 
-// RoomPolicy is the Policy of the page of a waiting room, whose form is sent to this server.
-var RoomPolicy = strings.Replace(Policy, "form-action 'none'", "form-action 'self'", 1)
+// FormPolicy is the Policy of a page whose form is sent to this server.
+var FormPolicy = strings.Replace(Policy, "form-action 'none'", "form-action 'self'", 1)
 
 // Room is what the page of a waiting room without scripts shows.
 type Room struct {

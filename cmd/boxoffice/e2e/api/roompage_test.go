@@ -62,7 +62,7 @@ func TestRoomPageWithoutScripts(t *testing.T) {
 		return formKey.MatchString(page.Body)
 	}, time.Minute, 50*time.Millisecond)
 	for name, want := range map[string]string{
-		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex", "Content-Security-Policy": web.RoomPolicy,
+		"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex", "Content-Security-Policy": web.FormPolicy,
 	} {
 		require.Equal(t, want, page.Header.Get(name))
 	}

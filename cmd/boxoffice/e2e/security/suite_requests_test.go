@@ -502,6 +502,11 @@ func (w *world) orderRequests() map[string]func() request {
 		w.Verify(r.params[param], r.token).Is(200, "")
 		return r
 	}
+	linked := func() request {
+		id, token := w.Place(w.email(), w.paid, 1)
+		address := w.Call("POST", "/orders/"+id+"/payment-link", nodetest.Object{"token": token}).Is(200, "").Str("url")
+		return naming("token", address[strings.LastIndex(address, "/")+1:])
+	}
 	scan := func() request {
 		code := w.Call("POST", "/orders", nodetest.OrderBody(w.email(), w.free, 1)).Is(201, "").Str("tickets.0.code")
 		return request{
@@ -514,10 +519,14 @@ func (w *world) orderRequests() map[string]func() request {
 			lines := []nodetest.Object{{"ticketTypeId": w.free, "quantity": 1, "attendeeName": "Ada", "attendeeEmail": "ada@example.org"}}
 			return request{}.with(nodetest.With(nodetest.OrderBody(w.email(), w.free, 1), nodetest.Object{"items": lines, "guestName": "Ada", "presaleCode": "x"}))
 		},
-		"getOrder":    func() request { return paid("id") },
-		"payOrder":    func() request { return pending("id").with(nodetest.Object{"provider": "paystack"}) },
-		"extendOrder": func() request { return pending("id").with(nodetest.Object{}) },
-		"cancelOrder": func() request { return pending("id").with(nodetest.Object{}) },
+		"getOrder":        func() request { return paid("id") },
+		"payOrder":        func() request { return pending("id").with(nodetest.Object{"provider": "paystack"}) },
+		"extendOrder":     func() request { return pending("id").with(nodetest.Object{}) },
+		"makePaymentLink": func() request { return pending("id").with(nodetest.Object{}) },
+		"getPaymentLink":  linked,
+		"payByLink":       func() request { return linked().with(nodetest.Object{"provider": "paystack", "email": w.email()}) },
+		"verifyByLink":    linked,
+		"cancelOrder":     func() request { return pending("id").with(nodetest.Object{}) },
 		"verifyPayment": func() request {
 			id, token := w.Place(w.email(), w.paid, 1)
 			return request{body: nodetest.Object{"orderId": id}, ids: map[string]string{"orderId": kindOrder}, token: token}

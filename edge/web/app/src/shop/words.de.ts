@@ -57,6 +57,7 @@ const words = {
     alone: 'Schreibe nur diesen Verwendungszweck: An ihm erkennen wir deine Überweisung.', qr: 'QR-Code der Überweisung', qrHint: 'Die meisten Banking-Apps lesen diesen Code (GiroCode) und füllen die Überweisung aus.',
     part: (have, of) => `${have} von ${of} sind da. Bitte überweise den Rest mit demselben Verwendungszweck.`, after: 'Schon überwiesen? Dann ist nichts mehr zu tun. Eine Überweisung dauert ein, zwei Tage, und wir schicken dir die Karten.',
   },
+  payLink: { ask: 'Jemand anderen bezahlen lassen', copied: 'Der Link ist kopiert.', hint: 'Wer den Link hat, sieht Posten und Summe und kann bezahlen. Die Karten bekommst du.' },
   moreTime: { ask: 'Mehr Zeit', given: 'Du hast jetzt mehr Zeit.', none: 'Mehr Zeit gibt es dafür nicht.' },
   order: {
     number: (n) => `Bestellung ${n}`, loading: 'Deine Bestellung wird gesucht', done: 'Deine Karten', doneHint: (mail) => `Die Karten gehen auch an ${mail}.`, print: 'Drucken', door: 'Türcode', row: 'Reihe', seat: 'Platz',

@@ -57,6 +57,7 @@ const words = {
     alone: 'Write the reference and nothing else: your transfer is known by it.', qr: 'QR code of the transfer', qrHint: 'Most banking apps read this code (GiroCode) and fill the transfer in.',
     part: (have: string, of: string) => `${have} of ${of} have come. Please transfer the rest with the same reference.`, after: 'You have transferred it? Then there is nothing more to do. A transfer takes a day or two, and we mail you the tickets.',
   },
+  payLink: { ask: 'Let somebody else pay', copied: 'The link is copied.', hint: 'Whoever has the link sees lines and total, and can pay. The tickets come to you.' },
   moreTime: { ask: 'More time', given: 'You have more time now.', none: 'There is no more time for this.' },
   order: {
     number: (n: string) => `Order ${n}`, loading: 'Looking up your order', done: 'Your tickets', doneHint: (mail: string) => `We mail them to ${mail} too.`, print: 'Print', door: 'Door code', row: 'Row', seat: 'Seat',

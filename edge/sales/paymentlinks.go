@@ -1,0 +1,149 @@
+package sales
+
+import (
+	"strings"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/event"
+	"boxoffice/engine/ledger"
+	"boxoffice/engine/order"
+)
+
+// makePaymentLink gives the link by which somebody else pays an order.
+func (h *Handlers) makePaymentLink(c *route.Call, in *api.MakePaymentLink) (*api.PaymentLink, error) {
+	o, _, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
+	if err != nil {
+		return nil, err
+	}
+	if r := ledger.Payable(o); r != nil {
+		return nil, r
+	}
+	return &api.PaymentLink{URL: h.payPage(h.Secrets.PaymentLinkToken(o.ID)), ExpiresAt: api.At(o.ExpiresAt)}, nil
+}
+
+// payPage is the page of a payment link. A provider learns its address, because it leads the payer back to
+// it: the link shows nothing that the provider has not been told, and can only pay.
+func (h *Handlers) payPage(token string) string { return h.BaseURL + "/pay/" + token }
+
+// getPaymentLink shows a payer the order of a payment link.
+func (h *Handlers) getPaymentLink(c *route.Call, in *api.GetPaymentLink) (*api.LinkedOrder, error) {
+	o, err := h.openLink(c, in.Token)
+	if err != nil {
+		return nil, err
+	}
+	return h.showLinked(c, o)
+}
+
+// payByLink opens an attempt to pay the order of a payment link, or goes on with the payer's open one.
+func (h *Handlers) payByLink(c *route.Call, in *api.PayByLink) (*api.LinkedOrder, error) {
+	o, err := h.openLink(c, in.Token)
+	if err != nil {
+		return nil, err
+	}
+	if r := ledger.Payable(o); r != nil {
+		return nil, r
+	}
+	o, _, err = h.openPayment(c, o, &paying{
+		provider: in.Provider, payCurrency: in.PayCurrency, email: in.Email, back: h.payPage(in.Token), byLink: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.showLinked(c, o)
+}
+
+// verifyByLink asks the providers what became of the attempts to pay the order of a payment link.
+func (h *Handlers) verifyByLink(c *route.Call, in *api.VerifyByLink) (*api.LinkedOrder, error) {
+	o, err := h.openLink(c, in.Token)
+	if err != nil {
+		return nil, err
+	}
+	if o.Unpaid() {
+		if o, err = h.verify(c.Context, o, o.Attempts); err != nil && o.Unpaid() {
+			return nil, err
+		}
+	}
+	return h.showLinked(c, o)
+}
+
+// openLink finds the order of a payment link.
+func (h *Handlers) openLink(c *route.Call, token string) (*order.Order, error) {
+	id, ok := h.Secrets.ParsePaymentLink(token)
+	if !ok {
+		return nil, &engine.Refusal{Code: engine.OrderNotFound}
+	}
+	return h.Orders.Find(c.Context, id)
+}
+
+// linkedStatus is the status of an order in the words of payment links: what became of the money later
+// is none of the payer's business.
+func linkedStatus(o *order.Order) string {
+	if o.Sold() {
+		return "paid"
+	}
+	return o.Status
+}
+
+// showLinked is an order as its payer sees it, without anything about its buyer.
+func (h *Handlers) showLinked(c *route.Call, o *order.Order) (*api.LinkedOrder, error) {
+	p, err := h.Pages.Event(c.Context, o.ID.Event())
+	if err != nil {
+		return nil, err
+	}
+	v := &api.LinkedOrder{
+		Status: linkedStatus(o), Title: p.Event.Details.Title, Items: make([]api.LinkedLine, len(o.Lines)), Currency: o.Currency,
+		Subtotal: view.Decimal(o.Subtotal, o.Currency), Discount: view.Decimal(o.Discount, o.Currency), Fees: view.Decimal(o.Fees, o.Currency), Total: view.Decimal(o.Total, o.Currency),
+		Methods: []api.PayMethod{}, Payments: []api.LinkedPayment{},
+	}
+	for i := range o.Lines {
+		l := &o.Lines[i]
+		v.Items[i] = api.LinkedLine{Name: l.Name, Quantity: l.Quantity, UnitPrice: view.Decimal(l.UnitPrice, o.Currency)}
+	}
+	if !o.Unpaid() {
+		return v, nil
+	}
+	v.ExpiresAt = api.At(o.ExpiresAt)
+	return v, h.addWaysToPay(c, v, o, p.Event.Details)
+}
+
+// addWaysToPay adds how the order can be paid, and the attempts that its payer may go on with.
+func (h *Handlers) addWaysToPay(c *route.Call, v *api.LinkedOrder, o *order.Order, of *event.Details) (err error) {
+	if v.Methods, err = h.methodsFor(c.Context, o.Currency, of); err != nil {
+		return err
+	}
+	for i := range o.Attempts {
+		if a := &o.Attempts[i]; a.Open() && a.Opened() && (a.URL == "" || isByLink(o.ID, a)) {
+			v.Payments = append(v.Payments, api.LinkedPayment{Provider: a.Provider, Status: a.Status, AuthorizationURL: a.URL, Deposit: view.Deposit(o, a)})
+		}
+	}
+	return nil
+}
+
+// linkNumber begins the references of card payments by an order's link.
+func linkNumber(id engine.OrderID) string { return secrets.OrderNumber(id) + "-P" }
+
+// isByLink reports whether a card payment was opened by the order's link.
+func isByLink(id engine.OrderID, a *order.Attempt) bool {
+	return strings.HasPrefix(a.Reference, linkNumber(id)+"-")
+}
+
+// endOthersAttempt ends an open card payment that the buyer opened before a payer does, and the other way
+// around: the provider's page shows whose address it was told, and neither is to read the other's. Money that
+// still comes by the ended attempt counts.
+func (h *Handlers) endOthersAttempt(c *route.Call, provider string, o *order.Order, byLink bool) error {
+	a := openAttempt(o, provider)
+	if a == nil || isByLink(o.ID, a) == byLink {
+		return nil
+	}
+	if a.Status == order.AttemptProcessing {
+		return engine.Refuse(engine.OrderNotPayable, ledger.OrderState{Status: o.Status, Reason: "a payment is on its way"})
+	}
+	end := ledger.ReportPayment{Order: o.ID, Reference: a.Reference, Status: order.AttemptCancelled, Currency: o.Currency}
+	_, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), end)
+	return err
+}

@@ -1,0 +1,147 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/mcp"
+	"boxoffice/edge/route"
+	"boxoffice/edge/web"
+	"boxoffice/engine"
+)
+
+// registerPayPage adds the page of payment links, which needs no script: its form is sent to the same
+// address. It is a caller of the public API as any other, so limits and refusals are those of its operations.
+func (s *Server) registerPayPage(page *web.PayPage) {
+	p := &payPage{Server: s, page: page, read: s.findOp("getPaymentLink"), pay: s.findOp("payByLink"), verify: s.findOp("verifyByLink")}
+	if p.read == nil || p.pay == nil || p.verify == nil {
+		return
+	}
+	const path = "/pay/{token}"
+	s.read(path, s.countPage(p.show))
+	s.router.POST(path, s.countPage(p.begin))
+}
+
+// findOp returns the operation with an id, or nil.
+func (s *Server) findOp(id string) *route.Op {
+	i := slices.IndexFunc(s.cfg.Ops, func(o route.Op) bool { return o.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &s.cfg.Ops[i]
+}
+
+// payPage serves the page.
+type payPage struct {
+	*Server
+	page              *web.PayPage
+	read, pay, verify *route.Op
+}
+
+// show serves the page. The token is in the path; the page does not leak it (orderPage).
+func (p *payPage) show(ctx *fasthttp.RequestCtx) {
+	p.showOrder(ctx, &web.Pay{Token: tokenOf(ctx)}, fasthttp.StatusOK)
+}
+
+// begin opens an attempt to pay, and leads back to the page, which says where the payer goes on. The caller
+// has no credential that another site's form could make use of.
+func (p *payPage) begin(ctx *fasthttp.RequestCtx) {
+	x := exchangeOf(ctx)
+	if size := ctx.Request.Header.ContentLength(); size < 0 || size > maxForm {
+		p.answerError(ctx, x, engine.Refuse(engine.PayloadTooLarge, nil))
+		return
+	}
+	token, form := tokenOf(ctx), ctx.PostArgs()
+	body, err := json.Marshal(map[string]string{"provider": string(form.Peek("provider")), "email": string(form.Peek("email"))})
+	if err != nil {
+		p.answerError(ctx, x, err)
+		return
+	}
+	a := p.performFor(ctx, x, p.pay, &mcp.Request{
+		Params: map[string]string{"token": token}, Path: "/api/v1/payment-links/" + token + "/pay", IdempotencyKey: string(form.Peek("key")), Body: body,
+	})
+	if a.Status != fasthttp.StatusOK {
+		p.showOrder(ctx, &web.Pay{Token: token, Refused: codeOf(a.Body)}, a.Status)
+		return
+	}
+	ctx.SetStatusCode(fasthttp.StatusSeeOther)
+	h := &ctx.Response.Header
+	h.Set(fasthttp.HeaderLocation, "/pay/"+token)
+	h.SetCanonical(headerCacheControl, noStore)
+}
+
+// tokenOf is the token of a payment link in the form in which our links have it.
+func tokenOf(ctx *fasthttp.RequestCtx) string {
+	token, _ := ctx.UserValue("token").(string)
+	return url.PathEscape(decodeUnreserved(token))
+}
+
+// codeOf is the code of an answer that refuses.
+func codeOf(body []byte) string {
+	var answer struct{ Error struct{ Code string } }
+	_ = json.Unmarshal(body, &answer) // no envelope has no code
+	return answer.Error.Code
+}
+
+// showOrder writes the page of the order as it is now.
+func (p *payPage) showOrder(ctx *fasthttp.RequestCtx, v *web.Pay, status int) {
+	x := exchangeOf(ctx)
+	a := p.readOrder(ctx, x, v.Token)
+	var err error
+	switch code := codeOf(a.Body); {
+	case a.Status == fasthttp.StatusOK:
+		v.Order, err = orderIn(a)
+	case code == string(engine.OrderNotFound) || code == string(engine.Validation):
+		status, v.Refused = fasthttp.StatusNotFound, ""
+	default:
+		err = engine.Refuse(engine.Code(code), nil)
+	}
+	v.German, v.Key = prefersGerman(ctx), uuid.NewString()
+	var body bytes.Buffer
+	if err == nil {
+		err = p.page.Write(&body, v)
+	}
+	if err != nil {
+		p.answerError(ctx, x, err)
+		return
+	}
+	ctx.SetStatusCode(status)
+	h := &ctx.Response.Header
+	h.SetCanonical(headerCacheControl, noStore)
+	h.SetCanonical(headerPolicy, []byte(web.FormPolicy))
+	h.Set(fasthttp.HeaderVary, fasthttp.HeaderAcceptLanguage)
+	h.Set("X-Robots-Tag", "noindex")
+	ctx.SetContentType("text/html; charset=utf-8")
+	ctx.SetBody(body.Bytes())
+}
+
+// readOrder reads the order. If a payer has begun to pay it, the providers are asked how far that is: the payer
+// may have come back from there. Where they don't answer, the page shows what is known.
+func (p *payPage) readOrder(ctx *fasthttp.RequestCtx, x *exchange, token string) *mcp.Answer {
+	params, path := map[string]string{"token": token}, "/api/v1/payment-links/"+token
+	a := p.performFor(ctx, x, p.read, &mcp.Request{Params: params, Path: path})
+	if a.Status != fasthttp.StatusOK {
+		return a
+	}
+	if o, err := orderIn(a); err != nil || len(o.Payments) == 0 {
+		return a
+	}
+	asked := p.performFor(ctx, x, p.verify, &mcp.Request{Params: params, Path: path + "/verify", Body: []byte("{}")})
+	if asked.Status == fasthttp.StatusOK {
+		return asked
+	}
+	return a
+}
+
+// orderIn is the order that an answer has.
+func orderIn(a *mcp.Answer) (*api.LinkedOrder, error) {
+	var answer struct{ Data *api.LinkedOrder }
+	err := json.Unmarshal(a.Body, &answer)
+	return answer.Data, err
+}

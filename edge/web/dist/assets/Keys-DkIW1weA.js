@@ -1,1 +1,0 @@
-export{t as default}from"./Keys-0Yc7t9dL.js";

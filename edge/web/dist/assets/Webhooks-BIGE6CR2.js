@@ -1,0 +1,1 @@
+export{t as default}from"./Webhooks-D1t5pcB2.js";

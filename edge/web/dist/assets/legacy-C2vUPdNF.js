@@ -1,1 +1,0 @@
-import{It as e}from"./base-DBTt28L8.js";e();

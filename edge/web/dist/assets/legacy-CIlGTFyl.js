@@ -1,0 +1,1 @@
+import{It as e}from"./base-BIGehBCY.js";e();

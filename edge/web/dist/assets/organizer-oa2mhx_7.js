@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-BXwnRgVx.js";import{t as r}from"./session.svelte-DKQB1ueS.js";import{M as i}from"./base-DBTt28L8.js";i(n,{desk:new t(new r),room:e});

@@ -1,0 +1,155 @@
+package web
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"boxoffice/edge/api"
+)
+
+// Pay is what the page of a payment link shows.
+type Pay struct {
+	German  bool             // the reader prefers German
+	Token   string           // of the link
+	Order   *api.LinkedOrder // nil: the link pays for nothing
+	Key     string           // what tells a form that is sent twice from two forms
+	Refused string           // why an attempt could not be opened, by the error's code; "" if nothing was refused
+}
+
+// payPace is how many seconds pass until the page of an order whose money is on its way loads itself again.
+const payPace = 25
+
+//go:embed pay.html
+var paySource string
+
+var payTemplate = template.Must(template.New("pay").Parse(paySource))
+
+// PayPage writes the pages of payment links as plain HTML that needs no script.
+type PayPage struct{ style string }
+
+// NewPayPage is the page with the style sheet that is among the files.
+func NewPayPage(files []File) (*PayPage, error) {
+	for _, f := range files {
+		if strings.HasSuffix(f.Path, "/paper.css") {
+			return &PayPage{f.Path}, nil
+		}
+	}
+	return nil, fmt.Errorf("web: the style sheet of small pages is missing")
+}
+
+// shownPay is what the template shows.
+type shownPay struct {
+	*Pay
+	Words              *payWords
+	Says               *OrderWords // what the page of an order says too
+	Style              string
+	Frame              template.HTML
+	Head, Hint, Notice string
+	Lines              []OrderLine
+	Sums               []roomFact
+	Ways               []roomFact // providers, with what they are for people
+	Open               []shownPayment
+	Again              int // seconds; 0: the page stays
+}
+
+// shownPayment is an attempt that the payer may go on with.
+type shownPayment struct {
+	api.LinkedPayment
+	Way  string       // what its provider is for people
+	Memo string       // that goes with coins; "" for none
+	Giro template.URL // picture of what banking apps read; "" for none
+}
+
+// Write writes the page of a payment link.
+func (p *PayPage) Write(w io.Writer, v *Pay) error {
+	words := pays.in(v.German)
+	s := &shownPay{Pay: v, Words: words, Says: OrderWordsIn(v.German), Style: p.style, Frame: frameIn(v.German), Head: words.Gone, Hint: words.GoneHint}
+	if v.Refused != "" {
+		text, ok := words.refused[v.Refused]
+		if !ok {
+			text = words.refused[""]
+		}
+		s.Notice = text
+	}
+	if v.Order != nil {
+		s.tellOrder(v.Order)
+		if err := s.tellPayments(v.Order); err != nil {
+			return fmt.Errorf("web: QR of a transfer: %w", err)
+		}
+	}
+	if err := payTemplate.Execute(w, s); err != nil {
+		return fmt.Errorf("web: page of a payment link: %w", err)
+	}
+	return nil
+}
+
+// tellOrder says what the order is and how far it is.
+func (s *shownPay) tellOrder(o *api.LinkedOrder) {
+	words := s.Words
+	switch o.Status {
+	case "pending":
+		s.Head, s.Hint = words.Head, fmt.Sprintf(words.Until, o.ExpiresAt.UTC().Format(words.Clock))
+	case "processing":
+		s.Head, s.Hint = words.OnItsWay, words.OnItsWayHint
+	case "paid":
+		s.Head, s.Hint = words.Paid, words.PaidHint
+	default:
+		s.Head, s.Hint = words.Over, words.OverHint
+	}
+	for _, l := range o.Items {
+		s.Lines = append(s.Lines, OrderLine{Name: l.Name, Quantity: l.Quantity, Price: s.price(l.UnitPrice, o.Currency)})
+	}
+	if price := s.price(o.Discount, o.Currency); price != "" {
+		s.Sums = append(s.Sums, roomFact{words.Discount, "-" + price})
+	}
+	if price := s.price(o.Fees, o.Currency); price != "" {
+		s.Sums = append(s.Sums, roomFact{s.Says.Fees, price})
+	}
+	s.Sums = append(s.Sums, roomFact{s.Says.Total, s.price(o.Total, o.Currency)})
+}
+
+// tellPayments says how the order can be paid, and where the payer goes on who has begun.
+func (s *shownPay) tellPayments(o *api.LinkedOrder) error {
+	if len(o.Methods) == 0 {
+		return nil
+	}
+	if o.Status == "processing" {
+		s.Again = payPace
+	} else { // a page that is written on doesn't load itself anew
+		for i := range o.Methods {
+			provider := o.Methods[i].Provider
+			s.Ways = append(s.Ways, roomFact{Name: provider, Value: s.wayOf(provider)})
+		}
+	}
+	for i := range o.Payments {
+		p := shownPayment{LinkedPayment: o.Payments[i], Way: s.wayOf(o.Payments[i].Provider)}
+		p.Memo = p.PayinExtraID.Value
+		if t := p.Transfer; t != nil && t.QR != "" {
+			var err error
+			if p.Giro, err = drawCode(t.QR); err != nil {
+				return err
+			}
+		}
+		s.Open = append(s.Open, p)
+	}
+	return nil
+}
+
+// wayOf is what a provider is for people.
+func (s *shownPay) wayOf(provider string) string {
+	if way, ok := s.Words.wayOf[provider]; ok {
+		return way
+	}
+	return s.Words.Card + " (" + providerNames[provider] + ")"
+}
+
+// price is a decimal with its currency, or "" for nothing.
+func (s *shownPay) price(decimal, currency string) string {
+	if strings.Trim(decimal, "0.") == "" {
+		return ""
+	}
+	return strings.Replace(decimal, ".", s.Words.Point, 1) + " " + currency
+}
