@@ -40,7 +40,7 @@ func (h *Handlers) listCards(c *route.Call, f *api.EventFilter, d readmodel.Disc
 		return nil, err
 	}
 	key := fmt.Sprintf("discover/%d/%q", f.Limit, []string{
-		d.Query, d.Search, d.Category, d.ProductType, strconv.FormatBool(d.Course), d.City, d.Country, d.Venue,
+		d.Query, readmodel.NormalSearch(d.Search), strconv.FormatBool(d.Search != ""), d.Category, d.ProductType, strconv.FormatBool(d.Course), d.City, d.Country, d.Venue,
 		strconv.FormatInt(d.From, 10), strconv.FormatInt(d.To, 10), strconv.FormatBool(d.Ranked), f.Cursor,
 	})
 	size := int64(f.Limit+1) * cardBytes

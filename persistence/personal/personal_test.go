@@ -23,7 +23,7 @@ var impersonal = map[string]string{
 	"refund_runs": "organizers' words", "rooms": "numbers of events",
 	"schedule_sessions": "organizers' words", "section_uses": "numbers", "sections": "organizers' words", "set_aside": "numbers",
 	"signing_keys": "numbers", "snapshots": "gone after the journal's retention", "spans": "positions", "streams": "numbers", "tails": "positions",
-	"ticket_types": "organizers' words", "venue_map_versions": "organizers' words", "venue_maps": "organizers' words", "wakes": "numbers",
+	"search_words": "organizers' words", "ticket_types": "organizers' words", "venue_map_versions": "organizers' words", "venue_maps": "organizers' words", "wakes": "numbers",
 	"wallet_entries": "numbers of users", "wallets": "numbers", "webhook_deliveries": "payloads are in facts", "webhook_endpoints": "organizers' words",
 	"webhook_leases": "machines", "writers": "machines", "api_keys": "numbers of users", "schema_version": "numbers", "requests": "programs' addresses, gone after seven days",
 	"orders": "built from the ledgers' facts", "tickets": "built from the ledgers' facts", "ticket_holders": "built from the ledgers' facts",

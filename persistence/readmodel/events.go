@@ -72,11 +72,11 @@ const unranked = "0::bigint"
 // selectEvents reads a page of events, which it finds before it looks at what
 // belongs to them. (Whether tickets were sold is counted, for a plan of EXISTS may
 // read the tickets of all events.)
-func selectEvents(rank, where, order, limit string) string {
+func selectEvents(from, rank, where, order, limit string) string {
 	return `
 SELECT e.number, e.status, e.created_at, e.updated_at, e.revision, e.record, e.rank, t.types, t.price, t.highest,
   (SELECT count(*) > 0 FROM tickets WHERE event_id = e.number AND serial = 1) AS sold
-FROM (SELECT *, ` + rank + ` AS rank FROM events e ` + where + ` ORDER BY ` + order + ` ` + limit + `) e
+FROM (SELECT *, ` + rank + ` AS rank FROM ` + from + ` ` + where + ` ORDER BY ` + order + ` ` + limit + `) e
 CROSS JOIN LATERAL (
   SELECT count(*) AS types, coalesce(
     min(price) FILTER (WHERE for_sale AND sale_start <= now() AND sale_end > now() AND e.status <> 'sold_out'),
@@ -101,7 +101,7 @@ func scanEvent(row pgx.CollectableRow) (e Event, err error) {
 
 // EventByNumber finds an event in any status. It returns ErrNotFound.
 func (m *Model) EventByNumber(ctx context.Context, number int64) (Event, error) {
-	rows, _ := m.pool.Query(ctx, selectEvents(unranked, `WHERE e.number = $1`, `number`, `LIMIT 1`), number) // CollectExactlyOneRow returns its error
+	rows, _ := m.pool.Query(ctx, selectEvents("events e", unranked, `WHERE e.number = $1`, `number`, `LIMIT 1`), number) // CollectExactlyOneRow returns its error
 	e, err := pgx.CollectExactlyOneRow(rows, scanEvent)
 	if err != nil {
 		return Event{}, fmt.Errorf("event %d: %w", number, noRowsToNotFound(err))
@@ -121,7 +121,7 @@ func (m *Model) EventByPublicID(ctx context.Context, id engine.EventID) (Event, 
 // EventBySlug finds an event in any status, the oldest with that slug. It returns
 // ErrNotFound.
 func (m *Model) EventBySlug(ctx context.Context, slug string) (Event, error) {
-	rows, _ := m.pool.Query(ctx, selectEvents(unranked, `WHERE e.slug = $1`, `number`, `LIMIT 1`), key(slug)) // CollectExactlyOneRow returns its error
+	rows, _ := m.pool.Query(ctx, selectEvents("events e", unranked, `WHERE e.slug = $1`, `number`, `LIMIT 1`), key(slug)) // CollectExactlyOneRow returns its error
 	e, err := pgx.CollectExactlyOneRow(rows, scanEvent)
 	if err != nil {
 		return Event{}, fmt.Errorf("event %q: %w", slug, noRowsToNotFound(err))
@@ -169,9 +169,6 @@ func (f *Filter) addConditions(c *conditions) {
 	if f.Query != "" {
 		c.add(`(e.title COLLATE "und-x-icu" ILIKE ? OR e.short_desc COLLATE "und-x-icu" ILIKE ?)`, containsPattern(f.Query))
 	}
-	if f.Search != "" {
-		f.addSearch(c)
-	}
 	if f.Category != "" {
 		c.add(`e.category = ?`, text(f.Category))
 	}
@@ -189,22 +186,6 @@ func (f *Filter) addConditions(c *conditions) {
 	}
 	if f.Venue != "" {
 		c.add(`e.venue COLLATE "und-x-icu" ILIKE ?`, containsPattern(f.Venue))
-	}
-}
-
-// addSearch adds the condition that an event has each word that is needed. A search without
-// a word finds nothing.
-func (f *Filter) addSearch(c *conditions) {
-	a := readAsked(f.Search)
-	if a.words == nil {
-		c.parts = append(c.parts, `false`)
-	}
-	for _, w := range a.needed {
-		part := `e.search @@ ` + c.addArg(prefixQuery(w)) + `::tsquery`
-		if len(w) > 2 {
-			part = `(` + part + ` OR resembles(` + c.addArg(w) + `, e.words))`
-		}
-		c.parts = append(c.parts, part)
 	}
 }
 
@@ -257,14 +238,22 @@ func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error
 		c.add(`e.org = ?`, d.Org)
 	}
 	d.Filter.addConditions(&c)
+	var a asked
+	if d.Search != "" {
+		var err error
+		if a, err = m.askFor(ctx, d.Search); err != nil || a.words == nil {
+			return nil, err
+		}
+		c.add(`e.search @@ ?::tsquery`, a.neededQuery())
+	}
 	if d.Between == (Between{}) {
 		c.add(always+`coalesce(e.end_at, e.start_at) > ?)`, time.UnixMilli(d.Now))
 	}
 	d.Between.addConditions(&c)
-	rank, order := unranked, "start_at, number"
+	from, rank, order := "events e", unranked, "start_at, number"
 	if d.Ranked {
-		a := readAsked(d.Search)
-		rank = `search_rank(e.search, e.words, ` + c.addArg(a.anyWordQuery()) + `::tsquery, ` + c.addArg(a.words) + `)`
+		from, c.parts = fmt.Sprintf(`(SELECT * FROM events e WHERE %s ORDER BY start_at, number LIMIT %d) e`, strings.Join(c.parts, " AND "), maxRanked), []string{"true"}
+		rank = fmt.Sprintf(searchRank, c.addArg(a.exactQuery()), c.addArg(a.nearQuery()))
 		order = "rank DESC, " + order
 	}
 	if d.After != (Place{}) {
@@ -275,7 +264,7 @@ func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error
 		}
 		c.parts = append(c.parts, later)
 	}
-	return m.listEvents(ctx, c, rank, order, d.Limit)
+	return m.listEvents(ctx, from, c, rank, order, d.Limit)
 }
 
 // PastEvents lists the public events of an organization that are over, the last ones first.
@@ -283,7 +272,7 @@ func (m *Model) PastEvents(ctx context.Context, org int64, limit int) ([]Event, 
 	var c conditions
 	c.add(`e.org = ?`, org)
 	c.parts = append(c.parts, `e.visibility = 'public'`, `e.status = 'completed'`)
-	return m.listEvents(ctx, c, unranked, "start_at DESC, number DESC", limit)
+	return m.listEvents(ctx, "events e", c, unranked, "start_at DESC, number DESC", limit)
 }
 
 // OrganizerEvents lists an organization's events in any status, newest first:
@@ -296,7 +285,7 @@ func (m *Model) OrganizerEvents(ctx context.Context, org int64, f Filter, b Betw
 	if before != 0 {
 		c.add(`e.number < ?`, before)
 	}
-	return m.listEvents(ctx, c, unranked, "number DESC", limit)
+	return m.listEvents(ctx, "events e", c, unranked, "number DESC", limit)
 }
 
 // CountDrafts returns how many drafts an organization has, or most if there are more.
@@ -308,19 +297,64 @@ func (m *Model) CountDrafts(ctx context.Context, org, most int64) (n int64, err 
 	return n, nil
 }
 
-// tolerance is how much of a word's trigrams there must be: a letter may be wrong in a
-// word of five.
-const tolerance = `SELECT set_config('pg_trgm.word_similarity_threshold', '0.5', true)`
+// maxRanked bounds what a search ranks: of the events that have all words, those that begin soonest.
+const maxRanked = 1_000
 
-func (m *Model) listEvents(ctx context.Context, c conditions, rank, order string, limit int) (list []Event, err error) {
-	find := selectEvents(rank, "WHERE "+strings.Join(c.parts, " AND "), order, "LIMIT "+c.addArg(limit))
-	b := &pgx.Batch{}
-	b.Queue(tolerance)
-	b.Queue(find, c.args...).Query(func(rows pgx.Rows) error {
-		list, err = pgx.CollectRows(rows, scanEvent)
-		return err
+// searchRank is how well an event fits a search, from 0 up: by where the words stand, and twice by
+// those that are spelt as they were asked for.
+const searchRank = `round(1000000 * (ts_rank('{0.1, 0.2, 0.4, 1}', e.search, %s::tsquery) + ts_rank('{0.1, 0.2, 0.4, 1}', e.search, %s::tsquery)))::bigint`
+
+const (
+	maxNear  = 8  // words that a misspelt one may become
+	maxBegun = 32 // words that a beginning may stand for, before it is looked for as a beginning
+)
+
+// findWords lists the words of events that some words begin, and those that they are near to. Words of
+// one or two letters, and numbers, are near to too many.
+const findWords = `
+SELECT a.n, b.word, false FROM unnest($1::text[]) WITH ORDINALITY AS a (word, n),
+  LATERAL (SELECT word FROM search_words WHERE word >= a.word COLLATE "C" AND word < a.word || U&'\+10FFFF' COLLATE "C" ORDER BY word LIMIT $2) b
+UNION ALL
+SELECT a.n, b.word, true FROM unnest($1::text[]) WITH ORDINALITY AS a (word, n), LATERAL nearest_words(a.word, $3) AS b (word)
+WHERE length(a.word) > 2 AND a.word !~ '^[0-9]+$'`
+
+// askFor reads a search, with the words of events that its needed words may stand for.
+func (m *Model) askFor(ctx context.Context, search string) (asked, error) {
+	a := readAsked(search)
+	if a.words == nil {
+		return a, nil
+	}
+	rows, _ := m.pool.Query(ctx, findWords, a.needed, maxBegun+1, maxNear) // ForEachRow returns its error
+	for i := range a.begun {
+		a.begun[i] = []string{}
+	}
+	var n int
+	var word string
+	var near bool
+	_, err := pgx.ForEachRow(rows, []any{&n, &word, &near}, func() error {
+		if near {
+			a.near[n-1] = append(a.near[n-1], word)
+		} else {
+			a.begun[n-1] = append(a.begun[n-1], word)
+		}
+		return nil
 	})
-	if err := m.pool.SendBatch(ctx, b).Close(); err != nil {
+	if err != nil {
+		return a, fmt.Errorf("words of a search: %w", err)
+	}
+	for i := range a.begun {
+		if len(a.begun[i]) > maxBegun || len(a.begun[i])+len(a.near[i]) == 0 {
+			a.begun[i] = nil
+		}
+	}
+	return a, nil
+}
+
+func (m *Model) listEvents(ctx context.Context, from string, c conditions, rank, order string, limit int) ([]Event, error) {
+	find := selectEvents(from, rank, "WHERE "+strings.Join(c.parts, " AND "), order, "LIMIT "+c.addArg(limit))
+	rows, _ := m.pool.Query(ctx, find, c.args...) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, scanEvent)
+	if err != nil {
 		return nil, fmt.Errorf("list events: %w", err)
 	}
 	return list, nil

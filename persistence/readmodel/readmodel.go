@@ -64,7 +64,7 @@ func Clear(ctx context.Context, pool *pgxpool.Pool) error {
 		if dropped {
 			return errors.New("days of the journal have been dropped")
 		}
-		const tables = `TRUNCATE events, ticket_types, orders, tickets, ticket_holders, payments, refunds, wallets, wallet_entries`
+		const tables = `TRUNCATE events, search_words, ticket_types, orders, tickets, ticket_holders, payments, refunds, wallets, wallet_entries`
 		if _, err := tx.Exec(ctx, tables); err != nil {
 			return err
 		}

@@ -87,8 +87,13 @@ func searchColumns(d *event.Details) (search, text string) {
 // asked is what a search asks for.
 type asked struct {
 	words  []string
-	needed []string // those that an event must have
+	needed []string   // the words that an event must have
+	begun  [][]string // for each needed word, the words of events that begin with it; nil: too many
+	near   [][]string // for each needed word, the words of events that it may be a misspelling of
 }
+
+// NormalSearch returns a search as it is read: two texts that ask for the same words are one.
+func NormalSearch(s string) string { return strings.Join(readAsked(s).words, " ") }
 
 // readAsked reads a search. Short words among longer ones, which articles and prepositions of
 // most languages are, put events further up but need not be there.
@@ -104,17 +109,56 @@ func readAsked(s string) asked {
 	if a.needed == nil {
 		a.needed = a.words
 	}
+	a.begun, a.near = make([][]string, len(a.needed)), make([][]string, len(a.needed))
 	return a
+}
+
+// neededQuery is a tsquery for all needed words, each as it stands, as a beginning, or misspelt. It names
+// whole words where it can: an index reads few entries of a frequent word that a rare one stands
+// beside, but all entries of a beginning.
+func (a *asked) neededQuery() string {
+	parts := make([]string, len(a.needed))
+	for i, w := range a.needed {
+		begun := quoteAll(a.begun[i])
+		if begun == nil {
+			begun = []string{prefixQuery(w)}
+		}
+		parts[i] = "(" + anyOf(append(begun, quoteAll(a.near[i])...)) + ")"
+	}
+	return strings.Join(parts, " & ")
+}
+
+// exactQuery is a tsquery for any of the words, as it stands or as a beginning.
+func (a *asked) exactQuery() string {
+	parts := make([]string, len(a.words))
+	for i, w := range a.words {
+		parts[i] = prefixQuery(w)
+	}
+	return anyOf(parts)
+}
+
+// nearQuery is a tsquery for any of the words, or any that it may be a misspelling of.
+func (a *asked) nearQuery() string {
+	parts := []string{a.exactQuery()}
+	for _, near := range a.near {
+		parts = append(parts, quoteAll(near)...)
+	}
+	return anyOf(parts)
 }
 
 // prefixQuery is a tsquery for a word, or for the beginning of one.
 func prefixQuery(word string) string { return "'" + word + "':*" }
 
-// anyWordQuery is a tsquery for any of the words.
-func (a *asked) anyWordQuery() string {
-	parts := make([]string, len(a.words))
-	for i, w := range a.words {
-		parts[i] = prefixQuery(w)
+// quoteAll makes a tsquery of each word; nil of no list. Words have no quotes in them.
+func quoteAll(words []string) []string {
+	if words == nil {
+		return nil
 	}
-	return strings.Join(parts, " | ")
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = "'" + w + "'"
+	}
+	return quoted
 }
+
+func anyOf(queries []string) string { return strings.Join(queries, " | ") }
