@@ -87,18 +87,19 @@ func TestLayouts(t *testing.T) {
 		require.Equal(t, layout == "gallery", b.evaluate(`getComputedStyle(document.querySelector(".pictures")).order === "-1"`))
 	}
 	require.Equal(t, "On the map", b.text("dd a"))
+	b.there("#powered")
 	require.Contains(t, b.text(".rest"), "Watch the film at vimeo.com")
 	require.Contains(t, b.evaluate(`document.querySelector(".hero").currentSrc`), "/media/", "a size of the picture that fits")
 	require.NotContains(t, b.evaluate(`document.querySelector(".pictures img").currentSrc`), "web.webp", "the largest is for larger screens")
 
 	t.Log("colours of its own, where they can be read, and nothing that is turned off")
 	customize(nodetest.Object{
-		"layoutPattern": "classic", "heroStyle": "image", "backgroundColor": "#fdf6e3", "textColor": "#2b1d0e", "showCountdown": false, "showVenueMap": false, "showSocialShare": false, "showOrganizer": false,
+		"layoutPattern": "classic", "heroStyle": "image", "backgroundColor": "#fdf6e3", "textColor": "#2b1d0e", "showCountdown": false, "showVenueMap": false, "showSocialShare": false, "showOrganizer": false, "showPoweredBy": false,
 	})
 	b.load(at)
 	b.step("own-colours", ".pictures img")
 	require.Equal(t, "rgb(253, 246, 227)", b.evaluate(`getComputedStyle(document.body).backgroundColor`))
-	require.Equal(t, false, b.evaluate(`!!document.querySelector("#countdown, dd a, .ways button, .who")`))
+	require.Equal(t, false, b.evaluate(`!!document.querySelector("#countdown, dd a, .ways button, .who, #powered")`))
 	phone.load(at)
 	phone.there(".pictures img")
 	require.Equal(t, "rgb(20, 23, 28)", phone.evaluate(`getComputedStyle(document.body).backgroundColor`), "a light ground is not for the night")

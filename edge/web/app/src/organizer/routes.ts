@@ -23,6 +23,7 @@ export const office: Room = {
     { name: 'events', title: w.nav.events, load: () => import('./events/EventsView.svelte') },
     { name: 'orders', title: w.nav.orders, load: () => import('./orders/OrdersView.svelte') },
     { name: 'refunds', title: w.nav.refunds, load: () => import('./orders/RefundsView.svelte') },
+    { name: 'inbox', title: w.nav.inbox, load: () => import('./audience/InboxView.svelte') },
     { name: 'customers', title: w.nav.customers, load: () => import('./people/CustomersView.svelte') },
     { name: 'settings', title: w.nav.settings, load: () => import('./settings/SettingsView.svelte') },
   ],

@@ -4,7 +4,7 @@ import type { Words } from './words.en';
 const words = {
   title: 'Veranstalter', loading: 'Lädt', back: 'Zurück', nowhere: 'Diese Seite gibt es nicht', no: 'Nein, so lassen', save: 'Speichern', saved: 'Gespeichert.', more: 'Mehr zeigen', close: 'Schließen', search: 'Suchen', all: 'Alle', copy: 'Kopieren', copied: 'Kopiert.', add: 'Hinzufügen', remove: 'Entfernen', of: (a, b) => `${a} von ${b}`,
   trouble: { offline: 'Der Server ist nicht erreichbar. Prüfe die Verbindung und versuche es noch einmal.', again: 'Noch einmal', request: 'Wenn du um Hilfe bittest, nenne diese Anfrage:', wait: 'Zu viele Anfragen. Warte einen Moment.', copy: 'Kopieren' },
-  nav: { overview: 'Start', events: 'Events', orders: 'Käufe', refunds: 'Rückgaben', customers: 'Kunden', settings: 'Konto' },
+  nav: { overview: 'Start', events: 'Events', orders: 'Käufe', refunds: 'Rückgaben', inbox: 'Post', customers: 'Kunden', settings: 'Konto' },
   overview: {
     title: 'Überblick', begin: 'Drei Schritte, bis du verkaufst', make: 'Ein Event anlegen', tickets: 'Karten hinzufügen', done: 'erledigt', today: 'heute bezahlte Bestellungen', sold: 'Karten insgesamt', paid: 'dein, zur Auszahlung', held: 'zurückgehalten, bis die Events vorbei sind',
     needs: 'Braucht dich', calm: 'Niemand wartet auf dich.', next: 'Im Verkauf',
@@ -37,7 +37,7 @@ const words = {
   },
   categories: { concerts: 'Konzerte', festivals: 'Festivals', nightlife: 'Nachtleben', theatre: 'Theater', comedy: 'Comedy', arts: 'Kunst', sports: 'Sport', conferences: 'Konferenzen', workshops: 'Workshops', food: 'Essen und Trinken', family: 'Familie', community: 'Nachbarschaft', reservations: 'Buchungen nach Tag', 'online-course': 'Onlinekurs' },
   event: {
-    tabs: { details: 'Angaben', tickets: 'Karten', promos: 'Rabattcodes', seating: 'Plätze', attendees: 'Gäste', live: 'Live', room: 'Warteraum' }, number: (n) => `Nr. ${n}`,
+    tabs: { details: 'Angaben', tickets: 'Karten', promos: 'Rabattcodes', seating: 'Plätze', attendees: 'Gäste', waitlist: 'Warteliste', reviews: 'Bewertungen', live: 'Live', room: 'Warteraum' }, number: (n) => `Nr. ${n}`,
     publish: 'Verkauf beginnen', published: 'Das Event ist öffentlich. Karten gibt es, sobald ihr Verkauf beginnt.', unpayable: (currency) => `Kein Zahlungsdienst nimmt hier ${currency}: Nur kostenlose Karten lassen sich bestellen. Wähle eine andere Währung, oder frage, wer diesen Shop betreibt.`, shop: 'Im Shop ansehen', addTickets: 'Karten anlegen', where: 'Wo', physical: 'An einem Ort', online: 'Online', hybrid: 'Beides',
     linkHint: 'Nur wer eine Karte hat, sieht ihn.', look: 'Was Käufer lesen', descriptionHint: 'Mindestens 50 Zeichen.', coverHint: 'Ohne Bild zeichnen wir eines. JPEG, PNG, WebP oder GIF.', coverOwn: 'Gilt, sobald du speicherst.', terms: 'Bedingungen', visible: 'Wer es findet', visibility: { public: 'Alle', unlisted: 'Wer den Link hat', private: 'Niemand' },
     absorb: 'Wir tragen die Gebühren: Käufer zahlen den Kartenpreis und nicht mehr', create: 'Als Entwurf speichern', withdraw: 'Zurückziehen', unpublish: 'Aus dem Verkauf nehmen', unpublished: 'Das Event ist wieder ein Entwurf.', cancel: 'Event absagen', cancelled: 'Das Event ist abgesagt.', cancelSure: 'Es wird nichts mehr verkauft, und der Verkauf kann nicht wieder beginnen. Wer Karten hat, sieht die Absage.', cancelReason: 'Was sollen Käufer wissen?', delete: 'Entwurf löschen', deleteSure: 'Der Entwurf ist dann endgültig weg, mit seinen Karten.', deleted: 'Der Entwurf ist gelöscht.',

@@ -1,0 +1,1 @@
+export{t as default}from"./EventForm-BW9qv3J6.js";

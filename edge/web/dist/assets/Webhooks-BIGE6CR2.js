@@ -1,1 +1,0 @@
-export{t as default}from"./Webhooks-D1t5pcB2.js";

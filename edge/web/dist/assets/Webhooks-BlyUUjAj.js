@@ -1,0 +1,1 @@
+export{t as default}from"./Webhooks-DdOPK7W6.js";
