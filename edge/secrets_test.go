@@ -51,7 +51,7 @@ var secretsRead = map[string]secretRead{
 	"refresh token":      {doors: []string{"refreshTokens refreshToken", "logout refreshToken"}, other: random},
 	"reset link":         {doors: []string{"resetPassword token"}, other: random},
 	"confirmation link":  {doors: []string{"confirmEmail token"}, other: random},
-	"order token":        {doors: []string{"getOrder token", "printTickets token", "getCalendar token", "payOrder token", "cancelOrder token", "extendOrder token", "makePaymentLink token", "verifyPayment token", "getPayment token", "withdrawOrder token", "transferTicket token", "revokeTransfer token"}, other: random},
+	"order token":        {doors: []string{"getOrder token", "printTickets token", "getCalendar token", "payOrder token", "cancelOrder token", "extendOrder token", "makePaymentLink token", "tellTransferSent token", "verifyPayment token", "getPayment token", "withdrawOrder token", "transferTicket token", "revokeTransfer token"}, other: random},
 	"payment link":       {doors: []string{"getPaymentLink token", "payByLink token", "verifyByLink token"}, other: random},
 	"waitlist link":      {doors: []string{"claimOffer token", "leaveWaitlist token"}, other: random},
 	"transfer link":      {doors: []string{"claimTransfer token"}, other: random},

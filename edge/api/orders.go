@@ -58,6 +58,18 @@ type ExtendOrder struct {
 	Token      string `json:"token,omitzero" maxLength:"100" description:"The order's access token, if neither the query nor the Authorization header has it."`
 }
 
+// TellTransferSent says that the transfer for an order is sent.
+type TellTransferSent struct {
+	ID         string `path:"id" format:"id" maxLength:"128"`
+	QueryToken string `query:"token" maxLength:"100"`
+	Token      string `json:"token,omitzero" maxLength:"100" description:"The order's access token, if neither the query nor the Authorization header has it."`
+}
+
+// LimitOrder names the order whose token may be counted instead of the address.
+func (in *TellTransferSent) LimitOrder() (id string, tokens [2]string) {
+	return in.ID, [2]string{in.Token, in.QueryToken}
+}
+
 // WithdrawOrder withdraws from the purchase of what is digital.
 type WithdrawOrder struct {
 	ID         string `path:"id" format:"id" maxLength:"128"`
@@ -294,6 +306,7 @@ type BankTransfer struct {
 	Currency  string `json:"currency" example:"EUR" description:"The currency, by ISO 4217."`
 	Reference string `json:"reference" example:"RF18SG2F9CX9JAZBDDGS9Z" description:"What to write as the reference (ISO 11649), with or without blanks: the transfer is known by it alone."`
 	QR        string `json:"qr,omitzero" description:"What a QR code says from which banking apps fill in the transfer (GiroCode, EPC069-12); of euros to an IBAN alone."`
+	SentAt    Time   `json:"sentAt,omitzero" description:"When the buyer said that the money is sent; left out until then. It is a hint, and pays for nothing."`
 	DueAt     Time   `json:"dueAt" description:"Until when the money has to be there, for the order waits no longer."`
 }
 

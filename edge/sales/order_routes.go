@@ -156,6 +156,16 @@ func (h *Handlers) orderGroups() []route.Group {
 				},
 				{
 					Method:      "POST",
+					Path:        "/orders/{id}/transfer-sent",
+					ID:          "tellTransferSent",
+					Summary:     "Say that the transfer is sent",
+					Description: "For the buyer of an order that waits for a bank transfer: whoever looks for the money sees since when it is on its way. It is a hint that pays for nothing, and the first one stays.",
+					Idempotency: route.ByActor,
+					Errors:      codes{engine.OrderNotFound, engine.AlreadyPaid, engine.OrderNotPayable, engine.NothingToPay},
+					Handler:     route.Handle(h.tellTransferSent),
+				},
+				{
+					Method:      "POST",
 					Path:        "/payments/verify",
 					ID:          "verifyPayment",
 					Summary:     "Ask whether an order is paid",

@@ -46,7 +46,7 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, la
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.Orders.Show(c, o, reader)
+	v, err := h.showWaiting(c, o, reader)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func pageTransfer(o *order.Order, v *api.Order, zone string, l mail.Language) *w
 	t := v.Payments[i].Transfer
 	return &web.OrderTransfer{
 		Holder: t.Holder, Account: t.Account, BIC: t.BIC, Amount: mail.Money{Amount: t.Amount, Currency: t.Currency}.In(l), Reference: t.Reference,
-		Until: letters.Moment(o.ExpiresAt, zone, l), GiroCode: t.QR,
+		Sent: t.SentAt != nil, Until: letters.Moment(o.ExpiresAt, zone, l), GiroCode: t.QR,
 	}
 }
 

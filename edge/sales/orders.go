@@ -254,7 +254,7 @@ func (h *Handlers) getOrder(c *route.Call, in *api.OrderByToken) (*api.Order, er
 	if err != nil {
 		return nil, err
 	}
-	return h.Orders.Show(c, o, reader)
+	return h.showWaiting(c, o, reader)
 }
 
 func (h *Handlers) cancelOrder(c *route.Call, in *api.CancelOrder) (*api.Order, error) {
@@ -282,5 +282,5 @@ func (h *Handlers) extendOrder(c *route.Call, in *api.ExtendOrder) (*api.Order, 
 	if err != nil {
 		return nil, err
 	}
-	return h.Orders.Show(c, r.Order, reader)
+	return h.showWaiting(c, r.Order, reader)
 }

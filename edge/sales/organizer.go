@@ -63,7 +63,11 @@ func (h *Handlers) getOwnOrder(c *route.Call, in *api.ByID) (*api.Order, error) 
 	if err != nil {
 		return nil, err
 	}
-	return h.ownView(c, o, seller)
+	v, err := h.ownView(c, o, seller)
+	if err != nil {
+		return nil, err
+	}
+	return v, h.addSentAt(c, o, v)
 }
 
 // ownView is an order as its organization sees it: with the tags of its tickets.

@@ -288,7 +288,7 @@ func (h *Handlers) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Ord
 	if err != nil && o.Status != order.StatusCompleted {
 		return nil, err
 	}
-	return h.Orders.Show(c, o, reader)
+	return h.showWaiting(c, o, reader)
 }
 
 // verify asks about each of the order's attempts that money may still

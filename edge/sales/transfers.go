@@ -13,6 +13,7 @@ import (
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
 	"boxoffice/edge/limit"
+	"boxoffice/edge/orders"
 	"boxoffice/edge/payments"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
@@ -104,6 +105,51 @@ func transferOf(o *order.Order) *order.Attempt {
 	for i := range o.Attempts {
 		if a := &o.Attempts[i]; a.IsTransfer() {
 			return a
+		}
+	}
+	return nil
+}
+
+// tellTransferSent notes that a buyer has sent a transfer. Nothing is paid by that.
+func (h *Handlers) tellTransferSent(c *route.Call, in *api.TellTransferSent) (*api.Order, error) {
+	o, reader, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
+	if err != nil {
+		return nil, err
+	}
+	if r := ledger.Payable(o); r != nil {
+		return nil, r
+	}
+	if transferOf(o) == nil {
+		return nil, engine.Refuse(engine.OrderNotPayable, ledger.OrderState{Status: o.Status, Reason: "its buyer has not chosen a transfer"})
+	}
+	if err := h.Receipts.TellSent(c.Context, o.ID); err != nil {
+		return nil, err
+	}
+	return h.showWaiting(c, o, reader)
+}
+
+// showWaiting is an order as somebody reads it. If it waits for a transfer, it says when the buyer told that
+// the money was sent.
+func (h *Handlers) showWaiting(c *route.Call, o *order.Order, reader orders.Reader) (*api.Order, error) {
+	v, err := h.Orders.Show(c, o, reader)
+	if err != nil {
+		return nil, err
+	}
+	return v, h.addSentAt(c, o, v)
+}
+
+// addSentAt adds when the buyer told that a transfer was sent to what is shown of an order that waits for it.
+func (h *Handlers) addSentAt(c *route.Call, o *order.Order, v *api.Order) error {
+	if !o.Unpaid() || transferOf(o) == nil {
+		return nil
+	}
+	at, err := h.Receipts.SentAt(c.Context, o.ID)
+	if err != nil || at.IsZero() {
+		return err
+	}
+	for i := range v.Payments {
+		if t := v.Payments[i].Transfer; t != nil {
+			t.SentAt = api.At(at.UnixMilli())
 		}
 	}
 	return nil

@@ -42,6 +42,7 @@ type OrderLine struct {
 type OrderTransfer struct {
 	Holder, Account, BIC, Amount, Reference string // the BIC may be ""
 	Until                                   string
+	Sent                                    bool   // the buyer has said that the money is sent
 	GiroCode                                string // what a banking app reads of it; "" for none
 }
 

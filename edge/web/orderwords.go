@@ -12,6 +12,7 @@ type OrderWords struct {
 	Live, NeedsScript, More           string
 	Waits, Rotates                    string
 	Transfer, TransferBy              string // a bank transfer, and by when (a moment) it must be there
+	TransferSent                      string // likewise, once the buyer has said that it is sent
 	Holder, Account, Amount           string
 	Reference, ReferenceHint          string
 	Giro, GiroHint                    string
@@ -35,7 +36,8 @@ var englishOrder = OrderWords{
 	Waits:    "This page looks again by itself every 25 seconds.",
 	Rotates:  "The QR codes change every 30 seconds. This page loads anew by itself.",
 	Transfer: "Bank transfer", TransferBy: "Please transfer the money. By %s it must be there; the tickets come when it is.",
-	Holder: "Account holder", Account: "IBAN or account", Amount: "Amount",
+	TransferSent: "We wait for your money, which you have told us is sent. By %s it must be there; the tickets come when it is.",
+	Holder:       "Account holder", Account: "IBAN or account", Amount: "Amount",
 	Reference: "Reference", ReferenceHint: "Write the reference and nothing else: the transfer is known by it.",
 	Giro: "QR code of the transfer", GiroHint: "Most banking apps read this code (GiroCode) and fill the transfer in.",
 	AdmitsNobody: "Its tickets admit nobody any more.",
@@ -65,7 +67,8 @@ var germanOrder = OrderWords{
 	Waits:    "Diese Seite sieht alle 25 Sekunden von selbst wieder nach.",
 	Rotates:  "Die QR-Codes wechseln alle 30 Sekunden. Diese Seite lädt von selbst neu.",
 	Transfer: "Überweisung", TransferBy: "Bitte überweise das Geld. Bis %s muss es da sein; die Karten kommen, sobald es da ist.",
-	Holder: "Kontoinhaber", Account: "IBAN oder Konto", Amount: "Betrag",
+	TransferSent: "Wir warten auf dein Geld, das du überwiesen hast. Bis %s muss es da sein; die Karten kommen, sobald es da ist.",
+	Holder:       "Kontoinhaber", Account: "IBAN oder Konto", Amount: "Betrag",
 	Reference: "Verwendungszweck", ReferenceHint: "Schreibe nur den Verwendungszweck: An ihm wird die Überweisung erkannt.",
 	Giro: "QR-Code der Überweisung", GiroHint: "Die meisten Banking-Apps lesen diesen Code (GiroCode) und füllen die Überweisung aus.",
 	AdmitsNobody: "Ihre Karten gelten für niemanden mehr.",

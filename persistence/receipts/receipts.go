@@ -1,5 +1,6 @@
 // Package receipts keeps the money that came by bank transfer, as organizers tell of it by hand and by
-// their bank's statements. It owns the table receipts, and has no goroutines.
+// their bank's statements, and which transfers buyers say that they have sent. It owns the tables receipts and
+// transfers_sent, and has no goroutines.
 //
 // What is told twice is kept once. The receipts of an attempt to pay are numbered in the order in which
 // they become visible, so that what an order has taken of them is always the first of them.
@@ -7,6 +8,7 @@ package receipts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -195,4 +197,23 @@ func (s *Store) Settle(ctx context.Context, attempt string, through int64) error
 		return fmt.Errorf("settle receipts: %w", err)
 	}
 	return nil
+}
+
+// TellSent notes that the buyer of an order has sent its transfer. What was told first stays.
+func (s *Store) TellSent(ctx context.Context, order engine.OrderID) error {
+	const tell = `INSERT INTO transfers_sent (order_id) VALUES ($1) ON CONFLICT DO NOTHING`
+	if _, err := s.pool.Exec(ctx, tell, (*[16]byte)(&order)); err != nil {
+		return fmt.Errorf("tell a transfer as sent: %w", err)
+	}
+	return nil
+}
+
+// SentAt returns when the buyer of an order said that its transfer was sent; zero if that was not said.
+func (s *Store) SentAt(ctx context.Context, order engine.OrderID) (at time.Time, err error) {
+	const find = `SELECT told_at FROM transfers_sent WHERE order_id = $1`
+	err = s.pool.QueryRow(ctx, find, (*[16]byte)(&order)).Scan(&at)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return at, fmt.Errorf("find a sent transfer: %w", err)
+	}
+	return at, nil
 }

@@ -313,3 +313,26 @@ func TestMailOfTransfer(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"ada@example.org How": 1, "ada@example.org Your": 1, "bob@example.org How": 1}, subjects)
 }
+
+// TestTransferSent has a buyer say that a transfer is sent: it is a hint, and the first one stays.
+func TestTransferSent(t *testing.T) {
+	t.Parallel()
+	s, kinds := byTransfer(t)
+	id, token := s.Place("ada@example.org", kinds[0], 1)
+	path, body := "/orders/"+id+"/transfer-sent", nodetest.Object{"token": token}
+	s.Call("POST", path, body).Is(409, "ORDER_NOT_PAYABLE")
+	payWith(s, id, token, nodetest.Object{"provider": "transfer"}).Is(200, "")
+	require.Equal(t, "<nil>", s.Order(id, token).Str("payments.0.transfer.sentAt"))
+	s.Call("POST", path, nodetest.Object{"token": "of-somebody-else"}).Is(404, "ORDER_NOT_FOUND")
+	sent := s.Call("POST", path, body).Is(200, "").Str("payments.0.transfer.sentAt")
+	require.NotEmpty(t, sent)
+	require.Equal(t, sent, s.Call("POST", path, body).Is(200, "").Str("payments.0.transfer.sentAt"))
+	s.Restart()
+	require.Equal(t, "pending "+sent, s.Order(id, token).Str("status")+" "+s.Order(id, token).Str("payments.0.transfer.sentAt"))
+	require.Equal(t, sent, s.Own("GET", "/organizer/orders/"+id, nil).Is(200, "").Str("payments.0.transfer.sentAt"))
+	require.Contains(t, s.AtRoot().Raw("GET", "/orders/"+id+"?token="+token, "", "").Body, "We wait for your money")
+
+	s.Own("POST", "/organizer/orders/"+id+"/paid", nodetest.Object{"amount": 26.25}).Is(200, "")
+	require.Equal(t, "<nil>", s.Order(id, token).Str("payments.0.transfer.sentAt"))
+	s.Call("POST", path, body).Is(409, "ALREADY_PAID")
+}

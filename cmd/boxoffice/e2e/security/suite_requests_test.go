@@ -523,10 +523,20 @@ func (w *world) orderRequests() map[string]func() request {
 		"payOrder":        func() request { return pending("id").with(nodetest.Object{"provider": "paystack"}) },
 		"extendOrder":     func() request { return pending("id").with(nodetest.Object{}) },
 		"makePaymentLink": func() request { return pending("id").with(nodetest.Object{}) },
-		"getPaymentLink":  linked,
-		"payByLink":       func() request { return linked().with(nodetest.Object{"provider": "paystack", "email": w.email()}) },
-		"verifyByLink":    linked,
-		"cancelOrder":     func() request { return pending("id").with(nodetest.Object{}) },
+		"tellTransferSent": func() request {
+			_, kinds := w.Sell( // money that is transferred takes days
+				nodetest.Object{"startDate": nodetest.Stamp(20 * 24 * time.Hour), "endDate": nodetest.Stamp(21 * 24 * time.Hour)},
+				nodetest.With(nodetest.TypeBody(25, 100), nodetest.Object{"saleEnd": nodetest.Stamp(9 * 24 * time.Hour)}))
+			id, token := w.Place(w.email(), kinds[0], 1)
+			w.Call("POST", "/orders/"+id+"/pay", nodetest.Object{"provider": "transfer", "token": token}).Is(200, "")
+			r := naming("id", id).with(nodetest.Object{})
+			r.token = token
+			return r
+		},
+		"getPaymentLink": linked,
+		"payByLink":      func() request { return linked().with(nodetest.Object{"provider": "paystack", "email": w.email()}) },
+		"verifyByLink":   linked,
+		"cancelOrder":    func() request { return pending("id").with(nodetest.Object{}) },
 		"verifyPayment": func() request {
 			id, token := w.Place(w.email(), w.paid, 1)
 			return request{body: nodetest.Object{"orderId": id}, ids: map[string]string{"orderId": kindOrder}, token: token}

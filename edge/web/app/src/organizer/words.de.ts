@@ -62,7 +62,7 @@ const words = {
     sold: 'Karten verkauft', revenue: 'eingenommen', inside: 'drin', rate: 'in der letzten Minute gekommen', orders: 'Neueste Bestellungen', noOrders: 'Noch keine Bestellungen.', gates: 'Einlass', gate: 'Einlass', admitted: 'Rein', denied: 'Abgewiesen', noName: 'Ohne Namen', noGates: 'Noch niemand wurde geprüft.', streaming: 'Live', waiting: 'Verbindet',
   },
   orders: {
-    title: 'Käufe', find: 'Name, E-Mail oder Nummer', allEvents: 'Alle Events', allStates: 'Jeder Stand', buyer: 'Käufer', total: 'Summe', at: 'Bestellt', none: 'Noch niemand hat bestellt', tickets: (n) => many(n, '# Karte', '# Karten'), one: 'Bestellung', number: 'Nummer', fees: 'Gebühren', discount: 'Rabatt', payment: 'Zahlung', refund: 'Erstattung',
+    title: 'Käufe', find: 'Name, E-Mail oder Nummer', allEvents: 'Alle Events', allStates: 'Jeder Stand', buyer: 'Käufer', total: 'Summe', at: 'Bestellt', none: 'Noch niemand hat bestellt', tickets: (n) => many(n, '# Karte', '# Karten'), one: 'Bestellung', number: 'Nummer', fees: 'Gebühren', discount: 'Rabatt', payment: 'Zahlung', sent: (at) => `laut Käufer überwiesen am ${at}`, refund: 'Erstattung',
     cancel: 'Bestellung stornieren', cancelSure: 'Ihre Karten gehen zurück in den Verkauf, und sie können nicht mehr bezahlt werden.', cancelled: 'Die Bestellung ist storniert.', doRefund: 'Geld zurückgeben', refundSure: (what, who) => `${what}: das Geld geht zurück an ${who}. Das lässt sich nicht rückgängig machen.`, refundYes: 'Ja, zurückgeben', refunded: 'Die Erstattung läuft.', which: 'Welche Karten? Keine: die ganze Bestellung.', priceOf: (n) => many(n, 'Der Preis von # Karte', 'Der Preis von # Karten'), whole: 'Alles Gezahlte', amountHint: 'Leer: was die Karten kosten.',
   },
   refunds: {

@@ -62,7 +62,7 @@ const words = {
     sold: 'tickets sold', revenue: 'taken', inside: 'inside', rate: 'came in, in the last minute', orders: 'Latest orders', noOrders: 'No orders yet.', gates: 'Gates', gate: 'Gate', admitted: 'In', denied: 'Refused', noName: 'Without a name', noGates: 'Nobody has been scanned yet.', streaming: 'Live', waiting: 'Connecting',
   },
   orders: {
-    title: 'Orders', find: 'Name, e-mail or number', allEvents: 'All events', allStates: 'All states', buyer: 'Buyer', total: 'Total', at: 'Ordered', none: 'Nobody has ordered yet', tickets: (n: number) => many(n, '# ticket', '# tickets'), one: 'Order', number: 'Number', fees: 'Fees', discount: 'Discount', payment: 'Payment', refund: 'Refund',
+    title: 'Orders', find: 'Name, e-mail or number', allEvents: 'All events', allStates: 'All states', buyer: 'Buyer', total: 'Total', at: 'Ordered', none: 'Nobody has ordered yet', tickets: (n: number) => many(n, '# ticket', '# tickets'), one: 'Order', number: 'Number', fees: 'Fees', discount: 'Discount', payment: 'Payment', sent: (at: string) => `the buyer says it was sent on ${at}`, refund: 'Refund',
     cancel: 'Cancel the order', cancelSure: 'Its tickets go back on sale, and the buyer cannot pay for them any more.', cancelled: 'The order is cancelled.', doRefund: 'Give money back', refundSure: (what: string, who: string) => `${what} goes back to ${who}. This cannot be undone.`, refundYes: 'Yes, give it back', refunded: 'The refund is under way.', which: 'Which tickets? None: the whole order.', priceOf: (n: number) => many(n, 'The price of # ticket', 'The price of # tickets'), whole: 'What was paid', amountHint: 'Empty: what the tickets cost.',
   },
   refunds: {

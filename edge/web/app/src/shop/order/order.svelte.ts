@@ -114,6 +114,11 @@ export class OrderState {
     this.order = await ask(api.POST('/api/v1/orders/{id}/extend', { params: { path: { id: this.id } }, body: { token: this.token! } }));
   };
 
+  /** tellSent says that the transfer is sent. */
+  tellSent = async () => {
+    this.order = await ask(api.POST('/api/v1/orders/{id}/transfer-sent', { params: { path: { id: this.id } }, body: { token: this.token! } }));
+  };
+
   /** share asks for the link by which somebody else pays. */
   share = async () => {
     return (await ask(api.POST('/api/v1/orders/{id}/payment-link', { params: { path: { id: this.id } }, body: { token: this.token! } }))).url;

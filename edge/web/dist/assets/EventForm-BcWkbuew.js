@@ -1,1 +1,0 @@
-export{t as default}from"./EventForm-BW9qv3J6.js";

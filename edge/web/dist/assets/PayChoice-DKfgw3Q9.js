@@ -1,0 +1,1 @@
+export{t as default}from"./PayChoice-BL8rLOB5.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Webhooks-DdOPK7W6.js";
