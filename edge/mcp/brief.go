@@ -26,7 +26,7 @@ func shortenSchema(schema map[string]any, name string) map[string]any {
 	out := make(map[string]any, len(schema))
 	for key, v := range schema {
 		switch {
-		case leftOut[key], key == "format" && (v == "int64" || v == "int32"):
+		case leftOut[key], key == "format" && (v == "int64" || v == "int32" || v == "uuid"):
 		case key == "description":
 			if text, _ := v.(string); !usual[name] && len(firstSentence(text)) <= maxWords {
 				out[key] = firstSentence(text)
