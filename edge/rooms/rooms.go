@@ -10,6 +10,7 @@ import (
 	"context"
 	"log/slog"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -44,6 +45,7 @@ type Deps struct {
 type Handlers struct {
 	Deps
 	active  atomic.Pointer[map[int64]rooms.Room] // events with a room, as last read
+	loading sync.Mutex                           // held by Load
 	refused *prometheus.CounterVec
 	pace    orderPace
 }
@@ -149,10 +151,13 @@ func (h *Handlers) Follow(ctx context.Context) {
 	}
 }
 
-// Load reads which events have a room.
+// Load reads which events have a room. One load follows another: if an earlier one ended last, it would
+// put back what was so before a room was opened, and orders would pass the room by.
 func (h *Handlers) Load(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTime)
 	defer cancel()
+	h.loading.Lock()
+	defer h.loading.Unlock()
 	list, err := h.Rooms.List(ctx)
 	if err != nil {
 		return err

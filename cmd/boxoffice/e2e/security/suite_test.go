@@ -1,6 +1,7 @@
 package security
 
 import (
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -111,12 +112,15 @@ func report(t *testing.T, rows []*row) {
 	var b strings.Builder
 	var refused, granted int
 	fmt.Fprintf(&b, "\n%-26s %8s %8s\n", "operation", "refused", "granted")
+	isPart := strings.Contains(flag.Lookup("test.run").Value.String(), "/") // somebody asks for one row again
 	for _, r := range rows {
 		fmt.Fprintf(&b, "%-26s %8d %8d\n", r.op.ID, r.refused, r.granted)
 		refused += r.refused
 		granted += r.granted
-		require.Positive(t, r.refused, r.op.ID)
-		require.Positive(t, r.granted, r.op.ID)
+		if !isPart {
+			require.Positive(t, r.refused, r.op.ID)
+			require.Positive(t, r.granted, r.op.ID)
+		}
 	}
 	fmt.Fprintf(&b, "%-26s %8d %8d   %d cases of %d operations\n", "", refused, granted, refused+granted, len(rows))
 	t.Log(b.String())
