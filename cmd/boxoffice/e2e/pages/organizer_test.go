@@ -244,7 +244,7 @@ func (o *organizer) serve(event string) {
 	o.step("customers", ".rows .link")
 	o.choose(".rows .link")
 	o.fill("#note", "Likes to stand on the left.")
-	o.choose(".panel form .button")
+	o.choose("#add-note")
 	o.there(".panel li .link")
 	o.step("customer", ".panel .facts")
 	o.load(o.origin + "organizer/events/" + event + "/attendees")

@@ -80,10 +80,10 @@ func (b *buyer) there(selector string) {
 	b.until(fmt.Sprintf(`!!document.querySelector(%q)`, selector))
 }
 
-// choose clicks on something as soon as it is there, as a keyboard does.
+// choose clicks on something as soon as it is there and takes clicks, as a keyboard does.
 func (b *buyer) choose(selector string) {
 	b.t.Helper()
-	b.until(fmt.Sprintf(`(e => e && (e.click(), true))(document.querySelector(%q))`, selector))
+	b.until(fmt.Sprintf(`(e => e && !e.disabled && (e.click(), true))(document.querySelector(%q))`, selector))
 }
 
 // insist clicks on a button until something is there. A busy server refuses passwords that

@@ -4,7 +4,7 @@ import { many } from '../shared/words';
 const words = {
   title: 'Organizer', loading: 'Loading', back: 'Back', nowhere: 'This page is not here', no: 'No, leave it', save: 'Save', saved: 'Saved.', more: 'Show more', close: 'Close', search: 'Search', all: 'All', copy: 'Copy', copied: 'Copied.', add: 'Add', remove: 'Remove', of: (a: string, b: string) => `${a} of ${b}`,
   trouble: { offline: 'The server cannot be reached. Look at your connection, then try again.', again: 'Try again', request: 'If you ask for help, name this request:', wait: 'Too many requests. Wait a moment, then try again.', copy: 'Copy' },
-  nav: { overview: 'Overview', events: 'Events', orders: 'Orders', refunds: 'Refunds', inbox: 'Inbox', customers: 'Customers', settings: 'Settings' },
+  nav: { overview: 'Home', events: 'Events', orders: 'Orders', refunds: 'Refunds', inbox: 'Inbox', customers: 'Customers', settings: 'Settings' },
   overview: {
     title: 'Overview', begin: 'Three steps until you sell', make: 'Make an event', tickets: 'Add tickets', done: 'done', today: 'orders paid today', sold: 'tickets in all', paid: 'yours to be paid out', held: 'held until events are over',
     needs: 'Needs you', calm: 'Nobody waits for you.', next: 'On sale',
@@ -37,7 +37,7 @@ const words = {
   },
   categories: { concerts: 'Concerts', festivals: 'Festivals', nightlife: 'Nightlife', theatre: 'Theatre', comedy: 'Comedy', arts: 'Art', sports: 'Sports', conferences: 'Conferences', workshops: 'Workshops', food: 'Food and drink', family: 'Family', community: 'Community', reservations: 'Bookings by date', 'online-course': 'Online course' } as Record<string, string>,
   event: {
-    tabs: { details: 'Details', tickets: 'Tickets', promos: 'Promo codes', seating: 'Seats', attendees: 'Guests', waitlist: 'Waiting list', reviews: 'Reviews', live: 'Live', room: 'Waiting room' }, number: (n: string) => `No. ${n}`,
+    tabs: { details: 'Details', tickets: 'Tickets', promos: 'Promo codes', seating: 'Seats', attendees: 'Guests', mails: 'Mails', waitlist: 'Waiting list', reviews: 'Reviews', live: 'Live', room: 'Waiting room' }, number: (n: string) => `No. ${n}`,
     publish: 'Put on sale', published: 'The event is public. Tickets sell as soon as their sale begins.', unpayable: (currency: string) => `No payment provider here takes ${currency}: only free tickets can be ordered. Choose another currency, or ask whoever runs this shop.`, shop: 'See it in the shop', addTickets: 'Add tickets', where: 'Where', physical: 'At a place', online: 'Online', hybrid: 'Both',
     linkHint: 'Only those who have a ticket see it.', look: 'What buyers read', descriptionHint: 'At least 50 characters.', coverHint: 'Without a picture we draw one. JPEG, PNG, WebP or GIF.', coverOwn: 'Used when you save.', terms: 'Terms', visible: 'Who finds it', visibility: { public: 'Everybody', unlisted: 'Those who have its link', private: 'Nobody' } as Record<string, string>,
     absorb: 'We pay the fees: buyers pay what the ticket costs, and no more', create: 'Save as draft', withdraw: 'Withdraw', unpublish: 'Take off sale', unpublished: 'The event is a draft again.', cancel: 'Cancel the event', cancelled: 'The event is cancelled.', cancelSure: 'Nothing of it is sold any more, and it cannot be put on sale again. Those who have tickets see that it is cancelled.', cancelReason: 'What should buyers know?', delete: 'Delete the draft', deleteSure: 'The draft is gone for good, with its ticket types.', deleted: 'The draft is deleted.',

@@ -19,6 +19,23 @@ const words = {
     states: { waiting: 'Wartet', offered: 'Angeboten', claimed: 'Gekauft', expired: 'Verstreichen lassen', cancelled: 'Gegangen', unconfirmed: 'Nicht bestätigt' },
     offers: 'Angebote', auto: 'Was frei wird, von selbst anbieten', minutes: 'Minuten, um anzunehmen', minutesHint: 'Von 15 bis 4320, das sind drei Tage. Offene Angebote behalten ihre Zeit.', offerTo: 'Wie vielen anbieten?', offer: 'Anbieten', made: (n) => (n ? many(n, '# Angebot ist unterwegs.', '# Angebote sind unterwegs.') : 'Es ist nichts frei, das jemandem passt.'),
   },
+  mails: {
+    subject: 'Betreff', body: 'Text', bodyHint: 'Sie geht an alle, die eine gültige Karte haben, einmal an jede Adresse.', tag: 'Nur Karten mit dem Stichwort', tagHint: 'Leer: alle.', send: 'Mail senden', reaches: (n) => `Adressen, die sie erreicht: ${n}`, preview: 'Was sie lesen', sure: (n) => `Sie geht an ${n} Adressen und lässt sich nicht zurückholen.`, sent: (n) => many(n, 'Sie ist unterwegs an # Adresse.', 'Sie ist unterwegs an # Adressen.'),
+    before: 'Früher gesendet', none: 'Noch nichts.', out: (n, of) => `${n} von ${of} gesendet`, unsubscribed: (n) => many(n, '# abgemeldet', '# abgemeldet'),
+  },
+  give: {
+    title: 'Karten verschenken', type: 'Karte', person: (n) => `Person ${n}`, another: 'Noch eine Person', note: 'Eine Zeile von dir in der Mail', go: (n) => many(n, '# Karte verschenken', '# Karten verschenken'), given: (n) => many(n, '# Karte ist verschenkt. Sie kommt per Mail.', '# Karten sind verschenkt. Sie kommen per Mail.'),
+    file: 'An alle in einer Datei', choose: 'CSV-Datei', fileHint: 'Die erste Zeile benennt die Spalten: name und email werden gelesen. Höchstens 500 Leute.', bring: 'Allen darin Karten geben', row: (n, why) => `Zeile ${n}: ${why}`, reasons: { INVALID_EMAIL: 'keine E-Mail-Adresse', INVALID_NAME: 'der Name ist zu lang oder hat fremde Zeichen', DUPLICATE: 'die Adresse steht schon weiter oben' },
+  },
+  guest: {
+    title: 'Gast', order: 'Zum Kauf', holder: 'Wer sie hat', name: 'Wer kommt', emailHint: 'Sie gibt kein Recht auf die Karte.', admit: 'Von Hand einlassen', admitted: 'Ist jetzt drin.', undo: 'Einlass zurücknehmen', undoSure: 'Die Karte gilt wieder und lässt noch einmal jemanden ein.', undone: 'Die Karte gilt wieder.',
+  },
+  tag: 'Neues Stichwort', tagHint: 'Buchstaben, Ziffern, Leerzeichen, _ . und -.', contact: { write: 'Mail schreiben', sent: 'Die Mail ist gesendet.' },
+  resend: 'Karten noch einmal senden', resent: (to) => `Sie sind unterwegs an ${to}.`,
+  refundAll: {
+    title: 'Geld aller Käufer', hint: 'Das Event ist abgesagt. Wer gezahlt hat, darf das Geld verlangen; hier gibst du es allen auf einmal zurück.', go: 'Alles Geld zurückgeben', sure: 'Alle bezahlten Bestellungen bekommen ihr Geld zurück, mit der Gebühr. Das lässt sich nicht rückgängig machen.', yes: 'Ja, alles zurückgeben', why: 'Grund, für die Akten', running: 'Das Geld geht zurück.', finished: 'Das Geld ist zurück.', again: 'Noch einmal alle durchgehen',
+    progress: (done, of, skipped) => `${done} von ${of} Bestellungen${skipped ? `, ${skipped} ohne Geld zum Zurückgeben oder mit einer benutzten Karte` : ''}.`,
+  },
 } satisfies Words;
 
 export default words;

@@ -11,7 +11,7 @@ const words = {
   opensAt: 'Einlass ab', opensHint: 'Leer: wenn der Verkauf der ersten Kartenart beginnt, oder jetzt.', registersFrom: 'Eintragen ab', registersHint: 'Leer: eine Stunde davor. Bei einer Verlosung schließt die Liste drei Minuten vor dem Einlass.',
   mode: 'Plätze', modes: { '': 'Verlost, wenn Zeit ist', draw: 'Verlost', arrival: 'Der Reihe nach' }, partyMax: 'Personen je Eintrag, höchstens', people: (n) => many(n, '# Person', '# Personen'),
   proof: 'Wer sich eintragen darf', proofs: { none: 'Alle, ohne Nachweis', address: 'Ein Eintrag je bestätigter E-Mail-Adresse', account: 'Ein Eintrag je Konto' }, proofHint: 'Ohne Nachweis kann sich ein Programm beliebig oft eintragen.',
-  pace: 'Tempo', paceHint: 'Das lässt sich jederzeit ändern.', steer: 'Wie viele eingelassen werden', byAuto: 'So viele, wie die Bestellungen mitkommen und die Karten reichen', byNumber: 'Eine feste Zahl in der Minute', number: 'In der Minute', rateIssue: 'Eine ganze Zahl von 1 bis 1.000.000.', holdMinutes: 'Minuten zum Bestellen', holdHint: 'So lange gilt eine Zulassung, 1 bis 30.',
+  pace: 'Tempo', paceHint: 'Das lässt sich jederzeit ändern.', steer: 'Wie viele eingelassen werden', byAuto: 'So viele, wie die Bestellungen mitkommen und die Karten reichen', byNumber: 'Eine feste Zahl in der Minute', number: 'In der Minute', rateIssue: 'Eine ganze Zahl von 1 bis 1.000.000.', holdMinutes: 'Minuten zum Bestellen', holdHint: 'So lange gilt eine Zulassung, 1 bis 30.', work: 'Rechenarbeit beim Eintragen', works: { 0: 'Keine', 18: 'Ein Bruchteil einer Sekunde', 20: 'Etwa eine Sekunde', 22: 'Einige Sekunden' }, workHint: 'Ein Preis für alle, die sich sehr oft eintragen; er beweist nichts.', bits: (n) => `${n} Bit`,
 } satisfies Words;
 
 export default words;

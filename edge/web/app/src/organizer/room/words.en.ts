@@ -11,7 +11,7 @@ const words = {
   opensAt: 'People are let in from', opensHint: 'Empty: when the first ticket type goes on sale, or now.', registersFrom: 'People can join from', registersHint: 'Empty: an hour before. A draw’s list closes three minutes before the opening.',
   mode: 'Places', modes: { '': 'By a draw, if there is time', draw: 'By a draw', arrival: 'By arrival' } as Record<string, string>, partyMax: 'Most people an entry', people: (n: number) => many(n, '# person', '# people'),
   proof: 'Who may join', proofs: { none: 'Everybody, without proof', address: 'One entry for each confirmed e-mail address', account: 'One entry for each account' } as Record<string, string>, proofHint: 'Without proof, a robot can join as often as it likes.',
-  pace: 'Pace', paceHint: 'You can change these at any time.', steer: 'How many are let in', byAuto: 'As many as orders keep up with and tickets last for', byNumber: 'A fixed number a minute', number: 'A minute', rateIssue: 'A whole number from 1 to 1,000,000.', holdMinutes: 'Minutes to order', holdHint: 'So long an admission lasts, 1 to 30.',
+  pace: 'Pace', paceHint: 'You can change these at any time.', steer: 'How many are let in', byAuto: 'As many as orders keep up with and tickets last for', byNumber: 'A fixed number a minute', number: 'A minute', rateIssue: 'A whole number from 1 to 1,000,000.', holdMinutes: 'Minutes to order', holdHint: 'So long an admission lasts, 1 to 30.', work: 'Work to join', works: { 0: 'None', 18: 'A fraction of a second', 20: 'About a second', 22: 'Several seconds' } as Record<string, string>, workHint: 'A price for those who join very often; it proves nothing.', bits: (n: number) => `${n} bits`,
 };
 
 export default words;
