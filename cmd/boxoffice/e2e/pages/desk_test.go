@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
 )
 
@@ -32,9 +33,9 @@ func TestDesk(t *testing.T) {
 }
 
 // openDesk signs an organizer in, whose browser asks for German if the window's name says so.
-func openDesk(t *testing.T, chromium *browser, axe, name string, as size) *organizer {
+func openDesk(t *testing.T, chromium *browser, axe, name string, as size, change ...func(*node.Config)) *organizer {
 	t.Helper()
-	s := nodetest.Open(t)
+	s := nodetest.Open(t, change...)
 	base := strings.TrimSuffix(s.URL, "/api/v1")
 	o := &organizer{began: time.Now(), width: as.width, buyer: buyer{window: chromium.open(t, base+"/organizer", as), shop: s, name: name, axe: axe}}
 	s.Org() // its owner has an account from here on

@@ -31,6 +31,7 @@ func TestPortal(t *testing.T) {
 			program := d.makeKey()
 			d.readLog(program)
 			d.readMetrics()
+			d.changeKey(program)
 			d.endKey(program)
 			d.replay()
 			d.there(`nav a[href="/docs"]`)
@@ -90,11 +91,36 @@ func (d *developer) readMetrics() {
 	d.until(`document.querySelectorAll(".rows tbody tr").length === 2 && document.querySelector("#route").value === "/api/v1/organizer/events"`)
 }
 
+// changeKey pauses a key, sets it going again, and bounds what it may do and from where.
+func (d *developer) changeKey(program *nodetest.Shop) {
+	d.t.Helper()
+	d.choose(`nav a[href="/portal/keys"]`)
+	d.choose("main li .pause")
+	d.there("main li .state:not(.good)")
+	program.Own("GET", "/organizer/events", nil).Is(401, "UNAUTHORIZED")
+	d.choose("main li .pause")
+	d.there("main li .state.good")
+	program.Own("GET", "/organizer/events", nil).Is(200, "")
+	d.choose("main li .change")
+	d.choose(".panel input[value=some]")
+	d.choose(".panel input[value='events:read']")
+	d.fill(".panel textarea", "nowhere")
+	d.choose("#save-key")
+	d.step("no-address", ".panel textarea[aria-invalid]")
+	d.forget() // the refusal is in the browser's log
+	d.fill(".panel textarea", "127.0.0.0/8\n::1")
+	d.step("change-key", "#save-key")
+	d.choose("#save-key")
+	d.until(`!document.querySelector(".panel") && document.querySelector("main li").innerText.includes("events:read · 127.0.0.0/8, ::1")`)
+	program.Own("GET", "/organizer/events", nil).Is(200, "")
+	program.Own("GET", "/organizer/orders", nil).Is(403, "FORBIDDEN")
+}
+
 // endKey replaces the key's secret, and then revokes it.
 func (d *developer) endKey(program *nodetest.Shop) {
 	d.t.Helper()
 	d.choose(`nav a[href="/portal/keys"]`)
-	d.choose("main li .button")
+	d.choose("main li .rotate")
 	d.choose("#sure-yes")
 	d.there("#secret code")
 	again := d.shop.As(d.text("#secret code"))

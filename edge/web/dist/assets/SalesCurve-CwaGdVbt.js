@@ -1,0 +1,1 @@
+export{t as default}from"./SalesCurve-C2MR7Cp1.js";
