@@ -52,5 +52,31 @@ func TestCourses(t *testing.T) {
 	renamed := func() nodetest.Answer { return s.Own("GET", "/organizer/events/"+event, nil).Is(200, "") }
 	require.Eventually(t, func() bool { return renamed().Str("syllabus.0.title") == "The king of knots" }, browserTime/2, 50*time.Millisecond)
 	require.Equal(t, got.Str("syllabus.0.id"), renamed().Str("syllabus.0.id"))
+
+	t.Log("a text and a picture are sent, and saving waits for the picture")
+	o.load(o.origin + "organizer/events/" + event)
+	o.there("#lesson-0-pdf-file")
+	o.evaluate(`(() => {
+		const t = new DataTransfer(), f = document.querySelector("#lesson-0-pdf-file");
+		t.items.add(new File(["%PDF-1.4\n%%EOF\n"], "knots.pdf", {type: "application/pdf"}));
+		f.files = t.files;
+		f.dispatchEvent(new Event("change", {bubbles: true}));
+	})()`)
+	o.until(`document.querySelector("#lesson-0-pdf").value.startsWith("/media/")`)
+	o.step("text", "#lesson-0-pdf-file")
+	o.run(`(() => {
+		const c = new OffscreenCanvas(600, 400), d = c.getContext("2d");
+		d.fillStyle = "#2b6";
+		d.fillRect(0, 0, 600, 400);
+		return c.convertToBlob().then((blob) => {
+			const t = new DataTransfer(), f = document.querySelector("#cover");
+			t.items.add(new File([blob], "knots.png", {type: "image/png"}));
+			f.files = t.files;
+			f.dispatchEvent(new Event("change", {bubbles: true}));
+			document.querySelector("#save").click();
+		});
+	})()`)
+	require.Eventually(t, func() bool { return strings.HasPrefix(fmt.Sprint(renamed().Data("coverImage")), "/media/") }, browserTime/2, 50*time.Millisecond)
+	require.Regexp(t, `^/media/\d+$`, renamed().Str("syllabus.0.lessonPdf"))
 	o.faultless()
 }

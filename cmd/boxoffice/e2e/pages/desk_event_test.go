@@ -1,6 +1,8 @@
 package pages
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,7 +12,7 @@ import (
 )
 
 // TestDeskEvent looks at what an event's own part of the organizer's desk has besides its tickets and guests:
-// how it sells beside the one before it.
+// how it sells beside the one before it, what happens when, the parts of its room, how its page looks, and seat maps as files.
 func TestDeskEvent(t *testing.T) {
 	t.Parallel()
 	chromium := openBrowser(t)
@@ -23,6 +25,10 @@ func TestDeskEvent(t *testing.T) {
 			o := openDesk(t, chromium, axe, "event-"+name, as)
 			event := o.sellTwo()
 			o.compareSales(event)
+			o.planProgramme(event)
+			o.divideRoom(event)
+			o.designPage(event)
+			o.bringMap(event)
 			o.faultless()
 		})
 	}
@@ -56,4 +62,139 @@ func (o *organizer) compareSales(event string) {
 	o.until(`document.querySelector("#curve .own") && document.querySelectorAll("#curve li").length === 1`) // of the event that begins next
 	o.evaluate(`document.querySelector("#curve").scrollIntoView({block: "end"})`)
 	o.step("overview", "#curve .own")
+}
+
+// planProgramme puts two sessions into the schedule, the second on the day after, moves one and deletes the other.
+func (o *organizer) planProgramme(event string) {
+	o.t.Helper()
+	o.load(o.origin + "organizer/events/" + event + "/programme")
+	o.step("no-programme", "#add-session")
+	o.choose("#add-session")
+	o.fill("#session-title", "Opening")
+	begins := fmt.Sprint(o.evaluate(`document.querySelector("#session-start").value`)) // the event's own beginning
+	start, err := time.Parse("2006-01-02T15:04", begins)
+	require.NoError(o.t, err)
+	o.set("#session-end", start.Add(-time.Hour).Format("2006-01-02T15:04"))
+	o.evaluate(`document.querySelector(".panel form").noValidate = true`)
+	o.choose("#save-session")
+	o.step("ends-too-soon", ".panel [aria-invalid]")
+	o.forget() // the refusal is in the browser's log
+	o.set("#session-end", start.Add(time.Hour).Format("2006-01-02T15:04"))
+	o.fill("#session-who", "Adaeze Obi")
+	o.fill("#session-room", "Main stage")
+	o.step("session", "#save-session")
+	o.choose("#save-session")
+	o.until(`document.querySelectorAll("main .session").length === 1 && !document.querySelector(".panel")`)
+	o.choose("#add-session")
+	o.fill("#session-title", "Breakfast")
+	o.set("#session-start", start.AddDate(0, 0, 1).Format("2006-01-02T15:04"))
+	o.set("#session-end", start.AddDate(0, 0, 1).Add(time.Hour).Format("2006-01-02T15:04"))
+	o.choose("#save-session")
+	o.until(`document.querySelectorAll("main .session").length === 2 && !document.querySelector(".panel")`)
+	o.step("programme", "main .session")
+	require.Equal(o.t, "Opening 1 Breakfast 2", o.sessions(event))
+	o.evaluate(`[...document.querySelectorAll("main .session")].at(-1).click()`)
+	o.choose("#drop-session")
+	o.choose("#sure-yes")
+	o.until(`document.querySelectorAll("main .session").length === 1 && !document.querySelector(".panel")`)
+	o.choose("main .session")
+	o.fill("#session-title", "Grand opening")
+	o.choose("#save-session")
+	o.until(`document.querySelector("main .session")?.innerText === "Grand opening" && !document.querySelector(".panel")`)
+	require.Equal(o.t, "Grand opening 1", o.sessions(event))
+}
+
+// sessions are the titles and days of what happens at an event.
+func (o *organizer) sessions(event string) string {
+	o.t.Helper()
+	var all []string
+	for _, s := range o.shop.Own("GET", "/organizer/events/"+event+"/schedule", nil).Is(200, "").Data("sessions").([]any) {
+		all = append(all, fmt.Sprint(s.(nodetest.Object)["sessionTitle"], " ", s.(nodetest.Object)["dayNumber"]))
+	}
+	return strings.Join(all, " ")
+}
+
+// divideRoom names a part of the room, changes it, and deletes it.
+func (o *organizer) divideRoom(event string) {
+	o.t.Helper()
+	o.choose("#add-part")
+	o.fill("#part-name", "Balcony")
+	o.fill("#part-holds", "250")
+	o.step("part", "#save-part")
+	o.choose("#save-part")
+	o.there("main .part")
+	o.choose("main .part")
+	o.fill("#part-holds", "200")
+	o.choose("#save-part")
+	o.until(`document.querySelector("main .part")?.parentElement.innerText.includes("200") && !document.querySelector(".panel")`)
+	require.Equal(o.t, 200., o.shop.Own("GET", "/organizer/events/"+event+"/sections", nil).Is(200, "").Data("sections.0.capacity"))
+	o.choose("main .part")
+	o.choose("#drop-part")
+	o.choose("#sure-yes")
+	o.until(`!document.querySelector("main .part") && !document.querySelector(".panel")`)
+}
+
+// designPage chooses how the event's page looks, which the preview shows at once, and the page once it is saved.
+func (o *organizer) designPage(event string) {
+	o.t.Helper()
+	o.load(o.origin + "organizer/events/" + event + "/page")
+	o.step("page", "#preview .hero")
+	o.set("#layout", "festival")
+	o.set("#hero", "gradient")
+	o.set("#primaryColor", "#7a0b2e")
+	o.set("#textColor", "#dddddd")
+	o.there(".note.warn") // it can't be read on white
+	o.set("#textColor", "#1a1a1a")
+	o.fill("#cta", "Come along")
+	o.choose("#showPoweredBy")
+	o.choose("#add-faq")
+	o.fill("#question-0", "Is there parking?")
+	o.fill("#answer-0", "Behind the hall.")
+	o.choose("#add-link")
+	o.fill("#platform-0", "instagram")
+	o.fill("#address-0", "https://instagram.example/gala")
+	o.until(`document.querySelector("#preview.festival .gradient") && /Come along[^]*Is there parking/.test(document.querySelector("#preview").innerText)`)
+	o.step("design", "#preview")
+	o.evaluate(`document.querySelector("#preview").scrollIntoView({block: "center"})`)
+	o.step("preview", "#preview")
+	o.choose("#save-page")
+	saved := func() nodetest.Answer {
+		return o.shop.Own("GET", "/organizer/event-customization/"+event, nil).Is(200, "")
+	}
+	o.shop.Becomes("festival", func() string { return saved().Str("customization.layoutPattern") })
+	p := saved()
+	require.Equal(o.t, "gradient #7a0b2e Come along Is there parking? https://instagram.example/gala", strings.Join([]string{
+		p.Str("customization.heroStyle"), p.Str("customization.primaryColor"), p.Str("customization.ctaLabel"),
+		p.Str("customization.faqs.0.question"), p.Str("customization.socialLinks.instagram"),
+	}, " "))
+	require.Equal(o.t, false, p.Data("customization.showPoweredBy"))
+}
+
+// bringMap brings a seat map as a file, and replaces it by one with more seats.
+func (o *organizer) bringMap(event string) {
+	o.t.Helper()
+	o.load(o.origin + "organizer/events/" + event + "/seating")
+	o.there("#map-file")
+	bring := func(file string) {
+		o.evaluate(fmt.Sprintf(`(() => {
+			const t = new DataTransfer(), f = document.querySelector("#map-file");
+			t.items.add(new File([%q], "map.json", {type: "application/json"}));
+			f.files = t.files;
+			f.dispatchEvent(new Event("change", {bubbles: true}));
+		})()`, file))
+		o.choose("#bring-map")
+	}
+	arc := `{"name": "Arena", "canvas": {"width": 1000, "height": 800}, "focus": [500, 50], "elements": [], "sections": [
+		{"id": "ring", "name": "Ring", "rows": [{"label": "A", "center": [500, 50], "radius": 300, "radiusStep": 50, "angles": [30, 150], "count": 20, "repeat": %d}]}]}`
+	bring("no map")
+	o.step("no-json", ".note.warn")
+	bring(fmt.Sprintf(arc, 2))
+	o.until(`document.querySelector("#map-which")?.innerText.includes("Arena, 40")`)
+	o.evaluate(`(() => { const f = document.querySelector("#map-which"); f.selectedIndex = 1; f.dispatchEvent(new Event("change", {bubbles: true})); })()`)
+	o.there("#save-map")
+	bring(fmt.Sprintf(arc, 3))
+	o.until(`document.querySelector("#map-which").innerText.includes("Arena, 60")`)
+	o.evaluate(`document.querySelector("#map-which").scrollIntoView({block: "center"})`)
+	o.step("map", "#map-which")
+	require.Len(o.t, o.shop.Own("GET", "/organizer/venues", nil).Is(200, "").Data("items.0.versions"), 2)
 }

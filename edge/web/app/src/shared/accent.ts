@@ -7,7 +7,8 @@ export function light([r, g, b]: number[]): number {
   return 0.2126 * x! + 0.7152 * y! + 0.0722 * z!;
 }
 
-function readable(hex: string, dark: boolean): string {
+/** readable is a colour that text can have on the page, by day or by night. */
+export function readable(hex: string, dark: boolean): string {
   let rgb = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
   const back = light(dark ? [20, 23, 28] : [255, 255, 255]), panel = light(dark ? [29, 33, 40] : [245, 246, 248]);
   for (let i = 0; i < 60; i++) {

@@ -1,1 +1,0 @@
-export{t as default}from"./Keys-CSWR6Z6n.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./Pass-UnU_pdu2.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./PayChoice-BL8rLOB5.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./Qr-CC00_5YB.js";

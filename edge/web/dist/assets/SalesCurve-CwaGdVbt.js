@@ -1,1 +1,0 @@
-export{t as default}from"./SalesCurve-C2MR7Cp1.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./Webhooks-Bc6Elwr8.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Webhooks-fT1A4_B4.js";

@@ -1,1 +1,0 @@
-import{It as e}from"./base-BIGehBCY.js";e();

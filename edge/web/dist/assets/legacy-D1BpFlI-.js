@@ -1,0 +1,1 @@
+import{Lt as e}from"./base-CsNbbgxE.js";e();

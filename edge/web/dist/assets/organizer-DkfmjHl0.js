@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-DCNTogST.js";import{t as r}from"./session.svelte-B500rBCM.js";import{M as i}from"./base-BIGehBCY.js";i(n,{desk:new t(new r),room:e});

@@ -1,0 +1,1 @@
+export{r as pay}from"./pay-DyS_aYZ2.js";
