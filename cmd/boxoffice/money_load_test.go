@@ -20,7 +20,8 @@ func TestMoneyUnderLoad(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t, func(c *node.Config) {
 		c.AdminEmail, c.AdminPassword = "root@example.org", "correct horse"
-		c.PaysimProviders, c.PaysimCallbacks, c.MaxPerAddress = []string{"nowpayments", "flutterwave", "stripe", "mollie"}, true, 400
+		c.PaysimProviders, c.PaysimCallbacks, c.MaxPerAddress = []string{"nowpayments", "flutterwave", "stripe", "mollie", "transfer"}, true, 400
+		c.Currencies = []string{"USD", "EUR", "NGN", "ZAR", "JPY", "KWD"}
 	})
 	var cfg money.Config
 	parser, err := kong.New(&cfg)
@@ -31,7 +32,7 @@ func TestMoneyUnderLoad(t *testing.T) {
 	})
 	require.NoError(t, err)
 	var out bytes.Buffer
-	r, err := money.Run(t.Context(), cfg, &out, slog.New(slog.DiscardHandler))
+	r, err := money.Run(t.Context(), cfg, &out, slog.New(slog.NewTextHandler(&out, nil)))
 	t.Log(out.String())
 	require.NoError(t, err)
 	for _, c := range r.Checks {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,6 +97,7 @@ func HostOf(u *url.URL) (string, error) {
 type Call struct {
 	Method, Path string
 	Bearer, Key  string
+	ContentType  string // application/json if empty
 	Body         []byte
 }
 
@@ -114,7 +116,7 @@ func (a API) At(ctx context.Context, host string, from *Source, c Call, out any)
 	at := time.Now()
 	answer := Exchange(ctx, from, &Request{
 		Method: c.Method, Host: host, Path: "/api/v1" + c.Path, Bearer: c.Bearer, Key: c.Key,
-		ContentType: "application/json", Body: c.Body,
+		ContentType: cmp.Or(c.ContentType, "application/json"), Body: c.Body,
 	}, out)
 	if a.Told != nil {
 		a.Told(&Told{Call: c, From: from.Addr(), Host: host, At: at, Within: time.Since(at), Answer: answer})

@@ -23,7 +23,7 @@ func (o *Order) isSold() bool {
 
 // isOwn reports whether a refund is of the money that the order took for its price: what came
 // beyond that, in another currency or again goes back by itself.
-func (r *Refund) isOwn(o *Order) bool { return r.Deposit == 0 && r.Currency == o.Currency }
+func (r *Refund) isOwn(o *Order) bool { return r.Reason != "deposit" && r.Currency == o.Currency }
 
 // isAlive reports whether a refund's money has gone back, or is to.
 func (r *Refund) isAlive() bool {
@@ -71,8 +71,8 @@ func checkReceived(b *Books) report.Check {
 			}) {
 				c.Found("%d %s of %s goes back by no refund", row.Paid, row.Currency, row.Order)
 			}
-		case attempts[row.Order].Received != row.Paid:
-			c.Found("%s: the provider took %d %s, the order received %d", row.Order, row.Paid, row.Currency, attempts[row.Order].Received)
+		case attempts[row.Order].Received+o.sumExtra(row.Order) != row.Paid:
+			c.Found("%s: the provider took %d %s, the order received %d and %d more", row.Order, row.Paid, row.Currency, attempts[row.Order].Received, o.sumExtra(row.Order))
 		}
 		told[row.Order] = true
 	}
@@ -82,6 +82,16 @@ func checkReceived(b *Books) report.Check {
 		}
 	}
 	return c
+}
+
+// sumExtra adds up what came to a bank account for an attempt that was paid already.
+func (o *Order) sumExtra(reference string) (sum int64) {
+	for i := range o.Refunds {
+		if r := &o.Refunds[i]; r.Reference == reference && r.Reason == "deposit" && r.Deposit == 0 {
+			sum += r.Amount
+		}
+	}
+	return sum
 }
 
 // checkReturned checks that the providers returned what the refunds say has gone back.
@@ -340,14 +350,13 @@ func (b *Books) sayTotals() string {
 	var out strings.Builder
 	theirs, ours := b.providerTotals(), b.orderTotals()
 	for _, currency := range slices.Sorted(maps.Keys(theirs)) {
+		amount := func(minor int64) string { return writeMinor(minor, currency) }
 		fmt.Fprintf(&out, "%s: the providers took %s and returned %s; the orders %s and %s\n", currency,
-			majorUnits(theirs[currency].took), majorUnits(theirs[currency].returned), majorUnits(ours[currency].took), majorUnits(ours[currency].returned))
+			amount(theirs[currency].took), amount(theirs[currency].returned), amount(ours[currency].took), amount(ours[currency].returned))
 		if w := b.Wallets[currency]; w != nil {
 			fmt.Fprintf(&out, "%s: the wallet got %s of sales, gave %s back, paid %s in fees, and has %s and %s pending\n", currency,
-				majorUnits(w.sumEntries("sale")), majorUnits(w.sumEntries("refund")), majorUnits(w.sumEntries("issue_fee")), majorUnits(w.Balance), majorUnits(w.Pending))
+				amount(w.sumEntries("sale")), amount(w.sumEntries("refund")), amount(w.sumEntries("issue_fee")), amount(w.Balance), amount(w.Pending))
 		}
 	}
 	return out.String()
 }
-
-func majorUnits(cents int64) string { return fmt.Sprintf("%d.%02d", cents/100, cents%100) }

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"time"
 
+	iso "github.com/Rhymond/go-money"
+
 	"boxoffice/loadtest/client"
 	"boxoffice/loadtest/report"
 	"boxoffice/loadtest/rig"
@@ -84,8 +86,8 @@ type Code struct {
 // isFinal reports whether an order of the status has nothing more to come.
 func isFinal(status string) bool { return status != "pending" && status != "processing" }
 
-// parseCents reads a decimal of two places.
-func parseCents(decimal string) int64 {
+// parseMinor reads a decimal with all decimals of its currency, as minor units.
+func parseMinor(decimal string) int64 {
 	n, err := strconv.ParseInt(strings.Replace(decimal, ".", "", 1), 10, 64)
 	if err != nil {
 		return -1 // no sum agrees with it
@@ -93,9 +95,23 @@ func parseCents(decimal string) int64 {
 	return n
 }
 
+// writeMinor writes minor units with all decimals of their currency.
+func writeMinor(minor int64, currency string) string {
+	decimals := decimalsOf(currency)
+	if decimals == 0 {
+		return strconv.FormatInt(minor, 10)
+	}
+	digits := fmt.Sprintf("%0*d", decimals+1, minor)
+	return digits[:len(digits)-decimals] + "." + digits[len(digits)-decimals:]
+}
+
+// decimalsOf returns how many decimals a currency has, by ISO 4217.
+func decimalsOf(currency string) int { return iso.GetCurrency(currency).Fraction }
+
 // compareAtRest compares the books until they agree, or the time for that is over.
 func (m *market) compareAtRest(ctx context.Context) (*Books, []report.Check, error) {
 	for deadline := time.Now().Add(m.cfg.Rest); ; rig.Wait(ctx, 3*time.Second) {
+		m.importStatement(ctx)
 		m.decideOnce(ctx)
 		b, err := m.readBooks(ctx)
 		if err != nil {
@@ -114,11 +130,11 @@ func (m *market) readBooks(ctx context.Context) (*Books, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Books{Provider: rows, Orders: make(map[string]*Order), Wallets: make(map[string]*Wallet), Fees: make(map[string]int64)}
+	b := &Books{Provider: append(rows, m.bank.rows()...), Orders: make(map[string]*Order), Wallets: make(map[string]*Wallet), Fees: make(map[string]int64)}
 	if err := m.readOrders(ctx, b); err != nil {
 		return nil, err
 	}
-	for _, currency := range []string{"USD", "NGN"} {
+	for _, currency := range m.currencies() {
 		if b.Wallets[currency], err = m.readWallet(ctx, currency); err != nil {
 			return nil, err
 		}
@@ -217,7 +233,7 @@ func (m *market) readOrders(ctx context.Context, b *Books) error {
 // toOrder returns the parts of a record that the comparison needs.
 func (r *record) toOrder(issued bool) *Order {
 	o := &Order{
-		Status: r.Status, Currency: r.Currency, Total: parseCents(r.Total), Fees: parseCents(r.Fees), Issued: issued, Tickets: len(r.Tickets),
+		Status: r.Status, Currency: r.Currency, Total: parseMinor(r.Total), Fees: parseMinor(r.Fees), Issued: issued, Tickets: len(r.Tickets),
 	}
 	if r.PromoCode != nil {
 		o.Code = *r.PromoCode
@@ -231,10 +247,10 @@ func (r *record) toOrder(issued bool) *Order {
 		}
 	}
 	for _, p := range r.Payments {
-		o.Payments = append(o.Payments, Payment{p.Reference, p.Status, parseCents(p.Received)})
+		o.Payments = append(o.Payments, Payment{p.Reference, p.Status, parseMinor(p.Received)})
 	}
 	for _, f := range r.Refunds {
-		back := Refund{Reference: f.Reference, Currency: f.Currency, Reason: f.Reason, Status: f.Status, Amount: parseCents(f.Amount)}
+		back := Refund{Reference: f.Reference, Currency: f.Currency, Reason: f.Reason, Status: f.Status, Amount: parseMinor(f.Amount)}
 		if f.Reason == "deposit" && f.Message != nil {
 			back.Deposit, _ = strconv.ParseInt(strings.TrimPrefix(*f.Message, "Deposit "), 10, 64)
 		}
@@ -254,7 +270,7 @@ func (m *market) readWallet(ctx context.Context, currency string) (*Wallet, erro
 	w := &Wallet{}
 	for _, i := range all.Items {
 		if i.Currency == currency {
-			w.Balance, w.Pending = parseCents(i.Balance), parseCents(i.PendingBalance)
+			w.Balance, w.Pending = parseMinor(i.Balance), parseMinor(i.PendingBalance)
 		}
 	}
 	for cursor := ""; ; {
@@ -272,7 +288,7 @@ func (m *market) readWallet(ctx context.Context, currency string) (*Wallet, erro
 			return nil, fmt.Errorf("money: entries: %w", a.Err())
 		}
 		for _, e := range page.Items {
-			w.Entries = append(w.Entries, Entry{e.Number, e.Kind, parseCents(e.Amount), parseCents(e.Balance), parseCents(e.PendingBalance)})
+			w.Entries = append(w.Entries, Entry{e.Number, e.Kind, parseMinor(e.Amount), parseMinor(e.Balance), parseMinor(e.PendingBalance)})
 		}
 		if page.NextCursor == nil {
 			slices.SortFunc(w.Entries, func(a, b Entry) int { return cmp.Compare(a.Number, b.Number) })

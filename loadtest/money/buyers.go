@@ -30,7 +30,7 @@ type story struct {
 	after  bool     // whether it is cancelled after that
 	asks   bool     // whether the buyer's page asks what has become of the payment
 	only   string   // the only provider at which it happens
-	cards  bool     // whether it does not happen with coins
+	cards  bool     // whether it happens neither with coins nor with transfers
 }
 
 const (
@@ -71,6 +71,7 @@ const (
 	flutterwave = "flutterwave"
 	stripe      = "stripe"
 	mollie      = "mollie"
+	transfer    = "transfer"
 )
 
 // pickStory draws a story, and the providers for it in the sale's currency, in random order.
@@ -89,7 +90,7 @@ func pickStory(rng *rand.Rand, s *sale, skip []string) (*story, []string) {
 		if slices.ContainsFunc(skip, func(part string) bool { return strings.Contains(t.name, part) }) {
 			continue
 		}
-		at := slices.DeleteFunc(slices.Clone(s.providers), func(p string) bool { return t.only != "" && p != t.only || t.cards && p == coins })
+		at := slices.DeleteFunc(slices.Clone(s.providers), func(p string) bool { return t.only != "" && p != t.only || t.cards && (p == coins || p == transfer) })
 		if len(at) > 0 {
 			rng.Shuffle(len(at), func(i, j int) { at[i], at[j] = at[j], at[i] })
 			return t, at
@@ -166,13 +167,22 @@ func (m *market) checkOut(ctx context.Context, o placed, provider string, t *sto
 	if provider == coins {
 		in["payCurrency"] = "usdcbsc"
 	}
-	var at struct{ AuthorizationURL, PayAddress string }
+	var at struct {
+		Reference, AuthorizationURL, PayAddress string
+		Transfer                                transferTo
+	}
 	a := m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/orders/" + o.id + "/pay?token=" + url.QueryEscape(o.token), Body: rush.Encode(in)}, &at)
 	if !a.OK() {
 		return // it was paid in the meantime, or the provider was down for too long
 	}
 	if t.before && n == 0 {
 		m.giveUp(ctx, o)
+	}
+	if provider == transfer {
+		if does == pays {
+			m.payIn(ctx, at.Reference, at.Transfer, t.modes, n > 0)
+		}
+		return
 	}
 	page := at.AuthorizationURL
 	if at.PayAddress != "" {
@@ -254,7 +264,7 @@ func (m *market) followOrder(ctx context.Context, o placed, t *story, who *custo
 		case 0:
 			body["ticketIds"] = []string{r.Tickets[rng.IntN(len(r.Tickets))].ID}
 		case 1:
-			body["amount"] = 1.25
+			body["amount"] = 1.25 * o.sale.scale()
 		}
 		if m.insistAs(ctx, m.organizer.Bearer, client.Call{Method: "POST", Path: "/organizer/orders/" + o.id + "/refund", Body: rush.Encode(body)}, nil).OK() {
 			m.given.Add(1)

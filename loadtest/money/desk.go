@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,13 +27,32 @@ type sale struct {
 	providers       []string
 }
 
+// scale makes prices in dollars whole units of currencies that have no smaller ones.
+func (s *sale) scale() float64 {
+	if decimalsOf(s.currency) == 0 {
+		return 100
+	}
+	return 1
+}
+
+// currencies are those of the sales.
+func (m *market) currencies() (all []string) {
+	for _, s := range m.sales {
+		if !slices.Contains(all, s.currency) {
+			all = append(all, s.currency)
+		}
+	}
+	return all
+}
+
 // quantity is the number of tickets of one sale, which is more than anybody asks for.
 const quantity = 100_000
 
-// treasure is what the administrator puts into the wallets, in major units.
-const treasure = 1000
+// treasure is what the administrator puts into each wallet, in major units of its currency.
+const treasure = 100_000
 
-// openSales registers the organization, and opens its sales and its customers' accounts.
+// openSales registers the organization, and opens its sales and its customers' accounts. The last of
+// the sales is cancelled at the end.
 func (m *market) openSales(ctx context.Context) (err error) {
 	if m.organizer, err = rush.Register(ctx, m.svc, m.net.Source(0)); err != nil {
 		return err
@@ -45,7 +65,18 @@ func (m *market) openSales(ctx context.Context) (err error) {
 	if !a.OK() {
 		return fmt.Errorf("money: administrator: %w", a.Err())
 	}
-	for _, currency := range []string{"USD", "NGN"} {
+	m.sales = []*sale{
+		{currency: "USD", providers: []string{coins, paystack, flutterwave, stripe, mollie, transfer}},
+		{currency: "NGN", providers: []string{paystack, flutterwave, stripe}},
+		{currency: "EUR", providers: []string{stripe, mollie, transfer}},
+		{currency: "JPY", providers: []string{stripe, mollie, transfer}},
+		{currency: "KWD", providers: []string{transfer}},
+		{currency: "USD", providers: []string{coins, paystack, flutterwave, stripe, mollie, transfer}},
+	}
+	if err := m.allowTransfers(ctx); err != nil {
+		return err
+	}
+	for _, currency := range m.currencies() {
 		a := m.insistAs(ctx, root.AccessToken, client.Call{
 			Method: "POST", Path: "/admin/wallets/" + m.organizer.Organization + "/credit", Body: rush.Encode(map[string]any{"amount": treasure, "currency": currency}),
 		}, nil)
@@ -53,15 +84,10 @@ func (m *market) openSales(ctx context.Context) (err error) {
 			return fmt.Errorf("money: credit: %w", a.Err())
 		}
 	}
-	for _, s := range []*sale{
-		{currency: "USD", providers: []string{coins, paystack, flutterwave, stripe, mollie}},
-		{currency: "NGN", providers: []string{paystack, flutterwave, stripe}},
-		{currency: "USD", providers: []string{coins, paystack, flutterwave, stripe, mollie}}, // the sale that is cancelled at the end
-	} {
+	for _, s := range m.sales {
 		if err := m.openSale(ctx, s); err != nil {
 			return err
 		}
-		m.sales = append(m.sales, s)
 	}
 	for i := range 6 {
 		who := &customer{email: fmt.Sprintf("customer-%d@load.test", i)}
@@ -90,7 +116,7 @@ func (m *market) openSale(ctx context.Context, s *sale) error {
 	for i, price := range []float64{25, 33.35} {
 		var made rush.TicketType
 		if err := m.organizer.Post(ctx, path+"/tickets", map[string]any{
-			"name": fmt.Sprintf("Tier %d", i), "type": "general", "price": price, "quantityTotal": quantity, "maxPerOrder": 10, "maxPerCustomer": 1000,
+			"name": fmt.Sprintf("Tier %d", i), "type": "general", "price": price * s.scale(), "quantityTotal": quantity, "maxPerOrder": 10, "maxPerCustomer": 1000,
 			"saleStart": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), "saleEnd": start.Format(time.RFC3339),
 			"refundable": true, "refundDeadline": start.Add(-time.Hour).Format(time.RFC3339),
 		}, &made); err != nil {
@@ -103,7 +129,7 @@ func (m *market) openSale(ctx context.Context, s *sale) error {
 	}
 	s.codes = []string{"", "", "", "", ""}
 	for name, terms := range map[string]map[string]any{
-		"TENTH": {"discountType": "percentage", "discountValue": 10}, "THREE": {"discountType": "flat", "discountValue": 3.33},
+		"TENTH": {"discountType": "percentage", "discountValue": 10}, "THREE": {"discountType": "flat", "discountValue": 3.33 * s.scale()},
 		"FEW": {"discountType": "percentage", "discountValue": 50, "maxUses": 50}, "GIFT": {"discountType": "percentage", "discountValue": 100},
 	} {
 		terms["code"], terms["eventId"], terms["validFrom"], terms["validUntil"] = name, event.ID, "2020-01-01T00:00:00Z", "2035-01-01T00:00:00Z"
@@ -177,7 +203,7 @@ func (m *market) issueAll(ctx context.Context) {
 		})}, &made)
 		if a.OK() {
 			m.mu.Lock()
-			m.issued = append(m.issued, issue{made.Order.ID, made.Fee.Currency, parseCents(made.Fee.Amount)})
+			m.issued = append(m.issued, issue{made.Order.ID, made.Fee.Currency, parseMinor(made.Fee.Amount)})
 			m.mu.Unlock()
 		}
 		rig.Wait(ctx, 100*time.Millisecond)
@@ -261,8 +287,12 @@ func (m *market) sendOne(ctx context.Context, r refund, payment int64) {
 	if r.Message != nil && r.Reason == "deposit" {
 		payment, _ = strconv.ParseInt(strings.TrimPrefix(*r.Message, "Deposit "), 10, 64)
 	}
-	if !m.returned[r.ID] && parseCents(r.Amount) > 0 {
-		body, err := json.Marshal(map[string]int64{"payment": payment, "amount": parseCents(r.Amount)})
+	if !m.returned[r.ID] && m.bank.giveBack(r.Reference, parseMinor(r.Amount)) {
+		m.returned[r.ID] = true
+		m.byHand.Add(1)
+	}
+	if !m.returned[r.ID] && parseMinor(r.Amount) > 0 {
+		body, err := json.Marshal(map[string]int64{"payment": payment, "amount": parseMinor(r.Amount)})
 		if err != nil || !m.visitCheckout(ctx, m.cfg.Paysim+"/_sim/return", string(body), "application/json") {
 			return
 		}
@@ -276,7 +306,7 @@ func (m *market) sendOne(ctx context.Context, r refund, payment int64) {
 // that is not paid.
 func (m *market) closeSales(ctx context.Context) error {
 	m.setModes(ctx, "")
-	path := "/organizer/events/" + m.sales[2].event
+	path := "/organizer/events/" + m.sales[len(m.sales)-1].event
 	if err := m.organizer.Send(ctx, "DELETE", path, map[string]string{"reason": "Flood."}, nil); err != nil {
 		return err
 	}

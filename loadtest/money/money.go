@@ -1,6 +1,6 @@
-// Package money is the scenario of money that goes wrong in all ways: buyers pay at three providers
-// that are slow, down or late, and that send notices twice, out of order, forged or not at all,
-// while the node and its Postgres are killed. Then the books of the providers, of the orders and of
+// Package money is the scenario of money that goes wrong in all ways: buyers pay at five providers
+// that are slow, down or late, and that send notices twice, out of order, forged or not at all, and
+// by bank transfer, in currencies of 0, 2 and 3 decimals, while the node and its Postgres are killed. Then the books of the providers, of the orders and of
 // the wallets are compared, to the cent. Run returns when every goroutine and process that it
 // started has ended.
 package money
@@ -65,6 +65,7 @@ type market struct {
 	organizer *rush.Organizer
 	sales     []*sale
 	customers []*customer
+	bank      bank
 
 	mu       sync.Mutex
 	orders   []placed
@@ -103,7 +104,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *c
 		return nil, fmt.Errorf("money: %w", err)
 	}
 	m := &market{
-		cfg: cfg, log: log, stories: make(map[string]int64), returned: make(map[string]bool),
+		cfg: cfg, log: log, stories: make(map[string]int64), returned: make(map[string]bool), bank: bank{accounts: make(map[string]*Row)},
 		web: &http.Client{
 			Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: cfg.Buyers + 8},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -111,7 +112,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *c
 	}
 	defer m.web.CloseIdleConnections()
 	if cfg.Target == "" {
-		node, stop, err := rig.StartNodeForRun(ctx, cfg.Out, out, log, rig.CallsBack, "BOXOFFICE_DEMO=false", "BOXOFFICE_LOG_LEVEL=WARN",
+		node, stop, err := rig.StartNodeForRun(ctx, cfg.Out, out, log, rig.CallsBack, "BOXOFFICE_CURRENCIES=USD,EUR,NGN,ZAR,JPY,KWD", "BOXOFFICE_TRANSFER_ACCOUNT=Load Hall|DE89370400440532013000", "BOXOFFICE_DEMO=false", "BOXOFFICE_LOG_LEVEL=WARN",
 			"BOXOFFICE_ADMIN_EMAIL="+admin, "BOXOFFICE_ADMIN_PASSWORD="+password, "BOXOFFICE_MAX_CONNS_PER_ADDRESS=400")
 		if err != nil {
 			return nil, err
@@ -160,6 +161,7 @@ func (m *market) sellAll(ctx context.Context) error {
 	}
 	tills.Go(func() { m.issueAll(ctx) })
 	others.Go(func() { m.decideRefunds(open) })
+	others.Go(func() { m.importStatements(open) })
 	others.Go(func() { m.troubleProviders(open) })
 	var killed error
 	others.Go(func() { killed = m.killAll(open, &done) })

@@ -1,0 +1,142 @@
+package money
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/rig"
+	"boxoffice/loadtest/rush"
+)
+
+// bank is the account to which buyers transfer money. It does nothing by itself: its owner imports
+// its statements, and sends by hand what goes back.
+type bank struct {
+	mu       sync.Mutex
+	lines    []bankLine
+	accounts map[string]*Row // by the reference of the attempt to pay
+	told     int             // lines of which a statement has been imported
+
+	session string // of the organizer: no key may say what has come
+	since   time.Time
+}
+
+// bankLine is money in a statement.
+type bankLine struct {
+	number                 int
+	amount, currency, word string
+}
+
+// transferTo is what a buyer is told who pays by transfer.
+type transferTo struct{ Amount, Currency, Reference string }
+
+// payIn is a buyer who transfers what a story says: all that is still owed, half of it, or half
+// more. A late one has his bank take its time.
+func (m *market) payIn(ctx context.Context, attempt string, to transferTo, modes string, again bool) {
+	if strings.HasPrefix(modes, "late") {
+		rig.Wait(ctx, 3*time.Second)
+	}
+	m.bank.mu.Lock()
+	defer m.bank.mu.Unlock()
+	row := m.bank.accounts[attempt]
+	if row == nil {
+		row = &Row{Order: attempt, Currency: to.Currency, Provider: transfer, Asked: parseMinor(to.Amount)}
+		m.bank.accounts[attempt] = row
+	}
+	amount := row.Asked
+	switch {
+	case again && row.Paid < row.Asked:
+		amount -= row.Paid
+	case again:
+	case strings.HasPrefix(modes, "short"):
+		amount /= 2
+	case strings.HasPrefix(modes, "over"):
+		amount += amount / 2
+	}
+	row.Paid += amount
+	m.bank.lines = append(m.bank.lines, bankLine{len(m.bank.lines) + 1, writeMinor(amount, to.Currency), to.Currency, to.Reference})
+}
+
+// giveBack is a transfer to the buyer. It reports whether the attempt was paid by transfer.
+func (b *bank) giveBack(attempt string, amount int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	row := b.accounts[attempt]
+	if row != nil {
+		row.Refunded += amount
+	}
+	return row != nil
+}
+
+// rows are the accounts as the audit reads them.
+func (b *bank) rows() (all []Row) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, row := range b.accounts {
+		all = append(all, *row)
+	}
+	return all
+}
+
+// overlap is how many lines a statement repeats of the one before.
+const overlap = 5
+
+// importStatements imports what has come each second, until the context ends.
+func (m *market) importStatements(ctx context.Context) {
+	for ctx.Err() == nil {
+		m.importStatement(ctx)
+		rig.Wait(ctx, time.Second)
+	}
+}
+
+// importStatement imports a statement of what no statement has told yet, and of some lines before.
+func (m *market) importStatement(ctx context.Context) {
+	m.bank.mu.Lock()
+	lines, told := slices.Clone(m.bank.lines), m.bank.told
+	m.bank.mu.Unlock()
+	if told == len(lines) {
+		return
+	}
+	file := []byte("TransferWise ID,Date,Amount,Currency,Payer Name,Payment Reference\n")
+	for _, l := range lines[max(0, told-overlap):] {
+		file = fmt.Appendf(file, "TRANSFER-%d,%s,%s,%s,Load Buyer,%s\n", l.number, time.Now().Format("02-01-2006"), l.amount, l.currency, l.word)
+	}
+	a := m.insistAs(ctx, m.findSession(ctx), client.Call{Method: "POST", Path: "/organizer/statements", ContentType: "text/csv", Body: file}, nil)
+	if !a.OK() {
+		m.log.Warn("money: a statement was refused", slog.Any("error", a.Err()))
+		return
+	}
+	m.bank.mu.Lock()
+	m.bank.told = len(lines)
+	m.bank.mu.Unlock()
+}
+
+// findSession returns the organizer's session, or a new one shortly before the ten minutes are over
+// for which it is valid. Only the account's owner calls it.
+func (m *market) findSession(ctx context.Context) string {
+	if time.Since(m.bank.since) < 8*time.Minute {
+		return m.bank.session
+	}
+	var session struct{ AccessToken string }
+	in := map[string]string{"email": m.organizer.Email, "password": m.organizer.Password}
+	if m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/auth/login", Body: rush.Encode(in)}, &session).OK() {
+		m.bank.session, m.bank.since = session.AccessToken, time.Now()
+	}
+	return m.bank.session
+}
+
+// allowTransfers has the operator take the organization's word for what came.
+func (m *market) allowTransfers(ctx context.Context) error {
+	if m.node == nil {
+		return nil // the account of the target's simulator is everybody's
+	}
+	if err := m.node.Process.Command(ctx, "transfer", "allow", m.organizer.Organization).Run(); err != nil {
+		return fmt.Errorf("money: allow transfers: %w", err)
+	}
+	return nil
+}
