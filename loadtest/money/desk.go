@@ -3,6 +3,7 @@ package money
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -73,7 +74,7 @@ func (m *market) openSales(ctx context.Context) (err error) {
 		{currency: "KWD", providers: []string{transfer}},
 		{currency: "USD", providers: []string{coins, paystack, flutterwave, stripe, mollie, transfer}},
 	}
-	if err := m.allowTransfers(ctx); err != nil {
+	if err := errors.Join(m.allowTransfers(ctx), m.openBystanders(ctx)); err != nil {
 		return err
 	}
 	for _, currency := range m.currencies() {

@@ -67,6 +67,8 @@ type market struct {
 	customers []*customer
 	bank      bank
 
+	bystanders bystanders
+
 	mu       sync.Mutex
 	orders   []placed
 	issued   []issue
@@ -140,7 +142,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *c
 	if err != nil {
 		return nil, err
 	}
-	r := &contest.Result{Counts: m.countEvents(books), Notes: books.sayTotals(), Checks: checks}
+	r := &contest.Result{Counts: m.countEvents(books), Notes: books.sayTotals() + m.bystanders.say(), Checks: checks}
 	return r, r.Print(out, cfg.Out, "money")
 }
 
@@ -162,6 +164,7 @@ func (m *market) sellAll(ctx context.Context) error {
 	tills.Go(func() { m.issueAll(ctx) })
 	others.Go(func() { m.decideRefunds(open) })
 	others.Go(func() { m.importStatements(open) })
+	others.Go(func() { m.bystanders.order(open, m.svc, m.net.Source(2)) })
 	others.Go(func() { m.troubleProviders(open) })
 	var killed error
 	others.Go(func() { killed = m.killAll(open, &done) })
@@ -226,8 +229,10 @@ func (m *market) killPostgres(ctx context.Context) error {
 func (m *market) troubleProviders(ctx context.Context) {
 	for i := 0; ctx.Err() == nil; i++ {
 		rig.Wait(ctx, 15*time.Second)
-		m.setModes(ctx, []string{"error=503", "slow=1s..4s", "lost@0.3,error=500@0.3"}[i%3])
+		m.setModes(ctx, []string{"error=503", "slow=" + slowness.String(), "lost@0.3,error=500@0.3"}[i%3])
+		m.bystanders.slow.Store(i%3 == 1)
 		rig.Wait(ctx, 4*time.Second)
+		m.bystanders.slow.Store(false)
 		m.setModes(context.WithoutCancel(ctx), "")
 	}
 }
