@@ -40,6 +40,9 @@ func Open(t testing.TB, changes ...func(*node.Config)) *Shop {
 	return OpenLogged(t, slog.New(slog.DiscardHandler), changes...)
 }
 
+// stopTime bounds the audit and the orderly stop of a test's node, on a machine that many tests share.
+const stopTime = 5 * node.StopTime
+
 // OpenLogged is Open with a log for the node.
 func OpenLogged(t testing.TB, log *slog.Logger, changes ...func(*node.Config)) *Shop {
 	t.Helper()
@@ -58,7 +61,7 @@ func OpenLogged(t testing.TB, log *slog.Logger, changes ...func(*node.Config)) *
 		if s.Stopped {
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), node.StopTime)
+		ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 		defer cancel()
 		if s.Journal() != nil {
 			r, err := audit.Run(ctx, s.Journal())

@@ -232,7 +232,7 @@ func (s *Shop) Closed(id string) {
 // while no node runs.
 func (s *Shop) Restart(meanwhile ...func()) {
 	s.T.Helper()
-	ctx, cancel := context.WithTimeout(s.T.Context(), node.StopTime)
+	ctx, cancel := context.WithTimeout(s.T.Context(), stopTime)
 	defer cancel()
 	http.DefaultClient.CloseIdleConnections()
 	require.NoError(s.T, s.Stop(ctx))
