@@ -34,7 +34,7 @@ var nowpaymentsStatuses = map[string]Status{
 	"canceled":       Cancelled,
 }
 
-// nowpaymentsCurrencies are those of our currencies in which NOWPayments takes prices.
+// nowpaymentsCurrencies are the currencies in which NOWPayments takes our prices.
 var nowpaymentsCurrencies = []string{"USD"}
 
 const (

@@ -19,7 +19,7 @@ type Definition struct {
 	Name string
 	// Kind says what buyers pay with there: KindCard or KindCoins.
 	Kind string
-	// Currencies are those of prices that the provider takes, by ISO 4217.
+	// Currencies are the currencies of prices that the provider takes, by ISO 4217.
 	Currencies []string
 	// Window is how long the provider lets a buyer pay. An order's own window is extended to it,
 	// once.

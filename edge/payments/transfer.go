@@ -36,8 +36,8 @@ const (
 	MinTransferWindow = 24 * time.Hour
 )
 
-// ParseTransferAccount reads "holder|number|BIC", the BIC of which may be left out. An IBAN must have
-// the right check digits.
+// ParseTransferAccount reads "holder|number|BIC" or "holder|number". An IBAN must have the right check
+// digits.
 func ParseTransferAccount(text string) (a TransferAccount, err error) {
 	parts := strings.Split(text, "|")
 	if len(parts) == 2 {

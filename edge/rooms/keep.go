@@ -32,8 +32,8 @@ const (
 // other.
 const keptAtATime = 8
 
-// keptRoom is a room of which Keep does what takes the outside world: it brings the beacon's round, steers
-// the rate, and closes the row of one that has ended. It is of one goroutine at a time.
+// keptRoom is a room for which Keep does what takes the outside world: it brings the beacon's round, steers
+// the rate, and closes the row of a room that has ended. One goroutine at a time uses it.
 type keptRoom struct {
 	*Handlers
 	row     rooms.Room

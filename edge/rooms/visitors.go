@@ -205,7 +205,7 @@ func (h *Handlers) placeView(now time.Time, r *room, v *secrets.Visitor, p *queu
 	return view
 }
 
-// estimate says when the turn of an entry comes before which so many are admitted. A steered rate may
+// estimate says when an entry's turn comes if `ahead` others are admitted before it. A steered rate may
 // double, or halve.
 func (r *room) estimate(now time.Time, ahead int64) *api.QueueEstimate {
 	fast, slow := 1.25, 0.8

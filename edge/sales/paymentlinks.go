@@ -57,7 +57,7 @@ func (h *Handlers) payByLink(c *route.Call, in *api.PayByLink) (*api.LinkedOrder
 	return h.showLinked(c, o)
 }
 
-// verifyByLink asks the providers what became of the attempts to pay the order of a payment link.
+// verifyByLink asks the providers how far the attempts are to pay the order of a payment link.
 func (h *Handlers) verifyByLink(c *route.Call, in *api.VerifyByLink) (*api.LinkedOrder, error) {
 	o, err := h.openLink(c, in.Token)
 	if err != nil {
@@ -80,8 +80,8 @@ func (h *Handlers) openLink(c *route.Call, token string) (*order.Order, error) {
 	return h.Orders.Find(c.Context, id)
 }
 
-// linkedStatus is the status of an order in the words of payment links: what became of the money later
-// is none of the payer's business.
+// linkedStatus is the status of an order in the words of payment links, which do not tell the payer of
+// money that went back later.
 func linkedStatus(o *order.Order) string {
 	if o.Sold() {
 		return "paid"

@@ -17,7 +17,7 @@ import (
 )
 
 // registerPayPage adds the page of payment links, which needs no script: its form is sent to the same
-// address. It is a caller of the public API as any other, so limits and refusals are those of its operations.
+// address. It is a caller of the public API as any other, so its operations' limits and refusals hold for the page.
 func (s *Server) registerPayPage(page *web.PayPage) {
 	p := &payPage{Server: s, page: page, read: s.findOp("getPaymentLink"), pay: s.findOp("payByLink"), verify: s.findOp("verifyByLink")}
 	if p.read == nil || p.pay == nil || p.verify == nil {

@@ -39,7 +39,7 @@ type roomPage struct {
 	read, join, confirm *route.Op
 }
 
-// show serves the page. The token of a place or of a mailed link is in the query, as that of an order: the page
+// show serves the page. The token of a place or of a mailed link is in the query, as an order's token is: the page
 // does not leak it (orderPage).
 func (p *roomPage) show(ctx *fasthttp.RequestCtx) {
 	query := ctx.QueryArgs()

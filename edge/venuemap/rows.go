@@ -166,8 +166,8 @@ func (x *expansion) addDrawnRows(path string, s *Section, r *Row) {
 	}
 }
 
-// pointOf is where a seat of the k-th row stands: at one of the places 0 to last,
-// some places of which are aisles.
+// pointOf is where a seat of the k-th row stands, at one of the places 0 to last. Some
+// of these places are aisles.
 func (r *Row) pointOf(k, place, last int) (px, py int) {
 	t := 0.5
 	if last > 0 {

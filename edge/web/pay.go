@@ -118,7 +118,7 @@ func (s *shownPay) tellPayments(o *api.LinkedOrder) error {
 	}
 	if o.Status == "processing" {
 		s.Again = payPace
-	} else { // a page that is written on doesn't load itself anew
+	} else { // a page on which somebody is writing doesn't load itself again
 		for i := range o.Methods {
 			provider := o.Methods[i].Provider
 			s.Ways = append(s.Ways, roomFact{Name: provider, Value: s.wayOf(provider)})

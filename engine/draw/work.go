@@ -68,8 +68,8 @@ func (w *Work) Read(text string) error {
 	return nil
 }
 
-// Check returns ErrWork unless the hash begins with so many zero bits and the proof is some minutes old at
-// most, at a moment in unix milliseconds.
+// Check returns ErrWork unless the hash begins with the wanted number of zero bits and the proof is some
+// minutes old at most, at a moment in unix milliseconds.
 func (w *Work) Check(want int, at int64) error {
 	hash := w.Hash()
 	zeros := bits.LeadingZeros64(binary.BigEndian.Uint64(hash[:]))

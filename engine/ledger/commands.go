@@ -36,7 +36,7 @@ type (
 		Late bool `cbor:",omitempty"`
 		// Waive says that the buyer of digital goods waives the right to withdraw.
 		Waive bool `cbor:",omitempty"`
-		// Language is that of the order.
+		// Language is the order's, which its letters are written in.
 		Language string `cbor:",omitempty"`
 	}
 	// PlaceAll asks for several orders, of which either all are made or none. What a single Place

@@ -34,7 +34,7 @@ type Book struct {
 	lateOrders     tables.Orders // ended unpaid after an attempt to pay: money may still come
 	closedOrders   tables.Closed // ids and outcomes
 	unitsTaken     int64         // units that are being placed or are in unpaid orders
-	unitsInPlacing int64         // those of unitsTaken that are being placed
+	unitsInPlacing int64         // the part of unitsTaken that is being placed
 	buyers         velocity.Buyers
 	expiry         tables.Heap
 	lateDue        tables.Queue // when late orders are forgotten

@@ -85,7 +85,7 @@ func (b *Book) StartOffer(t *Terms, e *waitlist.Entry, typ, at int64) engine.Dec
 	return b.startPlacing(&placing{order: o, at: at, waiting: places.All(o), offer: true})
 }
 
-// makeOffer makes the order that an entry is offered, unless the entry has left meanwhile.
+// makeOffer makes the order that an entry is offered, unless the entry has left the list since.
 func (b *Book) makeOffer(t *Terms, o *order.Order) engine.Decision {
 	if e := t.Line.Find(o.ID); e == nil || e.Status != waitlist.StatusWaiting {
 		return b.dropPlacing(b.placing[o.ID], engine.Refuse(engine.NotFound, nil), -1)

@@ -183,7 +183,7 @@ func (b *Book) decideGranted(c keeper.Granted, t *Terms, at int64) engine.Decisi
 		return engine.Decision{Facts: []engine.Fact{lineGranted(c, place)}}
 	}
 	switch {
-	case p.late != nil && b.Find(c.Order) == nil: // the order was forgotten meanwhile
+	case p.late != nil && b.Find(c.Order) == nil: // the order was forgotten while its places were reserved
 		return b.dropPlacing(p, engine.Refuse(engine.Unavailable, nil), -1)
 	case p.late != nil && !t.Selling:
 		return b.refundLate(p, at)
@@ -196,7 +196,7 @@ func (b *Book) decideGranted(c keeper.Granted, t *Terms, at int64) engine.Decisi
 	if p.group != nil {
 		return b.createAll(t, p, lineGranted(c, place), at)
 	}
-	if r := b.buyers.RefuseGuess(p.order, p.presale, t.buying(p.scale), at); r != nil { // other codes that the buyer tried were wrong meanwhile
+	if r := b.buyers.RefuseGuess(p.order, p.presale, t.buying(p.scale), at); r != nil { // the buyer has tried other, wrong codes since
 		return b.dropPlacing(p, r, -1)
 	}
 	return b.createOrder(t, p, place, c, at)

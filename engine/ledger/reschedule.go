@@ -80,8 +80,8 @@ func unitsBeside(o *order.Order, ticket uint32, date keeper.Day) (n int64) {
 	return n
 }
 
-// Why a ticket can't move to another date (docs/rules.md, Reservations). Of a ticket whose money was
-// asked for or went back, the reason is that of a refund.
+// Why a ticket can't move to another date (docs/rules.md, Reservations). A ticket whose money was
+// asked for or went back has the reason for which its refund would be refused.
 const (
 	moveOff     = "off"
 	moveTooLate = "too_late"
@@ -131,7 +131,7 @@ func (b *Book) isOffered(t *Terms, ticket uint32, at int64) bool {
 }
 
 // decideMoveGranted moves the ticket to the place that the calendar has reserved, unless something
-// has happened to the ticket meanwhile.
+// has happened to the ticket since.
 func (b *Book) decideMoveGranted(t *Terms, m *moving, c keeper.Granted, at int64) engine.Decision {
 	o, facts := b.recallOrder(t, m.order, m.record, at)
 	switch {

@@ -8,7 +8,7 @@ import (
 // These are the commands of a waiting room.
 type (
 	// Open opens a room, or changes one. The rules of a room can't change once registration has
-	// begun (QueueFrozen); rate and hold can. A room that has ended begins anew, with the next draw.
+	// begun (QueueFrozen); rate and hold can. A room that has ended may open again, with the next draw.
 	// *Record.
 	Open struct{ Settings Settings }
 	// End closes the room for good: everybody may order. *Record.
@@ -28,8 +28,8 @@ type (
 		Class  draw.Class
 		Person uint64
 	}
-	// Bring brings the beacon's signature of the rules' round. Whoever brings it, the signature
-	// decides. *Record.
+	// Bring brings the beacon's signature of the rules' round. It does not matter who brings it:
+	// the signature is checked. *Record.
 	Bring struct{ Signature []byte }
 	// Look asks for a visitor's place. *Placed.
 	Look struct{ Leaf draw.Hash }

@@ -1,6 +1,6 @@
-// Package bookings is the contest for places of dates and slots, between buyers some of whom never
-// pay, some pay too late and some give up, while the node is killed. Run returns when every
-// goroutine and process that it started has ended.
+// Package bookings is the contest for places of dates and slots. Some of its buyers never pay, some
+// pay too late and some give up, while the node is killed. Run returns when every goroutine and
+// process that it started has ended.
 package bookings
 
 import (

@@ -20,7 +20,7 @@ type bank struct {
 	mu       sync.Mutex
 	lines    []bankLine
 	accounts map[string]*Row // by the reference of the attempt to pay
-	told     int             // lines of which a statement has been imported
+	told     int             // the number of lines that an imported statement has told
 
 	session string // of the organizer: no key may say what has come
 	since   time.Time

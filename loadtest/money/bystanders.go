@@ -39,8 +39,8 @@ func (m *market) openBystanders(ctx context.Context) error {
 	return nil
 }
 
-// order places orders until the context ends. What was not answered because the node was killed
-// counts as nothing.
+// order places orders until the context ends. An order that was not answered because the node was
+// killed is not counted.
 func (b *bystanders) order(ctx context.Context, svc client.API, from *client.Source) {
 	for i := 0; ctx.Err() == nil; i++ {
 		body := map[string]any{

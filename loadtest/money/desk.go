@@ -36,7 +36,7 @@ func (s *sale) scale() float64 {
 	return 1
 }
 
-// currencies are those of the sales.
+// currencies returns the sales' currencies, each once.
 func (m *market) currencies() (all []string) {
 	for _, s := range m.sales {
 		if !slices.Contains(all, s.currency) {

@@ -25,7 +25,7 @@ type OrderFilter struct {
 	PromoCode string    // in any case
 	From, To  time.Time // both included
 	BeforeAt  int64     // unix milliseconds: none younger; of the rows of this moment
-	Skip      int       // so many are passed over
+	Skip      int       // the number of rows that are passed over
 	Limit     int
 }
 

@@ -29,7 +29,7 @@ func (t *Truth) judgeExtended(b *book, f *order.Extended) error {
 }
 
 // judgeHeldLonger makes sure that a selection gets more time only while it has some, ten times at most,
-// and each time by that of a hold.
+// and each time as long as a new hold gets.
 func (t *Truth) judgeHeldLonger(st *seats, old, f *seatmap.HeldFact) error {
 	switch {
 	case old == nil || f.At >= old.Until || len(f.Took)+len(f.Dropped) > 0 || f.Since != old.Since:

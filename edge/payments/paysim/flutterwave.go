@@ -72,8 +72,8 @@ func (s *Sim) createHosted(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// verifyHosted is GET /v3/transactions/{id}/verify and .../verify_by_reference. Who has
-// not tried to pay has no transaction.
+// verifyHosted is GET /v3/transactions/{id}/verify and .../verify_by_reference. A
+// buyer who has not tried to pay has no transaction.
 func (s *Sim) verifyHosted(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
 	if which == "" {

@@ -30,8 +30,8 @@ const (
 // firstID keeps ids beyond 32 bits, as live ones are.
 const firstID = 4_400_000_000
 
-// transaction is one charge. What time does to it is not stored but worked out
-// by status, so nothing has to wake up for it.
+// transaction is one charge. The function status works out how far it has come by
+// a moment; this is not stored, so nothing has to wake up for it.
 type transaction struct {
 	id        int64
 	provider  string // "" is Paystack

@@ -45,7 +45,7 @@ func coinOf(ticker string) *coin {
 	return &coins[i]
 }
 
-// amount is so many US cents in the coin, a decimal of eight places.
+// amount returns what a number of US cents is in the coin, a decimal of eight places.
 func (c *coin) amount(cents int64) json.Number {
 	units := cents * 100_000_000 / c.price
 	return json.Number(fmt.Sprintf("%d.%08d", units/100_000_000, units%100_000_000))
@@ -204,8 +204,8 @@ func (s *Sim) depositAgain(t *transaction, at time.Time) {
 	}
 }
 
-// returnDeposit is POST /_sim/return: what a person does who sends coins of a payment back,
-// so many minor units of its price.
+// returnDeposit is POST /_sim/return: a person sends coins of a payment back, by an amount in
+// minor units of its price.
 func (s *Sim) returnDeposit(ctx *fasthttp.RequestCtx) {
 	var in struct {
 		Payment int64 `json:"payment"`

@@ -207,7 +207,7 @@ func stripeRefundBody(r *refund, now time.Time) map[string]any {
 	}
 }
 
-// stripeRefunds is GET /v1/refunds: those of one payment, the newest first.
+// stripeRefunds is GET /v1/refunds, the refunds of one payment, the newest first.
 func (s *Sim) stripeRefunds(ctx *fasthttp.RequestCtx) task {
 	which, after, limit := query(ctx, "payment_intent"), query(ctx, "starting_after"), queryInt(ctx, "limit", 10, 1, 100)
 	t := s.findPrefixed(stripe, which, intentID)
