@@ -24,7 +24,7 @@ func TestBookings(t *testing.T) {
 			t.Parallel()
 			s := nodetest.Open(t)
 			s.Org() // there is an owner
-			at := strings.TrimSuffix(s.URL, "/api/v1") + "/organizer/events/new"
+			at := strings.TrimSuffix(s.URL, "/api/v1") + "/organizer/events/new?kind=reservations"
 			o := &organizer{began: time.Now(), width: as.width, buyer: buyer{window: chromium.open(t, at, as), shop: s, name: "bookings-" + name, axe: axe}}
 			if name == "german" {
 				o.do("Emulation.setUserAgentOverride", params{"userAgent": "Chromium", "acceptLanguage": "de-DE,de"})
@@ -47,7 +47,6 @@ func TestBookings(t *testing.T) {
 func (o *organizer) openBookings() (event string) {
 	o.t.Helper()
 	o.fill("#title", "Tea in the Tower")
-	o.set("#category", "reservations")
 	o.fill("#ahead", "60")
 	require.Equal(o.t, false, o.evaluate(`!!document.querySelector("#start")`), "it begins on no date")
 	o.set("#timezone", "Europe/Berlin")

@@ -17,13 +17,12 @@ func TestCourses(t *testing.T) {
 	s := nodetest.Open(t)
 	s.Org() // there is an owner
 	as := size{width: 320, height: 640, scale: 2, touch: true}
-	window := openBrowser(t).open(t, strings.TrimSuffix(s.URL, "/api/v1")+"/organizer/events/new", as)
+	window := openBrowser(t).open(t, strings.TrimSuffix(s.URL, "/api/v1")+"/organizer/events/new?kind=online-course", as)
 	o := &organizer{began: time.Now(), width: as.width, buyer: buyer{window: window, shop: s, name: "courses", axe: readAxe(t)}}
 	o.fill("#email", "owner@example.org")
 	o.fill("#password", "correct horse")
 	o.insist("form button.wide", "#title")
 	o.fill("#title", "Knots for Beginners")
-	o.set("#category", "online-course")
 	o.set("#start", time.Now().AddDate(0, 1, 0).Format("2006-01-02")+"T20:00")
 	o.set("#end", "")
 	o.choose(`input[value="online"]`)

@@ -12,7 +12,8 @@ import (
 )
 
 // TestDeskEvent looks at what an event's own part of the organizer's desk has besides its tickets and guests:
-// how it sells beside the one before it, what happens when, the parts of its room, how its page looks, and seat maps as files.
+// how it sells beside the one before it, what happens when, the parts of its room, how its page looks, seat maps as files, and what has no
+// place and no day.
 func TestDeskEvent(t *testing.T) {
 	t.Parallel()
 	chromium := openBrowser(t)
@@ -29,6 +30,7 @@ func TestDeskEvent(t *testing.T) {
 			o.divideRoom(event)
 			o.designPage(event)
 			o.bringMap(event)
+			o.sellBook()
 			o.faultless()
 		})
 	}
@@ -114,7 +116,7 @@ func (o *organizer) sessions(event string) string {
 	return strings.Join(all, " ")
 }
 
-// divideRoom names a part of the room, changes it, and deletes it.
+// divideRoom names a part of the room, changes it, and deletes it once no ticket names it.
 func (o *organizer) divideRoom(event string) {
 	o.t.Helper()
 	o.choose("#add-part")
@@ -128,9 +130,26 @@ func (o *organizer) divideRoom(event string) {
 	o.choose("#save-part")
 	o.until(`document.querySelector("main .part")?.parentElement.innerText.includes("200") && !document.querySelector(".panel")`)
 	require.Equal(o.t, 200., o.shop.Own("GET", "/organizer/events/"+event+"/sections", nil).Is(200, "").Data("sections.0.capacity"))
-	o.choose("main .part")
-	o.choose("#drop-part")
-	o.choose("#sure-yes")
+	drop := func() {
+		o.load(o.origin + "organizer/events/" + event + "/programme")
+		o.choose("main .part")
+		o.choose("#drop-part")
+		o.choose("#sure-yes")
+	}
+	nameOnType := func(which int) {
+		o.load(o.origin + "organizer/events/" + event + "/tickets")
+		o.choose("main .type button")
+		o.there("#type-part")
+		o.evaluate(fmt.Sprintf(`(() => { const f = document.querySelector("#type-part"); f.selectedIndex = %d; f.dispatchEvent(new Event("change", {bubbles: true})); })()`, which))
+		o.choose("#save-type")
+		o.until(`!document.querySelector("#save-type")`)
+	}
+	nameOnType(1)
+	drop()
+	o.step("part-in-use", ".panel .note.warn")
+	o.forget() // the refusal is in the browser's log
+	nameOnType(0)
+	drop()
 	o.until(`!document.querySelector("main .part") && !document.querySelector(".panel")`)
 }
 
@@ -197,4 +216,39 @@ func (o *organizer) bringMap(event string) {
 	o.evaluate(`document.querySelector("#map-which").scrollIntoView({block: "center"})`)
 	o.step("map", "#map-which")
 	require.Len(o.t, o.shop.Own("GET", "/organizer/venues", nil).Is(200, "").Data("items.0.versions"), 2)
+}
+
+// sellBook puts a book on sale, which is a file, and sees that its buyer gets it.
+func (o *organizer) sellBook() {
+	o.t.Helper()
+	o.load(o.origin + "organizer/events/new")
+	o.choose("#begin-digital")
+	o.fill("#title", "Songs of the quay")
+	o.set("#category", "e-books")
+	o.fill("#description", "Forty songs that were sung on the quay, with their notes and where they come from.")
+	o.until(`document.querySelector("#preview .title").innerText === "Songs of the quay" && !document.querySelector("#start")`)
+	o.step("book", "#preview .hero")
+	o.choose("#save")
+	o.choose("#add-type")
+	o.fill("#name", "The book")
+	o.evaluate(`(() => {
+		const t = new DataTransfer(), f = document.querySelector("#access-file");
+		t.items.add(new File(["%PDF-1.4\n%%EOF\n"], "songs.pdf", {type: "application/pdf"}));
+		f.files = t.files;
+		f.dispatchEvent(new Event("change", {bubbles: true}));
+	})()`)
+	o.until(`document.querySelector("#access").value.startsWith("/media/")`)
+	o.fill("#access-note", "Print it on both sides.")
+	o.step("file", "#save-type")
+	o.choose("#save-type")
+	o.there("main .type")
+	o.choose("#publish")
+	o.there("#in-shop")
+	event := strings.Split(fmt.Sprint(o.evaluate("location.pathname")), "/")[3]
+	types := o.shop.Own("GET", "/events/"+event+"/tickets", nil).Is(200, "")
+	require.Regexp(o.t, `^/media/\d+$`, types.Str("items.0.accessUrl"))
+	order := o.shop.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", types.Str("items.0.id"), 1)).Is(201, "")
+	read := o.shop.Order(order.Str("id"), order.Str("accessToken"))
+	require.Equal(o.t, "Print it on both sides.", read.Str("tickets.0.accessNote"))
+	require.Equal(o.t, true, read.Data("tickets.0.downloadable"))
 }

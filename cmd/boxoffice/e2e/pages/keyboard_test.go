@@ -81,6 +81,7 @@ func (b *buyer) sellByKeyboard() (slug string) {
 	b.enterText("#password", "correct horse")
 	b.press("Enter")
 	b.useByEnter("#new")
+	b.useByEnter("#begin-event")
 	b.enterText("#title", "Night of a Hundred Lanterns")
 	day := time.Now().AddDate(0, 1, 0).Truncate(24 * time.Hour)
 	b.enterMoment("#start", day.Add(20*time.Hour))

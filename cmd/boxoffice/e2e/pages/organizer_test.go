@@ -95,6 +95,8 @@ func (o *organizer) set(selector, value string) {
 func (o *organizer) begin() string {
 	o.t.Helper()
 	o.choose("#new")
+	o.step("beginnings", "#begin-event")
+	o.choose("#begin-event")
 	o.fill("#title", "Night of a Hundred Lanterns")
 	day := time.Now().AddDate(0, 1, 0).Format("2006-01-02")
 	o.set("#timezone", "Europe/Berlin")

@@ -176,6 +176,7 @@ func (h *scripted) organizerPages(scripts []string) {
 	}
 	for path, selector := range map[string]string{
 		"": ".next a", "/events": ".list a", "/events/" + event: "#title, h1", "/events/" + event + "/tickets": ".type", "/events/" + event + "/attendees": ".rows tbody tr",
+		"/events/" + event + "/programme": "main .session", "/events/" + event + "/page": "#preview .title", "/events/" + event + "/live": "#curve svg", "/events/" + event + "/mails": "#reached",
 		"/orders": ".rows tbody tr", "/customers": ".rows .link", "/customers?key=" + key: ".panel .facts", "/settings": "#about", "/settings/keys": "main li, .rows",
 	} {
 		h.showPage("/organizer"+path, selector, path)

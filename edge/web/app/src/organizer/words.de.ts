@@ -35,7 +35,7 @@ const words = {
     title: 'Events', new: 'Neues Event', drafts: 'Entwürfe', live: 'Aktuell', past: 'Vergangen', find: 'Event suchen', none: 'Noch keine Events', noneHint: 'Ein Event beginnt als Entwurf, den nur du siehst.', nothing: 'Nichts passt.', when: 'Wann', name: 'Event', state: 'Stand', sold: 'Verkauft',
     count: (n) => many(n, '# Event', '# Events'),
   },
-  categories: { concerts: 'Konzerte', festivals: 'Festivals', nightlife: 'Nachtleben', theatre: 'Theater', comedy: 'Comedy', arts: 'Kunst', sports: 'Sport', conferences: 'Konferenzen', workshops: 'Workshops', food: 'Essen und Trinken', family: 'Familie', community: 'Nachbarschaft', reservations: 'Buchungen nach Tag', 'online-course': 'Onlinekurs' },
+  categories: { concerts: 'Konzerte', festivals: 'Festivals', nightlife: 'Nachtleben', theatre: 'Theater', comedy: 'Comedy', arts: 'Kunst', sports: 'Sport', conferences: 'Konferenzen', workshops: 'Workshops', food: 'Essen und Trinken', family: 'Familie', community: 'Nachbarschaft', reservations: 'Buchungen nach Tag', 'online-course': 'Onlinekurs', 'digital-product': 'Digitales Produkt', 'e-books': 'E-Book', 'downloadable-files': 'Dateien', 'online-service': 'Onlinedienst' },
   event: {
     tabs: { details: 'Angaben', tickets: 'Karten', promos: 'Rabattcodes', seating: 'Plätze', programme: 'Programm', page: 'Seite', attendees: 'Gäste', mails: 'Mails', waitlist: 'Warteliste', reviews: 'Bewertungen', live: 'Live', room: 'Warteraum' }, number: (n) => `Nr. ${n}`,
     publish: 'Verkauf beginnen', published: 'Das Event ist öffentlich. Karten gibt es, sobald ihr Verkauf beginnt.', unpayable: (currency) => `Kein Zahlungsdienst nimmt hier ${currency}: Nur kostenlose Karten lassen sich bestellen. Wähle eine andere Währung, oder frage, wer diesen Shop betreibt.`, shop: 'Im Shop ansehen', addTickets: 'Karten anlegen', where: 'Wo', physical: 'An einem Ort', online: 'Online', hybrid: 'Beides',
@@ -44,7 +44,7 @@ const words = {
   },
   types: {
     none: 'Ein Event braucht Karten, bevor es verkauft werden kann.', add: 'Kartenart hinzufügen', change: 'Ändern', hidden: 'Versteckt', presale: 'Vorverkauf', free: 'Kostenlos', sold: (n, of) => (of < 0 ? `${n} verkauft` : `${n} von ${of} verkauft`), nameHint: 'Etwa „Stehplatz“ oder „Frühbucher“.', priceHint: 'Leer: kostenlos. Mit Punkt, wie 24.50.', quantityHint: 'Leer: so viele, wie gewünscht.', rest: 'Grenzen, Code, Text', kind: 'Art',
-    presaleHint: 'Wer ihn hat, kann kaufen; leer: alle.', hide: 'Im Shop verstecken', transferable: 'Darf weitergegeben werden', waitlist: 'Mit Warteliste', refundable: 'Geld zurück auf Wunsch', deadline: 'Wunsch möglich bis',
+    presaleHint: 'Wer ihn hat, kann kaufen; leer: alle.', access: 'Was sie bekommen', accessHint: 'Nur wer bezahlt hat, sieht es in der Bestellung.', accessNote: 'Was sie dort brauchen', accessNoteHint: 'Etwa ein Passwort.', hide: 'Im Shop verstecken', transferable: 'Darf weitergegeben werden', waitlist: 'Mit Warteliste', refundable: 'Geld zurück auf Wunsch', deadline: 'Wunsch möglich bis',
     kinds: { general: 'Eintritt', vip: 'VIP', early_bird: 'Frühbucher', group: 'Gruppe', reserved: 'Sitzplatz', multi_day: 'Mehrere Tage', season: 'Saison', at_door: 'Abendkasse', upgrade: 'Aufwertung', free: 'Kostenlos' },
   },
   promos: {
@@ -60,6 +60,9 @@ const words = {
   },
   live: {
     sold: 'Karten verkauft', revenue: 'eingenommen', inside: 'drin', rate: 'in der letzten Minute gekommen', orders: 'Neueste Bestellungen', noOrders: 'Noch keine Bestellungen.', gates: 'Einlass', gate: 'Einlass', admitted: 'Rein', denied: 'Abgewiesen', noName: 'Ohne Namen', noGates: 'Noch niemand wurde geprüft.', streaming: 'Live', waiting: 'Verbindet',
+  },
+  begin: {
+    which: 'Was verkaufst du?', event: { title: 'Ein Event', text: 'Ein Abend, ein Festival, ein Spiel: Es beginnt an einem Tag.' }, dates: { title: 'Termine', text: 'Ein Museum, eine Führung, ein Tisch: Gäste wählen den Tag.' }, digital: { title: 'Ein Kurs oder eine Datei', text: 'Ist sofort da und wird jederzeit verkauft.' },
   },
   files: { sending: (percent) => `Wird gesendet, ${percent} %`, taken: 'Ist da und wird geprüft.', own: 'Oder eine Datei von dir', form: 'Eine Adresse, die mit https:// beginnt, oder eine Datei, die hierher gesendet wurde.' },
   curve: {

@@ -35,7 +35,7 @@ const words = {
     title: 'Events', new: 'New event', drafts: 'Drafts', live: 'Live', past: 'Past', find: 'Find an event', none: 'No events yet', noneHint: 'An event begins as a draft that only you see.', nothing: 'Nothing fits.', when: 'When', name: 'Event', state: 'State', sold: 'Sold',
     count: (n: number) => many(n, '# event', '# events'),
   },
-  categories: { concerts: 'Concerts', festivals: 'Festivals', nightlife: 'Nightlife', theatre: 'Theatre', comedy: 'Comedy', arts: 'Art', sports: 'Sports', conferences: 'Conferences', workshops: 'Workshops', food: 'Food and drink', family: 'Family', community: 'Community', reservations: 'Bookings by date', 'online-course': 'Online course' } as Record<string, string>,
+  categories: { concerts: 'Concerts', festivals: 'Festivals', nightlife: 'Nightlife', theatre: 'Theatre', comedy: 'Comedy', arts: 'Art', sports: 'Sports', conferences: 'Conferences', workshops: 'Workshops', food: 'Food and drink', family: 'Family', community: 'Community', reservations: 'Bookings by date', 'online-course': 'Online course', 'digital-product': 'Digital product', 'e-books': 'E-book', 'downloadable-files': 'Files', 'online-service': 'Online service' } as Record<string, string>,
   event: {
     tabs: { details: 'Details', tickets: 'Tickets', promos: 'Promo codes', seating: 'Seats', programme: 'Programme', page: 'Page', attendees: 'Guests', mails: 'Mails', waitlist: 'Waiting list', reviews: 'Reviews', live: 'Live', room: 'Waiting room' }, number: (n: string) => `No. ${n}`,
     publish: 'Put on sale', published: 'The event is public. Tickets sell as soon as their sale begins.', unpayable: (currency: string) => `No payment provider here takes ${currency}: only free tickets can be ordered. Choose another currency, or ask whoever runs this shop.`, shop: 'See it in the shop', addTickets: 'Add tickets', where: 'Where', physical: 'At a place', online: 'Online', hybrid: 'Both',
@@ -44,7 +44,7 @@ const words = {
   },
   types: {
     none: 'An event needs a ticket type before it can be sold.', add: 'Add a ticket type', change: 'Change', hidden: 'Hidden', presale: 'Presale', free: 'Free', sold: (n: number, of: number) => (of < 0 ? `${n} sold` : `${n} of ${of} sold`), nameHint: 'Such as “Standing” or “Early bird”.', priceHint: 'Empty: free. With a point, as in 24.50.', quantityHint: 'Empty: as many as are wanted.', rest: 'Limits, code, text', kind: 'Kind',
-    presaleHint: 'Who has it can buy; empty: everybody can.', hide: 'Hide it in the shop', transferable: 'Holders may pass it on', waitlist: 'With a waiting list', refundable: 'Holders may ask for their money', deadline: 'They may ask until',
+    presaleHint: 'Who has it can buy; empty: everybody can.', access: 'What they get', accessHint: 'Those who paid alone see it, in their order.', accessNote: 'What they need there', accessNoteHint: 'Such as a password.', hide: 'Hide it in the shop', transferable: 'Holders may pass it on', waitlist: 'With a waiting list', refundable: 'Holders may ask for their money', deadline: 'They may ask until',
     kinds: { general: 'Admission', vip: 'VIP', early_bird: 'Early bird', group: 'Group', reserved: 'Reserved seat', multi_day: 'Several days', season: 'Season', at_door: 'At the door', upgrade: 'Upgrade', free: 'Free' } as Record<string, string>,
   },
   promos: {
@@ -60,6 +60,9 @@ const words = {
   },
   live: {
     sold: 'tickets sold', revenue: 'taken', inside: 'inside', rate: 'came in, in the last minute', orders: 'Latest orders', noOrders: 'No orders yet.', gates: 'Gates', gate: 'Gate', admitted: 'In', denied: 'Refused', noName: 'Without a name', noGates: 'Nobody has been scanned yet.', streaming: 'Live', waiting: 'Connecting',
+  },
+  begin: {
+    which: 'What do you sell?', event: { title: 'An event', text: 'An evening, a festival, a match: it begins on a day.' }, dates: { title: 'Dates', text: 'A museum, a tour, a table: guests choose the day.' }, digital: { title: 'A course or a file', text: 'It is there at once, and sold at any time.' },
   },
   files: { sending: (percent: number) => `Sending, ${percent} %`, taken: 'It is there, and is being looked at.', own: 'Or a file of yours', form: 'An address that begins with https://, or a file that was sent here.' },
   curve: {

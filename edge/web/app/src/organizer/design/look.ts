@@ -25,6 +25,12 @@ export function lookOf(page: Page): Look {
   return { ...rest, ...painted, faqs: page.faqs.map((f) => ({ ...f })), social, seoTitle: seoTitle ?? '', seoDescription: seoDescription ?? '' };
 }
 
+/** usual is how a page looks by itself, before its event is there and the server can be asked. */
+export const usual = lookOf({
+  faqs: [], layoutPattern: 'classic', heroStyle: 'image', primaryColor: '#1b4332', secondaryColor: '#40916c', accentColor: '#d8572a', backgroundColor: '#ffffff', textColor: '#1a1a1a', ctaLabel: 'Get tickets',
+  showOrganizer: true, showSchedule: true, showVenueMap: true, showCountdown: true, showSocialShare: true, showPoweredBy: true, socialLinks: {}, seoTitle: null, seoDescription: null, seoImage: null,
+});
+
 /** changesOf are the fields that differ between two looks, as the API takes them. */
 export function changesOf(from: Look, to: Look): Schemas['Customize'] {
   const sent = ({ social, seoTitle, seoDescription, ...rest }: Look) => ({

@@ -4,6 +4,7 @@ import type { Schemas } from '../../shared/api/client';
 import { now } from '../../shared/clock.svelte';
 import { isReservation } from '../../shared/when';
 import { language } from '../../shared/words';
+import { isTimeless } from './kinds';
 
 export interface Slot { id: string; label: string; start: string; end: string; capacity: string; paused: boolean }
 
@@ -41,12 +42,12 @@ export function fieldsOf(b: Booking): Schemas['ReservationFields'] {
 
 const day = 86_400_000; // milliseconds
 
-/** someStart is the beginning that the API wants of all events. Nobody is shown that of a reservation event. */
+/** someStart is the beginning that the API wants of all events. Nobody is shown that of a reservation or a digital product. */
 export const someStart = () => new Date(now() + day).toISOString();
 
 /** soldUntil is when the sale for an event ends if its organizer does not say otherwise: for
- * one that is booked by date, in a year. */
-export const soldUntil = (e: Schemas['Event']) => (isReservation(e) ? now() + 365 * day : e.startDate);
+ * one that is booked by date and for a digital product, in a year. */
+export const soldUntil = (e: Schemas['Event']) => (isReservation(e) || isTimeless(e.category) ? now() + 365 * day : e.startDate);
 
 /** weekdays are the days of a week with their names, from Monday on, numbered from Sunday. */
 export const weekdays = [1, 2, 3, 4, 5, 6, 0].map((n) => ({

@@ -1,0 +1,1 @@
+export{t as default}from"./SalesCurve-BvxGh859.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Webhooks-Bc6Elwr8.js";
