@@ -95,6 +95,8 @@ func (o *organizer) offerBookings() {
 	o.there("main .type")
 	o.choose("#publish")
 	o.step("on-sale", "#in-shop")
+	slug := strings.TrimPrefix(fmt.Sprint(o.evaluate(`new URL(document.querySelector("#in-shop").href).pathname`)), "/e/")
+	o.shop.Becomes("200", func() string { return fmt.Sprint(o.shop.Raw("GET", "/events/"+slug, "", "").Status) }) // the shop finds it a moment later
 }
 
 // bookFirst books the first time that is free in the shop.

@@ -30,6 +30,7 @@ func TestDeskEvent(t *testing.T) {
 			o.divideRoom(event)
 			o.designPage(event)
 			o.bringMap(event)
+			o.sayMore(event)
 			o.sellBook()
 			o.faultless()
 		})
@@ -251,4 +252,25 @@ func (o *organizer) sellBook() {
 	read := o.shop.Order(order.Str("id"), order.Str("accessToken"))
 	require.Equal(o.t, "Print it on both sides.", read.Str("tickets.0.accessNote"))
 	require.Equal(o.t, true, read.Data("tickets.0.downloadable"))
+}
+
+// sayMore fills in what few events need, of which one thing is wrong at first.
+func (o *organizer) sayMore(event string) {
+	o.t.Helper()
+	o.load(o.origin + "organizer/events/" + event)
+	o.choose("#more summary")
+	o.fill("#capacity", "500")
+	o.fill("#tags", "gala, quay")
+	o.fill("#returns", "Until a week before.")
+	o.fill("#minutes", "4")
+	o.choose("#save")
+	o.step("too-soon", "#minutes[aria-invalid]")
+	o.forget() // the refusal is in the browser's log
+	o.fill("#minutes", "20")
+	o.choose("#rotating")
+	o.choose("#save")
+	own := func() nodetest.Answer { return o.shop.Own("GET", "/organizer/events/"+event, nil).Is(200, "") }
+	o.shop.Becomes("20", func() string { return fmt.Sprint(own().Data("orderWindowMinutes")) })
+	got := own()
+	require.Equal(o.t, "500 gala quay Until a week before. true true", fmt.Sprint(got.Data("capacity"), " ", got.Str("tags.0"), " ", got.Str("tags.1"), " ", got.Str("returnPolicy"), " ", got.Data("rotatingOnly"), " ", got.Data("extensions")))
 }

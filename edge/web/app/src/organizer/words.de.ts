@@ -61,6 +61,10 @@ const words = {
   live: {
     sold: 'Karten verkauft', revenue: 'eingenommen', inside: 'drin', rate: 'in der letzten Minute gekommen', orders: 'Neueste Bestellungen', noOrders: 'Noch keine Bestellungen.', gates: 'Einlass', gate: 'Einlass', admitted: 'Rein', denied: 'Abgewiesen', noName: 'Ohne Namen', noGates: 'Noch niemand wurde geprüft.', streaming: 'Live', waiting: 'Verbindet',
   },
+  rare: {
+    title: 'Plätze insgesamt, Suchworte, Rückgabe und mehr', capacity: 'Höchstens Leute insgesamt', capacityHint: 'Über alle Kartenarten. Leer: so viele, wie diese haben.', tags: 'Suchworte', tagsHint: 'Bis zu 10, mit Kommas dazwischen.', tagsIssue: 'Höchstens 10, jedes mit höchstens 50 Buchstaben.', returns: 'Rückgabe', returnsHint: 'In deinen Worten. Was Käufer verlangen dürfen, steht bei jeder Karte.',
+    film: 'Ein Film darüber', filmHint: 'Bei YouTube oder Vimeo; die Seite führt dorthin.', minutes: 'Minuten zum Bezahlen', minutesHint: 'Von 5 bis 60. So lange hält eine Bestellung ihre Karten.', days: 'Tage für eine Überweisung', daysHint: 'Von 1 bis 30. Leer: wie dieser Shop es hält.', extensions: 'Käufer dürfen um mehr Zeit bitten, wie alle sie brauchen, die langsam lesen', rotating: 'Am Einlass gelten keine gedruckten Codes, nur die wechselnden auf dem Telefon', rescheduling: 'Wer eine Karte hat, darf sie auf ein anderes Datum legen',
+  },
   begin: {
     which: 'Was verkaufst du?', event: { title: 'Ein Event', text: 'Ein Abend, ein Festival, ein Spiel: Es beginnt an einem Tag.' }, dates: { title: 'Termine', text: 'Ein Museum, eine Führung, ein Tisch: Gäste wählen den Tag.' }, digital: { title: 'Ein Kurs oder eine Datei', text: 'Ist sofort da und wird jederzeit verkauft.' },
   },

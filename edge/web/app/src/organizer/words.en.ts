@@ -61,6 +61,10 @@ const words = {
   live: {
     sold: 'tickets sold', revenue: 'taken', inside: 'inside', rate: 'came in, in the last minute', orders: 'Latest orders', noOrders: 'No orders yet.', gates: 'Gates', gate: 'Gate', admitted: 'In', denied: 'Refused', noName: 'Without a name', noGates: 'Nobody has been scanned yet.', streaming: 'Live', waiting: 'Connecting',
   },
+  rare: {
+    title: 'Capacity, search words, returns and more', capacity: 'Most people in all', capacityHint: 'Over all kinds of tickets. Empty: as many as those have.', tags: 'Search words', tagsHint: 'Up to 10, with commas between them.', tagsIssue: 'At most 10, each of at most 50 letters.', returns: 'Returns', returnsHint: 'In your words. What buyers may ask for stands at each ticket.',
+    film: 'A film about it', filmHint: 'On YouTube or Vimeo; the page links to it.', minutes: 'Minutes to pay', minutesHint: 'From 5 to 60. So long an order holds its tickets.', days: 'Days for a bank transfer', daysHint: 'From 1 to 30. Empty: as this shop has it.', extensions: 'Buyers may ask for more time, as people who read slowly need', rotating: 'Gates take no printed codes, only those that change on a phone', rescheduling: 'Holders may move a ticket to another date',
+  },
   begin: {
     which: 'What do you sell?', event: { title: 'An event', text: 'An evening, a festival, a match: it begins on a day.' }, dates: { title: 'Dates', text: 'A museum, a tour, a table: guests choose the day.' }, digital: { title: 'A course or a file', text: 'It is there at once, and sold at any time.' },
   },
