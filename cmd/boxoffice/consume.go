@@ -32,6 +32,9 @@ const effects = "effects"
 
 // Run consumes facts until a signal.
 func (c *consumeCmd) Run(ctx context.Context) error {
+	if c.Apart() {
+		return errors.New("consume compares the journal with its effects, and needs both in one database: unset BOXOFFICE_JOURNAL_URL")
+	}
 	pool, done, err := (&database{DataDir: c.DataDir, DatabaseURL: c.DatabaseURL}).open(ctx)
 	if err != nil {
 		return err
@@ -50,7 +53,7 @@ func (c *consumeCmd) Run(ctx context.Context) error {
 		}
 		return json.NewEncoder(os.Stdout).Encode(t)
 	}
-	log, apply := logger(c.LogLevel), follower.Once(effects, noteEffects)
+	log, apply := logger(c.LogLevel), follower.Once(effects, journal.NewReader(pool), noteEffects)
 	cfg, through, err := c.Kafka()
 	if err != nil {
 		return err

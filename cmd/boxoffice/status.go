@@ -30,14 +30,14 @@ import (
 const statusTime = 10 * time.Second
 
 type statusCmd struct {
-	database
+	databases
 	DiskWarn    uint     `env:"BOXOFFICE_DISK_WARN_MB" default:"512" help:"Megabytes free where the private Postgres lives, below which there is a warning."`
 	DiskReserve uint     `env:"BOXOFFICE_DISK_RESERVE_MB" default:"64" help:"Of those, the ones that the node keeps free."`
 	JSON        bool     `name:"json" help:"Print JSON instead of tables."`
 	Event       []string `help:"Say which node owns these events: their numbers, or the ids of them, their ticket types or orders."`
 }
 
-// Run shows the state of a cluster, using only its database, and how much room a private database
+// Run shows the state of a cluster, using only its databases, and how much room a private database
 // has.
 func (c *statusCmd) Run(ctx context.Context) error {
 	room, err := c.lookAtDisk()
@@ -48,14 +48,14 @@ func (c *statusCmd) Run(ctx context.Context) error {
 		fmt.Fprintf(os.Stderr, "boxoffice: the disk of %s is %s: %d MB of %d are left. Without room nothing is sold.\n",
 			c.DataDir, room.Level, room.Free>>20, room.Size>>20)
 	}
-	pool, done, err := c.open(ctx)
+	pool, apart, done, err := c.openBoth(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
 	ctx, cancel := context.WithTimeout(ctx, statusTime)
 	defer cancel()
-	s, err := readStatus(ctx, pool, c.Event)
+	s, err := readStatus(ctx, pool, apart, c.Event)
 	if err != nil {
 		return err
 	}
@@ -133,12 +133,13 @@ type refundStatus struct {
 	Oldest float64 `json:"oldestSeconds"` // 0 without any
 }
 
-func readStatus(ctx context.Context, pool *pgxpool.Pool, events []string) (*status, error) {
+func readStatus(ctx context.Context, pool, apart *pgxpool.Pool, events []string) (*status, error) {
+	from := journal.NewReader(apart)
 	seen, err := members.List(ctx, pool)
 	if err != nil {
 		return nil, err
 	}
-	writers, err := journal.NewReader(pool).Writers(ctx)
+	writers, err := from.Writers(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func readStatus(ctx context.Context, pool *pgxpool.Pool, events []string) (*stat
 	if s.Nodes, err = nodesOf(seen, writers); err != nil {
 		return nil, err
 	}
-	if s.Positions, err = follower.Positions(ctx, pool); err != nil {
+	if s.Positions, err = follower.Positions(ctx, pool, from); err != nil {
 		return nil, err
 	}
 	s.Followers = followersOf(s.Positions)
@@ -155,7 +156,7 @@ func readStatus(ctx context.Context, pool *pgxpool.Pool, events []string) (*stat
 		return nil, err
 	}
 	s.Refunds = refundStatus(backlog)
-	if s.Journal, err = retention.Stand(ctx, pool); err != nil {
+	if s.Journal, err = retention.Stand(ctx, pool, apart); err != nil {
 		return nil, err
 	}
 	if s.SetAside, err = follower.CountAsides(ctx, pool); err != nil {

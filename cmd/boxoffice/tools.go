@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -42,7 +43,7 @@ func (d *database) open(ctx context.Context) (pool *pgxpool.Pool, done func(), e
 			}
 		}
 	}
-	if pool, err = node.OpenPool(ctx, url); err != nil {
+	if pool, err = node.OpenPool(ctx, url, "BOXOFFICE_DATABASE_URL"); err != nil {
 		stop()
 		return nil, nil, err
 	}
@@ -52,16 +53,43 @@ func (d *database) open(ctx context.Context) (pool *pgxpool.Pool, done func(), e
 	}, nil
 }
 
-type migrateCmd struct{ database }
+// databases says how the tools reach Postgres that read the journal too.
+type databases struct {
+	database
+	JournalURL string `env:"BOXOFFICE_JOURNAL_URL" help:"Postgres with the journal, if it has one of its own."`
+}
+
+// openBoth connects to the database and to the one with the journal, which may be the same.
+func (d *databases) openBoth(ctx context.Context) (pool, journal *pgxpool.Pool, done func(), err error) {
+	if pool, done, err = d.open(ctx); err != nil || d.JournalURL == "" {
+		return pool, pool, done, err
+	}
+	if journal, err = node.OpenPool(ctx, d.JournalURL, "BOXOFFICE_JOURNAL_URL"); err != nil {
+		done()
+		return nil, nil, nil, err
+	}
+	return pool, journal, func() {
+		journal.Close()
+		done()
+	}, nil
+}
+
+type migrateCmd struct {
+	databases
+	Moved bool `help:"The journal was copied to the database of BOXOFFICE_JOURNAL_URL, and no node runs: compare the copy, and drop the original."`
+}
 
 // Run migrates the schema.
 func (c *migrateCmd) Run(ctx context.Context) error {
-	pool, done, err := c.open(ctx)
+	if c.Moved && c.JournalURL == "" {
+		return errors.New("--moved needs BOXOFFICE_JOURNAL_URL")
+	}
+	pool, apart, done, err := c.openBoth(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	schema, err := node.Migrated(ctx, pool)
+	schema, err := node.Migrated(ctx, pool, apart, c.Moved)
 	if err != nil {
 		return err
 	}
@@ -247,11 +275,11 @@ func (c *paysimCmd) Run(ctx context.Context) error {
 	return sim.Stop(context.WithoutCancel(ctx))
 }
 
-type auditCmd struct{ database }
+type auditCmd struct{ databases }
 
 // Run audits the journal and returns an error if anything is wrong.
 func (c *auditCmd) Run(ctx context.Context) error {
-	pool, done, err := c.open(ctx)
+	_, pool, done, err := c.openBoth(ctx)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func BenchmarkTell(b *testing.B) {
 	pool := persisttest.Migrated(b)
 	master, err := secrets.New(make([]byte, secrets.KeySize))
 	require.NoError(b, err)
-	s := publicfacts.New(pool, master, &webhook.Teller{Secrets: master})
+	s := publicfacts.New(pool, journal.NewReader(pool), master, &webhook.Teller{Secrets: master})
 	_, err = pool.Exec(b.Context(), `INSERT INTO followers VALUES ('readmodel', 1, $1)`, int64(math.MaxInt64))
 	require.NoError(b, err)
 	details := &event.Details{Org: 1, PublicID: engine.NewID(1, make([]byte, 10)), Title: "Friday Night", Category: "music"}

@@ -128,7 +128,7 @@ func newFeeder(t *testing.T, seed uint64, names []string) *feeder {
 	if through || slices.Contains(names, "webhooks") {
 		sinks = append(sinks, f.store.FanOut)
 	}
-	store := publicfacts.New(f.pool, f.secrets, &webhook.Teller{Secrets: f.secrets, Seats: f.seats}, sinks...)
+	store := publicfacts.New(f.pool, journal.NewReader(f.pool), f.secrets, &webhook.Teller{Secrets: f.secrets, Seats: f.seats}, sinks...)
 	mails, err := mailqueue.New(mailqueue.Config{Pool: f.pool, Log: discard})
 	require.NoError(t, err)
 	var digesters []*follower.Digester
@@ -138,7 +138,7 @@ func newFeeder(t *testing.T, seed uint64, names []string) *feeder {
 	if through || slices.Contains(names, "mail") {
 		digesters = append(digesters, follower.NewDigester(mailqueue.Follower, discard, f.afterReadModel(mails.Apply), nil))
 	}
-	tell := follower.Once(publicfacts.Follower, func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
+	tell := follower.Once(publicfacts.Follower, journal.NewReader(f.pool), func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 		for _, d := range digesters {
 			if err := d.Apply(ctx, tx, batches); err != nil {
 				return err
@@ -199,11 +199,11 @@ func (f *feeder) startKafka(tell follower.Apply, digesters []*follower.Digester)
 	require.NoError(f.t, err)
 	f.t.Cleanup(broker.Close)
 	cfg := kafka.Config{Brokers: broker.ListenAddrs(), Topic: "facts", Partitions: 3, Replication: 1, Retention: time.Hour}
-	relay := kafka.NewRelay(cfg, discard)
+	relay := kafka.NewRelay(cfg, journal.NewReader(f.pool), discard)
 	f.t.Cleanup(relay.Close)
 	d := follower.NewDigester(relay.Name(), discard, relay.Apply, nil)
 	f.start(relay.Name(), d.Apply, d)
-	c := kafka.NewConsumer(cfg, kafka.ConsumerConfig{Name: publicfacts.Follower, Pool: f.pool, Log: discard, Apply: tell, Digesters: digesters})
+	c := kafka.NewConsumer(cfg, kafka.ConsumerConfig{Name: publicfacts.Follower, Pool: f.pool, Log: discard, Apply: tell, Digesters: digesters, Past: journal.NewReader(f.pool)})
 	f.t.Cleanup(func() { require.NoError(f.t, c.Stop(context.Background())) })
 	c.Start()
 }

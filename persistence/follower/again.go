@@ -93,10 +93,10 @@ const (
 )
 
 // Tend counts the facts that are set aside, once a second, and makes the attempts that somebody
-// asked for. begin opens a transaction on a connection that works; each stream has a transaction of
+// asked for, which it reads from the journal. begin opens a transaction on a connection that works; each stream has a transaction of
 // its own, in which an attempt may take as long as within. Only the goroutine that calls Apply may
 // call Tend.
-func (d *Digester) Tend(ctx context.Context, begin func(context.Context) (pgx.Tx, error), within time.Duration) error {
+func (d *Digester) Tend(ctx context.Context, from Past, begin func(context.Context) (pgx.Tx, error), within time.Duration) error {
 	if time.Since(d.looked) < lookEvery {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (d *Digester) Tend(ctx context.Context, begin func(context.Context) (pgx.Tx
 	}
 	d.looked = time.Now()
 	for _, stream := range streams {
-		again := func(ctx context.Context, tx pgx.Tx) error { return d.tellAgain(ctx, tx, within, stream) }
+		again := func(ctx context.Context, tx pgx.Tx) error { return d.tellAgain(ctx, tx, from, within, stream) }
 		clear(d.broke)
 		if err := transactAgain(ctx, begin, again); err != nil {
 			return fmt.Errorf("follower: tell stream %d again: %w", stream, err)
@@ -131,7 +131,7 @@ func (d *Digester) Tend(ctx context.Context, begin func(context.Context) (pgx.Tx
 
 // tellAgain makes the attempts that were asked for at one stream, in the order of its facts. If
 // another node that consumes is doing that already, it holds the rows' locks.
-func (d *Digester) tellAgain(ctx context.Context, tx pgx.Tx, within time.Duration, stream int64) error {
+func (d *Digester) tellAgain(ctx context.Context, tx pgx.Tx, from Past, within time.Duration, stream int64) error {
 	const mine = `
 SELECT seq, last_seq, aggregate FROM set_aside WHERE follower = $1 AND stream_id = $2 AND retry ORDER BY seq FOR UPDATE SKIP LOCKED`
 	const done = `
@@ -152,15 +152,15 @@ WHERE follower = $1 AND stream_id = $2 AND (seq = ANY ($3) OR $4) AND done_at IS
 		return err
 	}
 	if d.forget != nil {
-		if beheaded, err := d.giveUp(ctx, tx, stream); err != nil || beheaded {
+		if beheaded, err := d.giveUp(ctx, tx, from, stream); err != nil || beheaded {
 			return err
 		}
-		if err := d.rebuildStream(ctx, tx, within, ref, stream); err != nil {
+		if err := d.rebuildStream(ctx, tx, from, within, ref, stream); err != nil {
 			return err
 		}
 	} else {
 		for i := range seqs {
-			if err := d.applySpan(ctx, tx, within, ref, stream, seqs[i]-1, lasts[i]); err != nil {
+			if err := d.applySpan(ctx, tx, from, within, ref, stream, seqs[i]-1, lasts[i]); err != nil {
 				return err
 			}
 		}
@@ -172,28 +172,39 @@ WHERE follower = $1 AND stream_id = $2 AND (seq = ANY ($3) OR $4) AND done_at IS
 
 // giveUp reports whether the journal has dropped a stream's first facts. If so, the stream can't be
 // rebuilt, and giveUp notes that.
-func (d *Digester) giveUp(ctx context.Context, tx pgx.Tx, stream int64) (beheaded bool, err error) {
+func (d *Digester) giveUp(ctx context.Context, tx pgx.Tx, from Past, stream int64) (beheaded bool, err error) {
 	const note = `
 UPDATE set_aside SET retry = false, attempts = attempts + 1, tried_at = now(), error = 'the first facts of the stream are past their retention'
-WHERE follower = $1 AND stream_id = $2 AND retry AND EXISTS (SELECT FROM floors WHERE stream_id = $2)`
-	tag, err := tx.Exec(ctx, note, d.name, stream)
-	return tag.RowsAffected() > 0, err
+WHERE follower = $1 AND stream_id = $2 AND retry`
+	if beheaded, err = from.IsBeheaded(ctx, stream); err != nil || !beheaded {
+		return false, err
+	}
+	_, err = tx.Exec(ctx, note, d.name, stream)
+	return true, err
 }
 
 // rebuildStream forgets what was made of the stream, and applies all of its facts that the follower has
 // passed.
-func (d *Digester) rebuildStream(ctx context.Context, tx pgx.Tx, within time.Duration, ref engine.Ref, stream int64) error {
-	const passed = `
-SELECT coalesce(max(r.last_seq), 0) FROM records_of($2, 0) r JOIN followers f ON f.name = $1 AND f.writer = r.writer AND f.batch >= r.batch`
-	var upto int64
-	if err := tx.QueryRow(ctx, passed, d.name, stream).Scan(&upto); err != nil {
+func (d *Digester) rebuildStream(ctx context.Context, tx pgx.Tx, from Past, within time.Duration, ref engine.Ref, stream int64) error {
+	rows, _ := tx.Query(ctx, `SELECT writer, batch FROM followers WHERE name = $1`, d.name) // ForEachRow returns its error
+	var writers []int32
+	var batches []int64
+	var at position
+	if _, err := pgx.ForEachRow(rows, []any{&at.writer, &at.batch}, func() error {
+		writers, batches = append(writers, at.writer), append(batches, at.batch)
+		return nil
+	}); err != nil {
+		return err
+	}
+	upto, err := from.LastWithin(ctx, stream, writers, batches)
+	if err != nil {
 		return err
 	}
 	if err := d.forget(ctx, tx, ref); err != nil {
 		return err
 	}
 	for after := int64(0); after < upto; after += chunk {
-		if err := d.applySpan(ctx, tx, within, ref, stream, after, min(after+chunk, upto)); err != nil {
+		if err := d.applySpan(ctx, tx, from, within, ref, stream, after, min(after+chunk, upto)); err != nil {
 			return err
 		}
 	}
@@ -202,33 +213,24 @@ SELECT coalesce(max(r.last_seq), 0) FROM records_of($2, 0) r JOIN followers f ON
 
 // applySpan applies the stream's facts after one seq and up to another, as far as they can be
 // applied.
-func (d *Digester) applySpan(ctx context.Context, tx pgx.Tx, within time.Duration, ref engine.Ref, stream, from, upto int64) error {
-	batches, err := readSpan(ctx, tx, ref, stream, from, upto)
+func (d *Digester) applySpan(ctx context.Context, tx pgx.Tx, from Past, within time.Duration, ref engine.Ref, stream, after, upto int64) error {
+	batches, err := readSpan(ctx, from, ref, stream, after, upto)
 	if err != nil || len(batches) == 0 {
 		return err
 	}
 	return d.digestFacts(ctx, tx, within, splitBatches(batches))
 }
 
-// readSpan reads the stream's facts after one seq and up to another from the journal.
-func readSpan(ctx context.Context, tx pgx.Tx, ref engine.Ref, stream, from, upto int64) ([]journal.Batch, error) {
-	const read = `SELECT writer, batch, epoch, first_seq, last_seq, facts FROM records_of($1, $2, $3) ORDER BY last_seq`
-	rows, _ := tx.Query(ctx, read, stream, from, upto) // CollectRows returns its error
-	batches, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (b journal.Batch, err error) {
-		r := journal.Record{Ref: ref, Stream: stream}
-		if err := row.Scan(&b.Writer, &b.Seq, &r.Epoch, &r.First, &r.Last, &r.Bytes); err != nil {
-			return b, err
-		}
-		b.Records = []journal.Record{r}
-		return b, nil
-	})
+// readSpan reads the stream's facts after one seq and up to another from the journal, and no others.
+func readSpan(ctx context.Context, from Past, ref engine.Ref, stream, after, upto int64) ([]journal.Batch, error) {
+	batches, err := from.ReadSpan(ctx, ref, stream, after, upto)
 	if err != nil {
 		return nil, err
 	}
 	for i := range batches {
 		r := &batches[i].Records[0]
-		if r.First <= from {
-			if *r, err = recordAfter(*r, from); err != nil {
+		if r.First <= after {
+			if *r, err = recordAfter(*r, after); err != nil {
 				continue // it cannot be read, and is applied or set aside as a whole
 			}
 		}

@@ -149,7 +149,7 @@ func TestSetAside(t *testing.T) {
 					d = follower.NewDigester(c.Name, slog.New(slog.DiscardHandler), spoiled(&healed, spoil), nil)
 					c.Apply, c.Digesters = d.Apply, []*follower.Digester{d}
 					if once {
-						c.Apply = follower.Once(c.Name, d.Apply)
+						c.Apply = follower.Once(c.Name, journal.NewReader(c.Pool), d.Apply)
 					}
 				})
 				j := s.journal("a", f.Offer)

@@ -1,5 +1,6 @@
 // Package follower reads the journal in order, each fact exactly once, and stores its position
-// together with the effect.
+// together with the effect. The journal may be in another database than position and effect: a fact that was
+// read is committed, and stays so, so that nothing depends on reading both at one moment.
 //
 // A follower is handed the batches of this node's lanes in memory (Offer, from the journal's sink).
 // It reads the rest from the journal: after a start, when the queue in memory overflowed, and what
@@ -29,6 +30,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"boxoffice/engine"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/panics"
 )
@@ -71,6 +73,15 @@ type Config struct {
 type Journal interface {
 	Writers(ctx context.Context) ([]journal.Writer, error)
 	ReadWriter(ctx context.Context, writer int32, after int64) iter.Seq2[journal.Batch, error]
+	Locate(ctx context.Context, streams, seqs []int64) ([]journal.Place, error)
+	Past
+}
+
+// Past is what is read of the journal when facts are told again, or were not sent on.
+type Past interface {
+	ReadSpan(ctx context.Context, ref engine.Ref, stream, after, upto int64) ([]journal.Batch, error)
+	LastWithin(ctx context.Context, stream int64, writers []int32, batches []int64) (int64, error)
+	IsBeheaded(ctx context.Context, stream int64) (bool, error)
 }
 
 var (

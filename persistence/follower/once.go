@@ -21,9 +21,9 @@ type Apply = func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error
 // and returns ErrGap, unless the predecessor was set aside on its way through Kafka: then it reads
 // that one from the journal. How far each stream has come is a row of the table applied, which
 // moves in the same transaction, and only from where this call found it.
-func Once(name string, apply Apply) Apply {
+func Once(name string, from Past, apply Apply) Apply {
 	return func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
-		o := once{name: name, was: make(map[int64]int64), now: make(map[int64]int64)}
+		o := once{name: name, from: from, was: make(map[int64]int64), now: make(map[int64]int64)}
 		if err := o.read(ctx, tx, batches); err != nil {
 			return err
 		}
@@ -46,6 +46,7 @@ func Once(name string, apply Apply) Apply {
 // once is one call, with the last seq of each of its streams before and after.
 type once struct {
 	name     string
+	from     Past
 	was, now map[int64]int64
 }
 
@@ -131,9 +132,9 @@ FROM set_aside WHERE starts_with(follower, 'kafka:') AND stream_id = $3 AND seq 
 			if n < r.First-1-from {
 				continue // sift says what is missing
 			}
-			missing, err := readSpan(ctx, tx, r.Ref, r.Stream, from, r.First-1)
+			missing, err := readSpan(ctx, o.from, r.Ref, r.Stream, from, r.First-1)
 			if err != nil {
-				return nil, fmt.Errorf("follower: read what is missing: %w", err)
+				return nil, fmt.Errorf("%w: read what is missing: %w", ErrAgain, err)
 			}
 			filled = append(filled, missing...)
 		}

@@ -38,7 +38,7 @@ func TestOnce(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
 	var got []journal.Batch
-	once := follower.Once("a", func(_ context.Context, _ pgx.Tx, batches []journal.Batch) error {
+	once := follower.Once("a", journal.NewReader(pool), func(_ context.Context, _ pgx.Tx, batches []journal.Batch) error {
 		got = batches
 		return nil
 	})
@@ -69,7 +69,7 @@ func TestOnce(t *testing.T) {
 		}
 		require.Equal(t, []journal.Batch{{Writer: 1, Seq: 2, Records: step.fresh}}, got, step.name)
 	}
-	require.NoError(t, apply(t.Context(), pool, follower.Once("b", func(context.Context, pgx.Tx, []journal.Batch) error { return nil }), record(1, 1, 1)))
+	require.NoError(t, apply(t.Context(), pool, follower.Once("b", journal.NewReader(pool), func(context.Context, pgx.Tx, []journal.Batch) error { return nil }), record(1, 1, 1)))
 }
 
 // TestOnceAmongMany has many try to apply the same facts at once.
@@ -77,7 +77,7 @@ func TestOnceAmongMany(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
 	var applied atomic.Int64
-	once := follower.Once("a", func(context.Context, pgx.Tx, []journal.Batch) error {
+	once := follower.Once("a", journal.NewReader(pool), func(context.Context, pgx.Tx, []journal.Batch) error {
 		applied.Add(1)
 		return nil
 	})

@@ -85,7 +85,7 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 		}
 	}
 	for _, d := range r.f.cfg.Digesters {
-		if err := d.Tend(ctx, r.begin, applyWithin); err != nil {
+		if err := d.Tend(ctx, r.from, r.begin, applyWithin); err != nil {
 			return false, err
 		}
 	}
@@ -277,27 +277,21 @@ SELECT (SELECT count(*) FROM fresh) + (SELECT count(*) FROM moved)`
 
 // readMissing finds out what the batches in hand wait for, and makes the follower read it.
 func (r *round) readMissing(ctx context.Context) error {
-	const written = `
-SELECT b.n, coalesce(r.writer, 0), coalesce(r.batch, $3) FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS b(stream_id, last_seq, n)
-LEFT JOIN LATERAL (SELECT writer, batch FROM records_of(b.stream_id, b.last_seq - 1, b.last_seq) r WHERE r.last_seq = b.last_seq) r ON true
-LEFT JOIN floors f ON f.stream_id = b.stream_id AND f.seq >= b.last_seq WHERE r.batch IS NOT NULL OR f.seq IS NOT NULL`
 	missing := r.tails.listMissing()
 	streams, seqs := make([]int64, len(missing)), make([]int64, len(missing))
 	for i, m := range missing {
 		streams[i], seqs[i] = m.stream, m.seq
 	}
-	rows, err := r.conn.Query(ctx, written, streams, seqs, int64(dropped))
+	places, err := r.from.Locate(ctx, streams, seqs)
 	if err != nil {
-		return fmt.Errorf("follower: look for facts: %w", err)
+		return fmt.Errorf("follower: %w", err)
 	}
 	found := make([]position, len(missing))
-	var n int
-	var at position
-	if _, err = pgx.ForEachRow(rows, []any{&n, &at.writer, &at.batch}, func() error {
-		found[n-1] = at
-		return nil
-	}); err != nil {
-		return fmt.Errorf("follower: look for facts: %w", err)
+	for i, p := range places {
+		found[i] = position{p.Writer, p.Batch}
+		if p.Dropped {
+			found[i].batch = dropped
+		}
 	}
 	return r.tails.resolve(missing, found)
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/persistence/journal"
 )
 
 // Position says how far a follower has come in the batches of one writer that it has not read to
@@ -17,21 +19,36 @@ type Position struct {
 	Head     int64  `json:"head"`  // the last one that exists
 }
 
-// Positions returns how far all followers have come, from their saved positions. A follower that
-// has never applied a batch is missing.
-func Positions(ctx context.Context, pool *pgxpool.Pool) ([]Position, error) {
-	const all = `
-SELECT n.name, w.writer, p.batch, greatest(p.batch, (SELECT max(j.batch) FROM journal j WHERE j.writer = w.writer AND j.batch > p.batch))
-FROM (SELECT DISTINCT name FROM followers) n CROSS JOIN writers w
-CROSS JOIN LATERAL (SELECT coalesce((SELECT f.batch FROM followers f WHERE f.name = n.name AND f.writer = w.writer), 0) AS batch) p
-WHERE p.batch < $1 ORDER BY n.name, w.writer`
-	rows, err := pool.Query(ctx, all, int64(final))
+// Positions returns how far all followers have come, from their saved positions, in the writers of
+// the journal. A follower that has never applied a batch is missing.
+func Positions(ctx context.Context, pool *pgxpool.Pool, from *journal.Reader) ([]Position, error) {
+	writers, err := from.Writers(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("follower: positions: %w", err)
 	}
+	ids := make([]int32, len(writers))
+	for i := range writers {
+		ids[i] = writers[i].ID
+	}
+	const all = `
+SELECT n.name, w.writer, coalesce(f.batch, 0) AS batch, 0::bigint FROM (SELECT DISTINCT name FROM followers) n
+CROSS JOIN unnest($1::int[]) AS w(writer) LEFT JOIN followers f ON f.name = n.name AND f.writer = w.writer
+WHERE coalesce(f.batch, 0) < $2 ORDER BY n.name, w.writer`
+	rows, _ := pool.Query(ctx, all, ids, int64(final)) // CollectRows returns its error
 	positions, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Position])
 	if err != nil {
 		return nil, fmt.Errorf("follower: positions: %w", err)
+	}
+	open := make([]int32, len(positions))
+	for i := range positions {
+		open[i] = positions[i].Writer
+	}
+	heads, err := from.Heads(ctx, open)
+	if err != nil {
+		return nil, fmt.Errorf("follower: positions: %w", err)
+	}
+	for i := range positions {
+		positions[i].Head = max(positions[i].Batch, heads[i])
 	}
 	return positions, nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/persistence/follower"
+	"boxoffice/persistence/journal"
 	"boxoffice/persistence/persisttest"
 )
 
@@ -13,7 +14,7 @@ func TestPositions(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, persisttest.Migrated(t))
 	positions := func() map[int32]follower.Position {
-		all, err := follower.Positions(t.Context(), s.pool)
+		all, err := follower.Positions(t.Context(), s.pool, journal.NewReader(s.pool))
 		require.NoError(t, err)
 		by := make(map[int32]follower.Position)
 		for _, p := range all {

@@ -4,8 +4,9 @@
 // A live node raises its beat. Each node watches the others' beats with its own monotonic clock. If
 // a beat has stood still for a lease while the node's own beats went through, it deletes that
 // node's row and closes the dead node's writers, which fences everything that the dead node may
-// still send. No two clocks are compared, so a jump of a clock kills no node, and neither does an
-// outage of the database, after which every node begins to watch again. A node whose row is gone has
+// still send; if the journal is in another database, CloseBuried closes them. No two clocks are
+// compared, so a jump of a clock kills no node, and neither does an outage of the database, after
+// which every node begins to watch again. A node whose row is gone has
 // been taken for dead and must end: Lost gets an error.
 //
 // Join starts one goroutine with a connection of its own; Stop ends it, and deletes the row.
@@ -46,6 +47,8 @@ type Config struct {
 	Conn *pgx.ConnConfig
 	Self Member
 	Log  *slog.Logger
+	// Apart says that the journal is in another database: see Bury.
+	Apart bool
 	// Changed is called with every new list, sorted by ID and including this node. It must not
 	// block.
 	Changed func([]Member)
@@ -193,7 +196,7 @@ func (l *Lease) tell(ctx context.Context, conn *pgx.Conn) error {
 
 // join adds the node to the table, and ends its earlier lifetimes.
 func (l *Lease) join(ctx context.Context, conn *pgx.Conn) error {
-	if err := Add(ctx, conn, l.cfg.Self, l.cfg.Log); err != nil {
+	if err := Add(ctx, conn, l.cfg.Self, l.cfg.Apart, l.cfg.Log); err != nil {
 		return err
 	}
 	if err := l.beat(ctx, conn); err != nil {
@@ -280,7 +283,7 @@ func (l *Lease) turn(ctx context.Context, conn *pgx.Conn) error {
 	buried := false
 	for id, p := range l.watched {
 		if id != l.cfg.Self.ID && now.Sub(p.since) >= l.cfg.Lease {
-			if err := Bury(ctx, conn, id, p.beat, l.cfg.Log); err != nil {
+			if err := Bury(ctx, conn, id, p.beat, l.cfg.Apart, l.cfg.Log); err != nil {
 				return err
 			}
 			buried = true

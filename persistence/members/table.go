@@ -18,7 +18,7 @@ type db interface {
 }
 
 // Add adds a member to the table of nodes, and buries its earlier lifetimes.
-func Add(ctx context.Context, conn db, m Member, log *slog.Logger) error {
+func Add(ctx context.Context, conn db, m Member, apart bool, log *slog.Logger) error {
 	const earlier = `SELECT id FROM nodes WHERE name = $1`
 	rows, err := conn.Query(ctx, earlier, m.Name)
 	if err != nil {
@@ -29,7 +29,7 @@ func Add(ctx context.Context, conn db, m Member, log *slog.Logger) error {
 		return fmt.Errorf("members: join: %w", err)
 	}
 	for _, id := range ids {
-		if err := Bury(ctx, conn, id, AnyBeat, log); err != nil {
+		if err := Bury(ctx, conn, id, AnyBeat, apart, log); err != nil {
 			return err
 		}
 	}
@@ -79,21 +79,28 @@ func Beat(ctx context.Context, conn db, id string, leaving bool, info []byte) (l
 const AnyBeat = -1
 
 // Bury deletes a dead member if its beat is still the given one, and closes its journal's writers,
-// so that everything it may still send is fenced.
-func Bury(ctx context.Context, conn db, id string, beat int64, log *slog.Logger) error {
-	const bury = `
-WITH dead AS (DELETE FROM nodes WHERE id = $1 AND $2::bigint IN (beat, -1) RETURNING id),
-closed AS (UPDATE writers SET closed_at = now() FROM dead WHERE node = dead.id AND closed_at IS NULL)
-SELECT id FROM dead`
+// so that everything it may still send is fenced. If the journal is apart, in another database, Bury
+// notes the member in the table burials instead, and CloseBuried closes its writers. Until then, what
+// it sends is fenced as soon as another node has claimed the stream (docs/adr/0021).
+func Bury(ctx context.Context, conn db, id string, beat int64, apart bool, log *slog.Logger) error {
+	const (
+		dead  = `WITH dead AS (DELETE FROM nodes WHERE id = $1 AND $2::bigint IN (beat, -1) RETURNING id), `
+		close = dead + `closed AS (UPDATE writers SET closed_at = now() FROM dead WHERE node = dead.id AND closed_at IS NULL) SELECT id FROM dead`
+		note  = dead + `noted AS (INSERT INTO burials (node) SELECT id FROM dead) SELECT id FROM dead`
+	)
+	bury := close
+	if apart {
+		bury = note
+	}
 	rows, err := conn.Query(ctx, bury, id, beat)
 	if err != nil {
 		return fmt.Errorf("members: bury %s: %w", id, err)
 	}
-	dead, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	buried, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return fmt.Errorf("members: bury %s: %w", id, err)
 	}
-	if len(dead) > 0 { // otherwise it lives, or another node was faster
+	if len(buried) > 0 { // otherwise it lives, or another node was faster
 		log.WarnContext(ctx, "member taken for dead", slog.String("member", id))
 	}
 	return nil
@@ -104,6 +111,28 @@ func Remove(ctx context.Context, conn db, id string) error {
 	const remove = `DELETE FROM nodes WHERE id = $1`
 	if _, err := conn.Exec(ctx, remove, id); err != nil {
 		return fmt.Errorf("members: leave: %w", err)
+	}
+	return nil
+}
+
+// CloseBuried closes the writers of buried members in a journal that is apart. What is interrupted is
+// done again by the next call: a member is never alive again under its ID, and opened its writers
+// before it became a member.
+func CloseBuried(ctx context.Context, home, journal db) error {
+	rows, _ := home.Query(ctx, `SELECT node FROM burials`) // CollectRows returns its error
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("members: burials: %w", err)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	const close = `UPDATE writers SET closed_at = now() WHERE node = ANY($1) AND closed_at IS NULL`
+	if _, err := journal.Exec(ctx, close, ids); err != nil {
+		return fmt.Errorf("members: close the writers of %v: %w", ids, err)
+	}
+	if _, err := home.Exec(ctx, `DELETE FROM burials WHERE node = ANY($1)`, ids); err != nil {
+		return fmt.Errorf("members: burials: %w", err)
 	}
 	return nil
 }

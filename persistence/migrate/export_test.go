@@ -13,7 +13,7 @@ import (
 
 // UpTo migrates a database to the schema of an earlier release.
 func UpTo(ctx context.Context, conn *pgx.Conn, version int32) error {
-	m, err := migrate.NewMigrator(ctx, conn, versionTable)
+	m, err := migrate.NewMigrator(ctx, conn, home.version)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,8 @@
-// Package migrate brings a database up to the schema that this binary knows. It owns the numbered
-// .sql files beside it, which are only ever added to: a file that has been released is never
-// changed. A node runs Up when it starts, before anything else touches the database, and `boxoffice
-// migrate` runs it too.
+// Package migrate brings a database up to the schema that this binary knows. It owns two lists of
+// numbered .sql files, one for the journal and one for everything else, which are only ever added
+// to: a file that has been released is never changed. A node runs Up when it starts, or UpApart if
+// its journal is in a database of its own, before anything else touches the database, and `boxoffice
+// migrate` does so too.
 package migrate
 
 import (
@@ -9,6 +10,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 
 	"github.com/jackc/pgx/v5"
@@ -20,28 +22,78 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// versionTable has the number of the last file that ran. It is in the schema that comes first in
-// the connection's search_path.
-const versionTable = "schema_version"
+//go:embed journal/*.sql
+var journalFiles embed.FS
 
-// Up runs the files that the database has not seen, each in a transaction of its own. Nodes that
-// start at once wait for one another on an advisory lock. A database that is ahead of this binary
-// is left as it is; Up returns an error if the database no longer has something that this binary
-// uses. After the files come the tables of the jobs (River's), by the library's own numbers.
-func Up(ctx context.Context, conn *pgx.Conn) error {
-	m, err := migrate.NewMigrator(ctx, conn, versionTable)
+// list is one row of numbered files, with the table that has the number of the last one that ran. The
+// table is in the schema that comes first in the connection's search_path.
+type list struct {
+	files   fs.FS
+	version string
+}
+
+var (
+	// home is the list of the database that has everything but the journal. Its first files made
+	// the journal, too; what changes in the journal now is in the list of the journal.
+	home = list{files, "schema_version"}
+	// apart is the list of the journal, which may be in the same database or in one of its own.
+	apart = list{journalAt(journalFiles), "journal_version"}
+)
+
+func journalAt(f embed.FS) fs.FS {
+	dir, err := fs.Sub(f, "journal")
 	if err != nil {
-		return fmt.Errorf("migrate: version table: %w", err)
+		panic(err) // the directory is embedded
 	}
-	if err := m.LoadMigrations(files); err != nil {
-		return fmt.Errorf("migrate: read files: %w", err)
+	return dir
+}
+
+func (l list) migrator(ctx context.Context, conn *pgx.Conn) (*migrate.Migrator, error) {
+	m, err := migrate.NewMigrator(ctx, conn, l.version)
+	if err != nil {
+		return nil, fmt.Errorf("migrate: version table: %w", err)
+	}
+	if err := m.LoadMigrations(l.files); err != nil {
+		return nil, fmt.Errorf("migrate: read files: %w", err)
+	}
+	return m, nil
+}
+
+// up runs the files of the list that the database has not seen.
+func (l list) up(ctx context.Context, conn *pgx.Conn) error {
+	m, err := l.migrator(ctx, conn)
+	if err != nil {
+		return err
 	}
 	err = m.Migrate(ctx)
 	if _, ahead := errors.AsType[migrate.BadVersionError](err); ahead {
-		return refuseIfTooOld(ctx, conn, len(m.Migrations))
+		return l.refuseIfTooOld(ctx, conn, len(m.Migrations))
 	}
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
+	}
+	return nil
+}
+
+// Up brings a database that has everything, the journal too, up to date. It runs the files that the
+// database has not seen, each in a transaction of its own. Nodes that start at once wait for one
+// another on an advisory lock. A database that is ahead of this binary is left as it is; Up returns
+// an error if the database no longer has something that this binary uses, or if its journal is in a
+// database of its own. After the files come the tables of the jobs (River's), by the library's own
+// numbers.
+func Up(ctx context.Context, conn *pgx.Conn) error {
+	if err := home.up(ctx, conn); err != nil {
+		return err
+	}
+	away, _, err := deployment(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if away {
+		return ErrApart
+	}
+	if err := apart.up(ctx, conn); err != nil {
+		return err
 	}
 	return jobs(ctx, conn)
 }
@@ -49,9 +101,9 @@ func Up(ctx context.Context, conn *pgx.Conn) error {
 // refuseIfTooOld returns an error if a binary that knows the given number of files can't run on the schema,
 // which has seen more: a node of the previous release is started again in the middle of an upgrade,
 // or an upgrade is taken back.
-func refuseIfTooOld(ctx context.Context, conn *pgx.Conn, known int) error {
+func (l list) refuseIfTooOld(ctx context.Context, conn *pgx.Conn, known int) error {
 	var version, needs int
-	if err := conn.QueryRow(ctx, `SELECT version, needs FROM `+versionTable).Scan(&version, &needs); err != nil {
+	if err := conn.QueryRow(ctx, `SELECT version, needs FROM `+l.version).Scan(&version, &needs); err != nil {
 		return fmt.Errorf("migrate: version table: %w", err)
 	}
 	if needs <= known {
@@ -61,13 +113,10 @@ func refuseIfTooOld(ctx context.Context, conn *pgx.Conn, known int) error {
 		"Start the later release again, or restore the backup from before it: docs/operations.md, \"The way back\"", version, needs, known)
 }
 
-// Versions returns the number of the last file that ran, and of the last file that this binary
-// knows.
+// Versions returns the number of the last file that ran at home, and of the last file that this
+// binary knows.
 func Versions(ctx context.Context, conn *pgx.Conn) (version, known int32, err error) {
-	m, err := migrate.NewMigrator(ctx, conn, versionTable)
-	if err == nil {
-		err = m.LoadMigrations(files)
-	}
+	m, err := home.migrator(ctx, conn)
 	if err == nil {
 		version, err = m.GetCurrentVersion(ctx)
 	}

@@ -3,6 +3,7 @@ package publicfacts
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/jackc/pgx/v5"
 
@@ -27,7 +28,7 @@ func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 	if err != nil || len(sources) == 0 {
 		return err
 	}
-	if err := addRecords(ctx, tx, sources); err != nil {
+	if err := s.addRecords(ctx, tx, sources); err != nil {
 		return err
 	}
 	facts, err := s.makeFacts(ctx, sources)
@@ -76,7 +77,7 @@ func (s *Store) appendSources(all []Enriched, r *journal.Record) ([]Enriched, er
 }
 
 // addRecords adds to the facts the records that they are about.
-func addRecords(ctx context.Context, tx pgx.Tx, sources []Enriched) error {
+func (s *Store) addRecords(ctx context.Context, tx pgx.Tx, sources []Enriched) error {
 	l := readmodel.NewLookup()
 	for i := range sources {
 		wantRecord(l, &sources[i])
@@ -88,7 +89,7 @@ func addRecords(ctx context.Context, tx pgx.Tx, sources []Enriched) error {
 		if e != nil {
 			continue
 		}
-		removed, err := removedEvent(ctx, tx, number)
+		removed, err := s.removedEvent(ctx, number)
 		if err != nil {
 			return err
 		}
@@ -172,15 +173,14 @@ func takeRecords(l *readmodel.Lookup, s *Enriched) error {
 
 // removedEvent returns an event that the read model no longer has, as it was when it was removed.
 // It was a draft that sold nothing, so its stream is short.
-func removedEvent(ctx context.Context, tx pgx.Tx, number int64) (*event.Record, error) {
-	const stream = `SELECT r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id, 0) r WHERE s.name = $1 ORDER BY r.last_seq`
-	rows, _ := tx.Query(ctx, stream, engine.EventRef(number).Name()) // CollectRows returns its error
-	records, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
-	if err != nil {
-		return nil, fmt.Errorf("told: read event %d: %w", number, err)
+func (s *Store) removedEvent(ctx context.Context, number int64) (*event.Record, error) {
+	name := engine.EventRef(number).Name()
+	records, err := s.journal.Facts(ctx, []string{name}, math.MaxInt64)
+	if err != nil { // no fact is to blame
+		return nil, fmt.Errorf("%w: told: read event %d: %w", follower.ErrAgain, number, err)
 	}
 	e := &event.Record{Number: number}
-	for _, b := range records {
+	for _, b := range records[name] {
 		facts, err := codec.Facts(engine.KindEvent, b)
 		if err != nil {
 			return nil, fmt.Errorf("told: read event %d: %w", number, err)

@@ -49,7 +49,7 @@ func TestTells(t *testing.T) {
 	w.write(ref, &admission.CheckedIn{Ticket: 1, At: 8, Gate: "North"}, &admission.CheckInDenied{Ticket: 1, At: 9}, &admission.CheckInDenied{Ticket: 99, At: 9})
 	w.model.Start(w.journal)
 	var sunk []publicfacts.Fact
-	s := publicfacts.New(w.pool, vault{}, teller{}, func(_ context.Context, _ pgx.Tx, facts []publicfacts.Fact) error {
+	s := publicfacts.New(w.pool, journal.NewReader(w.pool), vault{}, teller{}, func(_ context.Context, _ pgx.Tx, facts []publicfacts.Fact) error {
 		sunk = append(sunk, facts...)
 		return nil
 	})
@@ -94,7 +94,7 @@ func TestRemoved(t *testing.T) {
 	w.write(engine.InventoryRef(1, 4), &inventory.Created{Details: &inventory.Details{Name: "GA"}, At: 2})
 	w.write(ref, &event.Moved{From: "published", To: "draft", At: 5}, &event.Removed{At: 6})
 	w.model.Start(w.journal)
-	s := publicfacts.New(w.pool, vault{}, teller{})
+	s := publicfacts.New(w.pool, journal.NewReader(w.pool), vault{}, teller{})
 	f := w.follow(s)
 	w.offer = f.Offer
 	f.Start(w.journal)
@@ -113,7 +113,7 @@ func TestRemoved(t *testing.T) {
 func TestWaitsForTheReadModel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, persisttest.Migrated(t))
-	s := publicfacts.New(w.pool, vault{}, teller{})
+	s := publicfacts.New(w.pool, journal.NewReader(w.pool), vault{}, teller{})
 	applying := make(chan struct{}, 1000)
 	f := w.follow(s, func(c *follower.Config) {
 		c.Apply = func(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
@@ -146,7 +146,7 @@ func TestToldOnce(t *testing.T) {
 	w := newWorld(t, persisttest.Migrated(t))
 	_, err := w.pool.Exec(t.Context(), `CREATE TABLE effects (id text PRIMARY KEY)`)
 	require.NoError(t, err)
-	s := publicfacts.New(w.pool, vault{}, teller{}, func(ctx context.Context, tx pgx.Tx, facts []publicfacts.Fact) error {
+	s := publicfacts.New(w.pool, journal.NewReader(w.pool), vault{}, teller{}, func(ctx context.Context, tx pgx.Tx, facts []publicfacts.Fact) error {
 		for _, f := range facts {
 			if _, err := tx.Exec(ctx, `INSERT INTO effects VALUES ($1)`, f.ID); err != nil {
 				return err
@@ -250,7 +250,7 @@ func (v brokenVault) Seal(label string, context, text []byte) []byte {
 func TestPanicWhileInserting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, persisttest.Migrated(t))
-	s := publicfacts.New(w.pool, brokenVault{}, teller{})
+	s := publicfacts.New(w.pool, journal.NewReader(w.pool), brokenVault{}, teller{})
 	f := w.follow(s, func(c *follower.Config) {
 		d := follower.NewDigester(c.Name, c.Log, s.Apply, nil)
 		c.Apply, c.Digesters = d.Apply, []*follower.Digester{d}

@@ -50,7 +50,7 @@ func newFeeding(t testing.TB, events int64) *feeding {
 	require.NoError(t, pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
 		return readmodel.NewWriter().Apply(t.Context(), tx, []journal.Batch{b})
 	}))
-	return &feeding{t, pool, publicfacts.New(pool, vault{}, teller{})}
+	return &feeding{t, pool, publicfacts.New(pool, journal.NewReader(pool), vault{}, teller{})}
 }
 
 // begin publishes n facts of an event from seq on, in a transaction that is still open.

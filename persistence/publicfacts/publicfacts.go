@@ -28,6 +28,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/engine/order"
+	"boxoffice/persistence/journal"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -93,14 +94,15 @@ type Vault interface {
 // Store publishes facts, and reads published facts. Its methods may be called by any goroutine.
 type Store struct {
 	pool      *pgxpool.Pool
+	journal   *journal.Reader
 	vault     Vault
 	catalogue Catalogue
 	sinks     []Sink
 }
 
-// New makes a store. Apply calls the sinks in their order.
-func New(pool *pgxpool.Pool, vault Vault, teller Catalogue, sinks ...Sink) *Store {
-	return &Store{pool: pool, vault: vault, catalogue: teller, sinks: sinks}
+// New makes a store. What the read model no longer has is read from the journal. Apply calls the sinks in their order.
+func New(pool *pgxpool.Pool, from *journal.Reader, vault Vault, teller Catalogue, sinks ...Sink) *Store {
+	return &Store{pool: pool, journal: from, vault: vault, catalogue: teller, sinks: sinks}
 }
 
 var idLetters = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)

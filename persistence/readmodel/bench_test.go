@@ -131,7 +131,7 @@ func BenchmarkFollow(b *testing.B) {
 }
 
 // fedOnly is a journal of which everything is offered.
-type fedOnly struct{}
+type fedOnly struct{ follower.Journal }
 
 func (fedOnly) Writers(context.Context) ([]journal.Writer, error) { return nil, nil }
 

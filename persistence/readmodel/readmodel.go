@@ -33,6 +33,7 @@ import (
 
 	"boxoffice/engine/order"
 	"boxoffice/persistence/follower"
+	"boxoffice/persistence/journal"
 )
 
 // Follower is the name of the follower that writes the read model.
@@ -55,15 +56,15 @@ func New(pool *pgxpool.Pool) *Model { return &Model{pool: pool} }
 // Clear empties the read model and forgets its follower's position, so that the
 // follower's next start builds everything again. No follower may be running, and the journal
 // must have all days.
-func Clear(ctx context.Context, pool *pgxpool.Pool) error {
-	err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		var dropped bool
-		if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM floors)`).Scan(&dropped); err != nil {
-			return err
-		}
-		if dropped {
-			return errors.New("days of the journal have been dropped")
-		}
+func Clear(ctx context.Context, pool *pgxpool.Pool, from *journal.Reader) error {
+	dropped, err := from.IsBeheaded(ctx, 0)
+	if err != nil {
+		return fmt.Errorf("readmodel: clear: %w", err)
+	}
+	if dropped {
+		return errors.New("readmodel: clear: days of the journal have been dropped")
+	}
+	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		const tables = `TRUNCATE events, search_words, ticket_types, orders, tickets, ticket_holders, payments, refunds, wallets, wallet_entries`
 		if _, err := tx.Exec(ctx, tables); err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
 	"boxoffice/engine/wallet"
+	"boxoffice/persistence/journal"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -147,7 +148,7 @@ func (w *world) rebuilt() {
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	require.NoError(t, w.follow.Stop(ctx))
-	require.NoError(t, readmodel.Clear(ctx, w.pool))
+	require.NoError(t, readmodel.Clear(ctx, w.pool, journal.NewReader(w.pool)))
 	require.Empty(t, w.dump()["orders"])
 	again := w.follower()
 	again.Start(w.journal)

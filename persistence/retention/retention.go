@@ -7,6 +7,8 @@
 // day is dropped in one transaction that checks all of this again, so that a node that dies at any
 // time leaves nothing that can't be loaded.
 //
+// The followers' positions may be in another database than the journal.
+//
 // One node of a cluster runs it, until its context ends.
 package retention
 
@@ -33,7 +35,8 @@ const every = 10 * time.Minute // between two looks
 
 // Keeper drops days that are older than their retention.
 type Keeper struct {
-	pool      *pgxpool.Pool
+	home      *pgxpool.Pool
+	pool      *pgxpool.Pool // of the journal
 	journal   *journal.Reader
 	snapshots *snapshot.Store
 	keep      time.Duration
@@ -41,10 +44,10 @@ type Keeper struct {
 	log       *slog.Logger
 }
 
-// New makes a keeper. followers are those that must have passed a day even if they have never
+// New makes a keeper of the journal in pool, whose followers keep their positions in home. followers are those that must have passed a day even if they have never
 // begun.
-func New(pool *pgxpool.Pool, keep time.Duration, log *slog.Logger, followers ...string) *Keeper {
-	return &Keeper{pool, journal.NewReader(pool), snapshot.New(pool), keep, followers, log}
+func New(home, pool *pgxpool.Pool, keep time.Duration, log *slog.Logger, followers ...string) *Keeper {
+	return &Keeper{home, pool, journal.NewReader(pool), snapshot.New(pool), keep, followers, log}
 }
 
 // Run drops old days until the context ends. With a retention of 0 it keeps all days.
@@ -81,7 +84,7 @@ func (k *Keeper) Sweep(ctx context.Context, now time.Time) error {
 		if err := k.raiseFloors(ctx, day); err != nil {
 			return err
 		}
-		err := k.journal.DropDay(ctx, day, func(ctx context.Context, tx pgx.Tx) error { return refuseDrop(ctx, tx, day, k.followers) })
+		err := k.journal.DropDay(ctx, day, func(ctx context.Context, tx pgx.Tx) error { return k.refuseDrop(ctx, tx, day) })
 		if err != nil {
 			return err
 		}
@@ -166,30 +169,57 @@ func checkFrozen(ref engine.Ref, frozen []byte) error {
 
 // Held is the reason why a day has to stay.
 type Held struct {
-	Why string // one of reasons
+	Why string // of one of the reasons below
 	By  string // the follower, stream or other cause
 }
 
 // Error returns the reason as a text.
 func (h *Held) Error() string { return "retention: " + h.Why + ": " + h.By }
 
-// reasons are queries that each find a cause for which a day has to stay.
-var reasons = []struct{ why, by string }{
+// reason is a query that finds a cause for which a day has to stay.
+type reason struct{ why, by string }
+
+// ofHome are asked of the database with the followers' positions, which only move on: what they say
+// of a day that is over stays true.
+var ofHome = []reason{
 	{"a follower has not passed the day", `
 SELECT n.name FROM (SELECT DISTINCT name FROM followers UNION SELECT unnest(@followers::text[])) n
-CROSS JOIN (SELECT writer, max(batch) AS batch FROM journal WHERE day = @day GROUP BY writer) j
+CROSS JOIN unnest(@writers::int[], @lasts::bigint[]) AS j(writer, batch)
 LEFT JOIN followers f ON f.name = n.name AND f.writer = j.writer WHERE coalesce(f.batch, 0) < j.batch ORDER BY 1 LIMIT 1`},
 	{"a fact of the day is set aside", `
-SELECT s.follower || ' ' || s.aggregate FROM set_aside s JOIN journal j ON j.writer = s.writer AND j.batch = s.batch
-WHERE j.day = @day AND s.done_at IS NULL LIMIT 1`},
+SELECT s.follower || ' ' || s.aggregate FROM set_aside s
+JOIN unnest(@writers::int[], @firsts::bigint[], @lasts::bigint[]) AS j(writer, first, last) ON j.writer = s.writer AND s.batch BETWEEN j.first AND j.last
+WHERE s.done_at IS NULL LIMIT 1`},
+}
+
+// ofJournal are asked of the database with the journal.
+var ofJournal = []reason{
 	{"the day is not indexed", `
 SELECT t.writer::text FROM tails t JOIN journal j ON j.writer = t.writer AND j.batch > t.batch WHERE j.day = @day LIMIT 1`},
 	{"a stream has no snapshot of the day's facts", `SELECT u.name FROM (` + uncovered + `) u`},
 }
 
-// refuseDrop returns a *Held if a day has to stay, or an error if it can't read.
-func refuseDrop(ctx context.Context, q persistence.Querier, day time.Time, followers []string) error {
-	args := pgx.NamedArgs{"day": day, "followers": followers, "most": 1}
+// refuseDrop returns a *Held if a day has to stay, or an error if it can't read. q is the journal's
+// database.
+func (k *Keeper) refuseDrop(ctx context.Context, q persistence.Querier, day time.Time) error {
+	stretches, err := k.journal.DayStretches(ctx, day)
+	if err != nil {
+		return err
+	}
+	var writers []int32
+	var firsts, lasts []int64
+	for _, s := range stretches {
+		writers, firsts, lasts = append(writers, s.Writer), append(firsts, s.First), append(lasts, s.Last)
+	}
+	args := pgx.NamedArgs{"writers": writers, "firsts": firsts, "lasts": lasts, "followers": k.followers}
+	if err := findReason(ctx, k.home, ofHome, args); err != nil {
+		return err
+	}
+	return findReason(ctx, q, ofJournal, pgx.NamedArgs{"day": day, "most": 1})
+}
+
+// findReason returns the first reason that holds, as a *Held.
+func findReason(ctx context.Context, q persistence.Querier, reasons []reason, args pgx.NamedArgs) error {
 	for _, r := range reasons {
 		var by string
 		err := q.QueryRow(ctx, r.by, args).Scan(&by)
@@ -210,14 +240,15 @@ type Standing struct {
 	Held   string `json:"held,omitempty"` // why the oldest day would have to stay
 }
 
-// Stand reads how far back the journal goes.
-func Stand(ctx context.Context, pool *pgxpool.Pool) (Standing, error) {
-	days, err := journal.NewReader(pool).Days(ctx)
+// Stand reads how far back the journal in pool goes, whose followers keep their positions in home.
+func Stand(ctx context.Context, home, pool *pgxpool.Pool) (Standing, error) {
+	k := &Keeper{home: home, pool: pool, journal: journal.NewReader(pool)}
+	days, err := k.journal.Days(ctx)
 	if err != nil || len(days) == 0 {
 		return Standing{}, err
 	}
 	s := Standing{Days: len(days), Oldest: days[0].Format(time.DateOnly)}
-	err = refuseDrop(ctx, pool, days[0], nil)
+	err = k.refuseDrop(ctx, pool, days[0])
 	if held, ok := errors.AsType[*Held](err); ok {
 		s.Held, err = held.Why+": "+held.By, nil
 	}

@@ -121,7 +121,7 @@ func (w *world) days() (n int) {
 }
 
 func (w *world) sweep() error {
-	k := retention.New(w.pool, 24*time.Hour, slog.New(slog.DiscardHandler), "readmodel")
+	k := retention.New(w.pool, w.pool, 24*time.Hour, slog.New(slog.DiscardHandler), "readmodel")
 	return k.Sweep(w.t.Context(), first.Add(10*24*time.Hour))
 }
 
@@ -180,7 +180,7 @@ SELECT 'facts', 1, 1, 1, writer, batch, 'event/1/1', 'x', 'x' FROM journal ORDER
 	}
 	w.indexed()
 	w.auditClean()
-	s, err := retention.Stand(t.Context(), w.pool)
+	s, err := retention.Stand(t.Context(), w.pool, w.pool)
 	require.NoError(t, err)
 	require.Contains(t, s.Held, "a follower")
 }
@@ -206,7 +206,7 @@ func TestSweepCutOff(t *testing.T) {
 		w.indexed()
 		w.follow("readmodel")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(round)*time.Millisecond)
-		k := retention.New(w.pool, 24*time.Hour, slog.New(slog.DiscardHandler), "readmodel")
+		k := retention.New(w.pool, w.pool, 24*time.Hour, slog.New(slog.DiscardHandler), "readmodel")
 		_ = k.Sweep(ctx, time.Unix(w.now.Load(), 0)) // the sweep is cut off
 		cancel()
 		w.auditClean()

@@ -43,6 +43,7 @@ import (
 	"boxoffice/persistence/deliveries"
 	"boxoffice/persistence/downloads"
 	"boxoffice/persistence/idempotency"
+	"boxoffice/persistence/journal"
 	"boxoffice/persistence/livetokens"
 	"boxoffice/persistence/mailqueue"
 	"boxoffice/persistence/media"
@@ -261,7 +262,7 @@ func (n *Node) openFactLog() (err error) {
 		return err
 	}
 	teller := &webhook.Teller{Secrets: n.secrets, Seats: n.feed.Seats}
-	n.publicFacts = publicfacts.New(n.pool, n.secrets, teller, n.endpoints.FanOut)
+	n.publicFacts = publicfacts.New(n.pool, journal.NewReader(n.journalPool), n.secrets, teller, n.endpoints.FanOut)
 	return nil
 }
 

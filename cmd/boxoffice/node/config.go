@@ -40,6 +40,7 @@ type Config struct {
 	Language          string           `env:"BOXOFFICE_LANGUAGE" enum:"en,de" default:"en" help:"Language of mails to people who ask for none, by their account or their browser."`
 	Env               string           `env:"BOXOFFICE_ENV" enum:"live,test" default:"test" help:"What this deployment is pinned to."`
 	DatabaseURL       string           `env:"BOXOFFICE_DATABASE_URL" secret:"" help:"Postgres to use instead of a private one."`
+	JournalURL        string           `env:"BOXOFFICE_JOURNAL_URL" secret:"" help:"Postgres for the journal alone, beside that of BOXOFFICE_DATABASE_URL; in the same database if empty."`
 	MasterKey         string           `env:"BOXOFFICE_MASTER_KEY" secret:"" help:"64 hex digits from which all secrets are derived; required with a database URL, else kept in the data directory."`
 	Node              string           `env:"BOXOFFICE_NODE" default:"node-1" help:"This node's name; one process at a time may bear it."`
 	Cluster           string           `env:"BOXOFFICE_CLUSTER" enum:",postgres,etcd,static" default:"" help:"How nodes find each other: postgres (leases in the database), etcd, or static (BOXOFFICE_MEMBERS); alone if empty."`
@@ -132,6 +133,9 @@ func (c *Config) Print(log *slog.Logger) {
 
 // Private reports whether the node runs its own Postgres.
 func (c *Config) Private() bool { return c.DatabaseURL == "" }
+
+// Apart reports whether the journal is in a database of its own.
+func (c *Config) Apart() bool { return c.JournalURL != "" }
 
 // drandURLs are relays of drand's chains that anybody may use.
 var drandURLs = []string{"https://api.drand.sh", "https://drand.cloudflare.com"}

@@ -49,8 +49,9 @@ func (n *Node) openAttendees() {
 func (n *Node) openFacts() error {
 	n.digesters.publicFacts = follower.NewDigester(publicfacts.Follower, n.log, n.applyTold, nil)
 	n.digesters.mail = follower.NewDigester(mailqueue.Follower, n.log, n.applyMail, nil)
+	from := journal.NewReader(n.journalPool)
 	follow := follower.Config{
-		Name: publicfacts.Follower, Apply: follower.Once(publicfacts.Follower, n.tellFacts), Digesters: []*follower.Digester{n.digesters.publicFacts, n.digesters.mail},
+		Name: publicfacts.Follower, Apply: follower.Once(publicfacts.Follower, from, n.tellFacts), Digesters: []*follower.Digester{n.digesters.publicFacts, n.digesters.mail},
 		Pace: factsPace, MaxQueue: factsQueue, MaxBatch: factsBatch,
 		Yield: factsYield, BusyBatch: factsBusyBatch, Busy: n.faster(busyRate),
 	}
@@ -60,10 +61,10 @@ func (n *Node) openFacts() error {
 	}
 	if through {
 		n.consumer = kafka.NewConsumer(cfg, kafka.ConsumerConfig{
-			Name: follow.Name, Pool: n.pool, Log: n.log, Apply: follow.Apply, Digesters: follow.Digesters,
+			Name: follow.Name, Pool: n.pool, Log: n.log, Apply: follow.Apply, Digesters: follow.Digesters, Past: from,
 			MaxBatch: follow.MaxBatch, Yield: follow.Yield, Busy: follow.Busy,
 		})
-		n.relay = kafka.NewRelay(cfg, n.log)
+		n.relay = kafka.NewRelay(cfg, from, n.log)
 		n.digesters.relay = follower.NewDigester(n.relay.Name(), n.log, n.relay.Apply, nil)
 		follow.Name, follow.Apply, follow.MaxBatch, follow.BusyBatch = n.relay.Name(), n.digesters.relay.Apply, relayBatch, 0
 		follow.Digesters = []*follower.Digester{n.digesters.relay}
@@ -113,7 +114,7 @@ func (n *Node) startFacts(context.Context) error {
 	if err != nil {
 		return err
 	}
-	keeper := retention.New(n.pool, keep, n.log, n.reading.cfg.Name, n.attending.cfg.Name, n.telling.cfg.Name)
+	keeper := retention.New(n.pool, n.journalPool, keep, n.log, n.reading.cfg.Name, n.attending.cfg.Name, n.telling.cfg.Name)
 	n.started(n.cluster.Once("journal retention", keeper.Run))
 	n.started(n.cluster.Once("facts", n.telling.run)) // before the actors: facts ask one for a seat's place
 	return nil

@@ -15,6 +15,7 @@ import (
 	"boxoffice/persistence/members"
 	"boxoffice/persistence/members/etcd"
 	"boxoffice/persistence/members/static"
+	"boxoffice/persistence/panics"
 )
 
 // drainTime bounds how long an orderly stop waits for other nodes to take this node's actors over.
@@ -70,13 +71,13 @@ func (n *Node) join(ctx context.Context) error {
 		return nil
 	case "postgres":
 		n.membership, err = members.Join(ctx, members.Config{
-			Conn: n.pool.Config().ConnConfig, Self: n.self, Log: n.log, Changed: n.cluster.Members, Info: n.infoJSON,
+			Conn: n.pool.Config().ConnConfig, Apart: n.cfg.Apart(), Self: n.self, Log: n.log, Changed: n.cluster.Members, Info: n.infoJSON,
 			Beat: n.cfg.Beat, Lease: n.cfg.Lease,
 		})
 	case "etcd":
 		n.membership, err = etcd.Join(ctx, etcd.Config{
 			Endpoints: n.cfg.EtcdEndpoints, Prefix: n.cfg.EtcdPrefix, TLS: n.linkTLS, Lease: n.cfg.Lease,
-			DB: n.pool, Self: n.self, Log: n.log, Changed: n.cluster.Members, Info: n.infoJSON,
+			DB: n.pool, Apart: n.cfg.Apart(), Self: n.self, Log: n.log, Changed: n.cluster.Members, Info: n.infoJSON,
 		})
 	case "static":
 		n.membership, err = static.Join(n.cfg.Members, n.self, n.cluster.Members)
@@ -85,7 +86,31 @@ func (n *Node) join(ctx context.Context) error {
 		return err
 	}
 	n.started(n.membership.Stop)
+	if n.cfg.Apart() {
+		n.started(n.cluster.Once("burials", n.closeBuried))
+	}
 	return nil
+}
+
+// buryEvery is the pause between two looks for members whose writers are still open. Nobody waits for
+// it: claims fence the dead.
+const buryEvery = 500 * time.Millisecond
+
+// closeBuried closes the writers of dead members, in a journal that is apart, until the context ends.
+func (n *Node) closeBuried(ctx context.Context) {
+	tick := time.NewTicker(buryEvery)
+	defer tick.Stop()
+	for {
+		err := panics.Catch(n.log, "burials", func() error { return members.CloseBuried(ctx, n.pool, n.journalPool) })
+		if err != nil && ctx.Err() == nil {
+			n.log.WarnContext(ctx, "writers of the dead are still open", slog.Any("error", err))
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // infoJSON returns what the node reports about itself in the list of nodes, as JSON.

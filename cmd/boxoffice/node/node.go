@@ -62,6 +62,7 @@ type Node struct {
 	disk        *disk.Watch
 	postgres    *embedded.Server
 	pool        *pgxpool.Pool
+	journalPool *pgxpool.Pool // the same, unless the journal is apart
 	model       *readmodel.Model
 	reading     *following // writes the read model
 	telling     *following // publishes facts, or relays them to Kafka

@@ -94,11 +94,11 @@ func (n *Node) startJournal(ctx context.Context) error {
 	}
 	n.commits = newCommits()
 	failAfter := time.Duration(0) // the journal's default, because other nodes will claim this node's streams
-	if n.cfg.Private() {
-		failAfter = math.MaxInt64 // no other node can, so it waits for its Postgres, and for room
+	if n.cfg.Private() || n.cfg.Apart() && !n.cfg.clustered() {
+		failAfter = math.MaxInt64 // no other node can, so it waits for its Postgres, and for room, and shows what it can meanwhile
 	}
 	n.journal, err = journal.Open(ctx, journal.Config{
-		Pool: n.pool, Node: n.self.ID, Log: n.log, Lanes: n.cfg.Lanes, AllowUnsafe: n.cfg.AllowUnsafe, FailAfter: failAfter,
+		Pool: n.journalPool, Node: n.self.ID, Log: n.log, Lanes: n.cfg.Lanes, AllowUnsafe: n.cfg.AllowUnsafe, FailAfter: failAfter,
 		Committed: func(took time.Duration) { n.commits.Observe(took.Seconds()) },
 		Sink: func(b *journal.Batch) { // the batches come from the cluster's actors, so the cluster exists
 			n.cluster.Observe(b)
@@ -118,7 +118,7 @@ func (n *Node) startJournal(ctx context.Context) error {
 // node.
 func (n *Node) startCluster(context.Context) error {
 	n.cluster = cluster.Start(cluster.Config{
-		Journal: n.journal, Snapshots: snapshot.New(n.pool), Wakes: wakes.Table{Pool: n.pool},
+		Journal: n.journal, Snapshots: snapshot.New(n.journalPool), Wakes: wakes.Table{Pool: n.journalPool},
 		Log: n.log, Backlog: n.journal.Backlog,
 		Self: n.self.ID, Listen: n.links, TLS: n.linkTLS, Now: n.cfg.Now,
 		Observe: func(b *journal.Batch) {

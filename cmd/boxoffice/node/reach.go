@@ -23,6 +23,9 @@ func (n *Node) Config() *Config { return n.cfg }
 // Pool returns the database.
 func (n *Node) Pool() *pgxpool.Pool { return n.pool }
 
+// JournalPool returns the database with the journal, which may be the same.
+func (n *Node) JournalPool() *pgxpool.Pool { return n.journalPool }
+
 // Journal returns the journal.
 func (n *Node) Journal() *journal.Postgres { return n.journal }
 

@@ -25,7 +25,7 @@ import (
 func (s *stage) carefulRelay() *relay {
 	s.t.Helper()
 	log := slog.New(slog.NewTextHandler(s.t.Output(), nil))
-	r := &relay{Relay: kafka.NewRelay(s.cfg, log)}
+	r := &relay{Relay: kafka.NewRelay(s.cfg, journal.NewReader(s.pool), log)}
 	d := follower.NewDigester(r.Name(), log, r.Apply, nil)
 	r.Follower = follower.New(follower.Config{
 		Name: r.Name(), Apply: d.Apply, Digesters: []*follower.Digester{d},
@@ -41,7 +41,7 @@ func (s *stage) carefulConsumer(apply follower.Apply) *kafka.Consumer {
 	log := slog.New(slog.NewTextHandler(s.t.Output(), nil))
 	d := follower.NewDigester("test", log, apply, nil)
 	c := kafka.NewConsumer(s.cfg, kafka.ConsumerConfig{
-		Name: "test", Pool: s.pool, Log: log, Apply: follower.Once("test", d.Apply), Digesters: []*follower.Digester{d},
+		Name: "test", Pool: s.pool, Log: log, Apply: follower.Once("test", journal.NewReader(s.pool), d.Apply), Past: journal.NewReader(s.pool), Digesters: []*follower.Digester{d},
 	})
 	s.t.Cleanup(func() { require.NoError(s.t, c.Stop(context.WithoutCancel(s.t.Context()))) })
 	return c

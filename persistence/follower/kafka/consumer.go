@@ -36,6 +36,7 @@ type ConsumerConfig struct {
 	// set aside, and told again in the consumer's turn.
 	Apply     follower.Apply
 	Digesters []*follower.Digester
+	Past      follower.Past // from which the digesters tell again
 
 	MaxBatch int // 4,000 facts in one transaction
 

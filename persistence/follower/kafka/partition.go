@@ -198,7 +198,7 @@ func (p *partition) tellAgain(ctx context.Context) error {
 	}
 	defer p.c.endTurn()
 	for _, d := range p.c.cfg.Digesters {
-		if err := d.Tend(ctx, p.begin, applyWithin); err != nil {
+		if err := d.Tend(ctx, p.c.cfg.Past, p.begin, applyWithin); err != nil {
 			return err
 		}
 	}

@@ -35,6 +35,7 @@ const (
 // are a follower's. Close it when the follower has stopped.
 type Relay struct {
 	link       *link
+	journal    *journal.Reader
 	log        *slog.Logger
 	hash       kafkago.Hash
 	partitions []int           // 0, 1, 2 ...; nil when they must be looked up
@@ -42,9 +43,9 @@ type Relay struct {
 	failures   atomic.Int64
 }
 
-// NewRelay makes a relay.
-func NewRelay(cfg Config, log *slog.Logger) *Relay {
-	return &Relay{link: newLink(cfg), log: log, orgs: make(map[int64]int64)}
+// NewRelay makes a relay of a journal.
+func NewRelay(cfg Config, from *journal.Reader, log *slog.Logger) *Relay {
+	return &Relay{link: newLink(cfg), journal: from, log: log, orgs: make(map[int64]int64)}
 }
 
 // Name is the follower's name. It contains the topic, so that a new topic gets all facts from the
@@ -180,8 +181,6 @@ func (r *Relay) orgOf(ref engine.Ref) int64 {
 // learnOrgs finds the organizations of the events in the batches: from an event's first fact or, if the
 // journal has dropped that, from the read model.
 func (r *Relay) learnOrgs(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
-	const first = `
-SELECT s.name, r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id, 0, 1) r WHERE s.name = ANY($1)`
 	if len(r.orgs) > maxEvents {
 		clear(r.orgs)
 	}
@@ -209,26 +208,24 @@ SELECT s.name, r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id,
 		clear(r.orgs)
 		return fmt.Errorf("kafka: organizations: %w", err)
 	}
-	rows, _ = tx.Query(ctx, first, unknown) // as above
-	var name string
-	var bytes []byte
-	_, err := pgx.ForEachRow(rows, []any{&name, &bytes}, func() error {
+	first, err := r.journal.Facts(ctx, unknown, 1)
+	if err != nil {
+		clear(r.orgs)
+		return fmt.Errorf("kafka: organizations: %w", err)
+	}
+	for name, records := range first {
 		ref, err := engine.ParseRef(name)
 		if err != nil {
-			return err
+			clear(r.orgs)
+			return fmt.Errorf("kafka: organizations: %w", err)
 		}
-		facts, err := codec.Facts(ref.Kind, bytes)
+		facts, err := codec.Facts(ref.Kind, records[0])
 		if err != nil || len(facts) == 0 {
-			return nil //nolint:nilerr // nobody knows whose it is: its later facts are sent all the same
+			continue // nobody knows whose it is: its later facts are sent all the same
 		}
 		if made, ok := facts[0].(*event.Created); ok && made.Details != nil {
 			r.orgs[ref.Home] = made.Details.Org
 		}
-		return nil
-	})
-	if err != nil {
-		clear(r.orgs)
-		return fmt.Errorf("kafka: organizations: %w", err)
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func (r *relay) Stop(ctx context.Context) error {
 
 func (s *stage) relay() *relay {
 	s.t.Helper()
-	r := &relay{Relay: kafka.NewRelay(s.cfg, slog.New(slog.DiscardHandler))}
+	r := &relay{Relay: kafka.NewRelay(s.cfg, journal.NewReader(s.pool), slog.New(slog.DiscardHandler))}
 	r.Follower = follower.New(follower.Config{
 		Name: r.Name(), Apply: r.Apply,
 		Pool: s.pool, Log: slog.New(slog.DiscardHandler), Pace: time.Millisecond, Poll: 20 * time.Millisecond,
@@ -123,7 +123,7 @@ func (s *stage) relay() *relay {
 func (s *stage) consumer(apply follower.Apply) *kafka.Consumer {
 	s.t.Helper()
 	c := kafka.NewConsumer(s.cfg, kafka.ConsumerConfig{
-		Name: "test", Pool: s.pool, Log: slog.New(slog.DiscardHandler), Apply: follower.Once("test", apply),
+		Name: "test", Pool: s.pool, Log: slog.New(slog.DiscardHandler), Apply: follower.Once("test", journal.NewReader(s.pool), apply),
 	})
 	s.t.Cleanup(func() { require.NoError(s.t, c.Stop(context.WithoutCancel(s.t.Context()))) })
 	return c

@@ -55,6 +55,7 @@ type Config struct {
 	TLS       *tls.Config // for https endpoints
 	Lease     time.Duration
 	DB        *pgxpool.Pool
+	Apart     bool // whether the journal is in another database: see members.Bury
 	Self      members.Member
 	Log       *slog.Logger
 	// Changed is called with every new list, sorted by ID and including this node. It must not
@@ -178,7 +179,7 @@ func (l *Lease) join(ctx context.Context) error {
 	if _, err := l.client.Txn(ctx).Then(ops...).Commit(); err != nil {
 		return fmt.Errorf("members: etcd: %w", err)
 	}
-	if err := members.Add(ctx, l.cfg.DB, l.self, l.cfg.Log); err != nil {
+	if err := members.Add(ctx, l.cfg.DB, l.self, l.cfg.Apart, l.cfg.Log); err != nil {
 		return err
 	}
 	return l.turn(ctx)
@@ -264,7 +265,7 @@ func (l *Lease) turn(ctx context.Context) error {
 	}
 	for _, m := range l.rows {
 		if !there[m.ID] {
-			if err := members.Bury(ctx, l.cfg.DB, m.ID, members.AnyBeat, l.cfg.Log); err != nil {
+			if err := members.Bury(ctx, l.cfg.DB, m.ID, members.AnyBeat, l.cfg.Apart, l.cfg.Log); err != nil {
 				return err
 			}
 		}

@@ -134,7 +134,7 @@ func TestErasureAfterRetention(t *testing.T) {
 	// Stopping puts the actors away, so there are snapshots. The days are moved while nothing
 	// is written: a fact that came later to an old day would have no snapshot after it.
 	s.Restart(func() { ageJournal(s, 40) })
-	keeper := retention.New(s.Pool(), 35*24*time.Hour, slog.New(slog.DiscardHandler))
+	keeper := retention.New(s.Pool(), s.Pool(), 35*24*time.Hour, slog.New(slog.DiscardHandler))
 	require.EventuallyWithT(t, func(c *assert.CollectT) { require.NoError(c, keeper.Sweep(t.Context(), time.Now())) }, time.Minute, 100*time.Millisecond)
 	require.Empty(t, tablesNaming(s, lovelace...))
 	require.Empty(t, filesNaming(s, s.Config().MailDir, lovelace...))

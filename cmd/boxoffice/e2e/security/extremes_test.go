@@ -17,6 +17,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/loadtest/extremes"
 	"boxoffice/persistence/follower"
+	"boxoffice/persistence/journal"
 )
 
 // batch is how many cases one check of rapid draws; -rapid.checks says how many
@@ -242,7 +243,7 @@ func (s *siege) holds() {
 	s.T.Helper()
 	s.still()
 	require.Eventually(s.T, func() bool {
-		positions, err := follower.Positions(s.T.Context(), s.Pool())
+		positions, err := follower.Positions(s.T.Context(), s.Pool(), journal.NewReader(s.JournalPool()))
 		require.NoError(s.T, err)
 		return !slices.ContainsFunc(positions, func(p follower.Position) bool { return p.Head > p.Batch })
 	}, 30*time.Second, 50*time.Millisecond, "a follower is not at the head")

@@ -1,0 +1,130 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"boxoffice/engine"
+)
+
+// What followers ask about single facts. Their own tables may be in another database, so nothing
+// here joins those.
+
+// Place is where a fact was committed.
+type Place struct {
+	Writer  int32
+	Batch   int64 // 0: the journal does not have the fact yet
+	Dropped bool  // the fact is gone with its day, and Writer and Batch are 0
+}
+
+// Locate returns where facts were committed that are the last ones of their records; the i-th is
+// fact seqs[i] of the stream streams[i].
+func (j *Reader) Locate(ctx context.Context, streams, seqs []int64) ([]Place, error) {
+	const written = `
+SELECT b.n, coalesce(r.writer, 0), coalesce(r.batch, 0), r.batch IS NULL
+FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS b(stream_id, last_seq, n)
+LEFT JOIN LATERAL (SELECT writer, batch FROM records_of(b.stream_id, b.last_seq - 1, b.last_seq) r WHERE r.last_seq = b.last_seq) r ON true
+LEFT JOIN floors f ON f.stream_id = b.stream_id AND f.seq >= b.last_seq WHERE r.batch IS NOT NULL OR f.seq IS NOT NULL`
+	rows, _ := j.pool.Query(ctx, written, streams, seqs) // ForEachRow returns its error
+	found := make([]Place, len(streams))
+	var n int
+	var at Place
+	if _, err := pgx.ForEachRow(rows, []any{&n, &at.Writer, &at.Batch, &at.Dropped}, func() error {
+		found[n-1] = at
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("journal: locate facts: %w", err)
+	}
+	return found, nil
+}
+
+// ReadSpan reads the records of a stream that have facts after one seq and up to another, in order,
+// each in a batch of its own. The first and the last record may have facts beyond.
+func (j *Reader) ReadSpan(ctx context.Context, ref engine.Ref, stream, after, upto int64) ([]Batch, error) {
+	const read = `SELECT writer, batch, epoch, first_seq, last_seq, facts FROM records_of($1, $2, $3) ORDER BY last_seq`
+	rows, _ := j.pool.Query(ctx, read, stream, after, upto) // CollectRows returns its error
+	batches, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (b Batch, err error) {
+		r := Record{Ref: ref, Stream: stream}
+		err = row.Scan(&b.Writer, &b.Seq, &r.Epoch, &r.First, &r.Last, &r.Bytes)
+		b.Records = []Record{r}
+		return b, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("journal: read stream %d: %w", stream, err)
+	}
+	return batches, nil
+}
+
+// LastWithin returns the last seq of a stream in what the writers had committed up to the given
+// batches, one for each writer; 0 if there is none.
+func (j *Reader) LastWithin(ctx context.Context, stream int64, writers []int32, batches []int64) (seq int64, err error) {
+	const last = `
+SELECT coalesce(max(r.last_seq), 0) FROM records_of($1, 0) r JOIN unnest($2::int[], $3::bigint[]) AS u(writer, batch)
+ON u.writer = r.writer AND u.batch >= r.batch`
+	if err := j.pool.QueryRow(ctx, last, stream, writers, batches).Scan(&seq); err != nil {
+		return 0, fmt.Errorf("journal: last fact of stream %d: %w", stream, err)
+	}
+	return seq, nil
+}
+
+// IsBeheaded reports whether the journal has dropped the first facts of a stream, or, of stream 0,
+// those of any.
+func (j *Reader) IsBeheaded(ctx context.Context, stream int64) (beheaded bool, err error) {
+	const floor = `SELECT EXISTS (SELECT FROM floors WHERE $1::bigint = 0 OR stream_id = $1::bigint)`
+	if err := j.pool.QueryRow(ctx, floor, stream).Scan(&beheaded); err != nil {
+		return false, fmt.Errorf("journal: floors: %w", err)
+	}
+	return beheaded, nil
+}
+
+// Facts returns the bytes of a stream's facts up to a seq, of each record as far as the journal still
+// has it, in order, for the streams of these names.
+func (j *Reader) Facts(ctx context.Context, names []string, upto int64) (map[string][][]byte, error) {
+	const first = `
+SELECT s.name, r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id, 0, $2) r WHERE s.name = ANY($1) ORDER BY s.name, r.last_seq`
+	rows, _ := j.pool.Query(ctx, first, names, upto) // ForEachRow returns its error
+	all := make(map[string][][]byte, len(names))
+	var name string
+	var facts []byte
+	if _, err := pgx.ForEachRow(rows, []any{&name, &facts}, func() error {
+		all[name], facts = append(all[name], facts), nil
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("journal: facts by name: %w", err)
+	}
+	return all, nil
+}
+
+// Heads returns the last batch of each of the writers, 0 of one without batches, in the order of the
+// writers given.
+func (j *Reader) Heads(ctx context.Context, writers []int32) ([]int64, error) {
+	const heads = `
+SELECT coalesce((SELECT max(j.batch) FROM journal j WHERE j.writer = w.writer), 0)
+FROM unnest($1::int[]) WITH ORDINALITY AS w(writer, n) ORDER BY w.n`
+	rows, _ := j.pool.Query(ctx, heads, writers) // CollectRows returns its error
+	all, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("journal: heads: %w", err)
+	}
+	return all, nil
+}
+
+// Stretch is what a writer has committed on a day: the batches from First to Last.
+type Stretch struct {
+	Writer      int32
+	First, Last int64
+}
+
+// DayStretches returns what the writers have committed on a day.
+func (j *Reader) DayStretches(ctx context.Context, day time.Time) ([]Stretch, error) {
+	const stretches = `SELECT writer, min(batch), max(batch) FROM journal WHERE day = $1 GROUP BY writer ORDER BY writer`
+	rows, _ := j.pool.Query(ctx, stretches, day) // CollectRows returns its error
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Stretch])
+	if err != nil {
+		return nil, fmt.Errorf("journal: writers of a day: %w", err)
+	}
+	return all, nil
+}

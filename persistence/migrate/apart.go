@@ -1,0 +1,188 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+var (
+	// ErrApart says that a database is used without its journal.
+	ErrApart = errors.New("migrate: the journal of this database is in one of its own: set BOXOFFICE_JOURNAL_URL to that")
+	// ErrJournalHere says that a journal with entries would be left behind.
+	ErrJournalHere = errors.New("migrate: BOXOFFICE_JOURNAL_URL is set, and the journal's entries are still in the database of BOXOFFICE_DATABASE_URL: " +
+		"unset it, or move them as docs/operations.md says (\"The journal on a Postgres of its own\")")
+	// ErrNotCopied says that a moved journal lacks something.
+	ErrNotCopied = errors.New("migrate: the journal was not moved: the copy is not the same")
+	// ErrForeign says that the journal is not this deployment's.
+	ErrForeign = errors.New("migrate: the database of BOXOFFICE_JOURNAL_URL has not the journal of this deployment")
+)
+
+// UpApart brings two databases up to date, one with the journal and one with everything else. A
+// database at home that has never sold anything lets go of the journal's tables: a statement that
+// looks for them in the wrong place fails, instead of finding them empty. Entries are only let go of
+// if moved is set and the other database has a copy of them all; no node may be running then.
+func UpApart(ctx context.Context, conn, journal *pgx.Conn, moved bool) error {
+	if err := refuseSame(ctx, conn, journal); err != nil {
+		return err
+	}
+	if err := home.up(ctx, conn); err != nil {
+		return err
+	}
+	away, mark, err := deployment(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if !away && !moved {
+		if sold, err := hasStreams(ctx, conn); err != nil || sold {
+			return errors.Join(err, ErrJournalHere)
+		}
+	}
+	if err := apart.up(ctx, journal); err != nil {
+		return err
+	}
+	if away {
+		if err := refuseForeign(ctx, conn, journal, mark); err != nil {
+			return err
+		}
+	} else if err := letGo(ctx, conn, journal, mark); err != nil {
+		return err
+	}
+	return jobs(ctx, conn)
+}
+
+// refuseSame refuses two connections to one database.
+func refuseSame(ctx context.Context, conn, journal *pgx.Conn) error {
+	const place = `SELECT concat_ws(' ', pg_postmaster_start_time(), inet_server_port(), current_database(), current_schema())`
+	var here, there string
+	if err := errors.Join(conn.QueryRow(ctx, place).Scan(&here), journal.QueryRow(ctx, place).Scan(&there)); err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	if here == there {
+		return errors.New("migrate: BOXOFFICE_JOURNAL_URL and BOXOFFICE_DATABASE_URL name the same database")
+	}
+	return nil
+}
+
+// deployment returns whether the journal is apart, and the deployment's mark.
+func deployment(ctx context.Context, conn *pgx.Conn) (away bool, mark string, err error) {
+	if err := conn.QueryRow(ctx, `SELECT apart, mark::text FROM deployment`).Scan(&away, &mark); err != nil {
+		return false, "", fmt.Errorf("migrate: deployment: %w", err)
+	}
+	return away, mark, nil
+}
+
+func hasStreams(ctx context.Context, conn *pgx.Conn) (has bool, err error) {
+	if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM streams)`).Scan(&has); err != nil {
+		return false, fmt.Errorf("migrate: streams: %w", err)
+	}
+	return has, nil
+}
+
+// refuseForeignMark refuses a journal that does not bear the deployment's mark.
+func refuseForeignMark(ctx context.Context, journal *pgx.Conn, mark string) error {
+	var same bool
+	if err := journal.QueryRow(ctx, `SELECT EXISTS (SELECT FROM journal_mark WHERE mark = $1::uuid)`, mark).Scan(&same); err != nil {
+		return fmt.Errorf("migrate: mark: %w", err)
+	}
+	if !same {
+		return ErrForeign
+	}
+	return nil
+}
+
+// refuseForeign refuses a journal that is not this deployment's, or does not know a writer whose
+// batches have been followed, because it was restored from an older backup.
+func refuseForeign(ctx context.Context, conn, journal *pgx.Conn, mark string) error {
+	if err := refuseForeignMark(ctx, journal, mark); err != nil {
+		return err
+	}
+	var followed, known int32
+	err := errors.Join(conn.QueryRow(ctx, `SELECT coalesce(max(writer), 0) FROM followers`).Scan(&followed),
+		journal.QueryRow(ctx, `SELECT coalesce(max(writer), 0) FROM writers`).Scan(&known))
+	if err != nil {
+		return fmt.Errorf("migrate: writers: %w", err)
+	}
+	if followed > known {
+		return fmt.Errorf("%w as it was: it knows %d writers, and writer %d has been followed. Restore a backup that is not older than that of BOXOFFICE_DATABASE_URL",
+			ErrForeign, known, followed)
+	}
+	return nil
+}
+
+// tables are those of the journal.
+var tables = []string{"writers", "streams", "journal", "spans", "tails", "snapshots", "floors", "wakes"}
+
+// letGo gives the journal the deployment's mark, and drops its tables at home.
+func letGo(ctx context.Context, conn, journal *pgx.Conn, mark string) error {
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		var away bool
+		if err := tx.QueryRow(ctx, `SELECT apart FROM deployment FOR UPDATE`).Scan(&away); err != nil {
+			return fmt.Errorf("migrate: deployment: %w", err)
+		}
+		if away { // another node was faster
+			return nil
+		}
+		if _, err := tx.Exec(ctx, `LOCK TABLE writers, streams, journal, tails, wakes`); err != nil {
+			return fmt.Errorf("migrate: lock the journal: %w", err)
+		}
+		if err := refuseUnlike(ctx, tx, journal); err != nil {
+			return err
+		}
+		if _, err := journal.Exec(ctx, `INSERT INTO journal_mark (mark) VALUES ($1::uuid) ON CONFLICT DO NOTHING`, mark); err != nil {
+			return fmt.Errorf("migrate: mark: %w", err)
+		}
+		if err := refuseForeignMark(ctx, journal, mark); err != nil {
+			return err
+		}
+		// Writers of an unused journal were followed to their end, and the new one counts from 1
+		// again.
+		drop := `
+DELETE FROM followers WHERE NOT EXISTS (SELECT FROM streams);
+DROP FUNCTION records_of(bigint, bigint, bigint);
+DROP FUNCTION head_of(bigint);
+DROP VIEW records;
+DROP TABLE ` + strings.Join(tables, ", ") + `;
+DROP FUNCTION count_loss();
+DROP TABLE IF EXISTS journal_version, journal_mark;
+UPDATE schema_version SET needs = greatest(needs, 63);
+UPDATE deployment SET apart = true`
+		if _, err := tx.Exec(ctx, drop); err != nil {
+			return fmt.Errorf("migrate: let the journal go: %w", err)
+		}
+		return nil
+	})
+}
+
+// refuseUnlike compares the journal at home with its copy, by what each table has and by the last
+// identities that were given out. Of a journal that was never used only the streams matter.
+func refuseUnlike(ctx context.Context, tx pgx.Tx, journal *pgx.Conn) error {
+	var used, usedThere bool
+	const streams = `SELECT EXISTS (SELECT FROM streams)`
+	if err := errors.Join(tx.QueryRow(ctx, streams).Scan(&used), journal.QueryRow(ctx, streams).Scan(&usedThere)); err != nil {
+		return fmt.Errorf("migrate: streams: %w", err)
+	}
+	if !used && !usedThere {
+		return nil
+	}
+	var counts []string
+	for _, table := range tables {
+		counts = append(counts, `SELECT count(*) FROM `+table)
+	}
+	counts = append(counts, `SELECT coalesce(sum(length(facts)), 0) FROM journal`, `
+SELECT sum(coalesce(last_value, 0)) FROM pg_sequences
+WHERE schemaname = current_schema() AND sequencename IN ('writers_writer_seq', 'streams_stream_id_seq')`)
+	for _, count := range counts {
+		var here, there int64
+		if err := errors.Join(tx.QueryRow(ctx, count).Scan(&here), journal.QueryRow(ctx, count).Scan(&there)); err != nil {
+			return fmt.Errorf("migrate: compare the copy: %w", err)
+		}
+		if here != there {
+			return fmt.Errorf("%w: %s: %d, and %d in the copy", ErrNotCopied, count, here, there)
+		}
+	}
+	return nil
+}
