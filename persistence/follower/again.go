@@ -93,9 +93,9 @@ const (
 )
 
 // Tend counts the facts that are set aside, once a second, and makes the attempts that somebody
-// asked for, which it reads from the journal. begin opens a transaction on a connection that works; each stream has a transaction of
-// its own, in which an attempt may take as long as within. Only the goroutine that calls Apply may
-// call Tend.
+// asked for, with the facts that from has. begin opens a transaction on a connection that works;
+// each stream has a transaction of its own, in which an attempt may take as long as within. Only the
+// goroutine that calls Apply may call Tend.
 func (d *Digester) Tend(ctx context.Context, from Past, begin func(context.Context) (pgx.Tx, error), within time.Duration) error {
 	if time.Since(d.looked) < lookEvery {
 		return nil

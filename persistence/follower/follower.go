@@ -1,6 +1,6 @@
 // Package follower reads the journal in order, each fact exactly once, and stores its position
-// together with the effect. The journal may be in another database than position and effect: a fact that was
-// read is committed, and stays so, so that nothing depends on reading both at one moment.
+// together with the effect. The journal may be in another database than position and effect: a fact
+// that was read is committed, and stays so, so that nothing depends on reading both at one moment.
 //
 // A follower is handed the batches of this node's lanes in memory (Offer, from the journal's sink).
 // It reads the rest from the journal: after a start, when the queue in memory overflowed, and what

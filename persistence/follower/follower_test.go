@@ -27,8 +27,9 @@ const (
 
 // stage is a database whose follower notes every fact that it applies.
 type stage struct {
-	t    testing.TB
-	pool *pgxpool.Pool
+	t       testing.TB
+	pool    *pgxpool.Pool
+	entries *pgxpool.Pool // with the journal
 }
 
 func newStage(t testing.TB, pool *pgxpool.Pool) *stage {
@@ -38,7 +39,7 @@ func newStage(t testing.TB, pool *pgxpool.Pool) *stage {
 CREATE TABLE effects (n bigint GENERATED ALWAYS AS IDENTITY, stream bigint, seq bigint, PRIMARY KEY (stream, seq))`
 	_, err := pool.Exec(t.Context(), effects)
 	require.NoError(t, err)
-	return &stage{t, pool}
+	return &stage{t, pool, pool}
 }
 
 func note(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
@@ -78,7 +79,7 @@ func kill(f *follower.Follower) {
 func (s *stage) journal(node string, sink func(*journal.Batch)) *journal.Postgres {
 	s.t.Helper()
 	j, err := journal.Open(s.t.Context(), journal.Config{
-		Pool: s.pool, Node: node, Log: slog.New(slog.DiscardHandler), AllowUnsafe: true, Sink: sink, FailAfter: time.Minute,
+		Pool: s.entries, Node: node, Log: slog.New(slog.DiscardHandler), AllowUnsafe: true, Sink: sink, FailAfter: time.Minute,
 	})
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { s.stop(j) })

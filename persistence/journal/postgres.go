@@ -69,6 +69,7 @@ type Postgres struct {
 
 	tending     sync.WaitGroup // the goroutine that tends partitions and spans
 	indexed     atomic.Int64   // when the spans were last up to date, in ns
+	answered    atomic.Int64   // when the server last said which tails there are, in ns
 	stopTending context.CancelFunc
 }
 
@@ -90,6 +91,7 @@ func Open(ctx context.Context, cfg Config) (*Postgres, error) {
 		j.cancel()
 		return nil, err
 	}
+	j.answered.Store(time.Now().UnixNano())
 	j.indexed.Store(time.Now().UnixNano())    // if indexing fails, the age of the spans counts from now
 	if err := j.indexTails(ctx); err != nil { // for all that this node will load; the tails keep that right
 		j.log.Warn("journal not indexed", slog.Any("error", err))
@@ -263,6 +265,10 @@ func (j *Postgres) Waiting() time.Duration {
 // Unindexed is how long ago the spans covered everything committed. A reader that loads a stream has to
 // go through all that was committed since.
 func (j *Postgres) Unindexed() time.Duration { return time.Since(time.Unix(0, j.indexed.Load())) }
+
+// Silent is how long ago the server last answered the question that this node asks it every second,
+// whether or not something is to be committed.
+func (j *Postgres) Silent() time.Duration { return time.Since(time.Unix(0, j.answered.Load())) }
 
 // Stats are counters since Open, over all lanes.
 type Stats struct {

@@ -34,12 +34,23 @@ func open(t testing.TB, pool *pgxpool.Pool, node string, change ...func(*journal
 
 func TestPostgresJournal(t *testing.T) {
 	t.Parallel()
-	persisttest.Journal(t, func(t *testing.T) persisttest.Fixture {
-		pool, batches := persisttest.Migrated(t), &persisttest.Batches{}
-		own := open(t, pool, "own", func(c *journal.Config) {
-			c.Sink = batches.Sink
-			c.Lanes = 1 // one order over all streams
+	for name, pool := range map[string]func(testing.TB) *pgxpool.Pool{"at home": persisttest.Migrated, "apart": apart} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			persisttest.Journal(t, func(t *testing.T) persisttest.Fixture {
+				pool, batches := pool(t), &persisttest.Batches{}
+				own := open(t, pool, "own", func(c *journal.Config) {
+					c.Sink = batches.Sink
+					c.Lanes = 1 // one order over all streams
+				})
+				return persisttest.Fixture{Journal: own, Rival: open(t, pool, "rival"), Stop: own.Stop, Batches: batches.All}
+			})
 		})
-		return persisttest.Fixture{Journal: own, Rival: open(t, pool, "rival"), Stop: own.Stop, Batches: batches.All}
-	})
+	}
+}
+
+// apart is a database with a journal and nothing else.
+func apart(t testing.TB) *pgxpool.Pool {
+	_, pool := persisttest.Apart(t)
+	return pool
 }

@@ -29,6 +29,7 @@ SELECT t.writer, w.closed_at IS NULL FROM tails t JOIN writers w USING (writer) 
 	if err != nil {
 		return fmt.Errorf("journal: tails: %w", err)
 	}
+	j.answered.Store(time.Now().UnixNano())
 	var errs []error
 	for _, t := range tails {
 		err := j.indexTail(ctx, t.Writer)

@@ -6,8 +6,8 @@
 // node's row and closes the dead node's writers, which fences everything that the dead node may
 // still send; if the journal is in another database, CloseBuried closes them. No two clocks are
 // compared, so a jump of a clock kills no node, and neither does an outage of the database, after
-// which every node begins to watch again. A node whose row is gone has
-// been taken for dead and must end: Lost gets an error.
+// which every node begins to watch again. A node whose row is gone has been taken for dead and must
+// end: Lost gets an error.
 //
 // Join starts one goroutine with a connection of its own; Stop ends it, and deletes the row.
 package members

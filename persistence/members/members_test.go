@@ -338,3 +338,44 @@ func TestTheClockOfTheDatabaseJumps(t *testing.T) {
 	b.lives()
 	require.Empty(t, a.lists)
 }
+
+// TestBuriedApart makes sure that the writers of a dead member are closed in a journal that is in
+// another database, however often that is interrupted, and that it is fenced before that by claims.
+func TestBuriedApart(t *testing.T) {
+	t.Parallel()
+	home, entries := persisttest.Apart(t)
+	log := slog.New(slog.DiscardHandler)
+	dead := members.Member{ID: members.NewID("a"), Name: "a", Link: "a:1", HTTP: "a:2"}
+	require.NoError(t, members.Add(t.Context(), home, dead, true, log))
+	j := openJournal(t, entries, dead.ID)
+	moved, stays := persisttest.NewScribe(t, j, engine.EventRef(1)), persisttest.NewScribe(t, j, engine.EventRef(2))
+	require.NoError(t, moved.Append(1).Wait(t))
+	require.NoError(t, stays.Append(1).Wait(t))
+	next := dead
+	next.ID = members.NewID("a")
+	require.NoError(t, members.Add(t.Context(), home, next, true, log), "its next lifetime buries it")
+	heir := openJournal(t, entries, next.ID)
+	persisttest.NewScribe(t, heir, engine.EventRef(1))
+	require.ErrorIs(t, moved.Append(1).Wait(t), journal.ErrFenced, "the claim fences what the writer, still open, sends")
+	require.NoError(t, stays.Append(1).Wait(t), "nobody has claimed this one")
+
+	away, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Error(t, members.CloseBuried(away, home, entries))
+	gone, err := pgxpool.New(t.Context(), "host=/nowhere user=none")
+	require.NoError(t, err)
+	t.Cleanup(gone.Close)
+	require.Error(t, members.CloseBuried(t.Context(), home, gone), "the journal is away")
+	for range 2 {
+		require.NoError(t, members.CloseBuried(t.Context(), home, entries))
+		require.Error(t, stays.Append(1).Wait(t))
+	}
+	writers, err := j.Writers(t.Context())
+	require.NoError(t, err)
+	for _, w := range writers {
+		require.Equal(t, w.Node == dead.ID, w.Closed, w.Node)
+	}
+	var left int
+	require.NoError(t, home.QueryRow(t.Context(), `SELECT count(*) FROM burials`).Scan(&left))
+	require.Zero(t, left)
+}

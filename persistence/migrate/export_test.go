@@ -36,3 +36,6 @@ func UpToBefore(ctx context.Context, conn *pgx.Conn, name string) error {
 	}
 	return UpTo(ctx, conn, int32(number)-1)
 }
+
+// JournalUp migrates a database that has only the journal.
+func JournalUp(ctx context.Context, conn *pgx.Conn) error { return apart.up(ctx, conn) }

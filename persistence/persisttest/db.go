@@ -297,3 +297,19 @@ func connectAdmin(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 	}
 	return admin, nil
 }
+
+// Apart returns pools on a fresh database and on one that has its journal, closed when the test ends.
+func Apart(t testing.TB) (home, journal *pgxpool.Pool) {
+	t.Helper()
+	s, err := started()
+	require.NoError(t, err)
+	home = Migrated(t)
+	journal, err = pgxpool.New(t.Context(), s.createDatabase(t, "template0"))
+	require.NoError(t, err)
+	t.Cleanup(journal.Close)
+	err = home.AcquireFunc(t.Context(), func(h *pgxpool.Conn) error {
+		return journal.AcquireFunc(t.Context(), func(j *pgxpool.Conn) error { return migrate.UpApart(t.Context(), h.Conn(), j.Conn(), false) })
+	})
+	require.NoError(t, err)
+	return home, journal
+}

@@ -44,8 +44,8 @@ type Keeper struct {
 	log       *slog.Logger
 }
 
-// New makes a keeper of the journal in pool, whose followers keep their positions in home. followers are those that must have passed a day even if they have never
-// begun.
+// New makes a keeper of the journal in pool, whose followers keep their positions in home. followers
+// are those that must have passed a day even if they have never begun.
 func New(home, pool *pgxpool.Pool, keep time.Duration, log *slog.Logger, followers ...string) *Keeper {
 	return &Keeper{home, pool, journal.NewReader(pool), snapshot.New(pool), keep, followers, log}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
@@ -26,7 +27,8 @@ func TestMain(m *testing.M) { persisttest.Main(m) }
 // world is a journal whose clock the test sets, with one actor at a time.
 type world struct {
 	t     *testing.T
-	pool  *pgxpool.Pool
+	home  *pgxpool.Pool
+	pool  *pgxpool.Pool // of the journal
 	j     *journal.Postgres
 	now   atomic.Int64 // unix seconds
 	saved *snapshot.Store
@@ -35,7 +37,12 @@ type world struct {
 var first = time.Date(2030, 6, 1, 12, 0, 0, 0, time.UTC)
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, pool: persisttest.Migrated(t)}
+	pool := persisttest.Migrated(t)
+	return openWorld(t, pool, pool)
+}
+
+func openWorld(t *testing.T, home, pool *pgxpool.Pool) *world {
+	w := &world{t: t, home: home, pool: pool}
 	w.now.Store(first.Unix())
 	w.saved = snapshot.New(w.pool)
 	var err error
@@ -109,8 +116,14 @@ func (w *world) indexed() {
 
 func (w *world) follow(name string) {
 	w.t.Helper()
-	_, err := w.pool.Exec(w.t.Context(), `INSERT INTO followers (name, writer, batch) SELECT $1, writer, max(batch) FROM journal GROUP BY writer
-ON CONFLICT (name, writer) DO UPDATE SET batch = excluded.batch`, name)
+	rows, _ := w.pool.Query(w.t.Context(), `SELECT writer, max(batch) FROM journal GROUP BY writer`) // ForEachRow returns its error
+	var writer int32
+	var batch int64
+	_, err := pgx.ForEachRow(rows, []any{&writer, &batch}, func() error {
+		_, err := w.home.Exec(w.t.Context(), `INSERT INTO followers (name, writer, batch) VALUES ($1, $2, $3)
+ON CONFLICT (name, writer) DO UPDATE SET batch = excluded.batch`, name, writer, batch)
+		return err
+	})
 	require.NoError(w.t, err)
 }
 
@@ -121,7 +134,7 @@ func (w *world) days() (n int) {
 }
 
 func (w *world) sweep() error {
-	k := retention.New(w.pool, w.pool, 24*time.Hour, slog.New(slog.DiscardHandler), "readmodel")
+	k := retention.New(w.home, w.pool, 24*time.Hour, slog.New(slog.DiscardHandler), "readmodel")
 	return k.Sweep(w.t.Context(), first.Add(10*24*time.Hour))
 }
 
@@ -135,7 +148,19 @@ func (w *world) auditClean() {
 // TestSweep makes sure that a day is dropped when nothing needs it any more, and not before.
 func TestSweep(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	t.Run("at home", func(t *testing.T) {
+		t.Parallel()
+		sweepsInTime(t, newWorld(t))
+	})
+	t.Run("apart", func(t *testing.T) {
+		t.Parallel()
+		home, pool := persisttest.Apart(t)
+		sweepsInTime(t, openWorld(t, home, pool))
+	})
+}
+
+func sweepsInTime(t *testing.T, w *world) {
+	t.Helper()
 	idle, busy := w.actor(1), w.actor(2)
 	idle.save()
 	busy.save()
@@ -155,11 +180,13 @@ func TestSweep(t *testing.T) {
 	w.follow("readmodel")
 	held("a stream has no snapshot of the day's facts", "event/2/2")
 	busy.save()
-	_, err := w.pool.Exec(t.Context(), `INSERT INTO set_aside (follower, stream_id, seq, last_seq, writer, batch, aggregate, type, error)
-SELECT 'facts', 1, 1, 1, writer, batch, 'event/1/1', 'x', 'x' FROM journal ORDER BY batch LIMIT 1`)
+	var writer int32
+	require.NoError(t, w.pool.QueryRow(t.Context(), `SELECT writer FROM journal WHERE batch = 1`).Scan(&writer))
+	_, err := w.home.Exec(t.Context(), `INSERT INTO set_aside (follower, stream_id, seq, last_seq, writer, batch, aggregate, type, error)
+VALUES ('facts', 1, 1, 1, $1, 1, 'event/1/1', 'x', 'x')`, writer)
 	require.NoError(t, err)
 	held("a fact of the day is set aside", "facts event/1/1")
-	_, err = w.pool.Exec(t.Context(), `UPDATE set_aside SET done_at = now()`)
+	_, err = w.home.Exec(t.Context(), `UPDATE set_aside SET done_at = now()`)
 	require.NoError(t, err)
 	require.NoError(t, w.sweep())
 	require.Zero(t, w.days(), "both days are old")
@@ -180,7 +207,7 @@ SELECT 'facts', 1, 1, 1, writer, batch, 'event/1/1', 'x', 'x' FROM journal ORDER
 	}
 	w.indexed()
 	w.auditClean()
-	s, err := retention.Stand(t.Context(), w.pool, w.pool)
+	s, err := retention.Stand(t.Context(), w.home, w.pool)
 	require.NoError(t, err)
 	require.Contains(t, s.Held, "a follower")
 }
@@ -206,7 +233,7 @@ func TestSweepCutOff(t *testing.T) {
 		w.indexed()
 		w.follow("readmodel")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(round)*time.Millisecond)
-		k := retention.New(w.pool, w.pool, 24*time.Hour, slog.New(slog.DiscardHandler), "readmodel")
+		k := retention.New(w.home, w.pool, 24*time.Hour, slog.New(slog.DiscardHandler), "readmodel")
 		_ = k.Sweep(ctx, time.Unix(w.now.Load(), 0)) // the sweep is cut off
 		cancel()
 		w.auditClean()

@@ -191,8 +191,15 @@ func (n *Node) Ready() error {
 	if w := n.journal.Waiting(); w > 2*time.Second {
 		return fmt.Errorf("the journal has waited %s for a commit", w.Round(time.Second))
 	}
+	if silent := n.journal.Silent(); n.cfg.Apart() && silent > maxSilent {
+		return fmt.Errorf("the journal's Postgres has not answered for %s", silent.Round(time.Second))
+	}
 	return nil
 }
+
+// maxSilent is how long a Postgres that has the journal alone may leave a node without an answer; at
+// home, the beats of members and the readers would show that.
+const maxSilent = 10 * time.Second
 
 // Version is the version of this build, as the document and the log show it.
 const Version = "0.1.0"
