@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"boxoffice/persistence"
 )
 
 var (
@@ -32,31 +34,48 @@ func UpApart(ctx context.Context, conn, journal *pgx.Conn, moved bool) error {
 	if err := home.up(ctx, conn); err != nil {
 		return err
 	}
-	away, mark, err := deployment(ctx, conn)
+	mark, err := part(ctx, conn, journal, moved)
 	if err != nil {
 		return err
-	}
-	if !away && !moved {
-		if sold, err := hasStreams(ctx, conn); err != nil || sold {
-			return errors.Join(err, ErrJournalHere)
-		}
 	}
 	if err := apart.up(ctx, journal); err != nil {
 		return err
 	}
-	if away {
-		if err := refuseForeign(ctx, conn, journal, mark); err != nil {
-			return err
-		}
-	} else if err := letGo(ctx, conn, journal, mark); err != nil {
+	if err := refuseForeign(ctx, conn, journal, mark); err != nil {
 		return err
 	}
 	return jobs(ctx, conn)
 }
 
-// refuseSame refuses two connections to one database.
+// part makes sure that home has let go of the journal, and returns the deployment's mark. Nodes that
+// start at once take turns.
+func part(ctx context.Context, conn, journal *pgx.Conn, moved bool) (mark string, err error) {
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		var away bool
+		if err := tx.QueryRow(ctx, `SELECT apart, mark::text FROM deployment FOR UPDATE`).Scan(&away, &mark); err != nil {
+			return fmt.Errorf("migrate: deployment: %w", err)
+		}
+		if away {
+			return nil
+		}
+		if !moved {
+			if sold, err := hasStreams(ctx, tx); err != nil {
+				return err
+			} else if sold {
+				return ErrJournalHere
+			}
+		}
+		if err := apart.up(ctx, journal); err != nil {
+			return err
+		}
+		return letGo(ctx, tx, journal, mark)
+	})
+	return mark, err
+}
+
+// refuseSame refuses two connections to one database, by whatever way they go there.
 func refuseSame(ctx context.Context, conn, journal *pgx.Conn) error {
-	const place = `SELECT concat_ws(' ', pg_postmaster_start_time(), inet_server_port(), current_database(), current_schema())`
+	const place = `SELECT concat_ws(' ', pg_postmaster_start_time(), current_setting('port'), current_database(), current_schema())`
 	var here, there string
 	if err := errors.Join(conn.QueryRow(ctx, place).Scan(&here), journal.QueryRow(ctx, place).Scan(&there)); err != nil {
 		return fmt.Errorf("migrate: %w", err)
@@ -67,16 +86,8 @@ func refuseSame(ctx context.Context, conn, journal *pgx.Conn) error {
 	return nil
 }
 
-// deployment returns whether the journal is apart, and the deployment's mark.
-func deployment(ctx context.Context, conn *pgx.Conn) (away bool, mark string, err error) {
-	if err := conn.QueryRow(ctx, `SELECT apart, mark::text FROM deployment`).Scan(&away, &mark); err != nil {
-		return false, "", fmt.Errorf("migrate: deployment: %w", err)
-	}
-	return away, mark, nil
-}
-
-func hasStreams(ctx context.Context, conn *pgx.Conn) (has bool, err error) {
-	if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM streams)`).Scan(&has); err != nil {
+func hasStreams(ctx context.Context, q persistence.Querier) (has bool, err error) {
+	if err := q.QueryRow(ctx, `SELECT EXISTS (SELECT FROM streams)`).Scan(&has); err != nil {
 		return false, fmt.Errorf("migrate: streams: %w", err)
 	}
 	return has, nil
@@ -117,30 +128,21 @@ func refuseForeign(ctx context.Context, conn, journal *pgx.Conn, mark string) er
 var tables = []string{"writers", "streams", "journal", "spans", "tails", "snapshots", "floors", "wakes"}
 
 // letGo gives the journal the deployment's mark, and drops its tables at home.
-func letGo(ctx context.Context, conn, journal *pgx.Conn, mark string) error {
-	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		var away bool
-		if err := tx.QueryRow(ctx, `SELECT apart FROM deployment FOR UPDATE`).Scan(&away); err != nil {
-			return fmt.Errorf("migrate: deployment: %w", err)
-		}
-		if away { // another node was faster
-			return nil
-		}
-		if _, err := tx.Exec(ctx, `LOCK TABLE writers, streams, journal, tails, wakes`); err != nil {
-			return fmt.Errorf("migrate: lock the journal: %w", err)
-		}
-		if err := refuseUnlike(ctx, tx, journal); err != nil {
-			return err
-		}
-		if _, err := journal.Exec(ctx, `INSERT INTO journal_mark (mark) VALUES ($1::uuid) ON CONFLICT DO NOTHING`, mark); err != nil {
-			return fmt.Errorf("migrate: mark: %w", err)
-		}
-		if err := refuseForeignMark(ctx, journal, mark); err != nil {
-			return err
-		}
-		// Writers of an unused journal were followed to their end, and the new one counts from 1
-		// again.
-		drop := `
+func letGo(ctx context.Context, tx pgx.Tx, journal *pgx.Conn, mark string) error {
+	if _, err := tx.Exec(ctx, `LOCK TABLE writers, streams, journal, tails, wakes`); err != nil {
+		return fmt.Errorf("migrate: lock the journal: %w", err)
+	}
+	if err := refuseUnlike(ctx, tx, journal); err != nil {
+		return err
+	}
+	if _, err := journal.Exec(ctx, `INSERT INTO journal_mark (mark) VALUES ($1::uuid) ON CONFLICT DO NOTHING`, mark); err != nil {
+		return fmt.Errorf("migrate: mark: %w", err)
+	}
+	if err := refuseForeignMark(ctx, journal, mark); err != nil {
+		return err
+	}
+	// Writers of an unused journal were followed to their end, and the new one counts from 1 again.
+	drop := `
 DELETE FROM followers WHERE NOT EXISTS (SELECT FROM streams);
 DROP FUNCTION records_of(bigint, bigint, bigint);
 DROP FUNCTION head_of(bigint);
@@ -150,20 +152,22 @@ DROP FUNCTION count_loss();
 DROP TABLE IF EXISTS journal_version, journal_mark;
 UPDATE schema_version SET needs = greatest(needs, 63);
 UPDATE deployment SET apart = true`
-		if _, err := tx.Exec(ctx, drop); err != nil {
-			return fmt.Errorf("migrate: let the journal go: %w", err)
-		}
-		return nil
-	})
+	if _, err := tx.Exec(ctx, drop); err != nil {
+		return fmt.Errorf("migrate: let the journal go: %w", err)
+	}
+	return nil
 }
 
 // refuseUnlike compares the journal at home with its copy, by what each table has and by the last
 // identities that were given out. Of a journal that was never used only the streams matter.
 func refuseUnlike(ctx context.Context, tx pgx.Tx, journal *pgx.Conn) error {
-	var used, usedThere bool
-	const streams = `SELECT EXISTS (SELECT FROM streams)`
-	if err := errors.Join(tx.QueryRow(ctx, streams).Scan(&used), journal.QueryRow(ctx, streams).Scan(&usedThere)); err != nil {
-		return fmt.Errorf("migrate: streams: %w", err)
+	used, err := hasStreams(ctx, tx)
+	if err != nil {
+		return err
+	}
+	usedThere, err := hasStreams(ctx, journal)
+	if err != nil {
+		return err
 	}
 	if !used && !usedThere {
 		return nil

@@ -3,9 +3,11 @@ package migrate_test
 import (
 	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"boxoffice/persistence/migrate"
 	"boxoffice/persistence/persisttest"
@@ -69,6 +71,36 @@ func TestApart(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorIs(t, migrate.UpApart(t.Context(), other, entries, false), migrate.ErrNotCopied)
 	require.NoError(t, migrate.Up(t.Context(), other), "a refusal changes nothing")
+}
+
+// TestApartAtOnce makes sure that nodes that start at once on two fresh databases all start, also those
+// that look for the journal at home while the first one lets go of it.
+func TestApartAtOnce(t *testing.T) {
+	t.Parallel()
+	from, to := persisttest.DB(t), persisttest.Empty(t)
+	entries := connect(t, to)
+	require.NoError(t, migrate.JournalUp(t.Context(), entries))
+	hold, err := entries.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = hold.Exec(t.Context(), `LOCK TABLE streams`) // nobody can let go
+	require.NoError(t, err)
+	const starting = 3
+	var nodes errgroup.Group
+	var pids []uint32
+	for range starting {
+		home, entries := connect(t, from), connect(t, to)
+		pids = append(pids, home.PgConn().PID(), entries.PgConn().PID())
+		nodes.Go(func() error { return migrate.UpApart(t.Context(), home, entries, false) })
+	}
+	watch := connect(t, from)
+	require.Eventually(t, func() bool {
+		var waiting int
+		const query = `SELECT count(*) FROM pg_stat_activity WHERE pid = ANY($1) AND wait_event_type = 'Lock'`
+		require.NoError(t, watch.QueryRow(t.Context(), query, pids).Scan(&waiting))
+		return waiting == starting
+	}, time.Minute, 10*time.Millisecond)
+	require.NoError(t, hold.Rollback(t.Context()))
+	require.NoError(t, nodes.Wait())
 }
 
 // TestMoved rehearses what docs/operations.md says about moving a journal with entries.

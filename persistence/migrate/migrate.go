@@ -85,9 +85,9 @@ func Up(ctx context.Context, conn *pgx.Conn) error {
 	if err := home.up(ctx, conn); err != nil {
 		return err
 	}
-	away, _, err := deployment(ctx, conn)
-	if err != nil {
-		return err
+	var away bool
+	if err := conn.QueryRow(ctx, `SELECT apart FROM deployment`).Scan(&away); err != nil {
+		return fmt.Errorf("migrate: deployment: %w", err)
 	}
 	if away {
 		return ErrApart
