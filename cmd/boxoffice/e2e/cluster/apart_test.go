@@ -113,15 +113,14 @@ func TestTheJournalIsAway(t *testing.T) {
 	r := startRush(t, 4, []string{ticketType}, func() string { return s.URL })
 	r.atLeast(30)
 
-	stopped := server.Pids()
-	t.Cleanup(func() { // if the test fails before it has killed them
-		for _, pid := range stopped {
-			_ = syscall.Kill(pid, syscall.SIGCONT)
+	signal := func(sig syscall.Signal) {
+		for _, pid := range server.Pids() {
+			_ = syscall.Kill(pid, sig)
 		}
-	})
-	for _, pid := range stopped { // it answers nobody
-		_ = syscall.Kill(pid, syscall.SIGSTOP)
 	}
+	t.Cleanup(func() { signal(syscall.SIGCONT) }) // if the test fails before it has killed them
+	signal(syscall.SIGSTOP)                       // it answers nobody
+	signal(syscall.SIGSTOP)                       // nor does what it had begun to start meanwhile
 	key := "00000000-0000-4000-8000-000000000001"
 	away := s.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", ticketType, 1), "Idempotency-Key", key)
 	require.Equal(t, http.StatusServiceUnavailable, away.Status, "%v", away.Body)
@@ -129,9 +128,7 @@ func TestTheJournalIsAway(t *testing.T) {
 	s.Call("GET", "/events/"+event, nil).Is(200, "")
 	require.Contains(t, fmt.Sprint(s.Call("GET", "/events?q="+url.QueryEscape(title), nil).Is(200, "").Body), event)
 	require.Eventually(t, func() bool { return s.Ready() != nil }, time.Minute, 20*time.Millisecond)
-	for _, pid := range stopped { // and then its processes are gone, and it is started again
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
+	signal(syscall.SIGKILL) // and then its processes are gone, and it is started again
 	r.atLeast(30)
 	s.Becomes("true", func() string { return fmt.Sprint(s.Ready() == nil) })
 	s.Patient("POST", "/orders", nodetest.OrderBody("ada@example.org", ticketType, 1), "Idempotency-Key", key).Is(201, "")

@@ -89,6 +89,7 @@ type rush struct {
 	t      *testing.T
 	url    func() string // of the next try
 	done   chan struct{}
+	ending sync.Once
 	buyers sync.WaitGroup
 	sold   sync.Map // ticket type -> *atomic.Int64
 	total  atomic.Int64
@@ -112,7 +113,14 @@ func startRush(t *testing.T, buyers int, types []string, url func() string) *rus
 			}
 		})
 	}
+	t.Cleanup(r.leave) // a test that fails early must not audit a journal that still grows
 	return r
+}
+
+// leave ends the buyers and waits for them.
+func (r *rush) leave() {
+	r.ending.Do(func() { close(r.done) })
+	r.buyers.Wait()
 }
 
 // buy places one order, whatever it takes.
@@ -160,8 +168,7 @@ func (r *rush) buy(ticketType string) {
 
 func (r *rush) end() {
 	r.t.Helper()
-	close(r.done)
-	r.buyers.Wait()
+	r.leave()
 	r.other.Range(func(what, _ any) bool {
 		require.Fail(r.t, "a buyer was told", "%v", what)
 		return true
