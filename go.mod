@@ -60,7 +60,11 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/Rhymond/go-money v1.0.15
+require (
+	github.com/Rhymond/go-money v1.0.15
+	github.com/digitorus/pkcs7 v0.0.0-20250730155240-ffadbf3f398c
+	github.com/digitorus/timestamp v0.0.0-20250524132541-c45532741eea
+)
 
 require (
 	github.com/aymerick/douceur v0.2.0 // indirect

@@ -3,11 +3,14 @@ package main
 import (
 	"bufio"
 	"crypto/ed25519"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"time"
 
+	"boxoffice/edge/witness"
 	"boxoffice/engine/draw"
 )
 
@@ -19,6 +22,7 @@ type verifyDrawCmd struct {
 	Leaves  string     `type:"existingfile" help:"The list of all leaves: 64 hexadecimal digits a line. Prints every place."`
 	Signer  draw.Bytes `help:"The operator's public key, if you know it from elsewhere: 64 hexadecimal digits."`
 	Chain   string     `type:"existingfile" help:"Another chain than drand's quicknet: what a node of it answers at /info."`
+	Witness string     `type:"existingfile" help:"The certificates (PEM) of time-stamping authorities that you trust as the draw's outside witness."`
 	Rival   string     `type:"existingfile" help:"A second document: prove that both are of one draw, signed by one key, and differ."`
 }
 
@@ -60,11 +64,44 @@ func (c verifyDrawCmd) verify(out io.Writer) error {
 	if len(c.Signer) == 0 {
 		fmt.Fprintln(out, "not checked: whose key it is (--signer)")
 	}
-	fmt.Fprintln(out, "not checked: when the root was published; compare the one that your page kept, or a witness's")
+	if err := c.verifyWitness(&doc, chain, out); err != nil {
+		return err
+	}
 	if err := c.verifyReceipt(verified, &doc, out); err != nil {
 		return err
 	}
 	return c.verifyLeaves(verified, out)
+}
+
+// verifyWitness prints when an outside witness saw the statement, which must be before the round.
+func (c verifyDrawCmd) verifyWitness(doc *draw.Published, chain *draw.Chain, out io.Writer) error {
+	if doc.Witness == nil {
+		fmt.Fprintln(out, "not checked: when the root was published, for no witness has seen it; compare the one that your page kept")
+		return nil
+	}
+	var roots *x509.CertPool
+	if c.Witness != "" {
+		text, err := os.ReadFile(c.Witness)
+		if err != nil {
+			return err
+		}
+		if roots = x509.NewCertPool(); !roots.AppendCertsFromPEM(text) {
+			return fmt.Errorf("%s has no certificate", c.Witness)
+		}
+	}
+	seen, err := witness.Check(doc.Witness, doc.Statement.Digest(), roots)
+	if err != nil {
+		return err
+	}
+	round := time.UnixMilli(chain.Time(doc.Statement.Rules.Round))
+	if !seen.At.Before(round) {
+		return fmt.Errorf("the witness saw the statement at %s, and the round was known from %s on", seen.At.UTC().Format(time.RFC3339), round.UTC().Format(time.RFC3339))
+	}
+	fmt.Fprintf(out, "witness: %s saw the statement at %s, %s before the round\n", seen.Name, seen.At.UTC().Format(time.RFC3339), round.Sub(seen.At).Truncate(time.Second))
+	if roots == nil {
+		fmt.Fprintln(out, "not checked: who the witness is (--witness)")
+	}
+	return nil
 }
 
 // verifyReceipt prints the place of the receipt, if there is one.

@@ -8,9 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"boxoffice/edge/witness"
+	"boxoffice/edge/witness/witnesstest"
 	"boxoffice/engine/draw"
 )
 
@@ -62,6 +65,28 @@ func TestVerifyDraw(t *testing.T) {
 	other = c
 	other.Chain = ""
 	require.ErrorIs(t, other.verify(&said), draw.ErrBeacon)
+
+	t.Log("a witness saw it in time")
+	seer := witnesstest.Open(t)
+	roots := filepath.Join(dir, "roots.pem")
+	require.NoError(t, os.WriteFile(roots, seer.Root, 0o600))
+	closed := time.UnixMilli(beacon.Chain.Time(s.Rules.Round))
+	witnessed := func(digest draw.Hash, at time.Time) verifyDrawCmd {
+		seen, with := doc, c
+		seen.Witness = seer.Token(digest, at)
+		with.Draw, with.Witness = write("witnessed", seen), roots
+		return with
+	}
+	said.Reset()
+	inTime := witnessed(s.Digest(), time.Now())
+	require.NoError(t, inTime.verify(&said))
+	require.Contains(t, said.String(), "witness: CN="+witnesstest.Name+" saw the statement at ")
+	require.NotContains(t, said.String(), "not checked")
+	t.Log("or too late, or something else, or it is another witness")
+	require.ErrorContains(t, witnessed(s.Digest(), closed).verify(&said), "the round was known from")
+	require.ErrorIs(t, witnessed(draw.Hash{}, time.Now()).verify(&said), witness.ErrToken)
+	require.NoError(t, os.WriteFile(roots, witnesstest.Open(t).Root, 0o600))
+	require.ErrorIs(t, inTime.verify(&said), witness.ErrToken)
 
 	t.Log("the proof is another's")
 	other = c

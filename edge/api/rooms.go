@@ -167,7 +167,7 @@ type DrawDocument struct {
 	Signer    string        `json:"signer" description:"The operator's Ed25519 key, in hexadecimal digits."`
 	Signature string        `json:"signature" description:"Its signature of the statement, in hexadecimal digits."`
 	Beacon    *string       `json:"beacon" description:"The beacon's signature of the round, in hexadecimal digits; null before it is known."`
-	Witness   *string       `json:"witness" description:"What an outside witness has signed; null where none is configured."`
+	Witness   *string       `json:"witness" description:"What an outside witness has signed before the round: an RFC 3161 token (DER, base64) over the SHA-256 of what the signature is of; null where none is configured, or none has answered in time."`
 }
 
 // DrawProof shows that an entry is under the root.

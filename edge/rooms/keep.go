@@ -32,13 +32,15 @@ const (
 // other.
 const keptAtATime = 8
 
-// keptRoom is a room for which Keep does what takes the outside world: it brings the beacon's round, steers
-// the rate, and closes the row of a room that has ended. One goroutine at a time uses it.
+// keptRoom is a room for which Keep does what takes the outside world: it has a witness sign the draw's
+// statement, brings the beacon's round, steers the rate, and closes the row of a room that has ended. One goroutine at a time uses it.
 type keptRoom struct {
 	*Handlers
 	row     rooms.Room
 	ended   time.Time // when it was first seen to have ended
 	fetchAt time.Time // when its round may be fetched again
+	askAt   time.Time // when the witness may be asked again
+	seen    uint32    // the last draw whose statement the witness has signed
 	served  []servedAt
 	judged  orderCount // the orders up to which their pace was judged
 }
@@ -87,6 +89,8 @@ func (k *keptRoom) lookAfter(ctx context.Context) error {
 	}
 	k.ended = time.Time{}
 	switch {
+	case r.Phase == queue.Closed.String() && now.UnixMilli() < r.Settings.Chain.Time(r.Settings.Rules.Round):
+		return k.witnessStatement(ctx, r, now)
 	case r.Phase == queue.Closed.String():
 		return k.bringRound(ctx, r, now)
 	case r.Settings.Auto && !r.Paused && r.Served < r.Count && r.Phase == queue.Ordered.String() && now.UnixMilli() >= r.Settings.Rules.OpensAt:
@@ -106,13 +110,32 @@ func (k *keptRoom) forgetRoom(ctx context.Context, now time.Time) error {
 	return k.Rooms.Close(ctx, k.row)
 }
 
-// refetch is how long a round that could not be fetched is left alone.
+// refetch is how long a round that could not be fetched, or a witness that did not answer, is left alone.
 const refetch = 3 * time.Second
 
-// bringRound brings the round of a draw once it is signed.
+// witnessStatement has an outside witness sign that the statement is there before its round is. If none
+// has when the round comes, the draw goes on, and its document says that it has no witness.
+func (k *keptRoom) witnessStatement(ctx context.Context, r *queue.Record, now time.Time) error {
+	if k.Witness == nil || k.seen == r.Statement.Draw || now.Before(k.askAt) {
+		return nil
+	}
+	k.askAt = now.Add(refetch)
+	token, err := k.Witness.Stamp(ctx, r.Statement.Digest())
+	if err != nil {
+		return err
+	}
+	if err := k.Rooms.AddToken(ctx, k.row.Event, r.Statement.Draw, token); err != nil {
+		return err
+	}
+	k.seen = r.Statement.Draw
+	k.Pages.Forget(roomKey(k.row.Event))
+	return nil
+}
+
+// bringRound brings the round of a draw, whose time has come.
 func (k *keptRoom) bringRound(ctx context.Context, r *queue.Record, now time.Time) error {
 	chain, round := &r.Settings.Chain, r.Settings.Rules.Round
-	if now.UnixMilli() < chain.Time(round) || now.Before(k.fetchAt) {
+	if now.Before(k.fetchAt) {
 		return nil
 	}
 	k.fetchAt = now.Add(refetch)

@@ -1,6 +1,7 @@
 package rooms
 
 import (
+	"encoding/base64"
 	"encoding/hex"
 
 	"boxoffice/cluster"
@@ -39,12 +40,12 @@ func (h *Handlers) getDraw(c *route.Call, in *api.WatchQueue) (*api.DrawDocument
 	if r.Statement == nil {
 		return nil, &engine.Refusal{Code: engine.NotFound, Message: "The statement of the draw is published when its list is closed."}
 	}
-	return h.documentView(r.Statement, r.Signature), nil
+	return h.documentView(r), nil
 }
 
-// documentView is a draw's document.
-func (h *Handlers) documentView(s *draw.Statement, beacon []byte) *api.DrawDocument {
-	key := h.Secrets.DrawKey()
+// documentView is a draw's document. The draw has a statement.
+func (h *Handlers) documentView(r *room) *api.DrawDocument {
+	s, key := r.Statement, h.Secrets.DrawKey()
 	v := &api.DrawDocument{
 		Statement: api.DrawStatement{
 			Event: s.Event, Draw: int64(s.Draw), Rules: *rulesView(&s.Rules), Count: int64(s.Count), Root: s.Root.String(), TestBeacon: s.TestBeacon,
@@ -54,9 +55,13 @@ func (h *Handlers) documentView(s *draw.Statement, beacon []byte) *api.DrawDocum
 		},
 		Signer: hex.EncodeToString(key[len(key)-32:]), Signature: hex.EncodeToString(draw.SignStatement(key, s)),
 	}
-	if beacon != nil {
-		text := hex.EncodeToString(beacon)
+	if r.Signature != nil {
+		text := hex.EncodeToString(r.Signature)
 		v.Beacon = &text
+	}
+	if r.token != nil {
+		text := base64.StdEncoding.EncodeToString(r.token)
+		v.Witness = &text
 	}
 	return v
 }
@@ -117,5 +122,5 @@ func (h *Handlers) bringBeacon(c *route.Call, in *api.BringBeacon) (*api.DrawDoc
 		return nil, err
 	}
 	h.Pages.Forget(roomKey(number))
-	return h.documentView(record.Statement, record.Signature), nil
+	return h.documentView(&room{Record: record, token: r.token}), nil
 }

@@ -19,6 +19,7 @@ import (
 	"boxoffice/cluster"
 	"boxoffice/edge/live"
 	"boxoffice/edge/secrets"
+	"boxoffice/edge/witness"
 	"boxoffice/engine"
 	"boxoffice/engine/draw"
 	"boxoffice/engine/queue"
@@ -36,8 +37,9 @@ type Deps struct {
 	Secrets *secrets.Master
 	Mail    *mailqueue.Queue
 	Beacon  *Beacon
-	Busy    func() bool // the node has about as many orders as it can take
-	BaseURL string      // how people reach the service
+	Witness *witness.Authority // nil: statements have no outside witness
+	Busy    func() bool        // the node has about as many orders as it can take
+	BaseURL string             // how people reach the service
 	Log     *slog.Logger
 }
 
@@ -72,6 +74,7 @@ func (h *Handlers) Collect(out chan<- prometheus.Metric) { h.refused.Collect(out
 type room struct {
 	*queue.Record
 	places *draw.Permutation // nil for arrival, and before the draw
+	token  []byte            // what an outside witness has signed of the statement; nil if none has
 }
 
 func roomKey(number int64) string { return "room/" + strconv.FormatInt(number, 10) }
@@ -83,7 +86,11 @@ func (h *Handlers) readRoom(ctx context.Context, number int64) (*room, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newRoom(r), nil
+		m := newRoom(r)
+		if r.Statement != nil {
+			m.token, err = h.Rooms.FindToken(ctx, number, r.Statement.Draw)
+		}
+		return m, err
 	})
 }
 

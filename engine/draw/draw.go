@@ -131,6 +131,9 @@ func (s *Statement) bytes() []byte {
 	return b
 }
 
+// Digest returns the SHA-256 of what the operator signs. An outside witness signs when it was there.
+func (s *Statement) Digest() Hash { return sha256.Sum256(s.bytes()) }
+
 func (s *Statement) appendFields(b []byte) []byte {
 	rules := s.Rules.Hash()
 	b = appendField(b, []byte(s.Event))

@@ -21,7 +21,7 @@ var impersonal = map[string]string{
 	"media": "organizers' files", "nodes": "machines", "organization_bytes": "numbers", "organizations": "organizers' words", "page_customizations": "organizers' words",
 	"payment_notices": "sealed, and gone after their work", "promo_codes": "hashes", "promo_names": "organizers' words", "receipts": "bank statements, which books have to keep",
 	"transfers_sent": "moments", "burials": "machines", "deployment": "numbers", "journal_mark": "numbers", "journal_version": "numbers",
-	"refund_runs": "organizers' words", "rooms": "numbers of events",
+	"refund_runs": "organizers' words", "rooms": "numbers of events", "witnessed": "digests of statements",
 	"schedule_sessions": "organizers' words", "section_uses": "numbers", "sections": "organizers' words", "set_aside": "numbers",
 	"signing_keys": "numbers", "snapshots": "gone after the journal's retention", "spans": "positions", "streams": "numbers", "tails": "positions",
 	"search_words": "organizers' words", "ticket_types": "organizers' words", "venue_map_versions": "organizers' words", "venue_maps": "organizers' words", "wakes": "numbers",

@@ -1,6 +1,6 @@
-// Package rooms is the plain table of the events that have a waiting room. Nodes read it to know for
-// which orders they ask for an admission; what a room is, its actor knows (engine/queue). The edge calls
-// it. It has no goroutine.
+// Package rooms is the plain table of the events that have a waiting room, and that of what an outside
+// witness has signed of their draws. Nodes read the first to know for which orders they ask for an
+// admission; what a room is, its actor knows (engine/queue). The edge calls it. It has no goroutine.
 package rooms
 
 import (
@@ -76,4 +76,22 @@ func (s *Store) List(ctx context.Context) ([]Room, error) {
 		return nil, fmt.Errorf("rooms: %w", err)
 	}
 	return list, nil
+}
+
+// AddToken keeps what an outside witness has signed of a draw's statement. The first token stays.
+func (s *Store) AddToken(ctx context.Context, event int64, draw uint32, token []byte) error {
+	const write = `INSERT INTO witnessed (event, draw, token) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+	if _, err := s.pool.Exec(ctx, write, event, int64(draw), token); err != nil {
+		return fmt.Errorf("witness of event %d: %w", event, err)
+	}
+	return nil
+}
+
+// FindToken returns what an outside witness has signed of a draw's statement, or nil.
+func (s *Store) FindToken(ctx context.Context, event int64, draw uint32) (token []byte, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT token FROM witnessed WHERE event = $1 AND draw = $2`, event, int64(draw)).Scan(&token)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("witness of event %d: %w", event, err)
+	}
+	return token, nil
 }

@@ -176,7 +176,7 @@ func (n *Node) openRooms(ctx context.Context, known *live.Events, pages *live.Pa
 		return err
 	}
 	n.areas.Rooms = rooms.New(rooms.Deps{
-		Node: n.cluster, Rooms: roomtable.New(n.pool), Known: known, Pages: pages, Feed: n.feed, Secrets: n.secrets, Mail: n.letters.Mail, Beacon: beacon,
+		Node: n.cluster, Rooms: roomtable.New(n.pool), Known: known, Pages: pages, Feed: n.feed, Secrets: n.secrets, Mail: n.letters.Mail, Beacon: beacon, Witness: n.cfg.makeWitness(),
 		Busy: n.faster(busyRate), BaseURL: n.cfg.BaseURL, Log: n.log,
 	})
 	if err := n.areas.Rooms.Load(ctx); err != nil {

@@ -22,6 +22,7 @@ import (
 	"boxoffice/edge/rooms"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/webhook"
+	"boxoffice/edge/witness"
 	"boxoffice/engine"
 	"boxoffice/engine/draw"
 	"boxoffice/persistence/follower/kafka"
@@ -75,6 +76,7 @@ type Config struct {
 	StripeKey         string           `env:"BOXOFFICE_STRIPE_KEY" secret:"" help:"Stripe's secret key, or a restricted one for checkout sessions, payment intents and refunds."`
 	StripeSecrets     string           `env:"BOXOFFICE_STRIPE_WEBHOOK_SECRET" secret:"" help:"The secret of Stripe's webhook endpoint; two with a comma between them while one replaces the other."`
 	BeaconURL         []string         `env:"BOXOFFICE_BEACON_URL" help:"Relays of the beacon that draws of waiting rooms go by, tried in turn, or test for rounds that this deployment signs itself and that prove nothing; drand's own relays if empty, or test with a private Postgres."`
+	WitnessURL        string           `env:"BOXOFFICE_WITNESS_URL" help:"Address of a time-stamping authority (RFC 3161) that signs the statements of draws before their round is known; none if empty."`
 	BeaconChain       string           `env:"BOXOFFICE_BEACON_CHAIN" help:"File with what a relay answers at /info of another chain than drand's quicknet."`
 	MollieURL         string           `env:"BOXOFFICE_MOLLIE_URL" help:"Address of Mollie, to /v2; that of the live service if empty."`
 	MollieKey         string           `env:"BOXOFFICE_MOLLIE_KEY" secret:"" help:"Mollie's API key, test_... or live_...; it proves Mollie's notices too."`
@@ -162,6 +164,14 @@ func (c *Config) makeBeacon(m *secrets.Master) (*rooms.Beacon, error) {
 		}
 	}
 	return rooms.NewBeacon(chain, urls), nil
+}
+
+// makeWitness returns the outside witness of draws, or nil.
+func (c *Config) makeWitness() *witness.Authority {
+	if c.WitnessURL == "" {
+		return nil
+	}
+	return witness.New(c.WitnessURL)
 }
 
 // runsSimulator reports whether the node runs its own payment provider.

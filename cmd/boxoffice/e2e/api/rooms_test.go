@@ -19,6 +19,8 @@ import (
 	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/edge/secrets"
+	"boxoffice/edge/witness"
+	"boxoffice/edge/witness/witnesstest"
 	"boxoffice/engine/draw"
 	"boxoffice/persistence/rooms"
 )
@@ -155,7 +157,9 @@ func TestRoomHoldsSeats(t *testing.T) {
 // Python's find by themselves, from what the service answers.
 func TestRoomIsDrawn(t *testing.T) {
 	t.Parallel()
-	s := openRoomShop(t)
+	seer := witnesstest.Open(t)
+	seer.Away.Store(true)
+	s := openRoomShop(t, func(c *node.Config) { c.WitnessURL = seer.URL })
 	event, types := s.OnSale(nodetest.TypeBody(10, 100))
 	set := nodetest.Object{"enabled": true, "opensAt": s.stamp(time.Hour), "registersFrom": s.stamp(10 * time.Minute), "admitPerMinute": 60, "proof": "address"}
 	for field, wrong := range map[string]string{"opensAt": s.stamp(time.Minute), "registersFrom": s.stamp(2 * time.Hour)} {
@@ -195,6 +199,12 @@ func TestRoomIsDrawn(t *testing.T) {
 	}, time.Minute, 50*time.Millisecond)
 	require.Nil(t, doc.Data("beacon"), "the statement is out before the round")
 	root := doc.Str("statement.root")
+	require.Nil(t, doc.Data("witness"), "it is away")
+	seer.Away.Store(false)
+	require.Eventually(t, func() bool {
+		doc = s.Call("GET", publicQueue(event)+"/draw", nil).Is(200, "")
+		return doc.Data("witness") != nil
+	}, time.Minute, 50*time.Millisecond)
 	late := join(s.Buyer("late@example.org").Token).Is(201, "")
 	s.wait(2*time.Minute + 4*time.Second)
 	require.Eventually(t, func() bool {
@@ -254,6 +264,9 @@ func checkPlace(t *testing.T, doc, proof nodetest.Answer, receipt string, chain 
 	var published draw.Published
 	var in draw.Inclusion
 	files := []string{readInto(t, doc, &published), readInto(t, proof, &in)}
+	seen, err := witness.Check(published.Witness, published.Statement.Digest(), nil)
+	require.NoError(t, err)
+	require.Equal(t, "CN="+witnesstest.Name, seen.Name)
 	verified, err := published.Verify(chain)
 	require.NoError(t, err)
 	r, err := draw.ParseReceipt(receipt)

@@ -3,6 +3,7 @@ package pages
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/edge/witness/witnesstest"
 )
 
 // roomShop is a shop whose clock a test sets forward.
@@ -20,12 +22,12 @@ type roomShop struct {
 	ahead atomic.Int64 // nanoseconds
 }
 
-func openRoomShop(t *testing.T) *roomShop {
+func openRoomShop(t *testing.T, changes ...func(*node.Config)) *roomShop {
 	t.Helper()
 	s := new(roomShop)
-	s.Shop = nodetest.Open(t, func(c *node.Config) {
+	s.Shop = nodetest.Open(t, append(changes, func(c *node.Config) {
 		c.Now = func() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
-	})
+	})...)
 	return s
 }
 
@@ -205,7 +207,7 @@ func TestDrawnRoom(t *testing.T) {
 	for name := range roomSizes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := openRoomShop(t)
+			s := openRoomShop(t, func(c *node.Config) { c.WitnessURL = witnesstest.Open(t).URL })
 			event, _ := s.OnSale(nodetest.TypeBody(25, 100))
 			slug := s.Call("GET", "/events/"+event, nil).Is(200, "").Str("slug")
 			s.setQueue(event, nodetest.Object{"opensAt": s.stamp(time.Hour), "registersFrom": s.stamp(10 * time.Minute), "admitPerMinute": 60, "partyMax": 2})
@@ -227,6 +229,9 @@ func TestDrawnRoom(t *testing.T) {
 			root := fmt.Sprintf(`localStorage.getItem("queue:root:%s:1")`, event)
 			b.until(root)
 			b.step("closed", "#papers code")
+			s.Becomes("true", func() string {
+				return strconv.FormatBool(s.Call("GET", "/public/events/"+event+"/queue/draw", nil).Data("witness") != nil)
+			})
 			s.ahead.Add(int64(2*time.Minute + 4*time.Second))
 			b.step("drawn", "#place")
 			place := b.text("#place")
@@ -238,7 +243,9 @@ func TestDrawnRoom(t *testing.T) {
 			for _, check := range []string{"root", "counted", "signed", "draw", "receipt", "under"} {
 				require.Equal(t, true, b.evaluate(fmt.Sprintf(`document.querySelector("#check-%s").classList.contains("good")`, check)), check)
 			}
-			require.Equal(t, false, b.evaluate(`document.querySelector("#check-beacon").classList.contains("good")`), "a browser can't check that")
+			for _, check := range []string{"beacon", "witness"} { // a browser can't check them
+				require.Equal(t, false, b.evaluate(fmt.Sprintf(`["good", "bad"].some((c) => document.querySelector("#check-%s").classList.contains(c))`, check)), check)
+			}
 			b.evaluate(`(() => { const r = document.querySelector("#receipt"); r.value = r.value.slice(0, -8) + (r.value.at(-8) === "A" ? "B" : "A") + r.value.slice(-7); r.dispatchEvent(new Event("input", {bubbles: true})); document.querySelector("#check").click(); })()`)
 			b.step("forged", "#check-receipt.bad")
 			b.faultless()

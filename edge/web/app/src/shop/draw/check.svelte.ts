@@ -4,7 +4,7 @@ import { Refusal } from '../../shared/api/refusal';
 import { kept } from '../../shared/storage';
 import { keptEntry } from '../room';
 import { d } from './words';
-import { canCheck, hexOf, isCounted, isOfDraw, isReceiptSigned, isRoundNamed, isStatementSigned, isUnder, placeOf, readReceipt } from './verify';
+import { canCheck, hexOf, isCounted, isOfDraw, isReceiptSigned, isRoundNamed, isStatementSigned, isUnder, isWitnessed, placeOf, readReceipt } from './verify';
 
 /** Check is one thing that was looked at; its verdict is null if it can't be checked here. */
 export interface Check { name: keyof typeof d.checks; right: boolean | null }
@@ -37,6 +37,7 @@ export class Draw {
       this.published = [
         { name: 'root', right: sent && sent === s.root }, { name: 'counted', right: isCounted(document) },
         { name: 'signed', right: await isStatementSigned(document) }, { name: 'round', right: isRoundNamed(document) }, { name: 'beacon', right: null },
+        ...document.witness ? [{ name: 'witness', right: await isWitnessed(document) }] : [],
       ].map((c) => ({ ...c, right: c.right === '' ? null : c.right })) as Check[];
     } catch (e) {
       this.absent = e instanceof Refusal && (e.code === 'NOT_FOUND' || e.code === 'EVENT_NOT_FOUND');

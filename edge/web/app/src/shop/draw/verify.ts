@@ -66,11 +66,23 @@ async function isSigned(key: Bytes, message: Bytes, signature: Bytes): Promise<b
   return crypto.subtle.verify('Ed25519', imported, signature, message);
 }
 
+/** messageOf is what the operator signs of a statement. */
+async function messageOf({ statement: s }: Document): Promise<Bytes> {
+  return join(text('boxoffice-statement-1'), await fieldsOf(s), num(s.byClass.none), num(s.byClass.address), num(s.byClass.account));
+}
+
 /** isStatementSigned checks the operator's signature of the statement. */
-export async function isStatementSigned(d: Document): Promise<boolean | null> {
-  const { byClass: c } = d.statement;
-  const message = join(text('boxoffice-statement-1'), await fieldsOf(d.statement), num(c.none), num(c.address), num(c.account));
-  return isSigned(bytesOf(d.signer), message, bytesOf(d.signature));
+export const isStatementSigned = async (d: Document) => isSigned(bytesOf(d.signer), await messageOf(d), bytesOf(d.signature));
+
+/** isWitnessed is false if the outside witness has signed something else. It is never true: the token's signature can't be checked here. */
+export async function isWitnessed(d: Document): Promise<false | null> {
+  let token: string;
+  try {
+    token = hexOf(Uint8Array.from(atob(d.witness ?? ''), (c) => c.charCodeAt(0)));
+  } catch {
+    return false;
+  }
+  return token.includes(hexOf(await hash(await messageOf(d)))) ? null : false;
 }
 
 /** isCounted checks that the counts by class are those of the whole. */

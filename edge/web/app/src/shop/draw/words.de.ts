@@ -13,13 +13,14 @@ const words = {
   good: 'Stimmt', bad: 'Falsch', unknown: 'Nicht geprüft',
   checks: {
     root: 'Der Fingerabdruck der Liste ist der, den dieser Browser beim Schließen der Liste bekam', counted: 'Die Zahlen gehen auf', signed: 'Der Betreiber hat unterschrieben, was veröffentlicht wurde', round: 'Die Zufallszahl war noch nicht bekannt, als die Liste schloss',
-    receipt: 'Der Betreiber hat deinen Beleg unterschrieben', draw: 'Der Beleg gilt für diese Verlosung', under: 'Dein Eintrag steht auf der Liste', beacon: 'Die Zufallszahl ist die öffentliche',
+    receipt: 'Der Betreiber hat deinen Beleg unterschrieben', draw: 'Der Beleg gilt für diese Verlosung', under: 'Dein Eintrag steht auf der Liste', beacon: 'Die Zufallszahl ist die öffentliche', witness: 'Ein Zeuge von außen sah den Fingerabdruck, bevor die Zufallszahl bekannt war',
   },
   why: {
     root: 'Dieser Browser war nach dem Schließen der Liste nicht auf der Seite des Warteraums.', signed: 'Dieser Browser kann Ed25519-Unterschriften nicht prüfen, ein neuerer schon.', round: 'Sie kommt nicht aus dem öffentlichen Netz von drand.', receipt: 'Dieser Browser kann Ed25519-Unterschriften nicht prüfen, ein neuerer schon.',
     beacon: 'Ihre Unterschrift kann ein Browser nicht prüfen. Vergleiche sie mit der, die das öffentliche Netz zeigt:', test: 'Probelauf: Der Betreiber kann die Zufallszahl vorher kennen, und die Verlosung beweist nichts.',
+    witness: 'Sein Zeitstempel gehört zu dieser Verlosung. Wann er unterschrieben wurde und von wem, kann ein Browser nicht prüfen, das Programm unten schon.',
   },
-  not: { receipt: 'Er ist nicht ganz, oder nicht von diesem Betreiber.', draw: 'Er gilt für eine andere Veranstaltung oder eine andere Verlosung.' },
+  not: { witness: 'Sein Zeitstempel gehört zu etwas anderem.', receipt: 'Er ist nicht ganz, oder nicht von diesem Betreiber.', draw: 'Er gilt für eine andere Veranstaltung oder eine andere Verlosung.' },
   relay: 'Bei drand ansehen', noReceipt: 'Das ist kein Beleg. Kopiere ihn ganz, von der Seite des Warteraums.', fraud: 'Bewahre den Beleg und dieses Dokument auf: Zusammen beweisen sie, dass etwas nicht stimmt. Sage es dem Veranstalter.', insecure: 'Diese Seite kam ohne Verschlüsselung, darum rechnet der Browser hier nicht. Öffne sie mit https.',
   program: 'Mit einem eigenen Programm', programHint: 'Dokument, Beleg und Nachweis genügen. Die Formate sind beim Quelltext beschrieben, in docs/waiting-room.md; damit lassen sie sich prüfen:',
 } satisfies Words;

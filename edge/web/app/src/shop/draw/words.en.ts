@@ -13,13 +13,14 @@ const words = {
   good: 'Right', bad: 'Wrong', unknown: 'Not checked',
   checks: {
     root: 'The list’s fingerprint is the one that this browser was sent when the list closed', counted: 'The counts add up', signed: 'The operator has signed what was published', round: 'The random number was not known when the list closed',
-    receipt: 'The operator has signed your receipt', draw: 'The receipt is for this draw', under: 'Your entry is on the list', beacon: 'The random number is the public one',
+    receipt: 'The operator has signed your receipt', draw: 'The receipt is for this draw', under: 'Your entry is on the list', beacon: 'The random number is the public one', witness: 'An outside witness saw the fingerprint before the random number was known',
   },
   why: {
     root: 'This browser was not on the waiting room’s page after the list closed.', signed: 'This browser cannot check Ed25519 signatures. A newer one can.', round: 'It is not from drand’s public network.', receipt: 'This browser cannot check Ed25519 signatures. A newer one can.',
     beacon: 'A browser cannot check its signature. Compare it with the one that the public network shows:', test: 'Test beacon: the operator may know the random number beforehand, so this draw proves nothing.',
+    witness: 'Its token is of this draw, but a browser cannot check when it was signed, and by whom. The program below can.',
   },
-  not: { receipt: 'It is not whole, or not of this operator.', draw: 'It is for another event, or for another draw of it.' },
+  not: { witness: 'Its token is of something else.', receipt: 'It is not whole, or not of this operator.', draw: 'It is for another event, or for another draw of it.' },
   relay: 'See it at drand', noReceipt: 'This is not a receipt. Copy it whole, from the waiting room’s page.', fraud: 'Keep the receipt and this document: together they prove that something is wrong. Tell the organizer.', insecure: 'This page came without encryption, so the browser does no sums here. Open it by https.',
   program: 'With a program of your own', programHint: 'The document, the receipt and the proof are enough. The formats are described with the source code, in docs/waiting-room.md; these check them:',
 };

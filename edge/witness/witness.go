@@ -1,0 +1,122 @@
+// Package witness has an outside time-stamping authority (RFC 3161) sign that a digest was there at a
+// moment, and checks such a signature. It has no goroutines.
+package witness
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/sha256"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/digitorus/pkcs7"
+	"github.com/digitorus/timestamp"
+)
+
+const (
+	askTime  = 5 * time.Second
+	maxReply = 64 << 10 // bytes; a token with three certificates has about 7 KB
+)
+
+// ErrToken says that a token does not show what it is said to show.
+var ErrToken = errors.New("witness: the token does not hold")
+
+// Authority is a time-stamping authority. Its methods may be called by any goroutine.
+type Authority struct {
+	url  string
+	http *http.Client
+}
+
+// New returns the authority at an address that takes requests by HTTP POST (RFC 3161, section 3.4).
+func New(url string) *Authority {
+	return &Authority{url: url, http: &http.Client{Timeout: askTime}}
+}
+
+// Stamp has the authority sign that a SHA-256 digest is there now, and returns its token (a DER
+// TimeStampToken, with the authority's certificate in it). The token has been checked, but not whose
+// certificate it is.
+func (a *Authority) Stamp(ctx context.Context, digest [sha256.Size]byte) ([]byte, error) {
+	ask := timestamp.Request{HashAlgorithm: crypto.SHA256, HashedMessage: digest[:], Certificates: true}
+	body, err := ask.Marshal()
+	if err != nil {
+		return nil, fmt.Errorf("witness: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("witness: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/timestamp-query")
+	resp, err := a.http.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("witness: %w", err)
+	}
+	defer resp.Body.Close()
+	reply, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
+	if err != nil {
+		return nil, fmt.Errorf("witness: %w", err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("witness: %s answers %d", a.url, resp.StatusCode)
+	}
+	stamp, err := timestamp.ParseResponse(reply)
+	if err != nil {
+		return nil, fmt.Errorf("witness: %w", err)
+	}
+	if _, err := Check(stamp.RawToken, digest, nil); err != nil {
+		return nil, err
+	}
+	return stamp.RawToken, nil
+}
+
+// Testimony is what a token shows.
+type Testimony struct {
+	At   time.Time // the digest was there at this moment, by the authority's clock
+	Name string    // the subject of the certificate that signed
+}
+
+// Check returns what a token shows of a digest. Without roots it is not checked who has issued the
+// certificate: then anybody may have signed. The error wraps ErrToken.
+func Check(token []byte, digest [sha256.Size]byte, roots *x509.CertPool) (*Testimony, error) {
+	stamp, err := timestamp.Parse(token) // checks the signature by the certificate that is in the token
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrToken, err)
+	}
+	if stamp.HashAlgorithm != crypto.SHA256 || !bytes.Equal(stamp.HashedMessage, digest[:]) {
+		return nil, fmt.Errorf("%w: it is of something else", ErrToken)
+	}
+	signed, err := pkcs7.Parse(token)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrToken, err)
+	}
+	signer := signed.GetOnlySigner()
+	if signer == nil {
+		return nil, fmt.Errorf("%w: it has no certificate, or several have signed", ErrToken)
+	}
+	if roots != nil {
+		if err := verifyIssuer(signed, signer, roots, stamp.Time); err != nil {
+			return nil, err
+		}
+	}
+	return &Testimony{At: stamp.Time, Name: signer.Subject.String()}, nil
+}
+
+// verifyIssuer makes sure that one of the roots stands behind the signer's certificate, which was valid
+// at the moment and is for time-stamping (RFC 3161, section 2.3).
+func verifyIssuer(signed *pkcs7.PKCS7, signer *x509.Certificate, roots *x509.CertPool, at time.Time) error {
+	between := x509.NewCertPool()
+	for _, c := range signed.Certificates {
+		between.AddCert(c)
+	}
+	_, err := signer.Verify(x509.VerifyOptions{
+		Roots: roots, Intermediates: between, CurrentTime: at, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageTimeStamping},
+	})
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrToken, err)
+	}
+	return nil
+}
