@@ -91,7 +91,7 @@ func (n *Node) followFrom(ctx context.Context, event int64, member string) error
 // Observe sends a batch that this node has committed to all who show its facts. It never blocks.
 func (n *Node) Observe(b *journal.Batch) {
 	n.own.noteBatch(b.Writer, b.Seq)
-	n.cfg.Observe(b)
+	n.observeOwned(b)
 	if n.feeds.readers.Size() == 0 {
 		return
 	}
@@ -113,6 +113,23 @@ func (n *Node) Observe(b *journal.Batch) {
 			})
 		}
 	}
+}
+
+// observeOwned shows a batch of this node's to its own readers, without events that another node owns by
+// now: these readers have been told that they missed facts, and follow the other.
+func (n *Node) observeOwned(b *journal.Batch) {
+	p := n.placement.Load()
+	moved := func(r journal.Record) bool { return !p.ownsEvent(r.Ref.Home) }
+	if slices.ContainsFunc(b.Records, moved) {
+		b = &journal.Batch{Writer: b.Writer, Seq: b.Seq, Records: slices.DeleteFunc(slices.Clone(b.Records), moved)}
+	}
+	n.cfg.Observe(b)
+}
+
+// comeFrom reports whether a member is the one whose facts of an event this node follows.
+func (f *feeds) comeFrom(event int64, member string) bool {
+	source, followed := f.sources.Load(event)
+	return followed && source.member == member
 }
 
 // noteFollower notes that another node follows an event of ours.

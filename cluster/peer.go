@@ -199,6 +199,9 @@ func (p *peer) handleFrame(kind byte, r *reader) error {
 			return err
 		}
 		record.Bytes = nil // they belong to the frame
+		if !p.n.feeds.comeFrom(record.Ref.Home, p.member.ID) {
+			return nil // its owner of before is late
+		}
 		p.n.cfg.Observe(&journal.Batch{Records: []journal.Record{record}})
 	}
 	return nil // ignore kinds of frames that only a newer node knows

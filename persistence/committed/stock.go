@@ -21,8 +21,11 @@ type Stock struct {
 	missed atomic.Int64 // counts how often facts may have been missed
 }
 
-// level is the stock after the fact with that seq in the type's stream.
+// level is the stock after the fact with that seq in the type's stream; 0 if the actor has said it.
+// asked is the seq of one that the actor is being asked for, until facts say more.
 type level struct{ seq, left int64 }
+
+const asked = -1
 
 // NewStock makes an empty one that remembers at most limit ticket types. With
 // more it forgets all, and each is read through its actor once again.
@@ -30,7 +33,8 @@ func NewStock(limit int) *Stock {
 	return &Stock{limit: limit, left: xsync.NewMap[engine.Ref, level]()}
 }
 
-// Observe takes a committed batch in. It never blocks.
+// Observe takes a committed batch in, of ticket types that were asked for: facts of others may come
+// from an owner of long ago, and would never be put right. It never blocks.
 func (s *Stock) Observe(b *journal.Batch) {
 	for i := range b.Records {
 		r := &b.Records[i]
@@ -71,20 +75,21 @@ func leftAfter(f engine.Fact) (left int64, ok bool) {
 // actor has to be asked, within Load.
 func (s *Stock) Get(ref engine.Ref) (left int64, ok bool) {
 	l, ok := s.left.Load(ref)
-	return l.left, ok
+	return l.left, ok && l.seq != asked
 }
 
 // Load has the actor asked for what is left of a ticket type, and notes it unless
 // facts may have been missed in the meantime, or say more.
 func (s *Stock) Load(ref engine.Ref, ask func() (int64, error)) (int64, error) {
+	s.makeRoom(ref)
 	missed := s.missed.Load()
+	s.left.LoadOrStore(ref, level{asked, 0}) // first, so that facts after the answer are taken in
 	left, err := ask()
 	if err != nil {
 		return 0, err
 	}
-	s.makeRoom(ref)
 	s.left.Compute(ref, func(old level, known bool) (level, xsync.ComputeOp) {
-		if known || s.missed.Load() != missed {
+		if !known || old.seq != asked || s.missed.Load() != missed {
 			return old, xsync.CancelOp
 		}
 		return level{0, left}, xsync.UpdateOp
@@ -92,12 +97,11 @@ func (s *Stock) Load(ref engine.Ref, ask func() (int64, error)) (int64, error) {
 	return left, nil
 }
 
-// set notes what is left after the fact with that seq, unless a later one is
-// known already.
+// set notes what is left after the fact with that seq, if the ticket type was
+// asked for and no later fact is known.
 func (s *Stock) set(ref engine.Ref, seq, left int64) {
-	s.makeRoom(ref)
 	s.left.Compute(ref, func(old level, known bool) (level, xsync.ComputeOp) {
-		if known && old.seq > seq {
+		if !known || old.seq > seq {
 			return old, xsync.CancelOp
 		}
 		return level{seq, left}, xsync.UpdateOp

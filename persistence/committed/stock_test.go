@@ -19,7 +19,10 @@ func TestStockForgets(t *testing.T) {
 		f := &inventory.Created{Details: &inventory.Details{Quantity: left}}
 		s.Observe(&journal.Batch{Records: []journal.Record{{Ref: ref, First: seq, Last: seq, Facts: []engine.Fact{f}}}})
 	}
+	answer := func(n int64) func() (int64, error) { return func() (int64, error) { return n, nil } }
 	for i := range 25 {
+		_, err := s.Load(engine.InventoryRef(1, int64(i)), answer(0))
+		require.NoError(t, err)
 		created(engine.InventoryRef(1, int64(i)), 1, int64(i))
 	}
 	known := 0
@@ -33,12 +36,13 @@ func TestStockForgets(t *testing.T) {
 	ref, other := engine.InventoryRef(1, 24), engine.InventoryRef(2, 24)
 	created(ref, 5, 50)
 	created(ref, 4, 40)
-	answer := func(n int64) func() (int64, error) { return func() (int64, error) { return n, nil } }
 	_, err := s.Load(ref, answer(0))
 	require.NoError(t, err)
 	left, ok := s.Get(ref)
 	require.True(t, ok)
 	require.EqualValues(t, 50, left, "a later fact is known")
+	_, err = s.Load(other, answer(0))
+	require.NoError(t, err)
 	created(other, 5, 50)
 	s.Retain(func(event int64) bool { return event == 2 })
 	_, ok = s.Get(ref)
@@ -58,4 +62,19 @@ func TestStockForgets(t *testing.T) {
 	require.NoError(t, err)
 	left, _ = s.Get(ref)
 	require.EqualValues(t, 7, left)
+
+	t.Log("a former owner's late facts are of no use, and facts beside an answer are")
+	s.Retain(func(int64) bool { return false })
+	created(ref, 6, 60)
+	_, ok = s.Get(ref)
+	require.False(t, ok)
+	_, err = s.Load(ref, func() (int64, error) {
+		created(ref, 8, 5)
+		_, ok := s.Get(ref)
+		require.True(t, ok)
+		return 6, nil
+	})
+	require.NoError(t, err)
+	left, _ = s.Get(ref)
+	require.EqualValues(t, 5, left)
 }
