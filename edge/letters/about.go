@@ -38,8 +38,7 @@ func ticketsOf(l *mailqueue.Mail, o *order.Order) []uint32 {
 func (h *Writer) describe(ctx context.Context, e *mail.Event, l *mailqueue.Mail, o *order.Order, p *live.Page) error {
 	tickets := ticketsOf(l, o)
 	if len(tickets) == 0 {
-		describeWhole(e, o)
-		return nil
+		return h.describeWhole(ctx, e, o)
 	}
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {
@@ -55,18 +54,39 @@ func (h *Writer) describe(ctx context.Context, e *mail.Event, l *mailqueue.Mail,
 		if t.Seat != nil {
 			what.Section, what.Row, what.Seat = t.Seat.Section, t.Seat.Row, cmp.Or(t.Seat.Label, t.Seat.ID)
 		}
-		e.What = append(e.What, what)
+		addItem(e, what)
 	}
 	narrow(e, visits...)
 	return nil
 }
 
-// describeWhole says in an event what was ordered, with its total.
-func describeWhole(e *mail.Event, o *order.Order) {
+// addItem adds a ticket to what a letter is about. Tickets of a type that have no seats become one item.
+func addItem(e *mail.Event, ticket mail.Item) {
+	if last := len(e.What) - 1; last >= 0 && ticket.Seat == "" && e.What[last].Seat == "" && e.What[last].Type == ticket.Type {
+		e.What[last].Quantity = max(e.What[last].Quantity, 1) + 1
+		return
+	}
+	e.What = append(e.What, ticket)
+}
+
+// describeWhole says in an event what was ordered, each seat by itself, with its total.
+func (h *Writer) describeWhole(ctx context.Context, e *mail.Event, o *order.Order) error {
+	where, err := h.Feed.Where(ctx, o)
+	if err != nil {
+		return err
+	}
 	for i := range o.Lines {
-		e.What = append(e.What, mail.Item{Quantity: o.Lines[i].Quantity, Type: o.Lines[i].Name})
+		l := &o.Lines[i]
+		if l.Seats == nil {
+			e.What = append(e.What, mail.Item{Quantity: l.Quantity, Type: l.Name})
+		}
+		for _, seat := range l.Seats {
+			label, section, row := where(seat)
+			e.What = append(e.What, mail.Item{Type: l.Name, Section: section, Row: row, Seat: cmp.Or(label, seat)})
+		}
 	}
 	e.Total, e.Fees = money(o.Total, o.Currency), money(o.Fees, o.Currency)
+	return nil
 }
 
 // writeAbout makes a mail about an order that is not its confirmation. Moments in it are on the clocks
@@ -124,7 +144,7 @@ func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *
 	addEnded(&b, l, o)
 	if l.Reason == mailqueue.Granted && l.Refund < len(o.Refunds) && o.Refunds[l.Refund].AskedBy() == order.AskedByWithdrawal {
 		r := &o.Refunds[l.Refund]
-		return mail.OrderWithdrawn(to, about, e, b.Amount, len(r.Ask.Tickets), clockOf(r.At, zone))
+		return mail.OrderWithdrawn(to, about, e, b.Amount, clockOf(r.At, zone))
 	}
 	if ticket, ok := passedOn(o, l); ok {
 		addressOwner(&to, about, o, ticket)

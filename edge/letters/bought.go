@@ -24,7 +24,7 @@ func (h *Writer) bought(ctx context.Context, m *mail.Order, o *order.Order, p *l
 	zone := p.Event.Details.Timezone
 	m.WaivedAt, m.WithdrawUntil = clockOf(o.WaivedAt, zone), clockOf(o.WithdrawableUntil(), zone)
 	m.Fees, m.Discount, m.Total = money(o.Fees, o.Currency), money(o.Discount, o.Currency), money(o.Total, o.Currency)
-	m.Note, m.Gift, m.Count = noteOf(o), o.Issue != nil && o.Issue.Comp, int(o.Tickets())
+	m.Note, m.Gift = noteOf(o), o.Issue != nil && o.Issue.Comp
 	for i := range o.Lines {
 		l := &o.Lines[i]
 		line := mail.Line{Name: l.Name, Quantity: l.Quantity, Price: money(l.UnitPrice, o.Currency)}
@@ -38,7 +38,10 @@ func (h *Writer) bought(ctx context.Context, m *mail.Order, o *order.Order, p *l
 	codes := h.Secrets.Event(o.ID.Event())
 	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
 	for i := range records {
-		if o.IsOwnedBy(o.Email, records[i].Serial) && !o.IsGivenBack(records[i].Serial) && len(m.Tickets) < mail.MaxTickets {
+		if !o.IsOwnedBy(o.Email, records[i].Serial) || o.IsGivenBack(records[i].Serial) {
+			continue // passed on, or no good any more
+		}
+		if m.Count++; m.Count <= mail.MaxTickets {
 			m.Tickets = append(m.Tickets, ticketMail(o, &records[i], codes, h.VisitOf(o, records[i].Serial, p), p.Event.Status))
 		}
 	}

@@ -334,10 +334,7 @@ func (h *Writer) addLinks(m *mail.Order, e *mail.Event, id engine.OrderID) {
 // OrderEvent is what mails tell of an event to somebody who has an order for it.
 func (h *Writer) OrderEvent(o *order.Order, p *live.Page) *mail.Event {
 	e := h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
-	if !o.Sold() {
-		return e
-	}
-	e.Cancelled = e.Cancelled || o.IsAllGivenBack()
+	e.GivenBack = o.Sold() && o.IsAllGivenBack()
 	e.Visits = h.Visits(o, p)
 	return e
 }
@@ -525,7 +522,9 @@ func (h *Writer) orderOf(ctx context.Context, l *mailqueue.Mail, e *mail.Event) 
 		return nil, err
 	}
 	o := &read.Order
-	describeWhole(e, o)
+	if err := h.describeWhole(ctx, e, o); err != nil {
+		return nil, err
+	}
 	if e.Cancelled {
 		p, err := h.Pages.Event(ctx, id.Event())
 		if err != nil {

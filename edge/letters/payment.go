@@ -12,9 +12,13 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// writePayment makes the mail about coins that have been seen but do not pay the order yet. It
-// returns nil when the order or the attempt to pay it has gone on since.
+// writePayment makes the mail about money that has been seen but does not pay the order yet: coins, or a
+// part of a bank transfer. It returns nil when the order or the attempt to pay it has gone on since.
 func writePayment(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) *mail.Message {
+	if a := transferOf(o); a != nil && a.Status == order.AttemptUnderpaid && l.Reason == order.AttemptUnderpaid && o.Unpaid() {
+		m := mail.BankTransfer(to, about, e, transferMail(a, o), clockOf(o.ExpiresAt, zone), false)
+		return &m
+	}
 	i := slices.IndexFunc(o.Attempts, func(a order.Attempt) bool { return a.Status == l.Reason && a.Deposit.Address != "" && !a.IsTransfer() })
 	if i < 0 || !o.Unpaid() {
 		return nil
@@ -47,8 +51,8 @@ const beforeEnd = 48 * time.Hour
 // writeBankTransfer makes the mail about the bank transfer that an order waits for, and queues the one that
 // reminds of it. It returns nil when the order does not wait for it any more.
 func (h *Writer) writeBankTransfer(ctx context.Context, l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) (*mail.Message, error) {
-	i := slices.IndexFunc(o.Attempts, func(a order.Attempt) bool { return a.IsTransfer() })
-	if i < 0 || !o.Unpaid() {
+	a := transferOf(o)
+	if a == nil || !o.Unpaid() {
 		return nil, nil //nolint:nilnil // there is nothing to say
 	}
 	later := mailqueue.Mail{
@@ -60,9 +64,22 @@ func (h *Writer) writeBankTransfer(ctx context.Context, l *mailqueue.Mail, o *or
 			return nil, err
 		}
 	}
-	d := &o.Attempts[i].Deposit
-	account := order.ParseBankAccount(d.Address)
-	return written(mail.BankTransfer(to, about, e, mail.Transfer{
-		Holder: account.Holder, Account: account.Number, BIC: account.BIC, Amount: mail.Money{Amount: d.Amount, Currency: o.Currency}, Reference: d.ExtraID,
-	}, clockOf(o.ExpiresAt, zone), l.Reason == mailqueue.Reminder), nil)
+	return written(mail.BankTransfer(to, about, e, transferMail(a, o), clockOf(o.ExpiresAt, zone), l.Reason == mailqueue.Reminder), nil)
+}
+
+// transferOf returns the attempt to which an order's bank transfers belong; nil if there is none.
+func transferOf(o *order.Order) *order.Attempt {
+	if i := slices.IndexFunc(o.Attempts, func(a order.Attempt) bool { return a.IsTransfer() }); i >= 0 {
+		return &o.Attempts[i]
+	}
+	return nil
+}
+
+// transferMail is what mails tell of a bank transfer: what of it has come, and where the rest goes.
+func transferMail(a *order.Attempt, o *order.Order) mail.Transfer {
+	account := order.ParseBankAccount(a.Deposit.Address)
+	return mail.Transfer{
+		Holder: account.Holder, Account: account.Number, BIC: account.BIC, Reference: a.Deposit.ExtraID,
+		Amount: money(a.Amount-a.Received, o.Currency), Asked: money(a.Amount, o.Currency), Came: money(a.Received, o.Currency),
+	}
 }

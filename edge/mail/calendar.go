@@ -65,7 +65,7 @@ func (e *Event) makeCalendar(w *words) *Calendar {
 		if visits[i].End.Before(visits[i].Start) {
 			visits[i].End = visits[i].Start
 		}
-		if !e.Cancelled && !visits[i].Cancelled {
+		if !e.isVoid() && !visits[i].Cancelled {
 			method = ics.MethodPublish // a file of METHOD:CANCEL may have nothing else
 		}
 		if visits[i].Start.Before(first) {
@@ -109,7 +109,7 @@ func (e *Event) addVisit(c *ics.Calendar, at *Visit, w *words) {
 		v.SetLocation(place)
 	}
 	v.SetStatus(ics.ObjectStatusConfirmed)
-	if e.Cancelled || at.Cancelled {
+	if e.isVoid() || at.Cancelled {
 		v.SetStatus(ics.ObjectStatusCancelled)
 	}
 }

@@ -54,9 +54,10 @@ func course() *Event {
 
 // order is one of n tickets.
 func order(n int) *Order {
+	cents := 2500*n + 250
 	o := &Order{
 		Number: "16-ABCDEFGHJKM", URL: "https://tickets.example.org/api/v1/orders/1?token=a-b_c", Count: n,
-		Lines: []Line{{Name: "Floor", Quantity: int64(n), Price: Money{"25.00", "USD"}}}, Fees: Money{"2.50", "USD"}, Total: Money{"52.50", "USD"},
+		Lines: []Line{{Name: "Floor", Quantity: int64(n), Price: Money{"25.00", "USD"}}}, Fees: Money{"2.50", "USD"}, Total: Money{fmt.Sprintf("%d.%02d", cents/100, cents%100), "USD"},
 	}
 	for i := range min(n, MaxTickets) {
 		o.Tickets = append(o.Tickets, Ticket{Type: "Floor", Holder: "Ada <b>", Code: fmt.Sprintf("ABCDE%015d", i), Printed: fmt.Sprintf("p2.ABCDE%015d.MAC", i)})

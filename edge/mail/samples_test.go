@@ -49,8 +49,11 @@ func products(t testing.TB) map[string]product {
 	}
 	online := concert(t)
 	online.Hall, online.Online, online.Link, online.Doors = false, true, "https://meet.example.org/7", time.Time{}
+	streamed := sold(online, Item{Type: "Stream"})
 	rotating := concert(t)
 	rotating.RotatingOnly = true
+	changing := sold(rotating, Item{Type: "Floor"})
+	streamed.order.PDF, changing.order.PDF = "", ""
 	file := sold(&Event{Title: "Songs", Organizer: "My Club", Digital: true}, Item{Type: "Album"})
 	file.order.Hosted, file.order.PDF, file.order.ICS = true, "", ""
 	file.order.WithdrawUntil = berlin(t, "2026-03-19 20:00")
@@ -68,7 +71,7 @@ func products(t testing.TB) map[string]product {
 	reduced.order.Discount, reduced.order.Fees, reduced.order.Total = Money{"10.00", "USD"}, Money{"2.00", "USD"}, Money{"42.00", "USD"}
 	return map[string]product{
 		"standing": sold(concert(t), Item{Type: "Floor"}), "seated": seated, "visit": visited(night), "day": visited(whole), "visits": visited(night, whole),
-		"online": sold(online, Item{Type: "Stream"}), "rotating": sold(rotating, Item{Type: "Floor"}), "file": file, "link": linked, "course": lessons,
+		"online": streamed, "rotating": changing, "file": file, "link": linked, "course": lessons,
 		"free": free, "gift": gift, "reduced": reduced,
 	}
 }
@@ -83,6 +86,11 @@ var links = Order{
 func (p *product) whole() *Event {
 	e := *p.event
 	e.What, e.Total, e.Fees = []Item{{Quantity: 2, Type: p.item.Type}}, p.order.Total, p.order.Fees
+	if p.item.Seat != "" {
+		other := p.item
+		other.Seat = "13"
+		e.What = []Item{p.item, other}
+	}
 	return &e
 }
 
@@ -94,11 +102,18 @@ func (p *product) one() *Event {
 	return &e
 }
 
-// off is the event when it was cancelled.
-func (p *product) off() *Event {
-	e := *p.event
-	e.Cancelled = true
-	return &e
+// off is an event of the product when it was cancelled.
+func off(e *Event) *Event {
+	c := *e
+	c.Cancelled = true
+	return &c
+}
+
+// back is an event of the product when all of its tickets were given back.
+func back(e *Event) *Event {
+	c := *e
+	c.GivenBack = true
+	return &c
 }
 
 // mails are the mails that somebody may get who has to do with a product.
@@ -111,20 +126,25 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 	o, one, all := p.order, p.one(), p.whole()
 	given := *o
 	given.Tickets, given.Count, given.Live = o.Tickets[:1], 1, ""
+	returned := *o
+	returned.Tickets, returned.Count = nil, 0
 	single := *one
 	single.What = nil
 	out := map[string]Message{
 		"order_confirmation":           made(OrderConfirmation(to(), o, p.event)),
-		"order_confirmation.cancelled": made(OrderConfirmation(to(), o, p.off())),
+		"order_confirmation.cancelled": made(OrderConfirmation(to(), o, off(p.event))),
+		"order_confirmation.back":      made(OrderConfirmation(to(), &returned, back(p.event))),
 		"attendee_tickets":             made(AttendeeTickets(to(), "", &given, &single)),
+		"attendee_tickets.cancelled":   made(AttendeeTickets(to(), "", &given, off(&single))),
 		"attendee_tickets.given":       made(AttendeeTickets(to(), "bob@example.org", &Order{Tickets: given.Tickets, Count: 1, Live: "https://tickets.example.org/me"}, &single)),
 		"transfer_offered":             TransferOffered(to(), "bob@example.org", "https://tickets.example.org/transfer#token=a-b_c", one),
 		"transfer_taken":               TransferTaken(to(), "bob@example.org", o, one),
 		"transfer_taken.passed_on":     TransferTaken(to(), "bob@example.org", &Order{}, one),
 		"transfer_revoked":             TransferRevoked(to(), "bob@example.org", one),
 		"order_cancelled":              OrderCancelled(to(), o, all),
-		"event_cancelled":              EventCancelled(to(), p.off(), o, refunds, ""),
-		"event_cancelled.reason":       EventCancelled(to(), p.off(), nil, refunds, "The artist <b>is</b> ill.\n\nSee www.example.org"),
+		"order_cancelled.event":        OrderCancelled(to(), o, off(all)),
+		"event_cancelled":              EventCancelled(to(), off(all), o, refunds, ""),
+		"event_cancelled.reason":       EventCancelled(to(), off(p.event), nil, refunds, "The artist <b>is</b> ill.\n\nSee www.example.org"),
 		"refund_requested.nothing":     RefundRequested(to(), o, one, Money{}),
 		"refund_due.nothing":           RefundDue(to(), o, one, Back{Reason: "granted", Tickets: 1}),
 	}
@@ -132,12 +152,15 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 		out["ticket_rescheduled"] = TicketRescheduled(to(), o, one)
 	}
 	if p.event.Digital {
-		out["order_withdrawn"] = OrderWithdrawn(to(), o, all, Money{"52.50", "USD"}, 2, berlin(t, "2026-03-05 20:00"))
-		out["order_withdrawn.free"] = OrderWithdrawn(to(), o, all, Money{}, 1, berlin(t, "2026-03-05 20:00"))
+		out["order_withdrawn"] = OrderWithdrawn(to(), o, all, Money{"52.50", "USD"}, berlin(t, "2026-03-05 20:00"))
+		out["order_withdrawn.free"] = OrderWithdrawn(to(), o, one, Money{}, berlin(t, "2026-03-05 20:00"))
 	}
 	if !p.event.Start.IsZero() {
 		moved, renamed := *p.event, *p.event
 		moved.Start, moved.End = moved.Start.AddDate(0, 0, 7), moved.End.AddDate(0, 0, 7)
+		if !moved.Doors.IsZero() {
+			moved.Doors = moved.Doors.AddDate(0, 0, 7)
+		}
 		renamed.Title, renamed.Venue = "Saturday & Friends", "Dome"
 		out["event_changed.moved"] = EventChanged(to(), p.event, &moved, o, berlin(t, "2026-03-19 20:00"))
 		out["event_changed.moved.holder"] = EventChanged(to(), p.event, &moved, nil, berlin(t, "2026-03-19 20:00"))
@@ -156,14 +179,22 @@ func (p *product) addPaid(t testing.TB, to func() Envelope, out map[string]Messa
 	until := berlin(t, "2026-03-05 20:00")
 	part, entire := Money{"26.25", "USD"}, Money{"52.50", "USD"}
 	out["payment_seen"] = PaymentSeen(to(), o, all, Coins{Ticker: "BTC", Arrived: "0", Asked: "0.00105"}, until)
-	account := Transfer{"Kulturverein Nord e.V.", "DE89370400440532013000", "COBADEFFXXX", Money{"52.50", "USD"}, "RF18SG2F9CX9JAZBDDGS9Z"}
+	account := Transfer{
+		Holder: "Kulturverein Nord e.V.", Account: "DE89370400440532013000", BIC: "COBADEFFXXX", Amount: entire, Asked: entire, Reference: "RF18SG2F9CX9JAZBDDGS9Z",
+	}
 	out["bank_transfer"] = BankTransfer(to(), o, all, account, until, false)
 	out["bank_transfer.reminder"] = BankTransfer(to(), o, all, account, until, true)
+	account.Amount, account.Came = Money{"32.50", "USD"}, Money{"20.00", "USD"}
+	out["bank_transfer.short"] = BankTransfer(to(), o, all, account, until, false)
+	out["bank_transfer.short.reminder"] = BankTransfer(to(), o, all, account, until, true)
 	out["payment_seen.short"] = PaymentSeen(to(), o, all, Coins{Ticker: "BTC", Arrived: "0.0005", Asked: "0.00105", Missing: "0.00055"}, until)
 	out["refund_requested"] = RefundRequested(to(), o, one, part)
+	out["refund_requested.cancelled"] = RefundRequested(to(), o, off(one), part)
+	out["refund_denied.cancelled"] = RefundDenied(to(), o, off(one), part, "")
 	out["refund_denied"] = RefundDenied(to(), o, one, part, "")
 	out["refund_denied.reason"] = RefundDenied(to(), o, one, part, "It <b>takes</b> place.\n\nSee www.example.org")
 	out["refund_due.part"] = RefundDue(to(), o, one, Back{Amount: part, Reason: "granted", Tickets: 1, Rest: true})
+	out["refund_due.cancelled_event"] = RefundDue(to(), o, off(one), Back{Amount: part, Reason: "granted", Tickets: 1, Rest: true})
 	out["refund_due.whole"] = RefundDue(to(), o, all, Back{Amount: entire, Reason: "granted", Tickets: 2})
 	out["refund_due.money"] = RefundDue(to(), o, all, Back{Amount: part, Reason: "granted"})
 	out["refund_due.passed_on"] = RefundDue(to(), &Order{}, one, Back{Amount: part, Reason: PassedOn, Tickets: 1})

@@ -28,13 +28,17 @@ type Event struct {
 	Link                          string  // where it takes place online or is delivered; only buyers may see it
 	Note                          string  // what buyers need there
 	Visits                        []Visit // booked visits of a reservation
-	Cancelled                     bool    // it does not take place, or its reader has no ticket of it any more
+	Cancelled                     bool    // it does not take place
+	GivenBack                     bool    // the mail's order has no ticket any more, because each was given back
 	RotatingOnly                  bool    // its gates take no code on paper
 	// What lists the tickets that the mail is about. It is empty if the mail has a list of its own, or
 	// is about no tickets. Total is what they cost, with the Fees.
 	What        []Item
 	Total, Fees Money
 }
+
+// isVoid reports whether the order's tickets admit nobody any more.
+func (e *Event) isVoid() bool { return e.Cancelled || e.GivenBack }
 
 // Item is what is bought: some tickets of a type, or a ticket with its seat.
 type Item struct {
@@ -100,7 +104,7 @@ type Order struct {
 	Discount Money
 	Total    Money
 	Tickets  []Ticket // the first MaxTickets, in the order of the lines
-	Count    int      // of all tickets
+	Count    int      // of all tickets that its buyer has
 	Note     string   // from the person who gives the tickets; "": none
 	Gift     bool     // the organization gives its tickets away
 	Hosted   bool     // something of it is delivered by its page alone
@@ -179,7 +183,7 @@ func showTickets(w *words, all []Ticket, e *Event) (tickets []values, pictures [
 		if t.Visit != nil {
 			tickets[i]["When"] = t.Visit.describeUnlinked(w)
 		}
-		if e.Cancelled || t.Code == "" {
+		if e.isVoid() || t.Code == "" {
 			continue // nobody should come with a code that admits nobody
 		}
 		tickets[i]["Code"] = t.Code
@@ -219,17 +223,18 @@ func PaymentSeen(to Envelope, o *Order, e *Event, c Coins, until time.Time) Mess
 // Transfer is a transfer to a bank account, which pays an order.
 type Transfer struct {
 	Holder, Account, BIC string // the BIC may be ""
-	Amount               Money
+	Amount               Money  // what is to be transferred, which is less than Asked if something Came
+	Asked, Came          Money
 	Reference            string
 }
 
-// BankTransfer tells a buyer where to transfer the money for an order, and until when; or, as a
-// reminder, that it has not come and that the order is about to end.
+// BankTransfer tells a buyer where to transfer the money for an order, or the rest of it, and until when.
+// As a reminder it says that the money has not come and that the order is about to end.
 func BankTransfer(to Envelope, o *Order, e *Event, t Transfer, until time.Time, reminder bool) Message {
 	w := to.words()
 	return composeMessage("bank_transfer", to, values{
 		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Until": w.showMoment(until), "Reminder": reminder,
-		"Holder": cleanLabel(t.Holder), "Account": cleanLabel(t.Account), "BIC": cleanLabel(t.BIC), "Amount": w.showMoney(t.Amount), "Reference": t.Reference,
+		"Holder": cleanLabel(t.Holder), "Account": cleanLabel(t.Account), "BIC": cleanLabel(t.BIC), "Amount": w.showMoney(t.Amount), "Asked": w.showMoney(t.Asked), "Came": w.showMoney(t.Came), "Reference": t.Reference,
 	})
 }
 
@@ -238,12 +243,12 @@ func OrderCancelled(to Envelope, o *Order, e *Event) Message {
 	return composeMessage("order_cancelled", to, values{"Event": e.templateValues(to.words()), "Number": o.Number, "URL": o.URL})
 }
 
-// OrderWithdrawn confirms a buyer's withdrawal, which ended a number of tickets, and tells the
-// amount that goes back, if any.
-func OrderWithdrawn(to Envelope, o *Order, e *Event, amount Money, tickets int, at time.Time) Message {
+// OrderWithdrawn confirms a buyer's withdrawal from what the event lists, and tells the amount that goes
+// back, if any.
+func OrderWithdrawn(to Envelope, o *Order, e *Event, amount Money, at time.Time) Message {
 	w := to.words()
 	return composeMessage("order_withdrawn", to, values{
-		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(amount), "Count": tickets, "At": w.showMoment(at),
+		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(amount), "At": w.showMoment(at),
 	})
 }
 
@@ -311,9 +316,9 @@ func EventChanged(to Envelope, was, now *Event, o *Order, until time.Time) Messa
 			changes = append(changes, values{"What": what, "Was": before[what], "Now": after[what]})
 		}
 	}
-	v := values{"Event": after, "Known": before["Title"], "Changes": changes, "Moved": before["When"] != after["When"], "Until": w.showMoment(until), "Buyer": o != nil, "URL": ""}
+	v := values{"Event": after, "Known": before["Title"], "Changes": changes, "Moved": before["When"] != after["When"], "Until": w.showMoment(until), "Buyer": o != nil, "Paid": false, "URL": ""}
 	if o != nil {
-		v["URL"] = o.URL
+		v["URL"], v["Paid"] = o.URL, o.Total.Amount != ""
 	}
 	m := composeMessage("event_changed", to, v)
 	m.Calendar = now.makeCalendar(w)
@@ -369,8 +374,8 @@ func (e *Event) templateValues(w *words) values {
 	v := values{
 		"What": e.showItems(w), "Total": e.showTotal(w), "Tickets": len(e.What),
 		"Title": cleanLabel(e.Title), "Organizer": cleanLabel(e.Organizer), "When": e.showTime(w, func(v Visit) string { return v.describeUnlinked(w) }), "Doors": "", "Where": e.showPlace(w),
-		"Cancelled": e.Cancelled, "Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Course": e.Course,
-		"Booked": len(e.Visits) > 0, "Link": webLink(e.Link), "Note": splitNote(e.Note),
+		"Cancelled": e.Cancelled, "GivenBack": e.GivenBack, "Void": e.isVoid(), "Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Course": e.Course,
+		"Dates": len(e.Visits), "Link": webLink(e.Link), "Note": splitNote(e.Note),
 	}
 	if !e.Doors.IsZero() && !e.Start.IsZero() {
 		v["Doors"] = w.showTime(e.Doors) + w.oClock

@@ -31,8 +31,9 @@ var rules = tableOf(
 		return b.addMail(f.At, of, Mail{Template: OrderConfirmation, Order: f.ID.String()})
 	}),
 	ruleFor(func(_ context.Context, b *batch, f *order.PaymentReported, _ source) error {
-		// Payments other than coins are settled while the buyer is looking on.
-		if f.Arrived == "" || f.Status != order.AttemptProcessing && f.Status != order.AttemptUnderpaid {
+		// Payments other than coins and transfers are settled while the buyer is looking on. A transfer that
+		// is short has no coins.
+		if f.Status != order.AttemptUnderpaid && (f.Status != order.AttemptProcessing || f.Arrived == "") {
 			return nil
 		}
 		// A provider reports the same status again as confirmations come in, so each status of the

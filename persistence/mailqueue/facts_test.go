@@ -44,6 +44,7 @@ func TestFacts(t *testing.T) {
 			&order.PaymentReported{ID: third, Reference: "coin", Status: order.AttemptProcessing, Arrived: "0.1", At: w.at()},
 			&order.PaymentReported{ID: third, Reference: "coin", Status: order.AttemptUnderpaid, Arrived: "0.1", At: w.at()},
 			&order.PaymentReported{ID: third, Reference: "coin", Status: order.AttemptSucceeded, Arrived: "0.2", At: w.at()},
+			&order.PaymentReported{ID: second, Reference: "bank", Status: order.AttemptUnderpaid, At: w.at()}, // of a transfer
 		),
 		w.happen(
 			&order.PaymentOpened{ID: third, Reference: "coin", Deposit: &order.Deposit{Address: "bc1", Network: "btc"}, At: w.at()},
@@ -59,6 +60,7 @@ func TestFacts(t *testing.T) {
 		{Template: RefundProcessed, Order: first.String()},
 		{Template: PaymentSeen, Order: third.String(), Reason: order.AttemptProcessing},
 		{Template: PaymentSeen, Order: third.String(), Reason: order.AttemptUnderpaid},
+		{Template: PaymentSeen, Order: second.String(), Reason: order.AttemptUnderpaid},
 		{Template: BankTransfer, Order: third.String()},
 	}
 	same := func() {

@@ -113,6 +113,32 @@ func TestConfirmedSeats(t *testing.T) {
 	holds(h.Shop, m, h.Event, h.Order(id, token))
 	require.Contains(t, m.Text, "Stalls, row B, seat 3")
 	require.Contains(t, m.HTML, "Stalls, row B, seat 4")
+
+	t.Log("and in the mails about an order that was never paid")
+	began := time.Now()
+	o = h.Buy("", h.Stalls, "stalls-B-5", "stalls-B-6").Is(201, "")
+	h.Call("POST", "/orders/"+o.Str("id")+"/cancel", nodetest.Object{"token": o.Str("accessToken")}).Is(200, "")
+	m = h.Mail(t, "ada@example.org", "order_cancelled", began)
+	require.Contains(t, m.Text, "row B, seat 5; ")
+	require.Contains(t, m.Text, "row B, seat 6\n")
+}
+
+// TestSentAgain: a confirmation that is sent again names the tickets that its buyer still has, and no others.
+func TestSentAgain(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	_, ids := s.OnSale(nodetest.TypeBody(0, 100))
+	o := s.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", ids[0], 2)).Is(201, "")
+	require.Contains(t, s.Confirmation(o).Text, "ticket 2 of 2")
+	began := time.Now()
+	s.Call("POST", "/tickets/"+o.Str("tickets.0.id")+"/transfer", nodetest.Object{"toEmail": "bob@example.org", "token": o.Str("accessToken")}).Is(201, "")
+	s.Call("POST", "/tickets/transfers/"+claimToken(s, "bob@example.org", began)+"/claim", nil).Is(200, "")
+	began = time.Now()
+	s.Own("POST", "/organizer/orders/"+o.Str("id")+"/resend", nil).Is(200, "")
+	m := s.Mail(t, "ada@example.org", "order_confirmation", began)
+	require.Contains(t, m.Subject, "Your ticket for")
+	require.NotContains(t, m.Text, "of 2")
+	require.NotContains(t, m.Text, "the first of your")
 }
 
 // TestConfirmedProducts: what has no door is delivered by its link.
@@ -219,7 +245,7 @@ func TestOrderNews(t *testing.T) {
 	require.NoError(t, err)
 	for _, to := range []string{"ada@example.org", "friend@example.org"} {
 		m := s.Mail(t, to, "event_changed", began)
-		require.Contains(t, m.Text, "Friday Night, which you have tickets of, has changed")
+		require.Contains(t, m.Text, "Friday Night, for which you have tickets, has changed")
 		require.Contains(t, m.Text, "now called Saturday Night")
 		require.Contains(t, m.Text, "Where: Arena")
 		require.NotContains(t, m.Text, "When:")

@@ -147,12 +147,18 @@ func TestTransferPays(t *testing.T) {
 func TestTransferDiffers(t *testing.T) {
 	t.Parallel()
 	s, kinds := byTransfer(t)
+	began := time.Now()
 	id, token, told := transferred(s, kinds[0], "ada@example.org")
+	require.Contains(t, s.Mail(t, "ada@example.org", "bank_transfer", began).Subject, "How to pay for")
 	reference := told.Str("transfer.reference")
+	began = time.Now()
 	require.Equal(t, map[string]int{"lines": 2, "underpaid": 1, "otherCurrency": 1},
 		importLines(s, line(1, "20.00", "USD", reference), line(2, "26.25", "EUR", reference)))
 	o := s.Order(id, token)
 	require.Equal(t, "processing underpaid 20.00", o.Str("status")+" "+o.Str("payments.0.status")+" "+o.Str("payments.0.received"))
+	m := s.Mail(t, "ada@example.org", "bank_transfer", began)
+	require.Contains(t, m.Text, "20.00 USD of 26.25 USD has come")
+	require.Contains(t, m.Text, "Amount:    6.25 USD\n")
 	listed := s.Own("GET", "/organizer/receipts?limit=1", nil).Is(200, "")
 	require.Equal(t, "currency", listed.Str("items.0.state"))
 	listed = s.Own("GET", "/organizer/receipts?limit=1&cursor="+listed.Str("nextCursor"), nil).Is(200, "")
