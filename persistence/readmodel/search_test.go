@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"boxoffice/engine"
 	"boxoffice/engine/event"
 	"boxoffice/persistence/persisttest"
 	"boxoffice/persistence/readmodel"
@@ -88,4 +89,46 @@ func TestSearchPagesWhileOthersCome(t *testing.T) {
 			require.Equal(t, 1, times, "event %d, ranked: %t", n, ranked)
 		}
 	}
+}
+
+// TestSearchKnowsFoundWords makes sure that a search is compared with the words of events that everybody finds, and
+// with no others: anybody may write as many words as they like into drafts, or one after another into an event.
+func TestSearchKnowsFoundWords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	known := func() (words []string) {
+		t.Helper()
+		w.settled()
+		require.NoError(t, w.pool.QueryRow(t.Context(), `SELECT array_agg(word ORDER BY word) FROM search_words`).Scan(&words))
+		return words
+	}
+	title := func(text string) func(*event.Details) { return func(d *event.Details) { d.Title = text } }
+	w.event(1, title("Jazz draft"))
+	w.event(2, title("Jazz unlisted"), func(d *event.Details) { d.Visibility = "unlisted" })
+	w.ticketType(2, 2)
+	w.publish(2)
+	require.Empty(t, known())
+	for _, n := range []int64{3, 4} {
+		w.event(n, title("Jazz night jazz"))
+		w.ticketType(n, n)
+		w.publish(n)
+	}
+	require.Equal(t, []string{"jazz", "night"}, known())
+	reword := func(number int64, text string) {
+		w.settled()
+		e, err := w.model.EventByNumber(t.Context(), number)
+		require.NoError(t, err)
+		e.Details.Title = text
+		w.take(engine.EventRef(number), &event.Updated{Details: e.Details, At: w.now.UnixMilli()})
+	}
+	reword(3, "Jazz noon")
+	require.Equal(t, []string{"jazz", "night", "noon"}, known())
+	reword(3, "Rock")
+	require.Equal(t, []string{"jazz", "night", "rock"}, known())
+	reword(4, "Rock")
+	require.Equal(t, []string{"rock"}, known(), "words leave with their last event")
+	for _, n := range []int64{3, 4} {
+		w.take(engine.EventRef(n), &event.Moved{From: event.StatusPublished, To: event.StatusDraft, At: w.now.UnixMilli()})
+	}
+	require.Empty(t, known())
 }
