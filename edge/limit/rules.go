@@ -32,6 +32,7 @@ var (
 	RulePromos      = RateRule{"wrong-promo-codes-credential", 20, promoSpan, "credential, for promo codes that do not exist"}
 	RuleNetPromos   = RateRule{"wrong-promo-codes-network", 20, promoSpan, "client network, for promo codes that do not exist"}
 	RuleTransfers   = RateRule{"transfers", 10, 24 * time.Hour, "client network and event, for orders that wait days for a bank transfer"}
+	RuleExtensions  = RateRule{"extensions", 20, 10 * time.Minute, "client network and event, for unpaid orders that are given more time"}
 	RuleTexts       = RateRule{"text_changes", 30, time.Minute, "event, ticket type, session, section or event's page, for changes of it"}
 	RuleForeign     = RateRule{"foreign-codes", 600, time.Minute, "credential, for codes of other events that are journaled"}
 )
@@ -46,7 +47,7 @@ func RateRules() []RateRule {
 	for _, tier := range slices.Sorted(maps.Keys(route.Limits)) {
 		all = append(all, RateRule{string(tier), route.Limits[tier].PerMinute, time.Minute, route.Limits[tier].CountedPer})
 	}
-	return append(all, RuleEmail, RuleHolders, RuleRepeats, RuleDevices, RuleDeviceCodes, RuleCodes, RuleNetCodes, RulePromos, RuleNetPromos, RuleTransfers, RuleTexts, RuleForeign)
+	return append(all, RuleEmail, RuleHolders, RuleRepeats, RuleDevices, RuleDeviceCodes, RuleCodes, RuleNetCodes, RulePromos, RuleNetPromos, RuleTransfers, RuleExtensions, RuleTexts, RuleForeign)
 }
 
 // Ceiling is how many times the limit of a tier a network's callers, or an organization's API keys,

@@ -5,11 +5,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/limit"
 	"boxoffice/edge/live"
 	"boxoffice/edge/orders"
 	"boxoffice/edge/route"
@@ -278,9 +280,23 @@ func (h *Handlers) extendOrder(c *route.Call, in *api.ExtendOrder) (*api.Order, 
 	if err != nil {
 		return nil, err
 	}
+	counts := h.countsOf(c, limit.RuleExtensions, o)
+	if err := h.Guesses.Take(c, counts); err != nil {
+		return nil, err
+	}
 	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), ledger.ExtendOrder{Order: o.ID, After: o.Extensions})
 	if err != nil {
+		h.Guesses.GiveBack(c, counts)
 		return nil, err
 	}
 	return h.showWaiting(c, r.Order, reader)
+}
+
+// countsOf are the counts of a rule of networks and events for what is asked of an order: a network would keep
+// more of an event's stock for nothing than by placing orders. What the organization orders itself is in none.
+func (h *Handlers) countsOf(c *route.Call, rule limit.RateRule, o *order.Order) []limit.Guess {
+	if o.Client == 0 {
+		return nil
+	}
+	return []limit.Guess{h.Guesses.Of(rule, strconv.FormatInt(o.ID.Event(), 10)+"/"+route.Network(c.Client).String())}
 }

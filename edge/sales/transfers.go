@@ -65,11 +65,10 @@ func (h *Handlers) transferDue(c *route.Call, o *order.Order, window time.Durati
 // would have all of an event's stock for nothing. It leaves out an order that waits for a transfer already, and what
 // the organization orders itself.
 func (h *Handlers) countTransfer(c *route.Call, o *order.Order) error {
-	if o.Client == 0 || transferOf(o) != nil {
+	if transferOf(o) != nil {
 		return nil
 	}
-	name := strconv.FormatInt(o.ID.Event(), 10) + "/" + route.Network(c.Client).String()
-	return h.Guesses.Take(c, []limit.Guess{h.Guesses.Of(limit.RuleTransfers, name)})
+	return h.Guesses.Take(c, h.countsOf(c, limit.RuleTransfers, o))
 }
 
 // refuseTransferTo refuses to have an event's orders paid by transfer, unless the operator has allowed that to

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/edge/limit"
 )
 
 // expiry is when an answer says that an order or a hold ends.
@@ -81,6 +82,35 @@ func TestExtendedOrderEndsWithTheSale(t *testing.T) {
 	longer := expiry(t, s.Call("POST", "/orders/"+id+"/extend", body).Is(200, ""))
 	require.Less(t, time.Until(longer), 20*time.Minute+time.Second)
 	s.Call("POST", "/orders/"+id+"/extend", body).Refused(409, "EXTENSION_NOT_POSSIBLE", nodetest.Object{"reason": "last"})
+}
+
+// TestExtensionsOfOneNetwork has one network keep stock for nothing: what it asks for beyond the rule is refused, of
+// another event and of the organization's own orders it is not, and a refused extension counts for nothing.
+func TestExtensionsOfOneNetwork(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Guarded(t)
+	_, ids := s.OnSale(nodetest.TypeBody(20, 50))
+	_, others := s.OnSale(nodetest.TypeBody(20, 50))
+	extend := func(id, token string) nodetest.Answer {
+		return s.Call("POST", "/orders/"+id+"/extend", nodetest.Object{"token": token})
+	}
+	ask := func(email string, most int) (id, token string) {
+		id, token = s.Place(email, ids[0], 1)
+		for range most {
+			extend(id, token).Is(200, "")
+		}
+		return id, token
+	}
+	first, firstToken := ask(ada, 10)
+	extend(first, firstToken).Refused(409, "EXTENSION_NOT_POSSIBLE", nodetest.Object{"reason": "last"})
+	ask("bob@example.org", limit.RuleExtensions.Most-10)
+	id, token := ask("eve@example.org", 0)
+	extend(id, token).Is(429, "RATE_LIMITED")
+	require.Equal(t, "pending", s.Order(id, token).Str("status"))
+	other, otherToken := s.Place("eve@example.org", others[0], 1)
+	extend(other, otherToken).Is(200, "")
+	own := s.Own("POST", "/orders", nodetest.OrderBody("ann@example.org", ids[0], 1)).Is(201, "")
+	extend(own.Str("id"), own.Str("accessToken")).Is(200, "")
 }
 
 // TestExtendedSeats asks for more time for held seats: by the time of a hold, ten times, once a key, and
