@@ -29,7 +29,7 @@ func (h *Writer) writeFollowing(ctx context.Context, l *mailqueue.Mail, to mail.
 	if err != nil || o == nil {
 		return nil, err
 	}
-	if err := h.Mail.Admit(ctx, l, mailqueue.Unpaid{Recipient: order.NormalEmail(l.To)}); err != nil {
+	if err := h.Mail.Admit(ctx, l, mailqueue.Unpaid{Recipient: order.NormalEmail(l.To), About: o.ID}); err != nil {
 		return nil, err
 	}
 	token := h.Secrets.FollowToken(o.ID, time.Now().Add(followLife).Unix(), order.NormalEmail(l.To), l.Name)

@@ -23,7 +23,7 @@ func (h *Writer) writeRoom(ctx context.Context, l *mailqueue.Mail, to mail.Envel
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err) // it was sealed under another master key
 	}
-	if err := h.Mail.Admit(ctx, l, mailqueue.Unpaid{Recipient: order.NormalEmail(l.To)}); err != nil {
+	if err := h.Mail.Admit(ctx, l, mailqueue.Unpaid{Recipient: order.NormalEmail(l.To), About: p.Event.Details.Org}); err != nil {
 		return nil, err
 	}
 	room := h.BaseURL + "/e/" + p.Event.Details.Slug + "/queue"

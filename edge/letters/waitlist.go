@@ -26,7 +26,11 @@ func (h *Writer) writeWaitlist(ctx context.Context, l *mailqueue.Mail, to mail.E
 	if over || event.Ended(p.Event.Status) {
 		return nil, nil //nolint:nilnil // what was to be told is not so any more
 	}
-	if err := h.Mail.Admit(ctx, l, mailqueue.Unpaid{Recipient: order.NormalEmail(l.To)}); err != nil {
+	who := mailqueue.Unpaid{Recipient: order.NormalEmail(l.To)}
+	if l.Template == mailqueue.WaitlistConfirm {
+		who.About = p.Event.Details.Org
+	}
+	if err := h.Mail.Admit(ctx, l, who); err != nil {
 		return nil, err
 	}
 	e := h.EventMail(p.Event.Details, &p.Event, p.Org.Name)

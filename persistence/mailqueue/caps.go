@@ -31,6 +31,9 @@ const (
 	// NewCap is how many such mails an organization causes in a day of UTC until somebody has paid
 	// an order of it. A registration costs nothing, and the mails leave under our name.
 	NewCap = 100
+	// AskedCap is how many mails people are sent about such an organization in a day because somebody has
+	// entered their address. The organization may be that somebody, and the mails have its words.
+	AskedCap = 1_000
 )
 
 // provenPause is after how long a mail of an organization that has not proven its mailbox is looked
@@ -45,6 +48,9 @@ type Unpaid struct {
 	// Own reports whether the organization itself writes, rather than somebody who deals with it.
 	// Until it has proven its mailbox, it writes to nobody.
 	Own bool
+	// About is the organization that the mail is about, if somebody has entered the recipient's address to
+	// follow it, or to wait for what it sells; 0: nobody has.
+	About int64
 }
 
 // ErrUnproven says that an organization must prove its mailbox before it writes to people.
@@ -151,20 +157,23 @@ RETURNING greatest(free_at - $3::interval - now(), '0')`
 		}
 		wait = max(wait, early)
 	}
-	if u.Organization == 0 {
-		return wait, nil
+	switch {
+	case u.Organization != 0:
+		return wait, o.reserveOfNew(ctx, tx, "new", u.Organization, u.Own, NewCap)
+	case u.About != 0:
+		return wait, o.reserveOfNew(ctx, tx, "asked", u.About, false, AskedCap)
 	}
-	return wait, o.reserveOfNew(ctx, tx, u)
+	return wait, nil
 }
 
-// reserveOfNew takes a place among the mails of the day of an organization for which nobody has
-// paid yet. If there is none, the error says how long the mail must wait.
-func (o *Queue) reserveOfNew(ctx context.Context, tx pgx.Tx, u Unpaid) error {
-	trust, err := accounts.ReadTrust(ctx, tx, u.Organization)
+// reserveOfNew takes a place among the mails of a kind, at most so many in a day, of an organization for
+// which nobody has paid yet. If there is none, the error says how long the mail must wait.
+func (o *Queue) reserveOfNew(ctx context.Context, tx pgx.Tx, kind string, org int64, own bool, most int) error {
+	trust, err := accounts.ReadTrust(ctx, tx, org)
 	switch {
 	case err != nil:
 		return fmt.Errorf("mailqueue: %w", err)
-	case u.Own && !trust.Proven:
+	case own && !trust.Proven:
 		return &capped{ErrUnproven, provenPause}
 	case trust.Proven && trust.Paid:
 		return nil
@@ -177,8 +186,8 @@ ON CONFLICT (subject) DO UPDATE SET free_at = c.free_at + $3::interval
 RETURNING free_at - $2`
 	const day = 24 * time.Hour
 	ends := time.Now().UTC().Truncate(day).Add(day)
-	step, taken := day/time.Duration(math.Ceil(NewCap*o.scale)), time.Duration(0)
-	hash := sha256.Sum256(fmt.Appendf(nil, "new/%d/%s", u.Organization, ends.Format(time.DateOnly)))
+	step, taken := day/time.Duration(math.Ceil(float64(most)*o.scale)), time.Duration(0)
+	hash := sha256.Sum256(fmt.Appendf(nil, "%s/%d/%s", kind, org, ends.Format(time.DateOnly)))
 	if err := tx.QueryRow(ctx, take, hash[:16], ends, step).Scan(&taken); err != nil {
 		return fmt.Errorf("mailqueue: reserve of a new organization: %w", err)
 	}

@@ -2,12 +2,15 @@ package api
 
 import (
 	"fmt"
+	"log/slog"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/mailqueue"
 )
 
@@ -128,4 +131,46 @@ func TestContactOfNewOrganizations(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, mails(s, "ann@example.org", "contact"))
+}
+
+// TestLittleIsAskedOfNewOrganizations: whoever enters strangers' addresses where an organization is followed or
+// waited for, has us write to few of them before somebody has paid it. What is beyond waits.
+func TestLittleIsAskedOfNewOrganizations(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Guarded(t)
+	s.Own("GET", "/organizer/events", nil).Is(200, "")
+	queue, err := mailqueue.New(mailqueue.Config{Pool: s.Pool(), Log: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	for _, paid := range []bool{false, true} {
+		seller := s.Register(fmt.Sprintf("seller.%t@example.org", paid))
+		org, err := strconv.ParseInt(seller.Org(), 10, 64)
+		require.NoError(t, err)
+		if paid {
+			require.NoError(t, accounts.New(s.Pool()).Verify(t.Context(), org)) // it is worth as much
+		}
+		for n := range mailqueue.AskedCap {
+			wait, err := queue.AdmitNow(t.Context(), mailqueue.Unpaid{Recipient: fmt.Sprintf("%d.%t@example.org", n, paid), About: org})
+			require.NoError(t, err)
+			require.Zero(t, wait)
+		}
+		room := func(rules nodetest.Object) string {
+			event, _ := seller.OnSale(nodetest.TypeBody(10, 100))
+			seller.Own("PUT", organizerQueue(event), nodetest.With(nodetest.Object{"enabled": true, "mode": "arrival"}, rules)).Is(200, "")
+			return publicQueue(event)
+		}
+		line, _, _ := fullHouse(seller, 0, 1)
+		for kind, path := range map[string]string{
+			"following": "/community/orgs/" + seller.Org() + "/follow", "waitlist_confirm": waitlistPath(line),
+			"queue_confirm": room(nodetest.Object{"proof": "address"}), "queue_place": room(nil),
+		} {
+			to := fmt.Sprintf("%s.%t@example.org", kind, paid)
+			body := nodetest.Object{"email": to}
+			if kind == "waitlist_confirm" {
+				body = waits(to, nil)
+			}
+			require.Less(t, s.Call("POST", path, body).Status, 300, kind)
+			s.Mailed()
+			require.Equal(t, paid, mails(s, to, kind) == 1, "%s, paid: %t", kind, paid)
+		}
+	}
 }
