@@ -45,6 +45,7 @@ func (p *roomPage) show(ctx *fasthttp.RequestCtx) {
 	query := ctx.QueryArgs()
 	p.showRoom(ctx, &web.Room{
 		Ticket: string(query.Peek("ticket")), Receipt: string(query.Peek("receipt")), Invitation: string(query.Peek("join")),
+		Mailed: query.Has(web.MailedRoom),
 	}, fasthttp.StatusOK)
 }
 
@@ -171,11 +172,11 @@ func (p *roomPage) showRoom(ctx *fasthttp.RequestCtx, r *web.Room, status int) {
 // readRoom reads the room and the visitor's place. A ticket of no entry is told, and the room shown without.
 func (p *roomPage) readRoom(ctx *fasthttp.RequestCtx, x *exchange, r *web.Room) error {
 	req := &mcp.Request{Params: map[string]string{"id": r.Event.ID}, Path: "/api/v1/public/events/" + r.Event.ID + "/queue"}
-	if r.Ticket != "" {
+	if r.Ticket != "" && !r.Mailed {
 		req.Query = url.Values{"ticket": {r.Ticket}}.Encode()
 	}
 	a := p.performFor(ctx, x, p.read, req)
-	if a.Status != fasthttp.StatusOK && r.Ticket != "" {
+	if a.Status != fasthttp.StatusOK && req.Query != "" {
 		if code := reasonOf(a.Body); code == string(engine.NotFound) || code == string(engine.Validation) {
 			r.Ticket, r.Lost, req.Query = "", true, ""
 			a = p.performFor(ctx, x, p.read, req)

@@ -25,10 +25,15 @@ type Room struct {
 	Ticket, Receipt string // of the visitor, as the address has them; "" for none
 	Lost            bool   // the ticket is of no entry of this room
 	Invitation      string // token of a mailed link by which one joins; "" for none
+	Mailed          bool   // a mail leads here: a place is shown to who presses the button
 	Pending         bool   // such a link was just asked for
 	Key             string // what tells a form that is sent twice from two forms
 	Refused         string // why one could not join, by the error's code or its reason; "" if nothing was refused
 }
+
+// MailedRoom is the parameter of the page's addresses in mails. Programs open these to look for harm, and whoever
+// sees a place whose turn has come begins its time to order.
+const MailedRoom = "mailed"
 
 // How many seconds pass until the page loads itself again.
 const (
@@ -67,6 +72,7 @@ type shownRoom struct {
 	Facts                        []roomFact
 	Joins                        bool
 	Invitation, Email            string // token of a mailed link, or else the label of the address
+	Ticket                       string // of the place that the button shows; "" for no button
 	NeedsEmail                   bool
 	Parties                      []int
 	Scripts, Receipt             string
@@ -83,7 +89,11 @@ func (p *RoomPage) Write(w io.Writer, r *Room) error {
 		if zone, err := time.LoadLocation(r.Event.Timezone); err == nil {
 			s.zone = zone
 		}
-		s.tellRoom(r)
+		if r.Mailed && r.Ticket != "" {
+			s.Ticket, s.Head, s.Hint = r.Ticket, words.Place, ""
+		} else {
+			s.tellRoom(r)
+		}
 	}
 	if err := roomTemplate.Execute(w, s); err != nil {
 		return fmt.Errorf("web: page of a waiting room: %w", err)

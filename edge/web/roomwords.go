@@ -9,7 +9,7 @@ type roomWords struct {
 	None, NoneHint                                   string
 	Before, BeforeHint                               string // the hint ends with a moment
 	JoinHead, JoinDraw, JoinArrival, JoinLate        string
-	Party, Join                                      string
+	Party, Join, See                                 string
 	Email, NeededEmail                               string // labels of the address
 	Mailed, MailedHint                               string
 	Proof, Work                                      string // why nobody joins here a room that asks who comes, or for work
@@ -35,7 +35,7 @@ var englishRoom = roomWords{
 	Before: "The waiting room opens soon", BeforeHint: "You can join from ",
 	JoinHead: "Join the waiting room", JoinDraw: "It makes no difference when you come: places are drawn among all who are here before the list closes.",
 	JoinArrival: "Who comes first is let in first.", JoinLate: "The list of the draw is closed. Whoever joins now stands behind all places that are drawn.",
-	Party: "How many are you?", Join: "Join",
+	Party: "How many are you?", Join: "Join", See: "See your place",
 	Email: "E-mail address for the link to your place, if you want one", NeededEmail: "E-mail address: everybody has one entry, and joins by a link that we mail",
 	Mailed: "Look into your mail", MailedHint: "We have mailed you a link. You are in once you have opened it and pressed its button, not before. If no mail comes, try again in five minutes.",
 	Proof: "In this room every account has one entry. To sign in needs JavaScript.", Work: "To keep robots out, joining this room takes a calculation, and that needs JavaScript.",
@@ -64,7 +64,7 @@ var germanRoom = roomWords{
 	Before: "Der Warteraum öffnet bald", BeforeHint: "Eintragen kannst du dich ab ",
 	JoinHead: "In den Warteraum", JoinDraw: "Es ist gleich, wann du kommst: Die Plätze werden unter allen verlost, die da sind, bevor die Liste schließt.",
 	JoinArrival: "Wer zuerst kommt, wird zuerst eingelassen.", JoinLate: "Die Liste für die Verlosung ist geschlossen. Trägst du dich jetzt ein, so stehst du hinter allen verlosten Plätzen.",
-	Party: "Wie viele seid ihr?", Join: "Eintragen",
+	Party: "Wie viele seid ihr?", Join: "Eintragen", See: "Zu deinem Platz",
 	Email: "E-Mail-Adresse für den Link zu deinem Platz, wenn du einen möchtest", NeededEmail: "E-Mail-Adresse: Jeder hat einen Eintrag, und eingetragen wird er über einen Link, den wir mailen",
 	Mailed: "Sieh in deine Mails", MailedHint: "Wir haben dir einen Link gemailt. Du bist dabei, sobald du ihn öffnest und den Knopf drückst, nicht vorher. Kommt keine Mail, so versuche es in fünf Minuten noch einmal.",
 	Proof: "Hier hat jedes Konto einen Eintrag. Zum Anmelden braucht es JavaScript.", Work: "Damit Roboter es schwerer haben, kostet das Eintragen hier eine Rechnung, und die braucht JavaScript.",

@@ -3,6 +3,7 @@ package api
 import (
 	"net/url"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -145,6 +146,34 @@ func TestRoomPageMailsTheLink(t *testing.T) {
 	require.Contains(t, in.Body, "You are in line")
 	require.Contains(t, p.join(url.Values{"join": {"nonsense"}}).Is(t, 404).Body, "This link has run out")
 }
+
+// TestMailedPlaceIsOnlyShown opens the mailed link to a place whose turn has come, as programs do that look for
+// harm: the time to order begins once somebody presses the button.
+func TestMailedPlaceIsOnlyShown(t *testing.T) {
+	t.Parallel()
+	s := openRoomShop(t)
+	event, _ := s.OnSale(nodetest.TypeBody(25, 100))
+	s.Own("PUT", organizerQueue(event), nodetest.Object{"enabled": true, "mode": "arrival", "admitPerMinute": 6000}).Is(200, "")
+	began := time.Now()
+	s.Call("POST", publicQueue(event), nodetest.Object{"email": "ann@example.org"}).Is(201, "")
+	_, query, mailed := strings.Cut(plainLink.FindString(s.Mail(t, "ann@example.org", "queue_place", began).Text), "?")
+	require.True(t, mailed)
+	s.Becomes("1", func() string { return s.Call("GET", publicQueue(event), nil).Is(200, "").Str("served") })
+	p := s.plain(event)
+	for range 2 {
+		page := p.see("?"+query).Is(t, 200)
+		require.Contains(t, page.Body, "See your place")
+		require.NotContains(t, page.Body, "It is your turn")
+	}
+	s.wait(11 * time.Minute) // as long as an admission is valid
+	asked, err := url.ParseQuery(query)
+	require.NoError(t, err)
+	place := url.Values{"ticket": asked["ticket"], "receipt": asked["receipt"]}
+	require.Contains(t, p.see("?"+place.Encode()).Is(t, 200).Body, "It is your turn")
+}
+
+// plainLink is the link in a mail to the page of a room that needs no scripts.
+var plainLink = regexp.MustCompile(`\S+/queue/plain\?\S+`)
 
 // TestRoomPageIsLimited joins by the form as often as by the API, and no more.
 func TestRoomPageIsLimited(t *testing.T) {
