@@ -74,3 +74,22 @@ func TestStoredTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestForgedEntries refuses a statement in which a payer's words, which the bank cuts into lines, look like fields.
+func TestForgedEntries(t *testing.T) {
+	t.Parallel()
+	honest := ":20:S\n:60F:C261119EUR100,00\n:61:2611201120CR1,00NTRFNONREF//B-7\n:86:for the concert, and so on\n#:62F:C261120EUR101,00\n"
+	_, err := Read([]byte(strings.ReplaceAll(honest, "#", "")))
+	require.NoError(t, err)
+	for name, words := range map[string]string{
+		"an entry":                        ":61:2611201120CR999,00NTRFNONREF//B-8\n:86:RF18 5390\n",
+		"an entry and a closing balance":  ":61:2611201120CR999,00NTRFNONREF//B-8\n:62F:C261120EUR1100,00\n",
+		"an entry that is balanced":       ":61:2611201120CR999,00NTRFNONREF//B-8\n:62F:C261120EUR1100,00\n:60F:C261120EUR1100,00\n",
+		"a balance in another currency":   ":60F:C261119KWD101,000\n",
+		"an entry behind a closing line":  ":62F:C261120EUR101,00\n:61:2611201120CR999,00NTRFNONREF//B-8\n",
+		"an entry with an earlier ending": "-}\n:61:2611201120CR999,00NTRFNONREF//B-8\n",
+	} {
+		_, err := Read([]byte(strings.ReplaceAll(honest, "#", words)))
+		require.ErrorIs(t, err, ErrFormat, name)
+	}
+}

@@ -15,8 +15,8 @@ var entry61 = regexp.MustCompile(`^(\d{6})(?:\d{4})?(R?[CD])[A-Z]?(\d{1,12},\d{0
 // payer's words behind :86:, in numbered parts or plain.
 func readMT940(file []byte) (lines []Line, err error) {
 	text := strings.ReplaceAll(string(toUTF8(file)), "\r\n", "\n")
-	currency := ""
-	var last *Line // the line that a :86: is about
+	var account *balance // of the account after the entries so far; nil before a balance and behind one
+	var last *Line       // the line that a :86: is about
 	flush := func() error {
 		if last == nil {
 			return nil
@@ -29,15 +29,17 @@ func readMT940(file []byte) (lines []Line, err error) {
 		tag, value, _ := strings.Cut(field[1:], ":")
 		switch tag {
 		case "60F", "60M":
-			if len(value) < 10 {
-				return nil, errors.New("no opening balance")
+			if account != nil {
+				return nil, errors.New("two opening balances")
 			}
-			currency = value[7:10]
+			if account, err = parseBalance(value); err != nil {
+				return nil, err
+			}
 		case "61":
 			if err := flush(); err != nil {
 				return nil, err
 			}
-			if last, err = parseEntry(value, currency); err != nil {
+			if last, err = parseEntry(value, account); err != nil {
 				return nil, err
 			}
 		case "86":
@@ -48,9 +50,34 @@ func readMT940(file []byte) (lines []Line, err error) {
 			if err := flush(); err != nil {
 				return nil, err
 			}
+			if closing, err := parseBalance(value); err != nil || account == nil || *closing != *account {
+				return nil, errors.New("its entries don't add up to its closing balance")
+			}
+			account = nil
 		}
 	}
 	return lines, flush()
+}
+
+// balance is what an account has, in minor units, or owes if it is negative.
+type balance struct {
+	amount   int64
+	currency string
+}
+
+// parseBalance reads an opening or closing balance. A payer's words may have lines that look like entries, and
+// not every bank takes the colons out of them; but no payer changes what the entries add up to.
+func parseBalance(value string) (*balance, error) {
+	value = strings.TrimSpace(value)
+	if len(value) < 10 || value[0] != 'C' && value[0] != 'D' {
+		return nil, errors.New("no balance")
+	}
+	b := &balance{currency: value[7:10]}
+	var err error
+	if b.amount, err = parseAmount(value[10:], b.currency, ',', ' '); value[0] == 'D' {
+		b.amount = -b.amount
+	}
+	return b, err
 }
 
 // splitFields cuts a message into its fields. Each begins with its tag between colons and ends
@@ -74,11 +101,20 @@ func splitFields(text string) (fields []string) {
 	return fields
 }
 
-// parseEntry reads an entry; nil for one that is no money that came in.
-func parseEntry(value, currency string) (*Line, error) {
+// parseEntry reads an entry of an account, and adds it to the balance; nil for one that is no money that came in.
+func parseEntry(value string, account *balance) (*Line, error) {
 	m := entry61.FindStringSubmatch(value)
-	if m == nil {
+	if m == nil || account == nil {
 		return nil, fmt.Errorf("entry %q", clean(value))
+	}
+	amount, err := parseAmount(m[3], account.currency, ',', ' ')
+	if err != nil {
+		return nil, err
+	}
+	if m[2] == "D" || m[2] == "RC" { // a reversed credit is a debit
+		account.amount -= amount
+	} else {
+		account.amount += amount
 	}
 	if m[2] != "C" {
 		return nil, nil
@@ -87,11 +123,7 @@ func parseEntry(value, currency string) (*Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	amount, err := parseAmount(m[3], currency, ',', ' ')
-	if err != nil {
-		return nil, err
-	}
-	l := &Line{Day: day, Amount: amount, Currency: currency}
+	l := &Line{Day: day, Amount: amount, Currency: account.currency}
 	if bank := withoutPlaceholder(strings.TrimSpace(m[5])); bank != "" {
 		l.bank = m[1] + bank
 	}
