@@ -19,7 +19,7 @@ import (
 // succeed later.
 func Outage(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return passing(pg.Code)
+		return isTemporary(pg.Code)
 	}
 	if s3, ok := errors.AsType[minio.ErrorResponse](err); ok {
 		return s3.StatusCode >= http.StatusInternalServerError || s3.StatusCode == http.StatusTooManyRequests
@@ -31,9 +31,9 @@ func Outage(err error) bool {
 		errors.Is(err, syscall.ENOSPC)
 }
 
-// passing reports whether a SQLSTATE is of a class of temporary errors: connection, transaction
+// isTemporary reports whether a SQLSTATE is of a class of temporary errors: connection, transaction
 // state, rollback, resources, state of objects, operator, system.
-func passing(code string) bool {
+func isTemporary(code string) bool {
 	if len(code) < 2 {
 		return false
 	}

@@ -25,7 +25,8 @@ type work struct {
 // works are pooled, together with the room for the bytes of a decision's facts.
 var works = sync.Pool{New: func() any { return new(work) }}
 
-// maxRoom is how many bytes of that room a pooled work keeps.
+// maxRoom is how many bytes of room for facts a pooled work keeps; a larger buffer is left to the garbage
+// collector.
 const maxRoom = 4 << 10
 
 func (a *Activation) newWork(at int64) *work {

@@ -106,7 +106,7 @@ func (h *Handlers) writeCourse(c *route.Call, number int64, t *event.Details, f 
 			if wrong := content.Wrong(); len(wrong) > 0 {
 				refusal = route.Invalid(issuesOf(wrong)...)
 			} else if touches {
-				refusal = incomplete(content)
+				refusal = refuseIfIncomplete(content)
 			}
 			return refusal
 		})
@@ -119,19 +119,19 @@ func (h *Handlers) writeCourse(c *route.Call, number int64, t *event.Details, f 
 	if err != nil {
 		return nil, err
 	}
-	return content, brand(t, content)
+	return content, setCourseBranding(t, content)
 }
 
-// incomplete refuses what would sell a course that is not complete.
-func incomplete(c *course.Content) error {
+// refuseIfIncomplete refuses what would sell a course that is not complete.
+func refuseIfIncomplete(c *course.Content) error {
 	if missing := c.Missing(); len(missing) > 0 {
 		return engine.Refuse(engine.CourseIncomplete, missing[0])
 	}
 	return nil
 }
 
-// brand has an event's branding tell what kind of course it is, as its content says.
-func brand(t *event.Details, c *course.Content) error {
+// setCourseBranding writes into an event's branding what kind of course it is, as its content says.
+func setCourseBranding(t *event.Details, c *course.Content) error {
 	branding := map[string]api.JSON{}
 	if err := json.Unmarshal(view.Object(t.Branding), &branding); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (h *Handlers) checkCourse(c *route.Call, number int64, to event.Move) error
 	if err != nil {
 		return err
 	}
-	return incomplete(content)
+	return refuseIfIncomplete(content)
 }
 
 // showCourse adds what an event teaches, for its organization.

@@ -54,7 +54,7 @@ func (h *Handlers) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, 
 		VenueType: in.VenueType, Visibility: "public", Capacity: event.NoCapacity, Currency: h.defaultCurrency(),
 		OrderWindow: defaultWindow.Milliseconds(),
 	}
-	issues := slices.Concat(edit(&t, &in.EventFields), route.CurrencyIssues("currency", t.Currency, h.Currencies), zoneIssues(&t, in.StartDate))
+	issues := slices.Concat(applyFields(&t, &in.EventFields), route.CurrencyIssues("currency", t.Currency, h.Currencies), zoneIssues(&t, in.StartDate))
 	if in.StartDate.Before(c.Now) {
 		issues = append(issues, route.Issue{Path: "startDate", Code: route.IssueMinimum, Message: "must be in the future"})
 	}
@@ -177,7 +177,7 @@ func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, 
 		in.Category.Into(&t.Category)
 		in.Timezone.Into(&t.Timezone)
 		in.VenueType.Into(&t.VenueType)
-		issues := edit(&t, &in.EventFields)
+		issues := applyFields(&t, &in.EventFields)
 		if t.Currency != r.Details.Currency {
 			issues = append(issues, route.CurrencyIssues("currency", t.Currency, h.Currencies)...)
 		}
@@ -214,7 +214,7 @@ func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, 
 			if err != nil {
 				return nil, err
 			}
-			v, err := h.updated(c, r, after, conf)
+			v, err := h.finishUpdate(c, r, after, conf)
 			if err != nil {
 				return nil, err
 			}
@@ -228,9 +228,9 @@ func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, 
 	return nil, &engine.Refusal{Code: engine.Conflict}
 }
 
-// updated configures the calendar of an event that was updated, and tells the world if
+// finishUpdate configures the calendar of an event that was updated, and tells the world if
 // that alone has changed.
-func (h *Handlers) updated(c *route.Call, before, after *event.Record, conf *calendar.Config) (*api.Event, error) {
+func (h *Handlers) finishUpdate(c *route.Call, before, after *event.Record, conf *calendar.Config) (*api.Event, error) {
 	v := view.Event(after)
 	if conf != nil {
 		was, err := cluster.AskFor[calendar.Record](c.Context, h.Node, engine.CalendarRef(after.Number), calendar.Get{})
@@ -243,7 +243,7 @@ func (h *Handlers) updated(c *route.Call, before, after *event.Record, conf *cal
 		}
 		v.Reservation = reservationView(booked, true)
 		if was != nil && was.Revision != booked.Revision && before.Revision == after.Revision {
-			return v, h.touch(c, after.Number)
+			return v, h.tellOfChange(c, after.Number)
 		}
 	}
 	h.Pages.Refresh(c.Context, after.Number)
@@ -256,9 +256,9 @@ func conflict(err error) bool {
 	return errors.As(err, &r) && r.Code == engine.Conflict
 }
 
-// edit takes the optional fields over, and returns what is wrong with those that
+// applyFields writes the optional fields that were sent into an event, and returns what is wrong with those that
 // the field rules can't judge.
-func edit(t *event.Details, f *api.EventFields) []route.Issue {
+func applyFields(t *event.Details, f *api.EventFields) []route.Issue {
 	f.Subcategory.Into(&t.Subcategory)
 	f.ShortDesc.Into(&t.ShortDesc)
 	f.Description.Into(&t.Description)
@@ -273,14 +273,14 @@ func edit(t *event.Details, f *api.EventFields) []route.Issue {
 			t.Capacity = event.NoCapacity
 		}
 	}
-	millis(f.EndDate, &t.EndAt)
-	millis(f.DoorOpenTime, &t.DoorsAt)
+	setMillis(f.EndDate, &t.EndAt)
+	setMillis(f.DoorOpenTime, &t.DoorsAt)
 	f.VenueName.Into(&t.VenueName)
 	f.VenueAddress.Into(&t.VenueAddress)
 	f.VenueCity.Into(&t.VenueCity)
 	f.VenueCountry.Into(&t.VenueCountry)
-	pointer(f.VenueLat, &t.VenueLat)
-	pointer(f.VenueLng, &t.VenueLng)
+	setPointer(f.VenueLat, &t.VenueLat)
+	setPointer(f.VenueLng, &t.VenueLng)
 	f.OnlineLink.Into(&t.OnlineLink)
 	f.OnlineLinkNote.Into(&t.OnlineNote)
 	f.ReturnPolicy.Into(&t.ReturnPolicy)
@@ -307,8 +307,8 @@ func edit(t *event.Details, f *api.EventFields) []route.Issue {
 		t.OrderWindow = (time.Duration(f.OrderWindow.Value) * time.Minute).Milliseconds()
 	}
 	editVelocity(&t.Velocity, f.Velocity)
-	issues := object("branding", f.Branding, &t.Branding)
-	issues = append(issues, object("seoData", f.SEOData, &t.SEO)...)
+	issues := setObject("branding", f.Branding, &t.Branding)
+	issues = append(issues, setObject("seoData", f.SEOData, &t.SEO)...)
 	var branding struct {
 		RequireIDCheck bool `json:"requireIdCheck"`
 	}
@@ -328,7 +328,8 @@ func editVelocity(v *velocity.Limits, f route.Opt[api.Velocity]) {
 	f.Value.PaymentAttempts.Into(&v.PaymentAttempts)
 }
 
-func millis(f route.Opt[time.Time], dst *int64) {
+// setMillis stores a moment that was sent, in unix milliseconds; null makes it 0.
+func setMillis(f route.Opt[time.Time], dst *int64) {
 	switch {
 	case f.Null:
 		*dst = 0
@@ -337,7 +338,8 @@ func millis(f route.Opt[time.Time], dst *int64) {
 	}
 }
 
-func pointer[T any](f route.Opt[T], dst **T) {
+// setPointer stores a value that was sent; null makes it nil.
+func setPointer[T any](f route.Opt[T], dst **T) {
 	switch {
 	case f.Null:
 		*dst = nil
@@ -346,8 +348,8 @@ func pointer[T any](f route.Opt[T], dst **T) {
 	}
 }
 
-// object takes a JSON object over, which is stored as it was sent.
-func object(path string, f route.Opt[api.JSON], dst *[]byte) []route.Issue {
+// setObject stores a JSON object that was sent, as it was sent.
+func setObject(path string, f route.Opt[api.JSON], dst *[]byte) []route.Issue {
 	if !f.Set || f.Null {
 		if f.Null {
 			*dst = nil

@@ -68,29 +68,29 @@ func (h *Handlers) customize(c *route.Call, in *api.Customize) (*api.CustomizedP
 // editPage takes the fields over that were sent; null is the default.
 func editPage(page *api.Customization, in *api.Customize) {
 	usual := defaultPage()
-	override(in.FAQs, &page.FAQs, usual.FAQs)
-	override(in.LayoutPattern, &page.LayoutPattern, usual.LayoutPattern)
-	override(in.HeroStyle, &page.HeroStyle, usual.HeroStyle)
-	override(in.PrimaryColor, &page.PrimaryColor, usual.PrimaryColor)
-	override(in.SecondaryColor, &page.SecondaryColor, usual.SecondaryColor)
-	override(in.AccentColor, &page.AccentColor, usual.AccentColor)
-	override(in.BackgroundColor, &page.BackgroundColor, usual.BackgroundColor)
-	override(in.TextColor, &page.TextColor, usual.TextColor)
-	override(in.CTALabel, &page.CTALabel, usual.CTALabel)
-	override(in.ShowOrganizer, &page.ShowOrganizer, usual.ShowOrganizer)
-	override(in.ShowSchedule, &page.ShowSchedule, usual.ShowSchedule)
-	override(in.ShowVenueMap, &page.ShowVenueMap, usual.ShowVenueMap)
-	override(in.ShowCountdown, &page.ShowCountdown, usual.ShowCountdown)
-	override(in.ShowSocialShare, &page.ShowSocialShare, usual.ShowSocialShare)
-	override(in.ShowPoweredBy, &page.ShowPoweredBy, usual.ShowPoweredBy)
-	override(in.SocialLinks, &page.SocialLinks, usual.SocialLinks)
-	pointer(in.SEOTitle, &page.SEOTitle)
-	pointer(in.SEODescription, &page.SEODescription)
-	pointer(in.SEOImage, &page.SEOImage)
+	setOrDefault(in.FAQs, &page.FAQs, usual.FAQs)
+	setOrDefault(in.LayoutPattern, &page.LayoutPattern, usual.LayoutPattern)
+	setOrDefault(in.HeroStyle, &page.HeroStyle, usual.HeroStyle)
+	setOrDefault(in.PrimaryColor, &page.PrimaryColor, usual.PrimaryColor)
+	setOrDefault(in.SecondaryColor, &page.SecondaryColor, usual.SecondaryColor)
+	setOrDefault(in.AccentColor, &page.AccentColor, usual.AccentColor)
+	setOrDefault(in.BackgroundColor, &page.BackgroundColor, usual.BackgroundColor)
+	setOrDefault(in.TextColor, &page.TextColor, usual.TextColor)
+	setOrDefault(in.CTALabel, &page.CTALabel, usual.CTALabel)
+	setOrDefault(in.ShowOrganizer, &page.ShowOrganizer, usual.ShowOrganizer)
+	setOrDefault(in.ShowSchedule, &page.ShowSchedule, usual.ShowSchedule)
+	setOrDefault(in.ShowVenueMap, &page.ShowVenueMap, usual.ShowVenueMap)
+	setOrDefault(in.ShowCountdown, &page.ShowCountdown, usual.ShowCountdown)
+	setOrDefault(in.ShowSocialShare, &page.ShowSocialShare, usual.ShowSocialShare)
+	setOrDefault(in.ShowPoweredBy, &page.ShowPoweredBy, usual.ShowPoweredBy)
+	setOrDefault(in.SocialLinks, &page.SocialLinks, usual.SocialLinks)
+	setPointer(in.SEOTitle, &page.SEOTitle)
+	setPointer(in.SEODescription, &page.SEODescription)
+	setPointer(in.SEOImage, &page.SEOImage)
 }
 
-// override takes a field over that was sent; null makes it the usual value.
-func override[T any](f route.Opt[T], dst *T, usual T) {
+// setOrDefault stores a field that was sent; null makes it the usual value.
+func setOrDefault[T any](f route.Opt[T], dst *T, usual T) {
 	switch {
 	case f.Null:
 		*dst = usual

@@ -71,9 +71,9 @@ type rowLimit struct {
 	Max int `json:"max"`
 }
 
-// touch tells the world that something about the event changed which its record does not
+// tellOfChange tells the world that something about the event changed which its record does not
 // carry.
-func (h *Handlers) touch(c *route.Call, number int64) error {
+func (h *Handlers) tellOfChange(c *route.Call, number int64) error {
 	_, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), event.Touch{})
 	if err != nil {
 		return fmt.Errorf("tell of a change of event %d: %w", number, err)

@@ -44,7 +44,7 @@ func (h *Handlers) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) 
 		showPublicCourse(v, p.Course)
 	}
 	price, total := lowestPrice(&p.Event)
-	v.LowestPrice, v.LowestPriceTotal = shown(price), shown(total)
+	v.LowestPrice, v.LowestPriceTotal = showText(price), showText(total)
 	if v.TicketTypes, err = h.typesView(c, p, false); err != nil {
 		return nil, err
 	}
@@ -87,8 +87,8 @@ func (h *Handlers) publicEvent(p *live.Page) (*api.Event, error) {
 	return v, nil
 }
 
-// shown is a text of an event's page, or null.
-func shown(s *string) api.Hidden {
+// showText returns a text of an event's page, or null.
+func showText(s *string) api.Hidden {
 	if s == nil {
 		return api.Shown("")
 	}
@@ -152,7 +152,7 @@ func (h *Handlers) listTicketTypes(c *route.Call, in *api.ByID) (*api.TicketType
 // those that are not hidden to the public. Of an event that has ended nothing is
 // left.
 func (h *Handlers) typesView(c *route.Call, p *live.Page, own bool) ([]api.TicketType, error) {
-	room, err := h.room(c, p)
+	room, err := h.findRoomLeft(c, p)
 	if err != nil {
 		return nil, err
 	}
@@ -183,8 +183,8 @@ func (h *Handlers) typesView(c *route.Call, p *live.Page, own bool) ([]api.Ticke
 	return out, nil
 }
 
-// room is how many tickets of all types the event's capacity still admits.
-func (h *Handlers) room(c *route.Call, p *live.Page) (int64, error) {
+// findRoomLeft returns how many tickets of all types the event's capacity still admits.
+func (h *Handlers) findRoomLeft(c *route.Call, p *live.Page) (int64, error) {
 	if p.Event.Details.Capacity == event.NoCapacity {
 		return math.MaxInt64, nil
 	}

@@ -179,7 +179,7 @@ func reservationView(r *calendar.Record, own bool) *api.Reservation {
 		}
 		slot := api.SlotView{
 			ID: s.ID, Label: s.Label, StartTime: showMinute(s.Start), EndTime: showMinute(s.End), SortOrder: s.SortOrder, Status: "active",
-			Capacity: limited(s.Capacity),
+			Capacity: showCapacity(s.Capacity),
 		}
 		if s.Paused {
 			slot.Status = "paused"
@@ -207,8 +207,8 @@ func sortedSlots(conf *calendar.Config) []calendar.Slot {
 	})
 }
 
-// limited is a capacity as answers show it: null without a limit.
-func limited(n int64) *int64 {
+// showCapacity returns a capacity as answers show it: null without a limit.
+func showCapacity(n int64) *int64 {
 	if n == calendar.NoCapacity {
 		return nil
 	}
@@ -271,7 +271,7 @@ func dayView(r *calendar.Record, day keeper.Day) api.DayView {
 			} else {
 				inSlots += of
 			}
-			v.Slots = append(v.Slots, api.SlotLeft{SlotID: s.ID, Label: s.Label, StartTime: showMinute(s.Start), EndTime: showMinute(s.End), Remaining: limited(of)})
+			v.Slots = append(v.Slots, api.SlotLeft{SlotID: s.ID, Label: s.Label, StartTime: showMinute(s.Start), EndTime: showMinute(s.End), Remaining: showCapacity(of)})
 		}
 		if bounded {
 			left = lesser(left, inSlots)
@@ -280,7 +280,7 @@ func dayView(r *calendar.Record, day keeper.Day) api.DayView {
 	if v.Closed {
 		left = 0
 	}
-	v.Remaining, v.SoldOut = limited(left), left == 0
+	v.Remaining, v.SoldOut = showCapacity(left), left == 0
 	return v
 }
 

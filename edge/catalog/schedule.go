@@ -37,7 +37,7 @@ func (h *Handlers) createSession(c *route.Call, in *api.CreateSession) (*api.Sch
 	if err := h.Program.AddSession(c.Context, n); err != nil {
 		return nil, refusalOf(err, noSession)
 	}
-	if err := h.touch(c, number); err != nil {
+	if err := h.tellOfChange(c, number); err != nil {
 		return nil, err
 	}
 	return new(sessionView(n)), nil
@@ -70,7 +70,7 @@ func (h *Handlers) updateSession(c *route.Call, in *api.UpdateSession) (*api.Sch
 		return nil, refusalOf(err, noSession)
 	}
 	if !sameSession(&before, n) {
-		if err := h.touch(c, number); err != nil {
+		if err := h.tellOfChange(c, number); err != nil {
 			return nil, err
 		}
 	}
@@ -98,7 +98,7 @@ func (h *Handlers) deleteSession(c *route.Call, in *api.SessionID) (*api.Gone, e
 	if err := h.Program.RemoveSession(c.Context, number, id); err != nil {
 		return nil, refusalOf(err, noSession)
 	}
-	return &api.Gone{Deleted: true}, h.touch(c, number)
+	return &api.Gone{Deleted: true}, h.tellOfChange(c, number)
 }
 
 // editSession takes the optional fields over. A session ends after it starts; nothing

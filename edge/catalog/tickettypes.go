@@ -99,8 +99,8 @@ func (h *Handlers) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*a
 	r, err := h.ChangeType(c, ref, func(t *inventory.Details) error {
 		in.Name.Into(&t.Name)
 		in.Type.Into(&t.Type)
-		millis(in.SaleStart, &t.SaleStart)
-		millis(in.SaleEnd, &t.SaleEnd)
+		setMillis(in.SaleStart, &t.SaleStart)
+		setMillis(in.SaleEnd, &t.SaleEnd)
 		window := in.SaleStart.Set || in.SaleEnd.Set
 		return editType(t, &in.TicketTypeFields, e.Details, window, c.Now)
 	})
@@ -236,8 +236,8 @@ func takeTypeFields(t *inventory.Details, f *api.TicketTypeFields) {
 	f.MaxPerCustomer.Into(&t.MaxPerCustomer)
 	f.Transferable.Into(&t.Transferable)
 	f.Refundable.Into(&t.Refundable)
-	millis(f.RefundDeadline, &t.RefundDeadline)
-	pointer(f.RefundHours, &t.RefundHours)
+	setMillis(f.RefundDeadline, &t.RefundDeadline)
+	setPointer(f.RefundHours, &t.RefundHours)
 	f.PresaleCode.Into(&t.PresaleCode)
 	f.WaitlistEnabled.Into(&t.WaitlistEnabled)
 	f.Description.Into(&t.Description)

@@ -96,7 +96,7 @@ func (h *Handlers) manifest(c *route.Call, in *api.GetManifest) (*api.Manifest, 
 	}
 	m := &api.Manifest{
 		EventID: h.Known.PublicID(number), GeneratedAt: r.changedAt, Cursor: r.epoch + "." + strconv.FormatInt(r.change, 10),
-		Full: !since.within(r), Salt: r.salt, OfflineDoorCodes: r.doorCodes, RotatingOnly: r.rotating, Tickets: []api.ManifestTicket{},
+		Full: !since.isKnownTo(r), Salt: r.salt, OfflineDoorCodes: r.doorCodes, RotatingOnly: r.rotating, Tickets: []api.ManifestTicket{},
 	}
 	for i := range r.rows {
 		if row := &r.rows[i]; m.Full || row.change > since.change && row.at.After(since.at) {
@@ -138,7 +138,7 @@ func (h *Handlers) refreshRoster(ctx context.Context, number int64, r *roster, n
 			} else {
 				old := &r.rows[r.newest[i]]
 				v = byte(old.ticket.Version) + 1 //nolint:gosec // it was one
-				r.note(old, replacedLetter, next, now)
+				r.noteRow(old, replacedLetter, next, now)
 			}
 			hash, short := codes.Hashes(r.salt, serial, v)
 			kind := inventory.TypeID(engine.InventoryRef(number, says.Types[group])).String()
@@ -149,12 +149,12 @@ func (h *Handlers) refreshRoster(ctx context.Context, number int64, r *roster, n
 		opens, closes := says.Window(serial, group)
 		if from, before := opens/1000, closes/1000; row.ticket.Status != letter || row.ticket.From != from || row.ticket.Before != before {
 			row.ticket.From, row.ticket.Before = from, before
-			r.note(row, letter, next, now)
+			r.noteRow(row, letter, next, now)
 		}
 	}
 	for i := range r.rows {
 		if anew {
-			r.note(&r.rows[i], r.rows[i].ticket.Status, next, now)
+			r.noteRow(&r.rows[i], r.rows[i].ticket.Status, next, now)
 		}
 	}
 	return nil
@@ -163,8 +163,8 @@ func (h *Handlers) refreshRoster(ctx context.Context, number int64, r *roster, n
 // replacedLetter marks a code whose ticket has a new holder.
 const replacedLetter = "x"
 
-// note gives a row its letter, as the roster's next change.
-func (r *roster) note(row *rosterRow, letter string, change int64, now time.Time) {
+// noteRow gives a row its letter, as the roster's next change.
+func (r *roster) noteRow(row *rosterRow, letter string, change int64, now time.Time) {
 	row.ticket.Status, row.ticket.ShortHash = letter, ""
 	if r.doorCodes {
 		row.ticket.ShortHash = row.short
@@ -180,8 +180,8 @@ type since struct {
 	at     time.Time
 }
 
-// within reports whether a roster knows what has changed since.
-func (s since) within(r *roster) bool {
+// isKnownTo reports whether a roster knows what has changed since.
+func (s since) isKnownTo(r *roster) bool {
 	if !s.at.IsZero() {
 		return !s.at.Before(r.born)
 	}

@@ -112,7 +112,7 @@ func (h *Hasher) Key(ctx context.Context, password string, salt []byte) ([]byte,
 		}
 	}
 	if h.busy() {
-		if err := w.rest(ctx); err != nil {
+		if err := w.awaitRest(ctx); err != nil {
 			h.idle <- w
 			return nil, err
 		}
@@ -175,7 +175,7 @@ type worker struct {
 
 func startWorker(program string) (*worker, error) {
 	cmd := exec.Command(program, Command) //nolint:gosec,noctx // ourselves; it serves many contexts, and end ends it
-	apart(cmd)
+	setOwnSession(cmd)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -190,8 +190,8 @@ func startWorker(program string) (*worker, error) {
 	return &worker{cmd: cmd, in: in, out: bufio.NewReader(out)}, nil
 }
 
-// rest waits until the worker has rested from its last key.
-func (w *worker) rest(ctx context.Context) error {
+// awaitRest waits until the worker has rested from its last key.
+func (w *worker) awaitRest(ctx context.Context) error {
 	timer := time.NewTimer(time.Until(w.rested))
 	defer timer.Stop()
 	select {
@@ -237,7 +237,7 @@ func request(password string, salt []byte) []byte {
 // Serve is what a worker process does: it gives itself a low priority and
 // makes the keys that it is asked for until there are no more questions.
 func Serve(in io.Reader, out io.Writer) error {
-	lower()
+	lowerPriority()
 	return ServeAtUsualPriority(in, out)
 }
 

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// apart does nothing here.
-func apart(*exec.Cmd) {}
+// setOwnSession does nothing here.
+func setOwnSession(*exec.Cmd) {}
 
-// lower gives the process a low priority.
-func lower() {
+// lowerPriority gives the process a low priority.
+func lowerPriority() {
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 10) // a hash at the usual priority is a hash
 }

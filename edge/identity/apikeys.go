@@ -24,8 +24,8 @@ func (h *Handlers) createAPIKey(c *route.Call, in *api.CreateAPIKey) (*api.Serve
 	if err != nil {
 		return nil, err
 	}
-	allow, issues := allowlist(in.IPAllowlist.Value)
-	if issues = append(issues, expiry(c, in.ExpiresAt)...); len(issues) > 0 {
+	allow, issues := readAllowlist(in.IPAllowlist.Value)
+	if issues = append(issues, checkExpiry(c, in.ExpiresAt)...); len(issues) > 0 {
 		return nil, route.Invalid(issues...)
 	}
 	environment := cmp.Or(in.Environment, h.Env)
@@ -37,7 +37,7 @@ func (h *Handlers) createAPIKey(c *route.Call, in *api.CreateAPIKey) (*api.Serve
 	if err != nil {
 		return nil, keyRefusal(err)
 	}
-	h.changed(route.KeySubject(k.ID))
+	h.forgetProofs(route.KeySubject(k.ID))
 	return &api.ServerKeySecret{ServerKey: *keyView(k), Secret: plaintext}, nil
 }
 
@@ -67,12 +67,12 @@ func (h *Handlers) updateAPIKey(c *route.Call, in *api.UpdateAPIKey) (*api.Serve
 	if err != nil {
 		return nil, err
 	}
-	allow, issues := allowlist(in.IPAllowlist.Value)
+	allow, issues := readAllowlist(in.IPAllowlist.Value)
 	var expires *time.Time
 	if in.ExpiresAt.Set && !in.ExpiresAt.Null {
 		expires = &in.ExpiresAt.Value
 	}
-	if issues = append(issues, expiry(c, expires)...); len(issues) > 0 {
+	if issues = append(issues, checkExpiry(c, expires)...); len(issues) > 0 {
 		return nil, route.Invalid(issues...)
 	}
 	k, err := h.APIKeys.Update(c.Context, org, id, func(k *apikeys.Key) error {
@@ -160,7 +160,7 @@ func (h *Handlers) keyChanged(k *apikeys.Key, err error) (*api.ServerKey, error)
 	if k == nil {
 		return nil, noKey
 	}
-	h.changed(route.KeySubject(k.ID))
+	h.forgetProofs(route.KeySubject(k.ID))
 	return keyView(k), nil
 }
 
@@ -184,18 +184,19 @@ func scopes(o route.Opt[[]string]) []string {
 	return route.ScopesOf(o.Value).Names()
 }
 
-func expiry(c *route.Call, at *time.Time) []route.Issue {
+// checkExpiry returns an issue if a key would end before now.
+func checkExpiry(c *route.Call, at *time.Time) []route.Issue {
 	if at == nil || at.After(c.Now) {
 		return nil
 	}
 	return []route.Issue{{Path: "expiresAt", Code: route.IssueMinimum, Message: "must be in the future"}}
 }
 
-// allowlist reads addresses and CIDR blocks, each once. It reports an issue for every text that is
+// readAllowlist reads addresses and CIDR blocks, each once. It reports an issue for every text that is
 // neither.
-func allowlist(texts []string) (blocks []netip.Prefix, issues []route.Issue) {
+func readAllowlist(texts []string) (blocks []netip.Prefix, issues []route.Issue) {
 	for i, text := range texts {
-		p, ok := block(text)
+		p, ok := readBlock(text)
 		switch {
 		case !ok:
 			issues = append(issues, route.Issue{
@@ -208,9 +209,9 @@ func allowlist(texts []string) (blocks []netip.Prefix, issues []route.Issue) {
 	return blocks, issues
 }
 
-// block reads an address or a CIDR block. An IPv4 address written as IPv6 becomes an IPv4 address,
+// readBlock reads an address or a CIDR block. An IPv4 address written as IPv6 becomes an IPv4 address,
 // as the addresses of clients do.
-func block(text string) (netip.Prefix, bool) {
+func readBlock(text string) (netip.Prefix, bool) {
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
 		a, err := netip.ParseAddr(text)

@@ -93,7 +93,7 @@ func agentOf(c *route.Call) string {
 // signIn opens a session for somebody who has proven to be a user, or asks for their second factor.
 func (h *Handlers) signIn(c *route.Call, u *accounts.User, in accounts.SignIn) (*api.SignIn, error) {
 	if u.TwoFactor {
-		return h.challenge(c, u, in)
+		return h.askFactor(c, u, in)
 	}
 	s, err := h.openSession(c, u, in)
 	if err != nil {
@@ -143,7 +143,7 @@ func (h *Handlers) refresh(c *route.Call, in *api.Refresh) (*api.Tokens, error) 
 	}
 	user, next, err := h.Accounts.Refresh(c.Context, id, generation, c.Client.String(), agentOf(c))
 	if errors.Is(err, accounts.ErrSessionOver) {
-		h.changed(sessionSubject(id))
+		h.forgetProofs(sessionSubject(id))
 		return nil, over
 	}
 	if err != nil {
@@ -168,7 +168,7 @@ func (h *Handlers) logout(c *route.Call, in *api.Logout) (*api.LoggedOut, error)
 		if err := h.Accounts.Revoke(c.Context, id); err != nil {
 			return nil, err
 		}
-		h.changed(sessionSubject(id))
+		h.forgetProofs(sessionSubject(id))
 	}
 	return &api.LoggedOut{LoggedOut: true}, nil
 }
@@ -177,7 +177,7 @@ func (h *Handlers) logoutAll(c *route.Call, _ *route.None) (*api.LoggedOut, erro
 	if err := h.Accounts.SignOut(c.Context, c.Principal.User); err != nil {
 		return nil, err
 	}
-	h.changed(route.UserSubject(c.Principal.User))
+	h.forgetProofs(route.UserSubject(c.Principal.User))
 	return &api.LoggedOut{LoggedOut: true}, nil
 }
 

@@ -173,7 +173,7 @@ func (h *Handlers) memberChanged(c *route.Call, m *accounts.Member, err error) (
 	case m == nil:
 		return nil, noMember
 	}
-	h.changed(route.UserSubject(m.User))
+	h.forgetProofs(route.UserSubject(m.User))
 	h.Log.LogAttrs(c.Context, slog.LevelInfo, "members changed", slog.String("operation", c.Op.ID), slog.Int64("actor", c.Principal.User),
 		slog.Int64("user", m.User), slog.String("role", m.Role), slog.String("request_id", c.RequestID))
 	return memberView(m), nil

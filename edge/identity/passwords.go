@@ -30,10 +30,11 @@ func (h *Handlers) hash(ctx context.Context, password string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return stored(salt[:], key), nil
+	return encodeHash(salt[:], key), nil
 }
 
-func stored(salt, key []byte) string {
+// encodeHash writes a salt and the key that argon2 made with it as they are stored.
+func encodeHash(salt, key []byte) string {
 	return "$argon2id$" + base64.RawStdEncoding.EncodeToString(salt) + "$" + base64.RawStdEncoding.EncodeToString(key)
 }
 
@@ -41,7 +42,7 @@ func stored(salt, key []byte) string {
 // time that argon2 takes depends a little on the salt (through its memory accesses), so each
 // address has a salt of its own, as an account would.
 func (h *Handlers) noHash(email string) string {
-	return stored(h.Secrets.Salt(email), make([]byte, hasher.KeySize))
+	return encodeHash(h.Secrets.Salt(email), make([]byte, hasher.KeySize))
 }
 
 func (h *Handlers) matches(ctx context.Context, hash, password string) (bool, error) {
@@ -87,7 +88,7 @@ func (h *Handlers) resetPassword(c *route.Call, in *api.ResetPassword) (*api.Pas
 	if u == nil {
 		return nil, linkOver
 	}
-	h.changed(route.UserSubject(u.ID))
+	h.forgetProofs(route.UserSubject(u.ID))
 	if taken {
 		h.accountTaken(c, u)
 	}

@@ -51,7 +51,7 @@ func (h *Handlers) Authenticate(ctx context.Context, c route.Credentials) (route
 	sum := sha256.Sum256([]byte(c.Bearer))
 	key := string(sum[:])
 	p, ok := h.proofs.Get(key)
-	if !ok || !h.stands(p, c.Now) {
+	if !ok || !h.stillHolds(p, c.Now) {
 		var err error
 		if p, err = h.prove(ctx, c, sum); err != nil {
 			return route.Principal{}, err
@@ -139,7 +139,7 @@ func (h *Handlers) proveKey(ctx context.Context, c route.Credentials, sum [sha25
 	if k == nil || !k.Proves(sum) || k.Environment != env || !k.Live(c.Now) {
 		return nil, &engine.Refusal{Code: engine.Unauthorized}
 	}
-	return &proof{principal: keyPrincipal(k), allow: k.Allowlist, until: ending(k), rests: []string{fmt.Sprintf("key/%d", k.ID)}}, nil
+	return &proof{principal: keyPrincipal(k), allow: k.Allowlist, until: expiryOf(k), rests: []string{fmt.Sprintf("key/%d", k.ID)}}, nil
 }
 
 func keyPrincipal(k *apikeys.Key) route.Principal {
@@ -154,7 +154,8 @@ func keyPrincipal(k *apikeys.Key) route.Principal {
 	return p
 }
 
-func ending(k *apikeys.Key) time.Time {
+// expiryOf returns when an API key ends; the zero time if it never does.
+func expiryOf(k *apikeys.Key) time.Time {
 	if k.ExpiresAt == nil {
 		return time.Time{}
 	}

@@ -45,7 +45,7 @@ func (h *Handlers) confirmEmail(c *route.Call, in *api.ConfirmEmail) (*api.Email
 	if !confirmed {
 		return nil, linkOver
 	}
-	h.changed(route.UserSubject(u.ID))
+	h.forgetProofs(route.UserSubject(u.ID))
 	return &api.EmailConfirmed{Confirmed: true}, nil
 }
 
@@ -80,6 +80,6 @@ func (h *Handlers) ownerOf(c *route.Call, u *accounts.User, password string) (by
 // without that proof. It makes this node forget the sessions that this ended, and tells the person
 // by mail.
 func (h *Handlers) accountTaken(c *route.Call, u *accounts.User) {
-	h.changed(route.UserSubject(u.ID))
+	h.forgetProofs(route.UserSubject(u.ID))
 	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.AccountTaken, Language: letters.PreferredLanguage(c), To: u.Email, Name: u.Name()})
 }

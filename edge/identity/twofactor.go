@@ -34,8 +34,8 @@ const (
 	sealOTP       = "totp"
 )
 
-// challenge asks for the second factor of a sign-in.
-func (h *Handlers) challenge(c *route.Call, u *accounts.User, in accounts.SignIn) (*api.SignIn, error) {
+// askFactor answers a sign-in whose password is right by asking for the second factor.
+func (h *Handlers) askFactor(c *route.Call, u *accounts.User, in accounts.SignIn) (*api.SignIn, error) {
 	token, hash := newToken()
 	err := h.Accounts.OpenChallenge(c.Context, hash, in)
 	if errors.Is(err, accounts.ErrPasswordChanged) {
@@ -54,7 +54,7 @@ func (h *Handlers) verifyTwoFactor(c *route.Call, in *api.TwoFactorVerify) (*api
 	if err != nil {
 		return nil, factorRefusal(err)
 	}
-	f, err := h.factor(c, user, in.Code)
+	f, err := h.readFactor(c, user, in.Code)
 	if err != nil {
 		return nil, err
 	}
@@ -69,9 +69,9 @@ func (h *Handlers) verifyTwoFactor(c *route.Call, in *api.TwoFactorVerify) (*api
 	return h.sessionOf(c, u, id)
 }
 
-// factor reads the second factor that a user shows. It checks a one-time code itself; a recovery
+// readFactor reads the second factor that a user shows. It checks a one-time code itself; a recovery
 // code is checked by the table.
-func (h *Handlers) factor(c *route.Call, user int64, code string) (accounts.Factor, error) {
+func (h *Handlers) readFactor(c *route.Call, user int64, code string) (accounts.Factor, error) {
 	code = strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(code))
 	if len(code) != codeDigits {
 		sum := sha256.Sum256([]byte(code))
@@ -173,7 +173,7 @@ func (h *Handlers) activateTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api
 }
 
 func (h *Handlers) disableTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.TwoFactorState, error) {
-	f, err := h.factor(c, c.Principal.User, in.Code)
+	f, err := h.readFactor(c, c.Principal.User, in.Code)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (h *Handlers) disableTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.
 }
 
 func (h *Handlers) factorChanged(c *route.Call, on bool) {
-	h.changed(route.UserSubject(c.Principal.User))
+	h.forgetProofs(route.UserSubject(c.Principal.User))
 	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.TwoFactorChanged, Language: letters.PreferredLanguage(c), To: c.Principal.Email, On: on})
 }
 

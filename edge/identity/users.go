@@ -68,7 +68,7 @@ func (h *Handlers) eraseMe(c *route.Call, in *api.EraseMe) (*api.Erased, error) 
 		return nil, &engine.Refusal{Code: engine.Unauthorized}
 	}
 	if u.TwoFactor {
-		f, err := h.factor(c, u.ID, in.Code)
+		f, err := h.readFactor(c, u.ID, in.Code)
 		if err == nil {
 			err = factorRefusal(h.Accounts.UseFactor(c.Context, u.ID, f))
 		}
@@ -80,6 +80,6 @@ func (h *Handlers) eraseMe(c *route.Call, in *api.EraseMe) (*api.Erased, error) 
 	if err != nil {
 		return nil, err
 	}
-	h.changed(route.UserSubject(u.ID))
+	h.forgetProofs(route.UserSubject(u.ID))
 	return &api.Erased{Erased: done}, nil
 }

@@ -34,8 +34,8 @@ type changes struct {
 	checked time.Time // every change that was committed before this has been seen
 }
 
-// stands reports whether a proof still holds.
-func (h *Handlers) stands(p *proof, now time.Time) bool {
+// stillHolds reports whether a proof still holds.
+func (h *Handlers) stillHolds(p *proof, now time.Time) bool {
 	for _, subject := range p.rests {
 		if at, changed := h.changes.at.Load(subject); changed && !at.Before(p.at) {
 			return false
@@ -47,8 +47,8 @@ func (h *Handlers) stands(p *proof, now time.Time) bool {
 	return now.Sub(checked) < watchTrust || now.Sub(p.at) < watchTrust
 }
 
-// changed makes this node forget at once what it has proven about a subject.
-func (h *Handlers) changed(subject string) { h.changes.at.Store(subject, time.Now()) }
+// forgetProofs makes this node forget at once what it has proven about a subject.
+func (h *Handlers) forgetProofs(subject string) { h.changes.at.Store(subject, time.Now()) }
 
 // uses are the last uses of API keys that have not been written yet.
 type uses struct {
@@ -101,7 +101,7 @@ type Watch struct {
 func StartWatch(h *Handlers) *Watch {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &Watch{Handlers: h, seen: make(map[int64]time.Time), cancel: cancel, done: make(chan struct{})}
-	w.look(ctx)
+	w.readChanges(ctx)
 	go w.run(ctx)
 	return w
 }
@@ -127,7 +127,7 @@ func (w *Watch) run(ctx context.Context) {
 	for {
 		select {
 		case <-look.C:
-			item(w.look)
+			item(w.readChanges)
 		case <-touch.C:
 			item(w.touch)
 		case <-prune.C:
@@ -138,14 +138,14 @@ func (w *Watch) run(ctx context.Context) {
 	}
 }
 
-// look reads the changes of the last seconds and takes in the new ones.
-func (w *Watch) look(ctx context.Context) {
+// readChanges reads the changes of the last seconds and makes this node forget what they concern.
+func (w *Watch) readChanges(ctx context.Context) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, watchCall)
 	defer cancel()
 	notes, err := w.Accounts.Changes(ctx, watchBack)
 	if err != nil {
-		w.failed(ctx, "read changes of credentials", err)
+		w.logFailure(ctx, "read changes of credentials", err)
 		return
 	}
 	signing := false
@@ -154,12 +154,12 @@ func (w *Watch) look(ctx context.Context) {
 			continue
 		}
 		w.seen[n.ID] = began
-		w.changed(n.Subject)
+		w.forgetProofs(n.Subject)
 		signing = signing || n.Subject == "signing"
 	}
 	if signing {
 		if err := w.reloadSigning(ctx); err != nil {
-			w.failed(ctx, "read signing keys", err)
+			w.logFailure(ctx, "read signing keys", err)
 		}
 	}
 	w.changes.mu.Lock()
@@ -181,25 +181,25 @@ func (w *Watch) touch(ctx context.Context) {
 	}
 	if err := w.APIKeys.Touch(ctx, last); err != nil {
 		w.used.giveBack(last)
-		w.failed(ctx, "write the last use of API keys", err)
+		w.logFailure(ctx, "write the last use of API keys", err)
 	}
 }
 
 // prune deletes what nobody can use any more.
 func (w *Watch) prune(ctx context.Context) {
 	if err := w.Accounts.Prune(ctx); err != nil {
-		w.failed(ctx, "delete sessions and codes that have ended", err)
+		w.logFailure(ctx, "delete sessions and codes that have ended", err)
 	}
 	if err := w.Mail.Prune(ctx); err != nil {
-		w.failed(ctx, "forget counts of mails", err)
+		w.logFailure(ctx, "forget counts of mails", err)
 	}
 	if err := w.Replies.Prune(ctx); err != nil {
-		w.failed(ctx, "delete old answers", err)
+		w.logFailure(ctx, "delete old answers", err)
 	}
 }
 
-// failed logs the failure of something that will be tried again.
-func (w *Watch) failed(ctx context.Context, what string, err error) {
+// logFailure logs the failure of something that will be tried again.
+func (w *Watch) logFailure(ctx context.Context, what string, err error) {
 	if !errors.Is(err, context.Canceled) { // it is cancelled when the node stops
 		w.Log.LogAttrs(ctx, slog.LevelWarn, "the watch of credentials failed", slog.String("to", what), slog.Any("error", err))
 	}

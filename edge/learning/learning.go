@@ -52,8 +52,8 @@ type enrolled struct {
 	content *course.Content
 }
 
-// holdings are the caller's live tickets of courses. The session's address must be proven.
-func (h *Handlers) holdings(c *route.Call) (holder string, held []readmodel.Holding, err error) {
+// findHoldings returns the caller's live tickets of courses. The session's address must be proven.
+func (h *Handlers) findHoldings(c *route.Call) (holder string, held []readmodel.Holding, err error) {
 	if !c.Principal.EmailProven {
 		return "", nil, &engine.Refusal{
 			Code: engine.Forbidden, Message: "Confirm your e-mail address first: by the link that was mailed, or by signing in with a mailed code.",
@@ -79,7 +79,7 @@ func (h *Handlers) holdingsSettled(c *route.Call, holder string) ([]readmodel.Ho
 
 // enroll finds the course that a path names, for who holds a ticket of it.
 func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
-	holder, held, err := h.holdings(c)
+	holder, held, err := h.findHoldings(c)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
 }
 
 func (h *Handlers) myCourses(c *route.Call, _ *route.None) (*api.MyCourses, error) {
-	holder, held, err := h.holdings(c)
+	holder, held, err := h.findHoldings(c)
 	if err != nil {
 		return nil, err
 	}
@@ -145,11 +145,11 @@ func (h *Handlers) myCourses(c *route.Call, _ *route.None) (*api.MyCourses, erro
 		if l.content, err = h.Courses.Read(c.Context, t.Event); err != nil {
 			return nil, err
 		}
-		p, earned, err := h.standing(c, l)
+		p, earned, err := h.findStanding(c, l)
 		if err != nil {
 			return nil, err
 		}
-		mine := api.MyCourse{Meta: l.meta(), Progress: progressView(l.content, p, earned)}
+		mine := api.MyCourse{Meta: l.courseMeta(), Progress: progressView(l.content, p, earned)}
 		if p.Started() {
 			v.Courses = append(v.Courses, mine)
 		} else {
@@ -160,8 +160,8 @@ func (h *Handlers) myCourses(c *route.Call, _ *route.None) (*api.MyCourses, erro
 	return v, nil
 }
 
-// standing is how far a learner has come, and the certificate that was earned, or nil.
-func (h *Handlers) standing(c *route.Call, l *enrolled) (*course.Progress, *courses.Certificate, error) {
+// findStanding returns how far a learner has come, and the certificate that was earned, or nil.
+func (h *Handlers) findStanding(c *route.Call, l *enrolled) (*course.Progress, *courses.Certificate, error) {
 	p, err := h.Courses.Progress(c.Context, l.event.Number, l.holder)
 	if err != nil {
 		return nil, nil, err
@@ -175,7 +175,7 @@ func (h *Handlers) getCourse(c *route.Call, in *api.CourseID) (*api.LearnerCours
 	if err != nil {
 		return nil, err
 	}
-	p, earned, err := h.standing(c, l)
+	p, earned, err := h.findStanding(c, l)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func (h *Handlers) getCourse(c *route.Call, in *api.CourseID) (*api.LearnerCours
 		return nil, err
 	}
 	v := &api.LearnerCourse{
-		Meta: l.meta(), HolderName: view.Optional(l.name), Progress: progressView(l.content, p, earned), Lessons: []api.LearnerLesson{},
+		Meta: l.courseMeta(), HolderName: view.Optional(l.name), Progress: progressView(l.content, p, earned), Lessons: []api.LearnerLesson{},
 	}
 	content := l.content
 	if err := h.signLinks(c, l); err != nil {
@@ -230,7 +230,7 @@ func materialsView(signed []course.Material) []course.Material {
 	return view.List(slices.DeleteFunc(signed, func(m course.Material) bool { return m.URL == "" }))
 }
 
-func (l *enrolled) meta() api.CourseMeta {
+func (l *enrolled) courseMeta() api.CourseMeta {
 	return api.CourseMeta{
 		ID: strconv.FormatInt(l.event.Number, 10), Title: l.event.Details.Title, CourseType: l.content.Type, CertificateTemplate: view.Optional(l.content.Certificate),
 	}

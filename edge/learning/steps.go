@@ -34,7 +34,7 @@ func (h *Handlers) markLesson(c *route.Call, in *api.LessonIndex, done bool) (*a
 	if err != nil || i < 0 || i >= len(l.content.Lessons) {
 		return nil, &engine.Refusal{Code: engine.InvalidLesson}
 	}
-	return h.mark(c, l, l.content.Lessons[i].ID, done)
+	return h.markUnit(c, l, l.content.Lessons[i].ID, done)
 }
 
 func (h *Handlers) completeUnit(c *route.Call, in *api.CourseID) (*api.Learned, error) {
@@ -45,18 +45,18 @@ func (h *Handlers) completeUnit(c *route.Call, in *api.CourseID) (*api.Learned, 
 	if l.content.Type == course.Syllabus {
 		return nil, &engine.Refusal{Code: engine.NotUnified}
 	}
-	return h.mark(c, l, course.Unit, true)
+	return h.markUnit(c, l, course.Unit, true)
 }
 
-func (h *Handlers) mark(c *route.Call, l *enrolled, unit string, done bool) (*api.Learned, error) {
-	return h.learn(c, l, func(p *course.Progress) error {
+func (h *Handlers) markUnit(c *route.Call, l *enrolled, unit string, done bool) (*api.Learned, error) {
+	return h.takeStep(c, l, func(p *course.Progress) error {
 		p.Mark(unit, done)
 		return nil
 	})
 }
 
-// learn takes a learner a step on, and issues the certificate that it earns.
-func (h *Handlers) learn(c *route.Call, l *enrolled, step func(*course.Progress) error) (*api.Learned, error) {
+// takeStep takes a learner a step on, and issues the certificate that it earns.
+func (h *Handlers) takeStep(c *route.Call, l *enrolled, step func(*course.Progress) error) (*api.Learned, error) {
 	org, err := h.Accounts.Profile(c.Context, l.event.Details.Org)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (h *Handlers) submitExam(c *route.Call, in *api.SubmitExam) (*api.ExamResul
 	correct, score := exam.Grade(answers)
 	passed := score >= exam.PassMark
 	var status api.ExamStatus
-	learned, err := h.learn(c, l, func(p *course.Progress) error {
+	learned, err := h.takeStep(c, l, func(p *course.Progress) error {
 		if wait := p.Wait(c.Now.UnixMilli()); wait > 0 {
 			return &engine.Refusal{Code: engine.RateLimited, Retry: wait, Details: map[string]int{"maxPerHour": course.MaxAttempts}}
 		}

@@ -33,9 +33,9 @@ func ticketsOf(l *mailqueue.Mail, o *order.Order) []uint32 {
 	return nil
 }
 
-// describe writes into an event which part of an order a letter is about: some tickets, each with its seat and
+// describePart writes into an event which part of an order a letter is about: some tickets, each with its seat and
 // its own date, or what was ordered, with its total.
-func (h *Writer) describe(ctx context.Context, e *mail.Event, l *mailqueue.Mail, o *order.Order, p *live.Page) error {
+func (h *Writer) describePart(ctx context.Context, e *mail.Event, l *mailqueue.Mail, o *order.Order, p *live.Page) error {
 	tickets := ticketsOf(l, o)
 	if len(tickets) == 0 {
 		return h.describeWhole(ctx, e, o)
@@ -56,7 +56,7 @@ func (h *Writer) describe(ctx context.Context, e *mail.Event, l *mailqueue.Mail,
 		}
 		addItem(e, what)
 	}
-	narrow(e, visits...)
+	narrowVisits(e, visits...)
 	return nil
 }
 

@@ -14,9 +14,9 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// bought adds what an order's confirmation says besides its number: its lines, its sums and its
+// addBought adds what an order's confirmation says besides its number: its lines, its sums and its
 // tickets.
-func (h *Writer) bought(ctx context.Context, m *mail.Order, o *order.Order, p *live.Page) error {
+func (h *Writer) addBought(ctx context.Context, m *mail.Order, o *order.Order, p *live.Page) error {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {
 		return err

@@ -228,7 +228,7 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	}
 	switch l.Template { //nolint:exhaustive // the mails to the buyer of an order
 	case mailqueue.OrderConfirmation:
-		if err := h.bought(ctx, &about, o, p); err != nil {
+		if err := h.addBought(ctx, &about, o, p); err != nil {
 			return nil, err
 		}
 		if plain {
@@ -239,7 +239,7 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	case mailqueue.AttendeeTickets:
 		return h.writeAttendee(ctx, l, to, o, e, p)
 	}
-	if err := h.describe(ctx, e, l, o, p); err != nil {
+	if err := h.describePart(ctx, e, l, o, p); err != nil {
 		return nil, err
 	}
 	return h.writeAbout(ctx, l, o, to, &about, e, p.Event.Details.Timezone)
@@ -357,8 +357,8 @@ func (h *Writer) VisitOf(o *order.Order, ticket uint32, p *live.Page) *mail.Visi
 	return &at
 }
 
-// narrow leaves only the visits that a mail about some of an order's tickets tells of.
-func narrow(e *mail.Event, visits ...*mail.Visit) {
+// narrowVisits leaves only the visits that a mail about some of an order's tickets tells of.
+func narrowVisits(e *mail.Event, visits ...*mail.Visit) {
 	e.Visits = nil
 	for _, v := range visits {
 		if v != nil && !slices.Contains(e.Visits, *v) {
@@ -421,7 +421,7 @@ func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, to mail.E
 	if about.Count == 0 {
 		return nil, nil //nolint:nilnil // the tickets have been passed on or given back since
 	}
-	narrow(e, visits...)
+	narrowVisits(e, visits...)
 	giver := l.From
 	if l.Ticket != 0 {
 		giver, about.Live = cmp.Or(giver, mail.Somebody(to.Language)), h.RefundsURL() // early journals don't say who

@@ -106,7 +106,7 @@ func (t *Table) Return(s Subject, perMinute int, now time.Time) Verdict {
 // Look says what the subject's bucket holds without counting anything.
 func (t *Table) Look(s Subject, perMinute int, now time.Time) Verdict {
 	if perMinute < 1 {
-		return unlimited(now)
+		return allowUnlimited(now)
 	}
 	at, each := now.UnixNano(), max(1, int64(time.Minute)/int64(perMinute))
 	set := uint64(s) & t.mask
@@ -122,20 +122,20 @@ func (t *Table) Look(s Subject, perMinute int, now time.Time) Verdict {
 	return Verdict{Allowed: true, Limit: perMinute, Remaining: int((at + each*int64(perMinute) - full) / each), Reset: time.Unix(0, full)}
 }
 
-func unlimited(now time.Time) Verdict {
+func allowUnlimited(now time.Time) Verdict {
 	return Verdict{Allowed: true, Limit: math.MaxInt32, Remaining: math.MaxInt32, Reset: now}
 }
 
 func (t *Table) count(s Subject, most int, span time.Duration, now time.Time, n int64) Verdict {
 	if most < 1 {
-		return unlimited(now)
+		return allowUnlimited(now)
 	}
 	at, each := now.UnixNano(), max(1, int64(span)/int64(most))
 	set := uint64(s) & t.mask
 	sh := &t.shards[set/setSlots]
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	b := bucket(&sh.sets[set%setSlots], uint64(s), at)
+	b := findSlot(&sh.sets[set%setSlots], uint64(s), at)
 	full := max(b.full, at)
 	next := max(full+n*each, at)
 	v := Verdict{Allowed: next <= at+each*int64(most), Limit: most}
@@ -150,8 +150,8 @@ func (t *Table) count(s Subject, most int, span time.Duration, now time.Time, n 
 	return v
 }
 
-// bucket is the subject's slot, or the slot that the subject may take over.
-func bucket(set *[ways]slot, subject uint64, at int64) *slot {
+// findSlot returns the subject's slot, or the slot that the subject may take over.
+func findSlot(set *[ways]slot, subject uint64, at int64) *slot {
 	var free *slot
 	for i := range set {
 		b := &set[i]

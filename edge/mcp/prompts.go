@@ -113,7 +113,7 @@ func (s *Server) addPrompts(server *sdk.Server) error {
 			p.ops = append(p.ops, t.op)
 		}
 		s.prompts[p.Name] = &p
-		server.AddPrompt(&p.Prompt, p.give)
+		server.AddPrompt(&p.Prompt, p.answerPrompt)
 	}
 	return nil
 }
@@ -123,8 +123,8 @@ func (p *prompt) mayGive(caller *route.Principal) bool {
 	return !slices.ContainsFunc(p.ops, func(op *route.Op) bool { return !mayCall(caller, op) })
 }
 
-// give words the job with its arguments.
-func (p *prompt) give(ctx context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+// answerPrompt answers with the text of the prompt, in which the caller's arguments stand.
+func (p *prompt) answerPrompt(ctx context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 	if !p.mayGive(&callerOf(ctx).Principal) {
 		return nil, invalidParams(fmt.Sprintf("unknown prompt %q", p.Name)) // as the SDK says it
 	}

@@ -20,7 +20,7 @@ import (
 
 // cart is what a buyer has chosen, priced as an order would be that was placed now.
 type cart struct {
-	order    order.Order // of its lines alone
+	order    order.Order // has the cart's lines and nothing else
 	types    []engine.TypeID
 	currency string
 	absorb   bool // the organizer absorbs the fees
@@ -53,7 +53,7 @@ func (h *Handlers) validateCode(c *route.Call, in *api.ValidateCode) (*api.CodeV
 	}
 	switch {
 	case chosen != nil:
-		chosen.quote(out, v)
+		chosen.addPrice(out, v)
 	case out.Valid && in.Subtotal.Set && !in.Subtotal.Null:
 		subtotal, err := in.Subtotal.Value.Minor("subtotal", currency)
 		if err != nil {
@@ -114,9 +114,9 @@ func findType(p *live.Page, id engine.ID) *inventory.Details {
 	return nil
 }
 
-// quote adds to a verdict what an order of the cart would cost with the code, if it would hold. Where
+// addPrice adds to a verdict what an order of the cart would cost with the code, if it would hold. Where
 // the code itself is good, the order's own rules say why it is not valid for this cart.
-func (k *cart) quote(v *api.CodeVerdict, told *promo.Verdict) {
+func (k *cart) addPrice(v *api.CodeVerdict, told *promo.Verdict) {
 	switch told.Reason {
 	case "", keeper.CodeBelowMinimum, keeper.CodeNotApplicable:
 		reduced := k.order

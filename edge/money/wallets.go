@@ -19,14 +19,14 @@ import (
 )
 
 func (h *Handlers) listWallets(c *route.Call, in *api.ListWallets) (*api.List[api.Wallet], error) {
-	return h.wallets(c, in.OrgID)
+	return h.showWallets(c, in.OrgID)
 }
 
 func (h *Handlers) listWalletsOf(c *route.Call, in *api.WalletsOf) (*api.List[api.Wallet], error) {
-	return h.wallets(c, in.OrgID)
+	return h.showWallets(c, in.OrgID)
 }
 
-func (h *Handlers) wallets(c *route.Call, named string) (*api.List[api.Wallet], error) {
+func (h *Handlers) showWallets(c *route.Call, named string) (*api.List[api.Wallet], error) {
 	org, err := route.FindOrganization(c, named)
 	if err != nil {
 		return nil, err

@@ -70,25 +70,25 @@ func Clean(s string) string {
 		}
 		return r
 	}, s)
-	if strings.IndexFunc(s, shows) < 0 {
+	if strings.IndexFunc(s, isVisible) < 0 {
 		return ""
 	}
 	return norm.NFC.String(strings.TrimSpace(s))
 }
 
-// shows reports whether a character is seen.
-func shows(r rune) bool {
+// isVisible reports whether a character is seen.
+func isVisible(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.In(r, unicode.C, blank) || unicode.Is(unicode.Co, r)
 }
 
 // Key returns what two names have in common that people can't tell apart when they read or say them:
 // case, forms of a letter, kinds and numbers of blanks, and characters that nobody sees don't count.
 func Key(s string) string {
-	if isPlain(s) {
+	if isOwnKey(s) {
 		return s // a map has 100,000 seats, most of them numbers
 	}
 	s = strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || shows(r) {
+		if unicode.IsSpace(r) || isVisible(r) {
 			return r
 		}
 		return -1
@@ -96,8 +96,8 @@ func Key(s string) string {
 	return norm.NFC.String(strings.Join(strings.Fields(cases.Fold().String(s)), " "))
 }
 
-// isPlain reports whether a text is its own key: small letters and digits.
-func isPlain(s string) bool {
+// isOwnKey reports whether a text is its own key: small letters and digits.
+func isOwnKey(s string) bool {
 	for _, c := range []byte(s) {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'z') {
 			return false

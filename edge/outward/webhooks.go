@@ -29,8 +29,8 @@ func (h *Handlers) createWebhook(c *route.Call, in *api.CreateWebhook) (*api.Web
 	if err != nil {
 		return nil, err
 	}
-	events, issues := subscriptions(in.Events)
-	if issues = append(issues, h.target(in.URL)...); len(issues) > 0 {
+	events, issues := readSubscriptions(in.Events)
+	if issues = append(issues, h.checkTarget(in.URL)...); len(issues) > 0 {
 		return nil, route.Invalid(issues...)
 	}
 	secret, hint := secrets.NewWebhookSecret()
@@ -67,10 +67,10 @@ func (h *Handlers) updateWebhook(c *route.Call, in *api.UpdateWebhook) (*api.Web
 	var events []string
 	var issues []route.Issue
 	if in.Events.Set {
-		events, issues = subscriptions(in.Events.Value)
+		events, issues = readSubscriptions(in.Events.Value)
 	}
 	if in.URL.Set {
-		issues = append(issues, h.target(in.URL.Value)...)
+		issues = append(issues, h.checkTarget(in.URL.Value)...)
 	}
 	if len(issues) > 0 {
 		return nil, route.Invalid(issues...)
@@ -178,17 +178,17 @@ func (h *Handlers) ownWebhook(c *route.Call, text string) (*deliveries.Endpoint,
 	return e, route.ActFor(c, g)
 }
 
-// target says what is wrong with an endpoint's address.
-func (h *Handlers) target(text string) []route.Issue {
+// checkTarget says what is wrong with an endpoint's address.
+func (h *Handlers) checkTarget(text string) []route.Issue {
 	if why := h.Targets.Refuses(text); why != "" {
 		return []route.Issue{{Path: "url", Code: route.IssueFormat, Message: why}}
 	}
 	return nil
 }
 
-// subscriptions are the types of a request, each once, with an issue for every one
+// readSubscriptions returns the types of a request, each once, with an issue for every one
 // that is none.
-func subscriptions(names []string) (events []string, issues []route.Issue) {
+func readSubscriptions(names []string) (events []string, issues []route.Issue) {
 	for i, name := range names {
 		_, known := webhook.Find(name)
 		switch {

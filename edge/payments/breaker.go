@@ -51,15 +51,15 @@ func (b *breaker) admit(now time.Time) (pass, time.Duration) {
 	return pass{era: b.era, probe: true}, 0
 }
 
-// done takes in a call's verdict and reports whether the breaker opened or closed.
-func (b *breaker) done(p pass, v verdict, now time.Time) (opened, closed bool) {
+// endCall takes in a call's verdict and reports whether the breaker opened or closed.
+func (b *breaker) endCall(p pass, v verdict, now time.Time) (opened, closed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if p.era != b.era {
 		return false, false
 	}
 	if p.probe {
-		return false, b.probed(v, now)
+		return false, b.endProbe(v, now)
 	}
 	switch v {
 	case healthy:
@@ -79,9 +79,9 @@ func (b *breaker) done(p pass, v verdict, now time.Time) (opened, closed bool) {
 	return false, false
 }
 
-// probed ends the call after a pause: the breaker is closed, paused again, or free for the next
+// endProbe ends the call after a pause: the breaker is closed, paused again, or free for the next
 // such call.
-func (b *breaker) probed(v verdict, now time.Time) (closed bool) {
+func (b *breaker) endProbe(v verdict, now time.Time) (closed bool) {
 	b.probing = false
 	switch v {
 	case healthy:

@@ -17,7 +17,7 @@ func TestBreaker(t *testing.T) {
 	call := func(b *breaker, v verdict, now time.Time) (opened, closed bool) {
 		p, wait := b.admit(now)
 		require.Zero(t, wait, "the call was not let through")
-		return b.done(p, v, now)
+		return b.endCall(p, v, now)
 	}
 
 	t.Run("opens on failures in a row and closes on a good probe", func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestBreaker(t *testing.T) {
 		_, wait = b.admit(at(6 * time.Second))
 		require.Positive(t, wait, "a second call was let through beside the probe")
 
-		_, closed := b.done(probe, healthy, at(7*time.Second))
+		_, closed := b.endCall(probe, healthy, at(7*time.Second))
 		require.True(t, closed)
 		call(b, healthy, at(7*time.Second))
 	})
@@ -87,9 +87,9 @@ func TestBreaker(t *testing.T) {
 		for range 3 {
 			call(b, unhealthy, at(0))
 		}
-		opened, _ := b.done(old, unhealthy, at(4*time.Second))
+		opened, _ := b.endCall(old, unhealthy, at(4*time.Second))
 		require.False(t, opened)
-		_, closed := b.done(old, healthy, at(4*time.Second))
+		_, closed := b.endCall(old, healthy, at(4*time.Second))
 		require.False(t, closed)
 		_, wait := b.admit(at(4 * time.Second))
 		require.Equal(t, time.Second, wait, "the pause was prolonged")

@@ -87,7 +87,7 @@ func (c *client) do(ctx context.Context, r request, read func(answer) error) err
 		return e
 	}
 	if err := c.acquire(ctx); err != nil {
-		c.breaker.done(pass, neutral, time.Now())
+		c.breaker.endCall(pass, neutral, time.Now())
 		return err
 	}
 	defer func() { <-c.slots }()
@@ -97,7 +97,7 @@ func (c *client) do(ctx context.Context, r request, read func(answer) error) err
 		tries = readTries
 	}
 	err := c.attempt(ctx, r, read, tries)
-	c.judge(pass, err)
+	c.tellBreaker(pass, err)
 	return err
 }
 
@@ -120,16 +120,16 @@ func (c *client) fetch(ctx context.Context, r request, declined func(answer) *Er
 	})
 }
 
-// judge tells the breaker how the call went.
-func (c *client) judge(p pass, err error) {
+// tellBreaker tells the breaker how the call went.
+func (c *client) tellBreaker(p pass, err error) {
 	v := healthy
 	switch {
-	case sick(err):
+	case isUnhealthy(err):
 		v = unhealthy
 	case errors.Is(err, context.Canceled), errors.Is(err, ErrThrottled):
 		v = neutral
 	}
-	opened, closed := c.breaker.done(p, v, time.Now())
+	opened, closed := c.breaker.endCall(p, v, time.Now())
 	if opened {
 		c.log.Warn("payment provider paused", slog.Duration("for", c.account.Breaker.Pause), slog.Any("cause", err))
 	}
@@ -147,7 +147,7 @@ func (c *client) acquire(ctx context.Context) error {
 	}
 	defer c.waiting.Add(-1)
 	if c.waiting.Add(1) > int64(waitersPerSlot*cap(c.slots)) {
-		return c.busy()
+		return c.busyError()
 	}
 	patience := time.NewTimer(slotWait)
 	defer patience.Stop()
@@ -155,15 +155,15 @@ func (c *client) acquire(ctx context.Context) error {
 	case c.slots <- struct{}{}:
 		return nil
 	case <-patience.C:
-		return c.busy()
+		return c.busyError()
 	case <-ctx.Done():
-		e := c.busy()
+		e := c.busyError()
 		e.cause = ctx.Err()
 		return e
 	}
 }
 
-func (c *client) busy() *Error {
+func (c *client) busyError() *Error {
 	e := c.fail(ErrBusy, "")
 	e.RetryAfter = slotWait
 	return e
@@ -222,12 +222,12 @@ func (c *client) send(ctx context.Context, r request) (answer, error) {
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return answer{}, c.lost(ctx, err)
+		return answer{}, c.connectionError(ctx, err)
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err != nil {
-		return answer{}, c.lost(ctx, err)
+		return answer{}, c.connectionError(ctx, err)
 	}
 	return c.sort(resp, b)
 }
@@ -258,8 +258,8 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(min(s, 3600)) * time.Second
 }
 
-// lost makes the error of a call whose connection failed or whose time ran out.
-func (c *client) lost(ctx context.Context, err error) *Error {
+// connectionError makes the error of a call whose connection failed or whose time ran out.
+func (c *client) connectionError(ctx context.Context, err error) *Error {
 	kind := ErrFault
 	var timeout net.Error
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || (errors.As(err, &timeout) && timeout.Timeout()) {

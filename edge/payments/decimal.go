@@ -62,8 +62,8 @@ func floor(r *big.Rat) int64 {
 	return n.Int64()
 }
 
-// plain writes the amount without an exponent, for people.
-func (d decimal) plain() string {
+// showPlain writes the amount without an exponent, for people.
+func (d decimal) showPlain() string {
 	r, ok := d.rat()
 	if !ok {
 		return ""

@@ -107,7 +107,7 @@ func Ambiguous(err error) bool {
 	return errors.Is(err, ErrTimeout) || errors.Is(err, ErrFault)
 }
 
-// sick reports whether the error counts against the provider's health.
-func sick(err error) bool {
+// isUnhealthy reports whether the error counts against the provider's health.
+func isUnhealthy(err error) bool {
 	return Ambiguous(err) && !errors.Is(err, context.Canceled)
 }

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -191,9 +192,9 @@ type flutterwaveRefund struct {
 	ChargeThen number  `json:"tx_id"`
 }
 
-func (r *flutterwaveRefund) noteText() string { return or(r.Comments, r.Comment) }
+func (r *flutterwaveRefund) noteText() string { return cmp.Or(r.Comments, r.Comment) }
 func (r *flutterwaveRefund) chargeID() string {
-	return string(or(or(r.Charge, r.ChargeToo), r.ChargeThen))
+	return string(cmp.Or(r.Charge, r.ChargeToo, r.ChargeThen))
 }
 
 func (r *flutterwaveRefund) check() error {
@@ -206,7 +207,7 @@ func (r *flutterwaveRefund) check() error {
 // outcome reads the status, which also says how the money went back: completed,
 // completed-bank-transfer and the like.
 func (r *flutterwaveRefund) outcome(currency string) RefundOutcome {
-	o := RefundOutcome{ID: string(r.ID), Status: RefundProcessing, Amount: or(r.Amount, r.AmountToo).minor(currency), Currency: currency}
+	o := RefundOutcome{ID: string(r.ID), Status: RefundProcessing, Amount: cmp.Or(r.Amount, r.AmountToo).minor(currency), Currency: currency}
 	switch {
 	case strings.HasPrefix(r.Status, "completed"):
 		o.Status = RefundProcessed

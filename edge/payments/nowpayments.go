@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,7 +94,7 @@ func (n *nowpayments) Check(ctx context.Context, p Price) error {
 	if err := n.client.refuseCurrency(p.Currency, nowpaymentsCurrencies); err != nil {
 		return err
 	}
-	coin := or(p.PayCurrency, defaultCoin)
+	coin := cmp.Or(p.PayCurrency, defaultCoin)
 	coins, err := n.Coins(ctx)
 	if err != nil {
 		return err
@@ -130,7 +131,7 @@ func (n *nowpayments) Coins(ctx context.Context) ([]Coin, error) {
 func (n *nowpayments) askCoins(ctx context.Context) ([]Coin, error) {
 	var mine struct {
 		Currencies []string `json:"currencies"`
-		Selected   []string `json:"selectedCurrencies"` // its older name
+		Selected   []string `json:"selectedCurrencies"` // what older answers call the currencies
 	}
 	if err := n.call(ctx, http.MethodGet, "/merchant/coins", nil, &mine, nil); err != nil {
 		return nil, err
@@ -238,7 +239,7 @@ func (n *nowpayments) Begin(ctx context.Context, c Charge) (Begun, error) {
 	}
 	var p nowpaymentsPayment
 	err := n.call(ctx, http.MethodPost, "/payment", nowpaymentsCharge{
-		Price: major(c.Amount, c.Currency), Currency: strings.ToLower(c.Currency), PayCurrency: or(c.PayCurrency, defaultCoin),
+		Price: major(c.Amount, c.Currency), Currency: strings.ToLower(c.Currency), PayCurrency: cmp.Or(c.PayCurrency, defaultCoin),
 		CallbackURL: n.notify, Order: c.Reference, Description: "Order " + c.Reference, FixedRate: true,
 	}, &p, func() error {
 		if _, ok := p.PayAmount.rat(); !ok || p.ID == "" || p.Address == "" || p.PayCurrency == "" {
@@ -249,7 +250,7 @@ func (n *nowpayments) Begin(ctx context.Context, c Charge) (Begun, error) {
 	if err != nil {
 		return Begun{}, err
 	}
-	d := &Deposit{Address: p.Address, Amount: p.PayAmount.plain(), Currency: strings.ToLower(p.PayCurrency), Network: p.Network}
+	d := &Deposit{Address: p.Address, Amount: p.PayAmount.showPlain(), Currency: strings.ToLower(p.PayCurrency), Network: p.Network}
 	if p.ExtraID != nil {
 		d.ExtraID = *p.ExtraID
 	}
@@ -286,7 +287,7 @@ func (n *nowpayments) Verify(ctx context.Context, of Asked) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	o := Outcome{Status: nowpaymentsStatuses[p.Status], Currency: strings.ToUpper(p.Currency), ProviderID: string(p.ID), Arrived: p.ActuallyPaid.plain()}
+	o := Outcome{Status: nowpaymentsStatuses[p.Status], Currency: strings.ToUpper(p.Currency), ProviderID: string(p.ID), Arrived: p.ActuallyPaid.showPlain()}
 	if p.Parent != "" && !of.Apart { // nothing is issued for a later deposit
 		return Outcome{}, n.client.fail(ErrFault, fmt.Sprintf("the payment has a parent: %q", p.Parent))
 	}
@@ -335,7 +336,7 @@ func (n *nowpayments) declined(a answer) *Error {
 		Message string `json:"message"`
 	}
 	_ = json.Unmarshal(a.body, &e) // if it can't be decoded, the body is quoted as it came
-	words := fmt.Sprintf("status %d: %s %s", a.status, e.Code, or(e.Message, string(a.body)))
+	words := fmt.Sprintf("status %d: %s %s", a.status, e.Code, cmp.Or(e.Message, string(a.body)))
 	switch {
 	case a.status == http.StatusNotFound:
 		return n.client.fail(ErrUnknownReference, words)

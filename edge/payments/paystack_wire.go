@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,7 +70,7 @@ func (t transaction) outcome() Outcome {
 		RequestedAmount: int64(t.RequestedAmount),
 		Currency:        t.Currency,
 		PaidAt:          time.Time(t.PaidAt),
-		Message:         or(t.GatewayResponse, t.Message),
+		Message:         cmp.Or(t.GatewayResponse, t.Message),
 		ProviderID:      string(t.ID),
 	}
 	if o.PaidAt.IsZero() {
@@ -134,7 +135,7 @@ func (n notice) notice() Notice {
 		Transaction          json.RawMessage `json:"transaction"` // a number, or an object
 	}
 	_ = json.Unmarshal(n.Data, &d)
-	ref := or(d.TransactionReference, d.Reference)
+	ref := cmp.Or(d.TransactionReference, d.Reference)
 	if ref == "" {
 		var t struct {
 			Reference string `json:"reference"`
@@ -142,7 +143,7 @@ func (n notice) notice() Notice {
 		_ = json.Unmarshal(d.Transaction, &t)
 		ref = t.Reference
 	}
-	which := or(unquote(d.ID), d.RefundReference)
+	which := cmp.Or(unquote(d.ID), d.RefundReference)
 	return Notice{
 		Event:     n.Event,
 		Reference: ref,

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,21 +134,12 @@ type Breaker struct {
 }
 
 func (a Account) withDefaults(address string) Account {
-	a.URL = strings.TrimRight(or(a.URL, address), "/")
-	a.Timeout = or(a.Timeout, 10*time.Second)
-	a.InFlight = or(a.InFlight, 256)
-	a.Breaker.Failures = or(a.Breaker.Failures, 5)
-	a.Breaker.Window = or(a.Breaker.Window, 30*time.Second)
-	a.Breaker.Pause = or(a.Breaker.Pause, 5*time.Second)
-	return a
-}
-
-// or returns a, or b if a is zero.
-func or[T comparable](a, b T) T {
-	var zero T
-	if a == zero {
-		return b
-	}
+	a.URL = strings.TrimRight(cmp.Or(a.URL, address), "/")
+	a.Timeout = cmp.Or(a.Timeout, 10*time.Second)
+	a.InFlight = cmp.Or(a.InFlight, 256)
+	a.Breaker.Failures = cmp.Or(a.Breaker.Failures, 5)
+	a.Breaker.Window = cmp.Or(a.Breaker.Window, 30*time.Second)
+	a.Breaker.Pause = cmp.Or(a.Breaker.Pause, 5*time.Second)
 	return a
 }
 

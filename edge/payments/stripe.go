@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -390,7 +391,7 @@ func (s *stripe) Notice(body []byte, signature string) (Notice, error) {
 	if err := json.Unmarshal(body, &n); err != nil || n.Type == "" || n.ID == "" {
 		return Notice{}, s.client.fail(ErrNotice, "not an event")
 	}
-	return Notice{Event: n.Type, Reference: or(n.Data.Object.Reference, n.Data.Object.Metadata["reference"]), Key: n.ID}, nil
+	return Notice{Event: n.Type, Reference: cmp.Or(n.Data.Object.Reference, n.Data.Object.Metadata["reference"]), Key: n.ID}, nil
 }
 
 // isSigned reports whether one of our secrets has signed the body lately.

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -73,7 +74,7 @@ func newTransfer(a TransferAccount) (*transfer, error) {
 	if a.Holder == "" {
 		return nil, &Error{Provider: Transfer, Kind: ErrNotConfigured}
 	}
-	a.Window = or(a.Window, transferWindow)
+	a.Window = cmp.Or(a.Window, transferWindow)
 	return &transfer{a}, nil
 }
 

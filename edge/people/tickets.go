@@ -107,7 +107,7 @@ func (h *Handlers) readTicket(ctx context.Context, number int64, serial uint32) 
 	return t, nil
 }
 
-// readTicketID reads a ticket's public id. Nobody says that there is such a ticket.
+// readTicketID reads a ticket's public id. Its event exists; the ticket itself need not.
 func (h *Handlers) readTicketID(ctx context.Context, text string) (number int64, serial uint32, err error) {
 	id, err := engine.ParseID(text)
 	if err != nil || id.Event() < 1 {

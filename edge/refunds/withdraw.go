@@ -33,7 +33,7 @@ func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Wit
 	if !reader.IsPerson() {
 		return nil, &engine.Refusal{Code: engine.OrderNotFound}
 	}
-	tickets, err := h.withdrawable(c, o)
+	tickets, err := h.findWithdrawable(c, o)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Wit
 	return v, nil
 }
 
-// withdrawable are the tickets of an order that its buyer may give up, or why there are none.
-func (h *Handlers) withdrawable(c *route.Call, o *order.Order) ([]uint32, error) {
+// findWithdrawable returns the tickets of an order that its buyer may give up, or why there are none.
+func (h *Handlers) findWithdrawable(c *route.Call, o *order.Order) ([]uint32, error) {
 	no := func(reason string) error { return engine.Refuse(engine.NoWithdrawal, route.Reason{Reason: reason}) }
 	switch {
 	case !o.Digital:

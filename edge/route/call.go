@@ -170,7 +170,7 @@ func (c *Call) BodyHash() [sha256.Size]byte {
 //
 // The scope is a plain hash of what the client knows. A secret that is shorter than the scope and must not
 // collide is derived from it with the master key.
-func (c *Call) Scope() [sha256.Size]byte { return c.scopeOf(c.Who()) }
+func (c *Call) Scope() [sha256.Size]byte { return c.idempotencyScope(c.Who()) }
 
 // FormerScope is the scope that the previous release gave the same request: it told callers without
 // credentials apart by their address. A repeat of a request that was sent to that release is also
@@ -180,10 +180,10 @@ func (c *Call) FormerScope() [sha256.Size]byte {
 	if who == guest {
 		who = "guest/" + Network(c.Client).String()
 	}
-	return c.scopeOf(who)
+	return c.idempotencyScope(who)
 }
 
-func (c *Call) scopeOf(who string) [sha256.Size]byte {
+func (c *Call) idempotencyScope(who string) [sha256.Size]byte {
 	if c.IdempotencyKey == "" {
 		if !c.drawn {
 			_, _ = rand.Read(c.unkeyed[:]) // never fails

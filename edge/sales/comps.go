@@ -44,7 +44,7 @@ func (h *Handlers) giveTickets(c *route.Call, in *api.GiveTickets) (*api.Given, 
 		}
 		known[email] = true
 	}
-	tickets, err := h.give(c, number, in.TicketTypeID, in.Note, in.Recipients)
+	tickets, err := h.issueComps(c, number, in.TicketTypeID, in.Note, in.Recipients)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (h *Handlers) importTickets(c *route.Call, in *api.ImportTickets) (*api.Imp
 		return nil, err
 	}
 	if len(recipients) > 0 {
-		if _, err := h.give(c, number, in.TicketTypeID, "", recipients); err != nil {
+		if _, err := h.issueComps(c, number, in.TicketTypeID, "", recipients); err != nil {
 			return nil, err
 		}
 	}
@@ -81,8 +81,8 @@ func typeOf(number int64, id string) (int64, error) {
 	return t.Number(), nil
 }
 
-// give makes the recipients' orders.
-func (h *Handlers) give(c *route.Call, number int64, ticketType, note string, recipients []api.Recipient) ([]api.Ticket, error) {
+// issueComps makes the recipients' orders.
+func (h *Handlers) issueComps(c *route.Call, number int64, ticketType, note string, recipients []api.Recipient) ([]api.Ticket, error) {
 	typ, err := typeOf(number, ticketType)
 	if err != nil {
 		return nil, err

@@ -31,8 +31,8 @@ type genuine struct{ provider string }
 // LimitProvider is the provider that is counted.
 func (g genuine) LimitProvider() string { return g.provider }
 
-// receive makes the Handler of what a provider tells, whose signature In has.
-func receive[In any](h *Handlers, provider string, signature func(*In) string) route.Handler {
+// handleNotices makes the Handler of what a provider tells, whose signature In has.
+func handleNotices[In any](h *Handlers, provider string, signature func(*In) string) route.Handler {
 	return route.HandleRaw("application/json", func(c *route.Call, in *In) (*api.Received, error) {
 		return h.receiveNotice(c, provider, signature(in))
 	})

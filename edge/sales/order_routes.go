@@ -274,7 +274,7 @@ func (h *Handlers) orderGroups() []route.Group {
 					Description: "NOWPayments calls it when a payment changes, with a signature under the IPN secret. The notice is kept and issues nothing by itself: the provider is asked, and a notice that comes twice is one.",
 					Idempotency: route.BySender,
 					MaxBody:     maxNotice,
-					Handler:     receive(h, "nowpayments", func(in *api.NOWPaymentsNotice) string { return in.Signature }),
+					Handler:     handleNotices(h, "nowpayments", func(in *api.NOWPaymentsNotice) string { return in.Signature }),
 				},
 				{
 					Method:      "POST",
@@ -284,7 +284,7 @@ func (h *Handlers) orderGroups() []route.Group {
 					Description: "Flutterwave calls it when a payment changes, with the secret hash. The notice is kept and issues nothing by itself: the provider is asked, and a notice that comes twice is one.",
 					Idempotency: route.BySender,
 					MaxBody:     maxNotice,
-					Handler:     receive(h, "flutterwave", func(in *api.FlutterwaveNotice) string { return in.Hash }),
+					Handler:     handleNotices(h, "flutterwave", func(in *api.FlutterwaveNotice) string { return in.Hash }),
 				},
 				{
 					Method:      "POST",
@@ -294,7 +294,7 @@ func (h *Handlers) orderGroups() []route.Group {
 					Description: "Paystack calls it when a payment changes, with a signature under the secret key. The notice is kept and issues nothing by itself: the provider is asked, and a notice that comes twice is one.",
 					Idempotency: route.BySender,
 					MaxBody:     maxNotice,
-					Handler:     receive(h, "paystack", func(in *api.PaystackNotice) string { return in.Signature }),
+					Handler:     handleNotices(h, "paystack", func(in *api.PaystackNotice) string { return in.Signature }),
 				},
 				{
 					Method:      "POST",
@@ -304,7 +304,7 @@ func (h *Handlers) orderGroups() []route.Group {
 					Description: "Stripe calls it when a payment changes, with a signature under the endpoint's secret. The notice is kept and issues nothing by itself: the provider is asked, and a notice that comes twice is one.",
 					Idempotency: route.BySender,
 					MaxBody:     maxNotice,
-					Handler:     receive(h, "stripe", func(in *api.StripeNotice) string { return in.Signature }),
+					Handler:     handleNotices(h, "stripe", func(in *api.StripeNotice) string { return in.Signature }),
 				},
 				{
 					Method:      "POST",

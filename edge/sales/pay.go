@@ -75,7 +75,7 @@ func (h *Handlers) openPayment(c *route.Call, o *order.Order, p *paying) (*order
 			return nil, nil, err
 		}
 	}
-	done, err := h.alone(c.Context, o.ID.String()+provider.Name)
+	done, err := h.lockBegin(c.Context, o.ID.String()+provider.Name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -215,9 +215,9 @@ func (h *Handlers) orderPage(id engine.OrderID) string {
 	return h.BaseURL + "/o/" + id.String()
 }
 
-// alone lets one caller at a time open a payment of an order, so that two do not
+// lockBegin lets one caller at a time open a payment of an order, so that two do not
 // both begin it at the provider.
-func (h *Handlers) alone(ctx context.Context, key string) (done func(), err error) {
+func (h *Handlers) lockBegin(ctx context.Context, key string) (done func(), err error) {
 	for {
 		mine := make(chan struct{})
 		other, taken := h.begins.LoadOrStore(key, mine)
@@ -284,18 +284,18 @@ func (h *Handlers) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Ord
 	if err != nil {
 		return nil, err
 	}
-	o, err = h.verify(c.Context, o, o.Attempts)
+	o, err = h.verifyAttempts(c.Context, o, o.Attempts)
 	if err != nil && o.Status != order.StatusCompleted {
 		return nil, err
 	}
 	return h.showWaiting(c, o, reader)
 }
 
-// verify asks about each of the order's attempts that money may still
+// verifyAttempts asks about each of the order's attempts that money may still
 // have come of, has the event act on every answer, and returns the order as it
 // then stands. An attempt without an answer hides none of the others:
 // the first such error is returned beside the order.
-func (h *Handlers) verify(ctx context.Context, o *order.Order, attempts []order.Attempt) (*order.Order, error) {
+func (h *Handlers) verifyAttempts(ctx context.Context, o *order.Order, attempts []order.Attempt) (*order.Order, error) {
 	answers := make([]providerAnswer, len(attempts))
 	within, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()

@@ -64,7 +64,7 @@ func (h *Handlers) verifyByLink(c *route.Call, in *api.VerifyByLink) (*api.Linke
 		return nil, err
 	}
 	if o.Unpaid() {
-		if o, err = h.verify(c.Context, o, o.Attempts); err != nil && o.Unpaid() {
+		if o, err = h.verifyAttempts(c.Context, o, o.Attempts); err != nil && o.Unpaid() {
 			return nil, err
 		}
 	}

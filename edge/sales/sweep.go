@@ -84,6 +84,6 @@ func (w sweep) verifyAttempt(ctx context.Context, p readmodel.Payment) error {
 	if a == nil {
 		return errors.New("the order has no such attempt")
 	}
-	_, err = w.verify(ctx, o, []order.Attempt{*a})
+	_, err = w.verifyAttempts(ctx, o, []order.Attempt{*a})
 	return err
 }

@@ -216,7 +216,7 @@ func (h *Handlers) settleTransfer(ctx context.Context, id engine.OrderID, attemp
 		return errors.New("the order has no such attempt")
 	}
 	if !r.Past {
-		if o, err = h.verify(ctx, o, []order.Attempt{*a}); err != nil {
+		if o, err = h.verifyAttempts(ctx, o, []order.Attempt{*a}); err != nil {
 			return err
 		}
 		a = o.Attempt(attempt)

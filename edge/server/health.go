@@ -20,17 +20,17 @@ func (s *Server) registerOwn() {
 		s.writeAnswer(ctx, fasthttp.StatusOK, []byte(`{"data":{"status":"ok"}}`))
 	})
 	s.read("/readyz", s.readyz)
-	s.read("/metrics", s.local(fasthttpadaptor.NewFastHTTPHandler(promhttp.HandlerFor(s.cfg.Metrics, promhttp.HandlerOpts{}))))
+	s.read("/metrics", s.serveLocally(fasthttpadaptor.NewFastHTTPHandler(promhttp.HandlerFor(s.cfg.Metrics, promhttp.HandlerOpts{}))))
 	if s.cfg.KeySet != nil {
 		s.read("/.well-known/jwks.json", s.countPage(s.keySet))
 	}
 	if s.cfg.Mailbox != nil {
-		s.read("/dev/mail", s.local(s.cfg.Mailbox))
-		s.read("/dev/mail/{name}", s.local(s.cfg.Mailbox))
+		s.read("/dev/mail", s.serveLocally(s.cfg.Mailbox))
+		s.read("/dev/mail/{name}", s.serveLocally(s.cfg.Mailbox))
 	}
 	if s.cfg.Rush != nil {
-		s.read("/dev/rush", s.local(s.cfg.Rush))
-		s.router.POST("/dev/rush/{event}", s.local(s.cfg.Rush))
+		s.read("/dev/rush", s.serveLocally(s.cfg.Rush))
+		s.router.POST("/dev/rush/{event}", s.serveLocally(s.cfg.Rush))
 	}
 }
 
@@ -40,10 +40,10 @@ func (s *Server) read(path string, h fasthttp.RequestHandler) {
 	s.router.HEAD(path, h)
 }
 
-// local serves a handler to programs on this machine only; for all others the path does not exist.
+// serveLocally serves a handler to programs on this machine only; for all others the path does not exist.
 // A request that came through a proxy, or for a host name that somebody made point here (DNS
 // rebinding), does not count as local.
-func (s *Server) local(h fasthttp.RequestHandler) fasthttp.RequestHandler {
+func (s *Server) serveLocally(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if !fromThisMachine(ctx) {
 			s.answerStray(ctx, engine.NotFound)

@@ -52,7 +52,7 @@ func readCSV(file []byte) (lines []Line, err error) {
 	head, _, _ := bytes.Cut(file, []byte("\n"))
 	for i := range shapes {
 		names, err := shapes[i].reader(head).Read()
-		if err == nil && shapes[i].fits(names) {
+		if err == nil && shapes[i].hasColumns(names) {
 			return shapes[i].read(file, names)
 		}
 	}
@@ -77,7 +77,7 @@ func (s *shape) columns() []string {
 	return need
 }
 
-func (s *shape) fits(names []string) bool {
+func (s *shape) hasColumns(names []string) bool {
 	return !slices.ContainsFunc(s.columns(), func(name string) bool { return !slices.Contains(names, name) })
 }
 

@@ -68,7 +68,7 @@ func (b bowl) straightBlock(t *tier, side, i int) []Row {
 	if !t.wheelchairs {
 		return []Row{seats}
 	}
-	return []Row{seats, makeWheelchairRow(row("W", t.spacesRadius()), to-from)}
+	return []Row{seats, makeWheelchairRow(row("W", t.wheelchairRadius()), to-from)}
 }
 
 // roundBlock is the i-th block of the half circle that follows a side.
@@ -89,11 +89,11 @@ func (b bowl) roundBlock(t *tier, side, i int) []Row {
 	if !t.wheelchairs {
 		return []Row{seats}
 	}
-	return []Row{seats, makeWheelchairRow(row("W", t.spacesRadius()), int(float64(t.spacesRadius())*(angle-gap)))}
+	return []Row{seats, makeWheelchairRow(row("W", t.wheelchairRadius()), int(float64(t.wheelchairRadius())*(angle-gap)))}
 }
 
-// spacesRadius is the radius of the row for wheelchairs.
-func (t *tier) spacesRadius() int { return t.radius + t.rows*rowDepth + rowDepth/2 }
+// wheelchairRadius is the radius of the row for wheelchairs.
+func (t *tier) wheelchairRadius() int { return t.radius + t.rows*rowDepth + rowDepth/2 }
 
 // makeWheelchairRow makes a row one of spaces for wheelchairs, each with a seat for who
 // comes with them.

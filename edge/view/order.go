@@ -80,7 +80,7 @@ func Deposit(o *order.Order, a *order.Attempt) api.Deposit {
 	case d.Address == "":
 		return api.Deposit{}
 	case a.IsTransfer():
-		return api.Deposit{Transfer: transfer(o, d)}
+		return api.Deposit{Transfer: showTransfer(o, d)}
 	}
 	extra := route.Null[string]()
 	if d.ExtraID != "" {
@@ -96,7 +96,7 @@ func Deposit(o *order.Order, a *order.Attempt) api.Deposit {
 	}
 }
 
-func transfer(o *order.Order, d *order.Deposit) *api.BankTransfer {
+func showTransfer(o *order.Order, d *order.Deposit) *api.BankTransfer {
 	to := order.ParseBankAccount(d.Address)
 	t := &api.BankTransfer{
 		Holder: to.Holder, Account: to.Number, BIC: to.BIC, Amount: d.Amount, Currency: o.Currency, Reference: d.ExtraID, DueAt: api.At(o.ExpiresAt),
@@ -162,7 +162,7 @@ func Tickets(o *order.Order, eventID string, codes *secrets.Codes, where Where) 
 			t := Ticket{Serial: serial, Version: holder.Version, TicketRecord: api.TicketRecord{
 				ID: codes.TicketID(serial).String(), Status: "issued", OrderID: o.ID.String(), EventID: eventID,
 				TicketTypeID: engine.NumberedID(o.ID.Event(), l.Type).String(), TierName: l.Name, ProductType: productOf(o),
-				Reservation: booked(o.VisitOf(serial)), Transferable: l.Transferable(), Refundable: l.Refundable(), RefundDeadline: api.At(o.RefundDeadline(serial)),
+				Reservation: showBooked(o.VisitOf(serial)), Transferable: l.Transferable(), Refundable: l.Refundable(), RefundDeadline: api.At(o.RefundDeadline(serial)),
 				Holder:    &api.Buyer{Email: holder.Email, Name: Optional(holder.Name)},
 				FaceValue: Decimal(l.FaceValue(k), o.Currency), Currency: o.Currency, IssuedAt: api.At(o.EndedAt),
 			}}
@@ -189,8 +189,8 @@ func productOf(o *order.Order) string {
 	}
 }
 
-// booked is what a ticket is for; nil of what is no reservation.
-func booked(v *keeper.Visit) *api.Booked {
+// showBooked shows what a ticket of a reservation is booked for; nil of another ticket.
+func showBooked(v *keeper.Visit) *api.Booked {
 	if v == nil {
 		return nil
 	}

@@ -52,15 +52,15 @@ type shownEvent struct {
 func (p *EventPage) Write(w io.Writer, e *api.Event) error {
 	shown := shownEvent{Event: e}
 	if e != nil {
-		if err := p.tell(&shown); err != nil {
+		if err := p.addSummary(&shown); err != nil {
 			return err
 		}
 	}
 	return p.built.write(w, eventTemplate, &shown)
 }
 
-// tell fills in what is told of an event beside its record.
-func (p *EventPage) tell(s *shownEvent) error {
+// addSummary adds what is told of an event beside its record: its address, its summary and its picture.
+func (p *EventPage) addSummary(s *shownEvent) error {
 	e := s.Event
 	s.Canonical = p.base + "/e/" + e.Slug
 	s.Summary = cutText(cmp.Or(textOrEmpty(e.Page.SEODescription), textOrEmpty(e.ShortDesc), textOrEmpty(e.Description)), 160)

@@ -5,7 +5,7 @@ import (
 	"boxoffice/engine/draw"
 )
 
-// These are the commands of a waiting room.
+// These are the commands of a waiting room. The comment of each ends with the type of its answer.
 type (
 	// Open opens a room, or changes one. The rules of a room can't change once registration has
 	// begun (QueueFrozen); rate and hold can. A room that has ended may open again, with the next draw.

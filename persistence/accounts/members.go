@@ -87,7 +87,7 @@ func (s *Store) AddMember(ctx context.Context, org, actor int64, n NewMember) (*
 		if tag.RowsAffected() == 0 {
 			return nil, ErrMember
 		}
-		return member(ctx, tx, org, u.PublicID)
+		return findMember(ctx, tx, org, u.PublicID)
 	})
 }
 
@@ -106,7 +106,7 @@ func (s *Store) RemoveMember(ctx context.Context, org, actor int64, user string)
 // changeMember runs a statement that gives a member another role, or none.
 func (s *Store) changeMember(ctx context.Context, org, actor int64, user, role, sql string, args ...any) (*Member, error) {
 	return s.manageMembers(ctx, org, actor, func(tx pgx.Tx, actorRole string) (*Member, error) {
-		m, err := member(ctx, tx, org, user)
+		m, err := findMember(ctx, tx, org, user)
 		if err != nil || m == nil {
 			return nil, err
 		}
@@ -159,8 +159,8 @@ func (s *Store) manageMembers(ctx context.Context, org, actor int64, do func(tx 
 	return m, nil
 }
 
-// member returns a member of an organization, or nil.
-func member(ctx context.Context, tx pgx.Tx, org int64, user string) (*Member, error) {
+// findMember returns a member of an organization, or nil.
+func findMember(ctx context.Context, tx pgx.Tx, org int64, user string) (*Member, error) {
 	rows, _ := tx.Query(ctx, `SELECT `+memberColumns+` FROM members m JOIN users u ON u.id = m.usr
 		WHERE m.org = $1 AND u.public_id = $2`, org, user) // CollectOneRow returns its error
 	m, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Member])

@@ -44,15 +44,15 @@ type Factor struct {
 // for an account whose mailbox nobody has proven: if a stranger has registered the address, its
 // owner could not get past the stranger's factor.
 func (s *Store) Enroll(ctx context.Context, user int64, sealed []byte) error {
-	return s.unlessActive(ctx, user, func(tx pgx.Tx) error {
+	return s.runUnlessActive(ctx, user, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE users SET totp_secret = $2, totp_step = 0, totp_wrong = 0 WHERE id = $1`, user, sealed)
 		return err
 	})
 }
 
-// unlessActive runs a step of an enrolment on the locked account of a user. It returns ErrTwoFactor
+// runUnlessActive runs a step of an enrolment on the locked account of a user. It returns ErrTwoFactor
 // if a second factor is active, and ErrUnproven as Enroll does.
-func (s *Store) unlessActive(ctx context.Context, user int64, step func(tx pgx.Tx) error) error {
+func (s *Store) runUnlessActive(ctx context.Context, user int64, step func(tx pgx.Tx) error) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		var active, proven bool
 		err := tx.QueryRow(ctx, `SELECT totp_active, email_verified FROM users WHERE id = $1 FOR NO KEY UPDATE`, user).Scan(&active, &proven)
@@ -84,7 +84,7 @@ func (s *Store) Enrolled(ctx context.Context, user int64) (sealed []byte, err er
 // Activate makes an enrolled second factor necessary from now on. step is the time step of the code which
 // has proven that the user's device has the secret.
 func (s *Store) Activate(ctx context.Context, user int64, sealed []byte, step int64, recovery [][]byte) error {
-	return s.unlessActive(ctx, user, func(tx pgx.Tx) error {
+	return s.runUnlessActive(ctx, user, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `UPDATE users SET totp_active = true, totp_step = $3 WHERE id = $1 AND totp_secret = $2`, user, sealed, step)
 		if err != nil {
 			return err
@@ -129,9 +129,9 @@ func (f Factor) acceptCode(ctx context.Context, tx pgx.Tx, user int64) error {
 		if _, err := tx.Exec(ctx, `SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE`, user); err != nil {
 			return err
 		}
-		return one(tx.Exec(ctx, `DELETE FROM recovery_codes WHERE usr = $1 AND hash = $2`, user, f.Recovery))
+		return requireOneRow(tx.Exec(ctx, `DELETE FROM recovery_codes WHERE usr = $1 AND hash = $2`, user, f.Recovery))
 	}
-	return one(tx.Exec(ctx, `UPDATE users SET totp_step = $2, totp_wrong = 0 WHERE id = $1 AND totp_active AND totp_step < $2`, user, f.Step))
+	return requireOneRow(tx.Exec(ctx, `UPDATE users SET totp_step = $2, totp_wrong = 0 WHERE id = $1 AND totp_active AND totp_step < $2`, user, f.Step))
 }
 
 // UseFactor uses up a second factor for something that only the user may do.
@@ -218,8 +218,8 @@ func (s *Store) PassChallenge(ctx context.Context, hash [32]byte, f Factor, in S
 	return id, nil
 }
 
-// one returns ErrCodeInvalid unless a statement has changed exactly one row.
-func one(tag pgconn.CommandTag, err error) error {
+// requireOneRow returns ErrCodeInvalid unless a statement has changed exactly one row.
+func requireOneRow(tag pgconn.CommandTag, err error) error {
 	if err == nil && tag.RowsAffected() != 1 {
 		return ErrCodeInvalid
 	}

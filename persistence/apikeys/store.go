@@ -47,7 +47,7 @@ func (s *Store) Create(ctx context.Context, command [16]byte, k *Key, draw Draw)
 // before.
 func (s *Store) insert(ctx context.Context, command [16]byte, k *Key, publicID string, hash [sha256.Size]byte) (made *Key, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		if err := admit(ctx, tx, command, k.Org); err != nil {
+		if err := refuseIfFull(ctx, tx, command, k.Org); err != nil {
 			return err
 		}
 		rows, _ := tx.Query(ctx, `INSERT INTO api_keys AS k
@@ -65,9 +65,9 @@ func (s *Store) insert(ctx context.Context, command [16]byte, k *Key, publicID s
 	return made, err
 }
 
-// admit makes sure that the organization may have one more key. It locks the organization's row
+// refuseIfFull makes sure that the organization may have one more key. It locks the organization's row
 // until the transaction ends, so that only one create at a time counts keys.
-func admit(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) error {
+func refuseIfFull(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) error {
 	if _, err := tx.Exec(ctx, `SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, org); err != nil {
 		return err
 	}
@@ -98,12 +98,12 @@ func (s *Store) List(ctx context.Context, org, before int64, limit int) ([]*Key,
 
 // Get returns an organization's key, or nil.
 func (s *Store) Get(ctx context.Context, org, id int64) (*Key, error) {
-	return one(ctx, s.pool, `SELECT `+columns+` FROM api_keys WHERE id = $1 AND org = $2`, id, org)
+	return findKey(ctx, s.pool, `SELECT `+columns+` FROM api_keys WHERE id = $1 AND org = $2`, id, org)
 }
 
 // ByPublicID returns the key with a public id, or nil.
 func (s *Store) ByPublicID(ctx context.Context, publicID string) (*Key, error) {
-	return one(ctx, s.pool, `SELECT `+columns+` FROM api_keys WHERE public_id = $1`, publicID)
+	return findKey(ctx, s.pool, `SELECT `+columns+` FROM api_keys WHERE public_id = $1`, publicID)
 }
 
 // Update changes an organization's key and returns the changed key. It returns nil if there is
@@ -113,7 +113,7 @@ func (s *Store) ByPublicID(ctx context.Context, publicID string) (*Key, error) {
 func (s *Store) Update(ctx context.Context, org, id int64, change func(*Key) error) (*Key, error) {
 	var k *Key
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		k, err = one(ctx, tx, `SELECT `+columns+` FROM api_keys WHERE id = $1 AND org = $2 FOR UPDATE`, id, org)
+		k, err = findKey(ctx, tx, `SELECT `+columns+` FROM api_keys WHERE id = $1 AND org = $2 FOR UPDATE`, id, org)
 		if err != nil || k == nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (s *Store) Update(ctx context.Context, org, id int64, change func(*Key) err
 		if err := change(k); err != nil {
 			return err
 		}
-		k, err = one(ctx, tx, `UPDATE api_keys SET public_id = $2, name = $3, scopes = $4, ip_allowlist = coalesce($5::cidr[], '{}'),
+		k, err = findKey(ctx, tx, `UPDATE api_keys SET public_id = $2, name = $3, scopes = $4, ip_allowlist = coalesce($5::cidr[], '{}'),
 			secret_hash = $6, status = $7, expires_at = $8,
 			updated_at = CASE WHEN (public_id, name, scopes, ip_allowlist, secret_hash, status, expires_at)
 				IS DISTINCT FROM ($2, $3, $4, coalesce($5::cidr[], '{}'), $6, $7, $8) THEN now() ELSE updated_at END
@@ -167,7 +167,7 @@ func (s *Store) Revoke(ctx context.Context, org, id int64) (*Key, error) {
 // SetStrictLimit sets how many strict writes a minute the key may make; nil means the tier's own
 // limit. It returns the key, or nil if there is none.
 func (s *Store) SetStrictLimit(ctx context.Context, id int64, perMinute *int) (*Key, error) {
-	return one(ctx, s.pool, `UPDATE api_keys SET strict_per_minute = $2,
+	return findKey(ctx, s.pool, `UPDATE api_keys SET strict_per_minute = $2,
 			updated_at = CASE WHEN strict_per_minute IS DISTINCT FROM $2 THEN now() ELSE updated_at END
 		WHERE id = $1 RETURNING `+columns, id, perMinute)
 }
@@ -189,8 +189,8 @@ func (s *Store) Touch(ctx context.Context, used map[int64]time.Time) error {
 	return nil
 }
 
-// one returns the key that a statement returns, or nil.
-func one(ctx context.Context, q persistence.Querier, sql string, args ...any) (*Key, error) {
+// findKey returns the key that a statement returns, or nil.
+func findKey(ctx context.Context, q persistence.Querier, sql string, args ...any) (*Key, error) {
 	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
 	k, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Key])
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -243,7 +243,7 @@ func (s *Store) HeldOf(ctx context.Context, c *Customer, limit int) ([]Attendee,
 	const held = attendeeColumns + `JOIN events e ON e.number = a.event_id
 WHERE a.holder = $1 AND a.holder <> '' AND e.org = $2 ORDER BY a.issued_at DESC, a.event_id DESC, a.serial DESC LIMIT $3`
 	rows, _ := s.pool.Query(ctx, held, c.Email, c.Org, limit) // collect returns its error
-	list, err := collect(rows)
+	list, err := collectAttendees(rows)
 	if err != nil {
 		return nil, fmt.Errorf("tickets of customer %d: %w", c.Number, err)
 	}

@@ -71,7 +71,7 @@ ORDER BY a.serial DESC LIMIT @limit`
 	args["event"], args["before"], args["statuses"], args["type"], args["tag"] = number, int64(before), statuses, f.Type, f.Tag
 	args["checked"], args["since"], args["limit"] = f.CheckedIn, f.Since, limit
 	rows, _ := s.pool.Query(ctx, filtered, persistence.PlanEachTime, args) // collect returns its error
-	list, err := collect(rows)
+	list, err := collectAttendees(rows)
 	if err != nil {
 		return nil, fmt.Errorf("attendees of event %d: %w", number, err)
 	}
@@ -81,7 +81,7 @@ ORDER BY a.serial DESC LIMIT @limit`
 // Find returns the attendee of one ticket, or ErrNotFound.
 func (s *Store) Find(ctx context.Context, number int64, serial uint32) (*Attendee, error) {
 	rows, _ := s.pool.Query(ctx, selectAttendees+`AND a.serial = $2`, number, int64(serial)) // CollectRows returns its error
-	list, err := collect(rows)
+	list, err := collectAttendees(rows)
 	if err != nil {
 		return nil, fmt.Errorf("attendee %d of event %d: %w", serial, number, err)
 	}
@@ -91,7 +91,7 @@ func (s *Store) Find(ctx context.Context, number int64, serial uint32) (*Attende
 	return &list[0], nil
 }
 
-func collect(rows pgx.Rows) ([]Attendee, error) {
+func collectAttendees(rows pgx.Rows) ([]Attendee, error) {
 	var last *order.Order
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Attendee, err error) {
 		var status int16

@@ -102,7 +102,7 @@ func (r *Report) auditEvent(ctx context.Context, j Journal, streams []journal.St
 	var whole bool // whether the ledger has all of its facts
 	seated := make(seatOrders)
 	for _, s := range streams {
-		state, base, err := r.replayStream(ctx, j, s, seated.take)
+		state, base, err := r.replayStream(ctx, j, s, seated.applyFact)
 		if err != nil {
 			return err
 		}
@@ -124,16 +124,16 @@ func (r *Report) auditEvent(ctx context.Context, j Journal, streams []journal.St
 	orders := make(map[engine.OrderID]*order.Order)
 	ledger.Orders(func(o *order.Order) { orders[o.ID] = o })
 	for i, stock := range stocks {
-		r.balance(ledger, orders, refs[i], stock)
+		r.compareStock(ledger, orders, refs[i], stock)
 	}
 	r.balanceSeats(streams[0].Ref.Home, seated, seats, whole)
 	return nil
 }
 
-// balance compares a ticket type's stock with the tickets and orders of its event. Units that an order
+// compareStock compares a ticket type's stock with the tickets and orders of its event. Units that an order
 // has bought are committed, or still reserved for it; what a refund gives back counts as sold until
 // the stock has taken it back.
-func (r *Report) balance(ledger *event.State, orders map[engine.OrderID]*order.Order, ref engine.Ref, stock *inventory.State) {
+func (r *Report) compareStock(ledger *event.State, orders map[engine.OrderID]*order.Order, ref engine.Ref, stock *inventory.State) {
 	var settling, held int64
 	stock.Open(func(h keeper.Held) {
 		held += h.Quantity
@@ -148,7 +148,7 @@ func (r *Report) balance(ledger *event.State, orders map[engine.OrderID]*order.O
 	r.Sold += stock.Sold() + settling
 	r.Held += held - settling
 	live, sold := ledger.TicketsOf(ref.ID), stock.Sold()+settling
-	if back := returning(orders, ref.ID); sold < live || sold > live+back {
+	if back := countReturning(orders, ref.ID); sold < live || sold > live+back {
 		r.find("%s: %d tickets issued, %d units sold", ref.Name(), live, sold)
 	}
 	for _, o := range orders {
@@ -163,9 +163,9 @@ func (r *Report) balance(ledger *event.State, orders map[engine.OrderID]*order.O
 	}
 }
 
-// returning counts the tickets of a type that granted refunds have ended and that the stock may not
+// countReturning counts the tickets of a type that granted refunds have ended and that the stock may not
 // have taken back yet.
-func returning(orders map[engine.OrderID]*order.Order, ticketType int64) (units int64) {
+func countReturning(orders map[engine.OrderID]*order.Order, ticketType int64) (units int64) {
 	for _, o := range orders {
 		for i := range o.Refunds {
 			if r := &o.Refunds[i]; r.Approved() && !r.Ask.Returned {

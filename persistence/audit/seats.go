@@ -15,8 +15,8 @@ import (
 // ended, but a seat stays sold until a refund gives it back.
 type seatOrders map[engine.OrderID]*order.Order
 
-// take applies a fact about an order with seats.
-func (s seatOrders) take(f engine.Fact) {
+// applyFact applies a fact about an order with seats.
+func (s seatOrders) applyFact(f engine.Fact) {
 	switch f := f.(type) {
 	case *order.Created:
 		if len(seatsOf(f.Order)) > 0 {
@@ -44,9 +44,9 @@ func seatsOf(o *order.Order) []string {
 	return ids
 }
 
-// leaving lists the seats of those tickets of an order that granted refunds have ended, and which
+// listLeaving lists the seats of those tickets of an order that granted refunds have ended, and which
 // of these seats the map may still have, because it has not acknowledged their return.
-func leaving(o *order.Order) (gone, returning []string) {
+func listLeaving(o *order.Order) (gone, returning []string) {
 	for i := range o.Refunds {
 		if !o.Refunds[i].Approved() {
 			continue
@@ -100,7 +100,7 @@ func (r *Report) balanceSeats(number int64, orders seatOrders, seats *seatmap.St
 			continue
 		}
 		claim := keeper.Claim{Order: o.ID, Serial: o.Serial}
-		gone, returning := leaving(o)
+		gone, returning := listLeaving(o)
 		ids := without(seatsOf(o), gone)
 		r.Seats += int64(len(ids))
 		if !slices.Equal(ids, without(taken[claim], returning)) {

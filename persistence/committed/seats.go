@@ -163,7 +163,7 @@ func (m *SeatMap) beginWith(v *seatmap.Map, lost int64) (ok bool) {
 	early := m.early
 	m.early = nil
 	for _, o := range early {
-		m.takeFacts(o.first, o.facts)
+		m.applyNewFacts(o.first, o.facts)
 	}
 	m.wakeWatchers()
 	return true
@@ -220,12 +220,12 @@ func (m *SeatMap) observeFacts(first int64, facts []engine.Fact) {
 		}
 		return
 	}
-	m.takeFacts(first, facts)
+	m.applyNewFacts(first, facts)
 	m.wakeWatchers()
 }
 
-// takeFacts applies the facts that are not in yet.
-func (m *SeatMap) takeFacts(first int64, facts []engine.Fact) {
+// applyNewFacts applies the facts of a batch that the map has not applied yet.
+func (m *SeatMap) applyNewFacts(first int64, facts []engine.Fact) {
 	for i, f := range facts {
 		if seq := first + int64(i); seq > m.position {
 			m.applyFact(f)

@@ -71,8 +71,8 @@ func leftAfter(f engine.Fact) (left int64, ok bool) {
 	}
 }
 
-// Get is what is left of a ticket type, negative for unlimited; not ok when the
-// actor has to be asked, within Load.
+// Get returns how many tickets of a type are left, negative if there is no limit. If ok is false, this node
+// does not know it, and Load asks the type's actor.
 func (s *Stock) Get(ref engine.Ref) (left int64, ok bool) {
 	l, ok := s.left.Load(ref)
 	return l.left, ok && l.seq != asked

@@ -29,8 +29,8 @@ type Store struct {
 // New returns the store of a database. facts publishes facts about what is written.
 func New(pool *pgxpool.Pool, facts *publicfacts.Store) *Store { return &Store{pool, facts} }
 
-// one turns the error of a query without a row into ErrNotFound.
-func one(err error) error {
+// requireRow turns the error of a query without a row into ErrNotFound.
+func requireRow(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ErrNotFound
 	}

@@ -158,7 +158,7 @@ func (s *Store) Thread(ctx context.Context, id uuid.UUID) (*Thread, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+threadColumns+` FROM message_threads WHERE id = $1`, id) // CollectExactlyOneRow returns its error
 	t, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Thread])
 	if err != nil {
-		return nil, fmt.Errorf("thread %s: %w", id, one(err))
+		return nil, fmt.Errorf("thread %s: %w", id, requireRow(err))
 	}
 	return t, nil
 }

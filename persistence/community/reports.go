@@ -60,7 +60,7 @@ evidence_urls, ` + reportStatus + ` AS status, resolution, note, created_at, clo
 func readReport(ctx context.Context, q persistence.Querier, query string, args ...any) (*Report, error) {
 	rows, _ := q.Query(ctx, query, args...) // CollectExactlyOneRow returns its error
 	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Report])
-	return r, one(err)
+	return r, requireRow(err)
 }
 
 // TellReport makes the public fact about an organization's report.

@@ -30,7 +30,7 @@ const reviewColumns = `id, number, org, event, ticket, rating, body, author_name
 func (s *Store) review(ctx context.Context, query string, args ...any) (*Review, error) {
 	rows, _ := s.pool.Query(ctx, query, args...) // CollectExactlyOneRow returns its error
 	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Review])
-	return r, one(err)
+	return r, requireRow(err)
 }
 
 // AddReview adds a review and returns the stored review, or ErrExists if the ticket has another

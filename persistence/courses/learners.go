@@ -31,18 +31,18 @@ const selectCertificate = `SELECT number, id::text, event, holder, ticket, name,
 
 // Certificate returns a certificate by its number, or nil if there is none.
 func (s *Store) Certificate(ctx context.Context, number string) (*Certificate, error) {
-	return certificate(ctx, s.pool, `WHERE number = $1`, number)
+	return findCertificate(ctx, s.pool, `WHERE number = $1`, number)
 }
 
 // Earned returns the certificate that a holder has for an event, or nil if none was issued.
 func (s *Store) Earned(ctx context.Context, event int64, holder string) (*Certificate, error) {
-	return certificate(ctx, s.pool, `WHERE holder = $1 AND event = $2`, holder, event)
+	return findCertificate(ctx, s.pool, `WHERE holder = $1 AND event = $2`, holder, event)
 }
 
 // OfTicket returns the certificate that a ticket has earned, or nil: one purchase, one certificate. Of
 // several, which a release before has issued, it is the first, and the others are not valid.
 func (s *Store) OfTicket(ctx context.Context, event int64, ticket uint32) (*Certificate, error) {
-	return certificate(ctx, s.pool, `WHERE event = $1 AND ticket = $2 ORDER BY issued_at, number LIMIT 1`, event, ticket)
+	return findCertificate(ctx, s.pool, `WHERE event = $1 AND ticket = $2 ORDER BY issued_at, number LIMIT 1`, event, ticket)
 }
 
 // NameCertificate puts a name on a certificate that has its holder's address in its place.
@@ -51,7 +51,7 @@ func (s *Store) NameCertificate(ctx context.Context, number, name string) error 
 	return err
 }
 
-func certificate(ctx context.Context, q persistence.Querier, where string, args ...any) (*Certificate, error) {
+func findCertificate(ctx context.Context, q persistence.Querier, where string, args ...any) (*Certificate, error) {
 	rows, _ := q.Query(ctx, selectCertificate+where, args...) // CollectExactlyOneRow returns its error
 	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Certificate])
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -65,10 +65,10 @@ func certificate(ctx context.Context, q persistence.Querier, where string, args 
 
 // Progress returns how far a holder has come in an event's course.
 func (s *Store) Progress(ctx context.Context, event int64, holder string) (*course.Progress, error) {
-	return progress(s.pool.QueryRow(ctx, `SELECT progress FROM course_learners WHERE holder = $1 AND event = $2`, holder, event))
+	return scanProgress(s.pool.QueryRow(ctx, `SELECT progress FROM course_learners WHERE holder = $1 AND event = $2`, holder, event))
 }
 
-func progress(row pgx.Row) (*course.Progress, error) {
+func scanProgress(row pgx.Row) (*course.Progress, error) {
 	p := new(course.Progress)
 	var document []byte
 	err := row.Scan(&document)
@@ -103,7 +103,7 @@ func (s *Store) Learn(ctx context.Context, event int64, holder string, step func
 			return err
 		}
 		const read = `SELECT progress FROM course_learners WHERE holder = $1 AND event = $2 FOR UPDATE`
-		if p, err = progress(tx.QueryRow(ctx, read, holder, event)); err != nil {
+		if p, err = scanProgress(tx.QueryRow(ctx, read, holder, event)); err != nil {
 			return err
 		}
 		earned, err := step(p)
@@ -130,7 +130,7 @@ ON CONFLICT (holder, event) DO NOTHING`
 				return err
 			}
 		}
-		c, err = certificate(ctx, tx, `WHERE holder = $1 AND event = $2`, holder, event)
+		c, err = findCertificate(ctx, tx, `WHERE holder = $1 AND event = $2`, holder, event)
 		return err
 	})
 	if err != nil {

@@ -86,7 +86,7 @@ func reapAdopted() {
 			continue
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
-			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // fails only if it is not ours
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG, nil) // fails only if the process is no child of ours
 		}
 	}
 }

@@ -90,7 +90,7 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 		}
 	}
 	r.takeFeed()
-	if err := r.read(ctx); err != nil {
+	if err := r.readTails(ctx); err != nil {
 		return false, err
 	}
 	if !r.f.knowsEnd() && !r.tails.isBehind() {
@@ -156,8 +156,8 @@ func (r *round) takeFeed() {
 	}
 }
 
-// read fills the tails that are behind, with up to one transaction's worth each.
-func (r *round) read(ctx context.Context) error {
+// readTails fills the tails that are behind, with up to one transaction's worth each.
+func (r *round) readTails(ctx context.Context) error {
 	for _, w := range r.tails.order {
 		t := r.tails.byWriter[w]
 		if !t.behind || len(t.pending) > 0 || r.tails.facts >= r.f.cfg.MaxBatch && !t.wanted {

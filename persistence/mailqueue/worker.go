@@ -77,12 +77,12 @@ func (*sender) Timeout(*river.Job[Mail]) time.Duration { return attemptTime }
 
 // NextRetry is when a mail is tried again.
 func (*sender) NextRetry(job *river.Job[Mail]) time.Time {
-	p := pause(job)
+	p := pauseAfter(job)
 	return time.Now().Add(p - p/10 + rand.N(p/5)) //nolint:gosec // no secret
 }
 
-// pause is about how long to wait after an attempt.
-func pause(job *river.Job[Mail]) time.Duration { return pauses[min(job.Attempt, len(pauses))-1] }
+// pauseAfter returns about how long to wait after an attempt.
+func pauseAfter(job *river.Job[Mail]) time.Duration { return pauses[min(job.Attempt, len(pauses))-1] }
 
 // Work makes one attempt.
 func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
@@ -111,7 +111,7 @@ func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 			c.sent.WithLabelValues(string(l.Template)).Inc()
 		}
 		return nil
-	case errors.Is(err, ErrUndeliverable), time.Now().Add(pause(job) * 11 / 10).After(l.end):
+	case errors.Is(err, ErrUndeliverable), time.Now().Add(pauseAfter(job) * 11 / 10).After(l.end):
 		return c.dropMail(ctx, job, err)
 	}
 	c.deferred.WithLabelValues(string(l.Template)).Inc()

@@ -56,7 +56,7 @@ func (s *Store) Unneeded(ctx context.Context) ([]*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("old media: %w", err)
 	}
-	named, err := s.named(ctx, old)
+	named, err := s.findNamed(ctx, old)
 	if err != nil {
 		return nil, err
 	}
@@ -73,9 +73,9 @@ WHERE id IN (SELECT id FROM gone) OR NOT ready AND created_at < now() - interval
 	return files, nil
 }
 
-// named returns the files that some record names, in any column of texts, JSON or bytes. A
+// findNamed returns the files that some record names, in any column of texts, JSON or bytes. A
 // table that is added later is searched too, without a change here.
-func (s *Store) named(ctx context.Context, ids []int64) ([]int64, error) {
+func (s *Store) findNamed(ctx context.Context, ids []int64) ([]int64, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}

@@ -45,7 +45,7 @@ ON CONFLICT (aggregate) DO UPDATE SET seq = a.seq + 1 RETURNING aggregate, -numb
 	return s.add(ctx, tx, facts)
 }
 
-// TellAlone publishes facts that are about no row.
+// TellAlone publishes facts in a transaction of their own, because no row of a table changes with them.
 func (s *Store) TellAlone(ctx context.Context, own ...Own) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return s.Tell(ctx, tx, own...) })
 }

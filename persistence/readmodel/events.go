@@ -196,7 +196,7 @@ type Between struct{ From, To int64 }
 // without an end.
 const always = `(e.product_type = 'reservation' OR e.product_type = 'digital' AND e.end_at IS NULL OR `
 
-// addConditions adds the condition that an event runs at some time in between, or always.
+// addConditions adds the condition that an event runs at some time between From and To, or always.
 func (b Between) addConditions(c *conditions) {
 	if b.From != 0 {
 		c.add(always+`coalesce(e.end_at, e.start_at) >= ?)`, time.UnixMilli(b.From))
@@ -244,7 +244,7 @@ func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error
 		if a, err = m.askFor(ctx, d.Search); err != nil || a.words == nil {
 			return nil, err
 		}
-		c.add(`e.search @@ ?::tsquery`, a.neededQuery())
+		c.add(`e.search @@ ?::tsquery`, a.writeNeededQuery())
 	}
 	if d.Between == (Between{}) {
 		c.add(always+`coalesce(e.end_at, e.start_at) > ?)`, time.UnixMilli(d.Now))

@@ -13,7 +13,7 @@ import (
 	"boxoffice/engine/wallet"
 )
 
-// ledgers are the entries of wallets in the batches at hand.
+// ledgers are the entries of wallets in the batches being written.
 type ledgers struct {
 	refs    []engine.Ref // of each entry
 	entries []*wallet.Entry

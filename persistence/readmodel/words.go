@@ -113,10 +113,10 @@ func readAsked(s string) asked {
 	return a
 }
 
-// neededQuery is a tsquery for all needed words, each as it stands, as a beginning, or misspelt. It names
+// writeNeededQuery returns a tsquery for all needed words, each as it stands, as a beginning, or misspelt. It names
 // whole words where it can: an index reads few entries of a frequent word that a rare one stands
 // beside, but all entries of a beginning.
-func (a *asked) neededQuery() string {
+func (a *asked) writeNeededQuery() string {
 	parts := make([]string, len(a.needed))
 	for i, w := range a.needed {
 		begun := quoteAll(a.begun[i])

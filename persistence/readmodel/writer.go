@@ -38,10 +38,10 @@ type Writer struct {
 	minted  rows
 }
 
-// NewWriter makes a writer.
+// NewWriter makes a writer that has no facts yet.
 func NewWriter() *Writer { return &Writer{index: make(map[engine.OrderID]int32)} }
 
-// changed is an order that has facts in the batches at hand.
+// changed is an order that has facts in the batches being written.
 type changed struct {
 	was       *order.Order // as it stands in the table; nil when it is not there
 	now       *order.Order
@@ -68,7 +68,7 @@ func (w *Writer) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) 
 	w.reset()
 	for i := range batches {
 		for j := range batches[i].Records {
-			if err := w.takeRecord(&batches[i].Records[j]); err != nil {
+			if err := w.applyRecord(&batches[i].Records[j]); err != nil {
 				return fmt.Errorf("readmodel: batch %d of writer %d: %w", batches[i].Seq, batches[i].Writer, err)
 			}
 		}
@@ -118,8 +118,8 @@ var ignored = map[engine.Kind][]engine.FactType{
 // theirs, and a waiting room keeps no row per visitor.
 var rowless = []engine.Kind{engine.KindSeatmap, engine.KindCalendar, engine.KindQueue}
 
-// takeRecord takes one record's facts in.
-func (w *Writer) takeRecord(r *journal.Record) error {
+// applyRecord applies the facts of one record.
+func (w *Writer) applyRecord(r *journal.Record) error {
 	if slices.Contains(rowless, r.Ref.Kind) {
 		return nil
 	}

@@ -170,7 +170,7 @@ func (s *Store) Differing(ctx context.Context, org, before int64, limit int) ([]
 	return list, nil
 }
 
-// Of lists what came for an attempt to pay in its order's currency, the first first.
+// Of lists what came for an attempt to pay in its order's currency, the oldest first.
 func (s *Store) Of(ctx context.Context, attempt string) ([]State, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` WHERE r.attempt = $1 AND r.fits ORDER BY r.seq`, attempt) // as above
 	list, err := pgx.CollectRows(rows, scanState)

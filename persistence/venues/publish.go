@@ -42,7 +42,7 @@ func (s *Store) Share(ctx context.Context, d Draft, expand Expand) (*Map, error)
 		if _, err := publish(ctx, tx, uuid.New(), id, 0, expand); err != nil {
 			return err
 		}
-		m, err = one(ctx, tx, selected+`WHERE m.public_id = $1`, id)
+		m, err = findMap(ctx, tx, selected+`WHERE m.public_id = $1`, id)
 		return err
 	})
 	if err != nil {

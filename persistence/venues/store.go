@@ -26,14 +26,14 @@ const selected = `SELECT m.id, m.public_id, coalesce(m.org, 0), m.name, m.seats,
 func (s *Store) Create(ctx context.Context, command [16]byte, org int64, d Draft) (*Map, error) {
 	var m *Map
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		if err := admit(ctx, tx, command, org); err != nil {
+		if err := refuseIfFull(ctx, tx, command, org); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `INSERT INTO venue_maps (command, org, name, seats, draft) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (command) DO NOTHING`, command, org, d.Name, d.Seats, d.Document); err != nil {
 			return err
 		}
-		m, err = one(ctx, tx, selected+`WHERE m.command = $1 AND m.org = $2`, command, org)
+		m, err = findMap(ctx, tx, selected+`WHERE m.command = $1 AND m.org = $2`, command, org)
 		return err
 	})
 	if err != nil {
@@ -42,9 +42,9 @@ func (s *Store) Create(ctx context.Context, command [16]byte, org int64, d Draft
 	return m, nil
 }
 
-// admit makes sure that the organization may have one more map. It locks the organization's row
+// refuseIfFull makes sure that the organization may have one more map. It locks the organization's row
 // until the transaction ends, so that only one create at a time counts maps.
-func admit(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) error {
+func refuseIfFull(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) error {
 	if _, err := tx.Exec(ctx, `SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, org); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (s *Store) Save(ctx context.Context, org int64, id uuid.UUID, d Draft) (*Ma
 
 // Get returns a map of any organization, or nil.
 func (s *Store) Get(ctx context.Context, id uuid.UUID) (*Map, error) {
-	return one(ctx, s.pool, selected+`WHERE m.public_id = $1`, id)
+	return findMap(ctx, s.pool, selected+`WHERE m.public_id = $1`, id)
 }
 
 // These are the states by which maps can be listed.
@@ -125,8 +125,8 @@ func (s *Store) Document(ctx context.Context, id uuid.UUID, version int32) ([]by
 	return document, nil
 }
 
-// one returns the map that a statement returns, or nil.
-func one(ctx context.Context, q persistence.Querier, sql string, args ...any) (*Map, error) {
+// findMap returns the map that a statement returns, or nil.
+func findMap(ctx context.Context, q persistence.Querier, sql string, args ...any) (*Map, error) {
 	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
 	m, err := pgx.CollectOneRow(rows, scan)
 	if errors.Is(err, pgx.ErrNoRows) {
