@@ -50,7 +50,7 @@ func (p *Pace) Before(ctx context.Context, _ *pgx.ConnConfig) error {
 	}
 }
 
-// After notes that an attempt has succeeded.
+// After notes that an attempt to connect has succeeded.
 func (p *Pace) After(context.Context, *pgx.Conn) error {
 	p.failed.Store(0)
 	return nil

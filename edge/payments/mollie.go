@@ -312,11 +312,11 @@ func (m *mollie) RefundStatus(ctx context.Context, id string) (RefundOutcome, er
 
 // call makes one call and decodes the answer, which check may refuse.
 func (m *mollie) call(ctx context.Context, r request, data any, check func() error) error {
-	return m.client.fetch(ctx, r, m.declined, data, check)
+	return m.client.fetch(ctx, r, m.declinedError, data, check)
 }
 
-// declined makes the error when Mollie said no (https://docs.mollie.com/reference/handling-errors).
-func (m *mollie) declined(a answer) *Error {
+// declinedError makes the error when Mollie said no (https://docs.mollie.com/reference/handling-errors).
+func (m *mollie) declinedError(a answer) *Error {
 	var e struct {
 		Title  string `json:"title"`
 		Detail string `json:"detail"`

@@ -315,7 +315,7 @@ func (n *nowpayments) RefundStatus(context.Context, string) (RefundOutcome, erro
 func (n *nowpayments) call(ctx context.Context, method, path string, body, data any, check func() error) error {
 	return n.client.do(ctx, request{method: method, path: path, body: body}, func(a answer) error {
 		if a.status >= 400 {
-			return n.declined(a)
+			return n.declinedError(a)
 		}
 		if err := json.Unmarshal(a.body, data); err != nil {
 			return n.client.fail(ErrFault, "answer: "+err.Error())
@@ -329,8 +329,8 @@ func (n *nowpayments) call(ctx context.Context, method, path string, body, data 
 	})
 }
 
-// declined makes the error when NOWPayments said no.
-func (n *nowpayments) declined(a answer) *Error {
+// declinedError makes the error when NOWPayments said no.
+func (n *nowpayments) declinedError(a answer) *Error {
 	var e struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`

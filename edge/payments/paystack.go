@@ -229,7 +229,7 @@ func (p *paystack) call(ctx context.Context, method, path string, body, data any
 			return p.client.fail(ErrFault, "answer: "+err.Error())
 		}
 		if a.status >= 400 || !e.Status {
-			return p.declined(a.status, e)
+			return p.declinedError(a.status, e)
 		}
 		if err := json.Unmarshal(e.Data, data); err != nil {
 			return p.client.fail(ErrFault, "data: "+err.Error())
@@ -243,9 +243,9 @@ func (p *paystack) call(ctx context.Context, method, path string, body, data any
 	})
 }
 
-// declined makes the error when Paystack said no. Its docs give 404 for an unknown reference; the
+// declinedError makes the error when Paystack said no. Its docs give 404 for an unknown reference; the
 // live API has been seen to answer 400 with the code.
-func (p *paystack) declined(status int, e envelope) *Error {
+func (p *paystack) declinedError(status int, e envelope) *Error {
 	kind := ErrDeclined
 	switch {
 	case strings.Contains(strings.ToLower(e.Message), "fully reversed"):

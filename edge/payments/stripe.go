@@ -340,11 +340,11 @@ func (s *stripe) RefundStatus(ctx context.Context, id string) (RefundOutcome, er
 // call makes one call and decodes the answer, which check may refuse.
 func (s *stripe) call(ctx context.Context, r request, data any, check func() error) error {
 	r.version = stripeVersion
-	return s.client.fetch(ctx, r, s.declined, data, check)
+	return s.client.fetch(ctx, r, s.declinedError, data, check)
 }
 
-// declined makes the error when Stripe said no.
-func (s *stripe) declined(a answer) *Error {
+// declinedError makes the error when Stripe said no.
+func (s *stripe) declinedError(a answer) *Error {
 	var e struct {
 		Error struct {
 			Type    string `json:"type"`

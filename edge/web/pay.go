@@ -100,15 +100,15 @@ func (s *shownPay) tellOrder(o *api.LinkedOrder) {
 		s.Head, s.Hint = words.Over, words.OverHint
 	}
 	for _, l := range o.Items {
-		s.Lines = append(s.Lines, OrderLine{Name: l.Name, Quantity: l.Quantity, Price: s.price(l.UnitPrice, o.Currency)})
+		s.Lines = append(s.Lines, OrderLine{Name: l.Name, Quantity: l.Quantity, Price: s.showPrice(l.UnitPrice, o.Currency)})
 	}
-	if price := s.price(o.Discount, o.Currency); price != "" {
+	if price := s.showPrice(o.Discount, o.Currency); price != "" {
 		s.Sums = append(s.Sums, roomFact{words.Discount, "-" + price})
 	}
-	if price := s.price(o.Fees, o.Currency); price != "" {
+	if price := s.showPrice(o.Fees, o.Currency); price != "" {
 		s.Sums = append(s.Sums, roomFact{s.Says.Fees, price})
 	}
-	s.Sums = append(s.Sums, roomFact{s.Says.Total, s.price(o.Total, o.Currency)})
+	s.Sums = append(s.Sums, roomFact{s.Says.Total, s.showPrice(o.Total, o.Currency)})
 }
 
 // tellPayments says how the order can be paid, and where the payer goes on who has begun.
@@ -146,8 +146,8 @@ func (s *shownPay) wayOf(provider string) string {
 	return s.Words.Card + " (" + providerNames[provider] + ")"
 }
 
-// price is a decimal with its currency, or "" for nothing.
-func (s *shownPay) price(decimal, currency string) string {
+// showPrice is a decimal with its currency, or "" for nothing.
+func (s *shownPay) showPrice(decimal, currency string) string {
 	if strings.Trim(decimal, "0.") == "" {
 		return ""
 	}

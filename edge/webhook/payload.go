@@ -166,7 +166,7 @@ func ofOrder(_ context.Context, m *making) ([]any, error) {
 }
 
 func completed(ctx context.Context, m *making) ([]any, error) {
-	tickets, err := m.issued(ctx)
+	tickets, err := m.listIssued(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func ended(status string) builder {
 }
 
 func issued(ctx context.Context, m *making) ([]any, error) {
-	tickets, err := m.issued(ctx)
+	tickets, err := m.listIssued(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -195,14 +195,14 @@ func issued(ctx context.Context, m *making) ([]any, error) {
 	return list, nil
 }
 
-// issued returns the tickets of an order, with QR payloads made now.
-func (m *making) issued(ctx context.Context) ([]api.IssuedTicket, error) {
+// listIssued returns the tickets of an order, with QR payloads made now.
+func (m *making) listIssued(ctx context.Context) ([]api.IssuedTicket, error) {
 	if m.tickets != nil {
 		return m.tickets, nil
 	}
 	o := *m.Order
 	o.Holders = nil // whatever has happened to the tickets since
-	records, err := m.records(ctx, &o)
+	records, err := m.listTickets(ctx, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -218,8 +218,8 @@ func (m *making) issued(ctx context.Context) ([]api.IssuedTicket, error) {
 	return m.tickets, nil
 }
 
-// records returns the records of an order's tickets.
-func (m *making) records(ctx context.Context, o *order.Order) ([]view.Ticket, error) {
+// listTickets returns the records of an order's tickets.
+func (m *making) listTickets(ctx context.Context, o *order.Order) ([]view.Ticket, error) {
 	where, err := m.teller.findSeats(ctx, o)
 	if err != nil {
 		return nil, err
@@ -227,9 +227,9 @@ func (m *making) records(ctx context.Context, o *order.Order) ([]view.Ticket, er
 	return view.Tickets(o, m.eventID(), m.teller.Secrets.Event(m.Ref.ID), where), nil
 }
 
-// scanned shows the ticket of a scan as the gates have left it.
-func (m *making) scanned(ctx context.Context) (*api.TicketRecord, error) {
-	records, err := m.records(ctx, m.Ticket.Order)
+// showScanned shows the ticket of a scan as the gates have left it.
+func (m *making) showScanned(ctx context.Context) (*api.TicketRecord, error) {
+	records, err := m.listTickets(ctx, m.Ticket.Order)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +244,7 @@ func transferred(ctx context.Context, m *making) ([]any, error) {
 	if !ok {
 		return nil, nil
 	}
-	records, err := m.records(ctx, m.Order)
+	records, err := m.listTickets(ctx, m.Order)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func checkedIn(ctx context.Context, m *making) ([]any, error) {
 	if !ok {
 		return nil, nil
 	}
-	v, err := m.scanned(ctx)
+	v, err := m.showScanned(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +276,7 @@ func denied(ctx context.Context, m *making) ([]any, error) {
 		GateName: view.Optional(f.Gate), DeviceID: view.Optional(f.Device), Method: view.Optional(f.Method),
 	}}
 	if m.Ticket != nil {
-		v, err := m.scanned(ctx)
+		v, err := m.showScanned(ctx)
 		if err != nil {
 			return nil, err
 		}

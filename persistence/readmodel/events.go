@@ -253,7 +253,7 @@ func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error
 	from, rank, order := "events e", unranked, "start_at, number"
 	if d.Ranked {
 		from, c.parts = fmt.Sprintf(`(SELECT * FROM events e WHERE %s ORDER BY start_at, number LIMIT %d) e`, strings.Join(c.parts, " AND "), maxRanked), []string{"true"}
-		rank = fmt.Sprintf(searchRank, c.addArg(a.exactQuery()), c.addArg(a.nearQuery()))
+		rank = fmt.Sprintf(searchRank, c.addArg(a.writeExactQuery()), c.addArg(a.nearQuery()))
 		order = "rank DESC, " + order
 	}
 	if d.After != (Place{}) {

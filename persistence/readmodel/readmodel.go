@@ -149,7 +149,7 @@ func key(s string) string {
 	return text(s)
 }
 
-// noRowsToNotFound makes ErrNotFound of no rows.
+// noRowsToNotFound turns the error of a query without a row into ErrNotFound.
 func noRowsToNotFound(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ErrNotFound

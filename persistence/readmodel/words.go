@@ -128,8 +128,8 @@ func (a *asked) writeNeededQuery() string {
 	return strings.Join(parts, " & ")
 }
 
-// exactQuery is a tsquery for any of the words, as it stands or as a beginning.
-func (a *asked) exactQuery() string {
+// writeExactQuery is a tsquery for any of the words, as it stands or as a beginning.
+func (a *asked) writeExactQuery() string {
 	parts := make([]string, len(a.words))
 	for i, w := range a.words {
 		parts[i] = prefixQuery(w)
@@ -139,7 +139,7 @@ func (a *asked) exactQuery() string {
 
 // nearQuery is a tsquery for any of the words, or any that it may be a misspelling of.
 func (a *asked) nearQuery() string {
-	parts := []string{a.exactQuery()}
+	parts := []string{a.writeExactQuery()}
 	for _, near := range a.near {
 		parts = append(parts, quoteAll(near)...)
 	}

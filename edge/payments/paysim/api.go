@@ -149,7 +149,7 @@ func (s *Sim) verify(ctx *fasthttp.RequestCtx) task {
 		body := s.transactionBody(t, now)
 		if body.Status == pending && t.pendingLeft > 0 {
 			if t.pendingLeft--; t.pendingLeft == 0 {
-				s.hooks.charged(t, s.modesOf(t), 0)
+				s.hooks.announceCharge(t, s.modesOf(t), 0)
 			}
 		}
 		s.mu.Unlock()

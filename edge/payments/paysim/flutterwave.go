@@ -90,7 +90,7 @@ func (s *Sim) verifyHosted(ctx *fasthttp.RequestCtx) task {
 		body := hostedBody(t, now)
 		if t.status(now) == pending && t.pendingLeft > 0 {
 			if t.pendingLeft--; t.pendingLeft == 0 {
-				s.hooks.charged(t, s.modesOf(t), 0)
+				s.hooks.announceCharge(t, s.modesOf(t), 0)
 			}
 		}
 		return reply{200, hosted{"success", "Transaction fetched successfully", body}}

@@ -113,9 +113,9 @@ func (h *hooks) stats() WebhookStats {
 	return WebhookStats{int64(waiting), h.sent.Load(), h.failed.Load(), h.dropped.Load()}
 }
 
-// charged announces a payment that arrives after in. Failures and abandoned
-// checkouts are not announced, as live.
-func (h *hooks) charged(t *transaction, m Modes, in time.Duration) {
+// announceCharge announces a payment, as a webhook that arrives after the duration in. As at the real
+// providers, failures and abandoned checkouts are not announced.
+func (h *hooks) announceCharge(t *transaction, m Modes, in time.Duration) {
 	switch t.provider {
 	case nowpayments: // each status is told
 		h.announce(m, in, delivery{event: "confirming", of: t, status: "confirming"})

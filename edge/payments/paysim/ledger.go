@@ -78,7 +78,7 @@ func (t *transaction) status(now time.Time) string {
 		return abandoned
 	case t.pendingLeft > 0:
 		return pending
-	case t.paid > 0 && t.refunded(now) >= t.paid:
+	case t.paid > 0 && t.sumRefunded(now) >= t.paid:
 		return reversed
 	}
 	return success
@@ -87,8 +87,8 @@ func (t *transaction) status(now time.Time) string {
 // arrived reports whether the status tells of money.
 func arrived(status string) bool { return status == success || status == reversed }
 
-// refunded is what has gone back.
-func (t *transaction) refunded(now time.Time) (sum int64) {
+// sumRefunded is what has gone back.
+func (t *transaction) sumRefunded(now time.Time) (sum int64) {
 	for _, r := range t.refunds {
 		if r.status(now) == refundProcessed {
 			sum += r.amount
@@ -146,7 +146,7 @@ func (y Tally) count(t *transaction, now time.Time) {
 	if arrived(st) {
 		sum.Paid += t.paid
 	}
-	sum.Refunded += t.refunded(now)
+	sum.Refunded += t.sumRefunded(now)
 	y.Totals[t.currency] = sum
 }
 
@@ -293,7 +293,7 @@ func (s *Sim) collect(t *transaction, m Modes, at time.Time) {
 	}
 	now := s.cfg.Now()
 	if t.pendingLeft == 0 {
-		s.hooks.charged(t, m, t.paidAt.Sub(now))
+		s.hooks.announceCharge(t, m, t.paidAt.Sub(now))
 	}
 	if set, ok := s.dice.struck(m, "reversed", t.reference); ok && t.paid > 0 {
 		r := &refund{amount: t.paid, created: t.paidAt.Add(set.Span), end: refundProcessed, merchantNote: "reversed by the provider"}
@@ -340,7 +340,7 @@ func (s *Sim) Transactions(from int64, status string, limit int) (rows []Row, ne
 			if st := t.status(now); status == "" || st == status {
 				row := Row{
 					ID: t.id, Provider: cmp.Or(t.provider, "paystack"), Reference: t.reference, Order: cmp.Or(t.order, t.reference), Parent: t.parent,
-					Status: st, Currency: t.currency, Asked: t.asked, Refunded: t.refunded(now),
+					Status: st, Currency: t.currency, Asked: t.asked, Refunded: t.sumRefunded(now),
 				}
 				if arrived(st) {
 					row.Paid = t.paid

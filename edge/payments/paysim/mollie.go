@@ -122,7 +122,7 @@ func (s *Sim) readMollie(ctx *fasthttp.RequestCtx) task {
 		body := s.mollieBody(t, now)
 		if t.status(now) == pending && t.pendingLeft > 0 {
 			if t.pendingLeft--; t.pendingLeft == 0 {
-				s.hooks.charged(t, s.modesOf(t), 0)
+				s.hooks.announceCharge(t, s.modesOf(t), 0)
 			}
 		}
 		return reply{200, body}

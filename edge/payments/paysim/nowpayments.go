@@ -185,7 +185,7 @@ func (s *Sim) readDeposit(ctx *fasthttp.RequestCtx) task {
 		status := depositStatus(t, s.cfg.Now())
 		if t.pendingLeft > 0 && status == "confirming" {
 			if t.pendingLeft--; t.pendingLeft == 0 {
-				s.hooks.charged(t, s.modesOf(t), 0)
+				s.hooks.announceCharge(t, s.modesOf(t), 0)
 			}
 		}
 		return reply{200, s.depositBody(t, status)}
@@ -200,7 +200,7 @@ func (s *Sim) depositAgain(t *transaction, at time.Time) {
 		hook: t.hook, created: t.created, outcome: success, paid: t.asked, paidAt: at,
 	}
 	if s.ledger.add(again) {
-		s.hooks.charged(again, s.modesOf(t), at.Sub(s.cfg.Now()))
+		s.hooks.announceCharge(again, s.modesOf(t), at.Sub(s.cfg.Now()))
 	}
 }
 

@@ -111,7 +111,7 @@ func (s *Sim) readSession(ctx *fasthttp.RequestCtx) task {
 		body := s.sessionBody(t, now)
 		if t.status(now) == pending && t.pendingLeft > 0 {
 			if t.pendingLeft--; t.pendingLeft == 0 {
-				s.hooks.charged(t, s.modesOf(t), 0)
+				s.hooks.announceCharge(t, s.modesOf(t), 0)
 			}
 		}
 		return reply{200, body}
@@ -130,7 +130,7 @@ func (s *Sim) sessionBody(t *transaction, now time.Time) map[string]any {
 		intent = map[string]any{
 			"id": intentID + number, "object": "payment_intent", "status": "succeeded", "amount": t.asked, "amount_received": t.paid,
 			"latest_charge": map[string]any{
-				"id": "ch_" + number, "object": "charge", "created": t.paidAt.Unix(), "amount": t.paid, "amount_captured": t.paid, "amount_refunded": t.refunded(now),
+				"id": "ch_" + number, "object": "charge", "created": t.paidAt.Unix(), "amount": t.paid, "amount_captured": t.paid, "amount_refunded": t.sumRefunded(now),
 			},
 		}
 	case st == failed:
