@@ -157,6 +157,7 @@ var elsewhere = map[string]string{
 	"text_changes":           "cmd/boxoffice/e2e/api TestTextChanges",
 	"foreign-codes":          "cmd/boxoffice TestDoorRulesBindWhatTheyName",
 	"transfers":              "cmd/boxoffice/e2e/api TestTransfersOfOneNetwork",
+	"extensions":             "cmd/boxoffice/e2e/api TestExtensionsOfOneNetwork",
 
 	"wrong-promo-codes-credential": "cmd/boxoffice TestPromoGuessesCountAtAllDoors",
 	"wrong-promo-codes-network":    "cmd/boxoffice TestPromoGuessesCountAtAllDoors",

@@ -163,7 +163,7 @@ func TestRefundOfPassedTicket(t *testing.T) {
 	again := eve.Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": ticket, "reason": illness}).Is(201, "")
 	began = time.Now()
 	s.Own("POST", "/organizer/refunds/"+again.Str("id")+"/approve", nodetest.Object{"amount": 20}).Is(200, "")
-	require.Contains(t, s.Mail(t, "eve@example.org", "refund_due", began).Text, "20.00 USD goes back to who bought it")
+	require.Contains(t, s.Mail(t, "eve@example.org", "refund_due", began).Text, "20.00 USD goes back to the person who bought it")
 	s.Mail(t, "ada@example.org", "refund_processed", began)
 
 	t.Log("what the organization gives back stands in the buyer's list")
