@@ -28,7 +28,7 @@ func TestMoneyUnderLoad(t *testing.T) {
 	require.NoError(t, err)
 	_, err = parser.Parse([]string{
 		"--target", strings.TrimSuffix(s.URL, "/api/v1"), "--paysim", s.Sim().URL(), "--admin=root@example.org", "--password=correct horse",
-		"--out", t.TempDir(), "--orders=60", "--buyers=8", "--issues=6", "--rest=60s", "--skip=told by nobody,refund,loses answers",
+		"--out", t.TempDir(), "--orders=60", "--buyers=8", "--issues=6", "--rest=180s", "--skip=told by nobody,refund,loses answers",
 	})
 	require.NoError(t, err)
 	var out bytes.Buffer
