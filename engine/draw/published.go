@@ -9,10 +9,10 @@ import (
 // signature once its round is known.
 type Published struct {
 	Statement Statement `json:"statement"`
-	Signer    Bytes     `json:"signer"`    // ed25519 public key of the node's operator
-	Signature Bytes     `json:"signature"` // of the statement
-	Beacon    Bytes     `json:"beacon"`    // the signature of the rules' round; null before it
-	Witness   []byte    `json:"witness"`   // an RFC 3161 token over the statement's Digest; null without a witness
+	Signer    Bytes     `json:"signer"`           // ed25519 public key of the node's operator
+	Signature Bytes     `json:"signature"`        // of the statement
+	Beacon    Bytes     `json:"beacon"`           // the signature of the rules' round; null before it
+	Witness   []byte    `json:"witness,omitzero"` // an RFC 3161 token over the statement's Digest; null without a witness
 }
 
 // Verify checks the document and returns the draw. It returns an error that wraps ErrBeacon as long
