@@ -266,18 +266,17 @@ func TestTicketTypesAndStock(t *testing.T) {
 	})
 	w.publish(show)
 	w.settled()
-	left, ok := w.stock.Get(tier)
-	require.True(t, ok)
-	require.EqualValues(t, 1000, left)
-	left, ok = w.stock.Get(hidden)
-	require.True(t, ok)
-	require.EqualValues(t, inventory.Unlimited, left)
+	for ref, want := range map[engine.Ref]int64{tier: 1000, hidden: inventory.Unlimited} {
+		left, err := w.stock.Load(ref, func() (int64, error) { return w.do(ref, inventory.Get{}).(*inventory.Record).Available, nil })
+		require.NoError(t, err)
+		require.Equal(t, want, left)
+	}
 
 	o := w.place(show, 4, 12)
 	w.place(show, 3, 12)
 	w.tell(o, ledger.CancelOrder{Order: o.ID})
 	w.settled()
-	left, _ = w.stock.Get(tier)
+	left, _ := w.stock.Get(tier)
 	require.EqualValues(t, 997, left)
 
 	r := w.do(tier, inventory.Get{}).(*inventory.Record)

@@ -1,1 +1,0 @@
-export{t as default}from"./EventForm-Bj0Oz8xS.js";

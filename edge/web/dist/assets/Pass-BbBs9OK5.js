@@ -1,1 +1,0 @@
-export{t as default}from"./Pass-UnU_pdu2.js";

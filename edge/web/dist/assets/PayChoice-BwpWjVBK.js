@@ -1,0 +1,1 @@
+export{t as default}from"./PayChoice-4_dXan6X.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Qr-CC00_5YB.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./SalesCurve-CiR220j5.js";

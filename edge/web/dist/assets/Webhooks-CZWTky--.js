@@ -1,1 +1,0 @@
-export{t as default}from"./Webhooks-Cgp9oG_r.js";

@@ -1,1 +1,0 @@
-var e=e=>e&&new URL(e,location.href).origin===location.origin?e:``,t=e=>e&&/^https?:\/\//.test(e)?e:``;function n(...e){let n=Object.assign({},...e);return Object.entries(n).filter(e=>typeof e[1]==`string`&&!!t(e[1]))}var r=e=>e.charAt(0).toUpperCase()+e.slice(1);export{r as i,e as n,n as r,t};

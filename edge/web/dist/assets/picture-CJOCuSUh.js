@@ -1,1 +1,0 @@
-function e(e){let t=new URL(e,location.href);if(t.origin===location.origin&&/^\/media\/\d+$/.test(t.pathname))return`${t.pathname}/thumbnail.webp 400w, ${t.pathname}/og.webp 1200w, ${t.pathname}/web.webp 2048w`}export{e as t};
