@@ -15,7 +15,7 @@ func (in *MakePaymentLink) LimitOrder() (id string, tokens [2]string) {
 // PaymentLink is a link by which somebody else pays an order.
 type PaymentLink struct {
 	URL       string `json:"url" example:"https://tickets.example/pay/AAAAAAQAihucLT5PanuMjaKUXxKkZ0VrM1hEbmS3uWk" description:"The page on which anybody who has the address pays the order. It is always the same for an order."`
-	ExpiresAt Time   `json:"expiresAt" description:"Until when the order waits to be paid, which an attempt or an extension may move. The link pays for nothing after it."`
+	ExpiresAt Time   `json:"expiresAt" description:"Until when the order waits to be paid, which an attempt or an extension of the buyer may move. The link pays for nothing after it."`
 }
 
 // GetPaymentLink names a payment link.

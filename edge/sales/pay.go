@@ -65,17 +65,20 @@ func (h *Handlers) openPayment(c *route.Call, o *order.Order, p *paying) (*order
 		return nil, nil, err
 	}
 	if provider.Kind == payments.KindTransfer {
+		if p.byLink {
+			return findTransfer(o)
+		}
 		if err := h.refuseTransferTo(c.Context, o.ID.Event()); err != nil {
 			return nil, nil, err
 		}
 	}
-	if a := openAttempt(o, provider.Name); a == nil || p.payCurrency != "" && p.payCurrency != a.Deposit.Currency {
+	if a := openAttempt(o, provider.Name, p.byLink); a == nil || p.payCurrency != "" && p.payCurrency != a.Deposit.Currency {
 		price := payments.Price{Amount: o.Total, Currency: o.Currency, PayCurrency: p.payCurrency}
 		if err := refusePrice(provider.Check(c.Context, price)); err != nil {
 			return nil, nil, err
 		}
 	}
-	done, err := h.lockBegin(c.Context, o.ID.String()+provider.Name)
+	done, err := h.lockBegin(c.Context, beginning{o.ID, provider.Name, p.byLink})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,17 +100,9 @@ func (h *Handlers) openPayment(c *route.Call, o *order.Order, p *paying) (*order
 func (h *Handlers) beginAttempt(c *route.Call, provider *payments.Gateway, o *order.Order, p *paying) (*order.Order, *order.Attempt, error) {
 	begin := ledger.BeginPayment{
 		Order: o.ID, Provider: provider.Name, Number: secrets.OrderNumber(o.ID),
-		WindowMillis: provider.Window.Milliseconds(), Scale: h.LimitsScale, PayCurrency: p.payCurrency,
+		WindowMillis: provider.Window.Milliseconds(), Scale: h.LimitsScale, PayCurrency: p.payCurrency, ByLink: p.byLink,
 	}
-	if provider.Kind == payments.KindCard {
-		if err := h.endOthersAttempt(c, provider.Name, o, p.byLink); err != nil {
-			return nil, nil, err
-		}
-		if p.byLink {
-			begin.Number = linkNumber(o.ID)
-		}
-	}
-	if provider.Kind == payments.KindTransfer && openAttempt(o, provider.Name) == nil {
+	if provider.Kind == payments.KindTransfer && openAttempt(o, provider.Name, false) == nil {
 		var err error
 		if begin.Until, err = h.transferDue(c, o, provider.Window); err != nil {
 			return nil, nil, err
@@ -120,7 +115,7 @@ func (h *Handlers) beginAttempt(c *route.Call, provider *payments.Gateway, o *or
 	if err != nil {
 		return nil, nil, err
 	}
-	a := openAttempt(r.Order, provider.Name)
+	a := openAttempt(r.Order, provider.Name, p.byLink)
 	if a == nil {
 		return nil, nil, &engine.Refusal{Code: engine.Internal}
 	}
@@ -215,9 +210,16 @@ func (h *Handlers) orderPage(id engine.OrderID) string {
 	return h.BaseURL + "/o/" + id.String()
 }
 
+// beginning is a payment that is being opened. A payer with the order's link keeps no buyer waiting.
+type beginning struct {
+	order    engine.OrderID
+	provider string
+	byLink   bool
+}
+
 // lockBegin lets one caller at a time open a payment of an order, so that two do not
 // both begin it at the provider.
-func (h *Handlers) lockBegin(ctx context.Context, key string) (done func(), err error) {
+func (h *Handlers) lockBegin(ctx context.Context, key beginning) (done func(), err error) {
 	for {
 		mine := make(chan struct{})
 		other, taken := h.begins.LoadOrStore(key, mine)
@@ -235,9 +237,10 @@ func (h *Handlers) lockBegin(ctx context.Context, key string) (done func(), err 
 	}
 }
 
-func openAttempt(o *order.Order, provider string) *order.Attempt {
+// openAttempt returns the open attempt with a provider, either the buyer's or the one by the order's payment link.
+func openAttempt(o *order.Order, provider string, byLink bool) *order.Attempt {
 	for i := range o.Attempts {
-		if a := &o.Attempts[i]; a.Provider == provider && a.Open() {
+		if a := &o.Attempts[i]; a.Provider == provider && a.ByLink() == byLink && a.Open() {
 			return a
 		}
 	}

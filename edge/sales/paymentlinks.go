@@ -1,12 +1,11 @@
 package sales
 
 import (
-	"strings"
+	"slices"
 
-	"boxoffice/cluster"
 	"boxoffice/edge/api"
+	"boxoffice/edge/payments"
 	"boxoffice/edge/route"
-	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
@@ -64,7 +63,7 @@ func (h *Handlers) verifyByLink(c *route.Call, in *api.VerifyByLink) (*api.Linke
 		return nil, err
 	}
 	if o.Unpaid() {
-		if o, err = h.verifyAttempts(c.Context, o, o.Attempts); err != nil && o.Unpaid() {
+		if o, err = h.verifyAttempts(c.Context, o, attemptsOfPayer(o)); err != nil && o.Unpaid() {
 			return nil, err
 		}
 	}
@@ -116,34 +115,23 @@ func (h *Handlers) addWaysToPay(c *route.Call, v *api.LinkedOrder, o *order.Orde
 	if v.Methods, err = h.methodsFor(c.Context, o.Currency, of); err != nil {
 		return err
 	}
-	for i := range o.Attempts {
-		if a := &o.Attempts[i]; a.Open() && a.Opened() && (a.URL == "" || isByLink(o.ID, a)) {
-			v.Payments = append(v.Payments, api.LinkedPayment{Provider: a.Provider, Status: a.Status, AuthorizationURL: a.URL, Deposit: view.Deposit(o, a)})
-		}
+	if t := transferOf(o); t == nil || !t.Open() { // a transfer keeps the stock for days, which is the buyer's to choose
+		v.Methods = slices.DeleteFunc(v.Methods, func(m api.PayMethod) bool { return m.Kind == payments.KindTransfer })
+	}
+	for _, a := range attemptsOfPayer(o) {
+		v.Payments = append(v.Payments, api.LinkedPayment{Provider: a.Provider, Status: a.Status, AuthorizationURL: a.URL, Deposit: view.Deposit(o, &a)})
 	}
 	return nil
 }
 
-// linkNumber begins the references of card payments by an order's link.
-func linkNumber(id engine.OrderID) string { return secrets.OrderNumber(id) + "-P" }
-
-// isByLink reports whether a card payment was opened by the order's link.
-func isByLink(id engine.OrderID, a *order.Attempt) bool {
-	return strings.HasPrefix(a.Reference, linkNumber(id)+"-")
-}
-
-// endOthersAttempt ends an open card payment that the buyer opened before a payer does, and the other way
-// around: the provider's page shows whose address it was told, and neither is to read the other's. Money that
-// still comes by the ended attempt counts.
-func (h *Handlers) endOthersAttempt(c *route.Call, provider string, o *order.Order, byLink bool) error {
-	a := openAttempt(o, provider)
-	if a == nil || isByLink(o.ID, a) == byLink {
-		return nil
+// attemptsOfPayer returns the attempts that a payer with the link may go on with: those by the link, and the
+// buyer's addresses for coins and transfers. A provider's page that the buyer has opened shows the buyer's address,
+// and is for the buyer alone. One attempt at most is open of each provider and side, so they are few.
+func attemptsOfPayer(o *order.Order) (attempts []order.Attempt) {
+	for _, a := range o.Attempts {
+		if a.Open() && a.Opened() && (a.URL == "" || a.ByLink()) {
+			attempts = append(attempts, a)
+		}
 	}
-	if a.Status == order.AttemptProcessing {
-		return engine.Refuse(engine.OrderNotPayable, ledger.OrderState{Status: o.Status, Reason: "a payment is on its way"})
-	}
-	end := ledger.ReportPayment{Order: o.ID, Reference: a.Reference, Status: order.AttemptCancelled, Currency: o.Currency}
-	_, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), end)
-	return err
+	return attempts
 }

@@ -59,10 +59,10 @@ type Deps struct {
 // Handlers answer the area's requests. They may be called by any goroutine.
 type Handlers struct {
 	Deps
-	begins *xsync.Map[string, chan struct{}] // payment attempts being opened
+	begins *xsync.Map[beginning, chan struct{}] // payment attempts being opened
 }
 
 // New makes the handlers.
 func New(d Deps) *Handlers {
-	return &Handlers{Deps: d, begins: xsync.NewMap[string, chan struct{}]()}
+	return &Handlers{Deps: d, begins: xsync.NewMap[beginning, chan struct{}]()}
 }

@@ -109,6 +109,15 @@ func transferOf(o *order.Order) *order.Attempt {
 	return nil
 }
 
+// findTransfer returns the open transfer to which somebody with the order's payment link may send the money. The
+// link opens none, because the order would then keep its stock for days.
+func findTransfer(o *order.Order) (*order.Order, *order.Attempt, error) {
+	if a := transferOf(o); a != nil && a.Open() {
+		return o, a, nil
+	}
+	return nil, nil, engine.Refuse(engine.OrderNotPayable, ledger.OrderState{Status: o.Status, Reason: "its buyer has not chosen a transfer"})
+}
+
 // tellTransferSent notes that a buyer has sent a transfer. Nothing is paid by that.
 func (h *Handlers) tellTransferSent(c *route.Call, in *api.TellTransferSent) (*api.Order, error) {
 	o, reader, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)

@@ -55,7 +55,8 @@ type (
 	}
 	// BeginPayment opens an attempt with a provider, or returns the open one. WindowMillis is how
 	// long the provider lets the buyer pay. A new attempt replaces an open one in another
-	// PayCurrency or with a lapsed address. *OrderReply.
+	// PayCurrency or with a lapsed address. ByLink says that not the buyer pays but somebody with the
+	// order's payment link: such attempts are apart from the buyer's. *OrderReply.
 	BeginPayment struct {
 		Order        engine.OrderID
 		Provider     string
@@ -64,6 +65,7 @@ type (
 		Scale        float64 // multiplies the velocity rules; 0: 1
 		PayCurrency  string  // ticker of the coin to pay with; empty: any
 		Until        int64   // unix milliseconds until which the order waits for money that takes days; 0: WindowMillis says it
+		ByLink       bool    `cbor:",omitempty"`
 	}
 	// OpenPayment notes the address at which the buyer pays. *OrderReply.
 	OpenPayment struct {

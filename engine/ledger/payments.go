@@ -11,14 +11,18 @@ import (
 )
 
 const (
-	// maxAttempts bounds the payment attempts of an order.
-	maxAttempts = 20
+	// buyerAttempts bounds how often its buyer begins to pay an order, and linkAttempts how often those
+	// do who have its payment link. Each has its own, so that a stranger with the link uses up nothing
+	// that the buyer needs.
+	buyerAttempts = 15
+	linkAttempts  = 5
 	// lateMillis is how long the ledger keeps an order that ended unpaid after an attempt to pay
 	// it, because money may still come.
 	lateMillis = 30 * 24 * 3600 * 1000
 )
 
-// decideBegin opens an attempt to pay, or returns the one that is open.
+// decideBegin opens an attempt to pay, or returns the one that is open. What is begun by the order's
+// payment link neither ends what the buyer has opened nor gives the order more time.
 func (b *Book) decideBegin(c BeginPayment, t *Terms, at int64) engine.Decision {
 	o, d := b.findPayable(t, c.Order)
 	if o == nil {
@@ -27,7 +31,7 @@ func (b *Book) decideBegin(c BeginPayment, t *Terms, at int64) engine.Decision {
 	var facts []engine.Fact
 	for i := range o.Attempts {
 		a := &o.Attempts[i]
-		if a.Provider != c.Provider || !a.Open() {
+		if a.Provider != c.Provider || a.ByLink() != c.ByLink || !a.Open() {
 			continue
 		}
 		status := givingWay(a, c.PayCurrency, at)
@@ -36,18 +40,23 @@ func (b *Book) decideBegin(c BeginPayment, t *Terms, at int64) engine.Decision {
 		}
 		facts = append(facts, &order.PaymentReported{ID: o.ID, Reference: a.Reference, Status: status, At: at})
 	}
-	if len(o.Attempts) == maxAttempts {
+	most, mark := buyerAttempts, "-"
+	if c.ByLink {
+		most, mark = linkAttempts, order.LinkMark
+	}
+	if o.CountAttempts(c.ByLink) >= most {
 		return refuse(engine.OrderNotPayable, OrderState{Status: o.Status, Reason: "too many payment attempts"})
 	}
-	if r := velocity.RefusePayment(o, t.buying(c.Scale), at); r != nil {
+	if r := velocity.RefusePayment(o, c.ByLink, t.buying(c.Scale), at); r != nil {
 		return engine.Decision{Reply: r}
 	}
 	f := &order.PaymentBegun{ID: o.ID, ExpiresAt: o.ExpiresAt, Attempt: order.Attempt{
-		Reference: c.Number + "-" + strconv.Itoa(len(o.Attempts)+1),
+		Reference: c.Number + mark + strconv.Itoa(len(o.Attempts)+1),
 		Provider:  c.Provider, Status: order.AttemptPending, Amount: o.Total, At: at,
 		Deposit: order.Deposit{Currency: c.PayCurrency},
 	}}
 	switch {
+	case c.ByLink:
 	case c.Until != 0:
 		f.ExpiresAt = max(o.ExpiresAt, c.Until)
 	case !o.Extended:
@@ -56,7 +65,7 @@ func (b *Book) decideBegin(c BeginPayment, t *Terms, at int64) engine.Decision {
 	return foldFacts(o, append(facts, f))
 }
 
-// givingWay returns the status in which an open attempt ends because the buyer has to pay at a new
+// givingWay returns the status in which an open attempt ends because its payer has to pay at a new
 // address, or "" if the open attempt stays. Money that was sent to the old address still counts.
 func givingWay(a *order.Attempt, payCurrency string, at int64) string {
 	switch d := &a.Deposit; {

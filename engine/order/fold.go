@@ -99,15 +99,16 @@ func (f *Extended) Fold(o *Order) *Order {
 // Window returns how long the order had to be paid when it was placed, in milliseconds.
 func (o *Order) Window() int64 { return cmp.Or(o.PlacedUntil, o.ExpiresAt) - o.CreatedAt }
 
-// Fold returns the order with one more attempt to pay it. The first attempt extends the order's
-// window.
+// Fold returns the order with one more attempt to pay it. The buyer's first attempt extends the order's
+// window, and one by the payment link leaves that to the buyer. Facts of earlier releases extended it by either.
 func (f *PaymentBegun) Fold(o *Order) *Order {
 	if o.Attempt(f.Attempt.Reference) != nil {
 		return o // a follower may read a record that already contains the fact
 	}
 	c := *o
 	c.Attempts = append(slices.Clip(c.Attempts), f.Attempt)
-	c.Extended, c.PlacedUntil = true, cmp.Or(c.PlacedUntil, c.ExpiresAt)
+	c.Extended = c.Extended || !f.Attempt.ByLink() || f.ExpiresAt > c.ExpiresAt
+	c.PlacedUntil = cmp.Or(c.PlacedUntil, c.ExpiresAt)
 	c.ExpiresAt, c.UpdatedAt = f.ExpiresAt, f.Attempt.At
 	return &c
 }

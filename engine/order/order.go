@@ -4,7 +4,7 @@
 //
 // The event's actor decides about orders (engine/event), and readers of the journal fold the same
 // facts into their tables, so that all agree. Nothing in this package has state of its own. The
-// ledger makes sure that an order has at most 20 lines and 20 attempts.
+// ledger makes sure that an order has at most 20 lines and 20 attempts, of which 5 are for its payment link.
 package order
 
 import (
@@ -78,7 +78,7 @@ type Order struct {
 	FirstTicket uint32         `cbor:"18,keyasint,omitempty"` // serial of its first ticket
 	Attempts    []Attempt      `cbor:"19,keyasint,omitempty"`
 	Refunds     []Refund       `cbor:"20,keyasint,omitempty"`
-	Extended    bool           `cbor:"21,keyasint,omitempty"` // an attempt to pay has extended the window
+	Extended    bool           `cbor:"21,keyasint,omitempty"` // an attempt to pay has had its chance to extend the window
 	PlacedUntil int64          `cbor:"22,keyasint,omitempty"` // ExpiresAt before it was extended; 0: it was not
 	Client      uint64         `cbor:"23,keyasint,omitempty"` // hash of the client's address, for the velocity rules; 0: they don't apply
 	Shopper     *Shopper       `cbor:"24,keyasint,omitempty"` // who may have held its seats; nil: it has no seats
@@ -209,6 +209,24 @@ func ParseBankAccount(text string) (a BankAccount) {
 
 // IsTransfer reports whether the buyer pays the attempt by bank transfer.
 func (a *Attempt) IsTransfer() bool { return a.Deposit.Network == NetworkBank }
+
+// LinkMark stands in the references of the attempts that were begun by an order's payment link, between the
+// order's number and the attempt's.
+const LinkMark = "-P-"
+
+// ByLink reports whether not the buyer but somebody with the order's payment link began the attempt.
+func (a *Attempt) ByLink() bool { return strings.Contains(a.Reference, LinkMark) }
+
+// CountAttempts counts the attempts that were begun by the order's payment link, or the buyer's own.
+func (o *Order) CountAttempts(byLink bool) int {
+	n := 0
+	for i := range o.Attempts {
+		if o.Attempts[i].ByLink() == byLink {
+			n++
+		}
+	}
+	return n
+}
 
 // Opened reports whether the buyer has been told where to pay.
 func (a *Attempt) Opened() bool { return a.URL != "" || a.Deposit.Address != "" }

@@ -136,18 +136,20 @@ func (b *Buyers) RefuseGuess(o *order.Order, presale string, t Terms, at int64) 
 }
 
 // RefusePayment refuses another attempt to pay an order that a rule does not allow now. The order
-// itself tells the attempts before.
-func RefusePayment(o *order.Order, t Terms, at int64) *engine.Refusal {
+// itself tells the attempts before. Those by its payment link and those of its buyer are counted apart.
+func RefusePayment(o *order.Order, byLink bool, t Terms, at int64) *engine.Refusal {
 	most := ScaleLimit(t.Limits.PaymentAttempts, paymentAttempts, t.Scale)
-	first := len(o.Attempts)
-	for first > 0 && o.Attempts[first-1].At > at-paymentSpan {
-		first--
+	var recent []int64
+	for i := range o.Attempts {
+		if a := &o.Attempts[i]; a.ByLink() == byLink && a.At > at-paymentSpan {
+			recent = append(recent, a.At)
+		}
 	}
-	over := int64(len(o.Attempts)-first) + 1 - most
+	over := int64(len(recent)) + 1 - most
 	if over <= 0 {
 		return nil
 	}
-	room := o.Attempts[first+int(over)-1].At + paymentSpan
+	room := recent[over-1] + paymentSpan
 	return RefuseFor("payment_attempts", most, paymentSpan, room-at)
 }
 

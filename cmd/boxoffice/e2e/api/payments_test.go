@@ -433,11 +433,11 @@ func TestAttemptsEnd(t *testing.T) {
 	_, ids := s.OnSale(nodetest.TypeBody(25, 100))
 	id, token := s.Place("ada@example.org", ids[0], 1)
 	modes(s, "error=500")
-	for range 20 {
+	for range 15 {
 		s.Pay(id, token).Is(502, "PROVIDER_ERROR")
 	}
 	s.Pay(id, token).Refused(409, "ORDER_NOT_PAYABLE", nodetest.Object{"status": "pending", "reason": "too many payment attempts"})
-	require.Len(t, s.Order(id, token).Data("payments"), 20)
+	require.Len(t, s.Order(id, token).Data("payments"), 15)
 	s.Call("POST", "/orders/"+id+"/cancel", nodetest.Object{"token": token}).Is(200, "")
 
 	t.Log("an order all of whose attempts failed has failed when its window closes")

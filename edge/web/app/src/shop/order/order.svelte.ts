@@ -15,8 +15,11 @@ export class OrderState {
   order = $state.raw<Schemas['Order'] | null>(null);
   event = $state.raw<Schemas['Event'] | null>(null);
   error = $state.raw<unknown>(null);
-  /** attempt is the attempt to pay that is open, the newest of them; null without one. */
-  readonly attempt = $derived(this.order?.payments.findLast((p) => p.status === 'pending' || p.status === 'processing' || p.status === 'underpaid' && p.transfer) ?? null);
+  /** own are the attempts to pay that the buyer has begun, without those by the order's payment link. */
+  readonly own = $derived(this.order?.payments.filter((p) => !p.reference.includes('-P-')) ?? []);
+  /** attempt is the buyer's open attempt to pay, the newest of them, or the one by which money is on its way; null without one. */
+  readonly attempt = $derived(this.own.findLast((p) => p.status === 'pending' || p.status === 'processing' || p.status === 'underpaid' && p.transfer)
+    ?? this.order?.payments.find((p) => p.status === 'processing') ?? null);
   busy = $state(false);
   #slow = $state(false);
   #tries = 0;
@@ -44,7 +47,7 @@ export class OrderState {
       case 'refunded': return 'refunded';
       default: {
         if (this.attempt) return this.#slow && !this.attempt.transfer ? 'slow' : 'checking';
-        return o.payments.length ? 'failed' : 'unpaid';
+        return this.own.length ? 'failed' : 'unpaid';
       }
     }
   }
