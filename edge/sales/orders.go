@@ -274,7 +274,8 @@ func (h *Handlers) cancelOrder(c *route.Call, in *api.CancelOrder) (*api.Order, 
 	return h.Orders.Show(c, o, reader)
 }
 
-// extendOrder gives an unpaid order more time. Two clicks that saw the same order give it once.
+// extendOrder gives an unpaid order more time. Two clicks that saw the same order give it once, and so does
+// a request that is sent again after its node died.
 func (h *Handlers) extendOrder(c *route.Call, in *api.ExtendOrder) (*api.Order, error) {
 	o, reader, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
@@ -284,12 +285,18 @@ func (h *Handlers) extendOrder(c *route.Call, in *api.ExtendOrder) (*api.Order, 
 	if err := h.Guesses.Take(c, counts); err != nil {
 		return nil, err
 	}
-	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), ledger.ExtendOrder{Order: o.ID, After: o.Extensions})
+	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), ledger.ExtendOrder{Order: o.ID, After: o.Extensions, By: requestOf(c)})
 	if err != nil {
 		h.Guesses.GiveBack(c, counts)
 		return nil, err
 	}
 	return h.showWaiting(c, r.Order, reader)
+}
+
+// requestOf is a number by which an actor knows a request again that has an Idempotency-Key.
+func requestOf(c *route.Call) uint64 {
+	id := c.CommandID()
+	return binary.LittleEndian.Uint64(id[:])
 }
 
 // countsOf are the counts of a rule of networks and events for what is asked of an order: a network would keep

@@ -47,11 +47,13 @@ type (
 	// CancelOrder gives an unpaid order up. *OrderReply.
 	CancelOrder struct{ Order engine.OrderID }
 	// ExtendOrder gives an unpaid order its window once more. After is how often it was extended
-	// when the buyer asked: an order that was extended since stays as it is, so that a command that
-	// comes twice counts once. *OrderReply.
+	// when the buyer asked: an order that was extended since stays as it is, so that two clicks count
+	// once. By is the request: one that gave the order more time before gives it none, also if a node
+	// died in between and After is read anew. *OrderReply.
 	ExtendOrder struct {
 		Order engine.OrderID
 		After int64
+		By    uint64 `cbor:",omitempty"` // 0: a command of an earlier release
 	}
 	// BeginPayment opens an attempt with a provider, or returns the open one. WindowMillis is how
 	// long the provider lets the buyer pay. A new attempt replaces an open one in another

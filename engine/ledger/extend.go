@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"math"
+	"slices"
 
 	"boxoffice/engine"
 	"boxoffice/engine/keeper"
@@ -20,6 +21,8 @@ func (b *Book) decideExtend(c ExtendOrder, t *Terms, at int64) engine.Decision {
 	}
 	until := min(o.ExpiresAt+o.Window(), b.saleEnd(t, o))
 	switch {
+	case c.By != 0 && slices.Contains(o.ExtendedBy, c.By):
+		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}
 	case !o.Unpaid() || t.Cancelled || at >= o.ExpiresAt:
 		return engine.Decision{Reply: keeper.RefuseExtension(keeper.ExtensionOver)}
 	case o.Extensions > c.After:
@@ -29,7 +32,7 @@ func (b *Book) decideExtend(c ExtendOrder, t *Terms, at int64) engine.Decision {
 	case o.Extensions >= keeper.MaxExtensions || until <= o.ExpiresAt:
 		return engine.Decision{Reply: keeper.RefuseExtension(keeper.ExtensionsUsed)}
 	}
-	return foldFacts(o, []engine.Fact{&order.Extended{ID: o.ID, Number: o.Extensions + 1, ExpiresAt: until, At: at}})
+	return foldFacts(o, []engine.Fact{&order.Extended{ID: o.ID, Number: o.Extensions + 1, ExpiresAt: until, At: at, By: c.By}})
 }
 
 // saleEnd returns when the sale of the first of an order's ticket types ends, in unix milliseconds.

@@ -46,6 +46,7 @@ type (
 		Number    int64          `cbor:"2,keyasint"` // among the order's extensions, from 1
 		ExpiresAt int64          `cbor:"3,keyasint"` // when the order expires from now on
 		At        int64          `cbor:"4,keyasint"`
+		By        uint64         `cbor:"5,keyasint,omitempty"` // the request that asked for it; 0 in older facts
 	}
 	// PaymentBegun opens an attempt.
 	PaymentBegun struct {

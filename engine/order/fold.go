@@ -92,6 +92,9 @@ func (f *Extended) Fold(o *Order) *Order {
 	}
 	c := *o
 	c.Extensions, c.PlacedUntil = f.Number, cmp.Or(c.PlacedUntil, c.ExpiresAt)
+	if f.By != 0 {
+		c.ExtendedBy = append(slices.Clip(c.ExtendedBy), f.By)
+	}
 	c.ExpiresAt, c.UpdatedAt = f.ExpiresAt, f.At
 	return &c
 }

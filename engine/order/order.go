@@ -91,6 +91,7 @@ type Order struct {
 	Rescheduled []Rescheduled  `cbor:"31,keyasint,omitempty"` // the tickets that were moved to another date
 	Language    string         `cbor:"32,keyasint,omitempty"` // in which its buyer reads, a tag of BCP 47; "": as the deployment's readers do
 	Extensions  int64          `cbor:"33,keyasint,omitempty"` // how often its buyer has asked for more time
+	ExtendedBy  []uint64       `cbor:"34,keyasint,omitempty"` // the requests by which it was given, to know them again; none for extensions of earlier releases
 }
 
 // Issue describes an order that the organization makes itself. Such an order is completed when it
@@ -379,7 +380,7 @@ func Unpaid(status string) bool {
 // A repeat gets this answer, byte for byte.
 func (o *Order) Placed() *Order {
 	c := *o
-	c.Attempts, c.Refunds, c.Holders, c.Rescheduled, c.PlacedUntil, c.Extensions = nil, nil, nil, nil, 0, 0
+	c.Attempts, c.Refunds, c.Holders, c.Rescheduled, c.PlacedUntil, c.Extensions, c.ExtendedBy = nil, nil, nil, nil, 0, 0, nil
 	if o.CompletesAtOnce() {
 		c.Status, c.UpdatedAt = StatusCompleted, o.EndedAt
 		return &c

@@ -66,7 +66,7 @@ func UnpackHead(s string) (o Order) {
 // These are the numbers of fields that a record may have, and that every record has. A plain order
 // does not pay for the other fields, because fields are written only up to the last one in use.
 const (
-	orderFields = 33
+	orderFields = 34
 	plainOrder  = 24
 	lineFields  = 10
 	plainLine   = 7
@@ -140,6 +140,7 @@ func (o *Order) packed(p *packing) {
 		packLater(p, func(p *packing) { packList(p, &o.Rescheduled, (*Rescheduled).packed) })
 		p.packText(&o.Language)
 		packLater(p, func(p *packing) { p.packNumber(&o.Extensions) })
+		packLater(p, func(p *packing) { packList(p, &o.ExtendedBy, func(by *uint64, p *packing) { p.hash(by) }) })
 	}
 	p.endRecord(outer)
 }

@@ -37,6 +37,10 @@ func TestExtendedOrder(t *testing.T) {
 	require.Equal(t, expiry(t, placed).Add(window), expiry(t, first))
 	again := s.Call("POST", path, body, "Idempotency-Key", key).Is(200, "")
 	require.Equal(t, expiry(t, first), expiry(t, again), "one key gives more time once")
+	_, err := s.Pool().Exec(t.Context(), `UPDATE idempotency SET answer = NULL, lease_until = now() - interval '1 second'`)
+	require.NoError(t, err)
+	again = s.Call("POST", path, body, "Idempotency-Key", key).Is(200, "")
+	require.Equal(t, expiry(t, first), expiry(t, again), "also when its node died before the answer was kept")
 	for n := 2; n <= 10; n++ {
 		next := s.Call("POST", path, body).Is(200, "")
 		require.Equal(t, expiry(t, placed).Add(time.Duration(n)*window), expiry(t, next))
