@@ -26,11 +26,30 @@ func TestContributingNamesWhatIsThere(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("CONTRIBUTING.md")
 	require.NoError(t, err)
+	paths, names := requirePlaces(t, string(text))
+	require.Greater(t, paths, 50)
+	require.Greater(t, names, 40)
+}
+
+// TestAdapterRecipeNamesWhatIsThere looks up the places that the recipe for a payment provider names.
+func TestAdapterRecipeNamesWhatIsThere(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("payments.md")
+	require.NoError(t, err)
+	_, steps, found := strings.Cut(string(text), "## A provider of one's own\n")
+	require.True(t, found)
+	paths, names := requirePlaces(t, steps)
+	require.Greater(t, paths, 10)
+	require.Greater(t, names, 4)
+}
+
+// requirePlaces looks up the places that a text names, and counts its paths and its names.
+func requirePlaces(t *testing.T, text string) (paths, names int) {
+	t.Helper()
 	makefile, err := os.ReadFile("../Makefile")
 	require.NoError(t, err)
-	paths, names := 0, 0
 	place := ""
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		if m := recipe.FindStringSubmatch(line); m != nil {
 			requireDeclared(t, filepath.Join("..", m[1]), m[2])
 			names++
@@ -57,8 +76,7 @@ func TestContributingNamesWhatIsThere(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, paths, 50)
-	require.Greater(t, names, 40)
+	return paths, names
 }
 
 func requireDeclared(t *testing.T, place, name string) {

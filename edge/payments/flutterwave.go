@@ -28,7 +28,8 @@ var flutterwaveStatuses = map[string]Status{
 // flutterwaveCurrencies are those in which Flutterwave charges, each by one of the methods of
 // https://developer.flutterwave.com/v3.0/docs/payment-methods: cards, accounts in pounds and euros, and the
 // mobile money and vouchers of the other countries. Of kwachas of Malawi (MWK) that page names no method of
-// their own.
+// their own, and neither do the pages of mobile money, which have francs, Ghana, Kenya, Rwanda, Tanzania, Uganda and
+// Zambia (https://developer.flutterwave.com/v3.0.0/docs/mobile-money-1, read in November 2026).
 var flutterwaveCurrencies = []string{
 	"EGP", "EUR", "GBP", "GHS", "KES", "MWK", "NGN", "RWF", "TZS", "UGX", "USD", "XAF", "XOF", "ZAR", "ZMW",
 }

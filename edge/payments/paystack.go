@@ -109,7 +109,9 @@ func validReference(s string) bool {
 }
 
 // paystackCurrencies are those that Paystack takes and counts as ISO 4217 does: francs (XOF) are sent
-// to it in hundredths (https://paystack.com/docs/api/#supported-currency).
+// to it in hundredths (https://paystack.com/docs/api/#supported-currency). Paystack's own specification and
+// examples, PaystackOSS/openapi and PaystackOSS/doc-code-snippets on GitHub, name these five between them, read in
+// November 2026.
 var paystackCurrencies = []string{"GHS", "KES", "NGN", "USD", "ZAR"}
 
 // Check refuses a currency that Paystack does not take.
