@@ -28,17 +28,18 @@ type HeldTicket struct {
 
 // HeldEvent is what a ticket's holder wants to know of the event at once.
 type HeldEvent struct {
-	ID         string  `json:"id" description:"The event's id, a UUID."`
-	Slug       string  `json:"slug" example:"harbour-nights" description:"The name of the event's page in addresses."`
-	Title      string  `json:"title" example:"Harbour Nights" description:"The event's title."`
-	Status     string  `json:"status" example:"on_sale" description:"The event's status, as in the event."`
-	StartDate  Time    `json:"startDate" description:"When it starts; null of what has no start."`
-	EndDate    Time    `json:"endDate" description:"When it ends; null: always available."`
-	Timezone   string  `json:"timezone" example:"Africa/Lagos" description:"The IANA zone of its clocks."`
-	VenueType  string  `json:"venueType" example:"physical" description:"Whether one goes there, takes part online, or either: physical, online or hybrid."`
-	VenueName  *string `json:"venueName" example:"Harbour Hall" description:"What the venue is called; null without one."`
-	VenueCity  *string `json:"venueCity" example:"Lagos" description:"The city that it is in; null without one."`
-	CoverImage *string `json:"coverImage" description:"The address of its picture; null without one."`
+	ID           string  `json:"id" description:"The event's id, a UUID."`
+	Slug         string  `json:"slug" example:"harbour-nights" description:"The name of the event's page in addresses."`
+	Title        string  `json:"title" example:"Harbour Nights" description:"The event's title."`
+	Status       string  `json:"status" example:"on_sale" description:"The event's status, as in the event."`
+	CancelReason string  `json:"cancelReason,omitzero" example:"The artist is ill." description:"Why it was cancelled, in the organizer's words, of a cancelled event where something was said."`
+	StartDate    Time    `json:"startDate" description:"When it starts; null of what has no start."`
+	EndDate      Time    `json:"endDate" description:"When it ends; null: always available."`
+	Timezone     string  `json:"timezone" example:"Africa/Lagos" description:"The IANA zone of its clocks."`
+	VenueType    string  `json:"venueType" example:"physical" description:"Whether one goes there, takes part online, or either: physical, online or hybrid."`
+	VenueName    *string `json:"venueName" example:"Harbour Hall" description:"What the venue is called; null without one."`
+	VenueCity    *string `json:"venueCity" example:"Lagos" description:"The city that it is in; null without one."`
+	CoverImage   *string `json:"coverImage" description:"The address of its picture; null without one."`
 }
 
 // HeldTier is what a ticket's type was called when it was sold.

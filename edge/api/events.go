@@ -202,6 +202,7 @@ type Event struct {
 	Description        *string            `json:"description" description:"All that guests should know; null if nothing is said."`
 	Tags               []string           `json:"tags" description:"Words by which a search finds it; empty without any."`
 	Status             string             `json:"status" enum:"draft,review,published,on_sale,sold_out,in_progress,completed,cancelled" description:"Where it stands. Published events move by themselves, by sale windows, stock and dates."`
+	CancelReason       string             `json:"cancelReason,omitzero" description:"Why it was cancelled, in the organizer's words, of a cancelled event where something was said."`
 	Visibility         string             `json:"visibility" enum:"public,unlisted,private" description:"public: it is listed; unlisted: whoever has its address sees it; private: nobody but the organization does."`
 	StartDate          Time               `json:"startDate" description:"When it starts, in UTC; the public sees null of a reservation, whose dates are booked."`
 	EndDate            Time               `json:"endDate" description:"When it ends, in UTC; null of a reservation, and of a product without an end."`

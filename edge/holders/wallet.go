@@ -71,7 +71,7 @@ func (h *Handlers) heldView(c *route.Call, o *order.Order, serial uint32, shown 
 	}
 	e := p.Event.Details
 	v := &api.HeldTicket{Ticket: shown.Tickets[serial-o.FirstTicket], Event: api.HeldEvent{
-		ID: e.PublicID.String(), Slug: e.Slug, Title: e.Title, Status: p.Event.Status, StartDate: api.At(e.StartAt), EndDate: api.At(e.EndAt),
+		ID: e.PublicID.String(), Slug: e.Slug, Title: e.Title, Status: p.Event.Status, CancelReason: e.CancelReason, StartDate: api.At(e.StartAt), EndDate: api.At(e.EndAt),
 		Timezone: e.Timezone, VenueType: e.VenueType, VenueName: view.Optional(e.VenueName), VenueCity: view.Optional(e.VenueCity), CoverImage: view.Optional(e.CoverImage),
 	}}
 	v.Tier = api.HeldTier{ID: v.TicketTypeID, Name: v.TierName}

@@ -491,7 +491,8 @@ func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 		return nil, err
 	}
 	if l.Template == mailqueue.EventCancelled {
-		return written(mail.EventCancelled(to, now, about, h.RefundsURL(), l.Reason), nil)
+		now.CancelReason = cmp.Or(now.CancelReason, l.Reason) // older nodes keep it in the letter alone
+		return written(mail.EventCancelled(to, now, about, h.RefundsURL()), nil)
 	}
 	if l.Was == nil || *l.Was == mailqueue.KnownOf(e.Details) || e.Status == event.StatusCancelled {
 		return nil, nil //nolint:nilnil // what was to be told is not so any more
@@ -542,7 +543,7 @@ func (h *Writer) EventMail(t *event.Details, e *readmodel.Event, organizer strin
 		ID: t.PublicID.String(), Revision: int(e.Revision), Changed: time.UnixMilli(e.UpdatedAt), //nolint:gosec // counts from 1
 		Title: t.Title, Organizer: organizer,
 		Venue: t.VenueName, Address: t.VenueAddress, City: t.VenueCity, Country: t.VenueCountry,
-		Digital: product == event.ProductDigital, Course: t.Category == event.Course, RotatingOnly: t.RotatingOnly, Cancelled: e.Status == event.StatusCancelled,
+		Digital: product == event.ProductDigital, Course: t.Category == event.Course, RotatingOnly: t.RotatingOnly, Cancelled: e.Status == event.StatusCancelled, CancelReason: t.CancelReason,
 	}
 	m.Hall = !m.Digital && t.VenueType != "online"
 	m.Online = !m.Digital && t.VenueType != "physical"

@@ -26,6 +26,8 @@ func poisoned(t testing.TB, text string, l Language) map[string]Message {
 	e := concert(t)
 	e.Title, e.Organizer, e.Venue, e.Address, e.City, e.Country, e.Note = text, text, text, text, text, text, text
 	e.What = []Item{{Quantity: 1, Type: text}, {Type: text, Section: text, Row: text, Seat: text}}
+	cancelled := *e
+	cancelled.Cancelled, cancelled.CancelReason = true, text
 	online := *e
 	online.Hall, online.Online, online.Link = false, true, text
 	digital := course()
@@ -74,7 +76,8 @@ func poisoned(t testing.TB, text string, l Language) map[string]Message {
 		"order_cancelled": OrderCancelled(to(), o, e), "order_withdrawn": OrderWithdrawn(to(), o, e, Money{"5.00", "USD"}, e.Start), "refund_due": RefundDue(to(), o, e, Back{Amount: Money{"5.00", "USD"}, Reason: "late"}), "refund_processed": RefundProcessed(to(), o, e, Back{Amount: Money{"5.00", "USD"}, Reason: "granted"}),
 		"ticket_rescheduled": TicketRescheduled(to(), o, e),
 		"refund_requested":   RefundRequested(to(), o, e, Money{"5.00", "USD"}), "refund_denied": RefundDenied(to(), o, e, Money{"5.00", "USD"}, text),
-		"event_changed": EventChanged(to(), concert(t), e, o, e.Start), "event_changed.back": EventChanged(to(), e, &online, nil, time.Time{}), "event_cancelled": EventCancelled(to(), e, o, "https://tickets.example.org/refunds", text),
+		"event_changed": EventChanged(to(), concert(t), e, o, e.Start), "event_changed.back": EventChanged(to(), e, &online, nil, time.Time{}), "event_cancelled": EventCancelled(to(), &cancelled, o, "https://tickets.example.org/refunds"),
+		"order_confirmation.cancelled": confirmed(&cancelled), "attendee_tickets.cancelled": copied(&cancelled), "order_cancelled.event": OrderCancelled(to(), o, &cancelled),
 	}
 }
 

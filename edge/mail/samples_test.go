@@ -109,6 +109,13 @@ func off(e *Event) *Event {
 	return &c
 }
 
+// because is an event of the product when it was cancelled for a reason.
+func because(e *Event) *Event {
+	c := off(e)
+	c.CancelReason = "The artist <b>is</b> ill.\n\nSee www.example.org"
+	return c
+}
+
 // back is an event of the product when all of its tickets were given back.
 func back(e *Event) *Event {
 	c := *e
@@ -143,8 +150,8 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 		"transfer_revoked":             TransferRevoked(to(), "bob@example.org", one),
 		"order_cancelled":              OrderCancelled(to(), o, all),
 		"order_cancelled.event":        OrderCancelled(to(), o, off(all)),
-		"event_cancelled":              EventCancelled(to(), off(all), o, refunds, ""),
-		"event_cancelled.reason":       EventCancelled(to(), off(p.event), nil, refunds, "The artist <b>is</b> ill.\n\nSee www.example.org"),
+		"event_cancelled":              EventCancelled(to(), off(all), o, refunds),
+		"event_cancelled.reason":       EventCancelled(to(), because(p.event), nil, refunds),
 		"refund_requested.nothing":     RefundRequested(to(), o, one, Money{}),
 		"refund_due.nothing":           RefundDue(to(), o, one, Back{Reason: "granted", Tickets: 1}),
 	}
@@ -226,6 +233,12 @@ func samples(t testing.TB, name string, l Language) map[string]Message {
 	for _, reason := range []string{"late", "underpaid", "twice", "cancelled", "overpaid", "currency", "deposit"} {
 		all["refund_due."+reason] = RefundDue(to(), standing.order, standing.whole(), Back{Amount: Money{"26.25", "USD"}, Reason: reason})
 	}
+	void, err := OrderConfirmation(to(), standing.order, because(standing.event))
+	require.NoError(t, err)
+	copied, err := AttendeeTickets(to(), "", standing.order, because(standing.event))
+	require.NoError(t, err)
+	all["order_confirmation.cancelled.reason"], all["attendee_tickets.cancelled.reason"] = void, copied
+	all["order_cancelled.event.reason"] = OrderCancelled(to(), standing.order, because(standing.whole()))
 	many, err := OrderConfirmation(to(), order(100), concert(t))
 	require.NoError(t, err)
 	all["order_confirmation.many"] = many

@@ -29,6 +29,7 @@ type Event struct {
 	Note                          string  // what buyers need there
 	Visits                        []Visit // booked visits of a reservation
 	Cancelled                     bool    // it does not take place
+	CancelReason                  string  // why, in the organizer's words; "": nothing is said
 	GivenBack                     bool    // the mail's order has no ticket any more, because each was given back
 	RotatingOnly                  bool    // its gates take no code on paper
 	// What lists the tickets that the mail is about. It is empty if the mail has a list of its own, or
@@ -325,11 +326,11 @@ func EventChanged(to Envelope, was, now *Event, o *Order, until time.Time) Messa
 	return m
 }
 
-// EventCancelled tells somebody who has tickets of an event that it will not take place, and quotes
-// the organizer's reason, if there is one. refunds is where a buyer asks for the money, and o the
-// buyer's order; nil to somebody who has not bought.
-func EventCancelled(to Envelope, e *Event, o *Order, refunds, reason string) Message {
-	v := values{"Event": e.templateValues(to.words()), "Reason": quoteLines(reason), "Refunds": refunds, "URL": "", "Number": "", "Buyer": o != nil, "Paid": false}
+// EventCancelled tells somebody who has tickets of an event that it will not take place, and why if the
+// organizer has said so. refunds is where a buyer asks for the money, and o the buyer's order; nil to
+// somebody who has not bought.
+func EventCancelled(to Envelope, e *Event, o *Order, refunds string) Message {
+	v := values{"Event": e.templateValues(to.words()), "Refunds": refunds, "URL": "", "Number": "", "Buyer": o != nil, "Paid": false}
 	if o != nil {
 		v["URL"], v["Number"], v["Paid"] = o.URL, o.Number, o.Total.Amount != ""
 	}
@@ -374,7 +375,7 @@ func (e *Event) templateValues(w *words) values {
 	v := values{
 		"What": e.showItems(w), "Total": e.showTotal(w), "Tickets": len(e.What),
 		"Title": cleanLabel(e.Title), "Organizer": cleanLabel(e.Organizer), "When": e.showTime(w, func(v Visit) string { return v.describeUnlinked(w) }), "Doors": "", "Where": e.showPlace(w),
-		"Cancelled": e.Cancelled, "GivenBack": e.GivenBack, "Void": e.isVoid(), "Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Course": e.Course,
+		"Cancelled": e.Cancelled, "Why": quoteLines(e.CancelReason), "GivenBack": e.GivenBack, "Void": e.isVoid(), "Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Course": e.Course,
 		"Dates": len(e.Visits), "Link": webLink(e.Link), "Note": splitNote(e.Note),
 	}
 	if !e.Doors.IsZero() && !e.Start.IsZero() {

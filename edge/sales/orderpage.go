@@ -93,6 +93,9 @@ func (h *Handlers) noticesOf(o *order.Order, v *api.Order, e *mail.Event, l mail
 	}
 	if e.Cancelled {
 		notices = append(notices, fmt.Sprintf(words.Cancelled, e.Title))
+		if e.CancelReason != "" {
+			notices = append(notices, fmt.Sprintf(words.Why, e.CancelReason))
+		}
 		mayAsk := func(t api.Ticket) bool { return t.RefundEligible != nil && *t.RefundEligible }
 		if o.Total > 0 && slices.ContainsFunc(v.Tickets, mayAsk) {
 			notices = append(notices, fmt.Sprintf(words.AskMoney, h.Letters.RefundsURL()))

@@ -18,7 +18,7 @@ func Event(r *event.Record) *api.Event {
 		ID: t.PublicID.String(), NumericID: strconv.FormatInt(r.Number, 10), OrganizationID: strconv.FormatInt(t.Org, 10),
 		Slug: t.Slug, Title: t.Title, Category: t.Category, ProductType: event.ProductType(t.Category),
 		Subcategory: Optional(t.Subcategory), ShortDesc: Optional(t.ShortDesc), Description: Optional(t.Description),
-		Tags: List(t.Tags), Status: r.Status, Visibility: t.Visibility,
+		Tags: List(t.Tags), Status: r.Status, CancelReason: t.CancelReason, Visibility: t.Visibility,
 		StartDate: api.At(t.StartAt), EndDate: api.At(t.EndAt), Timezone: t.Timezone, VenueType: t.VenueType,
 		DoorOpenTime: api.At(t.DoorsAt), VenueName: Optional(t.VenueName), VenueAddress: Optional(t.VenueAddress),
 		VenueCity: Optional(t.VenueCity), VenueCountry: Optional(t.VenueCountry), VenueLat: t.VenueLat, VenueLng: t.VenueLng,

@@ -17,6 +17,7 @@ type OrderWords struct {
 	Reference, ReferenceHint          string
 	Giro, GiroHint                    string
 	AdmitsNobody, Cancelled, AskMoney string // Cancelled has the event's title, AskMoney an address
+	Why                               string // has the organizer's reason for cancelling the event
 	Refund                            string // has an amount and its status
 	OrderOf, TicketOf, RefundOf       map[string]string
 	NoticeOf                          map[string]string // the outcome of an order, by its status
@@ -42,7 +43,8 @@ var englishOrder = OrderWords{
 	Giro: "QR code of the transfer", GiroHint: "Most banking apps read this code (GiroCode) and fill the transfer in.",
 	AdmitsNobody: "Its tickets admit nobody any more.",
 	Cancelled:    "%s is cancelled: it does not take place, and no ticket of it admits anybody.",
-	AskMoney:     "You may ask for your money back, whatever the terms said when you bought: sign in with the address of this order and ask for the refund of each ticket, at %s. What goes back by itself needs no request.",
+	AskMoney:     "You may ask for your money back, whatever the terms said when you bought: sign in with the address of this order and ask for the refund of each ticket, at %s. Money of yours that arrives only now goes back without a request.",
+	Why:          "The organizer writes: %s",
 	Refund:       "Refund of %s: %s.",
 	OrderOf:      map[string]string{"partially_refunded": "partially refunded"},
 	TicketOf:     map[string]string{"checked_in": "checked in"},
@@ -73,7 +75,8 @@ var germanOrder = OrderWords{
 	Giro: "QR-Code der Überweisung", GiroHint: "Die meisten Banking-Apps lesen diesen Code (GiroCode) und füllen die Überweisung aus.",
 	AdmitsNobody: "Ihre Karten gelten für niemanden mehr.",
 	Cancelled:    "%s ist abgesagt: Es findet nicht statt, und keine Karte dafür gilt.",
-	AskMoney:     "Du kannst dein Geld zurückverlangen, was auch immer beim Kauf galt: Melde dich mit der Adresse dieser Bestellung an, und verlange es für jede Karte, unter %s. Was von selbst zurückgeht, musst du nicht verlangen.",
+	AskMoney:     "Du kannst dein Geld zurückverlangen, was auch immer beim Kauf galt: Melde dich mit der Adresse dieser Bestellung an, und verlange es für jede Karte, unter %s. Geld von dir, das erst jetzt ankommt, geht von selbst zurück.",
+	Why:          "Der Veranstalter schreibt: %s",
 	Refund:       "Rückzahlung von %s: %s.",
 	OrderOf: map[string]string{
 		"pending": "offen", "processing": "Zahlung läuft", "offered": "angeboten", "completed": "abgeschlossen", "failed": "fehlgeschlagen", "cancelled": "storniert",

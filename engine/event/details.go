@@ -63,6 +63,8 @@ type Details struct {
 	TransferDays int64 `cbor:"49,keyasint,omitempty"`
 	// MovedAt is when the event got the StartAt that it has, if it was on sale then; 0: it never moved.
 	MovedAt int64 `cbor:"47,keyasint,omitempty"`
+	// CancelReason is why the event was cancelled, in the organizer's words; "": it was not, or nothing was said.
+	CancelReason string `cbor:"50,keyasint,omitempty"`
 }
 
 // moneyBackMillis is how long the holders of a moved event's tickets may ask their money back.

@@ -65,10 +65,23 @@ func (s *State) decideMove(c Move, at int64) engine.Decision {
 			Details: keeper.Issues{Issues: []keeper.Issue{{Path: "ticketTypes", Code: "required", Message: "add at least one ticket type"}}},
 		}}
 	}
-	f := &Moved{From: s.status, To: c.To, Reason: c.Reason, At: at}
+	return s.moveTo(c.To, c.Reason, at)
+}
+
+// moveTo moves the event to a status. The reason of a cancellation becomes a part of the record, where
+// pages and letters find it at any later time.
+func (s *State) moveTo(status, reason string, at int64) engine.Decision {
+	var facts []engine.Fact
 	r := s.makeRecord()
-	r.Status, r.UpdatedAt, r.Revision = c.To, at, r.Revision+1
-	return engine.Decision{Facts: []engine.Fact{f}, Reply: r}
+	if status == StatusCancelled && reason != "" {
+		d := *s.details
+		d.CancelReason = reason
+		facts = append(facts, &Updated{Details: &d, At: at})
+		r.Details, r.Revision = &d, r.Revision+1
+	}
+	facts = append(facts, &Moved{From: s.status, To: status, Reason: reason, At: at})
+	r.Status, r.UpdatedAt, r.Revision = status, at, r.Revision+1
+	return engine.Decision{Facts: facts, Reply: r}
 }
 
 // decideDelete removes a draft that has sold nothing, and cancels any other event.
@@ -86,12 +99,7 @@ func (s *State) decideDelete(c Delete, at int64) engine.Decision {
 	if s.status == StatusCompleted {
 		return engine.Decision{Reply: s.refuseTransition(StatusCancelled)}
 	}
-	r := s.makeRecord()
-	r.Status, r.UpdatedAt, r.Revision = StatusCancelled, at, r.Revision+1
-	return engine.Decision{
-		Facts: []engine.Fact{&Moved{From: s.status, To: StatusCancelled, Reason: c.Reason, At: at}},
-		Reply: r,
-	}
+	return s.moveTo(StatusCancelled, c.Reason, at)
 }
 
 // dueStatus returns the status that sale windows, stock and dates call for at a time. Only

@@ -61,13 +61,17 @@ func TestCancelledEverywhere(t *testing.T) {
 	require.Contains(t, calendar, "STATUS:CANCELLED")
 	require.Empty(t, paper)
 
-	s.Own("DELETE", "/organizer/events/"+event, nodetest.Object{"reason": "storm"}).Is(200, "")
+	const reason = "A storm is near.\nSee www.example.org <b>now</b>"
+	waits := s.Call("POST", "/orders", nodetest.OrderBody("dan@example.org", ids[0], 1)).Is(201, "")
+	s.Own("DELETE", "/organizer/events/"+event, nodetest.Object{"reason": reason}).Is(200, "")
 	for _, o := range []nodetest.Answer{free, paid} {
 		page, calendar, paper = papersOf(s, o)
 		require.Contains(t, page, "is cancelled: it does not take place")
+		require.Contains(t, page, "The organizer writes: A storm is near.\nSee www.example.org &lt;b&gt;now&lt;/b&gt;")
+		require.NotContains(t, page, `href="http`)
 		require.NotContains(t, page, "data:image/png")
 		require.NotContains(t, page, "door code")
-		require.Equal(t, o.Str("id") == paid.Str("id"), strings.Contains(page, "/me. What goes back"), "who has paid reads how the money comes back")
+		require.Equal(t, o.Str("id") == paid.Str("id"), strings.Contains(page, "/me. Money of yours that arrives only now goes back"), "who has paid reads how the money comes back")
 		require.Contains(t, calendar, "STATUS:CANCELLED")
 		require.Contains(t, calendar, "METHOD:CANCEL")
 		require.Contains(t, paper, "Cancelled")
@@ -77,6 +81,12 @@ func TestCancelledEverywhere(t *testing.T) {
 	require.Contains(t, m.Text, "you may ask for your money back")
 	require.Contains(t, m.Text, strings.TrimSuffix(s.URL, "/api/v1")+"/me")
 	require.Regexp(t, nodetest.OrderLink, m.Text)
+	require.Contains(t, m.Text, "> A storm is near.\n> See www. example. org")
+	require.Contains(t, s.Mail(t, "dan@example.org", "order_cancelled", began).Text, "> A storm is near.", "nobody has paid for "+waits.Str("id"))
+	shown := s.Call("GET", "/events/"+event, nil).Is(200, "")
+	require.Equal(t, reason, shown.Str("cancelReason"))
+	require.Contains(t, s.AtRoot().Raw("GET", "/e/"+shown.Str("slug"), "", "").Body, "The organizer writes: A storm is near.")
+	require.Equal(t, reason, s.Buyer("bob@example.org").Own("GET", "/users/me/tickets", nil).Is(200, "").Str("items.0.event.cancelReason"))
 	m = s.Mail(t, "joe@example.org", "event_cancelled", began)
 	require.NotRegexp(t, nodetest.OrderLink, m.Text, "a buyer's order is not shown to whom a ticket was passed on")
 }

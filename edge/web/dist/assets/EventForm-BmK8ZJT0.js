@@ -1,1 +1,0 @@
-export{t as default}from"./EventForm-Biuk6bNq.js";

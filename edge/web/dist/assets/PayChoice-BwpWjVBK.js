@@ -1,1 +1,0 @@
-export{t as default}from"./PayChoice-4_dXan6X.js";

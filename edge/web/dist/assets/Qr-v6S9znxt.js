@@ -1,0 +1,1 @@
+export{t as default}from"./Qr-CUFH2n7O.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./SalesCurve-Oafv52ga.js";

@@ -1,0 +1,1 @@
+import{Lt as e}from"./base-CJYFuUlM.js";e();

@@ -1,1 +1,0 @@
-import{Lt as e}from"./base-CsNbbgxE.js";e();

@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-DXsZ9txu.js";import{t as r}from"./session.svelte-NUlHm8wW.js";import{N as i}from"./base-CsNbbgxE.js";i(n,{desk:new t(new r),room:e});

@@ -1,1 +1,0 @@
-export{r as pay}from"./pay-DyS_aYZ2.js";
