@@ -153,12 +153,12 @@ func Migrated(t testing.TB) *pgxpool.Pool {
 
 // Main runs a package's tests, stops their Postgres and fails the run if goroutines are left. The
 // options name goroutines of libraries that never end.
-func Main(m *testing.M, known ...goleak.Option) {
+func Main(m goleak.TestingM, known ...goleak.Option) {
 	goleak.VerifyTestMain(stopping{m}, known...)
 }
 
 // stopping stops the server after the tests and before the search for leaks.
-type stopping struct{ m *testing.M }
+type stopping struct{ m goleak.TestingM }
 
 func (s stopping) Run() int {
 	code := s.m.Run()

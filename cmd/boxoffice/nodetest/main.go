@@ -36,7 +36,7 @@ func Main(m *testing.M, parallel int) {
 		os.Exit(0)
 	}
 	_ = flag.Set("test.parallel", strconv.Itoa(parallel)) // the flag exists
-	persisttest.Main(m,
+	persisttest.Main(sharing{m},
 		// fasthttp's clock for the Date header never ends, and its pools of workers check only
 		// every 10 s whether their server has ended.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),

@@ -28,6 +28,9 @@ type Shop struct {
 	URL   string
 	Token string // the organizer's token, once the organizer is registered
 
+	domain  string // of the addresses of mail that Email makes; empty: example.org
+	network string // where requests come from; empty: this machine
+
 	log     *slog.Logger
 	files   string // the folder where uploaded files are stored
 	Stopped bool   // whether the test has stopped the node itself
@@ -130,6 +133,7 @@ func (s *Shop) Call(method, path string, body any, headers ...string) Answer {
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	s.setNetwork(req)
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
@@ -142,15 +146,22 @@ func (s *Shop) Call(method, path string, body any, headers ...string) Answer {
 	return a
 }
 
+// setNetwork has a request come from the shop's network, by way of a proxy that the node trusts.
+func (s *Shop) setNetwork(req *http.Request) {
+	if s.network != "" {
+		req.Header.Set("X-Forwarded-For", s.network)
+	}
+}
+
 type Object = map[string]any
 
 // Own sends a request with the organizer's token.
 func (s *Shop) Own(method, path string, body any) Answer {
 	s.T.Helper()
 	if s.Token == "" {
-		s.Token = s.registerAccount("owner@example.org")
+		s.Token = s.registerAccount(s.Email("owner"))
 		if s.Node != nil { // the database of a node elsewhere is out of reach
-			s.Prove("owner@example.org")
+			s.Prove(s.Email("owner"))
 		}
 	}
 	if method == "GET" && s.Node != nil { // lists need not show what others have done a moment ago

@@ -102,6 +102,7 @@ func (s *Shop) Raw(method, path, contentType, body string, headers ...string) Re
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
 	}
+	s.setNetwork(req)
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}

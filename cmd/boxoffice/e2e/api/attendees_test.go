@@ -27,7 +27,7 @@ func attending(s *nodetest.Shop, event, filter string, n int) nodetest.Answer {
 // TestAttendees lists who attends an event, by all that one can ask for.
 func TestAttendees(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, ids := s.OnSale(nodetest.TypeBody(0, 100), nodetest.TypeBody(0, 100))
 	lines := nodetest.Lines(ids[0], 2, ids[1], 1)
 	lines[0]["attendeeName"], lines[0]["attendeeEmail"] = "Eve Stone", "eve@example.org"

@@ -14,7 +14,7 @@ import (
 // TestProductTypeLock changes categories before and after there is a ticket type.
 func TestProductTypeLock(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	id := s.Draft(nil)
 	path := "/organizer/events/" + id
 	put := func(category string) nodetest.Answer {

@@ -25,7 +25,7 @@ func tickets(s *nodetest.Shop, changes nodetest.Object, quantity int) (event str
 
 func TestScanFields(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, order := tickets(s, nil, 1)
 	body := nodetest.Object{"eventId": event, "qrData": "222222"}
 	for _, c := range []struct {
@@ -83,7 +83,7 @@ func TestScanFields(t *testing.T) {
 
 func TestScanVerdicts(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, order := tickets(s, nil, 12)
 	other, others := tickets(s, nil, 1)
 	ticket := func(i int, key string) string { return order.Str(fmt.Sprintf("tickets.%d.%s", i, key)) }
@@ -203,7 +203,7 @@ func TestScanLimits(t *testing.T) {
 
 func TestGateStats(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, order := tickets(s, nodetest.Object{"capacity": 32, "branding": nodetest.Object{"requireIdCheck": true}}, 8)
 	stats := func() nodetest.Answer { return s.Own("GET", "/checkin/event/"+event+"/stats", nil).Is(200, "") }
 	a := stats()

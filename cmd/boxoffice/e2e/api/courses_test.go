@@ -45,7 +45,7 @@ func exam(answers ...int) nodetest.Object {
 
 func TestCourseContent(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	a := s.Own("POST", "/organizer/events", course(nodetest.Object{"certificateTemplate": "cert-3", "exam": exam(1)}, lesson("one", nil), lesson("two", nil))).Is(201, "")
 	require.Equal(t, "syllabus", a.Str("courseType"))
 	require.Equal(t, "cert-3", a.Str("certificateTemplate"))
@@ -82,7 +82,7 @@ func TestCourseContent(t *testing.T) {
 
 func TestCourseIncomplete(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	post := func(body nodetest.Object) nodetest.Answer { return s.Own("POST", "/organizer/events", body) }
 	bare := lesson("x", nodetest.Object{"duration": nodetest.Absent, "lessonVideo": nil})
 	require.Equal(t, map[string]string{"syllabus[0].duration": "required", "syllabus[0].lessonVideo": "required"}, post(course(nil, bare)).Issues())

@@ -13,7 +13,7 @@ import (
 // may see, under its own category and id alone.
 func TestSharedCovers(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, _ := s.OnSale(nodetest.TypeBody(25, 10))
 	draft := s.Own("POST", "/organizer/events", nodetest.EventBody()).Is(201, "")
 	shown := s.Own("GET", "/organizer/events/"+event, nil).Is(200, "")

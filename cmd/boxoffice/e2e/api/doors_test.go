@@ -85,7 +85,7 @@ func goIn(s *nodetest.Shop, event, way, code string) (status string, reason any)
 // of a ticket; some of them are scanned, and admit nobody.
 func TestNothingShownIsADoorCode(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	const sold = 20
 	event, order := tickets(s, nil, sold)
 	var shown strings.Builder

@@ -15,7 +15,7 @@ import (
 
 func TestEventDefaults(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	body := nodetest.EventBody()
 	a := s.Own("POST", "/organizer/events", body).Is(201, "")
 	want := nodetest.With(body, nodetest.Object{
@@ -58,7 +58,7 @@ var eventKeys = nodetest.Words(`id numericId organizationId slug title category 
 // Characters are counted, whatever number of bytes they come in.
 func TestLongDescriptions(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	long := strings.Repeat("漢", 50_000)
 	id := s.Own("POST", "/organizer/events", nodetest.With(nodetest.EventBody(), nodetest.Object{"description": long})).Is(201, "").Str("id")
 	escaped := `{"description":"` + strings.Repeat(`\ud83c\udf9f`, 50_000) + `"}`
@@ -68,7 +68,7 @@ func TestLongDescriptions(t *testing.T) {
 
 func TestProductTypes(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	for category, want := range map[string]string{
 		"music": "event", "webinar": "event", "made up": "event", "reservations": "reservation", "online-course": "digital",
 		"digital-product": "digital", "e-books": "digital", "downloadable-files": "digital", "online-service": "digital",
@@ -216,7 +216,7 @@ func TestAudiences(t *testing.T) {
 // TestStatusMoves tries all moves between the eight statuses.
 func TestStatusMoves(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	statuses := strings.Fields("draft review published on_sale sold_out in_progress completed cancelled")
 	allowed := map[string]string{
 		"draft": "review published", "review": "draft published", "published": "draft on_sale in_progress cancelled",
@@ -279,7 +279,7 @@ func TestStatusMoves(t *testing.T) {
 
 func TestPublishing(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	publish := func(id string) nodetest.Answer { return s.Own("POST", "/organizer/events/"+id+"/publish", nil) }
 	id := s.Draft(nil)
 	slug := s.Own("PUT", "/organizer/events/"+id, nodetest.Object{}).Str("slug")
@@ -386,7 +386,7 @@ func TestTenants(t *testing.T) {
 // TestEditsMeet sends two organizers' edits of different fields at once.
 func TestEditsMeet(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	id := s.Draft(nil)
 	var wg sync.WaitGroup
 	for _, name := range nodetest.Words("subcategory venueName venueCity returnPolicy") {
@@ -401,7 +401,7 @@ func TestEditsMeet(t *testing.T) {
 
 func TestCurrencyIsLocked(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	id := s.Draft(nil)
 	require.Equal(t, "NGN", s.Own("PUT", "/organizer/events/"+id, nodetest.Object{"currency": "NGN"}).Is(200, "").Str("currency"))
 	typ := s.Own("POST", "/organizer/events/"+id+"/tickets", nodetest.TypeBody(5, 10)).Is(201, "")

@@ -13,7 +13,7 @@ import (
 // their holder as for the organization, and those that were used stay so.
 func TestTicketsExpire(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, ids := s.Sell(nil, nodetest.TypeBody(0, 10))
 	o := s.Call("POST", "/orders", nodetest.OrderBody(ada, ids[0], 2)).Is(201, "")
 	path := "/orders/" + o.Str("id") + "?token=" + o.Str("accessToken")

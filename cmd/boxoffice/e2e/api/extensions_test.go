@@ -79,7 +79,7 @@ func TestExtendedOrderEnds(t *testing.T) {
 // TestExtendedOrderEndsWithTheSale gives no time past the end of a ticket type's sale.
 func TestExtendedOrderEndsWithTheSale(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	_, ids := s.OnSale(nodetest.With(nodetest.TypeBody(20, 50), nodetest.Object{"saleEnd": nodetest.Stamp(20 * time.Minute)}))
 	id, token := s.Place(ada, ids[0], 1)
 	body := nodetest.Object{"token": token}

@@ -192,7 +192,7 @@ func echoed(t testing.TB, sent, got any, what string) {
 
 func TestEventFields(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	s.OwnFiles(7, 8, 17, 1<<63-1)
 	body := nodetest.EventBody()
 	fields := eventFields(body["startDate"])

@@ -31,7 +31,7 @@ func TestGateInABrowser(t *testing.T) {
 // TestScannedAtInLowerCase: RFC 3339 takes t and z for T and Z (5.6).
 func TestScannedAtInLowerCase(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, order := tickets(s, nil, 2)
 	for i, at := range []string{strings.ToLower(nodetest.Stamp(0)), strings.Replace(nodetest.Stamp(0), "T", "t", 1)} {
 		scan := queue(order.Str([]string{"tickets.0.code", "tickets.1.code"}[i]), "a", 0)

@@ -17,7 +17,7 @@ import (
 // TestManualCheckIn types codes at a gate: the verdicts are those of a scan.
 func TestManualCheckIn(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, order := tickets(s, nil, 5)
 	other, others := tickets(s, nil, 1)
 	ticket := func(i int, key string) string { return order.Str(fmt.Sprintf("tickets.%d.%s", i, key)) }
@@ -79,7 +79,7 @@ func TestManualCheckIn(t *testing.T) {
 // TestUndoCheckIn takes admissions back, and reads a gate's counters.
 func TestUndoCheckIn(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, order := tickets(s, nil, 2)
 	undo := func(code string) nodetest.Answer {
 		return s.Own("POST", "/checkin/event/"+event+"/undo", nodetest.Object{"ticketCode": code})
@@ -137,7 +137,7 @@ func statuses(a nodetest.Answer) string {
 
 func TestScanBatch(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	start := nodetest.Object{"startDate": nodetest.Stamp(time.Hour), "endDate": nodetest.Stamp(5000 * time.Hour)}
 	event, order := tickets(s, start, 9)
 	other, others := tickets(s, start, 2)
@@ -208,7 +208,7 @@ func TestScanBatch(t *testing.T) {
 
 func TestScanBatchFields(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, _ := tickets(s, nil, 1)
 	one := queue("NOSUCHCODE", "a", 0)
 	for _, c := range []struct {

@@ -14,7 +14,7 @@ import (
 // with stays, and where it is delivered is what the organizer says now.
 func TestTicketTerms(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	eventID, ids := s.OnSale(nodetest.With(nodetest.TypeBody(0, 100), nodetest.Object{"transferable": false, "accessUrl": "https://example.org/a", "accessNote": "PIN 1"}))
 	o := s.Call("POST", "/orders", nodetest.Object{"guestEmail": "ada@example.org", "items": nodetest.Lines(ids[0], 1)}).Is(201, "")
 	require.Equal(t, []any{"event", false, false, nil, nil}, []any{

@@ -14,7 +14,7 @@ import (
 // its buyer, and when it was made, as a day or as a moment.
 func TestListedOrders(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	_, ids := s.Sell(nil, nodetest.TypeBody(0, 100))
 	s.Call("POST", "/orders", nodetest.OrderBody("bob@example.org", ids[0], 1)).Is(201, "")
 	o := s.Call("POST", "/orders", nodetest.OrderBody(ada, ids[0], 1)).Is(201, "")

@@ -16,7 +16,7 @@ import (
 // names it, or takes all of them along.
 func TestMovesTakeTheirDependantsAlong(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	began := time.Now().UTC().Truncate(time.Hour)
 	day := func(n float64) string { // to the minute, so that sums are exact
 		return began.Add(time.Duration(n * 24 * float64(time.Hour)).Round(time.Minute)).Format(time.RFC3339)

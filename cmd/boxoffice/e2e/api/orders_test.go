@@ -16,7 +16,7 @@ import (
 
 func TestOrderFields(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	wide := nodetest.Object{"maxPerOrder": 1000, "maxPerCustomer": 1000}
 	var types []nodetest.Object
 	for range 21 {
@@ -89,7 +89,7 @@ func TestOrderFields(t *testing.T) {
 // TestFullEvent shows nothing left of any type of an event whose capacity is used up.
 func TestFullEvent(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, ids := s.Sell(nodetest.Object{"capacity": 3}, nodetest.TypeBody(25, 100), nodetest.TypeBody(30, 2), nodetest.With(nodetest.TypeBody(5, -1), nodetest.Object{"name": "Free for all"}))
 	shown := func() string {
 		a := s.Call("GET", "/events/"+event+"/tickets", nil).Is(200, "")
@@ -109,7 +109,7 @@ func TestFullEvent(t *testing.T) {
 // TestOrderRecord checks an order's record, and its sums to the cent.
 func TestOrderRecord(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, ids := s.OnSale(nodetest.TypeBody(25, 100), nodetest.TypeBody(0.10, 100), nodetest.With(nodetest.TypeBody(0, -1), nodetest.Object{"name": "Free"}))
 	body := nodetest.OrderBody("Ada@Example.org", ids[0], 2)
 	body["guestName"] = "Ada"
@@ -160,7 +160,7 @@ func TestOrderRecord(t *testing.T) {
 
 func TestFreeOrder(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, ids := s.OnSale(nodetest.TypeBody(0, 10), nodetest.TypeBody(0, 10))
 	body := nodetest.Object{"guestEmail": "ada@example.org", "guestName": "Ada", "items": []nodetest.Object{
 		{"ticketTypeId": ids[0], "quantity": 2}, {"ticketTypeId": ids[1], "quantity": 1, "attendeeName": "Bob", "attendeeEmail": "bob@example.org"},
@@ -298,7 +298,7 @@ func TestCaps(t *testing.T) {
 
 func TestSoldOut(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, ids := s.OnSale(nodetest.TypeBody(0, 5), nodetest.TypeBody(0, -1))
 	refused := func(a nodetest.Answer, id string, requested, available int) {
 		a.Refused(409, "TICKET_SOLD_OUT", nodetest.Object{"ticketTypeId": id, "requested": requested, "available": available})
@@ -391,7 +391,7 @@ func TestNotOnSale(t *testing.T) {
 
 func TestPresale(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, ids := s.OnSale(nodetest.With(nodetest.TypeBody(0, 10), nodetest.Object{"presaleCode": "Sésame!"}), nodetest.TypeBody(0, 10))
 	place := func(code any, items []nodetest.Object) nodetest.Answer {
 		return s.Call("POST", "/orders", nodetest.With(nodetest.Object{"guestEmail": "ada@example.org", "items": items}, nodetest.Object{"presaleCode": code}))
@@ -491,7 +491,7 @@ func TestOrderExpires(t *testing.T) {
 
 func TestCancelOrder(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, ids := s.OnSale(nodetest.TypeBody(25, 3))
 	id, token := s.Place("ada@example.org", ids[0], 3)
 	for range 2 {

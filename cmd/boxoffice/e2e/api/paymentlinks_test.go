@@ -25,7 +25,7 @@ func linkFor(s *nodetest.Shop, id, token string) string {
 // TestPaymentLinkPays has somebody else pay an order by its link, who reads nothing of the buyer.
 func TestPaymentLinkPays(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	_, ids := s.OnSale(nodetest.TypeBody(25, 10))
 	id, token := s.Place(ada, ids[0], 2)
 	s.Call("POST", "/orders/"+id+"/payment-link", nodetest.Object{}).Is(401, "UNAUTHORIZED")
@@ -89,7 +89,7 @@ func TestPaymentLinkPays(t *testing.T) {
 // TestPaymentLinkEnds gives an order up that somebody else was to pay, and one that is free.
 func TestPaymentLinkEnds(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	_, ids := s.OnSale(nodetest.TypeBody(25, 10), nodetest.TypeBody(0, 10))
 	id, token := s.Place(ada, ids[0], 1)
 	link := linkFor(s, id, token)

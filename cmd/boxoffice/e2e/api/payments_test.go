@@ -155,7 +155,7 @@ func TestPay(t *testing.T) {
 // TestVerifyPolled has many clients ask at once whether an order is paid.
 func TestVerifyPolled(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, ids := s.OnSale(nodetest.TypeBody(25, 100), nodetest.TypeBody(5, 100))
 	o := s.Call("POST", "/orders", nodetest.Object{"guestEmail": "ada@example.org", "items": nodetest.Lines(ids[0], 2, ids[1], 3)}).Is(201, "")
 	id, token := o.Str("id"), o.Str("accessToken")

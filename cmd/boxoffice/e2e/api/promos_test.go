@@ -102,7 +102,7 @@ func TestPromoCodes(t *testing.T) {
 
 func TestPromoCodeChanges(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	_, types := s.Sell(nil, nodetest.TypeBody(20, 10))
 	made := s.Own("POST", promosPath, promoBody(nodetest.Object{"maxUses": 5})).Is(201, "")
 	path := promosPath + "/" + made.Str("id")
@@ -141,7 +141,7 @@ func TestPromoCodeChanges(t *testing.T) {
 
 func TestPromoCodeInOrders(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, types := s.Sell(nil, nodetest.TypeBody(19.99, 10), nodetest.TypeBody(50, 10))
 	code := func(changes nodetest.Object) string {
 		return s.Own("POST", promosPath, promoBody(changes)).Is(201, "").Str("code")
@@ -188,7 +188,7 @@ func TestPromoCodeInOrders(t *testing.T) {
 // asks before is told so, and the code's one use is left for somebody who pays.
 func TestCodesThatTakeNothingOff(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	_, types := s.Sell(nil, nodetest.With(nodetest.TypeBody(0, 10), nodetest.Object{"type": "free"}), nodetest.TypeBody(20, 10))
 	s.Own("POST", promosPath, promoBody(nodetest.Object{"maxUses": 1})).Is(201, "")
 	place := func(of string) nodetest.Answer {
@@ -206,7 +206,7 @@ func TestCodesThatTakeNothingOff(t *testing.T) {
 // same, or refused for the same reason.
 func TestPromoVerdictsAreTheOrders(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	_, types := s.Sell(nil, nodetest.TypeBody(19.99, 100), nodetest.TypeBody(50, 100), nodetest.With(nodetest.TypeBody(0, 100), nodetest.Object{"type": "free"}))
 	codes := []nodetest.Object{
 		{"code": "EIGHTH", "discountValue": 12.5},
@@ -243,7 +243,7 @@ func TestPromoVerdictsAreTheOrders(t *testing.T) {
 // TestAddressesInOtherLetters orders by both spellings of a domain: they are one mailbox.
 func TestAddressesInOtherLetters(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	_, types := s.OnSale(nodetest.With(nodetest.TypeBody(0, 10), nodetest.Object{"maxPerOrder": 2, "maxPerCustomer": 2}))
 	for _, email := range []string{"ada@m\u00fcller.example", "ada@xn--mller-kva.example"} {
 		s.Call("POST", "/orders", nodetest.OrderBody(email, types[0], 1)).Is(201, "")
@@ -253,7 +253,7 @@ func TestAddressesInOtherLetters(t *testing.T) {
 
 func TestValidatePromoCode(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, types := s.Sell(nil, nodetest.TypeBody(20, 10), nodetest.TypeBody(50, 10))
 	slug := s.Own("PUT", "/organizer/events/"+event, nodetest.Object{}).Is(200, "").Str("slug")
 	s.Own("POST", promosPath, promoBody(nodetest.Object{"code": "SOME", "discountValue": 12.5, "applicableTypes": []any{types[0]}, "minOrderValue": 10})).Is(201, "")

@@ -264,7 +264,7 @@ func TestReturnURL(t *testing.T) {
 // their event is cancelled and after.
 func TestRefundTerms(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	deadline := time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)
 	eventID, ids := s.OnSale(nodetest.TypeBody(0, 100), nodetest.With(nodetest.TypeBody(0, 100), nodetest.Object{"refundable": true, "refundDeadline": deadline}))
 	o := s.Call("POST", "/orders", nodetest.Object{"guestEmail": "ada@example.org", "items": nodetest.Lines(ids[0], 1, ids[1], 1)}).Is(201, "")

@@ -37,7 +37,7 @@ var twoSlots = []any{
 
 func TestReservationBlock(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	create := func(block any) nodetest.Answer {
 		return s.Own("POST", "/organizer/events", nodetest.With(nodetest.EventBody(), nodetest.Object{"category": "reservations", "endDate": nodetest.Absent, "reservation": block}))
 	}
@@ -93,7 +93,7 @@ func fieldOf(path string) string {
 
 func TestBookings(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, typ := reservation(s, nodetest.Object{"dailyCapacity": 4, "maxAdvanceDays": 9, "mode": "date_time", "slots": twoSlots, "maxPerCustomerPerDay": 3})
 
 	t.Log("the window begins tomorrow in the event's zone")

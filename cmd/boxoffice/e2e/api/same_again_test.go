@@ -12,7 +12,7 @@ import (
 // record as it was, which was not changed anew.
 func TestSameAgain(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	venue := nodetest.Object{
 		"name": "Hall", "canvas": nodetest.Object{"width": 1000, "height": 800}, "focus": []int{500, 20},
 		"sections": []nodetest.Object{{"id": "floor", "name": "Floor", "rows": []nodetest.Object{{

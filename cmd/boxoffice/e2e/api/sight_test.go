@@ -229,7 +229,7 @@ func TestDeliveryEndsWithTheTicket(t *testing.T) {
 // the tickets is what the key's scopes let it see, and the token that opens all comes with all alone.
 func TestKeysThatMakeOrders(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, ids := s.OnSale(nodetest.TypeBody(0, 100))
 	s.Org()
 	for _, c := range []struct {

@@ -82,7 +82,7 @@ func typeFields() []field {
 
 func TestTypeFields(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	s.OwnFiles(1, 5)
 	event := s.Draft(nil)
 	path := "/organizer/events/" + event + "/tickets"
@@ -182,7 +182,7 @@ func TestTypeRules(t *testing.T) {
 
 func TestTypeOnceSold(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	s.OwnFiles(9)
 	event, types := s.OnSale(nodetest.TypeBody(0, 10), nodetest.TypeBody(25, 10))
 	path := "/organizer/events/" + event + "/tickets/"
@@ -217,7 +217,7 @@ func TestTypeOnceSold(t *testing.T) {
 
 func TestAvailability(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, types := s.OnSale(nodetest.With(nodetest.TypeBody(0, 10), nodetest.Object{"sortOrder": 2}), nodetest.With(nodetest.TypeBody(0, -1), nodetest.Object{"sortOrder": 1}), nodetest.With(nodetest.TypeBody(0, 5), nodetest.Object{"sortOrder": 3, "status": "hidden"}))
 	list := s.Call("GET", "/events/"+event+"/tickets", nil).Is(200, "")
 	require.Len(t, list.Data("items"), 2, "hidden types are not shown")

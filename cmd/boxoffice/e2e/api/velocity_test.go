@@ -149,7 +149,7 @@ func TestPaymentAttempts(t *testing.T) {
 // see.
 func TestVelocityField(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	for _, c := range []struct {
 		value any
 		code  string
