@@ -195,8 +195,8 @@ var (
 	claimLink = regexp.MustCompile(`/tickets/claim#token=([\w-]+)`)
 )
 
-// mailTime is how long a mail may take to arrive.
-const mailTime = 10 * time.Second
+// mailTime is how long a mail may take to arrive, also from a node that gives all it has to the gates.
+const mailTime = time.Minute
 
 // readClaim reads the token of an offer from the captured mails.
 func (e *evening) readClaim(ctx context.Context, to string) (string, error) {
