@@ -102,7 +102,7 @@ func TestAgentBySDK(t *testing.T) {
 // listed.
 func TestAgentSeesWhatItMayCall(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	names := func(session *mcp.ClientSession) (tools, prompts []string) {
 		for tool, err := range session.Tools(t.Context(), nil) {
 			require.NoError(t, err)
@@ -181,7 +181,7 @@ func TestAgentLimitedBySDK(t *testing.T) {
 // by the validator that the SDK has.
 func TestToolSchemas(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	s.Own("GET", "/users/me", nil).Is(200, "")
 	doc, err := nodetest.Published()
 	require.NoError(t, err)

@@ -22,7 +22,7 @@ func agent(s *nodetest.Shop, scopes ...string) *nodetest.Shop {
 
 func TestAgentHandshake(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	a := agent(s, "events:read")
 	for asked, want := range map[string]string{"2025-06-18": "2025-06-18", "2025-11-25": "2025-11-25", "2024-11-05": "2025-11-25", "": "2025-11-25"} {
 		hello, _ := a.Ask("initialize", nodetest.Object{"protocolVersion": asked, "capabilities": nodetest.Object{}, "clientInfo": nodetest.Object{"name": "test", "version": "1"}})
@@ -110,7 +110,7 @@ func TestAgentTools(t *testing.T) {
 // what a key's tool has written.
 func TestAgentActs(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	url, posts := mailroom(t, nil)
 	hook := s.Own("POST", nodetest.WebhooksPath, nodetest.Object{"url": url, "events": []string{"agent.action"}}).Is(201, "")
 	a := agent(s, "events:read", "events:write")
@@ -200,7 +200,7 @@ func TestAgentLimits(t *testing.T) {
 // TestAgentMalformed sends what is no message of the protocol, or asks for nothing that there is.
 func TestAgentMalformed(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	a := agent(s, "events:read")
 	const (
 		parse, request, method, params = `"code":-32700`, `"code":-32600`, `"code":-32601`, `"code":-32602`

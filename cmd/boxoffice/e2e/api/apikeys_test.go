@@ -27,7 +27,7 @@ var keyFields = nodetest.Words(`id organizationId name prefix display environmen
 
 func TestCreateAPIKey(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	path := s.Keys()
 	body := nodetest.Object{"name": "Box office"}
 	for _, f := range []field{
@@ -128,7 +128,7 @@ func TestCreateAPIKeyAgain(t *testing.T) {
 
 func TestAPIKeyScopes(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, _ := s.OnSale(nodetest.TypeBody(5, 10))
 	full := s.As(s.Key(nil).Str("secret"))
 	none := s.As(s.Key(nodetest.Object{"scopes": []string{}}).Str("secret"))
@@ -165,7 +165,7 @@ func TestAPIKeyScopes(t *testing.T) {
 	}
 
 	t.Log("another organization's things are not there")
-	other := s.Register("bob@example.org")
+	other := s.Register(s.Email("bob"))
 	theirs := other.Own("POST", "/organizer/events", nodetest.EventBody()).Is(201, "").Str("id")
 	full.Own("PUT", "/organizer/events/"+theirs, nodetest.Object{"title": "Mine now"}).Is(404, "EVENT_NOT_FOUND")
 	full.Own("GET", "/organizer/events?orgId="+other.Org(), nil).Is(404, "NOT_FOUND")
@@ -312,7 +312,7 @@ func TestAPIKeyLastUse(t *testing.T) {
 
 func TestAPIKeysOfOneOrganization(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	path := s.Keys()
 	var mu sync.Mutex
 	count := map[int]int{}

@@ -77,10 +77,10 @@ func TestEditAttendee(t *testing.T) {
 // TestAttendeesRefused asks for attendees who are not there, or not the caller's.
 func TestAttendeesRefused(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, o := tickets(s, nil, 1)
 	path := "/organizer/events/" + event + "/attendees"
-	other := s.Register("other@example.org")
+	other := s.Register(s.Email("other"))
 	other.Own("GET", path, nil).Is(404, "EVENT_NOT_FOUND")
 	other.Own("GET", path+"/"+o.Str("tickets.0.id"), nil).Is(404, "EVENT_NOT_FOUND")
 	s.Own("GET", path+"/"+o.Str("id"), nil).Is(404, "TICKET_NOT_FOUND")
@@ -94,7 +94,7 @@ func TestAttendeesRefused(t *testing.T) {
 // TestAttendeesFile writes attendees into a file, whose cells no spreadsheet calculates.
 func TestAttendeesFile(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, ids := s.Sell(nil, nodetest.With(nodetest.TypeBody(0, 2000), nodetest.Object{"maxPerOrder": 100, "maxPerCustomer": 1000}))
 	for i, name := range []string{"=1+1", "+1", "-1", "@x", "plain, \"quoted\""} {
 		lines := nodetest.Lines(ids[0], 1)
@@ -123,6 +123,6 @@ func TestAttendeesFile(t *testing.T) {
 	require.Equal(t, []string{"plain, \"quoted\"", "'@x", "'-1", "'+1", "'=1+1"}, names)
 	r := s.Raw("GET", path+"?q=quoted", "", "", s.Bearer()...)
 	require.Equal(t, 2, strings.Count(r.Body, "\r\n"))
-	s.Register("other@example.org").Own("GET", path, nil).Is(404, "EVENT_NOT_FOUND")
+	s.Register(s.Email("other")).Own("GET", path, nil).Is(404, "EVENT_NOT_FOUND")
 	s.Own("GET", path+"?status=x", nil).Invalid("status", "enum")
 }

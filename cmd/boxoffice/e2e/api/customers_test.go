@@ -28,7 +28,7 @@ func knowing(s *nodetest.Shop, filter string, n int) nodetest.Answer {
 // TestCustomers lists who has bought of an organization, and shows one of them.
 func TestCustomers(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, ids := s.OnSale(nodetest.TypeBody(25, 100), nodetest.TypeBody(0, 100))
 	other, _ := s.OnSale(nodetest.TypeBody(0, 100))
 	paid := s.Call("POST", "/orders", nodetest.With(nodetest.OrderBody("Ada@example.org", ids[0], 2), nodetest.Object{"guestName": "Ada Obi"})).Is(201, "")
@@ -59,7 +59,7 @@ func TestCustomers(t *testing.T) {
 	require.Equal(t, one.Data("orders.0.total"), one.Data("totals.spent.0.amount"))
 	require.Len(t, one.Data("tickets"), 2)
 
-	eve := s.Register("eve@example.org")
+	eve := s.Register(s.Email("eve"))
 	require.Empty(t, eve.Own("GET", "/organizer/customers", nil).Is(200, "").Data("items"))
 	eve.Own("GET", "/organizer/customers/"+key, nil).Is(404, "NOT_FOUND")
 	eve.Own("GET", "/organizer/customers?orgId="+s.Org(), nil).Is(404, "NOT_FOUND")
@@ -90,7 +90,7 @@ func TestPassedOnCustomers(t *testing.T) {
 // TestCustomerNotes writes notes about a customer, and deletes one.
 func TestCustomerNotes(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	tickets(s, nil, 1)
 	path := "/organizer/customers/" + knowing(s, "", 1).Str("items.0.key") + "/notes"
 	n := s.Own("POST", path, nodetest.Object{"body": "Prefers the aisle.", "orgId": s.Org()}).Is(201, "")
@@ -106,7 +106,7 @@ func TestCustomerNotes(t *testing.T) {
 	for _, f := range []field{{"body", "", "", "min_length"}, {"body", nodetest.Text(5001), "", "max_length"}, {"body", nodetest.Absent, "", "required"}} {
 		s.Own("POST", path, nodetest.With(nodetest.Object{"body": "x"}, nodetest.Object{f.name: f.value})).Invalid(f.name, f.code)
 	}
-	eve := s.Register("eve@example.org")
+	eve := s.Register(s.Email("eve"))
 	eve.Own("POST", path, nodetest.Object{"body": "x"}).Is(404, "NOT_FOUND")
 	eve.Own("DELETE", path+"/"+last.Str("id"), nil).Is(404, "NOT_FOUND")
 	eve.Own("GET", path+"?orgId="+s.Org(), nil).Is(404, "NOT_FOUND")
@@ -115,7 +115,7 @@ func TestCustomerNotes(t *testing.T) {
 // TestCustomerTags tags all that a customer holds, and takes the tag off.
 func TestCustomerTags(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, _ := tickets(s, nil, 2)
 	attending(s, event, "", 2)
 	path := "/organizer/customers/" + knowing(s, "", 1).Str("items.0.key") + "/tags"
@@ -131,7 +131,7 @@ func TestCustomerTags(t *testing.T) {
 		s.Own("DELETE", path, nodetest.Object{"tag": tag}).Invalid("tag", "format")
 	}
 	s.Own("POST", path, nodetest.Object{}).Invalid("tag", "required")
-	s.Register("eve@example.org").Own("POST", path, nodetest.Object{"tag": "vip"}).Is(404, "NOT_FOUND")
+	s.Register(s.Email("eve")).Own("POST", path, nodetest.Object{"tag": "vip"}).Is(404, "NOT_FOUND")
 }
 
 // TestContactedTooOften lets nobody be flooded.
@@ -163,7 +163,7 @@ func TestContactFails(t *testing.T) {
 // TestContactCustomer sends a customer one mail.
 func TestContactCustomer(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	_, o := tickets(s, nil, 1)
 	path := "/organizer/customers/" + knowing(s, "", 1).Str("items.0.key") + "/contact"
 	a := s.Own("POST", path, nodetest.Object{"subject": "Your seat", "body": "In <b>front</b> now.\n\nSee you!", "orgId": s.Org()}).Is(200, "")
@@ -171,5 +171,5 @@ func TestContactCustomer(t *testing.T) {
 	for _, f := range []field{{"subject", "", "", "min_length"}, {"subject", nodetest.Text(201), "", "max_length"}, {"body", "", "", "min_length"}, {"body", nodetest.Text(5001), "", "max_length"}} {
 		s.Own("POST", path, nodetest.With(nodetest.Object{"subject": "x", "body": "x"}, nodetest.Object{f.name: f.value})).Invalid(f.name, f.code)
 	}
-	s.Register("eve@example.org").Own("POST", path, nodetest.Object{"subject": "x", "body": "x"}).Is(404, "NOT_FOUND")
+	s.Register(s.Email("eve")).Own("POST", path, nodetest.Object{"subject": "x", "body": "x"}).Is(404, "NOT_FOUND")
 }

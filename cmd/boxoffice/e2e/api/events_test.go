@@ -414,7 +414,7 @@ func TestCurrencyIsLocked(t *testing.T) {
 // a stage of a few seconds gets longer ones.
 func TestClock(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	for seconds := 1; !passesThroughItsLife(s, seconds); seconds *= 4 {
 		require.Less(t, seconds, 60)
 	}

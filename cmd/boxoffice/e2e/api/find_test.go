@@ -14,7 +14,7 @@ import (
 // accents, in any script, and people also by what is printed on their orders and tickets.
 func TestPeopleAreFound(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, types := s.OnSale(nodetest.TypeBody(0, 100), nodetest.TypeBody(25, 100))
 	names := []string{"Jürgen Müller", "Öz Yıldız", "Αλέξης Σίσυφος", "Семён Чехов", "مُحَمَّد علي", "山田太郎", "김민수", "François D'Été", "Zoë Groß"}
 	s.Own("POST", promosPath, promoBody(nodetest.Object{"code": "SPRING26"})).Is(201, "")

@@ -201,11 +201,11 @@ func TestFreeOrder(t *testing.T) {
 
 func TestOrderAccess(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	_, ids := s.OnSale(nodetest.TypeBody(25, 100))
 	id, token := s.Place("ada@example.org", ids[0], 1)
 	_, another := s.Place("bob@example.org", ids[0], 1)
-	other := s.Register("other@example.org")
+	other := s.Register(s.Email("other"))
 	guest := func(method, path string, body any) nodetest.Answer { return s.Call(method, path, body) }
 	missing := "00000000-0001-8000-8000-0000000fffff"
 	// Every way in, with a place for the id and the token.
@@ -266,7 +266,7 @@ func TestOrderAccess(t *testing.T) {
 
 func TestCaps(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	_, ids := s.OnSale(nodetest.With(nodetest.TypeBody(0, 100), nodetest.Object{"maxPerOrder": 4, "maxPerCustomer": 6}), nodetest.TypeBody(0, 100))
 	a := ids[0]
 	place := func(email string, quantity int) nodetest.Answer {

@@ -149,7 +149,7 @@ func TestInvitationOfARegisteredAddress(t *testing.T) {
 
 func TestOrganization(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	path := "/organizer/organizations/" + s.Org()
 	a := s.Own("GET", path, nil).Is(200, "")
 	require.Equal(t, nodetest.Words("organization wallets"), a.Keys(""))
@@ -164,7 +164,7 @@ func TestOrganization(t *testing.T) {
 	require.Equal(t, a.Body, reader.Own("GET", path, nil).Is(200, "").Body)
 	s.As(s.Key(nodetest.Object{"scopes": []string{"events:read"}}).Str("secret")).Own("GET", path, nil).
 		Refused(403, "FORBIDDEN", nodetest.Object{"required": []string{"payouts:read"}, "granted": []string{"events:read"}})
-	other := s.Register("bob@example.org")
+	other := s.Register(s.Email("bob"))
 	for _, id := range []string{other.Org(), "999999", "0", "x", a.Str("organization.publicId")} {
 		s.Own("GET", "/organizer/organizations/"+id, nil).Is(404, "NOT_FOUND")
 		reader.Own("GET", "/organizer/organizations/"+id, nil).Is(404, "NOT_FOUND")

@@ -10,7 +10,7 @@ import (
 
 func TestOwnEvent(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	draft := s.Draft(nodetest.Object{"title": "A draft", "onlineLink": nodetest.URI(30), "onlineLinkNote": "PIN 7"})
 	path := "/organizer/events/" + draft
 	s.Own("POST", path+"/tickets", nodetest.With(nodetest.TypeBody(5, 10), nodetest.Object{"presaleCode": "early", "status": "hidden"})).Is(201, "")
@@ -35,7 +35,7 @@ func TestOwnEvent(t *testing.T) {
 
 	s.Call("GET", path, nil).Is(401, "UNAUTHORIZED")
 	s.As(s.Key(nodetest.Object{"scopes": []string{"tickets:read"}}).Str("secret")).Own("GET", path, nil).Is(403, "FORBIDDEN")
-	other := s.Register("other@example.org")
+	other := s.Register(s.Email("other"))
 	other.Own("GET", path, nil).Is(404, "EVENT_NOT_FOUND")
 	s.Own("GET", "/organizer/events/999999", nil).Is(404, "EVENT_NOT_FOUND")
 	s.Own("DELETE", path, nil).Is(200, "")

@@ -455,7 +455,7 @@ func TestAttemptsEnd(t *testing.T) {
 // ends one way, and its money with it.
 func TestCancelOrPay(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	eventID, ids := s.OnSale(nodetest.With(nodetest.TypeBody(25, 100), nodetest.Object{"maxPerCustomer": 100}))
 	completed := 0
 	for range 12 {

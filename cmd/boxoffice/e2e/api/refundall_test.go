@@ -12,7 +12,7 @@ import (
 // TestRefundAll gives the money of an event's orders back, whatever became of its dates.
 func TestRefundAll(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, types := s.OnSale(nodetest.TypeBody(20, 20), nodetest.With(nodetest.TypeBody(0, 5), nodetest.Object{"name": "Free"}))
 	path := "/organizer/events/" + event + "/refund-all"
 	s.Own("GET", path, nil).Is(404, "NOT_FOUND")
@@ -43,6 +43,6 @@ func TestRefundAll(t *testing.T) {
 	}
 
 	s.Call("GET", path, nil).Is(401, "UNAUTHORIZED")
-	s.Register("eve@example.org").Own("POST", path, nodetest.Object{"reason": "x"}).Is(404, "EVENT_NOT_FOUND")
+	s.Register(s.Email("eve")).Own("POST", path, nodetest.Object{"reason": "x"}).Is(404, "EVENT_NOT_FOUND")
 	s.As(s.Key(nodetest.Object{"scopes": []string{"orders:read"}}).Str("secret")).Own("POST", path, nodetest.Object{"reason": "x"}).Is(403, "FORBIDDEN")
 }

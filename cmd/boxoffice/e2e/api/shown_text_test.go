@@ -14,7 +14,7 @@ import (
 // gate that gets a refusal has nobody to show it to: whatever the text is, it is denied.
 func TestAnyTextHasAVerdict(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, order := tickets(s, nil, 4)
 	texts := []string{
 		"x", " ", "12345", nodetest.Text(51), nodetest.Text(513), nodetest.Text(10_000), "abc\x00", "\x00", "\x1d01\x1e", "\u202e\u200b", "\ufeff", "]C1",
@@ -46,7 +46,7 @@ func TestAnyTextHasAVerdict(t *testing.T) {
 // gate on all ways in and out, and shown as it was named first.
 func TestGateNamesAlike(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, order := tickets(s, nil, 6)
 	qr := func(i int) string { return order.Str(fmt.Sprintf("tickets.%d.qr", i)) }
 	scan := func(i int, gate string) {

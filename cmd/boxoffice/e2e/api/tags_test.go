@@ -13,7 +13,7 @@ import (
 // TestTags tags tickets as soon as they are sold, all of a request or none.
 func TestTags(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	event, o := tickets(s, nil, 3)
 	id := func(i string) string { return o.Str("tickets." + i + ".id") }
 	body := nodetest.Object{"orgId": s.Org(), "ticketIds": []string{id("0"), id("1"), id("0")}, "tag": " Press "}
@@ -37,7 +37,7 @@ func TestTags(t *testing.T) {
 		s.Own("DELETE", "/organizer/growth/tags", half).Is(404, "TICKET_NOT_FOUND")
 	}
 	attending(s, event, "?tag=half", 0)
-	eve := s.Register("eve@example.org")
+	eve := s.Register(s.Email("eve"))
 	eve.Own("POST", "/organizer/growth/tags", body).Is(404, "NOT_FOUND")
 	eve.Own("POST", "/organizer/growth/tags", nodetest.With(body, nodetest.Object{"orgId": eve.Org()})).Is(404, "TICKET_NOT_FOUND")
 	for _, f := range []field{

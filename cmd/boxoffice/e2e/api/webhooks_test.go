@@ -168,7 +168,7 @@ func TestCreateWebhook(t *testing.T) {
 
 func TestUpdateWebhook(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s := nodetest.Shared(t)
 	a := s.Own("POST", nodetest.WebhooksPath, nodetest.With(nodetest.WebhookBody(), nodetest.Object{"name": "Books"})).Is(201, "")
 	path := nodetest.WebhooksPath + "/" + a.Str("id")
 	for _, f := range []field{
