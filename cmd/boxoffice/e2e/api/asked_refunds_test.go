@@ -141,6 +141,7 @@ func TestRefundOfPassedTicket(t *testing.T) {
 		var got struct {
 			Data struct{ Refunds []struct{ ID string } }
 		}
+		require.NoError(t, s.AwaitLists(t.Context()))
 		require.NoError(t, json.Unmarshal([]byte(who.Raw("GET", "/users/me/export", "", "", who.Bearer()...).Is(t, 200).Body), &got))
 		for _, r := range got.Data.Refunds {
 			ids = append(ids, r.ID)

@@ -68,6 +68,7 @@ func TestSaleInYen(t *testing.T) {
 	}
 	s.Becomes(fmt.Sprint(sold-back), func() string { return fmt.Sprint(pendingIn(s, "JPY")) })
 
+	require.NoError(t, s.AwaitLists(t.Context()))
 	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(s.Raw("GET", csvPath, "", "", s.Bearer()...).Is(t, 200).Body, "\ufeff"))).ReadAll()
 	require.NoError(t, err)
 	for _, row := range rows[1:] {

@@ -101,7 +101,10 @@ func TestDeadTickets(t *testing.T) {
 func shownOf(s *nodetest.Shop, d *deadTicket, buyer string) map[string]string {
 	s.T.Helper()
 	id, token := d.order.Str("id"), "?token="+d.order.Str("accessToken")
-	get := func(path string, headers ...string) string { return s.Raw("GET", path, "", "", headers...).Body }
+	get := func(path string, headers ...string) string {
+		require.NoError(s.T, s.AwaitLists(s.T.Context())) // a node makes nobody wait for others' writes
+		return s.Raw("GET", path, "", "", headers...).Body
+	}
 	ada := s.Buyer(buyer)
 	began := time.Now()
 	shown := map[string]string{

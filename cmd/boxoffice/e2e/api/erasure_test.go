@@ -90,6 +90,7 @@ func TestErasure(t *testing.T) {
 	person.Own("POST", "/tickets/"+ticket+"/transfer", nodetest.Object{"toEmail": "bob@example.org", "toName": "Bob"}).Is(201, "")
 	s.Mailed()
 
+	require.NoError(t, s.AwaitLists(t.Context()))
 	whole := person.Raw("GET", "/users/me/export", "", "", person.Bearer()...)
 	require.Equal(t, 200, whole.Status)
 	for _, word := range []string{"It is me, Ada", "Write to ada", `"following":[{`, `"waitlist":[{`, `"attending":[{`, `"sessions":[{`, "bob@example.org"} {

@@ -132,6 +132,7 @@ func matrix(s *nodetest.Shop, order, token string, buyer, holder *nodetest.Shop)
 	export := func(of *nodetest.Shop, section string) func() any {
 		return func() any {
 			var got struct{ Data nodetest.Object }
+			require.NoError(s.T, s.AwaitLists(s.T.Context()))
 			r := of.Raw("GET", "/users/me/export", "", "", of.Bearer()...).Is(s.T, 200)
 			require.NoError(s.T, json.Unmarshal([]byte(r.Body), &got))
 			return got.Data[section]
@@ -160,6 +161,7 @@ func matrix(s *nodetest.Shop, order, token string, buyer, holder *nodetest.Shop)
 	} {
 		tool := func(name string, arguments nodetest.Object) func() any {
 			return func() any {
+				require.NoError(s.T, s.AwaitLists(s.T.Context()))
 				text, made, isError := seller.shop.Tool(name, arguments)
 				require.False(s.T, isError, text)
 				return made
