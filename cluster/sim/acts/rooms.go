@@ -198,6 +198,15 @@ func (s *Script) joinRoom(rm *room) {
 	if s.rooms.chance(.2) {
 		s.After(s.rooms.within(0, 20), func() { s.sendJoin(rm, join, 1) })
 	}
+	if s.rooms.chance(.1) {
+		s.After(s.rooms.within(0, 20), func() { s.borrowWork(rm, join) })
+	}
+}
+
+// borrowWork lets somebody else join by the proof of work that has paid for an entry, which is the same leaf.
+func (s *Script) borrowWork(rm *room, join queue.Join) {
+	join.Class, join.Person = draw.ClassAddress, 21+s.rooms.Uint64N(20)
+	s.ask(rm.ref, join, 2, nil)
 }
 
 // sendJoin asks for an entry. A visitor who comes too early comes again.

@@ -52,6 +52,7 @@ const (
 	LateComers    Bug = "late-comers"    // the root changes after the round: visitors who came later are drawn too
 	FallingPlace  Bug = "falling-place"  // the threshold of admissions falls with the clock
 	SameDraw      Bug = "same-draw"      // two draws have one number
+	SharedWork    Bug = "shared-work"    // one proof of work shows two persons the same place
 	OldTime       Bug = "old-time"       // an order that was given more time ends at the time that it had
 	LateProof     Bug = "late-proof"     // a proof counts from when it is heard, not from when it was asked for
 )
@@ -60,7 +61,7 @@ const (
 var All = []Bug{
 	NoFence, LateClaim, ShortSnapshot, NoRelease, NoInquiry, StaleAck, NoDedupe, BlindExpiry, LateProof, JointApart,
 	TwoHolders, SeatlessOrder, PaidTooLate, LateExpiry, ForgetsHeld, OldCode, KeepsTickets, ReturnsTwice, LosesReturns, DeafWallet, UsedTwice, UTCDates, ForgetsSlot, KeepsPlace, LosesMoves, FeeFirst,
-	PasserBy, KeptOffer, OldTime, EarlyReceipt, LateComers, FallingPlace, SameDraw,
+	PasserBy, KeptOffer, OldTime, EarlyReceipt, LateComers, FallingPlace, SameDraw, SharedWork,
 }
 
 // Parse reads a bug's name; "" is no bug.

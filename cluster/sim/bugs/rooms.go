@@ -85,6 +85,20 @@ func (g *forgetsDraws) Apply(f engine.Fact) {
 	g.State.Apply(f)
 }
 
+// sharesWork is a waiting room that does not look whose entry a proof of work has paid for.
+type sharesWork struct{ engine.State }
+
+// Decide leaves out who joins by a leaf that is entered.
+func (w sharesWork) Decide(c engine.Command, now time.Time) engine.Decision {
+	if join, ok := c.(queue.Join); ok {
+		if _, entered := w.State.Decide(queue.Look{Leaf: join.Leaf}, now).Reply.(*queue.Placed); entered {
+			join.Person = 0
+			c = join
+		}
+	}
+	return w.State.Decide(c, now)
+}
+
 // wrapRoom plants the bug into the state of a waiting room.
 func (b Bug) wrapRoom(ref engine.Ref, s engine.State) engine.State {
 	switch b { //nolint:exhaustive // the others are of other kinds, or of the world
@@ -96,6 +110,8 @@ func (b Bug) wrapRoom(ref engine.Ref, s engine.State) engine.State {
 		return &fallsWithClock{s}
 	case SameDraw:
 		return &forgetsDraws{s, ref}
+	case SharedWork:
+		return sharesWork{s}
 	default:
 		return s
 	}

@@ -24,7 +24,7 @@ func (t *Rooms) Answer(ref engine.Ref, cmd engine.Command, reply engine.Reply, c
 	case *engine.Refusal:
 		if leaf := leafIn(cmd); r.early[leaf] > 0 {
 			r.early[leaf]--
-		} else if current && r.isPromised(leaf) && told.Code != engine.Unavailable && told.Code != engine.QueueRequired && !isProve(cmd) {
+		} else if current && r.isPromised(leaf) && told.Code != engine.Unavailable && told.Code != engine.QueueRequired && !isProve(cmd) && !r.isForeign(cmd) {
 			return fmt.Errorf("answered %s, and its visitor was told that he is entry %d", told.Code, r.last().numbers[leaf])
 		}
 	}
@@ -48,6 +48,17 @@ func (r *room) isPromised(leaf draw.Hash) bool {
 func isProve(cmd engine.Command) bool {
 	_, ok := cmd.(queue.Prove)
 	return ok
+}
+
+// isForeign reports whether somebody joins by a leaf that is another's entry in the draw that goes on.
+func (r *room) isForeign(cmd engine.Command) bool {
+	join, ok := cmd.(queue.Join)
+	if !ok || join.Person == 0 {
+		return false
+	}
+	d := r.last()
+	number, entered := d.numbers[join.Leaf]
+	return entered && d.buyers[number] != join.Person
 }
 
 // leafIn returns the leaf that a command is about.
@@ -100,6 +111,9 @@ func (t *Rooms) judgePlaced(r *room, cmd engine.Command, p *queue.Placed, curren
 	}
 	if use, ok := cmd.(queue.Use); ok && d.buyers[number] != use.Buyer {
 		return fmt.Errorf("buyer %d may order, and the admission is buyer %d's", use.Buyer, d.buyers[number])
+	}
+	if join, ok := cmd.(queue.Join); ok && join.Person != 0 && d.buyers[number] != join.Person {
+		return fmt.Errorf("person %d is entered, and the entry is person %d's", join.Person, d.buyers[number])
 	}
 	d.safe[leaf] = true
 	return t.judgeServed(d, p.Served, current)
