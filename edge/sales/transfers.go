@@ -384,10 +384,13 @@ func readLine(l *statements.Line, named []engine.OrderID, orders map[engine.Orde
 	return r
 }
 
+// maxNamed bounds the orders of one line that are looked up. Who pays names one; a few more are valid by chance.
+const maxNamed = 8
+
 // readReferences returns the orders that a payer's words refer to, whether there are such orders or not.
 func readReferences(words string) (named []engine.OrderID) {
 	for _, reference := range statements.FindReferences(words) {
-		if id, ok := secrets.ReadOrderLetters(reference[4:]); ok {
+		if id, ok := secrets.ReadOrderLetters(reference[4:]); ok && len(named) < maxNamed {
 			named = append(named, id)
 		}
 	}
