@@ -19,11 +19,11 @@ import (
 // together are nodes of one cluster, each of which has seen all others.
 func together(t *testing.T, names ...string) []*nodetest.Shop {
 	t.Helper()
-	database := persisttest.DB(t)
+	database, mails := persisttest.DB(t), t.TempDir()
 	var shops []*nodetest.Shop
 	for _, name := range names {
 		shops = append(shops, nodetest.Open(t, func(c *node.Config) {
-			c.DatabaseURL, c.Node, c.Cluster, c.LinkListen = database, name, "postgres", "127.0.0.1:0"
+			c.DatabaseURL, c.Node, c.Cluster, c.LinkListen, c.MailDir = database, name, "postgres", "127.0.0.1:0", mails
 			c.Beat, c.Lease = 100*time.Millisecond, 20*time.Second // nobody is taken for dead on a busy machine
 		}))
 	}
