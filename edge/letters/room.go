@@ -30,7 +30,8 @@ func (h *Writer) writeRoom(ctx context.Context, l *mailqueue.Mail, to mail.Envel
 	room := h.BaseURL + "/e/" + p.Event.Details.Slug + "/queue"
 	// Browsers send the part of a link behind # to no server, so it appears in no log. The page without
 	// scripts can't read that part.
-	link := mail.RoomLink{URL: room + "#" + string(carried), Plain: room + "/plain?" + web.MailedRoom + "&" + string(carried)}
+	query := web.MailedRoom + "&" + string(carried)
+	link := mail.RoomLink{URL: room + "#" + query, Plain: room + "/plain?" + query}
 	end, e := h.unsubscribe(p.Event.Details.Org, l.To), h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
 	if l.Template == mailqueue.QueueConfirm {
 		return written(mail.QueueConfirm(to, link, end, e), nil)

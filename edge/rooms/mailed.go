@@ -1,7 +1,9 @@
 package rooms
 
 import (
+	"errors"
 	"net/url"
+	"strconv"
 	"time"
 
 	"boxoffice/edge/api"
@@ -27,7 +29,7 @@ func (h *Handlers) askToJoin(c *route.Call, number int64, r *room, in *api.JoinQ
 	token := h.Secrets.InvitationToken(number, &secrets.Invited{
 		Draw: r.Draw, Ends: c.Now.Add(invitationLife).Unix(), Party: uint8(in.Party), Email: in.Email, //nolint:gosec // at most 10
 	})
-	return &api.JoinedQueue{Pending: true}, h.mailLink(c, number, mailqueue.QueueConfirm, in.Email, url.Values{"join": {token}})
+	return &api.JoinedQueue{Pending: true}, h.mailLink(c, number, mailqueue.QueueConfirm, in.Email, url.Values{"join": {token}, "party": {strconv.Itoa(in.Party)}})
 }
 
 // refuseIfClosed refuses whom the room would not let join now, before a mail is sent that leads to a refusal.
@@ -64,7 +66,8 @@ func (h *Handlers) mailLink(c *route.Call, number int64, template mailqueue.Temp
 
 var noInvitation = &engine.Refusal{Code: engine.NotFound, Message: "This link is of no waiting room of this event, or it has run out."}
 
-// confirmQueue enters the reader of a mail. The same address and party are the same entry, on every device.
+// confirmQueue enters the reader of a mail, who has one entry on all devices. Anybody may have asked for the mail,
+// so its reader says how many the entry stands for.
 func (h *Handlers) confirmQueue(c *route.Call, in *api.ConfirmQueue) (*api.JoinedQueue, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -84,7 +87,32 @@ func (h *Handlers) confirmQueue(c *route.Call, in *api.ConfirmQueue) (*api.Joine
 	case r.Draw != invited.Draw || r.Settings.Rules.Proof != draw.Classes[draw.ClassAddress]:
 		return nil, noInvitation
 	}
+	party := int(invited.Party)
+	if in.Party != 0 {
+		party = in.Party
+	}
+	if err := r.refuseParty(party); err != nil {
+		return nil, err
+	}
 	person := order.CustomerOf(order.NormalEmail(invited.Email))
-	entry := draw.Entry{Secret: h.Secrets.EntrySecret(number, invited.Draw, person), Party: invited.Party, Class: draw.ClassAddress}
-	return h.enter(c, number, r, &entry, person)
+	entry := draw.Entry{Secret: h.Secrets.EntrySecret(number, invited.Draw, person), Party: uint8(party), Class: draw.ClassAddress} //nolint:gosec // at most 10
+	joined, refused := h.enter(c, number, r, &entry, person)
+	if !mayHaveEntered(refused) {
+		return joined, refused
+	}
+	// Whoever has entered with another party is shown that entry. A leaf does not tell its party, so each is tried.
+	for other := range r.Settings.Rules.PartyMax {
+		entry.Party = uint8(other + 1) //nolint:gosec // at most 10
+		if joined, err = h.enter(c, number, r, &entry, person); !mayHaveEntered(err) {
+			return joined, err
+		}
+	}
+	return nil, refused
+}
+
+// mayHaveEntered reports whether somebody was refused who may have an entry with another party: the person has one,
+// or nobody can join any more.
+func mayHaveEntered(err error) bool {
+	r, ok := errors.AsType[*engine.Refusal](err)
+	return ok && (r.Code == engine.Conflict || r.Code == engine.QueueClosed)
 }

@@ -67,10 +67,8 @@ func (h *Handlers) joinQueue(c *route.Call, in *api.JoinQueue) (*api.JoinedQueue
 	if !r.isOpened() {
 		return nil, engine.Refuse(engine.QueueClosed, queue.NotNow{Reason: "over"})
 	}
-	if in.Party > r.Settings.Rules.PartyMax {
-		return nil, route.Invalid(route.Issue{
-			Path: "party", Code: route.IssueMaximum, Message: "must be at most " + strconv.Itoa(r.Settings.Rules.PartyMax) + " in this room",
-		})
+	if err := r.refuseParty(in.Party); err != nil {
+		return nil, err
 	}
 	paid, err := r.checkWork(c.Now, in)
 	if err != nil {
@@ -91,6 +89,15 @@ func (h *Handlers) joinQueue(c *route.Call, in *api.JoinQueue) (*api.JoinedQueue
 		return joined, err
 	}
 	return joined, h.mailPlace(c, number, in.Email, joined)
+}
+
+// refuseParty refuses a party that is too large for the room.
+func (r *room) refuseParty(party int) error {
+	most := r.Settings.Rules.PartyMax
+	if party <= most {
+		return nil
+	}
+	return route.Invalid(route.Issue{Path: "party", Code: route.IssueMaximum, Message: "must be at most " + strconv.Itoa(most) + " in this room"})
 }
 
 // enter makes an entry, or finds it if it is there already.

@@ -45,7 +45,7 @@ func (p *roomPage) show(ctx *fasthttp.RequestCtx) {
 	query := ctx.QueryArgs()
 	p.showRoom(ctx, &web.Room{
 		Ticket: string(query.Peek("ticket")), Receipt: string(query.Peek("receipt")), Invitation: string(query.Peek("join")),
-		Mailed: query.Has(web.MailedRoom),
+		Mailed: query.Has(web.MailedRoom), Party: query.GetUintOrZero("party"),
 	}, fasthttp.StatusOK)
 }
 
@@ -71,7 +71,7 @@ func (p *roomPage) enter(ctx *fasthttp.RequestCtx) {
 	}
 	var joined struct{ Data api.JoinedQueue }
 	if a.Status != fasthttp.StatusCreated {
-		refused := &web.Room{Refused: reasonOf(a.Body), Invitation: invitation}
+		refused := &web.Room{Refused: reasonOf(a.Body), Invitation: invitation, Party: form.GetUintOrZero("party")}
 		if refused.Refused == string(engine.NotFound) { // the link has run out, so the form asks for another
 			refused.Invitation = ""
 		}
@@ -96,16 +96,13 @@ func (p *roomPage) enter(ctx *fasthttp.RequestCtx) {
 func (p *roomPage) sendForm(ctx *fasthttp.RequestCtx, x *exchange, event string, form *fasthttp.Args, invitation string) (*mcp.Answer, error) {
 	req := &mcp.Request{Params: map[string]string{"id": event}, Path: "/api/v1/public/events/" + event + "/queue", IdempotencyKey: string(form.Peek("key"))}
 	op, fields := p.join, map[string]any{}
+	if party, err := strconv.Atoi(string(form.Peek("party"))); err == nil {
+		fields["party"] = party
+	}
 	if invitation != "" {
 		op, req.Path, fields["token"] = p.confirm, req.Path+"/confirm", invitation
-	} else {
-		fields["party"] = 1
-		if party, err := strconv.Atoi(string(form.Peek("party"))); err == nil {
-			fields["party"] = party
-		}
-		if email := string(form.Peek("email")); email != "" {
-			fields["email"] = email
-		}
+	} else if email := string(form.Peek("email")); email != "" {
+		fields["email"] = email
 	}
 	var err error
 	if req.Body, err = json.Marshal(fields); err != nil {

@@ -25,6 +25,7 @@ type Room struct {
 	Ticket, Receipt string // of the visitor, as the address has them; "" for none
 	Lost            bool   // the ticket is of no entry of this room
 	Invitation      string // token of a mailed link by which one joins; "" for none
+	Party           int    // how many that link was asked for
 	Mailed          bool   // a mail leads here: a place is shown to who presses the button
 	Pending         bool   // such a link was just asked for
 	Key             string // what tells a form that is sent twice from two forms
@@ -75,6 +76,7 @@ type shownRoom struct {
 	Ticket                       string // of the place that the button shows; "" for no button
 	NeedsEmail                   bool
 	Parties                      []int
+	Party                        int // the chosen one
 	Scripts, Receipt             string
 	Again                        int // seconds; 0: the page stays
 	zone                         *time.Location
@@ -167,7 +169,7 @@ func (s *shownRoom) tellJoining(q *api.Queue, r *Room) {
 		s.Scripts = "/e/" + s.Slug + "/queue"
 		return
 	}
-	s.Invitation = r.Invitation
+	s.Invitation, s.Party = r.Invitation, r.Party
 	s.askToJoin(q)
 }
 
@@ -182,18 +184,18 @@ func scriptsToJoin(q *api.Queue, r *Room, words *roomWords) string {
 	return ""
 }
 
-// askToJoin shows the form. One that a mailed link leads to has nothing to fill in.
+// askToJoin shows the form. One that a mailed link leads to asks for no address.
 func (s *shownRoom) askToJoin(q *api.Queue) {
 	s.Joins = true
+	for n := range q.Rules.PartyMax {
+		s.Parties = append(s.Parties, n+1)
+	}
 	if s.Invitation != "" {
 		return
 	}
 	s.Email, s.NeedsEmail = s.Words.Email, q.Rules.Proof == "address"
 	if s.NeedsEmail {
 		s.Email = s.Words.NeededEmail
-	}
-	for n := range q.Rules.PartyMax {
-		s.Parties = append(s.Parties, n+1)
 	}
 }
 

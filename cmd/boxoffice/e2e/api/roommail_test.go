@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	invitation = regexp.MustCompile(`/queue#join=([\w-]+)`)
-	placeMail  = regexp.MustCompile(`/queue#(receipt=[\w-]+&ticket=[\w-]+)`)
+	invitation = regexp.MustCompile(`/queue#mailed&join=([\w-]+)&party=\d+`)
+	placeMail  = regexp.MustCompile(`/queue#mailed&(receipt=[\w-]+&ticket=[\w-]+)`)
 )
 
 // askToJoin joins by an address, and returns the token of the mail that asks for it.
@@ -68,10 +68,9 @@ func TestRoomByMailedLink(t *testing.T) {
 	joined := s.confirm(event, first).Is(201, "")
 	require.Equal(t, false, joined.Data("pending"))
 	require.Equal(t, float64(2), joined.Data("queue.party"))
-	for _, token := range []string{first, second} {
+	for _, token := range []string{first, second, larger} {
 		require.Equal(t, joined.Str("token"), s.confirm(event, token).Is(201, "").Str("token"), "two joins of an address are one entry")
 	}
-	require.Equal(t, "entered", s.confirm(event, larger).Is(409, "CONFLICT").Get("error.details.reason"))
 	s.confirm(other, first).Is(404, "NOT_FOUND")
 	s.confirm(event, first[:len(first)-4]+"AAAA").Is(404, "NOT_FOUND")
 	require.Eventually(t, func() bool { return count() == float64(1) }, time.Minute, 50*time.Millisecond) // it is kept for a moment
@@ -91,6 +90,30 @@ func TestRoomByMailedLink(t *testing.T) {
 	s.Token = s.Call("POST", "/auth/login", nodetest.Object{"email": "owner@example.org", "password": "correct horse"}).Is(200, "").Str("accessToken")
 	s.Own("POST", organizerQueue(event)+"/drain", nil).Is(200, "")
 	require.Equal(t, "over", s.Call("POST", publicQueue(event), nodetest.Object{"email": "eve@example.org"}).Is(409, "QUEUE_CLOSED").Get("error.details.reason"))
+}
+
+// TestReaderSaysTheParty asks for the mail of another's address: how many the entry stands for is the reader's to say,
+// and the entry is the same afterwards whatever a link says.
+func TestReaderSaysTheParty(t *testing.T) {
+	t.Parallel()
+	s := openRoomShop(t)
+	event, _ := s.OnSale(nodetest.TypeBody(10, 100))
+	s.Own("PUT", organizerQueue(event), nodetest.Object{"enabled": true, "mode": "arrival", "proof": "address", "partyMax": 3}).Is(200, "")
+	s.Own("POST", organizerQueue(event)+"/pause", nil).Is(200, "")
+	token := s.askToJoin(event, "ann@example.org", 1) // by a stranger
+	confirm := func(party int) nodetest.Answer {
+		return s.Call("POST", publicQueue(event)+"/confirm", nodetest.Object{"token": token, "party": party})
+	}
+	for _, party := range []int{0, 4, 11} {
+		require.Equal(t, "party", confirm(party).Is(400, "VALIDATION_ERROR").Get("error.details.issues.0.path"), party)
+	}
+	joined := confirm(3).Is(201, "")
+	require.Equal(t, float64(3), joined.Data("queue.party"))
+	s.Own("POST", organizerQueue(event)+"/drain", nil).Is(200, "")
+	for _, again := range []nodetest.Answer{s.confirm(event, token), confirm(1), confirm(3)} {
+		require.Equal(t, joined.Str("token"), again.Is(201, "").Str("token"))
+		require.Equal(t, float64(3), again.Data("queue.party"))
+	}
 }
 
 // TestRoomMailsThePlace mails the link that brings a place to another device, which is sealed while it waits to be

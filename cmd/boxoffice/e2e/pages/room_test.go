@@ -148,14 +148,42 @@ func TestRoomByMail(t *testing.T) {
 			b.fill("#queue-email", "ann@example.org")
 			b.choose("#join")
 			b.step("mailed", "#not-mailed")
-			link := regexp.MustCompile(`/queue#join=[\w-]+`).FindString(s.Mail(t, "ann@example.org", "queue_confirm", began).Text)
+			link := regexp.MustCompile(`/queue#mailed&join=\S+`).FindString(s.Mail(t, "ann@example.org", "queue_confirm", began).Text)
 			b.do("Page.navigate", params{"url": "about:blank"})
 			b.load(b.origin + strings.TrimSuffix(page, "/queue") + link)
 			b.step("invited", "#join")
 			require.Zero(t, s.Call("GET", "/public/events/"+event+"/queue", nil).Is(200, "").Data("count"))
 			require.Equal(t, "", b.evaluate("location.hash"))
+			require.Equal(t, "1", b.evaluate(`document.querySelector("#party").value`))
+			b.evaluate(`(() => { const p = document.querySelector("#party"); p.value = p.options[1].value; p.dispatchEvent(new Event("change", {bubbles: true})); })()`)
 			b.choose("#join")
 			b.step("in", "#place")
+			b.faultless()
+		})
+	}
+}
+
+// TestMailedPlaceWaitsForItsReader opens the mailed link to a place whose turn has come: the time to order begins with
+// the button, because programs open such links as well.
+func TestMailedPlaceWaitsForItsReader(t *testing.T) {
+	t.Parallel()
+	for name := range roomSizes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openRoomShop(t)
+			event, _ := s.OnSale(nodetest.TypeBody(25, 100))
+			s.setQueue(event, nodetest.Object{"admitPerMinute": 6000})
+			began, path := time.Now(), "/public/events/"+event+"/queue"
+			s.Call("POST", path, nodetest.Object{"email": "ann@example.org"}).Is(201, "")
+			link := regexp.MustCompile(`e/\S+/queue#mailed&receipt=\S+`).FindString(s.Mail(t, "ann@example.org", "queue_place", began).Text)
+			s.Becomes("1", func() string { return s.Call("GET", path, nil).Is(200, "").Str("served") })
+			b := s.wait(t, name)
+			b.name = "mailed-place-" + name
+			b.load(b.origin + link)
+			b.step("shown", "#see-place")
+			s.ahead.Add(int64(11 * time.Minute)) // as long as an admission is valid
+			b.choose("#see-place")
+			b.step("turn", "#to-shop")
 			b.faultless()
 		})
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // roomLink is the mailed link by which one joins.
-var roomLink = regexp.MustCompile(`/queue#join=([\w-]+)`)
+var roomLink = regexp.MustCompile(`/queue#mailed&join=([\w-]+)`)
 
 // roomRequests are those of waiting rooms.
 func (w *world) roomRequests() map[string]func() request {

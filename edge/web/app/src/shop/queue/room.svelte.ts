@@ -138,7 +138,7 @@ export class Room {
         this.entry = known;
         return;
       }
-      const joined = this.invitation ? await this.#confirm(id) : await this.#ask(id, attempt, party, email);
+      const joined = this.invitation ? await this.#confirm(id, party) : await this.#ask(id, attempt, party, email);
       drop(attempt);
       if (joined.pending) {
         this.mailed = email;
@@ -158,7 +158,7 @@ export class Room {
     this.busy = false;
   };
 
-  #confirm = (id: string) => ask(api.POST('/api/v1/public/events/{id}/queue/confirm', { params: { path: { id } }, body: { token: this.invitation } }));
+  #confirm = (id: string, party: number) => ask(api.POST('/api/v1/public/events/{id}/queue/confirm', { params: { path: { id } }, body: { token: this.invitation, party } }));
 
   async #ask(id: string, attempt: string, party: number, email: string) {
     // A reload while the answer is on its way repeats the same request, so it is one entry.
