@@ -68,6 +68,7 @@ type result struct {
 		Checkout []ordersAt `json:"checkout"`
 	} `json:"rounds"`
 
+	Wait    *waitAt        `json:"wait,omitempty"`
 	Room    *roomAt        `json:"room,omitempty"`
 	Cluster *clusterResult `json:"cluster,omitempty"`
 	Relay   *relayResult   `json:"relay,omitempty"`
@@ -148,6 +149,7 @@ func (b *bench) measure(ctx context.Context) error {
 		benchCase{"scans", b.measureScans, true},
 		benchCase{"holds", b.measureHolds, true},
 		benchCase{"map", b.measureMap, true},
+		benchCase{"wait", b.measureWait, true},
 		benchCase{"room", b.measureRoom, false},
 		benchCase{"cluster", b.measureCluster, false},
 		benchCase{"rowlock", b.measureRowlock, false})

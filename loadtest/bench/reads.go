@@ -36,19 +36,21 @@ func (b *bench) measureMap(ctx context.Context) error {
 	if a := svc.Do(ctx, b.net.Source(0), client.Call{Method: "GET", Path: live}, &seats); !a.OK() {
 		return a.Err()
 	}
-	if b.result.Drawing, err = b.readsCase(ctx, svc.Host, "the drawing of 20,000 seats", seats.DrawingURL); err != nil {
+	always := func(path string) func(uint64) string { return func(uint64) string { return path } }
+	if b.result.Drawing, err = b.readsCase(ctx, svc.Host, "the drawing of 20,000 seats", always(seats.DrawingURL)); err != nil {
 		return err
 	}
-	b.result.LiveMap, err = b.readsCase(ctx, svc.Host, "the part of their map that changes", "/api/v1"+live)
+	b.result.LiveMap, err = b.readsCase(ctx, svc.Host, "the part of their map that changes", always("/api/v1"+live))
 	return err
 }
 
-// readsCase measures GET of one path.
-func (b *bench) readsCase(ctx context.Context, host, name, path string) (readAt, error) {
-	get := fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nAccept-Encoding: gzip\r\n\r\n", path, host)
+// readsCase measures GET of the path of each request.
+func (b *bench) readsCase(ctx context.Context, host, name string, path func(n uint64) string) (readAt, error) {
 	c := &closed{
 		net: b.net, hosts: []string{host}, conns: b.cmd.Conns, want: 200, numbers: &b.numbers,
-		make: func(b []byte, _ uint64) []byte { return append(b, get...) },
+		make: func(b []byte, n uint64) []byte {
+			return fmt.Appendf(b, "GET %s HTTP/1.1\r\nHost: %s\r\nAccept-Encoding: gzip\r\n\r\n", path(n), host)
+		},
 		warm: b.cmd.Warm, measure: b.cmd.Measure, cpu: b.cpuOf(b.node.PID),
 	}
 	r, err := c.run(ctx)
