@@ -18,6 +18,7 @@ import (
 	"boxoffice/edge/live"
 	"boxoffice/edge/mail"
 	"boxoffice/edge/route"
+	"boxoffice/edge/route/format"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
@@ -216,6 +217,9 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	}
 	about := mail.Order{Number: secrets.OrderNumber(id), URL: h.orderURL(id, time.Now())}
 	e := h.OrderEvent(o, p)
+	if e.Cover, err = h.coverOf(ctx, p.Event.Details); err != nil {
+		return nil, err
+	}
 	if due, err := h.admitOrder(ctx, l, o, p.Event.Details.Org); err != nil || !due {
 		return nil, err
 	}
@@ -486,6 +490,9 @@ func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 		return nil, err
 	}
 	now := h.EventMail(e.Details, &e, organizer)
+	if now.Cover, err = h.coverOf(ctx, e.Details); err != nil {
+		return nil, err
+	}
 	about, err := h.orderOf(ctx, l, now)
 	if err != nil {
 		return nil, err
@@ -554,6 +561,19 @@ func (h *Writer) EventMail(t *event.Details, e *readmodel.Event, organizer strin
 		m.Start, m.End, m.Doors = clockOf(t.StartAt, t.Timezone), clockOf(t.EndAt, t.Timezone), clockOf(t.DoorsAt, t.Timezone)
 	}
 	return m
+}
+
+// coverOf is the address of an event's cover in letters about its orders; "" if it has none that we host,
+// or if its organization's letters may have no links.
+func (h *Writer) coverOf(ctx context.Context, d *event.Details) (string, error) {
+	id, ours := route.ReadHosted(h.BaseURL, d.CoverImage)
+	if !ours {
+		return "", nil // what another server has would tell it who reads the letter
+	}
+	if links, err := h.Mail.MayLink(ctx, d.Org); err != nil || !links {
+		return "", err
+	}
+	return fmt.Sprintf("%s%s%d/og.jpg", h.BaseURL, format.HostedPrefix, id), nil
 }
 
 // Moment writes a moment in English, on the clocks of a zone.

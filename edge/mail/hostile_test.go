@@ -25,6 +25,7 @@ func poisoned(t testing.TB, text string, l Language) map[string]Message {
 	}
 	e := concert(t)
 	e.Title, e.Organizer, e.Venue, e.Address, e.City, e.Country, e.Note = text, text, text, text, text, text, text
+	e.Cover = "https://tickets.example.org/media/7/og.jpg"
 	e.What = []Item{{Quantity: 1, Type: text}, {Type: text, Section: text, Row: text, Seat: text}}
 	cancelled := *e
 	cancelled.Cancelled, cancelled.CancelReason = true, text
@@ -165,9 +166,9 @@ func headers(t testing.TB, m Message, what string) {
 // markup is what our templates of mails consist of, and the links that a mail may have.
 var markup = hostile.Markup{
 	Elements:   "html head meta title body table tbody tr td p strong br a span div img blockquote b i em u ul ol li",
-	Attributes: "href src style align valign width cellpadding cellspacing role lang charset name content alt",
+	Attributes: "href src style align valign width height cellpadding cellspacing role lang charset name content alt",
 	Values: map[string]string{
-		"href": `^(https?://|mailto:|#ZgotmplZ$|[^:/?#]*([/?#]|$))`, "src": `^cid:ticket-\d+@boxoffice$`, "style": `^[a-z0-9:;,.#%' /-]*$`,
+		"href": `^(https?://|mailto:|#ZgotmplZ$|[^:/?#]*([/?#]|$))`, "src": `^(cid:ticket-\d+@boxoffice|https://tickets\.example\.org/media/7/og\.jpg)$`, "style": `^[a-z0-9:;,.#%' /-]*$`,
 	},
 }
 

@@ -235,7 +235,12 @@ func composeMessage(kind string, to Envelope, v values) Message {
 	hello, foot := fillTemplate(f, "hello", data), fillTemplate(f, "foot", data)
 	blocks := readBlocks(fillTemplate(f, "body", data))
 	m.Text = hello + "\n\n" + writeText(blocks, to.words()) + "\n--\n" + foot + "\n"
-	m.HTML = writeHTML(&shownMail{Language: to.Language, Subject: m.Subject, Hello: hello, Blocks: blocks, Foot: foot})
+	shown := shownMail{Language: to.Language, Subject: m.Subject, Hello: hello, Blocks: blocks, Foot: foot}
+	if e, ok := v["Event"].(values); ok {
+		shown.Cover, _ = e["Cover"].(string)
+		shown.Title, _ = e["Title"].(string)
+	}
+	m.HTML = writeHTML(&shown)
 	return m
 }
 

@@ -20,9 +20,9 @@ var pageSource string
 
 var page = template.Must(template.New("page").Parse(pageSource))
 
-// pagePolicy forbids the page everything but being displayed. A mail's HTML is in a frame that
+// pagePolicy forbids the page everything but being displayed, with pictures of ours. A mail's HTML is in a frame that
 // inherits this policy and is sandboxed besides.
-const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data: 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // Page shows the captured mails at /dev/mail, newest first, and one of them at /dev/mail/{name}.
 // The server decides who may see them.

@@ -222,6 +222,8 @@ type shownMail struct {
 	Subject, Hello string
 	Blocks         []block
 	Foot           string
+	Cover          string // the address of the picture of the event that the mail is about; "": none
+	Title          string // of that event
 }
 
 // writeHTML makes the HTML of a mail.

@@ -28,6 +28,7 @@ type product struct {
 func products(t testing.TB) map[string]product {
 	t.Helper()
 	sold := func(e *Event, items ...Item) product {
+		e.Cover = "https://tickets.example.org/media/7/og.jpg"
 		o := order(2)
 		o.Lines = []Line{{Name: items[0].Type, Quantity: 2, Price: Money{"25.00", "USD"}}}
 		o.PDF, o.ICS, o.Live = links.PDF, links.ICS, links.Live

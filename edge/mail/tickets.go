@@ -32,6 +32,7 @@ type Event struct {
 	CancelReason                  string  // why, in the organizer's words; "": nothing is said
 	GivenBack                     bool    // the mail's order has no ticket any more, because each was given back
 	RotatingOnly                  bool    // its gates take no code on paper
+	Cover                         string  // the address of its picture, which is a file of ours in the measures of Open Graph; "": none
 	// What lists the tickets that the mail is about. It is empty if the mail has a list of its own, or
 	// is about no tickets. Total is what they cost, with the Fees.
 	What        []Item
@@ -81,8 +82,8 @@ func (w *words) showSeat(section, row, seat string) string {
 	return seat
 }
 
-// Unlink shows the links of the organizer's texts as plain words.
-func (e *Event) Unlink() { e.Link, e.Note = "", Unlinked(e.Note) }
+// Unlink shows the links of the organizer's texts as plain words, and leaves its picture out.
+func (e *Event) Unlink() { e.Link, e.Note, e.Cover = "", Unlinked(e.Note), "" }
 
 // Unlink shows the links of the organizer's texts as plain words. Links of ours stay.
 func (o *Order) Unlink() {
@@ -375,7 +376,7 @@ func (e *Event) templateValues(w *words) values {
 	v := values{
 		"What": e.showItems(w), "Total": e.showTotal(w), "Tickets": len(e.What),
 		"Title": cleanLabel(e.Title), "Organizer": cleanLabel(e.Organizer), "When": e.showTime(w, func(v Visit) string { return v.describeUnlinked(w) }), "Doors": "", "Where": e.showPlace(w),
-		"Cancelled": e.Cancelled, "Why": quoteLines(e.CancelReason), "GivenBack": e.GivenBack, "Void": e.isVoid(), "Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Course": e.Course,
+		"Cancelled": e.Cancelled, "Why": quoteLines(e.CancelReason), "Cover": e.Cover, "GivenBack": e.GivenBack, "Void": e.isVoid(), "Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Course": e.Course,
 		"Dates": len(e.Visits), "Link": webLink(e.Link), "Note": splitNote(e.Note),
 	}
 	if !e.Doors.IsZero() && !e.Start.IsZero() {

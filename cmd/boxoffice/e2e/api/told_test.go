@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/edge/mail"
 	"boxoffice/persistence/persisttest"
 )
 
@@ -226,4 +227,46 @@ func TestBroadcastKeepsAddresses(t *testing.T) {
 	s.Own("POST", "/organizer/growth/events/"+event+"/broadcast", nodetest.Object{"subject": "Map", "body": body}).Is(200, "")
 	m := s.Mail(t, "ada@example.org", "broadcast", began)
 	require.Contains(t, m.Text, "> Map: here (https://example.org/map?a=1&b=2), write (hello@club.example), https://example.org\n")
+}
+
+// TestLettersShowTheCover: a letter about an order shows the event's picture from our own address, once
+// somebody has paid its organization; one that another server has is never shown.
+func TestLettersShowTheCover(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	s.Org()
+	up := s.Upload("/media/upload", nodetest.Upload{Name: "cover.png", Type: "image/png", Body: nodetest.PNG(t, 1800, 1200), Fields: map[string]string{"kind": "event-cover"}}, s.Bearer()...).Is(201, "")
+	event, ids := s.OnSale(nodetest.TypeBody(25, 10))
+	cover := func(at string) {
+		s.Own("PUT", "/organizer/events/"+event, nodetest.Object{"coverImage": at}).Is(200, "")
+	}
+	shown := `<img src="` + strings.TrimSuffix(s.URL, "/api/v1") + up.Str("primaryUrl") + `/og.jpg" width="560" height="294" alt="`
+	cover(up.Str("primaryUrl"))
+
+	began := time.Now()
+	order := s.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", ids[0], 1)).Is(201, "")
+	s.Call("POST", "/orders/"+order.Str("id")+"/cancel", nodetest.Object{"token": order.Str("accessToken")}).Is(200, "")
+	require.NotContains(t, s.Mail(t, "ada@example.org", "order_cancelled", began).HTML, "/media/", "nobody has paid its organization")
+
+	buy := func(email string) *mail.Captured {
+		began := time.Now()
+		o := s.Call("POST", "/orders", nodetest.OrderBody(email, ids[0], 1)).Is(201, "")
+		s.Settle(s.Checkout(o.Str("id"), o.Str("accessToken")), "success")
+		s.Verify(o.Str("id"), o.Str("accessToken")).Is(200, "")
+		return s.Mail(t, email, "order_confirmation", began)
+	}
+	buy("bob@example.org")
+	m := buy("cat@example.org")
+	require.Contains(t, m.HTML, shown)
+	require.NotContains(t, m.Text, "/media/")
+	picture, _ := s.Get(up.Str("primaryUrl") + "/og.jpg")
+	require.Equal(t, 200, picture.StatusCode)
+
+	cover("https://pictures.example.org/cover.jpg")
+	require.NotContains(t, buy("dan@example.org").HTML, "pictures.example.org", "that server would learn who reads the letter")
+
+	cover(up.Str("primaryUrl"))
+	began = time.Now()
+	s.Own("DELETE", "/organizer/events/"+event, nodetest.Object{}).Is(200, "")
+	require.Contains(t, s.Mail(t, "cat@example.org", "event_cancelled", began).HTML, shown)
 }
