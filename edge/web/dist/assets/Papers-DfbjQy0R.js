@@ -1,0 +1,1 @@
+export{t as default}from"./Papers-BcuA1HQT.js";
