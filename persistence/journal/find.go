@@ -10,8 +10,8 @@ import (
 	"boxoffice/engine"
 )
 
-// What followers ask about single facts. Their own tables may be in another database, so nothing
-// here joins those.
+// Followers ask these queries about single facts. A follower's own tables may be in another database, so
+// no query here joins them.
 
 // Place is where a fact was committed.
 type Place struct {

@@ -1,6 +1,7 @@
-// Package rooms is the plain table of the events that have a waiting room, and that of what an outside
-// witness has signed of their draws. Nodes read the first to know for which orders they ask for an
-// admission; what a room is, its actor knows (engine/queue). The edge calls it. It has no goroutine.
+// Package rooms keeps two plain tables: the events that have a waiting room, and the time stamps that an
+// outside witness has given for the statements of their draws. Nodes read the first to know for which orders
+// they ask for an admission. The state of a room is its actor's (engine/queue). The edge calls this package,
+// which has no goroutine.
 package rooms
 
 import (

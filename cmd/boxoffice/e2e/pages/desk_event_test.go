@@ -30,7 +30,7 @@ func TestDeskEvent(t *testing.T) {
 			o.divideRoom(event)
 			o.designPage(event)
 			o.bringMap(event)
-			o.sayMore(event)
+			o.fillInRareFields(event)
 			o.sellBook()
 			o.faultless()
 		})
@@ -254,8 +254,8 @@ func (o *organizer) sellBook() {
 	require.Equal(o.t, true, read.Data("tickets.0.downloadable"))
 }
 
-// sayMore fills in what few events need, of which one thing is wrong at first.
-func (o *organizer) sayMore(event string) {
+// fillInRareFields fills in the fields that few events need. One of them is wrong at first, so the desk has to say which.
+func (o *organizer) fillInRareFields(event string) {
 	o.t.Helper()
 	o.load(o.origin + "organizer/events/" + event)
 	o.choose("#more summary")

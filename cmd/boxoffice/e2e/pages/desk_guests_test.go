@@ -24,7 +24,7 @@ func TestDeskGuests(t *testing.T) {
 			t.Parallel()
 			o := openDesk(t, chromium, axe, "guests-"+name, as)
 			event, ids := o.shop.Sell(nodetest.Object{"title": "Jazz on the quay"}, nodetest.TypeBody(20, 100))
-			o.giveAway(event)
+			o.issueComps(event)
 			o.lookAfterGuest(event)
 			o.writeToGuests(event)
 			o.lookAfterCustomer(event, ids[0])
@@ -34,8 +34,8 @@ func TestDeskGuests(t *testing.T) {
 	}
 }
 
-// giveAway gives two people tickets by hand, and one by a file of which a row is wrong.
-func (o *organizer) giveAway(event string) {
+// issueComps issues tickets to two guests by hand and to one from a CSV file that has a wrong row.
+func (o *organizer) issueComps(event string) {
 	o.t.Helper()
 	o.load(o.origin + "organizer/events/" + event + "/attendees")
 	o.choose("#give-away")

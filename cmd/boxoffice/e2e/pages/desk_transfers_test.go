@@ -27,7 +27,7 @@ func TestDeskTransfers(t *testing.T) {
 				nodetest.Object{"title": "Jazz on the quay", "startDate": nodetest.Stamp(20 * 24 * time.Hour), "endDate": nodetest.Stamp(21 * 24 * time.Hour)},
 				nodetest.With(nodetest.TypeBody(25, 100), nodetest.Object{"saleEnd": nodetest.Stamp(3 * 24 * time.Hour)}))
 			o.bringStatement(ids[0])
-			o.bookByHand()
+			o.bookRestOfTransfer()
 			o.faultless()
 		})
 	}
@@ -65,8 +65,8 @@ func (o *organizer) bringStatement(ticketType string) {
 	require.Contains(o.t, o.text("#receipts"), "rent")
 }
 
-// bookByHand books the rest of the order of which the statement had too little.
-func (o *organizer) bookByHand() {
+// bookRestOfTransfer marks an order as paid by hand, after a statement with less than its total.
+func (o *organizer) bookRestOfTransfer() {
 	o.t.Helper()
 	o.choose(`#receipts a[href*="?id="]`)
 	o.choose("#seen")

@@ -63,11 +63,11 @@ func (e *exposure) note(t testing.TB, op *route.Op, audience, body string) {
 // the digital ones.
 var secretNames = regexp.MustCompile(`(?i)presaleCode|accessUrl|accessNote|onlineLinkNote|password|hash|secret|totp|token|qr|recovery`)
 
-// compare compares the paths with the golden files: a name that is new in an
-// answer is in the file, for somebody to have thought about it, or it fails here.
-// What else runs beside decides which of the optional members a list happens to
-// show, so a line that no answer had this time stays, as long as the answer's type
-// has it.
+// compare compares the paths with the golden files. It fails for a name that an
+// answer shows and the file does not have, so that somebody decides whether that
+// audience may see it. Which optional members a list shows depends on the tests that
+// run at the same time, so a line that no answer showed this time stays in the file
+// as long as the answer's type has it.
 func (e *exposure) compare(t *testing.T, ops []route.Op) {
 	types := map[string]reflect.Type{}
 	for _, op := range ops {
