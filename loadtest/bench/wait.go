@@ -31,7 +31,7 @@ func (b *bench) measureWait(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sale, err := b.organizer.OpenSale(ctx, []rush.SaleType{{Name: "Any", Quantity: plenty}})
+	sale, err := b.organizer.OpenSale(ctx, []rush.SaleType{{Name: "Any", Quantity: plenty, MaxPerOrder: 10, MaxPerCustomer: 10}})
 	if err != nil {
 		return err
 	}
