@@ -189,8 +189,13 @@ func (b *buyer) bookByKeyboard(w *tower) {
 	b.reachByTab(".days input")
 	b.press(" ")
 	b.until(fmt.Sprintf(`document.querySelector(".days :checked")?.value === %q`, w.day))
-	b.press("ArrowRight")
-	b.until(fmt.Sprintf(`document.querySelector(".days :checked").value > %q`, w.day))
+	for range 40 { // into the next month
+		was := fmt.Sprint(b.evaluate(`document.querySelector(".days :checked").value`))
+		b.press("ArrowRight")
+		b.until(fmt.Sprintf(`document.querySelector(".days :checked")?.value > %q && document.activeElement.checked`, was))
+	}
+	b.press("ArrowLeft")
+	b.until(fmt.Sprintf(`document.querySelector(".days :checked")?.value > %q`, w.day))
 	b.reachByTab(".slots input")
 	b.press("ArrowDown")
 	b.until(fmt.Sprintf(`document.querySelector(".slots :checked")?.value === %q`, w.evening))
