@@ -149,6 +149,7 @@ func TestRequestSchemas(t *testing.T) {
 	require.EqualValues(t, 80, *seats.Items.Value.MaxLength)
 	require.Equal(t, []any{"A1", "B1"}, seats.Items.Value.Enum)
 	require.Equal(t, []string{"number"}, p("price").Type.Slice())
+	require.Empty(t, p("price").Format, "an amount has decimals")
 	require.EqualValues(t, 1000000, *p("price").Max)
 	require.Equal(t, "date-time", p("start").Format)
 	require.ElementsMatch(t, []string{"string", "null"}, p("end").Type.Slice())

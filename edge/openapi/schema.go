@@ -90,6 +90,7 @@ func (p *printer) writeSpecial(s jsonschema.InterceptSchemaParams) (done bool, e
 	case t == moneyType:
 		s.Schema.AddType(jsonschema.Number)
 		s.Schema.WithMultipleOf(0.001)
+		s.Schema.Format = nil // the reflector's word for the Go type, an int64
 	case inner == nil:
 		return false, nil
 	default:
