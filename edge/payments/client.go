@@ -274,16 +274,20 @@ func (c *client) connectionError(ctx context.Context, err error) *Error {
 // the key is cut out because a provider may echo it.
 func (c *client) fail(kind error, words string) *Error {
 	words = strings.ReplaceAll(words, string(c.account.SecretKey), mask)
+	return &Error{Provider: c.provider, Kind: kind, Message: shortenWords(words)}
+}
+
+// shortenWords makes a provider's words one line of text that is not too long.
+func shortenWords(words string) string {
 	if len(words) > maxSaid {
 		words = words[:maxSaid] + "..."
 	}
-	words = strings.Map(func(r rune) rune {
+	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar {
 			return ' '
 		}
 		return r
 	}, words)
-	return &Error{Provider: c.provider, Kind: kind, Message: words}
 }
 
 // refuseCurrency refuses a currency that is not supported.

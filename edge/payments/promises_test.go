@@ -2,10 +2,14 @@ package payments_test
 
 import (
 	"context"
+	"io"
 	"log/slog"
+	"net/http"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/edge/payments"
@@ -18,6 +22,9 @@ type adapter struct {
 	payments.Provider
 	// pay has the buyer pay 300.50 dollars for a charge, or as the mode of paysim says.
 	pay func(t *testing.T, begun payments.Begun, reference, mode string)
+	// dispute has the buyer's bank open a dispute about a paid charge, or move it on, and notices are what it tells.
+	dispute func(reference, status string) bool
+	notices <-chan payments.Notice
 	// without names the promises that its kind can't keep, each with the reason.
 	without map[string]string
 }
@@ -29,6 +36,28 @@ func byPage(p payments.Provider) adapter {
 		begun.AuthorizationURL += "?paysim=" + mode
 		checkout(t, begun, "success")
 	}}
+}
+
+// withDisputes is an adapter by whose page buyers pay, and whose buyers' banks open disputes.
+func withDisputes(p payments.Provider, sim *paysim.Sim, told <-chan payments.Notice) adapter {
+	a := byPage(p)
+	a.dispute, a.notices = sim.MoveDispute, told
+	return a
+}
+
+// hear is where a provider sends its notices, which come out of the channel. It holds them back until p is opened.
+func hear(t *testing.T, signature func(*http.Request) string) (address string, opened func(p payments.Provider), told <-chan payments.Notice) {
+	t.Helper()
+	var p payments.Provider
+	ready, notices := make(chan struct{}), make(chan payments.Notice, 100)
+	address = serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		<-ready
+		body, _ := io.ReadAll(r.Body)
+		n, err := p.Notice(body, signature(r))
+		assert.NoError(t, err)
+		notices <- n
+	}))
+	return address, func(of payments.Provider) { p = of; close(ready) }, notices
 }
 
 // byBank is the adapter of transfers, with an account at a bank that tells what came.
@@ -59,6 +88,8 @@ func byBank(t *testing.T) adapter {
 			"a charge that nobody began": "a bank knows no charges: one of which nothing came is one that nobody has paid yet",
 			"a part goes back":           "no bank sends money because we ask: a person does, and says so",
 			"a part goes back once":      "as above",
+			"a dispute is won":           "a transfer that has come stays: its sender's bank can't take it back",
+			"a dispute is lost":          "as above",
 		},
 	}
 }
@@ -98,6 +129,12 @@ var promises = []struct {
 		again, err := a.Refund(t.Context(), part)
 		require.NoError(t, err)
 		require.Equal(t, first.ID, again.ID)
+	}},
+	{"a dispute is won", func(t *testing.T, a adapter, reference string) {
+		a.isDisputed(t, reference, "won", payments.DisputeWon)
+	}},
+	{"a dispute is lost", func(t *testing.T, a adapter, reference string) {
+		a.isDisputed(t, reference, "lost", payments.DisputeLost)
 	}},
 	{"a notice that anybody could write", func(t *testing.T, a adapter, reference string) {
 		_, err := a.Notice([]byte(`{"event":"charge.success","data":{"reference":"`+reference+`"}}`), "00")
@@ -148,17 +185,67 @@ func (a adapter) partOf(t *testing.T, reference string) payments.RefundRequest {
 	return payments.RefundRequest{Key: reference + "-refund-0", Reference: reference, ProviderID: out.ProviderID, Amount: 1000, Currency: "USD"}
 }
 
+// isDisputed has a buyer pay and the bank dispute it until it comes to an end, and makes sure that each notice leads to
+// the one dispute, although all come twice and in any order.
+func (a adapter) isDisputed(t *testing.T, reference, end string, want payments.DisputeStatus) {
+	t.Helper()
+	disputes, ok := a.Provider.(*payments.Gateway)
+	require.True(t, ok)
+	paid := a.comes(t, reference, "duplicate=2,reorder=50ms", 30050)
+	none, err := disputes.ListDisputes(t.Context(), payments.Asked{Reference: reference, ProviderID: paid.ProviderID})
+	require.NoError(t, err)
+	require.Empty(t, none)
+	moves := []string{"needs_response", "under_review", end}
+	for _, status := range moves {
+		require.True(t, a.dispute(reference, status))
+	}
+	found, about := payments.Dispute{}, 0
+	for heard := 0; heard < 2*(1+len(moves)); {
+		n := <-a.notices
+		if n.Reference != reference && n.Dispute == "" {
+			continue // of a charge that another promise began
+		}
+		heard++
+		list, err := disputes.ListDisputes(t.Context(), payments.Asked{Reference: n.Reference, ProviderID: paid.ProviderID, Dispute: n.Dispute})
+		require.NoError(t, err)
+		for _, d := range list {
+			require.True(t, found.ID == "" || found.ID == d.ID, "one dispute has two names")
+			found = d
+			about++
+		}
+	}
+	require.GreaterOrEqual(t, about, 2*len(moves))
+	require.Equal(t, reference, found.Reference)
+	require.Equal(t, want, found.Status)
+	require.EqualValues(t, 30050, found.Amount)
+	require.Equal(t, "USD", found.Currency)
+	require.NotEmpty(t, found.Reason)
+	require.WithinDuration(t, time.Now(), found.OpenedAt, time.Minute)
+}
+
 // TestPromises tries every promise with every adapter whose money is counted, and bank transfer. NOWPayments
 // counts coins, and its promises are those of nowpayments_test.go.
 func TestPromises(t *testing.T) {
 	t.Parallel()
-	sim := simulate(t, paysim.Config{})
+	toldStripe, openedStripe, stripeTold := hear(t, func(r *http.Request) string { return r.Header.Get("Stripe-Signature") })
+	toldMollie, openedMollie, mollieTold := hear(t, func(r *http.Request) string { return r.URL.Query().Get("reference") + "." + r.URL.Query().Get("sig") })
+	sim := simulate(t, paysim.Config{StripeURL: toldStripe})
+	stripe, mollie := openStripe(t, sim.URL()+"/v1"), openMollie(t, sim.URL()+"/v2", toldMollie)
+	openedStripe(stripe)
+	openedMollie(mollie)
 	paystack, _ := open(t, payments.Account{URL: sim.URL()})
 	flutterwave := byPage(openFlutterwave(t, sim.URL()+"/v3"))
-	flutterwave.without = map[string]string{"nothing has come": "it has no transaction of a charge before somebody pays, and so knows none"}
+	const atDashboard = "its disputes are handled at its dashboard alone"
+	paystackPages := byPage(paystack)
+	paystackPages.without = map[string]string{"a dispute is won": atDashboard, "a dispute is lost": atDashboard}
+	flutterwave.without = map[string]string{
+		"nothing has come": "it has no transaction of a charge before somebody pays, and so knows none",
+		"a dispute is won": atDashboard, "a dispute is lost": atDashboard,
+	}
+	molliePages := withDisputes(mollie, sim, mollieTold)
+	molliePages.without = map[string]string{"a dispute is lost": "it never tells that a chargeback is final, so that one is open until it is reversed"}
 	adapters := map[string]adapter{
-		"paystack": byPage(paystack), "flutterwave": flutterwave,
-		"stripe": byPage(openStripe(t, sim.URL()+"/v1")), "mollie": byPage(openMollie(t, sim.URL()+"/v2", "")), "transfer": byBank(t),
+		"paystack": paystackPages, "flutterwave": flutterwave, "transfer": byBank(t), "stripe": withDisputes(stripe, sim, stripeTold), "mollie": molliePages,
 	}
 	for _, d := range payments.Providers {
 		if _, tried := adapters[d.Name]; !tried {

@@ -143,7 +143,10 @@ type intent struct {
 	ID       string `json:"id"`
 	Status   string `json:"status"`
 	Received int64  `json:"amount_received"`
-	Failure  *struct {
+	Metadata struct {
+		Reference string `json:"reference"`
+	} `json:"metadata"`
+	Failure *struct {
 		Message string `json:"message"`
 	} `json:"last_payment_error"`
 	Charge *struct {
@@ -383,6 +386,8 @@ func (s *stripe) Notice(body []byte, signature string) (Notice, error) {
 		Type string `json:"type"`
 		Data struct {
 			Object struct {
+				ID        string            `json:"id"`
+				Object    string            `json:"object"`
 				Reference string            `json:"client_reference_id"`
 				Metadata  map[string]string `json:"metadata"`
 			} `json:"object"`
@@ -391,7 +396,11 @@ func (s *stripe) Notice(body []byte, signature string) (Notice, error) {
 	if err := json.Unmarshal(body, &n); err != nil || n.Type == "" || n.ID == "" {
 		return Notice{}, s.client.fail(ErrNotice, "not an event")
 	}
-	return Notice{Event: n.Type, Reference: cmp.Or(n.Data.Object.Reference, n.Data.Object.Metadata["reference"]), Key: n.ID}, nil
+	about := &n.Data.Object
+	if about.Object == "dispute" { // it has no reference of ours
+		return Notice{Event: n.Type, Dispute: about.ID, Key: n.ID}, nil
+	}
+	return Notice{Event: n.Type, Reference: cmp.Or(about.Reference, about.Metadata["reference"]), Key: n.ID}, nil
 }
 
 // isSigned reports whether one of our secrets has signed the body lately.

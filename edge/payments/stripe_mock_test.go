@@ -114,6 +114,13 @@ func TestStripeMock(t *testing.T) {
 		require.NoError(t, err)
 		_, err = p.RefundStatus(t.Context(), back.ID)
 		require.NoError(t, err)
+		require.True(t, sim.MoveDispute(c.Reference, "needs_response"))
+		disputes, ok := p.(*payments.Gateway)
+		require.True(t, ok)
+		found, err := disputes.ListDisputes(t.Context(), payments.Asked{Dispute: "du_" + begun.ProviderID[len("cs_test_"):]})
+		require.NoError(t, err)
+		require.Equal(t, c.Reference, found[0].Reference)
+		require.True(t, sim.MoveDispute(c.Reference, "won"))
 		rest := part
 		rest.Key, rest.Amount = c.Reference+"-rest", 0
 		_, err = p.Refund(t.Context(), rest)
@@ -121,7 +128,7 @@ func TestStripeMock(t *testing.T) {
 	}
 	require.Empty(t, j.refused)
 	require.Equal(t, map[string]int{
-		"POST /v1/checkout/sessions": 3, "GET /v1/checkout/sessions/{id}": 9, "POST /v1/refunds": 6, "GET /v1/refunds": 6, "GET /v1/refunds/{id}": 3,
+		"POST /v1/checkout/sessions": 3, "GET /v1/checkout/sessions/{id}": 9, "POST /v1/refunds": 6, "GET /v1/refunds": 6, "GET /v1/refunds/{id}": 3, "GET /v1/disputes/{id}": 3,
 	}, j.asked)
 
 	bad, err := http.NewRequestWithContext(t.Context(), http.MethodPost, mock+"/v1/refunds", strings.NewReader("payment_intent=pi_1&colour=red"))

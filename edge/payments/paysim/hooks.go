@@ -36,13 +36,14 @@ type WebhookStats struct {
 
 // delivery is one webhook to send; its body is made when it is sent.
 type delivery struct {
-	due    time.Time
-	event  string
-	of     *transaction
-	refund *refund // nil for a charge
-	status string  // of the refund
-	tries  int
-	badsig bool
+	due     time.Time
+	event   string
+	of      *transaction
+	refund  *refund // nil for a charge
+	status  string  // of the refund
+	dispute bool    // it is about the transaction's dispute
+	tries   int
+	badsig  bool
 }
 
 // hooks sends webhooks. The dispatcher waits for the next that is due and

@@ -53,7 +53,8 @@ type transaction struct {
 	paidAt      time.Time
 	pendingLeft int64 // times that verify still answers pending
 	refunds     []*refund
-	refused     int64 // calls for a refund, for the balance was too small
+	dispute     *dispute // nil: none
+	refused     int64    // calls for a refund, for the balance was too small
 }
 
 // refund is money going back, known from its created time on.
@@ -99,7 +100,7 @@ func (t *transaction) sumRefunded(now time.Time) (sum int64) {
 
 // refundable is what has not gone back and is not going.
 func (t *transaction) refundable(now time.Time) int64 {
-	left := t.paid
+	left := t.paid - t.chargedBack()
 	for _, r := range t.refunds {
 		if st := r.status(now); st != "" && st != failed {
 			left -= r.amount

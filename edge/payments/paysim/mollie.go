@@ -143,8 +143,9 @@ func (s *Sim) mollieBody(t *transaction, now time.Time) map[string]any {
 	case arrived(st):
 		amount = t.paid
 		body["status"], body["paidAt"] = "paid", t.paidAt.UTC().Format(time.RFC3339)
-		body["amountRefunded"] = mollieMoney(t.paid-t.refundable(now), t.currency)
-		body["amountRemaining"] = mollieMoney(t.refundable(now), t.currency)
+		body["amountRefunded"] = mollieMoney(t.paid-t.chargedBack()-t.refundable(now), t.currency)
+		body["amountChargedBack"] = mollieMoney(t.chargedBack(), t.currency)
+		body["amountRemaining"] = mollieMoney(max(t.refundable(now), 0), t.currency)
 	case st != abandoned && st != failed:
 		body["status"] = "pending"
 	}

@@ -42,6 +42,8 @@ const (
 	opMollieRefund
 	opMollieRefundRead
 	opMollieRefunds
+	opDispute
+	opChargebacks
 	operations
 )
 
@@ -49,7 +51,7 @@ var operationNames = [operations]string{
 	"initialize", "verify", "transaction", "transactions", "refund", "refund_read", "refunds", "checkout", "pay",
 	"coins", "deposit", "deposit_read", "hosted", "hosted_verify", "hosted_refund",
 	"hosted_refund_read", "hosted_refunds", "session", "session_read", "stripe_refund", "stripe_refund_read", "stripe_refunds",
-	"mollie", "mollie_read", "mollie_refund", "mollie_refund_read", "mollie_refunds",
+	"mollie", "mollie_read", "mollie_refund", "mollie_refund_read", "mollie_refunds", "dispute", "chargebacks",
 }
 
 // calls counts what was asked for.
@@ -90,14 +92,17 @@ func (s *Sim) routes() fasthttp.RequestHandler {
 	r.POST("/v1/refunds", s.stripeAPI(opStripeRefund, s.refundIntent))
 	r.GET("/v1/refunds", s.stripeAPI(opStripeRefunds, s.stripeRefunds))
 	r.GET("/v1/refunds/{id}", s.stripeAPI(opStripeRefundRead, s.readStripeRefund))
+	r.GET("/v1/disputes/{id}", s.stripeAPI(opDispute, s.readDispute))
 	r.POST("/v2/payments", s.mollieAPI(opMollie, s.createMollie))
 	r.GET("/v2/payments/{id}", s.mollieAPI(opMollieRead, s.readMollie))
 	r.POST("/v2/payments/{id}/refunds", s.mollieAPI(opMollieRefund, s.refundMollie))
 	r.GET("/v2/payments/{id}/refunds", s.mollieAPI(opMollieRefunds, s.mollieRefunds))
 	r.GET("/v2/payments/{id}/refunds/{refund}", s.mollieAPI(opMollieRefundRead, s.readMollieRefund))
+	r.GET("/v2/payments/{id}/chargebacks", s.mollieAPI(opChargebacks, s.listChargebacks))
 	r.GET("/checkout/{code}", s.checkout)
 	r.POST("/checkout/{code}", s.pay)
 	r.POST("/_sim/return", s.returnDeposit)
+	r.POST("/_sim/dispute", s.postDispute)
 	r.POST("/_sim/modes", s.putModes)
 	r.GET("/_sim/modes", s.getModes)
 	r.GET("/_sim/transactions", s.audit)

@@ -129,6 +129,7 @@ func (s *Sim) sessionBody(t *transaction, now time.Time) map[string]any {
 		status, payment = "complete", "paid"
 		intent = map[string]any{
 			"id": intentID + number, "object": "payment_intent", "status": "succeeded", "amount": t.asked, "amount_received": t.paid,
+			"metadata": map[string]string{"reference": t.reference},
 			"latest_charge": map[string]any{
 				"id": "ch_" + number, "object": "charge", "created": t.paidAt.Unix(), "amount": t.paid, "amount_captured": t.paid, "amount_refunded": t.sumRefunded(now),
 			},
@@ -173,6 +174,8 @@ func (s *Sim) refundIntent(ctx *fasthttp.RequestCtx) task {
 			r.amount, _ = strconv.ParseInt(text, 10, 64)
 		}
 		switch st := t.status(now); {
+		case t.chargedBack() > 0:
+			return stripeFailure(400, "charge_disputed", "Charge ch_"+strconv.FormatInt(t.id, 10)+" has been charged back; cannot issue a refund.")
 		case st == reversed || arrived(st) && left <= 0:
 			return stripeFailure(400, "charge_already_refunded", "Charge ch_"+strconv.FormatInt(t.id, 10)+" has already been refunded.")
 		case !arrived(st) || r.amount <= 0 || r.amount > left:
@@ -255,9 +258,14 @@ func (s *Sim) readStripeRefund(ctx *fasthttp.RequestCtx) task {
 func (s *Sim) stripeEvent(d *delivery) map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	id, object := "evt_"+strconv.FormatInt(d.of.id, 10), map[string]any(nil)
+	if d.dispute {
+		id, object = id+"_"+d.event, disputeBody(d.of)
+	} else {
+		object = s.sessionBody(d.of, s.cfg.Now())
+	}
 	return map[string]any{
-		"id": "evt_" + strconv.FormatInt(d.of.id, 10), "object": "event", "type": d.event, "livemode": false, "created": d.of.created.Unix(),
-		"data": map[string]any{"object": s.sessionBody(d.of, s.cfg.Now())},
+		"id": id, "object": "event", "type": d.event, "livemode": false, "created": d.of.created.Unix(), "data": map[string]any{"object": object},
 	}
 }
 

@@ -1,0 +1,159 @@
+package payments
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Dispute is money of a paid charge that the buyer wants back from the bank, which takes it from our account at the
+// provider. Whether it stays there is decided between that account's holder and the bank.
+type Dispute struct {
+	ID        string // the provider's
+	Reference string // of the charge; empty if the charge is none of ours
+	Amount    int64  // minor units
+	Currency  string
+	Reason    string // the provider's word or words; empty if it tells none
+	Status    DisputeStatus
+	OpenedAt  time.Time
+	DueBy     time.Time // until when it can be answered at the provider; zero if it can't be, or that is not told
+	ClosedAt  time.Time // zero if it is open, or the provider does not tell
+}
+
+// DisputeStatus is a dispute's status at the provider, in our words.
+type DisputeStatus string
+
+// These are the statuses of a dispute.
+const (
+	DisputeOpen DisputeStatus = "open" // nothing is decided yet, although the money may be gone
+	DisputeWon  DisputeStatus = "won"  // the money stays, or came back
+	DisputeLost DisputeStatus = "lost" // the buyer has the money
+)
+
+// disputeLister is a provider that tells of disputes.
+type disputeLister interface {
+	listDisputes(ctx context.Context, of Asked) ([]Dispute, error)
+}
+
+// ListDisputes returns the dispute that a notice names, or those of the charge if it names none. It may be repeated at
+// will. A provider that tells of no disputes has none.
+func (g *Gateway) ListDisputes(ctx context.Context, of Asked) ([]Dispute, error) {
+	if p, ok := g.Provider.(disputeLister); ok {
+		return p.listDisputes(ctx, of)
+	}
+	return nil, nil
+}
+
+// stripeDisputes maps a dispute's status to ours. A warning is a question of the bank, which takes no money yet; a
+// dispute is prevented by giving the money back at once.
+var stripeDisputes = map[string]DisputeStatus{
+	"warning_needs_response": DisputeOpen,
+	"warning_under_review":   DisputeOpen,
+	"warning_closed":         DisputeWon,
+	"needs_response":         DisputeOpen,
+	"under_review":           DisputeOpen,
+	"won":                    DisputeWon,
+	"lost":                   DisputeLost,
+	"prevented":              DisputeLost,
+}
+
+// stripeDispute is what we read of a dispute, with its payment expanded.
+type stripeDispute struct {
+	ID       string  `json:"id"`
+	Amount   int64   `json:"amount"`
+	Currency string  `json:"currency"`
+	Reason   string  `json:"reason"`
+	Status   string  `json:"status"`
+	Created  int64   `json:"created"` // unix seconds
+	Payment  *intent `json:"payment_intent"`
+	Evidence struct {
+		DueBy int64 `json:"due_by"` // unix seconds; 0 if there is nothing to answer
+	} `json:"evidence_details"`
+}
+
+// listDisputes calls GET /disputes/{id}. Stripe tells of each dispute by its own notices, so that a charge is never
+// asked for its disputes.
+func (s *stripe) listDisputes(ctx context.Context, of Asked) ([]Dispute, error) {
+	if of.Dispute == "" {
+		return nil, nil
+	}
+	if !isStripeID(of.Dispute, "du_") && !isStripeID(of.Dispute, "dp_") {
+		return nil, s.client.fail(ErrUnknownReference, "not a dispute's id")
+	}
+	var d stripeDispute
+	err := s.call(ctx, request{method: http.MethodGet, path: "/disputes/" + of.Dispute + "?expand[]=payment_intent"}, &d, func() error {
+		if _, known := stripeDisputes[d.Status]; !known || d.ID != of.Dispute || d.Currency == "" || d.Amount < 0 {
+			return fmt.Errorf("dispute %q has status %q", d.ID, d.Status)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := Dispute{
+		ID: d.ID, Amount: d.Amount, Currency: strings.ToUpper(d.Currency), Reason: shortenWords(d.Reason), Status: stripeDisputes[d.Status],
+		OpenedAt: time.Unix(d.Created, 0),
+	}
+	if d.Payment != nil {
+		out.Reference = d.Payment.Metadata.Reference
+	}
+	if d.Evidence.DueBy > 0 {
+		out.DueBy = time.Unix(d.Evidence.DueBy, 0)
+	}
+	return []Dispute{out}, nil
+}
+
+// mollieChargeback is what we read of a chargeback.
+type mollieChargeback struct {
+	ID     string       `json:"id"`
+	Amount mollieAmount `json:"amount"`
+	Reason struct {
+		Code        string `json:"code"`
+		Description string `json:"description"`
+	} `json:"reason"`
+	CreatedAt  time.Time `json:"createdAt"`
+	ReversedAt time.Time `json:"reversedAt"` // zero if it stands
+}
+
+// outcome reads the chargeback. Mollie never tells that one is final, so that it is open until it is reversed.
+func (b *mollieChargeback) outcome(reference string) Dispute {
+	d := Dispute{
+		ID: b.ID, Reference: reference, Amount: b.Amount.minor(), Currency: b.Amount.Currency, Status: DisputeOpen,
+		Reason: shortenWords(cmp.Or(b.Reason.Description, b.Reason.Code)), OpenedAt: b.CreatedAt,
+	}
+	if !b.ReversedAt.IsZero() {
+		d.Status, d.ClosedAt = DisputeWon, b.ReversedAt
+	}
+	return d
+}
+
+// listDisputes calls GET /payments/{id}/chargebacks. One page has far more than a payment can have.
+func (m *mollie) listDisputes(ctx context.Context, of Asked) ([]Dispute, error) {
+	if !isMollieID(of.ProviderID, "tr_") {
+		return nil, m.client.fail(ErrUnknownReference, "the charge has no payment")
+	}
+	var list struct {
+		Embedded struct {
+			Chargebacks []mollieChargeback `json:"chargebacks"`
+		} `json:"_embedded"`
+	}
+	err := m.call(ctx, request{method: http.MethodGet, path: "/payments/" + of.ProviderID + "/chargebacks?limit=250"}, &list, func() error {
+		for i := range list.Embedded.Chargebacks {
+			if b := &list.Embedded.Chargebacks[i]; !isMollieID(b.ID, "chb_") || b.Amount.Currency == "" || b.CreatedAt.IsZero() {
+				return fmt.Errorf("chargeback %q is of %q", b.ID, b.Amount.Currency)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	disputes := make([]Dispute, len(list.Embedded.Chargebacks))
+	for i := range disputes {
+		disputes[i] = list.Embedded.Chargebacks[i].outcome(of.Reference)
+	}
+	return disputes, nil
+}
