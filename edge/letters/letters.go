@@ -123,6 +123,8 @@ func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, e
 			return nil, err
 		}
 		return written(mail.WebhookDisabled(to, l.Organization, l.Endpoint, strconv.FormatInt(l.Webhook, 10), l.Gone), nil)
+	case mailqueue.PaymentDisputed:
+		return h.writeDispute(ctx, l, to)
 	case mailqueue.OrderConfirmation, mailqueue.AttendeeTickets, mailqueue.PaymentSeen, mailqueue.BankTransfer, mailqueue.TransferOffered, mailqueue.TransferTaken, mailqueue.TransferRevoked,
 		mailqueue.OrderCancelled, mailqueue.TicketRescheduled,
 		mailqueue.RefundRequested, mailqueue.RefundDenied, mailqueue.RefundDue, mailqueue.RefundProcessed:

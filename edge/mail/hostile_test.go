@@ -59,6 +59,7 @@ func poisoned(t testing.TB, text string, l Language) map[string]Message {
 		"invitation": Invitation(to(), text, text), "password_changed": PasswordChanged(to()),
 		"two_factor_changed": TwoFactorChanged(to(), true), "webhook_disabled": WebhookDisabled(to(), text, text, "42", true),
 		"webhook_disabled.exhausted": WebhookDisabled(to(), text, text, "42", false),
+		"payment_disputed":           PaymentDisputed(to(), text, &Dispute{Number: "A", Title: text, Provider: "Stripe", Reason: text, URL: "https://tickets.example.org/a"}),
 		"order_confirmation":         confirmed(e), "order_confirmation.online": confirmed(&online), "order_confirmation.digital": confirmed(digital),
 		"contact":          Contact(to(), text, text, text, "reply+a"),
 		"broadcast":        Broadcast(to(), e, text, Sanitize(text), "reply+a", ending),

@@ -150,6 +150,25 @@ func WebhookDisabled(to Envelope, organization, endpoint, id string, gone bool) 
 	return composeMessage("webhook_disabled", to, values{"Organization": cleanLabel(organization), "Endpoint": cleanLabel(endpoint), "ID": id, "Gone": gone})
 }
 
+// Dispute is what an owner reads of a payment that its buyer has the bank take back.
+type Dispute struct {
+	Number, Title string // of the order, and its event
+	Provider      string // as people call it
+	Reason        string // in the provider's words; "" if it tells none
+	Amount        Money
+	Until         time.Time // when it can't be answered any more, in the event's time zone; zero if that is not told
+	URL           string    // of all disputes
+}
+
+// PaymentDisputed tells an owner that a payment is disputed.
+func PaymentDisputed(to Envelope, organization string, d *Dispute) Message {
+	w := to.words()
+	return composeMessage("payment_disputed", to, values{
+		"Organization": cleanLabel(organization), "Number": d.Number, "Title": cleanLabel(d.Title), "Provider": cleanLabel(d.Provider), "Reason": cleanLabel(d.Reason),
+		"Amount": w.showMoney(d.Amount), "Until": w.showMoment(d.Until), "URL": d.URL,
+	})
+}
+
 // Unsubscribe is how bulk mail ends: where a person does it, and where a mail program does it with
 // one request (RFC 8058). Opening either changes nothing.
 type Unsubscribe struct{ Page, Post string }

@@ -277,6 +277,14 @@ func samples(t testing.TB, name string, l Language) map[string]Message {
 
 		"webhook_disabled.gone":      WebhookDisabled(to(), "Friday & Friends", "Book<i>keeping", "42", true),
 		"webhook_disabled.exhausted": WebhookDisabled(to(), "Friday & Friends", "hooks.example.org", "42", false),
+
+		"payment_disputed": PaymentDisputed(to(), "Friday & Friends", &Dispute{
+			Number: standing.order.Number, Title: "Friday <Night>", Provider: "Stripe", Reason: "fraudulent", Amount: Money{"1250.00", "USD"},
+			Until: berlin(t, "2026-03-05 20:00"), URL: "https://tickets.example.org/organizer/settings/wallets",
+		}),
+		"payment_disputed.untold": PaymentDisputed(to(), "Friday & Friends", &Dispute{
+			Number: standing.order.Number, Title: "Friday Night", Provider: "Mollie", Amount: Money{"26.25", "EUR"}, URL: "https://tickets.example.org/organizer/settings/wallets",
+		}),
 	})
 	return all
 }

@@ -35,14 +35,14 @@ const (
 
 // disputeLister is a provider that tells of disputes.
 type disputeLister interface {
-	listDisputes(ctx context.Context, of Asked) ([]Dispute, error)
+	listDisputes(ctx context.Context, id string) ([]Dispute, error)
 }
 
-// ListDisputes returns the dispute that a notice names, or those of the charge if it names none. It may be repeated at
-// will. A provider that tells of no disputes has none.
-func (g *Gateway) ListDisputes(ctx context.Context, of Asked) ([]Dispute, error) {
+// ListDisputes returns the disputes that a notice may be about, by the Dispute that it names. It may be repeated at
+// will.
+func (g *Gateway) ListDisputes(ctx context.Context, id string) ([]Dispute, error) {
 	if p, ok := g.Provider.(disputeLister); ok {
-		return p.listDisputes(ctx, of)
+		return p.listDisputes(ctx, id)
 	}
 	return nil, nil
 }
@@ -74,18 +74,16 @@ type stripeDispute struct {
 	} `json:"evidence_details"`
 }
 
-// listDisputes calls GET /disputes/{id}. Stripe tells of each dispute by its own notices, so that a charge is never
-// asked for its disputes.
-func (s *stripe) listDisputes(ctx context.Context, of Asked) ([]Dispute, error) {
-	if of.Dispute == "" {
-		return nil, nil
-	}
-	if !isStripeID(of.Dispute, "du_") && !isStripeID(of.Dispute, "dp_") {
+func isStripeDispute(id string) bool { return isStripeID(id, "du_") || isStripeID(id, "dp_") }
+
+// listDisputes calls GET /disputes/{id}.
+func (s *stripe) listDisputes(ctx context.Context, id string) ([]Dispute, error) {
+	if !isStripeDispute(id) {
 		return nil, s.client.fail(ErrUnknownReference, "not a dispute's id")
 	}
 	var d stripeDispute
-	err := s.call(ctx, request{method: http.MethodGet, path: "/disputes/" + of.Dispute + "?expand[]=payment_intent"}, &d, func() error {
-		if _, known := stripeDisputes[d.Status]; !known || d.ID != of.Dispute || d.Currency == "" || d.Amount < 0 {
+	err := s.call(ctx, request{method: http.MethodGet, path: "/disputes/" + id + "?expand[]=payment_intent"}, &d, func() error {
+		if _, known := stripeDisputes[d.Status]; !known || d.ID != id || d.Currency == "" || d.Amount < 0 {
 			return fmt.Errorf("dispute %q has status %q", d.ID, d.Status)
 		}
 		return nil
@@ -116,12 +114,15 @@ type mollieChargeback struct {
 	} `json:"reason"`
 	CreatedAt  time.Time `json:"createdAt"`
 	ReversedAt time.Time `json:"reversedAt"` // zero if it stands
+	Embedded   struct {
+		Payment molliePayment `json:"payment"`
+	} `json:"_embedded"`
 }
 
 // outcome reads the chargeback. Mollie never tells that one is final, so that it is open until it is reversed.
-func (b *mollieChargeback) outcome(reference string) Dispute {
+func (b *mollieChargeback) outcome() Dispute {
 	d := Dispute{
-		ID: b.ID, Reference: reference, Amount: b.Amount.minor(), Currency: b.Amount.Currency, Status: DisputeOpen,
+		ID: b.ID, Reference: b.Embedded.Payment.Metadata.Reference, Amount: b.Amount.minor(), Currency: b.Amount.Currency, Status: DisputeOpen,
 		Reason: shortenWords(cmp.Or(b.Reason.Description, b.Reason.Code)), OpenedAt: b.CreatedAt,
 	}
 	if !b.ReversedAt.IsZero() {
@@ -131,16 +132,16 @@ func (b *mollieChargeback) outcome(reference string) Dispute {
 }
 
 // listDisputes calls GET /payments/{id}/chargebacks. One page has far more than a payment can have.
-func (m *mollie) listDisputes(ctx context.Context, of Asked) ([]Dispute, error) {
-	if !isMollieID(of.ProviderID, "tr_") {
-		return nil, m.client.fail(ErrUnknownReference, "the charge has no payment")
+func (m *mollie) listDisputes(ctx context.Context, id string) ([]Dispute, error) {
+	if !isMollieID(id, "tr_") {
+		return nil, m.client.fail(ErrUnknownReference, "not a payment's id")
 	}
 	var list struct {
 		Embedded struct {
 			Chargebacks []mollieChargeback `json:"chargebacks"`
 		} `json:"_embedded"`
 	}
-	err := m.call(ctx, request{method: http.MethodGet, path: "/payments/" + of.ProviderID + "/chargebacks?limit=250"}, &list, func() error {
+	err := m.call(ctx, request{method: http.MethodGet, path: "/payments/" + id + "/chargebacks?limit=250&embed=payment"}, &list, func() error {
 		for i := range list.Embedded.Chargebacks {
 			if b := &list.Embedded.Chargebacks[i]; !isMollieID(b.ID, "chb_") || b.Amount.Currency == "" || b.CreatedAt.IsZero() {
 				return fmt.Errorf("chargeback %q is of %q", b.ID, b.Amount.Currency)
@@ -153,7 +154,7 @@ func (m *mollie) listDisputes(ctx context.Context, of Asked) ([]Dispute, error) 
 	}
 	disputes := make([]Dispute, len(list.Embedded.Chargebacks))
 	for i := range disputes {
-		disputes[i] = list.Embedded.Chargebacks[i].outcome(of.Reference)
+		disputes[i] = list.Embedded.Chargebacks[i].outcome()
 	}
 	return disputes, nil
 }

@@ -358,5 +358,5 @@ func (m *mollie) Notice(body []byte, signature string) (Notice, error) {
 	if err != nil || !isMollieID(id, "tr_") {
 		return Notice{}, m.client.fail(ErrNotice, "not a payment's id")
 	}
-	return Notice{Event: "payment", Reference: signature[:at], Key: id + " " + strconv.FormatInt(time.Now().UnixMilli(), 10)}, nil
+	return Notice{Event: "payment", Reference: signature[:at], Dispute: id, Key: id + " " + strconv.FormatInt(time.Now().UnixMilli(), 10)}, nil
 }

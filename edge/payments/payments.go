@@ -53,7 +53,6 @@ type Asked struct {
 	Reference  string // ours
 	ProviderID string // the provider's own; empty if Begin returned none
 	Apart      bool   // it is another payment under the charge's reference, which buys nothing
-	Dispute    string // the provider's name of a dispute, in place of a charge (ListDisputes alone)
 }
 
 // Charge is money to ask of a buyer.
@@ -152,6 +151,8 @@ type Notice struct {
 	// ProviderID is the provider's name of the payment, where one reference may have several
 	// payments; empty: the notice is about the charge.
 	ProviderID string
-	Dispute    string // the provider's name of the dispute that it is about, in place of a charge; else empty
-	Key        string // the same for every delivery of one event, for deduplication
+	// Dispute is what the provider is asked with for the disputes that the notice may be about (ListDisputes); empty:
+	// it can be about none.
+	Dispute string
+	Key     string // the same for every delivery of one event, for deduplication
 }

@@ -397,7 +397,7 @@ func (s *stripe) Notice(body []byte, signature string) (Notice, error) {
 		return Notice{}, s.client.fail(ErrNotice, "not an event")
 	}
 	about := &n.Data.Object
-	if about.Object == "dispute" { // it has no reference of ours
+	if about.Object == "dispute" && isStripeDispute(about.ID) { // it has no reference of ours
 		return Notice{Event: n.Type, Dispute: about.ID, Key: n.ID}, nil
 	}
 	return Notice{Event: n.Type, Reference: cmp.Or(about.Reference, about.Metadata["reference"]), Key: n.ID}, nil

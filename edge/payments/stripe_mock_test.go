@@ -117,7 +117,7 @@ func TestStripeMock(t *testing.T) {
 		require.True(t, sim.MoveDispute(c.Reference, "needs_response"))
 		disputes, ok := p.(*payments.Gateway)
 		require.True(t, ok)
-		found, err := disputes.ListDisputes(t.Context(), payments.Asked{Dispute: "du_" + begun.ProviderID[len("cs_test_"):]})
+		found, err := disputes.ListDisputes(t.Context(), "du_"+begun.ProviderID[len("cs_test_"):])
 		require.NoError(t, err)
 		require.Equal(t, c.Reference, found[0].Reference)
 		require.True(t, sim.MoveDispute(c.Reference, "won"))

@@ -62,7 +62,7 @@ func (h *Handlers) receiveNotice(c *route.Call, name, signature string) (*api.Re
 	err = h.Notices.Add(c.Context, &notices.Notice{
 		Provider: provider.Name, EventID: noticeKey(told.Key), Digest: digest,
 		Body:  h.Secrets.Seal("payment notice", digest[:], c.Body),
-		About: notices.About{Provider: provider.Name, Reference: told.Reference, ProviderID: told.ProviderID},
+		About: notices.About{Provider: provider.Name, Reference: told.Reference, ProviderID: told.ProviderID, Dispute: told.Dispute},
 	})
 	if err != nil { // whatever it is, the provider keeps the notice and sends it again
 		h.Log.ErrorContext(c.Context, "payment notice not taken", slog.String("provider", provider.Name), slog.Any("error", err))
@@ -91,21 +91,25 @@ func isPlainText(s string) bool {
 }
 
 // ActOnNotice asks the provider about the payment that a notice is about, and has the
-// order take the answer in. A payment that is not ours is none of our business.
+// order take the answer in; and about the disputes that it may be about. A payment that is not ours is none of our
+// business.
 func (h *Handlers) ActOnNotice(ctx context.Context, n notices.About) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepCall)
 	defer cancel()
-	if !isPlainText(n.Reference) {
-		return nil
+	err := h.verifyNoticed(ctx, &n)
+	if n.Dispute != "" {
+		err = errors.Join(err, h.noteDisputes(ctx, n.Provider, n.Dispute))
 	}
-	p, err := h.paymentOf(ctx, n.Reference)
-	if errors.Is(err, readmodel.ErrNotFound) || err == nil && p.Provider != n.Provider {
-		h.Log.WarnContext(ctx, "payment notice about no payment of ours", slog.String("provider", n.Provider), slog.String("reference", n.Reference))
-		return nil
-	}
-	if err != nil {
+	return err
+}
+
+// verifyNoticed asks the provider about the payment that a notice is about, if it names one.
+func (h *Handlers) verifyNoticed(ctx context.Context, n *notices.About) error {
+	found, err := h.findAttempt(ctx, n.Provider, n.Reference)
+	if err != nil || found == nil {
 		return err
 	}
+	p := *found
 	if n.ProviderID != "" {
 		apart, err := h.isApart(ctx, p, n.ProviderID)
 		if err != nil {
@@ -161,6 +165,19 @@ func (h *Handlers) takeDeposit(ctx context.Context, p readmodel.Payment, deposit
 		Order: p.Order, Record: o, Reference: p.Reference, Deposit: deposit, Received: out.Amount,
 	})
 	return err
+}
+
+// findAttempt finds an attempt to pay with a provider by its reference; nil if it is none of ours.
+func (h *Handlers) findAttempt(ctx context.Context, provider, reference string) (*readmodel.Payment, error) {
+	if reference == "" || !isPlainText(reference) {
+		return nil, nil //nolint:nilnil // it is somebody else's
+	}
+	p, err := h.paymentOf(ctx, reference)
+	if errors.Is(err, readmodel.ErrNotFound) || err == nil && p.Provider != provider {
+		h.Log.WarnContext(ctx, "payment notice about no payment of ours", slog.String("provider", provider), slog.String("reference", reference))
+		return nil, nil //nolint:nilnil // as above
+	}
+	return &p, err
 }
 
 // paymentOf is an attempt by its reference, also one that the read model has not met yet.

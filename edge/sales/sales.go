@@ -18,7 +18,9 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine/order"
+	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/attendees"
+	"boxoffice/persistence/disputes"
 	"boxoffice/persistence/notices"
 	"boxoffice/persistence/readmodel"
 	"boxoffice/persistence/receipts"
@@ -38,6 +40,8 @@ type Deps struct {
 	Gateways  *payments.Gateways
 	Notices   *notices.Store
 	Receipts  *receipts.Store
+	Disputes  *disputes.Store
+	Accounts  *accounts.Store
 	Secrets   *secrets.Master
 	// Admit refuses an order, or a hold of seats (without a buyer), that a waiting room has not admitted
 	// (rooms.Handlers). late says that the order's admission has run out and that the order may be a repeat;

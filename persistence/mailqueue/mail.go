@@ -48,6 +48,7 @@ const (
 	EventChanged      Template = "event_changed"
 	EventCancelled    Template = "event_cancelled"
 	WebhookDisabled   Template = "webhook_disabled"
+	PaymentDisputed   Template = "payment_disputed"
 	Following         Template = "following"
 	EventPublished    Template = "event_published"
 	Broadcast         Template = "broadcast"
@@ -97,6 +98,7 @@ var table = map[Template]terms{
 	TwoFactorChanged:  {promptQueue, moneyNext, 24 * time.Hour},
 	Invitation:        {promptQueue, moneyNext, 24 * time.Hour},
 	WebhookDisabled:   {promptQueue, moneyNext, 24 * time.Hour},
+	PaymentDisputed:   {promptQueue, moneyNext, 24 * time.Hour},
 	OrderConfirmation: {orderQueue, ticketsFirst, 24 * time.Hour},
 	AttendeeTickets:   {orderQueue, ticketsFirst, 24 * time.Hour},
 	TransferOffered:   {promptQueue, moneyNext, 24 * time.Hour},
@@ -148,9 +150,9 @@ type Mail struct {
 	Order        string `json:"order,omitzero"` // id
 	Event        int64  `json:"event,omitzero"`
 	Was          *Known `json:"was,omitzero"`       // what holders knew of an event that has changed
-	Amount       int64  `json:"amount,omitzero"`    // of a refund that is due or was asked for, or of an offer with its fees; minor units
-	Reason       string `json:"reason,omitzero"`    // of that refund, or of an event's cancellation; the status of an attempt whose coins were seen
-	Currency     string `json:"currency,omitzero"`  // of an offer; of a refund that is due, if it is not the order's
+	Amount       int64  `json:"amount,omitzero"`    // of a refund that is due or was asked for, of an offer with its fees, or of a dispute; minor units
+	Reason       string `json:"reason,omitzero"`    // of that refund, of an event's cancellation, or of a dispute; the status of an attempt whose coins were seen
+	Currency     string `json:"currency,omitzero"`  // of an offer or a dispute; of a refund that is due, if it is not the order's
 	Refund       int    `json:"refund,omitzero"`    // which of the order's refunds was decided or processed
 	Ticket       uint32 `json:"ticket,omitzero"`    // serial of a ticket that is or was offered, or whose money was asked for
 	Round        uint16 `json:"round,omitzero"`     // which of its transfers
@@ -162,9 +164,10 @@ type Mail struct {
 	Broadcast    string `json:"broadcast,omitzero"` // id
 	Tier         string `json:"tier,omitzero"`      // ticket type that is offered to somebody on the waitlist
 	Count        int64  `json:"count,omitzero"`     // how many of it
-	Until        int64  `json:"until,omitzero"`     // when the offer ends, unix milliseconds
+	Until        int64  `json:"until,omitzero"`     // when the offer ends, or a dispute can't be answered any more, unix milliseconds
 	Organization string `json:"organization,omitzero"`
 	Role         string `json:"role,omitzero"`
+	Provider     string `json:"provider,omitzero"` // of payments, where a dispute is
 	On           bool   `json:"on,omitzero"`       // whether a second factor is on now
 	Webhook      int64  `json:"webhook,omitzero"`  // the endpoint
 	Endpoint     string `json:"endpoint,omitzero"` // the endpoint's name for people

@@ -49,8 +49,8 @@ type Notice struct {
 	About    About
 }
 
-// About says which payment a notice is about, and is what its job carries. A notice without a
-// Reference is not about one of our payments.
+// About says which payment a notice is about, and is what its job carries. A notice without
+// a Reference and without a Dispute is not about one of our payments.
 type About struct {
 	Provider  string `json:"provider"`
 	Reference string `json:"reference"`
@@ -59,6 +59,9 @@ type About struct {
 	ProviderID string `json:"deposit,omitzero"` // earlier releases called it so in jobs
 	// Again reports that the notice had come before: it matters only while the payment is open.
 	Again bool `json:"again,omitzero"`
+	// Dispute is what the provider is asked with for the disputes that the notice may be about; empty:
+	// it can be about none.
+	Dispute string `json:"dispute,omitzero"`
 }
 
 // Kind names the job.
@@ -104,7 +107,7 @@ RETURNING asked_at, xmax <> 0`
 		if errors.Is(err, pgx.ErrNoRows) { // it is about to be acted on
 			return nil
 		}
-		if err != nil || about.Reference == "" {
+		if err != nil || about.Reference == "" && about.Dispute == "" {
 			return err
 		}
 		_, err = s.jobs.InsertTx(ctx, tx, about, &river.InsertOpts{ScheduledAt: at})

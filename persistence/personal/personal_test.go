@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { persisttest.Main(m) }
 // impersonal are the tables that have nobody's name, address or words, or not in a form that this
 // package could erase, each with the reason.
 var impersonal = map[string]string{
-	"announced": "events", "applied": "positions", "broadcasts": "organizers' words", "command_numbers": "hashes", "courses": "organizers' words",
+	"announced": "events", "applied": "positions", "broadcasts": "organizers' words", "command_numbers": "hashes", "disputes": "numbers and providers' words", "courses": "organizers' words",
 	"credential_changes": "numbers", "downloads": "numbers", "events": "organizers' words", "fact_aggregates": "numbers", "floors": "positions",
 	"facts": "sealed, and gone after 30 days", "facts_pruned": "positions", "followers": "positions", "idempotency": "sealed, and gone after a day",
 	"journal": "gone after its retention", "kafka_positions": "positions", "live_tokens": "hashes", "mail_caps": "hashes", "mails": "hashes",

@@ -41,6 +41,7 @@ import (
 	"boxoffice/persistence/community"
 	"boxoffice/persistence/courses"
 	"boxoffice/persistence/deliveries"
+	"boxoffice/persistence/disputes"
 	"boxoffice/persistence/downloads"
 	"boxoffice/persistence/idempotency"
 	"boxoffice/persistence/journal"
@@ -156,7 +157,7 @@ func (n *Node) openOrders(people *accounts.Store, known *live.Events, pages *liv
 	})
 	n.areas.Sales = sales.New(sales.Deps{
 		Node: n.cluster, Read: n.model, Orders: n.orders, Attendees: n.attendees, Settled: n.Settled, Known: known, Pages: pages, Feed: n.feed,
-		Letters: n.letters, Gateways: n.gateways, Notices: n.notices, Receipts: n.receipts, Secrets: n.secrets, Admit: n.areas.Rooms.Admit, CountLate: n.areas.Rooms.CountLate, NoteOrder: n.areas.Rooms.NoteOrder, NudgeRefunds: n.areas.Refunds.Nudge,
+		Letters: n.letters, Gateways: n.gateways, Notices: n.notices, Receipts: n.receipts, Disputes: disputes.New(n.pool, n.mailQueue), Accounts: people, Secrets: n.secrets, Admit: n.areas.Rooms.Admit, CountLate: n.areas.Rooms.CountLate, NoteOrder: n.areas.Rooms.NoteOrder, NudgeRefunds: n.areas.Refunds.Nudge,
 		BaseURL: n.cfg.BaseURL, Env: n.cfg.Env, Guesses: n.guesses, LimitsScale: n.cfg.LimitsScale, Log: n.log,
 	})
 	n.areas.Waitlists = waitlists.New(waitlists.Deps{

@@ -112,7 +112,7 @@ func disputeBody(t *transaction) map[string]any {
 
 // listChargebacks is GET /v2/payments/{id}/chargebacks.
 func (s *Sim) listChargebacks(ctx *fasthttp.RequestCtx) task {
-	which := param(ctx, "id")
+	which, embed := param(ctx, "id"), query(ctx, "embed")
 	t := s.findPrefixed(mollie, which, molliePaymentID)
 	return task{s.modesOf(t), which, func() reply {
 		if t == nil {
@@ -127,11 +127,15 @@ func (s *Sim) listChargebacks(ctx *fasthttp.RequestCtx) task {
 				at := d.closed.UTC().Format(time.RFC3339)
 				reversed = &at
 			}
-			list = append(list, map[string]any{
+			body := map[string]any{
 				"resource": "chargeback", "id": chargebackID + strconv.FormatInt(t.id, 10), "paymentId": which, "amount": mollieMoney(t.paid, t.currency),
 				"reason": map[string]string{"code": "4837", "description": "No cardholder authorization"}, "createdAt": d.opened.UTC().Format(time.RFC3339),
 				"reversedAt": reversed,
-			})
+			}
+			if embed == "payment" {
+				body["_embedded"] = map[string]any{"payment": s.mollieBody(t, s.cfg.Now())}
+			}
+			list = append(list, body)
 		}
 		return reply{200, map[string]any{"count": len(list), "_embedded": map[string]any{"chargebacks": list}, "_links": map[string]any{"next": nil}}}
 	}}

@@ -1,0 +1,34 @@
+package letters
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"boxoffice/edge/mail"
+	"boxoffice/edge/secrets"
+	"boxoffice/engine"
+	"boxoffice/persistence/mailqueue"
+)
+
+// disputers are the providers that tell of disputes, as people call them.
+var disputers = map[string]string{"stripe": "Stripe", "mollie": "Mollie"}
+
+// writeDispute makes the mail that tells an owner of an organization that a payment is disputed.
+func (h *Writer) writeDispute(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
+	id, err := engine.ParseID(l.Order)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err)
+	}
+	p, err := h.Pages.Event(ctx, id.Event())
+	if err != nil {
+		return nil, err
+	}
+	if err := h.admitOwn(ctx, l, l.Org); err != nil { // an organization may make anybody its owner
+		return nil, err
+	}
+	return written(mail.PaymentDisputed(to, l.Organization, &mail.Dispute{
+		Number: secrets.OrderNumber(id), Title: p.Event.Details.Title, Provider: cmp.Or(disputers[l.Provider], l.Provider), Reason: l.Reason,
+		Amount: money(l.Amount, l.Currency), Until: clockOf(l.Until, p.Event.Details.Timezone), URL: h.BaseURL + "/organizer/settings/wallets",
+	}), nil)
+}

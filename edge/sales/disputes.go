@@ -1,0 +1,133 @@
+package sales
+
+import (
+	"context"
+	"math"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/payments"
+	"boxoffice/edge/route"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/persistence/disputes"
+	"boxoffice/persistence/mailqueue"
+)
+
+// noteDisputes asks the provider for the disputes that a notice may be about, and keeps what it tells. No order hears
+// of them: the provider has taken the money from the account there, and not from what is kept here.
+func (h *Handlers) noteDisputes(ctx context.Context, provider, id string) error {
+	gateway, err := h.Gateways.Choose(provider)
+	if err != nil {
+		return err
+	}
+	told, err := gateway.ListDisputes(ctx, id)
+	if err != nil {
+		return err
+	}
+	for i := range told {
+		if err := h.noteDispute(ctx, provider, &told[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *Handlers) noteDispute(ctx context.Context, provider string, told *payments.Dispute) error {
+	p, err := h.findAttempt(ctx, provider, told.Reference)
+	if err != nil || p == nil {
+		return err
+	}
+	k, err := h.Known.Find(ctx, p.Order.Event())
+	if err != nil {
+		return err
+	}
+	d := disputes.Dispute{
+		Provider: provider, ID: told.ID, Org: k.Org, Order: p.Order, Attempt: p.Reference, Amount: told.Amount, Currency: told.Currency,
+		Reason: told.Reason, Status: string(told.Status), OpenedAt: told.OpenedAt, DueBy: told.DueBy, ClosedAt: told.ClosedAt,
+	}
+	letters, err := h.addressOwners(ctx, &d)
+	if err != nil {
+		return err
+	}
+	return h.Disputes.Note(ctx, &d, letters...)
+}
+
+// addressOwners makes the letters that tell the owners of an organization of a dispute.
+func (h *Handlers) addressOwners(ctx context.Context, d *disputes.Dispute) ([]mailqueue.Mail, error) {
+	o, err := h.Accounts.Organization(ctx, d.Org)
+	if err != nil || o == nil {
+		return nil, err
+	}
+	owners, err := h.Accounts.Owners(ctx, d.Org)
+	if err != nil {
+		return nil, err
+	}
+	letters := make([]mailqueue.Mail, len(owners))
+	for i := range owners {
+		letters[i] = mailqueue.Mail{
+			Template: mailqueue.PaymentDisputed, Subject: d.Provider + "/" + d.ID + "/" + owners[i].Email, To: owners[i].Email, Name: owners[i].Name,
+			Org: o.ID, Organization: o.Name, Order: d.Order.String(), Provider: d.Provider, Amount: d.Amount, Currency: d.Currency, Reason: d.Reason,
+		}
+		if !d.DueBy.IsZero() {
+			letters[i].Until = d.DueBy.UnixMilli()
+		}
+	}
+	return letters, nil
+}
+
+// listDisputes lists an organization's disputes.
+func (h *Handlers) listDisputes(c *route.Call, in *api.ListDisputes) (*api.List[api.Dispute], error) {
+	org, err := route.FindOrganization(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := route.ReadCursor(in.Cursor, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	before := int64(0)
+	if keys != nil {
+		before = keys[0]
+	}
+	found, err := h.Disputes.List(c.Context, org, before, in.Limit+1)
+	if err != nil {
+		return nil, err
+	}
+	show := func(i int) api.Dispute { return disputeView(&found[i]) }
+	return api.PageOf(len(found), in.Limit, show, func(last int) *string { return route.CursorOf(found[last].Seq) }), nil
+}
+
+func disputeView(d *disputes.Dispute) api.Dispute {
+	v := api.Dispute{
+		ID: d.ID, Provider: d.Provider, OrderID: d.Order.String(), Reference: d.Attempt, Amount: view.Decimal(d.Amount, d.Currency), Currency: d.Currency,
+		Reason: d.Reason, Status: d.Status, OpenedAt: view.UTC(&d.OpenedAt),
+	}
+	if !d.DueBy.IsZero() {
+		v.DueBy = view.UTC(&d.DueBy)
+	}
+	if !d.ClosedAt.IsZero() {
+		v.ClosedAt = view.UTC(&d.ClosedAt)
+	}
+	return v
+}
+
+// disputeGroups are the rows of payments that buyers have their bank take back.
+func (h *Handlers) disputeGroups() []route.Group {
+	return []route.Group{{
+		Prefix: "/api/v1/organizer/disputes",
+		Tag:    "Refunds",
+		Auth:   own,
+		Read:   route.OrdersRead,
+		Tier:   route.TierAdmin,
+		Errors: codes{engine.NotFound},
+		Rows: []route.Op{
+			{
+				Method:      "GET",
+				ID:          "listDisputes",
+				Summary:     "List payments that buyers have their bank take back",
+				Description: "Disputes of Stripe and chargebacks of Mollie about the organization's orders, the last that was heard of first. They are answered and decided at the provider, which takes the money from the account there: orders, tickets and wallets stay as they are.",
+				Handler:     route.Handle(h.listDisputes),
+			},
+		},
+	}}
+}

@@ -1,0 +1,106 @@
+// Package disputes keeps the payments that buyers have their bank take back, as the payment providers tell of them. It
+// owns the table disputes, and has no goroutines.
+//
+// A provider tells of a dispute more than once and in any order. It has one row here, which never leaves its end, and its
+// letters are queued in the transaction that inserts the row.
+package disputes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/engine"
+	"boxoffice/persistence/mailqueue"
+)
+
+// Store reads and writes disputes. Its methods may be called by any goroutine.
+type Store struct {
+	pool  *pgxpool.Pool
+	mails *mailqueue.Queue
+}
+
+// New makes a store on a database that is up to date.
+func New(pool *pgxpool.Pool, mails *mailqueue.Queue) *Store { return &Store{pool, mails} }
+
+// Open is the status of a dispute of which nothing is decided yet. The others are "won" and "lost".
+const Open = "open"
+
+// Dispute is a payment that a buyer has the bank take back.
+type Dispute struct {
+	Seq      int64 // grows in the order in which disputes were heard of
+	Provider string
+	ID       string // the provider's
+	Org      int64
+	Order    engine.OrderID
+	Attempt  string // reference of the attempt to pay
+	Amount   int64  // minor units
+	Currency string
+	Reason   string // the provider's words
+	Status   string
+	OpenedAt time.Time
+	DueBy    time.Time // until when it can be answered at the provider; zero if that is not told
+	ClosedAt time.Time // zero while it is open; to Note also if the provider does not tell it
+}
+
+// Note keeps a dispute as its provider tells of it now. The letters are queued if it is open and was not known before.
+func (s *Store) Note(ctx context.Context, d *Dispute, letters ...mailqueue.Mail) error {
+	const note = `
+INSERT INTO disputes AS known (provider, id, org, order_id, attempt, amount, currency, reason, status, opened_at, due_by, closed_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, CASE WHEN $9 <> 'open' THEN coalesce($12, now()) END)
+ON CONFLICT (provider, id) DO UPDATE SET amount = excluded.amount, currency = excluded.currency, reason = excluded.reason, status = excluded.status,
+  due_by = excluded.due_by, closed_at = coalesce(known.closed_at, excluded.closed_at)
+WHERE known.status = 'open' OR excluded.status <> 'open'
+RETURNING xmax = 0`
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		var isNew bool
+		err := tx.QueryRow(ctx, note, d.Provider, d.ID, d.Org, (*[16]byte)(&d.Order), d.Attempt, d.Amount, d.Currency, d.Reason, d.Status, d.OpenedAt,
+			momentOrNull(d.DueBy), momentOrNull(d.ClosedAt)).Scan(&isNew)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows): // an answer from before its end
+			return nil
+		case err != nil || !isNew || d.Status != Open:
+			return err
+		}
+		return s.mails.AddIn(ctx, tx, letters...)
+	})
+	if err != nil {
+		return fmt.Errorf("note dispute %s: %w", d.ID, err)
+	}
+	return nil
+}
+
+// momentOrNull is a moment as a column has it: null for the zero time.
+func momentOrNull(at time.Time) *time.Time {
+	if at.IsZero() {
+		return nil
+	}
+	return &at
+}
+
+// List lists the disputes of an organization, the last that was heard of first, before one; 0 for the first page.
+func (s *Store) List(ctx context.Context, org, before int64, limit int) ([]Dispute, error) {
+	const find = `
+SELECT seq, provider, id, org, order_id, attempt, amount, currency, reason, status, opened_at, due_by, closed_at FROM disputes
+WHERE org = $1 AND ($2 = 0 OR seq < $2) ORDER BY seq DESC LIMIT $3`
+	rows, _ := s.pool.Query(ctx, find, org, before, limit) // CollectRows returns its error
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d Dispute, err error) {
+		var due, closed *time.Time
+		err = row.Scan(&d.Seq, &d.Provider, &d.ID, &d.Org, (*[16]byte)(&d.Order), &d.Attempt, &d.Amount, &d.Currency, &d.Reason, &d.Status, &d.OpenedAt, &due, &closed)
+		if due != nil {
+			d.DueBy = *due
+		}
+		if closed != nil {
+			d.ClosedAt = *closed
+		}
+		return d, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("disputes: %w", err)
+	}
+	return list, nil
+}
