@@ -1,0 +1,1 @@
+export{t as default}from"./SalesCurve-B67UCZp6.js";
