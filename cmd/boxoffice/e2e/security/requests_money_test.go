@@ -1,9 +1,14 @@
 package security
 
 import (
+	"strconv"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/engine"
+	"boxoffice/persistence/disputes"
 )
 
 // moneyRequests are those about orders that an organization makes, and its wallet.
@@ -45,6 +50,10 @@ func (w *world) moneyRequests() map[string]func() request {
 			w.Own("POST", "/organizer/orders/"+order+"/paid", nodetest.Object{"amount": 1, "reference": w.name()}).Is(200, "")
 			return w.ours()
 		},
+		"listDisputes": func() request {
+			w.dispute()
+			return w.ours()
+		},
 		"giveTickets": func() request {
 			return given(nodetest.Object{"ticketTypeId": w.free, "recipients": []nodetest.Object{{"email": w.email(), "name": "Ada"}}, "note": "n"})
 		},
@@ -60,6 +69,19 @@ func (w *world) moneyRequests() map[string]func() request {
 			})
 		},
 	}
+}
+
+// dispute has a payment of the organization disputed and lost, which its provider told.
+func (w *world) dispute() {
+	org, err := strconv.ParseInt(w.orgID, 10, 64)
+	require.NoError(w.T, err)
+	order, err := engine.ParseID(w.orderID)
+	require.NoError(w.T, err)
+	now := time.Now()
+	require.NoError(w.T, disputes.New(w.Pool(), nil).Note(w.T.Context(), &disputes.Dispute{
+		Provider: "stripe", ID: "du_" + w.name(), Org: org, Order: order, Attempt: "a", Amount: 500, Currency: "USD", Reason: "fraudulent", Status: "lost",
+		OpenedAt: now, DueBy: now.Add(time.Hour), ClosedAt: now,
+	}))
 }
 
 // transferring places an order that waits for a transfer, which needs a sale that goes on for days.
