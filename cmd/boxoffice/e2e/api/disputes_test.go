@@ -31,7 +31,9 @@ func TestDisputes(t *testing.T) {
 	}
 	require.Empty(t, list(s, "").Data("items"))
 	owner := s.Own("GET", "/users/me", nil).Str("email")
-	wallet := func() string { return s.Own("GET", "/organizer/wallets", nil).Is(200, "").Str("items.0.pendingBalance") }
+	wallet := func() string {
+		return s.Own("GET", "/organizer/wallets", nil).Is(200, "").Str("items.0.pendingBalance")
+	}
 	for i, provider := range []string{"stripe", "mollie"} {
 		begun := time.Now()
 		order, token, reference := disputed(s, ids[0], provider)
