@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ type adapter struct {
 	// pay has the buyer pay 300.50 dollars for a charge, or as the mode of paysim says.
 	pay func(t *testing.T, begun payments.Begun, reference, mode string)
 	// dispute has the buyer's bank open a dispute about a paid charge, or move it on, and notices are what it tells.
-	dispute func(reference, status string) bool
+	dispute func(t *testing.T, reference, status string) bool
 	notices <-chan payments.Notice
 	// without names the promises that its kind can't keep, each with the reason.
 	without map[string]string
@@ -41,7 +42,17 @@ func byPage(p payments.Provider) adapter {
 // withDisputes is an adapter by whose page buyers pay, and whose buyers' banks open disputes.
 func withDisputes(p payments.Provider, sim *paysim.Sim, told <-chan payments.Notice) adapter {
 	a := byPage(p)
-	a.dispute, a.notices = sim.MoveDispute, told
+	a.notices = told
+	a.dispute = func(t *testing.T, reference, status string) bool {
+		t.Helper()
+		body := strings.NewReader(`{"reference":"` + reference + `","status":"` + status + `"}`)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, sim.URL()+"/_sim/dispute", body)
+		require.NoError(t, err)
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		return res.StatusCode == http.StatusOK
+	}
 	return a
 }
 
@@ -192,9 +203,11 @@ func (a adapter) isDisputed(t *testing.T, reference, end string, want payments.D
 	disputes, ok := a.Provider.(*payments.Gateway)
 	require.True(t, ok)
 	a.comes(t, reference, "duplicate=2,reorder=50ms", 30050)
+	require.False(t, a.dispute(t, reference, "unheard"))
+	require.False(t, a.dispute(t, reference+"x", "won"))
 	moves := []string{"needs_response", "under_review", end}
 	for _, status := range moves {
-		require.True(t, a.dispute(reference, status))
+		require.True(t, a.dispute(t, reference, status))
 	}
 	found, about := payments.Dispute{}, 0
 	for heard := 0; heard < 2*(1+len(moves)); {
