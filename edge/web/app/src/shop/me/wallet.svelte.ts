@@ -33,12 +33,19 @@ function group(tickets: Held[]): Group[] {
   return [...by].map(([key, list]) => ({ key, at: startOf(list[0]!), tickets: list })).sort((a, b) => a.at - b.at);
 }
 
+/** isCalledOff is whether the event of a group was cancelled: nobody needs to go there. */
+function isCalledOff(g: Group): boolean {
+  return g.tickets[0]!.event.status === 'cancelled';
+}
+
 export class Tickets {
   readonly list: List<Held>;
   readonly #groups = $derived.by(() => group(this.list.value?.items ?? []));
-  readonly coming = $derived(this.#groups.filter((g) => g.at !== Infinity && endOf(g.tickets[0]!) >= now()));
-  readonly always = $derived(this.#groups.filter((g) => g.at === Infinity));
-  readonly past = $derived(this.#groups.filter((g) => g.at !== Infinity && endOf(g.tickets[0]!) < now()).reverse());
+  readonly #open = $derived(this.#groups.filter((g) => endOf(g.tickets[0]!) >= now()));
+  readonly coming = $derived(this.#open.filter((g) => g.at !== Infinity && !isCalledOff(g)));
+  readonly always = $derived(this.#open.filter((g) => g.at === Infinity && !isCalledOff(g)));
+  readonly calledOff = $derived(this.#open.filter(isCalledOff));
+  readonly past = $derived(this.#groups.filter((g) => endOf(g.tickets[0]!) < now()).reverse());
 
   constructor(wallet: Wallet) {
     this.list = new List((cursor) => ask(wallet.api.GET('/api/v1/users/me/tickets', { params: { query: { limit: 100, ...(cursor && { cursor }) } } })));

@@ -1,1 +1,0 @@
-export{t as default}from"./Pass-CuI2NSku.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Qr-CUFH2n7O.js";

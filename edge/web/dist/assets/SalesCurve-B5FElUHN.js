@@ -1,1 +1,0 @@
-export{t as default}from"./SalesCurve-B67UCZp6.js";

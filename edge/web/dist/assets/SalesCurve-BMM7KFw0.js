@@ -1,0 +1,1 @@
+export{t as default}from"./SalesCurve-BdVY4l0m.js";

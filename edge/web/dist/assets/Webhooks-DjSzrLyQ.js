@@ -1,0 +1,1 @@
+export{t as default}from"./Webhooks-96z1VTkQ.js";

@@ -1,0 +1,1 @@
+import{Lt as e}from"./base-BI0XNpnM.js";e();

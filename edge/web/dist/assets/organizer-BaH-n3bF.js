@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-DIC1N7cN.js";import{t as r}from"./session.svelte-BMMp3jbg.js";import{N as i}from"./base-CJYFuUlM.js";i(n,{desk:new t(new r),room:e});
