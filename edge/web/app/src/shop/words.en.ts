@@ -23,7 +23,7 @@ const words = {
     next: 'Continue', left: (n: number) => many(n, 'last one', '# left'), fewer: (name: string) => `One fewer: ${name}`, more: (name: string) => `One more: ${name}`,
     opens: (when: string) => `On sale from ${when}`, closed: 'Sale has ended', until: (when: string) => `On sale until ${when}`, code: 'Needs a presale code',
     about: 'About', schedule: 'Schedule', organizer: 'Organizer', questions: 'Questions', where: 'Where', doors: (t: string) => `Doors ${t}`, online: 'Online', map: 'On the map', verified: 'Verified organizer',
-    website: 'Website', powered: 'Tickets by', none: 'No tickets are on sale.', gone: 'This event is not here', goneHint: 'The address may be wrong, or the event is no longer public.', home: 'See what is on', perOrder: (n: number) => `at most ${n} an order`, pick: 'Choose how many', returns: 'Returns', always: 'Yours at once', lineup: 'Who is on', pictures: 'Pictures', share: 'Share', copied: 'The address is copied.', film: (host: string) => `Watch the film at ${host}`,
+    website: 'Website', powered: 'Tickets by', none: 'No tickets are on sale.', gone: 'This event is not here', goneHint: 'The address may be wrong, or the event is no longer public.', home: 'See what is on', pick: 'Choose how many', returns: 'Returns', always: 'Yours at once', lineup: 'Who is on', pictures: 'Pictures', share: 'Share', copied: 'The address is copied.', film: (host: string) => `Watch the film at ${host}`,
   },
   booking: {
     date: 'Date', before: 'Earlier month', after: 'Later month', full: 'Fully booked', closed: 'Closed', left: (n: number) => many(n, '# place left', '# places left'),
@@ -71,7 +71,7 @@ const words = {
     failed: 'The payment did not go through', failedHint: (time: string) => `Your tickets are still kept for ${time}. You can try again.`, expired: 'The time to pay is over', expiredHint: 'The tickets have gone back on sale. If you were charged all the same, the money goes back by itself.',
     cancelled: 'This order was cancelled', cancelledHint: 'You owe nothing. If money of yours arrives for it, it goes back by itself.', refunded: 'This order was refunded', refundedHint: (sum: string) => `${sum} goes back by the way it came.`, backHint: 'Money goes back by the way it came; banks mostly take 5 to 10 days.',
     backs: { requested: 'Money back, asked for', approved: 'On its way back', denied: 'Money back, not granted', processing: 'On its way back', processed: 'Went back', failed: 'On its way back', cancelled: 'Money back, no longer asked for' }, again: 'Choose again', total: 'Total', fees: 'Fees', discount: 'Discount', changes: 'The code changes every 30 seconds; a picture of it does not admit.',
-    printed: 'Tell this code at the gate. The QR code is on your phone: it changes, so it cannot be printed.', used: 'Used', invalid: 'Not valid', send: (sum: string, coin: string) => `Send ${sum} ${coin} to`, spoken: (n: number) => `${n} minutes left`, qr: (name: string) => `QR code of the ticket ${name}`, pages: 'Show this at the gate', items: 'What you ordered', look: 'Look again',
+    printed: 'Tell this code at the gate. The QR code is on your phone: it changes, so it cannot be printed.', used: 'Used', invalid: 'Not valid', send: (sum: string, coin: string) => `Send ${sum} ${coin} to`, qr: (name: string) => `QR code of the ticket ${name}`, items: 'What you ordered', look: 'Look again',
   },
   claim: {
     title: 'A ticket for you', hint: 'Somebody passes a ticket on to you. Take it, and it admits you and nobody else.', take: 'Take the ticket',
