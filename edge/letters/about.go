@@ -50,23 +50,56 @@ func (h *Writer) describePart(ctx context.Context, e *mail.Event, l *mailqueue.M
 			continue
 		}
 		visits = append(visits, h.VisitOf(o, t.Serial, p))
-		what := mail.Item{Type: t.TierName}
-		if t.Seat != nil {
-			what.Section, what.Row, what.Seat = t.Seat.Section, t.Seat.Row, cmp.Or(t.Seat.Label, t.Seat.ID)
-		}
-		addItem(e, what)
+		addItem(e, itemOf(&t))
 	}
 	narrowVisits(e, visits...)
 	return nil
 }
 
-// addItem adds a ticket to what a letter is about. Tickets of a type that have no seats become one item.
-func addItem(e *mail.Event, ticket mail.Item) {
-	if last := len(e.What) - 1; last >= 0 && ticket.Seat == "" && e.What[last].Seat == "" && e.What[last].Type == ticket.Type {
-		e.What[last].Quantity = max(e.What[last].Quantity, 1) + 1
+// describeHeld writes into the event of a cancellation what its reader has of an order: the buyer what was
+// neither given back nor passed on, others what they were passed or are named for. It reports how much
+// that is of the order, and whether its reader may ask for the money of it.
+func (h *Writer) describeHeld(ctx context.Context, e *mail.Event, reader string, o *order.Order) (held int64, mayAsk bool, err error) {
+	where, err := h.Feed.Where(ctx, o)
+	if err != nil {
+		return 0, false, err
+	}
+	p, err := h.Pages.Event(ctx, o.ID.Event())
+	if err != nil {
+		return 0, false, err
+	}
+	var visits []*mail.Visit
+	for _, t := range view.Tickets(o, h.Known.PublicID(o.ID.Event()), h.Secrets.Event(o.ID.Event()), where) {
+		owns := o.IsOwnedBy(reader, t.Serial)
+		isNamed := order.NormalEmail(reader) != order.NormalEmail(o.Email) && order.NormalEmail(o.HolderOf(t.Serial).Email) == order.NormalEmail(reader)
+		if o.IsGivenBack(t.Serial) || !owns && !isNamed {
+			continue
+		}
+		held++
+		mayAsk = mayAsk || owns
+		visits = append(visits, h.VisitOf(o, t.Serial, p))
+		addItem(e, itemOf(&t))
+	}
+	narrowVisits(e, visits...)
+	return held, mayAsk, nil
+}
+
+// itemOf is a ticket as a letter names it.
+func itemOf(t *view.Ticket) mail.Item {
+	what := mail.Item{Type: t.TierName}
+	if t.Seat != nil {
+		what.Section, what.Row, what.Seat = t.Seat.Section, t.Seat.Row, cmp.Or(t.Seat.Label, t.Seat.ID)
+	}
+	return what
+}
+
+// addItem adds tickets to what a letter is about. Those of a type that have no seats become one item.
+func addItem(e *mail.Event, of mail.Item) {
+	if last := len(e.What) - 1; last >= 0 && of.Seat == "" && e.What[last].Seat == "" && e.What[last].Type == of.Type {
+		e.What[last].Quantity = max(e.What[last].Quantity, 1) + max(of.Quantity, 1)
 		return
 	}
-	e.What = append(e.What, ticket)
+	e.What = append(e.What, of)
 }
 
 // describeWhole says in an event what was ordered, each seat by itself, with its total.
@@ -78,7 +111,7 @@ func (h *Writer) describeWhole(ctx context.Context, e *mail.Event, o *order.Orde
 	for i := range o.Lines {
 		l := &o.Lines[i]
 		if l.Seats == nil {
-			e.What = append(e.What, mail.Item{Quantity: l.Quantity, Type: l.Name})
+			addItem(e, mail.Item{Quantity: l.Quantity, Type: l.Name})
 		}
 		for _, seat := range l.Seats {
 			label, section, row := where(seat)

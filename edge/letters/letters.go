@@ -495,13 +495,13 @@ func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	if now.Cover, err = h.coverOf(ctx, e.Details); err != nil {
 		return nil, err
 	}
-	about, err := h.orderOf(ctx, l, now)
-	if err != nil {
-		return nil, err
-	}
 	if l.Template == mailqueue.EventCancelled {
 		now.CancelReason = cmp.Or(now.CancelReason, l.Reason) // older nodes keep it in the letter alone
-		return written(mail.EventCancelled(to, now, about, h.RefundsURL()), nil)
+		return h.writeCancelled(ctx, l, to, now)
+	}
+	about, err := h.orderOf(ctx, l)
+	if err != nil {
+		return nil, err
 	}
 	if l.Was == nil || *l.Was == mailqueue.KnownOf(e.Details) || e.Status == event.StatusCancelled {
 		return nil, nil //nolint:nilnil // what was to be told is not so any more
@@ -520,9 +520,8 @@ func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	return written(mail.EventChanged(to, h.EventMail(&was, &e, organizer), now, about, until), nil)
 }
 
-// orderOf is the order of a buyer who gets a mail about an event, which then tells what was ordered;
-// nil to anybody else.
-func (h *Writer) orderOf(ctx context.Context, l *mailqueue.Mail, e *mail.Event) (*mail.Order, error) {
+// orderOf is the order of a buyer who gets a mail about an event; nil to anybody else.
+func (h *Writer) orderOf(ctx context.Context, l *mailqueue.Mail) (*mail.Order, error) {
 	id, err := engine.ParseID(l.Order)
 	if err != nil {
 		return nil, nil //nolint:nilnil,nilerr // its reader has not bought
@@ -531,18 +530,43 @@ func (h *Writer) orderOf(ctx context.Context, l *mailqueue.Mail, e *mail.Event) 
 	if err != nil {
 		return nil, err
 	}
-	o := &read.Order
-	if err := h.describeWhole(ctx, e, o); err != nil {
+	return h.aboutOrder(&read.Order), nil
+}
+
+// aboutOrder is what the mails about an event tell its buyer of an order.
+func (h *Writer) aboutOrder(o *order.Order) *mail.Order {
+	return &mail.Order{Number: secrets.OrderNumber(o.ID), URL: h.orderURL(o.ID, time.Now()), Total: money(o.Total, o.Currency)}
+}
+
+// writeCancelled makes a mail to somebody who has tickets of a cancelled event. Whoever is not the buyer
+// and has none any more gets none.
+func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.Envelope, e *mail.Event) (*mail.Message, error) {
+	id, err := engine.ParseID(cmp.Or(l.Order, l.Held))
+	if err != nil {
+		return written(mail.EventCancelled(to, e, nil, ""), nil) //nolint:nilerr // older nodes don't say of which order the tickets are
+	}
+	read, err := h.Read.Order(ctx, id)
+	if err != nil {
 		return nil, err
 	}
-	if e.Cancelled {
-		p, err := h.Pages.Event(ctx, id.Event())
-		if err != nil {
-			return nil, err
-		}
-		e.Visits = h.Visits(o, p)
+	o := &read.Order
+	held, mayAsk, err := h.describeHeld(ctx, e, l.To, o)
+	if err != nil || held == 0 && l.Order == "" {
+		return nil, err
 	}
-	return &mail.Order{Number: secrets.OrderNumber(id), URL: h.orderURL(id, time.Now()), Total: money(o.Total, o.Currency)}, nil
+	about, refunds := h.aboutOrder(o), ""
+	if held == o.Tickets() {
+		e.Total, e.Fees = about.Total, money(o.Fees, o.Currency)
+	}
+	if l.Order == "" {
+		about.Number, about.URL = "", ""
+		e.Total, e.Fees = mail.Money{}, mail.Money{}
+	}
+	if mayAsk {
+		refunds = h.RefundsURL()
+	}
+	e.GivenBack = held == 0
+	return written(mail.EventCancelled(to, e, about, refunds), nil)
 }
 
 // EventMail is what mails tell of an event, by a record of it.

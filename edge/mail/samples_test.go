@@ -152,7 +152,9 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 		"order_cancelled":              OrderCancelled(to(), o, all),
 		"order_cancelled.event":        OrderCancelled(to(), o, off(all)),
 		"event_cancelled":              EventCancelled(to(), off(all), o, refunds),
-		"event_cancelled.reason":       EventCancelled(to(), because(p.event), nil, refunds),
+		"event_cancelled.reason":       EventCancelled(to(), because(p.event), nil, ""),
+		"event_cancelled.passed_on":    EventCancelled(to(), off(one), &Order{Total: o.Total}, refunds),
+		"event_cancelled.nothing":      EventCancelled(to(), off(back(p.event)), o, ""),
 		"refund_requested.nothing":     RefundRequested(to(), o, one, Money{}),
 		"refund_due.nothing":           RefundDue(to(), o, one, Back{Reason: "granted", Tickets: 1}),
 	}

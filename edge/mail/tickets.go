@@ -185,11 +185,11 @@ func showTickets(w *words, all []Ticket, e *Event) (tickets []values, pictures [
 		if t.Visit != nil {
 			tickets[i]["When"] = t.Visit.describeUnlinked(w)
 		}
-		if e.isVoid() || t.Code == "" {
-			continue // nobody should come with a code that admits nobody
+		if e.isVoid() || t.Code == "" || !e.Hall {
+			continue // nobody should come with a code that admits nobody, and there may be no door at all
 		}
 		tickets[i]["Code"] = t.Code
-		if !e.Hall || e.RotatingOnly {
+		if e.RotatingOnly {
 			continue
 		}
 		code, err := qr.Encode(t.Printed, qr.M) // the printed code, because the full code opens no gate and the one on a screen expires
@@ -328,12 +328,12 @@ func EventChanged(to Envelope, was, now *Event, o *Order, until time.Time) Messa
 }
 
 // EventCancelled tells somebody who has tickets of an event that it will not take place, and why if the
-// organizer has said so. refunds is where a buyer asks for the money, and o the buyer's order; nil to
-// somebody who has not bought.
+// organizer has said so. o is the order of the tickets, with its number and URL for its buyer alone; nil if
+// nobody knows it. refunds is where its reader asks for the money; "" for somebody who may not ask.
 func EventCancelled(to Envelope, e *Event, o *Order, refunds string) Message {
-	v := values{"Event": e.templateValues(to.words()), "Refunds": refunds, "URL": "", "Number": "", "Buyer": o != nil, "Paid": false}
+	v := values{"Event": e.templateValues(to.words()), "Refunds": refunds, "URL": "", "Number": "", "Buyer": false, "Paid": true}
 	if o != nil {
-		v["URL"], v["Number"], v["Paid"] = o.URL, o.Number, o.Total.Amount != ""
+		v["URL"], v["Number"], v["Buyer"], v["Paid"] = o.URL, o.Number, o.URL != "", o.Total.Amount != ""
 	}
 	m := composeMessage("event_cancelled", to, v)
 	m.Calendar = e.makeCalendar(to.words())

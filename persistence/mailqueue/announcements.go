@@ -233,7 +233,7 @@ func (p *pager) Work(ctx context.Context, job *river.Job[page]) error {
 func (p *page) mailsOf(o *order.Order) []Mail {
 	given := o.Client == 0
 	out := []Mail{p.mailTo(o, o.Email, o.Name, given)}
-	out[0].Order = o.ID.String()
+	out[0].Order, out[0].Held = o.ID.String(), ""
 	for i := range o.Lines {
 		if l := &o.Lines[i]; l.AttendeeEmail != "" {
 			out = append(out, p.mailTo(o, l.AttendeeEmail, l.AttendeeName, given))
@@ -249,7 +249,7 @@ func (p *page) mailsOf(o *order.Order) []Mail {
 
 func (p *page) mailTo(o *order.Order, to, name string, given bool) Mail {
 	return Mail{
-		Template: p.Mail, Subject: p.Subject + "/" + strings.ToLower(to), To: to, Name: name, Language: o.Language, Sold: o.EndedAt, Given: given, Event: p.Event, Was: p.Was, Reason: p.Reason,
+		Template: p.Mail, Subject: p.Subject + "/" + strings.ToLower(to), To: to, Name: name, Language: o.Language, Sold: o.EndedAt, Given: given, Held: o.ID.String(), Event: p.Event, Was: p.Was, Reason: p.Reason,
 	}
 }
 

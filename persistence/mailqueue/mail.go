@@ -148,6 +148,7 @@ type Mail struct {
 	Secret   []byte `json:"secret,omitzero"` // sealed for the mail's ID
 
 	Order        string `json:"order,omitzero"` // id
+	Held         string `json:"held,omitzero"`  // of an event's news: id of the order whose tickets its reader has without having bought them
 	Event        int64  `json:"event,omitzero"`
 	Was          *Known `json:"was,omitzero"`       // what holders knew of an event that has changed
 	Amount       int64  `json:"amount,omitzero"`    // of a refund that is due or was asked for, of an offer with its fees, or of a dispute; minor units
