@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -18,6 +19,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/web"
 	"boxoffice/engine"
+	"boxoffice/engine/event"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/readmodel"
 )
@@ -60,17 +62,39 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, la
 	out := &web.Order{
 		German: l == mail.German, Number: v.OrderNumber, Status: cmp.Or(words.OrderOf[v.Status], v.Status), Waits: v.Status == order.StatusPending || v.Status == order.StatusProcessing,
 		Title: e.Title, When: e.When(l), Where: e.Where(l),
-		Lines: h.pageLines(o, p, l), Fees: letters.Amount(o.Fees, o.Currency, l), Total: letters.Amount(o.Total, o.Currency, l),
+		Lines: h.pageLines(o, p, l), Goods: e.Digital, Fees: letters.Amount(o.Fees, o.Currency, l), Total: letters.Amount(o.Total, o.Currency, l),
 		Live: "/o/" + number.String() + "#" + url.Values{"token": {token}}.Encode(),
 	}
+	if o.Discount != 0 {
+		out.Discount = "−" + letters.Amount(o.Discount, o.Currency, l)
+	}
 	out.Notices = h.noticesOf(o, v, e, l)
+	if said := h.moveNotice(o, v, p, l, now); said != "" {
+		out.Notices = append(out.Notices, said)
+	}
 	out.Transfer = pageTransfer(o, v, p.Event.Details.Timezone, l)
 	out.Waits = out.Waits && out.Transfer == nil
+	if o.Status == order.StatusPending && out.Transfer == nil && o.ExpiresAt != 0 {
+		out.Notices = append(out.Notices, fmt.Sprintf(words.Unpaid, letters.Moment(o.ExpiresAt, p.Event.Details.Timezone, l)))
+	}
+	holds := buyerHas(o, v, func(t *api.Ticket) bool { return t.Status == "issued" || t.Status == "checked_in" })
+	out.LiveFor = liveFor(o, e, holds, words)
+	if holds && !e.Cancelled {
+		out.Link, out.Note = e.Link, e.Note
+	}
 	from = min(max(from, 0), len(v.Tickets))
 	shown := v.Tickets[from:min(from+orderPageTickets, len(v.Tickets))]
 	for i := range shown {
+		serial := o.FirstTicket + uint32(from+i) //nolint:gosec // an order's ticket
 		t := pageTicket(&shown[i], e.Hall && !e.Cancelled, l)
-		if visit := h.Letters.VisitOf(o, o.FirstTicket+uint32(from+i), p); visit != nil { //nolint:gosec // an order's ticket
+		if shown[i].Status == "issued" {
+			if !o.IsOwnedBy(o.Email, serial) {
+				t.Status = words.PassedOn
+			} else if e.Cancelled && !e.Digital {
+				t.Status = words.TicketOf["cancelled"]
+			}
+		}
+		if visit := h.Letters.VisitOf(o, serial, p); visit != nil {
 			t.When = visit.When(l)
 		}
 		out.Tickets = append(out.Tickets, t)
@@ -88,25 +112,84 @@ func (h *Handlers) noticesOf(o *order.Order, v *api.Order, e *mail.Event, l mail
 	if said := words.NoticeOf[o.Status]; said != "" {
 		notices = append(notices, said)
 	}
+	admitsNobody, cancelled := words.AdmitsNobody, words.Cancelled
+	if e.Digital {
+		admitsNobody, cancelled = words.NoGoods, words.NotSold
+	}
 	if o.Sold() && o.IsAllGivenBack() {
-		notices = append(notices, words.AdmitsNobody)
+		notices = append(notices, admitsNobody)
 	}
 	if e.Cancelled {
-		notices = append(notices, fmt.Sprintf(words.Cancelled, e.Title))
+		notices = append(notices, fmt.Sprintf(cancelled, e.Title))
 		if e.CancelReason != "" {
 			notices = append(notices, fmt.Sprintf(words.Why, e.CancelReason))
 		}
-		mayAsk := func(t api.Ticket) bool { return t.RefundEligible != nil && *t.RefundEligible }
-		if o.Total > 0 && slices.ContainsFunc(v.Tickets, mayAsk) {
+		if e.Digital && buyerHas(o, v, mayBeGivenBack) {
+			notices = append(notices, words.StaysYours)
+		}
+		if o.Total > 0 && buyerHas(o, v, mayBeGivenBack) {
 			notices = append(notices, fmt.Sprintf(words.AskMoney, h.Letters.RefundsURL()))
 		}
 	}
 	for i := range v.Refunds {
 		r := &v.Refunds[i]
-		amount := mail.Money{Amount: r.Amount, Currency: r.Currency}
-		notices = append(notices, fmt.Sprintf(words.Refund, amount.In(l), cmp.Or(words.RefundOf[r.Status], r.Status)))
+		status := cmp.Or(words.RefundOf[r.Status], r.Status)
+		switch {
+		case strings.Trim(r.Amount, "0.") != "":
+			notices = append(notices, fmt.Sprintf(words.Refund, mail.Money{Amount: r.Amount, Currency: r.Currency}.In(l), status))
+		case r.Status == "requested" || r.Status == "denied" || r.Status == "cancelled":
+			notices = append(notices, fmt.Sprintf(words.Return, status))
+		default: // of a ticket that cost nothing: the ticket itself says that it was given back
+		}
+		if r.Status == "denied" && r.DecisionNote != nil {
+			notices = append(notices, fmt.Sprintf(words.Why, *r.DecisionNote))
+		}
 	}
 	return notices
+}
+
+// moveNotice says that an order's event has moved, and until when its buyer may give back tickets for that;
+// "" if there is nothing to say.
+func (h *Handlers) moveNotice(o *order.Order, v *api.Order, p *live.Page, l mail.Language, now time.Time) string {
+	until := p.Event.Details.MoneyBackUntil(o.EndedAt)
+	if !o.Sold() || p.Event.Status == event.StatusCancelled || now.UnixMilli() >= until || !buyerHas(o, v, mayBeGivenBack) {
+		return ""
+	}
+	words := web.OrderWordsIn(l == mail.German)
+	said := words.Moved
+	if o.Total == 0 {
+		said = words.MovedFree
+	}
+	return fmt.Sprintf(said, letters.Moment(until, p.Event.Details.Timezone, l), h.Letters.RefundsURL())
+}
+
+// buyerHas reports whether a ticket of an order that still is its buyer's has a property.
+func buyerHas(o *order.Order, v *api.Order, has func(t *api.Ticket) bool) bool {
+	for i := range v.Tickets {
+		if o.IsOwnedBy(o.Email, o.FirstTicket+uint32(i)) && has(&v.Tickets[i]) { //nolint:gosec // an order's ticket
+			return true
+		}
+	}
+	return false
+}
+
+func mayBeGivenBack(t *api.Ticket) bool { return t.RefundEligible != nil && *t.RefundEligible }
+
+// liveFor says what the page of an order with scripts is for. holds is whether its buyer has tickets
+// that are good.
+func liveFor(o *order.Order, e *mail.Event, holds bool, words *web.OrderWords) string {
+	switch {
+	case o.Unpaid():
+		return words.Pay
+	case !holds || e.Cancelled && !e.Digital:
+		return words.All
+	case e.Course:
+		return words.Begin
+	case e.Digital:
+		return words.Open
+	default:
+		return words.Show
+	}
 }
 
 // pageTransfer is the bank transfer that an order waits for, with its moments on the clocks of a zone; nil if
@@ -123,8 +206,8 @@ func pageTransfer(o *order.Order, v *api.Order, zone string, l mail.Language) *w
 	}
 }
 
-// pageLines are the lines of an order; of a completed one only lines whose tickets the buyer still has
-// say where they are delivered.
+// pageLines are the lines of an order; of one that has tickets only lines of which the buyer still has
+// some say where they are delivered.
 func (h *Handlers) pageLines(o *order.Order, p *live.Page, language mail.Language) []web.OrderLine {
 	lines := make([]web.OrderLine, len(o.Lines))
 	for i := range o.Lines {
@@ -134,7 +217,7 @@ func (h *Handlers) pageLines(o *order.Order, p *live.Page, language mail.Languag
 			lines[i].When = h.Letters.VisitMail(o, l.Visit, p).When(language)
 		}
 		t := slices.IndexFunc(p.Types, func(t readmodel.TicketType) bool { return t.Ref.ID == l.Type })
-		if t >= 0 && o.Status == order.StatusCompleted && o.OwnsOfLine(i) {
+		if t >= 0 && o.Sold() && o.OwnsOfLine(i) {
 			lines[i].Link, lines[i].Note = h.Letters.Delivery(p.Event.Details, &p.Types[t].Details)
 		}
 	}

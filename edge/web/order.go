@@ -23,10 +23,13 @@ type Order struct {
 	Notices            []string       // what has happened to it, and what can be done
 	Transfer           *OrderTransfer // the bank transfer that it waits for, or nil
 	Lines              []OrderLine
+	Discount           string // with its sign
 	Fees, Total        string
+	Link, Note         string // where the event takes place online
+	Goods              bool   // the tickets are of what is no event
 	Tickets            []OrderTicket
 	More               string // where the next tickets are; "" for none
-	Live               string // where the order is shown with scripts
+	Live, LiveFor      string // where the order is shown with scripts, and what for in words
 }
 
 // OrderLine is one line of an order.

@@ -7,9 +7,11 @@ type OrderWords struct {
 	Order, Yours, NoSuch              string // titles
 	Returned, ReturnedHint, NoMail    string // to a payer who comes back without the order's token
 	NoOrder, NoOrderHint              string
-	Each, Free, Fees, Total           string
+	Each, Free, Discount, Fees, Total string
 	Tickets, For, QR, DoorCode        string
-	Live, NeedsScript, More           string
+	Goods                             string // the title of tickets of what is no event
+	Pay, Show, Begin, Open, All       string // what the page with scripts is for: the first that applies
+	NeedsScript, More                 string
 	Waits, Rotates                    string
 	Transfer, TransferBy              string // a bank transfer, and by when (a moment) it must be there
 	TransferSent                      string // likewise, once the buyer has said that it is sent
@@ -17,8 +19,14 @@ type OrderWords struct {
 	Reference, ReferenceHint          string
 	Giro, GiroHint                    string
 	AdmitsNobody, Cancelled, AskMoney string // Cancelled has the event's title, AskMoney an address
-	Why                               string // has the organizer's reason for cancelling the event
+	NoGoods, NotSold                  string // what AdmitsNobody and Cancelled are of what is no event
+	StaysYours                        string // of what is no event and was cancelled
+	Why                               string // has what the organizer writes of a cancellation or a refusal
+	Unpaid                            string // has until when the order is kept
+	Moved, MovedFree                  string // have until when the tickets may be given back, and an address
 	Refund                            string // has an amount and its status
+	Return                            string // has the status of a refund of nothing
+	PassedOn                          string // the status of a ticket that is somebody else's now
 	OrderOf, TicketOf, RefundOf       map[string]string
 	NoticeOf                          map[string]string // the outcome of an order, by its status
 }
@@ -31,9 +39,9 @@ var englishOrder = OrderWords{
 	ReturnedHint: "This page cannot tell whether a payment went through. If it did, we mail you a link to your order and your tickets within some minutes. If it did not, nothing was charged, and the tickets are kept for you until the time that the order names.",
 	NoMail:       "If no mail comes, look among the unwanted ones.",
 	NoOrder:      "This link opens no order", NoOrderHint: "It may be incomplete, or too old. The newest mail about the order has a good one.",
-	Each: "each", Free: "free", Fees: "Fees", Total: "Total",
-	Tickets: "Tickets", For: "for", QR: "QR code of the ticket", DoorCode: "door code",
-	Live: "Pay, or keep the tickets on your screen", NeedsScript: "needs JavaScript", More: "More tickets",
+	Each: "each", Free: "free", Discount: "Discount", Fees: "Fees", Total: "Total",
+	Tickets: "Tickets", For: "for", QR: "QR code of the ticket", DoorCode: "door code", Goods: "What you have bought",
+	Pay: "Pay", Show: "Keep the tickets on your screen", Begin: "Begin the course", Open: "Open what you have bought", All: "See all of this order", NeedsScript: "needs JavaScript", More: "More tickets",
 	Waits:    "This page looks again by itself every 25 seconds.",
 	Rotates:  "The QR codes change every 30 seconds. This page loads anew by itself.",
 	Transfer: "Bank transfer", TransferBy: "Please transfer the money. By %s it must be there; the tickets come when it is.",
@@ -43,11 +51,22 @@ var englishOrder = OrderWords{
 	Giro: "QR code of the transfer", GiroHint: "Most banking apps read this code (GiroCode) and fill the transfer in.",
 	AdmitsNobody: "Its tickets admit nobody any more.",
 	Cancelled:    "%s is cancelled: it does not take place, and no ticket of it admits anybody.",
-	AskMoney:     "You may ask for your money back, whatever the terms said when you bought: sign in with the address of this order and ask for the refund of each ticket, at %s. Money of yours that arrives only now goes back without a request.",
+	AskMoney:     "You may ask for your money back, whatever the terms said when you bought: sign in with the address of this order, and ask for it at %s. Money of yours that arrives only now goes back without a request.",
+	NoGoods:      "What you bought with it is not yours any more.",
+	NotSold:      "%s is cancelled: it is not sold any more.",
+	StaysYours:   "What you have bought stays yours until you give it back.",
 	Why:          "The organizer writes: %s",
+	Unpaid:       "This order is not paid yet. What is in it is kept for you until %s.",
+	Moved:        "The event begins at another time than it did when you bought. If that does not suit you, you may ask for your money back until %s: sign in with the address of this order, and ask for it at %s.",
+	MovedFree:    "The event begins at another time than it did when you ordered. If that does not suit you, you may give your tickets back until %s: sign in with the address of this order, at %s.",
 	Refund:       "Refund of %s: %s.",
+	Return:       "Giving back: %s.",
+	PassedOn:     "passed on",
 	OrderOf:      map[string]string{"partially_refunded": "partially refunded"},
-	TicketOf:     map[string]string{"checked_in": "checked in"},
+	TicketOf:     map[string]string{"issued": "valid", "checked_in": "checked in", "cancelled": "not valid any more", "refunded": "given back", "expired": "over"},
+	RefundOf: map[string]string{
+		"requested": "asked for", "approved": "granted", "denied": "declined", "cancelled": "not asked for any more", "processing": "on its way", "processed": "sent", "failed": "not arrived yet",
+	},
 	NoticeOf: map[string]string{
 		"cancelled":          "This order is cancelled. It has no tickets. If money of yours arrives for it, it goes back to you.",
 		"expired":            "This order is expired. It has no tickets. If money of yours arrives for it, it goes back to you.",
@@ -63,9 +82,9 @@ var germanOrder = OrderWords{
 	ReturnedHint: "Diese Seite weiß nicht, ob eine Zahlung geklappt hat. Wenn ja, schicken wir dir in einigen Minuten einen Link zu deiner Bestellung und deinen Karten. Wenn nicht, wurde nichts abgebucht, und die Karten bleiben dir bis zu der Zeit, die in der Bestellung steht.",
 	NoMail:       "Kommt keine Mail, so sieh unter den unerwünschten nach.",
 	NoOrder:      "Dieser Link öffnet keine Bestellung", NoOrderHint: "Vielleicht ist er unvollständig oder zu alt. In der neuesten Mail zur Bestellung steht ein guter.",
-	Each: "je Stück", Free: "frei", Fees: "Gebühren", Total: "Summe",
-	Tickets: "Karten", For: "für", QR: "QR-Code der Karte", DoorCode: "Türcode",
-	Live: "Bezahlen, oder die Karten auf dem Bildschirm behalten", NeedsScript: "braucht JavaScript", More: "Weitere Karten",
+	Each: "je Stück", Free: "kostenlos", Discount: "Rabatt", Fees: "Gebühren", Total: "Summe",
+	Tickets: "Karten", For: "für", QR: "QR-Code der Karte", DoorCode: "Türcode", Goods: "Was du gekauft hast",
+	Pay: "Bezahlen", Show: "Die Karten auf dem Bildschirm behalten", Begin: "Kurs beginnen", Open: "Öffnen, was du gekauft hast", All: "Die ganze Bestellung sehen", NeedsScript: "braucht JavaScript", More: "Weitere Karten",
 	Waits:    "Diese Seite sieht alle 25 Sekunden von selbst wieder nach.",
 	Rotates:  "Die QR-Codes wechseln alle 30 Sekunden. Diese Seite lädt von selbst neu.",
 	Transfer: "Überweisung", TransferBy: "Bitte überweise das Geld. Bis %s muss es da sein; die Karten kommen, sobald es da ist.",
@@ -75,9 +94,17 @@ var germanOrder = OrderWords{
 	Giro: "QR-Code der Überweisung", GiroHint: "Die meisten Banking-Apps lesen diesen Code (GiroCode) und füllen die Überweisung aus.",
 	AdmitsNobody: "Ihre Karten gelten für niemanden mehr.",
 	Cancelled:    "%s ist abgesagt: Es findet nicht statt, und keine Karte dafür gilt.",
-	AskMoney:     "Du kannst dein Geld zurückverlangen, was auch immer beim Kauf galt: Melde dich mit der Adresse dieser Bestellung an, und verlange es für jede Karte, unter %s. Geld von dir, das erst jetzt ankommt, geht von selbst zurück.",
+	AskMoney:     "Du kannst dein Geld zurückverlangen, was auch immer beim Kauf galt: Melde dich mit der Adresse dieser Bestellung an, und verlange es unter %s. Geld von dir, das erst jetzt ankommt, geht von selbst zurück.",
+	NoGoods:      "Was du damit gekauft hast, gehört dir nicht mehr.",
+	NotSold:      "%s ist abgesagt und wird nicht mehr verkauft.",
+	StaysYours:   "Was du gekauft hast, bleibt deins, bis du es zurückgibst.",
 	Why:          "Der Veranstalter schreibt: %s",
+	Unpaid:       "Diese Bestellung ist noch nicht bezahlt. Was darin ist, bleibt dir bis %s.",
+	Moved:        "Die Veranstaltung beginnt zu einer anderen Zeit als bei deinem Kauf. Passt dir das nicht, so kannst du bis %s dein Geld zurückverlangen: Melde dich mit der Adresse dieser Bestellung an, und verlange es unter %s.",
+	MovedFree:    "Die Veranstaltung beginnt zu einer anderen Zeit als bei deiner Bestellung. Passt dir das nicht, so kannst du deine Karten bis %s zurückgeben: Melde dich dafür mit der Adresse dieser Bestellung an, unter %s.",
 	Refund:       "Rückzahlung von %s: %s.",
+	Return:       "Rückgabe: %s.",
+	PassedOn:     "weitergegeben",
 	OrderOf: map[string]string{
 		"pending": "offen", "processing": "Zahlung läuft", "offered": "angeboten", "completed": "abgeschlossen", "failed": "fehlgeschlagen", "cancelled": "storniert",
 		"expired": "verfallen", "refunded": "zurückgezahlt", "partially_refunded": "teilweise zurückgezahlt",

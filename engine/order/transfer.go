@@ -74,14 +74,14 @@ func (o *Order) IsOwnedBy(address string, ticket uint32) bool {
 	return NormalEmail(o.OwnerOf(ticket).Email) == NormalEmail(address)
 }
 
-// OwnsOfLine reports whether at least one of a line's tickets is the buyer's still.
+// OwnsOfLine reports whether at least one of a line's tickets is the buyer's still, and not given back.
 func (o *Order) OwnsOfLine(line int) bool {
 	ticket := o.FirstTicket
 	for i := range line {
 		ticket += uint32(o.Lines[i].Quantity) //nolint:gosec // tickets of an order are few
 	}
 	for k := range o.Lines[line].Quantity {
-		if o.IsOwnedBy(o.Email, ticket+uint32(k)) { //nolint:gosec // the same
+		if t := ticket + uint32(k); o.IsOwnedBy(o.Email, t) && !o.IsGivenBack(t) { //nolint:gosec // the same
 			return true
 		}
 	}
