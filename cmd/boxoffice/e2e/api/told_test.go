@@ -90,6 +90,49 @@ func TestCancelledEverywhere(t *testing.T) {
 	require.Equal(t, reason, s.Buyer("bob@example.org").Own("GET", "/users/me/tickets", nil).Is(200, "").Str("items.0.event.cancelReason"))
 	m = s.Mail(t, "joe@example.org", "event_cancelled", began)
 	require.NotRegexp(t, nodetest.OrderLink, m.Text, "a buyer's order is not shown to whom a ticket was passed on")
+	require.Contains(t, m.Text, "Nothing was paid for them")
+	require.Contains(t, s.Mail(t, "eve@example.org", "event_cancelled", began).Text, "was yours any more, so you need not do anything", "she has given it back")
+}
+
+// TestCancelledNamesWhatIsHeld: the letter about a cancellation lists what its reader has, and tells who may
+// ask for the money of it: the holder of each ticket. The page of the order says what became of each.
+func TestCancelledNamesWhatIsHeld(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, types := s.OnSale(nodetest.With(nodetest.TypeBody(25, 10), nodetest.Object{"name": "Balcony", "transferable": true}))
+	o := s.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", types[0], 3)).Is(201, "")
+	page, _, _ := papersOf(s, o)
+	require.Contains(t, page, "This order is not paid yet. What is in it is kept for you until")
+	require.Contains(t, page, ">Pay</a>")
+	s.Settle(s.Checkout(o.Str("id"), o.Str("accessToken")), "success")
+	paid := s.Verify(o.Str("id"), o.Str("accessToken")).Is(200, "")
+	page, _, _ = papersOf(s, o)
+	require.NotContains(t, page, "not paid yet")
+	require.NotContains(t, page, ">Pay</a>")
+	require.Contains(t, page, ">Keep the tickets on your screen</a>")
+
+	began := time.Now()
+	s.Own("POST", "/organizer/orders/"+o.Str("id")+"/refund", nodetest.Object{"reason": "A gift of the house.", "ticketIds": []string{paid.Str("tickets.0.id")}}).Is(200, "")
+	s.Call("POST", "/tickets/"+paid.Str("tickets.1.id")+"/transfer", nodetest.Object{"toEmail": "joe@example.org", "token": o.Str("accessToken")}).Is(201, "")
+	s.Call("POST", "/tickets/transfers/"+claimToken(s, "joe@example.org", began)+"/claim", nil).Is(200, "")
+	s.Own("DELETE", "/organizer/events/"+event, nodetest.Object{"reason": "A storm is near."}).Is(200, "")
+
+	m := s.Mail(t, "ada@example.org", "event_cancelled", began)
+	require.Contains(t, m.Text, "What:  Balcony\n", "one of three is hers")
+	require.NotContains(t, m.Text, "Total:")
+	require.Contains(t, m.Text, "you may ask for your money back")
+	m = s.Mail(t, "joe@example.org", "event_cancelled", began)
+	require.Contains(t, m.Text, "What:  Balcony\n")
+	require.Contains(t, m.Text, "You may ask that the money for them goes back to the person who paid")
+	require.Contains(t, m.Text, strings.TrimSuffix(s.URL, "/api/v1")+"/me")
+	page, _, _ = papersOf(s, o)
+	for _, state := range []string{"given back", "passed on", "not valid any more"} {
+		require.Contains(t, page, `<p class="soft">`+state+"</p>")
+	}
+	require.Contains(t, page, ">See all of this order</a>")
+	for who, ticket := range map[string]string{"joe@example.org": "tickets.1.id", "ada@example.org": "tickets.2.id"} {
+		s.Buyer(who).Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": paid.Str(ticket), "reason": "It does not take place."}).Is(201, "")
+	}
 }
 
 // TestBookedIsTold: the date and the slot of each booked ticket stand in every mail about it and on
