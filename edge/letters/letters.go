@@ -363,7 +363,7 @@ func (h *Writer) VisitOf(o *order.Order, ticket uint32, p *live.Page) *mail.Visi
 	return &at
 }
 
-// narrowVisits leaves only the visits that a mail about some of an order's tickets tells of.
+// narrowVisits leaves only the visits that a mail about some of an order's tickets tells of, the first first.
 func narrowVisits(e *mail.Event, visits ...*mail.Visit) {
 	e.Visits = nil
 	for _, v := range visits {
@@ -371,6 +371,7 @@ func narrowVisits(e *mail.Event, visits ...*mail.Visit) {
 			e.Visits = append(e.Visits, *v)
 		}
 	}
+	slices.SortStableFunc(e.Visits, func(a, b mail.Visit) int { return a.Start.Compare(b.Start) })
 }
 
 // RefundsURL is where the holder of a ticket asks for its money.

@@ -79,6 +79,9 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, la
 	}
 	holds := buyerHas(o, v, func(t *api.Ticket) bool { return t.Status == "issued" || t.Status == "checked_in" })
 	out.LiveFor = liveFor(o, e, holds, words)
+	if until := o.WithdrawableUntil(); holds && now.UnixMilli() < until {
+		out.Notices = append(out.Notices, fmt.Sprintf(words.Withdraw, letters.Moment(until, p.Event.Details.Timezone, l)))
+	}
 	if holds && !e.Cancelled {
 		out.Link, out.Note = e.Link, e.Note
 	}

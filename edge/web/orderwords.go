@@ -22,6 +22,7 @@ type OrderWords struct {
 	NoGoods, NotSold                  string // what AdmitsNobody and Cancelled are of what is no event
 	StaysYours                        string // of what is no event and was cancelled
 	Why                               string // has what the organizer writes of a cancellation or a refusal
+	Withdraw                          string // has until when
 	Unpaid                            string // has until when the order is kept
 	Moved, MovedFree                  string // have until when the tickets may be given back, and an address
 	Refund                            string // has an amount and its status
@@ -56,6 +57,7 @@ var englishOrder = OrderWords{
 	NotSold:      "%s is cancelled: it is not sold any more.",
 	StaysYours:   "What you have bought stays yours until you give it back.",
 	Why:          "The organizer writes: %s",
+	Withdraw:     "You may withdraw from this purchase without a reason until %s, as long as you have opened nothing of it: on the page that the link below leads to.",
 	Unpaid:       "This order is not paid yet. What is in it is kept for you until %s.",
 	Moved:        "The event begins at another time than it did when you bought. If that does not suit you, you may ask for your money back until %s: sign in with the address of this order, and ask for it at %s.",
 	MovedFree:    "The event begins at another time than it did when you ordered. If that does not suit you, you may give your tickets back until %s: sign in with the address of this order, at %s.",
@@ -99,6 +101,7 @@ var germanOrder = OrderWords{
 	NotSold:      "%s ist abgesagt und wird nicht mehr verkauft.",
 	StaysYours:   "Was du gekauft hast, bleibt deins, bis du es zurückgibst.",
 	Why:          "Der Veranstalter schreibt: %s",
+	Withdraw:     "Du kannst diesen Kauf bis %s ohne Grund widerrufen, solange du nichts davon geöffnet hast: auf der Seite, zu der der Link unten führt.",
 	Unpaid:       "Diese Bestellung ist noch nicht bezahlt. Was darin ist, bleibt dir bis %s.",
 	Moved:        "Die Veranstaltung beginnt zu einer anderen Zeit als bei deinem Kauf. Passt dir das nicht, so kannst du bis %s dein Geld zurückverlangen: Melde dich mit der Adresse dieser Bestellung an, und verlange es unter %s.",
 	MovedFree:    "Die Veranstaltung beginnt zu einer anderen Zeit als bei deiner Bestellung. Passt dir das nicht, so kannst du deine Karten bis %s zurückgeben: Melde dich dafür mit der Adresse dieser Bestellung an, unter %s.",

@@ -135,6 +135,35 @@ func TestCancelledNamesWhatIsHeld(t *testing.T) {
 	}
 }
 
+// TestGoodsAreNoEvent: the page of an order for what is no event does not speak of doors. Where it is
+// delivered stays there until all of it was given back.
+func TestGoodsAreNoEvent(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	const link = "https://example.org/book"
+	book, types := s.Sell(nodetest.Object{"category": "e-books", "onlineLink": link}, nodetest.TypeBody(0, 5))
+	o := s.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", types[0], 2)).Is(201, "")
+	back := func(ticket string) (page string) {
+		s.Own("POST", "/organizer/orders/"+o.Str("id")+"/refund", nodetest.Object{"reason": "A gift of the house.", "ticketIds": []string{o.Str(ticket)}}).Is(200, "")
+		page, _, _ = papersOf(s, o)
+		require.NotContains(t, page, "0.00")
+		return page
+	}
+	page := back("tickets.0.id")
+	require.Contains(t, page, link)
+	require.Contains(t, page, ">Open what you have bought</a>")
+	require.Contains(t, page, "without a reason until")
+	s.Own("DELETE", "/organizer/events/"+book, nil).Is(200, "")
+	page, _, _ = papersOf(s, o)
+	require.Contains(t, page, "it is not sold any more")
+	require.Contains(t, page, "stays yours until you give it back")
+	require.NotContains(t, page, "admit")
+	page = back("tickets.1.id")
+	require.NotContains(t, page, link)
+	require.Contains(t, page, "is not yours any more")
+	require.NotContains(t, page, "without a reason until")
+}
+
 // TestBookedIsTold: the date and the slot of each booked ticket stand in every mail about it and on
 // the page of its order, before and after it moves.
 func TestBookedIsTold(t *testing.T) {
