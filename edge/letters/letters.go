@@ -567,7 +567,16 @@ func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.
 		refunds = h.RefundsURL()
 	}
 	e.GivenBack = held == 0
-	return written(mail.EventCancelled(to, e, about, refunds), nil)
+	m := mail.EventCancelled(to, e, about, refunds)
+	if l.Order != "" { // the buyer's calendar may have what was given back or passed on
+		p, err := h.Pages.Event(ctx, id.Event())
+		if err != nil {
+			return nil, err
+		}
+		e.Visits = h.Visits(o, p)
+		m.Calendar = e.Calendar(to.Language)
+	}
+	return &m, nil
 }
 
 // EventMail is what mails tell of an event, by a record of it.

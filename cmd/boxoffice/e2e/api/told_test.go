@@ -203,6 +203,18 @@ func TestBookedIsTold(t *testing.T) {
 	require.Contains(t, page, "Noon: "+on("5"))
 	require.NotContains(t, page, "Noon: "+on("3"))
 
+	t.Log("and after a cancellation, to whom each date is told, and whose calendar loses them")
+	began = time.Now()
+	s.Own("POST", "/organizer/orders/"+o.Str("id")+"/refund", nodetest.Object{"reason": "A gift of the house.", "ticketIds": []string{o.Str("tickets.0.id")}}).Is(200, "")
+	s.Own("DELETE", "/organizer/events/"+o.Str("eventId"), nil).Is(200, "")
+	m = s.Mail(t, "ada@example.org", "event_cancelled", began)
+	require.Contains(t, m.Text, "When:  Night: "+on("3"))
+	require.NotContains(t, m.Text, "Noon", "she has given it back")
+	require.Equal(t, 2, strings.Count(m.Calendar, "BEGIN:VEVENT"))
+	m = s.Mail(t, "joe@example.org", "event_cancelled", began)
+	require.Contains(t, m.Text, "When:  Night: "+on("3"))
+	require.NotContains(t, m.Text, "Noon")
+
 	t.Log("and of an order that was never paid")
 	_, typ, days = bookable(s, 25)
 	noon = days.Str("days.0.slots.1.slotId")
