@@ -69,19 +69,11 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, la
 		out.Discount = "−" + letters.Amount(o.Discount, o.Currency, l)
 	}
 	out.Notices = h.noticesOf(o, v, e, l)
-	if said := h.moveNotice(o, v, p, l, now); said != "" {
-		out.Notices = append(out.Notices, said)
-	}
 	out.Transfer = pageTransfer(o, v, p.Event.Details.Timezone, l)
 	out.Waits = out.Waits && out.Transfer == nil
-	if o.Status == order.StatusPending && out.Transfer == nil && o.ExpiresAt != 0 {
-		out.Notices = append(out.Notices, fmt.Sprintf(words.Unpaid, letters.Moment(o.ExpiresAt, p.Event.Details.Timezone, l)))
-	}
-	holds := buyerHas(o, v, func(t *api.Ticket) bool { return t.Status == "issued" || t.Status == "checked_in" })
+	holds := buyerHas(o, v, isGood)
 	out.LiveFor = liveFor(o, e, holds, words)
-	if until := o.WithdrawableUntil(); holds && now.UnixMilli() < until {
-		out.Notices = append(out.Notices, fmt.Sprintf(words.Withdraw, letters.Moment(until, p.Event.Details.Timezone, l)))
-	}
+	out.Notices = append(out.Notices, h.deadlinesOf(o, v, p, l, now)...)
 	if holds && !e.Cancelled {
 		out.Link, out.Note = e.Link, e.Note
 	}
@@ -151,19 +143,26 @@ func (h *Handlers) noticesOf(o *order.Order, v *api.Order, e *mail.Event, l mail
 	return notices
 }
 
-// moveNotice says that an order's event has moved, and until when its buyer may give back tickets for that;
-// "" if there is nothing to say.
-func (h *Handlers) moveNotice(o *order.Order, v *api.Order, p *live.Page, l mail.Language, now time.Time) string {
+// deadlinesOf are what the buyer of an order can do until some moment: pay it, withdraw from it, or give
+// tickets back because the event has moved. Each is a paragraph.
+func (h *Handlers) deadlinesOf(o *order.Order, v *api.Order, p *live.Page, l mail.Language, now time.Time) (notices []string) {
+	words := web.OrderWordsIn(l == mail.German)
+	moment := func(ms int64) string { return letters.Moment(ms, p.Event.Details.Timezone, l) }
+	byTransfer := slices.ContainsFunc(v.Payments, func(p api.Payment) bool { return p.Transfer != nil })
+	if o.Status == order.StatusPending && !byTransfer && o.ExpiresAt != 0 {
+		notices = append(notices, fmt.Sprintf(words.Unpaid, moment(o.ExpiresAt)))
+	}
+	if until := o.WithdrawableUntil(); now.UnixMilli() < until && buyerHas(o, v, isGood) {
+		notices = append(notices, fmt.Sprintf(words.Withdraw, moment(until)))
+	}
 	until := p.Event.Details.MoneyBackUntil(o.EndedAt)
 	if !o.Sold() || p.Event.Status == event.StatusCancelled || now.UnixMilli() >= until || !buyerHas(o, v, mayBeGivenBack) {
-		return ""
+		return notices
 	}
-	words := web.OrderWordsIn(l == mail.German)
-	said := words.Moved
 	if o.Total == 0 {
-		said = words.MovedFree
+		return append(notices, fmt.Sprintf(words.MovedFree, moment(until), h.Letters.RefundsURL()))
 	}
-	return fmt.Sprintf(said, letters.Moment(until, p.Event.Details.Timezone, l), h.Letters.RefundsURL())
+	return append(notices, fmt.Sprintf(words.Moved, moment(until), h.Letters.RefundsURL()))
 }
 
 // buyerHas reports whether a ticket of an order that still is its buyer's has a property.
@@ -175,6 +174,8 @@ func buyerHas(o *order.Order, v *api.Order, has func(t *api.Ticket) bool) bool {
 	}
 	return false
 }
+
+func isGood(t *api.Ticket) bool { return t.Status == "issued" || t.Status == "checked_in" }
 
 func mayBeGivenBack(t *api.Ticket) bool { return t.RefundEligible != nil && *t.RefundEligible }
 
