@@ -343,7 +343,7 @@ func TestLettersShowTheCover(t *testing.T) {
 	m := buy("cat@example.org")
 	require.Contains(t, m.HTML, shown)
 	require.NotContains(t, m.Text, "/media/")
-	picture, _ := s.Get(up.Str("primaryUrl") + "/og.jpg")
+	picture, _ := s.Get(up.Str("primaryUrl") + "/og.jpg") //nolint:bodyclose // Get closes it
 	require.Equal(t, 200, picture.StatusCode)
 
 	cover("https://pictures.example.org/cover.jpg")
