@@ -48,8 +48,8 @@ type JoinQueue struct {
 // ConfirmQueue enters the reader of a mail.
 type ConfirmQueue struct {
 	EventID string `path:"id" format:"id" maxLength:"128"`
-	Token   string `json:"token" required:"true" minLength:"1" maxLength:"600" description:"The token of the link in the mail, which names the reader, and the party that was asked for."`
-	Party   int    `json:"party,omitzero" minimum:"1" maximum:"10" example:"2" description:"How many people the entry stands for, if not as many as were asked for: anybody may have asked for the mail, and its reader decides. It can't change once the reader has an entry."`
+	Token   string `json:"token" required:"true" minLength:"1" maxLength:"600" description:"The token of the link in the mail."`
+	Party   int    `json:"party,omitzero" minimum:"1" maximum:"10" example:"2" description:"How many people the entry stands for; as many as were asked for if left out."`
 }
 
 // JoinedQueue is a visitor's entry.

@@ -9,7 +9,7 @@ import (
 // no room for anything else. So the list is brief: a sentence for each tool, and schemas without
 // bounds, without the types of answers, and without words that don't fit maxWords. All that is left out
 // stands in the resource openapi.json, and a refusal names the field and its bound.
-const maxWords = 14 // bytes of an argument's description
+const maxWords = 10 // bytes of an argument's description
 
 // leftOut are the members of a schema that a brief one does without.
 var leftOut = map[string]bool{

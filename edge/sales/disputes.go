@@ -125,7 +125,7 @@ func (h *Handlers) disputeGroups() []route.Group {
 				Method:      "GET",
 				ID:          "listDisputes",
 				Summary:     "List payments that buyers have their bank take back",
-				Description: "Disputes of Stripe and chargebacks of Mollie about the organization's orders, the last that was heard of first. They are answered and decided at the provider, which takes the money from the account there: orders, tickets and wallets stay as they are.",
+				Description: "Disputes of Stripe and chargebacks of Mollie, the last that was heard of first. They are decided at the provider: orders, tickets and wallets stay as they are.",
 				Handler:     route.Handle(h.listDisputes),
 			},
 		},

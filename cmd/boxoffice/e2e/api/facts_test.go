@@ -148,7 +148,7 @@ func TestFacts(t *testing.T) {
 	actByAgent(s, event)
 
 	want := map[string]int{
-		"event.created": 3, "event.updated": 4, "event.published": 3, "event.cancelled": 1, "event.completed": 1,
+		"event.created": 3, "event.updated": 5, "event.published": 3, "event.cancelled": 1, "event.completed": 1,
 		"ticket_type.created": 3, "ticket_type.sold_out": 1, "order.created": 5, "order.completed": 2, "order.failed": 1, "order.cancelled": 1,
 		"ticket.created": 3, "ticket.checked_in": 1, "ticket.checkin_denied": 3, "refund.processed": 1,
 		"report.submitted": 1, "report.resolved": 1, "message.received": 2, "attendee.tagged": 1,

@@ -44,11 +44,11 @@ func TestLanguageOfPapers(t *testing.T) {
 			require.Contains(t, text, part)
 		}
 	}
-	inGerman := []string{`lang="de"`, "Bestellung " + german.Str("orderNumber") + ", abgeschlossen", "Uhr", ", und online", "frei", "gültig, Türcode"}
+	inGerman := []string{`lang="de"`, "Bestellung " + german.Str("orderNumber") + ", abgeschlossen", "Uhr", ", und online", "kostenlos", "gültig, Türcode"}
 	saysAll(page(german), inGerman...)
 	saysAll(page(german, "Accept-Language", "fr"), inGerman...)
 	saysAll(page(english, "Accept-Language", "de"), `lang="de"`, "abgeschlossen")
-	saysAll(page(german, "Accept-Language", "en-GB"), `lang="en"`, "Order "+german.Str("orderNumber")+", completed", ", and online", "issued, door code")
+	saysAll(page(german, "Accept-Language", "en-GB"), `lang="en"`, "Order "+german.Str("orderNumber")+", completed", ", and online", "valid, door code")
 	saysAll(page(english), `lang="en"`, "completed")
 	saysAll(page(unpaid), "offen", "Gebühren", "10,00 USD je Stück", "21,00 USD", "sieht alle 25 Sekunden")
 	for path, part := range map[string]string{"/orders/x?token=y": "Dieser Link öffnet keine Bestellung", "/orders/x": "Öffne deine Bestellung"} {

@@ -76,7 +76,7 @@ func (b *buyer) enterWallet(base string) {
 	b.fill("#code", digits[:3]+" "+digits[3:])
 	b.there("#out")
 	// What is bought shows a little later.
-	b.until(`document.querySelector(".large a") || document.querySelector(".none") && (setTimeout(() => location.reload(), 300), false)`)
+	b.until(`document.querySelector(".large a, li.called a") || document.querySelector(".none") && (setTimeout(() => location.reload(), 300), false)`)
 }
 
 // passOn opens a ticket, offers it to somebody, and takes it back.
