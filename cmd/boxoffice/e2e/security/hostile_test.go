@@ -306,11 +306,9 @@ func mutant(s *nodetest.Shop, client *http.Client, tg *target, body string) node
 	for i := 0; i < len(tg.headers); i += 2 {
 		req.Header.Set(tg.headers[i], tg.headers[i+1])
 	}
-	res, err := client.Do(req)
+	answer, err := askUntilAnswered(client, req)
 	require.NoError(s.T, err)
-	text, err := io.ReadAll(res.Body)
-	require.NoError(s.T, errors.Join(err, res.Body.Close()))
-	return nodetest.Reply{Status: res.StatusCode, Header: res.Header, Body: string(text)}
+	return answer
 }
 
 // TestMutations sends thousands of bodies that are almost right to every

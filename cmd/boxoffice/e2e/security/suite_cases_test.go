@@ -357,21 +357,34 @@ func (w *world) twice(op *route.Op, r request) []attempt {
 	return all
 }
 
-// doUntilAnswered sends a request whose body may be refused before it has come whole. The node reads on
-// for a second then; a busy client that is still writing after it loses the answer, and asks again.
-func doUntilAnswered(req *http.Request) (res *http.Response, err error) {
+// askUntilAnswered sends a request whose body may be refused before it has come whole, and reads the
+// answer. The node reads on for a second then; a busy client that is still writing after it loses the
+// answer, and asks again. Of a stream, which has no end, the body is {}.
+func askUntilAnswered(client *http.Client, req *http.Request) (answer nodetest.Reply, err error) {
 	for range 5 {
 		if req.GetBody != nil {
 			if req.Body, err = req.GetBody(); err != nil {
-				return nil, err
+				return answer, err
 			}
 		}
-		res, err = http.DefaultClient.Do(req)
+		answer, err = readAnswer(client, req)
 		if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
 			break
 		}
 	}
-	return res, err
+	return answer, err
+}
+
+func readAnswer(client *http.Client, req *http.Request) (nodetest.Reply, error) {
+	res, err := client.Do(req)
+	if err != nil {
+		return nodetest.Reply{}, err
+	}
+	body := []byte("{}")
+	if res.Header.Get("Content-Type") != "text/event-stream" {
+		body, err = io.ReadAll(res.Body)
+	}
+	return nodetest.Reply{Status: res.StatusCode, Header: res.Header, Body: string(body)}, errors.Join(err, res.Body.Close())
 }
 
 // send makes an attempt.
@@ -414,15 +427,9 @@ func (w *world) send(op *route.Op, a *attempt) nodetest.Reply {
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	res, err := doUntilAnswered(req)
+	answer, err := askUntilAnswered(http.DefaultClient, req)
 	require.NoError(w.T, err)
-	defer func() { require.NoError(w.T, res.Body.Close()) }()
-	if res.Header.Get("Content-Type") == "text/event-stream" { // which has no end
-		return nodetest.Reply{Status: res.StatusCode, Header: res.Header, Body: "{}"}
-	}
-	body, err := io.ReadAll(res.Body)
-	require.NoError(w.T, err)
-	return nodetest.Reply{Status: res.StatusCode, Header: res.Header, Body: string(body)}
+	return answer
 }
 
 // judge says what is wrong with the answer to an attempt; nothing if it is as it
