@@ -90,13 +90,9 @@ func (h *Handlers) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api
 	if err != nil {
 		return nil, err
 	}
-	before, err := route.ReadCursor(in.Cursor, math.MaxInt64)
+	below, err := route.ReadNumberCursor(in.Cursor)
 	if err != nil {
 		return nil, err
-	}
-	var below int64
-	if before != nil {
-		below = before[0]
 	}
 	events, err := h.Read.OrganizerEvents(c.Context, org, filterOf(&in.EventFilter), betweenOf(&in.EventFilter), below, in.Limit+1)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"math"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -46,13 +45,9 @@ func (h *Handlers) listAPIKeys(c *route.Call, in *api.ListAPIKeys) (*api.List[*a
 	if err != nil {
 		return nil, err
 	}
-	cursor, err := route.ReadCursor(in.Cursor, math.MaxInt64)
+	before, err := route.ReadNumberCursor(in.Cursor)
 	if err != nil {
 		return nil, err
-	}
-	var before int64
-	if cursor != nil {
-		before = cursor[0]
 	}
 	keys, err := h.APIKeys.List(c.Context, org, before, in.Limit+1)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"strconv"
 
 	"boxoffice/edge/api"
@@ -83,13 +82,9 @@ func (h *Handlers) listMembers(c *route.Call, in *api.ListMembers) (*api.List[ap
 	if err != nil {
 		return nil, err
 	}
-	cursor, err := route.ReadCursor(in.Cursor, math.MaxInt64)
+	after, err := route.ReadNumberCursor(in.Cursor)
 	if err != nil {
 		return nil, err
-	}
-	var after int64
-	if cursor != nil {
-		after = cursor[0]
 	}
 	members, err := h.Accounts.Members(c.Context, org, after, in.Limit+1)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"log/slog"
-	"math"
 	"slices"
 	"time"
 
@@ -64,13 +63,9 @@ func (h *Handlers) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (
 	if !slices.ContainsFunc(wallets, func(w readmodel.Wallet) bool { return w.Currency == in.Currency }) {
 		return nil, &engine.Refusal{Code: engine.NotFound, Message: "No such wallet."}
 	}
-	cursor, err := route.ReadCursor(in.Cursor, math.MaxInt64)
+	before, err := route.ReadNumberCursor(in.Cursor)
 	if err != nil {
 		return nil, err
-	}
-	var before int64
-	if cursor != nil {
-		before = cursor[0]
 	}
 	entries, err := h.Read.WalletEntries(c.Context, org, in.Currency, before, in.Limit+1)
 	if err != nil {

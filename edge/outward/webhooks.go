@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -119,13 +118,9 @@ func (h *Handlers) listWebhookDeliveries(c *route.Call, in *api.ListWebhookDeliv
 	if err != nil {
 		return nil, err
 	}
-	cursor, err := route.ReadCursor(in.Cursor, math.MaxInt64)
+	before, err := route.ReadNumberCursor(in.Cursor)
 	if err != nil {
 		return nil, err
-	}
-	var before int64
-	if cursor != nil {
-		before = cursor[0]
 	}
 	all, err := h.Endpoints.Deliveries(c.Context, e.ID, before, in.Limit+1)
 	if err != nil {

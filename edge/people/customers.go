@@ -37,7 +37,7 @@ func (h *Handlers) listCustomers(c *route.Call, in *api.ListCustomers) (*api.Lis
 			return nil, err
 		}
 	}
-	if f.After, err = readAfter(in.Cursor); err != nil {
+	if f.After, err = route.ReadNumberCursor(in.Cursor); err != nil {
 		return nil, err
 	}
 	list, err := h.Attendees.Customers(c.Context, f)

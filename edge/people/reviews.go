@@ -117,20 +117,11 @@ const firstBefore = math.MaxInt64
 
 // readBefore reads the cursor of a list of numbered rows, the newest first.
 func readBefore(cursor string) (int64, error) {
-	after, err := readAfter(cursor)
+	after, err := route.ReadNumberCursor(cursor)
 	if after == 0 {
 		after = firstBefore
 	}
 	return after, err
-}
-
-// readAfter reads the cursor of a list: the number of the last row seen, 0 for none.
-func readAfter(cursor string) (int64, error) {
-	keys, err := route.ReadCursor(cursor, math.MaxInt64)
-	if err != nil || keys == nil {
-		return 0, err
-	}
-	return keys[0], nil
 }
 
 // notFoundAs makes a refusal of the tables' "not found".

@@ -49,6 +49,16 @@ func ReadMomentCursor(s string) (before int64, seen int, err error) {
 	return keys[0], int(keys[1]), nil
 }
 
+// ReadNumberCursor reads the cursor of a list that is sorted by one number: the number of the last row
+// seen; 0 for the first page.
+func ReadNumberCursor(s string) (int64, error) {
+	keys, err := ReadCursor(s, math.MaxInt64)
+	if keys == nil {
+		return 0, err
+	}
+	return keys[0], nil
+}
+
 // ReadCursor reads a cursor whose keys are from 0 to the given limits; nil if s is empty.
 func ReadCursor(s string, limits ...int64) ([]int64, error) {
 	return ReadCursorAt("cursor", s, limits...)

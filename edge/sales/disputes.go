@@ -2,7 +2,6 @@ package sales
 
 import (
 	"context"
-	"math"
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/payments"
@@ -81,20 +80,16 @@ func (h *Handlers) listDisputes(c *route.Call, in *api.ListDisputes) (*api.List[
 	if err != nil {
 		return nil, err
 	}
-	keys, err := route.ReadCursor(in.Cursor, math.MaxInt64)
+	before, err := route.ReadNumberCursor(in.Cursor)
 	if err != nil {
 		return nil, err
-	}
-	before := int64(0)
-	if keys != nil {
-		before = keys[0]
 	}
 	found, err := h.Disputes.List(c.Context, org, before, in.Limit+1)
 	if err != nil {
 		return nil, err
 	}
-	show := func(i int) api.Dispute { return disputeView(&found[i]) }
-	return api.PageOf(len(found), in.Limit, show, func(last int) *string { return route.CursorOf(found[last].Seq) }), nil
+	return api.PageOf(len(found), in.Limit, func(i int) api.Dispute { return disputeView(&found[i]) },
+		func(last int) *string { return route.CursorOf(found[last].Seq) }), nil
 }
 
 func disputeView(d *disputes.Dispute) api.Dispute {

@@ -427,26 +427,16 @@ func (h *Handlers) listReceipts(c *route.Call, in *api.ListReceipts) (*api.List[
 	if err != nil {
 		return nil, err
 	}
-	keys, err := route.ReadCursor(in.Cursor, math.MaxInt64)
+	before, err := route.ReadNumberCursor(in.Cursor)
 	if err != nil {
 		return nil, err
-	}
-	before := int64(0)
-	if keys != nil {
-		before = keys[0]
 	}
 	found, err := h.Receipts.Differing(c.Context, org, before, in.Limit+1)
 	if err != nil {
 		return nil, err
 	}
-	out := &api.List[api.Receipt]{Items: make([]api.Receipt, 0, in.Limit)}
-	for i := range found[:min(len(found), in.Limit)] {
-		out.Items = append(out.Items, receiptView(&found[i]))
-	}
-	if len(found) > in.Limit {
-		out.NextCursor = route.CursorOf(found[in.Limit-1].Seq)
-	}
-	return out, nil
+	return api.PageOf(len(found), in.Limit, func(i int) api.Receipt { return receiptView(&found[i]) },
+		func(last int) *string { return route.CursorOf(found[last].Seq) }), nil
 }
 
 func receiptView(r *receipts.State) api.Receipt {

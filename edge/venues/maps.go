@@ -3,7 +3,6 @@ package venues
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -27,15 +26,11 @@ func (h *Handlers) listVenues(c *route.Call, in *api.ListVenues) (*api.List[*api
 	if err != nil {
 		return nil, err
 	}
-	cursor, err := route.ReadCursor(in.Cursor, math.MaxInt64)
+	before, err := route.ReadNumberCursor(in.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	f := venues.Filter{Search: in.Search, Status: in.Status, Limit: in.Limit + 1}
-	if cursor != nil {
-		f.Before = cursor[0]
-	}
-	maps, err := h.Venues.List(c.Context, org, f)
+	maps, err := h.Venues.List(c.Context, org, venues.Filter{Search: in.Search, Status: in.Status, Before: before, Limit: in.Limit + 1})
 	if err != nil {
 		return nil, err
 	}

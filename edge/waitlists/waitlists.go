@@ -3,7 +3,6 @@
 package waitlists
 
 import (
-	"math"
 	"time"
 
 	"boxoffice/cluster"
@@ -118,14 +117,11 @@ func (h *Handlers) listWaitlist(c *route.Call, in *api.ListWaitlist) (*api.List[
 	if err != nil {
 		return nil, err
 	}
-	keys, err := route.ReadCursor(in.Cursor, math.MaxInt64)
+	after, err := route.ReadNumberCursor(in.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	cmd := waitlist.List{Limit: in.Limit + 1}
-	if keys != nil {
-		cmd.After = uint64(keys[0]) //nolint:gosec // a cursor's keys are positive
-	}
+	cmd := waitlist.List{After: uint64(after), Limit: in.Limit + 1} //nolint:gosec // a cursor's keys are positive
 	r, err := cluster.AskFor[waitlist.Page](c.Context, h.Node, engine.EventRef(number), cmd)
 	if err != nil {
 		return nil, err
