@@ -148,10 +148,10 @@ func drawSwarm(r *rand.Rand) swarm {
 	}
 }
 
-// holdScale scales the limits of who holds seats. The halls are small, so one seed in
-// ten has limits that its shoppers reach: at .06 mostly that of the seats held at a time,
-// and at .04 also that of the seats newly held. It comes from the seed itself and draws
-// nothing, so that the seeds that once found something are still the same runs.
+// holdScale scales the limits of who holds seats. The halls are small, so one seed in ten has limits that
+// its shoppers reach. At a scale of .06 they mostly reach the limit of seats that one person holds at a
+// time; at .04 they also reach the limit of seats that one person newly holds in a while. The scale comes
+// from the seed itself and draws nothing, so that the seeds that once found something are still the same runs.
 func holdScale(seed uint64) float64 {
 	switch seed % 20 {
 	case 8:

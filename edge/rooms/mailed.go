@@ -66,8 +66,8 @@ func (h *Handlers) mailLink(c *route.Call, number int64, template mailqueue.Temp
 
 var noInvitation = &engine.Refusal{Code: engine.NotFound, Message: "This link is of no waiting room of this event, or it has run out."}
 
-// confirmQueue enters the reader of a mail, who has one entry on all devices. Anybody may have asked for the mail,
-// so its reader says how many the entry stands for.
+// confirmQueue enters the person who reads a mail into the room. The person has one entry, whichever device the mail
+// is read on. Anybody may have asked for the mail, so its reader says how many people the entry stands for.
 func (h *Handlers) confirmQueue(c *route.Call, in *api.ConfirmQueue) (*api.JoinedQueue, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -100,7 +100,8 @@ func (h *Handlers) confirmQueue(c *route.Call, in *api.ConfirmQueue) (*api.Joine
 	if !mayHaveEntered(refused) {
 		return joined, refused
 	}
-	// Whoever has entered with another party is shown that entry. A leaf does not tell its party, so each is tried.
+	// Somebody who has entered with another party is shown that entry. A leaf does not tell its party, so this asks
+	// for the entry of each party in turn.
 	for other := range r.Settings.Rules.PartyMax {
 		entry.Party = uint8(other + 1) //nolint:gosec // at most 10
 		if joined, err = h.enter(c, number, r, &entry, person); !mayHaveEntered(err) {

@@ -210,8 +210,8 @@ func pageTransfer(o *order.Order, v *api.Order, zone string, l mail.Language) *w
 	}
 }
 
-// pageLines are the lines of an order; of one that has tickets only lines of which the buyer still has
-// some say where they are delivered.
+// pageLines returns the lines of an order. Once there are tickets, a line says where its goods are delivered
+// only if the buyer still has one of its tickets.
 func (h *Handlers) pageLines(o *order.Order, p *live.Page, language mail.Language) []web.OrderLine {
 	lines := make([]web.OrderLine, len(o.Lines))
 	for i := range o.Lines {

@@ -41,8 +41,8 @@ func Shared(t testing.TB) *Shop {
 // Email returns an address of mail that no other test of the node has.
 func (s *Shop) Email(name string) string { return name + "@" + cmp.Or(s.domain, "example.org") }
 
-// lifetime stands for a test that lasts as long as the process: what is cleaned up after it lasts until
-// end.
+// lifetime stands for a test that lasts as long as the process: cleanUp does what such a test would clean
+// up at its end.
 type lifetime struct {
 	testing.TB // has the methods that nodes do not use
 
@@ -67,7 +67,7 @@ func (l *lifetime) Errorf(format string, args ...any) { fmt.Fprintf(os.Stderr, f
 // FailNow ends the process: none of the tests that share the node can be trusted.
 func (l *lifetime) FailNow() { panic("nodetest: the node that tests share has failed") }
 
-func (l *lifetime) end() {
+func (l *lifetime) cleanUp() {
 	for len(l.cleanups) > 0 {
 		last := len(l.cleanups) - 1
 		f := l.cleanups[last]
@@ -81,6 +81,6 @@ type sharing struct{ m *testing.M }
 
 func (s sharing) Run() int {
 	code := s.m.Run()
-	shared.life.end()
+	shared.life.cleanUp()
 	return code
 }
