@@ -71,7 +71,12 @@ func (p *Pages) Close() { p.cache.Close() }
 // CachePage returns what the cache has under a key, or calls make and keeps the result. While the
 // database is unreachable it returns the last result: an old page is better than none.
 func CachePage[T any](ctx context.Context, p *Pages, key string, make func() (T, error)) (T, error) {
-	return cacheBehind(ctx, p, p.reads, term{pageBytes, pageLife, outageLife}, key, make)
+	return CacheFor(ctx, p, pageLife, key, make)
+}
+
+// CacheFor is like CachePage, for a page that may be as old as fresh when it is shown.
+func CacheFor[T any](ctx context.Context, p *Pages, fresh time.Duration, key string, make func() (T, error)) (T, error) {
+	return cacheBehind(ctx, p, p.reads, term{pageBytes, fresh, outageLife}, key, make)
 }
 
 // KeepPage is like CachePage, for a page of about size bytes that never changes under its key.

@@ -2,7 +2,7 @@
 // draw, and who may order from an event with a room. The lines themselves are actors (engine/queue).
 //
 // A visitor's token says the number of the entry, so a poll is answered from a record of the room that
-// the node keeps for a second: only joining, being admitted and the proof ask the actor. Every node knows
+// the node keeps for a moment: only joining, being admitted and the proof ask the actor. Every node knows
 // from a table which events have a room, so that orders of all others cost nothing more.
 package rooms
 
@@ -79,9 +79,13 @@ type room struct {
 
 func roomKey(number int64) string { return "room/" + strconv.FormatInt(number, 10) }
 
-// readRoom returns an event's room. The node keeps it for a second. The event has or had one.
+// roomLife is how old a room may be when it is shown. All whom it shows as admitted may order at once, so
+// it is short; and however many look, a node asks the actor only so often.
+const roomLife = 200 * time.Millisecond
+
+// readRoom returns an event's room. The node keeps it for roomLife. The event has or had one.
 func (h *Handlers) readRoom(ctx context.Context, number int64) (*room, error) {
-	return live.CachePage(ctx, h.Pages, roomKey(number), func() (*room, error) {
+	return live.CacheFor(ctx, h.Pages, roomLife, roomKey(number), func() (*room, error) {
 		r, err := cluster.AskFor[queue.Record](ctx, h.Node, engine.QueueRef(number), queue.Get{})
 		if err != nil {
 			return nil, err

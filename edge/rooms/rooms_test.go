@@ -43,8 +43,8 @@ func TestEstimate(t *testing.T) {
 	opens := time.UnixMilli(1_900_000_000_000)
 	r := newRoom(&queue.Record{Settings: &queue.Settings{Rate: 60, Rules: draw.Rules{OpensAt: opens.UnixMilli()}}})
 	e := r.estimate(opens.Add(-time.Hour), 120)
-	require.Equal(t, opens.Add(96*time.Second).UTC(), *e.From)
-	require.Equal(t, opens.Add(150*time.Second).UTC(), *e.To)
+	require.Equal(t, opens.Add(120_000*time.Millisecond*100/105).Truncate(time.Millisecond).UTC(), *e.From)
+	require.Equal(t, opens.Add(120*time.Second*10/9).Truncate(time.Millisecond).UTC(), *e.To)
 	r.Settings.Auto = true
 	e = r.estimate(opens.Add(time.Minute), 120)
 	require.Equal(t, opens.Add(2*time.Minute).UTC(), *e.From)

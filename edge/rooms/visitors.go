@@ -215,7 +215,7 @@ func (h *Handlers) placeView(now time.Time, r *room, v *secrets.Visitor, p *queu
 // estimate says when an entry's turn comes if `ahead` others are admitted before it. A steered rate may
 // double, or halve.
 func (r *room) estimate(now time.Time, ahead int64) *api.QueueEstimate {
-	fast, slow := 1.25, 0.8
+	fast, slow := 1.05, 0.9
 	if r.Settings.Auto {
 		fast, slow = 2, 0.5
 	}
