@@ -1,8 +1,8 @@
 package server
 
 import (
-	"bytes"
 	"encoding/json"
+	"io"
 	"net/url"
 	"slices"
 
@@ -82,13 +82,6 @@ func tokenOf(ctx *fasthttp.RequestCtx) string {
 	return url.PathEscape(decodeUnreserved(token))
 }
 
-// codeOf is the code of an answer that refuses.
-func codeOf(body []byte) string {
-	var answer struct{ Error struct{ Code string } }
-	_ = json.Unmarshal(body, &answer) // no envelope has no code
-	return answer.Error.Code
-}
-
 // showOrder writes the page of the order as it is now.
 func (p *payPage) showOrder(ctx *fasthttp.RequestCtx, v *web.Pay, status int) {
 	x := exchangeOf(ctx)
@@ -103,22 +96,7 @@ func (p *payPage) showOrder(ctx *fasthttp.RequestCtx, v *web.Pay, status int) {
 		err = engine.Refuse(engine.Code(code), nil)
 	}
 	v.German, v.Key = prefersGerman(ctx), uuid.NewString()
-	var body bytes.Buffer
-	if err == nil {
-		err = p.page.Write(&body, v)
-	}
-	if err != nil {
-		p.answerError(ctx, x, err)
-		return
-	}
-	ctx.SetStatusCode(status)
-	h := &ctx.Response.Header
-	h.SetCanonical(headerCacheControl, noStore)
-	h.SetCanonical(headerPolicy, []byte(web.FormPolicy))
-	h.Set(fasthttp.HeaderVary, fasthttp.HeaderAcceptLanguage)
-	h.Set("X-Robots-Tag", "noindex")
-	ctx.SetContentType("text/html; charset=utf-8")
-	ctx.SetBody(body.Bytes())
+	p.showPrivate(ctx, status, web.FormPolicy, err, func(w io.Writer) error { return p.page.Write(w, v) })
 }
 
 // readOrder reads the order. If a payer has begun to pay it, the providers are asked how far that is: the payer

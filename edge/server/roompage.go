@@ -1,9 +1,9 @@
 package server
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/url"
 	"strconv"
 
@@ -111,21 +111,6 @@ func (p *roomPage) sendForm(ctx *fasthttp.RequestCtx, x *exchange, event string,
 	return p.performFor(ctx, x, op, req), nil
 }
 
-// reasonOf is why an answer refuses: the reason that its details name, else its code.
-func reasonOf(body []byte) string {
-	var answer struct {
-		Error struct {
-			Code    string
-			Details struct{ Reason string }
-		}
-	}
-	_ = json.Unmarshal(body, &answer) // details of another shape have no reason
-	if answer.Error.Details.Reason != "" {
-		return answer.Error.Details.Reason
-	}
-	return answer.Error.Code
-}
-
 // eventOf is the event whose room is meant, or nil if there is none.
 func (p *roomPage) eventOf(ctx *fasthttp.RequestCtx, x *exchange) (*api.Event, error) {
 	slug, _ := ctx.UserValue("slug").(string)
@@ -148,22 +133,7 @@ func (p *roomPage) showRoom(ctx *fasthttp.RequestCtx, r *web.Room, status int) {
 		err = p.readRoom(ctx, x, r)
 	}
 	r.German, r.Now, r.Key = prefersGerman(ctx), x.now, uuid.NewString()
-	var body bytes.Buffer
-	if err == nil {
-		err = p.page.Write(&body, r)
-	}
-	if err != nil {
-		p.answerError(ctx, x, err)
-		return
-	}
-	ctx.SetStatusCode(status)
-	h := &ctx.Response.Header
-	h.SetCanonical(headerCacheControl, noStore)
-	h.SetCanonical(headerPolicy, []byte(web.FormPolicy))
-	h.Set(fasthttp.HeaderVary, fasthttp.HeaderAcceptLanguage)
-	h.Set("X-Robots-Tag", "noindex")
-	ctx.SetContentType("text/html; charset=utf-8")
-	ctx.SetBody(body.Bytes())
+	p.showPrivate(ctx, status, web.FormPolicy, err, func(w io.Writer) error { return p.page.Write(w, r) })
 }
 
 // readRoom reads the room and the visitor's place. A ticket of no entry is told, and the room shown without.
