@@ -3,6 +3,7 @@ package route
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -68,6 +69,12 @@ type param struct {
 
 // canRefuse reports whether a request can violate the plan at all.
 func (p *plan) canRefuse() bool { return p.body != nil || len(p.params) > 0 }
+
+// namesOrganization reports whether a request may say for which organization its caller acts: it may name
+// one that does not exist.
+func (p *plan) namesOrganization() bool {
+	return slices.ContainsFunc(p.params, func(one param) bool { return one.name == "orgId" }) || p.body != nil && p.body.fields["orgId"] != nil
+}
 
 // compilePlan makes the plan of a request type. It panics on a type that cannot be served: then the
 // table is wrong, and the program must not start.

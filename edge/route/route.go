@@ -201,7 +201,7 @@ func (op *Op) AllErrors() []engine.Code {
 	add(true, engine.WrongEnv)
 	add(op.Idempotency == Replay, engine.IdempotencyReused, engine.IdempotencyInFlight)
 	add(op.Idempotency == ByActor, engine.IdempotencyReused)
-	add(strings.Contains(op.Path, "{"), engine.NotFound)
+	add(strings.Contains(op.Path, "{") || op.Handler.plan != nil && op.Handler.plan.namesOrganization(), engine.NotFound)
 	add(op.Handler.HasBody() || op.Handler.TakesFile(), engine.UnsupportedMedia)
 	add(op.Handler.HasBody() || op.Handler.Raw != "", engine.PayloadTooLarge)
 	add(op.Handler.TakesFile(), engine.FileTooLarge)
