@@ -1,6 +1,7 @@
 package paysim
 
 import (
+	"cmp"
 	"encoding/json"
 	"html/template"
 	"net/url"
@@ -46,8 +47,8 @@ var page = template.Must(template.New("checkout").Parse(`<!doctype html>
 <title>Payment simulator</title>
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:26rem;margin:4rem auto;padding:0 1rem}
 button{font:inherit;padding:.5rem 1.25rem;margin:.25rem .5rem .25rem 0;cursor:pointer}</style></head><body>
-<p>Payment simulator: no real money moves.</p>
-<h1>{{.Amount}}</h1><p>{{.Email}}<br>Reference {{.Reference}}<br>Status {{.Status}}</p>
+<p>Payment simulator as {{.Provider}}: no real money moves.</p>
+<h1>{{.Amount}}</h1><p>{{with .Email}}{{.}}<br>{{end}}Reference {{.Reference}}<br>Status {{.Status}}</p>
 {{if .Open}}<form method="post">
 <button name="outcome" value="success">Pay</button>
 <button name="outcome" value="failed">Fail</button>
@@ -71,11 +72,12 @@ func (s *Sim) checkout(ctx *fasthttp.RequestCtx) {
 func (s *Sim) show(ctx *fasthttp.RequestCtx, t *transaction) {
 	s.mu.Lock()
 	view := struct {
-		Amount, Email, Reference, Status, Back string
-		Open                                   bool
+		Provider, Amount, Email, Reference, Status, Back string
+		Open                                             bool
 	}{
-		Amount: t.currency + " " + engine.Decimal(t.asked, t.currency),
-		Email:  t.email, Reference: t.reference, Status: t.status(s.cfg.Now()), Open: t.outcome != success,
+		Provider: cmp.Or(t.provider, "paystack"),
+		Amount:   t.currency + " " + engine.Decimal(t.asked, t.currency),
+		Email:    t.email, Reference: t.reference, Status: t.status(s.cfg.Now()), Open: t.outcome != success,
 	}
 	if t.outcome != "" {
 		view.Back = returnURL(t)
