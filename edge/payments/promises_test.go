@@ -210,14 +210,10 @@ func (a adapter) isDisputed(t *testing.T, reference, end string, want payments.D
 		require.True(t, a.dispute(t, reference, status))
 	}
 	found, about := payments.Dispute{}, 0
-	for heard := 0; heard < 2*(1+len(moves)); {
+	for about < 2*len(moves) {
 		n := <-a.notices
-		if n.Reference != "" && n.Reference != reference {
-			continue // of a charge that another promise began
-		}
-		heard++
-		if n.Dispute == "" { // it tells of the payment alone
-			continue
+		if n.Reference != "" && n.Reference != reference || n.Dispute == "" {
+			continue // it is of a charge that another promise began, or tells of the payment alone
 		}
 		list, err := disputes.ListDisputes(t.Context(), n.Dispute)
 		require.NoError(t, err)
@@ -227,7 +223,6 @@ func (a adapter) isDisputed(t *testing.T, reference, end string, want payments.D
 			about++
 		}
 	}
-	require.GreaterOrEqual(t, about, 2*len(moves))
 	require.Equal(t, reference, found.Reference)
 	require.Equal(t, want, found.Status)
 	require.EqualValues(t, 30050, found.Amount)
@@ -273,7 +268,7 @@ func TestPromises(t *testing.T) {
 				continue
 			}
 			tried++
-			t.Run(name+", "+p.name, func(t *testing.T) { p.keep(t, a, name[:2]+"-"+string(rune('a'+i))) })
+			t.Run(name+", "+p.name, func(t *testing.T) { p.keep(t, a, name+"-"+string(rune('a'+i))) })
 		}
 		require.Equal(t, len(promises)-len(a.without), tried, "%s is without a promise that nobody makes", name)
 	}
