@@ -40,12 +40,14 @@ type client struct {
 	waiting  atomic.Int64
 	log      *slog.Logger
 
-	keyHeader, keyPrefix string // how the key is sent
+	keyHeader, keyPrefix string            // how the key is sent
+	repeatHeader         string            // where a request's key stands
+	headers              map[string]string // that all calls carry beside those
 }
 
 func newClient(provider string, a Account, via http.RoundTripper, log *slog.Logger) *client {
 	return &client{
-		provider: provider, account: a, keyHeader: "Authorization", keyPrefix: "Bearer ",
+		provider: provider, account: a, keyHeader: "Authorization", keyPrefix: "Bearer ", repeatHeader: "Idempotency-Key",
 		http: &http.Client{
 			Transport: via,
 			// A redirect would carry the key elsewhere, so it counts as a fault.
@@ -63,7 +65,9 @@ type request struct {
 	path   string     // with the query
 	body   any        // as JSON; nil for none
 	form   url.Values // as a form, in place of a body
+	text   []byte     // JSON that must come as it stands, in place of a body
 
+	bearer  string // an access token that is sent in place of the account's key; empty for none
 	key     string // by which the provider knows a repeat; empty for none
 	version string // of the provider's API; empty for none
 }
@@ -204,18 +208,27 @@ func (c *client) send(ctx context.Context, r request) (answer, error) {
 		}
 		body = bytes.NewReader(b)
 	}
+	if r.text != nil {
+		body = bytes.NewReader(r.text)
+	}
 	req, err := http.NewRequestWithContext(ctx, r.method, c.account.URL+r.path, body)
 	if err != nil {
 		return answer{}, c.fail(ErrDeclined, fmt.Sprintf("make request: %v", err))
 	}
 	req.Header.Set(c.keyHeader, c.keyPrefix+string(c.account.SecretKey))
+	if r.bearer != "" {
+		req.Header.Set("Authorization", "Bearer "+r.bearer)
+	}
+	for name, value := range c.headers {
+		req.Header.Set(name, value)
+	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "boxoffice")
 	if body != nil {
 		req.Header.Set("Content-Type", content)
 	}
 	if r.key != "" {
-		req.Header.Set("Idempotency-Key", r.key)
+		req.Header.Set(c.repeatHeader, r.key)
 	}
 	if r.version != "" {
 		req.Header.Set("Stripe-Version", r.version)

@@ -158,3 +158,68 @@ func (m *mollie) listDisputes(ctx context.Context, id string) ([]Dispute, error)
 	}
 	return disputes, nil
 }
+
+// paypalDisputes maps the outcome of a dispute that is resolved to ours. One that PayPal pays for itself leaves us the money.
+var paypalDisputes = map[string]DisputeStatus{
+	"RESOLVED_BUYER_FAVOUR":  DisputeLost,
+	"ACCEPTED":               DisputeLost,
+	"RESOLVED_SELLER_FAVOUR": DisputeWon,
+	"RESOLVED_WITH_PAYOUT":   DisputeWon,
+	"CANCELED_BY_BUYER":      DisputeWon,
+	"DENIED":                 DisputeWon,
+	"NONE":                   DisputeWon, // it ended without anybody's money
+}
+
+// paypalOpenDisputes are the statuses of a dispute that is not resolved.
+var paypalOpenDisputes = map[string]bool{
+	"OPEN": true, "WAITING_FOR_BUYER_RESPONSE": true, "WAITING_FOR_SELLER_RESPONSE": true, "UNDER_REVIEW": true, "OTHER": true,
+}
+
+// paypalDispute is what we read of a dispute.
+type paypalDispute struct {
+	ID       string      `json:"dispute_id"`
+	Reason   string      `json:"reason"`
+	Status   string      `json:"status"`
+	Amount   paypalMoney `json:"dispute_amount"`
+	Created  time.Time   `json:"create_time"`
+	Updated  time.Time   `json:"update_time"`
+	DueBy    time.Time   `json:"seller_response_due_date"`
+	Disputed []struct {
+		Reference string `json:"custom"`
+	} `json:"disputed_transactions"`
+	Outcome struct {
+		Code string `json:"outcome_code"`
+	} `json:"dispute_outcome"`
+}
+
+func (d *paypalDispute) check(id string) error {
+	_, known := paypalDisputes[d.Outcome.Code]
+	switch {
+	case d.ID != id || d.Amount.Currency == "" || d.Created.IsZero():
+		return fmt.Errorf("dispute %q is of %q", d.ID, d.Amount.Currency)
+	case !paypalOpenDisputes[d.Status] && !(d.Status == "RESOLVED" && known):
+		return fmt.Errorf("dispute %q has status %q and outcome %q", d.ID, d.Status, d.Outcome.Code)
+	}
+	return nil
+}
+
+// listDisputes calls GET /v1/customer/disputes/{id}.
+func (p *paypal) listDisputes(ctx context.Context, id string) ([]Dispute, error) {
+	if !isPaypalID(id) {
+		return nil, p.client.fail(ErrUnknownReference, "not a dispute's id")
+	}
+	var d paypalDispute
+	if err := p.call(ctx, request{method: http.MethodGet, path: "/v1/customer/disputes/" + id}, &d, func() error { return d.check(id) }); err != nil {
+		return nil, err
+	}
+	out := Dispute{
+		ID: d.ID, Amount: d.Amount.minor(), Currency: d.Amount.Currency, Reason: shortenWords(d.Reason), Status: DisputeOpen, OpenedAt: d.Created, DueBy: d.DueBy,
+	}
+	if d.Status == "RESOLVED" {
+		out.Status, out.ClosedAt, out.DueBy = paypalDisputes[d.Outcome.Code], d.Updated, time.Time{}
+	}
+	if len(d.Disputed) > 0 {
+		out.Reference = d.Disputed[0].Reference
+	}
+	return []Dispute{out}, nil
+}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -76,6 +77,28 @@ func openMollie(t *testing.T, address, hook string) payments.Provider {
 	return p
 }
 
+// openPaypal returns the PayPal adapter for the address.
+func openPaypal(t *testing.T, address string) payments.Provider {
+	t.Helper()
+	g, err := payments.Open(payments.Config{PayPal: payments.Account{
+		URL: address, SecretKey: payments.Secret("client:" + secret), NoticeSecret: "8PT597110X687430LKGECATA",
+	}}, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	p, err := g.Provider("paypal")
+	require.NoError(t, err)
+	return p
+}
+
+// paypalSignature is the signature of a notice of PayPal's, as our route joins its headers.
+func paypalSignature(r *http.Request) string {
+	var words []string
+	for _, part := range []string{"Auth-Algo", "Cert-Url", "Transmission-Id", "Transmission-Time", "Transmission-Sig"} {
+		words = append(words, r.Header.Get("Paypal-"+part))
+	}
+	return strings.Join(words, " ")
+}
+
 // logBuffer collects log lines from several goroutines.
 type logBuffer struct {
 	mu sync.Mutex
@@ -94,9 +117,10 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// simulate starts a simulator of Paystack and, under /v1 and /v3, Stripe and Flutterwave.
+// simulate starts a simulator of Paystack and, each under its path, of the others.
 func simulate(t *testing.T, cfg paysim.Config) *paysim.Sim {
 	t.Helper()
+	cfg.PayPalKey, cfg.PayPalHook = "client:"+secret, "8PT597110X687430LKGECATA"
 	cfg.SecretKey, cfg.FlutterwaveKey, cfg.StripeKey, cfg.StripeSecret, cfg.MollieKey = secret, secret, secret, secret, secret
 	sim := paysim.New(cfg)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")

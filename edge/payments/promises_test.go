@@ -237,10 +237,13 @@ func TestPromises(t *testing.T) {
 	t.Parallel()
 	toldStripe, openedStripe, stripeTold := hear(t, func(r *http.Request) string { return r.Header.Get("Stripe-Signature") })
 	toldMollie, openedMollie, mollieTold := hear(t, func(r *http.Request) string { return r.URL.Query().Get("reference") + "." + r.URL.Query().Get("sig") })
-	sim := simulate(t, paysim.Config{StripeURL: toldStripe})
+	toldPaypal, openedPaypal, paypalTold := hear(t, paypalSignature)
+	sim := simulate(t, paysim.Config{StripeURL: toldStripe, PayPalURL: toldPaypal})
 	stripe, mollie := openStripe(t, sim.URL()+"/v1"), openMollie(t, sim.URL()+"/v2", toldMollie)
 	openedStripe(stripe)
 	openedMollie(mollie)
+	paypal := openPaypal(t, sim.URL()+"/paypal")
+	openedPaypal(paypal)
 	paystack, _ := open(t, payments.Account{URL: sim.URL()})
 	flutterwave := byPage(openFlutterwave(t, sim.URL()+"/v3"))
 	const atDashboard = "its disputes are handled at its dashboard alone"
@@ -254,6 +257,7 @@ func TestPromises(t *testing.T) {
 	molliePages.without = map[string]string{"a dispute is lost": "it never tells that a chargeback is final, so that one is open until it is reversed"}
 	adapters := map[string]adapter{
 		"paystack": paystackPages, "flutterwave": flutterwave, "transfer": byBank(t), "stripe": withDisputes(stripe, sim, stripeTold), "mollie": molliePages,
+		"paypal": withDisputes(paypal, sim, paypalTold),
 	}
 	for _, d := range payments.Providers {
 		if _, tried := adapters[d.Name]; !tried {

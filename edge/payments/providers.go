@@ -95,6 +95,15 @@ var Providers = []Definition{
 		},
 	},
 	{
+		Name:       "paypal",
+		Kind:       KindCard,
+		Currencies: paypalCurrencies,
+		Window:     cardWindow,
+		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error) {
+			return newPaypal(cfg.PayPal, via, log)
+		},
+	},
+	{
 		Name:   Transfer,
 		Kind:   KindTransfer,
 		Window: transferWindow, // the account may say another, and says the currencies
@@ -107,7 +116,7 @@ var Providers = []Definition{
 // Config holds one account per provider. A provider whose account has no key, or no holder, is not
 // configured.
 type Config struct {
-	NOWPayments, Paystack, Flutterwave, Stripe, Mollie Account
+	NOWPayments, Paystack, Flutterwave, Stripe, Mollie, PayPal Account
 
 	Transfer TransferAccount
 }
@@ -118,7 +127,7 @@ type Account struct {
 	SecretKey Secret // our key at the provider, which also proves Paystack's and Mollie's notices
 	// NoticeSecret proves the notices of the others: NOWPayments' IPN secret, Flutterwave's secret
 	// hash, Stripe's endpoint secret, or two of those with a comma between them while one replaces
-	// the other. Without it all their notices are refused.
+	// the other. Of PayPal it is the webhook's id. Without it all their notices are refused.
 	NoticeSecret Secret
 	NoticeURL    string        // where the provider sends its notices, if every charge tells it that
 	Timeout      time.Duration // for a call with its retries; 10 s

@@ -113,7 +113,11 @@ func (s *Sim) pay(ctx *fasthttp.RequestCtx) {
 		t.modes.Store(&modes)
 	}
 	now := s.cfg.Now()
-	s.settle(t, outcome, now)
+	if t.provider == paypal && outcome == success {
+		s.approve(t)
+	} else {
+		s.settle(t, outcome, now)
+	}
 	status := t.status(now)
 	s.mu.Unlock()
 
@@ -155,6 +159,11 @@ func returnURL(t *transaction) string {
 	q := u.Query()
 	if t.provider == flutterwave {
 		hostedReturn(q, t)
+		u.RawQuery = q.Encode()
+		return u.String()
+	}
+	if t.provider == paypal {
+		paypalReturn(q, t)
 		u.RawQuery = q.Encode()
 		return u.String()
 	}

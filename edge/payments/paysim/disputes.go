@@ -31,6 +31,9 @@ var disputeEvents = map[string]string{
 	disputeLost:   "charge.dispute.closed",
 }
 
+// disputed are the providers that tell of disputes.
+var disputed = map[string]bool{stripe: true, mollie: true, paypal: true}
+
 // dispute is what a transaction's buyer has had the bank take back: all that was paid.
 type dispute struct {
 	status string // in Stripe's words
@@ -46,14 +49,14 @@ func (t *transaction) chargedBack() int64 {
 	return t.paid
 }
 
-// MoveDispute has a bank open a dispute about a payment of Stripe or Mollie, or move it on to a status: needs_response,
+// MoveDispute has a bank open a dispute about a payment of Stripe, Mollie or PayPal, or move it on to a status: needs_response,
 // under_review, won or lost. It reports whether there are such a payment and status.
 func (s *Sim) MoveDispute(reference, status string) bool {
 	event, now := disputeEvents[status], s.cfg.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.ledger.byRef[reference]
-	if t == nil || t.provider != stripe && t.provider != mollie || !arrived(t.status(now)) || event == "" {
+	if t == nil || !disputed[t.provider] || !arrived(t.status(now)) || event == "" {
 		return false
 	}
 	if t.dispute == nil {
@@ -63,7 +66,7 @@ func (s *Sim) MoveDispute(reference, status string) bool {
 	if status == disputeWon || status == disputeLost {
 		t.dispute.closed = now
 	}
-	s.hooks.announce(s.modesOf(t), 0, delivery{event: event, of: t, dispute: true})
+	s.hooks.announce(s.modesOf(t), 0, delivery{event: event, of: t, status: status, dispute: true})
 	return true
 }
 

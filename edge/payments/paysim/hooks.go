@@ -40,7 +40,7 @@ type delivery struct {
 	event   string
 	of      *transaction
 	refund  *refund // nil for a charge
-	status  string  // of the refund
+	status  string  // of the refund or the dispute
 	dispute bool    // it is about the transaction's dispute
 	tries   int
 	badsig  bool
@@ -83,6 +83,8 @@ func (h *hooks) target(t *transaction) string {
 		return h.sim.cfg.FlutterwaveURL
 	case stripe:
 		return h.sim.cfg.StripeURL
+	case paypal:
+		return h.sim.cfg.PayPalURL
 	}
 	return h.sim.cfg.WebhookURL
 }
@@ -127,6 +129,8 @@ func (h *hooks) announceCharge(t *transaction, m Modes, in time.Duration) {
 		h.announce(m, in, delivery{event: "checkout.session.completed", of: t})
 	case mollie:
 		h.announce(m, in, delivery{event: "payment", of: t})
+	case paypal:
+		h.announce(m, in, delivery{event: "PAYMENT.CAPTURE.COMPLETED", of: t})
 	default:
 		h.announce(m, in, delivery{event: "charge.success", of: t})
 	}
@@ -280,6 +284,8 @@ func (h *hooks) send(ctx context.Context, d *delivery) bool {
 		req.Header.Set("Verif-Hash", h.sim.cfg.FlutterwaveHash+wrong)
 	case stripe:
 		req.Header.Set("Stripe-Signature", signStripe(h.sim.cfg.StripeSecret+wrong, body, time.Now()))
+	case paypal:
+		h.sim.signPaypal(req.Header, h.sim.cfg.PayPalKey+wrong, body, time.Now())
 	default:
 		req.Header.Set("X-Paystack-Signature", sign(h.sim.cfg.SecretKey+wrong, body))
 	}
@@ -317,8 +323,11 @@ func (s *Sim) told(d *delivery) any {
 		defer s.mu.Unlock()
 		return map[string]any{"event": d.event, "event.type": "CARD_TRANSACTION", "data": hostedBody(d.of, s.cfg.Now())}
 	}
-	if d.of.provider == stripe {
+	switch d.of.provider {
+	case stripe:
 		return s.stripeEvent(d)
+	case paypal:
+		return s.paypalEvent(d)
 	}
 	return s.webhook(d)
 }

@@ -25,6 +25,7 @@ const (
 	flutterwave = "flutterwave"
 	stripe      = "stripe"
 	mollie      = "mollie"
+	paypal      = "paypal"
 )
 
 // firstID keeps ids beyond 32 bits, as live ones are.

@@ -1,5 +1,5 @@
 // Package paysim is a simulator of the payment providers: Paystack, under /v1
-// NOWPayments and Stripe, under /v2 Mollie, and under /v3 Flutterwave; their APIs, their checkout page (a
+// NOWPayments and Stripe, under /v2 Mollie, under /v3 Flutterwave, and under /paypal PayPal; their APIs, their checkout page (a
 // deposit's is /checkout/<pay address>) and their webhooks, with the failures of
 // the real thing on demand (see Modes). The payments package's adapters talk to
 // it as to the real hosts.
@@ -43,6 +43,9 @@ type Config struct {
 	StripeSecret    string           // what its webhooks are signed with
 	StripeURL       string           // where they go; empty: nowhere
 	MollieKey       string           // that its part accepts, which calls back to where each payment says
+	PayPalKey       string           // the client's id and secret, with a colon between them, that its part accepts; also signs its webhooks
+	PayPalHook      string           // the id of its webhook
+	PayPalURL       string           // where that goes; empty: nowhere
 	WebhookURL      string           // where Paystack's webhooks go; empty: nowhere
 	Modes           Modes            // of transactions without their own; nil: well-behaved
 	Seed            uint64           // of everything that is left to chance

@@ -44,6 +44,14 @@ const (
 	opMollieRefunds
 	opDispute
 	opChargebacks
+	opPaypalToken
+	opPaypal
+	opPaypalRead
+	opPaypalCapture
+	opPaypalRefund
+	opPaypalRefundRead
+	opPaypalDispute
+	opPaypalProof
 	operations
 )
 
@@ -52,6 +60,7 @@ var operationNames = [operations]string{
 	"coins", "deposit", "deposit_read", "hosted", "hosted_verify", "hosted_refund",
 	"hosted_refund_read", "hosted_refunds", "session", "session_read", "stripe_refund", "stripe_refund_read", "stripe_refunds",
 	"mollie", "mollie_read", "mollie_refund", "mollie_refund_read", "mollie_refunds", "dispute", "chargebacks",
+	"paypal_token", "paypal", "paypal_read", "paypal_capture", "paypal_refund", "paypal_refund_read", "paypal_dispute", "paypal_proof",
 }
 
 // calls counts what was asked for.
@@ -99,6 +108,14 @@ func (s *Sim) routes() fasthttp.RequestHandler {
 	r.GET("/v2/payments/{id}/refunds", s.mollieAPI(opMollieRefunds, s.mollieRefunds))
 	r.GET("/v2/payments/{id}/refunds/{refund}", s.mollieAPI(opMollieRefundRead, s.readMollieRefund))
 	r.GET("/v2/payments/{id}/chargebacks", s.mollieAPI(opChargebacks, s.listChargebacks))
+	r.POST("/paypal/v1/oauth2/token", s.grantPaypal)
+	r.POST("/paypal/v2/checkout/orders", s.paypalAPI(opPaypal, s.createPaypal))
+	r.GET("/paypal/v2/checkout/orders/{id}", s.paypalAPI(opPaypalRead, s.readPaypal))
+	r.POST("/paypal/v2/checkout/orders/{id}/capture", s.paypalAPI(opPaypalCapture, s.capturePaypal))
+	r.POST("/paypal/v2/payments/captures/{id}/refund", s.paypalAPI(opPaypalRefund, s.refundPaypal))
+	r.GET("/paypal/v2/payments/refunds/{id}", s.paypalAPI(opPaypalRefundRead, s.readPaypalRefund))
+	r.GET("/paypal/v1/customer/disputes/{id}", s.paypalAPI(opPaypalDispute, s.readPaypalDispute))
+	r.POST("/paypal/v1/notifications/verify-webhook-signature", s.paypalAPI(opPaypalProof, s.provePaypal))
 	r.GET("/checkout/{code}", s.checkout)
 	r.POST("/checkout/{code}", s.pay)
 	r.POST("/_sim/return", s.returnDeposit)

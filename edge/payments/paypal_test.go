@@ -1,0 +1,113 @@
+package payments_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/edge/payments"
+	"boxoffice/edge/payments/paysim"
+)
+
+// TestPaypalCaptures has an order that its buyer has approved be asked about by many at a time: its money is taken once.
+// What PayPal refuses to take is a payment that has failed.
+func TestPaypalCaptures(t *testing.T) {
+	t.Parallel()
+	sim := simulate(t, paysim.Config{})
+	p := openPaypal(t, sim.URL()+"/paypal")
+	begun, err := p.Begin(t.Context(), dollars("many", "success"))
+	require.NoError(t, err)
+	back := checkout(t, begun, "success")
+	require.Contains(t, back, "token="+begun.ProviderID)
+	var asking sync.WaitGroup
+	for range 8 {
+		asking.Go(func() {
+			o, err := p.Verify(t.Context(), payments.Asked{Reference: "many", ProviderID: begun.ProviderID})
+			if err != nil || o.Status != payments.Succeeded || o.Amount != 30050 || o.PaidAt.IsZero() {
+				t.Errorf("%+v %v", o, err)
+			}
+		})
+	}
+	asking.Wait()
+	require.EqualValues(t, 30050, sim.Stats().Totals["USD"].Paid)
+	require.EqualValues(t, 1, sim.Stats().Calls["paypal_token"])
+
+	begun, err = p.Begin(t.Context(), dollars("refused", "success"))
+	require.NoError(t, err)
+	begun.AuthorizationURL += "?paysim=failed"
+	checkout(t, begun, "success")
+	o, err := p.Verify(t.Context(), payments.Asked{Reference: "refused", ProviderID: begun.ProviderID})
+	require.NoError(t, err)
+	require.Equal(t, payments.Failed, o.Status)
+	require.Equal(t, "INSTRUMENT_DECLINED", o.Message)
+}
+
+// TestPaypalToken has PayPal forget the access token: the call is made with another. A client whom PayPal gives none is told so.
+func TestPaypalToken(t *testing.T) {
+	t.Parallel()
+	var given atomic.Int64
+	address := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/token"):
+			if r.Header.Get("Authorization") != "Basic Y2xpZW50OnNrX3Rlc3RfNGY5YjIxYzA3ZGU4YTY1MzEyOTA=" || string(body) != "grant_type=client_credentials" {
+				w.WriteHeader(http.StatusUnauthorized)
+			}
+			fmt.Fprintf(w, `{"access_token":"token-%d","expires_in":3600}`, given.Add(1))
+		case r.Header.Get("Authorization") != "Bearer token-2":
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			_, _ = io.WriteString(w, `{"id":"5O1","status":"CREATED","purchase_units":[{"custom_id":"A-1","amount":{"currency_code":"USD","value":"300.50"}}]}`)
+		}
+	}))
+	p := openPaypal(t, address)
+	for range 2 {
+		o, err := p.Verify(t.Context(), payments.Asked{Reference: "A-1", ProviderID: "5O1"})
+		require.NoError(t, err)
+		require.Equal(t, payments.Pending, o.Status)
+	}
+	require.EqualValues(t, 2, given.Load())
+
+	refusing := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	_, err := openPaypal(t, refusing).Verify(t.Context(), payments.Asked{Reference: "A-1", ProviderID: "5O1"})
+	require.ErrorIs(t, err, payments.ErrDeclined)
+}
+
+// TestPaypalNotices takes only what PayPal vouches for, byte by byte.
+func TestPaypalNotices(t *testing.T) {
+	t.Parallel()
+	sim := simulate(t, paysim.Config{})
+	p := openPaypal(t, sim.URL()+"/paypal")
+	const body = `{ "id":"WH-1", "event_type":"PAYMENT.CAPTURE.COMPLETED", "summary":"<3 & more", "resource":{"custom_id":"A-1"} }`
+	signed := func(body, hook string) string {
+		return "SHA256withRSA https://api.paypal.com/v1/notifications/certs/CERT-1 id-1 2026-11-28T00:00:00Z " +
+			paysim.PayPalSignature("client:"+secret, "id-1", "2026-11-28T00:00:00Z", hook, []byte(body))
+	}
+	const hook = "8PT597110X687430LKGECATA"
+	n, err := p.Notice([]byte(body), signed(body, hook))
+	require.NoError(t, err)
+	require.Equal(t, payments.Notice{Event: "PAYMENT.CAPTURE.COMPLETED", Reference: "A-1", Key: "WH-1"}, n)
+	for name, of := range map[string][2]string{
+		"another body":    {strings.Replace(body, "A-1", "A-2", 1), signed(body, hook)},
+		"another webhook": {body, signed(body, "8PT597110X687430LKGECATB")},
+		"no signature":    {body, ""},
+		"a part of it":    {body, "SHA256withRSA  id-1 2026-11-28T00:00:00Z x"},
+		"no JSON":         {body[1:], signed(body[1:], hook)},
+		"more JSON":       {body + `,"webhook_id":"x"`, signed(body, hook)},
+	} {
+		_, err := p.Notice([]byte(of[0]), of[1])
+		require.ErrorIs(t, err, payments.ErrSignature, name)
+	}
+	_, err = p.Notice([]byte(`{}`), signed(`{}`, hook))
+	require.ErrorIs(t, err, payments.ErrNotice)
+
+	g, err := payments.Open(payments.Config{PayPal: payments.Account{SecretKey: "no colon"}}, nil)
+	require.Error(t, err)
+	require.Nil(t, g)
+}
