@@ -24,6 +24,7 @@ var (
 	notOurs = []string{
 		"List-Unsubscribe", "Reply-To", "X-Service-Delivery", "X-Service-Attempt", "X-Service-Event", "X-Service-Signature", "X-Forwarded-For",
 		"Verif-Hash", "X-Paystack-Signature", "X-Nowpayments-Sig", "Stripe-Signature",
+		"Paypal-Auth-Algo", "Paypal-Cert-Url", "Paypal-Transmission-Id", "Paypal-Transmission-Time", "Paypal-Transmission-Sig",
 	}
 	headerName = regexp.MustCompile("`([A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]*)+|Date|Link|ETag|Deprecation|Sunset|Range|Location)`")
 )

@@ -62,7 +62,7 @@ var secretsRead = map[string]secretRead{
 	"ticket's full code": {doors: []string{"createReview ticketCode"}, other: random},
 	"live token":         {doors: []string{"watchGates token"}, other: random},
 	"media signature":    {doors: []string{"getMedia sig", "getMediaVariant sig"}, other: random},
-	"notice signature":   {doors: []string{"receiveNOWPaymentsNotice X-Nowpayments-Sig", "receivePaystackNotice X-Paystack-Signature", "receiveFlutterwaveNotice Verif-Hash", "receiveStripeNotice Stripe-Signature", "receiveMollieNotice sig"}, other: random},
+	"notice signature":   {doors: []string{"receiveNOWPaymentsNotice X-Nowpayments-Sig", "receivePaystackNotice X-Paystack-Signature", "receiveFlutterwaveNotice Verif-Hash", "receiveStripeNotice Stripe-Signature", "receiveMollieNotice sig", "receivePayPalNotice Paypal-Transmission-Sig"}, other: random},
 	"beacon's round":     {doors: []string{"bringBeacon signature"}, other: "no secret: anybody may know it, and it is verified under the chain's key"},
 	"checkout session":   {doors: []string{"holdSeats holder", "releaseSeats holder", "extendSeats holder", "holdBestSeats holder", "placeOrder holder"}, other: "what a client makes up for itself, 8 characters or more"},
 }

@@ -9,7 +9,7 @@ type ListDisputes struct {
 // Dispute is a payment that its buyer has the bank take back.
 type Dispute struct {
 	ID        string `json:"id" example:"du_1MtJUT2eZvKYlo2CNaw2HvEv" description:"The provider's name of the dispute."`
-	Provider  string `json:"provider" enum:"stripe,mollie" example:"stripe" description:"The provider that tells of it."`
+	Provider  string `json:"provider" enum:"stripe,mollie,paypal" example:"stripe" description:"The provider that tells of it."`
 	OrderID   string `json:"orderId" format:"uuid" description:"The order that was paid."`
 	Reference string `json:"reference" example:"SG-2F9CX9JAZBD-1" description:"The reference of the attempt to pay, which the provider shows too."`
 	Amount    string `json:"amount" example:"26.25" description:"What the buyer wants back, as a decimal in its currency."`

@@ -93,7 +93,7 @@ type Withdrawal struct {
 type PayOrder struct {
 	ID          string `path:"id" format:"id" maxLength:"128"`
 	QueryToken  string `query:"token" maxLength:"100"`
-	Provider    string `json:"provider,omitzero" enum:"nowpayments,paystack,flutterwave,stripe,mollie,transfer" example:"paystack" description:"With whom to pay. Left out: crypto where it is configured, else the first card provider that is."`
+	Provider    string `json:"provider,omitzero" enum:"nowpayments,paystack,flutterwave,stripe,mollie,paypal,transfer" example:"paystack" description:"With whom to pay. Left out: crypto where it is configured, else the first card provider that is."`
 	PayCurrency string `json:"payCurrency,omitzero" maxLength:"20" description:"The coin to pay with, by its ticker of GET /payments/crypto/currencies; btc if left out. For nowpayments only."`
 	ReturnURL   string `json:"returnUrl,omitzero" maxLength:"2000" example:"https://shop.example/thanks" description:"The https address that the provider leads the payer back to; our page of the order if left out. The first one of an attempt counts."`
 	Token       string `json:"token,omitzero" maxLength:"100" description:"The order's access token, if neither the query nor the Authorization header has it."`
@@ -130,6 +130,15 @@ type StripeNotice struct {
 type MollieNotice struct {
 	Reference string `query:"reference" maxLength:"64" description:"Our reference of the payment, as the address has it that the payment was made with."`
 	Sig       string `query:"sig" maxLength:"64" description:"The hex HMAC-SHA256 of the reference under our key at Mollie: nobody else knows the address."`
+}
+
+// PayPalNotice is what PayPal tells by itself. It is signed by five headers together.
+type PayPalNotice struct {
+	Algorithm   string `header:"Paypal-Auth-Algo" maxLength:"100" description:"How it is signed."`
+	Certificate string `header:"Paypal-Cert-Url" maxLength:"500" description:"Where the certificate is with which it is signed."`
+	ID          string `header:"Paypal-Transmission-Id" maxLength:"100" description:"PayPal's name of this delivery."`
+	Time        string `header:"Paypal-Transmission-Time" maxLength:"100" description:"When PayPal sent it."`
+	Signature   string `header:"Paypal-Transmission-Sig" maxLength:"500" description:"The signature over the delivery, its time, our webhook and the body, which PayPal checks when we ask."`
 }
 
 // Received says that a notice is durable.
@@ -277,7 +286,7 @@ type TicketSeat struct {
 // Payment is one attempt to pay.
 type Payment struct {
 	Reference string `json:"reference" example:"SG-2F9CX9JAZBD-DGS9Z-1" description:"Our name of the attempt, under which the provider knows it."`
-	Provider  string `json:"provider" example:"paystack" description:"Who takes the money: nowpayments, paystack, flutterwave, stripe, mollie or transfer."`
+	Provider  string `json:"provider" example:"paystack" description:"Who takes the money: nowpayments, paystack, flutterwave, stripe, mollie, paypal or transfer."`
 	Status    string `json:"status" enum:"pending,processing,succeeded,failed,expired,underpaid,cancelled,refunded" example:"succeeded" description:"pending until the provider has seen money, processing while it is in flight; underpaid is less than was asked for, which goes back."`
 	Amount    string `json:"amount" example:"47.25" description:"What was asked for, as a decimal in the order's currency."`
 	Received  string `json:"received" example:"47.25" description:"What the provider has taken of it; 0.00 until it says so."`
@@ -318,7 +327,7 @@ type ListPayMethods struct {
 
 // PayMethod is a way to pay that this deployment has an account for.
 type PayMethod struct {
-	Provider      string   `json:"provider" enum:"nowpayments,paystack,flutterwave,stripe,mollie,transfer" example:"stripe" description:"Who takes the money: the provider of an attempt to pay."`
+	Provider      string   `json:"provider" enum:"nowpayments,paystack,flutterwave,stripe,mollie,paypal,transfer" example:"stripe" description:"Who takes the money: the provider of an attempt to pay."`
 	Kind          string   `json:"kind" enum:"card,crypto,transfer" example:"card" description:"card: one pays on the provider's page, by card or whatever else it offers; crypto: one sends coins to an address; transfer: one transfers money to a bank account."`
 	Currencies    []string `json:"currencies" example:"[\"NGN\",\"USD\"]" description:"The currencies of prices that it takes, by ISO 4217."`
 	WindowMinutes int64    `json:"windowMinutes" example:"30" description:"How many minutes the first attempt gives the buyer to pay."`
@@ -366,7 +375,7 @@ type OrderPayments struct {
 // PayAt is where a buyer pays.
 type PayAt struct {
 	OrderID          string `json:"orderId" example:"00000000-0400-8a1b-9c2d-3e4f5a6b7c8d" description:"The order's id, a UUID."`
-	Provider         string `json:"provider" example:"paystack" description:"Who takes the money: nowpayments, paystack, flutterwave, stripe, mollie or transfer."`
+	Provider         string `json:"provider" example:"paystack" description:"Who takes the money: nowpayments, paystack, flutterwave, stripe, mollie, paypal or transfer."`
 	Reference        string `json:"reference" example:"SG-2F9CX9JAZBD-DGS9Z-1" description:"Our name of the attempt, under which the provider knows it."`
 	Status           string `json:"status" example:"pending" description:"The attempt's status, as in the order's payments."`
 	AuthorizationURL string `json:"authorizationUrl,omitzero" example:"https://checkout.paystack.com/3ni8kdavz62431k" description:"The provider's page to send the payer to. Not for coins, which have an address."`

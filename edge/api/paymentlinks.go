@@ -26,7 +26,7 @@ type GetPaymentLink struct {
 // PayByLink opens an attempt to pay somebody else's order.
 type PayByLink struct {
 	Token       string `path:"token" format:"id" maxLength:"100" description:"The last part of the link."`
-	Provider    string `json:"provider" required:"true" enum:"nowpayments,paystack,flutterwave,stripe,mollie,transfer" example:"stripe" description:"With whom to pay: one of the order's methods."`
+	Provider    string `json:"provider" required:"true" enum:"nowpayments,paystack,flutterwave,stripe,mollie,paypal,transfer" example:"stripe" description:"With whom to pay: one of the order's methods."`
 	PayCurrency string `json:"payCurrency,omitzero" maxLength:"20" description:"The coin to pay with, by its ticker of GET /payments/crypto/currencies; btc if left out. For nowpayments only."`
 	Email       string `json:"email" required:"true" format:"email" maxLength:"254" example:"grace@example.org" description:"The payer's own address, which the provider is told for its receipt. It is not kept."`
 }
@@ -60,7 +60,7 @@ type LinkedLine struct {
 
 // LinkedPayment is an attempt to pay that a payer may go on with.
 type LinkedPayment struct {
-	Provider         string `json:"provider" example:"stripe" description:"Who takes the money: nowpayments, paystack, flutterwave, stripe, mollie or transfer."`
+	Provider         string `json:"provider" example:"stripe" description:"Who takes the money: nowpayments, paystack, flutterwave, stripe, mollie, paypal or transfer."`
 	Status           string `json:"status" enum:"pending,processing" description:"pending until the provider has seen money, processing while it is in flight."`
 	AuthorizationURL string `json:"authorizationUrl,omitzero" example:"https://checkout.stripe.com/c/pay/cs_1" description:"The provider's page to pay on. Not for coins and transfers, which have an address."`
 	Deposit

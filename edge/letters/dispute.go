@@ -12,7 +12,7 @@ import (
 )
 
 // disputers are the providers that tell of disputes, as people call them.
-var disputers = map[string]string{"stripe": "Stripe", "mollie": "Mollie"}
+var disputers = map[string]string{"stripe": "Stripe", "mollie": "Mollie", "paypal": "PayPal"}
 
 // writeDispute makes the mail that tells an owner of an organization that a payment is disputed.
 func (h *Writer) writeDispute(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {

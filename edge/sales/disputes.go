@@ -120,7 +120,7 @@ func (h *Handlers) disputeGroups() []route.Group {
 				Method:      "GET",
 				ID:          "listDisputes",
 				Summary:     "List payments that buyers have their bank take back",
-				Description: "Disputes of Stripe and chargebacks of Mollie, the last that was heard of first. They are decided at the provider: orders, tickets and wallets stay as they are.",
+				Description: "Disputes of Stripe and PayPal and chargebacks of Mollie, the last that was heard of first. They are decided at the provider: orders, tickets and wallets stay as they are.",
 				Handler:     route.Handle(h.listDisputes),
 			},
 		},

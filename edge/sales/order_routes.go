@@ -1,6 +1,8 @@
 package sales
 
 import (
+	"strings"
+
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
@@ -305,6 +307,18 @@ func (h *Handlers) orderGroups() []route.Group {
 					Idempotency: route.BySender,
 					MaxBody:     maxNotice,
 					Handler:     handleNotices(h, "stripe", func(in *api.StripeNotice) string { return in.Signature }),
+				},
+				{
+					Method:      "POST",
+					Path:        "/paypal",
+					ID:          "receivePayPalNotice",
+					Summary:     "Take what PayPal tells",
+					Description: "PayPal calls it when a payment or a dispute changes, with a signature that PayPal itself is asked about. The notice is kept and issues nothing by itself: the provider is asked, and a notice that comes twice is one.",
+					Idempotency: route.BySender,
+					MaxBody:     maxNotice,
+					Handler: handleNotices(h, "paypal", func(in *api.PayPalNotice) string {
+						return strings.Join([]string{in.Algorithm, in.Certificate, in.ID, in.Time, in.Signature}, " ")
+					}),
 				},
 				{
 					Method:      "POST",

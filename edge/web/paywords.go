@@ -21,7 +21,7 @@ type payWords struct {
 }
 
 // providerNames are what people call those who take cards.
-var providerNames = map[string]string{"paystack": "Paystack", "flutterwave": "Flutterwave", "stripe": "Stripe", "mollie": "Mollie"}
+var providerNames = map[string]string{"paystack": "Paystack", "flutterwave": "Flutterwave", "stripe": "Stripe", "mollie": "Mollie", "paypal": "PayPal"}
 
 var pays = bilingual[payWords]{
 	english: payWords{
