@@ -256,6 +256,7 @@ type paysimCmd struct {
 
 	FlutterwaveURL string        `help:"Where Flutterwave's webhooks go; nowhere if empty."`
 	StripeURL      string        `help:"Where Stripe's webhooks go; nowhere if empty."`
+	PayPalURL      string        `name:"paypal-url" help:"Where PayPal's webhooks go; nowhere if empty."`
 	WebhookRetry   time.Duration `default:"3m" help:"How soon a webhook that was not taken is sent again."`
 }
 
@@ -267,10 +268,11 @@ func (c *paysimCmd) Run(ctx context.Context) error {
 	}
 	sim := paysim.New(paysim.Config{
 		SecretKey: c.SecretKey, NOWPaymentsKey: c.SecretKey, NOWPaymentsSign: c.SecretKey, FlutterwaveKey: c.SecretKey, FlutterwaveHash: c.SecretKey, StripeKey: c.SecretKey, StripeSecret: c.SecretKey, MollieKey: c.SecretKey,
+		PayPalKey: "boxoffice:" + c.SecretKey, PayPalHook: c.SecretKey, PayPalURL: c.PayPalURL,
 		BaseURL: c.BaseURL, WebhookURL: c.WebhookURL, FlutterwaveURL: c.FlutterwaveURL, StripeURL: c.StripeURL, WebhookRetry: c.WebhookRetry, Seed: c.Seed, FirstID: paysim.FreshID(), Log: logger(0),
 	})
 	sim.Start(ln)
-	fmt.Fprintf(os.Stdout, "Simulator of Paystack, of NOWPayments and Stripe under /v1, of Mollie under /v2, and of Flutterwave under /v3, at %s\n", sim.URL())
+	fmt.Fprintf(os.Stdout, "Simulator of Paystack, of NOWPayments and Stripe under /v1, of Mollie under /v2, of Flutterwave under /v3, and of PayPal under /paypal, at %s\n", sim.URL())
 	<-ctx.Done()
 	return sim.Stop(context.WithoutCancel(ctx))
 }

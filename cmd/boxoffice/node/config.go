@@ -80,11 +80,14 @@ type Config struct {
 	BeaconChain       string           `env:"BOXOFFICE_BEACON_CHAIN" help:"File with what a relay answers at /info of another chain than drand's quicknet."`
 	MollieURL         string           `env:"BOXOFFICE_MOLLIE_URL" help:"Address of Mollie, to /v2; that of the live service if empty."`
 	MollieKey         string           `env:"BOXOFFICE_MOLLIE_KEY" secret:"" help:"Mollie's API key, test_... or live_...; it proves Mollie's notices too."`
+	PayPalURL         string           `env:"BOXOFFICE_PAYPAL_URL" help:"Address of PayPal; that of the live service if empty. The sandbox is at https://api-m.sandbox.paypal.com."`
+	PayPalKey         string           `env:"BOXOFFICE_PAYPAL_KEY" secret:"" help:"PayPal's client id and secret, with a colon between them."`
+	PayPalHook        string           `env:"BOXOFFICE_PAYPAL_WEBHOOK_ID" help:"The id of PayPal's webhook, by which its notices are proven."`
 	TransferAccount   string           `env:"BOXOFFICE_TRANSFER_ACCOUNT" help:"The bank account to which buyers transfer money, as Holder|IBAN or Holder|IBAN|BIC; what is no IBAN is shown as it stands. Without it nobody pays by transfer."`
 	TransferDays      int              `env:"BOXOFFICE_TRANSFER_DAYS" default:"7" help:"How many days an order waits for its transfer, 1 to 30, and never past the end of the sale."`
 	TransferIn        []string         `env:"BOXOFFICE_TRANSFER_CURRENCIES" help:"Currencies that the account takes, by ISO 4217; all that are sold in if empty."`
 	PaysimListen      string           `env:"BOXOFFICE_PAYSIM_LISTEN" default:"127.0.0.1:8081" help:"Address of the private payment simulator, in test without a Paystack key."`
-	PaysimProviders   []string         `env:"BOXOFFICE_PAYSIM_PROVIDERS" default:"paystack,flutterwave,nowpayments,stripe,mollie,transfer" help:"What the private payment simulator is beside Paystack; those with a key or an account of their own are left to it."`
+	PaysimProviders   []string         `env:"BOXOFFICE_PAYSIM_PROVIDERS" default:"paystack,flutterwave,nowpayments,stripe,mollie,paypal,transfer" help:"What the private payment simulator is beside Paystack; those with a key or an account of their own are left to it."`
 	PaysimCallbacks   bool             `env:"BOXOFFICE_PAYSIM_CALLBACKS" default:"true" negatable:"" help:"Have the private payment simulator tell this node of payments, as providers do."`
 	SMTPURL           string           `env:"BOXOFFICE_SMTP_URL" secret:"" help:"Mail server: smtps://user:password@host:465, or smtp://host:587 with STARTTLS; smtp+plain:// never encrypts. Mail is captured in test if empty."`
 	MailDir           string           `env:"BOXOFFICE_MAIL_DIR" help:"Where mail is captured, without a mail server; <data dir>/mail if empty."`

@@ -37,6 +37,9 @@ const maxMaps = 100
 // SimKey is the key of the private simulator. It protects no money.
 const SimKey = "sk_test_boxoffice_simulator"
 
+// SimPayPalKey is the key of its part that is PayPal, which is of two words.
+const SimPayPalKey = "boxoffice:" + SimKey
+
 // startProfiles serves pprof on a listener of its own, if the knob is set.
 func (n *Node) startProfiles(ctx context.Context) error {
 	if n.cfg.Pprof == "" {
@@ -150,6 +153,9 @@ func (n *Node) startPayments(ctx context.Context) error {
 		Mollie: payments.Account{
 			URL: n.cfg.MollieURL, SecretKey: payments.Secret(n.cfg.MollieKey), NoticeURL: n.cfg.BaseURL + "/api/v1/payments/webhook/mollie",
 		},
+		PayPal: payments.Account{
+			URL: n.cfg.PayPalURL, SecretKey: payments.Secret(n.cfg.PayPalKey), NoticeSecret: payments.Secret(n.cfg.PayPalHook),
+		},
 		Stripe: payments.Account{
 			URL: n.cfg.StripeURL, SecretKey: payments.Secret(n.cfg.StripeKey), NoticeSecret: payments.Secret(n.cfg.StripeSecrets),
 		},
@@ -192,6 +198,7 @@ func (n *Node) startSimulator(ctx context.Context, providers *payments.Config) e
 	}
 	n.sim = paysim.New(paysim.Config{
 		SecretKey: SimKey, NOWPaymentsKey: SimKey, NOWPaymentsSign: SimKey, FlutterwaveKey: SimKey, FlutterwaveHash: SimKey, StripeKey: SimKey, StripeSecret: SimKey, MollieKey: SimKey,
+		PayPalKey: SimPayPalKey, PayPalHook: SimKey, PayPalURL: n.cfg.simulatorHooks("paypal"),
 		WebhookURL: n.cfg.simulatorHooks("paystack"), FlutterwaveURL: n.cfg.simulatorHooks("flutterwave"), StripeURL: n.cfg.simulatorHooks("stripe"), FirstID: paysim.FreshID(), Log: n.log,
 	})
 	n.sim.Start(ln)
@@ -208,6 +215,9 @@ func (n *Node) startSimulator(ctx context.Context, providers *payments.Config) e
 	}
 	if a := &providers.Mollie; a.SecretKey == "" && slices.Contains(n.cfg.PaysimProviders, "mollie") {
 		a.URL, a.SecretKey, a.NoticeURL = n.sim.URL()+"/v2", SimKey, n.cfg.simulatorHooks("mollie")
+	}
+	if a := &providers.PayPal; a.SecretKey == "" && slices.Contains(n.cfg.PaysimProviders, "paypal") {
+		a.URL, a.SecretKey, a.NoticeSecret = n.sim.URL()+"/paypal", SimPayPalKey, SimKey
 	}
 	return nil
 }

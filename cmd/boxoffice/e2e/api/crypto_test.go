@@ -15,7 +15,7 @@ import (
 func allProviders(t *testing.T) *nodetest.Shop {
 	t.Helper()
 	return nodetest.Open(t, func(c *node.Config) {
-		c.PaysimProviders, c.PaysimCallbacks = []string{"nowpayments", "flutterwave", "stripe", "mollie"}, true
+		c.PaysimProviders, c.PaysimCallbacks = []string{"nowpayments", "flutterwave", "stripe", "mollie", "paypal"}, true
 	})
 }
 
@@ -84,11 +84,11 @@ func TestPayMethods(t *testing.T) {
 		}
 		return named
 	}
-	all := []string{"nowpayments crypto", "paystack card", "flutterwave card", "stripe card", "mollie card"}
+	all := []string{"nowpayments crypto", "paystack card", "flutterwave card", "stripe card", "mollie card", "paypal card"}
 	require.Equal(t, all, methods(""))
 	require.Equal(t, all, methods("?currency=USD"))
 	require.Equal(t, all[1:4], methods("?currency=NGN"))
-	require.Equal(t, all[1:], methods("?currency=ZAR"))
+	require.Equal(t, all[1:5], methods("?currency=ZAR"))
 	s.Call("GET", "/payments/methods?currency=XXX", nil).Invalid("currency", "format")
 	for _, method := range all {
 		provider, _, _ := strings.Cut(method, " ")
@@ -205,6 +205,27 @@ func TestMolliePays(t *testing.T) {
 	for _, query := range []string{"", "?reference=" + a.Str("reference"), "?reference=" + a.Str("reference") + "&sig=" + strings.Repeat("0", 64)} {
 		require.Equal(t, 401, s.Raw("POST", "/payments/webhook/mollie"+query, "application/x-www-form-urlencoded", "id=tr_1").Status, query)
 	}
+}
+
+// TestPayPalPays has a buyer approve an order at PayPal and never come back: what PayPal tells has the money taken, once. A
+// part and then the rest are sent back.
+func TestPayPalPays(t *testing.T) {
+	t.Parallel()
+	s := allProviders(t)
+	modes(s, "duplicate=3")
+	_, ids := s.OnSale(nodetest.TypeBody(25, 100))
+	id, token := s.Place("ada@example.org", ids[0], 2)
+	a := payWith(s, id, token, nodetest.Object{"provider": "paypal"}).Is(200, "")
+	s.Settle(a.Str("authorizationUrl"), "failed")
+	require.Equal(t, "pending", s.Verify(id, token).Is(200, "").Str("status"), "PayPal's page lets the buyer try another way")
+	s.Settle(a.Str("authorizationUrl"), "success")
+	s.Becomes("completed", s.Status(id, token))
+	require.Equal(t, "52.50", s.Order(id, token).Str("payments.0.received"))
+	s.Own("POST", "/organizer/orders/"+id+"/refund", nodetest.Object{"amount": 10, "reason": "goodwill"}).Is(200, "")
+	s.Own("POST", "/organizer/orders/"+id+"/refund", nodetest.Object{"reason": "all of it"}).Is(200, "")
+	s.Becomes("processed", func() string { return s.Order(id, token).Str("refunds.0.status") })
+	s.Becomes("processed", func() string { return s.Order(id, token).Str("refunds.1.status") })
+	require.Equal(t, 401, s.Raw("POST", "/payments/webhook/paypal", "application/json", `{"id":"WH-1","event_type":"x"}`).Status)
 }
 
 // TestForgedNoticesOfTheOthers sends what the providers did not.

@@ -20,7 +20,7 @@ func disputed(s *nodetest.Shop, ticketType, provider string) (order, token, refe
 	return order, token, a.Str("reference")
 }
 
-// TestDisputes has banks dispute payments at both providers that tell of it, with notices that come twice and in any
+// TestDisputes has banks dispute payments at the providers that tell of it, with notices that come twice and in any
 // order. The organizer reads of each and its owner gets one letter; the order, its tickets and the wallet stay.
 func TestDisputes(t *testing.T) {
 	t.Parallel()
@@ -35,10 +35,10 @@ func TestDisputes(t *testing.T) {
 	wallet := func() string {
 		return s.Own("GET", "/organizer/wallets", nil).Is(200, "").Str("items.0.pendingBalance")
 	}
-	for i, provider := range []string{"stripe", "mollie"} {
+	for i, provider := range []string{"stripe", "mollie", "paypal"} {
 		begun := time.Now()
 		order, token, reference := disputed(s, ids[0], provider)
-		s.Becomes([]string{"50.00", "100.00"}[i], wallet)
+		s.Becomes([]string{"50.00", "100.00", "150.00"}[i], wallet)
 		stands := func() string {
 			o := s.Order(order, token)
 			return fmt.Sprint(o.Str("status"), o.Str("total"), o.Str("tickets.0.status"), o.Str("tickets.0.code"), o.Data("refunds"))
@@ -72,7 +72,7 @@ func TestDisputes(t *testing.T) {
 		s.Becomes("won", first("status"))
 		require.NotNil(t, list(s, "").Data("items.0.closedAt"))
 		require.Equal(t, was, stands(), "the order stays as it is")
-		require.Equal(t, []string{"50.00", "100.00"}[i], wallet(), "the wallet does not move")
+		require.Equal(t, []string{"50.00", "100.00", "150.00"}[i], wallet(), "the wallet does not move")
 	}
 
 	t.Log("one that is lost")
@@ -89,11 +89,11 @@ func TestDisputes(t *testing.T) {
 			query = "?limit=1&cursor=" + page.Str("nextCursor")
 		}
 	}
-	require.Equal(t, []string{"stripe lost", "mollie won", "stripe won"}, seen)
+	require.Equal(t, []string{"stripe lost", "paypal won", "mollie won", "stripe won"}, seen)
 	require.Empty(t, list(s.Register("bob@example.org"), "").Data("items"))
 	s.Own("GET", "/organizer/disputes?cursor=x", nil).Is(400, "VALIDATION_ERROR")
 
 	var letters int
 	require.NoError(t, s.Pool().QueryRow(t.Context(), `SELECT count(*) FROM river_job WHERE kind = 'mail' AND args->>'mail' = 'payment_disputed'`).Scan(&letters))
-	require.Equal(t, 2, letters, "one for each that opened")
+	require.Equal(t, 3, letters, "one for each that opened")
 }

@@ -25,6 +25,7 @@ var hostedPages = []struct {
 	{"flutterwave", "NGN", 12500, size{width: 390, height: 844, scale: 2, touch: true}, "The payment did not go through"},
 	{"stripe", "JPY", 3490, size{width: 390, height: 844, scale: 2, touch: true, dark: true}, "We are checking your payment"},
 	{"mollie", "EUR", 19.99, size{width: 320, height: 640, scale: 2, touch: true}, "We are checking your payment"},
+	{"paypal", "GBP", 32.5, size{width: 390, height: 844, scale: 2, touch: true, dark: true}, "We are checking your payment"},
 	{"nowpayments", "USD", 39.5, laptop, "The payment did not go through"},
 }
 
@@ -36,8 +37,8 @@ func TestHostedPages(t *testing.T) {
 	chromium := openBrowser(t)
 	axe := readAxe(t)
 	whole := nodetest.Open(t, func(c *node.Config) {
-		c.Currencies, c.PaysimCallbacks = []string{"USD", "ZAR", "NGN", "JPY", "EUR"}, true
-		c.PaysimProviders = []string{"nowpayments", "paystack", "flutterwave", "stripe", "mollie", "transfer"}
+		c.Currencies, c.PaysimCallbacks = []string{"USD", "ZAR", "NGN", "JPY", "EUR", "GBP"}, true
+		c.PaysimProviders = []string{"nowpayments", "paystack", "flutterwave", "stripe", "mollie", "paypal", "transfer"}
 	}).In(t)
 	for _, walk := range hostedPages {
 		t.Run(walk.provider, func(t *testing.T) {

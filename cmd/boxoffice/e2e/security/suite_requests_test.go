@@ -18,6 +18,7 @@ import (
 
 	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/edge/payments/paysim"
 	"boxoffice/edge/route"
 )
 
@@ -555,6 +556,15 @@ func (w *world) orderRequests() map[string]func() request {
 			mac.Write([]byte(at + ".{}"))
 			r := request{perishable: true}.with(nodetest.Object{})
 			r.headers = []string{"Stripe-Signature", "t=" + at + ",v1=" + hex.EncodeToString(mac.Sum(nil))}
+			return r
+		},
+		"receivePayPalNotice": func() request {
+			const id, at = "69cd13f0-d67a-11e5-baa3-778b53f4ae55", "2026-11-28T00:00:00Z"
+			r := request{}.with(nodetest.Object{})
+			r.headers = []string{
+				"Paypal-Auth-Algo", "SHA256withRSA", "Paypal-Cert-Url", "https://api.paypal.com/v1/notifications/certs/CERT-1", "Paypal-Transmission-Id", id,
+				"Paypal-Transmission-Time", at, "Paypal-Transmission-Sig", paysim.PayPalSignature(node.SimPayPalKey, id, at, node.SimKey, []byte(`{}`)),
+			}
 			return r
 		},
 		"receiveMollieNotice": func() request {

@@ -97,7 +97,7 @@ func openWorld(t testing.TB, changes ...func(*node.Config)) *world {
 	t.Helper()
 	s := nodetest.Open(t, append(changes, func(c *node.Config) {
 		c.AdminEmail, c.AdminPassword = rootEmail, "correct horse"
-		c.PaysimProviders = []string{"nowpayments", "flutterwave", "stripe", "mollie", "transfer"}
+		c.PaysimProviders = []string{"nowpayments", "flutterwave", "stripe", "mollie", "paypal", "transfer"}
 	})...)
 	s.Own("GET", "/users/me", nil).Is(200, "")
 	root := s.Patient("POST", "/auth/login", nodetest.Object{"email": rootEmail, "password": "correct horse"}).Is(200, "").Str("accessToken")
