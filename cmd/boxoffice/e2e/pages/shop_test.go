@@ -129,6 +129,7 @@ func (b *buyer) order(slug string, place, quantity int, email string) {
 	}
 	b.fill("#name", "Ada Obi")
 	b.fill("#email", email)
+	require.Equal(b.t, false, b.evaluate(`!!document.querySelector("#name[aria-invalid], #email[aria-invalid]")`), "nothing is said any more of what was missing")
 }
 
 // TestShop buys as people would (make pages).

@@ -118,6 +118,12 @@ export class Checkout {
     }
   }
 
+  /** forgive drops what was said of a field that is written anew. */
+  forgive = (field: string) => {
+    const { [field]: _, ...issues } = this.issues;
+    this.issues = issues;
+  };
+
   /** extend asks for more time for the seats, and tells the map of it. */
   extend = async () => {
     const { id } = this.event!, { holder, span } = this.held!;
