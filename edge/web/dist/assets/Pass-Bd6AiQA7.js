@@ -1,0 +1,1 @@
+export{t as default}from"./Pass-D5s7tUfs.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Qr-Ck3B-tge.js";

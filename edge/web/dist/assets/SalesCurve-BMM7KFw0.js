@@ -1,1 +1,0 @@
-export{t as default}from"./SalesCurve-BdVY4l0m.js";

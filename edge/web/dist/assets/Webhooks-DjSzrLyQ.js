@@ -1,1 +1,0 @@
-export{t as default}from"./Webhooks-96z1VTkQ.js";

@@ -1,0 +1,1 @@
+import{Lt as e}from"./base-F_zAB2wm.js";e();

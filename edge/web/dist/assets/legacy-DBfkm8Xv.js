@@ -1,1 +1,0 @@
-import{Lt as e}from"./base-BI0XNpnM.js";e();

@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-MDNB3y5z.js";import{t as r}from"./session.svelte-DfN1aR00.js";import{N as i}from"./base-BI0XNpnM.js";i(n,{desk:new t(new r),room:e});
