@@ -43,6 +43,12 @@ func (b *buyer) step(name, selector string) {
 	b.kept++
 	b.keepIn("pages", fmt.Sprintf("%s-%d-%s", b.name, b.kept, name))
 	require.Equal(b.t, "0", fmt.Sprint(b.evaluate(`Math.max(0, document.documentElement.scrollWidth - innerWidth)`)), "%s: nothing is cut off", name)
+	b.judge(name)
+}
+
+// judge has axe look at the page.
+func (b *buyer) judge(name string) {
+	b.t.Helper()
 	if b.axe == "" {
 		return
 	}
