@@ -147,6 +147,7 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 		return written(mail.OrderCancelled(to, about, e), nil)
 	case mailqueue.TicketRescheduled:
 		addressOwner(&to, about, o, l.Ticket)
+		e.Was = h.visitBefore(o, l.Ticket, zone)
 		return written(mail.TicketRescheduled(to, about, e), nil)
 	case mailqueue.RefundRequested:
 		addressOwner(&to, about, o, l.Ticket)
@@ -167,6 +168,7 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 	}
 	b := mail.Back{Amount: money(r.Amount, r.CurrencyIn(o.Currency)), Reason: l.Reason}
 	addEnded(&b, l, o)
+	addKept(&b, l, o)
 	return written(mail.RefundProcessed(to, about, e, b), nil)
 }
 
@@ -183,6 +185,7 @@ func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *
 		addressOwner(&to, about, o, ticket)
 		b.Reason = mail.PassedOn
 	}
+	addKept(&b, l, o)
 	return mail.RefundDue(to, about, e, b)
 }
 
@@ -190,6 +193,40 @@ func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *
 func addEnded(b *mail.Back, l *mailqueue.Mail, o *order.Order) {
 	tickets := ticketsOf(l, o)
 	b.Tickets, b.Rest = len(tickets), len(tickets) > 0 && !o.IsAllGivenBack()
+}
+
+// addKept says what of the money that was paid for the tickets of a granted refund does not go back, and how the
+// rest is sent.
+func addKept(b *mail.Back, l *mailqueue.Mail, o *order.Order) {
+	tickets := ticketsOf(l, o)
+	if l.Refund >= len(o.Refunds) {
+		return
+	}
+	r := &o.Refunds[l.Refund]
+	b.ByHand = (len(tickets) > 0 || l.Template == mailqueue.RefundProcessed) && r.Ask != nil && r.Ask.Manual
+	if len(tickets) == 0 || r.Currency != "" || b.Reason == mail.PassedOn {
+		return // money alone goes back, or to somebody else than the reader
+	}
+	var price, fees int64
+	for _, ticket := range tickets {
+		if line, k, ok := o.LineOf(ticket); ok {
+			face := o.Lines[line].FaceValue(k)
+			if price += face; o.Fees > 0 {
+				fees += order.Fee(face)
+			}
+		}
+	}
+	for i := range o.Refunds { // money that went back without a ticket may be of these
+		if other := &o.Refunds[i]; i != l.Refund && other.Approved() && len(other.Ask.Tickets) == 0 {
+			return
+		}
+	}
+	kept := price + fees - r.Amount
+	if kept <= 0 {
+		return
+	}
+	ofFees := min(kept, fees)
+	b.Paid, b.KeptFees, b.KeptPrice = money(price+fees, o.Currency), money(ofFees, o.Currency), money(kept-ofFees, o.Currency)
 }
 
 // readerOf is the address of whoever gets a letter about an order.

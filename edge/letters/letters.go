@@ -374,6 +374,30 @@ func narrowVisits(e *mail.Event, visits ...*mail.Visit) {
 	slices.SortStableFunc(e.Visits, func(a, b mail.Visit) int { return a.Start.Compare(b.Start) })
 }
 
+// visitBefore is what a ticket was booked for before it was last moved; nil if nobody knows. An order keeps the
+// times of what was bought and of what is booked now: of another slot only the date is known.
+func (h *Writer) visitBefore(o *order.Order, ticket uint32, zone string) *mail.Visit {
+	i := slices.IndexFunc(o.Rescheduled, func(r order.Rescheduled) bool { return r.Ticket == ticket })
+	if i < 0 {
+		return nil
+	}
+	from := o.Rescheduled[i].From
+	known := o.Visits()
+	if line, _, ok := o.LineOf(ticket); ok && o.Lines[line].Visit != nil {
+		known = append([]*keeper.Visit{o.Lines[line].Visit}, known...)
+	}
+	for _, v := range known {
+		if v.Date == from.Date && v.Slot == from.Slot {
+			return &mail.Visit{Start: clockOf(v.Start, zone), End: clockOf(v.End, zone), AllDay: v.Slot == "", Label: v.Label}
+		}
+	}
+	day, err := time.ParseInLocation(time.DateOnly, from.Date.String(), clockOf(1, zone).Location())
+	if err != nil {
+		return nil
+	}
+	return &mail.Visit{Start: day, AllDay: true}
+}
+
 // RefundsURL is where the holder of a ticket asks for its money.
 func (h *Writer) RefundsURL() string { return h.BaseURL + "/me" }
 

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -79,6 +80,8 @@ type words struct {
 	fees       string    // a total, and the fees in it
 	somebody   string    // who passed a ticket on, if nobody knows
 	label      int       // the least width of the labels in a mail's text
+	// zones are the names of clocks, by how English abbreviates them, where the language has others.
+	zones map[string]string
 }
 
 var english = words{
@@ -97,6 +100,7 @@ var german = words{
 	date:     "%d. %s %d", oClock: " Uhr",
 	online: "Online", alsoOnline: ", und online", row: "Reihe ", seat: "Platz ",
 	more: "und %d weitere", fees: "%s, darin %s Gebühren", somebody: "Jemand", label: 9,
+	zones: map[string]string{"CET": "MEZ", "CEST": "MESZ", "EET": "OEZ", "EEST": "OESZ", "WET": "WEZ", "WEST": "WESZ"},
 }
 
 // wordsOf has the words of each language, by its number.
@@ -149,7 +153,8 @@ func (w *words) showMoment(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}
-	return w.showDate(at) + ", " + at.Format(clock+" MST")
+	zone := at.Format("MST")
+	return w.showDate(at) + ", " + at.Format(clock) + " " + cmp.Or(w.zones[zone], zone)
 }
 
 // showSpan writes a time, up to its end if it has one, and names the clocks.

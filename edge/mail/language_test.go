@@ -96,7 +96,8 @@ func TestForms(t *testing.T) {
 	require.Equal(t, "Friday, 6 March 2026, 20:00 – Saturday, 7 March 2026, 02:30 (Europe/Berlin)", english.showSpan(start, end))
 	require.Equal(t, "Freitag, 6. März 2026, 20:00 – Samstag, 7. März 2026, 02:30 Uhr (Europe/Berlin)", german.showSpan(start, end))
 	require.Equal(t, "Freitag, 6. März 2026, 20:00 Uhr (Europe/Berlin)", german.showSpan(start, time.Time{}))
-	require.Equal(t, "6. März 2026, 20:00 CET", german.showMoment(start))
+	require.Equal(t, "6. März 2026, 20:00 MEZ", german.showMoment(start))
+	require.Equal(t, "6 March 2026, 20:00 CET", english.showMoment(start))
 }
 
 // TestMarksAreOurs: whatever a person types, it marks nothing in a mail.

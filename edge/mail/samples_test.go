@@ -159,7 +159,9 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 		"refund_due.nothing":           RefundDue(to(), o, one, Back{Reason: "granted", Tickets: 1}),
 	}
 	if len(p.event.Visits) > 0 {
-		out["ticket_rescheduled"] = TicketRescheduled(to(), o, one)
+		moved := *one
+		moved.Was = &Visit{ID: "0", Start: one.Visits[0].Start.AddDate(0, 0, -3), End: one.Visits[0].End.AddDate(0, 0, -3), Label: one.Visits[0].Label, AllDay: one.Visits[0].AllDay}
+		out["ticket_rescheduled"] = TicketRescheduled(to(), o, &moved)
 	}
 	if p.event.Digital {
 		out["order_withdrawn"] = OrderWithdrawn(to(), o, all, Money{"52.50", "USD"}, berlin(t, "2026-03-05 20:00"))
@@ -204,6 +206,12 @@ func (p *product) addPaid(t testing.TB, to func() Envelope, out map[string]Messa
 	out["refund_denied"] = RefundDenied(to(), o, one, part, "")
 	out["refund_denied.reason"] = RefundDenied(to(), o, one, part, "It <b>takes</b> place.\n\nSee www.example.org")
 	out["refund_due.part"] = RefundDue(to(), o, one, Back{Amount: part, Reason: "granted", Tickets: 1, Rest: true})
+	price, fees := Money{"25.00", "USD"}, Money{"1.25", "USD"}
+	out["refund_due.fees_kept"] = RefundDue(to(), o, one, Back{Amount: price, Reason: "granted", Tickets: 1, Rest: true, Paid: part, KeptFees: fees})
+	out["refund_due.price_kept"] = RefundDue(to(), o, one, Back{Amount: Money{"20.00", "USD"}, Reason: "granted", Tickets: 1, Rest: true, Paid: part, KeptFees: fees, KeptPrice: Money{"5.00", "USD"}})
+	out["refund_due.by_hand"] = RefundDue(to(), o, one, Back{Amount: price, Reason: "granted", Tickets: 1, Rest: true, ByHand: true, Paid: part, KeptFees: fees})
+	out["refund_processed.fees_kept"] = RefundProcessed(to(), o, one, Back{Amount: price, Tickets: 1, Rest: true, Paid: part, KeptFees: fees})
+	out["refund_processed.by_hand"] = RefundProcessed(to(), o, one, Back{Amount: part, Tickets: 1, Rest: true, ByHand: true})
 	out["refund_due.cancelled_event"] = RefundDue(to(), o, off(one), Back{Amount: part, Reason: "granted", Tickets: 1, Rest: true})
 	out["refund_due.whole"] = RefundDue(to(), o, all, Back{Amount: entire, Reason: "granted", Tickets: 2})
 	out["refund_due.money"] = RefundDue(to(), o, all, Back{Amount: part, Reason: "granted"})

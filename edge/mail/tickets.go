@@ -28,6 +28,7 @@ type Event struct {
 	Link                          string  // where it takes place online or is delivered; only buyers may see it
 	Note                          string  // what buyers need there
 	Visits                        []Visit // booked visits of a reservation
+	Was                           *Visit  // what a visit that was moved had been booked for; nil: nothing was moved
 	Cancelled                     bool    // it does not take place
 	CancelReason                  string  // why, in the organizer's words; "": nothing is said
 	GivenBack                     bool    // the mail's order has no ticket any more, because each was given back
@@ -255,7 +256,7 @@ func OrderWithdrawn(to Envelope, o *Order, e *Event, amount Money, at time.Time)
 }
 
 // TicketRescheduled tells a ticket's holder when it admits now, which is the event's only visit in
-// e.
+// e, and when it did before, which e Was.
 func TicketRescheduled(to Envelope, o *Order, e *Event) Message {
 	m := composeMessage("ticket_rescheduled", to, values{"Event": e.templateValues(to.words()), "Number": o.Number, "URL": o.URL})
 	m.Calendar = e.makeCalendar(to.words())
@@ -287,12 +288,17 @@ type Back struct {
 	Reason  string // of order.Refund, or PassedOn
 	Tickets int    // how many tickets it ends
 	Rest    bool   // other tickets of the order stay valid
+	ByHand  bool   // a person sends it, and no provider does
+	// Paid is what was paid for the tickets that it ends, if that is more than the Amount. KeptFees of it and
+	// KeptPrice do not go back.
+	Paid, KeptFees, KeptPrice Money
 }
 
 // values are what all templates about money that goes back show.
 func (b *Back) values(w *words, o *Order, e *Event) values {
 	return values{
 		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(b.Amount), "Reason": b.Reason, "Count": b.Tickets, "Rest": b.Rest,
+		"ByHand": b.ByHand, "Paid": w.showMoney(b.Paid), "KeptFees": w.showMoney(b.KeptFees), "KeptPrice": w.showMoney(b.KeptPrice),
 	}
 }
 
@@ -377,7 +383,10 @@ func (e *Event) templateValues(w *words) values {
 		"What": e.showItems(w), "Total": e.showTotal(w), "Tickets": len(e.What),
 		"Title": cleanLabel(e.Title), "Organizer": cleanLabel(e.Organizer), "When": e.showTime(w, func(v Visit) string { return v.describeUnlinked(w) }), "Doors": "", "Where": e.showPlace(w),
 		"Cancelled": e.Cancelled, "Why": quoteLines(e.CancelReason), "Cover": e.Cover, "GivenBack": e.GivenBack, "Void": e.isVoid(), "Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Course": e.Course,
-		"Dates": len(e.Visits), "Link": webLink(e.Link), "Note": splitNote(e.Note),
+		"Was": "", "Dates": len(e.Visits), "Link": webLink(e.Link), "Note": splitNote(e.Note),
+	}
+	if e.Was != nil {
+		v["Was"] = e.Was.describeUnlinked(w)
 	}
 	if !e.Doors.IsZero() && !e.Start.IsZero() {
 		v["Doors"] = w.showTime(e.Doors) + w.oClock

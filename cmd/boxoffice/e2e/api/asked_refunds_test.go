@@ -87,6 +87,9 @@ func TestAskedRefund(t *testing.T) {
 	})
 	require.Contains(t, s.Mail(t, "ada@example.org", "refund_due", began).Text, "granted")
 	require.Contains(t, s.Mail(t, "ada@example.org", "refund_processed", began).Text, "20.00 USD")
+	for _, kind := range []string{"refund_due", "refund_processed"} {
+		require.Contains(t, s.Mail(t, "ada@example.org", kind, began).Text, "You had paid 26.25 USD for that. The fees of 1.25 USD do not go back: they are for the sale itself. Of the price, the organizer keeps 5.00 USD.")
+	}
 	whole := s.Own("GET", "/organizer/orders/"+o.Str("id"), nil).Is(200, "")
 	require.Equal(t, "partially_refunded checked_in refunded", whole.Str("status")+" "+whole.Str("tickets.0.status")+" "+whole.Str("tickets.1.status"))
 	ask(ada, second).Refused(409, "REFUND_NOT_ELIGIBLE", map[string]any{"reason": "refunded"})
@@ -95,7 +98,7 @@ func TestAskedRefund(t *testing.T) {
 // TestRefundedOrder has an organization give whole orders back.
 func TestRefundedOrder(t *testing.T) {
 	t.Parallel()
-	s := nodetest.Open(t)
+	s, began := nodetest.Open(t), time.Now()
 	event, ids := s.OnSale(nodetest.TypeBody(25, 3), nodetest.TypeBody(0, 10))
 	o := buyPaid(s, "ada@example.org", ids[0], 2)
 	path := "/organizer/orders/" + o.Str("id")
@@ -108,6 +111,7 @@ func TestRefundedOrder(t *testing.T) {
 	require.Equal(t, "1", s.Available(event, 0))
 	t.Log("the rest goes back with all tickets")
 	s.Own("POST", path+"/refund", nodetest.Object{"reason": "the line-up has changed"}).Is(200, "")
+	require.NotContains(t, s.Mail(t, "ada@example.org", "refund_due", began).Text, "You had paid", "some of it has gone back before")
 	s.Becomes("3", func() string { return s.Available(event, 0) })
 	s.Own("POST", path+"/refund", nodetest.Object{"reason": "again"}).Refused(409, "REFUND_NOT_ELIGIBLE", map[string]any{"reason": "refunded"})
 
