@@ -302,6 +302,35 @@ var orderStates = []state{
 		r.Own("DELETE", "/organizer/events/"+o.event, nodetest.Object{"reason": "A storm is near."}).Is(200, "")
 		return o.page()
 	}, english: []string{"This event is cancelled", "A storm is near.", "admits nobody", "You can ask for your money, fees included", "Ask for your money"}, german: []string{"abgesagt", "A storm is near.", "gilt nicht mehr", "samt Gebühren", "Geld zurückverlangen"}},
+	{name: "called-off-and-asked", there: ".called", of: func(r *showroom) string {
+		o := r.paid("success")
+		r.Own("DELETE", "/organizer/events/"+o.event, nodetest.Object{}).Is(200, "")
+		for n := range 2 {
+			r.ada.Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": r.ticket(o, n), "reason": "It does not take place."}).Is(201, "")
+		}
+		return o.page()
+	}, english: []string{"You have asked for your money.", "You have asked for $26.25 back"}, german: []string{"Du hast dein Geld zurückverlangt.", "Du hast 26,25\u00a0$ zurückverlangt"}, never: []string{"Ask for your money", "Geld zurückverlangen", "admits until then", "bis dahin gilt"}},
+	{name: "called-off-and-refunded", there: ".lines .small", of: func(r *showroom) string {
+		o := r.paid("refundslow=1m")
+		r.Own("DELETE", "/organizer/events/"+o.event, nodetest.Object{"reason": "A storm is near."}).Is(200, "")
+		r.refund(o, nodetest.Object{"reason": "The event is cancelled."}, "processing")
+		return o.page()
+	}, english: []string{"Your money is on its way back", "$52.50 goes back", "This event is cancelled"}, german: []string{"Dein Geld ist auf dem Weg zurück", "52,50\u00a0$ kommen"}, never: []string{"not given back", "gehen nicht zurück", "Ask for your money", "Geld zurückverlangen"}},
+	{name: "free-and-returned", there: ".lines", of: func(r *showroom) string {
+		_, ticketType := r.sell(0, nil, nodetest.Object{"name": "Student"})
+		o := r.place(ticketType, 1, nil)
+		r.Own("POST", "/organizer/orders/"+o.id+"/refund", nodetest.Object{"reason": "She cannot come."}).Is(200, "")
+		r.Becomes("refunded", func() string { return r.Order(o.id, o.token).Str("tickets.0.status") })
+		return o.page()
+	}, english: []string{"This order was given back"}, german: []string{"Diese Bestellung ist zurückgegeben"}, never: []string{"Your tickets", "Deine Karten", "$0", "0,00", "oney", "Geld", "On its way", "Auf dem Weg"}},
+	{name: "over", there: ".pass .state", of: func(r *showroom) string {
+		o := r.paid("success")
+		for _, status := range []string{"in_progress", "completed"} {
+			r.Own("PUT", "/organizer/events/"+o.event+"/status", nodetest.Object{"status": status}).Is(200, "")
+		}
+		r.Becomes("expired", func() string { return r.Order(o.id, o.token).Str("tickets.0.status") })
+		return o.page()
+	}, english: []string{"Your order", "Over"}, german: []string{"Deine Bestellung", "Vorbei"}, never: []string{"Your tickets", "Deine Karten", "PDF"}},
 	{name: "called-off-unpaid", there: ".called blockquote", of: func(r *showroom) string {
 		_, ticketType := r.sell(25, nil, nil)
 		o := r.place(ticketType, 2, nil)

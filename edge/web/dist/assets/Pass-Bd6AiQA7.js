@@ -1,1 +1,0 @@
-export{t as default}from"./Pass-D5s7tUfs.js";
