@@ -197,7 +197,7 @@ func TestBookedIsTold(t *testing.T) {
 
 	s.Buyer("ada@example.org").Own("POST", "/users/me/tickets/"+o.Str("tickets.0.id")+"/reschedule", nodetest.Object{"date": days.Str("days.5.date"), "slotId": noon}).Is(200, "")
 	m = s.Mail(t, "ada@example.org", "ticket_rescheduled", began)
-	require.Contains(t, m.Text, "When:  Noon: "+on("5"))
+	require.Contains(t, m.Text, "When:   Noon: "+on("5"))
 	require.Contains(t, m.Text, "before: Noon: "+on("3"))
 	page, _, _ = papersOf(s, o)
 	require.Contains(t, page, "Noon: "+on("5"))
