@@ -206,6 +206,7 @@ type Event struct {
 	Visibility         string             `json:"visibility" enum:"public,unlisted,private" description:"public: it is listed; unlisted: whoever has its address sees it; private: nobody but the organization does."`
 	StartDate          Time               `json:"startDate" description:"When it starts, in UTC; the public sees null of a reservation, whose dates are booked."`
 	EndDate            Time               `json:"endDate" description:"When it ends, in UTC; null of a reservation, and of a product without an end."`
+	MovedAt            Time               `json:"movedAt,omitzero" description:"When it got the start that it has, of an event that was on sale by then. Who bought before may ask the money back for 14 days from then, but no longer than until its start."`
 	Timezone           string             `json:"timezone" description:"The IANA time zone on whose clocks it is shown and booked."`
 	VenueType          string             `json:"venueType" description:"Whether one goes there, takes part online, or either: physical, online or hybrid."`
 	Capacity           *int64             `json:"capacity" description:"At most so many tickets over all types; null is unlimited."`

@@ -19,7 +19,7 @@ func Event(r *event.Record) *api.Event {
 		Slug: t.Slug, Title: t.Title, Category: t.Category, ProductType: event.ProductType(t.Category),
 		Subcategory: Optional(t.Subcategory), ShortDesc: Optional(t.ShortDesc), Description: Optional(t.Description),
 		Tags: List(t.Tags), Status: r.Status, CancelReason: t.CancelReason, Visibility: t.Visibility,
-		StartDate: api.At(t.StartAt), EndDate: api.At(t.EndAt), Timezone: t.Timezone, VenueType: t.VenueType,
+		StartDate: api.At(t.StartAt), EndDate: api.At(t.EndAt), MovedAt: api.At(t.MovedAt), Timezone: t.Timezone, VenueType: t.VenueType,
 		DoorOpenTime: api.At(t.DoorsAt), VenueName: Optional(t.VenueName), VenueAddress: Optional(t.VenueAddress),
 		VenueCity: Optional(t.VenueCity), VenueCountry: Optional(t.VenueCountry), VenueLat: t.VenueLat, VenueLng: t.VenueLng,
 		OnlineLink: api.Shown(t.OnlineLink), OnlineLinkNote: api.Shown(t.OnlineNote), ReturnPolicy: Optional(t.ReturnPolicy),

@@ -347,7 +347,8 @@ var orderStates = []state{
 		o := r.paid("success")
 		r.Own("PUT", "/organizer/events/"+o.event, nodetest.Object{"startDate": "2031-07-05T18:00:00Z", "endDate": "2031-07-05T21:00:00Z", "shiftWindows": true}).Is(200, "")
 		return o.page()
-	}, english: []string{"July 5, 2031"}, german: []string{"Samstag, 5. Juli 2031"}, never: []string{"June 14", "14. Juni"}},
+	}, english: []string{"The event has moved: it is on Saturday, July 5, 2031", "you can give your tickets back until", "Ask for your money"},
+		german: []string{"Sie ist jetzt am Samstag, 5. Juli 2031", "zurückgeben, was auch immer beim Kauf galt", "Geld zurückverlangen"}, never: []string{"June 14", "14. Juni"}},
 	{name: "moved-visit", there: ".pass svg", of: func(r *showroom) string {
 		o, days := r.visit("date_time")
 		r.ada.Own("POST", "/users/me/tickets/"+r.ticket(o, 0)+"/reschedule", nodetest.Object{"date": days.Str("days.5.date"), "slotId": days.Str("days.5.slots.1.slotId")}).Is(200, "")

@@ -36,6 +36,12 @@ export function askable(o: Order): Ticket | undefined {
   return o.tickets.find((t) => t.status === 'issued' && isHeld(t) && mills(t.faceValue) > 0 && !requestFor(o, t));
 }
 
+/** returnable is a ticket that the reader may give back because its event has moved since the order; undefined without one. */
+export function returnable(o: Order, event: Schemas['Event'] | null): Ticket | undefined {
+  if (event?.productType !== 'event' || !event.movedAt || !o.completedAt || o.completedAt >= event.movedAt) return undefined;
+  return o.tickets.find((t) => t.refundEligible && isHeld(t) && !requestFor(o, t));
+}
+
 /** requestFor is the request for a ticket's money that the organizer has not decided; undefined without one. */
 export const requestFor = (o: Order, t: Ticket): Refund | undefined => o.refunds.find((r) => r.status === 'requested' && r.ticketId === t.id);
 

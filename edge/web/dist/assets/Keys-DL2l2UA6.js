@@ -1,0 +1,1 @@
+export{t as default}from"./Keys-4j7bM4dT.js";

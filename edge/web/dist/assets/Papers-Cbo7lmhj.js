@@ -1,1 +1,0 @@
-export{t as default}from"./Papers-B73b15Hf.js";

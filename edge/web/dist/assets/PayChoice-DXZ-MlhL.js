@@ -1,0 +1,1 @@
+export{t as default}from"./PayChoice-C7VmiDgH.js";

@@ -1,0 +1,1 @@
+import{Lt as e}from"./base-DF82sH-D.js";e();

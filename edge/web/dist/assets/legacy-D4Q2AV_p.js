@@ -1,1 +1,0 @@
-import{Lt as e}from"./base-F_zAB2wm.js";e();

@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-DbXoWQqQ.js";import{t as r}from"./session.svelte-CWQ5CbIB.js";import{N as i}from"./base-F_zAB2wm.js";i(n,{desk:new t(new r),room:e});
