@@ -1,1 +1,0 @@
-export{t as default}from"./EventForm-DBvB6nP-.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Keys-4j7bM4dT.js";

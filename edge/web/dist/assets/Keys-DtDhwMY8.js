@@ -1,0 +1,1 @@
+export{t as default}from"./Keys-eL8bAY28.js";

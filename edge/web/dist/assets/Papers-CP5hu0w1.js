@@ -1,0 +1,1 @@
+export{t as default}from"./Papers-BzT5qVz_.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./SalesCurve-1lrR2-_n.js";

@@ -1,0 +1,1 @@
+import{Lt as e}from"./base-BSXoq_gH.js";e();

@@ -1,1 +1,0 @@
-import{Lt as e}from"./base-DF82sH-D.js";e();

@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-C4zVjkiK.js";import{t as r}from"./session.svelte-CBhATbTu.js";import{N as i}from"./base-DF82sH-D.js";i(n,{desk:new t(new r),room:e});
