@@ -81,14 +81,7 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, la
 	shown := v.Tickets[from:min(from+orderPageTickets, len(v.Tickets))]
 	for i := range shown {
 		serial := o.FirstTicket + uint32(from+i) //nolint:gosec // an order's ticket
-		t := pageTicket(&shown[i], e.Hall && !e.Cancelled, l)
-		if shown[i].Status == "issued" {
-			if !o.IsOwnedBy(o.Email, serial) {
-				t.Status = words.PassedOn
-			} else if e.Cancelled && !e.Digital {
-				t.Status = words.TicketOf["cancelled"]
-			}
-		}
+		t := pageTicket(&shown[i], o.IsOwnedBy(o.Email, serial), e, l)
 		if visit := h.Letters.VisitOf(o, serial, p); visit != nil {
 			t.When = visit.When(l)
 		}
@@ -228,16 +221,25 @@ func (h *Handlers) pageLines(o *order.Order, p *live.Page, language mail.Languag
 	return lines
 }
 
-// pageTicket is a ticket as the page shows it; with what admits it, if a gate does.
-func pageTicket(t *api.Ticket, gated bool, l mail.Language) web.OrderTicket {
-	v := web.OrderTicket{Type: t.TierName, Status: cmp.Or(web.OrderWordsIn(l == mail.German).TicketOf[t.Status], t.Status)}
+// pageTicket is a ticket as the page shows it, with what admits it, if a gate does. kept says that the buyer
+// has not passed it on.
+func pageTicket(t *api.Ticket, kept bool, e *mail.Event, l mail.Language) web.OrderTicket {
+	words := web.OrderWordsIn(l == mail.German)
+	v := web.OrderTicket{Type: t.TierName, Status: cmp.Or(words.TicketOf[t.Status], t.Status)}
+	switch {
+	case t.Status != "issued":
+	case !kept:
+		v.Status = words.PassedOn
+	case e.Cancelled && !e.Digital:
+		v.Status = words.TicketOf["cancelled"]
+	}
 	if t.Holder != nil && t.Holder.Name != nil {
 		v.Holder = *t.Holder.Name
 	}
 	if s := t.Seat; s != nil {
 		v.Seat = mail.Seat(l, s.Section, s.Row, cmp.Or(s.Label, s.ID))
 	}
-	if gated && t.Status == "issued" {
+	if e.Hall && !e.Cancelled && t.Status == "issued" {
 		v.Payload, v.Short = t.QR, t.ShortCode
 	}
 	return v

@@ -1,0 +1,73 @@
+package letters
+
+import (
+	"slices"
+	"time"
+
+	"boxoffice/edge/live"
+	"boxoffice/edge/mail"
+	"boxoffice/engine/keeper"
+	"boxoffice/engine/order"
+)
+
+// Visits are what an order has booked; none of what is no reservation.
+func (h *Writer) Visits(o *order.Order, p *live.Page) (visits []mail.Visit) {
+	for _, v := range o.Visits() {
+		visits = append(visits, h.VisitMail(o, v, p))
+	}
+	return visits
+}
+
+// VisitOf is what one of an order's tickets is booked for; nil of what is no reservation.
+func (h *Writer) VisitOf(o *order.Order, ticket uint32, p *live.Page) *mail.Visit {
+	v := o.VisitOf(ticket)
+	if v == nil {
+		return nil
+	}
+	at := h.VisitMail(o, v, p)
+	return &at
+}
+
+// narrowVisits leaves only the visits that a mail about some of an order's tickets tells of, the first first.
+func narrowVisits(e *mail.Event, visits ...*mail.Visit) {
+	e.Visits = nil
+	for _, v := range visits {
+		if v != nil && !slices.Contains(e.Visits, *v) {
+			e.Visits = append(e.Visits, *v)
+		}
+	}
+	slices.SortStableFunc(e.Visits, func(a, b mail.Visit) int { return a.Start.Compare(b.Start) })
+}
+
+// visitBefore is what a ticket was booked for before it was last moved; nil if nobody knows. An order keeps the
+// times of what was bought and of what is booked now: of another slot only the date is known.
+func (h *Writer) visitBefore(o *order.Order, ticket uint32, zone string) *mail.Visit {
+	i := slices.IndexFunc(o.Rescheduled, func(r order.Rescheduled) bool { return r.Ticket == ticket })
+	if i < 0 {
+		return nil
+	}
+	from := o.Rescheduled[i].From
+	known := o.Visits()
+	if line, _, ok := o.LineOf(ticket); ok && o.Lines[line].Visit != nil {
+		known = append([]*keeper.Visit{o.Lines[line].Visit}, known...)
+	}
+	for _, v := range known {
+		if v.Date == from.Date && v.Slot == from.Slot {
+			return &mail.Visit{Start: clockOf(v.Start, zone), End: clockOf(v.End, zone), AllDay: v.Slot == "", Label: v.Label}
+		}
+	}
+	day, err := time.ParseInLocation(time.DateOnly, from.Date.String(), clockOf(1, zone).Location())
+	if err != nil {
+		return nil
+	}
+	return &mail.Visit{Start: day, AllDay: true}
+}
+
+// VisitMail shows a booked visit in its event's time zone.
+func (h *Writer) VisitMail(o *order.Order, v *keeper.Visit, p *live.Page) mail.Visit {
+	zone := p.Event.Details.Timezone
+	return mail.Visit{
+		ID: o.ID.String() + "-" + v.Date.String() + v.Slot, Start: clockOf(v.Start, zone), End: clockOf(v.End, zone), AllDay: v.Slot == "", Label: v.Label,
+		Cancelled: o.IsVisitGivenBack(v),
+	}
+}
