@@ -197,7 +197,7 @@ func (d *paypalDispute) check(id string) error {
 	switch {
 	case d.ID != id || d.Amount.Currency == "" || d.Created.IsZero():
 		return fmt.Errorf("dispute %q is of %q", d.ID, d.Amount.Currency)
-	case !paypalOpenDisputes[d.Status] && !(d.Status == "RESOLVED" && known):
+	case !paypalOpenDisputes[d.Status] && (d.Status != "RESOLVED" || !known):
 		return fmt.Errorf("dispute %q has status %q and outcome %q", d.ID, d.Status, d.Outcome.Code)
 	}
 	return nil

@@ -188,8 +188,10 @@ var orderStates = []state{
 		return o.page()
 	}, english: []string{"This order was cancelled", "You owe nothing"}, german: []string{"Diese Bestellung wurde storniert", "Du schuldest nichts"}},
 
-	{name: "standing", there: ".pass svg", of: func(r *showroom) string { return r.paid("success").page() },
-		english: []string{"Your tickets", "Door code", "June 14, 2031", "Harbour Hall"}, german: []string{"Deine Karten", "Türcode", "Samstag, 14. Juni 2031"}},
+	{
+		name: "standing", there: ".pass svg", of: func(r *showroom) string { return r.paid("success").page() },
+		english: []string{"Your tickets", "Door code", "June 14, 2031", "Harbour Hall"}, german: []string{"Deine Karten", "Türcode", "Samstag, 14. Juni 2031"},
+	},
 	{name: "seated", there: ".seat", of: func(r *showroom) string {
 		h := nodetest.SeatedIn(r.Shop)
 		a := h.Buy("", h.Stalls, "stalls-A-1", "stalls-A-2").Is(201, "")
@@ -210,8 +212,10 @@ var orderStates = []state{
 		o, _ := r.visit("date_only")
 		return o.page()
 	}, english: []string{"Your tickets"}, german: []string{"Deine Karten"}, never: []string{"12:00 AM", "0:00"}},
-	{name: "file", there: ".get a.button", of: func(r *showroom) string { return r.digital(10, nil).page() },
-		english: []string{"It is yours", "Open", "Withdraw"}, german: []string{"Es gehört dir", "Öffnen", "Widerrufen"}, never: []string{"Door code", "Türcode", "other date", "anderer Tag"}},
+	{
+		name: "file", there: ".get a.button", of: func(r *showroom) string { return r.digital(10, nil).page() },
+		english: []string{"It is yours", "Open", "Withdraw"}, german: []string{"Es gehört dir", "Öffnen", "Widerrufen"}, never: []string{"Door code", "Türcode", "other date", "anderer Tag"},
+	},
 	{name: "course", there: ".get a.button", of: func(r *showroom) string {
 		return r.digital(10, nodetest.Object{"title": "Knots for Beginners", "category": "online-course", "onlineLink": nodetest.Absent, "courseType": "syllabus", "syllabus": []nodetest.Object{{
 			"title": "The bowline", "description": "Seen slowly, from both sides.", "duration": "A week", "skillLevel": "Beginner", "format": "Self-paced", "lessonVideo": "https://films.example.org/1", "writeup": "Take a rope.",
@@ -343,12 +347,14 @@ var orderStates = []state{
 		r.Own("DELETE", "/organizer/events/"+o.event, nodetest.Object{"reason": "We close our shop."}).Is(200, "")
 		return o.page()
 	}, english: []string{"This is not sold any more", "Open", "Withdraw"}, german: []string{"nicht mehr verkauft", "Öffnen", "Widerrufen"}},
-	{name: "moved", there: ".pass svg", of: func(r *showroom) string {
-		o := r.paid("success")
-		r.Own("PUT", "/organizer/events/"+o.event, nodetest.Object{"startDate": "2031-07-05T18:00:00Z", "endDate": "2031-07-05T21:00:00Z", "shiftWindows": true}).Is(200, "")
-		return o.page()
-	}, english: []string{"The event has moved: it is on Saturday, July 5, 2031", "you can give your tickets back until", "Ask for your money"},
-		german: []string{"Sie ist jetzt am Samstag, 5. Juli 2031", "zurückgeben, was auch immer beim Kauf galt", "Geld zurückverlangen"}, never: []string{"June 14", "14. Juni"}},
+	{
+		name: "moved", there: ".pass svg", of: func(r *showroom) string {
+			o := r.paid("success")
+			r.Own("PUT", "/organizer/events/"+o.event, nodetest.Object{"startDate": "2031-07-05T18:00:00Z", "endDate": "2031-07-05T21:00:00Z", "shiftWindows": true}).Is(200, "")
+			return o.page()
+		}, english: []string{"The event has moved: it is on Saturday, July 5, 2031", "you can give your tickets back until", "Ask for your money"},
+		german: []string{"Sie ist jetzt am Samstag, 5. Juli 2031", "zurückgeben, was auch immer beim Kauf galt", "Geld zurückverlangen"}, never: []string{"June 14", "14. Juni"},
+	},
 	{name: "moved-visit", there: ".pass svg", of: func(r *showroom) string {
 		o, days := r.visit("date_time")
 		r.ada.Own("POST", "/users/me/tickets/"+r.ticket(o, 0)+"/reschedule", nodetest.Object{"date": days.Str("days.5.date"), "slotId": days.Str("days.5.slots.1.slotId")}).Is(200, "")
