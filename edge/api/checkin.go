@@ -59,6 +59,8 @@ type BatchVerdict struct {
 	Index            int     `json:"index" description:"The place of the scan in the request, from 0."`
 	Status           string  `json:"status" enum:"success,denied_duplicate,denied_cancelled,denied_expired,denied_wrong_event" description:"success is an admission; anything else says that the person was let in wrongly, and why."`
 	DeniedReason     *string `json:"deniedReason" description:"More about a denial, for people, or ROTATING_ONLY, NOT_YET or OVER; null where the status says all."`
+	TicketCode       *string `json:"ticketCode" description:"The full code of the admitted ticket, by which the admission can be taken back; null when it is denied."`
+	HolderName       *string `json:"holderName" description:"Whose ticket it is, of an admission and of a duplicate, if a name is known."`
 	FirstCheckedInAt Time    `json:"firstCheckedInAt" description:"When the ticket was admitted first; null if it never was."`
 	FirstGate        *string `json:"firstGate" description:"The gate that admitted the ticket first, if it has a name."`
 }
@@ -123,7 +125,7 @@ type ScanResult struct {
 	Status       string  `json:"status" enum:"success,denied_duplicate,denied_cancelled,denied_expired,denied_wrong_event" description:"success lets the person in, once; every other verdict denies."`
 	DeniedReason *string `json:"deniedReason" description:"More about a denial, for people, or ROTATING_ONLY, NOT_YET or OVER; null on success."`
 	TicketCode   *string `json:"ticketCode" description:"The full code of the admitted ticket; null when it is denied."`
-	HolderName   *string `json:"holderName" description:"Whose ticket was admitted, if a name is known."`
+	HolderName   *string `json:"holderName" description:"Whose ticket was admitted, just now or before, if a name is known."`
 	IDCheck      bool    `json:"idCheck" description:"True if the event asks its gates to look at the holder's papers."`
 	CheckedInAt  Time    `json:"checkedInAt" description:"When the ticket was admitted: just now, or of a duplicate the first time; else null."`
 	FirstGate    *string `json:"firstGate" description:"Of a duplicate, the gate that admitted it first, if it has a name."`

@@ -52,7 +52,12 @@ func (h *Handlers) scanBatch(c *route.Call, in *api.ScanBatch) (*api.BatchVerdic
 	for i, at := range b.places {
 		one := &r.Results[i]
 		out.Results[at] = api.BatchVerdict{
-			Index: at, Status: one.Status, DeniedReason: view.Optional(one.Reason), FirstCheckedInAt: api.At(one.At), FirstGate: view.Optional(one.Gate),
+			Index: at, Status: one.Status, DeniedReason: view.Optional(one.Reason), HolderName: view.Optional(one.Holder),
+			FirstCheckedInAt: api.At(one.At), FirstGate: view.Optional(one.Gate),
+		}
+		if one.Status == admission.ScanSuccess {
+			code := h.Secrets.Event(number).Code(one.Ticket, max(one.Version, secrets.Version))
+			out.Results[at].TicketCode = &code
 		}
 	}
 	return out, nil

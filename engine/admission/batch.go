@@ -112,7 +112,7 @@ func (b *batch) decideOne(c *BatchScan) *ScanReply {
 		Ticket: c.Ticket, Status: says.status, At: at, Gate: c.Gate, Device: c.Device, Request: &c.Request, Reason: says.reason, Method: c.method(),
 	})
 	if first != nil && verdict == verdictUsed {
-		return &ScanReply{Status: says.status, Reason: says.reason, Ticket: c.Ticket, At: first.At, Gate: first.Gate}
+		return &ScanReply{Status: says.status, Reason: says.reason, Ticket: c.Ticket, Holder: b.holderName(c.Ticket), At: first.At, Gate: first.Gate}
 	}
 	return b.scanReply(c.Ticket, verdict, b.terms)
 }

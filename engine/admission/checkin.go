@@ -115,7 +115,7 @@ func (t *Tickets) scanReply(ticket uint32, verdict byte, terms *Terms) *ScanRepl
 	r := &ScanReply{Status: verdicts[verdict].status, Reason: verdicts[verdict].reason, Ticket: ticket}
 	if verdict == verdictUsed {
 		first := t.firstAdmission(ticket, terms)
-		r.At, r.Gate = first.At, first.Gate
+		r.At, r.Gate, r.Holder = first.At, first.Gate, first.Holder
 	}
 	return r
 }

@@ -77,7 +77,7 @@ const (
 	ScanWrongEvent = "denied_wrong_event"
 )
 
-// ScanReply is the verdict on a scan. For a duplicate, At and Gate are taken from the first
+// ScanReply is the verdict on a scan. For a duplicate, At, Gate and Holder are taken from the first
 // admission.
 type ScanReply struct {
 	Status  string

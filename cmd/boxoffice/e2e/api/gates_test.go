@@ -158,7 +158,7 @@ func TestScanBatch(t *testing.T) {
 	}
 	a := sendBatch(s, event, scans...).Is(200, "")
 	require.Equal(t, "success duplicate success success expired wrong_event wrong_event success", statuses(a))
-	require.Equal(t, nodetest.Words("index status deniedReason firstCheckedInAt firstGate"), a.Keys("results.0"))
+	require.Equal(t, nodetest.Words("index status deniedReason ticketCode holderName firstCheckedInAt firstGate"), a.Keys("results.0"))
 	require.Equal(t, "Gate a", a.Str("results.1.firstGate"))
 	require.Equal(t, a.Str("results.0.firstCheckedInAt"), a.Str("results.1.firstCheckedInAt"))
 	for i := range scans {
