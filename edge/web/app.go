@@ -92,7 +92,11 @@ func App() ([]File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("web: %w", err)
 		}
-		files = append(files, File{Path: at, Type: types[".html"], Policy: Policy, Cache: cacheAsk, Body: body})
+		policy := Policy
+		if at == gatePage {
+			policy = GatePolicy
+		}
+		files = append(files, File{Path: at, Type: types[".html"], Policy: policy, Cache: cacheAsk, Body: body})
 	}
 	assets, err := dist.ReadDir("dist/assets")
 	if err != nil {
@@ -120,5 +124,6 @@ func App() ([]File, error) {
 		}
 		files = append(files, File{Path: "/" + name, Type: types[path.Ext(name)], Cache: cacheDay, Body: icon})
 	}
-	return files, nil
+	app, err := gateApp()
+	return append(files, app...), err
 }

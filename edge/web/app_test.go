@@ -31,7 +31,11 @@ func builtPages(t *testing.T) (pages map[string]string, assets map[string][]byte
 	for _, f := range list {
 		switch {
 		case strings.HasPrefix(f.Type, "text/html"):
-			require.Equal(t, web.Policy, f.Policy, f.Path)
+			if f.Path == "/gate" {
+				require.Equal(t, web.GatePolicy, f.Policy, f.Path)
+			} else {
+				require.Equal(t, web.Policy, f.Policy, f.Path)
+			}
 			require.Equal(t, "no-cache", f.Cache, f.Path)
 			pages[f.Path] = string(f.Body)
 		case strings.HasPrefix(f.Path, "/web/"):

@@ -56,6 +56,8 @@ var types = map[string]string{
 	".svg":  "image/svg+xml",
 	".png":  "image/png",
 	".ico":  "image/x-icon",
+
+	".webmanifest": "application/manifest+json",
 }
 
 // routes are where the pages are.

@@ -1,5 +1,11 @@
 import { Session } from '../shared/api/session.svelte';
 import { open } from '../shared/open';
 import GatePage from './GatePage.svelte';
+import { readOffer } from './offer';
 
-open(GatePage, { session: new Session() });
+const offer = readOffer();
+// Another link that is opened in the same tab changes only what stands behind #.
+addEventListener('hashchange', () => location.reload());
+open(GatePage, { session: new Session(), offer });
+// Without it (by plain HTTP, say) the page works, and needs the network to be opened.
+void navigator.serviceWorker?.register('/gate-worker.js', { scope: '/gate' }).catch(() => undefined);

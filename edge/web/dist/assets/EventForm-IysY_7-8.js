@@ -1,0 +1,1 @@
+export{t as default}from"./EventForm-CH_v6bt6.js";

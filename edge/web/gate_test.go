@@ -1,0 +1,102 @@
+package web_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/edge/web"
+	"boxoffice/persistence/persisttest"
+)
+
+// decideByPage decides the vectors on standard input by the source of the gate's page.
+const decideByPage = `
+	const fs = require('fs'), ts = require('typescript');
+	const source = ts.transpileModule(fs.readFileSync('src/gate/roster.ts', 'utf8'), {compilerOptions: {target: 'ES2022', module: 'ESNext'}}).outputText;
+	import('data:text/javascript;base64,' + Buffer.from(source).toString('base64')).then(async ({Roster, readShown}) => {
+		const says = [];
+		for (const {steps} of JSON.parse(fs.readFileSync(0, 'utf8'))) {
+			const roster = new Roster();
+			for (const step of steps) {
+				if (step.manifest) {
+					roster.apply(step.manifest, 1000 * step.at || 0);
+					continue;
+				}
+				const at = 1000 * step.at, shown = readShown(step.text, step.typed ?? false), found = shown ? await roster.find(shown) : {ticket: null, known: true};
+				const {status, reason} = roster.judge(shown, found, at);
+				if (status === 'success' && !roster.justAdmitted(found.ticket, at)) roster.note(found.ticket, {at, told: 0});
+				says.push({status, reason: reason === 'NO_CODE' ? '' : reason});
+			}
+		}
+		console.log(JSON.stringify(says));
+	});`
+
+// TestVectorsOnThePage checks that the gate's page decides as package gate does.
+func TestVectorsOnThePage(t *testing.T) {
+	t.Parallel()
+	node := persisttest.Program(t, "apt-get install nodejs", "node")
+	if _, err := os.Stat("app/node_modules/typescript"); err != nil {
+		require.NotEqual(t, "true", os.Getenv("CI"), "npm --prefix edge/web/app ci --ignore-scripts")
+		t.Skip("npm --prefix edge/web/app ci --ignore-scripts installs what this needs")
+	}
+	text, err := os.ReadFile("../../docs/gates/vectors.json")
+	require.NoError(t, err)
+	type verdict struct{ Status, Reason string }
+	var vectors []struct {
+		Name  string
+		Steps []struct {
+			Manifest json.RawMessage
+			verdict
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &vectors))
+	cmd := exec.CommandContext(t.Context(), node, "-e", decideByPage)
+	cmd.Dir, cmd.Stdin, cmd.Stderr = "app", strings.NewReader(string(text)), os.Stderr
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	var says []verdict
+	require.NoError(t, json.Unmarshal(out, &says))
+	for _, v := range vectors {
+		for i, step := range v.Steps {
+			if step.Manifest == nil {
+				require.NotEmpty(t, says)
+				require.Equal(t, step.verdict, says[0], "%s, step %d", v.Name, i)
+				says = says[1:]
+			}
+		}
+	}
+	require.Empty(t, says)
+}
+
+// TestGateWorker looks at what the gate's worker keeps: the page and all of its files, each of which is there.
+func TestGateWorker(t *testing.T) {
+	t.Parallel()
+	list, err := web.App()
+	require.NoError(t, err)
+	files := map[string]web.File{}
+	for _, f := range list {
+		files[f.Path] = f
+	}
+	worker := files["/gate-worker.js"]
+	require.Equal(t, "no-cache", worker.Cache)
+	require.NotContains(t, worker.Policy, "script-src", "it loads no script of anybody's")
+	_, rest, ok := strings.Cut(string(worker.Body), "const files = ")
+	require.True(t, ok)
+	text, _, ok := strings.Cut(rest, ";\n")
+	require.True(t, ok)
+	var kept []string
+	require.NoError(t, json.Unmarshal([]byte(text), &kept))
+	for _, at := range kept {
+		require.Contains(t, files, at)
+	}
+	for _, m := range asset.FindAllStringSubmatch(string(files["/gate"].Body), -1) {
+		require.Contains(t, kept, m[1])
+	}
+	for _, later := range []string{"words.de-", "decode-"} {
+		require.Contains(t, text, later, "what is loaded later is kept too")
+	}
+}
