@@ -189,7 +189,9 @@ type window struct {
 	*browser
 	t       testing.TB
 	session string
+	context string // that it shares with its other tabs
 	origin  string
+	as      size
 	wrong   []string // under the browser's lock
 }
 
@@ -211,15 +213,37 @@ func (b *browser) open(t testing.TB, url string, as size) *window {
 	b.send(t, "", "Target.attachToTarget", params{"targetId": made.TargetID, "flatten": true}, &made)
 	t.Cleanup(func() {
 		b.send(t, "", "Target.disposeBrowserContext", params{"browserContextId": made.BrowserContextID}, nil)
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.windows, made.SessionID)
 	})
 	at := strings.SplitAfterN(url, "/", 4)
-	w := &window{browser: b, t: t, session: made.SessionID, origin: strings.Join(at[:3], "")}
-	b.mu.Lock()
-	b.windows[w.session] = w
-	b.mu.Unlock()
+	w := &window{browser: b, t: t, session: made.SessionID, context: made.BrowserContextID, origin: strings.Join(at[:3], ""), as: as}
+	w.prepare()
+	w.load(url)
+	return w
+}
+
+// openTab opens another tab in the window.
+func (w *window) openTab() *window {
+	w.t.Helper()
+	var made struct{ TargetID, SessionID string }
+	w.send(w.t, "", "Target.createTarget", params{"url": "about:blank", "browserContextId": w.context}, &made)
+	w.send(w.t, "", "Target.attachToTarget", params{"targetId": made.TargetID, "flatten": true}, &made)
+	tab := &window{browser: w.browser, t: w.t, session: made.SessionID, context: w.context, origin: w.origin, as: w.as}
+	tab.prepare()
+	return tab
+}
+
+// prepare notes what is wrong with the window's pages from now on, and gives it its size and looks.
+func (w *window) prepare() {
+	w.t.Helper()
+	w.mu.Lock()
+	w.windows[w.session] = w
+	w.mu.Unlock()
+	w.t.Cleanup(func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.windows, w.session)
+	})
+	as := w.as
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
 		w.do(domain+".enable", nil)
 	}
@@ -233,8 +257,6 @@ func (b *browser) open(t testing.TB, url string, as size) *window {
 	if as.touch {
 		w.do("Emulation.setTouchEmulationEnabled", params{"enabled": true})
 	}
-	w.load(url)
-	return w
 }
 
 // load opens a page and waits until its script has started it, or said what is

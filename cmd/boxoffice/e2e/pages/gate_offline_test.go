@@ -1,0 +1,230 @@
+package pages
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/nodetest"
+)
+
+// fastClock sets a page's clock three minutes ahead.
+const fastClock = `Date = class extends Date {
+	constructor(...at) { if (at.length) super(...at); else super(Date.now()); }
+	static #real = Date.now.bind(Date);
+	static now() { return this.#real() + 180_000; }
+}`
+
+// offlineGate is a gate in a cellar, and the desk that has made it one.
+type offlineGate struct {
+	*buyer
+	base, event  string
+	order, token string // of the tickets that are shown to it
+	german       bool
+}
+
+// TestGateOffline makes a device a gate by the desk's code and takes its network away: it decides by
+// itself, keeps what it has decided while it is closed, and tells the server afterwards (make pages).
+func TestGateOffline(t *testing.T) {
+	t.Parallel()
+	chromium, axe := openBrowser(t), readAxe(t)
+	for name, as := range map[string]size{
+		"phone": {width: 390, height: 844, scale: 2, touch: true}, "german": {width: 320, height: 640, scale: 2, touch: true, dark: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := openDesk(t, chromium, axe, "gate-desk-"+name, as)
+			g := o.sendToGate(as)
+			g.enrol(o.makeGate(g.event, name == "phone"))
+			g.admitOnline()
+			g.decideAlone()
+			g.comeBack()
+			g.takeBack()
+			g.search(name == "phone")
+		})
+	}
+}
+
+// sendToGate puts an event on sale that tells gates its door codes, and sells the tickets.
+func (o *organizer) sendToGate(as size) *offlineGate {
+	o.t.Helper()
+	s, base := o.shop, strings.TrimSuffix(o.shop.URL, "/api/v1")
+	event, ids := s.Sell(nodetest.Object{"title": "Night of a Hundred Lanterns", "offlineDoorCodes": true}, nodetest.With(nodetest.TypeBody(0, 100), nodetest.Object{"type": "free", "name": "Floor"}))
+	body := nodetest.With(nodetest.OrderBody("ada@example.org", ids[0], 7), nodetest.Object{"guestName": "Ada Obi"})
+	placed := s.Call("POST", "/orders", body).Is(201, "")
+	name := strings.Replace(o.name, "desk", "offline", 1)
+	g := &offlineGate{
+		buyer: &buyer{window: o.open(o.t, base+"/help", as), shop: s, name: name, axe: o.axe},
+		base:  base, event: event, order: placed.Str("id"), token: placed.Str("accessToken"), german: strings.HasSuffix(name, "german"),
+	}
+	g.dress()
+	return g
+}
+
+// dress gives the window its clock and its language.
+func (g *offlineGate) dress() {
+	g.t.Helper()
+	g.do("Page.addScriptToEvaluateOnNewDocument", params{"source": fastClock})
+	if g.german {
+		g.do("Emulation.setUserAgentOverride", params{"userAgent": "Chromium", "acceptLanguage": "de-DE,de"})
+	}
+}
+
+// makeGate makes a gate device at the desk, and returns the link of its code.
+func (o *organizer) makeGate(event string, guests bool) string {
+	o.t.Helper()
+	o.load(o.origin + "organizer/events/" + event + "/live")
+	o.choose("#add-gate")
+	o.fill("#gate-name", "North")
+	if guests {
+		o.choose("#gate-guests")
+	}
+	o.step("new-device", "#make-gate")
+	o.choose("#make-gate")
+	o.step("code", "dialog svg[role=img]")
+	link := fmt.Sprint(o.evaluate(`document.querySelector("#gate-link").textContent`))
+	require.Contains(o.t, link, "/gate#key=vt_")
+	o.choose("#close")
+	keys := o.shop.Own("GET", o.shop.Keys(), nil).Is(200, "")
+	require.Equal(o.t, "North · Night of a Hundred Lanterns", keys.Str("items.0.name"))
+	scopes := []any{"checkin:write"}
+	if guests {
+		scopes = append(scopes, "attendees:read")
+	}
+	require.ElementsMatch(o.t, scopes, keys.Data("items.0.scopes"))
+	require.NotEmpty(o.t, keys.Str("items.0.expiresAt"))
+	o.faultless()
+	return link
+}
+
+// enrol opens the link of the code: the device is a gate at once, and its key is nowhere to be seen.
+func (g *offlineGate) enrol(link string) {
+	g.t.Helper()
+	g.load(link)
+	g.step("enrolled", `#standing[data-online="true"]`)
+	require.Equal(g.t, g.base+"/gate", g.evaluate(`location.href`))
+	g.until(`navigator.serviceWorker.controller?.state === "activated"`)
+	kept := g.evaluate(`caches.keys().then(async (names) => (await Promise.all(names.map(async (name) => (await (await caches.open(name)).keys()).map((r) => new URL(r.url).pathname)))).flat().filter((path) => !path.startsWith("/web/assets/")).sort().join())`)
+	require.Equal(g.t, "/apple-touch-icon.png,/favicon.svg,/gate,/gate.webmanifest", kept, "nothing of guests is in the worker's cache")
+}
+
+func (g *offlineGate) code(ticket int, field string) string {
+	g.t.Helper()
+	return g.shop.Order(g.order, g.token).Str(fmt.Sprintf("tickets.%d.%s", ticket, field))
+}
+
+// show shows a code to the gate, and waits until a verdict is there.
+func (g *offlineGate) show(code, verdict, name string) {
+	g.t.Helper()
+	g.until(`!document.querySelector(".verdict")`)
+	g.fill("#door", code)
+	g.press("Enter")
+	g.there(verdict)
+	g.kept++
+	g.keepIn("pages", fmt.Sprintf("%s-%d-%s", g.name, g.kept, name))
+	g.evaluate(`document.querySelector(".verdict")?.click()`)
+}
+
+// later waits until a code that was let in counts as somebody else's.
+func (g *offlineGate) later() { g.run(`new Promise((done) => setTimeout(done, 2100))`) }
+
+func (g *offlineGate) admitted() string {
+	g.t.Helper()
+	return g.shop.Own("GET", "/checkin/event/"+g.event+"/stats", nil).Is(200, "").Str("checkedIn")
+}
+
+func (g *offlineGate) admitOnline() {
+	g.t.Helper()
+	g.show(g.code(0, "qr"), ".verdict.good", "online-in")
+	require.Equal(g.t, "1", g.admitted())
+	g.later()
+	g.show(g.code(0, "qr"), ".verdict.bad", "online-twice")
+	g.show("ZZZZZZ", ".verdict.bad", "online-unknown")
+	g.shop.Own("POST", "/organizer/orders/"+g.order+"/refund", nodetest.Object{"reason": "A gift.", "ticketIds": []string{g.code(6, "id")}}).Is(200, "")
+	g.until(`[...document.querySelectorAll(".numbers strong")].map((e) => e.innerText).join() === "1,5"`)
+	g.run(`new Promise((done) => setTimeout(done, 4000))`) // until the manifest is here, too, which is asked for every three seconds
+	g.forget()
+}
+
+// decideAlone takes the network away. Meanwhile another device admits the third ticket.
+func (g *offlineGate) decideAlone() {
+	g.t.Helper()
+	g.do("Network.emulateNetworkConditions", params{"offline": true, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1})
+	g.until(`document.querySelector("#standing").dataset.online === "false"`)
+	g.show(g.code(1, "qr"), ".verdict.good", "offline-in")
+	g.later()
+	g.show(g.code(1, "qr"), ".verdict.bad", "offline-twice")
+	g.show("v2.ABCDEFGHJKMNPQRSTUVW.12345678.ABCDEFGHIJKLMNOP", ".verdict.bad", "offline-unknown")
+	g.show(g.code(6, "qr"), ".verdict.bad", "offline-cancelled")
+	g.shop.Own("POST", "/checkin/scan", nodetest.Object{"eventId": g.event, "qrData": g.code(2, "qr"), "gateName": "South", "deviceId": "another"}).Is(200, "")
+	g.show(g.code(2, "qr"), ".verdict.good", "offline-double")
+	g.show(g.code(3, "shortCode"), ".verdict.good", "offline-door-code")
+	g.step("waiting", "#waiting")
+	require.Equal(g.t, "2", g.admitted(), "the server knows of two")
+
+	g.t.Log("one that is taken back is not sent")
+	g.show(g.code(5, "qr"), ".verdict.good", "offline-wrong-person")
+	g.until(`document.querySelector("#waiting").innerText.startsWith("4 ")`)
+	g.choose("#undo")
+	g.until(`document.querySelector("#waiting").innerText.startsWith("3 ")`)
+}
+
+// comeBack restarts the gate twice while no server runs, once in another tab, and then brings the
+// server back.
+func (g *offlineGate) comeBack() {
+	g.t.Helper()
+	door := g.code(4, "shortCode")
+	g.shop.Restart(func() {
+		g.load(g.base + "/gate")
+		g.step("restarted", "#waiting")
+		g.window, g.name = g.openTab(), g.name+"-tab"
+		g.dress()
+		g.load(g.base + "/gate")
+		g.step("elsewhere", "#here")
+		g.choose("#here")
+		g.there("#waiting")
+		g.show(door, ".verdict.good", "offline-in")
+		g.later()
+		g.show(door, ".verdict.bad", "offline-twice")
+		g.until(`document.querySelector("#waiting").innerText.startsWith("4 ")`)
+	})
+	g.until(`document.querySelector("#standing").dataset.online === "true"`)
+	g.until(`!document.querySelector("#waiting")`)
+	g.step("sent", "#wrong")
+	require.Equal(g.t, "1", fmt.Sprint(g.evaluate(`document.querySelectorAll("#wrong li").length`)))
+	require.Contains(g.t, g.text("#wrong li"), "Ada")
+	require.Contains(g.t, g.text("#wrong li"), "South")
+	require.Equal(g.t, "5", g.admitted(), "one online, the other device's, and three alone")
+	g.until(`[...document.querySelectorAll(".numbers strong")].map((e) => e.innerText).join() === "5,1"`)
+	g.forget() // that there was no network is in the browser's log
+}
+
+// takeBack takes back what was decided alone and is known to the server.
+func (g *offlineGate) takeBack() {
+	g.t.Helper()
+	g.choose("#undo")
+	g.until(`!document.querySelector("#undo")`)
+	require.Equal(g.t, "4", g.admitted())
+	g.show(g.code(4, "shortCode"), ".verdict.good", "in-again")
+	require.Equal(g.t, "5", g.admitted())
+	g.faultless()
+}
+
+// search looks for a guest by name, which the key allows or not.
+func (g *offlineGate) search(may bool) {
+	g.t.Helper()
+	g.until(`!document.querySelector(".verdict")`)
+	if !may {
+		require.Equal(g.t, true, g.evaluate(`!document.querySelector("main details")`))
+		return
+	}
+	g.choose("main details summary")
+	g.fill("#guest", "Ada")
+	g.press("Enter")
+	g.there("main details li")
+	g.evaluate(`document.querySelector("main details li:last-child").scrollIntoView()`)
+	g.step("guests", "main details li")
+	g.faultless()
+}
