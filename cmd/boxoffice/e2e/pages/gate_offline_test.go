@@ -43,6 +43,8 @@ func TestGateOffline(t *testing.T) {
 			g.comeBack()
 			g.takeBack()
 			g.search(name == "phone")
+			g.change()
+			g.leave()
 		})
 	}
 }
@@ -116,15 +118,17 @@ func (g *offlineGate) code(ticket int, field string) string {
 }
 
 // show shows a code to the gate, and waits until a verdict is there.
-func (g *offlineGate) show(code, verdict, name string) {
+func (g *offlineGate) show(code, verdict, name string) (head string) {
 	g.t.Helper()
 	g.until(`!document.querySelector(".verdict")`)
 	g.fill("#door", code)
 	g.press("Enter")
 	g.there(verdict)
+	head = g.text(".verdict .head")
 	g.kept++
 	g.keepIn("pages", fmt.Sprintf("%s-%d-%s", g.name, g.kept, name))
 	g.evaluate(`document.querySelector(".verdict")?.click()`)
+	return head
 }
 
 // later waits until a code that was let in counts as somebody else's.
@@ -141,7 +145,12 @@ func (g *offlineGate) admitOnline() {
 	require.Equal(g.t, "1", g.admitted())
 	g.later()
 	g.show(g.code(0, "qr"), ".verdict.bad", "online-twice")
-	g.show("ZZZZZZ", ".verdict.bad", "online-unknown")
+	unknown, foreign := "No such ticket", "Ticket of another event"
+	if g.german {
+		unknown, foreign = "Keine solche Karte", "Karte einer anderen Veranstaltung"
+	}
+	require.Equal(g.t, unknown, g.show("ZZZZZZ", ".verdict.bad", "online-unknown"))
+	require.Equal(g.t, foreign, g.show("p2.ABCDEFGHJKMNPQRSTUVW.ABCDEFGHIJKLMNOP", ".verdict.bad", "online-foreign"))
 	g.shop.Own("POST", "/organizer/orders/"+g.order+"/refund", nodetest.Object{"reason": "A gift.", "ticketIds": []string{g.code(6, "id")}}).Is(200, "")
 	g.until(`[...document.querySelectorAll(".numbers strong")].map((e) => e.innerText).join() === "1,5"`)
 	g.run(`new Promise((done) => setTimeout(done, 4000))`) // until the manifest is here, too, which is asked for every three seconds
@@ -227,4 +236,28 @@ func (g *offlineGate) search(may bool) {
 	g.evaluate(`document.querySelector("main details li:last-child").scrollIntoView()`)
 	g.step("guests", "main details li")
 	g.faultless()
+}
+
+// change opens the code of another event at the gate, which asks before it becomes another one.
+func (g *offlineGate) change() {
+	g.t.Helper()
+	g.load(g.base + "/gate#key=vt_test_another&event=4711&gate=South&title=Another+night")
+	g.step("another-gate", "#take")
+	require.Equal(g.t, g.base+"/gate", g.evaluate(`location.href`))
+	g.choose("#stay")
+	g.there(`#standing[data-online="true"]`)
+	g.faultless()
+}
+
+// leave ends the gate: nothing of it is left on the device.
+func (g *offlineGate) leave() {
+	g.t.Helper()
+	g.choose("#leave")
+	g.there("#email")
+	require.Equal(g.t, "0 0 0 0", g.evaluate(`new Promise((done) => {
+		indexedDB.open("gate").onsuccess = async (e) => {
+			const count = (name) => new Promise((found) => { e.target.result.transaction(name).objectStore(name).count().onsuccess = (c) => found(c.target.result); });
+			done((await Promise.all(["setup", "state", "manifests", "scans"].map(count))).join(" "));
+		};
+	})`))
 }

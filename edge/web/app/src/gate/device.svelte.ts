@@ -16,6 +16,9 @@ const askedDrift = 15_000; // the same of the list's age
 /** Verdict is what a steward is shown. again: the same person, shown again. */
 export interface Verdict extends Decision { alone: boolean; again: boolean; type: string; seated: boolean; holder: string; gate: string; at: string; ticketCode: string }
 
+/** stands says whether an admission is one by what the server has said so far. */
+const stands = ({ told }: Scan) => !told || told.status === 'success';
+
 const nobody: Found = { ticket: null, known: true };
 
 export class Device {
@@ -49,10 +52,10 @@ export class Device {
       const { ticket } = await this.#find(readShown(scan.code, true));
       if (ticket) this.#roster.note(ticket, { at: scan.at, told: scan.told?.when ?? 0 });
     }
-    const let_ = scans.filter(({ status }) => status === 'success');
-    this.waiting = let_.filter(({ told }) => !told);
-    this.wrong = let_.filter(({ told }) => told && told.status !== 'success');
-    this.last = let_.at(-1) ?? null;
+    const admitted = scans.filter(({ status }) => status === 'success');
+    this.waiting = admitted.filter(({ told }) => !told);
+    this.wrong = admitted.filter((scan) => !stands(scan));
+    this.last = admitted.findLast(stands) ?? null;
     this.#count();
   }
 
@@ -191,10 +194,11 @@ export class Device {
       for (const scan of answered) {
         const { ticket } = await this.#find(readShown(scan.code, true));
         if (ticket) this.#roster.note(ticket, { at: scan.at, told: scan.told.when });
-        if (this.last?.n === scan.n) this.last = scan;
+        // What the server does not admit was somebody else's admission, which must not be taken back.
+        if (this.last?.n === scan.n) this.last = stands(scan) ? scan : null;
       }
       this.waiting = this.waiting.slice(some.length);
-      this.wrong = [...this.wrong, ...answered.filter(({ told: { status } }) => status !== 'success')];
+      this.wrong = [...this.wrong, ...answered.filter((scan) => !stands(scan))];
     }
   }
 

@@ -11,6 +11,8 @@ export class Away extends Error {
   }
 }
 
+const patience = 20_000; // milliseconds; an answer that is later is as good as none
+
 type Headers = () => Promise<{ Authorization: string }>;
 interface Answer<T> { data?: { data: T }; error?: unknown; response: Response }
 
@@ -35,7 +37,7 @@ export class Service {
 
   /** judge asks for the verdict on one scan. */
   async judge(scan: Scan, signal?: AbortSignal): Promise<Told> {
-    const rest = { headers: await this.#prove(), signal: signal ?? null };
+    const rest = { headers: await this.#prove(), signal: signal ?? AbortSignal.timeout(patience) };
     const params = { header: { 'Idempotency-Key': scan.request || uuid() } }, by = { deviceId: scan.device, ...optional(scan.gate) };
     try {
       const { data } = await read<Schemas['ScanResult']>(scan.typed && (isFull(scan.code) || isDoor(scan.code))
@@ -57,7 +59,7 @@ export class Service {
   /** sendBatch asks for the verdicts on earlier scans. */
   async sendBatch(scans: Scan[]): Promise<Told[]> {
     const { data } = await read<Schemas['BatchVerdicts']>(api.POST('/api/v1/checkin/batch', {
-      headers: await this.#prove(),
+      ...await this.#rest(),
       body: {
         eventId: this.event,
         scans: scans.map((s) => ({
@@ -74,29 +76,31 @@ export class Service {
   /** askManifest asks what has changed since a cursor. date is the server's time in milliseconds, or NaN. */
   async askManifest(cursor: string, deviceId: string): Promise<{ manifest: Manifest; date: number }> {
     const { data, response } = await read<Schemas['Manifest']>(api.GET('/api/v1/checkin/event/{id}/manifest', {
-      params: { path: { id: this.event }, query: { deviceId, ...(cursor && { since: cursor }) } }, headers: await this.#prove(),
+      params: { path: { id: this.event }, query: { deviceId, ...(cursor && { since: cursor }) } }, ...await this.#rest(),
     }));
     const { cursor: next, full, salt, offlineDoorCodes, rotatingOnly, tickets } = data;
     return { manifest: { cursor: next, full, salt, offlineDoorCodes, rotatingOnly, tickets }, date: Date.parse(response.headers.get('Date') ?? '') };
   }
 
   async undo(ticketCode: string) {
-    await read<unknown>(api.POST('/api/v1/checkin/event/{id}/undo', { params: { path: { id: this.event } }, body: { ticketCode }, headers: await this.#prove() }));
+    await read<unknown>(api.POST('/api/v1/checkin/event/{id}/undo', { params: { path: { id: this.event } }, body: { ticketCode }, ...await this.#rest() }));
   }
 
   async stats(): Promise<Schemas['GateStats']> {
-    return (await read<Schemas['GateStats']>(api.GET('/api/v1/checkin/event/{id}/stats', { params: { path: { id: this.event } }, headers: await this.#prove() }))).data;
+    return (await read<Schemas['GateStats']>(api.GET('/api/v1/checkin/event/{id}/stats', { params: { path: { id: this.event } }, ...await this.#rest() }))).data;
   }
 
   /** page is the event as everybody sees it, with the names of its ticket types. */
   async page(): Promise<Schemas['Event']> {
-    return (await read<Schemas['Event']>(api.GET('/api/v1/events/{slug}', { params: { path: { slug: this.event } }, headers: await this.#prove() }))).data;
+    return (await read<Schemas['Event']>(api.GET('/api/v1/events/{slug}', { params: { path: { slug: this.event } }, ...await this.#rest() }))).data;
   }
 
   /** guests are those whom a name, an address or a whole code fits. */
   async guests(q: string): Promise<Schemas['Attendee'][]> {
-    return (await read<{ items: Schemas['Attendee'][] }>(api.GET('/api/v1/organizer/events/{id}/attendees', { params: { path: { id: this.event }, query: { q, limit: 20 } }, headers: await this.#prove() }))).data.items;
+    return (await read<{ items: Schemas['Attendee'][] }>(api.GET('/api/v1/organizer/events/{id}/attendees', { params: { path: { id: this.event }, query: { q, limit: 20 } }, ...await this.#rest() }))).data.items;
   }
+
+  #rest = async () => ({ headers: await this.#prove(), signal: AbortSignal.timeout(patience) });
 
   async #prove() {
     try {

@@ -3,6 +3,7 @@ import { Refusal } from '../shared/api/refusal';
 import { moment } from '../shared/when';
 import { language } from '../shared/words';
 import type { Verdict } from './device.svelte';
+import { cleanShown } from './roster';
 import { w } from './words';
 
 export interface Look { kind: 'good' | 'bad' | 'ask'; head: string; lines: string[] }
@@ -17,16 +18,19 @@ export function when(at: number): string {
 
 const reasons: Record<string, string> = { NOT_YET: w.notYet, OVER: w.over, ROTATING_ONLY: w.printed, NO_CODE: w.unknown };
 
-/** lookOf is how a verdict is shown. A typed code of no ticket is unknown; a QR code of ours may be
- * another event's. */
-export function lookOf(v: Verdict, typed: boolean, seat = ''): Look {
+/** ours is the beginning of our QR codes, of all events. */
+const ours = /^[VP][12]\./;
+
+/** lookOf is how a verdict on a text is shown. A door code of no ticket is unknown; a QR code of ours
+ * may be another event's. */
+export function lookOf(v: Verdict, text: string, seat = ''): Look {
   const ticket = [v.type, seat].filter(Boolean).join(' · '), alone = v.alone ? w.alone : '';
   if (v.status === 'success') {
     const lines = [v.reason === 'ID_CHECK' ? w.idCheck : v.holder ? w.admitted : '', ticket, v.again ? w.again : '', alone];
     return { kind: v.reason === 'ID_CHECK' ? 'ask' : 'good', head: v.holder || w.admitted, lines: lines.filter(Boolean) };
   }
   if (v.status === 'undecided') return { kind: 'ask', head: v.reason || w.undecided, lines: v.reason ? [] : [w.undecidedHint] };
-  const unknown = v.status === 'denied_wrong_event' && typed, first = v.status === 'denied_duplicate' ? [v.gate, v.at ? when(Date.parse(v.at)) : ''].filter(Boolean).join(', ') : '';
+  const unknown = v.status === 'denied_wrong_event' && !ours.test(cleanShown(text)), first = v.status === 'denied_duplicate' ? [v.gate, v.at ? when(Date.parse(v.at)) : ''].filter(Boolean).join(', ') : '';
   return { kind: 'bad', head: unknown ? w.unknown : reasons[v.reason] ?? w[v.status], lines: [v.holder, ticket, first, alone].filter(Boolean) };
 }
 
