@@ -1,9 +1,11 @@
 package pages
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -260,4 +262,32 @@ func (g *offlineGate) leave() {
 			done((await Promise.all(["setup", "state", "manifests", "scans"].map(count))).join(" "));
 		};
 	})`))
+}
+
+// TestGateSeat lets a guest in whose ticket is for a seat: the verdict says which (make pages).
+func TestGateSeat(t *testing.T) {
+	t.Parallel()
+	h := seatedBy(t, "theatre", "circle")
+	bought := h.Buy("", h.Stalls, "stalls-F-107").Is(201, "")
+	id, token := bought.Str("id"), bought.Str("accessToken")
+	h.Settle(h.Checkout(id, token), "success")
+	h.Verify(id, token).Is(200, "")
+	h.Becomes("completed", h.Status(id, token))
+	h.Becomes("1", func() string {
+		return fmt.Sprint(len(h.Own("GET", h.Organize+"attendees", nil).Is(200, "").Data("items").([]any)))
+	})
+	base := strings.TrimSuffix(h.URL, "/api/v1")
+	b := &buyer{window: openBrowser(t).open(t, base+"/help", size{width: 390, height: 844, scale: 2, touch: true}), shop: h.Shop, name: "gate-seat", axe: readAxe(t)}
+	session, err := json.Marshal(map[string]any{"access": h.Token, "refresh": "-", "until": time.Now().Add(time.Hour).UnixMilli()})
+	require.NoError(t, err)
+	b.evaluate(fmt.Sprintf("localStorage.setItem('session', %q)", session))
+	b.load(base + "/gate")
+	b.choose("button.wide")
+	b.there(`#standing[data-online="true"]`)
+	b.fill("#door", h.Order(id, token).Str("tickets.0.qr"))
+	b.press("Enter")
+	b.until(`/Stalls.*107/s.test(document.querySelector(".verdict.good")?.innerText)`)
+	b.keepIn("pages", "gate-seat-in")
+	require.Contains(t, b.text(".verdict"), "row F")
+	b.faultless()
 }
