@@ -33,6 +33,7 @@ export class Device {
   title = $state('');
   readonly #roster = new Roster();
   #state: State = { offset: 0, asked: 0, title: '', types: {} };
+  #left = false; // nothing is kept any more
   #named = false; // whether the names of ticket types were asked for
   #first: Promise<unknown> | null = null; // the first answer of the server
   #turn: Promise<unknown> = Promise.resolve(); // syncing and taking back, one after the other
@@ -137,12 +138,13 @@ export class Device {
    * is online if all of that succeeds. */
   sync(): Promise<void> {
     const work = this.#inTurn(async () => {
+      if (this.#left) return;
       try {
         await this.#takeManifest();
         await this.#tellWaiting();
+        if (!this.#named) await this.#takeNames();
         this.online = true;
         this.trouble = null;
-        if (!this.#named) await this.#takeNames();
       } catch (e) {
         this.online = false;
         this.trouble = e instanceof Away ? null : e;
@@ -209,6 +211,14 @@ export class Device {
     this.title = page.title;
     this.#state = { ...this.#state, title: page.title, types: Object.fromEntries((page.ticketTypes ?? []).map((t: Schemas['TicketType']) => [t.id, { name: t.name, seated: t.seated }])) };
     await this.store.keepState(this.setup.event, this.#state);
+  }
+
+  /** leave forgets all that the device has of its event, once what is being kept is kept. */
+  leave(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#left = true;
+      await this.store.leave(this.setup.event);
+    });
   }
 
   /** undo takes the last admission back: at the server, or out of the queue if the server has not
