@@ -32,6 +32,12 @@ type OrderByToken struct {
 	Token string `query:"token" maxLength:"100"`
 }
 
+// ReadOrder names an order, with its guest token.
+type ReadOrder struct {
+	OrderByToken
+	Ahead int `query:"ahead" minimum:"0" maximum:"6" description:"For so many hours from now tickets have the QR payloads of each moment, as qrAhead: for a screen that will have no network."`
+}
+
 // PrintTickets asks for an order's tickets on paper.
 type PrintTickets struct {
 	OrderByToken
@@ -236,6 +242,7 @@ type Ticket struct {
 	ShortCode   string   `json:"shortCode,omitzero" example:"5MXKB6" description:"The door code: six characters to type at a gate."`
 	QR          string   `json:"qr,omitzero" example:"v2.5MXKB63M7RXKTC3P4QHE.64658280.WRGEF25SPRIDPWOA" description:"What the ticket's QR code says. It changes every 30 seconds: ask again after qrExpiresAt."`
 	QRExpiresAt Time     `json:"qrExpiresAt,omitzero" description:"Until when gates take that payload."`
+	QRAhead     []string `json:"qrAhead,omitzero" description:"The payloads after qr, one for each 30 seconds from qrExpiresAt on, each taken by gates in its own time alone. Only where ahead asks for them, of an order of at most 10 tickets."`
 	Tags        []string `json:"tags,omitzero" description:"The organization's own tags, where it reads its orders; nobody else sees them."`
 	// What may change at any time is not in the answer that makes the order.
 	RefundEligible *bool  `json:"refundEligible,omitzero" description:"Whether its money may be asked for now. Not in the answer that makes the order, as the next three."`

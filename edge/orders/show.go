@@ -85,6 +85,24 @@ func showCodes(t *api.Ticket, codes *secrets.Codes, serial uint32, version byte,
 	t.QRExpiresAt = api.At(expires.UnixMilli())
 }
 
+// mostAhead is how many tickets an order may have whose payloads are told ahead. Those of six hours have 41 KB for
+// each ticket. Larger orders are shown by several people, or printed.
+const mostAhead = 10
+
+// AddAhead adds the payloads of the next hours to those of an order's tickets that show codes.
+func (d *Desk) AddAhead(v *api.Order, o *order.Order, hours int, now time.Time) {
+	if hours == 0 || len(v.Tickets) > mostAhead {
+		return
+	}
+	codes := d.Secrets.Event(o.ID.Event())
+	for i := range v.Tickets {
+		if t := &v.Tickets[i]; t.QR != "" {
+			serial := o.FirstTicket + uint32(i) //nolint:gosec // an order's ticket
+			t.QRAhead = codes.QRAhead(serial, o.HolderOf(serial).Version, now, hours*secrets.QRPerHour)
+		}
+	}
+}
+
 // ShowTicket returns a ticket as its holder sees it.
 func (d *Desk) ShowTicket(c *route.Call, o *order.Order, serial uint32) (*api.Ticket, error) {
 	v, err := d.Show(c, o, Person(o.OwnerOf(serial).Email))

@@ -251,12 +251,17 @@ func (h *Handlers) nameOrder(c *route.Call, number int64, cmd *ledger.Place) {
 	}
 }
 
-func (h *Handlers) getOrder(c *route.Call, in *api.OrderByToken) (*api.Order, error) {
+func (h *Handlers) getOrder(c *route.Call, in *api.ReadOrder) (*api.Order, error) {
 	o, reader, err := h.Orders.Open(c, in.ID, in.Token)
 	if err != nil {
 		return nil, err
 	}
-	return h.showWaiting(c, o, reader)
+	v, err := h.showWaiting(c, o, reader)
+	if err != nil {
+		return nil, err
+	}
+	h.Orders.AddAhead(v, o, in.Ahead, c.Now)
+	return v, nil
 }
 
 func (h *Handlers) cancelOrder(c *route.Call, in *api.CancelOrder) (*api.Order, error) {

@@ -9,6 +9,7 @@ import (
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/binary"
+	"hash"
 	"strconv"
 	"strings"
 	"time"
@@ -190,6 +191,23 @@ func (c *Codes) QR(serial uint32, version byte, now time.Time) (payload string, 
 		time.Unix((step+1)*int64(qrStep/time.Second), 0)
 }
 
+// QRAhead are the n payloads that follow the one of a time: one for each 30 seconds, each taken by gates in its
+// own time alone. They are for a screen that will have no network.
+func (c *Codes) QRAhead(serial uint32, version byte, now time.Time, n int) []string {
+	code := c.pass.write(serial, version)
+	mac := c.newQRMAC(code, version)
+	step := now.Unix() / int64(qrStep/time.Second)
+	all := make([]string, n)
+	for i := range all {
+		step++
+		all[i] = "v2." + code + "." + strconv.FormatInt(step, 10) + "." + c.signStep(mac, code, step)
+	}
+	return all
+}
+
+// QRPerHour is how many payloads a ticket's screen shows in an hour.
+const QRPerHour = int(time.Hour / qrStep)
+
 // Salt is what the hashes of a manifest begin with. It tells nothing of the event's keys.
 func (c *Codes) Salt() string {
 	b, err := hkdf.Expand(sha256.New, c.qr, "manifest salt", 16)
@@ -296,13 +314,22 @@ var base32NoPad = base32.StdEncoding.WithPadding(base32.NoPadding)
 
 // qrMAC is the first 10 bytes of HMAC-SHA256 under the ticket's own key, base32.
 func (c *Codes) qrMAC(code string, version byte, step int64) string {
+	return c.signStep(c.newQRMAC(code, version), code, step)
+}
+
+// newQRMAC returns what signs the payloads of one code.
+func (c *Codes) newQRMAC(code string, version byte) hash.Hash {
 	key, err := hkdf.Expand(sha256.New, c.qr, code+"|"+strconv.Itoa(int(version)), sha256.Size)
 	if err != nil {
 		panic(err) // the length is a constant
 	}
-	h := hmac.New(sha256.New, key)
-	h.Write([]byte(code + "|" + strconv.FormatInt(step, 10) + "|" + strconv.FormatInt(c.event, 10)))
-	return base32NoPad.EncodeToString(h.Sum(nil)[:10])
+	return hmac.New(sha256.New, key)
+}
+
+func (c *Codes) signStep(mac hash.Hash, code string, step int64) string {
+	mac.Reset()
+	mac.Write([]byte(code + "|" + strconv.FormatInt(step, 10) + "|" + strconv.FormatInt(c.event, 10)))
+	return base32NoPad.EncodeToString(mac.Sum(nil)[:10])
 }
 
 // permuteNumber maps the numbers below 31^6 onto themselves: a Feistel network of

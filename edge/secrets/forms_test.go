@@ -70,3 +70,11 @@ func TestFormsOfTheReleaseBefore(t *testing.T) {
 	require.Equal(t, secrets.Foreign, c.Scan("v1"+qr[2:], now).Verdict, "nor a pass id a code")
 	require.Equal(t, secrets.Foreign, c.Typed(strings.Split(qr, ".")[1]).Verdict)
 }
+
+// BenchmarkQRAhead tells what the payloads of six hours cost for one ticket.
+func BenchmarkQRAhead(b *testing.B) {
+	c, now := codes(b, 42), time.Unix(1_800_000_015, 0)
+	for b.Loop() {
+		c.QRAhead(7, secrets.Version, now, 6*secrets.QRPerHour)
+	}
+}
