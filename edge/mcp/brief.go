@@ -26,7 +26,7 @@ func shortenSchema(schema map[string]any, name string) map[string]any {
 	out := make(map[string]any, len(schema))
 	for key, v := range schema {
 		switch {
-		case leftOut[key], key == "format" && (v == "int64" || v == "int32" || v == "uuid"):
+		case leftOut[key], key == "format" && !isTelling(v):
 		case key == "description":
 			if text, _ := v.(string); !usual[name] && len(firstSentence(text)) <= maxWords {
 				out[key] = firstSentence(text)
@@ -55,6 +55,12 @@ func shortenSchema(schema map[string]any, name string) map[string]any {
 		}
 	}
 	return out
+}
+
+// isTelling reports whether a format tells a model how to write a value: those of JSON Schema do, and ours, as of an
+// id, say what a refusal says too.
+func isTelling(format any) bool {
+	return format == "date-time" || format == "date" || format == "email" || format == "uri"
 }
 
 // shortenPart makes the schemas in a part of a schema brief.
