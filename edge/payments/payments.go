@@ -53,6 +53,7 @@ type Asked struct {
 	Reference  string // ours
 	ProviderID string // the provider's own; empty if Begin returned none
 	Apart      bool   // it is another payment under the charge's reference, which buys nothing
+	Over       bool   // money that is not taken yet would go back: take none
 }
 
 // Charge is money to ask of a buyer.

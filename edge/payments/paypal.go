@@ -236,16 +236,22 @@ func isPaypalID(id string) bool {
 }
 
 // Verify calls GET /v2/checkout/orders/{id}, and captures an order that the buyer has approved: no money is taken
-// before. A charge without an id, whose Begin gave no answer, is one that nobody can have paid.
+// before, and none of a charge that is over. A charge without an id, whose Begin gave no answer, is one that nobody can have
+// paid.
 func (p *paypal) Verify(ctx context.Context, of Asked) (Outcome, error) {
 	o, err := p.readOrder(ctx, of)
 	if err != nil {
 		return Outcome{}, err
 	}
-	if o.Status == "APPROVED" && o.capture() == nil {
+	out := o.outcome()
+	switch {
+	case o.Status != "APPROVED" || o.capture() != nil:
+	case of.Over:
+		out.Status = Cancelled
+	default:
 		return p.captureOrder(ctx, of, o)
 	}
-	return o.outcome(), nil
+	return out, nil
 }
 
 func (p *paypal) readOrder(ctx context.Context, of Asked) (*paypalOrder, error) {

@@ -1,13 +1,16 @@
 package payments_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -110,4 +113,68 @@ func TestPaypalNotices(t *testing.T) {
 	g, err := payments.Open(payments.Config{PayPal: payments.Account{SecretKey: "no colon"}}, nil)
 	require.Error(t, err)
 	require.Nil(t, g)
+}
+
+// TestPaypalTakesNothingOfTheOver has a buyer approve an order that takes no more money: none is taken.
+func TestPaypalTakesNothingOfTheOver(t *testing.T) {
+	t.Parallel()
+	sim := simulate(t, paysim.Config{})
+	p := openPaypal(t, sim.URL()+"/paypal")
+	begun, err := p.Begin(t.Context(), dollars("over", "success"))
+	require.NoError(t, err)
+	over := payments.Asked{Reference: "over", ProviderID: begun.ProviderID, Over: true}
+	o, err := p.Verify(t.Context(), over)
+	require.NoError(t, err)
+	require.Equal(t, payments.Pending, o.Status)
+	checkout(t, begun, "success")
+	o, err = p.Verify(t.Context(), over)
+	require.NoError(t, err)
+	require.Equal(t, payments.Cancelled, o.Status)
+	require.Zero(t, sim.Stats().Totals["USD"].Paid)
+
+	over.Over = false
+	o, err = p.Verify(t.Context(), over)
+	require.NoError(t, err)
+	require.Equal(t, payments.Succeeded, o.Status)
+	over.Over = true // what was taken in time is told all the same
+	o, err = p.Verify(t.Context(), over)
+	require.NoError(t, err)
+	require.Equal(t, payments.Succeeded, o.Status)
+}
+
+// TestPaypalTokenHangs has PayPal not answer who asks for an access token: nobody waits longer than for any other call, also
+// not who brings forged notices, and after some of it calls fail at once.
+func TestPaypalTokenHangs(t *testing.T) {
+	t.Parallel()
+	done := make(chan struct{})
+	address := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-done:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(func() { close(done) })
+	const patience = 300 * time.Millisecond
+	g, err := payments.Open(payments.Config{PayPal: payments.Account{
+		URL: address, SecretKey: payments.Secret("client:" + secret), NoticeSecret: "8PT597110X687430LKGECATA", Timeout: patience,
+	}}, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	p, err := g.Provider("paypal")
+	require.NoError(t, err)
+	var calls sync.WaitGroup
+	began := time.Now()
+	for range 12 {
+		calls.Go(func() { _, _ = p.Notice([]byte(`{}`), "a b c d e") })
+		calls.Go(func() {
+			_, err := p.Verify(t.Context(), payments.Asked{Reference: "A-1", ProviderID: "5O1"})
+			if !payments.Ambiguous(err) && !errors.Is(err, payments.ErrPaused) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	calls.Wait()
+	require.Less(t, time.Since(began), 4*patience)
+	_, err = p.Verify(t.Context(), payments.Asked{Reference: "A-1", ProviderID: "5O1"})
+	require.ErrorIs(t, err, payments.ErrPaused)
 }

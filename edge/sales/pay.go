@@ -305,7 +305,7 @@ func (h *Handlers) verifyAttempts(ctx context.Context, o *order.Order, attempts 
 	var wg sync.WaitGroup
 	for i := range attempts {
 		if a := &attempts[i]; a.Status != order.AttemptSucceeded && a.Status != order.AttemptRefunded && a.Opened() {
-			wg.Go(func() { answers[i] = h.askAttempt(within, a) })
+			wg.Go(func() { answers[i] = h.askAttempt(within, o, a) })
 		}
 	}
 	wg.Wait()
@@ -333,12 +333,16 @@ type providerAnswer struct {
 	err   error
 }
 
-func (h *Handlers) askAttempt(ctx context.Context, a *order.Attempt) providerAnswer {
+// isOver reports whether money that still comes for an order goes back in any case: it is paid, or was cancelled. One that
+// ended unpaid may take its stock again.
+func isOver(o *order.Order) bool { return o.Sold() || o.Status == order.StatusCancelled }
+
+func (h *Handlers) askAttempt(ctx context.Context, o *order.Order, a *order.Attempt) providerAnswer {
 	gateway, err := h.Gateways.Provider(a.Provider)
 	if err != nil {
 		return providerAnswer{err: err}
 	}
-	out, err := gateway.Verify(ctx, payments.Asked{Reference: a.Reference, ProviderID: a.ProviderID})
+	out, err := gateway.Verify(ctx, payments.Asked{Reference: a.Reference, ProviderID: a.ProviderID, Over: isOver(o)})
 	if errors.Is(err, payments.ErrUnknownReference) {
 		return providerAnswer{} // never begun there
 	}
