@@ -84,11 +84,9 @@ func (c *client) do(ctx context.Context, r request, read func(answer) error) err
 	ctx, cancel := context.WithTimeout(ctx, c.account.Timeout)
 	defer cancel()
 
-	pass, wait := c.breaker.admit(time.Now())
-	if wait > 0 {
-		e := c.fail(ErrPaused, "")
-		e.RetryAfter = wait
-		return e
+	pass, err := c.pass()
+	if err != nil {
+		return err
 	}
 	if err := c.acquire(ctx); err != nil {
 		c.breaker.endCall(pass, neutral, time.Now())
@@ -100,7 +98,7 @@ func (c *client) do(ctx context.Context, r request, read func(answer) error) err
 	if r.method == http.MethodGet && !pass.probe {
 		tries = readTries
 	}
-	err := c.attempt(ctx, r, read, tries)
+	err = c.attempt(ctx, r, read, tries)
 	c.tellBreaker(pass, err)
 	return err
 }
@@ -122,6 +120,17 @@ func (c *client) fetch(ctx context.Context, r request, declined func(answer) *Er
 		}
 		return nil
 	})
+}
+
+// pass has the breaker let a call through, which is told how it went.
+func (c *client) pass() (pass, error) {
+	p, wait := c.breaker.admit(time.Now())
+	if wait > 0 {
+		e := c.fail(ErrPaused, "")
+		e.RetryAfter = wait
+		return p, e
+	}
+	return p, nil
 }
 
 // tellBreaker tells the breaker how the call went.

@@ -27,8 +27,10 @@ func (p *paypal) callForIssue(ctx context.Context, r request, data any, check fu
 }
 
 // fetch is the client's with an access token. One that PayPal knows no longer is replaced, once: a call that is refused for
-// that has done nothing.
+// that has done nothing. Waiting for the token and the call have the time of one call.
 func (p *paypal) fetch(ctx context.Context, c *client, r request, declined func(answer) *Error, data any, check func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, c.account.Timeout)
+	defer cancel()
 	for refused := ""; ; refused = r.bearer {
 		var err error
 		if r.bearer, err = p.bearer(ctx, refused); err != nil {
@@ -81,13 +83,9 @@ func (p *paypal) declinedError(a answer) (issue string, e *Error) {
 // bearer returns an access token that is not the refused one. One call at a time gets a new one, by POST
 // /v1/oauth2/token; the others wait for it.
 func (p *paypal) bearer(ctx context.Context, refused string) (string, error) {
-	var t paypalToken
-	select {
-	case t = <-p.token:
-	case <-ctx.Done():
-		e := p.client.fail(ErrTimeout, "waiting for an access token")
-		e.cause = ctx.Err()
-		return "", e
+	t, err := p.takeToken(ctx)
+	if err != nil {
+		return "", err
 	}
 	defer func() { p.token <- t }()
 	if t.text != "" && t.text != refused && time.Now().Before(t.ends) {
@@ -98,7 +96,7 @@ func (p *paypal) bearer(ctx context.Context, refused string) (string, error) {
 		Seconds int64  `json:"expires_in"`
 	}
 	ask := request{method: http.MethodPost, path: "/v1/oauth2/token", form: url.Values{"grant_type": {"client_credentials"}}}
-	err := p.client.fetch(ctx, ask, func(a answer) *Error {
+	err = p.client.fetch(ctx, ask, func(a answer) *Error {
 		return p.client.fail(ErrDeclined, fmt.Sprintf("access token: status %d", a.status))
 	}, &got, func() error {
 		if got.Token == "" || got.Seconds <= 0 {
@@ -112,6 +110,30 @@ func (p *paypal) bearer(ctx context.Context, refused string) (string, error) {
 	const early = time.Minute // before its end, so that no call is under way then
 	t = paypalToken{got.Token, time.Now().Add(time.Duration(got.Seconds)*time.Second - early)}
 	return t.text, nil
+}
+
+// takeToken takes the token out of its channel, into which the caller puts one back. Whoever waits in vain for one that PayPal
+// does not give has met a sick provider, as a call that gets no answer.
+func (p *paypal) takeToken(ctx context.Context) (paypalToken, error) {
+	select {
+	case t := <-p.token:
+		return t, nil
+	default:
+	}
+	c := p.client
+	pass, err := c.pass()
+	if err != nil {
+		return paypalToken{}, err
+	}
+	select {
+	case t := <-p.token:
+		c.breaker.endCall(pass, neutral, time.Now())
+		return t, nil
+	case <-ctx.Done():
+		e := c.connectionError(ctx, errors.New("waiting for an access token"))
+		c.tellBreaker(pass, e)
+		return paypalToken{}, e
+	}
 }
 
 // paypalSigned are the parts of a notice's signature, as receivePayPalNotice joins them, under their names in the request
