@@ -226,6 +226,15 @@ func TestPayPalPays(t *testing.T) {
 	s.Becomes("processed", func() string { return s.Order(id, token).Str("refunds.0.status") })
 	s.Becomes("processed", func() string { return s.Order(id, token).Str("refunds.1.status") })
 	require.Equal(t, 401, s.Raw("POST", "/payments/webhook/paypal", "application/json", `{"id":"WH-1","event_type":"x"}`).Status)
+
+	// Of an order that its buyer has cancelled nothing is taken, so that nothing has to go back.
+	id, token = s.Place("bob@example.org", ids[0], 2)
+	a = payWith(s, id, token, nodetest.Object{"provider": "paypal"}).Is(200, "")
+	s.Call("POST", "/orders/"+id+"/cancel", nodetest.Object{"token": token}).Is(200, "")
+	s.Settle(a.Str("authorizationUrl"), "success")
+	s.Becomes("cancelled", func() string { return s.Order(id, token).Str("payments.0.status") })
+	require.Equal(t, "0.00", s.Order(id, token).Str("payments.0.received"))
+	require.Empty(t, s.Order(id, token).Data("refunds"))
 }
 
 // TestForgedNoticesOfTheOthers sends what the providers did not.
