@@ -186,7 +186,7 @@ func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, 
 			if t.StartAt = in.StartDate.Value.UnixMilli(); t.StartAt != r.Details.StartAt && in.StartDate.Value.Before(c.Now) {
 				issues = append(issues, route.Issue{Path: "startDate", Code: route.IssueMinimum, Message: "must be in the future"})
 			}
-			if t.StartAt != r.Details.StartAt && r.Status != event.StatusDraft {
+			if t.StartAt != r.Details.StartAt && (r.Status != event.StatusDraft || r.Sold) {
 				t.MovedAt = c.Now.UnixMilli()
 			}
 			if in.ShiftWindows && t.DoorsAt != 0 && !in.DoorOpenTime.Set {

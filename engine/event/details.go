@@ -61,7 +61,7 @@ type Details struct {
 	NoExtensions bool `cbor:"48,keyasint,omitempty"`
 	// TransferDays is how many days an order waits for its bank transfer; 0: as the deployment says.
 	TransferDays int64 `cbor:"49,keyasint,omitempty"`
-	// MovedAt is when the event got the StartAt that it has, if it was on sale then; 0: it never moved.
+	// MovedAt is when the event got the StartAt that it has, if it was on sale or sold then; 0: it never moved.
 	MovedAt int64 `cbor:"47,keyasint,omitempty"`
 	// CancelReason is why the event was cancelled, in the organizer's words; "": it was not, or nothing was said.
 	CancelReason string `cbor:"50,keyasint,omitempty"`

@@ -51,3 +51,23 @@ func TestMoneyOfMovedEvent(t *testing.T) {
 	require.Contains(t, text, "admit at the new time")
 	require.Contains(t, text, "you may ask for your money back until "+until.Format("2 January 2006"))
 }
+
+// TestMoneyOfEventMovedAsDraft: an organizer who takes an event back to draft before moving it takes nothing
+// from those who have bought.
+func TestMoneyOfEventMovedAsDraft(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, ids := s.Sell(nil, nodetest.TypeBody(10, 100))
+	id, token := s.Place("ada@example.org", ids[0], 1)
+	s.Settle(s.Checkout(id, token), "success")
+	s.Verify(id, token).Is(200, "")
+	path := "/organizer/events/" + event
+	s.Own("POST", path+"/unpublish", nil).Is(200, "")
+	start := time.Now().Add(40 * 24 * time.Hour)
+	s.Own("PUT", path, nodetest.Object{"startDate": start.UTC().Format(time.RFC3339), "endDate": start.Add(3 * time.Hour).UTC().Format(time.RFC3339)}).Is(200, "")
+	s.Own("POST", path+"/publish", nil).Is(200, "")
+	require.NoError(t, s.Settled(t.Context()))
+	require.Equal(t, true, s.Order(id, token).Data("tickets.0.refundEligible"))
+	ask := nodetest.Object{"ticketId": s.Order(id, token).Str("tickets.0.id"), "reason": "I can't come on the other day."}
+	s.Buyer("ada@example.org").Own("POST", "/users/me/refunds", ask).Is(201, "")
+}
