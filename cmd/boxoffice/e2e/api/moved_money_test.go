@@ -14,7 +14,7 @@ import (
 func TestMoneyOfMovedEvent(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
-	event, ids := s.Sell(nil, nodetest.TypeBody(10, 100))
+	event, ids := s.Sell(nil, nodetest.TypeBody(10, 100), nodetest.With(nodetest.TypeBody(0, 100), nodetest.Object{"name": "Free"}))
 	began := time.Now()
 	buy := func(email string) (o nodetest.Answer, token string) {
 		t.Helper()
@@ -29,6 +29,8 @@ func TestMoneyOfMovedEvent(t *testing.T) {
 	before, token := buy("ada@example.org")
 	ada := s.Buyer("ada@example.org")
 	ask(ada, before).Is(409, "REFUND_NOT_ELIGIBLE")
+	id, freeToken := s.Place("cara@example.org", ids[1], 1)
+	free := s.Order(id, freeToken)
 	require.Equal(t, false, before.Data("tickets.0.refundEligible"))
 
 	start := time.Now().Add(40 * 24 * time.Hour)
@@ -43,6 +45,7 @@ func TestMoneyOfMovedEvent(t *testing.T) {
 	require.NoError(t, err)
 	require.WithinRange(t, until, began.Add(14*24*time.Hour), time.Now().Add(14*24*time.Hour))
 	ask(ada, before).Is(201, "")
+	require.Equal(t, "0.00", ask(s.Buyer("cara@example.org"), free).Is(201, "").Str("amount"), "a place that cost nothing may be given back too")
 
 	require.NoError(t, s.AwaitTold(t.Context()))
 	_, err = s.Pool().Exec(t.Context(), `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE kind = 'mail_change'`) // ten minutes later

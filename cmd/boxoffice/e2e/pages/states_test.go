@@ -352,8 +352,17 @@ var orderStates = []state{
 			o := r.paid("success")
 			r.Own("PUT", "/organizer/events/"+o.event, nodetest.Object{"startDate": "2031-07-05T18:00:00Z", "endDate": "2031-07-05T21:00:00Z", "shiftWindows": true}).Is(200, "")
 			return o.page()
-		}, english: []string{"The event has moved: it is on Saturday, July 5, 2031", "you can give your tickets back until", "Ask for your money"},
-		german: []string{"Sie ist jetzt am Samstag, 5. Juli 2031", "zurückgeben, was auch immer beim Kauf galt", "Geld zurückverlangen"}, never: []string{"June 14", "14. Juni"},
+		}, english: []string{"The event has moved: it is on Saturday, July 5, 2031", "you can ask for your money until", "The organizer decides", "Ask for your money"},
+		german: []string{"Sie ist jetzt am Samstag, 5. Juli 2031", "dein Geld zurückverlangen, was auch immer beim Kauf galt", "Geld zurückverlangen"}, never: []string{"June 14", "14. Juni"},
+	},
+	{
+		name: "moved-free", there: ".pass svg", of: func(r *showroom) string {
+			event, ticketType := r.sell(0, nil, nil)
+			o := r.place(ticketType, 1, nil)
+			r.Own("PUT", "/organizer/events/"+event, nodetest.Object{"startDate": "2031-07-05T18:00:00Z", "endDate": "2031-07-05T21:00:00Z", "shiftWindows": true}).Is(200, "")
+			return o.page()
+		}, english: []string{"you can ask to give your tickets back until", "The organizer decides", "Give a ticket back"},
+		german: []string{"darum bitten, deine Karten zurückgeben zu dürfen", "Eine Karte zurückgeben"}, never: []string{"Ask for your money", "Geld zurückverlangen"},
 	},
 	{name: "moved-visit", there: ".pass svg", of: func(r *showroom) string {
 		o, days := r.visit("date_time")

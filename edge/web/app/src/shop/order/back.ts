@@ -1,6 +1,6 @@
 // What of an order's money goes back, and what does not.
 import type { Schemas } from '../../shared/api/client';
-import { mills } from '../../shared/money';
+import { mills, moneyOf } from '../../shared/money';
 
 type Order = Schemas['Order'];
 type Refund = Schemas['Refund'];
@@ -8,6 +8,12 @@ type Ticket = Order['tickets'][number];
 
 /** granted are the refunds whose money has gone back or will. */
 export const granted = (o: Order): Refund[] => o.refunds.filter((r) => /^(approved|processing|processed|failed)$/.test(r.status));
+
+/** sumOf is what refunds are together, each currency for itself: what came in another one goes back in it. */
+export function sumOf(refunds: Refund[]): string {
+  const currencies = [...new Set(refunds.map((r) => r.currency))];
+  return currencies.map((c) => moneyOf(refunds.reduce((n, r) => (r.currency === c ? n + mills(r.amount) : n), 0), c)).join(' + ');
+}
 
 /** isHeld says whether a ticket is still the reader's, used or not. Nobody is named on one that was passed on. */
 export const isHeld = (t: Ticket) => (t.status === 'issued' || t.status === 'checked_in') && !!t.holder;
@@ -38,7 +44,7 @@ export function askable(o: Order): Ticket | undefined {
 
 /** returnable is a ticket that the reader may give back because its event has moved since the order; undefined without one. */
 export function returnable(o: Order, event: Schemas['Event'] | null): Ticket | undefined {
-  if (event?.productType !== 'event' || !event.movedAt || !o.completedAt || o.completedAt >= event.movedAt) return undefined;
+  if (event?.productType !== 'event' || !event.movedAt || !o.completedAt || Date.parse(o.completedAt) >= Date.parse(event.movedAt)) return undefined;
   return o.tickets.find((t) => t.refundEligible && isHeld(t) && !requestFor(o, t));
 }
 
