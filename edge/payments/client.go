@@ -43,6 +43,7 @@ type client struct {
 	keyHeader, keyPrefix string            // how the key is sent
 	repeatHeader         string            // where a request's key stands
 	headers              map[string]string // that all calls carry beside those
+	hidden               Secret            // what is cut out of words beside the key; empty for nothing
 }
 
 func newClient(provider string, a Account, via http.RoundTripper, log *slog.Logger) *client {
@@ -251,6 +252,9 @@ func (c *client) send(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, c.connectionError(ctx, err)
 	}
+	if r.bearer != "" { // it may be echoed, as the key may
+		b = bytes.ReplaceAll(b, []byte(r.bearer), []byte(mask))
+	}
 	return c.sort(resp, b)
 }
 
@@ -296,6 +300,9 @@ func (c *client) connectionError(ctx context.Context, err error) *Error {
 // the key is cut out because a provider may echo it.
 func (c *client) fail(kind error, words string) *Error {
 	words = strings.ReplaceAll(words, string(c.account.SecretKey), mask)
+	if c.hidden != "" {
+		words = strings.ReplaceAll(words, string(c.hidden), mask)
+	}
 	return &Error{Provider: c.provider, Kind: kind, Message: shortenWords(words)}
 }
 

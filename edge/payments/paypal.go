@@ -89,7 +89,8 @@ func newPaypal(a Account, via http.RoundTripper, log *slog.Logger) (*paypal, err
 	if err := a.check(); err != nil {
 		return nil, err
 	}
-	if id, secret, ok := strings.Cut(string(a.SecretKey), ":"); !ok || id == "" || secret == "" {
+	id, secret, ok := strings.Cut(string(a.SecretKey), ":")
+	if !ok || id == "" || secret == "" {
 		return nil, errors.New("the key must be the client's id and secret, with a colon between them")
 	}
 	a.SecretKey = Secret(base64.StdEncoding.EncodeToString([]byte(a.SecretKey)))
@@ -97,7 +98,7 @@ func newPaypal(a Account, via http.RoundTripper, log *slog.Logger) (*paypal, err
 	a.InFlight = paypalChecks
 	p.checks = newClient("paypal", a, via, log)
 	for _, c := range []*client{p.client, p.checks} {
-		c.keyPrefix, c.repeatHeader = "Basic ", "PayPal-Request-Id"
+		c.keyPrefix, c.repeatHeader, c.hidden = "Basic ", "PayPal-Request-Id", Secret(secret)
 		c.headers = map[string]string{"Prefer": "return=representation"}
 	}
 	p.token <- paypalToken{}

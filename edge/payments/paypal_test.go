@@ -178,3 +178,23 @@ func TestPaypalTokenHangs(t *testing.T) {
 	_, err = p.Verify(t.Context(), payments.Asked{Reference: "A-1", ProviderID: "5O1"})
 	require.ErrorIs(t, err, payments.ErrPaused)
 }
+
+// TestPaypalSecrets has PayPal say back what it was sent: no error has the client's secret or an access token.
+func TestPaypalSecrets(t *testing.T) {
+	t.Parallel()
+	const token = "A21AAF_an_access_token"
+	for _, status := range []int{http.StatusInternalServerError, http.StatusTeapot, http.StatusTooManyRequests} {
+		p := openPaypal(t, serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/token") {
+				fmt.Fprintf(w, `{"access_token":%q,"expires_in":3600}`, token)
+				return
+			}
+			w.WriteHeader(status)
+			fmt.Fprintf(w, "%s of client:%s", r.Header.Get("Authorization"), secret)
+		})))
+		_, err := p.Verify(t.Context(), payments.Asked{Reference: "A-1", ProviderID: "5O1"})
+		require.ErrorContains(t, err, "[secret]")
+		require.NotContains(t, err.Error(), secret)
+		require.NotContains(t, err.Error(), token)
+	}
+}
