@@ -241,7 +241,10 @@ func isPaypalID(id string) bool {
 // paid.
 func (p *paypal) Verify(ctx context.Context, of Asked) (Outcome, error) {
 	o, err := p.readOrder(ctx, of)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrUnknownReference) && isPaypalID(of.ProviderID): // PayPal forgets an order that nobody approves within hours
+		return Outcome{Status: Expired, ProviderID: of.ProviderID}, nil
+	case err != nil:
 		return Outcome{}, err
 	}
 	out := o.outcome()

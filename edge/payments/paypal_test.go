@@ -198,3 +198,16 @@ func TestPaypalSecrets(t *testing.T) {
 		require.NotContains(t, err.Error(), token)
 	}
 }
+
+// TestPaypalForgets has an order be one that PayPal has forgotten, as it does with all that nobody approves: nothing can be paid
+// there any more, and the buyer may begin again.
+func TestPaypalForgets(t *testing.T) {
+	t.Parallel()
+	sim := simulate(t, paysim.Config{})
+	p := openPaypal(t, sim.URL()+"/paypal")
+	o, err := p.Verify(t.Context(), payments.Asked{Reference: "A-1", ProviderID: "5O123"})
+	require.NoError(t, err)
+	require.Equal(t, payments.Expired, o.Status)
+	_, err = p.Verify(t.Context(), payments.Asked{Reference: "A-1"})
+	require.ErrorIs(t, err, payments.ErrUnknownReference)
+}
