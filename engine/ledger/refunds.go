@@ -116,7 +116,11 @@ func (b *Book) amountBack(t *Terms, o *order.Order, tickets []uint32, asked int6
 		}
 		return asked, nil
 	}
-	var amount int64
+	return min(costOf(t, o, tickets), left), nil
+}
+
+// costOf returns what an order's tickets cost, plus their share of the fee if the event was cancelled.
+func costOf(t *Terms, o *order.Order, tickets []uint32) (amount int64) {
 	for _, ticket := range tickets {
 		line, k, _ := o.LineOf(ticket)
 		face := o.Lines[line].FaceValue(k)
@@ -125,7 +129,7 @@ func (b *Book) amountBack(t *Terms, o *order.Order, tickets []uint32, asked int6
 			amount += order.Fee(face)
 		}
 	}
-	return min(amount, left), nil
+	return amount
 }
 
 // decideOnRefund grants or denies a request, or withdraws it for the asker.
@@ -152,14 +156,15 @@ func (b *Book) decideOnRefund(c DecideRefund, t *Terms, at int64) engine.Decisio
 			return notEligible(reason)
 		}
 	}
-	amount := r.Amount
-	if c.Amount >= 0 {
-		left := o.Total - o.AskedBack(false) + r.Amount
-		if c.Amount > left {
-			_, refusal := b.amountBack(t, &order.Order{Total: left}, nil, c.Amount)
-			return engine.Decision{Reply: refusal}
-		}
+	amount, left := r.Amount, o.Total-o.AskedBack(false)+r.Amount
+	switch {
+	case c.Amount > left:
+		_, refusal := b.amountBack(t, &order.Order{Total: left}, nil, c.Amount)
+		return engine.Decision{Reply: refusal}
+	case c.Amount >= 0:
 		amount = c.Amount
+	case t.Cancelled: // perhaps since it was asked for
+		amount = max(amount, min(costOf(t, o, r.Ask.Tickets), left))
 	}
 	return b.grantRefund(o, c.Position, amount, c.Note, c.Manual, at, facts)
 }

@@ -74,3 +74,26 @@ func TestMoneyOfEventMovedAsDraft(t *testing.T) {
 	ask := nodetest.Object{"ticketId": s.Order(id, token).Str("tickets.0.id"), "reason": "I can't come on the other day."}
 	s.Buyer("ada@example.org").Own("POST", "/users/me/refunds", ask).Is(201, "")
 }
+
+// TestMoneyOfCancelledEvent: whoever asked before an event was cancelled gets no less than who asks after it.
+func TestMoneyOfCancelledEvent(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, ids := s.Sell(nil, nodetest.With(nodetest.TypeBody(10, 100), nodetest.Object{"refundable": true, "refundDeadline": nodetest.Stamp(time.Hour)}))
+	buy := func(email string) nodetest.Answer {
+		id, token := s.Place(email, ids[0], 1)
+		s.Settle(s.Checkout(id, token), "success")
+		s.Verify(id, token).Is(200, "")
+		return s.Order(id, token)
+	}
+	early, late := buy("ada@example.org"), buy("bob@example.org")
+	ask := func(email string, o nodetest.Answer) nodetest.Answer {
+		return s.Buyer(email).Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": o.Str("tickets.0.id"), "reason": "I can't come that day."}).Is(201, "")
+	}
+	before := ask("ada@example.org", early)
+	s.Own("DELETE", "/organizer/events/"+event, nodetest.Object{"reason": "A storm is near."}).Is(200, "")
+	require.NoError(t, s.Settled(t.Context()))
+	for _, r := range []nodetest.Answer{ask("bob@example.org", late), before} {
+		require.Equal(t, "10.50", s.Own("POST", "/organizer/refunds/"+r.Str("id")+"/approve", nodetest.Object{}).Is(200, "").Str("amount"))
+	}
+}
