@@ -50,6 +50,7 @@ type Handlers struct {
 	loading sync.Mutex                           // held by Load
 	refused *prometheus.CounterVec
 	pace    orderPace
+	reads   sync.Map // of rooms: *sharing[*room] by event
 }
 
 // New makes the handlers. Before the first Follow they know no room.
@@ -83,19 +84,31 @@ func roomKey(number int64) string { return "room/" + strconv.FormatInt(number, 1
 // it is short; and however many look, a node asks the actor only so often.
 const roomLife = 200 * time.Millisecond
 
-// readRoom returns an event's room. The node keeps it for roomLife. The event has or had one.
+// readRoom returns an event's room. The node keeps it for roomLife; orders too, which no gate holds back, share one read
+// of it. The event has or had one.
 func (h *Handlers) readRoom(ctx context.Context, number int64) (*room, error) {
 	return live.CacheFor(ctx, h.Pages, roomLife, roomKey(number), func() (*room, error) {
-		r, err := cluster.AskFor[queue.Record](ctx, h.Node, engine.QueueRef(number), queue.Get{})
-		if err != nil {
-			return nil, err
-		}
-		m := newRoom(r)
-		if r.Statement != nil {
-			m.token, err = h.Rooms.FindToken(ctx, number, r.Statement.Draw)
-		}
-		return m, err
+		reads, _ := h.reads.LoadOrStore(number, newSharing[*room]())
+		return reads.(*sharing[*room]).read(ctx, func(last *room) (*room, error) { return h.askRoom(ctx, number, last) }) //nolint:forcetypeassert // nothing else is stored
 	})
+}
+
+// askRoom asks the actor for a room, of which the node has read last before; nil: nothing. What a witness has signed of a
+// draw stays.
+func (h *Handlers) askRoom(ctx context.Context, number int64, last *room) (*room, error) {
+	r, err := cluster.AskFor[queue.Record](ctx, h.Node, engine.QueueRef(number), queue.Get{})
+	if err != nil {
+		return nil, err
+	}
+	m := newRoom(r)
+	switch {
+	case r.Statement == nil:
+	case last != nil && last.token != nil && last.Statement.Draw == r.Statement.Draw:
+		m.token = last.token
+	default:
+		m.token, err = h.Rooms.FindToken(ctx, number, r.Statement.Draw)
+	}
+	return m, err
 }
 
 func newRoom(r *queue.Record) *room {
