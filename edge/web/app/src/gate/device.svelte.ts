@@ -236,7 +236,7 @@ export class Device {
         await this.store.dropScan(scan.n!);
       }
       const { ticket } = await this.#find(readShown(scan.code, scan.typed));
-      if (ticket) this.#roster.forget(ticket);
+      if (ticket) this.#roster.forget(ticket, !!scan.told);
       this.last = null;
       this.#count();
     });

@@ -67,6 +67,7 @@ export class Roster {
   readonly #tickets = new Map<string, Ticket>();
   readonly #doors = new Map<string, Ticket>();
   readonly #own = new Map<string, Note>();
+  readonly #marked = new Set<string>(); // tickets that are used by the word of this device alone
 
   /** apply takes in an answer that was asked for at a time of the device's own clock. It may be
    * older than what the device has done meanwhile. */
@@ -78,7 +79,8 @@ export class Roster {
     }
     for (const one of tickets) {
       const t = { ...one }, mine = this.#own.get(t.h);
-      if (mine && t.s === 'i' && (!mine.told || mine.told > asked - manifestAge)) t.s = 'c';
+      this.#marked.delete(t.h);
+      if (mine && t.s === 'i' && (!mine.told || mine.told > asked - manifestAge)) this.#mark(t);
       this.#tickets.set(t.h, t);
       if (t.k) this.#doors.set(t.k, t);
     }
@@ -121,14 +123,21 @@ export class Roster {
   note({ h }: Ticket, note: Note) {
     const t = this.#tickets.get(h);
     this.#own.set(h, note);
-    if (t?.s === 'i') t.s = 'c';
+    if (t?.s === 'i') this.#mark(t);
   }
 
-  /** forget takes an admission of this device back: the ticket admits again. */
-  forget({ h }: Ticket) {
+  #mark(t: Ticket) {
+    t.s = 'c';
+    this.#marked.add(t.h);
+  }
+
+  /** forget takes an admission of this device back: the ticket admits again, if the server says so
+   * (free), or nobody but this device has called it used. */
+  forget({ h }: Ticket, free: boolean) {
     const t = this.#tickets.get(h);
     this.#own.delete(h);
-    if (t?.s === 'c') t.s = 'i';
+    if (t?.s === 'c' && (free || this.#marked.has(h))) t.s = 'i';
+    this.#marked.delete(h);
   }
 
   /** count is how many have come in and how many may still come, as far as the device knows. */
