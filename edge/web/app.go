@@ -124,6 +124,6 @@ func App() ([]File, error) {
 		}
 		files = append(files, File{Path: "/" + name, Type: types[path.Ext(name)], Cache: cacheDay, Body: icon})
 	}
-	app, err := gateApp()
-	return append(files, app...), err
+	kept, err := workers()
+	return append(files, kept...), err
 }

@@ -10,54 +10,81 @@ import (
 	"slices"
 )
 
-//go:embed gate
-var gateFiles embed.FS
+//go:embed kept
+var keptFiles embed.FS
 
 const (
 	gatePage     = "/gate"
 	gateManifest = "/gate.webmanifest"
-	gateWorker   = "/gate-worker.js"
-	gateEntry    = "entries/gate.html"
 )
 
 // GatePolicy is the Policy of the gate's page, which names a manifest of this server, so that a phone
 // can install it.
 const GatePolicy = Policy + "; manifest-src 'self'"
 
-// workerPolicy is the policy of the gate's worker: it asks this server for files, and nothing else.
+// workerPolicy is the policy of the workers: they ask this server for files, and nothing else.
 const workerPolicy = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'"
 
-// gateApp returns what makes the gate's page an app that opens without a network: its manifest, and
-// the worker that keeps the files of the page.
-func gateApp() ([]File, error) {
-	manifest, err := gateFiles.ReadFile("gate/gate.webmanifest")
+// keptPage is a page that opens without a network, since a worker keeps its files.
+type keptPage struct {
+	family    string // of the names of the worker and of its caches
+	page      string // an address that answers the page, with nothing of anybody in it
+	addresses string // at which the page opens, as a regular expression of JavaScript
+	entry     string
+	files     []string // beside those of the build
+}
+
+// keptPages are the gate, the page of an order and the wallet. The page registers the worker itself, with its scope.
+var keptPages = []keptPage{
+	{"gate", gatePage, `^\/gate$`, "gate.html", []string{gateManifest}},
+	{"order", "/o/-", `^\/o\/[^/]+$`, "order.html", nil},
+	{"me", "/me", `^\/me(\/|$)`, "me.html", nil}, // the scope /me covers /media too, which is none of the worker's business
+}
+
+// workers returns what makes pages open without a network: the workers that keep their files, and
+// the manifest of the gate.
+func workers() ([]File, error) {
+	manifest, err := keptFiles.ReadFile("kept" + gateManifest)
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	worker, err := gateFiles.ReadFile("gate/worker.js")
+	files := []File{{Path: gateManifest, Type: types[".webmanifest"], Cache: cacheDay, Body: manifest}}
+	for i := range keptPages {
+		body, err := keptPages[i].worker(manifest)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{Path: "/" + keptPages[i].family + "-worker.js", Type: types[".js"], Policy: workerPolicy, Cache: cacheAsk, Body: body})
+	}
+	return files, nil
+}
+
+// worker returns the source of the page's worker, which changes with the page and its files.
+func (k *keptPage) worker(manifest []byte) ([]byte, error) {
+	source, err := keptFiles.ReadFile("kept/worker.js")
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	page, err := dist.ReadFile("dist/" + gateEntry)
+	page, err := dist.ReadFile("dist/entries/" + k.entry)
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	kept, err := listBuilt(gateEntry)
+	built, err := listBuilt("entries/" + k.entry)
 	if err != nil {
 		return nil, err
 	}
-	list, err := json.Marshal(append(kept, gateManifest, "/favicon.svg", "/apple-touch-icon.png"))
+	list, err := json.Marshal(slices.Concat(built, k.files, []string{"/favicon.svg", "/apple-touch-icon.png"}))
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	// The names of assets change with their content, so the version needs the page and the list alone.
 	sum := sha256.Sum256(slices.Concat(page, manifest, list))
-	worker = bytes.Replace(worker, []byte(version), []byte(hex.EncodeToString(sum[:8])), 1)
-	worker = bytes.Replace(worker, []byte("{files}"), list, 1)
-	return []File{
-		{Path: gateManifest, Type: types[".webmanifest"], Cache: cacheDay, Body: manifest},
-		{Path: gateWorker, Type: types[".js"], Policy: workerPolicy, Cache: cacheAsk, Body: worker},
-	}, nil
+	for _, part := range [][2]string{
+		{"{family}", k.family}, {version, hex.EncodeToString(sum[:8])}, {"{page}", k.page}, {"{addresses}", k.addresses}, {"{files}", string(list)},
+	} {
+		source = bytes.Replace(source, []byte(part[0]), []byte(part[1]), 1)
+	}
+	return source, nil
 }
 
 // listBuilt returns the addresses of all assets that a built page may load, those that it loads later

@@ -72,8 +72,8 @@ func TestVectorsOnThePage(t *testing.T) {
 	require.Empty(t, says)
 }
 
-// TestGateWorker looks at what the gate's worker keeps: the page and all of its files, each of which is there.
-func TestGateWorker(t *testing.T) {
+// TestWorkers looks at what the workers keep: a page and all of its files, each of which is there.
+func TestWorkers(t *testing.T) {
 	t.Parallel()
 	list, err := web.App()
 	require.NoError(t, err)
@@ -81,22 +81,32 @@ func TestGateWorker(t *testing.T) {
 	for _, f := range list {
 		files[f.Path] = f
 	}
-	worker := files["/gate-worker.js"]
-	require.Equal(t, "no-cache", worker.Cache)
-	require.NotContains(t, worker.Policy, "script-src", "it loads no script of anybody's")
-	_, rest, ok := strings.Cut(string(worker.Body), "const files = ")
-	require.True(t, ok)
-	text, _, ok := strings.Cut(rest, ";\n")
-	require.True(t, ok)
-	var kept []string
-	require.NoError(t, json.Unmarshal([]byte(text), &kept))
-	for _, at := range kept {
-		require.Contains(t, files, at)
-	}
-	for _, m := range asset.FindAllStringSubmatch(string(files["/gate"].Body), -1) {
-		require.Contains(t, kept, m[1])
-	}
-	for _, later := range []string{"words.de-", "decode-"} {
-		require.Contains(t, text, later, "what is loaded later is kept too")
+	for worker, of := range map[string]struct {
+		page  string
+		later []string
+	}{
+		"/gate-worker.js":  {"/gate", []string{"words.de-", "decode-"}},
+		"/order-worker.js": {"/o/{id}", []string{"words.de-", "Pass-", "kept-"}},
+		"/me-worker.js":    {"/me", []string{"words.de-", "TicketView-", "kept-"}},
+	} {
+		file := files[worker]
+		require.Equal(t, "no-cache", file.Cache, worker)
+		require.NotContains(t, file.Policy, "script-src", "%s loads no script of anybody's", worker)
+		require.NotRegexp(t, `\{(family|version|page|addresses|files)\}`, string(file.Body), worker)
+		_, rest, ok := strings.Cut(string(file.Body), "const files = ")
+		require.True(t, ok, worker)
+		text, _, ok := strings.Cut(rest, ";\n")
+		require.True(t, ok, worker)
+		var kept []string
+		require.NoError(t, json.Unmarshal([]byte(text), &kept))
+		for _, at := range kept {
+			require.Contains(t, files, at, worker)
+		}
+		for _, m := range asset.FindAllStringSubmatch(string(files[of.page].Body), -1) {
+			require.Contains(t, kept, m[1], worker)
+		}
+		for _, later := range of.later {
+			require.Contains(t, text, later, "what is loaded later is kept too")
+		}
 	}
 }

@@ -1,7 +1,9 @@
-// Keeps the files of the gate's page, so that the page opens without a network. What the page
-// learns of guests is in the page's own database: no answer of the API is kept here.
-const name = 'gate-{version}';
-const page = '/gate';
+// Keeps the files of a page, so that the page opens without a network. What the page learns of
+// guests and orders is in the page's own database: no answer of the API is kept here.
+const family = '{family}-';
+const name = family + '{version}';
+const page = '{page}';
+const addresses = /{addresses}/; // at which the page opens
 const files = {files};
 const patience = 3000; // milliseconds that somebody waits for a page that is on its way
 
@@ -13,7 +15,7 @@ addEventListener('install', (e) => e.waitUntil((async () => {
 
 addEventListener('activate', (e) => e.waitUntil((async () => {
   // A page that is open may still be of the release before, and ask for more of its files.
-  const old = (await caches.keys()).filter((key) => key.startsWith('gate-') && key !== name);
+  const old = (await caches.keys()).filter((key) => key.startsWith(family) && key !== name);
   await Promise.all(old.slice(0, -1).map((key) => caches.delete(key)));
   await clients.claim();
 })()));
@@ -21,7 +23,7 @@ addEventListener('activate', (e) => e.waitUntil((async () => {
 addEventListener('fetch', (e) => {
   const { pathname, origin } = new URL(e.request.url);
   if (e.request.method !== 'GET' || origin !== location.origin) return;
-  if (e.request.mode === 'navigate' && pathname === page) e.respondWith(openPage());
+  if (e.request.mode === 'navigate' && addresses.test(pathname)) e.respondWith(openPage());
   else if (files.includes(pathname) || pathname.startsWith('/web/assets/')) e.respondWith(openFile(e.request, pathname));
 });
 

@@ -9,6 +9,14 @@ export function tellTime(header: string | null) {
   }
 }
 
+/** offset is how far the server's clock is ahead of the device's, in milliseconds. */
+export const offset = () => ahead;
+
+/** goOnBy takes an offset that was kept, for a device without a network. */
+export function goOnBy(kept: number) {
+  ahead = kept;
+}
+
 /** now is the server's time in milliseconds, to half a second or so. */
 export function now(): number {
   return Date.now() + ahead;

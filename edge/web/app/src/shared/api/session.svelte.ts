@@ -16,12 +16,12 @@ export class Session {
   async signIn(email: string, password: string): Promise<string | null> {
     const answer = await ask(api.POST('/api/v1/auth/login', { body: { email, password } }));
     if ('challengeToken' in answer && answer.challengeToken) return answer.challengeToken as string;
-    this.#take(answer as Schemas['Tokens']);
+    await this.#enter(answer as Schemas['Tokens']);
     return null;
   }
 
   async prove(challengeToken: string, code: string) {
-    this.#take(await ask(api.POST('/api/v1/auth/2fa-verify', { body: { challengeToken, code } })));
+    await this.#enter(await ask(api.POST('/api/v1/auth/2fa-verify', { body: { challengeToken, code } })));
   }
 
   /** askCode has a login code mailed. What it returns goes with the code: so it stays good whatever others ask for. */
@@ -33,13 +33,13 @@ export class Session {
   async exchange(email: string, code: string, nonce: string): Promise<string | null> {
     const answer = await ask(api.POST('/api/v1/auth/token/exchange', { body: { email, code, nonce } }));
     if (answer.challengeToken) return answer.challengeToken;
-    this.#take(answer as Schemas['Tokens']);
+    await this.#enter(answer as Schemas['Tokens']);
     return null;
   }
 
   /** signUp opens an organizer's account, and signs in. */
   async signUp(body: Schemas['Register']) {
-    this.#take(await ask(api.POST('/api/v1/auth/register', { body })));
+    await this.#enter(await ask(api.POST('/api/v1/auth/register', { body })));
   }
 
   /** use works with an API key, as long as the tab is open. */
@@ -54,6 +54,7 @@ export class Session {
     sessionStorage.removeItem('key');
     this.#kept = null;
     this.#key = '';
+    await forgetDatabase('held');
     if (refreshToken) await api.POST('/api/v1/auth/logout', { body: { refreshToken } }).catch(() => null);
   }
 
@@ -81,11 +82,27 @@ export class Session {
     return { Authorization: `Bearer ${this.#kept!.access}` };
   }
 
+  /** #enter begins the session of a person. Passes of the one before are deleted first. */
+  async #enter(t: Schemas['Tokens']) {
+    drop(place);
+    await forgetDatabase('held');
+    this.#take(t);
+  }
+
   #take(t: { accessToken: string; refreshToken: string; expiresIn: number }) {
     const kept = { access: t.accessToken, refresh: t.refreshToken, until: Date.now() + t.expiresIn * 1000 };
     this.#kept = kept;
     keep(place, JSON.stringify(kept));
   }
+}
+
+/** forgetDatabase deletes a database of this browser, and returns once it is gone. */
+export function forgetDatabase(name: string): Promise<void> {
+  return new Promise((done) => {
+    const asked = globalThis.indexedDB?.deleteDatabase(name);
+    if (asked) asked.onsuccess = asked.onerror = () => done();
+    else done();
+  });
 }
 
 function read(): Kept | null {

@@ -1,7 +1,7 @@
 // What belongs to the person at this browser: by the session, or by orders that were placed here.
 import { api as open, ask, proving, type Schemas } from '../../shared/api/client';
 import { Refusal } from '../../shared/api/refusal';
-import { Session } from '../../shared/api/session.svelte';
+import { forgetDatabase, Session } from '../../shared/api/session.svelte';
 import { now } from '../../shared/clock.svelte';
 import { List } from '../../shared/load.svelte';
 import { forgetBuyer, keptOrders, orderToken } from '../../shared/storage';
@@ -38,8 +38,16 @@ function isCalledOff(g: Group): boolean {
   return g.tickets[0]!.event.status === 'cancelled';
 }
 
+const silence = 4000; // ms after which a page opens from what is kept: a full network often refuses nothing
+
 export class Tickets {
   readonly list: List<Held>;
+  /** asOf is when the server told what is shown, in milliseconds; alone: there is no answer since. */
+  asOf = $state(0);
+  readonly alone = $derived.by(() => {
+    const e = this.list.error;
+    return !!this.asOf && !!e && !(e instanceof Refusal && /UNAUTHORIZED|FORBIDDEN/.test(e.code));
+  });
   readonly #groups = $derived.by(() => group(this.list.value?.items ?? []));
   readonly #open = $derived(this.#groups.filter((g) => endOf(g.tickets[0]!) >= now()));
   readonly coming = $derived(this.#open.filter((g) => g.at !== Infinity && !isCalledOff(g)));
@@ -48,7 +56,28 @@ export class Tickets {
   readonly past = $derived(this.#groups.filter((g) => endOf(g.tickets[0]!) < now()).reverse());
 
   constructor(wallet: Wallet) {
-    this.list = new List((cursor) => ask(wallet.api.GET('/api/v1/users/me/tickets', { params: { query: { limit: 100, ...(cursor && { cursor }) } } })));
+    const silent = setTimeout(() => void this.#goOnAlone(), silence);
+    this.list = new List(async (cursor) => {
+      try {
+        const page = await ask(wallet.api.GET('/api/v1/users/me/tickets', { params: { query: { limit: 100, ...(cursor && { cursor }) } } }));
+        this.asOf = now();
+        return page;
+      } catch (e) {
+        if (e instanceof Refusal && e.code === 'OFFLINE') await this.#goOnAlone();
+        throw e;
+      } finally {
+        clearTimeout(silent);
+      }
+    });
+  }
+
+  /** #goOnAlone shows what is kept, if the server has not answered. */
+  async #goOnAlone() {
+    const found = await import('../pass/kept').then(({ findHeld }) => findHeld()).catch(() => null);
+    if (this.list.value || !found) return;
+    this.asOf = found.asOf;
+    this.list.error ??= new Refusal('OFFLINE', '', {}, 0, '');
+    this.list.value = found;
   }
 }
 
@@ -59,8 +88,13 @@ export class Wallet {
   readonly session = new Session();
   readonly api = proving(() => this.session.headers());
 
-  /** here reads the newest orders of this browser. One that is gone is left out. */
+  /** here reads the newest orders of this browser, or finds those that are kept for when there is no network. */
   async here(): Promise<Here[]> {
+    return this.#readHere().catch(async (e) => (await import('../pass/kept')).findOrders(keptOrders(), e));
+  }
+
+  /** #readHere reads the newest orders of this browser. One that is gone is left out. */
+  async #readHere(): Promise<Here[]> {
     const orders = await Promise.all(keptOrders().slice(0, 20).map(async (id) => {
       try {
         return await ask(open.GET('/api/v1/orders/{id}', { params: { path: { id }, query: { token: orderToken(id) } as never } }));
@@ -81,6 +115,7 @@ export class Wallet {
   /** forget ends the session, and removes all that this browser has kept: the next person finds nothing. */
   async forget() {
     forgetBuyer();
+    await forgetDatabase('passes');
     await this.session.signOut();
   }
 

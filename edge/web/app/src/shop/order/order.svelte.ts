@@ -2,19 +2,25 @@
 // that a payment failed only when the provider does.
 import { api, ask, type Schemas } from '../../shared/api/client';
 import { Refusal } from '../../shared/api/refusal';
-import { now } from '../../shared/clock.svelte';
+import { now, Ticker } from '../../shared/clock.svelte';
 import { drop, orderToken } from '../../shared/storage';
+import { everyHalfHour, goOn, hours, isNear, spentAt, stepAt, turn } from '../pass/ahead';
 import type { Choice } from '../pay';
 
 export type Phase = 'loading' | 'noKey' | 'none' | 'trouble' | 'unpaid' | 'checking' | 'slow' | 'failed' | 'done' | 'expired' | 'cancelled' | 'refunded';
 
 const waits = [2, 2, 3, 5, 5, 10, 10, 15, 20, 30, 30, 30, 30, 30, 30, 30, 30]; // seconds, five minutes in all
 const patience = 90_000; // ms after which a page says that it has no word
+const silence = 4000; // ms after which a page opens from what is kept: a full network often refuses nothing
+const gone = /NOT_FOUND|UNAUTHORIZED|FORBIDDEN/;
 
 export class OrderState {
   order = $state.raw<Schemas['Order'] | null>(null);
   event = $state.raw<Schemas['Event'] | null>(null);
   error = $state.raw<unknown>(null);
+  /** asOf is when the server told what is shown, in milliseconds. */
+  asOf = $state(0);
+  readonly ticker = new Ticker();
   /** own are the attempts to pay that the buyer has begun, without those by the order's payment link. */
   readonly own = $derived(this.order?.payments.filter((p) => !p.reference.includes('-P-')) ?? []);
   /** attempt is the buyer's open attempt to pay, the newest of them, or the one by which money is on its way; null without one. */
@@ -22,12 +28,22 @@ export class OrderState {
     ?? this.order?.payments.find((p) => p.status === 'processing') ?? null);
   busy = $state(false);
   #slow = $state(false);
+  #silent = $state(false);
+  #ahead = -Infinity; // when codes for later were asked for
   #tries = 0;
   #since = now();
   #timer = 0;
 
   readonly token: string | null;
   readonly phase: Phase = $derived.by(() => this.#phase());
+
+  readonly #step = $derived(stepAt(this.ticker.now));
+  /** tickets are the order's, each with the code of this moment. */
+  readonly tickets = $derived(this.order?.tickets.map((t) => turn(t, this.#step)) ?? []);
+  /** alone says whether the page goes on by what it has, without an answer of the server. */
+  readonly alone: boolean = $derived((!!this.error || this.#silent) && this.phase === 'done');
+  /** spent is when the last code that is here goes stale, in milliseconds. */
+  readonly spent = $derived(spentAt(this.order?.tickets ?? []));
 
   constructor(readonly id: string) {
     this.token = orderToken(id);
@@ -38,7 +54,7 @@ export class OrderState {
     if (!this.token) return 'noKey';
     if (!o) {
       const code = this.error instanceof Refusal ? this.error.code : '';
-      return !this.error ? 'loading' : /NOT_FOUND|UNAUTHORIZED|FORBIDDEN/.test(code) ? 'none' : 'trouble';
+      return !this.error ? 'loading' : gone.test(code) ? 'none' : 'trouble';
     }
     switch (o.status) {
       case 'completed': case 'partially_refunded': return 'done';
@@ -54,24 +70,40 @@ export class OrderState {
 
   async start() {
     if (!this.token) return;
-    await this.look();
-    if (this.order) {
-      this.event = await ask(api.GET('/api/v1/events/{slug}', { params: { path: { slug: this.order.eventId } } })).catch(() => null);
-    }
+    const looked = this.look();
+    const timer = setTimeout(() => void this.#goOnAlone(), silence);
+    await looked;
+    clearTimeout(timer);
+    if (this.error) await this.#goOnAlone();
+  }
+
+  /** #goOnAlone opens the order from what is kept, if the server has not answered. */
+  async #goOnAlone() {
+    const kept = await import('../pass/kept').then(({ findOrder }) => findOrder(this.id)).catch(() => null);
+    if (this.order || !kept) return;
+    ({ order: this.order, event: this.event, asOf: this.asOf } = kept);
+    this.#silent = true;
+    this.#again();
   }
 
   /** look reads the order, and has the provider asked while a payment is under way. */
   look = async () => {
     clearTimeout(this.#timer);
     try {
-      const verify = this.phase === 'checking' || this.phase === 'slow';
-      const token = this.token!;
-      this.order = verify
-        ? await ask(api.POST('/api/v1/payments/verify', { body: { orderId: this.id, token } }))
-        : await ask(api.GET('/api/v1/orders/{id}', { params: { path: { id: this.id }, query: { token } as never } } ));
+      await this.#read(this.phase === 'checking' || this.phase === 'slow');
+      if (!this.event && this.order) {
+        this.event = await ask(api.GET('/api/v1/events/{slug}', { params: { path: { slug: this.order.eventId } } })).catch(() => null);
+      }
+      if (this.#needsAhead()) await this.#read(false);
       this.error = null;
+      this.#silent = false;
+      void this.#keep().catch(() => null); // the page works without
     } catch (e) {
       this.error = e;
+      if (e instanceof Refusal && gone.test(e.code)) {
+        this.order = null;
+        void import('../pass/kept').then(({ dropOrder }) => dropOrder(this.id)).catch(() => null);
+      }
     }
     if (this.phase !== 'unpaid' && this.phase !== 'failed' && this.order && this.phase !== 'checking' && this.phase !== 'slow') {
       drop(`open:${this.order.eventId}`);
@@ -80,6 +112,32 @@ export class OrderState {
     this.#again();
   };
 
+  async #read(verify: boolean) {
+    const token = this.token!, ahead = this.#needsAhead();
+    const order = verify
+      ? await ask(api.POST('/api/v1/payments/verify', { body: { orderId: this.id, token } }))
+      : await ask(api.GET('/api/v1/orders/{id}', { params: { path: { id: this.id }, query: { token, ...(ahead && { ahead: hours }) } as never } } ));
+    if (ahead && !verify) this.#ahead = now();
+    const before = this.order?.tickets;
+    this.order = { ...order, tickets: order.tickets.map((t) => goOn(t, before?.find((b) => b.id === t.id))) };
+    this.asOf = now();
+  }
+
+  /** #needsAhead says whether it is time to ask for codes for the next hours. */
+  #needsAhead(): boolean {
+    return !!this.order && !!this.event && this.event.status !== 'cancelled' && now() - this.#ahead > everyHalfHour && isNear(this.order.tickets, this.event, now());
+  }
+
+  /** #keep keeps what the page needs to open without a network, around its time, and deletes it else. */
+  async #keep() {
+    const { order, event } = this;
+    if (!order || !event || order.status === 'pending' || order.status === 'processing') return;
+    const { dropOrder, keepFiles, keepOrder } = await import('../pass/kept');
+    if (this.phase !== 'done' || !isNear(order.tickets, event, now())) return void await dropOrder(this.id);
+    keepFiles('/order-worker.js', '/o/');
+    await keepOrder(order, event);
+  }
+
   #again() {
     let seconds = 0;
     if (this.phase === 'checking' || this.phase === 'slow') {
@@ -87,6 +145,8 @@ export class OrderState {
       this.#tries++;
     } else if (this.phase === 'unpaid' || this.phase === 'failed') {
       seconds = 15;
+    } else if (this.alone) {
+      seconds = 10;
     } else if (this.phase === 'done' && this.order!.tickets.some((t) => t.status === 'issued')) {
       const ends = Math.min(...this.order!.tickets.flatMap((t) => (t.qrExpiresAt ? [Date.parse(t.qrExpiresAt)] : [])));
       seconds = Number.isFinite(ends) ? Math.max(2, Math.min(60, (ends - now()) / 1000)) : 0;

@@ -1,0 +1,1 @@
+export{t as default}from"./Alone-B4321c_n.js";

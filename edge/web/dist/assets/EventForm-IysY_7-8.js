@@ -1,1 +1,0 @@
-export{t as default}from"./EventForm-CH_v6bt6.js";

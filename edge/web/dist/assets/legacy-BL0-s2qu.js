@@ -1,1 +1,0 @@
-import{Lt as e}from"./base-BSXoq_gH.js";e();

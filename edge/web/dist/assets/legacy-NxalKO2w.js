@@ -1,0 +1,1 @@
+import{zt as e}from"./base-Bm2cczya.js";e();

@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-Cl3v4v18.js";import{t as r}from"./session.svelte-DfdMUiIx.js";import{N as i}from"./base-BSXoq_gH.js";i(n,{desk:new t(new r),room:e});
