@@ -207,8 +207,9 @@ func (p *passHolder) walletAlone() {
 		require.Equal(p.t, strings.TrimPrefix(at, p.base), p.evaluate(`document.querySelector(".large a").getAttribute("href")`))
 
 		p.t.Log("Ada signs out: nothing of hers is shown")
+		p.evaluate(`window.before = true`)
 		p.choose("#out")
-		p.there("#email")
+		p.until(`!window.before && document.querySelector("#email")`)
 		require.Equal(p.t, "[]", p.keeps("held"))
 		require.Equal(p.t, "[]", p.keeps("passes"))
 		p.load(at)

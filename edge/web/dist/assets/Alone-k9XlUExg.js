@@ -1,1 +1,0 @@
-export{t as default}from"./Alone-B4321c_n.js";

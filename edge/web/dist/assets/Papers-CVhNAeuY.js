@@ -1,1 +1,0 @@
-export{t as default}from"./Papers-eG0gDe1Y.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./Qr-zuuJ5c6D.js";

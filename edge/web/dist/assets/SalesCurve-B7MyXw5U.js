@@ -1,1 +1,0 @@
-export{t as default}from"./SalesCurve-Ai3HDK0K.js";

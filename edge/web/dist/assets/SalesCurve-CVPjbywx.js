@@ -1,0 +1,1 @@
+export{t as default}from"./SalesCurve-DjHb_1uq.js";

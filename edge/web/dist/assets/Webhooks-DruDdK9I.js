@@ -1,0 +1,1 @@
+export{t as default}from"./Webhooks-CXv9Kq9D.js";

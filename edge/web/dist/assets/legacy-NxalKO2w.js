@@ -1,1 +1,0 @@
-import{zt as e}from"./base-Bm2cczya.js";e();

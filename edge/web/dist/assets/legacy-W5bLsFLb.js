@@ -1,0 +1,1 @@
+import{zt as e}from"./base-DZrU9Qvm.js";e();

@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-DT7ktMHs.js";import{t as r}from"./session.svelte-CL_XWWKP.js";import{F as i}from"./base-Bm2cczya.js";i(n,{desk:new t(new r),room:e});
