@@ -50,6 +50,7 @@ export async function keepOrder(order: Schemas['Order'], event: Schemas['Event']
   if (!tickets.length || event.status === 'cancelled') return dropOrder(order.id);
   const { accessToken: _, ...rest } = order;
   const one: KeptOrder = { key: order.id, asOf: now(), offset: offset(), ends: endOf(tickets, event), order: { ...rest, tickets, payments: [], refunds: order.refunds.filter((r) => tickets.some((t) => t.id === r.ticketId)) }, event };
+  await clean('passes');
   await run('passes', 'readwrite', (store) => (orderToken(order.id) ? store.put(one) : null));
 }
 
@@ -87,7 +88,8 @@ export function person(): string {
 
 /** keepPass keeps the tickets of a pass that admit, and deletes it if none does. mine: whom they were
  * asked for; "" to keep nothing of them. */
-export function keepPass(key: string, mine: string, all: Schemas['HeldTicket'][], event: Schemas['Event'] | null) {
+export async function keepPass(key: string, mine: string, all: Schemas['HeldTicket'][], event: Schemas['Event'] | null) {
+  await clean('held');
   const tickets = all.filter(admits);
   if (!mine || !tickets.length || tickets[0]!.event.status === 'cancelled') return run('held', 'readwrite', (store) => store.delete(key));
   const one: KeptPass = { key, person: mine, asOf: now(), offset: offset(), ends: endOf(tickets, tickets[0]!.event), tickets, event };
