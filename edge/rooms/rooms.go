@@ -89,7 +89,7 @@ const roomLife = 200 * time.Millisecond
 func (h *Handlers) readRoom(ctx context.Context, number int64) (*room, error) {
 	return live.CacheFor(ctx, h.Pages, roomLife, roomKey(number), func() (*room, error) {
 		reads, _ := h.reads.LoadOrStore(number, newSharing[*room]())
-		return reads.(*sharing[*room]).read(ctx, func(last *room) (*room, error) { return h.askRoom(ctx, number, last) }) //nolint:forcetypeassert // nothing else is stored
+		return reads.(*sharing[*room]).read(ctx, func(last *room) (*room, error) { return h.askRoom(ctx, number, last) }) //nolint:forcetypeassert,errcheck // nothing else is stored
 	})
 }
 

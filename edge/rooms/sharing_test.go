@@ -20,7 +20,7 @@ func TestSharing(t *testing.T) {
 		var reads atomic.Int64
 		slow := func(last int) (int, error) {
 			reads.Add(1)
-			time.Sleep(20 * time.Millisecond)
+			<-time.After(20 * time.Millisecond)
 			return last + 1, nil
 		}
 		var crowd sync.WaitGroup
@@ -37,7 +37,7 @@ func TestSharing(t *testing.T) {
 
 		fails := func(int) (int, error) {
 			reads.Add(1)
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			return 0, errors.New("away")
 		}
 		for range 100 { // nobody waits for more than two reads that fail
