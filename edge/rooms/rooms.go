@@ -84,8 +84,8 @@ func roomKey(number int64) string { return "room/" + strconv.FormatInt(number, 1
 // it is short; and however many look, a node asks the actor only so often.
 const roomLife = 200 * time.Millisecond
 
-// readRoom returns an event's room. The node keeps it for roomLife; orders too, which no gate holds back, share one read
-// of it. The event has or had one.
+// readRoom returns the room of an event that has or had one. The node keeps it for roomLife. Orders, which wait at no
+// gate, share one read when it is too old.
 func (h *Handlers) readRoom(ctx context.Context, number int64) (*room, error) {
 	return live.CacheFor(ctx, h.Pages, roomLife, roomKey(number), func() (*room, error) {
 		reads, _ := h.reads.LoadOrStore(number, newSharing[*room]())
@@ -93,8 +93,8 @@ func (h *Handlers) readRoom(ctx context.Context, number int64) (*room, error) {
 	})
 }
 
-// askRoom asks the actor for a room, of which the node has read last before; nil: nothing. What a witness has signed of a
-// draw stays.
+// askRoom asks the actor for a room. last is what the node read before, or nil: what a witness has signed of the same
+// draw is taken from it, for that never changes.
 func (h *Handlers) askRoom(ctx context.Context, number int64, last *room) (*room, error) {
 	r, err := cluster.AskFor[queue.Record](ctx, h.Node, engine.QueueRef(number), queue.Get{})
 	if err != nil {
@@ -191,6 +191,12 @@ func (h *Handlers) Load(ctx context.Context) error {
 		active[r.Event] = r
 	}
 	h.active.Store(&active)
+	h.reads.Range(func(number, _ any) bool { // one that is deleted during a read costs one read more
+		if _, has := active[number.(int64)]; !has { //nolint:forcetypeassert,errcheck // nothing else is stored
+			h.reads.Delete(number)
+		}
+		return true
+	})
 	return nil
 }
 

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// sharing has many callers share what one of them reads. The zero value is not valid.
+// sharing lets many callers share what one of them reads. The zero value is not valid.
 type sharing[T any] struct {
-	turn  chan struct{} // who has put something in reads, and may touch what follows
+	turn  chan struct{} // one place, for the caller that reads; only it touches the fields below
 	began time.Time     // when the last read began; zero before the first
-	last  T             // what the last read that did not fail has found
+	last  T             // what the last read without an error found
 	err   error         // of the last read
 }
 
 func newSharing[T any]() *sharing[T] { return &sharing[T]{turn: make(chan struct{}, 1)} }
 
-// read returns what a read that began after the call of it has found: one's own, or that of another caller. The read is
-// given what the last one found. A reader who has given up has told nobody else anything.
-func (s *sharing[T]) read(ctx context.Context, make func(last T) (T, error)) (none T, err error) {
+// read calls ask, or waits for another caller's ask that began after this call of read, and returns what that found. ask
+// is given what the last one found. The error of a caller whose context has ended is told to nobody else.
+func (s *sharing[T]) read(ctx context.Context, ask func(last T) (T, error)) (none T, err error) {
 	asked := time.Now()
 	select {
 	case s.turn <- struct{}{}:
@@ -27,7 +27,7 @@ func (s *sharing[T]) read(ctx context.Context, make func(last T) (T, error)) (no
 	}
 	if !s.began.After(asked) {
 		began := time.Now()
-		found, err := make(s.last)
+		found, err := ask(s.last)
 		if err != nil && ctx.Err() != nil {
 			return none, err
 		}

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -18,6 +17,15 @@ func disputed(s *nodetest.Shop, ticketType, provider string) (order, token, refe
 	s.Settle(a.Str("authorizationUrl"), "success")
 	s.Becomes("completed", s.Status(order, token))
 	return order, token, a.Str("reference")
+}
+
+// withoutCodes is an order's answer without the codes of its tickets that change with the minute.
+func withoutCodes(answer any) any {
+	for _, t := range answer.(map[string]any)["tickets"].([]any) {
+		delete(t.(map[string]any), "qr")
+		delete(t.(map[string]any), "qrExpiresAt")
+	}
+	return answer
 }
 
 // TestDisputes has banks dispute payments at the providers that tell of it, with notices that come twice and in any
@@ -39,10 +47,7 @@ func TestDisputes(t *testing.T) {
 		begun := time.Now()
 		order, token, reference := disputed(s, ids[0], provider)
 		s.Becomes([]string{"50.00", "100.00", "150.00"}[i], wallet)
-		stands := func() string {
-			o := s.Order(order, token)
-			return fmt.Sprint(o.Str("status"), o.Str("total"), o.Str("tickets.0.status"), o.Str("tickets.0.code"), o.Data("refunds"))
-		}
+		stands := func() any { return withoutCodes(s.Order(order, token).Get("data")) }
 		was := stands()
 
 		require.True(t, s.Sim().MoveDispute(reference, "needs_response"))
