@@ -27,7 +27,7 @@ func onPostgres(tb testing.TB, pool *pgxpool.Pool) (n *cluster.Node, leave func(
 	j, err := journal.Open(context.Background(), journal.Config{Pool: pool, Node: "node-1", Log: slog.New(slog.DiscardHandler), AllowUnsafe: true, Lanes: 1})
 	require.NoError(tb, err)
 	n = cluster.Start(cluster.Config{
-		Journal: j, Snapshots: snapshot.New(pool), Wakes: wakes.Table{Pool: pool},
+		Journal: j, Snapshots: snapshot.New(pool), Wakes: wakes.New(pool),
 		Log: slog.New(slog.DiscardHandler), Backlog: j.Backlog,
 	})
 	return n, func(stop bool) {

@@ -128,7 +128,7 @@ func openOn(t *testing.T, pool *pgxpool.Pool, sink func(*journal.Batch), change 
 	j, err := journal.Open(context.Background(), journal.Config{Pool: pool, Node: "node-1", Log: slog.New(slog.DiscardHandler), AllowUnsafe: true, Lanes: 1, Sink: sink})
 	require.NoError(t, err)
 	cfg := cluster.Config{
-		Journal: j, Snapshots: snapshot.New(pool), Wakes: wakes.Table{Pool: pool}, Log: slog.New(slog.DiscardHandler), Backlog: j.Backlog,
+		Journal: j, Snapshots: snapshot.New(pool), Wakes: wakes.New(pool), Log: slog.New(slog.DiscardHandler), Backlog: j.Backlog,
 	}
 	if change != nil {
 		change(&cfg)

@@ -166,6 +166,10 @@ func (in *inbound) carryOut(number, left int64, to engine.Ref, cmd engine.Comman
 		in.Answer(number, nil, activation.ErrMoved)
 		return
 	}
+	if isClosed(n.cfg.Shut(to.Home)) {
+		in.Answer(number, nil, activation.ErrUnavailable)
+		return
+	}
 	s, err := n.find(to)
 	if err == nil && (s.act.Load.Load() >= n.cfg.MaxInFlight || n.cfg.Backlog() >= n.cfg.MaxBacklog) {
 		err = &engine.Refusal{Code: engine.Overloaded}

@@ -119,7 +119,7 @@ func (n *Node) letGo(ctx context.Context, ref engine.Ref) {
 // the actor belongs to another node by now.
 func (n *Node) askFormerOwner(ctx context.Context, ref engine.Ref) error {
 	p := n.placement.Load()
-	prior := p.prior[bucketOf(ref.Home)]
+	prior := p.prior[engine.BucketOf(ref.Home)]
 	if p.ownsEvent(ref.Home) && prior != none {
 		if peer, ok := n.peers.Load(p.members[prior].ID); ok {
 			ctx, cancel := context.WithTimeout(ctx, cedeTime)

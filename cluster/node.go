@@ -41,6 +41,10 @@ type Config struct {
 	Log       *slog.Logger
 	// Backlog is how many entries wait in the journal.
 	Backlog func() int
+	// Shut returns a channel that is closed while the part of the journal that has an event does not
+	// answer. Commands to the event's actors are then refused at once. Nil, for an event or for all: it is
+	// not known.
+	Shut func(event int64) <-chan struct{}
 
 	Self   string       // this node's id among the members; "" when alone
 	Listen net.Listener // for links from other members; nil when alone
@@ -68,7 +72,8 @@ type Config struct {
 type Wakes interface {
 	// Park notes when the actor wants a Wake; the zero time means never.
 	Park(ctx context.Context, ref engine.Ref, claim journal.Claim, at time.Time) error
-	// Due returns the actors to wake whose time lies in (after, until].
+	// Due returns the actors to wake whose time lies in (after, until]. With an error it returns those that
+	// it could find.
 	Due(ctx context.Context, after, until time.Time) ([]engine.Ref, error)
 }
 
@@ -162,6 +167,9 @@ func (c Config) withDefaults() Config {
 	if c.Backlog == nil {
 		c.Backlog = func() int { return 0 }
 	}
+	if c.Shut == nil {
+		c.Shut = func(int64) <-chan struct{} { return nil }
+	}
 	if c.Observe == nil {
 		c.Observe = func(*journal.Batch) {}
 	}
@@ -233,7 +241,11 @@ func AskFor[T any](ctx context.Context, n *Node, to engine.Ref, cmd engine.Comma
 // askHere makes this node's activation carry a command out. If that activation is stopping, it
 // tries the next one at once.
 func (n *Node) askHere(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
+	shut := n.cfg.Shut(to.Home)
 	for tries := 0; ; tries++ {
+		if isClosed(shut) {
+			return nil, activation.ErrUnavailable
+		}
 		s, err := n.find(to)
 		if err != nil {
 			return nil, err
@@ -247,10 +259,20 @@ func (n *Node) askHere(ctx context.Context, to engine.Ref, cmd engine.Command) (
 		if mine {
 			s.strand.run(callerTurn)
 		}
-		reply, err := call.Wait(ctx)
+		reply, err := call.Wait(ctx, shut)
 		if !errors.Is(err, activation.ErrMoved) || tries == 2 {
 			return reply, err
 		}
+	}
+}
+
+// isClosed reports whether a channel is closed; nil is not.
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 

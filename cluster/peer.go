@@ -92,8 +92,8 @@ func (p *peer) serveLink(ctx context.Context, l *link, in *bufio.Reader) {
 	}
 }
 
-// call sends a frame that is answered, and gives it the call's number.
-func (p *peer) call(ctx context.Context, cmd engine.Command, frame func(w *writer, number int64)) (engine.Reply, error) {
+// call sends a frame that is answered, and gives it the call's number. It gives up when shut is closed.
+func (p *peer) call(ctx context.Context, shut <-chan struct{}, cmd engine.Command, frame func(w *writer, number int64)) (engine.Reply, error) {
 	if p.load.Load() >= p.n.cfg.MaxInFlight {
 		return nil, &engine.Refusal{Code: engine.Overloaded}
 	}
@@ -109,7 +109,7 @@ func (p *peer) call(ctx context.Context, cmd engine.Command, frame func(w *write
 	p.pending[number] = c
 	p.mu.Unlock()
 	l.queueFrame(func(w *writer) { frame(w, number) }) // if the link refuses the frame it ends, and so does the call
-	return c.Wait(ctx)
+	return c.Wait(ctx, shut)
 }
 
 // ask makes the member's actor carry a command out.
@@ -118,7 +118,7 @@ func (p *peer) ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 	if at, ok := ctx.Deadline(); ok {
 		left = time.Until(at)
 	}
-	return p.call(ctx, cmd, func(w *writer, number int64) {
+	return p.call(ctx, p.n.cfg.Shut(to.Home), cmd, func(w *writer, number int64) {
 		w.beginFrame(frameAsk)
 		w.number(number)
 		w.number(left.Milliseconds())
@@ -152,7 +152,7 @@ func (p *peer) tell(to engine.Ref, cmd engine.Command) bool {
 
 // askToYield makes the member let go of an actor whose stream we are about to claim.
 func (p *peer) askToYield(ctx context.Context, ref engine.Ref) error {
-	_, err := p.call(ctx, nil, func(w *writer, number int64) {
+	_, err := p.call(ctx, nil, nil, func(w *writer, number int64) {
 		w.beginFrame(frameYield)
 		w.number(number)
 		w.ref(ref)
@@ -163,7 +163,7 @@ func (p *peer) askToYield(ctx context.Context, ref engine.Ref) error {
 
 // followEvent makes the member send an event's facts from now on.
 func (p *peer) followEvent(ctx context.Context, event int64) error {
-	_, err := p.call(ctx, nil, func(w *writer, number int64) {
+	_, err := p.call(ctx, nil, nil, func(w *writer, number int64) {
 		w.beginFrame(frameFollow)
 		w.number(number)
 		w.number(event)

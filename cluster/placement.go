@@ -5,11 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"boxoffice/engine"
 	"boxoffice/persistence/members"
 )
-
-// buckets is how many shares the events are divided into. Each share has one owner.
-const buckets = 1024
 
 // none is the owner of every bucket when there is no member.
 const none = -1
@@ -23,10 +21,10 @@ const none = -1
 type placement struct {
 	members []members.Member
 	self    int // index of this node, or none
-	owner   [buckets]int16
+	owner   [engine.Buckets]int16
 	// prior is the former owner of a bucket that this node has just got: the owner if this node
 	// were not there and the members that are leaving had stayed.
-	prior   [buckets]int16
+	prior   [engine.Buckets]int16
 	changed chan struct{} // closed when a newer placement replaces this one
 }
 
@@ -41,11 +39,11 @@ func newPlacement(list []members.Member, self string) *placement {
 		_, _ = h.Write([]byte(m.ID)) // never fails
 		seeds[i] = h.Sum64()
 	}
-	for b := range buckets {
+	for b := range engine.Buckets {
 		owner, prior := none, none
 		var most, mostPrior uint64
 		for i, m := range list {
-			weight := mixBits(seeds[i] ^ mixBits(uint64(b)+1))
+			weight := engine.MixBits(seeds[i] ^ engine.MixBits(uint64(b)+1))
 			if !m.Leaving && (owner == none || weight > most) {
 				owner, most = i, weight
 			}
@@ -58,22 +56,8 @@ func newPlacement(list []members.Member, self string) *placement {
 	return p
 }
 
-// mixBits spreads a number over 64 bits (the finalizer of splitmix64).
-func mixBits(x uint64) uint64 {
-	x ^= x >> 30
-	x *= 0xbf58476d1ce4e5b9
-	x ^= x >> 27
-	x *= 0x94d049bb133111eb
-	return x ^ x>>31
-}
-
-// bucketOf is the bucket of an event, or of an organization's wallets.
-func bucketOf(event int64) int {
-	return int(mixBits(uint64(event)) % buckets) //nolint:gosec // spreads negative ones as well
-}
-
 // ownerOf returns the index of the member that owns an event's actors, or none.
-func (p *placement) ownerOf(event int64) int { return int(p.owner[bucketOf(event)]) }
+func (p *placement) ownerOf(event int64) int { return int(p.owner[engine.BucketOf(event)]) }
 
 // ownsEvent reports whether this node owns an event's actors.
 func (p *placement) ownsEvent(event int64) bool {
@@ -84,7 +68,7 @@ func (p *placement) ownsEvent(event int64) bool {
 func (p *placement) ownerOfTask(name string) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name)) // never fails
-	return int(p.owner[mixBits(h.Sum64())%buckets])
+	return int(p.owner[engine.MixBits(h.Sum64())%engine.Buckets])
 }
 
 // OwnerOf returns the member that owns an event's actors according to a list of members.

@@ -54,11 +54,8 @@ func (n *Node) sweepActors(ctx context.Context) {
 func (n *Node) wakeParked(ctx context.Context, last time.Time) time.Time {
 	now := n.Now()
 	refs, err := n.cfg.Wakes.Due(ctx, last, now)
-	if err != nil {
-		if ctx.Err() == nil {
-			n.cfg.Log.WarnContext(ctx, "parked actors not looked up", slog.Any("error", err))
-		}
-		return last
+	if err != nil && ctx.Err() == nil {
+		n.cfg.Log.WarnContext(ctx, "parked actors not looked up", slog.Any("error", err))
 	}
 	p := n.placement.Load()
 	for _, ref := range refs {
@@ -68,6 +65,9 @@ func (n *Node) wakeParked(ctx context.Context, last time.Time) time.Time {
 		if _, alive := n.slots.Load(ref); !alive {
 			n.Tell(ref, engine.Wake{})
 		}
+	}
+	if err != nil {
+		return last // some of the databases have not answered
 	}
 	return now.Add(-wakeEvery)
 }

@@ -88,7 +88,7 @@ func (p *peer) findWritten(ctx context.Context, caller string) (positions, error
 	if l != nil && l.revision < revisionWrote {
 		return nil, nil
 	}
-	reply, err := p.call(ctx, nil, func(w *writer, number int64) {
+	reply, err := p.call(ctx, nil, nil, func(w *writer, number int64) {
 		w.beginFrame(frameWrote)
 		w.number(number)
 		w.text(caller)

@@ -1,5 +1,6 @@
 // Package persistence is what the packages below it share: how to tell an outage of what they store
-// in from a mistake, how to connect, and how to draw identifiers. Nothing in it has to be stopped.
+// in from a mistake, how to connect, and how to draw identifiers. Nothing in it has to be stopped but
+// Gate.Watch, which ends with its context.
 package persistence
 
 import (
@@ -28,7 +29,7 @@ func Outage(err error) bool {
 	var network net.Error
 	return errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		errors.Is(err, syscall.ENOSPC)
+		errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrAway)
 }
 
 // isTemporary reports whether a SQLSTATE is of a class of temporary errors: connection, transaction

@@ -114,7 +114,7 @@ func answer(t *testing.T, c *Call) (engine.Reply, error) {
 	t.Helper()
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	reply, err := c.Wait(gone)
+	reply, err := c.Wait(gone, nil)
 	require.NotErrorIs(t, err, context.Canceled, "nobody has answered")
 	return reply, err
 }

@@ -66,19 +66,26 @@ var patience = sync.Pool{New: func() any {
 	return t
 }}
 
-// Wait returns the reply, or the context's error once the caller gives up.
-func (c *Call) Wait(ctx context.Context) (engine.Reply, error) {
+// Wait returns the reply, or the context's error once the caller gives up. It also gives up when shut is
+// closed, with ErrUnavailable; nil never is.
+func (c *Call) Wait(ctx context.Context, shut <-chan struct{}) (engine.Reply, error) {
 	t, _ := patience.Get().(*time.Timer)
 	t.Reset(soon)
 	select {
 	case <-c.done:
 	case <-t.C:
+		var reason error
 		select {
 		case <-c.done:
 		case <-ctx.Done():
+			reason = ctx.Err()
+		case <-shut:
+			reason = ErrUnavailable
+		}
+		if reason != nil {
 			if c.state.CompareAndSwap(0, 2) {
 				patience.Put(t)
-				return nil, ctx.Err()
+				return nil, reason
 			}
 			<-c.done
 		}

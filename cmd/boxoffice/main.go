@@ -25,6 +25,7 @@ type cli struct {
 	Verify   verifyCmd     `cmd:"" help:"Mark an organization as known to the platform."`
 	Transfer transferCmd   `cmd:"" help:"Which organizations are paid by bank transfer."`
 	Status   statusCmd     `cmd:"" help:"Show nodes, journal and followers, from the database alone."`
+	Shards   shardsCmd     `cmd:"" help:"Move a shard of the journal to another server."`
 	SetAside setAsideCmd   `cmd:"" help:"The facts that a follower could not digest."`
 	Audit    auditCmd      `cmd:"" help:"Replay every stream and check every invariant."`
 	OpenAPI  openapiCmd    `cmd:"" name:"openapi" help:"Print the OpenAPI document."`

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,10 +15,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"boxoffice/cluster"
 	"boxoffice/engine"
+	"boxoffice/persistence"
 	"boxoffice/persistence/disk"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
@@ -48,14 +48,14 @@ func (c *statusCmd) Run(ctx context.Context) error {
 		fmt.Fprintf(os.Stderr, "boxoffice: the disk of %s is %s: %d MB of %d are left. Without room nothing is sold.\n",
 			c.DataDir, room.Level, room.Free>>20, room.Size>>20)
 	}
-	pool, apart, done, err := c.openBoth(ctx)
+	ctx, cancel := context.WithTimeout(ctx, statusTime)
+	defer cancel()
+	at, done, err := c.openChecked(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	ctx, cancel := context.WithTimeout(ctx, statusTime)
-	defer cancel()
-	s, err := readStatus(ctx, pool, apart, c.Event)
+	s, err := readStatus(ctx, at, c.Event)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,8 @@ type status struct {
 	Nodes     []nodeStatus        `json:"nodes"`
 	Followers []followerStatus    `json:"followers"`
 	Refunds   refundStatus        `json:"refunds"`
-	Journal   retention.Standing  `json:"journal"`
+	Journal   retention.Standing  `json:"journal"`          // of several shards, the one that goes back the furthest
+	Shards    []shardStatus       `json:"shards,omitempty"` // only if the journal is in several databases
 	Positions []follower.Position `json:"positions"`        // of followers that have not read a writer to its end
 	SetAside  map[string]int64    `json:"setAside"`         // facts that could not be digested, by follower
 	Owners    map[string]string   `json:"owners,omitempty"` // names of the nodes that own the events asked for
@@ -119,6 +120,16 @@ type nodeInfo struct {
 	Waiting int64  `json:"waiting"` // how long the oldest batch has waited for its commit, milliseconds
 }
 
+// shardStatus is one of the journal's databases.
+type shardStatus struct {
+	Shard   int    `json:"shard"`
+	First   int    `json:"firstBucket"`
+	Last    int    `json:"lastBucket"`
+	Version int32  `json:"version"`        // of its place
+	Away    string `json:"away,omitempty"` // why it does not answer
+	retention.Standing
+}
+
 // followerStatus is how far a follower is behind what is committed.
 type followerStatus struct {
 	Follower string `json:"follower"`
@@ -133,14 +144,14 @@ type refundStatus struct {
 	Oldest float64 `json:"oldestSeconds"` // 0 without any
 }
 
-func readStatus(ctx context.Context, pool, apart *pgxpool.Pool, events []string) (*status, error) {
-	from := journal.NewReader(apart)
+func readStatus(ctx context.Context, at opened, events []string) (*status, error) {
+	pool, from := at.home, journal.NewReader(at.pools...)
 	seen, err := members.List(ctx, pool)
 	if err != nil {
 		return nil, err
 	}
 	writers, err := from.Writers(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, persistence.ErrAway) { // what is away is shown as that
 		return nil, err
 	}
 	s := &status{}
@@ -156,7 +167,7 @@ func readStatus(ctx context.Context, pool, apart *pgxpool.Pool, events []string)
 		return nil, err
 	}
 	s.Refunds = refundStatus(backlog)
-	if s.Journal, err = retention.Stand(ctx, pool, apart); err != nil {
+	if err := s.readShards(ctx, at); err != nil {
 		return nil, err
 	}
 	if s.SetAside, err = follower.CountAsides(ctx, pool); err != nil {
@@ -164,6 +175,26 @@ func readStatus(ctx context.Context, pool, apart *pgxpool.Pool, events []string)
 	}
 	s.Owners, err = ownersOf(seen, events)
 	return s, err
+}
+
+// readShards reads how far back the journal goes in each of its databases.
+func (s *status) readShards(ctx context.Context, at opened) error {
+	for i, one := range at.shards {
+		shown := shardStatus{Shard: i, First: one.First, Last: one.Last, Version: one.Version}
+		var err error
+		if one.Gate != nil && one.Gate.IsShut() {
+			shown.Away = one.Gate.Err().Error()
+		} else if shown.Standing, err = retention.Stand(ctx, at.home, one.Pool); err != nil {
+			return err
+		}
+		if s.Journal.Oldest == "" || shown.Oldest != "" && shown.Oldest < s.Journal.Oldest {
+			s.Journal = shown.Standing
+		}
+		if len(at.shards) > 1 {
+			s.Shards = append(s.Shards, shown)
+		}
+	}
+	return nil
 }
 
 // nodesOf returns the members, and the nodes that have left a writer open.
@@ -284,6 +315,16 @@ func (s *status) print(out io.Writer) error {
 	row(s.Journal.Days, s.Journal.Oldest, cmp.Or(s.Journal.Held, "-"))
 	if err := w.Flush(); err != nil {
 		return err
+	}
+	if len(s.Shards) > 0 {
+		fmt.Fprintln(w)
+		row("SHARD", "BUCKETS", "VERSION", "JOURNAL DAYS", "OLDEST", "HELD BY", "STATE")
+		for _, one := range s.Shards {
+			row(one.Shard, fmt.Sprint(one.First, "-", one.Last), one.Version, one.Days, cmp.Or(one.Oldest, "-"), cmp.Or(one.Held, "-"), cmp.Or(one.Away, "answers"))
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintln(w)
 	row("REFUNDS", "STUCK", "OLDEST")

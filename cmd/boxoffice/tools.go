@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -43,7 +42,7 @@ func (d *database) open(ctx context.Context) (pool *pgxpool.Pool, done func(), e
 			}
 		}
 	}
-	if pool, err = node.OpenPool(ctx, url, "BOXOFFICE_DATABASE_URL"); err != nil {
+	if pool, err = node.OpenPool(ctx, url, "BOXOFFICE_DATABASE_URL", nil); err != nil {
 		stop()
 		return nil, nil, err
 	}
@@ -51,50 +50,6 @@ func (d *database) open(ctx context.Context) (pool *pgxpool.Pool, done func(), e
 		pool.Close()
 		stop()
 	}, nil
-}
-
-// databases says how the tools reach Postgres that read the journal too.
-type databases struct {
-	database
-	JournalURL string `env:"BOXOFFICE_JOURNAL_URL" help:"Postgres with the journal, if it has one of its own."`
-}
-
-// openBoth connects to the database and to the one with the journal, which may be the same.
-func (d *databases) openBoth(ctx context.Context) (pool, journal *pgxpool.Pool, done func(), err error) {
-	if pool, done, err = d.open(ctx); err != nil || d.JournalURL == "" {
-		return pool, pool, done, err
-	}
-	if journal, err = node.OpenPool(ctx, d.JournalURL, "BOXOFFICE_JOURNAL_URL"); err != nil {
-		done()
-		return nil, nil, nil, err
-	}
-	return pool, journal, func() {
-		journal.Close()
-		done()
-	}, nil
-}
-
-type migrateCmd struct {
-	databases
-	Moved bool `help:"The journal was copied to the database of BOXOFFICE_JOURNAL_URL, and no node runs: compare the copy, and drop the original."`
-}
-
-// Run migrates the schema.
-func (c *migrateCmd) Run(ctx context.Context) error {
-	if c.Moved && c.JournalURL == "" {
-		return errors.New("--moved needs BOXOFFICE_JOURNAL_URL")
-	}
-	pool, apart, done, err := c.openBoth(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	schema, err := node.Migrated(ctx, pool, apart, c.Moved)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(os.Stdout, schema)
-	return err
 }
 
 type keysCmd struct {
@@ -279,14 +234,14 @@ func (c *paysimCmd) Run(ctx context.Context) error {
 
 type auditCmd struct{ databases }
 
-// Run audits the journal and returns an error if anything is wrong.
+// Run audits the journal, in all of its databases, and returns an error if anything is wrong.
 func (c *auditCmd) Run(ctx context.Context) error {
-	_, pool, done, err := c.openBoth(ctx)
+	at, done, err := c.openChecked(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	r, err := audit.Run(ctx, journal.NewReader(pool))
+	r, err := audit.Run(ctx, journal.NewReader(at.pools...))
 	if err != nil {
 		return err
 	}

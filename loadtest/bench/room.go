@@ -279,7 +279,7 @@ func startActors(ctx context.Context, database string, unsafe bool, r *room) (*a
 		return nil, nil, err
 	}
 	n.Node = cluster.Start(cluster.Config{
-		Journal: j, Snapshots: snapshot.New(pool), Wakes: wakes.Table{Pool: pool}, Log: log, Backlog: j.Backlog,
+		Journal: j, Snapshots: snapshot.New(pool), Wakes: wakes.New(pool), Log: log, Backlog: j.Backlog,
 		Now: func() time.Time { return r.begin.Add(time.Since(r.begin) + time.Duration(n.ahead.Load())) },
 	})
 	return n, func() error {

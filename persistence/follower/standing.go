@@ -2,11 +2,13 @@ package follower
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"boxoffice/persistence"
 	"boxoffice/persistence/journal"
 )
 
@@ -20,10 +22,11 @@ type Position struct {
 }
 
 // Positions returns how far all followers have come, from their saved positions, in the writers of
-// the journal. A follower that has never applied a batch is missing.
+// the journal. A follower that has never applied a batch is missing, and so are the writers in a
+// database that is known not to answer.
 func Positions(ctx context.Context, pool *pgxpool.Pool, from *journal.Reader) ([]Position, error) {
 	writers, err := from.Writers(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, persistence.ErrAway) {
 		return nil, fmt.Errorf("follower: positions: %w", err)
 	}
 	ids := make([]int32, len(writers))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // ErrBusy says that a day was not dropped because somebody reads or writes there. Try again later.
@@ -19,12 +20,12 @@ const lockTimeout = "55P03"
 // lockPartitions makes nodes take turns when they make and drop partitions.
 const lockPartitions = `SELECT pg_advisory_xact_lock(hashtext('partitions of ' || 'journal'::regclass::oid))`
 
-// Days lists the days for which the journal has a partition, oldest first.
-func (j *Reader) Days(ctx context.Context) ([]time.Time, error) {
+// Days lists the days for which the journal in a database has a partition, oldest first.
+func Days(ctx context.Context, pool *pgxpool.Pool) ([]time.Time, error) {
 	const days = `
 SELECT to_date(right(c.relname, 8), 'YYYYMMDD') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 WHERE i.inhparent = 'journal'::regclass AND c.relname ~ '^journal_[0-9]{8}$' ORDER BY 1`
-	rows, _ := j.pool.Query(ctx, days) // CollectRows returns its error
+	rows, _ := pool.Query(ctx, days) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, pgx.RowTo[time.Time])
 	if err != nil {
 		return nil, fmt.Errorf("journal: days: %w", err)
@@ -32,11 +33,11 @@ WHERE i.inhparent = 'journal'::regclass AND c.relname ~ '^journal_[0-9]{8}$' ORD
 	return list, nil
 }
 
-// DropDay drops a day with its facts, unless check objects. It is one transaction: if the node dies
+// DropDay drops a day with its facts from a database, unless check objects. It is one transaction: if the node dies
 // in the meantime, all of the day stays. Appends wait behind it only as long as it waits for its lock;
 // ErrBusy says that it could not get the lock.
-func (j *Reader) DropDay(ctx context.Context, day time.Time, check func(context.Context, pgx.Tx) error) error {
-	err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
+func DropDay(ctx context.Context, pool *pgxpool.Pool, day time.Time, check func(context.Context, pgx.Tx) error) error {
+	err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		for _, sql := range []string{`SET LOCAL lock_timeout = '200ms'`, lockPartitions} {
 			if _, err := tx.Exec(ctx, sql); err != nil {
 				return err
@@ -66,7 +67,7 @@ func (j *Reader) Base(ctx context.Context, stream int64) (seq int64, state []byt
 	const base = `
 SELECT f.seq, (SELECT string_agg(s.state, '' ORDER BY s.part) FROM snapshots s WHERE (s.stream_id, s.epoch, s.seq) = (f.stream_id, f.epoch, f.seq))
 FROM floors f WHERE f.stream_id = $1`
-	err = j.pool.QueryRow(ctx, base, stream).Scan(&seq, &state)
+	err = j.pools.Of(stream).QueryRow(ctx, base, stream).Scan(&seq, &state)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, nil, nil
 	}

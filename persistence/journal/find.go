@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"boxoffice/engine"
 )
@@ -28,15 +29,20 @@ SELECT b.n, coalesce(r.writer, 0), coalesce(r.batch, 0), r.batch IS NULL
 FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS b(stream_id, last_seq, n)
 LEFT JOIN LATERAL (SELECT writer, batch FROM records_of(b.stream_id, b.last_seq - 1, b.last_seq) r WHERE r.last_seq = b.last_seq) r ON true
 LEFT JOIN floors f ON f.stream_id = b.stream_id AND f.seq >= b.last_seq WHERE r.batch IS NOT NULL OR f.seq IS NOT NULL`
-	rows, _ := j.pool.Query(ctx, written, streams, seqs) // ForEachRow returns its error
 	found := make([]Place, len(streams))
-	var n int
-	var at Place
-	if _, err := pgx.ForEachRow(rows, []any{&n, &at.Writer, &at.Batch, &at.Dropped}, func() error {
-		found[n-1] = at
-		return nil
-	}); err != nil {
-		return nil, fmt.Errorf("journal: locate facts: %w", err)
+	for shard, places := range split(j.pools, streams) {
+		if len(places) == 0 {
+			continue
+		}
+		rows, _ := j.pools[shard].Query(ctx, written, pick(streams, places), pick(seqs, places)) // ForEachRow returns its error
+		var n int
+		var at Place
+		if _, err := pgx.ForEachRow(rows, []any{&n, &at.Writer, &at.Batch, &at.Dropped}, func() error {
+			found[places[n-1]] = at
+			return nil
+		}); err != nil {
+			return nil, fmt.Errorf("journal: locate facts: %w", err)
+		}
 	}
 	return found, nil
 }
@@ -45,7 +51,7 @@ LEFT JOIN floors f ON f.stream_id = b.stream_id AND f.seq >= b.last_seq WHERE r.
 // each in a batch of its own. The first and the last record may have facts beyond.
 func (j *Reader) ReadSpan(ctx context.Context, ref engine.Ref, stream, after, upto int64) ([]Batch, error) {
 	const read = `SELECT writer, batch, epoch, first_seq, last_seq, facts FROM records_of($1, $2, $3) ORDER BY last_seq`
-	rows, _ := j.pool.Query(ctx, read, stream, after, upto) // CollectRows returns its error
+	rows, _ := j.pools.Of(stream).Query(ctx, read, stream, after, upto) // CollectRows returns its error
 	batches, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (b Batch, err error) {
 		r := Record{Ref: ref, Stream: stream}
 		err = row.Scan(&b.Writer, &b.Seq, &r.Epoch, &r.First, &r.Last, &r.Bytes)
@@ -64,7 +70,7 @@ func (j *Reader) LastWithin(ctx context.Context, stream int64, writers []int32, 
 	const last = `
 SELECT coalesce(max(r.last_seq), 0) FROM records_of($1, 0) r JOIN unnest($2::int[], $3::bigint[]) AS u(writer, batch)
 ON u.writer = r.writer AND u.batch >= r.batch`
-	if err := j.pool.QueryRow(ctx, last, stream, writers, batches).Scan(&seq); err != nil {
+	if err := j.pools.Of(stream).QueryRow(ctx, last, stream, writers, batches).Scan(&seq); err != nil {
 		return 0, fmt.Errorf("journal: last fact of stream %d: %w", stream, err)
 	}
 	return seq, nil
@@ -74,25 +80,66 @@ ON u.writer = r.writer AND u.batch >= r.batch`
 // those of any.
 func (j *Reader) IsBeheaded(ctx context.Context, stream int64) (beheaded bool, err error) {
 	const floor = `SELECT EXISTS (SELECT FROM floors WHERE $1::bigint = 0 OR stream_id = $1::bigint)`
-	if err := j.pool.QueryRow(ctx, floor, stream).Scan(&beheaded); err != nil {
-		return false, fmt.Errorf("journal: floors: %w", err)
+	asked := j.pools
+	if stream != 0 {
+		asked = Pools{j.pools.Of(stream)}
 	}
-	return beheaded, nil
+	for _, pool := range asked {
+		if err := pool.QueryRow(ctx, floor, stream).Scan(&beheaded); err != nil {
+			return false, fmt.Errorf("journal: floors: %w", err)
+		}
+		if beheaded {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Standing returns the given claims that a later claim has fenced.
+func (j *Reader) Standing(ctx context.Context, claims []Claim) ([]Claim, error) {
+	const fenced = `
+SELECT b.n FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS b(stream_id, epoch, n)
+WHERE NOT EXISTS (SELECT FROM streams s WHERE s.stream_id = b.stream_id AND s.epoch = b.epoch)`
+	streams, epochs := make([]int64, len(claims)), make([]int32, len(claims))
+	for i, c := range claims {
+		streams[i], epochs[i] = c.Stream, c.Epoch
+	}
+	var lost []Claim
+	for shard, places := range split(j.pools, streams) {
+		if len(places) == 0 {
+			continue
+		}
+		rows, _ := j.pools[shard].Query(ctx, fenced, pick(streams, places), pick(epochs, places)) // CollectRows returns its error
+		some, err := pgx.CollectRows(rows, pgx.RowTo[int])
+		if err != nil {
+			return nil, fmt.Errorf("journal: standing: %w", err)
+		}
+		for _, n := range some {
+			lost = append(lost, claims[places[n-1]])
+		}
+	}
+	return lost, nil
 }
 
 // Facts returns the bytes of a stream's facts up to a seq, of each record as far as the journal still
-// has it, in order, for the streams of these names.
+// has it, in order, for the streams of these names. A database that does not answer matters only if the
+// others do not have all of the streams.
 func (j *Reader) Facts(ctx context.Context, names []string, upto int64) (map[string][][]byte, error) {
 	const first = `
 SELECT s.name, r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id, 0, $2) r WHERE s.name = ANY($1) ORDER BY s.name, r.last_seq`
-	rows, _ := j.pool.Query(ctx, first, names, upto) // ForEachRow returns its error
+	type record struct {
+		Name  string
+		Facts []byte
+	}
+	records, err := collect(ctx, j.pools, func(ctx context.Context, pool *pgxpool.Pool) ([]record, error) {
+		rows, _ := pool.Query(ctx, first, names, upto) // CollectRows returns its error
+		return pgx.CollectRows(rows, pgx.RowToStructByPos[record])
+	})
 	all := make(map[string][][]byte, len(names))
-	var name string
-	var facts []byte
-	if _, err := pgx.ForEachRow(rows, []any{&name, &facts}, func() error {
-		all[name], facts = append(all[name], facts), nil
-		return nil
-	}); err != nil {
+	for _, r := range records {
+		all[r.Name] = append(all[r.Name], r.Facts)
+	}
+	if err != nil && len(all) < len(names) {
 		return nil, fmt.Errorf("journal: facts by name: %w", err)
 	}
 	return all, nil
@@ -104,10 +151,19 @@ func (j *Reader) Heads(ctx context.Context, writers []int32) ([]int64, error) {
 	const heads = `
 SELECT coalesce((SELECT max(j.batch) FROM journal j WHERE j.writer = w.writer), 0)
 FROM unnest($1::int[]) WITH ORDINALITY AS w(writer, n) ORDER BY w.n`
-	rows, _ := j.pool.Query(ctx, heads, writers) // CollectRows returns its error
-	all, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return nil, fmt.Errorf("journal: heads: %w", err)
+	all := make([]int64, len(writers))
+	for shard, places := range split(j.pools, writers) {
+		if len(places) == 0 {
+			continue
+		}
+		rows, _ := j.pools[shard].Query(ctx, heads, pick(writers, places)) // CollectRows returns its error
+		some, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if err != nil {
+			return nil, fmt.Errorf("journal: heads: %w", err)
+		}
+		for i, place := range places {
+			all[place] = some[i]
+		}
 	}
 	return all, nil
 }
@@ -118,10 +174,10 @@ type Stretch struct {
 	First, Last int64
 }
 
-// DayStretches returns what the writers have committed on a day.
-func (j *Reader) DayStretches(ctx context.Context, day time.Time) ([]Stretch, error) {
+// DayStretches returns what the writers in a database have committed on a day.
+func DayStretches(ctx context.Context, pool *pgxpool.Pool, day time.Time) ([]Stretch, error) {
 	const stretches = `SELECT writer, min(batch), max(batch) FROM journal WHERE day = $1 GROUP BY writer ORDER BY writer`
-	rows, _ := j.pool.Query(ctx, stretches, day) // CollectRows returns its error
+	rows, _ := pool.Query(ctx, stretches, day) // CollectRows returns its error
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Stretch])
 	if err != nil {
 		return nil, fmt.Errorf("journal: writers of a day: %w", err)

@@ -28,7 +28,7 @@ func lossesOf(t *testing.T, pool *pgxpool.Pool, node string) (n int) {
 func TestLosses(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
-	table := wakes.Table{Pool: pool}
+	table := wakes.New(pool)
 	a, b := open(t, pool, "a", oneLane), open(t, pool, "b", oneLane)
 	requireLosses := func(ofA, ofB int) {
 		t.Helper()
@@ -128,7 +128,7 @@ func TestServerForgotClaims(t *testing.T) {
 			ref := engine.InventoryRef(1, 2)
 			first := persisttest.NewScribe(t, b, ref)
 			require.NoError(t, first.Append(1).Wait(t))
-			require.NoError(t, wakes.Table{Pool: pool}.Park(t.Context(), ref, first.Claim, time.Time{}))
+			require.NoError(t, wakes.New(pool).Park(t.Context(), ref, first.Claim, time.Time{}))
 			require.NoError(t, stays.Append(1).Wait(t)) // the lane's last batch, which the server keeps
 			taken := persisttest.NewScribe(t, a, engine.InventoryRef(1, 3))
 			persisttest.NewScribe(t, b, taken.Ref) // a loss, of which the lane does not hear

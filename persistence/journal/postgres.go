@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"boxoffice/engine"
+	"boxoffice/persistence"
 )
 
 // Config says how a node journals. A limit of zero means the default that is named.
@@ -20,7 +21,11 @@ type Config struct {
 	Pool *pgxpool.Pool   // for claims and reads
 	Lane *pgx.ConnConfig // for lanes; as the pool connects if nil; never through a pooler
 	Node string          // this node's name; only one process at a time may use it
-	Log  *slog.Logger
+	// Version is that of the map by which the database is one of several shards, 0 if it is not one of
+	// several. A claim is refused while the database bears another version.
+	Version int32
+	Gate    *persistence.Gate // of a shard, nil without
+	Log     *slog.Logger
 
 	// Sink is handed every batch that has become durable, in the commit order of each lane, before
 	// the batch's entries are settled. It must not block.
@@ -49,15 +54,19 @@ var (
 	ErrLost = errors.New("journal: acknowledged facts are gone")
 	// ErrWriterClosed says that another node took this one for dead.
 	ErrWriterClosed = errors.New("journal: writer closed by another")
+	// ErrOtherMap says that the database is not the shard that this node takes it for, because it was
+	// moved after the node read where the shards are. Nothing can be claimed there.
+	ErrOtherMap = errors.New("journal: the shard has been moved, and this node knows where it was: restart the node")
 	// ErrConflict says that facts stood where this node's claim wanted to
 	// write: an invariant of the journal or of its caller is broken.
 	ErrConflict = errors.New("journal: facts already there under our own epoch")
 )
 
-// Postgres is the journal of one node. Any goroutine may call its methods, but the entries of one
+// Postgres is the journal of one node, or one shard of it. Any goroutine may call its methods, but the entries of one
 // stream must come from one goroutine at a time.
 type Postgres struct {
 	Reader
+	pool  *pgxpool.Pool
 	cfg   Config
 	log   *slog.Logger
 	lanes []*lane
@@ -79,7 +88,12 @@ var _ Journal = (*Postgres)(nil)
 // returns ErrUnsafe on a server with fsync, synchronous_commit or full_page_writes switched off,
 // unless Config allows that.
 func Open(ctx context.Context, cfg Config) (*Postgres, error) {
-	j := &Postgres{Reader: Reader{cfg.Pool}, cfg: withDefaults(cfg), log: cfg.Log, failed: make(chan error, 1)}
+	return open(ctx, cfg, make(chan error, 1))
+}
+
+// open is Open for a journal that may share the channel of its failure with others.
+func open(ctx context.Context, cfg Config, failed chan error) (*Postgres, error) {
+	j := &Postgres{Reader: Reader{Pools{cfg.Pool}}, pool: cfg.Pool, cfg: withDefaults(cfg), log: cfg.Log, failed: failed}
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	j.ctx, j.cancel = life, cancel
 	const closeOwn = `UPDATE writers SET closed_at = now() WHERE node = $1 AND closed_at IS NULL`
@@ -123,15 +137,20 @@ func withDefaults(cfg Config) Config {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.Committed == nil {
-		cfg.Committed = func(time.Duration) {}
-	}
+	cfg = withCommitted(cfg)
 	setDefault(&cfg.Lanes, 2)
 	setDefault(&cfg.BatchEntries, 4096)
 	setDefault(&cfg.BatchBytes, 4<<20)
 	setDefault(&cfg.StatementTimeout, 5*time.Second)
 	setDefault(&cfg.FailAfter, 10*time.Second)
 	cfg.Lane = laneConfig(cfg)
+	return cfg
+}
+
+func withCommitted(cfg Config) Config {
+	if cfg.Committed == nil {
+		cfg.Committed = func(time.Duration) {}
+	}
 	return cfg
 }
 
@@ -175,7 +194,7 @@ func (j *Postgres) fail(err error) {
 	select {
 	case j.failed <- err:
 		j.log.Error("journal failed", slog.String("node", j.cfg.Node), slog.Any("error", err))
-	default: // a lane failed before
+	default: // a lane or a shard failed before
 	}
 	j.cancel()
 }
@@ -188,46 +207,32 @@ func (j *Postgres) Claim(ctx context.Context, ref engine.Ref) (Claim, error) {
 	}
 	// The statement is autocommitted and alone in its transaction, because the lane of the stream's
 	// former owner waits for its row locks.
-	const claim = `
+	const (
+		claim = `
 WITH c AS (
-  INSERT INTO streams (name, epoch, writer) VALUES ($1, 1, $2)
+  INSERT INTO streams (name, epoch, writer) SELECT $1, 1, $2`
+		ofShard = ` FROM journal_mark WHERE version = $3`
+		noted   = `
   ON CONFLICT (name) DO UPDATE SET epoch = streams.epoch + 1, writer = excluded.writer
   RETURNING name, stream_id, epoch),
 w AS (
   INSERT INTO wakes (name, at) SELECT name, now() FROM c
   ON CONFLICT (name) DO UPDATE SET at = excluded.at)
 SELECT stream_id, epoch, (SELECT losses FROM writers WHERE writer = $2) FROM c`
+	)
+	query, args := claim+noted, []any{ref.Name(), j.laneOf(ref).writer}
+	if j.cfg.Version != 0 {
+		query, args = claim+ofShard+noted, append(args, j.cfg.Version)
+	}
 	var c Claim
-	if err := j.pool.QueryRow(ctx, claim, ref.Name(), j.laneOf(ref).writer).Scan(&c.Stream, &c.Epoch, &c.losses); err != nil {
+	err := j.pool.QueryRow(ctx, query, args...).Scan(&c.Stream, &c.Epoch, &c.losses)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = ErrOtherMap
+	}
+	if err != nil {
 		return Claim{}, fmt.Errorf("journal: claim %s: %w", ref.Name(), err)
 	}
 	return c, nil
-}
-
-// Standing returns the given claims that a later claim has fenced.
-func (j *Postgres) Standing(ctx context.Context, claims []Claim) ([]Claim, error) {
-	streams, epochs := make([]int64, len(claims)), make([]int32, len(claims))
-	for i, c := range claims {
-		streams[i], epochs[i] = c.Stream, c.Epoch
-	}
-	const fenced = `
-SELECT b.n FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS b(stream_id, epoch, n)
-WHERE NOT EXISTS (SELECT FROM streams s WHERE s.stream_id = b.stream_id AND s.epoch = b.epoch)`
-	rows, err := j.pool.Query(ctx, fenced, streams, epochs)
-	if err != nil {
-		return nil, fmt.Errorf("journal: standing: %w", err)
-	}
-	lost, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Claim, error) {
-		n, err := pgx.RowTo[int](row)
-		if err != nil {
-			return Claim{}, err
-		}
-		return claims[n-1], nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("journal: standing: %w", err)
-	}
-	return lost, nil
 }
 
 // Append takes an entry over and returns at once. It has no limit of its own: callers look at

@@ -12,18 +12,20 @@ import (
 	"boxoffice/engine"
 )
 
-// Reader reads a journal without writing to it, for the audit and the followers.
-type Reader struct{ pool *pgxpool.Pool }
+// Reader reads a journal without writing to it, for the audit and the followers. While one of several
+// databases does not answer, what is there is not found: its methods return an error, and those that
+// return a list of things of all shards also return the others' things.
+type Reader struct{ pools Pools }
 
-// NewReader is a reader of a database's journal.
-func NewReader(pool *pgxpool.Pool) *Reader { return &Reader{pool} }
+// NewReader is a reader of a journal in one database or in several.
+func NewReader(pools ...*pgxpool.Pool) *Reader { return &Reader{pools} }
 
 // Load reads the stream's records after the given seq, in order. It keeps a
 // connection of the pool while the caller iterates.
 func (j *Reader) Load(ctx context.Context, stream, after int64) iter.Seq2[Record, error] {
 	const tail = `SELECT stream_id, first_seq, last_seq, epoch, facts FROM records_of($1, $2) ORDER BY last_seq`
 	return func(yield func(Record, error) bool) {
-		rows, err := j.pool.Query(ctx, tail, stream, after)
+		rows, err := j.pools.Of(stream).Query(ctx, tail, stream, after)
 		if err != nil {
 			yield(Record{}, fmt.Errorf("journal: load stream %d: %w", stream, err))
 			return
@@ -53,16 +55,15 @@ type Writer struct {
 	Closed bool // nothing will be added to its tail
 }
 
-// Writers lists all writers, oldest first.
+// Writers lists all writers, the oldest of each shard first.
 func (j *Reader) Writers(ctx context.Context) ([]Writer, error) {
 	const all = `SELECT writer, node, opened_at, closed_at IS NOT NULL FROM writers ORDER BY writer`
-	rows, err := j.pool.Query(ctx, all)
+	writers, err := collect(ctx, j.pools, func(ctx context.Context, pool *pgxpool.Pool) ([]Writer, error) {
+		rows, _ := pool.Query(ctx, all) // CollectRows returns its error
+		return pgx.CollectRows(rows, pgx.RowToStructByPos[Writer])
+	})
 	if err != nil {
-		return nil, fmt.Errorf("journal: writers: %w", err)
-	}
-	writers, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Writer])
-	if err != nil {
-		return nil, fmt.Errorf("journal: writers: %w", err)
+		return writers, fmt.Errorf("journal: writers: %w", err)
 	}
 	return writers, nil
 }
@@ -71,7 +72,7 @@ func (j *Reader) Writers(ctx context.Context) ([]Writer, error) {
 // writer. Closing a closed writer changes nothing.
 func (j *Reader) CloseWriter(ctx context.Context, writer int32) error {
 	const close = `UPDATE writers SET closed_at = now() WHERE writer = $1 AND closed_at IS NULL`
-	if _, err := j.pool.Exec(ctx, close, writer); err != nil {
+	if _, err := j.pools.Of(int64(writer)).Exec(ctx, close, writer); err != nil {
 		return fmt.Errorf("journal: close writer %d: %w", writer, err)
 	}
 	return nil
@@ -124,12 +125,12 @@ const byIndex = `
 SELECT set_config(name, 'off', true) FROM unnest('{enable_seqscan, enable_hashjoin, enable_mergejoin}'::text[]) AS name
 UNION ALL SELECT set_config('max_parallel_workers_per_gather', '0', true)`
 
-// queryByIndex runs a query and passes its rows to read.
-func (j *Reader) queryByIndex(ctx context.Context, read func(pgx.Rows) error, query string, args ...any) error {
+// queryByIndex runs a query about a writer and passes its rows to read.
+func (j *Reader) queryByIndex(ctx context.Context, writer int32, read func(pgx.Rows) error, query string, args ...any) error {
 	var once pgx.Batch // one transaction
 	once.Queue(byIndex)
 	once.Queue(query, args...).Query(read)
-	return j.pool.SendBatch(ctx, &once).Close()
+	return j.pools.Of(int64(writer)).SendBatch(ctx, &once).Close()
 }
 
 // batchesBetween is the query of readWindow.
@@ -160,7 +161,7 @@ func (j *Reader) readWindow(ctx context.Context, writer int32, after, last int64
 		}
 		return rows.Err()
 	}
-	err = j.queryByIndex(ctx, read, batchesBetween, writer, after, last)
+	err = j.queryByIndex(ctx, writer, read, batchesBetween, writer, after, last)
 	return batches, size, err
 }
 
@@ -196,7 +197,7 @@ func (r *batchRow) records() ([]Record, error) {
 // below zero if there is none.
 func (j *Reader) nextBatch(ctx context.Context, writer int32, after int64) (next int64, err error) {
 	const first = `SELECT coalesce(min(batch), 0) - 1 FROM journal WHERE writer = $1 AND batch > $2`
-	err = j.queryByIndex(ctx, func(rows pgx.Rows) error {
+	err = j.queryByIndex(ctx, writer, func(rows pgx.Rows) error {
 		next, err = pgx.CollectExactlyOneRow(rows, pgx.RowTo[int64])
 		return err
 	}, first, writer, after)
@@ -206,8 +207,12 @@ func (j *Reader) nextBatch(ctx context.Context, writer int32, after int64) (next
 // Records counts the journal's records, including those that the spans do not cover yet.
 func (j *Reader) Records(ctx context.Context) (n int64, err error) {
 	const all = `SELECT coalesce(sum(cardinality(streams)), 0) FROM journal`
-	if err := j.pool.QueryRow(ctx, all).Scan(&n); err != nil {
-		return 0, fmt.Errorf("journal: records: %w", err)
+	for _, pool := range j.pools {
+		var some int64
+		if err := pool.QueryRow(ctx, all).Scan(&some); err != nil {
+			return 0, fmt.Errorf("journal: records: %w", err)
+		}
+		n += some
 	}
 	return n, nil
 }
@@ -220,7 +225,7 @@ type Stream struct {
 	Head  int64 // the last seq, 0 when it has no facts
 }
 
-// Streams reads all streams by id, for the audit.
+// Streams reads all streams, by shard and id, for the audit.
 func (j *Reader) Streams(ctx context.Context) iter.Seq2[Stream, error] {
 	const page = `
 SELECT s.stream_id, s.name, s.epoch, head_of(s.stream_id) FROM streams s WHERE s.stream_id > $1 ORDER BY s.stream_id LIMIT 1000`
@@ -235,22 +240,21 @@ SELECT s.stream_id, s.name, s.epoch, head_of(s.stream_id) FROM streams s WHERE s
 		return s, nil
 	}
 	return func(yield func(Stream, error) bool) {
-		var after int64
-		for {
-			rows, _ := j.pool.Query(ctx, page, after) // CollectRows returns its error
-			streams, err := pgx.CollectRows(rows, scan)
-			if err != nil {
-				yield(Stream{}, fmt.Errorf("journal: streams: %w", err))
-				return
-			}
-			for _, s := range streams {
-				if !yield(s, nil) {
+		for _, pool := range j.pools {
+			for after, more := int64(0), true; more; {
+				rows, _ := pool.Query(ctx, page, after) // CollectRows returns its error
+				streams, err := pgx.CollectRows(rows, scan)
+				if err != nil {
+					yield(Stream{}, fmt.Errorf("journal: streams: %w", err))
 					return
 				}
-				after = s.ID
-			}
-			if len(streams) == 0 {
-				return
+				for _, s := range streams {
+					if !yield(s, nil) {
+						return
+					}
+					after = s.ID
+				}
+				more = len(streams) > 0
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package members_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"slices"
@@ -361,13 +362,13 @@ func TestBuriedApart(t *testing.T) {
 
 	away, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.Error(t, members.CloseBuried(away, home, entries))
+	require.Error(t, members.CloseBuried(away, home, []*pgxpool.Pool{entries}))
 	gone, err := pgxpool.New(t.Context(), "host=/nowhere user=none")
 	require.NoError(t, err)
 	t.Cleanup(gone.Close)
-	require.Error(t, members.CloseBuried(t.Context(), home, gone), "the journal is away")
+	require.Error(t, members.CloseBuried(t.Context(), home, []*pgxpool.Pool{gone}), "the journal is away")
 	for range 2 {
-		require.NoError(t, members.CloseBuried(t.Context(), home, entries))
+		require.NoError(t, members.CloseBuried(t.Context(), home, []*pgxpool.Pool{entries}))
 		require.Error(t, stays.Append(1).Wait(t))
 	}
 	writers, err := j.Writers(t.Context())
@@ -378,4 +379,34 @@ func TestBuriedApart(t *testing.T) {
 	var left int
 	require.NoError(t, home.QueryRow(t.Context(), `SELECT count(*) FROM burials`).Scan(&left))
 	require.Zero(t, left)
+}
+
+// TestBuriedInAllShards makes sure that a burial ends only when the dead member's writers are closed in
+// every database of the journal, also if the first attempt found one of them away.
+func TestBuriedInAllShards(t *testing.T) {
+	t.Parallel()
+	home, shards := persisttest.Sharded(t, 2)
+	dead := members.NewID("a")
+	_, err := home.Exec(t.Context(), `INSERT INTO burials (node) VALUES ($1)`, dead)
+	require.NoError(t, err)
+	for _, shard := range shards {
+		_, err := shard.Exec(t.Context(), `INSERT INTO writers (node) VALUES ($1), ('b#1')`, dead)
+		require.NoError(t, err)
+	}
+	state := func() string {
+		var burials int
+		require.NoError(t, home.QueryRow(t.Context(), `SELECT count(*) FROM burials`).Scan(&burials))
+		var open [2]int
+		for i, shard := range shards {
+			require.NoError(t, shard.QueryRow(t.Context(), `SELECT count(*) FROM writers WHERE closed_at IS NULL`).Scan(&open[i]))
+		}
+		return fmt.Sprint(burials, open)
+	}
+	gone, err := pgxpool.New(t.Context(), "host=/nowhere user=none")
+	require.NoError(t, err)
+	t.Cleanup(gone.Close)
+	require.Error(t, members.CloseBuried(t.Context(), home, []*pgxpool.Pool{gone, shards[1]}))
+	require.Equal(t, "1 [2 1]", state(), "what can be closed is closed, and the member is not forgotten")
+	require.NoError(t, members.CloseBuried(t.Context(), home, shards))
+	require.Equal(t, "0 [1 1]", state())
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // db is a connection or a pool.
@@ -115,10 +116,10 @@ func Remove(ctx context.Context, conn db, id string) error {
 	return nil
 }
 
-// CloseBuried closes the writers of buried members in a journal that is apart. What is interrupted is
-// done again by the next call: a member is never alive again under its ID, and opened its writers
-// before it became a member.
-func CloseBuried(ctx context.Context, home, journal db) error {
+// CloseBuried closes the writers of buried members in all databases of a journal that is apart. What is
+// interrupted, or fails in one of them, is done again by the next call: a member is never alive again
+// under its ID, and opened its writers before it became a member.
+func CloseBuried(ctx context.Context, home *pgxpool.Pool, journals []*pgxpool.Pool) error {
 	rows, _ := home.Query(ctx, `SELECT node FROM burials`) // CollectRows returns its error
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
@@ -128,8 +129,14 @@ func CloseBuried(ctx context.Context, home, journal db) error {
 		return nil
 	}
 	const close = `UPDATE writers SET closed_at = now() WHERE node = ANY($1) AND closed_at IS NULL`
-	if _, err := journal.Exec(ctx, close, ids); err != nil {
-		return fmt.Errorf("members: close the writers of %v: %w", ids, err)
+	var errs []error
+	for _, journal := range journals {
+		if _, err := journal.Exec(ctx, close, ids); err != nil {
+			errs = append(errs, fmt.Errorf("members: close the writers of %v: %w", ids, err))
+		}
+	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
 	}
 	if _, err := home.Exec(ctx, `DELETE FROM burials WHERE node = ANY($1)`, ids); err != nil {
 		return fmt.Errorf("members: burials: %w", err)

@@ -47,29 +47,29 @@ func TestBothListsMakeOneJournal(t *testing.T) {
 func TestApart(t *testing.T) {
 	t.Parallel()
 	home, entries := connect(t, persisttest.DB(t)), connect(t, persisttest.Empty(t))
-	require.ErrorContains(t, migrate.UpApart(t.Context(), home, home, false), "name the same database")
+	require.ErrorContains(t, migrate.UpApart(t.Context(), home, []*pgx.Conn{home}, false), "name the same database")
 	_, err := home.Exec(t.Context(), `INSERT INTO writers (node) VALUES ('a'); INSERT INTO followers VALUES ('facts', 1, 9223372036854775807)`)
 	require.NoError(t, err, "a node was started, and sold nothing")
 	for range 2 {
-		require.NoError(t, migrate.UpApart(t.Context(), home, entries, false))
+		require.NoError(t, migrate.UpApart(t.Context(), home, []*pgx.Conn{entries}, false))
 	}
 	var there bool
 	require.NoError(t, home.QueryRow(t.Context(), `SELECT to_regclass('streams') IS NOT NULL OR EXISTS (SELECT FROM followers)`).Scan(&there))
 	require.False(t, there, "nothing of it is at home, and the new journal's first writer is not taken for the old one's")
 	require.ErrorIs(t, migrate.Up(t.Context(), home), migrate.ErrApart)
 
-	require.ErrorIs(t, migrate.UpApart(t.Context(), home, connect(t, persisttest.Empty(t)), false), migrate.ErrForeign, "an empty one")
+	require.ErrorIs(t, migrate.UpApart(t.Context(), home, []*pgx.Conn{connect(t, persisttest.Empty(t))}, false), migrate.ErrForeign, "an empty one")
 	_, err = home.Exec(t.Context(), `INSERT INTO followers VALUES ('facts', 7, 1)`)
 	require.NoError(t, err)
-	require.ErrorContains(t, migrate.UpApart(t.Context(), home, entries, false), "writer 7 has been followed", "an old backup")
+	require.ErrorContains(t, migrate.UpApart(t.Context(), home, []*pgx.Conn{entries}, false), "writer 7 has been followed", "an old backup")
 
 	other := connect(t, persisttest.DB(t))
 	_, err = other.Exec(t.Context(), `UPDATE deployment SET mark = gen_random_uuid()`) // tests copy one template
 	require.NoError(t, err)
-	require.ErrorIs(t, migrate.UpApart(t.Context(), other, entries, false), migrate.ErrForeign, "another deployment's")
+	require.ErrorIs(t, migrate.UpApart(t.Context(), other, []*pgx.Conn{entries}, false), migrate.ErrForeign, "another deployment's")
 	_, err = entries.Exec(t.Context(), `INSERT INTO streams (name) VALUES ('event/1/1')`)
 	require.NoError(t, err)
-	require.ErrorIs(t, migrate.UpApart(t.Context(), other, entries, false), migrate.ErrNotCopied)
+	require.ErrorIs(t, migrate.UpApart(t.Context(), other, []*pgx.Conn{entries}, false), migrate.ErrNotCopied)
 	require.NoError(t, migrate.Up(t.Context(), other), "a refusal changes nothing")
 }
 
@@ -90,7 +90,7 @@ func TestApartAtOnce(t *testing.T) {
 	for range starting {
 		home, entries := connect(t, from), connect(t, to)
 		pids = append(pids, home.PgConn().PID(), entries.PgConn().PID())
-		nodes.Go(func() error { return migrate.UpApart(t.Context(), home, entries, false) })
+		nodes.Go(func() error { return migrate.UpApart(t.Context(), home, []*pgx.Conn{entries}, false) })
 	}
 	watch := connect(t, from)
 	require.Eventually(t, func() bool {
@@ -117,7 +117,7 @@ INSERT INTO tails (writer) VALUES (1);
 INSERT INTO followers VALUES ('facts', 1, 1);
 INSERT INTO wakes VALUES ('event/1/1', now())`)
 	require.NoError(t, err)
-	require.ErrorIs(t, migrate.UpApart(t.Context(), home, entries, false), migrate.ErrJournalHere)
+	require.ErrorIs(t, migrate.UpApart(t.Context(), home, []*pgx.Conn{entries}, false), migrate.ErrJournalHere)
 
 	dump := persisttest.Program(t, "apt-get install postgresql-client", "pg_dump")
 	psql := persisttest.Program(t, "apt-get install postgresql-client", "psql")
@@ -133,11 +133,11 @@ INSERT INTO wakes VALUES ('event/1/1', now())`)
 
 	_, err = home.Exec(t.Context(), `UPDATE journal SET facts = 'facts and more'`)
 	require.NoError(t, err)
-	require.ErrorIs(t, migrate.UpApart(t.Context(), home, entries, true), migrate.ErrNotCopied, "somebody went on selling")
+	require.ErrorIs(t, migrate.UpApart(t.Context(), home, []*pgx.Conn{entries}, true), migrate.ErrNotCopied, "somebody went on selling")
 	_, err = home.Exec(t.Context(), `UPDATE journal SET facts = 'facts'`)
 	require.NoError(t, err)
-	require.NoError(t, migrate.UpApart(t.Context(), home, entries, true))
-	require.NoError(t, migrate.UpApart(t.Context(), home, entries, false))
+	require.NoError(t, migrate.UpApart(t.Context(), home, []*pgx.Conn{entries}, true))
+	require.NoError(t, migrate.UpApart(t.Context(), home, []*pgx.Conn{entries}, false))
 	var facts string
 	require.NoError(t, entries.QueryRow(t.Context(), `SELECT convert_from(facts, 'UTF8') FROM records_of(1, 0)`).Scan(&facts))
 	require.Equal(t, "facts", facts)

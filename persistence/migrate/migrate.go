@@ -85,12 +85,8 @@ func Up(ctx context.Context, conn *pgx.Conn) error {
 	if err := home.up(ctx, conn); err != nil {
 		return err
 	}
-	var away bool
-	if err := conn.QueryRow(ctx, `SELECT apart FROM deployment`).Scan(&away); err != nil {
-		return fmt.Errorf("migrate: deployment: %w", err)
-	}
-	if away {
-		return ErrApart
+	if err := RefuseOtherNumber(ctx, conn, 0); err != nil {
+		return err
 	}
 	if err := apart.up(ctx, conn); err != nil {
 		return err

@@ -319,15 +319,29 @@ func connectAdmin(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 // Apart returns pools on a fresh database and on one that has its journal, closed when the test ends.
 func Apart(t testing.TB) (home, journal *pgxpool.Pool) {
 	t.Helper()
-	s, err := started()
-	require.NoError(t, err)
+	home, journals := Sharded(t, 1)
+	return home, journals[0]
+}
+
+// Sharded returns pools on a fresh database and on several that have its journal, closed when the test
+// ends.
+func Sharded(t testing.TB, shards int) (home *pgxpool.Pool, journals []*pgxpool.Pool) {
+	t.Helper()
 	home = Migrated(t)
-	journal, err = pgxpool.New(t.Context(), s.createDatabase(t, "template0"))
+	conn, err := pgx.ConnectConfig(t.Context(), home.Config().ConnConfig)
 	require.NoError(t, err)
-	t.Cleanup(journal.Close)
-	err = home.AcquireFunc(t.Context(), func(h *pgxpool.Conn) error {
-		return journal.AcquireFunc(t.Context(), func(j *pgxpool.Conn) error { return migrate.UpApart(t.Context(), h.Conn(), j.Conn(), false) })
-	})
-	require.NoError(t, err)
-	return home, journal
+	conns := make([]*pgx.Conn, shards)
+	for i := range conns {
+		journal, err := pgxpool.New(t.Context(), Empty(t))
+		require.NoError(t, err)
+		t.Cleanup(journal.Close)
+		journals = append(journals, journal)
+		conns[i], err = pgx.ConnectConfig(t.Context(), journal.Config().ConnConfig)
+		require.NoError(t, err)
+	}
+	require.NoError(t, migrate.UpApart(t.Context(), conn, conns, false))
+	for _, c := range append(conns, conn) {
+		require.NoError(t, c.Close(t.Context()))
+	}
+	return home, journals
 }

@@ -9,7 +9,7 @@
 //
 // The followers' positions may be in another database than the journal.
 //
-// One node of a cluster runs it, until its context ends.
+// Each shard of a journal has a Keeper. One node of a cluster runs it, until its context ends.
 package retention
 
 import (
@@ -36,18 +36,17 @@ const every = 10 * time.Minute // between two looks
 // Keeper drops days that are older than their retention.
 type Keeper struct {
 	home      *pgxpool.Pool
-	pool      *pgxpool.Pool // of the journal
-	journal   *journal.Reader
+	pool      *pgxpool.Pool // of the journal, or of one shard of it
 	snapshots *snapshot.Store
 	keep      time.Duration
 	followers []string
 	log       *slog.Logger
 }
 
-// New makes a keeper of the journal in pool, whose followers keep their positions in home. followers
-// are those that must have passed a day even if they have never begun.
+// New makes a keeper of the journal in pool, or of one shard of it, whose followers keep their
+// positions in home. followers are those that must have passed a day even if they have never begun.
 func New(home, pool *pgxpool.Pool, keep time.Duration, log *slog.Logger, followers ...string) *Keeper {
-	return &Keeper{home, pool, journal.NewReader(pool), snapshot.New(pool), keep, followers, log}
+	return &Keeper{home, pool, snapshot.New(pool), keep, followers, log}
 }
 
 // Run drops old days until the context ends. With a retention of 0 it keeps all days.
@@ -73,7 +72,7 @@ func (k *Keeper) Run(ctx context.Context) {
 // Sweep drops the days that are older than their retention, the oldest first, up to a day that has
 // to stay. Its error says why that day has to stay.
 func (k *Keeper) Sweep(ctx context.Context, now time.Time) error {
-	days, err := k.journal.Days(ctx)
+	days, err := journal.Days(ctx, k.pool)
 	if err != nil {
 		return err
 	}
@@ -84,7 +83,7 @@ func (k *Keeper) Sweep(ctx context.Context, now time.Time) error {
 		if err := k.raiseFloors(ctx, day); err != nil {
 			return err
 		}
-		err := k.journal.DropDay(ctx, day, func(ctx context.Context, tx pgx.Tx) error { return k.refuseDrop(ctx, tx, day) })
+		err := journal.DropDay(ctx, k.pool, day, func(ctx context.Context, tx pgx.Tx) error { return k.refuseDrop(ctx, tx, day) })
 		if err != nil {
 			return err
 		}
@@ -202,7 +201,7 @@ SELECT t.writer::text FROM tails t JOIN journal j ON j.writer = t.writer AND j.b
 // refuseDrop returns a *Held if a day has to stay, or an error if it can't read. q is the journal's
 // database.
 func (k *Keeper) refuseDrop(ctx context.Context, q persistence.Querier, day time.Time) error {
-	stretches, err := k.journal.DayStretches(ctx, day)
+	stretches, err := journal.DayStretches(ctx, k.pool, day)
 	if err != nil {
 		return err
 	}
@@ -240,10 +239,10 @@ type Standing struct {
 	Held   string `json:"held,omitempty"` // why the oldest day would have to stay
 }
 
-// Stand reads how far back the journal in pool goes, whose followers keep their positions in home.
+// Stand reads how far back the journal in pool goes, or one shard of it, whose followers keep their positions in home.
 func Stand(ctx context.Context, home, pool *pgxpool.Pool) (Standing, error) {
-	k := &Keeper{home: home, pool: pool, journal: journal.NewReader(pool)}
-	days, err := k.journal.Days(ctx)
+	k := &Keeper{home: home, pool: pool}
+	days, err := journal.Days(ctx, k.pool)
 	if err != nil || len(days) == 0 {
 		return Standing{}, err
 	}

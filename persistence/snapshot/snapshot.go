@@ -14,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/persistence/journal"
 )
 
 const (
@@ -31,14 +33,14 @@ var ErrStale = errors.New("snapshot: state is not what the journal says")
 // Store saves and loads snapshots. It saves one at a time, because the disk bears only one writer
 // per node beside the journal.
 type Store struct {
-	pool *pgxpool.Pool
-	turn chan []byte // has the only buffer, of the size of a part
+	pools journal.Pools
+	turn  chan []byte // has the only buffer, of the size of a part
 }
 
-// New makes a store on the pool; a Save uses one connection of it. It should not be the pool for
-// which requests wait.
-func New(pool *pgxpool.Pool) *Store {
-	s := &Store{pool: pool, turn: make(chan []byte, 1)}
+// New makes a store on the databases of a journal; a Save uses one connection. These should not be
+// the pools for which requests wait.
+func New(pools ...*pgxpool.Pool) *Store {
+	s := &Store{pools: pools, turn: make(chan []byte, 1)}
 	s.turn <- make([]byte, 0, partSize)
 	return s
 }
@@ -48,7 +50,7 @@ func New(pool *pgxpool.Pool) *Store {
 // stream or the fact is not in the journal. A Save that breaks off leaves nothing that Load would
 // see. The previous state is kept too, and older ones are pruned.
 func (s *Store) Save(ctx context.Context, stream, seq int64, epoch int32, write func(io.Writer) error) error {
-	w := partWriter{ctx: ctx, pool: s.pool, stream: stream, seq: seq, epoch: epoch}
+	w := partWriter{ctx: ctx, pool: s.pools.Of(stream), stream: stream, seq: seq, epoch: epoch}
 	select {
 	case w.buf = <-s.turn:
 		defer func() { s.turn <- w.buf[:0] }()
@@ -57,7 +59,7 @@ func (s *Store) Save(ctx context.Context, stream, seq int64, epoch int32, write 
 	}
 	// Parts of an earlier Save that broke off would mix with the new ones.
 	const clean = `DELETE FROM snapshots WHERE stream_id = $1 AND epoch = $2 AND seq = $3`
-	_, err := s.pool.Exec(ctx, clean, stream, epoch, seq)
+	_, err := w.pool.Exec(ctx, clean, stream, epoch, seq)
 	if err == nil {
 		err = write(&w)
 	}
@@ -147,7 +149,7 @@ func (s *Store) Load(ctx context.Context, stream int64, before Version) (v Versi
 SELECT epoch, seq, EXISTS (SELECT FROM floors f WHERE (f.stream_id, f.epoch, f.seq) = (s.stream_id, s.epoch, s.seq)), part, l.parts, state
 FROM snapshots s JOIN (` + complete + ` AND (epoch, seq) < ($2::int, $3::bigint)` + latestFirst + ` LIMIT 1) l USING (epoch, seq)
 WHERE s.stream_id = $1 ORDER BY part`
-	rows, err := s.pool.Query(ctx, read, stream, before.Epoch, before.Seq)
+	rows, err := s.pools.Of(stream).Query(ctx, read, stream, before.Epoch, before.Seq)
 	if err != nil {
 		return Version{}, nil, fmt.Errorf("snapshot: load stream %d: %w", stream, err)
 	}
@@ -181,7 +183,7 @@ func (s *Store) Prune(ctx context.Context, stream int64) error {
 DELETE FROM snapshots d WHERE stream_id = $1
   AND NOT EXISTS (SELECT FROM floors f WHERE (f.stream_id, f.epoch, f.seq) = (d.stream_id, d.epoch, d.seq))
   AND (epoch, seq) < (SELECT epoch, seq FROM (` + complete + latestFirst + ` OFFSET $2 LIMIT 1) l)`
-	if _, err := s.pool.Exec(ctx, prune, stream, kept-1); err != nil {
+	if _, err := s.pools.Of(stream).Exec(ctx, prune, stream, kept-1); err != nil {
 		return fmt.Errorf("snapshot: prune stream %d: %w", stream, err)
 	}
 	return nil

@@ -6,6 +6,7 @@ package wakes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,8 +17,11 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// Table is the table of wakes.
-type Table struct{ Pool *pgxpool.Pool }
+// Table is the table of wakes, in each database of the journal.
+type Table struct{ pools journal.Pools }
+
+// New returns the table in the databases of a journal.
+func New(pools ...*pgxpool.Pool) Table { return Table{pools} }
 
 // Park releases the stream of an actor that is put away, to which nothing may be appended any more,
 // and notes when the actor wants a Wake; the zero time means never. If the actor has lost its
@@ -32,29 +36,33 @@ func (t Table) Park(ctx context.Context, ref engine.Ref, claim journal.Claim, at
 	if !at.IsZero() {
 		query, args = later, append(args, at)
 	}
-	if _, err := t.Pool.Exec(ctx, query, args...); err != nil {
+	if _, err := t.pools.Of(claim.Stream).Exec(ctx, query, args...); err != nil {
 		return fmt.Errorf("park %s: %w", ref.Name(), err)
 	}
 	return nil
 }
 
-// Due returns the actors whose times are in (after, until].
+// Due returns the actors whose times are in (after, until]. With an error it also returns those of the
+// databases that have answered.
 func (t Table) Due(ctx context.Context, after, until time.Time) ([]engine.Ref, error) {
-	rows, err := t.Pool.Query(ctx, `SELECT name FROM wakes WHERE at > $1 AND at <= $2`, after, until)
-	if err != nil {
-		return nil, fmt.Errorf("wakes: %w", err)
-	}
-	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return nil, fmt.Errorf("wakes: %w", err)
-	}
-	refs := make([]engine.Ref, 0, len(names))
-	for _, name := range names {
-		ref, err := engine.ParseRef(name)
+	var refs []engine.Ref
+	var errs []error
+	for _, pool := range t.pools {
+		rows, _ := pool.Query(ctx, `SELECT name FROM wakes WHERE at > $1 AND at <= $2`, after, until) // CollectRows returns its error
+		some, err := pgx.CollectRows(rows, scanRef)
 		if err != nil {
-			return nil, fmt.Errorf("wakes: %w", err)
+			errs = append(errs, fmt.Errorf("wakes: %w", err))
+			continue
 		}
-		refs = append(refs, ref)
+		refs = append(refs, some...)
 	}
-	return refs, nil
+	return refs, errors.Join(errs...)
+}
+
+func scanRef(row pgx.CollectableRow) (engine.Ref, error) {
+	name, err := pgx.RowTo[string](row)
+	if err != nil {
+		return engine.Ref{}, err
+	}
+	return engine.ParseRef(name)
 }

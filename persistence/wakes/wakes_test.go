@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { persisttest.Main(m) }
 func TestTable(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
-	table := wakes.Table{Pool: pool}
+	table := wakes.New(pool)
 	j := opened(t, pool)
 	noon := time.Date(2030, 6, 1, 12, 0, 0, 0, time.UTC)
 	first, second, third := engine.EventRef(1), engine.InventoryRef(1, 11), engine.EventRef(2)
@@ -86,7 +86,7 @@ func opened(t *testing.T, pool *pgxpool.Pool) *journal.Postgres {
 func TestClaimNotes(t *testing.T) {
 	t.Parallel()
 	pool := persisttest.Migrated(t)
-	table := wakes.Table{Pool: pool}
+	table := wakes.New(pool)
 	j := opened(t, pool)
 	fresh, parked, away := engine.EventRef(1), engine.InventoryRef(1, 11), engine.EventRef(2)
 	later := time.Now().Add(time.Hour)
@@ -107,8 +107,9 @@ func TestClaimNotes(t *testing.T) {
 
 func TestDueRefusesStrangeNames(t *testing.T) {
 	t.Parallel()
-	table := wakes.Table{Pool: persisttest.Migrated(t)}
-	_, err := table.Pool.Exec(t.Context(), `INSERT INTO wakes (name, at) VALUES ('event/one', now())`)
+	pool := persisttest.Migrated(t)
+	table := wakes.New(pool)
+	_, err := pool.Exec(t.Context(), `INSERT INTO wakes (name, at) VALUES ('event/one', now())`)
 	require.NoError(t, err)
 	_, err = table.Due(t.Context(), time.Unix(0, 0), time.Now().Add(time.Hour))
 	require.ErrorIs(t, err, engine.ErrRef)

@@ -263,7 +263,7 @@ func (n *Node) openFactLog() (err error) {
 		return err
 	}
 	teller := &webhook.Teller{Secrets: n.secrets, Seats: n.feed.Seats}
-	n.publicFacts = publicfacts.New(n.pool, journal.NewReader(n.journalPool), n.secrets, teller, n.endpoints.FanOut)
+	n.publicFacts = publicfacts.New(n.pool, journal.NewReader(n.journalPools...), n.secrets, teller, n.endpoints.FanOut)
 	return nil
 }
 

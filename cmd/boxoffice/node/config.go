@@ -42,6 +42,7 @@ type Config struct {
 	Env               string           `env:"BOXOFFICE_ENV" enum:"live,test" default:"test" help:"What this deployment is pinned to."`
 	DatabaseURL       string           `env:"BOXOFFICE_DATABASE_URL" secret:"" help:"Postgres to use instead of a private one."`
 	JournalURL        string           `env:"BOXOFFICE_JOURNAL_URL" secret:"" help:"Postgres for the journal alone, beside that of BOXOFFICE_DATABASE_URL; in the same database if empty."`
+	JournalURLs       []string         `env:"BOXOFFICE_JOURNAL_URLS" secret:"" sep:" " help:"Several of them, with spaces between them, always in the same order: each has the journal of its share of the events."`
 	MasterKey         string           `env:"BOXOFFICE_MASTER_KEY" secret:"" help:"64 hex digits from which all secrets are derived; required with a database URL, else kept in the data directory."`
 	Node              string           `env:"BOXOFFICE_NODE" default:"node-1" help:"This node's name; one process at a time may bear it."`
 	Cluster           string           `env:"BOXOFFICE_CLUSTER" enum:",postgres,etcd,static" default:"" help:"How nodes find each other: postgres (leases in the database), etcd, or static (BOXOFFICE_MEMBERS); alone if empty."`
@@ -128,7 +129,7 @@ func (c *Config) Print(log *slog.Logger) {
 			continue // of tests
 		}
 		value := fmt.Sprint(v.Field(i).Interface())
-		if _, secret := f.Tag.Lookup("secret"); secret && value != "" {
+		if _, secret := f.Tag.Lookup("secret"); secret && !v.Field(i).IsZero() {
 			value = "[secret]"
 		}
 		attrs = append(attrs, slog.String(strings.ToLower(f.Tag.Get("env")), value))
@@ -139,8 +140,8 @@ func (c *Config) Print(log *slog.Logger) {
 // Private reports whether the node runs its own Postgres.
 func (c *Config) Private() bool { return c.DatabaseURL == "" }
 
-// Apart reports whether the journal is in a database of its own.
-func (c *Config) Apart() bool { return c.JournalURL != "" }
+// Apart reports whether the journal is in one or several databases of its own.
+func (c *Config) Apart() bool { return c.JournalURL != "" || len(c.JournalURLs) > 0 }
 
 // drandURLs are relays of drand's chains that anybody may use.
 var drandURLs = []string{"https://api.drand.sh", "https://drand.cloudflare.com"}

@@ -49,7 +49,7 @@ func (n *Node) openAttendees() {
 func (n *Node) openFacts() error {
 	n.digesters.publicFacts = follower.NewDigester(publicfacts.Follower, n.log, n.applyTold, nil)
 	n.digesters.mail = follower.NewDigester(mailqueue.Follower, n.log, n.applyMail, nil)
-	from := journal.NewReader(n.journalPool)
+	from := journal.NewReader(n.journalPools...)
 	follow := follower.Config{
 		Name: publicfacts.Follower, Apply: follower.Once(publicfacts.Follower, from, n.tellFacts), Digesters: []*follower.Digester{n.digesters.publicFacts, n.digesters.mail},
 		Pace: factsPace, MaxQueue: factsQueue, MaxBatch: factsBatch,
@@ -114,8 +114,10 @@ func (n *Node) startFacts(context.Context) error {
 	if err != nil {
 		return err
 	}
-	keeper := retention.New(n.pool, n.journalPool, keep, n.log, n.reading.cfg.Name, n.attending.cfg.Name, n.telling.cfg.Name)
-	n.started(n.cluster.Once("journal retention", keeper.Run))
+	for _, pool := range n.journalPools {
+		keeper := retention.New(n.pool, pool, keep, n.log, n.reading.cfg.Name, n.attending.cfg.Name, n.telling.cfg.Name)
+		n.started(n.cluster.Once("journal retention", keeper.Run))
+	}
 	n.started(n.cluster.Once("facts", n.telling.run)) // before the actors: facts ask one for a seat's place
 	return nil
 }

@@ -101,7 +101,7 @@ func (n *Node) closeBuried(ctx context.Context) {
 	tick := time.NewTicker(buryEvery)
 	defer tick.Stop()
 	for {
-		err := panics.Catch(n.log, "burials", func() error { return members.CloseBuried(ctx, n.pool, n.journalPool) })
+		err := panics.Catch(n.log, "burials", func() error { return members.CloseBuried(ctx, n.pool, n.journalPools) })
 		if err != nil && ctx.Err() == nil {
 			n.log.WarnContext(ctx, "writers of the dead are still open", slog.Any("error", err))
 		}

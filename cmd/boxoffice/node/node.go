@@ -59,48 +59,49 @@ type Node struct {
 	cfg *Config
 	log *slog.Logger
 
-	disk        *disk.Watch
-	postgres    *embedded.Server
-	pool        *pgxpool.Pool
-	journalPool *pgxpool.Pool // the same, unless the journal is apart
-	model       *readmodel.Model
-	reading     *following // writes the read model
-	telling     *following // publishes facts, or relays them to Kafka
-	attending   *following // writes who attends
-	attendees   *attendees.Store
-	personal    *personal.Store
-	eraser      *erasure.Eraser
-	relay       *kafka.Relay    // nil without Kafka
-	consumer    *kafka.Consumer // nil without Kafka
-	publicFacts *publicfacts.Store
-	digesters   digesters
-	endpoints   *deliveries.Store
-	targets     *webhook.Targets
-	deliverer   *webhook.Deliverer
-	journal     *journal.Postgres
-	cluster     *cluster.Node
-	room        *heap.Room // nil: no room is kept
-	sim         *paysim.Sim
-	notices     *notices.Store
-	receipts    *receipts.Store
-	guesses     *limit.Guesses    // of short secrets, at all doors
-	currencies  []engine.Currency // that prices are in
-	mailbox     *mail.Capture     // nil: mail is sent
-	mailQueue   *mailqueue.Queue
-	sender      mail.Sender
-	stock       *committed.Stock
-	seats       *committed.Seats
-	feed        *live.Feed
-	secrets     *secrets.Master
-	gateways    *payments.Gateways
-	replies     *idempotency.Store
-	requests    *requestlog.Log
-	quota       *quota.Counter
-	letters     *letters.Writer
-	orders      *orders.Desk
-	areas       edge.Areas
-	server      *server.Server
-	stops       []func(context.Context) error
+	disk         *disk.Watch
+	postgres     *embedded.Server
+	pool         *pgxpool.Pool
+	shards       []journal.Shard // one, unless the journal is in several databases
+	journalPools []*pgxpool.Pool // of the shards; that of home, unless the journal is apart
+	model        *readmodel.Model
+	reading      *following // writes the read model
+	telling      *following // publishes facts, or relays them to Kafka
+	attending    *following // writes who attends
+	attendees    *attendees.Store
+	personal     *personal.Store
+	eraser       *erasure.Eraser
+	relay        *kafka.Relay    // nil without Kafka
+	consumer     *kafka.Consumer // nil without Kafka
+	publicFacts  *publicfacts.Store
+	digesters    digesters
+	endpoints    *deliveries.Store
+	targets      *webhook.Targets
+	deliverer    *webhook.Deliverer
+	journal      *journal.Shards
+	cluster      *cluster.Node
+	room         *heap.Room // nil: no room is kept
+	sim          *paysim.Sim
+	notices      *notices.Store
+	receipts     *receipts.Store
+	guesses      *limit.Guesses    // of short secrets, at all doors
+	currencies   []engine.Currency // that prices are in
+	mailbox      *mail.Capture     // nil: mail is sent
+	mailQueue    *mailqueue.Queue
+	sender       mail.Sender
+	stock        *committed.Stock
+	seats        *committed.Seats
+	feed         *live.Feed
+	secrets      *secrets.Master
+	gateways     *payments.Gateways
+	replies      *idempotency.Store
+	requests     *requestlog.Log
+	quota        *quota.Counter
+	letters      *letters.Writer
+	orders       *orders.Desk
+	areas        edge.Areas
+	server       *server.Server
+	stops        []func(context.Context) error
 
 	self       members.Member
 	links      net.Listener // nil: not in a cluster
@@ -188,6 +189,9 @@ func (n *Node) Ready() error {
 			return errors.New("not a member of the cluster")
 		}
 	}
+	if away := n.listAway(); len(away) == len(n.shards) {
+		return fmt.Errorf("no shard of the journal answers")
+	}
 	if w := n.journal.Waiting(); w > 2*time.Second {
 		return fmt.Errorf("the journal has waited %s for a commit", w.Round(time.Second))
 	}
@@ -195,6 +199,24 @@ func (n *Node) Ready() error {
 		return fmt.Errorf("the journal's Postgres has not answered for %s", silent.Round(time.Second))
 	}
 	return nil
+}
+
+// listAway returns the shards of the journal that do not answer.
+func (n *Node) listAway() (away []int) {
+	for i, state := range n.journal.States() {
+		if state.Err != nil {
+			away = append(away, i)
+		}
+	}
+	return away
+}
+
+// Lacking says what is away while the node is ready for everything else.
+func (n *Node) Lacking() (away []string) {
+	for _, i := range n.listAway() {
+		away = append(away, fmt.Sprintf("shard %d of the journal", i))
+	}
+	return away
 }
 
 // maxSilent is how long a Postgres that has the journal alone may leave a node without an answer; at

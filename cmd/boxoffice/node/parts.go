@@ -97,11 +97,14 @@ func (n *Node) startJournal(ctx context.Context) error {
 	}
 	n.commits = newCommits()
 	failAfter := time.Duration(0) // the journal's default, because other nodes will claim this node's streams
-	if n.cfg.Private() || n.cfg.Apart() && !n.cfg.clustered() {
+	switch {
+	case n.cfg.Private(), n.cfg.Apart() && !n.cfg.clustered():
 		failAfter = math.MaxInt64 // no other node can, so it waits for its Postgres, and for room, and shows what it can meanwhile
+	case len(n.shards) > 1:
+		failAfter = math.MaxInt64 // it sells what the other shards have
 	}
-	n.journal, err = journal.Open(ctx, journal.Config{
-		Pool: n.journalPool, Node: n.self.ID, Log: n.log, Lanes: n.cfg.Lanes, AllowUnsafe: n.cfg.AllowUnsafe, FailAfter: failAfter,
+	n.journal, err = journal.OpenShards(ctx, journal.Config{
+		Node: n.self.ID, Log: n.log, Lanes: n.cfg.Lanes, AllowUnsafe: n.cfg.AllowUnsafe, FailAfter: failAfter,
 		Committed: func(took time.Duration) { n.commits.Observe(took.Seconds()) },
 		Sink: func(b *journal.Batch) { // the batches come from the cluster's actors, so the cluster exists
 			n.cluster.Observe(b)
@@ -109,7 +112,7 @@ func (n *Node) startJournal(ctx context.Context) error {
 			n.telling.offer(b)
 			n.attending.offer(b)
 		},
-	})
+	}, n.shards)
 	if err != nil {
 		return err
 	}
@@ -121,8 +124,8 @@ func (n *Node) startJournal(ctx context.Context) error {
 // node.
 func (n *Node) startCluster(context.Context) error {
 	n.cluster = cluster.Start(cluster.Config{
-		Journal: n.journal, Snapshots: snapshot.New(n.journalPool), Wakes: wakes.Table{Pool: n.journalPool},
-		Log: n.log, Backlog: n.journal.Backlog,
+		Journal: n.journal, Snapshots: snapshot.New(n.journalPools...), Wakes: wakes.New(n.journalPools...),
+		Log: n.log, Backlog: n.journal.Backlog, Shut: n.journal.Shut,
 		Self: n.self.ID, Listen: n.links, TLS: n.linkTLS, Now: n.cfg.Now,
 		Observe: func(b *journal.Batch) {
 			n.stock.Observe(b)

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"boxoffice/persistence"
 	"boxoffice/persistence/embedded"
+	"boxoffice/persistence/journal"
 	"boxoffice/persistence/migrate"
 	"boxoffice/persistence/readmodel"
 )
@@ -19,11 +21,14 @@ import (
 // startPostgres starts the private server if no other one is configured, and migrates the schema.
 func (n *Node) startPostgres(ctx context.Context) error {
 	url := n.cfg.DatabaseURL
-	if n.cfg.Private() && n.cfg.Apart() {
-		return errors.New("BOXOFFICE_JOURNAL_URL needs BOXOFFICE_DATABASE_URL: a private Postgres has its journal in it")
+	journals, err := JournalURLs(n.cfg.JournalURL, n.cfg.JournalURLs)
+	if err != nil {
+		return err
+	}
+	if n.cfg.Private() && len(journals) > 0 {
+		return errors.New("BOXOFFICE_JOURNAL_URL and BOXOFFICE_JOURNAL_URLS need BOXOFFICE_DATABASE_URL: a private Postgres has its journal in it")
 	}
 	if n.cfg.Private() {
-		var err error
 		n.postgres, err = embedded.Start(ctx, embedded.Config{
 			Dir: filepath.Join(n.cfg.DataDir, "postgres"), Log: n.log, Install: n.cfg.AllowInstall,
 		})
@@ -36,33 +41,80 @@ func (n *Node) startPostgres(ctx context.Context) error {
 		}
 		url = n.postgres.URL()
 	}
-	var err error
-	if n.pool, err = OpenPool(ctx, url, "BOXOFFICE_DATABASE_URL"); err != nil {
+	if n.pool, err = OpenPool(ctx, url, "BOXOFFICE_DATABASE_URL", nil); err != nil {
 		return err
 	}
-	n.journalPool = n.pool
 	n.started(func(context.Context) error {
-		n.journalPool.Close() // it may be the same one
+		for _, pool := range n.journalPools {
+			pool.Close() // it may be that of home
+		}
 		n.pool.Close()
 		return nil
 	})
-	if n.cfg.Apart() {
-		journals, err := OpenPool(ctx, n.cfg.JournalURL, "BOXOFFICE_JOURNAL_URL")
-		if err != nil {
-			return err
-		}
-		n.journalPool = journals
+	if n.shards, n.journalPools, err = OpenJournals(ctx, n.pool, journals); err != nil {
+		return err
 	}
-	schema, err := Migrated(ctx, n.pool, n.journalPool, false)
+	schema, err := Migrated(ctx, n.pool, n.journalPools, false)
 	if err != nil {
+		return err
+	}
+	if err := PlaceShards(ctx, n.pool, n.shards); err != nil {
 		return err
 	}
 	n.log.InfoContext(ctx, "migrated", slog.String("schema", schema.String()))
 	return readmodel.FillSearch(ctx, n.pool)
 }
 
-// OpenPool connects to a database, which the knob names, with the settings that every node needs.
-func OpenPool(ctx context.Context, url, knob string) (*pgxpool.Pool, error) {
+// JournalURLs returns the databases that the journal has beside home, by BOXOFFICE_JOURNAL_URL and
+// BOXOFFICE_JOURNAL_URLS; none if it is at home.
+func JournalURLs(one string, several []string) ([]string, error) {
+	urls := strings.Fields(strings.Join(several, " "))
+	switch {
+	case one != "" && len(urls) > 0:
+		return nil, errors.New("BOXOFFICE_JOURNAL_URL and BOXOFFICE_JOURNAL_URLS exclude each other: the one is for a journal in one database, the other for one in several")
+	case one != "":
+		return []string{one}, nil
+	case len(urls) > journal.MaxShards:
+		return nil, fmt.Errorf("BOXOFFICE_JOURNAL_URLS lists %d databases: %d at most", len(urls), journal.MaxShards)
+	}
+	return urls, nil
+}
+
+// OpenJournals connects to the databases of the journal: those that are listed, or else home. Each of
+// several has a gate. The caller closes the pools, after an error too.
+func OpenJournals(ctx context.Context, home *pgxpool.Pool, urls []string) (shards []journal.Shard, pools []*pgxpool.Pool, err error) {
+	if len(urls) == 0 {
+		return []journal.Shard{{Pool: home}}, []*pgxpool.Pool{home}, nil
+	}
+	for i, url := range urls {
+		knob, gate := "BOXOFFICE_JOURNAL_URL", (*persistence.Gate)(nil)
+		if len(urls) > 1 {
+			knob, gate = "BOXOFFICE_JOURNAL_URLS", persistence.NewGate(fmt.Sprint("shard ", i, " of the journal"))
+		}
+		pool, err := OpenPool(ctx, url, knob, gate)
+		if err != nil {
+			return shards, pools, err
+		}
+		shards, pools = append(shards, journal.Shard{Pool: pool, Gate: gate}), append(pools, pool)
+	}
+	return shards, pools, nil
+}
+
+// PlaceShards notes which buckets are where.
+func PlaceShards(ctx context.Context, home *pgxpool.Pool, shards []journal.Shard) error {
+	ranges, err := migrate.Ranges(ctx, home)
+	if err != nil {
+		return err
+	}
+	for i, r := range ranges {
+		shards[i].First, shards[i].Last, shards[i].Version = r.First, r.Last, r.Version
+	}
+	return nil
+}
+
+// OpenPool connects to a database, which the knob names, with the settings that every node needs. gate
+// may be nil.
+func OpenPool(ctx context.Context, url, knob string, gate *persistence.Gate) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", knob, err)
@@ -72,6 +124,9 @@ func OpenPool(ctx context.Context, url, knob string) (*pgxpool.Pool, error) {
 	cfg.ConnConfig.RuntimeParams["max_parallel_workers_per_gather"] = "0"
 	pace := persistence.NewPace()
 	cfg.BeforeConnect, cfg.AfterConnect = pace.Before, pace.After
+	if gate != nil {
+		gate.Guard(cfg)
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
@@ -82,9 +137,9 @@ func OpenPool(ctx context.Context, url, knob string) (*pgxpool.Pool, error) {
 // Schema says what Migrated found and left, as numbers of the files that have run.
 type Schema struct{ Before, After, Known int32 }
 
-// Migrated migrates the schema of home and of the journal, which may be the same. moved lets home let
-// go of a journal's entries, after they were copied.
-func Migrated(ctx context.Context, home, journal *pgxpool.Pool, moved bool) (s Schema, err error) {
+// Migrated migrates the schema of home and of the journal's databases, which may be home alone. moved
+// lets home let go of a journal's entries, after they were copied.
+func Migrated(ctx context.Context, home *pgxpool.Pool, journals []*pgxpool.Pool, moved bool) (s Schema, err error) {
 	conn, err := home.Acquire(ctx)
 	if err != nil {
 		return s, fmt.Errorf("postgres: %w", err)
@@ -93,10 +148,10 @@ func Migrated(ctx context.Context, home, journal *pgxpool.Pool, moved bool) (s S
 	if s.Before, s.Known, err = migrate.Versions(ctx, conn.Conn()); err != nil {
 		return s, err
 	}
-	if journal == home {
+	if journals[0] == home {
 		err = migrate.Up(ctx, conn.Conn())
 	} else {
-		err = migrateApart(ctx, conn.Conn(), journal, moved)
+		err = migrateApart(ctx, conn.Conn(), journals, moved)
 	}
 	if err != nil {
 		return s, err
@@ -105,13 +160,17 @@ func Migrated(ctx context.Context, home, journal *pgxpool.Pool, moved bool) (s S
 	return s, err
 }
 
-func migrateApart(ctx context.Context, home *pgx.Conn, journal *pgxpool.Pool, moved bool) error {
-	conn, err := journal.Acquire(ctx)
-	if err != nil {
-		return fmt.Errorf("postgres of the journal: %w", err)
+func migrateApart(ctx context.Context, home *pgx.Conn, journals []*pgxpool.Pool, moved bool) error {
+	conns := make([]*pgx.Conn, len(journals))
+	for i, pool := range journals {
+		conn, err := pool.Acquire(ctx)
+		if err != nil {
+			return fmt.Errorf("postgres of the journal, place %d: %w", i, err)
+		}
+		defer conn.Release()
+		conns[i] = conn.Conn()
 	}
-	defer conn.Release()
-	return migrate.UpApart(ctx, home, conn.Conn(), moved)
+	return migrate.UpApart(ctx, home, conns, moved)
 }
 
 // String says in a sentence what was done.

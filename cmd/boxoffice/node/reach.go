@@ -23,11 +23,11 @@ func (n *Node) Config() *Config { return n.cfg }
 // Pool returns the database.
 func (n *Node) Pool() *pgxpool.Pool { return n.pool }
 
-// JournalPool returns the database with the journal, which may be the same.
-func (n *Node) JournalPool() *pgxpool.Pool { return n.journalPool }
+// JournalPools returns the databases with the journal, which may be the same.
+func (n *Node) JournalPools() []*pgxpool.Pool { return n.journalPools }
 
 // Journal returns the journal.
-func (n *Node) Journal() *journal.Postgres { return n.journal }
+func (n *Node) Journal() *journal.Shards { return n.journal }
 
 // Cluster returns the cluster, which has the actors.
 func (n *Node) Cluster() *cluster.Node { return n.cluster }

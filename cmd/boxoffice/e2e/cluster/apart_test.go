@@ -57,7 +57,7 @@ func TestAJournalApart(t *testing.T) {
 	})
 	var followed, streams int
 	require.NoError(t, a.Pool().QueryRow(t.Context(), `SELECT count(*) FROM followers`).Scan(&followed))
-	require.NoError(t, a.JournalPool().QueryRow(t.Context(), `SELECT count(*) FROM streams`).Scan(&streams))
+	require.NoError(t, a.JournalPools()[0].QueryRow(t.Context(), `SELECT count(*) FROM streams`).Scan(&streams))
 	require.Positive(t, followed)
 	require.Positive(t, streams)
 	require.Error(t, a.Pool().QueryRow(t.Context(), `SELECT count(*) FROM streams`).Scan(&streams), "no journal is at home")
@@ -73,11 +73,11 @@ func TestADeadNodesWritersApart(t *testing.T) {
 	_, err := a.Pool().Exec(t.Context(), `INSERT INTO nodes (id, name, link, http) VALUES ('dead#1', 'dead', '127.0.0.1:1', '127.0.0.1:1')`)
 	require.NoError(t, err)
 	var writer int32
-	require.NoError(t, a.JournalPool().QueryRow(t.Context(), `
+	require.NoError(t, a.JournalPools()[0].QueryRow(t.Context(), `
 WITH w AS (INSERT INTO writers (node) VALUES ('dead#1') RETURNING writer) INSERT INTO tails (writer) SELECT writer FROM w RETURNING writer`).Scan(&writer))
 	require.Eventually(t, func() bool { // its lease is over
 		var closed bool
-		err := a.JournalPool().QueryRow(t.Context(), `SELECT closed_at IS NOT NULL FROM writers WHERE writer = $1`, writer).Scan(&closed)
+		err := a.JournalPools()[0].QueryRow(t.Context(), `SELECT closed_at IS NOT NULL FROM writers WHERE writer = $1`, writer).Scan(&closed)
 		return err == nil && closed
 	}, time.Minute, 20*time.Millisecond)
 	a.Becomes("0", func() string {

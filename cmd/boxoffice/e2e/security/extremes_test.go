@@ -243,7 +243,7 @@ func (s *siege) holds() {
 	s.T.Helper()
 	s.still()
 	require.Eventually(s.T, func() bool {
-		positions, err := follower.Positions(s.T.Context(), s.Pool(), journal.NewReader(s.JournalPool()))
+		positions, err := follower.Positions(s.T.Context(), s.Pool(), journal.NewReader(s.JournalPools()...))
 		require.NoError(s.T, err)
 		return !slices.ContainsFunc(positions, func(p follower.Position) bool { return p.Head > p.Batch })
 	}, 30*time.Second, 50*time.Millisecond, "a follower is not at the head")

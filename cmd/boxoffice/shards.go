@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+
+	"boxoffice/cmd/boxoffice/node"
+	"boxoffice/persistence/journal"
+	"boxoffice/persistence/migrate"
+)
+
+// databases says how the tools reach Postgres that read the journal too.
+type databases struct {
+	database
+	JournalURL  string   `env:"BOXOFFICE_JOURNAL_URL" help:"Postgres with the journal, if it has one of its own."`
+	JournalURLs []string `name:"journal-urls" env:"BOXOFFICE_JOURNAL_URLS" sep:" " help:"Those with the journal, if it has several, with spaces between them."`
+}
+
+// opened are connections to home and to the databases with the journal, which may be home alone.
+type opened struct {
+	home   *pgxpool.Pool
+	shards []journal.Shard
+	pools  []*pgxpool.Pool // of the shards
+}
+
+// openAll connects to all databases.
+func (d *databases) openAll(ctx context.Context) (at opened, done func(), err error) {
+	urls, err := node.JournalURLs(d.JournalURL, d.JournalURLs)
+	if err != nil {
+		return at, nil, err
+	}
+	var close func()
+	if at.home, close, err = d.open(ctx); err != nil {
+		return at, nil, err
+	}
+	at.shards, at.pools, err = node.OpenJournals(ctx, at.home, urls)
+	done = func() {
+		for _, pool := range at.pools {
+			pool.Close() // it may be that of home
+		}
+		close()
+	}
+	if err != nil {
+		done()
+		return at, nil, err
+	}
+	return at, done, nil
+}
+
+// openChecked is openAll, and refuses databases that are not those of the deployment's journal. Of
+// several, those that do not answer are not refused: their gates are shut.
+func (d *databases) openChecked(ctx context.Context) (at opened, done func(), err error) {
+	if at, done, err = d.openAll(ctx); err != nil {
+		return at, nil, err
+	}
+	if err := at.check(ctx); err != nil {
+		done()
+		return at, nil, err
+	}
+	return at, done, nil
+}
+
+func (at *opened) check(ctx context.Context) error {
+	listed := len(at.pools)
+	if at.pools[0] == at.home {
+		listed = 0
+	}
+	if err := migrate.RefuseOtherNumber(ctx, at.home, listed); err != nil || listed == 0 {
+		return err
+	}
+	if err := node.PlaceShards(ctx, at.home, at.shards); err != nil {
+		return err
+	}
+	var looks errgroup.Group
+	for i, s := range at.shards {
+		looks.Go(func() error {
+			if s.Gate != nil {
+				s.Gate.Look(ctx, s.Pool.Config().ConnConfig, journal.LookAt(s.Version))
+			}
+			if s.Gate != nil && s.Gate.IsShut() && !errors.Is(s.Gate.Err(), journal.ErrOtherMap) {
+				return nil
+			}
+			return at.refuseForeign(ctx, i)
+		})
+	}
+	return looks.Wait()
+}
+
+// refuseForeign refuses a database that is not the shard in its place, by a connection that passes no
+// gate.
+func (at *opened) refuseForeign(ctx context.Context, shard int) error {
+	conn, err := connect(ctx, at.pools[shard])
+	if err != nil {
+		return err
+	}
+	return errors.Join(migrate.RefuseForeign(ctx, at.home, conn, shard), conn.Close(ctx))
+}
+
+// connect opens a connection to a pool's database that is not the pool's, and passes no gate.
+func connect(ctx context.Context, pool *pgxpool.Pool) (*pgx.Conn, error) {
+	cfg, err := pgx.ParseConfig(pool.Config().ConnString())
+	if err != nil {
+		return nil, err
+	}
+	return pgx.ConnectConfig(ctx, cfg)
+}
+
+type migrateCmd struct {
+	databases
+	Moved bool `help:"The journal was copied to the database of BOXOFFICE_JOURNAL_URL, and no node runs: compare the copy, and drop the original."`
+}
+
+// Run migrates the schema.
+func (c *migrateCmd) Run(ctx context.Context) error {
+	if c.Moved && c.JournalURL == "" {
+		return errors.New("--moved needs BOXOFFICE_JOURNAL_URL")
+	}
+	at, done, err := c.openAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	schema, err := node.Migrated(ctx, at.home, at.pools, c.Moved)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(os.Stdout, schema)
+	return err
+}
+
+// shardsCmd moves a shard of the journal to another server, as docs/operations.md says.
+type shardsCmd struct {
+	Close closeShardCmd `cmd:"" help:"End all writing to a shard, before a replica of it is promoted. Nothing is sold until shards open and a restart of the nodes."`
+	Open  openShardCmd  `cmd:"" help:"Use the database that BOXOFFICE_JOURNAL_URLS lists now in the shard's place."`
+}
+
+type closeShardCmd struct {
+	databases
+	Shard int `arg:"" help:"Its place in BOXOFFICE_JOURNAL_URLS, from 0."`
+}
+
+// Run closes the shard.
+func (c *closeShardCmd) Run(ctx context.Context) error {
+	return c.move(ctx, c.Shard, func(home, shard *pgx.Conn) error {
+		upto, err := migrate.CloseShard(ctx, home, shard, c.Shard)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(os.Stdout, "shard %d is closed. Promote its replica once pg_last_wal_replay_lsn() >= %s there, list that, and run boxoffice shards open %d\n", c.Shard, upto, c.Shard)
+		return err
+	})
+}
+
+type openShardCmd struct {
+	databases
+	Shard int `arg:"" help:"Its place in BOXOFFICE_JOURNAL_URLS, from 0."`
+}
+
+// Run opens the shard in its new place.
+func (c *openShardCmd) Run(ctx context.Context) error {
+	return c.move(ctx, c.Shard, func(home, shard *pgx.Conn) error {
+		if err := migrate.OpenShard(ctx, home, shard, c.Shard); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(os.Stdout, "shard %d is open in its new place: start the nodes with that\n", c.Shard)
+		return err
+	})
+}
+
+// move runs a step of a move, with connections to home and to the shard.
+func (d *databases) move(ctx context.Context, shard int, step func(home, shard *pgx.Conn) error) error {
+	at, done, err := d.openAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := migrate.RefuseOtherNumber(ctx, at.home, len(d.JournalURLs)); err != nil {
+		return err
+	}
+	if shard < 0 || shard >= len(at.pools) {
+		return fmt.Errorf("there is no shard %d", shard)
+	}
+	home, err := connect(ctx, at.home)
+	if err != nil {
+		return err
+	}
+	conn, err := connect(ctx, at.pools[shard])
+	if err != nil {
+		return errors.Join(err, home.Close(ctx))
+	}
+	return errors.Join(step(home, conn), conn.Close(ctx), home.Close(ctx))
+}

@@ -1,0 +1,19 @@
+package engine
+
+// Buckets is how many shares the events are divided into. All actors of an event, and all wallets of
+// an organization, are in one bucket: one node owns them, and one database has their facts.
+const Buckets = 1024
+
+// BucketOf returns the bucket of the actors with a Home.
+func BucketOf(home int64) int {
+	return int(MixBits(uint64(home)) % Buckets) //nolint:gosec // spreads negative ones as well
+}
+
+// MixBits spreads a number over 64 bits (the finalizer of splitmix64).
+func MixBits(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -1,0 +1,206 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"boxoffice/engine"
+	"boxoffice/persistence"
+)
+
+// Shard is one of the databases of a journal, with the actors of a range of buckets.
+type Shard struct {
+	Pool        *pgxpool.Pool
+	Gate        *persistence.Gate // nil if the journal has only one database
+	First, Last int               // buckets
+	Version     int32             // of the place where the shard is, as this node knows it; 0 if there is only one
+}
+
+// Shards is the journal of one node over one database or several. What an actor decides is in the
+// database that has the actor's bucket, so that a commit is one row in one database. A database that
+// does not answer holds up only its own actors, and never ends the node.
+type Shards struct {
+	Reader
+	shards []Shard
+	all    []*Postgres
+	of     [engine.Buckets]*Postgres
+	failed chan error
+
+	watching sync.WaitGroup // the goroutines that look whether the databases answer
+	unwatch  context.CancelFunc
+}
+
+var _ Journal = (*Shards)(nil)
+
+// OpenShards opens the journal in all of its databases, as Open does. cfg says nothing of a database.
+func OpenShards(ctx context.Context, cfg Config, shards []Shard) (*Shards, error) {
+	s := &Shards{shards: shards, failed: make(chan error, 1)}
+	cfg = withCommitted(cfg)
+	for i, one := range shards {
+		c := cfg
+		c.Pool, c.Gate, c.Version = one.Pool, one.Gate, one.Version
+		if g := one.Gate; g != nil {
+			c.Committed = func(took time.Duration) {
+				g.Heard()
+				cfg.Committed(took)
+			}
+		}
+		j, err := open(ctx, c, s.failed)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("shard %d: %w", i, err), s.stopAll(ctx))
+		}
+		s.all, s.pools = append(s.all, j), append(s.pools, one.Pool)
+		for bucket := one.First; bucket <= one.Last; bucket++ {
+			s.of[bucket] = j
+		}
+	}
+	watch, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.unwatch = cancel
+	for _, one := range shards {
+		if one.Gate != nil {
+			s.watching.Go(func() { one.Gate.Watch(watch, one.Pool.Config().ConnConfig, cfg.Log, LookAt(one.Version)) })
+		}
+	}
+	return s, nil
+}
+
+// LookAt returns what a gate asks a shard: whether it takes writes, and is where a node that knows the
+// version takes it to be.
+func LookAt(version int32) func(context.Context, *pgx.Conn) error {
+	return func(ctx context.Context, conn *pgx.Conn) error {
+		var there int32
+		var standby bool
+		if err := conn.QueryRow(ctx, `SELECT version, pg_is_in_recovery() FROM journal_mark`).Scan(&there, &standby); err != nil {
+			return err
+		}
+		switch {
+		case standby:
+			return errors.New("it is a standby that takes no writes")
+		case there != version:
+			return ErrOtherMap
+		}
+		return nil
+	}
+}
+
+// shard returns the journal that has the actor.
+func (s *Shards) shard(ref engine.Ref) *Postgres { return s.of[engine.BucketOf(ref.Home)] }
+
+// Claim is Postgres.Claim in the actor's shard.
+func (s *Shards) Claim(ctx context.Context, ref engine.Ref) (Claim, error) {
+	return s.shard(ref).Claim(ctx, ref)
+}
+
+// Append is Postgres.Append in the actor's shard.
+func (s *Shards) Append(e *Entry) { s.shard(e.Ref).Append(e) }
+
+// Stop is Postgres.Stop of all shards, at the same time: one that does not answer leaves the others all
+// the time there is.
+func (s *Shards) Stop(ctx context.Context) error {
+	err := s.stopAll(ctx)
+	s.unwatch() // only now: a shard that comes back is let in until the end
+	s.watching.Wait()
+	return err
+}
+
+func (s *Shards) stopAll(ctx context.Context) error {
+	errs := make([]error, len(s.all))
+	var stopping sync.WaitGroup
+	for i, j := range s.all {
+		stopping.Go(func() { errs[i] = j.Stop(ctx) })
+	}
+	stopping.Wait()
+	return errors.Join(errs...)
+}
+
+// Failed receives one error if a shard can no longer keep its promises, and the node must exit. A shard
+// that only does not answer does not fail if Config.FailAfter is long enough.
+func (s *Shards) Failed() <-chan error { return s.failed }
+
+// Shut returns a channel that is closed while the shard of an event does not answer; nil if there is
+// only one shard.
+func (s *Shards) Shut(event int64) <-chan struct{} {
+	if g := s.of[engine.BucketOf(event)].cfg.Gate; g != nil {
+		return g.Shut()
+	}
+	return nil
+}
+
+// isShut reports whether the journal is a shard that does not answer.
+func (j *Postgres) isShut() bool { return j.cfg.Gate != nil && j.cfg.Gate.IsShut() }
+
+// ShardState is how a shard is.
+type ShardState struct {
+	Err     error         // nil if it answers
+	Waiting time.Duration // as Postgres.Waiting
+}
+
+// States returns how each shard is, in order. A journal with only one database counts as answering.
+func (s *Shards) States() []ShardState {
+	states := make([]ShardState, len(s.all))
+	for i, j := range s.all {
+		states[i].Waiting = j.Waiting()
+		if g := j.cfg.Gate; g != nil {
+			states[i].Err = g.Err()
+		}
+	}
+	return states
+}
+
+// Backlog is Postgres.Backlog of all shards that answer: what waits for another one is no reason to
+// refuse work.
+func (s *Shards) Backlog() (n int) {
+	for _, j := range s.all {
+		if !j.isShut() {
+			n += j.Backlog()
+		}
+	}
+	return n
+}
+
+// Waiting is the longest Postgres.Waiting of the shards that answer.
+func (s *Shards) Waiting() (longest time.Duration) {
+	for _, j := range s.all {
+		if !j.isShut() {
+			longest = max(longest, j.Waiting())
+		}
+	}
+	return longest
+}
+
+// Unindexed is the longest Postgres.Unindexed.
+func (s *Shards) Unindexed() (longest time.Duration) {
+	for _, j := range s.all {
+		longest = max(longest, j.Unindexed())
+	}
+	return longest
+}
+
+// Silent is the shortest Postgres.Silent: how long no shard has answered.
+func (s *Shards) Silent() time.Duration {
+	shortest := s.all[0].Silent()
+	for _, j := range s.all[1:] {
+		shortest = min(shortest, j.Silent())
+	}
+	return shortest
+}
+
+// Stats reads the counters of all shards.
+func (s *Shards) Stats() (all Stats) {
+	for _, j := range s.all {
+		one := j.Stats()
+		all.Batches += one.Batches
+		all.Entries += one.Entries
+		all.Facts += one.Facts
+		all.Bytes += one.Bytes
+		all.Retries += one.Retries
+		all.Fences += one.Fences
+	}
+	return all
+}
