@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"boxoffice/persistence"
 	"boxoffice/persistence/journal"
 )
 
@@ -26,6 +27,7 @@ type round struct {
 	conn   *pgxpool.Conn
 	tails  tails
 	polled time.Time
+	lacks  bool      // a database of the journal does not answer, and its writers are left out
 	since  time.Time // when the oldest batch in hand was offered; zero if it was read
 	began  time.Time // when the last transaction began
 }
@@ -85,7 +87,7 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 		}
 	}
 	for _, d := range r.f.cfg.Digesters {
-		if err := d.Tend(ctx, r.from, r.begin, applyWithin); err != nil {
+		if err := d.Tend(ctx, r.from, r.begin, applyWithin); err != nil && !errors.Is(err, persistence.ErrAway) {
 			return false, err
 		}
 	}
@@ -93,7 +95,7 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 	if err := r.readTails(ctx); err != nil {
 		return false, err
 	}
-	if !r.f.knowsEnd() && !r.tails.isBehind() {
+	if !r.f.knowsEnd() && !r.tails.isBehind() && !r.lacks {
 		r.f.noteEnd(&r.tails)
 	}
 	group, moves := r.tails.gather(r.atOnce())
@@ -110,17 +112,26 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 	return !r.tails.isBehind(), nil
 }
 
-// poll makes the follower read the writers that are not fed in memory.
+// poll makes the follower read the writers that are not fed in memory. It leaves those out whose
+// database is known not to answer, until a later poll finds them again: the facts in other databases do
+// not build on theirs.
 func (r *round) poll(ctx context.Context) error {
 	writers, err := r.from.Writers(ctx)
-	if err != nil {
+	if r.lacks = errors.Is(err, persistence.ErrAway); err != nil && !r.lacks {
 		return fmt.Errorf("follower: %w", err)
 	}
+	listed := make(map[int32]bool, len(writers))
 	for _, w := range writers {
+		listed[w.ID] = true
 		t := r.tails.get(w.ID)
 		t.closed = w.Closed
 		if !t.fed && t.pos != final {
 			t.behind = true
+		}
+	}
+	for _, t := range r.tails.byWriter {
+		if r.lacks && !listed[t.writer] {
+			r.tails.leaveOut(t)
 		}
 	}
 	r.polled = time.Now()
@@ -166,18 +177,14 @@ func (r *round) readTails(ctx context.Context) error {
 		if r.tails.facts == 0 {
 			r.since = time.Time{}
 		}
-		facts := 0
-		for b, err := range r.from.ReadWriter(ctx, w, t.pos) {
-			if err != nil {
-				return fmt.Errorf("follower: %w", err)
-			}
-			if b.Seq != t.lastBatch()+1 {
-				return permanent{fmt.Errorf("%w: writer %d has batch %d after %d", ErrGap, w, b.Seq, t.lastBatch())}
-			}
-			facts += r.tails.add(t, &b)
-			if facts >= r.f.cfg.MaxBatch {
-				break
-			}
+		facts, err := r.readTail(ctx, t)
+		if errors.Is(err, persistence.ErrAway) {
+			r.tails.leaveOut(t)
+			r.polled = time.Time{} // the next poll leaves out what else is there
+			continue
+		}
+		if err != nil {
+			return err
 		}
 		t.behind, t.wanted = facts >= r.f.cfg.MaxBatch, false
 		if facts == 0 && t.closed {
@@ -187,6 +194,22 @@ func (r *round) readTails(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// readTail reads up to one transaction's worth of a writer.
+func (r *round) readTail(ctx context.Context, t *tail) (facts int, err error) {
+	for b, err := range r.from.ReadWriter(ctx, t.writer, t.pos) {
+		if err != nil {
+			return facts, fmt.Errorf("follower: %w", err)
+		}
+		if b.Seq != t.lastBatch()+1 {
+			return facts, permanent{fmt.Errorf("%w: writer %d has batch %d after %d", ErrGap, t.writer, b.Seq, t.lastBatch())}
+		}
+		if facts += r.tails.add(t, &b); facts >= r.f.cfg.MaxBatch {
+			break
+		}
+	}
+	return facts, nil
 }
 
 // finish notes that a closed writer has been read to its end.
@@ -283,6 +306,10 @@ func (r *round) readMissing(ctx context.Context) error {
 		streams[i], seqs[i] = m.stream, m.seq
 	}
 	places, err := r.from.Locate(ctx, streams, seqs)
+	if errors.Is(err, persistence.ErrAway) {
+		r.polled = time.Time{} // the next poll leaves out those that cannot be found
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("follower: %w", err)
 	}

@@ -66,6 +66,15 @@ func (ts *tails) add(t *tail, b *journal.Batch) (facts int) {
 	return facts
 }
 
+// leaveOut forgets what is pending of a writer. It is read from the journal when the writer is listed
+// again.
+func (ts *tails) leaveOut(t *tail) {
+	for _, b := range t.pending {
+		ts.facts -= factsIn(b)
+	}
+	t.pending, t.fed, t.behind, t.wanted = nil, false, false, false
+}
+
 func (ts *tails) isBehind() bool {
 	for _, t := range ts.byWriter {
 		if t.behind {

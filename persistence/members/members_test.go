@@ -385,7 +385,8 @@ func TestBuriedApart(t *testing.T) {
 // every database of the journal, also if the first attempt found one of them away.
 func TestBuriedInAllShards(t *testing.T) {
 	t.Parallel()
-	home, shards := persisttest.Sharded(t, 2)
+	home, divided := persisttest.Sharded(t, 2)
+	shards := persisttest.PoolsOf(divided)
 	dead := members.NewID("a")
 	_, err := home.Exec(t.Context(), `INSERT INTO burials (node) VALUES ($1)`, dead)
 	require.NoError(t, err)

@@ -24,7 +24,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"boxoffice/persistence"
 	"boxoffice/persistence/embedded"
+	"boxoffice/persistence/journal"
 	"boxoffice/persistence/migrate"
 )
 
@@ -317,31 +319,51 @@ func connectAdmin(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 }
 
 // Apart returns pools on a fresh database and on one that has its journal, closed when the test ends.
-func Apart(t testing.TB) (home, journal *pgxpool.Pool) {
+func Apart(t testing.TB) (home, entries *pgxpool.Pool) {
 	t.Helper()
-	home, journals := Sharded(t, 1)
-	return home, journals[0]
+	home, shards := Sharded(t, 1)
+	return home, shards[0].Pool
 }
 
-// Sharded returns pools on a fresh database and on several that have its journal, closed when the test
-// ends.
-func Sharded(t testing.TB, shards int) (home *pgxpool.Pool, journals []*pgxpool.Pool) {
+// Sharded returns a pool on a fresh database, and its journal in several others. The pools are closed
+// when the test ends.
+func Sharded(t testing.TB, count int) (home *pgxpool.Pool, shards []journal.Shard) {
 	t.Helper()
 	home = Migrated(t)
 	conn, err := pgx.ConnectConfig(t.Context(), home.Config().ConnConfig)
 	require.NoError(t, err)
-	conns := make([]*pgx.Conn, shards)
+	conns := make([]*pgx.Conn, count)
 	for i := range conns {
-		journal, err := pgxpool.New(t.Context(), Empty(t))
+		cfg, err := pgxpool.ParseConfig(Empty(t))
 		require.NoError(t, err)
-		t.Cleanup(journal.Close)
-		journals = append(journals, journal)
-		conns[i], err = pgx.ConnectConfig(t.Context(), journal.Config().ConnConfig)
+		conns[i], err = pgx.ConnectConfig(t.Context(), cfg.ConnConfig)
 		require.NoError(t, err)
+		var gate *persistence.Gate
+		if count > 1 {
+			gate = persistence.NewGate(fmt.Sprint("shard ", i))
+			gate.Guard(cfg)
+		}
+		pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+		require.NoError(t, err)
+		t.Cleanup(pool.Close)
+		shards = append(shards, journal.Shard{Pool: pool, Gate: gate})
 	}
 	require.NoError(t, migrate.UpApart(t.Context(), conn, conns, false))
+	ranges, err := migrate.Ranges(t.Context(), conn)
+	require.NoError(t, err)
+	for i, r := range ranges {
+		shards[i].First, shards[i].Last, shards[i].Version = r.First, r.Last, r.Version
+	}
 	for _, c := range append(conns, conn) {
 		require.NoError(t, c.Close(t.Context()))
 	}
-	return home, journals
+	return home, shards
+}
+
+// PoolsOf returns the pools of shards.
+func PoolsOf(shards []journal.Shard) (pools []*pgxpool.Pool) {
+	for _, s := range shards {
+		pools = append(pools, s.Pool)
+	}
+	return pools
 }
