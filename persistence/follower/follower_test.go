@@ -291,7 +291,7 @@ func TestRivalWriters(t *testing.T) {
 			func() persisttest.Node { return persisttest.Node{Journal: a} },
 			func() persisttest.Node { return persisttest.Node{Journal: b} },
 		},
-		Reader: a, Streams: 6, Writers: 3, For: 2 * time.Second, Seed: 3,
+		Reader: a, Streams: 6, Events: 2, Writers: 3, For: 2 * time.Second, Seed: 3,
 	}.Run(t)
 	s.caughtUp(a)
 	t.Logf("%+v", tally)

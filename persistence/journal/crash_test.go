@@ -74,7 +74,7 @@ func TestPostgresKilled(t *testing.T) {
 			func() persisttest.Node { return persisttest.Node{Journal: a} },
 			func() persisttest.Node { return persisttest.Node{Journal: b} },
 		},
-		Reader: a, Streams: 8, Writers: 4, For: 6 * time.Second, Seed: 5,
+		Reader: a, Streams: 8, Events: 2, Writers: 4, For: 6 * time.Second, Seed: 5,
 		Ended: func() { // once more, after the last entry
 			cancel()
 			wg.Wait()

@@ -49,6 +49,23 @@ func TestPostgresJournal(t *testing.T) {
 	}
 }
 
+// openShards starts a node's journal over shards, stopped when the test ends.
+func openShards(t testing.TB, shards []journal.Shard, node string, change ...func(*journal.Config)) *journal.Shards {
+	t.Helper()
+	cfg := journal.Config{Node: node, Log: slog.New(slog.DiscardHandler), AllowUnsafe: true}
+	for _, c := range change {
+		c(&cfg)
+	}
+	j, err := journal.OpenShards(t.Context(), cfg, shards)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		require.NoError(t, j.Stop(ctx))
+	})
+	return j
+}
+
 // apart is a database with a journal and nothing else.
 func apart(t testing.TB) *pgxpool.Pool {
 	_, pool := persisttest.Apart(t)

@@ -4,13 +4,14 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"boxoffice/engine"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/persisttest"
 )
@@ -20,27 +21,50 @@ import (
 // taken for dead: their writers are closed and their tails read.
 func TestRivals(t *testing.T) {
 	t.Parallel()
-	pool := persisttest.Migrated(t)
+	for name, shards := range map[string]func(testing.TB) []journal.Shard{
+		"one database": func(t testing.TB) []journal.Shard {
+			return []journal.Shard{{Pool: persisttest.Migrated(t), Last: engine.Buckets - 1}}
+		},
+		"four shards": func(t testing.TB) []journal.Shard {
+			_, shards := persisttest.Sharded(t, 4)
+			for i := range shards {
+				shards[i].Gate = nil // the contest starves whoever looks
+			}
+			return shards
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			contestRivals(t, shards(t))
+		})
+	}
+}
+
+func contestRivals(t *testing.T, shards []journal.Shard) {
 	var nodes []func() persisttest.Node
 	var all []*node
 	for i, name := range []string{"a", "b", "c"} {
 		rng := newDice(uint64(i))
-		p := newProxy(t, pool.Config().ConnConfig, func() (cut, time.Duration) {
-			if rng.below(40) > 0 {
-				return noCut, 0
-			}
-			return 1 + cut(rng.below(int(cuts-1))), time.Duration(rng.below(50)) * time.Millisecond
-		})
-		n := startNode(t, pool, name, func(c *journal.Config) { c.Lane = p.lane(pool) })
+		mine := slices.Clone(shards)
+		for k, shard := range mine {
+			p := newProxy(t, shard.Pool.Config().ConnConfig, func() (cut, time.Duration) {
+				if rng.below(40) > 0 {
+					return noCut, 0
+				}
+				return 1 + cut(rng.below(int(cuts-1))), time.Duration(rng.below(50)) * time.Millisecond
+			})
+			mine[k].Lane = p.lane(shard.Pool)
+		}
+		n := startNode(t, mine, name)
 		nodes, all = append(nodes, n.present), append(all, n)
 	}
-	reader := open(t, pool, "reader")
+	reader := openShards(t, shards, "reader")
 	undertaker := undertaker{t: t, j: reader, tails: make(map[int32]int64)}
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { undertaker.run(ctx) })
 	tally := persisttest.Rivalry{
-		Nodes: nodes, Reader: reader, Streams: 10, Writers: 4, For: 8 * time.Second, Seed: 11, Buried: true,
+		Nodes: nodes, Reader: reader, Streams: 20, Events: 10, Writers: 4, For: 8 * time.Second, Seed: 11, Buried: true,
 	}.Run(t)
 	cancel()
 	wg.Wait()
@@ -56,6 +80,11 @@ func TestRivals(t *testing.T) {
 	require.Positive(t, tally.Joint)
 	require.Positive(t, retries)
 	require.NotEmpty(t, undertaker.tails)
+	written := make(map[int]bool)
+	for w := range undertaker.tails {
+		written[int(w)%journal.MaxShards%len(shards)] = true
+	}
+	require.Len(t, written, len(shards), "all shards took part")
 }
 
 // dice is a seeded source for several goroutines.
@@ -77,21 +106,24 @@ func (d *dice) below(n int) int {
 type node struct {
 	t       testing.TB
 	cfg     journal.Config
+	shards  []journal.Shard
 	batches persisttest.Batches
 	stopped chan struct{}
 	wg      sync.WaitGroup
 
 	mu      sync.Mutex
-	j       *journal.Postgres
+	j       *journal.Shards
 	retries int64
 }
 
-func startNode(t testing.TB, pool *pgxpool.Pool, name string, change func(*journal.Config)) *node {
+func startNode(t testing.TB, shards []journal.Shard, name string, change ...func(*journal.Config)) *node {
 	t.Helper()
-	n := &node{t: t, stopped: make(chan struct{})}
-	n.cfg = journal.Config{Pool: pool, Node: name, Log: slog.New(slog.DiscardHandler), AllowUnsafe: true, Sink: n.batches.Sink}
-	change(&n.cfg)
-	j, err := journal.Open(t.Context(), n.cfg)
+	n := &node{t: t, shards: shards, stopped: make(chan struct{})}
+	n.cfg = journal.Config{Node: name, Log: slog.New(slog.DiscardHandler), AllowUnsafe: true, Sink: n.batches.Sink}
+	for _, c := range change {
+		c(&n.cfg)
+	}
+	j, err := journal.OpenShards(t.Context(), n.cfg, shards)
 	require.NoError(t, err)
 	n.j = j
 	n.wg.Go(n.keep)
@@ -114,8 +146,8 @@ func (n *node) keep() {
 			n.t.Logf("node %s: %v", n.cfg.Node, err)
 		}
 		n.count(n.j.Stop(n.t.Context()))
-		j, err := journal.Open(n.t.Context(), n.cfg)
-		for ; err != nil; j, err = journal.Open(n.t.Context(), n.cfg) {
+		j, err := journal.OpenShards(n.t.Context(), n.cfg, n.shards)
+		for ; err != nil; j, err = journal.OpenShards(n.t.Context(), n.cfg, n.shards) {
 			if n.t.Context().Err() != nil {
 				return
 			}
@@ -143,7 +175,7 @@ func (n *node) stop() int64 {
 
 // compare requires that followers were handed what the journal holds, without a
 // gap, except for batches whose node died before it knew their fate.
-func (n *node) compare(t testing.TB, reader *journal.Postgres) {
+func (n *node) compare(t testing.TB, reader *journal.Shards) {
 	t.Helper()
 	handed := make(map[int32][]*journal.Batch)
 	for _, b := range n.batches.All() {
@@ -182,7 +214,7 @@ func requireSameRecords(t testing.TB, stored, handed []journal.Record) {
 // the end requires that nothing was written behind its back.
 type undertaker struct {
 	t     testing.TB
-	j     *journal.Postgres
+	j     *journal.Shards
 	tails map[int32]int64
 }
 

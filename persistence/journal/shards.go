@@ -17,6 +17,7 @@ import (
 // Shard is one of the databases of a journal, with the actors of a range of buckets.
 type Shard struct {
 	Pool        *pgxpool.Pool
+	Lane        *pgx.ConnConfig   // as Config.Lane
 	Gate        *persistence.Gate // nil if the journal has only one database
 	First, Last int               // buckets
 	Version     int32             // of the place where the shard is, as this node knows it; 0 if there is only one
@@ -44,7 +45,7 @@ func OpenShards(ctx context.Context, cfg Config, shards []Shard) (*Shards, error
 	cfg = withCommitted(cfg)
 	for i, one := range shards {
 		c := cfg
-		c.Pool, c.Gate, c.Version = one.Pool, one.Gate, one.Version
+		c.Pool, c.Lane, c.Gate, c.Version = one.Pool, one.Lane, one.Gate, one.Version
 		if g := one.Gate; g != nil {
 			c.Committed = func(took time.Duration) {
 				g.Heard()

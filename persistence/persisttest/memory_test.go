@@ -44,7 +44,7 @@ func TestMemoryRivals(t *testing.T) {
 	reader := store.Open(nil)
 	t.Cleanup(reader.Crash)
 	tally := persisttest.Rivalry{
-		Nodes: nodes, Reader: reader, Streams: 4, Writers: 4, For: 2 * time.Second, Seed: 7,
+		Nodes: nodes, Reader: reader, Streams: 4, Events: 2, Writers: 4, For: 2 * time.Second, Seed: 7,
 	}.Run(t)
 	t.Logf("%+v", tally)
 	require.Positive(t, tally.Acked)

@@ -28,6 +28,7 @@ type Rivalry struct {
 	Nodes   []func() Node // each returns the node's current lifetime
 	Reader  journal.Journal
 	Streams int
+	Events  int // whose streams they are, in turn
 	Writers int // activations at work on each node
 	For     time.Duration
 	Seed    uint64
@@ -92,7 +93,7 @@ func (r Rivalry) Run(t testing.TB) Tally {
 	all := chronicle{latest: make(map[lane]*deed)}
 	refs := make([]engine.Ref, r.Streams)
 	for i := range refs {
-		refs[i] = engine.InventoryRef(1+int64(i%2), int64(i))
+		refs[i] = engine.InventoryRef(1+int64(i%r.Events), int64(i))
 	}
 	var wg sync.WaitGroup
 	for n, node := range r.Nodes {
