@@ -69,6 +69,16 @@ func Empty(t testing.TB) string {
 	return s.createDatabase(t, "template0")
 }
 
+// Copy is a database like another one, to which nobody may be connected.
+func Copy(t testing.TB, dsn string) string {
+	t.Helper()
+	s, err := started()
+	require.NoError(t, err)
+	u, err := url.Parse(dsn)
+	require.NoError(t, err)
+	return s.createDatabase(t, strings.TrimPrefix(u.Path, "/"))
+}
+
 // createDatabase copies a database for the test.
 func (s *server) createDatabase(t testing.TB, from string) (dsn string) {
 	t.Helper()
