@@ -92,7 +92,7 @@ type (
 	// Checkin is a scan at a gate.
 	Checkin struct {
 		EventID  string  `json:"eventId" description:"The UUID of the event whose gate scanned."`
-		Status   string  `json:"status" enum:"success,denied_duplicate,denied_cancelled,denied_expired,denied_wrong_event" description:"The verdict: success is an admission."`
+		Status   string  `json:"status" enum:"success,denied_duplicate,denied_cancelled,denied_expired,denied_wrong_event,denied_not_inside" description:"The verdict: success is an admission; denied_not_inside is of somebody who was to go out and is not inside."`
 		At       Time    `json:"at" description:"When it was scanned."`
 		GateName *string `json:"gateName" description:"The gate; null if the device named none."`
 		DeviceID *string `json:"deviceId" description:"The device; null if it named itself nothing."`

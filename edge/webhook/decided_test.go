@@ -263,7 +263,7 @@ func (d *decider) details(was *event.Details) event.Details {
 		AbsorbFees: d.rng.IntN(2) == 0, Branding: pick(d, nil, []byte(`{}`), []byte(`{"a":[1e308,-0.0,"\u2028\ud83c\udf9f"]}`)), SEO: pick(d, nil, []byte(`{"a":{"b":null}}`)),
 		Entities: pick(d, nil, []event.Entity{{Kind: "artist", Name: d.text(), Bio: d.maybe()}}), OrderWindow: pick[int64](d, 300_000, 3_600_000), IDCheck: d.rng.IntN(2) == 0,
 		Highlight: pick(d, "", "https://vimeo.com/1"), CoverImage: pick(d, "", "/media/1"), CoverVideo: pick(d, "", "https://example.org/v"),
-		Velocity: velocity.Limits{OrdersPerBuyer: pick[int64](d, 0, 1_000), PresaleTries: pick[int64](d, 0, velocity.Off)}, RotatingOnly: d.rng.IntN(2) == 0, OfflineDoorCodes: d.rng.IntN(2) == 0, NoRescheduling: d.rng.IntN(2) == 0, NoExtensions: d.rng.IntN(2) == 0, TransferDays: d.rng.Int64N(31), MovedAt: pick(d, 0, d.moment()), CancelReason: pick(d, "", d.text()),
+		Velocity: velocity.Limits{OrdersPerBuyer: pick[int64](d, 0, 1_000), PresaleTries: pick[int64](d, 0, velocity.Off)}, RotatingOnly: d.rng.IntN(2) == 0, OfflineDoorCodes: d.rng.IntN(2) == 0, Exits: d.rng.IntN(2) == 0, InsideLimit: d.rng.Int64N(3), NoRescheduling: d.rng.IntN(2) == 0, NoExtensions: d.rng.IntN(2) == 0, TransferDays: d.rng.Int64N(31), MovedAt: pick(d, 0, d.moment()), CancelReason: pick(d, "", d.text()),
 	}
 	if d.rng.IntN(6) > 0 { // one that can be bought of
 		v.StartAt, v.EndAt = d.now.UnixMilli()+3_600_000, pick(d, d.now.UnixMilli()+72*3_600_000, soundTimes[3])

@@ -1,9 +1,10 @@
 // Package admission is an event's tickets and its gates: the holder of each ticket, and the people let in by
 // it.
 //
-// Invariants: a ticket is admitted once; the codes of a ticket's holder alone are valid; a scan that
-// is sent again gets the same answer. Limits: 1,000 gates are counted apart, and 200,000 answers to
-// scans are remembered.
+// Invariants: a ticket is admitted once, and where exits are counted, a ticket whose holder is inside
+// admits nobody; the codes of a ticket's holder alone are valid; a scan that is sent again gets the same
+// answer. Limits: 1,000 gates are counted apart, 200,000 answers to scans are remembered, and of each
+// ticket its last 64 passages.
 //
 // The event asks Tickets in its Decide and gives it each fact in its Apply. The orders that the
 // tickets belong to are the ledger's, so what a decision needs of an order comes as an argument.
@@ -19,10 +20,11 @@ import (
 
 // Tickets are an event's tickets and gates. Use New.
 type Tickets struct {
-	rows  columns
-	hands hands
-	gates gates
-	scans paged.Answers[uint64] // answers to scans: the ticket's serial, with the verdict in the lowest byte
+	rows   columns
+	hands  hands
+	trails trails
+	gates  gates
+	scans  paged.Answers[uint64] // answers to scans: the ticket's serial, with the verdict in the lowest byte
 }
 
 // New returns no tickets.
@@ -38,6 +40,8 @@ type Terms struct {
 	IDCheck          bool
 	RotatingOnly     bool // gates refuse codes that don't rotate
 	OfflineDoorCodes bool // manifests tell door codes to devices
+	Exits            bool // gates let holders out, and in again
+	InsideLimit      int64
 }
 
 // isOver reports whether the event is over for good.
@@ -75,8 +79,18 @@ func (t *Tickets) Apply(f engine.Fact) {
 	switch f := f.(type) {
 	case *CheckedIn:
 		t.applyCheckedIn(f)
+	case *GatePassed:
+		t.applyGatePassed(f)
+	case *PassageUndone:
+		if t.rows.has(f.Ticket) {
+			t.applyPassageUndone(f.Ticket)
+		}
 	case *CheckInDenied:
-		t.gates.deny(f.Gate)
+		if f.Passed && t.rows.has(f.Ticket) {
+			t.notePassage(f.Ticket, &passage{At: f.At, Out: f.Out, Gate: f.Gate, Device: deviceHash(f.Device), Key: f.Key})
+		} else {
+			t.gates.deny(f.Gate)
+		}
 		t.answerScan(f.Request, f.At, f.Ticket, f.Status, f.Reason)
 	case *CheckInUndone:
 		t.applyUndone(f)
@@ -155,6 +169,9 @@ func (t *Tickets) Check(sold []*order.Order) error {
 	}
 	if unused != c.unused {
 		return fmt.Errorf("admission: %d tickets unused, counted %d", unused, c.unused)
+	}
+	if err := t.checkInside(); err != nil {
+		return err
 	}
 	issued := int64(0)
 	for _, o := range sold {

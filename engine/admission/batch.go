@@ -1,7 +1,9 @@
 package admission
 
 import (
+	"cmp"
 	"encoding/binary"
+	"slices"
 
 	"boxoffice/engine"
 )
@@ -33,6 +35,7 @@ type (
 		Request engine.Request // identifies device, time and code: an equal request gets the same answer
 		Guesser int            // for a door code, its device's place in Guesses, from 1; 0 for other codes
 		Typed   bool           // whether a person typed the code, and no device read it
+		Out     bool           `cbor:",omitempty"` // whether the holder went out
 	}
 	// BatchReply has the verdicts in the order of the scans, and how many wrong door codes
 	// were looked at of each device.
@@ -57,15 +60,16 @@ type batch struct {
 	reply    *BatchReply
 	facts    []engine.Fact
 	admitted map[uint32]*CheckedIn
+	trails   map[uint32]*trail // of the tickets in this batch, where exits are counted
 	answered map[engine.ID]int // results, by request
 }
 
 func (t *Tickets) decideBatch(c ScanBatch, terms *Terms, now int64) engine.Decision {
 	b := batch{
-		Tickets: t, terms: terms, now: now, admitted: map[uint32]*CheckedIn{}, answered: map[engine.ID]int{},
+		Tickets: t, terms: terms, now: now, admitted: map[uint32]*CheckedIn{}, trails: map[uint32]*trail{}, answered: map[engine.ID]int{},
 		reply: &BatchReply{Results: make([]ScanReply, len(c.Scans)), Wrong: make([]int, len(c.Guesses))},
 	}
-	for i := range c.Scans {
+	for _, i := range orderScans(c.Scans, terms) {
 		scan := &c.Scans[i]
 		if g := scan.Guesser - 1; g >= 0 && b.reply.Wrong[g] >= c.Guesses[g] {
 			b.reply.Results[i] = ScanReply{Status: ScanWrongEvent, Reason: unreadReason}
@@ -84,37 +88,72 @@ func (b *batch) decideOne(c *BatchScan) *ScanReply {
 	if i, known := b.answered[c.Request.ID]; known {
 		return &b.reply.Results[i]
 	}
+	scan := Scan{
+		Ticket: c.Ticket, Version: c.Version, Printed: c.Printed, Denied: c.Denied, Out: c.Out, Gate: c.Gate, Device: c.Device,
+		Method: c.method(), Key: binary.BigEndian.Uint64(c.Request.ID[:8]),
+	}
 	if v, _, known := b.scans.Find(c.Request, b.now); known {
-		return b.scanReply(uint32(v>>8), byte(v), b.terms)
+		return b.repeatReply(scan, uint32(v>>8), byte(v), b.terms)
 	}
 	if b.isGuess(c.Ticket, c.Version) {
-		c.Ticket = 0
+		c.Ticket, scan.Ticket = 0, 0
 	}
 	at := min(max(c.At, b.terms.earliestScan(b.now)), b.now+aheadScanMillis)
-	scan := Scan{Ticket: c.Ticket, Version: c.Version, Printed: c.Printed, Denied: c.Denied, Gate: c.Gate, Device: c.Device, Key: binary.BigEndian.Uint64(c.Request.ID[:8])}
 	verdict := b.judgeScan(scan, b.terms, at)
+	if b.terms.Exits && (verdict == verdictAdmitted || verdict == verdictLeft) {
+		return b.decidePassage(scan, at, &c.Request)
+	}
 	first := b.admitted[c.Ticket]
 	switch {
 	case verdict == verdictUsed && b.sameScan(scan, at):
 		return b.firstAdmission(c.Ticket, b.terms)
-	case verdict == verdictAdmitted && first != nil && sameDevice(first.Device, c.Device, at-first.At):
+	case verdict == verdictAdmitted && first != nil && sameDevice(deviceHash(first.Device), deviceHash(c.Device), at-first.At):
 		return b.admittedBy(first)
 	case verdict == verdictAdmitted && first != nil:
 		verdict = verdictUsed
 	}
 	if verdict == verdictAdmitted {
-		f := &CheckedIn{Ticket: c.Ticket, At: at, Gate: c.Gate, Device: c.Device, Method: c.method(), Key: scan.Key, Request: &c.Request}
+		f := &CheckedIn{Ticket: c.Ticket, At: at, Gate: c.Gate, Device: c.Device, Method: scan.Method, Key: scan.Key, Request: &c.Request}
 		b.admitted[c.Ticket], b.facts = f, append(b.facts, f)
 		return b.admittedBy(f)
 	}
 	says := verdicts[verdict]
 	b.facts = append(b.facts, &CheckInDenied{
-		Ticket: c.Ticket, Status: says.status, At: at, Gate: c.Gate, Device: c.Device, Request: &c.Request, Reason: says.reason, Method: c.method(),
+		Ticket: c.Ticket, Status: says.status, At: at, Gate: c.Gate, Device: c.Device, Request: &c.Request, Reason: says.reason, Method: scan.Method,
+		Out: c.Out,
 	})
 	if first != nil && verdict == verdictUsed {
 		return &ScanReply{Status: says.status, Reason: says.reason, Ticket: c.Ticket, Holder: b.holderName(c.Ticket), At: first.At, Gate: first.Gate}
 	}
 	return b.scanReply(c.Ticket, verdict, b.terms)
+}
+
+// orderScans returns the places of the scans in the order in which they are judged. Where exits are
+// counted it is that of their times, so that nobody seems to go out before they came in.
+func orderScans(scans []BatchScan, terms *Terms) []int {
+	places := make([]int, len(scans))
+	for i := range places {
+		places[i] = i
+	}
+	if terms.Exits {
+		slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(scans[a].At, scans[b].At) })
+	}
+	return places
+}
+
+// decidePassage notes that somebody went through a gate, as a device tells later.
+func (b *batch) decidePassage(c Scan, at int64, request *engine.Request) *ScanReply {
+	tr := b.trails[c.Ticket]
+	if tr == nil {
+		tr = b.trailOf(c.Ticket)
+	}
+	w := judgePassing(tr, c, at)
+	w.request = request
+	if w.trail != tr {
+		b.trails[c.Ticket] = w.trail.trimmed()
+		b.facts = append(b.facts, b.passingFact(w))
+	}
+	return b.passingReply(w, b.terms)
 }
 
 // method is how the code was read, as the record names it.
@@ -140,10 +179,4 @@ func (t *Terms) earliestScan(now int64) int64 {
 		return now - earlyScanMillis
 	}
 	return t.DoorsAt - earlyScanMillis
-}
-
-// sameDevice reports whether a scan by the same device, the given milliseconds later, only repeats its
-// first scan.
-func sameDevice(first, device string, millis int64) bool {
-	return first != "" && first == device && max(millis, -millis) <= sameScanMillis
 }

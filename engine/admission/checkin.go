@@ -12,7 +12,7 @@ import (
 func (t *Tickets) decideScan(c Scan, terms *Terms, at int64) engine.Decision {
 	if !c.Request.ID.Zero() {
 		if v, same, known := t.scans.Find(c.Request, at); known && same {
-			r := t.scanReply(uint32(v>>8), byte(v), terms)
+			r := t.repeatReply(c, uint32(v>>8), byte(v), terms)
 			r.Known = true
 			return engine.Decision{Reply: r}
 		} else if known {
@@ -22,19 +22,26 @@ func (t *Tickets) decideScan(c Scan, terms *Terms, at int64) engine.Decision {
 	if t.isGuess(c.Ticket, c.Version) {
 		c.Ticket = 0
 	}
+	var request *engine.Request
+	if !c.Request.ID.Zero() {
+		request = &c.Request
+	}
 	verdict := t.judgeScan(c, terms, at)
+	if t.needsTrail(c, verdict, terms) {
+		return t.decidePassage(c, terms, at, request)
+	}
 	if verdict == verdictUsed && t.sameScan(c, at) {
 		return engine.Decision{Reply: t.firstAdmission(c.Ticket, terms)}
 	}
-	var request *engine.Request
 	var reason string
-	if !c.Request.ID.Zero() {
-		request, reason = &c.Request, verdicts[verdict].reason
+	if request != nil {
+		reason = verdicts[verdict].reason
 	}
 	if verdict != verdictAdmitted {
 		return engine.Decision{
 			Facts: []engine.Fact{&CheckInDenied{
 				Ticket: c.Ticket, Status: verdicts[verdict].status, At: at, Gate: c.Gate, Device: c.Device, Request: request, Reason: reason, Method: c.Method,
+				Out: c.Out,
 			}},
 			Reply: t.scanReply(c.Ticket, verdict, terms),
 		}
@@ -58,6 +65,12 @@ func (t *Tickets) decideUndo(c UndoScan, at int64) engine.Decision {
 	if t.rows.status.At(int(c.Ticket)-1) != StatusCheckedIn {
 		return refuse(engine.NotCheckedIn, nil)
 	}
+	if rest, last := t.trailOf(c.Ticket).withoutLast(); rest.last() != nil {
+		return engine.Decision{
+			Facts: []engine.Fact{&PassageUndone{Ticket: c.Ticket, At: at}},
+			Reply: &ScanReply{Status: ScanSuccess, Ticket: c.Ticket, Holder: t.holderName(c.Ticket), At: at, Out: last.Out},
+		}
+	}
 	return engine.Decision{
 		Facts: []engine.Fact{&CheckInUndone{Ticket: c.Ticket, At: at}},
 		Reply: &ScanReply{Ticket: c.Ticket, Holder: t.holderName(c.Ticket), At: at},
@@ -69,7 +82,11 @@ func (t *Tickets) decideUndo(c UndoScan, at int64) engine.Decision {
 func (t *Tickets) applyUndone(f *CheckInUndone) {
 	if i := int(f.Ticket) - 1; t.rows.has(f.Ticket) && t.rows.status.At(i) == StatusCheckedIn {
 		t.rows.setStatus(f.Ticket, StatusIssued)
-		t.gates.undo(t.rows.gate.At(i))
+		if t.trails.find(f.Ticket) != nil {
+			t.applyPassageUndone(f.Ticket)
+		} else {
+			t.gates.undo(t.rows.gate.At(i))
+		}
 	}
 }
 
@@ -90,6 +107,11 @@ const (
 	verdictPrinted
 	verdictNotYet
 	verdictOver
+	verdictExitsOff
+	verdictLeft
+	verdictReentered
+	verdictInside
+	verdictNotInside
 )
 
 var verdicts = [...]struct{ status, reason string }{
@@ -104,6 +126,11 @@ var verdicts = [...]struct{ status, reason string }{
 	verdictPrinted:        {ScanExpired, "ROTATING_ONLY"},
 	verdictNotYet:         {ScanExpired, "NOT_YET"},
 	verdictOver:           {ScanExpired, "OVER"},
+	verdictExitsOff:       {ScanNotInside, "EXITS_OFF"},
+	verdictLeft:           {ScanSuccess, ""},
+	verdictReentered:      {ScanSuccess, ""},
+	verdictInside:         {ScanDuplicate, "The ticket's holder is already inside."},
+	verdictNotInside:      {ScanNotInside, "The ticket's holder is not inside."},
 }
 
 // scanReply makes the answer to a scan from its verdict. A ticket's first admission never changes,
@@ -118,6 +145,15 @@ func (t *Tickets) scanReply(ticket uint32, verdict byte, terms *Terms) *ScanRepl
 		r.At, r.Gate, r.Holder = first.At, first.Gate, first.Holder
 	}
 	return r
+}
+
+// repeatReply makes the answer to a scan that had a verdict before.
+func (t *Tickets) repeatReply(c Scan, ticket uint32, verdict byte, terms *Terms) *ScanReply {
+	if isPassing(verdict) {
+		c.Ticket = ticket
+		return t.repeatPassing(t.trailOf(ticket), c, verdict, terms)
+	}
+	return t.scanReply(ticket, verdict, terms)
 }
 
 // answerScan remembers what a request was answered. The answer to a used ticket needs the ticket,
@@ -142,9 +178,11 @@ func (t *Tickets) judgeScan(c Scan, terms *Terms, at int64) byte {
 		return verdictForeign
 	}
 	switch {
-	case t.rows.hadEnded(c.Ticket, at):
+	case c.Out && !terms.Exits:
+		return verdictExitsOff
+	case !c.Out && t.rows.hadEnded(c.Ticket, at):
 		return verdictCancelled
-	case terms.Cancelled && at >= terms.ChangedAt:
+	case !c.Out && terms.Cancelled && at >= terms.ChangedAt:
 		return verdictEventCancelled
 	case c.Version != 0 && c.Version != t.hands.of(c.Ticket).Version:
 		return verdictReplaced
@@ -152,7 +190,9 @@ func (t *Tickets) judgeScan(c Scan, terms *Terms, at int64) byte {
 		return verdictStale
 	case c.Printed && terms.RotatingOnly:
 		return verdictPrinted
-	case t.rows.wasAdmitted(c.Ticket):
+	case c.Out:
+		return verdictLeft // whoever is inside may go out, whatever has become of the ticket
+	case t.isUsed(c.Ticket, terms):
 		return verdictUsed
 	case terms.Completed && at >= terms.ChangedAt:
 		return verdictEnded
@@ -181,9 +221,7 @@ func (t *Tickets) sameScan(c Scan, at int64) bool {
 	if c.Key != 0 && c.Key == t.rows.key.At(i) {
 		return true
 	}
-	d := deviceHash(c.Device)
-	since := at - t.rows.at.At(i)
-	return d != 0 && d == t.rows.device.At(i) && max(since, -since) <= sameScanMillis
+	return sameDevice(t.rows.device.At(i), deviceHash(c.Device), at-t.rows.at.At(i))
 }
 
 // firstAdmission returns the answer that the first scan of a used ticket had.
@@ -198,6 +236,7 @@ func (t *Tickets) firstAdmission(ticket uint32, terms *Terms) *ScanReply {
 func (t *Tickets) countStats(terms *Terms) *Stats {
 	st := &Stats{
 		Issued: int64(t.rows.len()), Capacity: terms.Capacity,
+		InsideCounted: terms.Exits || terms.InsideLimit > 0, InsideLimit: terms.InsideLimit,
 		PerMin: slices.Clone(t.gates.minutes), Gates: slices.Clone(t.gates.counts),
 	}
 	for _, g := range st.Gates {
@@ -214,11 +253,17 @@ func (t *Tickets) applyCheckedIn(f *CheckedIn) {
 		return
 	}
 	i := int(f.Ticket) - 1
+	if f.Late || t.trails.find(f.Ticket) != nil {
+		t.notePassage(f.Ticket, &passage{At: f.At, Gate: f.Gate, Device: deviceHash(f.Device), Key: f.Key})
+		t.gates.countMinute(f.At)
+		t.rows.gate.Set(i, t.gates.number(f.Gate))
+	} else {
+		t.rows.gate.Set(i, t.gates.admit(f.Gate, f.At))
+	}
 	if !isEnded(t.rows.status.At(i)) { // false if the ticket was refunded after an offline device had let it in
 		t.rows.setStatus(f.Ticket, StatusCheckedIn)
 	}
 	t.rows.at.Set(i, f.At)
-	t.rows.gate.Set(i, t.gates.admit(f.Gate, f.At))
 	t.rows.device.Set(i, deviceHash(f.Device))
 	t.rows.key.Set(i, f.Key)
 	t.answerScan(f.Request, f.At, f.Ticket, ScanSuccess, "")

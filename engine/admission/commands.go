@@ -15,6 +15,7 @@ type (
 		// Version is the version of the holder whose code it is; 0 if the code does not say.
 		Version byte `cbor:",omitempty"`
 		Printed bool `cbor:",omitempty"` // a code on paper, which does not rotate
+		Out     bool `cbor:",omitempty"` // whether the holder goes out
 		Gate    string
 		Device  string
 		Method  string
@@ -43,7 +44,8 @@ type (
 	}
 	// GateRoster reads what gates need to know about all tickets. *Roster.
 	GateRoster struct{}
-	// UndoScan takes a ticket's admission back. *ScanReply, without a status.
+	// UndoScan takes a ticket's admission back or, if the ticket was at a gate since, its last passage.
+	// *ScanReply, without a status if nobody is admitted by the ticket any more.
 	UndoScan struct {
 		Ticket  uint32
 		Version byte // of the holder whose code was shown
@@ -75,10 +77,11 @@ const (
 	ScanCancelled  = "denied_cancelled"
 	ScanExpired    = "denied_expired"
 	ScanWrongEvent = "denied_wrong_event"
+	ScanNotInside  = "denied_not_inside" // somebody would go out who is not inside
 )
 
 // ScanReply is the verdict on a scan. For a duplicate, At, Gate and Holder are taken from the first
-// admission.
+// admission or, where exits are counted, At and Gate from the passage that stands in the way.
 type ScanReply struct {
 	Status  string
 	Reason  string
@@ -89,6 +92,7 @@ type ScanReply struct {
 	At      int64 // unix milliseconds
 	Gate    string
 	Known   bool // whether the request had its verdict before
+	Out     bool `cbor:",omitempty"` // whether At and Gate are of an exit
 }
 
 // TransferReply is the state of an offered ticket after a command.
@@ -106,20 +110,24 @@ type Stats struct {
 	Denied   int64
 	Ended    int64 // tickets that were refunded or cancelled before anybody was let in with them
 	Capacity int64 // NoCapacity or the event's
-	PerMin   []MinuteCount
-	Gates    []GateCount
+	// InsideCounted says that the event counts who is inside; InsideLimit is how many may be, or 0.
+	InsideCounted bool  `cbor:",omitempty"`
+	InsideLimit   int64 `cbor:",omitempty"`
+	PerMin        []MinuteCount
+	Gates         []GateCount
 }
 
 // Roster is what gates need to know about the tickets of an event. The tickets of a group are of
 // one type and have consecutive serials.
 type Roster struct {
-	Letters      []byte          // one for each ticket, by serial: i, c, x, r or e
+	Letters      []byte          // one for each ticket, by serial: i, c, o, x, r or e
 	First        []uint32        // serials of the groups' first tickets, ascending
 	Types        []int64         // ticket types of the groups
 	Opens        []int64         // when the groups begin to admit, unix milliseconds; empty if nothing is booked
 	Closes       []int64         // when the groups cease to admit; 0: when the event does
 	DoorCodes    bool            // whether offline gates may know door codes
 	RotatingOnly bool            // whether gates refuse codes that don't rotate
+	Exits        bool            `cbor:",omitempty"` // whether gates let holders out and in again
 	Versions     map[uint32]byte // of the holders of tickets that have changed hands
 	// Rescheduled says when those tickets admit that were moved to another date than their group's.
 	Rescheduled map[uint32]Window `cbor:",omitempty"`
@@ -149,6 +157,19 @@ type GateCount struct {
 	Scanned  int64  `cbor:"2,keyasint"`
 	Admitted int64  `cbor:"3,keyasint"`
 	Denied   int64  `cbor:"4,keyasint"`
+	Again    int64  `cbor:"5,keyasint,omitempty"` // how often somebody came in again who had gone out
+	Out      int64  `cbor:"6,keyasint,omitempty"` // how often somebody went out
+}
+
+// In returns how often somebody came in.
+func (g *GateCount) In() int64 { return g.Admitted + g.Again }
+
+// Inside returns how many people are inside.
+func (s *Stats) Inside() (n int64) {
+	for i := range s.Gates {
+		n += s.Gates[i].In() - s.Gates[i].Out
+	}
+	return n
 }
 
 // NotTransferable is the detail of TICKET_NOT_TRANSFERABLE. Reason is type, status,

@@ -48,16 +48,20 @@ func (g *gates) admit(name string, at int64) uint16 {
 	i := g.number(name)
 	g.counts[i].Scanned++
 	g.counts[i].Admitted++
+	g.countMinute(at)
+	return i
+}
+
+func (g *gates) countMinute(at int64) {
 	minute := at / 60_000
 	if n := len(g.minutes); n > 0 && g.minutes[n-1].Minute >= minute {
 		g.minutes[n-1].Count++
-		return i
+		return
 	}
 	g.minutes = append(g.minutes, MinuteCount{Minute: minute, Count: 1})
 	if len(g.minutes) > maxMinutes {
 		g.minutes = slices.Delete(g.minutes, 0, len(g.minutes)-maxMinutes)
 	}
-	return i
 }
 
 func (g *gates) deny(name string) {
@@ -77,4 +81,10 @@ func deviceHash(device string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(device)) // a hash never fails
 	return h.Sum64()
+}
+
+// sameDevice reports whether a scan by the same device, the given milliseconds later, only repeats
+// an earlier one.
+func sameDevice(first, device uint64, millis int64) bool {
+	return first != 0 && first == device && max(millis, -millis) <= sameScanMillis
 }

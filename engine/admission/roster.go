@@ -6,6 +6,7 @@ import "slices"
 const (
 	letterIssued    = 'i'
 	letterCheckedIn = 'c'
+	letterOutside   = 'o' // checked in, and gone out; only where exits are counted
 	letterEnded     = 'x'
 	letterRefunded  = 'r'
 	letterExpired   = 'e'
@@ -13,7 +14,7 @@ const (
 
 func (t *Tickets) listRoster(terms *Terms) *Roster {
 	r := &Roster{
-		Letters: make([]byte, 0, t.rows.len()), DoorCodes: terms.OfflineDoorCodes, RotatingOnly: terms.RotatingOnly,
+		Letters: make([]byte, 0, t.rows.len()), DoorCodes: terms.OfflineDoorCodes, RotatingOnly: terms.RotatingOnly, Exits: terms.Exits,
 		First: slices.Collect(t.rows.first.All()), Types: slices.Collect(t.rows.kind.All()),
 		Opens: slices.Collect(t.rows.opens.All()), Closes: slices.Collect(t.rows.closes.All()), Versions: map[uint32]byte{},
 	}
@@ -46,6 +47,14 @@ func (t *Tickets) listRoster(terms *Terms) *Roster {
 			letter = letterRefunded
 		}
 		r.Letters = append(r.Letters, letter)
+	}
+	if !terms.Exits || terms.isOver() {
+		return r
+	}
+	for _, tr := range t.trails.list {
+		if i := int(tr.Ticket) - 1; r.Letters[i] == letterCheckedIn && !t.isInside(tr.Ticket) {
+			r.Letters[i] = letterOutside
+		}
 	}
 	return r
 }

@@ -28,6 +28,7 @@ type Frozen struct {
 
 	Gates   []GateCount   `cbor:"40,keyasint"`
 	Minutes []MinuteCount `cbor:"41,keyasint"`
+	Trails  []*trail      `cbor:"46,keyasint,omitempty"` // only in events that counted exits
 }
 
 // FrozenScans are the answers to scans with an idempotency key, and the holders of tickets that were
@@ -50,6 +51,7 @@ func (t *Tickets) Freeze() (f Frozen, s FrozenScans) {
 		TicketDevice: c.device.Freeze(), TicketKey: c.key.Freeze(), TicketEnded: c.endedAt.Freeze(),
 		Rescheduled: c.rescheduled.freeze(),
 		Gates:       slices.Clone(t.gates.counts), Minutes: slices.Clone(t.gates.minutes),
+		Trails: slices.Clone(t.trails.list),
 	}
 	s.Scans, s.Verdicts = t.scans.Freeze()
 	s.Hands = slices.Clone(t.hands.list)
@@ -82,6 +84,12 @@ func Thaw(f *Frozen, s *FrozenScans) (Tickets, error) {
 	}
 	for _, h := range s.Hands {
 		t.hands.put(h)
+	}
+	for _, tr := range f.Trails {
+		if !t.rows.has(tr.Ticket) {
+			return t, errors.New("admission: passages of a ticket that is not there")
+		}
+		t.trails.put(tr)
 	}
 	t.gates.counts, t.gates.minutes = f.Gates, f.Minutes
 	for i, g := range f.Gates {

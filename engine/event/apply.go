@@ -13,7 +13,8 @@ import (
 // that is not there, changes nothing.
 func (s *State) Apply(f engine.Fact) {
 	switch f := f.(type) {
-	case *admission.CheckedIn, *admission.CheckInDenied, *admission.CheckInUndone, *order.TransferOffered, *order.TransferRevoked:
+	case *admission.CheckedIn, *admission.CheckInDenied, *admission.CheckInUndone, *admission.GatePassed, *admission.PassageUndone,
+		*order.TransferOffered, *order.TransferRevoked:
 		s.tickets.Apply(f)
 	case *proceeds.Cleared, *proceeds.Told, *proceeds.Heard:
 		s.earned.Apply(f, s.clearing())

@@ -65,6 +65,10 @@ type Details struct {
 	MovedAt int64 `cbor:"47,keyasint,omitempty"`
 	// CancelReason is why the event was cancelled, in the organizer's words; "": it was not, or nothing was said.
 	CancelReason string `cbor:"50,keyasint,omitempty"`
+	// Exits says that gates let holders out, and in again.
+	Exits bool `cbor:"51,keyasint,omitempty"`
+	// InsideLimit is how many people may be inside before gates are warned; 0: they never are.
+	InsideLimit int64 `cbor:"52,keyasint,omitempty"`
 }
 
 // moneyBackMillis is how long the holders of a moved event's tickets may ask their money back.

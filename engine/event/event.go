@@ -123,6 +123,7 @@ func (s *State) admitting() *admission.Terms {
 		Cancelled: s.status == StatusCancelled, Completed: s.status == StatusCompleted, ChangedAt: s.updated,
 		DoorsAt: s.details.DoorsAt, Capacity: s.details.Capacity,
 		IDCheck: s.details.IDCheck, RotatingOnly: s.details.RotatingOnly, OfflineDoorCodes: s.details.OfflineDoorCodes,
+		Exits: s.details.Exits, InsideLimit: s.details.InsideLimit,
 	}
 	if t.DoorsAt == 0 {
 		t.DoorsAt = s.details.StartAt

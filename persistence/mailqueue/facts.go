@@ -145,6 +145,7 @@ var silent = []engine.Fact{
 	(*proceeds.Cleared)(nil), (*event.PersonErased)(nil), (*order.Erased)(nil),
 	(*waitlist.Claimed)(nil), (*waitlist.CalledFact)(nil), (*waitlist.SetFact)(nil),
 	(*admission.CheckedIn)(nil), (*admission.CheckInDenied)(nil), (*admission.CheckInUndone)(nil),
+	(*admission.GatePassed)(nil), (*admission.PassageUndone)(nil),
 }
 
 // rule queues the mails that a fact of an event causes.

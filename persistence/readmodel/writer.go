@@ -106,6 +106,7 @@ var ignored = map[engine.Kind][]engine.FactType{
 	engine.KindEvent: {
 		(*ledger.OrderClosed)(nil).FactType(), (*admission.CheckInDenied)(nil).FactType(), (*ledger.OrderRecalled)(nil).FactType(),
 		(*proceeds.Cleared)(nil).FactType(), (*event.PersonErased)(nil).FactType(),
+		(*admission.GatePassed)(nil).FactType(), (*admission.PassageUndone)(nil).FactType(),
 		(*waitlist.Joined)(nil).FactType(), (*waitlist.OfferMade)(nil).FactType(), (*waitlist.Claimed)(nil).FactType(),
 		(*waitlist.EntryEnded)(nil).FactType(), (*waitlist.CalledFact)(nil).FactType(), (*waitlist.SetFact)(nil).FactType(),
 	},

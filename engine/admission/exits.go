@@ -1,0 +1,156 @@
+package admission
+
+import "boxoffice/engine"
+
+// passing is a scan as it stands among the passages of its ticket.
+type passing struct {
+	scan    Scan
+	verdict byte
+	trail   *trail // with the passage
+	passage *passage
+	request *engine.Request
+}
+
+// needsTrail reports whether the passages of a ticket decide on a scan whose code is good. Nothing
+// but the code decides on the first scan of a ticket.
+func (t *Tickets) needsTrail(c Scan, verdict byte, terms *Terms) bool {
+	if !terms.Exits || verdict != verdictAdmitted && verdict != verdictLeft {
+		return false
+	}
+	return c.Out || t.rows.status.At(int(c.Ticket)-1) != StatusIssued || t.trails.find(c.Ticket) != nil
+}
+
+// isUsed reports whether a ticket admits nobody any more. With exits it does, if its holder went out;
+// only of a ticket that ended before they were switched on is not known who is inside.
+func (t *Tickets) isUsed(ticket uint32, terms *Terms) bool {
+	if terms.Exits && (!isEnded(t.rows.status.At(int(ticket)-1)) || t.trails.find(ticket) != nil) {
+		return false
+	}
+	return t.rows.wasAdmitted(ticket)
+}
+
+// judgePassing places a scan among the passages of its ticket. A scan that makes one more of them
+// contradict the others is denied: somebody would come in who is inside, or go out who is not.
+func judgePassing(tr *trail, c Scan, at int64) *passing {
+	p := &passage{At: at, Out: c.Out, Gate: c.Gate, Device: deviceHash(c.Device), Key: c.Key}
+	w := &passing{scan: c, trail: tr.with(p), passage: p}
+	if known := w.trail.find(p.Key); known != nil {
+		w.passage = known
+	}
+	denied := w.trail.countConflicts() > tr.countConflicts()
+	switch {
+	case denied && c.Out:
+		w.verdict = verdictNotInside
+	case denied:
+		w.verdict = verdictInside
+	case c.Out:
+		w.verdict = verdictLeft
+	case tr.last() == nil:
+		w.verdict = verdictAdmitted
+	default:
+		w.verdict = verdictReentered
+	}
+	return w
+}
+
+// standsBefore returns the passage that a scan only repeats, or nil.
+func (w *passing) standsBefore() (first *passage) {
+	w.trail.walk(func(p *passage, is step, before *passage) {
+		if p == w.passage && is == stepRepeat {
+			first = before
+		}
+	})
+	return first
+}
+
+// decidePassage decides on a scan of a ticket that was at a gate before. A person who is at a gate now
+// comes after all that the event knows of the ticket, whatever the clocks of devices said.
+func (t *Tickets) decidePassage(c Scan, terms *Terms, at int64, request *engine.Request) engine.Decision {
+	tr := t.trailOf(c.Ticket)
+	if n := len(tr.Passages); n > 0 {
+		at = max(at, tr.Passages[n-1].At+1)
+	}
+	w := judgePassing(tr, c, at)
+	w.request = request
+	reply := t.passingReply(w, terms)
+	if w.trail == tr || w.standsBefore() != nil {
+		return engine.Decision{Reply: reply}
+	}
+	f := t.passingFact(w)
+	if denied, ok := f.(*CheckInDenied); ok {
+		denied.Passed, denied.Key = false, 0 // the gate has let nobody through
+		if request == nil {
+			denied.Reason = ""
+		}
+	}
+	return engine.Decision{Facts: []engine.Fact{f}, Reply: reply}
+}
+
+// passingFact returns the fact of a passage that has happened, also if it contradicts the others.
+func (t *Tickets) passingFact(w *passing) engine.Fact {
+	c, at := &w.scan, w.passage.At
+	switch w.verdict {
+	case verdictAdmitted:
+		late := isEnded(t.rows.status.At(int(c.Ticket) - 1))
+		return &CheckedIn{Ticket: c.Ticket, At: at, Gate: c.Gate, Device: c.Device, Method: c.Method, Key: c.Key, Request: w.request, Late: late}
+	case verdictReentered, verdictLeft:
+		return &GatePassed{Ticket: c.Ticket, Out: c.Out, At: at, Gate: c.Gate, Device: c.Device, Method: c.Method, Key: c.Key, Request: w.request}
+	default:
+		says := verdicts[w.verdict]
+		return &CheckInDenied{
+			Ticket: c.Ticket, Status: says.status, Reason: says.reason, At: at, Gate: c.Gate, Device: c.Device, Method: c.Method,
+			Request: w.request, Out: c.Out, Passed: true, Key: c.Key,
+		}
+	}
+}
+
+// passingReply tells a verdict: of a passage, when it was; of a denied one, when and where somebody
+// came in, or went out, before.
+func (t *Tickets) passingReply(w *passing, terms *Terms) *ScanReply {
+	says, ticket := verdicts[w.verdict], w.scan.Ticket
+	r := &ScanReply{Status: says.status, Reason: says.reason, Ticket: ticket, Holder: t.holderName(ticket), Out: w.scan.Out}
+	shown := w.passage
+	if says.status == ScanSuccess {
+		r.Version, r.IDCheck = t.newVersion(ticket), terms.IDCheck && !w.scan.Out
+		if first := w.standsBefore(); first != nil {
+			shown = first
+		}
+	} else {
+		shown = w.trail.other(w.passage)
+	}
+	if shown != nil {
+		r.At, r.Gate = shown.At, shown.Gate
+	}
+	return r
+}
+
+// repeatPassing tells the verdict on a scan once more.
+func (t *Tickets) repeatPassing(tr *trail, c Scan, verdict byte, terms *Terms) *ScanReply {
+	w := &passing{scan: c, verdict: verdict, trail: tr, passage: tr.find(c.Key)}
+	if w.passage == nil { // it was denied while its person stood at the gate, or is forgotten
+		w.passage = &passage{Out: c.Out}
+		if last := tr.last(); last != nil && last.Out == c.Out {
+			w.trail = &trail{Before: last, Passages: []*passage{w.passage}}
+		}
+	}
+	return t.passingReply(w, terms)
+}
+
+// isPassing reports whether a verdict is on a passage of a ticket that was at a gate before.
+func isPassing(verdict byte) bool {
+	return verdict == verdictLeft || verdict == verdictReentered || verdict == verdictInside || verdict == verdictNotInside
+}
+
+func (t *Tickets) applyGatePassed(f *GatePassed) {
+	if !t.rows.has(f.Ticket) {
+		return
+	}
+	t.notePassage(f.Ticket, &passage{At: f.At, Out: f.Out, Gate: f.Gate, Device: deviceHash(f.Device), Key: f.Key})
+	if f.Request != nil {
+		verdict := verdictReentered
+		if f.Out {
+			verdict = verdictLeft
+		}
+		t.scans.Put(*f.Request, f.At, uint64(f.Ticket)<<8|uint64(verdict), maxScans)
+	}
+}

@@ -1,0 +1,263 @@
+package admission
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// passage is one way of a ticket's holder through a gate.
+type passage struct {
+	At     int64  `cbor:"1,keyasint"`
+	Out    bool   `cbor:"2,keyasint,omitempty"`
+	Gate   string `cbor:"3,keyasint,omitempty"`
+	Device uint64 `cbor:"4,keyasint,omitempty"` // as deviceHash says
+	Key    uint64 `cbor:"5,keyasint,omitempty"` // equal keys are the same scan; 0: of a request without one
+}
+
+// compare orders passages by time. The rest makes the order the same whichever of two was heard of first.
+func (p *passage) compare(other *passage) int {
+	direction := func(p *passage) int {
+		if p.Out {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(p.At, other.At), cmp.Compare(direction(p), direction(other)), cmp.Compare(p.Key, other.Key),
+		cmp.Compare(p.Device, other.Device), cmp.Compare(p.Gate, other.Gate))
+}
+
+// maxPassages is how many passages a ticket remembers. What a device tells of the time before them
+// counts as if it had been just then.
+const maxPassages = 64
+
+// trail are the passages of a ticket in the order of their times, those that contradict each other
+// too: a passage that a device tells of later may explain them. A trail is replaced, never changed.
+// A ticket that was admitted once, and never was at a gate again, has none.
+type trail struct {
+	Ticket   uint32     `cbor:"1,keyasint"`
+	Passages []*passage `cbor:"2,keyasint"`
+	// Before is the last of the forgotten passages that stood, and Until the time of the last of them.
+	Before *passage `cbor:"3,keyasint,omitempty"`
+	Until  int64    `cbor:"4,keyasint,omitempty"`
+}
+
+// step says what a passage is among the others of its ticket.
+type step byte
+
+const (
+	stepThrough  step = iota // somebody came in who was outside, or went out who was inside
+	stepConflict             // somebody came in who was inside, or went out who was outside
+	stepRepeat               // the device that saw the passage before saw it once more
+)
+
+// walk visits the passages in their order. Before is the last one before it that stands. It returns
+// the last one that stands, or nil.
+func (tr *trail) walk(visit func(p *passage, is step, before *passage)) (last *passage) {
+	last = tr.Before
+	for _, p := range tr.Passages {
+		inside := last != nil && !last.Out
+		is := stepThrough
+		switch {
+		case inside != p.Out && last != nil && sameDevice(last.Device, p.Device, p.At-last.At):
+			is = stepRepeat
+		case inside != p.Out:
+			is = stepConflict
+		}
+		visit(p, is, last)
+		if is == stepThrough {
+			last = p
+		}
+	}
+	return last
+}
+
+// last returns the last passage that stands, or nil.
+func (tr *trail) last() *passage { return tr.walk(func(*passage, step, *passage) {}) }
+
+// countConflicts returns how many passages contradict the others.
+func (tr *trail) countConflicts() (n int) {
+	tr.walk(func(_ *passage, is step, _ *passage) {
+		if is == stepConflict {
+			n++
+		}
+	})
+	return n
+}
+
+// find returns the passage of a scan, or nil.
+func (tr *trail) find(key uint64) *passage {
+	i := slices.IndexFunc(tr.Passages, func(p *passage) bool { return key != 0 && p.Key == key })
+	if i < 0 {
+		return nil
+	}
+	return tr.Passages[i]
+}
+
+// other returns the passage that one contradicts: the one that stands before it or, if that is not in its
+// way, the next in the same direction. It is nil if there is none.
+func (tr *trail) other(p *passage) (other *passage) {
+	tr.walk(func(q *passage, is step, before *passage) {
+		switch {
+		case q == p && is == stepConflict:
+			other = before
+		case q != p && other == nil && is == stepConflict && q.Out == p.Out && q.compare(p) > 0:
+			other = q
+		}
+	})
+	return other
+}
+
+// with returns the trail with one more passage. A scan that is there already changes nothing.
+func (tr *trail) with(p *passage) *trail {
+	if tr.find(p.Key) != nil {
+		return tr
+	}
+	if p.At < tr.Until {
+		p = &passage{At: tr.Until, Out: p.Out, Gate: p.Gate, Device: p.Device, Key: p.Key}
+	}
+	i, _ := slices.BinarySearchFunc(tr.Passages, p, (*passage).compare)
+	c := *tr
+	c.Passages = slices.Insert(slices.Clone(tr.Passages), i, p)
+	return &c
+}
+
+// trimmed returns the trail without its oldest passage, if it has become too long.
+func (tr *trail) trimmed() *trail {
+	if len(tr.Passages) <= maxPassages {
+		return tr
+	}
+	c, oldest := *tr, &trail{Before: tr.Before, Passages: tr.Passages[:1]}
+	c.Before, c.Until, c.Passages = oldest.last(), tr.Passages[0].At, tr.Passages[1:]
+	return &c
+}
+
+// withoutLast returns the trail without the last passage that stands and without what contradicts it,
+// and that passage. The passage is nil if the trail has none that stands.
+func (tr *trail) withoutLast() (*trail, *passage) {
+	last := tr.last()
+	i := slices.Index(tr.Passages, last)
+	if i < 0 {
+		return tr, nil
+	}
+	c := *tr
+	c.Passages = tr.Passages[:i:i]
+	return &c, last
+}
+
+// trails are the trails of the tickets that have one.
+type trails struct {
+	list  []*trail
+	index map[uint32]int // by serial
+}
+
+func (ts *trails) find(ticket uint32) *trail {
+	if i, ok := ts.index[ticket]; ok {
+		return ts.list[i]
+	}
+	return nil
+}
+
+func (ts *trails) put(tr *trail) {
+	if i, ok := ts.index[tr.Ticket]; ok {
+		ts.list[i] = tr
+		return
+	}
+	if ts.index == nil {
+		ts.index = make(map[uint32]int)
+	}
+	ts.index[tr.Ticket] = len(ts.list)
+	ts.list = append(ts.list, tr)
+}
+
+// trailOf returns the passages of a ticket.
+func (t *Tickets) trailOf(ticket uint32) *trail {
+	if tr := t.trails.find(ticket); tr != nil {
+		return tr
+	}
+	tr, i := &trail{Ticket: ticket}, int(ticket)-1
+	if t.rows.status.At(i) == StatusCheckedIn {
+		tr.Passages = []*passage{{
+			At: t.rows.at.At(i), Gate: t.gates.counts[t.rows.gate.At(i)].Name, Device: t.rows.device.At(i), Key: t.rows.key.At(i),
+		}}
+	}
+	return tr
+}
+
+// isInside reports whether somebody is inside by a ticket.
+func (t *Tickets) isInside(ticket uint32) bool {
+	if tr := t.trails.find(ticket); tr != nil {
+		last := tr.last()
+		return last != nil && !last.Out
+	}
+	return t.rows.status.At(int(ticket)-1) == StatusCheckedIn
+}
+
+// notePassage adds a passage to the trail of a ticket. What the gates count follows from the trail
+// alone, so it does not depend on the order in which devices tell of passages.
+func (t *Tickets) notePassage(ticket uint32, p *passage) {
+	p.Gate = t.gates.counts[t.gates.number(p.Gate)].Name
+	was := t.trailOf(ticket)
+	is := was.with(p)
+	t.gates.countTrail(was, -1)
+	t.gates.countTrail(is, 1)
+	t.trails.put(is.trimmed())
+}
+
+// applyPassageUndone takes a ticket's last passage back. The scan stays counted, as it does when an
+// admission is taken back.
+func (t *Tickets) applyPassageUndone(ticket uint32) {
+	is, last := t.trailOf(ticket).withoutLast()
+	if last == nil {
+		return
+	}
+	count := &t.gates.counts[t.gates.number(last.Gate)]
+	switch {
+	case last.Out:
+		count.Out--
+	case is.last() == nil:
+		count.Admitted--
+	default:
+		count.Again--
+	}
+	t.trails.put(is)
+}
+
+// countTrail counts the passages of a trail n times.
+func (g *gates) countTrail(tr *trail, n int64) {
+	tr.walk(func(p *passage, is step, before *passage) {
+		if is == stepRepeat {
+			return
+		}
+		count := &g.counts[g.number(p.Gate)]
+		count.Scanned += n
+		switch {
+		case is == stepConflict:
+			count.Denied += n
+		case p.Out:
+			count.Out += n
+		case before == nil:
+			count.Admitted += n
+		default:
+			count.Again += n
+		}
+	})
+}
+
+// checkInside makes sure that the gates' counters say how many are inside. Where tickets ended that had
+// admitted somebody they may say more.
+func (t *Tickets) checkInside() error {
+	inside, counted := int64(0), int64(0)
+	for i := range t.rows.len() {
+		if t.isInside(uint32(i) + 1) {
+			inside++
+		}
+	}
+	for i := range t.gates.counts {
+		counted += t.gates.counts[i].In() - t.gates.counts[i].Out
+	}
+	if counted < inside || counted > inside && t.rows.ended == 0 {
+		return fmt.Errorf("admission: %d inside, counted %d", inside, counted)
+	}
+	return nil
+}
