@@ -77,7 +77,9 @@ func briefCommand(c engine.Command) string {
 	case admission.ClaimTransfer:
 		return fmt.Sprintf("ClaimTransfer %d round %d", c.Ticket, c.Round)
 	case admission.Scan:
-		return fmt.Sprintf("Scan %d of %d key %d at %s", c.Ticket, c.Version, c.Key, c.Gate)
+		return fmt.Sprintf("Scan %d of %d key %d at %s, out %t", c.Ticket, c.Version, c.Key, c.Gate, c.Out)
+	case admission.ScanBatch:
+		return fmt.Sprintf("ScanBatch %d", len(c.Scans))
 	case engine.Wake:
 		return fmt.Sprintf("Wake %d", c.Epoch)
 	case event.Move:

@@ -115,6 +115,7 @@ func (s *Script) sendPlace(sh *show, p ledger.Place, limit int) {
 // happens to tickets.
 func (s *Script) scanTickets(sh *show, o *order.Order) {
 	s.playFates(sh, o)
+	s.walkAbout(sh, o)
 	for i := range uint32(o.Tickets()) {
 		for s.Chance(.6) {
 			sh.scans++

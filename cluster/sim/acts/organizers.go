@@ -21,6 +21,7 @@ type show struct {
 	codes  []engine.Ref          // promo codes
 	dates  *dates                // nil of tickets that are for no date of their own
 	scans  uint64
+	kept   [2][]admission.BatchScan // by devices without a network
 }
 
 // OpenShow makes an event with its ticket types, and the load on it.
@@ -57,6 +58,7 @@ func (s *Script) OpenShow() {
 		d.Category, d.StartAt, d.EndAt = "reservations", 0, 0
 		s.openDates(sh)
 	}
+	s.countExits(sh, &d)
 	s.ask(sh.ref, event.Create{Details: d}, 0, func(engine.Reply) {
 		for i := range 1 + s.Rng.IntN(3) {
 			s.openType(sh, int64(i+1), saleEnd)

@@ -35,6 +35,7 @@ type Script struct {
 	truth *judge.Truth
 	load  Load
 	fates fates
+	walks walks
 	rooms rooms
 	cash  cash
 
@@ -50,7 +51,7 @@ type Script struct {
 // New writes the script of a seed. Nothing happens yet.
 func New(seed uint64, c *clock.Clock, load Load, ask Ask) *Script {
 	return &Script{
-		Clock: c, ask: ask, load: load, fates: newFates(seed), rooms: newRooms(seed), cash: newCash(),
+		Clock: c, ask: ask, load: load, fates: newFates(seed), walks: newWalks(seed), rooms: newRooms(seed), cash: newCash(),
 		places: make(map[engine.OrderID][]*ledger.Place), lines: hasLines(seed),
 	}
 }

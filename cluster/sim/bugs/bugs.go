@@ -54,6 +54,8 @@ const (
 	SameDraw      Bug = "same-draw"      // two draws have one number
 	SharedWork    Bug = "shared-work"    // one proof of work shows two persons the same place
 	OldTime       Bug = "old-time"       // an order that was given more time ends at the time that it had
+	ComesTwice    Bug = "comes-twice"    // somebody comes in by a ticket whose holder is inside
+	ArrivalOrder  Bug = "arrival-order"  // passages count in the order in which devices tell of them
 	LateProof     Bug = "late-proof"     // a proof counts from when it is heard, not from when it was asked for
 )
 
@@ -61,7 +63,7 @@ const (
 var All = []Bug{
 	NoFence, LateClaim, ShortSnapshot, NoRelease, NoInquiry, StaleAck, NoDedupe, BlindExpiry, LateProof, JointApart,
 	TwoHolders, SeatlessOrder, PaidTooLate, LateExpiry, ForgetsHeld, OldCode, KeepsTickets, ReturnsTwice, LosesReturns, DeafWallet, UsedTwice, UTCDates, ForgetsSlot, KeepsPlace, LosesMoves, FeeFirst,
-	PasserBy, KeptOffer, OldTime, EarlyReceipt, LateComers, FallingPlace, SameDraw, SharedWork,
+	ComesTwice, ArrivalOrder, PasserBy, KeptOffer, OldTime, EarlyReceipt, LateComers, FallingPlace, SameDraw, SharedWork,
 }
 
 // Parse reads a bug's name; "" is no bug.
@@ -91,6 +93,10 @@ func (b Bug) Wrap(ref engine.Ref, s engine.State) engine.State {
 		return &forgetsHeld{s}
 	case b == OldCode && ledger:
 		return &admitsOld{s}
+	case b == ComesTwice && ledger:
+		return &letsInTwice{s}
+	case b == ArrivalOrder && ledger:
+		return &sortsByArrival{State: s, latest: make(map[uint32]int64)}
 	case b == KeepsTickets && ledger:
 		return &keepsTickets{s}
 	case b == LosesReturns && ledger:

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 
 	"boxoffice/engine"
 	"boxoffice/engine/admission"
@@ -17,6 +18,8 @@ type hands struct {
 	goneAt   int64                  // when it did
 	inside   *admission.CheckedIn   // its admission, or nil
 	admitted []entrance             // all that it ever had
+	ways     []way                  // through the gates, that were not taken back
+	passed   []way                  // all that it ever had
 }
 
 // entrance is when a ticket admitted somebody, and which of its holders that was.
@@ -44,7 +47,7 @@ func (t *Truth) takeTicket(b *book, f engine.Fact) error {
 		if h.inside == nil {
 			return fmt.Errorf("the admission of ticket %d is undone, which is not admitted", f.Ticket)
 		}
-		h.inside = nil
+		h.inside, h.ways = nil, withoutLast(h.ways)
 	case *order.TransferOffered:
 		h := b.handOf(f.Ticket)
 		if h.offer != nil || f.Round != h.round+1 || h.inside != nil || h.gone || b.orderOf(f.Ticket) != f.ID {
@@ -85,6 +88,11 @@ func (t *Truth) checkedIn(b *book, f *admission.CheckedIn) error {
 	case h.gone && f.At >= h.goneAt: // an offline device may have let it in before
 		return fmt.Errorf("ticket %d is admitted, and its money went back", f.Ticket)
 	}
+	w := way{f.At, false, f.Gate, f.Device, f.Key}
+	if b.details.Exits && countConflicts(append(slices.Clone(h.ways), w)) > countConflicts(h.ways) {
+		return fmt.Errorf("ticket %d is admitted by %+v, and has the passages %+v", f.Ticket, f, h.ways)
+	}
+	h.ways = append(h.ways, w)
 	h.inside, h.offer = f, nil
 	h.admitted = append(h.admitted, entrance{f, h.version})
 	return nil

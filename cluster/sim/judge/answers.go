@@ -37,6 +37,8 @@ func (t *Truth) Answer(ref engine.Ref, cmd engine.Command, reply engine.Reply, c
 		return describeAnswer(t.judgePicked(ref, cmd, r.Held, r.ExpiresAt), "answered %v", r.Held)
 	case *admission.ScanReply:
 		return describeAnswer(b.judgeScanReply(cmd, r), "answered %+v", *r)
+	case *admission.BatchReply:
+		return describeAnswer(b.judgeBatchReply(cmd, r), "answered %+v", *r)
 	case *engine.Refusal:
 		p, place := cmd.(ledger.Place)
 		if _, made := b.prints[p.Fingerprint]; place && made && current && !t.early[p.Order] && r.Code != engine.Unavailable {
@@ -129,11 +131,14 @@ func (b *book) judgeOrderReply(cmd engine.Command, r *ledger.OrderReply) error {
 
 // judgeScanReply reports whether a verdict is the journal's.
 func (b *book) judgeScanReply(cmd engine.Command, r *admission.ScanReply) error {
-	scan, _ := cmd.(admission.Scan)
-	if r.Status != admission.ScanSuccess && r.Status != admission.ScanDuplicate {
+	scan, is := cmd.(admission.Scan)
+	if !is || r.Status != admission.ScanSuccess && r.Status != admission.ScanDuplicate {
 		return nil
 	}
 	h := b.handOf(r.Ticket)
+	if h.wasPassed(scan, r) {
+		return nil
+	}
 	for _, in := range h.admitted {
 		if in.At != r.At || in.Gate != r.Gate || (in.Key == scan.Key) != (r.Status == admission.ScanSuccess) {
 			continue

@@ -59,6 +59,9 @@ func (t *Truth) settledBook(sh *Show) error {
 	if !ok || int64(sales.Tickets()) != int64(len(b.tickets))-b.gone {
 		return fmt.Errorf("the ledger has not the journal's %d live tickets", int64(len(b.tickets))-b.gone)
 	}
+	if err := b.settledGates(sales); err != nil {
+		return err
+	}
 	if err := t.settledProceeds(sh); err != nil {
 		return err
 	}

@@ -101,6 +101,8 @@ func (t *Truth) Take(ref engine.Ref, f engine.Fact) error {
 		return t.judgeEnded(b, f)
 	case *ledger.OrderClosed:
 		return t.judgeClosed(ref, b, f)
+	case *admission.GatePassed, *admission.CheckInDenied, *admission.PassageUndone:
+		return b.takePassage(f)
 	case *admission.CheckedIn, *admission.CheckInUndone, *order.TransferOffered, *order.TransferRevoked, *order.TicketTransferred:
 		return t.takeTicket(b, f)
 	case *order.TicketRescheduled:
@@ -113,8 +115,6 @@ func (t *Truth) Take(ref engine.Ref, f engine.Fact) error {
 		return t.judgeReturned(ref, b, f)
 	case *ledger.OrderRecalled:
 		return t.judgeRecalled(b, f)
-	case *admission.CheckInDenied:
-		return nil
 	case waitlist.Fact:
 		return t.takeLine(ref, b, f)
 	case *order.Erased:

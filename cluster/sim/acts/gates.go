@@ -1,0 +1,93 @@
+package acts
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+
+	"boxoffice/engine/admission"
+	"boxoffice/engine/event"
+	"boxoffice/engine/order"
+)
+
+// walks draws who goes out of a show and comes in again. It has draws of its own, and about one seed in
+// four has exits at all: none of those that once found something, which are still the same runs.
+type walks struct {
+	*rand.Rand
+	on bool
+}
+
+func newWalks(seed uint64) walks {
+	r := rand.New(rand.NewPCG(seed, walksDraws))
+	return walks{r, r.IntN(4) == 0}
+}
+
+const walksDraws = 0xe87f
+
+// countExits makes a show one whose gates let people out and in again. Some organizers switch that off
+// while people are inside.
+func (s *Script) countExits(sh *show, d *event.Details) {
+	if !s.walks.on {
+		return
+	}
+	d.Exits, d.InsideLimit = true, s.walks.Int64N(20)
+	if s.walks.IntN(5) == 0 {
+		s.After(s.walks.Int64N(s.load.Span), func() { s.changeEvent(sh.ref, func(d *event.Details) { d.Exits = false }) })
+	}
+	for device := range sh.kept {
+		for range 1 + s.walks.IntN(6) {
+			s.After(s.walks.Int64N(s.load.Span+10*second), func() { s.sendKept(sh, device) })
+		}
+	}
+}
+
+// walkAbout has the holders of tickets go out and come in again, past gates with a network and without.
+func (s *Script) walkAbout(sh *show, o *order.Order) {
+	if !s.walks.on || s.Healed() {
+		return
+	}
+	for i := range uint32(o.Tickets()) {
+		if s.walks.IntN(2) == 0 {
+			continue
+		}
+		after, out := int64(0), false
+		for range 1 + s.walks.IntN(7) {
+			after += s.walks.Int64N(3 * second)
+			s.walkOnce(sh, o.FirstTicket+i, after, out)
+			if s.walks.IntN(5) > 0 { // else they are shown the same way twice
+				out = !out
+			}
+		}
+	}
+}
+
+// walkOnce has a ticket shown at a gate that asks the event, or at one that keeps what it sees.
+func (s *Script) walkOnce(sh *show, ticket uint32, after int64, out bool) {
+	sh.scans++
+	key, gate := sh.scans, fmt.Sprintf("gate %d", s.walks.IntN(3))
+	if s.walks.IntN(2) == 0 {
+		scan := admission.Scan{Ticket: ticket, Version: 1, Out: out, Gate: gate, Method: "qr", Device: fmt.Sprintf("device %d", key), Key: key}
+		limit := 1 + s.walks.IntN(4)
+		s.After(after, func() { s.ask(sh.ref, scan, limit, nil) })
+		return
+	}
+	device := s.walks.IntN(len(sh.kept))
+	s.After(after, func() {
+		scan := admission.BatchScan{Ticket: ticket, Version: 1, Out: out, Gate: gate, Device: fmt.Sprintf("offline %d", device), At: s.Millis(s.Now())}
+		binary.BigEndian.PutUint64(scan.Request.ID[:], key)
+		sh.kept[device] = append(sh.kept[device], scan)
+	})
+}
+
+// sendKept has a device tell what it has kept, in any order and at times twice. What it gives up on is
+// told with the next batch.
+func (s *Script) sendKept(sh *show, device int) {
+	kept := append([]admission.BatchScan(nil), sh.kept[device]...)
+	if len(kept) == 0 {
+		return
+	}
+	s.walks.Shuffle(len(kept), func(i, j int) { kept[i], kept[j] = kept[j], kept[i] })
+	for range 1 + s.walks.IntN(2) {
+		s.ask(sh.ref, admission.ScanBatch{Scans: kept}, 1+s.walks.IntN(4), nil)
+	}
+}
