@@ -1,8 +1,7 @@
 // Package openapi prints the OpenAPI 3.1 document of a route table: parameters,
 // bodies, constraints and examples from the request types, answers from the
 // answer types, refusals from the declared codes, and credentials, scopes and
-// limits from the rows. It also brings the page on which people read the
-// document and try the API (Page). A node prints the document when somebody
+// limits from the rows. A node prints the document when somebody
 // first asks for it; a command prints it without a node. Nothing here runs on its own.
 package openapi
 

@@ -2,9 +2,6 @@ package openapi_test
 
 import (
 	"encoding/json"
-	"maps"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -235,45 +232,4 @@ func TestAnswers(t *testing.T) {
 	require.Contains(t, post.Responses.Status(503).Value.Headers, "Retry-After")
 	require.Contains(t, del.Responses.Status(409).Value.Headers, "Retry-After", "in flight")
 	require.NotContains(t, post.Responses.Status(409).Value.Headers, "Retry-After")
-}
-
-// The guide has every code of the catalogue and no other, and runs no script.
-func TestGuideHasEveryCode(t *testing.T) {
-	t.Parallel()
-	files, err := openapi.Page("https://tickets.example.org")
-	require.NoError(t, err)
-	for _, f := range files[len(files)-2:] {
-		require.Contains(t, string(f.Body), "https://tickets.example.org/api/v1", f.Path)
-		require.NotContains(t, string(f.Body), "127.0.0.1:8080", f.Path)
-	}
-	guide := string(files[len(files)-1].Body)
-	var listed []string
-	for _, row := range regexp.MustCompile(`<tr>\s*<td><code>([A-Z_0-9]+)</code></td>`).FindAllStringSubmatch(guide, -1) {
-		listed = append(listed, row[1])
-	}
-	var want []string
-	for _, code := range slices.Sorted(maps.Keys(engine.CodeTable)) {
-		want = append(want, string(code))
-	}
-	require.Equal(t, want, listed)
-	require.NotRegexp(t, `<script|style=|\son[a-z]+=|\{\{`, guide)
-	requireServed(t, files)
-}
-
-// requireServed follows the links of the pages that are made of Markdown: each leads to a
-// page of the same node, and the guide to the seated sale.
-func requireServed(t *testing.T, files []openapi.File) {
-	t.Helper()
-	served := map[string]bool{}
-	for _, f := range files {
-		served[f.Path] = true
-	}
-	linked := map[string]bool{}
-	for _, f := range files[len(files)-2:] {
-		for _, link := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(string(f.Body), -1) {
-			require.True(t, served[link[1]], "%s leads to %s", f.Path, link[1])
-			linked[link[1]] = true
-		}
-	}
-	require.True(t, linked["/docs/seated-sale"])
 }

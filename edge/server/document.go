@@ -1,10 +1,9 @@
 package server
 
 import (
-	"strings"
-
 	"github.com/valyala/fasthttp"
 
+	"boxoffice/edge/manual"
 	"boxoffice/edge/openapi"
 	"boxoffice/edge/web"
 )
@@ -41,10 +40,10 @@ func (s *Server) registerPages() error {
 	return s.registerShop()
 }
 
-// registerDocument adds the OpenAPI document in both of its forms, and the page on which people
+// registerDocument adds the OpenAPI document in both of its forms, and the pages on which people
 // read it.
 func (s *Server) registerDocument() error {
-	page, err := openapi.Page(s.cfg.BaseURL)
+	pages, err := manual.Files(manual.Config{Ops: s.cfg.Ops, BaseURL: s.cfg.BaseURL, Env: s.cfg.Env, Document: s.cfg.Document})
 	if err != nil {
 		return err
 	}
@@ -62,14 +61,7 @@ func (s *Server) registerDocument() error {
 		{Path: "/api/v1/openapi.json", Type: "application/json", Cache: cache, Print: part(func(d *openapi.Document) []byte { return d.JSON })},
 		{Path: "/api/v1/openapi.yaml", Type: "application/yaml", Cache: cache, Print: part(func(d *openapi.Document) []byte { return d.YAML })},
 	}
-	for _, f := range page {
-		w := web.File{Path: f.Path, Type: f.Type, Cache: cache, Body: f.Body}
-		if strings.HasPrefix(f.Type, "text/html") {
-			w.Policy = openapi.PagePolicy
-		}
-		out = append(out, w)
-	}
-	s.registerFiles(out)
+	s.registerFiles(append(out, pages...))
 	return nil
 }
 

@@ -48,10 +48,11 @@ const (
 	organizerEntry = "by.html"
 )
 
-// built is a built page around the head and the body that the server writes.
-type built struct{ before, middle, end []byte }
+// Built is a built page around the head and the body that the server writes.
+type Built struct{ before, middle, end []byte }
 
-func readBuilt(entry string) (*built, error) {
+// ReadBuilt reads a page of the build by its name.
+func ReadBuilt(entry string) (*Built, error) {
 	page, err := dist.ReadFile("dist/entries/" + entry)
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
@@ -61,11 +62,11 @@ func readBuilt(entry string) (*built, error) {
 	if !head || !body {
 		return nil, fmt.Errorf("web: %s has no room for what it shows", entry)
 	}
-	return &built{before, middle, end}, nil
+	return &Built{before, middle, end}, nil
 }
 
-// write writes the page with what the parts "head" and "body" of a template make of shown.
-func (b *built) write(w io.Writer, parts *template.Template, shown any) error {
+// Write writes the page with what the parts "head" and "body" of a template make of shown.
+func (b *Built) Write(w io.Writer, parts *template.Template, shown any) error {
 	for _, part := range []struct {
 		before []byte
 		name   string

@@ -27,12 +27,12 @@ var eventTemplate = template.Must(template.New("event").Parse(eventSource))
 // without scripts see, around the built page, which shows the rest.
 type EventPage struct {
 	base  string // of our addresses
-	built *built
+	built *Built
 }
 
 // NewEventPage is the page as it was built, on a node that people reach at base.
 func NewEventPage(base string) (*EventPage, error) {
-	b, err := readBuilt(eventEntry)
+	b, err := ReadBuilt(eventEntry)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (p *EventPage) Write(w io.Writer, e *api.Event) error {
 			return err
 		}
 	}
-	return p.built.write(w, eventTemplate, &shown)
+	return p.built.Write(w, eventTemplate, &shown)
 }
 
 // addSummary adds what is told of an event beside its record: its address, its summary and its picture.

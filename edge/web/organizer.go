@@ -17,12 +17,12 @@ var organizerTemplate = template.Must(template.New("organizer").Parse(organizerS
 // OrganizerPage writes the public pages of organizations, as EventPage writes the pages of events.
 type OrganizerPage struct {
 	base  string // of our addresses
-	built *built
+	built *Built
 }
 
 // NewOrganizerPage is the page as it was built, on a node that people reach at base.
 func NewOrganizerPage(base string) (*OrganizerPage, error) {
-	b, err := readBuilt(organizerEntry)
+	b, err := ReadBuilt(organizerEntry)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ type shownCard struct {
 func (p *OrganizerPage) Write(w io.Writer, o *api.OrganizerPage) error {
 	shown := shownOrganizer{OrganizerPage: o}
 	if o == nil {
-		return p.built.write(w, organizerTemplate, &shown)
+		return p.built.Write(w, organizerTemplate, &shown)
 	}
 	shown.Canonical = p.base + "/by/" + o.Organizer.Slug
 	shown.Summary = cutText(cmp.Or(textOrEmpty(o.Organizer.Description), "What "+o.Organizer.Name+" has on."), 160)
@@ -68,7 +68,7 @@ func (p *OrganizerPage) Write(w io.Writer, o *api.OrganizerPage) error {
 	if shown.Told, err = scriptJSON(told); err != nil {
 		return err
 	}
-	return p.built.write(w, organizerTemplate, &shown)
+	return p.built.Write(w, organizerTemplate, &shown)
 }
 
 func cardsOf(cards []api.Card) []shownCard {

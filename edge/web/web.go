@@ -39,6 +39,8 @@ type File struct {
 	German []byte // the body for readers who prefer German; empty: everybody gets the Body
 	// Print makes the Body when somebody first asks for it. Nil: the Body is there.
 	Print func() ([]byte, error)
+	// PrintGerman does so with the body for readers who prefer German. Nil: the German body is there, or there is none.
+	PrintGerman func() ([]byte, error)
 }
 
 // What clients may keep, and for how long.
@@ -129,9 +131,9 @@ type packed struct {
 // NewStatic makes the Static of a file.
 func NewStatic(f File) *Static {
 	s := &Static{file: f, pack: sync.OnceValues(f.packFile)}
-	if len(f.German) > 0 {
+	if len(f.German) > 0 || f.PrintGerman != nil {
 		german := f
-		german.Body = f.German
+		german.Body, german.Print = f.German, f.PrintGerman
 		s.german = sync.OnceValues(german.packFile)
 	}
 	return s

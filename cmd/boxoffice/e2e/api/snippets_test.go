@@ -84,6 +84,6 @@ func TestSeatedSale(t *testing.T) {
 // TestGuide pastes the developer's guide into a shell.
 func TestGuide(t *testing.T) {
 	t.Parallel()
-	out := shell(t, nodetest.Open(t), snippets(t, "edge/openapi/guide.md", ""))
+	out := shell(t, nodetest.Open(t), snippets(t, "edge/manual/guide.md", ""))
 	require.Regexp(t, `^published\ncompleted\nFriday Night\nsame\npulled\n(pending|processing|failed)\n$`, out)
 }

@@ -1,0 +1,182 @@
+package manual
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// The parts of an OpenAPI document that the pages show. Nothing else of it is read.
+type (
+	document struct {
+		Info       struct{ Description string }
+		Tags       []struct{ Name string }
+		Paths      map[string]map[string]*documentedOp
+		Webhooks   map[string]map[string]*documentedOp
+		Components struct {
+			Schemas    map[string]*schema
+			Responses  map[string]*answer
+			Parameters map[string]*parameter
+		}
+		Codes map[string]code `json:"x-error-codes"`
+	}
+	documentedOp struct {
+		Method, Path string `json:"-"`
+		OperationID  string
+		Tags         []string
+		Summary      string
+		Description  string
+		Parameters   []parameter
+		RequestBody  *struct {
+			Required bool
+			Content  map[string]content
+		}
+		Responses   map[string]*answer
+		Credentials []string `json:"x-credentials"`
+		Scopes      []string `json:"x-scopes"`
+		Limit       *struct {
+			PerMinute  int
+			CountedPer string
+		} `json:"x-rate-limit"`
+	}
+	parameter struct {
+		Ref                   string `json:"$ref"`
+		Name, In, Description string
+		Required              bool
+		Schema                *schema
+	}
+	content struct {
+		Schema  *schema
+		Example json.RawMessage
+	}
+	answer struct {
+		Ref         string `json:"$ref"`
+		Description string
+		Content     map[string]content
+		Codes       []string `json:"x-error-codes"`
+	}
+	code struct {
+		Message   string
+		Retryable bool
+	}
+	schema struct {
+		Ref                  string `json:"$ref"`
+		Type                 typeNames
+		Format, Description  string
+		Properties           map[string]*schema
+		Required             []string
+		Items                *schema
+		AnyOf, AllOf         []*schema
+		AdditionalProperties json.RawMessage
+		Enum                 []any
+		Const, Default       any
+		Examples             []any
+		Minimum, Maximum     *json.Number
+		MultipleOf           *json.Number
+		MinLength, MaxLength *int
+		MinItems, MaxItems   *int
+		MaxProperties        *int
+		MaxBytes             *int `json:"x-max-bytes"`
+		Pattern              string
+	}
+)
+
+// typeNames are a schema's types: JSON Schema writes a single one as a text.
+type typeNames []string
+
+// UnmarshalJSON reads one name or several.
+func (t *typeNames) UnmarshalJSON(b []byte) error {
+	var all []string
+	if len(b) > 0 && b[0] == '"' {
+		all = make([]string, 1)
+		if err := json.Unmarshal(b, &all[0]); err != nil {
+			return fmt.Errorf("type: %w", err)
+		}
+	} else if err := json.Unmarshal(b, &all); err != nil {
+		return fmt.Errorf("types: %w", err)
+	}
+	*t = all
+	return nil
+}
+
+// reference is the document in the order in which people read it.
+type reference struct {
+	document
+	description string
+	areas       []area
+	operations  map[string]*documentedOp // by id
+}
+
+// area is a part of the list of operations.
+type area struct {
+	Name    string
+	Entries []entry
+}
+
+// Has reports whether an operation is in the area.
+func (a area) Has(id string) bool {
+	return slices.ContainsFunc(a.Entries, func(e entry) bool { return e.ID == id })
+}
+
+// entry is one operation in the list.
+type entry struct{ ID, Method, Path, Summary string }
+
+// methods are in the order in which those of one path are listed.
+var methods = []string{"get", "post", "put", "patch", "delete"}
+
+func readReference(text []byte) (*reference, error) {
+	r := &reference{operations: map[string]*documentedOp{}}
+	if err := json.Unmarshal(text, &r.document); err != nil {
+		return nil, fmt.Errorf("read the document: %w", err)
+	}
+	r.description = r.Info.Description
+	entries := map[string][]entry{}
+	for _, path := range slices.Sorted(maps.Keys(r.Paths)) {
+		for _, method := range methods {
+			if op := r.Paths[path][method]; op != nil {
+				op.Method, op.Path = strings.ToUpper(method), path
+				r.operations[op.OperationID] = op
+				entries[op.Tags[0]] = append(entries[op.Tags[0]], entry{op.OperationID, op.Method, path, op.Summary})
+			}
+		}
+	}
+	for _, tag := range r.Tags {
+		r.areas = append(r.areas, area{tag.Name, entries[tag.Name]})
+	}
+	var sent []entry
+	for _, name := range slices.Sorted(maps.Keys(r.Webhooks)) {
+		op := r.Webhooks[name]["post"]
+		r.operations[op.OperationID] = op
+		sent = append(sent, entry{ID: op.OperationID, Summary: name})
+	}
+	if len(sent) > 0 {
+		r.areas = append(r.areas, area{"Webhook types", sent})
+	}
+	return r, nil
+}
+
+// resolve follows the schema's reference, and returns the name to which it leads.
+func (r *reference) resolve(s *schema) (found *schema, name string) {
+	for s != nil && s.Ref != "" {
+		name = s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
+		s = r.Components.Schemas[name]
+	}
+	return cmp.Or(s, &schema{}), name
+}
+
+func (r *reference) resolveAnswer(a *answer) *answer {
+	if name, ok := strings.CutPrefix(a.Ref, "#/components/responses/"); ok {
+		return cmp.Or(r.Components.Responses[name], a)
+	}
+	return a
+}
+
+func (r *reference) resolveParameter(p *parameter) *parameter {
+	if name, ok := strings.CutPrefix(p.Ref, "#/components/parameters/"); ok {
+		return cmp.Or(r.Components.Parameters[name], p)
+	}
+	return p
+}

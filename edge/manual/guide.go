@@ -1,0 +1,96 @@
+package manual
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+
+	"boxoffice/docs"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+)
+
+//go:embed guide.md
+var guideText string
+
+// makeGuide makes the developer's guide, with the tables that the code knows.
+func makeGuide(base string) (template.HTML, error) {
+	return renderAt(base, strings.NewReplacer("{{codes}}", codeTable(), "{{limits}}", limitList()).Replace(guideText))
+}
+
+// makeSeatedSale makes the walk from a map to a scan. Documents of the repository that no
+// node serves are named there without a link.
+func makeSeatedSale(base string) (template.HTML, error) {
+	return renderAt(base, documentLinks.ReplaceAllString(docs.SeatedSale, "$1"))
+}
+
+var documentLinks = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\.md[^)]*\)`)
+
+// writtenBase is where the snippets of the documents go as they are written.
+const writtenBase = "http://127.0.0.1:8080"
+
+// renderAt renders Markdown whose snippets go to base.
+func renderAt(base, text string) (template.HTML, error) {
+	return renderMarkdown(strings.ReplaceAll(text, writtenBase, base))
+}
+
+var markdown = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+
+// renderMarkdown renders our own Markdown. A reader of the keyboard scrolls what is wider than the screen.
+func renderMarkdown(text string) (template.HTML, error) {
+	var body bytes.Buffer
+	if err := markdown.Convert([]byte(text), &body); err != nil {
+		return "", fmt.Errorf("render markdown: %w", err)
+	}
+	wide := strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="wide" tabindex="0"><table>`, "</table>", "</table></div>")
+	return template.HTML(wide.Replace(body.String())), nil //nolint:gosec // goldmark leaves out what is HTML in a text
+}
+
+// renderLine renders a sentence, in which only code is marked.
+func renderLine(text string) template.HTML {
+	parts := strings.Split(template.HTMLEscapeString(text), "`")
+	if len(parts)%2 == 0 { // a mark without its fellow
+		return template.HTML(strings.Join(parts, "`")) //nolint:gosec // escaped above
+	}
+	var b strings.Builder
+	for i, part := range parts {
+		if i%2 == 1 {
+			part = "<code>" + part + "</code>"
+		}
+		b.WriteString(part)
+	}
+	return template.HTML(b.String()) //nolint:gosec // escaped above
+}
+
+// codeTable is every code of the catalogue, a row each.
+func codeTable() string {
+	var b strings.Builder
+	b.WriteString("| Code | Status | Again? | What it says |\n|---|---|---|---|\n")
+	for _, code := range slices.Sorted(maps.Keys(engine.CodeTable)) {
+		def, again := engine.CodeTable[code], ""
+		if def.Retryable {
+			again = "yes"
+		}
+		fmt.Fprintf(&b, "| `%s` | %d | %s | %s |\n", code, def.Status, again, def.Sentence)
+	}
+	return b.String()
+}
+
+// limitList says what each tier lets through.
+func limitList() string {
+	var tiers []string
+	for _, tier := range slices.Sorted(maps.Keys(route.Limits)) {
+		l := route.Limits[tier]
+		tiers = append(tiers, fmt.Sprintf("%s %d (by %s)", tier, l.PerMinute, l.CountedPer))
+	}
+	return "In a minute: " + strings.Join(tiers, "; ") + "."
+}

@@ -1,0 +1,97 @@
+package manual
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+//go:embed snippets.html
+var snippetSource string
+
+var snippetTemplates = template.Must(template.New("snippets").Parse(snippetSource))
+
+// snippet is a call of an operation in one language.
+type snippet struct {
+	Lang, Name string
+	Text       template.HTML
+}
+
+// snippetLanguages are in the order of their tabs.
+var snippetLanguages = []snippet{{Lang: "curl", Name: "curl"}, {Lang: "typescript", Name: "TypeScript"}, {Lang: "python", Name: "Python"}, {Lang: "go", Name: "Go"}}
+
+// segment is a part of an address; a parameter has a name.
+type segment struct{ Text, Name string }
+
+var parameterInPath = regexp.MustCompile(`\{([^}]+)\}`)
+
+// splitPath cuts a path at its parameters.
+func splitPath(path string) (all []segment) {
+	at := 0
+	for _, m := range parameterInPath.FindAllStringSubmatchIndex(path, -1) {
+		all = append(all, segment{Text: path[at:m[0]]}, segment{path[m[0]:m[1]], path[m[2]:m[3]]})
+		at = m[1]
+	}
+	return append(all, segment{Text: path[at:]})
+}
+
+// The credentials that a snippet may show, each with what stands there until the reader gives his own.
+const (
+	tokenOfKey     = "key"
+	tokenOfSession = "session"
+)
+
+// tokenFor returns the credential that a snippet of the operation shows: a key where one is enough.
+func tokenFor(op *operation, env string) (token, placeholder string) {
+	takes := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(op.Takes, n) })
+	}
+	switch {
+	case takes("apiKey"):
+		return tokenOfKey, "vt_" + env + "_…"
+	case takes("public", "orderToken", "liveToken"):
+		return "", ""
+	}
+	return tokenOfSession, "ACCESS_TOKEN"
+}
+
+var literal = regexp.MustCompile(`"(?:\\.|[^"\\])*"|\b(?:true|false|null)\b`)
+
+// writePython writes JSON as Python does.
+func writePython(text string) string {
+	return literal.ReplaceAllStringFunc(text, func(s string) string {
+		switch s {
+		case "true":
+			return "True"
+		case "false":
+			return "False"
+		case "null":
+			return "None"
+		}
+		return s
+	})
+}
+
+// makeSnippets writes the call of an operation in each language.
+func makeSnippets(base, env string, op *operation) ([]snippet, error) {
+	token, placeholder := tokenFor(op, env)
+	call := struct {
+		Base                                    string
+		Segments                                []segment
+		Op                                      *operation
+		Token, Placeholder, Lower, Curl, Python string
+	}{base, splitPath(op.Path), op, token, placeholder, strings.ToLower(op.Method), strings.ReplaceAll(op.Example, "'", `'\''`), writePython(op.Example)}
+	all := slices.Clone(snippetLanguages)
+	for i := range all {
+		var b bytes.Buffer
+		if err := snippetTemplates.ExecuteTemplate(&b, all[i].Lang, call); err != nil {
+			return nil, fmt.Errorf("snippet: %w", err)
+		}
+		all[i].Text = template.HTML(b.String()) //nolint:gosec // the template has escaped it
+	}
+	return all, nil
+}
