@@ -1,6 +1,8 @@
 package server
 
 import (
+	"encoding/json"
+	"fmt"
 	"net"
 	"net/netip"
 	"slices"
@@ -77,7 +79,7 @@ func LoopbackHost(host string) bool {
 }
 
 // readyz tells a load balancer whether it should send requests here: not before the node is ready,
-// and not while it drains.
+// and not while it drains. It also says what is away while all the rest is ready.
 func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
 	err := error(nil)
 	if s.cfg.Ready != nil {
@@ -89,6 +91,18 @@ func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
 	case err != nil:
 		s.answerError(ctx, exchangeOf(ctx), &engine.Refusal{Code: engine.Unavailable, Message: err.Error()})
 	default:
-		s.writeAnswer(ctx, fasthttp.StatusOK, []byte(`{"data":{"status":"ready"}}`))
+		s.writeAnswer(ctx, fasthttp.StatusOK, s.printReadiness())
 	}
+}
+
+func (s *Server) printReadiness() []byte {
+	var away []string
+	if s.cfg.Lacking != nil {
+		away = s.cfg.Lacking()
+	}
+	if len(away) == 0 {
+		return []byte(`{"data":{"status":"ready"}}`)
+	}
+	list, _ := json.Marshal(away) // of strings
+	return fmt.Appendf(nil, `{"data":{"status":"ready","away":%s}}`, list)
 }

@@ -58,13 +58,14 @@ type Config struct {
 	// caller has written, and reports whether they have. Nil: nobody waits.
 	Wrote          func(caller string)
 	ShowOwn        func(ctx context.Context, caller string) bool
-	Hub            *sse.Hub     // serves the operations that stream
-	Replies        *Replies     // nil: only actors know repeats
-	Origins        []string     // browsers' origins that may call; "*": all
-	PublicCache    bool         // answers to callers without credentials may be kept for a second
-	HTTPS          bool         // clients come by HTTPS, and must go on so
-	Ready          func() error // nil when requests may come; else why not
-	Full           func() bool  // whether there is no room for what requests would change; nil: never
+	Hub            *sse.Hub        // serves the operations that stream
+	Replies        *Replies        // nil: only actors know repeats
+	Origins        []string        // browsers' origins that may call; "*": all
+	PublicCache    bool            // answers to callers without credentials may be kept for a second
+	HTTPS          bool            // clients come by HTTPS, and must go on so
+	Ready          func() error    // nil when requests may come; else why not
+	Lacking        func() []string // what is away while requests may come; may be nil
+	Full           func() bool     // whether there is no room for what requests would change; nil: never
 	TrustedProxies []netip.Prefix
 	UploadDir      string                            // where the files of requests lie until they are answered
 	MaxPerAddress  int                               // open connections of one address; 0: 4,096

@@ -328,13 +328,23 @@ func TestHealth(t *testing.T) {
 	var mu sync.Mutex
 	state := errors.New("the journal is away")
 	set := func(err error) { mu.Lock(); state = err; mu.Unlock() }
-	c := edgetest.NewClient(t, server.Config{Ops: table(), Ready: func() error { mu.Lock(); defer mu.Unlock(); return state }})
+	var away []string
+	c := edgetest.NewClient(t, server.Config{
+		Ops: table(), Ready: func() error { mu.Lock(); defer mu.Unlock(); return state },
+		Lacking: func() []string { mu.Lock(); defer mu.Unlock(); return away },
+	})
 	require.Equal(t, 200, c.Do(t, "GET", "/healthz", nil).Status)
 	res := c.Do(t, "GET", "/readyz", nil)
 	require.Equal(t, 503, res.Status)
 	require.Equal(t, "the journal is away", res.Failure(t).Error.Message)
 	set(nil)
-	require.Equal(t, 200, c.Do(t, "GET", "/readyz", nil).Status)
+	require.JSONEq(t, `{"data":{"status":"ready"}}`, string(c.Do(t, "GET", "/readyz", nil).Body))
+	mu.Lock()
+	away = []string{"shard 1 of the journal"}
+	mu.Unlock()
+	res = c.Do(t, "GET", "/readyz", nil)
+	require.Equal(t, 200, res.Status, "the rest is ready")
+	require.JSONEq(t, `{"data":{"status":"ready","away":["shard 1 of the journal"]}}`, string(res.Body))
 	c.Server.Drain()
 	require.Equal(t, 503, c.Do(t, "GET", "/readyz", nil).Status)
 	require.Equal(t, 200, c.Do(t, "GET", "/healthz", nil).Status)

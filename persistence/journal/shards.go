@@ -175,10 +175,12 @@ func (s *Shards) Waiting() (longest time.Duration) {
 	return longest
 }
 
-// Unindexed is the longest Postgres.Unindexed.
+// Unindexed is the longest Postgres.Unindexed of the shards that answer.
 func (s *Shards) Unindexed() (longest time.Duration) {
 	for _, j := range s.all {
-		longest = max(longest, j.Unindexed())
+		if !j.isShut() {
+			longest = max(longest, j.Unindexed())
+		}
 	}
 	return longest
 }

@@ -1,6 +1,8 @@
 package node
 
 import (
+	"strconv"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
@@ -46,6 +48,8 @@ func (s standing) Collect(out chan<- prometheus.Metric) {
 	gauge("journal_unindexed_seconds", "How long ago the last commit was that loading an actor finds by index; 1 or less in order.", s.n.journal.Unindexed().Seconds())
 	gauge("readmodel_delay_seconds", "From a commit to when the read model had it, of the last it applied; 0 on nodes where it does not run.", s.n.reading.delay())
 
+	s.collectShards(out)
+
 	c := s.n.cluster.Census()
 	gauge("members", "Nodes on this node's list.", float64(c.Members))
 	gauge("links_up", "Links to other nodes that are up.", float64(c.Links))
@@ -56,6 +60,24 @@ func (s standing) Collect(out chan<- prometheus.Metric) {
 	gauge("mailbox_commands_max", "Of those, the most at one actor.", float64(c.Deepest))
 	gauge("tells_adrift", "Messages between actors that wait because one is moving.", float64(c.Adrift))
 	gauge("events_followed", "Events of other nodes that are shown here.", float64(c.Followed))
+}
+
+var (
+	shardUpDesc      = prometheus.NewDesc("boxoffice_journal_shard_up", "1 while this database of the journal answers; the events of the others go on when it is 0.", []string{"shard"}, nil)
+	shardWaitingDesc = prometheus.NewDesc("boxoffice_journal_shard_waiting_seconds", "How long the oldest batch in flight to this database of the journal has waited for its commit.", []string{"shard"}, nil)
+)
+
+// collectShards exports how each database of the journal is; a journal in one database is shard 0.
+func (s standing) collectShards(out chan<- prometheus.Metric) {
+	for i, state := range s.n.journal.States() {
+		up := 1.0
+		if state.Err != nil {
+			up = 0
+		}
+		shard := strconv.Itoa(i)
+		out <- prometheus.MustNewConstMetric(shardUpDesc, prometheus.GaugeValue, up, shard)
+		out <- prometheus.MustNewConstMetric(shardWaitingDesc, prometheus.GaugeValue, state.Waiting.Seconds(), shard)
+	}
 }
 
 // metrics registers the metrics of the process and of the engine.

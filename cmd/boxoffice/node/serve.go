@@ -58,7 +58,7 @@ func (n *Node) startEdge(ctx context.Context) error {
 	}
 	n.started(hub.Stop)
 	n.server, err = server.New(server.Config{
-		Ops: ops, Agents: agents, Env: n.cfg.Env, Authenticate: n.areas.Identity.Authenticate, Ready: n.Ready, Full: n.disk.Full, TrustedProxies: proxies,
+		Ops: ops, Agents: agents, Env: n.cfg.Env, Authenticate: n.areas.Identity.Authenticate, Ready: n.Ready, Lacking: n.Lacking, Full: n.disk.Full, TrustedProxies: proxies,
 		Hub: hub, Wrote: n.cluster.NoteWrite, ShowOwn: n.ShowOwn,
 		Limits:  server.NewLimits(n.cfg.LimitsScale, n.orders.ReadToken),
 		Replies: &server.Replies{Store: n.replies, Secrets: n.secrets}, Requests: n.requests, Quota: n.quota,

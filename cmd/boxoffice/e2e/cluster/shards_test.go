@@ -1,0 +1,282 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cmd/boxoffice/node"
+	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/engine"
+	"boxoffice/persistence/embedded"
+	"boxoffice/persistence/persisttest"
+)
+
+// withShards gives a node the journal's databases.
+func withShards(urls ...string) func(*node.Config) {
+	return func(c *node.Config) { c.JournalURLs = urls }
+}
+
+// oneInEach puts free tickets on sale for an event in each of two shards.
+func oneInEach(s *nodetest.Shop, quantity int) (events, types [2]string) {
+	s.T.Helper()
+	for events[0] == "" || events[1] == "" {
+		event, ticketType := free(s, quantity)
+		id, err := engine.ParseID(event)
+		require.NoError(s.T, err)
+		shard := engine.BucketOf(id.Event()) * 2 / engine.Buckets
+		events[shard], types[shard] = event, ticketType
+	}
+	return events, types
+}
+
+// TestAShardedJournal makes sure that nodes whose journal is in two databases sell, start again and take
+// over from one another. Open audits the journal of both at the end.
+func TestAShardedJournal(t *testing.T) {
+	t.Parallel()
+	urls := []string{persisttest.Empty(t), persisttest.Empty(t)}
+	a := nodetest.Open(t, nodetest.Clustered("a", "", withShards(urls...)))
+	b := nodetest.Open(t, nodetest.Clustered("b", a.Config().DatabaseURL, withShards(urls...)))
+	settles(t, a, b)
+	_, types := oneInEach(a, 100_000)
+	for range 2 {
+		_, more := oneInEach(a, 100_000)
+		types = [2]string{types[0] + " " + more[0], types[1] + " " + more[1]}
+	}
+	var leads atomic.Pointer[nodetest.Shop]
+	leads.Store(a)
+	r := startRush(t, 4, strings.Fields(types[0]+" "+types[1]), func() string { return leads.Load().URL })
+	r.atLeast(30)
+	leads.Store(b)
+	a.HandOver(t.Context())
+	a.Restart()
+	settles(t, a, b)
+	leads.Store(a)
+	r.atLeast(30)
+	r.end()
+	a.Becomes(fmt.Sprint(r.total.Load()), func() string { // the read model at home has each once
+		var orders int64
+		require.NoError(t, a.Pool().QueryRow(t.Context(), `SELECT count(*) FROM orders`).Scan(&orders))
+		return fmt.Sprint(orders)
+	})
+	for _, pool := range a.JournalPools() {
+		var streams int
+		require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM streams`).Scan(&streams))
+		require.Greater(t, streams, 5)
+	}
+}
+
+// TestADeadNodesWritersInShards makes sure that what a node has left that died without stopping is
+// closed in both databases.
+func TestADeadNodesWritersInShards(t *testing.T) {
+	t.Parallel()
+	a := nodetest.Open(t, nodetest.Clustered("a", "", withShards(persisttest.Empty(t), persisttest.Empty(t))))
+	for _, pool := range a.JournalPools() {
+		_, err := pool.Exec(t.Context(), `WITH w AS (INSERT INTO writers (node) VALUES ('dead#1') RETURNING writer) INSERT INTO tails (writer) SELECT writer FROM w`)
+		require.NoError(t, err)
+	}
+	_, err := a.Pool().Exec(t.Context(), `INSERT INTO nodes (id, name, link, http) VALUES ('dead#1', 'dead', '127.0.0.1:1', '127.0.0.1:1')`)
+	require.NoError(t, err)
+	for _, pool := range a.JournalPools() {
+		a.Becomes("0", func() string {
+			var open int
+			require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM writers WHERE node = 'dead#1' AND closed_at IS NULL`).Scan(&open))
+			return fmt.Sprint(open)
+		})
+	}
+}
+
+// cluster is a Postgres of the test's own, for one shard.
+type cluster struct {
+	t      *testing.T
+	dir    string
+	server *embedded.Server
+}
+
+func startCluster(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{t: t, dir: t.TempDir()}
+	require.NoError(t, os.Chmod(filepath.Dir(c.dir), 0o755)) // for the user whom root drops to
+	c.start()
+	t.Cleanup(func() {
+		c.signal(syscall.SIGCONT) // if the test fails before it has killed them
+		c.stop()
+	})
+	return c
+}
+
+func (c *cluster) start() {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
+	defer cancel()
+	var err error
+	c.server, err = embedded.Start(ctx, embedded.Config{Dir: c.dir, Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"shared_buffers": "64MB"}})
+	require.NoError(c.t, err)
+}
+
+func (c *cluster) stop() {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	require.NoError(c.t, c.server.Stop(ctx))
+}
+
+func (c *cluster) signal(sig syscall.Signal) {
+	for _, pid := range c.server.Pids() {
+		_ = syscall.Kill(pid, sig)
+	}
+}
+
+// awaitAnswer waits until the cluster answers, and returns when that was.
+func (c *cluster) awaitAnswer() time.Time {
+	c.t.Helper()
+	require.Eventually(c.t, func() bool {
+		ctx, cancel := context.WithTimeout(c.t.Context(), time.Second)
+		defer cancel()
+		conn, err := pgx.Connect(ctx, c.server.URL())
+		if err != nil {
+			return false
+		}
+		_ = conn.Close(ctx)
+		return true
+	}, time.Minute, 5*time.Millisecond)
+	return time.Now()
+}
+
+// times of a shard's outage: callers are told within the first, and buy again within the second, once
+// its database answers.
+const (
+	toldWithin = time.Second
+	backWithin = 3 * time.Second
+)
+
+// TestAShardIsAway takes one of two shards away in three ways, under load: it stands still, it is killed,
+// and it is stopped. The events of the other one are sold as before; those of the lost one are refused
+// with 503 within a second, and sold again within three once it answers. No order has two effects.
+func TestAShardIsAway(t *testing.T) {
+	t.Parallel()
+	lost := startCluster(t)
+	s := nodetest.Open(t, withShards(startCluster(t).server.URL(), lost.server.URL()))
+	events, types := oneInEach(s, 100_000)
+	buys := newSeries(s, types[0])
+	r := startRush(t, 2, types[1:], func() string { return s.URL })
+	r.atLeast(30)
+	order := func() nodetest.Answer {
+		return s.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", types[1], 1))
+	}
+	refused := func() {
+		t.Helper()
+		began := time.Now()
+		require.Eventually(t, func() bool {
+			began = time.Now()
+			return order().Status == http.StatusServiceUnavailable
+		}, time.Minute, time.Millisecond)
+		require.Less(t, time.Since(began), toldWithin)
+		require.NoError(t, s.Ready(), "a node that has lost one shard is ready")
+		require.Equal(t, []string{"shard 1 of the journal"}, s.Lacking())
+	}
+	back := func(since time.Time) {
+		t.Helper()
+		require.Eventually(t, func() bool { return order().Status == http.StatusCreated }, time.Minute, time.Millisecond)
+		took := time.Since(since)
+		t.Logf("back after %s", took.Round(time.Millisecond))
+		require.Less(t, took, backWithin)
+		require.Empty(t, s.Lacking())
+	}
+
+	lost.signal(syscall.SIGSTOP) // it answers nobody
+	lost.signal(syscall.SIGSTOP) // nor does what it had begun to start meanwhile
+	refused()
+	lost.signal(syscall.SIGCONT)
+	back(lost.awaitAnswer())
+
+	lost.signal(syscall.SIGKILL) // its supervisor starts it again
+	back(lost.awaitAnswer())
+
+	lost.stop()
+	refused()
+	before := buys.count()
+	require.Eventually(t, func() bool { return buys.count() > before+30 }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return listed(s, events[0]) > before+30 }, time.Minute, time.Millisecond, "lists of the others go on")
+	lost.start()
+	back(lost.awaitAnswer())
+
+	r.end()
+	buys.end()
+	require.NoError(t, s.Settled(t.Context()))
+	require.Equal(t, buys.count(), listed(s, events[0]))
+	sold, _ := r.sold.Load(types[1])
+	require.GreaterOrEqual(t, listed(s, events[1]), sold.(*atomic.Int64).Load(), "those with an unknown outcome count too")
+	for _, event := range events {
+		s.Becomes(fmt.Sprint(100_000-listed(s, event)), func() string { // the read model has each once
+			return fmt.Sprint(s.Call("GET", "/events/"+event+"/tickets", nil).Is(200, "").Data("items.0.available"))
+		})
+	}
+}
+
+// listed counts the orders of an event in the read model.
+func listed(s *nodetest.Shop, event string) (orders int64) {
+	s.T.Helper()
+	id, err := engine.ParseID(event)
+	require.NoError(s.T, err)
+	require.NoError(s.T, s.Pool().QueryRow(s.T.Context(), `SELECT count(*) FROM orders WHERE event_id = $1`, id.Event()).Scan(&orders))
+	return orders
+}
+
+// series is one buyer after another of an event whose shard answers: none of them is refused.
+type series struct {
+	s      *nodetest.Shop
+	bought atomic.Int64
+	wrong  atomic.Pointer[string]
+	done   chan struct{}
+	buying sync.WaitGroup
+	ending sync.Once
+}
+
+func newSeries(s *nodetest.Shop, ticketType string) *series {
+	b := &series{s: s, done: make(chan struct{})}
+	b.buying.Go(func() {
+		for {
+			select {
+			case <-b.done:
+				return
+			default:
+			}
+			if a := s.Call("POST", "/orders", nodetest.OrderBody("bob@example.org", ticketType, 1)); a.Status != http.StatusCreated {
+				text := fmt.Sprint(a.Status, a.Body)
+				b.wrong.Store(&text)
+				return
+			}
+			b.bought.Add(1)
+		}
+	})
+	s.T.Cleanup(b.leave)
+	return b
+}
+
+func (b *series) count() int64 { return b.bought.Load() }
+
+func (b *series) leave() {
+	b.ending.Do(func() { close(b.done) })
+	b.buying.Wait()
+}
+
+func (b *series) end() {
+	b.s.T.Helper()
+	b.leave()
+	if wrong := b.wrong.Load(); wrong != nil {
+		require.Fail(b.s.T, "a buyer of the other shard was refused", "%s", *wrong)
+	}
+}
