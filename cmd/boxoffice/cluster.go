@@ -39,6 +39,7 @@ func (c *postgresCmd) Run(ctx context.Context) error {
 
 type clusterCmd struct {
 	Nodes       int     `default:"3" help:"How many nodes."`
+	Shards      int     `help:"How many databases the journal is divided over, each a Postgres of its own; 0: it is in the nodes' Postgres. A data directory keeps what it began with."`
 	DataDir     string  `default:"./data/cluster" type:"path" help:"Where its Postgres, its master key, its mail and the nodes' logs are kept."`
 	Port        int     `default:"8080" help:"Of the balancer, on the loopback address; the simulator and the nodes take the next ones. Where one of these is taken, all move on to the next that are free."`
 	LimitsScale float64 `default:"1000" help:"Multiplies every rate limit: the clients of a local cluster are few, or load tests."`
@@ -54,7 +55,7 @@ func (c *clusterCmd) Run(ctx context.Context) error {
 		return err
 	}
 	cl, err := rig.StartCluster(ctx, rig.ClusterConfig{
-		Dir: c.DataDir, Nodes: c.Nodes, Port: c.Port, Log: logger(0),
+		Dir: c.DataDir, Nodes: c.Nodes, Shards: c.Shards, Port: c.Port, Log: logger(0),
 		Env: []string{"BOXOFFICE_MASTER_KEY=" + strings.TrimSpace(key), fmt.Sprint("BOXOFFICE_LIMITS_SCALE=", c.LimitsScale)},
 	})
 	if err != nil {
@@ -76,11 +77,22 @@ func (c *clusterCmd) show(cl *rig.Cluster) {
 	say("  Payments   %s    (a simulator: no money moves)", cl.Paysim)
 	say("  Mail       %s/dev/mail    (captured: none is sent)", cl.Members[0].URL)
 	say("  Postgres   %s", cl.DatabaseURL)
+	for i, url := range cl.JournalURLs {
+		say("  Shard %d    %s", i, url)
+	}
 	say("\nTry:")
 	say("  curl %s/api/v1/events", cl.URL)
-	say("  boxoffice status --database-url '%s'", cl.DatabaseURL)
+	say("  boxoffice status --database-url '%s'%s", cl.DatabaseURL, journalFlag(cl.JournalURLs))
 	say("  boxoffice loadtest onsale --target %s", cl.URL)
 	say("  curl -s %s/metrics | grep boxoffice_commands_total    # of each node", cl.Members[0].URL)
 	say("  kill -9 %d    # %s; it is started again at once", cl.Members[0].PID(), cl.Members[0].Name)
 	say("\nCtrl-C stops all of it.\n")
+}
+
+// journalFlag is the flag by which tools find the shards; "" without any.
+func journalFlag(urls []string) string {
+	if len(urls) == 0 {
+		return ""
+	}
+	return " --journal-urls '" + strings.Join(urls, " ") + "'"
 }

@@ -66,11 +66,16 @@ func (d *databases) openChecked(ctx context.Context) (at opened, done func(), er
 	return at, done, nil
 }
 
-func (at *opened) check(ctx context.Context) error {
-	listed := len(at.pools)
+// listed returns how many databases the journal has beside home.
+func (at *opened) listed() int {
 	if at.pools[0] == at.home {
-		listed = 0
+		return 0
 	}
+	return len(at.pools)
+}
+
+func (at *opened) check(ctx context.Context) error {
+	listed := at.listed()
 	if err := migrate.RefuseOtherNumber(ctx, at.home, listed); err != nil || listed == 0 {
 		return err
 	}
@@ -180,7 +185,7 @@ func (d *databases) move(ctx context.Context, shard int, step func(home, shard *
 		return err
 	}
 	defer done()
-	if err := migrate.RefuseOtherNumber(ctx, at.home, len(d.JournalURLs)); err != nil {
+	if err := migrate.RefuseOtherNumber(ctx, at.home, at.listed()); err != nil {
 		return err
 	}
 	if shard < 0 || shard >= len(at.pools) {

@@ -29,23 +29,26 @@ type ClusterConfig struct {
 	Dir    string   // of Postgres, logs and mail; may be of an earlier cluster
 	Nodes  int      // that are started
 	Spares int      // more that can be, with Member.Up
+	Shards int      // of the journal, each on a Postgres of its own; 0: it is in the nodes' Postgres
 	Port   int      // the first to try, on 127.0.0.1: of the balancer; the others take the next ones. 0: any
 	Wires  bool     // put proxies between the nodes, and between them and Postgres
 	Env    []string // KEY=value for the nodes, besides the knobs set here
 	Log    *slog.Logger
 }
 
-// Cluster is several nodes on one Postgres, each a process, with the payment
-// simulator and a balancer. A node that ends is started again, and so is Postgres.
+// Cluster is several nodes on one Postgres, and on those of the journal if it has shards, each a
+// process, with the payment simulator and a balancer. A node that ends is started again, and so is Postgres.
 // Stop ends the nodes, Close the rest.
 type Cluster struct {
 	URL         string // of the balancer
 	Paysim      string
 	DatabaseURL string
+	JournalURLs []string  // of the shards
 	Members     []*Member // the spares last
 
 	Config   ClusterConfig
 	postgres Process
+	shards   []*Process // each runs a shard's Postgres
 	paysim   Process
 	balancer *Proxy
 	logs     []io.Closer
@@ -74,8 +77,17 @@ func (c *Cluster) start(ctx, life context.Context) error {
 		return err
 	}
 	c.URL, c.Paysim = "http://"+ports[0], "http://"+ports[1]
-	if err := c.startPostgres(ctx); err != nil {
+	if c.DatabaseURL, err = c.startPostgres(ctx, &c.postgres, c.Config.Dir, "postgres.log"); err != nil {
 		return err
+	}
+	for i := range c.Config.Shards {
+		shard := new(Process)
+		c.shards = append(c.shards, shard)
+		url, err := c.startPostgres(ctx, shard, c.ShardDir(i), fmt.Sprintf("shard-%d.log", i))
+		if err != nil {
+			return err
+		}
+		c.JournalURLs = append(c.JournalURLs, url)
 	}
 	if err := c.startPaysim(ctx, ports[1]); err != nil {
 		return err
@@ -136,30 +148,36 @@ func (c *Cluster) createLog(name string) (*os.File, error) {
 	return f, err
 }
 
-// startPostgres has this program run the database in a process of its own, which
-// tells where it is.
-func (c *Cluster) startPostgres(ctx context.Context) error {
-	log, err := c.createLog("postgres.log")
+// ShardDir is where a shard of the journal is kept.
+func (c *Cluster) ShardDir(shard int) string {
+	return filepath.Join(c.Config.Dir, fmt.Sprintf("shard-%d", shard))
+}
+
+// startPostgres has this program run a database in a process of its own, which tells
+// where it is.
+func (c *Cluster) startPostgres(ctx context.Context, p *Process, dir, logName string) (url string, err error) {
+	log, err := c.createLog(logName)
 	if err != nil {
-		return err
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // Postgres's user must get through
+		return "", err
 	}
 	said := make(firstLine, 1)
-	c.postgres = Process{
-		binary: c.Config.Binary, args: []string{"postgres"}, env: []string{"BOXOFFICE_DATA_DIR=" + c.Config.Dir}, log: log, out: said,
-	}
-	ended, err := c.postgres.Start(ctx)
+	p.binary, p.args, p.env, p.log, p.out = c.Config.Binary, []string{"postgres"}, []string{"BOXOFFICE_DATA_DIR=" + dir}, log, said
+	ended, err := p.Start(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, firstReady)
 	defer cancel()
 	select {
-	case c.DatabaseURL = <-said:
-		return nil
+	case url = <-said:
+		return url, nil
 	case <-ended:
-		return fmt.Errorf("postgres did not start; see %s", log.Name())
+		return "", fmt.Errorf("postgres did not start; see %s", log.Name())
 	case <-ctx.Done():
-		return fmt.Errorf("postgres: %w", ctx.Err())
+		return "", fmt.Errorf("postgres: %w", ctx.Err())
 	}
 }
 
@@ -205,6 +223,7 @@ func (c *Cluster) commonEnv() ([]string, error) {
 		"BOXOFFICE_MAIL_DIR=" + mail,
 		"BOXOFFICE_PAYSTACK_URL=" + c.Paysim,
 		"BOXOFFICE_PAYSTACK_KEY=" + secretKey,
+		"BOXOFFICE_JOURNAL_URLS=" + strings.Join(c.JournalURLs, " "),
 	}, c.Config.Env...), os.MkdirAll(mail, 0o700)
 }
 
@@ -276,6 +295,15 @@ func (c *Cluster) Pick(but ...*Member) *Member {
 	return ready[RandomBelow(len(ready))]
 }
 
+// KillShard kills the postmaster of a shard as KillPostgres does.
+func (c *Cluster) KillShard(shard int) error {
+	pid := postmaster(c.ShardDir(shard), c.shards[shard].PID())
+	if pid == 0 {
+		return errors.New("no postmaster.pid in the shard's directory")
+	}
+	return KillTree(pid)
+}
+
 // KillPostgres kills the postmaster and every process below it. The supervisor that runs it
 // starts it again.
 func (c *Cluster) KillPostgres() error {
@@ -301,6 +329,9 @@ func (c *Cluster) Targets() []Target {
 	var all []Target
 	for _, m := range c.Members {
 		all = append(all, Target{Name: m.Name, PID: m.PID})
+	}
+	for i, shard := range c.shards {
+		all = append(all, Target{Name: fmt.Sprintf("shard-%d", i), PID: shard.PID, Tree: true})
 	}
 	return append(all, Target{Name: "postgres", PID: c.postgres.PID, Tree: true}, Target{Name: "paysim", PID: c.paysim.PID})
 }
@@ -332,7 +363,9 @@ func (c *Cluster) Owners(ctx context.Context, events ...string) (map[string]*Mem
 
 // RunTool runs one of the program's tools on the cluster's database.
 func (c *Cluster) RunTool(ctx context.Context, out io.Writer, args ...string) error {
-	p := Process{binary: c.Config.Binary, env: []string{"BOXOFFICE_DATABASE_URL=" + c.DatabaseURL}, out: out}
+	p := Process{binary: c.Config.Binary, env: []string{
+		"BOXOFFICE_DATABASE_URL=" + c.DatabaseURL, "BOXOFFICE_JOURNAL_URLS=" + strings.Join(c.JournalURLs, " "),
+	}, out: out}
 	cmd := p.Command(ctx, args...)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("boxoffice %s: %w", args[0], err)
@@ -366,6 +399,9 @@ func (c *Cluster) Close() error {
 		}
 	}
 	err := errors.Join(c.paysim.End(syscall.SIGKILL), c.postgres.End(syscall.SIGTERM))
+	for _, shard := range c.shards {
+		err = errors.Join(err, shard.End(syscall.SIGTERM))
+	}
 	for _, log := range c.logs {
 		err = errors.Join(err, log.Close())
 	}

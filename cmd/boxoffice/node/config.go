@@ -42,7 +42,7 @@ type Config struct {
 	Env               string           `env:"BOXOFFICE_ENV" enum:"live,test" default:"test" help:"What this deployment is pinned to."`
 	DatabaseURL       string           `env:"BOXOFFICE_DATABASE_URL" secret:"" help:"Postgres to use instead of a private one."`
 	JournalURL        string           `env:"BOXOFFICE_JOURNAL_URL" secret:"" help:"Postgres for the journal alone, beside that of BOXOFFICE_DATABASE_URL; in the same database if empty."`
-	JournalURLs       []string         `env:"BOXOFFICE_JOURNAL_URLS" secret:"" sep:" " help:"Several of them, with spaces between them, always in the same order: each has the journal of its share of the events."`
+	JournalURLs       []string         `name:"journal-urls" env:"BOXOFFICE_JOURNAL_URLS" secret:"" sep:" " help:"Several of them, with spaces between them, always in the same order: each has the journal of its share of the events."`
 	MasterKey         string           `env:"BOXOFFICE_MASTER_KEY" secret:"" help:"64 hex digits from which all secrets are derived; required with a database URL, else kept in the data directory."`
 	Node              string           `env:"BOXOFFICE_NODE" default:"node-1" help:"This node's name; one process at a time may bear it."`
 	Cluster           string           `env:"BOXOFFICE_CLUSTER" enum:",postgres,etcd,static" default:"" help:"How nodes find each other: postgres (leases in the database), etcd, or static (BOXOFFICE_MEMBERS); alone if empty."`
@@ -141,7 +141,10 @@ func (c *Config) Print(log *slog.Logger) {
 func (c *Config) Private() bool { return c.DatabaseURL == "" }
 
 // Apart reports whether the journal is in one or several databases of its own.
-func (c *Config) Apart() bool { return c.JournalURL != "" || len(c.JournalURLs) > 0 }
+func (c *Config) Apart() bool {
+	urls, err := JournalURLs(c.JournalURL, c.JournalURLs)
+	return len(urls) > 0 || err != nil
+}
 
 // drandURLs are relays of drand's chains that anybody may use.
 var drandURLs = []string{"https://api.drand.sh", "https://drand.cloudflare.com"}
