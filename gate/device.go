@@ -28,7 +28,7 @@ type Config struct {
 	Patience time.Duration
 }
 
-// Wrong is the scan of a person whom the device let in and the service does not admit.
+// Wrong is the scan of a person whom the device let in, or out, and the service does not.
 type Wrong struct {
 	Scan Scan
 	Told Told
@@ -36,7 +36,7 @@ type Wrong struct {
 
 // Counts says how many scans a device has decided.
 type Counts struct {
-	Admitted, Denied           int
+	Admitted, Denied           int // Admitted counts those, too, who were let out
 	AdmittedAlone, DeniedAlone int // of these, how many were decided without the service
 	Unanswered                 int // of these, how many the service may have judged too
 	Waiting                    int // scans admitted alone that the service has not been told yet
@@ -79,7 +79,7 @@ func Open(cfg Config) (*Device, error) {
 		case e.Scan != nil:
 			d.last = e.Scan.Number
 			d.count(e.Scan)
-			if e.Scan.Status == Success {
+			if e.Scan.Status == Success { // in or out
 				let[e.Scan.Number] = e.Scan
 			}
 		case e.Told != nil:
@@ -96,7 +96,7 @@ func Open(cfg Config) (*Device, error) {
 			continue
 		}
 		t := told[scan.Number]
-		noted := note{at: scan.At}
+		noted := note{out: scan.Out, at: scan.At}
 		switch {
 		case t == nil:
 			d.waiting = append(d.waiting, scan)
@@ -106,7 +106,7 @@ func Open(cfg Config) (*Device, error) {
 		default:
 			noted.told = t.When
 		}
-		d.roster.noteAdmission(scan.Code, noted)
+		d.roster.notePassage(scan.Code, noted)
 	}
 	return d, nil
 }
@@ -118,17 +118,17 @@ func (d *Device) Close() error {
 	return d.store.close()
 }
 
-// Scan returns the verdict on a code. On an error nobody is let in: either the device could not
-// keep its decision, or the service refuses to talk to the device.
-func (d *Device) Scan(ctx context.Context, text string) (Verdict, error) {
+// Scan returns the verdict on a code, of somebody who comes in or goes out. On an error nobody is let in:
+// either the device could not keep its decision, or the service refuses to talk to the device.
+func (d *Device) Scan(ctx context.Context, text string, out bool) (Verdict, error) {
 	d.mu.Lock()
 	at, online := d.now(), d.online
-	if v, t := d.roster.decideCode(text, d.cfg.Typed, at); v.Status == Success && d.roster.justAdmitted(t, at) {
+	if v, t := d.roster.decideCode(text, d.cfg.Typed, out, at); v.Status == Success && d.roster.justPassed(t, out, at) {
 		d.mu.Unlock()
 		return v, nil // the same person, scanned again
 	}
 	d.mu.Unlock()
-	scan := &Scan{Code: text, At: at}
+	scan := &Scan{Code: text, Out: out, At: at}
 	if online {
 		scan.Request = uuid.NewString()
 		told, err := d.askService(ctx, scan)
@@ -153,7 +153,7 @@ func (d *Device) keepDecision(scan *Scan, told *Told) (Verdict, error) {
 	scan.Verdict, scan.Request = told.Verdict, ""
 	told.Number = d.number(scan)
 	if told.Status == Success {
-		d.roster.noteAdmission(scan.Code, note{at: scan.At, told: told.When})
+		d.roster.notePassage(scan.Code, note{out: scan.Out, at: scan.At, told: told.When})
 	}
 	return d.keepEntries(scan, entry{Scan: scan}, entry{Told: told})
 }
@@ -164,7 +164,7 @@ func (d *Device) decideAlone(scan *Scan) (Verdict, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.online = false
-	scan.Verdict, _ = d.roster.decideCode(scan.Code, d.cfg.Typed, scan.At)
+	scan.Verdict, _ = d.roster.decideCode(scan.Code, d.cfg.Typed, scan.Out, scan.At)
 	if scan.Status == Undecided {
 		return scan.Verdict, nil
 	}
@@ -172,7 +172,7 @@ func (d *Device) decideAlone(scan *Scan) (Verdict, error) {
 	d.number(scan)
 	if scan.Status == Success {
 		d.waiting = append(d.waiting, scan)
-		d.roster.noteAdmission(scan.Code, note{at: scan.At})
+		d.roster.notePassage(scan.Code, note{out: scan.Out, at: scan.At})
 	}
 	return d.keepEntries(scan, entry{Scan: scan})
 }
@@ -311,7 +311,7 @@ func (d *Device) keepVerdicts(scans []*Scan, told []Told) error {
 	}
 	for _, scan := range scans {
 		t := says[scan.Number]
-		d.roster.noteAdmission(scan.Code, note{at: scan.At, told: t.When})
+		d.roster.notePassage(scan.Code, note{out: scan.Out, at: scan.At, told: t.When})
 		if t.Status != Success {
 			d.wrong = append(d.wrong, Wrong{*scan, *t})
 		}

@@ -3,7 +3,6 @@
 //
 // A Device is safe for concurrent use. It starts no goroutines: its owner calls Sync every few
 // seconds.
-// Sync every few seconds.
 package gate
 
 import (
@@ -23,11 +22,13 @@ const (
 	Cancelled  = "denied_cancelled"
 	Expired    = "denied_expired"
 	WrongEvent = "denied_wrong_event"
+	NotInside  = "denied_not_inside"
 	Undecided  = "undecided"
 )
 
 // Verdict is the answer to a code. If the device decides by itself, Reason is NOT_YET, OVER,
-// ROTATING_ONLY or empty; otherwise it is what the service says.
+// ROTATING_ONLY, EXITS_OFF, NOT_SEEN (somebody goes out whom the device knows of no gate to have let in) or
+// empty; otherwise it is what the service says.
 type Verdict struct {
 	Status string `json:"status"`
 	Reason string `json:"reason,omitempty"`
@@ -41,6 +42,7 @@ type (
 		Salt             string   `json:"salt"`
 		OfflineDoorCodes bool     `json:"offlineDoorCodes"`
 		RotatingOnly     bool     `json:"rotatingOnly"`
+		Exits            bool     `json:"exits,omitempty"` // whether holders go out, and in again
 		Tickets          []Ticket `json:"tickets"`
 	}
 	// Ticket is a ticket of a Manifest.
@@ -74,11 +76,12 @@ type roster struct {
 
 	tickets map[string]*Ticket // by the hash of the code
 	doors   map[string]*Ticket // by the hash of the door code
-	own     map[string]note    // admissions by this device, by the hash of the code
+	own     map[string]note    // last passages at this device, by the hash of the code
 }
 
-// note is an admission by this device.
+// note is a passage at this device.
 type note struct {
+	out  bool      // whether somebody went out
 	at   time.Time // when the code was shown
 	told time.Time // when the service was told, by the device's own clock; zero before
 }
@@ -97,13 +100,24 @@ func (r *roster) apply(m *Manifest, asked time.Time) {
 	}
 	for i := range m.Tickets {
 		t := m.Tickets[i]
-		if n, mine := r.own[t.Hash]; mine && t.Status == "i" && (n.told.IsZero() || n.told.After(asked.Add(-manifestAge))) {
-			t.Status = "c"
+		if n, mine := r.own[t.Hash]; mine && (n.told.IsZero() || n.told.After(asked.Add(-manifestAge))) {
+			t.move(n.out)
 		}
 		r.tickets[t.Hash] = &t
 		if t.Short != "" {
 			r.doors[t.Short] = &t
 		}
+	}
+}
+
+// move notes that the ticket's holder has come in or gone out, unless the ticket has ended.
+func (t *Ticket) move(out bool) {
+	switch {
+	case t.Status != "i" && t.Status != "c" && t.Status != "o":
+	case out:
+		t.Status = "o"
+	default:
+		t.Status = "c"
 	}
 }
 
@@ -166,9 +180,9 @@ func hash(salt, code string, size int) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:size])
 }
 
-// decideCode returns the verdict on a code that is shown at a time, without asking the service. It
-// changes nothing.
-func (r *roster) decideCode(text string, typed bool, at time.Time) (Verdict, *Ticket) {
+// decideCode returns the verdict on a code that is shown at a time by somebody who comes in or goes out,
+// without asking the service. It changes nothing.
+func (r *roster) decideCode(text string, typed, out bool, at time.Time) (Verdict, *Ticket) {
 	s, ok := readShown(text, typed)
 	if !ok {
 		return Verdict{Status: WrongEvent}, nil
@@ -181,14 +195,18 @@ func (r *roster) decideCode(text string, typed bool, at time.Time) (Verdict, *Ti
 		return Verdict{Status: Undecided}, nil
 	case t == nil:
 		return Verdict{Status: WrongEvent}, nil
+	case out && !r.Exits:
+		return Verdict{NotInside, "EXITS_OFF"}, t
 	case t.Status == "x" || t.Status == "r":
 		return Verdict{Status: Cancelled}, t
 	case s.step >= 0 && max(at.Unix()/qrSeconds-s.step, s.step-at.Unix()/qrSeconds) > 1:
 		return Verdict{Status: Expired}, t
 	case s.printed && r.RotatingOnly:
 		return Verdict{Expired, "ROTATING_ONLY"}, t
-	case r.justAdmitted(t, at):
+	case r.justPassed(t, out, at):
 		return Verdict{Status: Success}, t
+	case out:
+		return decideExit(t), t
 	case t.Status == "c":
 		return Verdict{Status: Duplicate}, t
 	case t.Status == "e":
@@ -202,22 +220,33 @@ func (r *roster) decideCode(text string, typed bool, at time.Time) (Verdict, *Ti
 	}
 }
 
-// justAdmitted reports whether this device let a ticket in a moment ago.
-func (r *roster) justAdmitted(t *Ticket, at time.Time) bool {
-	n, mine := r.own[t.Hash]
-	return mine && at.Sub(n.at).Abs() <= sameScan
+// decideExit lets out whoever is inside. Somebody whom no gate is known to have let in may have passed
+// another one that is offline.
+func decideExit(t *Ticket) Verdict {
+	switch t.Status {
+	case "o":
+		return Verdict{Status: NotInside}
+	case "c":
+		return Verdict{Status: Success}
+	default:
+		return Verdict{Success, "NOT_SEEN"}
+	}
 }
 
-// noteAdmission notes that this device has let the holder of a code in.
-func (r *roster) noteAdmission(text string, n note) {
+// justPassed reports whether this device let a ticket in, or out, a moment ago.
+func (r *roster) justPassed(t *Ticket, out bool, at time.Time) bool {
+	n, mine := r.own[t.Hash]
+	return mine && n.out == out && at.Sub(n.at).Abs() <= sameScan
+}
+
+// notePassage notes that this device has let the holder of a code in or out.
+func (r *roster) notePassage(text string, n note) {
 	s, ok := readShown(text, true)
 	if !ok {
 		return
 	}
 	if t, _ := r.find(s); t != nil {
 		r.own[t.Hash] = n
-		if t.Status == "i" {
-			t.Status = "c"
-		}
+		t.move(n.out)
 	}
 }

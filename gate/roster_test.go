@@ -22,6 +22,7 @@ type vector struct {
 		At       int64
 		Text     string
 		Typed    bool
+		Out      bool
 		Verdict
 	}
 }
@@ -47,10 +48,10 @@ func TestVectors(t *testing.T) {
 				r.apply(step.Manifest, at)
 				continue
 			}
-			says, ticket := r.decideCode(step.Text, step.Typed, at)
+			says, ticket := r.decideCode(step.Text, step.Typed, step.Out, at)
 			require.Equal(t, step.Verdict, says, "%s, step %d", v.Name, i)
-			if says.Status == Success && !r.justAdmitted(ticket, at) {
-				r.noteAdmission(step.Text, note{at: at})
+			if says.Status == Success && !r.justPassed(ticket, step.Out, at) {
+				r.notePassage(step.Text, note{out: step.Out, at: at})
 			}
 		}
 	}

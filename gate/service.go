@@ -33,6 +33,7 @@ type verdict struct {
 	Gate    *string   `json:"firstGate"`
 	At      time.Time `json:"checkedInAt"`      // in the answer to a scan
 	FirstAt time.Time `json:"firstCheckedInAt"` // in the answer to a batch
+	LeftAt  time.Time `json:"leftAt"`           // of an exit
 }
 
 func (d *Device) told(number int, v *verdict) Told {
@@ -41,7 +42,7 @@ func (d *Device) told(number int, v *verdict) Told {
 		t.Reason = *v.Reason
 	}
 	if v.Gate != nil {
-		t.FirstGate, t.FirstAt = *v.Gate, cmp.Or(v.FirstAt, v.At)
+		t.FirstGate, t.FirstAt = *v.Gate, cmp.Or(v.FirstAt, v.At, v.LeftAt)
 	}
 	return t
 }
@@ -58,6 +59,9 @@ func (d *Device) askService(ctx context.Context, scan *Scan) (*Told, error) {
 		body["ticketCode"] = scan.Code
 	} else {
 		body["eventId"], body["qrData"] = d.cfg.Event, scan.Code
+	}
+	if scan.Out {
+		body["direction"] = "out"
 	}
 	var v verdict
 	_, err := d.exchange(ctx, http.MethodPost, path, scan.Request, body, &v)
@@ -84,6 +88,7 @@ func (d *Device) sendBatch(ctx context.Context, scans []*Scan) ([]Told, error) {
 		ScannedAt  time.Time `json:"scannedAt"`
 		GateName   string    `json:"gateName"`
 		DeviceID   string    `json:"deviceId"`
+		Direction  string    `json:"direction,omitempty"`
 	}
 	body := struct {
 		EventID string   `json:"eventId"`
@@ -93,6 +98,9 @@ func (d *Device) sendBatch(ctx context.Context, scans []*Scan) ([]Told, error) {
 		q := queued{QRData: s.Code, ScannedAt: s.At, GateName: d.cfg.Gate, DeviceID: d.cfg.Name}
 		if isFull(s.Code) || d.cfg.Typed && isDoor(s.Code) {
 			q.QRData, q.TicketCode = "", s.Code
+		}
+		if s.Out {
+			q.Direction = "out"
 		}
 		body.Scans = append(body.Scans, q)
 	}

@@ -16,7 +16,8 @@ type (
 	Scan struct {
 		Number int       `json:"n"`
 		Code   string    `json:"code"` // as it was shown
-		At     time.Time `json:"at"`   // by the device's clock plus the service's offset
+		Out    bool      `json:"out,omitempty"`
+		At     time.Time `json:"at"` // by the device's clock plus the service's offset
 		Verdict
 		Alone bool `json:"alone,omitempty"` // whether the device decided without the service
 		// Request is the request id of a scan that the service may have judged although its answer

@@ -24,6 +24,7 @@ type gateCmd struct {
 	Gate     string        `default:"Gate" help:"What the gate is called."`
 	Device   string        `required:"" help:"The device's own name: no two devices have the same."`
 	Dir      string        `default:"./gate" type:"path" help:"Where manifests and scans are kept, a folder for each event and device."`
+	Out      bool          `help:"People go out here, where the event counts that; without it they come in."`
 	Typed    bool          `help:"Take full codes too, as people type them."`
 	Every    time.Duration `default:"3s" help:"How often the service is asked for changes, and told what it has missed."`
 	Patience time.Duration `default:"1500ms" help:"How long somebody at the gate waits for the service before the device decides alone."`
@@ -49,7 +50,7 @@ func (c *gateCmd) serve(ctx context.Context, in io.Reader, out io.Writer) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	t := &terminal{device: d, out: out}
+	t := &terminal{device: d, exit: c.Out, out: out}
 	t.sync(ctx)
 	codes := readLines(in)
 	following, stop := context.WithCancel(ctx)
@@ -89,6 +90,7 @@ func readLines(in io.Reader) <-chan string {
 // terminal shows the person at the gate what the device says, one line each.
 type terminal struct {
 	device *gate.Device
+	exit   bool // whether people go out
 
 	mu    sync.Mutex // guards the fields below
 	out   io.Writer
@@ -134,12 +136,14 @@ func (t *terminal) sync(ctx context.Context) {
 }
 
 func (t *terminal) scan(ctx context.Context, code string) {
-	v, err := t.device.Scan(ctx, code)
+	v, err := t.device.Scan(ctx, code, t.exit)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case err != nil:
 		fmt.Fprintln(t.out, "FAILED, let nobody in:", err)
+	case v.Status == gate.Success && t.exit:
+		fmt.Fprintln(t.out, "GO OUT", v.Reason)
 	case v.Status == gate.Success:
 		fmt.Fprintln(t.out, "COME IN")
 	case v.Status == gate.Undecided:

@@ -72,7 +72,7 @@ func TestGateDevice(t *testing.T) {
 	a, b, c := open("a", &north, 3*time.Minute), open("b", &south, -3*time.Minute), open("c", &away, 0)
 	scan := func(d *gate.Device, code string) string {
 		t.Helper()
-		v, err := d.Scan(t.Context(), code)
+		v, err := d.Scan(t.Context(), code, false)
 		require.NoError(t, err)
 		return v.Status
 	}
@@ -138,7 +138,7 @@ func TestGateDeviceForgetsNothing(t *testing.T) {
 		return d
 	}
 	scan := func(d *gate.Device, code string) string {
-		v, err := d.Scan(t.Context(), code)
+		v, err := d.Scan(t.Context(), code, false)
 		require.NoError(t, err)
 		return v.Status
 	}
@@ -183,7 +183,7 @@ func TestGateNames(t *testing.T) {
 	d, err := open(strings.Repeat("ü", 100), "a")
 	require.NoError(t, err)
 	require.NoError(t, d.Sync(t.Context()))
-	v, err := d.Scan(t.Context(), codes[0])
+	v, err := d.Scan(t.Context(), codes[0], false)
 	require.NoError(t, err)
 	require.Equal(t, "success", v.Status)
 	require.NoError(t, d.Close())
@@ -192,7 +192,7 @@ func TestGateNames(t *testing.T) {
 	d, err = open("North\x00", "b")
 	require.NoError(t, err)
 	require.NoError(t, d.Sync(t.Context()))
-	v, err = d.Scan(t.Context(), codes[2])
+	v, err = d.Scan(t.Context(), codes[2], false)
 	require.ErrorContains(t, err, "gateName")
 	require.Equal(t, "undecided", v.Status)
 	require.NoError(t, d.Close())

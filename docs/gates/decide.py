@@ -31,8 +31,8 @@ class Gate:
             self.tickets, self.doors = {}, {}
         for ticket in manifest["tickets"]:
             ticket = dict(ticket)
-            if ticket["h"] in self.own and ticket["s"] == "i":
-                ticket["s"] = "c"  # the service does not know yet
+            if ticket["h"] in self.own and ticket["s"] in "ico":
+                ticket["s"] = "o" if self.own[ticket["h"]][1] else "c"  # the service does not know yet
             self.tickets[ticket["h"]] = ticket
             if "k" in ticket:
                 self.doors[ticket["k"]] = ticket
@@ -42,8 +42,8 @@ class Gate:
         digest = hashlib.sha256((self.manifest["salt"] + "|" + code).encode()).digest()
         return base64.urlsafe_b64encode(digest[:size]).decode().rstrip("=")
 
-    def decide(self, text, typed, at):
-        """Say what a code gets at a moment in unix seconds, and note whom it lets in."""
+    def decide(self, text, typed, at, out=False):
+        """Say what a code gets at a moment in unix seconds, and note whom it lets in or out."""
         text = clean(text)
         parts = text.split(".")
         step, printed, door, remote, code = None, False, False, False, text
@@ -69,14 +69,23 @@ class Gate:
             ticket = self.tickets.get(self.hash(code, 16))
         if ticket is None:
             return "denied_wrong_event", ""
+        if out and not self.manifest.get("exits"):
+            return "denied_not_inside", "EXITS_OFF"
         if ticket["s"] in "xr":
             return "denied_cancelled", ""
         if step is not None and abs(int(at) // 30 - step) > 1:
             return "denied_expired", ""
         if printed and self.manifest.get("rotatingOnly"):
             return "denied_expired", "ROTATING_ONLY"
-        if abs(at - self.own.get(ticket["h"], at - 60)) <= SAME_SCAN:
+        last, was_out = self.own.get(ticket["h"], (at - 60, out))
+        if was_out == out and abs(at - last) <= SAME_SCAN:
             return "success", ""
+        if out and ticket["s"] == "o":
+            return "denied_not_inside", ""
+        if out:  # whom no gate is known to have let in may have passed another one that is offline
+            seen, self.own[ticket["h"]] = ticket["s"] == "c", (at, True)
+            ticket["s"] = "o" if ticket["s"] in "ic" else ticket["s"]
+            return "success", "" if seen else "NOT_SEEN"
         if ticket["s"] == "c":
             return "denied_duplicate", ""
         if ticket["s"] == "e":
@@ -85,7 +94,7 @@ class Gate:
             return "denied_expired", "NOT_YET"
         if "b" in ticket and at >= ticket["b"]:
             return "denied_expired", "OVER"
-        ticket["s"], self.own[ticket["h"]] = "c", at
+        ticket["s"], self.own[ticket["h"]] = "c", (at, False)
         return "success", ""
 
 
@@ -97,7 +106,7 @@ def main():
             if "manifest" in step:
                 gate.apply(step["manifest"])
             else:
-                status, reason = gate.decide(step["text"], step.get("typed", False), step["at"])
+                status, reason = gate.decide(step["text"], step.get("typed", False), step["at"], step.get("out", False))
                 verdicts.append({"status": status, "reason": reason})
     json.dump(verdicts, sys.stdout)
 

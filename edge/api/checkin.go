@@ -7,13 +7,14 @@ import (
 
 // ScanTicket is one scan at a gate.
 type ScanTicket struct {
-	QRData   string   `json:"qrData" required:"true" format:"raw" minLength:"1" example:"K7M2QX" description:"What the scanner read: a QR payload, rotating (v2) or printed (p2), or a door code of six characters. Any other text, of any length and with any characters, is denied."`
-	EventID  string   `json:"eventId" required:"true" maxLength:"40" example:"1024" description:"The UUID or the number of the event that the gate admits to."`
-	GateName string   `json:"gateName,omitzero" format:"name" maxLength:"100" example:"North" description:"The gate as its people call it; counters are kept by this name, whatever its case and blanks."`
-	DeviceID string   `json:"deviceId,omitzero" maxLength:"100" example:"scanner-7" description:"A name that the device keeps: a repeat of it within two seconds is the same scan, and its wrong door codes are counted."`
-	Method   string   `json:"method,omitzero" enum:"qr_scan,barcode,manual,nfc" default:"qr_scan" description:"How the code was read, for the record; it changes no verdict."`
-	GeoLat   *float64 `json:"geoLat,omitzero" minimum:"-90" maximum:"90" description:"Latitude in degrees. It is checked and not kept."`
-	GeoLng   *float64 `json:"geoLng,omitzero" minimum:"-180" maximum:"180" description:"Longitude in degrees. It is checked and not kept."`
+	QRData    string   `json:"qrData" required:"true" format:"raw" minLength:"1" example:"K7M2QX" description:"What the scanner read: a QR payload, rotating (v2) or printed (p2), or a door code of six characters. Any other text, of any length and with any characters, is denied."`
+	EventID   string   `json:"eventId" required:"true" maxLength:"40" example:"1024" description:"The UUID or the number of the event that the gate admits to."`
+	GateName  string   `json:"gateName,omitzero" format:"name" maxLength:"100" example:"North" description:"The gate as its people call it; counters are kept by this name, whatever its case and blanks."`
+	DeviceID  string   `json:"deviceId,omitzero" maxLength:"100" example:"scanner-7" description:"A name that the device keeps: a repeat of it within two seconds is the same scan, and its wrong door codes are counted."`
+	Method    string   `json:"method,omitzero" enum:"qr_scan,barcode,manual,nfc" default:"qr_scan" description:"How the code was read, for the record; it changes no verdict."`
+	Direction string   `json:"direction,omitzero" enum:"in,out" description:"in, or left out: the holder comes in; out: the holder leaves. Where the event's exits are off such a scan is denied."`
+	GeoLat    *float64 `json:"geoLat,omitzero" minimum:"-90" maximum:"90" description:"Latitude in degrees. It is checked and not kept."`
+	GeoLng    *float64 `json:"geoLng,omitzero" minimum:"-180" maximum:"180" description:"Longitude in degrees. It is checked and not kept."`
 }
 
 // ManualCheckIn is a code that somebody at a gate typed.
@@ -22,6 +23,7 @@ type ManualCheckIn struct {
 	TicketCode string `json:"ticketCode" required:"true" format:"raw" minLength:"1" example:"K7M2QX" description:"The ticket's full code or its door code."`
 	GateName   string `json:"gateName,omitzero" format:"name" maxLength:"100" example:"Desk" description:"The gate as its people call it; counters are kept by this name, whatever its case and blanks."`
 	DeviceID   string `json:"deviceId,omitzero" maxLength:"100" example:"desk-1" description:"A name that the device keeps; its wrong door codes are counted."`
+	Direction  string `json:"direction,omitzero" enum:"in,out" description:"in, or left out: the holder comes in; out: the holder leaves. Where the event's exits are off such a scan is denied."`
 }
 
 // LimitDevice is the device whose scans are counted, or else its gate.
@@ -44,6 +46,7 @@ type QueuedScan struct {
 	ScannedAt  time.Time `json:"scannedAt" required:"true" description:"When the device let the person in, by its clock as corrected by the Date header. One more than five minutes ahead counts as five minutes ahead."`
 	GateName   string    `json:"gateName,omitzero" format:"name" maxLength:"100" example:"North" description:"The gate at which it was scanned."`
 	DeviceID   string    `json:"deviceId,omitzero" maxLength:"100" example:"scanner-7" description:"The name of the device that scanned it. With scannedAt and the code it tells repeats."`
+	Direction  string    `json:"direction,omitzero" enum:"in,out" description:"in, or left out: the holder comes in; out: the holder leaves. Where the event's exits are off such a scan is denied."`
 }
 
 // LimitDevice is the device whose wrong door codes count, or else its gate.
@@ -57,12 +60,13 @@ type BatchVerdicts struct {
 // BatchVerdict is the verdict on one scan of a batch.
 type BatchVerdict struct {
 	Index            int     `json:"index" description:"The place of the scan in the request, from 0."`
-	Status           string  `json:"status" enum:"success,denied_duplicate,denied_cancelled,denied_expired,denied_wrong_event" description:"success is an admission; anything else says that the person was let in wrongly, and why."`
+	Status           string  `json:"status" enum:"success,denied_duplicate,denied_cancelled,denied_expired,denied_wrong_event,denied_not_inside" description:"success is an admission or an exit; anything else says that the person was let in wrongly, and why; denied_not_inside, that somebody went out who had not come in."`
 	DeniedReason     *string `json:"deniedReason" description:"More about a denial, for people, or ROTATING_ONLY, NOT_YET or OVER; null where the status says all."`
 	TicketCode       *string `json:"ticketCode" description:"The full code of the admitted ticket, by which the admission can be taken back; null when it is denied."`
 	HolderName       *string `json:"holderName" description:"Whose ticket it is, of an admission and of a duplicate, if a name is known."`
-	FirstCheckedInAt Time    `json:"firstCheckedInAt" description:"When the ticket was admitted first; null if it never was."`
-	FirstGate        *string `json:"firstGate" description:"The gate that admitted the ticket first, if it has a name."`
+	FirstCheckedInAt Time    `json:"firstCheckedInAt" description:"When the ticket was admitted first or, where exits are counted, came in last; null if it never was."`
+	FirstGate        *string `json:"firstGate" description:"The gate that admitted the ticket first or, where exits are counted, saw it go through; null if it has no name."`
+	LeftAt           Time    `json:"leftAt,omitzero" description:"Of an exit, when the holder went out: now, or before if they are not inside. Absent for all else."`
 }
 
 // GetManifest asks for what a device needs to decide offline.
@@ -84,13 +88,14 @@ type Manifest struct {
 	Salt             string           `json:"salt" description:"What is hashed before a code, as the text that it is."`
 	OfflineDoorCodes bool             `json:"offlineDoorCodes" description:"True if tickets have k, so that door codes can be decided offline."`
 	RotatingOnly     bool             `json:"rotatingOnly" description:"True if printed codes (p1) are denied."`
+	Exits            bool             `json:"exits,omitzero" description:"True if gates let holders out, and in again; absent if not."`
 	Tickets          []ManifestTicket `json:"tickets" description:"The tickets, one entry for each holder that a ticket has had."`
 }
 
 // ManifestTicket is a ticket without its codes (docs/gates.md).
 type ManifestTicket struct {
 	Hash      string `json:"h" description:"The code: base64url of the first 16 bytes of SHA-256(salt|code)."`
-	Status    string `json:"s" enum:"i,c,x,r,e" description:"What became of it: i issued, c checked in, x cancelled or passed on, r refunded, e expired. Only i admits."`
+	Status    string `json:"s" enum:"i,c,o,x,r,e" description:"What became of it: i issued, c checked in, o gone out, x cancelled or passed on, r refunded, e expired. Only i and o admit, and o is only where exits are counted."`
 	Type      string `json:"t" description:"The UUID of its ticket type."`
 	Version   int    `json:"v" description:"The holder's version, which each transfer raises."`
 	ShortHash string `json:"k,omitempty" description:"The door code: base64url of the first 6 bytes of SHA-256(salt|door code), only with offlineDoorCodes."`
@@ -107,7 +112,7 @@ type UndoCheckIn struct {
 // CheckInUndone is a ticket whose admission was taken back.
 type CheckInUndone struct {
 	TicketCode string  `json:"ticketCode" description:"The full code of the ticket."`
-	Status     string  `json:"status" enum:"issued" description:"The ticket admits again."`
+	Status     string  `json:"status" enum:"issued,checked_in" description:"issued: the ticket admits again. checked_in: only its last exit, or return, was taken back."`
 	HolderName *string `json:"holderName" description:"Whose ticket it is, if a name is known."`
 }
 
@@ -122,13 +127,14 @@ func (s *ScanTicket) LimitDevice() string { return cmp.Or(s.DeviceID, s.GateName
 
 // ScanResult is the verdict on a scan.
 type ScanResult struct {
-	Status       string  `json:"status" enum:"success,denied_duplicate,denied_cancelled,denied_expired,denied_wrong_event" description:"success lets the person in, once; every other verdict denies."`
+	Status       string  `json:"status" enum:"success,denied_duplicate,denied_cancelled,denied_expired,denied_wrong_event,denied_not_inside" description:"success lets the person in, once, or out; every other verdict denies. denied_not_inside is of an exit alone."`
 	DeniedReason *string `json:"deniedReason" description:"More about a denial, for people, or ROTATING_ONLY, NOT_YET or OVER; null on success."`
 	TicketCode   *string `json:"ticketCode" description:"The full code of the admitted ticket; null when it is denied."`
 	HolderName   *string `json:"holderName" description:"Whose ticket was admitted, just now or before, if a name is known."`
 	IDCheck      bool    `json:"idCheck" description:"True if the event asks its gates to look at the holder's papers."`
-	CheckedInAt  Time    `json:"checkedInAt" description:"When the ticket was admitted: just now, or of a duplicate the first time; else null."`
-	FirstGate    *string `json:"firstGate" description:"Of a duplicate, the gate that admitted it first, if it has a name."`
+	CheckedInAt  Time    `json:"checkedInAt" description:"When the ticket was admitted: just now, or of a duplicate the first time or, where exits are counted, the last; else null."`
+	FirstGate    *string `json:"firstGate" description:"Of a duplicate, the gate that admitted it then, and of an exit that is denied the gate of the last one; null if it has no name."`
+	LeftAt       Time    `json:"leftAt,omitzero" description:"Of an exit, when the holder went out: just now, or before if they are not inside. Absent for all else."`
 }
 
 // GateStats are the counters of an event's gates.
@@ -141,6 +147,11 @@ type GateStats struct {
 	Remaining       int64       `json:"remaining" description:"Tickets that may yet be admitted: of those issued, neither admitted nor refunded or cancelled."`
 	CapacityPercent float64     `json:"capacityPercent" description:"The admitted as a percentage of the event's capacity, or of the tickets issued where it has none."`
 	EntryRate       int64       `json:"entryRatePerMinute" description:"Admissions in the last full minute of the clock."`
+	Inside          *int64      `json:"inside,omitzero" description:"How many are inside now. Absent unless the event counts exits or has an insideLimit, as are the next four."`
+	In              *int64      `json:"in,omitzero" description:"How often somebody came in, also again."`
+	Out             *int64      `json:"out,omitzero" description:"How often somebody went out."`
+	InsideLimit     *int64      `json:"insideLimit,omitzero" description:"How many may be inside, if the event says so."`
+	InsideAlarm     *int64      `json:"insideAlarm,omitzero" minimum:"90" maximum:"100" description:"How full it is, in percent of insideLimit: 90, or 100 from the limit on. Absent below."`
 	Gates           []GateCount `json:"gates" description:"The same by gate, those that have scanned something."`
 }
 
@@ -162,4 +173,6 @@ type GateCount struct {
 	Scanned  int64  `json:"scanned" description:"Codes that were shown at this gate, whatever came of them."`
 	Admitted int64  `json:"admitted" description:"Tickets that this gate has admitted, less those taken back."`
 	Denied   int64  `json:"denied" description:"Codes that this gate has denied."`
+	In       *int64 `json:"in,omitzero" description:"How often somebody came in here, also again; absent where nobody counts who is inside."`
+	Out      *int64 `json:"out,omitzero" description:"How often somebody went out here; absent where nobody counts who is inside."`
 }

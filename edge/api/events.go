@@ -42,6 +42,8 @@ type EventFields struct {
 	TransferDays      route.Opt[int64]             `json:"transferDays,omitzero" minimum:"1" maximum:"30" example:"7" description:"How many days an order waits for its bank transfer, and never past the end of the sale; null is the deployment's default."`
 	Rescheduling      route.Opt[bool]              `json:"rescheduling,omitzero" nullable:"false" description:"False: holders can't move a ticket of a reservation to another date or slot. True by default."`
 	RotatingOnly      route.Opt[bool]              `json:"rotatingOnly,omitzero" nullable:"false" description:"True: gates refuse printed codes, which don't rotate. False by default."`
+	Exits             route.Opt[bool]              `json:"exits,omitzero" nullable:"false" description:"True: gates let holders out, and in again, and count who is inside. False by default: a ticket admits once."`
+	InsideLimit       route.Opt[int64]             `json:"insideLimit,omitzero" minimum:"1" maximum:"1000000" example:"1200" description:"How many may be inside at a time. Gates are warned at 90 and at 100 percent and go on letting people in; null, the default, is no limit."`
 	Velocity          route.Opt[Velocity]          `json:"velocity,omitzero" description:"The event's own limits of what one buyer may do; only what is sent changes, and null is the default."`
 
 	CourseFields
@@ -227,6 +229,8 @@ type Event struct {
 	Currency           string             `json:"currency" description:"The currency of all its prices."`
 	AbsorbFees         bool               `json:"absorbFees" description:"True: the fee is taken out of the payout; false: buyers pay it on top of the price."`
 	OfflineDoorCodes   bool               `json:"offlineDoorCodes" description:"True: gates that are offline know door codes."`
+	Exits              bool               `json:"exits" description:"Whether gates let holders out, and in again."`
+	InsideLimit        *int64             `json:"insideLimit,omitzero" description:"How many may be inside before gates are warned; absent without a limit. Only the organization is shown it."`
 	Extensions         bool               `json:"extensions" description:"Whether buyers may ask for more time for an order or for held seats, ten times at most."`
 	Rescheduling       bool               `json:"rescheduling" description:"Whether holders may move a ticket of a reservation to another date or slot."`
 	Branding           JSON               `json:"branding" description:"The organizer's object. The public sees courseType, certificateTemplate and requireIdCheck of it."`

@@ -292,6 +292,8 @@ func applyFields(t *event.Details, f *api.EventFields) []route.Issue {
 	f.AbsorbFees.Into(&t.AbsorbFees)
 	f.RotatingOnly.Into(&t.RotatingOnly)
 	f.OfflineDoorCodes.Into(&t.OfflineDoorCodes)
+	f.Exits.Into(&t.Exits)
+	f.InsideLimit.Into(&t.InsideLimit)
 	f.TransferDays.Into(&t.TransferDays)
 	if f.Extensions.Set {
 		t.NoExtensions = !f.Extensions.Value

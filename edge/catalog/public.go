@@ -55,7 +55,7 @@ func (h *Handlers) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) 
 func (h *Handlers) publicEvent(p *live.Page) (*api.Event, error) {
 	t := p.Event.Details
 	v := view.Event(&p.Event.Record)
-	v.OrganizationID, v.Organizer, v.Velocity, v.RotatingOnly = "", h.organizerView(&p.Org), nil, nil
+	v.OrganizationID, v.Organizer, v.Velocity, v.RotatingOnly, v.InsideLimit = "", h.organizerView(&p.Org), nil, nil, nil
 	v.OnlineLink, v.OnlineLinkNote = api.Shown(h.hostedURL(t.OnlineLink)), api.Hidden{}
 	if v.ProductType == event.ProductDigital {
 		v.OnlineLink = api.Hidden{}

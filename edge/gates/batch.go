@@ -53,8 +53,9 @@ func (h *Handlers) scanBatch(c *route.Call, in *api.ScanBatch) (*api.BatchVerdic
 		one := &r.Results[i]
 		out.Results[at] = api.BatchVerdict{
 			Index: at, Status: one.Status, DeniedReason: view.Optional(one.Reason), HolderName: view.Optional(one.Holder),
-			FirstCheckedInAt: api.At(one.At), FirstGate: view.Optional(one.Gate),
+			FirstGate: view.Optional(one.Gate),
 		}
+		out.Results[at].FirstCheckedInAt, out.Results[at].LeftAt = passedAt(one)
 		if one.Status == admission.ScanSuccess {
 			code := h.Secrets.Event(number).Code(one.Ticket, max(one.Version, secrets.Version))
 			out.Results[at].TicketCode = &code
@@ -114,7 +115,7 @@ func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan
 		}
 		one := admission.BatchScan{
 			Ticket: says.Serial, Version: says.Version, Printed: says.Printed, Gate: s.GateName, Device: s.DeviceID, At: at.UnixMilli(),
-			Typed: s.QRData == "",
+			Typed: s.QRData == "", Out: s.Direction == directionOut,
 		}
 		if says.Verdict == secrets.Stale {
 			one.Denied = admission.ScanExpired
@@ -130,7 +131,11 @@ func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan
 		} else if says.Verdict == secrets.Foreign && !h.countStranger(c) {
 			continue
 		}
-		scope := sha256.Sum256([]byte("batched scan|" + strconv.Quote(s.LimitDevice()) + "|" + strconv.FormatInt(s.ScannedAt.UnixMilli(), 10) + "|" + text))
+		told := text
+		if one.Out { // what is told of who comes in keeps its name
+			told += "|" + directionOut
+		}
+		scope := sha256.Sum256([]byte("batched scan|" + strconv.Quote(s.LimitDevice()) + "|" + strconv.FormatInt(s.ScannedAt.UnixMilli(), 10) + "|" + told))
 		name := h.Secrets.Request(scope)
 		one.Request = engine.Request{ID: engine.ID(name[:16])}
 		b.cmd.Scans, b.places = append(b.cmd.Scans, one), append(b.places, i)

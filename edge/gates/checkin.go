@@ -27,7 +27,7 @@ func (h *Handlers) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResul
 		return nil, err
 	}
 	return h.admitCode(c, number, shown{in.QRData, h.Secrets.Event(number).Scan(in.QRData, c.Now), in.LimitDevice()},
-		admission.Scan{Gate: in.GateName, Device: in.DeviceID, Method: in.Method})
+		admission.Scan{Gate: in.GateName, Device: in.DeviceID, Method: in.Method, Out: in.Direction == directionOut})
 }
 
 // checkInManually is a scan of a code that a person typed.
@@ -37,7 +37,7 @@ func (h *Handlers) checkInManually(c *route.Call, in *api.ManualCheckIn) (*api.S
 		return nil, err
 	}
 	return h.admitCode(c, number, shown{in.TicketCode, h.Secrets.Event(number).Typed(in.TicketCode), in.LimitDevice()},
-		admission.Scan{Gate: in.GateName, Device: in.DeviceID, Method: "manual"})
+		admission.Scan{Gate: in.GateName, Device: in.DeviceID, Method: "manual", Out: in.Direction == directionOut})
 }
 
 // shown is a code as it was shown to a gate, and what it says by itself.
@@ -75,8 +75,9 @@ func (h *Handlers) admitCode(c *route.Call, number int64, code shown, cmd admiss
 	route.TellReplayed(c, r.Known)
 	v := &api.ScanResult{
 		Status: r.Status, DeniedReason: view.Optional(r.Reason), HolderName: view.Optional(r.Holder),
-		IDCheck: r.IDCheck, CheckedInAt: api.At(r.At),
+		IDCheck: r.IDCheck,
 	}
+	v.CheckedInAt, v.LeftAt = passedAt(r)
 	if r.Status == admission.ScanSuccess {
 		code := h.Secrets.Event(number).Code(r.Ticket, max(r.Version, secrets.Version))
 		v.TicketCode = &code
@@ -84,6 +85,17 @@ func (h *Handlers) admitCode(c *route.Call, number int64, code shown, cmd admiss
 		v.FirstGate = view.Optional(r.Gate)
 	}
 	return v, nil
+}
+
+// directionOut is the direction of a scan whose person leaves.
+const directionOut = "out"
+
+// passedAt returns when somebody came in, or went out, as a verdict tells it.
+func passedAt(r *admission.ScanReply) (in, out api.Time) {
+	if r.Out {
+		return nil, api.At(r.At)
+	}
+	return api.At(r.At), nil
 }
 
 // countStranger counts a code that is no ticket of the event, and reports whether the event is
@@ -114,9 +126,11 @@ func (h *Handlers) undoCheckIn(c *route.Call, in *api.UndoCheckIn) (*api.CheckIn
 	if err != nil {
 		return nil, err
 	}
-	return &api.CheckInUndone{
-		TicketCode: codes.Code(says.Serial, says.Version), Status: "issued", HolderName: view.Optional(r.Holder),
-	}, nil
+	v := &api.CheckInUndone{TicketCode: codes.Code(says.Serial, says.Version), Status: "issued", HolderName: view.Optional(r.Holder)}
+	if r.Status == admission.ScanSuccess {
+		v.Status = "checked_in"
+	}
+	return v, nil
 }
 
 // foreignScan is the answer to a code that is no ticket of the event when its
@@ -150,13 +164,22 @@ func (h *Handlers) oneGate(c *route.Call, in *api.OneGate) (*api.GateCount, erro
 	if err != nil {
 		return nil, err
 	}
-	v := &api.GateCount{Gate: in.Gate}
-	for _, g := range s.Gates {
-		if admission.GateKey(g.Name) == admission.GateKey(in.Gate) {
-			v.Gate, v.Scanned, v.Admitted, v.Denied = g.Name, g.Scanned, g.Admitted, g.Denied
+	v := viewGate(&admission.GateCount{Name: in.Gate}, s)
+	for i := range s.Gates {
+		if g := &s.Gates[i]; admission.GateKey(g.Name) == admission.GateKey(in.Gate) {
+			v = viewGate(g, s)
 		}
 	}
-	return v, nil
+	return &v, nil
+}
+
+// viewGate shows the counters of one gate of an event.
+func viewGate(g *admission.GateCount, s *admission.Stats) api.GateCount {
+	v := api.GateCount{Gate: g.Name, Scanned: g.Scanned, Admitted: g.Admitted, Denied: g.Denied}
+	if s.InsideCounted {
+		v.In, v.Out = new(g.In()), &g.Out
+	}
+	return v
 }
 
 func (h *Handlers) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error) {
@@ -190,8 +213,30 @@ func (h *Handlers) statsView(number int64, s *admission.Stats, now time.Time) *a
 			v.EntryRate = m.Count
 		}
 	}
-	for i, g := range s.Gates {
-		v.Gates[i] = api.GateCount{Gate: g.Name, Scanned: g.Scanned, Admitted: g.Admitted, Denied: g.Denied}
+	for i := range s.Gates {
+		v.Gates[i] = viewGate(&s.Gates[i], s)
+	}
+	if s.InsideCounted {
+		viewInside(v, s)
 	}
 	return v
+}
+
+// viewInside shows how many are inside, and how near that is to the event's limit.
+func viewInside(v *api.GateStats, s *admission.Stats) {
+	in, out, inside := int64(0), int64(0), s.Inside()
+	for i := range s.Gates {
+		in, out = in+s.Gates[i].In(), out+s.Gates[i].Out
+	}
+	v.Inside, v.In, v.Out = &inside, &in, &out
+	if s.InsideLimit == 0 {
+		return
+	}
+	v.InsideLimit = &s.InsideLimit
+	switch {
+	case inside >= s.InsideLimit:
+		v.InsideAlarm = new(int64(100))
+	case inside*100 >= s.InsideLimit*90:
+		v.InsideAlarm = new(int64(90))
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -81,14 +82,16 @@ type gateSource struct {
 	changed func()
 	latest  atomic.Pointer[gateFrame]
 	shown   *gateFrame // by Take
+	alarmed int64      // the highest alarm that was told, in percent
 	cancel  context.CancelFunc
 	done    chan struct{}
 }
 
 // gateFrame is what the gates' numbers were at one moment.
 type gateFrame struct {
-	data []byte
-	at   time.Time
+	data  []byte
+	at    time.Time
+	alarm int64 // in percent of the limit; 0: none
 }
 
 func (h *Handlers) openGateSource(ctx context.Context, number int64, changed func()) (*gateSource, error) {
@@ -124,14 +127,19 @@ func (s *gateSource) askNumbers(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(s.h.statsView(s.number, says, now), route.Encoding)
+	view := s.h.statsView(s.number, says, now)
+	data, err := json.Marshal(view, route.Encoding)
 	if err != nil {
 		return err
 	}
 	if last := s.latest.Load(); last != nil && bytes.Equal(last.data, data) && now.Sub(last.at) < liveSilence {
 		return nil
 	}
-	s.latest.Store(&gateFrame{data, now})
+	frame := &gateFrame{data: data, at: now}
+	if view.InsideAlarm != nil {
+		frame.alarm = *view.InsideAlarm
+	}
+	s.latest.Store(frame)
 	s.changed()
 	return nil
 }
@@ -142,6 +150,10 @@ func (s *gateSource) Take(whole bool) (update, snapshot []sse.Event) {
 	frame := []sse.Event{{Name: "snapshot", Data: latest.data}}
 	if s.shown != latest {
 		s.shown, update = latest, frame
+		if latest.alarm > s.alarmed { // each is told once, though people go on going in and out
+			s.alarmed = latest.alarm
+			update = append(slices.Clone(frame), sse.Event{Name: "alarm", Data: latest.data})
+		}
 	}
 	if whole {
 		snapshot = frame

@@ -65,6 +65,7 @@ type roster struct {
 	salt      string
 	doorCodes bool
 	rotating  bool        // nothing else admits
+	exits     bool        // holders go out, and in again
 	rows      []rosterRow // one for each holder that a ticket has had
 	newest    []int       // rows, by serial - 1
 }
@@ -96,7 +97,7 @@ func (h *Handlers) manifest(c *route.Call, in *api.GetManifest) (*api.Manifest, 
 	}
 	m := &api.Manifest{
 		EventID: h.Known.PublicID(number), GeneratedAt: r.changedAt, Cursor: r.epoch + "." + strconv.FormatInt(r.change, 10),
-		Full: !since.isKnownTo(r), Salt: r.salt, OfflineDoorCodes: r.doorCodes, RotatingOnly: r.rotating, Tickets: []api.ManifestTicket{},
+		Full: !since.isKnownTo(r), Salt: r.salt, OfflineDoorCodes: r.doorCodes, RotatingOnly: r.rotating, Exits: r.exits, Tickets: []api.ManifestTicket{},
 	}
 	for i := range r.rows {
 		if row := &r.rows[i]; m.Full || row.change > since.change && row.at.After(since.at) {
@@ -121,8 +122,8 @@ func (h *Handlers) refreshRoster(ctx context.Context, number int64, r *roster, n
 	r.asked = now
 	anew := r.doorCodes != says.DoorCodes
 	r.doorCodes = says.DoorCodes
-	if r.rotating != says.RotatingOnly { // which a cursor counts as tickets
-		r.rotating, r.change, r.changedAt = says.RotatingOnly, r.change+1, api.Moment(now.UnixMilli())
+	if r.rotating != says.RotatingOnly || r.exits != says.Exits { // which a cursor counts as tickets
+		r.rotating, r.exits, r.change, r.changedAt = says.RotatingOnly, says.Exits, r.change+1, api.Moment(now.UnixMilli())
 	}
 	next, group := r.change+1, 0
 	for i := range says.Letters {

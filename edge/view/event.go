@@ -24,13 +24,16 @@ func Event(r *event.Record) *api.Event {
 		VenueCity: Optional(t.VenueCity), VenueCountry: Optional(t.VenueCountry), VenueLat: t.VenueLat, VenueLng: t.VenueLng,
 		OnlineLink: api.Shown(t.OnlineLink), OnlineLinkNote: api.Shown(t.OnlineNote), ReturnPolicy: Optional(t.ReturnPolicy),
 		HighlightVideoURL: Optional(t.Highlight), CoverImage: Optional(t.CoverImage), CoverVideo: Optional(t.CoverVideo),
-		Gallery: List(t.Gallery), Currency: t.Currency, AbsorbFees: t.AbsorbFees, RotatingOnly: &t.RotatingOnly, OfflineDoorCodes: t.OfflineDoorCodes, Rescheduling: !t.NoRescheduling, Extensions: !t.NoExtensions,
+		Gallery: List(t.Gallery), Currency: t.Currency, AbsorbFees: t.AbsorbFees, RotatingOnly: &t.RotatingOnly, OfflineDoorCodes: t.OfflineDoorCodes, Exits: t.Exits, Rescheduling: !t.NoRescheduling, Extensions: !t.NoExtensions,
 		Branding: Object(t.Branding), SEOData: Object(t.SEO), Entities: List(t.Entities),
 		OrderWindowMinutes: t.OrderWindow / time.Minute.Milliseconds(), Velocity: viewVelocity(&t.Velocity),
 		CreatedAt: api.At(r.CreatedAt), UpdatedAt: api.At(r.UpdatedAt),
 	}
 	if t.TransferDays != 0 {
 		v.TransferDays = &t.TransferDays
+	}
+	if t.InsideLimit != 0 {
+		v.InsideLimit = &t.InsideLimit
 	}
 	if t.Capacity != event.NoCapacity {
 		v.Capacity = &t.Capacity

@@ -27,8 +27,8 @@ const decideByPage = `
 					continue;
 				}
 				const at = 1000 * step.at, shown = readShown(step.text, step.typed ?? false), found = shown ? await roster.find(shown) : {ticket: null, known: true};
-				const {status, reason} = roster.judge(shown, found, at);
-				if (status === 'success' && !roster.justAdmitted(found.ticket, at)) roster.note(found.ticket, {at, told: 0});
+				const {status, reason} = roster.judge(shown, found, at, !!step.out);
+				if (status === 'success' && !roster.justPassed(found.ticket, at, !!step.out)) roster.note(found.ticket, {out: !!step.out, at, told: 0});
 				says.push({status, reason: reason === 'NO_CODE' ? '' : reason});
 			}
 		}

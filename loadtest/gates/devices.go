@@ -248,7 +248,7 @@ func (e *evening) work(ctx context.Context, d *device) {
 			continue // nobody has claimed the ticket
 		}
 		online, asked := d.Online(), time.Now()
-		says, err := d.Scan(ctx, code)
+		says, err := d.Scan(ctx, code, false)
 		e.note(d, v, code, says, err, online, time.Since(asked))
 	}
 }

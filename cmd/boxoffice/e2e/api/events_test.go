@@ -19,7 +19,7 @@ func TestEventDefaults(t *testing.T) {
 	body := nodetest.EventBody()
 	a := s.Own("POST", "/organizer/events", body).Is(201, "")
 	want := nodetest.With(body, nodetest.Object{
-		"productType": "event", "status": "draft", "visibility": "public", "currency": "USD", "absorbFees": false, "offlineDoorCodes": false, "rescheduling": true, "extensions": true, "transferDays": nil, "orderWindowMinutes": 15,
+		"productType": "event", "status": "draft", "visibility": "public", "currency": "USD", "absorbFees": false, "offlineDoorCodes": false, "exits": false, "rescheduling": true, "extensions": true, "transferDays": nil, "orderWindowMinutes": 15,
 		"subcategory": nil, "shortDesc": nil, "description": nil, "tags": []any{}, "capacity": nil, "doorOpenTime": nil,
 		"venueName": nil, "venueAddress": nil, "venueCity": nil, "venueCountry": nil, "venueLat": nil, "venueLng": nil,
 		"onlineLink": nil, "onlineLinkNote": nil, "returnPolicy": nil, "highlightVideoUrl": nil, "coverImage": nil, "coverVideo": nil,
@@ -36,7 +36,7 @@ func TestEventDefaults(t *testing.T) {
 		"subcategory": "a", "shortDesc": "b", "description": nodetest.Text(50), "tags": []string{"x"}, "capacity": 5, "doorOpenTime": body["startDate"],
 		"venueName": "a", "venueAddress": "b", "venueCity": "c", "venueCountry": "DE", "venueLat": 1.5, "venueLng": 2.5, "onlineLink": nodetest.URI(30),
 		"onlineLinkNote": "n", "returnPolicy": "r", "highlightVideoUrl": "https://vimeo.com/1", "coverImage": nodetest.URI(30), "coverVideo": nodetest.URI(30),
-		"gallery": []string{nodetest.URI(30)}, "branding": nodetest.Object{"a": "b"}, "seoData": nodetest.Object{"c": "d"}, "entities": nodetest.Entity(nil), "visibility": "unlisted", "transferDays": 30,
+		"gallery": []string{nodetest.URI(30)}, "branding": nodetest.Object{"a": "b"}, "seoData": nodetest.Object{"c": "d"}, "entities": nodetest.Entity(nil), "visibility": "unlisted", "transferDays": 30, "insideLimit": 1200,
 	})
 	s.Own("PUT", "/organizer/events/"+id, full).Is(200, "")
 	same := s.Own("PUT", "/organizer/events/"+id, nodetest.Object{}).Is(200, "")
@@ -45,14 +45,14 @@ func TestEventDefaults(t *testing.T) {
 		cleared := s.Own("PUT", "/organizer/events/"+id, nodetest.Object{name: nil}).Is(200, "")
 		echoed(t, want[name], cleared.Data(name), name)
 	}
-	for _, name := range nodetest.Words("title category startDate timezone venueType currency absorbFees offlineDoorCodes rescheduling extensions orderWindowMinutes") {
+	for _, name := range nodetest.Words("title category startDate timezone venueType currency absorbFees offlineDoorCodes exits rescheduling extensions orderWindowMinutes") {
 		s.Own("PUT", "/organizer/events/"+id, nodetest.Object{name: nil}).Invalid(name, "null")
 	}
 }
 
 var eventKeys = nodetest.Words(`id numericId organizationId slug title category productType subcategory shortDesc description tags status visibility
 	startDate endDate timezone venueType capacity doorOpenTime venueName venueAddress venueCity venueCountry venueLat venueLng
-	onlineLink onlineLinkNote returnPolicy highlightVideoUrl coverImage coverVideo gallery currency absorbFees offlineDoorCodes rescheduling extensions transferDays branding seoData entities
+	onlineLink onlineLinkNote returnPolicy highlightVideoUrl coverImage coverVideo gallery currency absorbFees offlineDoorCodes exits rescheduling extensions transferDays branding seoData entities
 	orderWindowMinutes rotatingOnly velocity createdAt updatedAt`)
 
 // Characters are counted, whatever number of bytes they come in.

@@ -255,7 +255,7 @@ func fullEvent() nodetest.Object {
 		"subcategory": "a", "shortDesc": "b", "description": nodetest.Text(50), "tags": []string{"x"}, "capacity": 500, "doorOpenTime": nodetest.Stamp(23 * time.Hour),
 		"venueName": "a", "venueAddress": "b", "venueCity": "c", "venueCountry": "DE", "venueLat": 1.5, "venueLng": 2.5,
 		"onlineLink": nodetest.URI(30), "onlineLinkNote": "PIN 1", "returnPolicy": "none", "highlightVideoUrl": "https://vimeo.com/1", "coverImage": nodetest.URI(32), "coverVideo": nodetest.URI(33),
-		"gallery": []string{nodetest.URI(30)}, "branding": nodetest.Object{"accent": "red", "requireIdCheck": true}, "seoData": nodetest.Object{"title": "t"}, "transferDays": 14,
+		"gallery": []string{nodetest.URI(30)}, "branding": nodetest.Object{"accent": "red", "requireIdCheck": true}, "seoData": nodetest.Object{"title": "t"}, "transferDays": 14, "exits": true, "insideLimit": 1200,
 		"velocity": nodetest.Object{"ordersPerBuyer": 1000, "ordersPerAddress": 1000, "openOrdersPerBuyer": 1000, "presaleTries": 1000, "paymentAttempts": 1000},
 		"entities": nodetest.Entity(nodetest.Object{"role": "r", "imageUrl": nodetest.URI(34), "bio": "b", "setTime": "22:00", "link": nodetest.URI(35)}),
 	})

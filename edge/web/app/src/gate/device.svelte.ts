@@ -14,7 +14,7 @@ const clockDrift = 5000; // milliseconds that the offset may change before it is
 const askedDrift = 15_000; // the same of the list's age
 
 /** Verdict is what a steward is shown. again: the same person, shown again. */
-export interface Verdict extends Decision { alone: boolean; again: boolean; type: string; seated: boolean; holder: string; gate: string; at: string; ticketCode: string }
+export interface Verdict extends Decision { alone: boolean; again: boolean; out: boolean; type: string; seated: boolean; holder: string; gate: string; at: string; ticketCode: string }
 
 /** stands says whether an admission is one by what the server has said so far. */
 const stands = ({ told }: Scan) => !told || told.status === 'success';
@@ -31,6 +31,8 @@ export class Device {
   last = $state.raw<Scan | null>(null); // the last admission, which may be taken back
   counts = $state.raw({ inside: 0, left: 0 });
   title = $state('');
+  exits = $state(false); // whether the event counts who goes out
+  out = $state(false); // whether people go out here
   readonly #roster = new Roster();
   #state: State = { offset: 0, asked: 0, title: '', types: {} };
   #left = false; // nothing is kept any more
@@ -51,7 +53,7 @@ export class Device {
     for (const scan of scans) {
       if (scan.status !== 'success') continue;
       const { ticket } = await this.#find(readShown(scan.code, true));
-      if (ticket) this.#roster.note(ticket, { at: scan.at, told: scan.told?.when ?? 0 });
+      if (ticket) this.#roster.note(ticket, { out: !!scan.out, at: scan.at, told: scan.told?.when ?? 0 });
     }
     const admitted = scans.filter(({ status }) => status === 'success');
     this.waiting = admitted.filter(({ told }) => !told);
@@ -67,9 +69,9 @@ export class Device {
    * decision, or the server refuses to talk to it. */
   async scan(code: string, typed: boolean): Promise<Verdict> {
     if (!this.online && this.#first) await Promise.race([this.#first, new Promise((done) => setTimeout(done, patience))]);
-    const at = this.now(), shown = readShown(code, typed), found = await this.#find(shown), alone = this.#roster.judge(shown, found, at);
-    const scan: Scan = { event: this.setup.event, device: this.id, gate: this.setup.gate, code, typed, at, alone: false, request: '', ...alone };
-    if (alone.status === 'success' && found.ticket && this.#roster.justAdmitted(found.ticket, at)) return this.#show(scan, found.ticket, true);
+    const out = this.out && this.exits, at = this.now(), shown = readShown(code, typed), found = await this.#find(shown), alone = this.#roster.judge(shown, found, at, out);
+    const scan: Scan = { event: this.setup.event, device: this.id, gate: this.setup.gate, code, typed, out, at, alone: false, request: '', ...alone };
+    if (alone.status === 'success' && found.ticket && this.#roster.justPassed(found.ticket, at, out)) return this.#show(scan, found.ticket, true);
     if (this.online) {
       scan.request = uuid();
       try {
@@ -103,7 +105,7 @@ export class Device {
   async #decideAlone(scan: Scan, shown: Shown | null): Promise<Verdict> {
     this.online = false;
     const found = await this.#find(shown);
-    Object.assign(scan, this.#roster.judge(shown, found, scan.at), { alone: true });
+    Object.assign(scan, this.#roster.judge(shown, found, scan.at, scan.out), { alone: true });
     if (scan.status !== 'undecided') await this.#keep(scan, found.ticket);
     if (scan.status === 'success') this.waiting = [...this.waiting, scan];
     return this.#show(scan, found.ticket);
@@ -112,20 +114,21 @@ export class Device {
   async #keep(scan: Scan, ticket: Ticket | null) {
     scan.n = await this.store.keepScan(scan);
     if (scan.status !== 'success') return;
-    if (ticket) this.#roster.note(ticket, { at: scan.at, told: scan.told?.when ?? 0 });
+    if (ticket) this.#roster.note(ticket, { out: !!scan.out, at: scan.at, told: scan.told?.when ?? 0 });
     this.last = scan;
     this.#count();
   }
 
-  #show({ status, reason, alone, told }: Scan, ticket: Ticket | null, again = false): Verdict {
+  #show({ status, reason, alone, out, told }: Scan, ticket: Ticket | null, again = false): Verdict {
     const type = this.#state.types[ticket?.t ?? ''];
-    return { status, reason, alone, again, type: type?.name ?? '', seated: type?.seated ?? false, holder: told?.holder ?? '', gate: told?.gate ?? '', at: told?.at ?? '', ticketCode: told?.ticketCode ?? '' };
+    return { status, reason, alone, again, out: !!out, type: type?.name ?? '', seated: type?.seated ?? false, holder: told?.holder ?? '', gate: told?.gate ?? '', at: told?.at ?? '', ticketCode: told?.ticketCode ?? '' };
   }
 
   #find = (shown: Shown | null): Promise<Found> => (shown ? this.#roster.find(shown) : Promise.resolve(nobody));
 
   #count() {
     this.counts = this.#roster.count();
+    this.exits = !!this.#roster.manifest.exits;
   }
 
   /** typeOf is the name of the ticket type of a scan's code, if it is known. */
@@ -195,7 +198,7 @@ export class Device {
       await this.store.keepScans(answered);
       for (const scan of answered) {
         const { ticket } = await this.#find(readShown(scan.code, true));
-        if (ticket) this.#roster.note(ticket, { at: scan.at, told: scan.told.when });
+        if (ticket) this.#roster.note(ticket, { out: !!scan.out, at: scan.at, told: scan.told.when });
         // What the server does not admit was somebody else's admission, which must not be taken back.
         if (this.last?.n === scan.n) this.last = stands(scan) ? scan : null;
       }
@@ -228,15 +231,16 @@ export class Device {
       const scan = this.last;
       if (!scan) return;
       if (!scan.told && scan.request) throw new Away(true); // the server may know of it, and will say so first
+      let is = '';
       if (!scan.told) {
-        await this.store.dropScan(scan.n!);
         this.waiting = this.waiting.filter(({ n }) => n !== scan.n);
       } else {
-        await this.service.undo(scan.told.ticketCode || scan.code);
-        await this.store.dropScan(scan.n!);
+        const left = await this.service.undo(scan.told.ticketCode || scan.code);
+        is = left === 'issued' ? 'i' : scan.out ? 'c' : 'o';
       }
+      await this.store.dropScan(scan.n!);
       const { ticket } = await this.#find(readShown(scan.code, scan.typed));
-      if (ticket) this.#roster.forget(ticket, !!scan.told);
+      if (ticket) this.#roster.forget(ticket, is);
       this.last = null;
       this.#count();
     });

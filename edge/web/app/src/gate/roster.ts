@@ -2,25 +2,26 @@
 // decides as package gate does; docs/gates/vectors.json holds both to it. It imports nothing, so
 // that a test can run it alone.
 
-export type Status = 'success' | 'denied_duplicate' | 'denied_cancelled' | 'denied_expired' | 'denied_wrong_event' | 'undecided';
+export type Status = 'success' | 'denied_duplicate' | 'denied_cancelled' | 'denied_expired' | 'denied_wrong_event' | 'denied_not_inside' | 'undecided';
 
 /** Decision is the verdict on a code. The reason is NOT_YET, OVER, ROTATING_ONLY, NO_CODE (no ticket
- * has a code of this form) or empty, unless the server says another. */
+ * has a code of this form), EXITS_OFF, NOT_SEEN (somebody goes out whom no gate is known to have let in)
+ * or empty, unless the server says another. */
 export interface Decision { status: Status; reason: string }
 
 /** Ticket is a ticket of a manifest: hash, letter, type, hash of the door code, and the unix seconds
  * from and until which it admits. */
 export interface Ticket { h: string; s: string; t?: string; k?: string; a?: number; b?: number }
 
-export interface Manifest { cursor: string; full: boolean; salt: string; offlineDoorCodes: boolean; rotatingOnly: boolean; tickets: Ticket[] }
+export interface Manifest { cursor: string; full: boolean; salt: string; offlineDoorCodes: boolean; rotatingOnly: boolean; exits?: boolean; tickets: Ticket[] }
 
 /** Shown is a code that was shown. remote: the manifest says nothing of codes of its form; step: of
  * a code that rotates, else -1. */
 export interface Shown { code: string; door: boolean; printed: boolean; remote: boolean; step: number }
 
-/** Note is an admission by this device: when the code was shown, and when the server was told, by
- * the device's own clock, or 0. Milliseconds. */
-export interface Note { at: number; told: number }
+/** Note is a passage at this device: whether somebody went out, when the code was shown, and when the
+ * server was told, by the device's own clock, or 0. Milliseconds. */
+export interface Note { out?: boolean; at: number; told: number }
 
 const most = 1024; // bytes of a text that are read
 const codeLength = 20, doorLength = 6;
@@ -67,7 +68,7 @@ export class Roster {
   readonly #tickets = new Map<string, Ticket>();
   readonly #doors = new Map<string, Ticket>();
   readonly #own = new Map<string, Note>();
-  readonly #marked = new Set<string>(); // tickets that are used by the word of this device alone
+  readonly #marked = new Map<string, string>(); // letters of tickets before this device alone had others for them
 
   /** apply takes in an answer that was asked for at a time of the device's own clock. It may be
    * older than what the device has done meanwhile. */
@@ -80,7 +81,7 @@ export class Roster {
     for (const one of tickets) {
       const t = { ...one }, mine = this.#own.get(t.h);
       this.#marked.delete(t.h);
-      if (mine && t.s === 'i' && (!mine.told || mine.told > asked - manifestAge)) this.#mark(t);
+      if (mine && (!mine.told || mine.told > asked - manifestAge)) this.#move(t, !!mine.out);
       this.#tickets.set(t.h, t);
       if (t.k) this.#doors.set(t.k, t);
     }
@@ -93,18 +94,22 @@ export class Roster {
     return { ticket: this.#tickets.get(await hash(salt, shown.code, codeBytes)) ?? null, known: true };
   }
 
-  /** judge is the verdict on a code that is shown at a time in milliseconds. It changes nothing. */
-  judge(shown: Shown | null, { ticket: t, known }: Found, at: number): Decision {
-    const say = (status: Status, reason = '') => ({ status, reason }), { rotatingOnly } = this.manifest;
+  /** judge is the verdict on a code that is shown at a time in milliseconds by somebody who comes in, or
+   * goes out. It changes nothing. */
+  judge(shown: Shown | null, { ticket: t, known }: Found, at: number, out = false): Decision {
+    const say = (status: Status, reason = '') => ({ status, reason }), { rotatingOnly, exits } = this.manifest;
     const seconds = Math.floor(at / 1000);
     if (!shown) return say('denied_wrong_event', 'NO_CODE');
     if (shown.door && shown.printed && rotatingOnly) return say('denied_expired', 'ROTATING_ONLY');
     if (!known) return say('undecided');
     if (!t) return say('denied_wrong_event');
+    if (out && !exits) return say('denied_not_inside', 'EXITS_OFF');
     if (t.s === 'x' || t.s === 'r') return say('denied_cancelled');
     if (shown.step >= 0 && Math.abs(Math.floor(seconds / stepSeconds) - shown.step) > 1) return say('denied_expired');
     if (shown.printed && rotatingOnly) return say('denied_expired', 'ROTATING_ONLY');
-    if (this.justAdmitted(t, at)) return say('success');
+    if (this.justPassed(t, at, out)) return say('success');
+    // Whom no gate is known to have let in may have passed another one that is offline.
+    if (out) return t.s === 'o' ? say('denied_not_inside') : say('success', t.s === 'c' ? '' : 'NOT_SEEN');
     if (t.s === 'c') return say('denied_duplicate');
     if (t.s === 'e') return say('denied_expired');
     if (seconds < (t.a ?? 0)) return say('denied_expired', 'NOT_YET');
@@ -112,31 +117,34 @@ export class Roster {
     return say('success');
   }
 
-  /** justAdmitted says whether this device let a ticket in a moment ago. */
-  justAdmitted(t: Ticket, at: number): boolean {
+  /** justPassed says whether this device let a ticket in, or out, a moment ago. */
+  justPassed(t: Ticket, at: number, out = false): boolean {
     const mine = this.#own.get(t.h);
-    return !!mine && Math.abs(at - mine.at) <= sameScan;
+    return !!mine && !!mine.out === out && Math.abs(at - mine.at) <= sameScan;
   }
 
-  /** note notes that this device has let somebody in. A manifest may have replaced the ticket since
+  /** note notes that this device has let somebody in or out. A manifest may have replaced the ticket since
    * it was found. */
   note({ h }: Ticket, note: Note) {
     const t = this.#tickets.get(h);
     this.#own.set(h, note);
-    if (t?.s === 'i') this.#mark(t);
+    if (t) this.#move(t, !!note.out);
   }
 
-  #mark(t: Ticket) {
-    t.s = 'c';
-    this.#marked.add(t.h);
+  /** move notes that a ticket's holder has come in or gone out, unless the ticket has ended. */
+  #move(t: Ticket, out: boolean) {
+    if (!'ico'.includes(t.s)) return;
+    const letter = out ? 'o' : 'c';
+    if (t.s !== letter) this.#marked.set(t.h, t.s);
+    t.s = letter;
   }
 
-  /** forget takes an admission of this device back: the ticket admits again, if the server says so
-   * (free), or nobody but this device has called it used. */
-  forget({ h }: Ticket, free: boolean) {
-    const t = this.#tickets.get(h);
+  /** forget takes the last passage at this device back: the ticket is what it was before, as the server says
+   * (is), or as it was here if nobody but this device has said otherwise. */
+  forget({ h }: Ticket, is: string) {
+    const t = this.#tickets.get(h), before = is || this.#marked.get(h);
     this.#own.delete(h);
-    if (t?.s === 'c' && (free || this.#marked.has(h))) t.s = 'i';
+    if (t && before && 'co'.includes(t.s)) t.s = before;
     this.#marked.delete(h);
   }
 

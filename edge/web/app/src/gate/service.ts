@@ -30,6 +30,7 @@ async function read<T>(request: Promise<Answer<T>>): Promise<{ data: T; response
   throw answer.response.status >= 500 || refusal.code === 'OFFLINE' ? new Away(true) : refusal;
 }
 
+const direction = ({ out }: Scan) => (out ? { direction: 'out' as const } : {});
 const optional = (gate: string) => (gate ? { gateName: gate } : {});
 
 export class Service {
@@ -38,14 +39,14 @@ export class Service {
   /** judge asks for the verdict on one scan. */
   async judge(scan: Scan, signal?: AbortSignal): Promise<Told> {
     const rest = { headers: await this.#prove(), signal: signal ?? AbortSignal.timeout(patience) };
-    const params = { header: { 'Idempotency-Key': scan.request || uuid() } }, by = { deviceId: scan.device, ...optional(scan.gate) };
+    const params = { header: { 'Idempotency-Key': scan.request || uuid() } }, by = { deviceId: scan.device, ...optional(scan.gate), ...direction(scan) };
     try {
       const { data } = await read<Schemas['ScanResult']>(scan.typed && (isFull(scan.code) || isDoor(scan.code))
         ? api.POST('/api/v1/checkin/event/{id}/manual', { params: { ...params, path: { id: this.event } }, body: { ticketCode: scan.code, ...by }, ...rest })
         : api.POST('/api/v1/checkin/scan', { params, body: { qrData: scan.code, eventId: this.event, method: 'qr_scan', ...by }, ...rest }));
       return {
         status: data.status, reason: data.idCheck ? 'ID_CHECK' : data.deniedReason ?? '', when: Date.now(), gate: data.firstGate ?? '',
-        at: data.checkedInAt ?? '', holder: data.holderName ?? '', ticketCode: data.ticketCode ?? '',
+        at: data.checkedInAt ?? data.leftAt ?? '', holder: data.holderName ?? '', ticketCode: data.ticketCode ?? '',
       };
     } catch (e) {
       if (!(e instanceof Refusal)) throw e;
@@ -63,13 +64,13 @@ export class Service {
       body: {
         eventId: this.event,
         scans: scans.map((s) => ({
-          ...(isFull(s.code) || (s.typed && isDoor(s.code)) ? { ticketCode: s.code } : { qrData: s.code }), scannedAt: new Date(s.at).toISOString(), deviceId: s.device, ...optional(s.gate),
+          ...(isFull(s.code) || (s.typed && isDoor(s.code)) ? { ticketCode: s.code } : { qrData: s.code }), scannedAt: new Date(s.at).toISOString(), deviceId: s.device, ...optional(s.gate), ...direction(s),
         })),
       },
     }));
     if (data.results.length !== scans.length) throw new Error(`a batch of ${scans.length} scans has ${data.results.length} verdicts`);
     return data.results.map((v) => ({
-      status: v.status, reason: v.deniedReason ?? '', when: Date.now(), gate: v.firstGate ?? '', at: v.firstCheckedInAt ?? '', holder: v.holderName ?? '', ticketCode: v.ticketCode ?? '',
+      status: v.status, reason: v.deniedReason ?? '', when: Date.now(), gate: v.firstGate ?? '', at: v.firstCheckedInAt ?? v.leftAt ?? '', holder: v.holderName ?? '', ticketCode: v.ticketCode ?? '',
     }));
   }
 
@@ -78,12 +79,14 @@ export class Service {
     const { data, response } = await read<Schemas['Manifest']>(api.GET('/api/v1/checkin/event/{id}/manifest', {
       params: { path: { id: this.event }, query: { deviceId, ...(cursor && { since: cursor }) } }, ...await this.#rest(),
     }));
-    const { cursor: next, full, salt, offlineDoorCodes, rotatingOnly, tickets } = data;
-    return { manifest: { cursor: next, full, salt, offlineDoorCodes, rotatingOnly, tickets }, date: Date.parse(response.headers.get('Date') ?? '') };
+    const { cursor: next, full, salt, offlineDoorCodes, rotatingOnly, exits, tickets } = data;
+    return { manifest: { cursor: next, full, salt, offlineDoorCodes, rotatingOnly, exits: !!exits, tickets }, date: Date.parse(response.headers.get('Date') ?? '') };
   }
 
-  async undo(ticketCode: string) {
-    await read<unknown>(api.POST('/api/v1/checkin/event/{id}/undo', { params: { path: { id: this.event } }, body: { ticketCode }, ...await this.#rest() }));
+  /** undo takes the last passage of a ticket back, and says what the ticket is now: issued or checked_in. */
+  async undo(ticketCode: string): Promise<string> {
+    const { data } = await read<Schemas['CheckInUndone']>(api.POST('/api/v1/checkin/event/{id}/undo', { params: { path: { id: this.event } }, body: { ticketCode }, ...await this.#rest() }));
+    return data.status;
   }
 
   async stats(): Promise<Schemas['GateStats']> {

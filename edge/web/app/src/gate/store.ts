@@ -13,7 +13,7 @@ export interface Told extends Decision { when: number; gate: string; at: string;
  * milliseconds. request is the Idempotency-Key of a scan that the server may have judged although
  * its answer never came. */
 export interface Scan extends Decision {
-  n?: number; event: string; device: string; gate: string; code: string; typed: boolean; at: number; alone: boolean; request: string; told?: Told;
+  n?: number; event: string; device: string; gate: string; code: string; typed: boolean; out?: boolean; at: number; alone: boolean; request: string; told?: Told;
 }
 
 /** State is how far a device is. offset: from its clock to the server's; asked: when the server said
