@@ -1,6 +1,6 @@
 // Package persistence is what the packages below it share: how to tell an outage of what they store
 // in from a mistake, how to connect, and how to draw identifiers. Nothing in it has to be stopped but
-// Gate.Watch, which ends with its context.
+// Valve.Watch, which ends with its context.
 package persistence
 
 import (

@@ -54,7 +54,7 @@ func (d *databases) openAll(ctx context.Context) (at opened, done func(), err er
 }
 
 // openChecked is openAll, and refuses databases that are not those of the deployment's journal. Of
-// several, those that do not answer are not refused: their gates are shut.
+// several, those that do not answer are not refused: their valves are shut.
 func (d *databases) openChecked(ctx context.Context) (at opened, done func(), err error) {
 	if at, done, err = d.openAll(ctx); err != nil {
 		return at, nil, err
@@ -85,10 +85,10 @@ func (at *opened) check(ctx context.Context) error {
 	var looks errgroup.Group
 	for i, s := range at.shards {
 		looks.Go(func() error {
-			if s.Gate != nil {
-				s.Gate.Look(ctx, s.Pool.Config().ConnConfig, journal.LookAt(s.Version))
+			if s.Valve != nil {
+				s.Valve.Look(ctx, s.Pool.Config().ConnConfig, journal.LookAt(s.Version))
 			}
-			if s.Gate != nil && s.Gate.IsShut() && !errors.Is(s.Gate.Err(), journal.ErrOtherMap) {
+			if s.Valve != nil && s.Valve.IsShut() && !errors.Is(s.Valve.Err(), journal.ErrOtherMap) {
 				return nil
 			}
 			return at.refuseForeign(ctx, i)
@@ -98,7 +98,7 @@ func (at *opened) check(ctx context.Context) error {
 }
 
 // refuseForeign refuses a database that is not the shard in its place, by a connection that passes no
-// gate.
+// valve.
 func (at *opened) refuseForeign(ctx context.Context, shard int) error {
 	conn, err := connect(ctx, at.pools[shard])
 	if err != nil {
@@ -107,7 +107,7 @@ func (at *opened) refuseForeign(ctx context.Context, shard int) error {
 	return errors.Join(migrate.RefuseForeign(ctx, at.home, conn, shard), conn.Close(ctx))
 }
 
-// connect opens a connection to a pool's database that is not the pool's, and passes no gate.
+// connect opens a connection to a pool's database that is not the pool's, and passes no valve.
 func connect(ctx context.Context, pool *pgxpool.Pool) (*pgx.Conn, error) {
 	cfg, err := pgx.ParseConfig(pool.Config().ConnString())
 	if err != nil {
@@ -141,7 +141,7 @@ func (c *migrateCmd) Run(ctx context.Context) error {
 
 // shardsCmd moves a shard of the journal to another server, as docs/operations.md says.
 type shardsCmd struct {
-	Close closeShardCmd `cmd:"" help:"End all writing to a shard, before a replica of it is promoted. Nothing is sold until shards open and a restart of the nodes."`
+	Close closeShardCmd `cmd:"" help:"End all writing to a shard, before a replica of it is promoted. Its events are not sold until shards open and a restart of the nodes."`
 	Open  openShardCmd  `cmd:"" help:"Use the database that BOXOFFICE_JOURNAL_URLS lists now in the shard's place."`
 }
 
@@ -173,7 +173,7 @@ func (c *openShardCmd) Run(ctx context.Context) error {
 		if err := migrate.OpenShard(ctx, home, shard, c.Shard); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(os.Stdout, "shard %d is open in its new place: start the nodes with that\n", c.Shard)
+		_, err := fmt.Fprintf(os.Stdout, "shard %d is open in its new place: restart the nodes with that list\n", c.Shard)
 		return err
 	})
 }

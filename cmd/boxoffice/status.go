@@ -182,8 +182,8 @@ func (s *status) readShards(ctx context.Context, at opened) error {
 	for i, one := range at.shards {
 		shown := shardStatus{Shard: i, First: one.First, Last: one.Last, Version: one.Version}
 		var err error
-		if one.Gate != nil && one.Gate.IsShut() {
-			shown.Away = one.Gate.Err().Error()
+		if one.Valve != nil && one.Valve.IsShut() {
+			shown.Away = one.Valve.Err().Error()
 		} else if shown.Standing, err = retention.Stand(ctx, at.home, one.Pool); err != nil {
 			return err
 		}
@@ -316,15 +316,9 @@ func (s *status) print(out io.Writer) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if len(s.Shards) > 0 {
-		fmt.Fprintln(w)
-		row("SHARD", "BUCKETS", "VERSION", "JOURNAL DAYS", "OLDEST", "HELD BY", "STATE")
-		for _, one := range s.Shards {
-			row(one.Shard, fmt.Sprint(one.First, "-", one.Last), one.Version, one.Days, cmp.Or(one.Oldest, "-"), cmp.Or(one.Held, "-"), cmp.Or(one.Away, "answers"))
-		}
-		if err := w.Flush(); err != nil {
-			return err
-		}
+	s.printShards(w, row)
+	if err := w.Flush(); err != nil {
+		return err
 	}
 	fmt.Fprintln(w)
 	row("REFUNDS", "STUCK", "OLDEST")
@@ -349,4 +343,16 @@ func (s *status) print(out io.Writer) error {
 		}
 	}
 	return w.Flush()
+}
+
+// printShards writes the table of the journal's databases, if it has several.
+func (s *status) printShards(out io.Writer, row func(cells ...any)) {
+	if len(s.Shards) == 0 {
+		return
+	}
+	fmt.Fprintln(out)
+	row("SHARD", "BUCKETS", "VERSION", "JOURNAL DAYS", "OLDEST", "HELD BY", "STATE")
+	for _, one := range s.Shards {
+		row(one.Shard, fmt.Sprint(one.First, "-", one.Last), one.Version, one.Days, cmp.Or(one.Oldest, "-"), cmp.Or(one.Held, "-"), cmp.Or(one.Away, "answers"))
+	}
 }

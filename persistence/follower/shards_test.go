@@ -62,18 +62,18 @@ func TestFollowsOtherShards(t *testing.T) {
 		}
 		return journal.LookAt(lost.Version)(ctx, conn)
 	}
-	gate := persistence.NewGate("shard 0")
+	valve := persistence.NewValve("shard 0")
 	cfg := lost.Pool.Config()
-	gate.Guard(cfg)
+	valve.Join(cfg)
 	behind, err := pgxpool.NewWithConfig(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(behind.Close)
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		gate.Watch(ctx, lost.Pool.Config().ConnConfig, slog.New(slog.DiscardHandler), look)
+		valve.Watch(ctx, lost.Pool.Config().ConnConfig, slog.New(slog.DiscardHandler), look)
 	}()
-	<-gate.Shut()
+	<-valve.Shut()
 	from := journal.NewReader(behind, shards[1].Pool)
 	kill(f)
 	again := s.follower(func(c *follower.Config) { c.MaxBatch = 10 })

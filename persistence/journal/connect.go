@@ -36,8 +36,8 @@ func laneConfig(cfg Config) *pgx.ConnConfig {
 	keepAlive := net.KeepAliveConfig{Enable: true, Idle: 3 * time.Second, Interval: time.Second, Count: 3}
 	dialer := &net.Dialer{Timeout: c.ConnectTimeout, KeepAliveConfig: keepAlive}
 	c.DialFunc = dialer.DialContext
-	if cfg.Gate != nil {
-		c.DialFunc = cfg.Gate.Dial(c.DialFunc)
+	if cfg.Valve != nil {
+		c.DialFunc = cfg.Valve.Dial(c.DialFunc)
 	}
 	return c
 }

@@ -24,7 +24,7 @@ type Config struct {
 	// Version is that of the map by which the database is one of several shards, 0 if it is not one of
 	// several. A claim is refused while the database bears another version.
 	Version int32
-	Gate    *persistence.Gate // of a shard, nil without
+	Valve   *persistence.Valve // of a shard, nil without
 	Log     *slog.Logger
 
 	// Sink is handed every batch that has become durable, in the commit order of each lane, before

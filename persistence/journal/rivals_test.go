@@ -28,7 +28,7 @@ func TestRivals(t *testing.T) {
 		"four shards": func(t testing.TB) []journal.Shard {
 			_, shards := persisttest.Sharded(t, 4)
 			for i := range shards {
-				shards[i].Gate = nil // the contest starves whoever looks
+				shards[i].Valve = nil // the contest starves whoever looks
 			}
 			return shards
 		},

@@ -17,10 +17,10 @@ import (
 // Shard is one of the databases of a journal, with the actors of a range of buckets.
 type Shard struct {
 	Pool        *pgxpool.Pool
-	Lane        *pgx.ConnConfig   // as Config.Lane
-	Gate        *persistence.Gate // nil if the journal has only one database
-	First, Last int               // buckets
-	Version     int32             // of the place where the shard is, as this node knows it; 0 if there is only one
+	Lane        *pgx.ConnConfig    // as Config.Lane
+	Valve       *persistence.Valve // nil if the journal has only one database
+	First, Last int                // buckets
+	Version     int32              // of the place where the shard is, as this node knows it; 0 if there is only one
 }
 
 // Shards is the journal of one node over one database or several. What an actor decides is in the
@@ -45,8 +45,8 @@ func OpenShards(ctx context.Context, cfg Config, shards []Shard) (*Shards, error
 	cfg = withCommitted(cfg)
 	for i, one := range shards {
 		c := cfg
-		c.Pool, c.Lane, c.Gate, c.Version = one.Pool, one.Lane, one.Gate, one.Version
-		if g := one.Gate; g != nil {
+		c.Pool, c.Lane, c.Valve, c.Version = one.Pool, one.Lane, one.Valve, one.Version
+		if g := one.Valve; g != nil {
 			c.Committed = func(took time.Duration) {
 				g.Heard()
 				cfg.Committed(took)
@@ -64,14 +64,14 @@ func OpenShards(ctx context.Context, cfg Config, shards []Shard) (*Shards, error
 	watch, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.unwatch = cancel
 	for _, one := range shards {
-		if one.Gate != nil {
-			s.watching.Go(func() { one.Gate.Watch(watch, one.Pool.Config().ConnConfig, cfg.Log, LookAt(one.Version)) })
+		if one.Valve != nil {
+			s.watching.Go(func() { one.Valve.Watch(watch, one.Pool.Config().ConnConfig, cfg.Log, LookAt(one.Version)) })
 		}
 	}
 	return s, nil
 }
 
-// LookAt returns what a gate asks a shard: whether it takes writes, and is where a node that knows the
+// LookAt returns what a valve asks a shard: whether it takes writes, and is where a node that knows the
 // version takes it to be.
 func LookAt(version int32) func(context.Context, *pgx.Conn) error {
 	return func(ctx context.Context, conn *pgx.Conn) error {
@@ -127,14 +127,14 @@ func (s *Shards) Failed() <-chan error { return s.failed }
 // Shut returns a channel that is closed while the shard of an event does not answer; nil if there is
 // only one shard.
 func (s *Shards) Shut(event int64) <-chan struct{} {
-	if g := s.of[engine.BucketOf(event)].cfg.Gate; g != nil {
+	if g := s.of[engine.BucketOf(event)].cfg.Valve; g != nil {
 		return g.Shut()
 	}
 	return nil
 }
 
 // isShut reports whether the journal is a shard that does not answer.
-func (j *Postgres) isShut() bool { return j.cfg.Gate != nil && j.cfg.Gate.IsShut() }
+func (j *Postgres) isShut() bool { return j.cfg.Valve != nil && j.cfg.Valve.IsShut() }
 
 // ShardState is how a shard is.
 type ShardState struct {
@@ -147,7 +147,7 @@ func (s *Shards) States() []ShardState {
 	states := make([]ShardState, len(s.all))
 	for i, j := range s.all {
 		states[i].Waiting = j.Waiting()
-		if g := j.cfg.Gate; g != nil {
+		if g := j.cfg.Valve; g != nil {
 			states[i].Err = g.Err()
 		}
 	}

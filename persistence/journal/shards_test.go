@@ -107,7 +107,7 @@ func TestNothingIsClaimedByAnotherMap(t *testing.T) {
 	t.Parallel()
 	_, shards := persisttest.Sharded(t, 2)
 	for i := range shards {
-		shards[i].Gate = nil // it is the claim that refuses
+		shards[i].Valve = nil // it is the claim that refuses
 	}
 	j := openShards(t, shards, "a")
 	here, there := engine.EventRef(eventIn(shards[0], 0)), engine.EventRef(eventIn(shards[1], 0))

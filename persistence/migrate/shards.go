@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -222,9 +223,14 @@ UPDATE journal_version SET needs = greatest(needs, 2)`, journal.MaxShards, first
 	})
 }
 
-// CloseShard ends all writing to a shard, before it is moved to another server: in one transaction it
-// closes the writers and makes its place out of date, so that nobody claims anything there. It returns
-// how far a replica must have followed to have that. Called again, it returns the same.
+// noticeWithin is how long nodes have to see that a shard is about to be closed. It only spares them:
+// who writes to a closed writer ends.
+const noticeWithin = time.Second
+
+// CloseShard ends all writing to a shard, before it is moved to another server. It makes the shard's
+// place out of date, so that nobody claims anything there and nodes leave it alone, and then closes the
+// writers. It returns how far a replica must have followed to have that. Called again, it does what was
+// interrupted.
 func CloseShard(ctx context.Context, conn, journal *pgx.Conn, shard int) (upto string, err error) {
 	const (
 		leave = `UPDATE journal_mark SET version = version + 1 WHERE version = $1`
@@ -237,14 +243,15 @@ func CloseShard(ctx context.Context, conn, journal *pgx.Conn, shard int) (upto s
 	if err := d.refuseOtherIdentity(ctx, journal, shard, 0, 1); err != nil {
 		return "", err
 	}
-	err = pgx.BeginFunc(ctx, journal, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, leave, d.shards[shard].Version); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, fence)
-		return err
-	})
-	if err == nil {
+	if _, err := journal.Exec(ctx, leave, d.shards[shard].Version); err != nil {
+		return "", fmt.Errorf("migrate: close shard %d: %w", shard, err)
+	}
+	select {
+	case <-time.After(noticeWithin):
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	if _, err = journal.Exec(ctx, fence); err == nil {
 		err = journal.QueryRow(ctx, `SELECT pg_current_wal_flush_lsn()::text`).Scan(&upto)
 	}
 	if err != nil {

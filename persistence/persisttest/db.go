@@ -348,15 +348,15 @@ func Sharded(t testing.TB, count int) (home *pgxpool.Pool, shards []journal.Shar
 		require.NoError(t, err)
 		conns[i], err = pgx.ConnectConfig(t.Context(), cfg.ConnConfig)
 		require.NoError(t, err)
-		var gate *persistence.Gate
+		var valve *persistence.Valve
 		if count > 1 {
-			gate = persistence.NewGate(fmt.Sprint("shard ", i))
-			gate.Guard(cfg)
+			valve = persistence.NewValve(fmt.Sprint("shard ", i))
+			valve.Join(cfg)
 		}
 		pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
 		require.NoError(t, err)
 		t.Cleanup(pool.Close)
-		shards = append(shards, journal.Shard{Pool: pool, Gate: gate})
+		shards = append(shards, journal.Shard{Pool: pool, Valve: valve})
 	}
 	require.NoError(t, migrate.UpApart(t.Context(), conn, conns, false))
 	ranges, err := migrate.Ranges(t.Context(), conn)
@@ -364,7 +364,8 @@ func Sharded(t testing.TB, count int) (home *pgxpool.Pool, shards []journal.Shar
 	for i, r := range ranges {
 		shards[i].First, shards[i].Last, shards[i].Version = r.First, r.Last, r.Version
 	}
-	for _, c := range append(conns, conn) {
+	require.NoError(t, conn.Close(t.Context()))
+	for _, c := range conns {
 		require.NoError(t, c.Close(t.Context()))
 	}
 	return home, shards

@@ -81,21 +81,21 @@ func JournalURLs(one string, several []string) ([]string, error) {
 }
 
 // OpenJournals connects to the databases of the journal: those that are listed, or else home. Each of
-// several has a gate. The caller closes the pools, after an error too.
+// several has a valve. The caller closes the pools, after an error too.
 func OpenJournals(ctx context.Context, home *pgxpool.Pool, urls []string) (shards []journal.Shard, pools []*pgxpool.Pool, err error) {
 	if len(urls) == 0 {
 		return []journal.Shard{{Pool: home}}, []*pgxpool.Pool{home}, nil
 	}
 	for i, url := range urls {
-		knob, gate := "BOXOFFICE_JOURNAL_URL", (*persistence.Gate)(nil)
+		knob, valve := "BOXOFFICE_JOURNAL_URL", (*persistence.Valve)(nil)
 		if len(urls) > 1 {
-			knob, gate = "BOXOFFICE_JOURNAL_URLS", persistence.NewGate(fmt.Sprint("shard ", i, " of the journal"))
+			knob, valve = "BOXOFFICE_JOURNAL_URLS", persistence.NewValve(fmt.Sprint("shard ", i, " of the journal"))
 		}
-		pool, err := OpenPool(ctx, url, knob, gate)
+		pool, err := OpenPool(ctx, url, knob, valve)
 		if err != nil {
 			return shards, pools, err
 		}
-		shards, pools = append(shards, journal.Shard{Pool: pool, Gate: gate}), append(pools, pool)
+		shards, pools = append(shards, journal.Shard{Pool: pool, Valve: valve}), append(pools, pool)
 	}
 	return shards, pools, nil
 }
@@ -112,9 +112,9 @@ func PlaceShards(ctx context.Context, home *pgxpool.Pool, shards []journal.Shard
 	return nil
 }
 
-// OpenPool connects to a database, which the knob names, with the settings that every node needs. gate
+// OpenPool connects to a database, which the knob names, with the settings that every node needs. valve
 // may be nil.
-func OpenPool(ctx context.Context, url, knob string, gate *persistence.Gate) (*pgxpool.Pool, error) {
+func OpenPool(ctx context.Context, url, knob string, valve *persistence.Valve) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", knob, err)
@@ -124,8 +124,8 @@ func OpenPool(ctx context.Context, url, knob string, gate *persistence.Gate) (*p
 	cfg.ConnConfig.RuntimeParams["max_parallel_workers_per_gather"] = "0"
 	pace := persistence.NewPace()
 	cfg.BeforeConnect, cfg.AfterConnect = pace.Before, pace.After
-	if gate != nil {
-		gate.Guard(cfg)
+	if valve != nil {
+		valve.Join(cfg)
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {

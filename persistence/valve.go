@@ -1,0 +1,239 @@
+package persistence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// ErrAway says that one of several databases does not answer.
+var ErrAway = errors.New("does not answer")
+
+const (
+	// probeEvery is the time between two looks at a database, and probeWithin how long it may take to
+	// answer one. Together they are less than a second, within which callers are told.
+	probeEvery  = 200 * time.Millisecond
+	probeWithin = 600 * time.Millisecond
+)
+
+// Valve stands before one of several databases, so that a database that does not answer holds nobody
+// up who needs another one. While the valve is shut, whoever wants a connection gets ErrAway at once,
+// and the connections that were open have been cut. Its methods may be called by any goroutine.
+type Valve struct {
+	name  string
+	state atomic.Pointer[valveState]
+	heard atomic.Int64
+	cuts  atomic.Int64 // how often all connections were cut
+
+	mu    sync.Mutex
+	conns map[*valveConn]struct{} // open
+}
+
+// valveState is whether the valve is shut, and never changes otherwise: a new one replaces it.
+type valveState struct {
+	shut  chan struct{} // closed once the valve is shut
+	cause error         // why it is shut, nil while it is open
+}
+
+// NewValve makes an open valve; name is that of the database in errors and in the log.
+func NewValve(name string) *Valve {
+	v := &Valve{name: name, conns: make(map[*valveConn]struct{})}
+	v.state.Store(&valveState{shut: make(chan struct{})})
+	return v
+}
+
+// Shut returns a channel that is closed when the valve is shut, or is closed already.
+func (v *Valve) Shut() <-chan struct{} { return v.state.Load().shut }
+
+// IsShut reports whether the valve is shut.
+func (v *Valve) IsShut() bool { return v.state.Load().cause != nil }
+
+// Err returns an ErrAway with the cause while the valve is shut.
+func (v *Valve) Err() error {
+	if cause := v.state.Load().cause; cause != nil {
+		return fmt.Errorf("%s %w: %w", v.name, ErrAway, cause)
+	}
+	return nil
+}
+
+// Heard notes that the database has answered somebody, so that a probe which is late on a busy machine
+// shuts nothing.
+func (v *Valve) Heard() { v.heard.Add(1) }
+
+// Join puts the valve before a pool's connections.
+func (v *Valve) Join(cfg *pgxpool.Config) {
+	cfg.ConnConfig.DialFunc = v.Dial(cfg.ConnConfig.DialFunc)
+	before := cfg.BeforeConnect
+	cfg.BeforeConnect = func(ctx context.Context, c *pgx.ConnConfig) error {
+		if err := v.Err(); err != nil || before == nil {
+			return err
+		}
+		return before(ctx, c)
+	}
+	after := cfg.AfterConnect
+	cfg.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
+		c.PgConn().CustomData()[cutsKey] = v.cuts.Load()
+		if after == nil {
+			return nil
+		}
+		return after(ctx, c)
+	}
+	// The pool does not know which of its idle connections were cut.
+	cfg.PrepareConn = func(_ context.Context, c *pgx.Conn) (bool, error) {
+		return c.PgConn().CustomData()[cutsKey] == v.cuts.Load(), v.Err()
+	}
+}
+
+// cutsKey is the key of Valve.cuts as a connection found it.
+const cutsKey = "valve cuts"
+
+// Dial puts the valve before connections.
+func (v *Valve) Dial(dial pgconn.DialFunc) pgconn.DialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		if err := v.Err(); err != nil {
+			return nil, err
+		}
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		c := &valveConn{conn, v}
+		v.mu.Lock()
+		v.conns[c] = struct{}{}
+		v.mu.Unlock()
+		if err := v.Err(); err != nil { // it may have been shut before the connection was noted
+			return nil, errors.Join(err, c.Close())
+		}
+		return c, nil
+	}
+}
+
+// valveConn is a connection that the valve can cut.
+type valveConn struct {
+	net.Conn
+	valve *Valve
+}
+
+// Close closes the connection.
+func (c *valveConn) Close() error {
+	c.valve.mu.Lock()
+	delete(c.valve.conns, c)
+	c.valve.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// Watch looks at the database again and again until the context ends, by a connection of its own, and
+// shuts and opens the valve. look asks what must be right for the database to be used.
+func (v *Valve) Watch(ctx context.Context, cfg *pgx.ConnConfig, log *slog.Logger, look func(context.Context, *pgx.Conn) error) {
+	p := prober{cfg: cfg.Copy(), look: look}
+	p.cfg.DialFunc = (&net.Dialer{}).DialContext
+	defer func() { p.drop(context.WithoutCancel(ctx)) }()
+	tick := time.NewTicker(probeEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		heard := v.heard.Load()
+		err := p.probe(ctx)
+		switch late := errors.Is(err, context.DeadlineExceeded); {
+		case ctx.Err() != nil, late && v.heard.Load() != heard:
+		case err == nil && v.open():
+			log.InfoContext(ctx, "database answers again", slog.String("database", v.name))
+		case err != nil && v.close(err):
+			log.ErrorContext(ctx, "database does not answer", slog.String("database", v.name), slog.Any("error", err))
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Look looks at the database once, and shuts the valve if it does not answer.
+func (v *Valve) Look(ctx context.Context, cfg *pgx.ConnConfig, look func(context.Context, *pgx.Conn) error) {
+	p := prober{cfg: cfg.Copy(), look: look}
+	p.cfg.DialFunc = (&net.Dialer{}).DialContext
+	if err := p.probe(ctx); err != nil {
+		v.close(err)
+	}
+	p.drop(ctx)
+}
+
+// open opens the valve, and reports whether it was shut.
+func (v *Valve) open() bool {
+	if !v.IsShut() {
+		return false
+	}
+	v.state.Store(&valveState{shut: make(chan struct{})})
+	return true
+}
+
+// close shuts the valve and cuts all connections. It reports whether the valve was open.
+func (v *Valve) close(cause error) bool {
+	was := v.state.Load()
+	v.state.Store(&valveState{shut: was.shut, cause: cause})
+	if was.cause != nil {
+		return false
+	}
+	close(was.shut)
+	v.cuts.Add(1)
+	v.mu.Lock()
+	open := make([]*valveConn, 0, len(v.conns))
+	for c := range v.conns {
+		open = append(open, c)
+	}
+	v.mu.Unlock()
+	for _, c := range open {
+		_ = c.Conn.Close() // its owner finds out, and closes it too
+	}
+	return true
+}
+
+// prober has the connection by which a valve looks at its database.
+type prober struct {
+	cfg  *pgx.ConnConfig
+	look func(context.Context, *pgx.Conn) error
+	conn *pgx.Conn // nil: connect
+}
+
+// probe returns nil if the database has answered as look wants it. A connection that has broken by
+// itself proves nothing, so a new one is tried.
+func (p *prober) probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, probeWithin)
+	defer cancel()
+	if p.conn != nil {
+		err := p.look(ctx, p.conn)
+		if err == nil {
+			return nil
+		}
+		p.drop(ctx)
+	}
+	conn, err := pgx.ConnectConfig(ctx, p.cfg)
+	if err != nil {
+		return err
+	}
+	p.conn = conn
+	if err := p.look(ctx, conn); err != nil {
+		p.drop(ctx)
+		return err
+	}
+	return nil
+}
+
+// drop gives the connection up.
+func (p *prober) drop(ctx context.Context) {
+	if p.conn == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeEvery)
+	defer cancel()
+	_ = p.conn.Close(ctx) // it may have broken
+	p.conn = nil
+}
