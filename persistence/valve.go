@@ -81,11 +81,13 @@ func (v *Valve) Join(cfg *pgxpool.Config) {
 	}
 	after := cfg.AfterConnect
 	cfg.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
-		c.PgConn().CustomData()[cutsKey] = v.cuts.Load()
-		if after == nil {
-			return nil
+		if after != nil {
+			if err := after(ctx, c); err != nil {
+				return err
+			}
 		}
-		return after(ctx, c)
+		c.PgConn().CustomData()[cutsKey] = v.cuts.Load()
+		return nil
 	}
 	// The pool does not know which of its idle connections were cut.
 	cfg.PrepareConn = func(_ context.Context, c *pgx.Conn) (bool, error) {
