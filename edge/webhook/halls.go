@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"boxoffice/edge/view"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/committed"
+	"boxoffice/persistence/follower"
 )
 
 const (
@@ -72,7 +74,7 @@ func (h *halls) noteResult(number int64, err error) {
 // findSeats says where the seats of an order's tickets are. It asks the seat map's actor, which may
 // just be moving to another node, so it keeps asking for a while. If the event cannot be loaded any
 // more, findSeats fails: the fact is set aside, and can be told in full when the event has been
-// mended. A fact is told only once, so telling it without its seats could not be corrected later.
+// mended. An error that is ErrAgain is passed on at once. A fact is told only once, so telling it without its seats could not be corrected later.
 func (t *Teller) findSeats(ctx context.Context, o *order.Order) (view.Where, error) {
 	if !o.Seated() {
 		return nil, nil
@@ -89,6 +91,9 @@ func (t *Teller) findSeats(ctx context.Context, o *order.Order) (view.Where, err
 		if err == nil {
 			t.halls.noteResult(number, nil)
 			return m.Where, nil
+		}
+		if errors.Is(err, follower.ErrAgain) {
+			return nil, err
 		}
 		timer := time.NewTimer(seatsAgain)
 		select {

@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"boxoffice/engine/order"
 	"boxoffice/persistence"
 	"boxoffice/persistence/committed"
+	"boxoffice/persistence/follower"
 	"boxoffice/persistence/publicfacts"
 )
 
@@ -106,4 +108,20 @@ func TestSeatsThatNeverCome(t *testing.T) {
 		delete(h.gone, 14)
 		tells(14)
 	})
+}
+
+// TestSeatsOfALostShard makes sure that a seat map which cannot be had because a database of the journal
+// does not answer is no reason to wait, nor to set the fact aside.
+func TestSeatsOfALostShard(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	teller := &webhook.Teller{Secrets: open(t).secrets, Seats: func(context.Context, int64) (*committed.SeatMap, error) {
+		asked++
+		return nil, fmt.Errorf("%w: shard 1 of the journal: %w", follower.ErrAgain, persistence.ErrAway)
+	}}
+	for range 2 {
+		_, err := teller.Build(t.Context(), seatedSale(13))
+		require.ErrorIs(t, err, follower.ErrAgain)
+	}
+	require.Equal(t, 2, asked)
 }

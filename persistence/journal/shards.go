@@ -133,6 +133,14 @@ func (s *Shards) Shut(event int64) <-chan struct{} {
 	return nil
 }
 
+// Away returns an error while the shard of an event does not answer.
+func (s *Shards) Away(event int64) error {
+	if v := s.of[engine.BucketOf(event)].cfg.Valve; v != nil {
+		return v.Err()
+	}
+	return nil
+}
+
 // isShut reports whether the journal is a shard that does not answer.
 func (j *Postgres) isShut() bool { return j.cfg.Valve != nil && j.cfg.Valve.IsShut() }
 

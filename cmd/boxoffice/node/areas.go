@@ -38,11 +38,13 @@ import (
 	"boxoffice/persistence/apikeys"
 	"boxoffice/persistence/attendees"
 	"boxoffice/persistence/blobs"
+	"boxoffice/persistence/committed"
 	"boxoffice/persistence/community"
 	"boxoffice/persistence/courses"
 	"boxoffice/persistence/deliveries"
 	"boxoffice/persistence/disputes"
 	"boxoffice/persistence/downloads"
+	"boxoffice/persistence/follower"
 	"boxoffice/persistence/idempotency"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/livetokens"
@@ -262,9 +264,21 @@ func (n *Node) openFactLog() (err error) {
 	if n.endpoints, err = deliveries.New(n.pool); err != nil {
 		return err
 	}
-	teller := &webhook.Teller{Secrets: n.secrets, Seats: n.feed.Seats}
+	teller := &webhook.Teller{Secrets: n.secrets, Seats: n.findSeats}
 	n.publicFacts = publicfacts.New(n.pool, journal.NewReader(n.journalPools...), n.secrets, teller, n.endpoints.FanOut)
 	return nil
+}
+
+// findSeats returns an event's seat map, for those who tell of facts. While the event's shard does not
+// answer, they try again later: the fact is not to blame.
+func (n *Node) findSeats(ctx context.Context, event int64) (*committed.SeatMap, error) {
+	m, err := n.feed.Seats(ctx, event)
+	if err != nil {
+		if away := n.journal.Away(event); away != nil {
+			return nil, fmt.Errorf("%w: %w", follower.ErrAgain, away)
+		}
+	}
+	return m, err
 }
 
 // openOutward opens the area of webhooks and the pull feed.
