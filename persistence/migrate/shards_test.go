@@ -94,6 +94,30 @@ func TestNoEntriesAreDivided(t *testing.T) {
 	require.NoError(t, migrate.UpApart(t.Context(), home, entries, false))
 }
 
+// TestAnOlderJournalApart makes sure that a deployment of the release before, which knew only one
+// database for the journal, goes on with that one.
+func TestAnOlderJournalApart(t *testing.T) {
+	t.Parallel()
+	home, entries := connect(t, persisttest.DB(t)), empties(t, 1)
+	require.NoError(t, migrate.UpApart(t.Context(), home, entries, false))
+	execute(t, home, `DROP TABLE shards; UPDATE schema_version SET version = 66`)
+	execute(t, entries[0], `
+ALTER TABLE journal_mark DROP COLUMN shard, DROP COLUMN shards, DROP COLUMN version;
+UPDATE journal_version SET version = 1;
+INSERT INTO writers (node) VALUES ('a');
+INSERT INTO streams (name, writer) VALUES ('event/1/1', 1)`)
+	require.NoError(t, migrate.RefuseOtherNumber(t.Context(), home, 0), "it says nothing")
+	for range 2 {
+		require.NoError(t, migrate.UpApart(t.Context(), home, entries, false))
+	}
+	ranges, err := migrate.Ranges(t.Context(), home)
+	require.NoError(t, err)
+	require.Equal(t, []migrate.Range{{Last: engine.Buckets - 1}}, ranges)
+	var writer int
+	require.NoError(t, entries[0].QueryRow(t.Context(), `INSERT INTO writers (node) VALUES ('b') RETURNING writer`).Scan(&writer))
+	require.Equal(t, 2, writer)
+}
+
 // TestAShardIsMoved rehearses what docs/operations.md says about moving a shard. A copy of its database
 // stands for the replica.
 func TestAShardIsMoved(t *testing.T) {

@@ -228,6 +228,72 @@ func TestAShardIsAway(t *testing.T) {
 	}
 }
 
+// formerLimit is a little more than the time after which a node ends whose only Postgres does not commit.
+const formerLimit = 11 * time.Second
+
+// TestAShardIsAwayFromACluster makes sure that no node of a cluster ends because one shard is away for
+// long, that each node refuses its events in time, wherever their actors are, and sells the others'.
+func TestAShardIsAwayFromACluster(t *testing.T) {
+	t.Parallel()
+	lost := startCluster(t)
+	urls := withShards(persisttest.Empty(t), lost.server.URL())
+	a := nodetest.Open(t, nodetest.Clustered("a", "", urls))
+	b := nodetest.Open(t, nodetest.Clustered("b", a.Config().DatabaseURL, urls))
+	settles(t, a, b)
+	b.Token = a.Token
+	var here, there []string
+	for range 4 { // some on each node
+		_, types := oneInEach(a, 100_000)
+		here, there = append(here, types[0]), append(there, types[1])
+	}
+	order := func(s *nodetest.Shop, ticketType string) nodetest.Answer {
+		return s.Call("POST", "/orders", nodetest.OrderBody(uuid.NewString()+"@example.org", ticketType, 1))
+	}
+	var turn atomic.Int64
+	r := startRush(t, 4, there, func() string {
+		if turn.Add(1)%2 == 0 {
+			return b.URL
+		}
+		return a.URL
+	})
+	r.atLeast(30)
+	lost.stop()
+	require.Eventually(t, func() bool { return len(a.Lacking()) == 1 && len(b.Lacking()) == 1 }, time.Minute, time.Millisecond)
+	waits := func(s *nodetest.Shop) bool { return s.Journal().States()[1].Waiting > formerLimit }
+	require.Eventually(t, func() bool { return waits(a) || waits(b) }, time.Minute, 20*time.Millisecond, "the rush has left a batch")
+	for _, s := range []*nodetest.Shop{a, b} {
+		for _, ticketType := range there {
+			began := time.Now()
+			order(s, ticketType).Is(http.StatusServiceUnavailable, "UNAVAILABLE")
+			require.Less(t, time.Since(began), toldWithin)
+		}
+		for _, ticketType := range here {
+			order(s, ticketType).Is(http.StatusCreated, "")
+		}
+		require.NoError(t, s.Ready())
+		select {
+		case err := <-s.Journal().Failed():
+			require.NoError(t, err)
+		default:
+		}
+	}
+	lost.start()
+	since := lost.awaitAnswer()
+	for _, ticketType := range there {
+		require.Eventually(t, func() bool {
+			return order(a, ticketType).Status == http.StatusCreated && order(b, ticketType).Status == http.StatusCreated
+		}, time.Minute, time.Millisecond)
+	}
+	require.Less(t, time.Since(since), backWithin)
+	r.end()
+	sold := r.total.Load()
+	require.Eventually(t, func() bool {
+		var orders int64
+		require.NoError(t, a.Pool().QueryRow(t.Context(), `SELECT count(*) FROM orders`).Scan(&orders))
+		return orders >= sold+int64(len(there)*2+len(here)*2)
+	}, time.Minute, 20*time.Millisecond, "the read model has them too")
+}
+
 // listed counts the orders of an event in the read model.
 func listed(s *nodetest.Shop, event string) (orders int64) {
 	s.T.Helper()
