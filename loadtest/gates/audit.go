@@ -11,9 +11,11 @@ import (
 // counters are the service's counters of the gates.
 type counters struct {
 	CheckedIn, Scanned, Denied int64
+	Inside, In, Out            int64
 	Gates                      []struct {
 		Gate                      string
 		Scanned, Admitted, Denied int64
+		In, Out                   int64
 	}
 }
 
@@ -29,7 +31,7 @@ func (e *evening) audit(ctx context.Context, w *witnesses) ([]report.Check, erro
 	}
 	admissions := facts[rush.Admitted]
 	return append([]report.Check{
-		e.checkTold(), e.checkOnce(admissions), e.checkNamed(admissions), e.checkGood(), e.checkSums(&stats, admissions),
+		e.checkTold(), e.checkOnce(admissions), e.checkNamed(admissions), e.checkGood(), e.checkSums(&stats, admissions), e.checkInside(&stats, admissions),
 	}, w.compareSums(ctx, &stats, admissions, e.cfg.Agree)...), nil
 }
 
@@ -82,6 +84,9 @@ func (e *evening) checkNamed(admissions map[string]int) report.Check {
 		}
 	}
 	for _, h := range e.holders {
+		if h.kind == strolls {
+			continue // checkInside follows them
+		}
 		c.Checked += int64(len(h.letIn))
 		if len(h.letIn)-named[h] != admissions[h.id] {
 			c.Found("ticket %s was let in by %v; %d of them are named, %d admissions are durable", h.code, h.letIn, named[h], admissions[h.id])
@@ -107,7 +112,9 @@ func (e *evening) checkGood() report.Check {
 // never came may be counted by the service.
 func (e *evening) checkSums(stats *counters, admissions map[string]int) report.Check {
 	c := report.Check{Name: "the gates' counters are the sums of the devices", Checked: int64(len(stats.Gates))}
-	type sums struct{ admitted, denied, unanswered int64 }
+	// The ways of those who stroll are judged anew whenever a device tells of another: they may be counted
+	// as denied or not.
+	type sums struct{ admitted, denied, unanswered, strolls int64 }
 	gates, durable := map[string]*sums{}, int64(0)
 	for _, d := range e.devices {
 		s := gates[d.gate]
@@ -120,6 +127,11 @@ func (e *evening) checkSums(stats *counters, admissions map[string]int) report.C
 		s.denied += int64(n.Denied - n.DeniedAlone + wrong)
 		s.unanswered += int64(n.Unanswered)
 	}
+	for _, h := range e.holders {
+		for _, w := range h.ways {
+			gates[w.gate].strolls++
+		}
+	}
 	for _, n := range admissions {
 		durable += int64(n)
 	}
@@ -131,7 +143,9 @@ func (e *evening) checkSums(stats *counters, admissions map[string]int) report.C
 			c.Found("there is no gate %q", g.Gate)
 			continue
 		}
-		if g.Admitted != s.admitted || g.Denied < s.denied || g.Denied > s.denied+s.unanswered || g.Scanned != g.Admitted+g.Denied {
+		again := g.Scanned - g.Admitted - g.Denied // who came in again, or went out
+		if g.Admitted < s.admitted-s.strolls || g.Admitted > s.admitted || g.Denied < s.denied-s.strolls || g.Denied > s.denied+s.unanswered+s.strolls ||
+			again < 0 || again > s.strolls || e.cfg.Strolls > 0 && again != g.In-g.Admitted+g.Out {
 			c.Found("%s counts %d scanned, %d admitted, %d denied; its devices %d and %d, with %d unanswered",
 				g.Gate, g.Scanned, g.Admitted, g.Denied, s.admitted, s.denied, s.unanswered)
 		}
@@ -141,4 +155,48 @@ func (e *evening) checkSums(stats *counters, admissions map[string]int) report.C
 			stats.Scanned, stats.CheckedIn, stats.Denied, scanned, admitted, denied, durable)
 	}
 	return c
+}
+
+// checkInside compares who is inside by the service's counters with who is inside by the ways of those who
+// stroll and the admissions of all others. A scan whose answer never came may be counted later than it was made.
+func (e *evening) checkInside(stats *counters, admissions map[string]int) report.Check {
+	c := report.Check{Name: "inside are those who came in and did not go out"}
+	if e.cfg.Strolls == 0 {
+		return c
+	}
+	var inside, unanswered int64
+	for _, d := range e.devices {
+		unanswered += int64(d.Counts().Unanswered)
+	}
+	for _, h := range e.holders {
+		if h.kind != strolls {
+			inside += int64(admissions[h.id])
+			continue
+		}
+		in := false
+		for _, w := range h.ways {
+			c.Checked++
+			if w.let {
+				in = !w.out
+			}
+		}
+		if in {
+			inside++
+		}
+	}
+	if stats.Inside != stats.In-stats.Out {
+		c.Found("%d inside, and %d in and %d out", stats.Inside, stats.In, stats.Out)
+	}
+	if off := stats.Inside - inside; max(off, -off) > unanswered {
+		c.Found("%d are inside, and the service counts %d, with %d scans unanswered", inside, stats.Inside, unanswered)
+	}
+	return c
+}
+
+// countWays returns how often those who stroll were at a gate.
+func (e *evening) countWays() (n int64) {
+	for _, h := range e.holders {
+		n += int64(len(h.ways))
+	}
+	return n
 }

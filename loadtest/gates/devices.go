@@ -63,6 +63,7 @@ type visit struct {
 	at     time.Duration
 	holder *holder // nil: the code belongs to no ticket
 	other  bool    // whether somebody else shows the ticket first
+	out    bool    // whether the holder goes out
 	how    how
 }
 
@@ -153,6 +154,9 @@ func (e *evening) plan() {
 		case share < e.cfg.Copied+e.cfg.Refunded+e.cfg.Passed:
 			h.kind = passed
 			come(elsewhere, second)
+		case share < e.cfg.Copied+e.cfg.Refunded+e.cfg.Passed+e.cfg.Strolls:
+			h.kind = strolls
+			e.planStroll(h, at, come)
 		}
 		if h.kind == refunded || h.kind == passed {
 			e.moves = append(e.moves, move{time.Duration(e.random.Float64() * float64(at)), h})
@@ -166,6 +170,16 @@ func (e *evening) plan() {
 	}
 	for _, d := range e.devices {
 		slices.SortFunc(d.visits, func(a, b visit) int { return cmp.Compare(a.at, b.at) })
+	}
+}
+
+// planStroll has a holder who comes in at a time go out and come in again, once or twice. Between two
+// of these ways is more time than the clocks of devices differ by.
+func (e *evening) planStroll(h *holder, at time.Duration, come func(int, visit)) {
+	step := e.cfg.Duration / 40
+	for i := range 2 + e.random.IntN(3) {
+		at += step + time.Duration(e.random.Float64()*float64(step))
+		come(e.random.IntN(len(e.devices)), visit{at: at, holder: h, out: i%2 == 0, how: typed})
 	}
 }
 
@@ -248,7 +262,7 @@ func (e *evening) work(ctx context.Context, d *device) {
 			continue // nobody has claimed the ticket
 		}
 		online, asked := d.Online(), time.Now()
-		says, err := d.Scan(ctx, code, false)
+		says, err := d.Scan(ctx, code, v.out)
 		e.note(d, v, code, says, err, online, time.Since(asked))
 	}
 }
@@ -278,7 +292,11 @@ func (e *evening) codeOf(ctx context.Context, v *visit) string {
 func (e *evening) note(d *device, v *visit, code string, says gate.Verdict, err error, online bool, took time.Duration) {
 	e.shown.Add(1)
 	h := v.holder
-	if h != nil && says.Status == gate.Success {
+	if h != nil && h.kind == strolls {
+		h.mu.Lock()
+		h.ways = append(h.ways, way{d.gate, v.out, says.Status == gate.Success})
+		h.mu.Unlock()
+	} else if h != nil && says.Status == gate.Success {
 		h.mu.Lock()
 		h.letIn = append(h.letIn, d.name)
 		h.mu.Unlock()

@@ -33,6 +33,7 @@ type Config struct {
 	Copied   float64       `default:"0.03" help:"Share of tickets that somebody else shows too, at another device."`
 	Refunded float64       `default:"0.02" help:"Share of tickets that are refunded before they are shown."`
 	Passed   float64       `default:"0.02" help:"Share of tickets that are passed on, and shown by both."`
+	Strolls  float64       `default:"0.1" help:"Share of tickets whose holders go out and come in again, once or twice, each time at any device."`
 	Wrong    float64       `default:"0.03" help:"People with codes of no ticket, as a share of the holders."`
 	Every    time.Duration `default:"3s" help:"How often a device syncs."`
 	Patience time.Duration `default:"1500ms" help:"How long a device waits for the service."`
@@ -49,8 +50,8 @@ func (c *Config) Validate() error {
 		return fmt.Errorf("%d holders at %d devices: at least three devices, of which one is offline", c.Holders, c.Devices)
 	case c.Away > c.Duration*8/10:
 		return fmt.Errorf("%v offline within %v: too long", c.Away, c.Duration)
-	case c.Copied+c.Refunded+c.Passed > 1:
-		return errors.New("copied, refunded and passed on are more than all tickets")
+	case c.Copied+c.Refunded+c.Passed+c.Strolls > 1:
+		return errors.New("copied, refunded, passed on and strolling are more than all tickets")
 	}
 	return nil
 }
@@ -122,6 +123,7 @@ func (e *evening) counts() []report.Count {
 		{Name: "codes shown", Count: e.shown.Load()},
 		{Name: "refunded meanwhile", Count: e.refunded.Load()},
 		{Name: "passed on meanwhile", Count: e.passed.Load()},
+		{Name: "ways of those who went out and came in again", Count: e.countWays()},
 		{Name: "times a node was killed", Count: e.killed},
 	}
 	var admitted, alone, denied, deniedAlone, unanswered, wrong int

@@ -29,6 +29,7 @@ const (
 	copied
 	refunded
 	passed
+	strolls
 )
 
 // holder is a ticket, with what its holders were told.
@@ -44,6 +45,14 @@ type holder struct {
 	next  string   // the code of the person to whom it was passed on
 	letIn []string // devices that let somebody in with it
 	qrs   []string // QR payloads that were shown
+	ways  []way    // of one who strolls, in the order of their times
+}
+
+// way is a way of a holder through a gate.
+type way struct {
+	gate string
+	out  bool
+	let  bool // whether the device let them through
 }
 
 // order is an order of many tickets, with what its holders' phones show.
@@ -89,7 +98,7 @@ func (e *evening) sell(ctx context.Context) (err error) {
 	if err := e.organizer.UseKey(ctx); err != nil {
 		return err
 	}
-	if err := e.organizer.Send(ctx, "PUT", path, map[string]any{"offlineDoorCodes": true}, nil); err != nil {
+	if err := e.organizer.Send(ctx, "PUT", path, map[string]any{"offlineDoorCodes": true, "exits": e.cfg.Strolls > 0}, nil); err != nil {
 		return err
 	}
 	if err := e.organizer.Send(ctx, "PUT", path+"/tickets/"+url.PathEscape(sale.Types[0].ID), map[string]any{"transferable": true}, nil); err != nil {
