@@ -17,8 +17,9 @@ var dist embed.FS
 //go:embed icon
 var icons embed.FS
 
-// iconFiles are the icons that browsers and phones look for at fixed addresses, whatever a page says.
-var iconFiles = []string{"favicon.ico", "apple-touch-icon.png"}
+// iconFiles are the icons that browsers and phones look for at fixed addresses, whatever a page says, and
+// those of the gate's manifest.
+var iconFiles = []string{"favicon.ico", "apple-touch-icon.png", "gate-192.png", "gate-512.png"}
 
 // entries are where the pages are that app/ builds. Those of an event and of an
 // organization are not among them: the server writes into them (EventPage, OrganizerPage).

@@ -54,7 +54,16 @@ export class Store {
   }
 
   setup = () => this.#run<Setup | undefined>(['setup'], 'readonly', (of) => of('setup').get('now'));
-  keepSetup = (setup: Setup) => this.#run(['setup'], 'readwrite', (of) => of('setup').put(setup, 'now'));
+
+  /** setups are those of all events that the device is a gate of. */
+  setups = () => this.#run<Setup[]>(['setup'], 'readonly', (of) => of('setup').getAll(IDBKeyRange.bound('of/', 'of/\uffff')));
+
+  /** keepSetup keeps what the device is from now on. */
+  keepSetup = (setup: Setup) => this.#run(['setup'], 'readwrite', (of) => {
+    of('setup').put(setup, `of/${setup.event}`);
+    return of('setup').put(setup, 'now');
+  });
+
   keepState = (event: string, state: State) => this.#run(['state'], 'readwrite', (of) => of('state').put(state, event));
 
   /** load returns what is kept of an event. */
@@ -88,6 +97,7 @@ export class Store {
   /** leave forgets the setup and all of its event. */
   leave = (event: string) => this.#run(['setup', 'state', 'manifests', 'scans'], 'readwrite', (of) => {
     of('setup').delete('now');
+    of('setup').delete(`of/${event}`);
     of('state').delete(event);
     removeAll(of('manifests'), event);
     removeAll(of('scans'), event);
