@@ -74,7 +74,8 @@ func (h *halls) noteResult(number int64, err error) {
 // findSeats says where the seats of an order's tickets are. It asks the seat map's actor, which may
 // just be moving to another node, so it keeps asking for a while. If the event cannot be loaded any
 // more, findSeats fails: the fact is set aside, and can be told in full when the event has been
-// mended. An error that is ErrAgain is passed on at once. A fact is told only once, so telling it without its seats could not be corrected later.
+// mended. An error that is ErrAgain is passed on at once. A fact is told only once, so telling it
+// without its seats could not be corrected later.
 func (t *Teller) findSeats(ctx context.Context, o *order.Order) (view.Where, error) {
 	if !o.Seated() {
 		return nil, nil
