@@ -20,7 +20,7 @@ var impersonal = map[string]string{
 	"journal": "gone after its retention", "kafka_positions": "positions", "live_tokens": "hashes", "mail_caps": "hashes", "mails": "hashes",
 	"media": "organizers' files", "nodes": "machines", "organization_bytes": "numbers", "organizations": "organizers' words", "page_customizations": "organizers' words",
 	"payment_notices": "sealed, and gone after their work", "promo_codes": "hashes", "promo_names": "organizers' words", "receipts": "bank statements, which books have to keep",
-	"transfers_sent": "moments", "burials": "machines", "deployment": "numbers", "journal_mark": "numbers", "journal_version": "numbers",
+	"transfers_sent": "moments", "burials": "machines", "deployment": "numbers", "journal_mark": "numbers", "journal_version": "numbers", "shards": "numbers",
 	"refund_runs": "organizers' words", "rooms": "numbers of events", "witnessed": "digests of statements",
 	"schedule_sessions": "organizers' words", "section_uses": "numbers", "sections": "organizers' words", "set_aside": "numbers",
 	"signing_keys": "numbers", "snapshots": "gone after the journal's retention", "spans": "positions", "shards": "positions", "streams": "numbers", "tails": "positions",
