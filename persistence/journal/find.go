@@ -30,11 +30,11 @@ FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS b(stream_id, last_seq
 LEFT JOIN LATERAL (SELECT writer, batch FROM records_of(b.stream_id, b.last_seq - 1, b.last_seq) r WHERE r.last_seq = b.last_seq) r ON true
 LEFT JOIN floors f ON f.stream_id = b.stream_id AND f.seq >= b.last_seq WHERE r.batch IS NOT NULL OR f.seq IS NOT NULL`
 	found := make([]Place, len(streams))
-	for shard, places := range split(j.pools, streams) {
+	for shard, places := range groupByShard(j.pools, streams) {
 		if len(places) == 0 {
 			continue
 		}
-		rows, _ := j.pools[shard].Query(ctx, written, pick(streams, places), pick(seqs, places)) // ForEachRow returns its error
+		rows, _ := j.pools[shard].Query(ctx, written, pickPlaces(streams, places), pickPlaces(seqs, places)) // ForEachRow returns its error
 		var n int
 		var at Place
 		if _, err := pgx.ForEachRow(rows, []any{&n, &at.Writer, &at.Batch, &at.Dropped}, func() error {
@@ -105,11 +105,11 @@ WHERE NOT EXISTS (SELECT FROM streams s WHERE s.stream_id = b.stream_id AND s.ep
 		streams[i], epochs[i] = c.Stream, c.Epoch
 	}
 	var lost []Claim
-	for shard, places := range split(j.pools, streams) {
+	for shard, places := range groupByShard(j.pools, streams) {
 		if len(places) == 0 {
 			continue
 		}
-		rows, _ := j.pools[shard].Query(ctx, fenced, pick(streams, places), pick(epochs, places)) // CollectRows returns its error
+		rows, _ := j.pools[shard].Query(ctx, fenced, pickPlaces(streams, places), pickPlaces(epochs, places)) // CollectRows returns its error
 		some, err := pgx.CollectRows(rows, pgx.RowTo[int])
 		if err != nil {
 			return nil, fmt.Errorf("journal: standing: %w", err)
@@ -131,7 +131,7 @@ SELECT s.name, r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id,
 		Name  string
 		Facts []byte
 	}
-	records, err := collect(ctx, j.pools, func(ctx context.Context, pool *pgxpool.Pool) ([]record, error) {
+	records, err := collectLists(ctx, j.pools, func(ctx context.Context, pool *pgxpool.Pool) ([]record, error) {
 		rows, _ := pool.Query(ctx, first, names, upto) // CollectRows returns its error
 		return pgx.CollectRows(rows, pgx.RowToStructByPos[record])
 	})
@@ -152,11 +152,11 @@ func (j *Reader) Heads(ctx context.Context, writers []int32) ([]int64, error) {
 SELECT coalesce((SELECT max(j.batch) FROM journal j WHERE j.writer = w.writer), 0)
 FROM unnest($1::int[]) WITH ORDINALITY AS w(writer, n) ORDER BY w.n`
 	all := make([]int64, len(writers))
-	for shard, places := range split(j.pools, writers) {
+	for shard, places := range groupByShard(j.pools, writers) {
 		if len(places) == 0 {
 			continue
 		}
-		rows, _ := j.pools[shard].Query(ctx, heads, pick(writers, places)) // CollectRows returns its error
+		rows, _ := j.pools[shard].Query(ctx, heads, pickPlaces(writers, places)) // CollectRows returns its error
 		some, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 		if err != nil {
 			return nil, fmt.Errorf("journal: heads: %w", err)

@@ -26,8 +26,8 @@ func (p Pools) shardOf(id int64) int {
 	return int(uint64(id) % MaxShards % uint64(len(p))) //nolint:gosec // below len(p)
 }
 
-// split divides a list by shard. It returns the places in the list of each shard's numbers.
-func split[T int32 | int64](p Pools, ids []T) [][]int {
+// groupByShard divides a list by shard. It returns the places in the list of each shard's numbers.
+func groupByShard[T int32 | int64](p Pools, ids []T) [][]int {
 	places := make([][]int, len(p))
 	for i, id := range ids {
 		shard := p.shardOf(int64(id))
@@ -36,8 +36,8 @@ func split[T int32 | int64](p Pools, ids []T) [][]int {
 	return places
 }
 
-// pick returns the values at the given places.
-func pick[T any](all []T, places []int) []T {
+// pickPlaces returns the values at the given places.
+func pickPlaces[T any](all []T, places []int) []T {
 	some := make([]T, len(places))
 	for i, place := range places {
 		some[i] = all[place]
@@ -45,9 +45,9 @@ func pick[T any](all []T, places []int) []T {
 	return some
 }
 
-// collect reads a list from each database. If some do not answer, it returns what the others have, and
+// collectLists reads a list from each database. If some do not answer, it returns what the others have, and
 // the error.
-func collect[T any](ctx context.Context, p Pools, read func(context.Context, *pgxpool.Pool) ([]T, error)) ([]T, error) {
+func collectLists[T any](ctx context.Context, p Pools, read func(context.Context, *pgxpool.Pool) ([]T, error)) ([]T, error) {
 	var all []T
 	var errs []error
 	for _, pool := range p {

@@ -58,7 +58,7 @@ type Writer struct {
 // Writers lists all writers, the oldest of each shard first.
 func (j *Reader) Writers(ctx context.Context) ([]Writer, error) {
 	const all = `SELECT writer, node, opened_at, closed_at IS NOT NULL FROM writers ORDER BY writer`
-	writers, err := collect(ctx, j.pools, func(ctx context.Context, pool *pgxpool.Pool) ([]Writer, error) {
+	writers, err := collectLists(ctx, j.pools, func(ctx context.Context, pool *pgxpool.Pool) ([]Writer, error) {
 		rows, _ := pool.Query(ctx, all) // CollectRows returns its error
 		return pgx.CollectRows(rows, pgx.RowToStructByPos[Writer])
 	})

@@ -90,16 +90,16 @@ func LookAt(version int32) func(context.Context, *pgx.Conn) error {
 	}
 }
 
-// shard returns the journal that has the actor.
-func (s *Shards) shard(ref engine.Ref) *Postgres { return s.of[engine.BucketOf(ref.Home)] }
+// journalOf returns the journal that has the actor.
+func (s *Shards) journalOf(ref engine.Ref) *Postgres { return s.of[engine.BucketOf(ref.Home)] }
 
 // Claim is Postgres.Claim in the actor's shard.
 func (s *Shards) Claim(ctx context.Context, ref engine.Ref) (Claim, error) {
-	return s.shard(ref).Claim(ctx, ref)
+	return s.journalOf(ref).Claim(ctx, ref)
 }
 
 // Append is Postgres.Append in the actor's shard.
-func (s *Shards) Append(e *Entry) { s.shard(e.Ref).Append(e) }
+func (s *Shards) Append(e *Entry) { s.journalOf(e.Ref).Append(e) }
 
 // Stop is Postgres.Stop of all shards, at the same time: one that does not answer leaves the others all
 // the time there is.

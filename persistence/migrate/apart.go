@@ -71,7 +71,7 @@ func part(ctx context.Context, conn *pgx.Conn, journals []*pgx.Conn, moved bool)
 		case len(d.shards) > 0 || d.apart && len(journals) == 1:
 			return d.refuseOtherNumber(len(journals))
 		case len(journals) > 1:
-			return d.divide(ctx, tx, journals)
+			return d.divideJournal(ctx, tx, journals)
 		}
 		if !moved {
 			if sold, err := hasStreams(ctx, tx); err != nil {

@@ -129,9 +129,9 @@ func readIdentity(ctx context.Context, journal persistence.Querier) (is identity
 	return is, nil
 }
 
-// divide sets a journal that was never used up in several databases, with equal ranges of the buckets.
+// divideJournal sets a journal that was never used up in several databases, with equal ranges of the buckets.
 // If it is interrupted, the next call begins again.
-func (d *deployment) divide(ctx context.Context, tx pgx.Tx, journals []*pgx.Conn) error {
+func (d *deployment) divideJournal(ctx context.Context, tx pgx.Tx, journals []*pgx.Conn) error {
 	if len(journals) > journal.MaxShards {
 		return fmt.Errorf("migrate: BOXOFFICE_JOURNAL_URLS lists %d databases: %d at most", len(journals), journal.MaxShards)
 	}
@@ -156,7 +156,7 @@ func (d *deployment) divide(ctx context.Context, tx pgx.Tx, journals []*pgx.Conn
 		if err := apart.up(ctx, conn); err != nil {
 			return err
 		}
-		if err := d.identify(ctx, conn, shard, len(journals)); err != nil {
+		if err := d.identifyShard(ctx, conn, shard, len(journals)); err != nil {
 			return err
 		}
 		first, next := engine.Buckets*shard/len(journals), engine.Buckets*(shard+1)/len(journals)
@@ -185,9 +185,9 @@ func (d *deployment) refuseWithout(ctx context.Context, journals []*pgx.Conn) er
 	return fmt.Errorf("%w: the database of BOXOFFICE_JOURNAL_URL until now must be one of them", ErrForeign)
 }
 
-// identify makes an unused database a shard: it gives it its identity, and numbers for writers and
+// identifyShard makes an unused database a shard: it gives it its identity, and numbers for writers and
 // streams that no other shard gives.
-func (d *deployment) identify(ctx context.Context, conn *pgx.Conn, shard, shards int) error {
+func (d *deployment) identifyShard(ctx context.Context, conn *pgx.Conn, shard, shards int) error {
 	const mark = `
 INSERT INTO journal_mark (mark, shard, shards) VALUES ($1::uuid, $2, $3)
 ON CONFLICT (one) DO UPDATE SET shard = excluded.shard, shards = excluded.shards WHERE journal_mark.mark = excluded.mark`
