@@ -24,7 +24,7 @@ var Currencies = []Currency{
 	{3, "ZAR", "R", 2},
 }
 
-// CurrencyOf finds a currency by its ISO 4217 code. What has no minor unit of 0, 2 or 3 decimals is
+// CurrencyOf finds a currency by its ISO 4217 code. A code without a minor unit of 0, 2 or 3 decimals is
 // none.
 func CurrencyOf(code string) (Currency, bool) {
 	for i := range Currencies {
@@ -85,7 +85,7 @@ func ParseCurrencies(codes []string) ([]Currency, error) {
 	return all, nil
 }
 
-// DecimalsOf returns how many decimals amounts of a currency have. What is no currency, such as the
+// DecimalsOf returns how many decimals amounts of a currency have. A code of no currency, such as the
 // text of a record that nobody has checked, counts as one with two.
 func DecimalsOf(code string) int {
 	c, ok := CurrencyOf(code)

@@ -26,7 +26,7 @@ const (
 	KindSeatmap   Kind = 4 // one per seated event: its seats
 	KindPromo     Kind = 5 // one per promo code: its terms and uses
 	KindCalendar  Kind = 6 // one per reservation event: its dates and slots
-	KindQueue     Kind = 7 // one per event with a waiting room: its visitors, their draw, who is admitted
+	KindQueue     Kind = 7 // one per event with a waiting room: its visitors, their draw and their admissions
 )
 
 // kindRows are the kinds' names as they are used in stream names, and whether an actor of the kind

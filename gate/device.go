@@ -36,7 +36,7 @@ type Wrong struct {
 
 // Counts says how many scans a device has decided.
 type Counts struct {
-	Admitted, Denied           int // Admitted counts those, too, who were let out
+	Admitted, Denied           int // Admitted also counts the people who were let out
 	AdmittedAlone, DeniedAlone int // of these, how many were decided without the service
 	Unanswered                 int // of these, how many the service may have judged too
 	Waiting                    int // scans admitted alone that the service has not been told yet

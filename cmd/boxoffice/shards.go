@@ -42,7 +42,7 @@ func (d *databases) openAll(ctx context.Context) (at opened, done func(), err er
 	at.shards, at.pools, err = node.OpenJournals(ctx, at.home, urls)
 	done = func() {
 		for _, pool := range at.pools {
-			pool.Close() // it may be that of home
+			pool.Close() // home's pool, if the journal is not apart
 		}
 		close()
 	}

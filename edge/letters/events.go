@@ -92,7 +92,7 @@ func (h *Writer) aboutOrder(o *order.Order) *mail.Order {
 func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.Envelope, e *mail.Event) (*mail.Message, error) {
 	id, err := engine.ParseID(cmp.Or(l.Order, l.Held))
 	if err != nil {
-		return written(mail.EventCancelled(to, e, nil, ""), nil) //nolint:nilerr // older nodes don't say of which order the tickets are
+		return written(mail.EventCancelled(to, e, nil, ""), nil) //nolint:nilerr // older nodes don't name the tickets' order
 	}
 	read, err := h.Read.Order(ctx, id)
 	if err != nil {

@@ -124,7 +124,7 @@ func (a area) Has(id string) bool {
 // entry is one operation in the list.
 type entry struct{ ID, Method, Path, Summary string }
 
-// methods are in the order in which those of one path are listed.
+// methods are in the order in which the operations of one path are listed.
 var methods = []string{"get", "post", "put", "patch", "delete"}
 
 func readReference(text []byte) (*reference, error) {

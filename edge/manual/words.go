@@ -20,7 +20,7 @@ type words struct {
 	Sent, SentHint                                   string
 }
 
-// wordsIn returns the words of German, or else those of English.
+// wordsIn returns the German or the English words.
 func wordsIn(isGerman bool) *words {
 	if isGerman {
 		return &german

@@ -89,7 +89,7 @@ func showCodes(t *api.Ticket, codes *secrets.Codes, serial uint32, version byte,
 // each ticket. Larger orders are shown by several people, or printed.
 const mostAhead = 10
 
-// AddAhead adds the payloads of the next hours to those of an order's tickets that show codes.
+// AddAhead adds the payloads of the next hours to an order's tickets that show codes.
 func (d *Desk) AddAhead(v *api.Order, o *order.Order, hours int, now time.Time) {
 	if hours == 0 || len(v.Tickets) > mostAhead {
 		return

@@ -191,7 +191,7 @@ func (p *paypal) proveNotice(body []byte, parts map[string]string) error {
 	if err != nil {
 		return p.client.fail(ErrSignature, err.Error())
 	}
-	// The event goes in by hand: the encoder would write it anew.
+	// The event goes in by hand: the encoder would change its bytes.
 	text := append(head[:len(head)-1], `,"webhook_event":`...)
 	text = append(append(text, body...), '}')
 	var told struct {

@@ -305,7 +305,7 @@ func requestOf(c *route.Call) uint64 {
 }
 
 // countsOf are the counts of a rule of networks and events for what is asked of an order: a network would keep
-// more of an event's stock for nothing than by placing orders. What the organization orders itself is in none.
+// more of an event's stock for nothing than by placing orders. An organization's own orders are in none.
 func (h *Handlers) countsOf(c *route.Call, rule limit.RateRule, o *order.Order) []limit.Guess {
 	if o.Client == 0 {
 		return nil

@@ -384,7 +384,7 @@ func readLine(l *statements.Line, named []engine.OrderID, orders map[engine.Orde
 	return r
 }
 
-// maxNamed bounds the orders of one line that are looked up. Who pays names one; a few more are valid by chance.
+// maxNamed bounds the orders of one line that are looked up. A payer names one; a few more are valid by chance.
 const maxNamed = 8
 
 // readReferences returns the orders that a payer's words refer to, whether there are such orders or not.

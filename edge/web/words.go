@@ -5,7 +5,7 @@ import "html/template"
 // bilingual is what a page that the server writes says in each language that we have.
 type bilingual[W any] struct{ english, german W }
 
-// in returns the words of German, or else those of English.
+// in returns the German or the English words.
 func (b *bilingual[W]) in(german bool) *W {
 	if german {
 		return &b.german

@@ -129,7 +129,7 @@ func (b *batch) decideOne(c *BatchScan) *ScanReply {
 }
 
 // orderScans returns the places of the scans in the order in which they are judged. Where exits are
-// counted it is that of their times, so that nobody seems to go out before they came in.
+// counted it is that of their times, so that nobody seems to go out before coming in.
 func orderScans(scans []BatchScan, terms *Terms) []int {
 	places := make([]int, len(scans))
 	for i := range places {

@@ -39,7 +39,7 @@ type (
 		// Language is the order's, which its letters are written in.
 		Language string `cbor:",omitempty"`
 	}
-	// PlaceAll asks for several orders, of which either all are made or none. What a single Place
+	// PlaceAll asks for several orders: either all are made or none. What a single Place
 	// says about velocity, codes and holds is ignored, since the organization orders. *AllReply.
 	PlaceAll struct{ Orders []Place }
 	// GetOrder reads an order. *OrderReply.

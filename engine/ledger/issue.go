@@ -16,7 +16,7 @@ import (
 // keeper asks what has become of its reservation. So either the fee and the tickets are taken
 // together, or nothing is taken.
 
-// group is a list of orders of which either all are made or none.
+// group is a list of orders: either all are made or none.
 type group struct {
 	orders  []engine.OrderID
 	waiting int // orders that wait for a grant

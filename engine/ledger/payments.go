@@ -84,7 +84,7 @@ func (b *Book) findPayable(t *Terms, id engine.OrderID) (*order.Order, engine.De
 	o := b.findMade(id)
 	if o == nil {
 		if status, _, ok := b.closedOrders.Find(id); ok {
-			return nil, engine.Decision{Reply: refuseEnded(status, false)} // only its record says whether it was free
+			return nil, engine.Decision{Reply: refuseEnded(status, false)} // only its record tells if it was free
 		}
 		return nil, refuse(engine.OrderNotFound, nil)
 	}

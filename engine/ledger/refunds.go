@@ -263,7 +263,7 @@ func (b *Book) sendReturns(d *engine.Decision, o *order.Order, position int, to 
 	})
 }
 
-// returning is a refund of which some keepers have not yet acknowledged what they got back.
+// returning is a refund that waits for keepers to acknowledge what they got back.
 type returning struct {
 	order    engine.OrderID
 	position int

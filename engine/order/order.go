@@ -4,7 +4,7 @@
 //
 // The event's actor decides about orders (engine/event), and readers of the journal fold the same
 // facts into their tables, so that all agree. Nothing in this package has state of its own. The
-// ledger makes sure that an order has at most 20 lines and 20 attempts, of which 5 are for its payment link.
+// ledger makes sure that an order has at most 20 lines and 20 attempts, 5 of them for its payment link.
 package order
 
 import (

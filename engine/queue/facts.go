@@ -43,7 +43,7 @@ type (
 		Class  draw.Class `cbor:"2,keyasint,omitempty"`
 		Person uint64     `cbor:"3,keyasint,omitempty"`
 	}
-	// ClosedFact closes the list. What it says is published before the beacon's round.
+	// ClosedFact closes the list. Its content is published before the beacon's round.
 	ClosedFact struct {
 		Count uint32    `cbor:"1,keyasint"`
 		Root  draw.Hash `cbor:"2,keyasint"`

@@ -102,7 +102,7 @@ func (s *State) place(index uint32) (uint32, bool) {
 	return index, true
 }
 
-// isClosed reports whether the list was closed. What was drawn stays known after the room's end.
+// isClosed reports whether the list was closed. A draw stays known after the room's end.
 func (s *State) isClosed() bool { return s.settings != nil && s.root != draw.Hash{} }
 
 // statement returns the draw's statement. It exists once the list is closed.

@@ -166,7 +166,7 @@ func (s *scene) rushFreely(ctx context.Context) error {
 		s.out.Refused += n
 	}
 	s.out.Crowded = float64(st.Ops[opOrder].Count-s.out.Refused) / float64(max(1, len(st.Seconds)))
-	s.out.Refused += st.Unsent + st.Dropped // of which Count knows nothing
+	s.out.Refused += st.Unsent + st.Dropped // Count has none of them
 	s.out.CrowdedLatency = st.Ops[opOrder].Corrected
 	return nil
 }

@@ -27,7 +27,7 @@ type Store struct {
 // New makes a store on a database that is up to date.
 func New(pool *pgxpool.Pool, mails *mailqueue.Queue) *Store { return &Store{pool, mails} }
 
-// Open is the status of a dispute of which nothing is decided yet. The others are "won" and "lost".
+// Open is the status of a dispute that is not decided yet. The others are "won" and "lost".
 const Open = "open"
 
 // Dispute is a payment that a buyer has the bank take back.

@@ -139,7 +139,7 @@ func refuseOlder(ctx context.Context, conn, journal *pgx.Conn, shard, shards int
 	return nil
 }
 
-// tables are those of the journal.
+// tables are the journal's tables.
 var tables = []string{"writers", "streams", "journal", "spans", "tails", "snapshots", "floors", "wakes"}
 
 // letGo gives the journal the deployment's mark, and drops its tables at home.

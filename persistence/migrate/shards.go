@@ -164,7 +164,7 @@ func (d *deployment) divideJournal(ctx context.Context, tx pgx.Tx, journals []*p
 			return fmt.Errorf("migrate: shards: %w", err)
 		}
 	}
-	// Writers that an unused journal had are followed to their end, and their numbers are given anew.
+	// Writers that an unused journal had are followed to their end, and their numbers are given again.
 	if _, err := tx.Exec(ctx, `DELETE FROM followers; UPDATE schema_version SET needs = greatest(needs, 67)`); err != nil {
 		return fmt.Errorf("migrate: shards: %w", err)
 	}

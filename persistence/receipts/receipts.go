@@ -199,7 +199,7 @@ func (s *Store) Settle(ctx context.Context, attempt string, through int64) error
 	return nil
 }
 
-// TellSent notes that the buyer of an order has sent its transfer. What was told first stays.
+// TellSent notes that the buyer of an order has sent its transfer. A later call changes nothing.
 func (s *Store) TellSent(ctx context.Context, order engine.OrderID) error {
 	const tell = `INSERT INTO transfers_sent (order_id) VALUES ($1) ON CONFLICT DO NOTHING`
 	if _, err := s.pool.Exec(ctx, tell, (*[16]byte)(&order)); err != nil {

@@ -162,7 +162,7 @@ func (b *book) judgeBatchReply(cmd engine.Command, r *admission.BatchReply) erro
 	return nil
 }
 
-// settledGates makes sure that an event counts those who are inside: who came in, less those who went out.
+// settledGates makes sure that an event counts the people inside: all that came in, less all that went out.
 func (b *book) settledGates(state *event.State) error {
 	stats, ok := state.Decide(admission.GateStats{}, enginetest.Epoch).Reply.(*admission.Stats)
 	if !ok {

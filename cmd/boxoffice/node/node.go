@@ -63,7 +63,7 @@ type Node struct {
 	postgres     *embedded.Server
 	pool         *pgxpool.Pool
 	shards       []journal.Shard // one, unless the journal is in several databases
-	journalPools []*pgxpool.Pool // of the shards; that of home, unless the journal is apart
+	journalPools []*pgxpool.Pool // of the shards; home's pool, unless the journal is apart
 	model        *readmodel.Model
 	reading      *following // writes the read model
 	telling      *following // publishes facts, or relays them to Kafka

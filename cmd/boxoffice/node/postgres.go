@@ -46,7 +46,7 @@ func (n *Node) startPostgres(ctx context.Context) error {
 	}
 	n.started(func(context.Context) error {
 		for _, pool := range n.journalPools {
-			pool.Close() // it may be that of home
+			pool.Close() // home's pool, if the journal is not apart
 		}
 		n.pool.Close()
 		return nil

@@ -19,7 +19,7 @@ type Modes map[string]Setting
 
 // Setting is one mode's argument, and how often it strikes.
 type Setting struct {
-	Chance float64 // 0 to 1, drawn anew for every call or, of the checkout's modes, once
+	Chance float64 // 0 to 1, drawn for every call or, of the checkout's modes, once
 	Number int64
 	Span   time.Duration
 	P99    time.Duration // slow only

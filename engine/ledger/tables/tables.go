@@ -48,7 +48,7 @@ func (t *Orders) HeadOf(id engine.OrderID) (serial keeper.Serial, status string,
 func unpackOrder(s string) *order.Order {
 	o, err := order.Unpack(s)
 	if err != nil {
-		panic(err) // these are our own bytes, and those of a snapshot were checked when it was thawed
+		panic(err) // these are our own bytes, and a snapshot's were checked when it was thawed
 	}
 	return o
 }
@@ -187,7 +187,7 @@ type Queue struct {
 	items paged.Queue[Due]
 }
 
-// Due is an order of which something is due.
+// Due is an order with something that is due.
 type Due struct {
 	At int64 // unix milliseconds
 	ID engine.OrderID
