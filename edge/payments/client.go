@@ -85,7 +85,7 @@ func (c *client) do(ctx context.Context, r request, read func(answer) error) err
 	ctx, cancel := context.WithTimeout(ctx, c.account.Timeout)
 	defer cancel()
 
-	pass, err := c.pass()
+	pass, err := c.admitCall()
 	if err != nil {
 		return err
 	}
@@ -123,8 +123,8 @@ func (c *client) fetch(ctx context.Context, r request, declined func(answer) *Er
 	})
 }
 
-// pass has the breaker let a call through, which is told how it went.
-func (c *client) pass() (pass, error) {
+// admitCall has the breaker let a call through, which is told how it went.
+func (c *client) admitCall() (pass, error) {
 	p, wait := c.breaker.admit(time.Now())
 	if wait > 0 {
 		e := c.fail(ErrPaused, "")

@@ -44,8 +44,8 @@ func (d decimal) rat() (*big.Rat, bool) {
 	return r, ok && r.Sign() >= 0
 }
 
-// minor returns the amount in minor units of a currency, rounded down.
-func (d decimal) minor(currency string) int64 {
+// toMinor returns the amount in minor units of a currency, rounded down.
+func (d decimal) toMinor(currency string) int64 {
 	r, ok := d.rat()
 	if !ok {
 		return 0

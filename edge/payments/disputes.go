@@ -119,10 +119,10 @@ type mollieChargeback struct {
 	} `json:"_embedded"`
 }
 
-// outcome reads the chargeback. Mollie never tells that one is final, so that it is open until it is reversed.
-func (b *mollieChargeback) outcome() Dispute {
+// readOutcome reads the chargeback. Mollie never tells that one is final, so that it is open until it is reversed.
+func (b *mollieChargeback) readOutcome() Dispute {
 	d := Dispute{
-		ID: b.ID, Reference: b.Embedded.Payment.Metadata.Reference, Amount: b.Amount.minor(), Currency: b.Amount.Currency, Status: DisputeOpen,
+		ID: b.ID, Reference: b.Embedded.Payment.Metadata.Reference, Amount: b.Amount.toMinor(), Currency: b.Amount.Currency, Status: DisputeOpen,
 		Reason: shortenWords(cmp.Or(b.Reason.Description, b.Reason.Code)), OpenedAt: b.CreatedAt,
 	}
 	if !b.ReversedAt.IsZero() {
@@ -154,7 +154,7 @@ func (m *mollie) listDisputes(ctx context.Context, id string) ([]Dispute, error)
 	}
 	disputes := make([]Dispute, len(list.Embedded.Chargebacks))
 	for i := range disputes {
-		disputes[i] = list.Embedded.Chargebacks[i].outcome()
+		disputes[i] = list.Embedded.Chargebacks[i].readOutcome()
 	}
 	return disputes, nil
 }
@@ -192,7 +192,7 @@ type paypalDispute struct {
 	} `json:"dispute_outcome"`
 }
 
-func (d *paypalDispute) check(id string) error {
+func (d *paypalDispute) checkFields(id string) error {
 	_, known := paypalDisputes[d.Outcome.Code]
 	switch {
 	case d.ID != id || d.Amount.Currency == "" || d.Created.IsZero():
@@ -209,11 +209,11 @@ func (p *paypal) listDisputes(ctx context.Context, id string) ([]Dispute, error)
 		return nil, p.client.fail(ErrUnknownReference, "not a dispute's id")
 	}
 	var d paypalDispute
-	if err := p.call(ctx, request{method: http.MethodGet, path: "/v1/customer/disputes/" + id}, &d, func() error { return d.check(id) }); err != nil {
+	if err := p.call(ctx, request{method: http.MethodGet, path: "/v1/customer/disputes/" + id}, &d, func() error { return d.checkFields(id) }); err != nil {
 		return nil, err
 	}
 	out := Dispute{
-		ID: d.ID, Amount: d.Amount.minor(), Currency: d.Amount.Currency, Reason: shortenWords(d.Reason), Status: DisputeOpen, OpenedAt: d.Created, DueBy: d.DueBy,
+		ID: d.ID, Amount: d.Amount.toMinor(), Currency: d.Amount.Currency, Reason: shortenWords(d.Reason), Status: DisputeOpen, OpenedAt: d.Created, DueBy: d.DueBy,
 	}
 	if d.Status == "RESOLVED" {
 		out.Status, out.ClosedAt, out.DueBy = paypalDisputes[d.Outcome.Code], d.Updated, time.Time{}

@@ -46,7 +46,7 @@ func newFlutterwave(a Account, via http.RoundTripper, log *slog.Logger) (*flutte
 		return nil, &Error{Provider: "flutterwave", Kind: ErrNotConfigured}
 	}
 	a = a.withDefaults(flutterwaveURL)
-	if err := a.check(); err != nil {
+	if err := a.checkFields(); err != nil {
 		return nil, err
 	}
 	return &flutterwave{client: newClient("flutterwave", a, via, log), hash: a.NoticeSecret}, nil
@@ -101,7 +101,7 @@ type flutterwaveTransaction struct {
 	CreatedAt moment  `json:"created_at"`
 }
 
-func (t *flutterwaveTransaction) check(reference string) error {
+func (t *flutterwaveTransaction) checkFields(reference string) error {
 	switch _, known := flutterwaveStatuses[t.Status]; {
 	case !known:
 		return fmt.Errorf("status %q", t.Status)
@@ -121,10 +121,10 @@ func (f *flutterwave) Verify(ctx context.Context, of Asked) (Outcome, error) {
 		path = "/transactions/" + url.PathEscape(of.ProviderID) + "/verify"
 	}
 	var t flutterwaveTransaction
-	if err := f.call(ctx, http.MethodGet, path, nil, &t, func() error { return t.check(of.Reference) }); err != nil {
+	if err := f.call(ctx, http.MethodGet, path, nil, &t, func() error { return t.checkFields(of.Reference) }); err != nil {
 		return Outcome{}, err
 	}
-	o := Outcome{Status: flutterwaveStatuses[t.Status], Amount: t.Amount.minor(t.Currency), Currency: t.Currency, Message: t.Response, ProviderID: string(t.ID)}
+	o := Outcome{Status: flutterwaveStatuses[t.Status], Amount: t.Amount.toMinor(t.Currency), Currency: t.Currency, Message: t.Response, ProviderID: string(t.ID)}
 	return o, nil
 }
 
@@ -144,11 +144,11 @@ func (f *flutterwave) sendRefund(ctx context.Context, r RefundRequest, attempt i
 		Comments string      `json:"comments"`
 	}{major(r.Amount, r.Currency), attemptKey(r.Key, attempt)}
 	var data flutterwaveRefund
-	err := f.call(ctx, http.MethodPost, "/transactions/"+url.PathEscape(r.ProviderID)+"/refund", body, &data, func() error { return data.check() })
+	err := f.call(ctx, http.MethodPost, "/transactions/"+url.PathEscape(r.ProviderID)+"/refund", body, &data, func() error { return data.checkFields() })
 	if err != nil {
 		return RefundOutcome{}, err
 	}
-	return data.outcome(r.Currency), nil
+	return data.readOutcome(r.Currency), nil
 }
 
 // refundsOf calls GET /refunds for the charge's refunds, page by page. A list that does not end is
@@ -167,10 +167,10 @@ func (f *flutterwave) refundsOf(ctx context.Context, r RefundRequest) (madeRefun
 			if attempt == 0 || list[i].chargeID() != r.ProviderID {
 				continue
 			}
-			if err := list[i].check(); err != nil {
+			if err := list[i].checkFields(); err != nil {
 				return found, f.client.fail(ErrFault, "refund list: "+err.Error())
 			}
-			found.addAttempt(attempt, list[i].outcome(r.Currency))
+			found.addAttempt(attempt, list[i].readOutcome(r.Currency))
 		}
 		if page >= pages {
 			return found, nil
@@ -198,17 +198,17 @@ func (r *flutterwaveRefund) chargeID() string {
 	return string(cmp.Or(r.Charge, r.ChargeToo, r.ChargeThen))
 }
 
-func (r *flutterwaveRefund) check() error {
+func (r *flutterwaveRefund) checkFields() error {
 	if r.ID == "" || r.Status == "" || r.Amount == "" && r.AmountToo == "" {
 		return errors.New("no id, status or amount")
 	}
 	return nil
 }
 
-// outcome reads the status, which also says how the money went back: completed,
+// readOutcome reads the status, which also says how the money went back: completed,
 // completed-bank-transfer and the like.
-func (r *flutterwaveRefund) outcome(currency string) RefundOutcome {
-	o := RefundOutcome{ID: string(r.ID), Status: RefundProcessing, Amount: cmp.Or(r.Amount, r.AmountToo).minor(currency), Currency: currency}
+func (r *flutterwaveRefund) readOutcome(currency string) RefundOutcome {
+	o := RefundOutcome{ID: string(r.ID), Status: RefundProcessing, Amount: cmp.Or(r.Amount, r.AmountToo).toMinor(currency), Currency: currency}
 	switch {
 	case strings.HasPrefix(r.Status, "completed"):
 		o.Status = RefundProcessed
@@ -224,10 +224,10 @@ func (f *flutterwave) RefundStatus(ctx context.Context, id string) (RefundOutcom
 		return RefundOutcome{}, f.client.fail(ErrUnknownReference, "the refund has no number")
 	}
 	var data flutterwaveRefund
-	if err := f.call(ctx, http.MethodGet, "/refunds/"+id, nil, &data, func() error { return data.check() }); err != nil {
+	if err := f.call(ctx, http.MethodGet, "/refunds/"+id, nil, &data, func() error { return data.checkFields() }); err != nil {
 		return RefundOutcome{}, err
 	}
-	return data.outcome(""), nil
+	return data.readOutcome(""), nil
 }
 
 // call makes one call and decodes the data in its envelope.

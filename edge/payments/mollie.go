@@ -61,7 +61,7 @@ func newMollie(a Account, via http.RoundTripper, log *slog.Logger) (*mollie, err
 		return nil, &Error{Provider: "mollie", Kind: ErrNotConfigured}
 	}
 	a = a.withDefaults(mollieURL)
-	if err := a.check(); err != nil {
+	if err := a.checkFields(); err != nil {
 		return nil, err
 	}
 	return &mollie{client: newClient("mollie", a, via, log), notify: a.NoticeURL}, nil
@@ -79,8 +79,8 @@ type mollieAmount struct {
 	Value    decimal `json:"value"`
 }
 
-// minor returns the amount in minor units of its currency.
-func (a mollieAmount) minor() int64 { return a.Value.minor(a.Currency) }
+// toMinor returns the amount in minor units of its currency.
+func (a mollieAmount) toMinor() int64 { return a.Value.toMinor(a.Currency) }
 
 func mollieMoney(minor int64, currency string) mollieAmount {
 	return mollieAmount{currency, decimal(major(minor, currency))}
@@ -106,7 +106,7 @@ func (m *mollie) Begin(ctx context.Context, c Charge) (Begun, error) {
 		if u, err := url.Parse(p.Links.Checkout.Href); err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
 			return fmt.Errorf("checkout %q", p.Links.Checkout.Href)
 		}
-		return p.check(c.Reference)
+		return p.checkFields(c.Reference)
 	})
 	if err != nil {
 		return Begun{}, err
@@ -135,7 +135,7 @@ type molliePayment struct {
 	} `json:"_links"`
 }
 
-func (p *molliePayment) check(reference string) error {
+func (p *molliePayment) checkFields(reference string) error {
 	_, known := molliePayments[p.Status]
 	switch {
 	case !isMollieID(p.ID, "tr_") || p.Amount.Currency == "":
@@ -148,15 +148,15 @@ func (p *molliePayment) check(reference string) error {
 	return nil
 }
 
-// outcome reads the payment. One that went back whole, by refunds or because the buyer's bank took
+// readOutcome reads the payment. One that went back whole, by refunds or because the buyer's bank took
 // it back, pays for nothing.
-func (p *molliePayment) outcome() Outcome {
-	amount := p.Amount.minor()
+func (p *molliePayment) readOutcome() Outcome {
+	amount := p.Amount.toMinor()
 	o := Outcome{
 		Status: molliePayments[p.Status], Amount: amount, RequestedAmount: amount, Currency: p.Amount.Currency,
 		PaidAt: p.PaidAt, Message: p.Details.Failure, ProviderID: p.ID,
 	}
-	if o.Status == Succeeded && amount > 0 && p.Refunded.minor()+p.ChargedBack.minor() >= amount {
+	if o.Status == Succeeded && amount > 0 && p.Refunded.toMinor()+p.ChargedBack.toMinor() >= amount {
 		o.Status = Refunded
 	}
 	return o
@@ -177,7 +177,7 @@ func (m *mollie) Verify(ctx context.Context, of Asked) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	return p.outcome(), nil
+	return p.readOutcome(), nil
 }
 
 func (m *mollie) findPayment(ctx context.Context, of Asked) (*molliePayment, error) {
@@ -185,7 +185,7 @@ func (m *mollie) findPayment(ctx context.Context, of Asked) (*molliePayment, err
 		return nil, m.client.fail(ErrUnknownReference, "the charge has no payment")
 	}
 	p := new(molliePayment)
-	err := m.call(ctx, request{method: http.MethodGet, path: "/payments/" + of.ProviderID}, p, func() error { return p.check(of.Reference) })
+	err := m.call(ctx, request{method: http.MethodGet, path: "/payments/" + of.ProviderID}, p, func() error { return p.checkFields(of.Reference) })
 	if err != nil {
 		return nil, err
 	}
@@ -203,17 +203,17 @@ type mollieRefund struct {
 	} `json:"metadata"`
 }
 
-func (r *mollieRefund) check() error {
+func (r *mollieRefund) checkFields() error {
 	if _, known := mollieRefunds[r.Status]; !known || !isMollieID(r.ID, "re_") || !isMollieID(r.Payment, "tr_") {
 		return fmt.Errorf("refund %q of %q has status %q", r.ID, r.Payment, r.Status)
 	}
 	return nil
 }
 
-// outcome names the refund with its payment, because Mollie finds it by both.
-func (r *mollieRefund) outcome() RefundOutcome {
+// readOutcome names the refund with its payment, because Mollie finds it by both.
+func (r *mollieRefund) readOutcome() RefundOutcome {
 	return RefundOutcome{
-		ID: r.Payment + "/" + r.ID, Status: mollieRefunds[r.Status], Amount: r.Amount.minor(), Currency: r.Amount.Currency,
+		ID: r.Payment + "/" + r.ID, Status: mollieRefunds[r.Status], Amount: r.Amount.toMinor(), Currency: r.Amount.Currency,
 	}
 }
 
@@ -234,7 +234,7 @@ func (m *mollie) Refund(ctx context.Context, r RefundRequest) (RefundOutcome, er
 	if o, ok, err := m.client.findMade(r, made); ok || err != nil {
 		return o, err
 	}
-	left := p.Amount.minor() - p.Refunded.minor() - p.ChargedBack.minor()
+	left := p.Amount.toMinor() - p.Refunded.toMinor() - p.ChargedBack.toMinor()
 	if molliePayments[p.Status] == Succeeded && left <= 0 { // the buyer has the money already
 		return RefundOutcome{Status: RefundProcessed, Amount: r.Amount, Currency: r.Currency}, nil
 	}
@@ -247,11 +247,11 @@ func (m *mollie) Refund(ctx context.Context, r RefundRequest) (RefundOutcome, er
 		"amount": mollieMoney(amount, p.Amount.Currency), "description": "Refund " + r.Reference, "metadata": map[string]string{"key": key},
 	}
 	var data mollieRefund
-	err = m.call(ctx, request{method: http.MethodPost, path: "/payments/" + p.ID + "/refunds", body: body, key: key}, &data, func() error { return data.check() })
+	err = m.call(ctx, request{method: http.MethodPost, path: "/payments/" + p.ID + "/refunds", body: body, key: key}, &data, func() error { return data.checkFields() })
 	if err != nil {
 		return RefundOutcome{}, err
 	}
-	return data.outcome(), nil
+	return data.readOutcome(), nil
 }
 
 // refundsOf calls GET /payments/{id}/refunds, page by page. A list that does not end is an error,
@@ -279,10 +279,10 @@ func (m *mollie) refundsOf(ctx context.Context, key, payment string) (madeRefund
 			if attempt == 0 {
 				continue
 			}
-			if err := refunds[i].check(); err != nil {
+			if err := refunds[i].checkFields(); err != nil {
 				return found, m.client.fail(ErrFault, "refund list: "+err.Error())
 			}
-			found.addAttempt(attempt, refunds[i].outcome())
+			found.addAttempt(attempt, refunds[i].readOutcome())
 		}
 		if list.Links.Next == nil || len(refunds) == 0 {
 			return found, nil
@@ -304,10 +304,10 @@ func (m *mollie) RefundStatus(ctx context.Context, id string) (RefundOutcome, er
 	}
 	var data mollieRefund
 	path := "/payments/" + payment + "/refunds/" + refund
-	if err := m.call(ctx, request{method: http.MethodGet, path: path}, &data, func() error { return data.check() }); err != nil {
+	if err := m.call(ctx, request{method: http.MethodGet, path: path}, &data, func() error { return data.checkFields() }); err != nil {
 		return RefundOutcome{}, err
 	}
-	return data.outcome(), nil
+	return data.readOutcome(), nil
 }
 
 // call makes one call and decodes the answer, which check may refuse.

@@ -78,7 +78,7 @@ func newNOWPayments(a Account, via http.RoundTripper, log *slog.Logger) (*nowpay
 		return nil, &Error{Provider: "nowpayments", Kind: ErrNotConfigured}
 	}
 	a = a.withDefaults(nowpaymentsURL)
-	if err := a.check(); err != nil {
+	if err := a.checkFields(); err != nil {
 		return nil, err
 	}
 	c := newClient("nowpayments", a, via, log)
@@ -291,7 +291,7 @@ func (n *nowpayments) Verify(ctx context.Context, of Asked) (Outcome, error) {
 	if p.Parent != "" && !of.Apart { // nothing is issued for a later deposit
 		return Outcome{}, n.client.fail(ErrFault, fmt.Sprintf("the payment has a parent: %q", p.Parent))
 	}
-	o.RequestedAmount = p.Price.minor(nowpaymentsCurrencies[0])
+	o.RequestedAmount = p.Price.toMinor(nowpaymentsCurrencies[0])
 	if paid, ok := p.ActuallyPaid.rat(); ok {
 		if asked, ok := p.PayAmount.rat(); ok && asked.Sign() > 0 {
 			share := paid.Quo(paid, asked)

@@ -86,7 +86,7 @@ func newPaypal(a Account, via http.RoundTripper, log *slog.Logger) (*paypal, err
 		return nil, &Error{Provider: "paypal", Kind: ErrNotConfigured}
 	}
 	a = a.withDefaults(paypalURL)
-	if err := a.check(); err != nil {
+	if err := a.checkFields(); err != nil {
 		return nil, err
 	}
 	id, secret, ok := strings.Cut(string(a.SecretKey), ":")
@@ -116,7 +116,7 @@ type paypalMoney struct {
 	Value    decimal `json:"value"`
 }
 
-func (m paypalMoney) minor() int64 { return m.Value.minor(m.Currency) }
+func (m paypalMoney) toMinor() int64 { return m.Value.toMinor(m.Currency) }
 
 func toPaypalMoney(minor int64, currency string) paypalMoney {
 	return paypalMoney{currency, decimal(major(minor, currency))}
@@ -141,7 +141,7 @@ func (p *paypal) Begin(ctx context.Context, c Charge) (Begun, error) {
 		if u, err := url.Parse(o.payAt()); err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
 			return fmt.Errorf("link %q", o.payAt())
 		}
-		return o.check(c.Reference)
+		return o.checkFields(c.Reference)
 	})
 	if err != nil {
 		return Begun{}, err
@@ -188,7 +188,7 @@ func (o *paypalOrder) payAt() string {
 	return ""
 }
 
-func (o *paypalOrder) check(reference string) error {
+func (o *paypalOrder) checkFields(reference string) error {
 	switch _, known := paypalOrders[o.Status]; {
 	case !known:
 		return fmt.Errorf("order's status %q", o.Status)
@@ -205,8 +205,8 @@ func (o *paypalOrder) check(reference string) error {
 	return nil
 }
 
-// capture is the one by which the money came, or the last that was tried; nil: none was.
-func (o *paypalOrder) capture() *paypalCapture {
+// findCapture returns the capture by which the money came, or the last that was tried; nil: none was.
+func (o *paypalOrder) findCapture() *paypalCapture {
 	all := o.Units[0].Payments.Captures
 	for i := range all {
 		if paypalCaptures[all[i].Status] != Failed {
@@ -219,11 +219,11 @@ func (o *paypalOrder) capture() *paypalCapture {
 	return &all[len(all)-1]
 }
 
-func (o *paypalOrder) outcome() Outcome {
+func (o *paypalOrder) readOutcome() Outcome {
 	asked := o.Units[0].Amount
-	out := Outcome{Status: paypalOrders[o.Status], Amount: asked.minor(), RequestedAmount: asked.minor(), Currency: asked.Currency, ProviderID: o.ID}
-	if c := o.capture(); c != nil {
-		out.Status, out.Amount, out.Currency = paypalCaptures[c.Status], c.Amount.minor(), c.Amount.Currency
+	out := Outcome{Status: paypalOrders[o.Status], Amount: asked.toMinor(), RequestedAmount: asked.toMinor(), Currency: asked.Currency, ProviderID: o.ID}
+	if c := o.findCapture(); c != nil {
+		out.Status, out.Amount, out.Currency = paypalCaptures[c.Status], c.Amount.toMinor(), c.Amount.Currency
 		out.PaidAt, out.Message = c.Created, c.Details.Reason
 	}
 	return out
@@ -247,9 +247,9 @@ func (p *paypal) Verify(ctx context.Context, of Asked) (Outcome, error) {
 	case err != nil:
 		return Outcome{}, err
 	}
-	out := o.outcome()
+	out := o.readOutcome()
 	switch {
-	case o.Status != "APPROVED" || o.capture() != nil:
+	case o.Status != "APPROVED" || o.findCapture() != nil:
 	case of.Over:
 		out.Status = Cancelled
 	default:
@@ -263,7 +263,7 @@ func (p *paypal) readOrder(ctx context.Context, of Asked) (*paypalOrder, error) 
 		return nil, p.client.fail(ErrUnknownReference, "the charge has no order")
 	}
 	o := new(paypalOrder)
-	err := p.call(ctx, request{method: http.MethodGet, path: "/v2/checkout/orders/" + of.ProviderID}, o, func() error { return o.check(of.Reference) })
+	err := p.call(ctx, request{method: http.MethodGet, path: "/v2/checkout/orders/" + of.ProviderID}, o, func() error { return o.checkFields(of.Reference) })
 	if err != nil {
 		return nil, err
 	}
@@ -275,17 +275,17 @@ func (p *paypal) readOrder(ctx context.Context, of Asked) (*paypalOrder, error) 
 func (p *paypal) captureOrder(ctx context.Context, of Asked, o *paypalOrder) (Outcome, error) {
 	out := new(paypalOrder)
 	issue, err := p.callForIssue(ctx, request{method: http.MethodPost, path: "/v2/checkout/orders/" + o.ID + "/capture", body: struct{}{}}, out,
-		func() error { return out.check(of.Reference) })
+		func() error { return out.checkFields(of.Reference) })
 	switch {
 	case err == nil:
-		return out.outcome(), nil
+		return out.readOutcome(), nil
 	case paypalRefusals[issue]:
-		refused := o.outcome()
+		refused := o.readOutcome()
 		refused.Status, refused.Message = Failed, issue
 		return refused, nil
 	case issue == "ORDER_ALREADY_CAPTURED" || issue == "ORDER_COMPLETION_IN_PROGRESS" || issue == "ORDER_NOT_APPROVED":
 		if o, err = p.readOrder(ctx, of); err == nil {
-			return o.outcome(), nil
+			return o.readOutcome(), nil
 		}
 	}
 	return Outcome{}, err
@@ -299,15 +299,15 @@ type paypalRefund struct {
 	Key    string      `json:"custom_id"`
 }
 
-func (r *paypalRefund) check() error {
+func (r *paypalRefund) checkFields() error {
 	if _, known := paypalRefunds[r.Status]; !known || !isPaypalID(r.ID) || r.Amount.Currency == "" {
 		return fmt.Errorf("refund %q has status %q", r.ID, r.Status)
 	}
 	return nil
 }
 
-func (r *paypalRefund) outcome() RefundOutcome {
-	return RefundOutcome{ID: r.ID, Status: paypalRefunds[r.Status], Amount: r.Amount.minor(), Currency: r.Amount.Currency}
+func (r *paypalRefund) readOutcome() RefundOutcome {
+	return RefundOutcome{ID: r.ID, Status: paypalRefunds[r.Status], Amount: r.Amount.toMinor(), Currency: r.Amount.Currency}
 }
 
 // Refund looks for refunds of the order that carry the key. It calls POST /v2/payments/captures/{id}/refund only if none
@@ -327,12 +327,12 @@ func (p *paypal) Refund(ctx context.Context, r RefundRequest) (RefundOutcome, er
 	if was, ok, err := p.client.findMade(r, made); ok || err != nil {
 		return was, err
 	}
-	c := o.capture()
+	c := o.findCapture()
 	if c == nil {
 		return RefundOutcome{}, p.client.fail(ErrDeclined, "refund: nothing was paid")
 	}
 	if paypalCaptures[c.Status] == Refunded { // the buyer has the money already
-		return RefundOutcome{Status: RefundProcessed, Amount: cmp.Or(r.Amount, c.Amount.minor()), Currency: c.Amount.Currency}, nil
+		return RefundOutcome{Status: RefundProcessed, Amount: cmp.Or(r.Amount, c.Amount.toMinor()), Currency: c.Amount.Currency}, nil
 	}
 	key := attemptKey(r.Key, made.attempts+1)
 	body := map[string]any{"custom_id": key}
@@ -340,11 +340,11 @@ func (p *paypal) Refund(ctx context.Context, r RefundRequest) (RefundOutcome, er
 		body["amount"] = toPaypalMoney(r.Amount, c.Amount.Currency)
 	}
 	var data paypalRefund
-	err = p.call(ctx, request{method: http.MethodPost, path: "/v2/payments/captures/" + c.ID + "/refund", body: body, key: key}, &data, func() error { return data.check() })
+	err = p.call(ctx, request{method: http.MethodPost, path: "/v2/payments/captures/" + c.ID + "/refund", body: body, key: key}, &data, func() error { return data.checkFields() })
 	if err != nil {
 		return RefundOutcome{}, err
 	}
-	return data.outcome(), nil
+	return data.readOutcome(), nil
 }
 
 // refundsOf looks through the order's refunds for the key. PayPal lists them in the order alone, all at once.
@@ -356,10 +356,10 @@ func (p *paypal) refundsOf(o *paypalOrder, key string) (madeRefunds, error) {
 		if attempt == 0 {
 			continue
 		}
-		if err := all[i].check(); err != nil {
+		if err := all[i].checkFields(); err != nil {
 			return found, p.client.fail(ErrFault, err.Error())
 		}
-		found.addAttempt(attempt, all[i].outcome())
+		found.addAttempt(attempt, all[i].readOutcome())
 	}
 	return found, nil
 }
@@ -370,8 +370,8 @@ func (p *paypal) RefundStatus(ctx context.Context, id string) (RefundOutcome, er
 		return RefundOutcome{}, p.client.fail(ErrUnknownReference, "not a refund's id")
 	}
 	var data paypalRefund
-	if err := p.call(ctx, request{method: http.MethodGet, path: "/v2/payments/refunds/" + id}, &data, func() error { return data.check() }); err != nil {
+	if err := p.call(ctx, request{method: http.MethodGet, path: "/v2/payments/refunds/" + id}, &data, func() error { return data.checkFields() }); err != nil {
 		return RefundOutcome{}, err
 	}
-	return data.outcome(), nil
+	return data.readOutcome(), nil
 }

@@ -33,7 +33,7 @@ func (p *paypal) fetch(ctx context.Context, c *client, r request, declined func(
 	defer cancel()
 	for refused := ""; ; refused = r.bearer {
 		var err error
-		if r.bearer, err = p.bearer(ctx, refused); err != nil {
+		if r.bearer, err = p.findBearer(ctx, refused); err != nil {
 			return err
 		}
 		unknown := false
@@ -80,9 +80,9 @@ func (p *paypal) declinedError(a answer) (issue string, e *Error) {
 	return issue, p.client.fail(kind, fmt.Sprintf("status %d: %s %s: %s", a.status, said.Name, issue, said.Message))
 }
 
-// bearer returns an access token that is not the refused one. One call at a time gets a new one, by POST
+// findBearer returns an access token that is not the refused one. One call at a time gets a new one, by POST
 // /v1/oauth2/token; the others wait for it.
-func (p *paypal) bearer(ctx context.Context, refused string) (string, error) {
+func (p *paypal) findBearer(ctx context.Context, refused string) (string, error) {
 	t, err := p.takeToken(ctx)
 	if err != nil {
 		return "", err
@@ -121,7 +121,7 @@ func (p *paypal) takeToken(ctx context.Context) (paypalToken, error) {
 	default:
 	}
 	c := p.client
-	pass, err := c.pass()
+	pass, err := c.admitCall()
 	if err != nil {
 		return paypalToken{}, err
 	}

@@ -48,7 +48,7 @@ func newPaystack(a Account, via http.RoundTripper, log *slog.Logger) (*paystack,
 		return nil, &Error{Provider: "paystack", Kind: ErrNotConfigured}
 	}
 	a = a.withDefaults(paystackURL)
-	if err := a.check(); err != nil {
+	if err := a.checkFields(); err != nil {
 		return nil, err
 	}
 	return &paystack{client: newClient("paystack", a, via, log)}, nil
@@ -127,12 +127,12 @@ func (p *paystack) Verify(ctx context.Context, of Asked) (Outcome, error) {
 	}
 	var data transaction
 	err := p.call(ctx, http.MethodGet, "/transaction/verify/"+url.PathEscape(reference), nil, &data, func() error {
-		return data.check(reference)
+		return data.checkFields(reference)
 	})
 	if err != nil {
 		return Outcome{}, err
 	}
-	return data.outcome(), nil
+	return data.readOutcome(), nil
 }
 
 // Refund looks for refunds that carry the key. It calls POST /refund only if none of them may still
@@ -153,9 +153,9 @@ func (p *paystack) sendRefund(ctx context.Context, r RefundRequest, attempt int)
 	err := p.call(ctx, http.MethodPost, "/refund", createRefund{
 		Transaction: r.Reference, Amount: r.Amount, Currency: r.Currency,
 		CustomerNote: r.CustomerNote, MerchantNote: attemptKey(r.Key, attempt),
-	}, &data, func() error { return data.check() })
+	}, &data, func() error { return data.checkFields() })
 	if err == nil {
-		return data.outcome(), nil
+		return data.readOutcome(), nil
 	}
 	if errors.Is(err, ErrReturned) {
 		if o, failure := p.Verify(ctx, Asked{Reference: r.Reference}); failure == nil && o.Status == Refunded {
@@ -192,10 +192,10 @@ func (p *paystack) refundsOf(ctx context.Context, r RefundRequest) (madeRefunds,
 			if attempt == 0 {
 				continue
 			}
-			if err := made.check(); err != nil {
+			if err := made.checkFields(); err != nil {
 				return found, p.client.fail(ErrFault, "refund list: "+err.Error())
 			}
-			found.addAttempt(attempt, made.outcome())
+			found.addAttempt(attempt, made.readOutcome())
 		}
 		if len(list) < refundsPerPage {
 			return found, nil
@@ -211,12 +211,12 @@ func (p *paystack) RefundStatus(ctx context.Context, id string) (RefundOutcome, 
 		if string(data.ID) != id {
 			return fmt.Errorf("id %q", data.ID)
 		}
-		return data.check()
+		return data.checkFields()
 	})
 	if err != nil {
 		return RefundOutcome{}, err
 	}
-	return data.outcome(), nil
+	return data.readOutcome(), nil
 }
 
 // call makes one call, opens its envelope and decodes the data, which check may refuse. Data that

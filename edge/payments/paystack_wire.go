@@ -43,7 +43,7 @@ type transaction struct {
 	PaidAtToo       moment `json:"paidAt"` // the same under its older name
 }
 
-func (t transaction) check(reference string) error {
+func (t transaction) checkFields(reference string) error {
 	_, known := paystackStatuses[t.Status]
 	switch {
 	case !known:
@@ -60,7 +60,7 @@ func (t transaction) check(reference string) error {
 	return nil
 }
 
-func (t transaction) outcome() Outcome {
+func (t transaction) readOutcome() Outcome {
 	if t.Fees != nil && *t.Amount-*t.Fees == t.RequestedAmount { // the buyer bore the fee
 		*t.Amount = t.RequestedAmount
 	}
@@ -96,7 +96,7 @@ type refund struct {
 	MerchantNote string `json:"merchant_note"`
 }
 
-func (r refund) check() error {
+func (r refund) checkFields() error {
 	_, known := paystackRefunds[r.Status]
 	switch {
 	case !known:
@@ -109,7 +109,7 @@ func (r refund) check() error {
 	return nil
 }
 
-func (r refund) outcome() RefundOutcome {
+func (r refund) readOutcome() RefundOutcome {
 	return RefundOutcome{
 		ID: string(r.ID), Status: paystackRefunds[r.Status],
 		Amount: int64(*r.Amount), Currency: r.Currency,
@@ -151,7 +151,7 @@ func (n notice) notice() Notice {
 	}
 }
 
-// minor is an amount in minor units. It comes as a number, or as digits in quotes; anything else is
+// toMinor is an amount in minor units. It comes as a number, or as digits in quotes; anything else is
 // an error.
 type minor int64
 

@@ -152,8 +152,8 @@ func (a Account) withDefaults(address string) Account {
 	return a
 }
 
-// check refuses an invalid address, and a live key without TLS.
-func (a Account) check() error {
+// checkFields refuses an invalid address, and a live key without TLS.
+func (a Account) checkFields() error {
 	u, err := url.Parse(a.URL)
 	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
 		return errors.New("the provider's URL must be http(s)://host")

@@ -67,7 +67,7 @@ func newStripe(a Account, via http.RoundTripper, log *slog.Logger) (*stripe, err
 		return nil, &Error{Provider: "stripe", Kind: ErrNotConfigured}
 	}
 	a = a.withDefaults(stripeURL)
-	if err := a.check(); err != nil {
+	if err := a.checkFields(); err != nil {
 		return nil, err
 	}
 	s := &stripe{client: newClient("stripe", a, via, log)}
@@ -118,7 +118,7 @@ func (s *stripe) Begin(ctx context.Context, c Charge) (Begun, error) {
 		if u, err := url.Parse(session.URL); err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
 			return fmt.Errorf("url %q", session.URL)
 		}
-		return session.check(c.Reference)
+		return session.checkFields(c.Reference)
 	})
 	if err != nil {
 		return Begun{}, err
@@ -165,7 +165,7 @@ func (p *intent) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(p))
 }
 
-func (s *stripeSession) check(reference string) error {
+func (s *stripeSession) checkFields(reference string) error {
 	switch {
 	case s.ID == "" || s.Currency == "":
 		return errors.New("no id or currency")
@@ -177,8 +177,8 @@ func (s *stripeSession) check(reference string) error {
 	return nil
 }
 
-// outcome reads the session. One that is open may still be paid, although a card was refused.
-func (s *stripeSession) outcome() Outcome {
+// readOutcome reads the session. One that is open may still be paid, although a card was refused.
+func (s *stripeSession) readOutcome() Outcome {
 	o := Outcome{Status: Pending, Amount: s.Total, RequestedAmount: s.Total, Currency: strings.ToUpper(s.Currency), ProviderID: s.ID}
 	p := s.Payment
 	if p != nil && p.Failure != nil {
@@ -216,7 +216,7 @@ func (s *stripe) Verify(ctx context.Context, of Asked) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	return session.outcome(), nil
+	return session.readOutcome(), nil
 }
 
 func (s *stripe) findSession(ctx context.Context, of Asked) (*stripeSession, error) {
@@ -225,7 +225,7 @@ func (s *stripe) findSession(ctx context.Context, of Asked) (*stripeSession, err
 	}
 	session := new(stripeSession)
 	path := "/checkout/sessions/" + of.ProviderID + "?expand[]=payment_intent.latest_charge"
-	if err := s.call(ctx, request{method: http.MethodGet, path: path}, session, func() error { return session.check(of.Reference) }); err != nil {
+	if err := s.call(ctx, request{method: http.MethodGet, path: path}, session, func() error { return session.checkFields(of.Reference) }); err != nil {
 		return nil, err
 	}
 	return session, nil
@@ -265,14 +265,14 @@ func (s *stripe) Refund(ctx context.Context, r RefundRequest) (RefundOutcome, er
 		form.Set("amount", strconv.FormatInt(r.Amount, 10))
 	}
 	var data stripeRefund
-	err = s.call(ctx, request{method: http.MethodPost, path: "/refunds", form: form, key: key}, &data, func() error { return data.check() })
+	err = s.call(ctx, request{method: http.MethodPost, path: "/refunds", form: form, key: key}, &data, func() error { return data.checkFields() })
 	switch {
 	case errors.Is(err, ErrReturned): // by a dispute or from Stripe's dashboard: the buyer has the money
 		return RefundOutcome{Status: RefundProcessed, Amount: r.Amount, Currency: r.Currency}, nil
 	case err != nil:
 		return RefundOutcome{}, err
 	}
-	return data.outcome(), nil
+	return data.readOutcome(), nil
 }
 
 // stripeRefund is what we read of a refund.
@@ -286,14 +286,14 @@ type stripeRefund struct {
 	} `json:"metadata"`
 }
 
-func (r *stripeRefund) check() error {
+func (r *stripeRefund) checkFields() error {
 	if _, known := stripeRefunds[r.Status]; !known || r.ID == "" {
 		return fmt.Errorf("refund %q has status %q", r.ID, r.Status)
 	}
 	return nil
 }
 
-func (r *stripeRefund) outcome() RefundOutcome {
+func (r *stripeRefund) readOutcome() RefundOutcome {
 	return RefundOutcome{ID: r.ID, Status: stripeRefunds[r.Status], Amount: r.Amount, Currency: strings.ToUpper(r.Currency)}
 }
 
@@ -315,10 +315,10 @@ func (s *stripe) refundsOf(ctx context.Context, key, payment string) (madeRefund
 			if attempt == 0 {
 				continue
 			}
-			if err := list.Data[i].check(); err != nil {
+			if err := list.Data[i].checkFields(); err != nil {
 				return found, s.client.fail(ErrFault, "refund list: "+err.Error())
 			}
-			found.addAttempt(attempt, list.Data[i].outcome())
+			found.addAttempt(attempt, list.Data[i].readOutcome())
 		}
 		if !list.More || len(list.Data) == 0 {
 			return found, nil
@@ -334,10 +334,10 @@ func (s *stripe) RefundStatus(ctx context.Context, id string) (RefundOutcome, er
 		return RefundOutcome{}, s.client.fail(ErrUnknownReference, "not a refund's id")
 	}
 	var data stripeRefund
-	if err := s.call(ctx, request{method: http.MethodGet, path: "/refunds/" + id}, &data, func() error { return data.check() }); err != nil {
+	if err := s.call(ctx, request{method: http.MethodGet, path: "/refunds/" + id}, &data, func() error { return data.checkFields() }); err != nil {
 		return RefundOutcome{}, err
 	}
-	return data.outcome(), nil
+	return data.readOutcome(), nil
 }
 
 // call makes one call and decodes the answer, which check may refuse.
