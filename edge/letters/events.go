@@ -31,8 +31,8 @@ func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	if o != nil {
 		organizer = o.Name
 	}
-	// Who has ordered is told of a cancellation in any case. How often an event changes is up to the
-	// organizer.
+	// Every buyer is told of a cancellation, so those mails count against no organization. Mails of changes
+	// do: an organizer could change an event as often as they like.
 	count := mailqueue.Unpaid{Recipient: order.NormalEmail(l.To), Own: l.Given}
 	if l.Given || l.Template == mailqueue.EventChanged {
 		count.Organization = e.Details.Org
@@ -87,8 +87,8 @@ func (h *Writer) aboutOrder(o *order.Order) *mail.Order {
 	return &mail.Order{Number: secrets.OrderNumber(o.ID), URL: h.orderURL(o.ID, time.Now()), Total: money(o.Total, o.Currency)}
 }
 
-// writeCancelled makes a mail to somebody who has tickets of a cancelled event. Whoever is not the buyer
-// and has none any more gets none.
+// writeCancelled makes a mail to somebody who has tickets of a cancelled event. It makes none for a
+// holder who has given them all away since.
 func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.Envelope, e *mail.Event) (*mail.Message, error) {
 	id, err := engine.ParseID(cmp.Or(l.Order, l.Held))
 	if err != nil {

@@ -142,8 +142,8 @@ func TestPaypalTakesNothingOfTheOver(t *testing.T) {
 	require.Equal(t, payments.Succeeded, o.Status)
 }
 
-// TestPaypalTokenHangs has PayPal not answer who asks for an access token: nobody waits longer than for any other call, also
-// not who brings forged notices, and after some of it calls fail at once.
+// TestPaypalTokenHangs has PayPal not answer requests for an access token. Nobody waits longer than for any other call, not
+// even for a forged notice, and after some failures calls fail at once.
 func TestPaypalTokenHangs(t *testing.T) {
 	t.Parallel()
 	done := make(chan struct{})

@@ -126,6 +126,6 @@ func App() ([]File, error) {
 		}
 		files = append(files, File{Path: "/" + name, Type: types[path.Ext(name)], Cache: cacheDay, Body: icon})
 	}
-	kept, err := workers()
+	kept, err := listWorkers()
 	return append(files, kept...), err
 }

@@ -41,16 +41,16 @@ var keptPages = []keptPage{
 	{"me", "/me", `^\/me(\/|$)`, "me.html", nil}, // the scope /me covers /media too, which is none of the worker's business
 }
 
-// workers returns what makes pages open without a network: the workers that keep their files, and
+// listWorkers returns what makes pages open without a network: the workers that keep their files, and
 // the manifest of the gate.
-func workers() ([]File, error) {
+func listWorkers() ([]File, error) {
 	manifest, err := keptFiles.ReadFile("kept" + gateManifest)
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
 	files := []File{{Path: gateManifest, Type: types[".webmanifest"], Cache: cacheDay, Body: manifest}}
 	for i := range keptPages {
-		body, err := keptPages[i].worker(manifest)
+		body, err := keptPages[i].writeWorker(manifest)
 		if err != nil {
 			return nil, err
 		}
@@ -59,8 +59,8 @@ func workers() ([]File, error) {
 	return files, nil
 }
 
-// worker returns the source of the page's worker, which changes with the page and its files.
-func (k *keptPage) worker(manifest []byte) ([]byte, error) {
+// writeWorker returns the source of the page's worker, which changes with the page and its files.
+func (k *keptPage) writeWorker(manifest []byte) ([]byte, error) {
 	source, err := keptFiles.ReadFile("kept/worker.js")
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)

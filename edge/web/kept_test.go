@@ -72,7 +72,7 @@ func TestVectorsOnThePage(t *testing.T) {
 	require.Empty(t, says)
 }
 
-// TestWorkers looks at what the workers keep: a page and all of its files, each of which is there.
+// TestWorkers checks that each worker keeps its page and all files of it, and that these files exist.
 func TestWorkers(t *testing.T) {
 	t.Parallel()
 	list, err := web.App()

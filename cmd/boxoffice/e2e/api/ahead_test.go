@@ -22,7 +22,7 @@ func TestCodesAhead(t *testing.T) {
 	read := func(hours string) nodetest.Answer {
 		return s.Call("GET", "/orders/"+id+"?token="+token+"&ahead="+hours, nil)
 	}
-	require.Nil(t, s.Order(id, token).Data("tickets.0.qrAhead"), "who asks for none gets none")
+	require.Nil(t, s.Order(id, token).Data("tickets.0.qrAhead"), "nobody asked for codes ahead")
 	o := read("6").Is(200, "")
 	codes := s.Secrets().Event(nodetest.Number(t, event))
 	expires, err := time.Parse(time.RFC3339, o.Str("tickets.0.qrExpiresAt"))
