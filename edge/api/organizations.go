@@ -33,6 +33,7 @@ type OrganizationProfile struct {
 	Status       string    `json:"status" enum:"active,suspended" description:"active, or suspended if the platform has marked it so."`
 	SocialLinks  JSON      `json:"socialLinks" format:"object" description:"Addresses by platform, such as instagram."`
 	PageTheme    JSON      `json:"pageTheme" format:"object" description:"An object for the organization's own pages; the service keeps it and does not read it."`
+	EmbedOrigins []string  `json:"embedOrigins" description:"The origins, such as https://lagosnights.example, whose pages may show the organization's events in a frame."`
 	CreatedAt    time.Time `json:"createdAt" description:"When it was made."`
 }
 
@@ -47,6 +48,8 @@ type UpdateOrganization struct {
 	LogoURL      route.Opt[string] `json:"logoUrl,omitzero" format:"hosted" maxLength:"2048" description:"The address of its logo, or /media/<id> of a file of the organization's own; null clears it."`
 	SocialLinks  route.Opt[JSON]   `json:"socialLinks,omitzero" format:"links" maxLength:"50000" example:"{\"instagram\":\"https://instagram.com/lagosnights\"}" description:"Up to 20 addresses by platform, instead of those before; null clears them."`
 	PageTheme    route.Opt[JSON]   `json:"pageTheme,omitzero" format:"object" maxLength:"20000" description:"An object that the service keeps unread, instead of the one before; null clears it."`
+
+	EmbedOrigins route.Opt[[]string] `json:"embedOrigins,omitzero" maxItems:"20" format:"origin" maxLength:"260" example:"[\"https://lagosnights.example\"]" description:"The origins whose pages may show the organization's events in a frame, instead of those before: https, a host and maybe a port; to test, also http with localhost. Null or an empty list lets none."`
 }
 
 // ListMembers asks for an organization's members.

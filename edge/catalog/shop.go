@@ -10,6 +10,7 @@ import (
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
+	"boxoffice/engine"
 	"boxoffice/persistence/readmodel"
 )
 
@@ -26,6 +27,23 @@ func (h *Handlers) ShopEvent(ctx context.Context, slug string, now time.Time) (*
 	defer c.End()
 	c.Principal = route.Principal{Kinds: route.Public}
 	return h.eventPage(c, &api.BySlug{Slug: slug})
+}
+
+// ShopEmbed is an event as ShopEvent has it, and the origins whose pages may frame it.
+func (h *Handlers) ShopEmbed(ctx context.Context, slug string, now time.Time) (*api.Event, []string, error) {
+	e, err := h.ShopEvent(ctx, slug, now)
+	if err != nil {
+		return nil, nil, err
+	}
+	id, err := engine.ParseID(e.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := h.Pages.Event(ctx, id.Event())
+	if err != nil {
+		return nil, nil, err
+	}
+	return e, p.Frames, nil
 }
 
 // ShopCard is an event as everybody may see it, by its id and without its ticket types.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 
 	"boxoffice/edge/api"
@@ -58,6 +59,9 @@ func (h *Handlers) updateOrganization(c *route.Call, in *api.UpdateOrganization)
 		if in.PageTheme.Set {
 			p.PageTheme = view.Object(in.PageTheme.Value)
 		}
+		if in.EmbedOrigins.Set {
+			p.EmbedOrigins = withoutRepeats(in.EmbedOrigins.Value)
+		}
 	})
 	if err != nil {
 		return nil, err
@@ -68,12 +72,19 @@ func (h *Handlers) updateOrganization(c *route.Call, in *api.UpdateOrganization)
 	return new(profileView(p)), nil
 }
 
+// withoutRepeats returns the origins in order, each once. The database takes no null for none.
+func withoutRepeats(origins []string) []string {
+	all := append([]string{}, origins...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 func profileView(p *accounts.Profile) api.OrganizationProfile {
 	return api.OrganizationProfile{
 		ID: strconv.FormatInt(p.ID, 10), PublicID: p.PublicID, Name: p.Name, Slug: p.Slug,
 		Description: view.Optional(p.Description), Website: view.Optional(p.Website), ContactEmail: view.Optional(p.ContactEmail),
 		ContactPhone: view.Optional(p.ContactPhone), LogoURL: view.Optional(p.LogoURL), Type: p.Type, Verified: p.Verified, Status: p.Status,
-		SocialLinks: p.SocialLinks, PageTheme: p.PageTheme, CreatedAt: p.CreatedAt.UTC(),
+		SocialLinks: p.SocialLinks, PageTheme: p.PageTheme, EmbedOrigins: p.EmbedOrigins, CreatedAt: p.CreatedAt.UTC(),
 	}
 }
 

@@ -140,6 +140,7 @@ type Page struct {
 	Event  readmodel.Event
 	Types  []readmodel.TicketType
 	Org    api.Organizer
+	Frames []string         // origins whose pages may frame the event
 	Told   *program.Program // beside its record
 	Course *course.Content  // of online courses
 }
@@ -170,7 +171,7 @@ func (p *Pages) Event(ctx context.Context, number int64) (*Page, error) {
 			return nil, err
 		}
 		if o != nil {
-			page.Org = OrganizerOf(o)
+			page.Org, page.Frames = OrganizerOf(o), o.EmbedOrigins
 		}
 		return page, nil
 	})

@@ -69,7 +69,7 @@ var timeType = reflect.TypeFor[time.Time]()
 
 // formatExamples are values in the formats of package route.
 var formatExamples = map[string]string{
-	"email": "ada@example.org", "uuid": "0197b6c1-4a00-7000-8000-000000000007", "uri": "https://example.org", "hosted": "https://example.org",
+	"email": "ada@example.org", "uuid": "0197b6c1-4a00-7000-8000-000000000007", "uri": "https://example.org", "origin": "https://example.org", "hosted": "https://example.org",
 	"date-time": "2031-06-20T19:00:00Z", "date": "2031-06-20", "timezone": "Africa/Lagos", "country": "NG", "currency": "NGN", "locale": "en-NG",
 	"color": "#1b4332",
 }

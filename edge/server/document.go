@@ -37,7 +37,7 @@ func (s *Server) registerPages() error {
 	if s.trouble, err = web.NewTroublePage(files); err != nil {
 		return err
 	}
-	return s.registerShop()
+	return s.registerShop(files)
 }
 
 // registerDocument adds the OpenAPI document in both of its forms, and the pages on which people

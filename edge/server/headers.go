@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -27,6 +28,7 @@ var (
 	noReferrer = []byte("no-referrer")
 	noContent  = []byte("default-src 'none'; frame-ancestors 'none'")
 	noFrame    = []byte("DENY")
+	framed     = []byte("frame-ancestors http") // of a policy that names who may frame the page
 	twoYears   = []byte("max-age=63072000; includeSubDomains")
 	anyOrigin  = []byte("*")
 	exposed    = []byte(strings.Join(ExposedHeaders, ", "))
@@ -53,8 +55,11 @@ func (s *Server) setSecurityHeaders(ctx *fasthttp.RequestCtx) {
 	h := &ctx.Response.Header
 	h.SetCanonical(headerNoSniff, noSniff)
 	h.SetCanonical(headerReferrer, noReferrer)
-	h.SetCanonical(headerFrame, noFrame)
-	if len(h.PeekBytes(headerPolicy)) == 0 {
+	policy := h.PeekBytes(headerPolicy)
+	if !bytes.Contains(policy, framed) { // the older header can name no origins
+		h.SetCanonical(headerFrame, noFrame)
+	}
+	if len(policy) == 0 {
 		h.SetCanonical(headerPolicy, noContent)
 	}
 	if s.cfg.HTTPS {

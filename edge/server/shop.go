@@ -20,6 +20,7 @@ import (
 type Shop struct {
 	Event     func(ctx context.Context, slug string, now time.Time) (*api.Event, error)
 	Card      func(ctx context.Context, id string, now time.Time) (*api.Event, error) // by its id
+	Embed     func(ctx context.Context, slug string, now time.Time) (e *api.Event, origins []string, err error)
 	Organizer func(ctx context.Context, slug string, now time.Time) (*api.OrganizerPage, error)
 	Paths     func(ctx context.Context, now time.Time) ([]string, error) // of the pages that search engines may list
 }
@@ -28,8 +29,8 @@ type Shop struct {
 const mapAge = 10 * time.Minute
 
 // registerShop adds the built pages, the pages of events, and what search engines and other
-// programs read to find events.
-func (s *Server) registerShop() error {
+// programs read to find events. small are the files of the pages that nothing builds.
+func (s *Server) registerShop(small []web.File) error {
 	files, err := web.App()
 	if err != nil {
 		return err
@@ -57,6 +58,11 @@ func (s *Server) registerShop() error {
 			}
 			return o != nil, organizer.Write(w, o)
 		}))))
+		embed, err := web.NewEmbedPage(s.cfg.BaseURL, small)
+		if err != nil {
+			return err
+		}
+		s.read("/embed/e/{slug}", s.countPage(lowerSlug(s.embedPage(embed))))
 		s.read("/covers/{category}/{id}", s.countPage(serveCover))
 		s.read("/covers/{category}/{id}/og.png", s.countPage(s.sharedCover()))
 		s.read("/sitemap.xml", s.countPage(s.siteMap()))

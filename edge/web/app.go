@@ -127,5 +127,5 @@ func App() ([]File, error) {
 		files = append(files, File{Path: "/" + name, Type: types[path.Ext(name)], Cache: cacheDay, Body: icon})
 	}
 	kept, err := listWorkers()
-	return append(files, kept...), err
+	return append(append(files, widgetFile), kept...), err
 }

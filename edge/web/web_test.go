@@ -64,6 +64,9 @@ func TestFilesFitTogether(t *testing.T) {
 	require.NoError(t, err)
 	var shown strings.Builder
 	require.NoError(t, trouble.Write(&shown, &web.Trouble{Status: 429, Wait: 7}))
+	embed, err := web.NewEmbedPage("", list)
+	require.NoError(t, err)
+	require.NoError(t, embed.Write(&shown, &web.Embed{}))
 	for _, m := range named.FindAllStringSubmatch(shown.String(), -1) {
 		reached[m[1]] = true
 	}

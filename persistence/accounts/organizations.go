@@ -35,6 +35,7 @@ type Profile struct {
 	Status       string // active or suspended
 	SocialLinks  []byte // a JSON object
 	PageTheme    []byte // a JSON object
+	EmbedOrigins []string
 	CreatedAt    time.Time
 }
 
@@ -126,13 +127,13 @@ func (s *Store) SlugsOf(ctx context.Context, ids []int64) ([]string, error) {
 }
 
 const selectProfile = `SELECT id, public_id::text, name, slug, description, website, contact_email, contact_phone,
-	logo_url, type, verified, status, social_links, page_theme, created_at FROM organizations WHERE id = $1`
+	logo_url, type, verified, status, social_links, page_theme, embed_origins, created_at FROM organizations WHERE id = $1`
 
 // EditProfile changes what an organization says about itself: all parts of a Profile that are text
-// or JSON, except the slug. It returns nil if there is no such organization.
+// or JSON, except the slug, and where its events may be shown. It returns nil if there is no such organization.
 func (s *Store) EditProfile(ctx context.Context, id int64, change func(*Profile)) (*Profile, error) {
 	const write = `UPDATE organizations SET name = $2, description = $3, website = $4, contact_email = $5, contact_phone = $6,
-		logo_url = $7, social_links = $8, page_theme = $9 WHERE id = $1`
+		logo_url = $7, social_links = $8, page_theme = $9, embed_origins = $10 WHERE id = $1`
 	var p *Profile
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		rows, _ := tx.Query(ctx, selectProfile+` FOR NO KEY UPDATE`, id) // CollectOneRow returns its error
@@ -142,7 +143,7 @@ func (s *Store) EditProfile(ctx context.Context, id int64, change func(*Profile)
 		}
 		p = found
 		change(p)
-		_, err = tx.Exec(ctx, write, id, p.Name, p.Description, p.Website, p.ContactEmail, p.ContactPhone, p.LogoURL, p.SocialLinks, p.PageTheme)
+		_, err = tx.Exec(ctx, write, id, p.Name, p.Description, p.Website, p.ContactEmail, p.ContactPhone, p.LogoURL, p.SocialLinks, p.PageTheme, p.EmbedOrigins)
 		return err
 	})
 	if errors.Is(err, pgx.ErrNoRows) {

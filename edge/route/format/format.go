@@ -33,6 +33,7 @@ var formats = map[string]Format{
 	"uuid":      {What: "a UUID", Valid: ValidUUID},
 	"uri":       {What: "an absolute http or https address", Valid: ValidURI},
 	"hosted":    {What: "an absolute http or https address, or /media/<id>", Valid: validHosted},
+	"origin":    {What: "https:// and a host, such as https://example.org, or http://localhost", Valid: validOrigin, Canonical: canonicalOrigin},
 	"date-time": {What: "a date and time as in RFC 3339", Valid: validDateTime},
 	"date":      {What: "a date as YYYY-MM-DD", Valid: validDate},
 	"timezone":  {What: "an IANA time zone", Valid: validTimezone},
@@ -129,6 +130,41 @@ func ValidURI(s string) bool {
 		return true
 	}
 	return validDomain(host)
+}
+
+// readOrigin reads the origin of a site (RFC 6454) in the form in which Content-Security-Policy names it: small
+// letters of ASCII, without a path. Without TLS, an origin is good on one's own machine alone.
+func readOrigin(s string) (origin string, ok bool) {
+	u, err := url.Parse(strings.TrimSuffix(s, "/"))
+	if err != nil || u.Host == "" || *u != (url.URL{Scheme: u.Scheme, Host: u.Host}) {
+		return "", false
+	}
+	host, err := idna.Lookup.ToASCII(u.Hostname())
+	if err != nil || !validDomain(host) {
+		return "", false
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || strconv.FormatUint(n, 10) != port {
+			return "", false
+		}
+		if u.Scheme != "https" || port != "443" {
+			host += ":" + port
+		}
+	} else if strings.HasSuffix(u.Host, ":") {
+		return "", false
+	}
+	local := u.Hostname() == "localhost" || u.Hostname() == "127.0.0.1"
+	return u.Scheme + "://" + host, u.Scheme == "https" || u.Scheme == "http" && local
+}
+
+func validOrigin(s string) bool {
+	_, ok := readOrigin(s)
+	return ok
+}
+
+func canonicalOrigin(s string) string {
+	origin, _ := readOrigin(s)
+	return origin
 }
 
 // validHosted accepts an address, or the root-relative path of a file that the service hosts. An

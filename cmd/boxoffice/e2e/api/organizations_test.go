@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -154,10 +155,11 @@ func TestOrganization(t *testing.T) {
 	a := s.Own("GET", path, nil).Is(200, "")
 	require.Equal(t, nodetest.Words("organization wallets"), a.Keys(""))
 	require.Equal(t, nodetest.Words(`id publicId name slug description website contactEmail contactPhone logoUrl type verified status socialLinks
-		pageTheme createdAt`), a.Keys("organization"))
+		pageTheme embedOrigins createdAt`), a.Keys("organization"))
 	require.Equal(t, s.Org(), a.Str("organization.id"))
 	require.Equal(t, "owner", a.Str("organization.name"))
 	require.Equal(t, nodetest.Object{}, a.Data("organization.socialLinks"))
+	require.Equal(t, []any{}, a.Data("organization.embedOrigins"))
 	require.IsType(t, []any{}, a.Data("wallets"))
 
 	reader := s.As(s.Key(nodetest.Object{"scopes": []string{"payouts:read"}}).Str("secret"))
@@ -170,4 +172,45 @@ func TestOrganization(t *testing.T) {
 		reader.Own("GET", "/organizer/organizations/"+id, nil).Is(404, "NOT_FOUND")
 	}
 	s.Call("GET", path, nil).Is(401, "UNAUTHORIZED")
+}
+
+// TestEmbedOrigins holds the list of sites that may frame an organization's events, and what the page says of it.
+func TestEmbedOrigins(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	path := "/organizer/organizations/" + s.Org()
+	event, _ := s.Sell(nil, nodetest.TypeBody(25, 100))
+	slug := s.Call("GET", "/events/"+event, nil).Is(200, "").Str("slug")
+	framed := func(page string) (policy, header string) {
+		res, _ := s.Get(page)
+		return res.Header.Get("Content-Security-Policy"), res.Header.Get("X-Frame-Options")
+	}
+	policy, header := framed("/embed/e/" + slug)
+	require.Contains(t, policy, "frame-ancestors 'none'")
+	require.Equal(t, "DENY", header)
+
+	s.Own("PUT", path, nodetest.Object{"embedOrigins": []string{"https://Bücher.example/", "http://localhost:3000", "https://a.example:443", "https://a.example"}}).Is(200, "")
+	list := s.Own("GET", path, nil).Is(200, "").Data("organization.embedOrigins")
+	require.Equal(t, []any{"http://localhost:3000", "https://a.example", "https://xn--bcher-kva.example"}, list)
+	s.Becomes("", func() string {
+		policy, header = framed("/embed/e/" + slug)
+		return header
+	})
+	require.Contains(t, policy, "frame-ancestors http://localhost:3000 https://a.example https://xn--bcher-kva.example")
+	for _, page := range []string{"/e/" + slug, "/e/" + slug + "/checkout", "/e/" + slug + "/seats", "/", "/organizer", "/docs", "/embed/e/none", "/api/v1/events"} {
+		policy, header = framed(page)
+		require.Contains(t, policy, "frame-ancestors 'none'", page)
+		require.Equal(t, "DENY", header, page)
+	}
+
+	for _, wrong := range []string{"http://a.example", "https://a.example/x", "https://*.example", "*", "https://a.example https://b.example", "https://a.example;script-src", "https://u@a.example", "https://a.example?", "https://a.example:0", "javascript:alert(1)", ""} {
+		s.Own("PUT", path, nodetest.Object{"embedOrigins": []string{wrong}}).Is(400, "VALIDATION_ERROR")
+	}
+	many := make([]string, 21)
+	for i := range many {
+		many[i] = fmt.Sprintf("https://s%d.example", i)
+	}
+	s.Own("PUT", path, nodetest.Object{"embedOrigins": many}).Is(400, "VALIDATION_ERROR")
+	s.Own("PUT", path, nodetest.Object{"embedOrigins": nil}).Is(200, "")
+	require.Equal(t, []any{}, s.Own("GET", path, nil).Is(200, "").Data("organization.embedOrigins"))
 }

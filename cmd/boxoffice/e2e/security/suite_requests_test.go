@@ -211,7 +211,7 @@ func (w *world) orgRequests() map[string]func() request {
 		"updateOrganization": func() request {
 			return naming("id", w.orgID).with(nodetest.Object{
 				"name": "Hill Nights", "description": "d", "website": nodetest.URI(30), "contactEmail": "box@example.org", "contactPhone": "+49 30 1",
-				"logoUrl": nodetest.URI(31), "socialLinks": nodetest.Object{}, "pageTheme": nodetest.Object{},
+				"logoUrl": nodetest.URI(31), "socialLinks": nodetest.Object{}, "pageTheme": nodetest.Object{}, "embedOrigins": []string{"https://example.org"},
 			})
 		},
 		"listMembers": func() request { return naming("id", w.orgID) },

@@ -1,1 +1,0 @@
-export{t as default}from"./SalesCurve-DjHb_1uq.js";

@@ -1,0 +1,134 @@
+package web
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"time"
+
+	"boxoffice/edge/api"
+)
+
+// EmbedPolicy is the Policy of an event in a frame on one of the origins; without any, nobody frames it.
+func EmbedPolicy(origins []string) string {
+	if len(origins) == 0 {
+		return Policy
+	}
+	return strings.Replace(Policy, "frame-ancestors 'none'", "frame-ancestors "+strings.Join(origins, " "), 1)
+}
+
+// Embed is what the page of an event in a frame shows.
+type Embed struct {
+	Event  *api.Event // nil: there is no such event
+	German bool       // the reader prefers German
+	Now    time.Time
+}
+
+// embedWords are the words of the page in one language.
+type embedWords struct {
+	Lang, Gone, Tickets, Free, Fees, Buy, NewTab, From, Closed, SoldOut, Cancelled, Over, Fewer, More, Number string
+	spelled                                                                                                   string // the layout of a moment
+}
+
+var embeds = bilingual[embedWords]{
+	embedWords{"en", "This event is not here", "Tickets", "Free", "with all fees", "Get tickets", "opens a new tab", "On sale from", "The sale is over", "Sold out", "Cancelled", "Over", "One less of", "One more of", "How many of", "2 January 2006, 15:04"},
+	embedWords{"de", "Diese Veranstaltung gibt es nicht", "Karten", "Kostenlos", "mit allen Gebühren", "Karten holen", "öffnet einen neuen Tab", "Ab", "Der Verkauf ist zu Ende", "Ausverkauft", "Abgesagt", "Vorbei", "Eine weniger von", "Eine mehr von", "Wie viele von", "02.01.2006, 15:04"},
+}
+
+//go:embed embed.html
+var embedSource string
+
+var embedTemplate = template.Must(template.New("embed").Parse(embedSource))
+
+//go:embed widget.js
+var widget []byte
+
+// widgetFile is the script by which other sites show an event. It has one address for ever, since it stands in their pages.
+var widgetFile = File{Path: "/embed.js", Type: types[".js"], Cache: "public, max-age=3600", Body: widget}
+
+// EmbedPage writes events for frames on the pages of others. It leads to the shop in a tab of its own: nobody
+// orders or pays in a frame.
+type EmbedPage struct{ base, style, script string }
+
+// NewEmbedPage is the page with the style sheet and the script that are among the files, on a node that people
+// reach at base.
+func NewEmbedPage(base string, files []File) (*EmbedPage, error) {
+	p := EmbedPage{base: base}
+	for _, f := range files {
+		switch {
+		case strings.HasSuffix(f.Path, "/embedded.css"):
+			p.style = f.Path
+		case strings.HasSuffix(f.Path, "/embedded.js"):
+			p.script = f.Path
+		}
+	}
+	if p.style == "" || p.script == "" {
+		return nil, fmt.Errorf("web: the style sheet or the script of events in frames is missing")
+	}
+	return &p, nil
+}
+
+// embeddedType is a ticket type as the frame shows it.
+type embeddedType struct {
+	*api.TicketType
+	IsFree bool
+	Why    string // it can't be had; "" if it can
+	Most   int64  // in one order
+}
+
+// Write writes the page.
+func (p *EmbedPage) Write(w io.Writer, e *Embed) error {
+	words := embeds.in(e.German)
+	shown := struct {
+		*Embed
+		*embedWords
+		Style, Script, Link, When, Picture, State string
+		Types                                     []embeddedType
+		Counted                                   bool // how many can be chosen here
+	}{Embed: e, embedWords: words, Style: p.style, Script: p.script}
+	if v := e.Event; v != nil {
+		shown.Link = p.base + "/e/" + v.Slug
+		shown.Picture = strings.TrimPrefix(textOrEmpty(v.CoverImage), p.base)
+		if !strings.HasPrefix(shown.Picture, "/media/") {
+			shown.Picture = strings.TrimSuffix(coverAddress(v), "/og.png")
+		}
+		if v.StartDate != nil && v.ProductType != "digital" {
+			shown.When = inZone(*v.StartDate, v.Timezone).Format(words.spelled)
+		}
+		switch v.Status {
+		case "cancelled":
+			shown.State = words.Cancelled
+		case "completed":
+			shown.State = words.Over
+		}
+		shown.Counted = shown.State == "" && v.ProductType != "reservation"
+		for i := range v.TicketTypes {
+			t := p.describeType(&v.TicketTypes[i], v, e.Now, words)
+			shown.Counted = shown.Counted && !t.Seated
+			shown.Types = append(shown.Types, t)
+		}
+	}
+	if err := embedTemplate.Execute(w, &shown); err != nil {
+		return fmt.Errorf("web: event in a frame: %w", err)
+	}
+	return nil
+}
+
+// describeType says what is to be said of a ticket type now.
+func (p *EmbedPage) describeType(t *api.TicketType, e *api.Event, now time.Time, words *embedWords) embeddedType {
+	d := embeddedType{TicketType: t, IsFree: strings.Trim(t.PriceTotal, "0.") == "", Most: min(t.MaxPerOrder, 100)}
+	if t.Available != nil {
+		d.Most = min(d.Most, *t.Available)
+	}
+	switch {
+	case t.SaleStart != nil && t.SaleStart.After(now):
+		d.Why = words.From + " " + inZone(*t.SaleStart, e.Timezone).Format(words.spelled)
+	case t.SaleEnd != nil && t.SaleEnd.Before(now):
+		d.Why = words.Closed
+	case t.Available != nil && *t.Available == 0:
+		d.Why = words.SoldOut
+	}
+	return d
+}
