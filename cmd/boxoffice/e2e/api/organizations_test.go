@@ -182,7 +182,7 @@ func TestEmbedOrigins(t *testing.T) {
 	event, _ := s.Sell(nil, nodetest.TypeBody(25, 100))
 	slug := s.Call("GET", "/events/"+event, nil).Is(200, "").Str("slug")
 	framed := func(page string) (policy, header string) {
-		res, _ := s.Get(page)
+		res, _ := s.Get(page) //nolint:bodyclose // Get has read and closed it
 		return res.Header.Get("Content-Security-Policy"), res.Header.Get("X-Frame-Options")
 	}
 	policy, header := framed("/embed/e/" + slug)

@@ -81,7 +81,7 @@ func (d *reader) searchAll() {
 			})()`, query, ops[i].ID))
 			require.Equal(d.t, true, found, query)
 		}
-		res, text := d.shop.Get("/docs/" + ops[i].ID)
+		res, text := d.shop.Get("/docs/" + ops[i].ID) //nolint:bodyclose // Get has read and closed it
 		require.Equal(d.t, http.StatusOK, res.StatusCode, ops[i].ID)
 		require.Contains(d.t, text, "<code>"+ops[i].Path+"</code>")
 		require.NotContains(d.t, res.Header.Get("Content-Security-Policy"), "unsafe")
