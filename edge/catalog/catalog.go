@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"boxoffice/cluster"
+	"boxoffice/edge/letters"
 	"boxoffice/edge/limit"
 	"boxoffice/edge/live"
 	"boxoffice/edge/payments"
@@ -25,6 +26,7 @@ type Deps struct {
 	Known   *live.Events
 	Pages   *live.Pages
 	Feed    *live.Feed
+	Letters *letters.Writer // says what calendars show of an event
 	Program *program.Store
 	Courses *courses.Store
 	// Community has what guests say of events.

@@ -7,8 +7,10 @@ import (
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/live"
+	"boxoffice/edge/mail"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
+	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/community"
 	"boxoffice/persistence/readmodel"
 )
@@ -26,30 +28,74 @@ var slugForm = regexp.MustCompile(`^[a-z0-9-]{1,128}$`)
 // ShopOrganizer is an organization as everybody may see it, by its slug. Its callers share it, so
 // none of them changes it.
 func (h *Handlers) ShopOrganizer(ctx context.Context, slug string, now time.Time) (*api.OrganizerPage, error) {
-	if !slugForm.MatchString(slug) {
+	if !slugForm.MatchString(slug) { // before it is kept under this name
 		return nil, route.NoOrganization
 	}
 	return live.CachePage(ctx, h.Pages, "organizer/"+slug, func() (*api.OrganizerPage, error) {
-		o, err := h.Pages.Accounts.OrganizationNamed(ctx, slug)
+		p, err := h.findShown(ctx, slug)
 		if err != nil {
 			return nil, err
-		}
-		if o == nil || o.Slug != slug { // its number leads to no page
-			return nil, route.NoOrganization
-		}
-		p, err := h.Pages.Accounts.Profile(ctx, o.ID)
-		if err != nil {
-			return nil, err
-		}
-		if p == nil || p.Status != "active" {
-			return nil, route.NoOrganization
 		}
 		about := live.OrganizerOf(p)
 		page := &api.OrganizerPage{Organizer: *h.organizerView(&about)}
-		if err := h.listProgram(ctx, page, o.ID, now); err != nil {
+		if err := h.listProgram(ctx, page, p.ID, now); err != nil {
 			return nil, err
 		}
-		return page, h.listSaid(ctx, page, o.ID)
+		return page, h.listSaid(ctx, page, p.ID)
+	})
+}
+
+// findShown is the organization that has a slug, if everybody may see it.
+func (h *Handlers) findShown(ctx context.Context, slug string) (*accounts.Profile, error) {
+	o, err := h.Pages.Accounts.OrganizationNamed(ctx, slug)
+	if err != nil {
+		return nil, err
+	}
+	if o == nil || o.Slug != slug { // its number leads to no page
+		return nil, route.NoOrganization
+	}
+	p, err := h.Pages.Accounts.Profile(ctx, o.ID)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil || p.Status != "active" {
+		return nil, route.NoOrganization
+	}
+	return p, nil
+}
+
+// What the calendar of an organization has.
+const (
+	calendarEvents = 500
+	calendarPast   = 30 * 24 * time.Hour // so long after its end an event stays
+	calendarBytes  = 128 << 10           // roughly
+)
+
+// ShopCalendar is the calendar file of what an organization has on, by its slug, in the language that
+// a reader prefers (an Accept-Language header). Its callers share it, so none of them changes it.
+func (h *Handlers) ShopCalendar(ctx context.Context, slug, languages string, now time.Time) ([]byte, error) {
+	if !slugForm.MatchString(slug) { // before it is kept under this name
+		return nil, route.NoOrganization
+	}
+	l, ok := mail.ReadLanguage(languages)
+	if !ok {
+		l = h.Letters.Language
+	}
+	return live.CacheSearch(ctx, h.Pages, calendarBytes, "calendar/"+l.String()+"/"+slug, func() ([]byte, error) {
+		o, err := h.findShown(ctx, slug)
+		if err != nil {
+			return nil, err
+		}
+		events, err := h.Read.ProgramEvents(ctx, o.ID, now.Add(-calendarPast), now, calendarEvents)
+		if err != nil {
+			return nil, err
+		}
+		p := mail.Program{Name: o.Name, Page: h.BaseURL + "/by/" + slug, Events: make([]*mail.Event, len(events))}
+		for i := range events {
+			p.Events[i] = h.Letters.EventMail(events[i].Details, &events[i], o.Name)
+			p.Events[i].Page = h.BaseURL + "/e/" + events[i].Details.Slug
+		}
+		return p.Calendar(l), nil
 	})
 }
 

@@ -54,7 +54,7 @@ func (e *Event) Calendar(l Language) *Calendar { return e.makeCalendar(wordsOf[l
 func (e *Event) makeCalendar(w *words) *Calendar {
 	visits := e.Visits
 	if len(visits) == 0 && !e.Start.IsZero() {
-		visits = []Visit{{ID: e.ID, Start: e.Start, End: e.End}}
+		visits = []Visit{e.asVisit()}
 	}
 	if len(visits) == 0 {
 		return nil
@@ -62,18 +62,14 @@ func (e *Event) makeCalendar(w *words) *Calendar {
 	c := ics.NewCalendarFor("Boxoffice")
 	first, last, method := visits[0].Start, visits[0].Start, ics.MethodCancel
 	for i := range visits {
-		if visits[i].End.Before(visits[i].Start) {
-			visits[i].End = visits[i].Start
-		}
+		visits[i].End = later(visits[i].Start, visits[i].End)
 		if !e.isVoid() && !visits[i].Cancelled {
 			method = ics.MethodPublish // a file of METHOD:CANCEL may have nothing else
 		}
 		if visits[i].Start.Before(first) {
 			first = visits[i].Start
 		}
-		if visits[i].End.After(last) {
-			last = visits[i].End
-		}
+		last = later(last, visits[i].End)
 	}
 	c.SetMethod(method)
 	c.Components = append(c.Components, describeZone(first, last))
@@ -83,10 +79,68 @@ func (e *Event) makeCalendar(w *words) *Calendar {
 	return &Calendar{Method: string(method), Body: []byte(c.Serialize(ics.WithNewLineWindows))}
 }
 
+// asVisit is the time of the event itself, for everybody who attends it.
+func (e *Event) asVisit() Visit { return Visit{ID: e.ID, Start: e.Start, End: later(e.Start, e.End)} }
+
+// Program is what an organization has on, for the calendars of people who subscribe to it.
+type Program struct {
+	Name string // of the organization
+	Page string // its address
+	// Events have a time of their own. Their Page is not empty.
+	Events []*Event
+}
+
+// refreshAfter tells a calendar how often to ask for a program again (RFC 7986, 5.7). Programs change by
+// hand, so once an hour is often enough.
+const refreshAfter = "PT1H"
+
+// Calendar is the program as a calendar file. The ids and revisions of its events are those of the files
+// in mails, so that a calendar which has both shows an event once.
+func (p *Program) Calendar(l Language) []byte {
+	c := ics.NewCalendarFor("Boxoffice")
+	c.SetMethod(ics.MethodPublish)
+	c.SetName(cleanLabel(p.Name))
+	c.SetUrl(p.Page)
+	c.SetRefreshInterval(refreshAfter, ics.WithValue(string(ics.ValueDataTypeDuration)))
+	type span struct{ first, last time.Time }
+	var zones []string // in the order of the events, so that the same program is the same file
+	spans := make(map[string]span)
+	visits := make([]Visit, len(p.Events))
+	for i, e := range p.Events {
+		visits[i] = e.asVisit()
+		name := e.Start.Location().String()
+		s, known := spans[name]
+		if !known {
+			zones, s = append(zones, name), span{e.Start, e.Start}
+		}
+		if e.Start.Before(s.first) {
+			s.first = e.Start
+		}
+		s.last = later(s.last, visits[i].End)
+		spans[name] = s
+	}
+	for _, name := range zones {
+		c.Components = append(c.Components, describeZone(spans[name].first, spans[name].last))
+	}
+	for i, e := range p.Events {
+		e.addVisit(c, &visits[i], wordsOf[l])
+	}
+	return []byte(c.Serialize(ics.WithNewLineWindows))
+}
+
+// later is the later of two times.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
 // addVisit adds a visit to a calendar file.
 func (e *Event) addVisit(c *ics.Calendar, at *Visit, w *words) {
 	v := c.AddEvent(at.ID)
 	v.SetDtStampTime(e.Changed)
+	v.SetModifiedAt(e.Changed)
 	v.SetSequence(e.Revision)
 	if at.AllDay {
 		day := &ics.KeyValues{Key: string(ics.ParameterValue), Value: []string{string(ics.ValueDataTypeDate)}}
@@ -107,6 +161,9 @@ func (e *Event) addVisit(c *ics.Calendar, at *Visit, w *words) {
 	}
 	if place := e.showPlace(w); place != "" {
 		v.SetLocation(place)
+	}
+	if e.Page != "" {
+		v.SetURL(e.Page)
 	}
 	v.SetStatus(ics.ObjectStatusConfirmed)
 	if e.isVoid() || at.Cancelled {

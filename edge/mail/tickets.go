@@ -17,6 +17,7 @@ type Event struct {
 	Changed   time.Time
 	Title     string
 	Organizer string
+	Page      string // the address of its public page, where a program links it; else ""
 	// Start, End and Doors are in the event's time zone; zero if the event takes place at no time
 	// of its own.
 	Start, End, Doors             time.Time

@@ -22,7 +22,8 @@ type Shop struct {
 	Card      func(ctx context.Context, id string, now time.Time) (*api.Event, error) // by its id
 	Embed     func(ctx context.Context, slug string, now time.Time) (e *api.Event, origins []string, err error)
 	Organizer func(ctx context.Context, slug string, now time.Time) (*api.OrganizerPage, error)
-	Paths     func(ctx context.Context, now time.Time) ([]string, error) // of the pages that search engines may list
+	Calendar  func(ctx context.Context, slug, languages string, now time.Time) ([]byte, error) // what an organization has on (RFC 5545)
+	Paths     func(ctx context.Context, now time.Time) ([]string, error)                       // of the pages that search engines may list
 }
 
 // mapAge is how long a site map is served before it is made again.
@@ -58,6 +59,7 @@ func (s *Server) registerShop(small []web.File) error {
 			}
 			return o != nil, organizer.Write(w, o)
 		}))))
+		s.read("/by/{slug}/calendar.ics", s.countPage(lowerSlug(s.serveCalendar)))
 		embed, err := web.NewEmbedPage(s.cfg.BaseURL, small)
 		if err != nil {
 			return err
@@ -100,24 +102,43 @@ func (s *Server) writtenPage(write func(w io.Writer, slug string, now time.Time)
 			status = fasthttp.StatusNotFound
 		}
 		ctx.SetStatusCode(status)
-		h, out, tag := &ctx.Response.Header, body.Bytes(), entityTag(body.Bytes())
-		h.SetCanonical(headerPolicy, []byte(web.Policy))
-		h.Set(fasthttp.HeaderVary, fasthttp.HeaderAcceptEncoding)
-		h.SetCanonical(headerCacheControl, []byte("no-cache"))
-		if ctx.Request.Header.HasAcceptEncoding("gzip") {
-			out, tag = s.packs.packOnce(tag, out), web.ZippedTag(tag)
-			h.Set(fasthttp.HeaderContentEncoding, "gzip")
-		}
-		h.Set(fasthttp.HeaderETag, tag)
-		if has, is := web.IsUnchanged(&ctx.Request.Header, tag); is && status == fasthttp.StatusOK {
-			h.Set(fasthttp.HeaderETag, has)
-			h.Del(fasthttp.HeaderContentEncoding)
-			ctx.SetStatusCode(fasthttp.StatusNotModified)
-			return
-		}
-		ctx.SetContentType("text/html; charset=utf-8")
-		ctx.SetBody(out)
+		ctx.Response.Header.SetCanonical(headerPolicy, []byte(web.Policy))
+		ctx.Response.Header.Set(fasthttp.HeaderVary, fasthttp.HeaderAcceptEncoding)
+		s.answerTagged(ctx, "text/html; charset=utf-8", body.Bytes())
 	}
+}
+
+// answerTagged answers with a body that is written for each request, under its entity tag, or says that
+// the reader has it already.
+func (s *Server) answerTagged(ctx *fasthttp.RequestCtx, mediaType string, body []byte) {
+	h, tag := &ctx.Response.Header, entityTag(body)
+	h.SetCanonical(headerCacheControl, []byte("no-cache"))
+	if ctx.Request.Header.HasAcceptEncoding("gzip") {
+		body, tag = s.packs.packOnce(tag, body), web.ZippedTag(tag)
+		h.Set(fasthttp.HeaderContentEncoding, "gzip")
+	}
+	h.Set(fasthttp.HeaderETag, tag)
+	if has, is := web.IsUnchanged(&ctx.Request.Header, tag); is && ctx.Response.StatusCode() == fasthttp.StatusOK {
+		h.Set(fasthttp.HeaderETag, has)
+		h.Del(fasthttp.HeaderContentEncoding)
+		ctx.SetStatusCode(fasthttp.StatusNotModified)
+		return
+	}
+	ctx.SetContentType(mediaType)
+	ctx.SetBody(body)
+}
+
+// serveCalendar serves what an organization has on to the calendars that subscribe to it.
+func (s *Server) serveCalendar(ctx *fasthttp.RequestCtx) {
+	x := exchangeOf(ctx)
+	slug, _ := ctx.UserValue("slug").(string)
+	body, err := s.cfg.Shop.Calendar(s.base, decodeUnreserved(slug), languagesOf(ctx), x.now)
+	if err != nil {
+		s.answerError(ctx, x, err)
+		return
+	}
+	ctx.Response.Header.Set(fasthttp.HeaderVary, fasthttp.HeaderAcceptEncoding+", "+fasthttp.HeaderAcceptLanguage)
+	s.answerTagged(ctx, "text/calendar; charset=utf-8", body)
 }
 
 // serveCover serves a generated picture for an event that has none of its own. It looks nothing up.

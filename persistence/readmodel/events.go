@@ -275,6 +275,18 @@ func (m *Model) PastEvents(ctx context.Context, org int64, limit int) ([]Event, 
 	return m.listEvents(ctx, "events e", c, unranked, "start_at DESC, number DESC", limit)
 }
 
+// ProgramEvents lists the public events of an organization, cancelled ones too, that take place at a time
+// of their own and have not ended before since: those that are to come by their start, and then those
+// that are over at now.
+func (m *Model) ProgramEvents(ctx context.Context, org int64, since, now time.Time, limit int) ([]Event, error) {
+	var c conditions
+	c.add(`e.org = ?`, org)
+	c.parts = append(c.parts, `e.visibility = 'public'`, `e.status <> 'draft'`, `e.product_type = 'event'`)
+	c.add(`coalesce(e.end_at, e.start_at) >= ?`, since)
+	order := `coalesce(end_at, start_at) < ` + c.addArg(now) + `, start_at, number`
+	return m.listEvents(ctx, "events e", c, unranked, order, limit)
+}
+
 // OrganizerEvents lists an organization's events in any status, newest first:
 // those numbered below before, 0 for the first page.
 func (m *Model) OrganizerEvents(ctx context.Context, org int64, f Filter, b Between, before int64, limit int) ([]Event, error) {

@@ -104,7 +104,7 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 		return err
 	}
 	n.areas.Catalog = catalog.New(catalog.Deps{
-		Node: n.cluster, Read: n.model, Known: known, Pages: pages, Feed: n.feed, Program: told, Courses: taught, Community: said, Gateways: n.gateways,
+		Node: n.cluster, Read: n.model, Known: known, Pages: pages, Feed: n.feed, Letters: n.letters, Program: told, Courses: taught, Community: said, Gateways: n.gateways,
 		Events: numbers.New(n.pool, "event_numbers"), Types: numbers.New(n.pool, "ticket_type_numbers"), BaseURL: n.cfg.BaseURL,
 		CheckFiles: n.areas.Files.CheckFiles, Texts: limit.NewTexts(n.cfg.LimitsScale), LimitsScale: n.cfg.LimitsScale, Log: n.log, Currencies: n.currencies,
 	})

@@ -64,7 +64,7 @@ func (n *Node) startEdge(ctx context.Context) error {
 		Replies: &server.Replies{Store: n.replies, Secrets: n.secrets}, Requests: n.requests, Quota: n.quota,
 		BaseURL: n.cfg.BaseURL, Origins: n.cfg.Origins, PublicCache: n.cfg.PublicCache, HTTPS: strings.HasPrefix(n.cfg.BaseURL, "https://"),
 		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: document, Mailbox: mailbox, Rush: rush, KeySet: n.areas.Identity.KeySet, OrderPage: n.areas.Sales.OrderPage,
-		Shop:      &server.Shop{Event: n.areas.Catalog.ShopEvent, Embed: n.areas.Catalog.ShopEmbed, Card: n.areas.Catalog.ShopCard, Organizer: n.areas.Catalog.ShopOrganizer, Paths: n.areas.Catalog.ShopPaths},
+		Shop:      &server.Shop{Event: n.areas.Catalog.ShopEvent, Embed: n.areas.Catalog.ShopEmbed, Card: n.areas.Catalog.ShopCard, Organizer: n.areas.Catalog.ShopOrganizer, Calendar: n.areas.Catalog.ShopCalendar, Paths: n.areas.Catalog.ShopPaths},
 		UploadDir: uploads, Now: n.cfg.Now,
 		Log: n.log, Metrics: n.registry,
 	})

@@ -63,6 +63,8 @@ func TestOrganizersOwnPage(t *testing.T) {
 			b.evaluate(`document.querySelector("#said").scrollIntoView()`)
 			b.step("said", ".reply")
 
+			require.Equal(t, "webcal://"+strings.TrimPrefix(base, "http://")+"/by/"+slug+"/calendar.ics", b.evaluate(`document.querySelector("#subscribe").href`))
+
 			began, email := time.Now(), name+"@example.org"
 			b.choose("#follow")
 			b.fill("#follow-email", "nobody")
