@@ -57,6 +57,23 @@ type ListWebhookDeliveries struct {
 	Page
 }
 
+// SentWebhook is a delivery with what it sends and what came of each attempt.
+type SentWebhook struct {
+	WebhookDelivery
+	Payload JSON             `json:"payload" format:"object" description:"The body that is sent; an empty object if the fact is not kept any more."`
+	Tries   []WebhookAttempt `json:"tries" description:"The attempts, the first one first."`
+}
+
+// WebhookAttempt is one attempt to deliver.
+type WebhookAttempt struct {
+	Number         int       `json:"number" example:"1" description:"1 is the first."`
+	At             time.Time `json:"at" description:"When it was made."`
+	ResponseStatus *int      `json:"responseStatus" example:"503" description:"The HTTP status of the answer; null if there was none."`
+	LatencyMS      int       `json:"latencyMs" example:"84" description:"How many milliseconds it took."`
+	Error          *string   `json:"error" description:"What was wrong; null if nothing was."`
+	Answer         *string   `json:"answer" description:"The beginning of the answer's body, 1 KiB at most and on one line; null if it was empty."`
+}
+
 // WebhookDelivery is one event on its way to one endpoint, with what came of the
 // last attempt.
 type WebhookDelivery struct {

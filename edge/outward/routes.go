@@ -95,6 +95,15 @@ func (h *Handlers) Routes() []route.Op {
 					Handler:     route.Handle(h.listWebhookDeliveries),
 				},
 				{
+					Method:      "GET",
+					Path:        "/webhooks/deliveries/{id}",
+					ID:          "getWebhookDelivery",
+					Summary:     "Read what was sent to a webhook endpoint",
+					Description: "The organization looks into a delivery that went wrong: the body that is sent, and of each attempt when it was made, the status and the beginning of the answer.",
+					Tier:        route.TierAdmin,
+					Handler:     route.Handle(h.getWebhookDelivery),
+				},
+				{
 					Method:      "POST",
 					Path:        "/webhooks/deliveries/{id}/replay",
 					ID:          "replayWebhookDelivery",

@@ -131,7 +131,41 @@ func (h *Handlers) listWebhookDeliveries(c *route.Call, in *api.ListWebhookDeliv
 }
 
 func (h *Handlers) replayWebhookDelivery(c *route.Call, in *api.ByID) (*api.WebhookDelivery, error) {
-	id, ok := route.ReadNumber(in.ID)
+	v, err := h.ownDelivery(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return deliveryAdded(h.Endpoints.Replay(c.Context, v))
+}
+
+func (h *Handlers) getWebhookDelivery(c *route.Call, in *api.ByID) (*api.SentWebhook, error) {
+	v, err := h.ownDelivery(c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	sent, tries, err := h.Endpoints.Sent(c.Context, v.ID)
+	if err != nil {
+		return nil, err
+	}
+	if sent == nil { // deleted since, for its age
+		return nil, noDelivery
+	}
+	out := &api.SentWebhook{WebhookDelivery: *deliveryView(v), Payload: api.JSON(`{}`), Tries: make([]api.WebhookAttempt, len(tries))}
+	for i := range tries {
+		t := &tries[i]
+		out.Tries[i] = api.WebhookAttempt{
+			Number: t.Number, At: t.At.UTC(), ResponseStatus: t.ResponseStatus, LatencyMS: t.LatencyMS, Error: view.Optional(t.Error), Answer: view.Optional(t.Answer),
+		}
+	}
+	if !sent.Missing {
+		out.Payload, err = webhook.SentBody(h.Secrets, v.Endpoint, sent)
+	}
+	return out, err
+}
+
+// ownDelivery reads a path that names a delivery, as ownWebhook does one that names an endpoint.
+func (h *Handlers) ownDelivery(c *route.Call, text string) (*deliveries.Delivery, error) {
+	id, ok := route.ReadNumber(text)
 	if !ok {
 		return nil, noDelivery
 	}
@@ -148,7 +182,7 @@ func (h *Handlers) replayWebhookDelivery(c *route.Call, in *api.ByID) (*api.Webh
 		}
 		return nil, err
 	}
-	return deliveryAdded(h.Endpoints.Replay(c.Context, v))
+	return v, nil
 }
 
 // ownWebhook reads a path that names an endpoint, and makes sure that it is the

@@ -44,6 +44,7 @@ type answer struct {
 	outcome string
 	status  int // 0: no answer
 	err     string
+	text    string // the beginning of its body, printable
 	latency time.Duration
 }
 
@@ -94,7 +95,8 @@ func postOnce(ctx context.Context, rt http.RoundTripper, url string, headers htt
 	a.outcome, a.status = outcomeStatus, resp.StatusCode
 	late := time.AfterFunc(answerTime, cancel)
 	defer late.Stop()
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, answerMax)) // read to its end if possible, so that the connection can be reused
+	got, _ := io.ReadAll(io.LimitReader(resp.Body, answerMax)) // read to its end if possible, so that the connection can be reused
+	a.text = makePrintable(got)
 	switch {
 	case a.status >= 200 && a.status < 300:
 		a.outcome = outcomeSucceeded
@@ -102,8 +104,8 @@ func postOnce(ctx context.Context, rt http.RoundTripper, url string, headers htt
 		a.err = fmt.Sprintf("HTTP %d: redirects are not followed", a.status)
 	default:
 		a.err = fmt.Sprintf("HTTP %d", a.status)
-		if text := makePrintable(text); text != "" {
-			a.err += ": " + text
+		if a.text != "" {
+			a.err += ": " + a.text
 		}
 	}
 	return a

@@ -104,7 +104,7 @@ func (s *sending) sendAttempt(a *deliveries.Attempt) answer {
 	case s.secret == "":
 		return answer{outcome: outcomeConnection, err: "the signing secret cannot be read: rotate it"}
 	}
-	body, err := s.bodyOf(a)
+	body, err := SentBody(s.d.cfg.Secrets, s.page.Endpoint, a)
 	if err != nil { // also if it was sealed under another master key
 		s.d.cfg.Log.LogAttrs(s.d.ctx, slog.LevelError, "a fact cannot be read", slog.String("event", a.EventID), slog.Any("error", err))
 		return answer{outcome: outcomeConnection, err: "the event cannot be read"}
@@ -112,11 +112,12 @@ func (s *sending) sendAttempt(a *deliveries.Attempt) answer {
 	return postOnce(s.d.ctx, s.d.http, s.page.URL, headersOf(a, s.secret, s.d.cfg.Now(), body), body)
 }
 
-func (s *sending) bodyOf(a *deliveries.Attempt) ([]byte, error) {
+// SentBody is what an attempt sends to an endpoint. Its fact must not be missing.
+func SentBody(v publicfacts.Vault, endpoint int64, a *deliveries.Attempt) ([]byte, error) {
 	if a.Payload == nil {
-		return bodyOf(a, testData(s.page.Endpoint))
+		return bodyOf(a, testData(endpoint))
 	}
-	data, err := publicfacts.Unseal(s.d.cfg.Secrets, a.EventID, a.Payload)
+	data, err := publicfacts.Unseal(v, a.EventID, a.Payload)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +128,7 @@ func (s *sending) bodyOf(a *deliveries.Attempt) ([]byte, error) {
 func (d *Deliverer) judgeAnswer(a *deliveries.Attempt, what answer) deliveries.Result {
 	r := deliveries.Result{
 		Delivery: a.Delivery, Number: a.Number, At: d.cfg.Now(), Latency: what.latency,
-		ResponseStatus: what.status, Error: what.err, Status: deliveries.Exhausted,
+		ResponseStatus: what.status, Error: what.err, Answer: what.text, Status: deliveries.Exhausted,
 	}
 	wait, more := pauseAfter(a.Number)
 	switch {

@@ -116,6 +116,16 @@ type Delivery struct {
 	CreatedAt      time.Time
 }
 
+// Try is the outcome of one attempt, as the history keeps it.
+type Try struct {
+	Number         int       `json:"number"` // 1, 2, 3...
+	At             time.Time `json:"at"`
+	ResponseStatus *int      `json:"status"` // nil: no answer
+	LatencyMS      int       `json:"latency"`
+	Error          string    `json:"error"`
+	Answer         string    `json:"answer"` // the beginning of the answer's body
+}
+
 // Store reads and writes endpoints and deliveries. Its methods may be called by
 // any goroutine.
 type Store struct {

@@ -33,6 +33,24 @@ func (s *Store) Delivery(ctx context.Context, id int64) (*Delivery, error) {
 	return queryDelivery(ctx, s.pool, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE id = $1`, id)
 }
 
+// Sent returns what a delivery sends, with the number of its last attempt, and the outcomes of its
+// attempts; nil if it is not kept any more.
+func (s *Store) Sent(ctx context.Context, id int64) (*Attempt, []Try, error) {
+	var a Attempt
+	var tries []Try
+	err := s.pool.QueryRow(ctx, `SELECT d.id, d.attempts, d.event_id, d.type, coalesce(f.seq, 0), coalesce(f.at, d.created_at), f.data,
+			d.fact IS NOT NULL AND f.position IS NULL, d.tries
+		FROM webhook_deliveries d LEFT JOIN facts f ON f.position = d.fact WHERE d.id = $1`, id).
+		Scan(&a.Delivery, &a.Number, &a.EventID, &a.Type, &a.Seq, &a.At, &a.Payload, &a.Missing, &tries)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("webhook delivery: %w", err)
+	}
+	return &a, tries, nil
+}
+
 // Test adds a delivery of TestType for an endpoint. It returns nil if there is no such endpoint,
 // and ErrDisabled if it is disabled.
 func (s *Store) Test(ctx context.Context, endpoint int64) (*Delivery, error) {

@@ -48,6 +48,7 @@ type Result struct {
 	Latency        time.Duration
 	ResponseStatus int // 0: no answer
 	Error          string
+	Answer         string     // the beginning of the answer's body; printable
 	Status         string     // the delivery's new status: Succeeded, Failed, Exhausted or Cancelled
 	Due            *time.Time // the next attempt, if Failed
 	Gone           bool       // whether the endpoint wants nothing more

@@ -71,6 +71,7 @@ func write(ctx context.Context, tx pgx.Tx, results []Result) error {
 		numbers, codes, latency []int32
 		at, due                 []any
 		errors, statuses        []string
+		answers                 []string
 	}
 	for i := range results {
 		r := &results[i]
@@ -79,15 +80,17 @@ func write(ctx context.Context, tx pgx.Tx, results []Result) error {
 		c.latency = append(c.latency, int32(min(r.Latency.Milliseconds(), math.MaxInt32))) //nolint:gosec // bounded
 		c.at, c.due = append(c.at, r.At), append(c.due, r.Due)
 		c.errors, c.statuses = append(c.errors, r.Error), append(c.statuses, r.Status)
+		c.answers = append(c.answers, r.Answer)
 	}
 	_, err := tx.Exec(ctx, `UPDATE webhook_deliveries d SET attempts = r.number, attempted_at = r.at, response_status = nullif(r.code, 0),
 			latency_ms = r.latency, error = r.error,
+			tries = d.tries || jsonb_build_object('number', r.number, 'at', r.at, 'status', nullif(r.code, 0), 'latency', r.latency, 'error', r.error, 'answer', r.answer),
 			status = CASE WHEN d.due IS NULL AND r.status <> 'succeeded' THEN d.status ELSE r.status END,
 			due = CASE WHEN d.due IS NOT NULL THEN r.due END
-		FROM unnest($1::bigint[], $2::int[], $3::timestamptz[], $4::int[], $5::int[], $6::text[], $7::text[], $8::timestamptz[])
-			AS r(id, number, at, code, latency, error, status, due)
+		FROM unnest($1::bigint[], $2::int[], $3::timestamptz[], $4::int[], $5::int[], $6::text[], $7::text[], $8::timestamptz[], $9::text[])
+			AS r(id, number, at, code, latency, error, status, due, answer)
 		WHERE d.id = r.id AND d.attempts = r.number - 1`,
-		c.ids, c.numbers, c.at, c.codes, c.latency, c.errors, c.statuses, c.due)
+		c.ids, c.numbers, c.at, c.codes, c.latency, c.errors, c.statuses, c.due, c.answers)
 	return err
 }
 

@@ -252,6 +252,14 @@ func TestWebhooksTellOfAnOrder(t *testing.T) {
 		require.Equal(t, want, older.Data("items.0."+name), name)
 	}
 
+	t.Log("what was sent, and what was answered")
+	seen := s.Own("GET", nodetest.WebhooksPath+"/deliveries/"+p.delivery, nil).Is(200, "")
+	payload, err := json.Marshal(seen.Data("payload"))
+	require.NoError(t, err)
+	require.JSONEq(t, p.body, string(payload))
+	require.Len(t, seen.Data("tries"), 1)
+	require.Equal(t, []any{1.0, 200.0, nil, nil}, []any{seen.Data("tries.0.number"), seen.Data("tries.0.responseStatus"), seen.Data("tries.0.error"), seen.Data("tries.0.answer")})
+
 	t.Log("once more, by hand")
 	again := s.Own("POST", nodetest.WebhooksPath+"/deliveries/"+p.delivery+"/replay", nil).Is(202, "")
 	require.Equal(t, p.delivery, again.Str("replayOf"))
@@ -280,6 +288,8 @@ func TestWebhooksTellOfAnOrder(t *testing.T) {
 	t.Log("another organization's deliveries are not there")
 	other := s.Register("bob@example.org")
 	other.Own("GET", path+"/deliveries", nil).Is(404, "NOT_FOUND")
+	other.Own("GET", nodetest.WebhooksPath+"/deliveries/"+p.delivery, nil).Is(404, "NOT_FOUND")
+	s.Own("GET", nodetest.WebhooksPath+"/deliveries/999999", nil).Is(404, "NOT_FOUND")
 	other.Own("POST", nodetest.WebhooksPath+"/deliveries/"+p.delivery+"/replay", nil).Is(404, "NOT_FOUND")
 	s.Own("POST", nodetest.WebhooksPath+"/deliveries/999999/replay", nil).Is(404, "NOT_FOUND")
 }

@@ -136,7 +136,7 @@ func (d *developer) endKey(program *nodetest.Shop) {
 // replay has a delivery that arrived sent again.
 func (d *developer) replay() {
 	d.t.Helper()
-	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("Got it, thanks.")) }))
 	d.t.Cleanup(receiver.Close)
 	hook := d.shop.Own("POST", nodetest.WebhooksPath, nodetest.Object{"url": receiver.URL, "events": []string{"event.completed"}}).Is(201, "").Str("id")
 	d.shop.Own("POST", nodetest.WebhooksPath+"/"+hook+"/test", nil).Is(202, "")
@@ -144,13 +144,18 @@ func (d *developer) replay() {
 	d.choose(".deliveries")
 	d.there(".panel .link")
 	for range 100 { // the list shows what it knows; a look again shows more
-		if d.evaluate(`!!document.querySelector(".panel li .button")`) == true {
+		if d.evaluate(`!!document.querySelector(".panel li .again")`) == true {
 			break
 		}
 		d.choose(".panel .link")
 	}
-	d.step("deliveries", ".panel li .button")
-	d.choose(".panel li .button")
+	d.step("deliveries", ".panel li .again")
+	d.choose(".panel li .look")
+	d.there(".panel .tries")
+	require.Contains(d.t, d.text(".panel .tries"), "Got it, thanks.")
+	require.Contains(d.t, d.text(".panel .payload"), `"type": "webhook.test"`)
+	d.step("sent", ".panel .payload")
+	d.choose(".panel li .again")
 	d.until(`document.querySelectorAll(".panel li").length === 2`)
 	d.choose("#close")
 }

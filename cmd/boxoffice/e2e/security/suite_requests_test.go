@@ -613,6 +613,7 @@ func (w *world) webhookRequests() map[string]func() request {
 			w.Sent(r.params["id"])
 			return r
 		},
+		"getWebhookDelivery":    func() request { return naming("id", w.Sent(w.Webhook())) },
 		"replayWebhookDelivery": func() request { return naming("id", w.Sent(w.Webhook())) },
 	}
 }

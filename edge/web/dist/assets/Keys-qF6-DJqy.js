@@ -1,0 +1,1 @@
+export{t as default}from"./Keys-BeI7x-W8.js";
