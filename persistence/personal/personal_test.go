@@ -23,7 +23,7 @@ var impersonal = map[string]string{
 	"transfers_sent": "moments", "burials": "machines", "deployment": "numbers", "journal_mark": "numbers", "journal_version": "numbers", "shards": "numbers",
 	"refund_runs": "organizers' words", "rooms": "numbers of events", "witnessed": "digests of statements",
 	"schedule_sessions": "organizers' words", "section_uses": "numbers", "sections": "organizers' words", "set_aside": "numbers",
-	"signing_keys": "numbers", "snapshots": "gone after the journal's retention", "spans": "positions", "shards": "positions", "streams": "numbers", "tails": "positions",
+	"signing_keys": "numbers", "snapshots": "gone after the journal's retention", "spans": "positions", "streams": "numbers", "tails": "positions",
 	"search_words": "organizers' words", "ticket_types": "organizers' words", "venue_map_versions": "organizers' words", "venue_maps": "organizers' words", "wakes": "numbers",
 	"wallet_entries": "numbers of users", "wallets": "numbers", "webhook_deliveries": "payloads are in facts", "webhook_endpoints": "organizers' words",
 	"webhook_leases": "machines", "writers": "machines", "api_keys": "numbers of users", "schema_version": "numbers", "requests": "programs' addresses, gone after seven days",
