@@ -18,7 +18,7 @@ func TestPortal(t *testing.T) {
 	t.Parallel()
 	chromium := openBrowser(t)
 	axe := readAxe(t)
-	for name, as := range map[string]size{"desktop": laptop, "phone": {width: 390, height: 844, scale: 2, touch: true, dark: true}} {
+	for name, as := range map[string]size{"desktop": laptop, "phone": {width: 320, height: 844, scale: 2, touch: true, dark: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := nodetest.Open(t)
@@ -34,6 +34,7 @@ func TestPortal(t *testing.T) {
 			d.changeKey(program)
 			d.endKey(program)
 			d.replay()
+			d.connectAgent()
 			d.there(`nav a[href="/docs"]`)
 			d.faultless()
 		})
@@ -131,6 +132,27 @@ func (d *developer) endKey(program *nodetest.Shop) {
 	d.there("main li .state.bad")
 	again.Own("GET", "/organizer/events", nil).Is(401, "UNAUTHORIZED")
 	d.step("revoked", "main li .state.bad")
+}
+
+// connectAgent makes a key for an agent, which is in what each of its clients is told from then on.
+func (d *developer) connectAgent() {
+	d.t.Helper()
+	d.choose(`nav a[href="/portal/agent"]`)
+	d.there("#agent-codex")
+	require.Equal(d.t, d.origin+"mcp", d.text("#address"))
+	require.Contains(d.t, d.text("#agent-codex"), "vt_live_...")
+	d.step("no-agent", "#make-key")
+	d.fill("#key-name", "Agent")
+	d.choose("#make-key")
+	d.there("#secret code")
+	key := d.text("#secret code")
+	for _, client := range []string{"claude-code", "claude-desktop", "cursor", "vscode", "codex"} {
+		snippet := d.text("#agent-" + client)
+		require.Contains(d.t, snippet, "Bearer "+key, client)
+		require.Contains(d.t, snippet, d.origin+"mcp", client)
+	}
+	d.step("agent", "#agent-codex")
+	require.NotEmpty(d.t, d.shop.As(key).Tools())
 }
 
 // replay has a delivery that arrived sent again.

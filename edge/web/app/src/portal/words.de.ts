@@ -2,11 +2,19 @@ import type { Words } from './words.en';
 
 const words: Words = {
   title: 'Entwickler',
-  nav: { keys: 'Schlüssel', log: 'Anfragen', metrics: 'Zahlen', webhooks: 'Webhooks', docs: 'Doku' },
+  nav: { keys: 'Schlüssel', log: 'Anfragen', metrics: 'Zahlen', webhooks: 'Webhooks', agent: 'Agent', docs: 'Doku' },
   log: {
     title: 'Anfragen', hint: 'Was deine API-Schlüssel in den letzten sieben Tagen gefragt haben.', key: 'Schlüssel', allKeys: 'Alle Schlüssel', route: 'Route', routeHint: '/api/v1/organizer/events', status: 'Status', allStatuses: 'Jeder Status',
     statuses: { '2xx': '2xx: erledigt', '4xx': '4xx: abgelehnt', '5xx': '5xx: unser Fehler' }, from: 'Von', to: 'Bis', look: 'Ansehen', none: 'Noch keine Anfragen', noneHint: 'Mache einen Schlüssel und sende damit eine Anfrage.', nothing: 'Nichts passt.',
     request: 'Anfrage', at: 'Wann', latency: 'Dauer', client: 'Von Adresse', id: 'Nummer der Anfrage',
+  },
+  agent: {
+    title: 'Einen Agenten verbinden', hint: 'Ein Agent tut, worum du ihn in Worten bittest, mit dem Model Context Protocol: Er findet Käufe, bringt Veranstaltungen in den Verkauf, schaut auf den Einlass.', address: 'Adresse',
+    key: 'Ein Schlüssel für den Agenten', keyHint: (none) => `Erlaube ihm nicht mehr, als er braucht. Bis du einen Schlüssel machst, steht unten ${none} an seiner Stelle.`, inserted: 'Der Schlüssel steht in dem, was du unten kopierst, bis du diese Seite verlässt.',
+    steps: {
+      'claude-code': 'Gib das in ein Terminal ein.', 'claude-desktop': 'Trage das in claude_desktop_config.json ein (Einstellungen, Entwickler, Konfiguration bearbeiten) und starte das Programm neu. Es braucht Node.js.',
+      cursor: 'Trage das in ~/.cursor/mcp.json ein.', vscode: 'Trage das in .vscode/mcp.json ein. Checke die Datei nicht ein: Sie enthält den Schlüssel.', codex: 'Trage das in ~/.codex/config.toml ein.',
+    },
   },
   metrics: {
     title: 'Zahlen', interval: 'Zeit', intervals: { hour: 'Die letzte Stunde', day: 'Die letzten 24 Stunden', week: 'Die letzten sieben Tage' }, requests: 'Anfragen', errors: 'Fehler', half: 'Median', p95: '95 %', p99: '99 %',

@@ -1,1 +1,0 @@
-export{t as default}from"./Keys-BeI7x-W8.js";
