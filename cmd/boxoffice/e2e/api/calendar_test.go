@@ -32,7 +32,7 @@ func TestOrganizerCalendar(t *testing.T) {
 	page := s.Call("GET", "/events/"+kept, nil).Is(200, "")
 	path := "/by/" + page.Str("organizer.slug") + "/calendar.ics"
 
-	res, file := s.Get(path)
+	res, file := s.Get(path) //nolint:bodyclose // Get closes it
 	require.Equal(t, []any{200, "text/calendar; charset=utf-8"}, []any{res.StatusCode, res.Header.Get("Content-Type")})
 	for line := range strings.SplitSeq(strings.TrimSuffix(file, "\r\n"), "\r\n") {
 		require.LessOrEqual(t, len(line), 75)
@@ -47,18 +47,18 @@ func TestOrganizerCalendar(t *testing.T) {
 
 	t.Log("the calendar file of an order has the same event")
 	o := s.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", ids[0], 1)).Is(201, "")
-	_, own := s.Get("/api/v1/orders/" + o.Str("id") + "/calendar.ics?token=" + o.Str("accessToken"))
+	_, own := s.Get("/api/v1/orders/" + o.Str("id") + "/calendar.ics?token=" + o.Str("accessToken")) //nolint:bodyclose // Get closes it
 	require.Equal(t, before[kept].Revision, readProgram(t, own)[kept].Revision)
 
 	t.Log("a calendar that has it is sent nothing")
-	again, _ := s.Get(path, "If-None-Match", res.Header.Get("ETag"))
+	again, _ := s.Get(path, "If-None-Match", res.Header.Get("ETag")) //nolint:bodyclose // Get closes it
 	require.Equal(t, http.StatusNotModified, again.StatusCode)
 
 	t.Log("what is moved and what is cancelled keeps its id")
 	later := time.Now().Add(60 * 24 * time.Hour).UTC().Truncate(time.Second)
 	s.Own("PUT", "/organizer/events/"+moved, nodetest.Object{"startDate": later, "endDate": later.Add(2 * time.Hour)}).Is(200, "")
 	s.Own("PUT", "/organizer/events/"+off+"/status", nodetest.Object{"status": "cancelled"}).Is(200, "")
-	res, file = s.Get(path)
+	res, file = s.Get(path) //nolint:bodyclose // Get closes it
 	require.Equal(t, 200, res.StatusCode)
 	after := readProgram(t, file)
 	require.Len(t, after, 4)
@@ -72,7 +72,7 @@ func TestOrganizerCalendar(t *testing.T) {
 
 	t.Log("an organization that is none has no calendar")
 	for _, none := range []string{"nobody", s.Org(), "%00", "%ff", strings.Repeat("a", 500)} {
-		res, _ := s.Get("/by/" + none + "/calendar.ics")
+		res, _ := s.Get("/by/" + none + "/calendar.ics") //nolint:bodyclose // Get closes it
 		require.Equal(t, http.StatusNotFound, res.StatusCode, none)
 	}
 }

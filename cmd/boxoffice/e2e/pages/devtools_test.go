@@ -200,6 +200,7 @@ type size struct {
 	width, height int
 	scale         float64 // device pixels of one
 	dark, touch   bool
+	language      string // what it asks servers for; "": English
 }
 
 var laptop = size{width: 1280, height: 800, scale: 1}
@@ -248,6 +249,9 @@ func (w *window) prepare() {
 		w.do(domain+".enable", nil)
 	}
 	w.do("Emulation.setDeviceMetricsOverride", params{"width": as.width, "height": as.height, "deviceScaleFactor": as.scale, "mobile": as.touch})
+	if as.language != "" {
+		w.do("Network.setExtraHTTPHeaders", params{"headers": params{"Accept-Language": as.language}})
+	}
 	scheme := "light"
 	if as.dark {
 		scheme = "dark"

@@ -21,7 +21,7 @@ func TestEmbed(t *testing.T) {
 	chromium := openBrowser(t)
 	axe := readAxe(t)
 	for name, as := range map[string]size{
-		"desktop": laptop, "phone": {width: 390, height: 844, scale: 2, touch: true, dark: true}, "narrow": {width: 320, height: 640, scale: 2, touch: true},
+		"desktop": laptop, "phone": {width: 390, height: 844, scale: 2, touch: true, dark: true}, "narrow": {width: 320, height: 640, scale: 2, touch: true, language: "de"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
