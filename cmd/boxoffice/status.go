@@ -34,7 +34,7 @@ type statusCmd struct {
 	DiskWarn    uint     `env:"BOXOFFICE_DISK_WARN_MB" default:"512" help:"Megabytes free where the private Postgres lives, below which there is a warning."`
 	DiskReserve uint     `env:"BOXOFFICE_DISK_RESERVE_MB" default:"64" help:"Of those, the ones that the node keeps free."`
 	JSON        bool     `name:"json" help:"Print JSON instead of tables."`
-	Event       []string `help:"Say which node owns these events: their numbers, or the ids of them, their ticket types or orders."`
+	Event       []string `help:"Say which node owns these events, and which shard of the journal has them: their numbers, or the ids of them, their ticket types or orders."`
 }
 
 // Run shows the state of a cluster, using only its databases, and how much room a private database
@@ -85,12 +85,13 @@ type status struct {
 	Nodes     []nodeStatus        `json:"nodes"`
 	Followers []followerStatus    `json:"followers"`
 	Refunds   refundStatus        `json:"refunds"`
-	Journal   retention.Standing  `json:"journal"`          // of several shards, the one that goes back the furthest
-	Shards    []shardStatus       `json:"shards,omitempty"` // only if the journal is in several databases
-	Positions []follower.Position `json:"positions"`        // of followers that have not read a writer to its end
-	SetAside  map[string]int64    `json:"setAside"`         // facts that could not be digested, by follower
-	Owners    map[string]string   `json:"owners,omitempty"` // names of the nodes that own the events asked for
-	Disk      *diskStatus         `json:"disk,omitempty"`   // only for a private Postgres
+	Journal   retention.Standing  `json:"journal"`           // of several shards, the one that goes back the furthest
+	Shards    []shardStatus       `json:"shards,omitempty"`  // only if the journal is in several databases
+	Positions []follower.Position `json:"positions"`         // of followers that have not read a writer to its end
+	SetAside  map[string]int64    `json:"setAside"`          // facts that could not be digested, by follower
+	Owners    map[string]string   `json:"owners,omitempty"`  // names of the nodes that own the events asked for
+	ShardOf   map[string]int      `json:"shardOf,omitempty"` // shards of the events asked for, if the journal has several
+	Disk      *diskStatus         `json:"disk,omitempty"`    // only for a private Postgres
 }
 
 // diskStatus is the room that a private Postgres has.
@@ -173,8 +174,12 @@ func readStatus(ctx context.Context, at opened, events []string) (*status, error
 	if s.SetAside, err = follower.CountAsides(ctx, pool); err != nil {
 		return nil, err
 	}
-	s.Owners, err = ownersOf(seen, events)
-	return s, err
+	numbers, err := parseEvents(events)
+	if err != nil {
+		return nil, err
+	}
+	s.Owners, s.ShardOf = ownersOf(seen, numbers), shardsOf(s.Shards, numbers)
+	return s, nil
 }
 
 // readShards reads how far back the journal goes in each of its databases.
@@ -249,13 +254,9 @@ func followersOf(positions []follower.Position) []followerStatus {
 	return list
 }
 
-// ownersOf returns which node owns which event, by the list of members.
-func ownersOf(seen []members.Seen, events []string) (map[string]string, error) {
-	var list []members.Member
-	for _, m := range seen {
-		list = append(list, m.Member)
-	}
-	owners := make(map[string]string)
+// parseEvents returns the numbers of events that are named by number or id.
+func parseEvents(events []string) (map[string]int64, error) {
+	numbers := make(map[string]int64)
 	for _, text := range events {
 		number, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
@@ -265,11 +266,38 @@ func ownersOf(seen []members.Seen, events []string) (map[string]string, error) {
 			}
 			number = id.Event()
 		}
+		numbers[text] = number
+	}
+	return numbers, nil
+}
+
+// ownersOf returns which node owns which event, by the list of members.
+func ownersOf(seen []members.Seen, numbers map[string]int64) map[string]string {
+	var list []members.Member
+	for _, m := range seen {
+		list = append(list, m.Member)
+	}
+	owners := make(map[string]string)
+	for text, number := range numbers {
 		if m, ok := cluster.OwnerOf(list, number); ok {
 			owners[text] = m.Name
 		}
 	}
-	return owners, nil
+	return owners
+}
+
+// shardsOf returns which shard has which event's part of the journal.
+func shardsOf(shards []shardStatus, numbers map[string]int64) map[string]int {
+	of := make(map[string]int)
+	for text, number := range numbers {
+		bucket := engine.BucketOf(number)
+		for _, one := range shards {
+			if one.First <= bucket && bucket <= one.Last {
+				of[text] = one.Shard
+			}
+		}
+	}
+	return of
 }
 
 // print writes the tables.
@@ -335,14 +363,26 @@ func (s *status) print(out io.Writer) error {
 		row("DISK", "FREE", "OF")
 		row(s.Disk.Level, fmt.Sprint(s.Disk.Free>>20, " MB"), fmt.Sprint(s.Disk.Size>>20, " MB"))
 	}
+	s.printEvents(w, row)
+	return w.Flush()
+}
+
+// printEvents writes where the events are that were asked for.
+func (s *status) printEvents(out io.Writer, row func(cells ...any)) {
 	if len(s.Owners) > 0 {
-		fmt.Fprintln(w)
+		fmt.Fprintln(out)
 		row("EVENT", "OWNER")
 		for _, event := range slices.Sorted(maps.Keys(s.Owners)) {
 			row(event, s.Owners[event])
 		}
 	}
-	return w.Flush()
+	if len(s.ShardOf) > 0 {
+		fmt.Fprintln(out)
+		row("EVENT", "SHARD")
+		for _, event := range slices.Sorted(maps.Keys(s.ShardOf)) {
+			row(event, s.ShardOf[event])
+		}
+	}
 }
 
 // printShards writes the table of the journal's databases, if it has several.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"boxoffice/engine"
 	"boxoffice/persistence/disk"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
@@ -28,11 +29,15 @@ func TestStatusTables(t *testing.T) {
 	s.Nodes, err = nodesOf(seen, writers)
 	require.NoError(t, err)
 	s.Followers = followersOf(s.Positions)
-	s.Owners, err = ownersOf(seen, []string{"17", "00000000-0011-8000-8000-0000000fffff"})
+	numbers, err := parseEvents([]string{"17", "00000000-0011-8000-8000-0000000fffff"})
 	require.NoError(t, err)
+	s.Owners = ownersOf(seen, numbers)
 	require.Equal(t, map[string]string{"17": "a", "00000000-0011-8000-8000-0000000fffff": "a"}, s.Owners, "b takes none any more")
-	_, err = ownersOf(seen, []string{"x"})
+	_, err = parseEvents([]string{"x"})
 	require.Error(t, err)
+	bucket := engine.BucketOf(17)
+	s.ShardOf = shardsOf([]shardStatus{{Shard: 0, Last: bucket - 1}, {Shard: 1, First: bucket, Last: bucket}, {Shard: 2, First: bucket + 1}}, numbers)
+	require.Equal(t, map[string]int{"17": 1, "00000000-0011-8000-8000-0000000fffff": 1}, s.ShardOf)
 
 	s.Refunds = refundStatus{Open: 3, Stuck: 1, Oldest: 7200}
 	s.Disk = &diskStatus{Room: disk.Room{Free: 90 << 20, Size: 200 << 20}, Level: disk.Low}

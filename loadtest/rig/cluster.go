@@ -295,13 +295,47 @@ func (c *Cluster) Pick(but ...*Member) *Member {
 	return ready[RandomBelow(len(ready))]
 }
 
-// KillShard kills the postmaster of a shard as KillPostgres does.
-func (c *Cluster) KillShard(shard int) error {
+// KillShard kills the postmaster of a shard as KillPostgres does, and returns when the one that its
+// supervisor starts in its place answers.
+func (c *Cluster) KillShard(ctx context.Context, shard int) error {
+	pid, err := c.shardPID(shard)
+	if err != nil {
+		return err
+	}
+	if err := KillTree(pid); err != nil {
+		return err
+	}
+	for {
+		if next, answers := readPostmaster(c.ShardDir(shard), c.shards[shard].PID()); answers && next != pid {
+			return nil
+		}
+		if err := Pause(ctx, readyPoll); err != nil {
+			return fmt.Errorf("shard %d: %w", shard, err)
+		}
+	}
+}
+
+// StallShard stops a shard's Postgres without ending it, for a time. It answers nobody until the
+// time is over, or ctx ends.
+func (c *Cluster) StallShard(ctx context.Context, shard int, length time.Duration) error {
+	pid, err := c.shardPID(shard)
+	if err != nil {
+		return err
+	}
+	// The second round stops what the postmaster had begun to start in the first.
+	err = errors.Join(signalTree(pid, syscall.SIGSTOP), signalTree(pid, syscall.SIGSTOP))
+	if err == nil {
+		Wait(ctx, length)
+	}
+	return errors.Join(err, signalTree(pid, syscall.SIGCONT))
+}
+
+func (c *Cluster) shardPID(shard int) (int, error) {
 	pid := postmaster(c.ShardDir(shard), c.shards[shard].PID())
 	if pid == 0 {
-		return errors.New("no postmaster.pid in the shard's directory")
+		return 0, fmt.Errorf("no postmaster.pid in the directory of shard %d", shard)
 	}
-	return KillTree(pid)
+	return pid, nil
 }
 
 // KillPostgres kills the postmaster and every process below it. The supervisor that runs it
@@ -315,10 +349,13 @@ func (c *Cluster) KillPostgres() error {
 }
 
 // KillTree kills a process and all below it.
-func KillTree(pid int) error {
+func KillTree(pid int) error { return signalTree(pid, syscall.SIGKILL) }
+
+// signalTree sends a signal to a process and all below it.
+func signalTree(pid int, sig syscall.Signal) error {
 	for _, p := range append([]int{pid}, Descendants(pid)...) {
-		if err := syscall.Kill(p, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return fmt.Errorf("kill %d: %w", p, err)
+		if err := syscall.Kill(p, sig); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("%v to %d: %w", sig, p, err)
 		}
 	}
 	return nil
@@ -336,25 +373,42 @@ func (c *Cluster) Targets() []Target {
 	return append(all, Target{Name: "postgres", PID: c.postgres.PID, Tree: true}, Target{Name: "paysim", PID: c.paysim.PID})
 }
 
-// Owners asks which node owns which of the events; one may have none.
-func (c *Cluster) Owners(ctx context.Context, events ...string) (map[string]*Member, error) {
+// whereabouts are where events are, as `boxoffice status` tells.
+type whereabouts struct {
+	Owners  map[string]string `json:"owners"`  // names of nodes
+	ShardOf map[string]int    `json:"shardOf"` // if the journal has several
+}
+
+func (c *Cluster) locateEvents(ctx context.Context, events []string) (at whereabouts, err error) {
 	args := []string{"status", "--json"}
 	for _, id := range events {
 		args = append(args, "--event="+id)
 	}
 	var out bytes.Buffer
 	if err := c.RunTool(ctx, &out, args...); err != nil {
+		return at, err
+	}
+	if err := json.Unmarshal(out.Bytes(), &at); err != nil {
+		return at, fmt.Errorf("boxoffice status: %w", err)
+	}
+	return at, nil
+}
+
+// ShardsOf asks which shard of the journal has which of the events.
+func (c *Cluster) ShardsOf(ctx context.Context, events ...string) (map[string]int, error) {
+	at, err := c.locateEvents(ctx, events)
+	return at.ShardOf, err
+}
+
+// Owners asks which node owns which of the events; one may have none.
+func (c *Cluster) Owners(ctx context.Context, events ...string) (map[string]*Member, error) {
+	at, err := c.locateEvents(ctx, events)
+	if err != nil {
 		return nil, err
-	}
-	var status struct {
-		Owners map[string]string `json:"owners"`
-	}
-	if err := json.Unmarshal(out.Bytes(), &status); err != nil {
-		return nil, fmt.Errorf("boxoffice status: %w", err)
 	}
 	owners := make(map[string]*Member)
 	for _, id := range events {
-		if i := slices.IndexFunc(c.Members, func(m *Member) bool { return m.Name == status.Owners[id] }); i >= 0 {
+		if i := slices.IndexFunc(c.Members, func(m *Member) bool { return m.Name == at.Owners[id] }); i >= 0 {
 			owners[id] = c.Members[i]
 		}
 	}

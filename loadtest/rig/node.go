@@ -143,21 +143,34 @@ func (n *Node) Targets() []Target {
 // none.
 func (n *Node) PostgresPID() int { return postmaster(n.dir, n.PID()) }
 
-// postmaster is the server of a data directory, 0 while there is none. Its file
-// names its parent while it starts.
+// postmaster is the server of a data directory, 0 while there is none.
 func postmaster(dir string, parent int) int {
+	pid, _ := readPostmaster(dir, parent)
+	return pid
+}
+
+// readPostmaster returns the server of a data directory, 0 while there is none, and whether it
+// takes connections. Its file names its parent while it starts.
+func readPostmaster(dir string, parent int) (pid int, answers bool) {
 	for _, pattern := range []string{"postmaster.pid", "*/postmaster.pid", "*/*/postmaster.pid"} {
 		files, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
-			return 0
+			return 0, false
 		}
 		for _, file := range files {
 			if pid, err := ReadPIDFile(file); err == nil && pid != parent {
-				return pid
+				return pid, isReady(file)
 			}
 		}
 	}
-	return 0
+	return 0, false
+}
+
+// isReady reports whether the last line of a postmaster.pid says that Postgres takes connections.
+// pg_ctl waits for the same line.
+func isReady(file string) bool {
+	text, err := os.ReadFile(file)
+	return err == nil && bytes.HasSuffix(bytes.TrimSpace(text), []byte("\nready"))
 }
 
 // WaitReady waits until a service of the harness says that it is ready.
