@@ -36,6 +36,8 @@ type Config struct {
 	Cuts       int           `default:"5" help:"Times that all of a node's connections to Postgres are reset."`
 	Joins      int           `default:"2" help:"Times that one more node joins, and leaves."`
 	Rolls      int           `default:"2" help:"Rolling restarts of all nodes."`
+	Shards     int           `help:"Shards of the journal, each on a Postgres of its own; 0: it is in the nodes' Postgres."`
+	Outages    int           `default:"6" help:"Times that one of the shards, if there are any, is away: killed with -9, stalled, killed with a node beside it, in turn."`
 	Shortest   time.Duration `default:"5s" help:"Of stalls and partitions."`
 	Longest    time.Duration `default:"30s" help:"Of stalls; of partitions, half of it."`
 	Calm       time.Duration `default:"1s" help:"Mean time from one recovery to the next injury, if there is no more of it."`
@@ -75,6 +77,9 @@ func (c *Config) Validate() error {
 	if c.Nodes < 2 || c.Events < 1 {
 		return fmt.Errorf("%d nodes and %d events: there must be another node to take over, and something to measure", c.Nodes, c.Events)
 	}
+	if c.Shards == 1 || c.Shards < 0 {
+		return fmt.Errorf("%d shards: there must be another one, which is spared", c.Shards)
+	}
 	if c.Shortest > c.Longest || c.Shortest <= 0 {
 		return fmt.Errorf("stalls of %v to %v", c.Shortest, c.Longest)
 	}
@@ -91,6 +96,7 @@ type chaosRun struct {
 	seatedEvents []*seatedEvent  // events for whose seats clients contend
 	hasty        *client.Network // of the contending clients
 	history      *callLog
+	shardOf      map[string]int // shards of the measured events, by id
 	began        time.Time
 	rng          *rand.Rand // used by the injurer
 
@@ -101,6 +107,7 @@ type chaosRun struct {
 	lateRefusals []rush.Entry       // orders refused while an earlier try was under way
 	granted      int64              // of these, how many were accepted after all
 	outages      []report.Outage
+	shardOutages []report.ShardOutage
 	recovered    map[string][]time.Duration // recovery times of each event, by injury
 	ready        map[string]time.Duration   // times until nodes were ready, by injury
 	pauses       map[string][]time.Duration // pauses of each event, by planned move
@@ -124,7 +131,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 	}
 	defer func() { err = errors.Join(err, keepLogs(dir, cfg.Out), os.RemoveAll(dir)) }()
 	log.InfoContext(ctx, "starting a cluster", slog.String("data", dir), slog.Int("nodes", cfg.Nodes))
-	cl, err := rig.StartCluster(ctx, rig.ClusterConfig{Dir: dir, Nodes: cfg.Nodes, Spares: 1, Wires: true, Log: log, Env: []string{
+	cl, err := rig.StartCluster(ctx, rig.ClusterConfig{Dir: dir, Nodes: cfg.Nodes, Spares: 1, Shards: cfg.Shards, Wires: true, Log: log, Env: []string{
 		fmt.Sprint("BOXOFFICE_BEAT=", cfg.Beat), fmt.Sprint("BOXOFFICE_LEASE=", cfg.Lease),
 	}})
 	if err != nil {
@@ -186,15 +193,14 @@ func (c *chaosRun) setUp(ctx context.Context) error {
 		return err
 	}
 	for range c.conf.Events {
-		s, err := c.Organizer.OpenSale(ctx, []rush.SaleType{
-			probeType: {Name: "Probe", Quantity: 1_000_000, Free: true, MaxPerOrder: 1, MaxPerCustomer: 1},
-			gateType:  {Name: "Gate", Quantity: 1_000_000, Free: true, MaxPerOrder: rush.MaxPerOrder, MaxPerCustomer: rush.MaxPerOrder},
-		})
-		if err != nil {
+		if err := c.openMeasured(ctx); err != nil {
 			return err
 		}
-		c.measured = append(c.measured, s)
-		c.AlsoOnSale = append(c.AlsoOnSale, s)
+	}
+	if c.conf.Shards > 0 {
+		if err := c.locateShards(ctx); err != nil {
+			return err
+		}
 	}
 	for range c.conf.Contests {
 		h, err := c.openSeats(ctx)
@@ -203,6 +209,20 @@ func (c *chaosRun) setUp(ctx context.Context) error {
 		}
 		c.seatedEvents = append(c.seatedEvents, h)
 	}
+	return nil
+}
+
+// openMeasured puts an event on sale whose recovery is measured.
+func (c *chaosRun) openMeasured(ctx context.Context) error {
+	s, err := c.Organizer.OpenSale(ctx, []rush.SaleType{
+		probeType: {Name: "Probe", Quantity: 1_000_000, Free: true, MaxPerOrder: 1, MaxPerCustomer: 1},
+		gateType:  {Name: "Gate", Quantity: 1_000_000, Free: true, MaxPerOrder: rush.MaxPerOrder, MaxPerCustomer: rush.MaxPerOrder},
+	})
+	if err != nil {
+		return err
+	}
+	c.measured = append(c.measured, s)
+	c.AlsoOnSale = append(c.AlsoOnSale, s)
 	return nil
 }
 

@@ -64,6 +64,9 @@ func (c *chaosRun) planInjuries() []injury {
 	add(c.conf.Cuts, c.cutConnections, connectionCut)
 	add(c.conf.Joins, c.joinAndLeave, joined)
 	add(c.conf.Rolls, c.restartAll, rolled)
+	if c.conf.Shards > 0 {
+		add(c.conf.Outages, c.injureShard, shardKilled, shardStalled, shardAndNode)
+	}
 	c.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all
 }

@@ -23,6 +23,15 @@ const (
 // measureRecovery measures, for each of the events, how long it takes from a moment until an order
 // that was placed after it is acknowledged, by any ready node except those given.
 func (c *chaosRun) measureRecovery(ctx context.Context, what string, since time.Time, events []*rush.Sale, but ...*rig.Member) error {
+	took, err := c.timeFirstWrites(ctx, since, events, but...)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.recovered[what] = append(c.recovered[what], took...)
+	return err
+}
+
+// timeFirstWrites returns how long it takes each of the events, the quickest first, as measureRecovery does.
+func (c *chaosRun) timeFirstWrites(ctx context.Context, since time.Time, events []*rush.Sale, but ...*rig.Member) ([]time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.conf.GiveUp)
 	defer cancel()
 	svc := c.throughReadyNodes(but...)
@@ -39,10 +48,7 @@ func (c *chaosRun) measureRecovery(ctx context.Context, what string, since time.
 	}
 	all.Wait()
 	slices.Sort(took)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.recovered[what] = append(c.recovered[what], took...)
-	return errors.Join(errs...)
+	return took, errors.Join(errs...)
 }
 
 // throughReadyNodes returns the API through nodes that are ready, except those given.

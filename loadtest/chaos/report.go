@@ -37,7 +37,10 @@ func (c *chaosRun) conclude(ctx context.Context, r *report.Report, out io.Writer
 	r.Audit.Checks = append(r.Audit.Checks, c.checkJournal(ctx))
 	r.Audit.Checks = append(r.Audit.Checks, c.checkHistories()...)
 	r.Audit.Checks = append(r.Audit.Checks, c.checkInjuries(), c.checkMoves(), c.checkSurprises())
-	r.Outages, r.Injuries = c.outages, c.tabulateInjuries()
+	if c.conf.Shards > 0 {
+		r.Audit.Checks = append(r.Audit.Checks, checkShards(c.shardOutages)...)
+	}
+	r.Outages, r.Injuries, r.Shards = c.outages, c.tabulateInjuries(), c.shardOutages
 	logged, err := c.readLogs()
 	if err != nil {
 		return err
@@ -75,7 +78,8 @@ func (c *chaosRun) tabulateInjuries() []report.Injury {
 	times[rolled] *= c.conf.Nodes
 	var all []report.Injury
 	for _, what := range []string{
-		killedShort, killedLong, stalled, crashed, connectionCut, unheard, unanswering, databaseless, joined, left, rolled,
+		killedShort, killedLong, stalled, crashed, connectionCut, unheard, unanswering, databaseless,
+		shardKilled, shardStalled, shardAndNode, joined, left, rolled,
 	} {
 		took := slices.Concat(c.recovered[what], c.pauses[what])
 		if len(took) == 0 {
@@ -108,6 +112,10 @@ func metOrMissed(ok bool) string {
 func (c *chaosRun) checkInjuries() report.Check {
 	check := report.Check{Name: "the cluster recovers from every injury"}
 	done := make(map[string]int)
+	outages := c.conf.Outages
+	if c.conf.Shards == 0 {
+		outages = 0
+	}
 	for _, o := range c.outages {
 		check.Checked++
 		done[o.What]++
@@ -126,6 +134,7 @@ func (c *chaosRun) checkInjuries() report.Check {
 		{"crashes of Postgres", c.conf.Crashes, done[crashed]},
 		{"partitions", c.conf.Partitions, done[unheard] + done[unanswering] + done[databaseless]},
 		{"cuts", c.conf.Cuts, done[connectionCut]},
+		{"outages of shards", outages, done[shardKilled] + done[shardStalled] + done[shardAndNode]},
 		{"joins", c.conf.Joins, done[joined]},
 		{"rolling restarts", c.conf.Rolls, done[rolled]},
 	} {

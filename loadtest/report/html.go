@@ -16,7 +16,7 @@ func (r *Report) HTML() ([]byte, error) {
 		Found    []string
 	}{Report: r, Charts: r.plotCharts()}
 	for _, rows := range [][][]string{
-		r.latencyRows(), r.errorRows(), r.orderRows(), r.cpuRows(), r.outageRows(), r.injuryRows(), r.deliveryRows(), r.auditRows(),
+		r.latencyRows(), r.errorRows(), r.orderRows(), r.cpuRows(), r.outageRows(), r.injuryRows(), r.shardRows(), r.deliveryRows(), r.auditRows(),
 	} {
 		if len(rows) > 1 {
 			data.Sections = append(data.Sections, rows)

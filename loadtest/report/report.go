@@ -48,10 +48,11 @@ type Report struct {
 	Steal     float64      `json:"steal"`  // share of the machine's time
 	Others    float64      `json:"others"` // cores that other processes kept busy
 
-	Outages    []Outage    `json:"outages,omitempty"`
-	Injuries   []Injury    `json:"injuries,omitempty"`   // the outages by sort, where there are several
-	Deliveries *Deliveries `json:"deliveries,omitempty"` // nil: no webhooks
-	Audit      Audit       `json:"audit"`
+	Outages    []Outage      `json:"outages,omitempty"`
+	Injuries   []Injury      `json:"injuries,omitempty"` // the outages by sort, where there are several
+	Shards     []ShardOutage `json:"shards,omitempty"`
+	Deliveries *Deliveries   `json:"deliveries,omitempty"` // nil: no webhooks
+	Audit      Audit         `json:"audit"`
 }
 
 // Count is a named number.
@@ -96,6 +97,29 @@ type Outage struct {
 	Ready       time.Duration `json:"ready"`       // of a node: from its start to /readyz
 	WritesAgain time.Duration `json:"writesAgain"` // from the kill to the first order acknowledged after it, the latest of several events
 	Trouble     string        `json:"trouble,omitempty"`
+}
+
+// ShardOutage is one time that a shard of the journal was taken away, and how orders fared at its
+// events and at all others.
+type ShardOutage struct {
+	What   string        `json:"what"`
+	Shard  int           `json:"shard"`
+	Node   string        `json:"node,omitempty"` // a node that was killed beside it
+	Timed  int           `json:"timed"`          // events of the shard whose return was timed: not those of the killed node
+	Away   time.Duration `json:"away"`           // until its database answered again
+	First  time.Duration `json:"first"`          // from then to the first order of one of these events
+	Back   time.Duration `json:"back"`           // from then until each of these had an order
+	Lost   Half          `json:"lost"`           // the events of the shard
+	Others Half          `json:"others"`         // all others
+}
+
+// Half is how orders fared at the events of a shard that was taken away, or at all others.
+type Half struct {
+	Orders   int64            `json:"orders"`   // placed from the outage's beginning until all of the shard's events were back
+	Errors   int64            `json:"errors"`   // of these
+	Failures map[string]int64 `json:"failures"` // the errors by status and code
+	Before   time.Duration    `json:"before"`   // p99 of all answers before the outage
+	During   time.Duration    `json:"during"`   // p99 of all answers, refusals too, to Orders
 }
 
 // Deliveries is the outcome of the webhooks.

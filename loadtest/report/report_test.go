@@ -35,6 +35,10 @@ func sample() *report.Report {
 		Seconds: []rig.Second{{CPU: []float64{0.1}}, {CPU: []float64{0.3}}}, Steal: 0.02,
 	}, 100)
 	r.Outages = []report.Outage{{What: "node", At: time.Second, Ready: 800 * time.Millisecond, WritesAgain: time.Second}}
+	r.Shards = []report.ShardOutage{
+		{What: "stall", Shard: 1, Timed: 3, Away: 4 * time.Second, First: 348 * time.Millisecond, Back: 438 * time.Millisecond, Lost: report.Half{Orders: 176, Errors: 164}},
+		{What: "kill", Node: "node-3", Away: time.Second, Back: 99 * time.Millisecond, Others: report.Half{During: 1304567 * time.Microsecond}},
+	}
 	r.Audit.Checks = []report.Check{
 		{Name: "stock", Checked: 10, Failed: 3, Findings: []string{"<b>oversold</b>"}}, {Name: "money", Note: "kept 1.00"},
 	}
@@ -51,9 +55,11 @@ func TestText(t *testing.T) {
 		"4000", // microseconds of CPU per order
 		"2000", // and per request
 		"2.0 %", "800ms",
+		"stall: shard 1", "348ms", "438ms", "176", "164", "1304.6", "kill: shard 0",
 	} {
 		require.Contains(t, text, want)
 	}
+	require.NotContains(t, text, "99ms", "none of its events was timed")
 	require.EqualValues(t, 3, r.Audit.Failed())
 }
 

@@ -23,7 +23,7 @@ func (r *Report) Text() string {
 	}
 	b.WriteByte('\n')
 	for _, section := range []func() [][]string{
-		r.latencyRows, r.errorRows, r.orderRows, r.cpuRows, r.outageRows, r.injuryRows, r.deliveryRows, r.auditRows,
+		r.latencyRows, r.errorRows, r.orderRows, r.cpuRows, r.outageRows, r.injuryRows, r.shardRows, r.deliveryRows, r.auditRows,
 	} {
 		if rows := section(); len(rows) > 1 {
 			writeTable(&b, rows)
@@ -154,6 +154,24 @@ func (r *Report) injuryRows() [][]string {
 		rows = append(rows, append(cells, i.Goal))
 	}
 	return rows
+}
+
+// shardRows has two rows for each outage of a shard: its events, and all others.
+func (r *Report) shardRows() [][]string {
+	rows := [][]string{{"outage of a shard", "away", "first sale after", "all events after", "events", "orders", "errors", "p99 before, ms", "during"}}
+	for _, o := range r.Shards {
+		what := []string{fmt.Sprintf("%s: shard %d", o.What, o.Shard), o.Away.Round(time.Millisecond).String(), "-", "-"}
+		if o.Timed > 0 {
+			what[2], what[3] = o.First.Round(time.Millisecond).String(), o.Back.Round(time.Millisecond).String()
+		}
+		rows = append(rows, append(what, o.Lost.cells("of the shard")...), append(make([]string, len(what)), o.Others.cells("all others")...))
+	}
+	return rows
+}
+
+func (h Half) cells(name string) []string {
+	millis := func(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/float64(time.Millisecond)) }
+	return []string{name, fmt.Sprint(h.Orders), fmt.Sprint(h.Errors), millis(h.Before), millis(h.During)}
 }
 
 func (r *Report) auditRows() [][]string {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/openloop"
 )
 
 // probeEvery is the pause between two writes that are tried while an outage is
@@ -45,12 +46,16 @@ func (r *Rush) ProbeUntilAcknowledged(ctx context.Context, atOnce int, once func
 
 // PlaceProbe reports whether one order of a free ticket was acknowledged.
 func (r *Rush) PlaceProbe(ctx context.Context, svc client.API, ticketType string) bool {
+	return r.SendProbe(ctx, svc, r.Network, ticketType).Code == ""
+}
+
+// SendProbe orders one free ticket, once, from an address of the network, and returns the answer.
+func (r *Rush) SendProbe(ctx context.Context, svc client.API, network *client.Network, ticketType string) openloop.Result {
 	b := r.NewBuyer(probeBuyers + int(r.probes.Add(1)))
-	b.svc, b.Email = svc, fmt.Sprintf("probe-%d@load.test", b.Number)
+	b.svc, b.From, b.Email = svc, network.Source(b.Number), fmt.Sprintf("probe-%d@load.test", b.Number)
 	b.Items = []Item{{TicketTypeID: ticketType, Quantity: 1}}
 	b.Placement = Encode(PlaceOrder{Items: b.Items, GuestEmail: b.Email, GuestName: "Probe"})
 	b.intention = walksAway
 	b.turnTo((*Buyer).PlaceOrder)
-	b.Step(ctx)
-	return b.order.ID != ""
+	return b.Step(ctx)
 }
