@@ -99,7 +99,7 @@ func (h *Handlers) Routes() []route.Op {
 					Path:        "/webhooks/deliveries/{id}",
 					ID:          "getWebhookDelivery",
 					Summary:     "Read what was sent to a webhook endpoint",
-					Description: "The organization looks into a delivery that went wrong: the body that is sent, and of each attempt when it was made, the status and the beginning of the answer.",
+					Description: "The organization looks into a delivery that went wrong: the body that is sent, and of each attempt when it was made, the status and the beginning of the answer. Deliveries are kept for 30 days.",
 					Tier:        route.TierAdmin,
 					Handler:     route.Handle(h.getWebhookDelivery),
 				},

@@ -263,7 +263,7 @@ func (e *evening) work(ctx context.Context, d *device) {
 		}
 		online, asked := d.Online(), time.Now()
 		says, err := d.Scan(ctx, code, v.out)
-		e.note(d, v, code, says, err, online, time.Since(asked))
+		e.note(d, v, code, says, err, online, asked)
 	}
 }
 
@@ -289,12 +289,13 @@ func (e *evening) codeOf(ctx context.Context, v *visit) string {
 }
 
 // note records a device's verdict.
-func (e *evening) note(d *device, v *visit, code string, says gate.Verdict, err error, online bool, took time.Duration) {
+func (e *evening) note(d *device, v *visit, code string, says gate.Verdict, err error, online bool, asked time.Time) {
+	took := time.Since(asked)
 	e.shown.Add(1)
 	h := v.holder
 	if h != nil && h.kind == strolls {
 		h.mu.Lock()
-		h.ways = append(h.ways, way{d.gate, v.out, says.Status == gate.Success})
+		h.ways = append(h.ways, way{d.gate, v.out, says.Status == gate.Success, asked, asked.Add(took)})
 		h.mu.Unlock()
 	} else if h != nil && says.Status == gate.Success {
 		h.mu.Lock()

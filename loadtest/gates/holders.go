@@ -53,6 +53,19 @@ type way struct {
 	gate string
 	out  bool
 	let  bool // whether the device let them through
+
+	from, to time.Time // when the device was shown the code, and had decided
+}
+
+// unsure reports whether two of the holder's ways are nearer to each other than the given time, so that the clocks of
+// their devices may have them in the other order.
+func (h *holder) unsure(within time.Duration) bool {
+	for i := 1; i < len(h.ways); i++ {
+		if h.ways[i].from.Sub(h.ways[i-1].to) < within {
+			return true
+		}
+	}
+	return false
 }
 
 // order is an order of many tickets, with what its holders' phones show.
