@@ -60,6 +60,7 @@ var secretsRead = map[string]secretRead{
 	"room link":          {doors: []string{"confirmQueue token"}, other: random},
 	"unsubscribe link":   {doors: []string{"unsubscribe token", "unsubscribeByClick token"}, other: random},
 	"ticket's full code": {doors: []string{"createReview ticketCode"}, other: random},
+	"gate's code":        {doors: []string{"enrolGate code"}, other: random},
 	"live token":         {doors: []string{"watchGates token"}, other: random},
 	"media signature":    {doors: []string{"getMedia sig", "getMediaVariant sig"}, other: random},
 	"notice signature":   {doors: []string{"receiveNOWPaymentsNotice X-Nowpayments-Sig", "receivePaystackNotice X-Paystack-Signature", "receiveFlutterwaveNotice Verif-Hash", "receiveStripeNotice Stripe-Signature", "receiveMollieNotice sig", "receivePayPalNotice Paypal-Transmission-Sig"}, other: random},

@@ -17,6 +17,9 @@ type ScanTicket struct {
 	GeoLng    *float64 `json:"geoLng,omitzero" minimum:"-180" maximum:"180" description:"Longitude in degrees. It is checked and not kept."`
 }
 
+// NamedEvent is the event that the gate admits to.
+func (s *ScanTicket) NamedEvent() string { return s.EventID }
+
 // ManualCheckIn is a code that somebody at a gate typed.
 type ManualCheckIn struct {
 	ID         string `path:"id" format:"id" maxLength:"128"`
@@ -34,6 +37,9 @@ type ScanBatch struct {
 	EventID string       `json:"eventId" required:"true" maxLength:"40" example:"1024" description:"The UUID or the number of the event that the scans were for."`
 	Scans   []QueuedScan `json:"scans" required:"true" minItems:"1" maxItems:"500" description:"The scans that admitted somebody while the device was offline, 500 at a time."`
 }
+
+// NamedEvent is the event that the scans were for.
+func (b *ScanBatch) NamedEvent() string { return b.EventID }
 
 // LimitDevice is the device that sends the batch.
 func (b *ScanBatch) LimitDevice() string { return b.Scans[0].LimitDevice() }

@@ -114,7 +114,7 @@ func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan
 			says = codes.Scan(s.QRData, at)
 		}
 		one := admission.BatchScan{
-			Ticket: says.Serial, Version: says.Version, Printed: says.Printed, Gate: s.GateName, Device: s.DeviceID, At: at.UnixMilli(),
+			Ticket: says.Serial, Version: says.Version, Printed: says.Printed, Gate: gateOf(c, s.GateName), Device: s.DeviceID, At: at.UnixMilli(),
 			Typed: s.QRData == "", Out: s.Direction == directionOut,
 		}
 		if says.Verdict == secrets.Stale {

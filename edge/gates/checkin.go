@@ -27,7 +27,7 @@ func (h *Handlers) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResul
 		return nil, err
 	}
 	return h.admitCode(c, number, shown{in.QRData, h.Secrets.Event(number).Scan(in.QRData, c.Now), in.LimitDevice()},
-		admission.Scan{Gate: in.GateName, Device: in.DeviceID, Method: in.Method, Out: in.Direction == directionOut})
+		admission.Scan{Gate: gateOf(c, in.GateName), Device: in.DeviceID, Method: in.Method, Out: in.Direction == directionOut})
 }
 
 // checkInManually is a scan of a code that a person typed.
@@ -37,7 +37,7 @@ func (h *Handlers) checkInManually(c *route.Call, in *api.ManualCheckIn) (*api.S
 		return nil, err
 	}
 	return h.admitCode(c, number, shown{in.TicketCode, h.Secrets.Event(number).Typed(in.TicketCode), in.LimitDevice()},
-		admission.Scan{Gate: in.GateName, Device: in.DeviceID, Method: "manual", Out: in.Direction == directionOut})
+		admission.Scan{Gate: gateOf(c, in.GateName), Device: in.DeviceID, Method: "manual", Out: in.Direction == directionOut})
 }
 
 // shown is a code as it was shown to a gate, and what it says by itself.

@@ -1,4 +1,5 @@
-// Package gates is the area of those who let people in: scans and the gates' numbers.
+// Package gates is the area of those who let people in: scans the gates' numbers, and the devices
+// that are made gates.
 package gates
 
 import (
@@ -6,6 +7,7 @@ import (
 	"boxoffice/edge/limit"
 	"boxoffice/edge/live"
 	"boxoffice/edge/secrets"
+	"boxoffice/persistence/apikeys"
 	"boxoffice/persistence/livetokens"
 )
 
@@ -16,6 +18,9 @@ type Deps struct {
 	Secrets    *secrets.Master
 	LiveTokens *livetokens.Store
 	Guesses    *limit.Guesses // of door codes
+	Pages      *live.Pages
+	Keys       *apikeys.Store
+	Env        string // live or test, of the keys that devices get
 }
 
 // Handlers answer the area's requests. They may be called by any goroutine.

@@ -24,6 +24,8 @@ func (h *Handlers) Routes() []route.Op {
 			Write:  route.CheckinWrite,
 			Tier:   route.TierCheckin,
 			Errors: codes{engine.EventNotFound},
+
+			AtGates: true,
 			Rows: []route.Op{
 				{
 					Method:      "POST",
@@ -106,6 +108,59 @@ func (h *Handlers) Routes() []route.Op {
 					Description: "For readers that can send no header, such as a browser's EventSource, which take it as the query's token. It is spent by the first stream that it opens.",
 					Status:      201,
 					Handler:     route.Handle(h.openLiveToken),
+				},
+			},
+		},
+		route.Group{
+			Prefix: "/api/v1/organizer/integrations/org/{orgId}/gates",
+			Tag:    "Check-in",
+			Auth:   route.Member,
+			Read:   route.Manage,
+			Write:  route.Manage,
+			Tier:   route.TierAdmin,
+			Errors: codes{engine.NotFound},
+			Rows: []route.Op{
+				{
+					Method:      "GET",
+					ID:          "listGates",
+					Summary:     "List the devices that were made gates",
+					Description: "An owner or admin reads which devices may check in to which events, the newest first, revoked ones too. To end one, revoke its key.",
+					Handler:     route.Handle(h.listGates),
+				},
+				{
+					Method:      "POST",
+					Path:        "/enrolments",
+					ID:          "createGateEnrolment",
+					Summary:     "Make a code that makes a device a gate",
+					Description: "An owner or admin makes a code for one device, which this answer alone shows, and which is good once within ten minutes. An organization has 100 codes at most that wait.",
+					Status:      201,
+					Errors:      codes{engine.Conflict, engine.EventNotFound},
+					Handler:     route.Handle(h.createEnrolment),
+				},
+				{
+					Method:      "GET",
+					Path:        "/enrolments/{enrolmentId}",
+					ID:          "getGateEnrolment",
+					Summary:     "Read whether a code was used",
+					Description: "The desk that shows a code asks until a device has used it. A code is known for a day.",
+					Handler:     route.Handle(h.getEnrolment),
+				},
+			},
+		},
+		route.Group{
+			Prefix: "/api/v1/gates/enrol",
+			Tag:    "Check-in",
+			Auth:   route.Public,
+			Tier:   route.TierAuth,
+			Rows: []route.Op{
+				{
+					Method:      "POST",
+					ID:          "enrolGate",
+					Summary:     "Exchange a code for the key of a gate",
+					Description: "A device sends the code that the organizer's desk shows, and gets a key that checks in to the code's events and does nothing else. A code that was used, or is over, is refused with 409 and the reason CODE_USED or CODE_OVER; 404 is no code at all.",
+					Status:      201,
+					Errors:      codes{engine.NotFound, engine.Conflict},
+					Handler:     route.Handle(h.enrolGate),
 				},
 			},
 		},

@@ -115,6 +115,7 @@ func (h *Handlers) Routes() []route.Op {
 					Summary:     "List an event's attendees",
 					Description: "The organization sees who attends with each ticket, those of the newest tickets first. The list shows what the caller has done at once, and the sale after some seconds; status and checkedInAt are as the gates say now.",
 					Errors:      codes{engine.TicketTypeNotFound},
+					AtGates:     true,
 					Handler:     route.Handle(h.listAttendees),
 				},
 				{

@@ -151,6 +151,9 @@ func keyPrincipal(k *apikeys.Key) route.Principal {
 	if k.StrictPerMinute != nil {
 		p.Strict = *k.StrictPerMinute
 	}
+	if k.Events != nil {
+		p.Bound = &route.Binding{Events: k.Events, Gate: k.Gate}
+	}
 	return p
 }
 

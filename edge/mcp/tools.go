@@ -32,6 +32,8 @@ type tool struct {
 func mayCall(p *route.Principal, op *route.Op) bool {
 	mayIn := func(g route.Grant) bool { return route.CheckGrant(op, g) == nil }
 	switch {
+	case route.RefuseAwayFromGates(op, p) != nil:
+		return false
 	case p.Kinds.Has(route.Key) && op.Auth.Has(route.Key): // its scopes count where the public is let in, too
 		return mayIn(p.Grants[0])
 	case op.Auth.Has(route.Public):

@@ -130,6 +130,7 @@ var named = map[string]string{
 	"org/{orgId}":              anOrganization,
 	"members/{userId}":         "The UUID of the member's account.",
 	"api-keys/{keyId}":         "The key's number.",
+	"enrolments/{enrolmentId}": "The enrolment's number.",
 	"orders/{id}":              anOrder,
 	"payments/{orderId}":       anOrder,
 	"refunds/{id}":             "The refund's id: its order's, -r and a number.",

@@ -32,7 +32,8 @@ type Principal struct {
 	Key         int64  // number of an API key
 	Strict      int    // an API key's own ceiling of strict writes in a minute; 0: the usual
 	Grants      []Grant
-	Token       string // of the query, as sent; the handler checks it against the order or the stream
+	Bound       *Binding // of a gate's key; nil: its grant alone bounds it
+	Token       string   // of the query, as sent; the handler checks it against the order or the stream
 }
 
 // Grant is what a principal may do in one organization. A user has one per membership, an API key

@@ -62,6 +62,7 @@ func (op *Op) rowFaults() []string {
 	must(op.Writes() == slices.Contains([]Idempotency{Replay, ByActor, BySender}, op.Idempotency), "Idempotency: how a write knows its repeats, and only a write")
 	must(op.Errors != nil, "Errors: its own refusals, empty if there are none")
 	must(op.Timeout <= time.Minute, "Timeout is too long")
+	must(!op.AtGates || op.Auth.Has(Key) && !op.Auth.Has(Public), "AtGates is for rows that need a key")
 	must(op.MaxBody <= 8<<20, "MaxBody is beyond the limit")
 	for i, code := range op.Errors {
 		_, known := engine.CodeTable[code]
@@ -95,6 +96,9 @@ func (op *Op) handlerFaults() []string {
 	slices.Sort(bound)
 	if !slices.Equal(names, bound) {
 		found = append(found, fmt.Sprintf("the path has %v, the request binds %v", names, bound))
+	}
+	if op.AtGates && !slices.Contains(names, eventParam) && !reflect.PointerTo(op.Handler.In).Implements(reflect.TypeFor[EventNamed]()) {
+		found = append(found, "AtGates: neither the path nor the request names the event")
 	}
 	return append(found, listUnbounded(op.Handler.In, op.Handler.In.Name(), nil)...)
 }

@@ -17,7 +17,9 @@ type Group struct {
 	Write  Scopes // what any other method needs
 	Tier   Tier
 	Errors []engine.Code
-	Rows   []Op
+	// AtGates holds for all rows of the group.
+	AtGates bool
+	Rows    []Op
 }
 
 // Table returns the completed rows of the groups. A row that does not say otherwise is answered
@@ -41,6 +43,7 @@ func (g *Group) completeRow(op *Op) {
 	setUnsaid(&op.Auth, g.Auth)
 	setUnsaid(&op.Tier, g.Tier)
 	setUnsaid(&op.Status, http.StatusOK)
+	setUnsaid(&op.AtGates, g.AtGates)
 	if op.Writes() {
 		setUnsaid(&op.Scope, g.Write)
 		setUnsaid(&op.Idempotency, Replay)

@@ -139,6 +139,9 @@ type Op struct {
 	// operation first waits for what its caller has written. Of lists it need not be said.
 	Follows bool
 	MaxBody int // bytes, up to 8 MiB; 0: DefaultBody
+	// AtGates says that the key of a gate may use the row, for the events that it is bound to. The path
+	// names the event as {id}, or the request is EventNamed.
+	AtGates bool
 	Handler Handler
 }
 
@@ -197,8 +200,8 @@ func (op *Op) AllErrors() []engine.Code {
 		}
 	}
 	add(op.Handler.plan != nil && op.Handler.plan.canRefuse() || op.Writes(), engine.Validation)
-	add(op.Auth != Public, engine.Unauthorized, engine.Forbidden)
-	add(true, engine.WrongEnv)
+	add(op.Auth != Public, engine.Unauthorized)
+	add(true, engine.Forbidden, engine.WrongEnv) // a gate's key is forbidden what is public, too
 	add(op.Idempotency == Replay, engine.IdempotencyReused, engine.IdempotencyInFlight)
 	add(op.Idempotency == ByActor, engine.IdempotencyReused)
 	add(strings.Contains(op.Path, "{") || op.Handler.plan != nil && op.Handler.plan.namesOrganization(), engine.NotFound)
@@ -241,6 +244,9 @@ func Handle[In, Out any](f func(*Call, *In) (Out, error)) Handler {
 			in := new(In)
 			if issues := p.read(reflect.ValueOf(in).Elem(), c, src); len(issues) > 0 {
 				return Invalid(issues...)
+			}
+			if err := refuseOtherEvent(c, src, in); err != nil {
+				return err
 			}
 			if c.Gate != nil {
 				if err := c.Gate.Admit(c, in); err != nil {

@@ -352,6 +352,9 @@ func (s *Server) identifySender(ctx *fasthttp.RequestCtx, x *exchange, o *operat
 		}
 	}
 	op, p := o.op, &call.Principal
+	if err := route.RefuseAwayFromGates(op, p); err != nil {
+		return err
+	}
 	if !op.Auth.Has(p.Kinds) {
 		return engine.Refuse(engine.Forbidden, nil)
 	}

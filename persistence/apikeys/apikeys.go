@@ -1,5 +1,6 @@
-// Package apikeys is the plain table of API keys. Of a key's secret it has only the SHA-256. The
-// edge calls it: organizers manage their keys, and authentication reads them. It has no goroutine.
+// Package apikeys is the plain table of API keys, and of the codes by which a gate's device gets one.
+// Of the secret of either it has only the SHA-256. The edge calls it: organizers manage their keys,
+// gates exchange their codes, and authentication reads the keys. It has no goroutine.
 package apikeys
 
 import (
@@ -45,6 +46,8 @@ type Key struct {
 	CreatedBy       int64 // users.id
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
+	Events          []int64 // of a gate's key: the events that it checks in to, and nothing else; nil: it is bound to none
+	Gate            string  // of a gate's key: what its scans are counted for
 }
 
 // Proves reports, in constant time, whether the hash belongs to the key's secret.

@@ -13,7 +13,7 @@ import (
 )
 
 const columns = `id, org, public_id, name, environment, scopes, ip_allowlist, secret_hash, status,
-	expires_at, last_used_at, strict_per_minute, created_by, created_at, updated_at`
+	expires_at, last_used_at, strict_per_minute, created_by, created_at, updated_at, events, gate`
 
 // Draw draws a key for an environment, live or test, and returns what is stored of it. It is called
 // again if another key already has the public id.
@@ -47,22 +47,26 @@ func (s *Store) Create(ctx context.Context, command [16]byte, k *Key, draw Draw)
 // before.
 func (s *Store) insert(ctx context.Context, command [16]byte, k *Key, publicID string, hash [sha256.Size]byte) (made *Key, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		if err := refuseIfFull(ctx, tx, command, k.Org); err != nil {
-			return err
-		}
-		rows, _ := tx.Query(ctx, `INSERT INTO api_keys AS k
-				(command, org, public_id, name, environment, scopes, ip_allowlist, secret_hash, expires_at, created_by)
-			VALUES ($1, $2, $3, $4, $5, $6, coalesce($7::cidr[], '{}'), $8, $9, $10)
-			ON CONFLICT (command) DO UPDATE SET public_id = excluded.public_id, name = excluded.name,
-				environment = excluded.environment, scopes = excluded.scopes, ip_allowlist = excluded.ip_allowlist,
-				secret_hash = excluded.secret_hash, expires_at = excluded.expires_at, updated_at = now()
-			WHERE k.org = excluded.org AND k.status <> 'revoked'
-			RETURNING `+columns,
-			command, k.Org, publicID, k.Name, k.Environment, k.Scopes, k.Allowlist, hash[:], k.ExpiresAt, k.CreatedBy) // CollectExactlyOneRow returns its error
-		made, err = pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Key])
+		made, err = insertKey(ctx, tx, command, k, publicID, hash)
 		return err
 	})
 	return made, err
+}
+
+func insertKey(ctx context.Context, tx pgx.Tx, command [16]byte, k *Key, publicID string, hash [sha256.Size]byte) (*Key, error) {
+	if err := refuseIfFull(ctx, tx, command, k.Org); err != nil {
+		return nil, err
+	}
+	rows, _ := tx.Query(ctx, `INSERT INTO api_keys AS k
+			(command, org, public_id, name, environment, scopes, ip_allowlist, secret_hash, expires_at, created_by, events, gate)
+		VALUES ($1, $2, $3, $4, $5, $6, coalesce($7::cidr[], '{}'), $8, $9, $10, $11, $12)
+		ON CONFLICT (command) DO UPDATE SET public_id = excluded.public_id, name = excluded.name,
+			environment = excluded.environment, scopes = excluded.scopes, ip_allowlist = excluded.ip_allowlist,
+			secret_hash = excluded.secret_hash, expires_at = excluded.expires_at, updated_at = now()
+		WHERE k.org = excluded.org AND k.status <> 'revoked'
+		RETURNING `+columns,
+		command, k.Org, publicID, k.Name, k.Environment, k.Scopes, k.Allowlist, hash[:], k.ExpiresAt, k.CreatedBy, k.Events, k.Gate) // CollectExactlyOneRow returns its error
+	return pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Key])
 }
 
 // refuseIfFull makes sure that the organization may have one more key. It locks the organization's row

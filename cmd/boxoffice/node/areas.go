@@ -123,7 +123,10 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 		return err
 	}
 	n.openOrders(people, known, pages, taught, opened)
-	n.areas.Gates = gates.New(gates.Deps{Node: n.cluster, Known: known, Secrets: n.secrets, LiveTokens: livetokens.New(n.pool), Guesses: n.guesses})
+	n.areas.Gates = gates.New(gates.Deps{
+		Node: n.cluster, Known: known, Secrets: n.secrets, LiveTokens: livetokens.New(n.pool), Guesses: n.guesses,
+		Pages: pages, Keys: apikeys.New(n.pool), Env: n.cfg.Env,
+	})
 	n.areas.Money = money.New(money.Deps{
 		Node: n.cluster, Read: n.model, Accounts: people, Known: known, Pages: pages, Settled: n.Settled,
 		Promos: codes, Codes: numbers.New(n.pool, "promo_numbers"), Guesses: n.guesses, Log: n.log, Currencies: n.currencies,

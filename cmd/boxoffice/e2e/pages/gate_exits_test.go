@@ -60,7 +60,8 @@ func TestGateExits(t *testing.T) {
 			g.faultless()
 
 			t.Log("a device is the gate of several events, and changes between them")
-			g.load(g.base + "/gate#key=vt_test_another&event=4711&gate=South&title=Another+night")
+			another, _ := g.shop.Sell(nodetest.Object{"title": "Another night"}, nodetest.TypeBody(0, 10))
+			g.load(g.enrolLink(another, "South"))
 			g.choose("#take")
 			g.there("#other-event")
 			require.EqualValues(t, 2, g.evaluate(`document.querySelectorAll("#other-event option").length`))

@@ -39,13 +39,16 @@ func TestGateOffline(t *testing.T) {
 			t.Parallel()
 			o := openDesk(t, chromium, axe, "gate-desk-"+name, as)
 			g := o.sendToGate(as, nil)
-			g.enrol(o.makeGate(g.event, name == "phone"))
+			link := o.makeGate(g.event, name == "phone")
+			g.enrol(link)
+			o.seesGate(name == "phone")
 			g.admitOnline()
 			g.decideAlone()
 			g.comeBack()
 			g.takeBack()
 			g.search(name == "phone")
-			g.change()
+			g.refuseCode(link)
+			g.end(o)
 			g.leave()
 		})
 	}
@@ -76,7 +79,7 @@ func (g *offlineGate) dress() {
 	}
 }
 
-// makeGate makes a gate device at the desk, and returns the link of its code.
+// makeGate makes the code of a gate at the desk, and returns its link. The desk goes on to show it.
 func (o *organizer) makeGate(event string, guests bool) string {
 	o.t.Helper()
 	o.load(o.origin + "organizer/events/" + event + "/live")
@@ -89,18 +92,34 @@ func (o *organizer) makeGate(event string, guests bool) string {
 	o.choose("#make-gate")
 	o.step("code", "dialog svg[role=img]")
 	link := fmt.Sprint(o.evaluate(`document.querySelector("#gate-link").textContent`))
-	require.Contains(o.t, link, "/gate#key=vt_")
-	o.choose("#close")
-	keys := o.shop.Own("GET", o.shop.Keys(), nil).Is(200, "")
-	require.Equal(o.t, "North · Night of a Hundred Lanterns", keys.Str("items.0.name"))
-	scopes := []any{"checkin:write"}
-	if guests {
-		scopes = append(scopes, "attendees:read")
-	}
-	require.ElementsMatch(o.t, scopes, keys.Data("items.0.scopes"))
-	require.NotEmpty(o.t, keys.Str("items.0.expiresAt"))
+	require.Regexp(o.t, `/gate#code=[A-Z2-7]{26}$`, link)
 	o.faultless()
 	return link
+}
+
+// seesGate waits until the desk that shows the code says that it was used, and looks at the gate.
+func (o *organizer) seesGate(guests bool) {
+	o.t.Helper()
+	o.step("used", "#code-used")
+	o.choose("#close")
+	o.until(`document.querySelector("#gates li").innerText.includes("North")`)
+	o.evaluate(`document.querySelector("#gates").scrollIntoView()`)
+	o.step("gates", "#gates li")
+	require.Equal(o.t, guests, o.shop.Own("GET", gatesOf(o.shop), nil).Is(200, "").Data("items.0.guests"))
+	key := o.shop.Own("GET", o.shop.Keys(), nil).Is(200, "")
+	require.Equal(o.t, "Gate North", key.Str("items.0.name"))
+	require.NotEmpty(o.t, key.Str("items.0.expiresAt"))
+	o.faultless()
+}
+
+// gatesOf is where an organization's gates are.
+func gatesOf(s *nodetest.Shop) string { return "/organizer/integrations/org/" + s.Org() + "/gates" }
+
+// enrolLink makes a code for an event, and returns its link.
+func (g *offlineGate) enrolLink(event, gate string) string {
+	g.t.Helper()
+	code := g.shop.Own("POST", gatesOf(g.shop)+"/enrolments", nodetest.Object{"events": []string{event}, "gateName": gate}).Is(201, "").Str("code")
+	return g.base + "/gate#code=" + code
 }
 
 // enrol opens the link of the code: the device is a gate at once, and its key is nowhere to be seen.
@@ -240,15 +259,32 @@ func (g *offlineGate) search(may bool) {
 	g.faultless()
 }
 
-// change opens the code of another event at the gate, which asks before it becomes another one.
-func (g *offlineGate) change() {
+// refuseCode opens the link of the code a second time: the device asks before it uses it, says that it
+// was used, and stays what it is.
+func (g *offlineGate) refuseCode(link string) {
 	g.t.Helper()
-	g.load(g.base + "/gate#key=vt_test_another&event=4711&gate=South&title=Another+night")
+	g.load(link)
 	g.step("another-gate", "#take")
 	require.Equal(g.t, g.base+"/gate", g.evaluate(`location.href`))
+	g.choose("#take")
+	g.step("code-used", "#refused")
+	g.forget() // the refusal is in the browser's log
 	g.choose("#stay")
 	g.there(`#standing[data-online="true"]`)
 	g.faultless()
+}
+
+// end revokes the gate at the desk: the device says so, and lets nobody in.
+func (g *offlineGate) end(o *organizer) {
+	g.t.Helper()
+	o.choose("#gates .revoke")
+	o.choose("#sure-yes")
+	o.until(`!document.querySelector("#gates")`)
+	o.faultless()
+	g.step("revoked", "#ended")
+	g.show(g.code(5, "qr"), ".verdict.ask", "revoked-in")
+	require.Equal(g.t, "5", g.admitted())
+	g.forget()
 }
 
 // leave ends the gate: nothing of it is left on the device.

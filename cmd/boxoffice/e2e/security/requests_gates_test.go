@@ -7,7 +7,19 @@ func (w *world) gateRequests() map[string]func() request {
 	code := func() string {
 		return w.Call("POST", "/orders", nodetest.OrderBody(w.email(), w.free, 1)).Is(201, "").Str("tickets.0.code")
 	}
+	enrolments := "/organizer/integrations/org/" + w.orgID + "/gates/enrolments"
+	enrol := func() nodetest.Answer {
+		return w.Own("POST", enrolments, nodetest.Object{"events": []string{w.eventID}, "gateName": "North"}).Is(201, "")
+	}
 	return map[string]func() request{
+		"createGateEnrolment": func() request {
+			return naming("orgId", w.orgID).with(nodetest.Object{"events": []string{w.eventID}, "gateName": "North", "guests": true, "expiresAt": nil})
+		},
+		"getGateEnrolment": func() request { return naming("orgId", w.orgID, "enrolmentId", enrol().Str("id")) },
+		"listGates":        func() request { return naming("orgId", w.orgID) },
+		"enrolGate": func() request {
+			return request{perishable: true}.with(nodetest.Object{"code": enrol().Str("code")})
+		},
 		"checkInManually": func() request {
 			return naming("id", w.eventID).with(nodetest.Object{"ticketCode": code(), "gateName": "Desk", "deviceId": "d"})
 		},

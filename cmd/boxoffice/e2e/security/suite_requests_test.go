@@ -658,6 +658,7 @@ var kindsOfParams = map[string]string{
 	"variant":      kindVariant,
 	"orgId":        kindOrg,
 	"keyId":        kindKey,
+	"enrolmentId":  kindKey,
 	"userId":       kindUser,
 	"ticketTypeId": kindType,
 	"orderId":      kindOrder,

@@ -44,6 +44,11 @@ export class Device {
     this.title = setup.title;
   }
 
+  /** ended says that the device's key was revoked or is over. */
+  get ended(): boolean {
+    return !!this.setup.key && this.trouble instanceof Refusal && this.trouble.code === 'UNAUTHORIZED';
+  }
+
   /** open takes up what an earlier page has kept. */
   async open({ manifests, scans, state }: Kept) {
     if (state) this.#state = state;
@@ -69,6 +74,7 @@ export class Device {
    * decision, or the server refuses to talk to it. */
   async scan(code: string, typed: boolean): Promise<Verdict> {
     if (!this.online && this.#first) await Promise.race([this.#first, new Promise((done) => setTimeout(done, patience))]);
+    if (this.ended) throw this.trouble;
     const out = this.out && this.exits, at = this.now(), shown = readShown(code, typed), found = await this.#find(shown), alone = this.#roster.judge(shown, found, at, out);
     const scan: Scan = { event: this.setup.event, device: this.id, gate: this.setup.gate, code, typed, out, at, alone: false, request: '', ...alone };
     if (alone.status === 'success' && found.ticket && this.#roster.justPassed(found.ticket, at, out)) return this.#show(scan, found.ticket, true);

@@ -34,7 +34,8 @@ const direction = ({ out }: Scan) => (out ? { direction: 'out' as const } : {});
 const optional = (gate: string) => (gate ? { gateName: gate } : {});
 
 export class Service {
-  constructor(readonly headers: Headers, readonly event: string) {}
+  /** bound: the headers have a gate's key, which is for scans alone. */
+  constructor(readonly headers: Headers, readonly event: string, readonly bound = false) {}
 
   /** judge asks for the verdict on one scan. */
   async judge(scan: Scan, signal?: AbortSignal): Promise<Told> {
@@ -95,7 +96,7 @@ export class Service {
 
   /** page is the event as everybody sees it, with the names of its ticket types. */
   async page(): Promise<Schemas['Event']> {
-    return (await read<Schemas['Event']>(api.GET('/api/v1/events/{slug}', { params: { path: { slug: this.event } }, ...await this.#rest() }))).data;
+    return (await read<Schemas['Event']>(api.GET('/api/v1/events/{slug}', { params: { path: { slug: this.event } }, ...(this.bound ? { signal: AbortSignal.timeout(patience) } : await this.#rest()) }))).data;
   }
 
   /** guests are those whom a name, an address or a whole code fits. */
