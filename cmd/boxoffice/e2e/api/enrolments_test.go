@@ -131,6 +131,8 @@ func TestGateKeyIsBound(t *testing.T) {
 	event, _ := s.OnSale(nodetest.TypeBody(0, 10))
 	elsewhere, _ := s.OnSale(nodetest.TypeBody(0, 10))
 	gate := s.As(exchange(s, enrolment(s, nodetest.Object{"guests": true}, event).Is(201, "").Str("code")).Is(201, "").Str("key"))
+	root := *gate // for what is not under /api/v1
+	root.URL = strings.TrimSuffix(gate.URL, "/api/v1")
 	parameter := regexp.MustCompile(`\{[^}]*\}`)
 	bodies := map[string]func(event string) any{
 		"scanTicket":      func(event string) any { return nodetest.Object{"eventId": event, "qrData": "ABCDEF"} },
@@ -150,10 +152,17 @@ func TestGateKeyIsBound(t *testing.T) {
 			} else if op.Writes() && op.Handler.HasBody() {
 				body = nodetest.Object{}
 			}
+			if !strings.HasPrefix(op.Path, "/api/v1") {
+				return root.Own(op.Method, path, body)
+			}
 			return gate.Own(op.Method, path, body)
 		}
 		if !op.AtGates {
-			require.Equal(t, 403, call("1").Status, "%s %s", op.Method, op.Path)
+			a := call(event)
+			if a.Status == 404 { // a part of the path takes no such text
+				a = call("1")
+			}
+			require.Equal(t, 403, a.Status, "%s %s", op.Method, op.Path)
 			continue
 		}
 		may = append(may, op.ID)

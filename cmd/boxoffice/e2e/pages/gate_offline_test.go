@@ -277,6 +277,7 @@ func (g *offlineGate) refuseCode(link string) {
 // end revokes the gate at the desk: the device says so, and lets nobody in.
 func (g *offlineGate) end(o *organizer) {
 	g.t.Helper()
+	o.forget() // that the server was restarted is in the browser's log
 	o.choose("#gates .revoke")
 	o.choose("#sure-yes")
 	o.until(`!document.querySelector("#gates")`)
