@@ -100,7 +100,12 @@ func TestAnOlderJournalApart(t *testing.T) {
 	t.Parallel()
 	home, entries := connect(t, persisttest.DB(t)), empties(t, 1)
 	require.NoError(t, migrate.UpApart(t.Context(), home, entries, false))
-	execute(t, home, `DROP TABLE shards; UPDATE schema_version SET version = 66`)
+	execute(t, home, `
+DROP TABLE shards, gate_enrolments;
+ALTER TABLE api_keys DROP COLUMN events, DROP COLUMN gate;
+ALTER TABLE webhook_deliveries DROP COLUMN tries;
+ALTER TABLE organizations DROP COLUMN embed_origins;
+UPDATE schema_version SET version = 66`)
 	execute(t, entries[0], `
 ALTER TABLE journal_mark DROP COLUMN shard, DROP COLUMN shards, DROP COLUMN version;
 UPDATE journal_version SET version = 1;

@@ -26,7 +26,7 @@ var impersonal = map[string]string{
 	"signing_keys": "numbers", "snapshots": "gone after the journal's retention", "spans": "positions", "streams": "numbers", "tails": "positions",
 	"search_words": "organizers' words", "ticket_types": "organizers' words", "venue_map_versions": "organizers' words", "venue_maps": "organizers' words", "wakes": "numbers",
 	"wallet_entries": "numbers of users", "wallets": "numbers", "webhook_deliveries": "payloads are in facts", "webhook_endpoints": "organizers' words",
-	"webhook_leases": "machines", "writers": "machines", "api_keys": "numbers of users", "schema_version": "numbers", "requests": "programs' addresses, gone after seven days",
+	"webhook_leases": "machines", "gate_enrolments": "numbers of users", "writers": "machines", "api_keys": "numbers of users", "schema_version": "numbers", "requests": "programs' addresses, gone after seven days",
 	"orders": "built from the ledgers' facts", "tickets": "built from the ledgers' facts", "ticket_holders": "built from the ledgers' facts",
 	"payments": "built from the ledgers' facts", "refunds": "built from the ledgers' facts",
 	"challenges": "Begin deletes them", "password_resets": "Begin deletes them", "email_confirmations": "Begin deletes them", "recovery_codes": "Begin deletes them",

@@ -123,10 +123,7 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 		return err
 	}
 	n.openOrders(people, known, pages, taught, opened)
-	n.areas.Gates = gates.New(gates.Deps{
-		Node: n.cluster, Known: known, Secrets: n.secrets, LiveTokens: livetokens.New(n.pool), Guesses: n.guesses,
-		Pages: pages, Keys: apikeys.New(n.pool), Env: n.cfg.Env,
-	})
+	n.openGates(known, pages)
 	n.areas.Money = money.New(money.Deps{
 		Node: n.cluster, Read: n.model, Accounts: people, Known: known, Pages: pages, Settled: n.Settled,
 		Promos: codes, Codes: numbers.New(n.pool, "promo_numbers"), Guesses: n.guesses, Log: n.log, Currencies: n.currencies,
@@ -140,6 +137,14 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 	}
 	n.startSweeps()
 	return n.startIdentity(ctx, people)
+}
+
+// openGates opens the area of gates.
+func (n *Node) openGates(known *live.Events, pages *live.Pages) {
+	n.areas.Gates = gates.New(gates.Deps{
+		Node: n.cluster, Known: known, Secrets: n.secrets, LiveTokens: livetokens.New(n.pool), Guesses: n.guesses,
+		Pages: pages, Keys: apikeys.New(n.pool), Env: n.cfg.Env,
+	})
 }
 
 // startSweeps starts the tasks that repeat: each of them runs on one node of the cluster at a time.

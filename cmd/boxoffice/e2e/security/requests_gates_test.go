@@ -2,15 +2,18 @@ package security
 
 import "boxoffice/cmd/boxoffice/nodetest"
 
+// enrolGate makes a code for a device at an event's gate.
+func enrolGate(s *nodetest.Shop, org, event string) nodetest.Answer {
+	s.T.Helper()
+	return s.Own("POST", "/organizer/integrations/org/"+org+"/gates/enrolments", nodetest.Object{"events": []string{event}, "gateName": "North"}).Is(201, "")
+}
+
 // gateRequests are those of the people and devices at the gates.
 func (w *world) gateRequests() map[string]func() request {
 	code := func() string {
 		return w.Call("POST", "/orders", nodetest.OrderBody(w.email(), w.free, 1)).Is(201, "").Str("tickets.0.code")
 	}
-	enrolments := "/organizer/integrations/org/" + w.orgID + "/gates/enrolments"
-	enrol := func() nodetest.Answer {
-		return w.Own("POST", enrolments, nodetest.Object{"events": []string{w.eventID}, "gateName": "North"}).Is(201, "")
-	}
+	enrol := func() nodetest.Answer { return enrolGate(w.Shop, w.orgID, w.eventID) }
 	return map[string]func() request{
 		"createGateEnrolment": func() request {
 			return naming("orgId", w.orgID).with(nodetest.Object{"events": []string{w.eventID}, "gateName": "North", "guests": true, "expiresAt": nil})

@@ -273,6 +273,8 @@ func (w *world) another(kind string, open bool) map[string]string {
 		return map[string]string{"another's": o.Call("POST", "/orders", nodetest.OrderBody(w.email(), o.free, 1)).Is(201, "").Str("tickets.0.id")}
 	case kind == kindKey:
 		return map[string]string{"another's": o.keyID}
+	case kind == kindEnrolment:
+		return map[string]string{"another's": enrolGate(o.Shop, o.orgID, o.eventID).Str("id")}
 	case kind == kindUser:
 		return map[string]string{"another's": o.ownerID}
 	case kind == kindVenue:
@@ -330,7 +332,7 @@ func (w *world) nowhere(kind string) map[string]string {
 	case kindType:
 		ids["guessed"] = engine.NumberedID(event, 999_999_999).String()
 		ids["guessed event"] = engine.NumberedID(event+1_000_000, 1).String()
-	case kindOrg, kindKey, kindWebhook, kindDelivery, kindPromo:
+	case kindOrg, kindKey, kindEnrolment, kindWebhook, kindDelivery, kindPromo:
 		ids["guessed"] = "999999999"
 	case kindLesson:
 		delete(ids, "0") // is the first

@@ -628,6 +628,7 @@ const (
 	kindTicket      = "ticket"
 	kindOffer       = "offered ticket"
 	kindKey         = "API key"
+	kindEnrolment   = "enrolment of a gate"
 	kindUser        = "user"
 	kindCurrency    = "currency"
 	kindVenue       = "venue map"
@@ -658,7 +659,7 @@ var kindsOfParams = map[string]string{
 	"variant":      kindVariant,
 	"orgId":        kindOrg,
 	"keyId":        kindKey,
-	"enrolmentId":  kindKey,
+	"enrolmentId":  kindEnrolment,
 	"userId":       kindUser,
 	"ticketTypeId": kindType,
 	"orderId":      kindOrder,
