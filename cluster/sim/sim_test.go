@@ -128,6 +128,7 @@ func TestSeedsThatWereRed(t *testing.T) {
 		1803000000147: "the judge took the last turn of one draw for that of the next",
 		1805000003775: "the judge took a refusal to join that was late for one of the same visitor, who had been entered since",
 		1805000024361: "the same, of an admission",
+		1910000005973: "a ticket whose admission was taken back counted as used once its money had gone back",
 	} {
 		require.NoError(t, Simulate(seed, "", nil).Err, "seed %d: %s", seed, what)
 	}

@@ -74,8 +74,12 @@ func (c *columns) setStatus(serial uint32, status byte) {
 	c.status.Set(i, status)
 }
 
-// markRefunded ends a ticket and notes when, because an offline scan from before may still come.
+// markRefunded ends a ticket and notes when, because an offline scan from before may still come. The time of an
+// admission that was taken back is forgotten: an ended ticket that has one was used.
 func (c *columns) markRefunded(serial uint32, at int64) {
+	if i := int(serial) - 1; c.status.At(i) == StatusIssued {
+		c.at.Set(i, 0)
+	}
 	c.setStatus(serial, StatusRefunded)
 	c.ended++
 	for c.endedAt.Len() < int(serial) {

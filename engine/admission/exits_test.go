@@ -173,3 +173,28 @@ func TestUndoPassages(t *testing.T) {
 	d, _ := tickets.Decide(UndoScan{Ticket: 1, Version: 1}, &counting, at)
 	require.Equal(t, engine.NotCheckedIn, d.Reply.(*engine.Refusal).Code)
 }
+
+// TestUndoneThenRefunded has a device tell late of a scan of a ticket whose first admission was taken back, and whose
+// money went back since. When it was scanned the ticket was good.
+func TestUndoneThenRefunded(t *testing.T) {
+	t.Parallel()
+	terms := Terms{DoorsAt: 100_000_000, Capacity: -1}
+	tickets, at := threeTickets(), terms.DoorsAt
+	apply := func(d engine.Decision) {
+		require.Len(t, d.Facts, 1)
+		tickets.Apply(d.Facts[0])
+	}
+	apply(tickets.decideScan(Scan{Ticket: 1, Gate: "a", Device: "x"}, &terms, at))
+	apply(tickets.decideUndo(UndoScan{Ticket: 1, Version: tickets.hands.of(1).Version}, at+1_000))
+	tickets.rows.markRefunded(1, at+60_000)
+	late := BatchScan{Ticket: 1, Gate: "b", Device: "y", At: at + 30_000, Request: engine.Request{ID: engine.ID{1}}}
+	d := tickets.decideBatch(ScanBatch{Scans: []BatchScan{late}}, &terms, at+120_000)
+	require.Equal(t, ScanSuccess, d.Reply.(*BatchReply).Results[0].Status)
+	apply(d)
+	late.Request.ID[0]++
+	d = tickets.decideBatch(ScanBatch{Scans: []BatchScan{late}}, &terms, at+120_000)
+	require.Equal(t, ScanSuccess, d.Reply.(*BatchReply).Results[0].Status, "the same device saw it again")
+	late.Device, late.Request.ID[0] = "z", 3
+	d = tickets.decideBatch(ScanBatch{Scans: []BatchScan{late}}, &terms, at+120_000)
+	require.Equal(t, ScanDuplicate, d.Reply.(*BatchReply).Results[0].Status)
+}
