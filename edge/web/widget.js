@@ -9,7 +9,7 @@
   frame.src = `${origin}/embed/e/${encodeURIComponent(script.dataset.event || "")}`;
   frame.title = script.dataset.title || "Tickets";
   frame.loading = "lazy";
-  Object.assign(frame.style, { width: "100%", maxWidth: "560px", height: "480px", border: "0" });
+  Object.assign(frame.style, { width: "100%", maxWidth: "560px", height: "560px", border: "0" });
   script.after(frame);
   addEventListener("message", (e) => {
     const height = e.origin === origin && e.source === frame.contentWindow && e.data && Number(e.data.boxofficeHeight);
