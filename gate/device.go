@@ -47,13 +47,16 @@ type Device struct {
 	cfg     Config
 	syncing sync.Mutex // held while the device tells the service about its scans
 
-	mu      sync.Mutex // guards the fields below; never held while waiting for the network
-	store   *store
-	roster  *roster
-	offset  time.Duration // from the device's clock to the service's
-	kept    time.Duration // the offset that the folder has
-	online  bool
-	last    int     // number of the last scan
+	mu     sync.Mutex // guards the fields below; never held while waiting for the network
+	store  *store
+	roster *roster
+	offset time.Duration // from the device's clock to the service's
+	kept   time.Duration // the offset that the folder has
+	online bool
+	last   int // number of the last scan
+	// unheard is the last scan that the device could not decide, and whose answer never came: the service may have
+	// judged it. Nil: there is none.
+	unheard *Scan
 	waiting []*Scan // scans let in offline that the service has not been told yet
 	wrong   []Wrong
 	counts  Counts
@@ -127,10 +130,13 @@ func (d *Device) Scan(ctx context.Context, text string, out bool) (Verdict, erro
 		d.mu.Unlock()
 		return v, nil // the same person, scanned again
 	}
+	request := d.findUnheard(text, out)
 	d.mu.Unlock()
-	scan := &Scan{Code: text, Out: out, At: at}
+	scan := &Scan{Code: text, Out: out, At: at, Request: request}
 	if online {
-		scan.Request = uuid.NewString()
+		if request == "" {
+			scan.Request = uuid.NewString()
+		}
 		told, err := d.askService(ctx, scan)
 		switch {
 		case err == nil && told.Status == Undecided:
@@ -140,10 +146,19 @@ func (d *Device) Scan(ctx context.Context, text string, out bool) (Verdict, erro
 		case !errors.Is(err, errAway):
 			return Verdict{Status: Undecided}, err
 		case errors.Is(err, errUnsent):
-			scan.Request = ""
+			scan.Request = request
 		}
 	}
 	return d.decideAlone(scan)
+}
+
+// findUnheard returns the request id under which the service may have judged the same code before, or "". Under
+// the same id the service repeats that verdict: whoever was asked to show the code again is not a duplicate.
+func (d *Device) findUnheard(text string, out bool) string {
+	if d.unheard == nil || d.unheard.Code != text || d.unheard.Out != out {
+		return ""
+	}
+	return d.unheard.Request
 }
 
 // keepDecision keeps what the service has decided on a scan.
@@ -166,6 +181,9 @@ func (d *Device) decideAlone(scan *Scan) (Verdict, error) {
 	d.online = false
 	scan.Verdict, _ = d.roster.decideCode(scan.Code, d.cfg.Typed, scan.Out, scan.At)
 	if scan.Status == Undecided {
+		if scan.Request != "" {
+			d.unheard = scan
+		}
 		return scan.Verdict, nil
 	}
 	scan.Alone = true

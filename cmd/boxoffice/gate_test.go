@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,6 +24,16 @@ import (
 // service has got it (deaf).
 type cable struct {
 	out, deaf atomic.Bool
+
+	mu       sync.Mutex
+	requests []string // the ids of what was sent
+}
+
+// last returns the id of the last request.
+func (c *cable) last() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.requests[len(c.requests)-1]
 }
 
 // RoundTrip sends a request unless the network is cut.
@@ -30,6 +41,9 @@ func (c *cable) RoundTrip(r *http.Request) (*http.Response, error) {
 	if c.out.Load() {
 		return nil, &net.OpError{Op: "dial", Err: errors.New("no cable")}
 	}
+	c.mu.Lock()
+	c.requests = append(c.requests, r.Header.Get("Idempotency-Key"))
+	c.mu.Unlock()
 	res, err := http.DefaultTransport.RoundTrip(r)
 	if err == nil && c.deaf.Load() {
 		_ = res.Body.Close()
@@ -121,6 +135,41 @@ func TestGateDevice(t *testing.T) {
 	require.Equal(t, gate.Counts{Admitted: 2, Denied: 1, AdmittedAlone: 2}, b.Counts())
 	stats := s.Own("GET", "/checkin/event/"+event+"/stats", nil).Is(200, "")
 	require.Equal(t, "5", stats.Str("checkedIn"), "five tickets were shown that are good")
+}
+
+// TestGateAsksAgain types a door code again whose answer was lost: the service repeats its verdict, and the guest is
+// not a duplicate of herself.
+func TestGateAsksAgain(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, ids := s.Sell(nil, nodetest.TypeBody(0, 10))
+	order := s.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", ids[0], 2)).Is(201, "")
+	var c cable
+	d, err := gate.Open(gate.Config{
+		URL: s.URL, Event: event, Key: s.Token, Gate: "North", Name: "a", Typed: true, Dir: t.TempDir(),
+		Client: &http.Client{Transport: &c}, Now: time.Now, Patience: 10 * time.Second,
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	require.NoError(t, d.Sync(t.Context()))
+	scan := func(ticket int) (status, request string) {
+		t.Helper()
+		v, err := d.Scan(t.Context(), order.Str(fmt.Sprintf("tickets.%d.shortCode", ticket)), false)
+		require.NoError(t, err)
+		return v.Status, c.last()
+	}
+	c.deaf.Store(true)
+	status, first := scan(0)
+	require.Equal(t, "undecided", status)
+	c.deaf.Store(false)
+	require.NoError(t, d.Sync(t.Context()))
+	status, other := scan(1)
+	require.Equal(t, "success", status)
+	require.NotEqual(t, first, other, "another guest")
+	status, again := scan(0)
+	require.Equal(t, "success", status)
+	require.Equal(t, first, again)
+	require.Equal(t, "2", s.Own("GET", "/checkin/event/"+event+"/stats", nil).Is(200, "").Str("scanned"))
 }
 
 // TestGateDeviceForgetsNothing cuts a device's power while it is offline.

@@ -37,6 +37,7 @@ export class Device {
   #state: State = { offset: 0, asked: 0, title: '', types: {} };
   #left = false; // nothing is kept any more
   #named = false; // whether the names of ticket types were asked for
+  #unheard: Scan | null = null; // the last scan that the device could not decide, and whose answer never came
   #first: Promise<unknown> | null = null; // the first answer of the server
   #turn: Promise<unknown> = Promise.resolve(); // syncing and taking back, one after the other
 
@@ -76,19 +77,25 @@ export class Device {
     if (!this.online && this.#first) await Promise.race([this.#first, new Promise((done) => setTimeout(done, patience))]);
     if (this.ended) throw this.trouble;
     const out = this.out && this.exits, at = this.now(), shown = readShown(code, typed), found = await this.#find(shown), alone = this.#roster.judge(shown, found, at, out);
-    const scan: Scan = { event: this.setup.event, device: this.id, gate: this.setup.gate, code, typed, out, at, alone: false, request: '', ...alone };
+    const scan: Scan = { event: this.setup.event, device: this.id, gate: this.setup.gate, code, typed, out, at, alone: false, request: this.#findUnheard(code, out), ...alone }, before = scan.request;
     if (alone.status === 'success' && found.ticket && this.#roster.justPassed(found.ticket, at, out)) return this.#show(scan, found.ticket, true);
     if (this.online) {
-      scan.request = uuid();
+      scan.request ||= uuid();
       try {
         const told = await this.#ask(scan, alone.status === 'undecided' ? longPatience : patience);
         return await this.#keepDecision(scan, told, found.ticket);
       } catch (e) {
         if (!(e instanceof Away)) throw e;
-        if (!e.sent) scan.request = '';
+        if (!e.sent) scan.request = before;
       }
     }
     return this.#decideAlone(scan, shown);
+  }
+
+  /** findUnheard is the request under which the server may have judged the same code before, or ''. Under the
+   * same one it repeats that verdict: whoever was asked to show the code again is not a duplicate. */
+  #findUnheard(code: string, out: boolean): string {
+    return this.#unheard?.code === code && this.#unheard.out === out ? this.#unheard.request : '';
   }
 
   async #ask(scan: Scan, wait: number): Promise<Told> {
@@ -113,6 +120,7 @@ export class Device {
     const found = await this.#find(shown);
     Object.assign(scan, this.#roster.judge(shown, found, scan.at, scan.out), { alone: true });
     if (scan.status !== 'undecided') await this.#keep(scan, found.ticket);
+    else if (scan.request) this.#unheard = scan;
     if (scan.status === 'success') this.waiting = [...this.waiting, scan];
     return this.#show(scan, found.ticket);
   }
