@@ -25,7 +25,7 @@ func TestGatesUnderLoad(t *testing.T) {
 	parser, err := kong.New(&cfg)
 	require.NoError(t, err)
 	_, err = parser.Parse([]string{
-		"--target", strings.TrimSuffix(s.URL, "/api/v1"), "--out", t.TempDir(), "--devices=12", "--holders=400", "--duration=5s", "--away=2s",
+		"--target", strings.TrimSuffix(s.URL, "/api/v1"), "--out", t.TempDir(), "--devices=12", "--holders=400", "--duration=10s", "--away=2s",
 		"--copied=0.2", "--refunded=0.05", "--passed=0.05", "--wrong=0.1", "--every=200ms", "--patience=10s",
 	})
 	require.NoError(t, err)

@@ -156,7 +156,7 @@ func (e *evening) plan() {
 			come(elsewhere, second)
 		case share < e.cfg.Copied+e.cfg.Refunded+e.cfg.Passed+e.cfg.Strolls:
 			h.kind = strolls
-			e.planStroll(h, at, come)
+			e.planStroll(h, i, at, come)
 		}
 		if h.kind == refunded || h.kind == passed {
 			e.moves = append(e.moves, move{time.Duration(e.random.Float64() * float64(at)), h})
@@ -173,13 +173,13 @@ func (e *evening) plan() {
 	}
 }
 
-// planStroll has a holder who comes in at a time go out and come in again, once or twice. Between two
-// of these ways is more time than the clocks of devices differ by.
-func (e *evening) planStroll(h *holder, at time.Duration, come func(int, visit)) {
-	step := e.cfg.Duration / 40
+// planStroll has a holder who comes in at a time, at the first device, go out and come in again, once or twice, each
+// time at another device: to a device, a code that it has just let through is the same person.
+func (e *evening) planStroll(h *holder, first int, at time.Duration, come func(int, visit)) {
+	step, others := e.cfg.Duration/40, e.random.Perm(len(e.devices)-1)
 	for i := range 2 + e.random.IntN(3) {
 		at += step + time.Duration(e.random.Float64()*float64(step))
-		come(e.random.IntN(len(e.devices)), visit{at: at, holder: h, out: i%2 == 0, how: typed})
+		come((first+1+others[i%len(others)])%len(e.devices), visit{at: at, holder: h, out: i%2 == 0, how: typed})
 	}
 }
 
@@ -295,7 +295,10 @@ func (e *evening) note(d *device, v *visit, code string, says gate.Verdict, err 
 	h := v.holder
 	if h != nil && h.kind == strolls {
 		h.mu.Lock()
-		h.ways = append(h.ways, way{d.gate, v.out, says.Status == gate.Success, asked, asked.Add(took)})
+		h.ways = append(h.ways, way{
+			gate: d.gate, out: v.out, let: says.Status == gate.Success, alone: !d.Online(), unheard: online && !d.Online(),
+			from: asked, to: asked.Add(took),
+		})
 		h.mu.Unlock()
 	} else if h != nil && says.Status == gate.Success {
 		h.mu.Lock()

@@ -38,6 +38,7 @@ type holder struct {
 	index int // its place in the order
 	id    string
 	code  string
+	pass  string // what its QR payloads say instead of the code, and manifests have hashed
 	short string
 	kind  kind
 
@@ -54,18 +55,46 @@ type way struct {
 	out  bool
 	let  bool // whether the device let them through
 
+	alone   bool // whether the device decided without the service
+	unheard bool // whether it had asked the service, and got no answer
+
 	from, to time.Time // when the device was shown the code, and had decided
 }
 
-// unsure reports whether two of the holder's ways are nearer to each other than the given time, so that the clocks of
-// their devices may have them in the other order.
-func (h *holder) unsure(within time.Duration) bool {
-	for i := 1; i < len(h.ways); i++ {
-		if h.ways[i].from.Sub(h.ways[i-1].to) < within {
-			return true
+// clockError is what the clock of a device may be wrong by, beside the time that an answer takes: it is set by the
+// header Date of answers, which has whole seconds.
+const clockError = time.Second
+
+// isSure reports whether the service must have the holder's ways in this order. It judges by its own clock what devices
+// ask at once. What a device decides alone it judges by the device's clock, so another way that is nearer than that may be
+// wrong may be in the other order. A way whose answer never came may have been judged when it was sent or when it was told again.
+func (h *holder) isSure(slowest time.Duration) bool {
+	for i, w := range h.ways {
+		if w.unheard {
+			return false
+		}
+		if i == 0 {
+			continue
+		}
+		before, apart := h.ways[i-1], time.Duration(0)
+		if w.alone || before.alone {
+			apart = clockError + slowest
+		}
+		if w.from.Sub(before.to) < apart {
+			return false
 		}
 	}
-	return false
+	return true
+}
+
+// isInside reports whether the holder is inside by what the devices let them do.
+func (h *holder) isInside() (in bool) {
+	for _, w := range h.ways {
+		if w.let {
+			in = !w.out
+		}
+	}
+	return in
 }
 
 // order is an order of many tickets, with what its holders' phones show.
@@ -131,7 +160,7 @@ func (e *evening) sell(ctx context.Context) (err error) {
 		}
 		o := &order{id: made.Order.ID, token: made.Order.AccessToken}
 		for i, t := range made.Tickets {
-			e.holders = append(e.holders, &holder{order: o, index: i, id: t.ID, code: t.Code, short: t.ShortCode})
+			e.holders = append(e.holders, &holder{order: o, index: i, id: t.ID, code: t.Code, pass: strings.Split(t.QR, ".")[1], short: t.ShortCode})
 		}
 	}
 	return nil
