@@ -71,7 +71,7 @@ type WebhookAttempt struct {
 	ResponseStatus *int      `json:"responseStatus" example:"503" description:"The HTTP status of the answer; null if there was none."`
 	LatencyMS      int       `json:"latencyMs" example:"84" description:"How many milliseconds it took."`
 	Error          *string   `json:"error" description:"What was wrong; null if nothing was."`
-	Answer         *string   `json:"answer" description:"The beginning of the answer's body, 1 KiB at most and on one line; null if it was empty."`
+	Answer         *string   `json:"answer" description:"The beginning of the answer's body on one line, at most 1 KiB, or 128 bytes if the event was taken; null if it was empty."`
 }
 
 // WebhookDelivery is one event on its way to one endpoint, with what came of the

@@ -25,7 +25,8 @@ const (
 	answerTime  = time.Second      // for the body of the answer after them
 	headerMax   = 16 << 10         // bytes of the answer's headers
 	answerMax   = 64 << 10         // bytes of its body that are read
-	errorMax    = 1 << 10          // bytes of it that are kept
+	errorMax    = 1 << 10          // bytes of it that are kept if the event was not taken
+	takenMax    = 128              // the same if it was taken, which most are: each attempt's answer stays for a month
 )
 
 // The outcomes of an attempt, for metrics.
@@ -96,10 +97,10 @@ func postOnce(ctx context.Context, rt http.RoundTripper, url string, headers htt
 	late := time.AfterFunc(answerTime, cancel)
 	defer late.Stop()
 	got, _ := io.ReadAll(io.LimitReader(resp.Body, answerMax)) // read to its end if possible, so that the connection can be reused
-	a.text = makePrintable(got)
+	a.text = makePrintable(got, errorMax)
 	switch {
 	case a.status >= 200 && a.status < 300:
-		a.outcome = outcomeSucceeded
+		a.outcome, a.text = outcomeSucceeded, makePrintable(got, takenMax)
 	case a.status >= 300 && a.status < 400:
 		a.err = fmt.Sprintf("HTTP %d: redirects are not followed", a.status)
 	default:
@@ -125,16 +126,16 @@ func describeFailure(err error) (outcome, text string) {
 	case errors.As(err, &dns):
 		return outcomeConnection, "the host name cannot be resolved"
 	case errors.As(err, &certificate):
-		return outcomeConnection, "TLS: " + makePrintable([]byte(certificate.Err.Error()))
+		return outcomeConnection, "TLS: " + makePrintable([]byte(certificate.Err.Error()), errorMax)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return outcomeConnection, "the connection was refused"
 	}
 	return outcomeConnection, "the connection failed before there was an answer"
 }
 
-// makePrintable is the beginning of a text that somebody else wrote, on one line and safe to store and
-// show.
-func makePrintable(text []byte) string {
+// makePrintable is the beginning of a text that somebody else wrote, up to a number of bytes, on one line and
+// safe to store and show.
+func makePrintable(text []byte, most int) string {
 	s := strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -143,6 +144,6 @@ func makePrintable(text []byte) string {
 			return -1
 		}
 		return r
-	}, strings.ToValidUTF8(string(text[:min(len(text), errorMax)]), ""))
+	}, strings.ToValidUTF8(string(text[:min(len(text), most)]), ""))
 	return strings.Join(strings.Fields(s), " ")
 }
