@@ -248,7 +248,7 @@ func (w *window) prepare() {
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
 		w.do(domain+".enable", nil)
 	}
-	w.do("Emulation.setDeviceMetricsOverride", params{"width": as.width, "height": as.height, "deviceScaleFactor": as.scale, "mobile": as.touch})
+	w.resize(as.width)
 	if as.language != "" {
 		w.do("Network.setExtraHTTPHeaders", params{"headers": params{"Accept-Language": as.language}})
 	}
@@ -261,6 +261,12 @@ func (w *window) prepare() {
 	if as.touch {
 		w.do("Emulation.setTouchEmulationEnabled", params{"enabled": true})
 	}
+}
+
+// resize gives the window another width, in CSS pixels.
+func (w *window) resize(width int) {
+	w.t.Helper()
+	w.do("Emulation.setDeviceMetricsOverride", params{"width": width, "height": w.as.height, "deviceScaleFactor": w.as.scale, "mobile": w.as.touch})
 }
 
 // load opens a page and waits until its script has started it, or said what is
@@ -378,6 +384,12 @@ func (w *window) until(expression string) time.Duration {
 		require.Fail(w.t, "never: "+expression, w.evaluate(`document.body.innerText`))
 	}
 	return time.Since(began)
+}
+
+// goBack leaves a page as the browser's button does. The page may be gone before it could answer.
+func (w *window) goBack() {
+	w.t.Helper()
+	w.tryEvaluate("history.back()")
 }
 
 // click clicks with the mouse.

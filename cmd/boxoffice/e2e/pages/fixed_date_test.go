@@ -20,7 +20,7 @@ func TestFixedDate(t *testing.T) {
 	b.choose(".large a")
 	b.there(`[data-verb="date"]`)
 	w.shop.Own("PUT", "/organizer/events/"+w.event, nodetest.Object{"rescheduling": false}).Is(200, "")
-	b.evaluate(`location.reload()`)
+	b.do("Page.reload", nil)
 	b.until(`document.querySelector('[data-verb="message"]') && !document.querySelector('[data-verb="date"]')`)
 	b.step("fixed", `[data-verb="message"]`)
 	b.faultless()

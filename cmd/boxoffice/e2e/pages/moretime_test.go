@@ -48,7 +48,7 @@ func TestMoreTime(t *testing.T) {
 			b.fill("#email", "ada-"+name+"@example.org")
 			b.choose("form button.wide")
 			b.there(`button[value="success"]`)
-			b.run("history.back()")
+			b.goBack()
 
 			b.until(`location.pathname.startsWith("/o/") && document.querySelector(".left button")`)
 			for range 10 {

@@ -34,7 +34,7 @@ func TestPayLink(t *testing.T) {
 			b.fill("#email", "ada@example.org")
 			b.choose("form button.wide")
 			b.there(`button[value="success"]`)
-			b.run("history.back()")
+			b.goBack()
 			b.until(`location.pathname.startsWith("/o/")`)
 			b.until(`(e => e && (e.click(), true))([...document.querySelectorAll("button")].find(e => e.innerText === "` + ask + `" && !e.disabled))`)
 			b.step("order", `a[href*="/pay/"]`)

@@ -39,11 +39,27 @@ func readAxe(t testing.TB) string {
 func (b *buyer) step(name, selector string) {
 	b.t.Helper()
 	b.there(selector)
-	b.run(`new Promise((done) => setTimeout(done, 200))`) // until nothing moves
+	b.evaluate(`new Promise((done) => setTimeout(done, 200))`) // until nothing moves
 	b.kept++
 	b.keepIn("pages", fmt.Sprintf("%s-%d-%s", b.name, b.kept, name))
-	require.Equal(b.t, "0", fmt.Sprint(b.evaluate(`Math.max(0, document.documentElement.scrollWidth - innerWidth)`)), "%s: nothing is cut off", name)
+	b.requireUncut(name)
+	if b.as.width == narrow {
+		b.resize(phoneWidth)
+		b.requireUncut(name)
+		b.resize(narrow)
+	}
 	b.judge(name)
+}
+
+// The widths of narrow windows, in CSS pixels: the least that WCAG 2.2 asks for (1.4.10), and a usual phone's.
+const (
+	narrow     = 320
+	phoneWidth = 390
+)
+
+func (b *buyer) requireUncut(name string) {
+	b.t.Helper()
+	require.Equal(b.t, "0", fmt.Sprint(b.evaluate(`Math.max(0, document.documentElement.scrollWidth - innerWidth)`)), "%s: nothing is cut off", name)
 }
 
 // judge has axe look at the page.
@@ -109,6 +125,26 @@ func (b *buyer) insist(button, selector string) {
 		b.forget() // the refusal is in the browser's log
 		b.run(`new Promise((done) => setTimeout(done, 2000))`)
 	}
+}
+
+// showCode types a code at a gate, and waits for the verdict. A busy server may not answer within the device's
+// patience, which is not decided then: a steward types the code again.
+func (b *buyer) showCode(code, verdict string) {
+	b.t.Helper()
+	for end := time.Now().Add(browserTime); ; {
+		b.until(`!document.querySelector(".verdict")`)
+		b.fill("#door", code)
+		b.press("Enter")
+		b.there(".verdict")
+		undecided := fmt.Sprintf(`/^(Not decided|Nicht entschieden)$/.test(document.querySelector(".verdict .head")?.innerText) && !document.querySelector(%q)`, verdict)
+		if b.evaluate(undecided) == false {
+			break
+		}
+		require.True(b.t, time.Now().Before(end), "%s is never decided", code)
+		b.choose(".verdict")
+		b.until(`document.querySelector("#standing").dataset.online === "true"`)
+	}
+	b.there(verdict)
 }
 
 // fill types a text into a field.
@@ -209,10 +245,7 @@ func TestGate(t *testing.T) {
 	b.choose("button.wide")
 	b.step("ready", "#door")
 	for _, scan := range []struct{ code, verdict string }{{code, ".verdict.good"}, {used, ".verdict.bad"}, {"ZZZZZZ", ".verdict.bad"}} {
-		b.until(`!document.querySelector(".verdict")`)
-		b.fill("#door", strings.ToLower(scan.code))
-		b.press("Enter")
-		b.there(scan.verdict)
+		b.showCode(strings.ToLower(scan.code), scan.verdict)
 		b.kept++
 		b.keepIn("pages", fmt.Sprintf("gate-%d%s", b.kept, strings.ReplaceAll(scan.verdict, ".", "-")))
 		if scan.verdict != ".verdict.good" { // that goes by itself
