@@ -75,11 +75,11 @@ func (h *Writer) orderOf(ctx context.Context, l *mailqueue.Mail) (*mail.Order, e
 	if err != nil {
 		return nil, nil //nolint:nilnil,nilerr // its reader has not bought
 	}
-	read, err := h.Read.Order(ctx, id)
+	o, err := h.Read.Order(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return h.aboutOrder(&read.Order), nil
+	return h.aboutOrder(o), nil
 }
 
 // aboutOrder is what the mails about an event tell its buyer of an order.
@@ -94,11 +94,10 @@ func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.
 	if err != nil {
 		return written(mail.EventCancelled(to, e, nil, ""), nil) //nolint:nilerr // older nodes don't name the tickets' order
 	}
-	read, err := h.Read.Order(ctx, id)
+	o, err := h.Read.Order(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	o := &read.Order
 	held, mayAsk, err := h.describeHeld(ctx, e, l.To, o)
 	if err != nil || held == 0 && l.Order == "" {
 		return nil, err

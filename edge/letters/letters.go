@@ -201,7 +201,7 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err)
 	}
-	read, err := h.Read.Order(ctx, id)
+	o, err := h.Read.Order(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +209,6 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	if err != nil {
 		return nil, err
 	}
-	o := &read.Order
 	to.To, to.Name = o.Email, o.Name
 	if to.Language, err = h.languageOf(ctx, readerOf(l, o), l.Language, o.Language); err != nil {
 		return nil, err

@@ -77,7 +77,7 @@ func (d *Desk) FindPast(ctx context.Context, id engine.OrderID, status string) (
 	if err != nil {
 		return nil, err
 	}
-	return &o.Order, nil
+	return o, nil
 }
 
 // HideEvent returns a refusal with code where an event was not found by way of an order or a

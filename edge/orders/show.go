@@ -27,6 +27,19 @@ func (d *Desk) Show(c *route.Call, o *order.Order, r Reader) (*api.Order, error)
 	for _, t := range gates {
 		used[t.Serial] = admission{status: t.Status, at: t.CheckedInAt, gate: t.Gate}
 	}
+	return d.showCurrent(c, o, r, used)
+}
+
+// ShowPaid returns an order that had no tickets when the request came. If it has some by now, nobody
+// has seen their codes before, so the answer need not ask what the gates have done with them.
+func (d *Desk) ShowPaid(c *route.Call, o *order.Order, r Reader) (*api.Order, error) {
+	if !o.Sold() {
+		return d.ShowPlaced(c.Context, o, r, c.Now)
+	}
+	return d.showCurrent(c, o, r, nil)
+}
+
+func (d *Desk) showCurrent(c *route.Call, o *order.Order, r Reader, used map[uint32]admission) (*api.Order, error) {
 	v, err := d.showOrder(c.Context, o, r, used, c.Now)
 	if err != nil {
 		return nil, err

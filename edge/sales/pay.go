@@ -287,11 +287,19 @@ func (h *Handlers) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Ord
 	if err != nil {
 		return nil, err
 	}
+	sold := o.Sold()
 	o, err = h.verifyAttempts(c.Context, o, o.Attempts)
 	if err != nil && o.Status != order.StatusCompleted {
 		return nil, err
 	}
-	return h.showWaiting(c, o, reader)
+	if sold {
+		return h.showWaiting(c, o, reader)
+	}
+	v, err := h.Orders.ShowPaid(c, o, reader)
+	if err != nil {
+		return nil, err
+	}
+	return v, h.addSentAt(c, o, v)
 }
 
 // verifyAttempts asks about each of the order's attempts that money may still

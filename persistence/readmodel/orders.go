@@ -12,12 +12,6 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// Order is an order with its tickets, which a completed one has.
-type Order struct {
-	order.Order
-	Tickets []Ticket
-}
-
 // Ticket is a ticket of an order.
 type Ticket struct {
 	Event       int64
@@ -37,23 +31,15 @@ type Ticket struct {
 }
 
 // Order finds an order. It returns ErrNotFound.
-func (m *Model) Order(ctx context.Context, id engine.OrderID) (Order, error) {
+func (m *Model) Order(ctx context.Context, id engine.OrderID) (*order.Order, error) {
 	var record []byte
 	if err := m.pool.QueryRow(ctx, `SELECT record FROM orders WHERE id = $1`, [16]byte(id)).Scan(&record); err != nil {
-		return Order{}, fmt.Errorf("order %s: %w", id, noRowsToNotFound(err))
+		return nil, fmt.Errorf("order %s: %w", id, noRowsToNotFound(err))
 	}
-	var o Order
-	if err := codec.Unmarshal(record, &o.Order); err != nil {
-		return Order{}, fmt.Errorf("order %s: %w", id, err)
+	o := new(order.Order)
+	if err := codec.Unmarshal(record, o); err != nil {
+		return nil, fmt.Errorf("order %s: %w", id, err)
 	}
-	if o.FirstTicket == 0 {
-		return o, nil
-	}
-	tickets, err := m.Tickets(ctx, id.Event(), o.FirstTicket, int(o.Order.Tickets()))
-	if err != nil {
-		return Order{}, err
-	}
-	o.Tickets = tickets
 	return o, nil
 }
 
