@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"boxoffice/persistence/follower/merge"
 	"boxoffice/persistence/journal"
 )
 
@@ -56,7 +57,7 @@ func newFeed(maxQueue, maxBatch int) feed {
 // Offer hands over a batch that has been committed, in commit order per writer. It never blocks. If
 // the queue is full, Offer empties it, and the follower reads those batches from the journal.
 func (f *feed) Offer(b *journal.Batch) {
-	n := factsIn(b)
+	n := merge.FactsIn(b)
 	f.mu.Lock()
 	if f.closed {
 		f.mu.Unlock()
@@ -226,11 +227,11 @@ func (f *feed) knowsEnd() bool {
 }
 
 // noteEnd notes where the writers end, when all of them have been read that far for the first time.
-func (f *feed) noteEnd(tails *tails) {
+func (f *feed) noteEnd(tails *merge.Tails) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, t := range tails.byWriter {
-		f.offered[t.writer] = max(f.offered[t.writer], t.lastBatch())
+	for _, t := range tails.ByWriter {
+		f.offered[t.Writer] = max(f.offered[t.Writer], t.LastBatch())
 	}
 	close(f.endKnown)
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"boxoffice/engine"
+	"boxoffice/persistence/follower/merge"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/panics"
 )
@@ -85,9 +86,8 @@ type Past interface {
 }
 
 var (
-	// ErrGap says that facts are missing on which later ones build, or that the journal repeats
-	// some.
-	ErrGap = errors.New("follower: gap in a stream")
+	// ErrGap is merge.ErrGap.
+	ErrGap = merge.ErrGap
 	// ErrAgain is returned by Apply for facts that cannot be applied now. They are tried again,
 	// from the saved position, for as long as it takes.
 	ErrAgain = errors.New("follower: try again")
@@ -190,12 +190,4 @@ func (f *Follower) run(from Journal) {
 		}
 		pause = min(2*pause, longPause)
 	}
-}
-
-func factsIn(b *journal.Batch) int {
-	n := 0
-	for i := range b.Records {
-		n += int(b.Records[i].Last - b.Records[i].First + 1)
-	}
-	return n
 }

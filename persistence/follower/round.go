@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"boxoffice/persistence"
+	"boxoffice/persistence/follower/merge"
 	"boxoffice/persistence/journal"
 )
 
@@ -25,7 +26,7 @@ type round struct {
 	f      *Follower
 	from   Journal
 	conn   *pgxpool.Conn
-	tails  tails
+	tails  merge.Tails
 	polled time.Time
 	lacks  bool      // a database of the journal does not answer, and its writers are left out
 	since  time.Time // when the oldest batch in hand was offered; zero if it was read
@@ -37,7 +38,7 @@ func (f *Follower) follow(from Journal) error {
 	if err != nil {
 		return fmt.Errorf("follower: connect: %w", err)
 	}
-	r := &round{f: f, from: from, conn: conn, tails: newTails()}
+	r := &round{f: f, from: from, conn: conn, tails: merge.NewTails()}
 	defer func() { r.conn.Release() }()
 	if err := r.readPositions(f.ctx); err != nil {
 		return err
@@ -50,7 +51,7 @@ func (f *Follower) follow(from Journal) error {
 		if idle {
 			r.rest(f.ctx)
 		}
-		if !r.tails.isBehind() && r.tails.facts == 0 {
+		if !r.tails.IsBehind() && r.tails.Facts == 0 {
 			r.pace(f.ctx)
 		}
 		f.cfg.Room(f.ctx)
@@ -72,7 +73,7 @@ func (r *round) readPositions(ctx context.Context) error {
 		return fmt.Errorf("follower: read position: %w", err)
 	}
 	for _, p := range at {
-		r.tails.get(p.writer).pos = p.batch
+		r.tails.Get(p.writer).Pos = p.batch
 	}
 	r.f.advance(at, 0)
 	return nil
@@ -95,10 +96,10 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 	if err := r.readTails(ctx); err != nil {
 		return false, err
 	}
-	if !r.f.knowsEnd() && !r.tails.isBehind() && !r.lacks {
+	if !r.f.knowsEnd() && !r.tails.IsBehind() && !r.lacks {
 		r.f.noteEnd(&r.tails)
 	}
-	group, moves := r.tails.gather(r.atOnce())
+	group, moves := r.tails.Gather(r.atOnce())
 	if len(group) > 0 {
 		if err := r.apply(ctx, group, moves); err != nil {
 			return false, err
@@ -106,10 +107,10 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 		r.yield(ctx, time.Since(began))
 		return false, nil
 	}
-	if r.tails.facts > 0 {
+	if r.tails.Facts > 0 {
 		return false, r.readMissing(ctx)
 	}
-	return !r.tails.isBehind(), nil
+	return !r.tails.IsBehind(), nil
 }
 
 // poll makes the follower read the writers that are not fed in memory. It leaves those out whose
@@ -123,15 +124,11 @@ func (r *round) poll(ctx context.Context) error {
 	listed := make(map[int32]bool, len(writers))
 	for _, w := range writers {
 		listed[w.ID] = true
-		t := r.tails.get(w.ID)
-		t.closed = w.Closed
-		if !t.fed && t.pos != final {
-			t.behind = true
-		}
+		r.tails.NoteWriter(w.ID, w.Closed)
 	}
-	for _, t := range r.tails.byWriter {
-		if r.lacks && !listed[t.writer] {
-			r.tails.leaveOut(t)
+	for _, t := range r.tails.ByWriter {
+		if r.lacks && !listed[t.Writer] {
+			r.tails.LeaveOut(t)
 		}
 	}
 	r.polled = time.Now()
@@ -141,53 +138,43 @@ func (r *round) poll(ctx context.Context) error {
 // takeFeed appends what was offered to the tails, unless they have enough for a transaction; the
 // feed has the limit. A batch that does not follow its tail is read from the journal instead.
 func (r *round) takeFeed() {
-	if r.tails.facts >= r.f.cfg.MaxBatch {
+	if r.tails.Facts >= r.f.cfg.MaxBatch {
 		return
 	}
 	batches, since, overflow := r.f.take()
 	if overflow {
 		r.f.cfg.Log.Warn("follower fell behind, reads the journal", slog.String("follower", r.f.cfg.Name))
-		for _, t := range r.tails.byWriter {
-			t.behind = t.behind || t.fed
-		}
+		r.tails.LoseFeed()
 	}
-	if len(batches) > 0 && r.tails.facts == 0 {
+	if len(batches) > 0 && r.tails.Facts == 0 {
 		r.since = since
 	}
 	for _, b := range batches {
-		t := r.tails.get(b.Writer)
-		t.fed = true
-		switch next := t.lastBatch() + 1; {
-		case b.Seq < next: // it was read already
-		case b.Seq == next && !t.behind:
-			r.tails.add(t, b)
-		default:
-			t.behind = true
-		}
+		r.tails.TakeOffered(b)
 	}
 }
 
 // readTails fills the tails that are behind, with up to one transaction's worth each.
 func (r *round) readTails(ctx context.Context) error {
-	for _, w := range r.tails.order {
-		t := r.tails.byWriter[w]
-		if !t.behind || len(t.pending) > 0 || r.tails.facts >= r.f.cfg.MaxBatch && !t.wanted {
+	for _, w := range r.tails.Order {
+		t := r.tails.ByWriter[w]
+		if !t.Behind || len(t.Pending) > 0 || r.tails.Facts >= r.f.cfg.MaxBatch && !t.Wanted {
 			continue
 		}
-		if r.tails.facts == 0 {
+		if r.tails.Facts == 0 {
 			r.since = time.Time{}
 		}
 		facts, err := r.readTail(ctx, t)
 		if errors.Is(err, persistence.ErrAway) {
-			r.tails.leaveOut(t)
+			r.tails.LeaveOut(t)
 			r.polled = time.Time{} // the next poll leaves out what else is there
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		t.behind, t.wanted = facts >= r.f.cfg.MaxBatch, false
-		if facts == 0 && t.closed {
+		t.Behind, t.Wanted = facts >= r.f.cfg.MaxBatch, false
+		if facts == 0 && t.Closed {
 			if err := r.finish(ctx, t); err != nil {
 				return err
 			}
@@ -197,15 +184,15 @@ func (r *round) readTails(ctx context.Context) error {
 }
 
 // readTail reads up to one transaction's worth of a writer.
-func (r *round) readTail(ctx context.Context, t *tail) (facts int, err error) {
-	for b, err := range r.from.ReadWriter(ctx, t.writer, t.pos) {
+func (r *round) readTail(ctx context.Context, t *merge.Tail) (facts int, err error) {
+	for b, err := range r.from.ReadWriter(ctx, t.Writer, t.Pos) {
 		if err != nil {
 			return facts, fmt.Errorf("follower: %w", err)
 		}
-		if b.Seq != t.lastBatch()+1 {
-			return facts, permanent{fmt.Errorf("%w: writer %d has batch %d after %d", ErrGap, t.writer, b.Seq, t.lastBatch())}
+		if b.Seq != t.LastBatch()+1 {
+			return facts, permanent{fmt.Errorf("%w: writer %d has batch %d after %d", ErrGap, t.Writer, b.Seq, t.LastBatch())}
 		}
-		if facts += r.tails.add(t, &b); facts >= r.f.cfg.MaxBatch {
+		if facts += r.tails.Add(t, &b); facts >= r.f.cfg.MaxBatch {
 			break
 		}
 	}
@@ -213,19 +200,19 @@ func (r *round) readTail(ctx context.Context, t *tail) (facts int, err error) {
 }
 
 // finish notes that a closed writer has been read to its end.
-func (r *round) finish(ctx context.Context, t *tail) error {
+func (r *round) finish(ctx context.Context, t *merge.Tail) error {
 	const finish = `
 INSERT INTO followers AS f (name, writer, batch) VALUES ($1, $2, $3)
 ON CONFLICT (name, writer) DO UPDATE SET batch = excluded.batch WHERE f.batch = $4`
-	tag, err := r.conn.Exec(ctx, finish, r.f.cfg.Name, t.writer, final, t.pos)
+	tag, err := r.conn.Exec(ctx, finish, r.f.cfg.Name, t.Writer, merge.Final, t.Pos)
 	if err != nil {
 		return fmt.Errorf("follower: save position: %w", err)
 	}
 	if tag.RowsAffected() != 1 {
 		return errMoved
 	}
-	t.pos = final
-	r.f.advance([]position{{t.writer, final}}, 0)
+	t.Pos = merge.Final
+	r.f.advance([]position{{t.Writer, merge.Final}}, 0)
 	return nil
 }
 
@@ -233,7 +220,7 @@ ON CONFLICT (name, writer) DO UPDATE SET batch = excluded.batch WHERE f.batch = 
 // again.
 var begin = pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off"}
 
-func (r *round) apply(ctx context.Context, group []journal.Batch, moves []move) error {
+func (r *round) apply(ctx context.Context, group []journal.Batch, moves []merge.Move) error {
 	r.began = time.Now()
 	err := Transact(ctx, r.begin, applyWithin, func(ctx context.Context, tx pgx.Tx) error {
 		return r.applyIn(ctx, tx, group, moves)
@@ -243,8 +230,8 @@ func (r *round) apply(ctx context.Context, group []journal.Batch, moves []move) 
 	}
 	to := make([]position, len(moves))
 	for i, m := range moves {
-		r.tails.byWriter[m.writer].pos = m.to
-		to[i] = position{m.writer, m.to}
+		r.tails.ByWriter[m.Writer].Pos = m.To
+		to[i] = position{m.Writer, m.To}
 	}
 	var delay time.Duration
 	if !r.since.IsZero() {
@@ -266,7 +253,7 @@ func (r *round) begin(ctx context.Context) (pgx.Tx, error) {
 	return r.conn.BeginTx(ctx, begin)
 }
 
-func (r *round) applyIn(ctx context.Context, tx pgx.Tx, group []journal.Batch, moves []move) error {
+func (r *round) applyIn(ctx context.Context, tx pgx.Tx, group []journal.Batch, moves []merge.Move) error {
 	const save = `
 WITH m AS (SELECT * FROM unnest($2::int[], $3::bigint[], $4::bigint[]) AS m(writer, since, upto)),
 fresh AS (
@@ -279,7 +266,7 @@ SELECT (SELECT count(*) FROM fresh) + (SELECT count(*) FROM moved)`
 	var writers []int32
 	var since, upto []int64
 	for _, m := range moves {
-		writers, since, upto = append(writers, m.writer), append(since, m.since), append(upto, m.to)
+		writers, since, upto = append(writers, m.Writer), append(since, m.Since), append(upto, m.To)
 	}
 	var saved int
 	if err := tx.QueryRow(ctx, save, r.f.cfg.Name, writers, since, upto).Scan(&saved); err != nil {
@@ -300,10 +287,10 @@ SELECT (SELECT count(*) FROM fresh) + (SELECT count(*) FROM moved)`
 
 // readMissing finds out what the batches in hand wait for, and makes the follower read it.
 func (r *round) readMissing(ctx context.Context) error {
-	missing := r.tails.listMissing()
+	missing := r.tails.ListMissing()
 	streams, seqs := make([]int64, len(missing)), make([]int64, len(missing))
 	for i, m := range missing {
-		streams[i], seqs[i] = m.stream, m.seq
+		streams[i], seqs[i] = m.Stream, m.Seq
 	}
 	places, err := r.from.Locate(ctx, streams, seqs)
 	if errors.Is(err, persistence.ErrAway) {
@@ -313,14 +300,10 @@ func (r *round) readMissing(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("follower: %w", err)
 	}
-	found := make([]position, len(missing))
-	for i, p := range places {
-		found[i] = position{p.Writer, p.Batch}
-		if p.Dropped {
-			found[i].batch = dropped
-		}
+	if err := r.tails.Resolve(missing, places); err != nil {
+		return permanent{err}
 	}
-	return r.tails.resolve(missing, found)
+	return nil
 }
 
 // lookUp is how often a rest looks whether its reason still holds.

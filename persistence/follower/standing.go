@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"boxoffice/persistence"
+	"boxoffice/persistence/follower/merge"
 	"boxoffice/persistence/journal"
 )
 
@@ -37,7 +38,7 @@ func Positions(ctx context.Context, pool *pgxpool.Pool, from *journal.Reader) ([
 SELECT n.name, w.writer, coalesce(f.batch, 0) AS batch, 0::bigint FROM (SELECT DISTINCT name FROM followers) n
 CROSS JOIN unnest($1::int[]) AS w(writer) LEFT JOIN followers f ON f.name = n.name AND f.writer = w.writer
 WHERE coalesce(f.batch, 0) < $2 ORDER BY n.name, w.writer`
-	rows, _ := pool.Query(ctx, all, ids, int64(final)) // CollectRows returns its error
+	rows, _ := pool.Query(ctx, all, ids, int64(merge.Final)) // CollectRows returns its error
 	positions, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Position])
 	if err != nil {
 		return nil, fmt.Errorf("follower: positions: %w", err)

@@ -1,0 +1,243 @@
+// Package merge puts the batches of a journal's writers into one order, in which the facts of every
+// stream follow one another. It reads and stores nothing: package follower does, and the simulator
+// does the same in a world of its own.
+package merge
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"boxoffice/persistence/journal"
+)
+
+// ErrGap says that facts are missing on which later ones build, or that the journal repeats some.
+var ErrGap = errors.New("follower: gap in a stream")
+
+const (
+	// Final is the position in a closed writer that has been read to its end.
+	Final = math.MaxInt64
+	// maxStreams bounds the seqs that are remembered. Beyond it all are forgotten at once, and
+	// looked up when their streams come again.
+	maxStreams = 1 << 18
+)
+
+// Tail is the part of one writer that has not been applied yet.
+type Tail struct {
+	Writer  int32
+	Pos     int64            // the last batch applied
+	Pending []*journal.Batch // the batches after Pos
+	Fed     bool             // batches come as they are committed
+	Behind  bool             // the journal may have more than Pending and the feed
+	Wanted  bool             // other batches wait for what the journal has of this writer
+	Closed  bool             // nothing will be added to the writer
+}
+
+// LastBatch is the last batch that is applied or pending.
+func (t *Tail) LastBatch() int64 {
+	if n := len(t.Pending); n > 0 {
+		return t.Pending[n-1].Seq
+	}
+	return t.Pos
+}
+
+// Tails merges the writers into one order, in which the seqs of every stream follow one another.
+type Tails struct {
+	ByWriter map[int32]*Tail
+	Order    []int32 // writers, oldest first
+	Facts    int     // pending
+	seqs     map[int64]int64
+}
+
+// NewTails makes tails without writers.
+func NewTails() Tails {
+	return Tails{ByWriter: make(map[int32]*Tail), seqs: make(map[int64]int64)}
+}
+
+// Get returns a writer's tail, which is new if the writer is.
+func (ts *Tails) Get(writer int32) *Tail {
+	t := ts.ByWriter[writer]
+	if t == nil {
+		t = &Tail{Writer: writer}
+		ts.ByWriter[writer] = t
+		i, _ := slices.BinarySearch(ts.Order, writer)
+		ts.Order = slices.Insert(ts.Order, i, writer)
+	}
+	return t
+}
+
+// Add appends a batch to a tail, and counts its facts.
+func (ts *Tails) Add(t *Tail, b *journal.Batch) (facts int) {
+	t.Pending = append(t.Pending, b)
+	facts = FactsIn(b)
+	ts.Facts += facts
+	return facts
+}
+
+// NoteWriter notes what the journal says of a writer: one that is not fed must be read.
+func (ts *Tails) NoteWriter(writer int32, closed bool) {
+	t := ts.Get(writer)
+	t.Closed = closed
+	if !t.Fed && t.Pos != Final {
+		t.Behind = true
+	}
+}
+
+// TakeOffered takes a batch that came as it was committed. One that does not follow its tail is to be
+// read from the journal instead.
+func (ts *Tails) TakeOffered(b *journal.Batch) {
+	t := ts.Get(b.Writer)
+	t.Fed = true
+	switch next := t.LastBatch() + 1; {
+	case b.Seq < next: // it was read already
+	case b.Seq == next && !t.Behind:
+		ts.Add(t, b)
+	default:
+		t.Behind = true
+	}
+}
+
+// LoseFeed notes that some of what was fed is lost, so that it must be read.
+func (ts *Tails) LoseFeed() {
+	for _, t := range ts.ByWriter {
+		t.Behind = t.Behind || t.Fed
+	}
+}
+
+// LeaveOut forgets what is pending of a writer. It is read from the journal when the writer is listed
+// again.
+func (ts *Tails) LeaveOut(t *Tail) {
+	for _, b := range t.Pending {
+		ts.Facts -= FactsIn(b)
+	}
+	t.Pending, t.Fed, t.Behind, t.Wanted = nil, false, false, false
+}
+
+// IsBehind reports whether something must be read.
+func (ts *Tails) IsBehind() bool {
+	for _, t := range ts.ByWriter {
+		if t.Behind {
+			return true
+		}
+	}
+	return false
+}
+
+// Move is a writer's step from one position to another.
+type Move struct {
+	Writer    int32
+	Since, To int64
+}
+
+// Gather takes batches that may be applied next, up to about limit facts.
+func (ts *Tails) Gather(limit int) (group []journal.Batch, moves []Move) {
+	if len(ts.seqs) > maxStreams {
+		clear(ts.seqs)
+	}
+	steps := make(map[int32]int) // place in moves, from 1
+	facts := 0
+	for more := true; more; {
+		more = false
+		for _, w := range ts.Order {
+			t := ts.ByWriter[w]
+			for len(t.Pending) > 0 && facts < limit && ts.takeNext(t.Pending[0]) {
+				b := t.Pending[0]
+				t.Pending[0] = nil
+				t.Pending = t.Pending[1:]
+				facts += FactsIn(b)
+				group = append(group, *b)
+				if steps[w] == 0 {
+					moves = append(moves, Move{Writer: w, Since: t.Pos})
+					steps[w] = len(moves)
+				}
+				moves[steps[w]-1].To = b.Seq
+				more = true
+			}
+		}
+	}
+	ts.Facts -= facts
+	return group, moves
+}
+
+// takeNext notes the batch's seqs if all of them are next in their streams.
+func (ts *Tails) takeNext(b *journal.Batch) bool {
+	for i := range b.Records {
+		if r := &b.Records[i]; r.First > 1 || ts.seqs[r.Stream] > 0 {
+			if ts.seqs[r.Stream] != r.First-1 {
+				return false
+			}
+		}
+	}
+	for i := range b.Records {
+		ts.seqs[b.Records[i].Stream] = b.Records[i].Last
+	}
+	return true
+}
+
+// Fact names a fact that must be applied before a pending batch.
+type Fact struct{ Stream, Seq int64 }
+
+// ListMissing lists the facts that pending batches need and that no pending batch has.
+func (ts *Tails) ListMissing() []Fact {
+	var missing []Fact
+	brought := make(map[int64]int64)
+	for _, w := range ts.Order {
+		clear(brought)
+		for _, b := range ts.ByWriter[w].Pending {
+			for i := range b.Records {
+				r := &b.Records[i]
+				known := brought[r.Stream]
+				if known == 0 {
+					known = ts.seqs[r.Stream]
+				}
+				if known != r.First-1 {
+					missing = append(missing, Fact{r.Stream, r.First - 1})
+				}
+				brought[r.Stream] = r.Last
+			}
+		}
+	}
+	return missing
+}
+
+// Resolve takes in where the missing facts are: they have been applied, or must be read. A fact
+// that exists nowhere is a gap, and so is a fact that was applied already. One that the journal has
+// dropped was applied by all followers.
+func (ts *Tails) Resolve(missing []Fact, found []journal.Place) error {
+	resolved := false
+	for i, m := range missing {
+		at, known := found[i], ts.seqs[m.Stream]
+		if at.Dropped && known == 0 {
+			ts.seqs[m.Stream] = m.Seq
+			resolved = true
+			continue
+		}
+		if at.Batch == 0 || known > m.Seq {
+			return fmt.Errorf("%w: stream %d: fact %d needed, %d applied", ErrGap, m.Stream, m.Seq, known)
+		}
+		switch t := ts.Get(at.Writer); {
+		case at.Batch <= t.Pos && known == 0:
+			ts.seqs[m.Stream] = m.Seq
+			resolved = true
+		case at.Batch <= t.Pos:
+			return fmt.Errorf("%w: stream %d: fact %d was not applied after %d", ErrGap, m.Stream, m.Seq, known)
+		case at.Batch > t.LastBatch():
+			t.Behind, t.Wanted = true, true
+			resolved = resolved || len(t.Pending) == 0
+		}
+	}
+	if !resolved {
+		return fmt.Errorf("%w: nothing follows, though all of %d facts are there", ErrGap, len(missing))
+	}
+	return nil
+}
+
+// FactsIn counts the facts of a batch.
+func FactsIn(b *journal.Batch) int {
+	n := 0
+	for i := range b.Records {
+		n += int(b.Records[i].Last - b.Records[i].First + 1)
+	}
+	return n
+}
