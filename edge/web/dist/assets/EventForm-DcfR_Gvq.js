@@ -1,0 +1,1 @@
+export{t as default}from"./EventForm-De_mWTJv.js";

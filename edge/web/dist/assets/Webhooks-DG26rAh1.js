@@ -1,1 +1,0 @@
-export{t as default}from"./Webhooks-C8L6EZ38.js";
