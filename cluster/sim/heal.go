@@ -32,6 +32,10 @@ func (s *Sim) judgeSettled() {
 			return
 		}
 	}
+	if err := s.settledShards(); err != nil {
+		s.Failf("%w", err)
+		return
+	}
 	if err := s.truth.Settled(s.script.Shows(), s.refs); err != nil {
 		s.Failf("%w", err)
 		return

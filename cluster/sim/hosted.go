@@ -62,16 +62,26 @@ func (a *hosted) claimAndLoad() {
 		tries = 2 // the answer to the first claim was lost
 	}
 	asked := a.node.wallClock()
+	to := a.node.visit(s.shardOf(a.Ref))
 	s.After(s.Between(millisecond, 10*millisecond)*tries, func() {
 		if !a.isAlive() {
 			return
 		}
-		for range tries {
-			a.claim = s.claimStream(a)
+		var err error
+		if !to.ask(func() { err = a.claimAt(to, tries) }) {
+			err = errUnheard
+		}
+		if err != nil {
+			a.failSoon(err)
+			return
 		}
 		s.Logf("node %d claims %s epoch %d", a.node.id, a.Ref.Name(), a.claim.Epoch)
 		s.After(s.Between(millisecond, 20*millisecond), func() {
 			if !a.isAlive() {
+				return
+			}
+			if !to.ask(func() {}) {
+				a.failSoon(errUnheard)
 				return
 			}
 			if a.loaded == nil {
@@ -84,20 +94,49 @@ func (a *hosted) claimAndLoad() {
 	})
 }
 
+// claimAt claims the stream in a place, unless the node knows another version of the place.
+func (a *hosted) claimAt(to visit, tries int64) error {
+	s := a.node.sim
+	if to.version != to.place.version && s.bug != bugs.OldMap {
+		s.Reach("claim by another map", s.phaseOf(a.Ref))
+		return journal.ErrOtherMap
+	}
+	for range tries {
+		a.claim = s.claimStream(to.place, a)
+	}
+	return nil
+}
+
+// failSoon tells the activation that the journal has failed it, as soon as a valve would.
+func (a *hosted) failSoon(err error) {
+	s := a.node.sim
+	s.Reach("load failed", s.phaseOf(a.Ref))
+	s.After(s.Between(millisecond, 800*millisecond), func() {
+		if a.isAlive() {
+			a.Post(activation.Failed{Err: err})
+		}
+	})
+}
+
 // readState loads the state.
 func (a *hosted) readState() {
 	s := a.node.sim
-	state, head, err := s.loadStream(a.Ref)
+	st := s.streamAt(a.node.visit(s.shardOf(a.Ref)).place, a.Ref)
+	state, head, err := s.loadStream(st)
 	if err != nil {
 		s.Failf("%s does not load: %w", a.Ref.Name(), err)
 		return
 	}
-	a.loaded, a.seq, a.saved = &judged{State: s.bug.Wrap(a.Ref, state), by: a}, head, s.streamOf(a.Ref).snapshot().seq
+	a.loaded, a.seq, a.saved = &judged{State: s.bug.Wrap(a.Ref, state), by: a}, head, st.snapshot().seq
 }
 
 // askCommand hands a client's command to the activation.
 func (a *hosted) askCommand(c *call) {
-	a.Post(activation.NewRemoteCall(c.cmd, &a.Load, &reply{a: a, call: c}, 0, 0))
+	r := &reply{a: a, call: c}
+	if a.node.sim.sharded {
+		a.node.waits = append(a.node.waits, r)
+	}
+	a.Post(activation.NewRemoteCall(c.cmd, &a.Load, r, 0, 0))
 }
 
 // tellCommand hands it a command without a caller.
@@ -152,9 +191,10 @@ func (a *hosted) Append(e *journal.Entry) {
 	}
 	a.seq += int64(len(e.Facts))
 	a.pending++
-	a.node.lane.queue = append(a.node.lane.queue, &entry{Entry: e, act: a, needs: s.claims[e.Needs], sends: a.sends})
+	l := a.node.lanes[s.shardOf(a.Ref)]
+	l.queue = append(l.queue, &entry{Entry: e, act: a, needs: s.claims[e.Needs], sends: a.sends})
 	a.sends = 0
-	a.node.flushLane()
+	a.node.flushLane(l)
 }
 
 // errUnheard is what comes of a proof whose answer is lost.
@@ -175,8 +215,14 @@ func (a *hosted) Prove(claim journal.Claim) {
 		s.After(way(), func() { a.Post(activation.Failed{Err: errUnheard}) })
 		return
 	}
+	to := a.node.visit(s.shardOf(a.Ref))
 	s.After(way(), func() {
-		stands := s.streamOf(a.Ref).epoch == claim.Epoch || s.bug == bugs.NoFence
+		stands := false
+		if !to.ask(func() { stands = a.standsAt(to, claim) }) {
+			s.Reach("proof failed", s.phaseOf(a.Ref))
+			s.After(way(), func() { a.Post(activation.Failed{Err: errUnheard}) })
+			return
+		}
 		s.After(way(), func() {
 			switch {
 			case !stands:
@@ -189,6 +235,16 @@ func (a *hosted) Prove(claim journal.Claim) {
 			}
 		})
 	})
+}
+
+// standsAt reports whether a place says that a claim stands: its epoch is the latest, and the writer that
+// it was claimed for is open.
+func (a *hosted) standsAt(to visit, claim journal.Claim) bool {
+	s := a.node.sim
+	if s.bug == bugs.NoFence {
+		return true
+	}
+	return s.streamAt(to.place, a.Ref).epoch == claim.Epoch
 }
 
 // Send puts a command on the net. It must tell only what is durable, unless the actor
@@ -243,9 +299,12 @@ func (a *hosted) Keep(frozen any, claim journal.Claim, seq int64) {
 			s.Failf("%s: a frozen state has changed (%v)", a.Ref.Name(), err)
 			return
 		}
-		if s.keepSnapshot(a.Ref, snapshot{claim.Epoch, seq, b}) {
-			s.Logf("snapshot %s %d", a.Ref.Name(), seq)
-		}
+		to := a.node.visit(s.shardOf(a.Ref))
+		to.ask(func() {
+			if s.keepSnapshot(to.place, a.Ref, snapshot{claim.Epoch, seq, b}) {
+				s.Logf("snapshot %s %d", a.Ref.Name(), seq)
+			}
+		})
 	})
 }
 
@@ -264,6 +323,7 @@ type reply struct {
 	a    *hosted
 	call *call
 	left bool
+	gone bool // its client was told that the shard does not answer
 }
 
 // Answer judges a reply and sends it.
@@ -282,7 +342,9 @@ func (r *reply) Answer(_ int64, told engine.Reply, err error) {
 		s.judgeReply(r.a, r.call.cmd, told)
 	}
 	r.left = true
-	r.call.answerClient(s, told)
+	if !r.gone {
+		r.call.answerClient(s, told)
+	}
 }
 
 // judged is a kind's state whose decisions are watched.

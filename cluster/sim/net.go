@@ -22,6 +22,7 @@ type call struct {
 type ask struct {
 	to       engine.Ref
 	cmd      engine.Command
+	at       int64 // when it was first sent
 	tries    int
 	limit    int // tries after which the client gives up; 0 for never
 	answered bool
@@ -31,7 +32,7 @@ type ask struct {
 // ask sends a client's command and repeats it, under the same id, until it is
 // answered or the client gives up.
 func (s *Sim) ask(to engine.Ref, cmd engine.Command, limit int, done func(engine.Reply)) {
-	a := &ask{to: to, cmd: cmd, limit: limit, done: done}
+	a := &ask{to: to, cmd: cmd, at: s.Now(), limit: limit, done: done}
 	if s.Healed() {
 		a.limit = 0
 	}
@@ -121,6 +122,11 @@ func (s *Sim) deliverMessage(from *node, e *envelope) {
 		e.call.answerClient(s, engine.Refuse(engine.Unavailable, nil))
 		return
 	}
+	if e.call != nil && s.sharded && n.shut[s.shardOf(e.to)] {
+		s.Reach("refused by a valve", enginetest.CommandName(e.cmd))
+		e.call.answerClient(s, engine.Refuse(engine.Unavailable, nil))
+		return
+	}
 	if e.call != nil {
 		n.findActivation(e.to).askCommand(e.call)
 	} else {
@@ -140,7 +146,7 @@ func (s *Sim) findOwner(from *node, ref engine.Ref) *node {
 	var best *node
 	var score uint64
 	for _, n := range s.nodes {
-		if !n.up || s.split != nil && s.split[n.id] != s.split[from.id] {
+		if !n.up || n.lost && n != from || s.split != nil && s.split[n.id] != s.split[from.id] {
 			continue
 		}
 		if h := mixHash(uint64(ref.Home), uint64(n.id)); best == nil || h > score {
@@ -161,6 +167,7 @@ func (s *Sim) splitCluster() {
 	}
 	s.split = sides
 	s.Logf("split %v", sides)
+	s.unrest = s.Now()
 	for _, n := range s.nodes {
 		for _, a := range n.all {
 			s.Reach("split", s.phaseOf(a.Ref))
@@ -169,6 +176,7 @@ func (s *Sim) splitCluster() {
 	s.tellMembers()
 	s.After(s.Between(200*millisecond, 4*second), func() {
 		s.split = nil
+		s.unrest = s.Now()
 		s.tellMembers()
 		s.Logf("split ends")
 	})

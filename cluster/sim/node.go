@@ -8,7 +8,7 @@ import (
 	"boxoffice/engine/enginetest"
 )
 
-// node hosts activations and has a lane to the journal.
+// node hosts activations and has a lane to each shard of the journal.
 type node struct {
 	sim    *Sim
 	id     int
@@ -18,13 +18,25 @@ type node struct {
 	acts   map[engine.Ref]*hosted
 	all    []*hosted // in the order of their making, also those that have ended
 	armed  map[engine.Ref]time.Time
-	lane   lane
+	lanes  []*lane
+
+	// These are of a world with shards.
+	knows   []visit // where the shards are, as it read when it began
+	member  int     // which lifetime it is
+	writers []int32 // of its lanes
+	shut    []bool  // the valves
+	lost    bool    // the others have taken it for dead, and it does not know yet
+	waits   []*reply
+	copy    *follower // the follower that runs here, or nil
 }
 
 func (n *node) bootNode() {
 	s := n.sim
 	n.up, n.life = true, n.life+1
-	n.acts, n.all, n.lane = make(map[engine.Ref]*hosted), nil, lane{n: n.lane.n}
+	n.acts, n.all = make(map[engine.Ref]*hosted), nil
+	for i, l := range n.lanes {
+		n.lanes[i] = &lane{shard: i, n: l.n}
+	}
 	n.armed = make(map[engine.Ref]time.Time)
 	n.offset = time.Duration(s.Between(-50*millisecond, 50*millisecond)) * time.Microsecond
 	if s.swarm.jumps && s.Chance(.5) {
@@ -61,16 +73,23 @@ func (n *node) wallClock() time.Time {
 
 // crashOne kills a node. A batch that its lane has in flight lands or not.
 func (s *Sim) crashOne() {
-	n := s.nodes[s.Rng.IntN(len(s.nodes))]
-	if !n.up {
-		return
+	if n := s.nodes[s.Rng.IntN(len(s.nodes))]; n.up {
+		s.crashNode(n)
 	}
+}
+
+// crashNode ends a node, which starts again soon.
+func (s *Sim) crashNode(n *node) {
 	s.Logf("node %d crashes", n.id)
 	for _, a := range n.all {
 		s.Reach("crash", s.phaseOf(a.Ref))
 	}
 	n.up, n.life, n.acts, n.all = false, n.life+1, nil, nil
 	s.tellMembers()
+	if s.sharded {
+		s.dieSharded(n)
+		return
+	}
 	s.After(s.Between(100*millisecond, 3*second), func() {
 		if !n.up {
 			n.bootNode()

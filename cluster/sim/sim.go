@@ -4,7 +4,9 @@
 //
 // sim.go has the faults, node.go a node, hosted.go the shell of an activation on it (what
 // package host is on a real one), store.go the journal, net.go the network, watch.go what is
-// judged in the midst of it, heal.go what must hold when all faults are over. Package clock has
+// judged in the midst of it, heal.go what must hold when all faults are over. In worlds with several shards,
+// shards.go has them and how they fail, moves.go how they move and how nodes begin and end there, home.go the
+// database of everything else, follow.go the follower, calm.go what must not suffer. Package clock has
 // the time and the draws, acts the people, judge the rules, bugs the mistakes of the world and of the
 // kinds that have to be found; mutants_test.go has the activation's bugs.
 package sim
@@ -75,31 +77,42 @@ type Sim struct {
 	script *acts.Script // what people do
 	truth  *judge.Truth
 
-	nodes   []*node
-	split   []int // by node: the side it is on while the cluster is split, or nil
-	refs    []engine.Ref
-	streams map[engine.Ref]*stream
-	claims  map[journal.Claim]*hosted
-	turns   *rand.Rand // how long a mailbox waits for its turn
-	busy    bool       // many wait long
-	made    []*hosted  // every activation
-	errors  *slog.Logger
-	asks    []*ask
+	nodes  []*node
+	split  []int // by node: the side it is on while the cluster is split, or nil
+	refs   []engine.Ref
+	shards []*shard // one, which never fails, in most worlds
+	claims map[journal.Claim]*hosted
+	turns  *rand.Rand // how long a mailbox waits for its turn
+	busy   bool       // many wait long
+	made   []*hosted  // every activation
+	errors *slog.Logger
+	asks   []*ask
+
+	// These are of a world with shards.
+	sharded bool
+	calm    bool // nothing goes wrong but shards
+	home    *home
+	members int // lifetimes of nodes, so far
+	places  []*place
+	burying loop
+	follow  loop
+	unrest  int64 // when a node last came or went
 }
 
 func newSim(seed uint64, bug bugs.Bug, log io.Writer) *Sim {
-	s := &Sim{Clock: clock.New(seed, log), bug: bug, streams: make(map[engine.Ref]*stream), claims: make(map[journal.Claim]*hosted)}
+	s := &Sim{Clock: clock.New(seed, log), bug: bug, claims: make(map[journal.Claim]*hosted)}
 	s.turns = rand.New(rand.NewPCG(seed, 0x7095))
 	s.busy = s.turns.IntN(4) == 0
 	s.errors = slog.New(failures{s})
 	s.swarm = drawSwarm(s.Rng)
 	s.swarm.holdScale = holdScale(seed)
+	s.drawShards(seed)
 	load := acts.Load{Span: s.swarm.load, Orders: s.swarm.orders, Shoppers: s.swarm.shoppers, HoldScale: s.swarm.holdScale}
 	s.script = acts.New(seed, s.Clock, load, s.ask)
 	s.truth = judge.New(s.tellJudge())
 	s.script.Tell(s.truth)
 	for i := range s.swarm.nodes {
-		s.nodes = append(s.nodes, &node{sim: s, id: i})
+		s.nodes = append(s.nodes, s.newNode(i))
 	}
 	s.Logf("seed %d swarm %+v", seed, s.swarm)
 	return s
@@ -178,8 +191,10 @@ func (s *Sim) drawTurn() int64 {
 
 func (s *Sim) start() {
 	for _, n := range s.nodes {
+		n.joinShards()
 		n.bootNode()
 	}
+	s.startShards()
 	for range s.swarm.shows {
 		s.script.OpenShow()
 	}
@@ -193,9 +208,11 @@ func (s *Sim) start() {
 func (s *Sim) healWorld() {
 	s.Heal()
 	s.split = nil
+	s.healShards()
 	s.tellMembers()
 	for _, n := range s.nodes {
 		if !n.up {
+			n.joinShards()
 			n.bootNode()
 		}
 	}

@@ -20,6 +20,7 @@ var (
 	seeds   = flag.Uint64("seeds", 50, "how many seeds TestSim runs")
 	first   = flag.Uint64("first", 1, "the first of the seeds")
 	oneSeed = flag.Uint64("seed", 0, "run this seed alone and print its event log")
+	only    = flag.Bool("sharded", false, "run only the seeds that have shards")
 	stop    = flag.Bool("stop", false, "stop at the first red seed")
 	planted = flag.String("bug", "", "plant a bug: no-fence, early-reply, ...")
 )
@@ -40,6 +41,9 @@ func TestSim(t *testing.T) {
 	start, steps, red := time.Now(), 0, 0
 	reached := make(map[string]int)
 	for seed := *first; seed < *first+*seeds && red < mostRed; seed++ {
+		if *only && !isSharded(seed) {
+			continue
+		}
 		r := Simulate(seed, bug, nil)
 		steps += r.Steps
 		for what, n := range r.Reached {
@@ -89,6 +93,10 @@ func mustReach() (whats []string) {
 	pairs([]string{"retire"}, []string{
 		"event idle", "order unpaid", "order settling", "stock idle", "stock reserved", "seats idle", "seats held", "seats reserved",
 	})
+	pairs([]string{"shard killed", "shard stalled", "shard moved"}, []string{"event idle", "order placing", "order unpaid", "stock reserved", "seats held", "wallet idle"})
+	pairs([]string{"load failed", "proof failed", "shard silent"}, []string{"event idle", "order unpaid", "stock reserved", "seats held"})
+	pairs([]string{"shard"}, []string{"goes on without another", "refuses a closed writer"})
+	pairs([]string{"follower"}, []string{"leaves a shard out", "starts over", "home away"})
 	pairs([]string{"lost", "late", "repeated"}, []string{
 		"Reserve", "Granted", "Refused", "Commit", "Release", "Closed", "Inquire", "Confirmed", "Offer", "OfferSeen", "Await", "AwaitSeen", "Join", "Leave", "Claim",
 		"Hold", "Drop", "Extend", "BestAvailable", "Block", "Attach", "Price", "Resize", "ResizeSeen",
@@ -104,7 +112,7 @@ func mustReach() (whats []string) {
 			}
 		}
 	}
-	return append(whats, "clock jump / start", "late money / completed", "late money / completed with seats",
+	return append(whats, "claim by another map / event idle", "burial / waits for a shard", "burial / over", "home forgets / a transaction", "taken for dead / order unpaid", "clock jump / start", "late money / completed", "late money / completed with seats",
 		"joint / order placing", "unmet / order placing", "reservation / replaced", "seats / replaced", "seats / replaced by others", "seats / taken over", "seats / held_seats", "seats / seat_holds", "order / with seats", "order / with a code", "order / with dates", "order / issued", "order / with a fee", "refund / granted", "refund / denied", "refund / of a claimed ticket", "refund / recalled", "move / granted", "move / within a date",
 		"extension / of an order", "extension / of a hold", "extension / off", "extension / last", "extension / over")
 }
@@ -139,6 +147,7 @@ func TestSeedsThatWereRed(t *testing.T) {
 var foundBy = map[bugs.Bug]uint64{
 	bugs.StaleAck: 480, bugs.ForgetsHeld: 308, bugs.LosesMoves: 124, bugs.KeptOffer: 61, bugs.FeeFirst: 34, bugs.PasserBy: 29,
 	bugs.ReturnsTwice: 26, bugs.UTCDates: 25, bugs.OldTime: 18, bugs.KeepsPlace: 17, bugs.ForgetsSlot: 17, bugs.OldCode: 14, bugs.LateProof: 13,
+	bugs.OldMap: 73,
 }
 
 // TestSimFinds plants bugs that the simulator has to find.

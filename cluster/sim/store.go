@@ -40,8 +40,8 @@ func (st *stream) snapshot() snapshot {
 
 // keepSnapshot is the store's side of a snapshot: it takes one while its epoch stands, if all
 // facts in it are in the journal. It keeps two, as the store does.
-func (s *Sim) keepSnapshot(ref engine.Ref, one snapshot) bool {
-	st := s.streamOf(ref)
+func (s *Sim) keepSnapshot(p *place, ref engine.Ref, one snapshot) bool {
+	st := s.streamAt(p, ref)
 	if one.epoch != st.epoch || one.seq > st.head {
 		s.Reach("snapshot refused", s.phaseOf(ref))
 		return false
@@ -63,6 +63,7 @@ type row struct {
 	bytes       []byte // its facts
 	needs       []*row // without which it must not land
 	landed      bool
+	at          journal.Place // once it has landed, in a world with shards
 }
 
 // entry is a decision on its way through the journal; without facts, a barrier.
@@ -76,37 +77,61 @@ type entry struct {
 // batch is what a lane commits at once.
 type batch struct {
 	node    *node
+	lane    *lane
 	n       int
 	entries []*entry
 	rows    []*row
 	tries   int
+	since   int64          // when it was formed
+	writer  int32          // of the lane, in a world with shards
+	closed  bool           // its writer was found closed
+	stored  *journal.Batch // once it has landed, in a world with shards
 }
 
-// lane is a node's group commit: one batch is in flight, the next one fills.
+// name is what the log calls the batch.
+func (b *batch) name() string {
+	if b.node.sim.sharded {
+		return fmt.Sprintf("%d.%d/%d", b.node.id, b.lane.shard, b.n)
+	}
+	return fmt.Sprintf("%d/%d", b.node.id, b.n)
+}
+
+// lane is a node's group commit into one shard: one batch is in flight, the next one fills.
 type lane struct {
+	shard  int
 	queue  []*entry
 	flight *batch
 	n      int
 }
 
+// streamOf is an actor's stream where its shard is.
 func (s *Sim) streamOf(ref engine.Ref) *stream {
-	st := s.streams[ref]
+	return s.streamAt(s.shards[s.shardOf(ref)].place, ref)
+}
+
+// streamAt is an actor's stream as a place has it. It may have left the place with its shard.
+func (s *Sim) streamAt(p *place, ref engine.Ref) *stream {
+	st := p.streams[ref]
 	if st == nil {
 		st = &stream{ref: ref, id: int64(len(s.refs) + 1)}
-		s.streams[ref] = st
-		s.refs = append(s.refs, ref)
+		if s.sharded {
+			st.id = p.numberStream()
+		}
+		p.streams[ref] = st
+		if p.isCurrent() {
+			s.refs = append(s.refs, ref)
+		}
 	}
 	return st
 }
 
 // flushLane sends the next batch if none is in flight.
-func (n *node) flushLane() {
-	l := &n.lane
+func (n *node) flushLane(l *lane) {
 	if l.flight != nil || len(l.queue) == 0 {
 		return
 	}
 	l.n++
-	b := &batch{node: n, n: l.n, entries: l.queue}
+	b := &batch{node: n, lane: l, n: l.n, entries: l.queue, since: n.sim.Now(), writer: n.writers[l.shard]}
 	l.queue, l.flight = nil, b
 	byAct := make(map[*hosted]*row)
 	for _, e := range b.entries {
@@ -148,6 +173,14 @@ func (n *node) commitBatch(b *batch) {
 	s, life := n.sim, n.life
 	b.tries++
 	again := b.tries > 1
+	to := n.visit(b.lane.shard)
+	retryAfter := func(d int64) {
+		s.After(d, func() {
+			if n.life == life {
+				n.commitBatch(b)
+			}
+		})
+	}
 	delay := s.Between(millisecond/2, 8*millisecond)
 	if s.Chance(s.swarm.slow) {
 		delay = s.Between(20*millisecond, 1500*millisecond)
@@ -157,19 +190,20 @@ func (n *node) commitBatch(b *batch) {
 		s.reachEntries("unknown "+fate, b)
 		switch fate {
 		case "landed":
-			s.After(delay, func() { s.landBatch(b, again, "unheard") })
+			s.After(delay, func() { to.ask(func() { s.landBatch(b, to.place, again, "unheard") }) })
 		case "late":
-			s.After(delay+s.Between(100*millisecond, 2*second), func() { s.landBatch(b, false, "late") })
+			s.After(delay+s.Between(100*millisecond, 2*second), func() { to.ask(func() { s.landBatch(b, to.place, false, "late") }) })
 		}
-		s.After(delay+s.Between(50*millisecond, 500*millisecond), func() {
-			if n.life == life {
-				n.commitBatch(b)
-			}
-		})
+		retryAfter(delay + s.Between(50*millisecond, 500*millisecond))
 		return
 	}
 	s.After(delay, func() {
-		fenced := s.landBatch(b, again, "")
+		var fenced map[*row]bool
+		if !to.ask(func() { fenced = s.landBatch(b, to.place, again, "") }) {
+			s.reachEntries("shard silent", b)
+			retryAfter(s.Between(50*millisecond, 500*millisecond))
+			return
+		}
 		if n.life == life {
 			n.settleBatch(b, fenced)
 		}
@@ -179,18 +213,22 @@ func (n *node) commitBatch(b *batch) {
 // landBatch is the journal's side of an attempt: all rows whose epoch stands, and the row of
 // what they need, get in. It returns those that have not. A first attempt that meets rows of its own
 // has no effect.
-func (s *Sim) landBatch(b *batch, again bool, how string) map[*row]bool {
+func (s *Sim) landBatch(b *batch, p *place, again bool, how string) map[*row]bool {
 	if !again && slices.ContainsFunc(b.rows, func(r *row) bool { return r.landed }) {
-		s.Logf("batch %d/%d has no effect %s", b.node.id, b.n, how)
+		s.Logf("batch %s has no effect %s", b.name(), how)
 		return nil
 	}
 	fenced := make(map[*row]bool)
+	b.closed = s.sharded && p.writers[b.writer].closed && s.bug != bugs.NoFence
 	for _, r := range b.rows {
-		st := s.streamOf(r.ref)
-		if !r.landed && st.epoch != r.epoch && s.bug != bugs.NoFence {
+		st := s.streamAt(p, r.ref)
+		if !r.landed && (b.closed || st.epoch != r.epoch) && s.bug != bugs.NoFence {
 			fenced[r] = true
-			s.Logf("batch %d/%d fenced %s: epoch %d, now %d %s", b.node.id, b.n, r.ref.Name(), r.epoch, st.epoch, how)
+			s.Logf("batch %s fenced %s: epoch %d, now %d %s", b.name(), r.ref.Name(), r.epoch, st.epoch, how)
 			s.Reach("fenced", s.phaseOf(r.ref))
+			if b.closed {
+				s.Reach("writer closed", s.phaseOf(r.ref))
+			}
 		}
 	}
 	for more := s.bug != bugs.JointApart; more; {
@@ -198,22 +236,28 @@ func (s *Sim) landBatch(b *batch, again bool, how string) map[*row]bool {
 		for _, r := range b.rows {
 			if !r.landed && !fenced[r] && slices.ContainsFunc(r.needs, func(on *row) bool { return fenced[on] }) {
 				fenced[r], more = true, true
-				s.Logf("batch %d/%d refuses %s for what it needs %s", b.node.id, b.n, r.ref.Name(), how)
+				s.Logf("batch %s refuses %s for what it needs %s", b.name(), r.ref.Name(), how)
 				s.Reach("unmet", s.phaseOf(r.ref))
 			}
 		}
 	}
+	var landed []*row
 	for _, needy := range []bool{false, true} { // all at once; but the truth is told what others rest on first
 		for _, r := range b.rows {
 			if !r.landed && !fenced[r] && len(r.needs) > 0 == needy {
-				s.insertRow(s.streamOf(r.ref), r, how)
+				s.insertRow(p, r, how)
+				landed = append(landed, r)
 			}
 		}
+	}
+	if s.sharded && len(landed) > 0 {
+		b.stored = s.storeBatch(p, b, landed)
 	}
 	return fenced
 }
 
-func (s *Sim) insertRow(st *stream, r *row, how string) {
+func (s *Sim) insertRow(p *place, r *row, how string) {
+	st := s.streamAt(p, r.ref)
 	if r.first != st.head+1 && s.bug != bugs.NoFence {
 		s.Failf("%s torn: %d-%d of epoch %d after %d", r.ref.Name(), r.first, r.last, r.epoch, st.head)
 		return
@@ -226,7 +270,11 @@ func (s *Sim) insertRow(st *stream, r *row, how string) {
 	r.landed = true
 	st.rows = append(st.rows, r)
 	st.head = r.last
-	s.Logf("batch %d/%d commits %s %d-%d %s", r.batch.node.id, r.batch.n, r.ref.Name(), r.first, r.last, how)
+	s.Logf("batch %s commits %s %d-%d %s", r.batch.name(), r.ref.Name(), r.first, r.last, how)
+	if !p.isCurrent() {
+		s.Failf("%s %d-%d are lost: they are committed where shard %d has been", r.ref.Name(), r.first, r.last, p.shard.no)
+		return
+	}
 	for _, f := range facts {
 		s.Reach("fact", r.ref.Kind.String()+" "+reflect.TypeOf(f).Elem().Name())
 		if err := s.truth.Take(r.ref, f); err != nil {
@@ -238,14 +286,22 @@ func (s *Sim) insertRow(st *stream, r *row, how string) {
 
 // settleBatch tells the owners of a batch's entries, in order.
 func (n *node) settleBatch(b *batch, fenced map[*row]bool) {
-	n.lane.flight = nil
+	b.lane.flight = nil
 	for r := range fenced {
 		r.act.fenced = true
+	}
+	if n.copy != nil && b.stored != nil {
+		n.copy.offer(b.stored)
 	}
 	for _, e := range b.entries {
 		e.act.settleEntry(e)
 	}
-	n.flushLane()
+	if b.closed {
+		n.sim.Reach("shard", "refuses a closed writer")
+		n.sim.crashNode(n) // it was taken for dead, or its shard was closed
+		return
+	}
+	n.flushLane(b.lane)
 }
 
 // settleEntry tells an activation the outcome of its entry. It may be rid of the entry then.
@@ -265,9 +321,9 @@ func (a *hosted) settleEntry(e *entry) {
 	a.settling = nil
 }
 
-// claimStream raises a stream's epoch.
-func (s *Sim) claimStream(a *hosted) journal.Claim {
-	st := s.streamOf(a.Ref)
+// claimStream raises a stream's epoch in a place.
+func (s *Sim) claimStream(p *place, a *hosted) journal.Claim {
+	st := s.streamAt(p, a.Ref)
 	st.epoch++
 	st.claimed = append(st.claimed, s.Now())
 	claim := journal.Claim{Stream: st.id, Epoch: st.epoch}
@@ -277,8 +333,7 @@ func (s *Sim) claimStream(a *hosted) journal.Claim {
 
 // loadStream is the state after a stream's snapshot and tail. It makes sure that the
 // whole stream, replayed, comes to the same.
-func (s *Sim) loadStream(ref engine.Ref) (engine.State, int64, error) {
-	st := s.streamOf(ref)
+func (s *Sim) loadStream(st *stream) (engine.State, int64, error) {
 	state, err := s.replayStream(st, true)
 	if err != nil {
 		return nil, 0, err

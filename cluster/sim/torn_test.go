@@ -24,7 +24,7 @@ func TestApplyIsTotal(t *testing.T) {
 		require.NoError(t, s.Err(), "seed %d", seed)
 		rng := rand.New(rand.NewPCG(seed, 0x7ea5))
 		for _, ref := range s.refs {
-			facts := factsOf(t, s.streams[ref])
+			facts := factsOf(t, s.streamOf(ref))
 			for range 20 {
 				torn := tear(rng, facts)
 				require.NotPanics(t, func() { replayTorn(t, rng, ref, torn) }, "seed %d, %s", seed, ref.Name())

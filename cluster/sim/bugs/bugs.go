@@ -57,6 +57,9 @@ const (
 	ComesTwice    Bug = "comes-twice"    // somebody comes in by a ticket whose holder is inside
 	ArrivalOrder  Bug = "arrival-order"  // passages count in the order in which devices tell of them
 	LateProof     Bug = "late-proof"     // a proof counts from when it is heard, not from when it was asked for
+	OthersCursor  Bug = "others-cursor"  // a follower advances with the cursor of another shard
+	OldMap        Bug = "old-map"        // a node claims where its map says that a shard is, whatever is there
+	ForgetsShard  Bug = "forgets-shard"  // a burial is over though a shard has not closed the writers
 )
 
 // All lists the bugs.
@@ -64,6 +67,7 @@ var All = []Bug{
 	NoFence, LateClaim, ShortSnapshot, NoRelease, NoInquiry, StaleAck, NoDedupe, BlindExpiry, LateProof, JointApart,
 	TwoHolders, SeatlessOrder, PaidTooLate, LateExpiry, ForgetsHeld, OldCode, KeepsTickets, ReturnsTwice, LosesReturns, DeafWallet, UsedTwice, UTCDates, ForgetsSlot, KeepsPlace, LosesMoves, FeeFirst,
 	ComesTwice, ArrivalOrder, PasserBy, KeptOffer, OldTime, EarlyReceipt, LateComers, FallingPlace, SameDraw, SharedWork,
+	OthersCursor, OldMap, ForgetsShard,
 }
 
 // Parse reads a bug's name; "" is no bug.
