@@ -20,7 +20,7 @@ type Census struct {
 // Census looks at every actor; with 100,000 actors that takes some milliseconds.
 func (n *Node) Census() Census {
 	c := Census{
-		Members: len(n.placement.Load().members), Adrift: n.adrift.Load(), Followed: n.feeds.sources.Size(),
+		Members: len(n.placement.Load().Members), Adrift: n.adrift.Load(), Followed: n.feeds.sources.Size(),
 		Activated: n.activated.Load(), Strangers: n.strangers.Load(),
 	}
 	n.slots.Range(func(_ engine.Ref, s *slot) bool {

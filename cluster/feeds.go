@@ -45,11 +45,11 @@ func (n *Node) Follow(ctx context.Context, event int64) error {
 		if p.ownsEvent(event) {
 			return nil
 		}
-		owner := p.ownerOf(event)
+		owner := p.OwnerOf(event)
 		if owner == none {
 			return &engine.Refusal{Code: engine.Unavailable}
 		}
-		err := n.followFrom(ctx, event, p.members[owner].ID)
+		err := n.followFrom(ctx, event, p.Members[owner].ID)
 		switch {
 		case n.placement.Load() != p: // the change of placement came too early to see what we follow
 			n.feeds.sources.Delete(event)
@@ -167,9 +167,9 @@ func (f *feeds) endFeedsFrom(member string) {
 }
 
 // endMovedFeeds ends the feeds of events that have another owner now.
-func (f *feeds) endMovedFeeds(old, now *placement) {
+func (f *feeds) endMovedFeeds(old, now *placed) {
 	for event, source := range f.sources.All() {
-		if owner := now.ownerOf(event); owner == none || owner == now.self || now.members[owner].ID != source.member {
+		if owner := now.OwnerOf(event); owner == none || owner == now.self || now.Members[owner].ID != source.member {
 			f.sources.Delete(event)
 		}
 	}
@@ -178,7 +178,7 @@ func (f *feeds) endMovedFeeds(old, now *placement) {
 
 // tellMissed tells the node's readers that they may have missed facts, and how to find out of
 // which events they have missed none.
-func (f *feeds) tellMissed(old, now *placement) {
+func (f *feeds) tellMissed(old, now *placed) {
 	f.n.cfg.Missed(func(event int64) bool {
 		if old.ownsEvent(event) && now.ownsEvent(event) {
 			return true

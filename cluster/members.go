@@ -51,12 +51,15 @@ func (n *Node) Members(list []members.Member) {
 			p.cancel() // tells those who wait for its replies
 		}
 	}
-	p := newPlacement(list, n.cfg.Self)
+	p := newPlaced(list, n.cfg.Self)
 	old := n.placement.Swap(p)
 	close(old.changed)
 	n.ceded.Clear() // the new list makes these notes needless
 	n.feeds.endMovedFeeds(old, p)
 	n.run(n.handOver)
+	if !p.Gains(n.cfg.Self, old.Map) {
+		return // there is nothing new to wake, and a look reads the times of all actors
+	}
 	select {
 	case n.reshuffled <- struct{}{}:
 	default:
@@ -119,9 +122,8 @@ func (n *Node) letGo(ctx context.Context, ref engine.Ref) {
 // the actor belongs to another node by now.
 func (n *Node) askFormerOwner(ctx context.Context, ref engine.Ref) error {
 	p := n.placement.Load()
-	prior := p.prior[engine.BucketOf(ref.Home)]
-	if p.ownsEvent(ref.Home) && prior != none {
-		if peer, ok := n.peers.Load(p.members[prior].ID); ok {
+	if former := p.Former(ref.Home, p.self); p.ownsEvent(ref.Home) && former != none {
+		if peer, ok := n.peers.Load(p.Members[former].ID); ok {
 			ctx, cancel := context.WithTimeout(ctx, cedeTime)
 			defer cancel()
 			// Correctness needs only the fence of the claim. But if this node is new and its link
@@ -141,11 +143,11 @@ func (n *Node) askFormerOwner(ctx context.Context, ref engine.Ref) error {
 }
 
 // askThere makes another member carry a command out.
-func (n *Node) askThere(ctx context.Context, p *placement, owner int, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
+func (n *Node) askThere(ctx context.Context, p *placed, owner int, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
 	if owner == none {
 		return nil, activation.ErrMoved
 	}
-	peer, ok := n.peers.Load(p.members[owner].ID)
+	peer, ok := n.peers.Load(p.Members[owner].ID)
 	if !ok {
 		return nil, activation.ErrMoved
 	}
@@ -157,11 +159,11 @@ func (n *Node) askThere(ctx context.Context, p *placement, owner int, to engine.
 }
 
 // tellThere sends a tell to another member.
-func (n *Node) tellThere(p *placement, owner int, to engine.Ref, cmd engine.Command) error {
+func (n *Node) tellThere(p *placed, owner int, to engine.Ref, cmd engine.Command) error {
 	if owner == none {
 		return activation.ErrMoved
 	}
-	peer, ok := n.peers.Load(p.members[owner].ID)
+	peer, ok := n.peers.Load(p.Members[owner].ID)
 	if !ok || !peer.tell(to, cmd) {
 		return activation.ErrMoved
 	}
@@ -172,7 +174,7 @@ func (n *Node) tellThere(p *placement, owner int, to engine.Ref, cmd engine.Comm
 func (n *Node) Drained(ctx context.Context) error {
 	for {
 		p := n.placement.Load()
-		owns := p.self != none && !p.members[p.self].Leaving
+		owns := p.self != none && !p.Members[p.self].Leaving
 		if !owns && n.slots.Size() == 0 {
 			return nil
 		}
@@ -197,7 +199,7 @@ func (n *Node) Once(task string, f func(context.Context)) (stop func(context.Con
 	n.wg.Go(func() {
 		defer close(ended)
 		for p := n.placement.Load(); life.Err() == nil; p = n.placement.Load() {
-			if p.self != none && p.ownerOfTask(task) == p.self {
+			if p.self != none && p.OwnerOfTask(task) == p.self {
 				n.runWhileOwned(life, task, f)
 				continue
 			}
@@ -226,7 +228,7 @@ func (n *Node) runWhileOwned(life context.Context, task string, f func(context.C
 		defer close(ended)
 		panics.Keep(ctx, n.cfg.Log, "task "+task, func() { f(ctx) })
 	}()
-	for p := n.placement.Load(); p.self != none && p.ownerOfTask(task) == p.self && life.Err() == nil; p = n.placement.Load() {
+	for p := n.placement.Load(); p.self != none && p.OwnerOfTask(task) == p.self && life.Err() == nil; p = n.placement.Load() {
 		select {
 		case <-p.changed:
 		case <-life.Done():
@@ -252,5 +254,5 @@ func (n *Node) Positions() map[int32]int64 {
 // Placed returns how many members there are, and whether this node is one that takes actors.
 func (n *Node) Placed() (members int, member bool) {
 	p := n.placement.Load()
-	return len(p.members), p.self != none && !p.members[p.self].Leaving
+	return len(p.Members), p.self != none && !p.Members[p.self].Leaving
 }

@@ -85,7 +85,7 @@ type Node struct {
 	slots  *xsync.Map[engine.Ref, *slot]
 	timers *timers
 
-	placement  atomic.Pointer[placement]
+	placement  atomic.Pointer[placed]
 	joining    sync.Mutex // so that one list of members at a time is taken in
 	peers      *xsync.Map[string, *peer]
 	ceded      *xsync.Map[engine.Ref, time.Time] // actors that other nodes asked us a moment ago to let go
@@ -128,7 +128,7 @@ func Start(cfg Config) *Node {
 	if cfg.Listen == nil {
 		alone = []members.Member{{ID: cfg.Self}}
 	}
-	n.placement.Store(newPlacement(alone, cfg.Self))
+	n.placement.Store(newPlaced(alone, cfg.Self))
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.actors = newActors()
 	n.workers = startWorkers()
@@ -199,7 +199,7 @@ func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 		if p.ownsEvent(to.Home) {
 			reply, err = n.askHere(ctx, to, cmd)
 		} else {
-			reply, err = n.askThere(ctx, p, p.ownerOf(to.Home), to, cmd)
+			reply, err = n.askThere(ctx, p, p.OwnerOf(to.Home), to, cmd)
 		}
 		if err == nil {
 			if r, ok := reply.(*engine.Refusal); ok {
@@ -318,7 +318,7 @@ func (n *Node) tellActor(to engine.Ref, cmd engine.Command, since time.Time) {
 			return
 		}
 	} else {
-		err = n.tellThere(p, p.ownerOf(to.Home), to, cmd)
+		err = n.tellThere(p, p.OwnerOf(to.Home), to, cmd)
 	}
 	if errors.Is(err, activation.ErrMoved) {
 		n.tellLater(to, cmd, since)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/cluster"
+	"boxoffice/cluster/placement"
 	"boxoffice/engine"
 	"boxoffice/engine/admission"
 	"boxoffice/persistence/journal"
@@ -132,7 +133,7 @@ func (p *party) eventOf(owner string) int64 {
 		list = append(list, p.nodes[name].member)
 	}
 	for number := int64(1); ; number++ {
-		if m, _ := cluster.OwnerOf(list, number); m.Name == owner {
+		if m, _ := placement.OwnerOf(list, number); m.Name == owner {
 			return number
 		}
 	}

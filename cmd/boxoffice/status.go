@@ -15,7 +15,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"boxoffice/cluster"
+	"boxoffice/cluster/placement"
 	"boxoffice/engine"
 	"boxoffice/persistence"
 	"boxoffice/persistence/disk"
@@ -279,7 +279,7 @@ func ownersOf(seen []members.Seen, numbers map[string]int64) map[string]string {
 	}
 	owners := make(map[string]string)
 	for text, number := range numbers {
-		if m, ok := cluster.OwnerOf(list, number); ok {
+		if m, ok := placement.OwnerOf(list, number); ok {
 			owners[text] = m.Name
 		}
 	}

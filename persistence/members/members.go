@@ -69,16 +69,10 @@ type Lease struct {
 
 	beaten atomic.Int64 // when the last beat went through, unix nanoseconds
 
-	watched map[string]pulse
+	watch   Watch
 	last    time.Time // time of the last beat that went through
 	told    []Member
 	leaving bool
-}
-
-// pulse is a member's beat, and since when it has not changed.
-type pulse struct {
-	beat  int64
-	since time.Time
 }
 
 // channel returns the channel on which members notify each other; each schema has its own.
@@ -96,10 +90,7 @@ func Join(ctx context.Context, cfg Config) (*Lease, error) {
 	if cfg.Info == nil {
 		cfg.Info = func() []byte { return []byte("{}") }
 	}
-	l := &Lease{
-		cfg: cfg, done: make(chan struct{}), leave: make(chan struct{}, 1), lost: make(chan error, 1),
-		watched: make(map[string]pulse),
-	}
+	l := &Lease{cfg: cfg, done: make(chan struct{}), leave: make(chan struct{}, 1), lost: make(chan error, 1)}
 	conn, err := l.connect(ctx)
 	if err != nil {
 		return nil, err
@@ -248,6 +239,10 @@ func (l *Lease) reconnect(ctx context.Context) (*pgx.Conn, error) {
 	}
 }
 
+// gather is how long a member that is notified waits for further notifications. When many members come
+// or go at once, each member reads the list once, and not once for each of them.
+const gather = 20 * time.Millisecond
+
 // rest waits for the next beat, for a notification of another member, or for Leave.
 func (l *Lease) rest(ctx context.Context, conn *pgx.Conn) error {
 	wait, cancel := context.WithTimeout(ctx, time.Until(l.last.Add(l.cfg.Beat)))
@@ -264,6 +259,14 @@ func (l *Lease) rest(ctx context.Context, conn *pgx.Conn) error {
 		}
 	}()
 	_, err := conn.WaitForNotification(wait)
+	for deadline := time.Now().Add(gather); err == nil; { // what else is told at the same time is read at once
+		more, done := context.WithDeadline(wait, deadline)
+		_, err = conn.WaitForNotification(more)
+		if done(); err != nil && more.Err() != nil {
+			err = nil
+			break
+		}
+	}
 	close(stop)
 	<-ended
 	if ctx.Err() == nil && wait.Err() != nil {
@@ -279,15 +282,16 @@ func (l *Lease) turn(ctx context.Context, conn *pgx.Conn) error {
 	if err := l.beat(ctx, conn); err != nil {
 		return err
 	}
-	now := time.Now()
 	buried := false
-	for id, p := range l.watched {
-		if id != l.cfg.Self.ID && now.Sub(p.since) >= l.cfg.Lease {
-			if err := Bury(ctx, conn, id, p.beat, l.cfg.Apart, l.cfg.Log); err != nil {
-				return err
-			}
-			buried = true
+	for id, beat := range l.watch.Dead(time.Now(), l.cfg.Lease) {
+		if id == l.cfg.Self.ID {
+			continue
 		}
+		mine, err := Bury(ctx, conn, id, beat, l.cfg.Apart, l.cfg.Log)
+		if err != nil {
+			return err
+		}
+		buried = buried || mine // otherwise another node has told the others
 	}
 	if !buried {
 		return nil
@@ -307,19 +311,9 @@ func (l *Lease) beat(ctx context.Context, conn *pgx.Conn) error {
 // saw handles a list that was read.
 func (l *Lease) saw(ctx context.Context, conn *pgx.Conn, list []Member, beats map[string]int64) error {
 	now := time.Now()
-	awake := now.Sub(l.last) < l.cfg.Lease // otherwise this node watched nothing in the meantime
 	l.last = now
 	l.beaten.Store(now.UnixNano())
-	for id := range l.watched {
-		if _, there := beats[id]; !there {
-			delete(l.watched, id)
-		}
-	}
-	for id, n := range beats {
-		if p, known := l.watched[id]; !known || p.beat != n || !awake {
-			l.watched[id] = pulse{n, now}
-		}
-	}
+	l.watch.Saw(now, l.cfg.Lease, beats)
 	if slices.Equal(list, l.told) {
 		return nil
 	}

@@ -30,7 +30,7 @@ func Add(ctx context.Context, conn db, m Member, apart bool, log *slog.Logger) e
 		return fmt.Errorf("members: join: %w", err)
 	}
 	for _, id := range ids {
-		if err := Bury(ctx, conn, id, AnyBeat, apart, log); err != nil {
+		if _, err := Bury(ctx, conn, id, AnyBeat, apart, log); err != nil {
 			return err
 		}
 	}
@@ -82,8 +82,9 @@ const AnyBeat = -1
 // Bury deletes a dead member if its beat is still the given one, and closes its journal's writers,
 // so that everything it may still send is fenced. If the journal is apart, in another database, Bury
 // notes the member in the table burials instead, and CloseBuried closes its writers. Until then, what
-// it sends is fenced as soon as another node has claimed the stream (docs/adr/0021).
-func Bury(ctx context.Context, conn db, id string, beat int64, apart bool, log *slog.Logger) error {
+// it sends is fenced as soon as another node has claimed the stream (docs/adr/0021). Bury reports whether
+// it was the member's end: it is not if the member lives, or if another node was faster.
+func Bury(ctx context.Context, conn db, id string, beat int64, apart bool, log *slog.Logger) (buried bool, err error) {
 	const (
 		dead  = `WITH dead AS (DELETE FROM nodes WHERE id = $1 AND $2::bigint IN (beat, -1) RETURNING id), `
 		close = dead + `closed AS (UPDATE writers SET closed_at = now() FROM dead WHERE node = dead.id AND closed_at IS NULL) SELECT id FROM dead`
@@ -95,16 +96,16 @@ func Bury(ctx context.Context, conn db, id string, beat int64, apart bool, log *
 	}
 	rows, err := conn.Query(ctx, bury, id, beat)
 	if err != nil {
-		return fmt.Errorf("members: bury %s: %w", id, err)
+		return false, fmt.Errorf("members: bury %s: %w", id, err)
 	}
-	buried, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return fmt.Errorf("members: bury %s: %w", id, err)
+		return false, fmt.Errorf("members: bury %s: %w", id, err)
 	}
-	if len(buried) > 0 { // otherwise it lives, or another node was faster
+	if len(ids) > 0 {
 		log.WarnContext(ctx, "member taken for dead", slog.String("member", id))
 	}
-	return nil
+	return len(ids) > 0, nil
 }
 
 // Remove deletes a member that has left.

@@ -1,0 +1,26 @@
+package cluster
+
+import (
+	"boxoffice/cluster/placement"
+	"boxoffice/persistence/members"
+)
+
+// none is the owner of every bucket when there is no member.
+const none = placement.None
+
+// placed is the placement by the list that this node was told last.
+type placed struct {
+	*placement.Map
+	self    int           // index of this node, or none
+	changed chan struct{} // closed when a newer one replaces this one
+}
+
+func newPlaced(list []members.Member, self string) *placed {
+	m := placement.Of(list)
+	return &placed{Map: m, self: m.Find(self), changed: make(chan struct{})}
+}
+
+// ownsEvent reports whether this node owns an event's actors.
+func (p *placed) ownsEvent(event int64) bool {
+	return p.self != none && p.OwnerOf(event) == p.self
+}

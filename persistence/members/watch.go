@@ -1,0 +1,50 @@
+package members
+
+import (
+	"iter"
+	"time"
+)
+
+// Watch is what a member knows of the beats of all members, by its own monotonic clock. The zero value
+// knows nothing. It belongs to one goroutine.
+type Watch struct {
+	pulses map[string]pulse
+	last   time.Time // when the beats were last read
+}
+
+// pulse is a member's beat, and since when it has not changed.
+type pulse struct {
+	beat  int64
+	since time.Time
+}
+
+// Saw takes in the beats that were just read. Whoever has read none for a lease has watched nobody in
+// the meantime, and begins anew.
+func (w *Watch) Saw(now time.Time, lease time.Duration, beats map[string]int64) {
+	awake := now.Sub(w.last) < lease
+	w.last = now
+	if w.pulses == nil {
+		w.pulses = make(map[string]pulse, len(beats))
+	}
+	for id := range w.pulses {
+		if _, there := beats[id]; !there {
+			delete(w.pulses, id)
+		}
+	}
+	for id, n := range beats {
+		if p, known := w.pulses[id]; !known || p.beat != n || !awake {
+			w.pulses[id] = pulse{n, now}
+		}
+	}
+}
+
+// Dead returns the members whose beats have stood still for a lease, with these beats.
+func (w *Watch) Dead(now time.Time, lease time.Duration) iter.Seq2[string, int64] {
+	return func(yield func(string, int64) bool) {
+		for id, p := range w.pulses {
+			if now.Sub(p.since) >= lease && !yield(id, p.beat) {
+				return
+			}
+		}
+	}
+}
