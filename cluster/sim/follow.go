@@ -19,6 +19,7 @@ type follower struct {
 	lost    bool  // some of what was offered
 	polled  int64 // when it last looked for writers
 	began   int64
+	life    int  // of home, to which it has a connection
 	busy    bool // a transaction is on its way
 }
 
@@ -39,7 +40,7 @@ func (s *Sim) followAll() (more bool) {
 			n.copy = nil
 			continue
 		case n.copy == nil:
-			n.copy = &follower{node: n, tails: merge.NewTails(), saved: maps.Clone(s.home.positions), polled: -pollEvery, began: s.Now()}
+			n.copy = &follower{node: n, tails: merge.NewTails(), saved: maps.Clone(s.home.positions), polled: -pollEvery, began: s.Now(), life: s.home.life}
 		}
 		if !n.copy.busy && !n.copy.step() {
 			n.copy = nil // it starts over
@@ -61,7 +62,7 @@ func (f *follower) offer(b *journal.Batch) {
 // saved positions.
 func (f *follower) step() bool {
 	s := f.node.sim
-	if s.home.state != answers {
+	if s.home.state != answers || s.home.life != f.life {
 		s.Reach("follower", "home away")
 		return false
 	}
@@ -163,7 +164,7 @@ func (f *follower) save(moves []merge.Move, group []journal.Batch) {
 	}
 	s.After(s.Between(millisecond, 30*millisecond), func() {
 		f.busy = false
-		saved := s.home.state == answers && fate < 2 && s.home.save(moves, group)
+		saved := s.home.state == answers && s.home.life == f.life && fate < 2 && s.home.save(moves, group)
 		if f.node.copy != f {
 			return // the node has ended, or runs it no longer
 		}

@@ -14,6 +14,7 @@ import (
 type home struct {
 	sim       *Sim
 	state     state
+	life      int   // counts kills, each of which cuts all connections
 	calm      int64 // since when it answers
 	places    []visit
 	burials   []int           // members that have died
@@ -42,7 +43,7 @@ func (s *Sim) killHome() {
 		return
 	}
 	s.Logf("home is killed")
-	h.state = away
+	h.state, h.life = away, h.life+1
 	h.forgetOld()
 	for range s.Rng.IntN(len(h.recent) + 1) {
 		last := len(h.recent) - 1

@@ -137,6 +137,7 @@ func TestSeedsThatWereRed(t *testing.T) {
 		1805000003775: "the judge took a refusal to join that was late for one of the same visitor, who had been entered since",
 		1805000024361: "the same, of an admission",
 		1910000005973: "a ticket whose admission was taken back counted as used once its money had gone back",
+		2000000000777: "the world's follower went on by a connection that had been cut, and did not read its positions again",
 	} {
 		require.NoError(t, Simulate(seed, "", nil).Err, "seed %d: %s", seed, what)
 	}
