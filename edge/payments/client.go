@@ -3,7 +3,6 @@ package payments
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unicode"
+
+	"github.com/go-json-experiment/json/v1"
 )
 
 const (

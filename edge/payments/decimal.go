@@ -1,10 +1,11 @@
 package payments
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"strings"
+
+	"github.com/go-json-experiment/json/v1"
 
 	"boxoffice/engine"
 )

@@ -1,13 +1,13 @@
 package payments_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/v1"
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/edge/payments"

@@ -3,7 +3,6 @@ package payments
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/go-json-experiment/json/v1"
 )
 
 // nowpaymentsURL is the live host. The sandbox is a different host, with keys of its own.

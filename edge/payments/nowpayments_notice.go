@@ -5,12 +5,13 @@ import (
 	"crypto/hmac"
 	"crypto/sha512"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/v1"
 )
 
 // Notice checks x-nowpayments-sig: hex HMAC-SHA512, under the IPN secret, of the body written again
