@@ -135,9 +135,9 @@ type EventFilter struct {
 	Category    string    `query:"category" maxLength:"100" description:"Only events of this very category."`
 	ProductType string    `query:"productType" enum:"event,reservation,digital" description:"Only events of this product type."`
 	Course      bool      `query:"course" description:"True: online courses alone."`
-	City        string    `query:"city" maxLength:"100" description:"Only venues whose city has this in it, in either case."`
+	City        string    `query:"city" maxLength:"100" description:"Only venues whose city has this in it, whatever its case and accents."`
 	Country     string    `query:"country" format:"country" description:"Only venues of this country: two letters of ISO 3166-1, in either case."`
-	Venue       string    `query:"venue" maxLength:"200" description:"Only venues whose name has this in it, in either case."`
+	Venue       string    `query:"venue" maxLength:"200" description:"Only venues whose name has this in it, whatever its case and accents."`
 	DateFrom    time.Time `query:"date_from" dateOnly:"start" description:"Only events that run at this time or later; a date (2026-01-01) is the start of that day in UTC."`
 	DateTo      time.Time `query:"date_to" dateOnly:"end" description:"Only events that start at this time or earlier; a date (2026-01-01) is the end of that day in UTC."`
 	Page

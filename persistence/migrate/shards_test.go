@@ -102,6 +102,8 @@ func TestAnOlderJournalApart(t *testing.T) {
 	require.NoError(t, migrate.UpApart(t.Context(), home, entries, false))
 	execute(t, home, `
 DROP TABLE shards, gate_enrolments;
+ALTER TABLE events DROP COLUMN title_words, DROP COLUMN city_words, DROP COLUMN venue_words;
+CREATE INDEX events_unsearchable ON events (number) WHERE search IS NULL;
 ALTER TABLE api_keys DROP COLUMN events, DROP COLUMN gate;
 ALTER TABLE webhook_deliveries DROP COLUMN tries;
 ALTER TABLE organizations DROP COLUMN embed_origins;

@@ -17,21 +17,21 @@ import (
 func (w *Writer) eventFact(number int64, f engine.Fact) error {
 	const create = `
 INSERT INTO events (number, updated_at, org, start_at, end_at, public_id, slug, title, short_desc, category, product_type,
-  visibility, city, country, venue, currency, record, search, words, created_at, status, revision)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $2, $20, 1)`
+  visibility, city, country, venue, currency, record, search, words, title_words, city_words, venue_words, created_at, status, revision)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $2, $23, 1)`
 	const update = `
 UPDATE events SET updated_at = $2, org = $3, start_at = $4, end_at = $5, public_id = $6, slug = $7, title = $8, short_desc = $9,
   category = $10, product_type = $11, visibility = $12, city = $13, country = $14, venue = $15, currency = $16, record = $17,
-  search = $18, words = $19, revision = revision + 1
+  search = $18, words = $19, title_words = $20, city_words = $21, venue_words = $22, revision = revision + 1
 WHERE number = $1`
 	const move = `UPDATE events SET status = $2, updated_at = $3, revision = revision + 1 WHERE number = $1`
 	row := func(d *event.Details, at int64) ([]any, error) {
 		record, err := codec.Marshal(d)
-		search, words := searchColumns(d)
+		s := searchColumns(d)
 		return []any{
 			number, time.UnixMilli(at), d.Org, time.UnixMilli(d.StartAt), moment(d.EndAt), [16]byte(d.PublicID), key(d.Slug),
 			text(d.Title), text(d.ShortDesc), text(d.Category), event.ProductType(d.Category), text(d.Visibility),
-			text(d.VenueCity), text(d.VenueCountry), text(d.VenueName), text(d.Currency), record, search, words,
+			text(d.VenueCity), text(d.VenueCountry), text(d.VenueName), text(d.Currency), record, s.search, s.words, s.title, s.city, s.venue,
 		}, err
 	}
 	switch f := f.(type) {
@@ -131,14 +131,14 @@ func (m *Model) EventBySlug(ctx context.Context, slug string) (Event, error) {
 
 // Filter narrows a list of events. Empty fields let everything through.
 type Filter struct {
-	Query       string // in title or short description, ignoring case
+	Query       string // in title or short description, ignoring case and accents
 	Search      string // what is searched for: words, or beginnings of words, or nearly
 	Category    string
 	ProductType string
 	Course      bool   // online courses only
-	City        string // contained, ignoring case
+	City        string // contained, ignoring case and accents
 	Country     string // ignoring case
-	Venue       string // contained, ignoring case
+	Venue       string // contained, ignoring case and accents
 }
 
 // conditions collects the parts of a WHERE clause and their arguments. In a
@@ -158,16 +158,19 @@ func (c *conditions) add(part string, arg any) {
 	c.parts = append(c.parts, strings.ReplaceAll(part, "?", c.addArg(arg)))
 }
 
-// containsPattern is a LIKE pattern for texts that contain s.
+// containsPattern is a LIKE pattern for folded texts that contain s: what is no word is in none.
 func containsPattern(s string) string {
-	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text(s)) + "%"
+	folded := foldText(s)
+	if folded == "" {
+		return noWords
+	}
+	return "%" + folded + "%"
 }
 
-// addConditions adds the filter's conditions. They have a collation of their own: in the collation of the
-// database, C on a node's own, only ASCII letters have two cases.
+// addConditions adds the filter's conditions.
 func (f *Filter) addConditions(c *conditions) {
 	if f.Query != "" {
-		c.add(`(e.title COLLATE "und-x-icu" ILIKE ? OR e.short_desc COLLATE "und-x-icu" ILIKE ?)`, containsPattern(f.Query))
+		c.add(`e.title_words LIKE ?`, containsPattern(f.Query))
 	}
 	if f.Category != "" {
 		c.add(`e.category = ?`, text(f.Category))
@@ -179,13 +182,13 @@ func (f *Filter) addConditions(c *conditions) {
 		c.add(`e.category = ?`, "online-course")
 	}
 	if f.City != "" {
-		c.add(`e.city COLLATE "und-x-icu" ILIKE ?`, containsPattern(f.City))
+		c.add(`e.city_words LIKE ?`, containsPattern(f.City))
 	}
 	if f.Country != "" {
 		c.add(`lower(e.country) = lower(?)`, text(f.Country))
 	}
 	if f.Venue != "" {
-		c.add(`e.venue COLLATE "und-x-icu" ILIKE ?`, containsPattern(f.Venue))
+		c.add(`e.venue_words LIKE ?`, containsPattern(f.Venue))
 	}
 }
 

@@ -14,12 +14,13 @@ import (
 // fillAtOnce is how many events are made searchable in one transaction.
 const fillAtOnce = 500
 
-// FillSearch makes the events searchable that were written before there was a search:
-// what they are searched by is in their records, which SQL can't read. A node calls it
-// when it starts, after the migrations; several may at once.
+// FillSearch makes the events searchable that were written by a release that did not write all that
+// they are found by: that is in their records, which SQL can't read. A node calls it when it starts,
+// after the migrations; several may at once.
 func FillSearch(ctx context.Context, pool *pgxpool.Pool) error {
-	const find = `SELECT number, record FROM events WHERE search IS NULL ORDER BY number LIMIT $1`
-	const fill = `UPDATE events SET search = $2, words = $3 WHERE number = $1 AND search IS NULL`
+	const find = `SELECT number, record FROM events WHERE title_words IS NULL ORDER BY number LIMIT $1`
+	const fill = `
+UPDATE events SET search = $2, words = $3, title_words = $4, city_words = $5, venue_words = $6 WHERE number = $1 AND title_words IS NULL`
 	for {
 		rows, _ := pool.Query(ctx, find, fillAtOnce) // ForEachRow returns its error
 		b := &pgx.Batch{}
@@ -30,8 +31,8 @@ func FillSearch(ctx context.Context, pool *pgxpool.Pool) error {
 			if codec.Unmarshal(record, d) != nil {
 				d = new(event.Details) // nobody can read this event: nobody searches it
 			}
-			search, words := searchColumns(d)
-			b.Queue(fill, number, search, words)
+			s := searchColumns(d)
+			b.Queue(fill, number, s.search, s.words, s.title, s.city, s.venue)
 			return nil
 		})
 		if err == nil && b.Len() > 0 {

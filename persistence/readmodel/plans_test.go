@@ -50,7 +50,8 @@ func TestQueriesUseIndexes(t *testing.T) {
 	ctx := t.Context()
 	const fill = `
 INSERT INTO events SELECT n, n % 100, now() + n * interval '1 hour', now() + (n + 1) * interval '1 hour', now(), now(), 1,
-  gen_random_uuid(), 'slug-' || n, 'Title ' || n, '', 'music', 'event', 'on_sale', 'public', 'Paris', 'FR', 'Hall', 'USD', '\xa0', ('title:1A ' || n || ':2A')::tsvector, 'title ' || n
+  gen_random_uuid(), 'slug-' || n, 'Title ' || n, '', 'music', 'event', 'on_sale', 'public', 'Paris', 'FR', 'Hall', 'USD', '\xa0', ('title:1A ' || n || ':2A')::tsvector, 'title ' || n,
+  'title ' || n, 'paris', 'hall'
 FROM generate_series(1, 5000) n;
 INSERT INTO ticket_types SELECT n, n, 1, 1, 0, 1, now(), now(), now(), false, 'Tier', '\xa0' FROM generate_series(1, 5000) n;
 INSERT INTO orders SELECT gen_random_uuid(), 1, 1, 1, now(), now(), 0, 'USD', 'a@example.com', '\xa0' FROM generate_series(1, 5000) n;

@@ -46,6 +46,44 @@ func TestSearchFindsWhatIsMeant(t *testing.T) {
 	require.Len(t, search(strings.Repeat("'jazz' night <-> ", 12), 5), 5)
 }
 
+// TestFiltersFold filters lists by texts that differ from the events' in case, accents and script.
+func TestFiltersFold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.event(1, func(d *event.Details) {
+		d.Title, d.ShortDesc = "Réveillon à l'Opéra", "Балет Петра Чайковского"
+		d.VenueCity, d.VenueName = "São Paulo", "Мариинский театр"
+	})
+	w.ticketType(1, 1)
+	w.publish(1)
+	w.event(2, func(d *event.Details) { d.Title, d.VenueCity, d.VenueName = "花火大会", "Łódź", "Straße 1" })
+	w.ticketType(2, 2)
+	w.publish(2)
+	w.settled()
+	found := func(f readmodel.Filter) (numbers []int64) {
+		list, err := w.model.DiscoverEvents(t.Context(), readmodel.Discovery{Filter: f, Now: start.UnixMilli(), Limit: 5})
+		require.NoError(t, err)
+		for i := range list {
+			numbers = append(numbers, list[i].Number)
+		}
+		return numbers
+	}
+	for text, number := range map[string]int64{"são paulo": 1, "SAO": 1, "ão P": 1, "lodz": 2, "ŁÓDŹ": 2, "odz": 2} {
+		require.Equal(t, []int64{number}, found(readmodel.Filter{City: text}), text)
+	}
+	for text, number := range map[string]int64{"мариинский ТЕАТР": 1, "mariin": 1, "strasse": 2, "STRASSE 1": 2} {
+		require.Equal(t, []int64{number}, found(readmodel.Filter{Venue: text}), text)
+	}
+	for text, number := range map[string]int64{"reveillon a l'opera": 1, "БАЛЕТ петра": 1, "花火": 2} {
+		require.Equal(t, []int64{number}, found(readmodel.Filter{Query: text}), text)
+	}
+	for _, nothing := range []string{"!!!", "%", "_", "opera балет", "\x00"} {
+		require.Empty(t, found(readmodel.Filter{Query: nothing}), nothing)
+		require.Empty(t, found(readmodel.Filter{City: nothing}), nothing)
+	}
+	require.Len(t, found(readmodel.Filter{}), 2)
+}
+
 // TestSearchPagesWhileOthersCome pages through what a search finds while more of it is
 // published, before and behind: each event is met once.
 func TestSearchPagesWhileOthersCome(t *testing.T) {

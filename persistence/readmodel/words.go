@@ -67,9 +67,15 @@ func wordsOf(s string) []string {
 	return all
 }
 
-// searchColumns are what an event is searched by: a tsvector of its words, the words of its
-// title the heaviest (A), and its words as a text.
-func searchColumns(d *event.Details) (search, text string) {
+// searched are the columns that an event is found by.
+type searched struct {
+	search string // a tsvector of its words, the words of its title the heaviest (A)
+	words  string // the same words as a text
+	// What filters look in, folded.
+	title, city, venue string
+}
+
+func searchColumns(d *event.Details) searched {
 	var vector strings.Builder
 	var all []string
 	for _, part := range []struct {
@@ -81,7 +87,10 @@ func searchColumns(d *event.Details) (search, text string) {
 			_, _ = fmt.Fprintf(&vector, "'%s':%d%c ", w, len(all), part.weight) // never fails
 		}
 	}
-	return vector.String(), strings.Join(all, " ")
+	return searched{
+		search: vector.String(), words: strings.Join(all, " "),
+		title: foldLines(d.Title, d.ShortDesc), city: foldText(d.VenueCity), venue: foldText(d.VenueName),
+	}
 }
 
 // asked is what a search asks for.
