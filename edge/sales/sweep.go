@@ -16,10 +16,9 @@ const (
 	sweepBatch   = 64
 	sweepAtATime = 8
 	sweepCall    = providerTime
-	// firstCheck and lastCheck bound the pauses between two looks at an
-	// attempt: each is as long as the attempt was old at the last one.
-	firstCheck = 2 * time.Minute
-	lastCheck  = 6 * time.Hour
+	// lastCheck bounds the pauses between two looks at an attempt: each is as long
+	// as the attempt was old at the last one.
+	lastCheck = 6 * time.Hour
 )
 
 // sweep asks providers about payments that nobody verifies, so that money which comes late
@@ -63,14 +62,12 @@ func (w sweep) checkPayments(ctx context.Context, now time.Time) error {
 // checkPayment asks about one attempt: the others of its order come up by
 // themselves, whatever becomes of this one.
 func (w sweep) checkPayment(ctx context.Context, p readmodel.Payment, now time.Time) error {
-	age := now.Sub(time.UnixMilli(p.At))
-	if age > firstCheck/2 {
-		if err := w.verifyAttempt(ctx, p); err != nil {
-			_ = w.Read.CheckPayment(ctx, p.Reference, now.Add(firstCheck)) // else it is due again at once
-			return err
-		}
+	if err := w.verifyAttempt(ctx, p); err != nil {
+		_ = w.Read.CheckPayment(ctx, p.Reference, now.Add(readmodel.FirstCheck)) // else it is due again at once
+		return err
 	}
-	return w.Read.CheckPayment(ctx, p.Reference, now.Add(min(max(age, firstCheck), lastCheck)))
+	age := now.Sub(time.UnixMilli(p.At))
+	return w.Read.CheckPayment(ctx, p.Reference, now.Add(min(max(age, readmodel.FirstCheck), lastCheck)))
 }
 
 func (w sweep) verifyAttempt(ctx context.Context, p readmodel.Payment) error {

@@ -11,6 +11,10 @@ import (
 	"boxoffice/engine/order"
 )
 
+// FirstCheck is how long after an attempt began its provider is first asked about it by the sweep.
+// Most payers have verified theirs by then, and nothing is written of it in vain.
+const FirstCheck = 2 * time.Minute
+
 // isUnsettled reports whether the provider may have more to say of an attempt. One
 // that expired or was cancelled here may still be paid there, and one that
 // failed may be tried again where the buyer was sent.
@@ -64,7 +68,7 @@ type paymentRows struct {
 func (r *paymentRows) add(order engine.OrderID, a *order.Attempt) {
 	var check *time.Time
 	if isUnsettled(a) {
-		check = moment(a.At)
+		check = moment(a.At + FirstCheck.Milliseconds())
 	}
 	r.references, r.orders = append(r.references, key(a.Reference)), append(r.orders, order)
 	r.amounts, r.received = append(r.amounts, a.Amount), append(r.received, a.Received)

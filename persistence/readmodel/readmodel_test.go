@@ -199,7 +199,8 @@ func TestPayments(t *testing.T) {
 		}
 		return refs
 	}
-	require.Equal(t, references[:2], due(start.Add(time.Second)))
+	require.Empty(t, due(start.Add(readmodel.FirstCheck-time.Second)))
+	require.Equal(t, references[:2], due(start.Add(readmodel.FirstCheck+time.Second)))
 	p, err := w.model.Payment(ctx, references[1])
 	require.NoError(t, err)
 	require.Equal(t, readmodel.Payment{
@@ -214,7 +215,7 @@ func TestPayments(t *testing.T) {
 	w.report(orders[2], references[2], order.AttemptSucceeded, orders[2].Total)
 	w.settled()
 	require.NoError(t, w.model.CheckPayment(ctx, references[2], start)) // a sweep that was still asking
-	require.Empty(t, due(start.Add(time.Minute)))
+	require.Empty(t, due(start.Add(readmodel.FirstCheck+time.Minute)))
 	require.Equal(t, references[:1], due(start.Add(time.Hour)))
 
 	w.later(32 * time.Minute) // expired here, perhaps paid there
