@@ -144,5 +144,12 @@ func jobs(ctx context.Context, conn *pgx.Conn) error {
 			return fmt.Errorf("migrate: jobs: %w", err)
 		}
 	}
+	if _, err := conn.Exec(ctx, dropUnread); err != nil {
+		return fmt.Errorf("migrate: jobs: %w", err)
+	}
 	return nil
 }
+
+// dropUnread drops River's indexes for looking jobs up by kind, arguments and metadata, which is what
+// its web interface does and nobody here. Each mail would write all of them three times.
+const dropUnread = `DROP INDEX IF EXISTS river_job_kind, river_job_args_index, river_job_metadata_index`

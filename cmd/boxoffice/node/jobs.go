@@ -54,6 +54,7 @@ func (n *Node) startJobs(ctx context.Context) error {
 	n.notices.AddWorkers(workers, queues, n.areas.Sales.ActOnNotice)
 	client, err := river.NewClient(riverpgxv5.New(n.pool), &river.Config{
 		ID: n.cfg.Node, Workers: workers, Queues: queues, PeriodicJobs: append(deliveries.Periodic(), notices.Periodic()...),
+		ReindexerIndexNames:         []string{"river_job_pkey", "river_job_prioritized_fetching_index", "river_job_state_and_finalized_at_index", "river_job_unique_idx"},
 		CompletedJobRetentionPeriod: jobsKept, SoftStopTimeout: jobsStopTime, RescueStuckJobsAfter: jobsLost,
 		ErrorHandler: jobErrors{n.log},
 		Logger:       slog.New(warnings{n.log.Handler()}),
