@@ -29,7 +29,7 @@ func TestDeskEvent(t *testing.T) {
 			o.planProgramme(event)
 			o.divideRoom(event)
 			o.designPage(event)
-			o.bringMap(event)
+			o.bringMaps()
 			o.fillInRareFields(event)
 			o.sellBook()
 			o.faultless()
@@ -188,35 +188,6 @@ func (o *organizer) designPage(event string) {
 		p.Str("customization.faqs.0.question"), p.Str("customization.socialLinks.instagram"),
 	}, " "))
 	require.Equal(o.t, false, p.Data("customization.showPoweredBy"))
-}
-
-// bringMap brings a seat map as a file, and replaces it by one with more seats.
-func (o *organizer) bringMap(event string) {
-	o.t.Helper()
-	o.load(o.origin + "organizer/events/" + event + "/seating")
-	o.there("#map-file")
-	bring := func(file string) {
-		o.evaluate(fmt.Sprintf(`(() => {
-			const t = new DataTransfer(), f = document.querySelector("#map-file");
-			t.items.add(new File([%q], "map.json", {type: "application/json"}));
-			f.files = t.files;
-			f.dispatchEvent(new Event("change", {bubbles: true}));
-		})()`, file))
-		o.choose("#bring-map")
-	}
-	arc := `{"name": "Arena", "canvas": {"width": 1000, "height": 800}, "focus": [500, 50], "elements": [], "sections": [
-		{"id": "ring", "name": "Ring", "rows": [{"label": "A", "center": [500, 50], "radius": 300, "radiusStep": 50, "angles": [30, 150], "count": 20, "repeat": %d}]}]}`
-	bring("no map")
-	o.step("no-json", ".note.warn")
-	bring(fmt.Sprintf(arc, 2))
-	o.until(`document.querySelector("#map-which")?.innerText.includes("Arena, 40")`)
-	o.evaluate(`(() => { const f = document.querySelector("#map-which"); f.selectedIndex = 1; f.dispatchEvent(new Event("change", {bubbles: true})); })()`)
-	o.there("#save-map")
-	bring(fmt.Sprintf(arc, 3))
-	o.until(`document.querySelector("#map-which").innerText.includes("Arena, 60")`)
-	o.evaluate(`document.querySelector("#map-which").scrollIntoView({block: "center"})`)
-	o.step("map", "#map-which")
-	require.Len(o.t, o.shop.Own("GET", "/organizer/venues", nil).Is(200, "").Data("items.0.versions"), 2)
 }
 
 // sellBook puts a book on sale, which is a file, and sees that its buyer gets it.

@@ -189,9 +189,10 @@ func (o *organizer) seat() {
 	o.load(o.origin + "organizer/events/" + event + "/seating")
 	o.fill("#hall", "Blue hall")
 	o.step("no-seats", "#draw")
+	o.bend()
 	o.choose("#draw")
-	o.there("#price-hall")
-	o.evaluate(`(() => { const f = document.querySelector("#price-hall"); f.selectedIndex = 1; f.dispatchEvent(new Event("change", {bubbles: true})); })()`)
+	o.there("#price-s1")
+	o.evaluate(`(() => { const f = document.querySelector("#price-s1"); f.selectedIndex = 1; f.dispatchEvent(new Event("change", {bubbles: true})); })()`)
 	o.choose("#save-prices")
 	o.choose("main details summary")
 	o.choose(".row .name")
@@ -199,6 +200,28 @@ func (o *organizer) seat() {
 	o.choose("#block")
 	o.until(`[...document.querySelectorAll(".figure strong")].map((e) => e.innerText).join() === "180,0,0,20"`)
 	o.step("seats", ".seat.off")
+}
+
+// bend draws rows around the stage with a block of tables behind, looks at a thousand seats, and goes back to a plain hall.
+func (o *organizer) bend() {
+	o.t.Helper()
+	o.set("#hall-form", "curved")
+	o.fill("#block-0-rows", "20")
+	o.fill("#block-0-seats", "40")
+	o.set("#hall-radius", "16")
+	o.choose("#add-block")
+	o.set("#block-1-form", "tables")
+	o.choose("#hall-standing")
+	o.until(`document.querySelectorAll(".key li").length === 2 && /1.?[0-9]{3}/.test(document.querySelector("#hall-picture").ariaLabel)`)
+	o.evaluate(`document.querySelector("#hall-picture").scrollIntoView({block: "center"})`)
+	o.step("curved", "#hall-picture")
+	o.choose(".block .link")
+	o.choose("#hall-standing")
+	o.set("#hall-form", "")
+	o.set("#block-0-form", "rows")
+	o.fill("#block-0-rows", "10")
+	o.fill("#block-0-seats", "20")
+	o.until(`document.querySelector("#hall-picture").ariaLabel.includes("200")`)
 }
 
 // serve gives money back to two buyers, one of whom asks for it, and looks at who comes.

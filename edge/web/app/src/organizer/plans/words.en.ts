@@ -1,0 +1,26 @@
+import { many } from '../../shared/words';
+
+/** some is the first names of what there are n of. */
+const some = (n: number, names: string[]) => (names.length ? `: ${names.join('; ')}${n > names.length ? '; …' : ''}` : '');
+
+const words = {
+  picture: (name: string, n: number) => `${name}, ${many(n, '# seat', '# seats')}`, seats: (n: number) => many(n, '# seat', '# seats'), name: 'Name of the map',
+  of: { ours: 'A map in our own form', pretix: 'A seating plan of pretix', seatsio: 'A chart of seats.io' } as Record<string, string>,
+  file: 'File (JSON)', fileHint: 'A seating plan that pretix’s editor saved, a chart of seats.io as its API answers, or a map in our form.', bring: 'Bring the map', replace: 'Replace the map',
+  drawHall: 'Draw a hall', rowsAre: 'Rows', straight: 'Straight', curved: 'Around the stage', radius: (m: number) => `Radius of the first row: ${m} m`, radiusHint: 'The smaller, the more it bends.', grows: 'Rows further back have more seats', blockOf: (n: number) => `Block ${n}`, block: (n: number) => `Block ${n}`, seatsOf: 'Seats', form: 'They stand', inRows: 'In rows', atTables: 'At tables', tableRows: 'Rows of tables', perTableRow: 'Tables a row', perTable: 'Seats a table', addBlock: 'Add a block behind', withStanding: 'With a place to stand, whose tickets have no seat', standing: 'Standing', mixed: 'Ticket types of no section are sold without a seat',
+  map: 'The seats of the event', lasso: 'Draw a line around seats to choose them, or tap one. The lists below do the same by keyboard.', states: { free: 'to be had', blocked: 'withheld', sold: 'sold', chosen: 'chosen' }, priceThem: (n: number) => (n === 1 ? 'Their section is sold as' : `Their ${n} sections are sold as`), setPrice: 'Set', release: 'Choose nothing',
+  lost: 'What does not come along', nothing: 'All of it comes along.', plan: 'Hall', unnamedSection: 'Seats', category: (n: number) => `Category ${n}`,
+  fault: {
+    json: (at: string) => `This file is no JSON: something is wrong in line ${at}.`, unknown: () => 'This is no plan that we know: neither pretix’s, nor seats.io’s, nor ours.', big: () => 'This file is too large: at most 16 MB.', many: (at: string) => `There are too many seats${at && ` at ${at}`}: about 25,000 can be brought.`, seats: () => 'There are no seats in this plan.',
+    missing: (at: string) => `${at} is missing.`, text: (at: string) => `${at} is no text.`, number: (at: string) => `${at} is no number.`, list: (at: string) => `${at} is no list.`, object: (at: string) => `${at || 'The file'} is no object.`, duplicate: (at: string) => `${at} has a number that another seat of its row has.`,
+  },
+  losses: {
+    colours: (n: number, names: string[]) => `Colours: here sections have them by what they cost${some(n, names)}`, background: (n: number, names: string[]) => `Pictures and areas behind seats${some(n, names)}`, outlines: (n: number, names: string[]) => `Outlines that are no rectangles and no ellipses${some(n, names)}`, turned: (n: number, names: string[]) => `${many(n, '# area or text that is turned stands', '# areas or texts that are turned stand')} upright${some(n, names)}`,
+    directions: (n: number, names: string[]) => `The seat at which selling a row begins${some(n, names)}`, sizes: () => 'Sizes of single seats: all are drawn alike', labels: (n: number, names: string[]) => `What rows and seats are called in words${some(n, names)}`, areas: (n: number, names: string[]) => `Places without seats: sell them as a ticket type of no section${some(n, names)}`, booths: (n: number, names: string[]) => `Booths${some(n, names)}`, whole: (n: number, names: string[]) => `Tables that are sold whole: here they are sold seat by seat${some(n, names)}`,
+    views: () => 'Restricted views, and pictures of the view', pictures: (n: number) => many(n, '# icon or picture', '# icons and pictures'), texts: (n: number, names: string[]) => `Texts without a place${some(n, names)}`, entrances: (n: number, names: string[]) => `Entrances of sections${some(n, names)}`, floors: (n: number, names: string[]) => `Floors lie one below the other${some(n, names)}`, zones: (n: number, names: string[]) => `Zones, each with where people look${some(n, names)}`, empty: (n: number, names: string[]) => `Parts without seats${some(n, names)}`,
+    repeated: (n: number, names: string[]) => `${many(n, '# row has', '# rows have')} a new label, since another has the same with the same seats${some(n, names)}`, unnamed: (n: number) => `${many(n, '# row without a label got', '# rows without a label got')} a number`, cut: (n: number, names: string[]) => `Labels that are too long for a ticket are cut${some(n, names)}`, moved: (n: number, names: string[]) => `${many(n, '# seat stood on another and was moved', '# seats stood on others and were moved')} beside it${some(n, names)}`, focus: () => 'Where people look is not in the plan: the best seats are those in front of the middle', shapes: (n: number, names: string[]) => `Shapes beyond 200${some(n, names)}`, split: (n: number, names: string[]) => `${many(n, '# row lies', '# rows lie')} in several categories, and so in several sections${some(n, names)}`,
+  },
+};
+
+export default words;
+export type Words = typeof words;

@@ -1,1 +1,0 @@
-export{t as default}from"./Qr-zuuJ5c6D.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./Webhooks-CC1q33pR.js";

@@ -1,0 +1,1 @@
+import{Bt as e}from"./base-DSfpLJY0.js";e();

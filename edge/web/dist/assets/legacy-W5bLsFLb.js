@@ -1,1 +1,0 @@
-import{zt as e}from"./base-DZrU9Qvm.js";e();

@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-nxjO0SN7.js";import{t as r}from"./session.svelte-l7ZFBhMa.js";import{F as i}from"./base-DZrU9Qvm.js";i(n,{desk:new t(new r),room:e});
