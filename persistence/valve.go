@@ -44,7 +44,7 @@ type valveState struct {
 	cause error         // why it is shut, nil while it is open
 }
 
-// NewValve makes an open valve; name is that of the database in errors and in the log.
+// NewValve makes an open valve; name is the database's, for errors and the log.
 func NewValve(name string) *Valve {
 	v := &Valve{name: name, conns: make(map[*valveConn]struct{})}
 	v.state.Store(&valveState{shut: make(chan struct{})})
@@ -138,12 +138,12 @@ func (c *valveConn) Close() error {
 func (v *Valve) Watch(ctx context.Context, cfg *pgx.ConnConfig, log *slog.Logger, look func(context.Context, *pgx.Conn) error) {
 	p := prober{cfg: cfg.Copy(), look: look}
 	p.cfg.DialFunc = (&net.Dialer{}).DialContext
-	defer func() { p.drop(context.WithoutCancel(ctx)) }()
+	defer func() { p.disconnect(context.WithoutCancel(ctx)) }()
 	tick := time.NewTicker(probeEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		heard := v.heard.Load()
-		err := p.probe(ctx)
+		err := p.lookOnce(ctx)
 		switch late := errors.Is(err, context.DeadlineExceeded); {
 		case ctx.Err() != nil, late && v.heard.Load() != heard:
 		case err == nil && v.open():
@@ -162,10 +162,10 @@ func (v *Valve) Watch(ctx context.Context, cfg *pgx.ConnConfig, log *slog.Logger
 func (v *Valve) Look(ctx context.Context, cfg *pgx.ConnConfig, look func(context.Context, *pgx.Conn) error) {
 	p := prober{cfg: cfg.Copy(), look: look}
 	p.cfg.DialFunc = (&net.Dialer{}).DialContext
-	if err := p.probe(ctx); err != nil {
+	if err := p.lookOnce(ctx); err != nil {
 		v.close(err)
 	}
-	p.drop(ctx)
+	p.disconnect(ctx)
 }
 
 // open opens the valve, and reports whether it was shut.
@@ -205,9 +205,9 @@ type prober struct {
 	conn *pgx.Conn // nil: connect
 }
 
-// probe returns nil if the database has answered as look wants it. A connection that has broken by
+// lookOnce returns nil if the database has answered as look wants it. A connection that has broken by
 // itself proves nothing, so a new one is tried.
-func (p *prober) probe(ctx context.Context) error {
+func (p *prober) lookOnce(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeWithin)
 	defer cancel()
 	if p.conn != nil {
@@ -215,7 +215,7 @@ func (p *prober) probe(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		p.drop(ctx)
+		p.disconnect(ctx)
 	}
 	conn, err := pgx.ConnectConfig(ctx, p.cfg)
 	if err != nil {
@@ -223,14 +223,14 @@ func (p *prober) probe(ctx context.Context) error {
 	}
 	p.conn = conn
 	if err := p.look(ctx, conn); err != nil {
-		p.drop(ctx)
+		p.disconnect(ctx)
 		return err
 	}
 	return nil
 }
 
-// drop gives the connection up.
-func (p *prober) drop(ctx context.Context) {
+// disconnect gives the connection up.
+func (p *prober) disconnect(ctx context.Context) {
 	if p.conn == nil {
 		return
 	}

@@ -64,7 +64,7 @@ func (h *Handlers) findShown(ctx context.Context, slug string) (*accounts.Profil
 	return p, nil
 }
 
-// What the calendar of an organization has.
+// These are the bounds of an organization's calendar.
 const (
 	calendarEvents = 500
 	calendarPast   = 30 * 24 * time.Hour // so long after its end an event stays

@@ -73,7 +73,7 @@ type describer struct {
 	words *words
 }
 
-func (d *describer) describe(op *documentedOp) (*operation, error) {
+func (d *describer) describeOperation(op *documentedOp) (*operation, error) {
 	text, _, _ := strings.Cut("\n\n"+op.Description, "\n\n**For** ") // what follows is shown by itself
 	said, err := renderMarkdown(text)
 	if err != nil {
@@ -88,7 +88,7 @@ func (d *describer) describe(op *documentedOp) (*operation, error) {
 	}
 	for i := range op.Parameters {
 		p := d.resolveParameter(&op.Parameters[i])
-		f := d.field(p.Name, p.Schema, p.Required, nil)
+		f := d.describeField(p.Name, p.Schema, p.Required, nil)
 		f.Text = renderLine(p.Description)
 		f.Type = d.words.In[p.In] + ", " + f.Type
 		o.Parameters = append(o.Parameters, input{f, p.In})
@@ -100,7 +100,7 @@ func (d *describer) describe(op *documentedOp) (*operation, error) {
 	slices.SortStableFunc(o.Parameters, func(a, b input) int { return slices.Index(places, a.In) - slices.Index(places, b.In) })
 	if op.RequestBody != nil {
 		for kind, c := range op.RequestBody.Content { // there is one
-			o.BodyType, o.Body = kind, d.members(c.Schema, nil)
+			o.BodyType, o.Body = kind, d.listMembers(c.Schema, nil)
 			var pretty bytes.Buffer
 			if json.Indent(&pretty, c.Example, "", "  ") == nil && kind == jsonType {
 				o.Example = pretty.String()
@@ -125,7 +125,7 @@ func (d *describer) addAnswers(o *operation, op *documentedOp) {
 		s := shownAnswer{Status: status, Text: a.Description}
 		for _, kind := range slices.Sorted(maps.Keys(a.Content)) {
 			if kind == jsonType {
-				s.Fields = d.members(a.Content[kind].Schema, nil)
+				s.Fields = d.listMembers(a.Content[kind].Schema, nil)
 			} else {
 				s.Types = append(s.Types, kind)
 			}

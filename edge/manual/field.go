@@ -21,22 +21,22 @@ type field struct {
 	Above              bool    // its members stand above, in what it is a part of
 }
 
-// members are the members of an object, the required ones first; above are the names of the schemas
+// listMembers are the members of an object, the required ones first; above are the names of the schemas
 // that it is a part of.
-func (d *describer) members(s *schema, above []string) []field {
+func (d *describer) listMembers(s *schema, above []string) []field {
 	s, name := d.resolve(s)
 	if name != "" {
 		above = append(slices.Clip(above), name)
 	}
 	var all []field
 	for _, part := range s.AllOf {
-		for _, f := range d.members(part, above) {
+		for _, f := range d.listMembers(part, above) {
 			all = slices.DeleteFunc(all, func(old field) bool { return old.Name == f.Name }) // a later part says more
 			all = append(all, f)
 		}
 	}
 	for _, member := range slices.Sorted(maps.Keys(s.Properties)) {
-		all = append(all, d.field(member, s.Properties[member], slices.Contains(s.Required, member), above))
+		all = append(all, d.describeField(member, s.Properties[member], slices.Contains(s.Required, member), above))
 	}
 	slices.SortStableFunc(all, func(a, b field) int {
 		switch {
@@ -50,8 +50,8 @@ func (d *describer) members(s *schema, above []string) []field {
 	return all
 }
 
-// field describes a member.
-func (d *describer) field(name string, s *schema, required bool, above []string) field {
+// describeField describes a member.
+func (d *describer) describeField(name string, s *schema, required bool, above []string) field {
 	if s == nil {
 		s = &schema{}
 	}
@@ -65,7 +65,7 @@ func (d *describer) field(name string, s *schema, required bool, above []string)
 		f.Text = renderLine(s.Description)
 	}
 	f.Type = d.typeOf(&f, s)
-	f.Bounds = append(f.Bounds, d.bounds(s)...)
+	f.Bounds = append(f.Bounds, d.listBounds(s)...)
 	if v := said.Default; v != nil {
 		f.Default = fmt.Sprint(v)
 	}
@@ -75,7 +75,7 @@ func (d *describer) field(name string, s *schema, required bool, above []string)
 		var of string
 		inner, of = d.resolve(s.Items)
 		named = of
-		for _, bound := range d.bounds(inner) {
+		for _, bound := range d.listBounds(inner) {
 			f.Bounds = append(f.Bounds, d.words.Each+" "+bound)
 		}
 	}
@@ -87,7 +87,7 @@ func (d *describer) field(name string, s *schema, required bool, above []string)
 		above = append(slices.Clip(above), named)
 	}
 	if len(inner.Properties) > 0 || len(inner.AllOf) > 0 {
-		f.Fields = d.members(inner, above)
+		f.Fields = d.listMembers(inner, above)
 	}
 	return f
 }
@@ -149,8 +149,8 @@ func (d *describer) typeOf(f *field, s *schema) string {
 	return kind
 }
 
-// bounds says what the schema asks of a value.
-func (d *describer) bounds(s *schema) []string {
+// listBounds says what the schema asks of a value.
+func (d *describer) listBounds(s *schema) []string {
 	w, all := d.words, []string{}
 	between := func(least, most *int, what string) {
 		switch {

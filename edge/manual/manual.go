@@ -149,7 +149,7 @@ func (m *manual) describeOperation(r *reference, s *shown, name string) error {
 	}
 	d := describer{r, s.Words}
 	var err error
-	if s.Op, err = d.describe(op); err != nil {
+	if s.Op, err = d.describeOperation(op); err != nil {
 		return err
 	}
 	s.Title = s.Op.Summary

@@ -129,7 +129,7 @@ func (b *batch) decideOne(c *BatchScan) *ScanReply {
 }
 
 // orderScans returns the places of the scans in the order in which they are judged. Where exits are
-// counted it is that of their times, so that nobody seems to go out before coming in.
+// counted, they are judged in the order of their times, so that nobody seems to go out before coming in.
 func orderScans(scans []BatchScan, terms *Terms) []int {
 	places := make([]int, len(scans))
 	for i := range places {
@@ -150,7 +150,7 @@ func (b *batch) decidePassage(c Scan, at int64, request *engine.Request) *ScanRe
 	w := judgePassing(tr, c, at)
 	w.request = request
 	if w.trail != tr {
-		b.trails[c.Ticket] = w.trail.trimmed()
+		b.trails[c.Ticket] = w.trail.withoutOldest()
 		b.facts = append(b.facts, b.passingFact(w))
 	}
 	return b.passingReply(w, b.terms)

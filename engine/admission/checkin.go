@@ -65,7 +65,7 @@ func (t *Tickets) decideUndo(c UndoScan, at int64) engine.Decision {
 	if t.rows.status.At(int(c.Ticket)-1) != StatusCheckedIn {
 		return refuse(engine.NotCheckedIn, nil)
 	}
-	if rest, last := t.trailOf(c.Ticket).withoutLast(); rest.last() != nil {
+	if rest, last := t.trailOf(c.Ticket).withoutLast(); rest.lastStanding() != nil {
 		return engine.Decision{
 			Facts: []engine.Fact{&PassageUndone{Ticket: c.Ticket, At: at}},
 			Reply: &ScanReply{Status: ScanSuccess, Ticket: c.Ticket, Holder: t.holderName(c.Ticket), At: at, Out: last.Out},
@@ -82,7 +82,7 @@ func (t *Tickets) decideUndo(c UndoScan, at int64) engine.Decision {
 func (t *Tickets) applyUndone(f *CheckInUndone) {
 	if i := int(f.Ticket) - 1; t.rows.has(f.Ticket) && t.rows.status.At(i) == StatusCheckedIn {
 		t.rows.setStatus(f.Ticket, StatusIssued)
-		if t.trails.find(f.Ticket) != nil {
+		if t.trails.findTrail(f.Ticket) != nil {
 			t.applyPassageUndone(f.Ticket)
 		} else {
 			t.gates.undo(t.rows.gate.At(i))
@@ -253,7 +253,7 @@ func (t *Tickets) applyCheckedIn(f *CheckedIn) {
 		return
 	}
 	i := int(f.Ticket) - 1
-	if f.Late || t.trails.find(f.Ticket) != nil {
+	if f.Late || t.trails.findTrail(f.Ticket) != nil {
 		t.notePassage(f.Ticket, &passage{At: f.At, Gate: f.Gate, Device: deviceHash(f.Device), Key: f.Key})
 		t.gates.countMinute(f.At)
 		t.rows.gate.Set(i, t.gates.number(f.Gate))

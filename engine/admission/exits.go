@@ -17,13 +17,13 @@ func (t *Tickets) needsTrail(c Scan, verdict byte, terms *Terms) bool {
 	if !terms.Exits || verdict != verdictAdmitted && verdict != verdictLeft {
 		return false
 	}
-	return c.Out || t.rows.status.At(int(c.Ticket)-1) != StatusIssued || t.trails.find(c.Ticket) != nil
+	return c.Out || t.rows.status.At(int(c.Ticket)-1) != StatusIssued || t.trails.findTrail(c.Ticket) != nil
 }
 
 // isUsed reports whether a ticket admits nobody any more. With exits it does, if its holder went out;
 // only of a ticket that ended before they were switched on is not known who is inside.
 func (t *Tickets) isUsed(ticket uint32, terms *Terms) bool {
-	if terms.Exits && (!isEnded(t.rows.status.At(int(ticket)-1)) || t.trails.find(ticket) != nil) {
+	if terms.Exits && (!isEnded(t.rows.status.At(int(ticket)-1)) || t.trails.findTrail(ticket) != nil) {
 		return false
 	}
 	return t.rows.wasAdmitted(ticket)
@@ -33,8 +33,8 @@ func (t *Tickets) isUsed(ticket uint32, terms *Terms) bool {
 // contradict the others is denied: somebody would come in who is inside, or go out who is not.
 func judgePassing(tr *trail, c Scan, at int64) *passing {
 	p := &passage{At: at, Out: c.Out, Gate: c.Gate, Device: deviceHash(c.Device), Key: c.Key}
-	w := &passing{scan: c, trail: tr.with(p), passage: p}
-	if known := w.trail.find(p.Key); known != nil {
+	w := &passing{scan: c, trail: tr.withPassage(p), passage: p}
+	if known := w.trail.findScan(p.Key); known != nil {
 		w.passage = known
 	}
 	denied := w.trail.countConflicts() > tr.countConflicts()
@@ -45,7 +45,7 @@ func judgePassing(tr *trail, c Scan, at int64) *passing {
 		w.verdict = verdictInside
 	case c.Out:
 		w.verdict = verdictLeft
-	case tr.last() == nil:
+	case tr.lastStanding() == nil:
 		w.verdict = verdictAdmitted
 	default:
 		w.verdict = verdictReentered
@@ -55,7 +55,7 @@ func judgePassing(tr *trail, c Scan, at int64) *passing {
 
 // standsBefore returns the passage that a scan only repeats, or nil.
 func (w *passing) standsBefore() (first *passage) {
-	w.trail.walk(func(p *passage, is step, before *passage) {
+	w.trail.visitPassages(func(p *passage, is step, before *passage) {
 		if p == w.passage && is == stepRepeat {
 			first = before
 		}
@@ -116,7 +116,7 @@ func (t *Tickets) passingReply(w *passing, terms *Terms) *ScanReply {
 			shown = first
 		}
 	} else {
-		shown = w.trail.other(w.passage)
+		shown = w.trail.findContradicted(w.passage)
 	}
 	if shown != nil {
 		r.At, r.Gate = shown.At, shown.Gate
@@ -126,10 +126,10 @@ func (t *Tickets) passingReply(w *passing, terms *Terms) *ScanReply {
 
 // repeatPassing tells the verdict on a scan once more.
 func (t *Tickets) repeatPassing(tr *trail, c Scan, verdict byte, terms *Terms) *ScanReply {
-	w := &passing{scan: c, verdict: verdict, trail: tr, passage: tr.find(c.Key)}
+	w := &passing{scan: c, verdict: verdict, trail: tr, passage: tr.findScan(c.Key)}
 	if w.passage == nil { // it was denied while its person stood at the gate, or is forgotten
 		w.passage = &passage{Out: c.Out}
-		if last := tr.last(); last != nil && last.Out == c.Out {
+		if last := tr.lastStanding(); last != nil && last.Out == c.Out {
 			w.trail = &trail{Before: last, Passages: []*passage{w.passage}}
 		}
 	}

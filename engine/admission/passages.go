@@ -15,8 +15,8 @@ type passage struct {
 	Key    uint64 `cbor:"5,keyasint,omitempty"` // equal keys are the same scan; 0: of a request without one
 }
 
-// compare orders passages by time. The rest makes the order the same whichever of two was heard of first.
-func (p *passage) compare(other *passage) int {
+// compareTo orders passages by time. The rest makes the order the same whichever of two was heard of first.
+func (p *passage) compareTo(other *passage) int {
 	direction := func(p *passage) int {
 		if p.Out {
 			return 1
@@ -51,9 +51,9 @@ const (
 	stepRepeat               // the device that saw the passage before saw it once more
 )
 
-// walk visits the passages in their order. Before is the last one before it that stands. It returns
+// visitPassages visits the passages in their order. Before is the last one before it that stands. It returns
 // the last one that stands, or nil.
-func (tr *trail) walk(visit func(p *passage, is step, before *passage)) (last *passage) {
+func (tr *trail) visitPassages(visit func(p *passage, is step, before *passage)) (last *passage) {
 	last = tr.Before
 	for _, p := range tr.Passages {
 		inside := last != nil && !last.Out
@@ -72,12 +72,12 @@ func (tr *trail) walk(visit func(p *passage, is step, before *passage)) (last *p
 	return last
 }
 
-// last returns the last passage that stands, or nil.
-func (tr *trail) last() *passage { return tr.walk(func(*passage, step, *passage) {}) }
+// lastStanding returns the last passage that stands, or nil.
+func (tr *trail) lastStanding() *passage { return tr.visitPassages(func(*passage, step, *passage) {}) }
 
 // countConflicts returns how many passages contradict the others.
 func (tr *trail) countConflicts() (n int) {
-	tr.walk(func(_ *passage, is step, _ *passage) {
+	tr.visitPassages(func(_ *passage, is step, _ *passage) {
 		if is == stepConflict {
 			n++
 		}
@@ -85,8 +85,8 @@ func (tr *trail) countConflicts() (n int) {
 	return n
 }
 
-// find returns the passage of a scan, or nil.
-func (tr *trail) find(key uint64) *passage {
+// findScan returns the passage of a scan, or nil.
+func (tr *trail) findScan(key uint64) *passage {
 	i := slices.IndexFunc(tr.Passages, func(p *passage) bool { return key != 0 && p.Key == key })
 	if i < 0 {
 		return nil
@@ -94,48 +94,48 @@ func (tr *trail) find(key uint64) *passage {
 	return tr.Passages[i]
 }
 
-// other returns the passage that one contradicts: the one that stands before it or, if that is not in its
+// findContradicted returns the passage that one contradicts: the one that stands before it or, if that is not in its
 // way, the next in the same direction. It is nil if there is none.
-func (tr *trail) other(p *passage) (other *passage) {
-	tr.walk(func(q *passage, is step, before *passage) {
+func (tr *trail) findContradicted(p *passage) (other *passage) {
+	tr.visitPassages(func(q *passage, is step, before *passage) {
 		switch {
 		case q == p && is == stepConflict:
 			other = before
-		case q != p && other == nil && is == stepConflict && q.Out == p.Out && q.compare(p) > 0:
+		case q != p && other == nil && is == stepConflict && q.Out == p.Out && q.compareTo(p) > 0:
 			other = q
 		}
 	})
 	return other
 }
 
-// with returns the trail with one more passage. A scan that is there already changes nothing.
-func (tr *trail) with(p *passage) *trail {
-	if tr.find(p.Key) != nil {
+// withPassage returns the trail with one more passage. A scan that is there already changes nothing.
+func (tr *trail) withPassage(p *passage) *trail {
+	if tr.findScan(p.Key) != nil {
 		return tr
 	}
 	if p.At < tr.Until {
 		p = &passage{At: tr.Until, Out: p.Out, Gate: p.Gate, Device: p.Device, Key: p.Key}
 	}
-	i, _ := slices.BinarySearchFunc(tr.Passages, p, (*passage).compare)
+	i, _ := slices.BinarySearchFunc(tr.Passages, p, (*passage).compareTo)
 	c := *tr
 	c.Passages = slices.Insert(slices.Clone(tr.Passages), i, p)
 	return &c
 }
 
-// trimmed returns the trail without its oldest passage, if it has become too long.
-func (tr *trail) trimmed() *trail {
+// withoutOldest returns the trail without its oldest passage, if it has become too long.
+func (tr *trail) withoutOldest() *trail {
 	if len(tr.Passages) <= maxPassages {
 		return tr
 	}
 	c, oldest := *tr, &trail{Before: tr.Before, Passages: tr.Passages[:1]}
-	c.Before, c.Until, c.Passages = oldest.last(), tr.Passages[0].At, tr.Passages[1:]
+	c.Before, c.Until, c.Passages = oldest.lastStanding(), tr.Passages[0].At, tr.Passages[1:]
 	return &c
 }
 
 // withoutLast returns the trail without the last passage that stands and without what contradicts it,
 // and that passage. The passage is nil if the trail has none that stands.
 func (tr *trail) withoutLast() (*trail, *passage) {
-	last := tr.last()
+	last := tr.lastStanding()
 	i := slices.Index(tr.Passages, last)
 	if i < 0 {
 		return tr, nil
@@ -151,14 +151,14 @@ type trails struct {
 	index map[uint32]int // by serial
 }
 
-func (ts *trails) find(ticket uint32) *trail {
+func (ts *trails) findTrail(ticket uint32) *trail {
 	if i, ok := ts.index[ticket]; ok {
 		return ts.list[i]
 	}
 	return nil
 }
 
-func (ts *trails) put(tr *trail) {
+func (ts *trails) putTrail(tr *trail) {
 	if i, ok := ts.index[tr.Ticket]; ok {
 		ts.list[i] = tr
 		return
@@ -172,7 +172,7 @@ func (ts *trails) put(tr *trail) {
 
 // trailOf returns the passages of a ticket.
 func (t *Tickets) trailOf(ticket uint32) *trail {
-	if tr := t.trails.find(ticket); tr != nil {
+	if tr := t.trails.findTrail(ticket); tr != nil {
 		return tr
 	}
 	tr, i := &trail{Ticket: ticket}, int(ticket)-1
@@ -186,8 +186,8 @@ func (t *Tickets) trailOf(ticket uint32) *trail {
 
 // isInside reports whether somebody is inside by a ticket.
 func (t *Tickets) isInside(ticket uint32) bool {
-	if tr := t.trails.find(ticket); tr != nil {
-		last := tr.last()
+	if tr := t.trails.findTrail(ticket); tr != nil {
+		last := tr.lastStanding()
 		return last != nil && !last.Out
 	}
 	return t.rows.status.At(int(ticket)-1) == StatusCheckedIn
@@ -198,10 +198,10 @@ func (t *Tickets) isInside(ticket uint32) bool {
 func (t *Tickets) notePassage(ticket uint32, p *passage) {
 	p.Gate = t.gates.counts[t.gates.number(p.Gate)].Name
 	was := t.trailOf(ticket)
-	is := was.with(p)
+	is := was.withPassage(p)
 	t.gates.countTrail(was, -1)
 	t.gates.countTrail(is, 1)
-	t.trails.put(is.trimmed())
+	t.trails.putTrail(is.withoutOldest())
 }
 
 // applyPassageUndone takes a ticket's last passage back. The scan stays counted, as it does when an
@@ -215,17 +215,17 @@ func (t *Tickets) applyPassageUndone(ticket uint32) {
 	switch {
 	case last.Out:
 		count.Out--
-	case is.last() == nil:
+	case is.lastStanding() == nil:
 		count.Admitted--
 	default:
 		count.Again--
 	}
-	t.trails.put(is)
+	t.trails.putTrail(is)
 }
 
 // countTrail counts the passages of a trail n times.
 func (g *gates) countTrail(tr *trail, n int64) {
-	tr.walk(func(p *passage, is step, before *passage) {
+	tr.visitPassages(func(p *passage, is step, before *passage) {
 		if is == stepRepeat {
 			return
 		}

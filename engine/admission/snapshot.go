@@ -89,7 +89,7 @@ func Thaw(f *Frozen, s *FrozenScans) (Tickets, error) {
 		if !t.rows.has(tr.Ticket) {
 			return t, errors.New("admission: passages of a ticket that is not there")
 		}
-		t.trails.put(tr)
+		t.trails.putTrail(tr)
 	}
 	t.gates.counts, t.gates.minutes = f.Gates, f.Minutes
 	for i, g := range f.Gates {

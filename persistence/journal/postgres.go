@@ -21,8 +21,8 @@ type Config struct {
 	Pool *pgxpool.Pool   // for claims and reads
 	Lane *pgx.ConnConfig // for lanes; as the pool connects if nil; never through a pooler
 	Node string          // this node's name; only one process at a time may use it
-	// Version is that of the map by which the database is one of several shards, 0 if it is not one of
-	// several. A claim is refused while the database bears another version.
+	// Version is the shard map's version, or 0 for a journal in one database. A claim is refused while the
+	// database bears another version.
 	Version int32
 	Valve   *persistence.Valve // of a shard, nil without
 	Log     *slog.Logger

@@ -46,9 +46,9 @@ func OpenShards(ctx context.Context, cfg Config, shards []Shard) (*Shards, error
 	for i, one := range shards {
 		c := cfg
 		c.Pool, c.Lane, c.Valve, c.Version = one.Pool, one.Lane, one.Valve, one.Version
-		if g := one.Valve; g != nil {
+		if v := one.Valve; v != nil {
 			c.Committed = func(took time.Duration) {
-				g.Heard()
+				v.Heard()
 				cfg.Committed(took)
 			}
 		}
@@ -127,8 +127,8 @@ func (s *Shards) Failed() <-chan error { return s.failed }
 // Shut returns a channel that is closed while the shard of an event does not answer; nil if there is
 // only one shard.
 func (s *Shards) Shut(event int64) <-chan struct{} {
-	if g := s.of[engine.BucketOf(event)].cfg.Valve; g != nil {
-		return g.Shut()
+	if v := s.of[engine.BucketOf(event)].cfg.Valve; v != nil {
+		return v.Shut()
 	}
 	return nil
 }
@@ -155,8 +155,8 @@ func (s *Shards) States() []ShardState {
 	states := make([]ShardState, len(s.all))
 	for i, j := range s.all {
 		states[i].Waiting = j.Waiting()
-		if g := j.cfg.Valve; g != nil {
-			states[i].Err = g.Err()
+		if v := j.cfg.Valve; v != nil {
+			states[i].Err = v.Err()
 		}
 	}
 	return states

@@ -37,9 +37,9 @@ func sortWays(ways []way) []way {
 	})
 }
 
-// follow splits ways into those that stand, each in another direction than the one before, and the
+// followWays splits ways into those that stand, each in another direction than the one before, and the
 // number of those that contradict them.
-func follow(ways []way) (stand []way, conflicts int) {
+func followWays(ways []way) (stand []way, conflicts int) {
 	for _, w := range sortWays(ways) {
 		if w.out == (len(stand)%2 == 1) {
 			stand = append(stand, w)
@@ -56,19 +56,19 @@ func follow(ways []way) (stand []way, conflicts int) {
 }
 
 func countConflicts(ways []way) int {
-	_, conflicts := follow(ways)
+	_, conflicts := followWays(ways)
 	return conflicts
 }
 
 // isInside reports whether somebody is inside by ways.
 func isInside(ways []way) bool {
-	stand, _ := follow(ways)
+	stand, _ := followWays(ways)
 	return len(stand)%2 == 1
 }
 
 // withoutLast takes back the last way that stands, and what contradicts it.
 func withoutLast(ways []way) []way {
-	stand, _ := follow(ways)
+	stand, _ := followWays(ways)
 	if len(stand) == 0 {
 		return ways
 	}
@@ -97,7 +97,7 @@ func (b *book) takePassage(f engine.Fact) error {
 		return b.judgeDenied(f)
 	case *admission.PassageUndone:
 		h := b.handOf(f.Ticket)
-		if stand, _ := follow(h.ways); len(stand) < 2 {
+		if stand, _ := followWays(h.ways); len(stand) < 2 {
 			return fmt.Errorf("the last passage of ticket %d is undone, which has %+v", f.Ticket, h.ways)
 		}
 		h.ways = withoutLast(h.ways)
@@ -171,7 +171,7 @@ func (b *book) settledGates(state *event.State) error {
 	type count struct{ in, out int64 }
 	gates, inside := map[string]count{}, int64(0)
 	for _, h := range b.hands {
-		stand, _ := follow(h.ways)
+		stand, _ := followWays(h.ways)
 		for _, w := range stand {
 			c := gates[w.gate]
 			if w.out {
