@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"boxoffice/edge/api"
+	"boxoffice/edge/hosted"
 	"boxoffice/edge/route"
 	"boxoffice/edge/route/format"
 	"boxoffice/engine"
@@ -32,7 +33,7 @@ var noMedia = &engine.Refusal{Code: engine.NotFound, Message: "No such file."}
 // The files that it has are kept from now on for as long as a file is kept that nothing
 // names.
 func (h *Handlers) CheckFiles(c *route.Call, org int64, in any) error {
-	named := route.HostedFiles(h.BaseURL, in)
+	named := hosted.FindNamed(h.BaseURL, in)
 	if len(named) == 0 {
 		return nil
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/persistence/media"
 )
@@ -29,7 +28,7 @@ type Files struct {
 func (f *Files) Sign(ctx context.Context, org int64, viewer secrets.Viewer, now time.Time, links ...*string) error {
 	ids := make([]int64, len(links)) // 0: not ours
 	for i, link := range links {
-		ids[i], _ = route.ReadHosted(f.BaseURL, *link)
+		ids[i], _ = ReadLink(f.BaseURL, *link)
 	}
 	own, err := f.Table.Own(ctx, org, slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return id == 0 }))
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"boxoffice/edge/hosted"
 	"boxoffice/edge/mail"
-	"boxoffice/edge/route"
 	"boxoffice/edge/route/format"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine"
@@ -149,7 +149,7 @@ func (h *Writer) EventMail(t *event.Details, e *readmodel.Event, organizer strin
 // coverOf is the address of an event's cover in letters about its orders; "" if it has none that we host,
 // or if its organization's letters may have no links.
 func (h *Writer) coverOf(ctx context.Context, d *event.Details) (string, error) {
-	id, ours := route.ReadHosted(h.BaseURL, d.CoverImage)
+	id, ours := hosted.ReadLink(h.BaseURL, d.CoverImage)
 	if !ours {
 		return "", nil // what another server has would tell it who reads the letter
 	}

@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"boxoffice/edge/hosted"
 	"boxoffice/edge/live"
 	"boxoffice/edge/mail"
-	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
@@ -411,7 +411,7 @@ func (h *Writer) Delivery(e *event.Details, t *inventory.Details) (link, note st
 // request.
 func (h *Writer) Access(e *event.Details, t *inventory.Details) (link, note string, ours bool) {
 	link, note = Delivery(e, t)
-	if _, hosted := route.ReadHosted(h.BaseURL, link); hosted {
+	if _, ours := hosted.ReadLink(h.BaseURL, link); ours {
 		return "", note, e.Category != event.Course // the lessons of a course are read page by page instead
 	}
 	return link, note, false

@@ -1,4 +1,4 @@
-package route
+package hosted
 
 import (
 	"fmt"
@@ -8,21 +8,22 @@ import (
 	"strconv"
 	"strings"
 
+	"boxoffice/edge/route"
 	"boxoffice/edge/route/format"
 )
 
-// HostedFile is one of our files that a request names.
-type HostedFile struct {
+// Named is one of our files that a request names.
+type Named struct {
 	Path string // of the field that names it, such as gallery[1]
 	ID   int64
 }
 
-// ReadHosted returns the number of the file of ours that a link leads to, of people who reach us at
+// ReadLink returns the number of the file of ours that a link leads to, of people who reach us at
 // the address base. A link has many spellings that a browser follows to the same file: with or
 // without our address, in letters of either case, with a default port, with escapes, dots, slashes
 // or a query behind it. So this function alone says what is a file of ours, where a link is stored
 // and where one is signed.
-func ReadHosted(base, link string) (id int64, ours bool) {
+func ReadLink(base, link string) (id int64, ours bool) {
 	u, err := url.Parse(strings.ReplaceAll(strings.TrimSpace(link), `\`, "/"))
 	if err != nil || u.Opaque != "" {
 		return 0, false
@@ -50,33 +51,33 @@ func sameServer(a, b *url.URL) bool {
 	return name(a) == name(b) && port(a) == port(b)
 }
 
-// HostedFiles returns our files that a request names in its fields of format hosted, after the
+// FindNamed returns our files that a request names in its fields of format hosted, after the
 // request has been read. It brings each name into its one form, /media/<id>.
-func HostedFiles(base string, in any) []HostedFile {
-	return hostedIn(nil, base, reflect.ValueOf(in), "", "")
+func FindNamed(base string, in any) []Named {
+	return findNamedIn(nil, base, reflect.ValueOf(in), "", "")
 }
 
-func hostedIn(found []HostedFile, base string, v reflect.Value, tag, path string) []HostedFile {
+func findNamedIn(found []Named, base string, v reflect.Value, tag, path string) []Named {
 	switch v.Kind() { //nolint:exhaustive // no other kind holds a text
 	case reflect.Pointer:
 		if !v.IsNil() {
-			found = hostedIn(found, base, v.Elem(), tag, path)
+			found = findNamedIn(found, base, v.Elem(), tag, path)
 		}
 	case reflect.String:
 		if tag != "hosted" {
 			break
 		}
-		if id, ours := ReadHosted(base, v.String()); ours {
+		if id, ours := ReadLink(base, v.String()); ours {
 			v.SetString(format.HostedPrefix + strconv.FormatInt(id, 10))
-			found = append(found, HostedFile{path, id})
+			found = append(found, Named{path, id})
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			found = hostedIn(found, base, v.Index(i), tag, fmt.Sprintf("%s[%d]", path, i))
+			found = findNamedIn(found, base, v.Index(i), tag, fmt.Sprintf("%s[%d]", path, i))
 		}
 	case reflect.Struct:
-		if _, ok := reflect.TypeAssert[Optional](v); ok {
-			return hostedIn(found, base, v.FieldByName("Value"), tag, path)
+		if _, ok := reflect.TypeAssert[route.Optional](v); ok {
+			return findNamedIn(found, base, v.FieldByName("Value"), tag, path)
 		}
 		for f, value := range v.Fields() {
 			if !f.IsExported() {
@@ -87,7 +88,7 @@ func hostedIn(found []HostedFile, base string, v reflect.Value, tag, path string
 			if f.Anonymous && name == "" {
 				at = path
 			}
-			found = hostedIn(found, base, value, f.Tag.Get("format"), at)
+			found = findNamedIn(found, base, value, f.Tag.Get("format"), at)
 		}
 	default: // other kinds name no file
 	}
