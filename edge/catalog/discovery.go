@@ -90,16 +90,9 @@ func (h *Handlers) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api
 	if err != nil {
 		return nil, err
 	}
-	below, err := route.ReadNumberCursor(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	events, err := h.Read.OrganizerEvents(c.Context, org, filterOf(&in.EventFilter), betweenOf(&in.EventFilter), below, in.Limit+1)
-	if err != nil {
-		return nil, err
-	}
-	return api.PageOf(len(events), in.Limit, func(i int) *api.Event { return view.Event(&events[i].Record) },
-		func(last int) *string { return route.CursorOf(events[last].Number) }), nil
+	return view.ListByNumber(in.Cursor, in.Limit, func(below int64, limit int) ([]readmodel.Event, error) {
+		return h.Read.OrganizerEvents(c.Context, org, filterOf(&in.EventFilter), betweenOf(&in.EventFilter), below, limit)
+	}, func(e readmodel.Event) int64 { return e.Number }, func(e readmodel.Event) *api.Event { return view.Event(&e.Record) })
 }
 
 // filterOf leaves out the spaces around what people type: a keyboard that completes a word

@@ -45,16 +45,9 @@ func (h *Handlers) listAPIKeys(c *route.Call, in *api.ListAPIKeys) (*api.List[*a
 	if err != nil {
 		return nil, err
 	}
-	before, err := route.ReadNumberCursor(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	keys, err := h.APIKeys.List(c.Context, org, before, in.Limit+1)
-	if err != nil {
-		return nil, err
-	}
-	return api.PageOf(len(keys), in.Limit, func(i int) *api.ServerKey { return keyView(keys[i]) },
-		func(last int) *string { return route.CursorOf(keys[last].ID) }), nil
+	return view.ListByNumber(in.Cursor, in.Limit, func(before int64, limit int) ([]*apikeys.Key, error) {
+		return h.APIKeys.List(c.Context, org, before, limit)
+	}, func(k *apikeys.Key) int64 { return k.ID }, keyView)
 }
 
 func (h *Handlers) updateAPIKey(c *route.Call, in *api.UpdateAPIKey) (*api.ServerKey, error) {

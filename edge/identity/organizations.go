@@ -93,16 +93,9 @@ func (h *Handlers) listMembers(c *route.Call, in *api.ListMembers) (*api.List[ap
 	if err != nil {
 		return nil, err
 	}
-	after, err := route.ReadNumberCursor(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	members, err := h.Accounts.Members(c.Context, org, after, in.Limit+1)
-	if err != nil {
-		return nil, err
-	}
-	return api.PageOf(len(members), in.Limit, func(i int) api.Member { return *memberView(&members[i]) },
-		func(last int) *string { return route.CursorOf(members[last].User) }), nil
+	return view.ListByNumber(in.Cursor, in.Limit, func(after int64, limit int) ([]accounts.Member, error) {
+		return h.Accounts.Members(c.Context, org, after, limit)
+	}, func(m accounts.Member) int64 { return m.User }, func(m accounts.Member) api.Member { return *memberView(&m) })
 }
 
 // addMember makes a person a member of an organization and tells them by mail.

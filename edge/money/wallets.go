@@ -63,16 +63,9 @@ func (h *Handlers) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (
 	if !slices.ContainsFunc(wallets, func(w readmodel.Wallet) bool { return w.Currency == in.Currency }) {
 		return nil, &engine.Refusal{Code: engine.NotFound, Message: "No such wallet."}
 	}
-	before, err := route.ReadNumberCursor(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := h.Read.WalletEntries(c.Context, org, in.Currency, before, in.Limit+1)
-	if err != nil {
-		return nil, err
-	}
-	return api.PageOf(len(entries), in.Limit, func(i int) api.WalletEntry { return entryView(in.Currency, &entries[i]) },
-		func(last int) *string { return route.CursorOf(entries[last].Number) }), nil
+	return view.ListByNumber(in.Cursor, in.Limit, func(before int64, limit int) ([]wallet.Entry, error) {
+		return h.Read.WalletEntries(c.Context, org, in.Currency, before, limit)
+	}, func(e wallet.Entry) int64 { return e.Number }, func(e wallet.Entry) api.WalletEntry { return entryView(in.Currency, &e) })
 }
 
 // creditWallet tops a wallet up, by hand of the platform's administrator.

@@ -118,16 +118,9 @@ func (h *Handlers) listWebhookDeliveries(c *route.Call, in *api.ListWebhookDeliv
 	if err != nil {
 		return nil, err
 	}
-	before, err := route.ReadNumberCursor(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	all, err := h.Endpoints.Deliveries(c.Context, e.ID, before, in.Limit+1)
-	if err != nil {
-		return nil, err
-	}
-	return api.PageOf(len(all), in.Limit, func(i int) *api.WebhookDelivery { return deliveryView(all[i]) },
-		func(last int) *string { return route.CursorOf(all[last].ID) }), nil
+	return view.ListByNumber(in.Cursor, in.Limit, func(before int64, limit int) ([]*deliveries.Delivery, error) {
+		return h.Endpoints.Deliveries(c.Context, e.ID, before, limit)
+	}, func(d *deliveries.Delivery) int64 { return d.ID }, deliveryView)
 }
 
 func (h *Handlers) replayWebhookDelivery(c *route.Call, in *api.ByID) (*api.WebhookDelivery, error) {

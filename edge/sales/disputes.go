@@ -80,16 +80,9 @@ func (h *Handlers) listDisputes(c *route.Call, in *api.ListDisputes) (*api.List[
 	if err != nil {
 		return nil, err
 	}
-	before, err := route.ReadNumberCursor(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	found, err := h.Disputes.List(c.Context, org, before, in.Limit+1)
-	if err != nil {
-		return nil, err
-	}
-	return api.PageOf(len(found), in.Limit, func(i int) api.Dispute { return disputeView(&found[i]) },
-		func(last int) *string { return route.CursorOf(found[last].Seq) }), nil
+	return view.ListByNumber(in.Cursor, in.Limit, func(before int64, limit int) ([]disputes.Dispute, error) {
+		return h.Disputes.List(c.Context, org, before, limit)
+	}, func(d disputes.Dispute) int64 { return d.Seq }, func(d disputes.Dispute) api.Dispute { return disputeView(&d) })
 }
 
 func disputeView(d *disputes.Dispute) api.Dispute {

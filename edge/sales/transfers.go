@@ -427,16 +427,9 @@ func (h *Handlers) listReceipts(c *route.Call, in *api.ListReceipts) (*api.List[
 	if err != nil {
 		return nil, err
 	}
-	before, err := route.ReadNumberCursor(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	found, err := h.Receipts.Differing(c.Context, org, before, in.Limit+1)
-	if err != nil {
-		return nil, err
-	}
-	return api.PageOf(len(found), in.Limit, func(i int) api.Receipt { return receiptView(&found[i]) },
-		func(last int) *string { return route.CursorOf(found[last].Seq) }), nil
+	return view.ListByNumber(in.Cursor, in.Limit, func(before int64, limit int) ([]receipts.State, error) {
+		return h.Receipts.Differing(c.Context, org, before, limit)
+	}, func(r receipts.State) int64 { return r.Seq }, func(r receipts.State) api.Receipt { return receiptView(&r) })
 }
 
 func receiptView(r *receipts.State) api.Receipt {

@@ -26,16 +26,9 @@ func (h *Handlers) listVenues(c *route.Call, in *api.ListVenues) (*api.List[*api
 	if err != nil {
 		return nil, err
 	}
-	before, err := route.ReadNumberCursor(in.Cursor)
-	if err != nil {
-		return nil, err
-	}
-	maps, err := h.Venues.List(c.Context, org, venues.Filter{Search: in.Search, Status: in.Status, Before: before, Limit: in.Limit + 1})
-	if err != nil {
-		return nil, err
-	}
-	return api.PageOf(len(maps), in.Limit, func(i int) *api.Venue { return venueView(maps[i]) },
-		func(last int) *string { return route.CursorOf(maps[last].ID) }), nil
+	return view.ListByNumber(in.Cursor, in.Limit, func(before int64, limit int) ([]*venues.Map, error) {
+		return h.Venues.List(c.Context, org, venues.Filter{Search: in.Search, Status: in.Status, Before: before, Limit: limit})
+	}, func(m *venues.Map) int64 { return m.ID }, venueView)
 }
 
 func (h *Handlers) createVenue(c *route.Call, in *api.CreateVenue) (*api.Venue, error) {
