@@ -26,7 +26,7 @@ DEPLOY_TOOL  := go -C deploy/tools tool
 CHART        := $(CURDIR)/deploy/helm/boxoffice
 
 .DEFAULT_GOAL := help
-.PHONY: help build run cluster test race pages pages-build pages-check page-test limits security timing sim bench onsale crash logins room seats viewers webhooks gates money transfers waitlist bookings broadcast chaos kafka kafka-test facts poison extremes api-fuzz clients agents fuzz lint deploy-lint verify
+.PHONY: help build run cluster test race pages pages-build pages-check page-test limits security timing sim sim-cluster bench onsale crash logins room seats viewers webhooks gates money transfers waitlist bookings broadcast chaos kafka kafka-test facts poison extremes api-fuzz clients agents fuzz lint deploy-lint verify
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,6 +77,9 @@ security: limits ## the security suite, with its cases counted by route; the rul
 
 timing: ## whether answers tell by their time who has an account (minutes)
 	go test ./cmd/boxoffice/e2e/security -run TestTiming -v -count=1 -timeout 20m -args -timing=1000
+
+sim-cluster: ## 1,000 nodes and 100,000 events in virtual time: what a change of members costs, and storms (3 seeds)
+	go test ./cluster/sim/fleet -run TestFleet$$ -v -count=1 -timeout 1h -args -nodes=1000 -events=100000 | grep -v '^ *==='
 
 sim: ## the simulator over SEEDS=20000 seeds from FIRST=1 on
 	go test ./cluster/sim -run TestSim -v -count=1 -timeout 3h -args -seeds=$(SEEDS) -first=$(FIRST) | grep -v '^ *==='

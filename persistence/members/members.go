@@ -282,19 +282,10 @@ func (l *Lease) turn(ctx context.Context, conn *pgx.Conn) error {
 	if err := l.beat(ctx, conn); err != nil {
 		return err
 	}
-	buried := false
-	for id, beat := range l.watch.Dead(time.Now(), l.cfg.Lease) {
-		if id == l.cfg.Self.ID {
-			continue
-		}
-		mine, err := Bury(ctx, conn, id, beat, l.cfg.Apart, l.cfg.Log)
-		if err != nil {
-			return err
-		}
-		buried = buried || mine // otherwise another node has told the others
-	}
-	if !buried {
-		return nil
+	dead := l.watch.Dead(time.Now(), l.cfg.Lease)
+	delete(dead, l.cfg.Self.ID)
+	if buried, err := Bury(ctx, conn, dead, l.cfg.Apart, l.cfg.Log); err != nil || buried == 0 {
+		return err // whoever was faster has told the others
 	}
 	return errors.Join(l.beat(ctx, conn), l.tell(ctx, conn))
 }

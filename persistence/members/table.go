@@ -29,10 +29,12 @@ func Add(ctx context.Context, conn db, m Member, apart bool, log *slog.Logger) e
 	if err != nil {
 		return fmt.Errorf("members: join: %w", err)
 	}
+	earlierLives := make(map[string]int64, len(ids))
 	for _, id := range ids {
-		if _, err := Bury(ctx, conn, id, AnyBeat, apart, log); err != nil {
-			return err
-		}
+		earlierLives[id] = AnyBeat
+	}
+	if _, err := Bury(ctx, conn, earlierLives, apart, log); err != nil {
+		return err
 	}
 	const insert = `INSERT INTO nodes (id, name, link, http) VALUES ($1, $2, $3, $4)`
 	if _, err := conn.Exec(ctx, insert, m.ID, m.Name, m.Link, m.HTTP); err != nil {
@@ -79,33 +81,45 @@ func Beat(ctx context.Context, conn db, id string, leaving bool, info []byte) (l
 // AnyBeat makes Bury ignore the beat.
 const AnyBeat = -1
 
-// Bury deletes a dead member if its beat is still the given one, and closes its journal's writers,
-// so that everything it may still send is fenced. If the journal is apart, in another database, Bury
-// notes the member in the table burials instead, and CloseBuried closes its writers. Until then, what
-// it sends is fenced as soon as another node has claimed the stream (docs/adr/0021). Bury reports whether
-// it was the member's end: it is not if the member lives, or if another node was faster.
-func Bury(ctx context.Context, conn db, id string, beat int64, apart bool, log *slog.Logger) (buried bool, err error) {
+// Bury deletes the dead members whose beats are still the given ones, and closes their journals' writers,
+// so that everything they may still send is fenced. If the journal is apart, in another database, Bury
+// notes the members in the table burials instead, and CloseBuried closes their writers. Until then, what
+// they send is fenced as soon as another node has claimed the stream (docs/adr/0021). Bury returns how many
+// members it was the end of: a member may live, or another node may have been faster.
+func Bury(ctx context.Context, conn db, dead map[string]int64, apart bool, log *slog.Logger) (buried int, err error) {
+	if len(dead) == 0 {
+		return 0, nil
+	}
+	// The rows are locked in order, because many members bury the same dead at the same time.
 	const (
-		dead  = `WITH dead AS (DELETE FROM nodes WHERE id = $1 AND $2::bigint IN (beat, -1) RETURNING id), `
-		close = dead + `closed AS (UPDATE writers SET closed_at = now() FROM dead WHERE node = dead.id AND closed_at IS NULL) SELECT id FROM dead`
-		note  = dead + `noted AS (INSERT INTO burials (node) SELECT id FROM dead) SELECT id FROM dead`
+		locked = `
+WITH locked AS (
+  SELECT n.id FROM nodes n JOIN unnest($1::text[], $2::bigint[]) AS d(id, beat) ON d.id = n.id AND d.beat IN (n.beat, -1)
+  ORDER BY n.id FOR UPDATE OF n),
+dead AS (DELETE FROM nodes n USING locked WHERE n.id = locked.id RETURNING n.id), `
+		closing = locked + `closed AS (UPDATE writers SET closed_at = now() FROM dead WHERE node = dead.id AND closed_at IS NULL) SELECT id FROM dead`
+		noting  = locked + `noted AS (INSERT INTO burials (node) SELECT id FROM dead) SELECT id FROM dead`
 	)
-	bury := close
+	bury := closing
 	if apart {
-		bury = note
+		bury = noting
 	}
-	rows, err := conn.Query(ctx, bury, id, beat)
-	if err != nil {
-		return false, fmt.Errorf("members: bury %s: %w", id, err)
+	ids, beats := make([]string, 0, len(dead)), make([]int64, 0, len(dead))
+	for id, beat := range dead {
+		ids, beats = append(ids, id), append(beats, beat)
 	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	rows, err := conn.Query(ctx, bury, ids, beats)
 	if err != nil {
-		return false, fmt.Errorf("members: bury %s: %w", id, err)
+		return 0, fmt.Errorf("members: bury %v: %w", ids, err)
+	}
+	ids, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return 0, fmt.Errorf("members: bury: %w", err)
 	}
 	if len(ids) > 0 {
-		log.WarnContext(ctx, "member taken for dead", slog.String("member", id))
+		log.WarnContext(ctx, "members taken for dead", slog.Any("members", ids))
 	}
-	return len(ids) > 0, nil
+	return len(ids), nil
 }
 
 // Remove deletes a member that has left.

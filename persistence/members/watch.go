@@ -1,9 +1,6 @@
 package members
 
-import (
-	"iter"
-	"time"
-)
+import "time"
 
 // Watch is what a member knows of the beats of all members, by its own monotonic clock. The zero value
 // knows nothing. It belongs to one goroutine.
@@ -39,12 +36,12 @@ func (w *Watch) Saw(now time.Time, lease time.Duration, beats map[string]int64) 
 }
 
 // Dead returns the members whose beats have stood still for a lease, with these beats.
-func (w *Watch) Dead(now time.Time, lease time.Duration) iter.Seq2[string, int64] {
-	return func(yield func(string, int64) bool) {
-		for id, p := range w.pulses {
-			if now.Sub(p.since) >= lease && !yield(id, p.beat) {
-				return
-			}
+func (w *Watch) Dead(now time.Time, lease time.Duration) map[string]int64 {
+	dead := make(map[string]int64)
+	for id, p := range w.pulses {
+		if now.Sub(p.since) >= lease {
+			dead[id] = p.beat
 		}
 	}
+	return dead
 }

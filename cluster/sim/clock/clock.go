@@ -22,12 +22,13 @@ const (
 	Second      = 1_000 * Millisecond
 )
 
-// maxSteps is how many steps a world may take. One that takes more will not be quiet.
+// maxSteps is how many steps a world may take unless somebody says otherwise.
 const maxSteps = 400_000
 
 // Clock is one world's time, with what is drawn and logged in it. It belongs to one goroutine.
 type Clock struct {
 	Rng     *rand.Rand
+	Limit   int // of steps: a world that takes more will not be quiet
 	now     int64
 	agenda  agenda
 	counter uint64 // of the steps that were planned
@@ -42,7 +43,7 @@ type Clock struct {
 
 // New starts a world's time at zero. The log may be nil.
 func New(seed uint64, log io.Writer) *Clock {
-	return &Clock{Rng: rand.New(rand.NewPCG(seed, 0x5eed)), hash: fnv.New64a(), log: log, reached: make(map[string]int)}
+	return &Clock{Limit: maxSteps, Rng: rand.New(rand.NewPCG(seed, 0x5eed)), hash: fnv.New64a(), log: log, reached: make(map[string]int)}
 }
 
 // Now is the time since the start.
@@ -121,7 +122,7 @@ func (c *Clock) Run(until int64) {
 		e := heap.Pop(&c.agenda).(*step)
 		c.now = e.at
 		c.steps++
-		if c.steps > maxSteps {
+		if c.steps > c.Limit {
 			c.Failf("not quiet after %d steps", c.steps)
 			return
 		}

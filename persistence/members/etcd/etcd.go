@@ -265,7 +265,7 @@ func (l *Lease) turn(ctx context.Context) error {
 	}
 	for _, m := range l.rows {
 		if !there[m.ID] {
-			if _, err := members.Bury(ctx, l.cfg.DB, m.ID, members.AnyBeat, l.cfg.Apart, l.cfg.Log); err != nil {
+			if _, err := members.Bury(ctx, l.cfg.DB, map[string]int64{m.ID: members.AnyBeat}, l.cfg.Apart, l.cfg.Log); err != nil {
 				return err
 			}
 		}

@@ -1,0 +1,200 @@
+package fleet
+
+import (
+	"slices"
+	"sort"
+
+	"boxoffice/cluster/placement"
+	"boxoffice/persistence/members"
+)
+
+// crash kills some nodes at once.
+func (f *Fleet) crash(some int) {
+	for range some {
+		if n := f.nodes[f.Rng.IntN(len(f.nodes))]; n.up {
+			n.end()
+		}
+	}
+}
+
+// leaveOne has a node leave in order: it says so, the others take its events over, and it goes.
+func (f *Fleet) leaveOne() { f.leave(f.nodes[f.Rng.IntN(len(f.nodes))]) }
+
+func (f *Fleet) leave(n *node) {
+	if !n.up || n.cut || n.list == nil || n.self.Leaving {
+		return
+	}
+	n.self.Leaving = true
+	n.again = false
+	f.tellLeaving(n)
+}
+
+// tellLeaving notes that the node leaves, and tells the others.
+func (f *Fleet) tellLeaving(n *node) {
+	life := n.life
+	f.do(n, &f.home.own, 0, func() {
+		f.home.mark(n)
+		f.judgePlaces()
+	}, func() {
+		f.tell()
+		f.awaitDrained(n, life, f.Now()+8*second)
+	}, func() {
+		f.After(beatEvery, func() {
+			if n.life == life {
+				f.tellLeaving(n)
+			}
+		})
+	})
+}
+
+func (f *Fleet) awaitDrained(n *node, life int, until int64) {
+	f.After(lookAgain, func() {
+		if n.life != life {
+			return
+		}
+		if len(n.held) > 0 && f.Now() < until {
+			f.awaitDrained(n, life, until)
+			return
+		}
+		id := n.self.ID
+		n.end()
+		f.After(f.Between(200, 2*millisecond), func() {
+			f.home.remove(id)
+			f.judgePlaces()
+			f.tell()
+		})
+	})
+}
+
+// cutSome cuts some nodes off home, and so off the journal. Some are buried before the cut ends.
+func (f *Fleet) cutSome(some int) {
+	for range some {
+		n := f.nodes[f.Rng.IntN(len(f.nodes))]
+		if !n.up || n.cut {
+			continue
+		}
+		n.cut = true
+		f.judgePlaces()
+		for _, e := range n.holding() {
+			f.look(e)
+		}
+		life := n.life
+		f.After(f.Between(50*millisecond, 4*second), func() {
+			if n.life != life {
+				return
+			}
+			n.cut = false
+			f.judgePlaces()
+			for _, e := range n.holding() {
+				f.look(e)
+			}
+		})
+	}
+}
+
+// partSome cuts the links between some nodes and the others, which all reach home.
+func (f *Fleet) partSome(some int) {
+	var cut []int
+	for range some {
+		i := f.Rng.IntN(len(f.nodes))
+		f.apart[i] = true
+		cut = append(cut, i)
+	}
+	f.After(f.Between(second/2, 6*second), func() {
+		for _, i := range cut {
+			delete(f.apart, i)
+		}
+	})
+}
+
+// linked reports whether two nodes reach each other.
+func (f *Fleet) linked(a, b *node) bool {
+	return a.up && b.up && f.apart[a.number] == f.apart[b.number]
+}
+
+// find is the node of a member.
+func (f *Fleet) find(m members.Member) *node {
+	i := sort.Search(len(f.nodes), func(i int) bool { return f.nodes[i].self.Name >= m.Name })
+	return f.nodes[i]
+}
+
+// askSome sends commands to events, from any node, until the world heals.
+func (f *Fleet) askSome() {
+	f.After(f.Between(0, 2*second/int64(1+len(f.nodes))), func() {
+		if f.Healed() {
+			return
+		}
+		if n := f.nodes[f.Rng.IntN(len(f.nodes))]; n.up && n.list != nil {
+			f.count.Asked++
+			f.ask(n, int32(f.Rng.IntN(len(f.events))), f.Now()+patience) //nolint:gosec // few
+		}
+		f.askSome()
+	})
+}
+
+// ask has a node ask an event something: here, or the node that it takes for the owner.
+func (f *Fleet) ask(n *node, e int32, until int64) {
+	again := func() {
+		if f.Now() > until {
+			f.count.Refused++
+			return
+		}
+		f.After(lookAgain, func() { f.ask(n, e, until) })
+	}
+	if !n.up || n.list == nil {
+		return // its client asks another one
+	}
+	places := n.list.places()
+	i := places.OwnerOf(int64(e) + 1)
+	if i == placement.None {
+		again()
+		return
+	}
+	to := f.find(places.Members[i])
+	if to != n && !f.linked(n, to) {
+		again()
+		return
+	}
+	epoch, there := to.held[e]
+	switch {
+	case there && epoch == f.events[e].epoch && !to.cut:
+	case there: // it finds out that it is fenced
+		if !to.cut {
+			delete(to.held, e)
+			f.look(e)
+		}
+		again()
+	default:
+		to.activate(e)
+		again()
+	}
+}
+
+// note notes in the table of wakes that an event wants to wake now.
+func (f *Fleet) note(e int32) {
+	f.events[e].at = f.Now()
+	f.home.noted = append(f.home.noted, f.Now())
+}
+
+// countSince counts the times that were noted after a time.
+func (h *home) countSince(f *Fleet, after int64) int {
+	i, _ := slices.BinarySearch(h.noted, after)
+	return min(len(h.noted)-i, len(f.events))
+}
+
+// mark takes over what a member says of itself with its beat.
+func (h *home) mark(n *node) {
+	if r := h.rows[n.self.ID]; r != nil && r.member.Leaving != n.self.Leaving {
+		r.member = n.self
+		h.relist()
+	}
+}
+
+// remove deletes a member.
+func (h *home) remove(id string) {
+	if h.rows[id] != nil {
+		delete(h.rows, id)
+		delete(h.beats, id)
+		h.relist()
+	}
+}

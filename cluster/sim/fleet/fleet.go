@@ -1,0 +1,305 @@
+// Package fleet simulates many nodes in virtual time, to find out what a change of members costs and how long an
+// event is without an owner. It is for tests only.
+//
+// Real are who is taken for dead (members.Watch), who owns what, had it before and has gained something
+// (placement.Map), and the times of package members. Modelled are the table of members and its notifications, the
+// network, the databases' work (home.go), and what a node does with them (node.go): it beats, buries, hands over,
+// asks the former owner, claims. An event is a number here; what actors decide is what package sim is about.
+package fleet
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"boxoffice/cluster/placement"
+	"boxoffice/cluster/sim/clock"
+	"boxoffice/engine"
+	"boxoffice/persistence/members"
+)
+
+const (
+	millisecond = clock.Millisecond
+	second      = clock.Second
+
+	// longest is how long an event may be without an owner while the node that has to take it can be reached.
+	longest = 5 * second / 2
+)
+
+// Options say how large the world is.
+type Options struct {
+	Seed          uint64
+	Nodes, Events int
+	Storm         int64         // how long everything goes wrong
+	Lease         time.Duration // of members; the product's if it is 0
+}
+
+// Fleet is one world.
+type Fleet struct {
+	*clock.Clock
+	opt    Options
+	home   home
+	nodes  []*node
+	events []event
+	in     [engine.Buckets][]int32 // the events of each bucket
+
+	truth  *placement.Map // by the nodes that can be reached, whatever they know
+	since  [engine.Buckets]int64
+	orphan map[int32]struct{} // events without an owner
+	apart  map[int]bool       // nodes whose links to the others are cut, by number
+	spared int64              // until when nothing is asked of anybody, because home was away
+	count  Counts
+}
+
+// event is an event with all its actors.
+type event struct {
+	owner *node // who claimed it last
+	epoch int32
+	lost  int64 // since when it has no owner that can work, or -1
+	at    int64 // what its row of wakes says
+}
+
+// Counts are what happened.
+type Counts struct {
+	Beats, Reads int64 // statements that raise a beat and read the list: in their time, and after a notification
+	Rows         int64 // of the list, that these read
+	Notices      int64 // notifications that reached a member
+	Burials      int64 // statements that try to delete a member
+	Links        int64 // that were made, in each direction
+	Sweeps       int64 // reads of the times of actors
+	Times        int64 // that these read
+	Yields       int64 // asked of former owners
+	Claims       int64
+	Fenced       int64 // claims of an event whose owner was at work
+	Asked        int64 // commands
+	Refused      int64 // commands that found no owner within a second
+	Longest      int64 // that an event was without an owner, microseconds
+}
+
+// New makes a world in which all nodes are members, and all events have owners.
+func New(opt Options) *Fleet {
+	f := &Fleet{Clock: clock.New(opt.Seed, nil), opt: opt, events: make([]event, opt.Events), orphan: make(map[int32]struct{}), apart: make(map[int]bool)}
+	f.Limit = 1 << 40
+	if f.opt.Lease == 0 {
+		f.opt.Lease = lease
+	}
+	f.home.init()
+	for i := range opt.Nodes {
+		n := &node{fleet: f, number: i}
+		n.reset()
+		n.up = true
+		f.nodes = append(f.nodes, n)
+		f.home.rows[n.self.ID] = &row{member: n.self}
+		f.home.beats[n.self.ID] = 0
+	}
+	f.home.relist()
+	f.judgePlaces()
+	for e := range f.events {
+		bucket := engine.BucketOf(int64(e + 1))
+		f.in[bucket] = append(f.in[bucket], int32(e)) //nolint:gosec // few
+	}
+	for _, n := range f.nodes {
+		n.list, n.swept = f.home.list, 0
+		for _, e := range n.owned() {
+			n.held[e] = 1
+			f.events[e] = event{owner: n, epoch: 1, lost: -1}
+		}
+		n.beatIn(f.Between(0, beatEvery))
+		f.After(f.Between(0, wakeEvery), n.wakeLoop)
+	}
+	return f
+}
+
+// judgePlaces notes who has to own what by now, by who can be reached.
+func (f *Fleet) judgePlaces() {
+	var list []members.Member
+	for _, n := range f.nodes {
+		if n.up && !n.cut && f.home.rows[n.self.ID] != nil {
+			list = append(list, n.self)
+		}
+	}
+	slices.SortFunc(list, byID)
+	was, now := f.truth, placement.Of(list)
+	for b := range engine.Buckets {
+		if was == nil || ownerID(was, b) != ownerID(now, b) {
+			f.since[b] = f.Now()
+		}
+	}
+	f.truth = now
+}
+
+func ownerID(m *placement.Map, bucket int) string {
+	if i := m.Owner(bucket); i != placement.None {
+		return m.Members[i].ID
+	}
+	return ""
+}
+
+// look notes whether an event has an owner at work.
+func (f *Fleet) look(e int32) {
+	switch ev, works := &f.events[e], f.hasOwner(e); {
+	case works && ev.lost >= 0:
+		f.judgeOrphan(e)
+		ev.lost = -1
+		delete(f.orphan, e)
+	case !works && ev.lost < 0:
+		ev.lost = f.Now()
+		f.orphan[e] = struct{}{}
+	}
+}
+
+// hasOwner reports whether who claimed the event last is at work on it, or else the node that has to have it:
+// that one finds out with the next command or timer that it is fenced, and claims the event anew.
+func (f *Fleet) hasOwner(e int32) bool {
+	ev := &f.events[e]
+	if epoch, holds := ev.owner.held[e]; holds && epoch == ev.epoch && ev.owner.up && !ev.owner.cut {
+		return true
+	}
+	i := f.truth.OwnerOf(int64(e) + 1)
+	if i == placement.None {
+		return false
+	}
+	n := f.find(f.truth.Members[i])
+	_, holds := n.held[e]
+	return holds && n.self.ID == f.truth.Members[i].ID
+}
+
+// judgeOrphan judges how long an event has been without an owner, though the node that has to take it could be
+// reached.
+func (f *Fleet) judgeOrphan(e int32) {
+	bucket := engine.BucketOf(int64(e) + 1)
+	since := max(f.events[e].lost, f.since[bucket], f.spared)
+	gap := f.Now() - since
+	f.count.Longest = max(f.count.Longest, gap)
+	if gap > longest {
+		f.Failf("event %d has no owner for %d ms: it lost it at %d, and %s has to take it since %d", e+1, gap/millisecond, f.events[e].lost, ownerID(f.truth, bucket), f.since[bucket])
+	}
+}
+
+// judgeOrphans judges all that have no owner now.
+func (f *Fleet) judgeOrphans() {
+	if f.home.away {
+		return
+	}
+	worst := int32(-1)
+	for e := range f.orphan {
+		if worst < 0 || e < worst {
+			worst = e
+		}
+	}
+	if worst >= 0 {
+		f.judgeOrphan(worst)
+	}
+	for e := range f.orphan {
+		f.judgeOrphan(e)
+	}
+}
+
+// Change is what one change of members came to.
+type Change struct {
+	Counts
+	Known   int64 // until every member knew, microseconds
+	Settled int64 // until every event had its owner
+	Moved   int   // events whose owner is another
+}
+
+// Measure has one change happen in a quiet world, and says what came of it.
+func (f *Fleet) Measure(change func()) (Change, error) {
+	f.settle(3 * second)
+	before, began, list := f.count, f.Now(), f.home.list
+	owners := make([]*node, len(f.events))
+	for e := range f.events {
+		owners[e] = f.events[e].owner
+	}
+	change()
+	c := Change{Known: -1, Settled: -1}
+	for f.Err() == nil && f.Now() < began+10*second {
+		f.settle(millisecond)
+		if at := f.Now() - began; f.home.list != list && f.allKnow() {
+			if c.Known < 0 {
+				c.Known = at
+			}
+			if len(f.orphan) == 0 && f.allPlaced() {
+				c.Settled = at
+				break
+			}
+		} else {
+			c.Known = -1
+		}
+	}
+	c.Counts = f.count.minus(before)
+	for e := range f.events {
+		if f.events[e].owner != owners[e] {
+			c.Moved++
+		}
+	}
+	if f.Err() == nil && c.Settled < 0 {
+		f.Failf("not settled in ten seconds")
+	}
+	return c, f.Err()
+}
+
+// settle lets time pass.
+func (f *Fleet) settle(d int64) { f.Run(f.Now() + d) }
+
+func (f *Fleet) allKnow() bool {
+	return f.home.isCurrent(f) && !slices.ContainsFunc(f.nodes, func(n *node) bool { return n.up && n.list != f.home.list })
+}
+
+// allPlaced reports whether each event is held by the node that has to have it, by the list as it stands.
+func (f *Fleet) allPlaced() bool {
+	places := f.home.list.places()
+	for e := range f.events {
+		i := places.OwnerOf(int64(e) + 1)
+		if i == placement.None {
+			return false
+		}
+		n := f.find(places.Members[i])
+		if _, holds := n.held[int32(e)]; !holds || n.self.ID != places.Members[i].ID { //nolint:gosec // few
+			return false
+		}
+	}
+	return true
+}
+
+// Storm has everything go wrong, and then asks that all is well again.
+func (f *Fleet) Storm() error {
+	f.Every(2*second, func() { f.crash(1) })
+	f.Every(9*second, func() { f.crash(1 + len(f.nodes)/50) })
+	f.Every(3*second, f.leaveOne)
+	f.Every(3*second, func() { f.cutSome(1 + f.Rng.IntN(1+len(f.nodes)/50)) })
+	f.Every(5*second, func() { f.partSome(1 + f.Rng.IntN(1+len(f.nodes)/10)) })
+	f.Every(25*second, f.stallHome)
+	f.Every(second/4, f.judgeOrphans)
+	f.askSome()
+	f.settle(f.opt.Storm)
+	f.Heal()
+	for f.Err() == nil && f.Now() < f.opt.Storm+120*second {
+		f.settle(second)
+		if f.allKnow() && len(f.orphan) == 0 && f.allPlaced() {
+			return nil
+		}
+	}
+	if f.Err() == nil {
+		f.Failf("not settled after the storm: %d events without an owner", len(f.orphan))
+	}
+	return f.Err()
+}
+
+// Counts returns what has happened so far.
+func (f *Fleet) Counts() Counts { return f.count }
+
+func (c Counts) minus(d Counts) Counts {
+	return Counts{
+		Beats: c.Beats - d.Beats, Reads: c.Reads - d.Reads, Rows: c.Rows - d.Rows, Notices: c.Notices - d.Notices, Burials: c.Burials - d.Burials,
+		Links: c.Links - d.Links, Sweeps: c.Sweeps - d.Sweeps, Times: c.Times - d.Times, Yields: c.Yields - d.Yields, Claims: c.Claims - d.Claims,
+		Fenced: c.Fenced - d.Fenced, Asked: c.Asked - d.Asked, Refused: c.Refused - d.Refused, Longest: c.Longest,
+	}
+}
+
+// String says a change in one line.
+func (c Change) String() string {
+	ms := func(us int64) float64 { return float64(us) / float64(millisecond) }
+	return fmt.Sprintf("known after %.0f ms, settled after %.0f ms; %d events moved, %d claims, %d asked to yield; %d notifications, %d lists read for them, %d burials tried, %d links made, %d sweeps",
+		ms(c.Known), ms(c.Settled), c.Moved, c.Claims, c.Yields, c.Notices, c.Reads, c.Burials, c.Links, c.Sweeps)
+}

@@ -1,0 +1,145 @@
+package fleet
+
+import (
+	"slices"
+	"strings"
+
+	"boxoffice/cluster/placement"
+	"boxoffice/persistence/members"
+)
+
+// home is the database of members. The journal, with the times of actors, is another one. The statements of each
+// wait for one of its processors.
+type home struct {
+	rows  map[string]*row
+	beats map[string]int64
+	list  *listing
+	own   cpus    // home's
+	other cpus    // the journal's, of four shards
+	noted []int64 // times of actors, in order
+	away  bool
+}
+
+// cpus are when each processor of a database is free.
+type cpus [8]int64
+
+// take takes a processor for a while, and returns when the work is done.
+func (c *cpus) take(now, cost int64) int64 {
+	free := 0
+	for i := range c {
+		if c[i] < c[free] {
+			free = i
+		}
+	}
+	c[free] = max(c[free], now) + cost
+	return c[free]
+}
+
+// row is a member in the table.
+type row struct {
+	member members.Member
+}
+
+// What statements cost a processor, in microseconds. A list of 1,000 costs a millisecond and a half.
+const (
+	costOfAny  = 100
+	costOfRow  = 1.4 // of the list
+	costOfTime = 0.5 // of an actor, of which a shard has a quarter
+)
+
+// listing is the list of members as it stood between two changes.
+type listing struct {
+	members []members.Member
+	placed  *placement.Map
+}
+
+// places is the placement by the list. All nodes that have read the list share it.
+func (l *listing) places() *placement.Map {
+	if l.placed == nil {
+		l.placed = placement.Of(l.members)
+	}
+	return l.placed
+}
+
+func byID(a, b members.Member) int { return strings.Compare(a.ID, b.ID) }
+
+func (h *home) init() {
+	h.rows, h.beats = make(map[string]*row), make(map[string]int64)
+}
+
+// relist makes the list anew after a change.
+func (h *home) relist() {
+	l := &listing{members: make([]members.Member, 0, len(h.rows))}
+	for _, r := range h.rows {
+		l.members = append(l.members, r.member)
+	}
+	slices.SortFunc(l.members, byID)
+	h.list = l
+}
+
+// isCurrent reports whether the list has exactly the nodes that are up.
+func (h *home) isCurrent(f *Fleet) bool {
+	up := 0
+	for _, n := range f.nodes {
+		if n.up {
+			up++
+			if h.rows[n.self.ID] == nil {
+				return false
+			}
+		}
+	}
+	return up == len(h.rows)
+}
+
+// do carries a statement of a node out, and then has the node hear its outcome. While the node is cut off, or
+// the databases are away, it hears nothing until failed is called.
+func (f *Fleet) do(n *node, at *cpus, cost float64, statement, heard, failed func()) {
+	life := n.life
+	if n.cut || f.home.away {
+		f.After(f.Between(50*millisecond, beatEvery), func() {
+			if n.life == life {
+				failed()
+			}
+		})
+		return
+	}
+	done := at.take(f.Now(), int64(costOfAny+cost))
+	f.After(done-f.Now()+f.Between(100, millisecond), func() {
+		if !f.home.away {
+			statement()
+		}
+		if n.life == life && (f.home.away || n.cut) {
+			failed()
+		} else if n.life == life {
+			heard()
+		}
+	})
+}
+
+// tell notifies all members. One in a thousand does not get it.
+func (f *Fleet) tell() {
+	for _, n := range f.nodes {
+		if !n.up || n.cut || f.Chance(.001) {
+			continue
+		}
+		life := n.life
+		f.count.Notices++
+		f.After(f.Between(200, 3*millisecond), func() {
+			if n.life == life && !n.cut {
+				n.notified()
+			}
+		})
+	}
+}
+
+// stallHome has home answer nobody for a while. Nobody can be blamed for what is without an owner then.
+func (f *Fleet) stallHome() {
+	if f.home.away {
+		return
+	}
+	f.home.away = true
+	f.After(f.Between(second/2, 4*second), func() {
+		f.home.away = false
+		f.spared = f.Now()
+	})
+}

@@ -1,0 +1,375 @@
+package fleet
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"boxoffice/cluster/placement"
+	"boxoffice/engine"
+	"boxoffice/persistence/members"
+)
+
+// These are the product's: the defaults of members.Config, and what packages members and cluster wait for.
+const (
+	beatEvery   = 400 * millisecond
+	lease       = 1500 * time.Millisecond
+	gather      = 20 * millisecond
+	wakeEvery   = 2 * second
+	lookAgain   = 20 * millisecond
+	patience    = second
+	cedeTime    = 500 * millisecond
+	handingOver = 16
+)
+
+// node is a node of the fleet.
+type node struct {
+	fleet  *Fleet
+	number int
+	life   int
+	up     bool
+	stays  bool // away, until somebody starts it
+	cut    bool // off home
+	self   members.Member
+	watch  members.Watch
+	list   *listing // that it was told last; nil before it is a member
+
+	turning bool // a beat is on its way
+	again   bool // it was notified meanwhile
+	planned int  // counts plans of the next beat: only the last one holds
+	held    map[int32]int32
+	loading map[int32]bool
+	ceded   map[int32]int64 // when it was asked to let go of an event
+	swept   int64           // up to which time it has looked for actors to wake
+}
+
+// reset begins a lifetime.
+func (n *node) reset() {
+	n.life++
+	name := fmt.Sprintf("n%04d", n.number)
+	n.self = members.Member{ID: fmt.Sprintf("%s#%d", name, n.life), Name: name}
+	n.watch, n.list, n.turning, n.again, n.swept = members.Watch{}, nil, false, false, -1
+	n.held, n.loading, n.ceded = make(map[int32]int32), make(map[int32]bool), make(map[int32]int64)
+}
+
+// owned lists the events that the node owns by its list.
+func (n *node) owned() (events []int32) {
+	places := n.list.places()
+	me := places.Find(n.self.ID)
+	for b := range engine.Buckets {
+		if me != placement.None && places.Owner(b) == me {
+			events = append(events, n.fleet.in[b]...)
+		}
+	}
+	return events
+}
+
+// owns reports whether the node owns an event by its list.
+func (n *node) owns(e int32) bool {
+	if n.list == nil {
+		return false
+	}
+	places := n.list.places()
+	i := places.OwnerOf(int64(e) + 1)
+	return i != placement.None && places.Members[i].ID == n.self.ID
+}
+
+// beatIn plans the next beat, instead of the one that was planned.
+func (n *node) beatIn(d int64) {
+	n.planned++
+	life, plan := n.life, n.planned
+	n.fleet.After(d, func() {
+		if n.life == life && n.planned == plan {
+			n.fleet.count.Beats++
+			n.turn()
+		}
+	})
+}
+
+// notified has the node read the list soon, with whatever else it is notified of until then.
+func (n *node) notified() {
+	if n.turning {
+		n.again = true
+		return
+	}
+	if n.again {
+		return
+	}
+	n.again = true
+	life := n.life
+	n.fleet.After(gather, func() {
+		if n.life == life && n.again && !n.turning {
+			n.again = false
+			n.fleet.count.Reads++
+			n.turn()
+		}
+	})
+}
+
+// turn beats, takes the list in, and buries the dead.
+func (n *node) turn() {
+	f := n.fleet
+	n.turning = true
+	lost := false
+	var list *listing
+	beat := func() {
+		if lost = f.home.rows[n.self.ID] == nil; lost {
+			return
+		}
+		f.home.beats[n.self.ID]++
+		f.home.mark(n)
+		list = f.home.list
+		f.count.Rows += int64(len(list.members))
+	}
+	heard := func() {
+		if lost { // it was taken for dead
+			n.end()
+			return
+		}
+		n.watch.Saw(n.clock(), n.fleet.opt.Lease, f.home.beats)
+		n.take(list)
+		dead := n.watch.Dead(n.clock(), n.fleet.opt.Lease)
+		delete(dead, n.self.ID)
+		n.bury(dead)
+	}
+	f.do(n, &f.home.own, costOfRow*float64(len(f.home.rows)), beat, heard, func() {
+		n.turning = false
+		n.beatIn(beatEvery / 2)
+	})
+}
+
+// bury buries the dead. Whoever was the end of one tells the others.
+func (n *node) bury(dead map[string]int64) {
+	f := n.fleet
+	if len(dead) == 0 {
+		n.turned()
+		return
+	}
+	f.count.Burials++
+	mine := false
+	bury := func() {
+		for id, beat := range dead {
+			if f.home.rows[id] != nil && f.home.beats[id] == beat {
+				f.home.remove(id)
+				mine = true
+			}
+		}
+		if mine {
+			f.judgePlaces()
+		}
+	}
+	f.do(n, &f.home.own, 10*float64(len(dead)), bury, func() {
+		if mine {
+			f.tell()
+			n.turn()
+			return
+		}
+		n.turned()
+	}, func() {
+		n.turning = false
+		n.beatIn(beatEvery / 2)
+	})
+}
+
+// turned ends a turn.
+func (n *node) turned() {
+	n.turning = false
+	if n.again {
+		n.again = false
+		n.notified()
+	}
+	n.beatIn(beatEvery)
+}
+
+func (n *node) clock() time.Time { return time.UnixMicro(n.fleet.Now()) }
+
+// take takes a list in: what the node does not own any more it hands over, and what it has gained it wakes.
+func (n *node) take(list *listing) {
+	was := n.list
+	if list == was {
+		return
+	}
+	n.list = list
+	clear(n.ceded)
+	var handed int64
+	for _, e := range n.holding() {
+		if !n.owns(e) {
+			n.letGo(e, handed/handingOver*5*millisecond, func() {})
+			handed++
+		}
+	}
+	if was == nil {
+		n.fleet.count.Links += 2 * int64(len(list.members)-1)
+		n.sweep(-1)
+	} else if list.places().Gains(n.self.ID, was.places()) {
+		n.sweep(-1)
+	}
+}
+
+// holding lists what the node holds, in order.
+func (n *node) holding() []int32 {
+	all := make([]int32, 0, len(n.held))
+	for e := range n.held {
+		all = append(all, e)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// letGo puts an event's actors away, once what they have decided is durable.
+func (n *node) letGo(e int32, wait int64, done func()) {
+	f, life := n.fleet, n.life
+	f.After(wait+f.Between(millisecond, 10*millisecond), func() {
+		if n.life != life {
+			return
+		}
+		if epoch, there := n.held[e]; there {
+			delete(n.held, e)
+			if f.events[e].epoch == epoch && f.events[e].owner == n {
+				f.note(e)
+			}
+			f.look(e)
+		}
+		done()
+	})
+}
+
+// wakeLoop looks for actors whose time has come.
+func (n *node) wakeLoop() {
+	if n.up && n.list != nil {
+		n.sweep(n.swept)
+	}
+	n.fleet.After(wakeEvery, n.wakeLoop)
+}
+
+// sweep reads the times of actors after one time, and wakes those that the node owns.
+func (n *node) sweep(after int64) {
+	f, now := n.fleet, n.fleet.Now()
+	f.count.Sweeps++
+	times := len(f.events)
+	if after >= 0 {
+		times = f.home.countSince(f, after)
+	}
+	f.count.Times += int64(times)
+	f.do(n, &f.home.other, costOfTime*float64(times)/4, func() {}, func() {
+		n.swept = now - wakeEvery
+		for _, e := range n.owned() {
+			if _, there := n.held[e]; !there && !n.loading[e] && f.events[e].at >= after {
+				n.activate(e)
+			}
+		}
+	}, func() { n.swept = after })
+}
+
+// activate asks the former owner to let go of an event, and claims it.
+func (n *node) activate(e int32) {
+	f, life := n.fleet, n.life
+	if at, ceded := n.ceded[e]; !n.owns(e) || n.loading[e] || ceded && f.Now()-at < patience {
+		return
+	}
+	n.loading[e] = true
+	places := n.list.places()
+	former := places.Former(int64(e)+1, places.Find(n.self.ID))
+	claim := func() {
+		if n.life == life {
+			n.claim(e)
+		}
+	}
+	if former == placement.None {
+		claim()
+		return
+	}
+	n.askToYield(e, places.Members[former], f.Now()+cedeTime, claim)
+}
+
+// askToYield asks a node to let go of an event. While there is no link, it tries for half a second.
+func (n *node) askToYield(e int32, to members.Member, until int64, then func()) {
+	f := n.fleet
+	f.count.Yields++
+	m := f.find(to)
+	switch {
+	case f.linked(n, m) && m.self.ID == to.ID:
+		f.After(f.Between(100, 2*millisecond), func() {
+			answer := func() { f.After(f.Between(100, 2*millisecond), then) }
+			m.ceded[e] = f.Now()
+			if _, there := m.held[e]; m.up && there {
+				m.letGo(e, 0, answer)
+			} else {
+				answer()
+			}
+		})
+	case f.Now() < until:
+		f.count.Yields-- // it was not sent
+		f.After(lookAgain, func() { n.askToYield(e, to, until, then) })
+	default:
+		then()
+	}
+}
+
+// claim claims an event, unless the node does not own it any more.
+func (n *node) claim(e int32) {
+	f := n.fleet
+	if !n.owns(e) {
+		delete(n.loading, e)
+		return
+	}
+	var epoch int32
+	claim := func() {
+		f.count.Claims++
+		ev := &f.events[e]
+		if ev.lost < 0 && ev.owner != n {
+			f.count.Fenced++
+		}
+		ev.owner, ev.epoch = n, ev.epoch+1
+		epoch = ev.epoch
+		f.note(e)
+		f.look(e)
+	}
+	f.do(n, &f.home.other, 200, claim, func() {
+		delete(n.loading, e)
+		n.held[e] = epoch
+		f.look(e)
+	}, func() {
+		delete(n.loading, e) // who asks next has it loaded
+	})
+}
+
+// end ends the node, which starts again soon.
+func (n *node) end() {
+	f := n.fleet
+	held := n.holding()
+	n.reset()
+	n.up, n.cut = false, false
+	delete(f.apart, n.number)
+	f.judgePlaces()
+	for _, e := range held {
+		f.look(e)
+	}
+	life := n.life
+	f.After(f.Between(second/2, 4*second), func() {
+		if n.life == life && !n.up && !n.stays {
+			n.join()
+		}
+	})
+}
+
+// join makes the node a member, instead of its earlier lifetimes.
+func (n *node) join() {
+	f := n.fleet
+	n.up = true
+	add := func() {
+		for id, r := range f.home.rows {
+			if r.member.Name == n.self.Name {
+				f.home.remove(id)
+			}
+		}
+		f.home.rows[n.self.ID] = &row{member: n.self}
+		f.home.beats[n.self.ID] = 0
+		f.home.relist()
+		f.judgePlaces()
+	}
+	f.do(n, &f.home.own, 200, add, func() {
+		f.tell()
+		n.turn()
+	}, func() { f.After(beatEvery, n.join) })
+}
