@@ -244,7 +244,8 @@ func (a *hosted) standsAt(to visit, claim journal.Claim) bool {
 	if s.bug == bugs.NoFence {
 		return true
 	}
-	return s.streamAt(to.place, a.Ref).epoch == claim.Epoch
+	st := s.streamAt(to.place, a.Ref)
+	return st.epoch == claim.Epoch && !(s.sharded && to.place.writers[st.writer].closed)
 }
 
 // Send puts a command on the net. It must tell only what is durable, unless the actor

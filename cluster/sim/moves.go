@@ -1,6 +1,10 @@
 package sim
 
-import "slices"
+import (
+	"slices"
+
+	"boxoffice/cluster/sim/bugs"
+)
 
 // noticeTime is how long a shard that is about to be closed bears its new version before its writers are closed.
 const noticeTime = second
@@ -109,8 +113,8 @@ func (n *node) hasOldMap() bool { return !slices.EqualFunc(n.knows, n.sim.home.p
 
 func sameVersion(a, b visit) bool { return a.version == b.version }
 
-// startNode starts a node: it reads where the shards are, and opens a writer in each. It waits for a database that
-// does not answer or is closed.
+// startNode starts a node: it reads where the shards are, and opens a writer in each, unless the place bears another
+// version by then. It waits for a database that does not answer or is closed.
 func (s *Sim) startNode(n *node, life int) {
 	if n.life != life {
 		return
@@ -122,8 +126,8 @@ func (s *Sim) startNode(n *node, life int) {
 		return
 	}
 	s.After(s.Between(20*millisecond, 1500*millisecond), func() {
-		silent := func(v visit) bool { return v.place.state != answers }
-		if n.life == life && slices.ContainsFunc(places, silent) {
+		if n.life == life && slices.ContainsFunc(places, func(v visit) bool { return refused(v) && s.bug != bugs.OldMap }) {
+			s.Reach("shard", "opens no writer")
 			s.startNode(n, life)
 		} else if n.life == life {
 			n.openWriters(places)
@@ -142,7 +146,6 @@ func (n *node) openWriters(places []visit) {
 		n.writers[i] = v.place.openWriter(n.member)
 		n.shut[i] = false
 		if !n.reaches(i) {
-			s.Reach("starts with an old map", "shard")
 			s.After(s.Between(20*millisecond, 800*millisecond), func() { n.turnValve(i) })
 		}
 	}

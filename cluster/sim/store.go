@@ -18,6 +18,7 @@ type stream struct {
 	id      int64
 	epoch   int32
 	claimed []int64 // when each epoch began, from the first
+	writer  int32   // that it was last claimed for, in a world with shards
 	rows    []*row
 	head    int64      // seq of the last fact
 	kept    []snapshot // the latest is the last
@@ -325,6 +326,7 @@ func (a *hosted) settleEntry(e *entry) {
 func (s *Sim) claimStream(p *place, a *hosted) journal.Claim {
 	st := s.streamAt(p, a.Ref)
 	st.epoch++
+	st.writer = a.node.writers[p.shard.no]
 	st.claimed = append(st.claimed, s.Now())
 	claim := journal.Claim{Stream: st.id, Epoch: st.epoch}
 	s.claims[claim] = a

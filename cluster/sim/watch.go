@@ -33,6 +33,10 @@ func (s *Sim) tellJudge() judge.World {
 func (s *Sim) judgeReply(a *hosted, cmd engine.Command, reply engine.Reply) {
 	if st := s.streamOf(a.Ref); st.epoch != a.claim.Epoch && a.settling == nil {
 		s.Reach("stale answer", enginetest.CommandName(cmd))
+		if int(a.claim.Epoch) >= len(st.claimed) {
+			s.Failf("%s is answered by epoch %d, which its shard does not know", briefCommand(cmd), a.claim.Epoch)
+			return
+		}
 		if age := s.Now() - st.claimed[a.claim.Epoch]; age > second+millisecond && s.bug != bugs.NoFence {
 			s.Failf("%s is answered by epoch %d, %d us after epoch %d began", briefCommand(cmd), a.claim.Epoch, age, a.claim.Epoch+1)
 		}

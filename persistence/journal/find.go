@@ -95,11 +95,13 @@ func (j *Reader) IsBeheaded(ctx context.Context, stream int64) (beheaded bool, e
 	return false, nil
 }
 
-// Standing returns the given claims that a later claim has fenced.
+// Standing returns the given claims that a later claim has fenced, or whose writer is closed: then the node
+// was taken for dead, or the shard is in another place by now, where later claims may be.
 func (j *Reader) Standing(ctx context.Context, claims []Claim) ([]Claim, error) {
 	const fenced = `
 SELECT b.n FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS b(stream_id, epoch, n)
-WHERE NOT EXISTS (SELECT FROM streams s WHERE s.stream_id = b.stream_id AND s.epoch = b.epoch)`
+WHERE NOT EXISTS (SELECT FROM streams s WHERE s.stream_id = b.stream_id AND s.epoch = b.epoch
+  AND NOT EXISTS (SELECT FROM writers w WHERE w.writer = s.writer AND w.closed_at IS NOT NULL))`
 	streams, epochs := make([]int64, len(claims)), make([]int32, len(claims))
 	for i, c := range claims {
 		streams[i], epochs[i] = c.Stream, c.Epoch

@@ -73,10 +73,22 @@ func openLane(ctx context.Context, j *Postgres) (*lane, error) {
 		l.leave(ctx)
 		return nil, err
 	}
-	const open = `
-WITH w AS (INSERT INTO writers (node) VALUES ($1) RETURNING writer)
-INSERT INTO tails (writer) SELECT writer FROM w RETURNING writer`
-	if err := l.conn.QueryRow(ctx, open, j.cfg.Node).Scan(&l.writer); err != nil {
+	// In a shard that has been closed no writer is opened: the place where it is opened gives the same numbers
+	// again, and who follows would take one for the other.
+	const (
+		open    = `WITH w AS (INSERT INTO writers (node) SELECT $1`
+		ofShard = ` FROM journal_mark WHERE version = $2 FOR SHARE`
+		tailed  = ` RETURNING writer) INSERT INTO tails (writer) SELECT writer FROM w RETURNING writer`
+	)
+	query, args := open+tailed, []any{j.cfg.Node}
+	if j.cfg.Version != 0 {
+		query, args = open+ofShard+tailed, append(args, j.cfg.Version)
+	}
+	err := l.conn.QueryRow(ctx, query, args...).Scan(&l.writer)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = ErrOtherMap
+	}
+	if err != nil {
 		l.leave(ctx)
 		return nil, fmt.Errorf("journal: open writer: %w", err)
 	}

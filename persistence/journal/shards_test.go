@@ -3,6 +3,7 @@ package journal_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -124,6 +125,41 @@ func TestNothingIsClaimedByAnotherMap(t *testing.T) {
 	second, err := j.Claim(t.Context(), there)
 	require.NoError(t, err)
 	require.Equal(t, first.Epoch+1, second.Epoch, "the refused claim has changed nothing")
+}
+
+// TestNothingIsOpenedByAnotherMap makes sure that a node which knows another version of a shard's place opens
+// no writer there. Where the shard is opened, another writer gets the number that it would have had.
+func TestNothingIsOpenedByAnotherMap(t *testing.T) {
+	t.Parallel()
+	_, shards := persisttest.Sharded(t, 2)
+	_, err := shards[1].Pool.Exec(t.Context(), `UPDATE journal_mark SET version = version + 1`)
+	require.NoError(t, err)
+	_, err = journal.OpenShards(t.Context(), journal.Config{Node: "a", Log: slog.New(slog.DiscardHandler), AllowUnsafe: true}, shards)
+	require.ErrorIs(t, err, journal.ErrOtherMap)
+	var writers int
+	require.NoError(t, shards[1].Pool.QueryRow(t.Context(), `SELECT count(*) FROM writers`).Scan(&writers))
+	require.Zero(t, writers)
+}
+
+// TestNothingIsProvenByAClosedWriter makes sure that a node which was taken for dead, or a shard that has moved,
+// proves no claims: others may have claimed the streams where the first cannot see it.
+func TestNothingIsProvenByAClosedWriter(t *testing.T) {
+	t.Parallel()
+	_, shards := persisttest.Sharded(t, 2)
+	j := openShards(t, shards, "a")
+	here, there := engine.EventRef(eventIn(shards[0], 0)), engine.EventRef(eventIn(shards[1], 0))
+	first, err := j.Claim(t.Context(), here)
+	require.NoError(t, err)
+	second, err := j.Claim(t.Context(), there)
+	require.NoError(t, err)
+	lost, err := j.Standing(t.Context(), []journal.Claim{first, second})
+	require.NoError(t, err)
+	require.Empty(t, lost)
+	_, err = shards[1].Pool.Exec(t.Context(), `UPDATE writers SET closed_at = now()`)
+	require.NoError(t, err)
+	lost, err = j.Standing(t.Context(), []journal.Claim{first, second})
+	require.NoError(t, err)
+	require.Equal(t, []journal.Claim{second}, lost)
 }
 
 // TestAShardIsAway makes sure that a shard that is not what it should be holds nobody up, and is used

@@ -58,7 +58,7 @@ const (
 	ArrivalOrder  Bug = "arrival-order"  // passages count in the order in which devices tell of them
 	LateProof     Bug = "late-proof"     // a proof counts from when it is heard, not from when it was asked for
 	OthersCursor  Bug = "others-cursor"  // a follower advances with the cursor of another shard
-	OldMap        Bug = "old-map"        // a node claims where its map says that a shard is, whatever is there
+	OldMap        Bug = "old-map"        // a node begins and claims where its map says that a shard is, whatever is there
 	ForgetsShard  Bug = "forgets-shard"  // a burial is over though a shard has not closed the writers
 )
 
