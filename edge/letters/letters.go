@@ -262,11 +262,6 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 				return false, err
 			}
 		}
-		if o.Name != "" && o.Email != "" {
-			if err := h.Accounts.NoteBuyer(ctx, order.NormalEmail(o.Email), o.Name); err != nil {
-				return false, err
-			}
-		}
 		if quiet {
 			return false, nil
 		}

@@ -4,23 +4,55 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// NoteBuyer keeps the name that the buyer of an order gave, for the account that the address gets
-// when its owner signs in. The newest name counts. It does nothing if there is an account with a
-// name, because the buyer has not proven to have the mailbox.
+// Buyer is an address, in lower case, and the name that was given with it.
+type Buyer struct{ Email, Name string }
+
+// noteBuyers does nothing for the address of an account with a name, because the buyer has not proven to
+// have the mailbox.
+const noteBuyers = `
+INSERT INTO buyer_names AS b (email, name) SELECT * FROM unnest($1::text[], $2::text[]) AS n(email, name)
+WHERE NOT EXISTS (SELECT FROM users u WHERE u.email = n.email AND (u.first_name <> '' OR u.last_name <> '' OR u.password_hash <> ''))
+ON CONFLICT (email) DO UPDATE SET name = excluded.name, noted_at = now() WHERE b.name <> excluded.name`
+
+// NoteBuyers keeps the names that buyers gave, for the accounts that their addresses get when their owners
+// sign in. Of an address the last name counts.
+func NoteBuyers(ctx context.Context, tx pgx.Tx, buyers []Buyer) error {
+	if len(buyers) == 0 {
+		return nil
+	}
+	newest := make(map[string]string, len(buyers))
+	for _, b := range buyers {
+		newest[b.Email] = cleanName(b.Name)
+	}
+	emails := slices.Sorted(maps.Keys(newest)) // nobody else writes several rows: the order prevents deadlocks among nodes
+	names := make([]string, len(emails))
+	for i, email := range emails {
+		names[i] = newest[email]
+	}
+	if _, err := tx.Exec(ctx, noteBuyers, emails, names); err != nil {
+		return fmt.Errorf("note buyers' names: %w", err)
+	}
+	return nil
+}
+
+// NoteBuyer keeps the name of one buyer.
 func (s *Store) NoteBuyer(ctx context.Context, email, name string) error {
-	name = strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", ""), "") // makes it valid for a text column
-	_, err := s.pool.Exec(ctx, `INSERT INTO buyer_names AS b (email, name) SELECT $1, $2
-		WHERE NOT EXISTS (SELECT FROM users WHERE email = $1 AND (first_name <> '' OR last_name <> '' OR password_hash <> ''))
-		ON CONFLICT (email) DO UPDATE SET name = excluded.name, noted_at = now() WHERE b.name <> excluded.name`, email, name)
-	if err != nil {
+	if _, err := s.pool.Exec(ctx, noteBuyers, []string{email}, []string{cleanName(name)}); err != nil {
 		return fmt.Errorf("note a buyer's name: %w", err)
 	}
 	return nil
+}
+
+// cleanName makes a name valid for a text column.
+func cleanName(name string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", ""), "")
 }
 
 // nameBuyer gives an account that has neither name nor password the name that its owner gave at

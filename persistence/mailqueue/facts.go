@@ -14,8 +14,10 @@ import (
 	"boxoffice/engine/order"
 	"boxoffice/engine/proceeds"
 	"boxoffice/engine/waitlist"
+	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
+	"boxoffice/persistence/readmodel"
 )
 
 // Follower is the name under which facts whose mails cannot be made are set aside.
@@ -28,6 +30,9 @@ const oldestMailed = 7 * 24 * time.Hour
 // rules is the table of the facts that cause mails. The others are in silent.
 var rules = tableOf(
 	ruleFor(func(_ context.Context, b *batch, f *order.Completed, of source) error {
+		if f.At >= b.oldest {
+			b.bought = append(b.bought, f.ID)
+		}
 		return b.addMail(f.At, of, Mail{Template: OrderConfirmation, Order: f.ID.String()})
 	}),
 	ruleFor(func(_ context.Context, b *batch, f *order.PaymentReported, _ source) error {
@@ -186,6 +191,7 @@ type batch struct {
 	tx     pgx.Tx
 	oldest int64 // facts before this cause no mail; unix milliseconds
 	mails  []Mail
+	bought []engine.OrderID
 }
 
 // Apply queues the mails that facts cause, within the follower's transaction. The read model must
@@ -199,7 +205,31 @@ func (o *Queue) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 			}
 		}
 	}
+	if err := b.noteBuyers(ctx); err != nil {
+		return err
+	}
 	return o.AddIn(ctx, tx, b.mails...)
+}
+
+// noteBuyers notes the names of those who bought, before they can have a mail that invites them to sign in.
+func (b *batch) noteBuyers(ctx context.Context) error {
+	if len(b.bought) == 0 {
+		return nil
+	}
+	found := readmodel.NewLookup()
+	for _, id := range b.bought {
+		found.Orders[id] = nil
+	}
+	if err := found.Read(ctx, b.tx); err != nil {
+		return err
+	}
+	var named []accounts.Buyer
+	for _, id := range b.bought {
+		if o := found.Orders[id]; o != nil && o.Name != "" && o.Email != "" && !order.IsPseudonym(o.Email) {
+			named = append(named, accounts.Buyer{Email: order.NormalEmail(o.Email), Name: o.Name})
+		}
+	}
+	return accounts.NoteBuyers(ctx, b.tx, named)
 }
 
 // takeFacts follows the rules for one record's facts. A fact without a rule is not even decoded.

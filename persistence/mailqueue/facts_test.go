@@ -106,3 +106,20 @@ func TestApplyManyKinds(t *testing.T) {
 	b.Records[0].Ref = engine.EventRef(number)
 	require.Error(t, pgx.BeginFunc(t.Context(), w.pool, func(tx pgx.Tx) error { return w.queue.Apply(t.Context(), tx, []journal.Batch{b}) }))
 }
+
+// TestBuyersAreNotedWithTheirMail makes sure that the name of a checkout waits for its buyer's account when
+// the mail is queued that may bring the buyer there.
+func TestBuyersAreNotedWithTheirMail(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.created()
+	facts := w.bought("Ada@example.org", "ada@example.org", "eve@example.org")
+	facts[2].(*order.Created).Order.Name = "Ada Lovelace"
+	w.happen(facts...)
+	w.happen(w.order("open@example.org"))
+	rows, err := w.pool.Query(t.Context(), `SELECT email || ' ' || name FROM buyer_names ORDER BY 1`)
+	require.NoError(t, err)
+	noted, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Equal(t, []string{"ada@example.org Ada Lovelace", "eve@example.org Ada"}, noted)
+}
