@@ -1,13 +1,9 @@
 package cluster
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -17,7 +13,6 @@ import (
 
 	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
-	"boxoffice/persistence/embedded"
 	"boxoffice/persistence/persisttest"
 )
 
@@ -39,22 +34,7 @@ func TestAJournalApart(t *testing.T) {
 		_, ticketType := free(a, 100_000)
 		types = append(types, ticketType)
 	}
-	var leads atomic.Pointer[nodetest.Shop]
-	leads.Store(a)
-	r := startRush(t, 4, types, func() string { return leads.Load().URL })
-	r.atLeast(30)
-	leads.Store(b)
-	a.HandOver(t.Context())
-	a.Restart()
-	settles(t, a, b)
-	leads.Store(a)
-	r.atLeast(30)
-	r.end()
-	a.Becomes(fmt.Sprint(r.total.Load()), func() string { // the read model at home has each once
-		var orders int64
-		require.NoError(t, a.Pool().QueryRow(t.Context(), `SELECT count(*) FROM orders`).Scan(&orders))
-		return fmt.Sprint(orders)
-	})
+	sellThroughRestart(t, a, b, types)
 	var followed, streams int
 	require.NoError(t, a.Pool().QueryRow(t.Context(), `SELECT count(*) FROM followers`).Scan(&followed))
 	require.NoError(t, a.JournalPools()[0].QueryRow(t.Context(), `SELECT count(*) FROM streams`).Scan(&streams))
@@ -96,31 +76,15 @@ WITH w AS (INSERT INTO writers (node) VALUES ('dead#1') RETURNING writer) INSERT
 // fails that is repeated as told, and each has one effect.
 func TestTheJournalIsAway(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // for the user whom root drops to
-	start, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	server, err := embedded.Start(start, embedded.Config{Dir: dir, Log: slog.New(slog.DiscardHandler), Settings: map[string]string{"shared_buffers": "64MB"}})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		require.NoError(t, server.Stop(ctx))
-	})
-	s := nodetest.Open(t, withJournal(server.URL()))
+	journal := startCluster(t)
+	s := nodetest.Open(t, withJournal(journal.server.URL()))
 	event, ticketType := free(s, 100_000)
 	title := s.Call("GET", "/events/"+event, nil).Is(200, "").Str("title")
 	r := startRush(t, 4, []string{ticketType}, func() string { return s.URL })
 	r.atLeast(30)
 
-	signal := func(sig syscall.Signal) {
-		for _, pid := range server.Pids() {
-			_ = syscall.Kill(pid, sig)
-		}
-	}
-	t.Cleanup(func() { signal(syscall.SIGCONT) }) // if the test fails before it has killed them
-	signal(syscall.SIGSTOP)                       // it answers nobody
-	signal(syscall.SIGSTOP)                       // nor does what it had begun to start meanwhile
+	journal.signal(syscall.SIGSTOP) // it answers nobody
+	journal.signal(syscall.SIGSTOP) // nor does what it had begun to start meanwhile
 	key := "00000000-0000-4000-8000-000000000001"
 	away := s.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", ticketType, 1), "Idempotency-Key", key)
 	require.Equal(t, http.StatusServiceUnavailable, away.Status, "%v", away.Body)
@@ -128,7 +92,7 @@ func TestTheJournalIsAway(t *testing.T) {
 	s.Call("GET", "/events/"+event, nil).Is(200, "")
 	require.Contains(t, fmt.Sprint(s.Call("GET", "/events?q="+url.QueryEscape(title), nil).Is(200, "").Body), event)
 	require.Eventually(t, func() bool { return s.Ready() != nil }, time.Minute, 20*time.Millisecond)
-	signal(syscall.SIGKILL) // and then its processes are gone, and it is started again
+	journal.signal(syscall.SIGKILL) // and then its processes are gone, and it is started again
 	r.atLeast(30)
 	s.Becomes("true", func() string { return fmt.Sprint(s.Ready() == nil) })
 	s.Patient("POST", "/orders", nodetest.OrderBody("ada@example.org", ticketType, 1), "Idempotency-Key", key).Is(201, "")
