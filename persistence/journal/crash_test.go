@@ -21,9 +21,8 @@ import (
 	"boxoffice/persistence/persisttest"
 )
 
-// ownServer starts a Postgres that the test may crash, or with a setting of its
-// own.
-func ownServer(t *testing.T, setting, value string) (*embedded.Server, *pgxpool.Pool) {
+// startServer starts an empty Postgres that the test may crash, or with a setting of its own.
+func startServer(t *testing.T, setting, value string) *embedded.Server {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // for the user whom root drops to
@@ -38,11 +37,18 @@ func ownServer(t *testing.T, setting, value string) (*embedded.Server, *pgxpool.
 		defer cancel()
 		require.NoError(t, server.Stop(ctx))
 	})
-	conn, err := pgx.Connect(ctx, server.URL())
+	return server
+}
+
+// ownServer is startServer with our tables.
+func ownServer(t *testing.T, setting, value string) (*embedded.Server, *pgxpool.Pool) {
+	t.Helper()
+	server := startServer(t, setting, value)
+	conn, err := pgx.Connect(t.Context(), server.URL())
 	require.NoError(t, err)
-	require.NoError(t, migrate.Up(ctx, conn))
-	require.NoError(t, conn.Close(ctx))
-	pool, err := pgxpool.New(ctx, server.URL())
+	require.NoError(t, migrate.Up(t.Context(), conn))
+	require.NoError(t, conn.Close(t.Context()))
+	pool, err := pgxpool.New(t.Context(), server.URL())
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	return server, pool

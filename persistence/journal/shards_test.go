@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -191,4 +192,36 @@ func TestAShardIsAway(t *testing.T) {
 	_, err = conn.Exec(t.Context(), `UPDATE journal_mark SET version = version - 1`)
 	require.NoError(t, err)
 	require.NoError(t, waits.Wait(t))
+}
+
+// TestAShardThatReadsAndDoesNotCommitIsAway makes sure that a shard which answers questions and commits
+// nothing counts as one that does not answer, and is used again once it commits.
+func TestAShardThatReadsAndDoesNotCommitIsAway(t *testing.T) {
+	t.Parallel()
+	server := startServer(t, "max_wal_size", "256MB")
+	_, shards := persisttest.ShardedOn(t, persisttest.Empty(t), server.URL())
+	j := openShards(t, shards, "a", func(c *journal.Config) { c.FailAfter = time.Hour })
+	here, there := engine.EventRef(eventIn(shards[0], 0)), engine.EventRef(eventIn(shards[1], 0))
+	answering, waiting := persisttest.NewScribe(t, j, here), persisttest.NewScribe(t, j, there)
+	operator, err := pgx.Connect(t.Context(), server.URL())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, operator.Close(context.WithoutCancel(t.Context()))) }()
+	set := func(statement string) {
+		_, err := operator.Exec(t.Context(), statement)
+		require.NoError(t, err)
+		_, err = operator.Exec(t.Context(), `SELECT pg_reload_conf()`)
+		require.NoError(t, err)
+	}
+	for _, setting := range []string{"default_transaction_read_only = on", "synchronous_standby_names = 'gone'"} {
+		name, _, _ := strings.Cut(setting, " ")
+		require.NoError(t, waiting.Append(1).Wait(t), setting)
+		set(`ALTER SYSTEM SET ` + setting)
+		<-j.Shut(there.Home)
+		require.ErrorIs(t, j.Away(there.Home), persistence.ErrAway, setting)
+		late := waiting.Append(1)
+		require.NoError(t, answering.Append(1).Wait(t), setting)
+		require.NoError(t, j.Away(here.Home), setting)
+		set(`ALTER SYSTEM RESET ` + name)
+		require.NoError(t, late.Wait(t), setting)
+	}
 }

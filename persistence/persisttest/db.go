@@ -339,17 +339,27 @@ func Apart(t testing.TB) (home, entries *pgxpool.Pool) {
 // when the test ends.
 func Sharded(t testing.TB, count int) (home *pgxpool.Pool, shards []journal.Shard) {
 	t.Helper()
+	urls := make([]string, count)
+	for i := range urls {
+		urls[i] = Empty(t)
+	}
+	return ShardedOn(t, urls...)
+}
+
+// ShardedOn is Sharded with the journal in the given databases, which are empty.
+func ShardedOn(t testing.TB, urls ...string) (home *pgxpool.Pool, shards []journal.Shard) {
+	t.Helper()
 	home = Migrated(t)
 	conn, err := pgx.ConnectConfig(t.Context(), home.Config().ConnConfig)
 	require.NoError(t, err)
-	conns := make([]*pgx.Conn, count)
-	for i := range conns {
-		cfg, err := pgxpool.ParseConfig(Empty(t))
+	conns := make([]*pgx.Conn, len(urls))
+	for i, url := range urls {
+		cfg, err := pgxpool.ParseConfig(url)
 		require.NoError(t, err)
 		conns[i], err = pgx.ConnectConfig(t.Context(), cfg.ConnConfig)
 		require.NoError(t, err)
 		var valve *persistence.Valve
-		if count > 1 {
+		if len(urls) > 1 {
 			valve = persistence.NewValve(fmt.Sprint("shard ", i))
 			valve.Join(cfg)
 		}
