@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"slices"
 
 	"boxoffice/cluster/sim/bugs"
@@ -96,12 +97,8 @@ func (h *home) save(moves []merge.Move, group []journal.Batch) bool {
 		}
 	}
 	h.recent = append(h.recent, change{h.sim.Now(), func() {
-		for at, was := range positions {
-			h.positions[at] = was
-		}
-		for stream, was := range effects {
-			h.effects[stream] = was
-		}
+		maps.Copy(h.positions, positions)
+		maps.Copy(h.effects, effects)
 	}})
 	return true
 }

@@ -245,7 +245,7 @@ func (a *hosted) standsAt(to visit, claim journal.Claim) bool {
 		return true
 	}
 	st := s.streamAt(to.place, a.Ref)
-	return st.epoch == claim.Epoch && !(s.sharded && to.place.writers[st.writer].closed)
+	return st.epoch == claim.Epoch && (!s.sharded || !to.place.writers[st.writer].closed)
 }
 
 // Send puts a command on the net. It must tell only what is durable, unless the actor

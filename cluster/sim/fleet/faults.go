@@ -184,15 +184,15 @@ func (h *home) countSince(f *Fleet, after int64) int {
 
 // mark takes over what a member says of itself with its beat.
 func (h *home) mark(n *node) {
-	if r := h.rows[n.self.ID]; r != nil && r.member.Leaving != n.self.Leaving {
-		r.member = n.self
+	if h.has(n.self.ID) && h.rows[n.self.ID].Leaving != n.self.Leaving {
+		h.rows[n.self.ID] = n.self
 		h.relist()
 	}
 }
 
 // remove deletes a member.
 func (h *home) remove(id string) {
-	if h.rows[id] != nil {
+	if h.has(id) {
 		delete(h.rows, id)
 		delete(h.beats, id)
 		h.relist()

@@ -89,7 +89,7 @@ func New(opt Options) *Fleet {
 		n.reset()
 		n.up = true
 		f.nodes = append(f.nodes, n)
-		f.home.rows[n.self.ID] = &row{member: n.self}
+		f.home.rows[n.self.ID] = n.self
 		f.home.beats[n.self.ID] = 0
 	}
 	f.home.relist()
@@ -114,7 +114,7 @@ func New(opt Options) *Fleet {
 func (f *Fleet) judgePlaces() {
 	var list []members.Member
 	for _, n := range f.nodes {
-		if n.up && !n.cut && f.home.rows[n.self.ID] != nil {
+		if n.up && !n.cut && f.home.has(n.self.ID) {
 			list = append(list, n.self)
 		}
 	}

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 // home is the database of members. The journal, with the times of actors, is another one. The statements of each
 // wait for one of its processors.
 type home struct {
-	rows  map[string]*row
+	rows  map[string]members.Member // by ID
 	beats map[string]int64
 	list  *listing
 	own   cpus    // home's
@@ -33,11 +34,6 @@ func (c *cpus) take(now, cost int64) int64 {
 	}
 	c[free] = max(c[free], now) + cost
 	return c[free]
-}
-
-// row is a member in the table.
-type row struct {
-	member members.Member
 }
 
 // What statements cost a processor, in microseconds. A list of 1,000 costs a millisecond and a half.
@@ -64,17 +60,18 @@ func (l *listing) places() *placement.Map {
 func byID(a, b members.Member) int { return strings.Compare(a.ID, b.ID) }
 
 func (h *home) init() {
-	h.rows, h.beats = make(map[string]*row), make(map[string]int64)
+	h.rows, h.beats = make(map[string]members.Member), make(map[string]int64)
+}
+
+// has reports whether a member is in the table.
+func (h *home) has(id string) bool {
+	_, there := h.rows[id]
+	return there
 }
 
 // relist makes the list anew after a change.
 func (h *home) relist() {
-	l := &listing{members: make([]members.Member, 0, len(h.rows))}
-	for _, r := range h.rows {
-		l.members = append(l.members, r.member)
-	}
-	slices.SortFunc(l.members, byID)
-	h.list = l
+	h.list = &listing{members: slices.SortedFunc(maps.Values(h.rows), byID)}
 }
 
 // isCurrent reports whether the list has exactly the nodes that are up.
@@ -83,7 +80,7 @@ func (h *home) isCurrent(f *Fleet) bool {
 	for _, n := range f.nodes {
 		if n.up {
 			up++
-			if h.rows[n.self.ID] == nil {
+			if !h.has(n.self.ID) {
 				return false
 			}
 		}

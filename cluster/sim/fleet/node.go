@@ -113,7 +113,7 @@ func (n *node) turn() {
 	lost := false
 	var list *listing
 	beat := func() {
-		if lost = f.home.rows[n.self.ID] == nil; lost {
+		if lost = !f.home.has(n.self.ID); lost {
 			return
 		}
 		f.home.beats[n.self.ID]++
@@ -149,7 +149,7 @@ func (n *node) bury(dead map[string]int64) {
 	mine := false
 	bury := func() {
 		for id, beat := range dead {
-			if f.home.rows[id] != nil && f.home.beats[id] == beat {
+			if f.home.has(id) && f.home.beats[id] == beat {
 				f.home.remove(id)
 				mine = true
 			}
@@ -358,12 +358,12 @@ func (n *node) join() {
 	f := n.fleet
 	n.up = true
 	add := func() {
-		for id, r := range f.home.rows {
-			if r.member.Name == n.self.Name {
+		for id, m := range f.home.rows {
+			if m.Name == n.self.Name {
 				f.home.remove(id)
 			}
 		}
-		f.home.rows[n.self.ID] = &row{member: n.self}
+		f.home.rows[n.self.ID] = n.self
 		f.home.beats[n.self.ID] = 0
 		f.home.relist()
 		f.judgePlaces()
