@@ -323,7 +323,7 @@ func (h *Writer) addLinks(m *mail.Order, e *mail.Event, id engine.OrderID) {
 	if e.Hall && !e.RotatingOnly {
 		m.PDF = under + "/tickets.pdf?token=" + token
 	}
-	if e.Calendar(h.Language) != nil {
+	if e.HasCalendar() {
 		m.ICS = under + "/calendar.ics?token=" + token
 	}
 }

@@ -51,13 +51,16 @@ func (v Visit) describeUnlinked(w *words) string {
 // file as a change of the same event, and removes what is cancelled.
 func (e *Event) Calendar(l Language) *Calendar { return e.makeCalendar(wordsOf[l]) }
 
+// HasCalendar reports whether there is a calendar file.
+func (e *Event) HasCalendar() bool { return len(e.Visits) > 0 || !e.Start.IsZero() }
+
 func (e *Event) makeCalendar(w *words) *Calendar {
-	visits := e.Visits
-	if len(visits) == 0 && !e.Start.IsZero() {
-		visits = []Visit{e.asVisit()}
-	}
-	if len(visits) == 0 {
+	if !e.HasCalendar() {
 		return nil
+	}
+	visits := e.Visits
+	if len(visits) == 0 {
+		visits = []Visit{e.asVisit()}
 	}
 	c := ics.NewCalendarFor("Boxoffice")
 	first, last, method := visits[0].Start, visits[0].Start, ics.MethodCancel

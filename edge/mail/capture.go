@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"bufio"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -19,8 +20,10 @@ import (
 	"time"
 )
 
-// captureMax is how many mails a Capture keeps.
-const captureMax = 1_000
+const (
+	captureMax    = 1_000    // mails that a Capture keeps
+	captureBuffer = 32 << 10 // bytes; a mail is written in hundreds of pieces
+)
 
 // Capture is a Sender that puts each mail into a file of its directory instead of sending it. No
 // one else may use the directory: Capture deletes old files there.
@@ -88,8 +91,9 @@ func (c *Capture) Send(_ context.Context, m Message) error {
 		return &Failure{Reason: "capture", cause: err}
 	}
 	name := c.makeFileName(m.ID)
-	_, err = msg.WriteTo(f)
-	err = errors.Join(err, f.Close())
+	whole := bufio.NewWriterSize(f, captureBuffer)
+	_, err = msg.WriteTo(whole)
+	err = errors.Join(err, whole.Flush(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), filepath.Join(c.dir, name))
 	}
