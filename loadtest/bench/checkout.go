@@ -18,6 +18,27 @@ import (
 // promoCode is the code that orders of the promo case name: a tenth off, without a limit.
 const promoCode = "BENCH"
 
+// linesAtOnce is how many lines an order of the lines case has, each for one ticket of another type.
+const linesAtOnce = 8
+
+// measureLines measures orders of several lines. The ledger asks the keepers of all types, and has the
+// order when each has said yes.
+func (b *bench) measureLines(ctx context.Context) (ordersAt, error) {
+	types := make([]rush.SaleType, linesAtOnce)
+	for i := range types {
+		types[i] = rush.SaleType{Name: fmt.Sprintf("Block %d", i+1), Quantity: plenty, MaxPerOrder: 100, MaxPerCustomer: 1000}
+	}
+	s, err := b.organizer.OpenSale(ctx, types)
+	if err != nil {
+		return ordersAt{}, err
+	}
+	var ids []string
+	for i := range s.Types {
+		ids = append(ids, s.Types[i].ID)
+	}
+	return b.saturateWith(ctx, "orders of 8 lines", s, linesAtOnce, nil, func(body []byte, n uint64) []byte { return appendLines(body, ids, n) })
+}
+
 // measurePromo measures orders that name a promo code.
 func (b *bench) measurePromo(ctx context.Context) (ordersAt, error) {
 	s, err := b.sale(ctx, rush.SaleType{Quantity: plenty})
@@ -29,31 +50,38 @@ func (b *bench) measurePromo(ctx context.Context) (ordersAt, error) {
 	}, nil); err != nil {
 		return ordersAt{}, err
 	}
+	return b.saturateWith(ctx, "orders with a promo code", s, 1, []byte(`"discount":"250.00"`), func(body []byte, n uint64) []byte {
+		order := appendOrder(body, s.Types[0].ID, n)
+		return append(order[:len(order)-1], `,"promoCode":"`+promoCode+`"}`...)
+	})
+}
+
+// saturateWith measures a closed loop of orders whose bodies order appends, each for some tickets, and
+// compares what was acknowledged with the stock that is gone. wanted must be in each answer.
+func (b *bench) saturateWith(ctx context.Context, name string, s *rush.Sale, tickets int64, wanted []byte, order request) (ordersAt, error) {
 	svc, err := client.ParseTarget(b.node.URL)
 	if err != nil {
 		return ordersAt{}, err
 	}
 	k := newKeys()
 	c := &closed{
-		net: b.net, hosts: []string{svc.Host}, conns: b.cmd.Conns, want: 201, wanted: []byte(`"discount":"250.00"`), numbers: &b.numbers,
+		net: b.net, hosts: []string{svc.Host}, conns: b.cmd.Conns, want: 201, wanted: wanted, numbers: &b.numbers,
 		make: func(out []byte, n uint64) []byte {
 			var key [36]byte
-			var body [192]byte
-			order := appendOrder(body[:0], s.Types[0].ID, n)
-			order = append(order[:len(order)-1], `,"promoCode":"`+promoCode+`"}`...)
-			return appendPost(out, svc.Host, "/api/v1/orders", "", string(k.append(key[:0], n)), order)
+			var body [1024]byte
+			return appendPost(out, svc.Host, "/api/v1/orders", "", string(k.append(key[:0], n)), order(body[:0], n))
 		},
 		warm: b.cmd.Warm, measure: b.cmd.Measure, cpu: b.cpuOf(b.node.PID), drained: b.caughtUp,
 	}
 	r, err := c.run(ctx)
-	b.disturbed("orders with a promo code", r)
+	b.disturbed(name, r)
 	if err != nil {
-		return ordersAt{}, fmt.Errorf("orders with a promo code: %w", err)
+		return ordersAt{}, fmt.Errorf("%s: %w", name, err)
 	}
-	if err := b.auditStock(ctx, svc, []*rush.Sale{s}, r.total); err != nil {
-		return ordersAt{}, fmt.Errorf("orders with a promo code: %w", err)
+	if err := b.auditStock(ctx, svc, []*rush.Sale{s}, r.total*tickets); err != nil {
+		return ordersAt{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return b.costOf("orders with a promo code", r), nil
+	return b.costOf(name, r), nil
 }
 
 // buyersAtOnce is how many buyers do the whole checkout at a time; each waits for the provider in

@@ -56,8 +56,9 @@ type result struct {
 	ManyRatio    float64 `json:"many_cpu_ratio"`
 	MillionRatio float64 `json:"million_cpu_ratio"`
 	// PromoRatio and CheckoutRatio are the same for an order with a promo code, and for a whole
-	// checkout.
+	// checkout, and LineRatio for each line of an order of several.
 	PromoRatio    float64 `json:"promo_cpu_ratio"`
+	LineRatio     float64 `json:"line_cpu_ratio"`
 	CheckoutRatio float64 `json:"checkout_cpu_ratio"`
 	// Rounds are the rounds of the cases of orders, whose medians are above.
 	Rounds struct {
@@ -65,6 +66,7 @@ type result struct {
 		Many     []ordersAt `json:"many"`
 		Million  []ordersAt `json:"million"`
 		Promo    []ordersAt `json:"promo"`
+		Lines    []ordersAt `json:"lines"`
 		Checkout []ordersAt `json:"checkout"`
 	} `json:"rounds"`
 
@@ -143,6 +145,7 @@ func (b *bench) measure(ctx context.Context) error {
 			benchCase{"many", b.inRound(&r.Rounds.Many, b.measureMany), true},
 			benchCase{"million", b.inRound(&r.Rounds.Million, b.measureMillion), true},
 			benchCase{"promo", b.inRound(&r.Rounds.Promo, b.measurePromo), true},
+			benchCase{"lines", b.inRound(&r.Rounds.Lines, b.measureLines), true},
 			benchCase{"checkout", b.inRound(&r.Rounds.Checkout, b.measureCheckout), true})
 	}
 	cases = append(cases,
@@ -215,6 +218,9 @@ func (b *bench) sumUpMoney() {
 	r := &b.result
 	if r.PromoRatio = ratio(r.Rounds.Promo, r.Rounds.One); r.PromoRatio > 0 {
 		say("orders with a promo code: %.2f times (goal: 1.60 at most)", r.PromoRatio)
+	}
+	if r.LineRatio = round(ratio(r.Rounds.Lines, r.Rounds.One) / linesAtOnce); r.LineRatio > 0 {
+		say("a line of an order of %d: %.2f times (goal: 1.60 at most)", linesAtOnce, r.LineRatio)
 	}
 	if r.CheckoutRatio = ratio(r.Rounds.Checkout, r.Rounds.One); r.CheckoutRatio > 0 {
 		say("the whole checkout: %.2f times (goal: 4.00 at most)", r.CheckoutRatio)

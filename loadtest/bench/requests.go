@@ -63,9 +63,19 @@ func orders(host, path string, types []string, k keys) request {
 }
 
 func appendOrder(b []byte, ticketType string, n uint64) []byte {
-	b = append(b, `{"items":[{"ticketTypeId":"`...)
-	b = append(b, ticketType...)
-	b = append(b, `","quantity":1}],"guestEmail":"b`...)
+	return appendLines(b, []string{ticketType}, n)
+}
+
+// appendLines appends an order with a line for each type.
+func appendLines(b []byte, types []string, n uint64) []byte {
+	b = append(b, `{"items":[`...)
+	for i, id := range types {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, `{"ticketTypeId":"`...), id...), `","quantity":1}`...)
+	}
+	b = append(b, `],"guestEmail":"b`...)
 	b = strconv.AppendUint(b, n, 10)
 	return append(b, `@load.test","guestName":"Load Buyer"}`...)
 }
