@@ -23,9 +23,9 @@ var hostedPages = []struct {
 }{
 	{"paystack", "ZAR", 249.99, laptop, "The payment did not go through"},
 	{"flutterwave", "NGN", 12500, size{width: 390, height: 844, scale: 2, touch: true}, "The payment did not go through"},
-	{"stripe", "JPY", 3490, size{width: 390, height: 844, scale: 2, touch: true, dark: true}, "We are checking your payment"},
-	{"mollie", "EUR", 19.99, size{width: 320, height: 640, scale: 2, touch: true}, "We are checking your payment"},
-	{"paypal", "GBP", 32.5, size{width: 390, height: 844, scale: 2, touch: true, dark: true}, "We are checking your payment"},
+	{"stripe", "JPY", 3490, size{width: 390, height: 844, scale: 2, touch: true, dark: true}, "Not paid yet"},
+	{"mollie", "EUR", 19.99, size{width: 320, height: 640, scale: 2, touch: true}, "Not paid yet"},
+	{"paypal", "GBP", 32.5, size{width: 390, height: 844, scale: 2, touch: true, dark: true}, "Not paid yet"},
 	{"nowpayments", "USD", 39.5, laptop, "The payment did not go through"},
 }
 

@@ -166,7 +166,8 @@ var orderStates = []state{
 	{name: "hosted", there: ".other", of: func(r *showroom) string {
 		_, ticketType := r.sell(25, nil, nil)
 		return r.pay(r.place(ticketType, 2, nil), nodetest.Object{"provider": "paystack"}).page()
-	}, english: []string{"We are checking your payment"}, german: []string{"Wir prüfen deine Zahlung"}},
+	}, do: func(b *buyer) { b.until(`!document.querySelector(".top .turn")`) }, // until the provider has said so a few times
+		english: []string{"Not paid yet", "has no payment from you so far"}, german: []string{"Noch nicht bezahlt", "ist bisher nichts von dir eingegangen"}, never: []string{"checking", "prüfen"}},
 	{name: "failed", there: ".choice input", of: func(r *showroom) string {
 		_, ticketType := r.sell(25, nil, nil)
 		o := r.place(ticketType, 2, nil)

@@ -67,6 +67,7 @@ const words = {
     none: 'Dieser Link öffnet keine Bestellung', noneHint: 'Er ist unvollständig oder zu alt. Die neueste Mail zur Bestellung hat einen guten.',
     pending: 'Noch nicht bezahlt', pendingHint: (time) => `Deine Karten bleiben dir noch ${time}.`, payNow: (sum) => `${sum} zahlen`, cancel: 'Karten zurückgeben', cancelSure: 'Sicher? Andere können sie dann nehmen.', cancelYes: 'Ja, zurückgeben', keepThem: 'Behalten',
     checking: 'Wir prüfen deine Zahlung', checkingHint: 'Diese Seite sieht von selbst wieder nach. Du musst nicht zweimal zahlen: Ist die Zahlung da, steht es hier, und wir schreiben dir.',
+    openHint: (time) => `Beim Zahlungsdienst ist bisher nichts von dir eingegangen. Hast du gerade gezahlt, warte einen Moment: diese Seite sieht von selbst wieder nach. Wenn nicht, zahle jetzt: deine Karten bleiben dir noch ${time}.`,
     slow: 'Noch keine Nachricht vom Zahlungsdienst', slowHint: 'Hast du gezahlt, so ist dein Geld sicher: wir fragen weiter und schreiben dir. Wenn nicht, kannst du jetzt zahlen.',
     failed: 'Die Zahlung hat nicht geklappt', failedHint: (time) => `Deine Karten bleiben dir noch ${time}. Du kannst es noch einmal versuchen.`, expired: 'Die Zeit zum Zahlen ist um', expiredHint: 'Die Karten sind wieder im Verkauf. Wurde trotzdem abgebucht, so kommt das Geld von selbst zurück.',
     cancelled: 'Diese Bestellung wurde storniert', cancelledHint: 'Du schuldest nichts. Kommt dafür noch Geld von dir an, geht es von selbst an dich zurück.',

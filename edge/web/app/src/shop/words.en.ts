@@ -67,6 +67,7 @@ const words = {
     none: 'This link opens no order', noneHint: 'It may be incomplete or too old. The newest mail about the order has a good one.',
     pending: 'Not paid yet', pendingHint: (time: string) => `Your tickets are kept for ${time} more.`, payNow: (sum: string) => `Pay ${sum}`, cancel: 'Give the tickets back', cancelSure: 'Sure? Others may take them.', cancelYes: 'Yes, give them back', keepThem: 'Keep them',
     checking: 'We are checking your payment', checkingHint: 'This page looks again by itself. You need not pay twice: if the payment went through, it will show here and we mail you.',
+    openHint: (time: string) => `The payment provider has no payment from you so far. If you have just paid, wait a moment: this page looks again by itself. If not, pay now: your tickets are kept for ${time} more.`,
     slow: 'Still no word from the payment provider', slowHint: 'If you have paid, your money is safe: we go on asking, and mail you when it is settled. If you have not, you can pay now.',
     failed: 'The payment did not go through', failedHint: (time: string) => `Your tickets are still kept for ${time}. You can try again.`, expired: 'The time to pay is over', expiredHint: 'The tickets have gone back on sale. If you were charged all the same, the money goes back by itself.',
     cancelled: 'This order was cancelled', cancelledHint: 'You owe nothing. If money of yours arrives for it, it goes back by itself.',

@@ -7,10 +7,11 @@ import { drop, orderToken } from '../../shared/storage';
 import { everyHalfHour, goOn, hours, isNear, spentAt, stepAt, turn } from '../pass/ahead';
 import type { Choice } from '../pay';
 
-export type Phase = 'loading' | 'noKey' | 'none' | 'trouble' | 'unpaid' | 'checking' | 'slow' | 'failed' | 'done' | 'expired' | 'cancelled' | 'refunded';
+export type Phase = 'loading' | 'noKey' | 'none' | 'trouble' | 'unpaid' | 'checking' | 'open' | 'slow' | 'failed' | 'done' | 'expired' | 'cancelled' | 'refunded';
 
 const waits = [2, 2, 3, 5, 5, 10, 10, 15, 20, 30, 30, 30, 30, 30, 30, 30, 30]; // seconds, five minutes in all
 const patience = 90_000; // ms after which a page says that it has no word
+const sure = 3; // answers of a provider that it has no payment, after which it is said
 const silence = 4000; // ms after which a page opens from what is kept: a full network often refuses nothing
 const gone = /NOT_FOUND|UNAUTHORIZED|FORBIDDEN/;
 
@@ -28,6 +29,7 @@ export class OrderState {
     ?? this.order?.payments.find((p) => p.status === 'processing') ?? null);
   busy = $state(false);
   #slow = $state(false);
+  #unpaid = $state(0); // answers in a row by which the provider has no payment
   #silent = $state(false);
   #ahead = -Infinity; // when codes for later were asked for
   #tries = 0;
@@ -62,6 +64,7 @@ export class OrderState {
       case 'cancelled': return 'cancelled';
       case 'refunded': return 'refunded';
       default: {
+        if (this.attempt?.status === 'pending' && this.#unpaid >= sure && !this.attempt.transfer && !this.attempt.payAddress) return 'open';
         if (this.attempt) return this.#slow && !this.attempt.transfer ? 'slow' : 'checking';
         return this.own.length ? 'failed' : 'unpaid';
       }
@@ -90,7 +93,7 @@ export class OrderState {
   look = async () => {
     clearTimeout(this.#timer);
     try {
-      await this.#read(this.phase === 'checking' || this.phase === 'slow');
+      await this.#read(this.#asks);
       if (!this.event && this.order) {
         this.event = await ask(api.GET('/api/v1/events/{slug}', { params: { path: { slug: this.order.eventId } } })).catch(() => null);
       }
@@ -105,7 +108,7 @@ export class OrderState {
         void import('../pass/kept').then(({ dropOrder }) => dropOrder(this.id)).catch(() => null);
       }
     }
-    if (this.phase !== 'unpaid' && this.phase !== 'failed' && this.order && this.phase !== 'checking' && this.phase !== 'slow') {
+    if (this.phase !== 'unpaid' && this.phase !== 'failed' && this.order && !this.#asks) {
       drop(`open:${this.order.eventId}`);
     }
     this.#slow = now() - this.#since > patience;
@@ -120,7 +123,13 @@ export class OrderState {
     if (ahead && !verify) this.#ahead = now();
     const before = this.order?.tickets;
     this.order = { ...order, tickets: order.tickets.map((t) => goOn(t, before?.find((b) => b.id === t.id))) };
+    if (verify) this.#unpaid = this.attempt?.status === 'pending' ? this.#unpaid + 1 : 0;
     this.asOf = now();
+  }
+
+  /** #asks says whether the provider is to be asked what became of a payment. */
+  get #asks(): boolean {
+    return this.phase === 'checking' || this.phase === 'open' || this.phase === 'slow';
   }
 
   /** #needsAhead says whether it is time to ask for codes for the next hours. */
@@ -140,7 +149,7 @@ export class OrderState {
 
   #again() {
     let seconds = 0;
-    if (this.phase === 'checking' || this.phase === 'slow') {
+    if (this.#asks) {
       seconds = this.#tries === 0 ? 0.1 : waits[Math.min(this.#tries, waits.length - 1)]!;
       this.#tries++;
     } else if (this.phase === 'unpaid' || this.phase === 'failed') {

@@ -1,0 +1,1 @@
+export{t as default}from"./Papers-BB74ycs9.js";

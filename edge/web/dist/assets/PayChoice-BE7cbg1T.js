@@ -1,0 +1,1 @@
+export{t as default}from"./PayChoice-VACpC7g1.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./PayChoice-BpYvyO5U.js";
