@@ -32,6 +32,7 @@ func TestDeskEvent(t *testing.T) {
 			o.bringMaps()
 			o.fillInRareFields(event)
 			o.sellBook()
+			o.writeExam()
 			o.faultless()
 		})
 	}
@@ -225,10 +226,28 @@ func (o *organizer) sellBook() {
 	require.Equal(o.t, true, read.Data("tickets.0.downloadable"))
 }
 
+// writeExam looks at the exam of a course that is being written.
+func (o *organizer) writeExam() {
+	o.t.Helper()
+	o.load(o.origin + "organizer/events/new?kind=online-course")
+	o.choose("#exam")
+	o.choose("#materials-add")
+	o.evaluate(`document.querySelector("#materials-0-name").scrollIntoView({block: "center"})`)
+	o.step("materials", "#materials-0-name")
+	o.evaluate(`document.querySelector("#question-0").scrollIntoView({block: "center"})`)
+	o.step("exam", "#question-0")
+}
+
 // fillInRareFields fills in the fields that few events need. One of them is wrong at first, so the desk has to say which.
 func (o *organizer) fillInRareFields(event string) {
 	o.t.Helper()
 	o.load(o.origin + "organizer/events/" + event)
+	o.choose("#lineup summary")
+	o.choose("#add-act")
+	o.fill("#act-0-name", "Adaeze Obi")
+	o.fill("#act-0-role", "Saxophone")
+	o.evaluate(`document.querySelector("#act-0-name").scrollIntoView({block: "center"})`)
+	o.step("lineup", "#act-0-role")
 	o.choose("#more summary")
 	o.fill("#capacity", "500")
 	o.fill("#tags", "gala, quay")
@@ -243,5 +262,6 @@ func (o *organizer) fillInRareFields(event string) {
 	own := func() nodetest.Answer { return o.shop.Own("GET", "/organizer/events/"+event, nil).Is(200, "") }
 	o.shop.Becomes("20", func() string { return fmt.Sprint(own().Data("orderWindowMinutes")) })
 	got := own()
+	require.Equal(o.t, "Adaeze Obi, Saxophone", got.Str("entities.0.name")+", "+got.Str("entities.0.role"))
 	require.Equal(o.t, "500 gala quay Until a week before. true true", fmt.Sprint(got.Data("capacity"), " ", got.Str("tags.0"), " ", got.Str("tags.1"), " ", got.Str("returnPolicy"), " ", got.Data("rotatingOnly"), " ", got.Data("extensions")))
 }

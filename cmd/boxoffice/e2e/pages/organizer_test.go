@@ -245,16 +245,25 @@ func (o *organizer) serve(event string) {
 	o.press("Enter")
 	o.until(`document.querySelectorAll(".rows tbody tr").length === 1`)
 	o.step("orders", ".rows .link")
+	require.Regexp(o.t, `^[^\r]*E-[Mm]ail[^\r]*\r\n[^\r]*bob@example.org,2,2 × Standing,49.00,0.00,,2.46,51.46,0,USD\r\n$`, o.saved("#orders-csv"))
 	o.choose(".rows .link")
 	o.step("order", "#refund")
 	o.choose("#refund")
-	o.evaluate(`document.querySelector("fieldset input").click()`)
+	require.Regexp(o.t, `(?s)49[.,]00.*2[.,]46`, o.text("#goes-back")) // both tickets, and the fee that stays
+	o.choose("#with-fee")
+	require.Regexp(o.t, `51[.,]46`, o.text("#goes-back"))
+	o.evaluate(`document.querySelector(".panel fieldset input").click()`)
+	require.Regexp(o.t, `24[.,]50`, o.text("#goes-back"))
+	o.evaluate(`document.querySelector("#goes-back").scrollIntoView({block: "center"})`)
+	o.step("give-back", "#goes-back")
 	o.fill("#reason", "The left stage was behind a pillar.")
 	o.choose("#send-refund")
 	o.step("refund-sure", "#sure-yes")
 	o.choose("#sure-yes")
 	o.there(".panel .facts .state")
 	o.step("refund", ".panel .facts")
+	o.evaluate(`document.querySelector("#history").scrollIntoView({block: "center"})`)
+	o.step("history", "#history li:nth-child(3)")
 	o.choose("#close")
 
 	o.choose(`nav a[href="/organizer/refunds"]`)
@@ -276,6 +285,15 @@ func (o *organizer) serve(event string) {
 	o.step("guests", ".rows tbody tr")
 	o.choose("#csv")
 	o.until(`!document.querySelector("#csv").disabled && !document.querySelector(".note.warn")`)
+}
+
+// saved presses a button that saves a file, and returns the text of it.
+func (o *organizer) saved(button string) string {
+	o.t.Helper()
+	o.evaluate(`URL.createObjectURL = ((make) => (blob) => { window.savedFile = blob.text(); return make(blob); })(URL.createObjectURL)`)
+	o.choose(button)
+	o.until(`window.savedFile`)
+	return fmt.Sprint(o.run(`window.savedFile`))
 }
 
 // promote makes two promo codes, sees one used, and takes both back.
@@ -325,6 +343,14 @@ func (o *organizer) promote(event string) {
 	o.choose("#sure-yes")
 	o.until(`document.querySelectorAll("main .promo").length === 1`)
 	o.step("code-off", ".promo .state")
+	o.load(o.origin + "organizer/settings/codes")
+	o.choose("#add-promo")
+	o.fill("#code", "EVERYWHERE")
+	o.fill("#value", "5")
+	o.choose("#save-promo")
+	o.until(`document.querySelectorAll("main .promo").length === 1`)
+	o.step("codes-of-all", "main .promo")
+	require.Nil(o.t, o.shop.Own("GET", "/organizer/promo-codes", nil).Is(200, "").Data("promoCodes.0.eventId"))
 }
 
 // settle looks after the organization: who works for it, its money, its programs.

@@ -47,8 +47,8 @@ export function spacing(dots: { x: number; y: number }[]): number {
   return apart[Math.floor(apart.length / 3)] || 40;
 }
 
-/** fitting is the size of letters with which a label stays in its element. */
-export const fitting = (e: { width: number; height: number; label?: string }) => Math.min(0.7 * e.height, 1.5 * e.width / Math.max(1, e.label?.length ?? 0));
+/** fitting is the size of letters with which a label stays in its element. A text stands alone and can be read. */
+export const fitting = (e: { type: string; width: number; height: number; label?: string }, canvas: number) => Math.max(e.type === 'text' ? canvas / 40 : 0, Math.min(0.7 * e.height, 1.5 * e.width / Math.max(1, e.label?.length ?? 0)));
 
 /** dashes draws dots as a path: a line without length whose round ends are the dot. So thousands are one element. */
 export const dashes = (dots: { x: number; y: number }[]) => dots.map(({ x, y }) => `M${Math.round(x)} ${Math.round(y)}h0`).join('');

@@ -1,0 +1,13 @@
+const words = {
+  lineup: 'Who is on', lineupHint: 'Artists, speakers, sponsors: the page shows them in this order.', kind: 'As', kinds: { artist: 'Artist', dj: 'DJ', speaker: 'Speaker', host: 'Host', guest: 'Guest', sponsor: 'Sponsor', partner: 'Partner', team: 'Team', feature: 'Attraction' } as Record<string, string>, name: 'Name', role: 'What they do', when: 'When, in words', link: 'Where to read more', bio: 'A few words', add: 'Add somebody', up: 'One up', one: (n: number) => `No. ${n}`,
+  gallery: 'More pictures', galleryHint: 'Up to 20. JPEG, PNG, WebP or GIF.', picture: (n: number) => `Picture ${n}`, film: 'Film for the head of the page', filmHint: 'Its address, or a file of yours. It runs where the page’s head is a film.',
+  before: 'Choose one that you have', library: 'Pictures that you have', libraryHint: 'Those of your events. What no event names is gone after 7 days.', none: 'No event has a picture of yours yet.', files: 'Files that you have', noFiles: 'No event has a file of yours yet.', cover: 'cover', text: 'text', of: (event: string, what: string) => `${event}: ${what}`,
+  materials: 'Materials', material: (n: number) => `Material ${n}`, address: 'Address', addMaterial: 'Add a material',
+  finer: 'A finer category, in your words', shift: 'Sale, refund deadlines and doors move by as much', told: 'Everybody who has a ticket gets a mail about a new beginning, and may ask for the money for 14 days. Other changes are shown on the page and told to nobody: write a mail to your guests.', logo: 'Logo', face: 'Their picture', hours: 'Or so many hours', hoursHint: 'After the purchase of a file or course, or before the booked time. The earlier of both binds.',
+  end: 'At the end of the course', asked: 'What is asked', certificate: 'Certificate', noCertificate: 'None', design: (n: number) => `Design ${n}`, certificateHint: 'Whoever has done all of the course gets one, with an address that everybody can check.',
+  exam: 'With an exam', examHint: 'The course is done once it is passed.', pass: 'Percent that have to be right', question: (n: number) => `Question ${n}`, option: (n: number) => `Answer ${n}`, right: 'is right', addOption: 'Add an answer', addQuestion: 'Add a question', why: 'Why it is right, for those who passed',
+  platform: 'Where it is streamed', pin: 'What one needs to open it', linkNote: 'What they need there', linkNoteHint: 'Such as a password.', idCheck: 'Gates look at papers', offlineCodes: 'Gates without a network know the six letters to type, and so does whoever has such a gate',
+};
+
+export default words;
+export type Words = typeof words;

@@ -1,1 +1,0 @@
-export{t as default}from"./Papers-BB74ycs9.js";

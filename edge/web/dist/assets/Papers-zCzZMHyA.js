@@ -1,0 +1,1 @@
+export{t as default}from"./Papers-BB0jY03i.js";

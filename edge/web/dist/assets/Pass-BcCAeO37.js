@@ -1,0 +1,1 @@
+export{t as default}from"./Pass-B0pgVlm6.js";

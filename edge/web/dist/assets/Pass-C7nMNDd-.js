@@ -1,1 +1,0 @@
-export{t as default}from"./Pass--T6VqKx_.js";

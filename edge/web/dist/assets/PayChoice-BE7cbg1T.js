@@ -1,1 +1,0 @@
-export{t as default}from"./PayChoice-VACpC7g1.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Qr-Bip6_Asf.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./Qr-BP7h8jv4.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Webhooks-CC1q33pR.js";

@@ -1,0 +1,1 @@
+import{Vt as e}from"./base-Dlg8O2Wr.js";e();

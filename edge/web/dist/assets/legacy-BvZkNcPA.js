@@ -1,1 +1,0 @@
-import{Bt as e}from"./base-DSfpLJY0.js";e();

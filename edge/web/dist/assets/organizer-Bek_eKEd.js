@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-BSPsIJDJ.js";import{t as r}from"./session.svelte-0UhduvWW.js";import{F as i}from"./base-DSfpLJY0.js";i(n,{desk:new t(new r),room:e});
