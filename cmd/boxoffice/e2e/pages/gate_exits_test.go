@@ -3,6 +3,7 @@ package pages
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,7 +21,7 @@ func TestGateExits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := openDesk(t, chromium, axe, "exits-desk-"+name, as)
-			g := o.sendToGate(as, nil)
+			g := o.sendToGate(as, nodetest.Object{"startDate": nodetest.Stamp(2 * time.Hour), "endDate": nodetest.Stamp(48 * time.Hour)})
 			o.countExits(g.event)
 			g.enrol(o.makeGate(g.event, false))
 			g.there("#way-out")
@@ -99,6 +100,9 @@ func (o *organizer) seesInside(event string) {
 	o.step("inside", "#alarm")
 	o.evaluate(`document.querySelector("main .rows").scrollIntoView({block: "center"})`)
 	o.step("gates", "main .rows")
+	o.load(o.origin + "organizer/overview")
+	o.until(`document.querySelector("#today-of .figure strong")?.innerText === "2" && document.querySelector("#today-of li .num")`)
+	o.step("overview", "#today-of")
 	o.faultless()
 }
 

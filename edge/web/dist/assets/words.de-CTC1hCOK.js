@@ -1,0 +1,1 @@
+var e={title:`Heute`,inside:`jetzt drin`,insideOf:e=>`jetzt drin, von ${e}`,in:`rein`,out:`raus`,came:`sind gekommen`,remaining:`fehlen noch`,noName:`Ohne Namen`,nobody:`Noch kein Einlass hat etwas geprüft.`,hooks:e=>`Webhooks, die nach Fehlern ausgeschaltet sind: ${e}`,reviews:(e,t)=>`Bewertungen ohne Antwort: ${e}, zu ${t}`};export{e as default};
