@@ -34,6 +34,7 @@ func TestPortal(t *testing.T) {
 			d.changeKey(program)
 			d.endKey(program)
 			d.replay()
+			d.readFacts()
 			d.connectAgent()
 			d.there(`nav a[href="/docs"]`)
 			d.faultless()
@@ -153,6 +154,27 @@ func (d *developer) connectAgent() {
 	}
 	d.step("agent", "#agent-codex")
 	require.NotEmpty(d.t, d.shop.As(key).Tools())
+}
+
+// readFacts reads what has happened, of one type and then of all, and sees what happens next appear by itself.
+func (d *developer) readFacts() {
+	d.t.Helper()
+	event, types := d.shop.OnSale(nodetest.With(nodetest.TypeBody(0, 10), nodetest.Object{"type": "free"}))
+	d.shop.Place("ada@example.org", types[0], 1)
+	d.choose(`nav a[href="/portal/facts"]`)
+	d.there(".rows tbody tr")
+	d.set("#type", "order.completed")
+	d.until(`location.search === "?type=order.completed" && document.querySelectorAll(".rows tbody tr").length === 1 && !!document.querySelector("#waits")`)
+	d.step("facts", "#waits")
+	id, _ := d.shop.Place("bob@example.org", types[0], 1)
+	d.until(`document.querySelectorAll(".rows tbody tr").length === 2`)
+	d.choose(".rows tr:last-child .link")
+	d.step("fact", ".panel .payload")
+	require.Contains(d.t, d.text(".panel .payload"), id)
+	require.Contains(d.t, d.text(".panel .payload"), event)
+	d.choose("#close")
+	d.set("#from", "now")
+	d.there(".none")
 }
 
 // replay has a delivery that arrived sent again.

@@ -2,11 +2,15 @@ import type { Words } from './words.en';
 
 const words: Words = {
   title: 'Entwickler',
-  nav: { keys: 'Schlüssel', log: 'Anfragen', metrics: 'Zahlen', webhooks: 'Webhooks', agent: 'Agent', docs: 'Doku' },
+  nav: { keys: 'Schlüssel', log: 'Anfragen', metrics: 'Zahlen', facts: 'Fakten', webhooks: 'Webhooks', agent: 'Agent', docs: 'Doku' },
   log: {
     title: 'Anfragen', hint: 'Was deine API-Schlüssel in den letzten sieben Tagen gefragt haben.', key: 'Schlüssel', allKeys: 'Alle Schlüssel', route: 'Route', routeHint: '/api/v1/organizer/events', status: 'Status', allStatuses: 'Jeder Status',
     statuses: { '2xx': '2xx: erledigt', '4xx': '4xx: abgelehnt', '5xx': '5xx: unser Fehler' }, from: 'Von', to: 'Bis', look: 'Ansehen', none: 'Noch keine Anfragen', noneHint: 'Mache einen Schlüssel und sende damit eine Anfrage.', nothing: 'Nichts passt.',
     request: 'Anfrage', at: 'Wann', latency: 'Dauer', client: 'Von Adresse', id: 'Nummer der Anfrage',
+  },
+  facts: {
+    title: 'Fakten', hint: 'Was Webhooks und der Feed melden, so wie deine Programme es bekommen, 30 Tage lang.', type: 'Art', allTypes: 'Alle Arten', from: 'Ab wann', oldest: 'Ab dem ältesten', now: 'Ab jetzt',
+    about: 'Worüber', seq: 'Seq', at: 'Wann', id: 'Kennung', means: 'Was es sagt', data: 'Daten', none: 'Noch ist nichts geschehen', waits: 'Das ist bisher alles. Was jetzt geschieht, erscheint hier von selbst.',
   },
   agent: {
     title: 'Einen Agenten verbinden', hint: 'Ein Agent tut, worum du ihn in Worten bittest, mit dem Model Context Protocol: Er findet Käufe, bringt Veranstaltungen in den Verkauf, schaut auf den Einlass.', address: 'Adresse',

@@ -3,11 +3,15 @@ import type { Client } from './agents';
 /** What the portal says beside the organizer's pages. */
 const words = {
   title: 'Developers',
-  nav: { keys: 'Keys', log: 'Requests', metrics: 'Metrics', webhooks: 'Webhooks', agent: 'Agent', docs: 'Docs' },
+  nav: { keys: 'Keys', log: 'Requests', metrics: 'Metrics', facts: 'Facts', webhooks: 'Webhooks', agent: 'Agent', docs: 'Docs' },
   log: {
     title: 'Requests', hint: 'What your API keys have asked in the last seven days.', key: 'Key', allKeys: 'All keys', route: 'Route', routeHint: '/api/v1/organizer/events', status: 'Status', allStatuses: 'Any status',
     statuses: { '2xx': '2xx: done', '4xx': '4xx: refused', '5xx': '5xx: we failed' } as Record<string, string>, from: 'From', to: 'To', look: 'Look', none: 'No requests yet', noneHint: 'Make a key and send a request with it.', nothing: 'Nothing fits.',
     request: 'Request', at: 'When', latency: 'Took', client: 'From address', id: 'Request id',
+  },
+  facts: {
+    title: 'Facts', hint: 'What webhooks and the feed tell, as your programs get it, for 30 days.', type: 'Type', allTypes: 'All types', from: 'From when', oldest: 'From the oldest on', now: 'From now on',
+    about: 'About', seq: 'Seq', at: 'When', id: 'Id', means: 'What it says', data: 'Data', none: 'Nothing has happened yet', waits: 'That is all so far. What happens now appears here by itself.',
   },
   agent: {
     title: 'Connect an agent', hint: 'An agent does what you ask it in words, by the Model Context Protocol: it looks orders up, puts events on sale, watches gates.', address: 'Address',
