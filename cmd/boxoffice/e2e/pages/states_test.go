@@ -82,6 +82,19 @@ func (r *showroom) paid(modes string) shown {
 	return r.buy(ticketType, 2, modes)
 }
 
+// attended is an order of one ticket that a gate has let in, for a concert that is over.
+func (r *showroom) attended() shown {
+	r.T.Helper()
+	event, ticketType := r.sell(25, nil, nil)
+	o := r.buy(ticketType, 1, "success")
+	r.Scan(o.event, r.Order(o.id, o.token).Str("tickets.0.shortCode"), "d1").Is(200, "")
+	r.Becomes("checked_in", func() string { return r.Order(o.id, o.token).Str("tickets.0.status") })
+	for _, status := range []string{"in_progress", "completed"} {
+		r.Own("PUT", "/organizer/events/"+event+"/status", nodetest.Object{"status": status}).Is(200, "")
+	}
+	return o
+}
+
 // ticket is the id of one of an order's tickets.
 func (r *showroom) ticket(o shown, n int) string {
 	r.T.Helper()
@@ -254,7 +267,9 @@ var orderStates = []state{
 		r.Scan(o.event, r.Order(o.id, o.token).Str("tickets.0.shortCode"), "d1").Is(200, "")
 		r.Becomes("checked_in", func() string { return r.Order(o.id, o.token).Str("tickets.0.status") })
 		return o.page()
-	}, english: []string{"at North"}, german: []string{"Einlass North"}},
+	}, english: []string{"at North"}, german: []string{"Einlass North"}, never: []string{"How was it", "Wie war es"}},
+	{name: "reviewed", there: "[data-review]", of: func(r *showroom) string { return r.attended().page() }, do: (*buyer).review,
+		english: []string{"Your review", "A splendid evening by the water.", "Ada O.", "The organizer answers:", "Come again!"}, german: []string{"Deine Bewertung", "A splendid evening by the water.", "Ada O.", "Der Veranstalter antwortet:", "Come again!"}},
 
 	{name: "refunded", there: ".lines .small", of: func(r *showroom) string {
 		o := r.paid("refundslow=1ms")
@@ -420,6 +435,36 @@ func (b *buyer) keepWhole(name string) {
 	dir := filepath.Join("..", "..", "..", "..", "out", "pages")
 	require.NoError(b.t, os.MkdirAll(dir, 0o755))                                   //nolint:gosec // pictures for everybody
 	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644)) //nolint:gosec // as above
+}
+
+// review reviews the ticket of an order's page by keyboard, after leaving out all fields, and reads what
+// the organizer answers.
+func (b *buyer) review() {
+	b.t.Helper()
+	b.useByEnter("[data-review]")
+	b.until(`document.activeElement.type === "radio"`)
+	b.choose(".review form .button")
+	b.there("fieldset[aria-invalid] + .field [aria-invalid]")
+	b.keepWhole(b.name + "-review-empty")
+	b.judge("review-empty")
+	b.until(`document.activeElement.type === "radio"`)
+	b.press("ArrowRight", "ArrowRight", "ArrowRight")
+	b.fill(".review textarea", "A splendid evening by the water.")
+	b.fill(".review input:not([type=radio])", "Ada O.")
+	b.keepWhole(b.name + "-review")
+	b.judge("review")
+	b.choose(".review form .button")
+	b.there(".mine .thanks")
+	b.keepWhole(b.name + "-review-thanks")
+	b.judge("review-thanks")
+	require.Equal(b.t, "★★★★☆", b.text(".given"))
+
+	id, err := engine.ParseID(fmt.Sprint(b.evaluate(`location.pathname.split("/")[2]`)))
+	require.NoError(b.t, err)
+	list := b.shop.Call("GET", fmt.Sprintf("/community/events/%d/reviews", id.Event()), nil).Is(200, "")
+	b.shop.Own("POST", "/community/reviews/"+list.Str("items.0.id")+"/reply", nodetest.Object{"body": "Come again!"}).Is(200, "")
+	b.evaluate(`location.reload()`)
+	b.until(`document.querySelector(".mine") && !document.querySelector(".thanks")`)
 }
 
 // offer offers a ticket of an order to Fred, and returns the token of its link.

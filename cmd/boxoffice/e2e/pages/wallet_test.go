@@ -48,6 +48,7 @@ func TestWallet(t *testing.T) {
 			b.until(`location.pathname === "/me" && document.querySelector("#email")`)
 			require.Equal(t, "", fmt.Sprint(b.evaluate(`Object.keys(localStorage).filter((key) => key !== "language").join()`)), "nothing is left")
 			b.step("left", "#email")
+			b.report(base, event)
 			b.faultless()
 		})
 	}
@@ -77,6 +78,34 @@ func (b *buyer) enterWallet(base string) {
 	b.there("#out")
 	// What is bought shows a little later.
 	b.until(`document.querySelector(".large a, li.called a") || document.querySelector(".none") && (setTimeout(() => location.reload(), 300), false)`)
+}
+
+// report reports an event: it signs in for that, leaves out all fields first, and reads who is told.
+func (b *buyer) report(base, event string) {
+	b.t.Helper()
+	b.load(base + "/e/" + event)
+	b.choose("#report")
+	b.there("section.card #email")
+	began := time.Now()
+	b.fill("#email", "grace@example.org")
+	b.choose("section.card form button.wide")
+	b.step("report-sign-in", "#code")
+	b.fill("#code", loginDigits.FindString(b.shop.Mail(b.t, "grace@example.org", "login_code", began).Text))
+	b.until(`document.activeElement.id === "report-category"`)
+	b.choose("#report-send")
+	b.step("report-empty", "#report-category[aria-invalid]")
+	b.evaluate(`(s => { s.value = "fraud"; s.dispatchEvent(new Event("change", {bubbles: true})); })(document.querySelector("#report-category"))`)
+	platform := b.text("#report-category-hint")
+	b.evaluate(`(s => { s.value = "accessibility"; s.dispatchEvent(new Event("change", {bubbles: true})); })(document.querySelector("#report-category"))`)
+	require.NotEqual(b.t, platform, b.text("#report-category-hint"), "it is said who reads it")
+	b.fill("#report-description", "Stairs alone.")
+	b.choose("#report-send")
+	b.step("report-short", "#report-description[aria-invalid]")
+	b.fill("#report-description", "Stairs alone lead to the floor.")
+	b.choose("#report-send")
+	b.step("reported", "#reported")
+	list := b.shop.Own("GET", "/organizer/reports", nil).Is(200, "")
+	require.Equal(b.t, "accessibility Stairs alone lead to the floor.", list.Str("items.0.category")+" "+list.Str("items.0.description"))
 }
 
 // passOn opens a ticket, offers it to somebody, and takes it back.

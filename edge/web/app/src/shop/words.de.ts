@@ -23,7 +23,7 @@ const words = {
     next: 'Weiter', left: (n) => many(n, 'die letzte', 'noch #'), fewer: (name) => `Eine weniger: ${name}`, more: (name) => `Eine mehr: ${name}`,
     opens: (when) => `Verkauf ab ${when}`, closed: 'Verkauf beendet', until: (when) => `Verkauf bis ${when}`, code: 'Braucht einen Vorverkaufscode',
     about: 'Worum es geht', schedule: 'Ablauf', organizer: 'Veranstalter', questions: 'Fragen', where: 'Wo', doors: (t) => `Einlass ${t}`, online: 'Online', map: 'Auf der Karte', verified: 'Geprüfter Veranstalter',
-    website: 'Website', powered: 'Karten über', none: 'Keine Karten im Verkauf.', gone: 'Diese Veranstaltung gibt es hier nicht', goneHint: 'Die Adresse stimmt nicht, oder die Veranstaltung ist nicht mehr öffentlich.', home: 'Was läuft', pick: 'Wähle, wie viele', returns: 'Rückgabe', always: 'Sofort für dich', lineup: 'Wer dabei ist', pictures: 'Bilder', share: 'Teilen', copied: 'Die Adresse ist kopiert.', film: (host) => `Film ansehen bei ${host}`,
+    website: 'Website', powered: 'Karten über', none: 'Keine Karten im Verkauf.', gone: 'Diese Veranstaltung gibt es hier nicht', goneHint: 'Die Adresse stimmt nicht, oder die Veranstaltung ist nicht mehr öffentlich.', home: 'Was läuft', pick: 'Wähle, wie viele', returns: 'Rückgabe', always: 'Sofort für dich', lineup: 'Wer dabei ist', pictures: 'Bilder', share: 'Teilen', copied: 'Die Adresse ist kopiert.', report: 'Veranstaltung melden', film: (host) => `Film ansehen bei ${host}`,
   },
   booking: {
     date: 'Tag', before: 'Monat davor', after: 'Monat danach', full: 'Ausgebucht', closed: 'Geschlossen', left: (n) => many(n, 'noch # Platz', 'noch # Plätze'),

@@ -23,7 +23,7 @@ const words = {
     next: 'Continue', left: (n: number) => many(n, 'last one', '# left'), fewer: (name: string) => `One fewer: ${name}`, more: (name: string) => `One more: ${name}`,
     opens: (when: string) => `On sale from ${when}`, closed: 'Sale has ended', until: (when: string) => `On sale until ${when}`, code: 'Needs a presale code',
     about: 'About', schedule: 'Schedule', organizer: 'Organizer', questions: 'Questions', where: 'Where', doors: (t: string) => `Doors ${t}`, online: 'Online', map: 'On the map', verified: 'Verified organizer',
-    website: 'Website', powered: 'Tickets by', none: 'No tickets are on sale.', gone: 'This event is not here', goneHint: 'The address may be wrong, or the event is no longer public.', home: 'See what is on', pick: 'Choose how many', returns: 'Returns', always: 'Yours at once', lineup: 'Who is on', pictures: 'Pictures', share: 'Share', copied: 'The address is copied.', film: (host: string) => `Watch the film at ${host}`,
+    website: 'Website', powered: 'Tickets by', none: 'No tickets are on sale.', gone: 'This event is not here', goneHint: 'The address may be wrong, or the event is no longer public.', home: 'See what is on', pick: 'Choose how many', returns: 'Returns', always: 'Yours at once', lineup: 'Who is on', pictures: 'Pictures', share: 'Share', copied: 'The address is copied.', report: 'Report this event', film: (host: string) => `Watch the film at ${host}`,
   },
   booking: {
     date: 'Date', before: 'Earlier month', after: 'Later month', full: 'Fully booked', closed: 'Closed', left: (n: number) => many(n, '# place left', '# places left'),

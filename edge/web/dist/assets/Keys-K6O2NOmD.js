@@ -1,1 +1,0 @@
-export{t as default}from"./Keys-B82njUZc.js";

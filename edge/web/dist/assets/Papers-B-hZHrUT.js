@@ -1,0 +1,1 @@
+export{t as default}from"./Papers-DDcV4P0p.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Papers-BB0jY03i.js";

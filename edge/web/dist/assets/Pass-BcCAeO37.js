@@ -1,1 +1,0 @@
-export{t as default}from"./Pass-B0pgVlm6.js";

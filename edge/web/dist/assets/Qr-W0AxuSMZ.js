@@ -1,1 +1,0 @@
-export{t as default}from"./Qr-BP7h8jv4.js";

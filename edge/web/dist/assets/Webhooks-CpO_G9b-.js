@@ -1,0 +1,1 @@
+export{t as default}from"./Webhooks-y77BWk7K.js";

@@ -1,0 +1,1 @@
+import{Vt as e}from"./base-TR2AxlJd.js";e();

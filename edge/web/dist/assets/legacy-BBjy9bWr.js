@@ -1,1 +1,0 @@
-import{Vt as e}from"./base-Dlg8O2Wr.js";e();

@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-Dei9wffQ.js";import{t as r}from"./session.svelte-CgDPuKuk.js";import{F as i}from"./base-Dlg8O2Wr.js";i(n,{desk:new t(new r),room:e});
