@@ -29,10 +29,11 @@ export default defineConfig({
     rollupOptions: {
       input: pages.map((page) => join(root, 'entries', page)),
       // The shop's styles are one file: a page can be read when it and that file are there.
+      // What few people open, a review and a report, has styles of its own.
       // What nearly every page uses, and is small, is one file too, and so is what an event's page and its
       // preview at the desk share: a request costs more than they do.
       output: { codeSplitting: { groups: [
-        { name: 'shop', test: /\/src\/(shared|shop)\/.*css$/ },
+        { name: 'shop', test: /\/src\/(shared|shop(?!\/re(view|port)\/))\/.*css$/ },
         { name: 'base', test: /\/src\/shared\/(accent|clock\.svelte|money|open|storage|when|words)\.ts$/ },
         { name: 'outside', test: /\/src\/(shared\/((ui\/)?Prose\.svelte|outside\.ts|picture\.ts)|shop\/event\/Hero\.svelte)$/ },
       ] } },

@@ -1,0 +1,1 @@
+export{t as default}from"./Enter-C1xgRU4h.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Papers-DDcV4P0p.js";

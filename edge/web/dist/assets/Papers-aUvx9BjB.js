@@ -1,0 +1,1 @@
+export{t as default}from"./Papers-Dz4lxO4F.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./PayChoice-Cxr1gZFN.js";

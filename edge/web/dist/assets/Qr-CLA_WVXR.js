@@ -1,1 +1,0 @@
-export{t as default}from"./Qr-BhEK_h-n.js";

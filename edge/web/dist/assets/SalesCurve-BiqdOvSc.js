@@ -1,0 +1,1 @@
+export{t as default}from"./SalesCurve-Byu1e7yj.js";

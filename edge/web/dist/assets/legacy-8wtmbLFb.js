@@ -1,1 +1,0 @@
-import{Vt as e}from"./base-TR2AxlJd.js";e();

@@ -1,0 +1,1 @@
+import{Vt as e}from"./base-Cqq2jGyk.js";e();

@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-CFJ-49gC.js";import{t as r}from"./session.svelte-4OkMmgk7.js";import{F as i}from"./base-TR2AxlJd.js";i(n,{desk:new t(new r),room:e});
