@@ -82,13 +82,15 @@ func (r *showroom) paid(modes string) shown {
 	return r.buy(ticketType, 2, modes)
 }
 
-// attended is an order of one ticket that a gate has let in, for a concert that is over.
+// attended is an order of two tickets that a gate has let in, for a concert that is over.
 func (r *showroom) attended() shown {
 	r.T.Helper()
 	event, ticketType := r.sell(25, nil, nil)
-	o := r.buy(ticketType, 1, "success")
-	r.Scan(o.event, r.Order(o.id, o.token).Str("tickets.0.shortCode"), "d1").Is(200, "")
-	r.Becomes("checked_in", func() string { return r.Order(o.id, o.token).Str("tickets.0.status") })
+	o := r.buy(ticketType, 2, "success")
+	for i := range 2 {
+		r.Scan(o.event, r.Order(o.id, o.token).Str(fmt.Sprintf("tickets.%d.shortCode", i)), "d1").Is(200, "")
+		r.Becomes("checked_in", func() string { return r.Order(o.id, o.token).Str(fmt.Sprintf("tickets.%d.status", i)) })
+	}
 	for _, status := range []string{"in_progress", "completed"} {
 		r.Own("PUT", "/organizer/events/"+event+"/status", nodetest.Object{"status": status}).Is(200, "")
 	}
@@ -437,8 +439,8 @@ func (b *buyer) keepWhole(name string) {
 	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644)) //nolint:gosec // as above
 }
 
-// review reviews the ticket of an order's page by keyboard, after leaving out all fields, and reads what
-// the organizer answers.
+// review reviews a ticket of an order's page by keyboard, after leaving out all fields, and reads what the
+// organizer answers. The other ticket has been reviewed elsewhere meanwhile, and its review is shown.
 func (b *buyer) review() {
 	b.t.Helper()
 	b.useByEnter("[data-review]")
@@ -465,6 +467,17 @@ func (b *buyer) review() {
 	b.shop.Own("POST", "/community/reviews/"+list.Str("items.0.id")+"/reply", nodetest.Object{"body": "Come again!"}).Is(200, "")
 	b.evaluate(`location.reload()`)
 	b.until(`document.querySelector(".mine") && !document.querySelector(".thanks")`)
+
+	const other = ".pass:nth-child(2) "
+	b.choose(other + "[data-review]")
+	order := b.shop.Order(id.String(), fmt.Sprint(b.evaluate(`localStorage.getItem("order:" + location.pathname.split("/")[2])`)))
+	b.shop.Call("POST", "/community/reviews", nodetest.Object{"ticketCode": order.Str("tickets.1.code"), "email": "ada@example.org", "rating": 2, "body": "It was too loud."}).Is(201, "")
+	b.choose(other + `input[value="5"]`)
+	b.fill(other+"textarea", "It was not loud at all.")
+	b.choose(other + "form .button")
+	b.there(other + ".mine")
+	require.Contains(b.t, b.text(other+".mine"), "It was too loud.")
+	b.forget() // the refusal is in the browser's log
 }
 
 // offer offers a ticket of an order to Fred, and returns the token of its link.

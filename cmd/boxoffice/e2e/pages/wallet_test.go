@@ -106,6 +106,8 @@ func (b *buyer) report(base, event string) {
 	b.step("reported", "#reported")
 	list := b.shop.Own("GET", "/organizer/reports", nil).Is(200, "")
 	require.Equal(b.t, "accessibility Stairs alone lead to the floor.", list.Str("items.0.category")+" "+list.Str("items.0.description"))
+	b.choose("section.card > button")
+	b.until(`document.activeElement.id === "report"`)
 }
 
 // passOn opens a ticket, offers it to somebody, and takes it back.
