@@ -153,7 +153,7 @@ func (d *Device) Scan(ctx context.Context, text string, out bool) (Verdict, erro
 }
 
 // findUnheard returns the request id under which the service may have judged the same code before, or "". Under
-// the same id the service repeats that verdict: whoever was asked to show the code again is not a duplicate.
+// the same id the service repeats that verdict, so a guest who shows the code again is not a duplicate.
 func (d *Device) findUnheard(text string, out bool) string {
 	if d.unheard == nil || d.unheard.Code != text || d.unheard.Out != out {
 		return ""

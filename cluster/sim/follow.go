@@ -8,9 +8,8 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// follower is a copy of the one follower of the world, at work on a node. What puts the batches of all writers
-// into an order is the product's (package merge); what it reads and saves is the world's, as package follower does
-// it. Two copies run while the nodes disagree about who runs it.
+// follower is a copy of the one follower of the world, at work on a node. The product's package merge puts the
+// batches of all writers into an order; reading and saving are the world's, and do what package follower does. Two copies run while the nodes disagree about who runs it.
 type follower struct {
 	node    *node
 	tails   merge.Tails

@@ -9,13 +9,13 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// home is the database that has everything but the journal: where the shards are, who is to be buried, how far
-// followers have come, and what they have made of the facts. A kill loses the last transactions of followers,
+// home is the database that has everything but the journal: the places of the shards, the members to be buried, how
+// far followers have come, and what they have made of the facts. A kill loses the last transactions of followers,
 // which do not wait for the disk.
 type home struct {
 	sim       *Sim
 	state     state
-	life      int   // counts kills, each of which cuts all connections
+	life      int   // counts kills; each kill cuts all connections
 	calm      int64 // since when it answers
 	places    []visit
 	burials   []int           // members that have died

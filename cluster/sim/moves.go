@@ -152,7 +152,7 @@ func (n *node) openWriters(places []visit) {
 	s.unrest = s.Now()
 }
 
-// joinShards opens the node's writers where the shards are, all of which answer.
+// joinShards opens the node's writers where the shards are. All shards answer.
 func (n *node) joinShards() {
 	if n.sim.sharded {
 		n.openWriters(slices.Clone(n.sim.home.places))

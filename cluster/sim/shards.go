@@ -265,7 +265,7 @@ func (s *Sim) drawShard() *shard {
 	return sh
 }
 
-// killShard has a shard's server killed. What it was about to commit is lost, and what it has committed stays.
+// killShard has a shard's server killed. Its open commits are lost, and its finished ones stay.
 func (s *Sim) killShard() {
 	if sh := s.drawShard(); sh != nil {
 		s.disturb(sh, "killed", away)
@@ -273,7 +273,7 @@ func (s *Sim) killShard() {
 	}
 }
 
-// stallShard stops a shard's server for a while. What was sent to it by then may be carried out afterwards.
+// stallShard stops a shard's server for a while. Statements that it has received may be carried out afterwards.
 func (s *Sim) stallShard() {
 	if sh := s.drawShard(); sh != nil {
 		s.disturb(sh, "stalled", stalled)
@@ -304,7 +304,7 @@ func (s *Sim) disturb(sh *shard, how string, to state) {
 	})
 }
 
-// recover has the server answer again. One that was stalled does what it was asked meanwhile.
+// recover has the server answer again. One that was stalled now does what it was asked during the stall.
 func (p *place) recover() {
 	p.sim.Logf("shard %d answers again", p.shard.no)
 	was := p.state
@@ -338,7 +338,7 @@ func (s *Sim) tellValves(sh *shard) {
 	}
 }
 
-// turnValve shuts or opens a node's valve. Who waits for a shard whose valve is shut is told so.
+// turnValve shuts or opens a node's valve. Callers that wait for a shard are told when its valve shuts.
 func (n *node) turnValve(shard int) {
 	was := n.shut[shard]
 	n.shut[shard] = !n.reaches(shard)

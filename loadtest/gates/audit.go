@@ -228,8 +228,8 @@ func (e *evening) awaitManifest(ctx context.Context, stats *counters, admissions
 	}
 }
 
-// countInside returns how many are inside by the letters of a manifest. Whoever was let in, and whose money then went
-// back, is inside with a refunded ticket.
+// countInside returns how many are inside by the letters of a manifest. A guest whose money
+// went back after the admission is inside with a refunded ticket.
 func (e *evening) countInside(letters map[string]string, admissions map[string]int) (inside int64) {
 	for _, letter := range letters {
 		if letter == "c" {

@@ -65,9 +65,10 @@ type way struct {
 // header Date of answers, which has whole seconds.
 const clockError = time.Second
 
-// isSure reports whether the service must have the holder's ways in this order. It judges by its own clock what devices
-// ask at once. What a device decides alone it judges by the device's clock, so another way that is nearer than that may be
-// wrong may be in the other order. A way whose answer never came may have been judged when it was sent or when it was told again.
+// isSure reports whether the service must have the holder's ways in this order. It judges scans that devices send at
+// once by its own clock, and scans that a device decided alone by the device's clock, which may be wrong: two ways that
+// are nearer to each other than that may be in the other order. A way whose answer never came may have been judged when
+// it was sent or when it was told again.
 func (h *holder) isSure(slowest time.Duration) bool {
 	for i, w := range h.ways {
 		if w.unheard {

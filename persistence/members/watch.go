@@ -15,8 +15,8 @@ type pulse struct {
 	since time.Time
 }
 
-// Saw takes in the beats that were just read. Whoever has read none for a lease has watched nobody in
-// the meantime, and begins anew.
+// Saw takes in the beats that were just read. A member that has read none for a lease has
+// watched nobody, and starts again.
 func (w *Watch) Saw(now time.Time, lease time.Duration, beats map[string]int64) {
 	awake := now.Sub(w.last) < lease
 	w.last = now

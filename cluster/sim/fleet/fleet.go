@@ -1,8 +1,8 @@
 // Package fleet simulates many nodes in virtual time, to find out what a change of members costs and how long an
 // event is without an owner. It is for tests only.
 //
-// Real are who is taken for dead (members.Watch), who owns what, had it before and has gained something
-// (placement.Map), and the times of package members. Modelled are the table of members and its notifications, the
+// The real code decides who is taken for dead (members.Watch), and who owns what, had it before and has gained
+// something (placement.Map); the times are those of package members. Modelled are the table of members and its notifications, the
 // network, the databases' work (home.go), and what a node does with them (node.go): it beats, buries, hands over,
 // asks the former owner, claims. An event is a number here; what actors decide is what package sim is about.
 package fleet

@@ -40,7 +40,7 @@ func (c *cpus) take(now, cost int64) int64 {
 const (
 	costOfAny  = 100
 	costOfRow  = 1.4 // of the list
-	costOfTime = 0.5 // of an actor, of which a shard has a quarter
+	costOfTime = 0.5 // of an actor; a shard has a quarter of them
 )
 
 // listing is the list of members as it stood between two changes.
@@ -69,7 +69,7 @@ func (h *home) has(id string) bool {
 	return there
 }
 
-// relist makes the list anew after a change.
+// relist makes the list of members again after a change.
 func (h *home) relist() {
 	h.list = &listing{members: slices.SortedFunc(maps.Values(h.rows), byID)}
 }

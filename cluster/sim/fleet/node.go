@@ -35,7 +35,7 @@ type node struct {
 	list   *listing // that it was told last; nil before it is a member
 
 	turning bool // a beat is on its way
-	again   bool // it was notified meanwhile
+	again   bool // it was notified while it read the list
 	planned int  // counts plans of the next beat: only the last one holds
 	held    map[int32]int32
 	loading map[int32]bool
@@ -138,7 +138,7 @@ func (n *node) turn() {
 	})
 }
 
-// bury buries the dead. Whoever was the end of one tells the others.
+// bury buries the dead. The node that has ended one tells the others.
 func (n *node) bury(dead map[string]int64) {
 	f := n.fleet
 	if len(dead) == 0 {
@@ -330,7 +330,7 @@ func (n *node) claim(e int32) {
 		n.held[e] = epoch
 		f.look(e)
 	}, func() {
-		delete(n.loading, e) // who asks next has it loaded
+		delete(n.loading, e) // the next command loads it
 	})
 }
 
