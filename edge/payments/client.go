@@ -61,7 +61,7 @@ func newClient(provider string, a Account, via http.RoundTripper, log *slog.Logg
 	}
 }
 
-// request is a call to make. A GET is a read: it may be repeated.
+// request is a call to make. A read may be repeated: a GET, or what says so.
 type request struct {
 	method string
 	path   string     // with the query
@@ -70,6 +70,7 @@ type request struct {
 	text   []byte     // JSON that must come as it stands, in place of a body
 
 	bearer  string // an access token that is sent in place of the account's key; empty for none
+	reads   bool   // it changes nothing at the provider, although it is no GET
 	key     string // by which the provider knows a repeat; empty for none
 	version string // of the provider's API; empty for none
 }
@@ -97,7 +98,7 @@ func (c *client) do(ctx context.Context, r request, read func(answer) error) err
 	defer func() { <-c.slots }()
 
 	tries := 1
-	if r.method == http.MethodGet && !pass.probe {
+	if (r.reads || r.method == http.MethodGet) && !pass.probe {
 		tries = readTries
 	}
 	err = c.attempt(ctx, r, read, tries)

@@ -103,6 +103,7 @@ func TestPaypalNotices(t *testing.T) {
 		"a part of it":    {body, "SHA256withRSA  id-1 2026-11-28T00:00:00Z x"},
 		"no JSON":         {body[1:], signed(body[1:], hook)},
 		"more JSON":       {body + `,"webhook_id":"x"`, signed(body, hook)},
+		"no object":       {` "WH-1"`, signed(` "WH-1"`, hook)},
 	} {
 		_, err := p.Notice([]byte(of[0]), of[1])
 		require.ErrorIs(t, err, payments.ErrSignature, name)
@@ -113,6 +114,27 @@ func TestPaypalNotices(t *testing.T) {
 	g, err := payments.Open(payments.Config{PayPal: payments.Account{SecretKey: "no colon"}}, nil)
 	require.Error(t, err)
 	require.Nil(t, g)
+}
+
+// TestPaypalAsksAgain has PayPal hang up when it is asked whether it has signed a notice. Asking changes nothing, so it
+// is asked again.
+func TestPaypalAsksAgain(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	address := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/token"):
+			_, _ = io.WriteString(w, `{"access_token":"token","expires_in":3600}`)
+		case asked.Add(1) == 1:
+			panic(http.ErrAbortHandler)
+		default:
+			_, _ = io.WriteString(w, `{"verification_status":"SUCCESS"}`)
+		}
+	}))
+	n, err := openPaypal(t, address).Notice([]byte(`{"id":"WH-1","event_type":"CHECKOUT.ORDER.APPROVED"}`), "a b c d e")
+	require.NoError(t, err)
+	require.Equal(t, "WH-1", n.Key)
+	require.EqualValues(t, 2, asked.Load())
 }
 
 // TestPaypalTakesNothingOfTheOver has a buyer approve an order that takes no more money: none is taken.

@@ -1,6 +1,7 @@
 package payments
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -146,7 +147,7 @@ var paypalSigned = []string{"auth_algo", "cert_url", "transmission_id", "transmi
 // it came, because PayPal signs its bytes.
 func (p *paypal) Notice(body []byte, signature string) (Notice, error) {
 	words := strings.Split(signature, " ")
-	if p.hook == "" || len(words) != len(paypalSigned) || !json.Valid(body) {
+	if p.hook == "" || len(words) != len(paypalSigned) || !json.Valid(body) || bytes.TrimSpace(body)[0] != '{' {
 		return Notice{}, p.client.fail(ErrSignature, "")
 	}
 	parts := map[string]string{"webhook_id": string(p.hook)}
@@ -198,7 +199,7 @@ func (p *paypal) proveNotice(body []byte, parts map[string]string) error {
 	var told struct {
 		Status string `json:"verification_status"`
 	}
-	ask := request{method: http.MethodPost, path: "/v1/notifications/verify-webhook-signature", text: text}
+	ask := request{method: http.MethodPost, path: "/v1/notifications/verify-webhook-signature", text: text, reads: true}
 	err = p.fetch(context.Background(), p.checks, ask, func(a answer) *Error {
 		return p.checks.fail(ErrSignature, fmt.Sprintf("status %d", a.status))
 	}, &told, nil)

@@ -314,6 +314,7 @@ func (h *Handlers) orderGroups() []route.Group {
 					ID:          "receivePayPalNotice",
 					Summary:     "Take what PayPal tells",
 					Description: "PayPal calls it when a payment or a dispute changes, with a signature that PayPal itself is asked about. The notice is kept and issues nothing by itself: the provider is asked, and a notice that comes twice is one.",
+					Errors:      codes{engine.ProviderError, engine.ProviderTimeout},
 					Idempotency: route.BySender,
 					MaxBody:     maxNotice,
 					Handler: handleNotices(h, "paypal", func(in *api.PayPalNotice) string {
