@@ -70,10 +70,11 @@ type result struct {
 		Checkout []ordersAt `json:"checkout"`
 	} `json:"rounds"`
 
-	Wait    *waitAt        `json:"wait,omitempty"`
-	Room    *roomAt        `json:"room,omitempty"`
-	Cluster *clusterResult `json:"cluster,omitempty"`
-	Relay   *relayResult   `json:"relay,omitempty"`
+	Wait    *waitAt         `json:"wait,omitempty"`
+	Room    *roomAt         `json:"room,omitempty"`
+	Cluster *clusterResult  `json:"cluster,omitempty"`
+	Shards  []shardedResult `json:"shards,omitempty"`
+	Relay   *relayResult    `json:"relay,omitempty"`
 
 	Others  float64  `json:"others_cores"` // cores that other processes kept busy, in the worst case
 	Invalid []string `json:"invalid"`      // which numbers must not be believed, and why
@@ -155,6 +156,7 @@ func (b *bench) measure(ctx context.Context) error {
 		benchCase{"wait", b.measureWait, true},
 		benchCase{"room", b.measureRoom, false},
 		benchCase{"cluster", b.measureCluster, false},
+		benchCase{"shards", b.measureShards, false},
 		benchCase{"rowlock", b.measureRowlock, false})
 	for i, one := range cases {
 		if len(b.cmd.Only) > 0 && !slices.Contains(b.cmd.Only, one.name) {
