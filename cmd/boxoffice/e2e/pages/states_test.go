@@ -270,8 +270,10 @@ var orderStates = []state{
 		r.Becomes("checked_in", func() string { return r.Order(o.id, o.token).Str("tickets.0.status") })
 		return o.page()
 	}, english: []string{"at North"}, german: []string{"Einlass North"}, never: []string{"How was it", "Wie war es"}},
-	{name: "reviewed", there: "[data-review]", of: func(r *showroom) string { return r.attended().page() }, do: (*buyer).review,
-		english: []string{"Your review", "A splendid evening by the water.", "Ada O.", "The organizer answers:", "Come again!"}, german: []string{"Deine Bewertung", "A splendid evening by the water.", "Ada O.", "Der Veranstalter antwortet:", "Come again!"}},
+	{
+		name: "reviewed", there: "[data-review]", of: func(r *showroom) string { return r.attended().page() }, do: (*buyer).review,
+		english: []string{"Your review", "A splendid evening by the water.", "Ada O.", "The organizer answers:", "Come again!"}, german: []string{"Deine Bewertung", "A splendid evening by the water.", "Ada O.", "Der Veranstalter antwortet:", "Come again!"},
+	},
 
 	{name: "refunded", there: ".lines .small", of: func(r *showroom) string {
 		o := r.paid("refundslow=1ms")
