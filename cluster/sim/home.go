@@ -141,7 +141,12 @@ func (s *Sim) closeBuried() (more bool) {
 		done := true
 		for i := range s.shards {
 			to := n.visit(i)
-			closed := to.ask(func() { to.place.closeWriters(member) })
+			closed := false
+			to.ask(func() {
+				if closed = to.place.version == h.places[i].version; closed { // else the shard has been there
+					to.place.closeWriters(member)
+				}
+			})
 			done = done && closed
 		}
 		if !done && s.bug != bugs.ForgetsShard {

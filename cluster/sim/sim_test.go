@@ -138,6 +138,7 @@ func TestSeedsThatWereRed(t *testing.T) {
 		1805000024361: "the same, of an admission",
 		1910000005973: "a ticket whose admission was taken back counted as used once its money had gone back",
 		2000000006743: "a writer was opened where a shard had been, and its number was given again where the shard is: the follower took that one for read",
+		803647383543:  "a node whose valve was late closed the dead's writers where a shard had been: those where the shard is stayed open, and the burial was over",
 		2000000000777: "the world's follower went on by a connection that had been cut, and did not read its positions again",
 	} {
 		require.NoError(t, Simulate(seed, "", nil).Err, "seed %d: %s", seed, what)

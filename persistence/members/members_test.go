@@ -381,6 +381,28 @@ func TestBuriedApart(t *testing.T) {
 	require.Zero(t, left)
 }
 
+// TestBuriedWhereTheShardIs makes sure that a burial does not end where a shard has been: the dead member may have
+// writers in its new place.
+func TestBuriedWhereTheShardIs(t *testing.T) {
+	t.Parallel()
+	home, divided := persisttest.Sharded(t, 2)
+	shards := persisttest.PoolsOf(divided)
+	dead := members.NewID("a")
+	_, err := home.Exec(t.Context(), `INSERT INTO burials (node) VALUES ($1)`, dead)
+	require.NoError(t, err)
+	_, err = home.Exec(t.Context(), `UPDATE shards SET version = version + 2 WHERE shard = 1`)
+	require.NoError(t, err)
+	require.ErrorContains(t, members.CloseBuried(t.Context(), home, shards), "in another place")
+	var burials int
+	require.NoError(t, home.QueryRow(t.Context(), `SELECT count(*) FROM burials`).Scan(&burials))
+	require.Equal(t, 1, burials)
+	_, err = shards[1].Exec(t.Context(), `UPDATE journal_mark SET version = version + 2`)
+	require.NoError(t, err)
+	require.NoError(t, members.CloseBuried(t.Context(), home, shards))
+	require.NoError(t, home.QueryRow(t.Context(), `SELECT count(*) FROM burials`).Scan(&burials))
+	require.Zero(t, burials)
+}
+
 // TestBuriedInAllShards makes sure that a burial ends only when the dead member's writers are closed in
 // every database of the journal, also if the first attempt found one of them away.
 func TestBuriedInAllShards(t *testing.T) {

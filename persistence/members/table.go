@@ -143,10 +143,18 @@ func CloseBuried(ctx context.Context, home *pgxpool.Pool, journals []*pgxpool.Po
 	if len(ids) == 0 {
 		return nil
 	}
-	const close = `UPDATE writers SET closed_at = now() WHERE node = ANY($1) AND closed_at IS NULL`
+	rows, _ = home.Query(ctx, `SELECT version FROM shards ORDER BY shard`) // CollectRows returns its error
+	versions, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	if err != nil {
+		return fmt.Errorf("members: versions of the shards: %w", err)
+	}
 	var errs []error
-	for _, journal := range journals {
-		if _, err := journal.Exec(ctx, close, ids); err != nil {
+	for i, journal := range journals {
+		var version int32
+		if len(versions) == len(journals) {
+			version = versions[i]
+		}
+		if err := closeWriters(ctx, journal, ids, version); err != nil {
 			errs = append(errs, fmt.Errorf("members: close the writers of %v: %w", ids, err))
 		}
 	}
@@ -155,6 +163,30 @@ func CloseBuried(ctx context.Context, home *pgxpool.Pool, journals []*pgxpool.Po
 	}
 	if _, err := home.Exec(ctx, `DELETE FROM burials WHERE node = ANY($1)`, ids); err != nil {
 		return fmt.Errorf("members: burials: %w", err)
+	}
+	return nil
+}
+
+// closeWriters closes the writers of the dead in one database. Where that has been a shard with another version, it
+// closes nothing and returns an error: the shard is in another place by now, and the dead may have writers there.
+func closeWriters(ctx context.Context, journal *pgxpool.Pool, dead []string, version int32) error {
+	const (
+		all    = `UPDATE writers SET closed_at = now() WHERE node = ANY($1) AND closed_at IS NULL`
+		inHere = `
+WITH here AS (SELECT 1 FROM journal_mark WHERE version = $2 FOR SHARE),
+closed AS (UPDATE writers SET closed_at = now() FROM here WHERE node = ANY($1) AND closed_at IS NULL)
+SELECT EXISTS (SELECT FROM here)`
+	)
+	if version == 0 { // the journal is in one database
+		_, err := journal.Exec(ctx, all, dead)
+		return err
+	}
+	var here bool
+	if err := journal.QueryRow(ctx, inHere, dead, version).Scan(&here); err != nil {
+		return err
+	}
+	if !here {
+		return errors.New("the shard is in another place")
 	}
 	return nil
 }
