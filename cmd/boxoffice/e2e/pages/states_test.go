@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -386,7 +387,8 @@ var orderStates = []state{
 	},
 	{name: "moved-visit", there: ".pass svg", of: func(r *showroom) string {
 		o, days := r.visit("date_time")
-		r.ada.Own("POST", "/users/me/tickets/"+r.ticket(o, 0)+"/reschedule", nodetest.Object{"date": days.Str("days.5.date"), "slotId": days.Str("days.5.slots.1.slotId")}).Is(200, "")
+		to := nodetest.Object{"date": days.Str("days.5.date"), "slotId": days.Str("days.5.slots.1.slotId")}
+		r.ada.Patient("POST", "/users/me/tickets/"+r.ticket(o, 0)+"/reschedule", to, append(r.ada.Bearer(), "Idempotency-Key", uuid.NewString())...).Is(200, "")
 		return o.page()
 	}, english: []string{"Evening", "Noon", "moved since"}, german: []string{"Evening", "Noon", "inzwischen verlegt"}},
 	{name: "withdrawn", there: ".lines .small", of: func(r *showroom) string {
