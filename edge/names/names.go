@@ -49,12 +49,25 @@ var blank = &unicode.RangeTable{
 // CleanText returns a text of any number of lines without control characters, but for tabs and ends
 // of lines, and without characters that turn the direction of what follows.
 func CleanText(s string) string {
+	if isPrintable(s) { // nearly all texts: each text of each request passes here
+		return s
+	}
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(steering, r) || unicode.Is(unicode.Cc, r) && r != '\t' && r != '\n' && r != '\r' {
 			return -1
 		}
 		return r
 	}, s)
+}
+
+// isPrintable reports whether a text is printable ASCII, in one line.
+func isPrintable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // Clean returns a name as it is kept: one line in NFC, without characters that nobody sees, and

@@ -171,20 +171,7 @@ func (c *Call) BodyHash() [sha256.Size]byte {
 //
 // The scope is a plain hash of what the client knows. A secret that is shorter than the scope and must not
 // collide is derived from it with the master key.
-func (c *Call) Scope() [sha256.Size]byte { return c.idempotencyScope(c.Who()) }
-
-// FormerScope is the scope that the previous release gave the same request: it told callers without
-// credentials apart by their address. A repeat of a request that was sent to that release is also
-// looked for under this scope.
-func (c *Call) FormerScope() [sha256.Size]byte {
-	who := c.Who()
-	if who == guest {
-		who = "guest/" + Network(c.Client).String()
-	}
-	return c.idempotencyScope(who)
-}
-
-func (c *Call) idempotencyScope(who string) [sha256.Size]byte {
+func (c *Call) Scope() [sha256.Size]byte {
 	if c.IdempotencyKey == "" {
 		if !c.drawn {
 			_, _ = rand.Read(c.unkeyed[:]) // never fails
@@ -193,7 +180,7 @@ func (c *Call) idempotencyScope(who string) [sha256.Size]byte {
 		return c.unkeyed
 	}
 	b := make([]byte, 0, 256)
-	for _, part := range []string{c.Env, who, c.Op.Method, c.Op.Path, c.IdempotencyKey} {
+	for _, part := range []string{c.Env, c.Who(), c.Op.Method, c.Op.Path, c.IdempotencyKey} {
 		b = append(append(b, part...), 0)
 	}
 	return sha256.Sum256(b)

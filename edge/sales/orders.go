@@ -241,14 +241,9 @@ func seatIssues(err error, items []api.OrderItem) error {
 // million orders of one event, two have one id with a probability of 3e-7. The
 // ledger knows an order by its id for 24 hours after its end, and a key that comes
 // again later must not give another order the same id. So a repeat may have had
-// the other day's id, its alias. The release before derived ids from the plain
-// scope: its orders are found by their former ids, and none is made under them.
+// the other day's id, its alias.
 func (h *Handlers) nameOrder(c *route.Call, number int64, cmd *ledger.Place) {
 	cmd.Order, cmd.Alias = orders.NewIDs(c, number, h.Secrets.Request(c.Scope()))
-	if c.IdempotencyKey != "" {
-		id, alias := orders.NewIDs(c, number, c.FormerScope())
-		cmd.Former = []engine.OrderID{id, alias}
-	}
 }
 
 func (h *Handlers) getOrder(c *route.Call, in *api.ReadOrder) (*api.Order, error) {

@@ -36,9 +36,6 @@ func (s *Server) performOnce(ctx *fasthttp.RequestCtx, x *exchange, o *operation
 	r := idempotency.Request{
 		Scope: call.Scope(), Fingerprint: fingerprintOf(ctx), Holder: x.id, Lease: call.Timeout() + leaseMargin,
 	}
-	if former := call.FormerScope(); former != r.Scope {
-		r.Former = former
-	}
 	if x.limits != nil {
 		if err := x.limits.countRepeat(x, call); err != nil {
 			return err
@@ -55,9 +52,6 @@ func (s *Server) performOnce(ctx *fasthttp.RequestCtx, x *exchange, o *operation
 		return err
 	case answer != nil:
 		text, err := s.cfg.Replies.Secrets.Open(label, r.Scope[:], answer)
-		if err != nil { // it may be the release before's
-			text, err = s.cfg.Replies.Secrets.Open(label, r.Former[:], answer)
-		}
 		if err != nil {
 			return err
 		}

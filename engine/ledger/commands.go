@@ -25,9 +25,6 @@ type (
 		Scale       float64      // multiplies the velocity rules; 0: 1
 		Holder      string       // who may hold the seats of the lines; "": the Principal
 		Principal   uint64       // the account or address that asks
-		// Former are the ids that the previous release gave the same command. An existing order is
-		// found by them, but no order is made under them.
-		Former []engine.OrderID `cbor:",omitempty"`
 		// Issue is set for an order that the organization makes. Sale windows, codes and caps do
 		// not bind such an order. Its Fee is not set.
 		Issue *order.Issue `cbor:",omitempty"`

@@ -86,15 +86,7 @@ func (b *Book) decideKnown(c Place) (engine.Decision, bool) {
 	if d, known := b.decideKnownAs(c.Order, c.Fingerprint); known || c.Alias.Zero() {
 		return d, known
 	}
-	if d, known := b.decideKnownAs(c.Alias, c.Fingerprint); known {
-		return d, true
-	}
-	for _, id := range c.Former {
-		if d, known := b.decideKnownAs(id, c.Fingerprint); known {
-			return d, true
-		}
-	}
-	return engine.Decision{}, false
+	return b.decideKnownAs(c.Alias, c.Fingerprint)
 }
 
 func (b *Book) decideKnownAs(id engine.OrderID, body uint64) (engine.Decision, bool) {

@@ -32,7 +32,6 @@ func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 // Request is one attempt at a write.
 type Request struct {
 	Scope       [32]byte
-	Former      [32]byte // the different scope that the previous release gave the request; or zero
 	Fingerprint [32]byte
 	Holder      string        // the attempt's own id
 	Lease       time.Duration // longest time that an attempt runs
@@ -45,14 +44,12 @@ func (s *Store) Begin(ctx context.Context, r Request) (answer []byte, err error)
 	// The row of a request whose node died is taken over by a repeat, and a row that is a day old
 	// by any request.
 	tag, err := s.pool.Exec(ctx, `INSERT INTO idempotency AS i (scope, fingerprint, holder, lease_until)
-		SELECT $1, $2, $3, now() + $4::interval WHERE NOT EXISTS (
-			SELECT FROM idempotency WHERE scope = $6 AND created_at >= now() - $5::interval
-				AND (answer IS NOT NULL OR lease_until >= now() OR fingerprint <> $2))
+		VALUES ($1, $2, $3, now() + $4::interval)
 		ON CONFLICT (scope) DO UPDATE SET fingerprint = excluded.fingerprint, holder = excluded.holder,
 			created_at = now(), lease_until = excluded.lease_until, answer = NULL
 		WHERE i.created_at < now() - $5::interval
 			OR i.answer IS NULL AND i.lease_until < now() AND i.fingerprint = excluded.fingerprint`,
-		r.Scope[:], r.Fingerprint[:], r.Holder, r.Lease, Kept, r.Former[:])
+		r.Scope[:], r.Fingerprint[:], r.Holder, r.Lease, Kept)
 	if err != nil {
 		return nil, fmt.Errorf("begin idempotent request: %w", err)
 	}
@@ -60,8 +57,7 @@ func (s *Store) Begin(ctx context.Context, r Request) (answer []byte, err error)
 		return nil, nil
 	}
 	var print []byte
-	err = s.pool.QueryRow(ctx, `SELECT fingerprint, answer FROM idempotency
-		WHERE scope IN ($1, $2) ORDER BY scope = $1 DESC LIMIT 1`, r.Scope[:], r.Former[:]).Scan(&print, &answer)
+	err = s.pool.QueryRow(ctx, `SELECT fingerprint, answer FROM idempotency WHERE scope = $1`, r.Scope[:]).Scan(&print, &answer)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows): // the other attempt was given up just now
 		return nil, ErrInFlight
