@@ -390,6 +390,7 @@ func TestBuriedWhereTheShardIs(t *testing.T) {
 	dead := members.NewID("a")
 	_, err := home.Exec(t.Context(), `INSERT INTO burials (node) VALUES ($1)`, dead)
 	require.NoError(t, err)
+	require.ErrorContains(t, members.CloseBuried(t.Context(), home, shards[:1]), "2 shards", "a database is not looked at")
 	_, err = home.Exec(t.Context(), `UPDATE shards SET version = version + 2 WHERE shard = 1`)
 	require.NoError(t, err)
 	require.ErrorContains(t, members.CloseBuried(t.Context(), home, shards), "in another place")

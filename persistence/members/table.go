@@ -143,18 +143,13 @@ func CloseBuried(ctx context.Context, home *pgxpool.Pool, journals []*pgxpool.Po
 	if len(ids) == 0 {
 		return nil
 	}
-	rows, _ = home.Query(ctx, `SELECT version FROM shards ORDER BY shard`) // CollectRows returns its error
-	versions, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	versions, err := readVersions(ctx, home, len(journals))
 	if err != nil {
-		return fmt.Errorf("members: versions of the shards: %w", err)
+		return err
 	}
 	var errs []error
 	for i, journal := range journals {
-		var version int32
-		if len(versions) == len(journals) {
-			version = versions[i]
-		}
-		if err := closeWriters(ctx, journal, ids, version); err != nil {
+		if err := closeWriters(ctx, journal, ids, versions[i]); err != nil {
 			errs = append(errs, fmt.Errorf("members: close the writers of %v: %w", ids, err))
 		}
 	}
@@ -165,6 +160,22 @@ func CloseBuried(ctx context.Context, home *pgxpool.Pool, journals []*pgxpool.Po
 		return fmt.Errorf("members: burials: %w", err)
 	}
 	return nil
+}
+
+// readVersions returns the version of each of n shards, or 0 for the one database of a journal without shards. It is an
+// error if home knows of another number of shards: the dead may have writers in a database that is not looked at.
+func readVersions(ctx context.Context, home *pgxpool.Pool, n int) ([]int32, error) {
+	rows, _ := home.Query(ctx, `SELECT version FROM shards ORDER BY shard`) // CollectRows returns its error
+	versions, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("members: versions of the shards: %w", err)
+	case len(versions) == 0 && n == 1:
+		return []int32{0}, nil
+	case len(versions) != n:
+		return nil, fmt.Errorf("members: home knows of %d shards, and %d databases were given", len(versions), n)
+	}
+	return versions, nil
 }
 
 // closeWriters closes the writers of the dead in one database. Where that has been a shard with another version, it
