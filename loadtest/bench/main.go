@@ -48,7 +48,7 @@ type runCmd struct {
 	Keep     bool          `help:"Keep the data directory."`
 	Relay    string        `enum:",fake,real" default:"" help:"Measure only what the facts' way through Kafka costs orders: with a fake broker in a process of its own, or a real one (.ci/kafka)."`
 	Rounds   int           `default:"3" help:"How often the cases of orders are measured, in turn; and orders without and with Kafka."`
-	Only     []string      `help:"Measure only these cases: echo, orders, many, million, promo, lines, checkout, scans, holds, map, wait, room, cluster, shards, rowlock."`
+	Only     []string      `help:"Measure only these cases: echo, orders, many, million, promo, lines, checkout, scans, holds, map, wait, room, cluster, shards, commits, rowlock."`
 	Visitors int           `default:"1000000" help:"Visitors of the waiting room."`
 }
 

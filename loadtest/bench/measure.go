@@ -74,6 +74,7 @@ type result struct {
 	Room    *roomAt         `json:"room,omitempty"`
 	Cluster *clusterResult  `json:"cluster,omitempty"`
 	Shards  []shardedResult `json:"shards,omitempty"`
+	Commits []shardedResult `json:"slow_commits,omitempty"`
 	Relay   *relayResult    `json:"relay,omitempty"`
 
 	Others  float64  `json:"others_cores"` // cores that other processes kept busy, in the worst case
@@ -157,6 +158,7 @@ func (b *bench) measure(ctx context.Context) error {
 		benchCase{"room", b.measureRoom, false},
 		benchCase{"cluster", b.measureCluster, false},
 		benchCase{"shards", b.measureShards, false},
+		benchCase{"commits", b.measureCommits, false},
 		benchCase{"rowlock", b.measureRowlock, false})
 	for i, one := range cases {
 		if len(b.cmd.Only) > 0 && !slices.Contains(b.cmd.Only, one.name) {

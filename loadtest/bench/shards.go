@@ -7,6 +7,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"boxoffice/loadtest/client"
 	"boxoffice/loadtest/rig"
@@ -37,7 +40,7 @@ func (b *bench) measureShards(ctx context.Context) error {
 	rounds := make([][]shardedResult, len(shardedGoals))
 	for round := range b.cmd.Rounds {
 		for i, c := range shardedGoals {
-			r, err := b.measureSharded(ctx, c.shards, filepath.Join(b.dir, fmt.Sprintf("shards-%d-%d", c.shards, round)))
+			r, err := b.measureSharded(ctx, sharding{shards: c.shards, conns: b.cmd.Conns}, fmt.Sprintf("shards-%d-%d", c.shards, round))
 			if err != nil {
 				return fmt.Errorf("%d shards: %w", c.shards, err)
 			}
@@ -64,7 +67,40 @@ func (b *bench) measureShards(ctx context.Context) error {
 	return nil
 }
 
-func (b *bench) measureSharded(ctx context.Context, shards int, dir string) (r *shardedResult, err error) {
+// commitDelay is how long each commit waits where commits are made slow: the most that Postgres's commit_delay takes.
+const commitDelay = 100 * time.Millisecond
+
+// slowGoals are how much more orders are accepted with so many databases than with one, where each has as many buyers
+// and each commit is slow.
+var slowGoals = []struct {
+	shards int
+	goal   float64
+}{{1, 1}, {2, 1.9}, {4, 3.5}}
+
+// measureCommits measures what slow commits leave of several databases, each with buyers of its own. As many buyers of one
+// database would share its commits, and be no slower: what is measured is that no database waits for another's commits.
+func (b *bench) measureCommits(ctx context.Context) error {
+	for _, c := range slowGoals {
+		r, err := b.measureSharded(ctx, sharding{shards: c.shards, conns: c.shards * b.cmd.Conns, delay: commitDelay}, fmt.Sprintf("commits-%d", c.shards))
+		if err != nil {
+			return fmt.Errorf("slow commits in %d shards: %w", c.shards, err)
+		}
+		b.result.Commits = append(b.result.Commits, *r)
+		say("orders, commits of %v in %d databases, %d buyers each: %.0f/s, %.2f times one database (goal: %.1f)",
+			commitDelay, c.shards, b.cmd.Conns, r.RPS, r.RPS/b.result.Commits[0].RPS, c.goal)
+	}
+	return nil
+}
+
+// sharding is how the journal of a measurement is kept, and who writes into it.
+type sharding struct {
+	shards int
+	conns  int           // buyers who order one after the other, of all shards together
+	delay  time.Duration // of each commit in a shard
+}
+
+func (b *bench) measureSharded(ctx context.Context, how sharding, name string) (r *shardedResult, err error) {
+	dir, shards := filepath.Join(b.dir, name), how.shards
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
@@ -76,6 +112,11 @@ func (b *bench) measureSharded(ctx context.Context, shards int, dir string) (r *
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, cl.Stop(), cl.Close()) }()
+	for _, url := range cl.JournalURLs {
+		if err := delayCommits(ctx, url, how.delay); err != nil {
+			return nil, err
+		}
+	}
 	node := cl.Members[0]
 	svc, err := client.ParseTarget(node.URL)
 	if err != nil {
@@ -95,7 +136,7 @@ func (b *bench) measureSharded(ctx context.Context, shards int, dir string) (r *
 		sales, types = append(sales, s), append(types, s.Types[0].ID)
 	}
 	c := &closed{
-		net: b.net, hosts: []string{node.Host()}, conns: b.cmd.Conns, want: 201, numbers: &b.numbers,
+		net: b.net, hosts: []string{node.Host()}, conns: how.conns, want: 201, numbers: &b.numbers,
 		make: orders(node.Host(), "/api/v1/orders", types, newKeys()), warm: b.cmd.Warm, measure: b.cmd.Measure, cpu: cl.Targets(),
 		drained: func(ctx context.Context) error { return b.idle(ctx, node.URL, catchUpTime, "readmodel_lag") },
 	}
@@ -110,4 +151,24 @@ func (b *bench) measureSharded(ctx context.Context, shards int, dir string) (r *
 	}
 	r.PostgresCPU = round(r.PostgresCPU)
 	return r, b.auditStock(ctx, svc, sales, done.total)
+}
+
+// delayCommits has a database wait before each commit's write reaches the disk, also where nothing else is to be committed.
+func delayCommits(ctx context.Context, url string, delay time.Duration) error {
+	if delay == 0 {
+		return nil
+	}
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return fmt.Errorf("connect to a shard: %w", err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	for _, set := range []string{
+		fmt.Sprintf(`ALTER SYSTEM SET commit_delay = %d`, delay.Microseconds()), `ALTER SYSTEM SET commit_siblings = 0`, `SELECT pg_reload_conf()`,
+	} {
+		if _, err := conn.Exec(ctx, set); err != nil {
+			return fmt.Errorf("delay commits: %w", err)
+		}
+	}
+	return nil
 }
