@@ -61,6 +61,8 @@ func (n *Node) Follow(ctx context.Context, event int64) error {
 	}
 }
 
+// followFrom asks the member, which owns the event, for the event's facts, unless it has agreed to send
+// them already. If it does not agree, this node counts as not following, and the next viewer asks again.
 func (n *Node) followFrom(ctx context.Context, event int64, member string) error {
 	if source, known := n.feeds.sources.Load(event); known && source.member == member && source.sure.Load() {
 		return nil

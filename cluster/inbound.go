@@ -60,6 +60,8 @@ type inbound struct {
 	told int64  // how far the other node has been told of n.own; only for the writing goroutine
 }
 
+// serveLink serves a connection that another node has opened, until it breaks or ctx ends. A connection
+// whose handshake or hello fails counts as a stranger.
 func (n *Node) serveLink(ctx context.Context, conn net.Conn) error {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()

@@ -170,6 +170,9 @@ func (l *link) guardLoop(log *slog.Logger, do func()) {
 	}
 }
 
+// readFrame reads a frame into buf, which grows with large frames and is given up after one. The
+// deadline is set only where the socket will be read: most frames are in the buffer already, and each
+// deadline costs a timer.
 func (l *link) readFrame(in *bufio.Reader, buf *[]byte) (kind byte, body []byte, err error) {
 	if in.Buffered() < 5 {
 		if err := l.conn.SetReadDeadline(time.Now().Add(silenceMax)); err != nil {
@@ -268,6 +271,7 @@ type committed struct {
 	any  atomic.Int64 // counts changes
 }
 
+// noteBatch remembers a batch unless a later one of the writer is known.
 func (c *committed) noteBatch(writer int32, batch int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

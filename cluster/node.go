@@ -148,6 +148,7 @@ func Start(cfg Config) *Node {
 	return n
 }
 
+// withDefaults fills in what the caller left out.
 func (c Config) withDefaults() Config {
 	if c.MaxInFlight == 0 {
 		c.MaxInFlight = 8_192
@@ -425,6 +426,8 @@ func (n *Node) run(f func(context.Context)) {
 	n.wg.Go(func() { f(n.ctx) })
 }
 
+// freeze has the freezer write a snapshot. It returns false if the freezer is busy: the activation tries
+// again with a later state, and loses nothing but time at its next start.
 func (n *Node) freeze(f func(context.Context)) bool {
 	n.frozen.Add(1)
 	select {

@@ -35,6 +35,7 @@ type peer struct {
 // errDown is returned for a command that was not sent, because there is no link.
 var errDown = errors.New("cluster: no link to the member")
 
+// connectTo starts a goroutine that keeps a link to the member until the peer is cancelled.
 func (n *Node) connectTo(m members.Member) *peer {
 	ctx, cancel := context.WithCancel(n.ctx)
 	p := &peer{n: n, member: m, cancel: cancel, pending: make(map[int64]*activation.Call)}
@@ -207,6 +208,8 @@ func (p *peer) handleFrame(kind byte, r *reader) error {
 	return nil // ignore kinds of frames that only a newer node knows
 }
 
+// readReply hands the outcome of a call to its caller. A reply that this node cannot read is the
+// caller's error and not the link's: other calls use the same link.
 func (p *peer) readReply(r *reader) error {
 	number, outcome := r.number(), r.byte()
 	if r.err != nil {
@@ -229,6 +232,8 @@ func (p *peer) readReply(r *reader) error {
 	return nil
 }
 
+// answerCall finishes the call with the number. There is none if the caller has given up, or if the link
+// broke and the call was failed for that.
 func (p *peer) answerCall(number int64, reply engine.Reply, err error) {
 	p.mu.Lock()
 	c := p.pending[number]

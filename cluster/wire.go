@@ -89,6 +89,8 @@ func messageName(m any) string {
 	return name
 }
 
+// typeName returns the message's type with its package, such as "ledger.Place", whether m is a struct or
+// a pointer to one.
 func typeName(m any) string {
 	t := reflect.TypeOf(m)
 	if t.Kind() == reflect.Pointer {
@@ -103,6 +105,7 @@ type writer struct {
 	start int
 }
 
+// beginFrame leaves four bytes for the frame's length, which endFrame fills in.
 func (w *writer) beginFrame(kind byte) {
 	w.start = w.Len()
 	w.Write([]byte{0, 0, 0, 0, kind})
@@ -154,6 +157,8 @@ type refusal struct {
 	Retry   int             `cbor:"5,keyasint,omitempty"`
 }
 
+// refusal appends a refusal, which fills the rest of the frame. Its details carry their type's name, so
+// that the other node can make the same type of them.
 func (w *writer) refusal(r *engine.Refusal) error {
 	out := refusal{Code: r.Code, Message: r.Message, Retry: r.Retry}
 	if r.Details != nil {
@@ -172,6 +177,7 @@ type reader struct {
 	err error
 }
 
+// number reads a varint of at most ten bytes.
 func (r *reader) number() int64 {
 	n, size := binary.Varint(r.b)
 	if size <= 0 {
@@ -192,6 +198,7 @@ func (r *reader) byte() byte {
 	return b
 }
 
+// bytes reads a length and as many bytes. They belong to the frame and are overwritten by the next one.
 func (r *reader) bytes() []byte {
 	n := r.number()
 	if n < 0 || n > int64(len(r.b)) {
@@ -247,6 +254,8 @@ func (r *reader) command() (engine.Command, error) {
 	return c, nil
 }
 
+// refusal reads the rest of the frame as a refusal. Details of a type that this node does not know
+// become a map, because a client wants to see them and nothing here looks into them.
 func (r *reader) refusal() (*engine.Refusal, error) {
 	var in refusal
 	if err := wireDecoding.Unmarshal(r.b, &in); err != nil {

@@ -15,6 +15,8 @@ type workers struct {
 
 const workerQueue = 1_024
 
+// startWorkers starts two workers for each processor: strands never wait, but a worker that the kernel
+// has put off should not hold up the others.
 func startWorkers() *workers {
 	w := &workers{queue: make(chan *strand, workerQueue), count: 2 * runtime.GOMAXPROCS(0)}
 	for range w.count {
@@ -23,6 +25,7 @@ func startWorkers() *workers {
 	return w
 }
 
+// run gives each strand of the queue one turn. Nil ends the worker.
 func (w *workers) run() {
 	for s := range w.queue {
 		if s == nil {
@@ -42,6 +45,8 @@ func (w *workers) schedule(s *strand) {
 	}
 }
 
+// stop returns when every worker and every strand with a goroutine of its own has ended its turn. Nobody
+// may schedule any more.
 func (w *workers) stop() {
 	for range w.count {
 		w.queue <- nil
