@@ -65,7 +65,7 @@ type roomView struct {
 	Served int64
 	You    *struct {
 		Place     int64
-		Estimate  *struct{ From time.Time }
+		Estimate  *struct{ From, To time.Time }
 		Admission *struct{ Token string }
 	}
 }
@@ -100,8 +100,9 @@ func (v *visitor) Step(ctx context.Context) openloop.Result {
 	return r
 }
 
-// look asks for the place. A page that is not admitted looks again when its turn is expected, and at
-// least once in a while.
+// look asks for the place. A page that is not admitted looks again in the middle of the time in which its
+// turn is expected, and at least once in a while. At the beginning of that time nearly all would be
+// early, and would look twice more.
 func (v *visitor) look(ctx context.Context) openloop.Result {
 	var room roomView
 	a := v.svc.Do(ctx, v.net.Source(v.n), client.Call{Method: "GET", Path: v.roomPath() + "?ticket=" + url.QueryEscape(v.token)}, &room)
@@ -111,7 +112,8 @@ func (v *visitor) look(ctx context.Context) openloop.Result {
 	case room.You != nil && room.You.Admission != nil:
 		v.admission, r.Wait = room.You.Admission.Token, 0
 	case room.You != nil && room.You.Estimate != nil:
-		r.Wait = min(max(time.Until(room.You.Estimate.From), rush.FirstPause), v.cfg.Look)
+		e := room.You.Estimate
+		r.Wait = min(max(time.Until(e.From.Add(e.To.Sub(e.From)/2)), rush.FirstPause), v.cfg.Look)
 	}
 	return r
 }
