@@ -160,10 +160,10 @@ func (r *showroom) digital(price float64, event nodetest.Object) shown {
 type state struct {
 	name            string
 	of              func(r *showroom) string // returns the address of the page
-	there           string                   // a selector of what the page has when it is complete
+	there           string                   // a selector of what the page has before anything is done on it
 	do              func(b *buyer)           // what the reader does on the page first
-	english, german []string
-	never           []string // what it must not say in either language
+	english, german []string                 // what the page says in the end; it is judged when all of it stands there
+	never           []string                 // what it must not say in either language
 }
 
 var orderStates = []state{
@@ -412,14 +412,16 @@ func (b *buyer) see(r *showroom, s *state, as size, inGerman bool) {
 	if s.do != nil {
 		s.do(b)
 	}
-	b.there("main")
-	b.run(`new Promise((done) => setTimeout(done, 200))`) // until nothing moves
-	b.keepWhole(b.name + "-" + s.name)
-	text := fmt.Sprint(b.evaluate(`document.querySelector("main").innerText`))
 	words := s.english
 	if inGerman {
 		words = s.german
 	}
+	for _, word := range words { // a page shows its order before it has read the event and loaded all its parts
+		b.until(fmt.Sprintf(`document.querySelector("main")?.innerText.includes(%q)`, word))
+	}
+	b.run(`new Promise((done) => setTimeout(done, 200))`) // until nothing moves
+	b.keepWhole(b.name + "-" + s.name)
+	text := fmt.Sprint(b.evaluate(`document.querySelector("main").innerText`))
 	for _, word := range words {
 		assert.Contains(b.t, text, word, s.name)
 	}
