@@ -184,6 +184,13 @@ var orderStates = []state{
 		return r.pay(r.place(ticketType, 2, nil), nodetest.Object{"provider": "paystack"}).page()
 	}, do: func(b *buyer) { b.until(`!document.querySelector(".top .turn")`) }, // until the provider has said so a few times
 		english: []string{"Not paid yet", "has no payment from you so far"}, german: []string{"Noch nicht bezahlt", "ist bisher nichts von dir eingegangen"}, never: []string{"checking", "prüfen"}},
+	{name: "checking", there: ".top .turn", of: func(r *showroom) string {
+		_, ticketType := r.sell(25, nil, nil)
+		o := r.place(ticketType, 2, nil)
+		r.Settle(r.Checkout(o.id, o.token), "processing")
+		require.Equal(r.T, "processing", r.Verify(o.id, o.token).Is(200, "").Str("status"))
+		return o.page()
+	}, english: []string{"We are checking your payment", "You need not pay twice", "Pay $52.50"}, german: []string{"Wir prüfen deine Zahlung", "Du musst nicht zweimal zahlen", "52,50\u00a0$ zahlen"}, never: []string{"Not paid yet", "Noch nicht bezahlt"}},
 	{name: "failed", there: ".choice input", of: func(r *showroom) string {
 		_, ticketType := r.sell(25, nil, nil)
 		o := r.place(ticketType, 2, nil)
