@@ -123,13 +123,15 @@ func (b *buyer) admitByKeyboard(base, code string) {
 	b.load(base + "/gate")
 	b.enterText("#gate", "North")
 	b.press("Enter")
-	b.enterText("#door", code)
-	b.press("Enter")
-	b.there(".verdict.good")
-	b.until(`!document.querySelector(".verdict")`)
-	b.enterText("#door", "ZZZZZZ")
-	b.press("Enter")
-	b.there(".verdict.bad")
+	enter := func(code string) func() {
+		return func() {
+			b.until(`!document.querySelector(".verdict")`) // a good one goes by itself
+			b.enterText("#door", code)
+			b.press("Enter")
+		}
+	}
+	b.awaitVerdict(".verdict.good", enter(code))
+	b.awaitVerdict(".verdict.bad", enter("ZZZZZZ"))
 	b.useByEnter(".verdict")
 	b.until(`!document.querySelector(".verdict")`)
 	b.reachByTab("#door")
