@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -21,15 +22,27 @@ INSERT INTO buyer_names AS b (email, name) SELECT * FROM unnest($1::text[], $2::
 WHERE NOT EXISTS (SELECT FROM users u WHERE u.email = n.email AND (u.first_name <> '' OR u.last_name <> '' OR u.password_hash <> ''))
 ON CONFLICT (email) DO UPDATE SET name = excluded.name, noted_at = now() WHERE b.name <> excluded.name`
 
+// maxAddress is how long the address of a mailbox can be, in bytes (RFC 5321, 4.5.3.1.3). A much longer one has
+// no place in an index.
+const maxAddress = 254
+
+// isAddress reports whether an account can have the address. It is not repaired, which would make it
+// somebody else's.
+func isAddress(email string) bool {
+	return len(email) <= maxAddress && utf8.ValidString(email) && !strings.Contains(email, "\x00")
+}
+
 // NoteBuyers keeps the names that buyers gave, for the accounts that their addresses get when their owners
-// sign in. Of an address the last name counts.
+// sign in. Of an address the last name counts. What cannot be the address of an account is left out.
 func NoteBuyers(ctx context.Context, tx pgx.Tx, buyers []Buyer) error {
 	if len(buyers) == 0 {
 		return nil
 	}
 	newest := make(map[string]string, len(buyers))
 	for _, b := range buyers {
-		newest[b.Email] = cleanName(b.Name)
+		if isAddress(b.Email) {
+			newest[b.Email] = cleanName(b.Name)
+		}
 	}
 	emails := slices.Sorted(maps.Keys(newest)) // nobody else writes several rows: the order prevents deadlocks among nodes
 	names := make([]string, len(emails))

@@ -1,6 +1,9 @@
 package mailqueue
 
 import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
 	"boxoffice/engine/order"
+	"boxoffice/persistence/follower"
 	"boxoffice/persistence/journal"
 )
 
@@ -117,9 +121,68 @@ func TestBuyersAreNotedWithTheirMail(t *testing.T) {
 	facts[2].(*order.Created).Order.Name = "Ada Lovelace"
 	w.happen(facts...)
 	w.happen(w.order("open@example.org"))
-	rows, err := w.pool.Query(t.Context(), `SELECT email || ' ' || name FROM buyer_names ORDER BY 1`)
-	require.NoError(t, err)
+	require.Equal(t, []string{"ada@example.org Ada Lovelace", "eve@example.org Ada"}, w.noted())
+}
+
+// poisons are texts that no column, no index or no JSON takes as they are.
+var poisons = map[string]string{
+	"NUL": "a\x00b", "invalid UTF-8": "\xff\xfe", "a lone surrogate": "\xed\xa0\x80", "an escaped lone surrogate": `\ud800`, "an escaped NUL": `\u0000`, "100 KB": noise(100_000),
+}
+
+// noise is letters that do not compress to an index row's size.
+func noise(n int) string {
+	rng := rand.New(rand.NewPCG(1, 1))
+	text := make([]byte, n)
+	for i := range text {
+		text[i] = 'a' + byte(rng.IntN(26))
+	}
+	return string(text)
+}
+
+// TestPoisonedBuyers makes sure that names and addresses that cannot be kept hold up no mail, neither their
+// own nor one of their batch, and that none of their facts is set aside.
+func TestPoisonedBuyers(t *testing.T) {
+	t.Parallel()
+	for name, poison := range poisons {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.created()
+			facts := w.bought("first@example.org", "named@example.org", poison+"@example.org", "last@example.org")
+			facts[2].(*order.Created).Order.Name = poison
+			digester := follower.NewDigester(Follower, slog.New(slog.DiscardHandler), w.queue.Apply, nil)
+			b := w.batchOf(facts...)
+			w.tx(func(tx pgx.Tx) error { return w.writer.Apply(t.Context(), tx, []journal.Batch{b}) })
+			require.NoError(t, follower.Transact(t.Context(), w.pool.Begin, within, func(ctx context.Context, tx pgx.Tx) error {
+				return digester.Apply(ctx, tx, []journal.Batch{b})
+			}))
+			asides, err := follower.Asides(t.Context(), w.pool, follower.Selection{}, 10)
+			require.NoError(t, err)
+			require.Empty(t, asides)
+			var confirmed []string
+			for _, l := range w.put() {
+				confirmed = append(confirmed, l.Order)
+			}
+			var want []string
+			for _, f := range facts {
+				if done, ok := f.(*order.Completed); ok {
+					want = append(want, done.ID.String())
+				}
+			}
+			require.Equal(t, want, confirmed)
+			noted := w.noted()
+			require.Contains(t, noted, "first@example.org Ada")
+			require.Contains(t, noted, "last@example.org Ada")
+		})
+	}
+}
+
+// noted are the buyers whose names wait for their accounts.
+func (w *world) noted() []string {
+	w.t.Helper()
+	rows, err := w.pool.Query(w.t.Context(), `SELECT email || ' ' || name FROM buyer_names ORDER BY 1`)
+	require.NoError(w.t, err)
 	noted, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	require.NoError(t, err)
-	require.Equal(t, []string{"ada@example.org Ada Lovelace", "eve@example.org Ada"}, noted)
+	require.NoError(w.t, err)
+	return noted
 }

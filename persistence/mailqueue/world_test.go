@@ -65,6 +65,15 @@ func (w *world) open() *Queue {
 // happen makes a batch of facts and has both readers take it in.
 func (w *world) happen(facts ...engine.Fact) journal.Batch {
 	w.t.Helper()
+	b := w.batchOf(facts...)
+	w.tx(func(tx pgx.Tx) error { return w.writer.Apply(w.t.Context(), tx, []journal.Batch{b}) })
+	w.tx(func(tx pgx.Tx) error { return w.queue.Apply(w.t.Context(), tx, []journal.Batch{b}) })
+	return b
+}
+
+// batchOf makes the next batch of the event's stream.
+func (w *world) batchOf(facts ...engine.Fact) journal.Batch {
+	w.t.Helper()
 	w.batch++
 	r := journal.Record{Ref: engine.EventRef(number), Stream: 7, First: w.seq, Last: w.seq + int64(len(facts)) - 1, Facts: facts}
 	for _, f := range facts {
@@ -73,10 +82,7 @@ func (w *world) happen(facts ...engine.Fact) journal.Batch {
 		require.NoError(w.t, err)
 	}
 	w.seq += int64(len(facts))
-	b := journal.Batch{Writer: 1, Seq: w.batch, Records: []journal.Record{r}}
-	w.tx(func(tx pgx.Tx) error { return w.writer.Apply(w.t.Context(), tx, []journal.Batch{b}) })
-	w.tx(func(tx pgx.Tx) error { return w.queue.Apply(w.t.Context(), tx, []journal.Batch{b}) })
-	return b
+	return journal.Batch{Writer: 1, Seq: w.batch, Records: []journal.Record{r}}
 }
 
 func (w *world) tx(do func(pgx.Tx) error) {
