@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"boxoffice/cluster/sim/brief"
 	"boxoffice/engine"
 	"boxoffice/engine/enginetest"
 )
@@ -16,7 +17,7 @@ func (s *Sim) judgeSettled() {
 	}
 	for _, a := range s.asks {
 		if !a.answered && a.limit == 0 {
-			s.Failf("nobody answered %s in %d tries", briefCommand(a.cmd), a.tries)
+			s.Failf("nobody answered %s in %d tries", brief.Command(a.cmd), a.tries)
 			return
 		}
 	}
@@ -26,17 +27,21 @@ func (s *Sim) judgeSettled() {
 			return
 		}
 	}
-	for _, ref := range s.refs {
+	for _, ref := range s.journal.Refs {
 		if err := s.settledActor(ref); err != nil {
 			s.Failf("%s has not settled: %w", ref.Name(), err)
 			return
 		}
 	}
-	if err := s.settledShards(); err != nil {
+	alive := make(map[int]bool)
+	for _, n := range s.nodes {
+		alive[n.member] = true
+	}
+	if err := s.journal.Settled(alive); err != nil {
 		s.Failf("%w", err)
 		return
 	}
-	if err := s.truth.Settled(s.script.Shows(), s.refs); err != nil {
+	if err := s.truth.Settled(s.script.Shows(), s.journal.Refs); err != nil {
 		s.Failf("%w", err)
 		return
 	}
@@ -47,14 +52,14 @@ func (s *Sim) judgeSettled() {
 
 // settledActor judges the activation that owns a stream.
 func (s *Sim) settledActor(ref engine.Ref) error {
-	st, a := s.streamOf(ref), s.currentOwner(ref)
+	st, a := s.journal.Stream(ref), s.currentOwner(ref)
 	if a == nil || a.state == nil {
 		return errors.New("nobody is at work")
 	}
-	if len(a.held) > 0 || a.pending > 0 || a.seq != st.head {
-		return fmt.Errorf("%d orders held, %d decisions pending, at %d of %d", len(a.held), a.pending, a.seq, st.head)
+	if len(a.held) > 0 || a.pending > 0 || a.seq != st.Head {
+		return fmt.Errorf("%d orders held, %d decisions pending, at %d of %d", len(a.held), a.pending, a.seq, st.Head)
 	}
-	whole, err := s.replayStream(st, false)
+	whole, err := s.journal.Replay(st, false)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"boxoffice/cluster/activation"
+	"boxoffice/cluster/sim/brief"
 	"boxoffice/cluster/sim/bugs"
+	"boxoffice/cluster/sim/shards"
 	"boxoffice/engine"
 	"boxoffice/engine/enginetest"
 	"boxoffice/persistence/codec"
@@ -62,13 +64,13 @@ func (a *hosted) claimAndLoad() {
 		tries = 2 // the answer to the first claim was lost
 	}
 	asked := a.node.wallClock()
-	to := a.node.visit(s.shardOf(a.Ref))
+	to := a.node.visitShard(s.journal.ShardOf(a.Ref))
 	s.After(s.Between(millisecond, 10*millisecond)*tries, func() {
 		if !a.isAlive() {
 			return
 		}
 		var err error
-		if !to.ask(func() { err = a.claimAt(to, tries) }) {
+		if !to.Execute(func() { err = a.claimAt(to, tries) }) {
 			err = errUnheard
 		}
 		if err != nil {
@@ -80,7 +82,7 @@ func (a *hosted) claimAndLoad() {
 			if !a.isAlive() {
 				return
 			}
-			if !to.ask(func() {}) {
+			if !to.Execute(func() {}) {
 				a.failSoon(errUnheard)
 				return
 			}
@@ -95,14 +97,15 @@ func (a *hosted) claimAndLoad() {
 }
 
 // claimAt claims the stream in a place, unless the node knows another version of the place.
-func (a *hosted) claimAt(to visit, tries int64) error {
+func (a *hosted) claimAt(to shards.Visit, tries int64) error {
 	s := a.node.sim
-	if to.version != to.place.version && s.bug != bugs.OldMap {
+	if to.IsOld() && s.bug != bugs.OldMap {
 		s.Reach("claim by another map", s.phaseOf(a.Ref))
 		return journal.ErrOtherMap
 	}
 	for range tries {
-		a.claim = s.claimStream(to.place, a)
+		a.claim = to.Place.Claim(a.Ref, a.node.writers[s.journal.ShardOf(a.Ref)])
+		s.claims[a.claim] = a
 	}
 	return nil
 }
@@ -121,13 +124,12 @@ func (a *hosted) failSoon(err error) {
 // readState loads the state.
 func (a *hosted) readState() {
 	s := a.node.sim
-	st := s.streamAt(a.node.visit(s.shardOf(a.Ref)).place, a.Ref)
-	state, head, err := s.loadStream(st)
+	state, head, saved, err := a.node.knows[s.journal.ShardOf(a.Ref)].Place.Load(a.Ref)
 	if err != nil {
 		s.Failf("%s does not load: %w", a.Ref.Name(), err)
 		return
 	}
-	a.loaded, a.seq, a.saved = &judged{State: s.bug.Wrap(a.Ref, state), by: a}, head, st.snapshot().seq
+	a.loaded, a.seq, a.saved = &judged{State: s.bug.Wrap(a.Ref, state), by: a}, head, saved
 }
 
 // askCommand hands a client's command to the activation.
@@ -169,7 +171,7 @@ func (a *hosted) serveMailbox() {
 		if a.state != nil {
 			// One that has been succeeded does not know the last facts, and what it
 			// decides is fenced off.
-			current := a.node.sim.streamOf(a.Ref).epoch == a.claim.Epoch
+			current := a.node.sim.journal.Stream(a.Ref).Epoch == a.claim.Epoch
 			if err := a.state.Check(); err != nil && current {
 				a.node.sim.Failf("%s after %T: %w", a.Ref.Name(), msg, err)
 			}
@@ -191,7 +193,7 @@ func (a *hosted) Append(e *journal.Entry) {
 	}
 	a.seq += int64(len(e.Facts))
 	a.pending++
-	l := a.node.lanes[s.shardOf(a.Ref)]
+	l := a.node.lanes[s.journal.ShardOf(a.Ref)]
 	l.queue = append(l.queue, &entry{Entry: e, act: a, needs: s.claims[e.Needs], sends: a.sends})
 	a.sends = 0
 	a.node.flushLane(l)
@@ -215,10 +217,10 @@ func (a *hosted) Prove(claim journal.Claim) {
 		s.After(way(), func() { a.Post(activation.Failed{Err: errUnheard}) })
 		return
 	}
-	to := a.node.visit(s.shardOf(a.Ref))
+	to := a.node.visitShard(s.journal.ShardOf(a.Ref))
 	s.After(way(), func() {
 		stands := false
-		if !to.ask(func() { stands = a.standsAt(to, claim) }) {
+		if !to.Execute(func() { stands = to.Place.Stands(a.Ref, claim) }) {
 			s.Reach("proof failed", s.phaseOf(a.Ref))
 			s.After(way(), func() { a.Post(activation.Failed{Err: errUnheard}) })
 			return
@@ -237,23 +239,12 @@ func (a *hosted) Prove(claim journal.Claim) {
 	})
 }
 
-// standsAt reports whether a place says that a claim stands: its epoch is the latest, and the writer that
-// it was claimed for is open.
-func (a *hosted) standsAt(to visit, claim journal.Claim) bool {
-	s := a.node.sim
-	if s.bug == bugs.NoFence {
-		return true
-	}
-	st := s.streamAt(to.place, a.Ref)
-	return st.epoch == claim.Epoch && (!s.sharded || !to.place.writers[st.writer].closed)
-}
-
 // Send puts a command on the net. It must tell only what is durable, unless the actor
 // passes on what it was itself sent when it had ended.
 func (a *hosted) Send(to engine.Ref, cmd engine.Command) {
 	s := a.node.sim
 	if err := s.truth.MayLeave(a.Ref, cmd); err != nil && to != a.Ref {
-		s.Failf("%s sends %s: %w", a.Ref.Name(), briefCommand(cmd), err)
+		s.Failf("%s sends %s: %w", a.Ref.Name(), brief.Command(cmd), err)
 		return
 	}
 	if a.settling != nil {
@@ -300,9 +291,9 @@ func (a *hosted) Keep(frozen any, claim journal.Claim, seq int64) {
 			s.Failf("%s: a frozen state has changed (%v)", a.Ref.Name(), err)
 			return
 		}
-		to := a.node.visit(s.shardOf(a.Ref))
-		to.ask(func() {
-			if s.keepSnapshot(to.place, a.Ref, snapshot{claim.Epoch, seq, b}) {
+		to := a.node.visitShard(s.journal.ShardOf(a.Ref))
+		to.Execute(func() {
+			if to.Place.KeepSnapshot(a.Ref, shards.Snapshot{Epoch: claim.Epoch, Seq: seq, State: b}) {
 				s.Logf("snapshot %s %d", a.Ref.Name(), seq)
 			}
 		})
@@ -332,10 +323,10 @@ func (r *reply) Answer(_ int64, told engine.Reply, err error) {
 	s := r.a.node.sim
 	switch {
 	case r.left:
-		s.Failf("%s answers %s twice", r.a.Ref.Name(), briefCommand(r.call.cmd))
+		s.Failf("%s answers %s twice", r.a.Ref.Name(), brief.Command(r.call.cmd))
 		return
 	case err == nil && told == nil:
-		s.Failf("%s leaves the caller of %s without an answer", r.a.Ref.Name(), briefCommand(r.call.cmd))
+		s.Failf("%s leaves the caller of %s without an answer", r.a.Ref.Name(), brief.Command(r.call.cmd))
 		return
 	case err != nil:
 		told = engine.Refuse(engine.Unavailable, nil)
@@ -358,7 +349,7 @@ type judged struct {
 func (j *judged) Decide(cmd engine.Command, now time.Time) engine.Decision {
 	a, s := j.by, j.by.node.sim
 	if s.IsLogged() || !s.Healed() {
-		s.Logf("node %d %s#%d decides %s", a.node.id, a.Ref.Name(), a.claim.Epoch, briefCommand(cmd))
+		s.Logf("node %d %s#%d decides %s", a.node.id, a.Ref.Name(), a.claim.Epoch, brief.Command(cmd))
 	}
 	d := j.State.Decide(cmd, now)
 	a.sends = len(d.Sends)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"boxoffice/cluster/sim/bugs"
+	"boxoffice/cluster/sim/shards"
 )
 
 // noticeTime is how long a shard that is about to be closed bears its new version before its writers are closed.
@@ -13,11 +14,11 @@ const noticeTime = second
 // nodes learn when they start. Half of the times a node is starting while the shard is closed.
 func (s *Sim) moveShard() {
 	sh := s.drawShard()
-	if sh == nil || s.home.state != answers {
+	if sh == nil || !s.journal.Home.Answers() {
 		return
 	}
-	sh.moving = true
-	s.Logf("shard %d is to be moved", sh.no)
+	sh.Moving = true
+	s.Logf("shard %d is to be moved", sh.No)
 	if s.Rng.IntN(2) == 0 {
 		if n := s.nodes[s.Rng.IntN(len(s.nodes))]; n.up {
 			s.crashNode(n)
@@ -27,56 +28,44 @@ func (s *Sim) moveShard() {
 }
 
 // closeShard gives the place a version that nobody knows, and closes its writers a second later.
-func (s *Sim) closeShard(sh *shard) {
-	p := sh.place
-	if !sh.moving {
+func (s *Sim) closeShard(sh *shards.Shard) {
+	p := sh.Place
+	if !sh.Moving {
 		return // it was finished, because the world has healed
 	}
-	if p.state != answers {
+	if !p.Answers() {
 		s.After(s.Between(200*millisecond, second), func() { s.closeShard(sh) })
 		return
 	}
-	s.Logf("shard %d is being closed", sh.no)
-	p.version++
+	s.Logf("shard %d is being closed", sh.No)
+	p.Announce()
 	s.tellValves(sh)
 	s.After(noticeTime, func() { s.leavePlace(sh, p) })
 }
 
 // leavePlace ends all writing where the shard is. From now on the copy is the shard.
-func (s *Sim) leavePlace(sh *shard, p *place) {
-	if !sh.moving || sh.place != p {
+func (s *Sim) leavePlace(sh *shards.Shard, p *shards.Place) {
+	if !sh.Moving || sh.Place != p {
 		return
 	}
-	if p.state != answers {
+	if !p.Answers() {
 		s.After(s.Between(200*millisecond, second), func() { s.leavePlace(sh, p) })
 		return
 	}
-	for ref := range p.streams {
-		s.Reach("shard moved", s.phaseOf(ref))
-	}
-	s.switchPlace(sh)
+	sh.Leave()
 	s.After(s.Between(300*millisecond, 5*second), func() { s.openShard(sh) })
 }
 
-func (s *Sim) switchPlace(sh *shard) {
-	for _, w := range sh.place.writers {
-		w.closed = true
-	}
-	sh.place = sh.place.moved()
-	s.places = append(s.places, sh.place)
-	s.Logf("shard %d is closed", sh.no)
-}
-
 // openShard opens the shard in its new place. The nodes start again, one after another.
-func (s *Sim) openShard(sh *shard) {
-	if !sh.moving {
+func (s *Sim) openShard(sh *shards.Shard) {
+	if !sh.Moving {
 		return
 	}
-	if s.home.state != answers {
+	if !s.journal.Home.Answers() {
 		s.After(s.Between(200*millisecond, second), func() { s.openShard(sh) })
 		return
 	}
-	s.publishPlace(sh)
+	sh.Open()
 	for _, n := range s.nodes {
 		life := n.life
 		s.After(s.Between(200*millisecond, 8*second), func() {
@@ -87,31 +76,10 @@ func (s *Sim) openShard(sh *shard) {
 	}
 }
 
-func (s *Sim) publishPlace(sh *shard) {
-	sh.place.version = s.home.places[sh.no].version + 2
-	s.home.places[sh.no] = visit{place: sh.place, version: sh.place.version}
-	sh.moving = false
-	s.Logf("shard %d is open in its new place", sh.no)
-}
-
-// finishMove does at once what is left of a move.
-func (s *Sim) finishMove(sh *shard) {
-	if !sh.moving {
-		return
-	}
-	if old := s.home.places[sh.no].place; sh.place == old {
-		if old.version == s.home.places[sh.no].version {
-			old.version++
-		}
-		s.switchPlace(sh)
-	}
-	s.publishPlace(sh)
-}
-
 // hasOldMap reports whether a shard is not where the node takes it to be.
-func (n *node) hasOldMap() bool { return !slices.EqualFunc(n.knows, n.sim.home.places, sameVersion) }
-
-func sameVersion(a, b visit) bool { return a.version == b.version }
+func (n *node) hasOldMap() bool {
+	return !slices.EqualFunc(n.knows, n.sim.journal.Home.Addresses(), shards.Address.HasVersionOf)
+}
 
 // startNode starts a node: it reads where the shards are, and opens a writer in each, unless the place bears another
 // version by then. It waits for a database that does not answer or is closed.
@@ -119,14 +87,14 @@ func (s *Sim) startNode(n *node, life int) {
 	if n.life != life {
 		return
 	}
-	places := slices.Clone(s.home.places)
-	refused := func(v visit) bool { return v.place.state != answers || v.place.version != v.version }
-	if s.home.state != answers || slices.ContainsFunc(places, refused) {
+	places := s.journal.Home.Addresses()
+	refused := func(a shards.Address) bool { return !a.IsRight() }
+	if !s.journal.Home.Answers() || slices.ContainsFunc(places, refused) {
 		s.After(s.Between(100*millisecond, 400*millisecond), func() { s.startNode(n, life) })
 		return
 	}
 	s.After(s.Between(20*millisecond, 1500*millisecond), func() {
-		if n.life == life && slices.ContainsFunc(places, func(v visit) bool { return refused(v) && s.bug != bugs.OldMap }) {
+		if n.life == life && slices.ContainsFunc(places, func(a shards.Address) bool { return refused(a) && s.bug != bugs.OldMap }) {
 			s.Reach("shard", "opens no writer")
 			s.startNode(n, life)
 		} else if n.life == life {
@@ -137,15 +105,15 @@ func (s *Sim) startNode(n *node, life int) {
 }
 
 // openWriters opens the node's writers in the places that it has read.
-func (n *node) openWriters(places []visit) {
+func (n *node) openWriters(places []shards.Address) {
 	s := n.sim
 	n.knows = places
 	s.members++
 	n.member = s.members
-	for i, v := range places {
-		n.writers[i] = v.place.openWriter(n.member)
+	for i, a := range places {
+		n.writers[i] = a.Place.OpenWriter(n.member)
 		n.shut[i] = false
-		if !n.reaches(i) {
+		if !a.IsRight() {
 			s.After(s.Between(20*millisecond, 800*millisecond), func() { n.turnValve(i) })
 		}
 	}
@@ -155,16 +123,17 @@ func (n *node) openWriters(places []visit) {
 // joinShards opens the node's writers where the shards are. All shards answer.
 func (n *node) joinShards() {
 	if n.sim.sharded {
-		n.openWriters(slices.Clone(n.sim.home.places))
+		n.openWriters(n.sim.journal.Home.Addresses())
 	}
 }
 
 // dieSharded does what follows from a node's end in a world with shards: it starts again, and is buried.
 func (s *Sim) dieSharded(n *node) {
 	member := n.member
-	n.lost, n.copy, n.waits = false, nil, nil
+	n.lost, n.waits = false, nil
+	n.stopFollower()
 	s.unrest = s.Now()
-	s.After(s.Between(300*millisecond, 2500*millisecond), func() { s.bury(member) })
+	s.After(s.Between(300*millisecond, 2500*millisecond), func() { s.noteDead(member) })
 	life := n.life
 	s.After(s.Between(100*millisecond, 3*second), func() { s.startNode(n, life) })
 }
@@ -172,7 +141,7 @@ func (s *Sim) dieSharded(n *node) {
 // loseNode has a node that lives be taken for dead. It finds out after a while.
 func (s *Sim) loseNode() {
 	n := s.nodes[s.Rng.IntN(len(s.nodes))]
-	if !n.up || n.lost || s.home.state != answers || len(s.nodes) == 1 {
+	if !n.up || n.lost || !s.journal.Home.Answers() || len(s.nodes) == 1 {
 		return
 	}
 	n.lost = true
@@ -180,7 +149,7 @@ func (s *Sim) loseNode() {
 		s.Reach("taken for dead", s.phaseOf(a.Ref))
 	}
 	s.Logf("node %d is taken for dead", n.id)
-	s.bury(n.member)
+	s.noteDead(n.member)
 	s.tellMembers()
 	life := n.life
 	s.After(s.Between(100*millisecond, 4*second), func() {
@@ -188,4 +157,27 @@ func (s *Sim) loseNode() {
 			s.crashNode(n)
 		}
 	})
+}
+
+// noteDead notes a member that has died, as soon as home answers.
+func (s *Sim) noteDead(member int) {
+	if !s.journal.Home.Answers() {
+		s.After(s.Between(100*millisecond, 500*millisecond), func() { s.noteDead(member) })
+		return
+	}
+	s.journal.Home.NoteDead(member)
+	s.burying.planNext()
+}
+
+// closeBuried has one of the nodes close the writers of the dead. It reports whether some are left.
+func (s *Sim) closeBuried() (more bool) {
+	h, n := s.journal.Home, s.nodes[s.Rng.IntN(len(s.nodes))]
+	if !n.up || !h.Answers() {
+		return true
+	}
+	over, left := h.CloseBuried(n.visitShard)
+	if over > 0 {
+		s.follow.planNext() // the closed writers have an end now
+	}
+	return left > 0
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"boxoffice/cluster/sim/brief"
 	"boxoffice/engine"
 	"boxoffice/engine/enginetest"
 )
@@ -29,9 +30,9 @@ type ask struct {
 	done     func(engine.Reply)
 }
 
-// ask sends a client's command and repeats it, under the same id, until it is
+// askActor sends a client's command and repeats it, under the same id, until it is
 // answered or the client gives up.
-func (s *Sim) ask(to engine.Ref, cmd engine.Command, limit int, done func(engine.Reply)) {
+func (s *Sim) askActor(to engine.Ref, cmd engine.Command, limit int, done func(engine.Reply)) {
 	a := &ask{to: to, cmd: cmd, at: s.Now(), limit: limit, done: done}
 	if s.Healed() {
 		a.limit = 0
@@ -72,7 +73,7 @@ func (a *ask) hearReply(s *Sim, reply engine.Reply) {
 	}
 	if r, no := reply.(*engine.Refusal); no {
 		if r.Code == engine.Internal {
-			s.Failf("%s is answered INTERNAL", briefCommand(a.cmd))
+			s.Failf("%s is answered INTERNAL", brief.Command(a.cmd))
 			return
 		}
 		if n := a.tries; r.Code == engine.Unavailable {
@@ -85,7 +86,7 @@ func (a *ask) hearReply(s *Sim, reply engine.Reply) {
 		}
 	}
 	a.answered = true
-	s.Logf("client hears of %s: %s", briefCommand(a.cmd), briefReply(reply))
+	s.Logf("client hears of %s: %s", brief.Command(a.cmd), brief.Reply(reply))
 	if a.done != nil {
 		a.done(reply)
 	}
@@ -97,7 +98,7 @@ func (s *Sim) sendMessage(from *node, e *envelope) {
 	what := enginetest.CommandName(e.cmd)
 	if s.Chance(s.swarm.loss) {
 		s.Reach("lost", what)
-		s.Logf("lost: %s to %s", briefCommand(e.cmd), e.to.Name())
+		s.Logf("lost: %s to %s", brief.Command(e.cmd), e.to.Name())
 		return
 	}
 	s.After(s.drawDelay(what), func() { s.deliverMessage(from, e) })
@@ -122,7 +123,7 @@ func (s *Sim) deliverMessage(from *node, e *envelope) {
 		e.call.answerClient(s, engine.Refuse(engine.Unavailable, nil))
 		return
 	}
-	if e.call != nil && s.sharded && n.shut[s.shardOf(e.to)] {
+	if e.call != nil && s.sharded && n.shut[s.journal.ShardOf(e.to)] {
 		s.Reach("refused by a valve", enginetest.CommandName(e.cmd))
 		e.call.answerClient(s, engine.Refuse(engine.Unavailable, nil))
 		return

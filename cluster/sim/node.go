@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"boxoffice/cluster/sim/shards"
 	"boxoffice/engine"
 	"boxoffice/engine/enginetest"
 )
@@ -21,13 +22,13 @@ type node struct {
 	lanes  []*lane
 
 	// These are of a world with shards.
-	knows   []visit // where the shards are, as it read when it began
-	member  int     // which lifetime it is
-	writers []int32 // of its lanes
-	shut    []bool  // the valves
-	lost    bool    // the others have taken it for dead, and it does not know yet
+	knows   []shards.Address // where the shards are, as it read when it began
+	member  int              // which lifetime it is
+	writers []int32          // of its lanes
+	shut    []bool           // the valves
+	lost    bool             // the others have taken it for dead, and it does not know yet
 	waits   []*reply
-	copy    *follower // the follower that runs here, or nil
+	copy    *shards.Follower // the follower that ran here last, or nil
 }
 
 func (n *node) bootNode() {

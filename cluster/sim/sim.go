@@ -2,13 +2,12 @@
 // with all that can go wrong between them, and judges every step against the journal. It
 // is for tests only.
 //
-// sim.go has the faults, node.go a node, hosted.go the shell of an activation on it (what
-// package host is on a real one), store.go the journal, net.go the network, watch.go what is
-// judged in the midst of it, heal.go what must hold when all faults are over. In worlds with several shards,
-// shards.go has them and how they fail, moves.go how they move and how nodes begin and end there, home.go the
-// database of everything else, follow.go the follower, calm.go what must not suffer. Package clock has
-// the time and the draws, acts the people, judge the rules, bugs the mistakes of the world and of the
-// kinds that have to be found; mutants_test.go has the activation's bugs.
+// sim.go has the world, node.go a node, lane.go its group commit, hosted.go the shell of an activation on it (what
+// package host is on a real one), net.go the network, watch.go what is judged in the midst of it, heal.go what must
+// hold when all faults are over. Package shards has the journal; in worlds with several shards, shards.go says how they
+// fail, moves.go how they move and how nodes begin and end there, calm.go what must not suffer. Package clock has
+// the time and the draws, acts the people, judge the rules, brief the words of the log, bugs the mistakes of the world
+// and of the kinds that have to be found; mutants_test.go has the activation's bugs.
 package sim
 
 import (
@@ -20,6 +19,7 @@ import (
 	"boxoffice/cluster/sim/bugs"
 	"boxoffice/cluster/sim/clock"
 	"boxoffice/cluster/sim/judge"
+	"boxoffice/cluster/sim/shards"
 	"boxoffice/engine"
 	"boxoffice/persistence/journal"
 )
@@ -77,23 +77,21 @@ type Sim struct {
 	script *acts.Script // what people do
 	truth  *judge.Truth
 
-	nodes  []*node
-	split  []int // by node: the side it is on while the cluster is split, or nil
-	refs   []engine.Ref
-	shards []*shard // one, which never fails, in most worlds
-	claims map[journal.Claim]*hosted
-	turns  *rand.Rand // how long a mailbox waits for its turn
-	busy   bool       // many wait long
-	made   []*hosted  // every activation
-	errors *slog.Logger
-	asks   []*ask
+	nodes   []*node
+	split   []int // by node: the side it is on while the cluster is split, or nil
+	journal *shards.Journal
+	claims  map[journal.Claim]*hosted
+	turns   *rand.Rand // how long a mailbox waits for its turn
+	busy    bool       // many wait long
+	made    []*hosted  // every activation
+	errors  *slog.Logger
+	asks    []*ask
 
 	// These are of a world with shards.
 	sharded bool
-	calm    bool // nothing goes wrong but shards
-	home    *home
-	members int // lifetimes of nodes, so far
-	places  []*place
+	calm    bool    // nothing goes wrong but shards
+	steady  []int64 // by shard: since when it answers every node
+	members int     // lifetimes of nodes, so far
 	burying loop
 	follow  loop
 	unrest  int64 // when a node last came or went
@@ -106,9 +104,9 @@ func newSim(seed uint64, bug bugs.Bug, log io.Writer) *Sim {
 	s.errors = slog.New(failures{s})
 	s.swarm = drawSwarm(s.Rng)
 	s.swarm.holdScale = holdScale(seed)
-	s.drawShards(seed)
+	s.makeJournal(seed)
 	load := acts.Load{Span: s.swarm.load, Orders: s.swarm.orders, Shoppers: s.swarm.shoppers, HoldScale: s.swarm.holdScale}
-	s.script = acts.New(seed, s.Clock, load, s.ask)
+	s.script = acts.New(seed, s.Clock, load, s.askActor)
 	s.truth = judge.New(s.tellJudge())
 	s.script.Tell(s.truth)
 	for i := range s.swarm.nodes {
@@ -235,7 +233,7 @@ func (s *Sim) healWorld() {
 // wakeUnowned wakes the actors whose streams have no owner at work, as nodes do with
 // the parked ones.
 func (s *Sim) wakeUnowned() {
-	for _, ref := range s.refs {
+	for _, ref := range s.journal.Refs {
 		if s.currentOwner(ref) == nil {
 			s.sendMessage(nil, &envelope{to: ref, cmd: engine.Wake{}})
 		}
@@ -245,7 +243,7 @@ func (s *Sim) wakeUnowned() {
 // currentOwner is the activation that owns a stream, or nil.
 func (s *Sim) currentOwner(ref engine.Ref) *hosted {
 	for _, n := range s.nodes {
-		if a := n.acts[ref]; a != nil && a.claim.Epoch == s.streamOf(ref).epoch {
+		if a := n.acts[ref]; a != nil && a.claim.Epoch == s.journal.Stream(ref).Epoch {
 			return a
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/cluster/sim/bugs"
+	"boxoffice/cluster/sim/shards"
 	"boxoffice/engine/all"
 )
 
@@ -41,7 +42,7 @@ func TestSim(t *testing.T) {
 	start, steps, red := time.Now(), 0, 0
 	reached := make(map[string]int)
 	for seed := *first; seed < *first+*seeds && red < mostRed; seed++ {
-		if *only && !isSharded(seed) {
+		if *only && !shards.IsSharded(seed) {
 			continue
 		}
 		r := Simulate(seed, bug, nil)

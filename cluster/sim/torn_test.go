@@ -23,8 +23,9 @@ func TestApplyIsTotal(t *testing.T) {
 		s.runWorld()
 		require.NoError(t, s.Err(), "seed %d", seed)
 		rng := rand.New(rand.NewPCG(seed, 0x7ea5))
-		for _, ref := range s.refs {
-			facts := factsOf(t, s.streamOf(ref))
+		for _, ref := range s.journal.Refs {
+			facts, err := s.journal.Stream(ref).Facts()
+			require.NoError(t, err)
 			for range 20 {
 				torn := tear(rng, facts)
 				require.NotPanics(t, func() { replayTorn(t, rng, ref, torn) }, "seed %d, %s", seed, ref.Name())
@@ -44,16 +45,6 @@ func TestFoldIsTotal(t *testing.T) {
 		require.NotPanics(t, func() { order.Fold(nil, def.New()) }, def.Name)
 	}
 	require.NotPanics(t, func() { order.Fold(&order.Order{}, &order.RefundReported{Position: 3}) })
-}
-
-func factsOf(t *testing.T, st *stream) (facts []engine.Fact) {
-	t.Helper()
-	for _, r := range st.rows {
-		fs, err := codec.Facts(st.ref.Kind, r.bytes)
-		require.NoError(t, err)
-		facts = append(facts, fs...)
-	}
-	return facts
 }
 
 // tear damages a stream: every tenth fact is lost, doubled, or changes its place

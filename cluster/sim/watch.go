@@ -3,6 +3,7 @@ package sim
 import (
 	"time"
 
+	"boxoffice/cluster/sim/brief"
 	"boxoffice/cluster/sim/bugs"
 	"boxoffice/cluster/sim/judge"
 	"boxoffice/engine"
@@ -16,7 +17,7 @@ func (s *Sim) tellJudge() judge.World {
 		Jumps: s.swarm.jumps, HoldScale: s.swarm.holdScale,
 		Now: s.Now, Reach: s.Reach, Received: s.script.Received,
 		Places: s.script.Places, DayAt: s.script.DayAt,
-		Replay: func(ref engine.Ref) (engine.State, error) { return s.replayStream(s.streamOf(ref), true) },
+		Replay: func(ref engine.Ref) (engine.State, error) { return s.journal.Replay(s.journal.Stream(ref), true) },
 		Owner: func(ref engine.Ref) (engine.State, time.Time, bool) {
 			a := s.currentOwner(ref)
 			if a == nil {
@@ -31,18 +32,20 @@ func (s *Sim) tellJudge() judge.World {
 // judgeReply judges a reply that leaves an actor: it tells only what is durable,
 // and the same of the same command.
 func (s *Sim) judgeReply(a *hosted, cmd engine.Command, reply engine.Reply) {
-	if st := s.streamOf(a.Ref); st.epoch != a.claim.Epoch && a.settling == nil {
+	st := s.journal.Stream(a.Ref)
+	if st.Epoch != a.claim.Epoch && a.settling == nil {
 		s.Reach("stale answer", enginetest.CommandName(cmd))
-		if int(a.claim.Epoch) >= len(st.claimed) {
-			s.Failf("%s is answered by epoch %d, which its shard does not know", briefCommand(cmd), a.claim.Epoch)
+		succeeded, known := st.SucceededAt(a.claim.Epoch)
+		if !known {
+			s.Failf("%s is answered by epoch %d, which its shard does not know", brief.Command(cmd), a.claim.Epoch)
 			return
 		}
-		if age := s.Now() - st.claimed[a.claim.Epoch]; age > second+millisecond && s.bug != bugs.NoFence {
-			s.Failf("%s is answered by epoch %d, %d us after epoch %d began", briefCommand(cmd), a.claim.Epoch, age, a.claim.Epoch+1)
+		if age := s.Now() - succeeded; age > second+millisecond && s.bug != bugs.NoFence {
+			s.Failf("%s is answered by epoch %d, %d us after epoch %d began", brief.Command(cmd), a.claim.Epoch, age, a.claim.Epoch+1)
 		}
 	}
-	if err := s.truth.Answer(a.Ref, cmd, reply, s.streamOf(a.Ref).epoch == a.claim.Epoch); err != nil {
-		s.Failf("%s is %w", briefCommand(cmd), err)
+	if err := s.truth.Answer(a.Ref, cmd, reply, st.Epoch == a.claim.Epoch); err != nil {
+		s.Failf("%s is %w", brief.Command(cmd), err)
 	}
 }
 

@@ -1,4 +1,5 @@
-package sim
+// Package brief says in a few words what a command or a reply says, for the log of a simulated world.
+package brief
 
 import (
 	"fmt"
@@ -15,8 +16,8 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// briefCommand says in a few words what a command asks.
-func briefCommand(c engine.Command) string {
+// Command says in a few words what a command asks.
+func Command(c engine.Command) string {
 	switch c := c.(type) {
 	case keeper.Reserve:
 		return fmt.Sprintf("Reserve %s %d %v late=%t", enginetest.ClaimName(c.Claim), c.Line.Quantity, c.Line.Seats, c.Line.Late)
@@ -31,9 +32,9 @@ func briefCommand(c engine.Command) string {
 	case keeper.Closed:
 		return "Closed " + enginetest.ClaimName(c.Claim) + " by " + c.Keeper.Name()
 	case keeper.Inquire:
-		return "Inquire " + briefClaims(c.Claims) + " by " + c.Keeper.Name()
+		return "Inquire " + nameClaims(c.Claims) + " by " + c.Keeper.Name()
 	case keeper.Confirmed:
-		return "Confirmed " + briefClaims(c.Claims)
+		return "Confirmed " + nameClaims(c.Claims)
 	case keeper.Resize:
 		return fmt.Sprintf("Resize %d to %d", c.Revision, c.Quantity)
 	case keeper.ResizeSeen:
@@ -85,12 +86,12 @@ func briefCommand(c engine.Command) string {
 	case event.Move:
 		return "Move " + c.To
 	default:
-		return briefRoomCommand(c)
+		return tellRoomCommand(c)
 	}
 }
 
-// briefRoomCommand says whom a command to a waiting room is about.
-func briefRoomCommand(c engine.Command) string {
+// tellRoomCommand says whom a command to a waiting room is about.
+func tellRoomCommand(c engine.Command) string {
 	name := enginetest.CommandName(c)
 	switch c := c.(type) {
 	case queue.Join:
@@ -110,7 +111,7 @@ func briefRoomCommand(c engine.Command) string {
 	}
 }
 
-func briefClaims(cs []keeper.Claim) string {
+func nameClaims(cs []keeper.Claim) string {
 	names := make([]string, len(cs))
 	for i, c := range cs {
 		names[i] = enginetest.ClaimName(c)
@@ -118,7 +119,8 @@ func briefClaims(cs []keeper.Claim) string {
 	return strings.Join(names, " ")
 }
 
-func briefReply(r engine.Reply) string {
+// Reply says in a few words what a reply is.
+func Reply(r engine.Reply) string {
 	switch r := r.(type) {
 	case *engine.Refusal:
 		return string(r.Code)

@@ -1,0 +1,183 @@
+package sim
+
+import (
+	"fmt"
+
+	"boxoffice/cluster/sim/bugs"
+	"boxoffice/cluster/sim/shards"
+	"boxoffice/persistence/journal"
+)
+
+// entry is a decision on its way through the journal; without facts, a barrier.
+type entry struct {
+	*journal.Entry
+	act   *hosted
+	needs *hosted // on whose facts, handed over before, it rests, or nil
+	sends int     // that have to leave when it is durable
+}
+
+// batch is what a lane commits at once.
+type batch struct {
+	shards.Batch
+	lane    *lane
+	entries []*entry
+	rows    map[*hosted]*shards.Row
+	tries   int
+	since   int64          // when it was formed
+	stored  *journal.Batch // once it has landed, in a world with shards
+}
+
+// lane is a node's group commit into one shard: one batch is in flight, the next one fills.
+type lane struct {
+	shard  int
+	queue  []*entry
+	flight *batch
+	n      int
+}
+
+// nameBatch is what the log calls the latest batch of a lane.
+func (n *node) nameBatch(l *lane) string {
+	if n.sim.sharded {
+		return fmt.Sprintf("%d.%d/%d", n.id, l.shard, l.n)
+	}
+	return fmt.Sprintf("%d/%d", n.id, l.n)
+}
+
+// flushLane sends the next batch if none is in flight.
+func (n *node) flushLane(l *lane) {
+	if l.flight != nil || len(l.queue) == 0 {
+		return
+	}
+	l.n++
+	b := &batch{lane: l, entries: l.queue, since: n.sim.Now(), rows: make(map[*hosted]*shards.Row)}
+	b.Name, b.Writer = n.nameBatch(l), n.writers[l.shard]
+	l.queue, l.flight = nil, b
+	for _, e := range b.entries {
+		if len(e.Facts) == 0 {
+			continue
+		}
+		if e.needs != nil && e.needs.fenced && n.sim.bug != bugs.JointApart {
+			e.act.fenced = true
+		}
+		if e.act.fenced {
+			continue
+		}
+		r := b.rows[e.act]
+		if r == nil {
+			r = &shards.Row{Ref: e.Ref, Epoch: e.Claim.Epoch, First: e.First, Last: e.First - 1}
+			b.rows[e.act] = r
+			b.Rows = append(b.Rows, r)
+		}
+		r.Last += int64(len(e.Facts))
+		r.Bytes = append(r.Bytes, e.Bytes...)
+		if on := b.rows[e.needs]; on != nil {
+			r.Needs = append(r.Needs, on)
+		}
+	}
+	if len(b.Rows) == 0 {
+		life := n.life
+		n.sim.After(0, func() {
+			if n.life == life {
+				n.settleBatch(b, nil)
+			}
+		})
+		return
+	}
+	n.commitBatch(b)
+}
+
+// commitBatch makes one attempt. It may go unheard: done, not done, or done later.
+func (n *node) commitBatch(b *batch) {
+	s, life := n.sim, n.life
+	b.tries++
+	again := b.tries > 1
+	to := n.visitShard(b.lane.shard)
+	retryAfter := func(d int64) {
+		s.After(d, func() {
+			if n.life == life {
+				n.commitBatch(b)
+			}
+		})
+	}
+	delay := s.Between(millisecond/2, 8*millisecond)
+	if s.Chance(s.swarm.slow) {
+		delay = s.Between(20*millisecond, 1500*millisecond)
+	}
+	if s.Chance(s.swarm.unknown) {
+		fate := [...]string{"landed", "lost", "late"}[s.Rng.IntN(3)]
+		s.reachEntries("unknown "+fate, b)
+		switch fate {
+		case "landed":
+			s.After(delay, func() { to.Execute(func() { s.landBatch(b, to.Place, again, "unheard") }) })
+		case "late":
+			s.After(delay+s.Between(100*millisecond, 2*second), func() { to.Execute(func() { s.landBatch(b, to.Place, false, "late") }) })
+		}
+		retryAfter(delay + s.Between(50*millisecond, 500*millisecond))
+		return
+	}
+	s.After(delay, func() {
+		var fenced map[*shards.Row]bool
+		if !to.Execute(func() { fenced = s.landBatch(b, to.Place, again, "") }) {
+			s.reachEntries("shard silent", b)
+			retryAfter(s.Between(50*millisecond, 500*millisecond))
+			return
+		}
+		if n.life == life {
+			n.settleBatch(b, fenced)
+		}
+	})
+}
+
+// landBatch has a place take the batch, and wakes the follower if the place has done so.
+func (s *Sim) landBatch(b *batch, p *shards.Place, again bool, how string) map[*shards.Row]bool {
+	fenced, stored := p.Land(&b.Batch, again, how)
+	if stored != nil {
+		b.stored = stored
+		s.follow.planNext()
+	}
+	return fenced
+}
+
+// settleBatch tells the owners of a batch's entries, in order.
+func (n *node) settleBatch(b *batch, fenced map[*shards.Row]bool) {
+	b.lane.flight = nil
+	for a, r := range b.rows {
+		a.fenced = a.fenced || fenced[r]
+	}
+	if n.copy.Runs() && b.stored != nil {
+		n.copy.Offer(b.stored)
+	}
+	for _, e := range b.entries {
+		e.act.settleEntry(e)
+	}
+	if b.Closed {
+		n.sim.Reach("shard", "refuses a closed writer")
+		n.sim.crashNode(n) // it was taken for dead, or its shard was closed
+		return
+	}
+	n.flushLane(b.lane)
+}
+
+// settleEntry tells an activation the outcome of its entry. It may be rid of the entry then.
+func (a *hosted) settleEntry(e *entry) {
+	a.pending--
+	if a.fenced {
+		e.Owner.Settled(journal.ErrFenced)
+		return
+	}
+	if len(e.Facts) > 0 {
+		a.settling = e
+	}
+	e.Owner.Settled(nil)
+	if a.settling != nil && e.sends > 0 {
+		a.node.sim.Failf("%s keeps %d sends to itself whose facts are durable", a.Ref.Name(), e.sends)
+	}
+	a.settling = nil
+}
+
+// reachEntries counts a fault of a batch.
+func (s *Sim) reachEntries(fault string, b *batch) {
+	for _, r := range b.Rows {
+		s.Reach(fault, s.phaseOf(r.Ref))
+	}
+}

@@ -1,0 +1,228 @@
+package shards
+
+import (
+	"maps"
+	"slices"
+
+	"boxoffice/engine"
+	"boxoffice/persistence/journal"
+)
+
+// Place is a server that has a shard, or had it until the shard was moved.
+type Place struct {
+	journal *Journal
+	shard   *Shard
+	version int32 // as the database bears it
+	streams map[engine.Ref]*Stream
+	writers map[int32]*writer
+	order   []int32 // of the writers
+	given   int64   // streams that it has numbered
+
+	state   state
+	life    int      // counts kills
+	waiting []func() // statements that it has got while it is stalled
+}
+
+// state is how a database is.
+type state int
+
+// These are the states.
+const (
+	answers state = iota
+	stalled       // it takes statements, and answers none
+	away
+)
+
+// writer is a lane's part of a shard.
+type writer struct {
+	id      int32
+	member  int
+	closed  bool
+	batches []journal.Batch
+	landed  []int64 // when each batch did
+}
+
+// Address is where a shard was at some time, as home and the nodes know it.
+type Address struct {
+	Place   *Place
+	version int32
+}
+
+// Address is where the place is as it is now.
+func (p *Place) Address() Address { return Address{Place: p, version: p.version} }
+
+// IsRight reports whether the place answers, and is still what the address says.
+func (a Address) IsRight() bool { return a.Place.Answers() && !a.IsOld() }
+
+// IsOld reports whether the place bears another version than the address says.
+func (a Address) IsOld() bool { return a.Place.version != a.version }
+
+// HasVersionOf reports whether both addresses say the same version.
+func (a Address) HasVersionOf(b Address) bool { return a.version == b.version }
+
+// Visit is a node's connection to a place, as of when a statement is sent.
+type Visit struct {
+	Address
+	life    int // of the place
+	refused bool
+}
+
+// Visit begins a visit, which the node's own valve may refuse.
+func (a Address) Visit(refused bool) Visit {
+	return Visit{Address: a, life: a.Place.life, refused: refused}
+}
+
+// Execute has the place carry something out. It returns false if no answer is heard. A stalled place may carry
+// it out later.
+func (v Visit) Execute(do func()) bool {
+	switch {
+	case v.refused || v.life != v.Place.life || v.Place.state == away:
+		return false
+	case v.Place.state == stalled:
+		v.Place.waiting = append(v.Place.waiting, do)
+		return false
+	default:
+		do()
+		return true
+	}
+}
+
+// Answers reports whether the server answers.
+func (p *Place) Answers() bool { return p.state == answers }
+
+// Kill ends the server. Its open commits are lost, and its finished ones stay.
+func (p *Place) Kill() { p.state, p.life = away, p.life+1 }
+
+// Stall stops the server. Statements that it receives may be carried out afterwards.
+func (p *Place) Stall() { p.state = stalled }
+
+// Recover has the server answer again. One that was stalled now does what it was asked during the stall.
+func (p *Place) Recover() {
+	was := p.state
+	if was == answers {
+		return
+	}
+	p.journal.Logf("shard %d answers again", p.shard.No)
+	p.state = answers
+	waiting := p.waiting
+	p.waiting = nil
+	if was != stalled {
+		return
+	}
+	for _, do := range waiting {
+		do()
+	}
+}
+
+// isCurrent reports whether the shard is here, and has not been moved.
+func (p *Place) isCurrent() bool { return p.shard.Place == p }
+
+// Stream is an actor's stream as the place has it. It may have left the place with its shard. One that is new begins
+// empty.
+func (p *Place) Stream(ref engine.Ref) *Stream {
+	st, j := p.streams[ref], p.journal
+	if st == nil {
+		st = &Stream{ref: ref, id: int64(len(j.Refs) + 1)}
+		if j.IsSharded() {
+			st.id = p.numberStream()
+		}
+		p.streams[ref] = st
+		if p.isCurrent() {
+			j.Refs = append(j.Refs, ref)
+		}
+	}
+	return st
+}
+
+// numberStream gives a number to a new stream. It leaves the shard when divided by the most shards there may be.
+func (p *Place) numberStream() int64 {
+	p.given++
+	if p.shard.No == 0 {
+		return p.given * journal.MaxShards
+	}
+	return int64(p.shard.No) + (p.given-1)*journal.MaxShards
+}
+
+// OpenWriter opens a writer for a member's lane.
+func (p *Place) OpenWriter(member int) int32 {
+	id := int32(p.shard.No + len(p.order)*journal.MaxShards) //nolint:gosec // few
+	if p.shard.No == 0 {
+		id += journal.MaxShards
+	}
+	p.writers[id] = &writer{id: id, member: member}
+	p.order = append(p.order, id)
+	return id
+}
+
+// closeWriters closes the writers of a member.
+func (p *Place) closeWriters(member int) {
+	for _, id := range p.order {
+		if w := p.writers[id]; w.member == member {
+			w.closed = true
+		}
+	}
+}
+
+// Announce gives the place a version that nobody knows, since its shard is about to leave it.
+func (p *Place) Announce() { p.version++ }
+
+// Leave ends all writing where the shard is. From now on a copy on another server is the shard.
+func (sh *Shard) Leave() {
+	j := sh.Place.journal
+	for ref := range sh.Place.streams {
+		j.Reach("shard moved", j.world.Phase(ref))
+	}
+	sh.switchPlace()
+}
+
+func (sh *Shard) switchPlace() {
+	for _, w := range sh.Place.writers {
+		w.closed = true
+	}
+	j := sh.Place.journal
+	sh.Place = sh.Place.copyPlace()
+	j.places = append(j.places, sh.Place)
+	j.Logf("shard %d is closed", sh.No)
+}
+
+// copyPlace is a copy of the place on another server, as of now.
+func (p *Place) copyPlace() *Place {
+	to := &Place{
+		journal: p.journal, shard: p.shard, version: p.version, streams: make(map[engine.Ref]*Stream, len(p.streams)),
+		writers: make(map[int32]*writer, len(p.writers)), order: slices.Clone(p.order), given: p.given,
+	}
+	for ref, st := range p.streams {
+		c := *st
+		c.claimed, c.rows, c.kept = slices.Clip(st.claimed), slices.Clip(st.rows), slices.Clip(st.kept)
+		to.streams[ref] = &c
+	}
+	for id, w := range maps.All(p.writers) {
+		c := *w
+		c.batches, c.landed = slices.Clip(w.batches), slices.Clip(w.landed)
+		to.writers[id] = &c
+	}
+	return to
+}
+
+// Open opens the shard in its new place, and tells home.
+func (sh *Shard) Open() {
+	j := sh.Place.journal
+	sh.Place.version = j.Home.addresses[sh.No].version + 2
+	j.Home.addresses[sh.No] = sh.Place.Address()
+	sh.Moving = false
+	j.Logf("shard %d is open in its new place", sh.No)
+}
+
+// finishMove does at once what is left of a move.
+func (sh *Shard) finishMove() {
+	if !sh.Moving {
+		return
+	}
+	if old := sh.Place.journal.Home.addresses[sh.No]; sh.Place == old.Place {
+		if !old.IsOld() {
+			old.Place.Announce()
+		}
+		sh.switchPlace()
+	}
+	sh.Open()
+}
