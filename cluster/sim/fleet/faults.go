@@ -8,8 +8,8 @@ import (
 	"boxoffice/persistence/members"
 )
 
-// crash kills some nodes at once.
-func (f *Fleet) crash(some int) {
+// crashSome kills some nodes at once.
+func (f *Fleet) crashSome(some int) {
 	for range some {
 		if n := f.nodes[f.Rng.IntN(len(f.nodes))]; n.up {
 			n.end()
@@ -32,11 +32,11 @@ func (f *Fleet) leave(n *node) {
 // tellLeaving notes that the node leaves, and tells the others.
 func (f *Fleet) tellLeaving(n *node) {
 	life := n.life
-	f.do(n, &f.home.own, 0, func() {
-		f.home.mark(n)
+	f.execute(n, &f.home.own, 0, func() {
+		f.home.markLeaving(n)
 		f.judgePlaces()
 	}, func() {
-		f.tell()
+		f.notifyMembers()
 		f.awaitDrained(n, life, f.Now()+8*second)
 	}, func() {
 		f.After(beatEvery, func() {
@@ -59,9 +59,9 @@ func (f *Fleet) awaitDrained(n *node, life int, until int64) {
 		id := n.self.ID
 		n.end()
 		f.After(f.Between(200, 2*millisecond), func() {
-			f.home.remove(id)
+			f.home.removeMember(id)
 			f.judgePlaces()
-			f.tell()
+			f.notifyMembers()
 		})
 	})
 }
@@ -75,8 +75,8 @@ func (f *Fleet) cutSome(some int) {
 		}
 		n.cut = true
 		f.judgePlaces()
-		for _, e := range n.holding() {
-			f.look(e)
+		for _, e := range n.listHeld() {
+			f.noteOwner(e)
 		}
 		life := n.life
 		f.After(f.Between(50*millisecond, 4*second), func() {
@@ -85,8 +85,8 @@ func (f *Fleet) cutSome(some int) {
 			}
 			n.cut = false
 			f.judgePlaces()
-			for _, e := range n.holding() {
-				f.look(e)
+			for _, e := range n.listHeld() {
+				f.noteOwner(e)
 			}
 		})
 	}
@@ -107,13 +107,13 @@ func (f *Fleet) partSome(some int) {
 	})
 }
 
-// linked reports whether two nodes reach each other.
-func (f *Fleet) linked(a, b *node) bool {
+// areLinked reports whether two nodes reach each other.
+func (f *Fleet) areLinked(a, b *node) bool {
 	return a.up && b.up && f.apart[a.number] == f.apart[b.number]
 }
 
-// find is the node of a member.
-func (f *Fleet) find(m members.Member) *node {
+// findNode is the node of a member.
+func (f *Fleet) findNode(m members.Member) *node {
 	i := sort.Search(len(f.nodes), func(i int) bool { return f.nodes[i].self.Name >= m.Name })
 	return f.nodes[i]
 }
@@ -126,32 +126,32 @@ func (f *Fleet) askSome() {
 		}
 		if n := f.nodes[f.Rng.IntN(len(f.nodes))]; n.up && n.list != nil {
 			f.count.Asked++
-			f.ask(n, int32(f.Rng.IntN(len(f.events))), f.Now()+patience) //nolint:gosec // few
+			f.askEvent(n, int32(f.Rng.IntN(len(f.events))), f.Now()+patience) //nolint:gosec // few
 		}
 		f.askSome()
 	})
 }
 
-// ask has a node ask an event something: here, or the node that it takes for the owner.
-func (f *Fleet) ask(n *node, e int32, until int64) {
+// askEvent has a node ask an event something: here, or the node that it takes for the owner.
+func (f *Fleet) askEvent(n *node, e int32, until int64) {
 	again := func() {
 		if f.Now() > until {
 			f.count.Refused++
 			return
 		}
-		f.After(lookAgain, func() { f.ask(n, e, until) })
+		f.After(lookAgain, func() { f.askEvent(n, e, until) })
 	}
 	if !n.up || n.list == nil {
 		return // its client asks another one
 	}
-	places := n.list.places()
+	places := n.list.placeEvents()
 	i := places.OwnerOf(int64(e) + 1)
 	if i == placement.None {
 		again()
 		return
 	}
-	to := f.find(places.Members[i])
-	if to != n && !f.linked(n, to) {
+	to := f.findNode(places.Members[i])
+	if to != n && !f.areLinked(n, to) {
 		again()
 		return
 	}
@@ -161,17 +161,17 @@ func (f *Fleet) ask(n *node, e int32, until int64) {
 	case there: // it finds out that it is fenced
 		if !to.cut {
 			delete(to.held, e)
-			f.look(e)
+			f.noteOwner(e)
 		}
 		again()
 	default:
-		to.activate(e)
+		to.activateEvent(e)
 		again()
 	}
 }
 
-// note notes in the table of wakes that an event wants to wake now.
-func (f *Fleet) note(e int32) {
+// noteWake notes in the table of wakes that an event wants to wake now.
+func (f *Fleet) noteWake(e int32) {
 	f.events[e].at = f.Now()
 	f.home.noted = append(f.home.noted, f.Now())
 }
@@ -182,19 +182,19 @@ func (h *home) countSince(f *Fleet, after int64) int {
 	return min(len(h.noted)-i, len(f.events))
 }
 
-// mark takes over what a member says of itself with its beat.
-func (h *home) mark(n *node) {
-	if h.has(n.self.ID) && h.rows[n.self.ID].Leaving != n.self.Leaving {
+// markLeaving takes over what a member says of itself with its beat.
+func (h *home) markLeaving(n *node) {
+	if h.hasMember(n.self.ID) && h.rows[n.self.ID].Leaving != n.self.Leaving {
 		h.rows[n.self.ID] = n.self
-		h.relist()
+		h.listMembers()
 	}
 }
 
-// remove deletes a member.
-func (h *home) remove(id string) {
-	if h.has(id) {
+// removeMember deletes a member.
+func (h *home) removeMember(id string) {
+	if h.hasMember(id) {
 		delete(h.rows, id)
 		delete(h.beats, id)
-		h.relist()
+		h.listMembers()
 	}
 }

@@ -92,7 +92,7 @@ func New(opt Options) *Fleet {
 		f.home.rows[n.self.ID] = n.self
 		f.home.beats[n.self.ID] = 0
 	}
-	f.home.relist()
+	f.home.listMembers()
 	f.judgePlaces()
 	for e := range f.events {
 		bucket := engine.BucketOf(int64(e + 1))
@@ -100,7 +100,7 @@ func New(opt Options) *Fleet {
 	}
 	for _, n := range f.nodes {
 		n.list, n.swept = f.home.list, 0
-		for _, e := range n.owned() {
+		for _, e := range n.listOwned() {
 			n.held[e] = 1
 			f.events[e] = event{owner: n, epoch: 1, lost: -1}
 		}
@@ -114,7 +114,7 @@ func New(opt Options) *Fleet {
 func (f *Fleet) judgePlaces() {
 	var list []members.Member
 	for _, n := range f.nodes {
-		if n.up && !n.cut && f.home.has(n.self.ID) {
+		if n.up && !n.cut && f.home.hasMember(n.self.ID) {
 			list = append(list, n.self)
 		}
 	}
@@ -135,8 +135,8 @@ func ownerID(m *placement.Map, bucket int) string {
 	return ""
 }
 
-// look notes whether an event has an owner at work.
-func (f *Fleet) look(e int32) {
+// noteOwner notes whether an event has an owner at work.
+func (f *Fleet) noteOwner(e int32) {
 	switch ev, works := &f.events[e], f.hasOwner(e); {
 	case works && ev.lost >= 0:
 		f.judgeOrphan(e)
@@ -159,7 +159,7 @@ func (f *Fleet) hasOwner(e int32) bool {
 	if i == placement.None {
 		return false
 	}
-	n := f.find(f.truth.Members[i])
+	n := f.findNode(f.truth.Members[i])
 	_, holds := n.held[e]
 	return holds && n.self.ID == f.truth.Members[i].ID
 }
@@ -205,7 +205,7 @@ type Change struct {
 
 // Measure has one change happen in a quiet world, and says what came of it.
 func (f *Fleet) Measure(change func()) (Change, error) {
-	f.settle(3 * second)
+	f.passTime(3 * second)
 	before, began, list := f.count, f.Now(), f.home.list
 	owners := make([]*node, len(f.events))
 	for e := range f.events {
@@ -214,7 +214,7 @@ func (f *Fleet) Measure(change func()) (Change, error) {
 	change()
 	c := Change{Known: -1, Settled: -1}
 	for f.Err() == nil && f.Now() < began+10*second {
-		f.settle(millisecond)
+		f.passTime(millisecond)
 		if at := f.Now() - began; f.home.list != list && f.allKnow() {
 			if c.Known < 0 {
 				c.Known = at
@@ -227,7 +227,7 @@ func (f *Fleet) Measure(change func()) (Change, error) {
 			c.Known = -1
 		}
 	}
-	c.Counts = f.count.minus(before)
+	c.Counts = f.count.subtractCounts(before)
 	for e := range f.events {
 		if f.events[e].owner != owners[e] {
 			c.Moved++
@@ -239,8 +239,8 @@ func (f *Fleet) Measure(change func()) (Change, error) {
 	return c, f.Err()
 }
 
-// settle lets time pass.
-func (f *Fleet) settle(d int64) { f.Run(f.Now() + d) }
+// passTime lets time pass.
+func (f *Fleet) passTime(d int64) { f.Run(f.Now() + d) }
 
 func (f *Fleet) allKnow() bool {
 	return f.home.isCurrent(f) && !slices.ContainsFunc(f.nodes, func(n *node) bool { return n.up && n.list != f.home.list })
@@ -248,13 +248,13 @@ func (f *Fleet) allKnow() bool {
 
 // allPlaced reports whether each event is held by the node that has to have it, by the list as it stands.
 func (f *Fleet) allPlaced() bool {
-	places := f.home.list.places()
+	places := f.home.list.placeEvents()
 	for e := range f.events {
 		i := places.OwnerOf(int64(e) + 1)
 		if i == placement.None {
 			return false
 		}
-		n := f.find(places.Members[i])
+		n := f.findNode(places.Members[i])
 		if _, holds := n.held[int32(e)]; !holds || n.self.ID != places.Members[i].ID { //nolint:gosec // few
 			return false
 		}
@@ -264,18 +264,18 @@ func (f *Fleet) allPlaced() bool {
 
 // Storm has everything go wrong, and then asks that all is well again.
 func (f *Fleet) Storm() error {
-	f.Every(2*second, func() { f.crash(1) })
-	f.Every(9*second, func() { f.crash(1 + len(f.nodes)/50) })
+	f.Every(2*second, func() { f.crashSome(1) })
+	f.Every(9*second, func() { f.crashSome(1 + len(f.nodes)/50) })
 	f.Every(3*second, f.leaveOne)
 	f.Every(3*second, func() { f.cutSome(1 + f.Rng.IntN(1+len(f.nodes)/50)) })
 	f.Every(5*second, func() { f.partSome(1 + f.Rng.IntN(1+len(f.nodes)/10)) })
 	f.Every(25*second, f.stallHome)
 	f.Every(second/4, f.judgeOrphans)
 	f.askSome()
-	f.settle(f.opt.Storm)
+	f.passTime(f.opt.Storm)
 	f.Heal()
 	for f.Err() == nil && f.Now() < f.opt.Storm+120*second {
-		f.settle(second)
+		f.passTime(second)
 		if f.allKnow() && len(f.orphan) == 0 && f.allPlaced() {
 			return nil
 		}
@@ -289,7 +289,7 @@ func (f *Fleet) Storm() error {
 // Counts returns what has happened so far.
 func (f *Fleet) Counts() Counts { return f.count }
 
-func (c Counts) minus(d Counts) Counts {
+func (c Counts) subtractCounts(d Counts) Counts {
 	return Counts{
 		Beats: c.Beats - d.Beats, Reads: c.Reads - d.Reads, Rows: c.Rows - d.Rows, Notices: c.Notices - d.Notices, Burials: c.Burials - d.Burials,
 		Links: c.Links - d.Links, Sweeps: c.Sweeps - d.Sweeps, Times: c.Times - d.Times, Yields: c.Yields - d.Yields, Claims: c.Claims - d.Claims,

@@ -24,8 +24,8 @@ type home struct {
 // cpus are when each processor of a database is free.
 type cpus [8]int64
 
-// take takes a processor for a while, and returns when the work is done.
-func (c *cpus) take(now, cost int64) int64 {
+// takeProcessor takes a processor for a while, and returns when the work is done.
+func (c *cpus) takeProcessor(now, cost int64) int64 {
 	free := 0
 	for i := range c {
 		if c[i] < c[free] {
@@ -49,8 +49,8 @@ type listing struct {
 	placed  *placement.Map
 }
 
-// places is the placement by the list. All nodes that have read the list share it.
-func (l *listing) places() *placement.Map {
+// placeEvents is the placement by the list. All nodes that have read the list share it.
+func (l *listing) placeEvents() *placement.Map {
 	if l.placed == nil {
 		l.placed = placement.Of(l.members)
 	}
@@ -63,14 +63,14 @@ func (h *home) init() {
 	h.rows, h.beats = make(map[string]members.Member), make(map[string]int64)
 }
 
-// has reports whether a member is in the table.
-func (h *home) has(id string) bool {
+// hasMember reports whether a member is in the table.
+func (h *home) hasMember(id string) bool {
 	_, there := h.rows[id]
 	return there
 }
 
-// relist makes the list of members again after a change.
-func (h *home) relist() {
+// listMembers makes the list of members again after a change.
+func (h *home) listMembers() {
 	h.list = &listing{members: slices.SortedFunc(maps.Values(h.rows), byID)}
 }
 
@@ -80,7 +80,7 @@ func (h *home) isCurrent(f *Fleet) bool {
 	for _, n := range f.nodes {
 		if n.up {
 			up++
-			if !h.has(n.self.ID) {
+			if !h.hasMember(n.self.ID) {
 				return false
 			}
 		}
@@ -88,9 +88,9 @@ func (h *home) isCurrent(f *Fleet) bool {
 	return up == len(h.rows)
 }
 
-// do carries a statement of a node out, and then has the node hear its outcome. While the node is cut off, or
+// execute carries a statement of a node out, and then has the node hear its outcome. While the node is cut off, or
 // the databases are away, it hears nothing until failed is called.
-func (f *Fleet) do(n *node, at *cpus, cost float64, statement, heard, failed func()) {
+func (f *Fleet) execute(n *node, at *cpus, cost float64, statement, heard, failed func()) {
 	life := n.life
 	if n.cut || f.home.away {
 		f.After(f.Between(50*millisecond, beatEvery), func() {
@@ -100,7 +100,7 @@ func (f *Fleet) do(n *node, at *cpus, cost float64, statement, heard, failed fun
 		})
 		return
 	}
-	done := at.take(f.Now(), int64(costOfAny+cost))
+	done := at.takeProcessor(f.Now(), int64(costOfAny+cost))
 	f.After(done-f.Now()+f.Between(100, millisecond), func() {
 		if !f.home.away {
 			statement()
@@ -113,8 +113,8 @@ func (f *Fleet) do(n *node, at *cpus, cost float64, statement, heard, failed fun
 	})
 }
 
-// tell notifies all members. One in a thousand does not get it.
-func (f *Fleet) tell() {
+// notifyMembers notifies all members. One in a thousand does not get it.
+func (f *Fleet) notifyMembers() {
 	for _, n := range f.nodes {
 		if !n.up || n.cut || f.Chance(.001) {
 			continue
@@ -123,7 +123,7 @@ func (f *Fleet) tell() {
 		f.count.Notices++
 		f.After(f.Between(200, 3*millisecond), func() {
 			if n.life == life && !n.cut {
-				n.notified()
+				n.readSoon()
 			}
 		})
 	}

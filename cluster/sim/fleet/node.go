@@ -52,9 +52,9 @@ func (n *node) reset() {
 	n.held, n.loading, n.ceded = make(map[int32]int32), make(map[int32]bool), make(map[int32]int64)
 }
 
-// owned lists the events that the node owns by its list.
-func (n *node) owned() (events []int32) {
-	places := n.list.places()
+// listOwned lists the events that the node owns by its list.
+func (n *node) listOwned() (events []int32) {
+	places := n.list.placeEvents()
 	me := places.Find(n.self.ID)
 	for b := range engine.Buckets {
 		if me != placement.None && places.Owner(b) == me {
@@ -64,12 +64,12 @@ func (n *node) owned() (events []int32) {
 	return events
 }
 
-// owns reports whether the node owns an event by its list.
-func (n *node) owns(e int32) bool {
+// isOwner reports whether the node owns an event by its list.
+func (n *node) isOwner(e int32) bool {
 	if n.list == nil {
 		return false
 	}
-	places := n.list.places()
+	places := n.list.placeEvents()
 	i := places.OwnerOf(int64(e) + 1)
 	return i != placement.None && places.Members[i].ID == n.self.ID
 }
@@ -81,13 +81,13 @@ func (n *node) beatIn(d int64) {
 	n.fleet.After(d, func() {
 		if n.life == life && n.planned == plan {
 			n.fleet.count.Beats++
-			n.turn()
+			n.beatAndRead()
 		}
 	})
 }
 
-// notified has the node read the list soon, with whatever else it is notified of until then.
-func (n *node) notified() {
+// readSoon has the node read the list soon, with whatever else it is notified of until then.
+func (n *node) readSoon() {
 	if n.turning {
 		n.again = true
 		return
@@ -101,23 +101,23 @@ func (n *node) notified() {
 		if n.life == life && n.again && !n.turning {
 			n.again = false
 			n.fleet.count.Reads++
-			n.turn()
+			n.beatAndRead()
 		}
 	})
 }
 
-// turn beats, takes the list in, and buries the dead.
-func (n *node) turn() {
+// beatAndRead beats, takes the list in, and buries the dead.
+func (n *node) beatAndRead() {
 	f := n.fleet
 	n.turning = true
 	lost := false
 	var list *listing
 	beat := func() {
-		if lost = !f.home.has(n.self.ID); lost {
+		if lost = !f.home.hasMember(n.self.ID); lost {
 			return
 		}
 		f.home.beats[n.self.ID]++
-		f.home.mark(n)
+		f.home.markLeaving(n)
 		list = f.home.list
 		f.count.Rows += int64(len(list.members))
 	}
@@ -127,30 +127,30 @@ func (n *node) turn() {
 			return
 		}
 		n.watch.Saw(n.clock(), n.fleet.opt.Lease, f.home.beats)
-		n.take(list)
+		n.takeList(list)
 		dead := n.watch.Dead(n.clock(), n.fleet.opt.Lease)
 		delete(dead, n.self.ID)
-		n.bury(dead)
+		n.buryDead(dead)
 	}
-	f.do(n, &f.home.own, costOfRow*float64(len(f.home.rows)), beat, heard, func() {
+	f.execute(n, &f.home.own, costOfRow*float64(len(f.home.rows)), beat, heard, func() {
 		n.turning = false
 		n.beatIn(beatEvery / 2)
 	})
 }
 
-// bury buries the dead. The node that has ended one tells the others.
-func (n *node) bury(dead map[string]int64) {
+// buryDead buries the dead. The node that has ended one tells the others.
+func (n *node) buryDead(dead map[string]int64) {
 	f := n.fleet
 	if len(dead) == 0 {
-		n.turned()
+		n.endTurn()
 		return
 	}
 	f.count.Burials++
 	mine := false
 	bury := func() {
 		for id, beat := range dead {
-			if f.home.has(id) && f.home.beats[id] == beat {
-				f.home.remove(id)
+			if f.home.hasMember(id) && f.home.beats[id] == beat {
+				f.home.removeMember(id)
 				mine = true
 			}
 		}
@@ -158,33 +158,33 @@ func (n *node) bury(dead map[string]int64) {
 			f.judgePlaces()
 		}
 	}
-	f.do(n, &f.home.own, 10*float64(len(dead)), bury, func() {
+	f.execute(n, &f.home.own, 10*float64(len(dead)), bury, func() {
 		if mine {
-			f.tell()
-			n.turn()
+			f.notifyMembers()
+			n.beatAndRead()
 			return
 		}
-		n.turned()
+		n.endTurn()
 	}, func() {
 		n.turning = false
 		n.beatIn(beatEvery / 2)
 	})
 }
 
-// turned ends a turn.
-func (n *node) turned() {
+// endTurn ends a turn.
+func (n *node) endTurn() {
 	n.turning = false
 	if n.again {
 		n.again = false
-		n.notified()
+		n.readSoon()
 	}
 	n.beatIn(beatEvery)
 }
 
 func (n *node) clock() time.Time { return time.UnixMicro(n.fleet.Now()) }
 
-// take takes a list in: what the node does not own any more it hands over, and what it has gained it wakes.
-func (n *node) take(list *listing) {
+// takeList takes a list in: what the node does not own any more it hands over, and what it has gained it wakes.
+func (n *node) takeList(list *listing) {
 	was := n.list
 	if list == was {
 		return
@@ -192,22 +192,22 @@ func (n *node) take(list *listing) {
 	n.list = list
 	clear(n.ceded)
 	var handed int64
-	for _, e := range n.holding() {
-		if !n.owns(e) {
+	for _, e := range n.listHeld() {
+		if !n.isOwner(e) {
 			n.letGo(e, handed/handingOver*5*millisecond, func() {})
 			handed++
 		}
 	}
 	if was == nil {
 		n.fleet.count.Links += 2 * int64(len(list.members)-1)
-		n.sweep(-1)
-	} else if list.places().Gains(n.self.ID, was.places()) {
-		n.sweep(-1)
+		n.wakeOwned(-1)
+	} else if list.placeEvents().Gains(n.self.ID, was.placeEvents()) {
+		n.wakeOwned(-1)
 	}
 }
 
-// holding lists what the node holds, in order.
-func (n *node) holding() []int32 {
+// listHeld lists what the node holds, in order.
+func (n *node) listHeld() []int32 {
 	all := make([]int32, 0, len(n.held))
 	for e := range n.held {
 		all = append(all, e)
@@ -226,9 +226,9 @@ func (n *node) letGo(e int32, wait int64, done func()) {
 		if epoch, there := n.held[e]; there {
 			delete(n.held, e)
 			if f.events[e].epoch == epoch && f.events[e].owner == n {
-				f.note(e)
+				f.noteWake(e)
 			}
-			f.look(e)
+			f.noteOwner(e)
 		}
 		done()
 	})
@@ -237,13 +237,13 @@ func (n *node) letGo(e int32, wait int64, done func()) {
 // wakeLoop looks for actors whose time has come.
 func (n *node) wakeLoop() {
 	if n.up && n.list != nil {
-		n.sweep(n.swept)
+		n.wakeOwned(n.swept)
 	}
 	n.fleet.After(wakeEvery, n.wakeLoop)
 }
 
-// sweep reads the times of actors after one time, and wakes those that the node owns.
-func (n *node) sweep(after int64) {
+// wakeOwned reads the times of actors after one time, and wakes those that the node owns.
+func (n *node) wakeOwned(after int64) {
 	f, now := n.fleet, n.fleet.Now()
 	f.count.Sweeps++
 	times := len(f.events)
@@ -251,28 +251,28 @@ func (n *node) sweep(after int64) {
 		times = f.home.countSince(f, after)
 	}
 	f.count.Times += int64(times)
-	f.do(n, &f.home.other, costOfTime*float64(times)/4, func() {}, func() {
+	f.execute(n, &f.home.other, costOfTime*float64(times)/4, func() {}, func() {
 		n.swept = now - wakeEvery
-		for _, e := range n.owned() {
+		for _, e := range n.listOwned() {
 			if _, there := n.held[e]; !there && !n.loading[e] && f.events[e].at >= after {
-				n.activate(e)
+				n.activateEvent(e)
 			}
 		}
 	}, func() { n.swept = after })
 }
 
-// activate asks the former owner to let go of an event, and claims it.
-func (n *node) activate(e int32) {
+// activateEvent asks the former owner to let go of an event, and claims it.
+func (n *node) activateEvent(e int32) {
 	f, life := n.fleet, n.life
-	if at, ceded := n.ceded[e]; !n.owns(e) || n.loading[e] || ceded && f.Now()-at < patience {
+	if at, ceded := n.ceded[e]; !n.isOwner(e) || n.loading[e] || ceded && f.Now()-at < patience {
 		return
 	}
 	n.loading[e] = true
-	places := n.list.places()
+	places := n.list.placeEvents()
 	former := places.Former(int64(e)+1, places.Find(n.self.ID))
 	claim := func() {
 		if n.life == life {
-			n.claim(e)
+			n.claimEvent(e)
 		}
 	}
 	if former == placement.None {
@@ -286,9 +286,9 @@ func (n *node) activate(e int32) {
 func (n *node) askToYield(e int32, to members.Member, until int64, then func()) {
 	f := n.fleet
 	f.count.Yields++
-	m := f.find(to)
+	m := f.findNode(to)
 	switch {
-	case f.linked(n, m) && m.self.ID == to.ID:
+	case f.areLinked(n, m) && m.self.ID == to.ID:
 		f.After(f.Between(100, 2*millisecond), func() {
 			answer := func() { f.After(f.Between(100, 2*millisecond), then) }
 			m.ceded[e] = f.Now()
@@ -306,10 +306,10 @@ func (n *node) askToYield(e int32, to members.Member, until int64, then func()) 
 	}
 }
 
-// claim claims an event, unless the node does not own it any more.
-func (n *node) claim(e int32) {
+// claimEvent claims an event, unless the node does not own it any more.
+func (n *node) claimEvent(e int32) {
 	f := n.fleet
-	if !n.owns(e) {
+	if !n.isOwner(e) {
 		delete(n.loading, e)
 		return
 	}
@@ -322,13 +322,13 @@ func (n *node) claim(e int32) {
 		}
 		ev.owner, ev.epoch = n, ev.epoch+1
 		epoch = ev.epoch
-		f.note(e)
-		f.look(e)
+		f.noteWake(e)
+		f.noteOwner(e)
 	}
-	f.do(n, &f.home.other, 200, claim, func() {
+	f.execute(n, &f.home.other, 200, claim, func() {
 		delete(n.loading, e)
 		n.held[e] = epoch
-		f.look(e)
+		f.noteOwner(e)
 	}, func() {
 		delete(n.loading, e) // the next command loads it
 	})
@@ -337,13 +337,13 @@ func (n *node) claim(e int32) {
 // end ends the node, which starts again soon.
 func (n *node) end() {
 	f := n.fleet
-	held := n.holding()
+	held := n.listHeld()
 	n.reset()
 	n.up, n.cut = false, false
 	delete(f.apart, n.number)
 	f.judgePlaces()
 	for _, e := range held {
-		f.look(e)
+		f.noteOwner(e)
 	}
 	life := n.life
 	f.After(f.Between(second/2, 4*second), func() {
@@ -360,16 +360,16 @@ func (n *node) join() {
 	add := func() {
 		for id, m := range f.home.rows {
 			if m.Name == n.self.Name {
-				f.home.remove(id)
+				f.home.removeMember(id)
 			}
 		}
 		f.home.rows[n.self.ID] = n.self
 		f.home.beats[n.self.ID] = 0
-		f.home.relist()
+		f.home.listMembers()
 		f.judgePlaces()
 	}
-	f.do(n, &f.home.own, 200, add, func() {
-		f.tell()
-		n.turn()
+	f.execute(n, &f.home.own, 200, add, func() {
+		f.notifyMembers()
+		n.beatAndRead()
 	}, func() { f.After(beatEvery, n.join) })
 }

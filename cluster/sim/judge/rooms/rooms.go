@@ -110,7 +110,7 @@ func (t *Rooms) Take(ref engine.Ref, f engine.Fact) error {
 	if d == nil || d.ended {
 		return fmt.Errorf("%T of a room that is not there", f)
 	}
-	err := d.take(f)
+	err := d.takeFact(f)
 	if err == nil {
 		d.history = append(d.history, servedThen{t.world.Now(), d.served})
 		t.watchServing(ref, r)
@@ -169,8 +169,8 @@ func (t *Rooms) takeOpened(ref engine.Ref, r *room, f *queue.Opened) error {
 	return nil
 }
 
-// take judges a fact of the draw that is going on.
-func (d *roomDraw) take(f engine.Fact) error {
+// takeFact judges a fact of the draw that is going on.
+func (d *roomDraw) takeFact(f engine.Fact) error {
 	switch f := f.(type) {
 	case *queue.Ended:
 		d.ended = true
