@@ -94,7 +94,7 @@ crash: build ## the same under kill -9 of node and Postgres; CRASH_FLAGS. Then t
 	./bin/boxoffice loadtest crash --out=out/crash $(CRASH_FLAGS)
 	go test ./cmd/boxoffice -run '^TestDisk' -v -count=1 | grep -v '^ *==='
 
-chaos: build ## a cluster injured in all ways for 10 minutes: kills, stalls, Postgres, partitions, with an audit; CHAOS_FLAGS, such as "--shards 2" for a journal of which one half is lost at a time
+chaos: build ## a cluster injured in all ways for 10 minutes: kills, stalls, Postgres, partitions, with an audit; CHAOS_FLAGS, such as "--shards 2" for a journal of which one half is lost at a time, or "--former PROGRAM" for nodes of two releases
 	./bin/boxoffice loadtest chaos --out=out/chaos $(CHAOS_FLAGS)
 
 logins: build ## what 200 parallel logins cost the orders of an on-sale

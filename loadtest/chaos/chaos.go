@@ -36,6 +36,7 @@ type Config struct {
 	Cuts       int           `default:"5" help:"Times that all of a node's connections to Postgres are reset."`
 	Joins      int           `default:"2" help:"Times that one more node joins, and leaves."`
 	Rolls      int           `default:"2" help:"Rolling restarts of all nodes."`
+	Former     string        `help:"boxoffice of another release. Every second node begins with it, and each rolling restart gives each node the other program: nodes of both releases run side by side, and upgrades are made and taken back." type:"existingfile" optional:""`
 	Shards     int           `help:"Shards of the journal, each on a Postgres of its own; 0: it is in the nodes' Postgres."`
 	Outages    int           `default:"6" help:"Times that one of the shards, if there are any, is away: killed with -9, stalled, killed with a node beside it, in turn."`
 	Shortest   time.Duration `default:"5s" help:"Of stalls and partitions."`
@@ -131,7 +132,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 	}
 	defer func() { err = errors.Join(err, keepLogs(dir, cfg.Out), os.RemoveAll(dir)) }()
 	log.InfoContext(ctx, "starting a cluster", slog.String("data", dir), slog.Int("nodes", cfg.Nodes))
-	cl, err := rig.StartCluster(ctx, rig.ClusterConfig{Dir: dir, Nodes: cfg.Nodes, Spares: 1, Shards: cfg.Shards, Wires: true, Log: log, Env: []string{
+	cl, err := rig.StartCluster(ctx, rig.ClusterConfig{Former: cfg.Former, Dir: dir, Nodes: cfg.Nodes, Spares: 1, Shards: cfg.Shards, Wires: true, Log: log, Env: []string{
 		fmt.Sprint("BOXOFFICE_BEAT=", cfg.Beat), fmt.Sprint("BOXOFFICE_LEASE=", cfg.Lease),
 	}})
 	if err != nil {

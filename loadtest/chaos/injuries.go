@@ -246,7 +246,7 @@ func (c *chaosRun) joinAndLeave(ctx context.Context, _ string) error {
 	}))
 }
 
-// restartAll restarts every node in turn.
+// restartAll restarts every node in turn, with the other release's program if there is one.
 func (c *chaosRun) restartAll(ctx context.Context, what string) error {
 	for _, m := range c.cluster.Members[:c.conf.Nodes] {
 		owners, err := c.readOwners(ctx)
@@ -260,6 +260,7 @@ func (c *chaosRun) restartAll(ctx context.Context, what string) error {
 			}
 		}
 		if err := c.measureMove(ctx, what, events, func() error {
+			m.SwapProgram()
 			at, life := time.Now(), m.Starts.Load()
 			if err := m.Process.Signal(syscall.SIGTERM); err != nil {
 				return err

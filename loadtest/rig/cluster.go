@@ -2,6 +2,7 @@ package rig
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -26,6 +27,7 @@ import (
 // ClusterConfig says what cluster is started.
 type ClusterConfig struct {
 	Binary string   // boxoffice; empty: the running program
+	Former string   // boxoffice of another release, with which every second node begins; empty: all run Binary
 	Dir    string   // of Postgres, logs and mail; may be of an earlier cluster
 	Nodes  int      // that are started
 	Spares int      // more that can be, with Member.Up
@@ -249,7 +251,11 @@ func (c *Cluster) prepareMember(ctx context.Context, m *Member, env []string) er
 		link = m.Links.address()
 		database = fmt.Sprintf("postgres://%s@%s%s?sslmode=disable", u.User.Username(), m.Database.address(), u.Path)
 	}
-	m.Process = Process{binary: c.Config.Binary, args: []string{"serve"}, log: log, env: append(slices.Clip(env),
+	m.program, m.other = c.Config.Binary, cmp.Or(c.Config.Former, c.Config.Binary)
+	if len(c.Members)%2 == 1 {
+		m.SwapProgram()
+	}
+	m.Process = Process{args: []string{"serve"}, log: log, env: append(slices.Clip(env),
 		"BOXOFFICE_NODE="+m.Name,
 		"BOXOFFICE_LISTEN="+strings.TrimPrefix(m.URL, "http://"),
 		"BOXOFFICE_LINK_LISTEN="+m.Link,

@@ -34,10 +34,12 @@ type Member struct {
 	log             *slog.Logger
 	Ready           atomic.Bool // as of the last look
 
-	mu     sync.Mutex
-	up     bool
-	kick   chan struct{} // up has changed
-	Starts atomic.Int64  // how often it was started
+	mu      sync.Mutex
+	up      bool
+	program string        // that it starts next
+	other   string        // of the other release, if there is one; else the same
+	kick    chan struct{} // up has changed
+	Starts  atomic.Int64  // how often it was started
 }
 
 // RandomBelow is a number below n, of nothing that a seed decides.
@@ -72,6 +74,21 @@ func (m *Member) Wanted() bool {
 	return m.up
 }
 
+// SwapProgram has the node start with the other release's program from its next start on.
+func (m *Member) SwapProgram() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.program, m.other = m.other, m.program
+}
+
+// start starts the node's process.
+func (m *Member) start(ctx context.Context) (ended <-chan struct{}, err error) {
+	m.mu.Lock()
+	m.Process.binary = m.program
+	m.mu.Unlock()
+	return m.Process.Start(ctx)
+}
+
 // supervise runs the node until the context ends; then its process is for stop.
 func (m *Member) supervise(ctx context.Context) {
 	pause := restartPause
@@ -84,7 +101,7 @@ func (m *Member) supervise(ctx context.Context) {
 			continue
 		}
 		began := time.Now()
-		ended, err := m.Process.Start(ctx)
+		ended, err := m.start(ctx)
 		if err == nil {
 			m.Starts.Add(1)
 			select {
