@@ -112,11 +112,6 @@ func (b *bench) measureSharded(ctx context.Context, how sharding, name string) (
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, cl.Stop(), cl.Close()) }()
-	for _, url := range cl.JournalURLs {
-		if err := delayCommits(ctx, url, how.delay); err != nil {
-			return nil, err
-		}
-	}
 	node := cl.Members[0]
 	svc, err := client.ParseTarget(node.URL)
 	if err != nil {
@@ -135,12 +130,16 @@ func (b *bench) measureSharded(ctx context.Context, how sharding, name string) (
 		}
 		sales, types = append(sales, s), append(types, s.Types[0].ID)
 	}
+	if err := delayCommits(ctx, cl.JournalURLs, how.delay); err != nil {
+		return nil, err
+	}
 	c := &closed{
 		net: b.net, hosts: []string{node.Host()}, conns: how.conns, want: 201, numbers: &b.numbers,
 		make: orders(node.Host(), "/api/v1/orders", types, newKeys()), warm: b.cmd.Warm, measure: b.cmd.Measure, cpu: cl.Targets(),
 		drained: func(ctx context.Context) error { return b.idle(ctx, node.URL, catchUpTime, "readmodel_lag") },
 	}
 	done, err := c.run(ctx)
+	err = errors.Join(err, delayCommits(context.WithoutCancel(ctx), cl.JournalURLs, 0)) // a node ends with many commits
 	b.disturbed(fmt.Sprintf("%d shards", shards), done)
 	if err != nil {
 		return nil, err
@@ -153,20 +152,21 @@ func (b *bench) measureSharded(ctx context.Context, how sharding, name string) (
 	return r, b.auditStock(ctx, svc, sales, done.total)
 }
 
-// delayCommits has a database wait before each commit's write reaches the disk, also where nothing else is to be committed.
-func delayCommits(ctx context.Context, url string, delay time.Duration) error {
-	if delay == 0 {
-		return nil
-	}
-	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
-		return fmt.Errorf("connect to a shard: %w", err)
-	}
-	defer func() { _ = conn.Close(ctx) }()
-	for _, set := range []string{
-		fmt.Sprintf(`ALTER SYSTEM SET commit_delay = %d`, delay.Microseconds()), `ALTER SYSTEM SET commit_siblings = 0`, `SELECT pg_reload_conf()`,
-	} {
-		if _, err := conn.Exec(ctx, set); err != nil {
+// delayCommits has databases wait before each commit's write reaches the disk, also where nothing else is to be committed.
+func delayCommits(ctx context.Context, urls []string, delay time.Duration) error {
+	for _, url := range urls {
+		conn, err := pgx.Connect(ctx, url)
+		if err != nil {
+			return fmt.Errorf("connect to a shard: %w", err)
+		}
+		for _, set := range []string{
+			fmt.Sprintf(`ALTER SYSTEM SET commit_delay = %d`, delay.Microseconds()), `ALTER SYSTEM SET commit_siblings = 0`, `SELECT pg_reload_conf()`,
+		} {
+			if err == nil {
+				_, err = conn.Exec(ctx, set)
+			}
+		}
+		if err = errors.Join(err, conn.Close(ctx)); err != nil {
 			return fmt.Errorf("delay commits: %w", err)
 		}
 	}
