@@ -7,18 +7,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/payments/psp"
 )
 
 // paidAt begins a charge of 300.50 at the simulator, pays it, and returns its number there.
-func paidAt(t *testing.T, p payments.Provider, reference, modes string) string {
+func paidAt(t *testing.T, p psp.Provider, reference, modes string) string {
 	t.Helper()
 	begun, err := p.Begin(t.Context(), charge(reference))
 	require.NoError(t, err)
 	begun.AuthorizationURL += "?paysim=" + modes
 	checkout(t, begun, "success")
-	o, err := p.Verify(t.Context(), payments.Asked{Reference: reference})
+	o, err := p.Verify(t.Context(), psp.Asked{Reference: reference})
 	require.NoError(t, err)
 	return o.ProviderID
 }
@@ -40,14 +40,14 @@ func TestFlutterwaveRefundsOnce(t *testing.T) {
 	sim := simulate(t, paysim.Config{})
 	p := openFlutterwave(t, sim.URL()+"/v3")
 	id := paidAt(t, p, "A-1", "")
-	part := func(key string) payments.RefundRequest {
-		return payments.RefundRequest{Key: key, Reference: "A-1", ProviderID: id, Amount: 1000, Currency: "NGN"}
+	part := func(key string) psp.RefundRequest {
+		return psp.RefundRequest{Key: key, Reference: "A-1", ProviderID: id, Amount: 1000, Currency: "NGN"}
 	}
 	var ids []string
 	for i := range 25 { // the list has more than one page
 		o, err := p.Refund(t.Context(), part(fmt.Sprintf("A-1-refund-%d", i)))
 		require.NoError(t, err)
-		require.Equal(t, payments.RefundProcessed, o.Status)
+		require.Equal(t, psp.RefundProcessed, o.Status)
 		require.EqualValues(t, 1000, o.Amount)
 		ids = append(ids, o.ID)
 	}
@@ -57,13 +57,13 @@ func TestFlutterwaveRefundsOnce(t *testing.T) {
 		require.Equal(t, id, o.ID, "another was made")
 		o, err = p.RefundStatus(t.Context(), id)
 		require.NoError(t, err)
-		require.Equal(t, payments.RefundProcessed, o.Status)
+		require.Equal(t, psp.RefundProcessed, o.Status)
 	}
 	require.EqualValues(t, 25*1000, backOf(sim, "A-1"))
 	other := part("A-1-refund-0")
 	other.Amount = 999
 	_, err := p.Refund(t.Context(), other)
-	require.ErrorIs(t, err, payments.ErrDeclined, "one of another amount was taken for it")
+	require.ErrorIs(t, err, psp.ErrDeclined, "one of another amount was taken for it")
 }
 
 // TestFlutterwaveRefundWhoseAnswerIsLost asks again for a refund that was made.
@@ -73,13 +73,13 @@ func TestFlutterwaveRefundWhoseAnswerIsLost(t *testing.T) {
 	id := paidAt(t, openFlutterwave(t, sim.URL()+"/v3"), "A-1", "")
 	loses := &losesAnswers{next: &http.Transport{DisableKeepAlives: true}}
 	p := openFlutterwave(t, serve(t, loses.to(sim.URL()))+"/v3")
-	r := payments.RefundRequest{Key: "A-1-refund-0", Reference: "A-1", ProviderID: id, Amount: 10000, Currency: "NGN"}
+	r := psp.RefundRequest{Key: "A-1-refund-0", Reference: "A-1", ProviderID: id, Amount: 10000, Currency: "NGN"}
 	_, err := p.Refund(t.Context(), r)
-	require.True(t, payments.Ambiguous(err), "%v", err)
+	require.True(t, psp.Ambiguous(err), "%v", err)
 	for range 2 {
 		o, err := p.Refund(t.Context(), r)
 		require.NoError(t, err)
-		require.Equal(t, payments.RefundProcessed, o.Status)
+		require.Equal(t, psp.RefundProcessed, o.Status)
 	}
 	require.EqualValues(t, 10000, backOf(sim, "A-1"))
 }
@@ -90,10 +90,10 @@ func TestFlutterwaveRefundFailsThenWorks(t *testing.T) {
 	t.Parallel()
 	sim := simulate(t, paysim.Config{})
 	p := openFlutterwave(t, sim.URL()+"/v3")
-	r := payments.RefundRequest{Key: "A-1-refund-0", Reference: "A-1", ProviderID: paidAt(t, p, "A-1", "refundfails"), Amount: 30050, Currency: "NGN"}
+	r := psp.RefundRequest{Key: "A-1-refund-0", Reference: "A-1", ProviderID: paidAt(t, p, "A-1", "refundfails"), Amount: 30050, Currency: "NGN"}
 	first, err := p.Refund(t.Context(), r)
 	require.NoError(t, err)
-	require.Equal(t, payments.RefundFailed, first.Status)
+	require.Equal(t, psp.RefundFailed, first.Status)
 	again, err := p.Refund(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, first, again)
@@ -101,10 +101,10 @@ func TestFlutterwaveRefundFailsThenWorks(t *testing.T) {
 	r.After = first.ID
 	second, err := p.Refund(t.Context(), r)
 	require.NoError(t, err)
-	require.Equal(t, payments.RefundProcessed, second.Status)
+	require.Equal(t, psp.RefundProcessed, second.Status)
 	require.EqualValues(t, 30050, backOf(sim, "A-1"))
 	_, err = p.RefundStatus(t.Context(), "unconfirmed")
-	require.ErrorIs(t, err, payments.ErrUnknownReference, "what an earlier release noted is looked for again")
+	require.ErrorIs(t, err, psp.ErrUnknownReference, "what an earlier release noted is looked for again")
 }
 
 // TestFlutterwaveRefundsAreReadInEachSpelling reads lists as the provider's pages show them.
@@ -117,9 +117,9 @@ func TestFlutterwaveRefundsAreReadInEachSpelling(t *testing.T) {
 	} {
 		s := &script{status: 200, body: `{"status":"success","message":"Refunds fetched","meta":{"page_info":{"total":1,"current_page":1,"total_pages":1}},"data":[` + item + `]}`}
 		p := openFlutterwave(t, serve(t, s))
-		o, err := p.Refund(t.Context(), payments.RefundRequest{Key: "K", Reference: "A-1", ProviderID: "908790", Amount: 6900, Currency: "NGN"})
+		o, err := p.Refund(t.Context(), psp.RefundRequest{Key: "K", Reference: "A-1", ProviderID: "908790", Amount: 6900, Currency: "NGN"})
 		require.NoError(t, err, item)
-		require.Equal(t, payments.RefundOutcome{ID: "75923", Status: payments.RefundProcessed, Amount: 6900, Currency: "NGN"}, o, item)
+		require.Equal(t, psp.RefundOutcome{ID: "75923", Status: psp.RefundProcessed, Amount: 6900, Currency: "NGN"}, o, item)
 		require.Len(t, s.requests(), 1)
 		require.Equal(t, "/refunds?id=908790&page=1", s.requests()[0].path)
 	}

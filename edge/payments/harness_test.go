@@ -19,6 +19,7 @@ import (
 
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/payments/psp"
 )
 
 const secret = "sk_test_4f9b21c07de8a6531290"
@@ -30,9 +31,9 @@ func TestMain(m *testing.M) {
 }
 
 // open returns the Paystack adapter for the address, and what it logs.
-func open(t *testing.T, a payments.Account) (payments.Provider, *logBuffer) {
+func open(t *testing.T, a psp.Account) (psp.Provider, *logBuffer) {
 	t.Helper()
-	a.SecretKey = payments.Secret(secret)
+	a.SecretKey = psp.Secret(secret)
 	logs := &logBuffer{}
 	g, err := payments.Open(payments.Config{Paystack: a}, slog.New(slog.NewTextHandler(logs, nil)))
 	require.NoError(t, err)
@@ -43,9 +44,9 @@ func open(t *testing.T, a payments.Account) (payments.Provider, *logBuffer) {
 }
 
 // openFlutterwave returns the Flutterwave adapter for the address.
-func openFlutterwave(t *testing.T, address string) payments.Provider {
+func openFlutterwave(t *testing.T, address string) psp.Provider {
 	t.Helper()
-	g, err := payments.Open(payments.Config{Flutterwave: payments.Account{URL: address, SecretKey: payments.Secret(secret)}}, slog.New(slog.DiscardHandler))
+	g, err := payments.Open(payments.Config{Flutterwave: psp.Account{URL: address, SecretKey: psp.Secret(secret)}}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
 	p, err := g.Provider("flutterwave")
@@ -54,10 +55,10 @@ func openFlutterwave(t *testing.T, address string) payments.Provider {
 }
 
 // openStripe returns the Stripe adapter for the address, with two secrets for its notices.
-func openStripe(t *testing.T, address string) payments.Provider {
+func openStripe(t *testing.T, address string) psp.Provider {
 	t.Helper()
-	g, err := payments.Open(payments.Config{Stripe: payments.Account{
-		URL: address, SecretKey: payments.Secret(secret), NoticeSecret: payments.Secret("whsec_old, " + secret),
+	g, err := payments.Open(payments.Config{Stripe: psp.Account{
+		URL: address, SecretKey: psp.Secret(secret), NoticeSecret: psp.Secret("whsec_old, " + secret),
 	}}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
@@ -67,9 +68,9 @@ func openStripe(t *testing.T, address string) payments.Provider {
 }
 
 // openMollie returns the Mollie adapter for the address, whose payments tell of themselves at hook.
-func openMollie(t *testing.T, address, hook string) payments.Provider {
+func openMollie(t *testing.T, address, hook string) psp.Provider {
 	t.Helper()
-	g, err := payments.Open(payments.Config{Mollie: payments.Account{URL: address, SecretKey: payments.Secret(secret), NoticeURL: hook}}, slog.New(slog.DiscardHandler))
+	g, err := payments.Open(payments.Config{Mollie: psp.Account{URL: address, SecretKey: psp.Secret(secret), NoticeURL: hook}}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
 	p, err := g.Provider("mollie")
@@ -78,10 +79,10 @@ func openMollie(t *testing.T, address, hook string) payments.Provider {
 }
 
 // openPaypal returns the PayPal adapter for the address.
-func openPaypal(t *testing.T, address string) payments.Provider {
+func openPaypal(t *testing.T, address string) psp.Provider {
 	t.Helper()
-	g, err := payments.Open(payments.Config{PayPal: payments.Account{
-		URL: address, SecretKey: payments.Secret("client:" + secret), NoticeSecret: "8PT597110X687430LKGECATA",
+	g, err := payments.Open(payments.Config{PayPal: psp.Account{
+		URL: address, SecretKey: psp.Secret("client:" + secret), NoticeSecret: "8PT597110X687430LKGECATA",
 	}}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
@@ -182,8 +183,8 @@ func serve(t *testing.T, h http.Handler) string {
 	return srv.URL
 }
 
-func charge(reference string) payments.Charge {
-	return payments.Charge{
+func charge(reference string) psp.Charge {
+	return psp.Charge{
 		Reference: reference, Email: "ada@example.com", Amount: 30050, Currency: "NGN",
 		CallbackURL: "https://tickets.example/return",
 	}

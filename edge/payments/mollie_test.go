@@ -12,6 +12,7 @@ import (
 
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/payments/psp"
 )
 
 // TestMollieOutcomes ends payments in every way.
@@ -20,17 +21,17 @@ func TestMollieOutcomes(t *testing.T) {
 	p := openMollie(t, simulate(t, paysim.Config{}).URL()+"/v2", "")
 	for _, c := range []struct {
 		modes, outcome string
-		status         payments.Status
+		status         psp.Status
 		amount         int64
 	}{
-		{"success", "", payments.Pending, 30050},
-		{"success", "success", payments.Succeeded, 30050},
-		{"success", "failed", payments.Pending, 30050}, // another way to pay may be tried on the same page
-		{"success", "processing", payments.Processing, 30050},
-		{"short=50", "success", payments.Succeeded, 30000},
-		{"over=1", "success", payments.Succeeded, 30051},
-		{"auto", "", payments.Succeeded, 30050},
-		{"reversed=0s", "success", payments.Refunded, 30050},
+		{"success", "", psp.Pending, 30050},
+		{"success", "success", psp.Succeeded, 30050},
+		{"success", "failed", psp.Pending, 30050}, // another way to pay may be tried on the same page
+		{"success", "processing", psp.Processing, 30050},
+		{"short=50", "success", psp.Succeeded, 30000},
+		{"over=1", "success", psp.Succeeded, 30051},
+		{"auto", "", psp.Succeeded, 30050},
+		{"reversed=0s", "success", psp.Refunded, 30050},
 	} {
 		reference := "M-" + url.PathEscape(c.modes[:4]) + "-" + c.outcome
 		t.Run(c.modes+" "+c.outcome, func(t *testing.T) {
@@ -39,18 +40,18 @@ func TestMollieOutcomes(t *testing.T) {
 			if c.outcome != "" {
 				checkout(t, begun, c.outcome)
 			}
-			got, err := p.Verify(t.Context(), payments.Asked{Reference: reference, ProviderID: begun.ProviderID})
+			got, err := p.Verify(t.Context(), psp.Asked{Reference: reference, ProviderID: begun.ProviderID})
 			require.NoError(t, err)
 			require.Equal(t, c.status, got.Status)
 			require.Equal(t, c.amount, got.Amount)
 			require.Equal(t, "USD", got.Currency)
-			_, err = p.Verify(t.Context(), payments.Asked{Reference: "another", ProviderID: begun.ProviderID})
-			require.ErrorIs(t, err, payments.ErrFault, "a payment of another charge")
+			_, err = p.Verify(t.Context(), psp.Asked{Reference: "another", ProviderID: begun.ProviderID})
+			require.ErrorIs(t, err, psp.ErrFault, "a payment of another charge")
 		})
 	}
 	for _, id := range []string{"", "tr_", "tr_1", "../refunds", "tr_1?x=1", "tr_1/../../x"} {
-		_, err := p.Verify(t.Context(), payments.Asked{Reference: "M-1", ProviderID: id})
-		require.ErrorIs(t, err, payments.ErrUnknownReference, id)
+		_, err := p.Verify(t.Context(), psp.Asked{Reference: "M-1", ProviderID: id})
+		require.ErrorIs(t, err, psp.ErrUnknownReference, id)
 	}
 }
 
@@ -62,8 +63,8 @@ func TestMollieRefundsOnce(t *testing.T) {
 	p := openMollie(t, sim.URL()+"/v2", "")
 	begun, err := p.Begin(t.Context(), dollars("R-1", "auto"))
 	require.NoError(t, err)
-	part := func(i int) payments.RefundRequest {
-		return payments.RefundRequest{Key: fmt.Sprintf("R-1-refund-%d", i), Reference: "R-1", ProviderID: begun.ProviderID, Amount: 100, Currency: "USD"}
+	part := func(i int) psp.RefundRequest {
+		return psp.RefundRequest{Key: fmt.Sprintf("R-1-refund-%d", i), Reference: "R-1", ProviderID: begun.ProviderID, Amount: 100, Currency: "USD"}
 	}
 	ids := map[string]int{}
 	for i := range 105 {
@@ -82,23 +83,23 @@ func TestMollieRefundsOnce(t *testing.T) {
 		require.Equal(t, id, o.ID, "another was made")
 		o, err = p.RefundStatus(t.Context(), id)
 		require.NoError(t, err)
-		require.Equal(t, payments.RefundProcessed, o.Status)
+		require.Equal(t, psp.RefundProcessed, o.Status)
 	}
 	require.EqualValues(t, 105*100, backOf(sim, "R-1"))
 	rest := part(1_000)
 	rest.Amount = 30050
 	_, err = p.Refund(t.Context(), rest)
-	require.ErrorIs(t, err, payments.ErrDeclined)
+	require.ErrorIs(t, err, psp.ErrDeclined)
 	rest.Amount = 0 // all that is left
 	o, err := p.Refund(t.Context(), rest)
 	require.NoError(t, err)
 	require.EqualValues(t, 30050-105*100, o.Amount)
 	last, err := p.Refund(t.Context(), part(1_001))
 	require.NoError(t, err, "all of it went back already")
-	require.Equal(t, payments.RefundProcessed, last.Status)
+	require.Equal(t, psp.RefundProcessed, last.Status)
 	for _, id := range []string{"", "tr_1", "re_1", "tr_1/re_", "tr_1/re_1", "tr_1/re_1/x"} {
 		_, err := p.RefundStatus(t.Context(), id)
-		require.ErrorIs(t, err, payments.ErrUnknownReference, id)
+		require.ErrorIs(t, err, psp.ErrUnknownReference, id)
 	}
 }
 
@@ -108,12 +109,12 @@ func TestMollieRefundFails(t *testing.T) {
 	p := openMollie(t, simulate(t, paysim.Config{RefundStep: time.Nanosecond}).URL()+"/v2", "")
 	begun, err := p.Begin(t.Context(), dollars("F-1", "auto,refundfails=1"))
 	require.NoError(t, err)
-	r := payments.RefundRequest{Key: "F-1-refund", Reference: "F-1", ProviderID: begun.ProviderID, Amount: 100, Currency: "USD"}
+	r := psp.RefundRequest{Key: "F-1-refund", Reference: "F-1", ProviderID: begun.ProviderID, Amount: 100, Currency: "USD"}
 	_, err = p.Refund(t.Context(), r)
 	require.NoError(t, err)
 	o, err := p.Refund(t.Context(), r)
 	require.NoError(t, err)
-	require.Equal(t, payments.RefundFailed, o.Status)
+	require.Equal(t, psp.RefundFailed, o.Status)
 	r.After = o.ID
 	again, err := p.Refund(t.Context(), r)
 	require.NoError(t, err)
@@ -141,11 +142,11 @@ func TestMollieNotices(t *testing.T) {
 	require.Equal(t, "N.1", n.Reference)
 	for _, signature := range []string{"", ".", "N.1.", "N.1", "." + mac, "N.2." + mac, "N.1." + mac[:63] + "g", "N.1." + mac + "0"} {
 		_, err := p.Notice([]byte("id=tr_1"), signature)
-		require.ErrorIs(t, err, payments.ErrSignature, signature)
+		require.ErrorIs(t, err, psp.ErrSignature, signature)
 	}
 	for _, body := range []string{"", "{}", "id=", "id=tr_", "id=ord_1", "id=tr_1%00", "%"} {
 		_, err := p.Notice([]byte(body), reference+"."+mac)
-		require.ErrorIs(t, err, payments.ErrNotice, body)
+		require.ErrorIs(t, err, psp.ErrNotice, body)
 	}
 }
 
@@ -156,21 +157,21 @@ func TestMollieRefusals(t *testing.T) {
 		status int
 		want   error
 	}{
-		`{"status":422,"title":"Unprocessable Entity","detail":"The amount is lower than the minimum","field":"amount"}`: {422, payments.ErrTooLittle},
-		`{"status":422,"title":"Unprocessable Entity","detail":"The webhook URL is invalid","field":"webhookUrl"}`:       {422, payments.ErrDeclined},
-		`{"status":409,"title":"Conflict","detail":"x"}`:                                                                 {http.StatusConflict, payments.ErrFault},
-		`{"status":503,"title":"Service Unavailable","detail":"x"}`:                                                      {503, payments.ErrFault},
-		`{"status":429,"title":"Too Many Requests","detail":"x"}`:                                                        {429, payments.ErrThrottled},
-		`{"status":401,"title":"Unauthorized Request","detail":"x"}`:                                                     {401, payments.ErrDeclined},
-		`<html>`: {403, payments.ErrDeclined},
-		`{"id":"tr_1","status":"open","amount":{"currency":"USD"},"metadata":{"reference":"A-1"},"_links":{"checkout":{"href":"javascript:x"}}}`:   {201, payments.ErrFault},
-		`{"id":"tr_1","status":"open","amount":{"currency":"USD"},"metadata":{"reference":"B-1"},"_links":{"checkout":{"href":"https://pay.me"}}}`: {201, payments.ErrFault},
-		`{"id":"tr_1","status":"odd","amount":{"currency":"USD"},"metadata":{"reference":"A-1"},"_links":{"checkout":{"href":"https://pay.me"}}}`:  {201, payments.ErrFault},
+		`{"status":422,"title":"Unprocessable Entity","detail":"The amount is lower than the minimum","field":"amount"}`: {422, psp.ErrTooLittle},
+		`{"status":422,"title":"Unprocessable Entity","detail":"The webhook URL is invalid","field":"webhookUrl"}`:       {422, psp.ErrDeclined},
+		`{"status":409,"title":"Conflict","detail":"x"}`:                                                                 {http.StatusConflict, psp.ErrFault},
+		`{"status":503,"title":"Service Unavailable","detail":"x"}`:                                                      {503, psp.ErrFault},
+		`{"status":429,"title":"Too Many Requests","detail":"x"}`:                                                        {429, psp.ErrThrottled},
+		`{"status":401,"title":"Unauthorized Request","detail":"x"}`:                                                     {401, psp.ErrDeclined},
+		`<html>`: {403, psp.ErrDeclined},
+		`{"id":"tr_1","status":"open","amount":{"currency":"USD"},"metadata":{"reference":"A-1"},"_links":{"checkout":{"href":"javascript:x"}}}`:   {201, psp.ErrFault},
+		`{"id":"tr_1","status":"open","amount":{"currency":"USD"},"metadata":{"reference":"B-1"},"_links":{"checkout":{"href":"https://pay.me"}}}`: {201, psp.ErrFault},
+		`{"id":"tr_1","status":"odd","amount":{"currency":"USD"},"metadata":{"reference":"A-1"},"_links":{"checkout":{"href":"https://pay.me"}}}`:  {201, psp.ErrFault},
 	} {
 		p := openMollie(t, serve(t, &script{status: c.status, body: body}), "")
 		_, err := p.Begin(t.Context(), dollars("A-1", ""))
 		require.ErrorIs(t, err, c.want, body)
 	}
-	_, err := payments.Open(payments.Config{Mollie: payments.Account{URL: "http://mollie.example", SecretKey: "live_x"}}, nil)
+	_, err := payments.Open(payments.Config{Mollie: psp.Account{URL: "http://mollie.example", SecretKey: "live_x"}}, nil)
 	require.ErrorContains(t, err, "https only")
 }

@@ -14,10 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/edge/payments"
+	"boxoffice/edge/payments/psp"
 )
 
 // coins opens NOWPayments' adapter on a server that answers by path.
-func coins(t *testing.T, answers map[string]string) (p payments.Provider, asked map[string]string) {
+func coins(t *testing.T, answers map[string]string) (p psp.Provider, asked map[string]string) {
 	t.Helper()
 	asked = make(map[string]string)
 	url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -31,7 +32,7 @@ func coins(t *testing.T, answers map[string]string) (p payments.Provider, asked 
 		}
 		_, _ = io.WriteString(w, answers[r.URL.Path])
 	}))
-	g, err := payments.Open(payments.Config{NOWPayments: payments.Account{URL: url + "/v1", SecretKey: "np-key", NoticeSecret: " ipn \n"}}, slog.New(slog.DiscardHandler))
+	g, err := payments.Open(payments.Config{NOWPayments: psp.Account{URL: url + "/v1", SecretKey: "np-key", NoticeSecret: " ipn \n"}}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
 	p, err = g.Provider("nowpayments")
@@ -53,7 +54,7 @@ const (
 func TestDeposit(t *testing.T) {
 	t.Parallel()
 	p, asked := coins(t, map[string]string{"/v1/payment": created})
-	begun, err := p.Begin(t.Context(), payments.Charge{Reference: "RGDBP-1", Amount: 399950, Currency: "USD", Email: "a@example.org"})
+	begun, err := p.Begin(t.Context(), psp.Charge{Reference: "RGDBP-1", Amount: 399950, Currency: "USD", Email: "a@example.org"})
 	require.NoError(t, err)
 	require.Equal(t, "5745459419", begun.ProviderID)
 	require.Equal(t, "3EZ2uTdVDAMFXTfc6uLDDKR6o8qKBZXVkj 0.17070286 btc btc", strings.Join([]string{begun.Deposit.Address, begun.Deposit.Amount, begun.Deposit.Currency, begun.Deposit.Network}, " "))
@@ -63,18 +64,18 @@ func TestDeposit(t *testing.T) {
 func TestDepositStatuses(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]struct {
-		status payments.Status
+		status psp.Status
 		amount int64
 	}{
-		"waiting 0": {payments.Pending, 0}, "confirming 0.17070286": {payments.Processing, 399950}, "confirmed 0.17070286": {payments.Processing, 399950},
-		"sending 0.17070286": {payments.Processing, 399950}, "finished 0.17070286": {payments.Succeeded, 399950}, "finished 0.34141": {payments.Succeeded, 799900},
-		"finished null": {payments.Succeeded, 0}, "partially_paid 0.08535143": {payments.Succeeded, 199975}, "partially_paid 1e-7": {payments.Succeeded, 0},
-		"failed 0": {payments.Failed, 0}, "refunded 0.17070286": {payments.Refunded, 399950}, "expired 0": {payments.Expired, 0},
-		"cancelled 0": {payments.Cancelled, 0}, "canceled 0": {payments.Cancelled, 0},
+		"waiting 0": {psp.Pending, 0}, "confirming 0.17070286": {psp.Processing, 399950}, "confirmed 0.17070286": {psp.Processing, 399950},
+		"sending 0.17070286": {psp.Processing, 399950}, "finished 0.17070286": {psp.Succeeded, 399950}, "finished 0.34141": {psp.Succeeded, 799900},
+		"finished null": {psp.Succeeded, 0}, "partially_paid 0.08535143": {psp.Succeeded, 199975}, "partially_paid 1e-7": {psp.Succeeded, 0},
+		"failed 0": {psp.Failed, 0}, "refunded 0.17070286": {psp.Refunded, 399950}, "expired 0": {psp.Expired, 0},
+		"cancelled 0": {psp.Cancelled, 0}, "canceled 0": {psp.Cancelled, 0},
 	} {
 		status, paid, _ := strings.Cut(name, " ")
 		p, _ := coins(t, map[string]string{"/v1/payment/5745459419": strings.NewReplacer("STATUS", status, "PAID", paid).Replace(read)})
-		got, err := p.Verify(t.Context(), payments.Asked{Reference: "RGDBP-1", ProviderID: "5745459419"})
+		got, err := p.Verify(t.Context(), psp.Asked{Reference: "RGDBP-1", ProviderID: "5745459419"})
 		require.NoError(t, err, name)
 		require.Equal(t, want.status, got.Status, name)
 		require.InDelta(t, want.amount, got.Amount, 10, name)
@@ -87,8 +88,8 @@ func TestDepositStatuses(t *testing.T) {
 		"no amount": strings.Replace(finished, "0.17070286,\"pay_c", "\"x\",\"pay_c", 1), "nothing": "",
 	} {
 		p, _ := coins(t, map[string]string{"/v1/payment/5745459419": answer})
-		_, err := p.Verify(t.Context(), payments.Asked{Reference: "RGDBP-1", ProviderID: "5745459419"})
-		require.ErrorIs(t, err, payments.ErrFault, name)
+		_, err := p.Verify(t.Context(), psp.Asked{Reference: "RGDBP-1", ProviderID: "5745459419"})
+		require.ErrorIs(t, err, psp.ErrFault, name)
 	}
 }
 
@@ -112,7 +113,7 @@ func TestDepositNotice(t *testing.T) {
 		require.NoError(t, err, body)
 		require.NotEmpty(t, n.Key)
 		_, err = p.Notice([]byte(strings.Replace(body, "1", "2", 1)), sign(signed))
-		require.ErrorIs(t, err, payments.ErrSignature, body)
+		require.ErrorIs(t, err, psp.ErrSignature, body)
 	}
 	for _, body := range []string{"", "{", "[", "nope", `{"a":1}{}`, strings.Repeat("[", 100_000), `{"a":` + strings.Repeat("[", 20) + strings.Repeat("]", 20) + `}`} {
 		for _, signature := range []string{"", "00", "zz", sign(body), strings.Repeat("0", 128)} {
@@ -133,13 +134,13 @@ func TestPrices(t *testing.T) {
 		"/v1/full-currencies": `{"currencies":[{"code":"BTC","name":"Bitcoin","network":"btc"},{"code":"USDTTRC20","name":"Tether","network":"trc20"},{"code":"XMR","name":"Monero","network":"xmr"}]}`,
 	})
 	check := func(amount int64, currency, coin string) error {
-		return p.Check(context.Background(), payments.Price{Amount: amount, Currency: currency, PayCurrency: coin})
+		return p.Check(context.Background(), psp.Price{Amount: amount, Currency: currency, PayCurrency: coin})
 	}
 	require.NoError(t, check(1201, "USD", ""))
 	require.NoError(t, check(1201, "USD", "usdttrc20"))
-	require.ErrorIs(t, check(1200, "USD", "btc"), payments.ErrTooLittle)
-	require.ErrorIs(t, check(5000, "NGN", "btc"), payments.ErrCurrency)
-	require.ErrorIs(t, check(5000, "USD", "xmr"), payments.ErrUnknownCoin)
+	require.ErrorIs(t, check(1200, "USD", "btc"), psp.ErrTooLittle)
+	require.ErrorIs(t, check(5000, "NGN", "btc"), psp.ErrCurrency)
+	require.ErrorIs(t, check(5000, "USD", "xmr"), psp.ErrUnknownCoin)
 	clear(asked)
 	require.NoError(t, check(1201, "USD", "btc"))
 	require.Empty(t, asked, "it is kept for some minutes")

@@ -16,6 +16,7 @@ import (
 
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/payments/psp"
 )
 
 // TestPaypalCaptures has an order that its buyer has approved be asked about by many at a time: its money is taken once.
@@ -31,8 +32,8 @@ func TestPaypalCaptures(t *testing.T) {
 	var asking sync.WaitGroup
 	for range 8 {
 		asking.Go(func() {
-			o, err := p.Verify(t.Context(), payments.Asked{Reference: "many", ProviderID: begun.ProviderID})
-			if err != nil || o.Status != payments.Succeeded || o.Amount != 30050 || o.PaidAt.IsZero() {
+			o, err := p.Verify(t.Context(), psp.Asked{Reference: "many", ProviderID: begun.ProviderID})
+			if err != nil || o.Status != psp.Succeeded || o.Amount != 30050 || o.PaidAt.IsZero() {
 				t.Errorf("%+v %v", o, err)
 			}
 		})
@@ -45,9 +46,9 @@ func TestPaypalCaptures(t *testing.T) {
 	require.NoError(t, err)
 	begun.AuthorizationURL += "?paysim=failed"
 	checkout(t, begun, "success")
-	o, err := p.Verify(t.Context(), payments.Asked{Reference: "refused", ProviderID: begun.ProviderID})
+	o, err := p.Verify(t.Context(), psp.Asked{Reference: "refused", ProviderID: begun.ProviderID})
 	require.NoError(t, err)
-	require.Equal(t, payments.Failed, o.Status)
+	require.Equal(t, psp.Failed, o.Status)
 	require.Equal(t, "INSTRUMENT_DECLINED", o.Message)
 }
 
@@ -71,15 +72,15 @@ func TestPaypalToken(t *testing.T) {
 	}))
 	p := openPaypal(t, address)
 	for range 2 {
-		o, err := p.Verify(t.Context(), payments.Asked{Reference: "A-1", ProviderID: "5O1"})
+		o, err := p.Verify(t.Context(), psp.Asked{Reference: "A-1", ProviderID: "5O1"})
 		require.NoError(t, err)
-		require.Equal(t, payments.Pending, o.Status)
+		require.Equal(t, psp.Pending, o.Status)
 	}
 	require.EqualValues(t, 2, given.Load())
 
 	refusing := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
-	_, err := openPaypal(t, refusing).Verify(t.Context(), payments.Asked{Reference: "A-1", ProviderID: "5O1"})
-	require.ErrorIs(t, err, payments.ErrDeclined)
+	_, err := openPaypal(t, refusing).Verify(t.Context(), psp.Asked{Reference: "A-1", ProviderID: "5O1"})
+	require.ErrorIs(t, err, psp.ErrDeclined)
 }
 
 // TestPaypalNotices takes only what PayPal vouches for, byte by byte.
@@ -95,7 +96,7 @@ func TestPaypalNotices(t *testing.T) {
 	const hook = "8PT597110X687430LKGECATA"
 	n, err := p.Notice([]byte(body), signed(body, hook))
 	require.NoError(t, err)
-	require.Equal(t, payments.Notice{Event: "PAYMENT.CAPTURE.COMPLETED", Reference: "A-1", Key: "WH-1"}, n)
+	require.Equal(t, psp.Notice{Event: "PAYMENT.CAPTURE.COMPLETED", Reference: "A-1", Key: "WH-1"}, n)
 	for name, of := range map[string][2]string{
 		"another body":    {strings.Replace(body, "A-1", "A-2", 1), signed(body, hook)},
 		"another webhook": {body, signed(body, "8PT597110X687430LKGECATB")},
@@ -106,12 +107,12 @@ func TestPaypalNotices(t *testing.T) {
 		"no object":       {` "WH-1"`, signed(` "WH-1"`, hook)},
 	} {
 		_, err := p.Notice([]byte(of[0]), of[1])
-		require.ErrorIs(t, err, payments.ErrSignature, name)
+		require.ErrorIs(t, err, psp.ErrSignature, name)
 	}
 	_, err = p.Notice([]byte(`{}`), signed(`{}`, hook))
-	require.ErrorIs(t, err, payments.ErrNotice)
+	require.ErrorIs(t, err, psp.ErrNotice)
 
-	g, err := payments.Open(payments.Config{PayPal: payments.Account{SecretKey: "no colon"}}, nil)
+	g, err := payments.Open(payments.Config{PayPal: psp.Account{SecretKey: "no colon"}}, nil)
 	require.Error(t, err)
 	require.Nil(t, g)
 }
@@ -144,24 +145,24 @@ func TestPaypalTakesNothingOfTheOver(t *testing.T) {
 	p := openPaypal(t, sim.URL()+"/paypal")
 	begun, err := p.Begin(t.Context(), dollars("over", "success"))
 	require.NoError(t, err)
-	over := payments.Asked{Reference: "over", ProviderID: begun.ProviderID, Over: true}
+	over := psp.Asked{Reference: "over", ProviderID: begun.ProviderID, Over: true}
 	o, err := p.Verify(t.Context(), over)
 	require.NoError(t, err)
-	require.Equal(t, payments.Pending, o.Status)
+	require.Equal(t, psp.Pending, o.Status)
 	checkout(t, begun, "success")
 	o, err = p.Verify(t.Context(), over)
 	require.NoError(t, err)
-	require.Equal(t, payments.Cancelled, o.Status)
+	require.Equal(t, psp.Cancelled, o.Status)
 	require.Zero(t, sim.Stats().Totals["USD"].Paid)
 
 	over.Over = false
 	o, err = p.Verify(t.Context(), over)
 	require.NoError(t, err)
-	require.Equal(t, payments.Succeeded, o.Status)
+	require.Equal(t, psp.Succeeded, o.Status)
 	over.Over = true // what was taken in time is told all the same
 	o, err = p.Verify(t.Context(), over)
 	require.NoError(t, err)
-	require.Equal(t, payments.Succeeded, o.Status)
+	require.Equal(t, psp.Succeeded, o.Status)
 }
 
 // TestPaypalTokenHangs has PayPal not answer requests for an access token. Nobody waits longer than for any other call, not
@@ -177,8 +178,8 @@ func TestPaypalTokenHangs(t *testing.T) {
 	}))
 	t.Cleanup(func() { close(done) })
 	const patience = 300 * time.Millisecond
-	g, err := payments.Open(payments.Config{PayPal: payments.Account{
-		URL: address, SecretKey: payments.Secret("client:" + secret), NoticeSecret: "8PT597110X687430LKGECATA", Timeout: patience,
+	g, err := payments.Open(payments.Config{PayPal: psp.Account{
+		URL: address, SecretKey: psp.Secret("client:" + secret), NoticeSecret: "8PT597110X687430LKGECATA", Timeout: patience,
 	}}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
@@ -189,16 +190,16 @@ func TestPaypalTokenHangs(t *testing.T) {
 	for range 12 {
 		calls.Go(func() { _, _ = p.Notice([]byte(`{}`), "a b c d e") })
 		calls.Go(func() {
-			_, err := p.Verify(t.Context(), payments.Asked{Reference: "A-1", ProviderID: "5O1"})
-			if !payments.Ambiguous(err) && !errors.Is(err, payments.ErrPaused) {
+			_, err := p.Verify(t.Context(), psp.Asked{Reference: "A-1", ProviderID: "5O1"})
+			if !psp.Ambiguous(err) && !errors.Is(err, psp.ErrPaused) {
 				t.Errorf("%v", err)
 			}
 		})
 	}
 	calls.Wait()
 	require.Less(t, time.Since(began), 4*patience)
-	_, err = p.Verify(t.Context(), payments.Asked{Reference: "A-1", ProviderID: "5O1"})
-	require.ErrorIs(t, err, payments.ErrPaused)
+	_, err = p.Verify(t.Context(), psp.Asked{Reference: "A-1", ProviderID: "5O1"})
+	require.ErrorIs(t, err, psp.ErrPaused)
 }
 
 // TestPaypalSecrets has PayPal say back what it was sent: no error has the client's secret or an access token.
@@ -214,7 +215,7 @@ func TestPaypalSecrets(t *testing.T) {
 			w.WriteHeader(status)
 			fmt.Fprintf(w, "%s of client:%s", r.Header.Get("Authorization"), secret)
 		})))
-		_, err := p.Verify(t.Context(), payments.Asked{Reference: "A-1", ProviderID: "5O1"})
+		_, err := p.Verify(t.Context(), psp.Asked{Reference: "A-1", ProviderID: "5O1"})
 		require.ErrorContains(t, err, "[secret]")
 		require.NotContains(t, err.Error(), secret)
 		require.NotContains(t, err.Error(), token)
@@ -227,9 +228,9 @@ func TestPaypalForgets(t *testing.T) {
 	t.Parallel()
 	sim := simulate(t, paysim.Config{})
 	p := openPaypal(t, sim.URL()+"/paypal")
-	o, err := p.Verify(t.Context(), payments.Asked{Reference: "A-1", ProviderID: "5O123"})
+	o, err := p.Verify(t.Context(), psp.Asked{Reference: "A-1", ProviderID: "5O123"})
 	require.NoError(t, err)
-	require.Equal(t, payments.Expired, o.Status)
-	_, err = p.Verify(t.Context(), payments.Asked{Reference: "A-1"})
-	require.ErrorIs(t, err, payments.ErrUnknownReference)
+	require.Equal(t, psp.Expired, o.Status)
+	_, err = p.Verify(t.Context(), psp.Asked{Reference: "A-1"})
+	require.ErrorIs(t, err, psp.ErrUnknownReference)
 }

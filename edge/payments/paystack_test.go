@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/edge/payments"
+	"boxoffice/edge/payments/psp"
 	"boxoffice/engine"
 )
 
@@ -34,14 +35,14 @@ func TestGoldenInitialize(t *testing.T) {
 	t.Parallel()
 	s := &script{status: 200, body: `{"status":true,"message":"Authorization URL created","data":{` +
 		`"authorization_url":"https://checkout.paystack.com/3ni8kdavz62431k","access_code":"3ni8kdavz62431k","reference":"re4lyvq3s3"}}`}
-	p, _ := open(t, payments.Account{URL: serve(t, s)})
+	p, _ := open(t, psp.Account{URL: serve(t, s)})
 	c := charge("re4lyvq3s3")
 	c.Metadata = map[string]string{"order": "A-1"}
 
 	got, err := p.Begin(t.Context(), c)
 
 	require.NoError(t, err)
-	require.Equal(t, payments.Begun{AuthorizationURL: "https://checkout.paystack.com/3ni8kdavz62431k", AccessCode: "3ni8kdavz62431k"}, got)
+	require.Equal(t, psp.Begun{AuthorizationURL: "https://checkout.paystack.com/3ni8kdavz62431k", AccessCode: "3ni8kdavz62431k"}, got)
 	require.Equal(t, []seen{{
 		"POST", "/transaction/initialize", "Bearer " + secret,
 		`{"email":"ada@example.com","amount":30050,"currency":"NGN","reference":"re4lyvq3s3",` +
@@ -52,13 +53,13 @@ func TestGoldenInitialize(t *testing.T) {
 func TestGoldenVerify(t *testing.T) {
 	t.Parallel()
 	s := &script{status: 200, body: fmt.Sprintf(verified, `"success"`, "40333", `""`)}
-	p, _ := open(t, payments.Account{URL: serve(t, s)})
+	p, _ := open(t, psp.Account{URL: serve(t, s)})
 
-	got, err := p.Verify(t.Context(), payments.Asked{Reference: "re4lyvq3s3"})
+	got, err := p.Verify(t.Context(), psp.Asked{Reference: "re4lyvq3s3"})
 
 	require.NoError(t, err)
-	require.Equal(t, payments.Outcome{
-		Status: payments.Succeeded, Amount: 30050, RequestedAmount: 30050, Currency: "NGN",
+	require.Equal(t, psp.Outcome{
+		Status: psp.Succeeded, Amount: 30050, RequestedAmount: 30050, Currency: "NGN",
 		PaidAt:  time.Date(2024, 8, 22, 9, 15, 2, 0, time.UTC),
 		Message: "Successful", ProviderID: "4099260516",
 	}, got)
@@ -87,16 +88,16 @@ func TestGoldenRefund(t *testing.T) {
 	mux.HandleFunc("GET /refund/{id}", answer(`{"status":true,"message":"Refund retrieved","data":{"integration":100982,`+
 		`"transaction":1641,"dispute":null,"settlement":null,"domain":"live","amount":"500000","deducted_amount":500000,`+
 		`"fully_deducted":true,"currency":"NGN","channel":"migs","status":"processed","id":3018284,"merchant_note":"xxx"}}`))
-	p, _ := open(t, payments.Account{URL: serve(t, mux)})
+	p, _ := open(t, psp.Account{URL: serve(t, mux)})
 
-	made, err := p.Refund(t.Context(), payments.RefundRequest{
+	made, err := p.Refund(t.Context(), psp.RefundRequest{
 		Key: "rf-1", Reference: "T685312322670591", ProviderID: "1004723697", Amount: 10000, Currency: "NGN", CustomerNote: "sorry",
 	})
 	require.NoError(t, err)
-	require.Equal(t, payments.RefundOutcome{ID: "3018284", Status: payments.RefundPending, Amount: 10000, Currency: "NGN"}, made)
+	require.Equal(t, psp.RefundOutcome{ID: "3018284", Status: psp.RefundPending, Amount: 10000, Currency: "NGN"}, made)
 	later, err := p.RefundStatus(t.Context(), made.ID)
 	require.NoError(t, err)
-	require.Equal(t, payments.RefundOutcome{ID: "3018284", Status: payments.RefundProcessed, Amount: 500000, Currency: "NGN"}, later)
+	require.Equal(t, psp.RefundOutcome{ID: "3018284", Status: psp.RefundProcessed, Amount: 500000, Currency: "NGN"}, later)
 
 	require.Equal(t, []seen{
 		{"GET", "/refund?page=1&perPage=100&transaction=1004723697", "Bearer " + secret, ""},
@@ -112,22 +113,22 @@ func TestVerifyReadsEveryStatusAndQuirk(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		status, amount, metadata string
-		want                     payments.Status
+		want                     psp.Status
 	}{
-		{`"success"`, `30050`, `""`, payments.Succeeded},
-		{`"success"`, `"30050"`, `0`, payments.Succeeded},
-		{`"failed"`, `30050`, `{"a":{"b":[1]}}`, payments.Failed},
-		{`"abandoned"`, `30050`, `null`, payments.Pending},
-		{`"ongoing"`, `30050`, `"x"`, payments.Processing},
-		{`"pending"`, `30050`, `[]`, payments.Processing},
-		{`"processing"`, `30050`, `""`, payments.Processing},
-		{`"queued"`, `30050`, `""`, payments.Processing},
-		{`"reversed"`, `30050`, `""`, payments.Refunded},
+		{`"success"`, `30050`, `""`, psp.Succeeded},
+		{`"success"`, `"30050"`, `0`, psp.Succeeded},
+		{`"failed"`, `30050`, `{"a":{"b":[1]}}`, psp.Failed},
+		{`"abandoned"`, `30050`, `null`, psp.Pending},
+		{`"ongoing"`, `30050`, `"x"`, psp.Processing},
+		{`"pending"`, `30050`, `[]`, psp.Processing},
+		{`"processing"`, `30050`, `""`, psp.Processing},
+		{`"queued"`, `30050`, `""`, psp.Processing},
+		{`"reversed"`, `30050`, `""`, psp.Refunded},
 	} {
 		t.Run(c.status+c.amount+c.metadata, func(t *testing.T) {
 			t.Parallel()
-			p, _ := open(t, payments.Account{URL: serve(t, &script{status: 200, body: fmt.Sprintf(verified, c.status, c.amount, c.metadata)})})
-			got, err := p.Verify(t.Context(), payments.Asked{Reference: "re4lyvq3s3"})
+			p, _ := open(t, psp.Account{URL: serve(t, &script{status: 200, body: fmt.Sprintf(verified, c.status, c.amount, c.metadata)})})
+			got, err := p.Verify(t.Context(), psp.Asked{Reference: "re4lyvq3s3"})
 			require.NoError(t, err)
 			require.Equal(t, c.want, got.Status)
 			require.EqualValues(t, 30050, got.Amount)
@@ -145,39 +146,39 @@ func TestErrors(t *testing.T) {
 		code   engine.Code
 		tries  int
 	}{
-		"500":               {500, `{"status":false,"message":"oops"}`, payments.ErrFault, engine.ProviderError, 3},
-		"502 page":          {502, `<html>bad gateway</html>`, payments.ErrFault, engine.ProviderError, 3},
-		"redirect":          {302, ``, payments.ErrFault, engine.ProviderError, 3},
-		"malformed":         {200, sample[:200], payments.ErrFault, engine.ProviderError, 3},
-		"page":              {200, `<html>hello</html>`, payments.ErrFault, engine.ProviderError, 3},
-		"no data":           {200, `{"status":true,"message":"x"}`, payments.ErrFault, engine.ProviderError, 3},
-		"null data":         {200, `{"status":true,"data":null}`, payments.ErrFault, engine.ProviderError, 3},
-		"unknown status":    {200, fmt.Sprintf(verified, `"teleported"`, "1", `0`), payments.ErrFault, engine.ProviderError, 3},
-		"fraction":          {200, fmt.Sprintf(verified, `"success"`, "40333.5", `0`), payments.ErrFault, engine.ProviderError, 3},
-		"negative":          {200, fmt.Sprintf(verified, `"success"`, "-1", `0`), payments.ErrFault, engine.ProviderError, 3},
-		"no amount":         {200, fmt.Sprintf(verified, `"success"`, "null", `0`), payments.ErrFault, engine.ProviderError, 3},
-		"other reference":   {200, strings.Replace(sample, "re4lyvq3s3", "other", 1), payments.ErrFault, engine.ProviderError, 3},
-		"too long":          {200, `{"status":true,"message":"` + strings.Repeat("x", 1<<20) + `"}`, payments.ErrFault, engine.ProviderError, 3},
-		"invalid key":       {401, `{"status":false,"message":"Invalid key"}`, payments.ErrDeclined, engine.ProviderError, 1},
-		"declined in a 200": {200, `{"status":false,"message":"no"}`, payments.ErrDeclined, engine.ProviderError, 1},
-		"declined page":     {403, `<html>forbidden</html>`, payments.ErrDeclined, engine.ProviderError, 1},
-		"unknown, 404":      {404, `{"status":false,"message":"Transaction reference not found"}`, payments.ErrUnknownReference, engine.ProviderError, 1},
-		"unknown, as live":  {400, `{"status":false,"message":"Transaction reference not found.","type":"validation_error","code":"transaction_not_found"}`, payments.ErrUnknownReference, engine.ProviderError, 1},
-		"throttled":         {429, `{"status":false,"message":"Please wait"}`, payments.ErrThrottled, engine.ProviderError, 1},
+		"500":               {500, `{"status":false,"message":"oops"}`, psp.ErrFault, engine.ProviderError, 3},
+		"502 page":          {502, `<html>bad gateway</html>`, psp.ErrFault, engine.ProviderError, 3},
+		"redirect":          {302, ``, psp.ErrFault, engine.ProviderError, 3},
+		"malformed":         {200, sample[:200], psp.ErrFault, engine.ProviderError, 3},
+		"page":              {200, `<html>hello</html>`, psp.ErrFault, engine.ProviderError, 3},
+		"no data":           {200, `{"status":true,"message":"x"}`, psp.ErrFault, engine.ProviderError, 3},
+		"null data":         {200, `{"status":true,"data":null}`, psp.ErrFault, engine.ProviderError, 3},
+		"unknown status":    {200, fmt.Sprintf(verified, `"teleported"`, "1", `0`), psp.ErrFault, engine.ProviderError, 3},
+		"fraction":          {200, fmt.Sprintf(verified, `"success"`, "40333.5", `0`), psp.ErrFault, engine.ProviderError, 3},
+		"negative":          {200, fmt.Sprintf(verified, `"success"`, "-1", `0`), psp.ErrFault, engine.ProviderError, 3},
+		"no amount":         {200, fmt.Sprintf(verified, `"success"`, "null", `0`), psp.ErrFault, engine.ProviderError, 3},
+		"other reference":   {200, strings.Replace(sample, "re4lyvq3s3", "other", 1), psp.ErrFault, engine.ProviderError, 3},
+		"too long":          {200, `{"status":true,"message":"` + strings.Repeat("x", 1<<20) + `"}`, psp.ErrFault, engine.ProviderError, 3},
+		"invalid key":       {401, `{"status":false,"message":"Invalid key"}`, psp.ErrDeclined, engine.ProviderError, 1},
+		"declined in a 200": {200, `{"status":false,"message":"no"}`, psp.ErrDeclined, engine.ProviderError, 1},
+		"declined page":     {403, `<html>forbidden</html>`, psp.ErrDeclined, engine.ProviderError, 1},
+		"unknown, 404":      {404, `{"status":false,"message":"Transaction reference not found"}`, psp.ErrUnknownReference, engine.ProviderError, 1},
+		"unknown, as live":  {400, `{"status":false,"message":"Transaction reference not found.","type":"validation_error","code":"transaction_not_found"}`, psp.ErrUnknownReference, engine.ProviderError, 1},
+		"throttled":         {429, `{"status":false,"message":"Please wait"}`, psp.ErrThrottled, engine.ProviderError, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &script{status: c.status, body: c.body, header: http.Header{"Retry-After": {"7"}, "Location": {"/elsewhere"}}}
-			p, _ := open(t, payments.Account{URL: serve(t, s)})
+			p, _ := open(t, psp.Account{URL: serve(t, s)})
 
-			_, err := p.Verify(t.Context(), payments.Asked{Reference: "re4lyvq3s3"})
+			_, err := p.Verify(t.Context(), psp.Asked{Reference: "re4lyvq3s3"})
 
 			require.ErrorIs(t, err, c.want)
 			require.Len(t, s.requests(), c.tries)
 			var refusal *engine.Refusal
 			require.ErrorAs(t, err, &refusal)
 			require.Equal(t, engine.Refuse(c.code, nil), refusal)
-			var e *payments.Error
+			var e *psp.Error
 			require.ErrorAs(t, err, &e)
 			if c.status == 429 || c.status >= 500 {
 				require.Equal(t, 7*time.Second, e.RetryAfter)
@@ -195,25 +196,25 @@ func TestBeginIsSentOnce(t *testing.T) {
 		want      error
 		ambiguous bool
 	}{
-		"500":       {500, ``, payments.ErrFault, true},
-		"duplicate": {400, `{"status":false,"message":"Duplicate Transaction Reference","meta":{"nextStep":"Try and create the Transaction or Charge with a new reference"},"type":"validation_error","code":"duplicate_reference","errorCodeMappingNotFound":false}`, payments.ErrDuplicateReference, false},
-		"declined":  {400, `{"status":false,"message":"Invalid Email Address Passed","type":"validation_error","code":"invalid_params"}`, payments.ErrDeclined, false},
+		"500":       {500, ``, psp.ErrFault, true},
+		"duplicate": {400, `{"status":false,"message":"Duplicate Transaction Reference","meta":{"nextStep":"Try and create the Transaction or Charge with a new reference"},"type":"validation_error","code":"duplicate_reference","errorCodeMappingNotFound":false}`, psp.ErrDuplicateReference, false},
+		"declined":  {400, `{"status":false,"message":"Invalid Email Address Passed","type":"validation_error","code":"invalid_params"}`, psp.ErrDeclined, false},
 		"javascript": {
 			200, `{"status":true,"data":{"authorization_url":"javascript:alert(1)","access_code":"x","reference":"re4lyvq3s3"}}`,
-			payments.ErrFault, true,
+			psp.ErrFault, true,
 		},
 		"other reference": {
 			200, `{"status":true,"data":{"authorization_url":"https://c.example/x","access_code":"x","reference":"other"}}`,
-			payments.ErrFault, true,
+			psp.ErrFault, true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &script{status: c.status, body: c.body}
-			p, _ := open(t, payments.Account{URL: serve(t, s)})
+			p, _ := open(t, psp.Account{URL: serve(t, s)})
 			_, err := p.Begin(t.Context(), charge("re4lyvq3s3"))
 			require.ErrorIs(t, err, c.want)
-			require.Equal(t, c.ambiguous, payments.Ambiguous(err))
+			require.Equal(t, c.ambiguous, psp.Ambiguous(err))
 			require.Len(t, s.requests(), 1)
 		})
 	}
@@ -222,23 +223,23 @@ func TestBeginIsSentOnce(t *testing.T) {
 func TestBeginRefusesWithoutSending(t *testing.T) {
 	t.Parallel()
 	s := &script{status: 500}
-	p, _ := open(t, payments.Account{URL: serve(t, s)})
-	for _, spoil := range []func(*payments.Charge){
-		func(c *payments.Charge) { c.Reference = "" },
-		func(c *payments.Charge) { c.Reference = "a/b" },
-		func(c *payments.Charge) { c.Reference = "a_b" },
-		func(c *payments.Charge) { c.Reference = strings.Repeat("a", 65) },
-		func(c *payments.Charge) { c.Amount = 0 },
-		func(c *payments.Charge) { c.Email = "" },
-		func(c *payments.Charge) { c.Currency = "" },
+	p, _ := open(t, psp.Account{URL: serve(t, s)})
+	for _, spoil := range []func(*psp.Charge){
+		func(c *psp.Charge) { c.Reference = "" },
+		func(c *psp.Charge) { c.Reference = "a/b" },
+		func(c *psp.Charge) { c.Reference = "a_b" },
+		func(c *psp.Charge) { c.Reference = strings.Repeat("a", 65) },
+		func(c *psp.Charge) { c.Amount = 0 },
+		func(c *psp.Charge) { c.Email = "" },
+		func(c *psp.Charge) { c.Currency = "" },
 	} {
 		c := charge("A-1.x=2")
 		spoil(&c)
 		_, err := p.Begin(t.Context(), c)
-		require.ErrorIs(t, err, payments.ErrDeclined)
+		require.ErrorIs(t, err, psp.ErrDeclined)
 	}
-	_, err := p.Verify(t.Context(), payments.Asked{Reference: "../balance"})
-	require.ErrorIs(t, err, payments.ErrUnknownReference)
+	_, err := p.Verify(t.Context(), psp.Asked{Reference: "../balance"})
+	require.ErrorIs(t, err, psp.ErrUnknownReference)
 	require.Empty(t, s.requests())
 }
 
@@ -253,8 +254,8 @@ func TestSecretStaysSecret(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, logs := open(t, payments.Account{URL: serve(t, s), Breaker: payments.Breaker{Failures: 1}})
-			_, err := p.Verify(t.Context(), payments.Asked{Reference: "re4lyvq3s3"})
+			p, logs := open(t, psp.Account{URL: serve(t, s), Breaker: psp.Breaker{Failures: 1}})
+			_, err := p.Verify(t.Context(), psp.Asked{Reference: "re4lyvq3s3"})
 			require.Error(t, err)
 			for _, text := range []string{err.Error(), fmt.Sprintf("%+v %#v", err, err), logs.String()} {
 				require.NotContains(t, text, secret)
@@ -264,7 +265,7 @@ func TestSecretStaysSecret(t *testing.T) {
 	}
 	t.Run("in the configuration", func(t *testing.T) {
 		t.Parallel()
-		cfg := payments.Config{Paystack: payments.Account{SecretKey: secret}}
+		cfg := payments.Config{Paystack: psp.Account{SecretKey: secret}}
 		var logs logBuffer
 		slog.New(slog.NewJSONHandler(&logs, nil)).Info("x", slog.Any("cfg", cfg), slog.Any("key", cfg.Paystack.SecretKey))
 		require.NotContains(t, fmt.Sprintf("%v %+v %#v", cfg, cfg, cfg)+logs.String(), secret)
@@ -283,18 +284,18 @@ func TestTimeoutAndCancel(t *testing.T) {
 	}
 	t.Run("our timeout", func(t *testing.T) {
 		t.Parallel()
-		p, _ := open(t, payments.Account{URL: serve(t, hang(make(chan struct{}, 1))), Timeout: 50 * time.Millisecond})
-		_, err := p.Verify(t.Context(), payments.Asked{Reference: "re4lyvq3s3"})
-		require.ErrorIs(t, err, payments.ErrTimeout)
+		p, _ := open(t, psp.Account{URL: serve(t, hang(make(chan struct{}, 1))), Timeout: 50 * time.Millisecond})
+		_, err := p.Verify(t.Context(), psp.Asked{Reference: "re4lyvq3s3"})
+		require.ErrorIs(t, err, psp.ErrTimeout)
 		var refusal *engine.Refusal
 		require.ErrorAs(t, err, &refusal)
 		require.Equal(t, engine.ProviderTimeout, refusal.Code)
-		require.True(t, payments.Ambiguous(err))
+		require.True(t, psp.Ambiguous(err))
 	})
 	t.Run("the caller leaves, which tells nothing of the provider", func(t *testing.T) {
 		t.Parallel()
 		entered := make(chan struct{}, 2)
-		p, _ := open(t, payments.Account{URL: serve(t, hang(entered)), Timeout: 5 * time.Second, Breaker: payments.Breaker{Failures: 1}})
+		p, _ := open(t, psp.Account{URL: serve(t, hang(entered)), Timeout: 5 * time.Second, Breaker: psp.Breaker{Failures: 1}})
 		for range 2 { // the second would find an open breaker
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error, 1)
@@ -306,7 +307,7 @@ func TestTimeoutAndCancel(t *testing.T) {
 			cancel()
 			err := <-done
 			require.ErrorIs(t, err, context.Canceled)
-			require.NotErrorIs(t, err, payments.ErrPaused)
+			require.NotErrorIs(t, err, psp.ErrPaused)
 		}
 	})
 }
@@ -315,17 +316,17 @@ func TestBreakerFailsFast(t *testing.T) {
 	t.Parallel()
 	var s script
 	s.status = 500
-	p, logs := open(t, payments.Account{URL: serve(t, &s), Breaker: payments.Breaker{Failures: 2, Pause: 500 * time.Millisecond}})
+	p, logs := open(t, psp.Account{URL: serve(t, &s), Breaker: psp.Breaker{Failures: 2, Pause: 500 * time.Millisecond}})
 	for range 2 {
 		_, err := p.Begin(t.Context(), charge("r"))
-		require.ErrorIs(t, err, payments.ErrFault)
+		require.ErrorIs(t, err, psp.ErrFault)
 	}
 
 	_, err := p.Begin(t.Context(), charge("r"))
 
-	require.ErrorIs(t, err, payments.ErrPaused)
-	require.False(t, payments.Ambiguous(err))
-	var e *payments.Error
+	require.ErrorIs(t, err, psp.ErrPaused)
+	require.False(t, psp.Ambiguous(err))
+	var e *psp.Error
 	require.ErrorAs(t, err, &e)
 	require.Positive(t, e.RetryAfter)
 	require.Equal(t, engine.ProviderError, e.Refusal().Code)
@@ -333,7 +334,7 @@ func TestBreakerFailsFast(t *testing.T) {
 	require.Contains(t, logs.String(), "payment provider paused")
 	require.Eventually(t, func() bool {
 		_, err := p.Begin(t.Context(), charge("r"))
-		return errors.Is(err, payments.ErrFault)
+		return errors.Is(err, psp.ErrFault)
 	}, time.Minute, 20*time.Millisecond, "no probe after the pause")
 }
 
@@ -345,10 +346,10 @@ func TestCallsAtOnceAreLimited(t *testing.T) {
 		<-release
 		fmt.Fprintf(w, verified, `"success"`, "1", `0`)
 	})
-	p, _ := open(t, payments.Account{URL: serve(t, h), InFlight: 1})
+	p, _ := open(t, psp.Account{URL: serve(t, h), InFlight: 1})
 	results := make(chan error, 6)
 	call := func() {
-		_, err := p.Verify(t.Context(), payments.Asked{Reference: "re4lyvq3s3"})
+		_, err := p.Verify(t.Context(), psp.Asked{Reference: "re4lyvq3s3"})
 		results <- err
 	}
 	go call()
@@ -358,8 +359,8 @@ func TestCallsAtOnceAreLimited(t *testing.T) {
 	}
 	for range 5 {
 		err := <-results
-		require.ErrorIs(t, err, payments.ErrBusy)
-		var e *payments.Error
+		require.ErrorIs(t, err, psp.ErrBusy)
+		var e *psp.Error
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, engine.Overloaded, e.Refusal().Code)
 		require.Positive(t, e.RetryAfter)
@@ -371,7 +372,7 @@ func TestCallsAtOnceAreLimited(t *testing.T) {
 
 func TestNotice(t *testing.T) {
 	t.Parallel()
-	p, _ := open(t, payments.Account{})
+	p, _ := open(t, psp.Account{})
 	sign := func(key, body string) string {
 		mac := hmac.New(sha512.New, []byte(key))
 		mac.Write([]byte(body))
@@ -379,23 +380,23 @@ func TestNotice(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		body string
-		want payments.Notice
+		want psp.Notice
 	}{
 		"charge": {
 			`{"event":"charge.success","data":{  "id":302961,"status":"success","reference":"qTPrJoy9Bx","amount":10000,"metadata":0}}`,
-			payments.Notice{Event: "charge.success", Reference: "qTPrJoy9Bx", Key: "charge.success|qTPrJoy9Bx|302961|success"},
+			psp.Notice{Event: "charge.success", Reference: "qTPrJoy9Bx", Key: "charge.success|qTPrJoy9Bx|302961|success"},
 		},
 		"refund": {
 			`{"event":"refund.processed","data":{"status":"processed","transaction_reference":"T1","refund_reference":"1320","amount":"5000"}}`,
-			payments.Notice{Event: "refund.processed", Reference: "T1", Key: "refund.processed|T1|1320|processed"},
+			psp.Notice{Event: "refund.processed", Reference: "T1", Key: "refund.processed|T1|1320|processed"},
 		},
 		"dispute": {
 			`{"event":"charge.dispute.create","data":{"id":358950,"status":"x","transaction":{"reference":"v3m"},"transaction_reference":null}}`,
-			payments.Notice{Event: "charge.dispute.create", Reference: "v3m", Key: "charge.dispute.create|v3m|358950|x"},
+			psp.Notice{Event: "charge.dispute.create", Reference: "v3m", Key: "charge.dispute.create|v3m|358950|x"},
 		},
 		"of another shape": {
 			`{"event":"something.new","data":{"id":{"a":1},"reference":7}}`,
-			payments.Notice{Event: "something.new", Key: `something.new||{"a":1}|`},
+			psp.Notice{Event: "something.new", Key: `something.new||{"a":1}|`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -406,12 +407,12 @@ func TestNotice(t *testing.T) {
 			require.Equal(t, c.want, got)
 			for _, bad := range []string{"", "zz", good[:126], sign("sk_test_other", c.body), sign(secret, c.body+" ")} {
 				_, err := p.Notice([]byte(c.body), bad)
-				require.ErrorIs(t, err, payments.ErrSignature)
+				require.ErrorIs(t, err, psp.ErrSignature)
 			}
 		})
 	}
 	_, err := p.Notice([]byte("[]"), sign(secret, "[]"))
-	require.ErrorIs(t, err, payments.ErrNotice)
+	require.ErrorIs(t, err, psp.ErrNotice)
 }
 
 func TestOpen(t *testing.T) {
@@ -421,12 +422,12 @@ func TestOpen(t *testing.T) {
 	require.NoError(t, err)
 	for _, name := range []string{"paystack", "stripe"} {
 		_, err = g.Provider(name)
-		require.ErrorIs(t, err, payments.ErrNotConfigured)
+		require.ErrorIs(t, err, psp.ErrNotConfigured)
 		var refusal *engine.Refusal
 		require.ErrorAs(t, err, &refusal)
 		require.Equal(t, engine.ProviderMissing, refusal.Code)
 	}
-	for _, a := range []payments.Account{
+	for _, a := range []psp.Account{
 		{SecretKey: "sk_live_x", URL: "http://api.example"},
 		{SecretKey: "sk_test_x", URL: "ftp://api.example"},
 		{SecretKey: "sk_test_x", URL: "https://user:password@api.example"},

@@ -15,24 +15,26 @@ import (
 
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/payments/psp"
+	"boxoffice/edge/payments/transfer"
 	"boxoffice/persistence/receipts"
 )
 
 // adapter is a provider as the table of promises tries it.
 type adapter struct {
-	payments.Provider
+	psp.Provider
 	// pay has the buyer pay 300.50 dollars for a charge, or as the mode of paysim says.
-	pay func(t *testing.T, begun payments.Begun, reference, mode string)
+	pay func(t *testing.T, begun psp.Begun, reference, mode string)
 	// dispute has the buyer's bank open a dispute about a paid charge, or move it on, and notices are what it tells.
 	dispute func(t *testing.T, reference, status string) bool
-	notices <-chan payments.Notice
+	notices <-chan psp.Notice
 	// without names the promises that its kind can't keep, each with the reason.
 	without map[string]string
 }
 
 // byPage is an adapter whose buyers pay on a page of the simulator.
-func byPage(p payments.Provider) adapter {
-	return adapter{Provider: p, pay: func(t *testing.T, begun payments.Begun, _, mode string) {
+func byPage(p psp.Provider) adapter {
+	return adapter{Provider: p, pay: func(t *testing.T, begun psp.Begun, _, mode string) {
 		t.Helper()
 		begun.AuthorizationURL += "?paysim=" + mode
 		checkout(t, begun, "success")
@@ -40,7 +42,7 @@ func byPage(p payments.Provider) adapter {
 }
 
 // withDisputes is an adapter by whose page buyers pay, and whose buyers' banks open disputes.
-func withDisputes(p payments.Provider, sim *paysim.Sim, told <-chan payments.Notice) adapter {
+func withDisputes(p psp.Provider, sim *paysim.Sim, told <-chan psp.Notice) adapter {
 	a := byPage(p)
 	a.notices = told
 	a.dispute = func(t *testing.T, reference, status string) bool {
@@ -57,10 +59,10 @@ func withDisputes(p payments.Provider, sim *paysim.Sim, told <-chan payments.Not
 }
 
 // hear is where a provider sends its notices, which come out of the channel. It holds them back until p is opened.
-func hear(t *testing.T, signature func(*http.Request) string) (address string, opened func(p payments.Provider), told <-chan payments.Notice) {
+func hear(t *testing.T, signature func(*http.Request) string) (address string, opened func(p psp.Provider), told <-chan psp.Notice) {
 	t.Helper()
-	var p payments.Provider
-	ready, notices := make(chan struct{}), make(chan payments.Notice, 100)
+	var p psp.Provider
+	ready, notices := make(chan struct{}), make(chan psp.Notice, 100)
 	address = serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		<-ready
 		body, _ := io.ReadAll(r.Body)
@@ -68,7 +70,7 @@ func hear(t *testing.T, signature func(*http.Request) string) (address string, o
 		assert.NoError(t, err)
 		notices <- n
 	}))
-	return address, func(of payments.Provider) { p = of; close(ready) }, notices
+	return address, func(of psp.Provider) { p = of; close(ready) }, notices
 }
 
 // byBank is the adapter of transfers, with an account at a bank that tells what came.
@@ -76,7 +78,7 @@ func byBank(t *testing.T) adapter {
 	t.Helper()
 	var mu sync.Mutex
 	came := map[string]int64{}
-	g, err := payments.Open(payments.Config{Transfer: payments.TransferAccount{
+	g, err := payments.Open(payments.Config{Transfer: transfer.Account{
 		Holder: "Kulturverein Nord e.V.", Number: "DE89370400440532013000", Currencies: []string{"USD"},
 		Received: func(_ context.Context, reference string) (receipts.Sum, error) {
 			mu.Lock()
@@ -90,7 +92,7 @@ func byBank(t *testing.T) adapter {
 	require.NoError(t, err)
 	return adapter{
 		Provider: p,
-		pay: func(_ *testing.T, _ payments.Begun, reference, mode string) {
+		pay: func(_ *testing.T, _ psp.Begun, reference, mode string) {
 			mu.Lock()
 			defer mu.Unlock()
 			came[reference] += map[string]int64{"success": 30050, "short=50": 30000, "over=1": 30051}[mode]
@@ -111,27 +113,27 @@ var promises = []struct {
 	keep func(t *testing.T, a adapter, reference string)
 }{
 	{"a currency that it does not take", func(t *testing.T, a adapter, _ string) {
-		require.ErrorIs(t, a.Check(t.Context(), payments.Price{Amount: 30050, Currency: "KWD"}), payments.ErrCurrency)
+		require.ErrorIs(t, a.Check(t.Context(), psp.Price{Amount: 30050, Currency: "KWD"}), psp.ErrCurrency)
 	}},
 	{"nothing has come", func(t *testing.T, a adapter, reference string) {
-		require.Equal(t, payments.Pending, a.told(t, a.begin(t, reference), reference).Status)
+		require.Equal(t, psp.Pending, a.told(t, a.begin(t, reference), reference).Status)
 	}},
 	{"the price has come", func(t *testing.T, a adapter, reference string) { a.comes(t, reference, "success", 30050) }},
 	{"less has come", func(t *testing.T, a adapter, reference string) { a.comes(t, reference, "short=50", 30000) }},
 	{"more has come", func(t *testing.T, a adapter, reference string) { a.comes(t, reference, "over=1", 30051) }},
 	{"a charge that nobody began", func(t *testing.T, a adapter, reference string) {
-		_, err := a.Verify(t.Context(), payments.Asked{Reference: reference})
-		require.ErrorIs(t, err, payments.ErrUnknownReference)
+		_, err := a.Verify(t.Context(), psp.Asked{Reference: reference})
+		require.ErrorIs(t, err, psp.ErrUnknownReference)
 	}},
 	{"a part goes back", func(t *testing.T, a adapter, reference string) {
 		back, err := a.Refund(t.Context(), a.partOf(t, reference))
 		require.NoError(t, err)
 		require.NotEmpty(t, back.ID)
-		require.NotEqual(t, payments.RefundFailed, back.Status)
+		require.NotEqual(t, psp.RefundFailed, back.Status)
 		require.EqualValues(t, 1000, back.Amount)
 		again, err := a.RefundStatus(t.Context(), back.ID)
 		require.NoError(t, err)
-		require.NotEqual(t, payments.RefundFailed, again.Status)
+		require.NotEqual(t, psp.RefundFailed, again.Status)
 	}},
 	{"a part goes back once", func(t *testing.T, a adapter, reference string) {
 		part := a.partOf(t, reference)
@@ -142,14 +144,14 @@ var promises = []struct {
 		require.Equal(t, first.ID, again.ID)
 	}},
 	{"a dispute is won", func(t *testing.T, a adapter, reference string) {
-		a.isDisputed(t, reference, "won", payments.DisputeWon)
+		a.isDisputed(t, reference, "won", psp.DisputeWon)
 	}},
 	{"a dispute is lost", func(t *testing.T, a adapter, reference string) {
-		a.isDisputed(t, reference, "lost", payments.DisputeLost)
+		a.isDisputed(t, reference, "lost", psp.DisputeLost)
 	}},
 	{"a notice that anybody could write", func(t *testing.T, a adapter, reference string) {
 		_, err := a.Notice([]byte(`{"event":"charge.success","data":{"reference":"`+reference+`"}}`), "00")
-		require.ErrorIs(t, err, payments.ErrSignature)
+		require.ErrorIs(t, err, psp.ErrSignature)
 	}},
 	{"a reference that is none", func(t *testing.T, a adapter, _ string) {
 		_, err := a.Begin(t.Context(), dollars("a b/c", "success"))
@@ -158,7 +160,7 @@ var promises = []struct {
 }
 
 // begin begins a charge, which says where the buyer pays.
-func (a adapter) begin(t *testing.T, reference string) payments.Begun {
+func (a adapter) begin(t *testing.T, reference string) psp.Begun {
 	t.Helper()
 	begun, err := a.Begin(t.Context(), dollars(reference, "success"))
 	require.NoError(t, err)
@@ -167,22 +169,22 @@ func (a adapter) begin(t *testing.T, reference string) payments.Begun {
 }
 
 // told is what the provider says of a charge.
-func (a adapter) told(t *testing.T, begun payments.Begun, reference string) payments.Outcome {
+func (a adapter) told(t *testing.T, begun psp.Begun, reference string) psp.Outcome {
 	t.Helper()
-	out, err := a.Verify(t.Context(), payments.Asked{Reference: reference, ProviderID: begun.ProviderID})
+	out, err := a.Verify(t.Context(), psp.Asked{Reference: reference, ProviderID: begun.ProviderID})
 	require.NoError(t, err)
 	return out
 }
 
 // comes has a buyer pay, and makes sure that the provider says what came, however often it is asked.
-func (a adapter) comes(t *testing.T, reference, mode string, amount int64) payments.Outcome {
+func (a adapter) comes(t *testing.T, reference, mode string, amount int64) psp.Outcome {
 	t.Helper()
 	begun := a.begin(t, reference)
 	a.pay(t, begun, reference, mode)
-	var out payments.Outcome
+	var out psp.Outcome
 	for range 2 {
 		out = a.told(t, begun, reference)
-		require.Equal(t, payments.Succeeded, out.Status)
+		require.Equal(t, psp.Succeeded, out.Status)
 		require.Equal(t, amount, out.Amount)
 		require.Equal(t, "USD", out.Currency)
 	}
@@ -190,15 +192,15 @@ func (a adapter) comes(t *testing.T, reference, mode string, amount int64) payme
 }
 
 // partOf asks for 10 dollars of a charge that was paid.
-func (a adapter) partOf(t *testing.T, reference string) payments.RefundRequest {
+func (a adapter) partOf(t *testing.T, reference string) psp.RefundRequest {
 	t.Helper()
 	out := a.comes(t, reference, "success", 30050)
-	return payments.RefundRequest{Key: reference + "-refund-0", Reference: reference, ProviderID: out.ProviderID, Amount: 1000, Currency: "USD"}
+	return psp.RefundRequest{Key: reference + "-refund-0", Reference: reference, ProviderID: out.ProviderID, Amount: 1000, Currency: "USD"}
 }
 
 // isDisputed has a buyer pay and the bank dispute it until it comes to an end, and makes sure that each notice leads to
 // the one dispute, although all come twice and in any order.
-func (a adapter) isDisputed(t *testing.T, reference, end string, want payments.DisputeStatus) {
+func (a adapter) isDisputed(t *testing.T, reference, end string, want psp.DisputeStatus) {
 	t.Helper()
 	disputes, ok := a.Provider.(*payments.Gateway)
 	require.True(t, ok)
@@ -209,7 +211,7 @@ func (a adapter) isDisputed(t *testing.T, reference, end string, want payments.D
 	for _, status := range moves {
 		require.True(t, a.dispute(t, reference, status))
 	}
-	found, about := payments.Dispute{}, 0
+	found, about := psp.Dispute{}, 0
 	for about < 2*len(moves) {
 		n := <-a.notices
 		if n.Reference != "" && n.Reference != reference || n.Dispute == "" {
@@ -244,7 +246,7 @@ func TestPromises(t *testing.T) {
 	openedMollie(mollie)
 	paypal := openPaypal(t, sim.URL()+"/paypal")
 	openedPaypal(paypal)
-	paystack, _ := open(t, payments.Account{URL: sim.URL()})
+	paystack, _ := open(t, psp.Account{URL: sim.URL()})
 	flutterwave := byPage(openFlutterwave(t, sim.URL()+"/v3"))
 	const atDashboard = "its disputes are handled at its dashboard alone"
 	paystackPages := byPage(paystack)

@@ -1,17 +1,30 @@
+// Package payments has the list of payment providers, and opens those that have an account: Gateways begin a charge,
+// ask for its outcome, return money, and check that an inbound notice is genuine.
+//
+// The pay, verify and refund handlers and the background sweeps of edge call it. It starts no goroutine. Gateways.Close
+// closes the idle connections once nobody calls any more.
+//
+// To add a provider, write a package with its adapter and add one row to Providers.
 package payments
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
+
+	"boxoffice/edge/payments/flutterwave"
+	"boxoffice/edge/payments/mollie"
+	"boxoffice/edge/payments/nowpayments"
+	"boxoffice/edge/payments/paypal"
+	"boxoffice/edge/payments/paystack"
+	"boxoffice/edge/payments/psp"
+	"boxoffice/edge/payments/stripe"
+	"boxoffice/edge/payments/transfer"
 )
 
 // Definition is one row of the table of providers.
@@ -26,7 +39,7 @@ type Definition struct {
 	// once.
 	Window time.Duration
 	// Open makes the adapter, or returns ErrNotConfigured.
-	Open func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error)
+	Open func(cfg Config, via http.RoundTripper, log *slog.Logger) (psp.Provider, error)
 }
 
 // These are what buyers pay with: cards and whatever else the provider's page offers, coins that are
@@ -37,78 +50,69 @@ const (
 	KindTransfer = "transfer"
 )
 
-// Transfer is the name of the provider that is a bank account.
-const Transfer = "transfer"
-
-// These are how long the providers let a buyer pay. A coin's rate is fixed for its window.
-const (
-	cardWindow   = 30 * time.Minute
-	cryptoWindow = 20 * time.Minute
-)
-
 // Providers lists every provider that we support. A buyer who names none pays with the first one
 // that is configured: crypto comes before cards.
 var Providers = []Definition{
 	{
 		Name:       "nowpayments",
 		Kind:       KindCoins,
-		Currencies: nowpaymentsCurrencies,
-		Window:     cryptoWindow,
-		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error) {
-			return newNOWPayments(cfg.NOWPayments, via, log)
+		Currencies: nowpayments.Currencies,
+		Window:     nowpayments.Window,
+		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (psp.Provider, error) {
+			return nowpayments.New(cfg.NOWPayments, via, log)
 		},
 	},
 	{
 		Name:       "paystack",
 		Kind:       KindCard,
-		Currencies: paystackCurrencies,
-		Window:     cardWindow,
-		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error) {
-			return newPaystack(cfg.Paystack, via, log)
+		Currencies: paystack.Currencies,
+		Window:     psp.CardWindow,
+		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (psp.Provider, error) {
+			return paystack.New(cfg.Paystack, via, log)
 		},
 	},
 	{
 		Name:       "flutterwave",
 		Kind:       KindCard,
-		Currencies: flutterwaveCurrencies,
-		Window:     cardWindow,
-		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error) {
-			return newFlutterwave(cfg.Flutterwave, via, log)
+		Currencies: flutterwave.Currencies,
+		Window:     psp.CardWindow,
+		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (psp.Provider, error) {
+			return flutterwave.New(cfg.Flutterwave, via, log)
 		},
 	},
 	{
 		Name:       "stripe",
 		Kind:       KindCard,
-		Currencies: stripeCurrencies,
-		Window:     cardWindow,
-		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error) {
-			return newStripe(cfg.Stripe, via, log)
+		Currencies: stripe.Currencies,
+		Window:     psp.CardWindow,
+		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (psp.Provider, error) {
+			return stripe.New(cfg.Stripe, via, log)
 		},
 	},
 	{
 		Name:       "mollie",
 		Kind:       KindCard,
-		Currencies: mollieCurrencies,
-		Window:     cardWindow,
-		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error) {
-			return newMollie(cfg.Mollie, via, log)
+		Currencies: mollie.Currencies,
+		Window:     psp.CardWindow,
+		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (psp.Provider, error) {
+			return mollie.New(cfg.Mollie, via, log)
 		},
 	},
 	{
 		Name:       "paypal",
 		Kind:       KindCard,
-		Currencies: paypalCurrencies,
-		Window:     cardWindow,
-		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (Provider, error) {
-			return newPaypal(cfg.PayPal, via, log)
+		Currencies: paypal.Currencies,
+		Window:     psp.CardWindow,
+		Open: func(cfg Config, via http.RoundTripper, log *slog.Logger) (psp.Provider, error) {
+			return paypal.New(cfg.PayPal, via, log)
 		},
 	},
 	{
-		Name:   Transfer,
+		Name:   transfer.Name,
 		Kind:   KindTransfer,
-		Window: transferWindow, // the account may say another, and says the currencies
-		Open: func(cfg Config, _ http.RoundTripper, _ *slog.Logger) (Provider, error) {
-			return newTransfer(cfg.Transfer)
+		Window: transfer.Window, // the account may say another, and says the currencies
+		Open: func(cfg Config, _ http.RoundTripper, _ *slog.Logger) (psp.Provider, error) {
+			return transfer.New(cfg.Transfer)
 		},
 	},
 }
@@ -116,78 +120,15 @@ var Providers = []Definition{
 // Config holds one account per provider. A provider whose account has no key, or no holder, is not
 // configured.
 type Config struct {
-	NOWPayments, Paystack, Flutterwave, Stripe, Mollie, PayPal Account
+	NOWPayments, Paystack, Flutterwave, Stripe, Mollie, PayPal psp.Account
 
-	Transfer TransferAccount
+	Transfer transfer.Account
 }
-
-// Account says how to reach a provider, and as whom. Zero values mean the defaults.
-type Account struct {
-	URL       string // base address; the provider's own by default
-	SecretKey Secret // our key at the provider, which also proves Paystack's and Mollie's notices
-	// NoticeSecret proves the notices of the others: NOWPayments' IPN secret, Flutterwave's secret
-	// hash, Stripe's endpoint secret, or two of those with a comma between them while one replaces
-	// the other. Of PayPal it is the webhook's id. Without it all their notices are refused.
-	NoticeSecret Secret
-	NoticeURL    string        // where the provider sends its notices, if every charge tells it that
-	Timeout      time.Duration // for a call with its retries; 10 s
-	InFlight     int           // calls under way at once; 256
-	Breaker      Breaker
-}
-
-// Breaker says when calls to a failing provider are stopped.
-type Breaker struct {
-	Failures int           // in a row, without a success; 5
-	Window   time.Duration // within which they must fall; 30 s
-	Pause    time.Duration // without calls, before one is let through; 5 s
-}
-
-func (a Account) withDefaults(address string) Account {
-	a.URL = strings.TrimRight(cmp.Or(a.URL, address), "/")
-	a.Timeout = cmp.Or(a.Timeout, 10*time.Second)
-	a.InFlight = cmp.Or(a.InFlight, 256)
-	a.Breaker.Failures = cmp.Or(a.Breaker.Failures, 5)
-	a.Breaker.Window = cmp.Or(a.Breaker.Window, 30*time.Second)
-	a.Breaker.Pause = cmp.Or(a.Breaker.Pause, 5*time.Second)
-	return a
-}
-
-// checkFields refuses an invalid address, and a live key without TLS.
-func (a Account) checkFields() error {
-	u, err := url.Parse(a.URL)
-	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
-		return errors.New("the provider's URL must be http(s)://host")
-	}
-	if u.User != nil {
-		return errors.New("the provider's URL must not carry credentials")
-	}
-	if u.Scheme == "http" && (strings.HasPrefix(string(a.SecretKey), "sk_live_") || strings.HasPrefix(string(a.SecretKey), "live_")) {
-		return errors.New("a live key is sent over https only")
-	}
-	return nil
-}
-
-// Secret is a text that is printed as a mask, even in logs and errors.
-type Secret string
-
-const mask = "[secret]"
-
-// String masks the secret.
-func (Secret) String() string { return mask }
-
-// GoString masks the secret.
-func (Secret) GoString() string { return mask }
-
-// MarshalText masks the secret, in JSON too.
-func (Secret) MarshalText() ([]byte, error) { return []byte(mask), nil }
-
-// LogValue masks the secret.
-func (Secret) LogValue() slog.Value { return slog.StringValue(mask) }
 
 // Gateway is a configured provider, with its row of Providers.
 type Gateway struct {
 	Definition
-	Provider
+	psp.Provider
 }
 
 // Gateways are the configured providers.
@@ -202,14 +143,14 @@ func Open(cfg Config, log *slog.Logger) (*Gateways, error) {
 	g := &Gateways{transport: newTransport()}
 	for _, d := range Providers {
 		p, err := d.Open(cfg, g.transport, log)
-		if errors.Is(err, ErrNotConfigured) {
+		if errors.Is(err, psp.ErrNotConfigured) {
 			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("payment provider %s: %w", d.Name, err)
 		}
-		if t, ok := p.(*transfer); ok {
-			d.Currencies, d.Window = t.account.Currencies, t.account.Window
+		if t, ok := p.(*transfer.Provider); ok {
+			d.Currencies, d.Window = t.Account.Currencies, t.Account.Window
 		}
 		g.open = append(g.open, Gateway{d, p})
 	}
@@ -217,9 +158,9 @@ func Open(cfg Config, log *slog.Logger) (*Gateways, error) {
 }
 
 // Provider returns the provider of that name, or ErrNotConfigured.
-func (g *Gateways) Provider(name string) (Provider, error) {
+func (g *Gateways) Provider(name string) (psp.Provider, error) {
 	if name == "" {
-		return nil, &Error{Kind: ErrNotConfigured}
+		return nil, &psp.Error{Kind: psp.ErrNotConfigured}
 	}
 	p, err := g.Choose(name)
 	if err != nil {
@@ -236,17 +177,17 @@ func (g *Gateways) Choose(name string) (*Gateway, error) {
 			return &g.open[i], nil
 		}
 	}
-	return nil, &Error{Provider: name, Kind: ErrNotConfigured}
+	return nil, &psp.Error{Provider: name, Kind: psp.ErrNotConfigured}
 }
 
 // AllowsTransfers reports whether an organization may be paid by bank transfer, and say what has come.
 func (g *Gateways) AllowsTransfers(ctx context.Context, org int64) (bool, error) {
 	for i := range g.open {
-		if t, ok := g.open[i].Provider.(*transfer); ok {
-			if t.account.Allowed == nil {
+		if t, ok := g.open[i].Provider.(*transfer.Provider); ok {
+			if t.Account.Allowed == nil {
 				return true, nil
 			}
-			return t.account.Allowed(ctx, org)
+			return t.Account.Allowed(ctx, org)
 		}
 	}
 	return false, nil
@@ -273,13 +214,13 @@ func (g *Gateways) Fitting(ctx context.Context, currency string, org int64) ([]D
 }
 
 // Coins returns the crypto currencies that a buyer may pay with. The error may be ErrNotConfigured.
-func (g *Gateways) Coins(ctx context.Context) ([]Coin, error) {
+func (g *Gateways) Coins(ctx context.Context) ([]nowpayments.Coin, error) {
 	for i := range g.open {
-		if crypto, ok := g.open[i].Provider.(*nowpayments); ok {
+		if crypto, ok := g.open[i].Provider.(*nowpayments.Provider); ok {
 			return crypto.Coins(ctx)
 		}
 	}
-	return nil, &Error{Provider: "crypto", Kind: ErrNotConfigured}
+	return nil, &psp.Error{Provider: "crypto", Kind: psp.ErrNotConfigured}
 }
 
 // Close closes the idle connections. Calls under way finish.
@@ -296,4 +237,18 @@ func newTransport() *http.Transport {
 		IdleConnTimeout:        60 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
 	}
+}
+
+// disputeLister is a provider that tells of disputes.
+type disputeLister interface {
+	ListDisputes(ctx context.Context, id string) ([]psp.Dispute, error)
+}
+
+// ListDisputes returns the disputes that a notice may be about, by the Dispute that it names. It may be repeated at
+// will.
+func (g *Gateway) ListDisputes(ctx context.Context, id string) ([]psp.Dispute, error) {
+	if p, ok := g.Provider.(disputeLister); ok {
+		return p.ListDisputes(ctx, id)
+	}
+	return nil, nil
 }

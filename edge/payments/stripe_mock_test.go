@@ -18,6 +18,7 @@ import (
 
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/payments/psp"
 	"boxoffice/persistence/persisttest"
 )
 
@@ -107,9 +108,9 @@ func TestStripeMock(t *testing.T) {
 		c.Currency = currency
 		begun, err := p.Begin(t.Context(), c)
 		require.NoError(t, err)
-		_, err = p.Verify(t.Context(), payments.Asked{Reference: c.Reference, ProviderID: begun.ProviderID})
+		_, err = p.Verify(t.Context(), psp.Asked{Reference: c.Reference, ProviderID: begun.ProviderID})
 		require.NoError(t, err)
-		part := payments.RefundRequest{Key: c.Reference + "-refund", Reference: c.Reference, ProviderID: begun.ProviderID, Amount: 100, Currency: currency}
+		part := psp.RefundRequest{Key: c.Reference + "-refund", Reference: c.Reference, ProviderID: begun.ProviderID, Amount: 100, Currency: currency}
 		back, err := p.Refund(t.Context(), part)
 		require.NoError(t, err)
 		_, err = p.RefundStatus(t.Context(), back.ID)

@@ -13,12 +13,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/payments/psp"
 )
 
 // dollars is a charge of 300.50 USD.
-func dollars(reference, modes string) payments.Charge {
+func dollars(reference, modes string) psp.Charge {
 	c := charge(reference)
 	c.Currency = "USD"
 	if modes != "" {
@@ -36,18 +36,18 @@ func TestStripeOutcomes(t *testing.T) {
 	p := openStripe(t, sim.URL()+"/v1")
 	for _, c := range []struct {
 		modes, outcome string
-		status         payments.Status
+		status         psp.Status
 		amount         int64
 	}{
-		{"success", "", payments.Pending, 30050},
-		{"success", "success", payments.Succeeded, 30050},
-		{"success", "failed", payments.Pending, 30050}, // another card may be tried on the same page
-		{"success", "abandoned", payments.Pending, 30050},
-		{"success", "processing", payments.Processing, 30050},
-		{"short=50", "success", payments.Succeeded, 30000},
-		{"over=1", "success", payments.Succeeded, 30051},
-		{"auto", "", payments.Succeeded, 30050},
-		{"reversed=0s", "success", payments.Refunded, 30050},
+		{"success", "", psp.Pending, 30050},
+		{"success", "success", psp.Succeeded, 30050},
+		{"success", "failed", psp.Pending, 30050}, // another card may be tried on the same page
+		{"success", "abandoned", psp.Pending, 30050},
+		{"success", "processing", psp.Processing, 30050},
+		{"short=50", "success", psp.Succeeded, 30000},
+		{"over=1", "success", psp.Succeeded, 30051},
+		{"auto", "", psp.Succeeded, 30050},
+		{"reversed=0s", "success", psp.Refunded, 30050},
 	} {
 		reference := "S-" + url.PathEscape(c.modes[:4]) + "-" + c.outcome
 		t.Run(c.modes+" "+c.outcome, func(t *testing.T) {
@@ -58,22 +58,22 @@ func TestStripeOutcomes(t *testing.T) {
 				checkout(t, begun, c.outcome)
 			}
 			for range 2 {
-				got, err := p.Verify(t.Context(), payments.Asked{Reference: reference, ProviderID: begun.ProviderID})
+				got, err := p.Verify(t.Context(), psp.Asked{Reference: reference, ProviderID: begun.ProviderID})
 				require.NoError(t, err)
 				require.Equal(t, c.status, got.Status)
 				require.Equal(t, c.amount, got.Amount)
 				require.EqualValues(t, 30050, got.RequestedAmount)
 				require.Equal(t, "USD", got.Currency)
 			}
-			_, err = p.Verify(t.Context(), payments.Asked{Reference: "another", ProviderID: begun.ProviderID})
-			require.ErrorIs(t, err, payments.ErrFault, "a session of another charge")
+			_, err = p.Verify(t.Context(), psp.Asked{Reference: "another", ProviderID: begun.ProviderID})
+			require.ErrorIs(t, err, psp.ErrFault, "a session of another charge")
 		})
 	}
-	_, err := p.Verify(t.Context(), payments.Asked{Reference: "S-1"})
-	require.ErrorIs(t, err, payments.ErrUnknownReference)
+	_, err := p.Verify(t.Context(), psp.Asked{Reference: "S-1"})
+	require.ErrorIs(t, err, psp.ErrUnknownReference)
 	for _, id := range []string{"cs_test_1", "../refunds", "cs_test_1?x=1", "cs_test_1/../../x"} {
-		_, err = p.Verify(t.Context(), payments.Asked{Reference: "S-1", ProviderID: id})
-		require.ErrorIs(t, err, payments.ErrUnknownReference, id)
+		_, err = p.Verify(t.Context(), psp.Asked{Reference: "S-1", ProviderID: id})
+		require.ErrorIs(t, err, psp.ErrUnknownReference, id)
 	}
 }
 
@@ -90,9 +90,9 @@ func TestStripeBeginsOnce(t *testing.T) {
 	other := dollars("O-1", "")
 	other.Amount++
 	_, err = p.Begin(t.Context(), other)
-	require.ErrorIs(t, err, payments.ErrDuplicateReference)
-	require.ErrorIs(t, p.Check(t.Context(), payments.Price{Amount: 49, Currency: "USD"}), payments.ErrTooLittle)
-	require.ErrorIs(t, p.Check(t.Context(), payments.Price{Amount: 5000, Currency: "KWD"}), payments.ErrCurrency)
+	require.ErrorIs(t, err, psp.ErrDuplicateReference)
+	require.ErrorIs(t, p.Check(t.Context(), psp.Price{Amount: 49, Currency: "USD"}), psp.ErrTooLittle)
+	require.ErrorIs(t, p.Check(t.Context(), psp.Price{Amount: 5000, Currency: "KWD"}), psp.ErrCurrency)
 }
 
 // TestStripeRefundsOnce sends parts of a charge back, each asked for again and again.
@@ -102,8 +102,8 @@ func TestStripeRefundsOnce(t *testing.T) {
 	p := openStripe(t, sim.URL()+"/v1")
 	begun, err := p.Begin(t.Context(), dollars("R-1", "auto"))
 	require.NoError(t, err)
-	part := func(i int) payments.RefundRequest {
-		return payments.RefundRequest{Key: fmt.Sprintf("R-1-refund-%d", i), Reference: "R-1", ProviderID: begun.ProviderID, Amount: 100, Currency: "USD"}
+	part := func(i int) psp.RefundRequest {
+		return psp.RefundRequest{Key: fmt.Sprintf("R-1-refund-%d", i), Reference: "R-1", ProviderID: begun.ProviderID, Amount: 100, Currency: "USD"}
 	}
 	ids := map[string]int{}
 	for i := range 105 { // the list has more than one page
@@ -122,22 +122,22 @@ func TestStripeRefundsOnce(t *testing.T) {
 		require.Equal(t, id, o.ID, "another was made")
 		o, err = p.RefundStatus(t.Context(), id)
 		require.NoError(t, err)
-		require.Equal(t, payments.RefundProcessed, o.Status)
+		require.Equal(t, psp.RefundProcessed, o.Status)
 	}
 	require.EqualValues(t, 105*100, backOf(sim, "R-1"))
 	rest := part(1_000)
 	rest.Amount = 30050
 	_, err = p.Refund(t.Context(), rest)
-	require.ErrorIs(t, err, payments.ErrDeclined)
+	require.ErrorIs(t, err, psp.ErrDeclined)
 	rest.Amount = 30050 - 105*100
 	_, err = p.Refund(t.Context(), rest)
 	require.NoError(t, err)
 	last, err := p.Refund(t.Context(), part(1_001))
 	require.NoError(t, err, "all of it went back already")
-	require.Equal(t, payments.RefundProcessed, last.Status)
-	o, err := p.Verify(t.Context(), payments.Asked{Reference: "R-1", ProviderID: begun.ProviderID})
+	require.Equal(t, psp.RefundProcessed, last.Status)
+	o, err := p.Verify(t.Context(), psp.Asked{Reference: "R-1", ProviderID: begun.ProviderID})
 	require.NoError(t, err)
-	require.Equal(t, payments.Refunded, o.Status)
+	require.Equal(t, psp.Refunded, o.Status)
 }
 
 // TestStripeRefundFails tries a refund anew only after it is known to have failed.
@@ -147,19 +147,19 @@ func TestStripeRefundFails(t *testing.T) {
 	p := openStripe(t, sim.URL()+"/v1")
 	begun, err := p.Begin(t.Context(), dollars("F-1", "auto,refundfails=1"))
 	require.NoError(t, err)
-	r := payments.RefundRequest{Key: "F-1-refund", Reference: "F-1", ProviderID: begun.ProviderID, Amount: 100, Currency: "USD"}
+	r := psp.RefundRequest{Key: "F-1-refund", Reference: "F-1", ProviderID: begun.ProviderID, Amount: 100, Currency: "USD"}
 	_, err = p.Refund(t.Context(), r)
 	require.NoError(t, err)
 	o, err := p.Refund(t.Context(), r)
 	require.NoError(t, err)
-	require.Equal(t, payments.RefundFailed, o.Status)
+	require.Equal(t, psp.RefundFailed, o.Status)
 	r.After = o.ID
 	again, err := p.Refund(t.Context(), r)
 	require.NoError(t, err)
 	require.NotEqual(t, o.ID, again.ID)
 	again, err = p.RefundStatus(t.Context(), again.ID)
 	require.NoError(t, err)
-	require.Equal(t, payments.RefundProcessed, again.Status)
+	require.Equal(t, psp.RefundProcessed, again.Status)
 }
 
 // TestStripeNotices takes only what one of the secrets has signed, and lately.
@@ -193,14 +193,14 @@ func TestStripeNotices(t *testing.T) {
 	} {
 		n, err := p.Notice([]byte(body), header)
 		if !fine {
-			require.ErrorIs(t, err, payments.ErrSignature, header)
+			require.ErrorIs(t, err, psp.ErrSignature, header)
 			continue
 		}
 		require.NoError(t, err, header)
-		require.Equal(t, payments.Notice{Event: "checkout.session.completed", Reference: "N-1", Key: "evt_1"}, n)
+		require.Equal(t, psp.Notice{Event: "checkout.session.completed", Reference: "N-1", Key: "evt_1"}, n)
 	}
 	_, err := p.Notice([]byte("[]"), stamp(now)+",v1="+mac(secret, "[]", now))
-	require.ErrorIs(t, err, payments.ErrNotice)
+	require.ErrorIs(t, err, psp.ErrNotice)
 }
 
 // TestStripeRefusals maps what Stripe answers to our reasons.
@@ -210,15 +210,15 @@ func TestStripeRefusals(t *testing.T) {
 		status int
 		want   error
 	}{
-		`{"error":{"type":"invalid_request_error","code":"amount_too_small","message":"x"}}`: {400, payments.ErrTooLittle},
-		`{"error":{"type":"idempotency_error","message":"x"}}`:                               {400, payments.ErrDuplicateReference},
-		`{"error":{"type":"invalid_request_error","message":"busy"}}`:                        {http.StatusConflict, payments.ErrFault},
-		`{"error":{"type":"api_error","message":"x"}}`:                                       {500, payments.ErrFault},
-		`{"error":{"type":"rate_limit_error","message":"x"}}`:                                {429, payments.ErrThrottled},
-		`{"error":{"type":"authentication_error","message":"x"}}`:                            {401, payments.ErrDeclined},
-		`<html>`: {403, payments.ErrDeclined},
-		`{"id":"cs_1","currency":"usd","client_reference_id":"A-1","status":"open","url":"javascript:x"}`:   {200, payments.ErrFault},
-		`{"id":"cs_1","currency":"usd","client_reference_id":"B-1","status":"open","url":"https://pay.me"}`: {200, payments.ErrFault},
+		`{"error":{"type":"invalid_request_error","code":"amount_too_small","message":"x"}}`: {400, psp.ErrTooLittle},
+		`{"error":{"type":"idempotency_error","message":"x"}}`:                               {400, psp.ErrDuplicateReference},
+		`{"error":{"type":"invalid_request_error","message":"busy"}}`:                        {http.StatusConflict, psp.ErrFault},
+		`{"error":{"type":"api_error","message":"x"}}`:                                       {500, psp.ErrFault},
+		`{"error":{"type":"rate_limit_error","message":"x"}}`:                                {429, psp.ErrThrottled},
+		`{"error":{"type":"authentication_error","message":"x"}}`:                            {401, psp.ErrDeclined},
+		`<html>`: {403, psp.ErrDeclined},
+		`{"id":"cs_1","currency":"usd","client_reference_id":"A-1","status":"open","url":"javascript:x"}`:   {200, psp.ErrFault},
+		`{"id":"cs_1","currency":"usd","client_reference_id":"B-1","status":"open","url":"https://pay.me"}`: {200, psp.ErrFault},
 	} {
 		p := openStripe(t, serve(t, &script{status: c.status, body: body}))
 		_, err := p.Begin(t.Context(), dollars("A-1", ""))

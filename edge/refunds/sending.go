@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"boxoffice/edge/payments"
+	"boxoffice/edge/payments/psp"
 	"boxoffice/engine"
 	"boxoffice/engine/ledger"
 	"boxoffice/engine/order"
@@ -73,7 +73,7 @@ func (w sweep) checkRefund(ctx context.Context, r readmodel.Refund, now time.Tim
 // within bounds. err is what the last look ended with.
 func lookPause(age time.Duration, err error) time.Duration {
 	least := firstLook
-	if payments.Ambiguous(err) {
+	if psp.Ambiguous(err) {
 		least = lostLook
 	}
 	return min(max(age, least), lastLook)
@@ -98,12 +98,12 @@ type refundLook struct {
 }
 
 // refundStatus is a provider's word in the words of refunds.
-var refundStatus = map[payments.RefundStatus]string{
-	payments.RefundPending:        order.RefundProcessing,
-	payments.RefundProcessing:     order.RefundProcessing,
-	payments.RefundProcessed:      order.RefundProcessed,
-	payments.RefundFailed:         order.RefundFailed,
-	payments.RefundNeedsAttention: order.RefundProcessing,
+var refundStatus = map[psp.RefundStatus]string{
+	psp.RefundPending:        order.RefundProcessing,
+	psp.RefundProcessing:     order.RefundProcessing,
+	psp.RefundProcessed:      order.RefundProcessed,
+	psp.RefundFailed:         order.RefundFailed,
+	psp.RefundNeedsAttention: order.RefundProcessing,
 }
 
 // advanceRefund asks the provider about a refund, or sends it, and has the ledger note
@@ -139,7 +139,7 @@ func (w sweep) advanceRefund(ctx context.Context, r *readmodel.Refund) (refundLo
 	look := refundLook{
 		providerRef: out.ID,
 		failed:      status == order.RefundFailed && (known.Status != status || known.ProviderRef != out.ID),
-		stuck:       status == order.RefundFailed || out.Status == payments.RefundNeedsAttention,
+		stuck:       status == order.RefundFailed || out.Status == psp.RefundNeedsAttention,
 	}
 	return look, w.reportRefund(ctx, o, r, status, out.ID)
 }
@@ -147,21 +147,21 @@ func (w sweep) advanceRefund(ctx context.Context, r *readmodel.Refund) (refundLo
 // refusedForGood reports whether an error is the provider's no. After the others it
 // is asked again without further ado.
 func refusedForGood(err error) bool {
-	return errors.Is(err, payments.ErrDeclined) || errors.Is(err, payments.ErrUnknownReference) || errors.Is(err, payments.ErrNotConfigured)
+	return errors.Is(err, psp.ErrDeclined) || errors.Is(err, psp.ErrUnknownReference) || errors.Is(err, psp.ErrNotConfigured)
 }
 
 // askProvider asks about the attempt that is on its way, by its number at the
 // provider, or has the provider look for one and make one.
-func (w sweep) askProvider(ctx context.Context, o *order.Order, r *readmodel.Refund, known *order.Refund) (payments.RefundOutcome, error) {
+func (w sweep) askProvider(ctx context.Context, o *order.Order, r *readmodel.Refund, known *order.Refund) (psp.RefundOutcome, error) {
 	a := o.Attempt(r.Reference)
 	if a == nil {
-		return payments.RefundOutcome{}, errors.New("the order has no such attempt")
+		return psp.RefundOutcome{}, errors.New("the order has no such attempt")
 	}
 	gateway, err := w.Gateways.Provider(a.Provider)
 	if err != nil {
-		return payments.RefundOutcome{}, err
+		return psp.RefundOutcome{}, err
 	}
-	req := payments.RefundRequest{
+	req := psp.RefundRequest{
 		Key: refundKey(r), Reference: known.Reference, ProviderID: a.ProviderID, Amount: known.Amount, Currency: known.CurrencyIn(o.Currency),
 		CustomerNote: customerNote(known),
 	}
@@ -170,7 +170,7 @@ func (w sweep) askProvider(ctx context.Context, o *order.Order, r *readmodel.Ref
 		req.After = known.ProviderRef
 	case known.ProviderRef != "":
 		out, err := gateway.RefundStatus(ctx, known.ProviderRef)
-		if !errors.Is(err, payments.ErrUnknownReference) {
+		if !errors.Is(err, psp.ErrUnknownReference) {
 			return out, err
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"boxoffice/edge/payments"
+	"boxoffice/edge/payments/psp"
 )
 
 // A refund is looked at again after a pause that grows with its age and has an end, however
@@ -21,9 +21,9 @@ func TestRefundsAreLookedAtAgain(t *testing.T) {
 		{0, nil, firstLook},
 		{time.Minute, nil, time.Minute},
 		{72 * time.Hour, nil, lastLook},
-		{0, payments.ErrTimeout, lostLook},
-		{time.Minute, payments.ErrFault, time.Minute},
-		{72 * time.Hour, payments.ErrFault, lastLook},
+		{0, psp.ErrTimeout, lostLook},
+		{time.Minute, psp.ErrFault, time.Minute},
+		{72 * time.Hour, psp.ErrFault, lastLook},
 	} {
 		require.Equal(t, c.want, lookPause(c.age, c.err), "%s %v", c.age, c.err)
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"boxoffice/edge/api"
-	"boxoffice/edge/payments"
+	"boxoffice/edge/payments/psp"
 	"boxoffice/edge/route"
 	"boxoffice/edge/view"
 	"boxoffice/engine"
@@ -31,7 +31,7 @@ func (h *Handlers) noteDisputes(ctx context.Context, provider, id string) error 
 	return nil
 }
 
-func (h *Handlers) noteDispute(ctx context.Context, provider string, told *payments.Dispute) error {
+func (h *Handlers) noteDispute(ctx context.Context, provider string, told *psp.Dispute) error {
 	p, err := h.findAttempt(ctx, provider, told.Reference)
 	if err != nil || p == nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"boxoffice/edge/api"
-	"boxoffice/edge/payments"
+	"boxoffice/edge/payments/psp"
 	"boxoffice/edge/route"
 	"boxoffice/engine"
 	"boxoffice/engine/ledger"
@@ -48,8 +48,8 @@ func (h *Handlers) receiveNotice(c *route.Call, name, signature string) (*api.Re
 	digest := c.BodyHash()
 	told, err := provider.Notice(c.Body, signature)
 	switch {
-	case errors.Is(err, payments.ErrNotice): // it is the provider's, and we can't read it
-		told = payments.Notice{Event: "unreadable", Key: hex.EncodeToString(digest[:])}
+	case errors.Is(err, psp.ErrNotice): // it is the provider's, and we can't read it
+		told = psp.Notice{Event: "unreadable", Key: hex.EncodeToString(digest[:])}
 		h.Log.WarnContext(c.Context, "payment notice not understood", slog.String("provider", provider.Name), slog.Any("error", err))
 	case err != nil:
 		return nil, err
@@ -152,8 +152,8 @@ func (h *Handlers) takeDeposit(ctx context.Context, p readmodel.Payment, deposit
 	if err != nil {
 		return err
 	}
-	out, err := gateway.Verify(ctx, payments.Asked{Reference: p.Reference, ProviderID: deposit, Apart: true})
-	if err != nil || out.Status != payments.Succeeded {
+	out, err := gateway.Verify(ctx, psp.Asked{Reference: p.Reference, ProviderID: deposit, Apart: true})
+	if err != nil || out.Status != psp.Succeeded {
 		return err
 	}
 	o, err := h.Orders.FindInLedger(ctx, p.Order)

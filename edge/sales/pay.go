@@ -13,6 +13,7 @@ import (
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
 	"boxoffice/edge/payments"
+	"boxoffice/edge/payments/psp"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
@@ -73,7 +74,7 @@ func (h *Handlers) openPayment(c *route.Call, o *order.Order, p *paying) (*order
 		}
 	}
 	if a := openAttempt(o, provider.Name, p.byLink); a == nil || p.payCurrency != "" && p.payCurrency != a.Deposit.Currency {
-		price := payments.Price{Amount: o.Total, Currency: o.Currency, PayCurrency: p.payCurrency}
+		price := psp.Price{Amount: o.Total, Currency: o.Currency, PayCurrency: p.payCurrency}
 		if err := refusePrice(provider.Check(c.Context, price)); err != nil {
 			return nil, nil, err
 		}
@@ -125,7 +126,7 @@ func (h *Handlers) beginAttempt(c *route.Call, provider *payments.Gateway, o *or
 // refusePrice makes what the provider says of a coin that it does not know an issue of the
 // request's.
 func refusePrice(err error) error {
-	if errors.Is(err, payments.ErrUnknownCoin) {
+	if errors.Is(err, psp.ErrUnknownCoin) {
 		return route.Invalid(route.Issue{Path: "payCurrency", Code: route.IssueEnum, Message: "must be one of GET /payments/crypto/currencies"})
 	}
 	return err
@@ -250,13 +251,13 @@ func openAttempt(o *order.Order, provider string, byLink bool) *order.Attempt {
 // beginAt begins the attempt's charge and notes where the buyer pays. A begin of
 // which the outcome is unknown, or whose reference is spent, fails the attempt:
 // the next one has a new reference.
-func (h *Handlers) beginAt(c *route.Call, gateway payments.Provider, o *order.Order, a *order.Attempt, p *paying) (*order.Order, error) {
+func (h *Handlers) beginAt(c *route.Call, gateway psp.Provider, o *order.Order, a *order.Attempt, p *paying) (*order.Order, error) {
 	ref := engine.EventRef(o.ID.Event())
-	begun, err := gateway.Begin(c.Context, payments.Charge{
+	begun, err := gateway.Begin(c.Context, psp.Charge{
 		Reference: a.Reference, Email: p.email, Amount: a.Amount, Currency: o.Currency, CallbackURL: p.back, PayCurrency: a.Deposit.Currency,
 	})
 	if err != nil {
-		if payments.Ambiguous(err) || errors.Is(err, payments.ErrDuplicateReference) || errors.Is(err, payments.ErrTooLittle) {
+		if psp.Ambiguous(err) || errors.Is(err, psp.ErrDuplicateReference) || errors.Is(err, psp.ErrTooLittle) {
 			failed := ledger.ReportPayment{Order: o.ID, Reference: a.Reference, Status: order.AttemptFailed, Currency: o.Currency}
 			if _, failure := h.Node.Ask(context.WithoutCancel(c.Context), ref, failed); failure != nil {
 				h.Log.Warn("attempt not failed", slog.String("reference", a.Reference), slog.Any("error", failure))
@@ -336,7 +337,7 @@ func (h *Handlers) verifyAttempts(ctx context.Context, o *order.Order, attempts 
 
 // providerAnswer is what a provider says of an attempt, if it knows it.
 type providerAnswer struct {
-	payments.Outcome
+	psp.Outcome
 	known bool
 	err   error
 }
@@ -350,8 +351,8 @@ func (h *Handlers) askAttempt(ctx context.Context, o *order.Order, a *order.Atte
 	if err != nil {
 		return providerAnswer{err: err}
 	}
-	out, err := gateway.Verify(ctx, payments.Asked{Reference: a.Reference, ProviderID: a.ProviderID, Over: isOver(o)})
-	if errors.Is(err, payments.ErrUnknownReference) {
+	out, err := gateway.Verify(ctx, psp.Asked{Reference: a.Reference, ProviderID: a.ProviderID, Over: isOver(o)})
+	if errors.Is(err, psp.ErrUnknownReference) {
 		return providerAnswer{} // never begun there
 	}
 	return providerAnswer{Outcome: out, known: err == nil, err: err}
@@ -360,9 +361,9 @@ func (h *Handlers) askAttempt(ctx context.Context, o *order.Order, a *order.Atte
 // reportAttempt has the event act on what a provider says of an attempt, and
 // returns the order as it then stands. Money that nothing can act on is said
 // loudly: it has to go back by hand.
-func (h *Handlers) reportAttempt(ctx context.Context, o *order.Order, a *order.Attempt, out *payments.Outcome) (*order.Order, error) {
+func (h *Handlers) reportAttempt(ctx context.Context, o *order.Order, a *order.Attempt, out *psp.Outcome) (*order.Order, error) {
 	report := ledger.ReportPayment{Order: o.ID, Reference: a.Reference, Status: attemptStatus[out.Status], Currency: out.Currency, Arrived: out.Arrived}
-	paid := out.Status == payments.Succeeded // of others the amount is what was asked for, or has gone back
+	paid := out.Status == psp.Succeeded // of others the amount is what was asked for, or has gone back
 	if paid {
 		report.Received = out.Amount
 	}
@@ -382,14 +383,14 @@ func (h *Handlers) reportAttempt(ctx context.Context, o *order.Order, a *order.A
 }
 
 // attemptStatus is a provider's word in the words of attempts.
-var attemptStatus = map[payments.Status]string{
-	payments.Pending:    order.AttemptPending,
-	payments.Processing: order.AttemptProcessing,
-	payments.Succeeded:  order.AttemptSucceeded,
-	payments.Failed:     order.AttemptFailed,
-	payments.Refunded:   order.AttemptRefunded,
-	payments.Expired:    order.AttemptExpired,
-	payments.Cancelled:  order.AttemptCancelled,
+var attemptStatus = map[psp.Status]string{
+	psp.Pending:    order.AttemptPending,
+	psp.Processing: order.AttemptProcessing,
+	psp.Succeeded:  order.AttemptSucceeded,
+	psp.Failed:     order.AttemptFailed,
+	psp.Refunded:   order.AttemptRefunded,
+	psp.Expired:    order.AttemptExpired,
+	psp.Cancelled:  order.AttemptCancelled,
 }
 
 func (h *Handlers) getPayment(c *route.Call, in *api.PaymentByToken) (*api.OrderPayments, error) {

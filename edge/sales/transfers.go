@@ -14,7 +14,7 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/limit"
 	"boxoffice/edge/orders"
-	"boxoffice/edge/payments"
+	"boxoffice/edge/payments/transfer"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/statements"
@@ -55,7 +55,7 @@ func (h *Handlers) transferDue(c *route.Call, o *order.Order, window time.Durati
 			}
 		}
 	}
-	if saleEnd < c.Now.Add(payments.MinTransferWindow).UnixMilli() {
+	if saleEnd < c.Now.Add(transfer.MinWindow).UnixMilli() {
 		return 0, engine.Refuse(engine.OrderNotPayable, ledger.OrderState{Status: o.Status, Reason: "a transfer would come too late"})
 	}
 	return min(o.CreatedAt+transferWindow(p.Event.Details, window).Milliseconds(), saleEnd), nil

@@ -18,7 +18,7 @@ import (
 	"unicode/utf8"
 
 	"boxoffice/edge/mail"
-	"boxoffice/edge/payments"
+	"boxoffice/edge/payments/transfer"
 	"boxoffice/edge/rooms"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/webhook"
@@ -266,18 +266,18 @@ func (c *Config) readCurrencies() ([]engine.Currency, error) {
 const simulatedAccount = "Boxoffice Test|DE89370400440532013000|COBADEFFXXX"
 
 // readTransferAccount returns the bank account of transfers, which has no holder if there is none.
-func (c *Config) readTransferAccount() (a payments.TransferAccount, err error) {
+func (c *Config) readTransferAccount() (a transfer.Account, err error) {
 	text := c.TransferAccount
-	if text == "" && c.runsSimulator() && slices.Contains(c.PaysimProviders, payments.Transfer) {
+	if text == "" && c.runsSimulator() && slices.Contains(c.PaysimProviders, transfer.Name) {
 		text = simulatedAccount
 	}
 	if text == "" {
 		return a, nil
 	}
-	if a, err = payments.ParseTransferAccount(text); err != nil {
+	if a, err = transfer.ParseAccount(text); err != nil {
 		return a, fmt.Errorf("BOXOFFICE_TRANSFER_ACCOUNT %w", err)
 	}
-	if a.Window = time.Duration(c.TransferDays) * 24 * time.Hour; a.Window < payments.MinTransferWindow || a.Window > payments.MaxTransferWindow {
+	if a.Window = time.Duration(c.TransferDays) * 24 * time.Hour; a.Window < transfer.MinWindow || a.Window > transfer.MaxWindow {
 		return a, errors.New("BOXOFFICE_TRANSFER_DAYS must be 1 to 30")
 	}
 	takes := c.TransferIn

@@ -17,6 +17,7 @@ import (
 	"boxoffice/edge/mail"
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/payments/psp"
 	"boxoffice/persistence/accounts"
 	"boxoffice/persistence/committed"
 	"boxoffice/persistence/disk"
@@ -145,22 +146,22 @@ func (n *Node) startPayments(ctx context.Context) error {
 		n.cfg.BaseURL = "http://" + n.cfg.Listen
 	}
 	providers := payments.Config{
-		NOWPayments: payments.Account{
-			URL: n.cfg.NOWPaymentsURL, SecretKey: payments.Secret(n.cfg.NOWPaymentsKey), NoticeSecret: payments.Secret(n.cfg.NOWPaymentsSecret),
+		NOWPayments: psp.Account{
+			URL: n.cfg.NOWPaymentsURL, SecretKey: psp.Secret(n.cfg.NOWPaymentsKey), NoticeSecret: psp.Secret(n.cfg.NOWPaymentsSecret),
 			NoticeURL: n.cfg.BaseURL + "/api/v1/payments/webhook/nowpayments",
 		},
-		Paystack: payments.Account{URL: n.cfg.PaystackURL, SecretKey: payments.Secret(n.cfg.PaystackKey)},
-		Flutterwave: payments.Account{
-			URL: n.cfg.FlutterwaveURL, SecretKey: payments.Secret(n.cfg.FlutterwaveKey), NoticeSecret: payments.Secret(n.cfg.FlutterwaveHash),
+		Paystack: psp.Account{URL: n.cfg.PaystackURL, SecretKey: psp.Secret(n.cfg.PaystackKey)},
+		Flutterwave: psp.Account{
+			URL: n.cfg.FlutterwaveURL, SecretKey: psp.Secret(n.cfg.FlutterwaveKey), NoticeSecret: psp.Secret(n.cfg.FlutterwaveHash),
 		},
-		Mollie: payments.Account{
-			URL: n.cfg.MollieURL, SecretKey: payments.Secret(n.cfg.MollieKey), NoticeURL: n.cfg.BaseURL + "/api/v1/payments/webhook/mollie",
+		Mollie: psp.Account{
+			URL: n.cfg.MollieURL, SecretKey: psp.Secret(n.cfg.MollieKey), NoticeURL: n.cfg.BaseURL + "/api/v1/payments/webhook/mollie",
 		},
-		PayPal: payments.Account{
-			URL: n.cfg.PayPalURL, SecretKey: payments.Secret(n.cfg.PayPalKey), NoticeSecret: payments.Secret(n.cfg.PayPalHook),
+		PayPal: psp.Account{
+			URL: n.cfg.PayPalURL, SecretKey: psp.Secret(n.cfg.PayPalKey), NoticeSecret: psp.Secret(n.cfg.PayPalHook),
 		},
-		Stripe: payments.Account{
-			URL: n.cfg.StripeURL, SecretKey: payments.Secret(n.cfg.StripeKey), NoticeSecret: payments.Secret(n.cfg.StripeSecrets),
+		Stripe: psp.Account{
+			URL: n.cfg.StripeURL, SecretKey: psp.Secret(n.cfg.StripeKey), NoticeSecret: psp.Secret(n.cfg.StripeSecrets),
 		},
 	}
 	var err error

@@ -16,6 +16,7 @@ import (
 	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/payments/psp"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine"
 	"boxoffice/engine/ledger"
@@ -31,7 +32,7 @@ func modes(s *nodetest.Shop, text string) {
 
 // provider replaces the account that the node has with the simulator, before
 // any payment.
-func provider(s *nodetest.Shop, a payments.Account) {
+func provider(s *nodetest.Shop, a psp.Account) {
 	s.T.Helper()
 	a.URL, a.SecretKey = s.Sim().URL(), node.SimKey
 	g, err := payments.Open(payments.Config{Paystack: a}, slog.New(slog.DiscardHandler))
@@ -369,7 +370,7 @@ func TestLateMoney(t *testing.T) {
 func TestProviderFails(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
-	provider(s, payments.Account{Timeout: time.Second, Breaker: payments.Breaker{Failures: 1000}})
+	provider(s, psp.Account{Timeout: time.Second, Breaker: psp.Breaker{Failures: 1000}})
 	_, ids := s.OnSale(nodetest.With(nodetest.TypeBody(25, 1000), nodetest.Object{"maxPerCustomer": 1000}))
 	for _, c := range []struct {
 		modes       string
@@ -413,7 +414,7 @@ func TestProviderFails(t *testing.T) {
 func TestProviderPaused(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
-	provider(s, payments.Account{Breaker: payments.Breaker{Failures: 3, Pause: time.Second}})
+	provider(s, psp.Account{Breaker: psp.Breaker{Failures: 3, Pause: time.Second}})
 	_, ids := s.OnSale(nodetest.TypeBody(25, 100))
 	id, token := s.Place("ada@example.org", ids[0], 1)
 	modes(s, "error=500")
@@ -429,7 +430,7 @@ func TestProviderPaused(t *testing.T) {
 func TestAttemptsEnd(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
-	provider(s, payments.Account{Breaker: payments.Breaker{Failures: 1000}})
+	provider(s, psp.Account{Breaker: psp.Breaker{Failures: 1000}})
 	_, ids := s.OnSale(nodetest.TypeBody(25, 100))
 	id, token := s.Place("ada@example.org", ids[0], 1)
 	modes(s, "error=500")

@@ -12,6 +12,7 @@ import (
 
 	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/edge/payments"
+	"boxoffice/edge/payments/psp"
 	"boxoffice/engine"
 )
 
@@ -58,7 +59,7 @@ func refundStatus(s *nodetest.Shop, b back) func() string {
 func TestRefundFailsThenWorks(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
-	provider(s, payments.Account{Breaker: payments.Breaker{Failures: 1000}})
+	provider(s, psp.Account{Breaker: psp.Breaker{Failures: 1000}})
 	_, ids := s.OnSale(nodetest.With(nodetest.TypeBody(25, 1000), nodetest.Object{"maxPerCustomer": 1000}))
 	for modes, calls := range map[string]int64{
 		"":                                1,
@@ -149,7 +150,7 @@ func TestRefundRecord(t *testing.T) {
 func TestFirstAttemptHidesNoOther(t *testing.T) {
 	t.Parallel()
 	s := nodetest.Open(t)
-	provider(s, payments.Account{Timeout: 2 * time.Second, Breaker: payments.Breaker{Failures: 1000}})
+	provider(s, psp.Account{Timeout: 2 * time.Second, Breaker: psp.Breaker{Failures: 1000}})
 	_, ids := s.OnSale(nodetest.With(nodetest.TypeBody(25, 100), nodetest.Object{"maxPerCustomer": 100}))
 	for _, modes := range []string{"error=500", "error=400", "malformed", "reset", "timeout=1m"} {
 		id, token := s.Place("ada@example.org", ids[0], 1)

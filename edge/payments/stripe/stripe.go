@@ -1,4 +1,5 @@
-package payments
+// Package stripe is the adapter to Stripe: what it is sent, what we read of its answers, and whether a notice is its own.
+package stripe
 
 import (
 	"cmp"
@@ -16,28 +17,30 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/v1"
+
+	"boxoffice/edge/payments/psp"
 )
 
 const (
-	// stripeURL is both the live and the test host; the key tells which.
-	stripeURL = "https://api.stripe.com/v1"
-	// stripeVersion pins the shapes of requests and answers.
-	stripeVersion = "2025-09-30.clover"
-	// stripeTolerance is how old a signed notice may be, so that nobody can send it again later.
-	stripeTolerance = 5 * time.Minute
-	// stripeMinimum is the least that a card is charged in dollars, in minor units. Stripe itself
+	// address is both the live and the test host; the key tells which.
+	address = "https://api.stripe.com/v1"
+	// version pins the shapes of requests and answers.
+	version = "2025-09-30.clover"
+	// tolerance is how old a signed notice may be, so that nobody can send it again later.
+	tolerance = 5 * time.Minute
+	// minimum is the least that a card is charged in dollars, in minor units. Stripe itself
 	// refuses too little money of other currencies.
-	stripeMinimum = 50
-	// stripeLease is how long a checkout session can be paid: the least that Stripe allows is 30
+	minimum = 50
+	// lease is how long a checkout session can be paid: the least that Stripe allows is 30
 	// minutes from when it gets the request.
-	stripeLease = cardWindow + time.Minute
+	lease = psp.CardWindow + time.Minute
 )
 
-// stripeCurrencies are those that Stripe takes and counts as ISO 4217 does
+// Currencies are those that Stripe takes and counts as ISO 4217 does
 // (https://docs.stripe.com/currencies): not Iceland's crown and Uganda's shilling, which it takes in
 // hundredths, and none of three decimals, of which it wants the last to be 0. We could not give a
 // ticket's money back.
-var stripeCurrencies = []string{
+var Currencies = []string{
 	"AED", "ALL", "AMD", "ARS", "AUD", "AWG", "AZN", "BAM", "BBD", "BDT", "BIF", "BMD", "BND", "BOB", "BRL", "BSD", "BWP", "BYN", "BZD", "CAD", "CDF",
 	"CHF", "CLP", "CNY", "COP", "CRC", "CVE", "CZK", "DJF", "DKK", "DOP", "DZD", "EGP", "ETB", "EUR", "FJD", "FKP", "GBP", "GEL", "GIP", "GMD", "GNF",
 	"GTQ", "GYD", "HKD", "HNL", "HTG", "HUF", "IDR", "ILS", "INR", "JMD", "JPY", "KES", "KGS", "KHR", "KMF", "KRW", "KYD", "KZT", "LAK", "LKR", "LRD",
@@ -46,56 +49,57 @@ var stripeCurrencies = []string{
 	"TRY", "TTD", "TWD", "TZS", "UAH", "USD", "UYU", "UZS", "VND", "VUV", "WST", "XAF", "XCD", "XOF", "XPF", "YER", "ZAR", "ZMW",
 }
 
-// stripeRefunds maps a refund's status to ours.
-var stripeRefunds = map[string]RefundStatus{
-	"pending":         RefundPending,
-	"requires_action": RefundNeedsAttention,
-	"succeeded":       RefundProcessed,
-	"failed":          RefundFailed,
-	"canceled":        RefundFailed,
+// refundStatuses maps a refund's status to ours.
+var refundStatuses = map[string]psp.RefundStatus{
+	"pending":         psp.RefundPending,
+	"requires_action": psp.RefundNeedsAttention,
+	"succeeded":       psp.RefundProcessed,
+	"failed":          psp.RefundFailed,
+	"canceled":        psp.RefundFailed,
 }
 
-// stripe is the adapter to Stripe's API (https://docs.stripe.com/api). A charge is a Checkout
+// Provider is the adapter to Stripe's API (https://docs.stripe.com/api). A charge is a Checkout
 // Session, which lets the buyer pay in any way that the account offers. Some ways take days: their
 // session is complete, and its money is on the way.
-type stripe struct {
-	client  *client
-	secrets []Secret // of notices; two while one replaces the other
+type Provider struct {
+	client  *psp.Client
+	secrets []psp.Secret // of notices; two while one replaces the other
 }
 
-func newStripe(a Account, via http.RoundTripper, log *slog.Logger) (*stripe, error) {
+// New makes the adapter of an account. Without a key the error is psp.ErrNotConfigured.
+func New(a psp.Account, via http.RoundTripper, log *slog.Logger) (*Provider, error) {
 	if a.SecretKey == "" {
-		return nil, &Error{Provider: "stripe", Kind: ErrNotConfigured}
+		return nil, &psp.Error{Provider: "stripe", Kind: psp.ErrNotConfigured}
 	}
-	a = a.withDefaults(stripeURL)
-	if err := a.checkFields(); err != nil {
+	a = a.WithDefaults(address)
+	if err := a.CheckFields(); err != nil {
 		return nil, err
 	}
-	s := &stripe{client: newClient("stripe", a, via, log)}
+	s := &Provider{client: psp.NewClient("stripe", a, via, log)}
 	for secret := range strings.SplitSeq(string(a.NoticeSecret), ",") {
 		if secret = strings.TrimSpace(secret); secret != "" {
-			s.secrets = append(s.secrets, Secret(secret))
+			s.secrets = append(s.secrets, psp.Secret(secret))
 		}
 	}
 	return s, nil
 }
 
 // Check refuses a currency that Stripe does not take, and less than the minimum.
-func (s *stripe) Check(_ context.Context, p Price) error {
-	if err := s.client.refuseCurrency(p.Currency, stripeCurrencies); err != nil {
+func (s *Provider) Check(_ context.Context, p psp.Price) error {
+	if err := s.client.RefuseCurrency(p.Currency, Currencies); err != nil {
 		return err
 	}
-	if p.Currency == "USD" && p.Amount < stripeMinimum {
-		return s.client.tooLittle(stripeMinimum, p.Currency)
+	if p.Currency == "USD" && p.Amount < minimum {
+		return s.client.RefuseBelow(minimum, p.Currency)
 	}
 	return nil
 }
 
 // Begin calls POST /checkout/sessions, under the reference as idempotency key: Stripe answers the
 // same request with the same session.
-func (s *stripe) Begin(ctx context.Context, c Charge) (Begun, error) {
-	if !validReference(c.Reference) || c.Amount <= 0 || c.Email == "" || c.CallbackURL == "" {
-		return Begun{}, s.client.fail(ErrDeclined, "reference, amount, e-mail or address to return to is not valid")
+func (s *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
+	if !psp.IsReference(c.Reference) || c.Amount <= 0 || c.Email == "" || c.CallbackURL == "" {
+		return psp.Begun{}, s.client.Fail(psp.ErrDeclined, "reference, amount, e-mail or address to return to is not valid")
 	}
 	form := url.Values{
 		"mode":                {"payment"},
@@ -103,7 +107,7 @@ func (s *stripe) Begin(ctx context.Context, c Charge) (Begun, error) {
 		"customer_email":      {c.Email},
 		"success_url":         {c.CallbackURL},
 		"cancel_url":          {c.CallbackURL},
-		"expires_at":          {strconv.FormatInt(time.Now().Add(stripeLease).Unix(), 10)},
+		"expires_at":          {strconv.FormatInt(time.Now().Add(lease).Unix(), 10)},
 		"metadata[reference]": {c.Reference},
 		"payment_intent_data[metadata][reference]":      {c.Reference},
 		"line_items[0][quantity]":                       {"1"},
@@ -114,21 +118,21 @@ func (s *stripe) Begin(ctx context.Context, c Charge) (Begun, error) {
 	for key, value := range c.Metadata {
 		form.Set("metadata["+key+"]", value)
 	}
-	var session stripeSession
-	err := s.call(ctx, request{method: http.MethodPost, path: "/checkout/sessions", form: form, key: c.Reference}, &session, func() error {
+	var session sessionAnswer
+	err := s.call(ctx, psp.Request{Method: http.MethodPost, Path: "/checkout/sessions", Form: form, Key: c.Reference}, &session, func() error {
 		if u, err := url.Parse(session.URL); err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
 			return fmt.Errorf("url %q", session.URL)
 		}
 		return session.checkFields(c.Reference)
 	})
 	if err != nil {
-		return Begun{}, err
+		return psp.Begun{}, err
 	}
-	return Begun{AuthorizationURL: session.URL, ProviderID: session.ID}, nil
+	return psp.Begun{AuthorizationURL: session.URL, ProviderID: session.ID}, nil
 }
 
-// stripeSession is what we read of a Checkout Session, with its payment expanded.
-type stripeSession struct {
+// sessionAnswer is what we read of a Checkout Session, with its payment expanded.
+type sessionAnswer struct {
 	ID            string  `json:"id"`
 	URL           string  `json:"url"`
 	Reference     string  `json:"client_reference_id"`
@@ -166,7 +170,7 @@ func (p *intent) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(p))
 }
 
-func (s *stripeSession) checkFields(reference string) error {
+func (s *sessionAnswer) checkFields(reference string) error {
 	switch {
 	case s.ID == "" || s.Currency == "":
 		return errors.New("no id or currency")
@@ -179,17 +183,17 @@ func (s *stripeSession) checkFields(reference string) error {
 }
 
 // readOutcome reads the session. One that is open may still be paid, although a card was refused.
-func (s *stripeSession) readOutcome() Outcome {
-	o := Outcome{Status: Pending, Amount: s.Total, RequestedAmount: s.Total, Currency: strings.ToUpper(s.Currency), ProviderID: s.ID}
+func (s *sessionAnswer) readOutcome() psp.Outcome {
+	o := psp.Outcome{Status: psp.Pending, Amount: s.Total, RequestedAmount: s.Total, Currency: strings.ToUpper(s.Currency), ProviderID: s.ID}
 	p := s.Payment
 	if p != nil && p.Failure != nil {
 		o.Message = p.Failure.Message
 	}
 	switch {
 	case s.Status == "expired":
-		o.Status = Expired
+		o.Status = psp.Expired
 	case s.Status == "complete" && s.PaymentStatus == "paid":
-		o.Status = Succeeded
+		o.Status = psp.Succeeded
 		if p == nil {
 			break
 		}
@@ -199,41 +203,41 @@ func (s *stripeSession) readOutcome() Outcome {
 		if c := p.Charge; c != nil {
 			o.PaidAt = time.Unix(c.Created, 0)
 			if c.Amount > 0 && c.Refunded >= c.Amount {
-				o.Status = Refunded
+				o.Status = psp.Refunded
 			}
 		}
 	case s.Status == "complete" && p != nil && (p.Status == "requires_payment_method" || p.Status == "canceled"):
-		o.Status = Failed // a way to pay that takes days has failed in the end
+		o.Status = psp.Failed // a way to pay that takes days has failed in the end
 	case s.Status == "complete":
-		o.Status = Processing
+		o.Status = psp.Processing
 	}
 	return o
 }
 
 // Verify calls GET /checkout/sessions/{id}. A charge without an id, whose Begin gave no answer, is
 // one that nobody can have paid: only Begin's answer says where.
-func (s *stripe) Verify(ctx context.Context, of Asked) (Outcome, error) {
+func (s *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error) {
 	session, err := s.findSession(ctx, of)
 	if err != nil {
-		return Outcome{}, err
+		return psp.Outcome{}, err
 	}
 	return session.readOutcome(), nil
 }
 
-func (s *stripe) findSession(ctx context.Context, of Asked) (*stripeSession, error) {
-	if !isStripeID(of.ProviderID, "cs_") {
-		return nil, s.client.fail(ErrUnknownReference, "the charge has no session")
+func (s *Provider) findSession(ctx context.Context, of psp.Asked) (*sessionAnswer, error) {
+	if !isID(of.ProviderID, "cs_") {
+		return nil, s.client.Fail(psp.ErrUnknownReference, "the charge has no session")
 	}
-	session := new(stripeSession)
+	session := new(sessionAnswer)
 	path := "/checkout/sessions/" + of.ProviderID + "?expand[]=payment_intent.latest_charge"
-	if err := s.call(ctx, request{method: http.MethodGet, path: path}, session, func() error { return session.checkFields(of.Reference) }); err != nil {
+	if err := s.call(ctx, psp.Request{Method: http.MethodGet, Path: path}, session, func() error { return session.checkFields(of.Reference) }); err != nil {
 		return nil, err
 	}
 	return session, nil
 }
 
-// isStripeID reports whether a text is an id of Stripe's of a kind, which its prefix tells.
-func isStripeID(id, prefix string) bool {
+// isID reports whether a text is an id of Stripe's of a kind, which its prefix tells.
+func isID(id, prefix string) bool {
 	rest, ok := strings.CutPrefix(id, prefix)
 	return ok && rest != "" && len(id) <= 255 && strings.IndexFunc(rest, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
@@ -242,42 +246,42 @@ func isStripeID(id, prefix string) bool {
 
 // Refund looks for refunds of the payment that carry the key. It calls POST /refunds only if none of
 // them may still move the money.
-func (s *stripe) Refund(ctx context.Context, r RefundRequest) (RefundOutcome, error) {
+func (s *Provider) Refund(ctx context.Context, r psp.RefundRequest) (psp.RefundOutcome, error) {
 	if r.Key == "" || r.Amount < 0 {
-		return RefundOutcome{}, s.client.fail(ErrDeclined, "refund: key or amount is not valid")
+		return psp.RefundOutcome{}, s.client.Fail(psp.ErrDeclined, "refund: key or amount is not valid")
 	}
-	session, err := s.findSession(ctx, Asked{Reference: r.Reference, ProviderID: r.ProviderID})
+	session, err := s.findSession(ctx, psp.Asked{Reference: r.Reference, ProviderID: r.ProviderID})
 	if err != nil {
-		return RefundOutcome{}, err
+		return psp.RefundOutcome{}, err
 	}
-	if session.Payment == nil || !isStripeID(session.Payment.ID, "pi_") {
-		return RefundOutcome{}, s.client.fail(ErrDeclined, "refund: the session was not paid")
+	if session.Payment == nil || !isID(session.Payment.ID, "pi_") {
+		return psp.RefundOutcome{}, s.client.Fail(psp.ErrDeclined, "refund: the session was not paid")
 	}
 	made, err := s.refundsOf(ctx, r.Key, session.Payment.ID)
 	if err != nil {
-		return RefundOutcome{}, err
+		return psp.RefundOutcome{}, err
 	}
-	if o, ok, err := s.client.findMade(r, made); ok || err != nil {
+	if o, ok, err := s.client.FindMade(r, made); ok || err != nil {
 		return o, err
 	}
-	key := attemptKey(r.Key, made.attempts+1)
+	key := psp.AttemptKey(r.Key, made.Attempts+1)
 	form := url.Values{"payment_intent": {session.Payment.ID}, "metadata[key]": {key}}
 	if r.Amount > 0 {
 		form.Set("amount", strconv.FormatInt(r.Amount, 10))
 	}
-	var data stripeRefund
-	err = s.call(ctx, request{method: http.MethodPost, path: "/refunds", form: form, key: key}, &data, func() error { return data.checkFields() })
+	var data refundAnswer
+	err = s.call(ctx, psp.Request{Method: http.MethodPost, Path: "/refunds", Form: form, Key: key}, &data, func() error { return data.checkFields() })
 	switch {
-	case errors.Is(err, ErrReturned): // by a dispute or from Stripe's dashboard: the buyer has the money
-		return RefundOutcome{Status: RefundProcessed, Amount: r.Amount, Currency: r.Currency}, nil
+	case errors.Is(err, psp.ErrReturned): // by a dispute or from Stripe's dashboard: the buyer has the money
+		return psp.RefundOutcome{Status: psp.RefundProcessed, Amount: r.Amount, Currency: r.Currency}, nil
 	case err != nil:
-		return RefundOutcome{}, err
+		return psp.RefundOutcome{}, err
 	}
 	return data.readOutcome(), nil
 }
 
-// stripeRefund is what we read of a refund.
-type stripeRefund struct {
+// refundAnswer is what we read of a refund.
+type refundAnswer struct {
 	ID       string `json:"id"`
 	Amount   int64  `json:"amount"`
 	Currency string `json:"currency"`
@@ -287,68 +291,68 @@ type stripeRefund struct {
 	} `json:"metadata"`
 }
 
-func (r *stripeRefund) checkFields() error {
-	if _, known := stripeRefunds[r.Status]; !known || r.ID == "" {
+func (r *refundAnswer) checkFields() error {
+	if _, known := refundStatuses[r.Status]; !known || r.ID == "" {
 		return fmt.Errorf("refund %q has status %q", r.ID, r.Status)
 	}
 	return nil
 }
 
-func (r *stripeRefund) readOutcome() RefundOutcome {
-	return RefundOutcome{ID: r.ID, Status: stripeRefunds[r.Status], Amount: r.Amount, Currency: strings.ToUpper(r.Currency)}
+func (r *refundAnswer) readOutcome() psp.RefundOutcome {
+	return psp.RefundOutcome{ID: r.ID, Status: refundStatuses[r.Status], Amount: r.Amount, Currency: strings.ToUpper(r.Currency)}
 }
 
 // refundsOf calls GET /refunds for the payment's refunds, page by page. A list that does not end is
 // an error, because what it hides may be a refund under the key.
-func (s *stripe) refundsOf(ctx context.Context, key, payment string) (madeRefunds, error) {
-	var found madeRefunds
-	q := url.Values{"payment_intent": {payment}, "limit": {strconv.Itoa(refundsPerPage)}}
-	for range refundPages {
+func (s *Provider) refundsOf(ctx context.Context, key, payment string) (psp.MadeRefunds, error) {
+	var found psp.MadeRefunds
+	q := url.Values{"payment_intent": {payment}, "limit": {strconv.Itoa(psp.RefundsPerPage)}}
+	for range psp.RefundPages {
 		var list struct {
-			Data []stripeRefund `json:"data"`
+			Data []refundAnswer `json:"data"`
 			More bool           `json:"has_more"`
 		}
-		if err := s.call(ctx, request{method: http.MethodGet, path: "/refunds?" + q.Encode()}, &list, nil); err != nil {
+		if err := s.call(ctx, psp.Request{Method: http.MethodGet, Path: "/refunds?" + q.Encode()}, &list, nil); err != nil {
 			return found, err
 		}
 		for i := range list.Data {
-			attempt := attemptOf(key, list.Data[i].Metadata.Key)
+			attempt := psp.AttemptOf(key, list.Data[i].Metadata.Key)
 			if attempt == 0 {
 				continue
 			}
 			if err := list.Data[i].checkFields(); err != nil {
-				return found, s.client.fail(ErrFault, "refund list: "+err.Error())
+				return found, s.client.Fail(psp.ErrFault, "refund list: "+err.Error())
 			}
-			found.addAttempt(attempt, list.Data[i].readOutcome())
+			found.AddAttempt(attempt, list.Data[i].readOutcome())
 		}
 		if !list.More || len(list.Data) == 0 {
 			return found, nil
 		}
 		q.Set("starting_after", list.Data[len(list.Data)-1].ID)
 	}
-	return found, s.client.fail(ErrDeclined, fmt.Sprintf("the charge has more than %d refunds", refundPages*refundsPerPage))
+	return found, s.client.Fail(psp.ErrDeclined, fmt.Sprintf("the charge has more than %d refunds", psp.RefundPages*psp.RefundsPerPage))
 }
 
 // RefundStatus calls GET /refunds/{id}.
-func (s *stripe) RefundStatus(ctx context.Context, id string) (RefundOutcome, error) {
-	if !isStripeID(id, "re_") && !isStripeID(id, "pyr_") {
-		return RefundOutcome{}, s.client.fail(ErrUnknownReference, "not a refund's id")
+func (s *Provider) RefundStatus(ctx context.Context, id string) (psp.RefundOutcome, error) {
+	if !isID(id, "re_") && !isID(id, "pyr_") {
+		return psp.RefundOutcome{}, s.client.Fail(psp.ErrUnknownReference, "not a refund's id")
 	}
-	var data stripeRefund
-	if err := s.call(ctx, request{method: http.MethodGet, path: "/refunds/" + id}, &data, func() error { return data.checkFields() }); err != nil {
-		return RefundOutcome{}, err
+	var data refundAnswer
+	if err := s.call(ctx, psp.Request{Method: http.MethodGet, Path: "/refunds/" + id}, &data, func() error { return data.checkFields() }); err != nil {
+		return psp.RefundOutcome{}, err
 	}
 	return data.readOutcome(), nil
 }
 
 // call makes one call and decodes the answer, which check may refuse.
-func (s *stripe) call(ctx context.Context, r request, data any, check func() error) error {
-	r.version = stripeVersion
-	return s.client.fetch(ctx, r, s.declinedError, data, check)
+func (s *Provider) call(ctx context.Context, r psp.Request, data any, check func() error) error {
+	r.Version = version
+	return s.client.Fetch(ctx, r, s.declinedError, data, check)
 }
 
 // declinedError makes the error when Stripe said no.
-func (s *stripe) declinedError(a answer) *Error {
+func (s *Provider) declinedError(a psp.Answer) *psp.Error {
 	var e struct {
 		Error struct {
 			Type    string `json:"type"`
@@ -356,31 +360,31 @@ func (s *stripe) declinedError(a answer) *Error {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
-	if err := json.Unmarshal(a.body, &e); err != nil {
-		return s.client.fail(ErrDeclined, fmt.Sprintf("status %d: %s", a.status, a.body))
+	if err := json.Unmarshal(a.Body, &e); err != nil {
+		return s.client.Fail(psp.ErrDeclined, fmt.Sprintf("status %d: %s", a.Status, a.Body))
 	}
-	kind := ErrDeclined
+	kind := psp.ErrDeclined
 	switch {
 	case e.Error.Code == "charge_already_refunded", e.Error.Code == "charge_disputed":
-		kind = ErrReturned
+		kind = psp.ErrReturned
 	case e.Error.Code == "amount_too_small":
-		kind = ErrTooLittle
+		kind = psp.ErrTooLittle
 	case e.Error.Code == "resource_missing":
-		kind = ErrUnknownReference
+		kind = psp.ErrUnknownReference
 	case e.Error.Type == "idempotency_error": // the key was used for a request that said something else
-		kind = ErrDuplicateReference
-	case a.status == http.StatusConflict: // the same request is being worked on
-		kind = ErrFault
+		kind = psp.ErrDuplicateReference
+	case a.Status == http.StatusConflict: // the same request is being worked on
+		kind = psp.ErrFault
 	}
-	return s.client.fail(kind, fmt.Sprintf("status %d: %s %s", a.status, e.Error.Code, e.Error.Message))
+	return s.client.Fail(kind, fmt.Sprintf("status %d: %s %s", a.Status, e.Error.Code, e.Error.Message))
 }
 
 // Notice checks Stripe-Signature, "t=<unix seconds>,v1=<hex>,...": an HMAC-SHA256 over the time, a
 // dot and the raw body, keyed with the endpoint's secret. While Stripe rolls the secret there is one
 // v1 for each.
-func (s *stripe) Notice(body []byte, signature string) (Notice, error) {
+func (s *Provider) Notice(body []byte, signature string) (psp.Notice, error) {
 	if !s.isSigned(body, signature, time.Now()) {
-		return Notice{}, s.client.fail(ErrSignature, "")
+		return psp.Notice{}, s.client.Fail(psp.ErrSignature, "")
 	}
 	var n struct {
 		ID   string `json:"id"`
@@ -395,17 +399,17 @@ func (s *stripe) Notice(body []byte, signature string) (Notice, error) {
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(body, &n); err != nil || n.Type == "" || n.ID == "" {
-		return Notice{}, s.client.fail(ErrNotice, "not an event")
+		return psp.Notice{}, s.client.Fail(psp.ErrNotice, "not an event")
 	}
 	about := &n.Data.Object
-	if about.Object == "dispute" && isStripeDispute(about.ID) { // it has no reference of ours
-		return Notice{Event: n.Type, Dispute: about.ID, Key: n.ID}, nil
+	if about.Object == "dispute" && isDispute(about.ID) { // it has no reference of ours
+		return psp.Notice{Event: n.Type, Dispute: about.ID, Key: n.ID}, nil
 	}
-	return Notice{Event: n.Type, Reference: cmp.Or(about.Reference, about.Metadata["reference"]), Key: n.ID}, nil
+	return psp.Notice{Event: n.Type, Reference: cmp.Or(about.Reference, about.Metadata["reference"]), Key: n.ID}, nil
 }
 
 // isSigned reports whether one of our secrets has signed the body lately.
-func (s *stripe) isSigned(body []byte, signature string, now time.Time) bool {
+func (s *Provider) isSigned(body []byte, signature string, now time.Time) bool {
 	var stamp string
 	var signed [][]byte
 	for part := range strings.SplitSeq(signature, ",") {
@@ -419,7 +423,7 @@ func (s *stripe) isSigned(body []byte, signature string, now time.Time) bool {
 		}
 	}
 	at, err := strconv.ParseInt(stamp, 10, 64)
-	if age := now.Sub(time.Unix(at, 0)); err != nil || max(age, -age) > stripeTolerance {
+	if age := now.Sub(time.Unix(at, 0)); err != nil || max(age, -age) > tolerance {
 		return false
 	}
 	for _, secret := range s.secrets {

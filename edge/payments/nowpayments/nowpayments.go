@@ -1,4 +1,5 @@
-package payments
+// Package nowpayments is the adapter to NOWPayments: what it is sent, what we read of its answers, and whether a notice is its own.
+package nowpayments
 
 import (
 	"cmp"
@@ -15,29 +16,31 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/v1"
+
+	"boxoffice/edge/payments/psp"
 )
 
-// nowpaymentsURL is the live host. The sandbox is a different host, with keys of its own.
-const nowpaymentsURL = "https://api.nowpayments.io/v1"
+// address is the live host. The sandbox is a different host, with keys of its own.
+const address = "https://api.nowpayments.io/v1"
 
-// nowpaymentsStatuses maps a payment's status to ours. Money that came short is Succeeded with less
+// statuses maps a payment's status to ours. Money that came short is Succeeded with less
 // than was asked for, as with the other providers.
-var nowpaymentsStatuses = map[string]Status{
-	"waiting":        Pending,
-	"confirming":     Processing,
-	"confirmed":      Processing,
-	"sending":        Processing,
-	"finished":       Succeeded,
-	"partially_paid": Succeeded,
-	"failed":         Failed,
-	"refunded":       Refunded,
-	"expired":        Expired,
-	"cancelled":      Cancelled,
-	"canceled":       Cancelled,
+var statuses = map[string]psp.Status{
+	"waiting":        psp.Pending,
+	"confirming":     psp.Processing,
+	"confirmed":      psp.Processing,
+	"sending":        psp.Processing,
+	"finished":       psp.Succeeded,
+	"partially_paid": psp.Succeeded,
+	"failed":         psp.Failed,
+	"refunded":       psp.Refunded,
+	"expired":        psp.Expired,
+	"cancelled":      psp.Cancelled,
+	"canceled":       psp.Cancelled,
 }
 
-// nowpaymentsCurrencies are the currencies in which NOWPayments takes our prices.
-var nowpaymentsCurrencies = []string{"USD"}
+// Currencies are the currencies in which NOWPayments takes our prices.
+var Currencies = []string{"USD"}
 
 const (
 	// defaultCoin is the coin for a buyer who names none.
@@ -46,13 +49,11 @@ const (
 	coinsTime = 10 * time.Minute
 	// maxCoins bounds the list.
 	maxCoins = 2000
-	// byHand is the id of every refund: the provider makes none, so a person sends the money.
-	byHand = "by-hand"
 )
 
-// nowpayments is the adapter to NOWPayments' API, for direct deposits.
-type nowpayments struct {
-	client *client
+// Provider is the adapter to NOWPayments' API, for direct deposits.
+type Provider struct {
+	client *psp.Client
 	secret string // of its notices
 	notify string // where the provider sends them
 
@@ -74,25 +75,26 @@ type Coin struct {
 	RequiresExtraID                         bool
 }
 
-func newNOWPayments(a Account, via http.RoundTripper, log *slog.Logger) (*nowpayments, error) {
+// New makes the adapter of an account. Without a key the error is psp.ErrNotConfigured.
+func New(a psp.Account, via http.RoundTripper, log *slog.Logger) (*Provider, error) {
 	if a.SecretKey == "" {
-		return nil, &Error{Provider: "nowpayments", Kind: ErrNotConfigured}
+		return nil, &psp.Error{Provider: "nowpayments", Kind: psp.ErrNotConfigured}
 	}
-	a = a.withDefaults(nowpaymentsURL)
-	if err := a.checkFields(); err != nil {
+	a = a.WithDefaults(address)
+	if err := a.CheckFields(); err != nil {
 		return nil, err
 	}
-	c := newClient("nowpayments", a, via, log)
-	c.keyHeader, c.keyPrefix = "X-Api-Key", ""
-	return &nowpayments{
+	c := psp.NewClient("nowpayments", a, via, log)
+	c.KeyHeader, c.KeyPrefix = "X-Api-Key", ""
+	return &Provider{
 		client: c, secret: strings.TrimSpace(string(a.NoticeSecret)), notify: a.NoticeURL, minimums: make(map[string]minimum),
 	}, nil
 }
 
 // Check refuses a currency in which no coin has a price, an unknown coin, and an amount below the
 // coin's minimum.
-func (n *nowpayments) Check(ctx context.Context, p Price) error {
-	if err := n.client.refuseCurrency(p.Currency, nowpaymentsCurrencies); err != nil {
+func (n *Provider) Check(ctx context.Context, p psp.Price) error {
+	if err := n.client.RefuseCurrency(p.Currency, Currencies); err != nil {
 		return err
 	}
 	coin := cmp.Or(p.PayCurrency, defaultCoin)
@@ -101,17 +103,17 @@ func (n *nowpayments) Check(ctx context.Context, p Price) error {
 		return err
 	}
 	if !slices.ContainsFunc(coins, func(c Coin) bool { return c.Ticker == coin }) {
-		return n.client.fail(ErrUnknownCoin, coin)
+		return n.client.Fail(psp.ErrUnknownCoin, coin)
 	}
 	least, err := n.minimumOf(ctx, coin)
 	if err == nil && p.Amount < least {
-		return n.client.tooLittle(least, p.Currency)
+		return n.client.RefuseBelow(least, p.Currency)
 	}
 	return err
 }
 
 // Coins returns the coins that are enabled for us. The list is kept for coinsTime.
-func (n *nowpayments) Coins(ctx context.Context) ([]Coin, error) {
+func (n *Provider) Coins(ctx context.Context) ([]Coin, error) {
 	n.mu.Lock()
 	kept, at := n.coins, n.coinsAt
 	n.mu.Unlock()
@@ -129,7 +131,7 @@ func (n *nowpayments) Coins(ctx context.Context) ([]Coin, error) {
 }
 
 // askCoins asks which coins are enabled for us and joins them with their descriptions.
-func (n *nowpayments) askCoins(ctx context.Context) ([]Coin, error) {
+func (n *Provider) askCoins(ctx context.Context) ([]Coin, error) {
 	var mine struct {
 		Currencies []string `json:"currencies"`
 		Selected   []string `json:"selectedCurrencies"` // what older answers call the currencies
@@ -176,7 +178,7 @@ func (n *nowpayments) askCoins(ctx context.Context) ([]Coin, error) {
 }
 
 // minimumOf returns the least amount of a payment in the coin, in US cents, rounded up.
-func (n *nowpayments) minimumOf(ctx context.Context, coin string) (int64, error) {
+func (n *Provider) minimumOf(ctx context.Context, coin string) (int64, error) {
 	n.mu.Lock()
 	kept := n.minimums[coin]
 	n.mu.Unlock()
@@ -185,15 +187,15 @@ func (n *nowpayments) minimumOf(ctx context.Context, coin string) (int64, error)
 	}
 	q := url.Values{"currency_from": {coin}, "currency_to": {coin}, "fiat_equivalent": {"usd"}, "is_fixed_rate": {"True"}}
 	var data struct {
-		Fiat decimal `json:"fiat_equivalent"`
+		Fiat psp.Decimal `json:"fiat_equivalent"`
 	}
 	if err := n.call(ctx, http.MethodGet, "/min-amount?"+q.Encode(), nil, &data, nil); err != nil {
 		return 0, err
 	}
 	least := minimum{at: time.Now()}
-	if r, ok := data.Fiat.rat(); ok {
+	if r, ok := data.Fiat.Rat(); ok {
 		cents := r.Mul(r, big.NewRat(100, 1))
-		if least.amount = floor(cents); new(big.Rat).SetInt64(least.amount).Cmp(cents) < 0 {
+		if least.amount = psp.Floor(cents); new(big.Rat).SetInt64(least.amount).Cmp(cents) < 0 {
 			least.amount++
 		}
 	}
@@ -203,7 +205,7 @@ func (n *nowpayments) minimumOf(ctx context.Context, coin string) (int64, error)
 	return least.amount, nil
 }
 
-type nowpaymentsCharge struct {
+type charge struct {
 	Price       json.Number `json:"price_amount"`
 	Currency    string      `json:"price_currency"`
 	PayCurrency string      `json:"pay_currency"`
@@ -213,45 +215,45 @@ type nowpaymentsCharge struct {
 	FixedRate   bool        `json:"is_fixed_rate"`
 }
 
-// nowpaymentsPayment is what we read of a payment. Its ids come as numbers or in quotes.
-type nowpaymentsPayment struct {
-	ID           number  `json:"payment_id"`
-	Parent       number  `json:"parent_payment_id"`
-	Status       string  `json:"payment_status"`
-	Address      string  `json:"pay_address"`
-	ExtraID      *string `json:"payin_extra_id"`
-	Price        decimal `json:"price_amount"`
-	Currency     string  `json:"price_currency"`
-	PayAmount    decimal `json:"pay_amount"`
-	PayCurrency  string  `json:"pay_currency"`
-	ActuallyPaid decimal `json:"actually_paid"`
-	Order        string  `json:"order_id"`
-	Network      string  `json:"network"`
-	ValidUntil   moment  `json:"valid_until"`
-	Estimated    moment  `json:"expiration_estimate_date"`
+// payment is what we read of a payment. Its ids come as numbers or in quotes.
+type payment struct {
+	ID           psp.Number  `json:"payment_id"`
+	Parent       psp.Number  `json:"parent_payment_id"`
+	Status       string      `json:"payment_status"`
+	Address      string      `json:"pay_address"`
+	ExtraID      *string     `json:"payin_extra_id"`
+	Price        psp.Decimal `json:"price_amount"`
+	Currency     string      `json:"price_currency"`
+	PayAmount    psp.Decimal `json:"pay_amount"`
+	PayCurrency  string      `json:"pay_currency"`
+	ActuallyPaid psp.Decimal `json:"actually_paid"`
+	Order        string      `json:"order_id"`
+	Network      string      `json:"network"`
+	ValidUntil   psp.Moment  `json:"valid_until"`
+	Estimated    psp.Moment  `json:"expiration_estimate_date"`
 }
 
 // Begin calls POST /payment, at a rate that is fixed for its window. NOWPayments recognizes no
 // repeats: each call makes a new payment, and none can be found by our reference. If there are
 // several, the order keeps the one that it notes first, and money sent to the others goes back.
-func (n *nowpayments) Begin(ctx context.Context, c Charge) (Begun, error) {
-	if !validReference(c.Reference) || c.Amount <= 0 {
-		return Begun{}, n.client.fail(ErrDeclined, "reference or amount is not valid")
+func (n *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
+	if !psp.IsReference(c.Reference) || c.Amount <= 0 {
+		return psp.Begun{}, n.client.Fail(psp.ErrDeclined, "reference or amount is not valid")
 	}
-	var p nowpaymentsPayment
-	err := n.call(ctx, http.MethodPost, "/payment", nowpaymentsCharge{
-		Price: major(c.Amount, c.Currency), Currency: strings.ToLower(c.Currency), PayCurrency: cmp.Or(c.PayCurrency, defaultCoin),
+	var p payment
+	err := n.call(ctx, http.MethodPost, "/payment", charge{
+		Price: psp.Major(c.Amount, c.Currency), Currency: strings.ToLower(c.Currency), PayCurrency: cmp.Or(c.PayCurrency, defaultCoin),
 		CallbackURL: n.notify, Order: c.Reference, Description: "Order " + c.Reference, FixedRate: true,
 	}, &p, func() error {
-		if _, ok := p.PayAmount.rat(); !ok || p.ID == "" || p.Address == "" || p.PayCurrency == "" {
+		if _, ok := p.PayAmount.Rat(); !ok || p.ID == "" || p.Address == "" || p.PayCurrency == "" {
 			return errors.New("no id, address, amount or currency")
 		}
 		return nil
 	})
 	if err != nil {
-		return Begun{}, err
+		return psp.Begun{}, err
 	}
-	d := &Deposit{Address: p.Address, Amount: p.PayAmount.showPlain(), Currency: strings.ToLower(p.PayCurrency), Network: p.Network}
+	d := &psp.Deposit{Address: p.Address, Amount: p.PayAmount.ShowPlain(), Currency: strings.ToLower(p.PayCurrency), Network: p.Network}
 	if p.ExtraID != nil {
 		d.ExtraID = *p.ExtraID
 	}
@@ -259,21 +261,21 @@ func (n *nowpayments) Begin(ctx context.Context, c Charge) (Begun, error) {
 		d.ValidUntil = time.Time(p.Estimated)
 	}
 	if d.ValidUntil.IsZero() {
-		d.ValidUntil = time.Now().Add(cryptoWindow)
+		d.ValidUntil = time.Now().Add(Window)
 	}
-	return Begun{ProviderID: string(p.ID), Deposit: d}, nil
+	return psp.Begun{ProviderID: string(p.ID), Deposit: d}, nil
 }
 
 // Verify calls GET /payment/{id}. The coins that arrived count by their share of the coins that
 // were asked for, because the rate is fixed. A deposit that the provider made a payment of its own
 // does not count for this one (see Notice).
-func (n *nowpayments) Verify(ctx context.Context, of Asked) (Outcome, error) {
-	if !isNumber(of.ProviderID) {
-		return Outcome{}, n.client.fail(ErrUnknownReference, "the payment has no id")
+func (n *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error) {
+	if !psp.IsNumber(of.ProviderID) {
+		return psp.Outcome{}, n.client.Fail(psp.ErrUnknownReference, "the payment has no id")
 	}
-	var p nowpaymentsPayment
+	var p payment
 	err := n.call(ctx, http.MethodGet, "/payment/"+of.ProviderID, nil, &p, func() error {
-		switch _, known := nowpaymentsStatuses[p.Status]; {
+		switch _, known := statuses[p.Status]; {
 		case !known:
 			return fmt.Errorf("payment_status %q", p.Status)
 		case string(p.ID) != of.ProviderID:
@@ -286,44 +288,44 @@ func (n *nowpayments) Verify(ctx context.Context, of Asked) (Outcome, error) {
 		return nil
 	})
 	if err != nil {
-		return Outcome{}, err
+		return psp.Outcome{}, err
 	}
-	o := Outcome{Status: nowpaymentsStatuses[p.Status], Currency: strings.ToUpper(p.Currency), ProviderID: string(p.ID), Arrived: p.ActuallyPaid.showPlain()}
+	o := psp.Outcome{Status: statuses[p.Status], Currency: strings.ToUpper(p.Currency), ProviderID: string(p.ID), Arrived: p.ActuallyPaid.ShowPlain()}
 	if p.Parent != "" && !of.Apart { // nothing is issued for a later deposit
-		return Outcome{}, n.client.fail(ErrFault, fmt.Sprintf("the payment has a parent: %q", p.Parent))
+		return psp.Outcome{}, n.client.Fail(psp.ErrFault, fmt.Sprintf("the payment has a parent: %q", p.Parent))
 	}
-	o.RequestedAmount = p.Price.toMinor(nowpaymentsCurrencies[0])
-	if paid, ok := p.ActuallyPaid.rat(); ok {
-		if asked, ok := p.PayAmount.rat(); ok && asked.Sign() > 0 {
+	o.RequestedAmount = p.Price.ToMinor(Currencies[0])
+	if paid, ok := p.ActuallyPaid.Rat(); ok {
+		if asked, ok := p.PayAmount.Rat(); ok && asked.Sign() > 0 {
 			share := paid.Quo(paid, asked)
-			o.Amount = floor(share.Mul(share, new(big.Rat).SetInt64(o.RequestedAmount)))
+			o.Amount = psp.Floor(share.Mul(share, new(big.Rat).SetInt64(o.RequestedAmount)))
 		}
 	}
 	return o, nil
 }
 
 // Refund leaves the money to a person, because NOWPayments sends no money back by itself.
-func (n *nowpayments) Refund(_ context.Context, r RefundRequest) (RefundOutcome, error) {
-	return RefundOutcome{ID: byHand, Status: RefundNeedsAttention, Amount: r.Amount, Currency: r.Currency}, nil
+func (n *Provider) Refund(_ context.Context, r psp.RefundRequest) (psp.RefundOutcome, error) {
+	return psp.RefundOutcome{ID: psp.ByHand, Status: psp.RefundNeedsAttention, Amount: r.Amount, Currency: r.Currency}, nil
 }
 
 // RefundStatus always says that the refund waits for a person.
-func (n *nowpayments) RefundStatus(context.Context, string) (RefundOutcome, error) {
-	return RefundOutcome{ID: byHand, Status: RefundNeedsAttention}, nil
+func (n *Provider) RefundStatus(context.Context, string) (psp.RefundOutcome, error) {
+	return psp.RefundOutcome{ID: psp.ByHand, Status: psp.RefundNeedsAttention}, nil
 }
 
 // call makes one call and decodes its answer, which check may refuse.
-func (n *nowpayments) call(ctx context.Context, method, path string, body, data any, check func() error) error {
-	return n.client.do(ctx, request{method: method, path: path, body: body}, func(a answer) error {
-		if a.status >= 400 {
+func (n *Provider) call(ctx context.Context, method, path string, body, data any, check func() error) error {
+	return n.client.Do(ctx, psp.Request{Method: method, Path: path, Body: body}, func(a psp.Answer) error {
+		if a.Status >= 400 {
 			return n.declinedError(a)
 		}
-		if err := json.Unmarshal(a.body, data); err != nil {
-			return n.client.fail(ErrFault, "answer: "+err.Error())
+		if err := json.Unmarshal(a.Body, data); err != nil {
+			return n.client.Fail(psp.ErrFault, "answer: "+err.Error())
 		}
 		if check != nil {
 			if err := check(); err != nil {
-				return n.client.fail(ErrFault, "answer: "+err.Error())
+				return n.client.Fail(psp.ErrFault, "answer: "+err.Error())
 			}
 		}
 		return nil
@@ -331,18 +333,21 @@ func (n *nowpayments) call(ctx context.Context, method, path string, body, data 
 }
 
 // declinedError makes the error when NOWPayments said no.
-func (n *nowpayments) declinedError(a answer) *Error {
+func (n *Provider) declinedError(a psp.Answer) *psp.Error {
 	var e struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
 	}
-	_ = json.Unmarshal(a.body, &e) // if it can't be decoded, the body is quoted as it came
-	words := fmt.Sprintf("status %d: %s %s", a.status, e.Code, cmp.Or(e.Message, string(a.body)))
+	_ = json.Unmarshal(a.Body, &e) // if it can't be decoded, the body is quoted as it came
+	words := fmt.Sprintf("status %d: %s %s", a.Status, e.Code, cmp.Or(e.Message, string(a.Body)))
 	switch {
-	case a.status == http.StatusNotFound:
-		return n.client.fail(ErrUnknownReference, words)
+	case a.Status == http.StatusNotFound:
+		return n.client.Fail(psp.ErrUnknownReference, words)
 	case e.Code == "AMOUNT_MINIMAL_ERROR":
-		return n.client.fail(ErrTooLittle, words)
+		return n.client.Fail(psp.ErrTooLittle, words)
 	}
-	return n.client.fail(ErrDeclined, words)
+	return n.client.Fail(psp.ErrDeclined, words)
 }
+
+// Window is how long a buyer may pay. A coin's rate is fixed for it.
+const Window = 20 * time.Minute

@@ -1,4 +1,4 @@
-package payments
+package paystack
 
 import (
 	"cmp"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/v1"
+
+	"boxoffice/edge/payments/psp"
 )
 
 // envelope surrounds every answer of Paystack.
@@ -31,21 +33,21 @@ type initialize struct {
 // transaction is what we read of GET /transaction/verify's data. We ignore metadata: it comes as an
 // object, "" or 0.
 type transaction struct {
-	ID              number `json:"id"`
-	Status          string `json:"status"`
-	Reference       string `json:"reference"`
-	Amount          *minor `json:"amount"`
-	RequestedAmount minor  `json:"requested_amount"`
-	Fees            *minor `json:"fees"`
-	Currency        string `json:"currency"`
-	GatewayResponse string `json:"gateway_response"`
-	Message         string `json:"message"`
-	PaidAt          moment `json:"paid_at"`
-	PaidAtToo       moment `json:"paidAt"` // the same under its older name
+	ID              psp.Number `json:"id"`
+	Status          string     `json:"status"`
+	Reference       string     `json:"reference"`
+	Amount          *minor     `json:"amount"`
+	RequestedAmount minor      `json:"requested_amount"`
+	Fees            *minor     `json:"fees"`
+	Currency        string     `json:"currency"`
+	GatewayResponse string     `json:"gateway_response"`
+	Message         string     `json:"message"`
+	PaidAt          psp.Moment `json:"paid_at"`
+	PaidAtToo       psp.Moment `json:"paidAt"` // the same under its older name
 }
 
 func (t transaction) checkFields(reference string) error {
-	_, known := paystackStatuses[t.Status]
+	_, known := chargeStatuses[t.Status]
 	switch {
 	case !known:
 		return fmt.Errorf("status %q", t.Status)
@@ -61,12 +63,12 @@ func (t transaction) checkFields(reference string) error {
 	return nil
 }
 
-func (t transaction) readOutcome() Outcome {
+func (t transaction) readOutcome() psp.Outcome {
 	if t.Fees != nil && *t.Amount-*t.Fees == t.RequestedAmount { // the buyer bore the fee
 		*t.Amount = t.RequestedAmount
 	}
-	o := Outcome{
-		Status:          paystackStatuses[t.Status],
+	o := psp.Outcome{
+		Status:          chargeStatuses[t.Status],
 		Amount:          int64(*t.Amount),
 		RequestedAmount: int64(t.RequestedAmount),
 		Currency:        t.Currency,
@@ -90,15 +92,15 @@ type createRefund struct {
 
 // refund is what we read of a refund. We ignore its transaction: it comes as a number or an object.
 type refund struct {
-	ID           number `json:"id"`
-	Status       string `json:"status"`
-	Amount       *minor `json:"amount"`
-	Currency     string `json:"currency"`
-	MerchantNote string `json:"merchant_note"`
+	ID           psp.Number `json:"id"`
+	Status       string     `json:"status"`
+	Amount       *minor     `json:"amount"`
+	Currency     string     `json:"currency"`
+	MerchantNote string     `json:"merchant_note"`
 }
 
 func (r refund) checkFields() error {
-	_, known := paystackRefunds[r.Status]
+	_, known := refundStatuses[r.Status]
 	switch {
 	case !known:
 		return fmt.Errorf("status %q", r.Status)
@@ -110,9 +112,9 @@ func (r refund) checkFields() error {
 	return nil
 }
 
-func (r refund) readOutcome() RefundOutcome {
-	return RefundOutcome{
-		ID: string(r.ID), Status: paystackRefunds[r.Status],
+func (r refund) readOutcome() psp.RefundOutcome {
+	return psp.RefundOutcome{
+		ID: string(r.ID), Status: refundStatuses[r.Status],
 		Amount: int64(*r.Amount), Currency: r.Currency,
 	}
 }
@@ -126,7 +128,7 @@ type notice struct {
 // notice finds the charge that the event is about: charge.* names it directly, refund.* as
 // transaction_reference, disputes inside transaction. If the data has another shape, the event
 // counts as one about no charge of ours, not as an error.
-func (n notice) notice() Notice {
+func (n notice) notice() psp.Notice {
 	var d struct {
 		ID                   json.RawMessage `json:"id"` // a number, or digits in quotes
 		Status               string          `json:"status"`
@@ -144,15 +146,15 @@ func (n notice) notice() Notice {
 		_ = json.Unmarshal(d.Transaction, &t)
 		ref = t.Reference
 	}
-	which := cmp.Or(unquote(d.ID), d.RefundReference)
-	return Notice{
+	which := cmp.Or(psp.Unquote(d.ID), d.RefundReference)
+	return psp.Notice{
 		Event:     n.Event,
 		Reference: ref,
 		Key:       strings.Join([]string{n.Event, ref, which, d.Status}, "|"),
 	}
 }
 
-// toMinor is an amount in minor units. It comes as a number, or as digits in quotes; anything else is
+// minor is an amount in minor units. It comes as a number, or as digits in quotes; anything else is
 // an error.
 type minor int64
 
@@ -161,52 +163,10 @@ func (m *minor) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil
 	}
-	n, err := strconv.ParseInt(unquote(b), 10, 64)
+	n, err := strconv.ParseInt(psp.Unquote(b), 10, 64)
 	if err != nil || n < 0 {
 		return fmt.Errorf("amount %s", b)
 	}
 	*m = minor(n)
-	return nil
-}
-
-// number is an id. It comes as a number or in quotes, and its digits are kept as they are.
-type number string
-
-// UnmarshalJSON reads 4099260516 and "4099260516".
-func (n *number) UnmarshalJSON(b []byte) error {
-	if string(b) == "null" {
-		return nil
-	}
-	s := unquote(b)
-	if !isNumber(s) {
-		return fmt.Errorf("id %s", b)
-	}
-	*n = number(s)
-	return nil
-}
-
-func isNumber(s string) bool {
-	_, err := strconv.ParseUint(s, 10, 64)
-	return err == nil
-}
-
-func unquote(b []byte) string {
-	s := string(b)
-	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' {
-		return s[1 : len(s)-1]
-	}
-	return s
-}
-
-// moment is a time that is only shown to people, so a time that cannot be read is no reason to
-// refuse a payment.
-type moment time.Time
-
-// UnmarshalJSON reads RFC 3339 and takes anything else for none.
-func (m *moment) UnmarshalJSON(b []byte) error {
-	t, err := time.Parse(time.RFC3339, unquote(b))
-	if err == nil {
-		*m = moment(t)
-	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package payments
+package psp
 
 import (
 	"context"
@@ -54,7 +54,7 @@ type Error struct {
 	Kind       error         // one of the Err values above
 	Message    string        // more about the reason, for logs
 	RetryAfter time.Duration // when another try may be worth it; 0 if unknown
-	details    any           // for a client of ours; nil for none
+	Details    any           // for a client of ours; nil for none
 	cause      error         // the context's error, if that ended the call
 }
 
@@ -77,7 +77,7 @@ func (e *Error) Unwrap() []error {
 
 // Refusal is what a client of ours is told: the code, and what would be accepted, but none of the
 // provider's words.
-func (e *Error) Refusal() *engine.Refusal { return engine.Refuse(codes[e.Kind], e.details) }
+func (e *Error) Refusal() *engine.Refusal { return engine.Refuse(codes[e.Kind], e.Details) }
 
 // UnsupportedCurrency is the detail of CURRENCY_NOT_SUPPORTED.
 type UnsupportedCurrency struct {

@@ -1,16 +1,11 @@
-// Package payments talks to payment providers: it begins a charge, asks for its outcome, returns
-// money, and checks that an inbound notice is genuine.
+// Package psp has what every payment service provider is asked and answers, and how one is called: formats, timeouts, a
+// limit on calls under way, retries of reads, and a breaker per provider, so that a sick provider fails fast and never
+// holds up a buyer who pays with another.
 //
-// It owns how providers are called: formats, timeouts, a limit on calls under way, retries of
-// reads, and a breaker per provider, so that a sick provider fails fast and never holds up a buyer
-// who pays with another. It decides nothing and compares no amounts: it reports faithfully what the
-// provider says, and the order's actor decides.
-//
-// The pay, verify and refund handlers and the background sweeps of edge call it, through Gateways.
-// It starts no goroutine. Gateways.Close closes the idle connections once nobody calls any more.
-//
-// To add a provider, write one file with its adapter and add one row to Providers.
-package payments
+// An adapter is a Provider in a package of its own, which makes its calls through a Client. It decides nothing and
+// compares no amounts: it reports faithfully what the provider says, and the order's actor decides. All errors are
+// *Error, from which secrets are cut. No goroutine is started here.
+package psp
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package payments
+package nowpayments
 
 import (
 	"bytes"
@@ -12,15 +12,17 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/v1"
+
+	"boxoffice/edge/payments/psp"
 )
 
 // Notice checks x-nowpayments-sig: hex HMAC-SHA512, under the IPN secret, of the body written again
 // with its keys sorted. The provider's own examples disagree about lists, so either form is
 // accepted.
-func (n *nowpayments) Notice(body []byte, signature string) (Notice, error) {
+func (n *Provider) Notice(body []byte, signature string) (psp.Notice, error) {
 	got, err := hex.DecodeString(strings.TrimSpace(signature))
 	if err != nil || len(got) != sha512.Size || n.secret == "" {
-		return Notice{}, n.client.fail(ErrSignature, "")
+		return psp.Notice{}, n.client.Fail(psp.ErrSignature, "")
 	}
 	if !slices.ContainsFunc([]bool{false, true}, func(listsAsObjects bool) bool {
 		text, err := sortKeys(body, listsAsObjects)
@@ -31,13 +33,13 @@ func (n *nowpayments) Notice(body []byte, signature string) (Notice, error) {
 		mac.Write(text)
 		return hmac.Equal(got, mac.Sum(nil))
 	}) {
-		return Notice{}, n.client.fail(ErrSignature, "")
+		return psp.Notice{}, n.client.Fail(psp.ErrSignature, "")
 	}
-	var p nowpaymentsPayment
+	var p payment
 	if err := json.Unmarshal(body, &p); err != nil || p.ID == "" {
-		return Notice{}, n.client.fail(ErrNotice, "not a payment")
+		return psp.Notice{}, n.client.Fail(psp.ErrNotice, "not a payment")
 	}
-	return Notice{
+	return psp.Notice{
 		Event: p.Status, Reference: p.Order, ProviderID: string(p.ID),
 		Key: strings.Join([]string{string(p.ID), p.Status, string(p.ActuallyPaid)}, "|"),
 	}, nil

@@ -1,0 +1,367 @@
+// Package mollie is the adapter to Mollie: what it is sent, what we read of its answers, and whether a notice is its own.
+package mollie
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/v1"
+
+	"boxoffice/edge/payments/psp"
+)
+
+// address is both the live and the test host; the key tells which.
+const address = "https://api.mollie.com/v2"
+
+// Currencies are those that Mollie takes (https://docs.mollie.com/docs/multicurrency).
+var Currencies = []string{
+	"AED", "AUD", "BRL", "CAD", "CHF", "CZK", "DKK", "EUR", "GBP", "HKD", "HUF", "ILS", "ISK", "JPY", "MXN", "MYR", "NOK", "NZD", "PHP", "PLN", "RON", "SEK",
+	"SGD", "THB", "TWD", "USD", "ZAR",
+}
+
+// chargeStatuses maps a payment's status to ours. One that is canceled or has failed is at its end:
+// another attempt to pay is another payment.
+var chargeStatuses = map[string]psp.Status{
+	"open":       psp.Pending,
+	"pending":    psp.Processing,
+	"authorized": psp.Processing,
+	"paid":       psp.Succeeded,
+	"canceled":   psp.Failed,
+	"failed":     psp.Failed,
+	"expired":    psp.Expired,
+}
+
+// refundStatuses maps a refund's status to ours.
+var refundStatuses = map[string]psp.RefundStatus{
+	"queued":     psp.RefundPending,
+	"pending":    psp.RefundPending,
+	"processing": psp.RefundProcessing,
+	"refunded":   psp.RefundProcessed,
+	"failed":     psp.RefundFailed,
+	"canceled":   psp.RefundFailed,
+}
+
+// Provider is the adapter to Mollie's payments (https://docs.mollie.com/reference/payments-api). Each
+// payment says where its notices go. Mollie does not sign them, so the address that a payment names
+// carries a MAC under our key, which nobody but Mollie is told.
+type Provider struct {
+	client *psp.Client
+	notify string // the address of notices
+}
+
+// New makes the adapter of an account. Without a key the error is psp.ErrNotConfigured.
+func New(a psp.Account, via http.RoundTripper, log *slog.Logger) (*Provider, error) {
+	if a.SecretKey == "" {
+		return nil, &psp.Error{Provider: "mollie", Kind: psp.ErrNotConfigured}
+	}
+	a = a.WithDefaults(address)
+	if err := a.CheckFields(); err != nil {
+		return nil, err
+	}
+	return &Provider{client: psp.NewClient("mollie", a, via, log), notify: a.NoticeURL}, nil
+}
+
+// Check refuses a currency that Mollie does not take. It knows the least amount of each way to pay,
+// and offers the buyer those that fit.
+func (m *Provider) Check(_ context.Context, p psp.Price) error {
+	return m.client.RefuseCurrency(p.Currency, Currencies)
+}
+
+// money is money as Mollie writes it.
+type money struct {
+	Currency string      `json:"currency"`
+	Value    psp.Decimal `json:"value"`
+}
+
+// toMinor returns the amount in minor units of its currency.
+func (a money) toMinor() int64 { return a.Value.ToMinor(a.Currency) }
+
+func writeMoney(minor int64, currency string) money {
+	return money{currency, psp.Decimal(psp.Major(minor, currency))}
+}
+
+// Begin calls POST /payments, under the reference as idempotency key. Mollie knows a repeat for an
+// hour; a payment that another request made is found by neither, and nobody is told where to pay it.
+func (m *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
+	if !psp.IsReference(c.Reference) || c.Amount <= 0 || c.CallbackURL == "" {
+		return psp.Begun{}, m.client.Fail(psp.ErrDeclined, "reference, amount or address to return to is not valid")
+	}
+	metadata := map[string]string{"reference": c.Reference}
+	maps.Copy(metadata, c.Metadata)
+	body := map[string]any{
+		"amount": writeMoney(c.Amount, c.Currency), "description": "Order " + c.Reference,
+		"redirectUrl": c.CallbackURL, "metadata": metadata,
+	}
+	if m.notify != "" {
+		body["webhookUrl"] = m.notify + "?" + url.Values{"reference": {c.Reference}, "sig": {m.macOf(c.Reference)}}.Encode()
+	}
+	var p paymentAnswer
+	err := m.call(ctx, psp.Request{Method: http.MethodPost, Path: "/payments", Body: body, Key: c.Reference}, &p, func() error {
+		if u, err := url.Parse(p.Links.Checkout.Href); err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+			return fmt.Errorf("checkout %q", p.Links.Checkout.Href)
+		}
+		return p.checkFields(c.Reference)
+	})
+	if err != nil {
+		return psp.Begun{}, err
+	}
+	return psp.Begun{AuthorizationURL: p.Links.Checkout.Href, ProviderID: p.ID}, nil
+}
+
+// paymentAnswer is what we read of a payment.
+type paymentAnswer struct {
+	ID          string    `json:"id"`
+	Status      string    `json:"status"`
+	Amount      money     `json:"amount"`
+	Refunded    money     `json:"amountRefunded"`
+	ChargedBack money     `json:"amountChargedBack"`
+	PaidAt      time.Time `json:"paidAt"`
+	Metadata    struct {
+		Reference string `json:"reference"`
+	} `json:"metadata"`
+	Details struct {
+		Failure string `json:"failureMessage"`
+	} `json:"details"`
+	Links struct {
+		Checkout struct {
+			Href string `json:"href"`
+		} `json:"checkout"`
+	} `json:"_links"`
+}
+
+func (p *paymentAnswer) checkFields(reference string) error {
+	_, known := chargeStatuses[p.Status]
+	switch {
+	case !isID(p.ID, "tr_") || p.Amount.Currency == "":
+		return errors.New("no id or currency")
+	case p.Metadata.Reference != reference:
+		return fmt.Errorf("reference %q", p.Metadata.Reference)
+	case !known:
+		return fmt.Errorf("status %q", p.Status)
+	}
+	return nil
+}
+
+// readOutcome reads the payment. One that went back whole, by refunds or because the buyer's bank took
+// it back, pays for nothing.
+func (p *paymentAnswer) readOutcome() psp.Outcome {
+	amount := p.Amount.toMinor()
+	o := psp.Outcome{
+		Status: chargeStatuses[p.Status], Amount: amount, RequestedAmount: amount, Currency: p.Amount.Currency,
+		PaidAt: p.PaidAt, Message: p.Details.Failure, ProviderID: p.ID,
+	}
+	if o.Status == psp.Succeeded && amount > 0 && p.Refunded.toMinor()+p.ChargedBack.toMinor() >= amount {
+		o.Status = psp.Refunded
+	}
+	return o
+}
+
+// isID reports whether a text is an id of Mollie's of a kind, which its prefix tells.
+func isID(id, prefix string) bool {
+	rest, ok := strings.CutPrefix(id, prefix)
+	return ok && rest != "" && len(id) <= 64 && strings.IndexFunc(rest, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	}) < 0
+}
+
+// Verify calls GET /payments/{id}. A charge without an id, whose Begin gave no answer, is one that
+// nobody can have paid: only Begin's answer says where.
+func (m *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error) {
+	p, err := m.findPayment(ctx, of)
+	if err != nil {
+		return psp.Outcome{}, err
+	}
+	return p.readOutcome(), nil
+}
+
+func (m *Provider) findPayment(ctx context.Context, of psp.Asked) (*paymentAnswer, error) {
+	if !isID(of.ProviderID, "tr_") {
+		return nil, m.client.Fail(psp.ErrUnknownReference, "the charge has no payment")
+	}
+	p := new(paymentAnswer)
+	err := m.call(ctx, psp.Request{Method: http.MethodGet, Path: "/payments/" + of.ProviderID}, p, func() error { return p.checkFields(of.Reference) })
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// refundAnswer is what we read of a refund.
+type refundAnswer struct {
+	ID       string `json:"id"`
+	Payment  string `json:"paymentId"`
+	Amount   money  `json:"amount"`
+	Status   string `json:"status"`
+	Metadata struct {
+		Key string `json:"key"`
+	} `json:"metadata"`
+}
+
+func (r *refundAnswer) checkFields() error {
+	if _, known := refundStatuses[r.Status]; !known || !isID(r.ID, "re_") || !isID(r.Payment, "tr_") {
+		return fmt.Errorf("refund %q of %q has status %q", r.ID, r.Payment, r.Status)
+	}
+	return nil
+}
+
+// readOutcome names the refund with its payment, because Mollie finds it by both.
+func (r *refundAnswer) readOutcome() psp.RefundOutcome {
+	return psp.RefundOutcome{
+		ID: r.Payment + "/" + r.ID, Status: refundStatuses[r.Status], Amount: r.Amount.toMinor(), Currency: r.Amount.Currency,
+	}
+}
+
+// Refund looks for refunds of the payment that carry the key. It calls POST /payments/{id}/refunds
+// only if none of them may still move the money.
+func (m *Provider) Refund(ctx context.Context, r psp.RefundRequest) (psp.RefundOutcome, error) {
+	if r.Key == "" || r.Amount < 0 {
+		return psp.RefundOutcome{}, m.client.Fail(psp.ErrDeclined, "refund: key or amount is not valid")
+	}
+	p, err := m.findPayment(ctx, psp.Asked{Reference: r.Reference, ProviderID: r.ProviderID})
+	if err != nil {
+		return psp.RefundOutcome{}, err
+	}
+	made, err := m.refundsOf(ctx, r.Key, p.ID)
+	if err != nil {
+		return psp.RefundOutcome{}, err
+	}
+	if o, ok, err := m.client.FindMade(r, made); ok || err != nil {
+		return o, err
+	}
+	left := p.Amount.toMinor() - p.Refunded.toMinor() - p.ChargedBack.toMinor()
+	if chargeStatuses[p.Status] == psp.Succeeded && left <= 0 { // the buyer has the money already
+		return psp.RefundOutcome{Status: psp.RefundProcessed, Amount: r.Amount, Currency: r.Currency}, nil
+	}
+	amount := r.Amount
+	if amount == 0 {
+		amount = left
+	}
+	key := psp.AttemptKey(r.Key, made.Attempts+1)
+	body := map[string]any{
+		"amount": writeMoney(amount, p.Amount.Currency), "description": "Refund " + r.Reference, "metadata": map[string]string{"key": key},
+	}
+	var data refundAnswer
+	err = m.call(ctx, psp.Request{Method: http.MethodPost, Path: "/payments/" + p.ID + "/refunds", Body: body, Key: key}, &data, func() error { return data.checkFields() })
+	if err != nil {
+		return psp.RefundOutcome{}, err
+	}
+	return data.readOutcome(), nil
+}
+
+// refundsOf calls GET /payments/{id}/refunds, page by page. A list that does not end is an error,
+// because what it hides may be a refund under the key.
+func (m *Provider) refundsOf(ctx context.Context, key, payment string) (psp.MadeRefunds, error) {
+	var found psp.MadeRefunds
+	q := url.Values{"limit": {strconv.Itoa(psp.RefundsPerPage)}}
+	for range psp.RefundPages {
+		var list struct {
+			Embedded struct {
+				Refunds []refundAnswer `json:"refunds"`
+			} `json:"_embedded"`
+			Links struct {
+				Next *struct {
+					Href string `json:"href"`
+				} `json:"next"`
+			} `json:"_links"`
+		}
+		if err := m.call(ctx, psp.Request{Method: http.MethodGet, Path: "/payments/" + payment + "/refunds?" + q.Encode()}, &list, nil); err != nil {
+			return found, err
+		}
+		refunds := list.Embedded.Refunds
+		for i := range refunds {
+			attempt := psp.AttemptOf(key, refunds[i].Metadata.Key)
+			if attempt == 0 {
+				continue
+			}
+			if err := refunds[i].checkFields(); err != nil {
+				return found, m.client.Fail(psp.ErrFault, "refund list: "+err.Error())
+			}
+			found.AddAttempt(attempt, refunds[i].readOutcome())
+		}
+		if list.Links.Next == nil || len(refunds) == 0 {
+			return found, nil
+		}
+		next, err := url.Parse(list.Links.Next.Href)
+		if err != nil || next.Query().Get("from") == "" {
+			return found, m.client.Fail(psp.ErrFault, "refund list: the next page has no name")
+		}
+		q.Set("from", next.Query().Get("from"))
+	}
+	return found, m.client.Fail(psp.ErrDeclined, fmt.Sprintf("the charge has more than %d refunds", psp.RefundPages*psp.RefundsPerPage))
+}
+
+// RefundStatus calls GET /payments/{payment}/refunds/{id}.
+func (m *Provider) RefundStatus(ctx context.Context, id string) (psp.RefundOutcome, error) {
+	payment, refund, _ := strings.Cut(id, "/")
+	if !isID(payment, "tr_") || !isID(refund, "re_") {
+		return psp.RefundOutcome{}, m.client.Fail(psp.ErrUnknownReference, "not a refund's id")
+	}
+	var data refundAnswer
+	path := "/payments/" + payment + "/refunds/" + refund
+	if err := m.call(ctx, psp.Request{Method: http.MethodGet, Path: path}, &data, func() error { return data.checkFields() }); err != nil {
+		return psp.RefundOutcome{}, err
+	}
+	return data.readOutcome(), nil
+}
+
+// call makes one call and decodes the answer, which check may refuse.
+func (m *Provider) call(ctx context.Context, r psp.Request, data any, check func() error) error {
+	return m.client.Fetch(ctx, r, m.declinedError, data, check)
+}
+
+// declinedError makes the error when Mollie said no (https://docs.mollie.com/reference/handling-errors).
+func (m *Provider) declinedError(a psp.Answer) *psp.Error {
+	var e struct {
+		Title  string `json:"title"`
+		Detail string `json:"detail"`
+		Field  string `json:"field"`
+	}
+	if err := json.Unmarshal(a.Body, &e); err != nil {
+		return m.client.Fail(psp.ErrDeclined, fmt.Sprintf("status %d: %s", a.Status, a.Body))
+	}
+	kind := psp.ErrDeclined
+	switch {
+	case a.Status == http.StatusNotFound, a.Status == http.StatusGone:
+		kind = psp.ErrUnknownReference
+	case a.Status == http.StatusConflict: // the same request is being worked on, or its key was used for another
+		kind = psp.ErrFault
+	case a.Status == http.StatusUnprocessableEntity && e.Field == "amount" && strings.Contains(e.Detail, "lower than the minimum"):
+		kind = psp.ErrTooLittle
+	}
+	return m.client.Fail(kind, fmt.Sprintf("status %d: %s: %s", a.Status, e.Title, e.Detail))
+}
+
+// macOf is what an address of notices carries for a reference: the hex HMAC-SHA256 of it under our
+// key at Mollie.
+func (m *Provider) macOf(reference string) string {
+	mac := hmac.New(sha256.New, []byte(m.client.Account.SecretKey))
+	mac.Write([]byte("notice of " + reference))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// Notice reads the form "id=tr_...". The signature is "<reference>.<mac>" of the address that it
+// came to. A payment changes more than once and its notices are alike, so the key has the moment:
+// each of them is acted on, and none tells more than that there is something to ask.
+func (m *Provider) Notice(body []byte, signature string) (psp.Notice, error) {
+	at := strings.LastIndexByte(signature, '.')
+	if at < 0 || !hmac.Equal([]byte(signature[at+1:]), []byte(m.macOf(signature[:at]))) {
+		return psp.Notice{}, m.client.Fail(psp.ErrSignature, "")
+	}
+	form, err := url.ParseQuery(string(body))
+	id := form.Get("id")
+	if err != nil || !isID(id, "tr_") {
+		return psp.Notice{}, m.client.Fail(psp.ErrNotice, "not a payment's id")
+	}
+	return psp.Notice{Event: "payment", Reference: signature[:at], Dispute: id, Key: id + " " + strconv.FormatInt(time.Now().UnixMilli(), 10)}, nil
+}

@@ -1,0 +1,77 @@
+package psp
+
+import (
+	"cmp"
+	"errors"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Account says how to reach a provider, and as whom. Zero values mean the defaults.
+type Account struct {
+	URL       string // base address; the provider's own by default
+	SecretKey Secret // our key at the provider, which also proves Paystack's and Mollie's notices
+	// NoticeSecret proves the notices of the others: NOWPayments' IPN secret, Flutterwave's secret
+	// hash, Stripe's endpoint secret, or two of those with a comma between them while one replaces
+	// the other. Of PayPal it is the webhook's id. Without it all their notices are refused.
+	NoticeSecret Secret
+	NoticeURL    string        // where the provider sends its notices, if every charge tells it that
+	Timeout      time.Duration // for a call with its retries; 10 s
+	InFlight     int           // calls under way at once; 256
+	Breaker      Breaker
+}
+
+// Breaker says when calls to a failing provider are stopped.
+type Breaker struct {
+	Failures int           // in a row, without a success; 5
+	Window   time.Duration // within which they must fall; 30 s
+	Pause    time.Duration // without calls, before one is let through; 5 s
+}
+
+// WithDefaults is the account with what it leaves out, such as the provider's own address.
+func (a Account) WithDefaults(address string) Account {
+	a.URL = strings.TrimRight(cmp.Or(a.URL, address), "/")
+	a.Timeout = cmp.Or(a.Timeout, 10*time.Second)
+	a.InFlight = cmp.Or(a.InFlight, 256)
+	a.Breaker.Failures = cmp.Or(a.Breaker.Failures, 5)
+	a.Breaker.Window = cmp.Or(a.Breaker.Window, 30*time.Second)
+	a.Breaker.Pause = cmp.Or(a.Breaker.Pause, 5*time.Second)
+	return a
+}
+
+// CheckFields refuses an invalid address, and a live key without TLS.
+func (a Account) CheckFields() error {
+	u, err := url.Parse(a.URL)
+	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+		return errors.New("the provider's URL must be http(s)://host")
+	}
+	if u.User != nil {
+		return errors.New("the provider's URL must not carry credentials")
+	}
+	if u.Scheme == "http" && (strings.HasPrefix(string(a.SecretKey), "sk_live_") || strings.HasPrefix(string(a.SecretKey), "live_")) {
+		return errors.New("a live key is sent over https only")
+	}
+	return nil
+}
+
+// Secret is a text that is printed as a mask, even in logs and errors.
+type Secret string
+
+const mask = "[secret]"
+
+// String masks the secret.
+func (Secret) String() string { return mask }
+
+// GoString masks the secret.
+func (Secret) GoString() string { return mask }
+
+// MarshalText masks the secret, in JSON too.
+func (Secret) MarshalText() ([]byte, error) { return []byte(mask), nil }
+
+// LogValue masks the secret.
+func (Secret) LogValue() slog.Value { return slog.StringValue(mask) }
+
+// CardWindow is how long a provider of cards lets a buyer pay.
+const CardWindow = 30 * time.Minute

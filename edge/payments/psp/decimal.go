@@ -1,0 +1,120 @@
+package psp
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/v1"
+
+	"boxoffice/engine"
+)
+
+// Major writes an amount in minor units of a currency as providers want it: 4200 cents become 42.00,
+// and 4200 yen 4200.
+func Major(minor int64, currency string) json.Number {
+	return json.Number(engine.Decimal(minor, currency))
+}
+
+// Decimal is an amount that a provider writes in major units, as a number or in quotes. Its text is
+// kept, because no amount may pass through a floating-point number.
+type Decimal string
+
+// maxDecimal bounds an amount's digits, and maxExponent its power of ten.
+const maxDecimal, maxExponent = 60, 4
+
+// UnmarshalJSON reads 42, "42.00" and 1e-7.
+func (d *Decimal) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" || string(b) == `"null"` {
+		return nil
+	}
+	*d = Decimal(Unquote(b))
+	if _, ok := d.Rat(); !ok {
+		return fmt.Errorf("amount %s", b)
+	}
+	return nil
+}
+
+// Rat returns the amount's value; false if it is not a number or is below 0.
+func (d Decimal) Rat() (*big.Rat, bool) {
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(string(d)), "e")
+	if d == "" || len(mantissa) > maxDecimal || len(exponent) > maxExponent-1 || strings.ContainsAny(string(d), "/_x") {
+		return nil, false
+	}
+	r, ok := new(big.Rat).SetString(string(d))
+	return r, ok && r.Sign() >= 0
+}
+
+// ToMinor returns the amount in minor units of a currency, rounded down.
+func (d Decimal) ToMinor(currency string) int64 {
+	r, ok := d.Rat()
+	if !ok {
+		return 0
+	}
+	return Floor(r.Mul(r, big.NewRat(engine.ScaleOf(engine.DecimalsOf(currency)), 1)))
+}
+
+// Floor rounds a value that is not negative down to a whole number.
+func Floor(r *big.Rat) int64 {
+	n := new(big.Int).Quo(r.Num(), r.Denom())
+	if !n.IsInt64() {
+		return 0
+	}
+	return n.Int64()
+}
+
+// ShowPlain writes the amount without an exponent, for people.
+func (d Decimal) ShowPlain() string {
+	r, ok := d.Rat()
+	if !ok {
+		return ""
+	}
+	text := r.FloatString(18)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}
+
+// Number is an id. It comes as a number or in quotes, and its digits are kept as they are.
+type Number string
+
+// UnmarshalJSON reads 4099260516 and "4099260516".
+func (n *Number) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil
+	}
+	s := Unquote(b)
+	if !IsNumber(s) {
+		return fmt.Errorf("id %s", b)
+	}
+	*n = Number(s)
+	return nil
+}
+
+// IsNumber reports whether a text is a whole number of at most 64 bits.
+func IsNumber(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 64)
+	return err == nil
+}
+
+// Unquote is a JSON value without its quotes, if it has some.
+func Unquote(b []byte) string {
+	s := string(b)
+	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' {
+		return s[1 : len(s)-1]
+	}
+	return s
+}
+
+// Moment is a time that is only shown to people, so a time that cannot be read is no reason to
+// refuse a payment.
+type Moment time.Time
+
+// UnmarshalJSON reads RFC 3339 and takes anything else for none.
+func (m *Moment) UnmarshalJSON(b []byte) error {
+	t, err := time.Parse(time.RFC3339, Unquote(b))
+	if err == nil {
+		*m = Moment(t)
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+// Package transfer is a bank account in the place of a provider: buyers are told where to transfer their money, and
+// people or statements of the bank tell what came. It calls nobody.
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"boxoffice/edge/payments/psp"
+	"boxoffice/edge/statements"
+	"boxoffice/engine"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/receipts"
+)
+
+// Name is the provider's name on the wire.
+const Name = "transfer"
+
+// Account is the bank account to which buyers transfer money. Without a Holder the provider is
+// not configured.
+type Account struct {
+	Holder     string
+	Number     string // IBAN, or what else names the account
+	BIC        string // may be empty
+	Currencies []string
+	Window     time.Duration // an order waits so long; 7 days
+	// Allowed reports whether an organization may be paid by transfer. It is nil if every one may, because
+	// the account is an example's. The others share one real account, and what they say has come there is
+	// credited to them.
+	Allowed func(ctx context.Context, org int64) (bool, error)
+	// Received returns what came for a charge, in its currency.
+	Received func(ctx context.Context, reference string) (receipts.Sum, error)
+}
+
+// These bound how long an order may wait for a transfer, which takes a day at least.
+const (
+	Window    = 7 * 24 * time.Hour
+	MaxWindow = 30 * 24 * time.Hour
+	MinWindow = 24 * time.Hour
+)
+
+// ParseAccount reads "holder|number|BIC" or "holder|number". An IBAN must have the right check
+// digits.
+func ParseAccount(text string) (a Account, err error) {
+	parts := strings.Split(text, "|")
+	if len(parts) == 2 {
+		parts = append(parts, "")
+	}
+	if len(parts) != 3 {
+		return a, errors.New("must be holder|IBAN or holder|IBAN|BIC")
+	}
+	for i := range parts {
+		parts[i] = strings.Join(strings.Fields(parts[i]), " ")
+	}
+	a.Holder, a.Number, a.BIC = parts[0], parts[1], parts[2]
+	if a.Holder == "" || a.Number == "" || len(text) > maxAccount {
+		return a, errors.New("must have a holder and an IBAN, in at most 200 bytes")
+	}
+	if iban, like, valid := statements.ReadIBAN(a.Number); like {
+		if !valid {
+			return a, errors.New("has an IBAN with wrong check digits")
+		}
+		a.Number = iban
+	}
+	return a, nil
+}
+
+// maxAccount bounds an account, in bytes.
+const maxAccount = 200
+
+// Provider takes money by bank transfer.
+type Provider struct{ Account Account }
+
+// New makes the provider of an account. Without a holder the error is psp.ErrNotConfigured.
+func New(a Account) (*Provider, error) {
+	if a.Holder == "" {
+		return nil, &psp.Error{Provider: Name, Kind: psp.ErrNotConfigured}
+	}
+	a.Window = cmp.Or(a.Window, Window)
+	return &Provider{a}, nil
+}
+
+func (t *Provider) fail(kind error, words string) *psp.Error {
+	return &psp.Error{Provider: Name, Kind: kind, Message: words}
+}
+
+// Check refuses a currency that the account does not take.
+func (t *Provider) Check(_ context.Context, p psp.Price) error {
+	if slices.Contains(t.Account.Currencies, p.Currency) {
+		return nil
+	}
+	e := t.fail(psp.ErrCurrency, p.Currency)
+	e.Details = psp.UnsupportedCurrency{Provider: Name, Currency: p.Currency, Supported: t.Account.Currencies}
+	return e
+}
+
+// Reference is what the payer of a charge writes: a creditor reference (ISO 11649) of the
+// order's number, the same for each attempt to pay the order.
+func Reference(reference string) string {
+	if at := strings.LastIndexByte(reference, '-'); at > 0 {
+		reference = reference[:at]
+	}
+	return statements.Reference(reference)
+}
+
+// Begin tells the account. It may be repeated, for nobody else is told of it.
+func (t *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
+	if !psp.IsReference(c.Reference) || c.Amount <= 0 {
+		return psp.Begun{}, t.fail(psp.ErrDeclined, "reference or amount is not valid")
+	}
+	if err := t.Check(ctx, psp.Price{Currency: c.Currency}); err != nil {
+		return psp.Begun{}, err
+	}
+	return psp.Begun{Deposit: &psp.Deposit{
+		Address: order.BankAccount{Holder: t.Account.Holder, Number: t.Account.Number, BIC: t.Account.BIC}.String(),
+		Amount:  engine.Decimal(c.Amount, c.Currency), Network: order.NetworkBank, ExtraID: Reference(c.Reference),
+	}}, nil
+}
+
+// Verify adds up what came for the charge.
+func (t *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error) {
+	came, err := t.Account.Received(ctx, of.Reference)
+	if err != nil {
+		return psp.Outcome{}, t.fail(psp.ErrFault, err.Error())
+	}
+	if came.Amount == 0 {
+		return psp.Outcome{Status: psp.Pending}, nil
+	}
+	return psp.Outcome{Status: psp.Succeeded, Amount: came.Amount, Currency: came.Currency, PaidAt: came.Last}, nil
+}
+
+// Refund leaves the money to a person.
+func (t *Provider) Refund(_ context.Context, r psp.RefundRequest) (psp.RefundOutcome, error) {
+	return psp.RefundOutcome{ID: psp.ByHand, Status: psp.RefundNeedsAttention, Amount: r.Amount, Currency: r.Currency}, nil
+}
+
+// RefundStatus always says that the refund waits for a person.
+func (t *Provider) RefundStatus(context.Context, string) (psp.RefundOutcome, error) {
+	return psp.RefundOutcome{ID: psp.ByHand, Status: psp.RefundNeedsAttention}, nil
+}
+
+// Notice refuses all: no bank tells us anything.
+func (t *Provider) Notice([]byte, string) (psp.Notice, error) {
+	return psp.Notice{}, t.fail(psp.ErrSignature, "")
+}
