@@ -23,6 +23,34 @@ type LoggedRequest struct {
 	LatencyMS     float64   `json:"latencyMs" description:"Milliseconds from the request's headers to its answer."`
 	ClientAddress string    `json:"clientAddress" example:"203.0.113.7" description:"The client's IP address."`
 	At            time.Time `json:"at" description:"When it arrived."`
+	Kept          bool      `json:"kept" description:"True if getFailedRequest shows its headers and bodies."`
+}
+
+// GetFailedRequest names a failed request.
+type GetFailedRequest struct {
+	OrgID     string `path:"orgId" format:"id" maxLength:"128"`
+	RequestID string `path:"requestId" format:"id" maxLength:"64"`
+}
+
+// FailedRequest is what a failed request was sent and answered.
+type FailedRequest struct {
+	RequestID string          `json:"requestId" description:"The X-Request-Id of its answer."`
+	KeyID     string          `json:"keyId" description:"The number of the key that it came with."`
+	Headers   []RequestHeader `json:"requestHeaders" description:"Those of its headers that are no secret and say how it was meant, in this document's order."`
+	Request   *KeptBody       `json:"requestBody" description:"Its body; null if it had no JSON."`
+	Answer    *KeptBody       `json:"answerBody" description:"The body of its answer; null if that was no JSON."`
+}
+
+// RequestHeader is a header of a request.
+type RequestHeader struct {
+	Name  string `json:"name" example:"Content-Type" description:"The header's name."`
+	Value string `json:"value" example:"application/json" description:"Its value; credentials in it are replaced by [withheld]."`
+}
+
+// KeptBody is a body as it is kept.
+type KeptBody struct {
+	Text string `json:"text" description:"The JSON as it was sent. Secrets, and what the operation does not know, are replaced by [withheld]."`
+	Cut  bool   `json:"cut" description:"True if this is only the beginning: it was longer than 16 KiB, or no JSON from here on."`
 }
 
 // GetRequestMetrics asks for figures of the requests of an organization's API keys.

@@ -7,6 +7,7 @@ import (
 
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
+	"boxoffice/engine"
 	"boxoffice/persistence/requestlog"
 )
 
@@ -73,8 +74,31 @@ func readStatus(text string) (from, to int, ok bool) {
 func requestView(e *requestlog.Entry) api.LoggedRequest {
 	return api.LoggedRequest{
 		RequestID: e.RequestID, KeyID: strconv.FormatInt(e.Key, 10), Method: e.Method, Route: e.Route, Status: e.Status,
-		LatencyMS: milliseconds(e.Took), ClientAddress: e.Client.String(), At: e.At.UTC(),
+		LatencyMS: milliseconds(e.Took), ClientAddress: e.Client.String(), At: e.At.UTC(), Kept: e.Kept,
 	}
+}
+
+var noFailure = &engine.Refusal{Code: engine.NotFound, Message: "Nothing is kept of a failed request with this id."}
+
+// getFailedRequest shows a key only its own requests: what another key has sent may be beyond its scopes.
+func (h *Handlers) getFailedRequest(c *route.Call, in *api.GetFailedRequest) (*api.FailedRequest, error) {
+	org, err := route.FindOrganization(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	failed, err := h.Requests.ReadFailure(c.Context, org, in.RequestID)
+	if err != nil {
+		return nil, err
+	}
+	if failed == nil || c.Principal.Kinds.Has(route.Key) && c.Principal.Key != failed.Key {
+		return nil, noFailure
+	}
+	out := &api.FailedRequest{RequestID: in.RequestID, KeyID: strconv.FormatInt(failed.Key, 10), Headers: []api.RequestHeader{}}
+	for _, header := range failed.Failure.Headers {
+		out.Headers = append(out.Headers, api.RequestHeader(header))
+	}
+	out.Request, out.Answer = (*api.KeptBody)(failed.Failure.Request), (*api.KeptBody)(failed.Failure.Answer)
+	return out, nil
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -355,8 +355,17 @@ func (h *Handlers) Routes() []route.Op {
 					Path:        "/requests",
 					ID:          "listRequests",
 					Summary:     "List the requests of an organization's API keys",
-					Description: "The organization's developers see what their programs have sent, the newest first, for seven days, without bodies; a request may appear some seconds after its answer. A tool that an agent calls is a request of its own beside the agent's message; requests without a valid key are in nobody's log, and under a very high load some may be missing.",
+					Description: "The organization's developers see what their programs have sent, the newest first, for seven days; a request may appear some seconds after its answer. A tool that an agent calls is a request of its own beside the agent's message; requests without a valid key are in nobody's log, and under a very high load some may be missing.",
 					Handler:     route.Handle(h.listRequests),
+				},
+				{
+					Method:      "GET",
+					Path:        "/requests/{requestId}",
+					ID:          "getFailedRequest",
+					Summary:     "Get the headers and bodies of a failed request",
+					Description: "The organization's developers see for 24 hours what a request with a status of 400 or more was sent and answered: its harmless headers, and up to 16 KiB of each body, without secrets. A key sees only its own requests. No more than 30 in a minute are kept of an organization's; uploads, statements and messages of agents are kept without bodies.",
+					Scope:       route.AnalyticsRead | route.WebhooksManage,
+					Handler:     route.Handle(h.getFailedRequest),
 				},
 				{
 					Method:      "GET",

@@ -114,7 +114,7 @@ func (s *Server) endExchange(ctx *fasthttp.RequestCtx, x *exchange) {
 	if x.key != 0 && s.cfg.Requests != nil {
 		s.cfg.Requests.Add(&requestlog.Entry{
 			Org: x.org, Key: x.key, At: x.now, Took: took, Status: ctx.Response.StatusCode(),
-			Method: x.op.Method, Route: x.op.Path, RequestID: x.id, Client: x.client,
+			Method: x.op.Method, Route: x.op.Path, RequestID: x.id, Client: x.client, Failure: s.failureOf(ctx, x),
 		})
 	}
 	s.metrics.inFlight.Dec()

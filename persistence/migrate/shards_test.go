@@ -101,7 +101,7 @@ func TestAnOlderJournalApart(t *testing.T) {
 	home, entries := connect(t, persisttest.DB(t)), empties(t, 1)
 	require.NoError(t, migrate.UpApart(t.Context(), home, entries, false))
 	execute(t, home, `
-DROP TABLE shards, gate_enrolments;
+DROP TABLE shards, gate_enrolments, failed_requests;
 ALTER TABLE events DROP COLUMN title_words, DROP COLUMN city_words, DROP COLUMN venue_words;
 CREATE INDEX events_unsearchable ON events (number) WHERE search IS NULL;
 ALTER TABLE api_keys DROP COLUMN events, DROP COLUMN gate;

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { persisttest.Main(m) }
 var impersonal = map[string]string{
 	"announced": "events", "applied": "positions", "broadcasts": "organizers' words", "command_numbers": "hashes", "disputes": "numbers and providers' words", "courses": "organizers' words",
 	"credential_changes": "numbers", "downloads": "numbers", "events": "organizers' words", "fact_aggregates": "numbers", "floors": "positions",
-	"facts": "sealed, and gone after 30 days", "facts_pruned": "positions", "followers": "positions", "idempotency": "sealed, and gone after a day",
+	"facts": "sealed, and gone after 30 days", "failed_requests": "sealed, and gone after a day", "facts_pruned": "positions", "followers": "positions", "idempotency": "sealed, and gone after a day",
 	"journal": "gone after its retention", "kafka_positions": "positions", "live_tokens": "hashes", "mail_caps": "hashes", "mails": "hashes",
 	"media": "organizers' files", "nodes": "machines", "organization_bytes": "numbers", "organizations": "organizers' words", "page_customizations": "organizers' words",
 	"payment_notices": "sealed, and gone after their work", "promo_codes": "hashes", "promo_names": "organizers' words", "receipts": "bank statements, which books have to keep",

@@ -32,14 +32,16 @@ func (e *Entry) Place() Place { return Place{e.At.UnixMicro(), e.Number} }
 // List returns requests, the newest first. A request may appear some seconds after it was answered.
 func (l *Log) List(ctx context.Context, f Filter) ([]Entry, error) {
 	const list = `
-SELECT number, org, key, at, took * interval '1 microsecond' AS took, status, method, route, request_id, client FROM requests
-WHERE org = @org AND at > now() - @kept::interval
+SELECT number, org, key, at, took * interval '1 microsecond' AS took, status, method, route, request_id, client,
+  EXISTS (SELECT FROM failed_requests f WHERE f.org = r.org AND f.request_id = r.request_id AND f.at > @failures_from) AS kept
+FROM requests r
+WHERE org = @org AND at > @kept_from
   AND (@key = 0 OR key = @key) AND (@route = '' OR route = @route) AND (@status_to = 0 OR status BETWEEN @status_from AND @status_to)
   AND (@from::timestamptz IS NULL OR at >= @from) AND (@to::timestamptz IS NULL OR at <= @to)
   AND (@before_at::timestamptz IS NULL OR (at, number) < (@before_at, @before_number::bigint))
 ORDER BY at DESC, number DESC LIMIT @limit`
 	args := pgx.NamedArgs{
-		"org": f.Org, "kept": Kept, "key": f.Key, "route": f.Route, "status_from": f.StatusFrom, "status_to": f.StatusTo,
+		"org": f.Org, "kept_from": l.cfg.Now().Add(-Kept), "failures_from": l.cfg.Now().Add(-FailuresKept), "key": f.Key, "route": f.Route, "status_from": f.StatusFrom, "status_to": f.StatusTo,
 		"from": orNull(f.From), "to": orNull(f.To), "before_at": nil, "before_number": nil, "limit": f.Limit,
 	}
 	if f.Before != nil {

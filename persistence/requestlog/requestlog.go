@@ -1,5 +1,6 @@
 // Package requestlog keeps the requests of API keys for a week: method, route, status, latency,
-// key, client and time of each, and no body. It owns the table requests.
+// key, client and time of each. Of some that failed it keeps for a day what was sent and answered. It
+// owns the tables requests and failed_requests.
 //
 // A request must not wait for its own row. The server calls Add, which puts an entry into a queue
 // in memory and never blocks; one goroutine writes the queued entries. An entry is dropped, and
@@ -20,6 +21,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"boxoffice/persistence/panics"
+	"boxoffice/persistence/quota"
 )
 
 // Kept is how long a request is shown.
@@ -44,6 +46,8 @@ type Entry struct {
 	Route     string // as in the document: /api/v1/events/{eventId}
 	RequestID string
 	Client    netip.Addr
+	Kept      bool     // whether its Failure can be read; Add ignores it
+	Failure   *Failure `db:"-"` // what Add is to keep of it; nil: nothing. List does not read it
 }
 
 // Config is what a Log works with.
@@ -51,6 +55,11 @@ type Config struct {
 	Pool *pgxpool.Pool
 	Log  *slog.Logger
 	Full func() bool // whether there is no room for more on the disk
+	// Quota counts the bytes of failures for their organizations. A failure for which there is no room
+	// is not kept.
+	Quota *quota.Counter
+	Vault Vault
+	Now   func() time.Time // nil: the machine's clock
 }
 
 // Log writes entries, and reads them. Its methods may be called by any goroutine.
@@ -58,12 +67,16 @@ type Log struct {
 	cfg     Config
 	queue   chan Entry
 	dropped atomic.Int64
+	budget  budget
 	cancel  context.CancelFunc
 	done    chan struct{}
 }
 
 // Start starts writing. Stop ends it.
 func Start(cfg Config) *Log {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &Log{cfg: cfg, queue: make(chan Entry, queued), cancel: cancel, done: make(chan struct{})}
 	go l.run(ctx)
@@ -126,7 +139,7 @@ func (l *Log) writeQueued(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
 	defer cancel()
-	err := panics.Catch(l.cfg.Log, "request log", func() error { return l.write(ctx, entries) })
+	err := panics.Catch(l.cfg.Log, "request log", func() error { return l.write(ctx, entries, l.sealFailures(ctx, entries)) })
 	if err != nil {
 		l.dropped.Add(int64(len(entries)))
 		l.cfg.Log.WarnContext(ctx, "requests not logged", slog.Int("requests", len(entries)), slog.Any("error", err))
@@ -135,9 +148,9 @@ func (l *Log) writeQueued(ctx context.Context) {
 
 var columns = []string{"org", "key", "at", "took", "status", "method", "route", "request_id", "client"}
 
-// write copies entries into the table. A crash of Postgres may lose the last entries, because write
-// does not wait until they are durable.
-func (l *Log) write(ctx context.Context, entries []Entry) error {
+// write copies entries and sealed failures into the tables. A crash of Postgres may lose the last
+// entries, because write does not wait until they are durable.
+func (l *Log) write(ctx context.Context, entries []Entry, failures [][]any) error {
 	return pgx.BeginFunc(ctx, l.cfg.Pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SET LOCAL synchronous_commit = off`); err != nil {
 			return err
@@ -147,15 +160,30 @@ func (l *Log) write(ctx context.Context, entries []Entry) error {
 			took := int32(min(e.Took.Microseconds(), math.MaxInt32))                                               //nolint:gosec // bounded
 			return []any{e.Org, e.Key, e.At, took, int16(e.Status), e.Method, e.Route, e.RequestID, e.Client}, nil //nolint:gosec // three digits
 		}))
+		if err != nil || len(failures) == 0 {
+			return err
+		}
+		_, err = tx.CopyFrom(ctx, pgx.Identifier{"failed_requests"}, failureColumns, pgx.CopyFromRows(failures))
 		return err
 	})
 }
 
-// Prune deletes the requests that are no longer kept.
+// Prune deletes the requests and the failures that are no longer kept.
 func (l *Log) Prune(ctx context.Context) error {
-	const prune = `DELETE FROM requests WHERE ctid = ANY (ARRAY(SELECT ctid FROM requests WHERE at < now() - $1::interval LIMIT $2))`
+	const (
+		requests = `DELETE FROM requests WHERE ctid = ANY (ARRAY(SELECT ctid FROM requests WHERE at < $1 LIMIT $2))`
+		failures = `DELETE FROM failed_requests WHERE ctid = ANY (ARRAY(SELECT ctid FROM failed_requests WHERE at < $1 LIMIT $2))`
+	)
+	if err := l.prune(ctx, requests, Kept); err != nil {
+		return err
+	}
+	return l.prune(ctx, failures, FailuresKept)
+}
+
+// prune deletes what is older than kept, in batches.
+func (l *Log) prune(ctx context.Context, sql string, kept time.Duration) error {
 	for {
-		tag, err := l.cfg.Pool.Exec(ctx, prune, Kept, pruneBatch)
+		tag, err := l.cfg.Pool.Exec(ctx, sql, l.cfg.Now().Add(-kept), pruneBatch)
 		if err != nil {
 			return fmt.Errorf("delete old requests: %w", err)
 		}

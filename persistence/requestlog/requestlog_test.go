@@ -12,23 +12,32 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/persistence/persisttest"
+	"boxoffice/persistence/quota"
 	"boxoffice/persistence/requestlog"
 )
 
 func TestMain(m *testing.M) { persisttest.Main(m) }
 
-// world is a log on a database of its own.
+// world is a log on a database of its own, in which there are the organizations 7 and 8.
 type world struct {
 	*requestlog.Log
-	t    *testing.T
-	pool *pgxpool.Pool
-	full atomic.Bool
+	t      *testing.T
+	pool   *pgxpool.Pool
+	quota  *quota.Counter
+	full   atomic.Bool
+	passed atomic.Int64 // how far the clock is ahead, in nanoseconds
 }
 
 func open(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, pool: persisttest.Migrated(t)}
-	w.Log = requestlog.Start(requestlog.Config{Pool: w.pool, Log: slog.New(slog.DiscardHandler), Full: w.full.Load})
+	_, err := w.pool.Exec(t.Context(), `INSERT INTO organizations (id, name, slug) OVERRIDING SYSTEM VALUE VALUES (7, 'Hill', 'hill'), (8, 'Vale', 'vale')`)
+	require.NoError(t, err)
+	log := slog.New(slog.DiscardHandler)
+	w.quota = quota.Start(quota.Config{Pool: w.pool, Log: log, Full: w.full.Load, Scale: 1, Paid: 1 << 30})
+	w.Log = requestlog.Start(requestlog.Config{
+		Pool: w.pool, Log: log, Full: w.full.Load, Quota: w.quota, Vault: vault(), Now: func() time.Time { return time.Now().Add(time.Duration(w.passed.Load())) },
+	})
 	return w
 }
 
@@ -36,6 +45,7 @@ func open(t *testing.T) *world {
 func (w *world) stop() {
 	w.t.Helper()
 	require.NoError(w.t, w.Stop(w.t.Context()))
+	require.NoError(w.t, w.quota.Stop(w.t.Context()))
 }
 
 // add logs a request of organization 7.

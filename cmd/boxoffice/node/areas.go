@@ -311,12 +311,14 @@ func (n *Node) startIdentity(ctx context.Context, people *accounts.Store) error 
 	hashes := hasher.New(program, n.faster(sellingRate))
 	n.started(hashes.Stop)
 	n.replies = idempotency.New(n.pool)
-	n.requests = requestlog.Start(requestlog.Config{Pool: n.pool, Log: n.log, Full: n.disk.Full})
-	n.started(n.requests.Stop)
 	n.quota = quota.Start(quota.Config{
 		Pool: n.pool, Log: n.log, Full: n.disk.Full, Scale: n.cfg.LimitsScale, Paid: int64(n.cfg.WriteQuotaMB) << 20,
 	})
 	n.started(n.quota.Stop)
+	n.requests = requestlog.Start(requestlog.Config{
+		Pool: n.pool, Log: n.log, Full: n.disk.Full, Quota: n.quota, Vault: n.secrets, Now: n.cfg.Now,
+	})
+	n.started(n.requests.Stop)
 	n.areas.Identity, err = identity.Open(identity.Deps{
 		Accounts: people, APIKeys: apikeys.New(n.pool), Requests: n.requests, Replies: n.replies, Mail: n.mailQueue, Hasher: hashes,
 		Secrets: n.secrets, Eraser: n.eraser, ListBalances: n.areas.Money.ListBalances, CheckFiles: n.areas.Files.CheckFiles, Env: n.cfg.Env, Log: n.log,

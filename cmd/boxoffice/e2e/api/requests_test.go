@@ -12,7 +12,7 @@ import (
 	"boxoffice/cmd/boxoffice/nodetest"
 )
 
-var requestFields = nodetest.Words(`requestId keyId method route status latencyMs clientAddress at`)
+var requestFields = nodetest.Words(`requestId keyId method route status latencyMs clientAddress at kept`)
 
 // logged lists requests, once there are as many as are expected.
 func logged(s *nodetest.Shop, query string, n int) (items []nodetest.Object) {

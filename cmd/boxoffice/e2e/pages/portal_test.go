@@ -61,7 +61,7 @@ func (d *developer) readLog(program *nodetest.Shop) {
 	d.step("no-requests", ".none")
 	program.Own("GET", "/organizer/events", nil).Is(200, "")
 	program.Own("GET", "/organizer/events?limit=1", nil).Is(200, "")
-	refused := program.Raw("GET", "/organizer/events/no-such", "", "", program.Bearer()...).Is(d.t, 404)
+	refused := program.Raw("PUT", "/organizer/events/no-such", "application/json", `{"title":"Jazz","onlineLink":"https://example.org/room"}`, program.Bearer()...).Is(d.t, 404)
 	log := "/organizer/integrations/org/" + d.shop.Org() + "/requests"
 	d.shop.Becomes("3", func() string {
 		return fmt.Sprint(len(d.shop.Own("GET", log, nil).Is(200, "").Data("items").([]any)))
@@ -73,8 +73,12 @@ func (d *developer) readLog(program *nodetest.Shop) {
 	d.until(`document.querySelectorAll(".rows tbody tr").length === 1 && location.search === "?status=4xx"`)
 	d.load(d.origin + "portal/log?status=4xx") // what is chosen is in the address
 	d.choose(".rows .link")
-	d.step("request", ".panel .facts")
+	d.step("request", "#failed")
 	require.Equal(d.t, refused.Header.Get("X-Request-Id"), d.text(".panel code"))
+	require.Contains(d.t, d.text("#failed dl"), "application/json")
+	require.JSONEq(d.t, `{"title":"Jazz","onlineLink":"[withheld]"}`, d.text("#sent"))
+	require.Contains(d.t, d.text("#answered"), "EVENT_NOT_FOUND")
+	require.NotContains(d.t, d.text("#failed"), program.Token)
 	d.choose("#close")
 	d.fill("#route", "/api/v1/nowhere")
 	d.press("Enter")

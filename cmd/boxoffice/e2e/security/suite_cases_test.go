@@ -275,6 +275,8 @@ func (w *world) another(kind string, open bool) map[string]string {
 		return map[string]string{"another's": o.keyID}
 	case kind == kindEnrolment:
 		return map[string]string{"another's": enrolGate(o.Shop, o.orgID, o.eventID).Str("id")}
+	case kind == kindRequest:
+		return map[string]string{"another's": w.failedRequest(o.Shop, o.orgID, o.Key(nil).Str("secret"))}
 	case kind == kindUser:
 		return map[string]string{"another's": o.ownerID}
 	case kind == kindVenue:

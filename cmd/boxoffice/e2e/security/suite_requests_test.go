@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -223,8 +224,11 @@ func (w *world) orgRequests() map[string]func() request {
 		"createApiKey": func() request {
 			return naming("orgId", w.orgID).with(nodetest.With(fields, nodetest.Object{"environment": "test"}))
 		},
-		"listApiKeys":       func() request { return naming("orgId", w.orgID) },
-		"listRequests":      w.loggedRequests,
+		"listApiKeys":  func() request { return naming("orgId", w.orgID) },
+		"listRequests": w.loggedRequests,
+		"getFailedRequest": func() request {
+			return naming("orgId", w.orgID, "requestId", w.failedRequest(w.Shop, w.orgID, w.secret))
+		},
 		"getRequestMetrics": func() request { return naming("orgId", w.orgID) },
 		"updateApiKey":      func() request { return key().with(nodetest.With(fields, nodetest.Object{"status": "active"})) },
 		"revokeApiKey":      key,
@@ -247,6 +251,16 @@ func (w *world) loggedRequests() request {
 		return len(page.Data("items").([]any)) > 0
 	}, time.Minute, 20*time.Millisecond)
 	return r
+}
+
+// failedRequest has a key send a request that fails, and returns its id once it is kept.
+func (w *world) failedRequest(s *nodetest.Shop, org, secret string) string {
+	program := w.As(secret)
+	id := program.Raw("POST", "/organizer/events", "application/json", `{"title":5}`, program.Bearer()...).Is(w.T, 400).Header.Get("X-Request-Id")
+	require.Eventually(w.T, func() bool {
+		return s.Own("GET", "/organizer/integrations/org/"+org+"/requests/"+id, nil).Status == http.StatusOK
+	}, time.Minute, 20*time.Millisecond)
+	return id
 }
 
 // fullEvent is an event's body with every optional field.
@@ -629,6 +643,7 @@ const (
 	kindOffer       = "offered ticket"
 	kindKey         = "API key"
 	kindEnrolment   = "enrolment of a gate"
+	kindRequest     = "failed request"
 	kindUser        = "user"
 	kindCurrency    = "currency"
 	kindVenue       = "venue map"
@@ -660,6 +675,7 @@ var kindsOfParams = map[string]string{
 	"orgId":        kindOrg,
 	"keyId":        kindKey,
 	"enrolmentId":  kindEnrolment,
+	"requestId":    kindRequest,
 	"userId":       kindUser,
 	"ticketTypeId": kindType,
 	"orderId":      kindOrder,

@@ -133,7 +133,7 @@ func report(t *testing.T, rows []*row) {
 // River's clients and how far its jobs are, who delivers webhooks, how far the facts are told,
 // in which batches a stream's are, what keys have asked for, and how much organizations have written.
 var (
-	background = []string{"followers", "wakes", "writers", "snapshots", "river_leader", "river_queue", "webhook_leases", "applied", "spans", "tails", "requests", "organization_bytes"}
+	background = []string{"followers", "wakes", "writers", "snapshots", "river_leader", "river_queue", "webhook_leases", "applied", "spans", "tails", "requests", "failed_requests", "organization_bytes"}
 	restless   = map[string][]string{
 		"streams": {"epoch"}, "api_keys": {"last_used_at"}, "payments": {"next_check"}, "refunds": {"next_check"},
 		"open_codes": {"tries", "blind"}, // a wrong login code is refused, and counted

@@ -8,6 +8,7 @@ const words = {
     title: 'Requests', hint: 'What your API keys have asked in the last seven days.', key: 'Key', allKeys: 'All keys', route: 'Route', routeHint: '/api/v1/organizer/events', status: 'Status', allStatuses: 'Any status',
     statuses: { '2xx': '2xx: done', '4xx': '4xx: refused', '5xx': '5xx: we failed' } as Record<string, string>, from: 'From', to: 'To', look: 'Look', none: 'No requests yet', noneHint: 'Make a key and send a request with it.', nothing: 'Nothing fits.',
     request: 'Request', at: 'When', latency: 'Took', client: 'From address', id: 'Request id',
+    headers: 'Headers', sent: 'Sent', answered: 'Answered', noBody: 'No JSON.', cut: 'Only the beginning: more than 16 KiB, or no JSON from here on.', keptHint: 'Kept for 24 hours, without secrets and without what the API does not know.',
   },
   facts: {
     title: 'Facts', hint: 'What webhooks and the feed tell, as your programs get it, for 30 days.', type: 'Type', allTypes: 'All types', from: 'From when', oldest: 'From the oldest on', now: 'From now on',

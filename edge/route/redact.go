@@ -1,0 +1,189 @@
+package route
+
+import (
+	"bytes"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// secretName matches the names of fields that are secrets, or that lead to what a ticket's holder alone may
+// open.
+var secretName = regexp.MustCompile(`(?i)(token|code|secret|password|passcode|qrdata|pin|otp|nonce|holder|sig|signature|hash|accessurl|accessnote|onlinelink|onlinelinknote)$`)
+
+// NamesSecret reports whether a field of this name holds a secret.
+func NamesSecret(name string) bool { return secretName.MatchString(name) }
+
+// credential matches what opens something wherever it stands: API keys, access tokens, signing secrets.
+var credential = regexp.MustCompile(`(vt_|whsec_|eyJ)[\w.-]{8,}`)
+
+// withheld stands in the place of a value that is not shown.
+const withheld = `"[withheld]"`
+
+// HideCredentials replaces the credentials that a text contains.
+func HideCredentials(text []byte) []byte {
+	return credential.ReplaceAllLiteral(text, []byte("[withheld]"))
+}
+
+// shape says which values of a JSON document may be shown.
+type shape struct {
+	members map[string]*shape // of an object; those of other names are withheld
+	free    bool              // members of all names are shown, but for secrets
+	answer  bool              // free, and code is no secret: it is a refusal's
+}
+
+var (
+	scalarShape = &shape{}
+	freeShape   = &shape{free: true}
+	answerShape = &shape{free: true, answer: true}
+)
+
+// member returns the shape of a member, or nil if its value is withheld.
+func (s *shape) member(name string) *shape {
+	if !s.free {
+		return s.members[name]
+	}
+	if s.answer && name == "code" || !NamesSecret(name) {
+		return s
+	}
+	return nil
+}
+
+// shapeOf returns the shape of a type of a request's body. It keeps in known what it has made, so that
+// recursive types end.
+func shapeOf(t reflect.Type, known map[reflect.Type]*shape) *shape {
+	if opt, ok := reflect.TypeAssert[Optional](reflect.Zero(t)); ok {
+		t = opt.Inner()
+	}
+	switch {
+	case t == freeType:
+		return freeShape
+	case scalarOf(t) != nil:
+		return scalarShape
+	case t.Kind() == reflect.Pointer, t.Kind() == reflect.Slice:
+		return shapeOf(t.Elem(), known)
+	case known[t] != nil:
+		return known[t]
+	}
+	s := &shape{members: map[string]*shape{}}
+	known[t] = s
+	s.addMembers(t, known)
+	return s
+}
+
+// addMembers adds the members of a struct that may be shown.
+func (s *shape) addMembers(t reflect.Type, known map[reflect.Type]*shape) {
+	for f := range t.Fields() {
+		if f.Anonymous && f.Type.Kind() == reflect.Struct && bindingTag(f) == "" {
+			s.addMembers(f.Type, known)
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name != "" && !NamesSecret(name) && f.Tag.Get("format") != "password" {
+			s.members[name] = shapeOf(f.Type, known)
+		}
+	}
+}
+
+// RedactBody returns the beginning of a JSON body of the operation, at most about most bytes, with all
+// values withheld that are secrets or that the operation doesn't know. What isn't JSON is left out from the
+// first fault on. It reports whether the text is less than the whole body.
+func (op *Op) RedactBody(body []byte, most int) (text []byte, cut bool) {
+	return redact(shapeOf(op.Handler.In, map[reflect.Type]*shape{}), body, most)
+}
+
+// RedactAnswer returns the beginning of a refusal's body in the same way.
+func RedactAnswer(body []byte, most int) (text []byte, cut bool) {
+	return redact(answerShape, body, most)
+}
+
+func redact(s *shape, body []byte, most int) (text []byte, cut bool) {
+	r := redactor{body: body, most: most}
+	r.json = jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	whole := r.value(s) && len(bytes.TrimSpace(body[r.read:])) == 0
+	text = bytes.ToValidUTF8(HideCredentials(r.text), nil)
+	if len(text) > most {
+		return bytes.ToValidUTF8(text[:most], nil), true
+	}
+	return text, !whole
+}
+
+// redactor copies a body as it is written, but for the values that are withheld.
+type redactor struct {
+	json *jsontext.Decoder
+	body []byte
+	read int // bytes of body that text has, or leaves out
+	text []byte
+	most int
+}
+
+// value copies the next value, and reports whether there is more to copy.
+func (r *redactor) value(s *shape) bool {
+	if s == nil {
+		return r.withhold()
+	}
+	kind := r.json.PeekKind()
+	if kind == jsontext.KindBeginObject {
+		return r.token() && r.objectMembers(s) && r.token()
+	}
+	if kind == jsontext.KindBeginArray {
+		return r.token() && r.elements(s) && r.token()
+	}
+	return r.token()
+}
+
+func (r *redactor) elements(s *shape) bool {
+	for r.json.PeekKind() != jsontext.KindEndArray {
+		if !r.value(s) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *redactor) objectMembers(s *shape) bool {
+	for r.json.PeekKind() != jsontext.KindEndObject {
+		name, err := r.json.ReadValue()
+		if err != nil {
+			return false
+		}
+		text, err := jsontext.AppendUnquote(nil, name)
+		if err != nil || !r.copyRead() || !r.value(s.member(string(text))) {
+			return false
+		}
+	}
+	return true
+}
+
+// token copies the next token.
+func (r *redactor) token() bool {
+	if r.json.StackDepth() > MaxDepth {
+		return false
+	}
+	if _, err := r.json.ReadToken(); err != nil {
+		return false
+	}
+	return r.copyRead()
+}
+
+// copyRead copies what the decoder has read.
+func (r *redactor) copyRead() bool {
+	at := int(r.json.InputOffset())
+	r.text = append(r.text, r.body[r.read:at]...)
+	r.read = at
+	return len(r.text) <= r.most
+}
+
+// withhold leaves the next value out.
+func (r *redactor) withhold() bool {
+	value, err := r.json.ReadValue()
+	if err != nil {
+		return false
+	}
+	at := int(r.json.InputOffset())
+	r.text = append(append(r.text, r.body[r.read:at-len(value)]...), withheld...)
+	r.read = at
+	return len(r.text) <= r.most
+}

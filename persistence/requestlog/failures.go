@@ -1,0 +1,136 @@
+package requestlog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// FailuresKept is how long what was sent and answered is kept of a failed request.
+const FailuresKept = 24 * time.Hour
+
+// MaxBody is the most bytes of one body that a Failure may have.
+const MaxBody = 16 << 10
+
+// These bound what a flood of failing requests makes a node write: about 20 MB in a minute.
+const (
+	failuresOfOrg  = 30  // in a minute
+	failuresOfNode = 600 // in a minute, of all organizations
+)
+
+// Failure is what a failed request was sent and answered, without secrets.
+type Failure struct {
+	Headers []Header `json:"headers"` // of the request; harmless ones
+	Request *Body    `json:"request"` // nil: the request had no JSON body
+	Answer  *Body    `json:"answer"`  // nil: the answer had no JSON body
+}
+
+// Header is one header of a request.
+type Header struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Body is the text of a body, up to MaxBody.
+type Body struct {
+	Text string `json:"text"`
+	Cut  bool   `json:"cut"` // Text is only the beginning
+}
+
+// Vault seals failures for the table, because they contain what people are called and where they live
+// (*secrets.Master).
+type Vault interface {
+	Seal(label string, context, text []byte) []byte
+	Open(label string, context, sealed []byte) ([]byte, error)
+}
+
+// label separates what is sealed here from what is sealed elsewhere.
+const label = "failed request"
+
+// sealContext binds a failure to its row.
+func sealContext(org int64, requestID string) []byte {
+	return []byte(strconv.FormatInt(org, 10) + "/" + requestID)
+}
+
+// budget counts the failures of a minute.
+type budget struct {
+	mu     sync.Mutex
+	minute int64 // since 1970
+	all    int
+	byOrg  map[int64]int
+}
+
+// KeepsFailure reports whether the log has room for one more failure of an organization in the minute of
+// now, and counts that failure. Callers ask before they read any body.
+func (l *Log) KeepsFailure(org int64, now time.Time) bool {
+	b, minute := &l.budget, now.Unix()/60
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if minute != b.minute || b.byOrg == nil {
+		b.minute, b.all, b.byOrg = minute, 0, make(map[int64]int)
+	}
+	if b.all >= failuresOfNode || b.byOrg[org] >= failuresOfOrg {
+		return false
+	}
+	b.all++
+	b.byOrg[org]++
+	return true
+}
+
+var failureColumns = []string{"org", "request_id", "key", "at", "sealed"}
+
+// sealFailures returns the rows of the entries' failures, and counts their bytes. It leaves out those for
+// which their organization has no room.
+func (l *Log) sealFailures(ctx context.Context, entries []Entry) (rows [][]any) {
+	for i := range entries {
+		e := &entries[i]
+		if e.Failure == nil {
+			continue
+		}
+		text, err := json.Marshal(e.Failure)
+		if err == nil {
+			err = l.cfg.Quota.Count(ctx, e.Org, int64(len(text)), e.At)
+		}
+		if err != nil {
+			l.cfg.Log.DebugContext(ctx, "a failed request is not kept", slog.String("request_id", e.RequestID), slog.Any("error", err))
+			continue
+		}
+		rows = append(rows, []any{e.Org, e.RequestID, e.Key, e.At, l.cfg.Vault.Seal(label, sealContext(e.Org, e.RequestID), text)})
+	}
+	return rows
+}
+
+// Failed is a failed request as it is read.
+type Failed struct {
+	Key     int64
+	Failure Failure
+}
+
+// ReadFailure returns what is kept of an organization's failed request, or nil if nothing is.
+func (l *Log) ReadFailure(ctx context.Context, org int64, requestID string) (*Failed, error) {
+	var f Failed
+	var sealed []byte
+	const read = `SELECT key, sealed FROM failed_requests WHERE org = $1 AND request_id = $2 AND at > $3`
+	err := l.cfg.Pool.QueryRow(ctx, read, org, requestID, l.cfg.Now().Add(-FailuresKept)).Scan(&f.Key, &sealed)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil //nolint:nilnil // nothing is kept of most requests
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read a failed request: %w", err)
+	}
+	text, err := l.cfg.Vault.Open(label, sealContext(org, requestID), sealed)
+	if err == nil {
+		err = json.Unmarshal(text, &f.Failure)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open a failed request: %w", err)
+	}
+	return &f, nil
+}
