@@ -5,6 +5,7 @@ go 1.26.0
 replace github.com/molecule-man/go-brrr => github.com/molecule-man/go-brrr v1.0.1
 
 require (
+	github.com/BurntSushi/toml v1.6.0
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/alecthomas/kong v1.17.0

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/BurntSushi/toml"
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/cmd/boxoffice/nodetest"
@@ -151,11 +152,27 @@ func (d *developer) connectAgent() {
 	d.choose("#make-key")
 	d.there("#secret code")
 	key := d.text("#secret code")
-	for _, client := range []string{"claude-code", "claude-desktop", "cursor", "vscode", "codex"} {
-		snippet := d.text("#agent-" + client)
-		require.Contains(d.t, snippet, "Bearer "+key, client)
-		require.Contains(d.t, snippet, d.origin+"mcp", client)
+	address, bearer := d.origin+"mcp", "Bearer "+key
+	require.Equal(d.t, `claude mcp add --transport http boxoffice `+address+` --header "Authorization: `+bearer+`"`, d.text("#agent-claude-code"))
+	headers := nodetest.Object{"Authorization": bearer}
+	for client, want := range map[string]nodetest.Object{
+		"claude-desktop": {"mcpServers": nodetest.Object{"boxoffice": nodetest.Object{
+			"command": "npx", "args": []string{"-y", "mcp-remote", address, "--header", "Authorization:${BOXOFFICE_KEY}"}, "env": nodetest.Object{"BOXOFFICE_KEY": bearer},
+		}}},
+		"cursor": {"mcpServers": nodetest.Object{"boxoffice": nodetest.Object{"url": address, "headers": headers}}},
+		"vscode": {"servers": nodetest.Object{"boxoffice": nodetest.Object{"type": "http", "url": address, "headers": headers}}},
+	} {
+		require.JSONEq(d.t, nodetest.Encode(d.t, want), d.text("#agent-"+client), client)
 	}
+	var codex struct {
+		Servers map[string]struct {
+			URL     string            `toml:"url"`
+			Headers map[string]string `toml:"http_headers"`
+		} `toml:"mcp_servers"`
+	}
+	require.NoError(d.t, toml.Unmarshal([]byte(d.text("#agent-codex")), &codex))
+	require.Equal(d.t, address, codex.Servers["boxoffice"].URL)
+	require.Equal(d.t, map[string]string{"Authorization": bearer}, codex.Servers["boxoffice"].Headers)
 	d.step("agent", "#agent-codex")
 	require.NotEmpty(d.t, d.shop.As(key).Tools())
 }
