@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -139,6 +140,12 @@ func (h *Handlers) judgeImage(c *route.Call, p *route.Part) (route.Bound, error)
 		return route.Bound{}, err
 	}
 	return h.boundByQuota(c, p, imageLimit)
+}
+
+// BytesOf returns how many bytes an organization's files take, and the most that they may.
+func (h *Handlers) BytesOf(ctx context.Context, org int64) (used, most int64, err error) {
+	used, err = h.Table.Used(ctx, org)
+	return used, h.Quota, err
 }
 
 // boundByQuota bounds a limit by the room that the organization has left. The handler refuses an

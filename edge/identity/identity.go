@@ -19,6 +19,7 @@ import (
 	"boxoffice/persistence/apikeys"
 	"boxoffice/persistence/idempotency"
 	"boxoffice/persistence/mailqueue"
+	"boxoffice/persistence/quota"
 	"boxoffice/persistence/requestlog"
 )
 
@@ -32,6 +33,9 @@ type Deps struct {
 	Hasher   *hasher.Hasher
 	Secrets  *secrets.Master
 	Eraser   *erasure.Eraser
+	Quota    *quota.Counter
+	// FilesOf returns how many bytes an organization's files take, and the most that they may.
+	FilesOf func(ctx context.Context, org int64) (used, most int64, err error)
 	// ListBalances returns an organization's wallets.
 	ListBalances func(ctx context.Context, org int64) ([]api.Wallet, error)
 	// CheckFiles refuses a request that names a file which the organization does not have.

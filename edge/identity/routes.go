@@ -370,6 +370,14 @@ func (h *Handlers) Routes() []route.Op {
 				},
 				{
 					Method:      "GET",
+					Path:        "/limits",
+					ID:          "getLimits",
+					Summary:     "Get what an organization's API keys have left of their limits",
+					Description: "The organization's developers see before a program is refused what it has left: the rates of its keys, each alone and all together, on the node that answers, and what the organization may still store. A key whose own limit of strict requests the operator has set counts in that alone.",
+					Handler:     route.Handle(h.getLimits),
+				},
+				{
+					Method:      "GET",
 					Path:        "/metrics",
 					ID:          "getRequestMetrics",
 					Summary:     "Count the requests of an organization's API keys",

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"boxoffice/edge/route"
@@ -73,6 +74,9 @@ func Refuse(tier route.Tier, v Verdict) error {
 func DeviceName(p *route.Principal, device string) string {
 	return CredentialName(p) + "/" + device
 }
+
+// OrganizationName names all API keys of an organization.
+func OrganizationName(org int64) string { return "organization/" + strconv.FormatInt(org, 10) }
 
 // CredentialName names a user or an API key.
 func CredentialName(p *route.Principal) string {

@@ -62,6 +62,15 @@ type Gate interface {
 	Admit(c *Call, in any) error
 	// Charge counts bytes that an organization has written, or refuses.
 	Charge(c *Call, org, bytes int64) error
+	// Left tells what a subject's bucket of a tier holds on this node, and counts nothing.
+	Left(tier Tier, subject string, perMinute int) Left
+}
+
+// Left is what a bucket holds.
+type Left struct {
+	Limit     int // requests in a minute
+	Remaining int
+	Resets    time.Time // when the bucket is full again
 }
 
 // Call is one request as its handler sees it. Everything in it but Body is a

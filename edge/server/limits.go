@@ -130,7 +130,7 @@ func (l *Limits) sharedBuckets(c *route.Call, perMinute int) []bucket {
 	tier, all := c.Op.Tier, perMinute*limit.Ceiling
 	shared := append(make([]bucket, 0, 4), l.bucketOf(tier, "network/"+route.Network(c.Client).String(), all))
 	if c.Principal.Kinds.Has(route.Key) {
-		shared = append(shared, l.bucketOf(tier, "organization/"+strconv.FormatInt(c.Principal.Grants[0].Org, 10), all))
+		shared = append(shared, l.bucketOf(tier, limit.OrganizationName(c.Principal.Grants[0].Org), all))
 	}
 	return shared
 }

@@ -60,6 +60,13 @@ func (x *exchange) Charge(c *route.Call, org, bytes int64) error {
 	return err
 }
 
+// Left tells what a subject's bucket of a tier holds.
+func (x *exchange) Left(tier route.Tier, subject string, perMinute int) route.Left {
+	b := x.limits.bucketOf(tier, subject, perMinute)
+	v := x.limits.table.Look(b.subject, b.most, x.now)
+	return route.Left{Limit: v.Limit, Remaining: v.Remaining, Resets: v.Reset}
+}
+
 // logAttrs returns the log attributes of the exchange, after others.
 func (x *exchange) logAttrs(others ...slog.Attr) []slog.Attr {
 	operation := "none"

@@ -106,6 +106,31 @@ func (c *Counter) Count(ctx context.Context, org, bytes int64, now time.Time) er
 	return nil
 }
 
+// Day is what an organization has written on a day of UTC, and the most that it may.
+type Day struct {
+	Used, Most int64     // bytes
+	Ends       time.Time // when the next day begins
+}
+
+// Look returns what an organization has written today, on all nodes as far as the table knows and on this
+// one. It returns nil if there is no quota.
+func (c *Counter) Look(ctx context.Context, org int64, now time.Time) (*Day, error) {
+	if c.cfg.Scale == 0 {
+		return nil, nil //nolint:nilnil // there is no quota
+	}
+	day := dayOf(now)
+	if err := c.read(ctx, org, day); err != nil {
+		return nil, fmt.Errorf("quota of organization %d: %w", org, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := c.counts[org]
+	if k == nil || k.day != day { // forgotten since, or of the next day
+		return &Day{Ends: day.Add(24 * time.Hour)}, nil
+	}
+	return &Day{Used: k.used, Most: k.most, Ends: day.Add(24 * time.Hour)}, nil
+}
+
 // Note counts bytes that have been written.
 func (c *Counter) Note(org, bytes int64) {
 	c.mu.Lock()

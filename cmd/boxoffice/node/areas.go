@@ -320,7 +320,7 @@ func (n *Node) startIdentity(ctx context.Context, people *accounts.Store) error 
 	})
 	n.started(n.requests.Stop)
 	n.areas.Identity, err = identity.Open(identity.Deps{
-		Accounts: people, APIKeys: apikeys.New(n.pool), Requests: n.requests, Replies: n.replies, Mail: n.mailQueue, Hasher: hashes,
+		Accounts: people, APIKeys: apikeys.New(n.pool), Requests: n.requests, Quota: n.quota, FilesOf: n.areas.Files.BytesOf, Replies: n.replies, Mail: n.mailQueue, Hasher: hashes,
 		Secrets: n.secrets, Eraser: n.eraser, ListBalances: n.areas.Money.ListBalances, CheckFiles: n.areas.Files.CheckFiles, Env: n.cfg.Env, Log: n.log,
 	})
 	if err != nil {

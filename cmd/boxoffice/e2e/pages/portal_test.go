@@ -32,6 +32,7 @@ func TestPortal(t *testing.T) {
 			program := d.makeKey()
 			d.readLog(program)
 			d.readMetrics()
+			d.readLimits()
 			d.changeKey(program)
 			d.endKey(program)
 			d.replay()
@@ -96,6 +97,16 @@ func (d *developer) readMetrics() {
 	d.step("metrics", ".rows tbody tr")
 	d.choose(".rows a")
 	d.until(`document.querySelectorAll(".rows tbody tr").length === 2 && document.querySelector("#route").value === "/api/v1/organizer/events"`)
+}
+
+// readLimits sees what the program has left.
+func (d *developer) readLimits() {
+	d.t.Helper()
+	d.choose(`nav a[href="/portal/limits"]`)
+	d.step("limits", "#quotas dd")
+	require.Contains(d.t, d.text("#rates"), "Till")
+	d.choose("#look")
+	d.until(`document.querySelectorAll("#rates tbody tr").length === 6 && document.querySelectorAll("#quotas dd").length === 2`)
 }
 
 // changeKey pauses a key, sets it going again, and bounds what it may do and from where.

@@ -230,6 +230,7 @@ func (w *world) orgRequests() map[string]func() request {
 			return naming("orgId", w.orgID, "requestId", w.failedRequest(w.Shop, w.orgID, w.secret))
 		},
 		"getRequestMetrics": func() request { return naming("orgId", w.orgID) },
+		"getLimits":         func() request { return naming("orgId", w.orgID) },
 		"updateApiKey":      func() request { return key().with(nodetest.With(fields, nodetest.Object{"status": "active"})) },
 		"revokeApiKey":      key,
 		"rotateApiKey":      key,

@@ -11,6 +11,11 @@ export function percent(share: number): string {
   return new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 1 }).format(share);
 }
 
+/** bytes is a size in megabytes. */
+export function bytes(n: number): string {
+  return new Intl.NumberFormat(language, { style: 'unit', unit: 'megabyte', maximumSignificantDigits: 3 }).format(n / 2 ** 20);
+}
+
 export function count(n: number): string {
   return new Intl.NumberFormat(language).format(n);
 }

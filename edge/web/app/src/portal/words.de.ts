@@ -2,12 +2,16 @@ import type { Words } from './words.en';
 
 const words: Words = {
   title: 'Entwickler',
-  nav: { keys: 'Schlüssel', log: 'Anfragen', metrics: 'Zahlen', facts: 'Fakten', webhooks: 'Webhooks', agent: 'Agent', docs: 'Doku' },
+  nav: { keys: 'Schlüssel', log: 'Anfragen', metrics: 'Zahlen', limits: 'Grenzen', facts: 'Fakten', webhooks: 'Webhooks', agent: 'Agent', docs: 'Doku' },
   log: {
     title: 'Anfragen', hint: 'Was deine API-Schlüssel in den letzten sieben Tagen gefragt haben.', key: 'Schlüssel', allKeys: 'Alle Schlüssel', route: 'Route', routeHint: '/api/v1/organizer/events', status: 'Status', allStatuses: 'Jeder Status',
     statuses: { '2xx': '2xx: erledigt', '4xx': '4xx: abgelehnt', '5xx': '5xx: unser Fehler' }, from: 'Von', to: 'Bis', look: 'Ansehen', none: 'Noch keine Anfragen', noneHint: 'Mache einen Schlüssel und sende damit eine Anfrage.', nothing: 'Nichts passt.',
     request: 'Anfrage', at: 'Wann', latency: 'Dauer', client: 'Von Adresse', id: 'Nummer der Anfrage',
     headers: 'Kopfzeilen', sent: 'Gesendet', answered: 'Geantwortet', noBody: 'Kein JSON.', cut: 'Nur der Anfang: mehr als 16 KiB, oder ab hier kein JSON.', keptHint: 'Für 24 Stunden aufbewahrt, ohne Geheimnisse und ohne das, was die API nicht kennt.',
+  },
+  limits: {
+    title: 'Grenzen', hint: 'Was deinen Schlüsseln gerade bleibt, bevor eine Anfrage abgelehnt wird. Die Raten sind die des Knotens, der geantwortet hat.', look: 'Noch einmal ansehen', all: 'Alle Schlüssel zusammen', rate: 'Anfragen pro Minute', left: 'Übrig', of: (left, most) => `${left} von ${most}`,
+    tiers: { public: 'Öffentliches lesen', strict: 'Käufe und Zahlungen', admin: 'Arbeit der Veranstalter' }, stored: 'Gespeichert', quotas: { written_today: 'Heute geschrieben', files: 'Dateien' }, until: (when) => `bis ${when}`,
   },
   facts: {
     title: 'Fakten', hint: 'Was Webhooks und der Feed melden, so wie deine Programme es bekommen, 30 Tage lang.', type: 'Art', allTypes: 'Alle Arten', from: 'Ab wann', oldest: 'Ab dem ältesten', now: 'Ab jetzt',

@@ -3,12 +3,16 @@ import type { Client } from './agents';
 /** What the portal says beside the organizer's pages. */
 const words = {
   title: 'Developers',
-  nav: { keys: 'Keys', log: 'Requests', metrics: 'Metrics', facts: 'Facts', webhooks: 'Webhooks', agent: 'Agent', docs: 'Docs' },
+  nav: { keys: 'Keys', log: 'Requests', metrics: 'Metrics', limits: 'Limits', facts: 'Facts', webhooks: 'Webhooks', agent: 'Agent', docs: 'Docs' },
   log: {
     title: 'Requests', hint: 'What your API keys have asked in the last seven days.', key: 'Key', allKeys: 'All keys', route: 'Route', routeHint: '/api/v1/organizer/events', status: 'Status', allStatuses: 'Any status',
     statuses: { '2xx': '2xx: done', '4xx': '4xx: refused', '5xx': '5xx: we failed' } as Record<string, string>, from: 'From', to: 'To', look: 'Look', none: 'No requests yet', noneHint: 'Make a key and send a request with it.', nothing: 'Nothing fits.',
     request: 'Request', at: 'When', latency: 'Took', client: 'From address', id: 'Request id',
     headers: 'Headers', sent: 'Sent', answered: 'Answered', noBody: 'No JSON.', cut: 'Only the beginning: more than 16 KiB, or no JSON from here on.', keptHint: 'Kept for 24 hours, without secrets and without what the API does not know.',
+  },
+  limits: {
+    title: 'Limits', hint: 'What your keys have left right now, before a request is refused. Rates are those of the node that answered.', look: 'Look again', all: 'All keys together', rate: 'Requests a minute', left: 'Left', of: (left: string, most: string) => `${left} of ${most}`,
+    tiers: { public: 'Public reads', strict: 'Orders and payments', admin: "Organizers' work" } as Record<string, string>, stored: 'Stored', quotas: { written_today: 'Written today', files: 'Files' } as Record<string, string>, until: (when: string) => `until ${when}`,
   },
   facts: {
     title: 'Facts', hint: 'What webhooks and the feed tell, as your programs get it, for 30 days.', type: 'Type', allTypes: 'All types', from: 'From when', oldest: 'From the oldest on', now: 'From now on',

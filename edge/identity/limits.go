@@ -1,0 +1,69 @@
+package identity
+
+import (
+	"strconv"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/limit"
+	"boxoffice/edge/route"
+	"boxoffice/persistence/apikeys"
+)
+
+// keyTiers are the tiers whose requests keys count in buckets of their own. A scan counts by its device.
+var keyTiers = []route.Tier{route.TierPublic, route.TierStrict, route.TierAdmin}
+
+// lookedAt is how many keys are looked at, the newest first: revoked ones, which are never deleted, too.
+const lookedAt = 10 * apikeys.MaxPerOrg
+
+// getLimits tells what the caller's organization and its keys have left.
+func (h *Handlers) getLimits(c *route.Call, in *api.GetLimits) (*api.LimitsLeft, error) {
+	org, err := route.FindOrganization(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.LimitsLeft{Rates: []api.RateLeft{}, Quotas: []api.QuotaLeft{}}
+	if c.Gate != nil {
+		keys, err := h.APIKeys.List(c.Context, org, 0, lookedAt)
+		if err != nil {
+			return nil, err
+		}
+		out.Rates = ratesLeft(c, org, keys)
+	}
+	day, err := h.Quota.Look(c.Context, org, c.Now)
+	if err != nil {
+		return nil, err
+	}
+	if day != nil {
+		out.Quotas = append(out.Quotas, api.QuotaLeft{Name: "written_today", Limit: day.Most, Used: day.Used, ResetsAt: &day.Ends})
+	}
+	used, most, err := h.FilesOf(c.Context, org)
+	if err != nil {
+		return nil, err
+	}
+	out.Quotas = append(out.Quotas, api.QuotaLeft{Name: "files", Limit: most, Used: used})
+	return out, nil
+}
+
+// ratesLeft looks into the buckets of all keys together and of each key that works.
+func ratesLeft(c *route.Call, org int64, keys []*apikeys.Key) (rates []api.RateLeft) {
+	add := func(key *string, tier route.Tier, subject string, perMinute int) {
+		left := c.Gate.Left(tier, subject, perMinute)
+		rates = append(rates, api.RateLeft{KeyID: key, Tier: string(tier), Limit: left.Limit, Remaining: left.Remaining, ResetsAt: left.Resets.UTC()})
+	}
+	for _, tier := range keyTiers {
+		add(nil, tier, limit.OrganizationName(org), limit.Ceiling*route.Limits[tier].PerMinute)
+	}
+	for _, k := range keys {
+		if !k.Live(c.Now) || k.Events != nil { // a gate's key is for scans
+			continue
+		}
+		for _, tier := range keyTiers {
+			most := route.Limits[tier].PerMinute
+			if tier == route.TierStrict && k.StrictPerMinute != nil {
+				most = *k.StrictPerMinute
+			}
+			add(new(strconv.FormatInt(k.ID, 10)), tier, route.KeySubject(k.ID), most)
+		}
+	}
+	return rates
+}

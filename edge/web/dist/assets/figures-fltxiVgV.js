@@ -1,1 +1,0 @@
-import{w as e}from"./base-Cqq2jGyk.js";function t(t){return new Intl.NumberFormat(e,{style:`unit`,unit:`millisecond`,maximumSignificantDigits:3}).format(t)}function n(t){return new Intl.NumberFormat(e,{style:`percent`,maximumFractionDigits:1}).format(t)}function r(t){return new Intl.NumberFormat(e).format(t)}export{t as n,n as r,r as t};
