@@ -14,6 +14,7 @@ import (
 	"boxoffice/edge/money"
 	"boxoffice/edge/outward"
 	"boxoffice/edge/people"
+	"boxoffice/edge/receipts"
 	"boxoffice/edge/refunds"
 	"boxoffice/edge/rooms"
 	"boxoffice/edge/route"
@@ -31,6 +32,7 @@ type Areas struct {
 	Files      *files.Handlers
 	Rooms      *rooms.Handlers
 	Sales      *sales.Handlers
+	Receipts   *receipts.Handlers
 	Waitlists  *waitlists.Handlers
 	Holders    *holders.Handlers
 	Refunds    *refunds.Handlers
@@ -45,6 +47,6 @@ type Areas struct {
 // Routes is the route table: every operation, once. Registration, validation,
 // the document and the suites are derived from it.
 func (a *Areas) Routes() []route.Op {
-	return slices.Concat(a.Identity.Routes(), a.Catalog.Routes(), a.Venues.Routes(), a.Files.Routes(), a.Rooms.Routes(), a.Sales.Routes(), a.Waitlists.Routes(), a.Holders.Routes(),
+	return slices.Concat(a.Identity.Routes(), a.Catalog.Routes(), a.Venues.Routes(), a.Files.Routes(), a.Rooms.Routes(), a.Sales.Routes(), a.Receipts.Routes(), a.Waitlists.Routes(), a.Holders.Routes(),
 		a.Refunds.Routes(), a.Gates.Routes(), a.Money.Routes(), a.Learning.Routes(), a.Outward.Routes(), a.People.Routes(), a.Operations.Routes())
 }

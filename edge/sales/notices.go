@@ -171,7 +171,7 @@ func (h *Handlers) findAttempt(ctx context.Context, provider, reference string) 
 	if reference == "" || !isPlainText(reference) {
 		return nil, nil //nolint:nilnil // it is somebody else's
 	}
-	p, err := h.paymentOf(ctx, reference)
+	p, err := h.FindPayment(ctx, reference)
 	if errors.Is(err, readmodel.ErrNotFound) || err == nil && p.Provider != provider {
 		h.Log.WarnContext(ctx, "payment notice about no payment of ours", slog.String("provider", provider), slog.String("reference", reference))
 		return nil, nil //nolint:nilnil // as above
@@ -179,8 +179,8 @@ func (h *Handlers) findAttempt(ctx context.Context, provider, reference string) 
 	return &p, err
 }
 
-// paymentOf is an attempt by its reference, also one that the read model has not met yet.
-func (h *Handlers) paymentOf(ctx context.Context, reference string) (readmodel.Payment, error) {
+// FindPayment is an attempt by its reference, also one that the read model has not met yet.
+func (h *Handlers) FindPayment(ctx context.Context, reference string) (readmodel.Payment, error) {
 	p, err := h.Read.Payment(ctx, reference)
 	if !errors.Is(err, readmodel.ErrNotFound) {
 		return p, err

@@ -41,7 +41,7 @@ func (h *Handlers) listOrders(c *route.Call, in *api.ListOrders) (*api.List[api.
 	}
 	out := &api.List[api.Order]{Items: make([]api.Order, 0, in.Limit)}
 	for i := range found[:min(len(found), in.Limit)] {
-		v, err := h.ownView(c, &found[i], seller)
+		v, err := h.ShowOwn(c, &found[i], seller)
 		if err != nil {
 			return nil, err
 		}
@@ -63,15 +63,15 @@ func (h *Handlers) getOwnOrder(c *route.Call, in *api.ByID) (*api.Order, error) 
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.ownView(c, o, seller)
+	v, err := h.ShowOwn(c, o, seller)
 	if err != nil {
 		return nil, err
 	}
 	return v, h.addSentAt(c, o, v)
 }
 
-// ownView is an order as its organization sees it: with the tags of its tickets.
-func (h *Handlers) ownView(c *route.Call, o *order.Order, seller orders.Reader) (*api.Order, error) {
+// ShowOwn is an order as its organization sees it: with the tags of its tickets.
+func (h *Handlers) ShowOwn(c *route.Call, o *order.Order, seller orders.Reader) (*api.Order, error) {
 	v, err := h.Orders.Show(c, o, seller)
 	if err != nil || len(v.Tickets) == 0 {
 		return v, err
@@ -103,5 +103,5 @@ func (h *Handlers) cancelOwnOrder(c *route.Call, in *api.ByID) (*api.Order, erro
 	if err != nil {
 		return nil, err
 	}
-	return h.ownView(c, o, seller)
+	return h.ShowOwn(c, o, seller)
 }

@@ -289,7 +289,7 @@ func (h *Handlers) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Ord
 		return nil, err
 	}
 	sold := o.Sold()
-	o, err = h.verifyAttempts(c.Context, o, o.Attempts)
+	o, err = h.VerifyAttempts(c.Context, o, o.Attempts)
 	if err != nil && o.Status != order.StatusCompleted {
 		return nil, err
 	}
@@ -303,11 +303,11 @@ func (h *Handlers) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Ord
 	return v, h.addSentAt(c, o, v)
 }
 
-// verifyAttempts asks about each of the order's attempts that money may still
+// VerifyAttempts asks about each of the order's attempts that money may still
 // have come of, has the event act on every answer, and returns the order as it
 // then stands. An attempt without an answer hides none of the others:
 // the first such error is returned beside the order.
-func (h *Handlers) verifyAttempts(ctx context.Context, o *order.Order, attempts []order.Attempt) (*order.Order, error) {
+func (h *Handlers) VerifyAttempts(ctx context.Context, o *order.Order, attempts []order.Attempt) (*order.Order, error) {
 	answers := make([]providerAnswer, len(attempts))
 	within, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()

@@ -63,7 +63,7 @@ func (h *Handlers) verifyByLink(c *route.Call, in *api.VerifyByLink) (*api.Linke
 		return nil, err
 	}
 	if o.Unpaid() {
-		if o, err = h.verifyAttempts(c.Context, o, attemptsOfPayer(o)); err != nil && o.Unpaid() {
+		if o, err = h.VerifyAttempts(c.Context, o, attemptsOfPayer(o)); err != nil && o.Unpaid() {
 			return nil, err
 		}
 	}
@@ -115,7 +115,7 @@ func (h *Handlers) addWaysToPay(c *route.Call, v *api.LinkedOrder, o *order.Orde
 	if v.Methods, err = h.methodsFor(c.Context, o.Currency, of); err != nil {
 		return err
 	}
-	if t := transferOf(o); t == nil || !t.Open() { // a transfer keeps the stock for days, which is the buyer's to choose
+	if t := o.Transfer(); t == nil || !t.Open() { // a transfer keeps the stock for days, which is the buyer's to choose
 		v.Methods = slices.DeleteFunc(v.Methods, func(m api.PayMethod) bool { return m.Kind == payments.KindTransfer })
 	}
 	for _, a := range attemptsOfPayer(o) {

@@ -30,5 +30,5 @@ var (
 
 // Routes are the area's rows.
 func (h *Handlers) Routes() []route.Op {
-	return route.Table(slices.Concat(h.orderGroups(), h.organizerGroups(), h.transferGroups(), h.disputeGroups())...)
+	return route.Table(slices.Concat(h.orderGroups(), h.organizerGroups(), h.disputeGroups())...)
 }

@@ -25,8 +25,8 @@ const (
 // is never silently lost.
 type sweep struct{ *Handlers }
 
-// SweepPayments sweeps until the context ends. One node of a cluster does.
-func (h *Handlers) SweepPayments(ctx context.Context) {
+// SweepPayments sweeps until the context ends, and has transfers settled each time. One node of a cluster does.
+func (h *Handlers) SweepPayments(ctx context.Context, settleTransfers func(context.Context) error) {
 	w := sweep{h}
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -34,7 +34,7 @@ func (h *Handlers) SweepPayments(ctx context.Context) {
 		select {
 		case <-tick.C:
 			err := panics.Catch(h.Log, "payment sweep", func() error {
-				return errors.Join(w.settleTransfers(ctx), w.checkPayments(ctx, time.Now()))
+				return errors.Join(settleTransfers(ctx), w.checkPayments(ctx, time.Now()))
 			})
 			if err != nil && ctx.Err() == nil {
 				h.Log.WarnContext(ctx, "payment sweep", slog.Any("error", err))
@@ -81,6 +81,6 @@ func (w sweep) verifyAttempt(ctx context.Context, p readmodel.Payment) error {
 	if a == nil {
 		return errors.New("the order has no such attempt")
 	}
-	_, err = w.verifyAttempts(ctx, o, []order.Attempt{*a})
+	_, err = w.VerifyAttempts(ctx, o, []order.Attempt{*a})
 	return err
 }

@@ -211,6 +211,17 @@ func ParseBankAccount(text string) (a BankAccount) {
 // IsTransfer reports whether the buyer pays the attempt by bank transfer.
 func (a *Attempt) IsTransfer() bool { return a.Deposit.Network == NetworkBank }
 
+// Transfer returns the attempt to which an order's transfers belong, which all have one reference: the
+// first that told its buyer where to pay. It is nil if there is none.
+func (o *Order) Transfer() *Attempt {
+	for i := range o.Attempts {
+		if a := &o.Attempts[i]; a.IsTransfer() {
+			return a
+		}
+	}
+	return nil
+}
+
 // LinkMark stands in the references of the attempts that were begun by an order's payment link, between the
 // order's number and the attempt's.
 const LinkMark = "-P-"

@@ -28,6 +28,7 @@ import (
 	"boxoffice/edge/orders"
 	"boxoffice/edge/outward"
 	"boxoffice/edge/people"
+	"boxoffice/edge/receipts"
 	"boxoffice/edge/refunds"
 	"boxoffice/edge/rooms"
 	"boxoffice/edge/sales"
@@ -149,7 +150,7 @@ func (n *Node) openGates(known *live.Events, pages *live.Pages) {
 
 // startSweeps starts the tasks that repeat: each of them runs on one node of the cluster at a time.
 func (n *Node) startSweeps() {
-	n.started(n.cluster.Once("payments", n.areas.Sales.SweepPayments))
+	n.started(n.cluster.Once("payments", func(ctx context.Context) { n.areas.Sales.SweepPayments(ctx, n.areas.Receipts.SettleDue) }))
 	n.started(n.cluster.Once("refunds", n.areas.Refunds.Sweep))
 	n.started(n.cluster.Once("waiting rooms", n.areas.Rooms.Keep))
 	n.started(n.cluster.Once("media", n.areas.Files.CollectMedia))
@@ -169,6 +170,10 @@ func (n *Node) openOrders(people *accounts.Store, known *live.Events, pages *liv
 		Node: n.cluster, Read: n.model, Orders: n.orders, Attendees: n.attendees, Settled: n.Settled, Known: known, Pages: pages, Feed: n.feed,
 		Letters: n.letters, Gateways: n.gateways, Notices: n.notices, Receipts: n.receipts, Disputes: disputes.New(n.pool, n.mailQueue), Accounts: people, Secrets: n.secrets, Admit: n.areas.Rooms.Admit, CountLate: n.areas.Rooms.CountLate, NoteOrder: n.areas.Rooms.NoteOrder, NudgeRefunds: n.areas.Refunds.Nudge,
 		BaseURL: n.cfg.BaseURL, Env: n.cfg.Env, Guesses: n.guesses, LimitsScale: n.cfg.LimitsScale, Log: n.log,
+	})
+	n.areas.Receipts = receipts.New(receipts.Deps{
+		Node: n.cluster, Read: n.model, Orders: n.orders, Settled: n.Settled, Known: known, Gateways: n.gateways, Receipts: n.receipts, Log: n.log,
+		VerifyAttempts: n.areas.Sales.VerifyAttempts, ShowOwn: n.areas.Sales.ShowOwn, FindPayment: n.areas.Sales.FindPayment,
 	})
 	n.areas.Waitlists = waitlists.New(waitlists.Deps{
 		Node: n.cluster, Orders: n.orders, Known: known, Pages: pages, Letters: n.letters, Secrets: n.secrets, LimitsScale: n.cfg.LimitsScale,

@@ -1,4 +1,4 @@
-package sales
+package receipts
 
 import (
 	"boxoffice/edge/route"
@@ -6,13 +6,13 @@ import (
 	"boxoffice/engine"
 )
 
-// transferGroups are the rows of money that comes by bank transfer.
-func (h *Handlers) transferGroups() []route.Group {
-	return []route.Group{
+// Routes are the area's rows.
+func (h *Handlers) Routes() []route.Op {
+	return route.Table([]route.Group{
 		{
 			Prefix: "/api/v1/organizer/orders",
 			Tag:    "Organizer orders",
-			Auth:   own,
+			Auth:   route.Member | route.Key,
 			Write:  route.OrdersWrite,
 			Tier:   route.TierAdmin,
 			Rows: []route.Op{
@@ -23,7 +23,7 @@ func (h *Handlers) transferGroups() []route.Group {
 					Spends:      true,
 					Summary:     "Say that the transfer for an order has come",
 					Description: "For an order whose buyer pays by bank transfer: somebody has seen the money on the account. Less than the price leaves the order waiting, and what is more than the price becomes a refund that a person sends.",
-					Errors:      codes{engine.OrderNotFound, engine.OrderNotPayable},
+					Errors:      []engine.Code{engine.OrderNotFound, engine.OrderNotPayable},
 					Timeout:     providerTime,
 					Handler:     route.Handle(h.markPaid),
 				},
@@ -58,5 +58,5 @@ func (h *Handlers) transferGroups() []route.Group {
 				},
 			},
 		},
-	}
+	}...)
 }

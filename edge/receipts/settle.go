@@ -1,0 +1,148 @@
+package receipts
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"math"
+	"strconv"
+
+	"boxoffice/cluster"
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/engine"
+	"boxoffice/engine/ledger"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/panics"
+	"boxoffice/persistence/receipts"
+)
+
+// refuseWord refuses an organization that says what has come to the deployment's account, unless the operator
+// takes its word: it would be credited to the organization.
+func (h *Handlers) refuseWord(ctx context.Context, org int64) error {
+	allowed, err := h.Gateways.AllowsTransfers(ctx, org)
+	if err != nil || allowed {
+		return err
+	}
+	return &engine.Refusal{
+		Code: engine.Forbidden, Message: "The platform has not allowed this organization to be paid by bank transfer.",
+		Details: route.Reason{Reason: "TRANSFERS_NOT_ALLOWED"},
+	}
+}
+
+// markPaid notes that an order's money has come, which a person has seen.
+func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error) {
+	id, err := engine.ParseID(in.ID)
+	if err != nil {
+		return nil, &engine.Refusal{Code: engine.OrderNotFound}
+	}
+	o, seller, err := h.Orders.OpenOwn(c, id)
+	if err != nil {
+		return nil, err
+	}
+	k, err := h.Known.Find(c.Context, id.Event())
+	if err != nil {
+		return nil, err
+	}
+	if err := h.refuseWord(c.Context, k.Org); err != nil {
+		return nil, err
+	}
+	a := o.Transfer()
+	if a == nil {
+		return nil, engine.Refuse(engine.OrderNotPayable, ledger.OrderState{Status: o.Status, Reason: "its buyer has not chosen a transfer"})
+	}
+	amount, err := in.Amount.Minor("amount", o.Currency)
+	if err != nil {
+		return nil, err
+	}
+	name := c.CommandID()
+	_, err = h.Receipts.Add(c.Context, k.Org, []receipts.Receipt{{
+		Name: "hand/" + id.String() + "/" + hex.EncodeToString(name[:]), ByHand: true, Order: id, Attempt: a.Reference,
+		Amount: amount, Currency: o.Currency, Asked: a.Amount, Fits: true, Day: c.Now.UTC(), Words: in.Reference, Note: in.Note, Teller: c.Who(),
+	}})
+	if err != nil {
+		return nil, err
+	}
+	if err := h.settleTransfer(c.Context, o.ID, a.Reference); err != nil {
+		return nil, err
+	}
+	if o, err = h.Orders.Find(c.Context, id); err != nil {
+		return nil, err
+	}
+	return h.ShowOwn(c, o, seller)
+}
+
+// settleTransfer has an order hear of what came for its transfer. Money that came after it was paid, or once
+// its event has closed it, is to go back.
+func (h *Handlers) settleTransfer(ctx context.Context, id engine.OrderID, attempt string) error {
+	came, err := h.Receipts.Of(ctx, attempt)
+	if err != nil || len(came) == 0 {
+		return errors.Join(err, h.Receipts.Settle(ctx, attempt, math.MaxInt64))
+	}
+	r, err := cluster.AskFor[ledger.OrderReply](ctx, h.Node, engine.EventRef(id.Event()), ledger.GetOrder{Order: id})
+	if err != nil {
+		return err
+	}
+	o, err := h.Orders.Of(ctx, id, r)
+	if err != nil {
+		return err
+	}
+	a := o.Attempt(attempt)
+	if a == nil {
+		return errors.New("the order has no such attempt")
+	}
+	if !r.Past {
+		if o, err = h.VerifyAttempts(ctx, o, []order.Attempt{*a}); err != nil {
+			return err
+		}
+		a = o.Attempt(attempt)
+	}
+	if r.Past || a.Status == order.AttemptSucceeded {
+		if err := h.sendExtraBack(ctx, o, a, came); err != nil {
+			return err
+		}
+	}
+	return h.Receipts.Settle(ctx, attempt, came[len(came)-1].Seq)
+}
+
+// sendExtraBack has an order note each receipt that its attempt has not taken: those behind the first
+// ones, which make up what it has taken.
+func (h *Handlers) sendExtraBack(ctx context.Context, o *order.Order, a *order.Attempt, came []receipts.State) error {
+	var sum int64
+	for i := range came {
+		if sum += came[i].Amount; sum <= a.Received {
+			continue
+		}
+		r, err := cluster.AskFor[ledger.OrderReply](ctx, h.Node, engine.EventRef(o.ID.Event()), ledger.ReportDeposit{
+			Order: o.ID, Record: o, Reference: a.Reference, Deposit: "receipt " + strconv.FormatInt(came[i].Seq, 10), Received: came[i].Amount,
+		})
+		if err != nil {
+			return err
+		}
+		if r.Order != nil {
+			o = r.Order
+		}
+	}
+	return nil
+}
+
+// SettleDue has orders hear of transfers that the request which booked them did not tell them of.
+func (h *Handlers) SettleDue(ctx context.Context) error {
+	due, err := h.Receipts.Unsettled(ctx, settleBatch)
+	if err != nil {
+		return err
+	}
+	panics.DoEach(h.Log, "transfer", due, settleAtATime, func(attempt string) {
+		ctx, cancel := context.WithTimeout(ctx, providerTime)
+		defer cancel()
+		p, err := h.FindPayment(ctx, attempt)
+		if err == nil {
+			err = h.settleTransfer(ctx, p.Order, attempt)
+		}
+		if err != nil && ctx.Err() == nil {
+			h.Log.WarnContext(ctx, "transfer not settled", slog.String("reference", attempt), slog.Any("error", err))
+		}
+	})
+	return nil
+}

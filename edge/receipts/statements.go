@@ -1,0 +1,191 @@
+package receipts
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strconv"
+	"time"
+
+	"boxoffice/edge/api"
+	"boxoffice/edge/route"
+	"boxoffice/edge/secrets"
+	"boxoffice/edge/statements"
+	"boxoffice/edge/view"
+	"boxoffice/engine"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/panics"
+	"boxoffice/persistence/receipts"
+)
+
+// importTime bounds how long the import of a statement waits for orders to hear of their money; the
+// sweep tells the rest.
+const importTime = 5 * time.Second
+
+// importStatement keeps what a bank statement says came in, and has orders hear of it.
+func (h *Handlers) importStatement(c *route.Call, in *api.ImportStatement) (*api.ImportedStatement, error) {
+	org, err := route.FindOrganization(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.refuseWord(c.Context, org); err != nil {
+		return nil, err
+	}
+	lines, err := statements.Read(c.Body)
+	if errors.Is(err, statements.ErrDay) {
+		return nil, route.Invalid(route.Issue{Path: "body", Code: route.IssueFormat, Message: "has a line of a day before 2000 or after 2099"})
+	}
+	if err != nil {
+		return nil, route.Invalid(route.Issue{Path: "body", Code: route.IssueFormat, Message: "is no statement that can be read: CAMT.053, MT940, or the CSV of a bank that is known"})
+	}
+	if err := h.Settled(c.Context); err != nil {
+		return nil, err
+	}
+	named := make([][]engine.OrderID, len(lines))
+	for i := range lines {
+		named[i] = readReferences(lines[i].Text)
+	}
+	orders, err := h.findReferred(c.Context, org, named)
+	if err != nil {
+		return nil, err
+	}
+	told, names := make([]receipts.Receipt, len(lines)), make([]string, len(lines))
+	for i := range lines {
+		told[i] = readLine(&lines[i], named[i], orders)
+		told[i].Teller, names[i] = c.Who(), told[i].Name
+	}
+	fresh, err := h.Receipts.Add(c.Context, org, told)
+	if err != nil {
+		return nil, err
+	}
+	out := &api.ImportedStatement{Lines: len(lines)}
+	due := map[string]engine.OrderID{}
+	for i, isNew := range fresh {
+		switch {
+		case !isNew:
+			out.Repeated++
+		case told[i].Attempt != "":
+			due[told[i].Attempt] = told[i].Order
+		}
+	}
+	h.settleSoon(c.Context, due)
+	states, err := h.Receipts.Named(c.Context, org, names)
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]*int{
+		receipts.Matched: &out.Matched, receipts.Underpaid: &out.Underpaid, receipts.Overpaid: &out.Overpaid,
+		receipts.Currency: &out.OtherCurrency, receipts.Unknown: &out.Unknown,
+	}
+	for i := range states {
+		*counts[states[i].State]++
+	}
+	return out, nil
+}
+
+// settleSoon has orders hear of their transfers, as many as there is time for.
+func (h *Handlers) settleSoon(ctx context.Context, due map[string]engine.OrderID) {
+	ctx, cancel := context.WithTimeout(ctx, importTime)
+	defer cancel()
+	attempts := make([]string, 0, len(due))
+	for attempt := range due {
+		attempts = append(attempts, attempt)
+	}
+	panics.DoEach(h.Log, "transfer", attempts, settleAtATime, func(attempt string) {
+		if ctx.Err() != nil {
+			return
+		}
+		if err := h.settleTransfer(ctx, due[attempt], attempt); err != nil {
+			h.Log.WarnContext(ctx, "transfer not settled yet", slog.String("reference", attempt), slog.Any("error", err))
+		}
+	})
+}
+
+// readLine makes the receipt of a statement's line. It names an order if the payer's words refer to
+// exactly one of the orders.
+func readLine(l *statements.Line, named []engine.OrderID, orders map[engine.OrderID]*order.Order) receipts.Receipt {
+	r := receipts.Receipt{Name: "line/" + l.ID, Amount: l.Amount, Currency: l.Currency, Day: l.Day, Payer: l.Payer, Words: l.Text}
+	var found *order.Order
+	for _, id := range named {
+		o := orders[id]
+		if o != nil && found != nil && found.ID != o.ID {
+			return r // it names several, and nobody guesses
+		}
+		if o != nil {
+			found = o
+		}
+	}
+	if found == nil {
+		return r
+	}
+	a := found.Transfer()
+	r.Order, r.Attempt, r.Asked, r.Fits = found.ID, a.Reference, a.Amount, l.Currency == found.Currency
+	return r
+}
+
+// maxNamed bounds the orders of one line that are looked up. A payer names one; a few more are valid by chance.
+const maxNamed = 8
+
+// readReferences returns the orders that a payer's words refer to, whether there are such orders or not.
+func readReferences(words string) (named []engine.OrderID) {
+	for _, reference := range statements.FindReferences(words) {
+		if id, ok := secrets.ReadOrderLetters(reference[4:]); ok && len(named) < maxNamed {
+			named = append(named, id)
+		}
+	}
+	return named
+}
+
+// findReferred returns those of the orders that are the organization's and have, or have had, a transfer. It
+// asks once for all orders of a statement.
+func (h *Handlers) findReferred(ctx context.Context, org int64, named [][]engine.OrderID) (map[engine.OrderID]*order.Order, error) {
+	orders, err := h.Read.OrdersByID(ctx, slices.Concat(named...))
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[engine.OrderID]*order.Order)
+	for i := range orders {
+		o := &orders[i]
+		k, err := h.Known.Find(ctx, o.ID.Event())
+		if refusal, refused := errors.AsType[*engine.Refusal](err); refused && refusal.Code == engine.EventNotFound {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if k.Org == org && o.Transfer() != nil {
+			found[o.ID] = o
+		}
+	}
+	return found, nil
+}
+
+// listReceipts lists what came and did not fit.
+func (h *Handlers) listReceipts(c *route.Call, in *api.ListReceipts) (*api.List[api.Receipt], error) {
+	org, err := route.FindOrganization(c, in.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	return view.ListByNumber(in.Cursor, in.Limit, func(before int64, limit int) ([]receipts.State, error) {
+		return h.Receipts.Differing(c.Context, org, before, limit)
+	}, func(r receipts.State) int64 { return r.Seq }, func(r receipts.State) api.Receipt { return receiptView(&r) })
+}
+
+func receiptView(r *receipts.State) api.Receipt {
+	v := api.Receipt{
+		ID: strconv.FormatInt(r.Seq, 10), State: r.State, Amount: view.Decimal(r.Amount, r.Currency), Currency: r.Currency,
+		Day: r.Day.Format(time.DateOnly), Source: "statement", Payer: r.Payer, Reference: r.Words, Note: r.Note, ToldBy: r.Teller, ToldAt: api.At(r.ToldAt.UnixMilli()),
+	}
+	if r.ByHand {
+		v.Source = "hand"
+	}
+	if r.Attempt != "" {
+		id := r.Order.String()
+		v.OrderID = &id
+	}
+	if r.Fits {
+		v.Asked, v.Received = view.Decimal(r.Asked, r.Currency), view.Decimal(r.Came, r.Currency)
+	}
+	return v
+}
