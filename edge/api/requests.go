@@ -29,7 +29,7 @@ type LoggedRequest struct {
 // GetFailedRequest names a failed request.
 type GetFailedRequest struct {
 	OrgID     string `path:"orgId" format:"id" maxLength:"128"`
-	RequestID string `path:"requestId" format:"id" maxLength:"64"`
+	RequestID string `path:"requestId" format:"id" maxLength:"64" description:"The X-Request-Id of the request's answer."`
 }
 
 // FailedRequest is what a failed request was sent and answered.
