@@ -355,7 +355,7 @@ func (h *Handlers) Routes() []route.Op {
 					Path:        "/requests",
 					ID:          "listRequests",
 					Summary:     "List the requests of an organization's API keys",
-					Description: "The organization's developers see what their programs have sent, the newest first, for seven days; a request may appear some seconds after its answer. A tool that an agent calls is a request of its own beside the agent's message; requests without a valid key are in nobody's log, and under a very high load some may be missing.",
+					Description: "What the organization's programs have sent, the newest first, for seven days; a request may appear some seconds after its answer. A tool that an agent calls is a request of its own; requests without a valid key are in nobody's log, and under a very high load some may be missing.",
 					Handler:     route.Handle(h.listRequests),
 				},
 				{
@@ -363,7 +363,7 @@ func (h *Handlers) Routes() []route.Op {
 					Path:        "/requests/{requestId}",
 					ID:          "getFailedRequest",
 					Summary:     "Get the headers and bodies of a failed request",
-					Description: "Its owners and admins see for 24 hours what a request with a status of 400 or more was sent and answered: its harmless headers, and up to 16 KiB of each body, without secrets. No key may ask for it, because what another key has sent may be beyond its scopes. No more than 30 in a minute are kept of an organization's; uploads, statements and messages of agents are kept without bodies.",
+					Description: "What a request was sent and answered: of one with a status of 400 or more, its harmless headers and up to 16 KiB of each body without secrets are kept for 24 hours, but no bodies of uploads, statements and agents' messages, and no more than 30 in a minute.",
 					Auth:        route.Member,
 					Scope:       route.AnalyticsRead | route.WebhooksManage,
 					Handler:     route.Handle(h.getFailedRequest),
@@ -373,7 +373,7 @@ func (h *Handlers) Routes() []route.Op {
 					Path:        "/limits",
 					ID:          "getLimits",
 					Summary:     "Get what an organization's API keys have left of their limits",
-					Description: "The organization's developers see before a program is refused what it has left: the rates of its keys, each alone and all together, on the node that answers, and what the organization may still store. A key whose own limit of strict requests the operator has set counts in that alone.",
+					Description: "What is left: of the rates of keys, each alone and all together, on the node that answers, and of what may be stored. A key whose limit of strict requests the operator has set counts in that alone.",
 					Handler:     route.Handle(h.getLimits),
 				},
 				{

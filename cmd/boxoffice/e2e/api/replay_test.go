@@ -1,8 +1,6 @@
 package api
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"sync"
 	"testing"
@@ -13,9 +11,6 @@ import (
 
 	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
-	"boxoffice/engine"
-	"boxoffice/engine/ledger"
-	"boxoffice/engine/order"
 )
 
 // repeated is an order whose request is sent again and again.
@@ -170,55 +165,6 @@ func TestReplayScope(t *testing.T) {
 		require.Equal(t, 201, r.Status, r.Body)
 		require.Equal(t, got[0].Body, r.Body)
 	}
-}
-
-// TestReplayFromTheReleaseBefore sends repeats of what the release before carried out,
-// which derived ids from a plain hash with the client's address in it.
-func TestReplayFromTheReleaseBefore(t *testing.T) {
-	t.Parallel()
-	s := nodetest.Open(t)
-	_, ids := s.Sell(nodetest.Object{}, nodetest.TypeBody(0, 100))
-	former := func(method, path, key string) [sha256.Size]byte {
-		return sha256.Sum256([]byte("test\x00guest/127.0.0.1\x00" + method + "\x00" + path + "\x00" + key + "\x00"))
-	}
-	kind, err := engine.ParseID(ids[0])
-	require.NoError(t, err)
-	key, body := uuid.NewString(), nodetest.Encode(t, nodetest.OrderBody("ada@example.org", ids[0], 1))
-	scope, print := former("POST", "/api/v1/orders", key), sha256.Sum256([]byte(body))
-	day := uint64(time.Now().Unix() / (24 * 3600))
-	binary.BigEndian.PutUint64(scope[2:10], binary.BigEndian.Uint64(scope[2:10])^day*0x9e3779b97f4a7c15)
-	old := engine.NewID(kind.Event(), scope[:10])
-	_, err = s.Cluster().Ask(t.Context(), engine.EventRef(kind.Event()), ledger.Place{
-		Order: old, Fingerprint: binary.BigEndian.Uint64(print[:8]), Email: "ada@example.org",
-		Lines: []order.Line{{Type: kind.Number(), Quantity: 1}},
-	})
-	require.NoError(t, err)
-	send := func(body string) nodetest.Reply {
-		return s.Raw("POST", "/orders", "application/json", body, "Idempotency-Key", key)
-	}
-	got := send(body)
-	require.Equal(t, 201, got.Status, got.Body)
-	require.Contains(t, got.Body, old.String(), "the order that there is")
-	require.Equal(t, "true", got.Header.Get("Idempotency-Replayed"))
-	require.Equal(t, 409, send(nodetest.Encode(t, nodetest.OrderBody("eve@example.org", ids[0], 1))).Status)
-
-	t.Log("an answer that was stored")
-	key, body = uuid.NewString(), nodetest.Encode(t, nodetest.Object{"email": "owner@example.org", "password": "correct horse"})
-	scope = former("POST", "/api/v1/auth/register", key)
-	h := sha256.New()
-	for _, part := range []string{"/api/v1/auth/register", body} {
-		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
-		h.Write([]byte(part))
-	}
-	answer := s.Secrets().Seal("reply/"+key, scope[:], append(binary.BigEndian.AppendUint16(nil, 201), `{"first":true}`...))
-	_, err = s.Pool().Exec(t.Context(), `INSERT INTO idempotency (scope, fingerprint, holder, lease_until, answer)
-		VALUES ($1, $2, 'before', now(), $3)`, scope[:], h.Sum(nil), answer)
-	require.NoError(t, err)
-	register := func(body string) nodetest.Reply {
-		return s.Raw("POST", "/auth/register", "application/json", body, "Idempotency-Key", key)
-	}
-	require.Equal(t, `{"first":true}`, register(body).Body)
-	require.Equal(t, 409, register(nodetest.Encode(t, nodetest.Object{"email": "eve@example.org", "password": "correct horse"})).Status)
 }
 
 // TestRepeatAfterALostNode has the node die after it has carried a request out and
