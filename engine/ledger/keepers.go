@@ -19,11 +19,11 @@ func (p *placing) askedOf(place int) keeper.Line {
 	var l keeper.Line
 	switch place - len(o.Lines) {
 	case places.Seats:
-		l = lineOfSeats(o)
+		l = places.LineOfSeats(o)
 	case places.Promo:
 		l = keeper.Line{Quantity: 1, Customer: o.Customer}
 	case places.Calendar:
-		l = lineOfBookings(o)
+		l = places.LineOfBookings(o)
 	case places.Wallet:
 		l = keeper.Line{Quantity: o.Issue.Fee}
 	default:

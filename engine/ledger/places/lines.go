@@ -1,12 +1,12 @@
-package ledger
+package places
 
 import (
 	"boxoffice/engine/keeper"
 	"boxoffice/engine/order"
 )
 
-// lineOfSeats returns what an order asks of the seat map.
-func lineOfSeats(o *order.Order) keeper.Line {
+// LineOfSeats returns what an order asks of the seat map.
+func LineOfSeats(o *order.Order) keeper.Line {
 	l := keeper.Line{Customer: o.Customer, Holder: o.Shopper.Holder, Principal: o.Shopper.Principal}
 	for i := range o.Lines {
 		for _, seat := range o.Lines[i].Seats {
@@ -17,8 +17,8 @@ func lineOfSeats(o *order.Order) keeper.Line {
 	return l
 }
 
-// lineOfBookings returns what an order asks of the calendar.
-func lineOfBookings(o *order.Order) keeper.Line {
+// LineOfBookings returns what an order asks of the calendar.
+func LineOfBookings(o *order.Order) keeper.Line {
 	l := keeper.Line{Customer: o.Customer}
 	for i := range o.Lines {
 		of := &o.Lines[i]
