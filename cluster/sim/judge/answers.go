@@ -88,7 +88,7 @@ func (t *Truth) judgePicked(ref engine.Ref, cmd engine.Command, held []string, u
 	case seatmap.BestAvailable:
 		holder = c.Holder
 	}
-	return t.seatsOf(ref).checkTold(holder, held, until)
+	return t.seats.CheckTold(ref, holder, held, until)
 }
 
 // judgeOrderReply reports whether an order is as a reply tells.

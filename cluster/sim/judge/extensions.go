@@ -6,7 +6,6 @@ import (
 	"boxoffice/engine/enginetest"
 	"boxoffice/engine/keeper"
 	"boxoffice/engine/order"
-	"boxoffice/engine/seatmap"
 )
 
 // judgeExtended makes sure that an order gets more time only while it has some, ten times at most, and
@@ -25,20 +24,5 @@ func (t *Truth) judgeExtended(b *book, f *order.Extended) error {
 	}
 	t.world.Reach("extension", "of an order")
 	sl.foldFact(f)
-	return nil
-}
-
-// judgeHeldLonger makes sure that a selection gets more time only while it has some, ten times at most,
-// and each time as long as a new hold gets.
-func (t *Truth) judgeHeldLonger(st *seats, old, f *seatmap.HeldFact) error {
-	switch {
-	case old == nil || f.At >= old.Until || len(f.Took)+len(f.Dropped) > 0 || f.Since != old.Since:
-		return fmt.Errorf("%s gets more time for seats that he does not have: %+v", f.Holder, f)
-	case f.Extended != old.Extended+1 || f.Extended > keeper.MaxExtensions:
-		return fmt.Errorf("%s gets more time for the %dth time, after %d", f.Holder, f.Extended, old.Extended)
-	case f.Until != old.Until+st.holdTime:
-		return fmt.Errorf("%s has his seats until %d, after %d", f.Holder, f.Until, old.Until)
-	}
-	t.world.Reach("extension", "of a hold")
 	return nil
 }

@@ -181,11 +181,22 @@ func (t *Truth) judgeReserved(ref engine.Ref, b *book, o *order.Order, serial ke
 		return nil
 	}
 	t.world.Reach("order", "with seats")
-	st := t.seatsOf(engine.SeatmapRef(ref.Home))
-	if st.reserved[o.ID] == nil {
-		return fmt.Errorf("order %s has no seats reserved", enginetest.OrderName(o.ID))
+	return t.seats.CheckSold(engine.SeatmapRef(ref.Home), o, serial)
+}
+
+func hasSeats(lines []order.Line) bool {
+	return slices.ContainsFunc(lines, func(l order.Line) bool { return len(l.Seats) > 0 })
+}
+
+// goneSeats are an order's seats whose tickets' money went back.
+func (t *Truth) goneSeats(o *order.Order) map[string]bool {
+	gone := make(map[string]bool)
+	for i := range uint32(o.Tickets()) {
+		if ticket := o.FirstTicket + i; o.Sold() && t.bookOf(o.ID.Event()).handOf(ticket).gone {
+			gone[o.Seat(ticket)] = true
+		}
 	}
-	return st.checkSeatsOf(o, serial, nil)
+	return gone
 }
 
 // quantityOf is how many units of a ticket type an order has.
@@ -287,8 +298,10 @@ func (t *Truth) judgeClosed(ref engine.Ref, b *book, f *ledger.OrderClosed) erro
 				return err
 			}
 		}
-		if err := t.seatsOf(engine.SeatmapRef(ref.Home)).judgeClosed(sl.order, t.goneSeats(sl.order)); err != nil {
-			return err
+		if hasSeats(sl.order.Lines) {
+			if err := t.seats.CheckClosed(engine.SeatmapRef(ref.Home), sl.order); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

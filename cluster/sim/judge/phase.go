@@ -28,13 +28,7 @@ func (t *Truth) Phase(ref engine.Ref) string {
 		return "dates idle"
 	}
 	if ref.Kind == engine.KindSeatmap {
-		switch st := t.seatsOf(ref); {
-		case len(st.reserved) > 0:
-			return "seats reserved"
-		case len(st.picks) > 0:
-			return "seats held"
-		}
-		return "seats idle"
+		return t.seats.Phase(ref)
 	}
 	if ref.Kind == engine.KindQueue {
 		return t.rooms.Phase(ref)

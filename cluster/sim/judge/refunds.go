@@ -144,10 +144,10 @@ func (t *Truth) judgeReturned(ref engine.Ref, b *book, f *order.RefundReturned) 
 	if p := sl.order.Promo; p != nil && t.unitsBack(p.Ref, claim) > 0 && t.stockOf(p.Ref).ended[claim] != "returned" {
 		return fmt.Errorf("refund %d of %s has returned, and %s has nothing of it", f.Position, enginetest.OrderName(f.ID), p.Ref.Name())
 	}
-	hall := t.seatsOf(engine.SeatmapRef(ref.Home))
+	hall := engine.SeatmapRef(ref.Home)
 	for _, ticket := range sl.order.Refunds[f.Position].Ask.Tickets {
 		seat := sl.order.Seat(ticket)
-		if seat != "" && hall.ownerOf(seat) == f.ID {
+		if seat != "" && t.seats.OwnerOf(hall, seat) == f.ID {
 			return fmt.Errorf("refund %d of %s has returned, and seat %s is not back", f.Position, enginetest.OrderName(f.ID), seat)
 		}
 	}

@@ -20,7 +20,7 @@ func (t *Truth) MayLeave(from engine.Ref, c engine.Command) error {
 	switch c := c.(type) {
 	case keeper.Granted:
 		if from.Kind == engine.KindSeatmap {
-			return t.seatsOf(from).checkGranted(c.Claim)
+			return t.seats.CheckGranted(from, c.Claim)
 		}
 		if from.Kind == engine.KindCalendar {
 			d := t.diaryOf(from.Home)
@@ -61,7 +61,7 @@ func (t *Truth) MayLeave(from engine.Ref, c engine.Command) error {
 			return fmt.Errorf("resize %d is not in the journal", c.Revision)
 		}
 	case keeper.Closed:
-		if r := t.seatsOf(from).reserved[c.Order]; from.Kind == engine.KindSeatmap && r != nil && r.Reservation.Claim == c.Claim {
+		if from.Kind == engine.KindSeatmap && t.seats.IsReserved(from, c.Claim) {
 			return fmt.Errorf("%s is still reserved", enginetest.ClaimName(c.Claim))
 		}
 		if h := t.stockOf(from).held[c.Order]; h != nil && h.Claim == c.Claim {

@@ -1,9 +1,7 @@
 package judge
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 
 	"boxoffice/engine"
 	"boxoffice/engine/calendar"
@@ -11,7 +9,7 @@ import (
 	"boxoffice/engine/event"
 	"boxoffice/engine/inventory"
 	"boxoffice/engine/keeper"
-	"boxoffice/engine/seatmap"
+	"boxoffice/engine/order"
 )
 
 // Settled judges the world once it is quiet: everything has come to its end. Refs are all actors.
@@ -98,59 +96,29 @@ func (t *Truth) settledBook(sh *Show) error {
 	return nil
 }
 
-// settledSeats judges a show's seats once the world is quiet: no hold is left,
-// the seats that are taken belong to completed orders, and every ticket type
-// has as many units as it has seats.
+// settledSeats judges a show's seats once the world is quiet: those that are taken belong to completed
+// orders, and every ticket type has as many units as it has seats.
 func (t *Truth) settledSeats(sh *Show) error {
 	if sh.Seats.Kind == 0 {
 		return nil
 	}
-	st, b := t.seatsOf(sh.Seats), t.bookOf(sh.Event.Home)
-	if len(st.picks) > 0 || len(st.reserved) > 0 {
-		return fmt.Errorf("%d selections and %d reservations are left", len(st.picks), len(st.reserved))
-	}
-	for i := range st.spots {
-		if claim := st.spots[i].claim; claim.Serial != 0 {
-			if sl := b.orders[claim.Order]; sl == nil || !sl.order.Sold() || sl.order.Serial != claim.Serial || t.goneSeats(sl.order)[st.seatID(int32(i))] {
-				return fmt.Errorf("seat %s is of %s, which is %+v", st.seatID(int32(i)), enginetest.ClaimName(claim), sl)
-			}
-		}
-	}
+	b := t.bookOf(sh.Event.Home)
+	var sold []*order.Order
 	for _, id := range b.ids {
 		if o := b.orders[id].order; o.Sold() {
-			if err := st.checkSeatsOf(o, o.Serial, t.goneSeats(o)); err != nil {
-				return err
-			}
+			sold = append(sold, o)
 		}
+	}
+	if err := t.seats.Settled(sh.Seats, sold); err != nil {
+		return err
 	}
 	for _, ref := range sh.Types {
 		d := t.stockOf(ref).details
-		if n, seated := st.size(ref.ID); seated != d.Seated || seated && n != d.Quantity {
+		if n, seated := t.seats.Size(sh.Seats, ref.ID); seated != d.Seated || seated && n != d.Quantity {
 			return fmt.Errorf("%s has %d seats (seated %t), and is %+v", ref.Name(), n, seated, d)
 		}
 	}
-	state, err := t.world.Replay(sh.Seats)
-	if err != nil {
-		return err
-	}
-	m, ok := state.(*seatmap.State)
-	if !ok {
-		return fmt.Errorf("a %T", state)
-	}
-	m.Open(func(h keeper.Held) {
-		err = errors.Join(err, fmt.Errorf("%s is still reserved", enginetest.ClaimName(h.Claim)))
-	})
-	m.Selections(func(holder string, _ int64, ids []string) {
-		err = errors.Join(err, fmt.Errorf("%s still holds %v", holder, ids))
-	})
-	m.Sales(func(c keeper.Claim, ids []string) {
-		for _, id := range ids {
-			if i := slices.Index(st.layout.SeatIDs, id); i < 0 || st.spots[i].claim != c {
-				err = errors.Join(err, fmt.Errorf("seat %s is of %s", id, enginetest.ClaimName(c)))
-			}
-		}
-	})
-	return err
+	return nil
 }
 
 // settledOffers makes sure that the ledger knows which ticket types are seated,

@@ -12,6 +12,7 @@ import (
 
 	"boxoffice/cluster/sim/clock"
 	"boxoffice/cluster/sim/judge/rooms"
+	"boxoffice/cluster/sim/judge/seats"
 	"boxoffice/engine"
 	"boxoffice/engine/admission"
 	"boxoffice/engine/event"
@@ -59,8 +60,8 @@ const (
 type Truth struct {
 	world   World
 	stocks  map[engine.Ref]*stock
-	books   map[int64]*book  // by event
-	seats   map[int64]*seats // by event
+	books   map[int64]*book // by event
+	seats   *seats.Seats
 	diaries map[int64]*diary // by event
 	rooms   *rooms.Rooms
 	earned  map[int64]keeper.Proceeds // by event, as its wallet has it
@@ -70,7 +71,13 @@ type Truth struct {
 
 // New makes a judge who has seen nothing.
 func New(w World) *Truth {
-	return &Truth{world: w, stocks: make(map[engine.Ref]*stock), books: make(map[int64]*book), seats: make(map[int64]*seats), diaries: make(map[int64]*diary), rooms: rooms.New(rooms.World{Now: w.Now, Replay: w.Replay, Owner: w.Owner, Watch: w.WatchRoom}), earned: make(map[int64]keeper.Proceeds), fees: make(map[string]int64), early: make(map[engine.OrderID]bool)}
+	t := &Truth{
+		world: w, stocks: make(map[engine.Ref]*stock), books: make(map[int64]*book), diaries: make(map[int64]*diary),
+		rooms:  rooms.New(rooms.World{Now: w.Now, Replay: w.Replay, Owner: w.Owner, Watch: w.WatchRoom}),
+		earned: make(map[int64]keeper.Proceeds), fees: make(map[string]int64), early: make(map[engine.OrderID]bool),
+	}
+	t.seats = seats.New(seats.World{HoldScale: w.HoldScale, Reach: w.Reach, Places: w.Places, Order: t.Order, Gone: t.goneSeats, Replay: w.Replay, Watch: w.WatchHold})
+	return t
 }
 
 // Take judges a committed fact and keeps it.
@@ -83,7 +90,7 @@ func (t *Truth) Take(ref engine.Ref, f engine.Fact) error {
 	case engine.KindPromo:
 		return t.takeCode(ref, t.stockOf(ref), f)
 	case engine.KindSeatmap:
-		return t.takeSeats(ref, t.seatsOf(ref), f)
+		return t.takeSeats(ref, f)
 	case engine.KindWallet:
 		return t.takeWallet(ref, f)
 	case engine.KindQueue:
@@ -124,6 +131,17 @@ func (t *Truth) Take(ref engine.Ref, f engine.Fact) error {
 	default:
 		return t.judgeEvent(b, f)
 	}
+}
+
+// takeSeats judges a committed fact of a seat map, and of a reservation its floor too.
+func (t *Truth) takeSeats(ref engine.Ref, f engine.Fact) error {
+	if err := t.seats.Take(ref, f); err != nil {
+		return err
+	}
+	if r, ok := f.(*seatmap.ReservedFact); ok {
+		return t.aboveFloor(t.bookOf(ref.Home), r.Reservation.Claim, r.Reservation.Floor)
+	}
+	return nil
 }
 
 // judgeEvent takes the facts about the event itself.
@@ -179,7 +197,7 @@ func (t *Truth) OrdersNaming(event int64, customer uint64) (orders []*order.Orde
 
 // Holds reports whether a selection is its holder's last.
 func (t *Truth) Holds(ref engine.Ref, f *seatmap.HeldFact) bool {
-	return t.seatsOf(ref).picks[f.Holder] == f
+	return t.seats.Holds(ref, f)
 }
 
 // Turns counts what has changed when the next admission of a room is due.

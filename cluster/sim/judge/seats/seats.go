@@ -1,4 +1,6 @@
-package judge
+// Package seats judges seats: by the rules of holds and reservations, and without the code of the kind
+// that it judges.
+package seats
 
 import (
 	"fmt"
@@ -7,11 +9,34 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/enginetest"
 	"boxoffice/engine/keeper"
+	"boxoffice/engine/ledger"
+	"boxoffice/engine/order"
 	"boxoffice/engine/seatmap"
 )
 
-// seats are an event's seats by their facts.
-type seats struct {
+// World is what the judge of seats asks of the world and of the judge of orders.
+type World struct {
+	HoldScale float64 // of the limits of who holds seats
+
+	Reach  func(fault, met string)                           // counts what has happened
+	Places func(engine.OrderID) []*ledger.Place              // the commands that name an order
+	Order  func(event int64, id engine.OrderID) *order.Order // as its facts say, or nil
+	Gone   func(*order.Order) map[string]bool                // an order's seats whose tickets' money went back
+	Replay func(engine.Ref) (engine.State, error)            // a stream's state, from its snapshot on
+	Watch  func(engine.Ref, *seatmap.HeldFact)               // a selection must end in time
+}
+
+// Seats are the seats of a simulated world by their committed facts.
+type Seats struct {
+	world   World
+	byEvent map[int64]*seating
+}
+
+// New makes a judge that has seen no seats.
+func New(w World) *Seats { return &Seats{world: w, byEvent: make(map[int64]*seating)} }
+
+// seating is an event's seats by their facts.
+type seating struct {
 	layout   *seatmap.Layout
 	holdTime int64
 	prices   []int64 // ticket type by section
@@ -32,20 +57,21 @@ type spot struct {
 	blocked bool
 }
 
-func (t *Truth) seatsOf(ref engine.Ref) *seats {
-	st := t.seats[ref.Home]
+func (s *Seats) of(ref engine.Ref) *seating {
+	st := s.byEvent[ref.Home]
 	if st == nil {
-		st = &seats{
+		st = &seating{
 			picks: make(map[string]*seatmap.HeldFact), reserved: make(map[engine.OrderID]*seatmap.ReservedFact),
 			ended: make(map[keeper.Claim]string), told: make(map[string]map[int64]bool), taken: make(map[uint64][]taking),
 		}
-		t.seats[ref.Home] = st
+		s.byEvent[ref.Home] = st
 	}
 	return st
 }
 
-// takeSeats judges a committed fact of a seat map and keeps it.
-func (t *Truth) takeSeats(ref engine.Ref, st *seats, f engine.Fact) error {
+// Take judges a committed fact of a seat map and keeps it.
+func (s *Seats) Take(ref engine.Ref, f engine.Fact) error {
+	st := s.of(ref)
 	switch f := f.(type) {
 	case *seatmap.AttachedFact:
 		st.holdTime = f.HoldTime
@@ -57,7 +83,7 @@ func (t *Truth) takeSeats(ref engine.Ref, st *seats, f engine.Fact) error {
 	case *seatmap.PricedFact:
 		st.prices = f.Types
 	case *seatmap.HeldFact:
-		return t.takeHeld(ref, st, f)
+		return s.takeHeld(ref, st, f)
 	case *seatmap.DroppedFact:
 		return st.freeSeats(f.Seats, f.Holder)
 	case *seatmap.ExpiredFact:
@@ -65,20 +91,20 @@ func (t *Truth) takeSeats(ref engine.Ref, st *seats, f engine.Fact) error {
 	case *seatmap.BlockedFact:
 		return st.takeBlocked(f)
 	case *seatmap.ReservedFact:
-		return t.takeSeatsReserved(ref, st, f)
+		return s.takeReserved(st, f)
 	case *keeper.CommittedFact:
-		return t.takeSeatsSold(ref, st, f)
+		return s.takeSold(ref, st, f)
 	case *seatmap.ReleasedFact:
-		return t.takeSeatsReleased(ref, st, f)
+		return s.takeReleased(ref, st, f)
 	case *seatmap.ReturnedFact:
-		return t.takeSeatsReturned(ref, st, f)
+		return s.takeReturned(ref, st, f)
 	default:
 		return fmt.Errorf("unknown fact %T", f)
 	}
 	return nil
 }
 
-func (st *seats) attachLayout(l *seatmap.Layout) error {
+func (st *seating) attachLayout(l *seatmap.Layout) error {
 	for i := range st.spots {
 		if claim := st.spots[i].claim; claim.Serial != 0 {
 			return fmt.Errorf("the map goes, and seat %s is of %s", st.layout.SeatIDs[i], enginetest.ClaimName(claim))
@@ -93,10 +119,10 @@ func (st *seats) attachLayout(l *seatmap.Layout) error {
 }
 
 // seatID names a seat.
-func (st *seats) seatID(i int32) string { return st.layout.SeatIDs[i] }
+func (st *seating) seatID(i int32) string { return st.layout.SeatIDs[i] }
 
 // takeHeld gives seats to a holder: nobody else may have them.
-func (t *Truth) takeHeld(ref engine.Ref, st *seats, f *seatmap.HeldFact) error {
+func (s *Seats) takeHeld(ref engine.Ref, st *seating, f *seatmap.HeldFact) error {
 	if err := st.freeSeats(f.Dropped, f.Holder); err != nil {
 		return err
 	}
@@ -114,7 +140,7 @@ func (t *Truth) takeHeld(ref engine.Ref, st *seats, f *seatmap.HeldFact) error {
 	longer := f.Extended > 0 && (old == nil || f.Extended != old.Extended)
 	switch {
 	case longer:
-		if err := t.judgeHeldLonger(st, old, f); err != nil {
+		if err := s.judgeHeldLonger(st, old, f); err != nil {
 			return err
 		}
 	case given:
@@ -134,12 +160,27 @@ func (t *Truth) takeHeld(ref engine.Ref, st *seats, f *seatmap.HeldFact) error {
 	if n == 0 || n > seatmap.MaxSelection {
 		return fmt.Errorf("%s holds %d seats", f.Holder, n)
 	}
-	t.world.WatchHold(ref, f)
-	return st.withinLimits(f, t.world.HoldScale)
+	s.world.Watch(ref, f)
+	return st.withinLimits(f, s.world.HoldScale)
+}
+
+// judgeHeldLonger makes sure that a selection gets more time only while it has some, ten times at most,
+// and each time as long as a new hold gets.
+func (s *Seats) judgeHeldLonger(st *seating, old, f *seatmap.HeldFact) error {
+	switch {
+	case old == nil || f.At >= old.Until || len(f.Took)+len(f.Dropped) > 0 || f.Since != old.Since:
+		return fmt.Errorf("%s gets more time for seats that he does not have: %+v", f.Holder, f)
+	case f.Extended != old.Extended+1 || f.Extended > keeper.MaxExtensions:
+		return fmt.Errorf("%s gets more time for the %dth time, after %d", f.Holder, f.Extended, old.Extended)
+	case f.Until != old.Until+st.holdTime:
+		return fmt.Errorf("%s has his seats until %d, after %d", f.Holder, f.Until, old.Until)
+	}
+	s.world.Reach("extension", "of a hold")
+	return nil
 }
 
 // noteTold notes that a holder may be told that a seat is his until then.
-func (st *seats) noteTold(holder string, i int32, until int64) {
+func (st *seating) noteTold(holder string, i int32, until int64) {
 	key := holder + " " + st.seatID(i)
 	if st.told[key] == nil {
 		st.told[key] = make(map[int64]bool)
@@ -148,7 +189,7 @@ func (st *seats) noteTold(holder string, i int32, until int64) {
 }
 
 // freeSeats takes seats from a holder.
-func (st *seats) freeSeats(list []int32, holder string) error {
+func (st *seating) freeSeats(list []int32, holder string) error {
 	for _, i := range list {
 		if st.spots[i].holder != holder || holder == "" {
 			return fmt.Errorf("seat %s is taken from %q: %+v", st.seatID(i), holder, st.spots[i])
@@ -160,7 +201,7 @@ func (st *seats) freeSeats(list []int32, holder string) error {
 }
 
 // dropEmptyPicks drops the selections without seats.
-func (st *seats) dropEmptyPicks() {
+func (st *seating) dropEmptyPicks() {
 	for holder := range st.picks {
 		if !slices.ContainsFunc(st.spots, func(sp spot) bool { return sp.holder == holder }) {
 			delete(st.picks, holder)
@@ -169,7 +210,7 @@ func (st *seats) dropEmptyPicks() {
 }
 
 // takeExpired ends selections: each as a whole, and none before its time.
-func (st *seats) takeExpired(f *seatmap.ExpiredFact) error {
+func (st *seating) takeExpired(f *seatmap.ExpiredFact) error {
 	var holders []string
 	for _, i := range f.Seats {
 		h := st.spots[i].holder
@@ -188,7 +229,7 @@ func (st *seats) takeExpired(f *seatmap.ExpiredFact) error {
 	return nil
 }
 
-func (st *seats) takeBlocked(f *seatmap.BlockedFact) error {
+func (st *seating) takeBlocked(f *seatmap.BlockedFact) error {
 	for _, i := range f.Unblock {
 		if !st.spots[i].blocked {
 			return fmt.Errorf("seat %s is unblocked: %+v", st.seatID(i), st.spots[i])
@@ -205,9 +246,9 @@ func (st *seats) takeBlocked(f *seatmap.BlockedFact) error {
 	return nil
 }
 
-// ownerOf is the order that a seat is of, if it is of one.
-func (st *seats) ownerOf(seat string) engine.OrderID {
-	if st.layout != nil {
+// OwnerOf is the order that a seat is of, if it is of one.
+func (s *Seats) OwnerOf(ref engine.Ref, seat string) engine.OrderID {
+	if st := s.of(ref); st.layout != nil {
 		if i := slices.Index(st.layout.SeatIDs, seat); i >= 0 {
 			return st.spots[i].claim.Order
 		}
@@ -216,11 +257,12 @@ func (st *seats) ownerOf(seat string) engine.OrderID {
 }
 
 // typeOf is the ticket type that a seat is on sale as.
-func (st *seats) typeOf(i int32) int64 { return st.prices[st.layout.SectionOf(i)] }
+func (st *seating) typeOf(i int32) int64 { return st.prices[st.layout.SectionOf(i)] }
 
-// size is how many seats there are to sell as a ticket type, and whether it is
+// Size is how many seats there are to sell as a ticket type, and whether it is
 // seated at all.
-func (st *seats) size(typ int64) (n int64, seated bool) {
+func (s *Seats) Size(ref engine.Ref, typ int64) (n int64, seated bool) {
+	st := s.of(ref)
 	for i := range st.spots {
 		sp := st.spots[i]
 		if sp.claim.Serial != 0 && sp.typ == typ || sp.claim.Serial == 0 && !sp.blocked && st.typeOf(int32(i)) == typ {
@@ -230,12 +272,29 @@ func (st *seats) size(typ int64) (n int64, seated bool) {
 	return n, n > 0 || slices.Contains(st.prices, typ)
 }
 
-// checkTold judges what a shopper is told that he holds.
-func (st *seats) checkTold(holder string, held []string, until int64) error {
+// CheckTold judges what a shopper is told that he holds.
+func (s *Seats) CheckTold(ref engine.Ref, holder string, held []string, until int64) error {
+	st := s.of(ref)
 	for _, id := range held {
 		if !st.told[holder+" "+id][until] {
 			return fmt.Errorf("%s never held %s until %d", holder, id, until)
 		}
 	}
 	return nil
+}
+
+// Holds reports whether a selection is its holder's last.
+func (s *Seats) Holds(ref engine.Ref, f *seatmap.HeldFact) bool {
+	return s.of(ref).picks[f.Holder] == f
+}
+
+// Phase says what an event's seats are in the middle of, as far as its facts tell.
+func (s *Seats) Phase(ref engine.Ref) string {
+	switch st := s.of(ref); {
+	case len(st.reserved) > 0:
+		return "seats reserved"
+	case len(st.picks) > 0:
+		return "seats held"
+	}
+	return "seats idle"
 }

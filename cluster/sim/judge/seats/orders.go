@@ -1,4 +1,4 @@
-package judge
+package seats
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// takeSeatsReserved gives seats to an order: those that one of its commands
+// takeReserved gives seats to an order: those that one of its commands
 // names, free or held by who asks.
-func (t *Truth) takeSeatsReserved(ref engine.Ref, st *seats, f *seatmap.ReservedFact) error {
+func (s *Seats) takeReserved(st *seating, f *seatmap.ReservedFact) error {
 	claim := f.Reservation.Claim
 	if how, dead := st.ended[claim]; dead {
 		return fmt.Errorf("%s is reserved again after it was %s", enginetest.ClaimName(claim), how)
@@ -23,9 +23,9 @@ func (t *Truth) takeSeatsReserved(ref engine.Ref, st *seats, f *seatmap.Reserved
 		if old.Reservation.Claim.Serial >= claim.Serial {
 			return fmt.Errorf("%s replaces %s", enginetest.ClaimName(claim), enginetest.ClaimName(old.Reservation.Claim))
 		}
-		t.world.Reach("seats", "replaced")
+		s.world.Reach("seats", "replaced")
 		if len(f.Freed) > 0 {
-			t.world.Reach("seats", "replaced by others")
+			s.world.Reach("seats", "replaced by others")
 		}
 		st.giveBack(old, "replaced")
 		for _, i := range old.Seats {
@@ -34,7 +34,7 @@ func (t *Truth) takeSeatsReserved(ref engine.Ref, st *seats, f *seatmap.Reserved
 			}
 		}
 	}
-	p, err := t.placeOf(claim.Order, st, f)
+	p, err := s.placeOf(claim.Order, st, f)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (t *Truth) takeSeatsReserved(ref engine.Ref, st *seats, f *seatmap.Reserved
 		case p.Holder != "" && sp.holder != p.Holder || p.Holder == "" && pick.Principal != p.Principal:
 			return fmt.Errorf("%s takes seat %s from %+v", enginetest.ClaimName(claim), st.seatID(i), pick)
 		default:
-			t.world.Reach("seats", "taken over")
+			s.world.Reach("seats", "taken over")
 		}
 		typ := st.typeOf(i)
 		if len(f.Types) > 0 {
@@ -58,12 +58,12 @@ func (t *Truth) takeSeatsReserved(ref engine.Ref, st *seats, f *seatmap.Reserved
 	}
 	st.dropEmptyPicks()
 	st.reserved[claim.Order] = f
-	return t.aboveFloor(t.bookOf(ref.Home), claim, f.Reservation.Floor)
+	return nil
 }
 
 // placeOf is the command that asks for the seats of a reservation.
-func (t *Truth) placeOf(id engine.OrderID, st *seats, f *seatmap.ReservedFact) (*ledger.Place, error) {
-	for _, p := range t.world.Places(id) {
+func (s *Seats) placeOf(id engine.OrderID, st *seating, f *seatmap.ReservedFact) (*ledger.Place, error) {
+	for _, p := range s.world.Places(id) {
 		types := make(map[string]int64)
 		for i := range p.Lines {
 			for _, seat := range p.Lines[i].Seats {
@@ -85,8 +85,9 @@ func (t *Truth) placeOf(id engine.OrderID, st *seats, f *seatmap.ReservedFact) (
 	return nil, fmt.Errorf("nobody has ordered %+v for %s", f, enginetest.OrderName(id))
 }
 
-// checkGranted reports whether a reservation was made.
-func (st *seats) checkGranted(c keeper.Claim) error {
+// CheckGranted reports whether a reservation was made.
+func (s *Seats) CheckGranted(ref engine.Ref, c keeper.Claim) error {
+	st := s.of(ref)
 	r := st.reserved[c.Order]
 	if _, ended := st.ended[c]; !ended && (r == nil || r.Reservation.Claim != c) {
 		return fmt.Errorf("%s is granted and not reserved", enginetest.ClaimName(c))
@@ -95,7 +96,7 @@ func (st *seats) checkGranted(c keeper.Claim) error {
 }
 
 // giveBack takes a reservation's seats from it.
-func (st *seats) giveBack(f *seatmap.ReservedFact, how string) {
+func (st *seating) giveBack(f *seatmap.ReservedFact, how string) {
 	claim := f.Reservation.Claim
 	for i := range st.spots {
 		if st.spots[i].claim == claim {
@@ -106,36 +107,46 @@ func (st *seats) giveBack(f *seatmap.ReservedFact, how string) {
 	st.ended[claim] = how
 }
 
-func (t *Truth) takeSeatsSold(ref engine.Ref, st *seats, f *keeper.CommittedFact) error {
+func (s *Seats) takeSold(ref engine.Ref, st *seating, f *keeper.CommittedFact) error {
 	r := st.reserved[f.Claim.Order]
 	if r == nil || r.Reservation.Claim != f.Claim {
 		return fmt.Errorf("%s is sold and not reserved", enginetest.ClaimName(f.Claim))
 	}
-	sl := t.bookOf(ref.Home).orders[f.Claim.Order]
-	if sl == nil || !sl.order.Sold() || sl.order.Serial != f.Claim.Serial {
-		return fmt.Errorf("%s is sold, its order is %+v", enginetest.ClaimName(f.Claim), sl)
+	o := s.world.Order(ref.Home, f.Claim.Order)
+	if o == nil || !o.Sold() || o.Serial != f.Claim.Serial {
+		return fmt.Errorf("%s is sold, its order is %+v", enginetest.ClaimName(f.Claim), o)
 	}
 	delete(st.reserved, f.Claim.Order)
 	st.ended[f.Claim] = "sold"
 	return nil
 }
 
-func (t *Truth) takeSeatsReleased(ref engine.Ref, st *seats, f *seatmap.ReleasedFact) error {
+func (s *Seats) takeReleased(ref engine.Ref, st *seating, f *seatmap.ReleasedFact) error {
 	r := st.reserved[f.Claim.Order]
 	if r == nil || r.Reservation.Claim != f.Claim || !slices.Equal(r.Seats, f.Seats) {
 		return fmt.Errorf("%s is released: %v, reserved is %+v", enginetest.ClaimName(f.Claim), f.Seats, r)
 	}
-	sl := t.bookOf(ref.Home).orders[f.Claim.Order]
-	if sl != nil && sl.order.Serial == f.Claim.Serial && (sl.order.Unpaid() || sl.order.Sold()) {
-		return fmt.Errorf("%s is released, its order is %s", enginetest.ClaimName(f.Claim), sl.order.Status)
+	o := s.world.Order(ref.Home, f.Claim.Order)
+	if o != nil && o.Serial == f.Claim.Serial && (o.Unpaid() || o.Sold()) {
+		return fmt.Errorf("%s is released, its order is %s", enginetest.ClaimName(f.Claim), o.Status)
 	}
 	st.giveBack(r, "released")
 	return nil
 }
 
+// CheckSold reports whether the seats of an order that is being completed are reserved for it, all and under
+// this serial.
+func (s *Seats) CheckSold(ref engine.Ref, o *order.Order, serial keeper.Serial) error {
+	st := s.of(ref)
+	if st.reserved[o.ID] == nil {
+		return fmt.Errorf("order %s has no seats reserved", enginetest.OrderName(o.ID))
+	}
+	return st.checkSeatsOf(o, serial, nil)
+}
+
 // checkSeatsOf reports whether an order has all its seats, under a serial, as its lines have
 // them, and no other. Those that are coming back it may have, or not.
-func (st *seats) checkSeatsOf(o *order.Order, serial keeper.Serial, back map[string]bool) error {
+func (st *seating) checkSeatsOf(o *order.Order, serial keeper.Serial, back map[string]bool) error {
 	claim := keeper.Claim{Order: o.ID, Serial: serial}
 	want := make(map[string]int64)
 	for i := range o.Lines {
@@ -169,33 +180,27 @@ func (st *seats) checkSeatsOf(o *order.Order, serial keeper.Serial, back map[str
 	return nil
 }
 
-// judgeClosed reports whether the seats of a closed order are sold, or not its any
+// CheckClosed reports whether the seats of a closed order, which has some, are sold, or not its any
 // more.
-func (st *seats) judgeClosed(o *order.Order, back map[string]bool) error {
-	if !hasSeats(o.Lines) {
-		return nil
-	}
+func (s *Seats) CheckClosed(ref engine.Ref, o *order.Order) error {
+	st := s.of(ref)
 	claim := keeper.Claim{Order: o.ID, Serial: o.Serial}
 	if sold := st.ended[claim] == "sold"; sold != o.Sold() || st.ended[claim] == "" {
 		return fmt.Errorf("order %s is closed as %s, its seats are %q", enginetest.OrderName(o.ID), o.Status, st.ended[claim])
 	}
 	if o.Sold() {
-		return st.checkSeatsOf(o, o.Serial, back)
+		return st.checkSeatsOf(o, o.Serial, s.world.Gone(o))
 	}
 	return nil
 }
 
-func hasSeats(lines []order.Line) bool {
-	return slices.ContainsFunc(lines, func(l order.Line) bool { return len(l.Seats) > 0 })
-}
-
-// takeSeatsReturned judges seats that come back.
-func (t *Truth) takeSeatsReturned(ref engine.Ref, st *seats, f *seatmap.ReturnedFact) error {
-	sl := t.bookOf(ref.Home).orders[f.Claim.Order]
-	if sl == nil {
+// takeReturned judges seats that come back.
+func (s *Seats) takeReturned(ref engine.Ref, st *seating, f *seatmap.ReturnedFact) error {
+	o := s.world.Order(ref.Home, f.Claim.Order)
+	if o == nil {
 		return fmt.Errorf("%s gives seats back: %v", enginetest.ClaimName(f.Claim), f.Seats)
 	}
-	gone := t.goneSeats(sl.order)
+	gone := s.world.Gone(o)
 	for _, i := range f.Seats {
 		if st.spots[i].claim != f.Claim || !gone[st.seatID(i)] {
 			return fmt.Errorf("%s gives seat %s back: %+v", enginetest.ClaimName(f.Claim), st.seatID(i), st.spots[i])
@@ -205,13 +210,8 @@ func (t *Truth) takeSeatsReturned(ref engine.Ref, st *seats, f *seatmap.Returned
 	return nil
 }
 
-// goneSeats are an order's seats whose tickets' money went back.
-func (t *Truth) goneSeats(o *order.Order) map[string]bool {
-	gone := make(map[string]bool)
-	for i := range uint32(o.Tickets()) {
-		if ticket := o.FirstTicket + i; o.Sold() && t.bookOf(o.ID.Event()).handOf(ticket).gone {
-			gone[o.Seat(ticket)] = true
-		}
-	}
-	return gone
+// IsReserved reports whether a reservation still has its seats.
+func (s *Seats) IsReserved(ref engine.Ref, c keeper.Claim) bool {
+	r := s.of(ref).reserved[c.Order]
+	return r != nil && r.Reservation.Claim == c
 }

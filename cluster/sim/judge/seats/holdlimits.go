@@ -1,4 +1,4 @@
-package judge
+package seats
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ const limitSpan = 600_000
 
 // withinLimits judges who holds seats after a fact: the principal at this time, and
 // the network within any ten minutes by the clocks of those who decided.
-func (st *seats) withinLimits(f *seatmap.HeldFact, scale float64) error {
+func (st *seating) withinLimits(f *seatmap.HeldFact, scale float64) error {
 	var held int64
 	for i := range st.spots {
 		if pick := st.picks[st.spots[i].holder]; pick != nil && pick.Principal == f.Principal {
