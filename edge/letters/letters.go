@@ -333,6 +333,10 @@ func (h *Writer) OrderEvent(o *order.Order, p *live.Page) *mail.Event {
 	e := h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
 	e.GivenBack = o.Sold() && o.IsAllGivenBack()
 	e.Visits = h.Visits(o, p)
+	// A calendar takes what an order has changed, such as a date, only from a file with a later stamp (RFC 5546, 2.1.5).
+	if changed := time.UnixMilli(o.UpdatedAt); changed.After(e.Changed) {
+		e.Changed = changed
+	}
 	return e
 }
 

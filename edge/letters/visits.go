@@ -40,34 +40,55 @@ func narrowVisits(e *mail.Event, visits ...*mail.Visit) {
 }
 
 // visitBefore is what a ticket was booked for before it was last moved; nil if nobody knows. An order keeps the
-// times of what was bought and of what is booked now: of another slot only the date is known.
+// times of what was bought and of what is booked now: of another slot only the date is known. It is cancelled
+// if the ticket's owner has no other ticket for it.
 func (h *Writer) visitBefore(o *order.Order, ticket uint32, zone string) *mail.Visit {
 	i := slices.IndexFunc(o.Rescheduled, func(r order.Rescheduled) bool { return r.Ticket == ticket })
 	if i < 0 {
 		return nil
 	}
 	from := o.Rescheduled[i].From
+	was := mail.Visit{ID: visitID(o, from.Date, from.Slot), Cancelled: !hasBooked(o, o.OwnerOf(ticket).Email, from)}
 	known := o.Visits()
 	if line, _, ok := o.LineOf(ticket); ok && o.Lines[line].Visit != nil {
 		known = append([]*keeper.Visit{o.Lines[line].Visit}, known...)
 	}
 	for _, v := range known {
 		if v.Date == from.Date && v.Slot == from.Slot {
-			return &mail.Visit{Start: clockOf(v.Start, zone), End: clockOf(v.End, zone), AllDay: v.Slot == "", Label: v.Label}
+			was.Start, was.End, was.AllDay, was.Label = clockOf(v.Start, zone), clockOf(v.End, zone), v.Slot == "", v.Label
+			return &was
 		}
 	}
 	day, err := time.ParseInLocation(time.DateOnly, from.Date.String(), clockOf(1, zone).Location())
 	if err != nil {
 		return nil
 	}
-	return &mail.Visit{Start: day, AllDay: true}
+	was.Start, was.AllDay = day, true
+	return &was
+}
+
+// hasBooked reports whether somebody owns a ticket of an order for a place of its calendar.
+func hasBooked(o *order.Order, email string, place keeper.Booking) bool {
+	for k := range uint32(o.Tickets()) { //nolint:gosec // tickets of an order are few
+		ticket := o.FirstTicket + k
+		at, ok := o.Booking(ticket)
+		if ok && at.Date == place.Date && at.Slot == place.Slot && o.IsOwnedBy(email, ticket) && !o.IsGivenBack(ticket) {
+			return true
+		}
+	}
+	return false
+}
+
+// visitID names a visit of an order in calendars. It stays the same for as long as the order has the visit.
+func visitID(o *order.Order, date keeper.Day, slot string) string {
+	return o.ID.String() + "-" + date.String() + slot
 }
 
 // VisitMail shows a booked visit in its event's time zone.
 func (h *Writer) VisitMail(o *order.Order, v *keeper.Visit, p *live.Page) mail.Visit {
 	zone := p.Event.Details.Timezone
 	return mail.Visit{
-		ID: o.ID.String() + "-" + v.Date.String() + v.Slot, Start: clockOf(v.Start, zone), End: clockOf(v.End, zone), AllDay: v.Slot == "", Label: v.Label,
+		ID: visitID(o, v.Date, v.Slot), Start: clockOf(v.Start, zone), End: clockOf(v.End, zone), AllDay: v.Slot == "", Label: v.Label,
 		Cancelled: o.IsVisitGivenBack(v),
 	}
 }

@@ -42,7 +42,7 @@ func products(t testing.TB) map[string]product {
 	night := Visit{ID: "1", Start: berlin(t, "2026-03-05 20:00"), End: berlin(t, "2026-03-05 22:00"), Label: "Evening"}
 	whole := Visit{ID: "2", Start: berlin(t, "2026-07-05 00:00"), End: berlin(t, "2026-07-06 00:00"), AllDay: true}
 	visited := func(v ...Visit) product {
-		p := sold(&Event{Title: "The museum", Organizer: "Friday & Friends", Hall: true, Venue: "Old town 3", City: "Berlin", Visits: v}, Item{Type: "Entry"})
+		p := sold(&Event{ID: "00000000-002c-8123-9123-456789abcdef", Revision: 3, Changed: concert(t).Changed, Title: "The museum", Organizer: "Friday & Friends", Hall: true, Venue: "Old town 3", City: "Berlin", Visits: v}, Item{Type: "Entry"})
 		for i := range p.order.Tickets {
 			p.order.Tickets[i].Visit = &p.event.Visits[i%len(v)]
 		}
@@ -161,6 +161,9 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 	if len(p.event.Visits) > 0 {
 		moved := *one
 		moved.Was = &Visit{ID: "0", Start: one.Visits[0].Start.AddDate(0, 0, -3), End: one.Visits[0].End.AddDate(0, 0, -3), Label: one.Visits[0].Label, AllDay: one.Visits[0].AllDay}
+		out["ticket_rescheduled.part"] = TicketRescheduled(to(), o, &moved)
+		left := *moved.Was
+		left.Cancelled, moved.Was = true, &left
 		out["ticket_rescheduled"] = TicketRescheduled(to(), o, &moved)
 	}
 	if p.event.Digital {

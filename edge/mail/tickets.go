@@ -4,6 +4,7 @@ import (
 	"fmt"
 	htmltemplate "html/template"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ type Event struct {
 	Link                          string  // where it takes place online or is delivered; only buyers may see it
 	Note                          string  // what buyers need there
 	Visits                        []Visit // booked visits of a reservation
-	Was                           *Visit  // what a visit that was moved had been booked for; nil: nothing was moved
+	Was                           *Visit  // what a visit that was moved had been booked for, Cancelled if the reader has nothing there any more; nil: nothing was moved
 	Cancelled                     bool    // it does not take place
 	CancelReason                  string  // why, in the organizer's words; "": nothing is said
 	GivenBack                     bool    // the mail's order has no ticket any more, because each was given back
@@ -257,10 +258,14 @@ func OrderWithdrawn(to Envelope, o *Order, e *Event, amount Money, at time.Time)
 }
 
 // TicketRescheduled tells a ticket's holder when it admits now, which is the event's only visit in
-// e, and when it did before, which e Was.
+// e, and when it did before, which e Was. Its file removes from a calendar what it Was if that is cancelled.
 func TicketRescheduled(to Envelope, o *Order, e *Event) Message {
 	m := composeMessage("ticket_rescheduled", to, values{"Event": e.templateValues(to.words()), "Number": o.Number, "URL": o.URL})
-	m.Calendar = e.makeCalendar(to.words())
+	file := *e
+	if e.Was != nil && e.Was.Cancelled {
+		file.Visits = append(slices.Clone(e.Visits), *e.Was)
+	}
+	m.Calendar = file.makeCalendar(to.words())
 	return m
 }
 
@@ -384,10 +389,10 @@ func (e *Event) templateValues(w *words) values {
 		"What": e.showItems(w), "Total": e.showTotal(w), "Tickets": len(e.What),
 		"Title": cleanLabel(e.Title), "Organizer": cleanLabel(e.Organizer), "When": e.showTime(w, func(v Visit) string { return v.describeUnlinked(w) }), "Doors": "", "Where": e.showPlace(w),
 		"Cancelled": e.Cancelled, "Why": quoteLines(e.CancelReason), "Cover": e.Cover, "GivenBack": e.GivenBack, "Void": e.isVoid(), "Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Course": e.Course,
-		"Was": "", "Dates": len(e.Visits), "Link": webLink(e.Link), "Note": splitNote(e.Note),
+		"Was": "", "Left": false, "Dates": len(e.Visits), "Link": webLink(e.Link), "Note": splitNote(e.Note),
 	}
 	if e.Was != nil {
-		v["Was"] = e.Was.describeUnlinked(w)
+		v["Was"], v["Left"] = e.Was.describeUnlinked(w), e.Was.Cancelled
 	}
 	if !e.Doors.IsZero() && !e.Start.IsZero() {
 		v["Doors"] = w.showTime(e.Doors) + w.oClock

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	ics "github.com/arran4/golang-ical"
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/cmd/boxoffice/nodetest"
@@ -195,10 +196,20 @@ func TestBookedIsTold(t *testing.T) {
 	require.NotContains(t, m.Text, "Noon", "others' slots are none of an attendee's business")
 	require.Equal(t, 1, strings.Count(m.Calendar, "BEGIN:VEVENT"))
 
+	move := time.Now()
 	s.Buyer("ada@example.org").Own("POST", "/users/me/tickets/"+o.Str("tickets.0.id")+"/reschedule", nodetest.Object{"date": days.Str("days.5.date"), "slotId": noon}).Is(200, "")
 	m = s.Mail(t, "ada@example.org", "ticket_rescheduled", began)
 	require.Contains(t, m.Text, "When:   Noon: "+on("5"))
 	require.Contains(t, m.Text, "before: Noon: "+on("3"))
+	require.Contains(t, m.Text, "takes the old one out")
+	bought, moved := entriesOf(t, confirmation.Calendar), entriesOf(t, m.Calendar)
+	old, at := o.Str("id")+"-"+days.Str("days.3.date")+noon, o.Str("id")+"-"+days.Str("days.5.date")+noon
+	require.Equal(t, "CONFIRMED", bought[old].GetProperty(ics.ComponentPropertyStatus).Value)
+	require.Equal(t, "CANCELLED", moved[old].GetProperty(ics.ComponentPropertyStatus).Value, "a calendar has it by this name")
+	require.Equal(t, "CONFIRMED", moved[at].GetProperty(ics.ComponentPropertyStatus).Value)
+	stamp, err := moved[old].GetDtStampTime()
+	require.NoError(t, err)
+	require.False(t, stamp.Before(move.Truncate(time.Second)), "calendars ignore what is not newer")
 	page, _, _ = papersOf(s, o)
 	require.Contains(t, page, "Noon: "+on("5"))
 	require.NotContains(t, page, "Noon: "+on("3"))
@@ -221,6 +232,18 @@ func TestBookedIsTold(t *testing.T) {
 	o = s.Call("POST", "/orders", bookedBody("eve@example.org", typ, nodetest.Object{"reservationDate": days.Str("days.3.date"), "reservationSlotId": noon})).Is(201, "")
 	s.Call("POST", "/orders/"+o.Str("id")+"/cancel", nodetest.Object{"token": o.Str("accessToken")}).Is(200, "")
 	require.Contains(t, s.Mail(t, "eve@example.org", "order_cancelled", began).Text, "When:  Noon: "+on("3"))
+}
+
+// entriesOf are the entries of a calendar file by their names.
+func entriesOf(t *testing.T, file string) map[string]*ics.VEvent {
+	t.Helper()
+	c, err := ics.ParseCalendar(strings.NewReader(file))
+	require.NoError(t, err)
+	entries := map[string]*ics.VEvent{}
+	for _, e := range c.Events() {
+		entries[e.Id()] = e
+	}
+	return entries
 }
 
 // TestTransferLetters: whoever offered, was offered or took a ticket reads what became of it, and of
