@@ -135,7 +135,10 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 	given := *o
 	given.Tickets, given.Count, given.Live = o.Tickets[:1], 1, ""
 	returned := *o
-	returned.Tickets, returned.Count = nil, 0
+	returned.Tickets, returned.Count, returned.Lines = nil, 0, slices.Clone(o.Lines)
+	for i := range returned.Lines {
+		returned.Lines[i].Link, returned.Lines[i].Note = "", ""
+	}
 	single := *one
 	single.What = nil
 	out := map[string]Message{

@@ -42,8 +42,9 @@ type Event struct {
 	Total, Fees Money
 }
 
-// isVoid reports whether the order's tickets admit nobody any more.
-func (e *Event) isVoid() bool { return e.Cancelled || e.GivenBack }
+// isVoid reports whether nothing of the order can be used any more. What is used rather than attended stays its
+// buyer's when its sale is cancelled, until it is given back.
+func (e *Event) isVoid() bool { return e.GivenBack || e.Cancelled && !e.Digital }
 
 // Item is what is bought: some tickets of a type, or a ticket with its seat.
 type Item struct {
@@ -389,7 +390,10 @@ func (e *Event) templateValues(w *words) values {
 		"What": e.showItems(w), "Total": e.showTotal(w), "Tickets": len(e.What),
 		"Title": cleanLabel(e.Title), "Organizer": cleanLabel(e.Organizer), "When": e.showTime(w, func(v Visit) string { return v.describeUnlinked(w) }), "Doors": "", "Where": e.showPlace(w),
 		"Cancelled": e.Cancelled, "Why": quoteLines(e.CancelReason), "Cover": e.Cover, "GivenBack": e.GivenBack, "Void": e.isVoid(), "Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Course": e.Course,
-		"Was": "", "Left": false, "Dates": len(e.Visits), "Link": webLink(e.Link), "Note": splitNote(e.Note),
+		"Was": "", "Left": false, "Dates": len(e.Visits), "Link": "", "Note": []string(nil),
+	}
+	if !e.isVoid() { // nobody should be led to where nothing takes place
+		v["Link"], v["Note"] = webLink(e.Link), splitNote(e.Note)
 	}
 	if e.Was != nil {
 		v["Was"], v["Left"] = e.Was.describeUnlinked(w), e.Was.Cancelled
