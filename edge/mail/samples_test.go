@@ -50,6 +50,7 @@ func products(t testing.TB) map[string]product {
 	}
 	online := concert(t)
 	online.Hall, online.Online, online.Link, online.Doors = false, true, "https://meet.example.org/7", time.Time{}
+	online.Note = "Room code: 4711"
 	streamed := sold(online, Item{Type: "Stream"})
 	rotating := concert(t)
 	rotating.RotatingOnly = true

@@ -23,7 +23,9 @@ func eachLetter(t *testing.T, check func(t *testing.T, state, product string, l 
 }
 
 // isGoods reports whether a product is used rather than attended.
-func isGoods(product string) bool { return product == "file" || product == "link" || product == "course" }
+func isGoods(product string) bool {
+	return product == "file" || product == "link" || product == "course"
+}
 
 // says holds that a mail says one of the texts, which are by language, or that it does not.
 func says(t *testing.T, is bool, l Language, m Message, texts ...string) {
@@ -55,4 +57,51 @@ func TestNothingLeft(t *testing.T) {
 			says(t, product != "free" && product != "gift", l, m, "Your order shows what you can do", "Deine Bestellung zeigt, was du tun kannst")
 		}
 	})
+}
+
+// TestCopiesHoldWhatTheySay: a mail with tickets warns of whoever has it only if one can use what is in it; it speaks
+// of codes only where a door reads them, and brings what one needs to take part online.
+func TestCopiesHoldWhatTheySay(t *testing.T) {
+	t.Parallel()
+	eachLetter(t, func(t *testing.T, state, product string, l Language, m Message) {
+		isCopy := state == "attendee_tickets" || state == "attendee_tickets.given"
+		if isCopy {
+			isOfUse := strings.Contains(m.Text, "Code ABCDE") || strings.Contains(m.Text, "https://meet.") || strings.Contains(m.Text, "https://learn.")
+			says(t, isOfUse, l, m, "Anyone who has this mail", "Wer diese Mail hat")
+		}
+		if product == "online" && (isCopy || state == "order_confirmation") {
+			require.Contains(t, m.Text, "Room code: 4711")
+		}
+		if product == "online" {
+			for _, door := range []string{"code that anybody", "codes that you", "den vorher jemand", "die du dafür hast"} {
+				require.NotContains(t, m.Text, door)
+			}
+		}
+		if strings.HasPrefix(state, "transfer_taken") && !isGoods(product) {
+			says(t, product == "visit" || product == "day", l, m, "move it", "verlegen")
+		}
+	})
+}
+
+// TestRotatingVisit: a booked time is told as the only one that admits, also where no code on paper does.
+func TestRotatingVisit(t *testing.T) {
+	t.Parallel()
+	for name, p := range products(t) {
+		if name != "visit" && name != "visits" {
+			continue
+		}
+		p.event.RotatingOnly = true
+		for _, l := range Languages {
+			to := envelope("ada@example.org", "Ada")
+			to.Language = l
+			m, err := OrderConfirmation(to, p.order, p.event)
+			require.NoError(t, err)
+			says(t, true, l, m, "only at the time", "nur zu der Zeit")
+			require.Empty(t, m.Pictures)
+			m, err = AttendeeTickets(to, "", p.order, p.event)
+			require.NoError(t, err)
+			says(t, true, l, m, "only at the time", "nur zu der Zeit")
+			says(t, true, l, m, "ask the buyer", "bitte die Person")
+		}
+	}
 }
