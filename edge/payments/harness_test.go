@@ -19,6 +19,7 @@ import (
 
 	"boxoffice/edge/payments"
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/payments/paysim/faults"
 	"boxoffice/edge/payments/psp"
 )
 
@@ -136,9 +137,9 @@ func simulate(t *testing.T, cfg paysim.Config) *paysim.Sim {
 }
 
 // modes parses modes that the test wrote.
-func modes(t *testing.T, text string) paysim.Modes {
+func modes(t *testing.T, text string) faults.Modes {
 	t.Helper()
-	m, err := paysim.ParseModes(text)
+	m, err := faults.Parse(text)
 	require.NoError(t, err)
 	return m
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/payments/paysim/faults"
 )
 
 // currencies are those that Paystack knows.
@@ -29,7 +31,7 @@ func (s *Sim) initialize(ctx *fasthttp.RequestCtx) task {
 	return task{s.modesOf(t), t.reference, func() reply {
 		s.mu.Lock()
 		fresh := s.ledger.add(t)
-		if set, ok := s.dice.struck(s.modesOf(t), "auto", t.reference); ok && fresh {
+		if set, ok := s.dice.Struck(s.modesOf(t), "auto", t.reference); ok && fresh {
 			s.settle(t, success, t.created.Add(set.Span))
 		}
 		s.mu.Unlock()
@@ -63,7 +65,7 @@ func (s *Sim) readCharge(ctx *fasthttp.RequestCtx) (*transaction, *reply) {
 		t.currency = "NGN"
 	}
 	if t.reference == "" {
-		t.reference = "T" + strconv.FormatUint(scramble(s.cfg.Seed, in.Email, uint64(s.calls[opInitialize].Load())), 36)
+		t.reference = "T" + strconv.FormatUint(faults.Scramble(s.cfg.Seed, in.Email, uint64(s.calls[opInitialize].Load())), 36)
 	}
 	at := strings.IndexByte(in.Email, '@')
 	amount, whole := subunits(in.Amount)
@@ -105,7 +107,7 @@ func (t *transaction) readMetadata(raw json.RawMessage, modes string) error {
 	if modes == "" {
 		return nil
 	}
-	m, err := ParseModes(modes)
+	m, err := faults.Parse(modes)
 	if err != nil {
 		return err
 	}
@@ -278,12 +280,12 @@ func (s *Sim) refundLocked(t *transaction, r *refund) reply {
 		return invalid("Refund amount cannot be more than transaction amount", "Reduce the amount")
 	}
 	m := s.modesOf(t)
-	if set, ok := s.dice.struck(m, "refundrefused", t.reference); ok && t.refused < set.Number {
+	if set, ok := s.dice.Struck(m, "refundrefused", t.reference); ok && t.refused < set.Number {
 		t.refused++
 		return refused(400, "Your balance is not enough to fulfil this request", "insufficient_balance", "Top up your balance, and try again")
 	}
 	r.created, r.step, r.end = now, s.cfg.RefundStep, s.refundEnd(t, m)
-	if set, ok := s.dice.struck(m, "refundslow", t.reference); ok {
+	if set, ok := s.dice.Struck(m, "refundslow", t.reference); ok {
 		r.step = set.Span
 	}
 	if r.merchantNote == "" {
@@ -301,11 +303,11 @@ func (s *Sim) refundLocked(t *transaction, r *refund) reply {
 }
 
 // refundEnd is how the transaction's next refund ends. Sim.mu is held.
-func (s *Sim) refundEnd(t *transaction, m Modes) string {
-	if set, ok := s.dice.struck(m, "refundfails", t.reference); ok && int64(len(t.refunds)) < set.Number {
+func (s *Sim) refundEnd(t *transaction, m faults.Modes) string {
+	if set, ok := s.dice.Struck(m, "refundfails", t.reference); ok && int64(len(t.refunds)) < set.Number {
 		return failed
 	}
-	if set, ok := s.dice.struck(m, "refund", t.reference); ok {
+	if set, ok := s.dice.Struck(m, "refund", t.reference); ok {
 		return set.Word
 	}
 	return refundProcessed

@@ -10,6 +10,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"boxoffice/edge/payments/paysim/faults"
 	"boxoffice/engine"
 )
 
@@ -24,7 +25,7 @@ const tagLength = 8
 // accessCode is the transaction's number and a tag.
 func (s *Sim) accessCode(id int64) string {
 	n := strconv.FormatInt(id, 36)
-	tag := strconv.FormatUint(scramble(s.cfg.Seed, "access/"+n, 0), 36)
+	tag := strconv.FormatUint(faults.Scramble(s.cfg.Seed, "access/"+n, 0), 36)
 	return n + (tag + "00000000")[:tagLength]
 }
 
@@ -103,7 +104,7 @@ func (s *Sim) pay(ctx *fasthttp.RequestCtx) {
 		writeJSON(ctx, 400, failure{Message: "outcome: success, failed, abandoned, pending, ongoing, processing or queued"})
 		return
 	}
-	modes, err := ParseModes(query(ctx, "paysim"))
+	modes, err := faults.Parse(query(ctx, "paysim"))
 	if err != nil {
 		writeJSON(ctx, 400, failure{Message: err.Error()})
 		return

@@ -65,7 +65,7 @@ func (s *Sim) createHosted(ctx *fasthttp.RequestCtx) task {
 		defer s.mu.Unlock()
 		if !s.ledger.add(t) {
 			t = s.ledger.byRef[t.reference]
-		} else if set, ok := s.dice.struck(s.modesOf(t), "auto", t.reference); ok {
+		} else if set, ok := s.dice.Struck(s.modesOf(t), "auto", t.reference); ok {
 			s.settle(t, success, t.created.Add(set.Span))
 		}
 		return reply{200, hosted{"success", "Hosted Link", map[string]string{"link": s.base + "/checkout/" + s.accessCode(t.id)}}}
@@ -143,11 +143,11 @@ func (s *Sim) refundHosted(ctx *fasthttp.RequestCtx) task {
 		if !arrived(t.status(now)) || r.amount <= 0 || r.amount > t.refundable(now) {
 			return refusedHosted(400, "Refund amount cannot be more than the transaction's")
 		}
-		if set, ok := s.dice.struck(m, "refundrefused", t.reference); ok && t.refused < set.Number {
+		if set, ok := s.dice.Struck(m, "refundrefused", t.reference); ok && t.refused < set.Number {
 			t.refused++
 			return refusedHosted(400, "Insufficient funds to process the refund")
 		}
-		if set, ok := s.dice.struck(m, "refundslow", t.reference); ok {
+		if set, ok := s.dice.Struck(m, "refundslow", t.reference); ok {
 			r.step = set.Span
 		}
 		s.ledger.refund(t, r)

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"boxoffice/edge/payments/paysim/faults"
 )
 
 const (
@@ -118,7 +120,7 @@ func (h *hooks) stats() WebhookStats {
 
 // announceCharge announces a payment, as a webhook that arrives after the duration in. As at the real
 // providers, failures and abandoned checkouts are not announced.
-func (h *hooks) announceCharge(t *transaction, m Modes, in time.Duration) {
+func (h *hooks) announceCharge(t *transaction, m faults.Modes, in time.Duration) {
 	switch t.provider {
 	case nowpayments: // each status is told
 		h.announce(m, in, delivery{event: "confirming", of: t, status: "confirming"})
@@ -137,7 +139,7 @@ func (h *hooks) announceCharge(t *transaction, m Modes, in time.Duration) {
 }
 
 // refunded announces each status that the refund will go through.
-func (h *hooks) refunded(r *refund, m Modes, in time.Duration) {
+func (h *hooks) refunded(r *refund, m faults.Modes, in time.Duration) {
 	if r.of.provider != "" {
 		return
 	}
@@ -155,7 +157,7 @@ func (h *hooks) refunded(r *refund, m Modes, in time.Duration) {
 }
 
 // announce queues one event as the modes have it.
-func (h *hooks) announce(m Modes, in time.Duration, d delivery) {
+func (h *hooks) announce(m faults.Modes, in time.Duration, d delivery) {
 	if h.target(d.of) == "" {
 		return
 	}
@@ -164,19 +166,19 @@ func (h *hooks) announce(m Modes, in time.Duration, d delivery) {
 		name += "/" + strconv.FormatInt(d.refund.id, 10)
 	}
 	dice := h.sim.dice
-	if _, ok := dice.struck(m, "drop", name); ok {
+	if _, ok := dice.Struck(m, "drop", name); ok {
 		h.dropped.Add(1)
 		return
 	}
-	if set, ok := dice.struck(m, "hookdelay", name); ok {
+	if set, ok := dice.Struck(m, "hookdelay", name); ok {
 		in += set.Span
 	}
-	if set, ok := dice.struck(m, "reorder", name); ok {
-		in += time.Duration(dice.once("wait/"+name) * float64(set.Span))
+	if set, ok := dice.Struck(m, "reorder", name); ok {
+		in += time.Duration(dice.Once("wait/"+name) * float64(set.Span))
 	}
-	_, d.badsig = dice.struck(m, "badsig", name)
+	_, d.badsig = dice.Struck(m, "badsig", name)
 	times := int64(1)
-	if set, ok := dice.struck(m, "duplicate", name); ok {
+	if set, ok := dice.Struck(m, "duplicate", name); ok {
 		times = set.Number
 	}
 	d.due = time.Now().Add(in)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"sync/atomic"
 	"time"
+
+	"boxoffice/edge/payments/paysim/faults"
 )
 
 // Paystack's words for a transaction and a refund.
@@ -47,7 +49,7 @@ type transaction struct {
 	metadata  json.RawMessage // an object, or nil
 	asked     int64           // minor units
 	created   time.Time
-	modes     atomic.Pointer[Modes] // its own; nil: the process's
+	modes     atomic.Pointer[faults.Modes] // its own; nil: the process's
 
 	outcome     string // at checkout: "" until then, or the status it was left in
 	paid        int64  // with outcome success
@@ -234,7 +236,7 @@ func (l *ledger) refund(t *transaction, r *refund) {
 }
 
 // modesOf is how the transaction misbehaves.
-func (s *Sim) modesOf(t *transaction) Modes {
+func (s *Sim) modesOf(t *transaction) faults.Modes {
 	if t != nil {
 		if own := t.modes.Load(); own != nil {
 			return *own
@@ -253,7 +255,7 @@ func (s *Sim) settle(t *transaction, outcome string, at time.Time) {
 	m := s.modesOf(t)
 	if outcome == success {
 		for _, instead := range []string{failed, abandoned} {
-			if _, ok := s.dice.struck(m, instead, t.reference); ok {
+			if _, ok := s.dice.Struck(m, instead, t.reference); ok {
 				outcome = instead
 			}
 		}
@@ -265,39 +267,39 @@ func (s *Sim) settle(t *transaction, outcome string, at time.Time) {
 }
 
 // collect fixes how much money arrives and when, and what is told about it.
-func (s *Sim) collect(t *transaction, m Modes, at time.Time) {
+func (s *Sim) collect(t *transaction, m faults.Modes, at time.Time) {
 	t.paid, t.paidAt, t.pendingLeft = t.asked, at, 0
-	if set, ok := s.dice.struck(m, "short", t.reference); ok {
+	if set, ok := s.dice.Struck(m, "short", t.reference); ok {
 		less := set.Number
 		if less == 0 {
 			less = (t.asked + 1) / 2
 		}
 		t.paid = max(t.asked-less, 0)
 	}
-	if set, ok := s.dice.struck(m, "over", t.reference); ok {
+	if set, ok := s.dice.Struck(m, "over", t.reference); ok {
 		more := set.Number
 		if more == 0 {
 			more = (t.asked + 1) / 2
 		}
 		t.paid = t.asked + more
 	}
-	if set, ok := s.dice.struck(m, "currency", t.reference); ok {
+	if set, ok := s.dice.Struck(m, "currency", t.reference); ok {
 		t.currency = set.Word
 	}
-	if set, ok := s.dice.struck(m, "late", t.reference); ok {
+	if set, ok := s.dice.Struck(m, "late", t.reference); ok {
 		t.paidAt = at.Add(set.Span)
 	}
-	if set, ok := s.dice.struck(m, "pending", t.reference); ok {
+	if set, ok := s.dice.Struck(m, "pending", t.reference); ok {
 		t.pendingLeft = set.Number
 	}
-	if set, ok := s.dice.struck(m, "again", t.reference); ok && t.provider == nowpayments {
+	if set, ok := s.dice.Struck(m, "again", t.reference); ok && t.provider == nowpayments {
 		s.depositAgain(t, at.Add(set.Span))
 	}
 	now := s.cfg.Now()
 	if t.pendingLeft == 0 {
 		s.hooks.announceCharge(t, m, t.paidAt.Sub(now))
 	}
-	if set, ok := s.dice.struck(m, "reversed", t.reference); ok && t.paid > 0 {
+	if set, ok := s.dice.Struck(m, "reversed", t.reference); ok && t.paid > 0 {
 		r := &refund{amount: t.paid, created: t.paidAt.Add(set.Span), end: refundProcessed, merchantNote: "reversed by the provider"}
 		s.ledger.refund(t, r)
 		s.hooks.refunded(r, m, r.created.Sub(now))

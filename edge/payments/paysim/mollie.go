@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/payments/paysim/faults"
 )
 
 // The prefixes of Mollie's ids, which are followed by our number.
@@ -88,7 +90,7 @@ func (s *Sim) createMollie(ctx *fasthttp.RequestCtx) task {
 	}
 	if modes := in.Metadata["paysim"]; modes != "" {
 		t.metadata, _ = json.Marshal(map[string]string{"paysim": modes}) // a map of texts never fails
-		if m, err := ParseModes(modes); err == nil {
+		if m, err := faults.Parse(modes); err == nil {
 			t.modes.Store(&m)
 		}
 	}
@@ -101,7 +103,7 @@ func (s *Sim) createMollie(ctx *fasthttp.RequestCtx) task {
 				return mollieFailure(409, "Conflict", "The idempotency key was used for another request", "")
 			}
 			t = was
-		} else if set, ok := s.dice.struck(s.modesOf(t), "auto", t.reference); ok {
+		} else if set, ok := s.dice.Struck(s.modesOf(t), "auto", t.reference); ok {
 			s.settle(t, success, t.created.Add(set.Span))
 		}
 		return reply{201, s.mollieBody(t, s.cfg.Now())}
@@ -184,11 +186,11 @@ func (s *Sim) refundMollie(ctx *fasthttp.RequestCtx) task {
 		case !arrived(t.status(now)) || amount > left:
 			return mollieFailure(422, "Unprocessable Entity", "The specified amount cannot be refunded", "amount")
 		}
-		if set, ok := s.dice.struck(m, "refundrefused", t.reference); ok && t.refused < set.Number {
+		if set, ok := s.dice.Struck(m, "refundrefused", t.reference); ok && t.refused < set.Number {
 			t.refused++
 			return mollieFailure(422, "Unprocessable Entity", "The balance is too low for the refund", "amount")
 		}
-		if set, ok := s.dice.struck(m, "refundslow", t.reference); ok {
+		if set, ok := s.dice.Struck(m, "refundslow", t.reference); ok {
 			r.step = set.Span
 		}
 		s.ledger.refund(t, r)

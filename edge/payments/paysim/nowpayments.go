@@ -146,7 +146,7 @@ func (s *Sim) createDeposit(ctx *fasthttp.RequestCtx) task {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.ledger.add(t)
-		if set, ok := s.dice.struck(s.modesOf(t), "auto", t.reference); ok {
+		if set, ok := s.dice.Struck(s.modesOf(t), "auto", t.reference); ok {
 			s.settle(t, success, t.created.Add(set.Span))
 		}
 		body := s.depositBody(t, depositStatus(t, s.cfg.Now()))

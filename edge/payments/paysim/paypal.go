@@ -128,7 +128,7 @@ func (s *Sim) createPaypal(ctx *fasthttp.RequestCtx) task {
 				return paypalFailure(422, "UNPROCESSABLE_ENTITY", "DUPLICATE_REQUEST_ID")
 			}
 			t = was
-		} else if set, ok := s.dice.struck(s.modesOf(t), "auto", t.reference); ok {
+		} else if set, ok := s.dice.Struck(s.modesOf(t), "auto", t.reference); ok {
 			s.settle(t, success, t.created.Add(set.Span))
 		}
 		return reply{201, s.paypalBody(t, s.cfg.Now())}
@@ -274,11 +274,11 @@ func (s *Sim) refundPaypal(ctx *fasthttp.RequestCtx) task {
 		case bad || !valid || !arrived(st) || r.amount <= 0 || r.amount > left:
 			return paypalFailure(422, "UNPROCESSABLE_ENTITY", "REFUND_AMOUNT_EXCEEDED")
 		}
-		if set, ok := s.dice.struck(m, "refundrefused", t.reference); ok && t.refused < set.Number {
+		if set, ok := s.dice.Struck(m, "refundrefused", t.reference); ok && t.refused < set.Number {
 			t.refused++
 			return paypalFailure(422, "UNPROCESSABLE_ENTITY", "REFUND_FAILED_INSUFFICIENT_FUNDS")
 		}
-		if set, ok := s.dice.struck(m, "refundslow", t.reference); ok {
+		if set, ok := s.dice.Struck(m, "refundslow", t.reference); ok {
 			r.step = set.Span
 		}
 		s.ledger.refund(t, r)

@@ -1,7 +1,7 @@
 // Package paysim is a simulator of the payment providers: Paystack, under /v1
 // NOWPayments and Stripe, under /v2 Mollie, under /v3 Flutterwave, and under /paypal PayPal; their APIs, their checkout page (a
 // deposit's is /checkout/<pay address>) and their webhooks, with the failures of
-// the real thing on demand (see Modes). The payments package's adapters talk to
+// the real thing on demand (see the package faults). The payments package's adapters talk to
 // it as to the real hosts.
 //
 // Its /_sim paths ask for no key: keep its port private.
@@ -28,6 +28,8 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/payments/paysim/faults"
 )
 
 // Config says how to simulate. Zero values mean defaults.
@@ -47,7 +49,7 @@ type Config struct {
 	PayPalHook      string           // the id of its webhook
 	PayPalURL       string           // where that goes; empty: nowhere
 	WebhookURL      string           // where Paystack's webhooks go; empty: nowhere
-	Modes           Modes            // of transactions without their own; nil: well-behaved
+	Modes           faults.Modes     // of transactions without their own; nil: well-behaved
 	Seed            uint64           // of everything that is left to chance
 	MaxTransactions int              // kept in memory; 1,000,000 (about 500 bytes each)
 	FirstID         int64            // number of the first transaction; 4,400,000,000. Nobody may have met it or a later one: checkout links are made of them
@@ -83,8 +85,8 @@ func (c Config) withDefaults() Config {
 // Sim is one simulator. Make it with New.
 type Sim struct {
 	cfg    Config
-	modes  atomic.Pointer[Modes]
-	dice   *dice
+	modes  atomic.Pointer[faults.Modes]
+	dice   *faults.Dice
 	calls  calls
 	hooks  *hooks
 	server *fasthttp.Server
@@ -108,7 +110,7 @@ func New(cfg Config) *Sim {
 	cfg = cfg.withDefaults()
 	s := &Sim{
 		cfg:    cfg,
-		dice:   newDice(cfg.Seed),
+		dice:   faults.NewDice(cfg.Seed),
 		ledger: newLedger(cfg.MaxTransactions, cfg.FirstID, cfg.RefundStep),
 		base:   cfg.BaseURL,
 		stop:   make(chan struct{}),
@@ -181,7 +183,7 @@ func FreshID() int64 { return time.Now().UnixMilli() * 1000 }
 func (s *Sim) URL() string { return s.base }
 
 // SetModes replaces the modes of transactions without their own, at once.
-func (s *Sim) SetModes(m Modes) { s.modes.Store(&m) }
+func (s *Sim) SetModes(m faults.Modes) { s.modes.Store(&m) }
 
 // pause waits, unless the simulator stops first.
 func (s *Sim) pause(d time.Duration) {

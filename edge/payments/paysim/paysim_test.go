@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/payments/paysim/faults"
 )
 
 func TestAuthorization(t *testing.T) {
@@ -191,10 +192,10 @@ func TestModes(t *testing.T) {
 		"pending,late=90s,short=100":   "late=1m30s,pending=3,short=100",
 		"refund,duplicate=3,badsig@0":  "badsig@0,duplicate=3,refund=failed",
 	} {
-		m, err := paysim.ParseModes(text)
+		m, err := faults.Parse(text)
 		require.NoError(t, err, text)
 		require.Equal(t, want, m.String())
-		again, err := paysim.ParseModes(m.String())
+		again, err := faults.Parse(m.String())
 		require.NoError(t, err)
 		require.Equal(t, m, again)
 	}
@@ -202,11 +203,11 @@ func TestModes(t *testing.T) {
 		"sloow", "slow=x", "slow=2s..1s", "slow=-1s", "late=1s..2s", "pending=x", "pending=-1", "reset=1",
 		"error=200", "error@2", "error@NaN", "refund=lost",
 	} {
-		_, err := paysim.ParseModes(text)
+		_, err := faults.Parse(text)
 		require.Error(t, err, text)
 	}
-	for name := range paysim.Catalog {
-		_, err := paysim.ParseModes(name)
+	for name := range faults.Catalog {
+		_, err := faults.Parse(name)
 		require.NoError(t, err, "a mode's name alone is enough")
 	}
 }
@@ -233,7 +234,7 @@ func TestModesOfTheProcess(t *testing.T) {
 func TestSameSeedSameFate(t *testing.T) {
 	t.Parallel()
 	fates := func(seed uint64, order []int) map[string]string {
-		m, err := paysim.ParseModes("failed@0.4,short@0.3,error@0.5")
+		m, err := faults.Parse("failed@0.4,short@0.3,error@0.5")
 		require.NoError(t, err)
 		sim := start(t, paysim.Config{Seed: seed})
 		c := newClient(t, sim)
@@ -383,7 +384,7 @@ func TestStop(t *testing.T) {
 		t.Parallel()
 		sim := start(t, paysim.Config{})
 		c := newClient(t, sim)
-		m, err := paysim.ParseModes("timeout=1h")
+		m, err := faults.Parse("timeout=1h")
 		require.NoError(t, err)
 		sim.SetModes(m)
 		failed := make(chan error, 1)

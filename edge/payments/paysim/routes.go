@@ -9,6 +9,8 @@ import (
 
 	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/payments/paysim/faults"
 )
 
 // operation names an endpoint in counts, and in what chance is drawn for.
@@ -145,7 +147,7 @@ func refused(status int, message, code, next string) reply {
 // task is a call of the API, understood but not yet done: whose modes it is
 // under, what it is about, and how to do it.
 type task struct {
-	modes Modes
+	modes faults.Modes
 	about string
 	run   func() reply
 }
@@ -182,31 +184,31 @@ func (s *Sim) unauthorized(ctx *fasthttp.RequestCtx) string {
 
 // perform does the task, with what strikes it before and after.
 func (s *Sim) perform(ctx *fasthttp.RequestCtx, t task, name string) {
-	if set, ok := s.dice.strikes(t.modes, "slow", name); ok {
-		s.pause(s.dice.latency(set, name))
+	if set, ok := s.dice.Strikes(t.modes, "slow", name); ok {
+		s.pause(s.dice.Latency(set, name))
 	}
-	if set, ok := s.dice.strikes(t.modes, "timeout", name); ok {
+	if set, ok := s.dice.Strikes(t.modes, "timeout", name); ok {
 		s.pause(set.Span)
 		reset(ctx)
 		return
 	}
-	if _, ok := s.dice.strikes(t.modes, "reset", name); ok {
+	if _, ok := s.dice.Strikes(t.modes, "reset", name); ok {
 		reset(ctx)
 		return
 	}
-	if set, ok := s.dice.strikes(t.modes, "error", name); ok {
+	if set, ok := s.dice.Strikes(t.modes, "error", name); ok {
 		writeJSON(ctx, int(set.Number), failure{
 			Message: "An error occurred while processing your request", Type: "api_error", Code: "unknown",
 		})
 		return
 	}
 	r := t.run()
-	if _, ok := s.dice.strikes(t.modes, "lost", name); ok {
+	if _, ok := s.dice.Strikes(t.modes, "lost", name); ok {
 		reset(ctx)
 		return
 	}
 	writeJSON(ctx, r.status, r.body)
-	if _, ok := s.dice.strikes(t.modes, "malformed", name); ok {
+	if _, ok := s.dice.Strikes(t.modes, "malformed", name); ok {
 		ctx.Response.SetBody(append([]byte(nil), ctx.Response.Body()[:len(ctx.Response.Body())/2]...))
 	}
 }
@@ -261,7 +263,7 @@ func (s *Sim) putModes(ctx *fasthttp.RequestCtx) {
 	if json.Unmarshal(ctx.PostBody(), &in) == nil {
 		text = in.Modes
 	}
-	m, err := ParseModes(text)
+	m, err := faults.Parse(text)
 	if err != nil {
 		writeJSON(ctx, 400, failure{Message: err.Error()})
 		return
@@ -272,8 +274,8 @@ func (s *Sim) putModes(ctx *fasthttp.RequestCtx) {
 
 // getModes tells the process's modes, and which there are.
 func (s *Sim) getModes(ctx *fasthttp.RequestCtx) {
-	catalog := make(map[string]string, len(Catalog))
-	for name, m := range Catalog {
+	catalog := make(map[string]string, len(faults.Catalog))
+	for name, m := range faults.Catalog {
 		catalog[name] = m.Help
 	}
 	writeJSON(ctx, 200, struct {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/payments/paysim/faults"
 )
 
 // The prefixes of Stripe's ids, which are followed by our number.
@@ -65,7 +67,7 @@ func (s *Sim) createSession(ctx *fasthttp.RequestCtx) task {
 	}
 	if modes := in.Get("metadata[paysim]"); modes != "" {
 		t.metadata, _ = json.Marshal(map[string]string{"paysim": modes}) // a map of texts never fails
-		if m, err := ParseModes(modes); err == nil {
+		if m, err := faults.Parse(modes); err == nil {
 			t.modes.Store(&m)
 		}
 	}
@@ -78,7 +80,7 @@ func (s *Sim) createSession(ctx *fasthttp.RequestCtx) task {
 				return reply{400, map[string]any{"error": map[string]string{"type": "idempotency_error", "message": "Keys for idempotent requests can only be used with the same parameters"}}}
 			}
 			t = was
-		} else if set, ok := s.dice.struck(s.modesOf(t), "auto", t.reference); ok {
+		} else if set, ok := s.dice.Struck(s.modesOf(t), "auto", t.reference); ok {
 			s.settle(t, success, t.created.Add(set.Span))
 		}
 		return reply{200, s.sessionBody(t, s.cfg.Now())}
@@ -181,11 +183,11 @@ func (s *Sim) refundIntent(ctx *fasthttp.RequestCtx) task {
 		case !arrived(st) || r.amount <= 0 || r.amount > left:
 			return stripeFailure(400, "amount_too_large", "Refund amount is greater than unrefunded amount on charge")
 		}
-		if set, ok := s.dice.struck(m, "refundrefused", t.reference); ok && t.refused < set.Number {
+		if set, ok := s.dice.Struck(m, "refundrefused", t.reference); ok && t.refused < set.Number {
 			t.refused++
 			return stripeFailure(400, "balance_insufficient", "Insufficient funds in your Stripe balance to refund this amount.")
 		}
-		if set, ok := s.dice.struck(m, "refundslow", t.reference); ok {
+		if set, ok := s.dice.Struck(m, "refundslow", t.reference); ok {
 			r.step = set.Span
 		}
 		s.ledger.refund(t, r)

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"boxoffice/edge/payments/paysim/faults"
 )
 
 // The bodies below have the fields, in the order, of Paystack's own samples
@@ -246,7 +248,7 @@ func (s *Sim) transactionBody(t *transaction, now time.Time) transactionBody {
 func feeOf(t *transaction) int64 { return t.paid * 15 / 1000 }
 
 func customerOf(t *transaction) customer {
-	n := scramble(0, t.email, 0)
+	n := faults.Scramble(0, t.email, 0)
 	return customer{
 		ID: int64(n % 1e9), Email: t.email, RiskAction: "default",
 		CustomerCode: "CUS_" + strconv.FormatUint(n, 36),
@@ -254,7 +256,7 @@ func customerOf(t *transaction) customer {
 }
 
 func authorizationOf(t *transaction) authorization {
-	n := strconv.FormatUint(scramble(0, t.reference, 0), 36)
+	n := strconv.FormatUint(faults.Scramble(0, t.reference, 0), 36)
 	return authorization{
 		Code: "AUTH_" + n, Bin: "408408", Last4: "4081", ExpMonth: "12", ExpYear: "2030", Channel: "card",
 		CardType: "visa ", Bank: "TEST BANK", CountryCode: "NG", Brand: "visa", Reusable: true, Signature: "SIG_" + n,

@@ -15,7 +15,7 @@ import (
 	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/edge/payments"
-	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/payments/paysim/faults"
 	"boxoffice/edge/payments/psp"
 	"boxoffice/edge/secrets"
 	"boxoffice/engine"
@@ -25,7 +25,7 @@ import (
 // modes has the payment simulator misbehave.
 func modes(s *nodetest.Shop, text string) {
 	s.T.Helper()
-	m, err := paysim.ParseModes(text)
+	m, err := faults.Parse(text)
 	require.NoError(s.T, err)
 	s.Sim().SetModes(m)
 }

@@ -1,4 +1,6 @@
-package paysim
+// Package faults says how a simulated provider misbehaves: the modes of transactions, and the chance by which
+// they strike.
+package faults
 
 import (
 	"errors"
@@ -84,16 +86,16 @@ var Catalog = map[string]Mode{
 	"badsig":    {"webhooks carry a wrong signature", nothing, Setting{}, nil},
 }
 
-// ParseModes reads a comma-separated list of name[=value][@chance], such as
+// Parse reads a comma-separated list of name[=value][@chance], such as
 // "slow=50ms..2s,error=503@0.05,pending=3". An empty list is well-behaved.
-func ParseModes(text string) (Modes, error) {
+func Parse(text string) (Modes, error) {
 	m := Modes{}
 	for item := range strings.SplitSeq(text, ",") {
 		item = strings.TrimSpace(item)
 		if item == "" {
 			continue
 		}
-		name, set, err := parseMode(item)
+		name, set, err := parse(item)
 		if err != nil {
 			return nil, fmt.Errorf("mode %q: %w", item, err)
 		}
@@ -102,12 +104,12 @@ func ParseModes(text string) (Modes, error) {
 	return m, nil
 }
 
-func parseMode(item string) (string, Setting, error) {
+func parse(item string) (string, Setting, error) {
 	item, chance, some := strings.Cut(item, "@")
 	name, value, given := strings.Cut(item, "=")
 	mode, ok := Catalog[name]
 	if !ok {
-		return "", Setting{}, fmt.Errorf("unknown; there are %s", strings.Join(modeNames(), ", "))
+		return "", Setting{}, fmt.Errorf("unknown; there are %s", strings.Join(names(), ", "))
 	}
 	set := mode.standard
 	set.Chance = 1
@@ -158,7 +160,7 @@ func (m Mode) read(set *Setting, value string) (err error) {
 	return nil
 }
 
-func modeNames() []string {
+func names() []string {
 	names := make([]string, 0, len(Catalog))
 	for name := range Catalog {
 		names = append(names, name)
@@ -171,7 +173,7 @@ func modeNames() []string {
 // defaults.
 func (m Modes) String() string {
 	var items []string
-	for _, name := range modeNames() {
+	for _, name := range names() {
 		set, ok := m[name]
 		if !ok {
 			continue
@@ -199,9 +201,9 @@ func (m Modes) String() string {
 	return strings.Join(items, ",")
 }
 
-// dice is all the simulator's chance: a function of the seed, the name of what
+// Dice is all the simulator's chance: a function of the seed, the name of what
 // is drawn for, and how often it has been drawn for before.
-type dice struct {
+type Dice struct {
 	seed uint64
 
 	mu    sync.Mutex
@@ -212,12 +214,13 @@ type dice struct {
 // maxDrawn bounds the memory of draws; past it they start over.
 const maxDrawn = 1 << 20
 
-func newDice(seed uint64) *dice {
-	return &dice{seed: seed, hash: maphash.MakeSeed(), drawn: make(map[uint64]uint64)}
+// NewDice makes the chance of a seed.
+func NewDice(seed uint64) *Dice {
+	return &Dice{seed: seed, hash: maphash.MakeSeed(), drawn: make(map[uint64]uint64)}
 }
 
 // again is a draw from 0 to 1 that differs from call to call.
-func (d *dice) again(name string) float64 {
+func (d *Dice) again(name string) float64 {
 	key := maphash.String(d.hash, name)
 	d.mu.Lock()
 	if len(d.drawn) >= maxDrawn {
@@ -229,15 +232,15 @@ func (d *dice) again(name string) float64 {
 	return d.draw(name, n)
 }
 
-// once is a draw from 0 to 1 that is always the same for the name.
-func (d *dice) once(name string) float64 { return d.draw(name, 0) }
+// Once is a draw from 0 to 1 that is always the same for the name.
+func (d *Dice) Once(name string) float64 { return d.draw(name, 0) }
 
-func (d *dice) draw(name string, n uint64) float64 {
-	return float64(scramble(d.seed, name, n)>>11) / (1 << 53)
+func (d *Dice) draw(name string, n uint64) float64 {
+	return float64(Scramble(d.seed, name, n)>>11) / (1 << 53)
 }
 
-// scramble is FNV-1a over the name with splitmix64's finish.
-func scramble(seed uint64, name string, n uint64) uint64 {
+// Scramble is FNV-1a over the name with splitmix64's finish.
+func Scramble(seed uint64, name string, n uint64) uint64 {
 	h := uint64(14695981039346656037) ^ seed
 	for i := range len(name) {
 		h = (h ^ uint64(name[i])) * 1099511628211
@@ -248,9 +251,9 @@ func scramble(seed uint64, name string, n uint64) uint64 {
 	return h ^ h>>31
 }
 
-// latency draws a duration: the span, or log-normal with that median and p99,
+// Latency draws a duration: the span, or log-normal with that median and p99,
 // cut at four times the p99.
-func (d *dice) latency(set Setting, name string) time.Duration {
+func (d *Dice) Latency(set Setting, name string) time.Duration {
 	if set.P99 == 0 {
 		return set.Span
 	}
@@ -261,8 +264,8 @@ func (d *dice) latency(set Setting, name string) time.Duration {
 	return time.Duration(min(float64(set.Span)*math.Exp(sigma*z), 4*float64(set.P99)))
 }
 
-// strikes reports whether the mode is on for this call.
-func (d *dice) strikes(m Modes, mode, name string) (Setting, bool) {
+// Strikes reports whether the mode is on for this call.
+func (d *Dice) Strikes(m Modes, mode, name string) (Setting, bool) {
 	set, ok := m[mode]
 	if !ok || set.Chance >= 1 {
 		return set, ok
@@ -270,11 +273,11 @@ func (d *dice) strikes(m Modes, mode, name string) (Setting, bool) {
 	return set, d.again(mode+"/"+name) < set.Chance
 }
 
-// struck reports whether the mode is on for the transaction, always the same.
-func (d *dice) struck(m Modes, mode, reference string) (Setting, bool) {
+// Struck reports whether the mode is on for the transaction, always the same.
+func (d *Dice) Struck(m Modes, mode, reference string) (Setting, bool) {
 	set, ok := m[mode]
 	if !ok || set.Chance >= 1 {
 		return set, ok
 	}
-	return set, d.once(mode+"/"+reference) < set.Chance
+	return set, d.Once(mode+"/"+reference) < set.Chance
 }
