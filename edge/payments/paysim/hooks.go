@@ -2,78 +2,34 @@ package paysim
 
 import (
 	"bytes"
-	"container/heap"
 	"context"
 	"crypto/hmac"
 	"crypto/sha512"
 	"encoding/hex"
 	"encoding/json"
-	"io"
-	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"boxoffice/edge/payments/paysim/faults"
+	"boxoffice/edge/payments/paysim/outbox"
 )
-
-const (
-	maxWebhooks    = 100_000 // waiting; beyond that new ones are dropped, and counted
-	webhookTries   = 5       // as live in its first quarter of an hour; the hourly tail is left out
-	webhookWorkers = 16
-	webhookTimeout = 30 * time.Second
-)
-
-// WebhookStats counts webhooks. Sent and Failed count tries, Dropped the events
-// that were never sent, by mode or for want of room.
-type WebhookStats struct {
-	Waiting int64 `json:"waiting"`
-	Sent    int64 `json:"sent"`
-	Failed  int64 `json:"failed"`
-	Dropped int64 `json:"dropped"`
-}
 
 // delivery is one webhook to send; its body is made when it is sent.
 type delivery struct {
-	due     time.Time
 	event   string
 	of      *transaction
 	refund  *refund // nil for a charge
 	status  string  // of the refund or the dispute
 	dispute bool    // it is about the transaction's dispute
-	tries   int
 	badsig  bool
 }
 
-// hooks sends webhooks. The dispatcher waits for the next that is due and
-// hands it to a worker.
+// hooks tells shops what becomes of their payments: it knows what is told, where, and how that is signed.
 type hooks struct {
-	sim    *Sim
-	client *http.Client
-	cancel context.CancelFunc
-	wake   chan struct{} // the queue's head may have changed; holds one
-
-	mu      sync.Mutex // taken after Sim.mu where both are
-	queue   queue
-	running sync.WaitGroup
-
-	sent, failed, dropped atomic.Int64
-}
-
-func newHooks(s *Sim) *hooks {
-	return &hooks{
-		sim:    s,
-		cancel: func() {},
-		wake:   make(chan struct{}, 1),
-		client: &http.Client{
-			Timeout:       webhookTimeout,
-			Transport:     &http.Transport{MaxIdleConnsPerHost: webhookWorkers, IdleConnTimeout: 30 * time.Second},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-	}
+	sim *Sim
+	box *outbox.Outbox
 }
 
 // target is where a transaction's webhooks go; "" for nowhere.
@@ -89,33 +45,6 @@ func (h *hooks) target(t *transaction) string {
 		return h.sim.cfg.PayPalURL
 	}
 	return h.sim.cfg.WebhookURL
-}
-
-func (h *hooks) start() {
-	ctx, cancel := context.WithCancel(context.Background())
-	h.cancel = cancel
-	due := make(chan *delivery)
-	h.running.Go(func() { h.dispatch(ctx, due) })
-	for range webhookWorkers {
-		h.running.Go(func() {
-			for d := range due {
-				h.deliver(ctx, d)
-			}
-		})
-	}
-}
-
-func (h *hooks) close() {
-	h.cancel()
-	h.running.Wait()
-	h.client.CloseIdleConnections()
-}
-
-func (h *hooks) stats() WebhookStats {
-	h.mu.Lock()
-	waiting := len(h.queue)
-	h.mu.Unlock()
-	return WebhookStats{int64(waiting), h.sent.Load(), h.failed.Load(), h.dropped.Load()}
 }
 
 // announceCharge announces a payment, as a webhook that arrives after the duration in. As at the real
@@ -167,7 +96,7 @@ func (h *hooks) announce(m faults.Modes, in time.Duration, d delivery) {
 	}
 	dice := h.sim.dice
 	if _, ok := dice.Struck(m, "drop", name); ok {
-		h.dropped.Add(1)
+		h.box.Drop()
 		return
 	}
 	if set, ok := dice.Struck(m, "hookdelay", name); ok {
@@ -181,87 +110,17 @@ func (h *hooks) announce(m faults.Modes, in time.Duration, d delivery) {
 	if set, ok := dice.Struck(m, "duplicate", name); ok {
 		times = set.Number
 	}
-	d.due = time.Now().Add(in)
+	due := time.Now().Add(in)
 	for range times {
-		h.push(d)
+		h.box.Push(due, func(ctx context.Context) (*http.Request, error) { return h.request(ctx, &d) })
 	}
 }
 
-func (h *hooks) push(d delivery) {
-	h.mu.Lock()
-	if len(h.queue) >= maxWebhooks {
-		h.mu.Unlock()
-		h.dropped.Add(1)
-		return
-	}
-	heap.Push(&h.queue, &d)
-	h.mu.Unlock()
-	select {
-	case h.wake <- struct{}{}:
-	default:
-	}
-}
-
-// dispatch hands deliveries to the workers when they are due, until ctx ends.
-func (h *hooks) dispatch(ctx context.Context, due chan<- *delivery) {
-	defer close(due)
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		d, wait := h.pop()
-		if d != nil {
-			select {
-			case due <- d:
-				continue
-			case <-ctx.Done():
-				return
-			}
-		}
-		timer.Reset(wait)
-		select {
-		case <-timer.C:
-		case <-h.wake:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// pop takes the first delivery if it is due, else says how long that will be.
-func (h *hooks) pop() (*delivery, time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.queue) == 0 {
-		return nil, time.Hour
-	}
-	if wait := time.Until(h.queue[0].due); wait > 0 {
-		return nil, wait
-	}
-	first := h.queue[0]
-	heap.Pop(&h.queue)
-	return first, 0
-}
-
-// deliver sends one webhook, and queues it again unless it is answered 200.
-func (h *hooks) deliver(ctx context.Context, d *delivery) {
-	if h.send(ctx, d) {
-		h.sent.Add(1)
-		return
-	}
-	h.failed.Add(1)
-	again := *d
-	again.tries++
-	if again.tries < webhookTries && ctx.Err() == nil {
-		again.due = time.Now().Add(h.sim.cfg.WebhookRetry)
-		h.push(again)
-	}
-}
-
-func (h *hooks) send(ctx context.Context, d *delivery) bool {
+// request is a delivery as it is sent now, signed in its provider's way.
+func (h *hooks) request(ctx context.Context, d *delivery) (*http.Request, error) {
 	body, err := h.sim.encodeHook(d)
 	if err != nil {
-		h.sim.cfg.Log.Error("payment simulator: encode webhook", slog.Any("error", err))
-		return false
+		return nil, err
 	}
 	wrong := ""
 	if d.badsig {
@@ -273,8 +132,7 @@ func (h *hooks) send(ctx context.Context, d *delivery) bool {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
 	if err != nil {
-		h.sim.cfg.Log.Error("payment simulator: make webhook", slog.Any("error", err))
-		return false
+		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	switch d.of.provider {
@@ -291,14 +149,7 @@ func (h *hooks) send(ctx context.Context, d *delivery) bool {
 	default:
 		req.Header.Set("X-Paystack-Signature", sign(h.sim.cfg.SecretKey+wrong, body))
 	}
-	resp, err := h.client.Do(req)
-	if err != nil {
-		return false
-	}
-	defer resp.Body.Close()
-	// Reading to the end lets the connection be used again.
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
-	return resp.StatusCode == http.StatusOK
+	return req, nil
 }
 
 // encodeHook is a webhook's body as it is sent: Mollie tells an id alone, as a form.
@@ -339,25 +190,4 @@ func sign(key string, body []byte) string {
 	mac := hmac.New(sha512.New, []byte(key))
 	mac.Write(body)
 	return hex.EncodeToString(mac.Sum(nil))
-}
-
-// queue is a heap by due time.
-type queue []*delivery
-
-func (q queue) Len() int           { return len(q) }
-func (q queue) Less(i, j int) bool { return q[i].due.Before(q[j].due) }
-func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
-
-// Push is for container/heap.
-func (q *queue) Push(x any) {
-	*q = append(*q, x.(*delivery)) //nolint:errcheck // hooks.push is the one caller
-}
-
-// Pop is for container/heap.
-func (q *queue) Pop() any {
-	old := *q
-	last := old[len(old)-1]
-	old[len(old)-1] = nil
-	*q = old[:len(old)-1]
-	return last
 }

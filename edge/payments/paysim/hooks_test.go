@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/edge/payments/paysim"
+	"boxoffice/edge/payments/paysim/outbox"
 )
 
 // hook is a webhook as it arrived.
@@ -99,7 +100,7 @@ func TestWebhooksOfFailuresAreNotSent(t *testing.T) {
 	h := <-got
 	require.Equal(t, "forged", h.data["reference"])
 	require.False(t, h.genuine)
-	require.Eventually(t, func() bool { return sim.Stats().Webhooks == paysim.WebhookStats{Sent: 1, Dropped: 1} },
+	require.Eventually(t, func() bool { return sim.Stats().Webhooks == outbox.Stats{Sent: 1, Dropped: 1} },
 		time.Minute, time.Millisecond)
 	require.Empty(t, got)
 }
@@ -113,7 +114,7 @@ func TestWebhooksAreRepeatedUntilAnswered(t *testing.T) {
 	for range 3 {
 		require.Equal(t, "A-1", (<-got).data["reference"])
 	}
-	require.Eventually(t, func() bool { return sim.Stats().Webhooks == paysim.WebhookStats{Sent: 1, Failed: 2} },
+	require.Eventually(t, func() bool { return sim.Stats().Webhooks == outbox.Stats{Sent: 1, Failed: 2} },
 		time.Minute, time.Millisecond)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"boxoffice/edge/payments/paysim/faults"
+	"boxoffice/edge/payments/paysim/outbox"
 )
 
 // Paystack's words for a transaction and a refund.
@@ -364,14 +365,14 @@ type Stats struct {
 	Transactions int64            `json:"transactions"`
 	Forgotten    int64            `json:"forgotten"`
 	Calls        map[string]int64 `json:"calls"`
-	Webhooks     WebhookStats     `json:"webhooks"`
+	Webhooks     outbox.Stats     `json:"webhooks"`
 	Modes        string           `json:"modes"`
 }
 
 // Stats counts everything.
 func (s *Sim) Stats() Stats {
 	out := Stats{
-		Tally: newTally(), Calls: s.calls.snapshot(), Webhooks: s.hooks.stats(), Modes: s.modes.Load().String(),
+		Tally: newTally(), Calls: s.calls.snapshot(), Webhooks: s.hooks.box.Stats(), Modes: s.modes.Load().String(),
 	}
 	now := s.cfg.Now()
 	s.mu.Lock()

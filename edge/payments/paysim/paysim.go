@@ -30,6 +30,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"boxoffice/edge/payments/paysim/faults"
+	"boxoffice/edge/payments/paysim/outbox"
 )
 
 // Config says how to simulate. Zero values mean defaults.
@@ -116,7 +117,7 @@ func New(cfg Config) *Sim {
 		stop:   make(chan struct{}),
 	}
 	s.SetModes(cfg.Modes)
-	s.hooks = newHooks(s)
+	s.hooks = &hooks{sim: s, box: outbox.New(cfg.WebhookRetry, cfg.Log)}
 	s.server = &fasthttp.Server{
 		Name:                  "paysim",
 		Handler:               s.routes(),
@@ -136,7 +137,7 @@ func (s *Sim) Start(ln net.Listener) {
 	if s.base == "" {
 		s.base = "http://" + ln.Addr().String()
 	}
-	s.hooks.start()
+	s.hooks.box.Start()
 	accepting := &firstAccept{Listener: ln, called: make(chan struct{})}
 	s.serving.Go(func() {
 		defer accepting.tell()
@@ -167,7 +168,7 @@ func (l *firstAccept) Accept() (net.Conn, error) {
 // called again, and without Start.
 func (s *Sim) Stop(ctx context.Context) error {
 	s.stopped.Do(func() { close(s.stop) })
-	s.hooks.close()
+	s.hooks.box.Close()
 	if err := s.server.ShutdownWithContext(ctx); err != nil {
 		return fmt.Errorf("stop payment simulator: %w", err)
 	}

@@ -1,0 +1,214 @@
+// Package outbox sends webhooks: each when it is due, and again until it is answered 200. One dispatcher waits
+// for the next that is due and hands it to one of a few workers.
+package outbox
+
+import (
+	"container/heap"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	most    = 100_000 // waiting; beyond that new ones are dropped, and counted
+	tries   = 5       // as live in its first quarter of an hour; the hourly tail is left out
+	workers = 16
+	timeout = 30 * time.Second
+)
+
+// Stats counts webhooks. Sent and Failed count tries, Dropped the events
+// that were never sent, by mode or for want of room.
+type Stats struct {
+	Waiting int64 `json:"waiting"`
+	Sent    int64 `json:"sent"`
+	Failed  int64 `json:"failed"`
+	Dropped int64 `json:"dropped"`
+}
+
+// Webhook makes the request of one webhook, at each try when it is sent.
+type Webhook func(context.Context) (*http.Request, error)
+
+// delivery is one webhook to send.
+type delivery struct {
+	due   time.Time
+	of    Webhook
+	tries int
+}
+
+// Outbox has the webhooks that wait. Make it with New.
+type Outbox struct {
+	retry  time.Duration // before one that was not answered is sent again
+	log    *slog.Logger
+	client *http.Client
+	cancel context.CancelFunc
+	wake   chan struct{} // the queue's head may have changed; holds one
+
+	mu      sync.Mutex
+	queue   queue
+	running sync.WaitGroup
+
+	sent, failed, dropped atomic.Int64
+}
+
+// New makes an empty outbox, which sends one that was not answered again after the duration retry. Start has it
+// send.
+func New(retry time.Duration, log *slog.Logger) *Outbox {
+	return &Outbox{
+		retry:  retry,
+		log:    log,
+		cancel: func() {},
+		wake:   make(chan struct{}, 1),
+		client: &http.Client{
+			Timeout:       timeout,
+			Transport:     &http.Transport{MaxIdleConnsPerHost: workers, IdleConnTimeout: 30 * time.Second},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+}
+
+// Start sends until Close.
+func (o *Outbox) Start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	o.cancel = cancel
+	due := make(chan *delivery)
+	o.running.Go(func() { o.dispatch(ctx, due) })
+	for range workers {
+		o.running.Go(func() {
+			for d := range due {
+				o.deliver(ctx, d)
+			}
+		})
+	}
+}
+
+// Close drops what waits, and returns when nothing is being sent any more.
+func (o *Outbox) Close() {
+	o.cancel()
+	o.running.Wait()
+	o.client.CloseIdleConnections()
+}
+
+// Stats counts what became of the webhooks so far.
+func (o *Outbox) Stats() Stats {
+	o.mu.Lock()
+	waiting := len(o.queue)
+	o.mu.Unlock()
+	return Stats{int64(waiting), o.sent.Load(), o.failed.Load(), o.dropped.Load()}
+}
+
+// Drop counts a webhook that is never sent.
+func (o *Outbox) Drop() { o.dropped.Add(1) }
+
+// Push queues a webhook, which is sent when it is due.
+func (o *Outbox) Push(due time.Time, w Webhook) { o.push(delivery{due: due, of: w}) }
+
+func (o *Outbox) push(d delivery) {
+	o.mu.Lock()
+	if len(o.queue) >= most {
+		o.mu.Unlock()
+		o.dropped.Add(1)
+		return
+	}
+	heap.Push(&o.queue, &d)
+	o.mu.Unlock()
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+// dispatch hands deliveries to the workers when they are due, until ctx ends.
+func (o *Outbox) dispatch(ctx context.Context, due chan<- *delivery) {
+	defer close(due)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		d, wait := o.pop()
+		if d != nil {
+			select {
+			case due <- d:
+				continue
+			case <-ctx.Done():
+				return
+			}
+		}
+		timer.Reset(wait)
+		select {
+		case <-timer.C:
+		case <-o.wake:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// pop takes the first delivery if it is due, else says how long that will be.
+func (o *Outbox) pop() (*delivery, time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.queue) == 0 {
+		return nil, time.Hour
+	}
+	if wait := time.Until(o.queue[0].due); wait > 0 {
+		return nil, wait
+	}
+	first := o.queue[0]
+	heap.Pop(&o.queue)
+	return first, 0
+}
+
+// deliver sends one webhook, and queues it again unless it is answered 200.
+func (o *Outbox) deliver(ctx context.Context, d *delivery) {
+	if o.send(ctx, d) {
+		o.sent.Add(1)
+		return
+	}
+	o.failed.Add(1)
+	again := *d
+	again.tries++
+	if again.tries < tries && ctx.Err() == nil {
+		again.due = time.Now().Add(o.retry)
+		o.push(again)
+	}
+}
+
+func (o *Outbox) send(ctx context.Context, d *delivery) bool {
+	req, err := d.of(ctx)
+	if err != nil {
+		o.log.Error("payment simulator: make webhook", slog.Any("error", err))
+		return false
+	}
+	resp, err := o.client.Do(req)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	// Reading to the end lets the connection be used again.
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
+	return resp.StatusCode == http.StatusOK
+}
+
+// queue is a heap by due time.
+type queue []*delivery
+
+func (q queue) Len() int           { return len(q) }
+func (q queue) Less(i, j int) bool { return q[i].due.Before(q[j].due) }
+func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+
+// Push is for container/heap.
+func (q *queue) Push(x any) {
+	*q = append(*q, x.(*delivery)) //nolint:errcheck // Outbox.push is the one caller
+}
+
+// Pop is for container/heap.
+func (q *queue) Pop() any {
+	old := *q
+	last := old[len(old)-1]
+	old[len(old)-1] = nil
+	*q = old[:len(old)-1]
+	return last
+}
