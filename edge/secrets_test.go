@@ -57,6 +57,7 @@ var secretsRead = map[string]secretRead{
 	"transfer link":      {doors: []string{"claimTransfer token"}, other: random},
 	"follow link":        {doors: []string{"confirmFollow token"}, other: random},
 	"join link":          {doors: []string{"confirmWaitlist token"}, other: random},
+	"room's admission":   {doors: []string{"holdSeats admission", "holdSeats X-Queue-Admission", "holdBestSeats admission", "holdBestSeats X-Queue-Admission", "placeOrder admission", "placeOrder X-Queue-Admission"}, other: random},
 	"room link":          {doors: []string{"confirmQueue token"}, other: random},
 	"unsubscribe link":   {doors: []string{"unsubscribe token", "unsubscribeByClick token"}, other: random},
 	"ticket's full code": {doors: []string{"createReview ticketCode"}, other: random},

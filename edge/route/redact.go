@@ -11,13 +11,16 @@ import (
 
 // secretName matches the names of fields that are secrets, or that lead to what a ticket's holder alone may
 // open.
-var secretName = regexp.MustCompile(`(?i)(token|code|secret|password|passcode|qrdata|pin|otp|nonce|holder|sig|signature|hash|accessurl|accessnote|onlinelink|onlinelinknote)$`)
+var secretName = regexp.MustCompile(`(?i)(token|code|secret|password|passcode|qrdata|pin|otp|nonce|holder|admission|sig|signature|hash|accessurl|accessnote|onlinelink|onlinelinknote)$`)
 
 // NamesSecret reports whether a field of this name holds a secret.
 func NamesSecret(name string) bool { return secretName.MatchString(name) }
 
-// credential matches what opens something wherever it stands: API keys, access tokens, signing secrets.
-var credential = regexp.MustCompile(`(vt_|whsec_|eyJ)[\w.-]{8,}`)
+// credential matches what opens something wherever it stands: API keys, access tokens, signing secrets, what
+// follows the name of a secret in the query or the fragment of a link, and whoever signs in by a link.
+var credential = regexp.MustCompile(`(vt_|whsec_|eyJ)[\w.-]{8,}` +
+	`|(?i:[?&#;]\w*(token|code|secret|password|sig|signature|key)=)[\w.%~+/-]+` +
+	`|//[^/?#@\s"]+:[^/?#@\s"]+@`)
 
 // withheld stands in the place of a value that is not shown.
 const withheld = `"[withheld]"`
@@ -29,7 +32,7 @@ func HideCredentials(text []byte) []byte {
 
 // shape says which values of a JSON document may be shown.
 type shape struct {
-	members map[string]*shape // of an object; those of other names are withheld
+	members map[string]*shape // of an object; those of other names are withheld. nil: it is no object
 	free    bool              // members of all names are shown, but for secrets
 	answer  bool              // free, and code is no secret: it is a refusal's
 }
@@ -119,12 +122,13 @@ type redactor struct {
 	most int
 }
 
-// value copies the next value, and reports whether there is more to copy.
+// value copies the next value, and reports whether there is more to copy. A text or a number in the place of an
+// object is withheld, because it may be that object in an encoding that nothing here looks into.
 func (r *redactor) value(s *shape) bool {
-	if s == nil {
+	kind := r.json.PeekKind()
+	if s == nil || s.members != nil && (kind == jsontext.KindString || kind == jsontext.KindNumber) {
 		return r.withhold()
 	}
-	kind := r.json.PeekKind()
 	if kind == jsontext.KindBeginObject {
 		return r.token() && r.objectMembers(s) && r.token()
 	}
@@ -171,8 +175,15 @@ func (r *redactor) token() bool {
 // copyRead copies what the decoder has read.
 func (r *redactor) copyRead() bool {
 	at := int(r.json.InputOffset())
-	r.text = append(r.text, r.body[r.read:at]...)
+	more := r.add(r.body[r.read:at])
 	r.read = at
+	return more
+}
+
+// add adds to the text, no more than what shows that the body has to be cut. So a long body costs no search
+// for credentials in what is not kept.
+func (r *redactor) add(text []byte) bool {
+	r.text = append(r.text, text[:min(len(text), r.most+1-len(r.text))]...)
 	return len(r.text) <= r.most
 }
 
@@ -183,7 +194,7 @@ func (r *redactor) withhold() bool {
 		return false
 	}
 	at := int(r.json.InputOffset())
-	r.text = append(append(r.text, r.body[r.read:at-len(value)]...), withheld...)
+	more := r.add(r.body[r.read:at-len(value)]) && r.add([]byte(withheld))
 	r.read = at
-	return len(r.text) <= r.most
+	return more
 }
