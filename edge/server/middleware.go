@@ -20,6 +20,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"boxoffice/edge/route"
+	"boxoffice/edge/server/content"
 	"boxoffice/edge/server/socket"
 	"boxoffice/edge/sse"
 	"boxoffice/engine"
@@ -414,7 +415,11 @@ func (s *Server) runHandler(ctx *fasthttp.RequestCtx, x *exchange, o *operation,
 		})
 	}
 	if call.Content != nil {
-		return s.sendContent(ctx, x, call)
+		err := content.Send(s.base, ctx, call, writeTimeout)
+		if err == nil && x.limits != nil && ctx.Response.StatusCode() == fasthttp.StatusNotModified {
+			x.limits.giveAllBack(x)
+		}
+		return err
 	}
 	s.writeAnswer(ctx, o.op.Status, buf.Bytes())
 	if o.tagged && !call.Private && (o.op.Versioned || !call.Principal.Proven()) {

@@ -1,6 +1,9 @@
-package server
+// Package content answers with bytes that are not JSON: files, of which clients ask for ranges or whether they
+// have changed (RFC 9110, 13 and 14), and what is made while it is sent.
+package content
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"mime"
@@ -16,29 +19,27 @@ import (
 	"boxoffice/edge/web"
 )
 
-// contentPolicy keeps a browser that opens a file from running anything in it.
-const contentPolicy = "default-src 'none'; sandbox"
+// policy keeps a browser that opens a file from running anything in it.
+const policy = "default-src 'none'; sandbox"
 
-// sendContent answers with bytes that are not JSON: with all of them, with a range, or with 304 if
-// the client has them already.
-func (s *Server) sendContent(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call) error {
+// Send answers with the content of a call: with all of it, with a range, or with 304 if the client has it already.
+// Each piece of a long answer has the time that the duration pace gives to be written. Base lives as long as the
+// server: content is read after the handler has returned.
+func Send(base context.Context, ctx *fasthttp.RequestCtx, call *route.Call, pace time.Duration) error {
 	c, h := call.Content, &ctx.Response.Header
-	h.SetCanonical(headerPolicy, []byte(contentPolicy))
+	h.Set(fasthttp.HeaderContentSecurityPolicy, policy)
 	h.Set(fasthttp.HeaderCacheControl, c.Cache)
 	for _, own := range call.Headers {
 		h.Set(own.Name, own.Value)
 	}
 	if c.Size == route.UnknownSize {
-		return s.streamContent(ctx, c)
+		return stream(base, ctx, c, pace)
 	}
 	h.Set(fasthttp.HeaderETag, c.Tag)
 	h.Set(fasthttp.HeaderLastModified, c.At.UTC().Format(http.TimeFormat))
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	if isUnchanged(&ctx.Request.Header, c) {
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
-		if x.limits != nil {
-			x.limits.giveAllBack(x)
-		}
 		return nil
 	}
 	h.Set(fasthttp.HeaderAcceptRanges, "bytes")
@@ -52,7 +53,7 @@ func (s *Server) sendContent(ctx *fasthttp.RequestCtx, x *exchange, call *route.
 		}
 	}
 	h.SetContentType(c.Type)
-	h.Set(fasthttp.HeaderContentDisposition, contentDisposition(c))
+	h.Set(fasthttp.HeaderContentDisposition, disposition(c))
 	ctx.SetStatusCode(fasthttp.StatusOK)
 	if ranged {
 		ctx.SetStatusCode(fasthttp.StatusPartialContent)
@@ -63,30 +64,30 @@ func (s *Server) sendContent(ctx *fasthttp.RequestCtx, x *exchange, call *route.
 		h.SetContentLength(int(length))
 		return nil
 	}
-	body, err := c.Open(s.base, from, length)
+	body, err := c.Open(base, from, length)
 	if err != nil {
 		return err
 	}
-	ctx.SetBodyStream(&pacedBody{body, ctx.Conn()}, int(length))
+	ctx.SetBodyStream(&pacedBody{body, ctx.Conn(), pace}, int(length))
 	return nil
 }
 
-// streamContent answers with bytes that are made while they are sent, in chunks. If the answer
+// stream answers with bytes that are made while they are sent, in chunks. If the answer
 // breaks off, the last chunk is missing, so that the client notices.
-func (s *Server) streamContent(ctx *fasthttp.RequestCtx, c *route.Content) error {
+func stream(base context.Context, ctx *fasthttp.RequestCtx, c *route.Content, pace time.Duration) error {
 	h := &ctx.Response.Header
 	h.SetContentType(c.Type)
-	h.Set(fasthttp.HeaderContentDisposition, contentDisposition(c))
+	h.Set(fasthttp.HeaderContentDisposition, disposition(c))
 	ctx.SetStatusCode(fasthttp.StatusOK)
 	if ctx.IsHead() {
 		ctx.Response.SkipBody = true
 		return nil
 	}
-	body, err := c.Open(s.base, 0, c.Size)
+	body, err := c.Open(base, 0, c.Size)
 	if err != nil {
 		return err
 	}
-	ctx.SetBodyStream(&pacedBody{body, ctx.Conn()}, -1)
+	ctx.SetBodyStream(&pacedBody{body, ctx.Conn(), pace}, -1)
 	return nil
 }
 
@@ -95,11 +96,12 @@ func (s *Server) streamContent(ctx *fasthttp.RequestCtx, c *route.Content) error
 type pacedBody struct {
 	io.ReadCloser
 	conn net.Conn
+	pace time.Duration
 }
 
 // Read reads the next piece, once the one before has been written.
 func (b *pacedBody) Read(p []byte) (int, error) {
-	if err := b.conn.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+	if err := b.conn.SetWriteDeadline(time.Now().Add(b.pace)); err != nil {
 		return 0, err
 	}
 	return b.ReadCloser.Read(p)
@@ -152,9 +154,9 @@ func readRange(text string, size int64) (from, length int64, ranged, ok bool) {
 	return int64(a), end - int64(a) + 1, true, true //nolint:gosec // below size
 }
 
-// contentDisposition is the Content-Disposition header, which names the file for those who save it (RFC
+// disposition is the Content-Disposition header, which names the file for those who save it (RFC
 // 6266).
-func contentDisposition(c *route.Content) string {
+func disposition(c *route.Content) string {
 	kind := "attachment"
 	if c.Inline {
 		kind = "inline"
