@@ -177,9 +177,15 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) mail.Message {
 	b := mail.Back{Amount: money(l.Amount, cmp.Or(l.Currency, o.Currency)), Reason: l.Reason}
 	addEnded(&b, l, o)
-	if l.Reason == mailqueue.Granted && l.Refund < len(o.Refunds) && o.Refunds[l.Refund].AskedBy() == order.AskedByWithdrawal {
+	if l.Reason == mailqueue.Granted && l.Refund < len(o.Refunds) {
 		r := &o.Refunds[l.Refund]
-		return mail.OrderWithdrawn(to, about, e, b.Amount, clockOf(r.At, zone))
+		if r.AskedBy() == order.AskedByWithdrawal {
+			return mail.OrderWithdrawn(to, about, e, b.Amount, clockOf(r.At, zone))
+		}
+		b.Unasked = r.AskedBy() == order.AskedByOrganization
+		if r.Ask != nil {
+			b.Note = r.Ask.Note
+		}
 	}
 	if ticket, ok := passedOn(o, l); ok {
 		addressOwner(&to, about, o, ticket)

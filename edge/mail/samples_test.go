@@ -161,6 +161,8 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 		"event_cancelled.nothing":      EventCancelled(to(), off(back(p.event)), o, ""),
 		"refund_requested.nothing":     RefundRequested(to(), o, one, Money{}),
 		"refund_due.nothing":           RefundDue(to(), o, one, Back{Reason: "granted", Tickets: 1}),
+		"refund_due.taken":             RefundDue(to(), o, all, Back{Reason: "granted", Tickets: 2, Unasked: true}),
+		"refund_denied.nothing":        RefundDenied(to(), o, one, Money{}, ""),
 	}
 	if len(p.event.Visits) > 0 {
 		moved := *one
@@ -212,7 +214,7 @@ func (p *product) addPaid(t testing.TB, to func() Envelope, out map[string]Messa
 	out["refund_denied.cancelled"] = RefundDenied(to(), o, off(one), part, "")
 	out["refund_denied"] = RefundDenied(to(), o, one, part, "")
 	out["refund_denied.reason"] = RefundDenied(to(), o, one, part, "It <b>takes</b> place.\n\nSee www.example.org")
-	out["refund_due.part"] = RefundDue(to(), o, one, Back{Amount: part, Reason: "granted", Tickets: 1, Rest: true})
+	out["refund_due.part"] = RefundDue(to(), o, one, Back{Amount: part, Reason: "granted", Tickets: 1, Rest: true, Note: "We <b>miss</b> you.\n\nSee www.example.org"})
 	price, fees := Money{"25.00", "USD"}, Money{"1.25", "USD"}
 	out["refund_due.fees_kept"] = RefundDue(to(), o, one, Back{Amount: price, Reason: "granted", Tickets: 1, Rest: true, Paid: part, KeptFees: fees})
 	out["refund_due.price_kept"] = RefundDue(to(), o, one, Back{Amount: Money{"20.00", "USD"}, Reason: "granted", Tickets: 1, Rest: true, Paid: part, KeptFees: fees, KeptPrice: Money{"5.00", "USD"}})
@@ -221,7 +223,10 @@ func (p *product) addPaid(t testing.TB, to func() Envelope, out map[string]Messa
 	out["refund_processed.by_hand"] = RefundProcessed(to(), o, one, Back{Amount: part, Tickets: 1, Rest: true, ByHand: true})
 	out["refund_due.cancelled_event"] = RefundDue(to(), o, off(one), Back{Amount: part, Reason: "granted", Tickets: 1, Rest: true})
 	out["refund_due.whole"] = RefundDue(to(), o, all, Back{Amount: entire, Reason: "granted", Tickets: 2})
-	out["refund_due.money"] = RefundDue(to(), o, all, Back{Amount: part, Reason: "granted"})
+	out["refund_due.money"] = RefundDue(to(), o, all, Back{Amount: part, Reason: "granted", Unasked: true})
+	out["refund_due.unasked"] = RefundDue(to(), o, one, Back{Amount: part, Reason: "granted", Tickets: 1, Rest: true, Unasked: true})
+	out["refund_due.late"] = RefundDue(to(), o, all, Back{Amount: entire, Reason: "late"})
+	out["refund_due.cancelled"] = RefundDue(to(), o, all, Back{Amount: entire, Reason: "cancelled"})
 	out["refund_due.passed_on"] = RefundDue(to(), &Order{}, one, Back{Amount: part, Reason: PassedOn, Tickets: 1})
 	out["refund_processed.part"] = RefundProcessed(to(), o, one, Back{Amount: part, Tickets: 1, Rest: true})
 	out["refund_processed.whole"] = RefundProcessed(to(), o, all, Back{Amount: entire, Tickets: 2})
@@ -248,7 +253,7 @@ func samples(t testing.TB, name string, l Language) map[string]Message {
 		}
 	}
 	standing := products(t)["standing"]
-	for _, reason := range []string{"late", "underpaid", "twice", "cancelled", "overpaid", "currency", "deposit"} {
+	for _, reason := range []string{"underpaid", "twice", "overpaid", "currency", "deposit"} {
 		all["refund_due."+reason] = RefundDue(to(), standing.order, standing.whole(), Back{Amount: Money{"26.25", "USD"}, Reason: reason})
 	}
 	void, err := OrderConfirmation(to(), standing.order, because(standing.event))

@@ -281,7 +281,7 @@ func RefundRequested(to Envelope, o *Order, e *Event, amount Money) Message {
 func RefundDenied(to Envelope, o *Order, e *Event, amount Money, reason string) Message {
 	w := to.words()
 	return composeMessage("refund_denied", to, values{
-		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(amount), "Reason": quoteLines(reason),
+		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(amount), "Note": quoteLines(reason),
 	})
 }
 
@@ -295,7 +295,9 @@ type Back struct {
 	Reason  string // of order.Refund, or PassedOn
 	Tickets int    // how many tickets it ends
 	Rest    bool   // other tickets of the order stay valid
-	ByHand  bool   // a person sends it, and no provider does
+	ByHand  bool   // the organizer sends it, and no provider does
+	Unasked bool   // the organizer gives it without a request
+	Note    string // what the organizer writes of a request that is granted; "": nothing
 	// Paid is what was paid for the tickets that it ends, if that is more than the Amount. KeptFees of it and
 	// KeptPrice do not go back.
 	Paid, KeptFees, KeptPrice Money
@@ -305,7 +307,7 @@ type Back struct {
 func (b *Back) values(w *words, o *Order, e *Event) values {
 	return values{
 		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(b.Amount), "Reason": b.Reason, "Count": b.Tickets, "Rest": b.Rest,
-		"ByHand": b.ByHand, "Paid": w.showMoney(b.Paid), "KeptFees": w.showMoney(b.KeptFees), "KeptPrice": w.showMoney(b.KeptPrice),
+		"ByHand": b.ByHand, "Unasked": b.Unasked, "Note": quoteLines(b.Note), "Paid": w.showMoney(b.Paid), "KeptFees": w.showMoney(b.KeptFees), "KeptPrice": w.showMoney(b.KeptPrice),
 	}
 }
 

@@ -105,3 +105,34 @@ func TestRotatingVisit(t *testing.T) {
 		}
 	}
 }
+
+// TestRefundsTellTheTruth: a letter about a refund speaks of a request only to somebody who asked, of money only if
+// some goes back, and of tickets only where something is attended.
+func TestRefundsTellTheTruth(t *testing.T) {
+	t.Parallel()
+	eachLetter(t, func(t *testing.T, state, product string, l Language, m Message) {
+		kind, why, _ := strings.Cut(state, ".")
+		if !strings.HasPrefix(kind, "refund_") {
+			return
+		}
+		isUnasked := why == "taken" || why == "unasked" || why == "money" && kind == "refund_due"
+		if isUnasked {
+			says(t, false, l, m, "granted", "zugesagt")
+			says(t, false, l, m, "request", "eine Bitte")
+		}
+		if why == "nothing" || why == "taken" {
+			require.NotContains(t, m.Subject, []string{"refund", "Erstattung"}[l])
+		}
+		if why == "by_hand" {
+			says(t, false, l, m, "We have sent", "Wir haben dir")
+			says(t, true, l, m, " sen", "schick")
+		}
+		if isGoods(product) {
+			says(t, false, l, m, " ticket", "Karte")
+			says(t, false, l, m, "valid", "gilt")
+		}
+		if kind == "refund_due" && why == "part" {
+			require.Contains(t, m.Text, "> We <b>miss</b> you.\n> See www. example. org", "what the organizer says of the request")
+		}
+	})
+}
