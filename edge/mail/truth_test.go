@@ -136,3 +136,20 @@ func TestRefundsTellTheTruth(t *testing.T) {
 		}
 	})
 }
+
+// TestEndsPromiseNothing: what has ended promises neither money that nobody has asked for nor a sale that may be over,
+// and says where nothing goes back.
+func TestEndsPromiseNothing(t *testing.T) {
+	t.Parallel()
+	eachLetter(t, func(t *testing.T, state, _ string, l Language, m Message) {
+		switch state {
+		case "event_cancelled.reason":
+			says(t, true, l, m, "that person may ask for the money back", "so kann diese Person das Geld zurückverlangen")
+		case "order_cancelled":
+			says(t, false, l, m, "is for sale again", "ist wieder im Verkauf")
+			says(t, true, l, m, "while it is for sale", "solange es im Verkauf ist")
+		case "order_withdrawn.free":
+			says(t, true, l, m, "money goes back for it", "Geld geht dafür nicht zurück")
+		}
+	})
+}
