@@ -140,12 +140,16 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 	for i := range returned.Lines {
 		returned.Lines[i].Link, returned.Lines[i].Note = "", ""
 	}
+	rest := *o
+	rest.Tickets, rest.Count = o.Tickets[:1], 1
 	single := *one
 	single.What = nil
 	out := map[string]Message{
 		"order_confirmation":           made(OrderConfirmation(to(), o, p.event)),
 		"order_confirmation.cancelled": made(OrderConfirmation(to(), o, off(p.event))),
 		"order_confirmation.back":      made(OrderConfirmation(to(), &returned, back(p.event))),
+		"order_confirmation.part":      made(OrderConfirmation(to(), &rest, p.event)),
+		"order_confirmation.passed_on": made(OrderConfirmation(to(), &returned, p.event)),
 		"attendee_tickets":             made(AttendeeTickets(to(), "", &given, &single)),
 		"attendee_tickets.cancelled":   made(AttendeeTickets(to(), "", &given, off(&single))),
 		"attendee_tickets.given":       made(AttendeeTickets(to(), "bob@example.org", &Order{Tickets: given.Tickets, Count: 1, Live: "https://tickets.example.org/me"}, &single)),

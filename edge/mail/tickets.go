@@ -148,11 +148,16 @@ func OrderConfirmation(to Envelope, o *Order, e *Event) (Message, error) {
 		return Message{}, err
 	}
 	w := to.words()
-	lines := make([]values, len(o.Lines))
+	lines, gone := make([]values, len(o.Lines)), -int64(o.Count)
 	for i, l := range o.Lines {
+		gone += l.Quantity
 		lines[i] = values{"Name": cleanLabel(l.Name), "Quantity": l.Quantity, "Price": w.showMoney(l.Price), "Link": webLink(l.Link), "Note": splitNote(l.Note)}
 	}
+	if e.GivenBack {
+		gone = 0 // the mail says so of the whole order
+	}
 	m := composeMessage("order_confirmation", to, values{
+		"Empty": e.isVoid() || o.Count == 0, "Gone": gone,
 		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Note": splitNote(o.Note), "Gift": o.Gift, "Hosted": o.Hosted,
 		"Fees": w.showMoney(o.Fees), "Discount": w.showMoney(o.Discount), "Total": w.showMoney(o.Total),
 		"WaivedAt": w.showMoment(o.WaivedAt), "WithdrawUntil": w.showMoment(o.WithdrawUntil),
