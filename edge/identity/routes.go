@@ -363,7 +363,7 @@ func (h *Handlers) Routes() []route.Op {
 					Path:        "/requests/{requestId}",
 					ID:          "getFailedRequest",
 					Summary:     "Get the headers and bodies of a failed request",
-					Description: "What a request was sent and answered: of one with a status of 400 or more, its harmless headers and up to 16 KiB of each body without secrets are kept for 24 hours. Of uploads, statements and agents' messages no bodies are kept, and no more than 30 requests in a minute.",
+					Description: "What a request was sent and answered: of one with a status of 400 or more, but for 429, its harmless headers and up to 16 KiB of each body without secrets are kept for 24 hours. Of uploads, statements and agents' messages no bodies are kept, and no more than 30 requests in a minute.",
 					Auth:        route.Member,
 					Scope:       route.AnalyticsRead | route.WebhooksManage,
 					Handler:     route.Handle(h.getFailedRequest),

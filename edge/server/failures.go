@@ -19,9 +19,11 @@ var keptHeaders = []string{
 const maxHeader = 256
 
 // failureOf returns what the request log is to keep of a failed request of an API key: nil if it did not
-// fail, or if too many have failed. A request that succeeds pays nothing for it.
+// fail, if it only came too soon, or if too many have failed. A program in a loop would fill the log with what came
+// too soon. A request that succeeds pays nothing for it.
 func (s *Server) failureOf(ctx *fasthttp.RequestCtx, x *exchange) *requestlog.Failure {
-	if ctx.Response.StatusCode() < fasthttp.StatusBadRequest || !s.cfg.Requests.KeepsFailure(x.org, x.now) {
+	status := ctx.Response.StatusCode()
+	if status < fasthttp.StatusBadRequest || status == fasthttp.StatusTooManyRequests || !s.cfg.Requests.KeepsFailure(x.org, x.now) {
 		return nil
 	}
 	f := &requestlog.Failure{Headers: headersOf(&ctx.Request.Header), Answer: answerOf(&ctx.Response)}

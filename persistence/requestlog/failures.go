@@ -1,6 +1,7 @@
 package requestlog
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,7 @@ const MaxBody = 16 << 10
 const (
 	failuresOfOrg  = 30  // in a minute
 	failuresOfNode = 600 // in a minute, of all organizations
+	failuresShare  = 2   // failures may fill the organization's quota to one part in so many
 )
 
 // Failure is what a failed request was sent and answered, without secrets.
@@ -62,7 +64,7 @@ func sealContext(org int64, requestID string) []byte {
 // budget counts the failures of a minute.
 type budget struct {
 	mu     sync.Mutex
-	minute int64 // since 1970
+	minute int64 // since 1970; the latest that was asked about
 	all    int
 	byOrg  map[int64]int
 }
@@ -73,7 +75,7 @@ func (l *Log) KeepsFailure(org int64, now time.Time) bool {
 	b, minute := &l.budget, now.Unix()/60
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if minute != b.minute || b.byOrg == nil {
+	if minute > b.minute || b.byOrg == nil { // a request that began in an earlier minute may ask later
 		b.minute, b.all, b.byOrg = minute, 0, make(map[int64]int)
 	}
 	if b.all >= failuresOfNode || b.byOrg[org] >= failuresOfOrg {
@@ -86,15 +88,27 @@ func (l *Log) KeepsFailure(org int64, now time.Time) bool {
 
 var failureColumns = []string{"org", "request_id", "key", "at", "sealed"}
 
+// errNoRoom says that an organization's failures have their share of its quota.
+var errNoRoom = errors.New("requestlog: no room for failures")
+
 // sealFailures returns the rows of the entries' failures, and counts their bytes. It leaves out those for
 // which their organization has no room.
 func (l *Log) sealFailures(ctx context.Context, entries []Entry) (rows [][]any) {
+	rooms := make(map[int64]error) // by organization
 	for i := range entries {
 		e := &entries[i]
 		if e.Failure == nil {
 			continue
 		}
-		text, err := json.Marshal(e.Failure)
+		err, known := rooms[e.Org]
+		if !known {
+			err = l.findRoom(ctx, e)
+			rooms[e.Org] = err
+		}
+		var text []byte
+		if err == nil {
+			text, err = encode(e.Failure)
+		}
 		if err == nil {
 			err = l.cfg.Quota.Count(ctx, e.Org, int64(len(text)), e.At)
 		}
@@ -105,6 +119,25 @@ func (l *Log) sealFailures(ctx context.Context, entries []Entry) (rows [][]any) 
 		rows = append(rows, []any{e.Org, e.RequestID, e.Key, e.At, l.cfg.Vault.Seal(label, sealContext(e.Org, e.RequestID), text)})
 	}
 	return rows
+}
+
+// findRoom returns errNoRoom if the failures of an entry's organization have their share of what it may write in a
+// day. Whoever has a key that may only read can make requests fail, and must not use up what others write with.
+func (l *Log) findRoom(ctx context.Context, e *Entry) error {
+	day, err := l.cfg.Quota.Look(ctx, e.Org, e.At)
+	if err == nil && day != nil && day.Used > day.Most/failuresShare {
+		return errNoRoom
+	}
+	return err
+}
+
+// encode writes a failure as JSON. It leaves <, > and & as they are, which would have six bytes each.
+func encode(f *Failure) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(f)
+	return b.Bytes(), err
 }
 
 // Failed is a failed request as it is read.

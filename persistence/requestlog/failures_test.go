@@ -137,6 +137,8 @@ func TestFailuresOfAMinuteAreBounded(t *testing.T) {
 	require.Equal(t, 30, kept(8, minute), "an organization's flood takes nothing from another's")
 	require.Zero(t, kept(7, minute.Add(59*time.Second)))
 	require.Equal(t, 30, kept(7, minute.Add(time.Minute)))
+	require.Zero(t, kept(7, minute.Add(59*time.Second)), "a request that began in the minute before makes no new room")
+	require.Zero(t, kept(7, minute.Add(61*time.Second)))
 	all := 0
 	for org := range int64(100) {
 		all += kept(org, minute.Add(2*time.Minute))
@@ -161,4 +163,30 @@ func TestFailuresBeyondTheQuotaAreNotKept(t *testing.T) {
 	require.Len(t, w.list(requestlog.Filter{Org: 7}), 1)
 	require.Nil(t, w.read(7, "req_1"))
 	require.NotNil(t, w.read(8, "req_of_8_2"))
+}
+
+// TestFailuresLeaveHalfOfTheQuota makes sure that who can only fail, such as a key that may read, leaves room for
+// what the others write.
+func TestFailuresLeaveHalfOfTheQuota(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	_, err := w.pool.Exec(t.Context(), `INSERT INTO organization_bytes (org, day, bytes) VALUES (7, (now() AT TIME ZONE 'UTC')::date, $1), (8, (now() AT TIME ZONE 'UTC')::date, $2)`,
+		int64(quota.Unproven)/2+1, int64(quota.Unproven)/4)
+	require.NoError(t, err)
+	w.fail("req_1", nil)
+	w.fail("req_2", func(e *requestlog.Entry) { e.Org = 8 })
+	w.stop()
+	require.Nil(t, w.read(7, "req_1"))
+	require.NotNil(t, w.read(8, "req_2"))
+}
+
+// TestFailuresAreNoLongerThanTheirText makes sure that no text grows much on its way into the table.
+func TestFailuresAreNoLongerThanTheirText(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	text := strings.Repeat("<", requestlog.MaxBody)
+	w.fail("req_1", func(e *requestlog.Entry) { e.Failure = &requestlog.Failure{Request: &requestlog.Body{Text: text}} })
+	w.stop()
+	require.Equal(t, text, w.read(7, "req_1").Failure.Request.Text)
+	require.Less(t, w.count(`SELECT length(sealed) FROM failed_requests`), int64(2*requestlog.MaxBody))
 }

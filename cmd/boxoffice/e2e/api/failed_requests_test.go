@@ -102,6 +102,26 @@ func TestFailedRequests(t *testing.T) {
 	failedRequest(fresh, org, id).Is(404, "NOT_FOUND")
 }
 
+// TestNothingIsKeptOfWhatCameTooSoon has a program ask in a loop, and another one fail in the same minute.
+func TestNothingIsKeptOfWhatCameTooSoon(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t, func(c *node.Config) { c.LimitsScale = 0.1 })
+	loop, other := s.As(s.Key(nil).Str("secret")), s.As(s.Key(nil).Str("secret"))
+	refused := 0
+	for range 60 {
+		if loop.Call("GET", "/events", nil, loop.Bearer()...).Status == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	require.Greater(t, refused, 30, "more than are kept in a minute")
+	failed := other.Raw("GET", "/organizer/events/no-such", "", "", other.Bearer()...)
+	id, org := failed.Header.Get("X-Request-Id"), s.Org()
+	require.Eventually(t, func() bool { return failedRequest(s, org, id).Status == http.StatusOK }, 20*time.Second, time.Second)
+	for _, r := range logged(s, "status=429", refused) {
+		require.Equal(t, false, r["kept"])
+	}
+}
+
 // TestFailedRequestsKeepNoSecret sends each row a secret in each of its secret fields and in its query, and
 // looks for it in all that is kept.
 func TestFailedRequestsKeepNoSecret(t *testing.T) {
