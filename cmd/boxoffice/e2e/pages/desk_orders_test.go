@@ -10,18 +10,19 @@ import (
 )
 
 // TestOrdersCsv saves the orders of an event that has more of them than a file takes: the page says that there are
-// more (make pages).
+// more, and no name is a formula (make pages).
 func TestOrdersCsv(t *testing.T) {
 	t.Parallel()
 	o := openDesk(t, openBrowser(t), readAxe(t), "orders-german", size{width: 390, height: 844, scale: 2, touch: true})
 	_, ids := o.shop.OnSale(nodetest.With(nodetest.TypeBody(0, 10), nodetest.Object{"type": "free"}))
-	o.shop.Place("ada@example.org", ids[0], 1)
+	o.shop.Call("POST", "/orders", nodetest.With(nodetest.OrderBody("ada@example.org", ids[0], 1), nodetest.Object{"guestName": "＝1+1"})).Is(201, "")
 	require.NoError(t, o.shop.AwaitLists(t.Context()))
 	o.copyOrder(5_001)
 	o.load(o.origin + "organizer/orders")
 	o.there(".rows tbody tr")
 	file := o.saved("#orders-csv")
 	require.Equal(t, 1+5_000, strings.Count(file, "\r\n"), "the heads of the columns, and the orders")
+	require.Contains(t, file, ",'＝1+1,ada@example.org,", "a spreadsheet takes the sign for a formula's")
 	o.there("#orders-missing")
 	require.Contains(t, o.text("#orders-missing"), "sind die neuesten 5.000 Bestellungen, und es gibt mehr.")
 	o.evaluate(`document.querySelector("#orders-missing").scrollIntoView({block: "center"})`)
