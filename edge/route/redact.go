@@ -11,13 +11,13 @@ import (
 
 // secretName matches the names of fields that are secrets, or that lead to what a ticket's holder alone may
 // open.
-var secretName = regexp.MustCompile(`(?i)(token|code|secret|password|passcode|qrdata|pin|otp|nonce|holder|admission|sig|signature|hash|accessurl|accessnote|onlinelink|onlinelinknote)$`)
+var secretName = regexp.MustCompile(`(?i)(token|code|secret|password|passcode|qrdata|pin|otp|nonce|holder|admission|sig|signature|hash|apikey|authorization|cookie|accessurl|accessnote|onlinelink|onlinelinknote)$`)
 
 // NamesSecret reports whether a field of this name holds a secret.
 func NamesSecret(name string) bool { return secretName.MatchString(name) }
 
-// credential matches what opens something wherever it stands: API keys, access tokens, signing secrets, what
-// follows the name of a secret in the query or the fragment of a link, and whoever signs in by a link.
+// credential matches a text that grants access wherever it stands: API keys, access tokens, signing secrets,
+// secret parameters of a link, and a user with a password in one.
 var credential = regexp.MustCompile(`(vt_|whsec_|eyJ)[\w.-]{8,}` +
 	`|(?i:[?&#;]\w*(token|code|secret|password|sig|signature|key)=)[\w.%~+/-]+` +
 	`|//[^/?#@\s"]+:[^/?#@\s"]+@`)
@@ -105,8 +105,8 @@ func RedactAnswer(body []byte, most int) (text []byte, cut bool) {
 func redact(s *shape, body []byte, most int) (text []byte, cut bool) {
 	r := redactor{body: body, most: most}
 	r.json = jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	whole := r.value(s) && len(bytes.TrimSpace(body[r.read:])) == 0
-	text = bytes.ToValidUTF8(HideCredentials(r.text), nil)
+	whole := r.copyValue(s) && len(bytes.TrimSpace(body[r.read:])) == 0
+	text = bytes.ToValidUTF8(r.text, nil)
 	if len(text) > most {
 		return bytes.ToValidUTF8(text[:most], nil), true
 	}
@@ -122,79 +122,89 @@ type redactor struct {
 	most int
 }
 
-// value copies the next value, and reports whether there is more to copy. A text or a number in the place of an
-// object is withheld, because it may be that object in an encoding that nothing here looks into.
-func (r *redactor) value(s *shape) bool {
+// copyValue copies the next value, and reports whether there is more to copy. A text or a number in the place of
+// an object is withheld, because it may be that object in an encoding that nothing here looks into.
+func (r *redactor) copyValue(s *shape) bool {
 	kind := r.json.PeekKind()
-	if s == nil || s.members != nil && (kind == jsontext.KindString || kind == jsontext.KindNumber) {
-		return r.withhold()
+	switch {
+	case s == nil, s.members != nil && (kind == jsontext.KindString || kind == jsontext.KindNumber):
+		return r.copyNext(func([]byte) []byte { return []byte(withheld) })
+	case kind == jsontext.KindBeginObject:
+		return r.copyToken() && r.copyMembers(s) && r.copyToken()
+	case kind == jsontext.KindBeginArray:
+		return r.copyToken() && r.copyElements(s) && r.copyToken()
+	case kind == jsontext.KindString:
+		return r.copyNext(r.hideInText)
 	}
-	if kind == jsontext.KindBeginObject {
-		return r.token() && r.objectMembers(s) && r.token()
-	}
-	if kind == jsontext.KindBeginArray {
-		return r.token() && r.elements(s) && r.token()
-	}
-	return r.token()
+	return r.copyToken()
 }
 
-func (r *redactor) elements(s *shape) bool {
+func (r *redactor) copyElements(s *shape) bool {
 	for r.json.PeekKind() != jsontext.KindEndArray {
-		if !r.value(s) {
+		if !r.copyValue(s) {
 			return false
 		}
 	}
 	return true
 }
 
-func (r *redactor) objectMembers(s *shape) bool {
+// copyMembers copies names and values. A name, too, may hold a credential by mistake.
+func (r *redactor) copyMembers(s *shape) bool {
 	for r.json.PeekKind() != jsontext.KindEndObject {
-		name, err := r.json.ReadValue()
-		if err != nil {
-			return false
-		}
-		text, err := jsontext.AppendUnquote(nil, name)
-		if err != nil || !r.copyRead() || !r.value(s.member(string(text))) {
+		var name []byte
+		more := r.copyNext(func(quoted []byte) []byte {
+			name, _ = jsontext.AppendUnquote(nil, quoted) // the decoder has found it valid
+			return r.hideInText(quoted)
+		})
+		if !more || !r.copyValue(s.member(string(name))) {
 			return false
 		}
 	}
 	return true
 }
 
-// token copies the next token.
-func (r *redactor) token() bool {
+// copyToken copies the next token, which is no text.
+func (r *redactor) copyToken() bool {
 	if r.json.StackDepth() > MaxDepth {
 		return false
 	}
 	if _, err := r.json.ReadToken(); err != nil {
 		return false
 	}
-	return r.copyRead()
-}
-
-// copyRead copies what the decoder has read.
-func (r *redactor) copyRead() bool {
 	at := int(r.json.InputOffset())
-	more := r.add(r.body[r.read:at])
+	more := r.appendText(r.body[r.read:at])
 	r.read = at
 	return more
 }
 
-// add adds to the text, no more than what shows that the body has to be cut. So a long body costs no search
-// for credentials in what is not kept.
-func (r *redactor) add(text []byte) bool {
-	r.text = append(r.text, text[:min(len(text), r.most+1-len(r.text))]...)
-	return len(r.text) <= r.most
-}
-
-// withhold leaves the next value out.
-func (r *redactor) withhold() bool {
+// copyNext copies the next value with what stands before it, as show returns it.
+func (r *redactor) copyNext(show func(value []byte) []byte) bool {
 	value, err := r.json.ReadValue()
 	if err != nil {
 		return false
 	}
 	at := int(r.json.InputOffset())
-	more := r.add(r.body[r.read:at-len(value)]) && r.add([]byte(withheld))
+	more := r.appendText(r.body[r.read:at-len(value)]) && r.appendText(show(value))
 	r.read = at
 	return more
+}
+
+// hideInText hides the credentials in a quoted text. One that is still there when the text is read, because it is
+// written with escapes, withholds all of it. No more is searched than may be kept, and the longest beginning of a
+// credential.
+func (r *redactor) hideInText(quoted []byte) []byte {
+	quoted = quoted[:min(len(quoted), r.most+1+len("whsec_")*8)]
+	hidden := HideCredentials(quoted)
+	text, _ := jsontext.AppendUnquote(nil, hidden) // of a text that was cut, what there is
+	if credential.Match(text) {
+		return []byte(withheld)
+	}
+	return hidden
+}
+
+// appendText adds to the text, no more than what shows that the body has to be cut. So a long body costs no search
+// for credentials in what is not kept.
+func (r *redactor) appendText(text []byte) bool {
+	r.text = append(r.text, text[:min(len(text), r.most+1-len(r.text))]...)
+	return len(r.text) <= r.most
 }
