@@ -163,7 +163,10 @@ func OrderConfirmation(to Envelope, o *Order, e *Event) (Message, error) {
 		"WaivedAt": w.showMoment(o.WaivedAt), "WithdrawUntil": w.showMoment(o.WithdrawUntil),
 		"Live": o.Live, "PDF": o.PDF, "ICS": o.ICS, "Lines": lines, "Tickets": tickets, "Count": o.Count, "More": o.Count > len(o.Tickets),
 	})
-	m.Pictures, m.Calendar = pictures, e.makeCalendar(to.words())
+	m.Pictures = pictures
+	if o.Count > 0 || e.isVoid() { // what was passed on is somebody else's date, and what is void takes its entry out
+		m.Calendar = e.makeCalendar(to.words())
+	}
 	return m, nil
 }
 

@@ -157,14 +157,17 @@ func TestEndsPromiseNothing(t *testing.T) {
 // TestRestIsTold: a confirmation that shows fewer tickets than its lines have says what became of the others.
 func TestRestIsTold(t *testing.T) {
 	t.Parallel()
-	eachLetter(t, func(t *testing.T, state, _ string, l Language, m Message) {
+	eachLetter(t, func(t *testing.T, state, product string, l Language, m Message) {
 		switch state {
 		case "order_confirmation.part":
-			says(t, true, l, m, "1 of them was passed on or given back.", "Davon wurde 1 weitergegeben oder zurückgegeben.")
+			says(t, !isGoods(product), l, m, "1 of the tickets was passed on or given back.", "Eine der Karten wurde weitergegeben oder zurückgegeben.")
+			says(t, isGoods(product), l, m, "1 of what you bought was passed on or given back.", "1 davon wurde weitergegeben oder zurückgegeben.")
 		case "order_confirmation.passed_on":
-			says(t, true, l, m, "All of it was passed on or given back.", "Alles davon wurde weitergegeben oder zurückgegeben.")
+			says(t, !isGoods(product), l, m, "All of the tickets were passed on or given back.", "Alle Karten wurden weitergegeben oder zurückgegeben.")
+			says(t, isGoods(product), l, m, "All that you bought was passed on or given back.", "Alles, was du gekauft hast, wurde weitergegeben oder zurückgegeben.")
 			says(t, true, l, m, "can open your order", "kann deine Bestellung sehen")
 			require.NotContains(t, m.Text, "Room code", "it is for who has the ticket now")
+			require.Nil(t, m.Calendar, "it is their date, too")
 		}
 	})
 }
