@@ -97,7 +97,7 @@ func (c *Counter) Count(ctx context.Context, org, bytes int64, now time.Time) er
 	if c.cfg.Scale == 0 || c.take(org, bytes, dayOf(now), false) == nil {
 		return nil
 	}
-	if err := c.read(ctx, org, dayOf(now)); err != nil { // it may have been trusted with more since
+	if _, _, err := c.read(ctx, org, dayOf(now)); err != nil { // it may have been trusted with more since
 		return fmt.Errorf("quota of organization %d: %w", org, err)
 	}
 	if refused := c.take(org, bytes, dayOf(now), true); refused != nil {
@@ -119,16 +119,11 @@ func (c *Counter) Look(ctx context.Context, org int64, now time.Time) (*Day, err
 		return nil, nil //nolint:nilnil // there is no quota
 	}
 	day := dayOf(now)
-	if err := c.read(ctx, org, day); err != nil {
+	used, most, err := c.read(ctx, org, day)
+	if err != nil {
 		return nil, fmt.Errorf("quota of organization %d: %w", org, err)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	k := c.counts[org]
-	if k == nil || k.day != day { // forgotten since, or of the next day
-		return &Day{Ends: day.Add(24 * time.Hour)}, nil
-	}
-	return &Day{Used: k.used, Most: k.most, Ends: day.Add(24 * time.Hour)}, nil
+	return &Day{Used: used, Most: most, Ends: day.Add(24 * time.Hour)}, nil
 }
 
 // Note counts bytes that have been written.
@@ -156,20 +151,19 @@ func (c *Counter) take(org, bytes int64, day time.Time, fresh bool) *Exceeded {
 	return nil
 }
 
-// read adds what an organization has pending to the table, and reads what all nodes have counted, and
+// read adds what an organization has pending to the table, and reads and returns what all nodes have counted, and
 // its quota.
-func (c *Counter) read(ctx context.Context, org int64, day time.Time) error {
+func (c *Counter) read(ctx context.Context, org int64, day time.Time) (used, most int64, err error) {
 	if err := c.add(ctx, c.takePending(org)); err != nil {
-		return err
+		return 0, 0, err
 	}
 	trust, err := accounts.ReadTrust(ctx, c.cfg.Pool, org)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	var used int64
 	const read = `SELECT coalesce(sum(bytes), 0)::bigint FROM organization_bytes WHERE org = $1 AND day = $2`
 	if err := c.cfg.Pool.QueryRow(ctx, read, org, day).Scan(&used); err != nil {
-		return err
+		return 0, 0, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -179,7 +173,7 @@ func (c *Counter) read(ctx context.Context, org int64, day time.Time) error {
 		c.counts[org] = k
 	}
 	k.used, k.most = max(k.used, used), c.most(trust)
-	return nil
+	return k.used, k.most, nil
 }
 
 func (c *Counter) most(t accounts.Trust) int64 {

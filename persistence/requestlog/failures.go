@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"boxoffice/persistence/quota"
 )
 
 // FailuresKept is how long what was sent and answered is kept of a failed request.
@@ -20,11 +22,11 @@ const FailuresKept = 24 * time.Hour
 // MaxBody is the most bytes of one body that a Failure may have.
 const MaxBody = 16 << 10
 
-// These bound what a flood of failing requests makes a node write: about 20 MB in a minute.
+// These bound what a flood of failing requests makes a node write: 40 MB in a minute at most.
 const (
 	failuresOfOrg  = 30  // in a minute
 	failuresOfNode = 600 // in a minute, of all organizations
-	failuresShare  = 2   // failures may fill the organization's quota to one part in so many
+	failuresShare  = 2   // failures are kept while the organization has used at most 1/2 of its quota
 )
 
 // Failure is what a failed request was sent and answered, without secrets.
@@ -91,6 +93,18 @@ var failureColumns = []string{"org", "request_id", "key", "at", "sealed"}
 // errNoRoom says that an organization's failures have their share of its quota.
 var errNoRoom = errors.New("requestlog: no room for failures")
 
+// writeFailures copies the entries' failures into their table, after the entries themselves: what it asks the quota
+// may take long, and holds up none of them.
+func (l *Log) writeFailures(ctx context.Context, entries []Entry) error {
+	sealing, cancel := context.WithTimeout(ctx, writeTime)
+	rows := l.sealFailures(sealing, entries)
+	cancel()
+	if len(rows) == 0 {
+		return nil
+	}
+	return l.copyRows(ctx, "failed_requests", failureColumns, pgx.CopyFromRows(rows))
+}
+
 // sealFailures returns the rows of the entries' failures, and counts their bytes. It leaves out those for
 // which their organization has no room.
 func (l *Log) sealFailures(ctx context.Context, entries []Entry) (rows [][]any) {
@@ -113,7 +127,11 @@ func (l *Log) sealFailures(ctx context.Context, entries []Entry) (rows [][]any) 
 			err = l.cfg.Quota.Count(ctx, e.Org, int64(len(text)), e.At)
 		}
 		if err != nil {
-			l.cfg.Log.DebugContext(ctx, "a failed request is not kept", slog.String("request_id", e.RequestID), slog.Any("error", err))
+			level := slog.LevelWarn
+			if full := (*quota.Exceeded)(nil); errors.Is(err, errNoRoom) || errors.As(err, &full) {
+				level = slog.LevelDebug // its organization has used up what it may
+			}
+			l.cfg.Log.Log(ctx, level, "a failed request is not kept", slog.String("request_id", e.RequestID), slog.Any("error", err))
 			continue
 		}
 		rows = append(rows, []any{e.Org, e.RequestID, e.Key, e.At, l.cfg.Vault.Seal(label, sealContext(e.Org, e.RequestID), text)})
@@ -122,7 +140,7 @@ func (l *Log) sealFailures(ctx context.Context, entries []Entry) (rows [][]any) 
 }
 
 // findRoom returns errNoRoom if the failures of an entry's organization have their share of what it may write in a
-// day. Whoever has a key that may only read can make requests fail, and must not use up what others write with.
+// day. A key that may only read can make requests fail. It must not use up the quota that others write with.
 func (l *Log) findRoom(ctx context.Context, e *Entry) error {
 	day, err := l.cfg.Quota.Look(ctx, e.Org, e.At)
 	if err == nil && day != nil && day.Used > day.Most/failuresShare {

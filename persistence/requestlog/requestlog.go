@@ -137,33 +137,39 @@ func (l *Log) writeQueued(ctx context.Context) {
 		l.dropped.Add(int64(len(entries)))
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
-	defer cancel()
-	err := panics.Catch(l.cfg.Log, "request log", func() error { return l.write(ctx, entries, l.sealFailures(ctx, entries)) })
+	ctx = context.WithoutCancel(ctx)
+	err := panics.Catch(l.cfg.Log, "request log", func() error { return l.writeRequests(ctx, entries) })
 	if err != nil {
 		l.dropped.Add(int64(len(entries)))
 		l.cfg.Log.WarnContext(ctx, "requests not logged", slog.Int("requests", len(entries)), slog.Any("error", err))
+		return
+	}
+	if err := panics.Catch(l.cfg.Log, "failed requests", func() error { return l.writeFailures(ctx, entries) }); err != nil {
+		l.cfg.Log.WarnContext(ctx, "failed requests not kept", slog.Any("error", err))
 	}
 }
 
 var columns = []string{"org", "key", "at", "took", "status", "method", "route", "request_id", "client"}
 
-// write copies entries and sealed failures into the tables. A crash of Postgres may lose the last
-// entries, because write does not wait until they are durable.
-func (l *Log) write(ctx context.Context, entries []Entry, failures [][]any) error {
+// writeRequests copies entries into the table.
+func (l *Log) writeRequests(ctx context.Context, entries []Entry) error {
+	return l.copyRows(ctx, "requests", columns, pgx.CopyFromSlice(len(entries), func(i int) ([]any, error) {
+		e := &entries[i]
+		took := int32(min(e.Took.Microseconds(), math.MaxInt32))                                               //nolint:gosec // bounded
+		return []any{e.Org, e.Key, e.At, took, int16(e.Status), e.Method, e.Route, e.RequestID, e.Client}, nil //nolint:gosec // three digits
+	}))
+}
+
+// copyRows copies rows into a table, within writeTime. A crash of Postgres may lose the last ones, because
+// copyRows does not wait until they are durable.
+func (l *Log) copyRows(ctx context.Context, table string, columns []string, rows pgx.CopyFromSource) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
+	defer cancel()
 	return pgx.BeginFunc(ctx, l.cfg.Pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SET LOCAL synchronous_commit = off`); err != nil {
 			return err
 		}
-		_, err := tx.CopyFrom(ctx, pgx.Identifier{"requests"}, columns, pgx.CopyFromSlice(len(entries), func(i int) ([]any, error) {
-			e := &entries[i]
-			took := int32(min(e.Took.Microseconds(), math.MaxInt32))                                               //nolint:gosec // bounded
-			return []any{e.Org, e.Key, e.At, took, int16(e.Status), e.Method, e.Route, e.RequestID, e.Client}, nil //nolint:gosec // three digits
-		}))
-		if err != nil || len(failures) == 0 {
-			return err
-		}
-		_, err = tx.CopyFrom(ctx, pgx.Identifier{"failed_requests"}, failureColumns, pgx.CopyFromRows(failures))
+		_, err := tx.CopyFrom(ctx, pgx.Identifier{table}, columns, rows)
 		return err
 	})
 }
