@@ -31,7 +31,7 @@ import (
 type Definition struct {
 	// Name is the provider's name on the wire.
 	Name string
-	// Kind says what buyers pay with there: KindCard or KindCoins.
+	// Kind says what buyers pay with there: KindCard, KindCoins or KindTransfer.
 	Kind string
 	// Currencies are the currencies of prices that the provider takes, by ISO 4217.
 	Currencies []string

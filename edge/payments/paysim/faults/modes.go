@@ -169,7 +169,7 @@ func names() []string {
 	return names
 }
 
-// String writes the modes as ParseModes reads them, without their values'
+// String writes the modes as Parse reads them, without their values'
 // defaults.
 func (m Modes) String() string {
 	var items []string
