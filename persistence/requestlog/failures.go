@@ -93,8 +93,8 @@ var failureColumns = []string{"org", "request_id", "key", "at", "sealed"}
 // errNoRoom says that an organization's failures have their share of its quota.
 var errNoRoom = errors.New("requestlog: no room for failures")
 
-// writeFailures copies the entries' failures into their table, after the entries themselves: what it asks the quota
-// may take long, and holds up none of them.
+// writeFailures copies the entries' failures into their table, before the entries themselves, so that whoever sees an
+// entry can open what is kept of it. It has time of its own, so that a quota that answers slowly drops no entry.
 func (l *Log) writeFailures(ctx context.Context, entries []Entry) error {
 	sealing, cancel := context.WithTimeout(ctx, writeTime)
 	rows := l.sealFailures(sealing, entries)

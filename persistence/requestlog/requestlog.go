@@ -138,14 +138,13 @@ func (l *Log) writeQueued(ctx context.Context) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
+	if err := panics.Catch(l.cfg.Log, "failed requests", func() error { return l.writeFailures(ctx, entries) }); err != nil {
+		l.cfg.Log.WarnContext(ctx, "failed requests not kept", slog.Any("error", err))
+	}
 	err := panics.Catch(l.cfg.Log, "request log", func() error { return l.writeRequests(ctx, entries) })
 	if err != nil {
 		l.dropped.Add(int64(len(entries)))
 		l.cfg.Log.WarnContext(ctx, "requests not logged", slog.Int("requests", len(entries)), slog.Any("error", err))
-		return
-	}
-	if err := panics.Catch(l.cfg.Log, "failed requests", func() error { return l.writeFailures(ctx, entries) }); err != nil {
-		l.cfg.Log.WarnContext(ctx, "failed requests not kept", slog.Any("error", err))
 	}
 }
 
