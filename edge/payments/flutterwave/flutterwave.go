@@ -139,11 +139,11 @@ func (f *Provider) Refund(ctx context.Context, r psp.RefundRequest) (psp.RefundO
 	if r.Key == "" || r.Amount <= 0 {
 		return psp.RefundOutcome{}, f.client.Fail(psp.ErrDeclined, "refund: key or amount is not valid")
 	}
-	return psp.RefundOnce(ctx, f.client, f, r)
+	return psp.RefundOnce(ctx, f.client, f, r, f.findRefunds, f.sendRefund)
 }
 
-// SendRefund calls POST /transactions/{id}/refund, under a key for this attempt.
-func (f *Provider) SendRefund(ctx context.Context, r psp.RefundRequest, attempt int) (psp.RefundOutcome, error) {
+// sendRefund calls POST /transactions/{id}/refund, under a key for this attempt.
+func (f *Provider) sendRefund(ctx context.Context, r psp.RefundRequest, attempt int) (psp.RefundOutcome, error) {
 	body := struct {
 		Amount   json.Number `json:"amount"`
 		Comments string      `json:"comments"`
@@ -156,9 +156,9 @@ func (f *Provider) SendRefund(ctx context.Context, r psp.RefundRequest, attempt 
 	return data.readOutcome(r.Currency), nil
 }
 
-// RefundsOf calls GET /refunds for the charge's refunds, page by page. A list that does not end is
+// findRefunds calls GET /refunds for the charge's refunds, page by page. A list that does not end is
 // an error, because what it hides may be a refund under the key.
-func (f *Provider) RefundsOf(ctx context.Context, r psp.RefundRequest) (psp.MadeRefunds, error) {
+func (f *Provider) findRefunds(ctx context.Context, r psp.RefundRequest) (psp.MadeRefunds, error) {
 	var found psp.MadeRefunds
 	for page := 1; page <= psp.RefundPages; page++ {
 		q := url.Values{"id": {r.ProviderID}, "page": {strconv.Itoa(page)}}

@@ -295,7 +295,7 @@ func (s *Sim) refundLocked(t *transaction, r *refund) reply {
 		r.customerNote = "Refund for transaction " + t.reference
 	}
 	s.ledger.refund(t, r)
-	s.hooks.refunded(r, m, 0)
+	s.hooks.announceRefund(r, m, 0)
 	body := s.refundBody(r, now)
 	paidAt := stamp(t.paidAt)
 	body.Transaction = refundedTransaction{t.id, s.domain(), t.reference, t.paid, &paidAt, "card", t.currency, &paidAt}

@@ -66,7 +66,7 @@ func (s *Sim) MoveDispute(reference, status string) bool {
 	if status == disputeWon || status == disputeLost {
 		t.dispute.closed = now
 	}
-	s.hooks.announce(s.modesOf(t), 0, delivery{event: event, of: t, status: status, dispute: true})
+	s.hooks.queueEvent(s.modesOf(t), 0, delivery{event: event, of: t, status: status, dispute: true})
 	return true
 }
 

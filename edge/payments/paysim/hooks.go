@@ -52,23 +52,23 @@ func (h *hooks) target(t *transaction) string {
 func (h *hooks) announceCharge(t *transaction, m faults.Modes, in time.Duration) {
 	switch t.provider {
 	case nowpayments: // each status is told
-		h.announce(m, in, delivery{event: "confirming", of: t, status: "confirming"})
-		h.announce(m, in, delivery{event: "settled", of: t})
+		h.queueEvent(m, in, delivery{event: "confirming", of: t, status: "confirming"})
+		h.queueEvent(m, in, delivery{event: "settled", of: t})
 	case flutterwave:
-		h.announce(m, in, delivery{event: "charge.completed", of: t})
+		h.queueEvent(m, in, delivery{event: "charge.completed", of: t})
 	case stripe:
-		h.announce(m, in, delivery{event: "checkout.session.completed", of: t})
+		h.queueEvent(m, in, delivery{event: "checkout.session.completed", of: t})
 	case mollie:
-		h.announce(m, in, delivery{event: "payment", of: t})
+		h.queueEvent(m, in, delivery{event: "payment", of: t})
 	case paypal:
-		h.announce(m, in, delivery{event: "PAYMENT.CAPTURE.COMPLETED", of: t})
+		h.queueEvent(m, in, delivery{event: "PAYMENT.CAPTURE.COMPLETED", of: t})
 	default:
-		h.announce(m, in, delivery{event: "charge.success", of: t})
+		h.queueEvent(m, in, delivery{event: "charge.success", of: t})
 	}
 }
 
-// refunded announces each status that the refund will go through.
-func (h *hooks) refunded(r *refund, m faults.Modes, in time.Duration) {
+// announceRefund announces each status that the refund will go through.
+func (h *hooks) announceRefund(r *refund, m faults.Modes, in time.Duration) {
 	if r.of.provider != "" {
 		return
 	}
@@ -77,7 +77,7 @@ func (h *hooks) refunded(r *refund, m faults.Modes, in time.Duration) {
 		after  time.Duration
 	}{{pending, 0}, {refundProcessing, r.step}, {r.end, 2 * r.step}} {
 		if r.step > 0 || step.status == r.end {
-			h.announce(m, in+step.after, delivery{event: "refund." + step.status, of: r.of, refund: r, status: step.status})
+			h.queueEvent(m, in+step.after, delivery{event: "refund." + step.status, of: r.of, refund: r, status: step.status})
 		}
 		if step.status == r.end {
 			return
@@ -85,8 +85,8 @@ func (h *hooks) refunded(r *refund, m faults.Modes, in time.Duration) {
 	}
 }
 
-// announce queues one event as the modes have it.
-func (h *hooks) announce(m faults.Modes, in time.Duration, d delivery) {
+// queueEvent queues one event as the modes have it.
+func (h *hooks) queueEvent(m faults.Modes, in time.Duration, d delivery) {
 	if h.target(d.of) == "" {
 		return
 	}
@@ -112,12 +112,12 @@ func (h *hooks) announce(m faults.Modes, in time.Duration, d delivery) {
 	}
 	due := time.Now().Add(in)
 	for range times {
-		h.box.Push(due, func(ctx context.Context) (*http.Request, error) { return h.request(ctx, &d) })
+		h.box.Push(due, func(ctx context.Context) (*http.Request, error) { return h.makeRequest(ctx, &d) })
 	}
 }
 
-// request is a delivery as it is sent now, signed in its provider's way.
-func (h *hooks) request(ctx context.Context, d *delivery) (*http.Request, error) {
+// makeRequest makes a delivery as it is sent now, signed in its provider's way.
+func (h *hooks) makeRequest(ctx context.Context, d *delivery) (*http.Request, error) {
 	body, err := h.sim.encodeHook(d)
 	if err != nil {
 		return nil, err

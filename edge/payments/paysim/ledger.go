@@ -263,12 +263,12 @@ func (s *Sim) settle(t *transaction, outcome string, at time.Time) {
 	}
 	t.outcome = outcome
 	if outcome == success {
-		s.collect(t, m, at)
+		s.collectMoney(t, m, at)
 	}
 }
 
-// collect fixes how much money arrives and when, and what is told about it.
-func (s *Sim) collect(t *transaction, m faults.Modes, at time.Time) {
+// collectMoney fixes how much money arrives and when, and what is told about it.
+func (s *Sim) collectMoney(t *transaction, m faults.Modes, at time.Time) {
 	t.paid, t.paidAt, t.pendingLeft = t.asked, at, 0
 	if set, ok := s.dice.Struck(m, "short", t.reference); ok {
 		less := set.Number
@@ -303,7 +303,7 @@ func (s *Sim) collect(t *transaction, m faults.Modes, at time.Time) {
 	if set, ok := s.dice.Struck(m, "reversed", t.reference); ok && t.paid > 0 {
 		r := &refund{amount: t.paid, created: t.paidAt.Add(set.Span), end: refundProcessed, merchantNote: "reversed by the provider"}
 		s.ledger.refund(t, r)
-		s.hooks.refunded(r, m, r.created.Sub(now))
+		s.hooks.announceRefund(r, m, r.created.Sub(now))
 	}
 }
 

@@ -141,7 +141,7 @@ func (s *Sim) approve(t *transaction) {
 		return
 	}
 	t.outcome = approved
-	s.hooks.announce(s.modesOf(t), 0, delivery{event: approvalEvent, of: t})
+	s.hooks.queueEvent(s.modesOf(t), 0, delivery{event: approvalEvent, of: t})
 }
 
 // readPaypal is GET /paypal/v2/checkout/orders/{id}.

@@ -135,13 +135,13 @@ func (p *Provider) Refund(ctx context.Context, r psp.RefundRequest) (psp.RefundO
 	if r.Key == "" || r.Amount < 0 || !psp.IsReference(r.Reference) {
 		return psp.RefundOutcome{}, p.client.Fail(psp.ErrDeclined, "refund: key, reference or amount is not valid")
 	}
-	return psp.RefundOnce(ctx, p.client, p, r)
+	return psp.RefundOnce(ctx, p.client, p, r, p.findRefunds, p.sendRefund)
 }
 
-// SendRefund calls POST /refund, under a key for this attempt. If Paystack refuses because all of
+// sendRefund calls POST /refund, under a key for this attempt. If Paystack refuses because all of
 // the charge has gone back already, by a chargeback or from the provider's dashboard, the buyer has
 // the money.
-func (p *Provider) SendRefund(ctx context.Context, r psp.RefundRequest, attempt int) (psp.RefundOutcome, error) {
+func (p *Provider) sendRefund(ctx context.Context, r psp.RefundRequest, attempt int) (psp.RefundOutcome, error) {
 	var data refund
 	err := p.call(ctx, http.MethodPost, "/refund", createRefund{
 		Transaction: r.Reference, Amount: r.Amount, Currency: r.Currency,
@@ -158,11 +158,11 @@ func (p *Provider) SendRefund(ctx context.Context, r psp.RefundRequest, attempt 
 	return psp.RefundOutcome{}, err
 }
 
-// RefundsOf looks through the charge's refunds for the key. It asks for the list by the provider's
+// findRefunds looks through the charge's refunds for the key. It asks for the list by the provider's
 // number, because by reference Paystack answers with an empty list instead of an error. A list that
 // does not end is an error: what it hides may be a refund under the key, and another refund would
 // send the money twice.
-func (p *Provider) RefundsOf(ctx context.Context, r psp.RefundRequest) (psp.MadeRefunds, error) {
+func (p *Provider) findRefunds(ctx context.Context, r psp.RefundRequest) (psp.MadeRefunds, error) {
 	var found psp.MadeRefunds
 	for page := 1; page <= psp.RefundPages; page++ {
 		q := url.Values{
@@ -261,5 +261,5 @@ func (p *Provider) Notice(body []byte, signature string) (psp.Notice, error) {
 	if err := json.Unmarshal(body, &n); err != nil || n.Event == "" {
 		return psp.Notice{}, p.client.Fail(psp.ErrNotice, "not an event")
 	}
-	return n.notice(), nil
+	return n.readNotice(), nil
 }

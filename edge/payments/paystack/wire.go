@@ -128,7 +128,7 @@ type notice struct {
 // notice finds the charge that the event is about: charge.* names it directly, refund.* as
 // transaction_reference, disputes inside transaction. If the data has another shape, the event
 // counts as one about no charge of ours, not as an error.
-func (n notice) notice() psp.Notice {
+func (n notice) readNotice() psp.Notice {
 	var d struct {
 		ID                   json.RawMessage `json:"id"` // a number, or digits in quotes
 		Status               string          `json:"status"`

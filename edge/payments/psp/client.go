@@ -155,7 +155,7 @@ func (c *Client) tellBreaker(p pass, err error) {
 	}
 }
 
-// acquire takes a slot. It waits a moment for one, if not too many callers wait already.
+// acquireSlot takes a slot. It waits a moment for one, if not too many callers wait already.
 func (c *Client) acquire(ctx context.Context) error {
 	select {
 	case c.slots <- struct{}{}:
@@ -186,10 +186,10 @@ func (c *Client) busyError() *Error {
 	return e
 }
 
-// attempt makes the call up to tries times, as long as there is time and the fault may pass.
+// sendWithRetries makes the call up to tries times, as long as there is time and the fault may pass.
 func (c *Client) attempt(ctx context.Context, r Request, read func(Answer) error, tries int) error {
 	for try := 1; ; try++ {
-		a, err := c.send(ctx, r)
+		a, err := c.sendOnce(ctx, r)
 		if err == nil {
 			err = read(a)
 		}
@@ -207,8 +207,8 @@ func (c *Client) attempt(ctx context.Context, r Request, read func(Answer) error
 	}
 }
 
-// send makes the call once.
-func (c *Client) send(ctx context.Context, r Request) (Answer, error) {
+// sendOnce makes the call once.
+func (c *Client) sendOnce(ctx context.Context, r Request) (Answer, error) {
 	var body io.Reader
 	content := "application/json"
 	if r.Form != nil {
@@ -261,25 +261,25 @@ func (c *Client) send(ctx context.Context, r Request) (Answer, error) {
 	return c.sort(resp, b)
 }
 
-// sort separates answers from faults.
+// separateFaults returns an answer, or the fault that it is.
 func (c *Client) sort(resp *http.Response, body []byte) (Answer, error) {
 	switch {
 	case len(body) > maxAnswer:
 		return Answer{}, c.Fail(ErrFault, "answer too long")
 	case resp.StatusCode == http.StatusTooManyRequests:
 		e := c.Fail(ErrThrottled, string(body))
-		e.RetryAfter = retryAfter(resp.Header)
+		e.RetryAfter = readRetryAfter(resp.Header)
 		return Answer{}, e
 	case resp.StatusCode >= 500, resp.StatusCode >= 300 && resp.StatusCode < 400, resp.StatusCode < 200:
 		e := c.Fail(ErrFault, "status "+strconv.Itoa(resp.StatusCode)+": "+string(body))
-		e.RetryAfter = retryAfter(resp.Header)
+		e.RetryAfter = readRetryAfter(resp.Header)
 		return Answer{}, e
 	}
 	return Answer{Status: resp.StatusCode, Body: body}, nil
 }
 
-// retryAfter reads the header's seconds, at most an hour; 0 if there is none.
-func retryAfter(h http.Header) time.Duration {
+// readRetryAfter reads the header's seconds, at most an hour; 0 if there is none.
+func readRetryAfter(h http.Header) time.Duration {
 	s, err := strconv.Atoi(h.Get("Retry-After"))
 	if err != nil || s < 0 {
 		return 0

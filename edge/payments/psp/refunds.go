@@ -70,18 +70,14 @@ func (c *Client) FindMade(r RefundRequest, m MadeRefunds) (o RefundOutcome, ok b
 	return o, true, nil
 }
 
-// Refunder is a provider whose charges have lists of refunds.
-type Refunder interface {
-	Provider
-	// RefundsOf looks through the charge's refunds for the request's key.
-	RefundsOf(context.Context, RefundRequest) (MadeRefunds, error)
-	// SendRefund asks for a refund as the attempt of that number.
-	SendRefund(ctx context.Context, r RefundRequest, attempt int) (RefundOutcome, error)
-}
-
 // RefundOnce sends a refund, unless one that carries the request's key may still move the money. A request that
-// does not have the provider's own id of the charge gets it from the provider.
-func RefundOnce(ctx context.Context, c *Client, p Refunder, r RefundRequest) (RefundOutcome, error) {
+// does not have the provider's own id of the charge gets it from the provider. find looks through the charge's
+// refunds for the request's key, and send asks for a refund as the attempt of that number.
+func RefundOnce(
+	ctx context.Context, c *Client, p Provider, r RefundRequest,
+	find func(context.Context, RefundRequest) (MadeRefunds, error),
+	send func(ctx context.Context, r RefundRequest, attempt int) (RefundOutcome, error),
+) (RefundOutcome, error) {
 	if r.ProviderID == "" {
 		o, err := p.Verify(ctx, Asked{Reference: r.Reference})
 		if err != nil {
@@ -89,14 +85,14 @@ func RefundOnce(ctx context.Context, c *Client, p Refunder, r RefundRequest) (Re
 		}
 		r.ProviderID = o.ProviderID
 	}
-	made, err := p.RefundsOf(ctx, r)
+	made, err := find(ctx, r)
 	if err != nil {
 		return RefundOutcome{}, err
 	}
 	if o, ok, err := c.FindMade(r, made); ok || err != nil {
 		return o, err
 	}
-	return p.SendRefund(ctx, r, made.Attempts+1)
+	return send(ctx, r, made.Attempts+1)
 }
 
 // These bound the lists of refunds that are read.

@@ -95,7 +95,7 @@ func Parse(text string) (Modes, error) {
 		if item == "" {
 			continue
 		}
-		name, set, err := parse(item)
+		name, set, err := parseItem(item)
 		if err != nil {
 			return nil, fmt.Errorf("mode %q: %w", item, err)
 		}
@@ -104,12 +104,12 @@ func Parse(text string) (Modes, error) {
 	return m, nil
 }
 
-func parse(item string) (string, Setting, error) {
+func parseItem(item string) (string, Setting, error) {
 	item, chance, some := strings.Cut(item, "@")
 	name, value, given := strings.Cut(item, "=")
 	mode, ok := Catalog[name]
 	if !ok {
-		return "", Setting{}, fmt.Errorf("unknown; there are %s", strings.Join(names(), ", "))
+		return "", Setting{}, fmt.Errorf("unknown; there are %s", strings.Join(listNames(), ", "))
 	}
 	set := mode.standard
 	set.Chance = 1
@@ -160,7 +160,7 @@ func (m Mode) read(set *Setting, value string) (err error) {
 	return nil
 }
 
-func names() []string {
+func listNames() []string {
 	names := make([]string, 0, len(Catalog))
 	for name := range Catalog {
 		names = append(names, name)
@@ -173,7 +173,7 @@ func names() []string {
 // defaults.
 func (m Modes) String() string {
 	var items []string
-	for _, name := range names() {
+	for _, name := range listNames() {
 		set, ok := m[name]
 		if !ok {
 			continue
@@ -219,8 +219,8 @@ func NewDice(seed uint64) *Dice {
 	return &Dice{seed: seed, hash: maphash.MakeSeed(), drawn: make(map[uint64]uint64)}
 }
 
-// again is a draw from 0 to 1 that differs from call to call.
-func (d *Dice) again(name string) float64 {
+// drawNext is a draw from 0 to 1 that differs from call to call.
+func (d *Dice) drawNext(name string) float64 {
 	key := maphash.String(d.hash, name)
 	d.mu.Lock()
 	if len(d.drawn) >= maxDrawn {
@@ -229,13 +229,13 @@ func (d *Dice) again(name string) float64 {
 	n := d.drawn[key]
 	d.drawn[key] = n + 1
 	d.mu.Unlock()
-	return d.draw(name, n)
+	return d.drawNumber(name, n)
 }
 
 // Once is a draw from 0 to 1 that is always the same for the name.
-func (d *Dice) Once(name string) float64 { return d.draw(name, 0) }
+func (d *Dice) Once(name string) float64 { return d.drawNumber(name, 0) }
 
-func (d *Dice) draw(name string, n uint64) float64 {
+func (d *Dice) drawNumber(name string, n uint64) float64 {
 	return float64(Scramble(d.seed, name, n)>>11) / (1 << 53)
 }
 
@@ -258,7 +258,7 @@ func (d *Dice) Latency(set Setting, name string) time.Duration {
 		return set.Span
 	}
 	const z99 = 2.326 // the normal distribution's 99th percentile
-	u, v := 1-d.again(name+"/u"), d.again(name+"/v")
+	u, v := 1-d.drawNext(name+"/u"), d.drawNext(name+"/v")
 	z := math.Sqrt(-2*math.Log(u)) * math.Cos(2*math.Pi*v)
 	sigma := math.Log(float64(set.P99)/float64(set.Span)) / z99
 	return time.Duration(min(float64(set.Span)*math.Exp(sigma*z), 4*float64(set.P99)))
@@ -270,7 +270,7 @@ func (d *Dice) Strikes(m Modes, mode, name string) (Setting, bool) {
 	if !ok || set.Chance >= 1 {
 		return set, ok
 	}
-	return set, d.again(mode+"/"+name) < set.Chance
+	return set, d.drawNext(mode+"/"+name) < set.Chance
 }
 
 // Struck reports whether the mode is on for the transaction, always the same.

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	most    = 100_000 // waiting; beyond that new ones are dropped, and counted
-	tries   = 5       // as live in its first quarter of an hour; the hourly tail is left out
-	workers = 16
-	timeout = 30 * time.Second
+	maxWaiting = 100_000 // waiting; beyond that new ones are dropped, and counted
+	maxTries   = 5       // as live in its first quarter of an hour; the hourly tail is left out
+	workers    = 16
+	timeout    = 30 * time.Second
 )
 
 // Stats counts webhooks. Sent and Failed count tries, Dropped the events
@@ -75,11 +75,11 @@ func (o *Outbox) Start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	o.cancel = cancel
 	due := make(chan *delivery)
-	o.running.Go(func() { o.dispatch(ctx, due) })
+	o.running.Go(func() { o.handOut(ctx, due) })
 	for range workers {
 		o.running.Go(func() {
 			for d := range due {
-				o.deliver(ctx, d)
+				o.deliverWebhook(ctx, d)
 			}
 		})
 	}
@@ -108,7 +108,7 @@ func (o *Outbox) Push(due time.Time, w Webhook) { o.push(delivery{due: due, of: 
 
 func (o *Outbox) push(d delivery) {
 	o.mu.Lock()
-	if len(o.queue) >= most {
+	if len(o.queue) >= maxWaiting {
 		o.mu.Unlock()
 		o.dropped.Add(1)
 		return
@@ -121,8 +121,8 @@ func (o *Outbox) push(d delivery) {
 	}
 }
 
-// dispatch hands deliveries to the workers when they are due, until ctx ends.
-func (o *Outbox) dispatch(ctx context.Context, due chan<- *delivery) {
+// handOut hands deliveries to the workers when they are due, until ctx ends.
+func (o *Outbox) handOut(ctx context.Context, due chan<- *delivery) {
 	defer close(due)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -161,22 +161,22 @@ func (o *Outbox) pop() (*delivery, time.Duration) {
 	return first, 0
 }
 
-// deliver sends one webhook, and queues it again unless it is answered 200.
-func (o *Outbox) deliver(ctx context.Context, d *delivery) {
-	if o.send(ctx, d) {
+// deliverWebhook sends one webhook, and queues it again unless it is answered 200.
+func (o *Outbox) deliverWebhook(ctx context.Context, d *delivery) {
+	if o.sendOnce(ctx, d) {
 		o.sent.Add(1)
 		return
 	}
 	o.failed.Add(1)
 	again := *d
 	again.tries++
-	if again.tries < tries && ctx.Err() == nil {
+	if again.tries < maxTries && ctx.Err() == nil {
 		again.due = time.Now().Add(o.retry)
 		o.push(again)
 	}
 }
 
-func (o *Outbox) send(ctx context.Context, d *delivery) bool {
+func (o *Outbox) sendOnce(ctx context.Context, d *delivery) bool {
 	req, err := d.of(ctx)
 	if err != nil {
 		o.log.Error("payment simulator: make webhook", slog.Any("error", err))
