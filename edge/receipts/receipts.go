@@ -45,8 +45,9 @@ func New(d Deps) *Handlers { return &Handlers{d} }
 // providerTime bounds the operations in which orders hear of their money.
 const providerTime = 15 * time.Second
 
-// These bound what SettleDue does at a time.
+// These bound what settleDue does at a time, and how often.
 const (
+	settleEvery   = 2 * time.Second
 	settleBatch   = 64
 	settleAtATime = 8
 )

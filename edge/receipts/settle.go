@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"strconv"
+	"time"
 
 	"boxoffice/cluster"
 	"boxoffice/edge/api"
@@ -127,8 +128,26 @@ func (h *Handlers) sendExtraBack(ctx context.Context, o *order.Order, a *order.A
 	return nil
 }
 
-// SettleDue has orders hear of transfers that the request which booked them did not tell them of.
-func (h *Handlers) SettleDue(ctx context.Context) error {
+// SettleTransfers looks again and again, until the context ends, for transfers that an order has not heard of. One
+// node of a cluster does.
+func (h *Handlers) SettleTransfers(ctx context.Context) {
+	tick := time.NewTicker(settleEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			err := panics.Catch(h.Log, "transfers", func() error { return h.settleDue(ctx) })
+			if err != nil && ctx.Err() == nil {
+				h.Log.WarnContext(ctx, "transfers not settled", slog.Any("error", err))
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// settleDue has orders hear of transfers that the request which booked them did not tell them of.
+func (h *Handlers) settleDue(ctx context.Context) error {
 	due, err := h.Receipts.Unsettled(ctx, settleBatch)
 	if err != nil {
 		return err

@@ -25,17 +25,15 @@ const (
 // is never silently lost.
 type sweep struct{ *Handlers }
 
-// SweepPayments sweeps until the context ends, and has transfers settled each time. One node of a cluster does.
-func (h *Handlers) SweepPayments(ctx context.Context, settleTransfers func(context.Context) error) {
+// SweepPayments sweeps until the context ends. One node of a cluster does.
+func (h *Handlers) SweepPayments(ctx context.Context) {
 	w := sweep{h}
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			err := panics.Catch(h.Log, "payment sweep", func() error {
-				return errors.Join(settleTransfers(ctx), w.checkPayments(ctx, time.Now()))
-			})
+			err := panics.Catch(h.Log, "payment sweep", func() error { return w.checkPayments(ctx, time.Now()) })
 			if err != nil && ctx.Err() == nil {
 				h.Log.WarnContext(ctx, "payment sweep", slog.Any("error", err))
 			}

@@ -150,7 +150,8 @@ func (n *Node) openGates(known *live.Events, pages *live.Pages) {
 
 // startSweeps starts the tasks that repeat: each of them runs on one node of the cluster at a time.
 func (n *Node) startSweeps() {
-	n.started(n.cluster.Once("payments", func(ctx context.Context) { n.areas.Sales.SweepPayments(ctx, n.areas.Receipts.SettleDue) }))
+	n.started(n.cluster.Once("payments", n.areas.Sales.SweepPayments))
+	n.started(n.cluster.Once("transfers", n.areas.Receipts.SettleTransfers))
 	n.started(n.cluster.Once("refunds", n.areas.Refunds.Sweep))
 	n.started(n.cluster.Once("waiting rooms", n.areas.Rooms.Keep))
 	n.started(n.cluster.Once("media", n.areas.Files.CollectMedia))
