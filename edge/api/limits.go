@@ -27,5 +27,5 @@ type QuotaLeft struct {
 	Name     string `json:"name" enum:"written_today,files" description:"written_today are the bytes that the organization has had written since midnight UTC, files those of its uploaded files."`
 	Limit    int64  `json:"limit" description:"The most, in bytes."`
 	Used     int64  `json:"used" description:"What is used, in bytes."`
-	ResetsAt Time   `json:"resetsAt" description:"When it begins anew; null if it never does."`
+	ResetsAt Time   `json:"resetsAt" description:"When it starts again at zero; null if it never does."`
 }

@@ -12,9 +12,6 @@ import (
 // keyTiers are the tiers whose requests keys count in buckets of their own. A scan counts by its device.
 var keyTiers = []route.Tier{route.TierPublic, route.TierStrict, route.TierAdmin}
 
-// lookedAt is how many keys are looked at, the newest first: revoked ones, which are never deleted, too.
-const lookedAt = 10 * apikeys.MaxPerOrg
-
 // getLimits tells what the caller's organization and its keys have left.
 func (h *Handlers) getLimits(c *route.Call, in *api.GetLimits) (*api.LimitsLeft, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
@@ -23,7 +20,7 @@ func (h *Handlers) getLimits(c *route.Call, in *api.GetLimits) (*api.LimitsLeft,
 	}
 	out := &api.LimitsLeft{Rates: []api.RateLeft{}, Quotas: []api.QuotaLeft{}}
 	if c.Gate != nil {
-		keys, err := h.APIKeys.List(c.Context, org, 0, lookedAt)
+		keys, err := h.APIKeys.ListUnrevoked(c.Context, org)
 		if err != nil {
 			return nil, err
 		}

@@ -100,6 +100,17 @@ func (s *Store) List(ctx context.Context, org, before int64, limit int) ([]*Key,
 	return keys, nil
 }
 
+// ListUnrevoked returns all of an organization's keys that are not revoked, the newest first: MaxPerOrg at most.
+func (s *Store) ListUnrevoked(ctx context.Context, org int64) ([]*Key, error) {
+	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` FROM api_keys
+		WHERE org = $1 AND status <> 'revoked' ORDER BY id DESC`, org) // CollectRows returns its error
+	keys, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByPos[Key])
+	if err != nil {
+		return nil, fmt.Errorf("list api keys: %w", err)
+	}
+	return keys, nil
+}
+
 // Get returns an organization's key, or nil.
 func (s *Store) Get(ctx context.Context, org, id int64) (*Key, error) {
 	return findKey(ctx, s.pool, `SELECT `+columns+` FROM api_keys WHERE id = $1 AND org = $2`, id, org)
