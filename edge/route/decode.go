@@ -362,6 +362,9 @@ func (p *param) find(d *decoder, src Source) (text []byte, ok bool) {
 
 // tooDeep reports whether brackets outside of strings nest deeper than MaxDepth.
 func tooDeep(body []byte) bool {
+	if bytes.Count(body, []byte("{"))+bytes.Count(body, []byte("[")) <= MaxDepth {
+		return false // nearly all bodies; to go through an order's byte by byte took 1 % of it
+	}
 	depth, quoted := 0, false
 	for i := 0; i < len(body); i++ {
 		switch c := body[i]; {

@@ -43,8 +43,8 @@ var (
 	answerShape = &shape{free: true, answer: true}
 )
 
-// member returns the shape of a member, or nil if its value is withheld.
-func (s *shape) member(name string) *shape {
+// memberShape returns the shape of a member, or nil if its value is withheld.
+func (s *shape) memberShape(name string) *shape {
 	if !s.free {
 		return s.members[name]
 	}
@@ -94,15 +94,15 @@ func (s *shape) addMembers(t reflect.Type, known map[reflect.Type]*shape) {
 // values withheld that are secrets or that the operation doesn't know. What isn't JSON is left out from the
 // first fault on. It reports whether the text is less than the whole body.
 func (op *Op) RedactBody(body []byte, most int) (text []byte, cut bool) {
-	return redact(shapeOf(op.Handler.In, map[reflect.Type]*shape{}), body, most)
+	return redactJSON(shapeOf(op.Handler.In, map[reflect.Type]*shape{}), body, most)
 }
 
 // RedactAnswer returns the beginning of a refusal's body in the same way.
 func RedactAnswer(body []byte, most int) (text []byte, cut bool) {
-	return redact(answerShape, body, most)
+	return redactJSON(answerShape, body, most)
 }
 
-func redact(s *shape, body []byte, most int) (text []byte, cut bool) {
+func redactJSON(s *shape, body []byte, most int) (text []byte, cut bool) {
 	r := redactor{body: body, most: most}
 	r.json = jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	whole := r.copyValue(s) && len(bytes.TrimSpace(body[r.read:])) == 0
@@ -156,7 +156,7 @@ func (r *redactor) copyMembers(s *shape) bool {
 			name, _ = jsontext.AppendUnquote(nil, quoted) // the decoder has found it valid
 			return r.hideInText(quoted)
 		})
-		if !more || !r.copyValue(s.member(string(name))) {
+		if !more || !r.copyValue(s.memberShape(string(name))) {
 			return false
 		}
 	}
