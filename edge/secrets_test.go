@@ -2,6 +2,7 @@ package edge_test
 
 import (
 	"maps"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -110,6 +111,30 @@ func TestEverySecretHasOneGuessCounter(t *testing.T) {
 	}
 	require.Empty(t, missing(found, listed), "say of what secret they are a door, or that they set one")
 	require.Empty(t, missing(listed, found), "no row has them")
+}
+
+// shown holds the names of all fields that are kept of a failed request as they were sent. Whoever adds a field adds its
+// name here, and says by that that it is no secret.
+const shown = "testdata/shown_fields.txt"
+
+// TestShownFieldsAreKnown makes sure that no field is shown of a failed request whose name nobody has looked at: the
+// pattern of secret names knows only what secrets have been called so far.
+func TestShownFieldsAreKnown(t *testing.T) {
+	t.Parallel()
+	names := make(map[string]bool)
+	for _, op := range new(edge.Areas).Routes() {
+		if !op.Handler.HasBody() {
+			continue
+		}
+		eachField(op.Handler.In, "", func(path string) {
+			if name := path[strings.LastIndexByte(path, '.')+1:]; !route.NamesSecret(name) {
+				names[name] = true
+			}
+		})
+	}
+	known, err := os.ReadFile(shown)
+	require.NoError(t, err)
+	require.Equal(t, string(known), strings.Join(slices.Sorted(maps.Keys(names)), "\n")+"\n")
 }
 
 // missing are the names of have that want has not.
