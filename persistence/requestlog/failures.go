@@ -55,8 +55,8 @@ type Vault interface {
 	Open(label string, context, sealed []byte) ([]byte, error)
 }
 
-// label separates what is sealed here from what is sealed elsewhere.
-const label = "failed request"
+// sealLabel separates what is sealed here from what is sealed elsewhere.
+const sealLabel = "failed request"
 
 // sealContext binds a failure to its row.
 func sealContext(org int64, requestID string) []byte {
@@ -121,7 +121,7 @@ func (l *Log) sealFailures(ctx context.Context, entries []Entry) (rows [][]any) 
 		}
 		var text []byte
 		if err == nil {
-			text, err = encode(e.Failure)
+			text, err = encodeFailure(e.Failure)
 		}
 		if err == nil {
 			err = l.cfg.Quota.Count(ctx, e.Org, int64(len(text)), e.At)
@@ -134,7 +134,7 @@ func (l *Log) sealFailures(ctx context.Context, entries []Entry) (rows [][]any) 
 			l.cfg.Log.Log(ctx, level, "a failed request is not kept", slog.String("request_id", e.RequestID), slog.Any("error", err))
 			continue
 		}
-		rows = append(rows, []any{e.Org, e.RequestID, e.Key, e.At, l.cfg.Vault.Seal(label, sealContext(e.Org, e.RequestID), text)})
+		rows = append(rows, []any{e.Org, e.RequestID, e.Key, e.At, l.cfg.Vault.Seal(sealLabel, sealContext(e.Org, e.RequestID), text)})
 	}
 	return rows
 }
@@ -149,8 +149,8 @@ func (l *Log) findRoom(ctx context.Context, e *Entry) error {
 	return err
 }
 
-// encode writes a failure as JSON. It leaves <, > and & as they are, which would have six bytes each.
-func encode(f *Failure) ([]byte, error) {
+// encodeFailure writes a failure as JSON. It leaves <, > and & as they are, which would have six bytes each.
+func encodeFailure(f *Failure) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -176,7 +176,7 @@ func (l *Log) ReadFailure(ctx context.Context, org int64, requestID string) (*Fa
 	if err != nil {
 		return nil, fmt.Errorf("read a failed request: %w", err)
 	}
-	text, err := l.cfg.Vault.Open(label, sealContext(org, requestID), sealed)
+	text, err := l.cfg.Vault.Open(sealLabel, sealContext(org, requestID), sealed)
 	if err == nil {
 		err = json.Unmarshal(text, &f.Failure)
 	}

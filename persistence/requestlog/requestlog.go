@@ -179,14 +179,14 @@ func (l *Log) Prune(ctx context.Context) error {
 		requests = `DELETE FROM requests WHERE ctid = ANY (ARRAY(SELECT ctid FROM requests WHERE at < $1 LIMIT $2))`
 		failures = `DELETE FROM failed_requests WHERE ctid = ANY (ARRAY(SELECT ctid FROM failed_requests WHERE at < $1 LIMIT $2))`
 	)
-	if err := l.prune(ctx, requests, Kept); err != nil {
+	if err := l.deleteOlder(ctx, requests, Kept); err != nil {
 		return err
 	}
-	return l.prune(ctx, failures, FailuresKept)
+	return l.deleteOlder(ctx, failures, FailuresKept)
 }
 
-// prune deletes what is older than kept, in batches.
-func (l *Log) prune(ctx context.Context, sql string, kept time.Duration) error {
+// deleteOlder deletes what is older than kept, in batches.
+func (l *Log) deleteOlder(ctx context.Context, sql string, kept time.Duration) error {
 	for {
 		tag, err := l.cfg.Pool.Exec(ctx, sql, l.cfg.Now().Add(-kept), pruneBatch)
 		if err != nil {

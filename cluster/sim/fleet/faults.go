@@ -32,7 +32,7 @@ func (f *Fleet) leave(n *node) {
 // tellLeaving notes that the node leaves, and tells the others.
 func (f *Fleet) tellLeaving(n *node) {
 	life := n.life
-	f.execute(n, &f.home.own, 0, func() {
+	f.executeStatement(n, &f.home.own, 0, func() {
 		f.home.markLeaving(n)
 		f.judgePlaces()
 	}, func() {

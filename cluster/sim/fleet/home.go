@@ -88,9 +88,9 @@ func (h *home) isCurrent(f *Fleet) bool {
 	return up == len(h.rows)
 }
 
-// execute carries a statement of a node out, and then has the node hear its outcome. While the node is cut off, or
+// executeStatement carries a statement of a node out, and then has the node hear its outcome. While the node is cut off, or
 // the databases are away, it hears nothing until failed is called.
-func (f *Fleet) execute(n *node, at *cpus, cost float64, statement, heard, failed func()) {
+func (f *Fleet) executeStatement(n *node, at *cpus, cost float64, statement, heard, failed func()) {
 	life := n.life
 	if n.cut || f.home.away {
 		f.After(f.Between(50*millisecond, beatEvery), func() {

@@ -132,7 +132,7 @@ func (n *node) beatAndRead() {
 		delete(dead, n.self.ID)
 		n.buryDead(dead)
 	}
-	f.execute(n, &f.home.own, costOfRow*float64(len(f.home.rows)), beat, heard, func() {
+	f.executeStatement(n, &f.home.own, costOfRow*float64(len(f.home.rows)), beat, heard, func() {
 		n.turning = false
 		n.beatIn(beatEvery / 2)
 	})
@@ -158,7 +158,7 @@ func (n *node) buryDead(dead map[string]int64) {
 			f.judgePlaces()
 		}
 	}
-	f.execute(n, &f.home.own, 10*float64(len(dead)), bury, func() {
+	f.executeStatement(n, &f.home.own, 10*float64(len(dead)), bury, func() {
 		if mine {
 			f.notifyMembers()
 			n.beatAndRead()
@@ -251,7 +251,7 @@ func (n *node) wakeOwned(after int64) {
 		times = f.home.countSince(f, after)
 	}
 	f.count.Times += int64(times)
-	f.execute(n, &f.home.other, costOfTime*float64(times)/4, func() {}, func() {
+	f.executeStatement(n, &f.home.other, costOfTime*float64(times)/4, func() {}, func() {
 		n.swept = now - wakeEvery
 		for _, e := range n.listOwned() {
 			if _, there := n.held[e]; !there && !n.loading[e] && f.events[e].at >= after {
@@ -325,7 +325,7 @@ func (n *node) claimEvent(e int32) {
 		f.noteWake(e)
 		f.noteOwner(e)
 	}
-	f.execute(n, &f.home.other, 200, claim, func() {
+	f.executeStatement(n, &f.home.other, 200, claim, func() {
 		delete(n.loading, e)
 		n.held[e] = epoch
 		f.noteOwner(e)
@@ -368,7 +368,7 @@ func (n *node) join() {
 		f.home.listMembers()
 		f.judgePlaces()
 	}
-	f.execute(n, &f.home.own, 200, add, func() {
+	f.executeStatement(n, &f.home.own, 200, add, func() {
 		f.notifyMembers()
 		n.beatAndRead()
 	}, func() { f.After(beatEvery, n.join) })

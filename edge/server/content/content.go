@@ -1,5 +1,5 @@
-// Package content answers with bytes that are not JSON: files, of which clients ask for ranges or whether they
-// have changed (RFC 9110, 13 and 14), and what is made while it is sent.
+// Package content answers with bytes that are not JSON: files, where a client may ask for a range, or whether the
+// file has changed (RFC 9110, 13 and 14), and what is made while it is sent.
 package content
 
 import (
@@ -33,7 +33,7 @@ func Send(base context.Context, ctx *fasthttp.RequestCtx, call *route.Call, pace
 		h.Set(own.Name, own.Value)
 	}
 	if c.Size == route.UnknownSize {
-		return stream(base, ctx, c, pace)
+		return sendStream(base, ctx, c, pace)
 	}
 	h.Set(fasthttp.HeaderETag, c.Tag)
 	h.Set(fasthttp.HeaderLastModified, c.At.UTC().Format(http.TimeFormat))
@@ -53,7 +53,7 @@ func Send(base context.Context, ctx *fasthttp.RequestCtx, call *route.Call, pace
 		}
 	}
 	h.SetContentType(c.Type)
-	h.Set(fasthttp.HeaderContentDisposition, disposition(c))
+	h.Set(fasthttp.HeaderContentDisposition, dispositionOf(c))
 	ctx.SetStatusCode(fasthttp.StatusOK)
 	if ranged {
 		ctx.SetStatusCode(fasthttp.StatusPartialContent)
@@ -72,12 +72,12 @@ func Send(base context.Context, ctx *fasthttp.RequestCtx, call *route.Call, pace
 	return nil
 }
 
-// stream answers with bytes that are made while they are sent, in chunks. If the answer
+// sendStream answers with bytes that are made while they are sent, in chunks. If the answer
 // breaks off, the last chunk is missing, so that the client notices.
-func stream(base context.Context, ctx *fasthttp.RequestCtx, c *route.Content, pace time.Duration) error {
+func sendStream(base context.Context, ctx *fasthttp.RequestCtx, c *route.Content, pace time.Duration) error {
 	h := &ctx.Response.Header
 	h.SetContentType(c.Type)
-	h.Set(fasthttp.HeaderContentDisposition, disposition(c))
+	h.Set(fasthttp.HeaderContentDisposition, dispositionOf(c))
 	ctx.SetStatusCode(fasthttp.StatusOK)
 	if ctx.IsHead() {
 		ctx.Response.SkipBody = true
@@ -156,7 +156,7 @@ func readRange(text string, size int64) (from, length int64, ranged, ok bool) {
 
 // disposition is the Content-Disposition header, which names the file for those who save it (RFC
 // 6266).
-func disposition(c *route.Content) string {
+func dispositionOf(c *route.Content) string {
 	kind := "attachment"
 	if c.Inline {
 		kind = "inline"

@@ -87,7 +87,7 @@ func (s *Seats) placeOf(id engine.OrderID, st *seating, f *seatmap.ReservedFact)
 
 // CheckGranted reports whether a reservation was made.
 func (s *Seats) CheckGranted(ref engine.Ref, c keeper.Claim) error {
-	st := s.of(ref)
+	st := s.seatingOf(ref)
 	r := st.reserved[c.Order]
 	if _, ended := st.ended[c]; !ended && (r == nil || r.Reservation.Claim != c) {
 		return fmt.Errorf("%s is granted and not reserved", enginetest.ClaimName(c))
@@ -137,7 +137,7 @@ func (s *Seats) takeReleased(ref engine.Ref, st *seating, f *seatmap.ReleasedFac
 // CheckSold reports whether the seats of an order that is being completed are reserved for it, all and under
 // this serial.
 func (s *Seats) CheckSold(ref engine.Ref, o *order.Order, serial keeper.Serial) error {
-	st := s.of(ref)
+	st := s.seatingOf(ref)
 	if st.reserved[o.ID] == nil {
 		return fmt.Errorf("order %s has no seats reserved", enginetest.OrderName(o.ID))
 	}
@@ -183,7 +183,7 @@ func (st *seating) checkSeatsOf(o *order.Order, serial keeper.Serial, back map[s
 // CheckClosed reports whether the seats of a closed order, which has some, are sold, or not its any
 // more.
 func (s *Seats) CheckClosed(ref engine.Ref, o *order.Order) error {
-	st := s.of(ref)
+	st := s.seatingOf(ref)
 	claim := keeper.Claim{Order: o.ID, Serial: o.Serial}
 	if sold := st.ended[claim] == "sold"; sold != o.Sold() || st.ended[claim] == "" {
 		return fmt.Errorf("order %s is closed as %s, its seats are %q", enginetest.OrderName(o.ID), o.Status, st.ended[claim])
@@ -212,6 +212,6 @@ func (s *Seats) takeReturned(ref engine.Ref, st *seating, f *seatmap.ReturnedFac
 
 // IsReserved reports whether a reservation still has its seats.
 func (s *Seats) IsReserved(ref engine.Ref, c keeper.Claim) bool {
-	r := s.of(ref).reserved[c.Order]
+	r := s.seatingOf(ref).reserved[c.Order]
 	return r != nil && r.Reservation.Claim == c
 }

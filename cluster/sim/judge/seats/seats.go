@@ -16,7 +16,7 @@ import (
 
 // World is what the judge of seats asks of the world and of the judge of orders.
 type World struct {
-	HoldScale float64 // of the limits of who holds seats
+	HoldScale float64 // seatingOf the limits of who holds seats
 
 	Reach  func(fault, met string)                           // counts what has happened
 	Places func(engine.OrderID) []*ledger.Place              // the commands that name an order
@@ -57,7 +57,7 @@ type spot struct {
 	blocked bool
 }
 
-func (s *Seats) of(ref engine.Ref) *seating {
+func (s *Seats) seatingOf(ref engine.Ref) *seating {
 	st := s.byEvent[ref.Home]
 	if st == nil {
 		st = &seating{
@@ -71,7 +71,7 @@ func (s *Seats) of(ref engine.Ref) *seating {
 
 // Take judges a committed fact of a seat map and keeps it.
 func (s *Seats) Take(ref engine.Ref, f engine.Fact) error {
-	st := s.of(ref)
+	st := s.seatingOf(ref)
 	switch f := f.(type) {
 	case *seatmap.AttachedFact:
 		st.holdTime = f.HoldTime
@@ -248,7 +248,7 @@ func (st *seating) takeBlocked(f *seatmap.BlockedFact) error {
 
 // OwnerOf is the order that a seat is of, if it is of one.
 func (s *Seats) OwnerOf(ref engine.Ref, seat string) engine.OrderID {
-	if st := s.of(ref); st.layout != nil {
+	if st := s.seatingOf(ref); st.layout != nil {
 		if i := slices.Index(st.layout.SeatIDs, seat); i >= 0 {
 			return st.spots[i].claim.Order
 		}
@@ -262,7 +262,7 @@ func (st *seating) typeOf(i int32) int64 { return st.prices[st.layout.SectionOf(
 // Size is how many seats there are to sell as a ticket type, and whether it is
 // seated at all.
 func (s *Seats) Size(ref engine.Ref, typ int64) (n int64, seated bool) {
-	st := s.of(ref)
+	st := s.seatingOf(ref)
 	for i := range st.spots {
 		sp := st.spots[i]
 		if sp.claim.Serial != 0 && sp.typ == typ || sp.claim.Serial == 0 && !sp.blocked && st.typeOf(int32(i)) == typ {
@@ -274,7 +274,7 @@ func (s *Seats) Size(ref engine.Ref, typ int64) (n int64, seated bool) {
 
 // CheckTold judges what a shopper is told that he holds.
 func (s *Seats) CheckTold(ref engine.Ref, holder string, held []string, until int64) error {
-	st := s.of(ref)
+	st := s.seatingOf(ref)
 	for _, id := range held {
 		if !st.told[holder+" "+id][until] {
 			return fmt.Errorf("%s never held %s until %d", holder, id, until)
@@ -285,12 +285,12 @@ func (s *Seats) CheckTold(ref engine.Ref, holder string, held []string, until in
 
 // Holds reports whether a selection is its holder's last.
 func (s *Seats) Holds(ref engine.Ref, f *seatmap.HeldFact) bool {
-	return s.of(ref).picks[f.Holder] == f
+	return s.seatingOf(ref).picks[f.Holder] == f
 }
 
 // Phase says what an event's seats are in the middle of, as far as its facts tell.
 func (s *Seats) Phase(ref engine.Ref) string {
-	switch st := s.of(ref); {
+	switch st := s.seatingOf(ref); {
 	case len(st.reserved) > 0:
 		return "seats reserved"
 	case len(st.picks) > 0:

@@ -15,7 +15,7 @@ import (
 // Settled judges an event's seats once the world is quiet: no hold is left, and the seats that are taken
 // belong to the event's completed orders, which are sold.
 func (s *Seats) Settled(ref engine.Ref, sold []*order.Order) error {
-	st := s.of(ref)
+	st := s.seatingOf(ref)
 	if len(st.picks) > 0 || len(st.reserved) > 0 {
 		return fmt.Errorf("%d selections and %d reservations are left", len(st.picks), len(st.reserved))
 	}
