@@ -125,7 +125,8 @@ func TestRefundsTellTheTruth(t *testing.T) {
 		}
 		if why == "by_hand" {
 			says(t, false, l, m, "We have sent", "Wir haben dir")
-			says(t, true, l, m, " sen", "schick")
+			says(t, kind == "refund_due", l, m, " sends it by hand", " schickt es von Hand")
+			says(t, kind == "refund_processed", l, m, " has sent ", " hat dir ")
 		}
 		if isGoods(product) {
 			says(t, false, l, m, " ticket", "Karte")
