@@ -20,4 +20,4 @@ func (p *Pages) Calendar(ctx context.Context, node *cluster.Node, number int64) 
 }
 
 // ForgetCalendar makes the next reader ask again what is booked of an event.
-func (p *Pages) ForgetCalendar(number int64) { p.cache.Del(calendarKey(number)) }
+func (p *Pages) ForgetCalendar(number int64) { p.Forget(calendarKey(number)) }

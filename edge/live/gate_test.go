@@ -94,3 +94,28 @@ func TestCrowdMakesAPageOnce(t *testing.T) {
 		require.LessOrEqual(t, made.Load(), int64(8))
 	})
 }
+
+// TestForgottenWhileMade forgets a page while it is being read: the reader gets it, and the next
+// reader has it made again, as the organizer's write may have come after the page was read.
+func TestForgottenWhileMade(t *testing.T) {
+	t.Parallel()
+	p, err := OpenPages(PagesDeps{})
+	require.NoError(t, err)
+	defer p.Close()
+	made := 0
+	read := func(during func()) int {
+		got, err := KeepPage(t.Context(), p, 1, "a page", func() (int, error) {
+			made++
+			during()
+			return made, nil
+		})
+		require.NoError(t, err)
+		p.cache.Wait()
+		return got
+	}
+	require.Equal(t, 1, read(func() { p.Forget("a page") }))
+	require.Equal(t, 2, read(func() {}), "what was read before is not shown")
+	require.Equal(t, 2, read(func() {}), "and what was read after is")
+	p.Forget("a page")
+	require.Equal(t, 3, read(func() {}))
+}

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -42,6 +43,11 @@ type Pages struct {
 	// searches and reads admit public reads to the database.
 	searches, reads *readGate
 	listed          atomic.Uint64 // how often this node has changed what lists show
+	// forgotten counts by key how often a page was to be made again. A page is shown while its count
+	// is still the one from before it was read, so that a page which was being made at that moment is
+	// not shown either. Keys that share a count make each other's pages again, which does no harm.
+	forgotten [4096]atomic.Uint32
+	seed      maphash.Seed
 }
 
 // PagesDeps is what pages are made of.
@@ -62,7 +68,7 @@ func OpenPages(d PagesDeps) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Pages{PagesDeps: d, cache: cache, searches: searchGate(), reads: pageGate()}, nil
+	return &Pages{PagesDeps: d, cache: cache, searches: searchGate(), reads: pageGate(), seed: maphash.MakeSeed()}, nil
 }
 
 // Close ends the cache.
@@ -99,8 +105,9 @@ type term struct {
 
 // kept is a page in the cache.
 type kept struct {
-	page any
-	old  time.Time // after this it is shown only while the database is unreachable
+	page      any
+	old       time.Time // after this it is shown only while the database is unreachable
+	forgotten uint32    // the count of its key before it was read
 }
 
 func cacheBehind[T any](ctx context.Context, p *Pages, g *readGate, term term, key string, make func() (T, error)) (T, error) {
@@ -111,9 +118,10 @@ func cacheBehind[T any](ctx context.Context, p *Pages, g *readGate, term term, k
 		if t, ok := cached[T](p, key, time.Now()); ok { // another caller made it while we waited
 			return t, nil
 		}
+		forgotten := p.forgottenOf(key).Load()
 		t, err := make()
 		if err == nil {
-			p.cache.SetWithTTL(key, kept{t, time.Now().Add(term.fresh)}, term.size, term.kept)
+			p.cache.SetWithTTL(key, kept{t, time.Now().Add(term.fresh), forgotten}, term.size, term.kept)
 		}
 		return t, err
 	})
@@ -125,10 +133,11 @@ func cacheBehind[T any](ctx context.Context, p *Pages, g *readGate, term term, k
 	return t, err
 }
 
-// cached returns what the cache has under a key, if it is still fresh at the given time.
+// cached returns what the cache has under a key, if it is still fresh at the given time and was not
+// forgotten. At the zero time it returns whatever there is.
 func cached[T any](p *Pages, key string, at time.Time) (t T, ok bool) {
 	k, ok := p.cache.Get(key)
-	if !ok || !at.Before(k.old) {
+	if !ok || !at.IsZero() && (!at.Before(k.old) || k.forgotten != p.forgottenOf(key).Load()) {
 		return t, false
 	}
 	t, ok = k.page.(T)
@@ -185,24 +194,26 @@ func OrganizerOf(o *accounts.Profile) api.Organizer {
 	}
 }
 
+// settleWait is how long an organizer's write waits for the read model.
+const settleWait = 2 * time.Second
+
 // Refresh makes what an organizer has written visible to the next reader: it waits until the read
-// model has it, as far as the deadline allows, and forgets this node's page of the event and its
-// lists.
+// model has it, as far as settleWait allows, and forgets this node's page of the event and its lists.
+// A page that lags longer is better than an error, because the write is done.
 func (p *Pages) Refresh(ctx context.Context, number int64) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	ctx, cancel := context.WithTimeout(ctx, settleWait)
 	defer cancel()
-	if err := p.Settled(ctx); err != nil {
-		return // the write is done: a page that lags is better than an error
-	}
-	p.cache.Wait() // a page that is being put into the cache right now is older
-	p.cache.Del(pageKey(number))
+	_ = p.Settled(ctx)
+	p.Forget(pageKey(number))
 	p.listed.Add(1)
 }
 
 // Forget makes the next reader have the page under a key made again.
-func (p *Pages) Forget(key string) {
-	p.cache.Wait() // a page that is being put into the cache right now is older
-	p.cache.Del(key)
+func (p *Pages) Forget(key string) { p.forgottenOf(key).Add(1) }
+
+// forgottenOf is how often the page under a key was to be made again.
+func (p *Pages) forgottenOf(key string) *atomic.Uint32 {
+	return &p.forgotten[maphash.String(p.seed, key)%uint64(len(p.forgotten))]
 }
 
 // NotFoundAs turns the read model's "not found" into a refusal with the given code.
