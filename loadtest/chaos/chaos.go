@@ -38,7 +38,7 @@ type Config struct {
 	Rolls      int           `default:"2" help:"Rolling restarts of all nodes."`
 	Former     string        `help:"boxoffice of another release. Every second node begins with it, and each rolling restart gives each node the other program: nodes of both releases run side by side, and upgrades are made and taken back." type:"existingfile" optional:""`
 	Shards     int           `help:"Shards of the journal, each on a Postgres of its own; 0: it is in the nodes' Postgres."`
-	Outages    int           `default:"6" help:"Times that one of the shards, if there are any, is away: killed with -9, stalled, killed with a node beside it, in turn."`
+	Outages    int           `default:"8" help:"Times that one of the shards, if there are any, is away: killed with -9, stalled, cut off, killed with a node beside it, in turn."`
 	Shortest   time.Duration `default:"5s" help:"Of stalls and partitions."`
 	Longest    time.Duration `default:"30s" help:"Of stalls; of partitions, half of it."`
 	Calm       time.Duration `default:"1s" help:"Mean time from one recovery to the next injury, if there is no more of it."`

@@ -65,7 +65,7 @@ func (c *chaosRun) planInjuries() []injury {
 	add(c.conf.Joins, c.joinAndLeave, joined)
 	add(c.conf.Rolls, c.restartAll, rolled)
 	if c.conf.Shards > 0 {
-		add(c.conf.Outages, c.injureShard, shardKilled, shardStalled, shardAndNode)
+		add(c.conf.Outages, c.injureShard, shardInjuries...)
 	}
 	c.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all

@@ -77,10 +77,10 @@ func (c *chaosRun) tabulateInjuries() []report.Injury {
 	times[left] = times[joined]
 	times[rolled] *= c.conf.Nodes
 	var all []report.Injury
-	for _, what := range []string{
-		killedShort, killedLong, stalled, crashed, connectionCut, unheard, unanswering, databaseless,
-		shardKilled, shardStalled, shardAndNode, joined, left, rolled,
-	} {
+	for _, what := range slices.Concat(
+		[]string{killedShort, killedLong, stalled, crashed, connectionCut, unheard, unanswering, databaseless},
+		shardInjuries, []string{joined, left, rolled},
+	) {
 		took := slices.Concat(c.recovered[what], c.pauses[what])
 		if len(took) == 0 {
 			continue
@@ -112,7 +112,7 @@ func metOrMissed(ok bool) string {
 func (c *chaosRun) checkInjuries() report.Check {
 	check := report.Check{Name: "the cluster recovers from every injury"}
 	done := make(map[string]int)
-	outages := c.conf.Outages
+	outages, away := c.conf.Outages, 0
 	if c.conf.Shards == 0 {
 		outages = 0
 	}
@@ -124,6 +124,9 @@ func (c *chaosRun) checkInjuries() report.Check {
 			check.Findings = append(check.Findings, fmt.Sprintf("%s after %v: %s", o.What, o.At.Round(time.Second), o.Trouble))
 		}
 	}
+	for _, what := range shardInjuries {
+		away += done[what]
+	}
 	for _, want := range []struct {
 		what string
 		n    int
@@ -134,7 +137,7 @@ func (c *chaosRun) checkInjuries() report.Check {
 		{"crashes of Postgres", c.conf.Crashes, done[crashed]},
 		{"partitions", c.conf.Partitions, done[unheard] + done[unanswering] + done[databaseless]},
 		{"cuts", c.conf.Cuts, done[connectionCut]},
-		{"outages of shards", outages, done[shardKilled] + done[shardStalled] + done[shardAndNode]},
+		{"outages of shards", outages, away},
 		{"joins", c.conf.Joins, done[joined]},
 		{"rolling restarts", c.conf.Rolls, done[rolled]},
 	} {

@@ -20,8 +20,12 @@ import (
 const (
 	shardKilled  = "kill -9 of a shard's Postgres"
 	shardStalled = "stall (SIGSTOP) of a shard's Postgres"
+	shardCut     = "cut between all nodes and a shard's Postgres"
 	shardAndNode = "kill -9 of a shard's Postgres and of a node"
 )
+
+// shardInjuries are done in turn.
+var shardInjuries = []string{shardKilled, shardStalled, shardCut, shardAndNode}
 
 // backWithin is how long the events of a shard may have no orders after its database answers again
 // (docs/operations.md).
@@ -110,10 +114,15 @@ func (c *chaosRun) injureShard(ctx context.Context, what string) error {
 
 // takeShardAway takes a shard away, and returns when its database answers again.
 func (c *chaosRun) takeShardAway(ctx context.Context, what string, shard int) error {
-	if what == shardStalled {
+	switch what {
+	case shardStalled:
 		return c.cluster.StallShard(ctx, shard, c.drawDuration(c.conf.Shortest, c.conf.Longest))
+	case shardCut:
+		c.cluster.IsolateShard(ctx, shard, c.drawDuration(c.conf.Shortest, c.conf.Longest))
+		return nil
+	default:
+		return c.cluster.KillShard(ctx, shard)
 	}
-	return c.cluster.KillShard(ctx, shard)
 }
 
 func killMembers(members []*rig.Member) (err error) {

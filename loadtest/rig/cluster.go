@@ -51,6 +51,7 @@ type Cluster struct {
 	Config   ClusterConfig
 	postgres Process
 	shards   []*Process // each runs a shard's Postgres
+	wires    []*Proxy   // between the nodes and each shard, if Config.Wires
 	paysim   Process
 	balancer *Proxy
 	logs     []io.Closer
@@ -88,6 +89,13 @@ func (c *Cluster) start(ctx, life context.Context) error {
 		url, err := c.startPostgres(ctx, shard, c.ShardDir(i), fmt.Sprintf("shard-%d.log", i))
 		if err != nil {
 			return err
+		}
+		if c.Config.Wires {
+			wire, wired, err := wireDatabase(ctx, url)
+			if err != nil {
+				return err
+			}
+			c.wires, url = append(c.wires, wire), wired
 		}
 		c.JournalURLs = append(c.JournalURLs, url)
 	}
@@ -240,16 +248,10 @@ func (c *Cluster) prepareMember(ctx context.Context, m *Member, env []string) er
 		if m.Links, err = startProxy(ctx, "127.0.0.1:0", dialAlways("tcp", m.Link)); err != nil {
 			return err
 		}
-		u, err := url.Parse(database)
-		if err != nil {
-			return err
-		}
-		socket := filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432")
-		if m.Database, err = startProxy(ctx, "127.0.0.1:0", dialAlways("unix", socket)); err != nil {
+		if m.Database, database, err = wireDatabase(ctx, database); err != nil {
 			return err
 		}
 		link = m.Links.address()
-		database = fmt.Sprintf("postgres://%s@%s%s?sslmode=disable", u.User.Username(), m.Database.address(), u.Path)
 	}
 	m.program, m.other = c.Config.Binary, cmp.Or(c.Config.Former, c.Config.Binary)
 	if len(c.Members)%2 == 1 {
@@ -263,6 +265,21 @@ func (c *Cluster) prepareMember(ctx context.Context, m *Member, env []string) er
 		"BOXOFFICE_DATABASE_URL="+database,
 	)}
 	return nil
+}
+
+// wireDatabase puts a proxy before a database that listens on a socket, and returns the URL by which
+// the database is reached through it.
+func wireDatabase(ctx context.Context, database string) (*Proxy, string, error) {
+	u, err := url.Parse(database)
+	if err != nil {
+		return nil, "", err
+	}
+	socket := filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432")
+	wire, err := startProxy(ctx, "127.0.0.1:0", dialAlways("unix", socket))
+	if err != nil {
+		return nil, "", err
+	}
+	return wire, fmt.Sprintf("postgres://%s@%s%s?sslmode=disable", u.User.Username(), wire.address(), u.Path), nil
 }
 
 // dialReadyNode opens a connection to a node that is ready, in the name of who comes: on
@@ -334,6 +351,17 @@ func (c *Cluster) StallShard(ctx context.Context, shard int, length time.Duratio
 		Wait(ctx, length)
 	}
 	return errors.Join(err, signalTree(pid, syscall.SIGCONT))
+}
+
+// IsolateShard holds up all that nodes and a shard's Postgres send each other, for a time, as a network
+// does that loses every packet. The cluster must have wires.
+func (c *Cluster) IsolateShard(ctx context.Context, shard int, length time.Duration) {
+	wire := c.wires[shard]
+	wire.Forth.Shut()
+	wire.Back.Shut()
+	Wait(ctx, length)
+	wire.Forth.Open()
+	wire.Back.Open()
 }
 
 func (c *Cluster) shardPID(shard int) (int, error) {
@@ -451,11 +479,13 @@ func (c *Cluster) Close() error {
 	if c.balancer != nil {
 		c.balancer.stop()
 	}
+	wires := c.wires
 	for _, m := range c.Members {
-		for _, wire := range []*Proxy{m.Links, m.Database} {
-			if wire != nil {
-				wire.stop()
-			}
+		wires = append(wires, m.Links, m.Database)
+	}
+	for _, wire := range wires {
+		if wire != nil {
+			wire.stop()
 		}
 	}
 	err := errors.Join(c.paysim.End(syscall.SIGKILL), c.postgres.End(syscall.SIGTERM))
