@@ -6,6 +6,7 @@ import "boxoffice/engine"
 type Census struct {
 	Members int // on its list
 	Links   int // to other members, and working
+	Relayed int // of these, links that a third member relays
 	Actors  int
 	// Commands counts the commands that actors have been handed and have not finished, whether in
 	// their mailboxes or waiting for the journal; Deepest is the largest number of one actor.
@@ -34,6 +35,9 @@ func (n *Node) Census() Census {
 		p.mu.Lock()
 		if p.link != nil {
 			c.Links++
+			if p.by != "" {
+				c.Relayed++
+			}
 		}
 		p.mu.Unlock()
 	}

@@ -78,11 +78,17 @@ func (n *Node) serveLink(ctx context.Context, conn net.Conn) error {
 	}
 	in := &inbound{link: newLink(conn), n: n}
 	r := bufio.NewReaderSize(conn, linkBuffer)
-	from, err := in.exchangeHello(r, n.cfg.Self, "")
+	from, err := in.readHello(r, n.cfg.Self, "")
+	if err == nil {
+		err = in.sendHello(n.cfg.Self, "", "")
+	}
 	if err != nil {
 		n.strangers.Add(1)
 		in.breakLink(err)
 		return err
+	}
+	if in.relayTo != "" {
+		return n.relayConnection(ctx, conn, r, in.relayTo)
 	}
 	in.from = from
 	var wg sync.WaitGroup

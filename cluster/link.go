@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/binary"
@@ -15,15 +16,16 @@ import (
 	"syscall"
 	"time"
 
+	"boxoffice/persistence/members"
 	"boxoffice/persistence/panics"
 )
 
 const (
-	linkQueue   = 16_384          // frames that may wait to be written; when it is full, the link is broken
-	linkBuffer  = 256 << 10       // bytes written at once, exceeded by at most one frame
-	pingEvery   = time.Second     // when nothing else is sent
-	silenceMax  = 3 * time.Second // without receiving a frame, or to write one: then the link is broken
-	dialTime    = 2 * time.Second // for connecting, and for the first frames
+	linkQueue   = 16_384                 // frames that may wait to be written; when it is full, the link is broken
+	linkBuffer  = 256 << 10              // bytes written at once, exceeded by at most one frame
+	pingEvery   = 500 * time.Millisecond // when nothing else is sent
+	silenceMax  = 2 * time.Second        // without receiving a frame, or to write one: then the link is broken
+	dialTime    = 2 * time.Second        // for connecting, and for the first frames
 	redialFirst = 50 * time.Millisecond
 	redialLast  = time.Second
 	warnEvery   = 10 * time.Second // how often to warn that a link is down
@@ -41,7 +43,10 @@ type link struct {
 	once sync.Once
 	err  error // after done
 
-	revision int64 // of the other node, once it has said hello
+	// These are what the other node has said in its hello: its revision, and to which member it wants this
+	// node to relay ("": to none).
+	revision int64
+	relayTo  string
 }
 
 func newLink(conn net.Conn) *link {
@@ -200,18 +205,24 @@ func (l *link) readFrame(in *bufio.Reader, buf *[]byte) (kind byte, body []byte,
 	return head[4], *buf, err
 }
 
-// exchangeHello tells the other side who we are, and reads who it is.
-func (l *link) exchangeHello(in *bufio.Reader, self, want string) (other string, err error) {
+// sendHello tells the other side who we are, whom we take it for ("": anybody), and to which member it
+// shall relay ("": to none).
+func (l *link) sendHello(self, want, relayTo string) error {
 	var w writer
 	w.beginFrame(frameHello)
 	w.number(protocol)
 	w.text(self)
 	w.text(want)
 	w.number(revision)
-	w.endFrame()
-	if err := l.flushFrames(&w); err != nil {
-		return "", err
+	if relayTo != "" {
+		w.text(relayTo)
 	}
+	w.endFrame()
+	return l.flushFrames(&w)
+}
+
+// readHello reads who the other side is, which must be whom we want ("": anybody).
+func (l *link) readHello(in *bufio.Reader, self, want string) (other string, err error) {
 	var buf []byte
 	kind, body, err := l.readFrame(in, &buf)
 	if err != nil {
@@ -219,8 +230,11 @@ func (l *link) exchangeHello(in *bufio.Reader, self, want string) (other string,
 	}
 	r := &reader{b: body}
 	version, other, me := r.number(), r.text(), r.text()
-	if r.err == nil && len(r.b) > 0 { // the release before sent none
+	if r.err == nil && len(r.b) > 0 { // a node of revision 0 sent none
 		l.revision = r.number()
+	}
+	if r.err == nil && len(r.b) > 0 {
+		l.relayTo = r.text()
 	}
 	switch {
 	case kind != frameHello || r.err != nil:
@@ -233,28 +247,34 @@ func (l *link) exchangeHello(in *bufio.Reader, self, want string) (other string,
 	return other, nil
 }
 
-// dialMember connects to a member, over TLS if the node has a TLS configuration.
-func (n *Node) dialMember(ctx context.Context, to, id string) (*link, *bufio.Reader, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialTime)
-	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", to)
+// greet says hello first, and reads the answer, which shows that both directions work.
+func (l *link) greet(in *bufio.Reader, self, want, relayTo string) error {
+	if err := l.sendHello(self, want, relayTo); err != nil {
+		return err
+	}
+	_, err := l.readHello(in, self, want)
+	return err
+}
+
+// dialMember connects to a member and exchanges hellos with it, or with the member that it relays to
+// if relay is not nil. It gives up when ctx ends.
+func (n *Node) dialMember(ctx context.Context, to members.Member, relay *members.Member) (*link, *bufio.Reader, error) {
+	conn, err := n.openConnection(ctx, cmp.Or(relay, &to).Link)
 	if err != nil {
 		return nil, nil, err
 	}
-	if n.cfg.TLS != nil {
-		cfg := n.cfg.TLS.Clone()
-		if cfg.ServerName == "" {
-			cfg.ServerName, _, _ = net.SplitHostPort(to)
-		}
-		c := tls.Client(conn, cfg)
-		if err := c.HandshakeContext(ctx); err != nil {
-			return nil, nil, errors.Join(err, conn.Close())
-		}
-		conn = c
-	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
 	l := newLink(conn)
 	in := bufio.NewReaderSize(conn, linkBuffer)
-	if _, err := l.exchangeHello(in, n.cfg.Self, id); err != nil {
+	if relay != nil {
+		err = l.greet(in, n.cfg.Self, relay.ID, to.ID)
+	}
+	if err == nil {
+		err = l.greet(in, n.cfg.Self, to.ID, "")
+	}
+	if err != nil {
+		err = cmp.Or(ctx.Err(), err)
 		l.breakLink(err)
 		if n.cfg.TLS == nil && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)) {
 			err = fmt.Errorf("it hung up, and may want TLS: %w", err)
@@ -262,6 +282,26 @@ func (n *Node) dialMember(ctx context.Context, to, id string) (*link, *bufio.Rea
 		return nil, nil, err
 	}
 	return l, in, nil
+}
+
+// openConnection opens a connection to a member's address for links, over TLS if the node has a TLS
+// configuration. It takes dialTime at most.
+func (n *Node) openConnection(ctx context.Context, to string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", to)
+	if err != nil || n.cfg.TLS == nil {
+		return conn, err
+	}
+	cfg := n.cfg.TLS.Clone()
+	if cfg.ServerName == "" {
+		cfg.ServerName, _, _ = net.SplitHostPort(to)
+	}
+	c := tls.Client(conn, cfg)
+	if err := c.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return c, nil
 }
 
 // committed is the last batch of each writer that somebody has heard of.

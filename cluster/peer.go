@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"log/slog"
@@ -26,9 +25,12 @@ type peer struct {
 	cancel context.CancelFunc
 	load   atomic.Int64 // calls without an answer yet
 
+	straight way // a link that is to be served next, if there is one; only for the peer's own goroutine and leaveRelay
+
 	mu      sync.Mutex
-	link    *link // nil while there is none
-	last    int64 // number of the last call
+	link    *link  // nil while there is none
+	by      string // id of the member that relays the link; "": nobody does
+	last    int64  // number of the last call
 	pending map[int64]*activation.Call
 }
 
@@ -47,16 +49,18 @@ func (n *Node) connectTo(m members.Member) *peer {
 func (p *peer) run(ctx context.Context) {
 	pause := redialFirst
 	var warned time.Time
-	for ctx.Err() == nil {
-		l, in, err := p.n.dialMember(ctx, p.member.Link, p.member.ID)
+	for round := 0; ctx.Err() == nil; round++ {
+		w, err := p.findWay(ctx, round)
 		if err == nil {
-			pause = redialFirst
-			p.serveLink(ctx, l, in)
+			pause, round = redialFirst, -1
+			p.serveLink(ctx, w)
 			p.n.feeds.endFeedsFrom(p.member.ID)
-			err = l.err
+			if err = w.link.err; errors.Is(err, errStraight) {
+				continue
+			}
 		}
 		if ctx.Err() != nil {
-			return
+			break
 		}
 		level := slog.LevelDebug
 		if now := time.Now(); now.Sub(warned) > warnEvery {
@@ -69,19 +73,28 @@ func (p *peer) run(ctx context.Context) {
 		}
 		pause = min(2*pause, redialLast)
 	}
+	if p.straight.link != nil {
+		p.straight.link.breakLink(ctx.Err())
+	}
 }
 
 // serveLink uses a link until it breaks.
-func (p *peer) serveLink(ctx context.Context, l *link, in *bufio.Reader) {
+func (p *peer) serveLink(ctx context.Context, way way) {
+	l := way.link
 	p.mu.Lock()
-	p.link = l
+	p.link, p.by = l, way.by
 	p.mu.Unlock()
 	stop := context.AfterFunc(ctx, func() { l.breakLink(ctx.Err()) })
 	defer stop()
 	var wg sync.WaitGroup
 	log := p.n.cfg.Log
 	wg.Go(func() { l.guardLoop(log, func() { l.write(func(*writer) {}) }) })
-	l.guardLoop(log, func() { l.read(in, p.handleFrame) })
+	served, cancel := context.WithCancel(ctx)
+	if way.by != "" {
+		wg.Go(func() { l.guardLoop(log, func() { p.leaveRelay(served, l) }) })
+	}
+	l.guardLoop(log, func() { l.read(way.in, p.handleFrame) })
+	cancel()
 	wg.Wait()
 	p.mu.Lock()
 	p.link = nil

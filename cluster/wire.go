@@ -21,7 +21,7 @@ import (
 // maps by field name. A field may be added, but never gets another meaning, so that two releases
 // understand each other (tests hold golden frames).
 const (
-	frameHello     byte = 1  // protocol version, sender's and receiver's member id, revision: the first frame each way
+	frameHello     byte = 1  // protocol version, sender's and receiver's member id, revision, and the member to relay to if there is one: the first frame each way
 	frameAsk       byte = 2  // call, milliseconds left, ref, name, command
 	frameTell      byte = 3  // ref, name, command
 	frameReply     byte = 4  // call, outcome, and name and reply or refusal
@@ -39,8 +39,9 @@ const protocol = 1
 // revision counts the frames that were added since the protocol began: a node is asked nothing that
 // it does not know.
 const (
-	revision      = 1
+	revision      = 2
 	revisionWrote = 1
+	revisionRelay = 2
 )
 
 // maxFrame bounds a frame: the seat map of a stadium takes about 5 MB.

@@ -53,6 +53,7 @@ func (s standing) Collect(out chan<- prometheus.Metric) {
 	c := s.n.cluster.Census()
 	gauge("members", "Nodes on this node's list.", float64(c.Members))
 	gauge("links_up", "Links to other nodes that are up.", float64(c.Links))
+	gauge("links_relayed", "Of these, links that a third node relays, because the other one cannot be reached straight.", float64(c.Relayed))
 	counter("links_refused_total", "Links from others that were refused.", c.Strangers)
 	gauge("actors", "Activations on this node.", float64(c.Actors))
 	counter("activations_total", "Activations made.", c.Activated)

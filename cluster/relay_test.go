@@ -1,0 +1,195 @@
+package cluster_test
+
+import (
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"boxoffice/cluster"
+	"boxoffice/engine"
+	"boxoffice/engine/ledger"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/members"
+)
+
+// wire is what lies between one node and another: a network that can lose all that goes in one
+// direction. Then neither end is told of anything.
+type wire struct {
+	ln   net.Listener
+	to   string
+	wg   sync.WaitGroup
+	mu   sync.Mutex
+	cut  chan struct{} // closed when the wire is whole again; nil: it is whole
+	all  []net.Conn
+	over bool
+}
+
+// newWire puts a wire before an address.
+func newWire(t *testing.T, to string) *wire {
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	w := &wire{ln: ln, to: to}
+	w.wg.Go(func() {
+		for {
+			near, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			far, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", to)
+			if err != nil {
+				_ = near.Close()
+				continue
+			}
+			if !w.note(near, far) {
+				return
+			}
+			w.wg.Go(func() { w.pass(far, near, true) })
+			w.wg.Go(func() { w.pass(near, far, false) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = ln.Close()
+		w.note()
+		w.mend()
+		w.wg.Wait()
+	})
+	return w
+}
+
+// note notes connections that are to be closed at the end; without any, it closes them all.
+func (w *wire) note(conns ...net.Conn) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = append(w.all, conns...)
+	w.over = w.over || conns == nil
+	if w.over {
+		for _, c := range w.all {
+			_ = c.Close()
+		}
+	}
+	return !w.over
+}
+
+func (w *wire) pass(to, from net.Conn, forth bool) {
+	defer func() { _ = to.Close() }()
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := from.Read(buf)
+		w.mu.Lock()
+		cut := w.cut
+		w.mu.Unlock()
+		if forth && cut != nil {
+			<-cut
+			return // what was lost stays lost, so the connection is of no use
+		}
+		if err != nil {
+			return
+		}
+		if _, err := to.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
+
+func (w *wire) lose() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cut = make(chan struct{})
+}
+
+func (w *wire) mend() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cut != nil {
+		close(w.cut)
+		w.cut = nil
+	}
+}
+
+// TestTwoWhoCannotReachEachOther cuts what one node sends another in either of their connections, while a third
+// reaches both. Every event is sold at every node again, facts arrive where they are shown, and when
+// the network is whole the links are straight again, without a command that fails for it.
+func TestTwoWhoCannotReachEachOther(t *testing.T) {
+	t.Parallel()
+	ours := newAuthority(t)
+	for name, change := range map[string]func(string, *cluster.Config){
+		"in the clear": nil,
+		"over TLS":     func(_ string, cfg *cluster.Config) { cfg.TLS = ours.config() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sellByAThird(t, change)
+		})
+	}
+}
+
+func sellByAThird(t *testing.T, change func(string, *cluster.Config)) {
+	p := newPartyWith(t, change, "a", "b", "c")
+	wires := map[string]*wire{"a": newWire(t, p.nodes["a"].member.Link), "b": newWire(t, p.nodes["b"].member.Link)}
+	for _, name := range p.names() { // a reaches b by a wire, and b reaches a by one
+		var list []members.Member
+		for _, other := range p.names() {
+			m := p.nodes[other].member
+			if w := wires[other]; w != nil && wires[name] != nil && name != other {
+				m.Link = w.ln.Addr().String()
+			}
+			list = append(list, m)
+		}
+		p.nodes[name].Members(nil) // forgets the links that newParty made
+		p.nodes[name].Members(list)
+	}
+	sell := func(i int) {
+		for number := int64(1); number <= partyEvents; number++ {
+			require.Equal(t, order.StatusCompleted, p.from("a", engine.EventRef(number), placeIn(number, i)).(*ledger.OrderReply).Status)
+			require.Equal(t, order.StatusCompleted, p.from("b", engine.EventRef(number), placeIn(number, i+1)).(*ledger.OrderReply).Status)
+		}
+	}
+	for number := int64(1); number <= partyEvents; number++ {
+		p.onSaleFrom("c", number, 1_000)
+	}
+	sell(1)
+	require.Zero(t, p.nodes["a"].Census().Relayed+p.nodes["b"].Census().Relayed)
+
+	for _, w := range wires {
+		w.lose()
+	}
+	began := time.Now()
+	sell(3)
+	t.Logf("every event was sold at both again after %v", time.Since(began))
+	a := p.nodes["a"]
+	require.Eventually(t, func() bool { return a.Census().Relayed == 1 && p.nodes["b"].Census().Relayed == 1 }, time.Minute, time.Millisecond)
+	for number := int64(1); number <= partyEvents; number++ {
+		require.NoError(t, a.Follow(t.Context(), number))
+	}
+	sell(5)
+	seen := func() bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		sold := map[int64]bool{}
+		for _, r := range a.observed {
+			if r.Ref == engine.InventoryRef(r.Ref.Home, typeNo) {
+				sold[r.Ref.Home] = true
+			}
+		}
+		return len(sold) == partyEvents
+	}
+	require.Eventually(t, seen, time.Minute, time.Millisecond, "facts come by the third node")
+
+	for _, w := range wires {
+		w.mend()
+	}
+	again := 7
+	require.Eventually(t, func() bool {
+		for number := int64(1); number <= partyEvents; number++ {
+			_, err := a.Ask(t.Context(), engine.EventRef(number), placeIn(number, again))
+			assert.NoError(t, err)
+		}
+		again++
+		return a.Census().Relayed+p.nodes["b"].Census().Relayed == 0
+	}, time.Minute, 100*time.Millisecond, "the links become straight")
+	sell(again)
+}
