@@ -29,7 +29,7 @@ type Deps struct {
 	Gateways *payments.Gateways
 	Receipts *receipts.Store
 	Log      *slog.Logger
-	// VerifyAttempts has an order hear what came of attempts to pay it, ShowOwn shows an order to its organization,
+	// VerifyAttempts tells an order what came of attempts to pay it, ShowOwn shows an order to its organization,
 	// and FindPayment finds an attempt by its reference (sales.Handlers).
 	VerifyAttempts func(context.Context, *order.Order, []order.Attempt) (*order.Order, error)
 	ShowOwn        func(*route.Call, *order.Order, orders.Reader) (*api.Order, error)
@@ -42,7 +42,7 @@ type Handlers struct{ Deps }
 // New makes the handlers.
 func New(d Deps) *Handlers { return &Handlers{d} }
 
-// providerTime bounds the operations in which orders hear of their money.
+// providerTime bounds the time in which one order is told of its money.
 const providerTime = 15 * time.Second
 
 // These bound what settleDue does at a time, and how often.

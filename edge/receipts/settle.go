@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
-	"math"
 	"strconv"
 	"time"
 
@@ -65,7 +64,7 @@ func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.settleTransfer(c.Context, o.ID, a.Reference); err != nil {
+	if err := h.tellOrderOfReceipts(c.Context, o.ID, a.Reference); err != nil {
 		return nil, err
 	}
 	if o, err = h.Orders.Find(c.Context, id); err != nil {
@@ -74,12 +73,15 @@ func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error)
 	return h.ShowOwn(c, o, seller)
 }
 
-// settleTransfer has an order hear of what came for its transfer. Money that came after it was paid, or once
-// its event has closed it, is to go back.
-func (h *Handlers) settleTransfer(ctx context.Context, id engine.OrderID, attempt string) error {
+// tellOrderOfReceipts tells an order what came for its transfer, and marks those receipts as settled. Money that came
+// after the order was paid, or after its event has closed the order, goes back.
+func (h *Handlers) tellOrderOfReceipts(ctx context.Context, id engine.OrderID, attempt string) error {
 	came, err := h.Receipts.Of(ctx, attempt)
-	if err != nil || len(came) == 0 {
-		return errors.Join(err, h.Receipts.Settle(ctx, attempt, math.MaxInt64))
+	if err != nil {
+		return err
+	}
+	if len(came) == 0 { // all of it is in another currency, which is nothing for the order
+		return h.Receipts.Settle(ctx, attempt, 0)
 	}
 	r, err := cluster.AskFor[ledger.OrderReply](ctx, h.Node, engine.EventRef(id.Event()), ledger.GetOrder{Order: id})
 	if err != nil {
@@ -107,8 +109,8 @@ func (h *Handlers) settleTransfer(ctx context.Context, id engine.OrderID, attemp
 	return h.Receipts.Settle(ctx, attempt, came[len(came)-1].Seq)
 }
 
-// sendExtraBack has an order note each receipt that its attempt has not taken: those behind the first
-// ones, which make up what it has taken.
+// sendExtraBack tells an order of each receipt that its attempt has not taken, so that it goes back. The attempt has
+// taken the first receipts, as many as make up what it received.
 func (h *Handlers) sendExtraBack(ctx context.Context, o *order.Order, a *order.Attempt, came []receipts.State) error {
 	var sum int64
 	for i := range came {
@@ -128,8 +130,8 @@ func (h *Handlers) sendExtraBack(ctx context.Context, o *order.Order, a *order.A
 	return nil
 }
 
-// SettleTransfers looks again and again, until the context ends, for transfers that an order has not heard of. One
-// node of a cluster does.
+// SettleTransfers tells orders, until the context ends, of receipts that they have not heard of. It runs on one node
+// of a cluster.
 func (h *Handlers) SettleTransfers(ctx context.Context) {
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
@@ -146,7 +148,7 @@ func (h *Handlers) SettleTransfers(ctx context.Context) {
 	}
 }
 
-// settleDue has orders hear of transfers that the request which booked them did not tell them of.
+// settleDue tells orders of receipts which the requests that booked them did not tell them of.
 func (h *Handlers) settleDue(ctx context.Context) error {
 	due, err := h.Receipts.Unsettled(ctx, settleBatch)
 	if err != nil {
@@ -157,7 +159,7 @@ func (h *Handlers) settleDue(ctx context.Context) error {
 		defer cancel()
 		p, err := h.FindPayment(ctx, attempt)
 		if err == nil {
-			err = h.settleTransfer(ctx, p.Order, attempt)
+			err = h.tellOrderOfReceipts(ctx, p.Order, attempt)
 		}
 		if err != nil && ctx.Err() == nil {
 			h.Log.WarnContext(ctx, "transfer not settled", slog.String("reference", attempt), slog.Any("error", err))

@@ -84,7 +84,7 @@ func (h *Handlers) importStatement(c *route.Call, in *api.ImportStatement) (*api
 	return out, nil
 }
 
-// settleSoon has orders hear of their transfers, as many as there is time for.
+// settleSoon tells orders of their receipts, as many orders as importTime allows. settleDue tells the others.
 func (h *Handlers) settleSoon(ctx context.Context, due map[string]engine.OrderID) {
 	ctx, cancel := context.WithTimeout(ctx, importTime)
 	defer cancel()
@@ -96,7 +96,7 @@ func (h *Handlers) settleSoon(ctx context.Context, due map[string]engine.OrderID
 		if ctx.Err() != nil {
 			return
 		}
-		if err := h.settleTransfer(ctx, due[attempt], attempt); err != nil {
+		if err := h.tellOrderOfReceipts(ctx, due[attempt], attempt); err != nil {
 			h.Log.WarnContext(ctx, "transfer not settled yet", slog.String("reference", attempt), slog.Any("error", err))
 		}
 	})

@@ -25,18 +25,18 @@ type Store struct{ pool *pgxpool.Pool }
 // New makes a store on a database that is up to date.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
-// MaxPerAttempt is how many receipts count for an attempt to pay: each of those that come once it is paid is
-// a refund in its order's record, and a mail to its buyer. Money beyond is kept as of no order.
+// MaxPerAttempt is how many receipts count for an attempt to pay: each that comes after the attempt was paid makes a
+// refund in its order's record, and a mail to its buyer. A receipt beyond the limit is kept as one that names no order.
 const MaxPerAttempt = 20
 
 // Receipt is money that came.
 type Receipt struct {
 	Seq      int64
 	Org      int64
-	Name     string // repeats when the same is told again
+	Name     string // unique in the organization; a receipt that is told again has the same name
 	ByHand   bool
 	Order    engine.OrderID // zero if it names no order of the organization
-	Attempt  string         // reference of the attempt to pay; "" if none
+	Attempt  string         // the reference of the attempt to pay; "" if it names no order
 	Amount   int64          // minor units
 	Currency string
 	Asked    int64 // what the attempt asks for, minor units; 0 without one
@@ -162,7 +162,7 @@ func (s *Store) Named(ctx context.Context, org int64, names []string) ([]State, 
 func (s *Store) Differing(ctx context.Context, org, before int64, limit int) ([]State, error) {
 	const find = `SELECT ` + columns + ` WHERE r.org = $1 AND ($2 = 0 OR r.seq < $2)
   AND (r.attempt IS NULL OR NOT r.fits OR came.sum <> r.asked) ORDER BY r.seq DESC LIMIT $3`
-	rows, _ := s.pool.Query(ctx, find, org, before, limit) // as above
+	rows, _ := s.pool.Query(ctx, find, org, before, limit) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, scanState)
 	if err != nil {
 		return nil, fmt.Errorf("differing receipts: %w", err)
@@ -172,7 +172,7 @@ func (s *Store) Differing(ctx context.Context, org, before int64, limit int) ([]
 
 // Of lists what came for an attempt to pay in its order's currency, the oldest first.
 func (s *Store) Of(ctx context.Context, attempt string) ([]State, error) {
-	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` WHERE r.attempt = $1 AND r.fits ORDER BY r.seq`, attempt) // as above
+	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` WHERE r.attempt = $1 AND r.fits ORDER BY r.seq`, attempt) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, scanState)
 	if err != nil {
 		return nil, fmt.Errorf("receipts of an attempt: %w", err)
@@ -183,7 +183,7 @@ func (s *Store) Of(ctx context.Context, attempt string) ([]State, error) {
 // Unsettled lists some attempts to pay whose order has not heard yet of all that came for them.
 func (s *Store) Unsettled(ctx context.Context, limit int) ([]string, error) {
 	const find = `SELECT attempt FROM receipts WHERE NOT settled AND attempt IS NOT NULL GROUP BY attempt ORDER BY min(seq) LIMIT $1`
-	rows, _ := s.pool.Query(ctx, find, limit) // as above
+	rows, _ := s.pool.Query(ctx, find, limit) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return nil, fmt.Errorf("unsettled receipts: %w", err)
@@ -191,9 +191,10 @@ func (s *Store) Unsettled(ctx context.Context, limit int) ([]string, error) {
 	return list, nil
 }
 
-// Settle notes that an attempt's order has heard of its receipts up to one.
+// Settle notes that an attempt's order has heard of its receipts up to the seq through, 0 if of none. Receipts in another
+// currency are nothing for the order: they are settled too.
 func (s *Store) Settle(ctx context.Context, attempt string, through int64) error {
-	if _, err := s.pool.Exec(ctx, `UPDATE receipts SET settled = true WHERE attempt = $1 AND seq <= $2 AND NOT settled`, attempt, through); err != nil {
+	if _, err := s.pool.Exec(ctx, `UPDATE receipts SET settled = true WHERE attempt = $1 AND (seq <= $2 OR NOT fits) AND NOT settled`, attempt, through); err != nil {
 		return fmt.Errorf("settle receipts: %w", err)
 	}
 	return nil
