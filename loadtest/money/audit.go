@@ -331,11 +331,18 @@ func (b *Books) orderTotals() map[string]total {
 	return sums
 }
 
-// checkTotals checks that both sets have the same sums.
+// listCurrencies returns the currencies of two sets of sums, sorted.
+func listCurrencies(theirs, ours map[string]total) []string {
+	both := maps.Clone(theirs)
+	maps.Copy(both, ours)
+	return slices.Sorted(maps.Keys(both))
+}
+
+// checkTotals compares the providers' and the orders' sums, by currency.
 func checkTotals(b *Books) report.Check {
 	c := report.Check{Name: "the sums by currency are the same"}
 	theirs, ours := b.providerTotals(), b.orderTotals()
-	for _, currency := range slices.Sorted(maps.Keys(theirs)) {
+	for _, currency := range listCurrencies(theirs, ours) {
 		c.Checked++
 		if theirs[currency] != ours[currency] {
 			c.Found("%s: the providers took %d and returned %d, the orders %d and %d",
@@ -345,11 +352,11 @@ func checkTotals(b *Books) report.Check {
 	return c
 }
 
-// sayTotals returns the sums of the three sets of books, one line each.
+// sayTotals returns, by currency, a line of the providers' and the orders' sums and one of the wallet's.
 func (b *Books) sayTotals() string {
 	var out strings.Builder
 	theirs, ours := b.providerTotals(), b.orderTotals()
-	for _, currency := range slices.Sorted(maps.Keys(theirs)) {
+	for _, currency := range listCurrencies(theirs, ours) {
 		amount := func(minor int64) string { return writeMinor(minor, currency) }
 		fmt.Fprintf(&out, "%s: the providers took %s and returned %s; the orders %s and %s\n", currency,
 			amount(theirs[currency].took), amount(theirs[currency].returned), amount(ours[currency].took), amount(ours[currency].returned))

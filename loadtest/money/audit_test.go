@@ -101,9 +101,18 @@ func TestWrongBooksAreFound(t *testing.T) {
 		"a use consumed twice":                   {"the uses of promo codes are the orders'", func(b *Books) { b.Codes[0].Used = 2 }},
 		"a use that did not come back":           {"the uses of promo codes are the orders'", func(b *Books) { b.Orders["c"].Ended = 1 }},
 		"returned money of another currency":     {"the sums by currency are the same", func(b *Books) { b.Provider[1].Currency = "NGN" }},
+		"a currency that only an order has":      {"the sums by currency are the same", func(b *Books) { b.Orders["d"].Currency, b.Orders["d"].Payments[0].Received = "NGN", 1 }},
 	} {
 		b := books()
 		plant.spoil(b)
 		require.Contains(t, failed(b), plant.found, what)
 	}
+}
+
+// TestTotalsTellEveryCurrency has a currency that only an order took.
+func TestTotalsTellEveryCurrency(t *testing.T) {
+	t.Parallel()
+	b := books()
+	b.Orders["d"].Currency, b.Orders["d"].Payments[0].Received = "NGN", 100
+	require.Contains(t, b.sayTotals(), "NGN: the providers took 0.00 and returned 0.00; the orders 1.00 and 0.00\n")
 }
