@@ -15,9 +15,12 @@ import (
 
 // While an event's recovery is measured, probes are sent to it regularly, with at most
 // probesPerEvent orders waiting for their answer. In a planned move, one is sent every pauseEvery.
+// All events together get one every probeShare, because probes of a thousand events at the pace of one
+// event's would be the load that they measure.
 const (
 	probesPerEvent = 6
 	pauseEvery     = 50 * time.Millisecond
+	probeShare     = time.Millisecond
 )
 
 // measureRecovery measures, for each of the events, how long it takes from a moment until an order
@@ -35,12 +38,13 @@ func (c *chaosRun) timeFirstWrites(ctx context.Context, since time.Time, events 
 	ctx, cancel := context.WithTimeout(ctx, c.conf.GiveUp)
 	defer cancel()
 	svc := c.throughReadyNodes(but...)
+	pause := max(rush.ProbeEvery, time.Duration(len(events))*probeShare)
 	took, errs := make([]time.Duration, len(events)), make([]error, len(events))
 	var all sync.WaitGroup
 	for i, h := range events {
 		all.Go(func() {
 			once := func(ctx context.Context) bool { return c.PlaceProbe(ctx, svc, c.typeOf(h, probeType)) }
-			if c.ProbeUntilAcknowledged(ctx, probesPerEvent, once) != nil {
+			if c.ProbeUntilAcknowledged(ctx, pause, probesPerEvent, once) != nil {
 				errs[i] = fmt.Errorf("event %s took no write for %v", h.EventID, time.Since(since).Round(time.Millisecond))
 			}
 			took[i] = time.Since(since)

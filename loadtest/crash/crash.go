@@ -169,7 +169,7 @@ func (k *killer) untilWrites(ctx context.Context, o report.Outage, killed time.T
 	defer cancel()
 	r := k.rush
 	free := r.Sale.Types[len(r.Sale.Types)-1]
-	if err := r.ProbeUntilAcknowledged(ctx, probesAtOnce, func(ctx context.Context) bool { return r.PlaceProbe(ctx, r.API, free.ID) }); err != nil {
+	if err := r.ProbeUntilAcknowledged(ctx, rush.ProbeEvery, probesAtOnce, func(ctx context.Context) bool { return r.PlaceProbe(ctx, r.API, free.ID) }); err != nil {
 		return o, fmt.Errorf("no write for %v after %s was killed: %w", time.Since(killed).Round(time.Millisecond), o.What, err)
 	}
 	o.WritesAgain = time.Since(killed)

@@ -9,16 +9,15 @@ import (
 	"boxoffice/loadtest/openloop"
 )
 
-// probeEvery is the pause between two writes that are tried while an outage is
-// measured.
-const probeEvery = 20 * time.Millisecond
+// ProbeEvery is the pause between two writes that are tried while the outage of one event is measured.
+const ProbeEvery = 20 * time.Millisecond
 
-// ProbeUntilAcknowledged places small orders, each under a key of its own, until one is
-// acknowledged. The others are left to be settled; probing waits for them.
-func (r *Rush) ProbeUntilAcknowledged(ctx context.Context, atOnce int, once func(context.Context) bool) error {
+// ProbeUntilAcknowledged places small orders, each under a key of its own, one every pause and as many
+// at once, until one is acknowledged. The others are left to be settled; probing waits for them.
+func (r *Rush) ProbeUntilAcknowledged(ctx context.Context, pause time.Duration, atOnce int, once func(context.Context) bool) error {
 	acknowledged := make(chan struct{}, 1)
 	slots := make(chan struct{}, atOnce)
-	ticker := time.NewTicker(probeEvery)
+	ticker := time.NewTicker(pause)
 	defer ticker.Stop()
 	for {
 		select {
