@@ -16,6 +16,7 @@ import (
 	"boxoffice/loadtest/logins"
 	"boxoffice/loadtest/money"
 	"boxoffice/loadtest/onsale"
+	"boxoffice/loadtest/overload"
 	"boxoffice/loadtest/poison"
 	"boxoffice/loadtest/room"
 	"boxoffice/loadtest/seats"
@@ -43,6 +44,8 @@ type loadtestCmd struct {
 	Bookings  scenario[bookings.Config]  `cmd:"" help:"Customers after the places of dates and slots while the node is killed, and their audit."`
 	Broadcast scenario[broadcast.Config] `cmd:"" help:"A broadcast among the confirmations of a sale while the node is killed, and its audit."`
 
+	Overload scenario[overload.Config] `cmd:"" help:"Three times the orders that the node takes, with nothing before it, and their audit."`
+
 	Webhooks scenario[webhooks.Config] `cmd:"" help:"Facts delivered to endpoints of which some hang, fail, redirect or drip, and their audit."`
 
 	Viewers scenario[seats.ViewersConfig] `cmd:"" help:"A crowd that watches one map, with and without members who stop reading."`
@@ -55,6 +58,7 @@ func newLoadtestCmd() loadtestCmd {
 		Viewers: newScenario(seats.RunViewers), Gates: newScenario(gates.Run), Money: newScenario(money.Run),
 		Transfers: newScenario(transfers.Run), Waitlist: newScenario(waitlist.Run),
 		Bookings: newScenario(bookings.Run), Broadcast: newScenario(broadcast.Run),
+		Overload: newScenario(overload.Run),
 	}
 }
 

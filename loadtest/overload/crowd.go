@@ -1,0 +1,218 @@
+package overload
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/google/uuid"
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/contest"
+	"boxoffice/loadtest/openloop"
+	"boxoffice/loadtest/rig"
+	"boxoffice/loadtest/rush"
+)
+
+// What came of an order. openloop counts each as an operation.
+const (
+	opAccepted openloop.Op = iota
+	opRefused
+	opOdd
+)
+
+// crowd orders, and keeps the answers as they came. They are read when the overload is over: until
+// then its clients share the machine with the node.
+type crowd struct {
+	*scene
+	name  string
+	began time.Time
+
+	mu      sync.Mutex
+	answers []answer
+}
+
+// answer is the answer to one order.
+type answer struct {
+	op         openloop.Op
+	status     int // 0: there was none
+	after      time.Duration
+	retryAfter string
+	body       []byte
+	err        error
+}
+
+// order places the n-th order, for one ticket.
+func (c *crowd) order(ctx context.Context, n int) answer {
+	resp := fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseResponse(resp)
+	a := answer{op: opOdd}
+	a.err = c.net.Source(n).Do(ctx, &client.Request{
+		Method: "POST", Host: c.svc.Host, Path: "/api/v1/orders", Key: uuid.NewString(), ContentType: "application/json",
+		Body: rush.Encode(rush.PlaceOrder{
+			Items: []rush.Item{{TicketTypeID: c.sale.Types[0].ID, Quantity: 1}}, GuestEmail: fmt.Sprintf("%s-%d@load.test", c.name, n), GuestName: "Load Buyer",
+		}),
+	}, resp)
+	if a.err != nil {
+		return a
+	}
+	switch a.status = resp.StatusCode(); a.status {
+	case fasthttp.StatusCreated:
+		a.op = opAccepted
+	case fasthttp.StatusTooManyRequests, fasthttp.StatusServiceUnavailable:
+		a.op = opRefused
+	}
+	a.after = time.Since(c.began)
+	a.retryAfter, a.body = string(resp.Header.Peek("Retry-After")), slices.Clone(resp.Body())
+	return a
+}
+
+// buyer places one order and takes what comes.
+type buyer struct {
+	crowd *crowd
+	n     int
+}
+
+// Step places the order.
+func (b *buyer) Step(ctx context.Context) openloop.Result {
+	a := b.crowd.order(ctx, b.n)
+	b.crowd.mu.Lock()
+	b.crowd.answers = append(b.crowd.answers, a)
+	b.crowd.mu.Unlock()
+	return openloop.Result{Op: a.op, Status: a.status, Done: true}
+}
+
+// measurePeak has clients order one after the other, each as soon as it has its answer.
+func (s *scene) measurePeak(ctx context.Context) error {
+	var n, accepted atomic.Int64
+	var mu sync.Mutex
+	latency := hdrhistogram.New(1, time.Minute.Microseconds(), 3)
+	s.crowd.began = time.Now()
+	end := warmUp + s.cfg.Phase
+	err := contest.ForAll(s.cfg.Clients, s.cfg.Clients, func(int, int) error {
+		for {
+			sent := time.Now()
+			a := s.crowd.order(ctx, int(n.Add(1)))
+			if a.err != nil {
+				return a.err
+			}
+			if a.after > end {
+				return nil
+			}
+			if a.after > warmUp && a.op == opAccepted {
+				accepted.Add(1)
+				mu.Lock()
+				_ = latency.RecordValue(time.Since(sent).Microseconds()) // the client's patience is shorter than a minute
+				mu.Unlock()
+			}
+		}
+	})
+	s.out.Peak, s.out.PeakLatency = float64(accepted.Load())/s.cfg.Phase.Seconds(), openloop.PercentilesOf(latency)
+	return err
+}
+
+// refusal is an answer 429 or 503.
+type refusal struct {
+	status     int
+	retryAfter string
+	body       []byte
+}
+
+// wrong returns what a refusal lacks of what the API promises, or nothing.
+func (r *refusal) wrong() string {
+	var seconds int
+	if _, err := fmt.Sscan(r.retryAfter, &seconds); err != nil || seconds < 1 {
+		return fmt.Sprintf("Retry-After is %q", r.retryAfter)
+	}
+	var envelope struct {
+		Error struct {
+			Code, Message string
+			Details       *json.RawMessage
+		}
+		Meta struct {
+			RequestID string `json:"request_id"`
+		}
+	}
+	if err := json.Unmarshal(r.body, &envelope); err != nil || envelope.Error.Code == "" || envelope.Error.Message == "" || envelope.Meta.RequestID == "" {
+		return fmt.Sprintf("it is not in the envelope: %.200s", r.body)
+	}
+	return ""
+}
+
+// placed is an accepted order.
+type placed struct {
+	rush.Order
+	wrong string // about how the node shows it afterwards
+}
+
+// readBack sorts the answers of the overload, and reads every accepted order and the stock.
+func (s *scene) readBack(ctx context.Context) error {
+	o := s.out
+	for i := range s.crowd.answers {
+		a := &s.crowd.answers[i]
+		o.Answers++
+		switch a.op {
+		case opAccepted:
+			var made struct{ Data rush.Order }
+			if err := json.Unmarshal(a.body, &made); err != nil {
+				o.Odd = append(o.Odd, fmt.Sprintf("201 with %.200s", a.body))
+				continue
+			}
+			o.Orders = append(o.Orders, placed{Order: made.Data})
+		case opRefused:
+			o.Refuses = append(o.Refuses, refusal{a.status, a.retryAfter, a.body})
+		default:
+			o.Odd = append(o.Odd, fmt.Sprintf("%d %v %.200s", a.status, a.err, a.body))
+		}
+	}
+	if err := contest.ForAll(s.cfg.Clients, len(o.Orders), func(_, i int) error {
+		o.Orders[i].wrong = s.readOrder(ctx, i, &o.Orders[i].Order)
+		return nil
+	}); err != nil {
+		return err
+	}
+	return s.readStock(ctx)
+}
+
+// patience is how long a read of the audit is repeated.
+const patience = 10 * time.Second
+
+// readOrder returns what is wrong about an order as the node shows it.
+func (s *scene) readOrder(ctx context.Context, from int, o *rush.Order) string {
+	var now rush.Order
+	path := "/orders/" + url.PathEscape(o.ID) + "?token=" + url.QueryEscape(o.AccessToken)
+	a := s.svc.Insist(ctx, s.net.Source(from), client.Call{Method: "GET", Path: path}, patience, &now)
+	switch {
+	case !a.OK():
+		return a.Err().Error()
+	case now.ID != o.ID || now.Status != rush.Pending:
+		return fmt.Sprintf("it is shown as order %s, %s", now.ID, now.Status)
+	case len(now.Items) != 1 || now.Items[0].Quantity != 1:
+		return fmt.Sprintf("its items are %v", now.Items)
+	}
+	return ""
+}
+
+// readStock reads how many tickets are gone. What is shown may be a moment old.
+func (s *scene) readStock(ctx context.Context) error {
+	for deadline := time.Now().Add(patience); ; rig.Wait(ctx, 100*time.Millisecond) {
+		var types struct{ Items []rush.TicketType }
+		if err := s.organizer.Send(ctx, "GET", "/events/"+url.PathEscape(s.sale.EventID)+"/tickets", nil, &types); err != nil {
+			return err
+		}
+		if len(types.Items) != 1 || types.Items[0].Available == nil {
+			return fmt.Errorf("the sale has the types %v", types.Items)
+		}
+		s.out.Taken = int64(stock - *types.Items[0].Available)
+		if s.out.Taken == int64(len(s.out.Orders)) || time.Now().After(deadline) || ctx.Err() != nil {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,241 @@
+// Package overload is the scenario of orders at a multiple of what a node takes, with nothing before it
+// that would hold them back. Run returns when every goroutine and process that it started has ended.
+package overload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"boxoffice/loadtest/client"
+	"boxoffice/loadtest/contest"
+	"boxoffice/loadtest/openloop"
+	"boxoffice/loadtest/report"
+	"boxoffice/loadtest/rig"
+	"boxoffice/loadtest/rush"
+)
+
+// Config is `boxoffice loadtest overload`.
+type Config struct {
+	Times       float64       `default:"3" help:"How many orders come, as a multiple of those that the node takes in a second."`
+	Clients     int           `default:"128" help:"Clients that order one after the other, while the peak is measured."`
+	Phase       time.Duration `default:"10s" help:"How long the peak is measured, and how long the overload goes on."`
+	Connections int           `default:"12288" help:"Connections of the overload, each for one order at a time. All are open before it begins."`
+	Out         string        `default:"loadtest-report" type:"path" help:"Directory of the result and of the node's log."`
+}
+
+// Outcome is what a run has come to.
+type Outcome struct {
+	Peak        float64 // orders a second of clients that order one after the other
+	PeakLatency openloop.Percentiles
+
+	Offered  float64 // orders a second
+	Goodput  float64 // accepted orders a second
+	Accepted openloop.OpStats
+	Refused  openloop.OpStats
+	Lag      openloop.Percentiles // how late the clients sent
+	Unsent   int64                // orders that the clients could not send, for want of a connection
+	CPU      rig.Usage            // of the overload
+
+	Orders  []placed  // the accepted orders, as the node shows them afterwards
+	Taken   int64     // tickets that the stock lacks afterwards
+	Refuses []refusal // all refusals
+	Answers int64     // to orders
+	Odd     []string  // answers that are neither an order nor a refusal for now
+}
+
+// The goals of the run (README, "Rush it").
+const (
+	goodputGoal = 0.8 // of the peak
+	refusalGoal = 50  // p99 of refusals, in milliseconds
+)
+
+// warmUp is how long orders come before the peak is measured.
+const warmUp = 2 * time.Second
+
+// stock is more than any machine sells in a run.
+const stock = 1_000_000
+
+// sources is the number of client addresses.
+const sources = 256
+
+// Run measures what a node of its own takes, and then sends it a multiple of that.
+func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *contest.Result, err error) {
+	if err := os.MkdirAll(cfg.Out, 0o755); err != nil {
+		return nil, fmt.Errorf("overload: %w", err)
+	}
+	node, stop, err := rig.StartNodeForRun(ctx, cfg.Out, out, log, "BOXOFFICE_LOG_LEVEL=WARN",
+		"BOXOFFICE_HEAP_ROOM=-1") // as docs/operations.md says for a sale
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	svc, err := client.ParseTarget(node.URL)
+	if err != nil {
+		return nil, err
+	}
+	network, err := client.NewNetwork(client.Config{
+		Sources: sources, Timeout: 15 * time.Second, IdleFor: time.Minute, PerIdle: cfg.perSource(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer network.Close()
+	organizer, err := rush.Register(ctx, svc, network.Source(0))
+	if err == nil {
+		err = organizer.UseKey(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &scene{cfg: cfg, node: node, svc: svc, net: network, organizer: organizer, out: &Outcome{}}
+	if err := s.play(ctx, log); err != nil {
+		return nil, err
+	}
+	r := &contest.Result{Notes: s.out.describe(), Checks: Audit(s.out)}
+	return r, r.Print(out, cfg.Out, "overload")
+}
+
+// perSource returns how many connections a client address has.
+func (c *Config) perSource() int { return max(1, c.Connections/sources) }
+
+// scene is what the parts of a run share.
+type scene struct {
+	cfg       Config
+	node      *rig.Node
+	svc       client.API
+	net       *client.Network
+	organizer *rush.Organizer
+	sale      *rush.Sale
+	crowd     *crowd
+	out       *Outcome
+}
+
+// play runs the parts, the peak and the overload each with a sale of its own.
+func (s *scene) play(ctx context.Context, log *slog.Logger) error {
+	for _, part := range []struct {
+		name string
+		run  func(context.Context) error
+	}{{"the peak", s.measurePeak}, {"the overload", s.overload}} {
+		log.InfoContext(ctx, "part of the run", slog.String("part", part.name))
+		var err error
+		if s.sale, err = s.organizer.OpenSale(ctx, []rush.SaleType{{Name: "Floor", Quantity: stock, MaxPerOrder: rush.MaxPerOrder, MaxPerCustomer: rush.MaxPerCustomer}}); err != nil {
+			return err
+		}
+		s.crowd = &crowd{scene: s, name: strings.ReplaceAll(part.name, " ", "-")}
+		if err := part.run(ctx); err != nil {
+			return fmt.Errorf("overload: %s: %w", part.name, err)
+		}
+	}
+	log.InfoContext(ctx, "reading what was accepted")
+	return s.readBack(ctx)
+}
+
+// overload sends the multiple of the peak, whether or not earlier orders were answered.
+func (s *scene) overload(ctx context.Context) error {
+	hello := client.Request{Method: "GET", Host: s.svc.Host, Path: "/healthz"}
+	for i := range sources {
+		if err := s.net.Source(i).Open(ctx, &hello, s.cfg.perSource()); err != nil {
+			return err
+		}
+	}
+	rate := s.cfg.Times * s.out.Peak
+	s.crowd.answers = make([]answer, 0, int(rate*s.cfg.Phase.Seconds()))
+	sampler := rig.StartSampler(append(s.node.Targets(), rig.Target{Name: "clients", PID: rig.FixedPID(os.Getpid())})...)
+	s.crowd.began = time.Now()
+	st, err := openloop.Run(ctx, openloop.Config{
+		Ops: []string{"accepted", "refused", "odd"}, MaxInFlight: sources * s.cfg.perSource(), Drain: 15 * time.Second,
+	}, openloop.Constant(rate, s.cfg.Phase), rand.New(rand.NewPCG(1, 0)), func(n int) openloop.Actor { return &buyer{s.crowd, n} })
+	s.out.CPU = sampler.Stop()
+	if err != nil {
+		return err
+	}
+	s.out.takeStats(st)
+	for i := range s.crowd.answers {
+		if a := &s.crowd.answers[i]; a.op == opAccepted && a.after <= s.cfg.Phase {
+			s.out.Goodput += 1 / s.cfg.Phase.Seconds()
+		}
+	}
+	return nil
+}
+
+func (o *Outcome) takeStats(st *openloop.Stats) {
+	for _, op := range st.Ops {
+		switch op.Op {
+		case "accepted":
+			o.Accepted = op
+		case "refused":
+			o.Refused = op
+		}
+	}
+	o.Offered = float64(st.Offered) / st.Window.Seconds()
+	o.Lag, o.Unsent = st.Lag, st.Unsent+st.Dropped
+}
+
+// describe tells what was measured, in a table and in sentences.
+func (o *Outcome) describe() string {
+	out := new(strings.Builder)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "\ta second\tp50 ms\tp99\tmax\t")
+	row := func(name string, rate float64, p openloop.Percentiles) {
+		fmt.Fprintf(w, "%s\t%.0f\t%.1f\t%.1f\t%.1f\t\n", name, rate, p.P50, p.P99, p.Max)
+	}
+	refused := o.Offered * float64(o.Refused.Count) / float64(max(1, o.Answers+o.Unsent))
+	row("clients one after the other", o.Peak, o.PeakLatency)
+	row("accepted, from when it was sent", o.Goodput, o.Accepted.Service)
+	row("accepted, from when it was due", o.Goodput, o.Accepted.Corrected)
+	row("refused, from when it was sent", refused, o.Refused.Service)
+	row("refused, from when it was due", refused, o.Refused.Corrected)
+	row("lateness of the clients", o.Offered, o.Lag)
+	_ = w.Flush() // a builder takes everything
+	fmt.Fprintf(out, "%.0f orders/s offered, %.1f times the peak; %d accepted, %d refused, %d not sent for want of a connection\n",
+		o.Offered, o.Offered/o.Peak, o.Accepted.Count, o.Refused.Count, o.Unsent)
+	fmt.Fprintf(out, "goodput %.1f%% of the peak (goal: %.0f%%)\n", 100*o.Goodput/o.Peak, 100*goodputGoal)
+	fmt.Fprintf(out, "refusals p99 %.1f ms from when they were sent, %.1f ms from when they were due (goal: %d)\n",
+		o.Refused.Service.P99, o.Refused.Corrected.P99, refusalGoal)
+	fmt.Fprint(out, "CPU seconds:")
+	for i, name := range o.CPU.Names {
+		fmt.Fprintf(out, " %s %.1f", name, o.CPU.Total[i].Seconds())
+	}
+	fmt.Fprintf(out, ", others %.1f cores\n", o.CPU.Others)
+	return out.String()
+}
+
+// Audit judges what a run has come to. Times and rates are told and not judged: they are the machine's.
+func Audit(o *Outcome) []report.Check {
+	once := report.Check{Name: "every accepted order is there once, with its ticket"}
+	seen := map[string]bool{}
+	for _, p := range o.Orders {
+		once.Checked++
+		switch {
+		case seen[p.ID]:
+			once.Found("order %s was the answer to two orders", p.ID)
+		case p.wrong != "":
+			once.Found("order %s: %s", p.ID, p.wrong)
+		}
+		seen[p.ID] = true
+	}
+	stock := report.Check{Name: "the stock lacks the accepted tickets and no others", Checked: o.Taken}
+	if o.Taken != int64(len(seen)) {
+		stock.Found("%d tickets are gone, %d orders were accepted", o.Taken, len(seen))
+	}
+	refused := report.Check{Name: "every refusal says when to come back, in the envelope"}
+	for i := range o.Refuses {
+		refused.Checked++
+		if why := o.Refuses[i].wrong(); why != "" {
+			refused.Found("a refusal with status %d: %s", o.Refuses[i].status, why)
+		}
+	}
+	others := report.Check{Name: "every order was accepted or refused for now", Checked: o.Answers}
+	for _, odd := range o.Odd {
+		others.Found("an order was answered %s", odd)
+	}
+	return []report.Check{once, stock, refused, others}
+}
