@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,7 +16,6 @@ import (
 	"boxoffice/loadtest/client"
 	"boxoffice/loadtest/contest"
 	"boxoffice/loadtest/openloop"
-	"boxoffice/loadtest/rig"
 	"boxoffice/loadtest/rush"
 )
 
@@ -54,8 +52,8 @@ func (c *crowd) order(ctx context.Context, n int) answer {
 	resp := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(resp)
 	a := answer{op: opOdd}
-	a.err = c.net.Source(n).Do(ctx, &client.Request{
-		Method: "POST", Host: c.svc.Host, Path: "/api/v1/orders", Key: uuid.NewString(), ContentType: "application/json",
+	a.err = c.Net.Source(n).Do(ctx, &client.Request{
+		Method: "POST", Host: c.API.Host, Path: "/api/v1/orders", Key: uuid.NewString(), ContentType: "application/json",
 		Body: rush.Encode(rush.PlaceOrder{
 			Items: []rush.Item{{TicketTypeID: c.sale.Types[0].ID, Quantity: 1}}, GuestEmail: fmt.Sprintf("%s-%d@load.test", c.name, n), GuestName: "Load Buyer",
 		}),
@@ -173,46 +171,12 @@ func (s *scene) readBack(ctx context.Context) error {
 		}
 	}
 	if err := contest.ForAll(s.cfg.Clients, len(o.Orders), func(_, i int) error {
-		o.Orders[i].wrong = s.readOrder(ctx, i, &o.Orders[i].Order)
+		o.Orders[i].wrong = s.CheckPlaced(ctx, i, &o.Orders[i].Order)
 		return nil
 	}); err != nil {
 		return err
 	}
-	return s.readStock(ctx)
-}
-
-// patience is how long a read of the audit is repeated.
-const patience = 10 * time.Second
-
-// readOrder returns what is wrong about an order as the node shows it.
-func (s *scene) readOrder(ctx context.Context, from int, o *rush.Order) string {
-	var now rush.Order
-	path := "/orders/" + url.PathEscape(o.ID) + "?token=" + url.QueryEscape(o.AccessToken)
-	a := s.svc.Insist(ctx, s.net.Source(from), client.Call{Method: "GET", Path: path}, patience, &now)
-	switch {
-	case !a.OK():
-		return a.Err().Error()
-	case now.ID != o.ID || now.Status != rush.Pending:
-		return fmt.Sprintf("it is shown as order %s, %s", now.ID, now.Status)
-	case len(now.Items) != 1 || now.Items[0].Quantity != 1:
-		return fmt.Sprintf("its items are %v", now.Items)
-	}
-	return ""
-}
-
-// readStock reads how many tickets are gone. What is shown may be a moment old.
-func (s *scene) readStock(ctx context.Context) error {
-	for deadline := time.Now().Add(patience); ; rig.Wait(ctx, 100*time.Millisecond) {
-		var types struct{ Items []rush.TicketType }
-		if err := s.organizer.Send(ctx, "GET", "/events/"+url.PathEscape(s.sale.EventID)+"/tickets", nil, &types); err != nil {
-			return err
-		}
-		if len(types.Items) != 1 || types.Items[0].Available == nil {
-			return fmt.Errorf("the sale has the types %v", types.Items)
-		}
-		s.out.Taken = int64(stock - *types.Items[0].Available)
-		if s.out.Taken == int64(len(s.out.Orders)) || time.Now().After(deadline) || ctx.Err() != nil {
-			return nil
-		}
-	}
+	taken, err := s.ReadTaken(ctx, s.sale, len(o.Orders))
+	o.Taken = int64(taken[s.sale.Types[0].ID])
+	return err
 }

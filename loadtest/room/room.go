@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/url"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -19,7 +18,6 @@ import (
 	"boxoffice/loadtest/contest"
 	"boxoffice/loadtest/openloop"
 	"boxoffice/loadtest/report"
-	"boxoffice/loadtest/rig"
 	"boxoffice/loadtest/rush"
 )
 
@@ -66,32 +64,12 @@ const (
 // Run measures what a node of its own takes, sends it a multiple of that, and then lets the same crowd
 // come through a waiting room.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *contest.Result, err error) {
-	if err := os.MkdirAll(cfg.Out, 0o755); err != nil {
-		return nil, fmt.Errorf("room: %w", err)
-	}
-	node, stop, err := rig.StartNodeForRun(ctx, cfg.Out, out, log, "BOXOFFICE_BEACON_URL=test",
-		"BOXOFFICE_HEAP_ROOM=-1") // as docs/operations.md says for a sale
+	single, stop, err := contest.OpenSingle(ctx, cfg.Out, client.Config{Sources: sources, Timeout: 10 * time.Second}, out, log, "BOXOFFICE_BEACON_URL=test")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	svc, err := client.ParseTarget(node.URL)
-	if err != nil {
-		return nil, err
-	}
-	network, err := client.NewNetwork(client.Config{Sources: sources, Timeout: 10 * time.Second})
-	if err != nil {
-		return nil, err
-	}
-	defer network.Close()
-	organizer, err := rush.Register(ctx, svc, network.Source(0))
-	if err == nil {
-		err = organizer.UseKey(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	s := &scene{cfg: cfg, svc: svc, net: network, organizer: organizer, out: &Outcome{Odd: map[openloop.ErrorKey]int64{}}}
+	s := &scene{cfg: cfg, svc: single.API, net: single.Net, organizer: single.Organizer, out: &Outcome{Odd: map[openloop.ErrorKey]int64{}}}
 	if err := s.play(ctx, log); err != nil {
 		return nil, err
 	}
