@@ -7,6 +7,8 @@ FIRST        ?= 1
 ONSALE_FLAGS ?= --tickets=20000 --types=3 --buyers=60000 --shape=ramp --ramp=10s --rate=800 --duration=85s
 CRASH_FLAGS  ?= --tickets=20000 --buyers=15000 --rate=150 --duration=100s
 ROOM_FLAGS   ?=
+OVERLOAD_FLAGS ?=
+MILLION_FLAGS ?=
 SEATS_FLAGS  ?=
 CLUSTER_FLAGS ?= --nodes=3
 CHAOS_FLAGS  ?=
@@ -26,7 +28,7 @@ DEPLOY_TOOL  := go -C deploy/tools tool
 CHART        := $(CURDIR)/deploy/helm/boxoffice
 
 .DEFAULT_GOAL := help
-.PHONY: help build run cluster test race pages pages-build pages-check page-test limits security timing sim sim-cluster bench onsale crash logins room seats viewers webhooks gates money transfers waitlist bookings broadcast chaos kafka kafka-test facts poison extremes api-fuzz clients agents fuzz lint deploy-lint verify
+.PHONY: help build run cluster test race pages pages-build pages-check page-test limits security timing sim sim-cluster bench onsale crash logins room overload million seats viewers webhooks gates money transfers waitlist bookings broadcast chaos kafka kafka-test facts poison extremes api-fuzz clients agents fuzz lint deploy-lint verify
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -102,6 +104,12 @@ logins: build ## what 200 parallel logins cost the orders of an on-sale
 
 room: build ## ten times what a node takes, without a waiting room and through one, with an audit; ROOM_FLAGS
 	./bin/boxoffice loadtest room --out=out/room $(ROOM_FLAGS)
+
+overload: build ## three times what a node takes, with nothing before it, with an audit; OVERLOAD_FLAGS
+	./bin/boxoffice loadtest overload --out=out/overload $(OVERLOAD_FLAGS)
+
+million: build ## a million orders for 400 areas, of which 93 % are refused as sold out, with an audit; MILLION_FLAGS
+	./bin/boxoffice loadtest million --out=out/million $(MILLION_FLAGS)
 
 seats: build ## 2,000 shoppers after the seats of an arena, 10,000 viewers, with an audit; SEATS_FLAGS
 	./bin/boxoffice loadtest seats --out=out/seats $(SEATS_FLAGS)

@@ -13,6 +13,8 @@ import (
 	"boxoffice/loadtest/bookings"
 	"boxoffice/loadtest/broadcast"
 	"boxoffice/loadtest/contest"
+	"boxoffice/loadtest/million"
+	"boxoffice/loadtest/overload"
 	"boxoffice/loadtest/room"
 	"boxoffice/loadtest/transfers"
 	"boxoffice/loadtest/waitlist"
@@ -58,4 +60,14 @@ func TestBroadcastContest(t *testing.T) {
 // TestRoomContest lets few come: what a node takes is for another time.
 func TestRoomContest(t *testing.T) {
 	runContest(t, room.Run, "--clients=4", "--phase=1s", "--crowd=1", "--look=2s")
+}
+
+// TestOverloadContest sends little: what a node takes is for another time.
+func TestOverloadContest(t *testing.T) {
+	runContest(t, overload.Run, "--clients=4", "--phase=1s", "--connections=256", "--times=1")
+}
+
+// TestMillionContest has few areas, of 15 tickets each, so that each is sold out.
+func TestMillionContest(t *testing.T) {
+	runContest(t, million.Run, "--requests=2000", "--events=2", "--areas=9", "--rate=500", "--connections=256")
 }

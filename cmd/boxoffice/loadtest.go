@@ -14,6 +14,7 @@ import (
 	"boxoffice/loadtest/facts"
 	"boxoffice/loadtest/gates"
 	"boxoffice/loadtest/logins"
+	"boxoffice/loadtest/million"
 	"boxoffice/loadtest/money"
 	"boxoffice/loadtest/onsale"
 	"boxoffice/loadtest/overload"
@@ -45,6 +46,7 @@ type loadtestCmd struct {
 	Broadcast scenario[broadcast.Config] `cmd:"" help:"A broadcast among the confirmations of a sale while the node is killed, and its audit."`
 
 	Overload scenario[overload.Config] `cmd:"" help:"Three times the orders that the node takes, with nothing before it, and their audit."`
+	Million  scenario[million.Config]  `cmd:"" help:"A million orders for the areas of five events, of which nearly all are refused as sold out, and their audit."`
 
 	Webhooks scenario[webhooks.Config] `cmd:"" help:"Facts delivered to endpoints of which some hang, fail, redirect or drip, and their audit."`
 
@@ -58,7 +60,7 @@ func newLoadtestCmd() loadtestCmd {
 		Viewers: newScenario(seats.RunViewers), Gates: newScenario(gates.Run), Money: newScenario(money.Run),
 		Transfers: newScenario(transfers.Run), Waitlist: newScenario(waitlist.Run),
 		Bookings: newScenario(bookings.Run), Broadcast: newScenario(broadcast.Run),
-		Overload: newScenario(overload.Run),
+		Overload: newScenario(overload.Run), Million: newScenario(million.Run),
 	}
 }
 
