@@ -66,7 +66,11 @@ func TestAnswersAreReadStrictly(t *testing.T) {
 		status           int
 		body, ticketType string
 	}{
-		{409, refusal, "b"}, {410, refusal, "a"}, {503, refusal, "a"}, {201, refusal, "a"}, {201, "", "a"},
+		{409, refusal, "b"},
+		{410, refusal, "a"},
+		{503, refusal, "a"},
+		{201, refusal, "a"},
+		{201, "", "a"},
 		{409, `{"error":{"code":"NOT_ON_SALE","message":"No."}}`, "a"},
 		{409, `{"error":{"code":"TICKET_SOLD_OUT","message":"No.","details":{"ticketTypeId":"a","requested":1,"available":1}}}`, "a"},
 	} {
