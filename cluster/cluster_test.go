@@ -110,7 +110,7 @@ func (p *party) tell() {
 		list = append(list, p.nodes[name].member)
 	}
 	for _, name := range p.names() {
-		p.nodes[name].Members(list)
+		p.nodes[name].TakeMembers(list)
 	}
 }
 
@@ -447,7 +447,7 @@ func TestANewcomerAsksFirst(t *testing.T) {
 		p.onSaleFrom("a", number, 10)
 	}
 	a, c := p.nodes["a"], p.open("c")
-	c.Members([]members.Member{a.member, c.member})
+	c.TakeMembers([]members.Member{a.member, c.member})
 	var all sync.WaitGroup
 	for number := int64(1); number <= partyEvents; number++ {
 		all.Go(func() {

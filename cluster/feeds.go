@@ -42,7 +42,7 @@ func newFeeds(n *Node) *feeds {
 func (n *Node) Follow(ctx context.Context, event int64) error {
 	for {
 		p := n.placement.Load()
-		if p.ownsEvent(event) {
+		if p.ownsHome(event) {
 			return nil
 		}
 		owner := p.OwnerOf(event)
@@ -121,7 +121,7 @@ func (n *Node) Observe(b *journal.Batch) {
 // now: these readers have been told that they missed facts, and follow the other.
 func (n *Node) observeOwned(b *journal.Batch) {
 	p := n.placement.Load()
-	moved := func(r journal.Record) bool { return !p.ownsEvent(r.Ref.Home) }
+	moved := func(r journal.Record) bool { return !p.ownsHome(r.Ref.Home) }
 	if slices.ContainsFunc(b.Records, moved) {
 		b = &journal.Batch{Writer: b.Writer, Seq: b.Seq, Records: slices.DeleteFunc(slices.Clone(b.Records), moved)}
 	}
@@ -182,7 +182,7 @@ func (f *feeds) endMovedFeeds(old, now *placed) {
 // which events they have missed none.
 func (f *feeds) tellMissed(old, now *placed) {
 	f.n.cfg.Missed(func(event int64) bool {
-		if old.ownsEvent(event) && now.ownsEvent(event) {
+		if old.ownsHome(event) && now.ownsHome(event) {
 			return true
 		}
 		source, followed := f.sources.Load(event)

@@ -170,7 +170,7 @@ func (in *inbound) handleFrame(kind byte, r *reader) error {
 // carryOut hands a command to its actor, if the actor is this node's.
 func (in *inbound) carryOut(number, left int64, to engine.Ref, cmd engine.Command) {
 	n := in.n
-	if !n.placement.Load().ownsEvent(to.Home) {
+	if !n.placement.Load().ownsHome(to.Home) {
 		in.Answer(number, nil, activation.ErrMoved)
 		return
 	}

@@ -304,7 +304,8 @@ func (n *Node) openConnection(ctx context.Context, to string) (net.Conn, error) 
 	return c, nil
 }
 
-// committed is the last batch of each writer that somebody has heard of.
+// committed keeps, by writer, the highest batch number that was noted. A Node has two: its own batches, and batches of
+// other nodes on which replies depend.
 type committed struct {
 	mu   sync.Mutex
 	last map[int32]int64

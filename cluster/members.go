@@ -30,9 +30,9 @@ const (
 	handingOver = 16
 )
 
-// Members tells the node which nodes there are, itself included, sorted by id. Actors that it does
-// not own by the new list are put away.
-func (n *Node) Members(list []members.Member) {
+// TakeMembers tells the node which nodes there are, itself included, sorted by id. The node puts away the actors that
+// it does not own by the new list, and wakes those that it owns now.
+func (n *Node) TakeMembers(list []members.Member) {
 	n.joining.Lock()
 	defer n.joining.Unlock()
 	if n.ctx.Err() != nil {
@@ -73,7 +73,7 @@ func (n *Node) handOver(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for ref := range n.slots.All() {
-		if p.ownsEvent(ref.Home) {
+		if p.ownsHome(ref.Home) {
 			continue
 		}
 		slots <- struct{}{}
@@ -122,7 +122,7 @@ func (n *Node) letGo(ctx context.Context, ref engine.Ref) {
 // the actor belongs to another node by now.
 func (n *Node) askFormerOwner(ctx context.Context, ref engine.Ref) error {
 	p := n.placement.Load()
-	if former := p.Former(ref.Home, p.self); p.ownsEvent(ref.Home) && former != none {
+	if former := p.Former(ref.Home, p.self); p.ownsHome(ref.Home) && former != none {
 		if peer, ok := n.peers.Load(p.Members[former].ID); ok {
 			ctx, cancel := context.WithTimeout(ctx, cedeTime)
 			defer cancel()
@@ -136,7 +136,7 @@ func (n *Node) askFormerOwner(ctx context.Context, ref engine.Ref) error {
 			}
 		}
 	}
-	if !n.placement.Load().ownsEvent(ref.Home) {
+	if !n.placement.Load().ownsHome(ref.Home) {
 		return activation.ErrMoved
 	}
 	return nil

@@ -2,7 +2,7 @@
 // Callers name an actor by kind and id; the cluster finds the node where it lives, and takes care
 // that it is loaded and put away.
 //
-// cmd starts the Node, tells it which nodes there are (Members), and stops it before the journal;
+// cmd starts the Node, tells it which nodes there are (TakeMembers), and stops it before the journal;
 // the edge and the actors themselves use it. Stop refuses commands, puts every activation away and
 // waits for all of its goroutines. A node without links to others owns all actors; a node with
 // links owns none until it has been told of the members.
@@ -187,7 +187,7 @@ func (n *Node) Now() time.Time { return n.cfg.Now() }
 // the context's errors. After UNAVAILABLE and OVERLOADED the command may be sent again under its
 // id.
 func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
-	if n.placement.Load().ownsEvent(to.Home) {
+	if n.placement.Load().ownsHome(to.Home) {
 		n.asked.here.Add(1)
 	} else {
 		n.asked.there.Add(1)
@@ -197,7 +197,7 @@ func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 		p := n.placement.Load()
 		var reply engine.Reply
 		var err error
-		if p.ownsEvent(to.Home) {
+		if p.ownsHome(to.Home) {
 			reply, err = n.askHere(ctx, to, cmd)
 		} else {
 			reply, err = n.askThere(ctx, p, p.OwnerOf(to.Home), to, cmd)
@@ -308,7 +308,7 @@ func (n *Node) wakeActor(ref engine.Ref) {
 func (n *Node) tellActor(to engine.Ref, cmd engine.Command, since time.Time) {
 	p := n.placement.Load()
 	var err error
-	if p.ownsEvent(to.Home) {
+	if p.ownsHome(to.Home) {
 		var s *slot
 		if s, err = n.find(to); err == nil {
 			_, timer := cmd.(engine.Wake) // a Wake must arrive: its actor waits for it, and asks for no other
@@ -345,7 +345,7 @@ func (n *Node) tellLater(to engine.Ref, cmd engine.Command, since time.Time) {
 	})
 }
 
-func (n *Node) isHere(ref engine.Ref) bool { return n.placement.Load().ownsEvent(ref.Home) }
+func (n *Node) isHere(ref engine.Ref) bool { return n.placement.Load().ownsHome(ref.Home) }
 
 // joinActor sends a command that must not leave the node. It is lost if the actor has moved.
 func (n *Node) joinActor(to engine.Ref, j activation.Joint) {
@@ -364,7 +364,7 @@ func (n *Node) find(ref engine.Ref) (*slot, error) {
 	if n.closing.Load() {
 		return nil, &engine.Refusal{Code: engine.Unavailable}
 	}
-	if at, ceded := n.ceded.Load(ref); ceded && n.Now().Sub(at) < maxPatience || !n.placement.Load().ownsEvent(ref.Home) {
+	if at, ceded := n.ceded.Load(ref); ceded && n.Now().Sub(at) < maxPatience || !n.placement.Load().ownsHome(ref.Home) {
 		return nil, activation.ErrMoved
 	}
 	act, err := host.New(ref, &n.env)

@@ -182,14 +182,14 @@ func TestATellDoesNotRunInCircles(t *testing.T) {
 	seen, sent := wiretap(t, b.member)
 	leaving := b.member
 	leaving.Leaving = true
-	a.Members([]members.Member{a.member, seen})
-	b.Members([]members.Member{a.member, leaving})
+	a.TakeMembers([]members.Member{a.member, seen})
+	b.TakeMembers([]members.Member{a.member, leaving})
 	require.Eventually(t, func() bool { return a.Census().Links+b.Census().Links == 2 }, time.Minute, time.Millisecond)
 	before := sent.Load()
 	a.Tell(engine.EventRef(p.eventOf("b")), admission.GateStats{})
 	require.Eventually(t, func() bool { return sent.Load() > before+100 }, time.Minute, time.Millisecond, "it does go on")
 	require.Never(t, func() bool { return sent.Load() > before+10_000 }, 500*time.Millisecond, 10*time.Millisecond)
-	a.Members([]members.Member{a.member, leaving})
+	a.TakeMembers([]members.Member{a.member, leaving})
 }
 
 // Several begin to follow an event while there is no link to its owner: none of them is
@@ -200,7 +200,7 @@ func TestNobodyFollowsWithoutALink(t *testing.T) {
 	a, b := p.open("a"), p.open("b")
 	away := b.member
 	away.Link = "127.0.0.1:0"
-	a.Members([]members.Member{a.member, away})
+	a.TakeMembers([]members.Member{a.member, away})
 	number := p.eventOf("b")
 	var followed atomic.Int64
 	var viewers sync.WaitGroup

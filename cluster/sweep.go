@@ -59,7 +59,7 @@ func (n *Node) wakeParked(ctx context.Context, last time.Time) time.Time {
 	}
 	p := n.placement.Load()
 	for _, ref := range refs {
-		if !p.ownsEvent(ref.Home) {
+		if !p.ownsHome(ref.Home) {
 			continue
 		}
 		if _, alive := n.slots.Load(ref); !alive {

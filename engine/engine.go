@@ -18,13 +18,14 @@ import (
 // engine/all.
 type Kind uint8
 
-// These are the kinds. Their numbers are stored in stream names and never reused.
+// These are the kinds, with what an actor of the kind exists for and what it keeps. Their numbers are stored in stream
+// names and never reused.
 const (
 	KindEvent     Kind = 1 // one per event: life cycle, orders, tickets, check-in
 	KindInventory Kind = 2 // one per ticket type: stock, price, sale window, caps
-	KindWallet    Kind = 3 // one per organization and currency: balance, ledger
+	KindWallet    Kind = 3 // one per organization and currency: balance, entries
 	KindSeatmap   Kind = 4 // one per seated event: its seats
-	KindPromo     Kind = 5 // one per promo code: its terms and uses
+	KindPromo     Kind = 5 // one per promo code: terms, uses
 	KindCalendar  Kind = 6 // one per reservation event: its dates and slots
 	KindQueue     Kind = 7 // one per event with a waiting room: its visitors, their draw and their admissions
 )
@@ -131,7 +132,7 @@ func ParseRef(name string) (Ref, error) {
 // reference, a serial) and may be sent twice: the same id has the same outcome.
 type Command interface{ Command() }
 
-// Keyed is a command whose caller may have to wait (Decision.Hold). A repeat of it
+// Keyed is a command whose caller may have to wait (Decision.WaitKey). A repeat of it
 // has the same key.
 type Keyed interface {
 	Command
@@ -179,8 +180,8 @@ type Answer struct {
 // durable BEFORE Reply, Answers and Sends leave the node.
 type Decision struct {
 	Facts   []Fact
-	Reply   Reply    // to the command that is decided on; nil if Hold is set
-	Hold    *OrderID // the command's caller has to wait under this key
+	Reply   Reply    // to the command that is decided on; nil if WaitKey is set
+	WaitKey *OrderID // if set, the command's caller waits until an Answer has this key
 	Answers []Answer // to callers that were held earlier
 	Sends   []Send
 	// Joint is sent at once to an actor of the same event if that is on this node, and otherwise

@@ -146,7 +146,7 @@ func (d *Device) Scan(ctx context.Context, text string, out bool) (Verdict, erro
 		case !errors.Is(err, errAway):
 			return Verdict{Status: Undecided}, err
 		case errors.Is(err, errUnsent):
-			scan.Request = request
+			scan.Request = request // the service cannot have got the new id, so only an earlier request counts as unanswered
 		}
 	}
 	return d.decideAlone(scan)

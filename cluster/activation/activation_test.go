@@ -44,7 +44,7 @@ func (b *brittle) Decide(c engine.Command, _ time.Time) engine.Decision {
 	case panics:
 		panic("a command")
 	case hold:
-		return engine.Decision{Hold: &b.key}
+		return engine.Decision{WaitKey: &b.key}
 	case write:
 		return engine.Decision{Facts: fact}
 	case spoil:
@@ -245,7 +245,7 @@ func (p *picky) Decide(c engine.Command, now time.Time) engine.Decision {
 	case ask.refused:
 		return engine.Decision{Reply: engine.Refuse(engine.TicketSoldOut, nil)}
 	default:
-		return engine.Decision{Hold: &ask.key, Asks: []engine.Send{{To: engine.InventoryRef(1, 1), Cmd: ask}}}
+		return engine.Decision{WaitKey: &ask.key, Asks: []engine.Send{{To: engine.InventoryRef(1, 1), Cmd: ask}}}
 	}
 }
 

@@ -70,10 +70,10 @@ func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 	d := a.state.Decide(cmd, now)
 	w := a.newWork(now.UnixMilli())
 	w.sends, w.reply = d.Sends, d.Reply
-	a.ask(w, d.Asks, d.Hold)
+	a.ask(w, d.Asks, d.WaitKey)
 	if c != nil {
-		if d.Hold != nil {
-			a.held[*d.Hold] = append(a.held[*d.Hold], c)
+		if d.WaitKey != nil {
+			a.held[*d.WaitKey] = append(a.held[*d.WaitKey], c)
 			a.current = nil
 		} else {
 			w.call = c

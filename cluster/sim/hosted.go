@@ -353,8 +353,8 @@ func (j *judged) Decide(cmd engine.Command, now time.Time) engine.Decision {
 	}
 	d := j.State.Decide(cmd, now)
 	a.sends = len(d.Sends)
-	if d.Hold != nil {
-		a.held[*d.Hold] = true
+	if d.WaitKey != nil {
+		a.held[*d.WaitKey] = true
 	}
 	for _, answer := range d.Answers {
 		delete(a.held, answer.Key)

@@ -138,8 +138,8 @@ func (s *Sim) dieSharded(n *node) {
 	s.After(s.Between(100*millisecond, 3*second), func() { s.startNode(n, life) })
 }
 
-// loseNode has a node that lives be taken for dead. It finds out after a while.
-func (s *Sim) loseNode() {
+// takeNodeForDead makes the others take a living node for dead. The node finds out after a while.
+func (s *Sim) takeNodeForDead() {
 	n := s.nodes[s.Rng.IntN(len(s.nodes))]
 	if !n.up || n.lost || !s.journal.Home.Answers() || len(s.nodes) == 1 {
 		return
@@ -169,7 +169,7 @@ func (s *Sim) noteDead(member int) {
 	s.burying.planNext()
 }
 
-// closeBuried has one of the nodes close the writers of the dead. It reports whether some are left.
+// closeBuried closes the writers of the dead, as one of the nodes. It reports whether some are left.
 func (s *Sim) closeBuried() (more bool) {
 	h, n := s.journal.Home, s.nodes[s.Rng.IntN(len(s.nodes))]
 	if !n.up || !h.Answers() {

@@ -64,7 +64,7 @@ func (s *Sim) startShards() {
 	s.Every(w.move, s.moveShard)
 	s.Every(w.home, s.journal.Home.Kill)
 	if !s.calm {
-		s.Every(w.lose, s.loseNode)
+		s.Every(w.lose, s.takeNodeForDead)
 	}
 	s.burying = loop{sim: s, least: 300 * millisecond, most: 700 * millisecond, job: s.closeBuried}
 	s.follow = loop{sim: s, least: 100 * millisecond, most: 400 * millisecond, job: s.followAll}

@@ -61,7 +61,7 @@ func makeSizes(mediaType, path, folder string) (*Made, error) {
 	if err != nil {
 		return nil, err
 	}
-	web, err := decode(mediaType, text)
+	web, err := decodeUpright(mediaType, text)
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +89,8 @@ func makeSizes(mediaType, path, folder string) (*Made, error) {
 	return made, nil
 }
 
-// decode decodes an image, reduces it to the largest size and turns it upright.
-func decode(mediaType string, text []byte) (*image.NRGBA, error) {
+// decodeUpright decodes an image, reduces it to the largest size and turns it upright.
+func decodeUpright(mediaType string, text []byte) (*image.NRGBA, error) {
 	var img image.Image
 	var err error
 	turned := 1

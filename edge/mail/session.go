@@ -95,7 +95,8 @@ func (c *session) send(ctx context.Context, msg *gomail.Msg) (condition, error) 
 	}
 	first := step.Reason == gomail.ErrConnCheck || step.Reason == gomail.ErrSMTPMailFrom
 	switch gone := cut || f.Code == 0 || f.Code == shuttingDown; {
-	case first && (gone || !f.Permanent): // or the server takes no more messages on this connection
+	// Nothing of this message was taken: either the server has closed the connection, or it takes no more messages on it.
+	case first && (gone || !f.Permanent):
 		return stale, f
 	case gone, !first && step.Reason != gomail.ErrSMTPRcptTo:
 		return broken, f // within DATA, after which go-mail does not reset the session

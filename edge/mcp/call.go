@@ -187,7 +187,7 @@ func (s *Server) tellAction(ctx context.Context, c *Caller, t *tool, r *Request,
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellWithin)
 	defer cancel()
 	data := api.AgentActionData{Tool: t.listed.Name, Method: t.op.Method, Path: r.Path, StatusCode: a.Status, At: api.Moment(c.Now.UnixMilli())}
-	own, err := webhook.Own("agent.action", c.Principal.Grants[0].Org, route.KeySubject(c.Principal.Key), c.Now, data)
+	own, err := webhook.NewOwnFact("agent.action", c.Principal.Grants[0].Org, route.KeySubject(c.Principal.Key), c.Now, data)
 	if err == nil {
 		err = s.Facts.TellAlone(ctx, own)
 	}

@@ -110,7 +110,8 @@ func entryID(c *route.Call) wallet.EntryID {
 	return engine.NewID(int64(binary.BigEndian.Uint64(id[:8])>>16), id[6:])
 }
 
-// beyondWallet makes an issue of a wallet's refusal of an amount.
+// beyondWallet turns a refusal that names the wallet's limit into a validation issue of "amount". Other errors pass
+// through.
 func beyondWallet(err error) error {
 	if r, ok := errors.AsType[*engine.Refusal](err); ok {
 		if bounds, ok := r.Details.(wallet.Range); ok {

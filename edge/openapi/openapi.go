@@ -111,7 +111,7 @@ func (p *printer) add(op *route.Op) error {
 	}
 	oc.SetID(op.ID)
 	oc.SetSummary(op.Summary)
-	oc.SetDescription(describeAccess(op))
+	oc.SetDescription(describeOperation(op))
 	oc.SetTags(op.Tag)
 	oc.AddReqStructure(reflect.New(op.Handler.In).Interface())
 	oc.AddRespStructure(successType(op), openapi.WithHTTPStatus(op.Status))
@@ -127,7 +127,7 @@ func (p *printer) add(op *route.Op) error {
 	}
 	mendParameters(op, o)
 	p.addAnswers(op, o)
-	setSecurity(o, security(op))
+	setSecurity(o, listSecurity(op))
 	addExtensions(op, o)
 	return nil
 }
@@ -146,8 +146,8 @@ var kinds = []struct {
 	{route.LiveToken, "liveToken", "whoever has a token for the stream"},
 }
 
-// describeAccess says in words who may use an operation, and how often.
-func describeAccess(op *route.Op) string {
+// describeOperation says in words what an operation does, who may use it, and how often.
+func describeOperation(op *route.Op) string {
 	var who []string
 	for _, k := range kinds {
 		if op.Auth.Has(k.kind) {
@@ -292,9 +292,9 @@ func makePlain(p *openapi31.Parameter) {
 	}
 }
 
-// security lists the alternatives; an empty one stands for no credentials. An operation
+// listSecurity lists the alternatives; an empty one stands for no credentials. An operation
 // that takes none has no alternatives. None of them names scopes: linters know these of OAuth alone, and x-scopes has them.
-func security(op *route.Op) []map[string][]string {
+func listSecurity(op *route.Op) []map[string][]string {
 	var all []map[string][]string
 	for _, s := range []struct {
 		auth   route.Auth

@@ -32,7 +32,7 @@ func (h *Handlers) writeMessage(c *route.Call, in *api.WriteMessage) (*api.Messa
 	m, err := h.Community.WriteToOrganization(c.Context, thread, &community.Message{
 		ID: h.rowID(c), ByBuyer: true, Body: in.Body, AttachmentURLs: view.List(in.AttachmentURLs),
 	}, limit.Scale(messagesAnHour, h.LimitsScale), func(m *community.Message) (publicfacts.Own, error) {
-		return webhook.Own("message.received", thread.Org, "thread/"+m.Thread.String(), m.CreatedAt, api.MessageData{Message: h.messageView(thread, m)})
+		return webhook.NewOwnFact("message.received", thread.Org, "thread/"+m.Thread.String(), m.CreatedAt, api.MessageData{Message: h.messageView(thread, m)})
 	})
 	if tooMany, ok := errors.AsType[*community.TooManyMessages](err); ok {
 		return nil, &engine.Refusal{Code: engine.RateLimited, Message: "Too many messages to this organizer.", Retry: int(math.Ceil(tooMany.Wait.Seconds()))}

@@ -164,7 +164,7 @@ func (h *Handlers) closeReport(c *route.Call, r *community.Report, byPlatform bo
 
 // reportFact is what an organization is told of its report.
 func (h *Handlers) reportFact(typ string, r *community.Report, at time.Time) (publicfacts.Own, error) {
-	return webhook.Own(typ, r.Org, "report/"+r.ID.String(), at, api.ReportData{Report: h.reportView(r)})
+	return webhook.NewOwnFact(typ, r.Org, "report/"+r.ID.String(), at, api.ReportData{Report: h.reportView(r)})
 }
 
 // findReport finds a report that the caller's organization is told.

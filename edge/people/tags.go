@@ -98,6 +98,6 @@ func (h *Handlers) taggedFact(org int64, at time.Time) attendees.Telling {
 		data := api.AttendeeData{Attendee: api.TaggedAttendee{
 			TicketID: h.Secrets.Event(t.Event).TicketID(t.Serial).String(), Email: view.Optional(t.Email), Name: view.Optional(t.Name), Tags: view.List(t.Tags),
 		}}
-		return webhook.Own("attendee.tagged", org, fmt.Sprintf("attendee/%d/%d", t.Event, t.Serial), at, data)
+		return webhook.NewOwnFact("attendee.tagged", org, fmt.Sprintf("attendee/%d/%d", t.Event, t.Serial), at, data)
 	}
 }

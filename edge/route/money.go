@@ -42,7 +42,7 @@ func (m Money) In(path string, decimals int) (int64, error) {
 	return int64(m) / by, nil
 }
 
-// Decimals returns how many decimals the amount is written with at least: 2 or 3.
+// Decimals returns how many decimals the amount needs: 3 if its thousandths are not 0, otherwise 2.
 func (m Money) Decimals() int {
 	if m%10 == 0 {
 		return 2

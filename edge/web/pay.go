@@ -44,7 +44,7 @@ func NewPayPage(files []File) (*PayPage, error) {
 type shownPay struct {
 	*Pay
 	Words              *payWords
-	Says               *OrderWords // what the page of an order says too
+	Says               *OrderWords // the words that this page shares with the page of an order
 	Style              string
 	Frame              template.HTML
 	Head, Hint, Notice string

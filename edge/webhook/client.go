@@ -21,12 +21,12 @@ import (
 )
 
 const (
-	attemptTime = 10 * time.Second // from the look-up of the host to the answer's headers
-	answerTime  = time.Second      // for the body of the answer after them
-	headerMax   = 16 << 10         // bytes of the answer's headers
-	answerMax   = 64 << 10         // bytes of its body that are read
-	errorMax    = 1 << 10          // bytes of it that are kept if the event was not taken
-	takenMax    = 128              // the same if it was taken, which most are: each attempt's answer stays for a month
+	attemptTime = 10 * time.Second // bounds an attempt from the look-up of the host to the answer's headers
+	answerTime  = time.Second      // bounds reading the answer's body, after its headers have come
+	headerMax   = 16 << 10         // most bytes of the answer's headers
+	answerMax   = 64 << 10         // most bytes of the answer's body that are read
+	errorMax    = 1 << 10          // most bytes of the body that are kept if the endpoint did not take the event
+	takenMax    = 128              // most bytes that are kept if it did, as most do: each answer stays for a month
 )
 
 // The outcomes of an attempt, for metrics.

@@ -24,17 +24,17 @@ func (d *Deliverer) sendPage(p *deliveries.Page) []deliveries.Result {
 		d.cfg.Log.LogAttrs(d.ctx, slog.LevelError, "the secret of a webhook endpoint cannot be read", slog.Int64("endpoint", p.Endpoint), slog.Any("error", err))
 	}
 	s := &sending{d: d, page: p, secret: secret, began: time.Now()}
-	lanes := lanesOf(p.Attempts)
-	waiting := make(chan []*deliveries.Attempt, len(lanes))
-	for _, l := range lanes {
-		waiting <- l
+	chains := chainsOf(p.Attempts)
+	waiting := make(chan []*deliveries.Attempt, len(chains))
+	for _, c := range chains {
+		waiting <- c
 	}
 	close(waiting)
 	var workers sync.WaitGroup
-	for range min(perEndpoint, len(lanes)) {
+	for range min(perEndpoint, len(chains)) {
 		workers.Go(func() {
-			for l := range waiting {
-				panics.Do(d.cfg.Log, "attempts to deliver webhooks", func() { s.sendLane(l) })
+			for c := range waiting {
+				panics.Do(d.cfg.Log, "attempts to deliver webhooks", func() { s.sendChain(c) })
 			}
 		})
 	}
@@ -42,20 +42,21 @@ func (d *Deliverer) sendPage(p *deliveries.Page) []deliveries.Result {
 	return s.results
 }
 
-// lanesOf divides attempts into lanes; the attempts of one lane are made one after another.
-func lanesOf(attempts []*deliveries.Attempt) [][]*deliveries.Attempt {
-	var lanes [][]*deliveries.Attempt
+// chainsOf divides attempts into chains, one for each stream of facts. The attempts of a chain are made one after another,
+// and an attempt without a stream is a chain of its own.
+func chainsOf(attempts []*deliveries.Attempt) [][]*deliveries.Attempt {
+	var chains [][]*deliveries.Attempt
 	of := map[int64]int{}
 	for _, a := range attempts {
 		at, known := of[a.Stream]
 		if !known || a.Stream == 0 {
-			at = len(lanes)
+			at = len(chains)
 			of[a.Stream] = at
-			lanes = append(lanes, nil)
+			chains = append(chains, nil)
 		}
-		lanes[at] = append(lanes[at], a)
+		chains[at] = append(chains[at], a)
 	}
-	return lanes
+	return chains
 }
 
 // sending is a page that is being sent.
@@ -70,8 +71,8 @@ type sending struct {
 	results []deliveries.Result
 }
 
-// sendLane makes its attempts one after another.
-func (s *sending) sendLane(attempts []*deliveries.Attempt) {
+// sendChain makes the attempts of a chain one after another.
+func (s *sending) sendChain(attempts []*deliveries.Attempt) {
 	for _, a := range attempts {
 		select {
 		case <-s.d.stop:

@@ -57,8 +57,9 @@ func (t *Teller) Build(ctx context.Context, s *publicfacts.Enriched) ([]publicfa
 	return tellings, nil
 }
 
-// Own makes a public fact of the catalogue that tells what no actor owns.
-func Own(typ string, org int64, aggregate string, at time.Time, data any) (publicfacts.Own, error) {
+// NewOwnFact makes a public fact of the catalogue about something that no actor owns. The aggregate is the stream in
+// which the fact is delivered, such as "thread/5".
+func NewOwnFact(typ string, org int64, aggregate string, at time.Time, data any) (publicfacts.Own, error) {
 	b, err := json.Marshal(data, route.Encoding)
 	return publicfacts.Own{Org: org, Aggregate: aggregate, Draft: publicfacts.Draft{Type: typ, At: at, Data: b}}, err
 }

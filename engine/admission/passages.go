@@ -27,8 +27,8 @@ func (p *passage) compareTo(other *passage) int {
 		cmp.Compare(p.Device, other.Device), cmp.Compare(p.Gate, other.Gate))
 }
 
-// maxPassages is how many passages a ticket remembers. What a device tells of the time before them
-// counts as if it had been just then.
+// maxPassages is how many passages a ticket remembers. A passage that a device reports later, from before the last
+// forgotten one, is given the time of that forgotten passage (trail.Until).
 const maxPassages = 64
 
 // trail are the passages of a ticket in the order of their times, those that contradict each other
@@ -223,7 +223,8 @@ func (t *Tickets) applyPassageUndone(ticket uint32) {
 	t.trails.putTrail(is)
 }
 
-// countTrail counts the passages of a trail n times.
+// countTrail adds n times the passages of a trail to the gates' counters; n is -1 to take them out again. Repeats are not
+// counted.
 func (g *gates) countTrail(tr *trail, n int64) {
 	tr.visitPassages(func(p *passage, is step, before *passage) {
 		if is == stepRepeat {

@@ -16,19 +16,19 @@ type Frozen struct {
 	GroupOrder   paged.Paged[engine.OrderID] `cbor:"32,keyasint"`
 	GroupNameEnd paged.Paged[uint32]         `cbor:"33,keyasint"`
 	Names        paged.Paged[byte]           `cbor:"34,keyasint"`
-	GroupOpens   paged.Paged[int64]          `cbor:"42,keyasint,omitempty"` // only in events that take bookings
+	GroupOpens   paged.Paged[int64]          `cbor:"42,keyasint,omitempty"` // unix milliseconds; empty unless the event takes bookings
 	GroupCloses  paged.Paged[int64]          `cbor:"43,keyasint,omitempty"`
 	TicketStatus paged.Paged[byte]           `cbor:"35,keyasint"`
 	TicketAt     paged.Paged[int64]          `cbor:"36,keyasint"`
 	TicketGate   paged.Paged[uint16]         `cbor:"37,keyasint"`
 	TicketDevice paged.Paged[uint64]         `cbor:"38,keyasint"`
 	TicketKey    paged.Paged[uint64]         `cbor:"39,keyasint"`
-	TicketEnded  paged.Paged[int64]          `cbor:"44,keyasint,omitempty"` // only in events that refunded tickets
+	TicketEnded  paged.Paged[int64]          `cbor:"44,keyasint,omitempty"` // when each ticket ended, unix milliseconds; empty unless the event refunded tickets
 	Rescheduled  []rescheduled               `cbor:"45,keyasint,omitempty"`
 
 	Gates   []GateCount   `cbor:"40,keyasint"`
 	Minutes []MinuteCount `cbor:"41,keyasint"`
-	Trails  []*trail      `cbor:"46,keyasint,omitempty"` // only in events that counted exits
+	Trails  []*trail      `cbor:"46,keyasint,omitempty"` // empty unless the event counted exits
 }
 
 // FrozenScans are the answers to scans with an idempotency key, and the holders of tickets that were

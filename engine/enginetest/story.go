@@ -128,8 +128,8 @@ func (w *story) tell(c *character, cmd engine.Command) error {
 		w.printf("+ %s", w.showFact(c, f))
 		c.state.Apply(f)
 	}
-	if d.Hold != nil {
-		w.printf("~ %s waits", w.OrderName(*d.Hold))
+	if d.WaitKey != nil {
+		w.printf("~ %s waits", w.OrderName(*d.WaitKey))
 	}
 	if d.Reply != nil {
 		if err := listed(d.Reply); err != nil {

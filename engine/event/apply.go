@@ -91,15 +91,14 @@ func (s *State) applyOrder(f engine.Fact) {
 	}
 }
 
-// noteChange notes that the record has changed, and has the event's status judged again.
+// noteChange notes that the record has changed, so that the next Wake judges the event's status.
 func (s *State) noteChange(at int64) {
 	s.updated = at
 	s.rev++
 	s.judgeAgain(at)
 }
 
-// noteFilling has the event's status judged again when the event has become full or has stopped
-// being full.
+// noteFilling makes the next Wake judge the event's status if the event has become full, or is full no longer.
 func (s *State) noteFilling(was bool, at int64) {
 	if s.isFull() != was {
 		s.judgeAgain(at)

@@ -23,7 +23,7 @@ func (s *State) decideWake(c engine.Wake, terms *ledger.Terms, now int64) engine
 func (s *State) wakeClock(d *engine.Decision, terms *ledger.Terms, now int64) {
 	elapsed := s.boundary != 0 && s.boundary <= now
 	s.book.Wake(d, terms, elapsed, now)
-	if elapsed { // after Elapsed, because the move has the status judged again
+	if elapsed { // Moved comes after the Elapsed of Wake: it may set the boundary to now, and Elapsed would overwrite that
 		if to := s.dueStatus(now); to != s.status {
 			d.Facts = append(d.Facts, &Moved{From: s.status, To: to, At: now})
 		}

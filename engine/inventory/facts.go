@@ -37,9 +37,10 @@ type (
 		Left     int64  `cbor:"3,keyasint"` // what is left for sale after it; negative: unlimited
 		At       int64  `cbor:"4,keyasint"`
 	}
-	// Offered (volatile) says that the offer has been sent.
+	// Offered (volatile) says that the keeper.Offer has been sent, at unix milliseconds.
 	Offered struct{ At int64 }
-	// Seen (volatile) says that the ledger knows the offer of a revision.
+	// Seen (volatile) says that the event's ledger has acknowledged the keeper.Offer with this Revision, so that it is
+	// not sent again.
 	Seen struct{ Revision uint64 }
 )
 

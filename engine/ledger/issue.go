@@ -61,7 +61,7 @@ func (b *Book) decidePlaceAll(c PlaceAll, t *Terms, at int64) engine.Decision {
 		tickets += p.order.Tickets()
 		p.group, g.orders = g, append(g.orders, p.order.ID)
 		one := b.startPlacing(p)
-		d.Facts, d.Asks, d.Hold = append(d.Facts, one.Facts...), append(d.Asks, one.Asks...), one.Hold
+		d.Facts, d.Asks, d.WaitKey = append(d.Facts, one.Facts...), append(d.Asks, one.Asks...), one.WaitKey
 	}
 	if r := b.refuseRoom(t, c.Orders[0].Lines, tickets); r != nil {
 		return engine.Decision{Reply: r}

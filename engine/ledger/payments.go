@@ -148,7 +148,7 @@ func (b *Book) decideReport(c ReportPayment, t *Terms, at int64) engine.Decision
 	}
 	if p := b.placing[o.ID]; p != nil { // the order's stock is being taken again
 		if p.late.Reference == c.Reference && c.Status == order.AttemptSucceeded {
-			return engine.Decision{Hold: &p.order.ID}
+			return engine.Decision{WaitKey: &p.order.ID}
 		}
 		return refuse(engine.Unavailable, nil) // this report has to be sent again
 	}

@@ -97,7 +97,7 @@ func (b *Book) decideKnownAs(id engine.OrderID, body uint64) (engine.Decision, b
 		if d, differs := other(p.order.Fingerprint); differs {
 			return d, true
 		}
-		return engine.Decision{Hold: p.caller()}, true
+		return engine.Decision{WaitKey: p.caller()}, true
 	}
 	if o := b.Find(id); o != nil {
 		if d, differs := other(o.Fingerprint); differs {
@@ -137,7 +137,7 @@ func (b *Book) notOnSale(t *Terms, l *order.Line, reason string) *engine.Refusal
 // may not be durable yet. The keepers of an order with late money are asked only when the facts are
 // durable, because that order may come back with the reservation it had.
 func (b *Book) startPlacing(p *placing) engine.Decision {
-	d := engine.Decision{Hold: p.caller(), Facts: []engine.Fact{&Placing{placing: p}}}
+	d := engine.Decision{WaitKey: p.caller(), Facts: []engine.Fact{&Placing{placing: p}}}
 	claim := keeper.Claim{Order: p.order.ID, Serial: p.order.Serial}
 	var floor keeper.Serial
 	if p.late != nil {

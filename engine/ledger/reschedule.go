@@ -51,7 +51,7 @@ func (b *Book) decideReschedule(c Reschedule, t *Terms, at int64) engine.Decisio
 	}
 	if was := b.moving[o.ID]; was != nil {
 		if was.ticket == m.ticket && was.version == m.version && was.to == m.to {
-			return engine.Decision{Hold: &was.order}
+			return engine.Decision{WaitKey: &was.order}
 		}
 		return refuse(engine.Unavailable, nil)
 	}
@@ -61,7 +61,7 @@ func (b *Book) decideReschedule(c Reschedule, t *Terms, at int64) engine.Decisio
 		return refuse(engine.Unavailable, nil)
 	}
 	return engine.Decision{
-		Hold: &m.order, Facts: []engine.Fact{&Moving{moving: m}},
+		WaitKey: &m.order, Facts: []engine.Fact{&Moving{moving: m}},
 		Sends: []engine.Send{{To: engine.CalendarRef(b.home), Cmd: keeper.Reserve{
 			Claim: m.claim(), Floor: b.lowestAlive(), Line: keeper.Line{Quantity: 1, Customer: o.Customer, Bookings: []keeper.Booking{m.to}},
 		}}},

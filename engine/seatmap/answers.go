@@ -22,53 +22,6 @@ type Answered struct {
 	Adjacent  bool           `cbor:"6,keyasint,omitempty"`
 }
 
-// decideOnce decides on a command, or answers it as it was answered before. The fact of the
-// decision records the answer; a decision without a fact gets a fact that changes nothing else.
-// Refusals are not remembered, because the same command may be refused for another reason later, or
-// not at all.
-func (s *State) decideOnce(c engine.Command, at int64) engine.Decision {
-	r := requestOf(c)
-	if r.ID.Zero() {
-		return s.decideShopper(c, at)
-	}
-	if old, same, known := s.answers.Find(r, at); known && same {
-		return engine.Decision{Reply: old.replyTo(c)}
-	} else if known {
-		return refuse(engine.IdempotencyReused, nil)
-	}
-	d := s.decideShopper(c, at)
-	answered := answeredBy(r, d.Reply)
-	if answered == nil {
-		return d
-	}
-	if len(d.Facts) == 0 {
-		d.Facts = []engine.Fact{s.keepSelection(c, at)}
-	}
-	switch f := d.Facts[0].(type) {
-	case *HeldFact:
-		f.Answered = answered
-	case *DroppedFact:
-		f.Answered = answered
-	}
-	return d
-}
-
-// decideShopper decides the commands of shoppers.
-func (s *State) decideShopper(c engine.Command, at int64) engine.Decision {
-	switch c := c.(type) {
-	case Hold:
-		return s.decideHold(c, at)
-	case BestAvailable:
-		return s.decideBest(c, at)
-	case Release:
-		return s.decideDrop(c, at)
-	case Extend:
-		return s.decideExtend(c, at)
-	default:
-		return refuse(engine.Internal, nil)
-	}
-}
-
 func requestOf(c engine.Command) engine.Request {
 	switch c := c.(type) {
 	case Hold:

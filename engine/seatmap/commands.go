@@ -24,10 +24,10 @@ type (
 	// its principal or network has too many.
 	Hold struct {
 		Holder    string // names the selection; only the shopper knows it
-		Principal uint64 // the account, API key or address that asks; 0: not limited
+		Principal uint64 // hash of the account, API key or address that asks; with 0 the limit on held seats does not apply
 		Seats     []string
-		Network   uint64         // a keyed hash of the address that asks; 0: not limited
-		Scale     float64        // multiplies the limits on held seats; 0: 1
+		Network   uint64         // keyed hash of the address that asks; with 0 its limit does not apply
+		Scale     float64        // multiplies the limits on held seats; 0 stands for 1
 		Request   engine.Request // remembered for 24 hours
 	}
 	// Release takes seats out of a holder's selection, or all seats if Seats is nil. It is answered

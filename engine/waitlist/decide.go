@@ -115,7 +115,7 @@ func refuseClosed(reason string) engine.Decision {
 func (l *Line) answerJoin(d engine.Decision, e *Entry, t *Terms) engine.Decision {
 	if e.Status == StatusWaiting && !l.isGuarded(e, t.Offers, nil) {
 		d.Facts = append(d.Facts, &Held{ID: e.ID})
-		d.Hold = &e.ID
+		d.WaitKey = &e.ID
 		return d
 	}
 	d.Reply = l.PlaceOf(e)

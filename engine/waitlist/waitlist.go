@@ -108,7 +108,7 @@ type who struct {
 // ask is the last try to offer units of a ticket type to somebody.
 type ask struct {
 	entry    engine.OrderID
-	revision uint64 // revision of the type's offer that caused the try
+	revision uint64 // the revision of the keeper.Offer that caused this try
 	at       int64  // unix milliseconds
 }
 

@@ -166,9 +166,14 @@ func (e *evening) checkSums(stats *counters, admissions map[string]int) report.C
 	return c
 }
 
-// checkInside compares who is inside by the service's manifest with what the devices let each holder do, and with the
-// service's counter. Holders whose ways may be in another order are left out of the first; if those are most, the run has
-// proven nothing. Devices set their clocks by answers, which took up to the slowest scan's time.
+// These are letters of tickets in a manifest (docs/gates.md).
+const (
+	letterInside   = "c"
+	letterRefunded = "r"
+)
+
+// checkInside compares who is inside by the service's manifest with the service's counter, and with what the devices let
+// each holder do.
 func (e *evening) checkInside(ctx context.Context, stats *counters, admissions map[string]int) (report.Check, error) {
 	c := report.Check{Name: "inside are those who came in and did not go out"}
 	if e.cfg.Strolls == 0 {
@@ -181,6 +186,14 @@ func (e *evening) checkInside(ctx context.Context, stats *counters, admissions m
 	if inside := e.countInside(letters, admissions); stats.Inside != stats.In-stats.Out || stats.Inside != inside {
 		c.Found("%d are inside by the counter, %d by the manifest, and %d went in and %d out", stats.Inside, inside, stats.In, stats.Out)
 	}
+	e.compareStrollers(&c, letters)
+	return c, nil
+}
+
+// compareStrollers compares, for each holder who went out and came in again, whether the manifest and what the devices let
+// the holder do agree. Holders whose ways may be in another order are left out; if those are most, the run has proven
+// nothing. Devices set their clocks by answers, which took up to the slowest scan's time.
+func (e *evening) compareStrollers(c *report.Check, letters map[string]string) {
 	slowest, strollers := time.Duration(e.online.Max())*time.Microsecond, int64(0)
 	for _, h := range e.holders {
 		if h.kind != strolls {
@@ -191,14 +204,13 @@ func (e *evening) checkInside(ctx context.Context, stats *counters, admissions m
 			continue
 		}
 		c.Checked++
-		if in := letters[h.pass] == "c"; in != h.isInside() {
+		if in := letters[h.pass] == letterInside; in != h.isInside() {
 			c.Found("ticket %s is inside: %v by the manifest, and %v by its %d ways", h.code, in, h.isInside(), len(h.ways))
 		}
 	}
 	if 2*c.Checked < strollers {
 		c.Found("only %d of %d who stroll had ways in a sure order: the slowest scan took %s", c.Checked, strollers, slowest)
 	}
-	return c, nil
 }
 
 // awaitManifest returns the letter that the manifest has for each pass id. A manifest may be some seconds old, so it is
@@ -232,12 +244,12 @@ func (e *evening) awaitManifest(ctx context.Context, stats *counters, admissions
 // went back after the admission is inside with a refunded ticket.
 func (e *evening) countInside(letters map[string]string, admissions map[string]int) (inside int64) {
 	for _, letter := range letters {
-		if letter == "c" {
+		if letter == letterInside {
 			inside++
 		}
 	}
 	for _, h := range e.holders {
-		if letters[h.pass] == "r" {
+		if letters[h.pass] == letterRefunded {
 			inside += int64(admissions[h.id])
 		}
 	}

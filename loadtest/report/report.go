@@ -45,8 +45,8 @@ type Report struct {
 
 	CPU       []CPURow     `json:"cpu"`
 	CPUSeries []rig.Second `json:"cpuSeries"`
-	Steal     float64      `json:"steal"`  // share of the machine's time
-	Others    float64      `json:"others"` // cores that other processes kept busy
+	Steal     float64      `json:"steal"`  // share of the machine's time that its host gave to others
+	Others    float64      `json:"others"` // how many cores other processes kept busy, on average
 
 	Outages    []Outage      `json:"outages,omitempty"`
 	Injuries   []Injury      `json:"injuries,omitempty"` // the outages by sort, where there are several

@@ -180,7 +180,7 @@ func (w *viewersRun) comparePhases(ctx context.Context) error {
 		return errors.Join(err, beat.stopProbing(ctx))
 	}
 	w.result.CutOff, w.result.Resyncs = int64(after["boxoffice_sse_cut_off_total"]), int64(after["boxoffice_sse_resyncs_total"])
-	w.result.Quiet, w.result.Slowed = medianPhase(quiet), medianPhase(slowed)
+	w.result.Quiet, w.result.Slowed = mediansOfPhases(quiet), mediansOfPhases(slowed)
 	if err := beat.stopProbing(ctx); err != nil {
 		return err
 	}
@@ -204,7 +204,8 @@ func (w *viewersRun) measurePhase(ctx context.Context) phase {
 	}
 }
 
-func medianPhase(all []phase) phase {
+// mediansOfPhases returns a phase made of the median of each figure. No such phase need have been.
+func mediansOfPhases(all []phase) phase {
 	var asked, granted []openloop.Percentiles
 	of := func(get func(phase) float64) float64 {
 		var values []float64

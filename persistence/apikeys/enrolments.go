@@ -27,18 +27,18 @@ var (
 	ErrCodeOver     = errors.New("apikeys: the code has ended")
 )
 
-// Enrolment is a code that is shown to a gate's device, and what the key will be that the device gets
+// Enrolment is a code that is shown to a gate's device, with the rights and the end of the API key that the device gets
 // for it.
 type Enrolment struct {
 	ID        int64
 	Org       int64
 	Gate      string
 	Events    []int64
-	Guests    bool      // whether the key may search guests
+	Guests    bool      // whether the key may search for guests by name
 	KeyEnds   time.Time // when the key will end
-	CreatedBy int64     // users.id
+	CreatedBy int64     // number of the user (users.id) who made the code
 	EndsAt    time.Time // when the code ends
-	Key       *int64    // that the code was exchanged for; nil until then
+	Key       *int64    // API key that the device got for the code; nil until then
 }
 
 const enrolmentColumns = `id, org, gate, events, guests, key_ends, created_by, ends_at, key`

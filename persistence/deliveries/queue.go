@@ -36,7 +36,7 @@ type Attempt struct {
 	Stream   int64 // stream whose first attempts are made one after another; 0: no order
 	Seq      int64
 	At       time.Time
-	Payload  []byte // sealed payload of a fact, for told.Unseal; nil for a test, and if Missing
+	Payload  []byte // sealed payload of a fact, for publicfacts.Unseal; nil for a test, and if Missing
 	Missing  bool   // the fact is not kept any more
 }
 

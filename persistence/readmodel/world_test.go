@@ -132,8 +132,8 @@ func (w *world) do(ref engine.Ref, c engine.Command) engine.Reply {
 	for _, s := range slices.Concat(d.Asks, d.Joint, d.Sends) {
 		w.do(s.To, s.Cmd)
 	}
-	if d.Hold != nil {
-		return w.answers[*d.Hold]
+	if d.WaitKey != nil {
+		return w.answers[*d.WaitKey]
 	}
 	return d.Reply
 }

@@ -43,14 +43,14 @@ const (
 	UTCDates      Bug = "utc-dates"      // a date is judged in UTC
 	ForgetsSlot   Bug = "forgets-slot"   // what a refund gives back is taken off the date and not off its slot
 	KeepsPlace    Bug = "keeps-place"    // a ticket that moves to another date keeps its old place
-	LosesMoves    Bug = "loses-moves"    // that a ticket has moved is told once and never again
+	LosesMoves    Bug = "loses-moves"    // the calendar is told of a moved ticket once, and never again
 	FeeFirst      Bug = "fee-first"      // a fee is debited before there are tickets
 	DeafWallet    Bug = "deaf-wallet"    // a wallet acknowledges what was earned and does not note it
-	PasserBy      Bug = "passer-by"      // what is set aside for who waits is sold to whoever comes
+	PasserBy      Bug = "passer-by"      // units that are set aside for the waitlist are sold to anybody
 	KeptOffer     Bug = "kept-offer"     // an offer that has run out is not given on
 	EarlyReceipt  Bug = "early-receipt"  // a visitor gets a receipt before his entry is durable
 	LateComers    Bug = "late-comers"    // the root changes after the round: visitors who came later are drawn too
-	FallingPlace  Bug = "falling-place"  // the threshold of admissions falls with the clock
+	FallingPlace  Bug = "falling-place"  // when the clock goes back, a room's served place goes back by one
 	SameDraw      Bug = "same-draw"      // two draws have one number
 	SharedWork    Bug = "shared-work"    // one proof of work shows two persons the same place
 	OldTime       Bug = "old-time"       // an order that was given more time ends at the time that it had

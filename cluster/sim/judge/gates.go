@@ -132,7 +132,7 @@ func (b *book) judgeDenied(f *admission.CheckInDenied) error {
 func (h *hands) wasPassed(scan admission.Scan, r *admission.ScanReply) bool {
 	ways := h.passed
 	if r.Status != admission.ScanSuccess {
-		ways = slices.Concat(h.passed, h.ways) // one that was denied may stand since another was told of
+		ways = slices.Concat(h.passed, h.ways) // a passage that was denied at first may stand since a later report explained it
 	}
 	return slices.ContainsFunc(ways, func(w way) bool {
 		if r.At == 0 && r.Status == admission.ScanSuccess {

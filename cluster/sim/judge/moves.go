@@ -37,12 +37,15 @@ func (t *Truth) judgeRescheduled(ref engine.Ref, b *book, f *order.TicketResched
 	return nil
 }
 
-// settledMove judges what the ledger says of a calendar that has a ticket's old place back.
-func (t *Truth) settledMove(ref engine.Ref, b *book, f *order.RescheduleSettled) error {
+// movedClaim is how the claim of a move ends in a diary: the calendar has exchanged the old place for the new one.
+const movedClaim = "moved"
+
+// judgeRescheduleSettled judges the ledger's fact that a calendar has a ticket's old place back.
+func (t *Truth) judgeRescheduleSettled(ref engine.Ref, b *book, f *order.RescheduleSettled) error {
 	sl := b.orders[f.ID]
 	claim := keeper.Claim{Order: f.ID, Serial: f.Serial}
-	if sl == nil || sl.order.Unsettled() == nil || sl.order.Unsettled().Serial != f.Serial || t.diaryOf(ref.Home).ended[claim] != "moved" {
-		return fmt.Errorf("settled by %+v: %+v", f, sl)
+	if sl == nil || sl.order.Unsettled() == nil || sl.order.Unsettled().Serial != f.Serial || t.diaryOf(ref.Home).ended[claim] != movedClaim {
+		return fmt.Errorf("the ledger says %+v, but the calendar has not taken the old place back, or the order %+v waits for no such thing", f, sl)
 	}
 	sl.foldFact(f)
 	return nil
@@ -58,7 +61,7 @@ func (t *Truth) takeMoved(ref engine.Ref, d *diary, f *calendar.Moved) error {
 		return fmt.Errorf("%s gives %+v back: %+v", enginetest.ClaimName(f.Claim), f.Back, r)
 	}
 	d.countBookings([]keeper.Booking{f.Back}, f.Customer, -1)
-	d.endClaim(f.Claim, "moved")
+	d.endClaim(f.Claim, movedClaim)
 	return nil
 }
 

@@ -115,7 +115,7 @@ func (t *Truth) Take(ref engine.Ref, f engine.Fact) error {
 	case *order.TicketRescheduled:
 		return t.judgeRescheduled(ref, b, f)
 	case *order.RescheduleSettled:
-		return t.settledMove(ref, b, f)
+		return t.judgeRescheduleSettled(ref, b, f)
 	case *order.RefundDecided:
 		return t.judgeRefundDecided(b, f)
 	case *order.RefundReturned:
@@ -200,5 +200,5 @@ func (t *Truth) Holds(ref engine.Ref, f *seatmap.HeldFact) bool {
 	return t.seats.Holds(ref, f)
 }
 
-// Turns counts what has changed when the next admission of a room is due.
+// Turns returns how often the due time of a room's next admission has changed. A watcher that sees another number gives up.
 func (t *Truth) Turns(ref engine.Ref) int { return t.rooms.Turns(ref) }

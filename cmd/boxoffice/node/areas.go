@@ -273,7 +273,7 @@ func (n *Node) openPeople(all *accounts.Store, said *community.Store, known *liv
 	})
 }
 
-// openFactLog opens the log of public facts. startFacts starts to fill it.
+// openFactLog opens the log of public facts and the queues of webhook endpoints. startFacts starts to fill them.
 func (n *Node) openFactLog() (err error) {
 	if n.endpoints, err = deliveries.New(n.pool); err != nil {
 		return err

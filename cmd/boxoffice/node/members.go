@@ -71,16 +71,16 @@ func (n *Node) join(ctx context.Context) error {
 		return nil
 	case "postgres":
 		n.membership, err = members.Join(ctx, members.Config{
-			Conn: n.pool.Config().ConnConfig, Apart: n.cfg.Apart(), Self: n.self, Log: n.log, Changed: n.cluster.Members, Info: n.infoJSON,
+			Conn: n.pool.Config().ConnConfig, Apart: n.cfg.Apart(), Self: n.self, Log: n.log, Changed: n.cluster.TakeMembers, Info: n.infoJSON,
 			Beat: n.cfg.Beat, Lease: n.cfg.Lease,
 		})
 	case "etcd":
 		n.membership, err = etcd.Join(ctx, etcd.Config{
 			Endpoints: n.cfg.EtcdEndpoints, Prefix: n.cfg.EtcdPrefix, TLS: n.linkTLS, Lease: n.cfg.Lease,
-			DB: n.pool, Apart: n.cfg.Apart(), Self: n.self, Log: n.log, Changed: n.cluster.Members, Info: n.infoJSON,
+			DB: n.pool, Apart: n.cfg.Apart(), Self: n.self, Log: n.log, Changed: n.cluster.TakeMembers, Info: n.infoJSON,
 		})
 	case "static":
-		n.membership, err = static.Join(n.cfg.Members, n.self, n.cluster.Members)
+		n.membership, err = static.Join(n.cfg.Members, n.self, n.cluster.TakeMembers)
 	}
 	if err != nil {
 		return err

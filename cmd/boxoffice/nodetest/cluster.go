@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Through returns the house as another node shows it.
+// Through returns the house as the node of s serves it. It gives s the token of the house's organizer.
 func (h *House) Through(s *Shop) *House {
 	c := *h
 	c.Shop = s

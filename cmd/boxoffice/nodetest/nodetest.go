@@ -165,7 +165,8 @@ func (s *Shop) setNetwork(req *http.Request) {
 
 type Object = map[string]any
 
-// Own sends a request with the organizer's token.
+// Own sends a request with the organizer's token. The first call registers the organizer's account. A GET waits first
+// until the lists have all that is committed.
 func (s *Shop) Own(method, path string, body any) Answer {
 	s.T.Helper()
 	if s.Token == "" {

@@ -317,11 +317,12 @@ func (m *Provider) RefundStatus(ctx context.Context, id string) (psp.RefundOutco
 
 // call makes one call and decodes the answer, which check may refuse.
 func (m *Provider) call(ctx context.Context, r psp.Request, data any, check func() error) error {
-	return m.client.Fetch(ctx, r, m.declinedError, data, check)
+	return m.client.Fetch(ctx, r, m.refusalError, data, check)
 }
 
-// declinedError makes the error when Mollie said no (https://docs.mollie.com/reference/handling-errors).
-func (m *Provider) declinedError(a psp.Answer) *psp.Error {
+// refusalError makes an error of a refusal by Mollie: unknown reference, a fault, too little, or else declined
+// (https://docs.mollie.com/reference/handling-errors).
+func (m *Provider) refusalError(a psp.Answer) *psp.Error {
 	var e struct {
 		Title  string `json:"title"`
 		Detail string `json:"detail"`

@@ -318,7 +318,7 @@ func (n *Provider) RefundStatus(context.Context, string) (psp.RefundOutcome, err
 func (n *Provider) call(ctx context.Context, method, path string, body, data any, check func() error) error {
 	return n.client.Do(ctx, psp.Request{Method: method, Path: path, Body: body}, func(a psp.Answer) error {
 		if a.Status >= 400 {
-			return n.declinedError(a)
+			return n.refusalError(a)
 		}
 		if err := json.Unmarshal(a.Body, data); err != nil {
 			return n.client.Fail(psp.ErrFault, "answer: "+err.Error())
@@ -332,8 +332,8 @@ func (n *Provider) call(ctx context.Context, method, path string, body, data any
 	})
 }
 
-// declinedError makes the error when NOWPayments said no.
-func (n *Provider) declinedError(a psp.Answer) *psp.Error {
+// refusalError makes an error of a refusal by NOWPayments: unknown reference, too little, or else declined.
+func (n *Provider) refusalError(a psp.Answer) *psp.Error {
 	var e struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`

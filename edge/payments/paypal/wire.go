@@ -24,7 +24,7 @@ func (p *Provider) call(ctx context.Context, r psp.Request, data any, check func
 // callForIssue is call that also returns PayPal's word for why it said no.
 func (p *Provider) callForIssue(ctx context.Context, r psp.Request, data any, check func() error) (issue string, err error) {
 	err = p.fetch(ctx, p.client, r, func(a psp.Answer) (e *psp.Error) {
-		issue, e = p.declinedError(a)
+		issue, e = p.refusalError(a)
 		return e
 	}, data, check)
 	return issue, err
@@ -54,8 +54,9 @@ func (p *Provider) fetch(ctx context.Context, c *psp.Client, r psp.Request, decl
 	}
 }
 
-// declinedError makes the error when PayPal said no (https://developer.paypal.com/api/rest/responses).
-func (p *Provider) declinedError(a psp.Answer) (issue string, e *psp.Error) {
+// refusalError makes an error of a refusal by PayPal, and returns its issue: unknown or duplicate reference, a fault, money
+// that went back, or else declined (https://developer.paypal.com/api/rest/responses).
+func (p *Provider) refusalError(a psp.Answer) (issue string, e *psp.Error) {
 	var said struct {
 		Name    string `json:"name"`
 		Message string `json:"message"`

@@ -22,8 +22,8 @@ func notFound() reply {
 
 func invalid(message, next string) reply { return refused(400, message, "invalid_params", next) }
 
-// initialize is POST /transaction/initialize.
-func (s *Sim) initialize(ctx *fasthttp.RequestCtx) task {
+// initializeTransaction is POST /transaction/initialize.
+func (s *Sim) initializeTransaction(ctx *fasthttp.RequestCtx) task {
 	t, bad := s.readCharge(ctx)
 	if bad != nil {
 		return done(*bad)
@@ -136,8 +136,8 @@ func validCallback(s string) bool {
 	return s == "" || err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-// verify is GET /transaction/verify/{reference}.
-func (s *Sim) verify(ctx *fasthttp.RequestCtx) task {
+// verifyTransaction is GET /transaction/verify/{reference}.
+func (s *Sim) verifyTransaction(ctx *fasthttp.RequestCtx) task {
 	reference := param(ctx, "reference")
 	s.mu.Lock()
 	t := s.ledger.byRef[reference]
@@ -159,8 +159,8 @@ func (s *Sim) verify(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// transaction is GET /transaction/{id}.
-func (s *Sim) transaction(ctx *fasthttp.RequestCtx) task {
+// readTransaction is GET /transaction/{id}.
+func (s *Sim) readTransaction(ctx *fasthttp.RequestCtx) task {
 	id, err := strconv.ParseInt(param(ctx, "id"), 10, 64)
 	if err != nil {
 		return done(invalid("Transaction ID should be numeric.", "Verify that you're passing the transaction ID, and not reference"))
@@ -191,8 +191,8 @@ func paging(ctx *fasthttp.RequestCtx) (meta listMeta, skip int) {
 	return meta, (meta.Page - 1) * meta.PerPage
 }
 
-// transactions is GET /transaction: the newest first, optionally of one status.
-func (s *Sim) transactions(ctx *fasthttp.RequestCtx) task {
+// listTransactions is GET /transaction: the newest first, optionally of one status.
+func (s *Sim) listTransactions(ctx *fasthttp.RequestCtx) task {
 	meta, skip := paging(ctx)
 	status := query(ctx, "status")
 	return task{s.modesOf(nil), "list", func() reply {
@@ -334,9 +334,9 @@ func (s *Sim) readRefund(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// refunds is GET /refund: the newest first, of one transaction if its number is
+// listRefunds is GET /refund: the newest first, of one transaction if its number is
 // given. A reference there finds nothing, as live.
-func (s *Sim) refunds(ctx *fasthttp.RequestCtx) task {
+func (s *Sim) listRefunds(ctx *fasthttp.RequestCtx) task {
 	meta, skip := paging(ctx)
 	which := query(ctx, "transaction")
 	id, _ := strconv.ParseInt(which, 10, 64)

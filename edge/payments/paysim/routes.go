@@ -79,13 +79,13 @@ func (c *calls) snapshot() map[string]int64 {
 // routes is the provider's API, its checkout page, and our own /_sim.
 func (s *Sim) routes() fasthttp.RequestHandler {
 	r := router.New()
-	r.POST("/transaction/initialize", s.api(opInitialize, s.initialize))
-	r.GET("/transaction/verify/{reference}", s.api(opVerify, s.verify))
-	r.GET("/transaction/{id}", s.api(opTransaction, s.transaction))
-	r.GET("/transaction", s.api(opTransactions, s.transactions))
+	r.POST("/transaction/initialize", s.api(opInitialize, s.initializeTransaction))
+	r.GET("/transaction/verify/{reference}", s.api(opVerify, s.verifyTransaction))
+	r.GET("/transaction/{id}", s.api(opTransaction, s.readTransaction))
+	r.GET("/transaction", s.api(opTransactions, s.listTransactions))
 	r.POST("/refund", s.api(opRefund, s.createRefund))
 	r.GET("/refund/{id}", s.api(opRefundRead, s.readRefund))
-	r.GET("/refund", s.api(opRefunds, s.refunds))
+	r.GET("/refund", s.api(opRefunds, s.listRefunds))
 	r.GET("/v1/status", func(ctx *fasthttp.RequestCtx) { writeJSON(ctx, 200, map[string]string{"message": "OK"}) })
 	r.GET("/v1/merchant/coins", s.coinAPI(opCoins, s.listed("coins", merchantCoins)))
 	r.GET("/v1/full-currencies", s.coinAPI(opCoins, s.listed("full", fullCurrencies)))

@@ -219,7 +219,7 @@ func (p *Provider) call(ctx context.Context, method, path string, body, data any
 			return p.client.Fail(psp.ErrFault, "answer: "+err.Error())
 		}
 		if a.Status >= 400 || !e.Status {
-			return p.declinedError(a.Status, e)
+			return p.refusalError(a.Status, e)
 		}
 		if err := json.Unmarshal(e.Data, data); err != nil {
 			return p.client.Fail(psp.ErrFault, "data: "+err.Error())
@@ -233,9 +233,9 @@ func (p *Provider) call(ctx context.Context, method, path string, body, data any
 	})
 }
 
-// declinedError makes the error when Paystack said no. Its docs give 404 for an unknown reference; the
-// live API has been seen to answer 400 with the code.
-func (p *Provider) declinedError(status int, e envelope) *psp.Error {
+// refusalError makes an error of a refusal by Paystack: money that went back, duplicate or unknown reference, or else
+// declined. Its docs give 404 for an unknown reference, but the live API has been seen to answer 400 with the code.
+func (p *Provider) refusalError(status int, e envelope) *psp.Error {
 	kind := psp.ErrDeclined
 	switch {
 	case strings.Contains(strings.ToLower(e.Message), "fully reversed"):

@@ -76,7 +76,7 @@ type Deposit struct {
 	Amount     string // decimal, in coins
 	Currency   string // ticker
 	Network    string
-	ExtraID    string // memo or tag; empty when the coin needs none
+	ExtraID    string // memo or tag of the transfer; empty when the coin needs none
 	ValidUntil time.Time
 }
 
@@ -85,7 +85,7 @@ type Status string
 
 // These are the statuses of a charge.
 const (
-	Pending    Status = "pending"    // the buyer has not paid; may still
+	Pending    Status = "pending"    // the buyer has not paid and still may
 	Processing Status = "processing" // money is in flight
 	Succeeded  Status = "succeeded"  // paid, in the amount that Outcome says
 	Failed     Status = "failed"     // the attempt failed; the buyer may try again

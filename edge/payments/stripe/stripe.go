@@ -348,11 +348,12 @@ func (s *Provider) RefundStatus(ctx context.Context, id string) (psp.RefundOutco
 // call makes one call and decodes the answer, which check may refuse.
 func (s *Provider) call(ctx context.Context, r psp.Request, data any, check func() error) error {
 	r.Version = version
-	return s.client.Fetch(ctx, r, s.declinedError, data, check)
+	return s.client.Fetch(ctx, r, s.refusalError, data, check)
 }
 
-// declinedError makes the error when Stripe said no.
-func (s *Provider) declinedError(a psp.Answer) *psp.Error {
+// refusalError makes an error of a refusal by Stripe: money that went back, too little, unknown or duplicate reference, a
+// fault, or else declined.
+func (s *Provider) refusalError(a psp.Answer) *psp.Error {
 	var e struct {
 		Error struct {
 			Type    string `json:"type"`

@@ -59,7 +59,7 @@ func Gather(cfg Config) (*Audience, error) {
 	if err != nil || !addr.Addr().Is4() || !addr.Addr().IsLoopback() {
 		return nil, fmt.Errorf("viewers: %s is no address of IPv4 loopback", cfg.Host)
 	}
-	if err := files(cfg.Viewers); err != nil {
+	if err := raiseOpenFileLimit(cfg.Viewers); err != nil {
 		return nil, err
 	}
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
@@ -75,8 +75,8 @@ func Gather(cfg Config) (*Audience, error) {
 	return c, nil
 }
 
-// files raises this process's limit of open files to what the given number of viewers needs.
-func files(viewers int) error {
+// raiseOpenFileLimit raises this process's limit of open files to what the given number of viewers needs.
+func raiseOpenFileLimit(viewers int) error {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
 		return fmt.Errorf("viewers: limit of open files: %w", err)

@@ -62,8 +62,9 @@ func (r *Relay) Failures() int64 { return r.failures.Load() }
 // Kafka.
 var errUnsendable = errors.New("kafka: cannot be sent")
 
-// Apply sends the batches, one call at a time. Most failures may pass: Kafka comes back, a topic is
-// made. A follower.Digester deals with a fact that can never be sent or that makes sending panic.
+// Apply sends the batches. It returns follower.ErrAgain for failures that may pass, such as that Kafka is away or the topic
+// is not made yet. Other errors are about a fact that can never be sent or that makes sending panic: a follower.Digester
+// sets it aside. Apply must not be called concurrently.
 func (r *Relay) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	if err := r.sendBatches(ctx, tx, batches); err != nil {
 		r.failures.Add(1)

@@ -137,7 +137,7 @@ func (d *roomDraw) nextDue() int64 {
 	return d.servedAt + max(1000, (partsOfOne-d.credit+d.settings.Rate-1)/d.settings.Rate)
 }
 
-// Turns counts what has changed when the next admission of a room is due.
+// Turns returns how often the due time of a room's next admission has changed.
 func (t *Rooms) Turns(ref engine.Ref) int { return t.roomOf(ref).turns }
 
 // takeOpened judges new settings: a new room is the next draw, and the rules of one that
