@@ -139,8 +139,8 @@ func sellByAThird(t *testing.T, change func(string, *cluster.Config)) {
 			}
 			list = append(list, m)
 		}
-		p.nodes[name].Members(nil) // forgets the links that newParty made
-		p.nodes[name].Members(list)
+		p.nodes[name].TakeMembers(nil) // forgets the links that newParty made
+		p.nodes[name].TakeMembers(list)
 	}
 	sell := func(i int) {
 		for number := int64(1); number <= partyEvents; number++ {
