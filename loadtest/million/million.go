@@ -98,7 +98,7 @@ type placed struct {
 // Run sends the orders to a node of its own.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *contest.Result, err error) {
 	single, stop, err := contest.OpenSingle(ctx, cfg.Out, client.Config{
-		Sources: sources, Timeout: 15 * time.Second, IdleFor: 5 * time.Minute, PerIdle: cfg.perSource(),
+		Sources: sources, Timeout: 15 * time.Second, IdleFor: time.Minute, PerIdle: cfg.perSource(),
 	}, out, log, "BOXOFFICE_LOG_LEVEL=WARN")
 	if err != nil {
 		return nil, err
