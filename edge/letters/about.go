@@ -49,7 +49,11 @@ func (h *Writer) describePart(ctx context.Context, e *mail.Event, l *mailqueue.M
 		if !slices.Contains(tickets, t.Serial) {
 			continue
 		}
-		visits = append(visits, h.VisitOf(o, t.Serial, p))
+		visit := h.VisitOf(o, t.Serial, p)
+		if place, ok := o.Booking(t.Serial); ok && l.Template == mailqueue.RefundDue {
+			visit.Cancelled = !hasBooked(o, readerOf(l, o), place)
+		}
+		visits = append(visits, visit)
 		addItem(e, itemOf(&t))
 	}
 	narrowVisits(e, visits...)
@@ -133,7 +137,7 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 		return written(mail.TransferOffered(to, l.From, claim, e), nil)
 	case mailqueue.TransferTaken:
 		if order.NormalEmail(l.To) != order.NormalEmail(o.Email) {
-			to.To, to.Name, about.URL = l.To, "", ""
+			to.To, to.Name, about.Number, about.URL = l.To, "", "", ""
 		}
 		return written(mail.TransferTaken(to, l.Taker, about, e), nil)
 	case mailqueue.TransferRevoked:
@@ -151,7 +155,7 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 		return written(mail.TicketRescheduled(to, about, e), nil)
 	case mailqueue.RefundRequested:
 		addressOwner(&to, about, o, l.Ticket)
-		return written(mail.RefundRequested(to, about, e, money(l.Amount, o.Currency)), nil)
+		return written(mail.RefundRequested(to, about, e, money(l.Amount, o.Currency), h.RefundsURL()), nil)
 	case mailqueue.RefundDue:
 		return written(writeRefundDue(l, o, to, about, e, zone), nil)
 	}
@@ -166,7 +170,7 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 		addressOwner(&to, about, o, r.Ask.Tickets[0])
 		return written(mail.RefundDenied(to, about, e, money(r.Amount, o.Currency), r.Ask.Note), nil)
 	}
-	b := mail.Back{Amount: money(r.Amount, r.CurrencyIn(o.Currency)), Reason: l.Reason}
+	b := mail.Back{Amount: money(r.Amount, r.CurrencyIn(o.Currency)), Reason: l.Reason, ByHand: o.NeedsPerson(l.Refund)}
 	addEnded(&b, l, o)
 	addKept(&b, l, o)
 	return written(mail.RefundProcessed(to, about, e, b), nil)
@@ -175,12 +179,12 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 // writeRefundDue makes the mail that an amount goes back. It goes to the buyer, or to the person
 // who was passed the ticket and asked for the refund; then the buyer is told when the money moves.
 func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) mail.Message {
-	b := mail.Back{Amount: money(l.Amount, cmp.Or(l.Currency, o.Currency)), Reason: l.Reason}
+	b := mail.Back{Amount: money(l.Amount, cmp.Or(l.Currency, o.Currency)), Reason: l.Reason, ByHand: isByHand(l, o)}
 	addEnded(&b, l, o)
 	if l.Reason == mailqueue.Granted && l.Refund < len(o.Refunds) {
 		r := &o.Refunds[l.Refund]
 		if r.AskedBy() == order.AskedByWithdrawal {
-			return mail.OrderWithdrawn(to, about, e, b.Amount, clockOf(r.At, zone))
+			return mail.OrderWithdrawn(to, about, e, b.Amount, b.ByHand, clockOf(r.At, zone))
 		}
 		b.Unasked = r.AskedBy() == order.AskedByOrganization
 		if r.Ask != nil {
@@ -191,25 +195,48 @@ func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *
 		addressOwner(&to, about, o, ticket)
 		b.Reason = mail.PassedOn
 	}
+	if o.Sold() {
+		e.GivenBack = !hasTickets(o, to.To)
+	}
 	addKept(&b, l, o)
 	return mail.RefundDue(to, about, e, b)
+}
+
+// isByHand reports whether a person sends the money that a letter says is due. Such a letter names a refund that was
+// granted. One that goes back without a request it tells by what the refund is of.
+func isByHand(l *mailqueue.Mail, o *order.Order) bool {
+	i := l.Refund
+	if l.Reason != mailqueue.Granted {
+		i = slices.IndexFunc(o.Refunds, func(r order.Refund) bool {
+			return r.Ask == nil && r.Reason == l.Reason && r.Amount == l.Amount && r.Currency == l.Currency
+		})
+	}
+	return i >= 0 && i < len(o.Refunds) && o.NeedsPerson(i)
 }
 
 // addEnded says which tickets a refund ends, if it was granted.
 func addEnded(b *mail.Back, l *mailqueue.Mail, o *order.Order) {
 	tickets := ticketsOf(l, o)
-	b.Tickets, b.Rest = len(tickets), len(tickets) > 0 && !o.IsAllGivenBack()
+	b.Tickets, b.Rest = len(tickets), len(tickets) > 0 && hasTickets(o, o.Email)
 }
 
-// addKept says what of the money that was paid for the tickets of a granted refund does not go back, and how the
-// rest is sent.
+// hasTickets reports whether somebody owns a ticket of an order that is good.
+func hasTickets(o *order.Order, email string) bool {
+	for k := range uint32(o.Tickets()) { //nolint:gosec // tickets of an order are few
+		if t := o.FirstTicket + k; o.IsOwnedBy(email, t) && !o.IsGivenBack(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// addKept says what of the money that was paid for the tickets of a granted refund does not go back.
 func addKept(b *mail.Back, l *mailqueue.Mail, o *order.Order) {
 	tickets := ticketsOf(l, o)
 	if l.Refund >= len(o.Refunds) {
 		return
 	}
 	r := &o.Refunds[l.Refund]
-	b.ByHand = (len(tickets) > 0 || l.Template == mailqueue.RefundProcessed) && r.Ask != nil && r.Ask.Manual
 	if len(tickets) == 0 || r.Currency != "" || b.Reason == mail.PassedOn {
 		return // money alone goes back, or to somebody else than the reader
 	}
@@ -262,11 +289,11 @@ func passedOn(o *order.Order, l *mailqueue.Mail) (ticket uint32, ok bool) {
 }
 
 // addressOwner addresses a mail to the person who may ask for a ticket's money. Only the order's
-// buyer gets the link to the order.
+// buyer gets the number of the order and the link to it.
 func addressOwner(to *mail.Envelope, about *mail.Order, o *order.Order, ticket uint32) {
 	owner := o.OwnerOf(ticket)
 	if owner.Version > 1 {
-		about.URL = ""
+		about.Number, about.URL = "", ""
 	}
 	to.To, to.Name = owner.Email, owner.Name
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // addBought adds what an order's confirmation says besides its number: its lines, its sums and its
-// tickets.
-func (h *Writer) addBought(ctx context.Context, m *mail.Order, o *order.Order, p *live.Page) error {
+// tickets. Into its event it writes for which visits the buyer still has tickets.
+func (h *Writer) addBought(ctx context.Context, m *mail.Order, e *mail.Event, o *order.Order, p *live.Page) error {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {
 		return err
@@ -37,13 +37,21 @@ func (h *Writer) addBought(ctx context.Context, m *mail.Order, o *order.Order, p
 	}
 	codes := h.Secrets.Event(o.ID.Event())
 	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
+	var visits []*mail.Visit
 	for i := range records {
 		if !o.IsOwnedBy(o.Email, records[i].Serial) || o.IsGivenBack(records[i].Serial) {
 			continue // passed on, or no good any more
 		}
+		visit := h.VisitOf(o, records[i].Serial, p)
+		visits = append(visits, visit)
 		if m.Count++; m.Count <= mail.MaxTickets {
-			m.Tickets = append(m.Tickets, ticketMail(o, &records[i], codes, h.VisitOf(o, records[i].Serial, p), p.Event.Status))
+			m.Tickets = append(m.Tickets, ticketMail(o, &records[i], codes, visit, p.Event.Status))
 		}
+	}
+	if m.Count > 0 {
+		all := e.Visits
+		narrowVisits(e, visits...)
+		e.Gone = slices.DeleteFunc(all, func(v mail.Visit) bool { return hasVisit(e.Visits, &v) })
 	}
 	return nil
 }

@@ -66,7 +66,11 @@ func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	if was.VenueType = "physical"; w.Online {
 		was.VenueType = "online"
 	}
-	return written(mail.EventChanged(to, h.EventMail(&was, &e, organizer), now, about, until), nil)
+	before := h.EventMail(&was, &e, organizer)
+	if before.Title == now.Title && before.When(to.Language) == now.When(to.Language) && before.Where(to.Language) == now.Where(to.Language) {
+		return nil, nil //nolint:nilnil // what has changed is shown of no such product
+	}
+	return written(mail.EventChanged(to, before, now, about, until, h.RefundsURL()), nil)
 }
 
 // orderOf is the order of a buyer who gets a mail about an event; nil to anybody else.

@@ -114,7 +114,7 @@ func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, e
 		if err := h.admitOwn(ctx, l, l.Org); err != nil {
 			return nil, err
 		}
-		return written(mail.Invitation(to, l.Organization, l.Role), nil)
+		return written(mail.Invitation(to, l.Organization, l.Role, h.BaseURL+"/organizer"), nil)
 	case mailqueue.WebhookDisabled:
 		if err := h.admitOwn(ctx, l, l.Org); err != nil { // an organization may make anybody its owner
 			return nil, err
@@ -230,7 +230,7 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	}
 	switch l.Template { //nolint:exhaustive // the mails to the buyer of an order
 	case mailqueue.OrderConfirmation:
-		if err := h.addBought(ctx, &about, o, p); err != nil {
+		if err := h.addBought(ctx, &about, e, o, p); err != nil {
 			return nil, err
 		}
 		if plain {

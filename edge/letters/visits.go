@@ -32,11 +32,16 @@ func (h *Writer) VisitOf(o *order.Order, ticket uint32, p *live.Page) *mail.Visi
 func narrowVisits(e *mail.Event, visits ...*mail.Visit) {
 	e.Visits = nil
 	for _, v := range visits {
-		if v != nil && !slices.Contains(e.Visits, *v) {
+		if v != nil && !hasVisit(e.Visits, v) {
 			e.Visits = append(e.Visits, *v)
 		}
 	}
 	slices.SortStableFunc(e.Visits, func(a, b mail.Visit) int { return a.Start.Compare(b.Start) })
+}
+
+// hasVisit reports whether a visit is among some. Equal times of equal zones may differ by ==.
+func hasVisit(all []mail.Visit, v *mail.Visit) bool {
+	return slices.ContainsFunc(all, func(at mail.Visit) bool { return at.ID == v.ID })
 }
 
 // visitBefore is what a ticket was booked for before it was last moved; nil if nobody knows. An order keeps the

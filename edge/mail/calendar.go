@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"slices"
 	"time"
 
 	ics "github.com/arran4/golang-ical"
@@ -52,13 +53,16 @@ func (v Visit) describeUnlinked(w *words) string {
 func (e *Event) Calendar(l Language) *Calendar { return e.makeCalendar(wordsOf[l]) }
 
 // HasCalendar reports whether there is a calendar file.
-func (e *Event) HasCalendar() bool { return len(e.Visits) > 0 || !e.Start.IsZero() }
+func (e *Event) HasCalendar() bool { return len(e.Visits)+len(e.Gone) > 0 || !e.Start.IsZero() }
 
 func (e *Event) makeCalendar(w *words) *Calendar {
 	if !e.HasCalendar() {
 		return nil
 	}
-	visits := e.Visits
+	visits := slices.Concat(e.Visits, e.Gone)
+	for i := range e.Gone {
+		visits[len(e.Visits)+i].Cancelled = true
+	}
 	if len(visits) == 0 {
 		visits = []Visit{e.asVisit()}
 	}

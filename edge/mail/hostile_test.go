@@ -56,7 +56,7 @@ func poisoned(t testing.TB, text string, l Language) map[string]Message {
 		"email_confirmation": EmailConfirmation(to(), "https://tickets.example.org/email/confirm#a"), "account_taken": AccountTaken(to()),
 		"attendee_tickets": copied(e), "attendee_tickets.online": copied(&online),
 		"login_code": LoginCode(to(), "123456"), "password_reset": PasswordReset(to(), "https://tickets.example.org/reset?token=a"),
-		"invitation": Invitation(to(), text, text), "password_changed": PasswordChanged(to()),
+		"invitation": Invitation(to(), text, text, "https://tickets.example.org/me"), "password_changed": PasswordChanged(to()),
 		"two_factor_changed": TwoFactorChanged(to(), true), "webhook_disabled": WebhookDisabled(to(), text, text, "42", true),
 		"webhook_disabled.exhausted": WebhookDisabled(to(), text, text, "42", false),
 		"payment_disputed":           PaymentDisputed(to(), text, &Dispute{Number: "A", Title: text, Provider: "Stripe", Reason: text, URL: "https://tickets.example.org/a"}),
@@ -75,10 +75,10 @@ func poisoned(t testing.TB, text string, l Language) map[string]Message {
 		"transfer_taken":   TransferTaken(to(), text, o, e), "transfer_revoked": TransferRevoked(to(), text, e),
 		"payment_seen": PaymentSeen(to(), o, e, Coins{Ticker: text, Asked: "2"}, e.Start), "payment_seen.short": PaymentSeen(to(), o, e, Coins{Ticker: text, Arrived: "1", Asked: "2", Missing: "1"}, e.Start),
 		"bank_transfer":   BankTransfer(to(), o, e, Transfer{Holder: text, Account: text, BIC: text, Amount: Money{"5.00", "EUR"}, Reference: "RF18"}, e.Start, false),
-		"order_cancelled": OrderCancelled(to(), o, e), "order_withdrawn": OrderWithdrawn(to(), o, e, Money{"5.00", "USD"}, e.Start), "refund_due": RefundDue(to(), o, e, Back{Amount: Money{"5.00", "USD"}, Reason: "late"}), "refund_processed": RefundProcessed(to(), o, e, Back{Amount: Money{"5.00", "USD"}, Reason: "granted"}),
+		"order_cancelled": OrderCancelled(to(), o, e), "order_withdrawn": OrderWithdrawn(to(), o, e, Money{"5.00", "USD"}, true, e.Start), "refund_due": RefundDue(to(), o, e, Back{Amount: Money{"5.00", "USD"}, Reason: "late"}), "refund_processed": RefundProcessed(to(), o, e, Back{Amount: Money{"5.00", "USD"}, Reason: "granted"}),
 		"ticket_rescheduled": TicketRescheduled(to(), o, e),
-		"refund_requested":   RefundRequested(to(), o, e, Money{"5.00", "USD"}), "refund_denied": RefundDenied(to(), o, e, Money{"5.00", "USD"}, text),
-		"event_changed": EventChanged(to(), concert(t), e, o, e.Start), "event_changed.back": EventChanged(to(), e, &online, nil, time.Time{}), "event_cancelled": EventCancelled(to(), &cancelled, o, "https://tickets.example.org/refunds"),
+		"refund_requested":   RefundRequested(to(), o, e, Money{"5.00", "USD"}, refunds), "refund_denied": RefundDenied(to(), o, e, Money{"5.00", "USD"}, text),
+		"event_changed": EventChanged(to(), concert(t), e, o, e.Start, refunds), "event_changed.back": EventChanged(to(), e, &online, nil, time.Time{}, refunds), "event_cancelled": EventCancelled(to(), &cancelled, o, "https://tickets.example.org/refunds"),
 		"order_confirmation.cancelled": confirmed(&cancelled), "attendee_tickets.cancelled": copied(&cancelled), "order_cancelled.event": OrderCancelled(to(), o, &cancelled),
 	}
 }

@@ -82,6 +82,10 @@ type words struct {
 	label      int       // the least width of the labels in a mail's text
 	// zones are the names of clocks, by how English abbreviates them, where the language has others.
 	zones map[string]string
+	// disputes are the reasons of disputed payments, by the words of Stripe and PayPal in lower case, where the
+	// language has others.
+	disputes map[string]string
+	at       string // stands for the sign in an address, which would be a link with it
 }
 
 var english = words{
@@ -90,7 +94,7 @@ var english = words{
 	weekdays: [7]string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"},
 	date:     "%d %s %d",
 	online:   "Online", alsoOnline: ", and online", row: "row ", seat: "seat ",
-	more: "and %d more", fees: "%s, fees of %s included", somebody: "Somebody", label: 7,
+	more: "and %d more", fees: "%s, fees of %s included", somebody: "Somebody", at: " at ", label: 7,
 }
 
 var german = words{
@@ -99,8 +103,17 @@ var german = words{
 	weekdays: [7]string{"Sonntag", "Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag"},
 	date:     "%d. %s %d", oClock: " Uhr",
 	online: "Online", alsoOnline: ", und online", row: "Reihe ", seat: "Platz ",
-	more: "und %d weitere", fees: "%s, darin %s Gebühren", somebody: "Jemand", label: 9,
+	more: "und %d weitere", fees: "%s, darin %s Gebühren", somebody: "Jemand", at: " (at) ", label: 9,
 	zones: map[string]string{"CET": "MEZ", "CEST": "MESZ", "EET": "OEZ", "EEST": "OESZ", "WET": "WEZ", "WEST": "WESZ"},
+	disputes: map[string]string{
+		"bank_cannot_process": "Die Bank kann die Zahlung nicht ausführen", "check_returned": "Der Scheck kam zurück", "credit_not_processed": "Eine Erstattung blieb aus",
+		"customer_initiated": "vom Kunden verlangt", "debit_not_authorized": "Die Lastschrift war nicht erlaubt", "duplicate": "doppelt abgebucht", "fraudulent": "Betrug", "general": "allgemein",
+		"incorrect_account_details": "falsche Kontodaten", "insufficient_funds": "Das Konto war nicht gedeckt", "noncompliant": "gegen die Regeln des Kartennetzes",
+		"product_not_received": "nicht erhalten", "product_unacceptable": "nicht wie beschrieben", "subscription_canceled": "Das Abo war gekündigt", "unrecognized": "nicht erkannt",
+		"merchandise_or_service_not_received": "nicht erhalten", "merchandise_or_service_not_as_described": "nicht wie beschrieben", "unauthorised": "nicht erlaubt",
+		"duplicate_transaction": "doppelt abgebucht", "incorrect_amount": "falscher Betrag", "payment_by_other_means": "anders bezahlt", "canceled_recurring_billing": "Das Abo war gekündigt",
+		"problem_with_remittance": "Ein Problem mit der Überweisung", "other": "ein anderer",
+	},
 }
 
 // wordsOf has the words of each language, by its number.
@@ -125,6 +138,19 @@ func (w *words) showMoney(m Money) string {
 		whole += w.decimal + places
 	}
 	return whole + " " + m.Currency
+}
+
+// showDispute writes the reason of a disputed payment, which is a word of its provider.
+func (w *words) showDispute(reason string) string {
+	if known := w.disputes[strings.ToLower(reason)]; known != "" {
+		return known
+	}
+	return cleanLabel(strings.ReplaceAll(reason, "_", " "))
+}
+
+// showPerson names somebody by a name or an address.
+func (w *words) showPerson(name string) string {
+	return cleanLabel(strings.ReplaceAll(name, "@", w.at))
 }
 
 // showDate writes a day without its weekday.
@@ -154,7 +180,11 @@ func (w *words) showMoment(at time.Time) string {
 		return ""
 	}
 	zone := at.Format("MST")
-	return w.showDate(at) + ", " + at.Format(clock) + " " + cmp.Or(w.zones[zone], zone)
+	zone = cmp.Or(w.zones[zone], zone)
+	if w.oClock != "" {
+		zone = "(" + zone + ")"
+	}
+	return w.showDate(at) + ", " + at.Format(clock) + w.oClock + " " + zone
 }
 
 // showSpan writes a time, up to its end if it has one, and names the clocks.

@@ -69,25 +69,25 @@ func EmailConfirmation(to Envelope, url string) Message {
 // the account for its address, and what was ended because of that.
 func AccountTaken(to Envelope) Message { return composeMessage("account_taken", to, nil) }
 
-// Invitation asks somebody to join an organization.
-func Invitation(to Envelope, organization, role string) Message {
-	return composeMessage("invitation", to, values{"Organization": cleanLabel(organization), "Role": cleanLabel(role)})
+// Invitation asks somebody to join an organization; url is where one signs in.
+func Invitation(to Envelope, organization, role, url string) Message {
+	return composeMessage("invitation", to, values{"Organization": cleanLabel(organization), "Role": cleanLabel(role), "URL": url})
 }
 
 // TransferOffered brings the link that claims a ticket which somebody passes on.
 func TransferOffered(to Envelope, from, url string, e *Event) Message {
-	return composeMessage("transfer_offered", to, values{"From": cleanLabel(from), "URL": url, "Event": e.templateValues(to.words())})
+	return composeMessage("transfer_offered", to, values{"From": to.words().showPerson(from), "URL": url, "Event": e.templateValues(to.words())})
 }
 
 // TransferTaken tells the person who passed a ticket on that it has a new holder. Only the order's
-// buyer gets the link to the order.
+// buyer gets the number of the order and the link to it.
 func TransferTaken(to Envelope, taker string, o *Order, e *Event) Message {
-	return composeMessage("transfer_taken", to, values{"Taker": cleanLabel(taker), "URL": o.URL, "Event": e.templateValues(to.words())})
+	return composeMessage("transfer_taken", to, values{"Taker": to.words().showPerson(taker), "Number": o.Number, "URL": o.URL, "Event": e.templateValues(to.words())})
 }
 
 // TransferRevoked tells the person who was offered a ticket that the offer has ended.
 func TransferRevoked(to Envelope, from string, e *Event) Message {
-	return composeMessage("transfer_revoked", to, values{"From": cleanLabel(from), "Event": e.templateValues(to.words())})
+	return composeMessage("transfer_revoked", to, values{"From": to.words().showPerson(from), "Event": e.templateValues(to.words())})
 }
 
 // WaitlistConfirm asks somebody whether they want to wait for tickets; url puts them in line.
@@ -111,7 +111,7 @@ func WaitlistOffered(to Envelope, tier string, count int64, total Money, until t
 	})
 }
 
-// WaitlistExpired tells that an offer has gone to the next person in line.
+// WaitlistExpired tells that an offer has ended.
 func WaitlistExpired(to Envelope, e *Event) Message {
 	return composeMessage("waitlist_expired", to, values{"Event": e.templateValues(to.words())})
 }
@@ -164,7 +164,7 @@ type Dispute struct {
 func PaymentDisputed(to Envelope, organization string, d *Dispute) Message {
 	w := to.words()
 	return composeMessage("payment_disputed", to, values{
-		"Organization": cleanLabel(organization), "Number": d.Number, "Title": cleanLabel(d.Title), "Provider": cleanLabel(d.Provider), "Reason": cleanLabel(d.Reason),
+		"Organization": cleanLabel(organization), "Number": d.Number, "Title": cleanLabel(d.Title), "Provider": cleanLabel(d.Provider), "Reason": w.showDispute(d.Reason),
 		"Amount": w.showMoney(d.Amount), "Until": w.showMoment(d.Until), "URL": d.URL,
 	})
 }
@@ -248,17 +248,19 @@ func readForms() (all [len(wordsOf)]map[string]*template.Template) {
 func composeMessage(kind string, to Envelope, v values) Message {
 	f := forms[to.Language][kind]
 	m := Message{ID: to.ID, Kind: kind, To: to.To, ToName: cleanLabel(to.Name)}
-	data := values{"Name": m.ToName, "Replies": false}
+	data := values{"Name": m.ToName, "Replies": false, "Organizer": ""}
 	maps.Copy(data, v)
+	shown := shownMail{Language: to.Language}
+	if e, ok := v["Event"].(values); ok {
+		shown.Cover, _ = e["Cover"].(string)
+		shown.Title, _ = e["Title"].(string)
+		data["Organizer"] = e["Organizer"]
+	}
 	m.Subject = oneLine(fillTemplate(f, "subject", data))
 	hello, foot := fillTemplate(f, "hello", data), fillTemplate(f, "foot", data)
 	blocks := readBlocks(fillTemplate(f, "body", data))
 	m.Text = hello + "\n\n" + writeText(blocks, to.words()) + "\n--\n" + foot + "\n"
-	shown := shownMail{Language: to.Language, Subject: m.Subject, Hello: hello, Blocks: blocks, Foot: foot}
-	if e, ok := v["Event"].(values); ok {
-		shown.Cover, _ = e["Cover"].(string)
-		shown.Title, _ = e["Title"].(string)
-	}
+	shown.Subject, shown.Hello, shown.Blocks, shown.Foot = m.Subject, hello, blocks, foot
 	m.HTML = writeHTML(&shown)
 	return m
 }
@@ -278,7 +280,8 @@ const maxLabel = 100
 
 var (
 	scheme = regexp.MustCompile(`[:/\\]{2,}`)
-	domain = regexp.MustCompile(`[.。．｡]([\pL\pN])`)
+	// No top-level domain is one letter, so "e.V." becomes no link.
+	domain = regexp.MustCompile(`[.。．｡](\pL[\pL\pM\pN]|\pN)`)
 )
 
 // cleanLabel makes a name that a stranger typed safe for a mail of ours: one short line, with nothing

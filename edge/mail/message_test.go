@@ -119,7 +119,10 @@ func TestLabel(t *testing.T) {
 		"WWW.Evil.Example":               "WWW. Evil. Example",
 		"a.bb.cc.dd":                     "a. bb. cc. dd",
 		"10.0.12.13":                     "10. 0. 12. 13",
-		"J.R.R. Tolkien":                 "J. R. R. Tolkien",
+		"J.R.R. Tolkien":                 "J.R.R. Tolkien",
+		"Nord e.V.":                      "Nord e.V.",
+		"a.b.cc e.x1":                    "a.b. cc e. x1",
+		"evil.भारत":                      "evil. भारत",
 		"evil。example":                   "evil. example",
 		"bob@evil.example":               "bob at evil. example",
 		"mailto:x":                       "mailto:x",
@@ -135,7 +138,7 @@ func TestLabel(t *testing.T) {
 
 func TestRoomForEveryName(t *testing.T) {
 	t.Parallel()
-	m := Invitation(envelope("ada@example.org", ""), "Evil\r\nBcc: eve@evil.example\r\n\r\n<script>", "admin\nX: y")
+	m := Invitation(envelope("ada@example.org", ""), "Evil\r\nBcc: eve@evil.example\r\n\r\n<script>", "admin\nX: y", "https://tickets.example.org/me")
 	require.NotContains(t, m.Subject, "\n")
 	require.NotContains(t, m.Subject, "\r")
 	require.NotContains(t, m.HTML, "<script>")

@@ -142,13 +142,17 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 	}
 	rest := *o
 	rest.Tickets, rest.Count = o.Tickets[:1], 1
+	left := *p.event
+	if len(left.Visits) > 1 {
+		left.Visits, left.Gone = left.Visits[:1], left.Visits[1:]
+	}
 	single := *one
 	single.What = nil
 	out := map[string]Message{
 		"order_confirmation":           made(OrderConfirmation(to(), o, p.event)),
 		"order_confirmation.cancelled": made(OrderConfirmation(to(), o, off(p.event))),
 		"order_confirmation.back":      made(OrderConfirmation(to(), &returned, back(p.event))),
-		"order_confirmation.part":      made(OrderConfirmation(to(), &rest, p.event)),
+		"order_confirmation.part":      made(OrderConfirmation(to(), &rest, &left)),
 		"order_confirmation.passed_on": made(OrderConfirmation(to(), &returned, p.event)),
 		"attendee_tickets":             made(AttendeeTickets(to(), "", &given, &single)),
 		"attendee_tickets.cancelled":   made(AttendeeTickets(to(), "", &given, off(&single))),
@@ -162,11 +166,13 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 		"event_cancelled":              EventCancelled(to(), off(all), o, refunds),
 		"event_cancelled.reason":       EventCancelled(to(), because(p.event), nil, ""),
 		"event_cancelled.passed_on":    EventCancelled(to(), off(one), &Order{Total: o.Total}, refunds),
+		"event_cancelled.named":        EventCancelled(to(), off(one), &Order{Total: o.Total}, ""),
 		"event_cancelled.nothing":      EventCancelled(to(), off(back(p.event)), o, ""),
-		"refund_requested.nothing":     RefundRequested(to(), o, one, Money{}),
-		"refund_due.nothing":           RefundDue(to(), o, one, Back{Reason: "granted", Tickets: 1}),
-		"refund_due.taken":             RefundDue(to(), o, all, Back{Reason: "granted", Tickets: 2, Unasked: true}),
+		"refund_requested.nothing":     RefundRequested(to(), o, one, Money{}, refunds),
+		"refund_due.nothing":           RefundDue(to(), o, one, Back{Reason: "granted", Tickets: 1, Rest: true}),
+		"refund_due.taken":             RefundDue(to(), o, back(all), Back{Reason: "granted", Tickets: 2, Unasked: true}),
 		"refund_denied.nothing":        RefundDenied(to(), o, one, Money{}, ""),
+		"refund_due.nothing.passed_on": RefundDue(to(), &Order{}, back(one), Back{Reason: PassedOn, Tickets: 1}),
 	}
 	if len(p.event.Visits) > 0 {
 		moved := *one
@@ -177,19 +183,23 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 		out["ticket_rescheduled"] = TicketRescheduled(to(), o, &moved)
 	}
 	if p.event.Digital {
-		out["order_withdrawn"] = OrderWithdrawn(to(), o, all, Money{"52.50", "USD"}, berlin(t, "2026-03-05 20:00"))
-		out["order_withdrawn.free"] = OrderWithdrawn(to(), o, one, Money{}, berlin(t, "2026-03-05 20:00"))
+		out["order_withdrawn"] = OrderWithdrawn(to(), o, all, Money{"52.50", "USD"}, false, berlin(t, "2026-03-05 20:00"))
+		out["order_withdrawn.by_hand"] = OrderWithdrawn(to(), o, all, Money{"52.50", "USD"}, true, berlin(t, "2026-03-05 20:00"))
+		out["order_withdrawn.free"] = OrderWithdrawn(to(), o, one, Money{}, false, berlin(t, "2026-03-05 20:00"))
 	}
+	known := *p.event
+	known.Visits = nil // the mails to all who have tickets name no visits of one of them
+	renamed := known
+	renamed.Title, renamed.Venue = "Saturday & Friends", "Dome"
+	out["event_changed.renamed"] = EventChanged(to(), &known, &renamed, nil, time.Time{}, refunds)
 	if !p.event.Start.IsZero() {
-		moved, renamed := *p.event, *p.event
+		moved := *p.event
 		moved.Start, moved.End = moved.Start.AddDate(0, 0, 7), moved.End.AddDate(0, 0, 7)
 		if !moved.Doors.IsZero() {
 			moved.Doors = moved.Doors.AddDate(0, 0, 7)
 		}
-		renamed.Title, renamed.Venue = "Saturday & Friends", "Dome"
-		out["event_changed.moved"] = EventChanged(to(), p.event, &moved, o, berlin(t, "2026-03-19 20:00"))
-		out["event_changed.moved.holder"] = EventChanged(to(), p.event, &moved, nil, berlin(t, "2026-03-19 20:00"))
-		out["event_changed.renamed"] = EventChanged(to(), p.event, &renamed, nil, time.Time{})
+		out["event_changed.moved"] = EventChanged(to(), p.event, &moved, o, moved.Start, refunds)
+		out["event_changed.moved.holder"] = EventChanged(to(), p.event, &moved, nil, moved.Start, refunds)
 	}
 	if p.paid {
 		p.addPaid(t, to, out)
@@ -213,28 +223,32 @@ func (p *product) addPaid(t testing.TB, to func() Envelope, out map[string]Messa
 	out["bank_transfer.short"] = BankTransfer(to(), o, all, account, until, false)
 	out["bank_transfer.short.reminder"] = BankTransfer(to(), o, all, account, until, true)
 	out["payment_seen.short"] = PaymentSeen(to(), o, all, Coins{Ticker: "BTC", Arrived: "0.0005", Asked: "0.00105", Missing: "0.00055"}, until)
-	out["refund_requested"] = RefundRequested(to(), o, one, part)
-	out["refund_requested.cancelled"] = RefundRequested(to(), o, off(one), part)
-	out["refund_denied.cancelled"] = RefundDenied(to(), o, off(one), part, "")
-	out["refund_denied"] = RefundDenied(to(), o, one, part, "")
-	out["refund_denied.reason"] = RefundDenied(to(), o, one, part, "It <b>takes</b> place.\n\nSee www.example.org")
-	out["refund_due.part"] = RefundDue(to(), o, one, Back{Amount: part, Reason: "granted", Tickets: 1, Rest: true, Note: "We <b>miss</b> you.\n\nSee www.example.org"})
 	price, fees := Money{"25.00", "USD"}, Money{"1.25", "USD"}
+	out["refund_requested"] = RefundRequested(to(), o, one, price, refunds)
+	out["refund_requested.passed_on"] = RefundRequested(to(), &Order{}, one, price, refunds)
+	out["refund_denied.passed_on"] = RefundDenied(to(), &Order{}, one, price, "")
+	out["refund_requested.cancelled"] = RefundRequested(to(), o, off(one), part, refunds)
+	out["refund_denied.cancelled"] = RefundDenied(to(), o, off(one), part, "")
+	out["refund_denied"] = RefundDenied(to(), o, one, price, "")
+	out["refund_denied.reason"] = RefundDenied(to(), o, one, price, "It <b>takes</b> place.\n\nSee www.example.org")
+	out["refund_due.part"] = RefundDue(to(), o, one, Back{Amount: part, Reason: "granted", Tickets: 1, Rest: true, Note: "We <b>miss</b> you.\n\nSee www.example.org"})
 	out["refund_due.fees_kept"] = RefundDue(to(), o, one, Back{Amount: price, Reason: "granted", Tickets: 1, Rest: true, Paid: part, KeptFees: fees})
 	out["refund_due.price_kept"] = RefundDue(to(), o, one, Back{Amount: Money{"20.00", "USD"}, Reason: "granted", Tickets: 1, Rest: true, Paid: part, KeptFees: fees, KeptPrice: Money{"5.00", "USD"}})
 	out["refund_due.by_hand"] = RefundDue(to(), o, one, Back{Amount: price, Reason: "granted", Tickets: 1, Rest: true, ByHand: true, Paid: part, KeptFees: fees})
 	out["refund_processed.fees_kept"] = RefundProcessed(to(), o, one, Back{Amount: price, Tickets: 1, Rest: true, Paid: part, KeptFees: fees})
 	out["refund_processed.by_hand"] = RefundProcessed(to(), o, one, Back{Amount: part, Tickets: 1, Rest: true, ByHand: true})
 	out["refund_due.cancelled_event"] = RefundDue(to(), o, off(one), Back{Amount: part, Reason: "granted", Tickets: 1, Rest: true})
-	out["refund_due.whole"] = RefundDue(to(), o, all, Back{Amount: entire, Reason: "granted", Tickets: 2})
+	out["refund_due.whole"] = RefundDue(to(), o, back(all), Back{Amount: entire, Reason: "granted", Tickets: 2})
 	out["refund_due.money"] = RefundDue(to(), o, all, Back{Amount: part, Reason: "granted", Unasked: true})
 	out["refund_due.unasked"] = RefundDue(to(), o, one, Back{Amount: part, Reason: "granted", Tickets: 1, Rest: true, Unasked: true})
+	out["refund_due.late.by_hand"] = RefundDue(to(), o, all, Back{Amount: entire, Reason: "late", ByHand: true})
 	out["refund_due.late"] = RefundDue(to(), o, all, Back{Amount: entire, Reason: "late"})
+	out["refund_due.cancelled.event"] = RefundDue(to(), o, off(all), Back{Amount: entire, Reason: "cancelled"})
 	out["refund_due.cancelled"] = RefundDue(to(), o, all, Back{Amount: entire, Reason: "cancelled"})
 	out["refund_due.passed_on"] = RefundDue(to(), &Order{}, one, Back{Amount: part, Reason: PassedOn, Tickets: 1})
 	out["refund_processed.part"] = RefundProcessed(to(), o, one, Back{Amount: part, Tickets: 1, Rest: true})
 	out["refund_processed.whole"] = RefundProcessed(to(), o, all, Back{Amount: entire, Tickets: 2})
-	out["refund_processed.money"] = RefundProcessed(to(), o, all, Back{Amount: Money{"1250.00", "USD"}})
+	out["refund_processed.money"] = RefundProcessed(to(), o, all, Back{Amount: part})
 }
 
 const refunds = "https://tickets.example.org/me"
@@ -257,8 +271,8 @@ func samples(t testing.TB, name string, l Language) map[string]Message {
 		}
 	}
 	standing := products(t)["standing"]
-	for _, reason := range []string{"underpaid", "twice", "overpaid", "currency", "deposit"} {
-		all["refund_due."+reason] = RefundDue(to(), standing.order, standing.whole(), Back{Amount: Money{"26.25", "USD"}, Reason: reason})
+	for reason, amount := range map[string]Money{"underpaid": {"26.25", "USD"}, "twice": {"52.50", "USD"}, "overpaid": {"26.25", "USD"}, "currency": {"48.00", "EUR"}, "deposit": {"26.25", "USD"}} {
+		all["refund_due."+reason] = RefundDue(to(), standing.order, standing.whole(), Back{Amount: amount, Reason: reason})
 	}
 	void, err := OrderConfirmation(to(), standing.order, because(standing.event))
 	require.NoError(t, err)
@@ -276,7 +290,7 @@ func samples(t testing.TB, name string, l Language) map[string]Message {
 		"login_code":             LoginCode(to(), "123456"),
 		"login_code.nameless":    LoginCode(nameless, "123456"),
 		"password_reset":         PasswordReset(to(), "https://tickets.example.org/reset?token=a-b_c&x=1"),
-		"invitation":             Invitation(to(), "Friday & Friends", "admin"),
+		"invitation":             Invitation(to(), "Friday & Friends", "admin", "https://tickets.example.org/me"),
 		"password_changed":       PasswordChanged(to()),
 		"email_confirmation":     EmailConfirmation(nameless, "https://tickets.example.org/email/confirm#token=a-b_c"),
 		"account_taken":          AccountTaken(to()),

@@ -30,6 +30,7 @@ type Event struct {
 	Link                          string  // where it takes place online or is delivered; only buyers may see it
 	Note                          string  // what buyers need there
 	Visits                        []Visit // booked visits of a reservation
+	Gone                          []Visit // visits for which the reader has no ticket any more: the calendar file takes them out
 	Was                           *Visit  // what a visit that was moved had been booked for, Cancelled if the reader has nothing there any more; nil: nothing was moved
 	Cancelled                     bool    // it does not take place
 	CancelReason                  string  // why, in the organizer's words; "": nothing is said
@@ -148,16 +149,17 @@ func OrderConfirmation(to Envelope, o *Order, e *Event) (Message, error) {
 		return Message{}, err
 	}
 	w := to.words()
-	lines, gone := make([]values, len(o.Lines)), -int64(o.Count)
+	lines, ordered := make([]values, len(o.Lines)), int64(0)
 	for i, l := range o.Lines {
-		gone += l.Quantity
+		ordered += l.Quantity
 		lines[i] = values{"Name": cleanLabel(l.Name), "Quantity": l.Quantity, "Price": w.showMoney(l.Price), "Link": webLink(l.Link), "Note": splitNote(l.Note)}
 	}
+	gone := ordered - int64(o.Count)
 	if e.GivenBack {
 		gone = 0 // the mail says so of the whole order
 	}
 	m := composeMessage("order_confirmation", to, values{
-		"Empty": e.isVoid() || o.Count == 0, "Gone": gone,
+		"Empty": e.isVoid() || o.Count == 0, "Ordered": ordered, "Gone": gone,
 		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Note": splitNote(o.Note), "Gift": o.Gift, "Hosted": o.Hosted,
 		"Fees": w.showMoney(o.Fees), "Discount": w.showMoney(o.Discount), "Total": w.showMoney(o.Total),
 		"WaivedAt": w.showMoment(o.WaivedAt), "WithdrawUntil": w.showMoment(o.WithdrawUntil),
@@ -179,7 +181,7 @@ func AttendeeTickets(to Envelope, giver string, o *Order, e *Event) (Message, er
 		return Message{}, err
 	}
 	m := composeMessage("attendee_tickets", to, values{
-		"Giver": cleanLabel(giver), "Event": e.templateValues(to.words()), "Tickets": tickets, "Count": o.Count, "More": o.Count > len(o.Tickets), "Live": o.Live,
+		"Giver": to.words().showPerson(giver), "Event": e.templateValues(to.words()), "Tickets": tickets, "Count": o.Count, "More": o.Count > len(o.Tickets), "Live": o.Live,
 	})
 	m.Pictures, m.Calendar = pictures, e.makeCalendar(to.words())
 	return m, nil
@@ -258,18 +260,18 @@ func OrderCancelled(to Envelope, o *Order, e *Event) Message {
 }
 
 // OrderWithdrawn confirms a buyer's withdrawal from what the event lists, and tells the amount that goes
-// back, if any.
-func OrderWithdrawn(to Envelope, o *Order, e *Event, amount Money, at time.Time) Message {
+// back, if any. byHand says that the organizer sends it, and no provider does.
+func OrderWithdrawn(to Envelope, o *Order, e *Event, amount Money, byHand bool, at time.Time) Message {
 	w := to.words()
 	return composeMessage("order_withdrawn", to, values{
-		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(amount), "At": w.showMoment(at),
+		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(amount), "ByHand": byHand, "At": w.showMoment(at),
 	})
 }
 
 // TicketRescheduled tells a ticket's holder when it admits now, which is the event's only visit in
 // e, and when it did before, which e Was. Its file removes from a calendar what it Was if that is cancelled.
 func TicketRescheduled(to Envelope, o *Order, e *Event) Message {
-	m := composeMessage("ticket_rescheduled", to, values{"Event": e.templateValues(to.words()), "Number": o.Number, "URL": o.URL})
+	m := composeMessage("ticket_rescheduled", to, values{"Event": e.templateValues(to.words()), "Number": o.Number, "URL": o.URL, "Buyer": o.URL != ""})
 	file := *e
 	if e.Was != nil && e.Was.Cancelled {
 		file.Visits = append(slices.Clone(e.Visits), *e.Was)
@@ -278,18 +280,21 @@ func TicketRescheduled(to Envelope, o *Order, e *Event) Message {
 	return m
 }
 
-// RefundRequested tells the person who asked for a ticket's money that the organizer will decide.
-func RefundRequested(to Envelope, o *Order, e *Event, amount Money) Message {
+// RefundRequested tells the person who asked for a ticket's money that the organizer will decide. The person
+// takes the request back at refunds. Only the order's buyer, to whom the money goes, gets its number and URL.
+func RefundRequested(to Envelope, o *Order, e *Event, amount Money, refunds string) Message {
 	w := to.words()
-	return composeMessage("refund_requested", to, values{"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(amount)})
+	return composeMessage("refund_requested", to, values{
+		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Buyer": o.URL != "", "Amount": w.showMoney(amount), "Refunds": refunds,
+	})
 }
 
 // RefundDenied tells the person who asked for a ticket's money that it is not refunded, with the
-// organizer's reason.
+// organizer's reason. Only the order's buyer, to whom the money would go, gets its number and URL.
 func RefundDenied(to Envelope, o *Order, e *Event, amount Money, reason string) Message {
 	w := to.words()
 	return composeMessage("refund_denied", to, values{
-		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Amount": w.showMoney(amount), "Note": quoteLines(reason),
+		"Event": e.templateValues(w), "Number": o.Number, "URL": o.URL, "Buyer": o.URL != "", "Amount": w.showMoney(amount), "Note": quoteLines(reason),
 	})
 }
 
@@ -319,9 +324,14 @@ func (b *Back) values(w *words, o *Order, e *Event) values {
 	}
 }
 
-// RefundDue tells a buyer that an amount goes back.
+// RefundDue tells a buyer that an amount goes back. If it ends the last ticket that its reader has for a time,
+// its file takes that out of the calendar.
 func RefundDue(to Envelope, o *Order, e *Event, b Back) Message {
-	return composeMessage("refund_due", to, b.values(to.words(), o, e))
+	m := composeMessage("refund_due", to, b.values(to.words(), o, e))
+	if b.Tickets > 0 && (e.isVoid() || slices.ContainsFunc(e.Visits, func(v Visit) bool { return v.Cancelled })) {
+		m.Calendar = e.makeCalendar(to.words())
+	}
+	return m
 }
 
 // RefundProcessed tells a buyer that an amount has gone back.
@@ -330,9 +340,9 @@ func RefundProcessed(to Envelope, o *Order, e *Event, b Back) Message {
 }
 
 // EventChanged tells somebody who has tickets of an event what has changed. If its holders may ask
-// their money back for that, until says how long; o is the order of a buyer, nil to somebody who has
-// not bought.
-func EventChanged(to Envelope, was, now *Event, o *Order, until time.Time) Message {
+// their money back for that, until says how long, and refunds where; o is the order of a buyer, nil to
+// somebody who has not bought.
+func EventChanged(to Envelope, was, now *Event, o *Order, until time.Time, refunds string) Message {
 	w := to.words()
 	before, after := was.templateValues(w), now.templateValues(w)
 	var changes []values
@@ -341,9 +351,9 @@ func EventChanged(to Envelope, was, now *Event, o *Order, until time.Time) Messa
 			changes = append(changes, values{"What": what, "Was": before[what], "Now": after[what]})
 		}
 	}
-	v := values{"Event": after, "Known": before["Title"], "Changes": changes, "Moved": before["When"] != after["When"], "Until": w.showMoment(until), "Buyer": o != nil, "Paid": false, "URL": ""}
+	v := values{"Event": after, "Known": before["Title"], "Changes": changes, "Moved": before["When"] != after["When"], "Until": w.showMoment(until), "Refunds": refunds, "Buyer": o != nil, "Paid": false, "Number": "", "URL": ""}
 	if o != nil {
-		v["URL"], v["Paid"] = o.URL, o.Total.Amount != ""
+		v["Number"], v["URL"], v["Paid"] = o.Number, o.URL, o.Total.Amount != ""
 	}
 	m := composeMessage("event_changed", to, v)
 	m.Calendar = now.makeCalendar(w)
@@ -385,6 +395,14 @@ func (e *Event) showItems(w *words) string {
 	return strings.Join(all, "; ")
 }
 
+// countItems is how many tickets the mail is about; 0 if it lists none.
+func (e *Event) countItems() (n int64) {
+	for i := range e.What {
+		n += max(e.What[i].Quantity, 1)
+	}
+	return n
+}
+
 // showTotal is what that costs.
 func (e *Event) showTotal(w *words) string {
 	total := w.showMoney(e.Total)
@@ -397,7 +415,7 @@ func (e *Event) showTotal(w *words) string {
 // templateValues makes the event for the templates.
 func (e *Event) templateValues(w *words) values {
 	v := values{
-		"What": e.showItems(w), "Total": e.showTotal(w), "Tickets": len(e.What),
+		"What": e.showItems(w), "Total": e.showTotal(w), "Tickets": e.countItems(),
 		"Title": cleanLabel(e.Title), "Organizer": cleanLabel(e.Organizer), "When": e.showTime(w, func(v Visit) string { return v.describeUnlinked(w) }), "Doors": "", "Where": e.showPlace(w),
 		"Cancelled": e.Cancelled, "Why": quoteLines(e.CancelReason), "Cover": e.Cover, "GivenBack": e.GivenBack, "Void": e.isVoid(), "Hall": e.Hall, "Rotating": e.Hall && e.RotatingOnly, "Online": e.Online, "Digital": e.Digital, "Course": e.Course,
 		"Was": "", "Left": false, "Dates": len(e.Visits), "Link": "", "Note": []string(nil),

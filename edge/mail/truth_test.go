@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -78,7 +79,7 @@ func TestCopiesHoldWhatTheySay(t *testing.T) {
 			}
 		}
 		if strings.HasPrefix(state, "transfer_taken") && !isGoods(product) {
-			says(t, product == "visit" || product == "day", l, m, "move it", "verlegen")
+			says(t, product == "visit" || product == "day", l, m, "move it", "umbuchen")
 		}
 	})
 }
@@ -96,12 +97,12 @@ func TestRotatingVisit(t *testing.T) {
 			to.Language = l
 			m, err := OrderConfirmation(to, p.order, p.event)
 			require.NoError(t, err)
-			says(t, true, l, m, "only at the time", "nur zu der Zeit")
+			says(t, true, l, m, "only for the time", "nur für den Termin")
 			require.Empty(t, m.Pictures)
 			m, err = AttendeeTickets(to, "", p.order, p.event)
 			require.NoError(t, err)
-			says(t, true, l, m, "only at the time", "nur zu der Zeit")
-			says(t, true, l, m, "ask the buyer", "bitte die Person")
+			says(t, true, l, m, "only for the time", "nur für den Termin")
+			says(t, true, l, m, "ask the person", "bitte die Person")
 		}
 	}
 }
@@ -123,13 +124,17 @@ func TestRefundsTellTheTruth(t *testing.T) {
 		if why == "nothing" || why == "taken" {
 			require.NotContains(t, m.Subject, []string{"refund", "Erstattung"}[l])
 		}
-		if why == "by_hand" {
+		if strings.HasSuffix(why, "by_hand") {
+			says(t, false, l, m, "the way it came", "auf dem Weg, auf dem das Geld kam")
 			says(t, false, l, m, "We have sent", "Wir haben dir")
 			says(t, kind == "refund_due", l, m, " sends it by hand", " schickt es von Hand")
 			says(t, kind == "refund_processed", l, m, " has sent ", " hat dir ")
 		}
 		if isGoods(product) {
 			says(t, false, l, m, " ticket", "Karte")
+			if why == "cancelled" && kind != "refund_due" {
+				says(t, true, l, m, "yours", "deins")
+			}
 			says(t, false, l, m, "valid", "gilt")
 		}
 		if kind == "refund_due" && why == "part" {
@@ -161,14 +166,156 @@ func TestRestIsTold(t *testing.T) {
 	eachLetter(t, func(t *testing.T, state, product string, l Language, m Message) {
 		switch state {
 		case "order_confirmation.part":
-			says(t, !isGoods(product), l, m, "1 of the tickets was passed on or given back.", "Eine der Karten wurde weitergegeben oder zurückgegeben.")
-			says(t, isGoods(product), l, m, "1 of what you bought was passed on or given back.", "1 davon wurde weitergegeben oder zurückgegeben.")
+			says(t, !isGoods(product), l, m, "One of the tickets was passed on or given back.", "Eine der Karten wurde weitergegeben oder zurückgegeben.")
+			says(t, isGoods(product), l, m, "One of them was passed on or given back.", "Eins davon wurde weitergegeben oder zurückgegeben.")
 		case "order_confirmation.passed_on":
 			says(t, !isGoods(product), l, m, "All of the tickets were passed on or given back.", "Alle Karten wurden weitergegeben oder zurückgegeben.")
-			says(t, isGoods(product), l, m, "All that you bought was passed on or given back.", "Alles, was du gekauft hast, wurde weitergegeben oder zurückgegeben.")
+			says(t, isGoods(product), l, m, "All of it was passed on or given back.", "Alles davon wurde weitergegeben oder zurückgegeben.")
 			says(t, true, l, m, "can open your order", "kann deine Bestellung sehen")
 			require.NotContains(t, m.Text, "Room code", "it is for who has the ticket now")
 			require.Nil(t, m.Calendar, "it is their date, too")
+		}
+	})
+}
+
+// isOfOne reports whether a state's letter is about one ticket.
+func isOfOne(state string) bool {
+	for _, kind := range []string{"event_cancelled.passed_on", "transfer_", "ticket_rescheduled", "refund_requested", "refund_denied", "refund_due.nothing", "refund_due.passed_on"} {
+		if strings.HasPrefix(state, kind) {
+			return true
+		}
+	}
+	return state == "attendee_tickets" || state == "attendee_tickets.given"
+}
+
+// TestCountsAgree: a letter about one ticket speaks of no others, and one about a gift of all that was given.
+func TestCountsAgree(t *testing.T) {
+	t.Parallel()
+	several := []*regexp.Regexp{regexp.MustCompile(`\b([Tt]ickets|them)\b`), regexp.MustCompile(`\bKarten\b`)}
+	eachLetter(t, func(t *testing.T, state, product string, l Language, m Message) {
+		if isOfOne(state) && !strings.HasPrefix(state, "transfer_taken") { // "it belongs to them now" is a person
+			require.NotRegexp(t, several[l], strings.ReplaceAll(m.Subject+"\n"+m.Text, "tickets.example.org", ""))
+		}
+		if product == "gift" && (state == "order_confirmation" || state == "order_confirmation.part") {
+			says(t, true, l, m, "gives you 2 tickets", "schenkt dir 2 Karten")
+		}
+	})
+}
+
+// TestNothingWasBought: a letter about what cost nothing or was given does not say that it was bought.
+func TestNothingWasBought(t *testing.T) {
+	t.Parallel()
+	bought := regexp.MustCompile(`(?i)bought|buyer|purchase|gekauft|\bkauf\b`)
+	eachLetter(t, func(t *testing.T, _, product string, _ Language, m Message) {
+		if product == "free" || product == "gift" {
+			require.NotRegexp(t, bought, m.Subject+"\n"+m.Text)
+		}
+	})
+}
+
+// TestLettersClaimNoMoreThanTheyKnow holds each letter against sentences that are false in one of the states in which
+// it is sent.
+func TestLettersClaimNoMoreThanTheyKnow(t *testing.T) {
+	t.Parallel()
+	for _, claim := range []struct {
+		why   string
+		texts [len(wordsOf)]string // by language
+		in    string               // a prefix of the states; "": all
+	}{
+		{"the code stands above its picture, and a text has no picture", [...]string{"below it", "darunter"}, ""},
+		{"a booked ticket admits on its whole date", [...]string{"only at the time", "nur zu der Zeit"}, ""},
+		{"a refund ends an offer as well", [...]string{"taken it back", "zurückgenommen"}, "transfer_revoked"},
+		{"another slot may be on the same date", [...]string{"another date", "ein neues Datum"}, ""},
+		{"nobody else may be in line", [...]string{"next in line", "die Nächsten"}, "waitlist_"},
+		{"the page asks for it", [...]string{"We never ask for it:", "Wir fragen dich nie danach"}, "login_code"},
+		{"mails about orders still come", [...]string{"To get no more mails of", "keine Mails"}, ""},
+		{"one organizer's events end", [...]string{"hear of no more events", "nichts Neuem mehr"}, "event_published"},
+	} {
+		eachLetter(t, func(t *testing.T, state, _ string, l Language, m Message) {
+			if strings.HasPrefix(state, claim.in) {
+				require.NotContains(t, m.Subject+"\n"+m.Text, claim.texts[l], claim.why)
+			}
+		})
+	}
+}
+
+// TestPayeeIsVerbatim: a bank compares the name of an account's holder, so it stands as it was given.
+func TestPayeeIsVerbatim(t *testing.T) {
+	t.Parallel()
+	eachLetter(t, func(t *testing.T, state, _ string, _ Language, m Message) {
+		if strings.HasPrefix(state, "bank_transfer") {
+			require.Contains(t, m.Text, "Kulturverein Nord e.V.\n")
+		}
+	})
+}
+
+// TestOrdersAreNamed: a letter about a part of an order names the order to its buyer.
+func TestOrdersAreNamed(t *testing.T) {
+	t.Parallel()
+	eachLetter(t, func(t *testing.T, state, _ string, _ Language, m Message) {
+		kind, rest, _ := strings.Cut(state, ".")
+		isPart := kind == "refund_requested" || kind == "refund_denied" || kind == "ticket_rescheduled" || kind == "transfer_taken" || state == "event_changed.moved"
+		if isPart && rest != "passed_on" {
+			require.Contains(t, m.Text, "16-ABCDEFGHJKM")
+		}
+	})
+}
+
+// TestMoneyGoesToThePayer: to somebody who was passed a ticket and asks, money is not promised, and no order is theirs.
+func TestMoneyGoesToThePayer(t *testing.T) {
+	t.Parallel()
+	eachLetter(t, func(t *testing.T, state, _ string, l Language, m Message) {
+		if !strings.HasPrefix(state, "refund_") || !strings.HasSuffix(state, "passed_on") {
+			return
+		}
+		hasMoney := strings.Contains(m.Text, "USD")
+		says(t, hasMoney, l, m, "the person who paid", "gezahlt hat")
+		says(t, !hasMoney, l, m, "No money goes back for it", "Geld geht dafür nicht zurück")
+		says(t, hasMoney, l, Message{Text: m.Subject}, "request for a refund", "Bitte um Erstattung")
+		says(t, false, l, m, "your order", "deine Bestellung")
+		says(t, false, l, m, "your order", "deiner Bestellung")
+		says(t, false, l, m, "You get back", "Du möchtest")
+	})
+}
+
+// TestVisitsAreTheReaders: a confirmation names the booked dates of the tickets that the buyer has, and takes the
+// others out of the calendar.
+func TestVisitsAreTheReaders(t *testing.T) {
+	t.Parallel()
+	for _, l := range Languages {
+		m := samples(t, "Ada", l)["order_confirmation.part.visits"]
+		says(t, true, l, m, "5 March 2026", "5. März 2026")
+		says(t, false, l, m, "5 July 2026", "5. Juli 2026")
+		says(t, true, l, m, "only for the time", "Die Karte gilt nur für den Termin")
+		file := string(m.Calendar.Body)
+		require.Equal(t, 2, strings.Count(file, "BEGIN:VEVENT"))
+		require.Equal(t, 1, strings.Count(file, "STATUS:CANCELLED"))
+	}
+}
+
+// TestLastTicketLeavesTheCalendar: a refund of all that its reader has for a time takes that out of the calendar, and
+// another leaves it there.
+func TestLastTicketLeavesTheCalendar(t *testing.T) {
+	t.Parallel()
+	eachLetter(t, func(t *testing.T, state, product string, _ Language, m Message) {
+		switch {
+		case state == "refund_due.whole" && (product == "standing" || product == "visit" || product == "day"):
+			require.NotNil(t, m.Calendar)
+			require.Equal(t, "CANCEL", m.Calendar.Method)
+		case state == "refund_due.part" || state == "refund_due.money" || isGoods(product) && m.Kind == "refund_due":
+			require.Nil(t, m.Calendar)
+		}
+	})
+}
+
+// TestGoodsStay: a change of what is used rather than attended speaks of no tickets, and says that it stays.
+func TestGoodsStay(t *testing.T) {
+	t.Parallel()
+	eachLetter(t, func(t *testing.T, state, product string, l Language, m Message) {
+		if state == "event_changed.renamed" {
+			says(t, !isGoods(product), l, m, "for which you have a ticket", "wofür du eine Karte hast")
+			says(t, isGoods(product), l, m, "It stays yours", "Es bleibt deins")
+			says(t, !isGoods(product) && product != "visit" && product != "day", l, m, "6 March 2026", "6. März 2026")
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -230,6 +231,7 @@ func (p *pager) Work(ctx context.Context, job *river.Job[page]) error {
 
 // mailsOf makes the mails for everybody whose address is on an order: the buyer, the people for whom
 // the tickets were bought, and those to whom they were passed on. A person who is on several orders gets only one mail.
+// A change is news to those alone who have a ticket; of a cancellation all are told.
 func (p *page) mailsOf(o *order.Order) []Mail {
 	given := o.Client == 0
 	out := []Mail{p.mailTo(o, o.Email, o.Name, given)}
@@ -244,7 +246,25 @@ func (p *page) mailsOf(o *order.Order) []Mail {
 			out = append(out, p.mailTo(o, h.Email, h.Name, given))
 		}
 	}
+	if p.Mail == EventChanged {
+		out = slices.DeleteFunc(out, func(l Mail) bool { return !hasTicket(o, l.To) })
+	}
 	return out
+}
+
+// hasTicket reports whether a good ticket of an order is somebody's, or names them.
+func hasTicket(o *order.Order, email string) bool {
+	if !o.HasSoundSize() {
+		return false
+	}
+	for k := range uint32(o.Tickets()) { //nolint:gosec // tickets of an order are few
+		t := o.FirstTicket + k
+		isTheirs := o.IsOwnedBy(email, t) || order.NormalEmail(o.HolderOf(t).Email) == order.NormalEmail(email)
+		if isTheirs && !o.IsGivenBack(t) {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *page) mailTo(o *order.Order, to, name string, given bool) Mail {

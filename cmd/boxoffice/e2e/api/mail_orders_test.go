@@ -245,7 +245,7 @@ func TestOrderNews(t *testing.T) {
 	require.NoError(t, err)
 	for _, to := range []string{"ada@example.org", "friend@example.org"} {
 		m := s.Mail(t, to, "event_changed", began)
-		require.Contains(t, m.Text, "Friday Night, for which you have tickets, has changed")
+		require.Contains(t, m.Text, "Friday Night, for which you have a ticket, has changed")
 		require.Contains(t, m.Text, "now called Saturday Night")
 		require.Contains(t, m.Text, "Where: Arena")
 		require.NotContains(t, m.Text, "When:")

@@ -51,7 +51,7 @@ func TestMoneyOfMovedEvent(t *testing.T) {
 	_, err = s.Pool().Exec(t.Context(), `UPDATE river_job SET state = 'available', scheduled_at = now() WHERE kind = 'mail_change'`) // ten minutes later
 	require.NoError(t, err)
 	text := s.Mail(t, "ada@example.org", "event_changed", began).Text
-	require.Contains(t, text, "admit at the new time")
+	require.Contains(t, text, "is for the new time only")
 	require.Contains(t, text, "you may ask for your money back until "+until.Format("2 January 2006"))
 }
 

@@ -52,7 +52,7 @@ func TestRoomByMailedLink(t *testing.T) {
 	require.Contains(t, fmt.Sprint(wrong.Get("error.details.issues")), "email")
 
 	first := s.askToJoin(event, "Ann@example.org", 2, "Accept-Language", "de")
-	require.Contains(t, s.Mail(t, "ann@example.org", "queue_confirm", time.Time{}).Text, "In den Warteraum")
+	require.Contains(t, s.Mail(t, "ann@example.org", "queue_confirm", time.Time{}).Text, "in den Warteraum")
 	require.Zero(t, count(), "no entry before the link is used")
 	s.Call("POST", publicQueue(event), nodetest.Object{"email": "ann@example.org"}).Is(201, "") // asked lately
 	_, err := s.Pool().Exec(t.Context(), `UPDATE mail_caps SET free_at = now()`)

@@ -91,7 +91,7 @@ func TestCancelledEverywhere(t *testing.T) {
 	require.Equal(t, reason, s.Buyer("bob@example.org").Own("GET", "/users/me/tickets", nil).Is(200, "").Str("items.0.event.cancelReason"))
 	m = s.Mail(t, "joe@example.org", "event_cancelled", began)
 	require.NotRegexp(t, nodetest.OrderLink, m.Text, "a buyer's order is not shown to whom a ticket was passed on")
-	require.Contains(t, m.Text, "Nothing was paid for them")
+	require.Contains(t, m.Text, "Nothing was paid for it")
 	require.Contains(t, s.Mail(t, "eve@example.org", "event_cancelled", began).Text, "was yours any more, so you need not do anything", "she has given it back")
 }
 
@@ -124,7 +124,7 @@ func TestCancelledNamesWhatIsHeld(t *testing.T) {
 	require.Contains(t, m.Text, "you may ask for your money back")
 	m = s.Mail(t, "joe@example.org", "event_cancelled", began)
 	require.Contains(t, m.Text, "What:  Balcony\n")
-	require.Contains(t, m.Text, "You may ask that the money for them goes back to the person who paid")
+	require.Contains(t, m.Text, "You may ask that the money for it goes back to the person who paid")
 	require.Contains(t, m.Text, strings.TrimSuffix(s.URL, "/api/v1")+"/me")
 	page, _, _ = papersOf(s, o)
 	for _, state := range []string{"given back", "passed on", "not valid any more"} {
@@ -200,7 +200,7 @@ func TestBookedIsTold(t *testing.T) {
 	s.Buyer("ada@example.org").Own("POST", "/users/me/tickets/"+o.Str("tickets.0.id")+"/reschedule", nodetest.Object{"date": days.Str("days.5.date"), "slotId": noon}).Is(200, "")
 	m = s.Mail(t, "ada@example.org", "ticket_rescheduled", began)
 	require.Contains(t, m.Text, "When:   Noon: "+on("5"))
-	require.Contains(t, m.Text, "before: Noon: "+on("3"))
+	require.Contains(t, m.Text, "Before: Noon: "+on("3"))
 	require.Contains(t, m.Text, "takes the old one out")
 	bought, moved := entriesOf(t, confirmation.Calendar), entriesOf(t, m.Calendar)
 	old, at := o.Str("id")+"-"+days.Str("days.3.date")+noon, o.Str("id")+"-"+days.Str("days.5.date")+noon
@@ -273,11 +273,11 @@ func TestTransferLetters(t *testing.T) {
 	s.Call("POST", "/tickets/transfers/"+offer(first, "bob@example.org", o.Str("accessToken"))+"/claim", nil).Is(200, "")
 	m = s.Mail(t, "bob@example.org", "attendee_tickets", began)
 	require.Contains(t, m.Text, "ada at example. org has passed a ticket")
-	require.NotContains(t, m.Text, "bought for you")
+	require.NotContains(t, m.Text, "You have a ticket")
 	require.NotContains(t, m.Text, "1 of 1")
 	require.Contains(t, m.Text, "\nBalcony")
 	m = s.Mail(t, "ada@example.org", "transfer_taken", began)
-	require.Contains(t, m.Text, "bob at example. org has taken the ticket")
+	require.Contains(t, m.Text, "bob at example. org has accepted the ticket")
 	require.Contains(t, m.Text, "What:  Balcony\n")
 	require.Contains(t, m.Text, o.Str("id"), "her order is hers still")
 
@@ -287,7 +287,7 @@ func TestTransferLetters(t *testing.T) {
 	bob.Own("POST", "/tickets/"+first+"/transfer", nodetest.Object{"toEmail": "eve@example.org"}).Is(201, "")
 	s.Call("POST", "/tickets/transfers/"+claimToken(s, "eve@example.org", began)+"/claim", nil).Is(200, "")
 	m = s.Mail(t, "bob@example.org", "transfer_taken", began)
-	require.Contains(t, m.Text, "eve at example. org has taken the ticket")
+	require.Contains(t, m.Text, "eve at example. org has accepted the ticket")
 	require.NotContains(t, m.Text, o.Str("id"))
 }
 

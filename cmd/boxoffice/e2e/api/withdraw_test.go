@@ -36,7 +36,7 @@ func TestWithdraw(t *testing.T) {
 	_, ids := s.Sell(ebook(), nodetest.TypeBody(10, 50), nodetest.TypeBody(0, 50))
 	o := buyPaid(s, "ada@example.org", ids[0], 2)
 	require.Nil(t, o.Data("withdrawalWaivedAt"))
-	require.Contains(t, s.Mail(t, "ada@example.org", "order_confirmation", began).Text, "You may withdraw from this purchase")
+	require.Contains(t, s.Mail(t, "ada@example.org", "order_confirmation", began).Text, "You may withdraw from this order")
 
 	t.Log("only the buyer may")
 	path := "/orders/" + o.Str("id") + "/withdraw"
