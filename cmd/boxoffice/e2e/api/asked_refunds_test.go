@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -116,6 +117,7 @@ func TestRefundedOrder(t *testing.T) {
 	told := s.Mail(t, "ada@example.org", "refund_due", began).Text
 	require.NotContains(t, told, "You had paid", "some of it has gone back before")
 	require.NotContains(t, told, "granted", "nobody has asked for it")
+	require.Contains(t, s.Mail(t, "ada@example.org", "refund_due", began).Calendar, "METHOD:CANCEL", "nothing is left to go to")
 	s.Becomes("3", func() string { return s.Available(event, 0) })
 	s.Own("POST", path+"/refund", nodetest.Object{"reason": "again"}).Refused(409, "REFUND_NOT_ELIGIBLE", map[string]any{"reason": "refunded"})
 
@@ -143,6 +145,10 @@ func TestRefundOfPassedTicket(t *testing.T) {
 	s.Call("POST", "/tickets/transfers/"+claimToken(s, "bob@example.org", began)+"/claim", nil).Is(200, "")
 
 	asked := bob.Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": ticket, "reason": illness, "message": "from Bob"}).Is(201, "")
+	requested := s.Mail(t, "bob@example.org", "refund_requested", began).Text
+	require.Contains(t, requested, "You have asked that 25.00 USD goes back to the person who paid")
+	require.Contains(t, requested, strings.TrimSuffix(s.URL, "/api/v1")+"/me")
+	require.NotContains(t, requested, o.Str("orderNumber"), "the order is Ada's")
 	require.Equal(t, asked.Str("id"), bob.Own("GET", "/users/me/refunds", nil).Is(200, "").Str("items.0.id"))
 	require.Empty(t, ada.Own("GET", "/users/me/refunds", nil).Is(200, "").Data("items"))
 	exported := func(who *nodetest.Shop) (ids []string) {
@@ -172,7 +178,7 @@ func TestRefundOfPassedTicket(t *testing.T) {
 	again := eve.Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": ticket, "reason": illness}).Is(201, "")
 	began = time.Now()
 	s.Own("POST", "/organizer/refunds/"+again.Str("id")+"/approve", nodetest.Object{"amount": 20}).Is(200, "")
-	require.Contains(t, s.Mail(t, "eve@example.org", "refund_due", began).Text, "20.00 USD goes back to the person who bought it")
+	require.Contains(t, s.Mail(t, "eve@example.org", "refund_due", began).Text, "20.00 USD goes back to the person who paid for it")
 	s.Mail(t, "ada@example.org", "refund_processed", began)
 
 	t.Log("what the organization gives back stands in the buyer's list")

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,7 +38,7 @@ func openAgain(s *nodetest.Shop, reference, price string) string {
 // the order has not noted goes back by hand, once, and the other one buys the tickets as ever.
 func TestCryptoOpenedTwice(t *testing.T) {
 	t.Parallel()
-	s := allProviders(t)
+	s, began := allProviders(t), time.Now()
 	modes(s, "duplicate=3")
 	_, ids := s.OnSale(nodetest.TypeBody(25, 100))
 	id, token := s.Place("ada@example.org", ids[0], 1)
@@ -54,6 +55,10 @@ func TestCryptoOpenedTwice(t *testing.T) {
 	require.Equal(t, "pending pending", o.Str("status")+" "+o.Str("payments.0.status"))
 	listed := s.Own("GET", "/organizer/refunds?status=processing", nil).Is(200, "")
 	require.Equal(t, "deposit true", listed.Str("items.0.reason")+" "+fmt.Sprint(listed.Data("items.0.manual")))
+
+	told := s.Mail(t, "ada@example.org", "refund_due", began).Text
+	require.Contains(t, told, " sends it by hand")
+	require.NotContains(t, told, "the way it came")
 
 	s.Settle(deposit(s, a), "success")
 	s.Becomes("completed", s.Status(id, token))

@@ -237,6 +237,8 @@ func TestOrderNews(t *testing.T) {
 	order := nodetest.OrderBody("ada@example.org", ids[1], 1)
 	order["items"].([]nodetest.Object)[0]["attendeeEmail"] = "friend@example.org"
 	s.Call("POST", "/orders", order).Is(201, "")
+	gone := s.Call("POST", "/orders", nodetest.OrderBody("gone@example.org", ids[1], 1)).Is(201, "")
+	s.Own("POST", "/organizer/orders/"+gone.Str("id")+"/refund", nodetest.Object{"reason": "A gift of the house."}).Is(200, "")
 	s.Mailed()
 	s.Own("PUT", "/organizer/events/"+event, nodetest.Object{"title": "Saturday Night", "venueName": "Arena"}).Is(200, "")
 	require.NoError(t, s.AwaitTold(t.Context()))
@@ -259,5 +261,6 @@ func TestOrderNews(t *testing.T) {
 		require.Contains(t, m.Text, "> The artist is ill.\n> See evil. example\n")
 	}
 	require.Equal(t, 0, kinds(s, "new@example.org")["event_changed"])
+	require.Equal(t, 0, kinds(s, "gone@example.org")["event_changed"], "nothing of it is theirs any more")
 	require.Equal(t, map[string]int{"attendee_tickets": 1, "event_changed": 1, "event_cancelled": 1}, kinds(s, "friend@example.org"))
 }
