@@ -29,6 +29,6 @@ func (h *Writer) writeDispute(ctx context.Context, l *mailqueue.Mail, to mail.En
 	}
 	return written(mail.PaymentDisputed(to, l.Organization, &mail.Dispute{
 		Number: secrets.OrderNumber(id), Title: p.Event.Details.Title, Provider: cmp.Or(disputers[l.Provider], l.Provider), Reason: l.Reason,
-		Amount: money(l.Amount, l.Currency), Until: clockOf(l.Until, p.Event.Details.Timezone), URL: h.BaseURL + "/organizer/settings/wallets",
+		Amount: money(l.Amount, l.Currency), Until: clockOf(l.Until, p.Event.Details.Timezone), URL: h.signInURL() + "/settings/wallets",
 	}), nil)
 }

@@ -105,21 +105,21 @@ func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, e
 	case mailqueue.EmailConfirmation:
 		return h.writeConfirmation(ctx, to, l.Queued)
 	case mailqueue.AccountTaken:
-		return written(mail.AccountTaken(to), nil)
+		return written(mail.AccountTaken(to, h.signInURL()), nil)
 	case mailqueue.PasswordChanged:
-		return written(mail.PasswordChanged(to), nil)
+		return written(mail.PasswordChanged(to, h.signInURL()), nil)
 	case mailqueue.TwoFactorChanged:
-		return written(mail.TwoFactorChanged(to, l.On), nil)
+		return written(mail.TwoFactorChanged(to, l.On, h.signInURL()), nil)
 	case mailqueue.Invitation:
 		if err := h.admitOwn(ctx, l, l.Org); err != nil {
 			return nil, err
 		}
-		return written(mail.Invitation(to, l.Organization, l.Role, h.BaseURL+"/organizer"), nil)
+		return written(mail.Invitation(to, l.Organization, l.Role, h.signInURL()), nil)
 	case mailqueue.WebhookDisabled:
 		if err := h.admitOwn(ctx, l, l.Org); err != nil { // an organization may make anybody its owner
 			return nil, err
 		}
-		return written(mail.WebhookDisabled(to, l.Organization, l.Endpoint, strconv.FormatInt(l.Webhook, 10), l.Gone), nil)
+		return written(mail.WebhookDisabled(to, l.Organization, l.Endpoint, strconv.FormatInt(l.Webhook, 10), l.Gone, h.signInURL()+"/settings/webhooks"), nil)
 	case mailqueue.PaymentDisputed:
 		return h.writeDispute(ctx, l, to)
 	case mailqueue.OrderConfirmation, mailqueue.AttendeeTickets, mailqueue.PaymentSeen, mailqueue.BankTransfer, mailqueue.TransferOffered, mailqueue.TransferTaken, mailqueue.TransferRevoked,
@@ -339,6 +339,9 @@ func (h *Writer) OrderEvent(o *order.Order, p *live.Page) *mail.Event {
 	}
 	return e
 }
+
+// signInURL is where people with an account sign in, and see their organizations.
+func (h *Writer) signInURL() string { return h.BaseURL + "/organizer" }
 
 // RefundsURL is where the holder of a ticket asks for its money.
 func (h *Writer) RefundsURL() string { return h.BaseURL + "/me" }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"boxoffice/edge/live"
 	"boxoffice/edge/mail"
 	"boxoffice/engine"
 	"boxoffice/engine/event"
@@ -43,12 +44,22 @@ func (h *Writer) writeWaitlist(ctx context.Context, l *mailqueue.Mail, to mail.E
 			return nil, fmt.Errorf("%w: %w", mailqueue.ErrUndeliverable, err)
 		}
 		url = h.BaseURL + "/waitlist/confirm#token=" + string(token)
-		return written(mail.WaitlistConfirm(to, l.Count, url, h.unsubscribe(p.Event.Details.Org, l.To), e), nil)
+		return written(mail.WaitlistConfirm(to, typeName(p, l.Type), l.Count, url, h.unsubscribe(p.Event.Details.Org, l.To), e), nil)
 	case mailqueue.WaitlistJoined:
-		return written(mail.WaitlistJoined(to, l.Count, url, e), nil)
+		return written(mail.WaitlistJoined(to, typeName(p, l.Type), l.Count, url, e), nil)
 	case mailqueue.WaitlistOffered:
 		return written(mail.WaitlistOffered(to, l.Tier, l.Count, money(l.Amount, l.Currency), clockOf(l.Until, p.Event.Details.Timezone), url, e), nil)
 	default:
-		return written(mail.WaitlistExpired(to, e), nil)
+		return written(mail.WaitlistExpired(to, h.BaseURL+"/e/"+p.Event.Details.Slug, e), nil)
 	}
+}
+
+// typeName is what an event's ticket type of a number is called; "" if it has none of it.
+func typeName(p *live.Page, number int64) string {
+	for i := range p.Types {
+		if p.Types[i].Ref.ID == number {
+			return p.Types[i].Details.Name
+		}
+	}
+	return ""
 }

@@ -134,7 +134,7 @@ func TestCaptureReaders(t *testing.T) {
 func TestCaptureOnce(t *testing.T) {
 	t.Parallel()
 	c, dir := capture(t)
-	m := PasswordChanged(envelope("ada@example.org", ""))
+	m := PasswordChanged(envelope("ada@example.org", ""), "https://tickets.example.org/organizer")
 	for range 2 {
 		require.NoError(t, c.Send(t.Context(), m))
 		require.NoError(t, c.Send(t.Context(), m))
@@ -192,7 +192,7 @@ func TestNoHeaderInjection(t *testing.T) {
 	}
 	for _, text := range evil {
 		c, _ := capture(t)
-		m := PasswordChanged(envelope("ada@example.org", ""))
+		m := PasswordChanged(envelope("ada@example.org", ""), "https://tickets.example.org/organizer")
 		m.ToName, m.Subject, m.Kind = text, text, text
 		require.NoError(t, c.Send(t.Context(), m), "%q", text)
 		got := sole(t, c)
@@ -209,7 +209,7 @@ func TestNoHeaderInjection(t *testing.T) {
 	for _, address := range append(evil, "", "ada", "Ada <ada@example.org>", "ada@example.org, eve@evil.example", "ada@example.org>", "<ada@example.org>",
 		" ada@example.org", "ada@example.org\r\nRCPT TO:<eve@evil.example>", "ada@example.org SIZE=1", "\"a\r\nb\"@example.org") {
 		c, _ := capture(t)
-		m := PasswordChanged(envelope(address, ""))
+		m := PasswordChanged(envelope(address, ""), "https://tickets.example.org/organizer")
 		var f *Failure
 		require.ErrorAs(t, c.Send(t.Context(), m), &f, "%q", address)
 		require.True(t, f.Permanent)
@@ -230,7 +230,7 @@ func FuzzRender(f *testing.F) {
 	f.Add("Ada", "Subject", "text")
 	f.Add("A\r\nB", "=?utf-8?q?=0D?=", ".\r\n.\r\nQUIT")
 	f.Fuzz(func(t *testing.T, name, subject, text string) {
-		m := PasswordChanged(envelope("ada@example.org", name))
+		m := PasswordChanged(envelope("ada@example.org", name), "https://tickets.example.org/organizer")
 		m.Subject, m.Text = subject, text
 		msg, err := origin(t).renderMessage(m)
 		require.NoError(t, err)

@@ -66,8 +66,10 @@ func EmailConfirmation(to Envelope, url string) Message {
 }
 
 // AccountTaken tells a person who has proven a mailbox that somebody without that proof had made
-// the account for its address, and what was ended because of that.
-func AccountTaken(to Envelope) Message { return composeMessage("account_taken", to, nil) }
+// the account for its address, and what was ended because of that. url leads to the account's organizations.
+func AccountTaken(to Envelope, url string) Message {
+	return composeMessage("account_taken", to, values{"URL": url})
+}
 
 // Invitation asks somebody to join an organization; url is where one signs in.
 func Invitation(to Envelope, organization, role, url string) Message {
@@ -90,16 +92,18 @@ func TransferRevoked(to Envelope, from string, e *Event) Message {
 	return composeMessage("transfer_revoked", to, values{"From": to.words().showPerson(from), "Event": e.templateValues(to.words())})
 }
 
-// WaitlistConfirm asks somebody whether they want to wait for tickets; url puts them in line.
-func WaitlistConfirm(to Envelope, count int64, url string, end Unsubscribe, e *Event) Message {
-	m := composeMessage("waitlist_confirm", to, values{"Count": count, "URL": url, "Unsubscribe": end.Page, "Event": e.templateValues(to.words())})
+// WaitlistConfirm asks somebody whether they want to wait for tickets of a type, "" for any; url puts them in
+// line.
+func WaitlistConfirm(to Envelope, tier string, count int64, url string, end Unsubscribe, e *Event) Message {
+	m := composeMessage("waitlist_confirm", to, values{"Tier": cleanLabel(tier), "Count": count, "URL": url, "Unsubscribe": end.Page, "Event": e.templateValues(to.words())})
 	m.Unsubscribe = end.Post
 	return m
 }
 
-// WaitlistJoined confirms that somebody waits for tickets, and carries the link that ends it.
-func WaitlistJoined(to Envelope, count int64, url string, e *Event) Message {
-	return composeMessage("waitlist_joined", to, values{"Count": count, "URL": url, "Event": e.templateValues(to.words())})
+// WaitlistJoined confirms that somebody waits for tickets of a type, "" for any, and carries the link that ends
+// it.
+func WaitlistJoined(to Envelope, tier string, count int64, url string, e *Event) Message {
+	return composeMessage("waitlist_joined", to, values{"Tier": cleanLabel(tier), "Count": count, "URL": url, "Event": e.templateValues(to.words())})
 }
 
 // WaitlistOffered brings the link that takes the tickets somebody has waited for; the offer ends at
@@ -111,9 +115,9 @@ func WaitlistOffered(to Envelope, tier string, count int64, total Money, until t
 	})
 }
 
-// WaitlistExpired tells that an offer has ended.
-func WaitlistExpired(to Envelope, e *Event) Message {
-	return composeMessage("waitlist_expired", to, values{"Event": e.templateValues(to.words())})
+// WaitlistExpired tells that an offer has ended; url shows the event.
+func WaitlistExpired(to Envelope, url string, e *Event) Message {
+	return composeMessage("waitlist_expired", to, values{"URL": url, "Event": e.templateValues(to.words())})
 }
 
 // RoomLink leads to a waiting room: URL to its page, Plain to the one that needs no scripts.
@@ -136,18 +140,21 @@ func composeRoom(template string, to Envelope, link RoomLink, end Unsubscribe, e
 	return m
 }
 
-// PasswordChanged warns the owner of an account.
-func PasswordChanged(to Envelope) Message { return composeMessage("password_changed", to, nil) }
+// PasswordChanged warns the owner of an account; url is where one signs in.
+func PasswordChanged(to Envelope, url string) Message {
+	return composeMessage("password_changed", to, values{"URL": url})
+}
 
-// TwoFactorChanged warns the owner of an account that its second factor is now on or off.
-func TwoFactorChanged(to Envelope, on bool) Message {
-	return composeMessage("two_factor_changed", to, values{"On": on})
+// TwoFactorChanged warns the owner of an account that its second factor is now on or off; url is where one
+// signs in.
+func TwoFactorChanged(to Envelope, on bool, url string) Message {
+	return composeMessage("two_factor_changed", to, values{"On": on, "URL": url})
 }
 
 // WebhookDisabled tells an owner that the service no longer sends to a webhook endpoint, either
-// because the endpoint said that it is gone, or because deliveries kept failing.
-func WebhookDisabled(to Envelope, organization, endpoint, id string, gone bool) Message {
-	return composeMessage("webhook_disabled", to, values{"Organization": cleanLabel(organization), "Endpoint": cleanLabel(endpoint), "ID": id, "Gone": gone})
+// because the endpoint said that it is gone, or because deliveries kept failing. url shows all endpoints.
+func WebhookDisabled(to Envelope, organization, endpoint, id string, gone bool, url string) Message {
+	return composeMessage("webhook_disabled", to, values{"Organization": cleanLabel(organization), "Endpoint": cleanLabel(endpoint), "ID": id, "Gone": gone, "URL": url})
 }
 
 // Dispute is what an owner reads of a payment that its buyer has the bank take back.

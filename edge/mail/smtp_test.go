@@ -94,7 +94,7 @@ func TestSMTPKeepsItsConnection(t *testing.T) {
 		}
 	})
 	out := dialer(t, s, "smtp", true)
-	send := func(to string) error { return out.Send(t.Context(), PasswordChanged(envelope(to, ""))) }
+	send := func(to string) error { return out.Send(t.Context(), PasswordChanged(envelope(to, ""), "https://tickets.example.org/organizer")) }
 	require.NoError(t, send("ada@example.org"))
 	f := failure(t, send("nobody@example.org"))
 	require.True(t, f.Permanent)
@@ -141,7 +141,7 @@ func TestSMTPMany(t *testing.T) {
 			for range workers {
 				senders.Go(func() {
 					for range n / workers {
-						if err := out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""))); err != nil {
+						if err := out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""), "https://tickets.example.org/organizer")); err != nil {
 							t.Error(err)
 						}
 					}
@@ -171,7 +171,7 @@ func TestSMTPTemporaryThenTaken(t *testing.T) {
 			}
 		})
 		out := dialer(t, s, "smtp", true)
-		m := PasswordChanged(envelope("ada@example.org", ""))
+		m := PasswordChanged(envelope("ada@example.org", ""), "https://tickets.example.org/organizer")
 		f := failure(t, out.Send(t.Context(), m))
 		require.Equal(t, code, f.Code)
 		require.False(t, f.Permanent)
@@ -192,7 +192,7 @@ func TestSMTPConnectionLost(t *testing.T) {
 		}
 	})
 	out := dialer(t, s, "smtp", true)
-	m := PasswordChanged(envelope("ada@example.org", ""))
+	m := PasswordChanged(envelope("ada@example.org", ""), "https://tickets.example.org/organizer")
 	f := failure(t, out.Send(t.Context(), m))
 	require.Zero(t, f.Code)
 	require.False(t, f.Permanent)
@@ -213,7 +213,7 @@ func TestSMTPSlowServer(t *testing.T) {
 		}
 	})
 	t.Cleanup(func() { close(release) })
-	m := PasswordChanged(envelope("ada@example.org", ""))
+	m := PasswordChanged(envelope("ada@example.org", ""), "https://tickets.example.org/organizer")
 
 	hasty := dialer(t, s, "smtp", true, func(c *SMTPConfig) { c.Timeout = 200 * time.Millisecond })
 	f := failure(t, hasty.Send(t.Context(), m))
@@ -237,7 +237,7 @@ func TestSMTPSilentServer(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ln.Close()) })
 	out := dialer(t, &server{addr: ln.Addr().String()}, "smtp", false, func(c *SMTPConfig) { c.Timeout = 100 * time.Millisecond })
-	f := failure(t, out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""))))
+	f := failure(t, out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""), "https://tickets.example.org/organizer")))
 	require.False(t, f.Permanent)
 }
 
@@ -246,7 +246,7 @@ func TestSMTPSilentServer(t *testing.T) {
 func TestSMTPNoSession(t *testing.T) {
 	t.Parallel()
 	s := serve(t, startTLS)
-	m := PasswordChanged(envelope("ada@example.org", ""))
+	m := PasswordChanged(envelope("ada@example.org", ""), "https://tickets.example.org/organizer")
 	wrong := dialer(t, s, "smtp", false, func(c *SMTPConfig) { c.URL = "smtp://boxoffice:sesame@" + s.addr })
 	f := failure(t, wrong.Send(t.Context(), m))
 	require.Equal(t, 535, f.Code)
@@ -275,7 +275,7 @@ func TestSMTPRequiresTLS(t *testing.T) {
 		c.URL = "smtp://boxoffice:sesame@elsewhere.example:" + port
 	})
 	out.host = "127.0.0.1" // the policy is of the URL's host
-	f := failure(t, out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""))))
+	f := failure(t, out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""), "https://tickets.example.org/organizer")))
 	require.ErrorContains(t, f, "STARTTLS")
 	require.Empty(t, s.got)
 }
@@ -302,7 +302,7 @@ func TestSMTPIdle(t *testing.T) {
 	t.Parallel()
 	s := serve(t, startTLS)
 	out := dialer(t, s, "smtp", true)
-	require.NoError(t, out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""))))
+	require.NoError(t, out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""), "https://tickets.example.org/organizer")))
 	out.mu.Lock()
 	require.Len(t, out.idle, 1)
 	out.idle[0].since = time.Now().Add(-smtpIdleTime)
@@ -312,6 +312,6 @@ func TestSMTPIdle(t *testing.T) {
 	out.closeIdle()
 	require.Empty(t, out.idle)
 	require.Nil(t, out.reaper)
-	require.NoError(t, out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""))))
+	require.NoError(t, out.Send(t.Context(), PasswordChanged(envelope("ada@example.org", ""), "https://tickets.example.org/organizer")))
 	require.EqualValues(t, 2, s.dials.Load())
 }

@@ -319,3 +319,14 @@ func TestGoodsStay(t *testing.T) {
 		}
 	})
 }
+
+// TestLettersSayWhere: a letter that sends its reader to a page has a link to it.
+func TestLettersSayWhere(t *testing.T) {
+	t.Parallel()
+	sends := regexp.MustCompile(`(?i)\b(sign in|log in with|ask for a new password|join it again|switch any on again|set the status)\b|melde dich|setze sofort|wieder eintragen|wieder einschaltest|setze den Status`)
+	eachLetter(t, func(t *testing.T, _, _ string, _ Language, m Message) {
+		if sends.MatchString(m.Text) {
+			require.Contains(t, m.Text, "https://tickets.example.org/")
+		}
+	})
+}

@@ -90,7 +90,7 @@ func (h *Handlers) askToWait(c *route.Call, cmd *waitlist.Join, org int64) error
 	})
 	l := mailqueue.Mail{
 		ID: mailqueue.NewID(), Template: mailqueue.WaitlistConfirm, To: order.NormalEmail(cmd.Email), Name: cmd.Name, Language: letters.PreferredLanguage(c),
-		Order: cmd.ID.String(), Org: org, Count: cmd.Quantity,
+		Order: cmd.ID.String(), Org: org, Type: cmd.Type, Count: cmd.Quantity,
 	}
 	l.Secret = h.Secrets.Seal(letters.CodeSecret, []byte(l.ID), []byte(token))
 	return h.Letters.Mail.AskToWait(c.Context, l, engine.NumberedID(cmd.ID.Event(), cmd.Type).String())

@@ -98,7 +98,7 @@ var rules = tableOf(
 	}),
 	ruleFor(func(_ context.Context, b *batch, f *waitlist.Joined, of source) error {
 		e := f.Entry
-		return b.addMail(e.At, of, Mail{Template: WaitlistJoined, Order: e.ID.String(), To: e.Email, Name: e.Name, Language: e.Language, Count: e.Quantity})
+		return b.addMail(e.At, of, Mail{Template: WaitlistJoined, Order: e.ID.String(), To: e.Email, Name: e.Name, Language: e.Language, Type: e.Type, Count: e.Quantity})
 	}),
 	ruleFor(func(_ context.Context, b *batch, f *waitlist.OfferMade, of source) error {
 		o := f.Order

@@ -164,6 +164,7 @@ type Mail struct {
 	Given        bool   `json:"given,omitzero"`     // of an event's news: the organization has given its reader the tickets
 	Broadcast    string `json:"broadcast,omitzero"` // id
 	Tier         string `json:"tier,omitzero"`      // ticket type that is offered to somebody on the waitlist
+	Type         int64  `json:"type,omitzero"`      // number of the ticket type that somebody waits for; 0: any
 	Count        int64  `json:"count,omitzero"`     // how many of it
 	Until        int64  `json:"until,omitzero"`     // when the offer ends, or a dispute can't be answered any more, unix milliseconds
 	Organization string `json:"organization,omitzero"`
