@@ -94,7 +94,9 @@ func TestSMTPKeepsItsConnection(t *testing.T) {
 		}
 	})
 	out := dialer(t, s, "smtp", true)
-	send := func(to string) error { return out.Send(t.Context(), PasswordChanged(envelope(to, ""), "https://tickets.example.org/organizer")) }
+	send := func(to string) error {
+		return out.Send(t.Context(), PasswordChanged(envelope(to, ""), "https://tickets.example.org/organizer"))
+	}
 	require.NoError(t, send("ada@example.org"))
 	f := failure(t, send("nobody@example.org"))
 	require.True(t, f.Permanent)
