@@ -113,11 +113,13 @@ func TestRefundedOrder(t *testing.T) {
 	s.Own("POST", path+"/refund", nodetest.Object{"amount": 2.5, "reason": "the queue was long"}).Is(200, "")
 	require.Equal(t, "1", s.Available(event, 0))
 	t.Log("the rest goes back with all tickets")
+	s.Mail(t, "ada@example.org", "refund_due", began) // of the money alone
+	began = time.Now()
 	s.Own("POST", path+"/refund", nodetest.Object{"reason": "the line-up has changed"}).Is(200, "")
-	told := s.Mail(t, "ada@example.org", "refund_due", began).Text
-	require.NotContains(t, told, "You had paid", "some of it has gone back before")
-	require.NotContains(t, told, "granted", "nobody has asked for it")
-	require.Contains(t, s.Mail(t, "ada@example.org", "refund_due", began).Calendar, "METHOD:CANCEL", "nothing is left to go to")
+	told := s.Mail(t, "ada@example.org", "refund_due", began)
+	require.NotContains(t, told.Text, "You had paid", "some of it has gone back before")
+	require.NotContains(t, told.Text, "granted", "nobody has asked for it")
+	require.Contains(t, told.Calendar, "METHOD:CANCEL", "nothing is left to go to")
 	s.Becomes("3", func() string { return s.Available(event, 0) })
 	s.Own("POST", path+"/refund", nodetest.Object{"reason": "again"}).Refused(409, "REFUND_NOT_ELIGIBLE", map[string]any{"reason": "refunded"})
 
