@@ -4,8 +4,8 @@ import "boxoffice/engine"
 
 // Census is the condition of a node at a moment.
 type Census struct {
-	Members int // on its list
-	Links   int // to other members, and working
+	Members int // members on the node's list
+	Links   int // links to other members that work
 	Relayed int // of these, links that a third member relays
 	Actors  int
 	// Commands counts the commands that actors have been handed and have not finished, whether in

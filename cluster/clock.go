@@ -11,10 +11,10 @@ import (
 // every window would close late by as long as the machine had been suspended.
 type clock struct {
 	start  time.Time
-	slept  func() time.Duration // since the machine started
-	before time.Duration        // slept at the start
-	since  atomic.Int64         // nanoseconds slept since the start, when last looked
-	looked atomic.Int64         // when that was: nanoseconds run since the start
+	slept  func() time.Duration // returns how long the machine has slept since it started
+	before time.Duration        // how long the machine had slept when the clock was made
+	since  atomic.Int64         // nanoseconds that the machine has slept since then, when last looked
+	looked atomic.Int64         // when last looked: nanoseconds that the clock has run
 }
 
 // lookEvery is how long the clock may lag behind after a suspension.

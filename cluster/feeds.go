@@ -22,14 +22,14 @@ func isFollowed(k engine.Kind) bool { return k == engine.KindInventory || k == e
 // event.
 type feeds struct {
 	n       *Node
-	readers *xsync.Map[int64, []*inbound] // of our events; a list is replaced as a whole, never changed
+	readers *xsync.Map[int64, []*inbound] // links of the nodes that follow our events, by event; a list is replaced as a whole, never changed
 	sources *xsync.Map[int64, *source]    // of the events that we follow or have asked to follow
 }
 
 // source is the member that an event's facts come from.
 type source struct {
 	member string
-	sure   atomic.Bool // the member has confirmed it
+	sure   atomic.Bool // whether the member has confirmed that it sends the event's facts
 }
 
 func newFeeds(n *Node) *feeds {

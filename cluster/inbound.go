@@ -56,7 +56,7 @@ func (n *Node) acceptLinks(ctx context.Context, ln net.Listener) {
 type inbound struct {
 	*link
 	n    *Node
-	from string // member id
+	from string // id of the member at the other end
 	told int64  // how far the other node has been told of n.own; only for the writing goroutine
 }
 

@@ -41,10 +41,10 @@ type link struct {
 	out  chan func(*writer)
 	done chan struct{} // closed when the link is broken
 	once sync.Once
-	err  error // after done
+	err  error // why the link is broken; to be read after done is closed
 
-	// These are what the other node has said in its hello: its revision, and to which member it wants this
-	// node to relay ("": to none).
+	// These are what the other node has said in its hello: its revision of the protocol, and to which member
+	// it wants this node to relay ("": to none).
 	revision int64
 	relayTo  string
 }
@@ -309,7 +309,7 @@ func (n *Node) openConnection(ctx context.Context, to string) (net.Conn, error) 
 type committed struct {
 	mu   sync.Mutex
 	last map[int32]int64
-	any  atomic.Int64 // counts changes
+	any  atomic.Int64 // counts changes of last
 }
 
 // noteBatch remembers a batch unless a later one of the writer is known.

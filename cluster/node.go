@@ -62,10 +62,10 @@ type Config struct {
 	// that no jump of the wall clock makes an order expire.
 	Now func() time.Time
 
-	MaxInFlight   int64         // commands per actor; more are shed (8,192)
-	MaxBacklog    int           // entries in the journal; above it every command is shed (65,536)
-	IdleAfter     time.Duration // an actor without commands is put away (10 min)
-	SnapshotEvery int64         // facts between snapshots of an actor (50,000)
+	MaxInFlight   int64         // most commands of one actor at a time; more are refused (default 8,192)
+	MaxBacklog    int           // most entries that wait in the journal; above it every command is refused (default 65,536)
+	IdleAfter     time.Duration // after so long without a command an actor is put away (default 10 min)
+	SnapshotEvery int64         // facts between two snapshots of an actor (default 50,000)
 }
 
 // Wakes notes when actors that are not loaded want to be woken.
@@ -86,28 +86,28 @@ type Node struct {
 	timers *timers
 
 	placement  atomic.Pointer[placed]
-	joining    sync.Mutex // so that one list of members at a time is taken in
+	joining    sync.Mutex // held while a list of members is taken in, so that one is at a time
 	peers      *xsync.Map[string, *peer]
 	ceded      *xsync.Map[engine.Ref, time.Time] // actors that other nodes asked us a moment ago to let go
 	feeds      *feeds
-	own, heard committed // batches of this node, and the batches of others that replies depend on
+	own, heard committed // batches of this node, and batches of others that replies depend on
 	wrote      wrote
 	reshuffled chan struct{}
 	adrift     atomic.Int64 // tells whose actors are moving
-	activated  atomic.Int64 // actors made
-	strangers  atomic.Int64 // links refused
+	activated  atomic.Int64 // how many activations were made
+	strangers  atomic.Int64 // how many links were refused
 	asked      struct{ here, there atomic.Int64 }
-	fenced     atomic.Int64 // activations
-	unfounded  atomic.Int64 // snapshots
+	fenced     atomic.Int64 // how many activations have lost their stream
+	unfounded  atomic.Int64 // how many snapshots the journal contradicted
 
 	closing atomic.Bool
 	ctx     context.Context //nolint:containedctx // the life of the node's goroutines
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup
 	freezer chan func(context.Context)
-	frozen  sync.WaitGroup // snapshots handed over
+	frozen  sync.WaitGroup // snapshots that were handed to the freezer and are not written yet
 	workers *workers
-	strands *xsync.Map[int64, *strand] // by event
+	strands *xsync.Map[int64, *strand] // strand of each home (event or organization)
 }
 
 // slot holds an activation and its mailbox.
@@ -426,7 +426,7 @@ func (n *Node) run(f func(context.Context)) {
 	n.wg.Go(func() { f(n.ctx) })
 }
 
-// freeze has the freezer write a snapshot. It returns false if the freezer is busy: the activation tries
+// freeze hands a snapshot to the freezer. It returns false if the freezer is busy: the activation tries
 // again with a later state, and loses nothing but time at its next start.
 func (n *Node) freeze(f func(context.Context)) bool {
 	n.frozen.Add(1)

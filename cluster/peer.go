@@ -23,12 +23,12 @@ type peer struct {
 	n      *Node
 	member members.Member
 	cancel context.CancelFunc
-	load   atomic.Int64 // calls without an answer yet
+	load   atomic.Int64 // how many calls have no answer yet
 
 	straight way // a link that is to be served next, if there is one; only for the peer's own goroutine and leaveRelay
 
 	mu      sync.Mutex
-	link    *link  // nil while there is none
+	link    *link  // the working link; nil while there is none
 	by      string // id of the member that relays the link; "": nobody does
 	last    int64  // number of the last call
 	pending map[int64]*activation.Call

@@ -11,8 +11,8 @@ const none = placement.None
 // placed is the placement by the list that this node was told last.
 type placed struct {
 	*placement.Map
-	self    int           // index of this node, or none
-	changed chan struct{} // closed when a newer one replaces this one
+	self    int           // index of this node in Members, or none
+	changed chan struct{} // closed when a newer placement replaces this one
 }
 
 func newPlaced(list []members.Member, self string) *placed {

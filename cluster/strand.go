@@ -17,10 +17,10 @@ const (
 // of its actors.
 type strand struct {
 	workers *workers
-	actors  int // that live in it; Node.strands guards it
+	actors  int // how many actors live in it; Node.strands guards it
 
 	mu      sync.Mutex
-	waiting []*mailbox // have messages, in the order of their turns
+	waiting []*mailbox // mailboxes that have messages, in the order of their turns
 	running bool       // a caller or a worker runs the strand, or a worker soon will
 }
 
@@ -71,10 +71,10 @@ type mailbox struct {
 	strand    *strand
 	receiver  receiver
 	library   overseer // takes the library's system messages
-	waits     bool     // it is in strand.waiting; under its lock
-	suspended bool     // by its supervisor: only system messages are handled
+	waits     bool     // whether it is in strand.waiting; guarded by the strand's lock
+	suspended bool     // whether the library's supervisor has suspended it: only system messages are handled then
 	user      letters
-	system    letters // handled before all others
+	system    letters // messages of the library, which are handled before all others
 }
 
 // receiver is what handles an actor's messages: a host.Hosted.
@@ -88,9 +88,9 @@ type overseer interface {
 
 // letters are messages in order.
 type letters struct {
-	come  []any // messages that have arrived; under the strand's lock
+	come  []any // messages that have arrived; guarded by the strand's lock
 	taken []any // messages moved out of come by whoever runs the strand
-	next  int   // in taken
+	next  int   // index of the next message in taken
 }
 
 func (l *letters) countLeft() int { return len(l.taken) - l.next }

@@ -27,7 +27,7 @@ type timers struct {
 type timer struct {
 	at   time.Time
 	ref  engine.Ref
-	task func() // instead of a Wake
+	task func() // what to run instead of sending a Wake; nil for a Wake
 }
 
 func newTimers(now func() time.Time, wake func(engine.Ref)) *timers {

@@ -153,7 +153,7 @@ func (w *writer) message(m any) error {
 type refusal struct {
 	Code    engine.Code     `cbor:"1,keyasint"`
 	Message string          `cbor:"2,keyasint,omitempty"`
-	Name    string          `cbor:"3,keyasint,omitempty"` // of the details
+	Name    string          `cbor:"3,keyasint,omitempty"` // name of the type of the details
 	Details cbor.RawMessage `cbor:"4,keyasint,omitempty"`
 	Retry   int             `cbor:"5,keyasint,omitempty"`
 }

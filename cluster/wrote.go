@@ -20,8 +20,8 @@ const maxWrote = 100_000
 type wrote struct {
 	mu             sync.Mutex
 	recent, former map[string]positions // by caller; former were noted before all of recent
-	now            positions            // as they were noted last; writes between two commits share them
-	seen           [2]int64             // changes of own and heard in now
+	now            positions            // positions as they were noted last; writes between two commits share them
+	seen           [2]int64             // how many changes of own and heard are in now
 }
 
 // NoteWrite notes that a caller has just written something through this node.

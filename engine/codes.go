@@ -101,7 +101,7 @@ const (
 
 // CodeDef is one row of the error catalogue.
 type CodeDef struct {
-	Status    int    // HTTP
+	Status    int    // HTTP status of the answer
 	Retryable bool   // whether the same request, unchanged, may succeed later
 	Sentence  string // what the client is told if the refusal has no message
 }
@@ -211,9 +211,9 @@ func StatusOf(code Code, read bool) int {
 // Refusal is a reply that says no. It changes nothing, so there is no fact about it.
 type Refusal struct {
 	Code    Code
-	Message string // empty: the code's sentence
-	Details any    // the spec's `details`; nil for none
-	Retry   int    // seconds until a retry makes sense; 0: the edge's choice
+	Message string // what the client is told; if empty, the code's Sentence
+	Details any    // the error's `details` in the answer; nil if it has none
+	Retry   int    // seconds until a retry makes sense; with 0 the edge chooses
 }
 
 // Error makes a Refusal an error for callers that need one.

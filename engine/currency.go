@@ -10,10 +10,10 @@ import (
 
 // Currency is what amounts of a currency need: how to write them, and which wallet holds them.
 type Currency struct {
-	Number   int64 // as stored; never reused
+	Number   int64 // the currency's number in stored facts; never reused
 	Code     string
 	Symbol   string
-	Decimals int // of its minor unit, by ISO 4217: 0, 2 or 3
+	Decimals int // decimals of its minor unit, by ISO 4217: 0, 2 or 3
 }
 
 // Currencies are those that a deployment sells in unless it names others. Their numbers are older

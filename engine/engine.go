@@ -180,9 +180,9 @@ type Answer struct {
 // durable BEFORE Reply, Answers and Sends leave the node.
 type Decision struct {
 	Facts   []Fact
-	Reply   Reply    // to the command that is decided on; nil if WaitKey is set
+	Reply   Reply    // the reply to the command that is decided on; nil if WaitKey is set
 	WaitKey *OrderID // if set, the command's caller waits until an Answer has this key
-	Answers []Answer // to callers that were held earlier
+	Answers []Answer // the replies to callers that wait since an earlier decision
 	Sends   []Send
 	// Joint is sent at once to an actor of the same event if that is on this node, and otherwise
 	// with Sends. What the actor decides on it becomes durable only together with Facts or after
@@ -244,5 +244,5 @@ type KindDef struct {
 type Messages struct {
 	Commands []Command
 	Replies  []Reply
-	Details  []any // of refusals
+	Details  []any // a value of each type that the Details of the kind's refusals may have
 }

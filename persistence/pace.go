@@ -20,7 +20,7 @@ const (
 // recovery that they waited for. Its methods are pgxpool's hooks.
 type Pace struct {
 	failed atomic.Int64  // attempts since the last success
-	turn   chan struct{} // one at a time
+	turn   chan struct{} // lets one attempt at a time wait
 }
 
 // NewPace makes a Pace for a pool.

@@ -35,7 +35,7 @@ type Valve struct {
 	cuts  atomic.Int64 // how often all connections were cut
 
 	mu    sync.Mutex
-	conns map[*valveConn]struct{} // open
+	conns map[*valveConn]struct{} // the open connections
 }
 
 // valveState is whether the valve is shut, and never changes otherwise: a new one replaces it.
@@ -202,7 +202,7 @@ func (v *Valve) close(cause error) bool {
 type prober struct {
 	cfg  *pgx.ConnConfig
 	look func(context.Context, *pgx.Conn) error
-	conn *pgx.Conn // nil: connect
+	conn *pgx.Conn // the prober's connection; nil if it has to connect first
 }
 
 // lookOnce returns nil if the database has answered as look wants it. A connection that has broken by

@@ -68,22 +68,22 @@ type Activation struct {
 	state         engine.State // nil while loading and after the end
 	claim         journal.Claim
 	proven        atomic.Int64 // when the claim was last known to stand, unix milliseconds
-	seq           int64        // of the last fact decided
-	saved         int64        // of the last snapshot that was asked for
-	savedAt       time.Time    // when that was, or when the activation was loaded
+	seq           int64        // seq of the last fact that was decided
+	saved         int64        // seq of the last snapshot that was asked for
+	savedAt       time.Time    // when that snapshot was asked for, or when the activation was loaded
 	pending       atomic.Int64 // entries that the journal has been handed and has not settled
 	current       *Call        // the call whose command is being decided on
-	armed         time.Time    // the Wake that was asked for last, or zero
+	armed         time.Time    // time of the Wake that was asked for last, or zero
 	held          map[engine.OrderID][]*Call
 	unproven      []*work     // outcomes that leave once the claim is proven again
 	handed        int64       // how many entries it has handed to the journal
 	refusals      refusals    // refused commands whose answers are on their way through the journal
-	stopped       atomic.Bool // it has ended; the journal's goroutine reads this too
-	leaving       atomic.Bool // it takes no commands and ends when nothing is pending
-	lost          atomic.Bool // the journal refused facts that the state has
+	stopped       atomic.Bool // whether it has ended; the journal's goroutine reads this too
+	leaving       atomic.Bool // whether it takes no commands and ends when nothing is pending
+	lost          atomic.Bool // whether the journal refused facts that the state has
 
 	stash   []any    // commands that wait until it is loaded
-	leavers []func() // called when it has ended
+	leavers []func() // functions to call when it has ended
 }
 
 // New makes an activation that waits for Loaded. It asks for a snapshot after snapshotEvery facts
@@ -103,9 +103,9 @@ type (
 	Loaded struct {
 		State engine.State
 		Claim journal.Claim
-		At    time.Time // before the stream was claimed
-		Seq   int64     // of the last fact
-		Saved int64     // of the snapshot that the state was loaded from
+		At    time.Time // a time before the stream was claimed
+		Seq   int64     // seq of the last fact in State
+		Saved int64     // seq of the snapshot that State was loaded from
 	}
 	// Failed says that a load or a proof failed.
 	Failed struct{ Err error }
@@ -122,7 +122,7 @@ type (
 	// Joint is a tell that may be heard before its sender's facts are durable.
 	Joint struct {
 		Cmd   engine.Command
-		Needs journal.Claim // the sender's
+		Needs journal.Claim // claim of the sender: what is decided on the command counts only if this stands
 	}
 
 	// Refresh asks for a snapshot if facts have followed the last one and the last one is older

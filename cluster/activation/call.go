@@ -31,7 +31,7 @@ type Call struct {
 	// These are set for a call from another node, for which nobody waits here.
 	to      Responder
 	number  int64
-	expires int64 // unix milliseconds, after which it need not be carried out; 0: never
+	expires int64 // unix milliseconds after which it need not be carried out; 0 stands for never
 }
 
 // Responder sends the outcome of a call back to the node that it came from. It must not block.

@@ -10,7 +10,7 @@ import (
 // refusal has left.
 type refusals struct {
 	last  map[engine.OrderID]int64 // number of the command's last refusal, by key
-	order paged.Queue[refusal]     // by number
+	order paged.Queue[refusal]     // refusals in the order of their numbers
 }
 
 // refusal is an entry of the journal that carries a refusal of a command.

@@ -34,17 +34,17 @@ type Env struct {
 	Journal   journal.Journal
 	Snapshots Snapshots
 	Log       *slog.Logger
-	Now       func() time.Time                 // not set back by the wall clock
-	Send      func(engine.Ref, engine.Command) // to any actor, without waiting
+	Now       func() time.Time                 // the node's time, which a jump of the wall clock does not set back
+	Send      func(engine.Ref, engine.Command) // sends a command to any actor, without waiting
 	// Here reports whether an actor is this node's now. Join sends to an actor if it still is this
 	// node's: what that actor decides about the command is durable only if the sender's claim still
 	// stands.
 	Here   func(engine.Ref) bool
 	Join   func(engine.Ref, activation.Joint)
-	Arm    func(engine.Ref, time.Time)      // ask for a Wake at a time
-	Go     func(func(context.Context))      // run beside the actor; the node waits for it
-	Freeze func(func(context.Context)) bool // run in the node's one snapshot writer; false if its queue is full
-	Gone   func(*Hosted)                    // forget the activation: the next command makes a new one
+	Arm    func(engine.Ref, time.Time)      // asks for a Wake of an actor at a time
+	Go     func(func(context.Context))      // runs a function beside the actor; the node waits for it
+	Freeze func(func(context.Context)) bool // runs a function in the node's one snapshot writer; false if its queue is full
+	Gone   func(*Hosted)                    // forgets the activation: the next command makes a new one
 	// Parked notes when an actor that is put away wants to wake.
 	Parked func(engine.Ref, journal.Claim, time.Time) error
 	// Before is called before a stream is claimed. It asks the node that may have had the actor to

@@ -22,7 +22,7 @@ const None = -1
 // Map is the placement by one list. Every list makes a new one, and it never changes.
 type Map struct {
 	Members []members.Member
-	seeds   []uint64 // of the members
+	seeds   []uint64 // hash of each member's id, from which its shares are computed
 	owner   [engine.Buckets]int16
 }
 

@@ -303,7 +303,7 @@ func (a *hosted) Keep(frozen any, claim journal.Claim, seq int64) {
 // Park notes nothing: the world's sweep wakes every actor that nobody has.
 func (a *hosted) Park(journal.Claim, int64, time.Time) error { return nil }
 
-// End has the node forget the activation.
+// End makes the node forget the activation.
 func (a *hosted) End(fenced bool) {
 	a.node.sim.Logf("node %d %s#%d ends, fenced %t", a.node.id, a.Ref.Name(), a.claim.Epoch, fenced)
 	a.stopped, a.state = true, nil
@@ -345,7 +345,7 @@ type judged struct {
 	by *hosted
 }
 
-// Decide has the kind decide. A Wake at its time that does nothing would be sent for ever.
+// Decide lets the kind decide. A Wake at its time that does nothing would be sent for ever.
 func (j *judged) Decide(cmd engine.Command, now time.Time) engine.Decision {
 	a, s := j.by, j.by.node.sim
 	if s.IsLogged() || !s.Healed() {

@@ -128,7 +128,7 @@ func (n *node) commitBatch(b *batch) {
 	})
 }
 
-// landBatch has a place take the batch, and wakes the follower if the place has done so.
+// landBatch hands the batch to a place, and wakes the follower if the place takes it.
 func (s *Sim) landBatch(b *batch, p *shards.Place, again bool, how string) map[*shards.Row]bool {
 	fenced, stored := p.Land(&b.Batch, again, how)
 	if stored != nil {

@@ -157,7 +157,7 @@ func (s *Sim) findOwner(from *node, ref engine.Ref) *node {
 	return best
 }
 
-// splitCluster has the nodes disagree about who is there, for a while.
+// splitCluster makes the nodes disagree about who is there, for a while.
 func (s *Sim) splitCluster() {
 	if len(s.nodes) < 2 || s.split != nil {
 		return

@@ -48,7 +48,7 @@ func (n *node) bootNode() {
 	s.tellMembers()
 }
 
-// tellMembers has every node hear, after a while, that the members are others. A node then
+// tellMembers tells every node, after a while, that the members are others. A node then
 // puts away what it takes for another's: nobody would wake it there.
 func (s *Sim) tellMembers() {
 	for _, n := range s.nodes {

@@ -104,7 +104,7 @@ func (s *Sim) drawShard() *shards.Shard {
 	return sh
 }
 
-// killShard has a shard's server killed. Its open commits are lost, and its finished ones stay.
+// killShard kills a shard's server. Its open commits are lost, and its finished ones stay.
 func (s *Sim) killShard() {
 	if sh := s.drawShard(); sh != nil {
 		s.disturbShard(sh, "killed", sh.Place.Kill)
@@ -142,7 +142,7 @@ func (s *Sim) disturbShard(sh *shards.Shard, how string, fail func()) {
 	})
 }
 
-// tellValves has the valves of all nodes find out how a shard is. One in ten is late, as on a machine that stands
+// tellValves tells the valves of all nodes how a shard is. One in ten is late, as on a machine that stands
 // still for a while.
 func (s *Sim) tellValves(sh *shards.Shard) {
 	s.steady[sh.No] = s.Now()
@@ -202,7 +202,7 @@ func (s *Sim) healShards() {
 // followTask is placed as an actor is: the node that has it runs the follower.
 var followTask = engine.Ref{Home: 1 << 40}
 
-// followAll has each copy of the follower make a step. It reports whether there is more to follow.
+// followAll makes a step of each copy of the follower. It reports whether there is more to follow.
 func (s *Sim) followAll() (more bool) {
 	for _, n := range s.nodes {
 		switch {

@@ -64,7 +64,7 @@ func newLoadtestCmd() loadtestCmd {
 	}
 }
 
-// AfterApply has the clients' garbage collected a quarter as often: their pauses would count as the node's.
+// AfterApply makes the clients collect their garbage a quarter as often: their pauses would count as the node's.
 func (*loadtestCmd) AfterApply() error {
 	debug.SetGCPercent(400)
 	return nil

@@ -112,7 +112,7 @@ func (h *Handlers) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*a
 	return view.TicketType(r, e.Details, true), nil
 }
 
-// ChangeType has a ticket type's record edited, again when another edit came
+// ChangeType edits a ticket type's record, and tries again when another edit came
 // between.
 func (h *Handlers) ChangeType(c *route.Call, ref engine.Ref, edit func(*inventory.Details) error) (*inventory.Record, error) {
 	for range editTries {

@@ -21,7 +21,7 @@ import (
 // scan may say of its time.
 const clockAhead = 5 * time.Minute
 
-// scanBatch has the event judge scans that devices have kept, in one command.
+// scanBatch asks the event to judge scans that devices have kept, in one command.
 func (h *Handlers) scanBatch(c *route.Call, in *api.ScanBatch) (*api.BatchVerdicts, error) {
 	if err := checkQueued(in.Scans); err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ type shown struct {
 	device string // whose wrong door codes count
 }
 
-// admitCode has the event judge the ticket of a code.
+// admitCode asks the event to judge the ticket of a code.
 func (h *Handlers) admitCode(c *route.Call, number int64, code shown, cmd admission.Scan) (*api.ScanResult, error) {
 	cmd.Request = live.RequestOf(c, h.Secrets)
 	cmd.Ticket, cmd.Version, cmd.Printed = code.says.Serial, code.says.Version, code.says.Printed

@@ -144,7 +144,7 @@ func (s *gateSource) askNumbers(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// Take has the numbers if they are newer than those that were taken.
+// Take returns the numbers if they are newer than those that were taken.
 func (s *gateSource) Take(whole bool) (update, snapshot []sse.Event) {
 	latest := s.latest.Load()
 	frame := []sse.Event{{Name: "snapshot", Data: latest.data}}

@@ -202,7 +202,7 @@ func (w *worker) awaitRest(ctx context.Context) error {
 	}
 }
 
-// ask has the process make one key.
+// ask makes one key in the process.
 func (w *worker) ask(password string, salt []byte) ([]byte, error) {
 	began := time.Now()
 	defer func() { w.rested = time.Now().Add(restTimes * time.Since(began)) }()

@@ -147,7 +147,7 @@ func (m *Maker) endTurn(org int64) {
 	close(next.begin)
 }
 
-// run has a worker process make the sizes.
+// run makes the sizes in a worker process.
 func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made, error) {
 	ctx, cancel := context.WithTimeout(ctx, makeTime)
 	defer cancel()

@@ -10,7 +10,7 @@ const (
 	fileBytes   = 64 << 20
 )
 
-// limitProcess has the kernel hold the process to its limits.
+// limitProcess sets the limits to which the kernel holds the process.
 func limitProcess() error {
 	for resource, most := range map[int]uint64{syscall.RLIMIT_AS: addressRoom, syscall.RLIMIT_CPU: cpuSeconds, syscall.RLIMIT_FSIZE: fileBytes} {
 		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: most, Max: most}); err != nil {

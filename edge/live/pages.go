@@ -208,7 +208,7 @@ func (p *Pages) Refresh(ctx context.Context, number int64) {
 	p.listed.Add(1)
 }
 
-// Forget makes the next reader have the page under a key made again.
+// Forget forgets the page under a key, so that it is made again for the next reader.
 func (p *Pages) Forget(key string) { p.forgottenOf(key).Add(1) }
 
 // forgottenOf is how often the page under a key was to be made again.

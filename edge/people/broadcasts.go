@@ -15,7 +15,7 @@ import (
 // broadcastsADay is how many broadcasts an event may have in a day.
 const broadcastsADay = 5
 
-// sendBroadcast has a mail sent to those who attend an event. The list of them is settled
+// sendBroadcast queues a mail to those who attend an event. The list of them is settled
 // before the answer; the mails follow one by one, behind what buyers wait for.
 func (h *Handlers) sendBroadcast(c *route.Call, in *api.SendBroadcast) (*api.BroadcastSent, error) {
 	number, err := h.Known.FindOwn(c, in.EventID)

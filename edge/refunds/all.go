@@ -19,7 +19,7 @@ const (
 	refundBatch = 25 // orders of each in one round of the sweep
 )
 
-// refundAll has the money of all paid orders of an event go back, some at a time.
+// refundAll refunds all paid orders of an event, some at a time.
 func (h *Handlers) refundAll(c *route.Call, in *api.RefundAll) (*api.RefundRun, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {

@@ -48,7 +48,7 @@ func New(d Deps) *Handlers {
 	return &Handlers{Deps: d, metrics: newMetrics(d.Read), nudged: make(chan struct{}, 1)}
 }
 
-// Nudge has the sweep of this node, if it is here, send an order's refunds now. It never
+// Nudge makes the sweep send an order's refunds now, if the sweep runs on this node. It never
 // waits. Whether a refund is sent is decided by its claim alone, however often the sweep looks.
 func (h *Handlers) Nudge(o *order.Order) {
 	if !slices.ContainsFunc(o.Refunds, func(r order.Refund) bool { return r.Sends() && r.ProviderRef == "" }) {

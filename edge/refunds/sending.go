@@ -106,7 +106,7 @@ var refundStatus = map[psp.RefundStatus]string{
 	psp.RefundNeedsAttention: order.RefundProcessing,
 }
 
-// advanceRefund asks the provider about a refund, or sends it, and has the ledger note
+// advanceRefund asks the provider about a refund, or sends it, and makes the ledger note
 // what it says. That an attempt failed is noted first, and only a later look
 // makes another: every attempt that the provider knows is asked about before
 // money is sent again.
@@ -185,7 +185,7 @@ func customerNote(r *order.Refund) string {
 	return "Your payment did not lead to tickets."
 }
 
-// reportRefund has the ledger note what the provider says, if that is new.
+// reportRefund tells the ledger what the provider says of a refund, if that is new.
 func (w sweep) reportRefund(ctx context.Context, o *order.Order, r *readmodel.Refund, status, providerRef string) error {
 	if known := &o.Refunds[r.Position]; known.Status == status && known.ProviderRef == providerRef {
 		return nil

@@ -113,7 +113,7 @@ func (k *keptRoom) forgetRoom(ctx context.Context, now time.Time) error {
 // refetch is how long a round that could not be fetched, or a witness that did not answer, is left alone.
 const refetch = 3 * time.Second
 
-// witnessStatement has an outside witness sign that the statement is there before its round is. If none
+// witnessStatement asks an outside witness to sign that the statement is there before its round is. If none
 // has when the round comes, the draw goes on, and its document says that it has no witness.
 func (k *keptRoom) witnessStatement(ctx context.Context, r *queue.Record, now time.Time) error {
 	if k.Witness == nil || k.seen == r.Statement.Draw || now.Before(k.askAt) {

@@ -111,7 +111,7 @@ func (s *source) read(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// Take has the room if it is newer than what was taken: its numbers alone, if nothing else has changed.
+// Take returns the room if it is newer than what was taken: its numbers alone, if nothing else has changed.
 func (s *source) Take(whole bool) (update, snapshot []sse.Event) {
 	latest := s.latest.Load()
 	all := []sse.Event{{Name: "snapshot", Data: latest.whole}}

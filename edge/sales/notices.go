@@ -90,7 +90,7 @@ func isPlainText(s string) bool {
 	return true
 }
 
-// ActOnNotice asks the provider about the payment that a notice is about, and has the order take the answer in. It
+// ActOnNotice asks the provider about the payment that a notice is about, and tells the order the answer. It
 // asks also for the disputes that the notice may be about. A payment that is not ours is none of our business.
 func (h *Handlers) ActOnNotice(ctx context.Context, n notices.About) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepCall)

@@ -358,7 +358,7 @@ func (h *Handlers) askAttempt(ctx context.Context, o *order.Order, a *order.Atte
 	return providerAnswer{Outcome: out, known: err == nil, err: err}
 }
 
-// reportAttempt has the event act on what a provider says of an attempt, and
+// reportAttempt tells the event what a provider says of an attempt, and
 // returns the order as it then stands. Money that nothing can act on is said
 // loudly: it has to go back by hand.
 func (h *Handlers) reportAttempt(ctx context.Context, o *order.Order, a *order.Attempt, out *psp.Outcome) (*order.Order, error) {

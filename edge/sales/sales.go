@@ -50,7 +50,7 @@ type Deps struct {
 	CountLate func()
 	// NoteOrder is told how long each order took to be decided: rooms are steered by it.
 	NoteOrder func(took time.Duration)
-	// NudgeRefunds has the money that an order gives back sent soon (refunds.Handlers).
+	// NudgeRefunds makes the sweep send soon the money that an order gives back (refunds.Handlers).
 	NudgeRefunds func(*order.Order)
 	BaseURL      string         // how people reach the service
 	Env          string         // live or test

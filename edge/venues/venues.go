@@ -21,7 +21,7 @@ type Deps struct {
 	Pages  *live.Pages
 	Feed   *live.Feed
 	Venues *venues.Store
-	// ChangeType has a ticket type's record edited, again when another edit came between.
+	// ChangeType edits a ticket type's record, and tries again when another edit came between.
 	ChangeType func(*route.Call, engine.Ref, func(*inventory.Details) error) (*inventory.Record, error)
 }
 

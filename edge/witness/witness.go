@@ -37,7 +37,7 @@ func New(url string) *Authority {
 	return &Authority{url: url, http: &http.Client{Timeout: askTime}}
 }
 
-// Stamp has the authority sign that a SHA-256 digest is there now, and returns its token (a DER
+// Stamp asks the authority to sign that a SHA-256 digest is there now, and returns its token (a DER
 // TimeStampToken, with the authority's certificate in it). The token has been checked, but not whose
 // certificate it is.
 func (a *Authority) Stamp(ctx context.Context, digest [sha256.Size]byte) ([]byte, error) {

@@ -34,13 +34,13 @@ func New() Tickets { return Tickets{gates: newGates(), scans: paged.NewAnswers[u
 type Terms struct {
 	Cancelled        bool
 	Completed        bool
-	ChangedAt        int64 // when the event was cancelled or completed, if it was
-	DoorsAt          int64 // when the doors open or, if nothing says so, the event begins
+	ChangedAt        int64 // unix milliseconds at which the event was cancelled or completed, if it was
+	DoorsAt          int64 // unix milliseconds at which the doors open or, if nothing says so, the event begins
 	Capacity         int64
 	IDCheck          bool
-	RotatingOnly     bool // gates refuse codes that don't rotate
-	OfflineDoorCodes bool // manifests tell door codes to devices
-	Exits            bool // gates let holders out, and in again
+	RotatingOnly     bool // whether gates refuse codes that don't rotate
+	OfflineDoorCodes bool // whether manifests tell door codes to devices
+	Exits            bool // whether gates let holders out, and in again
 	InsideLimit      int64
 }
 

@@ -25,7 +25,7 @@ type (
 	}
 	// BatchScan is one scan of a ScanBatch.
 	BatchScan struct {
-		Ticket  uint32 // serial; 0 if the code is not of this event
+		Ticket  uint32 // serial of the ticket; 0 if the code is not of this event
 		Version byte   // version of the holder whose code it is
 		Printed bool   // whether the code is on paper and does not rotate
 		Denied  string // why the edge denies it; "" if the event is to judge it
@@ -60,8 +60,8 @@ type batch struct {
 	reply    *BatchReply
 	facts    []engine.Fact
 	admitted map[uint32]*CheckedIn
-	trails   map[uint32]*trail // of the tickets in this batch, where exits are counted
-	answered map[engine.ID]int // results, by request
+	trails   map[uint32]*trail // trails of the tickets in this batch, where exits are counted
+	answered map[engine.ID]int // position of each request's result
 }
 
 func (t *Tickets) decideBatch(c ScanBatch, terms *Terms, now int64) engine.Decision {

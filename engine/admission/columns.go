@@ -28,7 +28,7 @@ type columns struct {
 	nameEnd paged.Rows[uint32] // group: end of the holder's name in names
 	names   paged.Rows[byte]
 	opens   paged.Rows[int64] // group: from when it admits; no rows if nothing is booked
-	closes  paged.Rows[int64] // group: until when
+	closes  paged.Rows[int64] // group: until when it admits, unix milliseconds
 
 	status paged.Rows[byte] // tickets' columns from here on
 	at     paged.Rows[int64]
@@ -172,7 +172,7 @@ type rescheduled struct {
 // rescheduledTickets are the tickets that were moved to another date.
 type rescheduledTickets struct {
 	list  []rescheduled
-	index map[uint32]int // by serial
+	index map[uint32]int // index into list, by the ticket's serial
 }
 
 func (r *rescheduledTickets) put(n rescheduled) {

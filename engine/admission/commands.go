@@ -10,11 +10,11 @@ import (
 type (
 	// Scan admits a ticket, once. The edge has checked the code. *ScanReply.
 	Scan struct {
-		Ticket uint32 // serial; 0 if the code is not of this event
+		Ticket uint32 // serial of the ticket; 0 if the code is not of this event
 		Denied string // why the edge denies it, such as an old QR code; "" if the event is to judge it
 		// Version is the version of the holder whose code it is; 0 if the code does not say.
 		Version byte `cbor:",omitempty"`
-		Printed bool `cbor:",omitempty"` // a code on paper, which does not rotate
+		Printed bool `cbor:",omitempty"` // whether the code is on paper and does not rotate
 		Out     bool `cbor:",omitempty"` // whether the holder goes out
 		Gate    string
 		Device  string
@@ -26,11 +26,11 @@ type (
 	// Transfer offers a ticket to somebody else. Version is the version of the holder who offers it.
 	// *TransferReply.
 	Transfer struct {
-		Ticket  uint32 // serial
+		Ticket  uint32 // serial of the ticket
 		Version byte
-		From    string // e-mail
+		From    string // e-mail address of the holder who gives the ticket away
 		To      string
-		Name    string // of the recipient
+		Name    string // name of the recipient
 	}
 	// RevokeTransfer takes an offered ticket back. *TransferReply.
 	RevokeTransfer struct {
@@ -48,7 +48,7 @@ type (
 	// *ScanReply, without a status if nobody is admitted by the ticket any more.
 	UndoScan struct {
 		Ticket  uint32
-		Version byte // of the holder whose code was shown
+		Version byte // version of the holder whose code was shown
 	}
 	// GateStats reads the counters of the gates. *Stats.
 	GateStats struct{}
@@ -99,7 +99,7 @@ type ScanReply struct {
 type TransferReply struct {
 	Transfer order.Transfer
 	Order    engine.OrderID
-	Version  byte // of the ticket's holder
+	Version  byte // version of the ticket's holder
 }
 
 // Stats are the counters of an event's gates.
@@ -109,7 +109,7 @@ type Stats struct {
 	Scanned  int64
 	Denied   int64
 	Ended    int64 // tickets that were refunded or cancelled before anybody was let in with them
-	Capacity int64 // NoCapacity or the event's
+	Capacity int64 // the event's capacity, or NoCapacity
 	// InsideCounted says that the event counts who is inside; InsideLimit is how many may be, or 0.
 	InsideCounted bool  `cbor:",omitempty"`
 	InsideLimit   int64 `cbor:",omitempty"`
@@ -128,7 +128,7 @@ type Roster struct {
 	DoorCodes    bool            // whether offline gates may know door codes
 	RotatingOnly bool            // whether gates refuse codes that don't rotate
 	Exits        bool            `cbor:",omitempty"` // whether gates let holders out and in again
-	Versions     map[uint32]byte // of the holders of tickets that have changed hands
+	Versions     map[uint32]byte // versions of the holders of tickets that have changed hands, by serial
 	// Rescheduled says when those tickets admit that were moved to another date than their group's.
 	Rescheduled map[uint32]Window `cbor:",omitempty"`
 }

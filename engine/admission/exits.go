@@ -6,7 +6,7 @@ import "boxoffice/engine"
 type passing struct {
 	scan    Scan
 	verdict byte
-	trail   *trail // with the passage
+	trail   *trail // the ticket's trail with the passage of the scan
 	passage *passage
 	request *engine.Request
 }

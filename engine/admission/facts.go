@@ -36,7 +36,7 @@ type (
 		Device  string          `cbor:"5,keyasint,omitempty"`
 		Method  string          `cbor:"6,keyasint,omitempty"`
 		Key     uint64          `cbor:"7,keyasint,omitempty"`
-		Request *engine.Request `cbor:"8,keyasint,omitempty"` // nil for scans without an idempotency key
+		Request *engine.Request `cbor:"8,keyasint,omitempty"` // the scan's idempotency key and hash; nil without a key
 	}
 	// PassageUndone takes a ticket's last passage back, which was not its only one.
 	PassageUndone struct {
@@ -53,7 +53,7 @@ type (
 		// Request is nil and Reason is empty for scans without an idempotency key.
 		Request *engine.Request `cbor:"6,keyasint,omitempty"`
 		Reason  string          `cbor:"7,keyasint,omitempty"`
-		Method  string          `cbor:"8,keyasint,omitempty"` // as of CheckedIn; empty in older facts
+		Method  string          `cbor:"8,keyasint,omitempty"` // how the code was read, as in CheckedIn; empty in older facts
 		Out     bool            `cbor:"9,keyasint,omitempty"` // whether somebody was to go out
 		// Passed says that the person went through all the same, because a device decided alone. The ticket
 		// remembers such a passage, by its Key.

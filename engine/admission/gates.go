@@ -21,7 +21,7 @@ const (
 // gates counts what happens at the gates.
 type gates struct {
 	counts  []GateCount
-	index   map[string]uint16 // by GateKey
+	index   map[string]uint16 // index of each gate, by its GateKey
 	minutes []MinuteCount
 }
 

@@ -27,7 +27,7 @@ const (
 // hands are the hands of the tickets that were offered to somebody.
 type hands struct {
 	list  []*hand
-	index map[uint32]int // by serial
+	index map[uint32]int // index into list, by the ticket's serial
 }
 
 func (h *hands) of(ticket uint32) *hand {

@@ -11,8 +11,8 @@ type passage struct {
 	At     int64  `cbor:"1,keyasint"`
 	Out    bool   `cbor:"2,keyasint,omitempty"`
 	Gate   string `cbor:"3,keyasint,omitempty"`
-	Device uint64 `cbor:"4,keyasint,omitempty"` // as deviceHash says
-	Key    uint64 `cbor:"5,keyasint,omitempty"` // equal keys are the same scan; 0: of a request without one
+	Device uint64 `cbor:"4,keyasint,omitempty"` // hash of the device (deviceHash)
+	Key    uint64 `cbor:"5,keyasint,omitempty"` // hash of the scan's idempotency key: equal keys are the same scan; 0 without a key
 }
 
 // compareTo orders passages by time. The rest makes the order the same whichever of two was heard of first.
@@ -148,7 +148,7 @@ func (tr *trail) withoutLast() (*trail, *passage) {
 // trails are the trails of the tickets that have one.
 type trails struct {
 	list  []*trail
-	index map[uint32]int // by serial
+	index map[uint32]int // index into list, by the ticket's serial
 }
 
 func (ts *trails) findTrail(ticket uint32) *trail {

@@ -41,13 +41,13 @@ const (
 // Config is what an organizer sets.
 type Config struct {
 	Mode           string       `cbor:"1,keyasint"`
-	DailyCapacity  int64        `cbor:"2,keyasint"` // units of a date; NoCapacity: unlimited
+	DailyCapacity  int64        `cbor:"2,keyasint"` // units of a date, or NoCapacity
 	MaxPerCustomer int64        `cbor:"3,keyasint"` // units of one customer and date
 	MaxAdvanceDays int64        `cbor:"4,keyasint"`
-	NoGroups       bool         `cbor:"5,keyasint,omitempty"` // an order may take only one unit of a date
-	MultiDay       bool         `cbor:"6,keyasint,omitempty"` // an order may take several dates
+	NoGroups       bool         `cbor:"5,keyasint,omitempty"` // whether an order may take only one unit of a date
+	MultiDay       bool         `cbor:"6,keyasint,omitempty"` // whether an order may take several dates
 	ClosedDates    []keeper.Day `cbor:"7,keyasint,omitempty"`
-	ClosedWeekdays []int        `cbor:"8,keyasint,omitempty"` // 0: Sunday
+	ClosedWeekdays []int        `cbor:"8,keyasint,omitempty"` // weekdays without visits, from 0 for Sunday
 	Slots          []Slot       `cbor:"9,keyasint,omitempty"`
 	Zone           []Transition `cbor:"10,keyasint"` // offsets of the event's time zone, ordered by time
 }
@@ -59,7 +59,7 @@ type Slot struct {
 	Label     string `cbor:"2,keyasint"`
 	Start     int64  `cbor:"3,keyasint"`
 	End       int64  `cbor:"4,keyasint"`
-	Capacity  int64  `cbor:"5,keyasint"` // units of the slot on a date; NoCapacity: unlimited
+	Capacity  int64  `cbor:"5,keyasint"` // units of the slot on a date, or NoCapacity
 	SortOrder int64  `cbor:"6,keyasint,omitempty"`
 	Paused    bool   `cbor:"7,keyasint,omitempty"`
 }
@@ -73,7 +73,7 @@ type Transition struct {
 // place is a date, or a slot of one.
 type place struct {
 	date keeper.Day
-	slot string // "": the date as a whole
+	slot string // id of the slot; "" stands for the date as a whole
 }
 
 // visit is a customer on a date.
@@ -91,9 +91,9 @@ type State struct {
 	slots    uint32 // number of slots ever made, from which new ids are derived
 	book     keeper.Book
 	bookings map[engine.OrderID][]keeper.Booking // bookings of the open reservations
-	taken    map[place]int64                     // units held and sold
+	taken    map[place]int64                     // units held and sold of each date and slot
 	visits   map[visit]int64                     // units held and sold, by customer and date
-	swept    keeper.Day                          // counts of earlier dates are dropped
+	swept    keeper.Day                          // the first date whose counts are kept; those of earlier dates are dropped
 }
 
 // New returns the empty state of a calendar.
@@ -115,7 +115,7 @@ type Record struct {
 // Count is the number of units of a date, or of a slot of it, that are held and sold.
 type Count struct {
 	Date  keeper.Day
-	Slot  string // "": the date as a whole
+	Slot  string // id of the slot; "" stands for the date as a whole
 	Units int64
 }
 

@@ -20,7 +20,7 @@ const Unit = "unit"
 // Content is everything that a course contains.
 type Content struct {
 	Type        string     `json:"courseType"`
-	Certificate string     `json:"certificateTemplate,omitzero"` // "": no certificate is issued
+	Certificate string     `json:"certificateTemplate,omitzero"` // template of the certificate; "" if none is issued
 	Lessons     []Lesson   `json:"syllabus,omitzero"`
 	PDF         string     `json:"unifiedPdf,omitzero"`
 	Video       string     `json:"unifiedVideo,omitzero"`

@@ -4,11 +4,11 @@ import "slices"
 
 // Progress is how far a learner has come.
 type Progress struct {
-	Done        []string `json:"done,omitzero"` // ids of lessons, or Unit
+	Done        []string `json:"done,omitzero"` // ids of the lessons that the learner has finished, or Unit
 	Attempts    int      `json:"attempts,omitzero"`
-	Best        int      `json:"best,omitzero"` // percent
+	Best        int      `json:"best,omitzero"` // best result of the exam, percent
 	Latest      int      `json:"latest,omitzero"`
-	Passed      bool     `json:"passed,omitzero"` // stays true once it is
+	Passed      bool     `json:"passed,omitzero"` // whether the exam was ever passed
 	Recent      []int64  `json:"recent,omitzero"` // when the attempts of the last hour were made, unix milliseconds
 	CompletedAt int64    `json:"completedAt,omitzero"`
 }

@@ -67,11 +67,11 @@ type Rules struct {
 	Round         uint64 `cbor:"2,keyasint" json:"beaconRound"`
 	ClosesAt      int64  `cbor:"3,keyasint" json:"closesAt"`         // unix milliseconds; visitors who join later stand behind the draw
 	Mode          string `cbor:"4,keyasint" json:"mode"`             // ByDraw or ByArrival
-	OpensAt       int64  `cbor:"5,keyasint" json:"opensAt"`          // unix milliseconds; admission begins
+	OpensAt       int64  `cbor:"5,keyasint" json:"opensAt"`          // unix milliseconds at which admission begins
 	PartyMax      int    `cbor:"6,keyasint" json:"partyMax"`         // visitors whom one entry may stand for
 	Proof         string `cbor:"7,keyasint" json:"proof"`            // what a visitor shows of himself: one of Classes
 	RegistersFrom int64  `cbor:"8,keyasint" json:"registersFrom"`    // unix milliseconds
-	VoidAfter     int64  `cbor:"9,keyasint" json:"voidAfterMinutes"` // without a beacon for so long, the order is void and arrival counts
+	VoidAfter     int64  `cbor:"9,keyasint" json:"voidAfterMinutes"` // minutes for which the beacon may be late; after them the draw is void, and arrival counts
 }
 
 // Modes of a room.
@@ -97,10 +97,10 @@ func (r *Rules) Hash() Hash {
 // It determines the order together with the beacon's signature of that round.
 type Statement struct {
 	Event      string `json:"event"` // public id
-	Draw       uint32 `json:"draw"`  // counts the event's draws, from 1
+	Draw       uint32 `json:"draw"`  // number of the draw among the event's draws, from 1
 	Rules      Rules  `json:"rules"`
 	Count      uint32 `json:"count"`
-	ByClass    Counts `json:"byClass"` // sums up to Count
+	ByClass    Counts `json:"byClass"` // entries by class; their sum is Count
 	Root       Hash   `json:"root"`
 	TestBeacon bool   `json:"testBeacon"` // anybody may know this chain's rounds beforehand
 }
@@ -259,7 +259,7 @@ const SecretSize = 16
 // Entry is what a visitor's leaf hides. The secret is the visitor's alone, so a leaf tells nothing.
 type Entry struct {
 	Secret [SecretSize]byte
-	Party  uint8 // how many are admitted together
+	Party  uint8 // how many visitors are admitted together by the entry
 	Class  Class
 }
 

@@ -26,7 +26,7 @@ const minHalf = 4
 // mapped again, until one is.
 type Permutation struct {
 	count uint32
-	half  int // bits of a half
+	half  int // bits of one half of a number that the Feistel network permutes
 	mask  uint32
 	mac   hash.Hash
 	sum   []byte

@@ -37,6 +37,6 @@ func (v *Verified) PlaceOf(r *Receipt, key ed25519.PublicKey, index uint32, proo
 
 // Inclusion shows where a leaf is in the tree.
 type Inclusion struct {
-	Index uint32 `json:"index"` // from 0
-	Proof []Hash `json:"proof"` // from the leaf's sibling up
+	Index uint32 `json:"index"` // number of the entry in the tree, from 0
+	Proof []Hash `json:"proof"` // hashes that lead from the leaf to the root, the leaf's sibling first
 }

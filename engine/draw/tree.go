@@ -17,7 +17,7 @@ const (
 // hashes at a million leaves. The zero value is an empty tree.
 type Tree struct {
 	chunks []*[chunkSize]Hash // only the last one is not full
-	roots  []Hash             // of the full chunks
+	roots  []Hash             // the roots of the full chunks
 	count  int
 }
 

@@ -33,7 +33,7 @@ type Work struct {
 	Draw   uint32
 	Minute int64 // unix time in whole minutes
 	Party  uint8
-	Email  string // where the link to the place is mailed to, as it is sent; may be empty
+	Email  string // address to which the link to the place is mailed, as the visitor wrote it; may be empty
 	Nonce  [nonceSize]byte
 }
 

@@ -38,8 +38,8 @@ type character struct {
 	kind    *engine.KindDef
 	state   engine.State
 	epoch   int32
-	journal [][]byte // one fact each
-	saved   int      // facts in the snapshot
+	journal [][]byte // the journaled facts, one encoded fact each
+	saved   int      // how many facts the snapshot contains
 	frozen  []byte
 }
 

@@ -32,8 +32,8 @@ type (
 
 	// Erase replaces somebody's name and address by a pseudonym. *Record.
 	Erase struct {
-		Customer  uint64         // order.CustomerOf the address
-		Pseudonym string         // order.Pseudonym
+		Customer  uint64         // order.CustomerOf the person's address
+		Pseudonym string         // what replaces the address (order.Pseudonym)
 		Orders    []*order.Order // all that name the person, as the read model has them
 	}
 	// Touch says that something about the event has changed which its record does not contain, such
@@ -59,7 +59,7 @@ type Record struct {
 	CreatedAt int64 // unix milliseconds
 	UpdatedAt int64
 	Revision  uint64
-	Types     int   // ticket types
+	Types     int   // how many ticket types the event has
 	Sold      bool  // at least one ticket was issued
 	Room      int64 // units that the event's capacity still admits, or NoCapacity; only Get fills it
 }

@@ -26,7 +26,7 @@ type Details struct {
 	Tags         []string        `cbor:"9,keyasint,omitempty"`
 	Visibility   string          `cbor:"10,keyasint"`
 	StartAt      int64           `cbor:"11,keyasint"`
-	EndAt        int64           `cbor:"12,keyasint,omitempty"` // 0: always available (digital)
+	EndAt        int64           `cbor:"12,keyasint,omitempty"` // unix milliseconds; 0 for a digital product, which is always available
 	Timezone     string          `cbor:"13,keyasint"`
 	VenueType    string          `cbor:"14,keyasint"`
 	Capacity     int64           `cbor:"15,keyasint"` // NoCapacity or 1-1,000,000
@@ -40,7 +40,7 @@ type Details struct {
 	OnlineLink   string          `cbor:"23,keyasint,omitempty"`
 	OnlineNote   string          `cbor:"24,keyasint,omitempty"`
 	ReturnPolicy string          `cbor:"25,keyasint,omitempty"`
-	Highlight    string          `cbor:"26,keyasint,omitempty"` // video URL
+	Highlight    string          `cbor:"26,keyasint,omitempty"` // address of a video
 	CoverImage   string          `cbor:"27,keyasint,omitempty"`
 	CoverVideo   string          `cbor:"28,keyasint,omitempty"`
 	Gallery      []string        `cbor:"29,keyasint,omitempty"`
@@ -49,10 +49,10 @@ type Details struct {
 	Branding     []byte          `cbor:"32,keyasint,omitempty"` // a JSON object
 	SEO          []byte          `cbor:"33,keyasint,omitempty"` // a JSON object
 	Entities     []Entity        `cbor:"34,keyasint,omitempty"`
-	OrderWindow  int64           `cbor:"35,keyasint"` // milliseconds a pending order lives
+	OrderWindow  int64           `cbor:"35,keyasint"` // milliseconds that a pending order lives
 	IDCheck      bool            `cbor:"36,keyasint,omitempty"`
 	Velocity     velocity.Limits `cbor:"37,keyasint,omitempty"`
-	RotatingOnly bool            `cbor:"38,keyasint,omitempty"` // gates refuse codes that don't rotate
+	RotatingOnly bool            `cbor:"38,keyasint,omitempty"` // whether gates refuse codes that don't rotate
 	// OfflineDoorCodes says that manifests tell door codes to devices.
 	OfflineDoorCodes bool `cbor:"45,keyasint,omitempty"`
 	// NoRescheduling says that nobody may move a ticket to another date.

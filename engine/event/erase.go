@@ -10,7 +10,7 @@ import (
 // transfers of tickets from or to the person. The person's data in orders is replaced by facts
 // of their own (order.Erased).
 type PersonErased struct {
-	Customer  uint64 `cbor:"1,keyasint"` // order.CustomerOf the address
+	Customer  uint64 `cbor:"1,keyasint"` // order.CustomerOf the person's address
 	Pseudonym string `cbor:"2,keyasint"`
 	At        int64  `cbor:"3,keyasint"`
 }

@@ -29,15 +29,15 @@ type State struct {
 	created int64 // unix milliseconds
 	updated int64
 	rev     uint64
-	offers  map[int64]keeper.Offer // by ticket type's number
+	offers  map[int64]keeper.Offer // last offer of each ticket type, by the type's number
 
 	book    ledger.Book
 	tickets admission.Tickets
-	line    *waitlist.Line // nil: nobody has ever joined the waitlist
+	line    *waitlist.Line // the waitlist; nil until somebody joins
 	earned  proceeds.Totals
 
 	clock    int64 // time up to which sale windows and dates have been judged; volatile, as is the next field
-	boundary int64 // time of the next sale window or date after clock; 0: none
+	boundary int64 // unix milliseconds of the next sale window or date after clock; 0 if there is none
 }
 
 // New returns the empty state of an event.

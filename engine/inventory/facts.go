@@ -25,7 +25,7 @@ type (
 	Updated struct {
 		Details *Details `cbor:"1,keyasint"`
 		At      int64    `cbor:"2,keyasint"`
-		Left    int64    `cbor:"3,keyasint"` // what is left for sale after it; negative: unlimited
+		Left    int64    `cbor:"3,keyasint"` // units that are left for sale after the fact; negative if they are unlimited
 		// Resize is the revision of the seat map's Resize that is carried out; 0 if the organizer
 		// has changed the record.
 		Resize uint64 `cbor:"4,keyasint,omitempty"`
@@ -34,7 +34,7 @@ type (
 	Awaited struct {
 		Revision uint64 `cbor:"1,keyasint"`
 		On       bool   `cbor:"2,keyasint"`
-		Left     int64  `cbor:"3,keyasint"` // what is left for sale after it; negative: unlimited
+		Left     int64  `cbor:"3,keyasint"` // units that are left for sale after the fact; negative if they are unlimited
 		At       int64  `cbor:"4,keyasint"`
 	}
 	// Offered (volatile) says that the keeper.Offer has been sent, at unix milliseconds.

@@ -35,7 +35,7 @@ type Details struct {
 	SaleEnd         int64  `cbor:"4,keyasint"`
 	Price           int64  `cbor:"5,keyasint"`
 	Currency        string `cbor:"6,keyasint"`
-	Quantity        int64  `cbor:"7,keyasint"` // Unlimited or finite
+	Quantity        int64  `cbor:"7,keyasint"` // how many units there are, or Unlimited
 	MaxPerOrder     int64  `cbor:"8,keyasint"`
 	MaxPerCustomer  int64  `cbor:"9,keyasint"`
 	Transferable    bool   `cbor:"10,keyasint,omitempty"`
@@ -112,7 +112,7 @@ type Record struct {
 	CreatedAt int64 // unix milliseconds
 	Revision  uint64
 	Sold      int64 // units sold or reserved for open orders
-	Available int64 // negative: unlimited
+	Available int64 // units that may still be sold; negative if they are unlimited
 	SetAside  int64 `cbor:",omitempty"` // units set aside for those who wait
 }
 
@@ -149,7 +149,7 @@ const plenty = 1 << 31
 // standing is what a type's offer says about its stock.
 type standing struct {
 	soldOut bool
-	free    int64 // set aside
+	free    int64 // units that are set aside for the waitlist
 }
 
 // standingAt returns what the offer says if the given number of units is free.

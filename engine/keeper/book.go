@@ -27,7 +27,7 @@ type Book struct {
 	floor Serial
 
 	barred    serials              // volatile, as are the fields below: serials that ended before their Reserve came
-	inquiries paged.Queue[inquiry] // by due time
+	inquiries paged.Queue[inquiry] // reservations to ask about, by due time
 	rest      int64                // no inquiry is sent before this, unix milliseconds
 	confirmed map[Claim]struct{}
 }
@@ -256,8 +256,8 @@ func (b *Book) Each(f func(Held)) {
 
 // FrozenBook is a book's snapshot.
 type FrozenBook struct {
-	Held  []*Held              `cbor:"1,keyasint,omitempty"` // snapshots from before there were pages have it
-	Ended paged.Column[uint64] `cbor:"2,keyasint"`           // word, bits, word, bits, ...
+	Held  []*Held              `cbor:"1,keyasint,omitempty"` // open reservations that snapshots have from before there were pages
+	Ended paged.Column[uint64] `cbor:"2,keyasint"`           // pairs of a word's number and its bits, one bit for each serial that has ended
 	Floor Serial               `cbor:"3,keyasint"`
 	Pages []HeldPage           `cbor:"4,keyasint"`
 }

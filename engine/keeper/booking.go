@@ -34,7 +34,7 @@ func (d Day) time() time.Time { return time.Unix(int64(d)*24*3600, 0).UTC() }
 // Booking is what an order's line takes from a calendar.
 type Booking struct {
 	Date Day    `cbor:"1,keyasint"`
-	Slot string `cbor:"2,keyasint,omitempty"` // id; "": the date as a whole
+	Slot string `cbor:"2,keyasint,omitempty"` // id of the slot; "" stands for the date as a whole
 	// Units is how many tickets the booking is for. Line is the line's index in the order.
 	Units int64 `cbor:"3,keyasint"`
 	Line  int   `cbor:"4,keyasint,omitempty"`

@@ -9,7 +9,7 @@ import (
 // Customers counts the units that each customer holds, in columns that a snapshot copies quickly.
 // NewCustomers makes one.
 type Customers struct {
-	keys   []uint64 // only grows
+	keys   []uint64 // hashes of the customers; the list only grows
 	counts []int64
 	index  map[uint64]int32
 }

@@ -12,8 +12,8 @@ type Discount struct {
 	Percentage bool   `cbor:"2,keyasint,omitempty"`
 	// Value is in hundredths of a percent if Percentage is set, else an amount.
 	Value    int64           `cbor:"3,keyasint"`
-	MinOrder int64           `cbor:"4,keyasint,omitempty"` // least subtotal
-	Types    []engine.TypeID `cbor:"5,keyasint,omitempty"` // ticket types that the code applies to; none: all
+	MinOrder int64           `cbor:"4,keyasint,omitempty"` // least subtotal of an order that the code applies to, minor units
+	Types    []engine.TypeID `cbor:"5,keyasint,omitempty"` // ticket types that the code applies to; empty stands for all
 	// MoreDecimals is how many decimals more than two the amounts have; negative: fewer. The terms that
 	// an order keeps are in minor units of its currency, and have 0 here (see In).
 	MoreDecimals int64 `cbor:"6,keyasint,omitempty"`

@@ -26,7 +26,7 @@ type (
 		At       int64  `cbor:"3,keyasint"` // unix milliseconds
 		Quantity int64  `cbor:"4,keyasint"`
 		Customer uint64 `cbor:"5,keyasint"`
-		Left     int64  `cbor:"6,keyasint"` // what is left for sale after it; negative: unlimited
+		Left     int64  `cbor:"6,keyasint"` // units that are left for sale after the fact; negative if they are unlimited
 	}
 	// CommittedFact makes a reservation a sale.
 	CommittedFact struct {
@@ -48,7 +48,7 @@ type (
 		Floor    Serial    `cbor:"2,keyasint"`
 		Quantity int64     `cbor:"3,keyasint"`
 		Customer uint64    `cbor:"4,keyasint"`
-		Left     int64     `cbor:"5,keyasint"` // what is left for sale after it; negative: unlimited
+		Left     int64     `cbor:"5,keyasint"` // units that are left for sale after the fact; negative if they are unlimited
 		Bookings []Booking `cbor:"6,keyasint,omitempty"`
 		At       int64     `cbor:"7,keyasint"` // unix milliseconds
 	}

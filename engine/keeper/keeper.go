@@ -56,7 +56,7 @@ type Claim struct {
 // Line is what an order asks of one keeper.
 type Line struct {
 	Quantity    int64  `cbor:"1,keyasint"`
-	Customer    uint64 `cbor:"2,keyasint,omitempty"` // whom the caps count
+	Customer    uint64 `cbor:"2,keyasint,omitempty"` // hash of the customer whom the caps count
 	PresaleCode string `cbor:"3,keyasint,omitempty"`
 	// Late marks money that arrived after the order's end. Only stock is checked then, because the
 	// buyer has met the other rules before.
@@ -92,7 +92,7 @@ type (
 	// or Refused.
 	Reserve struct {
 		Claim
-		Floor Serial // serials below it have all ended; 0: not known
+		Floor Serial // all serials below it have ended; 0 if the ledger does not say
 		Line  Line
 		// Sole says that the ledger asks no other keeper: when it gets Granted it makes the order,
 		// in the same commit.
@@ -144,8 +144,8 @@ type (
 	Granted struct {
 		Claim
 		Keeper engine.Ref
-		Price  int64  // per unit, minor units
-		Name   string // of the ticket type
+		Price  int64  // price of one unit, minor units
+		Name   string // name of the ticket type
 		// Discount is what a promo code grants; nil from other keepers.
 		Discount *Discount `cbor:",omitempty"`
 		// Visits say when the tickets of a calendar's bookings admit, one visit for each booking.
@@ -191,8 +191,8 @@ type (
 		SaleEnd   int64      `cbor:"4,keyasint"`
 		Hidden    bool       `cbor:"5,keyasint,omitempty"`
 		SoldOut   bool       `cbor:"6,keyasint,omitempty"`
-		Paid      bool       `cbor:"7,keyasint,omitempty"` // whether it has a price
-		Seated    bool       `cbor:"8,keyasint,omitempty"` // whether its tickets are seats
+		Paid      bool       `cbor:"7,keyasint,omitempty"` // whether the ticket type has a price
+		Seated    bool       `cbor:"8,keyasint,omitempty"` // whether the ticket type's tickets are seats
 		// Waitlist says that people may join a waitlist for its units.
 		Waitlist bool `cbor:"9,keyasint,omitempty"`
 		// Free is how many units of an awaited type are set aside and not yet offered.

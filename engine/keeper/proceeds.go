@@ -6,10 +6,10 @@ package keeper
 // units.
 type Proceeds struct {
 	Event    int64  `cbor:"1,keyasint"`
-	Revision uint64 `cbor:"2,keyasint"` // rises with every change
-	Sales    int64  `cbor:"3,keyasint"` // after the platform's share is taken off
+	Revision uint64 `cbor:"2,keyasint"` // number that rises with every change of the totals
+	Sales    int64  `cbor:"3,keyasint"` // sales after the platform's share is taken off, minor units
 	Refunds  int64  `cbor:"4,keyasint"`
-	Cleared  int64  `cbor:"5,keyasint"` // of sales minus refunds; the rest is pending
+	Cleared  int64  `cbor:"5,keyasint"` // the part of sales minus refunds that has cleared; the rest is pending
 }
 
 // ProceedsSeen acknowledges Proceeds.

@@ -3,7 +3,7 @@ package keeper
 // Terms are the conditions that tickets are sold with. A sold ticket keeps them, whatever becomes
 // of its type. Most tickets may be passed on and can't be returned: those have no Terms.
 type Terms struct {
-	Bound      bool `cbor:"1,keyasint,omitempty"` // whether they stay with their buyer
+	Bound      bool `cbor:"1,keyasint,omitempty"` // whether tickets stay with their buyer
 	Refundable bool `cbor:"2,keyasint,omitempty"`
 	// RefundDeadline is in unix milliseconds, 0 for none. RefundHours count forward from the
 	// purchase, or backward from the booked time; nil for no such limit. The earlier limit applies.

@@ -18,13 +18,13 @@ type (
 		Email       string
 		Name        string
 		Customer    uint64
-		Lines       []order.Line // without Name and UnitPrice
+		Lines       []order.Line // the order's lines, without Name and UnitPrice, which keepers tell
 		PresaleCode string
 		Promo       *order.Promo `cbor:",omitempty"` // the promo code, without its terms
-		Client      uint64       // hash of the client's address; 0: no velocity rule applies
-		Scale       float64      // multiplies the velocity rules; 0: 1
-		Holder      string       // who may hold the seats of the lines; "": the Principal
-		Principal   uint64       // the account or address that asks
+		Client      uint64       // hash of the client's address; with 0 no velocity rule applies
+		Scale       float64      // multiplies the limits of the velocity rules; 0 stands for 1
+		Holder      string       // secret word of the shopper who may hold the seats of the lines; "" stands for the Principal
+		Principal   uint64       // hash of the account or address that asks
 		// Issue is set for an order that the organization makes. Sale windows, codes and caps do
 		// not bind such an order. Its Fee is not set.
 		Issue *order.Issue `cbor:",omitempty"`
@@ -50,7 +50,7 @@ type (
 	ExtendOrder struct {
 		Order engine.OrderID
 		After int64
-		By    uint64 `cbor:",omitempty"` // 0: a command of an earlier release
+		By    uint64 `cbor:",omitempty"` // hash of the request that asks; 0 in commands of an earlier release
 	}
 	// BeginPayment opens an attempt with a provider, or returns the open one. WindowMillis is how
 	// long the provider lets the buyer pay. A new attempt replaces an open one in another
@@ -61,9 +61,9 @@ type (
 		Provider     string
 		Number       string // order number, the stem of the reference
 		WindowMillis int64
-		Scale        float64 // multiplies the velocity rules; 0: 1
-		PayCurrency  string  // ticker of the coin to pay with; empty: any
-		Until        int64   // unix milliseconds until which the order waits for money that takes days; 0: WindowMillis says it
+		Scale        float64 // multiplies the limits of the velocity rules; 0 stands for 1
+		PayCurrency  string  // ticker of the coin to pay with; "" stands for any
+		Until        int64   // unix milliseconds until which the order waits for money that takes days; with 0, WindowMillis says it
 		ByLink       bool    `cbor:",omitempty"`
 	}
 	// OpenPayment notes the address at which the buyer pays. *OrderReply.
@@ -90,15 +90,15 @@ type (
 	ReportDeposit struct {
 		Order     engine.OrderID
 		Record    *order.Order
-		Reference string // of the attempt
+		Reference string // reference of the attempt
 		Deposit   string // the provider's name for the deposit
 		Received  int64  // minor units
 	}
 	// ReportRefund reports what the provider says about a refund. *OrderReply.
 	ReportRefund struct {
 		Order       engine.OrderID
-		Position    int    // among the order's refunds, from 0
-		Reference   string // of the attempt
+		Position    int    // position among the order's refunds, from 0
+		Reference   string // reference of the attempt
 		Status      string // one of the refund statuses
 		ProviderRef string
 		Note        string `cbor:",omitempty"` // note of the person who sent the money by hand
@@ -108,24 +108,24 @@ type (
 	AskRefund struct {
 		Order    engine.OrderID
 		Record   *order.Order // as the read model has it, for an order that the ledger has forgotten
-		Tickets  []uint32     // serials of the tickets that end with the refund; none: only money goes back
-		Amount   int64        // minor units; negative: what the tickets cost
+		Tickets  []uint32     // serials of the tickets that end with the refund; without any, only money goes back
+		Amount   int64        // minor units; if negative, what the tickets cost
 		Reason   string
 		Message  string
 		Evidence []string
-		By       string // one of order.AskedBy
+		By       string // who asks: one of order.AskedBy
 		Approve  bool   // whether it is granted at once
 		Manual   bool   // whether the money is sent by hand and not by a provider
-		Version  byte   // version of the holder who asks, whose tickets alone go back; 0: the tickets of any holder
+		Version  byte   // version of the holder who asks, whose tickets alone go back; 0 stands for any holder
 		Asker    uint64 `cbor:",omitempty"` // order.CustomerOf the holder who asks; 0 if no holder asks
 	}
 	// DecideRefund grants or denies a refund that was asked for, or takes it back. *OrderReply.
 	DecideRefund struct {
 		Order    engine.OrderID
 		Record   *order.Order
-		Position int // among the order's refunds
+		Position int // position among the order's refunds, from 0
 		Approve  bool
-		Amount   int64 // minor units; negative: what was asked for
+		Amount   int64 // minor units; if negative, what was asked for
 		Note     string
 		Manual   bool
 		Cancel   bool `cbor:",omitempty"` // whether the asker takes the request back; not with Approve
@@ -136,10 +136,10 @@ type (
 	Reschedule struct {
 		Order   engine.OrderID
 		Record  *order.Order // as the read model has it, for an order that the ledger has forgotten
-		Ticket  uint32       // serial
+		Ticket  uint32       // serial of the ticket
 		Version byte
 		Date    keeper.Day
-		Slot    string // id; "": the date as a whole
+		Slot    string // id of the slot; "" stands for the date as a whole
 	}
 )
 
@@ -170,7 +170,7 @@ func (Reschedule) Command()    {}
 // OrderReply is an order as the ledger knows it. Past says that the ledger remembers how the order
 // ended but no longer its record, which the read model has.
 type OrderReply struct {
-	ID     engine.OrderID // of an order that is Past
+	ID     engine.OrderID // id of an order that is Past
 	Order  *order.Order
 	Past   bool
 	Status string

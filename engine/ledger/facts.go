@@ -48,7 +48,7 @@ type (
 	// LineGranted notes a keeper's answer.
 	LineGranted struct {
 		ID    engine.OrderID
-		Line  int // by places.Of
+		Line  int // place of the keeper (places.Of)
 		Price int64
 		Name  string
 		// Discount is what a promo code grants, and Visits are what the calendar grants.
@@ -72,7 +72,7 @@ type (
 	// LineSettled notes that a keeper has carried out an order's end.
 	LineSettled struct {
 		ID   engine.OrderID
-		Line int // by places.Of
+		Line int // place of the keeper (places.Of)
 		At   int64
 	}
 	// ReturnSeen notes that a keeper has taken back what a refund's tickets had taken from it.

@@ -19,7 +19,7 @@ import (
 // group is a list of orders: either all are made or none.
 type group struct {
 	orders  []engine.OrderID
-	waiting int // orders that wait for a grant
+	waiting int // how many of the orders still wait for a grant
 }
 
 // caller returns the key under which the caller that placed an order waits.

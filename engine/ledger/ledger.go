@@ -30,9 +30,9 @@ import (
 // Book holds the orders of an event, from placing to their end. Use New.
 type Book struct {
 	home           int64         // number of the event
-	openOrders     tables.Orders // unpaid, or ended and not yet acknowledged by all keepers
-	lateOrders     tables.Orders // ended unpaid after an attempt to pay: money may still come
-	closedOrders   tables.Closed // ids and outcomes
+	openOrders     tables.Orders // orders that are unpaid, or whose end some keeper has not acknowledged yet
+	lateOrders     tables.Orders // orders that ended unpaid after an attempt to pay, so that money may still come
+	closedOrders   tables.Closed // ids and outcomes of orders that were forgotten
 	unitsTaken     int64         // units that are being placed or are in unpaid orders
 	unitsInPlacing int64         // the part of unitsTaken that is being placed
 	buyers         velocity.Buyers
@@ -52,7 +52,7 @@ type Book struct {
 	returning map[keeper.Serial]returning // refunds whose tickets are being given back, by the refunds' serials
 	moving    map[engine.OrderID]*moving
 	moved     map[keeper.Serial]engine.OrderID // orders of tickets whose old place the calendar has not acknowledged
-	expired   []engine.OrderID                 // orders that may have expired
+	expired   []engine.OrderID                 // orders that may have expired, to be looked at by the next Wake
 }
 
 // Terms are what the event says for a decision about orders. Times are unix milliseconds.
@@ -61,18 +61,18 @@ type Terms struct {
 	Status      string
 	Selling     bool
 	Cancelled   bool
-	Over        bool // nothing of the event changes any more
+	Over        bool // whether nothing of the event changes any more
 	Offers      map[int64]keeper.Offer
 	Line        *waitlist.Line
 	Tickets     *admission.Tickets
 	Org         int64
 	Currency    string
-	OrderWindow int64 // milliseconds a pending order lives
+	OrderWindow int64 // milliseconds that a pending order lives
 	AbsorbFees  bool
-	Dated       bool // a ticket is for a date of its own
+	Dated       bool // whether each ticket is for a date of its own
 	Digital     bool
-	Fixed       bool // tickets don't move to another date
-	Hurried     bool // buyers get no more time
+	Fixed       bool // whether tickets may not move to another date
+	Hurried     bool // whether buyers get no more time to pay
 	StartAt     int64
 	EndAt       int64
 	Velocity    *velocity.Limits
@@ -82,10 +82,10 @@ type Terms struct {
 // placing is an order that waits for its keepers. A crash forgets it.
 type placing struct {
 	order   *order.Order // lines get name and price as keepers grant them
-	at      int64        // since when it waits, unix milliseconds
+	at      int64        // unix milliseconds since when it waits
 	presale string
 	scale   float64        // multiplies the velocity rules
-	slots   velocity.Slots // of the buyer in Book.buyers
+	slots   velocity.Slots // the buyer's slots in Book.buyers
 	waiting places.Set     // keepers that have not granted yet
 	late    *ReportPayment // money that came after the order's end, or nil
 	group   *group         // the orders of the same PlaceAll; nil for an order by itself

@@ -169,8 +169,8 @@ func (b *Book) decideOnRefund(c DecideRefund, t *Terms, at int64) engine.Decisio
 	return b.grantRefund(o, c.Position, amount, c.Note, c.Manual, at, facts)
 }
 
-// grantRefund ends the refund's tickets and has the money sent back, by the provider or, if no
-// provider can do it, by a person.
+// grantRefund ends the refund's tickets and starts to send the money back, by the provider or, if no
+// provider can do it, by hand.
 func (b *Book) grantRefund(o *order.Order, position int, amount int64, note string, manual bool, at int64, facts []engine.Fact) engine.Decision {
 	f := &order.RefundDecided{
 		ID: o.ID, Position: position, Status: order.RefundProcessing, Amount: amount, Note: note, Manual: manual,
@@ -326,7 +326,7 @@ func (b *Book) applyRecalled(f *OrderRecalled) {
 	b.lateDue.Push(f.At+lateMillis, f.Order.ID)
 }
 
-// applyRefundDecided has the keepers get back what a granted refund's tickets took.
+// applyRefundDecided begins to give back to the keepers what a granted refund's tickets took.
 func (b *Book) applyRefundDecided(f *order.RefundDecided) (was, is *order.Order) {
 	was, is = b.changeOrder(f.ID, f.Fold)
 	if is == nil || f.Serial == 0 {

@@ -23,7 +23,7 @@ type moving struct {
 	ticket  uint32
 	version byte           // version of the holder who asks
 	to      keeper.Booking // the new place
-	at      int64          // since when it waits, unix milliseconds
+	at      int64          // unix milliseconds since when it waits
 }
 
 // decideReschedule asks the calendar for a ticket's new place.

@@ -13,8 +13,8 @@ import (
 // FrozenOrders are the orders in the snapshot of their event, whose fields they are. Closed orders
 // are columns.
 type FrozenOrders struct {
-	Open []*order.Order `cbor:"7,keyasint,omitempty"` // snapshots from before orders were packed have them
-	Late []*order.Order `cbor:"8,keyasint,omitempty"` // likewise
+	Open []*order.Order `cbor:"7,keyasint,omitempty"` // orders that snapshots have from before orders were packed
+	Late []*order.Order `cbor:"8,keyasint,omitempty"` // late orders of such snapshots
 
 	LateIDs paged.IDs           `cbor:"10,keyasint"` // the times at which late orders are forgotten, ascending
 	LateAt  paged.Column[int64] `cbor:"11,keyasint"`

@@ -26,7 +26,7 @@ const typeErased engine.FactType = 43
 // by the hash of the address, so that the fact itself does not tell who it was.
 type Erased struct {
 	ID        engine.OrderID `cbor:"1,keyasint"`
-	Customer  uint64         `cbor:"2,keyasint"`           // CustomerOf the address
+	Customer  uint64         `cbor:"2,keyasint"`           // CustomerOf the person's address
 	Pseudonym string         `cbor:"3,keyasint"`           // replaces the address; names become empty
 	Names     []uint32       `cbor:"4,keyasint,omitempty"` // the first ticket of each line whose tickets bore the name
 	At        int64          `cbor:"5,keyasint"`

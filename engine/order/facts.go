@@ -46,7 +46,7 @@ type (
 		Number    int64          `cbor:"2,keyasint"` // among the order's extensions, from 1
 		ExpiresAt int64          `cbor:"3,keyasint"` // when the order expires from now on
 		At        int64          `cbor:"4,keyasint"`
-		By        uint64         `cbor:"5,keyasint,omitempty"` // the request that asked for it; 0 in older facts
+		By        uint64         `cbor:"5,keyasint,omitempty"` // hash of the request that asked for it; 0 in older facts
 	}
 	// PaymentBegun opens an attempt.
 	PaymentBegun struct {
@@ -71,7 +71,7 @@ type (
 		Status    string         `cbor:"3,keyasint"`
 		Received  int64          `cbor:"4,keyasint,omitempty"`
 		At        int64          `cbor:"5,keyasint"`
-		Arrived   string         `cbor:"6,keyasint,omitempty"` // amount of coins, decimal
+		Arrived   string         `cbor:"6,keyasint,omitempty"` // decimal amount of coins that arrived
 	}
 	// RefundDue says that money must go back.
 	RefundDue struct {
@@ -83,12 +83,12 @@ type (
 	// is granted, its tickets end.
 	RefundDecided struct {
 		ID        engine.OrderID `cbor:"1,keyasint"`
-		Position  int            `cbor:"2,keyasint,omitempty"` // among the order's refunds
+		Position  int            `cbor:"2,keyasint,omitempty"` // position among the order's refunds
 		Status    string         `cbor:"3,keyasint"`
 		Amount    int64          `cbor:"4,keyasint"`
-		Reference string         `cbor:"5,keyasint,omitempty"` // of the attempt whose money goes back
+		Reference string         `cbor:"5,keyasint,omitempty"` // reference of the attempt whose money goes back
 		Note      string         `cbor:"6,keyasint,omitempty"`
-		Serial    keeper.Serial  `cbor:"7,keyasint,omitempty"` // 0: the refund is not granted
+		Serial    keeper.Serial  `cbor:"7,keyasint,omitempty"` // serial under which keepers get back what the tickets took; 0 if the refund is not granted
 		Manual    bool           `cbor:"8,keyasint,omitempty"`
 		Tickets   []uint32       `cbor:"9,keyasint,omitempty"` // tickets that end
 		At        int64          `cbor:"10,keyasint"`
@@ -106,7 +106,7 @@ type (
 		Status      string         `cbor:"3,keyasint"`
 		ProviderRef string         `cbor:"4,keyasint,omitempty"`
 		At          int64          `cbor:"5,keyasint"`
-		Position    int            `cbor:"6,keyasint,omitempty"` // among the order's refunds
+		Position    int            `cbor:"6,keyasint,omitempty"` // position among the order's refunds
 		Note        string         `cbor:"7,keyasint,omitempty"` // note of the person who sent the money by hand
 	}
 )

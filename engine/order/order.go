@@ -64,12 +64,12 @@ type Order struct {
 	Status      string         `cbor:"4,keyasint"`
 	Email       string         `cbor:"5,keyasint"`
 	Name        string         `cbor:"6,keyasint,omitempty"`
-	Customer    uint64         `cbor:"7,keyasint"` // whom the caps count: CustomerOf the address, or GuestOf
+	Customer    uint64         `cbor:"7,keyasint"` // the customer whom the caps count: CustomerOf the address, or GuestOf
 	Lines       []Line         `cbor:"8,keyasint"`
 	Currency    string         `cbor:"9,keyasint"`
 	Subtotal    int64          `cbor:"10,keyasint"`
-	Fees        int64          `cbor:"11,keyasint,omitempty"` // on top, paid by the buyer
-	Absorbed    int64          `cbor:"12,keyasint,omitempty"` // fee taken out of the payout
+	Fees        int64          `cbor:"11,keyasint,omitempty"` // minor units that the buyer pays on top of the subtotal
+	Absorbed    int64          `cbor:"12,keyasint,omitempty"` // minor units of the fee that is taken out of the organization's payout
 	Total       int64          `cbor:"13,keyasint"`
 	CreatedAt   int64          `cbor:"14,keyasint"`
 	ExpiresAt   int64          `cbor:"15,keyasint"`
@@ -79,19 +79,19 @@ type Order struct {
 	Attempts    []Attempt      `cbor:"19,keyasint,omitempty"`
 	Refunds     []Refund       `cbor:"20,keyasint,omitempty"`
 	Extended    bool           `cbor:"21,keyasint,omitempty"` // an attempt to pay has had its chance to extend the window
-	PlacedUntil int64          `cbor:"22,keyasint,omitempty"` // ExpiresAt before it was extended; 0: it was not
-	Client      uint64         `cbor:"23,keyasint,omitempty"` // hash of the client's address, for the velocity rules; 0: they don't apply
-	Shopper     *Shopper       `cbor:"24,keyasint,omitempty"` // who may have held its seats; nil: it has no seats
-	Promo       *Promo         `cbor:"25,keyasint,omitempty"` // nil: it was placed without a code
-	Discount    int64          `cbor:"26,keyasint,omitempty"` // what the code takes off the subtotal
-	Digital     bool           `cbor:"27,keyasint,omitempty"` // what it sells is delivered, and is not a place
+	PlacedUntil int64          `cbor:"22,keyasint,omitempty"` // ExpiresAt before the window was extended; 0 if it never was
+	Client      uint64         `cbor:"23,keyasint,omitempty"` // hash of the client's address, for the velocity rules; with 0 they don't apply
+	Shopper     *Shopper       `cbor:"24,keyasint,omitempty"` // the shopper who may have held its seats; nil if it has no seats
+	Promo       *Promo         `cbor:"25,keyasint,omitempty"` // promo code that it was placed with, or nil
+	Discount    int64          `cbor:"26,keyasint,omitempty"` // minor units that the promo code takes off the subtotal
+	Digital     bool           `cbor:"27,keyasint,omitempty"` // whether it sells something that is delivered instead of admissions
 	Holders     []Holder       `cbor:"28,keyasint,omitempty"` // holders of the tickets that have changed hands
-	Issue       *Issue         `cbor:"29,keyasint,omitempty"` // nil: a buyer placed it
-	WaivedAt    int64          `cbor:"30,keyasint,omitempty"` // when its buyer waived the right to withdraw; 0: never
+	Issue       *Issue         `cbor:"29,keyasint,omitempty"` // how the organization issued it; nil if a buyer placed it
+	WaivedAt    int64          `cbor:"30,keyasint,omitempty"` // unix milliseconds at which its buyer waived the right to withdraw; 0 if that never was
 	Rescheduled []Rescheduled  `cbor:"31,keyasint,omitempty"` // the tickets that were moved to another date
-	Language    string         `cbor:"32,keyasint,omitempty"` // in which its buyer reads, a tag of BCP 47; "": as the deployment's readers do
+	Language    string         `cbor:"32,keyasint,omitempty"` // language of its buyer, a tag of BCP 47; "" stands for the deployment's language
 	Extensions  int64          `cbor:"33,keyasint,omitempty"` // how often its buyer has asked for more time
-	ExtendedBy  []uint64       `cbor:"34,keyasint,omitempty"` // the requests by which it was given, to know them again; none for extensions of earlier releases
+	ExtendedBy  []uint64       `cbor:"34,keyasint,omitempty"` // hashes of the requests that extended it, to recognize repeats; extensions of earlier releases have none
 }
 
 // Issue describes an order that the organization makes itself. Such an order is completed when it
@@ -100,8 +100,8 @@ type Issue struct {
 	Comp      bool   `cbor:"1,keyasint,omitempty"` // whether its tickets are given away
 	Reference string `cbor:"2,keyasint,omitempty"` // the organization's own reference for the order
 	Quiet     bool   `cbor:"3,keyasint,omitempty"` // whether nobody gets mail
-	Fee       int64  `cbor:"4,keyasint,omitempty"` // taken from the organization's wallet
-	Note      string `cbor:"5,keyasint,omitempty"` // who is given the tickets
+	Fee       int64  `cbor:"4,keyasint,omitempty"` // minor units that are taken from the organization's wallet
+	Note      string `cbor:"5,keyasint,omitempty"` // the organization's line in the mail that brings the tickets
 	// Wallet is the wallet that pays the fee; the zero Ref if there is no fee.
 	Wallet engine.Ref `cbor:"6,keyasint,omitzero"`
 }
@@ -118,13 +118,13 @@ type Promo struct {
 // without a Holder, the Principal's.
 type Shopper struct {
 	Holder    string `cbor:"1,keyasint,omitempty"`
-	Principal uint64 `cbor:"2,keyasint,omitempty"` // the account or address that asks
+	Principal uint64 `cbor:"2,keyasint,omitempty"` // hash of the account or address that asks
 }
 
 // Line is one line of an order.
 type Line struct {
 	Type          int64  `cbor:"1,keyasint"` // number of the ticket type
-	Name          string `cbor:"2,keyasint"` // of the ticket type
+	Name          string `cbor:"2,keyasint"` // name of the ticket type
 	Quantity      int64  `cbor:"3,keyasint"`
 	UnitPrice     int64  `cbor:"4,keyasint"`
 	AttendeeName  string `cbor:"5,keyasint,omitempty"`
@@ -183,11 +183,11 @@ type Attempt struct {
 // Deposit describes the coins with which a buyer pays an attempt, or the bank transfer. Amounts are
 // decimals, in coins or in the order's currency.
 type Deposit struct {
-	Currency   string `cbor:"1,keyasint,omitempty"` // ticker; alone until the provider has answered
-	Address    string `cbor:"2,keyasint,omitempty"` // of a transfer: a BankAccount
+	Currency   string `cbor:"1,keyasint,omitempty"` // ticker of the coin; the only field that is set until the provider has answered
+	Address    string `cbor:"2,keyasint,omitempty"` // address of the coin's wallet; for a bank transfer, a BankAccount
 	Amount     string `cbor:"3,keyasint,omitempty"`
 	Network    string `cbor:"4,keyasint,omitempty"`
-	ExtraID    string `cbor:"5,keyasint,omitempty"` // memo or tag; of a transfer: what the payer writes
+	ExtraID    string `cbor:"5,keyasint,omitempty"` // memo or tag; for a bank transfer, what the payer has to write
 	ValidUntil int64  `cbor:"6,keyasint,omitempty"` // unix milliseconds
 	Arrived    string `cbor:"7,keyasint,omitempty"`
 }

@@ -9,9 +9,9 @@ import (
 // Refund is money that goes back, either because it was not what the order needed or because
 // somebody has asked for it.
 type Refund struct {
-	Reference   string `cbor:"1,keyasint"` // of the attempt
+	Reference   string `cbor:"1,keyasint"` // reference of the attempt whose money goes back
 	Amount      int64  `cbor:"2,keyasint"`
-	Reason      string `cbor:"3,keyasint"` // if nobody asked for the refund, one of the Back reasons
+	Reason      string `cbor:"3,keyasint"` // reason of the asker; if nobody asked for the refund, one of the Back reasons
 	Status      string `cbor:"4,keyasint"`
 	ProviderRef string `cbor:"5,keyasint,omitempty"`
 	At          int64  `cbor:"6,keyasint"`
@@ -50,13 +50,13 @@ func (r *Refund) CurrencyIn(ofOrder string) string {
 
 // Ask describes a refund that somebody has asked for. It is replaced, never changed.
 type Ask struct {
-	Tickets   []uint32      `cbor:"1,keyasint,omitempty"` // serials of the tickets that end; none: only money goes back
-	By        string        `cbor:"2,keyasint"`           // one of the AskedBy
+	Tickets   []uint32      `cbor:"1,keyasint,omitempty"` // serials of the tickets that end; if there are none, only money goes back
+	By        string        `cbor:"2,keyasint"`           // who asks: one of the AskedBy
 	Message   string        `cbor:"3,keyasint,omitempty"`
-	Evidence  []string      `cbor:"4,keyasint,omitempty"` // addresses of files
+	Evidence  []string      `cbor:"4,keyasint,omitempty"` // addresses of files that support the request
 	Note      string        `cbor:"5,keyasint,omitempty"` // note on the decision
 	DecidedAt int64         `cbor:"6,keyasint,omitempty"`
-	Manual    bool          `cbor:"7,keyasint,omitempty"` // a person sends the money, and reports it
+	Manual    bool          `cbor:"7,keyasint,omitempty"` // whether a person sends the money by hand and reports it
 	Serial    keeper.Serial `cbor:"8,keyasint,omitempty"` // serial of the return to the keepers; 0 until it is approved
 	Returned  bool          `cbor:"9,keyasint,omitempty"` // whether all keepers have got back what the tickets took
 	// Asker is the CustomerOf the ticket's holder who asks. It is 0 if the organization gives the

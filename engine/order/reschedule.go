@@ -9,9 +9,9 @@ import (
 
 // Rescheduled describes a ticket that was moved to another date or slot than its line was sold for.
 type Rescheduled struct {
-	Ticket uint32         `cbor:"1,keyasint"` // serial
-	Visit  keeper.Visit   `cbor:"2,keyasint"` // when it admits now
-	From   keeper.Booking `cbor:"3,keyasint"` // the place that it gives back
+	Ticket uint32         `cbor:"1,keyasint"` // serial of the ticket
+	Visit  keeper.Visit   `cbor:"2,keyasint"` // date and slot that the ticket admits for now
+	From   keeper.Booking `cbor:"3,keyasint"` // booking that the ticket gives back
 	Serial keeper.Serial  `cbor:"4,keyasint"` // serial under which the calendar granted the new place
 	// Settled says that the calendar has sold the new place and taken the old one back.
 	Settled bool `cbor:"5,keyasint,omitempty"`

@@ -13,11 +13,11 @@ const (
 
 // Transfer is an offer of a ticket to somebody. Times are unix milliseconds.
 type Transfer struct {
-	Ticket    uint32 `cbor:"1,keyasint"` // serial
+	Ticket    uint32 `cbor:"1,keyasint"` // serial of the ticket
 	Round     uint16 `cbor:"2,keyasint"` // counts the ticket's transfers from 1
-	From      string `cbor:"3,keyasint"` // e-mail
+	From      string `cbor:"3,keyasint"` // e-mail address of the holder who gives the ticket away
 	To        string `cbor:"4,keyasint"`
-	Name      string `cbor:"5,keyasint,omitempty"` // of the recipient
+	Name      string `cbor:"5,keyasint,omitempty"` // name of the recipient
 	Status    string `cbor:"6,keyasint"`
 	At        int64  `cbor:"7,keyasint"`
 	ExpiresAt int64  `cbor:"8,keyasint"`
@@ -39,7 +39,7 @@ func (t *Transfer) Now(at int64) string {
 
 // Holder is the holder of a ticket that has changed hands.
 type Holder struct {
-	Ticket  uint32 `cbor:"1,keyasint"` // serial
+	Ticket  uint32 `cbor:"1,keyasint"` // serial of the ticket
 	Version byte   `cbor:"2,keyasint"`
 	Email   string `cbor:"3,keyasint"`
 	Name    string `cbor:"4,keyasint,omitempty"`

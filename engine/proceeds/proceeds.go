@@ -35,7 +35,7 @@ type Totals struct {
 
 // Frozen are the sums as snapshots have them. Money is in minor units.
 type Frozen struct {
-	Sales     int64   `cbor:"1,keyasint"` // after the platform's share is taken off
+	Sales     int64   `cbor:"1,keyasint"` // sales after the platform's share is taken off, minor units
 	Refunds   int64   `cbor:"2,keyasint"`
 	Revision  uint64  `cbor:"3,keyasint"`
 	Completed int64   `cbor:"4,keyasint,omitempty"` // when the event was completed, unix milliseconds
@@ -52,8 +52,8 @@ type Sales struct {
 // Terms say whose sales these are and when they clear. The zero value is of an event that is not
 // there: it tells nobody and clears nothing.
 type Terms struct {
-	Event   int64      // its number, or 0
-	Wallet  engine.Ref // who is told
+	Event   int64      // number of the event, or 0
+	Wallet  engine.Ref // wallet that is told of the proceeds
 	Endless bool       // whether the event has no end after which its sales clear
 }
 

@@ -19,10 +19,10 @@ type (
 	// Validate asks whether the code is valid for a purchase, without using it. *Verdict.
 	Validate struct {
 		Event    int64
-		Types    []engine.TypeID // none: the ticket types are not known
-		Subtotal int64           // minor units; negative: not known
-		Currency string          // the event's; the terms of the verdict are in its minor units
-		Customer uint64          // 0: not known
+		Types    []engine.TypeID // ticket types of the order; empty if they are not known
+		Subtotal int64           // minor units; negative if it is not known
+		Currency string          // currency of the event; the terms of the verdict are in its minor units
+		Customer uint64          // hash of the buyer's address (order.CustomerOf); 0 if it is not known
 	}
 )
 
@@ -35,7 +35,7 @@ func (Validate) Command() {}
 
 // Verdict tells whether a code is valid, and its terms.
 type Verdict struct {
-	Reason  string // "" if it is valid
+	Reason  string // why the code is not valid; "" if it is
 	Details Details
 }
 

@@ -27,11 +27,11 @@ import (
 type Details struct {
 	keeper.Discount `cbor:"1,keyasint"`
 	ValidFrom       int64  `cbor:"2,keyasint"`
-	ValidUntil      int64  `cbor:"3,keyasint"`           // the first moment at which it is no longer valid
-	Event           int64  `cbor:"4,keyasint,omitempty"` // the only event that it is for; 0: all of the organization
+	ValidUntil      int64  `cbor:"3,keyasint"`           // the first moment at which the code is no longer valid
+	Event           int64  `cbor:"4,keyasint,omitempty"` // number of the only event that the code is for; 0 stands for all of the organization
 	Description     string `cbor:"5,keyasint,omitempty"`
-	MaxUses         int64  `cbor:"6,keyasint,omitempty"` // 0: no limit
-	MaxByCustomer   int64  `cbor:"7,keyasint,omitempty"` // uses of one customer; 0: no limit
+	MaxUses         int64  `cbor:"6,keyasint,omitempty"` // how often the code may be used in all; with 0 there is no limit
+	MaxByCustomer   int64  `cbor:"7,keyasint,omitempty"` // how often one customer may use the code; with 0 there is no limit
 }
 
 // equal reports whether two records have the same content.
@@ -52,7 +52,7 @@ type State struct {
 	used     int64 // uses consumed
 	held     int64 // uses reserved
 	books    keeper.Books
-	buyers   keeper.Customers // uses by customer
+	buyers   keeper.Customers // how many uses each customer has
 }
 
 // New returns the empty state of a code.

@@ -69,19 +69,19 @@ type (
 		Phase     string
 		Paused    bool
 		Draining  bool
-		Settings  *Settings       // nil: there never was a room
+		Settings  *Settings       // the room's settings; nil if the event never had a room
 		Draw      uint32          // number of the draw
-		Count     uint32          // entries
-		Served    uint32          // places that are admitted
+		Count     uint32          // how many entries there are
+		Served    uint32          // the served place: places below it are admitted
 		Statement *draw.Statement // nil before the closing
-		Signature []byte          // the beacon's, once it is known
+		Signature []byte          // the beacon's signature of the draw's round, once it is known
 	}
 	// Placed says where a visitor stands.
 	Placed struct {
 		Phase    string
 		Draw     uint32
 		Index    uint32 // number of the entry, from 0
-		Place    int64  // from 0; -1 before the draw
+		Place    int64  // place in the room's order, from 0; -1 before the draw
 		Served   uint32
 		Admitted bool
 		Until    int64 // unix milliseconds; end of the admission, 0 before it has begun

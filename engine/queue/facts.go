@@ -67,7 +67,7 @@ type (
 	// Admitted begins the admission of one entry.
 	Admitted struct {
 		Index   uint32 `cbor:"1,keyasint"`
-		Seconds uint32 `cbor:"2,keyasint"` // since the opening, from 1
+		Seconds uint32 `cbor:"2,keyasint"` // seconds from the room's opening to the admission, from 1
 	}
 	// DrainingFact lets nobody join any more.
 	DrainingFact struct {

@@ -53,7 +53,7 @@ func (p Phase) String() string {
 // Settings are what an organizer decides about a room.
 type Settings struct {
 	Event string     `cbor:"1,keyasint"` // public id, as statements name it
-	Rules draw.Rules `cbor:"2,keyasint"` // the round is computed
+	Rules draw.Rules `cbor:"2,keyasint"` // rules of the draw; their Round is computed from ClosesAt, and no request sets it
 	Chain draw.Chain `cbor:"3,keyasint"`
 	Rate  int64      `cbor:"4,keyasint"`           // entries admitted in a minute
 	Hold  int64      `cbor:"5,keyasint"`           // milliseconds for which an admission is valid
@@ -65,27 +65,27 @@ type Settings struct {
 type State struct {
 	ref      engine.Ref
 	settings *Settings // replaced, never changed; nil before the first room
-	number   uint32    // of the draw
+	number   uint32    // number of the draw
 	phase    Phase
 	paused   bool
-	draining bool // nobody joins any more
+	draining bool // whether nobody may join any more
 
 	entries draw.Tree
-	byClass draw.Counts // of all entries
+	byClass draw.Counts // how many entries each class has
 	known   table       // entries by leaf
-	persons []uint64    // who made each entry, or else who orders by its admission; 0: nobody yet
+	persons []uint64    // person who made each entry, or else the person who orders by its admission; 0 as long as neither is known
 	byOwner table       // entries by person
-	issued  []uint32    // when each was admitted, in seconds since the opening, from 1; 0: not yet
+	issued  []uint32    // when each entry was admitted, in seconds since the opening, from 1; 0 if it was not yet
 
-	drawn     uint32      // entries under the root
-	drawnBy   draw.Counts // of those, by class
+	drawn     uint32      // how many entries are under the root
+	drawnBy   draw.Counts // how many of the drawn entries each class has
 	root      draw.Hash
-	signature []byte            // the beacon's; nil for arrival
-	places    *draw.Permutation // nil for arrival
+	signature []byte            // the beacon's signature; nil if arrival counts
+	places    *draw.Permutation // place of each drawn entry; nil if arrival counts
 
-	served   uint32 // places below it are admitted
+	served   uint32 // the served place: places below it are admitted
 	credit   int64  // parts of an admission that are due: 60,000 are one
-	servedAt int64  // unix milliseconds; up to when the rate has been counted
+	servedAt int64  // unix milliseconds up to which the rate has been counted
 }
 
 // New returns the empty state of a waiting room.

@@ -15,7 +15,7 @@ const maxAnswers = 20_000
 // reply to the request's command has.
 type Answered struct {
 	Request   engine.Request `cbor:"1,keyasint"`
-	Seats     paged.Strings  `cbor:"2,keyasint,omitempty"` // held or released
+	Seats     paged.Strings  `cbor:"2,keyasint,omitempty"` // ids of the seats that were held or released
 	Failed    paged.Strings  `cbor:"3,keyasint,omitempty"`
 	Reasons   paged.Strings  `cbor:"4,keyasint,omitempty"`
 	ExpiresAt int64          `cbor:"5,keyasint,omitempty"`

@@ -12,12 +12,12 @@ type search struct {
 	s        *State
 	own      *hold
 	c        *BestAvailable
-	sections []bool // by section of the map: whether it is asked for; nil: all are
-	slot     uint16 // the ticket type; 0: any
+	sections []bool // for each section of the map, whether it is asked for; nil if all are
+	slot     uint16 // slot of the ticket type that is asked for; 0 stands for any
 
 	row  []int32         // scratch: seats of one row that may be had
 	best [grades][]int32 // the best group of each grade
-	cost [grades]int64   // the cost of each of them
+	cost [grades]int64   // the cost of each grade's best group
 }
 
 // These are the grades of a group of seats, in the order in which the search falls back to them.

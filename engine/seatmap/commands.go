@@ -10,8 +10,8 @@ type (
 	// while a seat is taken. It is answered by *Record.
 	Attach struct {
 		Layout   *Layout // must not be changed any more
-		Mode     string  // Reserved when empty
-		HoldTime int64   // milliseconds; DefaultHold when 0
+		Mode     string  // Reserved or GAMixed; "" stands for Reserved
+		HoldTime int64   // milliseconds that a selection is held; 0 stands for DefaultHold
 	}
 	// Detach removes the map with prices, holds and blocks. It is answered by
 	// *Record, or refused as SEATS_SOLD.
@@ -28,20 +28,20 @@ type (
 		Seats     []string
 		Network   uint64         // keyed hash of the address that asks; with 0 its limit does not apply
 		Scale     float64        // multiplies the limits on held seats; 0 stands for 1
-		Request   engine.Request // remembered for 24 hours
+		Request   engine.Request // the request's idempotency key and hash, remembered for 24 hours
 	}
 	// Release takes seats out of a holder's selection, or all seats if Seats is nil. It is answered
 	// by *Released.
 	Release struct {
 		Holder  string
 		Seats   []string
-		Request engine.Request // remembered for 24 hours
+		Request engine.Request // the request's idempotency key and hash, remembered for 24 hours
 	}
 	// Extend gives a holder's selection the time of a hold once more. It is answered by *Selection,
 	// or refused as EXTENSION_NOT_POSSIBLE.
 	Extend struct {
 		Holder  string
-		Request engine.Request // remembered for 24 hours
+		Request engine.Request // the request's idempotency key and hash, remembered for 24 hours
 	}
 	// Block withholds seats from sale, even held ones, and then puts others back. It is answered by
 	// *Blocking, or refused as SEAT_SOLD.
@@ -52,13 +52,13 @@ type (
 		Holder     string
 		Principal  uint64
 		Quantity   int            // 1 to MaxSelection
-		Sections   []string       // ids; nil: any
-		Type       int64          // the ticket type; 0: any
-		Accessible bool           // with a wheelchair place
-		Adjacent   bool           // only beside each other
-		Network    uint64         // as in Hold
-		Scale      float64        // as in Hold
-		Request    engine.Request // remembered for 24 hours
+		Sections   []string       // ids of the sections to choose from; nil stands for all
+		Type       int64          // number of the ticket type; 0 stands for any
+		Accessible bool           // whether a wheelchair place must be among the seats
+		Adjacent   bool           // whether the seats must be beside each other
+		Network    uint64         // keyed hash of the address that asks, as in Hold
+		Scale      float64        // multiplies the limits on held seats, as in Hold
+		Request    engine.Request // the request's idempotency key and hash, remembered for 24 hours
 	}
 	// View reads the map with all its seats. It is answered by *Map.
 	View struct{}
@@ -80,7 +80,7 @@ func (Get) Command()           {}
 
 // SectionPrice says which ticket type a section is sold as.
 type SectionPrice struct {
-	Section string // id
+	Section string // id of the section
 	Type    int64
 }
 
@@ -102,7 +102,7 @@ type Selection struct {
 	Held      []string
 	Failed    []string
 	Reasons   []Reason // one for each of Failed
-	ExpiresAt int64    // unix milliseconds; 0 without seats
+	ExpiresAt int64    // unix milliseconds at which the selection ends; 0 if it has no seats
 	Known     bool     // whether the request had this answer before
 }
 
@@ -118,7 +118,7 @@ type Blocking struct{ Blocked, Unblocked int }
 // Best answers BestAvailable.
 type Best struct {
 	Held      []string
-	Adjacent  bool // all beside each other in a row
+	Adjacent  bool // whether all seats are beside each other in a row
 	ExpiresAt int64
 	Known     bool // whether the request had this answer before
 }
@@ -126,11 +126,11 @@ type Best struct {
 // Record describes a seat map, as its actor answers.
 type Record struct {
 	Ref       engine.Ref
-	Attached  bool // if false, the rest is zero
+	Attached  bool // whether the event has a seat map; if not, the rest is zero
 	Map       [16]byte
 	Version   int32
 	Mode      string
-	HoldTime  int64 // milliseconds
+	HoldTime  int64 // milliseconds that a selection is held
 	Prices    []SectionPrice
 	Seats     int
 	Available int
@@ -144,7 +144,7 @@ type Map struct {
 	Record
 	Layout   *Layout // shared, must not be changed
 	States   []byte  // four seats to a byte, the first in the lowest bits
-	Position uint64  // in the stream; later facts change the states (UpdateOf)
+	Position uint64  // number of the last journaled fact in States; later facts change them (UpdateOf)
 }
 
 // State returns the state of a seat.

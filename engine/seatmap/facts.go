@@ -29,7 +29,7 @@ type (
 	AttachedFact struct {
 		Layout   *Layout `cbor:"1,keyasint"`
 		Mode     string  `cbor:"2,keyasint"`
-		HoldTime int64   `cbor:"3,keyasint"` // milliseconds
+		HoldTime int64   `cbor:"3,keyasint"` // milliseconds that a selection is held
 		At       int64   `cbor:"4,keyasint"`
 	}
 	// ConfiguredFact changes how the attached map is sold.
@@ -52,12 +52,12 @@ type (
 		Holder    string      `cbor:"1,keyasint"`
 		Principal uint64      `cbor:"2,keyasint"`
 		At        int64       `cbor:"3,keyasint"`
-		Since     int64       `cbor:"4,keyasint"` // when the selection began
+		Since     int64       `cbor:"4,keyasint"` // unix milliseconds at which the selection began
 		Until     int64       `cbor:"5,keyasint"`
 		Took      paged.Steps `cbor:"6,keyasint,omitempty"`
 		Dropped   paged.Steps `cbor:"7,keyasint,omitempty"`
 		Answered  *Answered   `cbor:"8,keyasint,omitempty"`
-		Network   uint64      `cbor:"9,keyasint,omitempty"`  // a keyed hash of the client's address; 0: not counted
+		Network   uint64      `cbor:"9,keyasint,omitempty"`  // keyed hash of the client's address; with 0 its seats are not counted
 		Extended  int64       `cbor:"10,keyasint,omitempty"` // how often the shopper has asked for more time
 	}
 	// DroppedFact takes seats out of a holder's selection, which still ends at the same time.
@@ -141,12 +141,12 @@ var Facts = []engine.FactDef{
 // Update is what a fact changes for watchers of the map: indexes of seats by their new state. The
 // other seats keep their state.
 type Update struct {
-	Available []int32 // "released": they were held or sold
+	Available []int32 // seats that are free again after they were held or sold ("released")
 	Held      []int32
 	Sold      []int32
 	Blocked   []int32
-	Unblocked []int32 // available again
-	Whole     bool    // the map itself has changed and has to be read again
+	Unblocked []int32 // seats that are free again after they were blocked
+	Whole     bool    // whether the map itself has changed and has to be read again
 }
 
 // UpdateOf returns what watchers see of a journaled fact.

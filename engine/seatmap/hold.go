@@ -11,7 +11,7 @@ import (
 type pick struct {
 	id   string
 	seat int32
-	kept bool // the shopper holds it already
+	kept bool // whether the shopper holds the seat already
 	fail Reason
 }
 

@@ -11,10 +11,10 @@ type hold struct {
 	holder    string
 	principal uint64
 	since     int64   // when the selection began, unix milliseconds
-	until     int64   // when it ends
+	until     int64   // when the selection ends, unix milliseconds
 	extended  int64   // how often its shopper has asked for more time
-	seats     []int32 // ascending
-	position  int     // in the table's heap
+	seats     []int32 // indices of the held seats, ascending
+	position  int     // index of the hold in the table's heap
 }
 
 // holds are the selections by holder, with a heap of them ordered by their end.

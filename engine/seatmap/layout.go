@@ -33,17 +33,17 @@ const (
 type Layout struct {
 	Map      [16]byte      `cbor:"1,keyasint"` // the venue map's public id
 	Version  int32         `cbor:"2,keyasint"`
-	Width    int32         `cbor:"3,keyasint"` // canvas units
+	Width    int32         `cbor:"3,keyasint"` // size of the canvas, in canvas units
 	Height   int32         `cbor:"4,keyasint"`
 	Focus    [2]int32      `cbor:"5,keyasint"` // x, y of the stage; the best seats are nearest to it
 	Sections []Section     `cbor:"6,keyasint"`
 	Rows     []Row         `cbor:"7,keyasint"`
 	SeatIDs  paged.Strings `cbor:"8,keyasint"` // unique in the map: 1-40 of [A-Za-z0-9._:-], e.g. "101-A-12"
-	SeatRow  paged.Steps   `cbor:"9,keyasint"` // index into Rows, never decreasing
+	SeatRow  paged.Steps   `cbor:"9,keyasint"` // each seat's index into Rows, never decreasing
 	SeatX    paged.Steps   `cbor:"10,keyasint"`
 	SeatY    paged.Steps   `cbor:"11,keyasint"`
 	SeatKind []Kind        `cbor:"12,keyasint"`
-	Gap      paged.Bits    `cbor:"13,keyasint"` // an aisle separates the seat from the one before it in its row
+	Gap      paged.Bits    `cbor:"13,keyasint"` // for each seat, whether an aisle separates it from the one before it in its row
 	Labels   paged.Strings `cbor:"14,keyasint"` // as printed on the ticket, e.g. "12"
 }
 
@@ -55,7 +55,7 @@ type Section struct {
 
 // Row is a row of seats in a section.
 type Row struct {
-	Section int32  `cbor:"1,keyasint"` // index into Sections
+	Section int32  `cbor:"1,keyasint"` // the row's index into Sections
 	Label   string `cbor:"2,keyasint"`
 }
 

@@ -6,7 +6,7 @@ import "boxoffice/engine/keeper"
 // it is committed, until they are returned. It is never changed, only replaced.
 type sale struct {
 	claim keeper.Claim
-	seats []int32 // ascending
+	seats []int32 // indices of the sold seats, ascending
 }
 
 // takeSeats gives seats to an order, even if others hold them. types are the slots of the types that they are

@@ -91,14 +91,14 @@ type State struct {
 	ref   engine.Ref
 	facts uint64 // number of facts journaled so far, which is the position in the stream
 
-	plan     *plan // nil: no map is attached
+	plan     *plan // the map in a form for searching; nil if no map is attached
 	mode     string
-	holdTime int64    // milliseconds
-	prices   []uint16 // slot of each section's ticket type; 0: not for sale
+	holdTime int64    // milliseconds that a selection is held
+	prices   []uint16 // slot of each section's ticket type; 0 if the section is not for sale
 
 	seats   []seat
 	vacant  []int32  // free seats of each row
-	tallies [4]int32 // seats by status
+	tallies [4]int32 // how many seats have each status
 	holds   holds
 	pace    pace
 	sales   map[keeper.Claim]*sale

@@ -28,10 +28,10 @@ func (z *size) toldQuantity() int64 {
 // index of a type; slot 0 stands for no type.
 type sizes struct {
 	list     []size
-	slots    map[int64]uint16 // by type
+	slots    map[int64]uint16 // slot of each ticket type, by the type's number
 	revision uint64
 	unseen   int
-	sent     int64 // when sizes were last told, unix milliseconds; 0: not since the last change (volatile)
+	sent     int64 // when sizes were last told, unix milliseconds; 0 if that was before the last change (volatile)
 }
 
 func newSizes() sizes { return sizes{list: make([]size, 1), slots: make(map[int64]uint16)} }

@@ -16,8 +16,8 @@ type Frozen struct {
 	Layout    *Layout              `cbor:"2,keyasint"`
 	Mode      string               `cbor:"3,keyasint"`
 	HoldTime  int64                `cbor:"4,keyasint"`
-	Prices    paged.Column[uint16] `cbor:"5,keyasint"` // slot by section
-	Types     paged.Column[int64]  `cbor:"6,keyasint"` // by slot, from 1 on, as are the next two
+	Prices    paged.Column[uint16] `cbor:"5,keyasint"` // slot of each section's ticket type
+	Types     paged.Column[int64]  `cbor:"6,keyasint"` // number of the ticket type of each slot, from slot 1 on, as are the next two
 	Told      paged.Column[int64]  `cbor:"7,keyasint"`
 	Revisions paged.Column[uint64] `cbor:"8,keyasint"`
 	Revision  uint64               `cbor:"9,keyasint"`

@@ -31,17 +31,17 @@ const (
 
 // HoldLimit is the detail of VELOCITY_LIMIT_EXCEEDED.
 type HoldLimit struct {
-	Rule              string `json:"rule"` // held_seats or seat_holds
+	Rule              string `json:"rule"` // the rule that refuses: held_seats or seat_holds
 	Limit             int64  `json:"limit"`
-	WindowSeconds     int64  `json:"windowSeconds"` // for held_seats, how long a selection is held
+	WindowSeconds     int64  `json:"windowSeconds"` // seconds in which the rule counts; for held_seats, how long a selection is held
 	RetryAfterSeconds int64  `json:"retryAfterSeconds"`
 }
 
 // Asker is the party that asks to hold seats.
 type Asker struct {
-	Principal uint64  // the account, API key or address that asks; 0: not limited
-	Network   uint64  // a keyed hash of its address; 0: not limited
-	Scale     float64 // multiplies the limits; 0: 1
+	Principal uint64  // hash of the account, API key or address that asks; with 0 its limit does not apply
+	Network   uint64  // keyed hash of the client's address; with 0 its limit does not apply
+	Scale     float64 // multiplies the limits; 0 stands for 1
 }
 
 // scaleLimit returns a limit at the asker's scale.

@@ -20,7 +20,7 @@ type tally struct {
 	slots [2]map[uint64]uint32
 	used  uint32   // number of slots ever given out
 	free  []uint32 // slots given back
-	doers []*doers // by slot
+	doers []*doers // the doers, by slot
 }
 
 // doers are kept in blocks, so that growing does not copy them.
@@ -39,7 +39,7 @@ type deed struct {
 	at   int64     // unix milliseconds, never less than the time of the deed before
 	who  [2]uint64 // the doers
 	slot [2]uint32 // the doers' slots
-	next [2]uint32 // number of the same doer's next deed; 0: none
+	next [2]uint32 // number of each doer's next deed; 0 if there is none yet
 }
 
 // doer is one buyer or one address.
@@ -47,7 +47,7 @@ type doer struct {
 	first, last uint32 // numbers of the oldest and of the youngest deed
 	done        int32  // deeds from first to last
 	doing       int32  // deeds that have begun but are not done
-	open        int32  // unpaid orders, of a buyer
+	open        int32  // unpaid orders, if the doer is a buyer
 }
 
 func newTally(span int64) tally {

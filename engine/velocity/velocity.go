@@ -19,11 +19,11 @@ import (
 
 // Limits are an event's own limits. 0 stands for the rule's default, and Off for no limit.
 type Limits struct {
-	OrdersPerBuyer     int64 `cbor:"1,keyasint,omitempty"` // in 10 minutes
-	OrdersPerAddress   int64 `cbor:"2,keyasint,omitempty"` // in 10 minutes
-	OpenOrdersPerBuyer int64 `cbor:"3,keyasint,omitempty"` // unpaid at a time
+	OrdersPerBuyer     int64 `cbor:"1,keyasint,omitempty"` // orders of one buyer in 10 minutes
+	OrdersPerAddress   int64 `cbor:"2,keyasint,omitempty"` // orders from one network address in 10 minutes
+	OpenOrdersPerBuyer int64 `cbor:"3,keyasint,omitempty"` // unpaid orders of one buyer at a time
 	PresaleTries       int64 `cbor:"4,keyasint,omitempty"` // wrong codes in a minute, by one buyer or from one address
-	PaymentAttempts    int64 `cbor:"5,keyasint,omitempty"` // for one order in 10 minutes
+	PaymentAttempts    int64 `cbor:"5,keyasint,omitempty"` // attempts to pay one order in 10 minutes
 }
 
 // Off is the limit of a rule that does not apply.
@@ -49,7 +49,7 @@ const (
 type Exceeded struct {
 	Rule              string `json:"rule"`
 	Limit             int64  `json:"limit"`
-	WindowSeconds     int64  `json:"windowSeconds"` // for open orders, the longest time that an order stays open
+	WindowSeconds     int64  `json:"windowSeconds"` // seconds in which the rule counts; for open orders, the longest time that an order stays open
 	RetryAfterSeconds int64  `json:"retryAfterSeconds"`
 }
 
@@ -57,7 +57,7 @@ type Exceeded struct {
 type Terms struct {
 	Limits *Limits
 	Window int64   // milliseconds that an unpaid order stays open
-	Scale  float64 // the deployment's factor for all limits; 0: 1
+	Scale  float64 // the deployment's factor for all limits; 0 stands for 1
 }
 
 // ScaleLimit returns the event's own limit, or else the rule's default, times the deployment's

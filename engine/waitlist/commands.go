@@ -9,17 +9,17 @@ type (
 	// for a ticket type. *Placed.
 	Join struct {
 		ID       engine.OrderID
-		Type     int64 // number of the ticket type; 0: any
+		Type     int64 // number of the ticket type; 0 stands for any
 		Quantity int64
 		Email    string
 		Name     string
 		Customer uint64
-		Client   uint64  // hash of the client's network; 0: it is not counted
-		Scale    float64 // multiplies MaxOfNetwork; 0: 1
+		Client   uint64  // hash of the client's network; with 0 its entries are not counted
+		Scale    float64 // multiplies MaxOfNetwork; 0 stands for 1
 		// Unproven only asks whether the address might join: nobody has proven it yet, so nothing
 		// changes, and the answer does not tell whether it waits already.
 		Unproven bool
-		Language string `cbor:",omitempty"` // of the entry
+		Language string `cbor:",omitempty"` // language of the entry
 	}
 	// Leave takes an entry out of the line, together with its offer. *Placed.
 	Leave struct{ ID engine.OrderID }

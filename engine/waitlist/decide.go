@@ -17,11 +17,11 @@ import (
 
 // Terms are what an event says about those who wait for its ticket types.
 type Terms struct {
-	Event     int64 // its number
+	Event     int64 // number of the event
 	Selling   bool
-	Full      bool  // its capacity is used up
-	Dated     bool  // a ticket is for a date of its own
-	Room      int64 // units that its capacity still admits
+	Full      bool  // whether the event's capacity is used up
+	Dated     bool  // whether each ticket is for a date of its own
+	Room      int64 // units that the event's capacity still admits
 	Offers    map[int64]keeper.Offer
 	IsPlacing func(engine.OrderID) bool // whether an entry's order waits for its keepers
 }

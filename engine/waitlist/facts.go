@@ -42,7 +42,7 @@ type (
 		ID     engine.OrderID `cbor:"1,keyasint"`
 		Status string         `cbor:"2,keyasint"`
 		At     int64          `cbor:"3,keyasint"`
-		Email  string         `cbor:"4,keyasint,omitempty"` // of the entry
+		Email  string         `cbor:"4,keyasint,omitempty"` // address of the entry, which identifies it
 		Name   string         `cbor:"5,keyasint,omitempty"`
 		// Language is the entry's language.
 		Language string `cbor:"6,keyasint,omitempty"`

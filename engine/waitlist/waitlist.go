@@ -58,20 +58,20 @@ const (
 type Entry struct {
 	ID        engine.OrderID `cbor:"1,keyasint"`           // also the id of the order that offers something to it
 	Number    uint64         `cbor:"2,keyasint"`           // counts the entries from 1
-	Type      int64          `cbor:"3,keyasint,omitempty"` // number of the ticket type; 0: any type with a waitlist
+	Type      int64          `cbor:"3,keyasint,omitempty"` // number of the ticket type; 0 stands for any type with a waitlist
 	Quantity  int64          `cbor:"4,keyasint"`
 	Email     string         `cbor:"5,keyasint"`
 	Name      string         `cbor:"6,keyasint"`
 	Customer  uint64         `cbor:"7,keyasint"` // hash of the address
 	At        int64          `cbor:"8,keyasint"`
 	Status    string         `cbor:"9,keyasint"`
-	Called    bool           `cbor:"10,keyasint,omitempty"` // the organizer wants it to be offered something
-	Given     int64          `cbor:"11,keyasint,omitempty"` // number of the ticket type that was offered
+	Called    bool           `cbor:"10,keyasint,omitempty"` // whether the organizer wants the entry to be offered something
+	Given     int64          `cbor:"11,keyasint,omitempty"` // number of the ticket type that was offered last
 	OfferedAt int64          `cbor:"12,keyasint,omitempty"`
 	ExpiresAt int64          `cbor:"13,keyasint,omitempty"` // when the offer expires
 	EndedAt   int64          `cbor:"14,keyasint,omitempty"`
-	Client    uint64         `cbor:"15,keyasint,omitempty"` // hash of the network that it came from; 0: unknown
-	Language  string         `cbor:"16,keyasint,omitempty"` // as of an order
+	Client    uint64         `cbor:"15,keyasint,omitempty"` // hash of the network that the entry came from; 0 if it is not known
+	Language  string         `cbor:"16,keyasint,omitempty"` // language of the person, as in order.Order
 }
 
 func (e *Entry) alive() bool { return e.Status == StatusWaiting || e.Status == StatusOffered }
@@ -95,8 +95,8 @@ type Guard struct {
 // guard is a Guard with the part that a crash forgets.
 type guard struct {
 	Guard
-	seen bool  // the type has acknowledged it
-	told int64 // when it was told, unix milliseconds
+	seen bool  // whether the ticket type has acknowledged it
+	told int64 // when the ticket type was told, unix milliseconds
 }
 
 // who identifies an entry by its customer and what they wait for.
@@ -117,15 +117,15 @@ type Line struct {
 	Auto         bool
 	OfferMinutes int64
 
-	entries []*Entry // by number
+	entries []*Entry // the entries that are alive, and those that ended last, by number
 	joined  uint64   // how many entries there have ever been
 	index   map[engine.OrderID]*Entry
 	alive   map[who]*Entry
 	units   map[int64]int64 // units that are waited for, by ticket type
 	waiting int
-	guards  []guard // by ticket type
+	guards  []guard // what each ticket type was told, by its number
 
-	due   bool // the line has to be looked at; volatile, as are the fields below
+	due   bool // whether the line has to be looked at; volatile, as are the fields below
 	asks  map[int64]ask
 	holds []engine.OrderID // entries whose callers wait until the types are guarded
 }

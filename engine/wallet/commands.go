@@ -18,19 +18,19 @@ type (
 	Debit struct {
 		ID        EntryID
 		Amount    int64  // minor units
-		Reason    string // Payout counts as paid out
+		Reason    string // why the money leaves; money with the reason Payout counts as paid out
 		Reference string
 		Note      string
 		By        string
 	}
 	// Clear makes a pending credit available.
 	Clear struct {
-		ID EntryID // of the credit
+		ID EntryID // id of the pending credit
 		By string
 	}
 	// Void ends a pending credit for which no money comes.
 	Void struct {
-		ID EntryID // of the credit
+		ID EntryID // id of the pending credit
 		By string
 	}
 	// Get reads the wallet. It is answered by *Record.
@@ -63,7 +63,7 @@ type (
 	// Range is the detail of an amount that is out of bounds.
 	Range struct {
 		Min string `json:"min"`
-		Max string `json:"max"` // as much as the wallet takes; below Min: nothing at all
+		Max string `json:"max"` // decimal amount that the wallet still takes; if it is below Min, the wallet takes nothing
 	}
 	// Ended is the detail of CONFLICT: the movement's kind, which is no longer pending.
 	Ended struct {

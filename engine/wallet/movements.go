@@ -9,11 +9,11 @@ import (
 // It is never changed, only replaced.
 type movement struct {
 	ID     EntryID   `cbor:"1,keyasint"`
-	Kind   EntryKind `cbor:"2,keyasint"` // of its last entry
-	Print  uint64    `cbor:"3,keyasint"` // of its content
+	Kind   EntryKind `cbor:"2,keyasint"` // kind of the movement's last entry
+	Print  uint64    `cbor:"3,keyasint"` // hash of the movement's content
 	Amount int64     `cbor:"4,keyasint"`
-	Made   stamp     `cbor:"5,keyasint"` // its first entry
-	End    stamp     `cbor:"6,keyasint"` // the end of a pending credit, once it has ended
+	Made   stamp     `cbor:"5,keyasint"` // stamp of the movement's first entry
+	End    stamp     `cbor:"6,keyasint"` // stamp of the entry that ended a pending credit; zero until then
 }
 
 // stamp is an entry's number, time and resulting sums.

@@ -19,7 +19,7 @@ type Frozen struct {
 	Open     []*movement `cbor:"7,keyasint"`
 	Recent   []*movement `cbor:"8,keyasint"`
 
-	Events []int64             `cbor:"9,keyasint,omitempty"` // the events whose ledgers have books
+	Events []int64             `cbor:"9,keyasint,omitempty"` // numbers of the events whose ledgers have books
 	Books  []keeper.FrozenBook `cbor:"10,keyasint,omitempty"`
 
 	Proceeds []keeper.Proceeds `cbor:"11,keyasint,omitempty"`

@@ -91,12 +91,12 @@ func (k EntryKind) String() string {
 
 // Entry is one line of the ledger. Money is in minor units.
 type Entry struct {
-	ID        EntryID   `cbor:"1,keyasint"` // of the movement
+	ID        EntryID   `cbor:"1,keyasint"` // id of the movement
 	Kind      EntryKind `cbor:"2,keyasint"`
-	Number    int64     `cbor:"3,keyasint"` // 1, 2, 3... in the wallet
-	Amount    int64     `cbor:"4,keyasint"` // above 0
-	Balance   int64     `cbor:"5,keyasint"` // after the entry
-	Pending   int64     `cbor:"6,keyasint"` // after the entry
+	Number    int64     `cbor:"3,keyasint"` // number of the entry in the wallet, from 1
+	Amount    int64     `cbor:"4,keyasint"` // minor units, above 0
+	Balance   int64     `cbor:"5,keyasint"` // minor units after the entry
+	Pending   int64     `cbor:"6,keyasint"` // minor units that are pending after the entry
 	Reason    string    `cbor:"7,keyasint,omitempty"`
 	Reference string    `cbor:"8,keyasint,omitempty"`
 	Note      string    `cbor:"9,keyasint,omitempty"`
@@ -110,10 +110,10 @@ func (e *Entry) PaysOut() bool { return e.Kind == Debited && e.Reason == Payout 
 // State is a wallet's memory.
 type State struct {
 	ref     engine.Ref
-	last    stamp // of the last entry
+	last    stamp // stamp of the last entry
 	entries int64 // number of entries
 
-	credited int64 // sums of the ledger; credited includes pending credits
+	credited int64 // sums of all entries, minor units; credited includes pending credits
 	voided   int64
 	debited  int64
 	paid     int64 // part of debited that was paid out

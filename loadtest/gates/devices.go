@@ -173,7 +173,7 @@ func (e *evening) plan() {
 	}
 }
 
-// planStroll has a holder who comes in at a time, at the first device, go out and come in again, once or twice, each
+// planStroll plans that a holder who comes in at a time, at the first device, goes out and comes in again, once or twice, each
 // time at another device: to a device, a code that it has just let through is the same person.
 func (e *evening) planStroll(h *holder, first int, at time.Duration, come func(int, visit)) {
 	step, others := e.cfg.Duration/40, e.random.Perm(len(e.devices)-1)

@@ -130,7 +130,7 @@ func (m *market) findSession(ctx context.Context) string {
 	return m.bank.session
 }
 
-// allowTransfers has the operator take the organization's word for what came.
+// allowTransfers allows the organization, as the operator, to say what money came.
 func (m *market) allowTransfers(ctx context.Context) error {
 	if m.node == nil {
 		return nil // the account of the target's simulator is everybody's

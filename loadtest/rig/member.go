@@ -51,10 +51,10 @@ func (m *Member) Host() string { return strings.TrimPrefix(m.URL, "http://") }
 // PID is the node's process, 0 while it is not running.
 func (m *Member) PID() int { return m.Process.PID() }
 
-// Up has the node run from now on.
+// Up starts the node, and keeps it running from now on.
 func (m *Member) Up() { m.setWanted(true) }
 
-// Down has it stay away once it has ended.
+// Down lets the node stay away once it has ended.
 func (m *Member) Down() { m.setWanted(false) }
 
 func (m *Member) setWanted(up bool) {
@@ -74,7 +74,7 @@ func (m *Member) Wanted() bool {
 	return m.up
 }
 
-// SwapProgram has the node start with the other release's program from its next start on.
+// SwapProgram makes the node run the other release's program from its next start on.
 func (m *Member) SwapProgram() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

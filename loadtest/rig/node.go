@@ -114,7 +114,7 @@ func (n *Node) Stop() error {
 	return errors.Join(n.Process.End(syscall.SIGTERM), n.paysim.End(syscall.SIGKILL))
 }
 
-// Audit has the journal of the stopped node audited: every stream replayed, and
+// Audit audits the journal of the stopped node: every stream is replayed, and
 // the streams of an event added up against one another.
 func (n *Node) Audit(ctx context.Context, out io.Writer) error { return n.Process.audit(ctx, out) }
 

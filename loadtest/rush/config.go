@@ -77,5 +77,5 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// PrivateWebhooks has a node deliver to the harness.
+// PrivateWebhooks lets a node deliver webhooks to the harness, whose address is private.
 const PrivateWebhooks = "BOXOFFICE_WEBHOOK_ALLOW_PRIVATE=true"

@@ -108,7 +108,7 @@ func itemHead(major byte, n int) []byte {
 
 // field is a field of a struct.
 type field struct {
-	index    []int // as of reflect.Value.FieldByIndex
+	index    []int // path to the field, for reflect.Value.FieldByIndex
 	key      int
 	optional bool
 	chunk    int // for a list that may be long: how many elements to encode at once; 0 for others

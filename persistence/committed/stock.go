@@ -78,7 +78,7 @@ func (s *Stock) Get(ref engine.Ref) (left int64, ok bool) {
 	return l.left, ok && l.seq != asked
 }
 
-// Load has the actor asked for what is left of a ticket type, and notes it unless
+// Load asks the actor what is left of a ticket type, and notes it unless
 // facts may have been missed in the meantime, or say more.
 func (s *Stock) Load(ref engine.Ref, ask func() (int64, error)) (int64, error) {
 	s.makeRoom(ref)

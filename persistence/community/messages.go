@@ -29,7 +29,7 @@ func (e *TooManyMessages) Error() string { return "community: too many messages"
 // Thread is what a buyer and an organization write to each other about a ticket.
 type Thread struct {
 	ID        uuid.UUID
-	Buyer     int64 // user
+	Buyer     int64 // number of the user who is the buyer
 	Email     string
 	Name      string
 	Org       int64
@@ -44,7 +44,7 @@ type Thread struct {
 // Message is a message of a thread.
 type Message struct {
 	ID             uuid.UUID
-	Number         int64 // higher for later ones
+	Number         int64 // number of the message, higher for later ones
 	Thread         uuid.UUID
 	ByBuyer        bool
 	Body           string

@@ -28,8 +28,8 @@ var ErrState = errors.New("community: the status does not allow it")
 // Report is a complaint.
 type Report struct {
 	ID           uuid.UUID
-	Number       int64 // higher for later ones
-	Reporter     int64 // user
+	Number       int64 // number of the report, higher for later ones
+	Reporter     int64 // number of the user who reports
 	Email        string
 	Org          int64
 	Event        *int64

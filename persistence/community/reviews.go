@@ -13,14 +13,14 @@ import (
 // Review is what the holder of a ticket says about its event.
 type Review struct {
 	ID         uuid.UUID
-	Number     int64 // higher for later ones
+	Number     int64 // number of the review, higher for later ones
 	Org        int64
 	Event      int64
 	Ticket     uint32
 	Rating     int
 	Body       string
 	AuthorName string
-	Reply      string // the organizer's answer; "": none
+	Reply      string // the organizer's answer; "" if there is none
 	Hidden     bool   // whether the platform has hidden it
 	CreatedAt  time.Time
 }

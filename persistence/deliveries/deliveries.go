@@ -70,11 +70,11 @@ type Endpoint struct {
 	ID        int64
 	Org       int64
 	URL       string
-	Events    []string // types, or All alone
+	Events    []string // types of public facts that it is subscribed to, or All alone
 	Name      string
 	Status    string
 	Reason    string // why the service disabled it; empty if it did not
-	Secret    []byte // sealed
+	Secret    []byte // the signing secret, sealed under the master key
 	Hint      string // the part of the secret that is shown
 	CreatedAt time.Time
 	UpdatedAt time.Time
@@ -110,7 +110,7 @@ type Delivery struct {
 	Due            *time.Time // time of the next attempt; nil while Pending, and at the end
 	Attempts       int
 	AttemptedAt    *time.Time
-	ResponseStatus *int // nil: no answer
+	ResponseStatus *int // HTTP status of the answer; nil if none came
 	LatencyMS      *int
 	Error          string
 	CreatedAt      time.Time
@@ -118,9 +118,9 @@ type Delivery struct {
 
 // Try is the outcome of one attempt, as the history keeps it.
 type Try struct {
-	Number         int       `json:"number"` // 1, 2, 3...
+	Number         int       `json:"number"` // number of the attempt, from 1
 	At             time.Time `json:"at"`
-	ResponseStatus *int      `json:"status"` // nil: no answer
+	ResponseStatus *int      `json:"status"` // HTTP status of the answer; nil if none came
 	LatencyMS      int       `json:"latency"`
 	Error          string    `json:"error"`
 	Answer         string    `json:"answer"` // the beginning of the answer's body
@@ -130,7 +130,7 @@ type Try struct {
 // any goroutine.
 type Store struct {
 	pool *pgxpool.Pool
-	jobs *river.Client[pgx.Tx] // inserts only
+	jobs *river.Client[pgx.Tx] // inserts jobs, and runs none
 }
 
 // New returns the store of a database.

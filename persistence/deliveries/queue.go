@@ -23,34 +23,34 @@ type Page struct {
 	Endpoint int64
 	Org      int64
 	URL      string
-	Secret   []byte // sealed
+	Secret   []byte // the signing secret, sealed under the master key
 	Attempts []*Attempt
 }
 
 // Attempt is one delivery to be sent.
 type Attempt struct {
 	Delivery int64
-	Number   int // 1, 2, 3...
+	Number   int // number of the attempt, from 1
 	EventID  string
 	Type     string
-	Stream   int64 // stream whose first attempts are made one after another; 0: no order
+	Stream   int64 // stream whose first attempts are made one after another; with 0 the order does not matter
 	Seq      int64
 	At       time.Time
 	Payload  []byte // sealed payload of a fact, for publicfacts.Unseal; nil for a test, and if Missing
-	Missing  bool   // the fact is not kept any more
+	Missing  bool   // whether the fact is not kept any more
 }
 
 // Result is the outcome of an attempt.
 type Result struct {
 	Delivery       int64
-	Number         int // of the attempt
+	Number         int // number of the attempt
 	At             time.Time
 	Latency        time.Duration
-	ResponseStatus int // 0: no answer
+	ResponseStatus int // HTTP status of the answer; 0 if none came
 	Error          string
 	Answer         string     // the beginning of the answer's body; printable
 	Status         string     // the delivery's new status: Succeeded, Failed, Exhausted or Cancelled
-	Due            *time.Time // the next attempt, if Failed
+	Due            *time.Time // time of the next attempt, if Status is Failed
 	Gone           bool       // whether the endpoint wants nothing more
 }
 

@@ -26,8 +26,8 @@ import (
 // Config says where a private Postgres lives.
 type Config struct {
 	Dir      string            // holds the cluster, its log and its lock; created when missing
-	Log      *slog.Logger      // what the supervisor does; Postgres itself writes to Dir/postgres.log
-	Install  bool              // may install Postgres with apt-get when it is missing and we are root
+	Log      *slog.Logger      // gets what the supervisor does; Postgres itself writes to Dir/postgres.log
+	Install  bool              // whether to install Postgres with apt-get if it is missing and we are root
 	Settings map[string]string // server settings that differ from the defaults below
 }
 
@@ -56,7 +56,7 @@ const superuser = "boxoffice"
 // Server is a running Postgres, or a client's view of one that another Server owns.
 type Server struct {
 	url   string
-	token string   // is in the command line of every process of this server
+	token string   // text in the command line of every process of this server
 	user  identity // user as which those processes run
 
 	// The fields below are unset when attached.
@@ -74,7 +74,7 @@ type Server struct {
 // files are the paths below Config.Dir.
 type files struct {
 	dir, cluster, lock, log string
-	socket                  string // a directory; elsewhere when dir is too long
+	socket                  string // directory of the socket; outside of dir if that path is too long
 }
 
 // Start returns when Postgres answers: after about 1.5 s for a new cluster, 0.1 s for an existing

@@ -18,8 +18,8 @@ import (
 // drops to an unprivileged user or, if that user cannot reach the data (below a private home),
 // gives Postgres a user namespace in which root has another name.
 type identity struct {
-	uid, gid  uint32 // as the file system sees them
-	drop      bool   // change to uid and gid
+	uid, gid  uint32 // owner of the server's files, as the file system sees it
+	drop      bool   // whether processes change to uid and gid
 	alias     uint32 // with uid 0: the user that root appears as
 	aliasName string
 	blocked   string // directory that the alias itself may not enter, if that is the reason

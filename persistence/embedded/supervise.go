@@ -83,7 +83,7 @@ func (s *Server) relaunch(ctx context.Context) *postmaster {
 // postmaster is one run of the server's first process.
 type postmaster struct {
 	cmd    *exec.Cmd
-	exited chan error // gets how it ended, once
+	exited chan error // gets once how the process ended
 }
 
 // launch starts a postmaster and returns when it answers. When ctx ends, the postmaster is asked to

@@ -23,12 +23,12 @@ type batch struct {
 	day     int32 // since 2000-01-01, as the server counts; kept here, because a retry after midnight must not write the batch to another day
 	formed  time.Time
 	entries []*Entry
-	at      []int32 // the record of each entry
+	at      []int32 // index of each entry's record
 	records []record
 	needs   []need
-	size    int // bytes of facts
+	size    int // how many bytes of facts the batch has
 
-	sent      []int32 // the records in the parameters
+	sent      []int32 // indices of the records that are in the statement's parameters
 	committed int     // records that were committed
 	merged    int     // facts in records of more than one entry
 
@@ -36,8 +36,8 @@ type batch struct {
 	facts                                []byte // the records' facts, one after another
 	fixed                                []byte // memory for the parameters that are no arrays
 	params                               [paramCount][]byte
-	fenced                               []int64 // positions in sent, from 1, as the server answered
-	doubtful                             bool    // a claim may have fenced one of the streams
+	fenced                               []int64 // positions in sent, from 1, of the records that the server refused
+	doubtful                             bool    // whether a claim may have fenced one of the streams
 }
 
 // These are the parameters of the append, in their order. The look-up takes those before
@@ -65,9 +65,9 @@ type record struct {
 	claim       Claim
 	first, last int64
 	entries     int
-	size, begin int // of its bytes, and where they begin in batch.facts
+	size, begin int // how many bytes of facts it has, and where they begin in batch.facts
 	facts       []engine.Fact
-	fenced      bool // its epoch is fenced, or the epoch of a record that it needs
+	fenced      bool // whether its epoch is fenced, or the epoch of a record that it needs
 }
 
 var epoch2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -17,8 +17,8 @@ import (
 // Place is where a fact was committed.
 type Place struct {
 	Writer  int32
-	Batch   int64 // 0: the journal does not have the fact yet
-	Dropped bool  // the fact is gone with its day, and Writer and Batch are 0
+	Batch   int64 // number of the batch; 0 if the journal does not have the fact yet
+	Dropped bool  // whether the fact is gone with its day; Writer and Batch are 0 then
 }
 
 // Locate returns where facts were committed that are the last ones of their records; the i-th is

@@ -40,7 +40,7 @@ type Journal interface {
 type Claim struct {
 	Stream int64
 	Epoch  int32
-	losses int32 // of the writer, before the claim was made
+	losses int32 // the writer's count of losses (docs/adr/0012) before the claim was made
 }
 
 // Entry is what one decision adds to a stream: its facts, and whom to tell. An entry without facts
@@ -49,8 +49,8 @@ type Claim struct {
 type Entry struct {
 	Ref   engine.Ref
 	Claim Claim
-	First int64         // seq of the first fact
-	Facts []engine.Fact // for followers; never changed again
+	First int64         // seq of the record's first fact
+	Facts []engine.Fact // the facts, for followers; never changed again
 	Bytes []byte        // the same facts as codec.AppendFact wrote them, one after another
 	// Needs is the claim of another actor of the same event. These facts depend on that actor's
 	// entry, which was handed over before: they are refused unless that entry is durable when they

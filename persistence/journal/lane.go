@@ -29,8 +29,8 @@ type lane struct {
 
 	mu      sync.Mutex
 	ready   []*Entry
-	idle    bool  // the lane waits on wake
-	last    bool  // leave once nothing is ready
+	idle    bool  // whether the lane waits on wake
+	last    bool  // whether the lane leaves once nothing is ready
 	refusal error // what Append answers after the lane has left
 	wake    chan struct{}
 
@@ -40,24 +40,24 @@ type lane struct {
 
 	// The fields below belong to the lane's goroutine.
 	conn          *pgx.Conn // nil or closed: reconnect
-	warning       string    // from the server, since it was last cleared
+	warning       string    // last warning of the server since the field was cleared
 	first, retry  *pgconn.StatementDescription
 	standing      *pgconn.StatementDescription
 	lookup        *pgconn.StatementDescription
-	losses        int32 // of the writer, as last heard, or more than that (see doubtClaims)
+	losses        int32 // the writer's count of losses, as last heard, or more than that (see doubtClaims)
 	taken         []*Entry
-	next          int // in taken
+	next          int // index of the next entry in taken
 	batches       int64
 	batch, before *batch // the batch being formed or in flight; the last one acknowledged
 	streams       map[int64]*stream
-	formed        uint64 // counts batches formed; tells whether a stream's record is in the current one
-	closed        bool   // the writer was found closed
+	formed        uint64 // how many batches were formed; tells whether a stream's record is in the current one
+	closed        bool   // whether the writer was found closed
 }
 
 // stream is what a lane remembers of a stream.
 type stream struct {
 	epoch  int32
-	lost   bool   // the epoch is fenced
+	lost   bool   // whether the epoch is fenced
 	losses int32  // the writer's losses with which the epoch was known to stand
 	next   int64  // the seq that must come next under epoch; 0 if unknown
 	formed uint64 // the batch in which record is the stream's record

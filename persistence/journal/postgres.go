@@ -19,12 +19,12 @@ import (
 // Config says how a node journals. A limit of zero means the default that is named.
 type Config struct {
 	Pool *pgxpool.Pool   // for claims and reads
-	Lane *pgx.ConnConfig // for lanes; as the pool connects if nil; never through a pooler
+	Lane *pgx.ConnConfig // how lanes connect, never through a pooler; nil stands for the pool's way
 	Node string          // this node's name; only one process at a time may use it
 	// Version is the shard map's version, or 0 for a journal in one database. A claim is refused while the
 	// database bears another version.
 	Version int32
-	Valve   *persistence.Valve // of a shard, nil without
+	Valve   *persistence.Valve // valve before the database of a shard; nil without shards
 	Log     *slog.Logger
 
 	// Sink is handed every batch that has become durable, in the commit order of each lane, before
@@ -34,14 +34,14 @@ type Config struct {
 	// known to be durable. It must not block.
 	Committed func(time.Duration)
 
-	Lanes            int           // 2; more than one per core adds nothing
-	BatchEntries     int           // 4,096 entries in one statement
-	BatchBytes       int           // 4 MB of facts in one statement
-	StatementTimeout time.Duration // 5 s, of the server's clock
-	FailAfter        time.Duration // 10 s: fail if no append succeeds for so long while one is due
-	AllowUnsafe      bool          // run on a server that may forget commits
+	Lanes            int           // how many lanes there are (default 2); more than one per core adds nothing
+	BatchEntries     int           // most entries in one statement (default 4,096)
+	BatchBytes       int           // most bytes of facts in one statement (default 4 MB)
+	StatementTimeout time.Duration // longest time of a statement, by the server's clock (default 5 s)
+	FailAfter        time.Duration // the journal fails if no append succeeds for so long while one is due (default 10 s)
+	AllowUnsafe      bool          // whether to run on a server that may forget commits
 
-	Now func() time.Time // gives a batch its day; time.Now when nil
+	Now func() time.Time // the time, which gives a batch its day; nil stands for time.Now
 }
 
 // These are the reasons to fail that Failed reports. Open returns ErrUnsafe.
@@ -74,9 +74,9 @@ type Postgres struct {
 	ctx    context.Context // ends when the journal fails or Stop runs out of time
 	cancel context.CancelFunc
 	failed chan error
-	wg     sync.WaitGroup // the lanes
+	wg     sync.WaitGroup // waits for the lanes
 
-	tending     sync.WaitGroup // the goroutine that tends partitions and spans
+	tending     sync.WaitGroup // waits for the goroutine that tends partitions and spans
 	indexed     atomic.Int64   // when the spans were last up to date, in ns
 	answered    atomic.Int64   // when the server last said which tails there are, in ns
 	stopTending context.CancelFunc
@@ -280,7 +280,7 @@ type Stats struct {
 	Batches int64 // statements that committed
 	Entries int64 // entries settled, barriers included
 	Facts   int64 // facts made durable
-	Bytes   int64 // of those facts
+	Bytes   int64 // bytes of those facts
 	Retries int64 // attempts after the first of a batch
 	Fences  int64 // records refused because of a later claim
 }

@@ -52,7 +52,7 @@ type Writer struct {
 	ID     int32
 	Node   string
 	Opened time.Time
-	Closed bool // nothing will be added to its tail
+	Closed bool // whether the writer is closed, so that nothing will be added to its tail
 }
 
 // Writers lists all writers, the oldest of each shard first.
@@ -170,7 +170,7 @@ type batchRow struct {
 	streams, firsts, lasts []int64
 	epochs, ends           []int32
 	facts                  []byte
-	names                  []string // of the streams
+	names                  []string // names of the streams
 }
 
 func (r *batchRow) records() ([]Record, error) {
@@ -222,7 +222,7 @@ type Stream struct {
 	ID    int64
 	Ref   engine.Ref
 	Epoch int32
-	Head  int64 // the last seq, 0 when it has no facts
+	Head  int64 // seq of the stream's last fact; 0 if it has none
 }
 
 // Streams reads all streams, by shard and id, for the audit.

@@ -17,10 +17,10 @@ import (
 // Shard is one of the databases of a journal, with the actors of a range of buckets.
 type Shard struct {
 	Pool        *pgxpool.Pool
-	Lane        *pgx.ConnConfig    // as Config.Lane
-	Valve       *persistence.Valve // nil if the journal has only one database
-	First, Last int                // buckets
-	Version     int32              // of the place where the shard is, as this node knows it; 0 if there is only one
+	Lane        *pgx.ConnConfig    // how lanes connect, as Config.Lane
+	Valve       *persistence.Valve // valve before the database; nil if the journal has only one
+	First, Last int                // first and last bucket of the shard
+	Version     int32              // version of the place where the shard is, as this node knows it; 0 if there is only one shard
 }
 
 // Shards is the journal of one node over one database or several. What an actor decides is in the
@@ -33,7 +33,7 @@ type Shards struct {
 	of     [engine.Buckets]*Postgres
 	failed chan error
 
-	watching sync.WaitGroup // the goroutines that look whether the databases answer
+	watching sync.WaitGroup // waits for the goroutines that look whether the databases answer
 	unwatch  context.CancelFunc
 }
 
@@ -150,8 +150,8 @@ func (j *Postgres) isShut() bool { return j.cfg.Valve != nil && j.cfg.Valve.IsSh
 
 // ShardState is how a shard is.
 type ShardState struct {
-	Err     error         // nil if it answers
-	Waiting time.Duration // as Postgres.Waiting
+	Err     error         // why the database does not answer; nil if it does
+	Waiting time.Duration // how long its oldest batch has waited, as Postgres.Waiting
 }
 
 // States returns how each shard is, in order. A journal with only one database counts as answering.

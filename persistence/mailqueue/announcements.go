@@ -26,7 +26,7 @@ type Known struct {
 	StartAt  int64  `json:"startAt,omitzero"`
 	EndAt    int64  `json:"endAt,omitzero"`
 	Timezone string `json:"timezone"`
-	Online   bool   `json:"online,omitzero"` // it takes place only online
+	Online   bool   `json:"online,omitzero"` // whether the event takes place only online
 	Venue    string `json:"venue,omitzero"`
 	Address  string `json:"address,omitzero"`
 	City     string `json:"city,omitzero"`
@@ -114,7 +114,7 @@ func noteAnnounced(ctx context.Context, tx pgx.Tx, number int64, k *Known) error
 // holders must be told.
 type change struct {
 	Event   int64  `json:"event"`
-	Subject string `json:"subject"` // the fact for which it was queued
+	Subject string `json:"subject"` // id of the fact for which the job was queued
 }
 
 // Kind names the jobs.
@@ -172,7 +172,7 @@ type page struct {
 	Event   int64    `json:"event"`
 	Subject string   `json:"subject"` // of the news: one mail for each holder
 	Was     *Known   `json:"was,omitzero"`
-	Reason  string   `json:"reason,omitzero"` // of a cancellation
+	Reason  string   `json:"reason,omitzero"` // the organizer's reason for a cancellation
 	Until   int64    `json:"until"`           // orders that were completed later are left out; unix milliseconds
 	After   string   `json:"after,omitzero"`  // the last order of the page before
 }

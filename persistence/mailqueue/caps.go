@@ -43,8 +43,8 @@ const provenPause = 10 * time.Minute
 // Unpaid says for whom a mail that nobody pays for is counted.
 type Unpaid struct {
 	Recipient    string // e-mail address
-	Asked        bool   // the recipient, with a proof of the address, has caused the mail
-	Organization int64  // that causes it, by itself or by what it sells for nothing; 0: none
+	Asked        bool   // whether the recipient, with a proof of the address, has caused the mail
+	Organization int64  // number of the organization that causes the mail, by itself or by what it gives away; 0 if none does
 	// Own reports whether the organization itself writes, rather than somebody who deals with it.
 	// Until it has proven its mailbox, it writes to nobody.
 	Own bool

@@ -189,7 +189,7 @@ func (s source) String() string { return fmt.Sprintf("%d/%d", s.stream, s.seq) }
 type batch struct {
 	*Queue
 	tx     pgx.Tx
-	oldest int64 // facts before this cause no mail; unix milliseconds
+	oldest int64 // unix milliseconds; facts from before cause no mail
 	mails  []Mail
 	bought []engine.OrderID
 }

@@ -136,18 +136,18 @@ type Mail struct {
 	Subject string `json:"-"`
 	// Queued is when the mail was queued. It is set when Send is called.
 	Queued time.Time `json:"-"`
-	end    time.Time // of the mail's life
+	end    time.Time // time after which the mail is not sent any more
 	// NotBefore is when the mail is sent, in unix milliseconds, and its life begins; 0: at once.
 	NotBefore int64 `json:"notBefore,omitzero"`
 
-	To   string `json:"to,omitzero"` // bare address; "": the order's buyer
+	To   string `json:"to,omitzero"` // bare address of the recipient; "" stands for the order's buyer
 	Name string `json:"name,omitzero"`
 	// Language is a tag of BCP 47, for a reader whose account names none; "": the order's language or,
 	// without one, the deployment's.
 	Language string `json:"language,omitzero"`
-	Secret   []byte `json:"secret,omitzero"` // sealed for the mail's ID
+	Secret   []byte `json:"secret,omitzero"` // a secret that the mail tells, sealed for the mail's ID
 
-	Order        string `json:"order,omitzero"` // id
+	Order        string `json:"order,omitzero"` // id of the order
 	Held         string `json:"held,omitzero"`  // of an event's news: id of the order whose tickets its reader has without having bought them
 	Event        int64  `json:"event,omitzero"`
 	Was          *Known `json:"was,omitzero"`       // what holders knew of an event that has changed
@@ -158,7 +158,7 @@ type Mail struct {
 	Ticket       uint32 `json:"ticket,omitzero"`    // serial of a ticket that is or was offered, or whose money was asked for
 	Round        uint16 `json:"round,omitzero"`     // which of its transfers
 	From         string `json:"from,omitzero"`      // who offers the ticket, or passed it on
-	Taker        string `json:"taker,omitzero"`     // who has taken it
+	Taker        string `json:"taker,omitzero"`     // e-mail address of the person who has taken the ticket
 	Org          int64  `json:"org,omitzero"`       // number of the organization that somebody follows, is invited to or owns
 	Sold         int64  `json:"sold,omitzero"`      // of an event's news: when its reader's tickets were sold, unix milliseconds
 	Given        bool   `json:"given,omitzero"`     // of an event's news: the organization has given its reader the tickets

@@ -114,7 +114,7 @@ ORDER BY r.created_at DESC, r.order_id, r.position OFFSET $7 LIMIT $8`
 	return list, nil
 }
 
-// RetryRefund has a refund that failed looked at as soon as the sweep comes.
+// RetryRefund makes the sweep look at a failed refund the next time that it comes.
 func (m *Model) RetryRefund(ctx context.Context, id engine.OrderID, position int) error {
 	const retry = `UPDATE refunds SET not_before = NULL, failures = 0, stuck = false WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL`
 	if _, err := m.pool.Exec(ctx, retry, [16]byte(id), position); err != nil {

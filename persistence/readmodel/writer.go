@@ -212,7 +212,7 @@ func (w *Writer) foldFact(id engine.OrderID, f engine.Fact) *changed {
 	return o
 }
 
-// byIndex has the transaction's further statements find rows by index: a plan
+// byIndex makes the transaction's further statements find rows by index: a plan
 // made while the tables were small must not scan them later.
 const byIndex = `
 SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`

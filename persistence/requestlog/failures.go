@@ -31,9 +31,9 @@ const (
 
 // Failure is what a failed request was sent and answered, without secrets.
 type Failure struct {
-	Headers []Header `json:"headers"` // of the request; harmless ones
-	Request *Body    `json:"request"` // nil: the request had no JSON body
-	Answer  *Body    `json:"answer"`  // nil: the answer had no JSON body
+	Headers []Header `json:"headers"` // headers of the request that have no secrets
+	Request *Body    `json:"request"` // body of the request; nil if it was no JSON
+	Answer  *Body    `json:"answer"`  // body of the answer; nil if it was no JSON
 }
 
 // Header is one header of a request.
@@ -45,7 +45,7 @@ type Header struct {
 // Body is the text of a body, up to MaxBody.
 type Body struct {
 	Text string `json:"text"`
-	Cut  bool   `json:"cut"` // Text is only the beginning
+	Cut  bool   `json:"cut"` // whether Text is only the beginning
 }
 
 // Vault seals failures for the table, because they contain what people are called and where they live
@@ -66,7 +66,7 @@ func sealContext(org int64, requestID string) []byte {
 // budget counts the failures of a minute.
 type budget struct {
 	mu     sync.Mutex
-	minute int64 // since 1970; the latest that was asked about
+	minute int64 // unix minutes of the latest minute that was asked about
 	all    int
 	byOrg  map[int64]int
 }

@@ -13,8 +13,8 @@ type Filter struct {
 	Org        int64
 	Key        int64
 	Route      string
-	StatusFrom int // lowest status
-	StatusTo   int // highest status
+	StatusFrom int // lowest HTTP status to list
+	StatusTo   int // highest HTTP status to list
 	From, To   time.Time
 	Before     *Place // only requests after this place in the list
 	Limit      int
@@ -64,10 +64,10 @@ func orNull(t time.Time) *time.Time {
 
 // Figures are the figures of a route's requests, or of all requests.
 type Figures struct {
-	Method, Route string // empty for all
+	Method, Route string // count only requests of this method and route; "" stands for all
 	Requests      int64
-	ClientErrors  int64 // status 4xx
-	ServerErrors  int64 // status 5xx
+	ClientErrors  int64 // answers with a status of 4xx
+	ServerErrors  int64 // answers with a status of 5xx
 	// P50, P95 and P99 are the latencies that 50, 95 and 99 percent of the requests did not exceed.
 	P50, P95, P99 time.Duration
 }

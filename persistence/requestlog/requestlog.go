@@ -37,17 +37,17 @@ const (
 
 // Entry is one request of an API key.
 type Entry struct {
-	Number    int64 // of the row; Add ignores it
+	Number    int64 // number of the row; Add ignores it
 	Org, Key  int64
 	At        time.Time     // when the request's headers had come
-	Took      time.Duration // until it was answered
+	Took      time.Duration // time from At until the request was answered
 	Status    int
 	Method    string
 	Route     string // as in the document: /api/v1/events/{eventId}
 	RequestID string
 	Client    netip.Addr
 	Kept      bool     // whether its Failure can be read; Add ignores it
-	Failure   *Failure `db:"-"` // what Add is to keep of it; nil: nothing. List does not read it
+	Failure   *Failure `db:"-"` // what Add keeps of a failed request; nil if nothing. List does not read it
 }
 
 // Config is what a Log works with.
@@ -59,7 +59,7 @@ type Config struct {
 	// is not kept.
 	Quota *quota.Counter
 	Vault Vault
-	Now   func() time.Time // nil: the machine's clock
+	Now   func() time.Time // the time; nil stands for the machine's clock
 }
 
 // Log writes entries, and reads them. Its methods may be called by any goroutine.

@@ -36,7 +36,7 @@ const every = 10 * time.Minute // between two looks
 // Keeper drops days that are older than their retention.
 type Keeper struct {
 	home      *pgxpool.Pool
-	pool      *pgxpool.Pool // of the journal, or of one shard of it
+	pool      *pgxpool.Pool // database of the journal, or of one shard of it
 	snapshots *snapshot.Store
 	keep      time.Duration
 	followers []string
@@ -168,8 +168,8 @@ func checkFrozen(ref engine.Ref, frozen []byte) error {
 
 // Held is the reason why a day has to stay.
 type Held struct {
-	Why string // of one of the reasons below
-	By  string // the follower, stream or other cause
+	Why string // one of the reasons below
+	By  string // name of the follower, stream or other cause that holds the day
 }
 
 // Error returns the reason as a text.

@@ -22,7 +22,7 @@ func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 // Room is an event with a waiting room that has not ended.
 type Room struct {
 	Event  int64
-	Opened int64 // counts the event's openings
+	Opened int64 // how often the event's room was opened
 }
 
 // MaxPerOrg is how many rooms that have not ended an organization may have: each is looked after every

@@ -34,7 +34,7 @@ var ErrStale = errors.New("snapshot: state is not what the journal says")
 // per node beside the journal.
 type Store struct {
 	pools journal.Pools
-	turn  chan []byte // has the only buffer, of the size of a part
+	turn  chan []byte // holds the only buffer, of the size of a part: one snapshot at a time is written
 }
 
 // New makes a store on the databases of a journal; a Save uses one connection. These should not be
@@ -78,7 +78,7 @@ type partWriter struct {
 	pool        *pgxpool.Pool
 	stream, seq int64
 	epoch       int32
-	part        int    // number of parts saved
+	part        int    // how many parts have been saved
 	buf         []byte // the beginning of the next part
 }
 

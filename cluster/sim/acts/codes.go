@@ -61,7 +61,7 @@ func (s *Script) changeCode(ref engine.Ref) {
 	})
 }
 
-// nameCode has a third of the orders name a code.
+// nameCode lets a third of the orders name a code.
 func (s *Script) nameCode(sh *show, p *ledger.Place) {
 	if len(sh.codes) > 0 && s.fates.chance(.35) {
 		p.Promo = &order.Promo{Ref: sh.codes[s.fates.IntN(len(sh.codes))], Code: "CODE"}

@@ -41,7 +41,7 @@ func (s *Script) countExits(sh *show, d *event.Details) {
 	}
 }
 
-// walkAbout has the holders of tickets go out and come in again, past gates with a network and without.
+// walkAbout lets the holders of tickets go out and come in again, past gates with a network and without.
 func (s *Script) walkAbout(sh *show, o *order.Order) {
 	if !s.walks.on || s.Healed() {
 		return
@@ -61,7 +61,7 @@ func (s *Script) walkAbout(sh *show, o *order.Order) {
 	}
 }
 
-// walkOnce has a ticket shown at a gate that asks the event, or at one that keeps what it sees.
+// walkOnce shows a ticket at a gate that asks the event, or at one that keeps its scans for later.
 func (s *Script) walkOnce(sh *show, ticket uint32, after int64, out bool) {
 	sh.scans++
 	key, gate := sh.scans, fmt.Sprintf("gate %d", s.walks.IntN(3))
@@ -79,7 +79,7 @@ func (s *Script) walkOnce(sh *show, ticket uint32, after int64, out bool) {
 	})
 }
 
-// sendKept has a device tell what it has kept, in any order and at times twice. What it gives up on is
+// sendKept sends the scans that a device has kept, in any order and at times twice. Scans that it gives up on are
 // told with the next batch.
 func (s *Script) sendKept(sh *show, device int) {
 	kept := append([]admission.BatchScan(nil), sh.kept[device]...)

@@ -7,7 +7,7 @@ import (
 	"boxoffice/engine/wallet"
 )
 
-// openIssues has the organization of a show pay money into its wallet and issue tickets by
+// openIssues lets the organization of a show pay money into its wallet and issue tickets by
 // itself, some of them more than the wallet pays for.
 func (s *Script) openIssues(sh *show) {
 	if !s.fates.on {

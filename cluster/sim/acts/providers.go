@@ -156,7 +156,7 @@ func (s *Script) insistOn(ref engine.Ref, c engine.Command, done func(engine.Rep
 	})
 }
 
-// ConcludePayments has the provider make its mind up about most of what is in flight.
+// ConcludePayments concludes, as the provider, most payments that are in flight.
 func (s *Script) ConcludePayments() {
 	for i, p := range s.cash.order {
 		if p.status == order.AttemptProcessing {
@@ -173,7 +173,7 @@ func (s *Script) ConcludePayments() {
 	}
 }
 
-// SettledPayments has every attempt to pay judged, once the world is quiet.
+// SettledPayments judges every attempt to pay, once the world is quiet.
 func (s *Script) SettledPayments() error {
 	for _, p := range s.cash.order {
 		if err := s.truth.SettledPayment(p.id, p.reference, p.amount, p.received); err != nil {

@@ -76,7 +76,7 @@ func (s *Script) pickSeats(p *shopper) {
 	})
 }
 
-// decideToBuy has a shopper order what he holds; some order what they don't.
+// decideToBuy makes a shopper order the seats that he holds. Some order seats that they don't hold.
 func (s *Script) decideToBuy(p *shopper) {
 	if !s.Healed() && s.Rng.IntN(8) == 0 {
 		return // he leaves, and his seats' time runs out

@@ -13,7 +13,7 @@ import (
 // are the same runs as before there were any.
 func hasLines(seed uint64) bool { return seed%4 == 1 }
 
-// openLine has people wait for a show's tickets, and the organizer offer them some.
+// openLine lets people wait for a show's tickets, and the organizer offer them some.
 func (s *Script) openLine(sh *show) {
 	for range s.Between(8, 40) {
 		s.After(s.Between(second, s.load.Span), func() { s.joinLine(sh) })

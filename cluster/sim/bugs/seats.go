@@ -63,7 +63,7 @@ type endsTakenHolds struct {
 	taken map[keeper.Claim]*seatmap.ReservedFact
 }
 
-// Next has the clocks strike.
+// Next advances the clocks.
 func (t *endsTakenHolds) Next() time.Time {
 	next := t.State.Next()
 	for claim := range t.taken {

@@ -17,7 +17,7 @@ func (f *Fleet) crashSome(some int) {
 	}
 }
 
-// leaveOne has a node leave in order: it says so, the others take its events over, and it goes.
+// leaveOne makes a node leave in order: it says so, the others take its events over, and it goes.
 func (f *Fleet) leaveOne() { f.leave(f.nodes[f.Rng.IntN(len(f.nodes))]) }
 
 func (f *Fleet) leave(n *node) {
@@ -132,7 +132,7 @@ func (f *Fleet) askSome() {
 	})
 }
 
-// askEvent has a node ask an event something: here, or the node that it takes for the owner.
+// askEvent sends a question to an event, as a node: the event is here, or on the node that this one takes for the owner.
 func (f *Fleet) askEvent(n *node, e int32, until int64) {
 	again := func() {
 		if f.Now() > until {

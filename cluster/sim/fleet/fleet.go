@@ -203,7 +203,7 @@ type Change struct {
 	Moved   int   // events whose owner is another
 }
 
-// Measure has one change happen in a quiet world, and says what came of it.
+// Measure makes one change in a quiet world, and returns its effects.
 func (f *Fleet) Measure(change func()) (Change, error) {
 	f.passTime(3 * second)
 	before, began, list := f.count, f.Now(), f.home.list

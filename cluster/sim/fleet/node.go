@@ -86,7 +86,7 @@ func (n *node) beatIn(d int64) {
 	})
 }
 
-// readSoon has the node read the list soon, with whatever else it is notified of until then.
+// readSoon makes the node read the list soon, with all changes that it is notified of until then.
 func (n *node) readSoon() {
 	if n.turning {
 		n.again = true

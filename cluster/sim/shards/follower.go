@@ -91,7 +91,7 @@ func (f *Follower) passSome() bool {
 	return f.tails.Facts == 0 || f.readMissing()
 }
 
-// meetWriter has a writer begin where its saved position was when the copy began.
+// meetWriter lets a writer begin where its saved position was when the copy began.
 func (f *Follower) meetWriter(writer int32) {
 	if _, known := f.tails.ByWriter[writer]; !known {
 		f.tails.Get(writer).Pos = f.saved[f.home.cursorOf(writer)]

@@ -72,7 +72,7 @@ func (a Address) Visit(refused bool) Visit {
 	return Visit{Address: a, life: a.Place.life, refused: refused}
 }
 
-// Execute has the place carry something out. It returns false if no answer is heard. A stalled place may carry
+// Execute carries something out at the place. It returns false if no answer is heard. A stalled place may carry
 // it out later.
 func (v Visit) Execute(do func()) bool {
 	switch {
@@ -96,7 +96,7 @@ func (p *Place) Kill() { p.state, p.life = away, p.life+1 }
 // Stall stops the server. Statements that it receives may be carried out afterwards.
 func (p *Place) Stall() { p.state = stalled }
 
-// Recover has the server answer again. One that was stalled now does what it was asked during the stall.
+// Recover lets the server answer again. One that was stalled now does what it was asked during the stall.
 func (p *Place) Recover() {
 	was := p.state
 	if was == answers {

@@ -111,7 +111,7 @@ func (j *Journal) Stream(ref engine.Ref) *Stream { return j.Shards[j.ShardOf(ref
 // shardOfID is the shard that has given a number to a writer or a stream.
 func shardOfID(id int64) int { return int(id % journal.MaxShards) }
 
-// Heal has every database answer, and does at once what is left of moves.
+// Heal lets every database answer, and does at once what is left of moves.
 func (j *Journal) Heal() {
 	j.Home.state = answers
 	for _, p := range j.places {

@@ -1,4 +1,4 @@
-// Package nodetest starts whole nodes for tests, and has the requests that tests often send.
+// Package nodetest starts whole nodes for tests, and sends the requests that tests often need.
 package nodetest
 
 import (
@@ -156,7 +156,7 @@ func (s *Shop) Call(method, path string, body any, headers ...string) Answer {
 	return a
 }
 
-// setNetwork has a request come from the shop's network, by way of a proxy that the node trusts.
+// setNetwork makes a request come from the shop's network, through a proxy that the node trusts.
 func (s *Shop) setNetwork(req *http.Request) {
 	if s.network != "" {
 		req.Header.Set("X-Forwarded-For", s.network)

@@ -49,7 +49,7 @@ func (t *transaction) chargedBack() int64 {
 	return t.paid
 }
 
-// MoveDispute has a bank open a dispute about a payment of Stripe, Mollie or PayPal, or move it on to a status: needs_response,
+// MoveDispute opens a bank's dispute about a payment of Stripe, Mollie or PayPal, or moves it on to a status: needs_response,
 // under_review, won or lost. It reports whether there are such a payment and status.
 func (s *Sim) MoveDispute(reference, status string) bool {
 	event, now := disputeEvents[status], s.cfg.Now()

@@ -135,7 +135,7 @@ func (s *Sim) createPaypal(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// approve has the buyer agree to an order: it is told, and nothing is paid. Sim.mu is held.
+// approve notes that the buyer agrees to an order: a webhook tells it, and nothing is paid. Sim.mu is held.
 func (s *Sim) approve(t *transaction) {
 	if t.outcome == success || t.outcome == approved {
 		return

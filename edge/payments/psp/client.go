@@ -126,7 +126,7 @@ func (c *Client) Fetch(ctx context.Context, r Request, declined func(Answer) *Er
 	})
 }
 
-// admitCall has the breaker let a call through, which is told how it went.
+// admitCall asks the breaker to let a call through. The caller tells it how the call went.
 func (c *Client) admitCall() (pass, error) {
 	p, wait := c.breaker.admit(time.Now())
 	if wait > 0 {

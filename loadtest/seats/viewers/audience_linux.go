@@ -109,7 +109,7 @@ func (c *Audience) Close() {
 	<-c.done
 }
 
-// do has the audience's goroutine do something, and waits.
+// do runs a function on the audience's goroutine, and waits for it.
 func (c *Audience) do(order func()) {
 	finished := make(chan struct{})
 	select {

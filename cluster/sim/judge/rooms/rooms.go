@@ -118,7 +118,7 @@ func (t *Rooms) Take(ref engine.Ref, f engine.Fact) error {
 	return err
 }
 
-// watchServing has the world make sure that the next admission comes in time.
+// watchServing asks the world to make sure that the next admission comes in time.
 func (t *Rooms) watchServing(ref engine.Ref, r *room) {
 	r.turns++
 	if d := r.last(); d.isServing() {

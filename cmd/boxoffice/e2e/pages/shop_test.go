@@ -35,7 +35,7 @@ func readAxe(t testing.TB) string {
 	return string(axe)
 }
 
-// step waits until something is there, keeps a picture and has the page judged.
+// step waits until something is there, keeps a picture and checks the page.
 func (b *buyer) step(name, selector string) {
 	b.t.Helper()
 	b.there(selector)
