@@ -20,7 +20,7 @@ func newPlaced(list []members.Member, self string) *placed {
 	return &placed{Map: m, self: m.Find(self), changed: make(chan struct{})}
 }
 
-// ownsHome reports whether this node owns the actors of a home (engine.Ref): those of an event, or of an organization.
+// ownsHome reports whether this node owns the actors of a home (engine.Ref), which is an event or an organization.
 func (p *placed) ownsHome(home int64) bool {
 	return p.self != none && p.OwnerOf(home) == p.self
 }

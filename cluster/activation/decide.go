@@ -176,7 +176,7 @@ func (w *work) isSilent() bool {
 // submitWork hands the decision to the journal. A decision without facts leaves at once, unless earlier
 // facts are still on their way, or the claim has not been proven lately.
 func (a *Activation) submitWork(w *work) {
-	if w.isSilent() && a.isProven() { // otherwise we send it on: the journal's refusal is how a stale activation learns that it is stale
+	if w.isSilent() && a.isProven() { // without a proof it is sent on: the journal's refusal is how a stale activation learns that it is stale
 		w.recycle()
 		return
 	}

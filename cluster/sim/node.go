@@ -23,7 +23,7 @@ type node struct {
 
 	// These are of a world with shards.
 	knows   []shards.Address // where the shards are, as it read when it began
-	member  int              // which lifetime it is
+	member  int              // number of the node's lifetime as a member
 	writers []int32          // of its lanes
 	shut    []bool           // the valves
 	lost    bool             // the others have taken it for dead, and it does not know yet

@@ -10,7 +10,7 @@ type kind int
 
 const (
 	standing  kind = iota // a floor without seats
-	free                  // the same, and it costs nothing
+	free                  // general admission that costs nothing
 	seated                // seats of a map
 	soldOut               // all tickets are gone, and there is a waitlist
 	dated                 // buyers choose a date and a slot

@@ -231,7 +231,7 @@ func nodesOf(seen []members.Seen, writers []journal.Writer) ([]nodeStatus, error
 			name, _, _ := strings.Cut(w.Node, "#")
 			state := "gone"
 			if len(seen) == 0 {
-				state = "alone" // or it was not stopped in order
+				state = "alone" // it runs alone, or it was not stopped in order
 			}
 			nodes = append(nodes, nodeStatus{Node: name, ID: w.Node, State: state})
 		}

@@ -175,7 +175,7 @@ func (s *stage) payOrder(ctx context.Context) error {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultTransport.RoundTrip(req) // which does not follow the redirect back to the shop
+	res, err := http.DefaultTransport.RoundTrip(req) // RoundTrip does not follow the redirect back to the shop
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ type ActiveTickets struct {
 // Erase forgets the owner of an account, or refuses. Done is false when the account is gone
 // and the rest takes a little longer.
 func (e *Eraser) Erase(ctx context.Context, user int64, address string, now time.Time) (done bool, err error) {
-	if err := e.Followed(ctx); err != nil { // else a ticket that was just bought would not be seen
+	if err := e.Followed(ctx); err != nil { // without it, a ticket that was just bought would not be seen
 		e.Log.WarnContext(ctx, "erasure put off", slog.Any("error", err))
 		return false, engine.Refuse(engine.Unavailable, nil)
 	}

@@ -21,7 +21,7 @@ func (e *Eraser) ordersOf(ctx context.Context, address string) iter.Seq2[*order.
 			}
 			for i := range list {
 				after = list[i].ID
-				if order.NormalEmail(list[i].Email) == address && !yield(&list[i], nil) { // else another address of the same hash
+				if order.NormalEmail(list[i].Email) == address && !yield(&list[i], nil) { // an order may be of another address with the same hash
 					return
 				}
 			}

@@ -122,7 +122,7 @@ func (h *Handlers) refreshRoster(ctx context.Context, number int64, r *roster, n
 	r.asked = now
 	anew := r.doorCodes != says.DoorCodes
 	r.doorCodes = says.DoorCodes
-	if r.rotating != says.RotatingOnly || r.exits != says.Exits { // which a cursor counts as tickets
+	if r.rotating != says.RotatingOnly || r.exits != says.Exits { // a cursor counts these settings as tickets
 		r.rotating, r.exits, r.change, r.changedAt = says.RotatingOnly, says.Exits, r.change+1, api.Moment(now.UnixMilli())
 	}
 	next, group := r.change+1, 0

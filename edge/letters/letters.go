@@ -87,7 +87,7 @@ func (h *Writer) Carry(ctx context.Context, l *mailqueue.Mail) (sent bool, err e
 // write looks up what a letter is about and makes the mail; nil when it has become pointless.
 func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, error) {
 	to := mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}
-	if l.To != "" { // else it is an order's buyer
+	if l.To != "" { // without To, the mail is for an order's buyer
 		var err error
 		if to.Language, err = h.languageOf(ctx, l.To, l.Language); err != nil {
 			return nil, err

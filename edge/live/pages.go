@@ -27,7 +27,7 @@ import (
 
 const (
 	pageLife   = time.Second      // a cached public page may be this old
-	outageLife = 10 * time.Minute // and this while the database is away, if there is room
+	outageLife = 10 * time.Minute // how long a page is kept while the database is away, if there is room
 	keptLife   = time.Hour        // what never changes is kept, if there is room
 	cacheSize  = 64 << 20         // bytes of cached pages
 	// pageBytes is what a page counts for in the cache, roughly.

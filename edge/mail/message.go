@@ -17,7 +17,7 @@ import (
 // and the headers that mark the mail as sent by a machine.
 type Message struct {
 	ID       string // unique; the left half of Message-ID, the same in every attempt
-	Kind     string // which mail it is: the name of its templates
+	Kind     string // kind of the mail, which names its templates
 	To       string // bare address
 	ToName   string // may be empty
 	Subject  string

@@ -163,7 +163,7 @@ func (s *Server) Answer(ctx context.Context, c *Caller, header http.Header, body
 		wrong = refuseEndless(&m)
 	}
 	method := m.Method
-	if wrong != nil || method != callMethod { // which is counted as what it performs
+	if wrong != nil || method != callMethod { // a tool call is counted as the request that it performs
 		if err := c.Count(); err != nil {
 			return nil, err
 		}
@@ -186,7 +186,7 @@ func (s *Server) Answer(ctx context.Context, c *Caller, header http.Header, body
 	}
 	r.Header = header
 	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json, text/event-stream") // which the SDK insists on
+	r.Header.Set("Accept", "application/json, text/event-stream") // the SDK insists on both
 	reply := &Reply{Status: http.StatusOK, header: http.Header{}}
 	s.handler.ServeHTTP(reply, r)
 	if c.panicked != nil {

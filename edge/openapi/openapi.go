@@ -146,7 +146,7 @@ var kinds = []struct {
 	{route.LiveToken, "liveToken", "whoever has a token for the stream"},
 }
 
-// describeOperation says in words what an operation does, who may use it, and how often.
+// describeOperation describes an operation in words, with its callers and its limit.
 func describeOperation(op *route.Op) string {
 	var who []string
 	for _, k := range kinds {

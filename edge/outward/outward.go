@@ -15,7 +15,7 @@ import (
 // Deps is what the handlers work with.
 type Deps struct {
 	Endpoints *deliveries.Store
-	Targets   *webhook.Targets // which addresses may be called
+	Targets   *webhook.Targets // says which addresses may be called
 	Facts     *publicfacts.Store
 	Accounts  *accounts.Store
 	Mail      *mailqueue.Queue

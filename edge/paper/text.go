@@ -52,7 +52,7 @@ func fontData(name string) []byte {
 var parsed = sync.OnceValue(func() map[string]*font.Font {
 	all := map[string]*font.Font{}
 	for _, name := range append([]string{regularFile, boldFile}, others...) {
-		faces, err := font.ParseTTC(bytes.NewReader(fontData(name))) // which also reads a file of one font
+		faces, err := font.ParseTTC(bytes.NewReader(fontData(name))) // it also reads a file of one font
 		if err != nil {
 			panic(fmt.Errorf("paper: font %s: %w", name, err)) // it is part of the program
 		}
@@ -105,7 +105,7 @@ func (f fallback) cleanText(s string) []rune {
 		switch {
 		case unicode.IsSpace(r):
 			out = append(out, ' ')
-		case r == '\u200c' || r == '\u200d': // which join letters, or keep them from joining
+		case r == '\u200c' || r == '\u200d': // these join letters, or keep them from joining
 			out = append(out, r)
 		case !unicode.IsPrint(r): // with them what turns the direction of others
 		case hasLetter(f.ResolveFace(r), r):

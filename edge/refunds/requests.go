@@ -275,7 +275,7 @@ func (h *Handlers) refundOrder(c *route.Call, in *api.RefundOrder) (*api.Refund,
 				Path: "ticketIds[" + strconv.Itoa(i) + "]", Code: route.IssueEnum, Message: "is no ticket of the order",
 			})
 		}
-		if slices.Contains(ask.Tickets, serial) { // else its money would go back twice
+		if slices.Contains(ask.Tickets, serial) { // its money must not go back twice
 			return nil, route.Invalid(route.Issue{
 				Path: "ticketIds[" + strconv.Itoa(i) + "]", Code: route.IssueDuplicate, Message: "is named already",
 			})
@@ -301,7 +301,7 @@ func ticketsLeft(o *order.Order) (left []uint32) {
 		}
 	}
 	if len(left) == 0 && o.Sold() {
-		return []uint32{o.FirstTicket} // which is refused, with the reason
+		return []uint32{o.FirstTicket} // the request for it is refused, with the reason
 	}
 	return left
 }

@@ -83,7 +83,7 @@ type Call struct {
 	Env       string     // live or test
 	Client    netip.Addr // IPv4-mapped addresses are unmapped
 	UserAgent string
-	Languages string // which the caller prefers, as in Accept-Language; "" if it says nothing, or too much
+	Languages string // languages that the caller prefers, as in Accept-Language; "" if it names none, or too many
 	Principal Principal
 	Gate      Gate // nil: none
 	// IdempotencyKey is the header's UUID in lower case, or empty.

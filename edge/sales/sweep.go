@@ -61,7 +61,7 @@ func (w sweep) checkPayments(ctx context.Context, now time.Time) error {
 // themselves, whatever becomes of this one.
 func (w sweep) checkPayment(ctx context.Context, p readmodel.Payment, now time.Time) error {
 	if err := w.verifyAttempt(ctx, p); err != nil {
-		_ = w.Read.CheckPayment(ctx, p.Reference, now.Add(readmodel.FirstCheck)) // else it is due again at once
+		_ = w.Read.CheckPayment(ctx, p.Reference, now.Add(readmodel.FirstCheck)) // if this fails, it is due again at once
 		return err
 	}
 	age := now.Sub(time.UnixMilli(p.At))

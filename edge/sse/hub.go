@@ -142,7 +142,7 @@ func (h *Hub) enterTopic(ctx context.Context, r *Request) (_ *viewer, err error)
 	}
 	v := &viewer{topic: t, client: r.Client, lot: uint8(rand.IntN(len(h.hints)))} //nolint:gosec // 16 fit
 	entered := false
-	defer func() { // also when Open panics
+	defer func() { // deferred, because Open may panic
 		if !entered {
 			h.releaseViewer(v)
 		}

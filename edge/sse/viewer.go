@@ -19,7 +19,7 @@ type viewer struct {
 	client netip.Addr
 	conn   net.Conn
 	packed bool  // gzip
-	lot    uint8 // which of the hub's reconnect hints it gets
+	lot    uint8 // number of the hub's reconnect hint that it gets
 
 	whole bool   // a snapshot must be sent next
 	last  bool   // the last frame of the stream has been written, or begun

@@ -35,7 +35,7 @@ func (d *Document) Expand() (*seatmap.Layout, []route.Issue) {
 		s := &d.Sections[i]
 		path := fmt.Sprintf("sections[%d]", i)
 		switch {
-		case !isIdentifier(s.ID): // nor will the ids of its seats be any
+		case !isIdentifier(s.ID): // the ids of its seats would be no identifiers either
 			x.reportIssue(path+".id", route.IssueFormat, "must be made of "+idLetters)
 		case sections[s.ID]:
 			x.reportIssue(path+".id", route.IssueDuplicate, "is the id of another section")

@@ -14,7 +14,7 @@ type OrderWords struct {
 	NeedsScript, More                 string
 	Waits, Rotates                    string
 	Transfer, TransferBy              string // a bank transfer, and by when (a moment) it must be there
-	TransferSent                      string // likewise, once the buyer has said that it is sent
+	TransferSent                      string // what the page says once the buyer has said that the transfer is sent
 	Holder, Account, Amount           string
 	Reference, ReferenceHint          string
 	Giro, GiroHint                    string

@@ -106,7 +106,7 @@ func (s *sending) sendAttempt(a *deliveries.Attempt) answer {
 		return answer{outcome: outcomeConnection, err: "the signing secret cannot be read: rotate it"}
 	}
 	body, err := SentBody(s.d.cfg.Secrets, s.page.Endpoint, a)
-	if err != nil { // also if it was sealed under another master key
+	if err != nil { // it may be sealed under another master key
 		s.d.cfg.Log.LogAttrs(s.d.ctx, slog.LevelError, "a fact cannot be read", slog.String("event", a.EventID), slog.Any("error", err))
 		return answer{outcome: outcomeConnection, err: "the event cannot be read"}
 	}

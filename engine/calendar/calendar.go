@@ -93,7 +93,7 @@ type State struct {
 	bookings map[engine.OrderID][]keeper.Booking // bookings of the open reservations
 	taken    map[place]int64                     // units held and sold of each date and slot
 	visits   map[visit]int64                     // units held and sold, by customer and date
-	swept    keeper.Day                          // the first date whose counts are kept; those of earlier dates are dropped
+	swept    keeper.Day                          // the first date whose counts are kept; counts of earlier dates are dropped
 }
 
 // New returns the empty state of a calendar.

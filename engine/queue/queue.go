@@ -40,7 +40,7 @@ type Phase uint8
 // The phases of a room. Numbers are stored.
 const (
 	NoRoom      Phase = 0 // there is none, or it has ended: everybody may order
-	Registering Phase = 1 // also before registration begins
+	Registering Phase = 1 // there is a room, which visitors may join as soon as registration has begun
 	Closed      Phase = 2 // the statement is out, and the beacon's round is awaited
 	Ordered     Phase = 3 // places are known
 )

@@ -111,7 +111,7 @@ func (s *State) settleSelection(holder string, by Asker, own *hold, seats []int3
 			f.Dropped = append(f.Dropped, i)
 		}
 	}
-	lives := own.until > at // otherwise it ends at the next Wake
+	lives := own.until > at // a hold that has run out ends at the next Wake
 	switch {
 	case len(seats) == 0:
 		return engine.Decision{Facts: []engine.Fact{&DroppedFact{Holder: holder, Seats: own.seats, At: at}}}, 0
@@ -119,7 +119,7 @@ func (s *State) settleSelection(holder string, by Asker, own *hold, seats []int3
 		return engine.Decision{}, own.until
 	case lives && len(f.Took) < len(seats): // the selection keeps a seat
 		f.Since, f.Extended = own.since, own.extended
-		f.Until = min(f.Until, max(own.until, own.since+longest*s.holdTime)) // but not before what was promised when holds lasted longer
+		f.Until = min(f.Until, max(own.until, own.since+longest*s.holdTime)) // a time that was promised when holds lasted longer stays
 		if own.extended > 0 {
 			f.Until = max(f.Until, own.until) // the shopper was given that time
 		}

@@ -56,7 +56,7 @@ const (
 // Entry is a person's place in the line. It is replaced, never changed. Times are unix
 // milliseconds.
 type Entry struct {
-	ID        engine.OrderID `cbor:"1,keyasint"`           // also the id of the order that offers something to it
+	ID        engine.OrderID `cbor:"1,keyasint"`           // id of the entry, and of the order that offers something to it
 	Number    uint64         `cbor:"2,keyasint"`           // counts the entries from 1
 	Type      int64          `cbor:"3,keyasint,omitempty"` // number of the ticket type; 0 stands for any type with a waitlist
 	Quantity  int64          `cbor:"4,keyasint"`

@@ -50,7 +50,7 @@ func (s *State) rememberEntry(f *Entered) {
 	s.recent = append(s.recent, m)
 	n := 0
 	for n < min(len(s.recent), maxForget) && s.recent[n].lastAt() < e.At-knownMillis {
-		if old := s.recent[n]; old.Kind != Pended { // otherwise it is pending, or has ended since
+		if old := s.recent[n]; old.Kind != Pended { // a Pended one is pending, or has ended since
 			delete(s.known, old.ID)
 		}
 		n++

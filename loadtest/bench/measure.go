@@ -78,7 +78,7 @@ type result struct {
 	Relay   *relayResult    `json:"relay,omitempty"`
 
 	Others  float64  `json:"others_cores"` // cores that other processes kept busy, in the worst case
-	Invalid []string `json:"invalid"`      // which numbers must not be believed, and why
+	Invalid []string `json:"invalid"`      // numbers that must not be believed, with the reason
 	// Repeated are the loads at half of a peak that were repeated, and why.
 	Repeated []string `json:"repeated,omitempty"`
 }

@@ -31,13 +31,13 @@ import (
 type roomAt struct {
 	Visitors int     `json:"visitors"`
 	Joins    float64 `json:"joins_per_second"`
-	Memory   float64 `json:"memory_mb"`         // of the state alone
-	Node     float64 `json:"memory_node_mb"`    // by which a node's heap has grown once the last snapshot is written
-	Writing  float64 `json:"memory_writing_mb"` // and while it is written
-	Snapshot float64 `json:"snapshot_ms"`       // for which the actor stands still
-	Restart  float64 `json:"restart_s"`         // from a snapshot to the state
-	Verify   float64 `json:"verify_s"`          // the root and all places, by the verifier
-	Place    float64 `json:"place_us"`          // of one visitor, by the verifier, with the proof
+	Memory   float64 `json:"memory_mb"`         // megabytes of the state alone
+	Node     float64 `json:"memory_node_mb"`    // megabytes by which a node's heap has grown once the last snapshot is written
+	Writing  float64 `json:"memory_writing_mb"` // megabytes by which it has grown while that snapshot is written
+	Snapshot float64 `json:"snapshot_ms"`       // milliseconds for which the actor stands still
+	Restart  float64 `json:"restart_s"`         // seconds from a snapshot to the state
+	Verify   float64 `json:"verify_s"`          // seconds in which the verifier checks the root and all places
+	Place    float64 `json:"place_us"`          // microseconds in which the verifier checks one visitor's place, with the proof
 }
 
 // joiners is how many visitors wait for an answer at a time.

@@ -84,7 +84,7 @@ func Stock(name string, quantity int) *History {
 		case op.Answer == Granted:
 			return left - op.Quantity, op.Quantity <= left
 		case op.Quantity <= left:
-			return left - op.Quantity, true // or it was not carried out: then it is put last
+			return left - op.Quantity, true // one that was not carried out is put last
 		default:
 			return left, true
 		}

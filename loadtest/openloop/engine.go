@@ -30,7 +30,7 @@ type Result struct {
 	Status int           // HTTP status; 0 when no answer came
 	Code   string        // error code or class; empty when the answer was as wanted
 	Done   bool          // the actor is finished
-	Wait   time.Duration // else: how long after now its next step is due
+	Wait   time.Duration // if it is not done, how long after now its next step is due
 	Also   Actor         // another actor that starts at once; usually nil
 }
 

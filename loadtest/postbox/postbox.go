@@ -185,7 +185,7 @@ func readText(contentType string, body io.Reader) (string, error) {
 		return "", nil
 	}
 	for parts := multipart.NewReader(body, params["boundary"]); ; {
-		part, err := parts.NextPart() // which decodes quoted-printable
+		part, err := parts.NextPart() // NextPart decodes quoted-printable
 		if errors.Is(err, io.EOF) {
 			return "", nil
 		}

@@ -184,7 +184,7 @@ func Descendants(pid int) []int {
 	}
 	children := make(map[int][]int)
 	for _, p := range processes {
-		if stat, err := p.Stat(); err == nil { // otherwise it has ended in the meantime
+		if stat, err := p.Stat(); err == nil { // a process that has ended in the meantime is left out
 			children[stat.PPID] = append(children[stat.PPID], p.PID)
 		}
 	}

@@ -42,7 +42,7 @@ type Outcome struct {
 
 	Visitors  int
 	Rate      float64 // admissions a second, as the room was set
-	Admitted  float64 // and as they came
+	Admitted  float64 // admissions a second, as they came
 	Ordered   float64 // orders a second through the room
 	Latency   openloop.Percentiles
 	Looked    float64 // looks at the room a second

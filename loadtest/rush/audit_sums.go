@@ -232,7 +232,7 @@ func (a *Audit) keptByClaim(ctx context.Context, paysim string) (map[*Claim]int6
 		if i := strings.LastIndexByte(t.Reference, '-'); c == nil && i > 0 {
 			c = byNumber[t.Reference[:i]]
 		}
-		if c != nil { // else of another sale
+		if c != nil { // a payment of another sale has no order here
 			kept[c] += t.Paid - t.Refunded
 		}
 	}

@@ -40,7 +40,7 @@ type shopper struct {
 	holder string
 	left   int // changes of mind
 	leaves bool
-	kind   int // which type of ticket it is after
+	kind   int // number of the ticket type that the shopper is after
 
 	held  []string
 	until time.Time // when the service ends the selection

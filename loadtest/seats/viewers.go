@@ -44,7 +44,7 @@ type ViewersResult struct {
 	Rejoins   int64 // of slow viewers that were cut off and came back
 	Jumps     int64 // of the others: snapshots in the place of updates
 	CutOff    int64 // viewers, as the node counts
-	Resyncs   int64 // the same, as the node counts
+	Resyncs   int64 // resyncs as the node counts them
 }
 
 // phase is one sort of phase.

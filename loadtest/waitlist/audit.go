@@ -44,7 +44,7 @@ func holdsTickets(status string) bool { return status == rush.Completed || conte
 func (l *line) awaitRest(ctx context.Context) error {
 	for deadline := time.Now().Add(window*time.Minute + 2*l.Agree); ; {
 		if l.hasErrors() {
-			return nil // which is told anyhow
+			return nil // that is told anyhow
 		}
 		entries, err := l.readLine(ctx)
 		if err != nil {

@@ -126,7 +126,7 @@ func (h *deliveryRun) putOnSale(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	for _, s := range h.sales { // which is told, too
+	for _, s := range h.sales { // a webhook tells this change, too
 		if s.sale, err = s.org.OpenSale(ctx, []rush.SaleType{{
 			Name: "Floor", Quantity: 1_000_000, Free: true, MaxPerOrder: rush.MaxPerOrder, MaxPerCustomer: rush.MaxPerCustomer,
 		}}); err != nil {

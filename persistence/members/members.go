@@ -29,8 +29,8 @@ import (
 
 // Member is one lifetime of a node.
 type Member struct {
-	ID      string `json:"id"`      // never used again
-	Name    string `json:"name"`    // the same after a restart
+	ID      string `json:"id"`      // id of this lifetime, never used again
+	Name    string `json:"name"`    // name of the node, the same after a restart
 	Link    string `json:"link"`    // host:port where other nodes reach it
 	HTTP    string `json:"http"`    // host:port where it serves the API
 	Leaving bool   `json:"leaving"` // whether it is handing its actors over and takes none

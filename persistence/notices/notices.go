@@ -43,7 +43,7 @@ const (
 // Notice is a message of a provider.
 type Notice struct {
 	Provider string
-	EventID  string // the same whenever the provider sends the event again
+	EventID  string // id of the event at the provider, the same whenever it sends the event again
 	Digest   [32]byte
 	Body     []byte // sealed
 	About    About

@@ -40,7 +40,7 @@ const Kept = 30 * 24 * time.Hour
 
 // Fact is a public fact as the world is told it (docs/facts.md).
 type Fact struct {
-	ID        string // the same on every replay: derived from stream, seq and type
+	ID        string // public id, derived from stream, seq and type, so that every replay has the same
 	Position  int64  // in the table
 	Org       int64
 	Type      string // of the catalogue, e.g. order.completed

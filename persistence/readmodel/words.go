@@ -70,7 +70,7 @@ func wordsOf(s string) []string {
 // searched are the columns that an event is found by.
 type searched struct {
 	search string // a tsvector of its words, the words of its title the heaviest (A)
-	words  string // the same words as a text
+	words  string // the words of search, as a text
 	// What filters look in, folded.
 	title, city, venue string
 }

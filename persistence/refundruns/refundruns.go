@@ -62,7 +62,7 @@ func (s *Store) Find(ctx context.Context, event int64) (*Run, error) {
 
 // Open lists some runs that have not finished, the oldest first.
 func (s *Store) Open(ctx context.Context, limit int) ([]Run, error) {
-	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` FROM refund_runs WHERE finished_at IS NULL ORDER BY started_at LIMIT $1`, limit) // as above
+	rows, _ := s.pool.Query(ctx, `SELECT `+columns+` FROM refund_runs WHERE finished_at IS NULL ORDER BY started_at LIMIT $1`, limit) // CollectRows returns its error
 	runs, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Run])
 	if err != nil {
 		return nil, fmt.Errorf("refundruns: open: %w", err)

@@ -256,7 +256,7 @@ func (t *Truth) notePlaced(ref engine.Ref, p *waitlist.Placed) error {
 	if e == nil || e.Customer != p.Entry.Customer || e.Type != p.Entry.Type {
 		return fmt.Errorf("the entry is %+v", e)
 	}
-	seated := t.stockOf(engine.InventoryRef(ref.Home, e.Type)).details.Seated // and has no waitlist any more
+	seated := t.stockOf(engine.InventoryRef(ref.Home, e.Type)).details.Seated // a type that became seated has no waitlist any more
 	e.safe = e.safe || p.Entry.Status == waitlist.StatusWaiting && !seated
 	return nil
 }

@@ -142,7 +142,7 @@ func (h *Home) CloseBuried(visit func(shard int) Visit) (over, left int) {
 			to := visit(i)
 			closed := false
 			to.Execute(func() {
-				if closed = to.Place.version == h.addresses[i].version; closed { // else the shard has been there
+				if closed = to.Place.version == h.addresses[i].version; closed { // with another version, the shard has left that place
 					to.Place.closeWriters(member)
 				}
 			})

@@ -38,7 +38,7 @@ type Journal struct {
 	Home   *Home        // nil in a world without shards
 	bug    bugs.Bug
 	world  World
-	places []*Place // also those where shards have been
+	places []*Place // all places, also those that shards have left
 }
 
 // Shard is one of the databases of the journal, with the streams of a range of buckets.

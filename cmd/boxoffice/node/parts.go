@@ -170,7 +170,7 @@ func (n *Node) startPayments(ctx context.Context) error {
 	}
 	n.receipts = receipts.New(n.pool)
 	providers.Transfer.Received = n.receipts.Sum
-	if n.cfg.TransferAccount != "" { // otherwise it is an example's, and no money comes to it
+	if n.cfg.TransferAccount != "" { // without one, an example's account is shown, and no money comes to it
 		providers.Transfer.Allowed = accounts.New(n.pool).TakesTransfers
 	}
 	if n.cfg.runsSimulator() {

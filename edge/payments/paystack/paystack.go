@@ -27,7 +27,7 @@ const address = "https://api.paystack.co"
 var chargeStatuses = map[string]psp.Status{
 	"success":    psp.Succeeded,
 	"failed":     psp.Failed,
-	"abandoned":  psp.Pending, // also "not yet tried"; final only when our window closes
+	"abandoned":  psp.Pending, // "abandoned" also means "not yet tried"; it is final only when our window closes
 	"ongoing":    psp.Processing,
 	"pending":    psp.Processing,
 	"processing": psp.Processing,

@@ -43,7 +43,7 @@ type transaction struct {
 	GatewayResponse string     `json:"gateway_response"`
 	Message         string     `json:"message"`
 	PaidAt          psp.Moment `json:"paid_at"`
-	PaidAtToo       psp.Moment `json:"paidAt"` // the same under its older name
+	PaidAtToo       psp.Moment `json:"paidAt"` // time of PaidAt, under its older name
 }
 
 func (t transaction) checkFields(reference string) error {

@@ -150,5 +150,5 @@ type Notice struct {
 	// Dispute is what the provider is asked with for the disputes that the notice may be about (ListDisputes); empty:
 	// it can be about none.
 	Dispute string
-	Key     string // the same for every delivery of one event, for deduplication
+	Key     string // key of the event, the same in every delivery, for deduplication
 }

@@ -293,7 +293,7 @@ func (c *Audience) connectViewer(i int) (err error) {
 		}
 	}()
 	if v.slow {
-		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, slowBuffer) // else it is less slow
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, slowBuffer) // if this fails, the viewer is less slow
 	}
 	// The kernel chooses the port at connect, by the whole 4-tuple.
 	if err := unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1); err != nil {

@@ -126,7 +126,7 @@ func (o *outgoing) ReadRecord() (*kafkago.Record, error) {
 // incoming is a fact that was read back from the topic.
 type incoming struct {
 	offset int64
-	ours   bool // otherwise it is passed over, and only its offset is set
+	ours   bool // whether the fact is ours; any other is passed over, and only its offset is set
 	ref    engine.Ref
 	stream int64
 	seq    int64
