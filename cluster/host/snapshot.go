@@ -18,7 +18,7 @@ func (h *Hosted) Keep(frozen any, claim journal.Claim, seq int64) {
 	ref, env := h.Ref, h.env
 	queued := env.Freeze(func(ctx context.Context) {
 		err := env.Snapshots.Save(ctx, claim.Stream, seq, claim.Epoch, func(w io.Writer) error {
-			return codec.Write(w, frozen, h.rests(ctx, seq))
+			return codec.Write(w, frozen, h.makeRest(ctx, seq))
 		})
 		switch {
 		case errors.Is(err, errSuperseded), errors.Is(err, snapshot.ErrStale) && h.Leaving():
@@ -42,9 +42,9 @@ const (
 	restAfter = time.Millisecond
 )
 
-// rests returns what the snapshot at seq calls between its steps. Its pauses leave the processor
+// makeRest returns what the snapshot at seq calls between its steps. Its pauses leave the processor
 // and the disk to the sale, unless the actor is leaving.
-func (h *Hosted) rests(ctx context.Context, seq int64) func() error {
+func (h *Hosted) makeRest(ctx context.Context, seq int64) func() error {
 	began := time.Now()
 	return func() error {
 		worked := time.Since(began)

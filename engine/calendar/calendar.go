@@ -119,7 +119,7 @@ type Count struct {
 	Units int64
 }
 
-func (s *State) record(now int64) *Record {
+func (s *State) makeRecord(now int64) *Record {
 	return &Record{Config: *s.config, Revision: s.rev, Today: s.config.dayOf(now)}
 }
 

@@ -32,7 +32,7 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 		if s.config == nil {
 			return refuse(engine.NotFound, nil)
 		}
-		r := s.record(at)
+		r := s.makeRecord(at)
 		if c.Counts {
 			r.Taken = s.listCounts(r.Today)
 		}
@@ -68,7 +68,7 @@ func (s *State) decideConfigure(c Configure, at int64) engine.Decision {
 			}
 		}
 		if s.config.equal(&conf) {
-			return engine.Decision{Reply: s.record(at)}
+			return engine.Decision{Reply: s.makeRecord(at)}
 		}
 	}
 	return engine.Decision{

@@ -136,7 +136,7 @@ func (c *Content) Units() []string {
 func (c *Content) KeepIDs(was *Content, fresh func() string) {
 	lessons := newNames(fresh)
 	for i := range was.Lessons {
-		lessons.know(was.Lessons[i].ID, was.Lessons[i].Title)
+		lessons.addName(was.Lessons[i].ID, was.Lessons[i].Title)
 	}
 	for i := range c.Lessons {
 		lessons.claimID(&c.Lessons[i].ID)
@@ -150,7 +150,7 @@ func (c *Content) KeepIDs(was *Content, fresh func() string) {
 	questions := newNames(fresh)
 	if was.Exam != nil {
 		for _, q := range was.Exam.Questions {
-			questions.know(q.ID, q.Prompt)
+			questions.addName(q.ID, q.Prompt)
 		}
 	}
 	for i := range c.Exam.Questions {
@@ -172,7 +172,7 @@ type named struct{ id, title string }
 
 func newNames(fresh func() string) *names { return &names{taken: map[string]bool{}, fresh: fresh} }
 
-func (n *names) know(id, title string) { n.free = append(n.free, named{id, title}) }
+func (n *names) addName(id, title string) { n.free = append(n.free, named{id, title}) }
 
 // claimID keeps an id that was sent back, and clears it if another lesson has it already. The id
 // may be the id of a lesson that an earlier edit removed: putting the lesson back with its id gives

@@ -17,7 +17,7 @@ func (s *State) Apply(f engine.Fact) {
 		*order.TransferOffered, *order.TransferRevoked:
 		s.tickets.Apply(f)
 	case *proceeds.Cleared, *proceeds.Told, *proceeds.Heard:
-		s.earned.Apply(f, s.clearing())
+		s.earned.Apply(f, s.makeClearingTerms())
 	case *Created:
 		s.details, s.status, s.created = f.Details, StatusDraft, f.At
 		s.noteChange(f.At)

@@ -14,7 +14,7 @@ import (
 // Decide decides what a command does, and changes nothing itself.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
-	terms := s.ordering()
+	terms := s.makeOrderTerms()
 	if d, mine := s.book.Decide(c, &terms, at); mine {
 		return d
 	}
@@ -59,13 +59,13 @@ func (s *State) decideRecord(c engine.Command, at int64) engine.Decision {
 		return engine.Decision{Reply: &TypeReply{Has: has}}
 	case admission.Transfer:
 		ticket, _ := s.tickets.Find(c.Ticket)
-		return s.tickets.DecideTransfer(c, s.book.Find(ticket.Order), s.admitting(), at)
+		return s.tickets.DecideTransfer(c, s.book.Find(ticket.Order), s.makeGateTerms(), at)
 	case Erase:
 		return s.decideErase(c, at)
 	case Touch:
 		return s.decideTouch(at)
 	default:
-		if d, mine := s.tickets.Decide(c, s.admitting(), at); mine {
+		if d, mine := s.tickets.Decide(c, s.makeGateTerms(), at); mine {
 			return d
 		}
 		return s.decideLine(c, at)

@@ -55,7 +55,7 @@ func (s *State) makeRecord() *Record {
 
 // Next returns when the state wants its next Wake.
 func (s *State) Next() time.Time {
-	next, terms := int64(math.MaxInt64), s.clearing()
+	next, terms := int64(math.MaxInt64), s.makeClearingTerms()
 	for _, t := range [...]int64{s.book.Next(), s.boundary, s.earned.TellAt(terms), s.earned.ClearAt(terms), s.line.Due(s.offers)} {
 		if t > 0 && t < next {
 			next = t
@@ -67,8 +67,8 @@ func (s *State) Next() time.Time {
 	return time.UnixMilli(next)
 }
 
-// ordering returns what the event says about its orders.
-func (s *State) ordering() ledger.Terms {
+// makeOrderTerms returns what the event says about its orders.
+func (s *State) makeOrderTerms() ledger.Terms {
 	t := ledger.Terms{
 		Status: s.status, Selling: isSelling(s.status), Cancelled: s.status == StatusCancelled, Over: Ended(s.status),
 		Offers: s.offers, Line: s.line, Tickets: &s.tickets,
@@ -117,8 +117,8 @@ func (s *State) isFull() bool {
 	return s.unitsTaken()-inPlacing+s.line.Reserved(s.offers) >= s.details.Capacity
 }
 
-// admitting returns what the event says about its tickets and gates.
-func (s *State) admitting() *admission.Terms {
+// makeGateTerms returns what the event says about its tickets and gates.
+func (s *State) makeGateTerms() *admission.Terms {
 	t := &admission.Terms{
 		Cancelled: s.status == StatusCancelled, Completed: s.status == StatusCompleted, ChangedAt: s.updated,
 		DoorsAt: s.details.DoorsAt, Capacity: s.details.Capacity,
@@ -131,8 +131,8 @@ func (s *State) admitting() *admission.Terms {
 	return t
 }
 
-// clearing returns when and for whom the event's sales clear, or nothing if there is no event.
-func (s *State) clearing() proceeds.Terms {
+// makeClearingTerms returns when and for whom the event's sales clear, or nothing if there is no event.
+func (s *State) makeClearingTerms() proceeds.Terms {
 	if s.details == nil {
 		return proceeds.Terms{}
 	}

@@ -13,7 +13,7 @@ func (s *State) decideWake(c engine.Wake, terms *ledger.Terms, now int64) engine
 		return d
 	}
 	s.wakeClock(&d, terms, now)
-	s.earned.Wake(&d, s.clearing(), now)
+	s.earned.Wake(&d, s.makeClearingTerms(), now)
 	s.wakeLine(&d, terms, now)
 	return d
 }

@@ -6,8 +6,8 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// waiting returns what the event says about those who wait for its ticket types.
-func (s *State) waiting() waitlist.Terms {
+// makeWaitlistTerms returns what the event says about those who wait for its ticket types.
+func (s *State) makeWaitlistTerms() waitlist.Terms {
 	t := waitlist.Terms{Event: s.ref.Home, Offers: s.offers, IsPlacing: s.book.IsPlacing}
 	if s.details != nil {
 		t.Selling, t.Full, t.Room = isSelling(s.status), s.isFull(), s.roomLeft()
@@ -18,7 +18,7 @@ func (s *State) waiting() waitlist.Terms {
 
 // decideLine decides on the commands about the waitlist.
 func (s *State) decideLine(c engine.Command, at int64) engine.Decision {
-	terms := s.waiting()
+	terms := s.makeWaitlistTerms()
 	if d, mine := s.line.Decide(c, &terms, at); mine {
 		return d
 	}
@@ -27,7 +27,7 @@ func (s *State) decideLine(c engine.Command, at int64) engine.Decision {
 
 // wakeLine wakes the waitlist, and has the ledger offer what is set aside to the entry that is first.
 func (s *State) wakeLine(d *engine.Decision, terms *ledger.Terms, now int64) {
-	waiting := s.waiting()
+	waiting := s.makeWaitlistTerms()
 	if e, typ := s.line.Wake(d, &waiting, now); e != nil {
 		d.Add(s.book.StartOffer(terms, e, typ, now))
 	}

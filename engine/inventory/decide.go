@@ -33,7 +33,7 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 		if s.details == nil {
 			return refuse(engine.TicketTypeNotFound, nil)
 		}
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	default:
 		return refuse(engine.Internal, nil)
 	}
@@ -45,7 +45,7 @@ func refuse(code engine.Code, details any) engine.Decision {
 
 func (s *State) decideCreate(c Create, at int64) engine.Decision {
 	if s.details != nil {
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	}
 	t := c.Details
 	t.Seated = false
@@ -67,7 +67,7 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	t, taken := c.Details, s.takenUnits()
 	t.Seated = s.details.Seated
 	if t.equal(*s.details) {
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	}
 	if taken > 0 && (t.Price != s.details.Price || t.Type != s.details.Type || t.Currency != s.details.Currency) {
 		return refuse(engine.TicketTypeLocked, nil)
@@ -108,7 +108,7 @@ func (s *State) update(f *Updated, free int64) engine.Decision {
 	after := &State{details: f.Details, awaited: s.awaited}
 	f.Left = after.forSale(free)
 	stands := after.standingAt(free)
-	r := s.record()
+	r := s.makeRecord()
 	r.Details, r.Revision, r.Available, r.SetAside = *f.Details, s.rev+1, f.Left, stands.free
 	d := engine.Decision{Facts: []engine.Fact{f}, Reply: r}
 	s.sendOffer(&d, f.At, f.Details, s.rev+1, stands)
@@ -139,7 +139,7 @@ func (s *State) protocol() keeper.Protocol {
 
 // GrantLine returns the grant of a reserved line, with its price.
 func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
-	return keeper.Granted{Claim: c.Claim, Keeper: s.ref, Price: s.details.Price, Name: s.details.Name, Terms: s.details.terms()}
+	return keeper.Granted{Claim: c.Claim, Keeper: s.ref, Price: s.details.Price, Name: s.details.Name, Terms: s.details.makeTerms()}
 }
 
 // ReserveLine sets a line's units aside.
@@ -226,7 +226,7 @@ func (s *State) refuseByRules(l *keeper.Line, back, at int64) *engine.Refusal {
 // refuseSale refuses a sale because the type is not for sale.
 func (s *State) refuseSale(reason string) *engine.Refusal {
 	return engine.Refuse(engine.NotOnSale, keeper.NotOnSale{
-		TicketTypeID: s.typeID(), SaleStart: iso(s.details.SaleStart), SaleEnd: iso(s.details.SaleEnd), Reason: reason,
+		TicketTypeID: s.typeID(), SaleStart: formatTime(s.details.SaleStart), SaleEnd: formatTime(s.details.SaleEnd), Reason: reason,
 	})
 }
 
@@ -248,4 +248,4 @@ func (t *Details) whyClosed(at int64) string {
 
 func (s *State) typeID() string { return TypeID(s.ref).String() }
 
-func iso(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
+func formatTime(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }

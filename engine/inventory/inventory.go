@@ -64,8 +64,8 @@ type Details struct {
 // Unmapped reports whether the type is not sold because it has no seats.
 func (t *Details) Unmapped() bool { return t.SeatsOnly && !t.Seated }
 
-// terms returns the terms that a ticket is sold with; nil for the terms that most tickets have.
-func (t *Details) terms() *keeper.Terms {
+// makeTerms returns the terms that a ticket is sold with; nil for the terms that most tickets have.
+func (t *Details) makeTerms() *keeper.Terms {
 	terms := keeper.Terms{Bound: !t.Transferable, Refundable: t.Refundable, RefundDeadline: t.RefundDeadline, RefundHours: t.RefundHours}
 	if terms == (keeper.Terms{}) {
 		return nil
@@ -116,7 +116,7 @@ type Record struct {
 	SetAside  int64 `cbor:",omitempty"` // units set aside for those who wait
 }
 
-func (s *State) record() *Record {
+func (s *State) makeRecord() *Record {
 	return &Record{
 		Ref: s.ref, Details: *s.details, CreatedAt: s.created, Revision: s.rev,
 		Sold: s.takenUnits(), Available: s.unitsForSale(), SetAside: s.standingAt(s.freeUnits()).free,

@@ -47,7 +47,7 @@ func (b *Book) decideBegin(c BeginPayment, t *Terms, at int64) engine.Decision {
 	if o.CountAttempts(c.ByLink) >= most {
 		return refuse(engine.OrderNotPayable, OrderState{Status: o.Status, Reason: "too many payment attempts"})
 	}
-	if r := velocity.RefusePayment(o, c.ByLink, t.buying(c.Scale), at); r != nil {
+	if r := velocity.RefusePayment(o, c.ByLink, t.makeVelocityTerms(c.Scale), at); r != nil {
 		return engine.Decision{Reply: r}
 	}
 	f := &order.PaymentBegun{ID: o.ID, ExpiresAt: o.ExpiresAt, Attempt: order.Attempt{

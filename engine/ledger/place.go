@@ -24,7 +24,7 @@ func (b *Book) decidePlace(c Place, t *Terms, at int64) engine.Decision {
 	if r != nil {
 		return engine.Decision{Reply: r}
 	}
-	if r := b.buyers.RefuseOrder(p.order, p.presale, t.buying(p.scale), at); r != nil {
+	if r := b.buyers.RefuseOrder(p.order, p.presale, t.makeVelocityTerms(p.scale), at); r != nil {
 		return engine.Decision{Reply: r}
 	}
 	if r := b.refuseRoom(t, c.Lines, p.order.Tickets()); r != nil {
@@ -76,8 +76,8 @@ func (b *Book) refuseRoom(t *Terms, lines []order.Line, tickets int64) *engine.R
 	return engine.Refuse(engine.TicketSoldOut, keeper.OutOfStock{TicketTypeID: b.typeID(&lines[0]), Requested: tickets, Available: t.RoomForAll})
 }
 
-// buying returns what the velocity rules ask of the event, at a deployment's scale.
-func (t *Terms) buying(scale float64) velocity.Terms {
+// makeVelocityTerms returns what the velocity rules ask of the event, at a deployment's scale.
+func (t *Terms) makeVelocityTerms(scale float64) velocity.Terms {
 	return velocity.Terms{Limits: t.Velocity, Window: t.OrderWindow, Scale: scale}
 }
 
@@ -188,7 +188,7 @@ func (b *Book) decideGranted(c keeper.Granted, t *Terms, at int64) engine.Decisi
 	if p.group != nil {
 		return b.createAll(t, p, lineGranted(c, place), at)
 	}
-	if r := b.buyers.RefuseGuess(p.order, p.presale, t.buying(p.scale), at); r != nil { // the buyer has tried other, wrong codes since
+	if r := b.buyers.RefuseGuess(p.order, p.presale, t.makeVelocityTerms(p.scale), at); r != nil { // the buyer has tried other, wrong codes since
 		return b.dropPlacing(p, r, -1)
 	}
 	return b.createOrder(t, p, place, c, at)
@@ -284,7 +284,7 @@ func (b *Book) decideRefused(c keeper.Refused, t *Terms, at int64) engine.Decisi
 	}
 	d := b.dropPlacing(p, b.refuseAll(p, c.Refusal), places.Of(p.order, c.Keeper))
 	if c.Refusal.Code == engine.PresaleCodeRequired && p.presale != "" && velocity.Counts(p.order) {
-		if r := b.buyers.RefuseGuess(p.order, p.presale, t.buying(p.scale), at); r != nil {
+		if r := b.buyers.RefuseGuess(p.order, p.presale, t.makeVelocityTerms(p.scale), at); r != nil {
 			d.Answers[0].Reply = r // a code beyond the limit gets no verdict
 		} else {
 			d.Facts = append(d.Facts, &velocity.Guessed{Customer: p.order.Customer, Client: p.order.Client, At: at})

@@ -35,7 +35,7 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	case Delete:
 		return s.decideDelete(at)
 	case Get:
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	default:
 		return refuse(engine.Internal, nil)
 	}
@@ -48,7 +48,7 @@ func refuse(code engine.Code, details any) engine.Decision {
 func (s *State) decideCreate(c Create, at int64) engine.Decision {
 	switch {
 	case s.details != nil:
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	case s.rev > 0: // the code was removed, and this is the same Create once more
 		return refuse(engine.NotFound, nil)
 	}
@@ -64,17 +64,17 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	case c.Revision != s.rev:
 		return refuse(engine.Conflict, nil)
 	case c.Details.equal(s.details):
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	case c.Details.Code != s.details.Code && s.redeemed:
 		return refuse(engine.CodeLocked, nil)
 	}
-	t, r := c.Details, s.record()
+	t, r := c.Details, s.makeRecord()
 	r.Details, r.Revision = t, s.rev+1
 	return engine.Decision{Facts: []engine.Fact{&Updated{Details: &t, At: at}}, Reply: r}
 }
 
 func (s *State) decideDelete(at int64) engine.Decision {
-	r := s.record()
+	r := s.makeRecord()
 	switch {
 	case s.disabled:
 		return engine.Decision{Reply: r}

@@ -73,7 +73,7 @@ type Record struct {
 	Held      int64 // uses reserved for open orders
 }
 
-func (s *State) record() *Record {
+func (s *State) makeRecord() *Record {
 	return &Record{
 		Ref: s.ref, Details: *s.details, CreatedAt: s.created, Revision: s.rev,
 		Disabled: s.disabled, Redeemed: s.redeemed, Used: s.used, Held: s.held,

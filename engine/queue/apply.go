@@ -67,7 +67,7 @@ func (s *State) index(n uint32, leaf draw.Hash, person uint64) {
 // orderPlaces computes the permutation from the statement and the signature.
 func (s *State) orderPlaces() {
 	if s.signature != nil {
-		statement := s.statement()
+		statement := s.makeStatement()
 		s.places = draw.NewPermutation(statement.Key(s.signature), s.drawn)
 	}
 }

@@ -35,7 +35,7 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	case Prove:
 		return s.decideProve(c.Leaf)
 	case Get:
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	case engine.Wake:
 		return s.decideWake(at)
 	default:
@@ -47,20 +47,20 @@ func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
-// after returns the record as it will be once the facts are applied to it.
-func (s *State) after(change func(*Record)) *Record {
-	r := s.record()
+// makeRecordAfter returns the record as it will be once the facts are applied to it.
+func (s *State) makeRecordAfter(change func(*Record)) *Record {
+	r := s.makeRecord()
 	change(r)
 	return r
 }
 
-func (s *State) record() *Record {
+func (s *State) makeRecord() *Record {
 	r := &Record{
 		Phase: s.phase.String(), Paused: s.paused, Draining: s.draining, Settings: s.settings, Draw: s.number, Count: s.count(), Served: s.served,
 		Signature: s.signature,
 	}
 	if s.isClosed() {
-		r.Statement = new(s.statement())
+		r.Statement = new(s.makeStatement())
 	}
 	return r
 }
@@ -88,7 +88,7 @@ func (s *State) decideOpen(wanted *Settings, at int64) engine.Decision {
 	if next.Auto && s.settings != nil && s.settings.Auto {
 		next.Rate = s.settings.Rate // as it is steered
 	}
-	r := s.after(func(r *Record) {
+	r := s.makeRecordAfter(func(r *Record) {
 		r.Settings, r.Draw, r.Draining = &next, number, false
 		if number != s.number {
 			r.Phase, r.Paused, r.Count, r.Served, r.Statement, r.Signature = Registering.String(), false, 0, 0, nil, nil
@@ -129,11 +129,11 @@ func changedRule(was, is *Settings) string {
 
 func (s *State) decideEnd(at int64) engine.Decision {
 	if s.phase == NoRoom {
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	}
 	return engine.Decision{
 		Facts: []engine.Fact{&Ended{At: at}},
-		Reply: s.after(func(r *Record) { r.Phase = NoRoom.String() }),
+		Reply: s.makeRecordAfter(func(r *Record) { r.Phase = NoRoom.String() }),
 	}
 }
 
@@ -142,9 +142,9 @@ func (s *State) decidePause(on bool, at int64) engine.Decision {
 		return refuse(engine.NotFound, nil)
 	}
 	if s.paused == on {
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	}
-	return engine.Decision{Facts: []engine.Fact{&PausedFact{On: on, At: at}}, Reply: s.after(func(r *Record) { r.Paused = on })}
+	return engine.Decision{Facts: []engine.Fact{&PausedFact{On: on, At: at}}, Reply: s.makeRecordAfter(func(r *Record) { r.Paused = on })}
 }
 
 // decideDrain lets nobody join any more. A room whose line is empty ends at once.
@@ -153,17 +153,17 @@ func (s *State) decideDrain(at int64) engine.Decision {
 	case s.phase == NoRoom:
 		return refuse(engine.NotFound, nil)
 	case s.draining:
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	case s.served == s.count():
 		return s.decideEnd(at)
 	}
-	return engine.Decision{Facts: []engine.Fact{&DrainingFact{At: at}}, Reply: s.after(func(r *Record) { r.Draining = true })}
+	return engine.Decision{Facts: []engine.Fact{&DrainingFact{At: at}}, Reply: s.makeRecordAfter(func(r *Record) { r.Draining = true })}
 }
 
 // decideSteer sets the rate of a room that is steered.
 func (s *State) decideSteer(rate, at int64) engine.Decision {
 	if s.phase == NoRoom || !s.settings.Auto || s.settings.Rate == rate {
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	}
 	if rate < 1 || rate > MaxRate {
 		return refuse(engine.Validation, nil)
@@ -171,7 +171,7 @@ func (s *State) decideSteer(rate, at int64) engine.Decision {
 	next := *s.settings
 	next.Rate = rate
 	return engine.Decision{
-		Facts: []engine.Fact{&Opened{Settings: &next, Draw: s.number, At: at}}, Reply: s.after(func(r *Record) { r.Settings = &next }),
+		Facts: []engine.Fact{&Opened{Settings: &next, Draw: s.number, At: at}}, Reply: s.makeRecordAfter(func(r *Record) { r.Settings = &next }),
 	}
 }
 
@@ -182,7 +182,7 @@ func (s *State) decideJoin(c Join, at int64) engine.Decision {
 		if c.Person != 0 && s.persons[index] != c.Person { // a proof of work that has paid for somebody else's entry
 			return refuse(engine.Conflict, NotNow{Reason: "used"})
 		}
-		return engine.Decision{Reply: s.placed(index)}
+		return engine.Decision{Reply: s.makePlaced(index)}
 	}
 	switch {
 	case s.phase == NoRoom || s.draining:
@@ -195,11 +195,11 @@ func (s *State) decideJoin(c Join, at int64) engine.Decision {
 		return refuse(engine.Validation, nil)
 	}
 	if c.Person != 0 {
-		if _, entered := s.owned(c.Person); entered {
+		if _, entered := s.findOwned(c.Person); entered {
 			return refuse(engine.Conflict, NotNow{Reason: "entered"})
 		}
 	}
-	facts, phase := s.closing(at)
+	facts, phase := s.decideClosing(at)
 	p := &Placed{Phase: phase.String(), Draw: s.number, Index: s.count(), Place: -1, Served: s.served}
 	if phase == Ordered {
 		p.Place = int64(p.Index)
@@ -207,10 +207,10 @@ func (s *State) decideJoin(c Join, at int64) engine.Decision {
 	return engine.Decision{Facts: append(facts, &Joined{Leaf: c.Leaf, Class: c.Class, Person: c.Person}), Reply: p}
 }
 
-// closing returns the facts that close the list, if it is time, and the phase after them. A list
+// decideClosing returns the facts that close the list, if it is time, and the phase after them. A list
 // that could not be closed before the beacon's round was known (the node was away) is not drawn:
 // whoever closed it then might have chosen it.
-func (s *State) closing(at int64) ([]engine.Fact, Phase) {
+func (s *State) decideClosing(at int64) ([]engine.Fact, Phase) {
 	if s.phase != Registering || at < s.settings.Rules.ClosesAt {
 		return nil, s.phase
 	}
@@ -229,11 +229,11 @@ func (s *State) decideBring(signature []byte, at int64) engine.Decision {
 	case s.settings.Chain.Verify(s.settings.Rules.Round, signature) != nil:
 		return refuse(engine.Validation, nil)
 	case s.phase == Ordered: // again, or too late
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	}
 	return engine.Decision{
 		Facts: []engine.Fact{&Drawn{Signature: signature, At: at}},
-		Reply: s.after(func(r *Record) { r.Phase, r.Signature = Ordered.String(), signature }),
+		Reply: s.makeRecordAfter(func(r *Record) { r.Phase, r.Signature = Ordered.String(), signature }),
 	}
 }
 
@@ -242,12 +242,12 @@ func (s *State) decideLook(leaf draw.Hash) engine.Decision {
 	if !known {
 		return refuse(engine.NotFound, nil)
 	}
-	return engine.Decision{Reply: s.placed(index)}
+	return engine.Decision{Reply: s.makePlaced(index)}
 }
 
-func (s *State) placed(index uint32) *Placed {
+func (s *State) makePlaced(index uint32) *Placed {
 	p := &Placed{Phase: s.phase.String(), Draw: s.number, Index: index, Place: -1, Served: s.served}
-	if place, ok := s.place(index); ok {
+	if place, ok := s.findPlace(index); ok {
 		p.Place, p.Admitted = int64(place), place < s.served
 	}
 	if at := s.issued[index]; at != 0 {
@@ -267,7 +267,7 @@ func (s *State) decideAdmit(leaf draw.Hash, at int64) engine.Decision {
 	if !known {
 		return refuse(engine.NotFound, nil)
 	}
-	p := s.placed(index)
+	p := s.makePlaced(index)
 	if s.phase != Ordered || !p.Admitted || s.issued[index] != 0 {
 		return engine.Decision{Facts: s.settingBack(at), Reply: p}
 	}
@@ -288,9 +288,9 @@ func (s *State) decideUse(c Use, at int64) engine.Decision {
 	case c.Buyer == 0 || s.persons[index] != 0 && s.persons[index] != c.Buyer:
 		return refuse("shared")
 	case s.persons[index] != 0:
-		return engine.Decision{Reply: s.placed(index)}
+		return engine.Decision{Reply: s.makePlaced(index)}
 	}
-	return engine.Decision{Facts: []engine.Fact{&Bound{Index: index, Person: c.Buyer}}, Reply: s.placed(index)}
+	return engine.Decision{Facts: []engine.Fact{&Bound{Index: index, Person: c.Buyer}}, Reply: s.makePlaced(index)}
 }
 
 func (s *State) decideProve(leaf draw.Hash) engine.Decision {
@@ -308,20 +308,20 @@ func (s *State) decideProve(leaf draw.Hash) engine.Decision {
 
 // decideWake does what is due.
 func (s *State) decideWake(at int64) engine.Decision {
-	facts, _ := s.closing(at)
+	facts, _ := s.decideClosing(at)
 	d := engine.Decision{Facts: facts}
 	switch {
 	case s.phase == Closed && at >= s.voidAt():
 		d.Facts = append(d.Facts, &Voided{At: at})
 	case s.phase == Ordered && !s.paused && s.served < s.count():
-		d.Facts = append(d.Facts, s.serving(at)...)
+		d.Facts = append(d.Facts, s.decideServing(at)...)
 	}
 	return d
 }
 
 // serving admits as many as the rate allows since the last time. A clock that jumps forwards, or a
 // node that was away, gives some seconds of the rate at most; one that jumps backwards gives none.
-func (s *State) serving(at int64) []engine.Fact {
+func (s *State) decideServing(at int64) []engine.Fact {
 	if at < s.settings.Rules.OpensAt {
 		return nil
 	}

@@ -91,8 +91,8 @@ type State struct {
 // New returns the empty state of a waiting room.
 func New(ref engine.Ref) engine.State { return &State{ref: ref} }
 
-// place returns the place of an entry, from 0, or false if it is not known yet.
-func (s *State) place(index uint32) (uint32, bool) {
+// findPlace returns the place of an entry, from 0, or false if it is not known yet.
+func (s *State) findPlace(index uint32) (uint32, bool) {
 	switch {
 	case s.phase != Ordered:
 		return 0, false
@@ -105,8 +105,8 @@ func (s *State) place(index uint32) (uint32, bool) {
 // isClosed reports whether the list was closed. A draw stays known after the room's end.
 func (s *State) isClosed() bool { return s.settings != nil && s.root != draw.Hash{} }
 
-// statement returns the draw's statement. It exists once the list is closed.
-func (s *State) statement() draw.Statement {
+// makeStatement returns the draw's statement. It exists once the list is closed.
+func (s *State) makeStatement() draw.Statement {
 	return draw.Statement{
 		Event: s.settings.Event, Draw: s.number, Rules: s.settings.Rules, Count: s.drawn, ByClass: s.drawnBy, Root: s.root,
 		TestBeacon: s.settings.Chain.Test,
@@ -118,8 +118,8 @@ func (s *State) find(leaf draw.Hash) (uint32, bool) {
 	return s.known.find(hashOfLeaf(leaf), func(i uint32) bool { return s.entries.Leaf(int(i)) == leaf })
 }
 
-// owned returns the number of a person's entry.
-func (s *State) owned(person uint64) (uint32, bool) {
+// findOwned returns the number of a person's entry.
+func (s *State) findOwned(person uint64) (uint32, bool) {
 	return s.byOwner.find(person, func(i uint32) bool { return s.persons[i] == person })
 }
 
@@ -174,7 +174,7 @@ func (s *State) Check() error {
 		return nil
 	}
 	for i, at := range s.issued {
-		if place, ok := s.place(uint32(i)); at != 0 && (!ok || place >= s.served) { //nolint:gosec // at most MaxEntries
+		if place, ok := s.findPlace(uint32(i)); at != 0 && (!ok || place >= s.served) { //nolint:gosec // at most MaxEntries
 			return fmt.Errorf("queue: entry %d was admitted, and its place is %d of %d served", i, place, s.served)
 		}
 	}

@@ -27,9 +27,9 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	case engine.Wake:
 		return s.decideWake(at)
 	case View:
-		return engine.Decision{Reply: s.view()}
+		return engine.Decision{Reply: s.makeMap()}
 	case Get:
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	case Attach:
 		return s.decideAttach(c, at)
 	case Detach:
@@ -131,7 +131,7 @@ func (s *State) decideAttach(c Attach, at int64) engine.Decision {
 	case c.Layout == nil:
 		return refuseInvalid("A map has a layout.")
 	}
-	after := s.record()
+	after := s.makeRecord()
 	after.Mode, after.HoldTime = c.Mode, c.HoldTime
 	if s.plan != nil && s.plan.Map == c.Layout.Map && s.plan.Version == c.Layout.Version {
 		if s.mode == c.Mode && s.holdTime == c.HoldTime {
@@ -157,7 +157,7 @@ func (s *State) decideAttach(c Attach, at int64) engine.Decision {
 func (s *State) decideDetach(at int64) engine.Decision {
 	switch {
 	case s.plan == nil:
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	case s.tallies[Sold] > 0:
 		return s.refuseSold()
 	default:
@@ -205,9 +205,9 @@ func (s *State) decidePrice(c Price, at int64) engine.Decision {
 	if len(s.sizes.list)+len(added) > maxTypes {
 		return refuseField("mappings", "max_items", "makes more ticket types than sections have ever been sold as")
 	}
-	after := s.record()
+	after := s.makeRecord()
 	after.Prices = prices(s.plan.Layout, func(section int) int64 { return types[section] })
-	if slices.Equal(after.Prices, s.record().Prices) {
+	if slices.Equal(after.Prices, s.makeRecord().Prices) {
 		return engine.Decision{Reply: after}
 	}
 	return engine.Decision{Facts: []engine.Fact{&PricedFact{Types: types, At: at}}, Reply: after}

@@ -1,7 +1,7 @@
 package seatmap
 
-// record returns the map's record.
-func (s *State) record() *Record {
+// makeRecord returns the map's record.
+func (s *State) makeRecord() *Record {
 	r := &Record{Ref: s.ref}
 	if s.plan == nil {
 		return r
@@ -24,9 +24,9 @@ func prices(l *Layout, typeOf func(section int) int64) []SectionPrice {
 	return list
 }
 
-// view returns the map with all its seats.
-func (s *State) view() *Map {
-	m := &Map{Record: *s.record(), Position: s.facts}
+// makeMap returns the map with all its seats.
+func (s *State) makeMap() *Map {
+	m := &Map{Record: *s.makeRecord(), Position: s.facts}
 	if s.plan == nil {
 		return m
 	}

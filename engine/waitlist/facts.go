@@ -118,7 +118,7 @@ func (l *Line) Apply(f engine.Fact) bool {
 		}
 		l.put(f.Entry)
 	case *OfferMade:
-		return l.change(f.Order.ID, func(e *Entry) bool {
+		return l.changeEntry(f.Order.ID, func(e *Entry) bool {
 			e.Given, e.OfferedAt, e.ExpiresAt = f.Order.Lines[0].Type, f.Order.CreatedAt, f.Order.ExpiresAt
 			was := e.Status
 			e.Status = StatusOffered
@@ -130,7 +130,7 @@ func (l *Line) Apply(f engine.Fact) bool {
 		return l.end(f.ID, f.Status, f.At)
 	case *CalledFact:
 		for _, id := range f.IDs {
-			l.change(id, func(e *Entry) bool {
+			l.changeEntry(id, func(e *Entry) bool {
 				e.Called = true
 				return e.Status == StatusWaiting
 			})
@@ -140,11 +140,11 @@ func (l *Line) Apply(f engine.Fact) bool {
 	case *Held:
 		l.holds = append(l.holds, f.ID)
 	case *Seen:
-		if g := l.guard(f.Await.Keeper.ID); g != nil && g.isSeen(&f.Await) {
+		if g := l.findGuard(f.Await.Keeper.ID); g != nil && g.isSeen(&f.Await) {
 			g.seen = true
 		}
 	case *Judged:
-		l.judged(f.At)
+		l.applyJudged(f.At)
 	default:
 		return false
 	}
@@ -160,15 +160,15 @@ func (l *Line) Answered(offers map[int64]keeper.Offer) {
 }
 
 func (l *Line) end(id engine.OrderID, status string, at int64) bool {
-	return l.change(id, func(e *Entry) bool {
+	return l.changeEntry(id, func(e *Entry) bool {
 		was := e.alive()
 		e.Status, e.EndedAt = status, at
 		return was
 	})
 }
 
-// change replaces an entry by a changed copy, unless to returns false.
-func (l *Line) change(id engine.OrderID, to func(*Entry) bool) bool {
+// changeEntry replaces an entry by a changed copy, unless to returns false.
+func (l *Line) changeEntry(id engine.OrderID, to func(*Entry) bool) bool {
 	was := l.index[id]
 	if was == nil {
 		return false
@@ -181,8 +181,8 @@ func (l *Line) change(id engine.OrderID, to func(*Entry) bool) bool {
 	return true
 }
 
-// judged notes that the guards were told, and forgets old tries to offer something.
-func (l *Line) judged(at int64) {
+// applyJudged notes that the guards were told, and forgets old tries to offer something.
+func (l *Line) applyJudged(at int64) {
 	l.due = false
 	for i := range l.guards {
 		if g := &l.guards[i]; !g.seen && (g.told == 0 || at >= g.told+resendMillis) {

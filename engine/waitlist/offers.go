@@ -18,7 +18,7 @@ const shareOfRest = 10
 // most a tenth of the time that is left. The tenth makes it no shorter than MinOfferMinutes.
 func (l *Line) OfferMillis(e *Entry, now, begins int64) int64 {
 	minutes := l.OfferMinutes
-	switch l.passed(e.Customer) {
+	switch l.countPassed(e.Customer) {
 	case 0:
 	case 1:
 		minutes = min(minutes, secondOfferMinutes)
@@ -28,8 +28,8 @@ func (l *Line) OfferMillis(e *Entry, now, begins int64) int64 {
 	return min(minutes*minuteMillis, max((begins-now)/shareOfRest, MinOfferMinutes*minuteMillis))
 }
 
-// passed counts the offers that a customer has not taken, of those that are remembered.
-func (l *Line) passed(customer uint64) (n int) {
+// countPassed counts the offers that a customer has not taken, of those that are remembered.
+func (l *Line) countPassed(customer uint64) (n int) {
 	for _, e := range l.entries {
 		if e.Customer == customer && e.OfferedAt != 0 && !e.alive() && e.Status != StatusClaimed {
 			n++

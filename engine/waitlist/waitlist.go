@@ -324,7 +324,7 @@ func (l *Line) isGuarded(e *Entry, offers map[int64]keeper.Offer, seen *keeper.A
 		if !e.Takes(&o) {
 			continue
 		}
-		g := l.guard(o.Keeper.ID)
+		g := l.findGuard(o.Keeper.ID)
 		if g == nil || !g.On || !g.seen && !g.isSeen(seen) {
 			return false
 		}
@@ -332,7 +332,7 @@ func (l *Line) isGuarded(e *Entry, offers map[int64]keeper.Offer, seen *keeper.A
 	return true
 }
 
-func (l *Line) guard(typ int64) *guard {
+func (l *Line) findGuard(typ int64) *guard {
 	if l == nil {
 		return nil
 	}
@@ -430,7 +430,7 @@ func (l *Line) Check(offers map[int64]keeper.Offer) error {
 	}
 	for typ, o := range offers {
 		on := CanWait(&o) && (units[typ] > 0 || units[0] > 0 && o.Waitlist)
-		if g := l.guard(typ); (g != nil && g.On) != on {
+		if g := l.findGuard(typ); (g != nil && g.On) != on {
 			return fmt.Errorf("waitlist: ticket type %d is guarded %t, not %t", typ, !on, on)
 		}
 	}

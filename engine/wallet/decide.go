@@ -36,7 +36,7 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	case keeper.Proceeds:
 		return s.decideProceeds(c, at)
 	case Get:
-		return engine.Decision{Reply: s.record()}
+		return engine.Decision{Reply: s.makeRecord()}
 	case engine.Wake:
 		return s.books.DecideWake(s.ref, now.UnixMilli())
 	default:
@@ -99,7 +99,7 @@ func (s *State) decideEnd(e Entry) engine.Decision {
 // enterEntry adds an entry to the ledger.
 func (s *State) enterEntry(e Entry, content uint64) engine.Decision {
 	e.Number, e.Balance, e.Pending = s.last.Number+1, s.last.Balance, s.last.Pending
-	r := s.record()
+	r := s.makeRecord()
 	switch e.Kind {
 	case Credited:
 		e.Balance += e.Amount
@@ -124,7 +124,7 @@ func (s *State) enterEntry(e Entry, content uint64) engine.Decision {
 // answerRepeat answers a repeated command with its entry.
 func (s *State) answerRepeat(e Entry, at stamp) engine.Decision {
 	e.Number, e.Balance, e.Pending, e.At = at.Number, at.Balance, at.Pending, at.At
-	return engine.Decision{Reply: &Reply{Wallet: *s.record(), Entry: e, Known: true}}
+	return engine.Decision{Reply: &Reply{Wallet: *s.makeRecord(), Entry: e, Known: true}}
 }
 
 // fingerprintOf returns a hash of a movement's content.

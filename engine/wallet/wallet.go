@@ -142,7 +142,7 @@ type Record struct {
 	Entries        int64
 }
 
-func (s *State) record() *Record {
+func (s *State) makeRecord() *Record {
 	return &Record{Ref: s.ref, Balance: s.last.Balance, Pending: s.last.Pending, LifetimePayout: s.paid, Entries: s.entries}
 }
 

@@ -70,7 +70,7 @@ func customersOf(o *order.Order) []customer {
 
 // writeCustomers notes the customers of some orders.
 func (s *Store) writeCustomers(ctx context.Context, tx pgx.Tx, seen []customer) error {
-	orgs, err := organizations(ctx, tx, seen)
+	orgs, err := findOrganizations(ctx, tx, seen)
 	if err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ ON CONFLICT (org, email) DO UPDATE SET first_at = least(c.first_at, excluded.fir
 	return nil
 }
 
-// organizations returns the organizations of the events at which customers were seen.
-func organizations(ctx context.Context, tx pgx.Tx, seen []customer) (map[int64]int64, error) {
+// findOrganizations returns the organizations of the events at which customers were seen.
+func findOrganizations(ctx context.Context, tx pgx.Tx, seen []customer) (map[int64]int64, error) {
 	events := make([]int64, len(seen))
 	for i := range seen {
 		events[i] = seen[i].event

@@ -61,8 +61,8 @@ func listLeaving(o *order.Order) (gone, returning []string) {
 	return gone, returning
 }
 
-// without returns the ids that are not among others.
-func without(ids, others []string) []string {
+// subtractIDs returns the ids that are not among others.
+func subtractIDs(ids, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(others, id) })
 }
 
@@ -101,9 +101,9 @@ func (r *Report) balanceSeats(number int64, orders seatOrders, seats *seatmap.St
 		}
 		claim := keeper.Claim{Order: o.ID, Serial: o.Serial}
 		gone, returning := listLeaving(o)
-		ids := without(seatsOf(o), gone)
+		ids := subtractIDs(seatsOf(o), gone)
 		r.Seats += int64(len(ids))
-		if !slices.Equal(ids, without(taken[claim], returning)) {
+		if !slices.Equal(ids, subtractIDs(taken[claim], returning)) {
 			r.find("%s: %s order %s has the seats %v, not %v", ref.Name(), o.Status, o.ID, taken[claim], ids)
 		}
 		if o.Unpaid() && !open[claim] {
