@@ -54,11 +54,11 @@ func (h *Writer) writeWaitlist(ctx context.Context, l *mailqueue.Mail, to mail.E
 	}
 }
 
-// typeName is what an event's ticket type of a number is called; "" if it has none of it.
+// typeName is what an event's ticket type of a number is called; "" if it has none, or hides it.
 func typeName(p *live.Page, number int64) string {
 	for i := range p.Types {
-		if p.Types[i].Ref.ID == number {
-			return p.Types[i].Details.Name
+		if t := &p.Types[i]; t.Ref.ID == number && !t.Details.Hidden {
+			return t.Details.Name
 		}
 	}
 	return ""
