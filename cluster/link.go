@@ -25,6 +25,7 @@ const (
 	linkBuffer  = 256 << 10              // bytes written at once, exceeded by at most one frame
 	pingEvery   = 500 * time.Millisecond // when nothing else is sent
 	silenceMax  = 2 * time.Second        // without receiving a frame, or to write one: then the link is broken
+	silenceOld  = 3 * time.Second        // the same for a node of the release before, which pings once a second
 	dialTime    = 2 * time.Second        // for connecting, and for the first frames
 	redialFirst = 50 * time.Millisecond
 	redialLast  = time.Second
@@ -132,12 +133,20 @@ func (l *link) takeQueued(frames []func(*writer)) []func(*writer) {
 	return frames
 }
 
+// silence is how long the other node may be silent.
+func (l *link) silence() time.Duration {
+	if l.revision < revisionRelay {
+		return silenceOld
+	}
+	return silenceMax
+}
+
 // flushFrames writes what has been built.
 func (l *link) flushFrames(w *writer) error {
 	if w.Len() == 0 {
 		return nil
 	}
-	if err := l.conn.SetWriteDeadline(time.Now().Add(silenceMax)); err != nil {
+	if err := l.conn.SetWriteDeadline(time.Now().Add(l.silence())); err != nil {
 		return err
 	}
 	_, err := l.conn.Write(w.Bytes())
@@ -180,7 +189,7 @@ func (l *link) guardLoop(log *slog.Logger, do func()) {
 // deadline costs a timer.
 func (l *link) readFrame(in *bufio.Reader, buf *[]byte) (kind byte, body []byte, err error) {
 	if in.Buffered() < 5 {
-		if err := l.conn.SetReadDeadline(time.Now().Add(silenceMax)); err != nil {
+		if err := l.conn.SetReadDeadline(time.Now().Add(l.silence())); err != nil {
 			return 0, nil, err
 		}
 	}
@@ -197,7 +206,7 @@ func (l *link) readFrame(in *bufio.Reader, buf *[]byte) (kind byte, body []byte,
 	}
 	*buf = (*buf)[:size]
 	if size > in.Buffered() {
-		if err := l.conn.SetReadDeadline(time.Now().Add(silenceMax)); err != nil {
+		if err := l.conn.SetReadDeadline(time.Now().Add(l.silence())); err != nil {
 			return 0, nil, err
 		}
 	}
@@ -276,7 +285,7 @@ func (n *Node) dialMember(ctx context.Context, to members.Member, relay *members
 	if err != nil {
 		err = cmp.Or(ctx.Err(), err)
 		l.breakLink(err)
-		if n.cfg.TLS == nil && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)) {
+		if n.cfg.TLS == nil && relay == nil && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)) {
 			err = fmt.Errorf("it hung up, and may want TLS: %w", err)
 		}
 		return nil, nil, err

@@ -25,13 +25,19 @@ type peer struct {
 	cancel context.CancelFunc
 	load   atomic.Int64 // how many calls have no answer yet
 
-	straight way // a link that is to be served next, if there is one; only for the peer's own goroutine and leaveRelay
+	serving sync.WaitGroup // the goroutines of its links
 
 	mu      sync.Mutex
 	link    *link  // the working link; nil while there is none
 	by      string // id of the member that relays the link; "": nobody does
 	last    int64  // number of the last call
-	pending map[int64]*activation.Call
+	pending map[int64]sentCall
+}
+
+// sentCall is a call that waits for its answer, and the link that it was sent on.
+type sentCall struct {
+	call *activation.Call
+	link *link
 }
 
 // errDown is returned for a command that was not sent, because there is no link.
@@ -40,24 +46,30 @@ var errDown = errors.New("cluster: no link to the member")
 // connectTo starts a goroutine that keeps a link to the member until the peer is cancelled.
 func (n *Node) connectTo(m members.Member) *peer {
 	ctx, cancel := context.WithCancel(n.ctx)
-	p := &peer{n: n, member: m, cancel: cancel, pending: make(map[int64]*activation.Call)}
+	p := &peer{n: n, member: m, cancel: cancel, pending: make(map[int64]sentCall)}
 	n.wg.Go(func() { panics.Keep(ctx, n.cfg.Log, "link to a node", func() { p.run(ctx) }) })
 	return p
 }
 
 // run keeps the link up until the member is gone.
 func (p *peer) run(ctx context.Context) {
+	defer p.serving.Wait()
 	pause := redialFirst
 	var warned time.Time
+	var next way // is to be served next, if it has a link
 	for round := 0; ctx.Err() == nil; round++ {
-		w, err := p.findWay(ctx, round)
+		w, err := next, error(nil)
+		if w.link == nil {
+			w, err = p.findWay(ctx, round)
+		}
 		if err == nil {
 			pause, round = redialFirst, -1
-			p.serveLink(ctx, w)
+			next = p.serveLink(ctx, w)
 			p.n.feeds.endFeedsFrom(p.member.ID)
-			if err = w.link.err; errors.Is(err, errStraight) {
+			if next.link != nil {
 				continue
 			}
+			err = w.link.err
 		}
 		if ctx.Err() != nil {
 			break
@@ -73,36 +85,69 @@ func (p *peer) run(ctx context.Context) {
 		}
 		pause = min(2*pause, redialLast)
 	}
-	if p.straight.link != nil {
-		p.straight.link.breakLink(ctx.Err())
+	if next.link != nil {
+		next.link.breakLink(ctx.Err())
+		p.failCalls(next.link)
 	}
 }
 
-// serveLink uses a link until it breaks.
-func (p *peer) serveLink(ctx context.Context, way way) {
-	l := way.link
+// serveLink uses a link until it breaks, or until a link that a third member relays is not needed any
+// more: then it returns the straight way, which new calls take already.
+func (p *peer) serveLink(ctx context.Context, w way) (straight way) {
 	p.mu.Lock()
-	p.link, p.by = l, way.by
+	p.link, p.by = w.link, w.by
 	p.mu.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	ended, found := make(chan struct{}), make(chan way)
+	p.serving.Go(func() {
+		defer cancel()
+		defer close(ended)
+		p.useLink(ctx, w)
+	})
+	if w.by != "" {
+		p.serving.Go(func() { w.link.guardLoop(p.n.cfg.Log, func() { p.findStraight(ctx, found) }) })
+	}
+	select {
+	case <-ended:
+	case straight = <-found:
+		p.mu.Lock()
+		p.link, p.by = straight.link, ""
+		p.mu.Unlock()
+		p.serving.Go(func() { p.drainLink(ctx, w.link) })
+	}
+	return straight
+}
+
+// useLink reads and writes a link until it breaks, or ctx ends. Then it fails the calls that were sent on it.
+func (p *peer) useLink(ctx context.Context, w way) {
+	l, log := w.link, p.n.cfg.Log
 	stop := context.AfterFunc(ctx, func() { l.breakLink(ctx.Err()) })
 	defer stop()
 	var wg sync.WaitGroup
-	log := p.n.cfg.Log
 	wg.Go(func() { l.guardLoop(log, func() { l.write(func(*writer) {}) }) })
-	served, cancel := context.WithCancel(ctx)
-	if way.by != "" {
-		wg.Go(func() { l.guardLoop(log, func() { p.leaveRelay(served, l) }) })
-	}
-	l.guardLoop(log, func() { l.read(way.in, p.handleFrame) })
-	cancel()
+	l.guardLoop(log, func() {
+		l.read(w.in, func(kind byte, r *reader) error { return p.handleFrame(l, kind, r) })
+	})
 	wg.Wait()
+	p.failCalls(l)
+}
+
+// failCalls answers the calls that were sent on a broken link. They may or may not have been carried out.
+func (p *peer) failCalls(l *link) {
 	p.mu.Lock()
-	p.link = nil
-	waiting := p.pending
-	p.pending = make(map[int64]*activation.Call)
+	if p.link == l {
+		p.link, p.by = nil, ""
+	}
+	var waiting []*activation.Call
+	for number, sent := range p.pending {
+		if sent.link == l {
+			waiting = append(waiting, sent.call)
+			delete(p.pending, number)
+		}
+	}
 	p.mu.Unlock()
 	for _, c := range waiting {
-		c.Finish(nil, activation.ErrUnavailable) // it may or may not have been carried out
+		c.Finish(nil, activation.ErrUnavailable)
 	}
 }
 
@@ -120,7 +165,7 @@ func (p *peer) call(ctx context.Context, shut <-chan struct{}, cmd engine.Comman
 	c := activation.NewCall(cmd, &p.load)
 	p.last++
 	number := p.last
-	p.pending[number] = c
+	p.pending[number] = sentCall{c, l}
 	p.mu.Unlock()
 	l.queueFrame(func(w *writer) { frame(w, number) }) // if the link refuses the frame it ends, and so does the call
 	return c.Wait(ctx, shut)
@@ -187,7 +232,7 @@ func (p *peer) followEvent(ctx context.Context, event int64) error {
 }
 
 // handleFrame processes a frame from the member.
-func (p *peer) handleFrame(kind byte, r *reader) error {
+func (p *peer) handleFrame(from *link, kind byte, r *reader) error {
 	switch kind {
 	case frameReply:
 		return p.readReply(r)
@@ -213,12 +258,19 @@ func (p *peer) handleFrame(kind byte, r *reader) error {
 			return err
 		}
 		record.Bytes = nil // they belong to the frame
-		if !p.n.feeds.comeFrom(record.Ref.Home, p.member.ID) {
-			return nil // its owner of before is late
+		if !p.n.feeds.comeFrom(record.Ref.Home, p.member.ID) || !p.usesLink(from) {
+			return nil // its owner of before is late, or the link of before
 		}
 		p.n.cfg.Observe(&journal.Batch{Records: []journal.Record{record}})
 	}
 	return nil // ignore kinds of frames that only a newer node knows
+}
+
+// usesLink reports whether new calls to the member go over a link.
+func (p *peer) usesLink(l *link) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.link == l
 }
 
 // readReply hands the outcome of a call to its caller. A reply that this node cannot read is the
@@ -249,10 +301,10 @@ func (p *peer) readReply(r *reader) error {
 // broke and the call was failed for that.
 func (p *peer) answerCall(number int64, reply engine.Reply, err error) {
 	p.mu.Lock()
-	c := p.pending[number]
+	sent, waits := p.pending[number]
 	delete(p.pending, number)
 	p.mu.Unlock()
-	if c != nil {
-		c.Finish(reply, err)
+	if waits {
+		sent.call.Finish(reply, err)
 	}
 }

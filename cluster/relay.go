@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"log/slog"
 	"net"
@@ -27,8 +28,7 @@ const (
 	straightTime = 500 * time.Millisecond
 	// straightEvery is the pause between looks whether the straight way is open again.
 	straightEvery = 2 * time.Second
-	// drainTime is how long a link by a third member may wait for its calls' answers once it is not
-	// needed any more.
+	// drainTime is how long a link that is not needed any more may wait for its calls' answers.
 	drainTime = 5 * time.Second
 )
 
@@ -45,29 +45,32 @@ type way struct {
 // findWay makes a link to the member: straight or, if it takes too long or fails, by a third member.
 // Each round tries one of those.
 func (p *peer) findWay(ctx context.Context, round int) (way, error) {
-	if w := p.straight; w.link != nil {
-		p.straight = way{}
-		return w, nil
-	}
 	others := p.n.findRelays(p.member.ID)
 	patience := dialTime
 	if len(others) > 0 {
 		patience = min(straightTime<<min(round, 2), dialTime)
 	}
-	straight, cancel := context.WithTimeout(ctx, patience)
-	l, in, err := p.n.dialMember(straight, p.member, nil)
-	cancel()
+	l, in, err := p.dialWithin(ctx, patience, nil)
 	if err == nil || len(others) == 0 || ctx.Err() != nil {
 		return way{link: l, in: in}, err
 	}
-	by := others[round%len(others)]
-	l, in, relayErr := p.n.dialMember(ctx, p.member, &by)
+	spread := fnv.New32a()                                  // so that not all nodes begin with the same one
+	_, _ = spread.Write([]byte(p.n.cfg.Self + p.member.ID)) // never fails
+	by := others[(int(spread.Sum32()>>1)+round)%len(others)]
+	l, in, relayErr := p.dialWithin(ctx, dialTime, &by)
 	if relayErr != nil {
 		return way{}, errors.Join(err, fmt.Errorf("by %s: %w", by.ID, relayErr))
 	}
 	p.n.cfg.Log.WarnContext(ctx, "link goes by another member",
 		slog.String("member", p.member.ID), slog.String("by", by.ID), slog.Any("error", err))
 	return way{link: l, in: in, by: by.ID}, nil
+}
+
+// dialWithin dials the member, by another one if relay is not nil, and gives up after a time.
+func (p *peer) dialWithin(ctx context.Context, patience time.Duration, relay *members.Member) (*link, *bufio.Reader, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return p.n.dialMember(ctx, p.member, relay)
 }
 
 // findRelays returns the members that a link to the named one can go by: we have links to them, and
@@ -85,31 +88,57 @@ func (n *Node) findRelays(to string) []members.Member {
 	return all
 }
 
-// leaveRelay looks again and again whether the member can be reached straight, while a link goes by a
-// third one. Once it can, it waits for the answers of the calls that are under way and breaks the link,
-// so that the peer goes on with the new one.
-func (p *peer) leaveRelay(ctx context.Context, l *link) {
+// findStraight looks again and again, while a link goes by a third member, whether the straight way is
+// open again. It returns once somebody has taken that way, or ctx ends.
+func (p *peer) findStraight(ctx context.Context, found chan<- way) {
 	for {
 		select {
 		case <-time.After(straightEvery):
-		case <-l.done:
+		case <-ctx.Done():
 			return
 		}
-		straight, in, err := p.n.dialMember(ctx, p.member, nil)
+		l, in, err := p.dialWithin(ctx, dialTime, nil)
 		if err != nil {
 			continue
 		}
-		p.straight = way{link: straight, in: in}
-		for until := time.Now().Add(drainTime); p.load.Load() > 0 && time.Now().Before(until); {
-			select {
-			case <-time.After(lookAgain):
-			case <-l.done:
-				return
-			}
+		select {
+		case found <- way{link: l, in: in}:
+		case <-ctx.Done():
+			l.breakLink(ctx.Err())
 		}
-		l.breakLink(errStraight)
 		return
 	}
+}
+
+// drainLink breaks a link that new calls do not take any more, once its frames are written and its calls
+// are answered, or after drainTime. A link that is silent for one ping has nothing on its way.
+func (p *peer) drainLink(ctx context.Context, l *link) {
+	look := time.NewTicker(pingEvery)
+	defer look.Stop()
+	for until := time.Now().Add(drainTime); time.Now().Before(until); {
+		empty := !p.hasCalls(l) && len(l.out) == 0
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return
+		}
+		if empty {
+			break
+		}
+	}
+	l.breakLink(errStraight)
+}
+
+// hasCalls reports whether calls that were sent on a link wait for their answers.
+func (p *peer) hasCalls(l *link) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, sent := range p.pending {
+		if sent.link == l {
+			return true
+		}
+	}
+	return false
 }
 
 // relayConnection passes a connection from another node on to a member until either of them ends it
@@ -127,16 +156,36 @@ func (n *Node) relayConnection(ctx context.Context, conn net.Conn, in io.Reader,
 	defer func() { _ = far.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = far.Close() })
 	defer stop()
-	if err := conn.SetDeadline(time.Time{}); err != nil { // both ends ping each other, and end what is silent
-		return err
-	}
 	var back sync.WaitGroup
 	back.Go(func() {
-		_, _ = io.Copy(conn, far) // how it ends is the two ends' business
+		passBytes(conn, far, far)
 		_ = conn.Close()
 	})
-	_, err = io.Copy(far, in)
+	passBytes(far, conn, in)
 	_ = far.Close()
 	back.Wait()
-	return err
+	return nil
+}
+
+// passBytes writes to one connection what comes in from another, until either ends or nothing has moved for
+// longer than the two ends, which ping each other, let a link be silent.
+func passBytes(to, from net.Conn, in io.Reader) {
+	buf := make([]byte, linkBuffer)
+	for {
+		if from.SetReadDeadline(time.Now().Add(2*silenceMax)) != nil {
+			return
+		}
+		n, err := in.Read(buf)
+		if n > 0 {
+			if to.SetWriteDeadline(time.Now().Add(2*silenceMax)) != nil {
+				return
+			}
+			if _, err := to.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
 }

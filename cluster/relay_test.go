@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -149,7 +150,7 @@ func sellByAThird(t *testing.T, change func(string, *cluster.Config)) {
 		}
 	}
 	for number := int64(1); number <= partyEvents; number++ {
-		p.onSaleFrom("c", number, 1_000)
+		p.onSaleFrom("c", number, 1_000_000)
 	}
 	sell(1)
 	require.Zero(t, p.nodes["a"].Census().Relayed+p.nodes["b"].Census().Relayed)
@@ -182,14 +183,22 @@ func sellByAThird(t *testing.T, change func(string, *cluster.Config)) {
 	for _, w := range wires {
 		w.mend()
 	}
-	again := 7
-	require.Eventually(t, func() bool {
-		for number := int64(1); number <= partyEvents; number++ {
-			_, err := a.Ask(t.Context(), engine.EventRef(number), placeIn(number, again))
-			assert.NoError(t, err)
-		}
-		again++
-		return a.Census().Relayed+p.nodes["b"].Census().Relayed == 0
-	}, time.Minute, 100*time.Millisecond, "the links become straight")
-	sell(again)
+	var number atomic.Int64
+	var askers sync.WaitGroup
+	number.Store(100)
+	for range 32 { // never is a link without a call
+		askers.Go(func() {
+			for a.Census().Relayed+p.nodes["b"].Census().Relayed > 0 {
+				i := number.Add(1)
+				for j, from := range []string{"a", "b"} {
+					event := i%partyEvents + 1
+					_, err := p.nodes[from].Ask(t.Context(), engine.EventRef(event), placeIn(event, int(2*i)+j))
+					assert.NoError(t, err)
+				}
+			}
+		})
+	}
+	askers.Wait()
+	sell(int(2*number.Load()) + 9)
+	require.Zero(t, a.Census().Relayed+p.nodes["b"].Census().Relayed)
 }

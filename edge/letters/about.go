@@ -157,7 +157,11 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 		addressOwner(&to, about, o, l.Ticket)
 		return written(mail.RefundRequested(to, about, e, money(l.Amount, o.Currency), h.RefundsURL()), nil)
 	case mailqueue.RefundDue:
-		return written(writeRefundDue(l, o, to, about, e, zone), nil)
+		m := writeRefundDue(l, o, to, about, e, zone)
+		if err := h.keepEntry(ctx, &m, o, e); err != nil {
+			return nil, err
+		}
+		return written(m, nil)
 	}
 	if l.Refund >= len(o.Refunds) {
 		return nil, fmt.Errorf("%w: order %s has no refund %d", mailqueue.ErrUndeliverable, o.ID, l.Refund)
@@ -200,6 +204,25 @@ func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *
 	}
 	addKept(&b, l, o)
 	return mail.RefundDue(to, about, e, b)
+}
+
+// keepEntry leaves the calendar of a reader alone who has tickets of the same event by another order: all
+// orders of an event have one entry there. A visit's entry is its order's own.
+func (h *Writer) keepEntry(ctx context.Context, m *mail.Message, o *order.Order, e *mail.Event) error {
+	if m.Calendar == nil || len(e.Visits) > 0 {
+		return nil
+	}
+	p, err := h.Pages.Event(ctx, o.ID.Event())
+	if err != nil {
+		return err
+	}
+	held, err := h.Read.Holdings(ctx, order.CustomerOf(order.NormalEmail(m.To)), m.To, p.Event.Details.Category)
+	for _, t := range held {
+		if t.Event == o.ID.Event() && (t.Serial < o.FirstTicket || int64(t.Serial-o.FirstTicket) >= o.Tickets()) {
+			m.Calendar = nil
+		}
+	}
+	return err
 }
 
 // isByHand reports whether a person sends the money that a letter says is due. Such a letter names a refund that was

@@ -134,10 +134,10 @@ func cacheBehind[T any](ctx context.Context, p *Pages, g *readGate, term term, k
 }
 
 // cached returns what the cache has under a key, if it is still fresh at the given time and was not
-// forgotten. At the zero time it returns whatever there is.
+// forgotten. At the zero time everything is fresh.
 func cached[T any](p *Pages, key string, at time.Time) (t T, ok bool) {
 	k, ok := p.cache.Get(key)
-	if !ok || !at.IsZero() && (!at.Before(k.old) || k.forgotten != p.forgottenOf(key).Load()) {
+	if !ok || !at.Before(k.old) || k.forgotten != p.forgottenOf(key).Load() {
 		return t, false
 	}
 	t, ok = k.page.(T)

@@ -204,3 +204,21 @@ func TestHostileMailPage(t *testing.T) {
 		}
 	}
 }
+
+// TestCutLinks makes sure that what cuts a link in two does not bring it through: a character that nobody sees,
+// which something removes later, or the border of an element.
+func TestCutLinks(t *testing.T) {
+	t.Parallel()
+	for _, cut := range []string{"evil.c\u00ADom", "evil.c\u200Bom", "evil.\u200Bcom", "evil\u2060.com", "https:\u200B//evil.com", "me\u200B@evil.com"} {
+		got := oneLine(Unlinked(cut))
+		require.NotContains(t, got, "evil.com", "%q", cut)
+		require.NotContains(t, got, "//", "%q", cut)
+		require.NotContains(t, got, "@", "%q", cut)
+	}
+	for _, cut := range []string{"evil.c<b>om</b>", "evil.<b>com</b>", "<i>evil.c</i>om", "evil<b>.com</b>", "evil.c&#173;om", "https:/<b>/evil.com</b>"} {
+		safe := UnlinkedHTML(Sanitize(cut))
+		got := strings.Join(plainText(safe), "\n")
+		require.NotContains(t, got, "evil.com", "%q is %q", cut, safe)
+		require.NotContains(t, got, "//", "%q is %q", cut, safe)
+	}
+}

@@ -305,8 +305,10 @@ func cleanLabel(s string) string {
 // unlinkLine removes from a line what a mail program would turn into a link.
 func unlinkLine(line string) string { return strings.Join(strings.Fields(Unlinked(line)), " ") }
 
-// Unlinked shows what a mail program would turn into a link as plain words.
+// Unlinked shows what a mail program would turn into a link as plain words. It removes unprintable
+// characters first, which could cut a link in two until something else removes them.
 func Unlinked(text string) string {
+	text = dropUnprintable(text)
 	return strings.ReplaceAll(domain.ReplaceAllString(scheme.ReplaceAllString(text, " "), ". $1"), "@", " at ")
 }
 
@@ -314,14 +316,15 @@ func Unlinked(text string) string {
 // direction of writing, and needless space. So neither a header nor a line can end within s. It
 // also breaks up encoded words, which mail programs decode (RFC 2047).
 func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
-			return -1
+	return strings.ReplaceAll(strings.Join(strings.Fields(dropUnprintable(s)), " "), "=?", "= ?")
+}
+
+// dropUnprintable removes characters that are neither printed nor space.
+func dropUnprintable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.IsPrint(r) {
+			return r
 		}
-		return r
+		return -1
 	}, strings.ToValidUTF8(s, ""))
-	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "=?", "= ?")
 }

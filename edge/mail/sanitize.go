@@ -89,12 +89,16 @@ func UnlinkedHTML(safe string) string {
 	return b.String()
 }
 
+// halfLink is the end of a text that may become a link by what follows: Unlinked leaves a single letter
+// behind a dot alone.
+var halfLink = regexp.MustCompile(`[.。．｡:/\\]\pL?$`)
+
 // unlinkNode changes links into spans, and all text into words that no mail program makes a link of.
 // What an element's border cuts in two must not become one again.
 func unlinkNode(n *html.Node) {
 	switch {
 	case n.Type == html.TextNode:
-		if n.Data = Unlinked(n.Data); strings.ContainsAny(n.Data[max(0, len(n.Data)-1):], "./:\\") {
+		if n.Data = Unlinked(n.Data); halfLink.MatchString(n.Data) {
 			n.Data += " "
 		}
 	case n.DataAtom == atom.A:

@@ -98,6 +98,23 @@ func TestAskedRefund(t *testing.T) {
 	ask(ada, second).Refused(409, "REFUND_NOT_ELIGIBLE", map[string]any{"reason": "refunded"})
 }
 
+// TestRefundLeavesAnotherOrdersEntry gives one of two orders of an event back. All orders of an event have one
+// entry in a calendar, so only the last one takes it out.
+func TestRefundLeavesAnotherOrdersEntry(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	_, ids := s.OnSale(nodetest.TypeBody(25, 3))
+	refund := func(o nodetest.Answer) string {
+		began := time.Now()
+		s.Own("POST", "/organizer/orders/"+o.Str("id")+"/refund", nodetest.Object{"reason": "r"}).Is(200, "")
+		return s.Mail(t, "ada@example.org", "refund_due", began).Calendar
+	}
+	first, second := buyPaid(s, "ada@example.org", ids[0], 1), buyPaid(s, "ada@example.org", ids[0], 2)
+	require.NoError(t, s.Settled(t.Context()))
+	require.Empty(t, refund(first))
+	require.Contains(t, refund(second), "METHOD:CANCEL")
+}
+
 // TestRefundedOrder has an organization give whole orders back.
 func TestRefundedOrder(t *testing.T) {
 	t.Parallel()
