@@ -133,8 +133,8 @@ func (l *link) takeQueued(frames []func(*writer)) []func(*writer) {
 	return frames
 }
 
-// silence is how long the other node may be silent.
-func (l *link) silence() time.Duration {
+// maxSilence is how long the other node may be silent.
+func (l *link) maxSilence() time.Duration {
 	if l.revision < revisionRelay {
 		return silenceOld
 	}
@@ -146,7 +146,7 @@ func (l *link) flushFrames(w *writer) error {
 	if w.Len() == 0 {
 		return nil
 	}
-	if err := l.conn.SetWriteDeadline(time.Now().Add(l.silence())); err != nil {
+	if err := l.conn.SetWriteDeadline(time.Now().Add(l.maxSilence())); err != nil {
 		return err
 	}
 	_, err := l.conn.Write(w.Bytes())
@@ -189,7 +189,7 @@ func (l *link) guardLoop(log *slog.Logger, do func()) {
 // deadline costs a timer.
 func (l *link) readFrame(in *bufio.Reader, buf *[]byte) (kind byte, body []byte, err error) {
 	if in.Buffered() < 5 {
-		if err := l.conn.SetReadDeadline(time.Now().Add(l.silence())); err != nil {
+		if err := l.conn.SetReadDeadline(time.Now().Add(l.maxSilence())); err != nil {
 			return 0, nil, err
 		}
 	}
@@ -206,7 +206,7 @@ func (l *link) readFrame(in *bufio.Reader, buf *[]byte) (kind byte, body []byte,
 	}
 	*buf = (*buf)[:size]
 	if size > in.Buffered() {
-		if err := l.conn.SetReadDeadline(time.Now().Add(l.silence())); err != nil {
+		if err := l.conn.SetReadDeadline(time.Now().Add(l.maxSilence())); err != nil {
 			return 0, nil, err
 		}
 	}
@@ -256,8 +256,8 @@ func (l *link) readHello(in *bufio.Reader, self, want string) (other string, err
 	return other, nil
 }
 
-// greet says hello first, and reads the answer, which shows that both directions work.
-func (l *link) greet(in *bufio.Reader, self, want, relayTo string) error {
+// exchangeHellos says hello first, and reads the answer, which shows that both directions work.
+func (l *link) exchangeHellos(in *bufio.Reader, self, want, relayTo string) error {
 	if err := l.sendHello(self, want, relayTo); err != nil {
 		return err
 	}
@@ -277,10 +277,10 @@ func (n *Node) dialMember(ctx context.Context, to members.Member, relay *members
 	l := newLink(conn)
 	in := bufio.NewReaderSize(conn, linkBuffer)
 	if relay != nil {
-		err = l.greet(in, n.cfg.Self, relay.ID, to.ID)
+		err = l.exchangeHellos(in, n.cfg.Self, relay.ID, to.ID)
 	}
 	if err == nil {
-		err = l.greet(in, n.cfg.Self, to.ID, "")
+		err = l.exchangeHellos(in, n.cfg.Self, to.ID, "")
 	}
 	if err != nil {
 		err = cmp.Or(ctx.Err(), err)

@@ -89,7 +89,7 @@ func (n *Node) handOver(ctx context.Context) {
 func (n *Node) cedeActor(ctx context.Context, ref engine.Ref) {
 	n.ceded.Store(ref, n.Now())
 	n.letGo(ctx, ref)
-	n.timers.runLater(maxPatience, func() { n.ceded.Delete(ref) })
+	n.timers.RunLater(maxPatience, func() { n.ceded.Delete(ref) })
 }
 
 // letGo puts an actor away, as soon as what it has decided is durable.

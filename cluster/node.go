@@ -27,6 +27,7 @@ import (
 
 	"boxoffice/cluster/activation"
 	"boxoffice/cluster/host"
+	"boxoffice/cluster/timers"
 	"boxoffice/engine"
 	"boxoffice/persistence/journal"
 	"boxoffice/persistence/members"
@@ -83,7 +84,7 @@ type Node struct {
 	env    host.Env
 	actors actors
 	slots  *xsync.Map[engine.Ref, *slot]
-	timers *timers
+	timers *timers.Timers
 
 	placement  atomic.Pointer[placed]
 	joining    sync.Mutex // held while a list of members is taken in, so that one is at a time
@@ -110,6 +111,9 @@ type Node struct {
 	strands *xsync.Map[int64, *strand] // strand of each home (event or organization)
 }
 
+// lingerFor is how long an activation that has ended still answers.
+const lingerFor = 2 * time.Second
+
 // slot holds an activation and its mailbox.
 type slot struct {
 	act *host.Hosted
@@ -133,13 +137,13 @@ func Start(cfg Config) *Node {
 	n.actors = newActors()
 	n.workers = startWorkers()
 	n.freezer = make(chan func(context.Context), 64)
-	n.timers = newTimers(n.Now, n.wakeActor)
+	n.timers = timers.New(n.Now, n.wakeActor)
 	n.env = host.Env{
 		Journal: cfg.Journal, Snapshots: cfg.Snapshots, Log: n.cfg.Log, Now: n.Now, Send: n.Tell, Here: n.isHere, Join: n.joinActor,
-		Arm: n.timers.armWake, Go: n.run, Freeze: n.freeze, Gone: n.forgetActor, Parked: n.noteParked, Before: n.askFormerOwner, SnapshotEvery: n.cfg.SnapshotEvery,
+		Arm: n.timers.ArmWake, Go: n.run, Freeze: n.freeze, Gone: n.forgetActor, Parked: n.noteParked, Before: n.askFormerOwner, SnapshotEvery: n.cfg.SnapshotEvery,
 		Fenced: &n.fenced, Unfounded: &n.unfounded,
 	}
-	n.keepRunning("timers", n.timers.run)
+	n.keepRunning("timers", n.timers.Run)
 	n.keepRunning("snapshot writer", n.runFreezer)
 	n.keepRunning("sweeper", n.sweepActors)
 	if cfg.Listen != nil {
@@ -163,7 +167,7 @@ func (c Config) withDefaults() Config {
 		c.SnapshotEvery = 50_000
 	}
 	if c.Now == nil {
-		c.Now = newClock(measureSleep).now
+		c.Now = timers.NewClock().Now
 	}
 	if c.Backlog == nil {
 		c.Backlog = func() int { return 0 }
@@ -339,7 +343,7 @@ func (n *Node) tellLater(to engine.Ref, cmd engine.Command, since time.Time) {
 		return
 	}
 	n.adrift.Add(1)
-	n.timers.runLater(lookAgain, func() {
+	n.timers.RunLater(lookAgain, func() {
 		n.adrift.Add(-1)
 		n.tellActor(to, cmd, since)
 	})
@@ -399,7 +403,7 @@ func (n *Node) forgetActor(a *host.Hosted) {
 		if !loaded || old.act != a {
 			return old, xsync.CancelOp
 		}
-		n.timers.runLater(lingerFor, func() { old.PostUserMessage(host.Dropped) })
+		n.timers.RunLater(lingerFor, func() { old.PostUserMessage(host.Dropped) })
 		n.strands.Compute(a.Ref.Home, func(s *strand, _ bool) (*strand, xsync.ComputeOp) {
 			if s.actors--; s.actors > 0 {
 				return s, xsync.CancelOp

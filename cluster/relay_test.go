@@ -45,7 +45,7 @@ func newWire(t *testing.T, to string) *wire {
 				_ = near.Close()
 				continue
 			}
-			if !w.note(near, far) {
+			if !w.noteConns(near, far) {
 				return
 			}
 			w.wg.Go(func() { w.pass(far, near, true) })
@@ -54,15 +54,15 @@ func newWire(t *testing.T, to string) *wire {
 	})
 	t.Cleanup(func() {
 		_ = ln.Close()
-		w.note()
+		w.noteConns()
 		w.mend()
 		w.wg.Wait()
 	})
 	return w
 }
 
-// note notes connections that are to be closed at the end; without any, it closes them all.
-func (w *wire) note(conns ...net.Conn) bool {
+// noteConns notes connections that are to be closed at the end; without any, it closes them all.
+func (w *wire) noteConns(conns ...net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.all = append(w.all, conns...)

@@ -1,4 +1,4 @@
-package cluster
+package timers
 
 import (
 	"testing"
@@ -25,7 +25,7 @@ func TestTheClockCatchesUpAfterASuspension(t *testing.T) {
 func TestTheClockIsTheWallClock(t *testing.T) {
 	t.Parallel()
 	c := newClock(measureSleep)
-	require.WithinDuration(t, time.Now(), c.now(), time.Minute)
+	require.WithinDuration(t, time.Now(), c.Now(), time.Minute)
 	require.GreaterOrEqual(t, measureSleep(), time.Duration(0))
 }
 
@@ -34,12 +34,12 @@ func TestTheClockIsTheWallClock(t *testing.T) {
 func TestTimersNoticeThatTheClockHasCaughtUp(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	timers := newTimers(func() time.Time { return now }, nil)
-	timers.runLater(time.Hour, func() {})
-	require.LessOrEqual(t, timers.fireDue(), lookEvery)
+	due := New(func() time.Time { return now }, nil)
+	due.RunLater(time.Hour, func() {})
+	require.LessOrEqual(t, due.fireDue(), lookEvery)
 	fired := false
-	timers.runLater(time.Minute, func() { fired = true })
+	due.RunLater(time.Minute, func() { fired = true })
 	now = now.Add(time.Hour - time.Second)
-	require.LessOrEqual(t, timers.fireDue(), lookEvery)
+	require.LessOrEqual(t, due.fireDue(), lookEvery)
 	require.True(t, fired)
 }

@@ -1,4 +1,7 @@
-package cluster
+// Package timers says what time it is for commands, and sends actors the Wakes that they have asked for.
+// Whoever makes Timers has a goroutine of its own Run them until a context ends; the other methods may
+// be called by any goroutine.
+package timers
 
 import (
 	"container/heap"
@@ -9,12 +12,9 @@ import (
 	"boxoffice/engine"
 )
 
-// lingerFor is how long an activation that has ended still answers.
-const lingerFor = 2 * time.Second
-
-// timers sends Wakes. At most one is outstanding per actor: the one that it asked for last. Tasks
-// run on the timers' goroutine and must not block.
-type timers struct {
+// Timers sends Wakes. At most one is outstanding per actor: the one that it asked for last. Tasks
+// run on the goroutine of Run and must not block.
+type Timers struct {
 	now  func() time.Time
 	wake func(engine.Ref)
 
@@ -30,25 +30,26 @@ type timer struct {
 	task func() // what to run instead of sending a Wake; nil for a Wake
 }
 
-func newTimers(now func() time.Time, wake func(engine.Ref)) *timers {
-	return &timers{now: now, wake: wake, armed: make(map[engine.Ref]time.Time), kick: make(chan struct{}, 1)}
+// New makes Timers without a goroutine. now is the time that they go by, and wake sends a Wake.
+func New(now func() time.Time, wake func(engine.Ref)) *Timers {
+	return &Timers{now: now, wake: wake, armed: make(map[engine.Ref]time.Time), kick: make(chan struct{}, 1)}
 }
 
-// armWake asks for a Wake of the actor at a time, which replaces an earlier request.
-func (t *timers) armWake(ref engine.Ref, at time.Time) {
+// ArmWake asks for a Wake of the actor at a time, which replaces an earlier request.
+func (t *Timers) ArmWake(ref engine.Ref, at time.Time) {
 	t.mu.Lock()
 	t.armed[ref] = at
 	t.push(&timer{at: at, ref: ref})
 }
 
-// runLater runs a short task after a delay.
-func (t *timers) runLater(d time.Duration, task func()) {
+// RunLater runs a short task after a delay.
+func (t *Timers) RunLater(d time.Duration, task func()) {
 	t.mu.Lock()
 	t.push(&timer{at: t.now().Add(d), task: task})
 }
 
 // push adds a timer and releases the lock.
-func (t *timers) push(x *timer) {
+func (t *Timers) push(x *timer) {
 	heap.Push(&t.heap, x)
 	first := t.heap[0] == x
 	t.mu.Unlock()
@@ -60,8 +61,8 @@ func (t *timers) push(x *timer) {
 	}
 }
 
-// run fires timers until the context ends.
-func (t *timers) run(ctx context.Context) {
+// Run fires timers until the context ends.
+func (t *Timers) Run(ctx context.Context) {
 	clock := time.NewTimer(time.Hour)
 	defer clock.Stop()
 	for {
@@ -77,7 +78,7 @@ func (t *timers) run(ctx context.Context) {
 
 // fireDue sends the Wakes and runs the tasks that are due, and returns how long to wait before the
 // next look.
-func (t *timers) fireDue() time.Duration {
+func (t *Timers) fireDue() time.Duration {
 	for {
 		t.mu.Lock()
 		if len(t.heap) == 0 {
