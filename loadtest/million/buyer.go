@@ -16,7 +16,7 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// What came of an order. openloop counts each as an operation.
+// These are the ways in which an order may end, which openloop counts as operations.
 const (
 	opAccepted openloop.Op = iota
 	opSoldOut
@@ -73,11 +73,11 @@ func (b *buyer) Step(ctx context.Context) openloop.Result {
 		}),
 	}, resp)
 	if err != nil {
-		b.note(opOdd, nil, err.Error())
+		b.noteAnswer(opOdd, nil, err.Error())
 		return openloop.Result{Op: opOdd, Done: true}
 	}
 	op, order, odd := readAnswer(resp.StatusCode(), resp.Body(), ticketType)
-	b.note(op, order, odd)
+	b.noteAnswer(op, order, odd)
 	return openloop.Result{Op: op, Status: resp.StatusCode(), Done: true}
 }
 
@@ -111,8 +111,8 @@ func readAnswer(status int, body []byte, ticketType string) (op openloop.Op, ord
 // oddsShown is how many odd answers are kept.
 const oddsShown = 20
 
-// note counts an answer.
-func (b *buyer) note(op openloop.Op, order *rush.Order, odd string) {
+// noteAnswer counts an answer.
+func (b *buyer) noteAnswer(op openloop.Op, order *rush.Order, odd string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o := b.out

@@ -114,7 +114,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *c
 			return nil, fmt.Errorf("million: %s: %w", part.name, err)
 		}
 	}
-	r := &contest.Result{Notes: s.out.describe(), Checks: Audit(s.out)}
+	r := &contest.Result{Notes: s.out.describeFigures(), Checks: Audit(s.out)}
 	return r, r.Print(out, cfg.Out, "million")
 }
 
@@ -136,8 +136,8 @@ func (s *scene) sendOrders(ctx context.Context) error {
 	return err
 }
 
-// describe tells what was measured, in a table and in sentences.
-func (o *Outcome) describe() string {
+// describeFigures tells what was measured, in a table and in sentences.
+func (o *Outcome) describeFigures() string {
 	out, st := new(strings.Builder), o.Stats
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\tanswers\tp50 ms\tp99\tmax\t")

@@ -19,7 +19,7 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// What came of an order. openloop counts each as an operation.
+// These are the ways in which an order may end, which openloop counts as operations.
 const (
 	opAccepted openloop.Op = iota
 	opRefused
@@ -47,8 +47,8 @@ type answer struct {
 	err        error
 }
 
-// order places the n-th order, for one ticket.
-func (c *crowd) order(ctx context.Context, n int) answer {
+// placeOrder places the n-th order, for one ticket.
+func (c *crowd) placeOrder(ctx context.Context, n int) answer {
 	resp := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(resp)
 	a := answer{op: opOdd}
@@ -80,7 +80,7 @@ type buyer struct {
 
 // Step places the order.
 func (b *buyer) Step(ctx context.Context) openloop.Result {
-	a := b.crowd.order(ctx, b.n)
+	a := b.crowd.placeOrder(ctx, b.n)
 	b.crowd.mu.Lock()
 	b.crowd.answers = append(b.crowd.answers, a)
 	b.crowd.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *scene) measurePeak(ctx context.Context) error {
 	err := contest.ForAll(s.cfg.Clients, s.cfg.Clients, func(int, int) error {
 		for {
 			sent := time.Now()
-			a := s.crowd.order(ctx, int(n.Add(1)))
+			a := s.crowd.placeOrder(ctx, int(n.Add(1)))
 			if a.err != nil {
 				return a.err
 			}
@@ -123,8 +123,8 @@ type refusal struct {
 	body       []byte
 }
 
-// wrong returns what a refusal lacks of what the API promises, or nothing.
-func (r *refusal) wrong() string {
+// findFault returns what a refusal lacks of what the API promises, or nothing.
+func (r *refusal) findFault() string {
 	var seconds int
 	if _, err := fmt.Sscan(r.retryAfter, &seconds); err != nil || seconds < 1 {
 		return fmt.Sprintf("Retry-After is %q", r.retryAfter)

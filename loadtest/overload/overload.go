@@ -76,10 +76,10 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *c
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	s := &scene{Single: single, cfg: cfg, out: &Outcome{}}
-	if err := s.play(ctx, log); err != nil {
+	if err := s.runParts(ctx, log); err != nil {
 		return nil, err
 	}
-	r := &contest.Result{Notes: s.out.describe(), Checks: Audit(s.out)}
+	r := &contest.Result{Notes: s.out.describeFigures(), Checks: Audit(s.out)}
 	return r, r.Print(out, cfg.Out, "overload")
 }
 
@@ -95,12 +95,12 @@ type scene struct {
 	out   *Outcome
 }
 
-// play runs the parts, the peak and the overload each with a sale of its own.
-func (s *scene) play(ctx context.Context, log *slog.Logger) error {
+// runParts runs the parts, the peak and the overload each with a sale of its own.
+func (s *scene) runParts(ctx context.Context, log *slog.Logger) error {
 	for _, part := range []struct {
 		name string
 		run  func(context.Context) error
-	}{{"the peak", s.measurePeak}, {"the overload", s.overload}} {
+	}{{"the peak", s.measurePeak}, {"the overload", s.sendOverload}} {
 		log.InfoContext(ctx, "part of the run", slog.String("part", part.name))
 		var err error
 		if s.sale, err = s.Organizer.OpenSale(ctx, []rush.SaleType{{Name: "Floor", Quantity: stock, MaxPerOrder: rush.MaxPerOrder, MaxPerCustomer: rush.MaxPerCustomer}}); err != nil {
@@ -115,8 +115,8 @@ func (s *scene) play(ctx context.Context, log *slog.Logger) error {
 	return s.readBack(ctx)
 }
 
-// overload sends the multiple of the peak, whether or not earlier orders were answered.
-func (s *scene) overload(ctx context.Context) error {
+// sendOverload sends the multiple of the peak, whether or not earlier orders were answered.
+func (s *scene) sendOverload(ctx context.Context) error {
 	if err := s.OpenConnections(ctx, s.cfg.perSource()); err != nil {
 		return err
 	}
@@ -153,8 +153,8 @@ func (o *Outcome) takeStats(st *openloop.Stats) {
 	o.Lag, o.Unsent = st.Lag, st.Unsent+st.Dropped
 }
 
-// describe tells what was measured, in a table and in sentences.
-func (o *Outcome) describe() string {
+// describeFigures tells what was measured, in a table and in sentences.
+func (o *Outcome) describeFigures() string {
 	out := new(strings.Builder)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\ta second\tp50 ms\tp99\tmax\t")
@@ -202,7 +202,7 @@ func Audit(o *Outcome) []report.Check {
 	}
 	answered := report.Check{Name: "every order was accepted, or refused with a time to come back, in the envelope", Checked: o.Answers}
 	for i := range o.Refuses {
-		if why := o.Refuses[i].wrong(); why != "" {
+		if why := o.Refuses[i].findFault(); why != "" {
 			answered.Found("a refusal with status %d: %s", o.Refuses[i].status, why)
 		}
 	}
