@@ -30,7 +30,7 @@ func TestRightOutcomeHasNoFindings(t *testing.T) {
 func TestEachFaultIsFound(t *testing.T) {
 	t.Parallel()
 	const (
-		once     = "every accepted order is there once, with its ticket"
+		once     = "every accepted order is there once, as it was answered"
 		stock    = "the stock lacks the accepted tickets and no others"
 		answered = "every order was accepted, or refused with a time to come back, in the envelope"
 	)

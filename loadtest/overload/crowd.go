@@ -1,6 +1,7 @@
 package overload
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -37,8 +38,10 @@ type crowd struct {
 	answers []answer
 }
 
-// answer is the answer to one order.
+// answer is the answer to the n-th order, which was sent under the key.
 type answer struct {
+	n          int
+	key        string
 	op         openloop.Op
 	status     int // 0: there was none
 	after      time.Duration
@@ -48,12 +51,12 @@ type answer struct {
 }
 
 // placeOrder places the n-th order, for one ticket.
-func (c *crowd) placeOrder(ctx context.Context, n int) answer {
+func (c *crowd) placeOrder(ctx context.Context, n int, key string) answer {
 	resp := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(resp)
-	a := answer{op: opOdd}
+	a := answer{n: n, key: key, op: opOdd}
 	a.err = c.Net.Source(n).Do(ctx, &client.Request{
-		Method: "POST", Host: c.API.Host, Path: "/api/v1/orders", Key: uuid.NewString(), ContentType: "application/json",
+		Method: "POST", Host: c.API.Host, Path: "/api/v1/orders", Key: key, ContentType: "application/json",
 		Body: rush.Encode(rush.PlaceOrder{
 			Items: []rush.Item{{TicketTypeID: c.sale.Types[0].ID, Quantity: 1}}, GuestEmail: fmt.Sprintf("%s-%d@load.test", c.name, n), GuestName: "Load Buyer",
 		}),
@@ -72,6 +75,9 @@ func (c *crowd) placeOrder(ctx context.Context, n int) answer {
 	return a
 }
 
+// describeOdd tells of an answer that is neither an order nor a refusal for now.
+func (a *answer) describeOdd() string { return fmt.Sprintf("%d %v %.200s", a.status, a.err, a.body) }
+
 // buyer places one order and takes what comes.
 type buyer struct {
 	crowd *crowd
@@ -80,7 +86,7 @@ type buyer struct {
 
 // Step places the order.
 func (b *buyer) Step(ctx context.Context) openloop.Result {
-	a := b.crowd.placeOrder(ctx, b.n)
+	a := b.crowd.placeOrder(ctx, b.n, uuid.NewString())
 	b.crowd.mu.Lock()
 	b.crowd.answers = append(b.crowd.answers, a)
 	b.crowd.mu.Unlock()
@@ -97,9 +103,9 @@ func (s *scene) measurePeak(ctx context.Context) error {
 	err := contest.ForAll(s.cfg.Clients, s.cfg.Clients, func(int, int) error {
 		for {
 			sent := time.Now()
-			a := s.crowd.placeOrder(ctx, int(n.Add(1)))
-			if a.err != nil {
-				return a.err
+			a := s.crowd.placeOrder(ctx, int(n.Add(1)), uuid.NewString())
+			if a.op == opOdd {
+				return fmt.Errorf("an order was answered %s", a.describeOdd())
 			}
 			if a.after > end {
 				return nil
@@ -150,8 +156,30 @@ type placed struct {
 	wrong string // about how the node shows it afterwards
 }
 
+// unknown is the code of a refusal after which the order may have been placed all the same. Its key tells.
+const unknown = `"code":"UNAVAILABLE"`
+
+// repeatUnknown sends each order again whose answer did not say what became of it, as a client would. The
+// key finds the order that was placed, or places it now.
+func (s *scene) repeatUnknown(ctx context.Context) error {
+	var again []*answer
+	for i := range s.crowd.answers {
+		if a := &s.crowd.answers[i]; a.op == opRefused && bytes.Contains(a.body, []byte(unknown)) {
+			again = append(again, a)
+		}
+	}
+	s.out.Unknown = len(again)
+	return contest.ForAll(s.cfg.Clients, len(again), func(_, i int) error {
+		*again[i] = s.crowd.placeOrder(ctx, again[i].n, again[i].key)
+		return nil
+	})
+}
+
 // readBack sorts the answers of the overload, and reads every accepted order and the stock.
 func (s *scene) readBack(ctx context.Context) error {
+	if err := s.repeatUnknown(ctx); err != nil {
+		return err
+	}
 	o := s.out
 	for i := range s.crowd.answers {
 		a := &s.crowd.answers[i]
@@ -167,7 +195,7 @@ func (s *scene) readBack(ctx context.Context) error {
 		case opRefused:
 			o.Refuses = append(o.Refuses, refusal{a.status, a.retryAfter, a.body})
 		default:
-			o.Odd = append(o.Odd, fmt.Sprintf("%d %v %.200s", a.status, a.err, a.body))
+			o.Odd = append(o.Odd, a.describeOdd())
 		}
 	}
 	if err := contest.ForAll(s.cfg.Clients, len(o.Orders), func(_, i int) error {
