@@ -19,6 +19,8 @@ func ticketsOf(l *mailqueue.Mail, o *order.Order) []uint32 {
 	switch l.Template { //nolint:exhaustive // the others are about the order
 	case mailqueue.TransferOffered, mailqueue.TransferTaken, mailqueue.TransferRevoked, mailqueue.TicketRescheduled, mailqueue.RefundRequested:
 		return []uint32{l.Ticket}
+	case mailqueue.TicketVoid:
+		return lostTickets(l, o)
 	case mailqueue.RefundDue:
 		if l.Reason != mailqueue.Granted {
 			return nil
@@ -50,7 +52,7 @@ func (h *Writer) describePart(ctx context.Context, e *mail.Event, l *mailqueue.M
 			continue
 		}
 		visit := h.VisitOf(o, t.Serial, p)
-		if place, ok := o.Booking(t.Serial); ok && l.Template == mailqueue.RefundDue {
+		if place, ok := o.Booking(t.Serial); ok && (l.Template == mailqueue.RefundDue || l.Template == mailqueue.TicketVoid) {
 			visit.Cancelled = !hasBooked(o, readerOf(l, o), place)
 		}
 		visits = append(visits, visit)
@@ -74,13 +76,11 @@ func (h *Writer) describeHeld(ctx context.Context, e *mail.Event, reader string,
 	}
 	var visits []*mail.Visit
 	for _, t := range view.Tickets(o, h.Known.PublicID(o.ID.Event()), h.Secrets.Event(o.ID.Event()), where) {
-		owns := o.IsOwnedBy(reader, t.Serial)
-		isNamed := order.NormalEmail(reader) != order.NormalEmail(o.Email) && order.NormalEmail(o.HolderOf(t.Serial).Email) == order.NormalEmail(reader)
-		if o.IsGivenBack(t.Serial) || !owns && !isNamed {
+		if o.IsGivenBack(t.Serial) || !isFor(o, reader, t.Serial) {
 			continue
 		}
 		held++
-		mayAsk = mayAsk || owns
+		mayAsk = mayAsk || o.IsOwnedBy(reader, t.Serial)
 		visits = append(visits, h.VisitOf(o, t.Serial, p))
 		addItem(e, itemOf(&t))
 	}
@@ -143,6 +143,8 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 	case mailqueue.TransferRevoked:
 		to.To, to.Name = l.To, l.Name
 		return written(mail.TransferRevoked(to, l.From, e), nil)
+	case mailqueue.TicketVoid:
+		return h.writeVoid(ctx, l, o, to, e)
 	case mailqueue.PaymentSeen:
 		return writePayment(l, o, to, about, e, zone), nil
 	case mailqueue.BankTransfer:
@@ -243,10 +245,10 @@ func addEnded(b *mail.Back, l *mailqueue.Mail, o *order.Order) {
 	b.Tickets, b.Rest = len(tickets), len(tickets) > 0 && hasTickets(o, o.Email)
 }
 
-// hasTickets reports whether somebody owns a ticket of an order that is good.
+// hasTickets reports whether somebody owns a ticket of an order that is good, or is named for one.
 func hasTickets(o *order.Order, email string) bool {
 	for k := range uint32(o.Tickets()) { //nolint:gosec // tickets of an order are few
-		if t := o.FirstTicket + k; o.IsOwnedBy(email, t) && !o.IsGivenBack(t) {
+		if t := o.FirstTicket + k; isFor(o, email, t) && !o.IsGivenBack(t) {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -123,7 +124,7 @@ func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, e
 	case mailqueue.PaymentDisputed:
 		return h.writeDispute(ctx, l, to)
 	case mailqueue.OrderConfirmation, mailqueue.AttendeeTickets, mailqueue.PaymentSeen, mailqueue.BankTransfer, mailqueue.TransferOffered, mailqueue.TransferTaken, mailqueue.TransferRevoked,
-		mailqueue.OrderCancelled, mailqueue.TicketRescheduled,
+		mailqueue.TicketVoid, mailqueue.OrderCancelled, mailqueue.TicketRescheduled,
 		mailqueue.RefundRequested, mailqueue.RefundDenied, mailqueue.RefundDue, mailqueue.RefundProcessed:
 		return h.writeOrder(ctx, l, to)
 	case mailqueue.WaitlistConfirm, mailqueue.WaitlistJoined, mailqueue.WaitlistOffered, mailqueue.WaitlistExpired:
@@ -218,6 +219,9 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	if e.Cover, err = h.coverOf(ctx, p.Event.Details); err != nil {
 		return nil, err
 	}
+	if err := h.tellHolders(ctx, l, o, e); err != nil {
+		return nil, err
+	}
 	if due, err := h.admitOrder(ctx, l, o, p.Event.Details.Org); err != nil || !due {
 		return nil, err
 	}
@@ -270,7 +274,7 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 			return false, nil
 		}
 		to, unpaid = l.To, true
-	case mailqueue.TransferOffered, mailqueue.TransferTaken, mailqueue.TransferRevoked:
+	case mailqueue.TransferOffered, mailqueue.TransferTaken, mailqueue.TransferRevoked, mailqueue.TicketVoid:
 		to, unpaid = l.To, true
 	case mailqueue.RefundRequested, mailqueue.RefundDenied, mailqueue.RefundDue, mailqueue.RefundProcessed:
 		unpaid = o.Client == 0 // a buyer hears of the money in any case
@@ -301,7 +305,7 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 // an organization that nobody has paid yet. The organizer's links are shown as plain words then;
 // the order's page has them.
 func (h *Writer) isUnasked(ctx context.Context, l *mailqueue.Mail, o *order.Order, org int64) (bool, error) {
-	if o.Client != 0 && l.Template != mailqueue.AttendeeTickets && l.Template != mailqueue.TransferOffered {
+	if o.Client != 0 && !slices.Contains([]mailqueue.Template{mailqueue.AttendeeTickets, mailqueue.TransferOffered, mailqueue.TicketVoid}, l.Template) {
 		return false, nil
 	}
 	links, err := h.Mail.MayLink(ctx, org)

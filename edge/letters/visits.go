@@ -72,12 +72,12 @@ func (h *Writer) visitBefore(o *order.Order, ticket uint32, zone string) *mail.V
 	return &was
 }
 
-// hasBooked reports whether somebody owns a ticket of an order for a place of its calendar.
+// hasBooked reports whether somebody has a ticket of an order for a place of its calendar.
 func hasBooked(o *order.Order, email string, place keeper.Booking) bool {
 	for k := range uint32(o.Tickets()) { //nolint:gosec // tickets of an order are few
 		ticket := o.FirstTicket + k
 		at, ok := o.Booking(ticket)
-		if ok && at.Date == place.Date && at.Slot == place.Slot && o.IsOwnedBy(email, ticket) && !o.IsGivenBack(ticket) {
+		if ok && at.Date == place.Date && at.Slot == place.Slot && isFor(o, email, ticket) && !o.IsGivenBack(ticket) {
 			return true
 		}
 	}

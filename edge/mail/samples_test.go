@@ -146,6 +146,8 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 	if len(left.Visits) > 1 {
 		left.Visits, left.Gone = left.Visits[:1], left.Visits[1:]
 	}
+	both := *all
+	both.Total, both.Fees = Money{}, Money{}
 	single := *one
 	single.What = nil
 	out := map[string]Message{
@@ -161,6 +163,10 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 		"transfer_taken":               TransferTaken(to(), "bob@example.org", o, one),
 		"transfer_taken.passed_on":     TransferTaken(to(), "bob@example.org", &Order{}, one),
 		"transfer_revoked":             TransferRevoked(to(), "bob@example.org", one),
+		"ticket_void.taken_back":       TicketVoid(to(), back(one), Void{Reason: TakenBack, Count: 1}),
+		"ticket_void.given_back":       TicketVoid(to(), one, Void{Reason: GivenBack, Count: 1, Rest: true}),
+		"ticket_void.passed_on":        TicketVoid(to(), back(one), Void{Reason: PassedOn, Count: 1}),
+		"ticket_void.all":              TicketVoid(to(), back(&both), Void{Reason: TakenBack, Count: 2}),
 		"order_cancelled":              OrderCancelled(to(), o, all),
 		"order_cancelled.event":        OrderCancelled(to(), o, off(all)),
 		"event_cancelled":              EventCancelled(to(), off(all), o, refunds),
@@ -250,6 +256,7 @@ func (p *product) addPaid(t testing.TB, to func() Envelope, out map[string]Messa
 	out["refund_due.cancelled.event"] = RefundDue(to(), o, off(all), Back{Amount: entire, Reason: "cancelled"})
 	out["refund_due.cancelled"] = RefundDue(to(), o, all, Back{Amount: entire, Reason: "cancelled"})
 	out["refund_due.passed_on"] = RefundDue(to(), &Order{}, one, Back{Amount: part, Reason: PassedOn, Tickets: 1})
+	out["ticket_void.paid"] = TicketVoid(to(), back(one), Void{Reason: TakenBack, Count: 1, IsPaidBack: true})
 	out["refund_processed.part"] = RefundProcessed(to(), o, one, Back{Amount: part, Tickets: 1, Rest: true})
 	out["refund_processed.whole"] = RefundProcessed(to(), o, all, Back{Amount: entire, Tickets: 2})
 	out["refund_processed.money"] = RefundProcessed(to(), o, all, Back{Amount: part})

@@ -47,6 +47,11 @@ type Event struct {
 // buyer's when its sale is cancelled, until it is given back.
 func (e *Event) isVoid() bool { return e.GivenBack || e.Cancelled && !e.Digital }
 
+// hasEnded reports whether the reader of a mail has no more tickets for the event, or for a visit of it.
+func (e *Event) hasEnded() bool {
+	return e.isVoid() || slices.ContainsFunc(e.Visits, func(v Visit) bool { return v.Cancelled })
+}
+
 // Item is what is bought: some tickets of a type, or a ticket with its seat.
 type Item struct {
 	Quantity  int64 // 0: one ticket, which the mail names by itself
@@ -328,7 +333,31 @@ func (b *Back) values(w *words, o *Order, e *Event) values {
 // its file takes that out of the calendar.
 func RefundDue(to Envelope, o *Order, e *Event, b Back) Message {
 	m := composeMessage("refund_due", to, b.values(to.words(), o, e))
-	if b.Tickets > 0 && (e.isVoid() || slices.ContainsFunc(e.Visits, func(v Visit) bool { return v.Cancelled })) {
+	if b.Tickets > 0 && e.hasEnded() {
+		m.Calendar = e.makeCalendar(to.words())
+	}
+	return m
+}
+
+// These are reasons of a TicketVoid beside PassedOn: the buyer gave the ticket back, or the organizer took it back.
+const (
+	GivenBack = "given_back"
+	TakenBack = "taken_back"
+)
+
+// Void is about tickets that somebody has no more. Others than that person have seen to it.
+type Void struct {
+	Reason     string // PassedOn (to somebody else), GivenBack or TakenBack
+	Count      int    // how many tickets
+	Rest       bool   // their reader has others of the order, which stay valid
+	IsPaidBack bool   // money goes back for them, to the person who paid
+}
+
+// TicketVoid tells somebody who has tickets that another person bought that they are no longer valid. If they
+// are the last ones that its reader has for a time, its file takes that out of the calendar.
+func TicketVoid(to Envelope, e *Event, v Void) Message {
+	m := composeMessage("ticket_void", to, values{"Event": e.templateValues(to.words()), "Reason": v.Reason, "Count": v.Count, "Rest": v.Rest, "IsPaidBack": v.IsPaidBack})
+	if e.hasEnded() {
 		m.Calendar = e.makeCalendar(to.words())
 	}
 	return m

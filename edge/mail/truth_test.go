@@ -180,7 +180,7 @@ func TestRestIsTold(t *testing.T) {
 
 // isOfOne reports whether a state's letter is about one ticket.
 func isOfOne(state string) bool {
-	for _, kind := range []string{"event_cancelled.passed_on", "transfer_", "ticket_rescheduled", "refund_requested", "refund_denied", "refund_due.nothing", "refund_due.passed_on"} {
+	for _, kind := range []string{"event_cancelled.passed_on", "transfer_", "ticket_rescheduled", "ticket_void.taken_back", "ticket_void.given_back", "ticket_void.passed_on", "refund_requested", "refund_denied", "refund_due.nothing", "refund_due.passed_on"} {
 		if strings.HasPrefix(state, kind) {
 			return true
 		}
@@ -293,6 +293,25 @@ func TestVisitsAreTheReaders(t *testing.T) {
 	}
 }
 
+// TestLostTicketsAdmitNobody: whoever has lost a ticket that another person bought reads what became of it, that its
+// codes admit nobody where a door reads them, and of money only where some goes back.
+func TestLostTicketsAdmitNobody(t *testing.T) {
+	t.Parallel()
+	eachLetter(t, func(t *testing.T, state, product string, l Language, m Message) {
+		kind, why, _ := strings.Cut(state, ".")
+		if kind != "ticket_void" {
+			return
+		}
+		says(t, why == "taken_back" || why == "paid" || why == "all", l, m, "has taken back", "zurückgenommen")
+		says(t, why == "passed_on", l, m, "on to somebody else", "an jemand anderen weitergegeben")
+		says(t, !isGoods(product) && product != "online", l, m, "admit nobody", "kommt niemand mehr hinein")
+		says(t, why == "paid", l, m, "to the person who paid", "an die Person zurück, die gezahlt hat")
+		says(t, why == "given_back", l, m, "What else you have", "Was du aus dieser Bestellung sonst noch hast")
+		require.NotContains(t, m.Text, "16-ABCDEFGHJKM", "the order is another person's")
+		require.NotContains(t, m.Text, "https://")
+	})
+}
+
 // TestLastTicketLeavesTheCalendar: a refund of all that its reader has for a time takes that out of the calendar, and
 // another leaves it there.
 func TestLastTicketLeavesTheCalendar(t *testing.T) {
@@ -302,7 +321,10 @@ func TestLastTicketLeavesTheCalendar(t *testing.T) {
 		case state == "refund_due.whole" && (product == "standing" || product == "visit" || product == "day"):
 			require.NotNil(t, m.Calendar)
 			require.Equal(t, "CANCEL", m.Calendar.Method)
-		case state == "refund_due.part" || state == "refund_due.money" || isGoods(product) && m.Kind == "refund_due":
+		case (state == "ticket_void.taken_back" || state == "ticket_void.passed_on") && product == "standing":
+			require.NotNil(t, m.Calendar)
+			require.Equal(t, "CANCEL", m.Calendar.Method)
+		case state == "ticket_void.given_back" || state == "refund_due.part" || state == "refund_due.money" || isGoods(product) && m.Kind == "refund_due":
 			require.Nil(t, m.Calendar)
 		}
 	})

@@ -31,6 +31,7 @@ const (
 	TransferOffered   Template = "transfer_offered"
 	TransferTaken     Template = "transfer_taken"
 	TransferRevoked   Template = "transfer_revoked"
+	TicketVoid        Template = "ticket_void"
 	TicketRescheduled Template = "ticket_rescheduled"
 	WaitlistConfirm   Template = "waitlist_confirm"
 	WaitlistJoined    Template = "waitlist_joined"
@@ -104,6 +105,7 @@ var table = map[Template]terms{
 	TransferOffered:   {promptQueue, moneyNext, 24 * time.Hour},
 	TransferTaken:     {promptQueue, moneyNext, 24 * time.Hour},
 	TransferRevoked:   {promptQueue, moneyNext, 24 * time.Hour},
+	TicketVoid:        {orderQueue, moneyNext, 24 * time.Hour},
 	TicketRescheduled: {orderQueue, moneyNext, 24 * time.Hour},
 	WaitlistConfirm:   {promptQueue, moneyNext, 24 * time.Hour},
 	WaitlistJoined:    {promptQueue, moneyNext, 24 * time.Hour},

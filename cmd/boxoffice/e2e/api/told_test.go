@@ -302,6 +302,69 @@ func TestTransferLetters(t *testing.T) {
 	require.NotContains(t, m.Text, o.Str("id"))
 }
 
+// TestLostTicketsAreTold: whoever has a ticket that another person bought hears when it is taken back, given
+// back or passed on, once, and without what is the buyer's; nobody hears of a ticket that stays.
+func TestLostTicketsAreTold(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	_, types := s.OnSale(nodetest.With(nodetest.TypeBody(0, 100), nodetest.Object{"name": "Balcony"}), nodetest.TypeBody(0, 100), nodetest.TypeBody(0, 100))
+	lines := nodetest.Lines(types[0], 2)
+	for i, name := range []string{"cat@example.org", "dan@example.org"} {
+		lines = append(lines, nodetest.With(nodetest.Lines(types[i+1], 1)[0], nodetest.Object{"attendeeEmail": name, "attendeeName": "Somebody"}))
+	}
+	o := s.Call("POST", "/orders", nodetest.Object{"guestEmail": "ada@example.org", "items": lines}).Is(201, "")
+	pass := func(ticket, to string) {
+		began := time.Now()
+		s.Call("POST", "/tickets/"+ticket+"/transfer", nodetest.Object{"toEmail": to, "token": o.Str("accessToken")}).Is(201, "")
+		s.Call("POST", "/tickets/transfers/"+claimToken(s, to, began)+"/claim", nil).Is(200, "")
+	}
+	began := time.Now()
+	pass(o.Str("tickets.0.id"), "bob@example.org")
+	pass(o.Str("tickets.1.id"), "bob@example.org")
+
+	t.Log("passed on, by its buyer, under the hands of the person it was for")
+	pass(o.Str("tickets.2.id"), "eve@example.org")
+	m := s.Mail(t, "cat@example.org", "ticket_void", began)
+	require.Contains(t, m.Text, "passed your ticket for")
+	require.Contains(t, m.Text, "admit nobody")
+	require.Contains(t, m.Calendar, "METHOD:CANCEL")
+	require.NotContains(t, m.Text, o.Str("id"))
+	require.NotContains(t, m.Text, "eve at")
+
+	t.Log("taken back by the organization: one of two")
+	back := func(tickets ...string) {
+		for i := range tickets {
+			tickets[i] = o.Str("tickets." + tickets[i] + ".id")
+		}
+		s.Own("POST", "/organizer/orders/"+o.Str("id")+"/refund", nodetest.Object{"reason": "A slip.", "ticketIds": tickets}).Is(200, "")
+	}
+	back("0")
+	m = s.Mail(t, "bob@example.org", "ticket_void", began)
+	require.Contains(t, m.Text, "has taken back your ticket for")
+	require.Contains(t, m.Text, "What:  Balcony\n")
+	require.Contains(t, m.Text, "What else you have of that order stays valid.")
+	require.Empty(t, m.Calendar, "another ticket of his is for that time")
+	require.NotContains(t, m.Text, "Money")
+
+	t.Log("the rest: each of those who have them")
+	again := time.Now()
+	back("1", "2", "3")
+	for _, to := range []string{"bob@example.org", "eve@example.org", "dan@example.org"} {
+		m = s.Mail(t, to, "ticket_void", again)
+		require.Contains(t, m.Text, "has taken back your ticket for")
+		require.Contains(t, m.Calendar, "METHOD:CANCEL")
+	}
+	list, err := s.Mailbox().List(100)
+	require.NoError(t, err)
+	told := map[string]int{}
+	for _, m := range list {
+		if m.Kind == "ticket_void" {
+			told[m.To]++
+		}
+	}
+	require.Equal(t, map[string]int{"bob@example.org": 2, "cat@example.org": 1, "dan@example.org": 1, "eve@example.org": 1}, told)
+}
+
 // TestContactIsAnswered: a customer's answer reaches the organization, and not a mailbox that nobody
 // reads.
 func TestContactIsAnswered(t *testing.T) {

@@ -1,0 +1,90 @@
+package letters
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"boxoffice/edge/mail"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/mailqueue"
+)
+
+// isFor reports whether one of an order's tickets is somebody's, or names them.
+func isFor(o *order.Order, email string, ticket uint32) bool {
+	return o.IsOwnedBy(email, ticket) || order.NormalEmail(o.HolderOf(ticket).Email) == order.NormalEmail(email)
+}
+
+// tellHolders queues a letter for everybody who loses a ticket by what a letter about an order tells its
+// reader: whoever has a ticket that a refund ends, and whom a line names for a ticket that is passed on.
+// The holders of a cancelled event were told already that their tickets admit nobody.
+func (h *Writer) tellHolders(ctx context.Context, l *mailqueue.Mail, o *order.Order, e *mail.Event) error {
+	if e.Cancelled && !e.Digital {
+		return nil
+	}
+	void := mailqueue.Mail{Template: mailqueue.TicketVoid, Order: l.Order}
+	switch {
+	case l.Template == mailqueue.TransferTaken:
+		line, _, ok := o.LineOf(l.Ticket)
+		if !ok || order.NormalEmail(l.To) != order.NormalEmail(o.Email) {
+			return nil // the line's name left the ticket when its buyer passed it on
+		}
+		void.To, void.Name, void.Ticket = o.Lines[line].AttendeeEmail, o.Lines[line].AttendeeName, l.Ticket
+		if to := order.NormalEmail(void.To); to == "" || to == order.NormalEmail(l.To) || to == order.NormalEmail(l.Taker) {
+			return nil
+		}
+		void.Subject = fmt.Sprintf("%s/%d", o.ID, l.Ticket)
+		return h.Mail.Add(ctx, void)
+	case l.Template == mailqueue.RefundDue && l.Reason == mailqueue.Granted:
+		void.Refund = l.Refund
+		told := map[string]bool{"": true, order.NormalEmail(readerOf(l, o)): true}
+		for _, ticket := range ticketsOf(l, o) {
+			holder := o.HolderOf(ticket)
+			to := order.NormalEmail(holder.Email)
+			if told[to] {
+				continue
+			}
+			told[to] = true
+			void.To, void.Name, void.Subject = holder.Email, holder.Name, fmt.Sprintf("%s/refund %d/%s", o.ID, l.Refund, to)
+			if err := h.Mail.Add(ctx, void); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lostTickets lists the tickets that the reader of a TicketVoid has no more: one that was passed on to
+// somebody else, or those that a refund ends.
+func lostTickets(l *mailqueue.Mail, o *order.Order) []uint32 {
+	if l.Ticket != 0 {
+		return []uint32{l.Ticket}
+	}
+	if l.Refund >= len(o.Refunds) || o.Refunds[l.Refund].Ask == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(o.Refunds[l.Refund].Ask.Tickets), func(ticket uint32) bool { return !isFor(o, l.To, ticket) })
+}
+
+// writeVoid makes the mail to somebody who has lost tickets that another person bought.
+func (h *Writer) writeVoid(ctx context.Context, l *mailqueue.Mail, o *order.Order, to mail.Envelope, e *mail.Event) (*mail.Message, error) {
+	lost := lostTickets(l, o)
+	if len(lost) == 0 {
+		return nil, nil //nolint:nilnil // its reader was erased from the order since
+	}
+	to.To, to.Name = l.To, l.Name
+	v := mail.Void{Reason: mail.PassedOn, Count: len(lost), Rest: hasTickets(o, l.To)}
+	if l.Ticket == 0 {
+		r := &o.Refunds[l.Refund]
+		v.IsPaidBack = r.Amount > 0
+		if v.Reason = mail.GivenBack; r.AskedBy() == order.AskedByOrganization {
+			v.Reason = mail.TakenBack
+		}
+	}
+	e.GivenBack = !v.Rest
+	m := mail.TicketVoid(to, e, v)
+	if err := h.keepEntry(ctx, &m, o, e); err != nil {
+		return nil, err
+	}
+	return &m, nil
+}
