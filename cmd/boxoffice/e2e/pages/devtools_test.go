@@ -324,8 +324,10 @@ func (w *window) do(method string, p params) {
 }
 
 // inPage is where expressions of a page are evaluated: sale and map are those of
-// its script.
+// its script. It waits until the page is loaded, because an import before the page
+// has run its script would run that script too early.
 const inPage = `(async () => {
+	if (document.readyState !== "complete") await new Promise((resolve) => addEventListener("load", resolve));
 	const script = document.querySelector("script[type=module]");
 	const {sale, map} = script ? await import(script.src) : {};
 	%s
