@@ -9,6 +9,8 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"boxoffice/edge/payments/paysim/faults"
+	"boxoffice/edge/payments/paysim/ledger"
+	"boxoffice/edge/payments/paysim/paystack"
 )
 
 // currencies are those that Paystack knows.
@@ -28,24 +30,23 @@ func (s *Sim) initializeTransaction(ctx *fasthttp.RequestCtx) task {
 	if bad != nil {
 		return done(*bad)
 	}
-	return task{s.modesOf(t), t.reference, func() reply {
-		s.mu.Lock()
-		fresh := s.ledger.add(t)
-		if set, ok := s.dice.Struck(s.modesOf(t), "auto", t.reference); ok && fresh {
-			s.settle(t, success, t.created.Add(set.Span))
-		}
-		s.mu.Unlock()
+	return task{s.ledger.ModesOf(t), t.Reference, func() reply {
+		s.ledger.Lock()
+		fresh := s.ledger.Add(t)
+		s.ledger.Unlock()
 		if !fresh {
 			return refused(400, "Duplicate Transaction Reference", "duplicate_reference",
 				"Try and create the Transaction or Charge with a new reference")
 		}
-		code := s.accessCode(t.id)
-		return ok("Authorization URL created", initialized{s.base + "/checkout/" + code, code, t.reference})
+		code := s.accessCode(t.ID)
+		return ok("Authorization URL created", paystack.Initialized{
+			AuthorizationURL: s.base + "/checkout/" + code, AccessCode: code, Reference: t.Reference,
+		})
 	}}
 }
 
 // readCharge reads the body of initialize, as strictly as Paystack does.
-func (s *Sim) readCharge(ctx *fasthttp.RequestCtx) (*transaction, *reply) {
+func (s *Sim) readCharge(ctx *fasthttp.RequestCtx) (*ledger.Transaction, *reply) {
 	var in struct {
 		Email       string          `json:"email"`
 		Amount      json.RawMessage `json:"amount"`
@@ -54,18 +55,18 @@ func (s *Sim) readCharge(ctx *fasthttp.RequestCtx) (*transaction, *reply) {
 		CallbackURL string          `json:"callback_url"`
 		Metadata    json.RawMessage `json:"metadata"`
 	}
-	no := func(r reply) (*transaction, *reply) { return nil, &r }
+	no := func(r reply) (*ledger.Transaction, *reply) { return nil, &r }
 	if err := json.Unmarshal(ctx.PostBody(), &in); err != nil {
 		return no(invalid("Invalid request body", "Ensure that the body is a JSON object"))
 	}
-	t := &transaction{
-		reference: in.Reference, email: in.Email, currency: in.Currency, callback: in.CallbackURL, created: s.cfg.Now(),
+	t := &ledger.Transaction{
+		Reference: in.Reference, Email: in.Email, Currency: in.Currency, Callback: in.CallbackURL, Created: s.cfg.Now(),
 	}
-	if t.currency == "" {
-		t.currency = "NGN"
+	if t.Currency == "" {
+		t.Currency = "NGN"
 	}
-	if t.reference == "" {
-		t.reference = "T" + strconv.FormatUint(faults.Scramble(s.cfg.Seed, in.Email, uint64(s.calls[opInitialize].Load())), 36)
+	if t.Reference == "" {
+		t.Reference = "T" + strconv.FormatUint(faults.Scramble(s.cfg.Seed, in.Email, uint64(s.calls[opInitialize].Load())), 36)
 	}
 	at := strings.IndexByte(in.Email, '@')
 	amount, whole := subunits(in.Amount)
@@ -74,15 +75,15 @@ func (s *Sim) readCharge(ctx *fasthttp.RequestCtx) (*transaction, *reply) {
 		return no(invalid("Invalid Email Address Passed", "Ensure that the email follows the format: username@example.com"))
 	case !whole || amount <= 0:
 		return no(invalid("Invalid Amount Sent", "Provide a valid amount based on the recommended minimum"))
-	case !currencies[t.currency]:
+	case !currencies[t.Currency]:
 		return no(refused(400, "Currency not supported by merchant", "unsupported_currency", "Ensure you're passing the currency code for a currency enabled on your integration"))
-	case !validReference(t.reference):
+	case !validReference(t.Reference):
 		return no(invalid("Invalid character in transaction reference", "Only -,., =and alphanumeric characters are allowed"))
-	case !validCallback(t.callback):
+	case !validCallback(t.Callback):
 		return no(invalid("Invalid callback URL passed", "Ensure that the callback_url is an http or https URL"))
 	}
-	t.asked = amount
-	if err := t.readMetadata(in.Metadata, query(ctx, "paysim")); err != nil {
+	t.Asked = amount
+	if err := readMetadata(t, in.Metadata, query(ctx, "paysim")); err != nil {
 		return no(invalid(err.Error(), "See GET /_sim/modes"))
 	}
 	return t, nil
@@ -90,14 +91,14 @@ func (s *Sim) readCharge(ctx *fasthttp.RequestCtx) (*transaction, *reply) {
 
 // readMetadata keeps an object, also one given as a string, and takes the modes
 // from the query or the object's paysim.
-func (t *transaction) readMetadata(raw json.RawMessage, modes string) error {
+func readMetadata(t *ledger.Transaction, raw json.RawMessage, modes string) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		raw = json.RawMessage(text)
 	}
 	var object map[string]json.RawMessage
 	if json.Unmarshal(raw, &object) == nil && object != nil {
-		t.metadata = raw
+		t.Metadata = raw
 	}
 	if inside, ok := object["paysim"]; ok && modes == "" {
 		if err := json.Unmarshal(inside, &modes); err != nil {
@@ -111,7 +112,7 @@ func (t *transaction) readMetadata(raw json.RawMessage, modes string) error {
 	if err != nil {
 		return err
 	}
-	t.modes.Store(&m)
+	t.Modes.Store(&m)
 	return nil
 }
 
@@ -139,22 +140,18 @@ func validCallback(s string) bool {
 // verifyTransaction is GET /transaction/verify/{reference}.
 func (s *Sim) verifyTransaction(ctx *fasthttp.RequestCtx) task {
 	reference := param(ctx, "reference")
-	s.mu.Lock()
-	t := s.ledger.byRef[reference]
-	s.mu.Unlock()
-	return task{s.modesOf(t), reference, func() reply {
+	s.ledger.Lock()
+	t := s.ledger.ByReference(reference)
+	s.ledger.Unlock()
+	return task{s.ledger.ModesOf(t), reference, func() reply {
 		if t == nil {
 			return notFound()
 		}
 		now := s.cfg.Now()
-		s.mu.Lock()
-		body := s.transactionBody(t, now)
-		if body.Status == pending && t.pendingLeft > 0 {
-			if t.pendingLeft--; t.pendingLeft == 0 {
-				s.hooks.announceCharge(t, s.modesOf(t), 0)
-			}
-		}
-		s.mu.Unlock()
+		s.ledger.Lock()
+		body := s.words.Transaction(t, now)
+		s.ledger.CountRead(t)
+		s.ledger.Unlock()
 		return ok("Verification successful", body)
 	}}
 }
@@ -165,16 +162,16 @@ func (s *Sim) readTransaction(ctx *fasthttp.RequestCtx) task {
 	if err != nil {
 		return done(invalid("Transaction ID should be numeric.", "Verify that you're passing the transaction ID, and not reference"))
 	}
-	s.mu.Lock()
-	t := s.ledger.txs.get(id)
-	s.mu.Unlock()
-	return task{s.modesOf(t), param(ctx, "id"), func() reply {
+	s.ledger.Lock()
+	t := s.ledger.ByID(id)
+	s.ledger.Unlock()
+	return task{s.ledger.ModesOf(t), param(ctx, "id"), func() reply {
 		if t == nil {
 			return refused(404, "Transaction not found", "transaction_not_found", unknownReference)
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return ok("Transaction retrieved", s.transactionBody(t, s.cfg.Now()))
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
+		return ok("Transaction retrieved", s.words.Transaction(t, s.cfg.Now()))
 	}}
 }
 
@@ -195,23 +192,22 @@ func paging(ctx *fasthttp.RequestCtx) (meta listMeta, skip int) {
 func (s *Sim) listTransactions(ctx *fasthttp.RequestCtx) task {
 	meta, skip := paging(ctx)
 	status := query(ctx, "status")
-	return task{s.modesOf(nil), "list", func() reply {
+	return task{s.ledger.ModesOf(nil), "list", func() reply {
 		now := s.cfg.Now()
-		list := []transactionBody{}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for id := s.ledger.txs.last(); id >= s.ledger.txs.base && len(list) < meta.PerPage; id-- {
-			t := s.ledger.txs.get(id)
-			if t == nil || status != "" && t.status(now) != status {
-				continue
-			}
-			if skip > 0 {
+		list := []paystack.Transaction{}
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
+		s.ledger.EachTransaction(func(t *ledger.Transaction) bool {
+			switch {
+			case status != "" && t.Status(now) != status:
+			case skip > 0:
 				skip--
-				continue
+			default:
+				list = append(list, s.words.Transaction(t, now))
 			}
-			list = append(list, s.transactionBody(t, now))
-		}
-		return reply{200, envelope{true, "Transactions retrieved", list, meta}}
+			return len(list) < meta.PerPage
+		})
+		return reply{200, paystack.Envelope{Status: true, Message: "Transactions retrieved", Data: list, Meta: meta}}
 	}}
 }
 
@@ -228,109 +224,76 @@ func (s *Sim) createRefund(ctx *fasthttp.RequestCtx) task {
 		return done(invalid("Invalid request body", "Ensure that the body is a JSON object"))
 	}
 	which := strings.Trim(string(in.Transaction), `"`)
-	t := s.find(which)
+	t := s.ledger.Find(which)
 	amount, whole := int64(0), true
 	if len(in.Amount) > 0 && string(in.Amount) != "null" {
 		amount, whole = subunits(in.Amount)
 		whole = whole && amount > 0
 	}
-	return task{s.modesOf(t), which, func() reply {
+	return task{s.ledger.ModesOf(t), which, func() reply {
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
 		switch {
 		case t == nil:
 			return refused(404, "Transaction not found", "transaction_not_found", unknownReference)
 		case !whole:
 			return invalid("Invalid amount passed.", "Ensure that the amount is a positive integer in the subunit")
-		case in.Currency != "" && in.Currency != t.currency:
+		case in.Currency != "" && in.Currency != t.Currency:
 			return invalid("Currency does not match the transaction's", "Leave the currency out, or pass the transaction's")
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.refundLocked(t, &refund{amount: amount, customerNote: in.CustomerNote, merchantNote: in.MerchantNote})
+		return s.refundLocked(t, &ledger.Refund{Amount: amount, CustomerNote: in.CustomerNote, MerchantNote: in.MerchantNote})
 	}}
 }
 
-// find looks a transaction up by reference or id.
-func (s *Sim) find(which string) *transaction {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t := s.ledger.byRef[which]; t != nil {
-		return t
-	}
-	id, err := strconv.ParseInt(which, 10, 64)
-	if err != nil {
-		return nil
-	}
-	return s.ledger.txs.get(id)
-}
-
 // refundLocked makes the refund if there is money left for it. Nothing tells a
-// repeat from a second refund, as live. Sim.mu is held.
-func (s *Sim) refundLocked(t *transaction, r *refund) reply {
+// repeat from a second refund, as live. The ledger is locked.
+func (s *Sim) refundLocked(t *ledger.Transaction, r *ledger.Refund) reply {
 	now := s.cfg.Now()
-	left := t.refundable(now)
-	if r.amount == 0 {
-		r.amount = left
+	left := t.Refundable(now)
+	if r.Amount == 0 {
+		r.Amount = left
 	}
-	switch st := t.status(now); {
-	case st == reversed || arrived(st) && left <= 0:
+	switch st := t.Status(now); {
+	case st == ledger.Reversed || ledger.Arrived(st) && left <= 0:
 		return invalid("Transaction has been fully reversed", "Let the customer know that the refund should get to their account soon")
-	case !arrived(st):
+	case !ledger.Arrived(st):
 		return invalid("Transaction has not been paid", "Ensure that the transaction was successful")
-	case r.amount > left:
+	case r.Amount > left:
 		return invalid("Refund amount cannot be more than transaction amount", "Reduce the amount")
 	}
-	m := s.modesOf(t)
-	if set, ok := s.dice.Struck(m, "refundrefused", t.reference); ok && t.refused < set.Number {
-		t.refused++
+	if s.ledger.RefusesRefund(t) {
 		return refused(400, "Your balance is not enough to fulfil this request", "insufficient_balance", "Top up your balance, and try again")
 	}
-	r.created, r.step, r.end = now, s.cfg.RefundStep, s.refundEnd(t, m)
-	if set, ok := s.dice.Struck(m, "refundslow", t.reference); ok {
-		r.step = set.Span
+	r.Created, r.Step = now, s.cfg.RefundStep
+	if r.MerchantNote == "" {
+		r.MerchantNote = "Refund for transaction " + t.Reference + " by api@paysim.test"
 	}
-	if r.merchantNote == "" {
-		r.merchantNote = "Refund for transaction " + t.reference + " by api@paysim.test"
+	if r.CustomerNote == "" {
+		r.CustomerNote = "Refund for transaction " + t.Reference
 	}
-	if r.customerNote == "" {
-		r.customerNote = "Refund for transaction " + t.reference
-	}
-	s.ledger.refund(t, r)
-	s.hooks.announceRefund(r, m, 0)
-	body := s.refundBody(r, now)
-	paidAt := stamp(t.paidAt)
-	body.Transaction = refundedTransaction{t.id, s.domain(), t.reference, t.paid, &paidAt, "card", t.currency, &paidAt}
-	return ok("Refund has been queued for processing", body)
-}
-
-// refundEnd is how the transaction's next refund ends. Sim.mu is held.
-func (s *Sim) refundEnd(t *transaction, m faults.Modes) string {
-	if set, ok := s.dice.Struck(m, "refundfails", t.reference); ok && int64(len(t.refunds)) < set.Number {
-		return failed
-	}
-	if set, ok := s.dice.Struck(m, "refund", t.reference); ok {
-		return set.Word
-	}
-	return refundProcessed
+	s.ledger.Refund(t, r)
+	s.hooks.announceRefund(r, s.ledger.ModesOf(t), 0)
+	return ok("Refund has been queued for processing", s.words.NewRefund(r, now))
 }
 
 // readRefund is GET /refund/{id}.
 func (s *Sim) readRefund(ctx *fasthttp.RequestCtx) task {
 	id, _ := strconv.ParseInt(param(ctx, "id"), 10, 64)
-	s.mu.Lock()
-	r := s.ledger.refunds.get(id)
-	s.mu.Unlock()
-	var of *transaction
+	s.ledger.Lock()
+	r := s.ledger.RefundByID(id)
+	s.ledger.Unlock()
+	var of *ledger.Transaction
 	if r != nil {
-		of = r.of
+		of = r.Of
 	}
-	return task{s.modesOf(of), param(ctx, "id"), func() reply {
+	return task{s.ledger.ModesOf(of), param(ctx, "id"), func() reply {
 		now := s.cfg.Now()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if r == nil || r.status(now) == "" {
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
+		if r == nil || r.Status(now) == "" {
 			return refused(404, "Refund not found", "not_found", "Ensure that you're passing the id of a refund that exists on this integration")
 		}
-		return ok("Refund retrieved", s.refundBody(r, now))
+		return ok("Refund retrieved", s.words.Refund(r, now))
 	}}
 }
 
@@ -340,42 +303,24 @@ func (s *Sim) listRefunds(ctx *fasthttp.RequestCtx) task {
 	meta, skip := paging(ctx)
 	which := query(ctx, "transaction")
 	id, _ := strconv.ParseInt(which, 10, 64)
-	s.mu.Lock()
-	t := s.ledger.txs.get(id)
-	s.mu.Unlock()
-	return task{s.modesOf(t), which, func() reply {
+	s.ledger.Lock()
+	t := s.ledger.ByID(id)
+	s.ledger.Unlock()
+	return task{s.ledger.ModesOf(t), which, func() reply {
 		now := s.cfg.Now()
-		list := []refundBody{}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.eachRefund(which, t, func(r *refund) bool {
+		list := []paystack.Refund{}
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
+		s.ledger.EachRefund(which, t, func(r *ledger.Refund) bool {
 			switch {
-			case r.status(now) == "":
+			case r.Status(now) == "":
 			case skip > 0:
 				skip--
 			default:
-				list = append(list, s.refundBody(r, now))
+				list = append(list, s.words.Refund(r, now))
 			}
 			return len(list) < meta.PerPage
 		})
-		return reply{200, envelope{true, "Refunds retrieved", list, meta}}
+		return reply{200, paystack.Envelope{Status: true, Message: "Refunds retrieved", Data: list, Meta: meta}}
 	}}
-}
-
-// eachRefund visits refunds from the newest on, until visit says no.
-func (s *Sim) eachRefund(which string, t *transaction, visit func(*refund) bool) {
-	if which != "" {
-		for i := 0; t != nil && i < len(t.refunds); i++ {
-			if !visit(t.refunds[len(t.refunds)-1-i]) {
-				return
-			}
-		}
-		return
-	}
-	all := &s.ledger.refunds
-	for id := all.last(); id >= all.base; id-- {
-		if r := all.get(id); r != nil && !visit(r) {
-			return
-		}
-	}
 }

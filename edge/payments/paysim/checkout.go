@@ -11,12 +11,14 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"boxoffice/edge/payments/paysim/faults"
+	"boxoffice/edge/payments/paysim/ledger"
+	"boxoffice/edge/payments/paysim/paystack"
 	"boxoffice/engine"
 )
 
 // outcomes is what a visitor of the checkout page may do.
 var outcomes = map[string]bool{
-	success: true, failed: true, abandoned: true, pending: true, "ongoing": true, "processing": true, "queued": true,
+	ledger.Success: true, ledger.Failed: true, ledger.Abandoned: true, ledger.Pending: true, "ongoing": true, "processing": true, "queued": true,
 }
 
 // tagLength is how much of an access code is there to make it hard to guess.
@@ -30,7 +32,7 @@ func (s *Sim) accessCode(id int64) string {
 }
 
 // byCode finds the transaction of an access code.
-func (s *Sim) byCode(code string) *transaction {
+func (s *Sim) byCode(code string) *ledger.Transaction {
 	if len(code) <= tagLength {
 		return nil
 	}
@@ -38,9 +40,9 @@ func (s *Sim) byCode(code string) *transaction {
 	if err != nil || s.accessCode(id) != code {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ledger.txs.get(id)
+	s.ledger.Lock()
+	defer s.ledger.Unlock()
+	return s.ledger.ByID(id)
 }
 
 var page = template.Must(template.New("checkout").Parse(`<!doctype html>
@@ -64,26 +66,26 @@ func (s *Sim) checkout(ctx *fasthttp.RequestCtx) {
 	s.calls[opCheckout].Add(1)
 	t := s.byCode(param(ctx, "code"))
 	if t == nil {
-		writeJSON(ctx, 404, failure{Message: "No such checkout"})
+		writeJSON(ctx, 404, paystack.Failure{Message: "No such checkout"})
 		return
 	}
 	s.show(ctx, t)
 }
 
-func (s *Sim) show(ctx *fasthttp.RequestCtx, t *transaction) {
-	s.mu.Lock()
+func (s *Sim) show(ctx *fasthttp.RequestCtx, t *ledger.Transaction) {
+	s.ledger.Lock()
 	view := struct {
 		Provider, Amount, Email, Reference, Status, Back string
 		Open                                             bool
 	}{
-		Provider: cmp.Or(t.provider, "paystack"),
-		Amount:   t.currency + " " + engine.Decimal(t.asked, t.currency),
-		Email:    t.email, Reference: t.reference, Status: t.status(s.cfg.Now()), Open: t.outcome != success,
+		Provider: cmp.Or(t.Provider, "paystack"),
+		Amount:   t.Currency + " " + engine.Decimal(t.Asked, t.Currency),
+		Email:    t.Email, Reference: t.Reference, Status: t.Status(s.cfg.Now()), Open: t.Outcome != ledger.Success,
 	}
-	if t.outcome != "" {
+	if t.Outcome != "" {
 		view.Back = returnURL(t)
 	}
-	s.mu.Unlock()
+	s.ledger.Unlock()
 	ctx.SetContentType("text/html; charset=utf-8")
 	if err := page.Execute(ctx, view); err != nil {
 		ctx.Error(err.Error(), 500)
@@ -96,40 +98,39 @@ func (s *Sim) pay(ctx *fasthttp.RequestCtx) {
 	s.calls[opPay].Add(1)
 	t := s.byCode(param(ctx, "code"))
 	if t == nil {
-		writeJSON(ctx, 404, failure{Message: "No such checkout"})
+		writeJSON(ctx, 404, paystack.Failure{Message: "No such checkout"})
 		return
 	}
 	outcome, isJSON := readOutcome(ctx)
 	if !outcomes[outcome] {
-		writeJSON(ctx, 400, failure{Message: "outcome: success, failed, abandoned, pending, ongoing, processing or queued"})
+		writeJSON(ctx, 400, paystack.Failure{Message: "outcome: success, failed, abandoned, pending, ongoing, processing or queued"})
 		return
 	}
 	modes, err := faults.Parse(query(ctx, "paysim"))
 	if err != nil {
-		writeJSON(ctx, 400, failure{Message: err.Error()})
+		writeJSON(ctx, 400, paystack.Failure{Message: err.Error()})
 		return
 	}
-	s.mu.Lock()
-	if len(modes) > 0 && t.outcome != success {
-		t.modes.Store(&modes)
+	s.ledger.Lock()
+	if len(modes) > 0 && t.Outcome != ledger.Success {
+		t.Modes.Store(&modes)
 	}
 	now := s.cfg.Now()
-	if t.provider == paypal && outcome == success {
+	if t.Provider == ledger.PayPal && outcome == ledger.Success {
 		s.approve(t)
 	} else {
-		s.settle(t, outcome, now)
+		s.ledger.Settle(t, outcome, now)
 	}
-	status := t.status(now)
-	s.mu.Unlock()
+	status, back := t.Status(now), returnURL(t)
+	s.ledger.Unlock()
 
-	back := returnURL(t)
 	if back != "" {
 		ctx.Response.Header.Set("Location", back)
 		ctx.SetStatusCode(fasthttp.StatusSeeOther)
 		return
 	}
 	if isJSON {
-		writeJSON(ctx, 200, envelope{Status: true, Message: "Checkout closed", Data: map[string]string{"status": status}})
+		writeJSON(ctx, 200, paystack.Envelope{Status: true, Message: "Checkout closed", Data: map[string]string{"status": status}})
 		return
 	}
 	s.show(ctx, t)
@@ -148,28 +149,28 @@ func readOutcome(ctx *fasthttp.RequestCtx) (outcome string, isJSON bool) {
 	return in.Outcome, true
 }
 
-// returnURL is the callback with what Paystack adds to it; empty without one.
-func returnURL(t *transaction) string {
-	u, err := url.Parse(t.callback)
-	if err != nil || t.callback == "" {
+// returnURL is the callback with what the provider adds to it; empty without one. The ledger is locked.
+func returnURL(t *ledger.Transaction) string {
+	u, err := url.Parse(t.Callback)
+	if err != nil || t.Callback == "" {
 		return ""
 	}
-	if t.provider == stripe || t.provider == mollie { // their buyers return to the address as it was given
-		return t.callback
+	if t.Provider == ledger.Stripe || t.Provider == ledger.Mollie { // their buyers return to the address as it was given
+		return t.Callback
 	}
 	q := u.Query()
-	if t.provider == flutterwave {
+	if t.Provider == ledger.Flutterwave {
 		hostedReturn(q, t)
 		u.RawQuery = q.Encode()
 		return u.String()
 	}
-	if t.provider == paypal {
+	if t.Provider == ledger.PayPal {
 		paypalReturn(q, t)
 		u.RawQuery = q.Encode()
 		return u.String()
 	}
-	q.Set("trxref", t.reference)
-	q.Set("reference", t.reference)
+	q.Set("trxref", t.Reference)
+	q.Set("reference", t.Reference)
 	u.RawQuery = q.Encode()
 	return u.String()
 }

@@ -7,14 +7,9 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
-)
 
-// Stripe's words for a dispute.
-const (
-	needsResponse = "needs_response"
-	underReview   = "under_review"
-	disputeWon    = "won"
-	disputeLost   = "lost"
+	"boxoffice/edge/payments/paysim/ledger"
+	"boxoffice/edge/payments/paysim/paystack"
 )
 
 // The prefixes of the ids of disputes, which are followed by the number of their transaction.
@@ -25,48 +20,26 @@ const (
 
 // disputeEvents are what Stripe tells when a dispute comes to a status. Mollie tells that the payment has changed.
 var disputeEvents = map[string]string{
-	needsResponse: "charge.dispute.created",
-	underReview:   "charge.dispute.updated",
-	disputeWon:    "charge.dispute.closed",
-	disputeLost:   "charge.dispute.closed",
-}
-
-// disputed are the providers that tell of disputes.
-var disputed = map[string]bool{stripe: true, mollie: true, paypal: true}
-
-// dispute is what a transaction's buyer has had the bank take back: all that was paid.
-type dispute struct {
-	status string // in Stripe's words
-	opened time.Time
-	closed time.Time // zero until it is won or lost
-}
-
-// chargedBack is what the bank has taken back and not returned.
-func (t *transaction) chargedBack() int64 {
-	if t.dispute == nil || t.dispute.status == disputeWon {
-		return 0
-	}
-	return t.paid
+	ledger.NeedsResponse: "charge.dispute.created",
+	ledger.UnderReview:   "charge.dispute.updated",
+	ledger.DisputeWon:    "charge.dispute.closed",
+	ledger.DisputeLost:   "charge.dispute.closed",
 }
 
 // MoveDispute opens a bank's dispute about a payment of Stripe, Mollie or PayPal, or moves it on to a status: needs_response,
 // under_review, won or lost. It reports whether there are such a payment and status.
 func (s *Sim) MoveDispute(reference, status string) bool {
-	event, now := disputeEvents[status], s.cfg.Now()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.ledger.byRef[reference]
-	if t == nil || !disputed[t.provider] || !arrived(t.status(now)) || event == "" {
+	event := disputeEvents[status]
+	if event == "" {
 		return false
 	}
-	if t.dispute == nil {
-		t.dispute = &dispute{opened: now}
+	s.ledger.Lock()
+	defer s.ledger.Unlock()
+	t := s.ledger.MoveDispute(reference, status)
+	if t == nil {
+		return false
 	}
-	t.dispute.status, t.dispute.closed = status, time.Time{}
-	if status == disputeWon || status == disputeLost {
-		t.dispute.closed = now
-	}
-	s.hooks.queueEvent(s.modesOf(t), 0, delivery{event: event, of: t, status: status, dispute: true})
+	s.hooks.queueEvent(s.ledger.ModesOf(t), 0, delivery{event: event, of: t, status: status, dispute: true})
 	return true
 }
 
@@ -78,7 +51,7 @@ func (s *Sim) postDispute(ctx *fasthttp.RequestCtx) {
 	}
 	_ = json.Unmarshal(ctx.PostBody(), &in) // what can't be read names no payment
 	if !s.MoveDispute(in.Reference, in.Status) {
-		writeJSON(ctx, 409, failure{Message: "no such payment, or no such status: needs_response, under_review, won or lost"})
+		writeJSON(ctx, 409, paystack.Failure{Message: "no such payment, or no such status: needs_response, under_review, won or lost"})
 		return
 	}
 	writeJSON(ctx, 200, map[string]string{"status": in.Status})
@@ -87,11 +60,11 @@ func (s *Sim) postDispute(ctx *fasthttp.RequestCtx) {
 // readDispute is GET /v1/disputes/{id}.
 func (s *Sim) readDispute(ctx *fasthttp.RequestCtx) task {
 	which, expand := param(ctx, "id"), query(ctx, "expand[]")
-	t := s.findPrefixed(stripe, which, stripeDisputeID)
-	return task{s.modesOf(t), which, func() reply {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if t == nil || t.dispute == nil {
+	t := s.ledger.FindPrefixed(ledger.Stripe, which, stripeDisputeID)
+	return task{s.ledger.ModesOf(t), which, func() reply {
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
+		if t == nil || t.Dispute == nil {
 			return missing("dispute: " + which)
 		}
 		body := disputeBody(t)
@@ -102,13 +75,13 @@ func (s *Sim) readDispute(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// disputeBody is a dispute in Stripe's words. Like Stripe's it says nothing of our reference. Sim.mu is held.
-func disputeBody(t *transaction) map[string]any {
-	number := strconv.FormatInt(t.id, 10)
-	due := t.dispute.opened.Add(7 * 24 * time.Hour).Unix()
+// disputeBody is a dispute in Stripe's words. Like Stripe's it says nothing of our reference. The ledger is locked.
+func disputeBody(t *ledger.Transaction) map[string]any {
+	number := strconv.FormatInt(t.ID, 10)
+	due := t.Dispute.Opened.Add(7 * 24 * time.Hour).Unix()
 	return map[string]any{
-		"id": stripeDisputeID + number, "object": "dispute", "amount": t.paid, "currency": strings.ToLower(t.currency), "charge": "ch_" + number,
-		"payment_intent": intentID + number, "created": t.dispute.opened.Unix(), "reason": "fraudulent", "status": t.dispute.status,
+		"id": stripeDisputeID + number, "object": "dispute", "amount": t.Paid, "currency": strings.ToLower(t.Currency), "charge": "ch_" + number,
+		"payment_intent": intentID + number, "created": t.Dispute.Opened.Unix(), "reason": "fraudulent", "status": t.Dispute.Status,
 		"metadata": map[string]string{}, "evidence_details": map[string]any{"due_by": due, "has_evidence": false},
 	}
 }
@@ -116,23 +89,23 @@ func disputeBody(t *transaction) map[string]any {
 // listChargebacks is GET /v2/payments/{id}/chargebacks.
 func (s *Sim) listChargebacks(ctx *fasthttp.RequestCtx) task {
 	which, embed := param(ctx, "id"), query(ctx, "embed")
-	t := s.findPrefixed(mollie, which, molliePaymentID)
-	return task{s.modesOf(t), which, func() reply {
+	t := s.ledger.FindPrefixed(ledger.Mollie, which, molliePaymentID)
+	return task{s.ledger.ModesOf(t), which, func() reply {
 		if t == nil {
 			return noSuchMollie("payment", which)
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
 		list := []map[string]any{}
-		if d := t.dispute; d != nil {
+		if d := t.Dispute; d != nil {
 			var reversed *string
-			if d.status == disputeWon {
-				at := d.closed.UTC().Format(time.RFC3339)
+			if d.Status == ledger.DisputeWon {
+				at := d.Closed.UTC().Format(time.RFC3339)
 				reversed = &at
 			}
 			body := map[string]any{
-				"resource": "chargeback", "id": chargebackID + strconv.FormatInt(t.id, 10), "paymentId": which, "amount": mollieMoney(t.paid, t.currency),
-				"reason": map[string]string{"code": "4837", "description": "No cardholder authorization"}, "createdAt": d.opened.UTC().Format(time.RFC3339),
+				"resource": "chargeback", "id": chargebackID + strconv.FormatInt(t.ID, 10), "paymentId": which, "amount": mollieMoney(t.Paid, t.Currency),
+				"reason": map[string]string{"code": "4837", "description": "No cardholder authorization"}, "createdAt": d.Opened.UTC().Format(time.RFC3339),
 				"reversedAt": reversed,
 			}
 			if embed == "payment" {

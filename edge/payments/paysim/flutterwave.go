@@ -9,6 +9,8 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"boxoffice/edge/payments/paysim/ledger"
+	"boxoffice/edge/payments/paysim/paystack"
 	"boxoffice/engine"
 )
 
@@ -54,21 +56,19 @@ func (s *Sim) createHosted(ctx *fasthttp.RequestCtx) task {
 	if err != nil || in.Reference == "" || !whole || minor <= 0 || in.Redirect == "" || in.Customer.Email == "" || !validCallback(in.Redirect) {
 		return done(refusedHosted(400, "tx_ref, amount, redirect_url and customer.email are required"))
 	}
-	t := &transaction{
-		provider: flutterwave, reference: in.Reference, email: in.Customer.Email, currency: in.Currency, callback: in.Redirect, asked: minor, created: s.cfg.Now(),
+	t := &ledger.Transaction{
+		Provider: ledger.Flutterwave, Reference: in.Reference, Email: in.Customer.Email, Currency: in.Currency, Callback: in.Redirect, Asked: minor, Created: s.cfg.Now(),
 	}
-	if t.currency == "" {
-		t.currency = "NGN"
+	if t.Currency == "" {
+		t.Currency = "NGN"
 	}
-	return task{s.modesOf(t), t.reference, func() reply {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if !s.ledger.add(t) {
-			t = s.ledger.byRef[t.reference]
-		} else if set, ok := s.dice.Struck(s.modesOf(t), "auto", t.reference); ok {
-			s.settle(t, success, t.created.Add(set.Span))
+	return task{s.ledger.ModesOf(t), t.Reference, func() reply {
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
+		if !s.ledger.Add(t) {
+			t = s.ledger.ByReference(t.Reference)
 		}
-		return reply{200, hosted{"success", "Hosted Link", map[string]string{"link": s.base + "/checkout/" + s.accessCode(t.id)}}}
+		return reply{200, hosted{"success", "Hosted Link", map[string]string{"link": s.base + "/checkout/" + s.accessCode(t.ID)}}}
 	}}
 }
 
@@ -79,43 +79,39 @@ func (s *Sim) verifyHosted(ctx *fasthttp.RequestCtx) task {
 	if which == "" {
 		which = query(ctx, "tx_ref")
 	}
-	t := s.find(which)
-	return task{s.modesOf(t), which, func() reply {
+	t := s.ledger.Find(which)
+	return task{s.ledger.ModesOf(t), which, func() reply {
 		now := s.cfg.Now()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if t == nil || t.provider != flutterwave || t.status(now) == abandoned {
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
+		if t == nil || t.Provider != ledger.Flutterwave || t.Status(now) == ledger.Abandoned {
 			return noTransaction()
 		}
 		body := hostedBody(t, now)
-		if t.status(now) == pending && t.pendingLeft > 0 {
-			if t.pendingLeft--; t.pendingLeft == 0 {
-				s.hooks.announceCharge(t, s.modesOf(t), 0)
-			}
-		}
+		s.ledger.CountRead(t)
 		return reply{200, hosted{"success", "Transaction fetched successfully", body}}
 	}}
 }
 
 // hostedBody is a transaction in Flutterwave's words, its amounts in major units.
-func hostedBody(t *transaction, now time.Time) map[string]any {
+func hostedBody(t *ledger.Transaction, now time.Time) map[string]any {
 	status := "pending"
-	switch st := t.status(now); {
-	case arrived(st):
+	switch st := t.Status(now); {
+	case ledger.Arrived(st):
 		status = "successful"
-	case st == failed:
-		status = failed
+	case st == ledger.Failed:
+		status = ledger.Failed
 	}
-	amount := t.asked
-	if t.outcome == success {
-		amount = t.paid
+	amount := t.Asked
+	if t.Outcome == ledger.Success {
+		amount = t.Paid
 	}
-	paid := majorUnits(amount, t.currency)
+	paid := majorUnits(amount, t.Currency)
 	return map[string]any{
-		"id": t.id, "tx_ref": t.reference, "flw_ref": "FLW-" + strconv.FormatInt(t.id, 10), "device_fingerprint": "N/A", "narration": "CARD Transaction", "card": nil, "amount": paid, "currency": t.currency,
+		"id": t.ID, "tx_ref": t.Reference, "flw_ref": "FLW-" + strconv.FormatInt(t.ID, 10), "device_fingerprint": "N/A", "narration": "CARD Transaction", "card": nil, "amount": paid, "currency": t.Currency,
 		"charged_amount": paid, "app_fee": 1, "merchant_fee": 0, "processor_response": "Approved", "auth_model": "PIN", "ip": "127.0.0.1",
-		"status": status, "payment_type": "card", "created_at": stamp(t.created), "account_id": 1, "meta": nil, "amount_settled": paid,
-		"customer": map[string]any{"id": 1, "name": t.email, "phone_number": nil, "email": t.email, "created_at": stamp(t.created)},
+		"status": status, "payment_type": "card", "created_at": paystack.Stamp(t.Created), "account_id": 1, "meta": nil, "amount_settled": paid,
+		"customer": map[string]any{"id": 1, "name": t.Email, "phone_number": nil, "email": t.Email, "created_at": paystack.Stamp(t.Created)},
 	}
 }
 
@@ -127,33 +123,28 @@ func (s *Sim) refundHosted(ctx *fasthttp.RequestCtx) task {
 		Comments string      `json:"comments"`
 	}
 	_ = json.Unmarshal(ctx.PostBody(), &in) // the body may be left out
-	t := s.find(param(ctx, "id"))
-	return task{s.modesOf(t), param(ctx, "id"), func() reply {
+	t := s.ledger.Find(param(ctx, "id"))
+	return task{s.ledger.ModesOf(t), param(ctx, "id"), func() reply {
 		now := s.cfg.Now()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if t == nil || t.provider != flutterwave {
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
+		if t == nil || t.Provider != ledger.Flutterwave {
 			return noTransaction()
 		}
-		m := s.modesOf(t)
-		r := &refund{amount: t.refundable(now), created: now, end: s.refundEnd(t, m), merchantNote: in.Comments}
+		r := &ledger.Refund{Amount: t.Refundable(now), Created: now, MerchantNote: in.Comments}
 		if in.Amount != "" {
-			r.amount, _ = minorUnits(in.Amount, t.currency)
+			r.Amount, _ = minorUnits(in.Amount, t.Currency)
 		}
-		if !arrived(t.status(now)) || r.amount <= 0 || r.amount > t.refundable(now) {
+		if !ledger.Arrived(t.Status(now)) || r.Amount <= 0 || r.Amount > t.Refundable(now) {
 			return refusedHosted(400, "Refund amount cannot be more than the transaction's")
 		}
-		if set, ok := s.dice.Struck(m, "refundrefused", t.reference); ok && t.refused < set.Number {
-			t.refused++
+		if s.ledger.RefusesRefund(t) {
 			return refusedHosted(400, "Insufficient funds to process the refund")
 		}
-		if set, ok := s.dice.Struck(m, "refundslow", t.reference); ok {
-			r.step = set.Span
-		}
-		s.ledger.refund(t, r)
+		s.ledger.Refund(t, r)
 		return reply{200, hosted{"success", "Transaction refund initiated", map[string]any{
-			"id": r.id, "account_id": 1, "tx_id": t.id, "flw_ref": "URF-" + strconv.FormatInt(r.id, 10), "wallet_id": 1, "amount_refunded": majorUnits(r.amount, r.of.currency),
-			"status": hostedRefund(r.status(now)), "destination": "payment_source", "meta": map[string]any{"source": "availablebalance"}, "created_at": stamp(now),
+			"id": r.ID, "account_id": 1, "tx_id": t.ID, "flw_ref": "URF-" + strconv.FormatInt(r.ID, 10), "wallet_id": 1, "amount_refunded": majorUnits(r.Amount, r.Of.Currency),
+			"status": hostedRefund(r.Status(now)), "destination": "payment_source", "meta": map[string]any{"source": "availablebalance"}, "created_at": paystack.Stamp(now),
 		}}}
 	}}
 }
@@ -161,19 +152,19 @@ func (s *Sim) refundHosted(ctx *fasthttp.RequestCtx) task {
 // hostedRefund is a refund's status in Flutterwave's words.
 func hostedRefund(status string) string {
 	switch status {
-	case refundProcessed:
+	case ledger.RefundProcessed:
 		return "completed-mpgs"
-	case failed:
-		return failed
+	case ledger.Failed:
+		return ledger.Failed
 	}
 	return "new"
 }
 
 // hostedRefundBody is a refund as lists of them have it.
-func hostedRefundBody(r *refund, now time.Time) map[string]any {
+func hostedRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 	return map[string]any{
-		"id": r.id, "amount_refunded": majorUnits(r.amount, r.of.currency), "status": hostedRefund(r.status(now)), "flw_ref": "URF-" + strconv.FormatInt(r.id, 10),
-		"comment": r.merchantNote, "settlement_id": "NEW", "meta": "{}", "created_at": stamp(r.created), "account_id": 1, "transaction_id": r.of.id,
+		"id": r.ID, "amount_refunded": majorUnits(r.Amount, r.Of.Currency), "status": hostedRefund(r.Status(now)), "flw_ref": "URF-" + strconv.FormatInt(r.ID, 10),
+		"comment": r.MerchantNote, "settlement_id": "NEW", "meta": "{}", "created_at": paystack.Stamp(r.Created), "account_id": 1, "transaction_id": r.Of.ID,
 	}
 }
 
@@ -183,14 +174,14 @@ const hostedPage = 20
 // hostedRefunds is GET /v3/refunds: the newest first, of one transaction if its id is given.
 func (s *Sim) hostedRefunds(ctx *fasthttp.RequestCtx) task {
 	which, page := query(ctx, "id"), queryInt(ctx, "page", 1, 1, 1_000_000)
-	t := s.find(which)
-	return task{s.modesOf(t), which, func() reply {
+	t := s.ledger.Find(which)
+	return task{s.ledger.ModesOf(t), which, func() reply {
 		now := s.cfg.Now()
 		all := []map[string]any{}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.eachRefund(which, t, func(r *refund) bool {
-			if r.of.provider == flutterwave && r.status(now) != "" {
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
+		s.ledger.EachRefund(which, t, func(r *ledger.Refund) bool {
+			if r.Of.Provider == ledger.Flutterwave && r.Status(now) != "" {
 				all = append(all, hostedRefundBody(r, now))
 			}
 			return true
@@ -213,11 +204,11 @@ type hostedList struct {
 // readHostedRefund is GET /v3/refunds/{id}.
 func (s *Sim) readHostedRefund(ctx *fasthttp.RequestCtx) task {
 	id, _ := strconv.ParseInt(param(ctx, "id"), 10, 64)
-	return task{s.modesOf(nil), param(ctx, "id"), func() reply {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		r := s.ledger.refunds.get(id)
-		if r == nil || r.of.provider != flutterwave {
+	return task{s.ledger.ModesOf(nil), param(ctx, "id"), func() reply {
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
+		r := s.ledger.RefundByID(id)
+		if r == nil || r.Of.Provider != ledger.Flutterwave {
 			return refusedHosted(404, "Refund not found")
 		}
 		return reply{200, hosted{"success", "Refund fetched", hostedRefundBody(r, s.cfg.Now())}}
@@ -230,12 +221,12 @@ func majorUnits(minor int64, currency string) json.Number {
 }
 
 // hostedReturn adds what Flutterwave does to the address that a buyer comes back to.
-func hostedReturn(q url.Values, t *transaction) {
-	q.Set("tx_ref", t.reference)
-	if t.outcome == abandoned {
+func hostedReturn(q url.Values, t *ledger.Transaction) {
+	q.Set("tx_ref", t.Reference)
+	if t.Outcome == ledger.Abandoned {
 		q.Set("status", "cancelled")
 		return
 	}
-	q.Set("status", map[bool]string{true: "successful", false: failed}[t.outcome == success])
-	q.Set("transaction_id", strconv.FormatInt(t.id, 10))
+	q.Set("status", map[bool]string{true: "successful", false: ledger.Failed}[t.Outcome == ledger.Success])
+	q.Set("transaction_id", strconv.FormatInt(t.ID, 10))
 }

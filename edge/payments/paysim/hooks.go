@@ -13,16 +13,17 @@ import (
 	"time"
 
 	"boxoffice/edge/payments/paysim/faults"
+	"boxoffice/edge/payments/paysim/ledger"
 	"boxoffice/edge/payments/paysim/outbox"
 )
 
 // delivery is one webhook to send; its body is made when it is sent.
 type delivery struct {
 	event   string
-	of      *transaction
-	refund  *refund // nil for a charge
-	status  string  // of the refund or the dispute
-	dispute bool    // it is about the transaction's dispute
+	of      *ledger.Transaction
+	refund  *ledger.Refund // nil for a charge
+	status  string         // of the refund or the dispute
+	dispute bool           // it is about the transaction's dispute
 	badsig  bool
 }
 
@@ -33,15 +34,15 @@ type hooks struct {
 }
 
 // target is where a transaction's webhooks go; "" for nowhere.
-func (h *hooks) target(t *transaction) string {
-	switch t.provider {
-	case nowpayments, mollie:
-		return t.hook
-	case flutterwave:
+func (h *hooks) target(t *ledger.Transaction) string {
+	switch t.Provider {
+	case ledger.NOWPayments, ledger.Mollie:
+		return t.Hook
+	case ledger.Flutterwave:
 		return h.sim.cfg.FlutterwaveURL
-	case stripe:
+	case ledger.Stripe:
 		return h.sim.cfg.StripeURL
-	case paypal:
+	case ledger.PayPal:
 		return h.sim.cfg.PayPalURL
 	}
 	return h.sim.cfg.WebhookURL
@@ -49,18 +50,18 @@ func (h *hooks) target(t *transaction) string {
 
 // announceCharge announces a payment, as a webhook that arrives after the duration in. As at the real
 // providers, failures and abandoned checkouts are not announced.
-func (h *hooks) announceCharge(t *transaction, m faults.Modes, in time.Duration) {
-	switch t.provider {
-	case nowpayments: // each status is told
+func (h *hooks) announceCharge(t *ledger.Transaction, m faults.Modes, in time.Duration) {
+	switch t.Provider {
+	case ledger.NOWPayments: // each status is told
 		h.queueEvent(m, in, delivery{event: "confirming", of: t, status: "confirming"})
 		h.queueEvent(m, in, delivery{event: "settled", of: t})
-	case flutterwave:
+	case ledger.Flutterwave:
 		h.queueEvent(m, in, delivery{event: "charge.completed", of: t})
-	case stripe:
+	case ledger.Stripe:
 		h.queueEvent(m, in, delivery{event: "checkout.session.completed", of: t})
-	case mollie:
+	case ledger.Mollie:
 		h.queueEvent(m, in, delivery{event: "payment", of: t})
-	case paypal:
+	case ledger.PayPal:
 		h.queueEvent(m, in, delivery{event: "PAYMENT.CAPTURE.COMPLETED", of: t})
 	default:
 		h.queueEvent(m, in, delivery{event: "charge.success", of: t})
@@ -68,18 +69,18 @@ func (h *hooks) announceCharge(t *transaction, m faults.Modes, in time.Duration)
 }
 
 // announceRefund announces each status that the refund will go through.
-func (h *hooks) announceRefund(r *refund, m faults.Modes, in time.Duration) {
-	if r.of.provider != "" {
+func (h *hooks) announceRefund(r *ledger.Refund, m faults.Modes, in time.Duration) {
+	if r.Of.Provider != "" {
 		return
 	}
 	for _, step := range []struct {
 		status string
 		after  time.Duration
-	}{{pending, 0}, {refundProcessing, r.step}, {r.end, 2 * r.step}} {
-		if r.step > 0 || step.status == r.end {
-			h.queueEvent(m, in+step.after, delivery{event: "refund." + step.status, of: r.of, refund: r, status: step.status})
+	}{{ledger.Pending, 0}, {ledger.RefundProcessing, r.Step}, {r.End, 2 * r.Step}} {
+		if r.Step > 0 || step.status == r.End {
+			h.queueEvent(m, in+step.after, delivery{event: "refund." + step.status, of: r.Of, refund: r, status: step.status})
 		}
-		if step.status == r.end {
+		if step.status == r.End {
 			return
 		}
 	}
@@ -90,9 +91,9 @@ func (h *hooks) queueEvent(m faults.Modes, in time.Duration, d delivery) {
 	if h.target(d.of) == "" {
 		return
 	}
-	name := d.event + "/" + d.of.reference
+	name := d.event + "/" + d.of.Reference
 	if d.refund != nil {
-		name += "/" + strconv.FormatInt(d.refund.id, 10)
+		name += "/" + strconv.FormatInt(d.refund.ID, 10)
 	}
 	dice := h.sim.dice
 	if _, ok := dice.Struck(m, "drop", name); ok {
@@ -127,7 +128,7 @@ func (h *hooks) makeRequest(ctx context.Context, d *delivery) (*http.Request, er
 		wrong = "?"
 	}
 	target := h.target(d.of)
-	if d.of.provider == mollie {
+	if d.of.Provider == ledger.Mollie {
 		target += strings.ReplaceAll(wrong, "?", "0") // the MAC is the end of the address
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
@@ -135,16 +136,16 @@ func (h *hooks) makeRequest(ctx context.Context, d *delivery) (*http.Request, er
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	switch d.of.provider {
-	case mollie:
+	switch d.of.Provider {
+	case ledger.Mollie:
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	case nowpayments: // the encoder has sorted the keys, and there is nothing that it escapes
+	case ledger.NOWPayments: // the encoder has sorted the keys, and there is nothing that it escapes
 		req.Header.Set("X-Nowpayments-Sig", sign(h.sim.cfg.NOWPaymentsSign+wrong, body))
-	case flutterwave:
+	case ledger.Flutterwave:
 		req.Header.Set("Verif-Hash", h.sim.cfg.FlutterwaveHash+wrong)
-	case stripe:
+	case ledger.Stripe:
 		req.Header.Set("Stripe-Signature", signStripe(h.sim.cfg.StripeSecret+wrong, body, time.Now()))
-	case paypal:
+	case ledger.PayPal:
 		h.sim.signPaypal(req.Header, h.sim.cfg.PayPalKey+wrong, body, time.Now())
 	default:
 		req.Header.Set("X-Paystack-Signature", sign(h.sim.cfg.SecretKey+wrong, body))
@@ -154,35 +155,40 @@ func (h *hooks) makeRequest(ctx context.Context, d *delivery) (*http.Request, er
 
 // encodeHook is a webhook's body as it is sent: Mollie tells an id alone, as a form.
 func (s *Sim) encodeHook(d *delivery) ([]byte, error) {
-	if d.of.provider == mollie {
-		return []byte("id=" + molliePaymentID + strconv.FormatInt(d.of.id, 10)), nil
+	if d.of.Provider == ledger.Mollie {
+		return []byte("id=" + molliePaymentID + strconv.FormatInt(d.of.ID, 10)), nil
 	}
 	return json.Marshal(s.told(d))
 }
 
 // told is what a webhook tells.
 func (s *Sim) told(d *delivery) any {
-	switch d.of.provider {
-	case nowpayments:
-		s.mu.Lock()
-		defer s.mu.Unlock()
+	switch d.of.Provider {
+	case ledger.NOWPayments:
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
 		status := d.status
 		if status == "" {
 			status = depositStatus(d.of, s.cfg.Now())
 		}
 		return s.depositBody(d.of, status)
-	case flutterwave:
-		s.mu.Lock()
-		defer s.mu.Unlock()
+	case ledger.Flutterwave:
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
 		return map[string]any{"event": d.event, "event.type": "CARD_TRANSACTION", "data": hostedBody(d.of, s.cfg.Now())}
 	}
-	switch d.of.provider {
-	case stripe:
+	switch d.of.Provider {
+	case ledger.Stripe:
 		return s.stripeEvent(d)
-	case paypal:
+	case ledger.PayPal:
 		return s.paypalEvent(d)
 	}
-	return s.webhook(d)
+	s.ledger.Lock()
+	defer s.ledger.Unlock()
+	if d.refund != nil {
+		return s.words.RefundMoved(d.event, d.refund, d.status)
+	}
+	return s.words.Charge(d.event, d.of)
 }
 
 // sign is the lower-case hex HMAC-SHA512 of the raw body.

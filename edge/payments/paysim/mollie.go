@@ -9,6 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"boxoffice/edge/payments/paysim/faults"
+	"boxoffice/edge/payments/paysim/ledger"
 )
 
 // The prefixes of Mollie's ids, which are followed by our number.
@@ -74,37 +75,35 @@ func (s *Sim) createMollie(ctx *fasthttp.RequestCtx) task {
 	}
 	amount, valid := in.Amount.minor()
 	idempotency := string(ctx.Request.Header.Peek("Idempotency-Key"))
-	t := &transaction{
-		provider: mollie, reference: in.Metadata["reference"], currency: in.Amount.Currency, callback: in.Redirect, hook: in.Webhook,
-		asked: amount, created: s.cfg.Now(),
+	t := &ledger.Transaction{
+		Provider: ledger.Mollie, Reference: in.Metadata["reference"], Currency: in.Amount.Currency, Callback: in.Redirect, Hook: in.Webhook,
+		Asked: amount, Created: s.cfg.Now(),
 	}
 	switch {
-	case !valid || len(t.currency) != 3:
+	case !valid || len(t.Currency) != 3:
 		return done(mollieFailure(422, "Unprocessable Entity", "The amount is lower than the minimum", "amount"))
 	case in.Description == "":
 		return done(mollieFailure(422, "Unprocessable Entity", "The description is invalid", "description"))
-	case t.callback == "" || !validCallback(t.callback) || !validCallback(t.hook):
+	case t.Callback == "" || !validCallback(t.Callback) || !validCallback(t.Hook):
 		return done(mollieFailure(422, "Unprocessable Entity", "The redirect or webhook URL is invalid", "redirectUrl"))
-	case t.reference == "" || idempotency != t.reference: // the simulator's ledger knows charges by our reference
+	case t.Reference == "" || idempotency != t.Reference: // the simulator's ledger knows charges by our reference
 		return done(mollieFailure(422, "Unprocessable Entity", "metadata has no reference that the idempotency key repeats", "metadata"))
 	}
 	if modes := in.Metadata["paysim"]; modes != "" {
-		t.metadata, _ = json.Marshal(map[string]string{"paysim": modes}) // a map of texts never fails
+		t.Metadata, _ = json.Marshal(map[string]string{"paysim": modes}) // a map of texts never fails
 		if m, err := faults.Parse(modes); err == nil {
-			t.modes.Store(&m)
+			t.Modes.Store(&m)
 		}
 	}
-	return task{s.modesOf(t), t.reference, func() reply {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if !s.ledger.add(t) {
-			was := s.ledger.byRef[t.reference]
-			if was.asked != t.asked || was.currency != t.currency {
+	return task{s.ledger.ModesOf(t), t.Reference, func() reply {
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
+		if !s.ledger.Add(t) {
+			was := s.ledger.ByReference(t.Reference)
+			if was.Asked != t.Asked || was.Currency != t.Currency {
 				return mollieFailure(409, "Conflict", "The idempotency key was used for another request", "")
 			}
 			t = was
-		} else if set, ok := s.dice.Struck(s.modesOf(t), "auto", t.reference); ok {
-			s.settle(t, success, t.created.Add(set.Span))
 		}
 		return reply{201, s.mollieBody(t, s.cfg.Now())}
 	}}
@@ -113,45 +112,41 @@ func (s *Sim) createMollie(ctx *fasthttp.RequestCtx) task {
 // readMollie is GET /v2/payments/{id}.
 func (s *Sim) readMollie(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
-	t := s.findPrefixed(mollie, which, molliePaymentID)
-	return task{s.modesOf(t), which, func() reply {
+	t := s.ledger.FindPrefixed(ledger.Mollie, which, molliePaymentID)
+	return task{s.ledger.ModesOf(t), which, func() reply {
 		now := s.cfg.Now()
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
 		if t == nil {
 			return noSuchMollie("payment", which)
 		}
 		body := s.mollieBody(t, now)
-		if t.status(now) == pending && t.pendingLeft > 0 {
-			if t.pendingLeft--; t.pendingLeft == 0 {
-				s.hooks.announceCharge(t, s.modesOf(t), 0)
-			}
-		}
+		s.ledger.CountRead(t)
 		return reply{200, body}
 	}}
 }
 
 // mollieBody is a payment. Mollie's page lets a buyer try again after a refusal, so that a payment
 // whose buyer was refused is open.
-func (s *Sim) mollieBody(t *transaction, now time.Time) map[string]any {
-	amount := t.asked
+func (s *Sim) mollieBody(t *ledger.Transaction, now time.Time) map[string]any {
+	amount := t.Asked
 	body := map[string]any{
-		"resource": "payment", "id": molliePaymentID + strconv.FormatInt(t.id, 10), "mode": "test", "description": "Order " + t.reference,
-		"redirectUrl": t.callback, "webhookUrl": t.hook, "createdAt": t.created.UTC().Format(time.RFC3339),
-		"metadata": map[string]string{"reference": t.reference}, "status": "open",
-		"_links": map[string]any{"checkout": map[string]string{"href": s.base + "/checkout/" + s.accessCode(t.id), "type": "text/html"}},
+		"resource": "payment", "id": molliePaymentID + strconv.FormatInt(t.ID, 10), "mode": "test", "description": "Order " + t.Reference,
+		"redirectUrl": t.Callback, "webhookUrl": t.Hook, "createdAt": t.Created.UTC().Format(time.RFC3339),
+		"metadata": map[string]string{"reference": t.Reference}, "status": "open",
+		"_links": map[string]any{"checkout": map[string]string{"href": s.base + "/checkout/" + s.accessCode(t.ID), "type": "text/html"}},
 	}
-	switch st := t.status(now); {
-	case arrived(st):
-		amount = t.paid
-		body["status"], body["paidAt"] = "paid", t.paidAt.UTC().Format(time.RFC3339)
-		body["amountRefunded"] = mollieMoney(t.paid-t.chargedBack()-t.refundable(now), t.currency)
-		body["amountChargedBack"] = mollieMoney(t.chargedBack(), t.currency)
-		body["amountRemaining"] = mollieMoney(max(t.refundable(now), 0), t.currency)
-	case st != abandoned && st != failed:
+	switch st := t.Status(now); {
+	case ledger.Arrived(st):
+		amount = t.Paid
+		body["status"], body["paidAt"] = "paid", t.PaidAt.UTC().Format(time.RFC3339)
+		body["amountRefunded"] = mollieMoney(t.Paid-t.ChargedBack()-t.Refundable(now), t.Currency)
+		body["amountChargedBack"] = mollieMoney(t.ChargedBack(), t.Currency)
+		body["amountRemaining"] = mollieMoney(max(t.Refundable(now), 0), t.Currency)
+	case st != ledger.Abandoned && st != ledger.Failed:
 		body["status"] = "pending"
 	}
-	body["amount"] = mollieMoney(amount, t.currency)
+	body["amount"] = mollieMoney(amount, t.Currency)
 	return body
 }
 
@@ -164,55 +159,50 @@ func (s *Sim) refundMollie(ctx *fasthttp.RequestCtx) task {
 	}
 	bad := json.Unmarshal(ctx.PostBody(), &in) != nil
 	idempotency := string(ctx.Request.Header.Peek("Idempotency-Key"))
-	t := s.findPrefixed(mollie, which, molliePaymentID)
-	return task{s.modesOf(t), which, func() reply {
+	t := s.ledger.FindPrefixed(ledger.Mollie, which, molliePaymentID)
+	return task{s.ledger.ModesOf(t), which, func() reply {
 		now := s.cfg.Now()
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
 		if t == nil {
 			return noSuchMollie("payment", which)
 		}
-		for _, made := range t.refunds {
-			if idempotency != "" && made.customerNote == idempotency {
+		for _, made := range t.Refunds {
+			if idempotency != "" && made.CustomerNote == idempotency {
 				return reply{201, mollieRefundBody(made, now)}
 			}
 		}
-		m := s.modesOf(t)
 		amount, valid := in.Amount.minor()
-		r := &refund{amount: amount, created: now, end: s.refundEnd(t, m), merchantNote: in.Metadata["key"], customerNote: idempotency}
-		switch left := t.refundable(now); {
-		case bad || !valid || in.Amount.Currency != t.currency:
+		r := &ledger.Refund{Amount: amount, Created: now, MerchantNote: in.Metadata["key"], CustomerNote: idempotency}
+		switch left := t.Refundable(now); {
+		case bad || !valid || in.Amount.Currency != t.Currency:
 			return mollieFailure(422, "Unprocessable Entity", "The amount is invalid", "amount")
-		case !arrived(t.status(now)) || amount > left:
+		case !ledger.Arrived(t.Status(now)) || amount > left:
 			return mollieFailure(422, "Unprocessable Entity", "The specified amount cannot be refunded", "amount")
 		}
-		if set, ok := s.dice.Struck(m, "refundrefused", t.reference); ok && t.refused < set.Number {
-			t.refused++
+		if s.ledger.RefusesRefund(t) {
 			return mollieFailure(422, "Unprocessable Entity", "The balance is too low for the refund", "amount")
 		}
-		if set, ok := s.dice.Struck(m, "refundslow", t.reference); ok {
-			r.step = set.Span
-		}
-		s.ledger.refund(t, r)
+		s.ledger.Refund(t, r)
 		return reply{201, mollieRefundBody(r, now)}
 	}}
 }
 
 // mollieRefundBody is a refund in Mollie's words.
-func mollieRefundBody(r *refund, now time.Time) map[string]any {
+func mollieRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 	status := "refunded"
-	switch r.status(now) {
-	case pending:
+	switch r.Status(now) {
+	case ledger.Pending:
 		status = "pending"
-	case refundProcessing, "needs-attention":
+	case ledger.RefundProcessing, "needs-attention":
 		status = "processing"
-	case failed:
-		status = failed
+	case ledger.Failed:
+		status = ledger.Failed
 	}
 	return map[string]any{
-		"resource": "refund", "id": mollieRefundID + strconv.FormatInt(r.id, 10), "paymentId": molliePaymentID + strconv.FormatInt(r.of.id, 10),
-		"amount": mollieMoney(r.amount, r.of.currency), "status": status, "createdAt": r.created.UTC().Format(time.RFC3339),
-		"metadata": map[string]string{"key": r.merchantNote},
+		"resource": "refund", "id": mollieRefundID + strconv.FormatInt(r.ID, 10), "paymentId": molliePaymentID + strconv.FormatInt(r.Of.ID, 10),
+		"amount": mollieMoney(r.Amount, r.Of.Currency), "status": status, "createdAt": r.Created.UTC().Format(time.RFC3339),
+		"metadata": map[string]string{"key": r.MerchantNote},
 	}
 }
 
@@ -220,20 +210,20 @@ func mollieRefundBody(r *refund, now time.Time) map[string]any {
 // the next.
 func (s *Sim) mollieRefunds(ctx *fasthttp.RequestCtx) task {
 	which, from, limit := param(ctx, "id"), query(ctx, "from"), queryInt(ctx, "limit", 50, 1, 250)
-	t := s.findPrefixed(mollie, which, molliePaymentID)
-	return task{s.modesOf(t), which, func() reply {
+	t := s.ledger.FindPrefixed(ledger.Mollie, which, molliePaymentID)
+	return task{s.ledger.ModesOf(t), which, func() reply {
 		if t == nil {
 			return noSuchMollie("payment", which)
 		}
 		now, found, next := s.cfg.Now(), from == "", ""
 		list := []map[string]any{}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.eachRefund(which, t, func(r *refund) bool {
-			id := mollieRefundID + strconv.FormatInt(r.id, 10)
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
+		s.ledger.EachRefund(which, t, func(r *ledger.Refund) bool {
+			id := mollieRefundID + strconv.FormatInt(r.ID, 10)
 			found = found || id == from
 			switch {
-			case r.status(now) == "" || !found:
+			case r.Status(now) == "" || !found:
 			case len(list) == limit:
 				next = id
 			default:
@@ -253,11 +243,11 @@ func (s *Sim) mollieRefunds(ctx *fasthttp.RequestCtx) task {
 func (s *Sim) readMollieRefund(ctx *fasthttp.RequestCtx) task {
 	payment, which := param(ctx, "id"), param(ctx, "refund")
 	id, _ := strconv.ParseInt(strings.TrimPrefix(which, mollieRefundID), 10, 64)
-	return task{s.modesOf(nil), which, func() reply {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		r := s.ledger.refunds.get(id)
-		if r == nil || r.of.provider != mollie || molliePaymentID+strconv.FormatInt(r.of.id, 10) != payment {
+	return task{s.ledger.ModesOf(nil), which, func() reply {
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
+		r := s.ledger.RefundByID(id)
+		if r == nil || r.Of.Provider != ledger.Mollie || molliePaymentID+strconv.FormatInt(r.Of.ID, 10) != payment {
 			return noSuchMollie("refund", which)
 		}
 		return reply{200, mollieRefundBody(r, s.cfg.Now())}

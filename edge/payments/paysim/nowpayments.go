@@ -11,6 +11,8 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"boxoffice/edge/payments/paysim/ledger"
+	"boxoffice/edge/payments/paysim/paystack"
 	"boxoffice/engine"
 )
 
@@ -79,7 +81,7 @@ func (s *Sim) coinAPI(op operation, read func(*fasthttp.RequestCtx) task) fastht
 func (s *Sim) listed(about string, body func(*fasthttp.RequestCtx) reply) func(*fasthttp.RequestCtx) task {
 	return func(ctx *fasthttp.RequestCtx) task {
 		r := body(ctx)
-		return task{s.modesOf(nil), about, func() reply { return r }}
+		return task{s.ledger.ModesOf(nil), about, func() reply { return r }}
 	}
 }
 
@@ -138,21 +140,21 @@ func (s *Sim) createDeposit(ctx *fasthttp.RequestCtx) task {
 	case cents < leastDeposit:
 		return done(refusedCoin(400, "AMOUNT_MINIMAL_ERROR", "Crypto amount is less than minimal"))
 	}
-	t := &transaction{
-		provider: nowpayments, coin: c, order: in.Order, currency: "USD", asked: cents, hook: in.Callback, created: s.cfg.Now(),
+	t := &ledger.Transaction{
+		Provider: ledger.NOWPayments, Coin: c.code, Order: in.Order, Currency: "USD", Asked: cents, Hook: in.Callback, Created: s.cfg.Now(),
 	}
-	t.reference = "deposit-" + in.Order + "-" + strconv.FormatInt(s.calls[opDeposit].Load(), 10)
-	return task{s.modesOf(t), in.Order, func() reply {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.ledger.add(t)
-		if set, ok := s.dice.Struck(s.modesOf(t), "auto", t.reference); ok {
-			s.settle(t, success, t.created.Add(set.Span))
+	t.Reference = "deposit-" + in.Order + "-" + strconv.FormatInt(s.calls[opDeposit].Load(), 10)
+	return task{s.ledger.ModesOf(t), in.Order, func() reply {
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
+		s.ledger.Add(t)
+		if set, ok := s.dice.Struck(s.ledger.ModesOf(t), "auto", t.Reference); ok {
+			s.ledger.Settle(t, ledger.Success, t.Created.Add(set.Span))
 		}
 		body := s.depositBody(t, depositStatus(t, s.cfg.Now()))
-		body["payment_id"] = strconv.FormatInt(t.id, 10) // numbers everywhere else
-		body["purchase_id"] = strconv.FormatInt(t.id+7, 10)
-		until := stamp(t.created.Add(depositWindow))
+		body["payment_id"] = strconv.FormatInt(t.ID, 10) // numbers everywhere else
+		body["purchase_id"] = strconv.FormatInt(t.ID+7, 10)
+		until := paystack.Stamp(t.Created.Add(depositWindow))
 		maps.Copy(body, map[string]any{
 			"amount_received": nil, "network": c.network, "network_precision": 8, "valid_until": until, "expiration_estimate_date": until,
 			"is_fixed_rate": true, "is_fee_paid_by_user": false, "ipn_callback_url": in.Callback, "smart_contract": "", "time_limit": nil,
@@ -173,35 +175,23 @@ func minorUnits(n json.Number, currency string) (int64, bool) {
 // readDeposit is GET /v1/payment/{id}.
 func (s *Sim) readDeposit(ctx *fasthttp.RequestCtx) task {
 	id, _ := strconv.ParseInt(param(ctx, "id"), 10, 64)
-	s.mu.Lock()
-	t := s.ledger.txs.get(id)
-	s.mu.Unlock()
-	return task{s.modesOf(t), param(ctx, "id"), func() reply {
-		if t == nil || t.provider != nowpayments {
+	s.ledger.Lock()
+	t := s.ledger.ByID(id)
+	s.ledger.Unlock()
+	return task{s.ledger.ModesOf(t), param(ctx, "id"), func() reply {
+		if t == nil || t.Provider != ledger.NOWPayments {
 			return refusedCoin(404, "NOT_FOUND", "Payment not found")
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
 		status := depositStatus(t, s.cfg.Now())
-		if t.pendingLeft > 0 && status == "confirming" {
-			if t.pendingLeft--; t.pendingLeft == 0 {
-				s.hooks.announceCharge(t, s.modesOf(t), 0)
+		if t.PendingLeft > 0 && status == "confirming" {
+			if t.PendingLeft--; t.PendingLeft == 0 {
+				s.hooks.announceCharge(t, s.ledger.ModesOf(t), 0)
 			}
 		}
 		return reply{200, s.depositBody(t, status)}
 	}}
-}
-
-// depositAgain is coins that come to an address that has been paid: the provider makes a
-// payment of its own of them, and tells that. Sim.mu is held.
-func (s *Sim) depositAgain(t *transaction, at time.Time) {
-	again := &transaction{
-		provider: nowpayments, coin: t.coin, order: t.order, parent: t.id, reference: t.reference + "-again", currency: t.currency, asked: t.asked,
-		hook: t.hook, created: t.created, outcome: success, paid: t.asked, paidAt: at,
-	}
-	if s.ledger.add(again) {
-		s.hooks.announceCharge(again, s.modesOf(t), at.Sub(s.cfg.Now()))
-	}
 }
 
 // returnDeposit is POST /_sim/return: a person sends coins of a payment back, by an amount in
@@ -213,31 +203,31 @@ func (s *Sim) returnDeposit(ctx *fasthttp.RequestCtx) {
 	}
 	_ = json.Unmarshal(ctx.PostBody(), &in) // what can't be read names no payment
 	now := s.cfg.Now()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.ledger.txs.get(in.Payment)
-	if t == nil || t.provider != nowpayments || in.Amount <= 0 || !arrived(t.status(now)) || in.Amount > t.refundable(now) {
-		writeJSON(ctx, 409, failure{Message: "no such payment, or there is less of it left"})
+	s.ledger.Lock()
+	defer s.ledger.Unlock()
+	t := s.ledger.ByID(in.Payment)
+	if t == nil || t.Provider != ledger.NOWPayments || in.Amount <= 0 || !ledger.Arrived(t.Status(now)) || in.Amount > t.Refundable(now) {
+		writeJSON(ctx, 409, paystack.Failure{Message: "no such payment, or there is less of it left"})
 		return
 	}
-	s.ledger.refund(t, &refund{amount: in.Amount, created: now, end: refundProcessed})
-	writeJSON(ctx, 200, map[string]int64{"left": t.refundable(now)})
+	s.ledger.Record(t, &ledger.Refund{Amount: in.Amount, Created: now, End: ledger.RefundProcessed})
+	writeJSON(ctx, 200, map[string]int64{"left": t.Refundable(now)})
 }
 
 // depositStatus is the payment's status in NOWPayments' words.
-func depositStatus(t *transaction, now time.Time) string {
-	switch st := t.status(now); st {
-	case success:
-		if t.paid < t.asked {
+func depositStatus(t *ledger.Transaction, now time.Time) string {
+	switch st := t.Status(now); st {
+	case ledger.Success:
+		if t.Paid < t.Asked {
 			return "partially_paid"
 		}
 		return "finished"
-	case reversed:
+	case ledger.Reversed:
 		return "refunded"
-	case failed:
-		return failed
-	case abandoned:
-		if now.Sub(t.created) >= depositWindow {
+	case ledger.Failed:
+		return ledger.Failed
+	case ledger.Abandoned:
+		if now.Sub(t.Created) >= depositWindow {
 			return "expired"
 		}
 		return "waiting"
@@ -245,25 +235,26 @@ func depositStatus(t *transaction, now time.Time) string {
 	return "confirming"
 }
 
-// depositBody is a payment as it is read, and told: ids are numbers. Sim.mu is held.
-func (s *Sim) depositBody(t *transaction, status string) map[string]any {
+// depositBody is a payment as it is read, and told: ids are numbers. The ledger is locked.
+func (s *Sim) depositBody(t *ledger.Transaction, status string) map[string]any {
 	var memo, parent any
-	if t.parent != 0 {
-		parent = t.parent
+	coin := coinOf(t.Coin)
+	if t.Parent != 0 {
+		parent = t.Parent
 	}
-	if t.coin.memo {
-		memo = strconv.FormatInt(t.id%1_000_000, 10)
+	if coin.memo {
+		memo = strconv.FormatInt(t.ID%1_000_000, 10)
 	}
 	paid := json.Number("0")
-	if status != "waiting" && status != "expired" && t.outcome == success {
-		paid = t.coin.amount(t.paid)
+	if status != "waiting" && status != "expired" && t.Outcome == ledger.Success {
+		paid = coin.amount(t.Paid)
 	}
 	return map[string]any{
-		"payment_id": t.id, "parent_payment_id": parent, "invoice_id": nil, "payment_status": status, "pay_address": s.accessCode(t.id),
-		"payin_extra_id": memo, "price_amount": majorUnits(t.asked, t.currency), "price_currency": "usd",
-		"pay_amount": t.coin.amount(t.asked), "actually_paid": paid, "actually_paid_at_fiat": 0, "pay_currency": strings.ToLower(t.coin.code),
-		"order_id": t.order, "order_description": "Order " + t.order, "purchase_id": t.id + 7, "outcome_amount": paid, "outcome_currency": strings.ToLower(t.coin.code),
-		"payin_hash": nil, "payout_hash": nil, "created_at": stamp(t.created), "updated_at": stamp(s.cfg.Now()), "type": "crypto2crypto", "payment_extra_ids": nil, "burning_percent": "null",
-		"fee": map[string]any{"currency": strings.ToLower(t.coin.code), "depositFee": 0, "withdrawalFee": 0, "serviceFee": 0},
+		"payment_id": t.ID, "parent_payment_id": parent, "invoice_id": nil, "payment_status": status, "pay_address": s.accessCode(t.ID),
+		"payin_extra_id": memo, "price_amount": majorUnits(t.Asked, t.Currency), "price_currency": "usd",
+		"pay_amount": coin.amount(t.Asked), "actually_paid": paid, "actually_paid_at_fiat": 0, "pay_currency": strings.ToLower(coin.code),
+		"order_id": t.Order, "order_description": "Order " + t.Order, "purchase_id": t.ID + 7, "outcome_amount": paid, "outcome_currency": strings.ToLower(coin.code),
+		"payin_hash": nil, "payout_hash": nil, "created_at": paystack.Stamp(t.Created), "updated_at": paystack.Stamp(s.cfg.Now()), "type": "crypto2crypto", "payment_extra_ids": nil, "burning_percent": "null",
+		"fee": map[string]any{"currency": strings.ToLower(coin.code), "depositFee": 0, "withdrawalFee": 0, "serviceFee": 0},
 	}
 }

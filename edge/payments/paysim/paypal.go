@@ -16,6 +16,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"boxoffice/edge/payments/paysim/ledger"
 	"boxoffice/engine"
 )
 
@@ -108,49 +109,47 @@ func (s *Sim) createPaypal(ctx *fasthttp.RequestCtx) task {
 	}
 	unit, back := in.Units[0], in.Source.PayPal.Context
 	amount, whole := minorUnits(json.Number(unit.Amount.Value), unit.Amount.Currency)
-	t := &transaction{
-		provider: paypal, reference: unit.Reference, email: in.Source.PayPal.Email, currency: unit.Amount.Currency, callback: back.Return, asked: amount, created: s.cfg.Now(),
+	t := &ledger.Transaction{
+		Provider: ledger.PayPal, Reference: unit.Reference, Email: in.Source.PayPal.Email, Currency: unit.Amount.Currency, Callback: back.Return, Asked: amount, Created: s.cfg.Now(),
 	}
 	switch {
-	case !whole || amount <= 0 || len(t.currency) != 3:
+	case !whole || amount <= 0 || len(t.Currency) != 3:
 		return done(paypalFailure(422, "UNPROCESSABLE_ENTITY", "CANNOT_BE_ZERO_OR_NEGATIVE"))
 	case back.Return == "" || back.Cancel == "" || !validCallback(back.Return):
 		return done(paypalFailure(422, "UNPROCESSABLE_ENTITY", "RETURN_URL_REQUIRED"))
-	case t.reference == "" || string(ctx.Request.Header.Peek("PayPal-Request-Id")) != t.reference: // the simulator's ledger knows charges by our reference
+	case t.Reference == "" || string(ctx.Request.Header.Peek("PayPal-Request-Id")) != t.Reference: // the simulator's ledger knows charges by our reference
 		return done(paypalFailure(400, "INVALID_REQUEST", "PAYPAL_REQUEST_ID_REQUIRED"))
 	}
-	return task{s.modesOf(t), t.reference, func() reply {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if !s.ledger.add(t) {
-			was := s.ledger.byRef[t.reference]
-			if was.asked != t.asked || was.currency != t.currency {
+	return task{s.ledger.ModesOf(t), t.Reference, func() reply {
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
+		if !s.ledger.Add(t) {
+			was := s.ledger.ByReference(t.Reference)
+			if was.Asked != t.Asked || was.Currency != t.Currency {
 				return paypalFailure(422, "UNPROCESSABLE_ENTITY", "DUPLICATE_REQUEST_ID")
 			}
 			t = was
-		} else if set, ok := s.dice.Struck(s.modesOf(t), "auto", t.reference); ok {
-			s.settle(t, success, t.created.Add(set.Span))
 		}
 		return reply{201, s.paypalBody(t, s.cfg.Now())}
 	}}
 }
 
-// approve notes that the buyer agrees to an order: a webhook tells it, and nothing is paid. Sim.mu is held.
-func (s *Sim) approve(t *transaction) {
-	if t.outcome == success || t.outcome == approved {
+// approve notes that the buyer agrees to an order: a webhook tells it, and nothing is paid. The ledger is locked.
+func (s *Sim) approve(t *ledger.Transaction) {
+	if t.Outcome == ledger.Success || t.Outcome == approved {
 		return
 	}
-	t.outcome = approved
-	s.hooks.queueEvent(s.modesOf(t), 0, delivery{event: approvalEvent, of: t})
+	t.Outcome = approved
+	s.hooks.queueEvent(s.ledger.ModesOf(t), 0, delivery{event: approvalEvent, of: t})
 }
 
 // readPaypal is GET /paypal/v2/checkout/orders/{id}.
 func (s *Sim) readPaypal(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
-	t := s.findPrefixed(paypal, which, paypalOrderID)
-	return task{s.modesOf(t), which, func() reply {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+	t := s.ledger.FindPrefixed(ledger.PayPal, which, paypalOrderID)
+	return task{s.ledger.ModesOf(t), which, func() reply {
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
 		if t == nil {
 			return noSuchPaypal()
 		}
@@ -158,13 +157,13 @@ func (s *Sim) readPaypal(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// readPaypalBody is an order as it is read, which may be the read by which money on its way has come. Sim.mu is held.
-func (s *Sim) readPaypalBody(t *transaction) map[string]any {
+// readPaypalBody is an order as it is read, which may be the read by which money on its way has come. The ledger is locked.
+func (s *Sim) readPaypalBody(t *ledger.Transaction) map[string]any {
 	now := s.cfg.Now()
 	body := s.paypalBody(t, now)
-	if t.status(now) == pending && t.pendingLeft > 0 {
-		if t.pendingLeft--; t.pendingLeft == 0 {
-			s.hooks.announceCharge(t, s.modesOf(t), 0)
+	if t.Status(now) == ledger.Pending && t.PendingLeft > 0 {
+		if t.PendingLeft--; t.PendingLeft == 0 {
+			s.hooks.announceCharge(t, s.ledger.ModesOf(t), 0)
 		}
 	}
 	return body
@@ -173,71 +172,71 @@ func (s *Sim) readPaypalBody(t *transaction) map[string]any {
 // capturePaypal is POST /paypal/v2/checkout/orders/{id}/capture: the money of an approved order comes.
 func (s *Sim) capturePaypal(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
-	t := s.findPrefixed(paypal, which, paypalOrderID)
-	return task{s.modesOf(t), which, func() reply {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+	t := s.ledger.FindPrefixed(ledger.PayPal, which, paypalOrderID)
+	return task{s.ledger.ModesOf(t), which, func() reply {
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
 		switch {
 		case t == nil:
 			return noSuchPaypal()
-		case t.outcome == success:
+		case t.Outcome == ledger.Success:
 			return paypalFailure(422, "UNPROCESSABLE_ENTITY", "ORDER_ALREADY_CAPTURED")
-		case t.outcome != approved:
+		case t.Outcome != approved:
 			return paypalFailure(422, "UNPROCESSABLE_ENTITY", "ORDER_NOT_APPROVED")
 		}
-		if s.settle(t, success, s.cfg.Now()); t.outcome != success {
+		if s.ledger.Settle(t, ledger.Success, s.cfg.Now()); t.Outcome != ledger.Success {
 			return paypalFailure(422, "UNPROCESSABLE_ENTITY", "INSTRUMENT_DECLINED")
 		}
 		return reply{201, s.paypalBody(t, s.cfg.Now())}
 	}}
 }
 
-// paypalBody is an order with its capture and refunds. A buyer who was refused is still asked to act. Sim.mu is held.
-func (s *Sim) paypalBody(t *transaction, now time.Time) map[string]any {
-	number := strconv.FormatInt(t.id, 10)
+// paypalBody is an order with its capture and refunds. A buyer who was refused is still asked to act. The ledger is locked.
+func (s *Sim) paypalBody(t *ledger.Transaction, now time.Time) map[string]any {
+	number := strconv.FormatInt(t.ID, 10)
 	unit := map[string]any{
-		"reference_id": "default", "custom_id": t.reference, "invoice_id": t.reference, "amount": toPaypalMoney(t.asked, t.currency),
+		"reference_id": "default", "custom_id": t.Reference, "invoice_id": t.Reference, "amount": toPaypalMoney(t.Asked, t.Currency),
 	}
 	status := "PAYER_ACTION_REQUIRED"
-	switch st := t.status(now); {
-	case t.outcome == approved:
+	switch st := t.Status(now); {
+	case t.Outcome == approved:
 		status = "APPROVED"
-	case t.outcome != "" && st != failed && t.outcome != abandoned:
+	case t.Outcome != "" && st != ledger.Failed && t.Outcome != ledger.Abandoned:
 		status = "COMPLETED"
 		refunds := []map[string]any{}
-		for _, r := range t.refunds {
-			if r.status(now) != "" {
+		for _, r := range t.Refunds {
+			if r.Status(now) != "" {
 				refunds = append(refunds, paypalRefundBody(r, now))
 			}
 		}
 		unit["payments"] = map[string]any{"captures": []any{paypalCaptureBody(t, now)}, "refunds": refunds}
 	}
 	return map[string]any{
-		"id": paypalOrderID + number, "intent": "CAPTURE", "status": status, "create_time": t.created.UTC().Format(time.RFC3339), "purchase_units": []any{unit},
+		"id": paypalOrderID + number, "intent": "CAPTURE", "status": status, "create_time": t.Created.UTC().Format(time.RFC3339), "purchase_units": []any{unit},
 		"links": []any{
 			map[string]string{"href": s.base + "/paypal/v2/checkout/orders/" + paypalOrderID + number, "rel": "self", "method": "GET"},
-			map[string]string{"href": s.base + "/checkout/" + s.accessCode(t.id), "rel": "payer-action", "method": "GET"},
+			map[string]string{"href": s.base + "/checkout/" + s.accessCode(t.ID), "rel": "payer-action", "method": "GET"},
 		},
 	}
 }
 
 // paypalCaptureBody is the capture of an order.
-func paypalCaptureBody(t *transaction, now time.Time) map[string]any {
-	status, amount, at := "PENDING", t.asked, t.created
-	switch st := t.status(now); {
-	case st == reversed:
+func paypalCaptureBody(t *ledger.Transaction, now time.Time) map[string]any {
+	status, amount, at := "PENDING", t.Asked, t.Created
+	switch st := t.Status(now); {
+	case st == ledger.Reversed:
 		status = "REFUNDED"
-	case st == success && t.sumRefunded(now) > 0:
+	case st == ledger.Success && t.SumRefunded(now) > 0:
 		status = "PARTIALLY_REFUNDED"
-	case st == success:
+	case st == ledger.Success:
 		status = "COMPLETED"
 	}
-	if t.outcome == success {
-		amount, at = t.paid, t.paidAt
+	if t.Outcome == ledger.Success {
+		amount, at = t.Paid, t.PaidAt
 	}
 	return map[string]any{
-		"id": paypalCaptureID + strconv.FormatInt(t.id, 10), "status": status, "amount": toPaypalMoney(amount, t.currency), "final_capture": true,
-		"custom_id": t.reference, "invoice_id": t.reference, "create_time": at.UTC().Format(time.RFC3339),
+		"id": paypalCaptureID + strconv.FormatInt(t.ID, 10), "status": status, "amount": toPaypalMoney(amount, t.Currency), "final_capture": true,
+		"custom_id": t.Reference, "invoice_id": t.Reference, "create_time": at.UTC().Format(time.RFC3339),
 	}
 }
 
@@ -249,55 +248,51 @@ func (s *Sim) refundPaypal(ctx *fasthttp.RequestCtx) task {
 	}
 	bad := json.Unmarshal(ctx.PostBody(), &in) != nil
 	which, repeat := param(ctx, "id"), string(ctx.Request.Header.Peek("PayPal-Request-Id"))
-	t := s.findPrefixed(paypal, which, paypalCaptureID)
-	return task{s.modesOf(t), which, func() reply {
+	t := s.ledger.FindPrefixed(ledger.PayPal, which, paypalCaptureID)
+	return task{s.ledger.ModesOf(t), which, func() reply {
 		now := s.cfg.Now()
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
 		if t == nil {
 			return noSuchPaypal()
 		}
-		for _, made := range t.refunds {
-			if repeat != "" && made.customerNote == repeat {
+		for _, made := range t.Refunds {
+			if repeat != "" && made.CustomerNote == repeat {
 				return reply{201, paypalRefundBody(made, now)}
 			}
 		}
-		m, left, valid := s.modesOf(t), t.refundable(now), true
-		r := &refund{amount: left, created: now, end: s.refundEnd(t, m), merchantNote: in.Key, customerNote: repeat}
+		left, valid := t.Refundable(now), true
+		r := &ledger.Refund{Amount: left, Created: now, MerchantNote: in.Key, CustomerNote: repeat}
 		if in.Amount != nil {
-			r.amount, valid = minorUnits(json.Number(in.Amount.Value), in.Amount.Currency)
-			valid = valid && in.Amount.Currency == t.currency
+			r.Amount, valid = minorUnits(json.Number(in.Amount.Value), in.Amount.Currency)
+			valid = valid && in.Amount.Currency == t.Currency
 		}
-		switch st := t.status(now); {
-		case st == reversed || arrived(st) && left <= 0:
+		switch st := t.Status(now); {
+		case st == ledger.Reversed || ledger.Arrived(st) && left <= 0:
 			return paypalFailure(422, "UNPROCESSABLE_ENTITY", "CAPTURE_FULLY_REFUNDED")
-		case bad || !valid || !arrived(st) || r.amount <= 0 || r.amount > left:
+		case bad || !valid || !ledger.Arrived(st) || r.Amount <= 0 || r.Amount > left:
 			return paypalFailure(422, "UNPROCESSABLE_ENTITY", "REFUND_AMOUNT_EXCEEDED")
 		}
-		if set, ok := s.dice.Struck(m, "refundrefused", t.reference); ok && t.refused < set.Number {
-			t.refused++
+		if s.ledger.RefusesRefund(t) {
 			return paypalFailure(422, "UNPROCESSABLE_ENTITY", "REFUND_FAILED_INSUFFICIENT_FUNDS")
 		}
-		if set, ok := s.dice.Struck(m, "refundslow", t.reference); ok {
-			r.step = set.Span
-		}
-		s.ledger.refund(t, r)
+		s.ledger.Refund(t, r)
 		return reply{201, paypalRefundBody(r, now)}
 	}}
 }
 
 // paypalRefundBody is a refund in PayPal's words.
-func paypalRefundBody(r *refund, now time.Time) map[string]any {
+func paypalRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 	status := "PENDING"
-	switch r.status(now) {
-	case refundProcessed:
+	switch r.Status(now) {
+	case ledger.RefundProcessed:
 		status = "COMPLETED"
-	case failed:
+	case ledger.Failed:
 		status = "FAILED"
 	}
 	return map[string]any{
-		"id": paypalRefundID + strconv.FormatInt(r.id, 10), "status": status, "amount": toPaypalMoney(r.amount, r.of.currency), "custom_id": r.merchantNote,
-		"create_time": r.created.UTC().Format(time.RFC3339),
+		"id": paypalRefundID + strconv.FormatInt(r.ID, 10), "status": status, "amount": toPaypalMoney(r.Amount, r.Of.Currency), "custom_id": r.MerchantNote,
+		"create_time": r.Created.UTC().Format(time.RFC3339),
 	}
 }
 
@@ -305,11 +300,11 @@ func paypalRefundBody(r *refund, now time.Time) map[string]any {
 func (s *Sim) readPaypalRefund(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
 	id, _ := strconv.ParseInt(strings.TrimPrefix(which, paypalRefundID), 10, 64)
-	return task{s.modesOf(nil), which, func() reply {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		r := s.ledger.refunds.get(id)
-		if r == nil || r.of.provider != paypal {
+	return task{s.ledger.ModesOf(nil), which, func() reply {
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
+		r := s.ledger.RefundByID(id)
+		if r == nil || r.Of.Provider != ledger.PayPal {
 			return noSuchPaypal()
 		}
 		return reply{200, paypalRefundBody(r, s.cfg.Now())}
@@ -319,53 +314,53 @@ func (s *Sim) readPaypalRefund(ctx *fasthttp.RequestCtx) task {
 // readPaypalDispute is GET /paypal/v1/customer/disputes/{id}.
 func (s *Sim) readPaypalDispute(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
-	t := s.findPrefixed(paypal, which, paypalDisputeID)
-	return task{s.modesOf(t), which, func() reply {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if t == nil || t.dispute == nil {
+	t := s.ledger.FindPrefixed(ledger.PayPal, which, paypalDisputeID)
+	return task{s.ledger.ModesOf(t), which, func() reply {
+		s.ledger.Lock()
+		defer s.ledger.Unlock()
+		if t == nil || t.Dispute == nil {
 			return noSuchPaypal()
 		}
 		return reply{200, paypalDisputeBody(t)}
 	}}
 }
 
-// paypalDisputeBody is a dispute in PayPal's words. Sim.mu is held.
-func paypalDisputeBody(t *transaction) map[string]any {
-	d := t.dispute
+// paypalDisputeBody is a dispute in PayPal's words. The ledger is locked.
+func paypalDisputeBody(t *ledger.Transaction) map[string]any {
+	d := t.Dispute
 	body := map[string]any{
-		"dispute_id": paypalDisputeID + strconv.FormatInt(t.id, 10), "reason": "UNAUTHORISED", "status": "WAITING_FOR_SELLER_RESPONSE",
-		"dispute_amount": toPaypalMoney(t.paid, t.currency), "create_time": d.opened.UTC().Format(time.RFC3339), "update_time": d.opened.UTC().Format(time.RFC3339),
-		"seller_response_due_date": d.opened.Add(10 * 24 * time.Hour).UTC().Format(time.RFC3339),
+		"dispute_id": paypalDisputeID + strconv.FormatInt(t.ID, 10), "reason": "UNAUTHORISED", "status": "WAITING_FOR_SELLER_RESPONSE",
+		"dispute_amount": toPaypalMoney(t.Paid, t.Currency), "create_time": d.Opened.UTC().Format(time.RFC3339), "update_time": d.Opened.UTC().Format(time.RFC3339),
+		"seller_response_due_date": d.Opened.Add(10 * 24 * time.Hour).UTC().Format(time.RFC3339),
 		"disputed_transactions": []any{map[string]string{
-			"seller_transaction_id": paypalCaptureID + strconv.FormatInt(t.id, 10), "custom": t.reference, "invoice_number": t.reference,
+			"seller_transaction_id": paypalCaptureID + strconv.FormatInt(t.ID, 10), "custom": t.Reference, "invoice_number": t.Reference,
 		}},
 	}
-	if d.status == underReview {
+	if d.Status == ledger.UnderReview {
 		body["status"] = "UNDER_REVIEW"
 	}
-	if !d.closed.IsZero() {
+	if !d.Closed.IsZero() {
 		code := "RESOLVED_SELLER_FAVOUR"
-		if d.status == disputeLost {
+		if d.Status == ledger.DisputeLost {
 			code = "RESOLVED_BUYER_FAVOUR"
 		}
-		body["status"], body["dispute_outcome"], body["update_time"] = "RESOLVED", map[string]string{"outcome_code": code}, d.closed.UTC().Format(time.RFC3339)
+		body["status"], body["dispute_outcome"], body["update_time"] = "RESOLVED", map[string]string{"outcome_code": code}, d.Closed.UTC().Format(time.RFC3339)
 	}
 	return body
 }
 
 // paypalDisputeEvents are what PayPal tells when a dispute comes to a status.
 var paypalDisputeEvents = map[string]string{
-	needsResponse: "CUSTOMER.DISPUTE.CREATED",
-	underReview:   "CUSTOMER.DISPUTE.UPDATED",
-	disputeWon:    "CUSTOMER.DISPUTE.RESOLVED",
-	disputeLost:   "CUSTOMER.DISPUTE.RESOLVED",
+	ledger.NeedsResponse: "CUSTOMER.DISPUTE.CREATED",
+	ledger.UnderReview:   "CUSTOMER.DISPUTE.UPDATED",
+	ledger.DisputeWon:    "CUSTOMER.DISPUTE.RESOLVED",
+	ledger.DisputeLost:   "CUSTOMER.DISPUTE.RESOLVED",
 }
 
 // paypalEvent is what a webhook of PayPal tells.
 func (s *Sim) paypalEvent(d *delivery) map[string]any {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.ledger.Lock()
+	defer s.ledger.Unlock()
 	event, object := d.event, map[string]any(nil)
 	switch {
 	case d.dispute:
@@ -376,8 +371,8 @@ func (s *Sim) paypalEvent(d *delivery) map[string]any {
 		object = paypalCaptureBody(d.of, s.cfg.Now())
 	}
 	return map[string]any{
-		"id": "WH-" + strconv.FormatInt(d.of.id, 10) + "-" + event, "event_type": event, "event_version": "1.0", "resource": object,
-		"create_time": d.of.created.UTC().Format(time.RFC3339),
+		"id": "WH-" + strconv.FormatInt(d.of.ID, 10) + "-" + event, "event_type": event, "event_version": "1.0", "resource": object,
+		"create_time": d.of.Created.UTC().Format(time.RFC3339),
 	}
 }
 
@@ -401,7 +396,7 @@ func PayPalSignature(key, id, stamp, hook string, body []byte) string {
 // provePaypal is POST /paypal/v1/notifications/verify-webhook-signature. The event must come as it was sent.
 func (s *Sim) provePaypal(ctx *fasthttp.RequestCtx) task {
 	body := bytes.Clone(ctx.PostBody())
-	return task{s.modesOf(nil), "notice", func() reply {
+	return task{s.ledger.ModesOf(nil), "notice", func() reply {
 		var in struct {
 			Algo  string          `json:"auth_algo"`
 			Cert  string          `json:"cert_url"`
@@ -423,9 +418,9 @@ func (s *Sim) provePaypal(ctx *fasthttp.RequestCtx) task {
 }
 
 // paypalReturn adds what PayPal does to the address that a buyer comes back to.
-func paypalReturn(q url.Values, t *transaction) {
-	q.Set("token", paypalOrderID+strconv.FormatInt(t.id, 10))
-	if t.outcome == approved || t.outcome == success {
+func paypalReturn(q url.Values, t *ledger.Transaction) {
+	q.Set("token", paypalOrderID+strconv.FormatInt(t.ID, 10))
+	if t.Outcome == approved || t.Outcome == ledger.Success {
 		q.Set("PayerID", "QYR5Z8XDVJNXQ")
 	}
 }

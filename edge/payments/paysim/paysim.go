@@ -7,14 +7,14 @@
 // Its /_sim paths ask for no key: keep its port private.
 //
 // It serves the default run of boxoffice, `boxoffice paysim`, tests and load
-// runs. It owns its transactions, in memory and bounded: a restart forgets
+// runs. Its transactions are in memory and bounded (package ledger): a restart forgets
 // them. What it does is decided by the seed, the modes and each transaction's
 // reference, never by the order in which calls happen to arrive.
 //
 // Start serves on a listener; Stop ends the waits it imposed, lets calls under
 // way finish, drops webhooks not yet sent, and returns when all its goroutines
 // have. The webhook sender is one dispatcher and a few workers; everything
-// else runs on the server's goroutines, under one mutex held for microseconds.
+// else runs on the server's goroutines, under the ledger's lock, which is held for microseconds.
 package paysim
 
 import (
@@ -24,14 +24,18 @@ import (
 	"net"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
 	"boxoffice/edge/payments/paysim/faults"
+	"boxoffice/edge/payments/paysim/ledger"
 	"boxoffice/edge/payments/paysim/outbox"
+	"boxoffice/edge/payments/paysim/paystack"
 )
+
+// firstID keeps ids beyond 32 bits, as live ones are.
+const firstID = 4_400_000_000
 
 // Config says how to simulate. Zero values mean defaults.
 type Config struct {
@@ -86,14 +90,13 @@ func (c Config) withDefaults() Config {
 // Sim is one simulator. Make it with New.
 type Sim struct {
 	cfg    Config
-	modes  atomic.Pointer[faults.Modes]
 	dice   *faults.Dice
 	calls  calls
 	hooks  *hooks
 	server *fasthttp.Server
 
-	mu     sync.Mutex // guards ledger
-	ledger ledger
+	ledger *ledger.Ledger
+	words  paystack.Words
 
 	base    string // set by Start, before it serves
 	stop    chan struct{}
@@ -110,14 +113,21 @@ const sweep = 100 * time.Millisecond
 func New(cfg Config) *Sim {
 	cfg = cfg.withDefaults()
 	s := &Sim{
-		cfg:    cfg,
-		dice:   faults.NewDice(cfg.Seed),
-		ledger: newLedger(cfg.MaxTransactions, cfg.FirstID, cfg.RefundStep),
-		base:   cfg.BaseURL,
-		stop:   make(chan struct{}),
+		cfg:   cfg,
+		dice:  faults.NewDice(cfg.Seed),
+		words: paystack.Words{Domain: "test"},
+		base:  cfg.BaseURL,
+		stop:  make(chan struct{}),
 	}
-	s.SetModes(cfg.Modes)
+	if strings.HasPrefix(cfg.SecretKey, "sk_live_") {
+		s.words.Domain = "live"
+	}
 	s.hooks = &hooks{sim: s, box: outbox.New(cfg.WebhookRetry, cfg.Log)}
+	s.ledger = ledger.New(ledger.Config{
+		Limit: cfg.MaxTransactions, FirstID: cfg.FirstID, Dice: s.dice, Now: cfg.Now,
+		Charge: s.hooks.announceCharge, Refund: s.hooks.announceRefund,
+	})
+	s.SetModes(cfg.Modes)
 	s.server = &fasthttp.Server{
 		Name:                  "paysim",
 		Handler:               s.routes(),
@@ -184,7 +194,7 @@ func FreshID() int64 { return time.Now().UnixMilli() * 1000 }
 func (s *Sim) URL() string { return s.base }
 
 // SetModes replaces the modes of transactions without their own, at once.
-func (s *Sim) SetModes(m faults.Modes) { s.modes.Store(&m) }
+func (s *Sim) SetModes(m faults.Modes) { s.ledger.SetModes(m) }
 
 // pause waits, unless the simulator stops first.
 func (s *Sim) pause(d time.Duration) {
@@ -202,4 +212,32 @@ type serverLog struct{ log *slog.Logger }
 
 func (l serverLog) Printf(format string, args ...any) {
 	l.log.Debug("payment simulator", slog.String("server", fmt.Sprintf(format, args...)))
+}
+
+// Transactions returns up to limit rows in order of id, of that status or of
+// any, from the id from on. The next page starts at next; 0 ends it.
+func (s *Sim) Transactions(from int64, status string, limit int) (rows []ledger.Row, next int64) {
+	return s.ledger.Rows(from, status, limit)
+}
+
+// Stats is what the simulator did since it started. Money is counted over all
+// transactions ever, the forgotten ones as they were when they were dropped.
+// Taken while calls go on, it is no single moment's picture.
+type Stats struct {
+	ledger.Tally
+	Transactions int64            `json:"transactions"`
+	Forgotten    int64            `json:"forgotten"`
+	Calls        map[string]int64 `json:"calls"`
+	Webhooks     outbox.Stats     `json:"webhooks"`
+	Modes        string           `json:"modes"`
+}
+
+// Stats counts everything.
+func (s *Sim) Stats() Stats {
+	out := Stats{Calls: s.calls.snapshot(), Webhooks: s.hooks.box.Stats(), Modes: s.ledger.ModesOf(nil).String()}
+	out.Tally, out.Forgotten = s.ledger.Tally()
+	for _, n := range out.Statuses {
+		out.Transactions += n
+	}
+	return out
 }

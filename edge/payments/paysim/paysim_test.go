@@ -16,6 +16,7 @@ import (
 
 	"boxoffice/edge/payments/paysim"
 	"boxoffice/edge/payments/paysim/faults"
+	"boxoffice/edge/payments/paysim/ledger"
 )
 
 func TestAuthorization(t *testing.T) {
@@ -283,7 +284,7 @@ func TestAudit(t *testing.T) {
 	c.post("/refund", `{"transaction":"p1"}`)
 	c.post("/refund", `{"transaction":"p1"}`)
 
-	var all []paysim.Row
+	var all []ledger.Row
 	for from := int64(0); ; {
 		rows, next := sim.Transactions(from, "", 3)
 		require.LessOrEqual(t, len(rows), 3)
@@ -293,18 +294,18 @@ func TestAudit(t *testing.T) {
 		}
 	}
 	require.Len(t, all, 10)
-	require.Equal(t, paysim.Row{ID: all[0].ID, Provider: "paystack", Reference: "p0", Order: "p0", Status: "success", Currency: "ZAR", Asked: 30050, Paid: 30050, Refunded: 1000}, all[0])
+	require.Equal(t, ledger.Row{ID: all[0].ID, Provider: "paystack", Reference: "p0", Order: "p0", Status: "success", Currency: "ZAR", Asked: 30050, Paid: 30050, Refunded: 1000}, all[0])
 	require.Equal(t, "reversed", all[1].Status)
 	require.EqualValues(t, 30050, all[1].Refunded)
 	require.Zero(t, all[8].Paid, "late money was counted early")
 
 	st := sim.Stats()
 	require.Equal(t, map[string]int64{"success": 7, "reversed": 1, "abandoned": 2}, st.Statuses)
-	require.Equal(t, map[string]paysim.Total{"ZAR": {Asked: 10 * 30050, Paid: 8*30050 - 50, Refunded: 31050}}, st.Totals)
+	require.Equal(t, map[string]ledger.Total{"ZAR": {Asked: 10 * 30050, Paid: 8*30050 - 50, Refunded: 31050}}, st.Totals)
 	require.EqualValues(t, 3, st.Calls["refund"])
 
 	var page struct {
-		Transactions []paysim.Row `json:"transactions"`
+		Transactions []ledger.Row `json:"transactions"`
 		Next         int64        `json:"next"`
 	}
 	a := c.do("GET", "/_sim/transactions?status=success&limit=5", "", "", "")
@@ -337,7 +338,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	st := sim.Stats()
 	require.EqualValues(t, 51, st.Transactions)
 	require.EqualValues(t, 31, st.Forgotten)
-	require.Equal(t, paysim.Total{Asked: 51 * 30050, Paid: 50 * 30050, Refunded: 50 * 50}, st.Totals["ZAR"])
+	require.Equal(t, ledger.Total{Asked: 51 * 30050, Paid: 50 * 30050, Refunded: 50 * 50}, st.Totals["ZAR"])
 
 	for i := range 50 {
 		c.begin(fmt.Sprintf("u%d", i), "")
@@ -369,7 +370,7 @@ func TestManyAtOnce(t *testing.T) {
 	wg.Wait()
 	st := sim.Stats()
 	require.EqualValues(t, workers*each+1, st.Transactions)
-	require.Equal(t, paysim.Total{Asked: workers*each*30050 + 1, Paid: workers * each * 30050, Refunded: workers * each / 5 * 50}, st.Totals["ZAR"])
+	require.Equal(t, ledger.Total{Asked: workers*each*30050 + 1, Paid: workers * each * 30050, Refunded: workers * each / 5 * 50}, st.Totals["ZAR"])
 }
 
 func TestStop(t *testing.T) {

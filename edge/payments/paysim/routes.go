@@ -11,6 +11,8 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"boxoffice/edge/payments/paysim/faults"
+	"boxoffice/edge/payments/paysim/ledger"
+	"boxoffice/edge/payments/paysim/paystack"
 )
 
 // operation names an endpoint in counts, and in what chance is drawn for.
@@ -126,7 +128,7 @@ func (s *Sim) routes() fasthttp.RequestHandler {
 	r.GET("/_sim/modes", s.getModes)
 	r.GET("/_sim/transactions", s.audit)
 	r.GET("/_sim/stats", func(ctx *fasthttp.RequestCtx) { writeJSON(ctx, 200, s.Stats()) })
-	r.NotFound = func(ctx *fasthttp.RequestCtx) { writeJSON(ctx, 404, failure{Message: "Route not found"}) }
+	r.NotFound = func(ctx *fasthttp.RequestCtx) { writeJSON(ctx, 404, paystack.Failure{Message: "Route not found"}) }
 	return r.Handler
 }
 
@@ -137,11 +139,11 @@ type reply struct {
 }
 
 func ok(message string, data any) reply {
-	return reply{200, envelope{Status: true, Message: message, Data: data}}
+	return reply{200, paystack.Envelope{Status: true, Message: message, Data: data}}
 }
 
 func refused(status int, message, code, next string) reply {
-	return reply{status, failure{Message: message, Meta: &nextStep{next}, Type: "validation_error", Code: code}}
+	return reply{status, paystack.Failure{Message: message, Meta: &paystack.NextStep{NextStep: next}, Type: "validation_error", Code: code}}
 }
 
 // task is a call of the API, understood but not yet done: whose modes it is
@@ -160,7 +162,7 @@ func (s *Sim) api(op operation, read func(*fasthttp.RequestCtx) task) fasthttp.R
 	return func(ctx *fasthttp.RequestCtx) {
 		s.calls[op].Add(1)
 		if why := s.unauthorized(ctx); why != "" {
-			writeJSON(ctx, 401, failure{Message: why})
+			writeJSON(ctx, 401, paystack.Failure{Message: why})
 			return
 		}
 		t := read(ctx)
@@ -197,7 +199,7 @@ func (s *Sim) perform(ctx *fasthttp.RequestCtx, t task, name string) {
 		return
 	}
 	if set, ok := s.dice.Strikes(t.modes, "error", name); ok {
-		writeJSON(ctx, int(set.Number), failure{
+		writeJSON(ctx, int(set.Number), paystack.Failure{
 			Message: "An error occurred while processing your request", Type: "api_error", Code: "unknown",
 		})
 		return
@@ -265,7 +267,7 @@ func (s *Sim) putModes(ctx *fasthttp.RequestCtx) {
 	}
 	m, err := faults.Parse(text)
 	if err != nil {
-		writeJSON(ctx, 400, failure{Message: err.Error()})
+		writeJSON(ctx, 400, paystack.Failure{Message: err.Error()})
 		return
 	}
 	s.SetModes(m)
@@ -281,18 +283,18 @@ func (s *Sim) getModes(ctx *fasthttp.RequestCtx) {
 	writeJSON(ctx, 200, struct {
 		Modes   string            `json:"modes"`
 		Catalog map[string]string `json:"catalog"`
-	}{s.modes.Load().String(), catalog})
+	}{s.ledger.ModesOf(nil).String(), catalog})
 }
 
 // audit lists transactions: ?status=&from=&limit=, the next page from next.
 func (s *Sim) audit(ctx *fasthttp.RequestCtx) {
 	from := queryInt(ctx, "from", 0, 0, int(^uint(0)>>1))
-	rows, next := s.Transactions(int64(from), query(ctx, "status"), queryInt(ctx, "limit", 1000, 1, auditPage))
+	rows, next := s.Transactions(int64(from), query(ctx, "status"), queryInt(ctx, "limit", 1000, 1, ledger.AuditPage))
 	if rows == nil {
-		rows = []Row{}
+		rows = []ledger.Row{}
 	}
 	writeJSON(ctx, 200, struct {
-		Transactions []Row `json:"transactions"`
-		Next         int64 `json:"next"`
+		Transactions []ledger.Row `json:"transactions"`
+		Next         int64        `json:"next"`
 	}{rows, next})
 }

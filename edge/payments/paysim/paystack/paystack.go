@@ -1,50 +1,60 @@
-package paysim
-
-import (
-	"strconv"
-	"strings"
-	"time"
-
-	"boxoffice/edge/payments/paysim/faults"
-)
-
-// The bodies below have the fields, in the order, of Paystack's own samples
+// Package paystack writes the simulator's transactions and refunds in Paystack's words: the bodies
+// of its API's answers and of its webhooks.
+//
+// They have the fields, in the order, of Paystack's own samples
 // (PaystackOSS/doc-code-snippets, 2026-02), with the quirks that they show:
 // metadata is "" on reads and 0 in webhooks when there is none, some refund
 // events carry their amount as a string, and a charge event lacks
 // requested_amount.
+//
+// The package keeps nothing and locks nothing. Whoever calls a method of Words holds the ledger's lock.
+package paystack
 
+import (
+	"strconv"
+	"time"
+
+	"boxoffice/edge/payments/paysim/faults"
+	"boxoffice/edge/payments/paysim/ledger"
+)
+
+// integration is the number of the merchant's account.
 const integration = 100_982
 
 // empty is {} on the wire.
 type empty struct{}
 
-type envelope struct {
+// Envelope is around every answer that is no failure.
+type Envelope struct {
 	Status  bool   `json:"status"`
 	Message string `json:"message"`
 	Data    any    `json:"data"`
-	Meta    any    `json:"meta,omitempty"`
+	Meta    any    `json:"meta,omitempty"` // of lists: which page this is
 }
 
-type failure struct {
+// Failure is an answer that says no.
+type Failure struct {
 	Status  bool      `json:"status"`
 	Message string    `json:"message"`
-	Meta    *nextStep `json:"meta,omitempty"`
+	Meta    *NextStep `json:"meta,omitempty"`
 	Type    string    `json:"type,omitempty"`
 	Code    string    `json:"code,omitempty"`
 }
 
-type nextStep struct {
+// NextStep is what a merchant is advised to do about a failure.
+type NextStep struct {
 	NextStep string `json:"nextStep"`
 }
 
-type initialized struct {
+// Initialized is the data of the answer to POST /transaction/initialize.
+type Initialized struct {
 	AuthorizationURL string `json:"authorization_url"`
 	AccessCode       string `json:"access_code"`
 	Reference        string `json:"reference"`
 }
 
-type transactionBody struct {
+// Transaction is a transaction as it is read. What the simulator never fills in is null or {}, as in the samples.
+type Transaction struct {
 	ID              int64       `json:"id"`
 	Domain          string      `json:"domain"`
 	Status          string      `json:"status"`
@@ -124,7 +134,8 @@ type customer struct {
 	IntlPhone    *string `json:"international_format_phone"`
 }
 
-type refundBody struct {
+// Refund is a refund as it is read.
+type Refund struct {
 	Integration    int64   `json:"integration"`
 	Transaction    any     `json:"transaction"` // an object on create, its number on reads
 	Dispute        *int64  `json:"dispute"`
@@ -146,7 +157,7 @@ type refundBody struct {
 	UpdatedAt      string  `json:"updatedAt"`
 }
 
-// refundedTransaction is the short form that POST /refund answers with.
+// refundedTransaction is the short form of a transaction that POST /refund answers with.
 type refundedTransaction struct {
 	ID        int64   `json:"id"`
 	Domain    string  `json:"domain"`
@@ -158,7 +169,8 @@ type refundedTransaction struct {
 	PaidAtToo *string `json:"paidAt"`
 }
 
-type event struct {
+// Event is the body of a webhook.
+type Event struct {
 	Event string `json:"event"`
 	Data  any    `json:"data"`
 }
@@ -205,128 +217,128 @@ type refundRecipient struct {
 	Email     string  `json:"email"`
 }
 
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+// Stamp writes an instant as Paystack does.
+func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// domain is test or live, by the key.
-func (s *Sim) domain() string {
-	if strings.HasPrefix(s.cfg.SecretKey, "sk_live_") {
-		return "live"
-	}
-	return "test"
+// Words writes what is in the ledger.
+type Words struct {
+	Domain string // "test" or "live"
 }
 
 // gatewayResponses is what the bank is said to have said.
 var gatewayResponses = map[string]string{
-	success:   "Successful",
-	reversed:  "Successful",
-	failed:    "Declined",
-	abandoned: "The transaction was not completed",
+	ledger.Success:   "Successful",
+	ledger.Reversed:  "Successful",
+	ledger.Failed:    "Declined",
+	ledger.Abandoned: "The transaction was not completed",
 }
 
-// transactionBody is a transaction as it is read at that time.
-func (s *Sim) transactionBody(t *transaction, now time.Time) transactionBody {
-	st := t.status(now)
-	b := transactionBody{
-		ID: t.id, Domain: s.domain(), Status: st, Reference: t.reference,
-		Amount: t.asked, RequestedAmount: t.asked, Currency: t.currency,
+// Transaction is a transaction as it is read at that time.
+func (w Words) Transaction(t *ledger.Transaction, now time.Time) Transaction {
+	st := t.Status(now)
+	b := Transaction{
+		ID: t.ID, Domain: w.Domain, Status: st, Reference: t.Reference,
+		Amount: t.Asked, RequestedAmount: t.Asked, Currency: t.Currency,
 		GatewayResponse: gatewayResponses[st], Channel: "card", IPAddress: "127.0.0.1",
-		CreatedAt: stamp(t.created), CreatedAtToo: stamp(t.created), TransactionDate: stamp(t.created),
+		CreatedAt: Stamp(t.Created), CreatedAtToo: Stamp(t.Created), TransactionDate: Stamp(t.Created),
 		Metadata: "", Authorization: empty{}, Customer: customerOf(t),
 	}
-	if t.metadata != nil {
-		b.Metadata = t.metadata
+	if t.Metadata != nil {
+		b.Metadata = t.Metadata
 	}
-	if arrived(st) {
-		paidAt, fees := stamp(t.paidAt), feeOf(t)
-		b.Amount, b.PaidAt, b.PaidAtToo, b.Fees = t.paid, &paidAt, &paidAt, &fees
+	if ledger.Arrived(st) {
+		paidAt, fees := Stamp(t.PaidAt), feeOf(t)
+		b.Amount, b.PaidAt, b.PaidAtToo, b.Fees = t.Paid, &paidAt, &paidAt, &fees
 		b.Log, b.Authorization = logOf(t), authorizationOf(t)
 	}
 	return b
 }
 
 // feeOf is the provider's cut, 1.5 % as in Nigeria, which the merchant bears.
-func feeOf(t *transaction) int64 { return t.paid * 15 / 1000 }
+func feeOf(t *ledger.Transaction) int64 { return t.Paid * 15 / 1000 }
 
-func customerOf(t *transaction) customer {
-	n := faults.Scramble(0, t.email, 0)
+func customerOf(t *ledger.Transaction) customer {
+	n := faults.Scramble(0, t.Email, 0)
 	return customer{
-		ID: int64(n % 1e9), Email: t.email, RiskAction: "default",
+		ID: int64(n % 1e9), Email: t.Email, RiskAction: "default",
 		CustomerCode: "CUS_" + strconv.FormatUint(n, 36),
 	}
 }
 
-func authorizationOf(t *transaction) authorization {
-	n := strconv.FormatUint(faults.Scramble(0, t.reference, 0), 36)
+func authorizationOf(t *ledger.Transaction) authorization {
+	n := strconv.FormatUint(faults.Scramble(0, t.Reference, 0), 36)
 	return authorization{
 		Code: "AUTH_" + n, Bin: "408408", Last4: "4081", ExpMonth: "12", ExpYear: "2030", Channel: "card",
 		CardType: "visa ", Bank: "TEST BANK", CountryCode: "NG", Brand: "visa", Reusable: true, Signature: "SIG_" + n,
 	}
 }
 
-func logOf(t *transaction) *attemptLog {
+func logOf(t *ledger.Transaction) *attemptLog {
 	return &attemptLog{
-		StartTime: t.created.Unix(), TimeSpent: 4, Attempts: 1, Success: true, Input: []string{},
+		StartTime: t.Created.Unix(), TimeSpent: 4, Attempts: 1, Success: true, Input: []string{},
 		History: []logEntry{
 			{"action", "Attempted to pay with card", 3},
-			{success, "Successfully paid with card", 4},
+			{ledger.Success, "Successfully paid with card", 4},
 		},
 	}
 }
 
-// refundBody is a refund as it is read at that time.
-func (s *Sim) refundBody(r *refund, now time.Time) refundBody {
-	b := refundBody{
-		Integration: integration, Transaction: r.of.id, ID: r.id, Domain: s.domain(),
-		Currency: r.of.currency, Amount: r.amount, Status: r.status(now),
-		ExpectedAt: stamp(r.created.AddDate(0, 0, 9)), RefundedBy: "api@paysim.test",
-		CustomerNote: r.customerNote, MerchantNote: r.merchantNote,
-		CreatedAt: stamp(r.created), UpdatedAt: stamp(r.created),
+// Refund is a refund as it is read at that time.
+func (w Words) Refund(r *ledger.Refund, now time.Time) Refund {
+	b := Refund{
+		Integration: integration, Transaction: r.Of.ID, ID: r.ID, Domain: w.Domain,
+		Currency: r.Of.Currency, Amount: r.Amount, Status: r.Status(now),
+		ExpectedAt: Stamp(r.Created.AddDate(0, 0, 9)), RefundedBy: "api@paysim.test",
+		CustomerNote: r.CustomerNote, MerchantNote: r.MerchantNote,
+		CreatedAt: Stamp(r.Created), UpdatedAt: Stamp(r.Created),
 	}
-	if b.Status == refundProcessed {
-		at := stamp(r.created.Add(2 * r.step))
-		b.RefundedAt, b.DeductedAmount, b.FullyDeducted = &at, r.amount, true
+	if b.Status == ledger.RefundProcessed {
+		at := Stamp(r.Created.Add(2 * r.Step))
+		b.RefundedAt, b.DeductedAmount, b.FullyDeducted = &at, r.Amount, true
 	}
 	return b
 }
 
-// webhook is the body of a delivery.
-func (s *Sim) webhook(d *delivery) event {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := d.of
-	if d.refund != nil {
-		return event{d.event, s.refundEvent(d)}
-	}
+// NewRefund is a refund as the call that asks for it is answered: it shows its transaction.
+func (w Words) NewRefund(r *ledger.Refund, now time.Time) Refund {
+	t, b := r.Of, w.Refund(r, now)
+	paidAt := Stamp(t.PaidAt)
+	b.Transaction = refundedTransaction{t.ID, w.Domain, t.Reference, t.Paid, &paidAt, "card", t.Currency, &paidAt}
+	return b
+}
+
+// Charge is a webhook that tells of a payment.
+func (w Words) Charge(event string, t *ledger.Transaction) Event {
 	var metadata any = 0
-	if t.metadata != nil {
-		metadata = t.metadata
+	if t.Metadata != nil {
+		metadata = t.Metadata
 	}
 	fees := feeOf(t)
-	return event{d.event, chargeEvent{
-		ID: t.id, Domain: s.domain(), Status: success, Reference: t.reference, Amount: t.paid,
-		GatewayResponse: "Approved by Financial Institution", PaidAt: stamp(t.paidAt), CreatedAt: stamp(t.created),
-		Channel: "card", Currency: t.currency, IPAddress: "127.0.0.1", Metadata: metadata, Log: logOf(t), Fees: &fees,
+	return Event{event, chargeEvent{
+		ID: t.ID, Domain: w.Domain, Status: ledger.Success, Reference: t.Reference, Amount: t.Paid,
+		GatewayResponse: "Approved by Financial Institution", PaidAt: Stamp(t.PaidAt), CreatedAt: Stamp(t.Created),
+		Channel: "card", Currency: t.Currency, IPAddress: "127.0.0.1", Metadata: metadata, Log: logOf(t), Fees: &fees,
 		Customer: customerOf(t), Authorization: authorizationOf(t),
 	}}
 }
 
-func (s *Sim) refundEvent(d *delivery) refundEvent {
-	r := d.refund
-	id := strconv.FormatInt(r.id, 10)
+// RefundMoved is a webhook that tells of a refund that has come to a status.
+func (w Words) RefundMoved(event string, r *ledger.Refund, status string) Event {
+	id := strconv.FormatInt(r.ID, 10)
 	ref := "TRF_" + id
 	e := refundEvent{
-		Status: d.status, TransactionReference: r.of.reference, RefundReference: &ref,
-		Amount: r.amount, Currency: r.of.currency, Processor: "instant-transfer",
-		Customer: refundRecipient{Email: r.of.email}, Integration: integration, Domain: s.domain(),
+		Status: status, TransactionReference: r.Of.Reference, RefundReference: &ref,
+		Amount: r.Amount, Currency: r.Of.Currency, Processor: "instant-transfer",
+		Customer: refundRecipient{Email: r.Of.Email}, Integration: integration, Domain: w.Domain,
 	}
-	switch d.status {
-	case pending, refundProcessing:
+	switch status {
+	case ledger.Pending, ledger.RefundProcessing:
 		e.RefundReference = nil
-		e.Amount = strconv.FormatInt(r.amount, 10)
-	case refundProcessed:
-		e.Amount = strconv.FormatInt(r.amount, 10)
+		e.Amount = strconv.FormatInt(r.Amount, 10)
+	case ledger.RefundProcessed:
+		e.Amount = strconv.FormatInt(r.Amount, 10)
 	case "needs-attention":
-		e.ID, e.CustomerNote, e.MerchantNote, e.Processor = id, r.customerNote, r.merchantNote, ""
+		e.ID, e.CustomerNote, e.MerchantNote, e.Processor = id, r.CustomerNote, r.MerchantNote, ""
 	}
-	return e
+	return Event{event, e}
 }

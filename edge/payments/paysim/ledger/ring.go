@@ -1,4 +1,4 @@
-package paysim
+package ledger
 
 // ring holds things under consecutive numbers and forgets them in about the
 // same order. Numbers start at base.
@@ -52,5 +52,11 @@ func (r *ring[T]) next(n int64) (*T, int64) {
 	return nil, n
 }
 
-// last is the newest number ever given out, base-1 before the first.
-func (r *ring[T]) last() int64 { return r.base + int64(len(r.items)) - 1 }
+// eachFromNewest visits all things from the newest on, until visit says no.
+func (r *ring[T]) eachFromNewest(visit func(*T) bool) {
+	for i := len(r.items) - 1; i >= r.front; i-- {
+		if it := r.items[i]; it != nil && !visit(it) {
+			return
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package ledger
+
+import (
+	"encoding/json"
+	"sync/atomic"
+	"time"
+
+	"boxoffice/edge/payments/paysim/faults"
+)
+
+// The statuses of a transaction and of a refund, in Paystack's words. Each other provider's
+// part translates them into its own.
+const (
+	Success   = "success"
+	Failed    = "failed"
+	Abandoned = "abandoned"
+	Pending   = "pending"
+	Reversed  = "reversed"
+
+	RefundProcessing = "processing"
+	RefundProcessed  = "processed"
+)
+
+// The providers beside Paystack, as Transaction.Provider names them.
+const (
+	NOWPayments = "nowpayments"
+	Flutterwave = "flutterwave"
+	Stripe      = "stripe"
+	Mollie      = "mollie"
+	PayPal      = "paypal"
+)
+
+// The statuses of a dispute, in Stripe's words.
+const (
+	NeedsResponse = "needs_response"
+	UnderReview   = "under_review"
+	DisputeWon    = "won"
+	DisputeLost   = "lost"
+)
+
+// Transaction is one charge. The method Status works out how far it has come by a moment; that is
+// not stored, so nothing has to wake up for it. Whoever reads or writes its fields holds the
+// ledger's lock, except for ID, Provider and Reference, which never change once it is added.
+type Transaction struct {
+	ID        int64  // the ledger gives it when the transaction is added
+	Provider  string // "" is Paystack
+	Reference string // unique in the ledger: our reference, or one that NOWPayments' part makes
+	Order     string // NOWPayments alone: our reference, of which there may be several payments
+	Parent    int64  // NOWPayments alone: the payment to whose address this money came later; 0 of one that was asked for
+	Coin      string // NOWPayments alone: the ticker of the coin
+	Hook      string // NOWPayments and Mollie: the address to which webhooks about this transaction go
+	Email     string
+	Currency  string
+	Callback  string          // the address to which the buyer's browser returns; empty for none
+	Metadata  json.RawMessage // an object, or nil
+	Asked     int64           // minor units
+	Created   time.Time
+
+	// Modes are the transaction's own; nil means the process's. They are atomic because a call's
+	// modes are read before the ledger is locked.
+	Modes atomic.Pointer[faults.Modes]
+
+	Outcome     string    // the status in which the buyer left the checkout; "" while the buyer has not been there
+	Paid        int64     // minor units that arrive; 0 unless the outcome is Success
+	PaidAt      time.Time // when they arrive, which may be still to come
+	PendingLeft int64     // so many more reads answer Pending before the money shows
+	Refunds     []*Refund // in the order in which they were asked for
+	Dispute     *Dispute  // nil: none
+	refused     int64     // how often the mode "refundrefused" has refused a refund
+}
+
+// Refund is money that goes back. It is there from its Created time on, which may be still to come.
+type Refund struct {
+	ID           int64 // the ledger gives it when the refund is recorded
+	Of           *Transaction
+	Amount       int64 // minor units
+	Created      time.Time
+	Step         time.Duration // it is pending for one step and processing for another; 0: it ends at once
+	End          string        // the status that it comes to, and keeps
+	CustomerNote string        // to Stripe, Mollie and PayPal, the idempotency key of the call that asked for it
+	MerchantNote string
+}
+
+// Dispute is a bank's: it has taken back all that a transaction's buyer had paid.
+type Dispute struct {
+	Status string // one of the four above
+	Opened time.Time
+	Closed time.Time // zero until it is won or lost
+}
+
+// Status is how far the transaction has come by that time.
+func (t *Transaction) Status(now time.Time) string {
+	switch {
+	case t.Outcome == "":
+		return Abandoned
+	case t.Outcome != Success:
+		return t.Outcome
+	case now.Before(t.PaidAt):
+		return Abandoned
+	case t.PendingLeft > 0:
+		return Pending
+	case t.Paid > 0 && t.SumRefunded(now) >= t.Paid:
+		return Reversed
+	}
+	return Success
+}
+
+// Arrived reports whether a transaction of that status has brought money.
+func Arrived(status string) bool { return status == Success || status == Reversed }
+
+// SumRefunded is what has gone back by that time, in minor units.
+func (t *Transaction) SumRefunded(now time.Time) (sum int64) {
+	for _, r := range t.Refunds {
+		if r.Status(now) == RefundProcessed {
+			sum += r.Amount
+		}
+	}
+	return sum
+}
+
+// Refundable is what has not gone back and is not on its way back, in minor units.
+func (t *Transaction) Refundable(now time.Time) int64 {
+	left := t.Paid - t.ChargedBack()
+	for _, r := range t.Refunds {
+		if st := r.Status(now); st != "" && st != Failed {
+			left -= r.Amount
+		}
+	}
+	return left
+}
+
+// ChargedBack is what the bank has taken back and not returned, in minor units.
+func (t *Transaction) ChargedBack() int64 {
+	if t.Dispute == nil || t.Dispute.Status == DisputeWon {
+		return 0
+	}
+	return t.Paid
+}
+
+// Status is how far the refund has come by that time. It is empty before the refund exists.
+func (r *Refund) Status(now time.Time) string {
+	switch age := now.Sub(r.Created); {
+	case age < 0:
+		return ""
+	case age < r.Step || r.End == Pending:
+		return Pending
+	case age < 2*r.Step || r.End == RefundProcessing:
+		return RefundProcessing
+	}
+	return r.End
+}
