@@ -1,6 +1,7 @@
 // Command bench measures, in one run on one machine, what an order costs: an echo through the edge
 // (the ceiling), ours, and a row-lock design behind the same edge on the same Postgres (the
-// baseline), scans at a gate, holds of seats, reads of their map, and a waiting room. It prints its progress to
+// baseline), the whole checkout, scans at a gate, holds of seats, reads of their map, the log of
+// requests, a start, and a waiting room. It prints its progress to
 // standard error and ends with one line of JSON.
 //
 //	go run ./loadtest/bench [--binary ./boxoffice] [--seconds 10]
@@ -48,7 +49,7 @@ type runCmd struct {
 	Keep     bool          `help:"Keep the data directory."`
 	Relay    string        `enum:",fake,real" default:"" help:"Measure only what the facts' way through Kafka costs orders: with a fake broker in a process of its own, or a real one (.ci/kafka)."`
 	Rounds   int           `default:"3" help:"How often the cases of orders are measured, in turn; and orders without and with Kafka."`
-	Only     []string      `help:"Measure only these cases: echo, orders, many, million, promo, lines, checkout, scans, holds, map, wait, room, cluster, shards, commits, rowlock."`
+	Only     []string      `help:"Measure only these cases: echo, orders, many, million, promo, lines, seated, checkout, scans, holds, map, keyed, start, wait, room, cluster, shards, commits, rowlock."`
 	Visitors int           `default:"1000000" help:"Visitors of the waiting room."`
 }
 

@@ -55,9 +55,10 @@ type result struct {
 	// round.
 	ManyRatio    float64 `json:"many_cpu_ratio"`
 	MillionRatio float64 `json:"million_cpu_ratio"`
-	// PromoRatio and CheckoutRatio are the same for an order with a promo code, and for a whole
-	// checkout, and LineRatio for each line of an order of several.
+	// PromoRatio, SeatedRatio and CheckoutRatio are the same for an order with a promo code, for one of
+	// two seats and for a whole checkout, and LineRatio for each line of an order of several.
 	PromoRatio    float64 `json:"promo_cpu_ratio"`
+	SeatedRatio   float64 `json:"seated_cpu_ratio"`
 	LineRatio     float64 `json:"line_cpu_ratio"`
 	CheckoutRatio float64 `json:"checkout_cpu_ratio"`
 	// Rounds are the rounds of the cases of orders, whose medians are above.
@@ -67,9 +68,12 @@ type result struct {
 		Million  []ordersAt `json:"million"`
 		Promo    []ordersAt `json:"promo"`
 		Lines    []ordersAt `json:"lines"`
+		Seated   []ordersAt `json:"seated"`
 		Checkout []ordersAt `json:"checkout"`
 	} `json:"rounds"`
 
+	Keyed   *keyedAt        `json:"keyed,omitempty"`
+	Start   *startAt        `json:"start,omitempty"`
 	Wait    *waitAt         `json:"wait,omitempty"`
 	Room    *roomAt         `json:"room,omitempty"`
 	Cluster *clusterResult  `json:"cluster,omitempty"`
@@ -148,12 +152,15 @@ func (b *bench) measure(ctx context.Context) error {
 			benchCase{"million", b.inRound(&r.Rounds.Million, b.measureMillion), true},
 			benchCase{"promo", b.inRound(&r.Rounds.Promo, b.measurePromo), true},
 			benchCase{"lines", b.inRound(&r.Rounds.Lines, b.measureLines), true},
+			benchCase{"seated", b.inRound(&r.Rounds.Seated, b.measureSeated), true},
 			benchCase{"checkout", b.inRound(&r.Rounds.Checkout, b.measureCheckout), true})
 	}
 	cases = append(cases,
 		benchCase{"scans", b.measureScans, true},
 		benchCase{"holds", b.measureHolds, true},
 		benchCase{"map", b.measureMap, true},
+		benchCase{"keyed", b.measureKeyed, true},
+		benchCase{"start", b.measureStart, true},
 		benchCase{"wait", b.measureWait, true},
 		benchCase{"room", b.measureRoom, false},
 		benchCase{"cluster", b.measureCluster, false},
@@ -225,6 +232,9 @@ func (b *bench) sumUpMoney() {
 	}
 	if r.LineRatio = round(ratio(r.Rounds.Lines, r.Rounds.One) / linesAtOnce); r.LineRatio > 0 {
 		say("a line of an order of %d: %.2f times (goal: 1.60 at most)", linesAtOnce, r.LineRatio)
+	}
+	if r.SeatedRatio = ratio(r.Rounds.Seated, r.Rounds.One); r.SeatedRatio > 0 {
+		say("an order of %d seats in one line: %.2f times (goal: 1.60 at most)", seatsAtOnce, r.SeatedRatio)
 	}
 	if r.CheckoutRatio = ratio(r.Rounds.Checkout, r.Rounds.One); r.CheckoutRatio > 0 {
 		say("the whole checkout: %.2f times (goal: 4.00 at most)", r.CheckoutRatio)
