@@ -62,30 +62,32 @@ func (h *Writer) describePart(ctx context.Context, e *mail.Event, l *mailqueue.M
 	return nil
 }
 
-// describeHeld writes into the event of a cancellation what its reader has of an order: the buyer what was
-// neither given back nor passed on, others what they were passed or are named for. It reports how much
-// that is of the order, and whether its reader may ask for the money of it.
-func (h *Writer) describeHeld(ctx context.Context, e *mail.Event, reader string, o *order.Order) (held int64, mayAsk bool, err error) {
+// holding is what the reader of a letter about a cancellation has of an order.
+type holding struct {
+	count  int64 // of tickets
+	mayAsk bool  // the reader may ask for the money of one
+	visits []*mail.Visit
+}
+
+// describeHeld adds to the event of a cancellation what its reader has of an order: the buyer what was
+// neither given back nor passed on, others what they were passed or are named for.
+func (h *Writer) describeHeld(ctx context.Context, e *mail.Event, reader string, o *order.Order, p *live.Page) (has holding, err error) {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {
-		return 0, false, err
+		return has, err
 	}
-	p, err := h.Pages.Event(ctx, o.ID.Event())
-	if err != nil {
-		return 0, false, err
-	}
-	var visits []*mail.Visit
 	for _, t := range view.Tickets(o, h.Known.PublicID(o.ID.Event()), h.Secrets.Event(o.ID.Event()), where) {
 		if o.IsGivenBack(t.Serial) || !isFor(o, reader, t.Serial) {
 			continue
 		}
-		held++
-		mayAsk = mayAsk || o.IsOwnedBy(reader, t.Serial)
-		visits = append(visits, h.VisitOf(o, t.Serial, p))
+		has.count++
+		has.mayAsk = has.mayAsk || o.IsOwnedBy(reader, t.Serial)
+		if v := h.VisitOf(o, t.Serial, p); v != nil {
+			has.visits = append(has.visits, v)
+		}
 		addItem(e, itemOf(&t))
 	}
-	narrowVisits(e, visits...)
-	return held, mayAsk, nil
+	return has, nil
 }
 
 // itemOf is a ticket as a letter names it.

@@ -91,45 +91,6 @@ func (h *Writer) aboutOrder(o *order.Order) *mail.Order {
 	return &mail.Order{Number: secrets.OrderNumber(o.ID), URL: h.orderURL(o.ID, time.Now()), Total: money(o.Total, o.Currency)}
 }
 
-// writeCancelled makes a mail to somebody who has tickets of a cancelled event. It makes none for a
-// holder who has given them all away since.
-func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.Envelope, e *mail.Event) (*mail.Message, error) {
-	id, err := engine.ParseID(cmp.Or(l.Order, l.Held))
-	if err != nil {
-		return written(mail.EventCancelled(to, e, nil, ""), nil) //nolint:nilerr // older nodes don't name the tickets' order
-	}
-	o, err := h.Read.Order(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	held, mayAsk, err := h.describeHeld(ctx, e, l.To, o)
-	if err != nil || held == 0 && l.Order == "" {
-		return nil, err
-	}
-	about, refunds := h.aboutOrder(o), ""
-	if held == o.Tickets() {
-		e.Total, e.Fees = about.Total, money(o.Fees, o.Currency)
-	}
-	if l.Order == "" {
-		about.Number, about.URL = "", ""
-		e.Total, e.Fees = mail.Money{}, mail.Money{}
-	}
-	if mayAsk {
-		refunds = h.RefundsURL()
-	}
-	e.GivenBack = held == 0
-	m := mail.EventCancelled(to, e, about, refunds)
-	if l.Order != "" { // the buyer's calendar may have what was given back or passed on
-		p, err := h.Pages.Event(ctx, id.Event())
-		if err != nil {
-			return nil, err
-		}
-		e.Visits = h.Visits(o, p)
-		m.Calendar = e.Calendar(to.Language)
-	}
-	return &m, nil
-}
-
 // EventMail is what mails tell of an event, by a record of it.
 func (h *Writer) EventMail(t *event.Details, e *readmodel.Event, organizer string) *mail.Event {
 	product := event.ProductType(t.Category)

@@ -78,7 +78,7 @@ func poisoned(t testing.TB, text string, l Language) map[string]Message {
 		"order_cancelled": OrderCancelled(to(), o, e), "order_withdrawn": OrderWithdrawn(to(), o, e, Money{"5.00", "USD"}, true, e.Start), "refund_due": RefundDue(to(), o, e, Back{Amount: Money{"5.00", "USD"}, Reason: "late"}), "refund_processed": RefundProcessed(to(), o, e, Back{Amount: Money{"5.00", "USD"}, Reason: "granted"}),
 		"ticket_rescheduled": TicketRescheduled(to(), o, e), "ticket_void": TicketVoid(to(), e, Void{Reason: TakenBack, Count: 1}),
 		"refund_requested": RefundRequested(to(), o, e, Money{"5.00", "USD"}, refunds), "refund_denied": RefundDenied(to(), o, e, Money{"5.00", "USD"}, text),
-		"event_changed": EventChanged(to(), concert(t), e, o, e.Start, refunds), "event_changed.back": EventChanged(to(), e, &online, nil, time.Time{}, refunds), "event_cancelled": EventCancelled(to(), &cancelled, o, "https://tickets.example.org/refunds"),
+		"event_changed": EventChanged(to(), concert(t), e, o, e.Start, refunds), "event_changed.back": EventChanged(to(), e, &online, nil, time.Time{}, refunds), "event_cancelled": EventCancelled(to(), &cancelled, Cancelled{Orders: []*Order{o}, IsPaid: true, Refunds: "https://tickets.example.org/refunds"}),
 		"order_confirmation.cancelled": confirmed(&cancelled), "attendee_tickets.cancelled": copied(&cancelled), "order_cancelled.event": OrderCancelled(to(), o, &cancelled),
 	}
 }

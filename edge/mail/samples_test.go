@@ -140,6 +140,8 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 	for i := range returned.Lines {
 		returned.Lines[i].Link, returned.Lines[i].Note = "", ""
 	}
+	second := *o
+	second.Number, second.URL = "16-MKJHGFEDCBA", o.URL+"b"
 	rest := *o
 	rest.Tickets, rest.Count = o.Tickets[:1], 1
 	left := *p.event
@@ -169,11 +171,12 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 		"ticket_void.all":              TicketVoid(to(), back(&both), Void{Reason: TakenBack, Count: 2}),
 		"order_cancelled":              OrderCancelled(to(), o, all),
 		"order_cancelled.event":        OrderCancelled(to(), o, off(all)),
-		"event_cancelled":              EventCancelled(to(), off(all), o, refunds),
-		"event_cancelled.reason":       EventCancelled(to(), because(p.event), nil, ""),
-		"event_cancelled.passed_on":    EventCancelled(to(), off(one), &Order{Total: o.Total}, refunds),
-		"event_cancelled.named":        EventCancelled(to(), off(one), &Order{Total: o.Total}, ""),
-		"event_cancelled.nothing":      EventCancelled(to(), off(back(p.event)), o, ""),
+		"event_cancelled":              EventCancelled(to(), off(all), Cancelled{Orders: []*Order{o}, IsPaid: p.paid, Refunds: refunds}),
+		"event_cancelled.reason":       EventCancelled(to(), because(p.event), Cancelled{IsPaid: true}),
+		"event_cancelled.passed_on":    EventCancelled(to(), off(one), Cancelled{IsPaid: p.paid, Refunds: refunds}),
+		"event_cancelled.named":        EventCancelled(to(), off(one), Cancelled{IsPaid: p.paid}),
+		"event_cancelled.nothing":      EventCancelled(to(), off(back(p.event)), Cancelled{Orders: []*Order{&returned}}),
+		"event_cancelled.several":      EventCancelled(to(), off(all), Cancelled{Orders: []*Order{o, &second, &returned}, IsPaid: p.paid, Refunds: refunds}),
 		"refund_requested.nothing":     RefundRequested(to(), o, one, Money{}, refunds),
 		"refund_due.nothing":           RefundDue(to(), o, one, Back{Reason: "granted", Tickets: 1, Rest: true}),
 		"refund_due.taken":             RefundDue(to(), o, back(all), Back{Reason: "granted", Tickets: 2, Unasked: true}),

@@ -389,13 +389,40 @@ func EventChanged(to Envelope, was, now *Event, o *Order, until time.Time, refun
 	return m
 }
 
+// Cancelled is what a letter about a cancellation says of the money.
+type Cancelled struct {
+	Orders  []*Order // that its reader bought; Count is how many of each one's tickets the reader still has
+	IsPaid  bool     // something was paid for what its reader has, or nobody knows
+	Refunds string   // where its reader asks for the money; "" for somebody who may not ask
+}
+
+// paidOrders are the orders that an own payment goes back for: those of which something is left. If there are
+// none, all orders are told of.
+func (c *Cancelled) paidOrders() (orders []*Order, isPaid bool) {
+	for _, o := range c.Orders {
+		if o.Count > 0 && o.Total.Amount != "" {
+			orders = append(orders, o)
+		}
+	}
+	if len(orders) == 0 {
+		return c.Orders, false
+	}
+	return orders, true
+}
+
 // EventCancelled tells somebody who has tickets of an event that it will not take place, and why if the
-// organizer has said so. o is the order of the tickets, with its number and URL for its buyer alone; nil if
-// nobody knows it. refunds is where its reader asks for the money; "" for somebody who may not ask.
-func EventCancelled(to Envelope, e *Event, o *Order, refunds string) Message {
-	v := values{"Event": e.templateValues(to.words()), "Refunds": refunds, "URL": "", "Number": "", "Buyer": false, "Paid": true}
-	if o != nil {
-		v["URL"], v["Number"], v["Buyer"], v["Paid"] = o.URL, o.Number, o.URL != "", o.Total.Amount != ""
+// organizer has said so. It is about all orders of its reader.
+func EventCancelled(to Envelope, e *Event, c Cancelled) Message {
+	told, isPaid := c.paidOrders()
+	numbers := make([]string, len(told))
+	for i, o := range told {
+		numbers[i] = o.Number
+	}
+	v := values{
+		"Event": e.templateValues(to.words()), "Refunds": c.Refunds, "Buyer": len(c.Orders) > 0, "HasPaid": isPaid, "Paid": c.IsPaid, "Number": strings.Join(numbers, ", "), "Several": len(told) > 1, "URL": "", "Orders": c.Orders,
+	}
+	if len(c.Orders) == 1 {
+		v["URL"], v["Orders"] = c.Orders[0].URL, []*Order(nil)
 	}
 	m := composeMessage("event_cancelled", to, v)
 	m.Calendar = e.makeCalendar(to.words())

@@ -225,7 +225,7 @@ func with(t testing.TB, text string) []Message {
 	return []Message{
 		confirmed, OrderCancelled(to(), o, e), RefundDue(to(), o, e, Back{Amount: Money{"1.00", "USD"}, Reason: text}), RefundProcessed(to(), o, e, Back{Amount: Money{"1.00", "USD"}}),
 		TicketRescheduled(to(), o, e), RefundRequested(to(), o, e, Money{"1.00", "USD"}, refunds), RefundDenied(to(), o, e, Money{"1.00", "USD"}, text),
-		EventChanged(to(), was, e, o, e.Start, refunds), EventCancelled(to(), e, o, "https://tickets.example.org/refunds"), Invitation(to(), text, text, "https://tickets.example.org/me"), WebhookDisabled(to(), text, text, "7", true, "https://tickets.example.org/organizer/settings/webhooks"),
+		EventChanged(to(), was, e, o, e.Start, refunds), EventCancelled(to(), e, Cancelled{Orders: []*Order{o}, IsPaid: true, Refunds: "https://tickets.example.org/refunds"}), Invitation(to(), text, text, "https://tickets.example.org/me"), WebhookDisabled(to(), text, text, "7", true, "https://tickets.example.org/organizer/settings/webhooks"),
 		LoginCode(to(), "123456"), PasswordReset(to(), "https://example.org"), PasswordChanged(to(), "https://tickets.example.org/organizer"), TwoFactorChanged(to(), true, "https://tickets.example.org/organizer"),
 	}
 }

@@ -151,6 +151,11 @@ func TestEndsPromiseNothing(t *testing.T) {
 		switch state {
 		case "event_cancelled.reason":
 			says(t, true, l, m, "that person may ask for the money back", "so kann diese Person das Geld zurückverlangen")
+		case "event_cancelled.several":
+			for _, number := range []string{"16-ABCDEFGHJKM", "16-MKJHGFEDCBA"} {
+				require.GreaterOrEqual(t, strings.Count(m.Text, number), 2, "with what goes back for it, and with its link")
+			}
+			says(t, false, l, m, "your order ", "deine Bestellung ")
 		case "order_cancelled":
 			says(t, false, l, m, "is for sale again", "ist wieder im Verkauf")
 			says(t, true, l, m, "while it is for sale", "solange es im Verkauf ist")

@@ -93,6 +93,23 @@ func (m *Model) OrdersOf(ctx context.Context, customer uint64, after engine.Orde
 	return list, nil
 }
 
+// OrdersWithTickets lists an event's orders that have tickets and that a customer bought, or was passed a
+// ticket of at an address, by id.
+func (m *Model) OrdersWithTickets(ctx context.Context, event int64, customer uint64, email string) ([]order.Order, error) {
+	const find = `
+SELECT record FROM orders WHERE status = ANY($4) AND id IN (
+  SELECT id FROM orders WHERE customer = $2 AND event_id = $1
+  UNION SELECT t.order_id FROM ticket_holders h JOIN tickets t ON t.event_id = h.event_id AND t.serial = h.serial WHERE h.event_id = $1 AND h.email = $3
+) ORDER BY id LIMIT $5`
+	statuses := []int16{statusNumber(order.StatusCompleted), statusNumber(order.StatusPartiallyRefunded)}
+	rows, _ := m.pool.Query(ctx, find, event, int64(customer), key(order.NormalEmail(email)), statuses, mostOrders) //nolint:gosec // the column holds its bits; CollectRows returns its error
+	list, err := pgx.CollectRows(rows, scanOrder)
+	if err != nil {
+		return nil, fmt.Errorf("orders of a customer and event %d: %w", event, err)
+	}
+	return list, nil
+}
+
 // OrdersByID lists orders by their ids, and leaves out ids without an order.
 func (m *Model) OrdersByID(ctx context.Context, ids []engine.OrderID) ([]order.Order, error) {
 	keys := make([][16]byte, len(ids))

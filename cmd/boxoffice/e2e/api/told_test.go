@@ -136,6 +136,50 @@ func TestCancelledNamesWhatIsHeld(t *testing.T) {
 	}
 }
 
+// TestCancelledNamesAllOrders: whoever has tickets of a cancelled event by several orders gets one letter about all of
+// them, with the number and the link of each that is theirs, whichever of them is looked at first.
+func TestCancelledNamesAllOrders(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	event, types := s.OnSale(nodetest.With(nodetest.TypeBody(25, 20), nodetest.Object{"name": "Balcony"}))
+	buy := func(who string) nodetest.Answer {
+		o := s.Call("POST", "/orders", nodetest.OrderBody(who, types[0], 1)).Is(201, "")
+		s.Settle(s.Checkout(o.Str("id"), o.Str("accessToken")), "success")
+		return s.Verify(o.Str("id"), o.Str("accessToken")).Is(200, "")
+	}
+	first, second, third := buy("ada@example.org"), buy("ada@example.org"), buy("bob@example.org")
+	began := time.Now()
+	s.Buyer("bob@example.org").Own("POST", "/tickets/"+third.Str("tickets.0.id")+"/transfer", nodetest.Object{"toEmail": "ada@example.org"}).Is(201, "")
+	s.Call("POST", "/tickets/transfers/"+claimToken(s, "ada@example.org", began)+"/claim", nil).Is(200, "")
+	eve := []nodetest.Answer{buy("eve@example.org"), buy("eve@example.org")}
+	s.Own("DELETE", "/organizer/events/"+event, nil).Is(200, "")
+
+	m := s.Mail(t, "ada@example.org", "event_cancelled", began)
+	require.Contains(t, m.Text, "What:  3 x Balcony\n")
+	require.NotContains(t, m.Text, "Total:", "one of the tickets was another's to pay")
+	for _, o := range []nodetest.Answer{first, second} {
+		require.Contains(t, m.Text, "/orders/"+o.Str("id")+"?token=")
+		require.Equal(t, 2, strings.Count(m.Text, o.Str("orderNumber")))
+	}
+	require.NotContains(t, m.Text, third.Str("id"))
+	require.Contains(t, m.Text, "You have paid for your orders")
+	m = s.Mail(t, "eve@example.org", "event_cancelled", began)
+	require.Contains(t, m.Text, "Total: 52.50 USD, fees of 2.50 USD included")
+	for _, o := range eve {
+		require.Contains(t, m.Text, "/orders/"+o.Str("id")+"?token=")
+	}
+	require.Contains(t, s.Mail(t, "bob@example.org", "event_cancelled", began).Text, "was yours any more")
+	list, err := s.Mailbox().List(100)
+	require.NoError(t, err)
+	told := map[string]int{}
+	for _, m := range list {
+		if m.Kind == "event_cancelled" {
+			told[m.To]++
+		}
+	}
+	require.Equal(t, map[string]int{"ada@example.org": 1, "bob@example.org": 1, "eve@example.org": 1}, told)
+}
+
 // TestGoodsAreNoEvent: the page of an order for what is no event does not speak of doors. Where it is
 // delivered stays there until all of it was given back.
 func TestGoodsAreNoEvent(t *testing.T) {

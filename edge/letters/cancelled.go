@@ -1,0 +1,93 @@
+package letters
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"boxoffice/edge/mail"
+	"boxoffice/engine"
+	"boxoffice/engine/order"
+	"boxoffice/persistence/mailqueue"
+)
+
+// writeCancelled makes the one mail to somebody who has tickets of a cancelled event, by whatever orders. It
+// makes none for a holder who has given them all away since.
+func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.Envelope, e *mail.Event) (*mail.Message, error) {
+	id, err := engine.ParseID(cmp.Or(l.Order, l.Held))
+	if err != nil {
+		return written(mail.EventCancelled(to, e, mail.Cancelled{IsPaid: true}), nil) //nolint:nilerr // older nodes don't name the tickets' order
+	}
+	orders, err := h.ordersOf(ctx, id, l.To)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.Pages.Event(ctx, id.Event())
+	if err != nil {
+		return nil, err
+	}
+	var c mail.Cancelled
+	var entries, visits []*mail.Visit // what calendars may have, and what admitted the reader until now
+	held, isWhole := int64(0), true
+	for i := range orders {
+		o := &orders[i]
+		has, err := h.describeHeld(ctx, e, l.To, o, p)
+		if err != nil {
+			return nil, err
+		}
+		held += has.count
+		visits = append(visits, has.visits...)
+		c.IsPaid = c.IsPaid || has.count > 0 && o.Total > 0
+		if has.mayAsk {
+			c.Refunds = h.RefundsURL()
+		}
+		isBought := order.NormalEmail(o.Email) == order.NormalEmail(l.To)
+		isWhole = isWhole && isBought && has.count == o.Tickets() && o.Currency == orders[0].Currency
+		if !isBought {
+			entries = append(entries, has.visits...)
+			continue
+		}
+		about := h.aboutOrder(o)
+		about.Count = int(has.count)
+		c.Orders = append(c.Orders, about)
+		for _, v := range h.Visits(o, p) { // a calendar may have what was given back or passed on
+			entries = append(entries, &v)
+		}
+	}
+	if held == 0 && len(c.Orders) == 0 {
+		return nil, nil //nolint:nilnil // its reader has nothing to do with it any more
+	}
+	if isWhole {
+		e.Total, e.Fees = sumOf(orders)
+	}
+	e.GivenBack = held == 0
+	narrowVisits(e, visits...)
+	e.Visits = slices.CompactFunc(e.Visits, func(a, b mail.Visit) bool { return a.When(to.Language) == b.When(to.Language) }) // of several orders
+	m := mail.EventCancelled(to, e, c)
+	narrowVisits(e, entries...)
+	m.Calendar = e.Calendar(to.Language)
+	return &m, nil
+}
+
+// ordersOf lists the orders by which somebody has tickets of an event. One of them, of a number, is known: it
+// may be one that names the person.
+func (h *Writer) ordersOf(ctx context.Context, known engine.OrderID, email string) ([]order.Order, error) {
+	orders, err := h.Read.OrdersWithTickets(ctx, known.Event(), order.CustomerOf(order.NormalEmail(email)), email)
+	if err != nil || slices.ContainsFunc(orders, func(o order.Order) bool { return o.ID == known }) {
+		return orders, err
+	}
+	o, err := h.Read.Order(ctx, known)
+	if err != nil {
+		return nil, err
+	}
+	return append([]order.Order{*o}, orders...), nil
+}
+
+// sumOf is what orders of one currency cost, and the fees in it.
+func sumOf(orders []order.Order) (total, fees mail.Money) {
+	var all, ofFees int64
+	for i := range orders {
+		all, ofFees = all+orders[i].Total, ofFees+orders[i].Fees
+	}
+	return money(all, orders[0].Currency), money(ofFees, orders[0].Currency)
+}
