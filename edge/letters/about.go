@@ -52,7 +52,7 @@ func (h *Writer) describePart(ctx context.Context, e *mail.Event, l *mailqueue.M
 			continue
 		}
 		visit := h.VisitOf(o, t.Serial, p)
-		if place, ok := o.Booking(t.Serial); ok && (l.Template == mailqueue.RefundDue || l.Template == mailqueue.TicketVoid) {
+		if place, ok := o.Booking(t.Serial); ok && slices.Contains([]mailqueue.Template{mailqueue.RefundDue, mailqueue.TicketVoid, mailqueue.TransferTaken}, l.Template) {
 			visit.Cancelled = !hasBooked(o, readerOf(l, o), place)
 		}
 		visits = append(visits, visit)
@@ -141,7 +141,12 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 		if order.NormalEmail(l.To) != order.NormalEmail(o.Email) {
 			to.To, to.Name, about.Number, about.URL = l.To, "", "", ""
 		}
-		return written(mail.TransferTaken(to, l.Taker, about, e), nil)
+		e.GivenBack = !hasTickets(o, l.To)
+		m := mail.TransferTaken(to, l.Taker, about, e)
+		if err := h.keepEntry(ctx, &m, o, e); err != nil {
+			return nil, err
+		}
+		return &m, nil
 	case mailqueue.TransferRevoked:
 		to.To, to.Name = l.To, l.Name
 		return written(mail.TransferRevoked(to, l.From, e), nil)

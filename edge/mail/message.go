@@ -82,9 +82,14 @@ func TransferOffered(to Envelope, from, url string, e *Event) Message {
 }
 
 // TransferTaken tells the person who passed a ticket on that it has a new holder. Only the order's
-// buyer gets the number of the order and the link to it.
+// buyer gets the number of the order and the link to it. If it was the giver's last ticket for a time, its file
+// takes that out of the calendar; the taker's own mail puts it into theirs.
 func TransferTaken(to Envelope, taker string, o *Order, e *Event) Message {
-	return composeMessage("transfer_taken", to, values{"Taker": to.words().showPerson(taker), "Number": o.Number, "URL": o.URL, "Event": e.templateValues(to.words())})
+	m := composeMessage("transfer_taken", to, values{"Taker": to.words().showPerson(taker), "Number": o.Number, "URL": o.URL, "Event": e.templateValues(to.words())})
+	if e.hasEnded() {
+		m.Calendar = e.makeCalendar(to.words())
+	}
+	return m
 }
 
 // TransferRevoked tells the person who was offered a ticket that the offer has ended.

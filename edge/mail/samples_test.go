@@ -142,6 +142,8 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 	}
 	second := *o
 	second.Number, second.URL = "16-MKJHGFEDCBA", o.URL+"b"
+	third := returned
+	third.Number, third.URL = "16-CCCCCCCCCCC", o.URL+"c"
 	rest := *o
 	rest.Tickets, rest.Count = o.Tickets[:1], 1
 	left := *p.event
@@ -163,7 +165,7 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 		"attendee_tickets.given":       made(AttendeeTickets(to(), "bob@example.org", &Order{Tickets: given.Tickets, Count: 1, Live: "https://tickets.example.org/me"}, &single)),
 		"transfer_offered":             TransferOffered(to(), "bob@example.org", "https://tickets.example.org/transfer#token=a-b_c", one),
 		"transfer_taken":               TransferTaken(to(), "bob@example.org", o, one),
-		"transfer_taken.passed_on":     TransferTaken(to(), "bob@example.org", &Order{}, one),
+		"transfer_taken.passed_on":     TransferTaken(to(), "bob@example.org", &Order{}, back(one)),
 		"transfer_revoked":             TransferRevoked(to(), "bob@example.org", one),
 		"ticket_void.taken_back":       TicketVoid(to(), back(one), Void{Reason: TakenBack, Count: 1}),
 		"ticket_void.given_back":       TicketVoid(to(), one, Void{Reason: GivenBack, Count: 1, Rest: true}),
@@ -176,7 +178,7 @@ func (p *product) mails(t testing.TB, to func() Envelope) map[string]Message {
 		"event_cancelled.passed_on":    EventCancelled(to(), off(one), Cancelled{IsPaid: p.paid, Refunds: refunds}),
 		"event_cancelled.named":        EventCancelled(to(), off(one), Cancelled{IsPaid: p.paid}),
 		"event_cancelled.nothing":      EventCancelled(to(), off(back(p.event)), Cancelled{Orders: []*Order{&returned}}),
-		"event_cancelled.several":      EventCancelled(to(), off(all), Cancelled{Orders: []*Order{o, &second, &returned}, IsPaid: p.paid, Refunds: refunds}),
+		"event_cancelled.several":      EventCancelled(to(), off(all), Cancelled{Orders: []*Order{o, &second, &third}, IsPaid: p.paid, Refunds: refunds}),
 		"refund_requested.nothing":     RefundRequested(to(), o, one, Money{}, refunds),
 		"refund_due.nothing":           RefundDue(to(), o, one, Back{Reason: "granted", Tickets: 1, Rest: true}),
 		"refund_due.taken":             RefundDue(to(), o, back(all), Back{Reason: "granted", Tickets: 2, Unasked: true}),

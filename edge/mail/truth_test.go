@@ -329,7 +329,10 @@ func TestLastTicketLeavesTheCalendar(t *testing.T) {
 		case (state == "ticket_void.taken_back" || state == "ticket_void.passed_on") && product == "standing":
 			require.NotNil(t, m.Calendar)
 			require.Equal(t, "CANCEL", m.Calendar.Method)
-		case state == "ticket_void.given_back" || state == "refund_due.part" || state == "refund_due.money" || isGoods(product) && m.Kind == "refund_due":
+		case state == "transfer_taken.passed_on" && product == "standing":
+			require.NotNil(t, m.Calendar)
+			require.Equal(t, "CANCEL", m.Calendar.Method)
+		case state == "transfer_taken" || state == "ticket_void.given_back" || state == "refund_due.part" || state == "refund_due.money" || isGoods(product) && m.Kind == "refund_due":
 			require.Nil(t, m.Calendar)
 		}
 	})

@@ -331,7 +331,9 @@ func TestTransferLetters(t *testing.T) {
 	require.NotContains(t, m.Text, "You have a ticket")
 	require.NotContains(t, m.Text, "1 of 1")
 	require.Contains(t, m.Text, "\nBalcony")
+	require.Contains(t, m.Calendar, "STATUS:CONFIRMED", "it is his date now")
 	m = s.Mail(t, "ada@example.org", "transfer_taken", began)
+	require.Empty(t, m.Calendar, "she has another ticket for it")
 	require.Contains(t, m.Text, "bob at example. org has accepted the ticket")
 	require.Contains(t, m.Text, "What:  Balcony\n")
 	require.Contains(t, m.Text, o.Str("id"), "her order is hers still")
@@ -344,6 +346,7 @@ func TestTransferLetters(t *testing.T) {
 	m = s.Mail(t, "bob@example.org", "transfer_taken", began)
 	require.Contains(t, m.Text, "eve at example. org has accepted the ticket")
 	require.NotContains(t, m.Text, o.Str("id"))
+	require.Contains(t, m.Calendar, "METHOD:CANCEL", "it was his only one")
 }
 
 // TestLostTicketsAreTold: whoever has a ticket that another person bought hears when it is taken back, given
