@@ -234,14 +234,15 @@ func (h *Writer) keepEntry(ctx context.Context, m *mail.Message, o *order.Order,
 	return err
 }
 
-// isByHand reports whether a person sends the money that a letter says is due. Such a letter names a refund that was
-// granted. One that goes back without a request it tells by what the refund is of.
+// isByHand reports whether a person sends the money that a letter says is due. Letters of older facts about money that
+// goes back without a request don't say which refund it is: it is found by what is told of it.
 func isByHand(l *mailqueue.Mail, o *order.Order) bool {
+	isTold := func(r order.Refund) bool {
+		return r.Ask == nil && r.Reason == l.Reason && r.Amount == l.Amount && r.Currency == l.Currency
+	}
 	i := l.Refund
-	if l.Reason != mailqueue.Granted {
-		i = slices.IndexFunc(o.Refunds, func(r order.Refund) bool {
-			return r.Ask == nil && r.Reason == l.Reason && r.Amount == l.Amount && r.Currency == l.Currency
-		})
+	if l.Reason != mailqueue.Granted && (i >= len(o.Refunds) || !isTold(o.Refunds[i])) {
+		i = slices.IndexFunc(o.Refunds, isTold)
 	}
 	return i >= 0 && i < len(o.Refunds) && o.NeedsPerson(i)
 }

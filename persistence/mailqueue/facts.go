@@ -65,7 +65,10 @@ var rules = tableOf(
 			}
 			return b.addMail(f.Refund.At, of, Mail{Template: RefundRequested, Order: f.ID.String(), Amount: f.Refund.Amount, Ticket: ask.Tickets[0]})
 		}
-		return b.addMail(f.Refund.At, of, Mail{Template: RefundDue, Order: f.ID.String(), Amount: f.Refund.Amount, Currency: f.Refund.Currency, Reason: f.Refund.Reason})
+		return b.addMail(f.Refund.At, of, Mail{
+			Template: RefundDue, Order: f.ID.String(), Amount: f.Refund.Amount, Currency: f.Refund.Currency, Reason: f.Refund.Reason,
+			Refund: max(f.Number-1, 0), // older facts don't have the number
+		})
 	}),
 	ruleFor(func(_ context.Context, b *batch, f *order.RefundDecided, of source) error {
 		switch {

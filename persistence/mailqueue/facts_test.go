@@ -38,6 +38,7 @@ func TestFacts(t *testing.T) {
 		w.happen(w.order("bob@example.org"), &order.Ended{ID: w.id(), Status: order.StatusExpired, At: w.at()}),
 		w.happen(
 			&order.RefundDue{ID: first, Refund: order.Refund{Reference: "r", Amount: 2500, Reason: "twice", At: w.at()}},
+			&order.RefundDue{ID: first, Number: 2, Refund: order.Refund{Reference: "s", Amount: 2500, Reason: "twice", At: w.at()}},
 			&order.RefundReported{ID: first, Reference: "r", Status: order.RefundProcessing, At: w.at()},
 			&order.RefundReported{ID: first, Reference: "r", Status: order.RefundFailed, At: w.at()},
 			&order.RefundReported{ID: first, Reference: "r", Status: order.RefundProcessed, At: w.at()},
@@ -61,6 +62,7 @@ func TestFacts(t *testing.T) {
 		{Template: OrderConfirmation, Order: first.String()},
 		{Template: OrderCancelled, Order: second.String()},
 		{Template: RefundDue, Order: first.String(), Amount: 2500, Reason: "twice"},
+		{Template: RefundDue, Order: first.String(), Amount: 2500, Reason: "twice", Refund: 1},
 		{Template: RefundProcessed, Order: first.String()},
 		{Template: PaymentSeen, Order: third.String(), Reason: order.AttemptProcessing},
 		{Template: PaymentSeen, Order: third.String(), Reason: order.AttemptUnderpaid},

@@ -156,7 +156,7 @@ type Mail struct {
 	Amount       int64  `json:"amount,omitzero"`    // of a refund that is due or was asked for, of an offer with its fees, or of a dispute; minor units
 	Reason       string `json:"reason,omitzero"`    // of that refund, of an event's cancellation, or of a dispute; the status of an attempt whose coins were seen
 	Currency     string `json:"currency,omitzero"`  // of an offer or a dispute; of a refund that is due, if it is not the order's
-	Refund       int    `json:"refund,omitzero"`    // which of the order's refunds was decided or processed
+	Refund       int    `json:"refund,omitzero"`    // which of the order's refunds is due, was decided or processed
 	Ticket       uint32 `json:"ticket,omitzero"`    // serial of a ticket that is or was offered, or whose money was asked for
 	Round        uint16 `json:"round,omitzero"`     // which of its transfers
 	From         string `json:"from,omitzero"`      // who offers the ticket, or passed it on
