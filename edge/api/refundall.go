@@ -3,7 +3,7 @@ package api
 // RefundAll has the money of all paid orders of an event go back.
 type RefundAll struct {
 	ID     string `path:"id" format:"id" maxLength:"128"`
-	Reason string `json:"reason" required:"true" minLength:"1" maxLength:"2000" example:"The venue is closed." description:"Why, for the record of each refund."`
+	Reason string `json:"reason" required:"true" minLength:"1" maxLength:"2000" example:"The venue is closed." description:"Why; the buyers read it."`
 }
 
 // RefundRun is how far that has come.

@@ -55,7 +55,7 @@ type RefundOrder struct {
 	ID        string                 `path:"id" format:"id" maxLength:"128"`
 	Amount    route.Opt[route.Money] `json:"amount,omitzero" minimum:"0" maximum:"10000000000" nullable:"false" description:"How much goes back, as a number; at most what is left of the order, and 0 to end tickets without money. Without ticketIds, no ticket ends."`
 	TicketIDs route.Opt[[]string]    `json:"ticketIds,omitzero" minItems:"1" maxItems:"2000" format:"uuid" nullable:"false" description:"The tickets to give back, by their UUIDs. Left out, with no amount: all that are left."`
-	Reason    string                 `json:"reason" required:"true" minLength:"1" maxLength:"2000" example:"The line-up has changed." description:"Why, for the record of the refund."`
+	Reason    string                 `json:"reason" required:"true" minLength:"1" maxLength:"2000" example:"The line-up has changed." description:"Why; the buyer reads it."`
 }
 
 // ListOrders asks for an organization's orders, the newest first.

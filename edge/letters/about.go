@@ -199,9 +199,11 @@ func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *
 		if r.AskedBy() == order.AskedByWithdrawal {
 			return mail.OrderWithdrawn(to, about, e, b.Amount, b.ByHand, clockOf(r.At, zone))
 		}
-		b.Unasked = r.AskedBy() == order.AskedByOrganization
 		if r.Ask != nil {
 			b.Note = r.Ask.Note
+		}
+		if b.Unasked = r.AskedBy() == order.AskedByOrganization; b.Unasked {
+			b.Note = r.Reason
 		}
 	}
 	if ticket, ok := passedOn(o, l); ok {

@@ -255,7 +255,7 @@ func (p *product) addPaid(t testing.TB, to func() Envelope, out map[string]Messa
 	out["refund_due.cancelled_event"] = RefundDue(to(), o, off(one), Back{Amount: part, Reason: "granted", Tickets: 1, Rest: true})
 	out["refund_due.whole"] = RefundDue(to(), o, back(all), Back{Amount: entire, Reason: "granted", Tickets: 2})
 	out["refund_due.money"] = RefundDue(to(), o, all, Back{Amount: part, Reason: "granted", Unasked: true})
-	out["refund_due.unasked"] = RefundDue(to(), o, one, Back{Amount: part, Reason: "granted", Tickets: 1, Rest: true, Unasked: true})
+	out["refund_due.unasked"] = RefundDue(to(), o, one, Back{Amount: part, Reason: "granted", Tickets: 1, Rest: true, Unasked: true, Note: "A <b>slip</b> of ours.\n\nSee www.example.org"})
 	out["refund_due.late.by_hand"] = RefundDue(to(), o, all, Back{Amount: entire, Reason: "late", ByHand: true})
 	out["refund_due.late"] = RefundDue(to(), o, all, Back{Amount: entire, Reason: "late"})
 	out["refund_due.cancelled.event"] = RefundDue(to(), o, off(all), Back{Amount: entire, Reason: "cancelled"})

@@ -315,7 +315,7 @@ type Back struct {
 	Rest    bool   // other tickets of the order stay valid
 	ByHand  bool   // the organizer sends it, and no provider does
 	Unasked bool   // the organizer gives it without a request
-	Note    string // what the organizer writes of a request that is granted; "": nothing
+	Note    string // what the organizer writes of a request that is granted, or why it gives the money; "": nothing
 	// Paid is what was paid for the tickets that it ends, if that is more than the Amount. KeptFees of it and
 	// KeptPrice do not go back.
 	Paid, KeptFees, KeptPrice Money

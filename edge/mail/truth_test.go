@@ -137,6 +137,9 @@ func TestRefundsTellTheTruth(t *testing.T) {
 			}
 			says(t, false, l, m, "valid", "gilt")
 		}
+		if kind == "refund_due" && why == "unasked" {
+			require.Contains(t, m.Text, "> A <b>slip</b> of ours.\n> See www. example. org", "why the organizer gives the money")
+		}
 		if kind == "refund_due" && why == "part" {
 			require.Contains(t, m.Text, "> We <b>miss</b> you.\n> See www. example. org", "what the organizer says of the request")
 		}

@@ -56,7 +56,8 @@ func TestCancelledEverywhere(t *testing.T) {
 	require.Contains(t, calendar, "STATUS:CONFIRMED")
 	require.Contains(t, paper, free.Str("tickets.0.shortCode"))
 
-	s.Own("POST", "/organizer/orders/"+back.Str("id")+"/refund", nodetest.Object{"reason": "A gift of the house."}).Is(200, "")
+	s.Own("POST", "/organizer/orders/"+back.Str("id")+"/refund", nodetest.Object{"reason": "A gift of the house.\nSee www.example.org"}).Is(200, "")
+	require.Contains(t, s.Mail(t, "eve@example.org", "refund_due", began).Text, " writes:\n\n> A gift of the house.\n> See www. example. org\n", "why, in the organizer's name")
 	page, calendar, paper = papersOf(s, back)
 	require.Contains(t, page, "admit nobody any more")
 	require.NotContains(t, page, back.Str("tickets.0.shortCode"))
