@@ -23,7 +23,7 @@ const maxHeader = 256
 // too soon. A request that succeeds pays nothing for it.
 func (s *Server) failureOf(ctx *fasthttp.RequestCtx, x *exchange) *requestlog.Failure {
 	status := ctx.Response.StatusCode()
-	if status < fasthttp.StatusBadRequest || status == fasthttp.StatusTooManyRequests || !s.cfg.Requests.KeepsFailure(x.org, x.now) {
+	if status < fasthttp.StatusBadRequest || status == fasthttp.StatusTooManyRequests || !s.cfg.Requests.KeepsFailure(x.org, x.key, x.now) {
 		return nil
 	}
 	f := &requestlog.Failure{Headers: headersOf(&ctx.Request.Header), Answer: answerOf(&ctx.Response)}

@@ -24,7 +24,8 @@ const MaxBody = 16 << 10
 
 // These bound what a flood of failing requests makes a node write: 40 MB in a minute at most.
 const (
-	failuresOfOrg  = 30  // in a minute
+	failuresOfKey  = 10  // in a minute
+	failuresOfOrg  = 30  // in a minute, of all its keys
 	failuresOfNode = 600 // in a minute, of all organizations
 	failuresShare  = 2   // failures are kept while the organization has used at most 1/2 of its quota
 )
@@ -69,22 +70,25 @@ type budget struct {
 	minute int64 // unix minutes of the latest minute that was asked about
 	all    int
 	byOrg  map[int64]int
+	byKey  map[int64]int
 }
 
-// KeepsFailure reports whether the log has room for one more failure of an organization in the minute of
-// now, and counts that failure. Callers ask before they read any body.
-func (l *Log) KeepsFailure(org int64, now time.Time) bool {
+// KeepsFailure reports whether the log has room for one more failure of an organization's key in the minute of
+// now, and counts that failure. A key in a loop leaves room for what fails of the organization's other keys.
+// Callers ask before they read any body.
+func (l *Log) KeepsFailure(org, key int64, now time.Time) bool {
 	b, minute := &l.budget, now.Unix()/60
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if minute > b.minute || b.byOrg == nil { // a request that began in an earlier minute may ask later
-		b.minute, b.all, b.byOrg = minute, 0, make(map[int64]int)
+		b.minute, b.all, b.byOrg, b.byKey = minute, 0, make(map[int64]int), make(map[int64]int)
 	}
-	if b.all >= failuresOfNode || b.byOrg[org] >= failuresOfOrg {
+	if b.all >= failuresOfNode || b.byOrg[org] >= failuresOfOrg || b.byKey[key] >= failuresOfKey {
 		return false
 	}
 	b.all++
 	b.byOrg[org]++
+	b.byKey[key]++
 	return true
 }
 

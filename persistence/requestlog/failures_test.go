@@ -125,25 +125,33 @@ func TestFailuresOfAMinuteAreBounded(t *testing.T) {
 	w := open(t)
 	defer w.stop()
 	minute := time.Now().Truncate(time.Minute)
-	kept := func(org int64, at time.Time) (n int) {
+	kept := func(org, key int64, at time.Time) (n int) {
 		for range 1000 {
-			if w.KeepsFailure(org, at) {
+			if w.KeepsFailure(org, key, at) {
 				n++
 			}
 		}
 		return n
 	}
-	require.Equal(t, 30, kept(7, minute))
-	require.Equal(t, 30, kept(8, minute), "an organization's flood takes nothing from another's")
-	require.Zero(t, kept(7, minute.Add(59*time.Second)))
-	require.Equal(t, 30, kept(7, minute.Add(time.Minute)))
-	require.Zero(t, kept(7, minute.Add(59*time.Second)), "a request that began in the minute before makes no new room")
-	require.Zero(t, kept(7, minute.Add(61*time.Second)))
-	all := 0
-	for org := range int64(100) {
-		all += kept(org, minute.Add(2*time.Minute))
+	all := func(org int64, at time.Time) (n int) { // of five keys, each in a loop
+		for key := range int64(5) {
+			n += kept(org, org*100+key, at)
+		}
+		return n
 	}
-	require.Equal(t, 600, all)
+	require.Equal(t, 10, kept(7, 701, minute))
+	require.Equal(t, 10, kept(7, 702, minute), "a key in a loop takes nothing from the organization's others")
+	require.Equal(t, 10, all(7, minute), "which have bounds together")
+	require.Equal(t, 30, all(8, minute), "an organization's flood takes nothing from another's")
+	require.Zero(t, all(7, minute.Add(59*time.Second)))
+	require.Equal(t, 30, all(7, minute.Add(time.Minute)))
+	require.Zero(t, all(7, minute.Add(59*time.Second)), "a request that began in the minute before makes no new room")
+	require.Zero(t, all(7, minute.Add(61*time.Second)))
+	ofNode := 0
+	for org := range int64(100) {
+		ofNode += all(org, minute.Add(2*time.Minute))
+	}
+	require.Equal(t, 600, ofNode)
 }
 
 // TestFailuresBeyondTheQuotaAreNotKept makes sure that an organization which has written as much as it may
