@@ -16,6 +16,7 @@ import (
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/server"
+	"boxoffice/edge/server/buckets"
 	"boxoffice/engine"
 )
 
@@ -96,7 +97,7 @@ func measure(b *testing.B, d *Handlers, path, body, credential string) {
 		op.Auth, op.Scope = route.Member|route.Key, route.CheckinWrite
 	}
 	full := serve(op, server.Config{
-		Env: "test", Authenticate: d.Authenticate, Limits: server.NewLimits(1e6, noOrder), Origins: []string{"*"}, HTTPS: true,
+		Env: "test", Authenticate: d.Authenticate, Limits: buckets.New(1e6, noOrder), Origins: []string{"*"}, HTTPS: true,
 	})
 	var spent [2]time.Duration
 	const block = 100 // requests in turn, so that both see the same machine

@@ -41,13 +41,8 @@ func (s *Server) answerAgent(ctx *fasthttp.RequestCtx, x *exchange, _ *operation
 	reply, err := agents.Answer(call.Context, &mcp.Caller{
 		Principal: call.Principal,
 		Now:       call.Now,
-		Count: func() error {
-			if x.limits == nil {
-				return nil
-			}
-			return x.limits.countByCredential(x, call)
-		},
-		Perform: func(op *route.Op, r *mcp.Request) *mcp.Answer { return s.performFor(ctx, x, op, r) },
+		Count:     func() error { return x.count.ByCredential(call) },
+		Perform:   func(op *route.Op, r *mcp.Request) *mcp.Answer { return s.performFor(ctx, x, op, r) },
 	}, header, call.Body)
 	if err != nil {
 		return err
@@ -84,7 +79,7 @@ func (s *Server) performFor(ctx *fasthttp.RequestCtx, x *exchange, op *route.Op,
 		inner.SetUserValue(name, value)
 	}
 	s.serveExchange(&inner, s.rows[op.ID])
-	x.counted = exchangeOf(&inner).counted
+	x.count = exchangeOf(&inner).count
 	h := &inner.Response.Header
 	return &mcp.Answer{
 		Status:     inner.Response.StatusCode(),

@@ -14,6 +14,7 @@ import (
 	"boxoffice/edge/edgetest"
 	"boxoffice/edge/route"
 	"boxoffice/edge/server"
+	"boxoffice/edge/server/buckets"
 	"boxoffice/engine"
 )
 
@@ -79,7 +80,7 @@ func ceiled(t *testing.T, scale float64) *edgetest.Client {
 			Method: "GET", Path: "/api/v1/drawing", ID: "drawing", Summary: "Read", Tag: "tests", Auth: route.Public | route.Key, Scope: route.EventsRead,
 			Tier: route.TierPublic, Versioned: true, Status: 200, Errors: []engine.Code{}, Handler: same[route.None](),
 		}), Authenticate: anyone, Now: func() time.Time { return now },
-		Limits:         server.NewLimits(scale, func(string, string) (string, bool) { return "", false }),
+		Limits:         buckets.New(scale, func(string, string) (string, bool) { return "", false }),
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")},
 	})
 }

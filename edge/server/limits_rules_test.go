@@ -20,6 +20,7 @@ import (
 	"boxoffice/edge/limit"
 	"boxoffice/edge/route"
 	"boxoffice/edge/server"
+	"boxoffice/edge/server/buckets"
 	"boxoffice/engine"
 )
 
@@ -204,7 +205,7 @@ func ruled(t *testing.T) *edgetest.Client {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	return edgetest.NewClient(t, server.Config{
 		Ops: ruledTable(), Authenticate: authenticateTill, Now: func() time.Time { return now },
-		Limits: server.NewLimits(ruledScale, func(id, token string) (string, bool) {
+		Limits: buckets.New(ruledScale, func(id, token string) (string, bool) {
 			id = strings.ToLower(id)
 			return id, token == "of-"+id
 		}),

@@ -13,6 +13,7 @@ import (
 	"boxoffice/edge/edgetest"
 	"boxoffice/edge/route"
 	"boxoffice/edge/server"
+	"boxoffice/edge/server/buckets"
 	"boxoffice/engine"
 )
 
@@ -66,7 +67,7 @@ func limited(t *testing.T, scale float64) (c *edgetest.Client, forward func(time
 	now.Store(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC).UnixNano())
 	c = edgetest.NewClient(t, server.Config{
 		Ops: limitedTable(), Authenticate: authenticate, Now: func() time.Time { return time.Unix(0, now.Load()) },
-		Limits:         server.NewLimits(scale, func(id, token string) (string, bool) { id = strings.ToLower(id); return id, token == "of-"+id }),
+		Limits:         buckets.New(scale, func(id, token string) (string, bool) { id = strings.ToLower(id); return id, token == "of-"+id }),
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")},
 	})
 	return c, func(d time.Duration) { now.Add(int64(d)) }

@@ -20,6 +20,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"boxoffice/edge/route"
+	"boxoffice/edge/server/buckets"
 	"boxoffice/edge/server/content"
 	"boxoffice/edge/server/socket"
 	"boxoffice/edge/sse"
@@ -38,16 +39,16 @@ type exchange struct {
 	now       time.Time
 	op        *route.Op // nil: no operation matched
 	observers *observers
-	limits    *Limits        // nil: none
-	quota     *quota.Counter // nil: none
-	counted   counted
+	quota     *quota.Counter  // nil: none
+	limits    *buckets.Limits // nil: none
+	count     buckets.Count
 
 	key, org int64      // of an API key, once it is proven; 0: the request has none
 	client   netip.Addr // of that key's request
 }
 
 // Admit counts the request by what its body names, once that has been read.
-func (x *exchange) Admit(c *route.Call, in any) error { return x.limits.countByBody(x, c, in) }
+func (x *exchange) Admit(c *route.Call, in any) error { return x.count.ByBody(c, in) }
 
 // Charge counts bytes that an organization has written, or refuses.
 func (x *exchange) Charge(c *route.Call, org, bytes int64) error {
@@ -63,8 +64,7 @@ func (x *exchange) Charge(c *route.Call, org, bytes int64) error {
 
 // Left tells what a subject's bucket of a tier holds.
 func (x *exchange) Left(tier route.Tier, subject string, perMinute int) route.Left {
-	b := x.limits.bucketOf(tier, subject, perMinute)
-	v := x.limits.table.Look(b.subject, b.most, x.now)
+	v := x.limits.Left(tier, subject, perMinute, x.now)
 	return route.Left{Limit: v.Limit, Remaining: v.Remaining, Resets: v.Reset}
 }
 
@@ -102,6 +102,7 @@ func (s idSource) id() string { return s.prefix + strconv.FormatUint(s.next.Add(
 // beginExchange opens an exchange.
 func (s *Server) beginExchange(ctx *fasthttp.RequestCtx) *exchange {
 	x := &exchange{id: s.ids.id(), now: s.cfg.Now(), observers: s.other, limits: s.cfg.Limits, quota: s.cfg.Quota}
+	x.count = x.limits.Begin(x.now)
 	ctx.SetUserValue(exchangeKey{}, x)
 	s.metrics.inFlight.Inc()
 	return x
@@ -111,12 +112,10 @@ func (s *Server) beginExchange(ctx *fasthttp.RequestCtx) *exchange {
 func (s *Server) endExchange(ctx *fasthttp.RequestCtx, x *exchange) {
 	ctx.Response.Header.SetCanonical(headerRequestID, []byte(x.id))
 	s.setSecurityHeaders(ctx)
-	if x.limits != nil {
-		if !x.counted.done { // a request that is never counted shows what is left of public reads
-			x.limits.lookUpRemaining(x, socket.ClientAddress(ctx, s.cfg.TrustedProxies))
-		}
-		x.counted.writeHeaders(&ctx.Response.Header)
+	if !x.count.Done() { // a request that is never counted shows what is left of public reads
+		x.count.LookAtRemaining(socket.ClientAddress(ctx, s.cfg.TrustedProxies))
 	}
+	x.count.WriteHeaders(&ctx.Response.Header)
 	took := s.cfg.Now().Sub(x.now)
 	x.observers.observeAnswer(ctx.Response.StatusCode(), took.Seconds())
 	if x.key != 0 && s.cfg.Requests != nil {
@@ -218,10 +217,7 @@ func (s *Server) failUnrouted(ctx *fasthttp.RequestCtx, x *exchange, err error) 
 // countUnrouted counts a request that matches no operation as a public read of its address, and
 // refuses it if there are too many.
 func (s *Server) countUnrouted(ctx *fasthttp.RequestCtx, x *exchange) error {
-	if x.limits == nil {
-		return nil
-	}
-	return x.limits.countUnrouted(x, socket.ClientAddress(ctx, s.cfg.TrustedProxies))
+	return x.count.Unrouted(socket.ClientAddress(ctx, s.cfg.TrustedProxies))
 }
 
 // countPage serves a page that is not an operation and counts it as a public read. A 304 is
@@ -234,8 +230,8 @@ func (s *Server) countPage(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 			return
 		}
 		h(ctx)
-		if x.limits != nil && ctx.Response.StatusCode() == fasthttp.StatusNotModified {
-			x.limits.giveAllBack(x)
+		if ctx.Response.StatusCode() == fasthttp.StatusNotModified {
+			x.count.GiveBack()
 		}
 	}
 }
@@ -245,9 +241,7 @@ type operation struct {
 	op        *route.Op
 	params    []route.PathParam
 	observers *observers
-	byOrder   bool // its request names the order whose token may be counted
-	byHolder  bool // its request names the checkout session to count
-	byDevice  bool // its request names the device to count
+	names     buckets.Names
 	tagged    bool // its answers carry an entity tag
 	// perform carries the request out and, if it succeeds, writes the answer.
 	perform func(*fasthttp.RequestCtx, *exchange, *operation, *route.Call) error
@@ -255,14 +249,11 @@ type operation struct {
 
 // registerRow adds a row of the table.
 func (s *Server) registerRow(op *route.Op) {
-	in := reflect.PointerTo(op.Handler.In)
 	o := &operation{
 		op: op, params: op.Handler.PathParams(), observers: s.metrics.observersOf(op.ID),
-		byOrder:  in.Implements(reflect.TypeFor[byOrder]()),
-		byHolder: in.Implements(reflect.TypeFor[byHolder]()),
-		byDevice: in.Implements(reflect.TypeFor[byDevice]()),
-		tagged:   op.Tagged(),
-		perform:  s.runHandler,
+		names:   buckets.NamesIn(reflect.PointerTo(op.Handler.In)),
+		tagged:  op.Tagged(),
+		perform: s.runHandler,
 	}
 	handler := s.handlerOf(o)
 	s.rows[op.ID] = handler
@@ -335,8 +326,8 @@ func (s *Server) serveOperation(ctx *fasthttp.RequestCtx, x *exchange, o *operat
 		err = s.readAndPerform(ctx, x, o, call)
 		s.noteWrite(call) // also of a request that failed: something may have been written before that
 	}
-	if err != nil && x.limits != nil && !x.counted.done {
-		if limited := x.limits.countByCredential(x, call); limited != nil { // a refused request counts too
+	if err != nil && !x.count.Done() {
+		if limited := x.count.ByCredential(call); limited != nil { // a refused request counts too
 			return limited
 		}
 	}
@@ -366,7 +357,7 @@ func (s *Server) identifySender(ctx *fasthttp.RequestCtx, x *exchange, o *operat
 	}
 	if x.limits != nil {
 		call.Gate = x
-		if err := x.limits.countBeforeBody(x, call, o); err != nil {
+		if err := x.count.BeforeBody(call, o.names); err != nil {
 			return err
 		}
 	}
@@ -427,8 +418,8 @@ func (s *Server) runHandler(ctx *fasthttp.RequestCtx, x *exchange, o *operation,
 	}
 	if call.Content != nil {
 		err := content.Send(s.base, ctx, call, writeTimeout)
-		if err == nil && x.limits != nil && ctx.Response.StatusCode() == fasthttp.StatusNotModified {
-			x.limits.giveAllBack(x)
+		if err == nil && ctx.Response.StatusCode() == fasthttp.StatusNotModified {
+			x.count.GiveBack()
 		}
 		return err
 	}

@@ -88,7 +88,7 @@ func (s *Server) shareAnswer(ctx *fasthttp.RequestCtx, x *exchange, call *route.
 	ctx.Response.ResetBody()
 	h.Del(fasthttp.HeaderContentEncoding)
 	ctx.SetStatusCode(fasthttp.StatusNotModified)
-	if x.limits != nil && !call.Computed {
-		x.limits.giveAllBack(x)
+	if !call.Computed {
+		x.count.GiveBack()
 	}
 }

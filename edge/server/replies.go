@@ -36,10 +36,8 @@ func (s *Server) performOnce(ctx *fasthttp.RequestCtx, x *exchange, o *operation
 	r := idempotency.Request{
 		Scope: call.Scope(), Fingerprint: fingerprintOf(ctx), Holder: x.id, Lease: call.Timeout() + leaseMargin,
 	}
-	if x.limits != nil {
-		if err := x.limits.countRepeat(x, call); err != nil {
-			return err
-		}
+	if err := x.count.Repeat(call); err != nil {
+		return err
 	}
 	label := "reply/" + call.IdempotencyKey
 	answer, err := s.cfg.Replies.Store.Begin(call.Context, r)

@@ -27,6 +27,7 @@ import (
 	"boxoffice/edge/mcp"
 	"boxoffice/edge/openapi"
 	"boxoffice/edge/route"
+	"boxoffice/edge/server/buckets"
 	"boxoffice/edge/server/crowd"
 	"boxoffice/edge/server/form"
 	"boxoffice/edge/server/socket"
@@ -54,7 +55,7 @@ type Config struct {
 	Env          string // live or test
 	BaseURL      string // where people reach the node
 	Authenticate Authenticate
-	Limits       *Limits // nil: none
+	Limits       *buckets.Limits // nil: none
 	// Wrote notes that a caller has written something, and ShowOwn waits until lists have what a
 	// caller has written, and reports whether they have. Nil: nobody waits.
 	Wrote          func(caller string)

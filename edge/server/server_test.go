@@ -22,6 +22,7 @@ import (
 	"boxoffice/edge/edgetest"
 	"boxoffice/edge/route"
 	"boxoffice/edge/server"
+	"boxoffice/edge/server/buckets"
 	"boxoffice/edge/web"
 	"boxoffice/engine"
 )
@@ -467,7 +468,7 @@ func TestBuffersAreNotReused(t *testing.T) {
 func TestPeopleReadTrouble(t *testing.T) {
 	t.Parallel()
 	c := edgetest.NewClient(t, server.Config{
-		Ops: table(), Authenticate: authenticate, Limits: server.NewLimits(1, func(id, _ string) (string, bool) { return id, false }),
+		Ops: table(), Authenticate: authenticate, Limits: buckets.New(1, func(id, _ string) (string, bool) { return id, false }),
 		OrderPage: func(context.Context, string, string, int, string, time.Time) (*web.Order, error) {
 			return nil, errors.New("broken")
 		},

@@ -13,6 +13,7 @@ import (
 	"boxoffice/edge/api"
 	"boxoffice/edge/route"
 	"boxoffice/edge/server"
+	"boxoffice/edge/server/buckets"
 	"boxoffice/engine"
 )
 
@@ -48,7 +49,7 @@ func (c *serverCmd) Run(ctx context.Context) error {
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	//nolint:contextcheck // requests end with the server, not with this
-	s, err := server.New(server.Config{Ops: ops, Limits: server.NewLimits(1_000_000, nil), Log: log, Metrics: prometheus.NewRegistry()})
+	s, err := server.New(server.Config{Ops: ops, Limits: buckets.New(1_000_000, nil), Log: log, Metrics: prometheus.NewRegistry()})
 	if err != nil {
 		return err
 	}

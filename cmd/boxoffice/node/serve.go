@@ -15,6 +15,7 @@ import (
 	"boxoffice/edge/mcp"
 	"boxoffice/edge/openapi"
 	"boxoffice/edge/server"
+	"boxoffice/edge/server/buckets"
 	"boxoffice/edge/sse"
 	"boxoffice/edge/webhook"
 )
@@ -60,7 +61,7 @@ func (n *Node) startEdge(ctx context.Context) error {
 	n.server, err = server.New(server.Config{
 		Ops: ops, Agents: agents, Env: n.cfg.Env, Authenticate: n.areas.Identity.Authenticate, Ready: n.Ready, Lacking: n.Lacking, Full: n.disk.Full, TrustedProxies: proxies,
 		Hub: hub, Wrote: n.cluster.NoteWrite, ShowOwn: n.ShowOwn,
-		Limits:  server.NewLimits(n.cfg.LimitsScale, n.orders.ReadToken),
+		Limits:  buckets.New(n.cfg.LimitsScale, n.orders.ReadToken),
 		Replies: &server.Replies{Store: n.replies, Secrets: n.secrets}, Requests: n.requests, Quota: n.quota,
 		BaseURL: n.cfg.BaseURL, Origins: n.cfg.Origins, PublicCache: n.cfg.PublicCache, HTTPS: strings.HasPrefix(n.cfg.BaseURL, "https://"),
 		MaxPerAddress: n.cfg.MaxPerAddress, MaxConnections: n.cfg.MaxConnections, Document: document, Mailbox: mailbox, Rush: rush, KeySet: n.areas.Identity.KeySet, OrderPage: n.areas.Sales.OrderPage,

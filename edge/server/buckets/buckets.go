@@ -1,0 +1,285 @@
+// Package buckets counts each request of a node in the buckets of its rate limits: by its credential, by the
+// network that it came from, or by what its body names.
+//
+// It owns the node's table of buckets. The server makes a Count for each request and calls it on the request's
+// way: before the body is read, after it, and at the end for the headers. A request is counted once, in all of its
+// buckets or in none of them. The package has no goroutine and nothing to stop.
+package buckets
+
+import (
+	"net/netip"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"boxoffice/edge/limit"
+	"boxoffice/edge/route"
+	"boxoffice/engine/order"
+)
+
+// tableMegabytes is the memory for a node's buckets: room for a million of them.
+const tableMegabytes = 16
+
+// Limits are a node's rate limits. Any goroutine may call them.
+type Limits struct {
+	Scale     float64 // multiplies every limit
+	OpenOrder OpenOrder
+	table     *limit.Table
+}
+
+// OpenOrder returns the order that an id names, in its one canonical spelling, and whether the
+// token opens that order.
+type OpenOrder func(id, token string) (order string, opens bool)
+
+// New makes the limits, all of them multiplied by scale.
+func New(scale float64, openOrder OpenOrder) *Limits {
+	return &Limits{Scale: scale, OpenOrder: openOrder, table: limit.New(tableMegabytes)}
+}
+
+// bucket is one that a request counts in: of a tier or a rule, for a subject.
+type bucket struct {
+	tier    route.Tier
+	subject limit.Subject
+	most    int // in a minute
+}
+
+// bucketOf is the bucket of a named subject.
+func (l *Limits) bucketOf(tier route.Tier, name string, perMinute int) bucket {
+	return bucket{tier, l.table.Of(string(tier), name), limit.Scale(perMinute, l.Scale)}
+}
+
+// bucketOfRule is the bucket of a named subject under a rule a minute that belongs to no tier.
+func (l *Limits) bucketOfRule(r limit.RateRule, name string) bucket {
+	return l.bucketOf(route.Tier(r.Name), name, r.Most)
+}
+
+// Left tells what a subject's bucket of a tier holds at a time, without counting anything.
+func (l *Limits) Left(tier route.Tier, subject string, perMinute int, now time.Time) limit.Verdict {
+	b := l.bucketOf(tier, subject, perMinute)
+	return l.table.Look(b.subject, b.most, now)
+}
+
+// Count is what is known of one request's rate limit: the buckets that it counts in, and the verdict of the
+// tightest, which the headers tell. The zero Count counts nothing and tells nothing.
+type Count struct {
+	limits  *Limits // nil: the node has no limits
+	now     time.Time
+	done    bool // the request needs no more counting
+	taken   []bucket
+	verdict limit.Verdict
+}
+
+// Begin makes the Count of a request that arrived at a time. Nil limits make one that counts nothing.
+func (l *Limits) Begin(now time.Time) Count { return Count{limits: l, now: now} }
+
+// Done reports whether the request has been counted.
+func (c *Count) Done() bool { return c.done }
+
+// noteVerdict notes a verdict if it is the tightest.
+func (c *Count) noteVerdict(v limit.Verdict) {
+	if !c.done || v.Remaining < c.verdict.Remaining || !v.Allowed {
+		c.verdict = v
+	}
+	c.done = true
+}
+
+// takeFrom counts the request in all of the buckets, or in none of them if one is full.
+func (c *Count) takeFrom(buckets ...bucket) error {
+	for i, b := range buckets {
+		v := c.limits.table.Take(b.subject, b.most, c.now)
+		c.noteVerdict(v)
+		if !v.Allowed {
+			c.giveBack(buckets[:i])
+			return limit.Refuse(b.tier, v)
+		}
+	}
+	c.taken = append(c.taken, buckets...)
+	return nil
+}
+
+// giveBack takes the counts in some buckets back, and returns the tightest verdict after that.
+func (c *Count) giveBack(buckets []bucket) (tightest limit.Verdict) {
+	for i, b := range buckets {
+		if v := c.limits.table.Return(b.subject, b.most, c.now); i == 0 || v.Remaining < tightest.Remaining {
+			tightest = v
+		}
+	}
+	return tightest
+}
+
+// Unrouted counts a request that matches no operation as a public read of its address.
+func (c *Count) Unrouted(client netip.Addr) error {
+	if c.limits == nil {
+		return nil
+	}
+	return c.takeFrom(c.limits.publicReads(client))
+}
+
+// publicReads is the bucket of an address for public reads.
+func (l *Limits) publicReads(client netip.Addr) bucket {
+	return l.bucketOf(route.TierPublic, route.Network(client).String(), route.Limits[route.TierPublic].PerMinute)
+}
+
+// LookAtRemaining notes how many public reads an address has left, for a request that was never counted. It counts
+// nothing.
+func (c *Count) LookAtRemaining(client netip.Addr) {
+	if c.limits == nil {
+		return
+	}
+	b := c.limits.publicReads(client)
+	c.verdict = c.limits.table.Look(b.subject, b.most, c.now)
+}
+
+// BeforeBody counts a request before its body is read, unless the body says whom to count.
+func (c *Count) BeforeBody(call *route.Call, names Names) error {
+	if (names.order || names.holder) && !call.Principal.Proven() || names.device || call.Op.Handler.Raw != "" {
+		return nil
+	}
+	return c.ByCredential(call)
+}
+
+// ByCredential counts a request by what is known without its body: the credential, or else the address.
+// Requests of the tier auth are counted by address, even if somebody is signed in.
+func (c *Count) ByCredential(call *route.Call) error {
+	if c.limits == nil {
+		return nil
+	}
+	tier, n := call.Op.Tier, route.Limits[call.Op.Tier].PerMinute
+	p, network := &call.Principal, route.Network(call.Client).String()
+	switch {
+	case tier == route.TierAuth || !p.Proven():
+		return c.takeFrom(c.limits.bucketOf(tier, network, n))
+	case tier == route.TierStrict && p.Strict > 0: // the operator trusts this key, so no ceiling is below its limit
+		return c.takeFrom(c.limits.bucketOf(tier, route.KeySubject(p.Key), p.Strict))
+	}
+	buckets := append(c.limits.sharedBuckets(call, n), c.limits.bucketOf(tier, limit.CredentialName(p), n))
+	if p.Kinds.Has(route.User) && !p.EmailProven { // anybody has as many of these accounts as they like
+		buckets = append(buckets, c.limits.bucketOf(tier, network, n))
+	}
+	return c.takeFrom(buckets...)
+}
+
+// sharedBuckets are the buckets that a credential shares, because credentials cost nothing: with all in
+// its network, and an API key with all keys of its organization.
+func (l *Limits) sharedBuckets(c *route.Call, perMinute int) []bucket {
+	tier, all := c.Op.Tier, perMinute*limit.Ceiling
+	shared := append(make([]bucket, 0, 4), l.bucketOf(tier, "network/"+route.Network(c.Client).String(), all))
+	if c.Principal.Kinds.Has(route.Key) {
+		shared = append(shared, l.bucketOf(tier, limit.OrganizationName(c.Principal.Grants[0].Org), all))
+	}
+	return shared
+}
+
+// These requests name in their body whom to count. A provider's notice is counted by its handler,
+// after its signature has been verified: a forged notice must not use up the provider's limit, and
+// counts against the network that sent it, because the server counts every refused request by its credential.
+type (
+	byEmail interface{ LimitEmail() string }
+	byOrder interface {
+		LimitOrder() (id string, tokens [2]string)
+	}
+	byHolder interface{ LimitHolder() string }
+	byDevice interface{ LimitDevice() string }
+
+	byProvider interface{ LimitProvider() string }
+)
+
+// Names says what an operation's requests name in their bodies, so that they can't be counted before.
+type Names struct {
+	order  bool // the order whose token may be counted
+	holder bool // the checkout session
+	device bool // the device at a gate
+}
+
+// NamesIn finds out what requests of a type, a pointer to a struct, name.
+func NamesIn(in reflect.Type) Names {
+	return Names{
+		order:  in.Implements(reflect.TypeFor[byOrder]()),
+		holder: in.Implements(reflect.TypeFor[byHolder]()),
+		device: in.Implements(reflect.TypeFor[byDevice]()),
+	}
+}
+
+// ByBody counts a request that has been read against what it names.
+func (c *Count) ByBody(call *route.Call, in any) error {
+	l := c.limits
+	if l == nil {
+		return nil
+	}
+	switch in := in.(type) {
+	case byEmail:
+		address := order.NormalEmail(in.LimitEmail())
+		if p := &call.Principal; p.EmailProven && order.NormalEmail(p.Email) == address {
+			return nil // the owner is not bound by what strangers have tried
+		}
+		return c.takeFrom(l.bucketOfRule(limit.RuleEmail, address))
+	case byDevice:
+		return c.takeFrom(append(l.sharedBuckets(call, limit.RuleDevices.Most), l.bucketOfRule(limit.RuleDevices, limit.CredentialName(&call.Principal)),
+			l.bucketOf(call.Op.Tier, limit.DeviceName(&call.Principal, in.LimitDevice()), route.Limits[call.Op.Tier].PerMinute))...)
+	case byProvider:
+		return c.takeFrom(l.bucketOf(call.Op.Tier, "provider/"+in.LimitProvider(), route.Limits[call.Op.Tier].PerMinute))
+	case byHolder:
+		if c.done {
+			return nil
+		}
+		return c.takeFrom(l.bucketOfRule(limit.RuleHolders, route.Network(call.Client).String()),
+			l.bucketOf(call.Op.Tier, "holder/"+in.LimitHolder(), route.Limits[call.Op.Tier].PerMinute))
+	case byOrder:
+		if c.done {
+			return nil
+		}
+		id, tokens := in.LimitOrder()
+		for _, token := range tokens {
+			if token == "" {
+				continue
+			}
+			if order, opens := l.OpenOrder(id, token); opens {
+				return c.takeFrom(l.bucketOf(call.Op.Tier, "order/"+order, route.Limits[call.Op.Tier].PerMinute))
+			}
+		}
+		return c.ByCredential(call)
+	}
+	return nil
+}
+
+// Repeat counts a request that may be answered from the replies stored under its Idempotency-Key.
+// A request that is answered in this way is not read, so ByBody does not count it.
+func (c *Count) Repeat(call *route.Call) error {
+	if c.limits == nil || c.done {
+		return nil
+	}
+	if call.Principal.Proven() {
+		return c.ByCredential(call)
+	}
+	err := c.takeFrom(c.limits.bucketOfRule(limit.RuleRepeats, route.Network(call.Client).String()))
+	c.done = err != nil // a request that is read after all is also counted by what it names
+	return err
+}
+
+// GiveBack takes all counts of a request back, because its answer was nothing new.
+func (c *Count) GiveBack() {
+	if c.limits != nil && c.done {
+		c.verdict = c.giveBack(c.taken)
+		c.taken = nil
+	}
+}
+
+var (
+	headerLimit     = []byte("X-Ratelimit-Limit")
+	headerRemaining = []byte("X-Ratelimit-Remaining")
+	headerReset     = []byte("X-Ratelimit-Reset")
+)
+
+// WriteHeaders writes the X-RateLimit headers.
+func (c *Count) WriteHeaders(h *fasthttp.ResponseHeader) {
+	if c.limits == nil {
+		return
+	}
+	var b [20]byte
+	h.SetCanonical(headerLimit, strconv.AppendInt(b[:0], int64(c.verdict.Limit), 10))
+	h.SetCanonical(headerRemaining, strconv.AppendInt(b[:0], int64(max(0, c.verdict.Remaining)), 10))
+	reset := c.verdict.Reset.Add(time.Second - 1).Unix()
+	h.SetCanonical(headerReset, strconv.AppendInt(b[:0], reset, 10))
+}
