@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"boxoffice/edge"
+	"boxoffice/edge/redact"
 	"boxoffice/edge/route"
 )
 
@@ -46,7 +47,7 @@ func addExamples(body map[string]any, t reflect.Type, depth int) {
 		case f.Anonymous && name == "":
 			addExamples(body, f.Type, depth)
 		case name == "" || depth > 6:
-		case route.NamesSecret(name) || f.Tag.Get("format") == "password":
+		case redact.NamesSecret(name) || f.Tag.Get("format") == "password":
 			body[name] = []any{canary, map[string]any{"a": canary}}
 		default:
 			body[name] = exampleOf(f.Type, depth+1)
@@ -65,14 +66,14 @@ func TestNoSecretOfABodyIsKept(t *testing.T) {
 		}
 		body, err := json.Marshal(exampleOf(op.Handler.In, 0))
 		require.NoError(t, err)
-		text, cut := op.RedactBody(body, 1<<20)
+		text, cut := redact.Body(&op, body, 1<<20)
 		require.False(t, cut, op.ID)
 		require.NotContains(t, string(text), canary, op.ID)
 		require.Equal(t, strings.Count(string(body), plain), strings.Count(string(text), plain), op.ID)
 		require.True(t, json.Valid(text), op.ID)
 		secrets += strings.Count(string(text), "[withheld]")
 
-		text, cut = op.RedactBody(body[:len(body)/2], 1<<20)
+		text, cut = redact.Body(&op, body[:len(body)/2], 1<<20)
 		require.True(t, cut, op.ID)
 		require.NotContains(t, string(text), canary, op.ID)
 	}

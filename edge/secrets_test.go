@@ -12,7 +12,7 @@ import (
 
 	"boxoffice/edge"
 	"boxoffice/edge/limit"
-	"boxoffice/edge/route"
+	"boxoffice/edge/redact"
 )
 
 // secretRead is a secret of some sort that requests show: at which doors, each an operation and its
@@ -104,7 +104,7 @@ func TestEverySecretHasOneGuessCounter(t *testing.T) {
 	found := make(map[string]bool)
 	for _, op := range new(edge.Areas).Routes() {
 		eachField(op.Handler.In, "", func(name string) {
-			if route.NamesSecret(name) {
+			if redact.NamesSecret(name) {
 				found[op.ID+" "+name] = true
 			}
 		})
@@ -127,7 +127,7 @@ func TestShownFieldsAreKnown(t *testing.T) {
 			continue
 		}
 		eachField(op.Handler.In, "", func(path string) {
-			if name := path[strings.LastIndexByte(path, '.')+1:]; !route.NamesSecret(name) {
+			if name := path[strings.LastIndexByte(path, '.')+1:]; !redact.NamesSecret(name) {
 				names[name] = true
 			}
 		})

@@ -103,7 +103,7 @@ func (p *plan) collectFields(c *compiler, body *object, t reflect.Type, index []
 	for i := range t.NumField() {
 		f := t.Field(i)
 		at := append(append([]int(nil), index...), i)
-		if f.Anonymous && f.Type.Kind() == reflect.Struct && bindingTag(f) == "" {
+		if f.Anonymous && f.Type.Kind() == reflect.Struct && BindingTag(f) == "" {
 			p.collectFields(c, body, f.Type, at)
 			continue
 		}
@@ -112,7 +112,7 @@ func (p *plan) collectFields(c *compiler, body *object, t reflect.Type, index []
 			body.addNotYet(where, f, at)
 			continue
 		}
-		switch key := bindingTag(f); key {
+		switch key := BindingTag(f); key {
 		case "json":
 			body.add(c, where, f, at)
 		case "path", "query", "header", "part":
@@ -123,8 +123,9 @@ func (p *plan) collectFields(c *compiler, body *object, t reflect.Type, index []
 	}
 }
 
-// bindingTag returns the binding tag that the field carries, or "".
-func bindingTag(f reflect.StructField) string {
+// BindingTag returns the key of the tag that says where in a request the field of a struct is read from, or "" if it
+// has none. An embedded struct without one lends its fields to the struct around it.
+func BindingTag(f reflect.StructField) string {
 	for _, key := range []string{"path", "query", "header", "part", "json"} {
 		if _, ok := f.Tag.Lookup(key); ok {
 			return key
@@ -211,7 +212,7 @@ func (c *compiler) compileMembers(o *object, t reflect.Type, index []int) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		at := append(append([]int(nil), index...), i)
-		if f.Anonymous && f.Type.Kind() == reflect.Struct && bindingTag(f) == "" {
+		if f.Anonymous && f.Type.Kind() == reflect.Struct && BindingTag(f) == "" {
 			c.compileMembers(o, f.Type, at)
 			continue
 		}

@@ -78,6 +78,9 @@ func scalarOf(t reflect.Type) *scalarKind {
 	return nil
 }
 
+// IsScalar reports whether requests write a type as one JSON string, number or boolean.
+func IsScalar(t reflect.Type) bool { return scalarOf(t) != nil }
+
 // textKinds are the formats that say how a text is read, before its other constraints are checked.
 // All other formats say what it must be.
 var textKinds = map[string]*scalarKind{"name": nameKind, "raw": rawKind, "password": secretKind}

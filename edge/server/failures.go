@@ -4,7 +4,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/valyala/fasthttp"
 
-	"boxoffice/edge/route"
+	"boxoffice/edge/redact"
 	"boxoffice/persistence/requestlog"
 )
 
@@ -29,7 +29,7 @@ func (s *Server) failureOf(ctx *fasthttp.RequestCtx, x *exchange) *requestlog.Fa
 	f := &requestlog.Failure{Headers: headersOf(&ctx.Request.Header), Answer: answerOf(&ctx.Response)}
 	if x.op.Handler.HasBody() { // an upload's body is a stream
 		if body := ctx.Request.Body(); len(body) > 0 {
-			text, cut := x.op.RedactBody(body, requestlog.MaxBody)
+			text, cut := redact.Body(x.op, body, requestlog.MaxBody)
 			f.Request = &requestlog.Body{Text: string(text), Cut: cut}
 		}
 	}
@@ -47,7 +47,7 @@ func headersOf(h *fasthttp.RequestHeader) (kept []requestlog.Header) {
 		if name == "Idempotency-Key" && uuid.Validate(string(value)) != nil {
 			value = []byte("[withheld]")
 		}
-		value = route.HideCredentials(value)
+		value = redact.HideCredentials(value)
 		kept = append(kept, requestlog.Header{Name: name, Value: string(value[:min(len(value), maxHeader)])})
 	}
 	return kept
@@ -58,6 +58,6 @@ func answerOf(r *fasthttp.Response) *requestlog.Body {
 	if !isJSON(r.Header.ContentType()) {
 		return nil
 	}
-	text, cut := route.RedactAnswer(r.Body(), requestlog.MaxBody)
+	text, cut := redact.Answer(r.Body(), requestlog.MaxBody)
 	return &requestlog.Body{Text: string(text), Cut: cut}
 }

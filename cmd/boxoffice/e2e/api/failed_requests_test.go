@@ -14,6 +14,7 @@ import (
 	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
 	"boxoffice/edge"
+	"boxoffice/edge/redact"
 	"boxoffice/edge/route"
 )
 
@@ -168,7 +169,7 @@ func secretFields(op *route.Op) []string {
 	var names []string
 	for f := range op.Handler.In.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if route.NamesSecret(name) || f.Tag.Get("format") == "password" {
+		if redact.NamesSecret(name) || f.Tag.Get("format") == "password" {
 			names = append(names, name)
 		}
 	}

@@ -1,4 +1,11 @@
-package route
+// Package redact copies bodies of requests and answers for the log of failed requests, with all values withheld
+// that may be secrets: a log must not become a place where credentials lie about.
+//
+// What may be shown of a request's body is derived from the type that its operation reads: a field whose name
+// sounds secret, and a member that the operation doesn't know, are withheld. A credential that stands in some
+// other text is found by its look. No copy costs more than its bound, however long the body is. The package keeps
+// nothing, and any goroutine may call it.
+package redact
 
 import (
 	"bytes"
@@ -7,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"boxoffice/edge/route"
 )
 
 // secretName matches the names of fields that are secrets, or that lead to what a ticket's holder alone may
@@ -37,6 +46,9 @@ type shape struct {
 	answer  bool              // free, and code is no secret: it is a refusal's
 }
 
+// freeType is the type of a field that takes JSON of any form.
+var freeType = reflect.TypeFor[jsontext.Value]()
+
 var (
 	scalarShape = &shape{}
 	freeShape   = &shape{free: true}
@@ -57,13 +69,13 @@ func (s *shape) memberShape(name string) *shape {
 // shapeOf returns the shape of a type of a request's body. It keeps in known what it has made, so that
 // recursive types end.
 func shapeOf(t reflect.Type, known map[reflect.Type]*shape) *shape {
-	if opt, ok := reflect.TypeAssert[Optional](reflect.Zero(t)); ok {
+	if opt, ok := reflect.TypeAssert[route.Optional](reflect.Zero(t)); ok {
 		t = opt.Inner()
 	}
 	switch {
 	case t == freeType:
 		return freeShape
-	case scalarOf(t) != nil:
+	case route.IsScalar(t):
 		return scalarShape
 	case t.Kind() == reflect.Pointer, t.Kind() == reflect.Slice:
 		return shapeOf(t.Elem(), known)
@@ -79,7 +91,7 @@ func shapeOf(t reflect.Type, known map[reflect.Type]*shape) *shape {
 // addMembers adds the members of a struct that may be shown.
 func (s *shape) addMembers(t reflect.Type, known map[reflect.Type]*shape) {
 	for f := range t.Fields() {
-		if f.Anonymous && f.Type.Kind() == reflect.Struct && bindingTag(f) == "" {
+		if f.Anonymous && f.Type.Kind() == reflect.Struct && route.BindingTag(f) == "" {
 			s.addMembers(f.Type, known)
 			continue
 		}
@@ -90,15 +102,16 @@ func (s *shape) addMembers(t reflect.Type, known map[reflect.Type]*shape) {
 	}
 }
 
-// RedactBody returns the beginning of a JSON body of the operation, at most about most bytes, with all
+// Body returns the beginning of a JSON body of a request of the operation, at most about most bytes, with all
 // values withheld that are secrets or that the operation doesn't know. What isn't JSON is left out from the
 // first fault on. It reports whether the text is less than the whole body.
-func (op *Op) RedactBody(body []byte, most int) (text []byte, cut bool) {
+func Body(op *route.Op, body []byte, most int) (text []byte, cut bool) {
 	return redactJSON(shapeOf(op.Handler.In, map[reflect.Type]*shape{}), body, most)
 }
 
-// RedactAnswer returns the beginning of a refusal's body in the same way.
-func RedactAnswer(body []byte, most int) (text []byte, cut bool) {
+// Answer returns the beginning of a refusal's body in the same way. A member of any name is shown unless the name
+// sounds secret; but code is the refusal's own.
+func Answer(body []byte, most int) (text []byte, cut bool) {
 	return redactJSON(answerShape, body, most)
 }
 
@@ -165,7 +178,7 @@ func (r *redactor) copyMembers(s *shape) bool {
 
 // copyToken copies the next token, which is no text.
 func (r *redactor) copyToken() bool {
-	if r.json.StackDepth() > MaxDepth {
+	if r.json.StackDepth() > route.MaxDepth {
 		return false
 	}
 	if _, err := r.json.ReadToken(); err != nil {

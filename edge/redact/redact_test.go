@@ -1,4 +1,4 @@
-package route_test
+package redact_test
 
 import (
 	"runtime"
@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
+	"boxoffice/edge/redact"
 	"boxoffice/edge/route"
 )
 
@@ -51,7 +52,7 @@ func TestRedactBody(t *testing.T) {
 		`{"title":"see /orders/1#token=AbC-Ef_h01.%3D, sig=5 ?signal=abcdefghi"}`: `{"title":"see /orders/1[withheld], sig=5 ?signal=abcdefghi"}`,
 		`{"title":"https://ada:hunter2@a.example/b and http://c.example:80/@d"}`:  `{"title":"https:[withheld]a.example/b and http://c.example:80/@d"}`,
 	} {
-		text, cut := op.RedactBody([]byte(body), 1000)
+		text, cut := redact.Body(&op, []byte(body), 1000)
 		require.Equal(t, want, string(text))
 		require.False(t, cut, body)
 	}
@@ -67,7 +68,7 @@ func TestRedactBody(t *testing.T) {
 		`{"title":"` + strings.Repeat("ä", 1000) + `"}`:                        `{"title":"` + strings.Repeat("ä", 495),
 		`{"lines":[` + strings.Repeat(`{"name":"a"},`, 100) + `{"name":"b"}]}`: (`{"lines":[` + strings.Repeat(`{"name":"a"},`, 100))[:1000],
 	} {
-		text, cut := op.RedactBody([]byte(body), 1000)
+		text, cut := redact.Body(&op, []byte(body), 1000)
 		require.Equal(t, want, string(text))
 		require.True(t, cut, body)
 	}
@@ -76,7 +77,7 @@ func TestRedactBody(t *testing.T) {
 // TestRedactAnswer makes sure that a refusal says its codes, and no secret.
 func TestRedactAnswer(t *testing.T) {
 	t.Parallel()
-	text, cut := route.RedactAnswer([]byte(`{"error":{"code":"PROMO_CODE_INVALID","details":{"promoCode":"SUMMER","issues":[{"code":"type"}]}}}`), 1000)
+	text, cut := redact.Answer([]byte(`{"error":{"code":"PROMO_CODE_INVALID","details":{"promoCode":"SUMMER","issues":[{"code":"type"}]}}}`), 1000)
 	require.False(t, cut)
 	require.Equal(t, `{"error":{"code":"PROMO_CODE_INVALID","details":{"promoCode":"[withheld]","issues":[{"code":"type"}]}}}`, string(text))
 }
@@ -94,7 +95,7 @@ func TestRedactionIsBounded(t *testing.T) {
 		long := []byte(body)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before) // of this test alone: it is not parallel
-		text, _ := op.RedactBody(long, most)
+		text, _ := redact.Body(&op, long, most)
 		runtime.ReadMemStats(&after)
 		require.LessOrEqual(t, len(text), most, name)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(size/4), name)
