@@ -22,23 +22,23 @@ import (
 type hosted struct {
 	*activation.Activation
 	node *node
-	life int // the node's, when it was made
+	life int // the life of its node in which it was made: it is dead once the node has another
 
 	claim    journal.Claim
-	since    int64        // when it began to serve
+	since    int64        // the simulated microsecond at which it began to serve
 	loaded   engine.State // before it serves
-	state    engine.State // nil while loading and after its end
-	seq      int64        // of the last fact handed over
-	saved    int64        // of the snapshot that it was loaded from
-	pending  int          // entries that the lane has
+	state    engine.State // what it decides on; nil while it loads and after its end
+	seq      int64        // the number of the last fact that it has handed to the lane
+	saved    int64        // the number of the last fact in the snapshot that it was loaded from
+	pending  int          // how many of its entries the lane has and has not settled
 	held     map[engine.OrderID]bool
-	frozen   [][]byte // states frozen and not kept yet, as they were
-	fenced   bool     // the lane knows that its stream is another's
+	frozen   [][]byte // its frozen states that are not kept yet, encoded when they were frozen, to find later changes
+	fenced   bool     // the lane has learnt that another activation has claimed its stream
 	stopped  bool
 	mailbox  []any
 	serving  bool   // its mailbox has a turn
-	sends    int    // of the decision that is being made
-	settling *entry // whose outcome leaves just now
+	sends    int    // how many messages the decision sends that is being made
+	settling *entry // the entry whose reply and messages are just leaving; nil at other times
 }
 
 var _ activation.Shell = (*hosted)(nil)

@@ -12,8 +12,8 @@ import (
 type entry struct {
 	*journal.Entry
 	act   *hosted
-	needs *hosted // on whose facts, handed over before, it rests, or nil
-	sends int     // that have to leave when it is durable
+	needs *hosted // the activation without whose earlier facts this entry must not get in; nil if it needs nobody's
+	sends int     // how many messages have still to leave once the entry is durable
 }
 
 // batch is what a lane commits at once.
@@ -23,8 +23,8 @@ type batch struct {
 	entries []*entry
 	rows    map[*hosted]*shards.Row
 	tries   int
-	since   int64          // when it was formed
-	stored  *journal.Batch // once it has landed, in a world with shards
+	since   int64          // the simulated microsecond at which it was formed
+	stored  *journal.Batch // what the shard has stored of it; nil until it has landed, and in a world without shards
 }
 
 // lane is a node's group commit into one shard: one batch is in flight, the next one fills.

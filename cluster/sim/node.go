@@ -14,19 +14,19 @@ type node struct {
 	sim    *Sim
 	id     int
 	up     bool
-	life   int           // counts starts and crashes
+	life   int           // counts starts and crashes: what was planned in an earlier life does nothing in this one
 	offset time.Duration // what its wall clock is wrong by
 	acts   map[engine.Ref]*hosted
-	all    []*hosted // in the order of their making, also those that have ended
+	all    []*hosted // all activations of this life in the order in which they were made, ended ones too
 	armed  map[engine.Ref]time.Time
 	lanes  []*lane
 
-	// These are of a world with shards.
-	knows   []shards.Address // where the shards are, as it read when it began
-	member  int              // number of the node's lifetime as a member
-	writers []int32          // of its lanes
-	shut    []bool           // the valves
-	lost    bool             // the others have taken it for dead, and it does not know yet
+	// The fields from here on are used in a world with shards alone.
+	knows   []shards.Address // by shard: where it is, as the node read when it started
+	member  int              // the number of the node's lifetime as a member
+	writers []int32          // by lane: the writer that it commits as
+	shut    []bool           // by shard: whether the valve before it is shut
+	lost    bool             // the other members have buried it, and it does not know that yet
 	waits   []*reply
 	copy    *shards.Follower // the follower that ran here last, or nil
 }

@@ -78,23 +78,23 @@ type Sim struct {
 	truth  *judge.Truth
 
 	nodes   []*node
-	split   []int // by node: the side it is on while the cluster is split, or nil
+	split   []int // by node: on which side of a split network it is; nil while the network is whole
 	journal *shards.Journal
 	claims  map[journal.Claim]*hosted
-	turns   *rand.Rand // how long a mailbox waits for its turn
-	busy    bool       // many wait long
-	made    []*hosted  // every activation
+	turns   *rand.Rand // draws how long a mailbox waits for its turn, apart from all other draws
+	busy    bool       // in this world many mailboxes wait long
+	made    []*hosted  // every activation that any node has ever made
 	errors  *slog.Logger
 	asks    []*ask
 
-	// These are of a world with shards.
+	// The fields from here on are used in a world with shards alone.
 	sharded bool
 	calm    bool    // nothing goes wrong but shards
-	steady  []int64 // by shard: since when it answers every node
-	members int     // lifetimes of nodes, so far
+	steady  []int64 // by shard: the simulated microsecond since which it answers every node
+	members int     // how many lifetimes of nodes there have been, which numbers the next
 	burying loop
 	follow  loop
-	unrest  int64 // when a node last came or went
+	unrest  int64 // the simulated microsecond at which a node last came or went
 }
 
 func newSim(seed uint64, bug bugs.Bug, log io.Writer) *Sim {
@@ -120,15 +120,15 @@ func newSim(seed uint64, bug bugs.Bug, log io.Writer) *Sim {
 // the mean time from one fault to the next, 0 for never.
 type swarm struct {
 	nodes                int
-	load                 int64 // how long there is load
+	load                 int64 // for how many microseconds people come
 	loss, repeat, late   float64
 	lateBy               int64
 	unknown, slow        float64
 	crash, split, retire int64
-	jumps                bool // clocks are wrong by up to an hour after a restart
+	jumps                bool // after a restart, the clock of a node is wrong by up to an hour
 	snapshotEvery        int64
 	shows, orders        int
-	shoppers             int // of each seated show
+	shoppers             int // how many people come to choose seats of each seated show
 	holdScale            float64
 }
 

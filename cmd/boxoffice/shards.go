@@ -53,8 +53,8 @@ func (d *databases) openAll(ctx context.Context) (at opened, done func(), err er
 	return at, done, nil
 }
 
-// openChecked is openAll, and refuses databases that are not those of the deployment's journal. Of
-// several, those that do not answer are not refused: their valves are shut.
+// openChecked is openAll, and refuses databases that do not belong to the deployment's journal. Where there are
+// several, one that does not answer is not refused: its valve is shut.
 func (d *databases) openChecked(ctx context.Context) (at opened, done func(), err error) {
 	if at, done, err = d.openAll(ctx); err != nil {
 		return at, nil, err

@@ -75,7 +75,7 @@ func transferOf(o *order.Order) *order.Attempt {
 	return nil
 }
 
-// transferMail is what mails tell of a bank transfer: what of it has come, and where the rest goes.
+// transferMail is what mails tell of a bank transfer: how much has come, and to which account the rest goes.
 func transferMail(a *order.Attempt, o *order.Order) mail.Transfer {
 	account := order.ParseBankAccount(a.Deposit.Address)
 	return mail.Transfer{

@@ -41,7 +41,7 @@ func HideCredentials(text []byte) []byte {
 
 // shape says which values of a JSON document may be shown.
 type shape struct {
-	members map[string]*shape // of an object; those of other names are withheld. nil: it is no object
+	members map[string]*shape // of an object; a member of any other name is withheld. nil: it is no object
 	free    bool              // members of all names are shown, but for secrets
 	answer  bool              // free, and code is no secret: it is a refusal's
 }
@@ -103,8 +103,8 @@ func (s *shape) addMembers(t reflect.Type, known map[reflect.Type]*shape) {
 }
 
 // Body returns the beginning of a JSON body of a request of the operation, at most about most bytes, with all
-// values withheld that are secrets or that the operation doesn't know. What isn't JSON is left out from the
-// first fault on. It reports whether the text is less than the whole body.
+// values withheld that are secrets or that the operation doesn't know. The text ends before the first
+// fault of a body that isn't JSON. It reports whether the text is less than the whole body.
 func Body(op *route.Op, body []byte, most int) (text []byte, cut bool) {
 	return redactJSON(shapeOf(op.Handler.In, map[reflect.Type]*shape{}), body, most)
 }

@@ -33,7 +33,7 @@ func isAddress(email string) bool {
 }
 
 // NoteBuyers keeps the names that buyers gave, for the accounts that their addresses get when their owners
-// sign in. Of an address the last name counts. What cannot be the address of an account is left out.
+// sign in. The last name of an address counts. A text that cannot be the address of an account is left out.
 func NoteBuyers(ctx context.Context, tx pgx.Tx, buyers []Buyer) error {
 	if len(buyers) == 0 {
 		return nil

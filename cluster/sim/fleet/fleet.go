@@ -148,8 +148,8 @@ func (f *Fleet) noteOwner(e int32) {
 	}
 }
 
-// hasOwner reports whether who claimed the event last is at work on it, or else the node that has to have it:
-// that one finds out with the next command or timer that it is fenced, and claims the event anew.
+// hasOwner reports whether the node that claimed the event last is at work on it, or else the node that has to have
+// it: the latter finds out with the next command or timer that it is fenced, and claims the event anew.
 func (f *Fleet) hasOwner(e int32) bool {
 	ev := &f.events[e]
 	if epoch, holds := ev.owner.held[e]; holds && epoch == ev.epoch && ev.owner.up && !ev.owner.cut {

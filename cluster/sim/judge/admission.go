@@ -12,14 +12,14 @@ import (
 // hands are what has become of a ticket by its facts.
 type hands struct {
 	version  byte                   // of its holder
-	round    uint16                 // of its last offer
-	offer    *order.TransferOffered // that may be claimed
+	round    uint16                 // the round of its last offer; each offer has to have the next
+	offer    *order.TransferOffered // the offer that may be claimed; nil: there is none
 	gone     bool                   // its money went back
-	goneAt   int64                  // when it did
-	inside   *admission.CheckedIn   // its admission, or nil
-	admitted []entrance             // all that it ever had
-	ways     []way                  // through the gates, that were not taken back
-	passed   []way                  // all that it ever had
+	goneAt   int64                  // the time of the fact by which it did; 0 before
+	inside   *admission.CheckedIn   // the admission that stands; nil: there was none, or it was undone
+	admitted []entrance             // all admissions that it ever had, undone ones too
+	ways     []way                  // its passages through the gates, without those that were undone
+	passed   []way                  // all passages that it ever had, undone ones too
 }
 
 // entrance is when a ticket admitted somebody, and which of its holders that was.

@@ -24,7 +24,7 @@ type way struct {
 // sameScanMillis is within which time a device shows the same person twice.
 const sameScanMillis = 2_000
 
-// sortWays returns ways in the order of their times; of two at once, whoever comes in is first.
+// sortWays returns ways in the order of their times; of two at the same time, the way in comes first.
 func sortWays(ways []way) []way {
 	return slices.SortedFunc(slices.Values(ways), func(a, b way) int {
 		if a.at == b.at && a.out != b.out {

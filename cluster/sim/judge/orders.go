@@ -17,17 +17,17 @@ import (
 type book struct {
 	status   string
 	details  event.Details
-	roomiest int64 // the capacity before the last change
-	lowered  int64
+	roomiest int64 // the capacity before the last change, by which orders are judged that were under way then
+	lowered  int64 // the simulated microsecond of that change
 	removed  bool
 	orders   map[engine.OrderID]*sale
-	ids      []engine.OrderID // in the order of their making
+	ids      []engine.OrderID // all orders, in the order in which they were made
 	prints   map[uint64]engine.OrderID
-	tickets  []engine.OrderID          // by serial
-	types    map[int64]int64           // tickets by type
-	seats    map[string]engine.OrderID // of unpaid and completed orders
-	hands    map[uint32]*hands         // by serial
-	gone     int64                     // tickets whose money went back
+	tickets  []engine.OrderID          // by serial of a ticket: the order that it is of
+	types    map[int64]int64           // by number of a ticket type: how many tickets were issued
+	seats    map[string]engine.OrderID // by seat: the unpaid or completed order that has it
+	hands    map[uint32]*hands         // by serial of a ticket; none before something has happened to it
+	gone     int64                     // how many tickets have had their money go back
 	line     line
 }
 
@@ -35,13 +35,13 @@ type book struct {
 type sale struct {
 	order    *order.Order
 	statuses map[string]bool
-	ended    bool // once without a sale
+	ended    bool // the order has ended without a sale; late money may still complete it
 	closed   bool
-	paidBy   string           // the attempt
-	told     *order.Order     // what its Place was answered first
-	erasures []*order.Erased  // of people in it
-	refunds  map[string]int64 // by attempt, of those that nobody asked for
-	granted  int64            // of those that somebody did
+	paidBy   string           // the reference of the attempt that has paid it; "" before
+	told     *order.Order     // the first answer to its Place, which every repeat must get again; nil before
+	erasures []*order.Erased  // the people in it who have been forgotten since
+	refunds  map[string]int64 // by reference of an attempt: what goes back without a request, in minor units
+	granted  int64            // what goes back by granted requests, in minor units
 }
 
 func (t *Truth) bookOf(number int64) *book {

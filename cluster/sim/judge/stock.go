@@ -13,15 +13,15 @@ import (
 // stock is a ticket type by its facts.
 type stock struct {
 	details inventory.Details
-	terms   *keeper.Discount // of a promo code, whose uses it is
-	shut    bool             // a code that is over
+	terms   *keeper.Discount // nil of a ticket type; of a promo code, whose uses are judged as a stock, its discount
+	shut    bool             // the promo code is over, so that only an order that had ended may take a use
 	sold    int64
-	sized   uint64 // revision of the last Resize
+	sized   uint64 // the revision of the last Resize: each one has to have a higher
 	held    map[engine.OrderID]*keeper.ReservedFact
-	ended   map[keeper.Claim]string // sold, released or replaced
+	ended   map[keeper.Claim]string // how each reservation ended: it was sold, released or replaced
 	buyers  map[uint64]int64
 
-	awaited  bool // somebody waits for it
+	awaited  bool // somebody in the waitlist waits for it
 	awaitRev uint64
 }
 

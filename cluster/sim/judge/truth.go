@@ -64,7 +64,7 @@ type Truth struct {
 	seats   *seats.Seats
 	diaries map[int64]*diary // by event
 	rooms   *rooms.Rooms
-	earned  map[int64]keeper.Proceeds // by event, as its wallet has it
+	earned  map[int64]keeper.Proceeds // by event: what it has earned, as the wallet has it
 	fees    map[string]int64          // taken, by order
 	early   map[engine.OrderID]bool   // orders whose Place was refused before it made one
 }

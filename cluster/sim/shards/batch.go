@@ -54,7 +54,7 @@ func (p *Place) Land(b *Batch, again bool, how string) (fenced map[*Row]bool, st
 	return fenced, stored
 }
 
-// fenceRows finds the rows that must not get in: those of epochs that no longer stand, and those that need them.
+// fenceRows finds the rows that must not get in: rows of an epoch that no longer stands, and rows that need such a row.
 func (p *Place) fenceRows(b *Batch, how string) map[*Row]bool {
 	j := p.journal
 	fenced := make(map[*Row]bool)

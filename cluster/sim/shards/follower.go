@@ -42,7 +42,7 @@ func (h *Home) Follow(visit func(shard int) Visit, unknown float64) *Follower {
 // Runs reports whether the copy is there and has not stopped.
 func (f *Follower) Runs() bool { return f != nil && !f.stopped }
 
-// Stop ends the copy. What it has on its way to home may still be saved.
+// Stop ends the copy. A transaction that it has sent to home may still be saved.
 func (f *Follower) Stop() { f.stopped = true }
 
 // Advance makes a step, unless a transaction is on its way. A copy that has to start over stops.

@@ -100,7 +100,7 @@ func (n *Node) startJournal(ctx context.Context) error {
 	failAfter := time.Duration(0) // the journal's default, because other nodes will claim this node's streams
 	switch {
 	case n.cfg.Private(), n.cfg.Apart() && !n.cfg.clustered():
-		failAfter = math.MaxInt64 // no other node can, so it waits for its Postgres, and for room, and shows what it can meanwhile
+		failAfter = math.MaxInt64 // no other node can claim its streams, so it waits for its Postgres, or for room on the disk, and still shows events
 	case len(n.shards) > 1:
 		failAfter = math.MaxInt64 // it sells what the other shards have
 	}

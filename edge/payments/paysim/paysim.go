@@ -8,8 +8,8 @@
 //
 // It serves the default run of boxoffice, `boxoffice paysim`, tests and load
 // runs. Its transactions are in memory and bounded (package ledger): a restart forgets
-// them. What it does is decided by the seed, the modes and each transaction's
-// reference, never by the order in which calls happen to arrive.
+// them. The seed, the modes and each transaction's reference decide what it does, never the order
+// in which calls happen to arrive.
 //
 // Start serves on a listener; Stop ends the waits it imposed, lets calls under
 // way finish, drops webhooks not yet sent, and returns when all its goroutines

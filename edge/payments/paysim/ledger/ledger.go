@@ -163,8 +163,8 @@ func (l *Ledger) EachTransaction(visit func(*Transaction) bool) {
 	l.txs.eachFromNewest(visit)
 }
 
-// EachRefund visits refunds from the newest on, until visit says no: all if which is empty, else
-// those of the transaction t that it named, nil if it named none. The ledger is locked.
+// EachRefund visits refunds from the newest on, until visit says no: all of them if which is empty, else
+// the refunds of t, the transaction that which names, or none if t is nil. The ledger is locked.
 func (l *Ledger) EachRefund(which string, t *Transaction, visit func(*Refund) bool) {
 	if which == "" {
 		l.refunds.eachFromNewest(visit)
@@ -177,8 +177,8 @@ func (l *Ledger) EachRefund(which string, t *Transaction, visit func(*Refund) bo
 	}
 }
 
-// CountRead counts a read of a transaction. The mode "pending" hides money from so many reads; with the
-// last of them the webhook about it goes out. Read the answer before you call it. The ledger is locked.
+// CountRead counts a read of a transaction. The mode "pending" hides money from the first reads; with the
+// last of these the webhook about it goes out. Read the answer before you call it. The ledger is locked.
 func (l *Ledger) CountRead(t *Transaction) {
 	if t.Status(l.cfg.Now()) != Pending || t.PendingLeft == 0 {
 		return

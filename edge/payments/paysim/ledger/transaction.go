@@ -39,13 +39,13 @@ const (
 )
 
 // Transaction is one charge. The method Status works out how far it has come by a moment; that is
-// not stored, so nothing has to wake up for it. Whoever reads or writes its fields holds the
+// not stored, so nothing has to wake up for it. A reader or writer of its fields holds the
 // ledger's lock, except for ID, Provider and Reference, which never change once it is added.
 type Transaction struct {
 	ID        int64  // the ledger gives it when the transaction is added
 	Provider  string // "" is Paystack
 	Reference string // unique in the ledger: our reference, or one that NOWPayments' part makes
-	Order     string // NOWPayments alone: our reference, of which there may be several payments
+	Order     string // NOWPayments alone: our reference, for which there may be several payments
 	Parent    int64  // NOWPayments alone: the payment to whose address this money came later; 0 of one that was asked for
 	Coin      string // NOWPayments alone: the ticker of the coin
 	Hook      string // NOWPayments and Mollie: the address to which webhooks about this transaction go
@@ -63,7 +63,7 @@ type Transaction struct {
 	Outcome     string    // the status in which the buyer left the checkout; "" while the buyer has not been there
 	Paid        int64     // minor units that arrive; 0 unless the outcome is Success
 	PaidAt      time.Time // when they arrive, which may be still to come
-	PendingLeft int64     // so many more reads answer Pending before the money shows
+	PendingLeft int64     // how many more reads answer Pending before the money shows
 	Refunds     []*Refund // in the order in which they were asked for
 	Dispute     *Dispute  // nil: none
 	refused     int64     // how often the mode "refundrefused" has refused a refund

@@ -92,7 +92,7 @@ func (o *Outbox) Close() {
 	o.client.CloseIdleConnections()
 }
 
-// Stats counts what became of the webhooks so far.
+// Stats counts the webhooks so far by how they ended.
 func (o *Outbox) Stats() Stats {
 	o.mu.Lock()
 	waiting := len(o.queue)

@@ -7,7 +7,7 @@
 // events carry their amount as a string, and a charge event lacks
 // requested_amount.
 //
-// The package keeps nothing and locks nothing. Whoever calls a method of Words holds the ledger's lock.
+// The package keeps nothing and locks nothing: the caller of a method of Words holds the ledger's lock.
 package paystack
 
 import (
@@ -53,7 +53,7 @@ type Initialized struct {
 	Reference        string `json:"reference"`
 }
 
-// Transaction is a transaction as it is read. What the simulator never fills in is null or {}, as in the samples.
+// Transaction is a transaction as it is read. A field that the simulator never fills in is null or {}, as in the samples.
 type Transaction struct {
 	ID              int64       `json:"id"`
 	Domain          string      `json:"domain"`
