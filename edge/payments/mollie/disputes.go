@@ -25,11 +25,20 @@ type chargeback struct {
 	} `json:"_embedded"`
 }
 
+// reasons are the words of disputes that readers of all languages know (Stripe's), by the codes of banks that Mollie
+// passes on: of SEPA direct debits (ISO 20022), Mastercard and Visa.
+var reasons = map[string]string{
+	"AC01": "incorrect_account_details", "AM04": "insufficient_funds", "AM05": "duplicate", "MD01": "debit_not_authorized", "MD06": "customer_initiated", "MS02": "customer_initiated",
+	"4837": "fraudulent", "4855": "product_not_received", "4863": "unrecognized", "4870": "fraudulent", "4871": "fraudulent",
+	"10.1": "fraudulent", "10.2": "fraudulent", "10.3": "fraudulent", "10.4": "fraudulent", "10.5": "fraudulent",
+	"12.6.1": "duplicate", "13.1": "product_not_received", "13.2": "subscription_canceled", "13.3": "product_unacceptable", "13.6": "credit_not_processed",
+}
+
 // readOutcome reads the chargeback. Mollie never tells that one is final, so that it is open until it is reversed.
 func (b *chargeback) readOutcome() psp.Dispute {
 	d := psp.Dispute{
 		ID: b.ID, Reference: b.Embedded.Payment.Metadata.Reference, Amount: b.Amount.toMinor(), Currency: b.Amount.Currency, Status: psp.DisputeOpen,
-		Reason: psp.ShortenWords(cmp.Or(b.Reason.Description, b.Reason.Code)), OpenedAt: b.CreatedAt,
+		Reason: cmp.Or(reasons[b.Reason.Code], psp.ShortenWords(cmp.Or(b.Reason.Description, b.Reason.Code))), OpenedAt: b.CreatedAt,
 	}
 	if !b.ReversedAt.IsZero() {
 		d.Status, d.ClosedAt = psp.DisputeWon, b.ReversedAt
