@@ -133,6 +133,7 @@ func (h *Handlers) findAttendee(c *route.Call, in *api.AttendeeID) (number int64
 	return number, serial, nil
 }
 
+// noAttendee makes the refusal for a ticket that has no attendee. Other errors pass through.
 func noAttendee(err error) error {
 	if errors.Is(err, attendees.ErrNotFound) {
 		return &engine.Refusal{Code: engine.TicketNotFound}

@@ -42,22 +42,23 @@ func (h *Handlers) exportMe(c *route.Call, _ *route.None) (*route.Content, error
 	return makeFile("application/json", "boxoffice-export.json", x.fill), nil
 }
 
-// export is a document that is written piece by piece, step by step.
+// export is a document that is written piece by piece, so that a person with many orders does not cost the
+// memory of all of them at once. Each step writes a page and then says, in the field step, which one comes next.
 type export struct {
 	h         *Handlers
 	now       time.Time
-	principal route.Principal // who asks
+	principal route.Principal // the person who asked, and whose data it is
 	profile   api.ExportedProfile
 	step      func(c *route.Call, out *bytes.Buffer) (over bool, err error)
-	order     engine.OrderID  // that was written last
-	held      attendees.Place // of the ticket that was written last
+	order     engine.OrderID  // the order that was written last; zero before the first
+	held      attendees.Place // the place of the ticket that was written last; zero before the first
 	refunds   []api.Refund    // one's own tickets of the orders that were written, then the tickets of others' orders
-	place     int64           // where the next reports or threads begin
-	inside    bool            // of an array that has an item already
+	place     int64           // where the next page of reports or threads begins
+	inside    bool            // the array that is being written has an item already, so a comma comes first
 }
 
 func (x *export) fill(ctx context.Context, out *bytes.Buffer) (over bool, err error) {
-	return x.step(&route.Call{Context: ctx, Now: x.now, Principal: x.principal}, out) // the one that asked is over
+	return x.step(&route.Call{Context: ctx, Now: x.now, Principal: x.principal}, out) // the call that asked has been answered by now
 }
 
 func (x *export) begin(_ *route.Call, out *bytes.Buffer) (bool, error) {

@@ -15,6 +15,9 @@ import (
 	"boxoffice/engine/order"
 )
 
+// transferTicket offers a ticket to an address; it changes hands once that claims it by the mailed link. What can be
+// refused by the order alone is refused here. The event decides the rest by the holder version that was read
+// here, because the ticket may have changed hands since.
 func (h *Handlers) transferTicket(c *route.Call, in *api.TransferTicket) (*api.Transfer, error) {
 	t, err := h.Orders.OpenTicket(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
@@ -54,6 +57,7 @@ func (h *Handlers) refuseIfCertified(c *route.Call, number int64, ticket uint32)
 	return err
 }
 
+// revokeTransfer takes an offer back that nobody has claimed yet.
 func (h *Handlers) revokeTransfer(c *route.Call, in *api.RevokeTransfer) (*api.Transfer, error) {
 	t, err := h.Orders.OpenTicket(c, in.ID, in.Token)
 	if err != nil {
@@ -62,6 +66,8 @@ func (h *Handlers) revokeTransfer(c *route.Call, in *api.RevokeTransfer) (*api.T
 	return h.askTransfer(c, t, admission.RevokeTransfer{Ticket: t.Holder.Ticket, Version: t.Holder.Version})
 }
 
+// askTransfer asks the event for a step of a transfer and shows the transfer as it is after that. A transfer's id is
+// the ticket's with the round of the offer.
 func (h *Handlers) askTransfer(c *route.Call, t *orders.Held, cmd engine.Command) (*api.Transfer, error) {
 	r, err := cluster.AskFor[admission.TransferReply](c.Context, h.Node, engine.EventRef(t.Event), cmd)
 	if err != nil {
@@ -94,13 +100,14 @@ func (h *Handlers) rescheduleTicket(c *route.Call, in *api.RescheduleTicket) (*a
 	if err != nil {
 		return nil, err
 	}
-	if err := h.Settled(c.Context); err != nil { // so that whoever reads the ticket next reads of its new date
+	if err := h.Settled(c.Context); err != nil { // the lists know the new date before the caller is answered
 		return nil, err
 	}
 	return h.Orders.ShowTicket(c, r.Order, t.Serial)
 }
 
-// claimTransfer makes whoever has the mailed link the ticket's holder.
+// claimTransfer makes the addressee of an offer the ticket's holder: the token of the mailed link is the proof. The name
+// is kept for the account that the address may get.
 func (h *Handlers) claimTransfer(c *route.Call, in *api.ClaimTransfer) (*api.Ticket, error) {
 	number, serial, round, ok := h.Secrets.ParseTransfer(in.Token)
 	if !ok {
@@ -121,7 +128,7 @@ func (h *Handlers) claimTransfer(c *route.Call, in *api.ClaimTransfer) (*api.Tic
 			return nil, err
 		}
 	}
-	if err := h.Settled(c.Context); err != nil { // so that whoever reads the ticket next reads of its new holder
+	if err := h.Settled(c.Context); err != nil { // the lists know the new holder before the caller is answered
 		return nil, err
 	}
 	o, err := h.Orders.Find(c.Context, r.Order)

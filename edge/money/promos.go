@@ -29,6 +29,8 @@ var (
 // editTries is how often an edit is tried when another one comes between.
 const editTries = 5
 
+// listPromoCodes lists the codes of an organization, or of one of its events, the newest first. The cursor has
+// the code's number too, because several may be of one millisecond.
 func (h *Handlers) listPromoCodes(c *route.Call, in *api.ListPromoCodes) (*api.PromoCodes, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -121,6 +123,8 @@ func (h *Handlers) findLiveEvent(c *route.Call, org int64, id string) (*event.Re
 	return e, nil
 }
 
+// claimName gives a name to the code of a number, in place of the name that it had. The table of names, and not the
+// codes' actors, decides that no two codes have one name.
 func (h *Handlers) claimName(c *route.Call, org, number int64, t *promo.Details) error {
 	err := h.Promos.Claim(c.Context, number, promos.Name{Org: org, Event: t.Event, Code: t.Code})
 	if errors.Is(err, promos.ErrTaken) {
@@ -165,6 +169,11 @@ func (h *Handlers) updatePromoCode(c *route.Call, in *api.UpdatePromoCode) (*api
 	return nil, &engine.Refusal{Code: engine.Conflict}
 }
 
+// editCode tries an edit once: it reads the code, lays the sent fields over it, and asks for the result under the
+// revision that it read. If another edit has come between, the code refuses with CONFLICT, and the caller tries again.
+//
+// A new name is claimed before the code is asked, so that no other code can take it; if the code refuses, the old name is
+// claimed back. A code that was redeemed keeps its name.
 func (h *Handlers) editCode(c *route.Call, ref engine.Ref, in *api.UpdatePromoCode) (*promo.Record, error) {
 	r, err := cluster.AskFor[promo.Record](c.Context, h.Node, ref, promo.Get{})
 	if err != nil {
@@ -208,6 +217,8 @@ func (h *Handlers) editCode(c *route.Call, ref engine.Ref, in *api.UpdatePromoCo
 	return after, err
 }
 
+// deletePromoCode deletes a code that no order has ever used or has reserved, and disables any other. The name is given
+// free last, so that no other code can have it while this one still exists.
 func (h *Handlers) deletePromoCode(c *route.Call, in *api.PromoCodeID) (*api.PromoCodeGone, error) {
 	ref, err := h.findCode(c, in.ID)
 	if err != nil {
@@ -223,6 +234,7 @@ func (h *Handlers) deletePromoCode(c *route.Call, in *api.PromoCodeID) (*api.Pro
 	return &api.PromoCodeGone{Deleted: true}, h.Promos.Release(c.Context, ref.ID)
 }
 
+// discountType is how the API names what a code takes off.
 func discountType(t *promo.Details) string {
 	if t.Percentage {
 		return "percentage"

@@ -51,6 +51,8 @@ func (h *Handlers) ListBalances(ctx context.Context, org int64) ([]api.Wallet, e
 	return views, nil
 }
 
+// listWalletEntries lists the movements of one wallet, the latest first. A currency in which the organization has no
+// wallet and nothing is sold is not found.
 func (h *Handlers) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (*api.List[api.WalletEntry], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -123,6 +125,7 @@ func beyondWallet(err error) error {
 	return err
 }
 
+// walletView shows a wallet. No wallet can be suspended, so each is active.
 func walletView(w *readmodel.Wallet) api.Wallet {
 	c, _ := engine.CurrencyOf(w.Currency)
 	return api.Wallet{
@@ -131,6 +134,8 @@ func walletView(w *readmodel.Wallet) api.Wallet {
 	}
 }
 
+// entryView shows a movement of a wallet. The fee for an issue has a kind of its own in the API; in the wallet it is a
+// debit with that reason.
 func entryView(currency string, e *wallet.Entry) api.WalletEntry {
 	kind := e.Kind.String()
 	if e.Kind == wallet.Debited && e.Reason == wallet.IssueFee {

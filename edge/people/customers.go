@@ -94,6 +94,7 @@ func (h *Handlers) findCustomer(c *route.Call, in *api.CustomerKey, bodyOrg stri
 	return customer, err
 }
 
+// listNotes lists what members have noted about a customer, the newest first.
 func (h *Handlers) listNotes(c *route.Call, in *api.ListNotes) (*api.List[api.Note], error) {
 	customer, err := h.findCustomer(c, &in.CustomerKey, "")
 	if err != nil {
@@ -122,6 +123,7 @@ func (h *Handlers) addNote(c *route.Call, in *api.AddNote) (*api.Note, error) {
 	return new(noteView(n)), nil
 }
 
+// deleteNote deletes a note of that customer. A note of another customer does not exist here, whoever asks.
 func (h *Handlers) deleteNote(c *route.Call, in *api.DeleteNote) (*api.Gone, error) {
 	customer, err := h.findCustomer(c, &in.CustomerKey, in.OrgID)
 	if err != nil {
@@ -139,6 +141,8 @@ func (h *Handlers) deleteNote(c *route.Call, in *api.DeleteNote) (*api.Gone, err
 	return &api.Gone{Deleted: true}, err
 }
 
+// tagCustomer gives the tag to all tickets that the customer holds and can still use. A customer without any is
+// refused, because there would be nothing to carry the tag.
 func (h *Handlers) tagCustomer(c *route.Call, in *api.TagCustomer) (*api.TagApplied, error) {
 	tag, err := readTag(in.Tag)
 	if err != nil {
@@ -155,6 +159,7 @@ func (h *Handlers) tagCustomer(c *route.Call, in *api.TagCustomer) (*api.TagAppl
 	return &api.TagApplied{Tag: tag, Tickets: int64(active)}, err
 }
 
+// untagCustomer takes the tag from the customer's tickets. A customer who has none with it is no error.
 func (h *Handlers) untagCustomer(c *route.Call, in *api.TagCustomer) (*api.TagRemoved, error) {
 	tag, err := readTag(in.Tag)
 	if err != nil {
@@ -168,6 +173,9 @@ func (h *Handlers) untagCustomer(c *route.Call, in *api.TagCustomer) (*api.TagRe
 	return &api.TagRemoved{Tag: tag, Removed: removed}, err
 }
 
+// contactCustomer mails a customer at once, outside the queue, so that the member is told if it fails. The mail counts
+// in the limits of the address and of the organization before it is made; one that may not be sent yet is refused
+// with the seconds to wait.
 func (h *Handlers) contactCustomer(c *route.Call, in *api.ContactCustomer) (*api.Contacted, error) {
 	customer, err := h.findCustomer(c, &in.CustomerKey, in.OrgID)
 	if err != nil {

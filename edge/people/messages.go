@@ -20,6 +20,9 @@ var noThread = &engine.Refusal{Code: engine.NotFound, Message: "No such thread."
 // messagesAnHour is how many messages a buyer may write to an organization.
 const messagesAnHour = 10
 
+// writeMessage writes to the organization of a ticket that the caller holds, in the caller's one thread about that
+// ticket. The address must be proven, because it decides which tickets are the caller's. The store writes the
+// message and its public fact in one transaction.
 func (h *Handlers) writeMessage(c *route.Call, in *api.WriteMessage) (*api.Message, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -43,6 +46,8 @@ func (h *Handlers) writeMessage(c *route.Call, in *api.WriteMessage) (*api.Messa
 	return new(h.messageView(thread, m)), nil
 }
 
+// replyToThread writes an organization's answer. To a caller who is no member of the thread's organization the
+// thread does not exist, so that nobody finds out which ids are taken.
 func (h *Handlers) replyToThread(c *route.Call, in *api.ReplyToThread) (*api.Message, error) {
 	id, err := readRowID(in.ThreadID, noThread)
 	if err != nil {
@@ -68,6 +73,7 @@ func (h *Handlers) replyToThread(c *route.Call, in *api.ReplyToThread) (*api.Mes
 	return new(h.messageView(t, m)), nil
 }
 
+// listOwnThreads lists the caller's threads, the one with the latest message first.
 func (h *Handlers) listOwnThreads(c *route.Call, in *api.ListOwnThreads) (*api.List[api.Thread], error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -83,6 +89,7 @@ func (h *Handlers) listOwnThreads(c *route.Call, in *api.ListOwnThreads) (*api.L
 	return pageOf(list, in.Limit, h.threadView, func(t *community.Thread) int64 { return t.Last }), nil
 }
 
+// listThreads lists the threads of an organization, or of one of its events, the one with the latest message first.
 func (h *Handlers) listThreads(c *route.Call, in *api.ListThreads) (*api.List[api.BuyersThread], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -118,6 +125,7 @@ func (h *Handlers) threadView(t *community.Thread) api.Thread {
 	return v
 }
 
+// messageView shows a message of a thread to either side: it names neither the buyer nor the member who wrote.
 func (h *Handlers) messageView(t *community.Thread, m *community.Message) api.Message {
 	from := "organizer"
 	if m.ByBuyer {

@@ -26,6 +26,8 @@ type reportState struct {
 	Status string `json:"status"`
 }
 
+// createReport files a report about an event or an organization. The address must be proven, so that nobody reports
+// in another's name. A report of the platform's own categories is shown to the platform alone.
 func (h *Handlers) createReport(c *route.Call, in *api.CreateReport) (*api.Report, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -46,7 +48,8 @@ func (h *Handlers) createReport(c *route.Call, in *api.CreateReport) (*api.Repor
 	return new(h.reportView(r)), nil
 }
 
-// findSubject finds what a report is about.
+// findSubject finds what a report is about, and sets Org and Event of it. A report about an event goes to the event's
+// organization; a request that names another one as well is refused rather than sent to either.
 func (h *Handlers) findSubject(c *route.Call, in *api.CreateReport, r *community.Report) error {
 	if in.EventID == "" && in.OrganizationID == "" {
 		return route.Invalid(route.Issue{Path: "eventId", Code: route.IssueRequired, Message: "or organizationId is required"})
@@ -72,7 +75,7 @@ func (h *Handlers) findSubject(c *route.Call, in *api.CreateReport, r *community
 	if err != nil {
 		return err
 	}
-	if e := p.Event.Record; e.Details.Visibility != "private" && !live.Visible(c, &e) { // whoever names a private one was told of it
+	if e := p.Event.Record; e.Details.Visibility != "private" && !live.Visible(c, &e) { // a private event has no list: a caller who knows its id was told of it
 		return &engine.Refusal{Code: engine.EventNotFound}
 	}
 	if r.Org != 0 && r.Org != known.Org {
@@ -82,6 +85,8 @@ func (h *Handlers) findSubject(c *route.Call, in *api.CreateReport, r *community
 	return nil
 }
 
+// listReports lists the reports that an organization is told of, the newest first: not those of the platform's own
+// categories.
 func (h *Handlers) listReports(c *route.Call, in *api.ListReports) (*api.List[api.HandledReport], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -98,6 +103,8 @@ func (h *Handlers) listReports(c *route.Call, in *api.ListReports) (*api.List[ap
 	return pageOf(list, in.Limit, h.handledView, func(r *community.Report) int64 { return r.Number }), nil
 }
 
+// listPlatformReports lists the reports that the platform answers, the newest first: those of its own categories, those
+// that were escalated, and those that no organization has answered in time.
 func (h *Handlers) listPlatformReports(c *route.Call, in *api.ListPlatformReports) (*api.List[api.PlatformReport], error) {
 	before, err := readBefore(in.Cursor)
 	if err != nil {
@@ -110,6 +117,7 @@ func (h *Handlers) listPlatformReports(c *route.Call, in *api.ListPlatformReport
 	return pageOf(list, in.Limit, h.platformView, func(r *community.Report) int64 { return r.Number }), nil
 }
 
+// resolveReport closes a report on the organization's behalf.
 func (h *Handlers) resolveReport(c *route.Call, in *api.ResolveReport) (*api.HandledReport, error) {
 	r, err := h.findReport(c, in.ID)
 	if err != nil {
@@ -121,6 +129,7 @@ func (h *Handlers) resolveReport(c *route.Call, in *api.ResolveReport) (*api.Han
 	return new(h.handledView(r)), nil
 }
 
+// escalateReport hands a report over to the platform. A report whose status does not allow that is a CONFLICT.
 func (h *Handlers) escalateReport(c *route.Call, in *api.ByID) (*api.HandledReport, error) {
 	r, err := h.findReport(c, in.ID)
 	if err != nil {
@@ -133,6 +142,8 @@ func (h *Handlers) escalateReport(c *route.Call, in *api.ByID) (*api.HandledRepo
 	return new(h.handledView(moved)), nil
 }
 
+// resolvePlatformReport closes a report on the platform's behalf. The row admits administrators only, so any
+// report's id will do.
 func (h *Handlers) resolvePlatformReport(c *route.Call, in *api.ResolveReport) (*api.PlatformReport, error) {
 	id, err := readRowID(in.ID, noReport)
 	if err != nil {
@@ -148,6 +159,8 @@ func (h *Handlers) resolvePlatformReport(c *route.Call, in *api.ResolveReport) (
 	return new(h.platformView(r)), nil
 }
 
+// closeReport stores how a report was answered, with the public fact about it. A report that is closed, or that the
+// other side handles, is a CONFLICT that tells the report's status.
 func (h *Handlers) closeReport(c *route.Call, r *community.Report, byPlatform bool, in *api.ResolveReport) (*community.Report, error) {
 	status := community.ReportResolved
 	if in.Resolution == community.ReportDismissed {
@@ -192,6 +205,7 @@ func stateRefusal(err error, status string) error {
 	return err
 }
 
+// reportView shows a report to whoever filed it: without the note, which is for those who handle it.
 func (h *Handlers) reportView(r *community.Report) api.Report {
 	v := api.Report{
 		ID: r.ID.String(), Category: r.Category, Description: r.Description, EvidenceURLs: view.List(r.EvidenceURLs),
@@ -204,10 +218,12 @@ func (h *Handlers) reportView(r *community.Report) api.Report {
 	return v
 }
 
+// handledView shows a report to those who handle it. It does not name the reporter.
 func (h *Handlers) handledView(r *community.Report) api.HandledReport {
 	return api.HandledReport{Report: h.reportView(r), Note: view.Optional(r.Note)}
 }
 
+// platformView shows a report to the platform, which alone learns the reporter's address.
 func (h *Handlers) platformView(r *community.Report) api.PlatformReport {
 	return api.PlatformReport{HandledReport: h.handledView(r), ReporterEmail: r.Email}
 }

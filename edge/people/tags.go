@@ -18,6 +18,7 @@ import (
 // tagPattern is what a tag consists of.
 var tagPattern = regexp.MustCompile(`^[\pL\pN _.-]{1,60}$`)
 
+// normalTag is a tag as it is stored and compared, so that VIP and vip are one tag.
 func normalTag(tag string) string { return strings.ToLower(strings.TrimSpace(tag)) }
 
 func readTag(text string) (string, error) { return readTagAt("tag", text) }
@@ -31,6 +32,8 @@ func readTagAt(member, text string) (string, error) {
 	return tag, nil
 }
 
+// tagTickets gives tickets of an organization a tag: all of them, or none if one does not exist. The answer counts the
+// tickets that were named, also those that had the tag before.
 func (h *Handlers) tagTickets(c *route.Call, in *api.TagTickets) (*api.TagApplied, error) {
 	org, tickets, tag, err := h.readTagging(c, in)
 	if err != nil {
@@ -42,6 +45,7 @@ func (h *Handlers) tagTickets(c *route.Call, in *api.TagTickets) (*api.TagApplie
 	return &api.TagApplied{Tag: tag, Tickets: int64(len(tickets))}, nil
 }
 
+// untagTickets takes a tag from tickets. Its answer counts those that had it.
 func (h *Handlers) untagTickets(c *route.Call, in *api.TagTickets) (*api.TagsRemoved, error) {
 	_, tickets, tag, err := h.readTagging(c, in)
 	if err != nil {

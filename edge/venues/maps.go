@@ -77,9 +77,11 @@ func (h *Handlers) getVenue(c *route.Call, in *api.GetVenue) (*api.VenueMap, err
 	return out, err
 }
 
-// publishedCost is how often a version has what its document has: as document, as layout, and drawn.
+// publishedCost is how many times the bytes of its document a version takes: as document, as layout, and drawn. So much
+// is charged to the organization's quota.
 const publishedCost = 3
 
+// publishVenue makes a version of the draft, which never changes again: events take their seats from versions alone.
 func (h *Handlers) publishVenue(c *route.Call, in *api.ByID) (*api.VenueVersion, error) {
 	m, err := h.ownVenue(c, in.ID)
 	if err != nil {
@@ -152,6 +154,7 @@ func draftOf(doc *venuemap.Document) (venues.Draft, error) {
 	return venues.Draft{Name: doc.Name, Seats: layout.Len(), Document: text}, nil
 }
 
+// venueSaved answers a request that has stored a map; the store returns none if the map is gone.
 func venueSaved(m *venues.Map, err error) (*api.Venue, error) {
 	if err != nil {
 		return nil, beyondVenues(err)

@@ -58,6 +58,8 @@ func (h *Handlers) seatingView(c *route.Call, number int64, m *seatmap.Map) (*ap
 	return v, err
 }
 
+// setSeating gives an event the seats of a published version of a venue map. The event's seat map takes a copy, so a
+// later version does not change it.
 func (h *Handlers) setSeating(c *route.Call, in *api.SetSeating) (*api.Seating, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -105,6 +107,8 @@ func (h *Handlers) sellSeatsOnly(c *route.Call, number int64, only bool) error {
 	return nil
 }
 
+// removeSeating takes the seats from an event, if its seat map allows that, and lets its ticket types be sold without
+// seats again.
 func (h *Handlers) removeSeating(c *route.Call, in *api.ByID) (*api.Seating, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -119,6 +123,8 @@ func (h *Handlers) removeSeating(c *route.Call, in *api.ByID) (*api.Seating, err
 	return &api.Seating{}, nil
 }
 
+// priceSeating says which ticket type the seats of each section are sold as. Every type that is not the event's is
+// named in the refusal, not only the first.
 func (h *Handlers) priceSeating(c *route.Call, in *api.SetSeatPrices) (*api.Seating, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -151,6 +157,7 @@ func (h *Handlers) priceSeating(c *route.Call, in *api.SetSeatPrices) (*api.Seat
 	return h.getSeating(c, &api.ByID{ID: in.ID})
 }
 
+// blockSeats takes seats out of the sale, and puts others back. The seat map answers which it has changed.
 func (h *Handlers) blockSeats(c *route.Call, in *api.BlockSeats) (*api.BlockedSeats, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
