@@ -124,7 +124,7 @@ func (h *Handlers) findLiveEvent(c *route.Call, org int64, id string) (*event.Re
 }
 
 // claimName gives a name to the code of a number, in place of the name that it had. The table of names, and not the
-// codes' actors, decides that no two codes have one name.
+// codes' actors, makes sure that no name could mean two codes to one order.
 func (h *Handlers) claimName(c *route.Call, org, number int64, t *promo.Details) error {
 	err := h.Promos.Claim(c.Context, number, promos.Name{Org: org, Event: t.Event, Code: t.Code})
 	if errors.Is(err, promos.ErrTaken) {

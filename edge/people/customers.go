@@ -141,7 +141,7 @@ func (h *Handlers) deleteNote(c *route.Call, in *api.DeleteNote) (*api.Gone, err
 	return &api.Gone{Deleted: true}, err
 }
 
-// tagCustomer gives the tag to all tickets that the customer holds and can still use. A customer without any is
+// tagCustomer gives the tag to all tickets that the customer holds and that were not taken back. A customer without any is
 // refused, because there would be nothing to carry the tag.
 func (h *Handlers) tagCustomer(c *route.Call, in *api.TagCustomer) (*api.TagApplied, error) {
 	tag, err := readTag(in.Tag)

@@ -81,7 +81,8 @@ func (h *Handlers) getVenue(c *route.Call, in *api.GetVenue) (*api.VenueMap, err
 // is charged to the organization's quota.
 const publishedCost = 3
 
-// publishVenue makes a version of the draft, which never changes again: events take their seats from versions alone.
+// publishVenue makes a version of the draft as it is now. A version never changes, and events take their seats from
+// versions alone.
 func (h *Handlers) publishVenue(c *route.Call, in *api.ByID) (*api.VenueVersion, error) {
 	m, err := h.ownVenue(c, in.ID)
 	if err != nil {

@@ -121,9 +121,9 @@ func findOrganizations(ctx context.Context, tx pgx.Tx, seen []customer) (map[int
 type CustomerFilter struct {
 	Org    int64
 	Asked  readmodel.Asked
-	Events []int64 // the organization's, in which Asked is looked for
-	Event  int64   // an event that they have bought or hold tickets of
-	Tag    string  // a tag of a ticket that they hold
+	Events []int64 // the organization's events, in which Asked is looked for
+	Event  int64   // they have bought or hold tickets of this event
+	Tag    string  // they hold a ticket with this tag
 	Sort   string  // recent, oldest or name
 	After  int64   // number of the last customer of the previous page
 	Limit  int

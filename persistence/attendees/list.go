@@ -22,8 +22,8 @@ type Attendee struct {
 	Name        string
 	Email       string
 	Tags        []string
-	Status      string // of the ticket
-	CheckedInAt int64  // 0: not yet
+	Status      string // the ticket's status
+	CheckedInAt int64  // unix milliseconds; 0: the ticket was not checked in yet
 	Gate        string
 	UpdatedAt   int64
 }
@@ -35,7 +35,7 @@ type Filter struct {
 	Type      int64 // number of the ticket type
 	Tag       string
 	CheckedIn *bool
-	Since     time.Time // earliest time of the last change
+	Since     time.Time // leaves out attendees that have not changed since; zero: none
 }
 
 const attendeeColumns = `

@@ -86,7 +86,7 @@ const (
 type terms struct {
 	queue    string
 	priority int
-	life     time.Duration // how long sending it is tried
+	life     time.Duration // how long after the time from which it may be sent it is still tried
 }
 
 // table is the table of mails.

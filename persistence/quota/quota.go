@@ -38,9 +38,9 @@ const (
 type Config struct {
 	Pool  *pgxpool.Pool
 	Log   *slog.Logger
-	Full  func() bool // whether there is no room for more on the disk
-	Scale float64     // 0: no quota
-	Paid  int64       // the most bytes of an organization that was paid
+	Full  func() bool // reports whether there is no room for more on the disk
+	Scale float64     // multiplies all quotas; 0: there is none
+	Paid  int64       // how many bytes a day an organization may write once somebody has paid it
 }
 
 // Exceeded says that an organization has no room for a write.
@@ -59,7 +59,7 @@ func (e *Exceeded) Error() string {
 type Counter struct {
 	cfg    Config
 	mu     sync.Mutex
-	counts map[int64]*count // by organization; those that write
+	counts map[int64]*count // by organization; one that has not written lately has none
 	cancel context.CancelFunc
 	done   chan struct{}
 }
@@ -67,8 +67,8 @@ type Counter struct {
 // count is what an organization has written on a day.
 type count struct {
 	day     time.Time
-	used    int64 // by all nodes, as far as this one knows
-	pending int64 // of these, what this node has not begun to add to the table
+	used    int64 // bytes that all nodes have written, as far as this one knows
+	pending int64 // how many of the bytes used this node has not begun to add to the table
 	most    int64
 	idle    bool // nothing was counted since the last flush
 }

@@ -131,14 +131,14 @@ func (m *Model) EventBySlug(ctx context.Context, slug string) (Event, error) {
 
 // Filter narrows a list of events. Empty fields let everything through.
 type Filter struct {
-	Query       string // in title or short description, ignoring case and accents
+	Query       string // stands in the title or the short description, in any case and with or without accents
 	Search      string // what is searched for: words, or beginnings of words, or nearly
 	Category    string
 	ProductType string
 	Course      bool   // online courses only
-	City        string // contained, ignoring case and accents
-	Country     string // ignoring case
-	Venue       string // contained, ignoring case and accents
+	City        string // stands in the city's name, in any case and with or without accents
+	Country     string // is the country, in any case
+	Venue       string // stands in the venue's name, in any case and with or without accents
 }
 
 // conditions collects the parts of a WHERE clause and their arguments. In a
@@ -214,10 +214,10 @@ func (b Between) addConditions(c *conditions) {
 type Discovery struct {
 	Filter
 	Between
-	Org    int64 // of this organization alone; 0: of all
+	Org    int64 // the organization whose events alone are listed; 0: the events of all
 	Now    int64
-	Ranked bool  // the best of Search first, else by start
-	After  Place // the last event of the page before
+	Ranked bool  // the events that fit Search best come first; else the ones that start first
+	After  Place // the place of the last event of the previous page; zero: the first page
 	Limit  int
 }
 

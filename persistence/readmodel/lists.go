@@ -19,13 +19,13 @@ import (
 
 // OrderFilter says which orders a list has. A zero field filters nothing.
 type OrderFilter struct {
-	Events    []int64 // of one organization
+	Events    []int64 // the events whose orders are listed, all of one organization
 	Status    string
 	Asked     Asked
-	PromoCode string    // in any case
-	From, To  time.Time // both included
-	BeforeAt  int64     // unix milliseconds: none younger; of the rows of this moment
-	Skip      int       // the number of rows that are passed over
+	PromoCode string    // the code that an order was placed with, in any case
+	From, To  time.Time // the order was made between these, both included
+	BeforeAt  int64     // no row is younger than this, in unix milliseconds; with Skip it is the place of the page
+	Skip      int       // how many rows of the moment BeforeAt were on earlier pages
 	Limit     int
 }
 
@@ -76,9 +76,9 @@ func instant(t time.Time) *time.Time {
 type RefundFilter struct {
 	Org      int64
 	Event    int64
-	Customer uint64 // who asked for it, else whose order it is of
+	Customer uint64 // the customer who asked for it or, if nobody did, whose order it is of
 	Status   string
-	Asked    bool // only those that somebody has asked for
+	Asked    bool // true leaves out what goes back without a request
 	BeforeAt int64
 	Skip     int
 	Limit    int

@@ -129,10 +129,10 @@ type Payment struct {
 	Order     engine.OrderID
 	Reference string
 	Provider  string
-	Status    string // one of event's attempt statuses
-	Amount    int64  // asked for, minor units
+	Status    string // one of the attempt statuses of package order
+	Amount    int64  // what the payer was asked for, in minor units; Received is what came
 	Received  int64
-	At        int64 // begun, unix milliseconds
+	At        int64 // when it was begun, in unix milliseconds
 }
 
 const paymentColumns = `order_id, reference, provider, status, amount, received, created_at`
@@ -181,10 +181,10 @@ func (m *Model) CheckPayment(ctx context.Context, reference string, next time.Ti
 // Refund is money that goes back by itself.
 type Refund struct {
 	Order     engine.OrderID
-	Position  int // in the order's list
+	Position  int // its place in the order's list of refunds, which together with Order names it
 	Provider  string
 	Failures  int        // attempts to send it that the provider failed or declined
-	notBefore *time.Time // as the row had it, for ClaimRefund
+	notBefore *time.Time // the row's time when it was read: ClaimRefund takes the refund only if it is still the same
 	order.Refund
 }
 
@@ -226,7 +226,7 @@ WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL AND not_before 
 
 // RefundCheck is what a look at a refund came to.
 type RefundCheck struct {
-	Next     time.Time // when to look again
+	Next     time.Time // the time from which the next look is due
 	Failures int       // attempts to send it that the provider failed or declined
 	Stuck    bool      // the money does not move, and may need a person
 }
@@ -245,9 +245,9 @@ WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL`
 
 // RefundBacklog is how much money is still to go back.
 type RefundBacklog struct {
-	Open   int64   // refunds that have not been processed
-	Stuck  int64   // of those, the ones whose money does not move
-	Oldest float64 // seconds since the oldest of them was due; 0 without any
+	Open   int64   // how many refunds have not been processed
+	Stuck  int64   // how many of the open ones do not move, and may need a person
+	Oldest float64 // how many seconds ago the oldest open one was due; 0 if none is open
 }
 
 // RefundBacklog counts the refunds that have not been processed.

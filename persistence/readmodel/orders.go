@@ -18,15 +18,15 @@ type Ticket struct {
 	Serial      uint32
 	Order       engine.OrderID
 	Type        int64  // number of the ticket type
-	Seat        string // id; "" without
+	Seat        string // the id of its seat; "" if it has none
 	TypeName    string
-	Price       int64 // face value, minor units
+	Price       int64 // the face value, in minor units
 	Currency    string
 	HolderName  string
 	HolderEmail string
 	Status      string
 	IssuedAt    int64 // unix milliseconds
-	CheckedInAt int64 // 0: not yet
+	CheckedInAt int64 // unix milliseconds; 0: it was not checked in yet
 	Gate        string
 }
 

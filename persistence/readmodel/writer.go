@@ -28,9 +28,9 @@ import (
 // Writer takes facts into the tables. It belongs to one follower, whose
 // transactions it is called in one after another.
 type Writer struct {
-	index   map[engine.OrderID]int32 // of orders
-	orders  []changed                // touched, in the order of their first fact
-	later   []laterFact              // about orders that have to be read first
+	index   map[engine.OrderID]int32 // by order: its place in orders
+	orders  []changed                // the orders that the batches touch, in the order of their first facts
+	later   []laterFact              // facts about orders that have to be read from the table first
 	scans   []scan
 	ledgers ledgers
 	batch   *pgx.Batch // statements about what changes rarely
@@ -45,9 +45,9 @@ func NewWriter() *Writer { return &Writer{index: make(map[engine.OrderID]int32)}
 type changed struct {
 	was       *order.Order // as it stands in the table; nil when it is not there
 	now       *order.Order
-	record    []byte // of now, if the fact had it
+	record    []byte // now as it is encoded, where the fact carried that; nil: it is still to be encoded
 	completed bool
-	erased    bool // somebody's name and address went out of it
+	erased    bool // somebody's name and address were taken out of it
 }
 
 type laterFact struct {

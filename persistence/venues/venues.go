@@ -32,10 +32,10 @@ type Map struct {
 	PublicID  uuid.UUID
 	Org       int64 // 0: shared with everybody
 	Name      string
-	Seats     int // of the draft
+	Seats     int // how many seats the draft has
 	CreatedAt time.Time
-	UpdatedAt time.Time // of the draft
-	Versions  []Version // published ones, the newest first
+	UpdatedAt time.Time // when the draft was last saved
+	Versions  []Version // what was published of it, the newest first
 }
 
 // Version is a published version of a map.
