@@ -18,6 +18,9 @@ import (
 	"boxoffice/persistence/apikeys"
 )
 
+// createAPIKey makes a key and answers with its secret, of which only the hash is stored. A repeat of the command finds
+// the key that it has made and draws it a new secret, because the first one is known to nobody any more. So what
+// the node has cached about the key is forgotten.
 func (h *Handlers) createAPIKey(c *route.Call, in *api.CreateAPIKey) (*api.ServerKeySecret, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -80,6 +83,7 @@ func (h *Handlers) updateAPIKey(c *route.Call, in *api.UpdateAPIKey) (*api.Serve
 	return h.keyChanged(k, err)
 }
 
+// rotateAPIKey gives a key a new secret. The old one is worth nothing from then on.
 func (h *Handlers) rotateAPIKey(c *route.Call, in *api.ServerKeyID) (*api.ServerKeySecret, error) {
 	org, id, err := h.ownKey(c, in.OrgID, in.KeyID)
 	if err != nil {
@@ -110,6 +114,7 @@ func (h *Handlers) revokeAPIKey(c *route.Call, in *api.ServerKeyID) (*api.Server
 	return h.keyChanged(h.APIKeys.Revoke(c.Context, org, id))
 }
 
+// limitAPIKey gives a key a limit of strict writes of its own, or with null the tier's again.
 func (h *Handlers) limitAPIKey(c *route.Call, in *api.LimitAPIKey) (*api.ServerKey, error) {
 	if !in.StrictPerMinute.Set {
 		return nil, route.Invalid(route.Issue{Path: "strictPerMinute", Code: route.IssueRequired, Message: "is required"})

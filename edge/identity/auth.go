@@ -23,6 +23,8 @@ import (
 // agentMax is how much of a User-Agent is kept, in bytes.
 const agentMax = 200
 
+// register makes an account with an organization of its own and signs the person in. The address is not proven by
+// that: a mail asks its owner to confirm it.
 func (h *Handlers) register(c *route.Call, in *api.Register) (*api.Session, error) {
 	hash, err := h.hash(c.Context, in.Password)
 	if err != nil {
@@ -48,6 +50,8 @@ func (h *Handlers) register(c *route.Call, in *api.Register) (*api.Session, erro
 	return h.openSession(c, u, byPassword(c, u))
 }
 
+// login signs a user in by address and password. An unknown address, an account without a password and a wrong
+// password are answered alike and take equally long, so that nobody learns which addresses have accounts.
 func (h *Handlers) login(c *route.Call, in *api.Login) (*api.SignIn, error) {
 	if err := h.Hasher.Full(); err != nil {
 		return nil, err
@@ -102,6 +106,8 @@ func (h *Handlers) signIn(c *route.Call, u *accounts.User, in accounts.SignIn) (
 	return &api.SignIn{User: &s.User, AccessToken: s.AccessToken, RefreshToken: s.RefreshToken, ExpiresIn: s.ExpiresIn}, nil
 }
 
+// openSession opens a session and answers with its tokens. If the password was changed since it matched, it is a wrong
+// one by now.
 func (h *Handlers) openSession(c *route.Call, u *accounts.User, in accounts.SignIn) (*api.Session, error) {
 	id, err := h.Accounts.OpenSession(c.Context, in)
 	if errors.Is(err, accounts.ErrPasswordChanged) {
@@ -135,6 +141,8 @@ func (h *Handlers) tokens(c *route.Call, user int64, session uuid.UUID, generati
 	return &api.Tokens{AccessToken: access, RefreshToken: h.Secrets.RefreshToken(session, generation), ExpiresIn: int(accessLife / time.Second)}, nil
 }
 
+// refresh exchanges a refresh token for the tokens of the session's next generation. If the store finds the session over,
+// the node forgets at once that the session's access tokens were proven.
 func (h *Handlers) refresh(c *route.Call, in *api.Refresh) (*api.Tokens, error) {
 	over := &engine.Refusal{Code: engine.Unauthorized, Message: "The refresh token is not valid, or no longer."}
 	id, generation, ok := h.Secrets.ParseRefresh(in.RefreshToken)

@@ -54,6 +54,8 @@ func newCode() string {
 	return fmt.Sprintf("%0*d", codeDigits, n)
 }
 
+// exchangeCode signs a person in by a mailed code, which proves the address. A user with a second factor is still asked
+// for it.
 func (h *Handlers) exchangeCode(c *route.Call, in *api.CodeExchange) (*api.SignIn, error) {
 	email := order.NormalEmail(in.Email)
 	var nonce []byte // of the newest code

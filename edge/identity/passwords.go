@@ -68,6 +68,8 @@ func (h *Handlers) forgotPassword(c *route.Call, in *api.ForgotPassword) (*api.S
 	return &api.Sent{Sent: true}, nil
 }
 
+// resetPassword sets the password of the account that a mailed link is for. The link is looked up before the password is
+// hashed, and again when it is used, because another request may have used it in between.
 func (h *Handlers) resetPassword(c *route.Call, in *api.ResetPassword) (*api.PasswordSet, error) {
 	hash := sha256.Sum256([]byte(in.Token))
 	stands, err := h.Accounts.ResetStands(c.Context, hash)

@@ -127,6 +127,8 @@ func (h *Handlers) checkOTP(user int64, sealed []byte, code string, now time.Tim
 // otpContext binds a sealed secret to its user.
 func otpContext(user int64) []byte { return strconv.AppendInt(nil, user, 10) }
 
+// enrollTwoFactor draws a secret for one-time codes and stores it sealed. It asks for no codes yet: activateTwoFactor
+// begins that, once the user has shown that the app has the secret.
 func (h *Handlers) enrollTwoFactor(c *route.Call, _ *route.None) (*api.TwoFactorSecret, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -145,6 +147,8 @@ func (h *Handlers) enrollTwoFactor(c *route.Call, _ *route.None) (*api.TwoFactor
 	return &api.TwoFactorSecret{Secret: key.Secret(), OTPAuthURL: key.URL()}, nil
 }
 
+// activateTwoFactor turns the second factor on after a first right code. Its answer is the only one that ever has the
+// recovery codes: their hashes alone are stored.
 func (h *Handlers) activateTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.RecoveryCodes, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -172,6 +176,8 @@ func (h *Handlers) activateTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api
 	return &api.RecoveryCodes{RecoveryCodes: codes}, nil
 }
 
+// disableTwoFactor turns the second factor off. It takes a code, as a sign-in does, so that a stolen session is not
+// enough.
 func (h *Handlers) disableTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.TwoFactorState, error) {
 	f, err := h.readFactor(c, c.Principal.User, in.Code)
 	if err != nil {
@@ -184,6 +190,7 @@ func (h *Handlers) disableTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.
 	return &api.TwoFactorState{TwoFactorEnabled: false}, nil
 }
 
+// factorChanged forgets what this node has proven of the user, and mails the user, who may not have done this.
 func (h *Handlers) factorChanged(c *route.Call, on bool) {
 	h.forgetProofs(route.UserSubject(c.Principal.User))
 	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.TwoFactorChanged, Language: letters.PreferredLanguage(c), To: c.Principal.Email, On: on})

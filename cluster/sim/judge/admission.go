@@ -78,6 +78,8 @@ func (b *book) orderOf(ticket uint32) engine.OrderID {
 	return b.tickets[ticket-1]
 }
 
+// checkedIn judges an admission: the ticket exists, admits nobody twice, and was not refunded before. An admission ends
+// an offer to pass the ticket on. Where exits count, it must fit the ticket's passages.
 func (t *Truth) checkedIn(b *book, f *admission.CheckedIn) error {
 	h := b.handOf(f.Ticket)
 	switch {

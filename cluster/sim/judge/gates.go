@@ -55,6 +55,7 @@ func followWays(ways []way) (stand []way, conflicts int) {
 	return stand, conflicts
 }
 
+// countConflicts is how many ways contradict the ways before them: in twice, or out twice (see followWays).
 func countConflicts(ways []way) int {
 	_, conflicts := followWays(ways)
 	return conflicts

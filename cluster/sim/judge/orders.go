@@ -56,6 +56,9 @@ func (t *Truth) bookOf(number int64) *book {
 	return b
 }
 
+// judgeCreated judges a new order: its event is on sale, its prices are the ticket types', its event and its buyer may
+// have so many tickets, and every keeper has reserved what it takes. An order that an offer of the waitlist has made is
+// judged when it was offered and when it is claimed.
 func (t *Truth) judgeCreated(ref engine.Ref, b *book, f *order.Created) error {
 	o := f.Order
 	if sl := b.orders[o.ID]; sl != nil && sl.order.Status == order.StatusOffered {
@@ -209,6 +212,9 @@ func quantityOf(o *order.Order, typ int64) (n int64) {
 	return n
 }
 
+// judgeCompleted judges that an order was paid, unless it costs nothing or was issued, by an attempt whose money does
+// not go back, and numbers its tickets. An
+// order that had ended may be completed by late money, but then by a reservation of its own: the old one is gone.
 func (t *Truth) judgeCompleted(ref engine.Ref, b *book, f *order.Completed) error {
 	sl := b.orders[f.ID]
 	if sl == nil || sl.order.Status == order.StatusCompleted || sl.paidBy != "" {
@@ -251,6 +257,8 @@ func (t *Truth) judgeCompleted(ref engine.Ref, b *book, f *order.Completed) erro
 	return t.judgeReserved(ref, b, o, f.Serial)
 }
 
+// judgeEnded judges the end of an unpaid order: it may be cancelled at any time, and expire or fail only after its
+// window, and within a day after that only if no payment is on its way.
 func (t *Truth) judgeEnded(b *book, f *order.Ended) error {
 	sl := b.orders[f.ID]
 	switch {
@@ -274,6 +282,8 @@ func (t *Truth) judgeEnded(b *book, f *order.Ended) error {
 	return nil
 }
 
+// judgeClosed judges that an order is closed only once each of its keepers has acknowledged how its line ended: after
+// that the ledger asks and answers nothing about it any more.
 func (t *Truth) judgeClosed(ref engine.Ref, b *book, f *ledger.OrderClosed) error {
 	for _, id := range f.IDs {
 		sl := b.orders[id]
@@ -307,6 +317,7 @@ func (t *Truth) judgeClosed(ref engine.Ref, b *book, f *ledger.OrderClosed) erro
 	return nil
 }
 
+// foldFact brings the order up to a fact, and notes each status that it has had.
 func (sl *sale) foldFact(f engine.Fact) {
 	sl.order = order.Fold(sl.order, f)
 	sl.statuses[sl.order.Status] = true

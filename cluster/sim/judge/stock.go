@@ -122,6 +122,9 @@ func (t *Truth) takeKept(ref engine.Ref, st *stock, f engine.Fact) error {
 	return st.checkSold()
 }
 
+// takeReserved judges a reservation and keeps it. One order has one reservation of a type: a later attempt of the
+// ledger, which has a higher serial, replaces it. Limits by order and customer don't bind late money, offers of the
+// waitlist and what the organization gives away itself.
 func (t *Truth) takeReserved(ref engine.Ref, st *stock, f *keeper.ReservedFact) error {
 	if how, dead := st.ended[f.Claim]; dead {
 		return fmt.Errorf("%s is reserved again after it was %s", enginetest.ClaimName(f.Claim), how)
@@ -166,6 +169,7 @@ func (t *Truth) aboveFloor(b *book, c keeper.Claim, floor keeper.Serial) error {
 	return nil
 }
 
+// endClaim notes how a reservation ended, because the same claim may never be reserved again.
 func (st *stock) endClaim(c keeper.Claim, how string) {
 	delete(st.held, c.Order)
 	st.ended[c] = how
@@ -191,6 +195,7 @@ func (st *stock) countLeft() int64 {
 	return left
 }
 
+// checkSold is the promise that the simulator is there for: no ticket type is oversold.
 func (st *stock) checkSold() error {
 	if st.terms != nil {
 		return nil // late money takes its use again, and an organizer may lower the limit

@@ -56,6 +56,7 @@ func (t *Truth) takeLine(ref engine.Ref, b *book, f waitlist.Fact) error {
 	return nil
 }
 
+// judgeJoined judges a new entry: the numbers of entries have no gaps, and nobody waits twice for one type.
 func (b *book) judgeJoined(e *waitlist.Entry) error {
 	if b.line.entries[e.ID] != nil || e.Number != uint64(len(b.line.ids))+1 || e.Status != waitlist.StatusWaiting {
 		return fmt.Errorf("entry %d is no new one: %+v", len(b.line.ids)+1, e)
@@ -127,6 +128,7 @@ func (b *book) offeredFor(e *waiter, o *order.Order) error {
 	return nil
 }
 
+// endEntry judges the end of an entry that waits or has an offer. An offer may not expire before its time.
 func (b *book) endEntry(f *waitlist.EntryEnded) error {
 	e := b.line.entries[f.ID]
 	switch {
