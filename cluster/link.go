@@ -32,8 +32,8 @@ const (
 	warnEvery   = 10 * time.Second // how often to warn that a link is down
 )
 
-// errLink is the reason why a link ended.
-var errLink = errors.New("cluster: link broken")
+// errBacklog says that this node broke a link because the other node does not read its frames fast enough.
+var errBacklog = errors.New("cluster: link too slow")
 
 // link is one connection to another node. Anybody may queue frames; one goroutine writes them, all
 // that wait in one write, and another goroutine reads.
@@ -75,7 +75,7 @@ func (l *link) queueFrame(frame func(*writer)) bool {
 	case l.out <- frame:
 		return true
 	default:
-		l.breakLink(fmt.Errorf("%w: %d frames wait", errLink, linkQueue))
+		l.breakLink(fmt.Errorf("%w: %d frames wait", errBacklog, linkQueue))
 		return false
 	}
 }

@@ -49,8 +49,9 @@ func (n *Node) sweepActors(ctx context.Context) {
 	}
 }
 
-// wakeParked wakes the actors whose time has come since the last look. The first look after a start
-// finds all actors that were alive when the node last ended.
+// wakeParked wakes the actors of this node whose time has come since the last look, and returns the time
+// for the next. With the zero time, at a start and after actors have come to this node, it finds all that
+// want to wake by now, and those that were loaded when their node ended.
 func (n *Node) wakeParked(ctx context.Context, last time.Time) time.Time {
 	now := n.Now()
 	refs, err := n.cfg.Wakes.Due(ctx, last, now)

@@ -367,7 +367,8 @@ func (s *status) print(out io.Writer) error {
 	return w.Flush()
 }
 
-// printEvents writes where the events are that were asked for.
+// printEvents writes which node owns each event that was asked for, and, if the journal has several shards,
+// which shard has it.
 func (s *status) printEvents(out io.Writer, row func(cells ...any)) {
 	if len(s.Owners) > 0 {
 		fmt.Fprintln(out)

@@ -228,7 +228,7 @@ func judgeRefundDeadline(deadline int64, e *event.Details, now time.Time) error 
 	return nil
 }
 
-// takeTypeFields takes the fields over that were sent.
+// takeTypeFields copies the fields that the request has into t.
 func takeTypeFields(t *inventory.Details, f *api.TicketTypeFields) {
 	f.Currency.Into(&t.Currency)
 	f.QuantityTotal.Into(&t.Quantity)

@@ -47,7 +47,7 @@ type Deps struct {
 	Personal  *personal.Store
 	Known     *live.Events
 	Pages     *live.Pages
-	Followed  func(context.Context) error // waits until all followers have it
+	Followed  func(context.Context) error // waits until all followers have everything that this node knows to be committed
 	// DropMail deletes captured mails that have one of the words.
 	DropMail func(words ...string) error
 	Log      *slog.Logger

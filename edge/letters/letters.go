@@ -196,7 +196,8 @@ func (h *Writer) writeConfirmation(ctx context.Context, to mail.Envelope, asked 
 	return written(mail.EmailConfirmation(to, h.BaseURL+"/email/confirm#token="+token), nil)
 }
 
-// writeOrder makes a mail to the buyer of an order.
+// writeOrder makes a mail about an order, to its buyer or to a person who has or is offered one of its
+// tickets. It returns nil if the mail is not due any more.
 func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	id, err := engine.ParseID(l.Order)
 	if err != nil {
@@ -232,7 +233,7 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	if plain {
 		e.Unlink()
 	}
-	switch l.Template { //nolint:exhaustive // the mails to the buyer of an order
+	switch l.Template { //nolint:exhaustive // the mails about an order
 	case mailqueue.OrderConfirmation:
 		if err := h.addBought(ctx, &about, e, o, p); err != nil {
 			return nil, err

@@ -178,7 +178,7 @@ func (a *Answer) sayRefusal() string {
 	return text + "\nRequest: " + envelope.Meta.RequestID
 }
 
-// tellWithin bounds how long a tool call waits for its fact.
+// tellWithin bounds how long a tool call waits until the public fact about it (agent.action) is written.
 const tellWithin = 5 * time.Second
 
 // tellAction tells a key's organization of a write. The write is done and is answered as

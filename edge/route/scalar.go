@@ -217,9 +217,9 @@ var (
 	lastMoment  = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
 )
 
-// keepTime stores the instant to the microsecond, as Postgres does, with the offset that it was
-// written with. The first millisecond of 1970 becomes the second, because 0 means "no time"
-// wherever unix milliseconds are stored.
+// keepTime stores the instant, cut to microseconds as Postgres does, with the offset that it was written
+// with, or returns the problem that it is before 1970 or after 9999. An instant in the first millisecond
+// of 1970 is moved to 1 ms after it, because 0 means "no time" wherever unix milliseconds are stored.
 func keepTime(v reflect.Value, t time.Time) problem {
 	switch {
 	case t.Before(firstMoment):

@@ -135,7 +135,7 @@ func (h *Hub) Serve(ctx context.Context, rc *fasthttp.RequestCtx, r Request) err
 
 // enterTopic counts a viewer if the limits allow it, and opens the viewer's topic if it is the first.
 func (h *Hub) enterTopic(ctx context.Context, r *Request) (_ *viewer, err error) {
-	t, first, err := h.findOrMakeTopic(r)
+	t, first, err := h.admitViewer(r)
 	if err != nil {
 		h.metrics.refused.Inc()
 		return nil, err
@@ -162,9 +162,10 @@ func (h *Hub) enterTopic(ctx context.Context, r *Request) (_ *viewer, err error)
 	return v, nil
 }
 
-// findOrMakeTopic finds or makes the topic of a viewer that is within the limits. first reports whether the
-// caller must still open the topic.
-func (h *Hub) findOrMakeTopic(r *Request) (t *topic, first bool, err error) {
+// admitViewer counts a viewer, if the limits allow it, and returns the viewer's topic, which it makes if
+// there is none. first reports whether the caller must still open the topic. The caller gives the viewer's
+// place back with releaseViewer.
+func (h *Hub) admitViewer(r *Request) (t *topic, first bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	later := 5 + rand.IntN(10) // seconds: a place gets free only when a viewer leaves

@@ -119,7 +119,7 @@ func (d *Deliverer) run() {
 	for {
 		began := time.Now()
 		if !mine {
-			mine = d.try("free what was claimed", func(ctx context.Context) error { return d.cfg.Store.FreeAll(ctx, d.cfg.Node) })
+			mine = d.tryTables("free what was claimed", func(ctx context.Context) error { return d.cfg.Store.FreeAll(ctx, d.cfg.Node) })
 		}
 		panics.Do(d.cfg.Log, "delivery of webhooks", func() {
 			if mine && d.recordResults() {
@@ -172,7 +172,7 @@ func (d *Deliverer) recordResults() bool {
 	if len(d.results) == 0 {
 		return true
 	}
-	ok := d.try("record what was sent", func(ctx context.Context) error { return d.cfg.Store.Record(ctx, d.cfg.Node, d.results) })
+	ok := d.tryTables("record what was sent", func(ctx context.Context) error { return d.cfg.Store.Record(ctx, d.cfg.Node, d.results) })
 	if ok {
 		d.serving -= len(d.results)
 		clear(d.results)
@@ -187,7 +187,7 @@ func (d *Deliverer) serveEndpoints() {
 		limit := min(claimMax, maxEndpoints-d.serving)
 		var claimed []int64
 		var pages []*deliveries.Page
-		if !d.try("claim endpoints", func(ctx context.Context) (err error) {
+		if !d.tryTables("claim endpoints", func(ctx context.Context) (err error) {
 			if claimed, err = d.cfg.Store.Claim(ctx, d.cfg.Node, now, limit); err != nil || len(claimed) == 0 {
 				return err
 			}
@@ -230,7 +230,7 @@ func (d *Deliverer) count() {
 		return
 	}
 	d.counted = time.Now()
-	d.try("count what waits", func(ctx context.Context) error {
+	d.tryTables("count what waits", func(ctx context.Context) error {
 		n, err := d.cfg.Store.Waiting(ctx)
 		if err == nil {
 			d.metrics.waiting.Store(n)
@@ -239,9 +239,9 @@ func (d *Deliverer) count() {
 	})
 }
 
-// try runs a statement on the tables and reports whether it succeeded. A statement that failed is tried again
+// tryTables runs a statement on the tables and reports whether it succeeded. A statement that failed is tried again
 // with the next look.
-func (d *Deliverer) try(what string, do func(context.Context) error) bool {
+func (d *Deliverer) tryTables(what string, do func(context.Context) error) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), tableTime)
 	defer cancel()
 	err := do(ctx)

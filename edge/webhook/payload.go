@@ -318,7 +318,8 @@ func decided(granted bool) builder {
 			return nil, nil
 		}
 		left := m.Order.Refunds[f.Position]
-		left.Status, left.ProviderRef, left.Note = f.Status, "", "" // its money moves later
+		// A later RefundReported sets the reference and the note, and the order may have them by now.
+		left.Status, left.ProviderRef, left.Note = f.Status, "", ""
 		if f.Status != order.RefundProcessed {
 			left.ProcessedAt = 0
 		}

@@ -20,7 +20,7 @@ const (
 
 // columns are the event's tickets. A ticket is its serial, from 1. The tickets of one
 // order line have consecutive serials and share a group. Codes, short codes and QR keys are derived
-// from the serial (package edge/ticket) and not stored.
+// from the serial (package edge/secrets) and not stored.
 type columns struct {
 	first   paged.Rows[uint32] // group: serial of its first ticket, ascending
 	kind    paged.Rows[int64]  // group: number of the ticket type

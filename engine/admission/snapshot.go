@@ -8,8 +8,9 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// Frozen are the tickets and the counters of gates in the snapshot of their event, whose fields
-// they are. Tickets are columns.
+// Frozen holds the tickets and the counters of the gates. The snapshot of the event embeds it, so its keys
+// are keys of that snapshot. The fields Group... have one entry for each group of tickets (an order's
+// line), the fields Ticket... one for each ticket.
 type Frozen struct {
 	GroupFirst   paged.Paged[uint32]         `cbor:"30,keyasint"`
 	GroupKind    paged.Paged[int64]          `cbor:"31,keyasint"`

@@ -59,8 +59,8 @@ func (s *State) dropBookings(c keeper.Claim) {
 	}
 }
 
-// takeBookings adds bookings to the counts, or takes them off them if sign is -1. Of a booking within a
-// date only the slot is counted.
+// takeBookings adds bookings to the counts of places and of visits, or subtracts them if sign is -1. A
+// booking with Within set changes only the count of its slot, because its ticket stays on the same date.
 func (s *State) takeBookings(bookings []keeper.Booking, customer uint64, sign int64) {
 	for _, b := range bookings {
 		n := sign * b.Units

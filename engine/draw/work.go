@@ -23,7 +23,8 @@ const (
 	nonceSize          = 8
 )
 
-// ErrWork says that a proof of work is none, or too old.
+// ErrWork says that a text is no proof of work, or that a proof has too few zero bits or was not made
+// within the last minutes.
 var ErrWork = errors.New("draw: no proof of work")
 
 // Work is a proof of work (hashcash, hashcash.org) for one entry: it prices entries, and proves nothing

@@ -27,7 +27,8 @@ import "boxoffice/engine"
 // before it asks the ledger.
 const InquireAfterMillis = 30_000
 
-// inquireGrain is the precision of that time, in milliseconds.
+// inquireGrain is what the times of inquiries are rounded up to, in milliseconds, so that many fall on one
+// moment (inquireAt).
 const inquireGrain = 5_000
 
 // MaxInquire is how many reservations one Inquire asks about at most. inquireRest is how many

@@ -192,7 +192,7 @@ func (b *Book) applyOrderCompleted(f *order.Completed) (was, is *order.Order) {
 		b.endPlacing(o.ID)
 		b.unitsTaken -= o.Tickets()
 		b.keepOpen(o.ID)
-	default: // the order ended, and a crash has forgotten that it was placed again
+	default: // the same, as the journal is read again: Placing is volatile, so it is not there
 		b.keepOpen(o.ID)
 	}
 	sold := f.Fold(o)

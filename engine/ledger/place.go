@@ -11,8 +11,8 @@ import (
 	"boxoffice/engine/velocity"
 )
 
-// decidePlace asks every keeper for its line. The caller waits (Hold) until all
-// have granted or one has refused.
+// decidePlace asks every keeper for its line. The caller waits (Decision.WaitKey) until
+// all have granted or one has refused.
 func (b *Book) decidePlace(c Place, t *Terms, at int64) engine.Decision {
 	if d, known := b.decideKnown(c); known {
 		return d
@@ -203,7 +203,7 @@ func (b *Book) createOrder(t *Terms, p *placing, place int, c keeper.Granted, at
 		return b.askFee(t, &o, lineGranted(c, place), fee)
 	}
 	if o.Promo != nil {
-		if r := refuseCode(&o); r != nil {
+		if r := applyCode(&o); r != nil {
 			return b.dropPlacing(p, r, -1)
 		}
 	}
@@ -261,9 +261,9 @@ func takeGrant(o *order.Order, g *LineGranted) {
 	}
 }
 
-// refuseCode applies the order's promo code, or returns the reason why the code is not valid for
-// the order.
-func refuseCode(o *order.Order) *engine.Refusal {
+// applyCode takes the promo code's discount off the order, or returns the reason why the code is not valid
+// for it.
+func applyCode(o *order.Order) *engine.Refusal {
 	if reason := o.ApplyCode(); reason != "" {
 		return engine.Refuse(engine.PromoCodeInvalid, keeper.BadCode{Reason: reason})
 	}

@@ -93,7 +93,7 @@ func (h byEnd) Swap(i, j int) {
 
 // Push and Pop are for container/heap.
 func (h *byEnd) Push(x any) {
-	one := x.(*hold) //nolint:errcheck,forcetypeassert // container/heap passes what put gave it
+	one := x.(*hold) //nolint:errcheck,forcetypeassert // container/heap passes what putHold gave it
 	one.position = len(*h)
 	*h = append(*h, one)
 }

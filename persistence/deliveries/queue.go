@@ -82,7 +82,7 @@ func (s *Store) Claim(ctx context.Context, holder string, now time.Time, limit i
 // due, or takes nothing any more, gets no page.
 func (s *Store) Load(ctx context.Context, endpoints []int64, now time.Time) ([]*Page, error) {
 	// This is a statement of its own, so that its snapshot contains what was recorded before the
-	// claim.
+	// claim. due is -infinity before a delivery's first attempt (011_webhooks.sql).
 	rows, err := s.pool.Query(ctx, `SELECT e.id, e.org, e.url, e.secret, d.id, d.attempts + 1, d.event_id, d.type,
 			CASE WHEN d.due = '-infinity' THEN d.stream ELSE 0 END, coalesce(f.seq, 0), coalesce(f.at, d.created_at), f.data,
 			d.fact IS NOT NULL AND f.position IS NULL

@@ -348,7 +348,8 @@ func (r *round) rest(ctx context.Context) {
 	}
 }
 
-// pace waits a little, so that more facts come together, which makes each of them cheaper.
+// pace waits a little, so that more facts come together, which makes each of them cheaper. It ends early
+// when a full transaction is there or a caller waits (hurry).
 func (r *round) pace(ctx context.Context) {
 	wait := time.Until(r.began.Add(r.f.cfg.Pace))
 	if wait <= 0 {

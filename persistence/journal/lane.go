@@ -64,6 +64,8 @@ type stream struct {
 	record int32
 }
 
+// openLane connects a lane and adds its row to writers. The caller starts its goroutine (run). In a shard
+// that has been closed it returns ErrOtherMap.
 func openLane(ctx context.Context, j *Postgres) (*lane, error) {
 	l := &lane{
 		j: j, wake: make(chan struct{}, 1), streams: make(map[int64]*stream),

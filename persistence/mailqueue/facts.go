@@ -92,7 +92,9 @@ var rules = tableOf(
 	}),
 	ruleFor(func(_ context.Context, b *batch, f *order.TransferRevoked, of source) error {
 		if f.To == "" {
-			return nil // nobody is to be told, or it was revoked by a release that told nobody
+			// Nobody is to be told (admission.RevokeOf), or the fact is of an earlier version of the program,
+			// which did not name the person.
+			return nil
 		}
 		return b.addMail(f.At, of, Mail{Template: TransferRevoked, Order: f.ID.String(), To: f.To, Name: f.Name, Ticket: f.Ticket, From: f.From})
 	}),

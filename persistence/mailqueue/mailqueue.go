@@ -96,7 +96,7 @@ func New(cfg Config) (*Queue, error) {
 	if o.scale = cfg.Scale; o.scale == 0 {
 		o.scale = 1
 	}
-	o.measureBacklog()
+	o.makeMetrics()
 	return o, nil
 }
 

@@ -234,7 +234,7 @@ func TestBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent []Template
 		o := &Queue{log: slog.New(slog.DiscardHandler), busy: func() bool { return true }}
-		o.measureBacklog()
+		o.makeMetrics()
 		c := &sender{Queue: o, send: func(_ context.Context, l *Mail) (bool, error) {
 			sent = append(sent, l.Template)
 			return true, nil

@@ -133,7 +133,9 @@ func attrs(job *river.Job[Mail], err error) []slog.Attr {
 	}
 }
 
-func (o *Queue) measureBacklog() {
+// makeMetrics makes the counters of sent, deferred, capped and failed mails, and the gauge of waiting mails,
+// which counts them in the table when it is read.
+func (o *Queue) makeMetrics() {
 	counter := func(name, help string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "boxoffice", Name: name, Help: help}, []string{"kind"})
 	}

@@ -28,8 +28,8 @@ func (s *Script) openLine(sh *show) {
 			auto := s.Chance(.5)
 			s.ask(sh.ref, waitlist.Set{Auto: &auto}, 3, nil)
 			s.ask(sh.ref, waitlist.Call{Count: s.Between(1, 5)}, 3, nil)
-			for later := range int64(3) { // something has come free by then, if nothing had
-				s.After((later+1)*10*second, func() { s.ask(sh.ref, waitlist.Call{Count: 3}, 3, nil) })
+			for later := range int64(9) { // sooner or later something has come free that no rule has offered yet
+				s.After((later+1)*5*second, func() { s.ask(sh.ref, waitlist.Call{Count: 3}, 3, nil) })
 			}
 		})
 	}

@@ -297,8 +297,8 @@ func (s *Sim) readRefund(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// listRefunds is GET /refund: the newest first, of one transaction if its number is
-// given. A reference there finds nothing, as live.
+// listRefunds is GET /refund: the newest first; with ?transaction=, those of the transaction with that
+// number. A reference in place of the number finds nothing, as at Paystack itself.
 func (s *Sim) listRefunds(ctx *fasthttp.RequestCtx) task {
 	meta, skip := paging(ctx)
 	which := query(ctx, "transaction")
