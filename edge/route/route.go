@@ -120,9 +120,6 @@ type Op struct {
 	ID      string // operation id, e.g. getOrder
 	Summary string // one line for the document
 	Spends  bool   // it gives away or takes money or tickets, so agents ask their user first
-	// Begins says that the operation begins a purchase. Where a node has more requests than its
-	// processors can do, these are turned away first (edge/server/crowd).
-	Begins bool
 	// Description is what a caller has to know beyond the Summary, in one or two sentences for the
 	// document. Most rows need none.
 	Description string

@@ -23,7 +23,6 @@ func (h *Handlers) orderGroups() []route.Group {
 					Method:      "POST",
 					Path:        "/{eventId}/seats/hold",
 					ID:          "holdSeats",
-					Begins:      true,
 					Summary:     "Replace a selection of seats",
 					Description: "For a shopper who picks seats: the list replaces the selection of `holder`, which lasts for 5 minutes if the event does not say otherwise. Seats that are not to be had are in `failed` with a reason while the others are held; POST /orders with the same `holder` buys them.",
 					Idempotency: route.ByActor,
@@ -53,7 +52,6 @@ func (h *Handlers) orderGroups() []route.Group {
 					Method:      "POST",
 					Path:        "/{id}/seats/best-available",
 					ID:          "holdBestSeats",
-					Begins:      true,
 					Summary:     "Hold the best seats there are",
 					Description: "For a shopper who names a number: the best seats replace the selection of `holder`, beside each other in one row and nearest to the point that everybody looks at. Where there are none, seats that leave a single one free or lie apart will do; too few are TICKET_SOLD_OUT.",
 					Idempotency: route.ByActor,
@@ -72,7 +70,6 @@ func (h *Handlers) orderGroups() []route.Group {
 				{
 					Method:      "POST",
 					ID:          "placeOrder",
-					Begins:      true,
 					Spends:      true,
 					Summary:     "Place an order",
 					Description: "Anybody buys: a guest by guestEmail, whoever is signed in by the account, an API key what its own organization sells. Stock, seats, dates and the promo code are taken together, or nothing is; what is free is complete at once, the rest has until expiresAt to be paid.",

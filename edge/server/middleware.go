@@ -284,22 +284,11 @@ func (s *Server) handlerOf(o *operation) fasthttp.RequestHandler {
 		}
 		x := exchangeOf(ctx)
 		x.op, x.observers = o.op, o.observers
-		if o.op.Begins {
-			// This refusal comes before everything that costs, and is not counted against the client.
-			if !s.crowd.Enter(x.now) {
-				s.answerError(ctx, x, turnedAway)
-				return
-			}
-			defer s.crowd.Leave()
-		}
 		if err := s.serveOperation(ctx, x, o); err != nil {
 			s.answerError(ctx, x, err)
 		}
 	}
 }
-
-// turnedAway refuses a request that the node has no processor for.
-var turnedAway = engine.Refuse(engine.Overloaded, nil)
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 

@@ -128,7 +128,7 @@ func table() []route.Op {
 		{
 			Method: "POST", Path: "/api/v1/orders", ID: "createOrder", Summary: "Place an order", Tag: "orders",
 			Auth: route.Public, Tier: route.TierStrict, Status: 201, Errors: []engine.Code{engine.TicketSoldOut, engine.EventNotFound},
-			Begins: true, Idempotency: route.ByActor, Handler: route.Handle(place),
+			Idempotency: route.ByActor, Handler: route.Handle(place),
 		},
 		{
 			Method: "GET", Path: "/api/v1/orders/{id}", ID: "getOrder", Summary: "Read an order", Tag: "orders",

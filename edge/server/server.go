@@ -28,7 +28,6 @@ import (
 	"boxoffice/edge/openapi"
 	"boxoffice/edge/route"
 	"boxoffice/edge/server/buckets"
-	"boxoffice/edge/server/crowd"
 	"boxoffice/edge/server/form"
 	"boxoffice/edge/server/socket"
 	"boxoffice/edge/sse"
@@ -98,7 +97,6 @@ type Server struct {
 	files   *router.Router                     // the operations that take files
 	bodies  meter
 	packs   packs
-	crowd   crowd.Gate       // of the requests that begin a purchase
 	trouble *web.TroublePage // what people read instead of the envelope of an error; nil: there are no pages
 	uploads *form.Places     // of the files that are being read
 	server  *fasthttp.Server

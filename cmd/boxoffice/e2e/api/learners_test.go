@@ -1,8 +1,10 @@
 package api
 
 import (
+	"context"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -13,9 +15,62 @@ import (
 
 	"boxoffice/cmd/boxoffice/node"
 	"boxoffice/cmd/boxoffice/nodetest"
+	"boxoffice/loadtest/contest"
+	"boxoffice/loadtest/openloop"
 )
 
-var learners = flag.Int("learners", 20, "of TestLearnersAtOnce: who learns one course at once")
+var (
+	learners   = flag.Int("learners", 20, "of TestLearnersAtOnce: who learns one course at once")
+	enrolments = flag.Int("enrolled", 0, "of TestLearnerRate: who may learn the course")
+)
+
+// TestLearnerRate measures what the answers to learners take that come at a rate of their own: 200 a second,
+// each of another of the enrolled, to read the course or to complete a lesson. It is run by hand, with
+// -args -enrolled=10000.
+func TestLearnerRate(t *testing.T) { //nolint:paralleltest // it measures
+	if *enrolments == 0 {
+		t.Skip("measures: -args -enrolled=10000")
+	}
+	s := nodetest.Open(t, func(c *node.Config) { c.LimitsScale, c.MaxPerAddress = 1e6, 4_096 }) // all come from one address
+	syllabus := make([]nodetest.Object, 10)
+	for i := range syllabus {
+		syllabus[i] = lesson(fmt.Sprintf("lesson-%d", i), nil)
+	}
+	a := s.Own("POST", "/organizer/events", course(nil, syllabus...)).Is(201, "")
+	event := "/organizer/events/" + a.Str("id")
+	ticketType := s.Own("POST", event+"/tickets", nodetest.TypeBody(0, -1)).Is(201, "").Str("id")
+	s.Own("POST", event+"/publish", nil).Is(200, "")
+	all := make([]*learner, *enrolments)
+	require.NoError(t, contest.ForAll(8, len(all), func(_, i int) error {
+		email := fmt.Sprintf("learner%d@example.org", i)
+		s.Place(email, ticketType, 1)
+		all[i] = &learner{Shop: s.Buyer(email), path: "/courses/" + a.Str("numericId")}
+		return nil
+	}))
+	require.NoError(t, s.Settled(t.Context()))
+
+	const rate = 200
+	stats, err := openloop.Run(t.Context(), openloop.Config{Ops: []string{"read", "complete"}, Warm: 3 * time.Second}, openloop.Constant(rate, 20*time.Second),
+		rand.New(rand.NewPCG(1, 1)), func(n int) openloop.Actor { return step{all[n%len(all)], n} })
+	require.NoError(t, err)
+	t.Logf("%d enrolled, %d requests a second: p50 %.1f ms, p99 %.1f ms (goal: 50); %d of %d refused", len(all), rate,
+		stats.All.Corrected.P50, stats.All.Corrected.P99, stats.All.Failed, stats.All.Count)
+	require.Zero(t, stats.All.Failed)
+}
+
+// step is one request of a learner: every second one completes a lesson.
+type step struct {
+	*learner
+	n int
+}
+
+// Step sends the request.
+func (l step) Step(context.Context) openloop.Result {
+	if l.n%2 == 0 {
+		return openloop.Result{Op: 0, Status: l.Raw("GET", l.path, "", "", l.Bearer()...).Status, Done: true}
+	}
+	return openloop.Result{Op: 1, Status: l.Raw("POST", fmt.Sprintf("%s/lessons/%d/complete", l.path, l.n/2%10), "", "", l.Bearer()...).Status, Done: true}
+}
 
 // TestLearnersAtOnce has many learn one course at once, each of them at two devices that send
 // the same: every answer is right, and each learner gets one certificate.

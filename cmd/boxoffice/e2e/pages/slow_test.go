@@ -61,7 +61,7 @@ func TestSlowLine(t *testing.T) {
 		require.LessOrEqual(t, seen.Requests, 12, line.name)
 		require.Less(t, seen.Before, 12*1024.0, line.name)
 		require.Less(t, seen.All, 48*1024.0, line.name)
-		t.Logf("%s: to be read after %d requests, %.1f KB, %.1f s; to be used after %d requests, %.1f KB, %.1f s", line.name,
+		t.Logf("%s: to be read after %d requests, %.1f KB, %.1f s; to be used after %d requests, %.1f KB (goals: 6, 30), %.1f s", line.name,
 			seen.Blocking, seen.Before/1024, seen.Read/1000, seen.Requests, seen.All/1024, seen.Usable/1000)
 		w.faultless()
 	}
