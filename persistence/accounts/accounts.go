@@ -22,7 +22,7 @@ var ErrEmailTaken = errors.New("accounts: the e-mail is taken")
 // Store reads and writes accounts.
 type Store struct {
 	pool     *pgxpool.Pool
-	drawTail func() string // draws the end of a slug
+	drawTail func() string // draws the random end of an organization's slug
 }
 
 // New returns the store of a database.
@@ -32,15 +32,15 @@ func New(pool *pgxpool.Pool) *Store { return &Store{pool, drawTail} }
 type User struct {
 	ID            int64
 	PublicID      string
-	Email         string // lower case
-	PasswordHash  string // empty for buyers, because they have no password
+	Email         string // the address in lower case; no two accounts have the same
+	PasswordHash  string // empty for an account that signs in only with mailed codes, as buyers do
 	FirstName     string
 	LastName      string
 	Phone         string
 	Locale        string
 	PlatformAdmin bool
 	EmailVerified bool // the person who set the password or other credential has proven to have the mailbox
-	TwoFactor     bool // a sign-in needs a second factor
+	TwoFactor     bool // the user must show a second factor at each sign-in
 	CreatedAt     time.Time
 }
 
@@ -49,14 +49,15 @@ func (u *User) Name() string { return strings.TrimSpace(u.FirstName + " " + u.La
 
 // Registration is what a new organizer enters.
 type Registration struct {
-	Email        string // lower case
+	Email        string // must be in lower case, as accounts are looked up by it
 	PasswordHash string
 	FirstName    string
 	LastName     string
 	Phone        string
-	Organization string // the organization's name
+	Organization string // the name of the organization that is made with the account
 }
 
+// userColumns are in the order of the fields of User, because rows are read by position.
 const userColumns = `id, public_id::text, email, password_hash, first_name, last_name, phone, locale, platform_admin,
 	email_verified, totp_active, created_at`
 
@@ -141,6 +142,8 @@ func (s *Store) EnsureAdmin(ctx context.Context, email, passwordHash string) err
 		if err != nil {
 			return err
 		}
+		// Nobody had proven the mailbox, so a stranger may have made organizations, keys and webhooks with the
+		// account.
 		if !proven {
 			if err := endOthersAccess(ctx, tx, id); err != nil {
 				return err
@@ -161,6 +164,7 @@ func (s *Store) EnsureAdmin(ctx context.Context, email, passwordHash string) err
 // Prune deletes rows that ended so long ago that nothing asks for them.
 func (s *Store) Prune(ctx context.Context) error {
 	for _, sql := range []string{
+		// The limits of mails to an address look back by sendTime, so these rows are kept for longer than that.
 		`DELETE FROM login_codes WHERE expires_at < now() - interval '2 hours'`,
 		`DELETE FROM open_codes WHERE expires_at < now() - interval '2 hours'`,
 		`DELETE FROM password_resets WHERE expires_at < now() - interval '2 hours'`,

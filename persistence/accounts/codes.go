@@ -12,11 +12,11 @@ import (
 // Limits of login codes (docs/rules.md, Credentials).
 const (
 	CodeLife  = 10 * time.Minute // how long a login code may be used
-	codeTries = 5
+	codeTries = 5                // how often a code may be tried, counted apart for tries with and without its nonce
 	// These limit the mails to one address, both login codes and password resets, so that its owner
 	// is not flooded.
-	sendPause = time.Minute
-	sendMax   = 5
+	sendPause = time.Minute // the shortest time between two mails
+	sendMax   = 5           // how many mails may be sent in a sendTime
 	sendTime  = time.Hour
 )
 
@@ -33,16 +33,16 @@ const (
 	sends   = `(r.sent || now())[greatest(cardinality(r.sent) + 2 - $4::int, 1):]`
 )
 
-// codesOfAddress is how many codes are open for one address in a sendTime, by all who ask. From one
-// network these are sendMax, with a sendPause between them.
+// codesOfAddress is how many codes all networks together may request for one address in a sendTime. One network may
+// request sendMax of them, with a sendPause between two.
 const codesOfAddress = 20
 
 // Code is a login code to store.
 type Code struct {
 	Email, Name string
-	MAC         []byte
-	Nonce       [32]byte // hash of what the client that asks is answered with
-	Client      string   // its network
+	MAC         []byte   // what the right code is compared with; the code itself is not stored
+	Nonce       [32]byte // the hash of the nonce that only the client that asked for the code gets
+	Client      string   // the network of the client, as its requests are limited
 }
 
 // RequestCode stores a new login code. It belongs to the client that gets its nonce: codes of
@@ -51,9 +51,14 @@ type Code struct {
 // whether the address has an account.
 func (s *Store) RequestCode(ctx context.Context, c *Code) (wait time.Duration, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		// Requests for one address wait for one another. Otherwise two that come at once would both count too few
+		// codes.
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('login code ' || $1, 0))`, c.Email); err != nil {
 			return err
 		}
+		// The wait ends when three codes are old enough: the network's last one by sendPause, its sendMax-th last
+		// one by sendTime, and the codesOfAddress-th last one of all networks by sendTime. A code that does not
+		// exist is NULL, which greatest leaves out.
 		const read = `
 SELECT greatest(
   max(asked_at) FILTER (WHERE client = $2) + $3::interval,

@@ -26,7 +26,7 @@ type Member struct {
 	PublicID string
 	Email    string
 	Name     string // may be empty
-	Role     string
+	Role     string // owner, admin or member
 	JoinedAt time.Time
 }
 
@@ -61,7 +61,7 @@ func (s *Store) Owners(ctx context.Context, org int64) ([]Member, error) {
 // NewMember is somebody who is to become a member.
 type NewMember struct {
 	Command [16]byte // a repeat of the command finds the member that it has made
-	Email   string   // lower case
+	Email   string   // the address in lower case, whether or not it has an account
 	Name    string   // may be empty; also the account's name if the e-mail is new
 	Role    string
 }
@@ -113,6 +113,8 @@ func (s *Store) changeMember(ctx context.Context, org, actor int64, user, role, 
 		if (m.Role == owner || role == owner) && actorRole != owner {
 			return nil, ErrNotOwner
 		}
+		// The organization's row is locked (manageMembers), so no other owner can leave between this count and the
+		// change.
 		if m.Role == owner && role != owner {
 			var others int
 			if err := tx.QueryRow(ctx, `SELECT count(*) FROM members WHERE org = $1 AND role = 'owner' AND usr <> $2`,

@@ -19,7 +19,7 @@ type Organization struct {
 	ID       int64
 	PublicID string
 	Name     string
-	Slug     string
+	Slug     string // the unique name of the organization in addresses of pages
 }
 
 // Profile is an organization with what it says about itself.
@@ -32,10 +32,10 @@ type Profile struct {
 	LogoURL      string
 	Type         string
 	Verified     bool
-	Status       string // active or suspended
-	SocialLinks  []byte // a JSON object
-	PageTheme    []byte // a JSON object
-	EmbedOrigins []string
+	Status       string   // active or suspended
+	SocialLinks  []byte   // a JSON object, which this package does not look into
+	PageTheme    []byte   // a JSON object, which this package does not look into
+	EmbedOrigins []string // the web origins whose pages may show the organization's events
 	CreatedAt    time.Time
 }
 
@@ -64,6 +64,7 @@ func slug(name, tail string) string {
 		}
 	}, strings.ToLower(name))
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '-' }), "-")
+	// A name without any letter or digit of ASCII leaves nothing, and then the slug is the tail alone.
 	return strings.TrimPrefix(s[:min(len(s), 60)]+"-"+tail, "-")
 }
 

@@ -15,8 +15,8 @@ type Standing struct {
 	Email         string
 	EmailProven   bool // the person who opened the session has the mailbox of Email
 	PlatformAdmin bool
-	Orgs          []int64  // the user's organizations, in order; those by invitation only if EmailProven
-	Roles         []string // the user's role in each of Orgs
+	Orgs          []int64  // the user's organizations by number, in order; without the ones by invitation unless EmailProven
+	Roles         []string // the user's role in the organization at the same place in Orgs
 }
 
 // Principal returns the standing of a user with a session. For an unknown user or session it

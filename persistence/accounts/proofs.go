@@ -44,8 +44,8 @@ func (s *Store) Confirmation(ctx context.Context, hash [32]byte) (*User, error) 
 // Owner is what somebody shows besides a confirmation link to prove that the account is theirs: its
 // password, or one of its sessions.
 type Owner struct {
-	PasswordHash string    // hash that matched the password; empty: none was shown
-	Session      uuid.UUID // zero: none was shown
+	PasswordHash string    // the stored hash that the shown password fits; empty if no password was shown
+	Session      uuid.UUID // the session that the person is signed in with; zero if none was shown
 }
 
 // ConfirmEmail uses up a confirmation link. Everything that was made with the account stays, and
@@ -130,7 +130,7 @@ func empty(ctx context.Context, tx pgx.Tx, user int64) error {
 // owner may undo. Memberships by invitation stay, because they were meant for the person with the
 // mailbox.
 func endOthersAccess(ctx context.Context, tx pgx.Tx, user int64) error {
-	// This is the lock of Store.manage, so that an organization always keeps an owner.
+	// manageMembers takes the same lock, so that an organization always keeps an owner.
 	rows, _ := tx.Query(ctx, `SELECT o.id FROM organizations o JOIN members m ON m.org = o.id
 		WHERE m.usr = $1 AND NOT m.invited ORDER BY o.id FOR NO KEY UPDATE OF o`, user) // CollectRows returns its error
 	orgs, err := pgx.CollectRows(rows, pgx.RowTo[int64])

@@ -14,10 +14,10 @@ import (
 
 // Lifetimes of sessions (docs/rules.md, Credentials).
 const (
-	sessionIdle  = 30 * 24 * time.Hour // from the last refresh
-	sessionLife  = 90 * 24 * time.Hour
-	refreshGrace = 30 * time.Second // how long a client that lost the answer may ask again
-	sessionsMax  = 100              // most sessions that are listed
+	sessionIdle  = 30 * 24 * time.Hour // a session ends if it was not refreshed for this long
+	sessionLife  = 90 * 24 * time.Hour // a session ends after this time, however often it was refreshed
+	refreshGrace = 30 * time.Second    // how long a client may ask again whose answer was lost
+	sessionsMax  = 100                 // how many sessions are listed at most
 )
 
 // sessionLives is the condition that a session s has not ended.
@@ -34,7 +34,7 @@ var (
 // SignIn is what is known about somebody who has proven to be a user.
 type SignIn struct {
 	User          int64
-	PasswordHash  string // hash that matched the password; empty if no password was used
+	PasswordHash  string // the stored hash that the password fitted; empty if no password was used
 	EmailProven   bool   // the person has the mailbox, which also holds for the password of a proven account
 	ClientAddress string
 	UserAgent     string
@@ -43,11 +43,11 @@ type SignIn struct {
 // Session is a session that has not ended.
 type Session struct {
 	ID            uuid.UUID
-	ClientAddress string // address at the last refresh
+	ClientAddress string // the client's address at the last refresh
 	UserAgent     string
 	CreatedAt     time.Time
-	LastUsedAt    time.Time // time of the last refresh
-	ExpiresAt     time.Time // unless it is refreshed before
+	LastUsedAt    time.Time // the time of the last refresh
+	ExpiresAt     time.Time // when the session ends if it is not refreshed before
 }
 
 // OpenSession opens a session, whose refresh token is of the first generation. It returns

@@ -31,7 +31,7 @@ func (s *Store) RotateSigningKey(ctx context.Context) (int, error) {
 // Change is a change of a credential about which nodes may remember something.
 type Change struct {
 	ID      int64
-	Subject string // session/<uuid>, user/<id>, key/<id> or signing
+	Subject string // what was changed: session/<uuid>, user/<id>, key/<id> or signing
 }
 
 // changesKept is how long changes are kept, which is longer than any node goes without reading

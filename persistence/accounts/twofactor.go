@@ -13,12 +13,12 @@ import (
 
 // Limits of second factors (docs/rules.md, Credentials).
 const (
-	challengeLife  = 5 * time.Minute
-	challengeTries = 5
+	challengeLife  = 5 * time.Minute // how long a sign-in waits for its second factor
+	challengeTries = 5               // how many codes may be tried at a challenge
 	// Somebody who knows the password can open any number of challenges, so the guesses of one-time
 	// codes are counted for each user too. Recovery codes are not counted, because nobody can guess
 	// them; they still let the user in.
-	guessMax  = 10
+	guessMax  = 10 // how many one-time codes may be guessed for a user in a GuessTime
 	GuessTime = time.Hour
 )
 
@@ -37,7 +37,7 @@ var (
 // of a recovery code.
 type Factor struct {
 	Step     int64
-	Recovery []byte // nil for a one-time code
+	Recovery []byte // the hash of a recovery code; nil if a one-time code was shown
 }
 
 // Enroll stores the sealed secret of a second factor that is not active yet. It returns ErrUnproven

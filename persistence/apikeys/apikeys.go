@@ -36,14 +36,14 @@ type Key struct {
 	PublicID        string // 8 characters of the key's text, by which the key is found and named
 	Name            string
 	Environment     string         // live or test
-	Scopes          []string       // nil: all
+	Scopes          []string       // what the key may be used for; nil: everything that its organization may do
 	Allowlist       []netip.Prefix // the networks that it may be used from, masked; empty: it may be used from anywhere
 	SecretHash      []byte         // SHA-256 of the whole key
 	Status          string
-	ExpiresAt       *time.Time
-	LastUsedAt      *time.Time
-	StrictPerMinute *int  // the key's own limit of strict writes; nil: the tier's limit
-	CreatedBy       int64 // the number of the user who made it
+	ExpiresAt       *time.Time // the key does not authenticate from this time on; nil: it has no end
+	LastUsedAt      *time.Time // the last use that Touch has noted; nil: it has noted none
+	StrictPerMinute *int       // the key's own limit of strict writes; nil: the tier's limit
+	CreatedBy       int64      // the number of the user who made it
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
 	Events          []int64 // of a gate's key: the events that it checks in to, and nothing else; nil: it is bound to none

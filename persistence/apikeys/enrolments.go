@@ -12,11 +12,11 @@ import (
 	"boxoffice/persistence"
 )
 
-// Bounds of the codes by which a gate's device gets its key.
+// These bound the codes by which a gate's device gets its key.
 const (
 	EnrolmentLife = 10 * time.Minute // how long a code may be exchanged
-	MaxEnrolments = 100              // codes of an organization that can still be exchanged
-	enrolmentKept = 24 * time.Hour   // how long a code is still known to be used or over
+	MaxEnrolments = 100              // how many codes of an organization may be open, which means that they can still be exchanged
+	enrolmentKept = 24 * time.Hour   // how long a code is remembered after its end, so that a device is told why it fails
 )
 
 // These are the reasons why a code is not given, or not exchanged.
@@ -30,17 +30,19 @@ var (
 // Enrolment is a code that is shown to a gate's device, with the rights and the end of the API key that the device gets
 // for it.
 type Enrolment struct {
-	ID        int64
-	Org       int64
+	ID  int64
+	Org int64
+	// Gate and Events become the Gate and Events of the key: what it counts scans for, and where it checks in.
 	Gate      string
 	Events    []int64
 	Guests    bool      // whether the key may search for guests by name
-	KeyEnds   time.Time // when the key will end
-	CreatedBy int64     // number of the user (users.id) who made the code
-	EndsAt    time.Time // when the code ends
-	Key       *int64    // API key that the device got for the code; nil until then
+	KeyEnds   time.Time // when the key that is made for the code will end
+	CreatedBy int64     // the number of the user who made the code (users.id)
+	EndsAt    time.Time // when the code can no longer be exchanged
+	Key       *int64    // the API key that the device got for the code; nil until then
 }
 
+// enrolmentColumns are in the order of the fields of Enrolment, because rows are read by position.
 const enrolmentColumns = `id, org, gate, events, guests, key_ends, created_by, ends_at, key`
 
 // AddEnrolment stores the hash of a code, which ends EnrolmentLife from now, and returns its row. It
@@ -102,6 +104,8 @@ func (s *Store) ExchangeCode(ctx context.Context, code string, now time.Time, fo
 			}
 			k := form(e)
 			publicID, secret := draw(k.Environment)
+			// The code is the key's command. Its row is locked and marked below in the same transaction, so it
+			// makes no second key.
 			if made, err = insertKey(ctx, tx, [16]byte(hash[:16]), k, publicID, secret); err != nil {
 				return err
 			}

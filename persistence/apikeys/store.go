@@ -12,6 +12,7 @@ import (
 	"boxoffice/persistence"
 )
 
+// columns are in the order of the fields of Key, because rows are read by position.
 const columns = `id, org, public_id, name, environment, scopes, ip_allowlist, secret_hash, status,
 	expires_at, last_used_at, strict_per_minute, created_by, created_at, updated_at, events, gate`
 
@@ -53,6 +54,8 @@ func (s *Store) insert(ctx context.Context, command [16]byte, k *Key, publicID s
 	return made, err
 }
 
+// insertKey adds the row of a key. A command that comes again writes over its row; pgx.ErrNoRows says that it may
+// not, because the row is another organization's or the key was revoked.
 func insertKey(ctx context.Context, tx pgx.Tx, command [16]byte, k *Key, publicID string, hash [sha256.Size]byte) (*Key, error) {
 	if err := refuseIfFull(ctx, tx, command, k.Org); err != nil {
 		return nil, err
@@ -75,6 +78,7 @@ func refuseIfFull(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) e
 	if _, err := tx.Exec(ctx, `SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, org); err != nil {
 		return err
 	}
+	// A command that is older than a day counts as a new one, so its key must not be written over.
 	if _, err := tx.Exec(ctx, `UPDATE api_keys SET command = NULL
 		WHERE command = $1 AND created_at < now() - interval '24 hours'`, command); err != nil {
 		return err

@@ -26,7 +26,7 @@ type Known struct {
 	StartAt  int64  `json:"startAt,omitzero"`
 	EndAt    int64  `json:"endAt,omitzero"`
 	Timezone string `json:"timezone"`
-	Online   bool   `json:"online,omitzero"` // whether the event takes place only online
+	Online   bool   `json:"online,omitzero"` // the event takes place only online, so its holders need no address
 	Venue    string `json:"venue,omitzero"`
 	Address  string `json:"address,omitzero"`
 	City     string `json:"city,omitzero"`
@@ -62,6 +62,8 @@ func (b *batch) announceChange(ctx context.Context, d *event.Details, at int64, 
 		if err := b.tx.QueryRow(ctx, first, of.event).Scan(&sold); err != nil {
 			return fmt.Errorf("mailqueue: tickets of event %d: %w", of.event, err)
 		}
+		// The holders hear of it only after the settle time, from a job that compares again. What they know is
+		// noted then, so it stays as it is here.
 		if sold {
 			later := &river.InsertOpts{ScheduledAt: time.Now().Add(b.settle)}
 			return b.insert(ctx, b.tx, []river.InsertManyParams{{Args: change{Event: of.event, Subject: of.String()}, InsertOpts: later}})
@@ -98,6 +100,8 @@ func readAnnounced(ctx context.Context, tx pgx.Tx, number int64) (*Known, error)
 	return k, nil
 }
 
+// noteAnnounced notes what the holders of an event's tickets know from now on. The caller tells them in the same
+// transaction, or nobody has to be told.
 func noteAnnounced(ctx context.Context, tx pgx.Tx, number int64, k *Known) error {
 	record, err := json.Marshal(k)
 	if err != nil {
@@ -114,7 +118,7 @@ func noteAnnounced(ctx context.Context, tx pgx.Tx, number int64, k *Known) error
 // holders must be told.
 type change struct {
 	Event   int64  `json:"event"`
-	Subject string `json:"subject"` // id of the fact for which the job was queued
+	Subject string `json:"subject"` // the fact for which the job was queued; it names the news, so that each holder gets one mail about it
 }
 
 // Kind names the jobs.
@@ -125,6 +129,7 @@ func (change) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: bulkQueue, Priority: pagesLast}
 }
 
+// changer works the jobs that compare an event with what its holders know.
 type changer struct {
 	river.WorkerDefaults[change]
 	*Queue
@@ -170,11 +175,11 @@ const pageSize = 500
 type page struct {
 	Mail    Template `json:"mail"`
 	Event   int64    `json:"event"`
-	Subject string   `json:"subject"` // of the news: one mail for each holder
-	Was     *Known   `json:"was,omitzero"`
+	Subject string   `json:"subject"`         // names the news: each holder gets one mail about it, however many pages name the holder
+	Was     *Known   `json:"was,omitzero"`    // what the holders knew before a change
 	Reason  string   `json:"reason,omitzero"` // the organizer's reason for a cancellation
-	Until   int64    `json:"until"`           // orders that were completed later are left out; unix milliseconds
-	After   string   `json:"after,omitzero"`  // the last order of the page before
+	Until   int64    `json:"until"`           // unix milliseconds; the buyers of orders that were completed later know the news already
+	After   string   `json:"after,omitzero"`  // the id of the last order of the previous page; empty: the first page
 }
 
 // Kind names the jobs.
@@ -191,11 +196,14 @@ func (p page) MarshalJSON() ([]byte, error) {
 	return storableJSON(plain(p))
 }
 
+// pager works the jobs that write to a page of the holders of an event's tickets.
 type pager struct {
 	river.WorkerDefaults[page]
 	*Queue
 }
 
+// Work queues the mails of the page and the next page, and ends the job, in one transaction. So a job that is
+// repeated has left nothing behind.
 func (p *pager) Work(ctx context.Context, job *river.Job[page]) error {
 	at := job.Args
 	var after engine.OrderID
@@ -267,6 +275,8 @@ func hasTicket(o *order.Order, email string) bool {
 	return false
 }
 
+// mailTo makes the mail to one person of an order. given says that the organization gave the order away. The
+// Subject has the address in lower case, so that a person who is on several orders gets one mail.
 func (p *page) mailTo(o *order.Order, to, name string, given bool) Mail {
 	return Mail{
 		Template: p.Mail, Subject: p.Subject + "/" + strings.ToLower(to), To: to, Name: name, Language: o.Language, Sold: o.EndedAt, Given: given, Held: o.ID.String(), Event: p.Event, Was: p.Was, Reason: p.Reason,

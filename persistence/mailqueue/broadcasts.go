@@ -26,7 +26,7 @@ func (o *Queue) Broadcast(ctx context.Context, b *outreach.Broadcast, limit int)
 // page.
 type broadcast struct {
 	ID    uuid.UUID `json:"id"`
-	After string    `json:"after,omitzero"` // the last address of the page before
+	After string    `json:"after,omitzero"` // the last address of the previous page; empty: the first page
 }
 
 // Kind names the jobs.
@@ -37,11 +37,13 @@ func (broadcast) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: bulkQueue, Priority: pagesLast}
 }
 
+// broadcaster works the jobs that write to a page of a broadcast's recipients.
 type broadcaster struct {
 	river.WorkerDefaults[broadcast]
 	*Queue
 }
 
+// Work queues the mails of the page and the next page, and ends the job, in one transaction, as pager does.
 func (b *broadcaster) Work(ctx context.Context, job *river.Job[broadcast]) error {
 	at := job.Args
 	list, err := b.outreach.Recipients(ctx, at.ID, at.After, pageSize)

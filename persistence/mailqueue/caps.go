@@ -42,9 +42,9 @@ const provenPause = 10 * time.Minute
 
 // Unpaid says for whom a mail that nobody pays for is counted.
 type Unpaid struct {
-	Recipient    string // e-mail address
-	Asked        bool   // whether the recipient, with a proof of the address, has caused the mail
-	Organization int64  // number of the organization that causes the mail, by itself or by what it gives away; 0 if none does
+	Recipient    string // the e-mail address that the mail goes to
+	Asked        bool   // the recipient has caused the mail, and has shown a proof of the address
+	Organization int64  // the number of the organization that causes the mail, by itself or by what it gives away; 0: none does
 	// Own reports whether the organization itself writes, rather than somebody who deals with it.
 	// Until it has proven its mailbox, it writes to nobody.
 	Own bool
@@ -117,11 +117,12 @@ var errFlood = errors.New("mailqueue: too many mails that nobody paid for")
 
 // capped is the error of a mail that must wait.
 type capped struct {
-	error // errFlood or ErrUnproven
+	error // errFlood or ErrUnproven, whichever makes the mail wait
 
 	wait time.Duration
 }
 
+// Unwrap lets errors.Is find out whether the cap or the missing proof is the reason.
 func (c *capped) Unwrap() error { return c.error }
 
 // reserveCaps takes the next place in each cap for which a mail counts, and returns how long it is
@@ -149,6 +150,8 @@ RETURNING greatest(free_at - $3::interval - now(), '0')`
 		if !c.counts {
 			continue
 		}
+		// A mail moves free_at by a step, so that as many steps as the cap has places make a window. The room of a
+		// recipient who asked is larger by as many steps as there are more places.
 		step := CapWindow / time.Duration(max(1, math.Ceil(float64(c.most)*o.scale)))
 		hash, early := sha256.Sum256([]byte(c.subject)), time.Duration(0)
 		room := CapWindow + time.Duration(math.Ceil(float64(c.more)*o.scale))*step

@@ -167,6 +167,7 @@ type row struct {
 	follow rule
 }
 
+// ruleFor makes a row of the table from a function for facts of one type.
 func ruleFor[F engine.Fact](do func(context.Context, *batch, F, source) error) row {
 	var none F
 	return row{none.FactType(), func(ctx context.Context, b *batch, f engine.Fact, of source) error {
@@ -174,6 +175,7 @@ func ruleFor[F engine.Fact](do func(context.Context, *batch, F, source) error) r
 	}}
 }
 
+// tableOf makes the rows a table by the type of the fact.
 func tableOf(rows ...row) map[engine.FactType]rule {
 	t := make(map[engine.FactType]rule, len(rows))
 	for _, r := range rows {
@@ -194,7 +196,9 @@ func (s source) String() string { return fmt.Sprintf("%d/%d", s.stream, s.seq) }
 type batch struct {
 	*Queue
 	tx     pgx.Tx
-	oldest int64 // unix milliseconds; facts from before cause no mail
+	oldest int64 // unix milliseconds; a fact from before this causes no mail
+	// mails and bought are collected while the facts are read: the mails to queue, and the orders that were
+	// completed.
 	mails  []Mail
 	bought []engine.OrderID
 }

@@ -15,9 +15,9 @@ import (
 // a place in a waiting room. These bound how often the address is written to: one that follows already
 // is not asked at all.
 const (
-	followPause  = 24 * time.Hour      // between two mails about one organization
-	waitPause    = 5 * time.Minute     // between two mails about one ticket type, or about one waiting room
-	suppressedIn = 30 * 24 * time.Hour // between two mails to an address that has unsubscribed, about anything
+	followPause  = 24 * time.Hour      // the shortest time between two mails to an address about one organization
+	waitPause    = 5 * time.Minute     // the shortest time between two mails about one ticket type, or about one waiting room
+	suppressedIn = 30 * 24 * time.Hour // the shortest time between two mails about anything to an address that has unsubscribed
 )
 
 // AskToFollow queues the mail with the link that makes an address follow an organization, unless
@@ -63,8 +63,9 @@ func (o *Queue) TellPlace(ctx context.Context, l Mail) error {
 	return nil
 }
 
-// queueAsking queues a mail that asks its reader whether something was asked in their name, unless that was
-// so within the pause. Org is the organization that it is about.
+// queueAsking queues a mail about something that was asked in its reader's name, unless one about the same subject
+// was queued within the pause. l.Org is the organization that the mail is about; a reader who has unsubscribed from
+// it gets such a mail only once in suppressedIn.
 func (o *Queue) queueAsking(ctx context.Context, tx pgx.Tx, l Mail, subject string, pause time.Duration) error {
 	const read = `SELECT coalesce(bool_or(org = 0), false), coalesce(bool_or(org = $1), false) FROM mail_suppressions WHERE email = $2 AND org IN (0, $1)`
 	var bounces, suppressed bool

@@ -33,7 +33,7 @@ func (b *batch) announceEvent(ctx context.Context, f *event.Moved, of source) er
 // and queues the next page. Each of them is told of an event once, however often it is published.
 type followers struct {
 	Event int64 `json:"event"`
-	After int64 `json:"after,omitzero"` // the last follower of the page before
+	After int64 `json:"after,omitzero"` // the number of the last follower of the previous page; 0: the first page
 }
 
 // Kind names the jobs.
@@ -44,11 +44,14 @@ func (followers) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: bulkQueue, Priority: pagesLast}
 }
 
+// announcer works the jobs that write to a page of an organization's followers.
 type announcer struct {
 	river.WorkerDefaults[followers]
 	*Queue
 }
 
+// Work queues the mails of the page and the next page, and ends the job, in one transaction, as pager does. It
+// reads the event again, because the organizer may have taken it back since.
 func (a *announcer) Work(ctx context.Context, job *river.Job[followers]) error {
 	at := job.Args
 	e, err := a.model.EventByNumber(ctx, at.Event)

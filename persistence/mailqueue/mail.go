@@ -89,7 +89,8 @@ type terms struct {
 	life     time.Duration // how long after the time from which it may be sent it is still tried
 }
 
-// table is the table of mails.
+// table says how each mail is sent. Every Template needs a row: without one its mail has no life, and Work drops it
+// as too late.
 var table = map[Template]terms{
 	LoginCode:         {promptQueue, ticketsFirst, accounts.CodeLife},
 	PasswordReset:     {promptQueue, ticketsFirst, accounts.ResetLife},
@@ -131,52 +132,52 @@ var table = map[Template]terms{
 // text is made when it is sent. It is the arguments of a job and is stored in the database as it
 // is; what nobody may read there is sealed in Secret.
 type Mail struct {
-	ID       string   `json:"id"` // 32 hex digits, the same in every attempt
+	ID       string   `json:"id"` // 32 hex digits, which are the same in every attempt to send it
 	Template Template `json:"mail"`
 	// Subject is what there may be only one mail of this Template about, such as a fact; "" lets
 	// the mail be sent in any case.
 	Subject string `json:"-"`
 	// Queued is when the mail was queued. It is set when Send is called.
 	Queued time.Time `json:"-"`
-	end    time.Time // time after which the mail is not sent any more
+	end    time.Time // the time after which nobody tries to send it any more
 	// NotBefore is when the mail is sent, in unix milliseconds, and its life begins; 0: at once.
 	NotBefore int64 `json:"notBefore,omitzero"`
 
-	To   string `json:"to,omitzero"` // bare address of the recipient; "" stands for the order's buyer
+	To   string `json:"to,omitzero"` // the bare address of the recipient; "" stands for the order's buyer
 	Name string `json:"name,omitzero"`
 	// Language is a tag of BCP 47, for a reader whose account names none; "": the order's language or,
 	// without one, the deployment's.
 	Language string `json:"language,omitzero"`
 	Secret   []byte `json:"secret,omitzero"` // a secret that the mail tells, sealed for the mail's ID
 
-	Order        string `json:"order,omitzero"` // id of the order
-	Held         string `json:"held,omitzero"`  // of an event's news: id of the order whose tickets its reader has without having bought them
+	Order        string `json:"order,omitzero"` // the id of the order that the mail is about, if it is about one
+	Held         string `json:"held,omitzero"`  // in the news of an event: the order whose tickets the reader has without having bought them
 	Event        int64  `json:"event,omitzero"`
-	Was          *Known `json:"was,omitzero"`       // what holders knew of an event that has changed
-	Amount       int64  `json:"amount,omitzero"`    // of a refund that is due or was asked for, of an offer with its fees, or of a dispute; minor units
-	Reason       string `json:"reason,omitzero"`    // of that refund, of an event's cancellation, or of a dispute; the status of an attempt whose coins were seen
-	Currency     string `json:"currency,omitzero"`  // of an offer or a dispute; of a refund that is due, if it is not the order's
-	Refund       int    `json:"refund,omitzero"`    // which of the order's refunds is due, was decided or processed
-	Ticket       uint32 `json:"ticket,omitzero"`    // serial of a ticket that is or was offered, or whose money was asked for
-	Round        uint16 `json:"round,omitzero"`     // which of its transfers
-	From         string `json:"from,omitzero"`      // who offers the ticket, or passed it on
-	Taker        string `json:"taker,omitzero"`     // e-mail address of the person who has taken the ticket
-	Org          int64  `json:"org,omitzero"`       // number of the organization that somebody follows, is invited to or owns
-	Sold         int64  `json:"sold,omitzero"`      // of an event's news: when its reader's tickets were sold, unix milliseconds
-	Given        bool   `json:"given,omitzero"`     // of an event's news: the organization has given its reader the tickets
-	Broadcast    string `json:"broadcast,omitzero"` // id
-	Tier         string `json:"tier,omitzero"`      // ticket type that is offered to somebody on the waitlist
-	Type         int64  `json:"type,omitzero"`      // number of the ticket type that somebody waits for; 0: any
-	Count        int64  `json:"count,omitzero"`     // how many of it
-	Until        int64  `json:"until,omitzero"`     // when the offer ends, or a dispute can't be answered any more, unix milliseconds
+	Was          *Known `json:"was,omitzero"`       // what the holders knew of an event before it was changed
+	Amount       int64  `json:"amount,omitzero"`    // minor units: what goes back or was asked back, what an offer costs with its fees, or what is disputed
+	Reason       string `json:"reason,omitzero"`    // why money goes back, an event was cancelled or a payment is disputed; or the status of an attempt whose coins were seen
+	Currency     string `json:"currency,omitzero"`  // the currency of an offer or a dispute, or of money that goes back if it is not the order's
+	Refund       int    `json:"refund,omitzero"`    // the position of the refund, which is due or was decided or processed, in the order's list
+	Ticket       uint32 `json:"ticket,omitzero"`    // the serial of a ticket that is or was offered, or whose money was asked for
+	Round        uint16 `json:"round,omitzero"`     // the number of the ticket's transfer
+	From         string `json:"from,omitzero"`      // the person who offers the ticket, or has passed it on
+	Taker        string `json:"taker,omitzero"`     // the e-mail address of the person who has taken the ticket
+	Org          int64  `json:"org,omitzero"`       // the number of the organization that the reader follows, is invited to or owns
+	Sold         int64  `json:"sold,omitzero"`      // in the news of an event: when the reader's tickets were sold, in unix milliseconds
+	Given        bool   `json:"given,omitzero"`     // in the news of an event: the organization has given the reader the tickets
+	Broadcast    string `json:"broadcast,omitzero"` // the id of the broadcast that the mail belongs to
+	Tier         string `json:"tier,omitzero"`      // the name of the ticket type that is offered to somebody on the waitlist
+	Type         int64  `json:"type,omitzero"`      // the number of the ticket type that somebody waits for; 0: any
+	Count        int64  `json:"count,omitzero"`     // how many tickets of the type are offered or waited for
+	Until        int64  `json:"until,omitzero"`     // unix milliseconds: when the offer ends, or from when on a dispute can't be answered any more
 	Organization string `json:"organization,omitzero"`
 	Role         string `json:"role,omitzero"`
-	Provider     string `json:"provider,omitzero"` // of payments, where a dispute is
-	On           bool   `json:"on,omitzero"`       // whether a second factor is on now
-	Webhook      int64  `json:"webhook,omitzero"`  // the endpoint
+	Provider     string `json:"provider,omitzero"` // the provider of payments where a dispute was opened
+	On           bool   `json:"on,omitzero"`       // a second factor is necessary from now on; otherwise it was removed
+	Webhook      int64  `json:"webhook,omitzero"`  // the number of the webhook endpoint that was disabled
 	Endpoint     string `json:"endpoint,omitzero"` // the endpoint's name for people
-	Gone         bool   `json:"gone,omitzero"`     // the endpoint said that it is gone
-	Again        bool   `json:"again,omitzero"`    // the organization asks for it, even if somebody has had it before
+	Gone         bool   `json:"gone,omitzero"`     // the endpoint answered that it is gone for good
+	Again        bool   `json:"again,omitzero"`    // the organization wants the mail sent even if somebody has had it before
 }
 
 // NewID draws the ID of a mail without a Subject.

@@ -1,6 +1,6 @@
 // Package mailqueue keeps the mails that are to be sent, as River jobs in Postgres, and sees each
 // of them through. It decides which fact mails what (facts.go), whom it tells of an event's changes
-// (news.go), and how often a mail is tried (worker.go). The node gives it a Send, which decides
+// (announcements.go), and how often a mail is tried (worker.go). The node gives it a Send, which decides
 // what a mail says and how it is sent.
 //
 // Handlers Queue mails; the follower of facts calls Apply in its transaction, so that a fact's
@@ -69,8 +69,8 @@ type Queue struct {
 	scale    float64
 
 	mu      sync.Mutex
-	counted time.Time
-	waiting waiting
+	counted time.Time // when the last count began
+	waiting waiting   // the result of the last count
 
 	sent, dead, deferred, capped *prometheus.CounterVec
 	queued                       prometheus.GaugeFunc
@@ -170,6 +170,7 @@ func noteUnseen(ctx context.Context, tx pgx.Tx, ids [][16]byte) (map[string]bool
 	return fresh, nil
 }
 
+// insert adds jobs within a transaction. Their workers see them once it is committed.
 func (o *Queue) insert(ctx context.Context, tx pgx.Tx, jobs []river.InsertManyParams) error {
 	if len(jobs) == 0 {
 		return nil
@@ -182,12 +183,12 @@ func (o *Queue) insert(ctx context.Context, tx pgx.Tx, jobs []river.InsertManyPa
 
 // waiting is how many mails are not sent yet.
 type waiting struct {
-	all    int
-	prompt int // prompt mails that a worker could send now: what a cap holds up is in nobody's way
+	all    int // all mails, whether a worker could send them now or a cap or a failure holds them up
+	prompt int // prompt mails that a worker could send now; a mail that a cap holds up takes no worker's time
 }
 
-// count is how many mails wait or are being sent, as of a moment ago, without those whose day has not come. One caller at a time counts;
-// the others use the last count.
+// count returns how many mails wait or are being sent, as of a moment ago. It leaves out mails whose time is more
+// than a day away. One caller at a time counts; the others use the last count.
 func (o *Queue) count(ctx context.Context) (waiting, error) {
 	if last, fresh := o.lastCount(); fresh {
 		return last, nil
@@ -208,8 +209,8 @@ WHERE state IN ('available', 'running', 'retryable', 'scheduled') AND queue = AN
 	return now, nil
 }
 
-// lastCount is the last count. If it is not fresh, the caller must count again; nobody else does so
-// in the meantime.
+// lastCount returns the last count. If it is not fresh, the caller must count again, and until then the other
+// callers are told that it is fresh.
 func (o *Queue) lastCount() (last waiting, fresh bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -23,7 +23,7 @@ const (
 	bulkWorkers   = 8
 	bulkPause     = 100 * time.Millisecond
 	busyPause     = time.Second
-	attemptTime   = 30 * time.Second
+	attemptTime   = 30 * time.Second // how long one attempt to send a mail may take
 )
 
 // pauses are the pauses between the attempts to send a mail, each varied by up to a tenth. When the
@@ -66,6 +66,7 @@ WHERE state = 'running' AND queue = ANY($1) AND attempted_by[cardinality(attempt
 	return nil
 }
 
+// sender works the jobs that send one mail.
 type sender struct {
 	river.WorkerDefaults[Mail]
 	*Queue
@@ -89,7 +90,7 @@ func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 	l := &job.Args
 	l.Queued = job.CreatedAt
 	l.end = time.UnixMilli(max(job.CreatedAt.UnixMilli(), l.NotBefore)).Add(table[l.Template].life)
-	if time.Now().After(l.end) { // the process before this one died, or no worker ran
+	if time.Now().After(l.end) { // the process that had the mail before died, or no worker ran
 		return c.dropMail(ctx, job, errors.New("too late"))
 	}
 	if table[l.Template].queue != promptQueue && c.busy() {
@@ -111,6 +112,7 @@ func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 			c.sent.WithLabelValues(string(l.Template)).Inc()
 		}
 		return nil
+	// The second condition says that the next attempt might come after the end: a pause varies by a tenth.
 	case errors.Is(err, ErrUndeliverable), time.Now().Add(pauseAfter(job) * 11 / 10).After(l.end):
 		return c.dropMail(ctx, job, err)
 	}
@@ -126,6 +128,7 @@ func (c *sender) dropMail(ctx context.Context, job *river.Job[Mail], err error) 
 	return river.JobCancel(err)
 }
 
+// attrs name a mail in the log without its address or its text.
 func attrs(job *river.Job[Mail], err error) []slog.Attr {
 	return []slog.Attr{
 		slog.String("mail", string(job.Args.Template)), slog.String("message_id", job.Args.ID),

@@ -22,16 +22,16 @@ import (
 )
 
 const (
-	flushEvery = 5 * time.Second
-	flushTime  = 5 * time.Second
-	maxPending = 4 << 20 // bytes of an organization that wait to be added
+	flushEvery = 5 * time.Second // how often the bytes that are pending are added to the table
+	flushTime  = 5 * time.Second // how long one addition to the table may take
+	maxPending = 4 << 20         // how many bytes of an organization may wait to be added
 )
 
 // The most bytes of a day, until an organization has shown something of itself. They are multiplied
 // by Config.Scale.
 const (
-	Unproven = 50 << 20 // until somebody has proven the mailbox
-	Unpaid   = 2 << 30  // until somebody has paid an order
+	Unproven = 50 << 20 // the quota until somebody has proven the mailbox
+	Unpaid   = 2 << 30  // the quota until somebody has paid an order
 )
 
 // Config is what a Counter works with.
@@ -45,6 +45,7 @@ type Config struct {
 
 // Exceeded says that an organization has no room for a write.
 type Exceeded struct {
+	// Quota and Used are bytes of the day. Resets is when the next day begins.
 	Quota  int64     `json:"quota"`
 	Used   int64     `json:"used"`
 	Resets time.Time `json:"resetsAt"`
@@ -61,16 +62,16 @@ type Counter struct {
 	mu     sync.Mutex
 	counts map[int64]*count // by organization; one that has not written lately has none
 	cancel context.CancelFunc
-	done   chan struct{}
+	done   chan struct{} // closed when the goroutine has ended
 }
 
 // count is what an organization has written on a day.
 type count struct {
-	day     time.Time
-	used    int64 // bytes that all nodes have written, as far as this one knows
-	pending int64 // how many of the bytes used this node has not begun to add to the table
-	most    int64
-	idle    bool // nothing was counted since the last flush
+	day     time.Time // the day of UTC that is counted, by its first moment
+	used    int64     // bytes that all nodes have written, as far as this one knows
+	pending int64     // how many of the bytes used this node has not begun to add to the table
+	most    int64     // the quota in bytes, as the last read of the organization's trust found it
+	idle    bool      // nothing was counted since the last flush
 }
 
 // Start starts a counter. Stop ends it.
@@ -176,6 +177,7 @@ func (c *Counter) read(ctx context.Context, org int64, day time.Time) (used, mos
 	return k.used, k.most, nil
 }
 
+// most returns the quota in bytes of an organization that is trusted so far.
 func (c *Counter) most(t accounts.Trust) int64 {
 	switch {
 	case !t.Proven:
@@ -186,7 +188,8 @@ func (c *Counter) most(t accounts.Trust) int64 {
 	return c.cfg.Paid
 }
 
-// added is what is added to the table at a time.
+// added is what is added to the table at a time. The slices belong together: the organization orgs[i] has written
+// bytes[i] on days[i].
 type added struct {
 	orgs, bytes []int64
 	days        []time.Time
@@ -238,6 +241,7 @@ ON CONFLICT (org, day) DO UPDATE SET bytes = o.bytes + excluded.bytes RETURNING 
 	return nil
 }
 
+// run flushes until the counter is stopped. Stop makes the last flush itself.
 func (c *Counter) run(ctx context.Context) {
 	defer close(c.done)
 	every := time.NewTicker(flushEvery)
@@ -252,8 +256,9 @@ func (c *Counter) run(ctx context.Context) {
 	}
 }
 
-// flush adds what is pending to the table, deletes the days that are over and forgets who has written
-// nothing since the last time. The end of ctx does not cut it off; it has flushTime.
+// flush adds what is pending to the table, deletes the days before yesterday and forgets the organizations
+// that have written nothing since the last flush. The end of ctx does not cut it off: it has flushTime in any
+// case, because what was counted would be lost.
 func (c *Counter) flush(ctx context.Context) {
 	if c.cfg.Full() {
 		return
@@ -276,7 +281,8 @@ func (c *Counter) flush(ctx context.Context) {
 	}
 }
 
-// awake returns who has written since the last flush, and forgets the others.
+// awake returns the organizations that have written since the last flush, or have bytes pending, and forgets
+// the others. An organization that is forgotten is read from the table at its next write.
 func (c *Counter) awake() (orgs []int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -51,6 +51,9 @@ func (s *Store) Share(ctx context.Context, d Draft, expand Expand) (*Map, error)
 	return m, nil
 }
 
+// publish makes a version within a transaction. org is 0 for a map that all organizations share. Its lock on the
+// map's row makes two publications wait for each other, so that version numbers have no gap and no number is used
+// twice.
 func publish(ctx context.Context, tx pgx.Tx, command [16]byte, id uuid.UUID, org int64, expand Expand) (*Version, error) {
 	var number int64
 	var draft []byte

@@ -48,6 +48,7 @@ func refuseIfFull(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) e
 	if _, err := tx.Exec(ctx, `SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, org); err != nil {
 		return err
 	}
+	// A command that is older than a day counts as a new one, so its map must not be returned for it.
 	if _, err := tx.Exec(ctx, `UPDATE venue_maps SET command = NULL
 		WHERE command = $1 AND created_at < now() - interval '24 hours'`, command); err != nil {
 		return err
@@ -82,16 +83,16 @@ func (s *Store) Get(ctx context.Context, id uuid.UUID) (*Map, error) {
 
 // These are the states by which maps can be listed.
 const (
-	Published = "published" // has a published version
-	Drafts    = "draft"     // not published yet
+	Published = "published" // the map has a version that events can use
+	Drafts    = "draft"     // the map has no version yet
 	All       = "all"
 )
 
 // Filter says which maps to list, and where the list begins.
 type Filter struct {
-	Search string // in the name
+	Search string // stands in the name, in any case; "" fits every name
 	Status string // Published, Drafts or All
-	Before int64  // Map.ID of the last map of the previous page; 0: the first page
+	Before int64  // the Map.ID of the last map of the previous page; 0: the first page
 	Limit  int
 }
 
@@ -138,6 +139,7 @@ func findMap(ctx context.Context, q persistence.Querier, sql string, args ...any
 	return m, nil
 }
 
+// scan reads a row of selected. The arrays of a map without versions are NULL, which leaves the map none.
 func scan(row pgx.CollectableRow) (*Map, error) {
 	m := new(Map)
 	var numbers, seats []int32

@@ -16,8 +16,8 @@ import (
 
 // These bound what an organization may keep.
 const (
-	MaxPerOrg   = 100 // maps
-	MaxVersions = 50  // of one map
+	MaxPerOrg   = 100 // how many maps an organization may have
+	MaxVersions = 50  // how often one map may be published with a changed draft
 )
 
 // These are the reasons for refusals.
@@ -30,7 +30,7 @@ var (
 type Map struct {
 	ID        int64
 	PublicID  uuid.UUID
-	Org       int64 // 0: shared with everybody
+	Org       int64 // the number of its organization; 0: all organizations share it
 	Name      string
 	Seats     int // how many seats the draft has
 	CreatedAt time.Time
@@ -49,7 +49,7 @@ type Version struct {
 type Draft struct {
 	Name     string
 	Seats    int
-	Document []byte // JSON
+	Document []byte // the drawing as JSON, in the form that the caller understands
 }
 
 // Expand turns a document that is published into its layout, without Map and Version, and
