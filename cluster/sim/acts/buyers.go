@@ -16,6 +16,7 @@ func (s *Script) buyTickets(sh *show) {
 		return
 	}
 	p := s.newPlace(sh)
+	// The types are gone through from a drawn one on, so that no type is first in every order.
 	first := s.Rng.IntN(len(sh.types))
 	for i := range sh.types {
 		ref := sh.types[(first+i)%len(sh.types)]
@@ -37,9 +38,11 @@ func (s *Script) buyTickets(sh *show) {
 // newPlace is an order of a new buyer, without lines.
 func (s *Script) newPlace(sh *show) ledger.Place {
 	s.orders++
+	// Few buyers place many orders, so that they reach the limits for each customer.
 	customer := 1 + s.Rng.Uint64N(8)
 	email := fmt.Sprintf("buyer%d@example.com", customer)
 	p := ledger.Place{
+		// The fingerprint stands for the request's body. Its low bits are free for other bodies under the same id.
 		Order: engine.NumberedID(sh.ref.ID, int64(s.orders)), Fingerprint: s.orders << 8,
 		Email: email, Name: "Buyer", Customer: order.CustomerOf(email),
 	}
@@ -53,10 +56,11 @@ func (s *Script) newPlace(sh *show) ledger.Place {
 func (s *Script) placeOrder(sh *show, p ledger.Place) {
 	s.nameCode(sh, &p)
 	s.nameDates(sh, &p)
+	// The judge accepts an order that fits any of the commands with its id.
 	s.places[p.Order] = append(s.places[p.Order], &p)
 	s.sendPlace(sh, p, 1+s.Rng.IntN(5))
 	seats := p.Lines[0].Seats
-	if s.Chance(.1) || len(seats) > 1 && s.Chance(.3) { // the same id with another body
+	if s.Chance(.1) || len(seats) > 1 && s.Chance(.3) { // The same id comes with another body, which must be refused or be the only one that counts.
 		other := p
 		other.Fingerprint++
 		other.Lines = []order.Line{{Type: p.Lines[0].Type, Quantity: 1}}
@@ -66,7 +70,7 @@ func (s *Script) placeOrder(sh *show, p ledger.Place) {
 		s.places[p.Order] = append(s.places[p.Order], &other)
 		s.After(s.Between(0, 5*second), func() { s.sendPlace(sh, other, 2) })
 	}
-	if s.Chance(.2) { // the same command again, much later
+	if s.Chance(.2) { // The same command comes again, much later.
 		s.After(s.Between(second, 20*second), func() { s.ask(sh.ref, p, 3, nil) })
 	}
 	if s.Chance(.2) {
@@ -77,7 +81,8 @@ func (s *Script) placeOrder(sh *show, p ledger.Place) {
 	}
 }
 
-// askForTime asks for more time for an order, at times again and again.
+// askForTime asks for more time for an order, at times again and again. after is how many extensions the buyer has
+// seen on the order.
 func (s *Script) askForTime(sh *show, id engine.OrderID, after int64) {
 	s.ask(sh.ref, ledger.ExtendOrder{Order: id, After: after}, 1+s.Rng.IntN(4), func(r engine.Reply) {
 		switch r := r.(type) {
@@ -93,6 +98,8 @@ func (s *Script) askForTime(sh *show, id engine.OrderID, after int64) {
 	})
 }
 
+// sendPlace sends the command that places an order. A buyer who is told of an order that waits for money mostly
+// pays, some of them with two providers.
 func (s *Script) sendPlace(sh *show, p ledger.Place, limit int) {
 	s.ask(sh.ref, p, limit, func(r engine.Reply) {
 		reply, ok := r.(*ledger.OrderReply)
@@ -117,12 +124,14 @@ func (s *Script) scanTickets(sh *show, o *order.Order) {
 	s.playFates(sh, o)
 	s.walkAbout(sh, o)
 	for i := range uint32(o.Tickets()) {
+		// A ticket is shown on average more than once, because a second scan of it must be denied.
 		for s.Chance(.6) {
 			sh.scans++
 			scan := admission.Scan{
 				Ticket: o.FirstTicket + i, Gate: fmt.Sprintf("gate %d", s.Rng.IntN(3)), Method: "qr",
 				Device: fmt.Sprintf("device %d", sh.scans), Key: sh.scans,
 			}
+			// No ticket has the serial 0 or one this high.
 			if s.Chance(.02) {
 				scan.Ticket = s.Rng.Uint32N(2) * 1_000_000
 			}

@@ -18,6 +18,7 @@ func (s *Script) openCodes(sh *show) {
 	}
 	all := engine.PromoRef(org, 1)
 	sh.codes = append(sh.codes, all)
+	// All shows share the code, so only the first one makes it.
 	if sh.ref.ID == 1 {
 		s.openCode(all, 0)
 	}
@@ -36,6 +37,7 @@ func (s *Script) openCode(ref engine.Ref, number int64) {
 		ValidFrom: s.Millis(-3600 * second), ValidUntil: s.Millis(24 * 3600 * second), Event: number,
 		MaxUses: 1 + s.fates.Int64N(12), MaxByCustomer: s.fates.Int64N(4),
 	}
+	// A code without MaxUses may be used without end.
 	if s.fates.chance(.2) {
 		d.MaxUses = 0
 	}
@@ -45,7 +47,7 @@ func (s *Script) openCode(ref engine.Ref, number int64) {
 	s.ask(ref, promo.Create{Details: d}, 0, nil)
 }
 
-// changeCode is a change of a code's terms, or its end.
+// changeCode changes a code's terms, or ends it, while orders are placed with it.
 func (s *Script) changeCode(ref engine.Ref) {
 	s.ask(ref, promo.Get{}, 2, func(r engine.Reply) {
 		rec, ok := r.(*promo.Record)

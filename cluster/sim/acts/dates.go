@@ -15,15 +15,18 @@ import (
 const (
 	hour    = 3600 * second
 	dayLong = 24 * hour
-	// bookAhead is how many days ahead most bookings are.
+	// bookAhead is how many days ahead bookings are drawn. The last of these days is one more than the calendar
+	// admits.
 	bookAhead = 6
 )
 
 // dates are the calendar of a show whose tickets are for dates, as its organizer has it.
 type dates struct {
-	ref   engine.Ref
-	east  int64 // of UTC, milliseconds
+	ref  engine.Ref
+	east int64 // how far the show's clock is ahead of UTC, in milliseconds
+	// slots are the ids that the calendar has last answered; there are none if days are booked as a whole.
 	slots []string
+	// multi says that one order may have tickets for several days.
 	multi bool
 }
 
@@ -32,6 +35,7 @@ func (s *Script) hasDates() bool { return s.fates.chance(.3) }
 
 // openDates gives a show its calendar.
 func (s *Script) openDates(sh *show) {
+	// The zones are far apart, so that the date at the show is often not the date in UTC.
 	zone := [...]int64{-11, 0, 13}[s.fates.IntN(3)]
 	sh.dates = &dates{ref: engine.CalendarRef(sh.ref.ID), east: zone * hour / millisecond, multi: s.fates.chance(.5)}
 	conf := calendar.Config{
@@ -54,6 +58,7 @@ func (s *Script) openDates(sh *show) {
 	}
 }
 
+// setDates sends the calendar a configuration, and learns from the answer which ids its slots have.
 func (s *Script) setDates(sh *show, conf calendar.Config) {
 	s.ask(sh.dates.ref, calendar.Configure{Config: conf}, 0, func(r engine.Reply) {
 		if rec, ok := r.(*calendar.Record); ok {

@@ -54,7 +54,7 @@ func (s *Script) walkAbout(sh *show, o *order.Order) {
 		for range 1 + s.walks.IntN(7) {
 			after += s.walks.Int64N(3 * second)
 			s.walkOnce(sh, o.FirstTicket+i, after, out)
-			if s.walks.IntN(5) > 0 { // one in five is shown the same way twice
+			if s.walks.IntN(5) > 0 { // One ticket in five is shown in the same direction twice, which the gate must notice.
 				out = !out
 			}
 		}

@@ -14,8 +14,8 @@ import (
 // hall is the seating of a show, as its organizer has it.
 type hall struct {
 	layout  *seatmap.Layout
-	version int32
-	prices  map[string]int64 // ticket type by section
+	version int32            // the version of the map that was attached last; each attachment has a new one
+	prices  map[string]int64 // the number of the ticket type of each section that is priced
 }
 
 // sellsBySeat reports whether a ticket type is sold by seat, as far as the organizer knows.
@@ -50,6 +50,7 @@ func (s *Script) attachMap(sh *show) {
 		var row strings.Builder
 		fmt.Fprintf(&row, "%s:%c=", [...]string{"floor", "balcony"}[r/2], 'A'+r)
 		for range 2 + s.Rng.IntN(8) {
+			// s is a seat, w one for a wheelchair, c one beside it, and | an aisle.
 			row.WriteByte("sssssssssswc|"[s.Rng.IntN(13)])
 		}
 		row.WriteByte('s')
@@ -71,6 +72,7 @@ func (s *Script) attachMap(sh *show) {
 func (s *Script) priceSections(sh *show) {
 	var p seatmap.Price
 	for _, section := range sh.hall.layout.Sections {
+		// Before the world heals, the organizer leaves some sections without a price.
 		if s.Healed() || !s.Chance(.1) {
 			p.Sections = append(p.Sections, seatmap.SectionPrice{Section: section.ID, Type: sh.types[s.Rng.IntN(len(sh.types))].ID})
 		}
@@ -111,7 +113,7 @@ func (s *Script) changeSeats(sh *show) {
 	}
 }
 
-// someSeats are some of the map's seats, mostly neighbours.
+// someSeats draws seats of the map. Most of them are neighbours, because people sit together.
 func (s *Script) someSeats(sh *show, n int) []string {
 	if sh.hall.layout == nil {
 		return nil
@@ -129,7 +131,8 @@ func (s *Script) someSeats(sh *show, n int) []string {
 	return list
 }
 
-// linesFor are the lines of an order for seats, as they are priced.
+// linesFor makes the lines of an order for seats: one for each ticket type, by the prices that the organizer knows.
+// It leaves out seats without a price.
 func (h *hall) linesFor(seats []string) []order.Line {
 	var lines []order.Line
 	for _, id := range seats {

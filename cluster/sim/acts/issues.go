@@ -13,10 +13,11 @@ func (s *Script) openIssues(sh *show) {
 	if !s.fates.on {
 		return
 	}
-	purse := engine.WalletRef(0, "USD") // of the shows' organization
+	purse := engine.WalletRef(0, "USD") // the wallet of the organization of all shows, which is number 0 here
 	for range s.fates.IntN(3) {
 		s.credits++
 		var id wallet.EntryID
+		// A credit has an id of its own, so that the command that is repeated credits once.
 		id[0], id[15] = 0xee, s.credits
 		credit := wallet.Credit{ID: id, Amount: 1 + s.fates.Int64N(2_000), Reason: "top-up"}
 		s.After(s.fates.Int64N(s.load.Span), func() { s.ask(purse, credit, 0, nil) })
@@ -40,11 +41,12 @@ func (s *Script) issueOrders(sh *show) {
 		p.Lines = []order.Line{{Type: typ.ID, Quantity: 1 + s.fates.Int64N(8)}}
 		s.places[p.Order] = append(s.places[p.Order], &p)
 		all = append(all, p)
+		// Only complimentary orders are made several at once.
 		if !comp {
 			break
 		}
 	}
-	for range 1 + s.fates.IntN(2) { // it is sent again
+	for range 1 + s.fates.IntN(2) { // At times it is sent twice, and must be issued once.
 		s.After(s.fateIn(3), func() {
 			if comp {
 				s.ask(sh.ref, ledger.PlaceAll{Orders: all}, 1+s.fates.IntN(4), nil)

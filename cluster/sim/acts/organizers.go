@@ -12,16 +12,16 @@ import (
 
 // show is an event of the workload with its ticket types.
 type show struct {
-	ref    engine.Ref
-	types  []engine.Ref
-	seats  engine.Ref
-	hall   *hall                 // nil without seats
-	hidden map[engine.Ref]string // presale codes
-	judged bool                  // by the velocity rules
-	codes  []engine.Ref          // promo codes
-	dates  *dates                // nil of tickets that are for no date of their own
-	scans  uint64
-	kept   [2][]admission.BatchScan // by devices without a network
+	ref    engine.Ref               // the event
+	types  []engine.Ref             // the inventories of its ticket types, those that the organizer has begun to make
+	seats  engine.Ref               // the seat map, which is empty without a hall
+	hall   *hall                    // nil: the show has no seats
+	hidden map[engine.Ref]string    // the presale code of each ticket type that has one
+	judged bool                     // the rules of velocity limit its orders
+	codes  []engine.Ref             // the promo codes that its buyers may name
+	dates  *dates                   // nil: its tickets are for no date of their own
+	scans  uint64                   // how many scans there were; each scan has a device and a key of its own
+	kept   [2][]admission.BatchScan // the scans that each device without a network has yet to send
 }
 
 // OpenShow makes an event with its ticket types, and the load on it.
@@ -53,6 +53,7 @@ func (s *Script) OpenShow() {
 			d.EndAt = d.StartAt + s.Between(second, 10*second)/millisecond
 		}
 	}
+	// Reservations have no dates of their own, so the end of their sale is kept before they are cleared.
 	saleEnd := d.EndAt
 	if s.hasDates() {
 		d.Category, d.StartAt, d.EndAt = "reservations", 0, 0
@@ -84,6 +85,8 @@ func (s *Script) OpenShow() {
 	}
 }
 
+// openType makes the n-th ticket type of a show. Its draws cover what a sale can run into: free tickets, no limit,
+// a window that begins late or ends early, and a presale code.
 func (s *Script) openType(sh *show, n, end int64) {
 	ref := engine.InventoryRef(sh.ref.ID, n)
 	t := inventory.Details{
@@ -111,7 +114,7 @@ func (s *Script) openType(sh *show, n, end int64) {
 	s.ask(ref, inventory.Create{Details: t}, 0, nil)
 }
 
-// publishShow tries until a ticket type has offered itself.
+// publishShow asks again while it is refused: a show can be published once a ticket type has told it of itself.
 func (s *Script) publishShow(sh *show) {
 	s.ask(sh.ref, event.Move{To: event.StatusPublished}, 0, func(r engine.Reply) {
 		if no, refused := r.(*engine.Refusal); refused && no.Code == engine.Validation {
@@ -120,7 +123,8 @@ func (s *Script) publishShow(sh *show) {
 	})
 }
 
-// changeShow is one change that the organizer makes.
+// changeShow makes one change as the organizer. Half of them are of stock or capacity; the others take the show
+// back, cancel or delete it while people buy, or only look at the gates.
 func (s *Script) changeShow(sh *show) {
 	if len(sh.types) == 0 {
 		return
@@ -147,6 +151,7 @@ func (s *Script) changeShow(sh *show) {
 	}
 }
 
+// resizeType changes how many tickets of a type there are, also to fewer than are sold, which must be refused.
 func (s *Script) resizeType(ref engine.Ref) {
 	s.ask(ref, inventory.Get{}, 3, func(r engine.Reply) {
 		rec, ok := r.(*inventory.Record)
@@ -164,6 +169,8 @@ func (s *Script) resizeType(ref engine.Ref) {
 	})
 }
 
+// changeEvent edits an event's record. If somebody else has edited it since, the edit is refused and not made
+// again.
 func (s *Script) changeEvent(ref engine.Ref, to func(*event.Details)) {
 	s.ask(ref, event.Get{}, 3, func(r engine.Reply) {
 		if rec, ok := r.(*event.Record); ok && rec.Details != nil {

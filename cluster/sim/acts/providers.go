@@ -10,10 +10,10 @@ import (
 	"boxoffice/engine/order"
 )
 
-// cash is the payment provider: what it has of each attempt to pay.
+// cash is the payment provider. It knows what it has received of each attempt to pay.
 type cash struct {
-	payments map[string]*payment
-	order    []*payment // in the order of their making
+	payments map[string]*payment // by the reference of the attempt
+	order    []*payment          // in the order in which they were begun, because a map has none that a seed repeats
 }
 
 // payment is an attempt to pay as its provider knows it.
@@ -21,14 +21,14 @@ type payment struct {
 	show      *show
 	id        engine.OrderID
 	reference string
-	amount    int64
-	received  int64
-	status    string
+	amount    int64  // minor units that the payer was asked for
+	received  int64  // minor units that have come so far; they never become less
+	status    string // what the provider has last said of it, as an attempt's status
 }
 
 func newCash() cash { return cash{payments: make(map[string]*payment)} }
 
-// Received is what the provider has of an attempt.
+// Received returns how many minor units the provider has of an attempt to pay, 0 if it knows no such attempt.
 func (s *Script) Received(reference string) int64 {
 	if p := s.cash.payments[reference]; p != nil {
 		return p.received
@@ -36,7 +36,7 @@ func (s *Script) Received(reference string) int64 {
 	return 0
 }
 
-// payOrder begins an attempt; the buyer then pays, or not.
+// payOrder begins an attempt to pay and lets the provider open it. What the payer does is drawn by playOut.
 func (s *Script) payOrder(sh *show, o *order.Order, provider string) {
 	begin := ledger.BeginPayment{Order: o.ID, Provider: provider, Number: enginetest.OrderName(o.ID), WindowMillis: s.Between(0, 10_000)}
 	s.ask(sh.ref, begin, 1+s.Rng.IntN(4), func(r engine.Reply) {
@@ -60,8 +60,8 @@ func (s *Script) payOrder(sh *show, o *order.Order, provider string) {
 	})
 }
 
-// playOut is the story of an attempt, whose order ends at a time in unix
-// milliseconds.
+// playOut draws the story of an attempt: paid in time, too late, short, too much, in doubt first, or never. end is
+// when its order expires, in unix milliseconds.
 func (s *Script) playOut(p *payment, end int64) {
 	soon, later := s.Between(100*millisecond, 6*second), s.Between(6*second, 40*second)
 	said := func(at int64, status string, received int64) {
@@ -71,10 +71,10 @@ func (s *Script) playOut(p *payment, end int64) {
 	case 0, 1, 2, 3:
 		said(soon, order.AttemptSucceeded, p.amount)
 	case 4:
-		said(later, order.AttemptSucceeded, p.amount) // after expiry, often
+		said(later, order.AttemptSucceeded, p.amount) // This is often after the order has expired.
 	case 5, 11:
 		atEnd := time.UnixMilli(end).Sub(enginetest.Epoch).Microseconds() - s.Now() + s.Between(-20*millisecond, 60*millisecond)
-		said(max(atEnd, millisecond), order.AttemptSucceeded, p.amount) // clocks are that far off
+		said(max(atEnd, millisecond), order.AttemptSucceeded, p.amount) // It comes within the error of clocks around the expiry.
 	case 6:
 		said(soon, order.AttemptProcessing, 0)
 		said(later, order.AttemptSucceeded, p.amount)
@@ -94,21 +94,21 @@ func (s *Script) playOut(p *payment, end int64) {
 			said(soon+second, order.AttemptUnderpaid, p.amount*3/4)
 		}
 		if s.Chance(.5) {
-			said(later, order.AttemptSucceeded, p.amount) // topped up
+			said(later, order.AttemptSucceeded, p.amount) // The rest has come.
 		}
 	case 10:
-		said(soon, order.AttemptSucceeded, p.amount-1) // short, and called a success
+		said(soon, order.AttemptSucceeded, p.amount-1) // The provider calls a success what is short.
 	case 12:
-		said(soon, order.AttemptSucceeded, p.amount*5/4) // too much
+		said(soon, order.AttemptSucceeded, p.amount*5/4) // The payer has sent too much.
 	default:
 	}
 }
 
-// reportStatus is a change at the provider. It tells the ledger, until that has
-// answered, at times twice.
+// reportStatus changes an attempt at the provider and reports it, as webhooks do: until the ledger has answered, at
+// times more than once, and in any order.
 func (s *Script) reportStatus(p *payment, status string, received int64) {
 	if p.status == order.AttemptSucceeded {
-		return // for good
+		return // A success is final at a provider.
 	}
 	p.status, p.received = status, max(p.received, received)
 	s.Logf("provider: %s is %s with %d of %d", p.reference, status, received, p.amount)
@@ -124,7 +124,7 @@ func (s *Script) reportStatus(p *payment, status string, received int64) {
 	}
 }
 
-// PayBack carries a refund out, now and then at the second try.
+// PayBack carries a refund out as its provider, now and then only at the second try.
 func (s *Script) PayBack(id engine.OrderID, position int, r order.Refund) {
 	ref := engine.EventRef(id.Event())
 	report := ledger.ReportRefund{
@@ -141,8 +141,8 @@ func (s *Script) PayBack(id engine.OrderID, position int, r order.Refund) {
 	})
 }
 
-// insistOn asks until it is not refused: an activation that has been succeeded
-// may not know of the order for a second.
+// insistOn repeats a command until it is not refused. An activation that has been succeeded by another may not know
+// of the order for a second, and a provider does not give up.
 func (s *Script) insistOn(ref engine.Ref, c engine.Command, done func(engine.Reply)) {
 	s.ask(ref, c, 0, func(r engine.Reply) {
 		if _, refused := r.(*engine.Refusal); refused {
@@ -156,7 +156,8 @@ func (s *Script) insistOn(ref engine.Ref, c engine.Command, done func(engine.Rep
 	})
 }
 
-// ConcludePayments concludes, as the provider, most payments that are in flight.
+// ConcludePayments concludes payments that are in flight, as the provider: a third succeeds, a third fails, and
+// nothing more is heard of the others.
 func (s *Script) ConcludePayments() {
 	for i, p := range s.cash.order {
 		if p.status == order.AttemptProcessing {

@@ -20,7 +20,7 @@ import (
 type rooms struct {
 	*rand.Rand
 	on       bool
-	visitors uint64 // who have come
+	visitors uint64 // how many visitors have come; each has an entry of its own
 }
 
 // mostDraws is how many rooms an event opens, one after the other.
@@ -54,11 +54,11 @@ var beacon = sync.OnceValue(func() *draw.TestBeacon {
 type room struct {
 	ref      engine.Ref
 	settings queue.Settings
-	draws    int // that the organizer has opened
+	draws    int // how many rooms the organizer has opened
 }
 
-// openRoom opens the next room of a show. Where the node's clock takes its times for past ones, the
-// organizer tries others.
+// openRoom opens the next room of a show. If the node's clock is ahead, it takes the room's times for past ones and
+// refuses; then the organizer tries later ones.
 func (s *Script) openRoom(rm *room) {
 	if rm.draws++; rm.draws > mostDraws {
 		return
@@ -90,6 +90,7 @@ func (s *Script) openRoom(rm *room) {
 // fillRoom lets visitors come before and after the closing, the beacon speak, and the organizer
 // change his mind.
 func (s *Script) fillRoom(rm *room, begin, closes int64) {
+	// A later step must not end the room that has followed this one.
 	draws := rm.draws
 	for range 4 + s.rooms.IntN(24) {
 		s.After(begin-s.Now()+s.rooms.Int64N(closes-begin+4*second)-second, func() { s.joinRoom(rm) })
@@ -116,7 +117,8 @@ func (s *Script) endRoom(rm *room) {
 	})
 }
 
-// changeRoom is one change that the organizer makes: a change of the rules comes too late.
+// changeRoom makes one change as the organizer. A change of the rules of a room that has begun comes too late, and
+// must be refused; its pace may change at any time.
 func (s *Script) changeRoom(rm *room) {
 	next := rm.settings
 	switch s.rooms.IntN(9) {
@@ -176,7 +178,7 @@ func (s *Script) bringBeacon(rm *room, tries int) {
 		late := s.rooms.within(0, 8)
 		switch s.rooms.IntN(10) {
 		case 0:
-			return // never
+			return // Nobody brings the signature of this round.
 		case 1:
 			late = s.rooms.within(60, 300)
 		}

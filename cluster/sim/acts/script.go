@@ -19,16 +19,17 @@ const (
 
 // Load says how much goes on.
 type Load struct {
-	Span      int64   // how long people come
-	Orders    int     // of each show
-	Shoppers  int     // of each seated show
-	HoldScale float64 // of the limits of who holds seats
+	Span      int64   // for how many microseconds people come
+	Orders    int     // how many orders each show gets
+	Shoppers  int     // how many shoppers each show with seats gets
+	HoldScale float64 // multiplies the limits of the seats that one holder may hold
 }
 
 // Ask asks a command of an actor again and again, until it is answered or as often as limit says; 0 is for ever.
 type Ask func(to engine.Ref, cmd engine.Command, limit int, done func(engine.Reply))
 
-// Script is what people do in one world.
+// Script is what people do in one world. fates, walks and rooms draw by themselves, so that a seed that once found
+// something is still the same run where they are off.
 type Script struct {
 	*clock.Clock
 	ask   Ask
@@ -40,11 +41,11 @@ type Script struct {
 	cash  cash
 
 	shows    []*show
-	places   map[engine.OrderID][]*ledger.Place // the commands that name an order
-	orders   uint64                             // ids handed out
-	erasures uint64                             // pseudonyms handed out
-	shoppers int                                // who have come
-	credits  byte                               // paid into wallets
+	places   map[engine.OrderID][]*ledger.Place // the commands that have placed an order under an id, with every body that they had
+	orders   uint64                             // how many ids of orders and of places in line were handed out
+	erasures uint64                             // how many pseudonyms were handed out
+	shoppers int                                // how many shoppers have come
+	credits  byte                               // how many credits were paid into wallets
 	lines    bool                               // the shows have waitlists
 }
 
@@ -62,10 +63,10 @@ func (s *Script) Tell(truth *judge.Truth) { s.truth = truth }
 // HasLines reports whether the shows have waitlists.
 func (s *Script) HasLines() bool { return s.lines }
 
-// Places are the commands that name an order.
+// Places returns the commands that have tried to place an order under an id.
 func (s *Script) Places(id engine.OrderID) []*ledger.Place { return s.places[id] }
 
-// DayAt is the date at a time, in unix milliseconds, where an event is.
+// DayAt returns which date it is where an event is, at a time in unix milliseconds. The event must have dates.
 func (s *Script) DayAt(number, at int64) keeper.Day { return s.shows[number-1].dates.dayAt(at) }
 
 // Shows names the actors of all shows.

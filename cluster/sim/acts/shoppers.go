@@ -14,14 +14,16 @@ const networks = 8
 
 // shopper picks seats a few times over, and then buys, or not.
 type shopper struct {
-	show      *show
-	holder    string
+	show   *show
+	holder string // the name under which the seat map keeps the selection
+	// The account and the network of the shopper. Several shoppers share one, and its limits.
 	principal uint64
 	network   uint64
-	picks     int
-	held      []string
+	picks     int      // how often the shopper will still change the selection
+	held      []string // the seats that the shopper holds by the last answer
 }
 
+// sendShopper lets one more shopper come to a show with seats.
 func (s *Script) sendShopper(sh *show) {
 	s.shoppers++
 	p := &shopper{
@@ -31,7 +33,7 @@ func (s *Script) sendShopper(sh *show) {
 	s.pickSeats(p)
 }
 
-// pickSeats is a shopper's next selection.
+// pickSeats makes a shopper's next change of the selection. After the last one the shopper buys, or leaves.
 func (s *Script) pickSeats(p *shopper) {
 	if p.picks--; p.picks < 0 {
 		s.decideToBuy(p)
@@ -79,21 +81,21 @@ func (s *Script) pickSeats(p *shopper) {
 // decideToBuy makes a shopper order the seats that he holds. Some order seats that they don't hold.
 func (s *Script) decideToBuy(p *shopper) {
 	if !s.Healed() && s.Rng.IntN(8) == 0 {
-		return // he leaves, and his seats' time runs out
+		return // The shopper leaves, and the time of the seats runs out.
 	}
 	seats, holder := p.held, p.holder
 	switch s.Rng.IntN(8) {
 	case 0:
 		seats = s.someSeats(p.show, 1+s.Rng.IntN(3))
 	case 1:
-		holder = "" // known by his account
+		holder = "" // The order is to find the seats by the account alone.
 	}
 	lines := p.show.hall.linesFor(seats)
 	if len(lines) == 0 {
 		return
 	}
 	if s.Chance(.05) {
-		lines[0].Quantity++ // a ticket without its seat
+		lines[0].Quantity++ // One ticket has no seat, which must be refused.
 	}
 	if s.Chance(.2) {
 		if other := p.show.types[s.Rng.IntN(len(p.show.types))].ID; !slices.ContainsFunc(lines, func(l order.Line) bool { return l.Type == other }) {

@@ -45,22 +45,23 @@ func (s *Script) playFates(sh *show, o *order.Order) {
 	if s.fates.chance(.06) {
 		s.After(s.fateIn(15), func() { s.forgetPerson(sh, o.Email) })
 	}
-	if s.fates.chance(.06) { // somebody whom tickets are passed on to
+	if s.fates.chance(.06) { // These are the people to whom passOn passes tickets on.
 		s.After(s.fateIn(15), func() { s.forgetPerson(sh, fmt.Sprintf("b%d@example.com", 1+s.fates.IntN(2))) })
 	}
 	if s.fates.chance(.35) {
 		s.After(s.fateIn(8), func() { s.wantBack(sh, o) })
 	}
 	if s.fates.chance(.1) {
-		s.After(s.fateIn(20), func() { s.wantBack(sh, o) }) // the rest, or the same again
+		s.After(s.fateIn(20), func() { s.wantBack(sh, o) }) // They want the rest, or the same tickets again.
 	}
 }
 
 // fateIn is a moment within the given number of seconds.
 func (s *Script) fateIn(seconds int64) int64 { return s.fates.Int64N(seconds * second) }
 
-// passOn offers a ticket to somebody. They may claim it, or the sender may take it back, and
-// Until then the ticket's codes are shown at the gates.
+// passOn offers a ticket to somebody. They may claim it, or the sender may take it back. Until then and after
+// that the codes of both are shown at the gates, because only those of the holder may pass. version is the
+// version of the ticket's codes, which grows with every claim.
 func (s *Script) passOn(sh *show, ticket uint32, version byte) {
 	limit := 1 + s.fates.IntN(4)
 	offer := admission.Transfer{Ticket: ticket, Version: version, From: "a@example.com", To: fmt.Sprintf("b%d@example.com", version), Name: "B"}
@@ -70,7 +71,7 @@ func (s *Script) passOn(sh *show, ticket uint32, version byte) {
 			return
 		}
 		s.showCodes(sh, ticket, version)
-		for range 1 + s.fates.IntN(2) { // a link is followed twice, or raced by its sender
+		for range 1 + s.fates.IntN(2) { // A link may be followed twice, and its sender may be as fast as its reader.
 			if s.fates.chance(.25) {
 				s.After(s.fateIn(5), func() { s.ask(sh.ref, admission.RevokeTransfer{Ticket: ticket, Version: version}, 2, nil) })
 				continue
@@ -102,8 +103,8 @@ func (s *Script) showCodes(sh *show, ticket uint32, version byte) {
 	}
 }
 
-// wantBack asks for an order's money: a buyer of some tickets, and an organizer decides;
-// or an organizer at once.
+// wantBack asks for an order's money. Either the buyer asks it for some tickets and an organizer decides, or an
+// organizer sends it back at once.
 func (s *Script) wantBack(sh *show, o *order.Order) {
 	now := s.truth.Order(sh.ref.Home, o.ID)
 	if now == nil || !now.Sold() {
@@ -130,7 +131,7 @@ func (s *Script) wantBack(sh *show, o *order.Order) {
 		if asked < 0 {
 			return
 		}
-		for range 1 + s.fates.IntN(2) { // two organizers at once
+		for range 1 + s.fates.IntN(2) { // At times two organizers decide at once, and not alike.
 			decide := ledger.DecideRefund{
 				Order: o.ID, Record: reply.Order, Position: asked, Approve: s.fates.chance(.75), Amount: -1, Manual: ask.Manual,
 			}

@@ -18,7 +18,7 @@ func (s *Script) openLine(sh *show) {
 	for range s.Between(8, 40) {
 		s.After(s.Between(second, s.load.Span), func() { s.joinLine(sh) })
 	}
-	one := int64(1) // minute
+	one := int64(1) // An offer lasts a minute, so that it can run out while the world goes on.
 	s.After(s.Between(0, 5*second), func() { s.ask(sh.ref, waitlist.Set{OfferMinutes: &one}, 0, nil) })
 	if !s.Chance(.25) {
 		return
@@ -49,7 +49,7 @@ func (s *Script) joinLine(sh *show) {
 	if s.Chance(.8) {
 		join.Type = sh.types[s.Rng.IntN(len(sh.types))].ID
 	}
-	if s.orders%3 == 0 { // somebody types the address, and nothing comes of it
+	if s.orders%3 == 0 { // Somebody has only typed the address, so no place in line may come of it.
 		typed := join
 		typed.Unproven = true
 		s.ask(sh.ref, typed, 0, nil)
@@ -57,7 +57,7 @@ func (s *Script) joinLine(sh *show) {
 	s.ask(sh.ref, join, 1+s.Rng.IntN(5), func(r engine.Reply) {
 		p, in := r.(*waitlist.Placed)
 		if !in {
-			if s.Chance(.5) { // not sold out: he asks again
+			if s.Chance(.5) { // The type is not sold out yet: they ask again later.
 				s.After(s.Between(second, 10*second), func() { s.joinLine(sh) })
 			}
 			return

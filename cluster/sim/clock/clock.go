@@ -28,17 +28,18 @@ const maxSteps = 400_000
 // Clock is one world's time, with what is drawn and logged in it. It belongs to one goroutine.
 type Clock struct {
 	Rng     *rand.Rand
-	Limit   int // of steps: a world that takes more will not be quiet
-	now     int64
+	Limit   int   // how many steps the world may take: one that takes more will never be quiet
+	now     int64 // microseconds since the start
 	agenda  agenda
-	counter uint64 // of the steps that were planned
+	counter uint64 // how many steps were planned so far; it orders the steps of one time
 	steps   int
-	healed  bool
-	err     error
+	healed  bool  // no fault and no chance strikes any more
+	err     error // what the world broke by; nil while it is whole
+	// The hash is of all lines of the log, also when nobody reads it: it tells whether two runs were the same.
 	hash    hash.Hash64
-	log     io.Writer // may be nil
-	line    []byte
-	reached map[string]int
+	log     io.Writer      // nil: nobody reads the log
+	line    []byte         // the memory of the line that is written, which is used again
+	reached map[string]int // how often each fault has met each thing
 }
 
 // New starts a world's time at zero. The log may be nil.
@@ -46,7 +47,7 @@ func New(seed uint64, log io.Writer) *Clock {
 	return &Clock{Limit: maxSteps, Rng: rand.New(rand.NewPCG(seed, 0x5eed)), hash: fnv.New64a(), log: log, reached: make(map[string]int)}
 }
 
-// Now is the time since the start.
+// Now returns the microseconds since the start.
 func (c *Clock) Now() int64 { return c.now }
 
 // Millis returns a time in unix milliseconds.
@@ -80,11 +81,10 @@ func (c *Clock) Planned() (steps int, next int64) {
 	return len(c.agenda), next
 }
 
-// step is something that happens at a time. Those of one time happen in the
-// order in which they were planned.
+// step is something that happens at a time. The steps of one time happen in the order in which they were planned.
 type step struct {
-	at  int64
-	n   uint64
+	at  int64  // microseconds since the start
+	n   uint64 // which step it was of all that were planned
 	run func()
 }
 
@@ -110,13 +110,15 @@ func (h *agenda) Pop() any {
 	return x
 }
 
-// After plans a step.
+// After plans a step, d microseconds from now. It happens at once, but after the steps that are already planned for
+// now, if d is 0 or less.
 func (c *Clock) After(d int64, run func()) {
 	c.counter++
 	heap.Push(&c.agenda, &step{at: c.now + max(d, 0), n: c.counter, run: run})
 }
 
-// Run takes steps up to a time, or until nothing is left or something is broken.
+// Run takes steps up to a time, or until nothing is left or something is broken. In a healed world the time stays
+// at the last step instead of going on to until.
 func (c *Clock) Run(until int64) {
 	for c.err == nil && len(c.agenda) > 0 && c.agenda[0].at <= until {
 		e := heap.Pop(&c.agenda).(*step)
@@ -133,7 +135,7 @@ func (c *Clock) Run(until int64) {
 	}
 }
 
-// Protect turns a panic of a kind into a failure.
+// Protect runs a step of the product. A panic in it breaks the world with its stack, instead of ending the test.
 func (c *Clock) Protect(run func()) {
 	if c.err != nil {
 		return
@@ -146,7 +148,7 @@ func (c *Clock) Protect(run func()) {
 	run()
 }
 
-// Failf breaks the world, unless it is broken.
+// Failf breaks the world. Only the first failure counts, because what follows it may be its consequence.
 func (c *Clock) Failf(format string, args ...any) {
 	if c.err == nil {
 		c.err = fmt.Errorf("at %s: %w", c.time(), fmt.Errorf(format, args...))
@@ -170,10 +172,11 @@ func (c *Clock) Logf(format string, args ...any) {
 // Chance draws whether something of that probability happens. In a healed world nothing does.
 func (c *Clock) Chance(p float64) bool { return p > 0 && !c.healed && c.Rng.Float64() < p }
 
-// Between draws a span of time.
+// Between draws a span of time, or another number, from least up to most, without most itself.
 func (c *Clock) Between(least, most int64) int64 { return least + c.Rng.Int64N(most-least) }
 
-// Every repeats a fault, at random times with a mean span, until the world heals.
+// Every repeats a fault, at random times with a mean span in microseconds, until the world heals. A span of 0 means
+// never.
 func (c *Clock) Every(span int64, fault func()) {
 	if span == 0 {
 		return
@@ -187,7 +190,7 @@ func (c *Clock) Every(span int64, fault func()) {
 	})
 }
 
-// Reach counts a fault by what it met.
+// Reach counts that a fault has met something, so that a run can tell which faults it has really tried.
 func (c *Clock) Reach(fault, met string) { c.reached[fault+" / "+met]++ }
 
 // traceStack is the stack without the calls that only pass on a panic.

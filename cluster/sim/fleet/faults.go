@@ -17,9 +17,11 @@ func (f *Fleet) crashSome(some int) {
 	}
 }
 
-// leaveOne makes a node leave in order: it says so, the others take its events over, and it goes.
+// leaveOne makes a node leave in order: it says so, the others take its events over, and then it goes.
 func (f *Fleet) leaveOne() { f.leave(f.nodes[f.Rng.IntN(len(f.nodes))]) }
 
+// leave begins the leaving of a node, unless it could not say so: it is cut off, not a member yet, or leaves
+// already.
 func (f *Fleet) leave(n *node) {
 	if !n.up || n.cut || n.list == nil || n.self.Leaving {
 		return
@@ -29,7 +31,8 @@ func (f *Fleet) leave(n *node) {
 	f.tellLeaving(n)
 }
 
-// tellLeaving notes that the node leaves, and tells the others.
+// tellLeaving notes in the table of members that the node leaves, and tells the others. It tries again for as long
+// as the table can't be reached.
 func (f *Fleet) tellLeaving(n *node) {
 	life := n.life
 	f.executeStatement(n, &f.home.own, 0, func() {
@@ -47,6 +50,8 @@ func (f *Fleet) tellLeaving(n *node) {
 	})
 }
 
+// awaitDrained waits until the node holds no event any more, but not past until. Then the node ends, and its row is
+// deleted.
 func (f *Fleet) awaitDrained(n *node, life int, until int64) {
 	f.After(lookAgain, func() {
 		if n.life != life {
@@ -107,18 +112,20 @@ func (f *Fleet) partSome(some int) {
 	})
 }
 
-// areLinked reports whether two nodes reach each other.
+// areLinked reports whether two nodes reach each other. Nodes that are cut off at the same time still reach one
+// another.
 func (f *Fleet) areLinked(a, b *node) bool {
 	return a.up && b.up && f.apart[a.number] == f.apart[b.number]
 }
 
-// findNode is the node of a member.
+// findNode returns the node of a member, whichever of its lifetimes the member is. Nodes are in the order of their
+// names.
 func (f *Fleet) findNode(m members.Member) *node {
 	i := sort.Search(len(f.nodes), func(i int) bool { return f.nodes[i].self.Name >= m.Name })
 	return f.nodes[i]
 }
 
-// askSome sends commands to events, from any node, until the world heals.
+// askSome sends commands to events, from any node, until the world heals. More nodes send more.
 func (f *Fleet) askSome() {
 	f.After(f.Between(0, 2*second/int64(1+len(f.nodes))), func() {
 		if f.Healed() {
@@ -132,7 +139,8 @@ func (f *Fleet) askSome() {
 	})
 }
 
-// askEvent sends a question to an event, as a node: the event is here, or on the node that this one takes for the owner.
+// askEvent sends a command to an event from a node. The event is held by the node that this one takes for the
+// owner, or that node activates it. The sender tries again until the time is over.
 func (f *Fleet) askEvent(n *node, e int32, until int64) {
 	again := func() {
 		if f.Now() > until {
@@ -142,7 +150,7 @@ func (f *Fleet) askEvent(n *node, e int32, until int64) {
 		f.After(lookAgain, func() { f.askEvent(n, e, until) })
 	}
 	if !n.up || n.list == nil {
-		return // its client asks another one
+		return // Its client asks another node.
 	}
 	places := n.list.placeEvents()
 	i := places.OwnerOf(int64(e) + 1)
@@ -158,7 +166,7 @@ func (f *Fleet) askEvent(n *node, e int32, until int64) {
 	epoch, there := to.held[e]
 	switch {
 	case there && epoch == f.events[e].epoch && !to.cut:
-	case there: // it finds out that it is fenced
+	case there: // The journal fences the node, which learns from that to let go.
 		if !to.cut {
 			delete(to.held, e)
 			f.noteOwner(e)
@@ -176,13 +184,14 @@ func (f *Fleet) noteWake(e int32) {
 	f.home.noted = append(f.home.noted, f.Now())
 }
 
-// countSince counts the times that were noted after a time.
+// countSince returns how many times of actors a sweep reads that asks for those after a time. There is one row for
+// each event, however often it was noted.
 func (h *home) countSince(f *Fleet, after int64) int {
 	i, _ := slices.BinarySearch(h.noted, after)
 	return min(len(h.noted)-i, len(f.events))
 }
 
-// markLeaving takes over what a member says of itself with its beat.
+// markLeaving writes into the table what a member says of itself with its beat.
 func (h *home) markLeaving(n *node) {
 	if h.hasMember(n.self.ID) && h.rows[n.self.ID].Leaving != n.self.Leaving {
 		h.rows[n.self.ID] = n.self

@@ -30,8 +30,8 @@ const (
 type Options struct {
 	Seed          uint64
 	Nodes, Events int
-	Storm         int64         // how long everything goes wrong
-	Lease         time.Duration // of members; the product's if it is 0
+	Storm         int64         // how long everything goes wrong, in microseconds
+	Lease         time.Duration // how long a member may be silent before it is taken for dead; 0: as long as in the product
 }
 
 // Fleet is one world.
@@ -41,44 +41,45 @@ type Fleet struct {
 	home   home
 	nodes  []*node
 	events []event
-	in     [engine.Buckets][]int32 // the events of each bucket
+	in     [engine.Buckets][]int32 // the indexes of the events in each bucket
 
-	truth  *placement.Map // by the nodes that can be reached, whatever they know
-	since  [engine.Buckets]int64
-	orphan map[int32]struct{} // events without an owner
-	apart  map[int]bool       // nodes whose links to the others are cut, by number
-	spared int64              // until when nothing is asked of anybody, because home was away
+	truth  *placement.Map        // who has to own what, by the nodes that can be reached, whatever they know
+	since  [engine.Buckets]int64 // since when each bucket has had the owner that it has by truth
+	orphan map[int32]struct{}    // events without an owner
+	apart  map[int]bool          // nodes whose links to the others are cut, by number
+	spared int64                 // until when home was away: no event counts as without an owner before that
 	count  Counts
 }
 
 // event is an event with all its actors.
 type event struct {
-	owner *node // who claimed it last
-	epoch int32
-	lost  int64 // since when it has no owner that can work, or -1
-	at    int64 // what its row of wakes says
+	owner *node // the node that has claimed it last
+	epoch int32 // how often it was claimed; a node that holds it from an older epoch is fenced
+	lost  int64 // since when it has had no owner that can work; -1: it has one
+	at    int64 // the time in its row of wakes, which makes a sweep find it
 }
 
-// Counts are what happened.
+// Counts are what happened, for one change or a whole storm.
 type Counts struct {
-	Beats, Reads int64 // statements that raise a beat and read the list: in their time, and after a notification
-	Rows         int64 // of the list, that these read
+	Beats, Reads int64 // statements that raise a beat and read the list: the ones on time, and the ones after a notification
+	Rows         int64 // rows of the list that those statements have read
 	Notices      int64 // notifications that reached a member
 	Burials      int64 // statements that try to delete a member
-	Links        int64 // that were made, in each direction
+	Links        int64 // links that were made, counted in each direction
 	Sweeps       int64 // reads of the times of actors
-	Times        int64 // that these read
-	Yields       int64 // asked of former owners
-	Claims       int64
+	Times        int64 // times that the sweeps have read
+	Yields       int64 // requests to a former owner to let go of an event
+	Claims       int64 // claims of an event
 	Fenced       int64 // claims of an event whose owner was at work
-	Asked        int64 // commands
+	Asked        int64 // commands that were sent
 	Refused      int64 // commands that found no owner within a second
-	Longest      int64 // that an event was without an owner, microseconds
+	Longest      int64 // the longest time that an event was without an owner, in microseconds
 }
 
 // New makes a world in which all nodes are members, and all events have owners.
 func New(opt Options) *Fleet {
 	f := &Fleet{Clock: clock.New(opt.Seed, nil), opt: opt, events: make([]event, opt.Events), orphan: make(map[int32]struct{}), apart: make(map[int]bool)}
+	// A large fleet takes more steps than any limit; its storm ends by time.
 	f.Limit = 1 << 40
 	if f.opt.Lease == 0 {
 		f.opt.Lease = lease
@@ -128,6 +129,7 @@ func (f *Fleet) judgePlaces() {
 	f.truth = now
 }
 
+// ownerID returns the ID of the member that owns a bucket, or "" if nobody does.
 func ownerID(m *placement.Map, bucket int) string {
 	if i := m.Owner(bucket); i != placement.None {
 		return m.Members[i].ID
@@ -135,7 +137,8 @@ func ownerID(m *placement.Map, bucket int) string {
 	return ""
 }
 
-// noteOwner notes whether an event has an owner at work.
+// noteOwner notes whether an event has an owner at work, after anything that may have changed it. If it has one
+// again, the time without one is judged.
 func (f *Fleet) noteOwner(e int32) {
 	switch ev, works := &f.events[e], f.hasOwner(e); {
 	case works && ev.lost >= 0:
@@ -149,7 +152,7 @@ func (f *Fleet) noteOwner(e int32) {
 }
 
 // hasOwner reports whether the node that claimed the event last is at work on it, or else the node that has to have
-// it: the latter finds out with the next command or timer that it is fenced, and claims the event anew.
+// it: the latter finds out with the next command or timer that it is fenced, and claims the event once more.
 func (f *Fleet) hasOwner(e int32) bool {
 	ev := &f.events[e]
 	if epoch, holds := ev.owner.held[e]; holds && epoch == ev.epoch && ev.owner.up && !ev.owner.cut {
@@ -176,7 +179,8 @@ func (f *Fleet) judgeOrphan(e int32) {
 	}
 }
 
-// judgeOrphans judges all that have no owner now.
+// judgeOrphans judges all events that have no owner now. The lowest one is judged first, so that a seed breaks with
+// the same words every time.
 func (f *Fleet) judgeOrphans() {
 	if f.home.away {
 		return
@@ -198,9 +202,9 @@ func (f *Fleet) judgeOrphans() {
 // Change is what one change of members came to.
 type Change struct {
 	Counts
-	Known   int64 // until every member knew, microseconds
-	Settled int64 // until every event had its owner
-	Moved   int   // events whose owner is another
+	Known   int64 // microseconds until every member had the list after the change
+	Settled int64 // microseconds until every event was held by its owner
+	Moved   int   // how many events have got another owner
 }
 
 // Measure makes one change in a quiet world, and returns its effects.
@@ -242,6 +246,7 @@ func (f *Fleet) Measure(change func()) (Change, error) {
 // passTime lets time pass.
 func (f *Fleet) passTime(d int64) { f.Run(f.Now() + d) }
 
+// allKnow reports whether the list has exactly the nodes that are up, and all of them have read it.
 func (f *Fleet) allKnow() bool {
 	return f.home.isCurrent(f) && !slices.ContainsFunc(f.nodes, func(n *node) bool { return n.up && n.list != f.home.list })
 }
@@ -262,7 +267,7 @@ func (f *Fleet) allPlaced() bool {
 	return true
 }
 
-// Storm has everything go wrong, and then asks that all is well again.
+// Storm lets everything go wrong for a while, then heals the world and asks that it settles within two minutes.
 func (f *Fleet) Storm() error {
 	f.Every(2*second, func() { f.crashSome(1) })
 	f.Every(9*second, func() { f.crashSome(1 + len(f.nodes)/50) })
@@ -289,6 +294,8 @@ func (f *Fleet) Storm() error {
 // Counts returns what has happened so far.
 func (f *Fleet) Counts() Counts { return f.count }
 
+// subtractCounts returns what has happened since d was counted. The longest time without an owner is not a sum, so
+// it stays.
 func (c Counts) subtractCounts(d Counts) Counts {
 	return Counts{
 		Beats: c.Beats - d.Beats, Reads: c.Reads - d.Reads, Rows: c.Rows - d.Rows, Notices: c.Notices - d.Notices, Burials: c.Burials - d.Burials,

@@ -12,13 +12,13 @@ import (
 // home is the database of members. The journal, with the times of actors, is another one. The statements of each
 // wait for one of its processors.
 type home struct {
-	rows  map[string]members.Member // by ID
-	beats map[string]int64
-	list  *listing
-	own   cpus    // home's
-	other cpus    // the journal's, of four shards
-	noted []int64 // times of actors, in order
-	away  bool
+	rows  map[string]members.Member // the table of members, by ID
+	beats map[string]int64          // how often each member has beaten, by ID
+	list  *listing                  // the list that a statement reads now
+	own   cpus                      // the processors of home
+	other cpus                      // the processors of the journal; its four shards count as one database
+	noted []int64                   // the times of actors that were noted, in order
+	away  bool                      // no statement is answered
 }
 
 // cpus are when each processor of a database is free.
@@ -36,11 +36,12 @@ func (c *cpus) takeProcessor(now, cost int64) int64 {
 	return c[free]
 }
 
-// What statements cost a processor, in microseconds. A list of 1,000 costs a millisecond and a half.
+// These are what statements cost a processor, in microseconds. A list of 1,000 members costs a millisecond and a
+// half.
 const (
 	costOfAny  = 100
-	costOfRow  = 1.4 // of the list
-	costOfTime = 0.5 // of an actor; a shard has a quarter of them
+	costOfRow  = 1.4 // for each row of the list
+	costOfTime = 0.5 // for each time of an actor; each shard reads a quarter of them at once
 )
 
 // listing is the list of members as it stood between two changes.
@@ -88,8 +89,9 @@ func (h *home) isCurrent(f *Fleet) bool {
 	return up == len(h.rows)
 }
 
-// executeStatement carries a statement of a node out, and then has the node hear its outcome. While the node is cut off, or
-// the databases are away, it hears nothing until failed is called.
+// executeStatement carries a statement of a node out, and then lets the node hear its outcome. While the node is
+// cut off, or the databases are away, failed is called instead; the statement may have been carried out nevertheless.
+// cost is microseconds of a processor beside costOfAny.
 func (f *Fleet) executeStatement(n *node, at *cpus, cost float64, statement, heard, failed func()) {
 	life := n.life
 	if n.cut || f.home.away {
@@ -129,7 +131,8 @@ func (f *Fleet) notifyMembers() {
 	}
 }
 
-// stallHome has home answer nobody for a while. Nobody can be blamed for what is without an owner then.
+// stallHome stops home from answering for a while. No node can be blamed for an event that is without an owner
+// then.
 func (f *Fleet) stallHome() {
 	if f.home.away {
 		return

@@ -10,40 +10,40 @@ import (
 	"boxoffice/persistence/members"
 )
 
-// These are the product's: the defaults of members.Config, and what packages members and cluster wait for.
+// These are the product's times: the defaults of members.Config, and what packages members and cluster wait for.
 const (
-	beatEvery   = 400 * millisecond
-	lease       = 1500 * time.Millisecond
-	gather      = 20 * millisecond
-	wakeEvery   = 2 * second
-	lookAgain   = 20 * millisecond
-	patience    = second
-	cedeTime    = 500 * millisecond
-	handingOver = 16
+	beatEvery   = 400 * millisecond       // how long a node waits between two beats
+	lease       = 1500 * time.Millisecond // how long a member may be silent before it is taken for dead
+	gather      = 20 * millisecond        // how long notifications are gathered before the list is read
+	wakeEvery   = 2 * second              // how often a node looks for actors whose time has come
+	lookAgain   = 20 * millisecond        // how soon a node tries again what it could not do
+	patience    = second                  // how long a command looks for the owner, and how long a node leaves alone what it has just let go of
+	cedeTime    = 500 * millisecond       // how long a node tries to reach the former owner before it claims
+	handingOver = 16                      // how many events a node puts away at a time
 )
 
 // node is a node of the fleet.
 type node struct {
 	fleet  *Fleet
 	number int
-	life   int
-	up     bool
-	stays  bool // away, until somebody starts it
-	cut    bool // off home
+	life   int  // counts its starts: what was planned in an earlier life does not happen
+	up     bool // the process runs
+	stays  bool // it does not start again by itself
+	cut    bool // it does not reach home or the journal
 	self   members.Member
 	watch  members.Watch
-	list   *listing // that it was told last; nil before it is a member
+	list   *listing // the list that it has read last; nil before it is a member
 
-	turning bool // a beat is on its way
-	again   bool // it was notified while it read the list
-	planned int  // counts plans of the next beat: only the last one holds
-	held    map[int32]int32
-	loading map[int32]bool
-	ceded   map[int32]int64 // when it was asked to let go of an event
+	turning bool            // a beat is on its way
+	again   bool            // it was notified while it read the list
+	planned int             // counts plans of the next beat: only the last one holds
+	held    map[int32]int32 // the events that it holds, with the epoch of its claim
+	loading map[int32]bool  // the events that it is activating
+	ceded   map[int32]int64 // when it was asked to let go of an event, after which it does not take it back at once
 	swept   int64           // up to which time it has looked for actors to wake
 }
 
-// reset begins a lifetime.
+// reset begins a lifetime, in which the node knows and holds nothing. Its ID is a new one; its name stays.
 func (n *node) reset() {
 	n.life++
 	name := fmt.Sprintf("n%04d", n.number)
@@ -106,7 +106,8 @@ func (n *node) readSoon() {
 	})
 }
 
-// beatAndRead beats, takes the list in, and buries the dead.
+// beatAndRead raises the node's beat, reads the list with all beats in the same statement, and then buries the
+// members that have been silent for too long. A node that finds itself buried ends.
 func (n *node) beatAndRead() {
 	f := n.fleet
 	n.turning = true
@@ -138,7 +139,8 @@ func (n *node) beatAndRead() {
 	})
 }
 
-// buryDead buries the dead. The node that has ended one tells the others.
+// buryDead deletes members that have not beaten since they were judged dead. Of several nodes that try, the one
+// that has deleted one tells the others.
 func (n *node) buryDead(dead map[string]int64) {
 	f := n.fleet
 	if len(dead) == 0 {
@@ -171,7 +173,8 @@ func (n *node) buryDead(dead map[string]int64) {
 	})
 }
 
-// endTurn ends a turn.
+// endTurn ends a beat with all that follows from it, and plans the next. If the node was notified during it, it
+// reads the list once more soon.
 func (n *node) endTurn() {
 	n.turning = false
 	if n.again {
@@ -183,7 +186,8 @@ func (n *node) endTurn() {
 
 func (n *node) clock() time.Time { return time.UnixMicro(n.fleet.Now()) }
 
-// takeList takes a list in: what the node does not own any more it hands over, and what it has gained it wakes.
+// takeList makes the node act by a new list. It hands over what it does not own any more, a few events at a time,
+// and wakes what it has gained.
 func (n *node) takeList(list *listing) {
 	was := n.list
 	if list == was {
@@ -234,7 +238,7 @@ func (n *node) letGo(e int32, wait int64, done func()) {
 	})
 }
 
-// wakeLoop looks for actors whose time has come.
+// wakeLoop looks again and again for actors whose time has come.
 func (n *node) wakeLoop() {
 	if n.up && n.list != nil {
 		n.wakeOwned(n.swept)
@@ -306,7 +310,8 @@ func (n *node) askToYield(e int32, to members.Member, until int64, then func()) 
 	}
 }
 
-// claimEvent claims an event, unless the node does not own it any more.
+// claimEvent claims an event in the journal, unless the node does not own it any more by its list. The claim fences
+// whichever node held it before.
 func (n *node) claimEvent(e int32) {
 	f := n.fleet
 	if !n.isOwner(e) {
@@ -330,7 +335,7 @@ func (n *node) claimEvent(e int32) {
 		n.held[e] = epoch
 		f.noteOwner(e)
 	}, func() {
-		delete(n.loading, e) // the next command loads it
+		delete(n.loading, e) // The next command loads it.
 	})
 }
 
@@ -353,7 +358,7 @@ func (n *node) end() {
 	})
 }
 
-// join makes the node a member, instead of its earlier lifetimes.
+// join makes the node a member, in place of its earlier lifetimes. It tries until home answers.
 func (n *node) join() {
 	f := n.fleet
 	n.up = true

@@ -26,20 +26,20 @@ import (
 
 // World is what the judge knows of the world, and what the world does because of a fact.
 type World struct {
-	Jumps     bool    // clocks are wrong by up to an hour
-	HoldScale float64 // of the limits of who holds seats
+	Jumps     bool    // the clocks of nodes are wrong by up to an hour
+	HoldScale float64 // multiplies the limits of the seats that one holder may hold
 
-	Now      func() int64                                     // microseconds since the start
-	Reach    func(fault, met string)                          // counts what has happened
-	Places   func(engine.OrderID) []*ledger.Place             // the commands that name an order
-	DayAt    func(event, at int64) keeper.Day                 // the date at a time, in unix milliseconds, where an event is
-	Received func(reference string) int64                     // what the provider has of an attempt to pay
-	Replay   func(engine.Ref) (engine.State, error)           // a stream's state, from its snapshot on
-	Owner    func(engine.Ref) (engine.State, time.Time, bool) // of whoever owns a stream: the state, and the clock; false: nobody is at work
+	Now      func() int64                                     // returns the microseconds since the start
+	Reach    func(fault, met string)                          // counts that a fault has met something
+	Places   func(engine.OrderID) []*ledger.Place             // returns the commands that have tried to place an order under an id
+	DayAt    func(event, at int64) keeper.Day                 // returns the date where an event is, at a time in unix milliseconds
+	Received func(reference string) int64                     // returns the minor units that the provider has of an attempt to pay
+	Replay   func(engine.Ref) (engine.State, error)           // returns the state of a stream, made from its snapshot and the facts after it
+	Owner    func(engine.Ref) (engine.State, time.Time, bool) // returns the state of the activation that owns a stream, and its node's clock; false: no node is at work on it
 
-	PayBack   func(id engine.OrderID, position int, r order.Refund) // a refund is due
-	WatchHold func(engine.Ref, *seatmap.HeldFact)                   // a selection must end in time
-	WatchRoom func(ref engine.Ref, turn int, due int64)             // an admission is due, at a time in unix milliseconds
+	PayBack   func(id engine.OrderID, position int, r order.Refund) // is told of a refund that is due
+	WatchHold func(engine.Ref, *seatmap.HeldFact)                   // is told of a selection, whose end must come in time
+	WatchRoom func(ref engine.Ref, turn int, due int64)             // is told of an admission that is due, at a time in unix milliseconds
 }
 
 // Show names the actors of an event.
@@ -55,18 +55,18 @@ const (
 	second      = clock.Second
 )
 
-// Truth is what the journal says, kept by rules of its own: every fact that is
-// committed is judged against all facts before it.
+// Truth is what the journal says, kept by rules of its own: each fact that is committed is judged against all facts
+// before it.
 type Truth struct {
 	world   World
-	stocks  map[engine.Ref]*stock
-	books   map[int64]*book // by event
+	stocks  map[engine.Ref]*stock // by the keeper: what it has of tickets, or of a promo code's uses
+	books   map[int64]*book       // by the number of the event: its orders and tickets
 	seats   *seats.Seats
-	diaries map[int64]*diary // by event
+	diaries map[int64]*diary // by the number of the event: what is booked of its dates
 	rooms   *rooms.Rooms
-	earned  map[int64]keeper.Proceeds // by event: what it has earned, as the wallet has it
+	earned  map[int64]keeper.Proceeds // by the number of the event: what it has earned, as far as the wallet was told
 	fees    map[string]int64          // taken, by order
-	early   map[engine.OrderID]bool   // orders whose Place was refused before it made one
+	early   map[engine.OrderID]bool   // orders whose Place was refused before one like it has made them
 }
 
 // New makes a judge who has seen nothing.

@@ -15,16 +15,17 @@ import (
 	"time"
 )
 
-// Modes is how a transaction, or all of them, misbehaves: settings by the
-// names of Catalog. Nil is well-behaved.
+// Modes say how a transaction, or all of them, misbehave: settings by the names of Catalog. Nil means that all goes
+// well.
 type Modes map[string]Setting
 
 // Setting is one mode's argument, and how often it strikes.
 type Setting struct {
-	Chance float64 // 0 to 1, drawn for every call or, of the checkout's modes, once
+	Chance float64 // 0 to 1; it is drawn for each call or, for the modes of the checkout, once for each transaction
+	// Number, Span or Word is the mode's value, as its row of Catalog says.
 	Number int64
 	Span   time.Duration
-	P99    time.Duration // slow only
+	P99    time.Duration // only of the mode slow: 99 % of the calls take less; 0: all take Span
 	Word   string
 }
 
@@ -35,7 +36,7 @@ const (
 	nothing argument = iota
 	number
 	span
-	spans // median..p99
+	spans // one duration for all, or median..p99
 	word
 )
 
@@ -43,12 +44,12 @@ const (
 type Mode struct {
 	Help     string
 	argument argument
-	standard Setting // without a value
-	words    []string
+	standard Setting  // the setting if the text names no value
+	words    []string // the values that a mode of words may have
 }
 
-// Catalog is every mode. The first group strikes calls of the API, the second
-// is decided at checkout, the third is about refunds, the last about webhooks.
+// Catalog has every mode. The first group strikes calls of the API, the second is decided at the checkout, the
+// third is about refunds, and the last one is about webhooks.
 var Catalog = map[string]Mode{
 	"slow":      {"calls take this long: slow=200ms or, log-normal, slow=median..p99", spans, Setting{Span: 500 * time.Millisecond}, nil},
 	"error":     {"calls are answered with this status, 500 by default, and do nothing", number, Setting{Number: 500}, nil},
@@ -86,8 +87,8 @@ var Catalog = map[string]Mode{
 	"badsig":    {"webhooks carry a wrong signature", nothing, Setting{}, nil},
 }
 
-// Parse reads a comma-separated list of name[=value][@chance], such as
-// "slow=50ms..2s,error=503@0.05,pending=3". An empty list is well-behaved.
+// Parse reads a comma-separated list of name[=value][@chance], such as "slow=50ms..2s,error=503@0.05,pending=3". An
+// empty list means that all goes well.
 func Parse(text string) (Modes, error) {
 	m := Modes{}
 	for item := range strings.SplitSeq(text, ",") {
@@ -104,6 +105,8 @@ func Parse(text string) (Modes, error) {
 	return m, nil
 }
 
+// parseItem reads one name[=value][@chance]. Without a value the mode has its standard one; without a chance it
+// always strikes.
 func parseItem(item string) (string, Setting, error) {
 	item, chance, some := strings.Cut(item, "@")
 	name, value, given := strings.Cut(item, "=")
@@ -131,7 +134,7 @@ func parseItem(item string) (string, Setting, error) {
 	return name, set, nil
 }
 
-// read takes a mode's value in.
+// read stores a mode's value in its setting, or says what the value should look like.
 func (m Mode) read(set *Setting, value string) (err error) {
 	switch m.argument {
 	case nothing:
@@ -160,6 +163,7 @@ func (m Mode) read(set *Setting, value string) (err error) {
 	return nil
 }
 
+// listNames returns the names of all modes in the order of the alphabet, because a map has none.
 func listNames() []string {
 	names := make([]string, 0, len(Catalog))
 	for name := range Catalog {
@@ -169,8 +173,7 @@ func listNames() []string {
 	return names
 }
 
-// String writes the modes as Parse reads them, without their values'
-// defaults.
+// String writes the modes so that Parse reads the same ones. It writes every value, also a standard one.
 func (m Modes) String() string {
 	var items []string
 	for _, name := range listNames() {
@@ -201,25 +204,25 @@ func (m Modes) String() string {
 	return strings.Join(items, ",")
 }
 
-// Dice is all the simulator's chance: a function of the seed, the name of what
-// is drawn for, and how often it has been drawn for before.
+// Dice makes all the simulator's chances: each draw depends on the seed, the name of what is drawn for, and how
+// often that has been drawn for before. So a run can be repeated even if calls about different things come in another order.
 type Dice struct {
 	seed uint64
 
 	mu    sync.Mutex
 	hash  maphash.Seed
-	drawn map[uint64]uint64 // by the hash of the name
+	drawn map[uint64]uint64 // how often a name has been drawn for, by the hash of the name
 }
 
-// maxDrawn bounds the memory of draws; past it they start over.
+// maxDrawn bounds how many names are remembered. When there are more, all counts begin at 0 again.
 const maxDrawn = 1 << 20
 
-// NewDice makes the chance of a seed.
+// NewDice makes the dice of a seed.
 func NewDice(seed uint64) *Dice {
 	return &Dice{seed: seed, hash: maphash.MakeSeed(), drawn: make(map[uint64]uint64)}
 }
 
-// drawNext is a draw from 0 to 1 that differs from call to call.
+// drawNext draws a number from 0 to 1. The next call with the same name draws another one.
 func (d *Dice) drawNext(name string) float64 {
 	key := maphash.String(d.hash, name)
 	d.mu.Lock()
@@ -232,14 +235,16 @@ func (d *Dice) drawNext(name string) float64 {
 	return d.drawNumber(name, n)
 }
 
-// Once is a draw from 0 to 1 that is always the same for the name.
+// Once draws a number from 0 to 1, which is always the same for the name.
 func (d *Dice) Once(name string) float64 { return d.drawNumber(name, 0) }
 
+// drawNumber makes the n-th number of a name. It takes 53 bits, which is what a float64 has.
 func (d *Dice) drawNumber(name string, n uint64) float64 {
 	return float64(Scramble(d.seed, name, n)>>11) / (1 << 53)
 }
 
-// Scramble is FNV-1a over the name with splitmix64's finish.
+// Scramble mixes a seed, a name and a count into 64 bits that look random: FNV-1a over the name, finished as
+// splitmix64 does.
 func Scramble(seed uint64, name string, n uint64) uint64 {
 	h := uint64(14695981039346656037) ^ seed
 	for i := range len(name) {
@@ -251,8 +256,8 @@ func Scramble(seed uint64, name string, n uint64) uint64 {
 	return h ^ h>>31
 }
 
-// Latency draws a duration: the span, or log-normal with that median and p99,
-// cut at four times the p99.
+// Latency draws how long a call takes: the span or, if there is a P99, a log-normal time with that median and p99.
+// It is at most four times the p99.
 func (d *Dice) Latency(set Setting, name string) time.Duration {
 	if set.P99 == 0 {
 		return set.Span
