@@ -26,16 +26,16 @@ type Deps struct {
 	Known   *live.Events
 	Pages   *live.Pages
 	Feed    *live.Feed
-	Letters *letters.Writer // says what calendars show of an event
+	Letters *letters.Writer // writes how an event reads in a calendar, in the reader's language
 	Program *program.Store
 	Courses *courses.Store
 	// Community has what guests say of events.
 	Community *community.Store
 	// Gateways are asked whether anybody takes an event's currency.
 	Gateways *payments.Gateways
-	Events   *numbers.Lease // numbers for new events
-	Types    *numbers.Lease // numbers for new ticket types
-	Texts    *limit.Texts   // changes of texts
+	Events   *numbers.Lease // draws the numbers of new events
+	Types    *numbers.Lease // draws the numbers of new ticket types
+	Texts    *limit.Texts   // limits how often long texts are changed
 	// LimitsScale multiplies the bound of drafts.
 	LimitsScale float64
 	// CheckFiles refuses a request that names a file which the organization does not have.

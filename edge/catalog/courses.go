@@ -15,7 +15,8 @@ import (
 	"boxoffice/engine/event"
 )
 
-// sendsCourse lists the fields of courses that a request sends, beside null.
+// sendsCourse lists the fields of courses that a request sends with a value. A null does not count: it clears what
+// an event of another category does not have anyway.
 func sendsCourse(f *api.CourseFields) (names []string) {
 	add := func(name string, sent bool) {
 		if sent {
@@ -38,7 +39,7 @@ func touchesCourse(f *api.EventFields) bool {
 	return f.CourseType.Set || f.Syllabus.Set || f.UnifiedPDF.Set || f.UnifiedVideo.Set || f.UnifiedMaterials.Set || f.Exam.Set || f.OnlineLink.Set
 }
 
-// notACourse are the issues of course fields for an event that is none.
+// notACourse returns an issue for each field of courses that is sent for an event of another category.
 func notACourse(t *event.Details, f *api.CourseFields) (issues []route.Issue) {
 	if t.Category == event.Course {
 		return nil
@@ -49,7 +50,8 @@ func notACourse(t *event.Details, f *api.CourseFields) (issues []route.Issue) {
 	return issues
 }
 
-// editContent takes the fields of a course over that were sent.
+// editContent writes the fields of a course that were sent into its content. Lists are copied, because the edit is
+// made again on the same request if another one comes between.
 func editContent(c *course.Content, f *api.CourseFields) {
 	was := *c
 	if f.CourseType.Set {
@@ -71,10 +73,12 @@ func editContent(c *course.Content, f *api.CourseFields) {
 			c.Exam = &exam
 		}
 	}
+	// A lesson or question that is sent again keeps its id.
 	c.KeepIDs(&was, rand.Text)
 }
 
-// newCourseIssues are what is wrong with, or missing of, the course of a new event.
+// newCourseIssues returns what is wrong with the course of a new event, and what it lacks. An event of another
+// category may have no fields of courses.
 func newCourseIssues(t *event.Details, f *api.CourseFields) []route.Issue {
 	if t.Category != event.Course {
 		return notACourse(t, f)
@@ -84,6 +88,7 @@ func newCourseIssues(t *event.Details, f *api.CourseFields) []route.Issue {
 	return issuesOf(append(c.Wrong(), c.Missing()...))
 }
 
+// issuesOf turns what the course's rules find into issues of the request.
 func issuesOf(problems []course.Problem) (issues []route.Issue) {
 	for _, p := range problems {
 		issues = append(issues, route.Issue(p))
@@ -91,8 +96,9 @@ func issuesOf(problems []course.Problem) (issues []route.Issue) {
 	return issues
 }
 
-// writeCourse keeps what an event teaches, before the event tells of it. An edit that
-// touches the course leaves it complete, or is refused.
+// writeCourse stores what an event teaches, before the event's actor is told, so that an event never names content
+// that is not there. An edit that touches the course must leave it complete; one that changes the certificate alone
+// need not.
 func (h *Handlers) writeCourse(c *route.Call, number int64, t *event.Details, f *api.EventFields) (*course.Content, error) {
 	if t.Category != event.Course {
 		return nil, nil //nolint:nilnil // an event that is no course
@@ -141,6 +147,7 @@ func setCourseBranding(t *event.Details, c *course.Content) error {
 		if err != nil {
 			return err
 		}
+		// An event's record has no fields for courses, so its branding says what kind of course it is.
 		branding[name] = text
 	}
 	text, err := json.Marshal(branding, json.Deterministic(true))
@@ -148,7 +155,8 @@ func setCourseBranding(t *event.Details, c *course.Content) error {
 	return err
 }
 
-// checkCourse refuses to sell a course that is not complete.
+// checkCourse refuses to publish or sell a course that is not complete. A course that is public already was
+// complete then, and its edits keep it so.
 func (h *Handlers) checkCourse(c *route.Call, number int64, to event.Move) error {
 	if !slices.Contains(event.Public, to.To) {
 		return nil
@@ -164,7 +172,7 @@ func (h *Handlers) checkCourse(c *route.Call, number int64, to event.Move) error
 	return refuseIfIncomplete(content)
 }
 
-// showCourse adds what an event teaches, for its organization.
+// showCourse adds to an event all that it teaches, with what the public does not see, for its organization.
 func showCourse(v *api.Event, c *course.Content) {
 	if c == nil {
 		return
@@ -176,7 +184,8 @@ func showCourse(v *api.Event, c *course.Content) {
 	v.UnifiedPDF, v.UnifiedVideo, v.UnifiedMaterials, v.Exam = api.Shown(c.PDF), api.Shown(c.Video), view.List(c.Materials), c.Exam
 }
 
-// showPublicCourse adds what everybody sees of what an event teaches.
+// showPublicCourse adds to an event what everybody sees of what it teaches: the lessons by name, without their
+// material.
 func showPublicCourse(v *api.Event, c *course.Content) {
 	v.CourseType, v.CertificateTemplate = &c.Type, api.Shown(c.Certificate)
 	v.Syllabus = make([]api.PlacedLesson, len(c.Lessons))

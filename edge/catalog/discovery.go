@@ -17,13 +17,16 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// cardBytes is what a card counts for in the cache, roughly.
+// cardBytes is about how many bytes a card takes in the cache.
 const cardBytes = 1 << 10
 
+// discoverEvents lists the public events that match a filter.
 func (h *Handlers) discoverEvents(c *route.Call, in *api.Discover) (*api.List[api.Card], error) {
 	return h.listCards(c, &in.EventFilter, readmodel.Discovery{Filter: filterOf(&in.EventFilter)})
 }
 
+// searchEvents lists the public events that a text is found in. The cursor carries a rank only when the list is
+// ordered by relevance.
 func (h *Handlers) searchEvents(c *route.Call, in *api.Search) (*api.List[api.Card], error) {
 	d := readmodel.Discovery{Filter: filterOf(&in.EventFilter)}
 	d.Search, d.Query = d.Query, ""
@@ -39,6 +42,7 @@ func (h *Handlers) listCards(c *route.Call, f *api.EventFilter, d readmodel.Disc
 	if d.After, err = readPlace(f.Cursor, d.Ranked); err != nil {
 		return nil, err
 	}
+	// The key has every value that changes the page. Two searches that mean the same share one.
 	key := fmt.Sprintf("discover/%d/%q", f.Limit, []string{
 		d.Query, readmodel.NormalSearch(d.Search), strconv.FormatBool(d.Search != ""), d.Category, d.ProductType, strconv.FormatBool(d.Course), d.City, d.Country, d.Venue,
 		strconv.FormatInt(d.From, 10), strconv.FormatInt(d.To, 10), strconv.FormatBool(d.Ranked), f.Cursor,
@@ -49,7 +53,7 @@ func (h *Handlers) listCards(c *route.Call, f *api.EventFilter, d readmodel.Disc
 	})
 }
 
-// readPlace reads a cursor of discovery; the zero place for none.
+// readPlace reads a cursor of discovery. Without one it returns the zero place, which is before the first event.
 func readPlace(cursor string, ranked bool) (readmodel.Place, error) {
 	limits := []int64{route.LastMoment, math.MaxInt64}
 	if ranked {
@@ -66,7 +70,7 @@ func readPlace(cursor string, ranked bool) (readmodel.Place, error) {
 	return p, nil
 }
 
-// placeCursor is a place as readPlace reads it.
+// placeCursor writes a place as a cursor that readPlace reads.
 func placeCursor(p readmodel.Place, ranked bool) *string {
 	if ranked {
 		return route.CursorOf(p.At, p.Number, p.Rank)
@@ -74,8 +78,8 @@ func placeCursor(p readmodel.Place, ranked bool) *string {
 	return route.CursorOf(p.At, p.Number)
 }
 
-// discover makes a page of discovery with at most limit cards. It is shared by
-// callers: nobody changes it.
+// discover makes a page of discovery with at most limit cards. The cache gives the page to many callers, so none of
+// them may change it.
 func (h *Handlers) discover(ctx context.Context, d readmodel.Discovery, limit int) (*api.List[api.Card], error) {
 	events, err := h.Read.DiscoverEvents(ctx, d)
 	if err != nil {
@@ -85,6 +89,7 @@ func (h *Handlers) discover(ctx context.Context, d readmodel.Discovery, limit in
 		func(last int) *string { return placeCursor(readmodel.PlaceOf(&events[last]), d.Ranked) }), nil
 }
 
+// listOwnEvents lists an organization's events in every status, the newest first.
 func (h *Handlers) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api.Event], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -95,8 +100,8 @@ func (h *Handlers) listOwnEvents(c *route.Call, in *api.ListOwn) (*api.List[*api
 	}, func(e readmodel.Event) int64 { return e.Number }, func(e readmodel.Event) *api.Event { return view.Event(&e.Record) })
 }
 
-// filterOf leaves out the spaces around what people type: a keyboard that completes a word
-// puts one behind it, and a search for nothing but spaces is none.
+// filterOf leaves out the spaces around what people type. A keyboard that completes a word puts a space behind it,
+// and a search for nothing but spaces is no search.
 func filterOf(f *api.EventFilter) readmodel.Filter {
 	return readmodel.Filter{
 		Query: strings.TrimSpace(f.Q), Category: f.Category, ProductType: f.ProductType, Course: f.Course,
@@ -104,6 +109,7 @@ func filterOf(f *api.EventFilter) readmodel.Filter {
 	}
 }
 
+// betweenOf reads the span of dates that a filter asks for, in unix milliseconds; 0 leaves an end open.
 func betweenOf(f *api.EventFilter) (b readmodel.Between) {
 	if !f.DateFrom.IsZero() {
 		b.From = f.DateFrom.UnixMilli()
@@ -114,7 +120,8 @@ func betweenOf(f *api.EventFilter) (b readmodel.Between) {
 	return b
 }
 
-// card is an event as discovery shows it.
+// card shows an event as lists of discovery do. A reservation has no dates of its own, so it says instead whether
+// it can be booked.
 func (h *Handlers) card(e *readmodel.Event) api.Card {
 	t := e.Details
 	v := api.Card{
@@ -138,8 +145,8 @@ func bookingOpen(e *event.Record) bool {
 	return slices.Contains(event.Public, e.Status)
 }
 
-// lowestPrice is what an event costs at least, as lists show it, and what a buyer pays
-// for that; nil when nothing can be bought, now or later.
+// lowestPrice returns the lowest price of an event, as lists show it, and what a buyer pays for it with fees. Both
+// are nil if nothing can be bought, now or later.
 func lowestPrice(e *readmodel.Event) (price, total *string) {
 	if e.From == readmodel.NoPrice {
 		return nil, nil

@@ -24,13 +24,16 @@ import (
 )
 
 const (
-	maxCapacity   = 1_000_000
-	defaultWindow = 15 * time.Minute
-	maxEventYears = 5
+	maxCapacity   = 1_000_000        // tickets of one event; a larger capacity counts as this one
+	defaultWindow = 15 * time.Minute // how long an order waits for its payment unless the organizer says
+	maxEventYears = 5                // how long an event may last
 	// editTries is how often an edit is made again when another came between.
 	editTries = 5
 )
 
+// createEvent makes a draft. The number comes first, because the public id, the slug and the rows of a course
+// contain it; a repeat of the request gets the same number, and the actor then answers with the event that is
+// there.
 func (h *Handlers) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
@@ -46,6 +49,7 @@ func (h *Handlers) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, 
 	if err != nil {
 		return nil, err
 	}
+	// The random end of the public id makes it impossible to guess the ids of other events from their numbers.
 	var tail [10]byte
 	_, _ = rand.Read(tail[:]) // never fails
 	t := event.Details{
@@ -85,7 +89,8 @@ func (h *Handlers) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, 
 	return v, nil
 }
 
-// defaultCurrency is the currency of an event whose organizer names none.
+// defaultCurrency returns the currency of an event whose organizer names none: dollars, or the deployment's first
+// currency if it does not sell in dollars.
 func (h *Handlers) defaultCurrency() string {
 	if slices.ContainsFunc(h.Currencies, func(c engine.Currency) bool { return c.Code == "USD" }) {
 		return "USD"
@@ -116,8 +121,8 @@ func zoneIssues(t *event.Details, start time.Time) []route.Issue {
 	return []route.Issue{{Path: "startDate", Code: route.IssueFormat, Message: "must be in UTC, with a trailing Z, for a course"}}
 }
 
-// getOwnEvent is an event whole, as its organization sees it: what its page tells, and
-// its ticket types with what they deliver, if the caller may read ticket types.
+// getOwnEvent shows an event whole, as its organization sees it: what its page tells, and its ticket types. What
+// ticket types deliver, and their presale codes, are for callers that may read ticket types.
 func (h *Handlers) getOwnEvent(c *route.Call, in *api.ByID) (*api.Event, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -155,6 +160,9 @@ func (h *Handlers) getOwnEvent(c *route.Call, in *api.ByID) (*api.Event, error) 
 	return v, err
 }
 
+// updateEvent changes an event. It reads the record, lays the sent fields over it and asks for the result under the
+// revision that it read; if another edit comes between, it starts over. Ticket types whose windows move along
+// follow once the event itself has moved.
 func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -186,9 +194,11 @@ func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, 
 			if t.StartAt = in.StartDate.Value.UnixMilli(); t.StartAt != r.Details.StartAt && in.StartDate.Value.Before(c.Now) {
 				issues = append(issues, route.Issue{Path: "startDate", Code: route.IssueMinimum, Message: "must be in the future"})
 			}
+			// Buyers may give tickets back after a move, so only a move that buyers could know of counts.
 			if t.StartAt != r.Details.StartAt && (r.Status != event.StatusDraft || r.Sold) {
 				t.MovedAt = c.Now.UnixMilli()
 			}
+			// The doors keep their distance to the start, unless the request says when they open.
 			if in.ShiftWindows && t.DoorsAt != 0 && !in.DoorOpenTime.Set {
 				t.DoorsAt += t.StartAt - r.Details.StartAt
 			}
@@ -200,6 +210,7 @@ func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, 
 		if issues = slices.Concat(issues, ruleIssues(&t), wrong, notACourse(&t, &in.CourseFields)); len(issues) > 0 {
 			return nil, route.Invalid(issues...)
 		}
+		// The move is judged before anything is written, so that a refused request has changed nothing.
 		moved, err := h.planMove(c, r, &t, in.ShiftWindows)
 		if err != nil {
 			return nil, err
@@ -250,7 +261,7 @@ func (h *Handlers) finishUpdate(c *route.Call, before, after *event.Record, conf
 	return v, nil
 }
 
-// conflict reports whether an edit lost to another and is to be made again.
+// conflict reports whether an edit lost to another one, which its caller does not have to know: it is made again.
 func conflict(err error) bool {
 	var r *engine.Refusal
 	return errors.As(err, &r) && r.Code == engine.Conflict
@@ -314,6 +325,8 @@ func applyFields(t *event.Details, f *api.EventFields) []route.Issue {
 	var branding struct {
 		RequireIDCheck bool `json:"requireIdCheck"`
 	}
+	// Gates ask for an identity card if the branding says so. The actor does not read the branding, so the flag is
+	// copied.
 	t.IDCheck = json.Unmarshal(view.Object(t.Branding), &branding) == nil && branding.RequireIDCheck
 	return issues
 }
@@ -365,7 +378,7 @@ func setObject(path string, f route.Opt[api.JSON], dst *[]byte) []route.Issue {
 	return nil
 }
 
-// ruleIssues are the rules that span an event's fields.
+// ruleIssues returns what is wrong by the rules that span several fields of an event.
 func ruleIssues(t *event.Details) []route.Issue {
 	var issues []route.Issue
 	add := func(path, code, message string) {
@@ -400,8 +413,8 @@ func videoHost(address string) bool {
 	return false
 }
 
-// eventSlug is a title as it stands in addresses. The event's number follows the last
-// dash, so no two events have one slug.
+// eventSlug makes the part of an address that names an event: its title in ASCII, and the event's number behind the
+// last dash, so that no two events have the same slug.
 func eventSlug(title string, number int64) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(title) {
@@ -418,6 +431,8 @@ func eventSlug(title string, number int64) string {
 	return cmp.Or(strings.Trim(b.String(), "-"), "event") + "-" + strconv.FormatInt(number, 36)
 }
 
+// publishEvent publishes a draft. An event that is live already is left as it is, which makes the request safe to
+// repeat. It warns if no payment provider takes the event's currency.
 func (h *Handlers) publishEvent(c *route.Call, in *api.ByID) (*api.PublishedEvent, error) {
 	e, err := h.move(c, in.ID, event.Move{To: event.StatusPublished, Live: true})
 	if err != nil {
@@ -448,6 +463,8 @@ func (h *Handlers) setEventStatus(c *route.Call, in *api.SetStatus) (*api.Event,
 	return h.move(c, in.ID, event.Move{To: in.Status})
 }
 
+// move asks an event to move to a status. The actor knows which moves are allowed; only whether a course is
+// complete is decided here, because its content is not in the actor.
 func (h *Handlers) move(c *route.Call, id string, to event.Move) (*api.Event, error) {
 	number, err := h.Known.FindOwn(c, id)
 	if err != nil {
@@ -464,6 +481,8 @@ func (h *Handlers) move(c *route.Call, id string, to event.Move) (*api.Event, er
 	return view.Event(r), nil
 }
 
+// deleteEvent removes a draft of which nothing was sold, and cancels any other event. The actor decides which of
+// the two it is.
 func (h *Handlers) deleteEvent(c *route.Call, in *api.DeleteEvent) (*api.Deleted, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 // deadlines of refunds of its ticket types. A move that leaves one outside is refused, and names all
 // of them; or it takes them along, by as much as the start moves.
 
-// move is a change of an event's dates.
+// move is a change of an event's dates, and what it does to the event's ticket types.
 type move struct {
-	to    *event.Details
-	by    time.Duration // of the start
-	shift bool          // the windows of ticket types move along
+	to    *event.Details // the event as it will be
+	by    time.Duration  // how much later the event starts; less than 0: earlier
+	shift bool           // the windows of ticket types move along by as much
 	types []movedType
 }
 
@@ -34,6 +34,7 @@ type leftOutside struct {
 	TicketTypes []outsideType `json:"ticketTypes"`
 }
 
+// outsideType is one date of a ticket type that the move would leave outside, and the latest that it could be.
 type outsideType struct {
 	ID    string    `json:"id"`
 	Name  string    `json:"name"`
@@ -62,6 +63,7 @@ func (h *Handlers) planMove(c *route.Call, r *event.Record, to *event.Details, s
 			return nil, err
 		}
 		t := movedType{listed[i].Ref, r.Details}
+		// A type that moves along is judged by the dates that it will have.
 		if shift {
 			t.shift(m.by)
 		}
@@ -89,8 +91,9 @@ func (h *Handlers) planMove(c *route.Call, r *event.Record, to *event.Details, s
 	return m, nil
 }
 
-// listTypes lists the event's ticket types. It waits until the list has one that was made a moment
-// ago, for as long as a caller waits for what it has just written.
+// listTypes lists the event's ticket types. The list comes from the read model, which may not have a type that was
+// made a moment ago; the actor knows how many there are. So it waits for the list, for as long as a caller waits
+// for what it has just written, and then refuses with UNAVAILABLE.
 func (h *Handlers) listTypes(c *route.Call, r *event.Record) ([]readmodel.TicketType, error) {
 	const patience, look = 2 * time.Second, 20 * time.Millisecond
 	for waited := time.Duration(0); ; waited += look {
@@ -109,7 +112,7 @@ func (h *Handlers) listTypes(c *route.Call, r *event.Record) ([]readmodel.Ticket
 	}
 }
 
-// shift moves a type's dates. A type without a refund deadline has none to move.
+// shift moves a type's dates. A type without a refund deadline keeps none.
 func (t *movedType) shift(by time.Duration) {
 	t.details.SaleStart += by.Milliseconds()
 	t.details.SaleEnd += by.Milliseconds()
@@ -118,7 +121,8 @@ func (t *movedType) shift(by time.Duration) {
 	}
 }
 
-// takeAlong moves the windows of the event's types, once the event itself has moved.
+// takeAlong moves the windows of the event's types, after the event itself has moved. In the other order a refusal
+// by the event would leave them moved without it.
 func (h *Handlers) takeAlong(c *route.Call, m *move) error {
 	if m == nil || !m.shift || m.by == 0 {
 		return nil

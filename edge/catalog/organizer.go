@@ -15,7 +15,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// How much the page of an organization lists.
+// The page of an organization lists so many items at most.
 const (
 	shownUpcoming = 48
 	shownPast     = 12
@@ -25,8 +25,8 @@ const (
 // slugForm is what the slugs of organizations look like.
 var slugForm = regexp.MustCompile(`^[a-z0-9-]{1,128}$`)
 
-// ShopOrganizer is an organization as everybody may see it, by its slug. Its callers share it, so
-// none of them changes it.
+// ShopOrganizer returns an organization as everybody may see it, by its slug. Its callers share the page, so none
+// of them changes it.
 func (h *Handlers) ShopOrganizer(ctx context.Context, slug string, now time.Time) (*api.OrganizerPage, error) {
 	if !slugForm.MatchString(slug) { // before it is kept under this name
 		return nil, route.NoOrganization
@@ -45,13 +45,14 @@ func (h *Handlers) ShopOrganizer(ctx context.Context, slug string, now time.Time
 	})
 }
 
-// findShown is the organization that has a slug, if everybody may see it.
+// findShown returns the organization that has a slug, if everybody may see it. A suspended organization is refused
+// as if it did not exist.
 func (h *Handlers) findShown(ctx context.Context, slug string) (*accounts.Profile, error) {
 	o, err := h.Pages.Accounts.OrganizationNamed(ctx, slug)
 	if err != nil {
 		return nil, err
 	}
-	if o == nil || o.Slug != slug { // its number leads to no page
+	if o == nil || o.Slug != slug { // the lookup takes a number or an id too, and those lead to no page
 		return nil, route.NoOrganization
 	}
 	p, err := h.Pages.Accounts.Profile(ctx, o.ID)
@@ -67,8 +68,8 @@ func (h *Handlers) findShown(ctx context.Context, slug string) (*accounts.Profil
 // These are the bounds of an organization's calendar.
 const (
 	calendarEvents = 500
-	calendarPast   = 30 * 24 * time.Hour // so long after its end an event stays
-	calendarBytes  = 128 << 10           // roughly
+	calendarPast   = 30 * 24 * time.Hour // how long after its end an event stays in the calendar
+	calendarBytes  = 128 << 10           // about how many bytes a calendar takes in the cache
 )
 
 // ShopCalendar is the calendar file of what an organization has on, by its slug, in the language that
@@ -99,7 +100,7 @@ func (h *Handlers) ShopCalendar(ctx context.Context, slug, languages string, now
 	})
 }
 
-// listProgram fills in what the organization has on and had on.
+// listProgram fills in the events that the organization has, and had, on.
 func (h *Handlers) listProgram(ctx context.Context, page *api.OrganizerPage, org int64, now time.Time) error {
 	list, err := h.discover(ctx, readmodel.Discovery{Org: org, Now: now.UnixMilli(), Limit: shownUpcoming + 1}, shownUpcoming)
 	if err != nil {
@@ -117,7 +118,7 @@ func (h *Handlers) listProgram(ctx context.Context, page *api.OrganizerPage, org
 	return nil
 }
 
-// listSaid fills in what guests say.
+// listSaid fills in what guests say of the organization's events: their ratings, and the newest reviews.
 func (h *Handlers) listSaid(ctx context.Context, page *api.OrganizerPage, org int64) (err error) {
 	if page.Count, page.Average, err = h.Community.OrganizationRatings(ctx, org); err != nil {
 		return err

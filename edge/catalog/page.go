@@ -7,7 +7,8 @@ import (
 	"boxoffice/edge/route"
 )
 
-// defaultPage is how an event's page looks that nobody has customized.
+// defaultPage returns how the page of an event looks if nobody has customized it. Each call makes a new one,
+// because callers change it.
 func defaultPage() *api.Customization {
 	return &api.Customization{
 		FAQs: []api.FAQ{}, LayoutPattern: "classic", HeroStyle: "image",
@@ -17,7 +18,8 @@ func defaultPage() *api.Customization {
 	}
 }
 
-// pageOf reads a stored customization: what it does not say is the default.
+// pageOf reads a stored customization over the default, so that a setting which was added later has its default in
+// old documents too.
 func pageOf(document []byte) (*api.Customization, error) {
 	page := defaultPage()
 	if document == nil {
@@ -39,6 +41,8 @@ func (h *Handlers) getCustomization(c *route.Call, in *api.ByID) (*api.Customize
 	return &api.CustomizedPage{Customization: page, Defaults: defaultPage()}, err
 }
 
+// customize changes how an event's page looks. Unlike a change of the schedule this is no fact that the world is
+// told of; only the cached page is made again.
 func (h *Handlers) customize(c *route.Call, in *api.Customize) (*api.CustomizedPage, error) {
 	number, e, err := h.findOpen(c, in.ID)
 	if err != nil {
@@ -65,7 +69,7 @@ func (h *Handlers) customize(c *route.Call, in *api.Customize) (*api.CustomizedP
 	return &api.CustomizedPage{Customization: page}, nil
 }
 
-// editPage takes the fields over that were sent; null is the default.
+// editPage writes the fields that were sent into a page. A null takes a field back to its default.
 func editPage(page *api.Customization, in *api.Customize) {
 	usual := defaultPage()
 	setOrDefault(in.FAQs, &page.FAQs, usual.FAQs)

@@ -19,7 +19,8 @@ import (
 // What is told about an event beside its record: its schedule, its sections and how its
 // page looks. It lies in tables, which these handlers write before they tell the actor.
 
-// findOpen reads the id of an event that the caller may change and that has not ended.
+// findOpen reads the id of an event that the caller may change. An event that has ended is refused with
+// INVALID_STATUS_TRANSITION, as its actor would refuse an edit.
 func (h *Handlers) findOpen(c *route.Call, id string) (int64, *event.Record, error) {
 	number, err := h.Known.FindOwn(c, id)
 	if err != nil {
@@ -35,8 +36,8 @@ func (h *Handlers) findOpen(c *route.Call, id string) (int64, *event.Record, err
 	return number, e, nil
 }
 
-// rowID is the id of what a request adds to an event: the same on every attempt with the
-// same Idempotency-Key.
+// rowID makes the id of what a request adds to an event. Every attempt with the same Idempotency-Key gets the same
+// id, so that a repeat adds nothing.
 func rowID(c *route.Call, event int64) uuid.UUID {
 	command := c.CommandID()
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(command[:], uint64(event)))
@@ -45,7 +46,8 @@ func rowID(c *route.Call, event int64) uuid.UUID {
 	return id
 }
 
-// readRowID reads the id of a row in a path. No row has one that is no UUID.
+// readRowID reads the id of a row in a path. A text that is no UUID can be no row's id, so it is refused with none
+// too.
 func readRowID(text string, none *engine.Refusal) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
 	if err != nil || !format.ValidUUID(text) {
@@ -54,7 +56,7 @@ func readRowID(text string, none *engine.Refusal) (uuid.UUID, error) {
 	return id, nil
 }
 
-// refusalOf makes refusals of what the program's tables refuse.
+// refusalOf turns what the program's tables refuse into refusals of the API. Other errors pass through.
 func refusalOf(err error, none *engine.Refusal) error {
 	switch {
 	case errors.Is(err, program.ErrNotFound):

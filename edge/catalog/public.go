@@ -20,6 +20,7 @@ import (
 	"boxoffice/engine/inventory"
 )
 
+// eventPage shows an event as everybody sees it, with its ticket types and their stock.
 func (h *Handlers) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) {
 	number, err := h.Pages.FindNamed(c.Context, h.Known, in.Slug)
 	if err != nil {
@@ -87,7 +88,7 @@ func (h *Handlers) publicEvent(p *live.Page) (*api.Event, error) {
 	return v, nil
 }
 
-// showText returns a text of an event's page, or null.
+// showText returns a text of an event's page, or one that is shown as null.
 func showText(s *string) api.Hidden {
 	if s == nil {
 		return api.Shown("")
@@ -95,14 +96,14 @@ func showText(s *string) api.Hidden {
 	return api.Shown(*s)
 }
 
-// organizerView is an organization as an event's page shows it.
+// organizerView shows an organization as an event's page does.
 func (h *Handlers) organizerView(o *api.Organizer) *api.Organizer {
 	v := *o // the page is shared
 	v.LogoURL = h.hostedLink(v.LogoURL)
 	return &v
 }
 
-// hostedLink is hostedURL of a link that may be missing.
+// hostedLink does what hostedURL does, for a link that may be missing.
 func (h *Handlers) hostedLink(link *string) *string {
 	if link == nil {
 		return nil
@@ -110,8 +111,8 @@ func (h *Handlers) hostedLink(link *string) *string {
 	return new(h.hostedURL(*link))
 }
 
-// hostedURL is where the public finds a file: one that the service hosts is
-// stored by its path alone.
+// hostedURL returns where the public finds a file. A file that the service hosts is stored by its path alone, so
+// that the service can move to another address.
 func (h *Handlers) hostedURL(link string) string {
 	if strings.HasPrefix(link, format.HostedPrefix) {
 		return h.BaseURL + link
@@ -119,7 +120,8 @@ func (h *Handlers) hostedURL(link string) string {
 	return link
 }
 
-// publicBranding is what the public sees of an event's branding.
+// publicBranding returns the parts of an event's branding that the public sees. The rest of it is the organizer's
+// own, and may be anything.
 func publicBranding(b []byte) api.JSON {
 	var seen struct {
 		CourseType          api.JSON `json:"courseType,omitzero"`
@@ -148,9 +150,9 @@ func (h *Handlers) listTicketTypes(c *route.Call, in *api.ByID) (*api.TicketType
 	return &api.TicketTypes{Items: types}, nil // all of them: there are at most maxTypes
 }
 
-// typesView shows the types with their live stock: all to their organization,
-// those that are not hidden to the public. Of an event that has ended nothing is
-// left.
+// typesView shows the types with their live stock: all of them to their organization, and to the public those that
+// are not hidden. What is left of a type with a limit is no more than what the event's capacity still admits. Once
+// the event has ended, nothing is left.
 func (h *Handlers) typesView(c *route.Call, p *live.Page, own bool) ([]api.TicketType, error) {
 	room, err := h.findRoomLeft(c, p)
 	if err != nil {
@@ -183,7 +185,8 @@ func (h *Handlers) typesView(c *route.Call, p *live.Page, own bool) ([]api.Ticke
 	return out, nil
 }
 
-// findRoomLeft returns how many tickets of all types the event's capacity still admits.
+// findRoomLeft returns how many tickets of all types together the event's capacity still admits. The actor is asked
+// at most once for as long as a page is cached.
 func (h *Handlers) findRoomLeft(c *route.Call, p *live.Page) (int64, error) {
 	if p.Event.Details.Capacity == event.NoCapacity {
 		return math.MaxInt64, nil

@@ -17,12 +17,13 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// What a calendar is like before its organizer says otherwise.
+// defaultCalendar returns what a calendar is like before its organizer says otherwise.
 func defaultCalendar() calendar.Config {
 	return calendar.Config{Mode: calendar.DateOnly, DailyCapacity: calendar.NoCapacity, MaxPerCustomer: 10, MaxAdvanceDays: 30}
 }
 
-// editCalendar takes the fields over that are sent, and says what is wrong with them.
+// editCalendar writes the fields that are sent into a calendar's configuration, and returns what is wrong with
+// them.
 func editCalendar(conf *calendar.Config, f *api.ReservationFields) []route.Issue {
 	var issues []route.Issue
 	add := func(path, code, message string) {
@@ -67,7 +68,7 @@ func editCalendar(conf *calendar.Config, f *api.ReservationFields) []route.Issue
 	return issues
 }
 
-// readSlot reads a slot, and names the field that is no time.
+// readSlot reads a slot of a day. If a field is no time of day, wrong is its name.
 func readSlot(f *api.ReservationSlot) (s calendar.Slot, wrong string) {
 	s = calendar.Slot{ID: f.ID, Label: f.Label, Capacity: calendar.NoCapacity, SortOrder: f.SortOrder, Paused: f.Status == "paused"}
 	if f.Capacity.Set && !f.Capacity.Null {
@@ -83,12 +84,13 @@ func readSlot(f *api.ReservationSlot) (s calendar.Slot, wrong string) {
 	return s, ""
 }
 
-// readMinute reads HH:MM as minutes of the day.
+// readMinute reads HH:MM as minutes since midnight.
 func readMinute(text string) (int64, bool) {
 	t, err := time.Parse("15:04", text)
 	return int64(t.Hour()*60 + t.Minute()), err == nil && len(text) == 5
 }
 
+// showMinute writes minutes since midnight as HH:MM.
 func showMinute(n int64) string { return fmt.Sprintf("%02d:%02d", n/60, n%60) }
 
 // The years for which a calendar knows the offsets of its zone.
@@ -97,8 +99,9 @@ const (
 	zoneTo   = 2100
 )
 
-// transitionsOf lists when a time zone changes its offset. It looks at each day and then
-// for the moment within it, for Time.ZoneBounds stands still at the end of leap years.
+// transitionsOf lists when a time zone changes its offset, for the calendar's actor, which has no database of time
+// zones. It compares the offset of each day with the next one's and then looks for the moment between them, because
+// Time.ZoneBounds stands still at the end of leap years.
 func transitionsOf(zone string) ([]calendar.Transition, error) {
 	loc, err := time.LoadLocation(zone)
 	if err != nil {
@@ -123,8 +126,9 @@ func transitionsOf(zone string) ([]calendar.Transition, error) {
 	return all, nil
 }
 
-// calendarOf is how a reservation event is to be booked: what there is, or the defaults,
-// with what is sent. It is nil of other events, which can't be sent any.
+// calendarOf returns how a reservation event is to be booked: the configuration that there is, or the default, with
+// what is sent. number is 0 for an event that does not exist yet. For other events it returns nil, and an issue if
+// the request sends a reservation.
 func (h *Handlers) calendarOf(c *route.Call, number int64, t *event.Details, f route.Opt[api.ReservationFields]) (*calendar.Config, []route.Issue, error) {
 	if event.ProductType(t.Category) != event.ProductReservation {
 		if f.Set && !f.Null {
@@ -155,7 +159,7 @@ func isRefused(err error, code engine.Code) bool {
 	return ok && r.Code == code
 }
 
-// configure sends a reservation event's calendar its configuration.
+// configure sends a reservation event's calendar its configuration. An event without a calendar has none to send.
 func (h *Handlers) configure(c *route.Call, number int64, conf *calendar.Config) (*calendar.Record, error) {
 	if conf == nil {
 		return nil, nil //nolint:nilnil // an event without a calendar
@@ -165,8 +169,8 @@ func (h *Handlers) configure(c *route.Call, number int64, conf *calendar.Config)
 	return r, err
 }
 
-// reservationView is how a reservation event is booked, as its organization sees it or
-// the public does.
+// reservationView shows how a reservation event is booked. The public sees neither paused slots nor how many a date
+// admits or a customer may have.
 func reservationView(r *calendar.Record, own bool) *api.Reservation {
 	if r == nil {
 		return nil
@@ -198,6 +202,8 @@ func reservationView(r *calendar.Record, own bool) *api.Reservation {
 	return v
 }
 
+// sortedSlots returns the slots in the order of a page: by the organizer's order, and by the start where that is
+// the same.
 func sortedSlots(conf *calendar.Config) []calendar.Slot {
 	return slices.SortedStableFunc(slices.Values(conf.Slots), func(a, b calendar.Slot) int {
 		if a.SortOrder != b.SortOrder {
@@ -215,7 +221,8 @@ func showCapacity(n int64) *int64 {
 	return &n
 }
 
-// findDates tells what can be booked, from the node's memory.
+// findDates shows which dates can be booked. It answers from the calendar that this node has in memory, which may
+// be a moment old; the order itself asks the calendar's actor.
 func (h *Handlers) findDates(c *route.Call, in *api.FindDates) (*api.Availability, error) {
 	number, p, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -249,7 +256,8 @@ func (h *Handlers) findDates(c *route.Call, in *api.FindDates) (*api.Availabilit
 	return v, nil
 }
 
-// dayView is what is left of a date and of its slots.
+// dayView shows what is left of a date and of its slots. Where every slot has a limit, a date has no more left than
+// its slots together.
 func dayView(r *calendar.Record, day keeper.Day) api.DayView {
 	conf := &r.Config
 	v := api.DayView{Date: day.String(), Closed: conf.Closed(day)}
@@ -284,7 +292,8 @@ func dayView(r *calendar.Record, day keeper.Day) api.DayView {
 	return v
 }
 
-// remaining is what a capacity of a date or slot still admits, or NoCapacity.
+// remaining returns how many more a capacity of a date or slot admits, or NoCapacity. slot is "" for the date as a
+// whole.
 func remaining(r *calendar.Record, day keeper.Day, slot string, capacity int64) int64 {
 	if capacity == calendar.NoCapacity {
 		return calendar.NoCapacity
@@ -301,7 +310,7 @@ func remaining(r *calendar.Record, day keeper.Day, slot string, capacity int64) 
 	return max(0, capacity-r.Taken[i].Units)
 }
 
-// lesser is the lesser of two numbers of places; either may have no limit.
+// lesser returns the lesser of two numbers of places. NoCapacity counts as more than any number.
 func lesser(a, b int64) int64 {
 	switch {
 	case a == calendar.NoCapacity:

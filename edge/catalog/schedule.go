@@ -22,6 +22,7 @@ func (h *Handlers) listSessions(c *route.Call, in *api.ByID) (*api.Schedule, err
 	return &api.Schedule{Sessions: sessionViews(sessions)}, nil
 }
 
+// createSession adds a session to an event's schedule, and then tells the world that the event has changed.
 func (h *Handlers) createSession(c *route.Call, in *api.CreateSession) (*api.ScheduledSession, error) {
 	number, e, err := h.findOpen(c, in.ID)
 	if err != nil {
@@ -43,6 +44,7 @@ func (h *Handlers) createSession(c *route.Call, in *api.CreateSession) (*api.Sch
 	return new(sessionView(n)), nil
 }
 
+// updateSession changes a session. If nothing is different after that, nobody is told.
 func (h *Handlers) updateSession(c *route.Call, in *api.UpdateSession) (*api.ScheduledSession, error) {
 	number, e, err := h.findOpen(c, in.ID)
 	if err != nil {
@@ -77,7 +79,8 @@ func (h *Handlers) updateSession(c *route.Call, in *api.UpdateSession) (*api.Sch
 	return new(sessionView(n)), nil
 }
 
-// sameSession reports whether two versions of a session say the same.
+// sameSession reports whether two versions of a session say the same. Times are compared as moments, because the
+// stored one has another location.
 func sameSession(a, b *program.Session) bool {
 	c := *b
 	if a.Start.Equal(b.Start) && a.End.Equal(b.End) {
@@ -101,7 +104,7 @@ func (h *Handlers) deleteSession(c *route.Call, in *api.SessionID) (*api.Gone, e
 	return &api.Gone{Deleted: true}, h.tellOfChange(c, number)
 }
 
-// editSession takes the optional fields over. A session ends after it starts; nothing
+// editSession writes the optional fields that were sent into a session. A session must end after it starts; nothing
 // else binds its times.
 func editSession(n *program.Session, f *api.SessionFields) error {
 	f.DayNumber.Into(&n.Day)

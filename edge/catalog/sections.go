@@ -71,10 +71,12 @@ func editSection(n *program.Section, f *api.SectionFields) {
 	f.Description.Into(&n.Description)
 	f.SortOrder.Into(&n.SortOrder)
 	if f.MapCoordinates.Set {
-		n.Map = bytes.Clone(f.MapCoordinates.Value) // nil of null
+		n.Map = bytes.Clone(f.MapCoordinates.Value) // It becomes nil if null was sent; the request's memory is not ours to keep.
 	}
 }
 
+// deleteSection deletes a section that no ticket type names. A type claims a section before its record names it, so
+// claims are looked at one by one: those that have ended are removed with the section, and any other keeps it.
 func (h *Handlers) deleteSection(c *route.Call, in *api.SectionID) (*api.Gone, error) {
 	number, _, err := h.findOpen(c, in.ID)
 	if err != nil {
@@ -108,9 +110,9 @@ func (h *Handlers) deleteSection(c *route.Call, in *api.SectionID) (*api.Gone, e
 	return &api.Gone{Deleted: true}, nil
 }
 
-// claimTime is how long a request takes at the most from its claim of a section to the
-// ticket type that names the section. An older claim of a type that names another has
-// ended, also when nobody has settled it: the request failed, or its node did.
+// claimTime is the longest time that a request takes from its claim of a section to the ticket type that names it.
+// An older claim, of a type that does not name the section, has ended even if nobody has settled it: the request
+// failed, or its node did.
 const claimTime = 2 * route.DefaultTimeout
 
 // namesSection reports whether a ticket type's record names a section now.
@@ -125,8 +127,8 @@ func (h *Handlers) namesSection(c *route.Call, ref engine.Ref, section string) (
 	return t.Details.SectionID == section, nil
 }
 
-// claimSection makes sure that the section which a ticket type is to name exists, and
-// stays. No section is none to claim.
+// claimSection makes sure that the section which a ticket type is to name exists, and is not deleted before the
+// type names it. A request without a section claims nothing.
 func (h *Handlers) claimSection(c *route.Call, event int64, section route.Opt[string], ticketType int64) error {
 	if section.Value == "" {
 		return nil
@@ -142,8 +144,8 @@ func (h *Handlers) claimSection(c *route.Call, event int64, section route.Opt[st
 	return err
 }
 
-// settleSection says that the ticket type's record has the section which was claimed for
-// it. Without that the section could not go until claimTime has passed, and nothing worse.
+// settleSection notes that the ticket type's record now names the section which was claimed for it. If that fails,
+// the section can't be deleted until claimTime has passed, and nothing worse happens.
 func (h *Handlers) settleSection(c *route.Call, section route.Opt[string], ticketType int64) {
 	if section.Value == "" {
 		return

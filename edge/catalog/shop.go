@@ -14,14 +14,15 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// maxMapped is how many addresses one map of a site may have: half of them are of events, and no more of
-// their organizers.
+// maxMapped is how many addresses the map of the site may have. Half of them are for events; there can be no more
+// organizers than events.
 const maxMapped = 50_000
 
-// shopOp is what the server does to write a page, for what judges by operations.
+// shopOp is the operation that stands for writing a page on the server, because limits and metrics go by
+// operations.
 var shopOp = route.Op{ID: "shopPage", Method: fasthttp.MethodGet, Auth: route.Public, Tier: route.TierPublic}
 
-// ShopEvent is an event as everybody may see it, for its page.
+// ShopEvent returns an event as everybody may see it, for its page.
 func (h *Handlers) ShopEvent(ctx context.Context, slug string, now time.Time) (*api.Event, error) {
 	c := route.NewCall(ctx, &shopOp, now)
 	defer c.End()
@@ -29,7 +30,7 @@ func (h *Handlers) ShopEvent(ctx context.Context, slug string, now time.Time) (*
 	return h.eventPage(c, &api.BySlug{Slug: slug})
 }
 
-// ShopEmbed is an event as ShopEvent has it, and the origins whose pages may frame it.
+// ShopEmbed returns an event as ShopEvent does, and the origins whose pages may show it in a frame.
 func (h *Handlers) ShopEmbed(ctx context.Context, slug string, now time.Time) (*api.Event, []string, error) {
 	e, err := h.ShopEvent(ctx, slug, now)
 	if err != nil {
@@ -46,7 +47,7 @@ func (h *Handlers) ShopEmbed(ctx context.Context, slug string, now time.Time) (*
 	return e, p.Frames, nil
 }
 
-// ShopCard is an event as everybody may see it, by its id and without its ticket types.
+// ShopCard returns an event as everybody may see it, by its id and without its ticket types.
 func (h *Handlers) ShopCard(ctx context.Context, id string, now time.Time) (*api.Event, error) {
 	c := route.NewCall(ctx, &shopOp, now)
 	defer c.End()
@@ -58,8 +59,8 @@ func (h *Handlers) ShopCard(ctx context.Context, id string, now time.Time) (*api
 	return h.publicEvent(p)
 }
 
-// ShopPaths are the pages of the events that are to be found, those that end first before others, and
-// then those of their organizers.
+// ShopPaths lists the paths of the pages that search engines may find: first those of events, the ones that end
+// first before others, and then those of their organizers.
 func (h *Handlers) ShopPaths(ctx context.Context, now time.Time) ([]string, error) {
 	events, err := h.Read.DiscoverEvents(ctx, readmodel.Discovery{Now: now.UnixMilli(), Limit: maxMapped / 2})
 	if err != nil {

@@ -21,6 +21,9 @@ import (
 // organizer names no cap.
 const defaultCap = 10
 
+// createTicketType makes a ticket type. The order of its steps matters: the section is claimed, then the event
+// gives the type a place among its types, and only then is the type made. A request that fails in between leaves a
+// claim or a place behind, which a repeat with the same Idempotency-Key uses.
 func (h *Handlers) createTicketType(c *route.Call, in *api.CreateTicketType) (*api.TicketType, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -57,7 +60,7 @@ func (h *Handlers) createTicketType(c *route.Call, in *api.CreateTicketType) (*a
 	if err := h.claimSection(c, number, in.SectionID, id); err != nil {
 		return nil, err
 	}
-	if _, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), keeper.Offer{Keeper: ref}); err != nil { // there is no place for one more
+	if _, err := cluster.AskFor[event.Record](c.Context, h.Node, engine.EventRef(number), keeper.Offer{Keeper: ref}); err != nil { // It is refused if the event has as many types as it may have.
 		return nil, err
 	}
 	r, err := cluster.AskFor[inventory.Record](c.Context, h.Node, ref, inventory.Create{Details: t})
@@ -74,6 +77,7 @@ func (h *Handlers) createTicketType(c *route.Call, in *api.CreateTicketType) (*a
 	return view.TicketType(r, e.Details, true), nil
 }
 
+// updateTicketType changes a ticket type. The section is claimed before the record names it, and settled after.
 func (h *Handlers) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*api.TicketType, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -112,8 +116,8 @@ func (h *Handlers) updateTicketType(c *route.Call, in *api.UpdateTicketType) (*a
 	return view.TicketType(r, e.Details, true), nil
 }
 
-// ChangeType edits a ticket type's record, and tries again when another edit came
-// between.
+// ChangeType edits a ticket type's record. If another edit comes between its reading and its writing, it calls edit
+// again, on the newer record.
 func (h *Handlers) ChangeType(c *route.Call, ref engine.Ref, edit func(*inventory.Details) error) (*inventory.Record, error) {
 	for range editTries {
 		r, err := cluster.AskFor[inventory.Record](c.Context, h.Node, ref, inventory.Get{})
@@ -132,8 +136,8 @@ func (h *Handlers) ChangeType(c *route.Call, ref engine.Ref, edit func(*inventor
 	return nil, &engine.Refusal{Code: engine.Conflict}
 }
 
-// belowSold makes an issue of the actor's refusal of a quantity below what is
-// sold.
+// belowSold turns the actor's refusal of a quantity below what is sold into an issue of that field. Other errors
+// pass through.
 func belowSold(err error) error {
 	if r, ok := errors.AsType[*engine.Refusal](err); ok {
 		if f, ok := r.Details.(inventory.Floor); ok {
@@ -145,7 +149,8 @@ func belowSold(err error) error {
 	return err
 }
 
-// typeRef is the actor of a ticket type that the event has.
+// typeRef returns the actor of a ticket type, named by its id or its number, if the event has it. The event is
+// asked first, because asking the actor of a type that does not exist would make the actor.
 func (h *Handlers) typeRef(c *route.Call, number int64, text string) (engine.Ref, error) {
 	notFound := &engine.Refusal{Code: engine.TicketTypeNotFound}
 	id, err := engine.ParseID(text)
@@ -166,10 +171,9 @@ func (h *Handlers) typeRef(c *route.Call, number int64, text string) (engine.Ref
 	return ref, nil
 }
 
-// editType takes the optional fields over, and judges the rules that span
-// fields and the event. The event may have been moved
-// since a sale's window and a refund's deadline were accepted: they are judged when they
-// are told, and do not keep other fields from being changed.
+// editType writes the optional fields into a type, and judges the rules that span several fields or the event.
+// The event may have been moved since a sale's window and a refund's deadline were accepted, so these are judged
+// only when they are sent: an old one must not keep other fields from being changed.
 func editType(t *inventory.Details, f *api.TicketTypeFields, e *event.Details, window bool, now time.Time) error {
 	takeTypeFields(t, f)
 	if f.Price.Set {
