@@ -17,11 +17,13 @@ import (
 	"boxoffice/engine/admission"
 )
 
-// clockAhead is how far a device's clock may be ahead. The event knows the rest of what a
-// scan may say of its time.
+// clockAhead is how far a device's clock may be ahead of ours. The event's actor judges everything else that a scan
+// says of its time.
 const clockAhead = 5 * time.Minute
 
-// scanBatch asks the event to judge scans that devices have kept, in one command.
+// scanBatch asks the event to judge scans that devices have kept while they had no network, all in one command.
+// Guesses of door codes are counted before the event is asked, and those that were not wrong are given back after
+// it.
 func (h *Handlers) scanBatch(c *route.Call, in *api.ScanBatch) (*api.BatchVerdicts, error) {
 	if err := checkQueued(in.Scans); err != nil {
 		return nil, err
@@ -36,7 +38,7 @@ func (h *Handlers) scanBatch(c *route.Call, in *api.ScanBatch) (*api.BatchVerdic
 		b.cmd.Guesses = append(b.cmd.Guesses, guesses[i].taken)
 	}
 	out := &api.BatchVerdicts{Results: make([]api.BatchVerdict, len(in.Scans))}
-	for i := range out.Results { // what the event is not told of
+	for i := range out.Results { // This is the answer to scans that the event is not told of.
 		why := foreignScan()
 		out.Results[i] = api.BatchVerdict{Index: i, Status: why.Status, DeniedReason: why.DeniedReason}
 	}
@@ -64,7 +66,7 @@ func (h *Handlers) scanBatch(c *route.Call, in *api.ScanBatch) (*api.BatchVerdic
 	return out, nil
 }
 
-// checkQueued makes sure that each scan has one code.
+// checkQueued refuses a batch with a scan that has not exactly one code.
 func checkQueued(scans []api.QueuedScan) error {
 	var issues []route.Issue
 	for i := range scans {
@@ -90,8 +92,8 @@ func checkQueued(scans []api.QueuedScan) error {
 // credential may have journaled.
 type readBatch struct {
 	cmd     admission.ScanBatch
-	places  []int          // of the command's scans, among those that were sent
-	devices []guessingWith // that sent door codes
+	places  []int          // the index, among the scans that were sent, of each scan of the command
+	devices []guessingWith // the devices that sent door codes; a scan's Guesser is an index into them, from 1
 }
 
 // guessingWith is a device that sent door codes, and how many.
@@ -100,6 +102,8 @@ type guessingWith struct {
 	codes  int
 }
 
+// readBatch reads the codes of scans by the event's keys. A scan's name is made of the device, its time and the
+// code, so the same scan has the same name in whatever batch it comes, and the event counts it once.
 func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan) *readBatch {
 	codes, b, known := h.Secrets.Event(number), new(readBatch), map[string]int{}
 	for i := range scans {
@@ -120,6 +124,7 @@ func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan
 		if says.Verdict == secrets.Stale {
 			one.Denied = admission.ScanExpired
 		}
+		// A door code is short enough to be guessed, so the event tells how many of a device were wrong.
 		if secrets.IsShort(text) {
 			device := s.LimitDevice()
 			if known[device] == 0 {
@@ -132,7 +137,7 @@ func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan
 			continue
 		}
 		told := text
-		if one.Out { // what is told of who comes in keeps its name
+		if one.Out { // Only the way out is in the name: scans of the way in keep the names that they had before there were ways out.
 			told += "|" + directionOut
 		}
 		scope := sha256.Sum256([]byte("batched scan|" + strconv.Quote(s.LimitDevice()) + "|" + strconv.FormatInt(s.ScannedAt.UnixMilli(), 10) + "|" + told))
@@ -146,7 +151,7 @@ func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan
 // guesses are wrong door codes that a device may send now.
 type guesses struct {
 	counts []limit.Guess
-	taken  int
+	taken  int // how many wrong codes the device may send now, which were counted already
 }
 
 // takeGuesses takes for each device as many wrong door codes as it may send now, up to
@@ -162,7 +167,7 @@ func (h *Handlers) takeGuesses(c *route.Call, devices []guessingWith) []guesses 
 	return all
 }
 
-// returnGuesses gives back what was not wrong.
+// returnGuesses takes back the counts of codes that were not wrong. wrong says for each device how many were.
 func (h *Handlers) returnGuesses(c *route.Call, all []guesses, wrong []int) {
 	for i := range all {
 		for range all[i].taken - wrong[i] {
@@ -171,8 +176,8 @@ func (h *Handlers) returnGuesses(c *route.Call, all []guesses, wrong []int) {
 	}
 }
 
-// guessCounts are the counts that a wrong door code of a device is in. A device is what
-// the caller says it is, so the credential and the network count as well.
+// guessCounts returns the counts that a wrong door code of a device goes into. A device is only what the caller
+// says it is, so the credential and the network are counted as well.
 func (h *Handlers) guessCounts(c *route.Call, device string) []limit.Guess {
 	return []limit.Guess{
 		h.Guesses.Of(limit.RuleDeviceCodes, limit.DeviceName(&c.Principal, device)),

@@ -19,8 +19,8 @@ import (
 	"boxoffice/engine/event"
 )
 
-// scanTicket reads the code by the event's keys, which only the edge has, and
-// has the event judge the ticket.
+// scanTicket reads a scanned code by the event's keys, which only the edge has, and lets the event judge the
+// ticket.
 func (h *Handlers) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResult, error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -30,7 +30,7 @@ func (h *Handlers) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResul
 		admission.Scan{Gate: gateOf(c, in.GateName), Device: in.DeviceID, Method: in.Method, Out: in.Direction == directionOut})
 }
 
-// checkInManually is a scan of a code that a person typed.
+// checkInManually lets the event judge the ticket of a code that a person has typed.
 func (h *Handlers) checkInManually(c *route.Call, in *api.ManualCheckIn) (*api.ScanResult, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -44,10 +44,11 @@ func (h *Handlers) checkInManually(c *route.Call, in *api.ManualCheckIn) (*api.S
 type shown struct {
 	text   string
 	says   secrets.Scanned
-	device string // whose wrong door codes count
+	device string // the device for which a wrong door code is counted
 }
 
-// admitCode asks the event to judge the ticket of a code.
+// admitCode asks the event to judge the ticket of a code. A stale code is sent too, because the gate's numbers
+// count denials. The event answers a repeat with the same Idempotency-Key as it answered the first.
 func (h *Handlers) admitCode(c *route.Call, number int64, code shown, cmd admission.Scan) (*api.ScanResult, error) {
 	cmd.Request = live.RequestOf(c, h.Secrets)
 	cmd.Ticket, cmd.Version, cmd.Printed = code.says.Serial, code.says.Version, code.says.Printed
@@ -67,7 +68,7 @@ func (h *Handlers) admitCode(c *route.Call, number int64, code shown, cmd admiss
 	}
 	r, err := cluster.AskFor[admission.ScanReply](c.Context, h.Node, engine.EventRef(number), cmd)
 	if err != nil || r.Status != admission.ScanWrongEvent {
-		right() // or nobody has judged it
+		right() // The code was one of the event's, or nobody has judged it: either way it was no wrong guess.
 	}
 	if err != nil {
 		return nil, err
@@ -87,10 +88,10 @@ func (h *Handlers) admitCode(c *route.Call, number int64, code shown, cmd admiss
 	return v, nil
 }
 
-// directionOut is the direction of a scan whose person leaves.
+// directionOut is the direction of a scan of somebody who leaves.
 const directionOut = "out"
 
-// passedAt returns when somebody came in, or went out, as a verdict tells it.
+// passedAt returns the moment that a verdict tells: as in if somebody came in, and as out if somebody went out.
 func passedAt(r *admission.ScanReply) (in, out api.Time) {
 	if r.Out {
 		return nil, api.At(r.At)
@@ -98,13 +99,13 @@ func passedAt(r *admission.ScanReply) (in, out api.Time) {
 	return api.At(r.At), nil
 }
 
-// countStranger counts a code that is no ticket of the event, and reports whether the event is
-// still told of those that its credential sends.
+// countStranger counts a code that is no ticket of the event, and reports whether the event is still told of it.
+// Each such code is journaled, so a credential may send only so many.
 func (h *Handlers) countStranger(c *route.Call) bool {
 	return h.Guesses.Take(c, []limit.Guess{h.Guesses.Of(limit.RuleForeign, limit.CredentialName(&c.Principal))}) == nil
 }
 
-// undoCheckIn takes an admission back. A wrong door code counts as a scanned one does.
+// undoCheckIn takes an admission back. A wrong door code counts as a guess, as a scanned one does.
 func (h *Handlers) undoCheckIn(c *route.Call, in *api.UndoCheckIn) (*api.CheckInUndone, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -133,15 +134,15 @@ func (h *Handlers) undoCheckIn(c *route.Call, in *api.UndoCheckIn) (*api.CheckIn
 	return v, nil
 }
 
-// foreignScan is the answer to a code that is no ticket of the event when its
-// credential has sent more of them than are journaled.
+// foreignScan is the answer to a code that is no ticket of the event, once its credential has sent more of them
+// than the event is told of. It reads like the event's own answer.
 func foreignScan() *api.ScanResult {
 	why := "This code is not a ticket of this event."
 	return &api.ScanResult{Status: admission.ScanWrongEvent, DeniedReason: &why}
 }
 
-// countGuess counts a door code as a wrong one unless it is taken back. Codes beyond a limit
-// are not looked at.
+// countGuess counts a door code as a wrong guess. The caller calls right if it was none. Beyond a limit the code is
+// not even looked at, so that nobody learns whether it is good.
 func (h *Handlers) countGuess(c *route.Call, code, device string) (right func(), err error) {
 	if !secrets.IsShort(code) {
 		return func() {}, nil
@@ -153,8 +154,8 @@ func (h *Handlers) countGuess(c *route.Call, code, device string) (right func(),
 	return func() { h.Guesses.GiveBack(c, counts) }, nil
 }
 
-// oneGate answers for a gate. Names are what devices say: one that no scan has named yet
-// may be named by the next.
+// oneGate shows the counters of one gate. Gates are what devices call themselves, so one that no scan has named has
+// counters of 0, and is not refused.
 func (h *Handlers) oneGate(c *route.Call, in *api.OneGate) (*api.GateCount, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -194,12 +195,14 @@ func (h *Handlers) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error
 	return h.statsView(number, s, c.Now), nil
 }
 
-// statsView shows the counters as they are at a moment.
+// statsView shows the counters of an event's gates. The entry rate is of the last full minute, because the current
+// one has only begun.
 func (h *Handlers) statsView(number int64, s *admission.Stats, now time.Time) *api.GateStats {
 	v := &api.GateStats{
 		EventID: h.Known.PublicID(number), TicketsIssued: s.Issued, CheckedIn: s.Admitted, Scanned: s.Scanned, Denied: s.Denied,
 		Remaining: max(0, s.Issued-s.Admitted-s.Ended), Gates: make([]api.GateCount, len(s.Gates)),
 	}
+	// An event without a capacity is as full as the part of its tickets that were checked in.
 	whole := s.Capacity
 	if whole == event.NoCapacity {
 		whole = s.Issued
@@ -222,7 +225,8 @@ func (h *Handlers) statsView(number int64, s *admission.Stats, now time.Time) *a
 	return v
 }
 
-// viewInside shows how many are inside, and how near that is to the event's limit.
+// viewInside shows how many people are inside, and how near that is to the event's limit: alarms are told at 90 and
+// at 100 percent.
 func viewInside(v *api.GateStats, s *admission.Stats) {
 	in, out, inside := int64(0), int64(0), s.Inside()
 	for i := range s.Gates {

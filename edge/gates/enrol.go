@@ -18,11 +18,11 @@ import (
 	"boxoffice/persistence/apikeys"
 )
 
-// keyLife is how long a gate's key is good if the desk does not say.
+// keyLife is how long a gate's key is good unless the desk names its end.
 const keyLife = 30 * 24 * time.Hour
 
-// createEnrolment makes the code that the desk shows to a device. A repeat of the request that was
-// never answered makes another code, and nobody was told the first.
+// createEnrolment makes the code that the desk shows to a device. A repeat of a request that was never answered
+// makes another code; nobody was told the first one, and it ends by itself.
 func (h *Handlers) createEnrolment(c *route.Call, in *api.CreateGateEnrolment) (*api.GateEnrolmentCode, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -92,6 +92,7 @@ func (h *Handlers) getEnrolment(c *route.Call, in *api.GateEnrolmentID) (*api.Ga
 	return viewEnrolment(e, c.Now), nil
 }
 
+// viewEnrolment shows an enrolment without its code, which is told only once.
 func viewEnrolment(e *apikeys.Enrolment, now time.Time) *api.GateEnrolment {
 	v := &api.GateEnrolment{ID: strconv.FormatInt(e.ID, 10), Status: "open", GateName: e.Gate, ExpiresAt: e.EndsAt.UTC()}
 	switch {
@@ -103,7 +104,7 @@ func viewEnrolment(e *apikeys.Enrolment, now time.Time) *api.GateEnrolment {
 	return v
 }
 
-// enrolGate exchanges a code for the key of a gate. The code alone proves who asks.
+// enrolGate exchanges a code for the key of a gate. The device has no credential yet: the code alone is its proof.
 func (h *Handlers) enrolGate(c *route.Call, in *api.EnrolGate) (*api.GateKey, error) {
 	var plaintext string
 	k, err := h.Keys.ExchangeCode(c.Context, in.Code, c.Now, h.formKey, func(environment string) (publicID string, hash [32]byte) {
@@ -120,7 +121,8 @@ func (h *Handlers) enrolGate(c *route.Call, in *api.EnrolGate) (*api.GateKey, er
 	return &api.GateKey{Key: plaintext, GateName: k.Gate, Guests: searchesGuests(k), Events: events, ExpiresAt: view.UTC(k.ExpiresAt)}, nil
 }
 
-// formKey forms the key that a device gets: it may check in to the events of its enrolment.
+// formKey returns the key that a device gets: it may check in to the events of its enrolment and, if the desk
+// allows it, search guests there.
 func (h *Handlers) formKey(e *apikeys.Enrolment) *apikeys.Key {
 	may := route.CheckinWrite
 	if e.Guests {
@@ -183,8 +185,8 @@ func searchesGuests(k *apikeys.Key) bool {
 	return k.Scopes == nil || slices.Contains(k.Scopes, route.AttendeesRead.Names()[0])
 }
 
-// viewEvents shows events with their titles, which are in this node's memory. A draft may have been
-// deleted since.
+// viewEvents shows events with their titles, from this node's memory. A draft that was deleted since is shown by
+// its number.
 func (h *Handlers) viewEvents(ctx context.Context, numbers []int64) ([]api.GateEvent, error) {
 	all := make([]api.GateEvent, len(numbers))
 	for i, number := range numbers {
@@ -202,8 +204,8 @@ func (h *Handlers) viewEvents(ctx context.Context, numbers []int64) ([]api.GateE
 	return all, nil
 }
 
-// gateOf is the gate that a scan counts for: the one that the device's key is bound to, or else the
-// one that the device names.
+// gateOf returns the gate that a scan counts for: the one that the device's key is bound to, or else the one that
+// the device names. So a bound device can't count for another gate.
 func gateOf(c *route.Call, named string) string {
 	if c.Principal.Bound != nil {
 		return cmp.Or(c.Principal.Bound.Gate, named)

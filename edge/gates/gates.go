@@ -1,5 +1,5 @@
-// Package gates is the area of those who let people in: scans the gates' numbers, and the devices
-// that are made gates.
+// Package gates is the area of letting people in: scans, the numbers of gates, and the devices that are made gates.
+// The edge reads codes, because only it has the keys; whether a ticket is let in, its event's actor decides.
 package gates
 
 import (
@@ -17,10 +17,10 @@ type Deps struct {
 	Known      *live.Events
 	Secrets    *secrets.Master
 	LiveTokens *livetokens.Store
-	Guesses    *limit.Guesses // of door codes
+	Guesses    *limit.Guesses // limits wrong door codes
 	Pages      *live.Pages
 	Keys       *apikeys.Store
-	Env        string // live or test, of the keys that devices get
+	Env        string // live or test: the environment of the keys that devices get
 }
 
 // Handlers answer the area's requests. They may be called by any goroutine.

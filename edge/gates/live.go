@@ -29,7 +29,8 @@ const (
 	liveSilence = 30 * time.Second
 )
 
-// openLiveToken makes a token for a reader that can send no header.
+// openLiveToken makes a token that opens one stream. It is for readers that can send no header, as an EventSource
+// in a browser.
 func (h *Handlers) openLiveToken(c *route.Call, in *api.ByID) (*api.LiveToken, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -81,19 +82,21 @@ type gateSource struct {
 	number  int64
 	changed func()
 	latest  atomic.Pointer[gateFrame]
-	shown   *gateFrame // by Take
-	alarmed int64      // the highest alarm that was told, in percent
+	shown   *gateFrame // the frame that Take returned last
+	alarmed int64      // the highest alarm that this stream has told, in percent
 	cancel  context.CancelFunc
 	done    chan struct{}
 }
 
 // gateFrame is what the gates' numbers were at one moment.
 type gateFrame struct {
-	data  []byte
-	at    time.Time
-	alarm int64 // in percent of the limit; 0: none
+	data  []byte    // the numbers as JSON
+	at    time.Time // when the event was asked
+	alarm int64     // in percent of the limit; 0: none
 }
 
+// openGateSource asks the event once, so that a stream begins with numbers or is refused, and then starts the
+// goroutine. The goroutine outlives the request that has opened the stream.
 func (h *Handlers) openGateSource(ctx context.Context, number int64, changed func()) (*gateSource, error) {
 	s := &gateSource{h: h, number: number, changed: changed, done: make(chan struct{})}
 	if err := s.askNumbers(ctx, time.Now()); err != nil {
@@ -105,6 +108,7 @@ func (h *Handlers) openGateSource(ctx context.Context, number int64, changed fun
 	return s, nil
 }
 
+// follow asks the event again and again until Close.
 func (s *gateSource) follow(ctx context.Context) {
 	defer close(s.done)
 	ticker := time.NewTicker(livePace)
@@ -121,7 +125,8 @@ func (s *gateSource) follow(ctx context.Context) {
 	}
 }
 
-// askNumbers takes in the numbers, and tells watchers if they differ or are old.
+// askNumbers asks the event for the numbers, and tells watchers if they differ from the last ones, or those are
+// old. Old numbers are told again so that a watcher knows that the stream lives.
 func (s *gateSource) askNumbers(ctx context.Context, now time.Time) error {
 	says, err := cluster.AskFor[admission.Stats](ctx, s.h.Node, engine.EventRef(s.number), admission.GateStats{})
 	if err != nil {
@@ -144,7 +149,8 @@ func (s *gateSource) askNumbers(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// Take returns the numbers if they are newer than those that were taken.
+// Take returns the numbers if they are newer than those that it returned last, with an alarm if it is higher than
+// any before. whole asks for the numbers in any case, for a watcher that has just come.
 func (s *gateSource) Take(whole bool) (update, snapshot []sse.Event) {
 	latest := s.latest.Load()
 	frame := []sse.Event{{Name: "snapshot", Data: latest.data}}

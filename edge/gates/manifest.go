@@ -32,7 +32,8 @@ type rosters struct {
 	all map[int64]*roster
 }
 
-// rosterOf is the roster of an event, if need be in the place of another's.
+// rosterOf returns the roster of an event. If the node keeps as many as it may, another event's roster makes room;
+// that event's devices then get a whole manifest again.
 func (r *rosters) rosterOf(number int64) *roster {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,23 +54,24 @@ func (r *rosters) rosterOf(number int64) *roster {
 	return one
 }
 
-// roster is one event's manifest, and when each of its tickets changed. A node begins it
-// again: a cursor of another epoch is answered with all.
+// roster is one event's manifest, and when each of its tickets changed. It lives on one node and is lost with it. A
+// new one has another epoch, and a cursor of another epoch is answered with all tickets.
 type roster struct {
 	mu        sync.Mutex
-	epoch     string
-	asked     time.Time
-	born      time.Time
-	changedAt time.Time
-	change    int64 // counts changes
-	salt      string
-	doorCodes bool
-	rotating  bool        // nothing else admits
-	exits     bool        // holders go out, and in again
-	rows      []rosterRow // one for each holder that a ticket has had
-	newest    []int       // rows, by serial - 1
+	epoch     string      // is drawn when the roster is made
+	asked     time.Time   // when the event was asked last
+	born      time.Time   // when the event was asked first; the roster knows of no change before
+	changedAt time.Time   // when anything changed last
+	change    int64       // the number of the last change, which cursors name
+	salt      string      // what the hashes of codes begin with; it tells nothing of the event's keys
+	doorCodes bool        // devices may judge door codes without a network, so rows have hashes of them
+	rotating  bool        // only codes that change with time admit
+	exits     bool        // holders may go out and come in again
+	rows      []rosterRow // one row for each holder that a ticket has had
+	newest    []int       // the index of the row of each ticket's present holder, by serial - 1
 }
 
+// rosterRow is one code that a ticket has or had. change and at say when it changed last.
 type rosterRow struct {
 	ticket api.ManifestTicket
 	short  string
@@ -77,7 +79,8 @@ type rosterRow struct {
 	at     time.Time
 }
 
-// manifest answers with all tickets of an event, or with those that changed since.
+// manifest answers with all tickets of an event, or with those that have changed since a cursor or a time. Devices
+// keep it, to judge scans without a network.
 func (h *Handlers) manifest(c *route.Call, in *api.GetManifest) (*api.Manifest, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -161,10 +164,10 @@ func (h *Handlers) refreshRoster(ctx context.Context, number int64, r *roster, n
 	return nil
 }
 
-// replacedLetter marks a code whose ticket has a new holder.
+// replacedLetter marks a code that no longer admits, because its ticket has a new holder.
 const replacedLetter = "x"
 
-// noteRow gives a row its letter, as the roster's next change.
+// noteRow gives a row a status letter, as part of the roster's next change.
 func (r *roster) noteRow(row *rosterRow, letter string, change int64, now time.Time) {
 	row.ticket.Status, row.ticket.ShortHash = letter, ""
 	if r.doorCodes {
@@ -174,7 +177,8 @@ func (r *roster) noteRow(row *rosterRow, letter string, change int64, now time.T
 	r.change, r.changedAt = change, api.Moment(now.UnixMilli())
 }
 
-// since is from when on changes are asked for; the zero value asks for all.
+// since says from when on changes are asked for: by a cursor (epoch and change) or by a time. The zero value asks
+// for all tickets.
 type since struct {
 	epoch  string
 	change int64
@@ -189,6 +193,7 @@ func (s since) isKnownTo(r *roster) bool {
 	return s.epoch == r.epoch
 }
 
+// readSince reads a cursor of a manifest, or a time.
 func readSince(text string) (since, error) {
 	if text == "" {
 		return since{}, nil

@@ -15,11 +15,12 @@ import (
 )
 
 const (
-	refundRuns  = 4  // at a time
-	refundBatch = 25 // orders of each in one round of the sweep
+	refundRuns  = 4  // how many runs are worked on in one round of the sweep
+	refundBatch = 25 // how many orders of each run one round asks for
 )
 
-// refundAll refunds all paid orders of an event, some at a time.
+// refundAll starts a run that refunds all paid orders of an event, a few in each round of the sweep. It waits for
+// the read model first, because the run goes through the orders that the read model lists.
 func (h *Handlers) refundAll(c *route.Call, in *api.RefundAll) (*api.RefundRun, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -39,7 +40,7 @@ func (h *Handlers) refundAll(c *route.Call, in *api.RefundAll) (*api.RefundRun, 
 	return h.runView(r), nil
 }
 
-// getRefundAll says how far that has come.
+// getRefundAll shows how far the run of an event has come.
 func (h *Handlers) getRefundAll(c *route.Call, in *api.ByID) (*api.RefundRun, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -55,6 +56,8 @@ func (h *Handlers) getRefundAll(c *route.Call, in *api.ByID) (*api.RefundRun, er
 	return h.runView(r), nil
 }
 
+// runView shows a run. An order that is refunded here has had its refund granted; its money may still be on its
+// way.
 func (h *Handlers) runView(r *refundruns.Run) *api.RefundRun {
 	v := &api.RefundRun{
 		EventID: h.Known.PublicID(r.Event), Status: "running", Reason: r.Reason, Total: r.Total, Refunded: r.Refunded, Skipped: r.Skipped,
@@ -66,7 +69,7 @@ func (h *Handlers) runView(r *refundruns.Run) *api.RefundRun {
 	return v
 }
 
-// refundEvents does the next of what is to be given back of whole events.
+// refundEvents works on the runs that are not finished, a batch of orders each.
 func (w sweep) refundEvents(ctx context.Context, now time.Time) error {
 	runs, err := w.Runs.Open(ctx, refundRuns)
 	if err != nil {
@@ -106,8 +109,8 @@ func (w sweep) refundSome(ctx context.Context, r *refundruns.Run, now time.Time)
 	return w.Runs.Note(ctx, r)
 }
 
-// giveBack asks for the money of an order's tickets, and reports whether it goes back. An
-// order that was not paid here has none, and one may have been given back by itself.
+// giveBack asks for the money of all tickets that an order still has, and reports whether it goes back. An order
+// that was not paid here has no money to send, and the tickets of another may have been given back by themselves.
 func (w sweep) giveBack(ctx context.Context, o *order.Order, reason string) (given bool, err error) {
 	tickets := ticketsLeft(o)
 	if o.PaidBy() == nil || len(tickets) == 0 {

@@ -10,8 +10,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// metrics are the numbers of the money that goes back. Those of the backlog
-// are read from the database when they are asked for.
+// metrics are the numbers of the money that goes back. Those of the backlog are read from the database at each
+// scrape, so every node shows the backlog of all.
 type metrics struct {
 	read                *readmodel.Model
 	failed              prometheus.Counter
@@ -39,8 +39,8 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.oldest
 }
 
-// Collect sends the numbers; the backlog's are NaN while the
-// database does not answer.
+// Collect sends the numbers. Those of the backlog are NaN while the database does not answer, because 0 would look
+// as if all money had arrived.
 func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.failed.Collect(ch)
 	open, stuck, oldest := math.NaN(), math.NaN(), math.NaN()

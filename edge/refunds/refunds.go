@@ -40,7 +40,7 @@ type Deps struct {
 type Handlers struct {
 	Deps
 	metrics *metrics
-	nudged  chan struct{} // of one: refunds were granted that the sweep has not looked for
+	nudged  chan struct{} // has room for one: this node has seen refunds granted for which the sweep has not looked yet
 }
 
 // New makes the handlers.
@@ -60,6 +60,7 @@ func (h *Handlers) Nudge(o *order.Order) {
 	}
 }
 
+// refundView shows the refund at a place in the order's list.
 func (h *Handlers) refundView(o *order.Order, i int) *api.Refund {
 	return new(view.Refund(o, i, h.Secrets.Event(o.ID.Event())))
 }

@@ -20,6 +20,8 @@ import (
 
 var noRefund = &engine.Refusal{Code: engine.NotFound, Message: "No such refund."}
 
+// askRefund asks for the money of one ticket, as its holder. What the ticket's type promised is checked here; the
+// event decides the rest by the holder's version, because the ticket may have changed hands since.
 func (h *Handlers) askRefund(c *route.Call, in *api.AskRefund) (*api.Refund, error) {
 	t, err := h.Orders.OpenTicket(c, in.TicketID)
 	if err != nil {
@@ -35,7 +37,8 @@ func (h *Handlers) askRefund(c *route.Call, in *api.AskRefund) (*api.Refund, err
 	})
 }
 
-// requestRefund asks the order's event, and returns the refund that it has made.
+// requestRefund asks the order's event for a refund, and shows the one that it has made, which is the last in the
+// order's list.
 func (h *Handlers) requestRefund(c *route.Call, o *order.Order, ask ledger.AskRefund) (*api.Refund, error) {
 	ask.Order, ask.Record, ask.Manual = o.ID, o, isManual(o)
 	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), ask)
@@ -46,13 +49,15 @@ func (h *Handlers) requestRefund(c *route.Call, o *order.Order, ask ledger.AskRe
 	return h.refundView(r.Order, len(r.Order.Refunds)-1), nil
 }
 
-// isManual reports whether a person has to send an order's money back, for the provider that
-// took it sends none.
+// isManual reports whether a person has to send an order's money back, because the provider that took it sends
+// none.
 func isManual(o *order.Order) bool {
 	paid := o.PaidBy()
 	return paid == nil || paid.Provider == "nowpayments" || paid.IsTransfer()
 }
 
+// listOwnRefunds lists the refunds that the caller has asked for. The address must be proven, because it decides
+// which refunds are the caller's.
 func (h *Handlers) listOwnRefunds(c *route.Call, in *api.ListOwnRefunds) (*api.List[api.Refund], error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -60,12 +65,13 @@ func (h *Handlers) listOwnRefunds(c *route.Call, in *api.ListOwnRefunds) (*api.L
 	return h.refundList(c, readmodel.RefundFilter{Customer: customerOf(c), Asked: true}, in.Page)
 }
 
-// customerOf is what the caller counts as, by the address of the session.
+// customerOf returns the customer that the caller is, by the address of the session.
 func customerOf(c *route.Call) uint64 {
 	return order.CustomerOf(order.NormalEmail(c.Principal.Email))
 }
 
-// cancelRefund takes back what a ticket's holder has asked for, until it is decided.
+// cancelRefund takes back what a ticket's holder has asked for, until it is decided. For anybody else the refund
+// does not exist.
 func (h *Handlers) cancelRefund(c *route.Call, in *api.RefundID) (*api.Refund, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -106,6 +112,7 @@ func (h *Handlers) hasAsked(c *route.Call, o *order.Order, place int) bool {
 	return order.NormalEmail(o.OwnerOf(ask.Tickets[0]).Email) == order.NormalEmail(c.Principal.Email)
 }
 
+// listRefunds lists the refunds of an organization's orders, also the ones that nobody has asked for.
 func (h *Handlers) listRefunds(c *route.Call, in *api.ListRefunds) (*api.List[api.Refund], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -120,6 +127,8 @@ func (h *Handlers) listRefunds(c *route.Call, in *api.ListRefunds) (*api.List[ap
 	return h.refundList(c, f, in.Page)
 }
 
+// refundList shows a page of refunds, the newest first. The cursor counts how many of its moment were shown,
+// because several may be of one millisecond.
 func (h *Handlers) refundList(c *route.Call, f readmodel.RefundFilter, page api.Page) (*api.List[api.Refund], error) {
 	var err error
 	if f.BeforeAt, f.Skip, err = route.ReadMomentCursor(page.Cursor); err != nil {
@@ -137,7 +146,8 @@ func (h *Handlers) refundList(c *route.Call, f readmodel.RefundFilter, page api.
 	}), nil
 }
 
-// findRefund reads a refund's id, and finds it for its organization.
+// findRefund reads a refund's id, and finds the refund for its organization. For a caller of another organization
+// it does not exist.
 func (h *Handlers) findRefund(c *route.Call, id string) (*order.Order, int, error) {
 	order, i, ok := readRefundID(id)
 	if !ok {
@@ -156,7 +166,8 @@ func (h *Handlers) findRefund(c *route.Call, id string) (*order.Order, int, erro
 	return o, i, nil
 }
 
-// readRefundID is the order of a refund's id, and the refund's place among its refunds.
+// readRefundID reads a refund's id, which is the id of its order, "-r" and its number in the order's list, from 1.
+// place counts from 0.
 func readRefundID(id string) (of engine.OrderID, place int, ok bool) {
 	text, number, ok := strings.Cut(id, "-r")
 	n, err := strconv.Atoi(number)
@@ -180,6 +191,8 @@ func (h *Handlers) denyRefund(c *route.Call, in *api.DenyRefund) (*api.Refund, e
 	return h.decideRefund(c, in.ID, route.Opt[route.Money]{}, ledger.DecideRefund{Amount: -1, Note: in.Reason})
 }
 
+// decideRefund grants or denies a refund that a buyer has asked for. A refund that nobody has asked for is due
+// anyway, so there is nothing to decide.
 func (h *Handlers) decideRefund(c *route.Call, id string, amount route.Opt[route.Money], decision ledger.DecideRefund) (*api.Refund, error) {
 	o, i, err := h.findRefund(c, id)
 	if err != nil {
@@ -202,6 +215,7 @@ func (h *Handlers) decideRefund(c *route.Call, id string, amount route.Opt[route
 	return h.refundView(r.Order, i), nil
 }
 
+// notPending refuses a step that the refund's status does not allow, and says which status that is.
 func notPending(o *order.Order, i int) error {
 	return engine.Refuse(engine.RefundNotPending, ledger.OrderState{Status: o.Refunds[i].ToldStatus(), Reason: "the refund's state does not allow this"})
 }
@@ -228,7 +242,7 @@ func (h *Handlers) retryRefund(c *route.Call, in *api.RefundID) (*api.Refund, er
 	return h.refundView(o, i), nil
 }
 
-// completeRefund notes that a person has sent the money.
+// completeRefund notes that a person has sent the money. It is only for refunds that no provider sends.
 func (h *Handlers) completeRefund(c *route.Call, in *api.CompleteRefund) (*api.Refund, error) {
 	o, i, err := h.findRefund(c, in.ID)
 	if err != nil {
@@ -247,7 +261,8 @@ func (h *Handlers) completeRefund(c *route.Call, in *api.CompleteRefund) (*api.R
 	return h.refundView(done.Order, i), nil
 }
 
-// refundOrder gives an order back: all of it, some tickets, or money alone.
+// refundOrder gives back all of an order, some of its tickets, or money without ending a ticket. An amount without
+// tickets is money alone; neither means all tickets that are left.
 func (h *Handlers) refundOrder(c *route.Call, in *api.RefundOrder) (*api.Refund, error) {
 	id, err := engine.ParseID(in.ID)
 	if err != nil {
@@ -275,7 +290,7 @@ func (h *Handlers) refundOrder(c *route.Call, in *api.RefundOrder) (*api.Refund,
 				Path: "ticketIds[" + strconv.Itoa(i) + "]", Code: route.IssueEnum, Message: "is no ticket of the order",
 			})
 		}
-		if slices.Contains(ask.Tickets, serial) { // its money must not go back twice
+		if slices.Contains(ask.Tickets, serial) { // The money of one ticket must not go back twice.
 			return nil, route.Invalid(route.Issue{
 				Path: "ticketIds[" + strconv.Itoa(i) + "]", Code: route.IssueDuplicate, Message: "is named already",
 			})
@@ -288,7 +303,8 @@ func (h *Handlers) refundOrder(c *route.Call, in *api.RefundOrder) (*api.Refund,
 	return h.requestRefund(c, o, ask)
 }
 
-// ticketsLeft are the order's tickets that no refund gives back.
+// ticketsLeft returns the order's tickets that no refund gives back. Of a sold order that has none left it returns
+// the first ticket, so that the event refuses the request and says why.
 func ticketsLeft(o *order.Order) (left []uint32) {
 	for k := range o.Tickets() {
 		ticket := o.FirstTicket + uint32(k)
@@ -301,7 +317,7 @@ func ticketsLeft(o *order.Order) (left []uint32) {
 		}
 	}
 	if len(left) == 0 && o.Sold() {
-		return []uint32{o.FirstTicket} // the request for it is refused, with the reason
+		return []uint32{o.FirstTicket}
 	}
 	return left
 }

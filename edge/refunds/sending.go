@@ -69,8 +69,8 @@ func (w sweep) checkRefund(ctx context.Context, r readmodel.Refund, now time.Tim
 	return errors.Join(err, w.Read.CheckRefund(ctx, r.Order, r.Position, check))
 }
 
-// lookPause says how long to wait before the next look at a refund: as long as it is old,
-// within bounds. err is what the last look ended with.
+// lookPause returns how long to wait before the next look at a refund: as long as it is old, within bounds. err is
+// what the last look ended with.
 func lookPause(age time.Duration, err error) time.Duration {
 	least := firstLook
 	if psp.Ambiguous(err) {
@@ -79,8 +79,7 @@ func lookPause(age time.Duration, err error) time.Duration {
 	return min(max(age, least), lastLook)
 }
 
-// retryPause is the pause before a refund is sent again that has failed the given number of
-// times.
+// retryPause returns how long to wait before a refund is sent again that has failed the given number of times.
 func retryPause(failures int) time.Duration {
 	return min(firstRetry<<min(failures-1, 20), lastRetry)
 }
@@ -92,12 +91,13 @@ func refundKey(r *readmodel.Refund) string {
 
 // refundLook is what a look at a refund found.
 type refundLook struct {
-	providerRef string
-	failed      bool // an attempt to send it has failed since the last look, or was declined now
-	stuck       bool // the money does not move
+	providerRef string // the provider's number of the refund; "" if it has none yet
+	failed      bool   // an attempt to send it has failed since the last look, or was declined now
+	stuck       bool   // the money does not move, and a person may have to do something
 }
 
-// refundStatus is a provider's word in the words of refunds.
+// refundStatus says which status of a refund a provider's word means. What needs attention at the provider is still
+// on its way for us.
 var refundStatus = map[psp.RefundStatus]string{
 	psp.RefundPending:        order.RefundProcessing,
 	psp.RefundProcessing:     order.RefundProcessing,
@@ -144,14 +144,15 @@ func (w sweep) advanceRefund(ctx context.Context, r *readmodel.Refund) (refundLo
 	return look, w.reportRefund(ctx, o, r, status, out.ID)
 }
 
-// refusedForGood reports whether an error is the provider's no. After the others it
-// is asked again without further ado.
+// refusedForGood reports whether an error is the provider's final no to an attempt. After any other error the
+// provider is asked again at the next look, about the same attempt.
 func refusedForGood(err error) bool {
 	return errors.Is(err, psp.ErrDeclined) || errors.Is(err, psp.ErrUnknownReference) || errors.Is(err, psp.ErrNotConfigured)
 }
 
-// askProvider asks about the attempt that is on its way, by its number at the
-// provider, or has the provider look for one and make one.
+// askProvider asks the provider about the attempt that is on its way, by its number there. If there is none, or the
+// provider does not know it, it asks for the refund itself: the provider's adapter looks for one that was made
+// under the same key before it makes one.
 func (w sweep) askProvider(ctx context.Context, o *order.Order, r *readmodel.Refund, known *order.Refund) (psp.RefundOutcome, error) {
 	a := o.Attempt(r.Reference)
 	if a == nil {
@@ -177,7 +178,8 @@ func (w sweep) askProvider(ctx context.Context, o *order.Order, r *readmodel.Ref
 	return gateway.Refund(ctx, req)
 }
 
-// customerNote is what the provider tells the payer of a refund.
+// customerNote returns what the provider tells the payer: whether somebody asked for the money, or the payment was
+// not needed.
 func customerNote(r *order.Refund) string {
 	if r.Ask != nil {
 		return "Your order was refunded."

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	sweepEvery   = 2 * time.Second
-	sweepBatch   = 64
-	sweepAtATime = 8
-	sweepCall    = 15 * time.Second // bounds a look at one refund
+	sweepEvery   = 2 * time.Second  // how often the sweep looks for work
+	sweepBatch   = 64               // how many refunds one round looks at
+	sweepAtATime = 8                // how many refunds are looked at together
+	sweepCall    = 15 * time.Second // how long a look at one refund may take
 )
 
 // sweep sends money back that is due, and asks providers about what is on its way.
@@ -39,7 +39,7 @@ func (h *Handlers) Sweep(ctx context.Context) {
 	}
 }
 
-// run does one thing of a round. If it fails or panics, the round goes on with the next.
+// run does one thing of a round. Its failure, or a panic in it, does not keep the sweep from the next thing.
 func (w sweep) run(ctx context.Context, do func(context.Context, time.Time) error) {
 	err := panics.Catch(w.Log, "refund sweep", func() error { return do(ctx, time.Now()) })
 	if err != nil && ctx.Err() == nil {

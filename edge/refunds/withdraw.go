@@ -15,7 +15,7 @@ import (
 // The buyer of something digital may withdraw from the purchase without a reason, as the law
 // says: for 14 days after the order's completion, until anything that it delivers was opened.
 
-// Why nobody may withdraw from an order.
+// These are the reasons why nobody may withdraw from an order.
 const (
 	notDigital = "not_digital"
 	waived     = "waived"
@@ -51,7 +51,7 @@ func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Wit
 	}
 	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), ledger.AskRefund{
 		Order: o.ID, Record: o, Tickets: tickets, Amount: amount, Reason: order.AskedByWithdrawal, By: order.AskedByWithdrawal, Approve: true, Manual: isManual(o),
-		Version: 1, // what was passed on in the meantime is somebody else's
+		Version: 1, // a ticket that was passed on since it was read has another version, and makes the event refuse
 	})
 	if err != nil {
 		return nil, err
@@ -74,6 +74,7 @@ func (h *Handlers) findWithdrawable(c *route.Call, o *order.Order) ([]uint32, er
 	case c.Now.UnixMilli() >= o.WithdrawableUntil():
 		return nil, no(tooLate)
 	}
+	// What was opened can't be given back. A course counts as opened once its participant has begun it.
 	opened, err := h.Downloads.Opened(c.Context, o.ID.Event(), o.FirstTicket, o.Tickets())
 	if err == nil && !opened {
 		opened, err = h.Courses.Begun(c.Context, o.ID.Event(), order.NormalEmail(o.Email))
@@ -102,8 +103,8 @@ func (h *Handlers) findWithdrawable(c *route.Call, o *order.Order) ([]uint32, er
 	return tickets, nil
 }
 
-// paidFor is what a buyer paid for some of an order's tickets, with their fees, as far as it
-// has not gone back.
+// paidFor returns what a buyer paid for some of an order's tickets, with their fees, but no more than what has not
+// gone back yet; in minor units.
 func paidFor(o *order.Order, tickets []uint32) (amount int64) {
 	for _, ticket := range tickets {
 		line, k, _ := o.LineOf(ticket)

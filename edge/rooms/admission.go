@@ -12,21 +12,21 @@ import (
 	"boxoffice/engine/queue"
 )
 
-// These are the reasons why a room refuses.
+// These are the reasons why a room refuses, as the details of QUEUE_REQUIRED tell them.
 const (
-	missing     = "missing"
-	forged      = "forged"
-	expired     = "expired"
-	shared      = "shared"
-	notAdmitted = "not_admitted"
+	missing     = "missing"      // the request has no admission
+	forged      = "forged"       // the admission is not ours, or is of another draw
+	expired     = "expired"      // the time of the admission is over
+	shared      = "shared"       // somebody else has ordered by the admission
+	notAdmitted = "not_admitted" // the room does not know that the entry was admitted
 )
 
 var reasons = []string{missing, forged, expired, shared, notAdmitted}
 
 // required are the details of QUEUE_REQUIRED.
 type required struct {
-	Queue  string `json:"queue"`  // where people wait
-	State  string `json:"state"`  // of the room
+	Queue  string `json:"queue"`  // the address of the page where people wait
+	State  string `json:"state"`  // the room's state, as the room shows it
 	Reason string `json:"reason"` // one of reasons
 }
 
@@ -38,6 +38,7 @@ func (h *Handlers) Admit(c *route.Call, org, number int64, token, buyer string) 
 	if !h.hasRoom(number) {
 		return false, nil
 	}
+	// An organization orders from its own event without waiting.
 	if _, ours := c.Principal.Grant(org); ours {
 		return false, nil
 	}
@@ -63,7 +64,8 @@ func (h *Handlers) Admit(c *route.Call, org, number int64, token, buyer string) 
 // CountLate counts an order that was refused because its admission had run out.
 func (h *Handlers) CountLate() { h.refused.WithLabelValues(expired).Inc() }
 
-// judgeAdmission returns why an admission does not hold, or "".
+// judgeAdmission returns why an admission does not hold, or "". Only an order asks the room's actor, which binds
+// the admission to its buyer; a hold of seats is judged by the token alone.
 func (h *Handlers) judgeAdmission(c *route.Call, number int64, r *room, token, buyer string) (reason string, err error) {
 	if token == "" {
 		return missing, nil

@@ -12,28 +12,30 @@ import (
 	"boxoffice/engine/draw"
 )
 
-// Beacon is where the rounds of draws come from. The zero Beacon has none.
+// Beacon fetches the rounds by which lists are drawn. Nobody knows a round before its time, so nobody can choose a
+// list by it. The zero Beacon has none.
 type Beacon struct {
 	Chain draw.Chain
-	test  *draw.TestBeacon // signs the rounds itself; nil: they are fetched
-	urls  []string         // of relays, tried in turn
+	test  *draw.TestBeacon // signs the rounds itself, which is only for tests and trials; nil: they are fetched
+	urls  []string         // the addresses of relays, which are tried in turn
 	http  *http.Client
 }
 
-// TestBeacon is a Beacon whose rounds this deployment signs.
+// TestBeacon returns a Beacon whose rounds this deployment signs by itself.
 func TestBeacon(b *draw.TestBeacon) *Beacon { return &Beacon{Chain: b.Chain, test: b} }
 
-// NewBeacon is a Beacon whose rounds are fetched from drand relays.
+// NewBeacon returns a Beacon whose rounds are fetched from drand relays.
 func NewBeacon(chain *draw.Chain, urls []string) *Beacon {
 	return &Beacon{Chain: *chain, urls: urls, http: &http.Client{Timeout: fetchTime}}
 }
 
 const (
-	fetchTime = 5 * time.Second
-	maxRound  = 4 << 10 // bytes of a relay's answer
+	fetchTime = 5 * time.Second // how long one relay may take
+	maxRound  = 4 << 10         // how many bytes of a relay's answer are read
 )
 
-// fetchRound returns the signature of a round of a chain, as the first relay that has it answers.
+// fetchRound returns the signature of a round of a chain. A relay is not trusted: its answer is verified by the
+// chain's key, and the next relay is asked if it is wrong.
 func (b *Beacon) fetchRound(ctx context.Context, chain *draw.Chain, round uint64) ([]byte, error) {
 	if b.test != nil && b.test.Chain.Hash == chain.Hash {
 		return b.test.Sign(round), nil
@@ -52,6 +54,7 @@ func (b *Beacon) fetchRound(ctx context.Context, chain *draw.Chain, round uint64
 	return nil, errors.Join(errs...)
 }
 
+// fetchFrom asks one relay, and verifies nothing.
 func (b *Beacon) fetchFrom(ctx context.Context, url string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

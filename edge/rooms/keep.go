@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	keepEvery = time.Second
-	keepCall  = 15 * time.Second // bounds a look at one room
+	keepEvery = time.Second      // how often rooms are looked after
+	keepCall  = 15 * time.Second // how long a look at one room may take
 	// forgetAfter is for how long a room must have ended before its row is closed: the request that
 	// opens it writes the row first.
 	forgetAfter = time.Minute
-	// slowestRate is the least that a steered room admits in a minute.
+	// slowestRate is how many a steered room admits in a minute at least.
 	slowestRate = 30
-	// fastestRate is the most.
+	// fastestRate is how many it admits in a minute at most.
 	fastestRate = 60_000
 )
 
@@ -37,15 +37,15 @@ const keptAtATime = 8
 type keptRoom struct {
 	*Handlers
 	row     rooms.Room
-	ended   time.Time // when it was first seen to have ended
-	fetchAt time.Time // when its round may be fetched again
-	askAt   time.Time // when the witness may be asked again
-	seen    uint32    // the last draw whose statement the witness has signed
-	served  []servedAt
-	judged  orderCount // the orders up to which their pace was judged
+	ended   time.Time  // when it was first seen to have ended; zero: it has not
+	fetchAt time.Time  // the beacon's round is not fetched before this
+	askAt   time.Time  // the witness is not asked before this
+	seen    uint32     // the last draw whose statement the witness has signed
+	served  []servedAt // how many had been admitted at earlier looks, the oldest first; only as far back as an admission is valid
+	judged  orderCount // the count of orders when their pace was judged last
 }
 
-// servedAt is how many were admitted at a moment.
+// servedAt is how many had been admitted at a moment.
 type servedAt struct {
 	at     int64 // unix milliseconds
 	served uint32
@@ -75,7 +75,7 @@ func (h *Handlers) Keep(ctx context.Context) {
 	}
 }
 
-// lookAfter does what the room needs.
+// lookAfter does the one thing that the room needs now, by its phase.
 func (k *keptRoom) lookAfter(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, keepCall)
 	defer cancel()
@@ -175,7 +175,8 @@ func (k *keptRoom) steerRate(ctx context.Context, r *queue.Record, at int64) err
 	return err
 }
 
-// openAdmissions is how many were admitted within the time for which an admission is valid.
+// openAdmissions returns how many were admitted within the time for which an admission is valid, and so may still
+// order.
 func (k *keptRoom) openAdmissions(r *queue.Record, at int64) int64 {
 	list := append(k.served, servedAt{at, r.Served})
 	for len(list) > 1 && list[1].at <= at-r.Settings.Hold {
@@ -185,7 +186,7 @@ func (k *keptRoom) openAdmissions(r *queue.Record, at int64) int64 {
 	return int64(r.Served) - int64(list[0].served)
 }
 
-// countLeft is how many tickets the event has left, or -1 if a type is without limit.
+// countLeft returns how many tickets the event has left, or -1 if there is a type without limit.
 func (k *keptRoom) countLeft(ctx context.Context) (int64, error) {
 	page, err := k.Pages.Event(ctx, k.row.Event)
 	if err != nil {

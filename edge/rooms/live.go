@@ -17,7 +17,7 @@ import (
 // livePace is how often a node with watchers reads a room, however many watch.
 const livePace = time.Second
 
-// watchQueue streams a room.
+// watchQueue streams a room. All who watch one room on a node share a source.
 func (h *Handlers) watchQueue(c *route.Call, in *api.WatchQueue) (sse.Topic, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -37,16 +37,16 @@ type source struct {
 	number  int64
 	changed func()
 	latest  atomic.Pointer[frame]
-	shown   *frame // by Take
+	shown   *frame // the frame that Take returned last
 	cancel  context.CancelFunc
 	done    chan struct{}
 }
 
-// frame is a room at one moment.
+// frame is a room at one moment, as JSON.
 type frame struct {
-	whole   []byte
-	rest    []byte // the whole without its numbers
-	numbers []byte
+	whole   []byte // all of it
+	rest    []byte // all of it but the numbers, to see whether anything else has changed
+	numbers []byte // its numbers alone, which is what most updates send
 }
 
 // numbers are what changes every second while people join and are admitted.
@@ -55,6 +55,8 @@ type numbers struct {
 	Served int64 `json:"served"`
 }
 
+// openSource reads the room once, so that a stream begins with it or is refused, and then starts the goroutine,
+// which outlives the request.
 func (h *Handlers) openSource(ctx context.Context, number int64, changed func()) (*source, error) {
 	s := &source{h: h, number: number, changed: changed, done: make(chan struct{})}
 	if err := s.read(ctx, h.Node.Now()); err != nil {
@@ -66,6 +68,7 @@ func (h *Handlers) openSource(ctx context.Context, number int64, changed func())
 	return s, nil
 }
 
+// follow reads the room again and again until Close.
 func (s *source) follow(ctx context.Context) {
 	defer close(s.done)
 	tick := time.NewTicker(livePace)
@@ -82,7 +85,7 @@ func (s *source) follow(ctx context.Context) {
 	}
 }
 
-// read takes in the room, and tells watchers if it differs.
+// read reads the room from the node's memory, and tells watchers if it differs.
 func (s *source) read(ctx context.Context, now time.Time) error {
 	r, err := s.h.findRoom(ctx, s.number)
 	if err != nil {
@@ -111,7 +114,8 @@ func (s *source) read(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// Take returns the room if it is newer than what was taken: its numbers alone, if nothing else has changed.
+// Take returns the room if it is newer than what it returned last: its numbers alone, if nothing else has changed.
+// whole asks for all of it in any case, for a watcher that has just come.
 func (s *source) Take(whole bool) (update, snapshot []sse.Event) {
 	latest := s.latest.Load()
 	all := []sse.Event{{Name: "snapshot", Data: latest.whole}}

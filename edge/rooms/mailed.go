@@ -17,7 +17,7 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// invitationLife is how long the link may be used that enters a room.
+// invitationLife is how long the mailed link that enters a room may be used.
 const invitationLife = 7 * 24 * time.Hour
 
 // askToJoin mails an address the link that enters it. Anybody may send anybody's address, so there is no
@@ -32,7 +32,8 @@ func (h *Handlers) askToJoin(c *route.Call, number int64, r *room, in *api.JoinQ
 	return &api.JoinedQueue{Pending: true}, h.mailLink(c, number, mailqueue.QueueConfirm, in.Email, url.Values{"join": {token}, "party": {strconv.Itoa(in.Party)}})
 }
 
-// refuseIfClosed refuses whom the room would not let join now, before a mail is sent that leads to a refusal.
+// refuseIfClosed refuses a visitor whom the room would not let join now, so that no mail is sent that leads to a
+// refusal.
 func (r *room) refuseIfClosed(now time.Time) error {
 	switch {
 	case r.Draining:
@@ -111,8 +112,8 @@ func (h *Handlers) confirmQueue(c *route.Call, in *api.ConfirmQueue) (*api.Joine
 	return nil, refused
 }
 
-// mayHaveEntered reports whether somebody was refused who may have an entry with another party: the person has one,
-// or nobody can join any more.
+// mayHaveEntered reports whether a refusal may be one of somebody who has an entry with another party: the person
+// has one, or nobody can join any more. No error is no refusal.
 func mayHaveEntered(err error) bool {
 	r, ok := errors.AsType[*engine.Refusal](err)
 	return ok && (r.Code == engine.Conflict || r.Code == engine.QueueClosed)

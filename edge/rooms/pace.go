@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// slowOrder is what 99 of 100 orders should not take longer than while a room is steered.
+	// slowOrder is the time that 99 of 100 orders should not exceed while a room is steered.
 	slowOrder = 50 * time.Millisecond
 	// orderSample is how many orders are looked at together: of fewer, a single slow one would decide.
 	orderSample = 200
@@ -18,6 +18,7 @@ type orderPace struct{ all, slow atomic.Int64 }
 // orderCount is an orderPace at one moment.
 type orderCount struct{ all, slow int64 }
 
+// read returns the counts. The two are not of the same instant, which a sample of many orders can bear.
 func (p *orderPace) read() orderCount { return orderCount{p.all.Load(), p.slow.Load()} }
 
 // NoteOrder counts an order by how long it took to be decided.
@@ -28,8 +29,8 @@ func (h *Handlers) NoteOrder(took time.Duration) {
 	}
 }
 
-// isSlow reports whether more than one of 100 orders was slow, of those since it last judged. It judges
-// once there are enough of them, and reports false until then.
+// isSlow reports whether more than one of 100 orders was slow since it last judged. It judges once there are enough
+// of them, and until then reports false. Only orders that this node has decided are counted.
 func (k *keptRoom) isSlow() bool {
 	now := k.pace.read()
 	all, slow := now.all-k.judged.all, now.slow-k.judged.slow

@@ -12,7 +12,7 @@ import (
 	"boxoffice/engine/queue"
 )
 
-// findDraw is the number of an event that has or had a room.
+// findDraw returns the number of an event that has or had a room, by its id.
 func (h *Handlers) findDraw(c *route.Call, id string) (int64, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, id)
 	if err != nil {
@@ -27,7 +27,8 @@ func (h *Handlers) findDraw(c *route.Call, id string) (int64, error) {
 	return number, nil
 }
 
-// getDraw shows the document of the last draw.
+// getDraw shows the document of the last draw, by which anybody can check it. There is none until the list is
+// closed.
 func (h *Handlers) getDraw(c *route.Call, in *api.WatchQueue) (*api.DrawDocument, error) {
 	number, err := h.findDraw(c, in.EventID)
 	if err != nil {
@@ -73,7 +74,8 @@ func rulesView(r *draw.Rules) *api.DrawRules {
 	}
 }
 
-// proveEntry shows that an entry is under the root.
+// proveEntry returns the hashes that lead from an entry to the root of the list. With them anybody can check that
+// the entry was on the list when it was closed.
 func (h *Handlers) proveEntry(c *route.Call, in *api.ProveQueue) (*api.DrawProof, error) {
 	number, err := h.findDraw(c, in.EventID)
 	if err != nil {
@@ -94,7 +96,8 @@ func (h *Handlers) proveEntry(c *route.Call, in *api.ProveQueue) (*api.DrawProof
 	return v, nil
 }
 
-// bringBeacon takes the round of a draw from whoever has it.
+// bringBeacon takes the round of a draw from anybody who has it, so that a draw does not depend on our reaching a
+// relay.
 func (h *Handlers) bringBeacon(c *route.Call, in *api.BringBeacon) (*api.DrawDocument, error) {
 	number, err := h.findDraw(c, in.EventID)
 	if err != nil {

@@ -46,11 +46,11 @@ type Deps struct {
 // Handlers answer the area's requests. They may be called by any goroutine.
 type Handlers struct {
 	Deps
-	active  atomic.Pointer[map[int64]rooms.Room] // events with a room, as last read
-	loading sync.Mutex                           // held by Load
-	refused *prometheus.CounterVec
+	active  atomic.Pointer[map[int64]rooms.Room] // the rooms by event, as they were last read; orders of other events cost only a look into it
+	loading sync.Mutex                           // held by Load, so that one load follows another
+	refused *prometheus.CounterVec               // how often orders and holds were refused, by reason
 	pace    orderPace
-	reads   sync.Map // of rooms: *sharing[*room] by event
+	reads   sync.Map // reads of rooms that orders share: *sharing[*room] by event
 }
 
 // New makes the handlers. Before the first Follow they know no room.
@@ -74,10 +74,11 @@ func (h *Handlers) Collect(out chan<- prometheus.Metric) { h.refused.Collect(out
 // room is an event's waiting room as this node has read it.
 type room struct {
 	*queue.Record
-	places *draw.Permutation // nil for arrival, and before the draw
+	places *draw.Permutation // gives the places of the entries that were drawn; nil where people come by arrival, and before the draw
 	token  []byte            // what an outside witness has signed of the statement; nil if none has
 }
 
+// roomKey is the key of an event's room in the cache of pages.
 func roomKey(number int64) string { return "room/" + strconv.FormatInt(number, 10) }
 
 // roomLife is how old a room may be when it is shown. All whom it shows as admitted may order at once, so
@@ -111,6 +112,7 @@ func (h *Handlers) askRoom(ctx context.Context, number int64, last *room) (*room
 	return m, err
 }
 
+// newRoom makes the permutation of the places once, for all who are shown the room.
 func newRoom(r *queue.Record) *room {
 	m := &room{Record: r}
 	if r.Statement != nil && r.Signature != nil {
@@ -119,7 +121,8 @@ func newRoom(r *queue.Record) *room {
 	return m
 }
 
-// placeOf returns the place of an entry, from 0, or false if it is not known yet.
+// placeOf returns the place of an entry in line, from 0, or false if it is not known yet. An entry that came after
+// the draw has the place of its arrival.
 func (r *room) placeOf(index uint32) (uint32, bool) {
 	switch {
 	case r.Phase != queue.Ordered.String():
@@ -130,10 +133,11 @@ func (r *room) placeOf(index uint32) (uint32, bool) {
 	return index, true
 }
 
-// isOpened reports whether there is a room.
+// isOpened reports whether the event has a room now.
 func (r *room) isOpened() bool { return r.Phase != queue.NoRoom.String() }
 
-// stateAt is the room's state as answers show it.
+// stateAt returns the room's state as answers show it. It goes by the clock where the actor's timer has yet to run,
+// so that all nodes show a state from the same moment on.
 func (r *room) stateAt(now time.Time) string {
 	switch at := now.UnixMilli(); {
 	case r.Phase == queue.Registering.String() && at < r.Settings.Rules.RegistersFrom:

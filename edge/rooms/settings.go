@@ -16,19 +16,20 @@ import (
 )
 
 const (
-	// closesBefore is how long before the opening a draw's list is closed: the beacon's round comes
+	// closesBefore is how many milliseconds before the opening a draw's list is closed: the beacon's round comes
 	// draw.BeaconDelay after that, and has to be fetched.
 	closesBefore = 180_000
 	// registers is for how long visitors may join before the opening, unless the organizer says.
 	registers = time.Hour
-	// drawTime is how far ahead the opening is for a room that is drawn, unless the organizer says.
+	// drawTime is how long before the opening a room must be made to be one that draws, unless the organizer says.
 	drawTime = 30 * time.Minute
-	// firstRate is with what a steered rate begins, in admissions a minute.
+	// firstRate is the rate with which a steered room begins, in admissions a minute.
 	firstRate = 600
 )
 
-// setQueue opens, changes or ends a room. That there is one is noted first, so that no node overlooks
-// it; the room of a request that fails in between admits everybody, and is forgotten later.
+// setQueue opens, changes or ends a room. The table of rooms is written before the actor is asked, so that no node
+// overlooks the room. If the request fails in between, the actor has no room, everybody is admitted, and the row is
+// forgotten later.
 func (h *Handlers) setQueue(c *route.Call, in *api.SetQueue) (*api.Queue, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -62,7 +63,7 @@ func (h *Handlers) setQueue(c *route.Call, in *api.SetQueue) (*api.Queue, error)
 	return h.changeRoom(c, number, queue.Open{Settings: *settings})
 }
 
-// endQueue ends a room, if there is one.
+// endQueue ends a room, if there is one: first the actor, then the row in the table.
 func (h *Handlers) endQueue(c *route.Call, number int64) (*api.Queue, error) {
 	row, found, err := h.Rooms.Find(c.Context, number)
 	if err != nil {
@@ -117,7 +118,7 @@ func (h *Handlers) changeOwn(c *route.Call, id string, cmd engine.Command) (*api
 
 var noRoom = &engine.Refusal{Code: engine.NotFound, Message: "The event has no waiting room."}
 
-// orNoRoom is the error, or else that there is no room.
+// orNoRoom returns the error or, without one, the refusal that says that there is no room.
 func orNoRoom(err error) error {
 	if err != nil {
 		return err
@@ -125,7 +126,8 @@ func orNoRoom(err error) error {
 	return noRoom
 }
 
-// settingsOf are the settings that a request asks for: what it leaves out stays, or has its default.
+// settingsOf returns the settings that a request asks for. What the request leaves out stays as it was; in a new
+// room it has its default. A room draws by default if it is opened long enough before the sale.
 func (h *Handlers) settingsOf(c *route.Call, in *api.SetQueue, was *queue.Record, page *live.Page) (*queue.Settings, error) {
 	now, isNew := c.Now.UnixMilli(), was.Phase == queue.NoRoom.String()
 	s := &queue.Settings{
@@ -170,14 +172,14 @@ func (h *Handlers) settingsOf(c *route.Call, in *api.SetQueue, was *queue.Record
 	return s, checkSettings(in, s, was, now)
 }
 
-// setInt sets a number that a request has.
+// setInt stores a number that a request has; 0 means that it has none.
 func setInt[N int | int64](to *N, sent N) {
 	if sent != 0 {
 		*to = sent
 	}
 }
 
-// saleStart is when the first ticket type's sale starts, or now.
+// saleStart returns when the first of the ticket types goes on sale, or now if that is over.
 func saleStart(page *live.Page, now int64) int64 {
 	var first int64
 	for i := range page.Types {

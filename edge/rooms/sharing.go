@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// sharing lets many callers share what one of them reads. The zero value is not valid.
+// sharing lets many callers share what one of them reads. Make it by newSharing: the zero value is not valid.
 type sharing[T any] struct {
-	turn  chan struct{} // one place, for the caller that reads; only it touches the fields below
+	turn  chan struct{} // has one place, which the caller that reads takes; only it touches the fields below
 	began time.Time     // when the last read began; zero before the first
-	last  T             // what the last read without an error found
-	err   error         // of the last read
+	last  T             // what the last read found that did not fail
+	err   error         // the error of the last read
 }
 
 func newSharing[T any]() *sharing[T] { return &sharing[T]{turn: make(chan struct{}, 1)} }

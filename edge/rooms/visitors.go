@@ -19,7 +19,7 @@ import (
 	"boxoffice/engine/queue"
 )
 
-// getQueue shows a room, and where the visitor stands.
+// getQueue shows a room and, to a visitor with a token, where the visitor stands.
 func (h *Handlers) getQueue(c *route.Call, in *api.ReadQueue) (*api.Queue, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -46,7 +46,7 @@ func (h *Handlers) getQueue(c *route.Call, in *api.ReadQueue) (*api.Queue, error
 	return v, err
 }
 
-// findRoom is an event's room, also if it has none.
+// findRoom returns an event's room; of an event without one it returns a room that is not opened.
 func (h *Handlers) findRoom(ctx context.Context, number int64) (*room, error) {
 	if !h.hasRoom(number) {
 		return newRoom(&queue.Record{Phase: queue.NoRoom.String()}), nil
@@ -54,7 +54,8 @@ func (h *Handlers) findRoom(ctx context.Context, number int64) (*room, error) {
 	return h.readRoom(ctx, number)
 }
 
-// joinQueue enters a party. The answer comes after the entry is durable.
+// joinQueue enters a party into the room, or mails the link that does so. The answer comes after the entry is
+// durable. Work is checked first, because it is what keeps programs from asking for the rest.
 func (h *Handlers) joinQueue(c *route.Call, in *api.JoinQueue) (*api.JoinedQueue, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -100,7 +101,8 @@ func (r *room) refuseParty(party int) error {
 	return route.Invalid(route.Issue{Path: "party", Code: route.IssueMaximum, Message: "must be at most " + strconv.Itoa(most) + " in this room"})
 }
 
-// enter makes an entry, or finds it if it is there already.
+// enter makes an entry, or finds the same one if it is there already, and answers with the visitor's token and a
+// signed receipt. person is 0 where one person may have several entries.
 func (h *Handlers) enter(c *route.Call, number int64, r *room, entry *draw.Entry, person uint64) (*api.JoinedQueue, error) {
 	leaf := entry.Leaf()
 	p, err := cluster.AskFor[queue.Placed](c.Context, h.Node, engine.QueueRef(number), queue.Join{Leaf: leaf, Class: entry.Class, Person: person})
@@ -131,8 +133,8 @@ func (r *room) checkWork(now time.Time, in *api.JoinQueue) (paid draw.Hash, err 
 	return w.Hash(), nil
 }
 
-// fillSecret makes the random bytes of an entry. A repeat with the same Idempotency-Key has the same, and so has a
-// proof of work that is sent again: it pays for one entry.
+// fillSecret makes the random bytes by which an entry is known. They are the same for a repeat with the same
+// Idempotency-Key, and for a proof of work that is sent again, so that either makes one entry only.
 func (h *Handlers) fillSecret(c *route.Call, e *draw.Entry, paid draw.Hash) {
 	switch {
 	case paid != draw.Hash{}:
@@ -145,16 +147,17 @@ func (h *Handlers) fillSecret(c *route.Call, e *draw.Entry, paid draw.Hash) {
 	}
 }
 
-// unknownTo says what a room asks of a visitor who has not signed in, by the proof that it wants.
+// unknownTo tells a visitor who has not signed in what a room asks for, by the proof that the room wants.
 var unknownTo = map[string]string{
 	draw.Classes[draw.ClassAddress]: "This waiting room takes one entry an address: send yours as email, and you are mailed a link; or sign in first.",
 	draw.Classes[draw.ClassAccount]: "This waiting room takes one entry an account: sign in first, by the code that is mailed to you.",
 }
 
-// isProven reports whether somebody is signed in with a proven address.
+// isProven reports whether somebody is signed in, and has proven the address.
 func isProven(p *route.Principal) bool { return p.Kinds.Has(route.User) && p.EmailProven }
 
-// proveVisitor says what a caller has proven, and whose entry it is where everybody has one.
+// proveVisitor returns what a caller has proven, and the person whose entry it is; the person is 0 in a room that
+// wants no proof. It refuses a caller who has not proven what the room wants.
 func (h *Handlers) proveVisitor(c *route.Call, wanted string) (draw.Class, uint64, error) {
 	p := &c.Principal
 	if wanted == draw.Classes[draw.ClassNone] {
@@ -172,7 +175,8 @@ func (h *Handlers) proveVisitor(c *route.Call, wanted string) (draw.Class, uint6
 	return draw.ClassAccount, h.Secrets.Account(p.User), nil
 }
 
-// showPlace shows where a visitor stands. Whose turn has come begins to be admitted by it.
+// showPlace shows where a visitor stands. If the visitor's turn has come, the question itself begins the admission,
+// and its time runs from then on.
 func (h *Handlers) showPlace(c *route.Call, number int64, r *room, v *secrets.Visitor) (*api.QueuePlace, error) {
 	p := &queue.Placed{Phase: r.Phase, Draw: r.Draw, Index: v.Index, Place: -1, Served: r.Served}
 	if !r.isOpened() || r.Draw != v.Draw {
@@ -197,7 +201,7 @@ func (h *Handlers) showPlace(c *route.Call, number int64, r *room, v *secrets.Vi
 	return view, nil
 }
 
-// placeView is a place as answers show it, without the admission.
+// placeView shows a place, without the admission.
 func (h *Handlers) placeView(now time.Time, r *room, v *secrets.Visitor, p *queue.Placed) *api.QueuePlace {
 	leaf := v.Entry.Leaf()
 	view := &api.QueuePlace{Index: int64(v.Index), Party: int(v.Entry.Party), Leaf: hex.EncodeToString(leaf[:]), Draw: int64(v.Draw)}
@@ -212,8 +216,8 @@ func (h *Handlers) placeView(now time.Time, r *room, v *secrets.Visitor, p *queu
 	return view
 }
 
-// estimate says when an entry's turn comes if `ahead` others are admitted before it. A steered rate may
-// double, or halve.
+// estimate returns when an entry's turn comes if `ahead` others are admitted before it. A steered rate may double
+// or halve until then.
 func (r *room) estimate(now time.Time, ahead int64) *api.QueueEstimate {
 	fast, slow := 1.05, 0.9
 	if r.Settings.Auto {
@@ -251,7 +255,7 @@ func (h *Handlers) showQueue(ctx context.Context, now time.Time, number int64, r
 	return v, err
 }
 
-// readStock says what is left, by currency.
+// readStock returns what is left to buy, by currency. It is cached as pages are.
 func (h *Handlers) readStock(ctx context.Context, number int64) ([]api.QueueStock, error) {
 	page, err := h.Pages.Event(ctx, number)
 	if err != nil {
@@ -262,7 +266,8 @@ func (h *Handlers) readStock(ctx context.Context, number int64) ([]api.QueueStoc
 	})
 }
 
-// countStock asks for the stock of each type.
+// countStock returns for each currency the prices of the types that are left, with fees, and whether the cheapest
+// type is gone. Types that are hidden do not count.
 func (h *Handlers) countStock(ctx context.Context, page *live.Page) ([]api.QueueStock, error) {
 	type span struct{ cheapest, from, to int64 }
 	spans, currencies := map[string]*span{}, []string{}
