@@ -48,7 +48,8 @@ func (h *Handlers) listAttendees(c *route.Call, in *api.ListAttendees) (*api.Lis
 	return out, nil
 }
 
-// findAttendees reads the event, and the filter of attendees, that the request asks for.
+// findAttendees reads which event's attendees a request asks for, and by which filter. Tickets of an event that is
+// over expire without a fact, so a filter by status is turned into what their rows say.
 func (h *Handlers) findAttendees(c *route.Call, in *api.AttendeeFilter) (number int64, f attendees.Filter, err error) {
 	if number, err = h.Known.FindOwn(c, in.ID); err != nil {
 		return 0, f, err
@@ -59,7 +60,7 @@ func (h *Handlers) findAttendees(c *route.Call, in *api.AttendeeFilter) (number 
 		return 0, f, err
 	}
 	if p.Event.Status == event.StatusCompleted && event.ProductType(p.Event.Details.Category) == event.ProductEvent {
-		switch in.Status { // tickets expire without a fact, and their rows say issued
+		switch in.Status {
 		case "issued":
 			f.Status = "expired"
 		case "expired":
@@ -83,6 +84,7 @@ func (h *Handlers) findAttendees(c *route.Call, in *api.AttendeeFilter) (number 
 	return number, f, nil
 }
 
+// getAttendee shows the attendee of one ticket.
 func (h *Handlers) getAttendee(c *route.Call, in *api.AttendeeID) (*api.Attendee, error) {
 	number, serial, err := h.findAttendee(c, in)
 	if err != nil {
@@ -95,6 +97,8 @@ func (h *Handlers) getAttendee(c *route.Call, in *api.AttendeeID) (*api.Attendee
 	return h.attendeeView(c.Context, a, c.Now)
 }
 
+// updateAttendee changes the name or the address by which the organization knows an attendee. The ticket's holder
+// and the order stay as they are.
 func (h *Handlers) updateAttendee(c *route.Call, in *api.UpdateAttendee) (*api.Attendee, error) {
 	number, serial, err := h.findAttendee(c, &in.AttendeeID)
 	if err != nil {
@@ -117,7 +121,8 @@ func (h *Handlers) updateAttendee(c *route.Call, in *api.UpdateAttendee) (*api.A
 	return h.attendeeView(c.Context, a, c.Now)
 }
 
-// findAttendee reads which ticket of the caller's event is meant.
+// findAttendee reads which ticket of the caller's event is meant. An id that the event's keys don't read is no
+// ticket's.
 func (h *Handlers) findAttendee(c *route.Call, in *api.AttendeeID) (number int64, serial uint32, err error) {
 	if number, err = h.Known.FindOwn(c, in.ID); err != nil {
 		return 0, 0, err

@@ -11,14 +11,17 @@ import (
 	"boxoffice/edge/sheets"
 )
 
-// csvPage attendees are read at once for a file.
+// csvPage is how many attendees are read at once for a file.
 const csvPage = 500
 
+// csvColumns are the names in the first row of the file, in the order of csvRow.
 var csvColumns = []string{
 	"ticketId", "orderId", "ticketType", "status", "name", "email", "holderName", "holderEmail", "section", "row", "seat",
 	"date", "slot", "faceValue", "currency", "tags", "checkedInAt", "gateName", "issuedAt",
 }
 
+// exportAttendees writes the attendees into a file, a page at a time while it is read. The request is answered
+// before the first page, so an error after that ends the file early.
 func (h *Handlers) exportAttendees(c *route.Call, in *api.AttendeeFilter) (*route.Content, error) {
 	number, filter, err := h.findAttendees(c, in)
 	if err != nil {
@@ -47,6 +50,7 @@ func (h *Handlers) exportAttendees(c *route.Call, in *api.AttendeeFilter) (*rout
 	}), nil
 }
 
+// csvRow makes the row of an attendee, in the order of csvColumns.
 func csvRow(v *api.Attendee) []string {
 	var seat api.TicketSeat
 	if v.Seat != nil {
@@ -62,6 +66,7 @@ func csvRow(v *api.Attendee) []string {
 	}
 }
 
+// shown returns a text that may be missing, or "".
 func shown(s *string) string {
 	if s == nil {
 		return ""
@@ -69,6 +74,7 @@ func shown(s *string) string {
 	return *s
 }
 
+// csvTime writes a time as RFC 3339 in UTC, or nothing if there is none.
 func csvTime(t api.Time) string {
 	if t == nil {
 		return ""

@@ -14,7 +14,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// downloadTicket opens what a ticket delivers to its holder. The holder is looked up each time.
+// downloadTicket opens what a ticket delivers to its holder, and counts the download. The holder is looked up each
+// time, so that nobody who has passed the ticket on can open it any more.
 func (h *Handlers) downloadTicket(c *route.Call, in *api.DownloadTicket) (*api.Delivery, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -45,14 +46,15 @@ func (h *Handlers) downloadTicket(c *route.Call, in *api.DownloadTicket) (*api.D
 	if _, err := h.Downloads.Count(c.Context, t.Event, t.Serial, c.Now); err != nil {
 		return nil, err
 	}
+	// Sign has replaced the link of a file that we host by one that ends soon. Any other link is the organizer's.
 	if link != stored {
 		return &api.Delivery{URL: link, Note: view.Optional(note), Kind: "file"}, nil
 	}
 	return &api.Delivery{URL: link, Note: view.Optional(note), Kind: "external"}, nil
 }
 
-// openLiveTicket finds a ticket for the session of who holds it. One that is worth
-// nothing does not exist.
+// openLiveTicket finds a ticket for the session of its holder. A ticket that was given back, or has another holder
+// by now, does not exist here.
 func (h *Handlers) openLiveTicket(c *route.Call, text string) (*orders.Held, error) {
 	t, err := h.Orders.OpenTicket(c, text)
 	if err != nil {

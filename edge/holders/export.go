@@ -19,10 +19,11 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// exportPage orders or tickets are read at once for an export.
+// exportPage is how many orders or tickets are read at once for an export.
 const exportPage = 50
 
-// exportMe writes all that we have of the caller into one document.
+// exportMe writes all that we have of the caller into one document. The address must be proven, because it decides
+// what is the caller's.
 func (h *Handlers) exportMe(c *route.Call, _ *route.None) (*route.Content, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -57,10 +58,12 @@ type export struct {
 	inside    bool            // the array that is being written has an item already, so a comma comes first
 }
 
+// fill writes the next piece of the document, as makeFile asks for it.
 func (x *export) fill(ctx context.Context, out *bytes.Buffer) (over bool, err error) {
-	return x.step(&route.Call{Context: ctx, Now: x.now, Principal: x.principal}, out) // the call that asked has been answered by now
+	return x.step(&route.Call{Context: ctx, Now: x.now, Principal: x.principal}, out) // The call that asked has been answered by now, so this one stands for it.
 }
 
+// begin writes the profile and opens the array of orders.
 func (x *export) begin(_ *route.Call, out *bytes.Buffer) (bool, error) {
 	out.WriteString(`{"data":{"profile":`)
 	err := json.MarshalWrite(out, x.profile, route.Encoding)
@@ -69,6 +72,7 @@ func (x *export) begin(_ *route.Call, out *bytes.Buffer) (bool, error) {
 	return false, err
 }
 
+// addOrders writes a page of the orders that the caller has placed, and collects their refunds for later.
 func (x *export) addOrders(c *route.Call, out *bytes.Buffer) (bool, error) {
 	address := order.NormalEmail(c.Principal.Email)
 	list, err := x.h.Read.OrdersOf(c.Context, order.CustomerOf(address), x.order, exportPage)
@@ -79,7 +83,7 @@ func (x *export) addOrders(c *route.Call, out *bytes.Buffer) (bool, error) {
 		o := &list[i]
 		x.order = o.ID
 		if order.NormalEmail(o.Email) != address {
-			continue // another address of the same hash
+			continue // The order is of another address that has the same hash.
 		}
 		v, err := x.h.Orders.Show(c, o, orders.Person(o.Email))
 		if err != nil {
@@ -101,6 +105,8 @@ func (x *export) addOrders(c *route.Call, out *bytes.Buffer) (bool, error) {
 	return false, nil
 }
 
+// addTickets writes a page of the tickets that the caller holds. After the last one it writes the refunds, which
+// are all known by then.
 func (x *export) addTickets(c *route.Call, out *bytes.Buffer) (bool, error) {
 	list, err := x.h.Attendees.Held(c.Context, c.Principal.Email, x.held, exportPage)
 	if err != nil {
@@ -131,7 +137,8 @@ func (x *export) addTickets(c *route.Call, out *bytes.Buffer) (bool, error) {
 	return false, nil
 }
 
-// findAskedOfOthers adds the refunds that one asked for of tickets that others have bought.
+// findAskedOfOthers adds the refunds that the caller has asked for of tickets that others have bought. The refunds
+// of the caller's own orders are there already.
 func (x *export) findAskedOfOthers(c *route.Call) error {
 	address := order.NormalEmail(c.Principal.Email)
 	f := readmodel.RefundFilter{Customer: order.CustomerOf(address), Asked: true, Limit: exportPage}
@@ -152,6 +159,7 @@ func (x *export) findAskedOfOthers(c *route.Call) error {
 	}
 }
 
+// addReports writes a page of the reports that the caller has made.
 func (x *export) addReports(c *route.Call, out *bytes.Buffer) (bool, error) {
 	list, next, err := x.h.ExportReports(c, x.place)
 	if err == nil {
@@ -164,6 +172,7 @@ func (x *export) addReports(c *route.Call, out *bytes.Buffer) (bool, error) {
 	return false, err
 }
 
+// addThreads writes a page of the caller's threads with organizers.
 func (x *export) addThreads(c *route.Call, out *bytes.Buffer) (bool, error) {
 	list, next, err := x.h.ExportThreads(c, x.place)
 	if err == nil {
@@ -177,7 +186,8 @@ func (x *export) addThreads(c *route.Call, out *bytes.Buffer) (bool, error) {
 	return false, nil
 }
 
-// addWaitlist adds the caller's entries in the lines of events.
+// addWaitlist adds the caller's entries in the lines of events. It asks the events whose orders name the caller;
+// the lines themselves are only in the events' actors.
 func (x *export) addWaitlist(c *route.Call, out *bytes.Buffer) (bool, error) {
 	out.WriteString(`,"waitlist":[`)
 	x.inside = false
@@ -205,7 +215,7 @@ func (x *export) addWaitlist(c *route.Call, out *bytes.Buffer) (bool, error) {
 	return false, nil
 }
 
-// addSections adds what no record of the API shows.
+// addSections adds the rows of tables that no record of the API shows, and ends the document.
 func (x *export) addSections(c *route.Call, out *bytes.Buffer) (bool, error) {
 	for section, err := range x.h.Personal.Sections(c.Context, c.Principal.User, order.NormalEmail(c.Principal.Email)) {
 		if err != nil {
@@ -222,6 +232,7 @@ func (x *export) addSections(c *route.Call, out *bytes.Buffer) (bool, error) {
 	return true, nil
 }
 
+// appendItems writes the items of a page into the array that is open.
 func appendItems[View any](x *export, out *bytes.Buffer, list []View) error {
 	for i := range list {
 		if err := x.appendItem(out, &list[i]); err != nil {
@@ -231,7 +242,7 @@ func appendItems[View any](x *export, out *bytes.Buffer, list []View) error {
 	return nil
 }
 
-// appendItem writes one more item of an array.
+// appendItem writes one more item into the array that is open.
 func (x *export) appendItem(out *bytes.Buffer, item any) error {
 	if x.inside {
 		out.WriteByte(',')

@@ -17,7 +17,8 @@ type madeFile struct {
 	buf  bytes.Buffer
 }
 
-// makeFile is the content of a file whose pieces fill writes, until it is over.
+// makeFile returns the content of a file whose pieces fill writes until it reports that the file is over. Each
+// piece has the time that a request has.
 func makeFile(mediaType, name string, fill func(ctx context.Context, out *bytes.Buffer) (over bool, err error)) *route.Content {
 	return &route.Content{
 		Type: mediaType, Name: name, Size: route.UnknownSize, Cache: "private, no-store",
@@ -27,7 +28,7 @@ func makeFile(mediaType, name string, fill func(ctx context.Context, out *bytes.
 	}
 }
 
-// Read reads the next piece.
+// Read returns what is left of a piece, and makes the next one when nothing is.
 func (f *madeFile) Read(p []byte) (int, error) {
 	for f.buf.Len() == 0 {
 		if f.over {
@@ -40,6 +41,7 @@ func (f *madeFile) Read(p []byte) (int, error) {
 	return f.buf.Read(p)
 }
 
+// next makes one piece.
 func (f *madeFile) next() (err error) {
 	ctx, cancel := context.WithTimeout(f.ctx, route.DefaultTimeout)
 	defer cancel()

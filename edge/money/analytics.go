@@ -6,9 +6,10 @@ import (
 	"boxoffice/edge/view"
 )
 
-// mostPoints is how many intervals a series has.
+// mostPoints is how many intervals a series has at most.
 const mostPoints = 1_000
 
+// getEventAnalytics shows how a number of an event has grown, by intervals in the event's time zone.
 func (h *Handlers) getEventAnalytics(c *route.Call, in *api.EventAnalytics) (*api.EventSeries, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -36,6 +37,8 @@ func (h *Handlers) getEventAnalytics(c *route.Call, in *api.EventAnalytics) (*ap
 	return v, nil
 }
 
+// getAnalyticsSummary sums up all events of an organization. Money is summed for each currency, and never across
+// them.
 func (h *Handlers) getAnalyticsSummary(c *route.Call, in *api.AnalyticsSummary) (*api.OrganizationSummary, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {

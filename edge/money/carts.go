@@ -20,13 +20,14 @@ import (
 
 // cart is what a buyer has chosen, priced as an order would be that was placed now.
 type cart struct {
-	order    order.Order // has the cart's lines and nothing else
-	types    []engine.TypeID
+	order    order.Order     // has the cart's lines and nothing else
+	types    []engine.TypeID // the ticket type of each line
 	currency string
 	absorb   bool // the organizer absorbs the fees
 }
 
-// validateCode reports whether a code would hold for a purchase. It consumes nothing.
+// validateCode reports whether a code would hold for a purchase. It consumes nothing. A code that does not exist
+// counts as a guess, so that nobody can try codes without end; any other try is given back.
 func (h *Handlers) validateCode(c *route.Call, in *api.ValidateCode) (*api.CodeVerdict, error) {
 	chosen, err := h.priceCart(c, in.Items)
 	if err != nil {
@@ -67,7 +68,8 @@ func (h *Handlers) validateCode(c *route.Call, in *api.ValidateCode) (*api.CodeV
 	return out, nil
 }
 
-// priceCart prices the lines of a cart; nil if there are none.
+// priceCart prices the lines of a cart, or returns nil if there are none. All lines must be of one event, as an
+// order's are.
 func (h *Handlers) priceCart(c *route.Call, items []api.CartLine) (*cart, error) {
 	if len(items) == 0 {
 		return nil, nil
@@ -104,7 +106,7 @@ func (h *Handlers) priceCart(c *route.Call, items []api.CartLine) (*cart, error)
 	return out, nil
 }
 
-// findType returns the type of an event with an id; nil if it has none that people see.
+// findType returns the type of an event with an id, or nil if the event has none that the public sees.
 func findType(p *live.Page, id engine.ID) *inventory.Details {
 	for i := range p.Types {
 		if t := &p.Types[i]; t.Ref.ID == id.Number() && !t.Details.Hidden {
@@ -133,7 +135,8 @@ func (k *cart) addPrice(v *api.CodeVerdict, told *promo.Verdict) {
 	}
 }
 
-// askCode asks the code that the name means for the event, whose currency it returns too.
+// askCode asks the code that the name means in the event, and returns the event's currency too. A code that its
+// organization has taken away is answered as one that does not exist.
 func (h *Handlers) askCode(c *route.Call, in *api.ValidateCode, chosen *cart) (_ *promo.Verdict, currency string, _ error) {
 	none := &promo.Verdict{Reason: keeper.CodeNotFound}
 	ask := promo.Validate{Subtotal: -1}
@@ -142,7 +145,7 @@ func (h *Handlers) askCode(c *route.Call, in *api.ValidateCode, chosen *cart) (_
 	}
 	for _, text := range in.TicketTypeIDs {
 		id, err := engine.ParseID(text)
-		ask.Types = append(ask.Types, id) // the zero one is no code's
+		ask.Types = append(ask.Types, id) // What is no id becomes the zero one, which no code is for.
 		if err == nil {
 			ask.Event = id.Event()
 		}
@@ -183,7 +186,7 @@ func (h *Handlers) askCode(c *route.Call, in *api.ValidateCode, chosen *cart) (_
 		return none, currency, err
 	}
 	v, err := cluster.AskFor[promo.Verdict](c.Context, h.Node, engine.PromoRef(k.Org, code), ask)
-	if err == nil && v.Reason == keeper.CodeDisabled { // its organization has taken it away
+	if err == nil && v.Reason == keeper.CodeDisabled {
 		return none, currency, nil
 	}
 	return v, currency, err

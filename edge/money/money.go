@@ -24,9 +24,9 @@ type Deps struct {
 	Known    *live.Events
 	Pages    *live.Pages
 	Promos   *promos.Store
-	Codes    *numbers.Lease              // numbers for new promo codes
-	Settled  func(context.Context) error // waits until the read model has what is committed
-	Guesses  *limit.Guesses              // of promo codes
+	Codes    *numbers.Lease              // draws the numbers of new promo codes
+	Settled  func(context.Context) error // waits until the read model has everything that is committed
+	Guesses  *limit.Guesses              // limits guesses of promo codes
 	Log      *slog.Logger
 	// Currencies are those that the deployment sells in.
 	Currencies []engine.Currency

@@ -26,7 +26,7 @@ var (
 	codeLooks = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 )
 
-// editTries is how often an edit is tried when another one comes between.
+// editTries is how often an edit is tried if other edits come between.
 const editTries = 5
 
 // listPromoCodes lists the codes of an organization, or of one of its events, the newest first. The cursor has
@@ -68,8 +68,8 @@ func (h *Handlers) listPromoCodes(c *route.Call, in *api.ListPromoCodes) (*api.P
 	return out, nil
 }
 
-// createPromoCode claims the code's name and then makes the code: a name without a code
-// is found again by the same command, which has the same number.
+// createPromoCode claims the code's name, and then makes the code. If the request fails in between, a repeat with
+// the same Idempotency-Key has the same number, and so the name is its own.
 func (h *Handlers) createPromoCode(c *route.Call, in *api.CreatePromoCode) (*api.PromoCode, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrgID)
 	if err != nil {
@@ -133,7 +133,7 @@ func (h *Handlers) claimName(c *route.Call, org, number int64, t *promo.Details)
 	return err
 }
 
-// findCode reads the id of a promo code of the caller's organization.
+// findCode reads the id of a promo code of the caller's organization. For others the code does not exist.
 func (h *Handlers) findCode(c *route.Call, id string) (engine.Ref, error) {
 	number, ok := route.ReadNumber(id)
 	if !ok {
@@ -150,7 +150,7 @@ func (h *Handlers) findCode(c *route.Call, id string) (engine.Ref, error) {
 	return engine.PromoRef(org, number), route.ActFor(c, g)
 }
 
-// updatePromoCode changes a code, again when another edit came between.
+// updatePromoCode changes a code. If another edit comes between, it starts over.
 func (h *Handlers) updatePromoCode(c *route.Call, in *api.UpdatePromoCode) (*api.PromoCode, error) {
 	ref, err := h.findCode(c, in.ID)
 	if err != nil {
@@ -234,7 +234,7 @@ func (h *Handlers) deletePromoCode(c *route.Call, in *api.PromoCodeID) (*api.Pro
 	return &api.PromoCodeGone{Deleted: true}, h.Promos.Release(c.Context, ref.ID)
 }
 
-// discountType is how the API names what a code takes off.
+// discountType returns the API's word for what a code takes off.
 func discountType(t *promo.Details) string {
 	if t.Percentage {
 		return "percentage"
@@ -242,8 +242,9 @@ func discountType(t *promo.Details) string {
 	return "flat"
 }
 
-// setAmounts takes over what a code takes off and its least subtotal. A code of an event has the
-// decimals of the event's currency; one of the whole organization has as many as its amounts need.
+// setAmounts stores what a code takes off, and its least subtotal. A code of an event has the decimals of the
+// event's currency; a code of the whole organization has as many as its amounts need, because it holds in all
+// currencies.
 func setAmounts(t *promo.Details, value, least route.Money) (err error) {
 	if t.Event == 0 {
 		t.MoreDecimals = int64(least.Decimals() - 2)
@@ -258,7 +259,8 @@ func setAmounts(t *promo.Details, value, least route.Money) (err error) {
 	return err
 }
 
-// editTerms takes the optional fields over, and says what is wrong with the whole.
+// editTerms writes the optional fields into a code's terms, and returns what is wrong with the whole. A code is
+// stored in upper case, so that buyers may type it in any case.
 func (h *Handlers) editTerms(c *route.Call, org int64, t *promo.Details, f *api.PromoFields) error {
 	f.Description.Into(&t.Description)
 	f.MaxUses.Into(&t.MaxUses)
@@ -286,8 +288,8 @@ func (h *Handlers) editTerms(c *route.Call, org int64, t *promo.Details, f *api.
 	return h.editTypes(c, org, t, f.ApplicableTypes.Value)
 }
 
-// editTypes reads the ticket types that a code is for: of its event, or of any of the
-// organization's.
+// editTypes reads the ticket types that a code is for. They are of its event or, if it has none, of any event of
+// the organization.
 func (h *Handlers) editTypes(c *route.Call, org int64, t *promo.Details, ids []string) error {
 	t.Types = nil
 	for i, text := range ids {

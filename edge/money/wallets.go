@@ -25,6 +25,7 @@ func (h *Handlers) listWalletsOf(c *route.Call, in *api.WalletsOf) (*api.List[ap
 	return h.showWallets(c, in.OrgID)
 }
 
+// showWallets shows the wallets of the organization that a request names, or that the caller acts for.
 func (h *Handlers) showWallets(c *route.Call, named string) (*api.List[api.Wallet], error) {
 	org, err := route.FindOrganization(c, named)
 	if err != nil {
@@ -70,7 +71,8 @@ func (h *Handlers) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (
 	}, func(e wallet.Entry) int64 { return e.Number }, func(e wallet.Entry) api.WalletEntry { return entryView(in.Currency, &e) })
 }
 
-// creditWallet tops a wallet up, by hand of the platform's administrator.
+// creditWallet tops a wallet up by hand of the platform's administrator. A repeat with the same Idempotency-Key
+// credits once, and is answered with the entry that there is.
 func (h *Handlers) creditWallet(c *route.Call, in *api.CreditWallet) (*api.WalletCredit, error) {
 	org, ok := route.ReadNumber(in.OrgID)
 	if !ok {
@@ -80,7 +82,7 @@ func (h *Handlers) creditWallet(c *route.Call, in *api.CreditWallet) (*api.Walle
 	if err != nil {
 		return nil, err
 	}
-	if o == nil { // asking its wallet would make it
+	if o == nil { // Asking the wallet of an organization that does not exist would make the wallet.
 		return nil, route.NoOrganization
 	}
 	if issues := route.CurrencyIssues("currency", in.Currency, h.Currencies); len(issues) > 0 {
@@ -100,13 +102,13 @@ func (h *Handlers) creditWallet(c *route.Call, in *api.CreditWallet) (*api.Walle
 		slog.Int64("number", r.Entry.Number), slog.Int64("actor", c.Principal.User), slog.String("request_id", c.RequestID))
 	ctx, cancel := context.WithTimeout(c.Context, time.Second)
 	defer cancel()
-	_ = h.Settled(ctx) // a list that lags is better than an error for what is done
+	_ = h.Settled(ctx) // A list that lags is better than an error for what is done.
 	w := readmodel.Wallet{Currency: in.Currency, Balance: r.Wallet.Balance, Pending: r.Wallet.Pending, LifetimePayout: r.Wallet.LifetimePayout}
 	return &api.WalletCredit{Wallet: walletView(&w), Entry: entryView(in.Currency, &r.Entry)}, nil
 }
 
-// entryID is the id of the movement that a request makes: the same on every retry
-// with the same Idempotency-Key.
+// entryID makes the id of the movement that a request makes. Every attempt with the same Idempotency-Key gets the
+// same one.
 func entryID(c *route.Call) wallet.EntryID {
 	id := c.CommandID()
 	return engine.NewID(int64(binary.BigEndian.Uint64(id[:8])>>16), id[6:])

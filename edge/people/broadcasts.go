@@ -15,8 +15,8 @@ import (
 // broadcastsADay is how many broadcasts an event may have in a day.
 const broadcastsADay = 5
 
-// sendBroadcast queues a mail to those who attend an event. The list of them is settled
-// before the answer; the mails follow one by one, behind what buyers wait for.
+// sendBroadcast queues a mail to the people who attend an event. Their list is settled before the answer; the mails
+// follow one by one, behind those that buyers wait for.
 func (h *Handlers) sendBroadcast(c *route.Call, in *api.SendBroadcast) (*api.BroadcastSent, error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -36,7 +36,7 @@ func (h *Handlers) sendBroadcast(c *route.Call, in *api.SendBroadcast) (*api.Bro
 	if err != nil {
 		return nil, err
 	}
-	if err := h.Settled(c.Context); err != nil { // whose ticket is new gets it too
+	if err := h.Settled(c.Context); err != nil { // A person whose ticket is new gets the mail too.
 		return nil, err
 	}
 	if err := h.Attendees.CatchUp(c.Context, number); err != nil {
@@ -53,6 +53,7 @@ func (h *Handlers) sendBroadcast(c *route.Call, in *api.SendBroadcast) (*api.Bro
 	return &api.BroadcastSent{BroadcastID: b.ID.String(), Recipients: b.Recipients}, nil
 }
 
+// listBroadcasts lists an event's broadcasts, the newest first.
 func (h *Handlers) listBroadcasts(c *route.Call, in *api.ListBroadcasts) (*api.List[api.Broadcast], error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -69,6 +70,7 @@ func (h *Handlers) listBroadcasts(c *route.Call, in *api.ListBroadcasts) (*api.L
 	return pageOf(list, in.Limit, broadcastView, func(b *outreach.Broadcast) int64 { return b.Number }), nil
 }
 
+// broadcastView shows a broadcast. It counts as sent once each recipient has got the mail or has unsubscribed.
 func broadcastView(b *outreach.Broadcast) api.Broadcast {
 	v := api.Broadcast{
 		ID: b.ID.String(), Subject: b.Subject, Body: b.Body, TagFilter: view.Optional(b.Tag), Status: "sending",

@@ -5,14 +5,15 @@ import (
 	"boxoffice/edge/route"
 )
 
-// What an export of somebody's data reads at once.
+// An export of somebody's data reads so many at once. Threads come with all their messages, so there are fewer of
+// them.
 const (
 	exportedReports = 50
 	exportedThreads = 5
 )
 
-// ExportReports are some of the reports that the caller has made, and where the next
-// ones begin: 0 behind the last. A zero place is before the first.
+// ExportReports returns a page of the reports that the caller has made, and the place where the next page begins: 0
+// behind the last. The first page begins at place 0.
 func (h *Handlers) ExportReports(c *route.Call, place int64) (views []api.Report, next int64, err error) {
 	if place == 0 {
 		place = firstBefore
@@ -27,8 +28,7 @@ func (h *Handlers) ExportReports(c *route.Call, place int64) (views []api.Report
 	return views, next, err
 }
 
-// ExportThreads are some of the caller's threads with organizations, in the way of
-// ExportReports.
+// ExportThreads returns a page of the caller's threads with organizations, by places as ExportReports does.
 func (h *Handlers) ExportThreads(c *route.Call, place int64) (views []api.Thread, next int64, err error) {
 	if place == 0 {
 		place = firstBefore

@@ -62,6 +62,8 @@ func (h *Handlers) showUnsubscribe(c *route.Call, in *api.Unsubscribe) (*route.C
 	}, nil
 }
 
+// unsubscribe ends the mails of an organization to an address. The link alone is the proof, because a mail program
+// follows it without anybody being signed in (RFC 8058).
 func (h *Handlers) unsubscribe(c *route.Call, in *api.Unsubscribe) (*api.Unsubscribed, error) {
 	org, email, ok := h.Secrets.ParseUnsubscribe(in.Token)
 	if !ok {

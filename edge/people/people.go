@@ -27,7 +27,7 @@ type Deps struct {
 	Read      *readmodel.Model
 	Accounts  *accounts.Store
 	Attendees *attendees.Store
-	Settled   func(context.Context) error // waits until the read model has what is committed
+	Settled   func(context.Context) error // waits until the read model has everything that is committed
 	Known     *live.Events
 	Pages     *live.Pages
 	Letters   *letters.Writer
@@ -45,8 +45,8 @@ type Handlers struct{ Deps }
 // New makes the handlers.
 func New(d Deps) *Handlers { return &Handlers{d} }
 
-// rowID is the id of what a request makes: the same on every attempt with the same
-// Idempotency-Key, and one that nobody can choose.
+// rowID makes the id of what a request makes. Every attempt with the same Idempotency-Key gets the same id, so that
+// a repeat makes nothing more, and nobody can choose an id.
 func (h *Handlers) rowID(c *route.Call) uuid.UUID {
 	name := h.Secrets.Request(c.Scope())
 	id := uuid.UUID(name[:16])
@@ -54,7 +54,8 @@ func (h *Handlers) rowID(c *route.Call) uuid.UUID {
 	return id
 }
 
-// readRowID reads the id of a row in a path. No row has one that is no UUID.
+// readRowID reads the id of a row in a path. A text that is no UUID can be no row's id, so it is refused with none
+// too.
 func readRowID(text string, none *engine.Refusal) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
 	if err != nil || !format.ValidUUID(text) {
@@ -63,7 +64,8 @@ func readRowID(text string, none *engine.Refusal) (uuid.UUID, error) {
 	return id, nil
 }
 
-// pageOf is a page of a list whose cursors are numbers.
+// pageOf makes a page of a list whose cursors are numbers. The list has one row more than the limit if there is
+// another page.
 func pageOf[Row, View any](list []Row, limit int, show func(*Row) View, number func(*Row) int64) *api.List[View] {
 	return api.PageOf(len(list), limit, func(i int) View { return show(&list[i]) },
 		func(last int) *string { return route.CursorOf(number(&list[last])) })

@@ -13,9 +13,10 @@ import (
 
 var noReview = &engine.Refusal{Code: engine.NotFound, Message: "No such review."}
 
-// createReview takes what somebody who was there says of an event.
+// createReview stores what somebody who was there says of an event: one review for each ticket. The ticket's code
+// with an address is the proof, so no account is needed.
 func (h *Handlers) createReview(c *route.Call, in *api.CreateReview) (*api.Review, error) {
-	if err := h.Settled(c.Context); err != nil { // who has just come in may review
+	if err := h.Settled(c.Context); err != nil { // Somebody who has just come in may review.
 		return nil, err
 	}
 	t, err := h.findByCode(c, in.TicketCode, in.Email)
@@ -37,7 +38,8 @@ func (h *Handlers) createReview(c *route.Call, in *api.CreateReview) (*api.Revie
 	return new(h.reviewView(r)), nil
 }
 
-// replyToReview sets the organizer's answer, in place of an earlier one.
+// replyToReview sets the organizer's answer, in place of an earlier one. For a member of another organization the
+// review does not exist.
 func (h *Handlers) replyToReview(c *route.Call, in *api.ReplyToReview) (*api.Review, error) {
 	id, err := readRowID(in.ID, noReview)
 	if err != nil {
@@ -60,6 +62,8 @@ func (h *Handlers) replyToReview(c *route.Call, in *api.ReplyToReview) (*api.Rev
 	return new(h.reviewView(r)), nil
 }
 
+// moderateReview hides a review, or shows it again. Only the platform may, so that no organizer hides what is said
+// of it.
 func (h *Handlers) moderateReview(c *route.Call, in *api.ModerateReview) (*api.ModeratedReview, error) {
 	id, err := readRowID(in.ID, noReview)
 	if err != nil {
@@ -72,6 +76,7 @@ func (h *Handlers) moderateReview(c *route.Call, in *api.ModerateReview) (*api.M
 	return &api.ModeratedReview{Review: h.reviewView(r), Hidden: r.Hidden}, nil
 }
 
+// listReviews lists the reviews of an event, the newest first, with the counts of all its ratings.
 func (h *Handlers) listReviews(c *route.Call, in *api.ListReviews) (*api.Reviews, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -99,7 +104,7 @@ func (h *Handlers) listReviews(c *route.Call, in *api.ListReviews) (*api.Reviews
 	return v, nil
 }
 
-// average is how many ratings there are and what they come to, to two decimals.
+// average returns how many ratings there are, and their mean to two decimals; nil if there is none.
 func average(counts [5]int) (n int, mean *float64) {
 	sum := 0
 	for i, count := range counts {
@@ -112,10 +117,11 @@ func average(counts [5]int) (n int, mean *float64) {
 	return n, new(math.Round(float64(sum)/float64(n)*100) / 100)
 }
 
-// firstBefore is behind the number of every row.
+// firstBefore is greater than the number of every row, so that a list before it begins with the newest row.
 const firstBefore = math.MaxInt64
 
-// readBefore reads the cursor of a list of numbered rows, the newest first.
+// readBefore reads the cursor of a list of numbered rows, the newest first. Without a cursor it returns
+// firstBefore.
 func readBefore(cursor string) (int64, error) {
 	after, err := route.ReadNumberCursor(cursor)
 	if after == 0 {
@@ -124,7 +130,7 @@ func readBefore(cursor string) (int64, error) {
 	return after, err
 }
 
-// notFoundAs makes a refusal of the tables' "not found".
+// notFoundAs turns the tables' "not found" into a refusal. Other errors pass through.
 func notFoundAs(err error, none *engine.Refusal) error {
 	if errors.Is(err, community.ErrNotFound) {
 		return none

@@ -15,7 +15,7 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// tagPattern is what a tag consists of.
+// tagPattern is what a tag consists of: letters and digits of any script, and a few marks.
 var tagPattern = regexp.MustCompile(`^[\pL\pN _.-]{1,60}$`)
 
 // normalTag is a tag as it is stored and compared, so that VIP and vip are one tag.
@@ -23,7 +23,7 @@ func normalTag(tag string) string { return strings.ToLower(strings.TrimSpace(tag
 
 func readTag(text string) (string, error) { return readTagAt("tag", text) }
 
-// readTagAt reads a tag that another member of the request has.
+// readTagAt reads a tag from a member of the request that is not called "tag", which the issue names.
 func readTagAt(member, text string) (string, error) {
 	tag := normalTag(text)
 	if !tagPattern.MatchString(tag) {
@@ -73,7 +73,7 @@ func (h *Handlers) readTagging(c *route.Call, in *api.TagTickets) (org int64, ti
 	if org, err = route.FindOrganization(c, in.OrgID); err != nil {
 		return 0, nil, "", err
 	}
-	if err = h.Settled(c.Context); err != nil { // a ticket may be new
+	if err = h.Settled(c.Context); err != nil { // A ticket may be new.
 		return 0, nil, "", err
 	}
 	seen := make(map[attendees.Place]bool, len(in.TicketIDs))
@@ -96,7 +96,7 @@ func (h *Handlers) readTagging(c *route.Call, in *api.TagTickets) (org int64, ti
 	return org, tickets, tag, nil
 }
 
-// taggedFact makes what an organization is told of somebody who was tagged.
+// taggedFact makes the fact by which an organization is told of an attendee who was tagged.
 func (h *Handlers) taggedFact(org int64, at time.Time) attendees.Telling {
 	return func(t *attendees.Tagged) (publicfacts.Own, error) {
 		data := api.AttendeeData{Attendee: api.TaggedAttendee{

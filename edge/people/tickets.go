@@ -13,13 +13,13 @@ import (
 
 var noTicket = &engine.Refusal{Code: engine.TicketNotFound}
 
-// ticket is one that somebody has to do with.
+// ticket is the ticket by which somebody has to do with an event.
 type ticket struct {
 	event  int64
 	org    int64
 	serial uint32
-	holder order.Holder // of one that never changed hands, the person whom its line names as the attendee
-	buyer  string       // who holds such a one; "" once it has changed hands
+	holder order.Holder // who holds it; of a ticket that never changed hands, the person whom its line names as the attendee
+	buyer  string       // the address of the buyer, who holds a ticket that never changed hands; "" once it has
 	seen   bool         // its holder was let in
 }
 
@@ -38,13 +38,12 @@ func (t *ticket) heldBy(email string) bool {
 	return order.NormalEmail(email) == order.NormalEmail(holder)
 }
 
-// newestEvents is in how many of the newest events a code is looked for whose address
-// has bought nothing that the code is of: its holder was given it.
+// newestEvents is in how many of the newest events a code is looked for if none of the events that its address has
+// bought from has issued it: its holder was given the ticket.
 const newestEvents = 500
 
-// findByCode finds a ticket by its full code and an address of somebody who may name it.
-// A code does not tell its event: it is tried on those for which the address has bought,
-// and on the newest.
+// findByCode finds a ticket by its full code and an address of somebody who may name it. A code does not tell its
+// event, so it is tried on the events that the address has bought from, and then on the newest.
 func (h *Handlers) findByCode(c *route.Call, code, email string) (*ticket, error) {
 	bought, err := h.Read.EventsOf(c.Context, order.CustomerOf(order.NormalEmail(email)))
 	if err != nil {
@@ -63,7 +62,7 @@ func (h *Handlers) findByCode(c *route.Call, code, email string) (*ticket, error
 	return t, err
 }
 
-// tryCode finds the ticket of a code in one of the events.
+// tryCode finds the ticket of a code in one of the events. A code of an earlier holder finds nothing.
 func (h *Handlers) tryCode(ctx context.Context, events []int64, code string) (*ticket, error) {
 	for _, number := range events {
 		serial, version, ok := h.Secrets.Event(number).FromCode(code)
@@ -79,7 +78,8 @@ func (h *Handlers) tryCode(ctx context.Context, events []int64, code string) (*t
 	return nil, noTicket
 }
 
-// readTicket reads a ticket that exists.
+// readTicket reads a ticket from the read model. It refuses with TICKET_NOT_FOUND if the event has not issued the
+// serial.
 func (h *Handlers) readTicket(ctx context.Context, number int64, serial uint32) (*ticket, error) {
 	known, err := h.Known.Find(ctx, number)
 	if err != nil {
