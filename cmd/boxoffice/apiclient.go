@@ -19,14 +19,14 @@ import (
 // apiClient calls the public API for the commands that use it, as any program of an organizer
 // would.
 type apiClient struct {
-	url    string // the API's address: https://host/api/v1
-	bearer string // empty: no credential
+	url    string // the address of the API: https://host/api/v1
+	bearer string // the credential; empty: there is none
 }
 
-// apiRefusal is an answer other than success.
+// apiRefusal is the error of an answer other than success.
 type apiRefusal struct {
 	status        int
-	request       string // its method and path
+	request       string // the method and the path of the request
 	code, message string
 }
 
@@ -35,14 +35,15 @@ func (r *apiRefusal) Error() string {
 	return fmt.Sprintf("%s answered %d %s: %s", r.request, r.status, r.code, r.message)
 }
 
-// fields are the members of a request's body.
+// fields are the members of a JSON object, mostly of a request's body.
 type fields = map[string]any
 
-// patience is how long a request that is answered 503 is repeated, because a busy machine takes
-// long to hash a password.
+// patience is for how long a request that is answered 503 is repeated. A busy machine may take seconds to hash a
+// password.
 const patience = time.Minute
 
-// send sends a request, again while the node has no time for it, and reads the data of the answer.
+// send sends a request and reads the data of its answer. While the node has no time it repeats the request with the
+// same Idempotency-Key, so that nothing is done twice.
 func (a *apiClient) send(ctx context.Context, method, path string, body, data any) error {
 	key, until := uuid.NewString(), time.Now().Add(patience)
 	for {
@@ -59,6 +60,7 @@ func (a *apiClient) send(ctx context.Context, method, path string, body, data an
 	}
 }
 
+// sendOnce sends a request once, with a key that the caller has drawn.
 func (a *apiClient) sendOnce(ctx context.Context, key, method, path string, body, data any) error {
 	var b bytes.Buffer
 	if body != nil {
@@ -79,7 +81,8 @@ func (a *apiClient) sendOnce(ctx context.Context, key, method, path string, body
 	return a.do(req, data)
 }
 
-// upload sends a text file that only its buyers may read, and returns its address.
+// upload sends a text file that only buyers of the event may read, and returns the address by which the event names
+// it.
 func (a *apiClient) upload(ctx context.Context, path, name, text string) (address string, err error) {
 	var b bytes.Buffer
 	form := multipart.NewWriter(&b)

@@ -13,6 +13,7 @@ import (
 	"boxoffice/persistence/embedded"
 )
 
+// postgresCmd runs a private Postgres by itself. A node without a database URL runs one too, but only for itself.
 type postgresCmd struct {
 	DataDir      string `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where it lives."`
 	AllowInstall bool   `env:"BOXOFFICE_ALLOW_INSTALL" default:"true" negatable:"" help:"Install Debian's Postgres when there is none and we may."`
@@ -37,6 +38,7 @@ func (c *postgresCmd) Run(ctx context.Context) error {
 	return srv.Stop(stop)
 }
 
+// clusterCmd runs several nodes on this machine, with a Postgres, a balancer and a simulator of payments.
 type clusterCmd struct {
 	Nodes       int     `default:"3" help:"How many nodes."`
 	Shards      int     `help:"How many databases the journal is divided over, each a Postgres of its own; 0: it is in the nodes' Postgres. A data directory keeps what it began with."`
@@ -66,7 +68,7 @@ func (c *clusterCmd) Run(ctx context.Context) error {
 	return errors.Join(cl.Stop(), cl.Close())
 }
 
-// show prints where everything is, and what to try.
+// show prints where everything is, and commands to try with it.
 func (c *clusterCmd) show(cl *rig.Cluster) {
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
 	say("\n%d nodes on one Postgres are ready. All of it is kept in %s; each node's log is there.\n", len(cl.Members), c.DataDir)
@@ -89,7 +91,7 @@ func (c *clusterCmd) show(cl *rig.Cluster) {
 	say("\nCtrl-C stops all of it.\n")
 }
 
-// journalFlag is the flag by which tools find the shards; "" without any.
+// journalFlag returns the flag by which tools find the shards, or "" if there are none.
 func journalFlag(urls []string) string {
 	if len(urls) == 0 {
 		return ""

@@ -84,6 +84,8 @@ CREATE TABLE IF NOT EXISTS effects_mark (stream_id bigint, seq bigint)`)
 	})
 }
 
+// noteEffects writes a row for each fact, within the transaction that notes how far the consumer is. If that holds,
+// each fact has exactly one row however often the process is killed.
 func noteEffects(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	var rows [][]any
 	for _, b := range batches {
@@ -101,8 +103,11 @@ func noteEffects(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error 
 	return err
 }
 
+// heads is the last fact of each stream in the journal.
 const heads = `heads AS (SELECT stream_id, max(last_seq) AS seq FROM records GROUP BY stream_id)`
 
+// markJournal notes how far the journal is now, so that a later tally can tell whether the consumers have come past
+// that point.
 func markJournal(ctx context.Context, pool *pgxpool.Pool) error {
 	const mark = `WITH gone AS (DELETE FROM effects_mark), ` + heads + ` INSERT INTO effects_mark SELECT * FROM heads`
 	_, err := pool.Exec(ctx, mark)

@@ -18,13 +18,13 @@ const demoEmail = "demo@example.org"
 // through the API, as any organizer would do it.
 type demo struct {
 	*apiClient
-	password string
-	event    string // address of an event's record in the API
-	seats    string // path of the page with the seats of another event
+	password string // the password of the demo account, which is drawn and printed once
+	event    string // the address of an event's record in the API
+	seats    string // the path of the page with the seats of another event
 }
 
-// makeDemo makes the demo organization on a database without accounts. It returns nil if the
-// database has accounts, or if the disk is full.
+// makeDemo makes the demo organization on a database without its account. It returns nil if the account exists, or
+// if the node has no room on the disk for one.
 func makeDemo(ctx context.Context, url string) (*demo, error) {
 	d := &demo{apiClient: &apiClient{url: url}, password: rand.Text()[:12]}
 	var session struct{ AccessToken string }
@@ -54,7 +54,8 @@ func makeDemo(ctx context.Context, url string) (*demo, error) {
 	return d, nil
 }
 
-// putOnSale puts a show on sale, and does with it what its kind wants.
+// putOnSale puts a show on sale by the steps that an organizer takes, and then does what its kind wants: seats it,
+// sells it out or cancels it.
 func (d *demo) putOnSale(ctx context.Context, s *show) (slug string, err error) {
 	body, saleEnd := s.describe(time.Now())
 	if s.kind == file {

@@ -22,13 +22,13 @@ const (
 // show is one of the things that the demo organization sells.
 type show struct {
 	kind  kind
-	away  int    // days until it takes place
-	about fields // its event
-	types []fields
+	away  int      // how many days from now it takes place
+	about fields   // the body of the request that makes its event; describe adds the dates and the place
+	types []fields // the bodies of the requests that make its ticket types
 }
 
-// shows are one of each kind. The seated one is the third, since pictures are
-// taken of it by its number.
+// shows has one show of each kind. The seated one must stay the third, because the program that takes pictures
+// finds it by its number.
 var shows = []show{
 	{standing, 30, fields{
 		"title": "Opening Night", "category": "concerts", "shortDesc": "Three bands, one floor, doors at seven.",
@@ -95,8 +95,7 @@ The Tempest. Prospero forgives everybody, and that takes two hours and a half.
 Songs in the Cellar. Four chairs. Be early.
 `
 
-// makeLesson is one lesson of the demo's course. Its film is none of ours, so it has an address that
-// leads nowhere.
+// makeLesson makes a lesson of the demo's course. We have no film for it, so its address leads nowhere.
 func makeLesson(title, writeup string) fields {
 	return fields{
 		"title": title, "description": "About " + title + ".", "writeup": writeup, "duration": "A week", "skillLevel": "Beginner",
@@ -104,8 +103,8 @@ func makeLesson(title, writeup string) fields {
 	}
 }
 
-// describe is the body of a show's event, and when its sale ends. A show that is always on is sold for a
-// year.
+// describe returns the body of the request that makes a show's event, and when its sale ends. A show that is always
+// on is sold for a year.
 func (s *show) describe(now time.Time) (body fields, saleEnd time.Time) {
 	evening := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, s.away).Add(19 * time.Hour)
 	body = maps.Clone(s.about)
@@ -122,5 +121,5 @@ func (s *show) describe(now time.Time) (body fields, saleEnd time.Time) {
 	return body, evening
 }
 
-// formatMoment is a moment as the API takes it.
+// formatMoment writes a moment as the API takes it.
 func formatMoment(t time.Time) string { return t.UTC().Format(time.RFC3339) }

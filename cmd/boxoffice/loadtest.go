@@ -53,6 +53,8 @@ type loadtestCmd struct {
 	Viewers scenario[seats.ViewersConfig] `cmd:"" help:"A crowd that watches one map, with and without members who stop reading."`
 }
 
+// newLoadtestCmd makes the commands. The flags are in the types of loadtestCmd; what a command runs can't be in a
+// tag.
 func newLoadtestCmd() loadtestCmd {
 	return loadtestCmd{
 		Onsale: newScenario(onsale.Run), Crash: newScenario(crash.Run), Logins: newScenario(logins.Run), Room: newScenario(room.Run), Seats: newScenario(seats.Run),
@@ -64,7 +66,8 @@ func newLoadtestCmd() loadtestCmd {
 	}
 }
 
-// AfterApply makes the clients collect their garbage a quarter as often: their pauses would count as the node's.
+// AfterApply makes the clients collect their garbage less often, because a pause of theirs would count as one of
+// the node's. kong calls it when the flags are read.
 func (*loadtestCmd) AfterApply() error {
 	debug.SetGCPercent(400)
 	return nil
@@ -86,7 +89,8 @@ func newScenario[C, R any](run func(ctx context.Context, cfg C, out io.Writer, l
 	}}
 }
 
-// Validate is called by kong when the flags are read.
+// Validate refuses flags that don't go together, if the scenario's configuration can tell. kong calls it when the
+// flags are read.
 func (s *scenario[C]) Validate() error {
 	if checked, ok := any(&s.Config).(interface{ Validate() error }); ok {
 		return checked.Validate()

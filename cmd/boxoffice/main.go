@@ -18,6 +18,8 @@ import (
 	"boxoffice/edge/images"
 )
 
+// cli is the command line: a field for each command, whose tags say its name and its help. Hidden commands are for
+// other commands, and not for people.
 type cli struct {
 	Serve    serveCmd      `cmd:"" default:"withargs" help:"Run a node (the default)."`
 	Migrate  migrateCmd    `cmd:"" help:"Bring the database's schema up to date."`
@@ -43,13 +45,15 @@ type cli struct {
 	Consume  consumeCmd    `cmd:"" hidden:"" help:"Take facts in, for loadtest facts."`
 }
 
-// hashCmd is the command that a node's hasher starts; its name is hasher.Command.
+// hashCmd is the command that a node starts to make hashes of passwords, in a process of low priority that can't
+// hold up a sale. Its name is hasher.Command.
 type hashCmd struct{}
 
 // Run makes hashes until its node closes standard input.
 func (hashCmd) Run() error { return hasher.Serve(os.Stdin, os.Stdout) }
 
-// imageCmd is the command that a node's image maker starts; its name is images.Command.
+// imageCmd is the command that a node starts to make the sizes of an image: strangers' pictures are decoded in a
+// process of their own. Its name is images.Command.
 type imageCmd struct {
 	Type   string `arg:""`
 	Path   string `arg:""`
@@ -59,12 +63,14 @@ type imageCmd struct {
 // Run makes the image's sizes and ends.
 func (c imageCmd) Run() error { return images.Work(c.Type, c.Path, c.Folder, os.Stdout) }
 
+// main ends the process with 1 if the command fails. An interrupt or SIGTERM ends the command's context, so that
+// the command stops in order.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	c := cli{Loadtest: newLoadtestCmd()}
 	k := parse(&c, os.Args[1:], kong.BindTo(ctx, (*context.Context)(nil)))
-	if !slices.Contains([]string{hasher.Command, images.Command}, k.Selected().Name) { // those need much memory for a short time
+	if !slices.Contains([]string{hasher.Command, images.Command}, k.Selected().Name) { // Those two need much memory for a short time.
 		heap.CollectSeldom()
 	}
 	if err := k.Run(); err != nil {

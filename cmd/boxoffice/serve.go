@@ -9,12 +9,15 @@ import (
 	"boxoffice/cmd/boxoffice/node"
 )
 
+// serveCmd runs a node. Its flags are the node's configuration.
 type serveCmd struct{ node.Config }
 
-// Run starts a node and keeps it until a signal or a failure ends it.
+// Run starts a node and keeps it until a signal or a failure ends it. After a signal the node hands its events over
+// before it stops; after a failure it only stops, because it may not be able to.
 func (c *serveCmd) Run(ctx context.Context) error {
 	log := logger(c.LogLevel)
 	c.Print(log)
+	// Only the node of a trial, which has a Postgres of its own, lets people start a simulated crowd.
 	c.Crowd = c.Private() && c.Demo
 	n := node.New(&c.Config, log)
 	err := n.Start(ctx)
@@ -35,7 +38,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// printWelcome prints where to click and what to try. A new private node has something on sale for that.
+// printWelcome prints where to click and what to try. A new private node gets a demo to look at first.
 func printWelcome(ctx context.Context, n *node.Node) error {
 	var shown *demo
 	if n.Config().Private() && n.Config().Demo {

@@ -31,10 +31,12 @@ type asideSelection struct {
 	Stream   int64  `help:"Only facts of the stream of this number."`
 }
 
+// selection returns the flags as package follower takes them.
 func (s asideSelection) selection() follower.Selection {
 	return follower.Selection{Follower: s.Follower, Stream: s.Stream}
 }
 
+// asidesCmd lists facts that are set aside.
 type asidesCmd struct {
 	database
 	asideSelection
@@ -61,6 +63,7 @@ func (c *asidesCmd) Run(ctx context.Context) error {
 	return printAsides(os.Stdout, asides)
 }
 
+// printAsides writes a table of facts that are set aside.
 func printAsides(out io.Writer, asides []follower.Aside) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "FOLLOWER\tSTREAM\tSEQ\tAGGREGATE\tTYPE\tSINCE\tATTEMPTS\tERROR")
@@ -71,6 +74,8 @@ func printAsides(out io.Writer, asides []follower.Aside) error {
 	return w.Flush()
 }
 
+// asideRetryCmd lets followers try facts again. The followers run on the nodes; the command only asks for it in the
+// database.
 type asideRetryCmd struct {
 	database
 	asideSelection
@@ -91,6 +96,7 @@ func (c *asideRetryCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Followers of which this program knows nothing come last.
 	order := []string{readmodel.Follower, publicfacts.Follower, mailqueue.Follower, attendees.Follower}
 	for name := range counts {
 		if !slices.Contains(order, name) {

@@ -15,7 +15,7 @@ import (
 	"boxoffice/persistence/migrate"
 )
 
-// databases says how the tools reach Postgres that read the journal too.
+// databases has the flags by which tools reach Postgres, for tools that read the journal too.
 type databases struct {
 	database
 	JournalURL  string   `env:"BOXOFFICE_JOURNAL_URL" help:"Postgres with the journal, if it has one of its own."`
@@ -26,7 +26,7 @@ type databases struct {
 type opened struct {
 	home   *pgxpool.Pool
 	shards []journal.Shard
-	pools  []*pgxpool.Pool // of the shards
+	pools  []*pgxpool.Pool // the pools of the shards, in their order; home's alone if the journal is not apart
 }
 
 // openAll connects to all databases.
@@ -42,7 +42,7 @@ func (d *databases) openAll(ctx context.Context) (at opened, done func(), err er
 	at.shards, at.pools, err = node.OpenJournals(ctx, at.home, urls)
 	done = func() {
 		for _, pool := range at.pools {
-			pool.Close() // home's pool, if the journal is not apart
+			pool.Close() // It is home's pool if the journal is not apart.
 		}
 		close()
 	}
@@ -53,8 +53,8 @@ func (d *databases) openAll(ctx context.Context) (at opened, done func(), err er
 	return at, done, nil
 }
 
-// openChecked is openAll, and refuses databases that do not belong to the deployment's journal. Where there are
-// several, one that does not answer is not refused: its valve is shut.
+// openChecked connects as openAll does, and refuses databases that do not belong to the deployment's journal. If
+// there are several, one that does not answer is not refused: its valve is shut, and the caller goes on without it.
 func (d *databases) openChecked(ctx context.Context) (at opened, done func(), err error) {
 	if at, done, err = d.openAll(ctx); err != nil {
 		return at, nil, err
@@ -74,6 +74,7 @@ func (at *opened) listed() int {
 	return len(at.pools)
 }
 
+// check makes sure that the databases are the ones of the deployment's journal, each in its place.
 func (at *opened) check(ctx context.Context) error {
 	listed := at.listed()
 	if err := migrate.RefuseOtherNumber(ctx, at.home, listed); err != nil || listed == 0 {
@@ -107,7 +108,7 @@ func (at *opened) refuseForeign(ctx context.Context, shard int) error {
 	return errors.Join(migrate.RefuseForeign(ctx, at.home, conn, shard), conn.Close(ctx))
 }
 
-// connect opens a connection to a pool's database that is not the pool's, and passes no valve.
+// connect opens a connection to a pool's database that does not come from the pool, and so passes no valve.
 func connect(ctx context.Context, pool *pgxpool.Pool) (*pgx.Conn, error) {
 	cfg, err := pgx.ParseConfig(pool.Config().ConnString())
 	if err != nil {
@@ -116,6 +117,7 @@ func connect(ctx context.Context, pool *pgxpool.Pool) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, cfg)
 }
 
+// migrateCmd brings the schemas of all databases up to date.
 type migrateCmd struct {
 	databases
 	Moved bool `help:"The journal was copied to the database of BOXOFFICE_JOURNAL_URL, and no node runs: compare the copy, and drop the original."`
@@ -145,6 +147,7 @@ type shardsCmd struct {
 	Open  openShardCmd  `cmd:"" help:"Use the database that BOXOFFICE_JOURNAL_URLS lists now in the shard's place."`
 }
 
+// closeShardCmd is the first step of a move of a shard.
 type closeShardCmd struct {
 	databases
 	Shard int `arg:"" help:"Its place in BOXOFFICE_JOURNAL_URLS, from 0."`
@@ -162,6 +165,7 @@ func (c *closeShardCmd) Run(ctx context.Context) error {
 	})
 }
 
+// openShardCmd is the last step of a move of a shard.
 type openShardCmd struct {
 	databases
 	Shard int `arg:"" help:"Its place in BOXOFFICE_JOURNAL_URLS, from 0."`
@@ -178,7 +182,8 @@ func (c *openShardCmd) Run(ctx context.Context) error {
 	})
 }
 
-// move runs a step of a move, with connections to home and to the shard.
+// move runs a step of a move, with connections to home and to the shard. It refuses a list with another number of
+// databases than the journal has, because the place in the list names the shard.
 func (d *databases) move(ctx context.Context, shard int, step func(home, shard *pgx.Conn) error) error {
 	at, done, err := d.openAll(ctx)
 	if err != nil {

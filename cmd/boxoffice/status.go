@@ -26,9 +26,10 @@ import (
 	"boxoffice/persistence/retention"
 )
 
-// statusTime bounds the queries of the database.
+// statusTime is how long all queries of the databases together may take.
 const statusTime = 10 * time.Second
 
+// statusCmd shows the state of a cluster. It asks no node, so it works when none answers.
 type statusCmd struct {
 	databases
 	DiskWarn    uint     `env:"BOXOFFICE_DISK_WARN_MB" default:"512" help:"Megabytes free where the private Postgres lives, below which there is a warning."`
@@ -44,7 +45,7 @@ func (c *statusCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if room != nil && room.Level != disk.Plenty { // shown even if the database does not answer
+	if room != nil && room.Level != disk.Plenty { // This is shown even if the database does not answer.
 		fmt.Fprintf(os.Stderr, "boxoffice: the disk of %s is %s: %d MB of %d are left. Without room nothing is sold.\n",
 			c.DataDir, room.Level, room.Free>>20, room.Size>>20)
 	}
@@ -68,7 +69,7 @@ func (c *statusCmd) Run(ctx context.Context) error {
 	return s.print(os.Stdout)
 }
 
-// lookAtDisk returns how much room a private Postgres has; nil if it is not private.
+// lookAtDisk returns how much room a private Postgres has, or nil if Postgres is not private.
 func (c *statusCmd) lookAtDisk() (*diskStatus, error) {
 	if c.DatabaseURL != "" {
 		return nil, nil //nolint:nilnil // it is elsewhere
@@ -85,13 +86,13 @@ type status struct {
 	Nodes     []nodeStatus        `json:"nodes"`
 	Followers []followerStatus    `json:"followers"`
 	Refunds   refundStatus        `json:"refunds"`
-	Journal   retention.Standing  `json:"journal"`           // of several shards, the one that goes back the furthest
-	Shards    []shardStatus       `json:"shards,omitempty"`  // only if the journal is in several databases
-	Positions []follower.Position `json:"positions"`         // of followers that have not read a writer to its end
-	SetAside  map[string]int64    `json:"setAside"`          // facts that could not be digested, by follower
-	Owners    map[string]string   `json:"owners,omitempty"`  // names of the nodes that own the events asked for
-	ShardOf   map[string]int      `json:"shardOf,omitempty"` // shards of the events asked for, if the journal has several
-	Disk      *diskStatus         `json:"disk,omitempty"`    // only for a private Postgres
+	Journal   retention.Standing  `json:"journal"`           // how far back the journal goes; of several shards, the one that goes back the furthest
+	Shards    []shardStatus       `json:"shards,omitempty"`  // the journal's databases, if it has several
+	Positions []follower.Position `json:"positions"`         // how far the followers are that have not read a writer to its end
+	SetAside  map[string]int64    `json:"setAside"`          // how many facts each follower could not digest
+	Owners    map[string]string   `json:"owners,omitempty"`  // the names of the nodes that own the events that were asked for
+	ShardOf   map[string]int      `json:"shardOf,omitempty"` // the shards of the events that were asked for, if the journal has several
+	Disk      *diskStatus         `json:"disk,omitempty"`    // the room of a private Postgres; nil for any other
 }
 
 // diskStatus is the room that a private Postgres has.
@@ -104,12 +105,12 @@ type diskStatus struct {
 type nodeStatus struct {
 	Node    string  `json:"node"`
 	ID      string  `json:"id"`
-	State   string  `json:"state"` // member, leaving, or gone if only its writers are still open
+	State   string  `json:"state"` // member, leaving, or gone if only its writers are still open; alone if there is no member at all
 	HTTP    string  `json:"http"`
 	Link    string  `json:"link"`
-	Silent  float64 `json:"silentSeconds"` // since its last beat
-	Up      float64 `json:"upSeconds"`     // since it joined
-	Writers []int32 `json:"writers"`       // its open writers of the journal
+	Silent  float64 `json:"silentSeconds"` // seconds since its last beat
+	Up      float64 `json:"upSeconds"`     // seconds since it joined
+	Writers []int32 `json:"writers"`       // the numbers of its open writers of the journal
 	nodeInfo
 }
 
@@ -117,34 +118,36 @@ type nodeStatus struct {
 type nodeInfo struct {
 	Version string `json:"version"`
 	Actors  int    `json:"actors"`
-	Backlog int    `json:"backlog"` // entries that wait for the journal
-	Waiting int64  `json:"waiting"` // how long the oldest batch has waited for its commit, milliseconds
+	Backlog int    `json:"backlog"` // how many entries wait for the journal
+	Waiting int64  `json:"waiting"` // for how many milliseconds the oldest batch has waited for its commit
 }
 
 // shardStatus is one of the journal's databases.
 type shardStatus struct {
-	Shard   int    `json:"shard"`
+	Shard int `json:"shard"`
+	// First and Last are the buckets of events that the shard has.
 	First   int    `json:"firstBucket"`
 	Last    int    `json:"lastBucket"`
-	Version int32  `json:"version"`        // of its place
-	Away    string `json:"away,omitempty"` // why it does not answer
+	Version int32  `json:"version"`        // the version of its place in the list of shards
+	Away    string `json:"away,omitempty"` // why it does not answer; empty: it does
 	retention.Standing
 }
 
 // followerStatus is how far a follower is behind what is committed.
 type followerStatus struct {
 	Follower string `json:"follower"`
-	Writers  int    `json:"writers"`    // writers that it has not read to their end
-	Lag      int64  `json:"lagBatches"` // sum over these writers
+	Writers  int    `json:"writers"`    // how many writers it has not read to their end
+	Lag      int64  `json:"lagBatches"` // how many batches it has not read, of these writers together
 }
 
 // refundStatus is about the money that has to go back and has not arrived.
 type refundStatus struct {
-	Open   int64   `json:"open"`
-	Stuck  int64   `json:"stuck"`         // those that failed or need a person
-	Oldest float64 `json:"oldestSeconds"` // 0 without any
+	Open   int64   `json:"open"`          // how many refunds have not arrived
+	Stuck  int64   `json:"stuck"`         // how many of the open ones failed or need a person
+	Oldest float64 `json:"oldestSeconds"` // for how many seconds the oldest open one has been due; 0 if none is open
 }
 
+// readStatus reads the state from the databases. A shard that does not answer is shown as away, and is no error.
 func readStatus(ctx context.Context, at opened, events []string) (*status, error) {
 	pool, from := at.home, journal.NewReader(at.pools...)
 	seen, err := members.List(ctx, pool)
@@ -152,7 +155,7 @@ func readStatus(ctx context.Context, at opened, events []string) (*status, error
 		return nil, err
 	}
 	writers, err := from.Writers(ctx)
-	if err != nil && !errors.Is(err, persistence.ErrAway) { // what is away is shown as that
+	if err != nil && !errors.Is(err, persistence.ErrAway) { // A shard that is away is shown as that.
 		return nil, err
 	}
 	s := &status{}
@@ -240,6 +243,7 @@ func nodesOf(seen []members.Seen, writers []journal.Writer) ([]nodeStatus, error
 	return nodes, nil
 }
 
+// followersOf sums up the positions of each follower.
 func followersOf(positions []follower.Position) []followerStatus {
 	list := []followerStatus{}
 	for _, p := range positions {
@@ -300,7 +304,7 @@ func shardsOf(shards []shardStatus, numbers map[string]int64) map[string]int {
 	return of
 }
 
-// print writes the tables.
+// print writes the state as tables for people. Scripts read the JSON.
 func (s *status) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row := func(cells ...any) {

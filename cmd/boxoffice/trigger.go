@@ -24,7 +24,7 @@ type triggerCmd struct {
 	List bool   `help:"List what can be made to happen."`
 }
 
-// Run makes it happen.
+// Run makes it happen, and says to which event and order.
 func (c *triggerCmd) Run(ctx context.Context) error { return c.trigger(ctx, os.Stdout) }
 
 func (c *triggerCmd) trigger(ctx context.Context, out io.Writer) error {
@@ -52,7 +52,7 @@ func (c *triggerCmd) trigger(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// trigger is a type of public facts, and the steps that lead to one.
+// trigger is a type of public fact, and the steps that lead to one.
 type trigger struct {
 	typ   string
 	steps []step
@@ -91,7 +91,7 @@ var triggers = func() []trigger {
 // stage is what the steps of a trigger have made so far.
 type stage struct {
 	*apiClient
-	root       string // of the service
+	root       string // the address of the service, without the path of the API
 	event      struct{ ID, OrganizationID string }
 	ticketType struct{ ID string }
 	order      struct {

@@ -21,8 +21,8 @@ var icons embed.FS
 // those of the gate's manifest.
 var iconFiles = []string{"favicon.ico", "apple-touch-icon.png", "gate-192.png", "gate-512.png"}
 
-// entries are where the pages are that app/ builds. Those of an event and of an
-// organization are not among them: the server writes into them (EventPage, OrganizerPage).
+// entries are the addresses of the pages that app/ builds, with their files. The pages of an event and of an
+// organization are not among them, because the server writes into those (EventPage, OrganizerPage).
 var entries = map[string]string{
 	"/":                      "home.html",
 	"/e/{slug}/checkout":     "checkout.html",
@@ -43,13 +43,13 @@ var entries = map[string]string{
 	"/portal/{view:*}":       "portal.html",
 }
 
-// The built pages that have room for what the server writes into them.
+// These built pages have room for what the server writes into them.
 const (
 	eventEntry     = "event.html"
 	organizerEntry = "by.html"
 )
 
-// Built is a built page around the head and the body that the server writes.
+// Built is a built page, cut where the server writes the head and the body.
 type Built struct{ before, middle, end []byte }
 
 // ReadBuilt reads a page of the build by its name.
@@ -66,7 +66,7 @@ func ReadBuilt(entry string) (*Built, error) {
 	return &Built{before, middle, end}, nil
 }
 
-// Write writes the page with what the parts "head" and "body" of a template make of shown.
+// Write writes the page, with what the templates "head" and "body" of parts make of shown in their places.
 func (b *Built) Write(w io.Writer, parts *template.Template, shown any) error {
 	for _, part := range []struct {
 		before []byte
@@ -85,8 +85,8 @@ func (b *Built) Write(w io.Writer, parts *template.Template, shown any) error {
 	return nil
 }
 
-// App are the built pages and their assets. An asset's name changes with its content,
-// so clients keep it for ever.
+// App returns the built pages and their assets. An asset's name changes with its content, so clients may keep it
+// for ever; pages are asked for each time.
 func App() ([]File, error) {
 	var files []File
 	for _, at := range slices.Sorted(maps.Keys(entries)) { // the router takes no address after a wildcard that covers it

@@ -11,19 +11,18 @@ import (
 // The measures of covers, which pages cut to what they need.
 const coverWidth, coverHeight = 1260.0, 840.0
 
-// Cover draws the picture of an event that has none, the same wherever it is drawn: a
-// few large shapes in two hues 40 degrees apart. It is an SVG.
+// Cover draws a picture for an event that has none, as an SVG: a few large shapes in two hues 40 degrees apart. It
+// is drawn by the category and the id alone, so every node draws the same.
 func Cover(category, id string) []byte {
 	return drawCover(category, id).drawSVG()
 }
 
-// CoverPNG is the middle of a cover in the measures of Open Graph, for messengers: they show
-// no SVG.
+// CoverPNG draws the middle of a cover in the measures of Open Graph, for messengers, which show no SVG.
 func CoverPNG(category, id string) ([]byte, error) {
 	return drawCover(category, id).drawPNG()
 }
 
-// drawCover chooses the shapes of a cover.
+// drawCover chooses the shapes of a cover by the category, and draws their measures and colours by the id.
 func drawCover(category, id string) *cover {
 	sum := fnv.New64a()
 	_, _ = sum.Write([]byte(id))               // never fails
@@ -53,15 +52,17 @@ const (
 	pale
 )
 
+// cover is a picture before it is drawn in a format.
 type cover struct {
 	r       *rand.Rand
 	palette [4]color.RGBA
-	shapes  []shape // the later lie on the earlier
+	shapes  []shape // the shapes, of which the later ones lie on the earlier ones
 }
 
+// pickColour draws a colour that stands out from the ground.
 func (c *cover) pickColour() uint8 { return []uint8{mid, bright, pale}[c.r.IntN(3)] }
 
-// drawArcs are sound that leaves a corner.
+// drawArcs draws sound that leaves a corner.
 func (c *cover) drawArcs() {
 	x, y := math.Round(coverWidth*(0.15+0.7*c.r.Float64())), math.Round(coverHeight*(0.85+0.3*c.r.Float64()))
 	for i, colour := range []uint8{mid, bright, mid, pale, bright} {
@@ -70,7 +71,7 @@ func (c *cover) drawArcs() {
 	c.add(pale, ring{x: x, y: y, r: 40, width: 80})
 }
 
-// drawSeats are rows before a stage.
+// drawSeats draws rows of seats before a stage, some of them lit.
 func (c *cover) drawSeats() {
 	c.add(mid, stage{})
 	lit := c.r.IntN(40)
@@ -88,21 +89,21 @@ func (c *cover) drawSeats() {
 	}
 }
 
-// drawBars are lanes.
+// drawBars draws the lanes of a track.
 func (c *cover) drawBars() {
 	for i := range 7 {
 		c.add(c.pickColour(), box{x: float64(-60 + i*210), y: -200, w: float64(50 + c.r.IntN(110)), h: 1400, turn: 24})
 	}
 }
 
-// drawSheets are pages that lie on each other.
+// drawSheets draws pages that lie on each other.
 func (c *cover) drawSheets() {
 	for i, colour := range []uint8{mid, bright, pale} {
 		c.add(colour, box{x: float64(300 + i*70), y: float64(110 + i*40), w: 520, h: 680, round: 24, turn: float64(-14 + i*11 + c.r.IntN(5))})
 	}
 }
 
-// drawGrid is a plan of meetings.
+// drawGrid draws a plan of meetings.
 func (c *cover) drawGrid() {
 	for row := range 4 {
 		for column := range 6 {
@@ -119,7 +120,8 @@ func (c *cover) drawGrid() {
 	}
 }
 
-// colorOf is a colour of equal lightness to the eye, as sRGB.
+// colorOf returns a colour of OKLCH as sRGB. Colours of the same lightness look equally light in every hue, so that
+// all covers have the same contrast.
 func colorOf(l, chroma, hue float64) color.RGBA {
 	a, b := chroma*math.Cos(hue*math.Pi/180), chroma*math.Sin(hue*math.Pi/180)
 	x, y, z := l+0.3963377774*a+0.2158037573*b, l-0.1055613458*a-0.0638541728*b, l-0.0894841775*a-1.2914855480*b

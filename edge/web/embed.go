@@ -11,7 +11,8 @@ import (
 	"boxoffice/edge/api"
 )
 
-// EmbedPolicy is the Policy of an event in a frame on one of the origins; without any, nobody frames it.
+// EmbedPolicy returns the Policy of an event's page that pages of the origins may show in a frame. Without any
+// origin nobody may.
 func EmbedPolicy(origins []string) string {
 	if len(origins) == 0 {
 		return Policy
@@ -45,14 +46,15 @@ var embedTemplate = template.Must(template.New("embed").Parse(embedSource))
 //go:embed widget.js
 var widget []byte
 
-// widgetFile is the script by which other sites show an event. It has one address for ever, since it stands in their pages.
+// widgetFile is the script by which other sites show an event. Its address stands in their pages, so it never
+// changes.
 var widgetFile = File{Path: "/embed.js", Type: types[".js"], Cache: "public, max-age=3600", Body: widget}
 
 // EmbedPage writes events for frames on the pages of others. It leads to the shop in a tab of its own: nobody
 // orders or pays in a frame.
 type EmbedPage struct{ base, style, script string }
 
-// NewEmbedPage is the page with the style sheet and the script that are among the files, on a node that people
+// NewEmbedPage returns the page with the style sheet and the script that are among the files, on a node that people
 // reach at base.
 func NewEmbedPage(base string, files []File) (*EmbedPage, error) {
 	p := EmbedPage{base: base}
@@ -74,8 +76,8 @@ func NewEmbedPage(base string, files []File) (*EmbedPage, error) {
 type embeddedType struct {
 	*api.TicketType
 	IsFree bool
-	Why    string // it can't be had; "" if it can
-	Most   int64  // in one order
+	Why    string // why it can't be had now; "" if it can
+	Most   int64  // how many one order may have
 }
 
 // Write writes the page.
@@ -86,7 +88,7 @@ func (p *EmbedPage) Write(w io.Writer, e *Embed) error {
 		*embedWords
 		Style, Script, Link, When, Picture, State string
 		Types                                     []embeddedType
-		Counted                                   bool // how many can be chosen here
+		Counted                                   bool // people choose here how many they want
 	}{Embed: e, embedWords: words, Style: p.style, Script: p.script}
 	if v := e.Event; v != nil {
 		shown.Link = p.base + "/e/" + v.Slug
@@ -116,7 +118,7 @@ func (p *EmbedPage) Write(w io.Writer, e *Embed) error {
 	return nil
 }
 
-// describeType says what is to be said of a ticket type now.
+// describeType works out what the frame shows of a ticket type now.
 func (p *EmbedPage) describeType(t *api.TicketType, e *api.Event, now time.Time, words *embedWords) embeddedType {
 	d := embeddedType{TicketType: t, IsFree: strings.Trim(t.PriceTotal, "0.") == "", Most: min(t.MaxPerOrder, 100)}
 	if t.Available != nil {

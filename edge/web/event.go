@@ -26,11 +26,11 @@ var eventTemplate = template.Must(template.New("event").Parse(eventSource))
 // EventPage writes the pages of events: what search engines, messengers and readers
 // without scripts see, around the built page, which shows the rest.
 type EventPage struct {
-	base  string // of our addresses
+	base  string // the address at which people reach the node, which begins whole addresses
 	built *Built
 }
 
-// NewEventPage is the page as it was built, on a node that people reach at base.
+// NewEventPage returns the page as it was built, on a node that people reach at base.
 func NewEventPage(base string) (*EventPage, error) {
 	b, err := ReadBuilt(eventEntry)
 	if err != nil {
@@ -43,12 +43,12 @@ func NewEventPage(base string) (*EventPage, error) {
 type shownEvent struct {
 	*api.Event
 	Canonical, Summary, Picture string
-	When, Machine               string // when it starts, for people and programs
-	Data                        template.JS
+	When, Machine               string      // when it starts, for people and programs
+	Data                        template.JS // the event as the API shows it, so that the page need not ask for it
 	Told                        template.JS // the event as schema.org describes it
 }
 
-// Write writes the page of an event; of none if there is no such event.
+// Write writes the page of an event. e is nil if there is no such event, and then the page says so.
 func (p *EventPage) Write(w io.Writer, e *api.Event) error {
 	shown := shownEvent{Event: e}
 	if e != nil {
@@ -84,7 +84,8 @@ func (p *EventPage) addSummary(s *shownEvent) error {
 // spelled is how a moment is written for readers without scripts.
 const spelled = "Monday 2 January 2006, 15:04 MST"
 
-// inZone is a moment on the clocks of a time zone; one that this machine does not know leaves it.
+// inZone returns a moment by the clocks of a time zone. If this machine does not know the zone, it stays in the one
+// that it has.
 func inZone(at time.Time, name string) time.Time {
 	if zone, err := time.LoadLocation(name); err == nil {
 		return at.In(zone)
@@ -95,14 +96,13 @@ func inZone(at time.Time, name string) time.Time {
 // uploaded is where the images are that organizations have uploaded.
 var uploaded = regexp.MustCompile(`^/media/\d+$`)
 
-// coverAddress is where the cover of an event is that messengers show.
+// coverAddress returns the address of an event's cover in the form that messengers show.
 func coverAddress(e *api.Event) string {
 	return "/covers/" + url.PathEscape(e.Category) + "/" + e.ID + "/og.png"
 }
 
-// sharedPicture is the address at which messengers and search engines find a picture. They
-// take whole addresses alone and show few formats, so an uploaded image is named in the
-// size and format that was made for them.
+// sharedPicture returns the address at which messengers and search engines find a picture. They take only whole
+// addresses and show few formats, so an uploaded image is named in the size and the format that was made for them.
 func sharedPicture(base, at string) string {
 	if uploaded.MatchString(strings.TrimPrefix(at, base)) {
 		at += "/og.jpg"
@@ -113,7 +113,7 @@ func sharedPicture(base, at string) string {
 	return at
 }
 
-// scriptJSON is a value as JSON that can end no element of a page that it stands in.
+// scriptJSON returns a value as JSON that can stand in a script of a page: nothing in it can end the script.
 func scriptJSON(v any) (template.JS, error) {
 	b, err := json.Marshal(v, jsontext.EscapeForHTML(true), jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
 	if err != nil {
@@ -122,7 +122,7 @@ func scriptJSON(v any) (template.JS, error) {
 	return template.JS(b), nil //nolint:gosec // escaped
 }
 
-// describeEvent is an event in the words of schema.org.
+// describeEvent describes an event in the words of schema.org, for search engines.
 func describeEvent(s *shownEvent) map[string]any {
 	e := s.Event
 	told := map[string]any{
@@ -161,6 +161,7 @@ func describeEvent(s *shownEvent) map[string]any {
 	return told
 }
 
+// textOrEmpty returns a text that may be missing, or "".
 func textOrEmpty(s *string) string {
 	if s == nil {
 		return ""
@@ -168,7 +169,7 @@ func textOrEmpty(s *string) string {
 	return *s
 }
 
-// cutText shortens a text to the given number of characters.
+// cutText shortens a text to the given number of characters, the last of which is then an ellipsis.
 func cutText(s string, most int) string {
 	r := []rune(s)
 	if len(r) <= most {

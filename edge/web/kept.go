@@ -27,11 +27,11 @@ const workerPolicy = "default-src 'none'; connect-src 'self'; frame-ancestors 'n
 
 // keptPage is a page that opens without a network, since a worker keeps its files.
 type keptPage struct {
-	family    string // of the names of the worker and of its caches
-	page      string // an address that answers the page, with nothing of anybody in it
-	addresses string // at which the page opens, as a regular expression of JavaScript
-	entry     string
-	files     []string // beside those of the build
+	family    string   // the beginning of the names of the worker and of its caches
+	page      string   // an address that answers with the page, and with nothing of anybody in it
+	addresses string   // the addresses at which the page opens, as a regular expression of JavaScript
+	entry     string   // the name of the built page
+	files     []string // the addresses of files that the page needs beside those of the build
 }
 
 // keptPages are the gate, the page of an order and the wallet. The page registers the worker itself, with its scope.
@@ -41,8 +41,7 @@ var keptPages = []keptPage{
 	{"me", "/me", `^\/me(\/|$)`, "me.html", nil}, // the scope /me covers /media too, which is none of the worker's business
 }
 
-// listWorkers returns what makes pages open without a network: the workers that keep their files, and
-// the manifest of the gate.
+// listWorkers returns the files by which pages open without a network: their workers, and the manifest of the gate.
 func listWorkers() ([]File, error) {
 	manifest, err := keptFiles.ReadFile("kept" + gateManifest)
 	if err != nil {

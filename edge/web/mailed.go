@@ -15,9 +15,9 @@ var mailedTemplate = template.Must(template.New("mailed").Parse(mailedSource))
 
 // mailedPage is a page of a mailed link that does one thing when a person presses its button.
 type mailedPage struct {
-	Path   string // of the page
-	API    string // what the button calls, under /api/v1; {token} is the link's, which is in the body otherwise
-	Forget string // what the browser no longer keeps once it is done; "" for nothing
+	Path   string // the address of the page
+	API    string // what the button calls, under /api/v1; the link's token is in the body unless the path has {token}
+	Forget string // what the browser no longer keeps once that is done; "" for nothing
 	words  bilingual[mailedWords]
 }
 
@@ -39,6 +39,7 @@ func drawMailed(style, script string) ([]File, error) {
 	return files, nil
 }
 
+// draw writes the page in one language.
 func (p *mailedPage) draw(style, script string, german bool) ([]byte, error) {
 	common, own := mailedRefusals.in(german), p.words.in(german)
 	refused, err := json.Marshal(common.Refused)

@@ -11,34 +11,34 @@ import (
 	"rsc.io/qr"
 )
 
-// Order is what the page of an order shows. Amounts are with their currency; what is
-// "" is not shown. One without a Number is the page of a link that opens no order, or,
-// if it is Returned, of a payer whom the provider sends back without the order's token.
+// Order is what the page of an order shows. Amounts are texts with their currency, and what is "" is not shown. An
+// Order without a Number is for a link that opens no order or, if it is Returned, for a payer whom the provider
+// sends back without the order's token.
 type Order struct {
 	Returned           bool
 	German             bool   // the reader prefers German
-	Number, Status     string // Status is in words
-	Waits              bool   // for a payment that takes minutes: the page looks again
+	Number, Status     string // the number of the order, and its status in words
+	Waits              bool   // it waits for a payment that takes minutes, so the page looks again
 	Title, When, Where string
 	Notices            []string       // what has happened to it, and what can be done
 	Transfer           *OrderTransfer // the bank transfer that it waits for, or nil
 	Lines              []OrderLine
 	Discount           string // with its sign
 	Fees, Total        string
-	Link, Note         string // where the event takes place online
-	Goods              bool   // the tickets are of what is no event
+	Link, Note         string // where the event takes place online, and what one needs there
+	Goods              bool   // the tickets are of something that is no event
 	Tickets            []OrderTicket
-	More               string // where the next tickets are; "" for none
-	Live, LiveFor      string // where the order is shown with scripts, and what for in words
+	More               string // the address of the page with the next tickets; "" for none
+	Live, LiveFor      string // the address at which the order is shown with scripts, and what for in words
 }
 
 // OrderLine is one line of an order.
 type OrderLine struct {
 	Name       string
 	Quantity   int64
-	Price      string // of one; "" for nothing
-	Link, Note string // where it is delivered
-	When       string // what it would book, until there are tickets
+	Price      string // the price of one; "" if it costs nothing
+	Link, Note string // where it is delivered, and what one needs there
+	When       string // the date that it would book, until there are tickets
 }
 
 // OrderTransfer is the bank transfer that an order waits for.
@@ -46,15 +46,15 @@ type OrderTransfer struct {
 	Holder, Account, BIC, Amount, Reference string // the BIC may be ""
 	Until                                   string
 	Sent                                    bool   // the buyer has said that the money is sent
-	GiroCode                                string // what a banking app reads of it; "" for none
+	GiroCode                                string // what a banking app reads from the picture; "" for none
 }
 
 // OrderTicket is a ticket of an order. One that no gate admits has neither Payload
 // nor Short.
 type OrderTicket struct {
 	Type, Holder, Seat, Status string
-	When                       string // of a reservation
-	Payload                    string // of the rotating QR code
+	When                       string // the date of a reservation
+	Payload                    string // what the rotating QR code says now
 	Short                      string // the door code
 }
 
@@ -66,7 +66,7 @@ var orderPage = template.Must(template.New("order").Parse(orderSource))
 // OrderPage writes the pages of orders, as plain HTML that needs no script.
 type OrderPage struct{ style string }
 
-// NewOrderPage is the page with the style sheet that is among the files.
+// NewOrderPage returns the page with the style sheet that is among the files.
 func NewOrderPage(files []File) (*OrderPage, error) {
 	for _, f := range files {
 		if strings.HasSuffix(f.Path, "/paper.css") {

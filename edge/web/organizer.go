@@ -16,11 +16,11 @@ var organizerTemplate = template.Must(template.New("organizer").Parse(organizerS
 
 // OrganizerPage writes the public pages of organizations, as EventPage writes the pages of events.
 type OrganizerPage struct {
-	base  string // of our addresses
+	base  string // the address at which people reach the node, which begins whole addresses
 	built *Built
 }
 
-// NewOrganizerPage is the page as it was built, on a node that people reach at base.
+// NewOrganizerPage returns the page as it was built, on a node that people reach at base.
 func NewOrganizerPage(base string) (*OrganizerPage, error) {
 	b, err := ReadBuilt(organizerEntry)
 	if err != nil {
@@ -38,13 +38,13 @@ type shownOrganizer struct {
 	Told                        template.JS // the organization as schema.org describes it
 }
 
-// shownCard is an event in a list, with the day on which it begins; "" for what begins on none.
+// shownCard is an event in a list. When is the day on which it begins, or "" if it begins on none.
 type shownCard struct {
 	api.Card
 	When string
 }
 
-// Write writes the page of an organization; of none if there is no such organization.
+// Write writes the page of an organization. o is nil if there is no such organization, and then the page says so.
 func (p *OrganizerPage) Write(w io.Writer, o *api.OrganizerPage) error {
 	shown := shownOrganizer{OrganizerPage: o}
 	if o == nil {
@@ -71,6 +71,7 @@ func (p *OrganizerPage) Write(w io.Writer, o *api.OrganizerPage) error {
 	return p.built.Write(w, organizerTemplate, &shown)
 }
 
+// cardsOf adds the days to the events of a list.
 func cardsOf(cards []api.Card) []shownCard {
 	shown := make([]shownCard, len(cards))
 	for i := range cards {

@@ -13,9 +13,9 @@ import (
 // Pay is what the page of a payment link shows.
 type Pay struct {
 	German  bool             // the reader prefers German
-	Token   string           // of the link
+	Token   string           // the token of the link
 	Order   *api.LinkedOrder // nil: the link pays for nothing
-	Key     string           // what tells a form that is sent twice from two forms
+	Key     string           // the same in a form that is sent twice, and another in every other form
 	Refused string           // why an attempt could not be opened, by the error's code; "" if nothing was refused
 }
 
@@ -30,7 +30,7 @@ var payTemplate = template.Must(template.New("pay").Parse(paySource))
 // PayPage writes the pages of payment links as plain HTML that needs no script.
 type PayPage struct{ style string }
 
-// NewPayPage is the page with the style sheet that is among the files.
+// NewPayPage returns the page with the style sheet that is among the files.
 func NewPayPage(files []File) (*PayPage, error) {
 	for _, f := range files {
 		if strings.HasSuffix(f.Path, "/paper.css") {
@@ -50,17 +50,17 @@ type shownPay struct {
 	Head, Hint, Notice string
 	Lines              []OrderLine
 	Sums               []roomFact
-	Ways               []roomFact // providers, with what they are for people
+	Ways               []roomFact // the providers by which one may begin to pay, with their names for people
 	Open               []shownPayment
-	Again              int // seconds; 0: the page stays
+	Again              int // seconds until the page loads itself again; 0: it stays
 }
 
 // shownPayment is an attempt that the payer may go on with.
 type shownPayment struct {
 	api.LinkedPayment
-	Way  string       // what its provider is for people
-	Memo string       // that goes with coins; "" for none
-	Giro template.URL // picture of what banking apps read; "" for none
+	Way  string       // the name of its provider for people
+	Memo string       // what the payer must name with the coins; "" for nothing
+	Giro template.URL // the picture of what banking apps read; "" for none
 }
 
 // Write writes the page of a payment link.
@@ -86,7 +86,7 @@ func (p *PayPage) Write(w io.Writer, v *Pay) error {
 	return nil
 }
 
-// tellOrder says what the order is and how far it is.
+// tellOrder fills in what the order is and how far it is.
 func (s *shownPay) tellOrder(o *api.LinkedOrder) {
 	words := s.Words
 	switch o.Status {
@@ -111,14 +111,15 @@ func (s *shownPay) tellOrder(o *api.LinkedOrder) {
 	s.Sums = append(s.Sums, roomFact{s.Says.Total, s.showPrice(o.Total, o.Currency)})
 }
 
-// tellPayments says how the order can be paid, and where the payer goes on who has begun.
+// tellPayments fills in how the order can be paid, and the attempts that were begun, with which the payer may go
+// on.
 func (s *shownPay) tellPayments(o *api.LinkedOrder) error {
 	if len(o.Methods) == 0 {
 		return nil
 	}
 	if o.Status == "processing" {
 		s.Again = payPace
-	} else { // a page on which somebody is writing doesn't load itself again
+	} else { // A page on which somebody may be choosing must not load itself again.
 		for i := range o.Methods {
 			provider := o.Methods[i].Provider
 			s.Ways = append(s.Ways, roomFact{Name: provider, Value: s.wayOf(provider)})
@@ -138,7 +139,7 @@ func (s *shownPay) tellPayments(o *api.LinkedOrder) error {
 	return nil
 }
 
-// wayOf is what a provider is for people.
+// wayOf returns the name of a provider for people.
 func (s *shownPay) wayOf(provider string) string {
 	if way, ok := s.Words.wayOf[provider]; ok {
 		return way
@@ -146,7 +147,7 @@ func (s *shownPay) wayOf(provider string) string {
 	return s.Words.Card + " (" + providerNames[provider] + ")"
 }
 
-// showPrice is a decimal with its currency, or "" for nothing.
+// showPrice returns a decimal with its currency, or "" if it is 0.
 func (s *shownPay) showPrice(decimal, currency string) string {
 	if strings.Trim(decimal, "0.") == "" {
 		return ""

@@ -22,24 +22,25 @@ type Room struct {
 	Now             time.Time
 	Event           *api.Event // nil: there is no such event
 	Queue           *api.Queue
-	Ticket, Receipt string // of the visitor, as the address has them; "" for none
+	Ticket, Receipt string // the visitor's token and receipt, as the address has them; "" for none
 	Lost            bool   // the ticket is of no entry of this room
-	Invitation      string // token of a mailed link by which one joins; "" for none
-	Party           int    // how many that link was asked for
-	Mailed          bool   // a mail leads here: a place is shown to who presses the button
-	Pending         bool   // such a link was just asked for
-	Key             string // what tells a form that is sent twice from two forms
+	Invitation      string // the token of a mailed link by which one joins; "" for none
+	Party           int    // for how many people that link was asked for
+	Mailed          bool   // the address is from a mail: the place is shown only when somebody presses the button
+	Pending         bool   // the visitor has just asked for a link by mail
+	Key             string // the same in a form that is sent twice, and another in every other form
 	Refused         string // why one could not join, by the error's code or its reason; "" if nothing was refused
 }
 
-// MailedRoom is the parameter of the page's addresses in mails. Programs open these to look for harm, and whoever
-// sees a place whose turn has come begins its time to order.
+// MailedRoom is the parameter that the page's addresses have in mails. Programs open such addresses to look for
+// harm, and showing a place whose turn has come begins its time to order. So a page that was opened by one shows a
+// button first.
 const MailedRoom = "mailed"
 
 // How many seconds pass until the page loads itself again.
 const (
 	roomPace     = 15
-	roomPaceNext = 5 // of whoever is next
+	roomPaceNext = 5 // for a visitor who is next in line
 )
 
 //go:embed room.html
@@ -50,7 +51,7 @@ var roomTemplate = template.Must(template.New("room").Parse(roomSource))
 // RoomPage writes the pages of waiting rooms as plain HTML that needs no script.
 type RoomPage struct{ style string }
 
-// NewRoomPage is the page with the style sheet that is among the files.
+// NewRoomPage returns the page with the style sheet that is among the files.
 func NewRoomPage(files []File) (*RoomPage, error) {
 	for _, f := range files {
 		if strings.HasSuffix(f.Path, "/paper.css") {
@@ -72,13 +73,13 @@ type shownRoom struct {
 	Notices                      []string
 	Facts                        []roomFact
 	Joins                        bool
-	Invitation, Email            string // token of a mailed link, or else the label of the address
-	Ticket                       string // of the place that the button shows; "" for no button
+	Invitation, Email            string // the token of a mailed link, or else the label of the field for the address
+	Ticket                       string // the token of the place that the button shows; "" for no button
 	NeedsEmail                   bool
 	Parties                      []int
-	Party                        int // the chosen one
+	Party                        int // the number of people that is chosen already
 	Scripts, Receipt             string
-	Again                        int // seconds; 0: the page stays
+	Again                        int // seconds until the page loads itself again; 0: it stays
 	zone                         *time.Location
 }
 
@@ -103,7 +104,7 @@ func (p *RoomPage) Write(w io.Writer, r *Room) error {
 	return nil
 }
 
-// tellRoom says how far the room is, and where the visitor stands.
+// tellRoom fills in how far the room is, and where the visitor stands or how one joins.
 func (s *shownRoom) tellRoom(r *Room) {
 	q, words := r.Queue, s.Words
 	if r.Lost {
@@ -140,7 +141,7 @@ func (s *shownRoom) tellRoom(r *Room) {
 	s.tellSale(q)
 }
 
-// tellJoining writes whether and how one joins.
+// tellJoining fills in whether and how one joins.
 func (s *shownRoom) tellJoining(q *api.Queue, r *Room) {
 	words, draws := s.Words, q.Rules.Mode == "draw"
 	switch {
@@ -184,7 +185,8 @@ func scriptsToJoin(q *api.Queue, r *Room, words *roomWords) string {
 	return ""
 }
 
-// askToJoin shows the form. One that a mailed link leads to asks for no address.
+// askToJoin adds the form by which one joins. After a mailed link it asks for no address, which the link's token
+// has.
 func (s *shownRoom) askToJoin(q *api.Queue) {
 	s.Joins = true
 	for n := range q.Rules.PartyMax {
@@ -199,7 +201,7 @@ func (s *shownRoom) askToJoin(q *api.Queue) {
 	}
 }
 
-// tellPlace says where a visitor stands, and when the turn comes.
+// tellPlace fills in where a visitor stands, and when the turn comes.
 func (s *shownRoom) tellPlace(q *api.Queue, you *api.QueuePlace, now time.Time) {
 	words, draws := s.Words, q.Rules.Mode == "draw"
 	s.Again = roomPace

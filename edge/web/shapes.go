@@ -12,11 +12,11 @@ import (
 
 // A form is what covers are made of, in their measures.
 type form interface {
-	// formatSVG is the form in SVG, with its colour to be filled in.
+	// formatSVG returns the form in SVG, with a %s in the place of its colour.
 	formatSVG() string
-	// bounds is where the form may be.
+	// bounds returns a rectangle that the form does not leave.
 	bounds() image.Rectangle
-	// newHitTest makes a function that reports whether a point is in the form.
+	// newHitTest returns a function that reports whether a point is in the form.
 	newHitTest() func(x, y float64) bool
 }
 
@@ -27,6 +27,7 @@ type shape struct {
 	colour uint8
 }
 
+// add lays a form on the others.
 func (c *cover) add(colour uint8, f form) { c.shapes = append(c.shapes, shape{f, colour}) }
 
 // drawSVG draws a cover for browsers.
@@ -142,7 +143,7 @@ func (f corner) newHitTest() func(x, y float64) bool {
 	return func(x, y float64) bool { return y >= f.y && y-f.y <= x-f.x && x-f.x <= f.side }
 }
 
-// stage is at the top of the cover. Its edge is bent.
+// stage is the edge of a stage at the top of the cover, which is bent.
 type stage struct{}
 
 func (stage) formatSVG() string {

@@ -12,7 +12,7 @@ import (
 
 // Trouble is why a page can't be shown to a person.
 type Trouble struct {
-	Status  int    // of HTTP
+	Status  int    // the status of the answer, by HTTP
 	Wait    int    // seconds until it makes sense to ask again; 0: it does not by itself
 	Request string // the id that support asks for
 	German  bool   // the reader prefers German
@@ -21,7 +21,7 @@ type Trouble struct {
 // troubleWords are what a page says of a kind of trouble.
 type troubleWords struct{ Title, Hint string }
 
-// troubleTexts are the words of one language, by status. A status without a row is told as 500.
+// troubleTexts are the words of one language, by status. A status without a row is told as 500 is.
 type troubleTexts struct {
 	Lang                   string
 	Home, Ask, Again, Soon string
@@ -62,7 +62,7 @@ var troubleTemplate = template.Must(template.New("trouble").Parse(troubleSource)
 // TroublePage writes the page that people see where a program gets the envelope of an error.
 type TroublePage struct{ style, script string }
 
-// NewTroublePage is the page with the style sheet and the script that are among the files.
+// NewTroublePage returns the page with the style sheet and the script that are among the files.
 func NewTroublePage(files []File) (*TroublePage, error) {
 	var p TroublePage
 	for _, f := range files {

@@ -31,9 +31,9 @@ const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // File is a file that is the same for everybody as long as the node runs.
 type File struct {
-	Path   string // as a route's: it may have {parameters}
-	Type   string // of its content
-	Policy string // of a page; empty: nobody opens the file by itself
+	Path   string // the address, as a route's: it may have {parameters}
+	Type   string // the type of its content, for Content-Type
+	Policy string // the Content-Security-Policy of a page; empty: nobody opens the file by itself
 	Cache  string // for how long clients may keep it, as Cache-Control says it
 	Body   []byte
 	German []byte // the body for readers who prefer German; empty: everybody gets the Body
@@ -50,7 +50,7 @@ const (
 	cacheForever = "public, max-age=31536000, immutable"
 )
 
-// types are what a file's extension says of its content.
+// types says what content a file has, by its extension.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -62,7 +62,7 @@ var types = map[string]string{
 	".webmanifest": "application/manifest+json",
 }
 
-// routes are where the pages are.
+// routes are the addresses of the pages that have one with parameters.
 var routes = map[string]string{
 	"seats.html": "/e/{slug}/seats",
 }

@@ -66,7 +66,8 @@ import (
 	venuetable "boxoffice/persistence/venues"
 )
 
-// startAreas opens the areas of the API with their dependencies, and starts their background work.
+// startAreas opens the areas of the API with their dependencies, and starts their background work. The order is the
+// order of their needs: an area comes after those whose functions it is given.
 func (n *Node) startAreas(ctx context.Context) (err error) {
 	if n.secrets, err = n.cfg.readMasterKey(); err != nil {
 		return err
@@ -243,7 +244,7 @@ func (n *Node) openBlobs(ctx context.Context) (blobs.Store, error) {
 	}
 	within, cancel := context.WithTimeout(ctx, bucketTime)
 	defer cancel()
-	if err := bucket.Check(within); err != nil { // the bucket may come back, and sales don't wait for it
+	if err := bucket.Check(within); err != nil { // The bucket may come back, and sales do not wait for it.
 		n.log.ErrorContext(ctx, "uploaded files can't be reached", slog.Any("error", err))
 	}
 	return bucket, nil

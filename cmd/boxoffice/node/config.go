@@ -31,8 +31,8 @@ import (
 // Config is the table of knobs. Each knob has one row, with its flag, its variable, its default and
 // its help.
 type Config struct {
-	Now               func() time.Time `kong:"-"` // nil: the machine's clock
-	Crowd             bool             `kong:"-"` // people on this machine may let a crowd of simulated buyers in
+	Now               func() time.Time `kong:"-"` // tests set the clock; nil: the machine's
+	Crowd             bool             `kong:"-"` // people on this machine may let in a crowd of simulated buyers
 	Listen            string           `env:"BOXOFFICE_LISTEN" default:"127.0.0.1:8080" help:"Address of the API."`
 	DataDir           string           `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where the private Postgres and the master key live."`
 	DiskWarn          uint             `env:"BOXOFFICE_DISK_WARN_MB" default:"512" help:"Megabytes free where the data directory is, below which the node warns."`
@@ -126,7 +126,7 @@ func (c *Config) Print(log *slog.Logger) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if f.Tag.Get("env") == "" {
-			continue // of tests
+			continue // The field is no knob: only tests set it.
 		}
 		value := fmt.Sprint(v.Field(i).Interface())
 		if _, secret := f.Tag.Lookup("secret"); secret && !v.Field(i).IsZero() {
@@ -140,7 +140,8 @@ func (c *Config) Print(log *slog.Logger) {
 // Private reports whether the node runs its own Postgres.
 func (c *Config) Private() bool { return c.DatabaseURL == "" }
 
-// Apart reports whether the journal is in one or several databases of its own.
+// Apart reports whether the journal is in one or several databases of its own. Settings that can't be read count as
+// such, because they were meant to be.
 func (c *Config) Apart() bool {
 	urls, err := JournalURLs(c.JournalURL, c.JournalURLs)
 	return len(urls) > 0 || err != nil
@@ -149,7 +150,8 @@ func (c *Config) Apart() bool {
 // drandURLs are relays of drand's chains that anybody may use.
 var drandURLs = []string{"https://api.drand.sh", "https://drand.cloudflare.com"}
 
-// makeBeacon is the beacon that the draws of waiting rooms go by.
+// makeBeacon returns the beacon by which the draws of waiting rooms go. A private node signs its own rounds, which
+// prove nothing, so that it needs no network.
 func (c *Config) makeBeacon(m *secrets.Master) (*rooms.Beacon, error) {
 	urls := c.BeaconURL
 	if len(urls) == 0 {
@@ -173,7 +175,7 @@ func (c *Config) makeBeacon(m *secrets.Master) (*rooms.Beacon, error) {
 	return rooms.NewBeacon(chain, urls), nil
 }
 
-// makeWitness returns the outside witness of draws, or nil.
+// makeWitness returns the outside witness of draws, or nil if none is configured.
 func (c *Config) makeWitness() *witness.Authority {
 	if c.WitnessURL == "" {
 		return nil
@@ -219,7 +221,7 @@ func (c *Config) webhookTargets() (*webhook.Targets, error) {
 	return webhook.NewTargets(c.WebhooksPrivate), nil
 }
 
-// readRetention returns how long the journal keeps its days; 0 is for ever.
+// readRetention returns how long the journal keeps its days; 0 means for ever. Less than a day is refused.
 func (c *Config) readRetention() (time.Duration, error) {
 	if c.JournalRetention != 0 && c.JournalRetention < 24*time.Hour {
 		return 0, errors.New("BOXOFFICE_JOURNAL_RETENTION must be 24h or more, or 0 to keep all days")
@@ -294,6 +296,7 @@ func (c *Config) readTransferAccount() (a transfer.Account, err error) {
 	return a, nil
 }
 
+// readProxies reads the networks of proxies. An address alone is a network of one.
 func (c *Config) readProxies() ([]netip.Prefix, error) {
 	var out []netip.Prefix
 	for _, s := range c.TrustedProxies {

@@ -44,8 +44,8 @@ func (n *Node) openAttendees() {
 	})
 }
 
-// openFacts makes what passes the facts to tell: a follower of the journal, or a relay to Kafka
-// with a consumer behind it. startFacts starts it.
+// openFacts makes what passes on the facts to be told: a follower of the journal or, with Kafka, a relay to it and
+// a consumer behind it. startFacts starts them.
 func (n *Node) openFacts() error {
 	n.digesters.publicFacts = follower.NewDigester(publicfacts.Follower, n.log, n.applyTold, nil)
 	n.digesters.mail = follower.NewDigester(mailqueue.Follower, n.log, n.applyMail, nil)
@@ -66,6 +66,7 @@ func (n *Node) openFacts() error {
 		})
 		n.relay = kafka.NewRelay(cfg, from, n.log)
 		n.digesters.relay = follower.NewDigester(n.relay.Name(), n.log, n.relay.Apply, nil)
+		// The relay takes the follower's place in the journal, and the consumer does its work.
 		follow.Name, follow.Apply, follow.MaxBatch, follow.BusyBatch = n.relay.Name(), n.digesters.relay.Apply, relayBatch, 0
 		follow.Digesters = []*follower.Digester{n.digesters.relay}
 	}
@@ -82,7 +83,8 @@ func (n *Node) tellFacts(ctx context.Context, tx pgx.Tx, batches []journal.Batch
 	return n.digesters.mail.Apply(ctx, tx, batches)
 }
 
-// startAreas opens the stores of these functions after the followers exist.
+// The followers are made before startAreas opens the stores that they write. So they are given these functions,
+// which look the stores up when facts come.
 
 func (n *Node) applyAttendees(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	return n.attendees.Apply(ctx, tx, batches)

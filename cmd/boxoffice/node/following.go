@@ -12,11 +12,13 @@ import (
 // following is a follower of the journal that runs on one node of the cluster at a time.
 type following struct {
 	cfg    follower.Config
-	from   func() follower.Journal
-	active atomic.Pointer[follower.Follower] // nil if it runs on another node
-	failed chan error
+	from   func() follower.Journal           // returns the journal, which does not exist yet when the follower is configured
+	active atomic.Pointer[follower.Follower] // the running follower; nil if it runs on another node
+	failed chan error                        // gets the error that has ended the follower for good; it has room for one
 }
 
+// newFollowing completes a follower's configuration with what all followers of the node share. In a cluster it must
+// look for the facts of other nodes, which nobody offers it.
 func (n *Node) newFollowing(cfg follower.Config) *following {
 	cfg.Pool, cfg.Log, cfg.Room = n.pool, n.log, n.disk.Await
 	if n.cfg.clustered() {

@@ -13,10 +13,11 @@ import (
 
 // meter reports whether a count grows faster than a limit.
 type meter struct {
-	count func() int64
-	limit float64 // counts in a second
+	count func() int64 // returns a count that only grows
+	limit float64      // how much it may grow in a second
 
-	mu   sync.Mutex
+	mu sync.Mutex
+	// at and last are the time and the count of the last measurement, and fast is its result.
 	at   time.Time
 	last int64
 	fast bool

@@ -24,9 +24,9 @@ const drainTime = 8 * time.Second
 
 // membership is a node's place in the cluster.
 type membership interface {
-	Leave()                         // tells the others to take its actors over
-	Fresh() error                   // an error unless the others know that it lives
-	Lost() <-chan error             // gets an error when the others have taken it for dead
+	Leave()                         // tells the other nodes to take its actors over
+	Fresh() error                   // returns an error unless the others know that it lives
+	Lost() <-chan error             // gets an error once the others have taken it for dead
 	Stop(ctx context.Context) error // ends the membership
 }
 
@@ -92,8 +92,8 @@ func (n *Node) join(ctx context.Context) error {
 	return nil
 }
 
-// buryEvery is the pause between two looks for members whose writers are still open. Nobody waits for
-// it: claims fence the dead.
+// buryEvery is the pause between two looks for dead members whose writers are still open. Nobody waits for it,
+// because a claim fences a dead node.
 const buryEvery = 500 * time.Millisecond
 
 // closeBuried closes the writers of dead members, in a journal that is apart, until the context ends.
