@@ -62,7 +62,8 @@ var types = map[string]string{
 	".webmanifest": "application/manifest+json",
 }
 
-// routes are the addresses of the pages that have one with parameters.
+// routes says which of the files are pages, and at which addresses. All other files have an address that changes
+// with what they contain.
 var routes = map[string]string{
 	"seats.html": "/e/{slug}/seats",
 }
@@ -115,17 +116,18 @@ func Files(demo bool) ([]File, error) {
 	return append(files, mailed...), err
 }
 
-// Static serves a File. It packs the file for the first who asks, since most files of a
-// node are never asked for, and packing all of them takes a core for half a second.
+// Static serves a File. It compresses the file when somebody first asks for it, because most files of a node are
+// never asked for, and to compress all of them takes a core for half a second.
 type Static struct {
 	file   File
 	pack   func() (*packed, error)
-	german func() (*packed, error) // nil: everybody gets the same
+	german func() (*packed, error) // packs the German body; nil: everybody gets the same
 }
 
+// packed is a file as it is sent.
 type packed struct {
 	plain, zipped []byte
-	tag           string // of the plain form; the zipped one's ends differently
+	tag           string // the entity tag of the plain form; ZippedTag makes the one of the other
 }
 
 // NewStatic makes the Static of a file.
@@ -139,6 +141,7 @@ func NewStatic(f File) *Static {
 	return s
 }
 
+// packFile makes the body, if that is not there yet, and compresses it.
 func (f *File) packFile() (*packed, error) {
 	p := &packed{plain: f.Body}
 	if f.Print != nil {

@@ -18,7 +18,7 @@ type frameWords struct{ Tickets string }
 
 var frames = bilingual[frameWords]{frameWords{"My tickets"}, frameWords{"Meine Karten"}}
 
-// frameIn is the head of the small pages: the way to the shop, and to one's tickets.
+// frameIn returns the head of the small pages: the links to the shop and to the reader's tickets.
 func frameIn(german bool) template.HTML {
 	return template.HTML(`<header><a class="mark" href="/">Boxoffice</a><nav><a href="/me">` + frames.in(german).Tickets + `</a></nav></header>`) //nolint:gosec // our own words
 }

@@ -68,7 +68,7 @@ var (
 	shardWaitingDesc = prometheus.NewDesc("boxoffice_journal_shard_waiting_seconds", "How long the oldest batch in flight to this database of the journal has waited for its commit.", []string{"shard"}, nil)
 )
 
-// collectShards exports how each database of the journal is; a journal in one database is shard 0.
+// collectShards exports the state of each database of the journal. A journal in one database is shard 0.
 func (s standing) collectShards(out chan<- prometheus.Metric) {
 	for i, state := range s.n.journal.States() {
 		up := 1.0

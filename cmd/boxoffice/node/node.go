@@ -50,7 +50,7 @@ import (
 	"boxoffice/persistence/requestlog"
 )
 
-// StopTime bounds an orderly stop.
+// StopTime is how long an orderly stop may take.
 const StopTime = 20 * time.Second
 
 // Node is one running node: its parts, in the order in which they start. They stop in the reverse
@@ -62,8 +62,8 @@ type Node struct {
 	disk         *disk.Watch
 	postgres     *embedded.Server
 	pool         *pgxpool.Pool
-	shards       []journal.Shard // one, unless the journal is in several databases
-	journalPools []*pgxpool.Pool // of the shards; home's pool, unless the journal is apart
+	shards       []journal.Shard // the shards of the journal; one, unless the journal is in several databases
+	journalPools []*pgxpool.Pool // the pools of the shards; home's pool, unless the journal is apart
 	model        *readmodel.Model
 	reading      *following // writes the read model
 	telling      *following // publishes facts, or relays them to Kafka
@@ -84,9 +84,9 @@ type Node struct {
 	sim          *paysim.Sim
 	notices      *notices.Store
 	receipts     *receipts.Store
-	guesses      *limit.Guesses    // of short secrets, at all doors
-	currencies   []engine.Currency // that prices are in
-	mailbox      *mail.Capture     // nil: mail is sent
+	guesses      *limit.Guesses    // counts wrong guesses of short secrets, at whatever door they are tried
+	currencies   []engine.Currency // the currencies that prices may be in
+	mailbox      *mail.Capture     // the captured mail; nil: mail is sent
 	mailQueue    *mailqueue.Queue
 	sender       mail.Sender
 	stock        *committed.Stock
@@ -101,17 +101,17 @@ type Node struct {
 	orders       *orders.Desk
 	areas        edge.Areas
 	server       *server.Server
-	stops        []func(context.Context) error
+	stops        []func(context.Context) error // how to stop the parts, in the order in which they were started
 
-	self       members.Member
-	links      net.Listener // nil: not in a cluster
-	linkTLS    *tls.Config
-	membership membership // nil: not in a cluster
-	draining   atomic.Bool
-	commits    prometheus.Histogram
+	self       members.Member       // this node's entry in the list of members
+	links      net.Listener         // where other nodes reach this one; nil: it is not in a cluster
+	linkTLS    *tls.Config          // how links are encrypted; nil: they are not
+	membership membership           // nil: the node is not in a cluster, or has not joined yet
+	draining   atomic.Bool          // the node is being taken out of service
+	commits    prometheus.Histogram // how long batches of the journal took
 	registry   *prometheus.Registry // everything that /metrics shows
 
-	metricsAddr string // address of the metrics' own listener; "" without one
+	metricsAddr string // the address of the metrics' own listener; "" if they have none
 }
 
 // New makes a node from its configuration, and may fill in what that leaves out. Start starts it.
@@ -120,7 +120,8 @@ func New(cfg *Config, log *slog.Logger) *Node { return &Node{cfg: cfg, log: log}
 // started notes how to stop a part.
 func (n *Node) started(stop func(context.Context) error) { n.stops = append(n.stops, stop) }
 
-// Start starts all parts, in order. Even if it fails, Stop stops the parts that were started.
+// Start starts all parts, in the order of their needs. The node joins the cluster only when all that actors need is
+// there, and requests come last. Even if Start fails, Stop stops the parts that were started.
 func (n *Node) Start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		n.startProfiles, n.listenForLinks, n.startDisk, n.startPostgres, n.startJournal, n.startCluster, n.startCollecting, n.startPayments, n.startMail, n.startAreas,
@@ -142,7 +143,8 @@ func (n *Node) Stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Wait blocks until a signal, or until a part fails without which nothing works.
+// Wait blocks until a signal, or until a part fails without which nothing works. A failure of a follower other than
+// the read model's is not waited for: the node sells without it.
 func (n *Node) Wait(ctx context.Context) error {
 	var lost <-chan error
 	if n.membership != nil {
@@ -172,8 +174,9 @@ func (n *Node) HandOver(ctx context.Context) {
 	}
 }
 
-// Ready returns an error if requests should not come here: the journal must be writing, and the
-// disk must have room.
+// Ready returns an error if requests should not come here: the journal must be writing, the disk must have room,
+// and a node of a cluster must be a member of it that the others know to live. If a part of the journal's shards is
+// away, the node is ready for the others.
 func (n *Node) Ready() error {
 	if n.draining.Load() {
 		return errors.New("draining")
@@ -211,7 +214,7 @@ func (n *Node) listAway() (away []int) {
 	return away
 }
 
-// Lacking says what is away while the node is ready for everything else.
+// Lacking names what is away while the node is ready for everything else.
 func (n *Node) Lacking() (away []string) {
 	for _, i := range n.listAway() {
 		away = append(away, fmt.Sprintf("shard %d of the journal", i))
@@ -219,8 +222,8 @@ func (n *Node) Lacking() (away []string) {
 	return away
 }
 
-// maxSilent is how long a Postgres that has the journal alone may leave a node without an answer; at
-// home, the beats of members and the readers would show that.
+// maxSilent is how long a Postgres that has only the journal may leave a node without an answer. A Postgres that
+// has everything shows its silence in the beats of members and in reads.
 const maxSilent = 10 * time.Second
 
 // Version is the version of this build, as the document and the log show it.

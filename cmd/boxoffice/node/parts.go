@@ -29,16 +29,16 @@ import (
 	"boxoffice/persistence/wakes"
 )
 
-// maxStock is for how many ticket types the stock is kept in memory for readers.
+// maxStock is how many ticket types the node keeps the stock of in memory, for readers.
 const maxStock = 1_000_000
 
-// maxMaps is how many seat maps are kept in memory for readers; a stadium takes about 10 MB.
+// maxMaps is how many seat maps the node keeps in memory, for readers. The map of a stadium takes about 10 MB.
 const maxMaps = 100
 
 // SimKey is the key of the private simulator. It protects no money.
 const SimKey = "sk_test_boxoffice_simulator"
 
-// SimPayPalKey is the key of its part that is PayPal, which is of two words.
+// SimPayPalKey is the key of the simulator's PayPal: a client id and a secret, with a colon between them.
 const SimPayPalKey = "boxoffice:" + SimKey
 
 // startProfiles serves pprof on a listener of its own, if the knob is set.
@@ -64,8 +64,8 @@ func (n *Node) startProfiles(ctx context.Context) error {
 	return nil
 }
 
-// startDisk watches the room where the data is. Only for a Postgres of our own does the node stop
-// writing before the room is used up.
+// startDisk watches how much room there is where the data is. Only a node with a Postgres of its own stops writing
+// before the room is used up, because only that Postgres is on this disk.
 func (n *Node) startDisk(ctx context.Context) (err error) {
 	if err := os.MkdirAll(n.cfg.DataDir, 0o755); err != nil { //nolint:gosec // Postgres's user must get through
 		return fmt.Errorf("BOXOFFICE_DATA_DIR: %w", err)

@@ -46,7 +46,7 @@ func (n *Node) startPostgres(ctx context.Context) error {
 	}
 	n.started(func(context.Context) error {
 		for _, pool := range n.journalPools {
-			pool.Close() // home's pool, if the journal is not apart
+			pool.Close() // It is home's pool if the journal is not apart.
 		}
 		n.pool.Close()
 		return nil
@@ -65,8 +65,9 @@ func (n *Node) startPostgres(ctx context.Context) error {
 	return readmodel.FillSearch(ctx, n.pool)
 }
 
-// JournalURLs returns the databases that the journal has beside home, by BOXOFFICE_JOURNAL_URL and
-// BOXOFFICE_JOURNAL_URLS; none if it is at home.
+// JournalURLs returns the databases that the journal has beside home, as BOXOFFICE_JOURNAL_URL or
+// BOXOFFICE_JOURNAL_URLS lists them. It returns none if the journal is at home, and an error if both are set or too
+// many are listed.
 func JournalURLs(one string, several []string) ([]string, error) {
 	urls := strings.Fields(strings.Join(several, " "))
 	switch {
@@ -80,8 +81,9 @@ func JournalURLs(one string, several []string) ([]string, error) {
 	return urls, nil
 }
 
-// OpenJournals connects to the databases of the journal: those that are listed, or else home. Each of
-// several has a valve. The caller closes the pools, after an error too.
+// OpenJournals connects to the databases of the journal: those that are listed, or else home. If there are several,
+// each has a valve, so that one that does not answer holds up no other. The caller closes the pools, after an error
+// too.
 func OpenJournals(ctx context.Context, home *pgxpool.Pool, urls []string) (shards []journal.Shard, pools []*pgxpool.Pool, err error) {
 	if len(urls) == 0 {
 		return []journal.Shard{{Pool: home}}, []*pgxpool.Pool{home}, nil
@@ -100,7 +102,7 @@ func OpenJournals(ctx context.Context, home *pgxpool.Pool, urls []string) (shard
 	return shards, pools, nil
 }
 
-// PlaceShards notes which buckets are where.
+// PlaceShards writes into the shards which buckets of events each of them has, as home's table says.
 func PlaceShards(ctx context.Context, home *pgxpool.Pool, shards []journal.Shard) error {
 	ranges, err := migrate.Ranges(ctx, home)
 	if err != nil {
@@ -134,7 +136,8 @@ func OpenPool(ctx context.Context, url, knob string, valve *persistence.Valve) (
 	return pool, nil
 }
 
-// Schema says what Migrated found and left, as numbers of the files that have run.
+// Schema says what Migrated has found and left: the number of the last file that had run before, that has run now,
+// and that this program knows.
 type Schema struct{ Before, After, Known int32 }
 
 // Migrated migrates the schema of home and of the journal's databases, which may be home alone. moved
@@ -160,6 +163,7 @@ func Migrated(ctx context.Context, home *pgxpool.Pool, journals []*pgxpool.Pool,
 	return s, err
 }
 
+// migrateApart migrates home and the databases of the journal, over one connection to each.
 func migrateApart(ctx context.Context, home *pgx.Conn, journals []*pgxpool.Pool, moved bool) error {
 	conns := make([]*pgx.Conn, len(journals))
 	for i, pool := range journals {
