@@ -31,15 +31,16 @@ type genuine struct{ provider string }
 // LimitProvider is the provider that is counted.
 func (g genuine) LimitProvider() string { return g.provider }
 
-// handleNotices makes the Handler of what a provider tells, whose signature In has.
+// handleNotices makes the Handler of a provider's notices. signature returns what the request says proves the
+// notice.
 func handleNotices[In any](h *Handlers, provider string, signature func(*In) string) route.Handler {
 	return route.HandleRaw("application/json", func(c *route.Call, in *In) (*api.Received, error) {
 		return h.receiveNotice(c, provider, signature(in))
 	})
 }
 
-// receiveNotice makes what a provider tells durable, and leaves it to a job to ask the
-// provider what has become of the payment: the notice alone issues nothing.
+// receiveNotice makes a notice of a provider durable, and leaves it to a job to ask the provider about the payment.
+// The notice alone issues nothing, because anybody might have sent it.
 func (h *Handlers) receiveNotice(c *route.Call, name, signature string) (*api.Received, error) {
 	provider, err := h.Gateways.Choose(name)
 	if err != nil {
@@ -48,7 +49,7 @@ func (h *Handlers) receiveNotice(c *route.Call, name, signature string) (*api.Re
 	digest := c.BodyHash()
 	told, err := provider.Notice(c.Body, signature)
 	switch {
-	case errors.Is(err, psp.ErrNotice): // it is the provider's, and we can't read it
+	case errors.Is(err, psp.ErrNotice): // it is the provider's, but we can't read it
 		told = psp.Notice{Event: "unreadable", Key: hex.EncodeToString(digest[:])}
 		h.Log.WarnContext(c.Context, "payment notice not understood", slog.String("provider", provider.Name), slog.Any("error", err))
 	case err != nil:
@@ -71,7 +72,8 @@ func (h *Handlers) receiveNotice(c *route.Call, name, signature string) (*api.Re
 	return &api.Received{Received: true}, nil
 }
 
-// noticeKey is what a notice is known by, at most maxNoticeKey bytes of UTF-8 without NUL.
+// noticeKey returns the key by which a notice is known, so that a second copy is not acted on. It has at most
+// maxNoticeKey bytes of UTF-8 without NUL.
 func noticeKey(key string) string {
 	if len(key) <= maxNoticeKey && isPlainText(key) {
 		return key
@@ -179,7 +181,7 @@ func (h *Handlers) findAttempt(ctx context.Context, provider, reference string) 
 	return &p, err
 }
 
-// FindPayment is an attempt by its reference, also one that the read model has not met yet.
+// FindPayment finds an attempt by its reference, also one that the read model does not have yet.
 func (h *Handlers) FindPayment(ctx context.Context, reference string) (readmodel.Payment, error) {
 	p, err := h.Read.Payment(ctx, reference)
 	if !errors.Is(err, readmodel.ErrNotFound) {

@@ -23,8 +23,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// askTime bounds the questions about an order's attempts. It leaves
-// of providerTime what reporting the answers takes.
+// askTime bounds the questions about an order's attempts. It leaves enough of providerTime to report the answers.
 const askTime = providerTime - 3*time.Second
 
 // payOrder opens an attempt to pay at the provider, or returns the open one.
@@ -146,7 +145,7 @@ func (h *Handlers) listPayMethods(c *route.Call, in *api.ListPayMethods) (*api.L
 	return &api.List[api.PayMethod]{Items: methods}, err
 }
 
-// methodsFor are the ways to pay in a currency, and for an event if one is given.
+// methodsFor returns the ways to pay in a currency, and for an event if one is given.
 func (h *Handlers) methodsFor(ctx context.Context, currency string, of *event.Details) ([]api.PayMethod, error) {
 	var org int64
 	if of != nil {
@@ -180,9 +179,8 @@ func (h *Handlers) listCoins(c *route.Call, _ *route.None) (*api.List[api.Coin],
 // maxReturnURL bounds the address that a payer is led back to, in bytes.
 const maxReturnURL = 2000
 
-// returnTo is where the provider leads the payer back to: the address that the
-// caller asks for, or our own page of the order. Nothing is added to it, and
-// no token of ours: the provider and the page it leads to are strangers.
+// returnTo returns where the provider leads the payer back to: the address that the caller asks for, or our own
+// page of the order. Nothing is added to it, and no token of ours, because the provider and the page are strangers.
 func (h *Handlers) returnTo(id engine.OrderID, asked string) (string, error) {
 	if asked == "" {
 		return h.orderPage(id), nil
@@ -206,7 +204,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// orderPage is the page on which a buyer sees an order, without what opens it.
+// orderPage returns the address at which a buyer sees an order, without the token that opens it.
 func (h *Handlers) orderPage(id engine.OrderID) string {
 	return h.BaseURL + "/o/" + id.String()
 }
@@ -248,9 +246,8 @@ func openAttempt(o *order.Order, provider string, byLink bool) *order.Attempt {
 	return nil
 }
 
-// beginAt begins the attempt's charge and notes where the buyer pays. A begin of
-// which the outcome is unknown, or whose reference is spent, fails the attempt:
-// the next one has a new reference.
+// beginAt begins the attempt's charge at the provider and notes where the buyer pays. If the outcome of the begin
+// is unknown, or its reference is spent, the attempt fails, and the next one has a new reference.
 func (h *Handlers) beginAt(c *route.Call, gateway psp.Provider, o *order.Order, a *order.Attempt, p *paying) (*order.Order, error) {
 	ref := engine.EventRef(o.ID.Event())
 	begun, err := gateway.Begin(c.Context, psp.Charge{
@@ -281,8 +278,8 @@ func (h *Handlers) beginAt(c *route.Call, gateway psp.Provider, o *order.Order, 
 	return r.Order, nil
 }
 
-// verifyPayment asks the providers about the order's attempts, and has
-// the event act on it. It may be polled.
+// verifyPayment asks the providers about the order's attempts, and tells the event what they say. Clients may poll
+// it.
 func (h *Handlers) verifyPayment(c *route.Call, in *api.VerifyPayment) (*api.Order, error) {
 	o, reader, err := h.Orders.Open(c, in.OrderID, in.QueryToken, in.Token)
 	if err != nil {
@@ -358,9 +355,8 @@ func (h *Handlers) askAttempt(ctx context.Context, o *order.Order, a *order.Atte
 	return providerAnswer{Outcome: out, known: err == nil, err: err}
 }
 
-// reportAttempt tells the event what a provider says of an attempt, and
-// returns the order as it then stands. Money that nothing can act on is said
-// loudly: it has to go back by hand.
+// reportAttempt tells the event what a provider says of an attempt, and returns the order as it is then. Money that
+// no order takes is logged as an error, because a person has to send it back.
 func (h *Handlers) reportAttempt(ctx context.Context, o *order.Order, a *order.Attempt, out *psp.Outcome) (*order.Order, error) {
 	report := ledger.ReportPayment{Order: o.ID, Reference: a.Reference, Status: attemptStatus[out.Status], Currency: out.Currency, Arrived: out.Arrived}
 	paid := out.Status == psp.Succeeded // of others the amount is what was asked for, or has gone back

@@ -32,7 +32,7 @@ type Deps struct {
 	Read      *readmodel.Model
 	Orders    *orders.Desk
 	Attendees *attendees.Store
-	Settled   func(context.Context) error // waits until the read model has what is committed
+	Settled   func(context.Context) error // waits until the read model has everything that is committed
 	Known     *live.Events
 	Pages     *live.Pages
 	Feed      *live.Feed
@@ -54,7 +54,7 @@ type Deps struct {
 	NudgeRefunds func(*order.Order)
 	BaseURL      string         // how people reach the service
 	Env          string         // live or test
-	Guesses      *limit.Guesses // of promo codes, and orders that wait for transfers
+	Guesses      *limit.Guesses // limits guesses of promo codes, and orders that wait for transfers
 	// LimitsScale multiplies every velocity rule.
 	LimitsScale float64
 	Log         *slog.Logger
@@ -63,7 +63,7 @@ type Deps struct {
 // Handlers answer the area's requests. They may be called by any goroutine.
 type Handlers struct {
 	Deps
-	begins *xsync.Map[beginning, chan struct{}] // payment attempts being opened
+	begins *xsync.Map[beginning, chan struct{}] // the payment attempts that are being opened at a provider; the channel is closed when one is done
 }
 
 // New makes the handlers.

@@ -13,8 +13,7 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// principalOf is who asks, to the actors: an account, an API key, or a client
-// address.
+// principalOf returns who asks, in the form that actors know: an account, an API key, or a client's network.
 func (h *Handlers) principalOf(c *route.Call) uint64 {
 	switch p := &c.Principal; {
 	case p.Kinds.Has(route.User):
@@ -123,8 +122,8 @@ func (h *Handlers) bestSeats(c *route.Call, in *api.BestSeats) (*api.BestHeld, e
 	return &api.BestHeld{Held: r.Held, Adjacent: r.Adjacent, ExpiresAt: api.At(r.ExpiresAt)}, nil
 }
 
-// seatedEvent is the number of an event that the caller may see, and its
-// organization. Whether it is seated, its seat map says.
+// seatedEvent returns the number and the organization of an event that the caller may see. Whether it has seats,
+// its seat map says.
 func (h *Handlers) seatedEvent(c *route.Call, id string) (number, org int64, err error) {
 	number, p, err := h.Pages.FindVisible(c, h.Known, id)
 	if err != nil {
@@ -134,8 +133,8 @@ func (h *Handlers) seatedEvent(c *route.Call, id string) (number, org int64, err
 	return number, org, h.boxOffice(c, org, engine.EventNotFound)
 }
 
-// seatsForSale is a seatedEvent that has not ended. Everybody may still look at
-// the seats of one that has, but hold none.
+// seatsForSale returns what seatedEvent does, for an event that has not ended. Everybody may still look at the
+// seats of one that has, but hold none.
 func (h *Handlers) seatsForSale(c *route.Call, id string) (number, org int64, err error) {
 	number, org, err = h.seatedEvent(c, id)
 	if err != nil {

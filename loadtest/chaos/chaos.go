@@ -94,27 +94,27 @@ type chaosRun struct {
 	conf         Config
 	log          *slog.Logger
 	cluster      *rig.Cluster
-	measured     []*rush.Sale    // events whose recovery is measured and whose tickets are contended for
-	seatedEvents []*seatedEvent  // events for whose seats clients contend
-	hasty        *client.Network // of the contending clients
-	history      *callLog
-	shardOf      map[string]int // shards of the measured events, by id
+	measured     []*rush.Sale    // the events whose recovery is measured, and for whose tickets clients contend
+	seatedEvents []*seatedEvent  // the events for whose seats clients contend
+	hasty        *client.Network // the network of the clients that contend, which give up a request sooner
+	history      *callLog        // all calls, for people who look for the cause of a finding
+	shardOf      map[string]int  // the shard of each measured event, by the event's id
 	began        time.Time
-	rng          *rand.Rand // used by the injurer
+	rng          *rand.Rand // only the injurer draws from it
 
 	mu           sync.Mutex
 	histories    []*history.History
-	admitted     map[*rush.Sale]int // tickets that were admitted
+	admitted     map[*rush.Sale]int // how many tickets of each event were admitted
 	surprising   []string           // answers that no client should get
-	lateRefusals []rush.Entry       // orders refused while an earlier try was under way
-	granted      int64              // of these, how many were accepted after all
+	lateRefusals []rush.Entry       // the orders that were refused while an earlier try of theirs was under way
+	granted      int64              // how many of the late refusals were granted after all
 	outages      []report.Outage
 	shardOutages []report.ShardOutage
-	recovered    map[string][]time.Duration // recovery times of each event, by injury
-	ready        map[string]time.Duration   // times until nodes were ready, by injury
-	pauses       map[string][]time.Duration // pauses of each event, by planned move
+	recovered    map[string][]time.Duration // how long each event took no writes, by injury
+	ready        map[string]time.Duration   // how long it took until nodes were ready, by injury
+	pauses       map[string][]time.Duration // how long each event paused, by planned move
 	moves        moveCounts
-	told503      atomic.Int64
+	told503      atomic.Int64               // how many calls were answered 503
 	suspect      atomic.Pointer[rig.Member] // a node that may be stale; nil if there is none
 }
 
@@ -163,7 +163,7 @@ func keepLogs(from, to string) error {
 	return err
 }
 
-// openChaos puts on sale what the clients contend for.
+// openChaos opens the clients, and puts on sale what they contend for.
 func openChaos(ctx context.Context, cfg Config, cl *rig.Cluster, log *slog.Logger) (_ *chaosRun, err error) {
 	c := &chaosRun{
 		conf: cfg, log: log, cluster: cl, rng: rand.New(rand.NewPCG(cfg.Seed, 1<<63)), admitted: make(map[*rush.Sale]int),
@@ -194,6 +194,7 @@ func openChaos(ctx context.Context, cfg Config, cl *rig.Cluster, log *slog.Logge
 // minutes for a thousand.
 const openingAtOnce = 16
 
+// setUp puts the measured events and the seats on sale, before anything is injured.
 func (c *chaosRun) setUp(ctx context.Context) error {
 	if err := c.Organizer.UseKey(ctx); err != nil {
 		return err
@@ -294,11 +295,11 @@ func (c *chaosRun) run(ctx context.Context, r *report.Report, out io.Writer) err
 
 // callLog is the history of all calls, one JSON object a line.
 type callLog struct {
-	names map[string]string // names of the nodes, by address
+	names map[string]string // the name of each node, by its address
 	mu    sync.Mutex
 	file  *os.File
 	out   *bufio.Writer
-	err   error // the first error
+	err   error // the first error of writing, which close returns
 }
 
 func createCallLog(path string, cl *rig.Cluster) (*callLog, error) {

@@ -21,14 +21,14 @@ import (
 
 // Each contest has few clients, so that porcupine can judge its history.
 const (
-	contenders   = 5
-	stockSize    = 5
-	pace         = 80 * time.Millisecond // mean pause between two acts of a contender
-	mostUnknown  = 4                     // unanswered calls after which a contest for a seat ends: more can't be judged
-	mostStale    = 3                     // events of a stalled node at which clients try to order when it goes on
-	mostSurprise = 50                    // most answers that are kept
-	rowsOfSeats  = 200
-	longestHold  = 3600 // seconds; longer than a run, so that no hold ends
+	contenders   = 5                     // clients of one contest
+	stockSize    = 5                     // tickets of a type that they contend for
+	pace         = 80 * time.Millisecond // the mean pause between two acts of a contender
+	mostUnknown  = 4                     // after so many unanswered calls a contest for a seat ends, because more can't be judged
+	mostStale    = 3                     // at so many events of a stalled node clients try to order when it goes on
+	mostSurprise = 50                    // so many surprising answers are kept
+	rowsOfSeats  = 200                   // rows of eight seats
+	longestHold  = 3600                  // seconds; it is longer than a run, so that no hold ends by itself
 )
 
 // seatedEvent is an event for whose seats clients contend, one seat after the other.
@@ -94,6 +94,7 @@ func (c *chaosRun) runContenders(until context.Context, rng *rand.Rand, act func
 	all.Wait()
 }
 
+// pauseContender waits a while, so that the acts of contenders meet in all orders.
 func pauseContender(until context.Context, rng *rand.Rand) {
 	rig.Wait(until, time.Duration(rng.ExpFloat64()*float64(pace)))
 }
@@ -118,7 +119,7 @@ func (c *chaosRun) noteSurprise(what string, a client.Answer) {
 type tried struct {
 	client.Answer
 	history.Operation      // without What
-	lost              bool // whether an earlier try was not answered and may still arrive
+	lost              bool // an earlier try was not answered, and may still arrive
 }
 
 // callOnce sends a call to a node.
@@ -181,6 +182,7 @@ func (c *chaosRun) contendForSeat(ctx, until context.Context, h *seatedEvent, fi
 	c.addHistory(past)
 }
 
+// holdSeat tries once to hold the seat, and notes what came of it. A call that surely did nothing is no operation.
 func (c *chaosRun) holdSeat(ctx context.Context, past *history.History, h *seatedEvent, seat, holder string, n, contender int) {
 	var got rush.Selection
 	t := c.callOnce(ctx, c.anyNode(), n, contender, client.Call{
@@ -232,7 +234,7 @@ func (c *chaosRun) contendForTickets(ctx, until context.Context, first int, rng 
 	}
 	for _, ticket := range o.Tickets {
 		past := history.Ticket("ticket " + ticket.ID)
-		for range 2 { // in the second round the ticket is used already
+		for range 2 { // In the second round the ticket is used already, so nobody may be admitted.
 			c.runContenders(until, rng, func(until context.Context, i int, rng *rand.Rand) {
 				rig.Wait(until, time.Duration(rng.Int64N(int64(pace))))
 				c.scanTicket(ctx, past, h, ticket.ShortCode, first+i, i)
@@ -248,6 +250,7 @@ func (c *chaosRun) contendForTickets(ctx, until context.Context, first int, rng 
 	}
 }
 
+// scanTicket scans the ticket until there is an answer, and notes it.
 func (c *chaosRun) scanTicket(ctx context.Context, past *history.History, h *rush.Sale, code string, n, contender int) {
 	var got struct {
 		Status string `json:"status"`
@@ -367,6 +370,7 @@ func (c *chaosRun) orderTickets(ctx context.Context, host string, n, contender i
 	return o, t.OK()
 }
 
+// notePlaced notes an order that was acknowledged: the audit looks for it.
 func (c *chaosRun) notePlaced(e rush.Entry, o *rush.Order) {
 	e.Order, e.Token, e.Status, e.Total, e.Tickets = o.ID, o.AccessToken, o.Status, o.Total, o.Tickets
 	c.Acks.Add(e)
@@ -390,6 +394,8 @@ func (c *chaosRun) askAgain(ctx context.Context) {
 	}
 }
 
+// cancelOrder cancels an order, and notes that its tickets come back. They come back some time after the answer, so
+// the operation has no end.
 func (c *chaosRun) cancelOrder(ctx context.Context, past *history.History, o *rush.Order, n, contender int) {
 	c.Acks.Add(rush.Entry{What: rush.AskCancel, Buyer: n, Order: o.ID})
 	t := c.callUntilAnswered(ctx, n, contender, client.Call{

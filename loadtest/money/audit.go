@@ -16,7 +16,7 @@ func Compare(b *Books) []report.Check {
 	}
 }
 
-// isSold reports whether the order has its tickets, whatever has become of them.
+// isSold reports whether the order has got its tickets, even if they were given back since.
 func (o *Order) isSold() bool {
 	return o.Status == "completed" || o.Status == "partially_refunded" || o.Status == "refunded" && o.Tickets > 0
 }
@@ -61,10 +61,12 @@ func checkReceived(b *Books) report.Check {
 		switch {
 		case o == nil:
 			c.Found("%d %s of %s, which no order knows", row.Paid, row.Currency, row.Order)
+		// Coins that come again to an address that was paid buy nothing. They must go back whole.
 		case row.Parent != 0:
 			if !slices.ContainsFunc(o.Refunds, func(r Refund) bool { return r.Deposit == row.ID && r.Amount == row.Paid }) {
 				c.Found("deposit %d of %d %s, which came to the paid address of %s, goes back by no refund", row.ID, row.Paid, row.Currency, row.Order)
 			}
+		// Money in another currency pays for nothing either.
 		case row.Currency != o.Currency:
 			if !slices.ContainsFunc(o.Refunds, func(r Refund) bool {
 				return r.Reference == row.Order && r.Currency == row.Currency && r.Amount == row.Paid
@@ -84,7 +86,8 @@ func checkReceived(b *Books) report.Check {
 	return c
 }
 
-// sumExtra adds up what came to a bank account for an attempt that was paid already.
+// sumExtra adds up what came to the bank account for an attempt that was paid already. Such a deposit has no number
+// of its own.
 func (o *Order) sumExtra(reference string) (sum int64) {
 	for i := range o.Refunds {
 		if r := &o.Refunds[i]; r.Reference == reference && r.Reason == "deposit" && r.Deposit == 0 {
@@ -198,7 +201,7 @@ func checkEntries(b *Books) report.Check {
 			switch e.Kind {
 			case "sale":
 				pending += e.Amount
-			case "refund": // taken from what is pending first
+			case "refund": // it is taken from what is pending first
 				off := min(e.Amount, max(pending, 0))
 				pending, balance = pending-off, balance-(e.Amount-off)
 			case "issue_fee", "debit":
@@ -294,10 +297,10 @@ func checkCodes(b *Books) report.Check {
 	return c
 }
 
-// total is the sum of one set of books in one currency.
+// total is the sum of one set of books in one currency, in minor units.
 type total struct{ took, returned int64 }
 
-// providerTotals and orderTotals return the sums of the two sets, by currency.
+// providerTotals returns what the providers took and returned, by currency.
 func (b *Books) providerTotals() map[string]total {
 	sums := make(map[string]total)
 	for i := range b.Provider {
@@ -308,6 +311,8 @@ func (b *Books) providerTotals() map[string]total {
 	return sums
 }
 
+// orderTotals returns what the orders received and gave back, by currency. A refund in another currency, or of a
+// deposit, was received before it went back.
 func (b *Books) orderTotals() map[string]total {
 	sums := make(map[string]total)
 	add := func(currency string, took, returned int64) {

@@ -20,23 +20,25 @@ type bank struct {
 	mu       sync.Mutex
 	lines    []bankLine
 	accounts map[string]*Row // by the reference of the attempt to pay
-	told     int             // the number of lines that an imported statement has told
+	told     int             // how many of the lines an imported statement has told
 
-	session string // of the organizer: no key may say what has come
-	since   time.Time
+	session string    // the organizer's session, because an API key may not say what has come
+	since   time.Time // when the session was opened
 }
 
 // bankLine is money in a statement.
 type bankLine struct {
+	// number is the line's own, by which a statement that repeats it is recognized. word is the reference that the
+	// payer wrote.
 	number                 int
 	amount, currency, word string
 }
 
-// transferTo is what a buyer is told who pays by transfer.
+// transferTo is what a buyer is told who pays by transfer: how much, and which reference to write.
 type transferTo struct{ Amount, Currency, Reference string }
 
-// payIn is a buyer who transfers what a story says: all that is still owed, half of it, or half
-// more. A late one has his bank take its time.
+// payIn transfers what a buyer's story says: all that is still owed, half of it, or half more. In a late story the
+// bank takes its time. again is a second transfer for the same attempt.
 func (m *market) payIn(ctx context.Context, attempt string, to transferTo, modes string, again bool) {
 	if strings.HasPrefix(modes, "late") {
 		rig.Wait(ctx, 3*time.Second)
@@ -62,7 +64,7 @@ func (m *market) payIn(ctx context.Context, attempt string, to transferTo, modes
 	m.bank.lines = append(m.bank.lines, bankLine{len(m.bank.lines) + 1, writeMinor(amount, to.Currency), to.Currency, to.Reference})
 }
 
-// giveBack is a transfer to the buyer. It reports whether the attempt was paid by transfer.
+// giveBack transfers money back to the buyer. It reports whether the attempt was paid by transfer.
 func (b *bank) giveBack(attempt string, amount int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -73,7 +75,7 @@ func (b *bank) giveBack(attempt string, amount int64) bool {
 	return row != nil
 }
 
-// rows are the accounts as the audit reads them.
+// rows returns the accounts as the audit reads them.
 func (b *bank) rows() (all []Row) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,7 +85,7 @@ func (b *bank) rows() (all []Row) {
 	return all
 }
 
-// overlap is how many lines a statement repeats of the one before.
+// overlap is how many lines a statement repeats of the one before it, which must count only once.
 const overlap = 5
 
 // importStatements imports what has come each second, until the context ends.

@@ -22,21 +22,23 @@ import (
 	"boxoffice/loadtest/rig"
 )
 
-// Books are the three sets of books that must agree. Amounts are in minor units.
+// Books are the three sets of books that must agree: the providers', the orders' and the wallets'. Amounts are in
+// minor units.
 type Books struct {
-	Provider []Row             // what the providers say they took and returned
-	Orders   map[string]*Order // what the orders say, by id
-	Wallets  map[string]*Wallet
-	Fees     map[string]int64 // what the organization was told it paid, by currency
-	Codes    []Code
+	Provider []Row              // what the providers say that they took and returned
+	Orders   map[string]*Order  // what the orders say, by their ids
+	Wallets  map[string]*Wallet // what the wallets say, by currency
+	Fees     map[string]int64   // the fees that the organization was told for what it issued, by currency
+	Codes    []Code             // how often promo codes say that they were used
 }
 
 // Row is one payment at a provider.
 type Row struct {
-	ID                    int64
-	Parent                int64  // payment to whose address these coins came later; 0: none
-	Order                 string // our reference
-	Status, Currency      string
+	ID               int64
+	Parent           int64  // the payment to whose address these coins came later; 0: it is a payment of its own
+	Order            string // our reference of the attempt to pay
+	Status, Currency string
+	// Asked is the amount of the attempt, Paid what came, and Refunded what the provider sent back.
 	Asked, Paid, Refunded int64
 	Provider              string
 }
@@ -45,8 +47,8 @@ type Row struct {
 type Order struct {
 	Status, Currency, Code string
 	Total, Fees            int64
-	Issued                 bool
-	Wanted, Tickets, Ended int
+	Issued                 bool // the organization has issued it, and nobody pays it
+	Wanted, Tickets, Ended int  // how many tickets it is for, it has, and were given back
 	Payments               []Payment
 	Refunds                []Refund
 }
@@ -54,33 +56,33 @@ type Order struct {
 // Payment is an attempt to pay an order.
 type Payment struct {
 	Reference, Status string
-	Received          int64
+	Received          int64 // what the order says has come
 }
 
 // Refund is money that an order gives back.
 type Refund struct {
 	Reference, Currency, Reason, Status string
-	Deposit                             int64 // the later deposit that it gives back
+	Deposit                             int64 // the number of the later deposit that it gives back; 0: it gives back no such deposit
 	Amount                              int64
 }
 
 // Wallet is an organization's money in a currency, with its entries.
 type Wallet struct {
 	Balance, Pending int64
-	Entries          []Entry // the oldest first
+	Entries          []Entry // the oldest comes first
 }
 
 // Entry is a line of a wallet.
 type Entry struct {
-	Number                   int64
+	Number                   int64 // counts the wallet's entries from 1
 	Kind                     string
-	Amount, Balance, Pending int64
+	Amount, Balance, Pending int64 // what the entry is about, and the wallet after it
 }
 
 // Code is a promo code of an event.
 type Code struct {
 	Event, Name string
-	Used, Max   int64 // Max 0: no limit
+	Used, Max   int64 // how often it was used, and may be; Max 0: there is no limit
 }
 
 // isFinal reports whether an order of the status has nothing more to come.
@@ -90,7 +92,7 @@ func isFinal(status string) bool { return status != "pending" && status != "proc
 func parseMinor(decimal string) int64 {
 	n, err := strconv.ParseInt(strings.Replace(decimal, ".", "", 1), 10, 64)
 	if err != nil {
-		return -1 // no sum agrees with it
+		return -1 // no sum agrees with it, so the comparison finds it
 	}
 	return n
 }
@@ -108,7 +110,8 @@ func writeMinor(minor int64, currency string) string {
 // decimalsOf returns how many decimals a currency has, by ISO 4217.
 func decimalsOf(currency string) int { return iso.GetCurrency(currency).Fraction }
 
-// compareAtRest compares the books until they agree, or the time for that is over.
+// compareAtRest compares the books again and again until they agree or the time for that is over, because notices,
+// statements and refunds need a while to arrive.
 func (m *market) compareAtRest(ctx context.Context) (*Books, []report.Check, error) {
 	for deadline := time.Now().Add(m.cfg.Rest); ; rig.Wait(ctx, 3*time.Second) {
 		m.importStatement(ctx)

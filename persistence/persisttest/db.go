@@ -61,7 +61,7 @@ func DB(t testing.TB) string {
 	return s.createDatabase(t, template)
 }
 
-// Empty is DB without the migrations: the database has no table.
+// Empty returns the connection string of a fresh database without any table.
 func Empty(t testing.TB) string {
 	t.Helper()
 	s, err := started()
@@ -69,7 +69,7 @@ func Empty(t testing.TB) string {
 	return s.createDatabase(t, "template0")
 }
 
-// Copy is a database like another one, to which nobody may be connected.
+// Copy returns the connection string of a copy of a database. Nobody may be connected to that database.
 func Copy(t testing.TB, dsn string) string {
 	t.Helper()
 	s, err := started()
@@ -128,6 +128,8 @@ func (s *server) prepareTemplate(ctx context.Context) error {
 	return s.templateErr
 }
 
+// migrateTemplate makes the template and runs all migrations in it. To copy it is much faster than to migrate each
+// database.
 func (s *server) migrateTemplate(ctx context.Context) error {
 	if _, err := s.admin.Exec(ctx, "CREATE DATABASE "+template); err != nil {
 		return err
@@ -184,8 +186,8 @@ func (s stopping) Run() int {
 // server is the Postgres of this test process.
 type server struct {
 	postgres *embedded.Server
-	admin    *pgxpool.Pool // creates and drops databases
-	slot     *os.File      // locked while we use its directory
+	admin    *pgxpool.Pool // makes and drops the databases of tests
+	slot     *os.File      // locked for as long as we use the server's directory
 
 	templateOnce sync.Once
 	templateErr  error
@@ -198,6 +200,8 @@ var process struct {
 	err error
 }
 
+// started returns the server, and starts it for the first caller. If that fails, all later callers get the same
+// error.
 func started() (*server, error) {
 	process.Lock()
 	defer process.Unlock()
@@ -207,6 +211,7 @@ func started() (*server, error) {
 	return process.server, process.err
 }
 
+// stop stops the server, if a test has started it, and gives its directory back.
 func stop() error {
 	process.Lock()
 	defer process.Unlock()
@@ -219,6 +224,7 @@ func stop() error {
 	return errors.Join(process.postgres.Stop(ctx), process.slot.Close())
 }
 
+// start starts a server in a directory that no other process uses.
 func start() (*server, error) {
 	slot, dir, err := takeSlot()
 	if err != nil {
@@ -247,6 +253,7 @@ func startIn(dir string) (*server, error) {
 	return tryStart(dir)
 }
 
+// tryStart starts a server on what is in dir, or on a new cluster if there is nothing.
 func tryStart(dir string) (*server, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startWithin)
 	defer cancel()
@@ -346,7 +353,7 @@ func Sharded(t testing.TB, count int) (home *pgxpool.Pool, shards []journal.Shar
 	return ShardedOn(t, urls...)
 }
 
-// ShardedOn is Sharded with the journal in the given databases, which are empty.
+// ShardedOn does what Sharded does, with the journal in the given databases, which must be empty.
 func ShardedOn(t testing.TB, urls ...string) (home *pgxpool.Pool, shards []journal.Shard) {
 	t.Helper()
 	home = Migrated(t)

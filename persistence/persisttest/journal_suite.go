@@ -70,6 +70,8 @@ func Journal(t *testing.T, open func(t *testing.T) Fixture) {
 	}
 }
 
+// claimRaisesTheEpoch makes sure that each claim of a stream has the next epoch, whichever node claims, and that
+// streams are apart.
 func claimRaisesTheEpoch(t *testing.T, f Fixture) {
 	a, b := engine.EventRef(1), engine.InventoryRef(1, 2)
 	one, err := f.Journal.Claim(t.Context(), a)
@@ -85,6 +87,7 @@ func claimRaisesTheEpoch(t *testing.T, f Fixture) {
 	require.EqualValues(t, 2, two.Epoch)
 }
 
+// appendedFactsAreLoaded makes sure that any node loads the facts of a stream that are durable, from any fact on.
 func appendedFactsAreLoaded(t *testing.T, f Fixture) {
 	s := NewScribe(t, f.Journal, engine.EventRef(1))
 	require.Empty(t, LoadTokens(t, f.Journal, s.Claim.Stream, 0))
@@ -95,6 +98,8 @@ func appendedFactsAreLoaded(t *testing.T, f Fixture) {
 	require.Empty(t, LoadTokens(t, f.Rival, s.Claim.Stream, 5))
 }
 
+// entriesSettleInOrder makes sure that a stream hears of its entries in the order in which it appended them,
+// however they are batched.
 func entriesSettleInOrder(t *testing.T, f Fixture) {
 	const streams, entries = 7, 200
 	var mu sync.Mutex
@@ -123,6 +128,8 @@ func entriesSettleInOrder(t *testing.T, f Fixture) {
 	}
 }
 
+// barrierFollowsItsStream makes sure that an entry without facts is settled after the facts before it, and leaves
+// nothing behind.
 func barrierFollowsItsStream(t *testing.T, f Fixture) {
 	s := NewScribe(t, f.Journal, engine.EventRef(1))
 	require.NoError(t, s.Append(0).Wait(t), "a barrier alone")
@@ -139,6 +146,7 @@ func barrierFollowsItsStream(t *testing.T, f Fixture) {
 	require.Len(t, LoadTokens(t, f.Journal, s.Claim.Stream, 0), 20, "barriers leave nothing behind")
 }
 
+// rivalFences makes sure that a claim ends what the stream's former owner may append, for good.
 func rivalFences(t *testing.T, f Fixture) {
 	s := NewScribe(t, f.Journal, engine.EventRef(1))
 	require.NoError(t, s.Append(2).Wait(t))
@@ -151,6 +159,8 @@ func rivalFences(t *testing.T, f Fixture) {
 	require.Equal(t, append(Tokens(1, 1, 2), Tokens(2, 3, 4)...), LoadTokens(t, f.Journal, s.Claim.Stream, 0))
 }
 
+// fenceSparesOtherStreams makes sure that a refused entry takes no entry of another stream with it, even if both
+// are in one batch.
 func fenceSparesOtherStreams(t *testing.T, f Fixture) {
 	const streams = 20
 	scribes := make([]*Scribe, streams)
