@@ -83,6 +83,8 @@ func (w *story) say(words []string) error {
 	}
 }
 
+// sayWorld reads what happens to messages and to time: "post waits", "deliver 1", "lose 1", "repeat", "reverse",
+// "wait 5m", which wakes the actors that are due, and "sleep 5m", which wakes nobody.
 func (w *story) sayWorld(words []string) error {
 	n := 1_000
 	if len(words) > 1 {
@@ -118,6 +120,7 @@ func (w *story) sayWorld(words []string) error {
 	return nil
 }
 
+// sayProvider reads what a payment provider says of a payment, a deposit or a refund.
 func (w *story) sayProvider(words []string) error {
 	if words[1] == "refund" { // says refund 0 of ann-1 processed
 		name, _, _ := strings.Cut(words[4], "-")
@@ -190,6 +193,7 @@ func (w *story) sayTicket(words []string) error { // 1 is offered Version=1 To=b
 	return fmt.Errorf("a ticket is not %s", words[2])
 }
 
+// tellEvent gives the event a command.
 func (w *story) tellEvent(cmd engine.Command) error {
 	c, err := w.actor("event")
 	if err != nil {
@@ -198,6 +202,7 @@ func (w *story) tellEvent(cmd engine.Command) error {
 	return w.tell(c, cmd)
 }
 
+// sayActor reads what an actor is told, or what happens to it.
 func (w *story) sayActor(c *character, verb string, args []string) error {
 	switch verb {
 	case "wakes":
@@ -235,6 +240,7 @@ func (w *story) sayActor(c *character, verb string, args []string) error {
 	return w.sayType(c, verb, args)
 }
 
+// sayEvent reads what the organizer does with the event. It has defaults for all that a story does not set.
 func (w *story) sayEvent(c *character, verb string, args []string) error {
 	d := event.Details{
 		Title: "Show", Category: "music", Currency: "USD", Capacity: event.NoCapacity, OrderWindow: 15 * 60_000,
@@ -264,6 +270,7 @@ func (w *story) sayEvent(c *character, verb string, args []string) error {
 	}
 }
 
+// sayType reads what the organizer does with a ticket type, with defaults as sayEvent has them.
 func (w *story) sayType(c *character, verb string, args []string) error {
 	t := inventory.Details{
 		Name: c.name, Type: "paid", Currency: "USD", Quantity: 100, MaxPerOrder: 10, MaxPerCustomer: 10, Transferable: true,
@@ -290,6 +297,7 @@ func (w *story) sayType(c *character, verb string, args []string) error {
 	}
 }
 
+// sayBuyer reads what a buyer does. The buyer's name is also the name of the order.
 func (w *story) sayBuyer(name, verb string, args []string) error {
 	id := w.order(name)
 	switch verb {
@@ -347,6 +355,7 @@ func (w *story) sayPlaces(name string, args []string) error {
 	return w.tellEvent(p)
 }
 
+// readPlace reads the order of a buyer: its lines, which a plus divides, and its settings.
 func (w *story) readPlace(name string, args []string) (ledger.Place, error) {
 	p := ledger.Place{
 		Order: w.order(name), Fingerprint: 1, Email: name + "@example.com", Name: name,

@@ -23,12 +23,12 @@ type story struct {
 	now     time.Time
 	actors  []*character
 	post    []engine.Send
-	last    *engine.Send
-	waits   bool // the post is delivered only when the story says so
-	busy    bool // whether a message is being handled
-	given   bool // whether the results of the line are left out
+	last    *engine.Send // the message that was delivered last, which "repeat" delivers once more
+	waits   bool         // the post is delivered only when the story says so
+	busy    bool         // a message is being handled; what it sends is delivered after it
+	given   bool         // the results of the line are left out of the transcript
 	orders  map[string]engine.OrderID
-	records map[engine.OrderID]*order.Order // as a read model would have them
+	records map[engine.OrderID]*order.Order // the orders as a read model would have them
 }
 
 // character is an actor of a story with its journal.
@@ -38,11 +38,12 @@ type character struct {
 	kind    *engine.KindDef
 	state   engine.State
 	epoch   int32
-	journal [][]byte // the journaled facts, one encoded fact each
-	saved   int      // how many facts the snapshot contains
-	frozen  []byte
+	journal [][]byte // the facts that were journaled, each in its stored form
+	saved   int      // how many of them the snapshot contains
+	frozen  []byte   // the snapshot, or nil
 }
 
+// newStory begins a story without actors, at the epoch.
 func newStory() *story {
 	return &story{now: Epoch, orders: make(map[string]engine.OrderID), records: make(map[engine.OrderID]*order.Order)}
 }
@@ -95,6 +96,7 @@ func (w *story) wakeUp(c *character) error {
 	return w.tell(c, engine.Wake{Epoch: c.epoch})
 }
 
+// nameOf returns the name that the story has for an actor; an actor outside of the story has its technical name.
 func (w *story) nameOf(ref engine.Ref) string {
 	for _, c := range w.actors {
 		if c.ref == ref {
@@ -104,6 +106,7 @@ func (w *story) nameOf(ref engine.Ref) string {
 	return ref.Name()
 }
 
+// printf writes a line of the transcript, unless the line's results are left out.
 func (w *story) printf(format string, args ...any) {
 	if w.given {
 		return
@@ -169,6 +172,7 @@ func (w *story) deliver(n int) error {
 	return nil
 }
 
+// hand delivers a message to its receiver. A message for an actor that is not in the story is dropped.
 func (w *story) hand(s engine.Send) error {
 	for _, c := range w.actors {
 		if c.ref == s.To {
@@ -182,7 +186,7 @@ func (w *story) hand(s engine.Send) error {
 		w.given = true
 		return w.tellEvent(keeper.ProceedsSeen{Revision: p.Revision})
 	}
-	return nil // the receiver is not in this story
+	return nil
 }
 
 // wait lets time pass, and wakes the actors that want to be woken.
@@ -279,6 +283,7 @@ func listed(r engine.Reply) error {
 	return nil
 }
 
+// check checks the invariants of all actors.
 func (w *story) check() error {
 	for _, c := range w.actors {
 		if err := c.state.Check(); err != nil {

@@ -302,6 +302,7 @@ type callLog struct {
 	err   error // the first error of writing, which close returns
 }
 
+// createCallLog opens the file of the history.
 func createCallLog(path string, cl *rig.Cluster) (*callLog, error) {
 	f, err := os.Create(path)
 	if err != nil {

@@ -315,6 +315,7 @@ func (c *chaosRun) waitUntilWhole(ctx context.Context, what string, since time.T
 	}
 }
 
+// drawDuration draws a time from least to most.
 func (c *chaosRun) drawDuration(least, most time.Duration) time.Duration {
 	if most <= least {
 		return least

@@ -85,6 +85,8 @@ func (c *chaosRun) watchPauses(ctx context.Context, events []*rush.Sale) (end fu
 	}
 }
 
+// watchPause places small orders at an event all the time, and returns the longest time in which none was
+// acknowledged.
 func (c *chaosRun) watchPause(ctx context.Context, svc client.API, h *rush.Sale) (longest time.Duration) {
 	var mu sync.Mutex
 	last := time.Now()

@@ -125,6 +125,7 @@ func (c *chaosRun) takeShardAway(ctx context.Context, what string, shard int) er
 	}
 }
 
+// killMembers kills nodes with -9. They count as not ready at once, and not only after the next look.
 func killMembers(members []*rig.Member) (err error) {
 	for _, m := range members {
 		m.Ready.Store(false)
@@ -133,6 +134,7 @@ func killMembers(members []*rig.Member) (err error) {
 	return err
 }
 
+// countStarts returns how often the nodes were started, all together.
 func countStarts(members []*rig.Member) (n int64) {
 	for _, m := range members {
 		n += m.Starts.Load()

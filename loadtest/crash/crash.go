@@ -102,6 +102,8 @@ type killer struct {
 	err     error // why the killing was given up
 }
 
+// killAll makes all kills in the order that the seed determines. It stops at the first from which the node does not
+// recover.
 func (k *killer) killAll(ctx context.Context) {
 	defer close(k.finished)
 	rng := rand.New(rand.NewPCG(k.cfg.Seed, 1<<63))
@@ -158,6 +160,7 @@ func (k *killer) killPostgres(ctx context.Context) (report.Outage, error) {
 	return k.untilWrites(ctx, k.newOutage("postgres", killed), killed)
 }
 
+// newOutage begins the record of an outage, whose times count from the beginning of the run.
 func (k *killer) newOutage(what string, killed time.Time) report.Outage {
 	return report.Outage{What: what, At: killed.Sub(k.began)}
 }
@@ -182,6 +185,7 @@ func (k *killer) untilWrites(ctx context.Context, o report.Outage, killed time.T
 	return o, nil
 }
 
+// countTroubles returns how many outages took longer than they may.
 func (k *killer) countTroubles() int {
 	n := 0
 	for _, o := range k.outages {

@@ -17,6 +17,7 @@ type document struct {
 	}
 }
 
+// operation has the parts of an operation of the document that are used.
 type operation struct {
 	OperationID string `json:"operationId"`
 	Parameters  []*parameter
@@ -25,6 +26,7 @@ type operation struct {
 	} `json:"requestBody"`
 }
 
+// parameter is a parameter of an operation, or a reference to a shared one.
 type parameter struct {
 	Ref      string `json:"$ref"`
 	Name, In string

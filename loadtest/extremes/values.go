@@ -204,6 +204,7 @@ func (f *Field) numberValues() []Value {
 	return values
 }
 
+// parseRational reads a number exactly.
 func parseRational(n json.Number) *big.Rat {
 	r, _ := new(big.Rat).SetString(n.String())
 	return r
@@ -224,6 +225,7 @@ func (f *Field) listValues() []Value {
 	return append(values, Value{"20,000 elements", "[" + times(element, 20_000) + "]", f.rule.MaxItems != nil && *f.rule.MaxItems < 20_000})
 }
 
+// times repeats an element, with commas between.
 func times(element string, n int) string {
 	return strings.TrimSuffix(strings.Repeat(element+",", n), ",")
 }

@@ -81,6 +81,7 @@ func (f *run) startConsumer(ctx context.Context) (*exec.Cmd, error) {
 	return c, nil
 }
 
+// addConsumer starts one more process that consumes facts.
 func (f *run) addConsumer(ctx context.Context) error {
 	c, err := f.startConsumer(ctx)
 	if err == nil {

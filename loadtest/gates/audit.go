@@ -44,6 +44,7 @@ func (e *evening) audit(ctx context.Context, w *witnesses) ([]report.Check, erro
 	}, w.compareSums(ctx, &stats, admissions, e.cfg.Agree)...), nil
 }
 
+// checkTold checks that devices decided every code, and have told the event whom they let in.
 func (e *evening) checkTold() report.Check {
 	c := report.Check{Name: "devices decided every code, and have told whom they let in", Checked: e.shown.Load()}
 	for _, f := range e.failed {
@@ -57,6 +58,7 @@ func (e *evening) checkTold() report.Check {
 	return c
 }
 
+// checkOnce checks that no ticket has two durable admissions.
 func (e *evening) checkOnce(admissions map[string]int) report.Check {
 	c := report.Check{Name: "a ticket has at most one durable admission", Checked: int64(len(e.holders))}
 	for ticket, n := range admissions {
@@ -104,6 +106,7 @@ func (e *evening) checkNamed(admissions map[string]int) report.Check {
 	return c
 }
 
+// checkGood checks that nobody with a good ticket was turned away.
 func (e *evening) checkGood() report.Check {
 	c := report.Check{Name: "whoever has a good ticket was let in"}
 	for _, h := range e.holders {

@@ -117,6 +117,7 @@ func (e *evening) openGates(ctx context.Context, target string) error {
 	return nil
 }
 
+// closeGates closes all devices that were opened.
 func (e *evening) closeGates() error {
 	e.pages.CloseIdleConnections()
 	var err error

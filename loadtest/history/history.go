@@ -160,6 +160,7 @@ type having struct {
 	from, to         time.Time
 }
 
+// overlaps reports whether there is a moment that is in both times.
 func (h having) overlaps(o having) bool { return h.from.Before(o.to) && o.from.Before(h.to) }
 
 // surely lists what clients certainly had and when: from the moment when a client was told so until

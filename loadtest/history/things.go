@@ -46,6 +46,7 @@ func heldOnce(ops []Operation) error {
 	return nil
 }
 
+// later returns the first moment that two overlapping times share.
 func later(a, b having) string {
 	at := a.from
 	if b.from.After(at) {

@@ -58,6 +58,7 @@ type Config struct {
 	OnSecond func(Second)
 }
 
+// setDefaults fills in what the configuration leaves at zero.
 func (c *Config) setDefaults() {
 	if c.MaxInFlight == 0 {
 		c.MaxInFlight = 4096
@@ -78,10 +79,11 @@ func (c *Config) setDefaults() {
 
 // step is one due request of an actor.
 type step struct {
-	at    time.Duration // intended, since the start of the run
+	at    time.Duration // when it is to be sent, since the start of the run; the corrected latency counts from then
 	actor Actor
 }
 
+// stepHeap is a heap of steps by their times.
 type stepHeap []step
 
 func (h stepHeap) Len() int           { return len(h) }
@@ -96,6 +98,7 @@ func (h *stepHeap) Pop() any {
 	return s
 }
 
+// engine is one run. A dispatcher hands steps that are due to workers.
 type engine struct {
 	cfg   Config
 	start time.Time
@@ -104,12 +107,12 @@ type engine struct {
 
 	mu      sync.Mutex
 	waiting stepHeap
-	alive   int // actors not done
+	alive   int // how many actors are not done
 
 	// The dispatcher's own.
 	workers sync.WaitGroup
-	started int   // workers
-	dropped int64 // arrivals beyond MaxWaiting
+	started int   // how many workers there are
+	dropped int64 // how many arrivals came beyond MaxWaiting
 }
 
 // Run drives the actors that spawn makes, one per arrival, and returns the
@@ -241,6 +244,7 @@ func (e *engine) push(s step, born int) {
 	e.mu.Unlock()
 }
 
+// idle reports whether all actors are done.
 func (e *engine) idle() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -60,6 +60,7 @@ type opRecord struct {
 	corrected, service *hdrhistogram.Histogram // microseconds
 }
 
+// newOpRecord makes an empty record.
 func newOpRecord() opRecord {
 	return opRecord{corrected: newHistogram(), service: newHistogram()}
 }
@@ -75,6 +76,8 @@ func observeClamped(h *hdrhistogram.Histogram, d time.Duration) {
 	_ = h.RecordValue(us) // cannot fail within the bounds
 }
 
+// newRecorder makes a recorder. window is the time of the schedule, in which the offered and the achieved rate are
+// counted.
 func newRecorder(cfg Config, window time.Duration) *recorder {
 	r := &recorder{
 		onSecond: cfg.OnSecond, warm: cfg.Warm, names: cfg.Ops, all: newOpRecord(), lag: newHistogram(),
@@ -112,6 +115,7 @@ func (r *recorder) collectSamples(stop <-chan struct{}) {
 	}
 }
 
+// endSecond merges what the workers have recorded since the last second, and tells the caller of the second.
 func (r *recorder) endSecond() {
 	now := Second{At: len(r.seconds)}
 	r.corrected.Reset()

@@ -26,14 +26,14 @@ import (
 
 // ClusterConfig says what cluster is started.
 type ClusterConfig struct {
-	Binary string   // boxoffice; empty: the running program
-	Former string   // boxoffice of another release, with which every second node begins; empty: all run Binary
-	Dir    string   // of Postgres, logs and mail; may be of an earlier cluster
-	Nodes  int      // that are started
-	Spares int      // more that can be, with Member.Up
-	Shards int      // of the journal, each on a Postgres of its own; 0: it is in the nodes' Postgres
-	Port   int      // the first to try, on 127.0.0.1: of the balancer; the others take the next ones. 0: any
-	Wires  bool     // put proxies between the nodes, and between them and Postgres
+	Binary string   // the program of the nodes; empty: the running program
+	Former string   // the program of another release, with which every second node begins; empty: all run Binary
+	Dir    string   // where Postgres, logs and mail are kept; it may be the one of an earlier cluster
+	Nodes  int      // how many nodes are started
+	Spares int      // how many more can be started with Member.Up
+	Shards int      // how many shards the journal has, each on a Postgres of its own; 0: it is in the nodes' Postgres
+	Port   int      // the first port to try on 127.0.0.1, for the balancer; the others take the next ones; 0: any
+	Wires  bool     // puts proxies between the nodes, and between them and Postgres, so that a run can cut them
 	Env    []string // KEY=value for the nodes, besides the knobs set here
 	Log    *slog.Logger
 }
@@ -42,21 +42,21 @@ type ClusterConfig struct {
 // process, with the payment simulator and a balancer. A node that ends is started again, and so is Postgres.
 // Stop ends the nodes, Close the rest.
 type Cluster struct {
-	URL         string // of the balancer
+	URL         string // the address of the balancer
 	Paysim      string
 	DatabaseURL string
-	JournalURLs []string  // of the shards
-	Members     []*Member // the spares last
+	JournalURLs []string  // the databases of the shards
+	Members     []*Member // all nodes; the spares are last
 
 	Config   ClusterConfig
 	postgres Process
-	shards   []*Process // each runs a shard's Postgres
-	wires    []*Proxy   // between the nodes and each shard, if Config.Wires
+	shards   []*Process // the processes that run the Postgres of each shard
+	wires    []*Proxy   // the proxies between the nodes and each shard, if Config.Wires
 	paysim   Process
 	balancer *Proxy
 	logs     []io.Closer
 	cancel   context.CancelFunc
-	wg       sync.WaitGroup // the members' supervisors
+	wg       sync.WaitGroup // waits for the supervisors of the members
 }
 
 // StartCluster starts it and waits until every node is ready.
@@ -70,6 +70,8 @@ func StartCluster(ctx context.Context, cfg ClusterConfig) (*Cluster, error) {
 	return c, nil
 }
 
+// start starts everything in the order in which it is needed: the databases, the simulator, the nodes, and the
+// balancer.
 func (c *Cluster) start(ctx, life context.Context) error {
 	var err error
 	if c.Config.Binary, err = thisProgram(c.Config.Binary); err != nil {
@@ -364,6 +366,7 @@ func (c *Cluster) IsolateShard(ctx context.Context, shard int, length time.Durat
 	wire.Back.Open()
 }
 
+// shardPID returns the postmaster of a shard.
 func (c *Cluster) shardPID(shard int) (int, error) {
 	pid := postmaster(c.ShardDir(shard), c.shards[shard].PID())
 	if pid == 0 {
@@ -409,10 +412,11 @@ func (c *Cluster) Targets() []Target {
 
 // whereabouts are where events are, as `boxoffice status` tells.
 type whereabouts struct {
-	Owners  map[string]string `json:"owners"`  // names of nodes
-	ShardOf map[string]int    `json:"shardOf"` // if the journal has several
+	Owners  map[string]string `json:"owners"`  // the names of the nodes that own the events
+	ShardOf map[string]int    `json:"shardOf"` // the shards of the events, if the journal has several
 }
 
+// locateEvents asks `boxoffice status` where events are.
 func (c *Cluster) locateEvents(ctx context.Context, events []string) (at whereabouts, err error) {
 	args := []string{"status", "--json"}
 	for _, id := range events {

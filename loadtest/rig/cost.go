@@ -29,22 +29,22 @@ type Target struct {
 	Tree bool
 }
 
-// FixedPID is the PID of a process that does not change.
+// FixedPID returns the PID of a process that is not started again.
 func FixedPID(pid int) func() int { return func() int { return pid } }
 
 // Second is what was used in one second.
 type Second struct {
-	CPU   []float64 // per target, in cores (1 is one core busy)
-	Steal float64   // share of all cores' time that the hypervisor took, 0 to 1
+	CPU   []float64 // what each target used, in cores: 1 means that one core was busy
+	Steal float64   // the share of all cores' time that the hypervisor took, from 0 to 1
 }
 
 // Usage is what a Sampler saw.
 type Usage struct {
 	Names   []string
 	Seconds []Second
-	Total   []time.Duration // CPU time per target
-	Steal   float64         // share of the whole time
-	Others  float64         // cores that all other processes kept busy, on average
+	Total   []time.Duration // the CPU time that each target used
+	Steal   float64         // the share of the whole time that the hypervisor took
+	Others  float64         // how many cores all other processes kept busy, on average
 }
 
 // Sampler samples until it is stopped.
@@ -55,7 +55,7 @@ type Sampler struct {
 	done    chan struct{}
 	usage   Usage
 
-	last      []time.Duration // per target; CPU time so far
+	last      []time.Duration // the CPU time that each target had used at the last sample
 	lastPID   []int
 	lastAt    time.Time
 	lastTimes cpuTimes
@@ -90,6 +90,7 @@ func (s *Sampler) Stop() Usage {
 	return s.usage
 }
 
+// run takes a sample each second, and one at the end.
 func (s *Sampler) run() {
 	defer close(s.done)
 	ticker := time.NewTicker(time.Second)
@@ -107,7 +108,7 @@ func (s *Sampler) run() {
 	}
 }
 
-// others is what the machine was busy with besides the targets.
+// others returns how many cores the machine kept busy with what is no target.
 func (s *Sampler) others() float64 {
 	busy := seconds(s.lastTimes.busy - s.first.busy)
 	for _, used := range s.usage.Total {
@@ -116,6 +117,7 @@ func (s *Sampler) others() float64 {
 	return max(busy.Seconds(), 0) / max(s.lastAt.Sub(s.began).Seconds(), 0.001)
 }
 
+// sample notes what the targets have used since the last sample.
 func (s *Sampler) sample() {
 	now, times := time.Now(), readCPUTimes()
 	span := now.Sub(s.lastAt).Seconds()
@@ -125,7 +127,7 @@ func (s *Sampler) sample() {
 		total := t.cpu(pid)
 		used := total - s.last[i]
 		if pid != s.lastPID[i] {
-			used = total // a new process starts at nothing
+			used = total // A new process starts at nothing.
 		}
 		// A child that ends between two reads can make a tree's sum dip.
 		used = max(used, 0)
@@ -137,7 +139,7 @@ func (s *Sampler) sample() {
 	s.usage.Seconds = append(s.usage.Seconds, sec)
 }
 
-// cpu is the CPU time of the target so far.
+// cpu returns the CPU time that the target has used so far.
 func (t Target) cpu(pid int) time.Duration {
 	if pid <= 0 {
 		return 0
@@ -159,6 +161,7 @@ func (t Target) cpu(pid int) time.Duration {
 	return total
 }
 
+// readStat reads a process's counters, if it still runs.
 func readStat(pid int) (procfs.ProcStat, bool) {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
@@ -168,10 +171,10 @@ func readStat(pid int) (procfs.ProcStat, bool) {
 	return stat, err == nil
 }
 
+// ownTime returns the CPU time of the process alone.
 func ownTime(p procfs.ProcStat) time.Duration { return time.Duration(p.UTime+p.STime) * clockTick } //nolint:gosec // ticks of a process's life
 
-// endedChildrenTime is the CPU time of the children that have ended and that the
-// process has waited for.
+// endedChildrenTime returns the CPU time of the children that have ended and that the process has waited for.
 func endedChildrenTime(p procfs.ProcStat) time.Duration {
 	return time.Duration(p.CUTime+p.CSTime) * clockTick
 }
@@ -218,6 +221,7 @@ func readCPUTimes() cpuTimes {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
+// stolenSince returns the share of the time since before that the hypervisor took.
 func (t cpuTimes) stolenSince(before cpuTimes) float64 {
 	if t.total <= before.total {
 		return 0

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	restartPause = 100 * time.Millisecond // before a node that has ended is started again
-	restartMost  = 2 * time.Second        // if it ends again and again
-	healthTime   = 500 * time.Millisecond // for one look at /readyz
+	restartPause = 100 * time.Millisecond // the pause before a node that has ended is started again
+	restartMost  = 2 * time.Second        // the longest such pause, for a node that ends again and again
+	healthTime   = 500 * time.Millisecond // how long one look at /readyz may take
 )
 
 // HealthEvery is the pause between two looks at a node's /readyz.
@@ -30,25 +30,25 @@ type Member struct {
 	Link string // host:port for the other nodes' links
 
 	Process         Process
-	Links, Database *Proxy // what others reach it through, and it the database; nil: no wires
+	Links, Database *Proxy // the proxies through which others reach it, and it reaches the database; nil: there are no wires
 	log             *slog.Logger
-	Ready           atomic.Bool // as of the last look
+	Ready           atomic.Bool // /readyz answered 200 at the last look
 
 	mu      sync.Mutex
-	up      bool
-	program string        // that it starts next
-	other   string        // of the other release, if there is one; else the same
-	kick    chan struct{} // up has changed
-	Starts  atomic.Int64  // how often it was started
+	up      bool          // the node is to run
+	program string        // the program that it starts next
+	other   string        // the other release's program, if there is one; else the same
+	kick    chan struct{} // tells the supervisor that up has changed
+	Starts  atomic.Int64  // how often the node was started
 }
 
-// RandomBelow is a number below n, of nothing that a seed decides.
+// RandomBelow draws a number below n, for what no seed has to decide.
 func RandomBelow(n int) int { return rand.IntN(n) } //nolint:gosec // no secret
 
-// Host is the host:port of its API.
+// Host returns the host:port of the node's API.
 func (m *Member) Host() string { return strings.TrimPrefix(m.URL, "http://") }
 
-// PID is the node's process, 0 while it is not running.
+// PID returns the number of the node's process, 0 while it is not running.
 func (m *Member) PID() int { return m.Process.PID() }
 
 // Up starts the node, and keeps it running from now on.
@@ -57,13 +57,14 @@ func (m *Member) Up() { m.setWanted(true) }
 // Down lets the node stay away once it has ended.
 func (m *Member) Down() { m.setWanted(false) }
 
+// setWanted says whether the node is to run, and tells its supervisor.
 func (m *Member) setWanted(up bool) {
 	m.mu.Lock()
 	m.up = up
 	m.mu.Unlock()
 	select {
 	case m.kick <- struct{}{}:
-	default: // it looks anyhow
+	default: // It looks anyhow.
 	}
 }
 
@@ -140,6 +141,7 @@ func (m *Member) watchReadiness(ctx context.Context) {
 	}
 }
 
+// answersReady asks /readyz once.
 func (m *Member) answersReady(ctx context.Context, httpClient *http.Client) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.URL+"/readyz", nil)
 	if err != nil {

@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	firstReady = 60 * time.Second // for a node with a new data directory
+	firstReady = 60 * time.Second // how long a node with a new data directory may take to be ready
 	readyPoll  = 10 * time.Millisecond
 )
 
 // NodeConfig says how a node of our own is started.
 type NodeConfig struct {
-	Binary string    // boxoffice; empty: the running program
-	Dir    string    // data directory
+	Binary string    // the program; empty: the running program
+	Dir    string    // the data directory
 	Env    []string  // KEY=value, besides what this process has and the knobs set here
-	Log    io.Writer // stdout and stderr of the node; nil: dropped
+	Log    io.Writer // gets what the node prints; nil: that is dropped
 }
 
 // Node is a service that the harness runs, with its payment simulator in a
@@ -118,6 +118,7 @@ func (n *Node) Stop() error {
 // the streams of an event added up against one another.
 func (n *Node) Audit(ctx context.Context, out io.Writer) error { return n.Process.audit(ctx, out) }
 
+// audit runs the program's audit with the process's environment.
 func (p *Process) audit(ctx context.Context, out io.Writer) error {
 	cmd := p.Command(ctx, "audit")
 	cmd.Stdout = out

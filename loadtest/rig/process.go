@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-const stopTime = 20 * time.Second // after that a process is killed
+const stopTime = 20 * time.Second // after so long a process that was told to end is killed
 
 // Process is this program, or another build of it, run as one that the harness
 // starts, signals and starts again. Only start is for one goroutine.
@@ -30,16 +30,16 @@ type Process struct {
 	binary string
 	args   []string
 	env    []string  // KEY=value, besides what this process has
-	log    io.Writer // stdout and stderr; nil: dropped
-	out    io.Writer // stdout; nil: log
+	log    io.Writer // gets what the process prints; nil: that is dropped
+	out    io.Writer // gets its standard output alone; nil: log gets it
 
 	mu   sync.Mutex
-	cmd  *exec.Cmd     // nil when not running
+	cmd  *exec.Cmd     // nil while it is not running
 	done chan struct{} // closed when cmd has ended
 	how  error         // how it ended
 }
 
-// thisProgram is the running program, unless another is named.
+// thisProgram returns the running program, unless another one is named.
 func thisProgram(binary string) (string, error) {
 	if binary != "" {
 		return binary, nil
@@ -47,7 +47,7 @@ func thisProgram(binary string) (string, error) {
 	return os.Executable()
 }
 
-// Command is the program with the process's environment. Only signals end it.
+// Command makes a call of the program with the process's environment. Only signals end it, and no context does.
 func (p *Process) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), p.binary, args...)
 	cmd.Env = append(cmd.Environ(), p.env...)

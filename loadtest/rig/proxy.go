@@ -14,12 +14,12 @@ import (
 // them to Postgres, that a chaos run cuts.
 type Proxy struct {
 	ln     net.Listener
-	dial   func(ctx context.Context, from net.Addr) (net.Conn, error) // to the other end
+	dial   func(ctx context.Context, from net.Addr) (net.Conn, error) // opens the connection to the other end
 	ctx    context.Context                                            //nolint:containedctx // the proxy's life
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
-	Forth, Back Gate // for what goes to the other end, and comes from it
+	Forth, Back Gate // hold up what goes to the other end, and what comes from it
 
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
@@ -44,8 +44,10 @@ func dialAlways(network, address string) func(context.Context, net.Addr) (net.Co
 	}
 }
 
+// address returns where the proxy listens.
 func (p *Proxy) address() string { return p.ln.Addr().String() }
 
+// acceptConnections passes each connection on by goroutines of its own, until the listener is closed.
 func (p *Proxy) acceptConnections() {
 	for {
 		near, err := p.ln.Accept()
@@ -111,6 +113,7 @@ func (p *Proxy) noteConnection(c net.Conn) bool {
 	return true
 }
 
+// forgetConnection closes a connection, which Cut need not break any more.
 func (p *Proxy) forgetConnection(c net.Conn) {
 	p.mu.Lock()
 	delete(p.conns, c)

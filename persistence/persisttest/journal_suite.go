@@ -220,6 +220,8 @@ func needsAreMetOrRefused(t *testing.T, f Fixture) {
 	require.Len(t, LoadTokens(t, f.Journal, sound.Claim.Stream, 0), 20)
 }
 
+// sameNodeClaimsAgain makes sure that a second claim by the same node fences the first one too, also for entries
+// that are appended at the same time.
 func sameNodeClaimsAgain(t *testing.T, f Fixture) {
 	old := NewScribe(t, f.Journal, engine.EventRef(1))
 	require.NoError(t, old.Append(1).Wait(t))
@@ -231,6 +233,8 @@ func sameNodeClaimsAgain(t *testing.T, f Fixture) {
 	require.Equal(t, append(Tokens(1, 1, 1), Tokens(2, 2, 3)...), LoadTokens(t, f.Journal, old.Claim.Stream, 0))
 }
 
+// disorderIsRefused makes sure that an entry which does not follow the one before it is refused, that the claim is
+// spent then, and that other streams do not notice.
 func disorderIsRefused(t *testing.T, f Fixture) {
 	s, other := NewScribe(t, f.Journal, engine.EventRef(1)), NewScribe(t, f.Journal, engine.EventRef(2))
 	require.NoError(t, s.Append(1).Wait(t))
@@ -244,6 +248,7 @@ func disorderIsRefused(t *testing.T, f Fixture) {
 	require.Len(t, LoadTokens(t, f.Journal, s.Claim.Stream, 0), 2)
 }
 
+// standingNamesTheFenced makes sure that a node can ask which of its claims were fenced.
 func standingNamesTheFenced(t *testing.T, f Fixture) {
 	a, b := NewScribe(t, f.Journal, engine.EventRef(1)), NewScribe(t, f.Journal, engine.EventRef(2))
 	both := []journal.Claim{a.Claim, b.Claim}
@@ -256,6 +261,8 @@ func standingNamesTheFenced(t *testing.T, f Fixture) {
 	require.Equal(t, []journal.Claim{b.Claim}, gone)
 }
 
+// followersComeBeforeReplies makes sure that the sink has a batch before the entries in it are settled. So whoever
+// is answered finds the facts in what is shown from memory.
 func followersComeBeforeReplies(t *testing.T, f Fixture) {
 	s := NewScribe(t, f.Journal, engine.EventRef(1))
 	for range 20 {
@@ -272,6 +279,7 @@ func followersComeBeforeReplies(t *testing.T, f Fixture) {
 	}
 }
 
+// followersSeeEverythingOnce makes sure that the sink gets each fact once, and those of a stream in order.
 func followersSeeEverythingOnce(t *testing.T, f Fixture) {
 	const streams, entries = 5, 100
 	var last []*Verdict
@@ -308,6 +316,8 @@ func followersSeeEverythingOnce(t *testing.T, f Fixture) {
 	}
 }
 
+// stopFlushesAndRefuses makes sure that a stopped journal has committed what it had accepted, and accepts nothing
+// more.
 func stopFlushesAndRefuses(t *testing.T, f Fixture) {
 	s := NewScribe(t, f.Journal, engine.EventRef(1))
 	var verdicts []*Verdict
@@ -324,6 +334,7 @@ func stopFlushesAndRefuses(t *testing.T, f Fixture) {
 	require.Len(t, LoadTokens(t, f.Rival, s.Claim.Stream, 0), 100)
 }
 
+// loadStops makes sure that a reader may stop before a stream's end.
 func loadStops(t *testing.T, f Fixture) {
 	s := NewScribe(t, f.Journal, engine.EventRef(1))
 	for range 3 {

@@ -27,10 +27,11 @@ type Store struct {
 	rng     *rand.Rand
 	faults  Faults
 	byRef   map[engine.Ref]*memStream
-	byID    []*memStream // id - 1
-	writers int32
+	byID    []*memStream // the stream with the id n is at n - 1
+	writers int32        // how many writers were opened; each has the next number
 }
 
+// memStream is what the store has of a stream.
 type memStream struct {
 	name  string
 	claim journal.Claim // the claim that stands
@@ -51,6 +52,7 @@ func (s *Store) SetFaults(faults Faults) {
 	s.faults = faults
 }
 
+// claim raises the epoch of a stream, which it makes if there is none.
 func (s *Store) claim(ref engine.Ref) journal.Claim {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,12 +70,13 @@ func (s *Store) claim(ref engine.Ref) journal.Claim {
 type fate int
 
 const (
-	heard fate = iota
-	unheard
-	lost
-	late
+	heard   fate = iota // it is carried out, and the node hears of that
+	unheard             // it is carried out, and the node does not hear of that
+	lost                // it never arrives
+	late                // it arrives later, perhaps after the node has tried again
 )
 
+// draw draws what happens to an attempt, and after how long.
 func (s *Store) draw() (f fate, delay time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,6 +137,7 @@ func (s *Store) insert(rows []*memRow, again bool) (fenced map[*memRow]bool, ok 
 	return fenced, true
 }
 
+// head returns the sequence number of the last fact, 0 without any.
 func (st *memStream) head() int64 {
 	if len(st.rows) == 0 {
 		return 0
@@ -141,6 +145,7 @@ func (st *memStream) head() int64 {
 	return st.rows[len(st.rows)-1].Last
 }
 
+// has reports whether a row is there, of the same epoch.
 func (st *memStream) has(r journal.Record) bool {
 	for i := len(st.rows) - 1; i >= 0 && st.rows[i].Last >= r.Last; i-- {
 		if st.rows[i].Last == r.Last && st.rows[i].Epoch == r.Epoch {
@@ -211,12 +216,14 @@ func (m *Memory) Crash() {
 	m.wg.Wait()
 }
 
+// die ends the goroutine, whatever it waits for.
 func (m *Memory) die() { m.crash.Do(func() { close(m.dead) }) }
 
+// rouse makes the goroutine look for entries.
 func (m *Memory) rouse() {
 	select {
 	case m.wake <- struct{}{}:
-	default: // already roused
+	default: // It is roused already.
 	}
 }
 

@@ -7,12 +7,15 @@ import (
 )
 
 // memRow is a record on its way into the store, with the entries it is made of.
+// memRow is a row of the journal that is to be inserted.
 type memRow struct {
 	journal.Record
 	claim journal.Claim
 	needs []*memRow // rows without which it must not get in
 }
 
+// run commits entries, batch after batch, until the node ends. A batch's followers hear of it before its entries
+// are settled.
 func (m *Memory) run() {
 	for {
 		entries := m.take()
@@ -160,6 +163,7 @@ func (m *Memory) commit(rows []*memRow) (fenced map[*memRow]bool, alive bool) {
 	}
 }
 
+// wait waits for a time, or until the node dies.
 func (m *Memory) wait(d time.Duration) (alive bool) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -171,6 +175,7 @@ func (m *Memory) wait(d time.Duration) (alive bool) {
 	}
 }
 
+// handOver gives the sink the rows that got in, and spends the claims of the others.
 func (m *Memory) handOver(rows []*memRow, fenced map[*memRow]bool) {
 	b := &journal.Batch{Writer: m.writer, Seq: m.seq + 1}
 	for _, r := range rows {
