@@ -36,6 +36,8 @@ func (c *gateCmd) Run(ctx context.Context) error { return c.serve(ctx, os.Stdin,
 // lastSync bounds the last sync, after the input has ended.
 const lastSync = 20 * time.Second
 
+// serve decides each code as it comes, and syncs beside that. A last sync after the end of the input tells the
+// service what it has missed.
 func (c *gateCmd) serve(ctx context.Context, in io.Reader, out io.Writer) (err error) {
 	if !filepath.IsLocal(c.Event) || !filepath.IsLocal(c.Device) {
 		return fmt.Errorf("gate: event %q and device %q name a folder", c.Event, c.Device)
@@ -90,12 +92,12 @@ func readLines(in io.Reader) <-chan string {
 // terminal shows the person at the gate what the device says, one line each.
 type terminal struct {
 	device *gate.Device
-	exit   bool // whether people go out
+	exit   bool // people go out here
 
 	mu    sync.Mutex // guards the fields below
 	out   io.Writer
 	state string
-	told  int // number of people let in wrongly that have been shown
+	told  int // how many of the people who were let in wrongly were shown
 }
 
 // follow syncs regularly until its context ends.
@@ -135,6 +137,7 @@ func (t *terminal) sync(ctx context.Context) {
 	}
 }
 
+// scan decides a code, and tells the person at the gate what to do.
 func (t *terminal) scan(ctx context.Context, code string) {
 	v, err := t.device.Scan(ctx, code, t.exit)
 	t.mu.Lock()
@@ -153,6 +156,7 @@ func (t *terminal) scan(ctx context.Context, code string) {
 	}
 }
 
+// sum prints the counts of the whole time.
 func (t *terminal) sum() {
 	c := t.device.Counts()
 	fmt.Fprintf(t.out, "%d let in, %d of them offline, %d of those not told yet, %d let in wrongly; %d denied\n",

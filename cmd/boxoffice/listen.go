@@ -37,6 +37,7 @@ const forwardAttempts = 4
 // Run forwards facts until the process is told to end.
 func (c *listenCmd) Run(ctx context.Context) error { return c.serve(ctx, os.Stdout) }
 
+// serve begins at the current end of the feed, so that what happened before is not sent.
 func (c *listenCmd) serve(ctx context.Context, out io.Writer) error {
 	client, err := c.open()
 	if err != nil {
@@ -79,10 +80,10 @@ type listener struct {
 	receiver *http.Transport
 	out      io.Writer
 	secret   string
-	cursor   string // how far the feed has been read
-	away     bool   // whether the service did not answer last time
-	sent     int64  // facts that were sent
-	taken    int64  // sent facts that the receiver accepted
+	cursor   string // how far the feed was read
+	away     bool   // the service did not answer the last time
+	sent     int64  // how many facts were sent; it also numbers them
+	taken    int64  // how many of them the receiver accepted
 }
 
 // fromNow is the cursor that stands for the current end of the feed.
@@ -133,6 +134,7 @@ func (l *listener) follow(ctx context.Context) error {
 	}
 }
 
+// sayWhetherAway says once that the service is away, or that it is back.
 func (l *listener) sayWhetherAway(err error) {
 	if err != nil {
 		l.say("the service does not answer, and is asked again: %v", err)

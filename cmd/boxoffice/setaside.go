@@ -96,7 +96,7 @@ func (c *asideRetryCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Followers of which this program knows nothing come last.
+	// Followers that this program does not know come last.
 	order := []string{readmodel.Follower, publicfacts.Follower, mailqueue.Follower, attendees.Follower}
 	for name := range counts {
 		if !slices.Contains(order, name) {

@@ -28,7 +28,8 @@ type database struct {
 	DatabaseURL string `env:"BOXOFFICE_DATABASE_URL" help:"Postgres to use instead of a private one."`
 }
 
-// open connects; done gives everything back.
+// open connects. If Postgres is a node's own and does not run, open starts it; done stops it again, and closes the
+// pool.
 func (d *database) open(ctx context.Context) (pool *pgxpool.Pool, done func(), err error) {
 	url, stop := d.DatabaseURL, func() {}
 	if url == "" {
@@ -52,6 +53,7 @@ func (d *database) open(ctx context.Context) (pool *pgxpool.Pool, done func(), e
 	}, nil
 }
 
+// keysCmd has the commands about the keys that sign access tokens.
 type keysCmd struct {
 	Rotate rotateCmd `cmd:"" help:"Sign with a new key from now on. Tokens of the one before stay good; those of older keys do not."`
 }
@@ -73,6 +75,7 @@ func (c *rotateCmd) Run(ctx context.Context) error {
 	return err
 }
 
+// verifyCmd marks an organization as known to the platform.
 type verifyCmd struct {
 	database
 	Organization string `arg:"" help:"Its number, its id or its slug."`
@@ -106,6 +109,7 @@ func findOrganization(ctx context.Context, store *accounts.Store, name string) (
 	return org, err
 }
 
+// transferCmd has the commands that say which organizations are paid by bank transfer.
 type transferCmd struct {
 	Allow  allowTransferCmd  `cmd:"" help:"Let an organization be paid to BOXOFFICE_TRANSFER_ACCOUNT, and say itself what has come: what it says is credited to its wallet."`
 	Forbid forbidTransferCmd `cmd:"" help:"Let it no longer. What its buyers still owe can't be marked as paid from then on."`
@@ -131,6 +135,7 @@ func (c *forbidTransferCmd) Run(ctx context.Context) error {
 	return c.setTransfers(ctx, c.Organization, false, "is not paid by bank transfer")
 }
 
+// setTransfers allows or forbids transfers to the organization that a name means, and prints what it is now.
 func (d *database) setTransfers(ctx context.Context, name string, allowed bool, says string) error {
 	pool, done, err := d.open(ctx)
 	if err != nil {
@@ -149,6 +154,7 @@ func (d *database) setTransfers(ctx context.Context, name string, allowed bool, 
 	return err
 }
 
+// openapiCmd prints the OpenAPI document.
 type openapiCmd struct {
 	BaseURL string `env:"BOXOFFICE_BASE_URL" default:"http://127.0.0.1:8080" help:"Address that the document names."`
 	YAML    bool   `name:"yaml" help:"Print YAML instead of JSON."`
@@ -168,6 +174,7 @@ func (c *openapiCmd) Run() error {
 	return err
 }
 
+// venueCmd prints or shares a sample of a venue map.
 type venueCmd struct {
 	database
 	Sample string `arg:"" enum:"theatre,arena,stadium" help:"theatre (400 seats), arena (20,000) or stadium (70,000)."`
@@ -202,6 +209,7 @@ func (c *venueCmd) Run(ctx context.Context) error {
 	return err
 }
 
+// paysimCmd runs the payment simulator by itself, so that it outlives the nodes that use it.
 type paysimCmd struct {
 	Listen     string `env:"BOXOFFICE_PAYSIM_LISTEN" default:"127.0.0.1:8081" help:"Address of the simulator."`
 	SecretKey  string `env:"BOXOFFICE_PAYSTACK_KEY" default:"sk_test_boxoffice_simulator" help:"The key that it accepts."`
@@ -232,6 +240,7 @@ func (c *paysimCmd) Run(ctx context.Context) error {
 	return sim.Stop(context.WithoutCancel(ctx))
 }
 
+// auditCmd replays every stream of the journal and checks every invariant.
 type auditCmd struct{ databases }
 
 // Run audits the journal, in all of its databases, and returns an error if anything is wrong.

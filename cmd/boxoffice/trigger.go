@@ -27,6 +27,7 @@ type triggerCmd struct {
 // Run makes it happen, and says to which event and order.
 func (c *triggerCmd) Run(ctx context.Context) error { return c.trigger(ctx, os.Stdout) }
 
+// trigger takes the steps that lead to the fact, one after the other.
 func (c *triggerCmd) trigger(ctx context.Context, out io.Writer) error {
 	if c.List {
 		for i := range triggers {
@@ -58,6 +59,7 @@ type trigger struct {
 	steps []step
 }
 
+// step is one request of an organizer or a buyer. It leaves on the stage what later steps need.
 type step = func(*stage, context.Context) error
 
 // triggers lists the types that the public API can make happen at once. Some of the others need a
@@ -129,6 +131,7 @@ func (s *stage) renameEvent(ctx context.Context) error {
 
 func (s *stage) addTickets(ctx context.Context) error { return s.addType(ctx, 100) }
 
+// addLastTicket adds a type of which a single order buys all, so that it is sold out.
 func (s *stage) addLastTicket(ctx context.Context) error { return s.addType(ctx, 1) }
 
 func (s *stage) addType(ctx context.Context, quantity int) error {

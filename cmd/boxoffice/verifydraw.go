@@ -29,6 +29,7 @@ type verifyDrawCmd struct {
 // Run prints what it has checked.
 func (c verifyDrawCmd) Run() error { return c.verify(os.Stdout) }
 
+// verify checks the document first, and then all that was given beside it. It asks nobody over a network.
 func (c verifyDrawCmd) verify(out io.Writer) error {
 	chain := draw.Quicknet()
 	if c.Chain != "" {

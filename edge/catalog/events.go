@@ -455,10 +455,12 @@ func (h *Handlers) publishEvent(c *route.Call, in *api.ByID) (*api.PublishedEven
 	return out, nil
 }
 
+// unpublishEvent takes an event back to draft. The actor refuses that for an event that has begun.
 func (h *Handlers) unpublishEvent(c *route.Call, in *api.ByID) (*api.Event, error) {
 	return h.move(c, in.ID, event.Move{To: event.StatusDraft})
 }
 
+// setEventStatus moves an event by hand. Sale windows, stock and dates go on moving it from there.
 func (h *Handlers) setEventStatus(c *route.Call, in *api.SetStatus) (*api.Event, error) {
 	return h.move(c, in.ID, event.Move{To: in.Status})
 }
@@ -481,8 +483,8 @@ func (h *Handlers) move(c *route.Call, id string, to event.Move) (*api.Event, er
 	return view.Event(r), nil
 }
 
-// deleteEvent removes a draft of which nothing was sold, and cancels any other event. The actor decides which of
-// the two it is.
+// deleteEvent removes a draft that has sold nothing, and cancels any other event. The actor decides which of the
+// two it is.
 func (h *Handlers) deleteEvent(c *route.Call, in *api.DeleteEvent) (*api.Deleted, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {

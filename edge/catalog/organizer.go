@@ -15,7 +15,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// The page of an organization lists so many items at most.
+// These bound how much the page of an organization lists.
 const (
 	shownUpcoming = 48
 	shownPast     = 12

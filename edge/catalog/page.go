@@ -28,6 +28,7 @@ func pageOf(document []byte) (*api.Customization, error) {
 	return page, json.Unmarshal(document, page)
 }
 
+// getCustomization shows how an event's page looks, beside how it would look by default.
 func (h *Handlers) getCustomization(c *route.Call, in *api.ByID) (*api.CustomizedPage, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {

@@ -138,6 +138,8 @@ func publicBranding(b []byte) api.JSON {
 	return out
 }
 
+// listTicketTypes lists the types of an event that the caller may see. Callers of its organization see all that is
+// written about them.
 func (h *Handlers) listTicketTypes(c *route.Call, in *api.ByID) (*api.TicketTypes, error) {
 	_, p, err := h.Pages.FindVisible(c, h.Known, in.ID)
 	if err != nil {
@@ -151,8 +153,8 @@ func (h *Handlers) listTicketTypes(c *route.Call, in *api.ByID) (*api.TicketType
 }
 
 // typesView shows the types with their live stock: all of them to their organization, and to the public those that
-// are not hidden. What is left of a type with a limit is no more than what the event's capacity still admits. Once
-// the event has ended, nothing is left.
+// are not hidden. A type with a limit has no more left than the event's capacity still admits. Once the event has
+// ended, nothing is left.
 func (h *Handlers) typesView(c *route.Call, p *live.Page, own bool) ([]api.TicketType, error) {
 	room, err := h.findRoomLeft(c, p)
 	if err != nil {

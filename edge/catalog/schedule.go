@@ -89,6 +89,7 @@ func sameSession(a, b *program.Session) bool {
 	return *a == c
 }
 
+// deleteSession removes a session, and tells the world that the event has changed.
 func (h *Handlers) deleteSession(c *route.Call, in *api.SessionID) (*api.Gone, error) {
 	number, _, err := h.findOpen(c, in.ID)
 	if err != nil {

@@ -28,6 +28,7 @@ func (h *Handlers) listSections(c *route.Call, in *api.ByID) (*api.Sections, err
 	return &api.Sections{Sections: sectionViews(sections)}, nil
 }
 
+// createSection adds a section. Sections are not told to the world, as sessions are: only the page is made again.
 func (h *Handlers) createSection(c *route.Call, in *api.CreateSection) (*api.Section, error) {
 	number, _, err := h.findOpen(c, in.ID)
 	if err != nil {
@@ -67,6 +68,7 @@ func (h *Handlers) updateSection(c *route.Call, in *api.UpdateSection) (*api.Sec
 	return new(sectionView(n)), nil
 }
 
+// editSection writes the optional fields that were sent into a section.
 func editSection(n *program.Section, f *api.SectionFields) {
 	f.Description.Into(&n.Description)
 	f.SortOrder.Into(&n.SortOrder)

@@ -59,8 +59,8 @@ func (h *Handlers) ShopCard(ctx context.Context, id string, now time.Time) (*api
 	return h.publicEvent(p)
 }
 
-// ShopPaths lists the paths of the pages that search engines may find: first those of events, the ones that start
-// first before others, and then those of their organizers.
+// ShopPaths lists the paths of the pages that search engines may find: first the pages of events, in the order of
+// their starts, and then the pages of their organizers.
 func (h *Handlers) ShopPaths(ctx context.Context, now time.Time) ([]string, error) {
 	events, err := h.Read.DiscoverEvents(ctx, readmodel.Discovery{Now: now.UnixMilli(), Limit: maxMapped / 2})
 	if err != nil {

@@ -100,7 +100,7 @@ func passedAt(r *admission.ScanReply) (in, out api.Time) {
 }
 
 // countStranger counts a code that is no ticket of the event, and reports whether the event is still told of it.
-// Each such code is journaled, so a credential may send only so many.
+// Each such code is journaled, so a credential may not send them without end.
 func (h *Handlers) countStranger(c *route.Call) bool {
 	return h.Guesses.Take(c, []limit.Guess{h.Guesses.Of(limit.RuleForeign, limit.CredentialName(&c.Principal))}) == nil
 }

@@ -72,6 +72,7 @@ func (h *Handlers) readEvents(c *route.Call, org int64, ids []string) ([]int64, 
 	return events, nil
 }
 
+// getEnrolment shows whether a device has taken the code yet, for the desk that waits for it.
 func (h *Handlers) getEnrolment(c *route.Call, in *api.GateEnrolmentID) (*api.GateEnrolment, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -152,6 +153,7 @@ func refuseCode(err error) error {
 	return err
 }
 
+// listGates lists the keys of gates' devices, the newest first, with the events that each checks in to.
 func (h *Handlers) listGates(c *route.Call, in *api.ListGates) (*api.List[*api.EnrolledGate], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"boxoffice/persistence/attendees"
 )
 
+// listAttendees lists the tickets of an event with the people who attend by them, the latest serial first.
 func (h *Handlers) listAttendees(c *route.Call, in *api.ListAttendees) (*api.List[api.Attendee], error) {
 	number, filter, err := h.findAttendees(c, &in.AttendeeFilter)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"boxoffice/engine/order"
 )
 
-// transferTicket offers a ticket to an address; it changes hands once that claims it by the mailed link. What can be
-// refused by the order alone is refused here. The event decides the rest by the holder version that was read
-// here, because the ticket may have changed hands since.
+// transferTicket offers a ticket to an address. The ticket changes hands once the address claims it by the mailed
+// link. A refusal that the order alone decides is made here. The event decides the rest by the holder version that
+// was read here, because the ticket may have changed hands since.
 func (h *Handlers) transferTicket(c *route.Call, in *api.TransferTicket) (*api.Transfer, error) {
 	t, err := h.Orders.OpenTicket(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {

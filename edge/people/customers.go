@@ -22,6 +22,7 @@ const (
 	shownNotes   = 100
 )
 
+// listCustomers lists the people who have bought from the organization, or hold its tickets, by a filter.
 func (h *Handlers) listCustomers(c *route.Call, in *api.ListCustomers) (*api.List[api.Customer], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -111,6 +112,7 @@ func (h *Handlers) listNotes(c *route.Call, in *api.ListNotes) (*api.List[api.No
 	return pageOf(list, in.Limit, noteView, func(n *attendees.Note) int64 { return n.Number }), nil
 }
 
+// addNote notes something about a customer, which only members of the organization see.
 func (h *Handlers) addNote(c *route.Call, in *api.AddNote) (*api.Note, error) {
 	customer, err := h.findCustomer(c, &in.CustomerKey, in.OrgID)
 	if err != nil {
@@ -123,7 +125,8 @@ func (h *Handlers) addNote(c *route.Call, in *api.AddNote) (*api.Note, error) {
 	return new(noteView(n)), nil
 }
 
-// deleteNote deletes a note of that customer. A note of another customer does not exist here, whoever asks.
+// deleteNote deletes a note of that customer. A note of another customer does not exist here, even for somebody who
+// could delete it there.
 func (h *Handlers) deleteNote(c *route.Call, in *api.DeleteNote) (*api.Gone, error) {
 	customer, err := h.findCustomer(c, &in.CustomerKey, in.OrgID)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"boxoffice/edge/route"
 )
 
-// An export of somebody's data reads so many at once. Threads come with all their messages, so there are fewer of
-// them.
+// These bound how much an export of somebody's data reads at once. Threads come with all their messages, so it
+// reads fewer of them.
 const (
 	exportedReports = 50
 	exportedThreads = 5

@@ -114,7 +114,7 @@ func (h *Handlers) listThreads(c *route.Call, in *api.ListThreads) (*api.List[ap
 	}, func(t *community.Thread) int64 { return t.Last }), nil
 }
 
-// threadView shows a thread with those of its messages that were read. It does not name the buyer.
+// threadView shows a thread with the messages that were read with it. It does not name the buyer.
 func (h *Handlers) threadView(t *community.Thread) api.Thread {
 	v := api.Thread{
 		ID: t.ID.String(), TicketID: h.Secrets.Event(t.Event).TicketID(t.Ticket).String(), EventID: h.Known.PublicID(t.Event),

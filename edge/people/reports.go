@@ -85,8 +85,8 @@ func (h *Handlers) findSubject(c *route.Call, in *api.CreateReport, r *community
 	return nil
 }
 
-// listReports lists the reports that an organization is told of, the newest first: not those of the platform's own
-// categories.
+// listReports lists the reports that an organization is told of, the newest first. The ones of the platform's own
+// categories are not among them.
 func (h *Handlers) listReports(c *route.Call, in *api.ListReports) (*api.List[api.HandledReport], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -103,8 +103,8 @@ func (h *Handlers) listReports(c *route.Call, in *api.ListReports) (*api.List[ap
 	return pageOf(list, in.Limit, h.handledView, func(r *community.Report) int64 { return r.Number }), nil
 }
 
-// listPlatformReports lists the reports that the platform answers, the newest first: those of its own categories, those
-// that were escalated, and those that no organization has answered in time.
+// listPlatformReports lists the reports that the platform answers, the newest first: the ones of its own
+// categories, the ones that were escalated, and the ones that no organization has answered in time.
 func (h *Handlers) listPlatformReports(c *route.Call, in *api.ListPlatformReports) (*api.List[api.PlatformReport], error) {
 	before, err := readBefore(in.Cursor)
 	if err != nil {

@@ -58,6 +58,7 @@ func (h *Handlers) untagTickets(c *route.Call, in *api.TagTickets) (*api.TagsRem
 	return &api.TagsRemoved{Removed: removed}, nil
 }
 
+// noAttendee makes the refusal for a ticket that has no attendee. Other errors pass through.
 func noAttendee(err error) error {
 	if errors.Is(err, attendees.ErrNotFound) {
 		return noTicket

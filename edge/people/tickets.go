@@ -19,7 +19,7 @@ type ticket struct {
 	org    int64
 	serial uint32
 	holder order.Holder // who holds it; of a ticket that never changed hands, the person whom its line names as the attendee
-	buyer  string       // the address of the buyer, who holds a ticket that never changed hands; "" once it has
+	buyer  string       // the buyer's address while the ticket never changed hands, and so is the buyer's; "" once it has
 	seen   bool         // its holder was let in
 }
 

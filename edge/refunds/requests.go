@@ -20,7 +20,7 @@ import (
 
 var noRefund = &engine.Refusal{Code: engine.NotFound, Message: "No such refund."}
 
-// askRefund asks for the money of one ticket, as its holder. What the ticket's type promised is checked here; the
+// askRefund asks for the money of one ticket, as its holder. The promise of the ticket's type is checked here; the
 // event decides the rest by the holder's version, because the ticket may have changed hands since.
 func (h *Handlers) askRefund(c *route.Call, in *api.AskRefund) (*api.Refund, error) {
 	t, err := h.Orders.OpenTicket(c, in.TicketID)
@@ -183,10 +183,12 @@ func (h *Handlers) getRefund(c *route.Call, in *api.RefundID) (*api.Refund, erro
 	return h.refundView(o, i), nil
 }
 
+// approveRefund grants a refund. Without an amount all that was asked for goes back.
 func (h *Handlers) approveRefund(c *route.Call, in *api.ApproveRefund) (*api.Refund, error) {
 	return h.decideRefund(c, in.ID, in.Amount, ledger.DecideRefund{Approve: true, Amount: -1, Note: in.Note})
 }
 
+// denyRefund denies a refund, with a reason for the person who asked.
 func (h *Handlers) denyRefund(c *route.Call, in *api.DenyRefund) (*api.Refund, error) {
 	return h.decideRefund(c, in.ID, route.Opt[route.Money]{}, ledger.DecideRefund{Amount: -1, Note: in.Reason})
 }

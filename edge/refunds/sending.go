@@ -96,8 +96,8 @@ type refundLook struct {
 	stuck       bool   // the money does not move, and a person may have to do something
 }
 
-// refundStatus says which status of a refund a provider's word means. What needs attention at the provider is still
-// on its way for us.
+// refundStatus says which status of a refund a provider's word means. For us a refund that needs attention at the
+// provider is still on its way.
 var refundStatus = map[psp.RefundStatus]string{
 	psp.RefundPending:        order.RefundProcessing,
 	psp.RefundProcessing:     order.RefundProcessing,

@@ -92,6 +92,7 @@ func (h *Handlers) changeRoom(c *route.Call, number int64, cmd engine.Command) (
 	return h.showQueue(c.Context, c.Now, number, newRoom(r))
 }
 
+// pauseQueue stops the admissions until resumeQueue; people may still join.
 func (h *Handlers) pauseQueue(c *route.Call, in *api.RoomByID) (*api.Queue, error) {
 	return h.changeOwn(c, in.ID, queue.Pause{On: true})
 }
@@ -100,6 +101,7 @@ func (h *Handlers) resumeQueue(c *route.Call, in *api.RoomByID) (*api.Queue, err
 	return h.changeOwn(c, in.ID, queue.Pause{})
 }
 
+// drainQueue lets nobody join any more. The people who are in the room are still admitted.
 func (h *Handlers) drainQueue(c *route.Call, in *api.RoomByID) (*api.Queue, error) {
 	return h.changeOwn(c, in.ID, queue.Drain{})
 }
@@ -126,8 +128,8 @@ func orNoRoom(err error) error {
 	return noRoom
 }
 
-// settingsOf returns the settings that a request asks for. What the request leaves out stays as it was; in a new
-// room it has its default. A room draws by default if it is opened long enough before the sale.
+// settingsOf returns the settings that a request asks for. A field that the request leaves out stays as it was; in
+// a new room it has its default. A room draws by default if it is opened long enough before the sale.
 func (h *Handlers) settingsOf(c *route.Call, in *api.SetQueue, was *queue.Record, page *live.Page) (*queue.Settings, error) {
 	now, isNew := c.Now.UnixMilli(), was.Phase == queue.NoRoom.String()
 	s := &queue.Settings{

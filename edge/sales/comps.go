@@ -24,8 +24,8 @@ import (
 // request are made, or none.
 
 const (
-	maxRows = 500 // of data in a file
-	maxName = 200 // characters of a recipient's name
+	maxRows = 500 // rows of data that a file may have
+	maxName = 200 // characters that a recipient's name may have
 )
 
 // giveTickets gives a ticket to each of some recipients.
@@ -72,7 +72,7 @@ func (h *Handlers) importTickets(c *route.Call, in *api.ImportTickets) (*api.Imp
 	return &api.ImportedTickets{Imported: len(recipients), Skipped: len(skipped), Errors: skipped}, nil
 }
 
-// typeOf is the number of an event's ticket type.
+// typeOf returns the number of an event's ticket type, by its id.
 func typeOf(number int64, id string) (int64, error) {
 	t, err := engine.ParseID(id)
 	if err != nil || t.Event() != number || t != engine.NumberedID(number, t.Number()) {
@@ -81,7 +81,8 @@ func typeOf(number int64, id string) (int64, error) {
 	return t.Number(), nil
 }
 
-// issueComps makes the recipients' orders.
+// issueComps makes the recipients' orders, all in one command. Their ids come from the request's name, so a repeat
+// finds them.
 func (h *Handlers) issueComps(c *route.Call, number int64, ticketType, note string, recipients []api.Recipient) ([]api.Ticket, error) {
 	typ, err := typeOf(number, ticketType)
 	if err != nil {
@@ -116,8 +117,7 @@ func (h *Handlers) issueComps(c *route.Call, number int64, ticketType, note stri
 	return tickets, nil
 }
 
-// placesIssue makes an issue of an actor's refusal of tickets that are for a seat or a
-// date.
+// placesIssue turns an actor's refusal of tickets that are for a seat or a date into an issue of the request.
 func placesIssue(err error) error {
 	if r, ok := errors.AsType[*engine.Refusal](err); ok && r.Code == engine.Validation {
 		return route.Invalid(route.Issue{
@@ -127,7 +127,7 @@ func placesIssue(err error) error {
 	return err
 }
 
-// readRecipients reads whom a file names, and which of its rows it does not.
+// readRecipients reads the people that a file names, and the rows that it leaves out with the reason.
 func readRecipients(text string) (recipients []api.Recipient, skipped []api.SkippedRow, issue *route.Issue) {
 	broken := func(err error) *route.Issue {
 		return &route.Issue{Path: "csv", Code: route.IssueFormat, Message: "is not CSV by RFC 4180: " + err.Error()}
@@ -165,7 +165,7 @@ func readRecipients(text string) (recipients []api.Recipient, skipped []api.Skip
 	}
 }
 
-// readRecipient reads whom a row names, or says why it can't be read.
+// readRecipient reads the person that a row names, or returns why it can't be read.
 func readRecipient(email, name string) (r api.Recipient, reason string) {
 	r.Email, r.Name = format.CanonicalEmail(names.Clean(email)), names.Clean(name)
 	switch {

@@ -31,6 +31,7 @@ func (h *Handlers) noteDisputes(ctx context.Context, provider, id string) error 
 	return nil
 }
 
+// noteDispute keeps one dispute, and mails the organization's owners. A payment that is not ours has none here.
 func (h *Handlers) noteDispute(ctx context.Context, provider string, told *psp.Dispute) error {
 	p, err := h.findAttempt(ctx, provider, told.Reference)
 	if err != nil || p == nil {

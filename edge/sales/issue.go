@@ -17,11 +17,11 @@ import (
 	"boxoffice/engine/wallet"
 )
 
-// maxIssued bounds the tickets of one order that an organization makes.
+// maxIssued is how many tickets one order of the organization's own may have.
 const maxIssued = 500
 
-// issueTickets makes an order for which nobody pays here: the organization sells, or
-// gives away, by itself. Its wallet pays the fee with the tickets, or neither is.
+// issueTickets makes an order for which nobody pays here, because the organization sells or gives away by itself.
+// Its wallet pays the fee in the same step as the tickets are made, or neither happens.
 func (h *Handlers) issueTickets(c *route.Call, in *api.Issue) (*api.Issued, error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -70,7 +70,7 @@ func (h *Handlers) issueTickets(c *route.Call, in *api.Issue) (*api.Issued, erro
 	}}, nil
 }
 
-// issuedView is an order as the answer that makes it shows it.
+// issuedView shows an order as the answer that makes it does.
 func (h *Handlers) issuedView(c *route.Call, r *ledger.OrderReply) (*api.Order, *order.Order, error) {
 	o := r.Order
 	if r.Past {
@@ -84,9 +84,9 @@ func (h *Handlers) issuedView(c *route.Call, r *ledger.OrderReply) (*api.Order, 
 	return v, o, err
 }
 
-// awaitFee waits until whoever reads the wallet sees that it has paid an order's fee: the
-// wallet has heard of the order's completion before it hears of this. A list that lags is
-// better than an error for what is done.
+// awaitFee waits for a moment until lists show that the wallet has paid an order's fee. The question to the wallet
+// comes after the order's completion, so the wallet has heard of that by the answer. A list that lags is better
+// than an error for what is done.
 func (h *Handlers) awaitFee(ctx context.Context, o *order.Order) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

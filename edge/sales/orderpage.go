@@ -27,11 +27,11 @@ import (
 // orderPageTickets is how many tickets one page of an order shows.
 const orderPageTickets = 50
 
-// orderPageOp is what the page of an order does, for what judges by operations.
+// orderPageOp is the operation that stands for the page of an order, because limits and metrics go by operations.
 var orderPageOp = route.Op{ID: "orderPage", Method: fasthttp.MethodGet, Auth: route.OrderToken, Tier: route.TierPublic}
 
-// OrderPage is what people see who open the link to an order that was mailed, in the first of languages
-// (as in Accept-Language) that we have.
+// OrderPage returns what a person sees who opens the mailed link to an order, in the first of languages (as in
+// Accept-Language) that we have.
 func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, languages string, now time.Time) (*web.Order, error) {
 	number, err := engine.ParseID(id)
 	if err != nil {
@@ -93,8 +93,7 @@ func (h *Handlers) OrderPage(ctx context.Context, id, token string, from int, la
 	return out, nil
 }
 
-// noticesOf are what has happened to an order since it was placed, and what its buyer can do: each a
-// paragraph.
+// noticesOf returns paragraphs on what has happened to an order since it was placed, and what its buyer can do.
 func (h *Handlers) noticesOf(o *order.Order, v *api.Order, e *mail.Event, l mail.Language) (notices []string) {
 	words := web.OrderWordsIn(l == mail.German)
 	if said := words.NoticeOf[o.Status]; said != "" {
@@ -136,8 +135,8 @@ func (h *Handlers) noticesOf(o *order.Order, v *api.Order, e *mail.Event, l mail
 	return notices
 }
 
-// deadlinesOf are what the buyer of an order can do until some moment: pay it, withdraw from it, or give
-// tickets back because the event has moved. Each is a paragraph.
+// deadlinesOf returns paragraphs on what the buyer can do until some moment: pay the order, withdraw from it, or
+// give tickets back because the event has moved.
 func (h *Handlers) deadlinesOf(o *order.Order, v *api.Order, p *live.Page, l mail.Language, now time.Time) (notices []string) {
 	words := web.OrderWordsIn(l == mail.German)
 	moment := func(ms int64) string { return letters.Moment(ms, p.Event.Details.Timezone, l) }
@@ -172,8 +171,8 @@ func isGood(t *api.Ticket) bool { return t.Status == "issued" || t.Status == "ch
 
 func mayBeGivenBack(t *api.Ticket) bool { return t.RefundEligible != nil && *t.RefundEligible }
 
-// liveFor says what the page of an order with scripts is for. holds is whether its buyer has tickets
-// that are good.
+// liveFor returns what the page of an order with scripts is for. holds says that its buyer has tickets that are
+// good.
 func liveFor(o *order.Order, e *mail.Event, holds bool, words *web.OrderWords) string {
 	switch {
 	case o.Unpaid():
@@ -189,8 +188,8 @@ func liveFor(o *order.Order, e *mail.Event, holds bool, words *web.OrderWords) s
 	}
 }
 
-// pageTransfer is the bank transfer that an order waits for, with its moments on the clocks of a zone; nil if
-// it waits for none.
+// pageTransfer returns the bank transfer that an order waits for, with its moments by the clocks of a zone, or nil
+// if it waits for none.
 func pageTransfer(o *order.Order, v *api.Order, zone string, l mail.Language) *web.OrderTransfer {
 	i := slices.IndexFunc(v.Payments, func(p api.Payment) bool { return p.Transfer != nil })
 	if i < 0 || !o.Unpaid() {
@@ -221,8 +220,8 @@ func (h *Handlers) pageLines(o *order.Order, p *live.Page, language mail.Languag
 	return lines
 }
 
-// pageTicket is a ticket as the page shows it, with what admits it, if a gate does. kept says that the buyer
-// has not passed it on.
+// pageTicket shows a ticket as the page does, with its codes if a gate takes them. kept says that the buyer has not
+// passed it on.
 func pageTicket(t *api.Ticket, kept bool, e *mail.Event, l mail.Language) web.OrderTicket {
 	words := web.OrderWordsIn(l == mail.German)
 	v := web.OrderTicket{Type: t.TierName, Status: cmp.Or(words.TicketOf[t.Status], t.Status)}

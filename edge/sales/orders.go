@@ -107,10 +107,9 @@ func (h *Handlers) showMade(c *route.Call, o *order.Order) (*api.Order, error) {
 	return v, nil
 }
 
-// findCode is the promo code that a buyer types, or nil without one. A name that no code
-// has is sent on as the code of number 0, which refuses: a repeated order is answered
-// before that, whatever has become of its code. It counts as a guess, for the answer tells
-// whether there is such a code.
+// findCode returns the promo code that a buyer types, or nil without one. A name that no code has is sent on as the
+// code of number 0, which refuses it: the event answers a repeated order before that, even if its code is gone by
+// now. Such a name counts as a guess, because the answer tells whether there is a code.
 func (h *Handlers) findCode(c *route.Call, org, number int64, text string) (*order.Promo, error) {
 	if text = strings.ToUpper(strings.TrimSpace(text)); text == "" {
 		return nil, nil //nolint:nilnil // no code is an answer
@@ -199,8 +198,7 @@ func readLines(items []api.OrderItem) (int64, []order.Line, error) {
 	return number, lines, nil
 }
 
-// seatIssues makes issues of an actor's refusal of the seats of an order, or of their not
-// being named.
+// seatIssues turns an actor's refusal of the seats of an order, or of their absence, into issues of the request.
 func seatIssues(err error, items []api.OrderItem) error {
 	r, ok := err.(*engine.Refusal) //nolint:errorlint // ask returns refusals bare
 	if !ok || r.Code != engine.Validation {
@@ -293,14 +291,15 @@ func (h *Handlers) extendOrder(c *route.Call, in *api.ExtendOrder) (*api.Order, 
 	return h.showWaiting(c, r.Order, reader)
 }
 
-// requestOf is a number by which an actor knows a request again that has an Idempotency-Key.
+// requestOf returns a number by which an actor knows a request with an Idempotency-Key again.
 func requestOf(c *route.Call) uint64 {
 	id := c.CommandID()
 	return binary.LittleEndian.Uint64(id[:])
 }
 
-// countsOf are the counts of a rule of networks and events for what is asked of an order: a network would keep
-// more of an event's stock for nothing than by placing orders. An organization's own orders are in none.
+// countsOf returns the counts of a rule for networks and events that a request about an order goes into: without it
+// a network would keep more of an event's stock for nothing than by placing orders. An organization's own orders
+// are in none.
 func (h *Handlers) countsOf(c *route.Call, rule limit.RateRule, o *order.Order) []limit.Guess {
 	if o.Client == 0 {
 		return nil

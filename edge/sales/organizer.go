@@ -70,7 +70,7 @@ func (h *Handlers) getOwnOrder(c *route.Call, in *api.ByID) (*api.Order, error) 
 	return v, h.addSentAt(c, o, v)
 }
 
-// ShowOwn is an order as its organization sees it: with the tags of its tickets.
+// ShowOwn shows an order as its organization sees it: with the tags of its tickets.
 func (h *Handlers) ShowOwn(c *route.Call, o *order.Order, seller orders.Reader) (*api.Order, error) {
 	v, err := h.Orders.Show(c, o, seller)
 	if err != nil || len(v.Tickets) == 0 {

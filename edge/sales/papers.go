@@ -24,14 +24,14 @@ import (
 
 // What an order's buyer takes along: tickets on paper, and dates for a calendar.
 
-// maxSheets is how many tickets one file has. The next ones are asked for with from.
+// maxSheets is how many tickets one file has. The request for the next ones says from which on.
 const maxSheets = 100
 
 // A ticket's page, in mm.
 const (
 	sheetWidth  = 210.0
 	sheetMargin = 20.0
-	sheetCode   = 70.0 // side of the QR code
+	sheetCode   = 70.0 // the side of the QR code
 )
 
 // printTickets answers with the tickets of an order that live and whose codes its reader sees, a page
@@ -120,7 +120,7 @@ func (h *Handlers) soldOrder(c *route.Call, id, token string) (*order.Order, ord
 	return o, reader, p, err
 }
 
-// wholeFile is an answer of bytes that are there.
+// wholeFile makes an answer of bytes that are all there.
 func wholeFile(mediaType, name string, file []byte) *route.Content {
 	return &route.Content{
 		Type: mediaType, Name: name, Size: int64(len(file)), Tag: tagOf(file), At: time.Now(), Cache: "private, no-store",
@@ -140,10 +140,10 @@ type sheet struct {
 	language    mail.Language
 	ticket      *api.Ticket
 	event       *mail.Event
-	number      string // of the order
-	code, short string // what the door reads; "" when it takes none of paper
-	live        string // where the code that it takes is shown
-	over        string // why the ticket admits nobody; "" of one that does
+	number      string // the number of the order
+	code, short string // the codes that the door reads; "" if it takes none from paper
+	live        string // where the code that the door takes is shown
+	over        string // why the ticket admits nobody; "" if it does
 }
 
 // sheetWords are the words of a ticket on paper in one language.
@@ -165,7 +165,7 @@ var sheetTexts = map[mail.Language]*sheetWords{
 
 func (s *sheet) words() *sheetWords { return sheetTexts[s.language] }
 
-// rows are what the ticket says of itself, each with its word.
+// rows returns what the ticket says of itself, each with its word.
 func (s *sheet) rows() [][2]string {
 	t, w := s.ticket, s.words()
 	rows := [][2]string{{w.when, s.event.When(s.language)}, {w.where, s.event.Where(s.language)}, {w.ticket, t.TierName}}

@@ -88,7 +88,7 @@ func linkedStatus(o *order.Order) string {
 	return o.Status
 }
 
-// showLinked is an order as its payer sees it, without anything about its buyer.
+// showLinked shows an order as its payer sees it, without anything about its buyer.
 func (h *Handlers) showLinked(c *route.Call, o *order.Order) (*api.LinkedOrder, error) {
 	p, err := h.Pages.Event(c.Context, o.ID.Event())
 	if err != nil {
@@ -115,7 +115,7 @@ func (h *Handlers) addWaysToPay(c *route.Call, v *api.LinkedOrder, o *order.Orde
 	if v.Methods, err = h.methodsFor(c.Context, o.Currency, of); err != nil {
 		return err
 	}
-	if t := o.Transfer(); t == nil || !t.Open() { // a transfer keeps the stock for days, which is the buyer's to choose
+	if t := o.Transfer(); t == nil || !t.Open() { // A transfer keeps the stock for days, which only the buyer may choose.
 		v.Methods = slices.DeleteFunc(v.Methods, func(m api.PayMethod) bool { return m.Kind == payments.KindTransfer })
 	}
 	for _, a := range attemptsOfPayer(o) {

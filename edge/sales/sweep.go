@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	sweepEvery   = 2 * time.Second
-	sweepBatch   = 64
-	sweepAtATime = 8
-	sweepCall    = providerTime
+	sweepEvery   = 2 * time.Second // how often the sweep looks for attempts that are due
+	sweepBatch   = 64              // how many attempts one round looks at
+	sweepAtATime = 8               // how many attempts are looked at together
+	sweepCall    = providerTime    // how long a look at one attempt may take
 	// lastCheck bounds the pauses between two looks at an attempt: each is as long
 	// as the attempt was old at the last one.
 	lastCheck = 6 * time.Hour
@@ -57,8 +57,7 @@ func (w sweep) checkPayments(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// checkPayment asks about one attempt: the others of its order come up by
-// themselves, whatever becomes of this one.
+// checkPayment asks about one attempt. Other attempts of its order come up by themselves.
 func (w sweep) checkPayment(ctx context.Context, p readmodel.Payment, now time.Time) error {
 	if err := w.verifyAttempt(ctx, p); err != nil {
 		_ = w.Read.CheckPayment(ctx, p.Reference, now.Add(readmodel.FirstCheck)) // if this fails, it is due again at once
@@ -68,6 +67,7 @@ func (w sweep) checkPayment(ctx context.Context, p readmodel.Payment, now time.T
 	return w.Read.CheckPayment(ctx, p.Reference, now.Add(min(max(age, readmodel.FirstCheck), lastCheck)))
 }
 
+// verifyAttempt asks the provider about one attempt, and tells the order the answer.
 func (w sweep) verifyAttempt(ctx context.Context, p readmodel.Payment) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepCall)
 	defer cancel()

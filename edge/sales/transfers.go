@@ -101,7 +101,7 @@ func (h *Handlers) tellTransferSent(c *route.Call, in *api.TellTransferSent) (*a
 	return h.showWaiting(c, o, reader)
 }
 
-// showWaiting is an order as somebody reads it. If it waits for a transfer, it says when the buyer told that
+// showWaiting shows an order as somebody reads it. If it waits for a transfer, it says when the buyer told us that
 // the money was sent.
 func (h *Handlers) showWaiting(c *route.Call, o *order.Order, reader orders.Reader) (*api.Order, error) {
 	v, err := h.Orders.Show(c, o, reader)

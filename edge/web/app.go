@@ -17,8 +17,8 @@ var dist embed.FS
 //go:embed icon
 var icons embed.FS
 
-// iconFiles are the icons that browsers and phones look for at fixed addresses, whatever a page says, and
-// those of the gate's manifest.
+// iconFiles are the icons that browsers and phones look for at fixed addresses, whatever a page says, and the icons
+// of the gate's manifest.
 var iconFiles = []string{"favicon.ico", "apple-touch-icon.png", "gate-192.png", "gate-512.png"}
 
 // entries are the addresses of the pages that app/ builds, with their files. The pages of an event and of an

@@ -56,7 +56,7 @@ const (
 type cover struct {
 	r       *rand.Rand
 	palette [4]color.RGBA
-	shapes  []shape // the shapes, of which the later ones lie on the earlier ones
+	shapes  []shape // the shapes in the order in which they are drawn, each over the ones before
 }
 
 // pickColour draws a colour that stands out from the ground.

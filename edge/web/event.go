@@ -169,7 +169,7 @@ func textOrEmpty(s *string) string {
 	return *s
 }
 
-// cutText shortens a text to the given number of characters, the last of which is then an ellipsis.
+// cutText shortens a text to the given number of characters, with an ellipsis at its end.
 func cutText(s string, most int) string {
 	r := []rune(s)
 	if len(r) <= most {

@@ -31,7 +31,7 @@ type keptPage struct {
 	page      string   // an address that answers with the page, and with nothing of anybody in it
 	addresses string   // the addresses at which the page opens, as a regular expression of JavaScript
 	entry     string   // the name of the built page
-	files     []string // the addresses of files that the page needs beside those of the build
+	files     []string // the addresses of files that the page needs and the build does not list
 }
 
 // keptPages are the gate, the page of an order and the wallet. The page registers the worker itself, with its scope.

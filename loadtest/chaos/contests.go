@@ -24,9 +24,9 @@ const (
 	contenders   = 5                     // clients of one contest
 	stockSize    = 5                     // tickets of a type that they contend for
 	pace         = 80 * time.Millisecond // the mean pause between two acts of a contender
-	mostUnknown  = 4                     // after so many unanswered calls a contest for a seat ends, because more can't be judged
-	mostStale    = 3                     // at so many events of a stalled node clients try to order when it goes on
-	mostSurprise = 50                    // so many surprising answers are kept
+	mostUnknown  = 4                     // a contest for a seat ends after this many unanswered calls, because more can't be judged
+	mostStale    = 3                     // clients try to order at this many events of a stalled node when it goes on
+	mostSurprise = 50                    // only the first surprising answers are kept
 	rowsOfSeats  = 200                   // rows of eight seats
 	longestHold  = 3600                  // seconds; it is longer than a run, so that no hold ends by itself
 )

@@ -124,8 +124,8 @@ func (e *evening) checkGood() report.Check {
 // never came may be counted by the service.
 func (e *evening) checkSums(stats *counters, admissions map[string]int) report.Check {
 	c := report.Check{Name: "the gates' counters are the sums of the devices", Checked: int64(len(stats.Gates))}
-	// The ways of those who stroll are judged anew whenever a device tells of another: they may be counted
-	// as denied or not.
+	// The ways of people who stroll are judged once more whenever a device tells of another one. They may be
+	// counted as denied or not.
 	type sums struct{ admitted, denied, unanswered, strolls int64 }
 	gates, durable := map[string]*sums{}, int64(0)
 	for _, d := range e.devices {

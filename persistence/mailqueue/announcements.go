@@ -62,8 +62,8 @@ func (b *batch) announceChange(ctx context.Context, d *event.Details, at int64, 
 		if err := b.tx.QueryRow(ctx, first, of.event).Scan(&sold); err != nil {
 			return fmt.Errorf("mailqueue: tickets of event %d: %w", of.event, err)
 		}
-		// The holders hear of it only after the settle time, from a job that compares again. What they know is
-		// noted then, so it stays as it is here.
+		// The holders hear of it only after the settle time, from a job that compares again. That job
+		// notes what they know by then, so the note stays as it is here.
 		if sold {
 			later := &river.InsertOpts{ScheduledAt: time.Now().Add(b.settle)}
 			return b.insert(ctx, b.tx, []river.InsertManyParams{{Args: change{Event: of.event, Subject: of.String()}, InsertOpts: later}})

@@ -169,8 +169,8 @@ RETURNING greatest(free_at - $3::interval - now(), '0')`
 	return wait, nil
 }
 
-// reserveOfNew takes a place among the mails of a kind, at most so many in a day, of an organization for
-// which nobody has paid yet. If there is none, the error says how long the mail must wait.
+// reserveOfNew takes a place among the mails of a kind that an organization may cause in a day while nobody has
+// paid it. If there is no place left, the error says how long the mail must wait.
 func (o *Queue) reserveOfNew(ctx context.Context, tx pgx.Tx, kind string, org int64, own bool, most int) error {
 	trust, err := accounts.ReadTrust(ctx, tx, org)
 	switch {

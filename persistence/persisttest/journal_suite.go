@@ -279,7 +279,7 @@ func followersComeBeforeReplies(t *testing.T, f Fixture) {
 	}
 }
 
-// followersSeeEverythingOnce makes sure that the sink gets each fact once, and those of a stream in order.
+// followersSeeEverythingOnce makes sure that the sink gets each fact once, and the facts of a stream in order.
 func followersSeeEverythingOnce(t *testing.T, f Fixture) {
 	const streams, entries = 5, 100
 	var last []*Verdict

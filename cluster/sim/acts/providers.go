@@ -36,7 +36,7 @@ func (s *Script) Received(reference string) int64 {
 	return 0
 }
 
-// payOrder begins an attempt to pay and lets the provider open it. What the payer does is drawn by playOut.
+// payOrder begins an attempt to pay and lets the provider open it. playOut draws what the payer does then.
 func (s *Script) payOrder(sh *show, o *order.Order, provider string) {
 	begin := ledger.BeginPayment{Order: o.ID, Provider: provider, Number: enginetest.OrderName(o.ID), WindowMillis: s.Between(0, 10_000)}
 	s.ask(sh.ref, begin, 1+s.Rng.IntN(4), func(r engine.Reply) {

@@ -60,7 +60,7 @@ func (s *Script) playFates(sh *show, o *order.Order) {
 func (s *Script) fateIn(seconds int64) int64 { return s.fates.Int64N(seconds * second) }
 
 // passOn offers a ticket to somebody. They may claim it, or the sender may take it back. Until then and after
-// that the codes of both are shown at the gates, because only those of the holder may pass. version is the
+// that the codes of both are shown at the gates, because only the holder's codes may pass. version is the
 // version of the ticket's codes, which grows with every claim.
 func (s *Script) passOn(sh *show, ticket uint32, version byte) {
 	limit := 1 + s.fates.IntN(4)
