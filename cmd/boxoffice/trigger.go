@@ -131,7 +131,7 @@ func (s *stage) renameEvent(ctx context.Context) error {
 
 func (s *stage) addTickets(ctx context.Context) error { return s.addType(ctx, 100) }
 
-// addLastTicket adds a type of which a single order buys all, so that it is sold out.
+// addLastTicket adds a type of one ticket, so that a single order sells it out.
 func (s *stage) addLastTicket(ctx context.Context) error { return s.addType(ctx, 1) }
 
 func (s *stage) addType(ctx context.Context, quantity int) error {

@@ -16,8 +16,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Orders that are paid by bank transfer: until when they wait, and what their buyers tell of the money. What came for
-// them is the area of receipts.
+// Orders that are paid by bank transfer: until when they wait, and what their buyers tell of the money. The area of
+// receipts has the money that came.
 
 // transferWindow returns for how long an event's orders wait for a transfer: as the event says, else the
 // deployment.

@@ -20,10 +20,10 @@ type Order struct {
 	ID, Customer string
 	place
 	Units       int
-	From, Until time.Time // when it certainly had its places; Until is zero while it has them
+	From, Until time.Time // from when and until when it certainly had its places; Until is zero while it has them
 	Status      string
-	Late        bool // whether its money came too late
-	Refunds     int  // refunds of that money that have been made
+	Late        bool // its money came too late
+	Refunds     int  // how many refunds of that money were made
 }
 
 // Outcome is the outcome of a run.
@@ -32,7 +32,7 @@ type Outcome struct {
 	Orders           []Order
 	Tried            int64
 	Odd              []string      // answers that nobody should get
-	Left, LeftAtLast map[place]int // units left once all orders had ended, and once all were refunded
+	Left, LeftAtLast map[place]int // the places that were left once all orders had ended, and once all were refunded
 }
 
 // readOutcome reads what has become of the orders, refunds all, and reads what is left.

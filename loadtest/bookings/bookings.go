@@ -55,8 +55,8 @@ func (c *Config) Validate() error {
 
 const (
 	window    = 5 * time.Minute // how long an order may be unpaid
-	mostUnits = 3               // most units of an order
-	plenty    = 1_000_000       // tickets, so that only the slots limit
+	mostUnits = 3               // places that one order asks for at most
+	plenty    = 1_000_000       // so many tickets that only the slots limit the orders
 )
 
 // place is a slot on a date.
@@ -67,10 +67,10 @@ type booking struct {
 	place
 	customer string
 	units    int
-	page     *url.URL // where it is paid too late; nil: it is not
+	page     *url.URL // the checkout where it is paid too late; nil: it is not paid late
 	order    rush.Order
 
-	from, until time.Time // when it certainly had its places; until is zero while it has them
+	from, until time.Time // from when and until when it certainly had its places; until is zero while it has them
 }
 
 // season is a run of the contest.

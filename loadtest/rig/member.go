@@ -57,7 +57,7 @@ func (m *Member) Up() { m.setWanted(true) }
 // Down lets the node stay away once it has ended.
 func (m *Member) Down() { m.setWanted(false) }
 
-// setWanted says whether the node is to run, and tells its supervisor.
+// setWanted sets whether the node is to run, and tells its supervisor.
 func (m *Member) setWanted(up bool) {
 	m.mu.Lock()
 	m.up = up

@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	auditReaders  = 32               // orders read at once
-	auditPatience = 30 * time.Second // for one question to be answered
+	auditReaders  = 32               // how many orders are read at a time
+	auditPatience = 30 * time.Second // how long one question may take to be answered
 )
 
 // Claim is what buyers were told about one order, folded from the AckLog.
 type Claim struct {
 	key, Order, token string
-	Status            string // the latest that was acknowledged
+	Status            string // the latest status that was acknowledged
 	total, email      string
 	Items             []Item
-	tickets           map[string]ticket // by id
+	tickets           map[string]ticket // the tickets that were acknowledged, by id
 	cancelling        bool              // the buyer asked for a cancel
 	paid              bool              // the provider took the money
 	from              int
 
-	Found Order // as read back; without an id when it is missing
+	Found Order // the order as it was read back; without an ID if it is missing
 }
 
 // Audit compares what was acknowledged with what the service says now, over
@@ -107,6 +107,7 @@ func (a *Audit) Fold(entries []Entry) {
 	answered.Checked = int64(len(entries))
 }
 
+// newClaim begins the claim of an order at its first acknowledgement.
 func (a *Audit) newClaim(e Entry) *Claim {
 	c := &Claim{
 		key: e.Key, Order: e.Order, token: e.Token, Status: e.Status, total: e.Total, email: e.Email,
@@ -117,6 +118,7 @@ func (a *Audit) newClaim(e Entry) *Claim {
 	return c
 }
 
+// noteTickets adds tickets that the buyer was told of.
 func (c *Claim) noteTickets(tickets []ticket) {
 	for _, t := range tickets {
 		c.tickets[t.ID] = t
@@ -141,8 +143,8 @@ func (a *Audit) ReadOrders(ctx context.Context, claims []*Claim) {
 	readers.Wait()
 }
 
-// readOrder is the order, or none when the service says definitely, or for too
-// long, that there is none.
+// readOrder returns the order, or an empty one if the service says definitely that there is none, or does not
+// answer for too long.
 func (a *Audit) readOrder(ctx context.Context, c *Claim) Order {
 	var o Order
 	if ans := a.Ask(ctx, a.Rush.Network.Source(c.from), readOrder(c.Order, c.token), &o); !ans.OK() {
@@ -208,8 +210,8 @@ func (a *Audit) CheckOrders() {
 	}
 }
 
-// CheckTickets sees that orders have the tickets that they should have, that
-// acknowledged ones are unchanged, and that none stands in two orders.
+// CheckTickets checks that orders have the tickets that they should have, that acknowledged ones are unchanged, and
+// that none stands in two orders.
 func (a *Audit) CheckTickets() {
 	right, wrong := a.Check("orders have the tickets they should have")
 	kept, gone := a.Check("acknowledged tickets are there")
@@ -220,7 +222,7 @@ func (a *Audit) CheckTickets() {
 		if o.ID == "" {
 			continue
 		}
-		if o.Status != refunded && o.Status != partlyRefunded { // those list what was given back
+		if o.Status != refunded && o.Status != partlyRefunded { // refunded orders still list the tickets that were given back
 			right.Checked++
 			if want, have := countWantedTickets(o), countTickets(o.Tickets); !maps.Equal(want, have) {
 				wrong("order %s is %s and has tickets %v, not %v", o.ID, o.Status, have, want)
@@ -246,7 +248,7 @@ func (a *Audit) CheckTickets() {
 	}
 }
 
-// countWantedTickets is how many tickets of each type the order should have.
+// countWantedTickets returns how many tickets of each type the order should have.
 func countWantedTickets(o Order) map[string]int {
 	if o.Status != Completed {
 		return nil
@@ -263,6 +265,7 @@ func CountItems(items []Item) map[string]int {
 	return n
 }
 
+// countTickets counts tickets by type.
 func countTickets(tickets []ticket) map[string]int {
 	n := make(map[string]int)
 	for _, t := range tickets {

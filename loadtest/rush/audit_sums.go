@@ -20,7 +20,7 @@ func KeepsTickets(status string) bool {
 	return status == Pending || status == processing || status == Completed
 }
 
-// checkCaps sees that no order and no customer has more than allowed.
+// checkCaps checks that no order and no customer has more tickets than allowed.
 func (a *Audit) checkCaps() {
 	orders, over := a.Check("caps per order")
 	customers, greedy := a.Check("caps per customer")
@@ -60,7 +60,7 @@ func (a *Audit) untilAgreed(ctx context.Context, compare func() bool) {
 	}
 }
 
-// openClaims are the claims whose order may still move.
+// openClaims returns the claims whose orders may still change.
 func (a *Audit) openClaims() []*Claim {
 	var open []*Claim
 	for _, c := range a.Claims {
@@ -71,8 +71,8 @@ func (a *Audit) openClaims() []*Claim {
 	return open
 }
 
-// CheckStock sees that what is gone from each type is what orders hold, and
-// never more than there was.
+// CheckStock checks that the tickets which are gone from each type are the tickets that orders hold, and never more
+// than there were.
 func (a *Audit) CheckStock(ctx context.Context) {
 	c, found := a.Check("stock: gone = paid + free + pending, never more than there was")
 	var held, gone map[string]int
@@ -102,7 +102,7 @@ func (a *Audit) CheckStock(ctx context.Context) {
 	}
 }
 
-// heldByType is how many tickets of each type orders keep from others.
+// heldByType returns how many tickets of each type orders keep from others.
 func (a *Audit) heldByType() map[string]int {
 	held := make(map[string]int)
 	for _, c := range a.Claims {
@@ -115,9 +115,10 @@ func (a *Audit) heldByType() map[string]int {
 	return held
 }
 
-// allSales are all that the rush's clients were after.
+// allSales returns all sales that the rush's clients were after.
 func (a *Audit) allSales() []*Sale { return append([]*Sale{a.Rush.Sale}, a.Rush.AlsoOnSale...) }
 
+// allTypes returns the ticket types of all these sales.
 func (a *Audit) allTypes() (all []SaleType) {
 	for _, s := range a.allSales() {
 		all = append(all, s.Types...)
@@ -125,7 +126,7 @@ func (a *Audit) allTypes() (all []SaleType) {
 	return all
 }
 
-// goneByType is how many tickets of each type the service says are gone.
+// goneByType returns how many tickets of each type are gone, as the service says.
 func (a *Audit) goneByType(ctx context.Context) (map[string]int, error) {
 	gone := make(map[string]int)
 	for _, s := range a.allSales() {
@@ -149,7 +150,7 @@ var errNoSimulator = errors.New("not compared: the provider is no simulator")
 // transaction is one row of the payment simulator's list.
 type transaction struct {
 	Reference string `json:"reference"`
-	Paid      int64  `json:"paid"` // minor units
+	Paid      int64  `json:"paid"` // minor units, as Refunded is
 	Refunded  int64  `json:"refunded"`
 }
 
@@ -187,7 +188,7 @@ func (a *Audit) CheckMoney(ctx context.Context, paysim string) {
 	}
 }
 
-// wrongSums tells of each order that cost something else than was kept for it.
+// wrongSums describes each order that cost something else than the provider kept for it.
 func (a *Audit) wrongSums(kept map[*Claim]int64) []string {
 	var wrong []string
 	for _, c := range a.Claims {
@@ -211,9 +212,8 @@ func (a *Audit) wrongSums(kept map[*Claim]int64) []string {
 	return wrong
 }
 
-// keptByClaim is what the provider took and did not give back, in minor units, by the
-// order that a transaction's reference belongs to: one that lists it, or else
-// one whose number the reference starts with.
+// keptByClaim returns how much the provider took and did not give back, in minor units, by the order that a
+// transaction's reference belongs to: one that lists it, or else one whose number the reference starts with.
 func (a *Audit) keptByClaim(ctx context.Context, paysim string) (map[*Claim]int64, error) {
 	transactions, err := a.readTransactions(ctx, paysim)
 	if err != nil {
@@ -284,4 +284,5 @@ func parseMinorUnits(amount string) (int64, error) {
 	return r.Num().Int64(), nil
 }
 
+// formatMinorUnits writes minor units with two decimals.
 func formatMinorUnits(minor int64) string { return big.NewRat(minor, 100).FloatString(2) }

@@ -33,10 +33,9 @@ var OpNames = []string{
 // Stage is what a buyer does next: one request.
 type Stage func(*Buyer, context.Context) openloop.Result
 
-// Buyer is one visitor of the sale: looks at the event and its tickets, orders,
-// and then pays, walks away or cancels. A request that got no definite answer
-// is sent again, the same bytes from the same address, until the buyer's
-// patience ends.
+// Buyer is one visitor of the sale: the buyer looks at the event and its tickets, orders, and then pays, walks away
+// or cancels. A request that got no definite answer is sent again, the same bytes from the same address, until the
+// buyer's patience ends.
 type Buyer struct {
 	rush   *Rush
 	svc    client.API
@@ -46,20 +45,20 @@ type Buyer struct {
 
 	Next      Stage
 	Email     string
-	key       string // Idempotency-Key of the placement
-	Placement []byte // body of the placement
+	key       string // the Idempotency-Key of the placement
+	Placement []byte // the body of the placement
 	Items     []Item
 	intention intention
-	twin      bool // sends another's placement a second time, and nothing else
+	twin      bool // it only sends another buyer's placement a second time
 
 	order    Order
-	checkout *url.URL // where to pay
+	checkout *url.URL // the page where the buyer pays
 
-	// Of the request that is being repeated.
-	since   time.Time // of its first try
-	Tries   int
-	InDoubt bool   // sent, and no definite answer yet
-	keyOnce string // Idempotency-Key of pay, verify or cancel
+	// These fields are about the request that is being repeated.
+	since   time.Time // when the request at hand was tried first
+	Tries   int       // how often it was tried
+	InDoubt bool      // it was sent, and there is no definite answer yet
+	keyOnce string    // the Idempotency-Key of a request to pay, verify or cancel
 }
 
 // intention is what a buyer will do with a pending order.
@@ -107,6 +106,7 @@ func (b *Buyer) Step(ctx context.Context) openloop.Result {
 	return r
 }
 
+// lookAtEvent reads the event's page.
 func (b *Buyer) lookAtEvent(ctx context.Context) openloop.Result {
 	a := b.svc.Do(ctx, b.From, client.Call{Method: "GET", Path: "/events/" + url.PathEscape(b.rush.Sale.Slug)}, nil)
 	if !a.OK() {
@@ -115,6 +115,8 @@ func (b *Buyer) lookAtEvent(ctx context.Context) openloop.Result {
 	return b.ThenDo(opEvent, a, (*Buyer).lookAtTickets, b.ThinkTime())
 }
 
+// lookAtTickets reads the stock, and turns to the order. Some buyers click twice: a twin sends the same order at
+// the same moment.
 func (b *Buyer) lookAtTickets(ctx context.Context) openloop.Result {
 	path := "/events/" + url.PathEscape(b.rush.Sale.EventID) + "/tickets"
 	a := b.svc.Do(ctx, b.From, client.Call{Method: "GET", Path: path}, nil)
@@ -185,6 +187,7 @@ func (b *Buyer) afterPlacing(a client.Answer) openloop.Result {
 	return b.ThenDo(OpPlace, a, (*Buyer).startPayment, b.ThinkTime())
 }
 
+// startPayment asks for the page where the order is paid.
 func (b *Buyer) startPayment(ctx context.Context) openloop.Result {
 	var at payAt
 	a := b.svc.Do(ctx, b.From, b.newCall("/orders/"+url.PathEscape(b.order.ID)+"/pay", map[string]string{
@@ -263,6 +266,8 @@ func (b *Buyer) readOrder(ctx context.Context) openloop.Result {
 	return b.End(opRead, a)
 }
 
+// cancelOrder cancels the order. The log has it before the request is sent, because the order may be cancelled
+// although nobody hears of it.
 func (b *Buyer) cancelOrder(ctx context.Context) openloop.Result {
 	if b.Tries == 0 {
 		b.rush.Acks.Add(Entry{What: AskCancel, Buyer: b.Number, Order: b.order.ID})
@@ -290,7 +295,7 @@ func (b *Buyer) noteStatus(o Order) {
 	})
 }
 
-// newCall is a call with a key of its own, the same one until the buyer moves on.
+// newCall makes a call with a key of its own, which stays the same until the buyer moves on.
 func (b *Buyer) newCall(path string, body any) client.Call {
 	if b.keyOnce == "" {
 		b.keyOnce = uuid.NewString()
@@ -298,6 +303,7 @@ func (b *Buyer) newCall(path string, body any) client.Call {
 	return client.Call{Method: "POST", Path: path, Key: b.keyOnce, Body: Encode(body)}
 }
 
+// readOrder makes the call that reads an order by its token.
 func readOrder(id, token string) client.Call {
 	return client.Call{Method: "GET", Path: "/orders/" + url.PathEscape(id) + "?token=" + url.QueryEscape(token)}
 }

@@ -20,13 +20,13 @@ const plainEvery = 5
 // then. tell is called once a second by one goroutine.
 type Progress struct {
 	out   io.Writer
-	total int // seconds
+	total int // how many seconds the run lasts
 	count *counters
 
-	bars *mpb.Progress // nil for plain lines
+	bars *mpb.Progress // nil: plain lines are printed
 	bar  *mpb.Bar
 	last atomic.Pointer[string]
-	sum  openloop.Second // since the last plain line
+	sum  openloop.Second // what has come since the last plain line
 }
 
 // NewProgress shows a run that lasts d: plainly, or on a terminal as a bar. End it.

@@ -27,10 +27,10 @@ type Behaviour string
 // The behaviours.
 const (
 	Healthy     Behaviour = "healthy"
-	Hanging     Behaviour = "hanging"     // takes the request and says nothing
-	Failing     Behaviour = "failing"     // 500
-	Redirecting Behaviour = "redirecting" // 307, to where nobody must come
-	Dripping    Behaviour = "dripping"    // headers, a byte a second
+	Hanging     Behaviour = "hanging"     // takes the request and never answers
+	Failing     Behaviour = "failing"     // answers 500
+	Redirecting Behaviour = "redirecting" // answers 307, to an address to which nobody may go
+	Dripping    Behaviour = "dripping"    // answers with headers, one byte a second
 )
 
 // Receiver receives webhooks at endpoints of the harness's own, each on a port of
@@ -40,8 +40,8 @@ type Receiver struct {
 	endpoints []*Endpoint
 	serving   sync.WaitGroup
 	listeners []net.Listener
-	done      chan struct{} // closed: a handler that hangs lets go
-	strayed   atomic.Int64  // requests that came where a redirect points
+	done      chan struct{} // once it is closed, a handler that hangs lets go
+	strayed   atomic.Int64  // requests that came to the address of a redirect
 }
 
 // Endpoint is one endpoint.
@@ -50,19 +50,19 @@ type Endpoint struct {
 	behaviour Behaviour
 	url       string
 	org       *Organizer
-	id        string // of the endpoint at the service
+	id        string // the endpoint's id at the service
 	secret    string
 
 	mu       sync.Mutex
 	seen     map[string]int   // how often each event has arrived, by id
-	orders   map[string]bool  // whose creation has arrived
-	admitted map[string]int   // admissions that have arrived, by ticket
-	last     map[string]int64 // seq of the first attempt that came last, by event
+	orders   map[string]bool  // the orders whose creation has arrived
+	admitted map[string]int   // how many admissions have arrived, by ticket
+	last     map[string]int64 // the seq of the first attempt that came last, by event
 	Requests int64
-	forged   int64 // whose signature was wrong, or that could not be read
+	forged   int64 // requests whose signature was wrong, or that could not be read
 	unsorted int64 // first attempts that came after a later fact of their event
 	lag      *hdrhistogram.Histogram
-	latest   time.Time // arrival of the latest event that was new
+	latest   time.Time // when the latest event came that was new
 }
 
 // maxLag bounds the delays that are told apart, in microseconds.
@@ -125,7 +125,7 @@ func (m *Receiver) Close(ctx context.Context) error {
 	return err
 }
 
-// EndpointsThat are the endpoints that behave in one way.
+// EndpointsThat returns the endpoints that behave in one way.
 func (m *Receiver) EndpointsThat(how Behaviour) []*Endpoint {
 	var some []*Endpoint
 	for _, h := range m.endpoints {
@@ -136,6 +136,7 @@ func (m *Receiver) EndpointsThat(how Behaviour) []*Endpoint {
 	return some
 }
 
+// serveRequest notes a request for the endpoint that the path names, and answers as the endpoint behaves.
 func (m *Receiver) serveRequest(ctx *fasthttp.RequestCtx) {
 	at := time.Now()
 	var n int
@@ -199,7 +200,7 @@ func (f *deliveredFact) actingEvent() string {
 	return f.Data.Ticket.EventID
 }
 
-// noteRequest notes a request. Of one that is not healthy only the number counts.
+// noteRequest notes a request. An endpoint that is not healthy only counts its requests.
 func (h *Endpoint) noteRequest(ctx *fasthttp.RequestCtx, at time.Time) {
 	h.mu.Lock()
 	h.Requests++
@@ -254,14 +255,14 @@ func (h *Endpoint) isSignedBy(signature string, body []byte, now time.Time) bool
 // Admitted is the type of the fact that a ticket was admitted.
 const Admitted = "ticket.checked_in"
 
-// Admissions are how many admissions of each ticket have arrived.
+// Admissions returns how many admissions of each ticket have arrived.
 func (h *Endpoint) Admissions() map[string]int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return maps.Clone(h.admitted)
 }
 
-// CountArrived is how many events have arrived, and how many deliveries repeated one.
+// CountArrived returns how many events have arrived, and how many deliveries have repeated one.
 func (h *Endpoint) CountArrived() (events, again int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -271,7 +272,7 @@ func (h *Endpoint) CountArrived() (events, again int64) {
 	return int64(len(h.seen)), again
 }
 
-// DeliveryDelays are those from a fact to its first arrival, over some endpoints.
+// DeliveryDelays returns the delays from a fact to its first arrival, over some endpoints.
 func DeliveryDelays(hooks []*Endpoint) openloop.Percentiles {
 	all := hdrhistogram.New(1, maxLag, 3)
 	for _, h := range hooks {

@@ -27,7 +27,7 @@ import (
 // settleTime bounds how long unanswered requests are repeated after a run.
 const settleTime = 60 * time.Second
 
-// probeBuyers is where the numbers of probe's buyers start, above all others.
+// probeBuyers is where the numbers of the probes' buyers start, above all others.
 const probeBuyers = 1 << 30
 
 // Rush is one run of buyers against one sale. Run drives it, settle clears up
@@ -36,21 +36,21 @@ type Rush struct {
 	Config     Config
 	API        client.API
 	Network    *client.Network
-	Sale       *Sale   // types on offer to buyers, and after them the reserve
-	AlsoOnSale []*Sale // of other clients, whom the audit believes as well
+	Sale       *Sale   // the types that buyers are offered, and after them the reserve
+	AlsoOnSale []*Sale // the sales of other clients, which the audit counts as well
 	Acks       *AckLog
 
 	Count    counters
-	probes   atomic.Int64   // buyers made by probe
-	Probing  sync.WaitGroup // tries of probe still under way
-	Settling atomic.Bool    // the run is over: buyers go no further
+	probes   atomic.Int64   // how many buyers probes have made
+	Probing  sync.WaitGroup // waits for tries of probes that are still under way
+	Settling atomic.Bool    // the run is over, and buyers go no further
 
-	Ops     []string      // names of the operations in the report
-	PlaceAs atomic.Uint32 // the operation that placing an order counts as; opPlace but in a run with phases
+	Ops     []string      // the names of the operations in the report
+	PlaceAs atomic.Uint32 // the operation that placing an order counts as: OpPlace, except in a run with phases
 
 	mu     sync.Mutex
-	doubts map[*Buyer]struct{} // those waiting for a definite answer
-	paysim string              // http://host:port where buyers are sent to pay
+	doubts map[*Buyer]struct{} // the buyers that wait for a definite answer
+	paysim string              // http://host:port of the pages where buyers are sent to pay
 }
 
 // counters are the outcome of the buyers.
@@ -120,18 +120,21 @@ func (b *Buyer) settleDoubt(ctx context.Context) {
 	}
 }
 
+// addDoubt notes a buyer whose request may have been carried out without an answer.
 func (r *Rush) addDoubt(b *Buyer) {
 	r.mu.Lock()
 	r.doubts[b] = struct{}{}
 	r.mu.Unlock()
 }
 
+// removeDoubt notes that a buyer has got a definite answer.
 func (r *Rush) removeDoubt(b *Buyer) {
 	r.mu.Lock()
 	delete(r.doubts, b)
 	r.mu.Unlock()
 }
 
+// listDoubts returns the buyers that still wait for a definite answer.
 func (r *Rush) listDoubts() []*Buyer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -149,14 +152,14 @@ func (r *Rush) notePaysim(u *url.URL) {
 	r.mu.Unlock()
 }
 
-// PaysimSeen is where the service has sent buyers to pay; empty: it has sent nobody.
+// PaysimSeen returns where the service has sent buyers to pay; empty: it has sent nobody.
 func (r *Rush) PaysimSeen() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.paysim
 }
 
-// CountOutcomes is the outcome of the buyers, for the report.
+// CountOutcomes returns the outcome of the buyers, for the report.
 func (r *Rush) CountOutcomes() []report.Count {
 	c := &r.Count
 	return []report.Count{

@@ -22,8 +22,8 @@ type Session struct {
 	*Rush
 	started     time.Time
 	Organizer   *Organizer
-	receiver    *Receiver // nil: no webhooks
-	lastArrival time.Time // when the last buyer was in
+	receiver    *Receiver // nil: the run has no webhooks
+	lastArrival time.Time // when the last buyer had come
 }
 
 // OpenSession checks the service's address, makes the client addresses, puts an event on
@@ -53,6 +53,7 @@ func OpenSession(
 	return s, nil
 }
 
+// putOnSale registers an organizer with an event, and subscribes to its webhooks before anything is sold.
 func (s *Session) putOnSale(
 	ctx context.Context, svc client.API, from *client.Source, cfg *Config, reserve int,
 ) (_ *Sale, err error) {
@@ -78,6 +79,7 @@ func (s *Session) Close(ctx context.Context) error {
 	return errors.Join(s.Acks.Close(), s.closeReceiver(ctx))
 }
 
+// closeReceiver ends the receiver of webhooks, if there is one.
 func (s *Session) closeReceiver(ctx context.Context) error {
 	if s.receiver == nil {
 		return nil

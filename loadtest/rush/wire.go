@@ -62,7 +62,7 @@ type (
 	TicketType struct {
 		ID            string `json:"id"`
 		QuantityTotal int    `json:"quantityTotal"`
-		Available     *int   `json:"available"` // nil when unlimited
+		Available     *int   `json:"available"` // nil: there is no limit
 	}
 	ticketTypes struct {
 		Items []TicketType `json:"items"`
@@ -89,10 +89,11 @@ type PlaceOrder struct {
 	Items      []Item `json:"items"`
 	GuestEmail string `json:"guestEmail"`
 	GuestName  string `json:"guestName"`
-	Holder     string `json:"holder,omitempty"` // of seats
+	Holder     string `json:"holder,omitempty"` // names the selection whose seats are ordered
 }
 
-// Encode is JSON of a request's body; the harness's own structs always encode.
+// Encode returns the JSON of a request's body. It panics for what can't be encoded, which none of the harness's own
+// structs is.
 func Encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -24,18 +24,20 @@ type seatProbe struct {
 	done    sync.WaitGroup
 
 	mu  sync.Mutex
-	err error // the first failure
+	err error // the first failure of a hold
 }
 
 // seatProbeHolder is the checkout session of the probe.
 const seatProbeHolder = "loadtest-pulse"
 
+// startSeatProbe begins to hold seats. stopProbing ends it.
 func startSeatProbe(ctx context.Context, svc client.API, from *client.Source, h *rush.House, audience *viewers.Audience, every time.Duration) *seatProbe {
 	p := &seatProbe{svc: svc, from: from, house: h, audience: audience, every: every, stopped: make(chan struct{})}
 	p.done.Go(func() { p.run(ctx) })
 	return p
 }
 
+// run holds the next seat again and again. A mark on the audience measures how long it takes until viewers see it.
 func (p *seatProbe) run(ctx context.Context) {
 	ticker := time.NewTicker(p.every)
 	defer ticker.Stop()

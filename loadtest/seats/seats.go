@@ -88,26 +88,26 @@ const seatProbeEvery = 100 * time.Millisecond
 type seatsRun struct {
 	*rush.Rush
 	seats    Config
-	server   []rig.Target // the service's processes, the first its own
-	paysim   string       // empty: where the service sends buyers
+	server   []rig.Target // the service's processes; the first is the node
+	paysim   string       // empty: it is where the service sends buyers
 	house    *rush.House
 	audience *viewers.Audience
 
 	conflicts, gone atomic.Int64
 	mu              sync.Mutex
-	reasons         map[string]int64 // why seats were not held
+	reasons         map[string]int64 // how often seats were not held, by reason
 }
 
+// countReason counts why a seat was not held.
 func (r *seatsRun) countReason(why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.reasons[why]++
 }
 
-// Run has shoppers change their minds about the seats of one house, and then
-// buy them, while an audience watches, all on a node of its own; then it audits what
-// shoppers and viewers were told. The error is rush.ErrFindings, or why there is no
-// report.
+// Run lets shoppers change their minds about the seats of one house, and then buy them, while an audience watches,
+// all on a node of its own. Then it audits what shoppers and viewers were told. The error is rush.ErrFindings, or
+// the reason why there is no report.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *report.Report, failed error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -196,6 +196,7 @@ func openHouse(ctx context.Context, cfg Config) (_ *seatsRun, err error) {
 	}, nil
 }
 
+// close ends the audience and the clients, and makes the log durable.
 func (r *seatsRun) close() error {
 	if r.audience != nil {
 		r.audience.Close()
@@ -262,7 +263,7 @@ func (r *seatsRun) waitUntilNoneHeld(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// countViewing is what the viewers saw, for the report.
+// countViewing returns what the viewers saw, for the report.
 func (r *seatsRun) countViewing(m *viewers.Measures, perViewer int64, before, after rig.Metrics) []report.Count {
 	list := []report.Count{
 		{Name: "shoppers who left seats held", Count: r.gone.Load()},

@@ -28,8 +28,8 @@ var shopperOps = append(slices.Clip(rush.OpNames), "POST seats/hold", "POST seat
 const (
 	fewestChanges, mostChanges = 5, 20
 	mostSeats                  = rush.MaxPerOrder
-	dropsShare                 = 0.1 // of changes: everything is given back
-	rowsTried                  = 30  // before the choice is left to the service
+	dropsShare                 = 0.1 // the share of changes that give everything back
+	rowsTried                  = 30  // rows that a shopper looks at before the choice is left to the service
 )
 
 // shopper is a buyer who first changes its mind about seats some times, and then
@@ -38,17 +38,18 @@ type shopper struct {
 	*rush.Buyer
 	run    *seatsRun
 	holder string
-	left   int // changes of mind
-	leaves bool
-	kind   int // number of the ticket type that the shopper is after
+	left   int  // how often the shopper will still change the selection
+	leaves bool // the shopper leaves the seats held, and does not order
+	kind   int  // the index of the ticket type that the shopper is after
 
 	held  []string
 	until time.Time // when the service ends the selection
 
-	op   openloop.Op // of the change at hand
+	op   openloop.Op // the operation of the change at hand
 	call client.Call
 }
 
+// newShopper draws what a shopper does from the seed and the shopper's number.
 func (r *seatsRun) newShopper(n int) openloop.Actor {
 	b := r.NewBuyer(n)
 	s := &shopper{
@@ -146,7 +147,8 @@ func (s *shopper) pickSeats(n int) (seats []string) {
 	return seats
 }
 
-// findFreeRun is the beginning of a run of n seats that are available, in a row.
+// findFreeRun returns n seats of a row beside each other that the map shows as available, or nil. A blind shopper
+// takes any n.
 func findFreeRun(m *viewers.Map, row []string, n int, blind bool, rng *rand.Rand) []string {
 	if blind {
 		from := rng.IntN(len(row) - n + 1)

@@ -38,21 +38,21 @@ const nodeFiles = 150
 // are the medians of the rounds, in milliseconds.
 type ViewersResult struct {
 	Viewers   int
-	PerViewer int64 // resident bytes of the node
+	PerViewer int64 // the resident bytes of the node that each viewer costs
 	Quiet     phase
 	Slowed    phase
-	Rejoins   int64 // of slow viewers that were cut off and came back
-	Jumps     int64 // of the others: snapshots in the place of updates
-	CutOff    int64 // viewers, as the node counts
-	Resyncs   int64 // resyncs as the node counts them
+	Rejoins   int64 // how often slow viewers that were cut off came back
+	Jumps     int64 // how many snapshots the others got in the place of updates
+	CutOff    int64 // how many viewers were cut off, as the node counts them
+	Resyncs   int64 // how many viewers were resynchronised, as the node counts them
 }
 
 // phase is one sort of phase.
 type phase struct {
 	Asked, Granted    openloop.Percentiles // from the request for a change, and from its answer, to the viewer
-	Frames            float64              // updates to viewers per second
-	Server, Generator float64              // cores
-	Others            float64              // cores that other processes kept busy
+	Frames            float64              // updates to viewers in a second
+	Server, Generator float64              // how many cores the node and the harness kept busy
+	Others            float64              // how many cores other processes kept busy
 }
 
 // RunViewers watches one map of a node of its own with many viewers. Some
@@ -97,6 +97,7 @@ type viewersRun struct {
 	result   ViewersResult
 }
 
+// putOnSale puts a house on sale, of which most seats are withheld.
 func (w *viewersRun) putOnSale(ctx context.Context) (err error) {
 	if w.svc, err = client.ParseTarget(w.node.URL); err != nil {
 		return err
@@ -118,6 +119,7 @@ func (w *viewersRun) putOnSale(ctx context.Context) (err error) {
 	return organizer.Withhold(ctx, sale, w.house, w.cfg.Free, rand.New(rand.NewPCG(1, 1)))
 }
 
+// close ends the audience and the clients, as far as there are any.
 func (w *viewersRun) close() {
 	if w.audience != nil {
 		w.audience.Close()
@@ -244,6 +246,7 @@ func (w *viewersRun) compareMaps(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
+// print writes the figures of both sorts of phases, beside the goals.
 func (r *ViewersResult) print(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "ms from a change to a viewer\tp50\tp99\tp99.9\tmax\tasked p50\tp99\tupdates/s\tserver cores\tgenerator\tothers\t")
@@ -262,9 +265,9 @@ func (r *ViewersResult) print(out io.Writer) {
 
 // What runs with viewers wait for.
 const (
-	settleMemory = 2 * time.Second // before a node's memory is read
-	joinTime     = 2 * time.Minute // for all viewers to come
-	holdGrace    = 5 * time.Second // by which a hold may outlive its time
+	settleMemory = 2 * time.Second // the pause before a node's memory is read
+	joinTime     = 2 * time.Minute // how long all viewers may take to come
+	holdGrace    = 5 * time.Second // how much longer than its time a hold may last
 )
 
 // viewersEnv is the environment of a node that the given number of viewers and other clients

@@ -42,16 +42,16 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// mailLink is where a mail has what puts somebody in line, or claims an offer.
+// mailLink finds, in a mail, the token that puts somebody in line or claims an offer.
 var mailLink = regexp.MustCompile(`/waitlist(?:/confirm)?#token=([\w-]+)`)
 
 const (
-	perOrder      = 2 // tickets of the orders that the type is sold out by
-	window        = 5 // minutes that an order may be unpaid
-	atOnce        = 8 // people who act at a time, where all do the same
-	mostWanted    = 3
-	offered       = "waitlist_offered" // the kind of mail
-	passerAddress = 50                 // the first of the client addresses of passers-by
+	perOrder      = 2                  // tickets of each order that sells the type out
+	window        = 5                  // minutes that an order may be unpaid
+	atOnce        = 8                  // people who act at a time, where all do the same
+	mostWanted    = 3                  // tickets that one person waits for at most
+	offered       = "waitlist_offered" // the kind of the mails that offer tickets
+	passerAddress = 50                 // the first of the client addresses of people who pass by
 )
 
 // line is a run.
@@ -62,17 +62,17 @@ type line struct {
 	waiting     []*Waiting
 
 	mu     sync.Mutex
-	orders []*rush.Order // that ever held tickets, as they were made
+	orders []*rush.Order // all orders that ever held tickets, in the order in which they were made
 	errs   []error
-	letIn  []string // orders of passers-by
-	odd    []string // answers that they should not have had
+	letIn  []string // the orders of people who passed by, which must not be
+	odd    []string // answers that people who pass by should not get
 
 	people                      sync.WaitGroup
 	kills                       int
 	given, passed, refused, ran atomic.Int64
 }
 
-// Run sells out, has people wait, gives back and audits. It fails when the audit finds
+// Run sells the type out, lets people wait, gives tickets back and audits. It returns an error if the audit finds
 // something.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (*contest.Result, error) {
 	if err := cfg.Validate(); err != nil {
@@ -98,7 +98,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (*con
 	})
 }
 
-// sellOut puts the type on sale and has all of it ordered.
+// sellOut puts the type on sale and orders all of it.
 func (l *line) sellOut(ctx context.Context) error {
 	sale, err := l.Organizer.OpenSale(ctx, []rush.SaleType{{Name: "Floor", Quantity: l.cfg.Units, MaxPerOrder: 10, MaxPerCustomer: 10}})
 	if err != nil {
@@ -131,7 +131,7 @@ func (l *line) fillLine(ctx context.Context) error {
 	return contest.ForAll(atOnce, len(l.waiting), func(_, i int) error {
 		w := l.waiting[i]
 		body := map[string]any{"email": w.Email, "name": "Load Waiting", "quantity": w.Quantity}
-		if i%2 == 0 { // the others take any type; there is only this one
+		if i%2 == 0 { // The others take any type, and there is only this one.
 			body["ticketTypeId"] = l.kind
 		}
 		path := "/community/events/" + url.PathEscape(l.event) + "/waitlist"
@@ -147,8 +147,8 @@ func (l *line) fillLine(ctx context.Context) error {
 	})
 }
 
-// giveBack plays those who hold tickets and give them back, and those who are offered them
-// and do the same, until enough have come free and every offered ticket is held.
+// giveBack plays the people who hold tickets and give them back, and the people who are offered them and do the
+// same, until enough tickets have come free and every offered one is held.
 func (l *line) giveBack(ctx context.Context) error {
 	open, closing := context.WithCancel(ctx)
 	defer closing()
@@ -174,9 +174,8 @@ func (l *line) giveBack(ctx context.Context) error {
 	return errors.Join(append(l.errs, err)...)
 }
 
-// playHolder does what a holder does with an order: pay it and get it refunded, cancel it, or
-// nothing.
-// Once enough has come free, everybody pays.
+// playHolder does what a holder does with an order: pay it and get it refunded, cancel it, or nothing. Once enough
+// tickets have come free, everybody pays.
 func (l *line) playHolder(ctx context.Context, o rush.Order, i int) {
 	rng := rand.New(rand.NewPCG(l.cfg.Seed, uint64(i+1))) //nolint:gosec // no secret
 	if err := l.actOnOrder(ctx, &o, i, rng); err != nil && ctx.Err() == nil {
@@ -184,6 +183,7 @@ func (l *line) playHolder(ctx context.Context, o rush.Order, i int) {
 	}
 }
 
+// actOnOrder draws what the holder does, waits a while, and does it. Each ticket that comes free is counted.
 func (l *line) actOnOrder(ctx context.Context, o *rush.Order, from int, rng *rand.Rand) error {
 	rig.Wait(ctx, time.Duration(rng.Int64N(int64(10*time.Second))))
 	enough := l.given.Load() >= l.cfg.Given
@@ -245,6 +245,7 @@ func (l *line) answerOffers(ctx context.Context) {
 	}
 }
 
+// claimOffer claims an offer by its mailed token, and then plays a holder.
 func (l *line) claimOffer(ctx context.Context, token string, from int) {
 	o := new(rush.Order)
 	a := l.Insist(ctx, from, client.Call{Method: "POST", Path: "/community/waitlist/" + url.PathEscape(token) + "/claim"}, o)
@@ -257,7 +258,8 @@ func (l *line) claimOffer(ctx context.Context, token string, from int) {
 	}
 }
 
-// passBy is the people who try to order what comes free. None of them may get it.
+// passBy plays the people who try to order the tickets that come free. None of them may get one, because others are
+// in line.
 func (l *line) passBy(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -298,18 +300,21 @@ func (l *line) orderOf(email string, quantity int) *rush.PlaceOrder {
 	return &rush.PlaceOrder{Items: []rush.Item{{TicketTypeID: l.kind, Quantity: quantity}}, GuestEmail: email, GuestName: "Load Buyer"}
 }
 
+// keepOrder notes an order that holds tickets, for the audit.
 func (l *line) keepOrder(o *rush.Order) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.orders = append(l.orders, o)
 }
 
+// noteError notes why the run can't go on.
 func (l *line) noteError(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.errs = append(l.errs, err)
 }
 
+// hasErrors reports whether something went wrong, which ends the run.
 func (l *line) hasErrors() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
