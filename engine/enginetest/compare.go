@@ -31,6 +31,7 @@ func CompareStates(a, b engine.State) error {
 // canonicalMode encodes each value in one form: an empty list is encoded like a missing one.
 var canonicalMode, errCanonical = cbor.EncOptions{NilContainers: cbor.NilContainerAsEmpty, Sort: cbor.SortCoreDeterministic}.EncMode()
 
+// canonicalBytes encodes what a snapshot of the state contains, in the one form.
 func canonicalBytes(s engine.State) ([]byte, error) {
 	if errCanonical != nil {
 		return nil, errCanonical

@@ -53,6 +53,7 @@ func (w *story) showFact(c *character, f engine.Fact) string {
 	return strings.TrimSpace(name + " " + fields)
 }
 
+// showCommand writes a command: its name, and those fields that are set.
 func (w *story) showCommand(c engine.Command) string {
 	return strings.TrimSpace(CommandName(c) + " " + w.fields(reflect.ValueOf(c)))
 }
@@ -250,8 +251,10 @@ func splitName(name string) string {
 	return b.String()
 }
 
+// serial writes a claim's serial as epoch.number.
 func serial(n keeper.Serial) string { return fmt.Sprintf("%d.%d", n.Epoch(), uint32(n)) }
 
+// amount writes minor units with two decimals, because stories sell in dollars.
 func amount(n int64) string {
 	sign := ""
 	if n < 0 {
@@ -269,8 +272,11 @@ func (w *story) clock(ms int64) string {
 	return t.Format("2 Jan 15:04:05")
 }
 
+// span writes milliseconds as a span of time.
 func (w *story) span(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
+// OrderName returns the story's name of an order, which is its buyer's. An order that the story does not name has
+// its technical name.
 func (w *story) OrderName(id engine.OrderID) string {
 	for name, known := range w.orders {
 		if known == id {

@@ -27,7 +27,7 @@ type Answer struct {
 const (
 	CodeTimeout    = "timeout"
 	CodeConnection = "connection"
-	CodeUnsent     = "not connected" // the request was not sent
+	CodeUnsent     = "not connected" // the request was not sent, so it has surely done nothing
 	CodeUnreadable = "unreadable answer"
 )
 
@@ -55,8 +55,8 @@ func (a Answer) Err() error {
 // API calls the service's API at one host:port, or, for each call, at the one that Pick returns.
 type API struct {
 	Host string
-	Pick func() string // nil: Host
-	Told func(*Told)   // gets every call; nil: nothing does
+	Pick func() string // chooses the node of each call; nil: Host
+	Told func(*Told)   // is told of every call; nil: nobody is
 }
 
 // Told is a call and its answer.
@@ -64,7 +64,7 @@ type Told struct {
 	Call
 	From   netip.Addr
 	Host   string
-	At     time.Time // when it was called
+	At     time.Time // when the call was made
 	Within time.Duration
 	Answer
 }
@@ -97,7 +97,7 @@ func HostOf(u *url.URL) (string, error) {
 type Call struct {
 	Method, Path string
 	Bearer, Key  string
-	ContentType  string // application/json if empty
+	ContentType  string // empty: application/json
 	Body         []byte
 }
 

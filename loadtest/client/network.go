@@ -27,11 +27,11 @@ const MaxSources = 250 * 254 * 254
 
 // Config says how a network behaves. Zero values stand for the defaults given here.
 type Config struct {
-	Sources int           // client addresses, 256
-	Timeout time.Duration // per request, 10 s
-	Remote  bool          // allow other hosts; client addresses go into X-Forwarded-For
-	IdleFor time.Duration // a connection unused for longer is closed instead of used, 30 s
-	PerIdle int           // idle connections kept per source and host, 4
+	Sources int           // how many client addresses there are; 0: 256
+	Timeout time.Duration // how long one request may take; 0: 10 s
+	Remote  bool          // allows other hosts than loopback; client addresses then go into X-Forwarded-For
+	IdleFor time.Duration // a connection that was unused for longer is closed instead of used; 0: 30 s
+	PerIdle int           // how many idle connections each source keeps for a host; 0: 4
 }
 
 // Network is a set of client addresses with their connections.
@@ -40,7 +40,7 @@ type Network struct {
 	sources []*Source
 
 	mu    sync.Mutex
-	hosts map[string]netip.AddrPort // hosts that are resolved and allowed
+	hosts map[string]netip.AddrPort // the hosts that were resolved and allowed
 }
 
 // NewNetwork makes the client addresses; it opens no connection yet.

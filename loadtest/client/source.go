@@ -31,7 +31,7 @@ type Source struct {
 	ip  netip.Addr
 
 	mu     sync.Mutex
-	idle   map[string][]*conn // by host:port; the one used last comes last
+	idle   map[string][]*conn // the idle connections by host:port; the one used last comes last
 	closed bool
 }
 

@@ -42,16 +42,16 @@ const (
 // Field is one value that a client sends.
 type Field struct {
 	In    string
-	Name  string   // of a parameter, or the path into the body: items[].quantity; "" is the whole body
+	Name  string   // the name of a parameter, or the path into the body: items[].quantity; "" is the whole body
 	steps []string // the path into the body, "[]" for the first element
 	rule  *schema
-	must  bool // whether it can't be left out
+	must  bool // it can't be left out
 }
 
 // Value is one thing that may be sent as a field's value.
 type Value struct {
 	Name string // as people see it
-	Raw  string // in a body, JSON or what should be JSON; else the text of a parameter
+	Raw  string // in a body JSON, or what should be JSON; else the text of a parameter
 	// Refused says that the document does not allow the value, so that a 4xx is the only correct
 	// answer. Other values may be accepted or not.
 	Refused bool
@@ -71,7 +71,7 @@ func (c *Case) String() string {
 
 // Request is what is sent to an operation. Cases change copies of a valid one.
 type Request struct {
-	Params map[string]string // of the path
+	Params map[string]string // the values of the path's parameters
 	Query  url.Values
 	Header map[string]string
 	Body   string // "" for none

@@ -39,11 +39,11 @@ type Config struct {
 // Tally compares the journal with the effects of its facts, as `boxoffice consume --tally` prints
 // it.
 type Tally struct {
-	Facts      int64 // in the journal
-	Effects    int64 // rows written by the consuming processes
+	Facts      int64 // facts in the journal
+	Effects    int64 // rows that the consuming processes have written
 	Lost       int64 // facts without a row
 	Duplicates int64 // rows beyond the first of a fact
-	Misplaced  int64 // rows that are out of order in their stream
+	Misplaced  int64 // rows that are out of order within their stream
 	Backlog    int64 // facts up to the last mark that the processes, or the node, have not consumed
 	Untold     int64 // facts that the node has not consumed
 	Told       int64 // public facts that the node has made of them
@@ -145,14 +145,14 @@ type run struct {
 	*rush.Session
 	cfg       *Config
 	node      *rig.Node
-	kafka     *broker // nil without Kafka
+	kafka     *broker // nil: there is no Kafka
 	log       *slog.Logger
 	consumers []*exec.Cmd
 
 	// These fields are written by the disturbances and read when they are over.
 	kills, freezes int
-	backlog        int64         // size of the backlog when the broker was back
-	drained        time.Duration // time until the backlog was gone; 0: it never was
+	backlog        int64         // how large the backlog was when the broker was back
+	drained        time.Duration // how long it took until the backlog was gone; 0: it never was
 }
 
 // letBuyersIn runs the buyers and the disturbances.

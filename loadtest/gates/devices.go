@@ -29,7 +29,7 @@ import (
 type evening struct {
 	cfg       Config
 	random    *rand.Rand
-	node      *rig.Node // nil: the service is not ours and must not be killed
+	node      *rig.Node // nil: the service is not ours, and must not be killed
 	svc       client.API
 	net       *client.Network
 	pages     http.Client
@@ -62,8 +62,8 @@ type device struct {
 type visit struct {
 	at     time.Duration
 	holder *holder // nil: the code belongs to no ticket
-	other  bool    // whether somebody else shows the ticket first
-	out    bool    // whether the holder goes out
+	other  bool    // somebody else shows the ticket first
+	out    bool    // the holder goes out
 	how    how
 }
 

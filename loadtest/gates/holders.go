@@ -44,19 +44,19 @@ type holder struct {
 
 	mu    sync.Mutex
 	next  string   // the code of the person to whom it was passed on
-	letIn []string // devices that let somebody in with it
-	qrs   []string // QR payloads that were shown
-	ways  []way    // of one who strolls, in the order of their times
+	letIn []string // the devices that let somebody in with it
+	qrs   []string // the QR payloads that were shown
+	ways  []way    // the ways of a holder who strolls, in the order of their times
 }
 
 // way is a way of a holder through a gate.
 type way struct {
 	gate string
 	out  bool
-	let  bool // whether the device let them through
+	let  bool // the device let them through
 
-	alone   bool // whether the device decided without the service
-	unheard bool // whether it had asked the service, and got no answer
+	alone   bool // the device decided without the service
+	unheard bool // the device had asked the service, and got no answer
 
 	from, to time.Time // when the device was shown the code, and had decided
 }

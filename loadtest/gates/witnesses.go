@@ -22,12 +22,12 @@ import (
 // witnesses hear from outside what happens at the gates: by the live stream, and by webhooks if the
 // service may send those to this machine.
 type witnesses struct {
-	receiver *rush.Receiver // nil: no webhooks
+	receiver *rush.Receiver // nil: there are no webhooks
 	stop     context.CancelFunc
 	watching sync.WaitGroup
 
 	mu    sync.Mutex
-	shown counters // what the stream showed last
+	shown counters // the counters that the stream has shown last
 }
 
 // callWitnesses makes the witnesses watch from now on.

@@ -34,7 +34,7 @@ type Operation struct {
 	Node         string    // the node that was asked last
 	Call, Return time.Time // Never: no definite answer
 	What         Act
-	Quantity     int // of tickets
+	Quantity     int // how many tickets it is about
 	Answer       Answer
 }
 
@@ -43,11 +43,11 @@ type Act string
 
 // These are the requests of clients.
 const (
-	Hold     Act = "hold"      // a seat
-	Release  Act = "release"   // the seat
-	Scan     Act = "scan"      // a ticket
-	Take     Act = "take"      // tickets from a stock
-	GiveBack Act = "give back" // tickets to a stock; Return is Never, because it takes effect some time after the answer
+	Hold     Act = "hold"      // holds a seat
+	Release  Act = "release"   // gives the seat back
+	Scan     Act = "scan"      // shows a ticket at a gate
+	Take     Act = "take"      // orders tickets of a stock
+	GiveBack Act = "give back" // gives tickets back to a stock; Return is Never, because they come back some time after the answer
 )
 
 // Answer is the answer that a client got.
@@ -57,7 +57,7 @@ type Answer string
 const (
 	Granted Answer = "granted"
 	Refused Answer = "refused" // somebody else has it; for a release: there was nothing to release
-	Unknown Answer = "unknown" // no definite answer
+	Unknown Answer = "unknown" // there was no definite answer
 )
 
 // ErrNot says that a history is not linearizable.
@@ -72,7 +72,7 @@ type History struct {
 
 	model   porcupine.Model
 	witness func([]Operation) error
-	strict  bool // whether refusals are judged too
+	strict  bool // refusals are judged too
 
 	mu  sync.Mutex
 	ops []Operation

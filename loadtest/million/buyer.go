@@ -27,11 +27,11 @@ const (
 type scene struct {
 	*contest.Single
 	cfg   Config
-	rng   *rand.Rand // of the areas and of the times, which one goroutine draws
+	rng   *rand.Rand // draws the areas and the times; only one goroutine uses it
 	sales []*rush.Sale
 
 	mu  sync.Mutex
-	out *Outcome // under mu while orders are under way
+	out *Outcome // guarded by mu while orders are under way
 }
 
 // openSales puts the events on sale, the areas shared among them.

@@ -71,21 +71,21 @@ type Outcome struct {
 	Stats *openloop.Stats
 	CPU   rig.Usage
 
-	Stock   int // of each area
+	Stock   int // how many tickets each area has
 	Areas   []area
 	Orders  []placed
 	Answers int64
 	Odd     []string // answers that are neither an order nor a refusal because the area is sold out; the first of them
-	Odds    int64    // how many there were
+	Odds    int64    // how many such answers there were
 }
 
 // area is a ticket type with what became of the orders for it.
 type area struct {
 	ticketType string
-	sale       int // which event's
-	asked      int // orders that were answered
+	sale       int // the index of its event
+	asked      int // how many orders were answered
 	accepted   int
-	taken      int // tickets that its stock lacks afterwards
+	taken      int // how many tickets its stock lacks afterwards
 }
 
 // placed is an accepted order.

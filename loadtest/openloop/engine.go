@@ -27,10 +27,10 @@ type Op uint8
 // Result is what one step did and what comes next.
 type Result struct {
 	Op     Op
-	Status int           // HTTP status; 0 when no answer came
-	Code   string        // error code or class; empty when the answer was as wanted
+	Status int           // the HTTP status; 0: no answer came
+	Code   string        // the error's code or class; empty if the answer was as wanted
 	Done   bool          // the actor is finished
-	Wait   time.Duration // if it is not done, how long after now its next step is due
+	Wait   time.Duration // how long after now the next step is due, unless it is done
 	Also   Actor         // another actor that starts at once; usually nil
 }
 
@@ -42,12 +42,12 @@ type Actor interface {
 
 // Config is how a run is driven and judged. Zero values get the defaults named.
 type Config struct {
-	Ops         []string      // names of the operations, indexed by Op
-	MaxInFlight int           // steps at once, 4096; above it they wait and lag
-	MaxWaiting  int           // actors alive, 1,000,000; above it arrivals are dropped
+	Ops         []string      // the names of the operations, indexed by Op
+	MaxInFlight int           // how many steps run at once, 4096; above it they wait and lag
+	MaxWaiting  int           // how many actors may be alive, 1,000,000; above it arrivals are dropped
 	Drain       time.Duration // how long after the schedule actors may finish, 30 s
-	SLO         time.Duration // the p99 that the run is to be judged by, 100 ms
-	MaxLagShare float64       // send-lag p99 above this share of SLO is invalid, 0.05
+	SLO         time.Duration // the p99 by which the run is judged, 100 ms
+	MaxLagShare float64       // the run is invalid if the p99 of the send lag is above this share of SLO, 0.05
 	// Warm is how much of the schedule passes before latencies are kept:
 	// connections are opened in the meantime, and caches filled.
 	Warm time.Duration
@@ -103,7 +103,7 @@ type engine struct {
 	cfg   Config
 	start time.Time
 	rec   *recorder
-	work  chan step // unbuffered: only an idle worker receives
+	work  chan step // unbuffered, so that only an idle worker receives
 
 	mu      sync.Mutex
 	waiting stepHeap

@@ -35,7 +35,7 @@ type shard struct {
 // recorder turns samples into statistics, once a second.
 type recorder struct {
 	shards [8]shard
-	window atomic.Int64 // nanoseconds; shortened when the arrivals are stopped
+	window atomic.Int64 // nanoseconds; shorter once the arrivals were stopped
 
 	// The collector's own; read by finish after it has stopped.
 	onSecond func(Second)
@@ -45,7 +45,7 @@ type recorder struct {
 	all      opRecord
 	lag      *hdrhistogram.Histogram
 	errors   map[ErrorKey]int64
-	offered  []int64 // by second of the intended time
+	offered  []int64 // how many steps were due, by second of the intended time
 	inWindow int64
 	achieved int64
 	seconds  []Second

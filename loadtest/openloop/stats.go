@@ -19,7 +19,7 @@ type Percentiles struct {
 type OpStats struct {
 	Op     string `json:"op"`
 	Count  int64  `json:"count"`
-	Failed int64  `json:"failed"` // no answer, or a 5xx
+	Failed int64  `json:"failed"` // steps with no answer, or with a 5xx
 	// Corrected is from the intended send time, Service from the real one.
 	Corrected Percentiles `json:"corrected"`
 	Service   Percentiles `json:"service"`
@@ -29,8 +29,8 @@ type OpStats struct {
 // unless the name says otherwise.
 type Second struct {
 	At         int     `json:"at"`
-	Offered    int64   `json:"offered"` // due in this second; known at the end of the run
-	Done       int64   `json:"done"`    // ended in this second, answered or not
+	Offered    int64   `json:"offered"` // steps that were due in this second; known at the end of the run
+	Done       int64   `json:"done"`    // steps that ended in this second, answered or not
 	Failed     int64   `json:"failed"`
 	P50        float64 `json:"p50"`
 	P99        float64 `json:"p99"`
@@ -49,14 +49,14 @@ type ErrorKey struct {
 
 // Stats is what a run measured.
 type Stats struct {
-	Window   time.Duration // arrivals were made for this long
-	Offered  int64         // steps due within the window
-	Achieved int64         // of those, answered until a second after the window
-	Unsent   int64         // of those, never sent
-	Dropped  int64         // arrivals refused because too many actors were alive
+	Window   time.Duration // for how long arrivals were made
+	Offered  int64         // steps that were due within the window
+	Achieved int64         // how many of those were answered until a second after the window
+	Unsent   int64         // how many of those were never sent
+	Dropped  int64         // arrivals that were refused because too many actors were alive
 	Ops      []OpStats
 	All      OpStats
-	Lag      Percentiles // real minus intended send time, within the window
+	Lag      Percentiles // the real minus the intended send time, within the window
 	Seconds  []Second
 	Errors   map[ErrorKey]int64
 }

@@ -33,29 +33,29 @@ type Config struct {
 
 // Outcome is what a run has come to.
 type Outcome struct {
-	Peak        float64 // orders a second of clients that order one after the other
+	Peak        float64 // orders a second that clients make who order one after the other
 	PeakLatency openloop.Percentiles
 
-	Offered  float64 // orders a second
-	Goodput  float64 // accepted orders a second
+	Offered  float64 // orders a second that were sent in the overload
+	Goodput  float64 // orders a second that were accepted in it
 	Accepted openloop.OpStats
 	Refused  openloop.OpStats
 	Lag      openloop.Percentiles // how late the clients sent
 	Unsent   int64                // orders that the clients could not send, for want of a connection
 	Unknown  int                  // orders whose answer left open whether they were placed; they were sent again
-	CPU      rig.Usage            // of the overload
+	CPU      rig.Usage            // what the processes used in the overload
 
 	Orders  []placed  // the accepted orders, as the node shows them afterwards
-	Taken   int64     // tickets that the stock lacks afterwards
+	Taken   int64     // how many tickets the stock lacks afterwards
 	Refuses []refusal // all refusals
-	Answers int64     // to orders
+	Answers int64     // how many orders were answered
 	Odd     []string  // answers that are neither an order nor a refusal for now
 }
 
 // The goals of the run (README, "Rush it").
 const (
-	goodputGoal = 0.8 // of the peak
-	refusalGoal = 50  // p99 of refusals, in milliseconds
+	goodputGoal = 0.8 // the share of the peak that must still be accepted
+	refusalGoal = 50  // the p99 of refusals, in milliseconds
 )
 
 // warmUp is how long orders come before the peak is measured.

@@ -94,7 +94,7 @@ type poisoner struct {
 	bearer string
 	api    *extremes.API
 	cases  []extremes.Case
-	params map[string]string // of paths
+	params map[string]string // the values of the parameters in paths
 
 	// What has come of it, read when it is over.
 	sent     int

@@ -38,10 +38,10 @@ type Box struct {
 	serving sync.WaitGroup
 
 	mu    sync.Mutex
-	mails map[string][]Mail // by kind, in the order in which they came
-	to    map[string][]Mail // by recipient
+	mails map[string][]Mail // the mails by kind, in the order in which they came
+	to    map[string][]Mail // the same mails by recipient
 
-	refused map[string]int // tries to send to addresses that there are not
+	refused map[string]int // how often mails were sent to addresses that do not exist
 }
 
 // kindHeader is where the service says of what kind a mail is.

@@ -21,15 +21,15 @@ type Report struct {
 	Title   string      `json:"title"`
 	Started time.Time   `json:"started"`
 	Target  string      `json:"target"`
-	Version string      `json:"version"` // git revision of the generator
+	Version string      `json:"version"` // the git revision of the harness
 	Machine rig.Machine `json:"machine"`
 	Config  any         `json:"config"`
 
 	// Invalid lists why the latencies must not be believed.
 	Invalid []string `json:"invalid"`
 
-	WindowSeconds float64              `json:"windowSeconds"` // arrivals were made for this long
-	OfferedRate   float64              `json:"offeredRate"`   // requests per second
+	WindowSeconds float64              `json:"windowSeconds"` // for how long arrivals were made
+	OfferedRate   float64              `json:"offeredRate"`   // requests a second that were due
 	AchievedRate  float64              `json:"achievedRate"`
 	Offered       int64                `json:"offered"`
 	Achieved      int64                `json:"achieved"`
@@ -45,13 +45,13 @@ type Report struct {
 
 	CPU       []CPURow     `json:"cpu"`
 	CPUSeries []rig.Second `json:"cpuSeries"`
-	Steal     float64      `json:"steal"`  // share of the machine's time that its host gave to others
+	Steal     float64      `json:"steal"`  // the share of the machine's time that its host gave to others
 	Others    float64      `json:"others"` // how many cores other processes kept busy, on average
 
 	Outages    []Outage      `json:"outages,omitempty"`
-	Injuries   []Injury      `json:"injuries,omitempty"` // the outages by sort, where there are several
+	Injuries   []Injury      `json:"injuries,omitempty"` // the outages by sort, if there are several
 	Shards     []ShardOutage `json:"shards,omitempty"`
-	Deliveries *Deliveries   `json:"deliveries,omitempty"` // nil: no webhooks
+	Deliveries *Deliveries   `json:"deliveries,omitempty"` // nil: the run had no webhooks
 	Audit      Audit         `json:"audit"`
 }
 
@@ -64,7 +64,7 @@ type Count struct {
 // ErrorRow counts one sort of answer that was not the wanted one.
 type ErrorRow struct {
 	Op     string `json:"op"`
-	Status int    `json:"status"` // 0: no answer
+	Status int    `json:"status"` // 0: there was no answer
 	Code   string `json:"code"`
 	Count  int64  `json:"count"`
 }
@@ -73,7 +73,7 @@ type ErrorRow struct {
 type CPURow struct {
 	Name             string  `json:"name"`
 	Seconds          float64 `json:"seconds"`
-	Cores            float64 `json:"cores"` // on average
+	Cores            float64 `json:"cores"` // how many cores it kept busy, on average
 	MicrosPerOrder   float64 `json:"microsPerOrder"`
 	MicrosPerRequest float64 `json:"microsPerRequest"`
 }
@@ -83,19 +83,19 @@ type CPURow struct {
 type Injury struct {
 	What   string        `json:"what"`
 	Count  int           `json:"count"`
-	Events int           `json:"events"` // hit, over all of them
+	Events int           `json:"events"` // how many events it hit, over all times
 	P50    time.Duration `json:"p50"`
 	Worst  time.Duration `json:"worst"`
-	Ready  time.Duration `json:"ready"` // the longest until all nodes were ready again
+	Ready  time.Duration `json:"ready"` // the longest time until all nodes were ready again
 	Goal   string        `json:"goal,omitempty"`
 }
 
 // Outage is one thing that was killed and how long nobody could buy.
 type Outage struct {
 	What        string        `json:"what"`
-	At          time.Duration `json:"at"`          // since the start of the run
-	Ready       time.Duration `json:"ready"`       // of a node: from its start to /readyz
-	WritesAgain time.Duration `json:"writesAgain"` // from the kill to the first order acknowledged after it, the latest of several events
+	At          time.Duration `json:"at"`          // when it began, since the start of the run
+	Ready       time.Duration `json:"ready"`       // how long a node took from its start to /readyz
+	WritesAgain time.Duration `json:"writesAgain"` // how long it took from the kill to the first order acknowledged after it, at the latest of several events
 	Trouble     string        `json:"trouble,omitempty"`
 }
 
@@ -106,17 +106,17 @@ type ShardOutage struct {
 	Shard  int           `json:"shard"`
 	Node   string        `json:"node,omitempty"` // a node that was killed beside it
 	Timed  int           `json:"timed"`          // events of the shard whose return was timed: not those of the killed node
-	Away   time.Duration `json:"away"`           // until its database answered again
-	First  time.Duration `json:"first"`          // from then to the first order of one of these events
-	Back   time.Duration `json:"back"`           // from then until each of these had an order
+	Away   time.Duration `json:"away"`           // how long it took until its database answered again
+	First  time.Duration `json:"first"`          // how long it took from then to the first order of one of its events
+	Back   time.Duration `json:"back"`           // how long it took from then until each of its events had an order
 	Lost   Half          `json:"lost"`           // the events of the shard
-	Others Half          `json:"others"`         // all others
+	Others Half          `json:"others"`         // the events of all other shards
 }
 
 // Half is how orders fared at the events of a shard that was taken away, or at all others.
 type Half struct {
-	Orders   int64            `json:"orders"`   // placed from the outage's beginning until all of the shard's events were back
-	Errors   int64            `json:"errors"`   // of these
+	Orders   int64            `json:"orders"`   // orders that were placed from the outage's beginning until all of the shard's events were back
+	Errors   int64            `json:"errors"`   // how many of these orders failed
 	Failures map[string]int64 `json:"failures"` // the errors by status and code
 	Before   time.Duration    `json:"before"`   // p99 of all answers before the outage
 	During   time.Duration    `json:"during"`   // p99 of all answers, refusals too, to Orders
@@ -126,8 +126,8 @@ type Half struct {
 type Deliveries struct {
 	Events int64                `json:"events"`
 	Again  int64                `json:"again"`  // deliveries that repeated an event
-	Delay  openloop.Percentiles `json:"delay"`  // from the fact to its first arrival
-	Behind time.Duration        `json:"behind"` // when the last one came, since the end of the rush
+	Delay  openloop.Percentiles `json:"delay"`  // the time from the fact to its first arrival
+	Behind time.Duration        `json:"behind"` // how long after the end of the rush the last one came
 }
 
 // Audit is the verdict on what was acknowledged.
@@ -140,7 +140,7 @@ type Check struct {
 	Name     string   `json:"name"`
 	Checked  int64    `json:"checked"` // how many things were looked at
 	Failed   int64    `json:"failed"`
-	Findings []string `json:"findings,omitempty"` // the first of them
+	Findings []string `json:"findings,omitempty"` // the first findings, in words
 	Note     string   `json:"note,omitempty"`
 }
 

@@ -33,32 +33,32 @@ type Config struct {
 
 // Outcome is what a run has come to.
 type Outcome struct {
-	Peak        float64 // orders a second of clients that order one after the other
+	Peak        float64 // orders a second that clients make who order one after the other
 	PeakLatency openloop.Percentiles
 
 	Crowded        float64 // orders a second of the rush without a room
 	CrowdedLatency openloop.Percentiles
-	Refused        int64 // of its orders
+	Refused        int64 // how many of its orders were refused
 
 	Visitors  int
 	Rate      float64 // admissions a second, as the room was set
 	Admitted  float64 // admissions a second, as they came
 	Ordered   float64 // orders a second through the room
 	Latency   openloop.Percentiles
-	Looked    float64 // looks at the room a second
+	Looked    float64 // looks at the room in a second
 	Looks     openloop.Percentiles
 	Placed    int      // visitors who have ordered
-	Places    []int64  // that were told, by visitor, 0 for none
+	Places    []int64  // the places that were told, by visitor; 0: none was
 	Skipped   []string // answers to orders without admission that should have been QUEUE_REQUIRED
-	Attempted int      // such orders
+	Attempted int      // how many orders were sent without admission
 	Odd       map[openloop.ErrorKey]int64
 }
 
 // The goals of the run (README, "Rush it").
 const (
-	latencyGoal = 50   // p99 of orders through the room, in milliseconds
-	goodputGoal = 0.95 // of the room's rate
-	rateGoal    = 0.02 // how far admissions may be from the rate
+	latencyGoal = 50   // the p99 of orders through the room, in milliseconds
+	goodputGoal = 0.95 // the share of the room's rate at which orders must come
+	rateGoal    = 0.02 // by how much of the rate the admissions may differ from it
 )
 
 // Run measures what a node of its own takes, sends it a multiple of that, and then lets the same crowd

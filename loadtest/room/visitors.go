@@ -55,7 +55,7 @@ type visitor struct {
 	*scene
 	n         int
 	token     string
-	place     int64 // as it was told when the visitor joined
+	place     int64 // the place that the visitor was told when joining
 	admission string
 	ordered   time.Time
 }

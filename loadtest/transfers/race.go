@@ -52,9 +52,9 @@ const typed = 0
 type Act struct {
 	what   what
 	person int    // the person to whom it is offered, the claimant, the person whose code is shown
-	code   string // of the answer: an error's, or a scan's status
+	code   string // the answer's code: an error's, or a scan's status
 	done   bool
-	last   bool // after the race, when nobody else acts
+	last   bool // it is after the race, when nobody else acts
 }
 
 // Race is everything about one ticket.
@@ -67,8 +67,8 @@ type Race struct {
 	mu   sync.Mutex
 	acts []Act
 
-	holder                string // as the service says afterwards
-	admissions, transfers int    // as the feed of facts says
+	holder                string // the holder, as the service says afterwards
+	admissions, transfers int    // how many there were, as the feed of facts says
 }
 
 // countActs counts the acts that were granted, or those that were not.

@@ -93,9 +93,9 @@ type deliveryRun struct {
 
 	orders         *openloop.Stats
 	usage          rig.Usage
-	before, peak   int64   // resident bytes of the node
-	longestTelling float64 // the longest that the telling was behind, in seconds
-	waiting        float64 // the most deliveries that waited, retries among them
+	before, peak   int64   // the resident bytes of the node, before the run and at most
+	longestTelling float64 // by how many seconds the telling was behind at most
+	waiting        float64 // how many deliveries waited at most, with retries
 }
 
 // ownSale is what one organization sells.

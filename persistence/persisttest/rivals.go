@@ -19,24 +19,26 @@ import (
 // Node is one lifetime of a node's journal.
 type Node struct {
 	journal.Journal
-	Gone <-chan struct{} // closed after a crash: owners hear nothing more
+	Gone <-chan struct{} // closed after a crash, when the owners of entries hear nothing more
 }
 
 // Rivalry is a contest in which nodes constantly claim streams from one another, and write to every
 // stream that they believe to own.
 type Rivalry struct {
-	Nodes   []func() Node // each returns the node's current lifetime
+	Nodes []func() Node // each returns the node's lifetime at that moment
+	// Reader reads the store when the contest is over.
 	Reader  journal.Journal
-	Streams int
-	Events  int // whose streams they are, in turn
-	Writers int // activations at work on each node
+	Streams int // how many streams the nodes contend for
+	Events  int // how many events the streams belong to, in turn
+	Writers int // how many activations work on each node at a time
 	For     time.Duration
 	Seed    uint64
-	Buried  bool   // whether writers are closed, which fences without a claim
-	Ended   func() // called before the result is checked; nil: nothing
+	Buried  bool   // writers may be closed too, which fences without a claim
+	Ended   func() // called before the store is checked; nil: nothing is
 }
 
-// Tally counts what happened in a contest.
+// Tally counts what happened in a contest: claims, facts in the store, entries that rested on others, and the
+// outcomes that owners heard. Unknown are the entries whose owner heard none, or that the journal was closed.
 type Tally struct{ Claims, Facts, Joint, Acked, Fenced, Unknown int }
 
 // deed is an entry and the outcome that its owner heard.
@@ -45,7 +47,7 @@ type deed struct {
 	first, last int64
 	heard       bool
 	err         error
-	needs       *deed // deed that must be in the store if this one is
+	needs       *deed // the deed without which this one must not be in the store
 }
 
 // replay is what a new owner has read after its claim.
@@ -59,7 +61,8 @@ type chronicle struct {
 	mu      sync.Mutex
 	deeds   []*deed
 	replays []replay
-	latest  map[lane]*deed
+	// latest is the last deed with facts in each lane, on which the next one may rest.
+	latest map[lane]*deed
 }
 
 // lane carries the entries of one event in the order in which they are handed over.
@@ -180,7 +183,7 @@ func (l *chronicle) liveActivation(ctx context.Context, rng *rand.Rand, node Nod
 	}
 }
 
-// rest keeps a writer whose node is away from spinning.
+// rest waits a moment, so that a writer whose node is away does not try all the time.
 func rest(ctx context.Context) {
 	select {
 	case <-time.After(5 * time.Millisecond):
@@ -188,6 +191,7 @@ func rest(ctx context.Context) {
 	}
 }
 
+// judge compares the store with what every activation did and heard.
 func (r Rivalry) judge(t testing.TB, all *chronicle) Tally {
 	t.Helper()
 	streams := make(map[int64][]uint64)

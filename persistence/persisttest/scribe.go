@@ -14,15 +14,17 @@ import (
 // noted is the suites' fact: its place in the stream and the epoch that wrote it.
 type noted struct{ Token uint64 }
 
+// FactType is the only type of facts that the suites write.
 func (noted) FactType() engine.FactType { return 1 }
 
+// tokenSize is how many bytes an encoded fact has.
 const tokenSize = 8
 
 // Scribe writes one stream under one claim.
 type Scribe struct {
 	Ref   engine.Ref
 	Claim journal.Claim
-	Next  int64 // the seq of its next fact
+	Next  int64 // the sequence number of its next fact
 	j     journal.Journal
 }
 
@@ -39,7 +41,7 @@ func NewScribe(t testing.TB, j journal.Journal, ref engine.Ref) *Scribe {
 // Verdict is an Owner that remembers the outcome that it is told.
 type Verdict struct {
 	heard chan error
-	first func(error) // called from Settled
+	first func(error) // called within Settled, before anybody waits; nil: nothing is
 }
 
 // Settled receives the outcome.
