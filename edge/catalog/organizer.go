@@ -131,6 +131,7 @@ func (h *Handlers) listSaid(ctx context.Context, page *api.OrganizerPage, org in
 	return err
 }
 
+// reviewOf shows a review with the event that it is about.
 func reviewOf(r *community.OfEvent) api.OrganizerReview {
 	return api.OrganizerReview{
 		Event: r.Title, Slug: r.Slug, Rating: r.Rating, Body: r.Body, AuthorName: view.Optional(r.AuthorName), Reply: view.Optional(r.Reply), CreatedAt: r.CreatedAt.UTC(),

@@ -105,6 +105,7 @@ func (h *Handlers) updateAttendee(c *route.Call, in *api.UpdateAttendee) (*api.A
 	if err != nil {
 		return nil, err
 	}
+	// A nil leaves the attendee's name or address as it is.
 	var name, email *string
 	if in.Name.Set {
 		name = &in.Name.Value

@@ -40,6 +40,7 @@ func (h *Handlers) downloadTicket(c *route.Call, in *api.DownloadTicket) (*api.D
 	if err := h.Files.Sign(c.Context, e.Org, viewer, c.Now, &link); err != nil {
 		return nil, err
 	}
+	// A download is counted only if there is something to open.
 	if link == "" {
 		return nil, &engine.Refusal{Code: engine.NoFile}
 	}

@@ -13,7 +13,8 @@ import (
 	"boxoffice/persistence/courses"
 )
 
-// getCertificate answers with the certificate as a PDF.
+// getCertificate answers with the certificate as a PDF. A certificate that was earned without a name gets the name
+// that the learner has told since.
 func (h *Handlers) getCertificate(c *route.Call, in *api.CourseID) (*route.Content, error) {
 	l, err := h.enroll(c, in.EventID)
 	if err != nil {
@@ -26,7 +27,7 @@ func (h *Handlers) getCertificate(c *route.Call, in *api.CourseID) (*route.Conte
 	if earned == nil {
 		return nil, &engine.Refusal{Code: engine.NoCertificate}
 	}
-	if l.name != "" && earned.Name == earned.Holder { // the learner has told a name since
+	if l.name != "" && earned.Name == earned.Holder {
 		earned.Name = l.name
 		if err := h.Courses.NameCertificate(c.Context, earned.Number, l.name); err != nil {
 			return nil, err
@@ -44,7 +45,8 @@ func (h *Handlers) getCertificate(c *route.Call, in *api.CourseID) (*route.Conte
 	}, nil
 }
 
-// checkCertificate tells whoever has a certificate's number whether it holds.
+// checkCertificate tells anybody who has a certificate's number whether it holds. It holds as long as the ticket
+// that earned it does, and is the ticket's certificate.
 func (h *Handlers) checkCertificate(c *route.Call, in *api.CertificateNumber) (*api.PublicCertificate, error) {
 	c.Computed = true
 	earned, err := h.Courses.Certificate(c.Context, in.Number)
@@ -68,8 +70,8 @@ func (h *Handlers) checkCertificate(c *route.Call, in *api.CertificateNumber) (*
 	}, nil
 }
 
-// publicName is the name that strangers read on a certificate. The certificate of a learner without a
-// name has an e-mail address. Strangers read its first letter and its domain: enough to recognize
+// publicName returns the name that strangers read on a certificate. If the learner has told no name, the
+// certificate has an e-mail address, of which strangers read the first letter and the domain: enough to recognize
 // somebody whom they know, and too little to write to.
 func publicName(earned *courses.Certificate) string {
 	local, domain, isAddress := strings.Cut(earned.Name, "@")

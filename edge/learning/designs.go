@@ -12,14 +12,14 @@ const width, height, margin = 297.0, 210.0, 10.0
 
 // design is how a template looks: what is drawn behind the words, and where those stand.
 type design struct {
-	ink   paper.Color // of frames, heading and name
-	tint  paper.Color // of what is drawn behind
+	ink   paper.Color // the color of frames, heading and name
+	tint  paper.Color // the color of what is drawn behind the words
 	draw  func(*paper.Paper, *design)
 	align paper.Align
-	// The words are a column from left on, its heading at top, in mm.
+	// The words are a column that begins at left, with its heading at top; all in mm.
 	left, top, width float64
-	heading          paper.Color // the zero value is ink
-	qrX, qrY         float64     // upper left corner of the code
+	heading          paper.Color // the color of the heading; the zero value stands for ink
+	qrX, qrY         float64     // the upper left corner of the code, in mm
 }
 
 // qrSide is the side of a certificate's QR code, in mm.
@@ -61,7 +61,7 @@ var designs = map[string]*design{
 	},
 }
 
-// grey is of the words between those that count.
+// grey is the color of the words between the important ones.
 var grey = paper.Color{R: 80, G: 80, B: 80}
 
 // printCertificate draws a certificate as its template looks, with a QR code of the
@@ -99,7 +99,7 @@ func printCertificate(earned *courses.Certificate, address string) ([]byte, erro
 	return pdf.Bytes()
 }
 
-// drawClassicFrame is a thick frame in a thin one, with squares in the corners.
+// drawClassicFrame draws a thick frame around a thin one, with squares in the corners.
 func drawClassicFrame(p *paper.Paper, _ *design) {
 	p.SetLineWidth(1.6)
 	p.Rect(margin, margin, width-2*margin, height-2*margin, "D")
@@ -113,7 +113,7 @@ func drawClassicFrame(p *paper.Paper, _ *design) {
 	}
 }
 
-// drawRosette is a rosette of fine lines, as on banknotes, in a thin frame.
+// drawRosette draws a rosette of fine lines, as on banknotes, in a thin frame.
 func drawRosette(p *paper.Paper, _ *design) {
 	p.SetLineWidth(0.6)
 	p.Rect(margin, margin, width-2*margin, height-2*margin, "D")
@@ -135,7 +135,7 @@ func drawRosette(p *paper.Paper, _ *design) {
 	}
 }
 
-// drawBand is a band on the left, with a seal on its edge.
+// drawBand draws a band on the left, with a seal on its edge.
 func drawBand(p *paper.Paper, d *design) {
 	const band = 50.0
 	p.Rect(0, 0, band, height, "F")
@@ -151,7 +151,7 @@ func drawBand(p *paper.Paper, d *design) {
 	p.Line(band-1.5, height-41, band+5.5, height-49)
 }
 
-// drawQuarters is quarters of circles in the corners, and a frame.
+// drawQuarters draws quarters of circles in the corners, and a frame.
 func drawQuarters(p *paper.Paper, d *design) {
 	for _, x := range []float64{0, width} {
 		for _, y := range []float64{0, height} {
@@ -168,13 +168,13 @@ func drawQuarters(p *paper.Paper, d *design) {
 	p.Rect(margin+8, margin+8, width-2*margin-16, height-2*margin-16, "D")
 }
 
-// drawBanner is a banner along the top, and a line along the bottom.
+// drawBanner draws a banner along the top, and a line along the bottom.
 func drawBanner(p *paper.Paper, _ *design) {
 	p.Rect(0, 0, width, 35, "F")
 	p.Rect(0, height-6, width, 6, "F")
 }
 
-// drawHairlines is two hairlines.
+// drawHairlines draws two hairlines.
 func drawHairlines(p *paper.Paper, _ *design) {
 	p.SetLineWidth(0.2)
 	p.Line(30, 30, width-30, 30)
@@ -182,7 +182,7 @@ func drawHairlines(p *paper.Paper, _ *design) {
 	p.Rect(30, 29, 40, 2, "F")
 }
 
-// drawCorners is triangles in two corners, and thinner ones over them.
+// drawCorners draws triangles in two corners, and thinner ones over them.
 func drawCorners(p *paper.Paper, d *design) {
 	triangle := func(x, y, dx, dy float64) {
 		p.MoveTo(x, y)
@@ -198,7 +198,7 @@ func drawCorners(p *paper.Paper, d *design) {
 	triangle(width, height, -110, -24)
 }
 
-// drawRays is rays from below the words, in a frame.
+// drawRays draws rays from behind the words, in a frame.
 func drawRays(p *paper.Paper, d *design) {
 	const rays, far = 28, 320.0
 	p.ClipRect(margin, margin, width-2*margin, height-2*margin, false)

@@ -33,7 +33,7 @@ type Deps struct {
 	// Downloads counts what was opened, which ends the right to withdraw.
 	Downloads *downloads.Store
 	Files     *hosted.Files
-	Settled   func(context.Context) error // waits until the read model has what is committed
+	Settled   func(context.Context) error // waits until the read model has everything that is committed
 	BaseURL   string                      // how people reach the service
 }
 
@@ -45,8 +45,8 @@ func New(d Deps) *Handlers { return &Handlers{d} }
 
 // enrolled is a learner in a course.
 type enrolled struct {
-	holder  string // normal address
-	name    string // "" if nobody knows
+	holder  string // the address of the learner, as order.NormalEmail writes it
+	name    string // "": nobody has told the learner's name
 	ticket  secrets.Viewer
 	event   *readmodel.Event
 	content *course.Content
@@ -77,7 +77,8 @@ func (h *Handlers) holdingsSettled(c *route.Call, holder string) ([]readmodel.Ho
 	return h.Read.Holdings(c.Context, order.CustomerOf(holder), holder, event.Course)
 }
 
-// enroll finds the course that a path names, for who holds a ticket of it.
+// enroll finds the course that a path names, for a learner who holds a ticket of it. A caller without a ticket
+// learns whether the event is a course only if the public sees the event.
 func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
 	holder, held, err := h.findHoldings(c)
 	if err != nil {
@@ -127,6 +128,8 @@ func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
 	return l, nil
 }
 
+// myCourses lists the courses that the caller holds tickets of, each once: first the ones that the caller has
+// begun, and then the others, the newest first.
 func (h *Handlers) myCourses(c *route.Call, _ *route.None) (*api.MyCourses, error) {
 	holder, held, err := h.findHoldings(c)
 	if err != nil {
@@ -170,6 +173,8 @@ func (h *Handlers) findStanding(c *route.Call, l *enrolled) (*course.Progress, *
 	return p, earned, err
 }
 
+// getCourse shows all that a course teaches to its learner. That ends the right to withdraw from the purchase, so
+// it is counted first.
 func (h *Handlers) getCourse(c *route.Call, in *api.CourseID) (*api.LearnerCourse, error) {
 	l, err := h.enroll(c, in.EventID)
 	if err != nil {
@@ -207,8 +212,8 @@ func (h *Handlers) getCourse(c *route.Call, in *api.CourseID) (*api.LearnerCours
 	return v, nil
 }
 
-// signLinks makes the links of a course's content such as its learner may follow: those to our files
-// end. The content is the learner's copy.
+// signLinks makes links in a course's content that its learner may follow. Links to our files end after a while, so
+// that they can't be passed on. The content must be the learner's own copy.
 func (h *Handlers) signLinks(c *route.Call, l *enrolled) error {
 	var links []*string
 	add := func(pdf, video *string, materials []course.Material) {
@@ -230,12 +235,14 @@ func materialsView(signed []course.Material) []course.Material {
 	return view.List(slices.DeleteFunc(signed, func(m course.Material) bool { return m.URL == "" }))
 }
 
+// courseMeta shows which course it is.
 func (l *enrolled) courseMeta() api.CourseMeta {
 	return api.CourseMeta{
 		ID: strconv.FormatInt(l.event.Number, 10), Title: l.event.Details.Title, CourseType: l.content.Type, CertificateTemplate: view.Optional(l.content.Certificate),
 	}
 }
 
+// progressView shows how far a learner has come. earned is nil if no certificate was earned.
 func progressView(c *course.Content, p *course.Progress, earned *courses.Certificate) api.CourseProgress {
 	total := len(c.Units())
 	v := api.CourseProgress{TotalLessons: total, CompletedLessons: c.Completed(p), IsComplete: c.IsComplete(p)}
@@ -251,6 +258,7 @@ func progressView(c *course.Content, p *course.Progress, earned *courses.Certifi
 	return v
 }
 
+// statusView shows how a learner has done in the exam so far. There are no scores before the first attempt.
 func statusView(p *course.Progress) api.ExamStatus {
 	v := api.ExamStatus{AttemptsUsed: p.Attempts, Passed: p.Passed}
 	if p.Attempts > 0 {

@@ -22,6 +22,7 @@ func (h *Handlers) reopenLesson(c *route.Call, in *api.LessonIndex) (*api.Learne
 	return h.markLesson(c, in, false)
 }
 
+// markLesson marks a lesson of a course with a syllabus as done, or as not done.
 func (h *Handlers) markLesson(c *route.Call, in *api.LessonIndex, done bool) (*api.Learned, error) {
 	l, err := h.enroll(c, in.EventID)
 	if err != nil {
@@ -37,6 +38,7 @@ func (h *Handlers) markLesson(c *route.Call, in *api.LessonIndex, done bool) (*a
 	return h.markUnit(c, l, l.content.Lessons[i].ID, done)
 }
 
+// completeUnit marks the only unit of a course without a syllabus as done.
 func (h *Handlers) completeUnit(c *route.Call, in *api.CourseID) (*api.Learned, error) {
 	l, err := h.enroll(c, in.EventID)
 	if err != nil {
@@ -48,6 +50,7 @@ func (h *Handlers) completeUnit(c *route.Call, in *api.CourseID) (*api.Learned, 
 	return h.markUnit(c, l, course.Unit, true)
 }
 
+// markUnit marks one unit in the learner's progress.
 func (h *Handlers) markUnit(c *route.Call, l *enrolled, unit string, done bool) (*api.Learned, error) {
 	return h.takeStep(c, l, func(p *course.Progress) error {
 		p.Mark(unit, done)
@@ -55,7 +58,8 @@ func (h *Handlers) markUnit(c *route.Call, l *enrolled, unit string, done bool) 
 	})
 }
 
-// takeStep takes a learner a step on, and issues the certificate that it earns.
+// takeStep takes a learner a step on and issues the certificate that the step earns, both or neither. A refusal by
+// step changes nothing.
 func (h *Handlers) takeStep(c *route.Call, l *enrolled, step func(*course.Progress) error) (*api.Learned, error) {
 	org, err := h.Accounts.Profile(c.Context, l.event.Details.Org)
 	if err != nil {
@@ -111,7 +115,7 @@ func (h *Handlers) certificateView(earned *courses.Certificate) *api.EarnedCerti
 	}
 }
 
-// enrollForExam finds a course that has an exam.
+// enrollForExam finds a course that has an exam, as enroll does.
 func (h *Handlers) enrollForExam(c *route.Call, id string) (*enrolled, error) {
 	l, err := h.enroll(c, id)
 	if err == nil && !l.content.Examines() {
@@ -120,6 +124,7 @@ func (h *Handlers) enrollForExam(c *route.Call, id string) (*enrolled, error) {
 	return l, err
 }
 
+// getExam shows the questions without what is right.
 func (h *Handlers) getExam(c *route.Call, in *api.CourseID) (*api.Exam, error) {
 	l, err := h.enrollForExam(c, in.EventID)
 	if err != nil {

@@ -33,6 +33,7 @@ func (h *Handlers) validateCode(c *route.Call, in *api.ValidateCode) (*api.CodeV
 	if err != nil {
 		return nil, err
 	}
+	// The guess is taken before the code is asked, so that requests at the same time count too.
 	guess := h.Guesses.Promo(c)
 	if err := h.Guesses.Take(c, guess); err != nil {
 		return nil, err
@@ -120,6 +121,7 @@ func findType(p *live.Page, id engine.ID) *inventory.Details {
 // the code itself is good, the order's own rules say why it is not valid for this cart.
 func (k *cart) addPrice(v *api.CodeVerdict, told *promo.Verdict) {
 	switch told.Reason {
+	// Only these verdicts depend on the lines. Any other one holds whatever is in the cart.
 	case "", keeper.CodeBelowMinimum, keeper.CodeNotApplicable:
 		reduced := k.order
 		reduced.Promo = &order.Promo{Terms: &told.Details.Discount}

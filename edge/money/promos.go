@@ -81,6 +81,7 @@ func (h *Handlers) createPromoCode(c *route.Call, in *api.CreatePromoCode) (*api
 		if err != nil {
 			return nil, err
 		}
+		// MoreDecimals counts from two decimals on.
 		t.Event, t.MoreDecimals = e.Number, int64(engine.DecimalsOf(e.Details.Currency)-2)
 	}
 	t.Code, t.Percentage = in.Code, in.DiscountType == "percentage"

@@ -100,6 +100,7 @@ func (h *Handlers) creditWallet(c *route.Call, in *api.CreditWallet) (*api.Walle
 	}
 	h.Log.LogAttrs(c.Context, slog.LevelInfo, "wallet credited", slog.Int64("organization", org), slog.String("currency", in.Currency),
 		slog.Int64("number", r.Entry.Number), slog.Int64("actor", c.Principal.User), slog.String("request_id", c.RequestID))
+	// The entry is made by now. We wait a moment, so that the next list shows it.
 	ctx, cancel := context.WithTimeout(c.Context, time.Second)
 	defer cancel()
 	_ = h.Settled(ctx) // A list that lags is better than an error for what is done.

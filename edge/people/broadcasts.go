@@ -39,6 +39,7 @@ func (h *Handlers) sendBroadcast(c *route.Call, in *api.SendBroadcast) (*api.Bro
 	if err := h.Settled(c.Context); err != nil { // A person whose ticket is new gets the mail too.
 		return nil, err
 	}
+	// The list is made from the table of attendees, which another follower writes: it may be behind the read model.
 	if err := h.Attendees.CatchUp(c.Context, number); err != nil {
 		return nil, err
 	}

@@ -162,6 +162,7 @@ func (h *Handlers) resolvePlatformReport(c *route.Call, in *api.ResolveReport) (
 // closeReport stores how a report was answered, with the public fact about it. A report that is closed, or that the
 // other side handles, is a CONFLICT that tells the report's status.
 func (h *Handlers) closeReport(c *route.Call, r *community.Report, byPlatform bool, in *api.ResolveReport) (*community.Report, error) {
+	// Every resolution except a dismissal means that something was done about it.
 	status := community.ReportResolved
 	if in.Resolution == community.ReportDismissed {
 		status = community.ReportDismissed

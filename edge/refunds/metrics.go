@@ -18,6 +18,7 @@ type metrics struct {
 	open, stuck, oldest *prometheus.Desc
 }
 
+// newMetrics makes the numbers. Only the counter is kept in memory.
 func newMetrics(read *readmodel.Model) *metrics {
 	describe := func(name, help string) *prometheus.Desc { return prometheus.NewDesc("boxoffice_"+name, help, nil, nil) }
 	return &metrics{

@@ -67,6 +67,7 @@ func (h *Handlers) documentView(r *room) *api.DrawDocument {
 	return v
 }
 
+// rulesView shows the rules of a draw, by which anybody can check it.
 func rulesView(r *draw.Rules) *api.DrawRules {
 	return &api.DrawRules{
 		BeaconChain: r.Chain.String(), BeaconRound: int64(r.Round), ClosesAt: r.ClosesAt, Mode: r.Mode, OpensAt: r.OpensAt, PartyMax: r.PartyMax, //nolint:gosec // rounds of the next centuries

@@ -169,6 +169,7 @@ func buyerHas(o *order.Order, v *api.Order, has func(t *api.Ticket) bool) bool {
 
 func isGood(t *api.Ticket) bool { return t.Status == "issued" || t.Status == "checked_in" }
 
+// mayBeGivenBack reports whether the ticket's money may be asked for now.
 func mayBeGivenBack(t *api.Ticket) bool { return t.RefundEligible != nil && *t.RefundEligible }
 
 // liveFor returns what the page of an order with scripts is for. holds says that its buyer has tickets that are

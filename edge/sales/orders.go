@@ -44,6 +44,8 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 	if err := h.boxOffice(c, k.Org, engine.TicketTypeNotFound); err != nil {
 		return nil, err
 	}
+	// An order whose admission has run out goes on, because it may be a repeat of one that came in time. The event
+	// answers such a repeat, and refuses any other.
 	late, unadmitted := h.Admit(c, k.Org, number, cmp.Or(in.AdmissionHeader, in.Admission), email)
 	if unadmitted != nil && !late {
 		return nil, unadmitted
@@ -56,6 +58,8 @@ func (h *Handlers) placeOrder(c *route.Call, in *api.PlaceOrder) (*api.Order, er
 		Lines: lines, PresaleCode: in.PresaleCode, Scale: h.LimitsScale, Waive: in.Waive,
 		Language: h.Letters.KeptLanguage(c),
 	}
+	// Caps count for an address only if the caller has proven it. Orders of guests count apart, so that nobody uses
+	// up the caps of others by typing their addresses.
 	if c.Principal.EmailProven && order.NormalEmail(c.Principal.Email) == email {
 		cmd.Customer = order.CustomerOf(email)
 	}

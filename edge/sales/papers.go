@@ -130,6 +130,7 @@ func wholeFile(mediaType, name string, file []byte) *route.Content {
 	}
 }
 
+// tagOf returns an entity tag, by which a client knows whether it has the file.
 func tagOf(file []byte) string {
 	sum := sha256.Sum256(file)
 	return strconv.Quote(hex.EncodeToString(sum[:16]))

@@ -72,6 +72,7 @@ func (h *Handlers) openPayment(c *route.Call, o *order.Order, p *paying) (*order
 			return nil, nil, err
 		}
 	}
+	// The price is checked before there is an attempt, so that a provider which can't take it leaves none behind.
 	if a := openAttempt(o, provider.Name, p.byLink); a == nil || p.payCurrency != "" && p.payCurrency != a.Deposit.Currency {
 		price := psp.Price{Amount: o.Total, Currency: o.Currency, PayCurrency: p.payCurrency}
 		if err := refusePrice(provider.Check(c.Context, price)); err != nil {
@@ -343,6 +344,8 @@ type providerAnswer struct {
 // ended unpaid may take its stock again.
 func isOver(o *order.Order) bool { return o.Sold() || o.Status == order.StatusCancelled }
 
+// askAttempt asks the provider about one attempt. An attempt that was never begun there has no answer, and no
+// error.
 func (h *Handlers) askAttempt(ctx context.Context, o *order.Order, a *order.Attempt) providerAnswer {
 	gateway, err := h.Gateways.Provider(a.Provider)
 	if err != nil {

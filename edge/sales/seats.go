@@ -72,6 +72,7 @@ func (h *Handlers) extendSeats(c *route.Call, in *api.ExtendSeats) (*api.HeldSea
 	return &api.HeldSeats{Held: orEmpty(r.Held), Failed: []string{}, Reasons: map[string]string{}, ExpiresAt: api.At(r.ExpiresAt)}, nil
 }
 
+// orEmpty returns a list that is never null in JSON.
 func orEmpty(list []string) []string {
 	if list == nil {
 		return []string{}
@@ -79,6 +80,7 @@ func orEmpty(list []string) []string {
 	return list
 }
 
+// releaseSeats gives seats of a selection back, or all of them.
 func (h *Handlers) releaseSeats(c *route.Call, in *api.ReleaseSeats) (*api.ReleasedSeats, error) {
 	number, _, err := h.seatedEvent(c, in.EventID)
 	if err != nil {
@@ -94,6 +96,7 @@ func (h *Handlers) releaseSeats(c *route.Call, in *api.ReleaseSeats) (*api.Relea
 	return &api.ReleasedSeats{Released: len(r.Seats)}, nil
 }
 
+// bestSeats lets the seat map choose seats and hold them.
 func (h *Handlers) bestSeats(c *route.Call, in *api.BestSeats) (*api.BestHeld, error) {
 	number, org, err := h.seatsForSale(c, in.EventID)
 	if err != nil {

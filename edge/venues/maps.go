@@ -21,6 +21,7 @@ var (
 	sharedVenue = &engine.Refusal{Code: engine.Forbidden, Message: "This map is shared with everybody. Make one of your own of its document."}
 )
 
+// listVenues lists an organization's maps and the maps that are shared with everybody, the newest first.
 func (h *Handlers) listVenues(c *route.Call, in *api.ListVenues) (*api.List[*api.Venue], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -31,6 +32,7 @@ func (h *Handlers) listVenues(c *route.Call, in *api.ListVenues) (*api.List[*api
 	}, func(m *venues.Map) int64 { return m.ID }, venueView)
 }
 
+// createVenue stores a map as a draft. A repeat with the same Idempotency-Key finds the map that was made.
 func (h *Handlers) createVenue(c *route.Call, in *api.CreateVenue) (*api.Venue, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
@@ -44,6 +46,7 @@ func (h *Handlers) createVenue(c *route.Call, in *api.CreateVenue) (*api.Venue, 
 	return venueSaved(m, err)
 }
 
+// updateVenue replaces a draft. Versions that were published, and the events that use them, stay as they are.
 func (h *Handlers) updateVenue(c *route.Call, in *api.UpdateVenue) (*api.Venue, error) {
 	m, err := h.ownVenue(c, in.ID)
 	if err != nil {
@@ -57,6 +60,7 @@ func (h *Handlers) updateVenue(c *route.Call, in *api.UpdateVenue) (*api.Venue, 
 	return venueSaved(m, err)
 }
 
+// getVenue shows a map with its draft, or with the document of the version that the request names.
 func (h *Handlers) getVenue(c *route.Call, in *api.GetVenue) (*api.VenueMap, error) {
 	m, err := h.venue(c, in.ID)
 	if err != nil {
@@ -133,7 +137,7 @@ func (h *Handlers) venue(c *route.Call, id string) (*venues.Map, error) {
 	return nil, err
 }
 
-// ownVenue is venue for those who change it.
+// ownVenue finds a map as venue does, for a caller who changes it. A map that is shared with everybody is refused.
 func (h *Handlers) ownVenue(c *route.Call, id string) (*venues.Map, error) {
 	m, err := h.venue(c, id)
 	if err == nil && m.Org == 0 {
