@@ -74,7 +74,7 @@ func (h *Handlers) findWithdrawable(c *route.Call, o *order.Order) ([]uint32, er
 	case c.Now.UnixMilli() >= o.WithdrawableUntil():
 		return nil, no(tooLate)
 	}
-	// What was opened can't be given back. A course counts as opened once its participant has begun it.
+	// Goods that were opened can't be given back. A course counts as opened once its participant has begun it.
 	opened, err := h.Downloads.Opened(c.Context, o.ID.Event(), o.FirstTicket, o.Tickets())
 	if err == nil && !opened {
 		opened, err = h.Courses.Begun(c.Context, o.ID.Event(), order.NormalEmail(o.Email))

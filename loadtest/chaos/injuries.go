@@ -292,7 +292,7 @@ func (c *chaosRun) measureMove(ctx context.Context, what string, events []*rush.
 func (c *chaosRun) waitUntilWhole(ctx context.Context, what string, since time.Time, also func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, c.conf.GiveUp)
 	defer cancel()
-	var from time.Time // since when everything is well
+	var from time.Time // since when everything has been well; zero: it is not
 	for {
 		well := also == nil || also()
 		for _, m := range c.cluster.Members {

@@ -65,7 +65,7 @@ func (c *chaosRun) locateShards(ctx context.Context) error {
 func (c *chaosRun) injureShard(ctx context.Context, what string) error {
 	o := report.ShardOutage{What: what, Shard: c.rng.IntN(c.conf.Shards)}
 	var killed []*rig.Member
-	var moved []*rush.Sale // events of the killed node, which come back when another node owns them
+	var moved []*rush.Sale // the events of the killed node, which come back when another node owns them
 	if what == shardAndNode {
 		m, events, err := c.pickVictim(ctx)
 		if err != nil {

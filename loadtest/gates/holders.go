@@ -25,20 +25,20 @@ import (
 type kind int
 
 const (
-	plain kind = iota
-	copied
-	refunded
-	passed
-	strolls
+	plain    kind = iota // it is shown once, by its holder
+	copied               // somebody else shows it too
+	refunded             // its money goes back before it is shown
+	passed               // it is passed on, and both people show it
+	strolls              // its holder goes out and comes in again
 )
 
 // holder is a ticket, with what its holders were told.
 type holder struct {
 	order *order
-	index int // its place in the order
+	index int // its place in its order
 	id    string
 	code  string
-	pass  string // what its QR payloads say instead of the code, and manifests have hashed
+	pass  string // what its QR payloads say in the place of the code, and manifests have the hash of it
 	short string
 	kind  kind
 
@@ -58,7 +58,7 @@ type way struct {
 	alone   bool // the device decided without the service
 	unheard bool // the device had asked the service, and got no answer
 
-	from, to time.Time // when the device was shown the code, and had decided
+	from, to time.Time // when the device was shown the code, and when it had decided
 }
 
 // clockError is what the clock of a device may be wrong by, beside the time that an answer takes: it is set by the
@@ -104,7 +104,7 @@ type order struct {
 
 	mu      sync.Mutex
 	fetched time.Time
-	qrs     []string
+	qrs     []string // what the phones show; they are fetched again once they are older than qrLife
 }
 
 // perOrder is how many tickets an order has, and qrLife how long a phone shows a QR payload before
@@ -125,7 +125,7 @@ func (e *evening) sell(ctx context.Context) (err error) {
 	if e.organizer, err = rush.Register(ctx, e.svc, e.net.Source(0)); err != nil {
 		return err
 	}
-	if e.node != nil { // a new organization's tickets are passed on to few people
+	if e.node != nil { // The tickets of a new organization are passed on to few people, so this one is verified.
 		if err := e.node.Process.Command(ctx, "verify", e.organizer.Organization).Run(); err != nil {
 			return fmt.Errorf("verify the organizer: %w", err)
 		}

@@ -22,23 +22,25 @@ import (
 // story is what a buyer does, and what the provider does with it.
 type story struct {
 	name   string
-	weight int
-	modes  string   // of the payment at the simulator
-	does   []string // what the buyer does at one checkout after the other
-	also   bool     // whether the second checkout is at another provider
-	before bool     // whether the order is cancelled before the money comes
-	after  bool     // whether it is cancelled after that
-	asks   bool     // whether the buyer's page asks what has become of the payment
-	only   string   // the only provider at which it happens
-	cards  bool     // whether it happens neither with coins nor with transfers
+	weight int      // how often the story is drawn, beside the weights of the others
+	modes  string   // how the simulator treats the payment (package faults)
+	does   []string // what the buyer does, at one checkout after the other
+	also   bool     // the second checkout is at another provider
+	before bool     // the order is cancelled before the money comes
+	after  bool     // the order is cancelled after the buyer has done all of that
+	asks   bool     // the buyer's page asks what has become of the payment
+	only   string   // the only provider at which it happens; "": at any
+	cards  bool     // it happens neither with coins nor with transfers
 }
 
 const (
 	pays  = "success"
 	fails = "failed"
-	turns = "abandoned" // the buyer leaves
+	turns = "abandoned" // the buyer leaves the page
 )
 
+// stories are all that can happen between a buyer and a provider. Most weigh little, so that a run has many orders
+// that are as they should be.
 var stories = []story{
 	{name: "as it should be", weight: 30, does: []string{pays}},
 	{name: "as it should be, and asks", weight: 6, does: []string{pays}, asks: true},
@@ -136,7 +138,7 @@ func (m *market) playBuyer(ctx context.Context, i int) {
 	}
 	var o record
 	a := m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/orders", Body: rush.Encode(body)}, &o)
-	if a.Code == "PROMO_CODE_INVALID" { // the code is used up
+	if a.Code == "PROMO_CODE_INVALID" { // The code is used up, so the buyer orders without it.
 		delete(body, "promoCode")
 		a = m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/orders", Body: rush.Encode(body)}, &o)
 	}
@@ -148,7 +150,7 @@ func (m *market) playBuyer(ctx context.Context, i int) {
 	m.orders = append(m.orders, mine)
 	m.stories[t.name]++
 	m.mu.Unlock()
-	if o.Status == rush.Completed { // the order cost nothing
+	if o.Status == rush.Completed { // The order cost nothing, so there is nothing to pay.
 		return
 	}
 	for n, does := range t.does {
@@ -161,7 +163,8 @@ func (m *market) playBuyer(ctx context.Context, i int) {
 	m.followOrder(ctx, mine, t, who, rng)
 }
 
-// checkOut opens a payment and acts on the provider's page.
+// checkOut opens a payment and acts on the provider's page. n counts the checkouts of the order from 0: a second
+// transfer or a second payment of a short story pays the rest.
 func (m *market) checkOut(ctx context.Context, o placed, provider string, t *story, does string, n int) {
 	in := map[string]any{"provider": provider}
 	if provider == coins {
@@ -190,7 +193,7 @@ func (m *market) checkOut(ctx context.Context, o placed, provider string, t *sto
 	}
 	modes := t.modes
 	if n > 0 && strings.HasPrefix(modes, "short") {
-		modes = "" // the rest is paid in full
+		modes = "" // The rest is paid in full.
 	}
 	m.visitCheckout(ctx, page+"?paysim="+url.QueryEscape(modes), url.Values{"outcome": {does}}.Encode(), "application/x-www-form-urlencoded")
 	if len(t.does) > n+1 && t.asks {
@@ -213,6 +216,7 @@ func (m *market) visitCheckout(ctx context.Context, address, body, kind string) 
 	return res.StatusCode < 400
 }
 
+// setModes makes the simulator treat all payments in some way, beside what their stories want.
 func (m *market) setModes(ctx context.Context, modes string) {
 	m.visitCheckout(ctx, m.cfg.Paysim+"/_sim/modes", string(rush.Encode(map[string]string{"modes": modes})), "application/json")
 }
@@ -232,6 +236,7 @@ func (m *market) giveUp(ctx context.Context, o placed) {
 	}
 }
 
+// readOrder reads an order as its buyer does.
 func (m *market) readOrder(ctx context.Context, o placed) (r record, ok bool) {
 	a := m.insistAsGuest(ctx, client.Call{Method: "GET", Path: "/orders/" + o.id + "?token=" + url.QueryEscape(o.token)}, &r)
 	return r, a.OK()
@@ -272,11 +277,12 @@ func (m *market) followOrder(ctx context.Context, o placed, t *story, who *custo
 	}
 }
 
-// insistAsGuest repeats a call until it is settled, under one key.
+// insistAsGuest repeats a call without a credential until it is settled, under one key.
 func (m *market) insistAsGuest(ctx context.Context, c client.Call, out any) client.Answer {
 	return m.insistAs(ctx, "", c, out)
 }
 
+// insistAs repeats a call until it is settled, under one key, so that nothing is done twice.
 func (m *market) insistAs(ctx context.Context, bearer string, c client.Call, out any) client.Answer {
 	c.Bearer, c.Key = bearer, uuid.NewString()
 	return m.svc.Insist(ctx, m.net.Source(0), c, m.cfg.Patience, out)
@@ -295,7 +301,7 @@ type customer struct {
 func (m *market) askRefund(ctx context.Context, who *customer, ticket string) bool {
 	who.mu.Lock()
 	defer who.mu.Unlock()
-	if time.Since(who.since) > 8*time.Minute { // a session is valid for ten minutes
+	if time.Since(who.since) > 8*time.Minute { // A session is valid for ten minutes.
 		if err := m.logIn(ctx, who); err != nil {
 			return false
 		}

@@ -18,13 +18,13 @@ import (
 // tell what a provider that takes its time costs those who want nothing of it.
 type bystanders struct {
 	ticketType string
-	slow       atomic.Bool // whether providers take slowness for an answer just now
+	slow       atomic.Bool // providers are slow just now
 
 	mu             sync.Mutex
-	atEase, beside *hdrhistogram.Histogram // in microseconds: orders while no provider is slow, and beside slow ones
+	atEase, beside *hdrhistogram.Histogram // microseconds of orders while no provider is slow, and beside slow ones
 }
 
-// slowness is what a slow provider takes for an answer.
+// slowness is how long a slow provider takes for an answer.
 const slowness = 2500 * time.Millisecond
 
 // openBystanders puts their event on sale.

@@ -24,11 +24,12 @@ import (
 type sale struct {
 	event, currency string
 	types           []string
-	codes           []string // promo codes that buyers use; "" is none
-	providers       []string
+	codes           []string // the promo codes that buyers draw from; "" is none, and stands in it several times
+	providers       []string // the providers that take the sale's currency
 }
 
-// scale makes prices in dollars whole units of currencies that have no smaller ones.
+// scale is what prices in dollars are multiplied by in a currency that has no smaller units, so that they are
+// whole.
 func (s *sale) scale() float64 {
 	if decimalsOf(s.currency) == 0 {
 		return 100
@@ -143,6 +144,8 @@ func (m *market) openSale(ctx context.Context, s *sale) error {
 }
 
 var (
+	// mailLink finds, on the page of captured mails, a recipient and the address of the mail; digits finds a login
+	// code in it.
 	mailLink = regexp.MustCompile(`<td>([^<]+)</td><td><a href="(/dev/mail/[^"]+)"`)
 	digits   = regexp.MustCompile(`\b[0-9]{6}\b`)
 )

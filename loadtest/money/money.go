@@ -60,8 +60,8 @@ type market struct {
 	log       *slog.Logger
 	svc       client.API
 	net       *client.Network
-	web       *http.Client // for checkout pages and the simulator's own pages
-	node      *rig.Node    // nil: the target is not killed
+	web       *http.Client // gets checkout pages and the simulator's own pages
+	node      *rig.Node    // nil: the target is not ours, and is not killed
 	organizer *rush.Organizer
 	sales     []*sale
 	customers []*customer
@@ -72,8 +72,8 @@ type market struct {
 	mu       sync.Mutex
 	orders   []placed
 	issued   []issue
-	stories  map[string]int64
-	returned map[string]bool // refunds whose coins a person has sent back
+	stories  map[string]int64 // how many buyers have played each story, by its name
+	returned map[string]bool  // the refunds whose coins a person has sent back
 
 	asked, approved, denied, given, byHand, cancelled, kills atomic.Int64
 }

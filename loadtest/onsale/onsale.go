@@ -36,6 +36,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 	if err := os.MkdirAll(cfg.Out, 0o755); err != nil {
 		return nil, fmt.Errorf("onsale: %w", err)
 	}
+	// A service that is not ours is measured only if its processes are named.
 	targets := []rig.Target{
 		{Name: "server", PID: rig.FixedPID(cfg.ServerPID)},
 		{Name: "postgres", PID: rig.FixedPID(cfg.PostgresPID), Tree: true},

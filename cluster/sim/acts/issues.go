@@ -17,7 +17,7 @@ func (s *Script) openIssues(sh *show) {
 	for range s.fates.IntN(3) {
 		s.credits++
 		var id wallet.EntryID
-		// A credit has an id of its own, so that the command that is repeated credits once.
+		// A credit has an id of its own, so that a repeat of the command credits nothing more.
 		id[0], id[15] = 0xee, s.credits
 		credit := wallet.Credit{ID: id, Amount: 1 + s.fates.Int64N(2_000), Reason: "top-up"}
 		s.After(s.fates.Int64N(s.load.Span), func() { s.ask(purse, credit, 0, nil) })
