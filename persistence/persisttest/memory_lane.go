@@ -6,8 +6,7 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// memRow is a record on its way into the store, with the entries it is made of.
-// memRow is a row of the journal that is to be inserted.
+// memRow is a record on its way into the store, with its claim and the rows that it rests on.
 type memRow struct {
 	journal.Record
 	claim journal.Claim

@@ -155,7 +155,7 @@ func (c *Client) tellBreaker(p pass, err error) {
 	}
 }
 
-// acquireSlot takes a slot. It waits a moment for one, if not too many callers wait already.
+// acquire takes a slot. It waits a moment for one, if not too many callers wait already.
 func (c *Client) acquire(ctx context.Context) error {
 	select {
 	case c.slots <- struct{}{}:
@@ -186,7 +186,7 @@ func (c *Client) busyError() *Error {
 	return e
 }
 
-// sendWithRetries makes the call up to tries times, as long as there is time and the fault may pass.
+// attempt makes the call up to tries times, as long as there is time and the fault may pass.
 func (c *Client) attempt(ctx context.Context, r Request, read func(Answer) error, tries int) error {
 	for try := 1; ; try++ {
 		a, err := c.sendOnce(ctx, r)
@@ -261,7 +261,7 @@ func (c *Client) sendOnce(ctx context.Context, r Request) (Answer, error) {
 	return c.sort(resp, b)
 }
 
-// separateFaults returns an answer, or the fault that it is.
+// sort returns an answer, or the fault that it is.
 func (c *Client) sort(resp *http.Response, body []byte) (Answer, error) {
 	switch {
 	case len(body) > maxAnswer:
