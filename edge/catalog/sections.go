@@ -28,7 +28,7 @@ func (h *Handlers) listSections(c *route.Call, in *api.ByID) (*api.Sections, err
 	return &api.Sections{Sections: sectionViews(sections)}, nil
 }
 
-// createSection adds a section. Sections are not told to the world, as sessions are: only the page is made again.
+// createSection adds a section. Unlike sessions, sections are no fact for the world: only the page is made again.
 func (h *Handlers) createSection(c *route.Call, in *api.CreateSection) (*api.Section, error) {
 	number, _, err := h.findOpen(c, in.ID)
 	if err != nil {

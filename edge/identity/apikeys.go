@@ -43,6 +43,7 @@ func (h *Handlers) createAPIKey(c *route.Call, in *api.CreateAPIKey) (*api.Serve
 	return &api.ServerKeySecret{ServerKey: *keyView(k), Secret: plaintext}, nil
 }
 
+// listAPIKeys returns a page of an organization's keys, the newest first. No view of a key has its secret.
 func (h *Handlers) listAPIKeys(c *route.Call, in *api.ListAPIKeys) (*api.List[*api.ServerKey], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -53,6 +54,8 @@ func (h *Handlers) listAPIKeys(c *route.Call, in *api.ListAPIKeys) (*api.List[*a
 	}, func(k *apikeys.Key) int64 { return k.ID }, keyView)
 }
 
+// updateAPIKey changes the fields that the request names. A null allowlist or expiry takes the limit away, and
+// null scopes are all scopes. The store refuses a change of a revoked key.
 func (h *Handlers) updateAPIKey(c *route.Call, in *api.UpdateAPIKey) (*api.ServerKey, error) {
 	org, id, err := h.ownKey(c, in.OrgID, in.KeyID)
 	if err != nil {
@@ -106,6 +109,7 @@ func drawInto(plaintext *string) apikeys.Draw {
 	}
 }
 
+// revokeAPIKey ends a key for good. A repeat answers the revoked key, with no error.
 func (h *Handlers) revokeAPIKey(c *route.Call, in *api.ServerKeyID) (*api.ServerKey, error) {
 	org, id, err := h.ownKey(c, in.OrgID, in.KeyID)
 	if err != nil {
@@ -119,6 +123,7 @@ func (h *Handlers) limitAPIKey(c *route.Call, in *api.LimitAPIKey) (*api.ServerK
 	if !in.StrictPerMinute.Set {
 		return nil, route.Invalid(route.Issue{Path: "strictPerMinute", Code: route.IssueRequired, Message: "is required"})
 	}
+	// No organization is looked up: only the platform's administrators set limits, of any organization's key.
 	id, ok := route.ReadNumber(in.KeyID)
 	if !ok {
 		return nil, noKey
@@ -157,6 +162,7 @@ func (h *Handlers) keyChanged(k *apikeys.Key, err error) (*api.ServerKey, error)
 	return keyView(k), nil
 }
 
+// keyRefusal is what a client is told about the store's errors.
 func keyRefusal(err error) error {
 	switch {
 	case errors.Is(err, apikeys.ErrTooMany):
@@ -213,6 +219,7 @@ func readBlock(text string) (netip.Prefix, bool) {
 		}
 		p = netip.PrefixFrom(a, a.BitLen())
 	}
+	// The first 96 bits of such an address are the same for all of IPv4, so a shorter block reaches beyond IPv4.
 	if p.Addr().Is4In6() {
 		if p.Bits() < 96 {
 			return netip.Prefix{}, false
@@ -222,6 +229,7 @@ func readBlock(text string) (netip.Prefix, bool) {
 	return p.Masked(), true
 }
 
+// keyView is a key as its organization sees it: Display has the part of the key that is no secret.
 func keyView(k *apikeys.Key) *api.ServerKey {
 	prefix := secrets.APIKeyPrefix(k.Environment, k.PublicID)
 	v := &api.ServerKey{

@@ -30,6 +30,8 @@ func (h *Handlers) register(c *route.Call, in *api.Register) (*api.Session, erro
 	if err != nil {
 		return nil, err
 	}
+	// An organization needs a name. If none is given, it has the person's, or what stands before the @ of the
+	// address.
 	name := in.OrganizationName
 	if name == "" {
 		if name = strings.TrimSpace(in.FirstName + " " + in.LastName); name == "" {
@@ -53,6 +55,7 @@ func (h *Handlers) register(c *route.Call, in *api.Register) (*api.Session, erro
 // login signs a user in by address and password. An unknown address, an account without a password and a wrong
 // password are answered alike and take equally long, so that nobody learns which addresses have accounts.
 func (h *Handlers) login(c *route.Call, in *api.Login) (*api.SignIn, error) {
+	// A node with too many hashes under way refuses before it asks the database.
 	if err := h.Hasher.Full(); err != nil {
 		return nil, err
 	}
@@ -80,10 +83,11 @@ var wrongPassword = &engine.Refusal{Code: engine.Unauthorized, Message: "The e-m
 // byPassword makes the sign-in of a user whose password has matched.
 func byPassword(c *route.Call, u *accounts.User) accounts.SignIn {
 	in := signInOf(c, u.ID)
-	in.PasswordHash = u.PasswordHash
+	in.PasswordHash = u.PasswordHash // the store opens no session if the password has changed since
 	return in
 }
 
+// signInOf makes the sign-in of a user with the address and the browser that the list of sessions shows.
 func signInOf(c *route.Call, user int64) accounts.SignIn {
 	return accounts.SignIn{User: user, ClientAddress: c.Client.String(), UserAgent: agentOf(c)}
 }
@@ -181,6 +185,7 @@ func (h *Handlers) logout(c *route.Call, in *api.Logout) (*api.LoggedOut, error)
 	return &api.LoggedOut{LoggedOut: true}, nil
 }
 
+// logoutAll ends all sessions of the caller, also the one that the request comes from.
 func (h *Handlers) logoutAll(c *route.Call, _ *route.None) (*api.LoggedOut, error) {
 	if err := h.Accounts.SignOut(c.Context, c.Principal.User); err != nil {
 		return nil, err
@@ -192,6 +197,7 @@ func (h *Handlers) logoutAll(c *route.Call, _ *route.None) (*api.LoggedOut, erro
 // These are subjects of changes (accounts.Change).
 func sessionSubject(id uuid.UUID) string { return "session/" + id.String() }
 
+// sessions lists the sessions that the caller has open, and marks the one that the request comes from.
 func (h *Handlers) sessions(c *route.Call, _ *route.None) (*api.Sessions, error) {
 	all, err := h.Accounts.Sessions(c.Context, c.Principal.User)
 	if err != nil {
@@ -216,6 +222,7 @@ func (h *Handlers) EnsureAdmin(ctx context.Context, email, password string) erro
 	return h.Accounts.EnsureAdmin(ctx, order.NormalEmail(email), hash)
 }
 
+// userView is a user as the answer to a sign-in shows it, with the organizations that the user is a member of.
 func userView(u *accounts.User, member []accounts.Membership) api.User {
 	v := api.User{
 		ID: u.PublicID, Email: u.Email, FirstName: u.FirstName, LastName: u.LastName, FullName: view.Optional(u.Name()),

@@ -19,6 +19,7 @@ import (
 
 var noMember = &engine.Refusal{Code: engine.NotFound, Message: "No such member."}
 
+// getOrganization answers with an organization's profile and its balances.
 func (h *Handlers) getOrganization(c *route.Call, in *api.OrganizationID) (*api.OrganizationPage, error) {
 	org, err := route.FindOrganization(c, in.ID)
 	if err != nil {
@@ -38,6 +39,8 @@ func (h *Handlers) getOrganization(c *route.Call, in *api.OrganizationID) (*api.
 	return &api.OrganizationPage{Organization: profileView(p), Wallets: wallets}, nil
 }
 
+// updateOrganization changes the fields of the profile that the request names. Files that it names are checked
+// first: they must be the organization's own.
 func (h *Handlers) updateOrganization(c *route.Call, in *api.UpdateOrganization) (*api.OrganizationProfile, error) {
 	org, err := route.FindOrganization(c, in.ID)
 	if err != nil {
@@ -79,6 +82,7 @@ func withoutRepeats(origins []string) []string {
 	return slices.Compact(all)
 }
 
+// profileView is a profile as the organization's members see it.
 func profileView(p *accounts.Profile) api.OrganizationProfile {
 	return api.OrganizationProfile{
 		ID: strconv.FormatInt(p.ID, 10), PublicID: p.PublicID, Name: p.Name, Slug: p.Slug,
@@ -88,6 +92,7 @@ func profileView(p *accounts.Profile) api.OrganizationProfile {
 	}
 }
 
+// listMembers returns a page of members, ordered by the numbers of their accounts.
 func (h *Handlers) listMembers(c *route.Call, in *api.ListMembers) (*api.List[api.Member], error) {
 	org, err := route.FindOrganization(c, in.ID)
 	if err != nil {
@@ -126,6 +131,7 @@ func (h *Handlers) addMember(c *route.Call, in *api.AddMember) (*api.Member, err
 	return v, nil
 }
 
+// updateMember gives a member another role. Only an owner may make or unmake an owner.
 func (h *Handlers) updateMember(c *route.Call, in *api.UpdateMember) (*api.Member, error) {
 	org, err := h.ownMember(c, &in.MemberID)
 	if err != nil {
@@ -135,6 +141,8 @@ func (h *Handlers) updateMember(c *route.Call, in *api.UpdateMember) (*api.Membe
 	return h.memberChanged(c, m, err)
 }
 
+// removeMember takes a person out of an organization and answers with the member that was. An organization's
+// last owner stays.
 func (h *Handlers) removeMember(c *route.Call, in *api.MemberID) (*api.Member, error) {
 	org, err := h.ownMember(c, in)
 	if err != nil {

@@ -45,6 +45,7 @@ func (h *Handlers) noHash(email string) string {
 	return encodeHash(h.Secrets.Salt(email), make([]byte, hasher.KeySize))
 }
 
+// matches reports whether a password fits a stored hash. It takes as long for one that does not.
 func (h *Handlers) matches(ctx context.Context, hash, password string) (bool, error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 4 || parts[1] != "argon2id" {

@@ -72,6 +72,8 @@ func (h *Handlers) Authenticate(ctx context.Context, c route.Credentials) (route
 	return principal, nil
 }
 
+// prove checks a credential against the tables. The time is taken before they are read, so that a change during
+// the reading counts as later than the proof.
 func (h *Handlers) prove(ctx context.Context, c route.Credentials, sum [sha256.Size]byte) (*proof, error) {
 	at := time.Now()
 	var p *proof
@@ -142,6 +144,7 @@ func (h *Handlers) proveKey(ctx context.Context, c route.Credentials, sum [sha25
 	return &proof{principal: keyPrincipal(k), allow: k.Allowlist, until: expiryOf(k), rests: []string{fmt.Sprintf("key/%d", k.ID)}}, nil
 }
 
+// keyPrincipal is what a key may do: in its own organization only, and a gate's key only at its events.
 func keyPrincipal(k *apikeys.Key) route.Principal {
 	scopes := route.AllScopes
 	if k.Scopes != nil {

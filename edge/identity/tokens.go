@@ -19,11 +19,13 @@ import (
 )
 
 const (
+	// Other services check access tokens by their signatures alone (KeySet). A session that has ended still counts
+	// there until its token expires, so tokens live briefly.
 	accessLife   = 15 * time.Minute
-	accessLeeway = 30 * time.Second
-	accessType   = "at+jwt" // RFC 9068 section 2.1
+	accessLeeway = 30 * time.Second // for clocks that differ
+	accessType   = "at+jwt"         // RFC 9068 section 2.1
 	issuer       = "boxoffice"
-	maxToken     = 4 << 10
+	maxToken     = 4 << 10     // bytes; a longer token is refused unread
 	keyPause     = time.Second // least time between two reads of the table for an unknown key
 )
 
@@ -71,6 +73,8 @@ func (h *Handlers) reloadSigning(ctx context.Context) error {
 	return h.readSigning(ctx)
 }
 
+// readSigning takes the number of the current key from the table and derives the keys from the master secret. The
+// caller holds the lock.
 func (h *Handlers) readSigning(ctx context.Context) error {
 	read := time.Now()
 	n, err := h.Accounts.SigningKey(ctx)

@@ -25,13 +25,13 @@ import (
 
 // One-time codes (RFC 6238) and recovery codes (docs/rules.md, Credentials).
 const (
-	otpStep       = 30 // seconds
-	otpSkew       = 1  // steps that a device's clock may be off by
-	otpSecret     = 20 // bytes
-	recoveryCount = 10
-	recoveryBytes = 15
-	recoveryGroup = 6 // letters
-	sealOTP       = "totp"
+	otpStep       = 30     // seconds
+	otpSkew       = 1      // steps that a device's clock may be off by
+	otpSecret     = 20     // bytes
+	recoveryCount = 10     // codes that a user gets at once
+	recoveryBytes = 15     // of randomness in a code, which base32 writes as 24 letters
+	recoveryGroup = 6      // letters between two hyphens
+	sealOTP       = "totp" // the label under which the secrets are sealed
 )
 
 // askFactor answers a sign-in whose password is right by asking for the second factor.
@@ -50,6 +50,7 @@ func (h *Handlers) askFactor(c *route.Call, u *accounts.User, in accounts.SignIn
 // verifyTwoFactor answers a challenge, and opens the session that waits for it.
 func (h *Handlers) verifyTwoFactor(c *route.Call, in *api.TwoFactorVerify) (*api.Session, error) {
 	hash := sha256.Sum256([]byte(in.ChallengeToken))
+	// The try is counted before the code is read, so that a request which breaks off has used it too.
 	user, err := h.Accounts.TryChallenge(c.Context, hash)
 	if err != nil {
 		return nil, factorRefusal(err)
@@ -72,6 +73,7 @@ func (h *Handlers) verifyTwoFactor(c *route.Call, in *api.TwoFactorVerify) (*api
 // readFactor reads the second factor that a user shows. It checks a one-time code itself; a recovery
 // code is checked by the table.
 func (h *Handlers) readFactor(c *route.Call, user int64, code string) (accounts.Factor, error) {
+	// People copy recovery codes with their hyphens, or without, and in either case.
 	code = strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(code))
 	if len(code) != codeDigits {
 		sum := sha256.Sum256([]byte(code))

@@ -10,6 +10,7 @@ import (
 	"boxoffice/engine"
 )
 
+// me answers with the caller's own account.
 func (h *Handlers) me(c *route.Call, _ *route.None) (*api.Me, error) {
 	u, err := h.Accounts.User(c.Context, c.Principal.User)
 	if err != nil {
@@ -44,6 +45,7 @@ func (h *Handlers) updateMe(c *route.Call, in *api.UpdateMe) (*api.Me, error) {
 		return nil, &engine.Refusal{Code: engine.Unauthorized}
 	}
 	if in.FullName.Set {
+		// The table keeps two names: the first word is the first, and all others are the last.
 		first, last, _ := strings.Cut(strings.TrimSpace(in.FullName.Value), " ")
 		u.FirstName, u.LastName = first, strings.TrimSpace(last)
 	}

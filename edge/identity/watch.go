@@ -114,6 +114,7 @@ func (w *Watch) Stop(ctx context.Context) error {
 	return nil
 }
 
+// run does each task when it is due, one at a time. A task that panics is logged, and the watch goes on.
 func (w *Watch) run(ctx context.Context) {
 	defer close(w.done)
 	every := func(d time.Duration) *time.Ticker { return time.NewTicker(d) }
