@@ -144,6 +144,8 @@ func (h *Handlers) getExam(c *route.Call, in *api.CourseID) (*api.Exam, error) {
 	return v, nil
 }
 
+// submitExam grades an attempt, counts it, and says of each question whether its answer was right. Only learners
+// that have passed see the explanations, because all others may try again.
 func (h *Handlers) submitExam(c *route.Call, in *api.SubmitExam) (*api.ExamResult, error) {
 	l, err := h.enrollForExam(c, in.EventID)
 	if err != nil {

@@ -127,6 +127,8 @@ type entry struct{ ID, Method, Path, Summary string }
 // methods are in the order in which the operations of one path are listed.
 var methods = []string{"get", "post", "put", "patch", "delete"}
 
+// readReference lists the operations by their first tags, in the order of the tags, and by path and method within a
+// tag. Webhooks come last.
 func readReference(text []byte) (*reference, error) {
 	r := &reference{operations: map[string]*documentedOp{}}
 	if err := json.Unmarshal(text, &r.document); err != nil {
@@ -167,6 +169,7 @@ func (r *reference) resolve(s *schema) (found *schema, name string) {
 	return cmp.Or(s, &schema{}), name
 }
 
+// resolveAnswer follows an answer's reference, if it is one.
 func (r *reference) resolveAnswer(a *answer) *answer {
 	if name, ok := strings.CutPrefix(a.Ref, "#/components/responses/"); ok {
 		return cmp.Or(r.Components.Responses[name], a)
@@ -174,6 +177,7 @@ func (r *reference) resolveAnswer(a *answer) *answer {
 	return a
 }
 
+// resolveParameter follows a parameter's reference, if it is one.
 func (r *reference) resolveParameter(p *parameter) *parameter {
 	if name, ok := strings.CutPrefix(p.Ref, "#/components/parameters/"); ok {
 		return cmp.Or(r.Components.Parameters[name], p)

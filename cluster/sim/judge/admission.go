@@ -28,6 +28,7 @@ type entrance struct {
 	version byte
 }
 
+// handOf is what has become of a ticket. One that nothing has happened to is with its first holder.
 func (b *book) handOf(ticket uint32) *hands {
 	h := b.hands[ticket]
 	if h == nil {
@@ -71,6 +72,7 @@ func (t *Truth) takeTicket(b *book, f engine.Fact) error {
 	return nil
 }
 
+// orderOf is the order that a ticket is of; the zero id if no such ticket was issued.
 func (b *book) orderOf(ticket uint32) engine.OrderID {
 	if ticket == 0 || int(ticket) > len(b.tickets) {
 		return engine.OrderID{}

@@ -14,10 +14,10 @@ import (
 // diary is a calendar by its facts.
 type diary struct {
 	config *calendar.Config
-	held   map[engine.OrderID]*calendar.Reserved
-	ended  map[keeper.Claim]string
-	taken  map[placeInTime]int64
-	visits map[visitor]int64
+	held   map[engine.OrderID]*calendar.Reserved // the reservation of each order, until it ends or is sold
+	ended  map[keeper.Claim]string               // how each reservation ended: it was sold, released, replaced, moved or given back
+	taken  map[placeInTime]int64                 // units that are reserved or sold
+	visits map[visitor]int64                     // units of a customer on a date: MaxPerCustomer at most
 }
 
 // placeInTime is a date, or a slot of one.
@@ -77,6 +77,8 @@ func (t *Truth) takeDates(ref engine.Ref, d *diary, f engine.Fact) error {
 			return fmt.Errorf("%s is released and not reserved", enginetest.ClaimName(f.Claim))
 		}
 		sl := t.bookOf(ref.Home).orders[f.Claim.Order]
+		// An order that is unpaid or sold keeps its dates. So does a ticket that has moved: its new place is under
+		// the serial of the move, and may not be let go.
 		if sl != nil && (sl.order.Serial == f.Claim.Serial && (sl.order.Unpaid() || sl.order.Sold()) || isMoved(sl.order, f.Claim.Serial)) {
 			return fmt.Errorf("%s is released, its order is %s", enginetest.ClaimName(f.Claim), sl.order.Status)
 		}
@@ -86,6 +88,7 @@ func (t *Truth) takeDates(ref engine.Ref, d *diary, f engine.Fact) error {
 		if d.ended[f.Claim] == "returned" {
 			return fmt.Errorf("%s gives back twice", enginetest.ClaimName(f.Claim))
 		}
+		// The fact says which bookings are given back. The refund says of how many tickets, and the two must agree.
 		var units int64
 		for _, b := range f.Bookings {
 			units += b.Units
@@ -101,6 +104,7 @@ func (t *Truth) takeDates(ref engine.Ref, d *diary, f engine.Fact) error {
 	return nil
 }
 
+// endClaim notes how a reservation ended, because the same claim may never be reserved again.
 func (d *diary) endClaim(c keeper.Claim, how string) {
 	delete(d.held, c.Order)
 	d.ended[c] = how

@@ -15,10 +15,10 @@ import (
 // way is one way of a ticket's holder through a gate.
 type way struct {
 	at     int64
-	out    bool
+	out    bool // false: the way in
 	gate   string
 	device string
-	key    uint64
+	key    uint64 // of the scan's command, by which a repeat is known
 }
 
 // sameScanMillis is within which time a device shows the same person twice.
@@ -41,10 +41,12 @@ func sortWays(ways []way) []way {
 // number of those that contradict them.
 func followWays(ways []way) (stand []way, conflicts int) {
 	for _, w := range sortWays(ways) {
+		// Ways alternate, in first, so an odd number of them has left the holder inside.
 		if w.out == (len(stand)%2 == 1) {
 			stand = append(stand, w)
 			continue
 		}
+		// A device that reads one code twice in two seconds has seen the same passage again, which is no conflict.
 		if n := len(stand); n > 0 {
 			if last := stand[n-1]; w.device != "" && w.device == last.device && w.at-last.at <= sameScanMillis {
 				continue

@@ -34,9 +34,9 @@ type book struct {
 // sale is an order by its facts.
 type sale struct {
 	order    *order.Order
-	statuses map[string]bool
-	ended    bool // the order has ended without a sale; late money may still complete it
-	closed   bool
+	statuses map[string]bool  // all that the order has been: an answer may tell an earlier one, which was durable then
+	ended    bool             // the order has ended without a sale; late money may still complete it
+	closed   bool             // all its keepers have acknowledged how it ended
 	paidBy   string           // the reference of the attempt that has paid it; "" before
 	told     *order.Order     // the first answer to its Place, which every repeat must get again; nil before
 	erasures []*order.Erased  // the people in it who have been forgotten since
@@ -126,6 +126,8 @@ func (t *Truth) judgePace(b *book, o *order.Order) error {
 	var buyer, address, open int64
 	for _, id := range b.ids {
 		was := b.orders[id].order
+		// The rules count the orders of the ten minutes before this one, without those that came from no address
+		// and those that an offer of the waitlist has made.
 		late := was.Client == 0 || b.line.entries[id] != nil || was.CreatedAt > o.CreatedAt || was.CreatedAt <= o.CreatedAt-600_000
 		if was.Customer == o.Customer && !late {
 			buyer++
@@ -212,9 +214,9 @@ func quantityOf(o *order.Order, typ int64) (n int64) {
 	return n
 }
 
-// judgeCompleted judges that an order was paid, unless it costs nothing or was issued, by an attempt whose money does
-// not go back, and numbers its tickets. An
-// order that had ended may be completed by late money, but then by a reservation of its own: the old one is gone.
+// judgeCompleted judges that an order was paid, unless it costs nothing or was issued, by an attempt whose money
+// does not go back, and numbers its tickets. An order that had ended may be completed by late money, but then by a
+// reservation of its own: the old one is gone.
 func (t *Truth) judgeCompleted(ref engine.Ref, b *book, f *order.Completed) error {
 	sl := b.orders[f.ID]
 	if sl == nil || sl.order.Status == order.StatusCompleted || sl.paidBy != "" {
@@ -252,6 +254,7 @@ func (t *Truth) judgeCompleted(ref engine.Ref, b *book, f *order.Completed) erro
 			t.world.Reach("late money", "completed with seats")
 		}
 	}
+	// An order that had been closed is open again: its new reservation has to be acknowledged as sold.
 	sl.closed = false
 	sl.foldFact(f)
 	return t.judgeReserved(ref, b, o, f.Serial)

@@ -15,11 +15,11 @@ type stock struct {
 	details inventory.Details
 	terms   *keeper.Discount // nil of a ticket type; of a promo code, whose uses are judged as a stock, its discount
 	shut    bool             // the promo code is over, so that only an order that had ended may take a use
-	sold    int64
-	sized   uint64 // the revision of the last Resize: each one has to have a higher
+	sold    int64            // units, or uses of a code, less those that came back
+	sized   uint64           // the revision of the last Resize: each one has to have a higher
 	held    map[engine.OrderID]*keeper.ReservedFact
 	ended   map[keeper.Claim]string // how each reservation ended: it was sold, released or replaced
-	buyers  map[uint64]int64
+	buyers  map[uint64]int64        // units of each customer, reserved or sold: MaxPerCustomer at most
 
 	awaited  bool // somebody in the waitlist waits for it
 	awaitRev uint64
