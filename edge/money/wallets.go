@@ -17,10 +17,12 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
+// listWallets lists the wallets of the organization in the query, or of the caller's only one.
 func (h *Handlers) listWallets(c *route.Call, in *api.ListWallets) (*api.List[api.Wallet], error) {
 	return h.showWallets(c, in.OrgID)
 }
 
+// listWalletsOf lists the wallets of the organization in the path.
 func (h *Handlers) listWalletsOf(c *route.Call, in *api.WalletsOf) (*api.List[api.Wallet], error) {
 	return h.showWallets(c, in.OrgID)
 }

@@ -104,7 +104,8 @@ func (h *Handlers) listReviews(c *route.Call, in *api.ListReviews) (*api.Reviews
 	return v, nil
 }
 
-// average returns how many ratings there are, and their mean to two decimals; nil if there is none.
+// average returns how many ratings there are, and their mean to two decimals; nil if there is none. The first count
+// is of ratings with one star.
 func average(counts [5]int) (n int, mean *float64) {
 	sum := 0
 	for i, count := range counts {
@@ -138,6 +139,7 @@ func notFoundAs(err error, none *engine.Refusal) error {
 	return err
 }
 
+// reviewView shows a review to everybody: its author has the name that the review gives, and no address.
 func (h *Handlers) reviewView(r *community.Review) api.Review {
 	return api.Review{
 		ID: r.ID.String(), TicketID: h.Secrets.Event(r.Event).TicketID(r.Ticket).String(), Rating: r.Rating, Body: r.Body,

@@ -21,6 +21,7 @@ var tagPattern = regexp.MustCompile(`^[\pL\pN _.-]{1,60}$`)
 // normalTag is a tag as it is stored and compared, so that VIP and vip are one tag.
 func normalTag(tag string) string { return strings.ToLower(strings.TrimSpace(tag)) }
 
+// readTag reads a tag from the member "tag" of the request.
 func readTag(text string) (string, error) { return readTagAt("tag", text) }
 
 // readTagAt reads a tag from a member of the request that is not called "tag", which the issue names.

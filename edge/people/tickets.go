@@ -56,6 +56,7 @@ func (h *Handlers) findByCode(c *route.Call, code, email string) (*ticket, error
 			t, err = h.tryCode(c.Context, newest, code)
 		}
 	}
+	// A right code with an address that has nothing to do with the ticket is answered as a wrong code.
 	if err == nil && !t.mayName(email) {
 		err = noTicket
 	}
