@@ -43,6 +43,7 @@ type hosted struct {
 
 var _ activation.Shell = (*hosted)(nil)
 
+// newHosted makes an activation that is not started. It belongs to the life that its node has now.
 func newHosted(n *node, ref engine.Ref) *hosted {
 	a := &hosted{node: n, life: n.life, held: make(map[engine.OrderID]bool)}
 	a.Activation = activation.New(ref, n.sim.swarm.snapshotEvery, a)

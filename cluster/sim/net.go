@@ -23,11 +23,11 @@ type call struct {
 type ask struct {
 	to       engine.Ref
 	cmd      engine.Command
-	at       int64 // when it was first sent
-	tries    int
-	limit    int // tries after which the client gives up; 0 for never
-	answered bool
-	done     func(engine.Reply)
+	at       int64              // when it was first sent
+	tries    int                // how often it was sent
+	limit    int                // tries after which the client gives up; 0 for never
+	answered bool               // the client has its answer, and takes no other
+	done     func(engine.Reply) // is told the first answer; may be nil
 }
 
 // askActor sends a client's command and repeats it, under the same id, until it is
@@ -41,6 +41,7 @@ func (s *Sim) askActor(to engine.Ref, cmd engine.Command, limit int, done func(e
 	s.sendTry(a)
 }
 
+// sendTry sends an ask once more, and again after a few seconds if no other try has been made by then.
 func (s *Sim) sendTry(a *ask) {
 	if a.answered || a.limit > 0 && a.tries >= a.limit {
 		return
@@ -67,6 +68,8 @@ func (c *call) answerClient(s *Sim, reply engine.Reply) {
 	s.After(s.drawDelay("reply"), func() { c.ask.hearReply(s, reply) })
 }
 
+// hearReply gives the client an answer. UNAVAILABLE is no answer: the client tries again soon. INTERNAL is a broken
+// promise, because no fault of the world may cause it.
 func (a *ask) hearReply(s *Sim, reply engine.Reply) {
 	if a.answered {
 		return
@@ -108,6 +111,8 @@ func (s *Sim) sendMessage(from *node, e *envelope) {
 	}
 }
 
+// drawDelay draws how long a message is under way: mostly up to three milliseconds, and sometimes up to the seed's
+// lateBy.
 func (s *Sim) drawDelay(what string) int64 {
 	if s.Chance(s.swarm.late) {
 		s.Reach("late", what)
@@ -183,6 +188,8 @@ func (s *Sim) splitCluster() {
 	})
 }
 
+// mixHash scores a node for an event. The node with the highest score owns it, so that one node that goes moves
+// only its own events.
 func mixHash(a, b uint64) uint64 {
 	x := a*0x9e3779b97f4a7c15 ^ (b+1)*0xbf58476d1ce4e5b9
 	x ^= x >> 31

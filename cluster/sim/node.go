@@ -31,6 +31,7 @@ type node struct {
 	copy    *shards.Follower // the follower that ran here last, or nil
 }
 
+// bootNode begins another life of a node: it knows none of its activations, and its clock is off by another span.
 func (n *node) bootNode() {
 	s := n.sim
 	n.up, n.life = true, n.life+1

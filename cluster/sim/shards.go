@@ -34,6 +34,7 @@ func (s *Sim) makeJournal(seed uint64) {
 	}
 }
 
+// newNode makes a node that is down. It believes each shard to be where it is now.
 func (s *Sim) newNode(id int) *node {
 	n := &node{sim: s, id: id, shut: make([]bool, len(s.journal.Shards)), writers: make([]int32, len(s.journal.Shards))}
 	for i, sh := range s.journal.Shards {
@@ -118,6 +119,7 @@ func (s *Sim) stallShard() {
 	}
 }
 
+// disturbShard lets a shard fail, and recover after four seconds at most, or in one case of four after up to 24.
 func (s *Sim) disturbShard(sh *shards.Shard, how string, fail func()) {
 	s.Logf("shard %d is %s", sh.No, how)
 	for _, n := range s.nodes {
@@ -218,6 +220,7 @@ func (s *Sim) followAll() (more bool) {
 	return !s.journal.HasPassedAll()
 }
 
+// stopFollower stops the follower that runs on the node, if any does.
 func (n *node) stopFollower() {
 	if n.copy.Runs() {
 		n.copy.Stop()

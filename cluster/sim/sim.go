@@ -97,6 +97,8 @@ type Sim struct {
 	unrest  int64 // the simulated microsecond at which a node last came or went
 }
 
+// newSim makes a seed's world. The order of the draws is part of the seed: a draw that is added in between makes
+// all seeds other worlds.
 func newSim(seed uint64, bug bugs.Bug, log io.Writer) *Sim {
 	s := &Sim{Clock: clock.New(seed, log), bug: bug, claims: make(map[journal.Claim]*hosted)}
 	s.turns = rand.New(rand.NewPCG(seed, 0x7095))
@@ -120,8 +122,8 @@ func newSim(seed uint64, bug bugs.Bug, log io.Writer) *Sim {
 // the mean time from one fault to the next, 0 for never.
 type swarm struct {
 	nodes                int
-	load                 int64 // for how many microseconds people come
-	loss, repeat, late   float64
+	load                 int64   // for how many microseconds people come
+	loss, repeat, late   float64 // of messages
 	lateBy               int64
 	unknown, slow        float64
 	crash, split, retire int64
@@ -132,6 +134,8 @@ type swarm struct {
 	holdScale            float64
 }
 
+// drawSwarm draws a seed's options. Most faults are absent from a third of all seeds, so that one which hides others
+// does not hide them everywhere.
 func drawSwarm(r *rand.Rand) swarm {
 	rate := func(most float64) float64 {
 		if r.IntN(3) == 0 {
@@ -187,6 +191,7 @@ func (s *Sim) drawTurn() int64 {
 	}
 }
 
+// start boots the nodes, opens the shows, and begins the faults.
 func (s *Sim) start() {
 	for _, n := range s.nodes {
 		n.joinShards()

@@ -83,6 +83,8 @@ func (p *Place) fenceRows(b *Batch, how string) map[*Row]bool {
 	return fenced
 }
 
+// insertRow commits a row, and has the world judge its facts. A row must follow the last one of its stream, and
+// must be committed where its shard is now.
 func (p *Place) insertRow(b *Batch, r *Row, how string) {
 	j, st := p.journal, p.Stream(r.Ref)
 	if r.First != st.Head+1 && j.bug != bugs.NoFence {

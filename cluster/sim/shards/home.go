@@ -70,6 +70,7 @@ func (h *Home) Kill() {
 	})
 }
 
+// forgetOld takes the transactions out of recent that are on disk by now: a kill loses them no more.
 func (h *Home) forgetOld() {
 	h.recent = slices.DeleteFunc(h.recent, func(c change) bool { return c.at < h.journal.Now()-diskTime })
 }

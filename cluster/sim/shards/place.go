@@ -175,6 +175,7 @@ func (sh *Shard) Leave() {
 	sh.switchPlace()
 }
 
+// switchPlace closes the writers where the shard is, and only then copies it, so that the copy has everything.
 func (sh *Shard) switchPlace() {
 	for _, w := range sh.Place.writers {
 		w.closed = true

@@ -45,8 +45,8 @@ type Journal struct {
 type Shard struct {
 	No     int
 	Place  *Place // the server that it is on
-	Moving bool
-	last   int // bucket
+	Moving bool   // a move of the shard is under way
+	last   int    // the last bucket of its range
 }
 
 // IsSharded decides which seeds have shards: a quarter, in a way that has nothing to do with what else seeds
@@ -89,6 +89,7 @@ func drawCuts(r *rand.Rand) []int {
 	}
 }
 
+// findRange is the number of the range that has a bucket.
 func findRange(cuts []int, bucket int) int {
 	return slices.IndexFunc(cuts, func(cut int) bool { return cut > bucket }) - 1
 }

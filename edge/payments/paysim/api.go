@@ -16,6 +16,7 @@ import (
 // currencies are those that Paystack knows.
 var currencies = map[string]bool{"GHS": true, "KES": true, "NGN": true, "USD": true, "ZAR": true}
 
+// unknownReference is the next step that Paystack suggests for a transaction that it does not have.
 const unknownReference = "Ensure that you're passing the reference of a transaction that exists on this integration"
 
 func notFound() reply {
@@ -122,6 +123,7 @@ func subunits(raw json.RawMessage) (int64, bool) {
 	return n, err == nil
 }
 
+// validReference reports whether a reference has only characters that Paystack takes. We allow 100 of them.
 func validReference(s string) bool {
 	for _, r := range s {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
@@ -132,6 +134,7 @@ func validReference(s string) bool {
 	return len(s) <= 100
 }
 
+// validCallback reports whether a browser could be sent back there; empty means nowhere.
 func validCallback(s string) bool {
 	u, err := url.Parse(s)
 	return s == "" || err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
@@ -175,6 +178,7 @@ func (s *Sim) readTransaction(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
+// listMeta says which page of a list an answer is.
 type listMeta struct {
 	Next     *string `json:"next"`
 	Previous *string `json:"previous"`

@@ -72,6 +72,7 @@ func (s *Sim) checkout(ctx *fasthttp.RequestCtx) {
 	s.show(ctx, t)
 }
 
+// show writes the checkout page of a transaction. One that is paid has no more buttons.
 func (s *Sim) show(ctx *fasthttp.RequestCtx, t *ledger.Transaction) {
 	s.ledger.Lock()
 	view := struct {
@@ -136,6 +137,7 @@ func (s *Sim) pay(ctx *fasthttp.RequestCtx) {
 	s.show(ctx, t)
 }
 
+// readOutcome reads what the visitor did, from the page's form or from JSON, as tests send it.
 func readOutcome(ctx *fasthttp.RequestCtx) (outcome string, isJSON bool) {
 	if !strings.HasPrefix(string(ctx.Request.Header.ContentType()), "application/json") {
 		return string(ctx.PostArgs().Peek("outcome")), false

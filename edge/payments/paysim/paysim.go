@@ -64,6 +64,7 @@ type Config struct {
 	Log             *slog.Logger     // errors of the server itself; none
 }
 
+// withDefaults fills what a configuration leaves open.
 func (c Config) withDefaults() Config {
 	if c.MaxTransactions <= 0 {
 		c.MaxTransactions = 1_000_000
@@ -210,6 +211,7 @@ func (s *Sim) pause(d time.Duration) {
 // of a simulator's day.
 type serverLog struct{ log *slog.Logger }
 
+// Printf is for fasthttp.Logger.
 func (l serverLog) Printf(format string, args ...any) {
 	l.log.Debug("payment simulator", slog.String("server", fmt.Sprintf(format, args...)))
 }

@@ -70,6 +70,7 @@ var operationNames = [operations]string{
 // calls counts what was asked for.
 type calls [operations]atomic.Int64
 
+// snapshot reads the counts, one after the other, while others count on.
 func (c *calls) snapshot() map[string]int64 {
 	out := make(map[string]int64, operations)
 	for op, name := range operationNames {
@@ -138,10 +139,12 @@ type reply struct {
 	body   any
 }
 
+// ok is a success in Paystack's envelope.
 func ok(message string, data any) reply {
 	return reply{200, paystack.Envelope{Status: true, Message: message, Data: data}}
 }
 
+// refused is a failure in Paystack's envelope, with the next step that it suggests.
 func refused(status int, message, code, next string) reply {
 	return reply{status, paystack.Failure{Message: message, Meta: &paystack.NextStep{NextStep: next}, Type: "validation_error", Code: code}}
 }

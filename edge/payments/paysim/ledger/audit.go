@@ -72,6 +72,7 @@ func newTally() Tally {
 	return Tally{Statuses: make(map[string]int64), Totals: make(map[string]Total)}
 }
 
+// count adds a transaction as it is at a time. Money counts as paid once it has arrived.
 func (y Tally) count(t *Transaction, now time.Time) {
 	st := t.Status(now)
 	y.Statuses[st]++
@@ -84,6 +85,7 @@ func (y Tally) count(t *Transaction, now time.Time) {
 	y.Totals[t.Currency] = sum
 }
 
+// add adds the counts of another tally.
 func (y Tally) add(o Tally) {
 	for st, n := range o.Statuses {
 		y.Statuses[st] += n

@@ -81,6 +81,8 @@ func (l *Ledger) Add(t *Transaction) bool {
 	return true
 }
 
+// store keeps a new transaction under its number and its reference. A full ledger forgets one for it. It returns
+// false if the reference is taken.
 func (l *Ledger) store(t *Transaction) bool {
 	if l.byRef[t.Reference] != nil {
 		return false

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	maxWaiting = 100_000 // waiting; beyond that new ones are dropped, and counted
-	maxTries   = 5       // as live in its first quarter of an hour; the hourly tail is left out
-	workers    = 16
-	timeout    = 30 * time.Second
+	maxWaiting = 100_000          // waiting; beyond that new ones are dropped, and counted
+	maxTries   = 5                // as live in its first quarter of an hour; the hourly tail is left out
+	workers    = 16               // webhooks that are sent at a time
+	timeout    = 30 * time.Second // of one try
 )
 
 // Stats counts webhooks. Sent and Failed count tries, Dropped the events
@@ -36,7 +36,7 @@ type Webhook func(context.Context) (*http.Request, error)
 type delivery struct {
 	due   time.Time
 	of    Webhook
-	tries int
+	tries int // how often it was sent, in vain
 }
 
 // Outbox has the webhooks that wait. Make it with New.
@@ -106,6 +106,7 @@ func (o *Outbox) Drop() { o.dropped.Add(1) }
 // Push queues a webhook, which is sent when it is due.
 func (o *Outbox) Push(due time.Time, w Webhook) { o.push(delivery{due: due, of: w}) }
 
+// push queues a delivery, or drops it if too many wait.
 func (o *Outbox) push(d delivery) {
 	o.mu.Lock()
 	if len(o.queue) >= maxWaiting {
@@ -176,6 +177,7 @@ func (o *Outbox) deliverWebhook(ctx context.Context, d *delivery) {
 	}
 }
 
+// sendOnce makes and sends a webhook, and reports whether it was answered 200.
 func (o *Outbox) sendOnce(ctx context.Context, d *delivery) bool {
 	req, err := d.of(ctx)
 	if err != nil {

@@ -89,6 +89,7 @@ type Transaction struct {
 	Subaccount      empty       `json:"subaccount"`
 }
 
+// attemptLog is what the buyer did at the checkout. Its times are in seconds.
 type attemptLog struct {
 	StartTime int64      `json:"start_time"`
 	TimeSpent int        `json:"time_spent"`
@@ -175,6 +176,7 @@ type Event struct {
 	Data  any    `json:"data"`
 }
 
+// chargeEvent is the data of a webhook about a payment. Unlike Transaction, it has each time once.
 type chargeEvent struct {
 	ID              int64         `json:"id"`
 	Domain          string        `json:"domain"`
@@ -196,6 +198,7 @@ type chargeEvent struct {
 	Plan            empty         `json:"plan"`
 }
 
+// refundEvent is the data of a webhook about a refund. It names the payment by reference alone.
 type refundEvent struct {
 	Status               string          `json:"status"`
 	TransactionReference string          `json:"transaction_reference"`
@@ -257,6 +260,7 @@ func (w Words) Transaction(t *ledger.Transaction, now time.Time) Transaction {
 // feeOf is the provider's cut, 1.5 % as in Nigeria, which the merchant bears.
 func feeOf(t *ledger.Transaction) int64 { return t.Paid * 15 / 1000 }
 
+// customerOf makes a buyer up from the address, the same at every call.
 func customerOf(t *ledger.Transaction) customer {
 	n := faults.Scramble(0, t.Email, 0)
 	return customer{
@@ -265,6 +269,7 @@ func customerOf(t *ledger.Transaction) customer {
 	}
 }
 
+// authorizationOf makes a card up from the reference: always the test card ending in 4081.
 func authorizationOf(t *ledger.Transaction) authorization {
 	n := strconv.FormatUint(faults.Scramble(0, t.Reference, 0), 36)
 	return authorization{
@@ -273,6 +278,7 @@ func authorizationOf(t *ledger.Transaction) authorization {
 	}
 }
 
+// logOf makes up the log of a payment that succeeded at once.
 func logOf(t *ledger.Transaction) *attemptLog {
 	return &attemptLog{
 		StartTime: t.Created.Unix(), TimeSpent: 4, Attempts: 1, Success: true, Input: []string{},
