@@ -10,6 +10,7 @@ import (
 
 var noSession = &engine.Refusal{Code: engine.NotFound, Message: "The event has no such session."}
 
+// listSessions shows an event's schedule to its organization.
 func (h *Handlers) listSessions(c *route.Call, in *api.ByID) (*api.Schedule, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -129,6 +130,7 @@ func sessionViews(sessions []program.Session) []api.ScheduledSession {
 	return out
 }
 
+// sessionView shows a session as the organizer has entered it; what is left empty is null.
 func sessionView(n *program.Session) api.ScheduledSession {
 	return api.ScheduledSession{
 		ID: n.ID.String(), SessionTitle: n.Title, StartTime: view.UTC(&n.Start), EndTime: view.UTC(&n.End), DayNumber: n.Day,

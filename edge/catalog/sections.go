@@ -16,6 +16,7 @@ import (
 
 var noSection = &engine.Refusal{Code: engine.NotFound, Message: "The event has no such section."}
 
+// listSections shows an event's sections to its organization.
 func (h *Handlers) listSections(c *route.Call, in *api.ByID) (*api.Sections, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -43,6 +44,8 @@ func (h *Handlers) createSection(c *route.Call, in *api.CreateSection) (*api.Sec
 	return new(sectionView(n)), nil
 }
 
+// updateSection changes the fields of a section that the request names. Only an event that has not ended may be
+// changed, and a section only so many times in a while.
 func (h *Handlers) updateSection(c *route.Call, in *api.UpdateSection) (*api.Section, error) {
 	number, _, err := h.findOpen(c, in.ID)
 	if err != nil {
@@ -169,6 +172,7 @@ func sectionViews(sections []program.Section) []api.Section {
 	return out
 }
 
+// sectionView shows a section; one without a place on a map has null there.
 func sectionView(n *program.Section) api.Section {
 	v := api.Section{
 		ID: n.ID.String(), Name: n.Name, Capacity: n.Capacity, Description: view.Optional(n.Description), SortOrder: n.SortOrder,

@@ -183,6 +183,8 @@ func viewGate(g *admission.GateCount, s *admission.Stats) api.GateCount {
 	return v
 }
 
+// gateStats shows what an event's gates have counted. The event itself is asked, so the numbers have each scan that
+// was answered.
 func (h *Handlers) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {

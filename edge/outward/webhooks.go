@@ -23,6 +23,7 @@ var (
 	noDelivery = &engine.Refusal{Code: engine.NotFound, Message: "No such webhook delivery."}
 )
 
+// createWebhook makes an endpoint. Its answer is the only one that has the signing secret: the table has it sealed.
 func (h *Handlers) createWebhook(c *route.Call, in *api.CreateWebhook) (*api.WebhookSecret, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
@@ -42,6 +43,7 @@ func (h *Handlers) createWebhook(c *route.Call, in *api.CreateWebhook) (*api.Web
 	return &api.WebhookSecret{Webhook: *webhookView(e), Secret: secret}, nil
 }
 
+// listWebhooks shows all endpoints of an organization, without their secrets.
 func (h *Handlers) listWebhooks(c *route.Call, in *api.ListWebhooks) (*api.List[*api.Webhook], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -58,6 +60,7 @@ func (h *Handlers) listWebhooks(c *route.Call, in *api.ListWebhooks) (*api.List[
 	return out, nil
 }
 
+// updateWebhook changes the fields that the request names. Everything is checked before anything is changed.
 func (h *Handlers) updateWebhook(c *route.Call, in *api.UpdateWebhook) (*api.Webhook, error) {
 	e, err := h.ownWebhook(c, in.ID)
 	if err != nil {
@@ -84,6 +87,7 @@ func (h *Handlers) updateWebhook(c *route.Call, in *api.UpdateWebhook) (*api.Web
 	}))
 }
 
+// deleteWebhook ends an endpoint, and answers with the endpoint as it was.
 func (h *Handlers) deleteWebhook(c *route.Call, in *api.ByID) (*api.Webhook, error) {
 	e, err := h.ownWebhook(c, in.ID)
 	if err != nil {
@@ -92,6 +96,7 @@ func (h *Handlers) deleteWebhook(c *route.Call, in *api.ByID) (*api.Webhook, err
 	return webhookChanged(h.Endpoints.Delete(c.Context, e.ID))
 }
 
+// rotateWebhookSecret gives an endpoint another secret, which only this answer shows.
 func (h *Handlers) rotateWebhookSecret(c *route.Call, in *api.ByID) (*api.WebhookSecret, error) {
 	e, err := h.ownWebhook(c, in.ID)
 	if err != nil {
@@ -105,6 +110,7 @@ func (h *Handlers) rotateWebhookSecret(c *route.Call, in *api.ByID) (*api.Webhoo
 	return &api.WebhookSecret{Webhook: *v, Secret: secret}, nil
 }
 
+// testWebhook queues a test for an endpoint. The delivery that it answers has not been sent yet.
 func (h *Handlers) testWebhook(c *route.Call, in *api.ByID) (*api.WebhookDelivery, error) {
 	e, err := h.ownWebhook(c, in.ID)
 	if err != nil {
@@ -113,6 +119,7 @@ func (h *Handlers) testWebhook(c *route.Call, in *api.ByID) (*api.WebhookDeliver
 	return deliveryAdded(h.Endpoints.Test(c.Context, e.ID))
 }
 
+// listWebhookDeliveries returns a page of what an endpoint was and will be sent, the newest first.
 func (h *Handlers) listWebhookDeliveries(c *route.Call, in *api.ListWebhookDeliveries) (*api.List[*api.WebhookDelivery], error) {
 	e, err := h.ownWebhook(c, in.ID)
 	if err != nil {
@@ -123,6 +130,7 @@ func (h *Handlers) listWebhookDeliveries(c *route.Call, in *api.ListWebhookDeliv
 	}, func(d *deliveries.Delivery) int64 { return d.ID }, deliveryView)
 }
 
+// replayWebhookDelivery queues the same event once more, as a delivery of its own.
 func (h *Handlers) replayWebhookDelivery(c *route.Call, in *api.ByID) (*api.WebhookDelivery, error) {
 	v, err := h.ownDelivery(c, in.ID)
 	if err != nil {
@@ -131,6 +139,8 @@ func (h *Handlers) replayWebhookDelivery(c *route.Call, in *api.ByID) (*api.Webh
 	return deliveryAdded(h.Endpoints.Replay(c.Context, v))
 }
 
+// getWebhookDelivery shows one delivery with its attempts and the body that is sent. A body that is no longer kept
+// is shown as {}.
 func (h *Handlers) getWebhookDelivery(c *route.Call, in *api.ByID) (*api.SentWebhook, error) {
 	v, err := h.ownDelivery(c, in.ID)
 	if err != nil {

@@ -175,6 +175,7 @@ func readRefundID(id string) (of engine.OrderID, place int, ok bool) {
 	return of, n - 1, ok && err == nil && errID == nil && n > 0
 }
 
+// getRefund shows one refund to its order's organization.
 func (h *Handlers) getRefund(c *route.Call, in *api.RefundID) (*api.Refund, error) {
 	o, i, err := h.findRefund(c, in.ID)
 	if err != nil {

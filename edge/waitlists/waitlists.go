@@ -76,6 +76,7 @@ func (h *Handlers) joinLine(c *route.Call, cmd *waitlist.Join) (*api.WaitlistEnt
 	if err != nil {
 		return nil, err
 	}
+	// Otherwise the answer would tell anybody the name that the owner of the address has given.
 	r.Entry.Email, r.Entry.Name = cmd.Email, cmd.Name
 	return view.WaitlistEntry(r, h.Known.PublicID(cmd.ID.Event())), nil
 }
@@ -112,6 +113,8 @@ func (h *Handlers) confirmWaitlist(c *route.Call, in *api.ConfirmWaitlist) (*api
 	})
 }
 
+// listWaitlist shows an organization the entries of its event, the oldest first. The event is asked for one more
+// than a page takes, to know whether another page follows.
 func (h *Handlers) listWaitlist(c *route.Call, in *api.ListWaitlist) (*api.List[api.WaitlistEntry], error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -138,6 +141,7 @@ func (h *Handlers) listWaitlist(c *route.Call, in *api.ListWaitlist) (*api.List[
 	return out, nil
 }
 
+// offerWaitlist makes offers to those who have waited longest, and answers how many could be made.
 func (h *Handlers) offerWaitlist(c *route.Call, in *api.OfferWaitlist) (*api.OffersMade, error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -150,6 +154,7 @@ func (h *Handlers) offerWaitlist(c *route.Call, in *api.OfferWaitlist) (*api.Off
 	return &api.OffersMade{Offered: r.Offered}, nil
 }
 
+// setWaitlist changes the settings that the request names, and answers all.
 func (h *Handlers) setWaitlist(c *route.Call, in *api.SetWaitlist) (*api.WaitlistSettings, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -191,6 +196,7 @@ func (h *Handlers) claimOffer(c *route.Call, in *api.WaitlistToken) (*api.Order,
 	return v, nil
 }
 
+// leaveWaitlist ends an entry for the reader of its mail. What it was offered goes to the next.
 func (h *Handlers) leaveWaitlist(c *route.Call, in *api.WaitlistToken) (*api.WaitlistEntry, error) {
 	id, err := h.openEntry(c, in)
 	if err != nil {

@@ -95,6 +95,7 @@ func (f box) formatSVG() string {
 }
 
 func (f box) bounds() image.Rectangle {
+	// Nobody computes how far a turned box reaches: every point is tried.
 	if f.turn != 0 {
 		return image.Rect(0, 0, coverWidth, coverHeight)
 	}
@@ -104,6 +105,7 @@ func (f box) bounds() image.Rectangle {
 func (f box) newHitTest() func(x, y float64) bool {
 	sin, cos := math.Sincos(-f.turn * math.Pi / 180)
 	return func(x, y float64) bool {
+		// The point is turned the other way instead of the box.
 		x, y = x-coverWidth/2, y-coverHeight/2
 		x, y = x*cos-y*sin+coverWidth/2, x*sin+y*cos+coverHeight/2
 		beside := max(0, math.Abs(x-f.x-f.w/2)-f.w/2+f.round)

@@ -150,6 +150,8 @@ func (w *story) sayProvider(words []string) error {
 	return w.tellEvent(report)
 }
 
+// sayGate tells that a gate scans a ticket. Members of the command that the sentence does not name have the usual
+// values.
 func (w *story) sayGate(words []string) error { // North scans 1 key=7 device=d
 	serial, err := strconv.ParseUint(words[2], 10, 32)
 	if err != nil {

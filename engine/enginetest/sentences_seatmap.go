@@ -44,6 +44,7 @@ func (w *story) sayMap(c *character, verb string, args []string) error {
 	}
 }
 
+// sayAttaches attaches a map to an event. Words with version=, mode= or hold= say how, and all others are its rows.
 func (w *story) sayAttaches(c *character, args []string) error {
 	a, version := seatmap.Attach{}, 1
 	var rows []string

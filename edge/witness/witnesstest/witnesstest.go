@@ -42,6 +42,8 @@ func Open(t testing.TB) *Authority {
 	a := &Authority{t: t}
 	issuerKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
+	// The root signs the authority's certificate, and the authority signs the tokens, as with a real one: who
+	// checks a token has to build that chain.
 	issuer := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Test Root"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().AddDate(10, 0, 0),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
@@ -64,6 +66,7 @@ func Open(t testing.TB) *Authority {
 	return a
 }
 
+// answer stamps the digest of a request with the time of now.
 func (a *Authority) answer(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil || a.Away.Load() {
@@ -79,6 +82,7 @@ func (a *Authority) answer(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(a.reply(ask.HashedMessage, time.Now())) // a client that has gone needs no answer
 }
 
+// reply makes the answer of the protocol, which has the token and the authority's certificate.
 func (a *Authority) reply(digest []byte, at time.Time) []byte {
 	stamp := timestamp.Timestamp{
 		HashAlgorithm: crypto.SHA256, HashedMessage: digest, Time: at, Policy: asn1.ObjectIdentifier{1, 2, 3, 4}, AddTSACertificate: true,
