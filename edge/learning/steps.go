@@ -14,6 +14,7 @@ import (
 	"boxoffice/persistence/courses"
 )
 
+// completeLesson marks a lesson as done. The last one completes the course, unless an exam is still to be passed.
 func (h *Handlers) completeLesson(c *route.Call, in *api.LessonIndex) (*api.Learned, error) {
 	return h.markLesson(c, in, true)
 }

@@ -71,6 +71,8 @@ func drawRows(rows []api.DrawnRow, l *seatmap.Layout) {
 		r := &rows[l.SeatRow[i]]
 		r.IDs, r.Labels = append(r.IDs, l.SeatIDs[i]), append(r.Labels, l.Labels[i])
 		r.X, r.Y = append(r.X, l.SeatX[i]), append(r.Y, l.SeatY[i])
+		// A row has kinds only if one of its seats is not a standard one. The seats before that one are then filled
+		// in.
 		if kind := l.SeatKind[i]; kind != seatmap.Standard || r.Kinds != nil {
 			for len(r.Kinds) < len(r.IDs)-1 {
 				r.Kinds = append(r.Kinds, seatKinds[seatmap.Standard])

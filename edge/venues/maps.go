@@ -124,6 +124,8 @@ func (h *Handlers) venue(c *route.Call, id string) (*venues.Map, error) {
 	if m == nil {
 		return nil, noVenue
 	}
+	// A caller of several organizations may read the map as a member of any of them. If none may, the refusal of
+	// the last one is answered.
 	for _, g := range c.Principal.Grants {
 		if g.Org == m.Org || m.Org == 0 {
 			if err = route.ActFor(c, g); err == nil {
@@ -148,6 +150,7 @@ func (h *Handlers) ownVenue(c *route.Call, id string) (*venues.Map, error) {
 
 // draftOf checks a document and writes it as it is stored.
 func draftOf(doc *venuemap.Document) (venues.Draft, error) {
+	// The document is expanded only to find its faults and to count its seats: what is stored is its text.
 	layout, issues := doc.Expand()
 	if len(issues) > 0 {
 		return venues.Draft{}, route.Invalid(issues...)
@@ -181,6 +184,7 @@ func beyondVenues(err error) error {
 	return err
 }
 
+// venueView shows a map without its document. A map that is shared with everybody has no organization.
 func venueView(m *venues.Map) *api.Venue {
 	v := &api.Venue{
 		ID: m.PublicID.String(), Name: m.Name, Seats: m.Seats, Versions: make([]api.VenueVersion, len(m.Versions)),
@@ -196,6 +200,7 @@ func venueView(m *venues.Map) *api.Venue {
 	return v
 }
 
+// versionView shows when a version was published, and how many seats it has.
 func versionView(v venues.Version) api.VenueVersion {
 	return api.VenueVersion{Version: v.Number, Seats: v.Seats, PublishedAt: view.Moment(v.PublishedAt.UnixMilli())}
 }

@@ -13,6 +13,7 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
+// getSeating shows an event's seating to its organization, as its seat map has it at this moment.
 func (h *Handlers) getSeating(c *route.Call, in *api.ByID) (*api.Seating, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {

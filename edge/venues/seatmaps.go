@@ -32,6 +32,8 @@ func (h *Handlers) publicSeats(c *route.Call, id string) (int64, *committed.Seat
 	return number, m, err
 }
 
+// seatMap shows an event's seats with their prices. A reader who asks for live gets the prices alone: the drawing
+// has the seats, and is cached for good.
 func (h *Handlers) seatMap(c *route.Call, in *api.ReadSeatMap) (*api.SeatMap, error) {
 	number, m, err := h.publicSeats(c, in.EventID)
 	if err != nil {
@@ -114,6 +116,7 @@ func (h *Handlers) drawSeats(ctx context.Context, v *api.SeatMap, l *seatmap.Lay
 	return err
 }
 
+// seatKinds are the names of the kinds of seats in the API.
 var seatKinds = [...]string{seatmap.Standard: "standard", seatmap.Wheelchair: "wheelchair", seatmap.Companion: "companion"}
 
 // seatElements is what a map shows besides seats.
@@ -137,6 +140,7 @@ func readElements(text []byte) ([]jsontext.Value, error) {
 	return elements, json.Unmarshal(text, &elements)
 }
 
+// seatStates lists the seats of an event that can't be bought now, by reason. All others are free.
 func (h *Handlers) seatStates(c *route.Call, in *api.SeatsByEvent) (*api.SeatStates, error) {
 	_, m, err := h.publicSeats(c, in.EventID)
 	if err != nil {

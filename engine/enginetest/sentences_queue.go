@@ -45,8 +45,8 @@ func (w *story) sayQueue(c *character, verb string, args []string) error {
 	}
 }
 
-// sayQueueHears tells a waiting room what a visitor does, who is known by the hash of a name, or what its organizer
-// does.
+// sayQueueHears tells a waiting room what its organizer does, or a visitor. A visitor is known by the hash of a
+// name.
 func (w *story) sayQueueHears(c *character, args []string) error {
 	leaf := func() draw.Hash { return sha256.Sum256([]byte(args[1])) }
 	switch args[0] {
