@@ -104,6 +104,8 @@ type noted struct {
 	Body            []byte
 }
 
+// noteRequest writes a request to the journal before it is carried out, so that a node that starts again can carry
+// it out once more.
 func (s *Service) noteRequest(ctx *fasthttp.RequestCtx) {
 	if os.Getenv(Forgets) != "" && bytes.Contains(ctx.Path(), []byte("/orders")) {
 		return
@@ -117,6 +119,7 @@ func (s *Service) noteRequest(ctx *fasthttp.RequestCtx) {
 	must(err)
 }
 
+// replayRequest carries out all requests of the journal, in their order: they lead to the same state as before.
 func (s *Service) replayRequest(path string) {
 	b, err := os.ReadFile(path)
 	if err != nil {

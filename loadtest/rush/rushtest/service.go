@@ -26,29 +26,29 @@ type Service struct {
 	order    map[string]*svcOrder
 	byKey    map[string]string // address and Idempotency-Key -> order
 	paid     map[string]int64  // by reference
-	requests int
-	Places   int
-	complete int
-	journal  io.Writer // of what changes something; nil: none
+	requests int               // requests so far, by which bugs count
+	Places   int               // orders that were ever made
+	complete int               // orders that were ever completed
+	journal  io.Writer         // of what changes something; nil: none
 	Told     Telling
-	down     atomic.Bool
+	down     atomic.Bool // the child that stands for Postgres is dead: every request is answered 503
 }
 
 // Bugs are what can be wrong with a service. Each acts on one request in nth
 // (0: never).
 type Bugs struct {
-	Oversell     bool
-	LoseOrder    int  // acknowledges and forgets
-	DoubleTicket int  // gives out a ticket code a second time
-	ShortTickets int  // issues one ticket too few
-	IgnoreKeys   bool // makes a second order for a repeated key
-	KeepStock    bool // a cancel gives nothing back
-	Overcharge   int  // the provider takes more than the order costs
-	Uncancel     int  // a cancel is acknowledged and forgotten
-	CutAfter     int  // carries a request out and drops the connection
-	Refuse       int  // answers 503 without carrying out
-	Break500     int  // answers 500 without carrying out
-	Gate         func()
+	Oversell     bool   // sells more than there is
+	LoseOrder    int    // acknowledges and forgets
+	DoubleTicket int    // gives out a ticket code a second time
+	ShortTickets int    // issues one ticket too few
+	IgnoreKeys   bool   // makes a second order for a repeated key
+	KeepStock    bool   // a cancel gives nothing back
+	Overcharge   int    // the provider takes more than the order costs
+	Uncancel     int    // a cancel is acknowledged and forgotten
+	CutAfter     int    // carries a request out and drops the connection
+	Refuse       int    // answers 503 without carrying out
+	Break500     int    // answers 500 without carrying out
+	Gate         func() // is called before every request, and may hold it up; may be nil
 	Telling      TellingBugs
 }
 
@@ -112,8 +112,11 @@ type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
+// nth reports whether something that happens every so many times happens to the nth.
 func nth(n, every int) bool { return every > 0 && n%every == 0 }
 
+// serve answers one request at a time. Requests that set a sale up, or audit it, never meet a bug that refuses or
+// breaks off.
 func (s *Service) serve(ctx *fasthttp.RequestCtx) {
 	if s.bugs.Gate != nil {
 		s.bugs.Gate()
@@ -140,6 +143,7 @@ func (s *Service) serve(ctx *fasthttp.RequestCtx) {
 	}
 }
 
+// route carries a request out. Of the API it knows only what a load test calls.
 func (s *Service) route(ctx *fasthttp.RequestCtx, method, path string) {
 	part := strings.Split(strings.Trim(path, "/"), "/")
 	switch {
@@ -205,6 +209,8 @@ func (s *Service) addType(ctx *fasthttp.RequestCtx) {
 	writeData(ctx, 201, t)
 }
 
+// placeOrder makes an order, or answers the order that the same key of the same address has made. An order that is
+// free is completed at once.
 func (s *Service) placeOrder(ctx *fasthttp.RequestCtx) {
 	key := ctx.RemoteIP().String() + string(ctx.Request.Header.Peek("Idempotency-Key"))
 	if id, repeated := s.byKey[key]; repeated && !s.bugs.IgnoreKeys {
@@ -252,6 +258,7 @@ func (s *Service) placeOrder(ctx *fasthttp.RequestCtx) {
 	}
 }
 
+// heldBy is how many tickets of a type an address has, in orders that are not cancelled.
 func (s *Service) heldBy(email, ticketType string) int {
 	n := 0
 	for _, o := range s.order {
@@ -284,6 +291,7 @@ func (s *Service) finishOrder(o *svcOrder) {
 	}
 }
 
+// find returns an order whose token the caller has, or answers that there is none.
 func (s *Service) find(ctx *fasthttp.RequestCtx, id, token string) *svcOrder {
 	o := s.order[id]
 	if o == nil || token != o.AccessToken {
@@ -301,6 +309,7 @@ func bodyToken(ctx *fasthttp.RequestCtx) string {
 	return in.Token
 }
 
+// cancelOrder cancels an order that is still unpaid, and gives its tickets back.
 func (s *Service) cancelOrder(ctx *fasthttp.RequestCtx, o *svcOrder) {
 	if o.Status == "pending" {
 		o.Status = "cancelled"
@@ -319,6 +328,7 @@ func (s *Service) cancelOrder(ctx *fasthttp.RequestCtx, o *svcOrder) {
 	}
 }
 
+// openCheckout is the provider's page, where the buyer pays all that the order costs.
 func (s *Service) openCheckout(ctx *fasthttp.RequestCtx, id string) {
 	o := s.order[id]
 	if o == nil || string(ctx.PostArgs().Peek("outcome")) != "success" {
@@ -332,6 +342,7 @@ func (s *Service) openCheckout(ctx *fasthttp.RequestCtx, id string) {
 	ctx.Redirect(s.URL, 303)
 }
 
+// verifyPayment completes an order that has been paid.
 func (s *Service) verifyPayment(ctx *fasthttp.RequestCtx) {
 	var in struct {
 		OrderID string `json:"orderId"`
@@ -348,6 +359,8 @@ func (s *Service) verifyPayment(ctx *fasthttp.RequestCtx) {
 	writeData(ctx, 200, map[string]any{"orderId": o.ID, "status": o.Status}) // no tickets: the buyer reads the order
 }
 
+// listTransactions is the provider's list of payments. It also has one of another sale, which an audit must leave
+// out.
 func (s *Service) listTransactions(ctx *fasthttp.RequestCtx) {
 	type row struct {
 		Reference string `json:"reference"`

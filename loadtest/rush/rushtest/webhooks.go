@@ -31,6 +31,7 @@ type TellingBugs struct {
 	Late   int // it is delivered as if it were the first
 }
 
+// fact is a fact as the feed has it and as a webhook tells it.
 type fact struct {
 	ID      string         `json:"id"`
 	Type    string         `json:"type"`
@@ -39,6 +40,7 @@ type fact struct {
 	Data    map[string]any `json:"data"`
 }
 
+// subscribe makes the only endpoint. A second one takes its place.
 func (s *Telling) subscribe(ctx *fasthttp.RequestCtx) {
 	var in struct {
 		URL string `json:"url"`
