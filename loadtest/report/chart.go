@@ -43,6 +43,8 @@ type axis struct {
 	log       bool
 }
 
+// y is the height of a value in the drawing, which counts from the top. Values beyond the axis are drawn at its
+// end.
 func (a axis) y(v float64) float64 {
 	low, high := a.low, a.high
 	if a.log {

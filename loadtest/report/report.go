@@ -20,7 +20,7 @@ import (
 type Report struct {
 	Title   string      `json:"title"`
 	Started time.Time   `json:"started"`
-	Target  string      `json:"target"`
+	Target  string      `json:"target"`  // the address of the service that was loaded
 	Version string      `json:"version"` // the git revision of the harness
 	Machine rig.Machine `json:"machine"`
 	Config  any         `json:"config"`
@@ -30,14 +30,14 @@ type Report struct {
 
 	WindowSeconds float64              `json:"windowSeconds"` // for how long arrivals were made
 	OfferedRate   float64              `json:"offeredRate"`   // requests a second that were due
-	AchievedRate  float64              `json:"achievedRate"`
-	Offered       int64                `json:"offered"`
-	Achieved      int64                `json:"achieved"`
-	Unsent        int64                `json:"unsent"`
-	Dropped       int64                `json:"dropped"`
+	AchievedRate  float64              `json:"achievedRate"`  // answered requests a second
+	Offered       int64                `json:"offered"`       // requests that were due
+	Achieved      int64                `json:"achieved"`      // how many of those were answered until a second after the window
+	Unsent        int64                `json:"unsent"`        // how many of those were never sent
+	Dropped       int64                `json:"dropped"`       // arrivals that were refused because too many actors were alive
 	Operations    []openloop.OpStats   `json:"operations"`
-	All           openloop.OpStats     `json:"all"`
-	SendLag       openloop.Percentiles `json:"sendLag"`
+	All           openloop.OpStats     `json:"all"`     // all operations together
+	SendLag       openloop.Percentiles `json:"sendLag"` // how much later than due requests were sent
 	Errors        []ErrorRow           `json:"errors"`
 	Seconds       []openloop.Second    `json:"seconds"`
 

@@ -59,6 +59,8 @@ func writeTable(b *strings.Builder, rows [][]string) {
 	}
 }
 
+// latencyRows has two rows for each operation: corrected counts from when a request was due, and service from when
+// it was sent.
 func (r *Report) latencyRows() [][]string {
 	rows := [][]string{{"operation, ms", "count", "failed", "", "p50", "p90", "p95", "p99", "p99.9", "max"}}
 	for _, op := range append(slices.Clip(r.Operations), r.All) {
@@ -75,6 +77,7 @@ func (r *Report) latencyRows() [][]string {
 	return rows
 }
 
+// percentileCells writes percentiles in milliseconds.
 func percentileCells(p openloop.Percentiles) []string {
 	var out []string
 	for _, v := range []float64{p.P50, p.P90, p.P95, p.P99, p.P999, p.Max} {
@@ -169,6 +172,7 @@ func (r *Report) shardRows() [][]string {
 	return rows
 }
 
+// cells writes one half of an outage; its times are in milliseconds.
 func (h Half) cells(name string) []string {
 	millis := func(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/float64(time.Millisecond)) }
 	return []string{name, fmt.Sprint(h.Orders), fmt.Sprint(h.Errors), millis(h.Before), millis(h.During)}
