@@ -5,7 +5,10 @@ import (
 	"maps"
 	"os"
 	"reflect"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,7 +32,8 @@ var (
 // mostRed is how many red seeds TestSim shows before it gives up.
 const mostRed = 20
 
-// TestSim runs the simulator over many seeds, or over one with its event log.
+// TestSim runs the simulator over many seeds, as many at a time as there are processors, or over one with
+// its event log.
 func TestSim(t *testing.T) {
 	t.Parallel()
 	bug, err := bugs.Parse(*planted)
@@ -41,21 +45,36 @@ func TestSim(t *testing.T) {
 	}
 	start, steps, red := time.Now(), 0, 0
 	reached := make(map[string]int)
-	for seed := *first; seed < *first+*seeds && red < mostRed; seed++ {
-		if *only && !shards.IsSharded(seed) {
-			continue
-		}
-		r := Simulate(seed, bug, nil)
-		steps += r.Steps
-		for what, n := range r.Reached {
-			reached[what] += n
-		}
-		if !assert.NoError(t, r.Err, "seed %d: see it with -run 'TestSim$' -args -seed=%d -bug=%s", seed, seed, bug) {
-			red++
-		}
-		if red > 0 && *stop {
-			return
-		}
+	var mu sync.Mutex // guards steps, red and reached
+	var next atomic.Uint64
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) { // worlds share nothing
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < *seeds; i = next.Add(1) - 1 {
+				seed := *first + i
+				if *only && !shards.IsSharded(seed) {
+					continue
+				}
+				r := Simulate(seed, bug, nil)
+				mu.Lock()
+				steps += r.Steps
+				for what, n := range r.Reached {
+					reached[what] += n
+				}
+				if !assert.NoError(t, r.Err, "seed %d: see it with -run 'TestSim$' -args -seed=%d -bug=%s", seed, seed, bug) {
+					red++
+				}
+				over := red >= mostRed || red > 0 && *stop
+				mu.Unlock()
+				if over {
+					return
+				}
+			}
+		})
+	}
+	workers.Wait()
+	if red > 0 && *stop {
+		return
 	}
 	spent := time.Since(start).Seconds()
 	t.Logf("seeds %d to %d: %.1f seeds/s, %d steps, %.0f steps/s", *first, *first+*seeds-1, float64(*seeds)/spent, steps, float64(steps)/spent)
