@@ -6,7 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
+	"golang.org/x/text/currency"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 )
@@ -69,6 +72,7 @@ func (m Money) In(l Language) string { return wordsOf[l].showMoney(m) }
 type words struct {
 	printer    *message.Printer
 	decimal    string // what stands before the places of a decimal
+	signFirst  bool   // the sign of a currency stands before the amount, and not behind it
 	months     [12]string
 	weekdays   [7]string // from Sunday on
 	date       string    // has a day of the month, a month and a year
@@ -89,7 +93,7 @@ type words struct {
 }
 
 var english = words{
-	printer: message.NewPrinter(language.English), decimal: ".",
+	printer: message.NewPrinter(language.English), decimal: ".", signFirst: true,
 	months:   [12]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
 	weekdays: [7]string{"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"},
 	date:     "%d %s %d",
@@ -125,19 +129,53 @@ const clock = "15:04"
 // Somebody is a person whom nobody can name.
 func Somebody(l Language) string { return wordsOf[l].somebody }
 
-// showMoney writes an amount as the language does; "" for no money.
+// showMoney writes an amount with the sign of its currency, as the language and our pages do; "" for no money.
 func (w *words) showMoney(m Money) string {
-	whole, places, isBroken := strings.Cut(m.Amount, ".")
+	if m.Amount == "" {
+		return ""
+	}
+	amount, isNegative := strings.CutPrefix(m.Amount, "-")
+	amount, sign := w.showDecimal(amount), w.signOf(m.Currency)
+	last, _ := utf8.DecodeLastRuneInString(sign)
+	switch {
+	case !w.signFirst:
+		amount += noBreak + sign
+	case unicode.IsSymbol(last):
+		amount = sign + amount
+	default: // letters would run into the digits
+		amount = sign + noBreak + amount
+	}
+	if isNegative {
+		return "-" + amount
+	}
+	return amount
+}
+
+// noBreak is a space at which no line is broken.
+const noBreak = "\u00a0"
+
+// signOf is the shortest sign of a currency, such as $ of all dollars; its code if it has none.
+func (w *words) signOf(code string) string {
+	unit, err := currency.ParseISO(code)
+	if err != nil {
+		return code // the library's table is older than the currency
+	}
+	if sign := w.printer.Sprint(currency.NarrowSymbol(unit)); sign != code {
+		return sign
+	}
+	return w.printer.Sprint(currency.Symbol(unit))
+}
+
+// showDecimal writes a decimal that is not negative as the language does.
+func (w *words) showDecimal(decimal string) string {
+	whole, places, isBroken := strings.Cut(decimal, ".")
 	if n, err := strconv.ParseInt(whole, 10, 64); err == nil {
 		whole = w.printer.Sprint(n)
 	}
-	switch {
-	case m.Amount == "":
-		return ""
-	case isBroken:
+	if isBroken {
 		whole += w.decimal + places
 	}
-	return whole + " " + m.Currency
+	return whole
 }
 
 // showDispute writes the reason of a disputed payment, which is a word of its provider.

@@ -81,15 +81,16 @@ func TestReadLanguage(t *testing.T) {
 	}
 }
 
-// TestForms: dates and amounts are written as the language does.
+// TestForms: dates and amounts are written as the language does, and amounts as Intl.NumberFormat writes them on pages.
 func TestForms(t *testing.T) {
 	t.Parallel()
-	for amount, want := range map[string][2]string{
-		"1250.00": {"1,250.00 USD", "1.250,00 USD"}, "0.05": {"0.05 USD", "0,05 USD"}, "1234567.890": {"1,234,567.890 USD", "1.234.567,890 USD"}, "500": {"500 USD", "500 USD"}, "-3.50": {"-3.50 USD", "-3,50 USD"},
-		"": {},
+	for amount, want := range map[Money][2]string{
+		{"26.25", "EUR"}: {"€26.25", "26,25_€"}, {"1250.00", "USD"}: {"$1,250.00", "1.250,00_$"}, {"0.05", "GBP"}: {"£0.05", "0,05_£"}, {"500", "JPY"}: {"¥500", "500_¥"},
+		{"1234567.890", "KWD"}: {"KWD_1,234,567.890", "1.234.567,890_KWD"}, {"3.50", "ZAR"}: {"R_3.50", "3,50_R"}, {"12.00", "CHF"}: {"CHF_12.00", "12,00_CHF"}, {"5000", "XAF"}: {"FCFA_5,000", "5.000_FCFA"},
+		{"-3.50", "NGN"}: {"-₦3.50", "-3,50_₦"}, {"-0.50", "ZAR"}: {"-R_0.50", "-0,50_R"}, {"1.00", "ZWG"}: {"ZWG_1.00", "1,00_ZWG"}, {}: {},
 	} {
 		for _, l := range Languages {
-			require.Equal(t, want[l], wordsOf[l].showMoney(Money{amount, "USD"}), amount)
+			require.Equal(t, strings.ReplaceAll(want[l], "_", noBreak), amount.In(l), amount)
 		}
 	}
 	start, end := berlin(t, "2026-03-06 20:00"), berlin(t, "2026-03-07 02:30")

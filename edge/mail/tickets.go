@@ -234,7 +234,12 @@ type Coins struct {
 // being confirmed, or some are missing, which the buyer may still send until a moment.
 func PaymentSeen(to Envelope, o *Order, e *Event, c Coins, until time.Time) Message {
 	w := to.words()
-	coins := func(amount string) string { return w.showMoney(Money{Amount: amount, Currency: cleanLabel(c.Ticker)}) }
+	coins := func(amount string) string {
+		if amount == "" {
+			return ""
+		}
+		return w.showDecimal(amount) + " " + cleanLabel(c.Ticker)
+	}
 	return composeMessage("payment_seen", to, values{
 		"Event": e.templateValues(to.words()), "Number": o.Number, "URL": o.URL, "Until": to.words().showMoment(until),
 		"Arrived": coins(c.Arrived), "Asked": coins(c.Asked), "Missing": coins(c.Missing),

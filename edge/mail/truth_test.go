@@ -276,7 +276,7 @@ func TestMoneyGoesToThePayer(t *testing.T) {
 		if !strings.HasPrefix(state, "refund_") || !strings.HasSuffix(state, "passed_on") {
 			return
 		}
-		hasMoney := strings.Contains(m.Text, "USD")
+		hasMoney := strings.Contains(m.Text, "$")
 		says(t, hasMoney, l, m, "the person who paid", "gezahlt hat")
 		says(t, !hasMoney, l, m, "No money goes back for it", "Geld geht dafür nicht zurück")
 		says(t, hasMoney, l, Message{Text: m.Subject}, "request for a refund", "Bitte um Erstattung")

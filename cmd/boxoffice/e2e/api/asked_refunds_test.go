@@ -66,7 +66,7 @@ func TestAskedRefund(t *testing.T) {
 	require.Equal(t, "requested", s.Own("GET", path, nil).Is(200, "").Str("status"))
 	require.Equal(t, "denied", s.Own("POST", path+"/deny", nodetest.Object{"reason": "It takes place."}).Is(200, "").Str("status"))
 	s.Own("POST", path+"/approve", nodetest.Object{}).Is(409, "REFUND_NOT_PENDING")
-	require.Contains(t, s.Mail(t, "ada@example.org", "refund_requested", began).Text, "25.00 USD")
+	require.Contains(t, s.Mail(t, "ada@example.org", "refund_requested", began).Text, "$25.00")
 	require.Contains(t, s.Mail(t, "ada@example.org", "refund_denied", began).Text, "It takes place.")
 	require.Equal(t, "success", s.Scan(event, o.Str("tickets.0.shortCode"), "d1").Str("status"))
 	ask(ada, first).Refused(409, "REFUND_NOT_ELIGIBLE", map[string]any{"reason": "checked_in"})
@@ -89,9 +89,9 @@ func TestAskedRefund(t *testing.T) {
 	told := s.Mail(t, "ada@example.org", "refund_due", began).Text
 	require.Contains(t, told, "granted")
 	require.Contains(t, told, " writes:\n\n> get well\n")
-	require.Contains(t, s.Mail(t, "ada@example.org", "refund_processed", began).Text, "20.00 USD")
+	require.Contains(t, s.Mail(t, "ada@example.org", "refund_processed", began).Text, "$20.00")
 	for _, kind := range []string{"refund_due", "refund_processed"} {
-		require.Contains(t, s.Mail(t, "ada@example.org", kind, began).Text, "You had paid 26.25 USD for that. The fees of 1.25 USD do not go back: they are for the sale itself. Of the price, the organizer keeps 5.00 USD.")
+		require.Contains(t, s.Mail(t, "ada@example.org", kind, began).Text, "You had paid $26.25 for that. The fees of $1.25 do not go back: they are for the sale itself. Of the price, the organizer keeps $5.00.")
 	}
 	whole := s.Own("GET", "/organizer/orders/"+o.Str("id"), nil).Is(200, "")
 	require.Equal(t, "partially_refunded checked_in refunded", whole.Str("status")+" "+whole.Str("tickets.0.status")+" "+whole.Str("tickets.1.status"))
@@ -165,7 +165,7 @@ func TestRefundOfPassedTicket(t *testing.T) {
 
 	asked := bob.Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": ticket, "reason": illness, "message": "from Bob"}).Is(201, "")
 	requested := s.Mail(t, "bob@example.org", "refund_requested", began).Text
-	require.Contains(t, requested, "You have asked that 25.00 USD goes back to the person who paid")
+	require.Contains(t, requested, "You have asked that $25.00 goes back to the person who paid")
 	require.Contains(t, requested, strings.TrimSuffix(s.URL, "/api/v1")+"/me")
 	require.NotContains(t, requested, o.Str("orderNumber"), "the order is Ada's")
 	require.Equal(t, asked.Str("id"), bob.Own("GET", "/users/me/refunds", nil).Is(200, "").Str("items.0.id"))
@@ -197,7 +197,7 @@ func TestRefundOfPassedTicket(t *testing.T) {
 	again := eve.Own("POST", "/users/me/refunds", nodetest.Object{"ticketId": ticket, "reason": illness}).Is(201, "")
 	began = time.Now()
 	s.Own("POST", "/organizer/refunds/"+again.Str("id")+"/approve", nodetest.Object{"amount": 20}).Is(200, "")
-	require.Contains(t, s.Mail(t, "eve@example.org", "refund_due", began).Text, "20.00 USD goes back to the person who paid for it")
+	require.Contains(t, s.Mail(t, "eve@example.org", "refund_due", began).Text, "$20.00 goes back to the person who paid for it")
 	s.Mail(t, "ada@example.org", "refund_processed", began)
 
 	t.Log("what the organization gives back stands in the buyer's list")

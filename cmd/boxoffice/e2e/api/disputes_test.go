@@ -68,7 +68,7 @@ func TestDisputes(t *testing.T) {
 		require.Nil(t, open.Data("items.0.closedAt"))
 		require.Equal(t, provider == "mollie", open.Data("items.0.dueBy") == nil, "Mollie tells no day")
 		text := s.Mail(t, owner, "payment_disputed", begun).Text
-		require.Contains(t, text, "52.50 USD")
+		require.Contains(t, text, "$52.50")
 		require.Contains(t, text, open.Str("items.0.reason"))
 
 		for _, status := range []string{"under_review", "won"} {

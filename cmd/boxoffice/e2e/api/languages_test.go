@@ -27,7 +27,7 @@ func TestLanguageOfMails(t *testing.T) {
 	german := place("de@example.org", "de-AT,de;q=0.9,en;q=0.5")
 	s.Settle(s.Checkout(german.Str("id"), german.Str("accessToken")), "success")
 	s.Verify(german.Str("id"), german.Str("accessToken")).Is(200, "")
-	said("de@example.org", "order_confirmation", "Summe: 10,50 USD", began)
+	said("de@example.org", "order_confirmation", "Summe: 10,50\u00a0$", began)
 
 	s.Call("POST", "/auth/token/request", nodetest.Object{"email": "new@example.org"}, "Accept-Language", "de").Is(200, "")
 	said("new@example.org", "login_code", "Dein Code zum Anmelden", began)

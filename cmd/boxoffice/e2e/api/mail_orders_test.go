@@ -97,7 +97,7 @@ func TestConfirmations(t *testing.T) {
 	require.Contains(t, m.Text, "Hello Ada,")
 	holds(s, m, event, free)
 	m = s.Confirmation(paid)
-	require.Contains(t, m.Text, "Total: 52.50 USD")
+	require.Contains(t, m.Text, "Total: $52.50")
 	holds(s, m, event, paid)
 }
 
@@ -227,7 +227,7 @@ func TestOrderNews(t *testing.T) {
 	s.Settle(url, "success")
 	s.Verify(id, token).Is(200, "")
 	m := s.Mail(t, "late@example.org", "refund_due", began)
-	require.Contains(t, m.Subject, "52.50 USD")
+	require.Contains(t, m.Subject, "$52.50")
 	require.Contains(t, m.Text, "came when the order had ended")
 	refunded(s, back{id, token, reference, 5250, "refunded"})
 	s.Mail(t, "late@example.org", "refund_processed", began)

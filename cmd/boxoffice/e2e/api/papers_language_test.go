@@ -50,7 +50,7 @@ func TestLanguageOfPapers(t *testing.T) {
 	saysAll(page(english, "Accept-Language", "de"), `lang="de"`, "abgeschlossen")
 	saysAll(page(german, "Accept-Language", "en-GB"), `lang="en"`, "Order "+german.Str("orderNumber")+", completed", ", and online", "valid, door code")
 	saysAll(page(english), `lang="en"`, "completed")
-	saysAll(page(unpaid), "offen", "Gebühren", "10,00 USD je Stück", "21,00 USD", "sieht alle 25 Sekunden")
+	saysAll(page(unpaid), "offen", "Gebühren", "10,00\u00a0$ je Stück", "21,00\u00a0$", "sieht alle 25 Sekunden")
 	for path, part := range map[string]string{"/orders/x?token=y": "Dieser Link öffnet keine Bestellung", "/orders/x": "Öffne deine Bestellung"} {
 		saysAll(s.AtRoot().Raw("GET", path, "", "", "Accept-Language", "de").Body, `lang="de"`, part)
 	}

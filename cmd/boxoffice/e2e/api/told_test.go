@@ -165,7 +165,7 @@ func TestCancelledNamesAllOrders(t *testing.T) {
 	require.NotContains(t, m.Text, third.Str("id"))
 	require.Contains(t, m.Text, "You have paid for your orders")
 	m = s.Mail(t, "eve@example.org", "event_cancelled", began)
-	require.Contains(t, m.Text, "Total: 52.50 USD, fees of 2.50 USD included")
+	require.Contains(t, m.Text, "Total: $52.50, fees of $2.50 included")
 	for _, o := range eve {
 		require.Contains(t, m.Text, "/orders/"+o.Str("id")+"?token=")
 	}
@@ -440,7 +440,7 @@ func TestOfferNamesItsPrice(t *testing.T) {
 	s.Waits(event, waits("ada@example.org", nodetest.Object{"ticketTypeId": typ}))
 	began := time.Now()
 	giveUp(s, orders[0])
-	require.Contains(t, s.Mail(t, "ada@example.org", "waitlist_offered", began).Text, "It costs 10.50 USD, with all fees.")
+	require.Contains(t, s.Mail(t, "ada@example.org", "waitlist_offered", began).Text, "It costs $10.50, with all fees.")
 }
 
 // TestBroadcastKeepsAddresses: a mail program that shows no HTML shows where the links lead.

@@ -157,8 +157,8 @@ func TestTransferDiffers(t *testing.T) {
 	o := s.Order(id, token)
 	require.Equal(t, "processing underpaid 20.00", o.Str("status")+" "+o.Str("payments.0.status")+" "+o.Str("payments.0.received"))
 	m := s.Mail(t, "ada@example.org", "bank_transfer", began)
-	require.Contains(t, m.Text, "20.00 USD of 26.25 USD has come")
-	require.Contains(t, m.Text, "Amount:    6.25 USD\n")
+	require.Contains(t, m.Text, "$20.00 of $26.25 has come")
+	require.Contains(t, m.Text, "Amount:    $6.25\n")
 	listed := s.Own("GET", "/organizer/receipts?limit=1", nil).Is(200, "")
 	require.Equal(t, "currency", listed.Str("items.0.state"))
 	listed = s.Own("GET", "/organizer/receipts?limit=1&cursor="+listed.Str("nextCursor"), nil).Is(200, "")
@@ -293,7 +293,7 @@ func TestMailOfTransfer(t *testing.T) {
 	_, _, told := transferred(s, kinds[0], "ada@example.org")
 	m := s.Mail(t, "ada@example.org", "bank_transfer", began)
 	require.Contains(t, m.Subject, "How to pay for")
-	for _, said := range []string{"Boxoffice Test", "DE89370400440532013000", "COBADEFFXXX", "26.25 USD", told.Str("transfer.reference")} {
+	for _, said := range []string{"Boxoffice Test", "DE89370400440532013000", "COBADEFFXXX", "$26.25", told.Str("transfer.reference")} {
 		require.Contains(t, m.Text, said)
 	}
 	bob, token, _ := transferred(s, kinds[0], "bob@example.org")

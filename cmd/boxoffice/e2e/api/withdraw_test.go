@@ -66,7 +66,7 @@ func TestWithdraw(t *testing.T) {
 	whole := s.Own("GET", "/organizer/orders/"+o.Str("id"), nil).Is(200, "")
 	require.Equal(t, "refunded refunded", whole.Str("status")+" "+whole.Str("tickets.1.status"))
 	m := s.Mail(t, "ada@example.org", "order_withdrawn", began)
-	require.Contains(t, m.Text, "21.00 USD")
+	require.Contains(t, m.Text, "$21.00")
 	require.Contains(t, m.Text, "What:  2 x Floor\n")
 	require.Contains(t, m.Text, "cannot be opened any more")
 	withdrawal(s, o, nil).Refused(409, "REFUND_NOT_ELIGIBLE", map[string]any{"reason": "refunded"})
