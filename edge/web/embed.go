@@ -75,9 +75,9 @@ func NewEmbedPage(base string, files []File) (*EmbedPage, error) {
 // embeddedType is a ticket type as the frame shows it.
 type embeddedType struct {
 	*api.TicketType
-	IsFree bool
-	Why    string // why it can't be had now; "" if it can
-	Most   int64  // how many one order may have
+	Cost string // with all fees; "" if it is free
+	Why  string // why it can't be had now; "" if it can
+	Most int64  // how many one order may have
 }
 
 // Write writes the page.
@@ -107,7 +107,7 @@ func (p *EmbedPage) Write(w io.Writer, e *Embed) error {
 		}
 		shown.Counted = shown.State == "" && v.ProductType != "reservation"
 		for i := range v.TicketTypes {
-			t := p.describeType(&v.TicketTypes[i], v, e.Now, words)
+			t := p.describeType(&v.TicketTypes[i], e, words)
 			shown.Counted = shown.Counted && !t.Seated
 			shown.Types = append(shown.Types, t)
 		}
@@ -119,15 +119,15 @@ func (p *EmbedPage) Write(w io.Writer, e *Embed) error {
 }
 
 // describeType works out what the frame shows of a ticket type now.
-func (p *EmbedPage) describeType(t *api.TicketType, e *api.Event, now time.Time, words *embedWords) embeddedType {
-	d := embeddedType{TicketType: t, IsFree: strings.Trim(t.PriceTotal, "0.") == "", Most: min(t.MaxPerOrder, 100)}
+func (p *EmbedPage) describeType(t *api.TicketType, e *Embed, words *embedWords) embeddedType {
+	d := embeddedType{TicketType: t, Cost: showPrice(t.PriceTotal, t.Currency, e.German), Most: min(t.MaxPerOrder, 100)}
 	if t.Available != nil {
 		d.Most = min(d.Most, *t.Available)
 	}
 	switch {
-	case t.SaleStart != nil && t.SaleStart.After(now):
-		d.Why = words.From + " " + inZone(*t.SaleStart, e.Timezone).Format(words.spelled)
-	case t.SaleEnd != nil && t.SaleEnd.Before(now):
+	case t.SaleStart != nil && t.SaleStart.After(e.Now):
+		d.Why = words.From + " " + inZone(*t.SaleStart, e.Event.Timezone).Format(words.spelled)
+	case t.SaleEnd != nil && t.SaleEnd.Before(e.Now):
 		d.Why = words.Closed
 	case t.Available != nil && *t.Available == 0:
 		d.Why = words.SoldOut

@@ -60,6 +60,7 @@ type shownPayment struct {
 	api.LinkedPayment
 	Way  string       // the name of its provider for people
 	Memo string       // what the payer must name with the coins; "" for nothing
+	Sum  string       // what is to be transferred; "" of other payments
 	Giro template.URL // the picture of what banking apps read; "" for none
 }
 
@@ -100,15 +101,15 @@ func (s *shownPay) tellOrder(o *api.LinkedOrder) {
 		s.Head, s.Hint = words.Over, words.OverHint
 	}
 	for _, l := range o.Items {
-		s.Lines = append(s.Lines, OrderLine{Name: l.Name, Quantity: l.Quantity, Price: s.showPrice(l.UnitPrice, o.Currency)})
+		s.Lines = append(s.Lines, OrderLine{Name: l.Name, Quantity: l.Quantity, Price: showPrice(l.UnitPrice, o.Currency, s.German)})
 	}
-	if price := s.showPrice(o.Discount, o.Currency); price != "" {
+	if price := showPrice(o.Discount, o.Currency, s.German); price != "" {
 		s.Sums = append(s.Sums, roomFact{words.Discount, "-" + price})
 	}
-	if price := s.showPrice(o.Fees, o.Currency); price != "" {
+	if price := showPrice(o.Fees, o.Currency, s.German); price != "" {
 		s.Sums = append(s.Sums, roomFact{s.Says.Fees, price})
 	}
-	s.Sums = append(s.Sums, roomFact{s.Says.Total, s.showPrice(o.Total, o.Currency)})
+	s.Sums = append(s.Sums, roomFact{s.Says.Total, showPrice(o.Total, o.Currency, s.German)})
 }
 
 // tellPayments fills in how the order can be paid, and the attempts that were begun, with which the payer may go
@@ -128,10 +129,13 @@ func (s *shownPay) tellPayments(o *api.LinkedOrder) error {
 	for i := range o.Payments {
 		p := shownPayment{LinkedPayment: o.Payments[i], Way: s.wayOf(o.Payments[i].Provider)}
 		p.Memo = p.PayinExtraID.Value
-		if t := p.Transfer; t != nil && t.QR != "" {
-			var err error
-			if p.Giro, err = drawCode(t.QR); err != nil {
-				return err
+		if t := p.Transfer; t != nil {
+			p.Sum = showPrice(t.Amount, t.Currency, s.German)
+			if t.QR != "" {
+				var err error
+				if p.Giro, err = drawCode(t.QR); err != nil {
+					return err
+				}
 			}
 		}
 		s.Open = append(s.Open, p)
@@ -145,12 +149,4 @@ func (s *shownPay) wayOf(provider string) string {
 		return way
 	}
 	return s.Words.Card + " (" + providerNames[provider] + ")"
-}
-
-// showPrice returns a decimal with its currency, or "" if it is 0.
-func (s *shownPay) showPrice(decimal, currency string) string {
-	if strings.Trim(decimal, "0.") == "" {
-		return ""
-	}
-	return strings.Replace(decimal, ".", s.Words.Point, 1) + " " + currency
 }

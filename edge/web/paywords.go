@@ -4,7 +4,6 @@ package web
 type payWords struct {
 	Lang                   string
 	Clock                  string // how a moment is written, as time.Format takes it
-	Point                  string // before the places of a decimal
 	Gone, GoneHint         string
 	Head, Until            string // until has a moment
 	OnItsWay, OnItsWayHint string
@@ -25,7 +24,7 @@ var providerNames = map[string]string{"paystack": "Paystack", "flutterwave": "Fl
 
 var pays = bilingual[payWords]{
 	english: payWords{
-		Lang: "en", Clock: "2 January 2006, 15:04 MST", Point: ".",
+		Lang: "en", Clock: "2 January 2006, 15:04 MST",
 		Gone: "This link pays for nothing", GoneHint: "It may be incomplete. Ask for it again where you have it from.",
 		Head: "Pay for somebody else", Until: "Somebody asks you to pay this order. It waits until %s. The tickets go to whoever ordered; nobody is shown who pays.",
 		OnItsWay: "The money is on its way", OnItsWayHint: "The provider has seen your payment and confirms it within some minutes. There is nothing more to do.",
@@ -42,7 +41,7 @@ var pays = bilingual[payWords]{
 		},
 	},
 	german: payWords{
-		Lang: "de", Clock: "02.01.2006, 15:04 MST", Point: ",",
+		Lang: "de", Clock: "02.01.2006, 15:04 MST",
 		Gone: "Dieser Link bezahlt nichts", GoneHint: "Vielleicht ist er unvollständig. Frage noch einmal da nach ihm, wo du ihn her hast.",
 		Head: "Für jemand anderen bezahlen", Until: "Jemand bittet dich, diese Bestellung zu bezahlen. Sie wartet bis %s. Die Karten bekommt, wer bestellt hat; wer bezahlt, sieht niemand.",
 		OnItsWay: "Das Geld ist unterwegs", OnItsWayHint: "Der Anbieter hat deine Zahlung gesehen und bestätigt sie in einigen Minuten. Du musst nichts mehr tun.",

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -81,12 +82,13 @@ type shownRoom struct {
 	Scripts, Receipt             string
 	Again                        int // seconds until the page loads itself again; 0: it stays
 	zone                         *time.Location
+	german                       bool
 }
 
 // Write writes the page of a waiting room.
 func (p *RoomPage) Write(w io.Writer, r *Room) error {
 	words := rooms.in(r.German)
-	s := &shownRoom{Words: words, Lang: words.Lang, Style: p.style, Frame: frameIn(r.German), Key: r.Key, Receipt: r.Receipt, Head: words.Gone, Hint: words.GoneHint, zone: time.UTC}
+	s := &shownRoom{Words: words, Lang: words.Lang, Style: p.style, Frame: frameIn(r.German), Key: r.Key, Receipt: r.Receipt, Head: words.Gone, Hint: words.GoneHint, zone: time.UTC, german: r.German}
 	if r.Event != nil {
 		s.Slug, s.Title = r.Event.Slug, r.Event.Title
 		if zone, err := time.LoadLocation(r.Event.Timezone); err == nil {
@@ -253,10 +255,7 @@ func (s *shownRoom) tellSale(q *api.Queue) {
 	for i := range q.OnSale {
 		stock := &q.OnSale[i]
 		price := func(decimal string) string {
-			if strings.Trim(decimal, "0.") == "" {
-				return words.Free
-			}
-			return strings.Replace(decimal, ".", words.Point, 1) + " " + stock.Currency
+			return cmp.Or(showPrice(decimal, stock.Currency, s.german), words.Free)
 		}
 		text := price(stock.PriceFrom)
 		if stock.PriceTo != stock.PriceFrom {

@@ -4,7 +4,6 @@ package web
 type roomWords struct {
 	Lang                                             string
 	Clock                                            string // how a moment is written, as time.Format takes it
-	Point                                            string // before the places of a decimal
 	Gone, GoneHint                                   string
 	None, NoneHint                                   string
 	Before, BeforeHint                               string // the hint ends with a moment
@@ -29,7 +28,7 @@ type roomWords struct {
 var rooms = bilingual[roomWords]{english: englishRoom, german: germanRoom}
 
 var englishRoom = roomWords{
-	Lang: "en", Clock: "2 January 2006, 15:04 MST", Point: ".",
+	Lang: "en", Clock: "2 January 2006, 15:04 MST",
 	Gone: "This event is not here", GoneHint: "The address is wrong, or the event is not public any more.",
 	None: "Nobody waits here", NoneHint: "This event has no waiting room, or it is closed. Nobody has to wait.",
 	Before: "The waiting room opens soon", BeforeHint: "You can join from ",
@@ -58,7 +57,7 @@ var englishRoom = roomWords{
 }
 
 var germanRoom = roomWords{
-	Lang: "de", Clock: "02.01.2006, 15:04 MST", Point: ",",
+	Lang: "de", Clock: "02.01.2006, 15:04 MST",
 	Gone: "Diese Veranstaltung gibt es hier nicht", GoneHint: "Die Adresse stimmt nicht, oder die Veranstaltung ist nicht mehr öffentlich.",
 	None: "Hier wartet niemand", NoneHint: "Diese Veranstaltung hat keinen Warteraum, oder er ist geschlossen. Niemand muss warten.",
 	Before: "Der Warteraum öffnet bald", BeforeHint: "Eintragen kannst du dich ab ",

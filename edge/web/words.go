@@ -1,6 +1,11 @@
 package web
 
-import "html/template"
+import (
+	"html/template"
+	"strings"
+
+	"boxoffice/edge/mail"
+)
 
 // bilingual is what a page that the server writes says in each language that we have.
 type bilingual[W any] struct{ english, german W }
@@ -11,6 +16,18 @@ func (b *bilingual[W]) in(german bool) *W {
 		return &b.german
 	}
 	return &b.english
+}
+
+// showPrice writes a price with its currency as letters do; "" for nothing.
+func showPrice(decimal, currency string, german bool) string {
+	if strings.Trim(decimal, "0.") == "" {
+		return ""
+	}
+	language := mail.English
+	if german {
+		language = mail.German
+	}
+	return mail.Money{Amount: decimal, Currency: currency}.In(language)
 }
 
 // frameWords are the words of the head of the small pages.

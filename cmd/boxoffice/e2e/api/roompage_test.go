@@ -68,7 +68,7 @@ func TestRoomPageWithoutScripts(t *testing.T) {
 		require.Equal(t, want, page.Header.Get(name))
 	}
 	require.NotRegexp(t, roomReload, page.Body, "a form does not go away while it is filled in")
-	require.Regexp(t, `2\d\.\d\d USD to 6\d\.\d\d USD`, page.Body, "what is on sale")
+	require.Regexp(t, `\$2\d\.\d\d to \$6\d\.\d\d`, page.Body, "what is on sale")
 
 	form := url.Values{"party": {"2"}, "key": {formKey.FindStringSubmatch(page.Body)[1]}}
 	in := p.join(form).Is(t, 200)
