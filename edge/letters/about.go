@@ -159,8 +159,13 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 	case mailqueue.OrderCancelled:
 		return written(mail.OrderCancelled(to, about, e), nil)
 	case mailqueue.TicketRescheduled:
-		addressOwner(&to, about, o, l.Ticket)
-		e.Was = h.visitBefore(o, l.Ticket, zone)
+		if l.To != "" && !isFor(o, l.To, l.Ticket) {
+			return nil, nil //nolint:nilnil // the ticket was passed on since
+		}
+		if addressOwner(&to, about, o, l.Ticket); l.To != "" {
+			to.To, to.Name, about.Number, about.URL = l.To, l.Name, "", ""
+		}
+		e.Was = h.visitBefore(o, l.Ticket, to.To, zone)
 		return written(mail.TicketRescheduled(to, about, e), nil)
 	case mailqueue.RefundRequested:
 		addressOwner(&to, about, o, l.Ticket)

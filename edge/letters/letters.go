@@ -280,7 +280,7 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 	case mailqueue.RefundRequested, mailqueue.RefundDenied, mailqueue.RefundDue, mailqueue.RefundProcessed:
 		unpaid = o.Client == 0 // a buyer hears of the money in any case
 	case mailqueue.TicketRescheduled:
-		to, unpaid = o.OwnerOf(l.Ticket).Email, o.Client == 0
+		to, unpaid = readerOf(l, o), o.Client == 0 || l.To != ""
 	case mailqueue.OrderCancelled, mailqueue.BankTransfer:
 		unpaid = true // this mail is counted even if the order was paid
 	default:
@@ -306,7 +306,8 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 // an organization that nobody has paid yet. The organizer's links are shown as plain words then;
 // the order's page has them.
 func (h *Writer) isUnasked(ctx context.Context, l *mailqueue.Mail, o *order.Order, org int64) (bool, error) {
-	if o.Client != 0 && !slices.Contains([]mailqueue.Template{mailqueue.AttendeeTickets, mailqueue.TransferOffered, mailqueue.TicketVoid}, l.Template) {
+	isToOthers := slices.Contains([]mailqueue.Template{mailqueue.AttendeeTickets, mailqueue.TransferOffered, mailqueue.TicketVoid}, l.Template) || l.Template == mailqueue.TicketRescheduled && l.To != ""
+	if o.Client != 0 && !isToOthers {
 		return false, nil
 	}
 	links, err := h.Mail.MayLink(ctx, org)

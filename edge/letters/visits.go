@@ -46,14 +46,14 @@ func hasVisit(all []mail.Visit, v *mail.Visit) bool {
 
 // visitBefore is what a ticket was booked for before it was last moved; nil if nobody knows. An order keeps the
 // times of what was bought and of what is booked now: of another slot only the date is known. It is cancelled
-// if the ticket's owner has no other ticket for it.
-func (h *Writer) visitBefore(o *order.Order, ticket uint32, zone string) *mail.Visit {
+// if its reader has no other ticket for it.
+func (h *Writer) visitBefore(o *order.Order, ticket uint32, reader, zone string) *mail.Visit {
 	i := slices.IndexFunc(o.Rescheduled, func(r order.Rescheduled) bool { return r.Ticket == ticket })
 	if i < 0 {
 		return nil
 	}
 	from := o.Rescheduled[i].From
-	was := mail.Visit{ID: visitID(o, from.Date, from.Slot), Cancelled: !hasBooked(o, o.OwnerOf(ticket).Email, from)}
+	was := mail.Visit{ID: visitID(o, from.Date, from.Slot), Cancelled: !hasBooked(o, reader, from)}
 	known := o.Visits()
 	if line, _, ok := o.LineOf(ticket); ok && o.Lines[line].Visit != nil {
 		known = append([]*keeper.Visit{o.Lines[line].Visit}, known...)

@@ -15,8 +15,8 @@ func isFor(o *order.Order, email string, ticket uint32) bool {
 	return o.IsOwnedBy(email, ticket) || order.NormalEmail(o.HolderOf(ticket).Email) == order.NormalEmail(email)
 }
 
-// tellHolders queues a letter for everybody who loses a ticket by what a letter about an order tells its
-// reader: whoever has a ticket that a refund ends, and whom a line names for a ticket that is passed on.
+// tellHolders queues a letter for everybody else whose ticket is changed by what a letter about an order tells its
+// reader: whoever has a ticket that a refund ends, and whom a line names for a ticket that is passed on or moved.
 // The holders of a cancelled event were told already that their tickets admit nobody.
 func (h *Writer) tellHolders(ctx context.Context, l *mailqueue.Mail, o *order.Order, e *mail.Event) error {
 	if e.Cancelled && !e.Digital {
@@ -35,6 +35,14 @@ func (h *Writer) tellHolders(ctx context.Context, l *mailqueue.Mail, o *order.Or
 		}
 		void.Subject = fmt.Sprintf("%s/%d", o.ID, l.Ticket)
 		return h.Mail.Add(ctx, void)
+	case l.Template == mailqueue.TicketRescheduled && l.To == "":
+		named := o.HolderOf(l.Ticket)
+		if named.Email == "" || o.IsOwnedBy(named.Email, l.Ticket) {
+			return nil
+		}
+		return h.Mail.Add(ctx, mailqueue.Mail{
+			Template: mailqueue.TicketRescheduled, Subject: l.ID, Order: l.Order, To: named.Email, Name: named.Name, Ticket: l.Ticket,
+		})
 	case l.Template == mailqueue.RefundDue && l.Reason == mailqueue.Granted:
 		void.Refund = l.Refund
 		told := map[string]bool{"": true, order.NormalEmail(readerOf(l, o)): true}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -288,6 +290,41 @@ func TestBookedIsTold(t *testing.T) {
 	o = s.Call("POST", "/orders", bookedBody("eve@example.org", typ, nodetest.Object{"reservationDate": days.Str("days.3.date"), "reservationSlotId": noon})).Is(201, "")
 	s.Call("POST", "/orders/"+o.Str("id")+"/cancel", nodetest.Object{"token": o.Str("accessToken")}).Is(200, "")
 	require.Contains(t, s.Mail(t, "eve@example.org", "order_cancelled", began).Text, "When:  Noon: "+on("3"))
+}
+
+// TestNamedAreToldOfMoves: when a buyer moves a ticket, whom it names hears of the new time, and nothing of the order.
+func TestNamedAreToldOfMoves(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	_, typ, days := bookable(s, 0)
+	night, noon := days.Str("days.0.slots.0.slotId"), days.Str("days.0.slots.1.slotId")
+	began := time.Now()
+	body := bookedBody("ada@example.org", typ, nodetest.Object{"reservationDate": days.Str("days.3.date"), "reservationSlotId": noon})
+	friend := bookedBody("", typ, nodetest.Object{"reservationDate": days.Str("days.3.date"), "reservationSlotId": night, "attendeeEmail": "joe@example.org", "attendeeName": "Joe"})
+	body["items"] = append(body["items"].([]nodetest.Object), friend["items"].([]nodetest.Object)...)
+	o := s.Call("POST", "/orders", body).Is(201, "")
+	s.Mail(t, "joe@example.org", "attendee_tickets", began)
+	ada := s.Buyer("ada@example.org")
+	for i, date := range []string{"5", "6"} {
+		again := time.Now()
+		ada.Own("POST", "/users/me/tickets/"+o.Str("tickets."+strconv.Itoa(i)+".id")+"/reschedule", nodetest.Object{"date": days.Str("days." + date + ".date"), "slotId": noon}).Is(200, "")
+		require.Contains(t, s.Mail(t, "ada@example.org", "ticket_rescheduled", again).Text, o.Str("orderNumber"))
+	}
+	m := s.Mail(t, "joe@example.org", "ticket_rescheduled", began)
+	require.Contains(t, m.Text, "Hello Joe,")
+	require.Contains(t, m.Text, "When:   Noon: ")
+	require.Contains(t, m.Text, "Before: Night: ")
+	require.Contains(t, m.Text, "takes the old one out")
+	require.NotContains(t, m.Text, o.Str("orderNumber"), "the order is Ada's")
+	require.NotContains(t, m.Text+m.HTML+m.Calendar, o.Str("accessToken"))
+	require.NotContains(t, m.HTML, "token=")
+	old, at := o.Str("id")+"-"+days.Str("days.3.date")+night, o.Str("id")+"-"+days.Str("days.6.date")+noon
+	moved := entriesOf(t, m.Calendar)
+	require.Equal(t, "CANCELLED", moved[old].GetProperty(ics.ComponentPropertyStatus).Value)
+	require.Equal(t, "CONFIRMED", moved[at].GetProperty(ics.ComponentPropertyStatus).Value)
+	list, err := s.Mailbox().List(100)
+	require.NoError(t, err)
+	require.Len(t, slices.DeleteFunc(list, func(l mail.Captured) bool { return l.To != "joe@example.org" || l.Kind != "ticket_rescheduled" }), 1, "Ada's own is none of Joe's business")
 }
 
 // entriesOf are the entries of a calendar file by their names.
