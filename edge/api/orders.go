@@ -245,10 +245,11 @@ type Ticket struct {
 	QRAhead     []string `json:"qrAhead,omitzero" description:"The payloads after qr, one for each 30 seconds from qrExpiresAt on, each taken by gates in its own time alone. Only where ahead asks for them, of an order of at most 10 tickets."`
 	Tags        []string `json:"tags,omitzero" description:"The organization's own tags, where it reads its orders; nobody else sees them."`
 	// What may change at any time is not in the answer that makes the order.
-	RefundEligible *bool  `json:"refundEligible,omitzero" description:"Whether its money may be asked for now. Not in the answer that makes the order, as the next three."`
+	RefundEligible *bool  `json:"refundEligible,omitzero" description:"Whether its money may be asked for now. Not in the answer that makes the order, as the next four."`
 	Downloadable   *bool  `json:"downloadable,omitzero" description:"Whether a file that we host delivers it: see the ticket's download."`
 	AccessURL      Hidden `json:"accessUrl,omitzero" example:"https://learn.example.org/room" description:"Where it is delivered; null when a file of ours does it, or nothing is delivered."`
 	AccessNote     Hidden `json:"accessNote,omitzero" example:"PIN 4711" description:"What its holder needs there, such as a PIN; null when there is nothing to say."`
+	Printable      *bool  `json:"printable,omitzero" description:"Whether the order's PDF has a code of it that gates take. Not where gates take only codes that change."`
 }
 
 // TicketRecord is a ticket's record without what admits its holder.

@@ -350,7 +350,7 @@ func records(s *nodetest.Shop, facts []nodetest.Object, event string, paid nodet
 		require.Regexp(s.T, `^v2\.`, told["qr"])
 		require.Equal(s.T, told, said(of(facts, "ticket.created")[i], "data.ticket"))
 		same := maps.Clone(ticket.(nodetest.Object))
-		for _, ofThisAnswer := range []string{"qr", "qrExpiresAt", "code", "shortCode", "refundEligible", "downloadable", "accessUrl", "accessNote"} {
+		for _, ofThisAnswer := range []string{"qr", "qrExpiresAt", "code", "shortCode", "refundEligible", "downloadable", "accessUrl", "accessNote", "printable"} {
 			delete(same, ofThisAnswer)
 		}
 		told = maps.Clone(told)

@@ -53,6 +53,34 @@ func TestPapers(t *testing.T) {
 	s.Call("GET", "/orders/"+o.Str("id")+"/calendar.ics?token="+o.Str("accessToken"), nil).Is(404, "NOT_FOUND")
 }
 
+// TestPrintable: a ticket says whether paper admits its holder: not where codes have to change, or nobody comes, or it
+// is somebody else's by now.
+func TestPrintable(t *testing.T) {
+	t.Parallel()
+	s := nodetest.Open(t)
+	for name, c := range map[string]struct {
+		event nodetest.Object
+		want  bool
+	}{
+		"hall": {nodetest.Object{}, true}, "rotating": {nodetest.Object{"rotatingOnly": true}, false},
+		"online": {nodetest.Object{"venueType": "online", "venueName": nodetest.Absent}, false}, "book": {ebook(), false},
+	} {
+		_, ids := s.Sell(c.event, nodetest.TypeBody(0, 50))
+		o := s.Call("POST", "/orders", nodetest.OrderBody(name+"@example.org", ids[0], 1)).Is(201, "")
+		require.NotContains(t, o.Keys("tickets.0"), "printable", "which may change until a repeat")
+		require.Equal(t, c.want, s.Order(o.Str("id"), o.Str("accessToken")).Data("tickets.0.printable"), name)
+	}
+	_, ids := s.OnSale(nodetest.TypeBody(0, 50))
+	o := s.Call("POST", "/orders", nodetest.OrderBody("ada@example.org", ids[0], 2)).Is(201, "")
+	ada := s.Buyer("ada@example.org")
+	began := time.Now()
+	ada.Own("POST", "/tickets/"+o.Str("tickets.0.id")+"/transfer", nodetest.Object{"toEmail": "joe@example.org"}).Is(201, "")
+	s.Call("POST", "/tickets/transfers/"+claimToken(s, "joe@example.org", began)+"/claim", nil).Is(200, "")
+	read := s.Order(o.Str("id"), o.Str("accessToken"))
+	require.Equal(t, []any{false, true}, []any{read.Data("tickets.0.printable"), read.Data("tickets.1.printable")})
+	require.Equal(t, true, held(ada, 1).Data("items.0.printable"))
+}
+
 // TestPapersInManyLanguages prints tickets with titles and names in many scripts, renders
 // them, and reads their codes with another's decoder: the gate admits what it reads. With
 // BOXOFFICE_KEEP_PDF the pictures are kept in that folder, to look at.

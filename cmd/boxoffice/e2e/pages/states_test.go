@@ -214,7 +214,7 @@ var orderStates = []state{
 
 	{
 		name: "standing", there: ".pass svg", of: func(r *showroom) string { return r.paid("success").page() },
-		english: []string{"Your tickets", "Door code", "June 14, 2031", "Harbour Hall"}, german: []string{"Deine Karten", "Türcode", "Samstag, 14. Juni 2031"},
+		english: []string{"Your tickets", "Door code", "June 14, 2031", "Harbour Hall", "PDF"}, german: []string{"Deine Karten", "Türcode", "Samstag, 14. Juni 2031", "PDF"},
 	},
 	{name: "seated", there: ".seat", of: func(r *showroom) string {
 		h := nodetest.SeatedIn(r.Shop)
@@ -227,7 +227,7 @@ var orderStates = []state{
 	{name: "rotating", there: ".pass svg", of: func(r *showroom) string {
 		_, ticketType := r.sell(25, nodetest.Object{"rotatingOnly": true}, nil)
 		return r.buy(ticketType, 1, "success").page()
-	}, english: []string{"Your tickets"}, german: []string{"Deine Karten"}},
+	}, english: []string{"Your tickets", "Calendar"}, german: []string{"Deine Karten", "Kalender"}, never: []string{"PDF", "Print", "Drucken"}},
 	{name: "visit", there: ".pass svg", of: func(r *showroom) string {
 		o, _ := r.visit("date_time")
 		return o.page()

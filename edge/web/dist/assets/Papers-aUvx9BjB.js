@@ -1,1 +1,0 @@
-export{t as default}from"./Papers-Dz4lxO4F.js";
