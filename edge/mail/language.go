@@ -87,7 +87,7 @@ type words struct {
 	// zones are the names of clocks, by how English abbreviates them, where the language has others.
 	zones map[string]string
 	// disputes are the reasons of disputed payments, by the words of Stripe and PayPal in lower case, where the
-	// language has others.
+	// language has others. The organizer's page says the same (reasons.de.json).
 	disputes map[string]string
 	at       string // stands for the sign in an address, which would be a link with it
 }

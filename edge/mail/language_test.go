@@ -1,6 +1,8 @@
 package mail
 
 import (
+	"encoding/json"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -99,6 +101,16 @@ func TestForms(t *testing.T) {
 	require.Equal(t, "Freitag, 6. März 2026, 20:00 Uhr (Europe/Berlin)", german.showSpan(start, time.Time{}))
 	require.Equal(t, "6. März 2026, 20:00 Uhr (MEZ)", german.showMoment(start))
 	require.Equal(t, "6 March 2026, 20:00 CET", english.showMoment(start))
+}
+
+// TestDisputesOnThePage: the organizer's page says why a payment is disputed in the words of the letter about it.
+func TestDisputesOnThePage(t *testing.T) {
+	t.Parallel()
+	file, err := os.ReadFile("../web/app/src/organizer/settings/reasons.de.json")
+	require.NoError(t, err)
+	var onPage map[string]string
+	require.NoError(t, json.Unmarshal(file, &onPage))
+	require.Equal(t, german.disputes, onPage)
 }
 
 // TestMarksAreOurs: whatever a person types, it marks nothing in a mail.

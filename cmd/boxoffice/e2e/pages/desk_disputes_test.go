@@ -43,6 +43,11 @@ func TestDeskDisputes(t *testing.T) {
 			o.load(o.origin + "organizer/settings/wallets")
 			o.step("disputes", "#disputes tbody tr:nth-child(2)")
 			o.until(`document.querySelectorAll("#disputes .state.warn, #disputes .state.bad").length === 2`)
+			said := "fraudulent"
+			if name == "german" {
+				said = "Betrug"
+			}
+			require.Equal(t, said, o.text("#disputes td.words"), "as the letter about it says")
 			o.faultless()
 		})
 	}

@@ -1,0 +1,1 @@
+export{t as default}from"./Promos-BO9f_Hxs.js";

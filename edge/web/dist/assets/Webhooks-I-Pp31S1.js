@@ -1,1 +1,0 @@
-export{t as default}from"./Webhooks-X4Oy6kyy.js";
