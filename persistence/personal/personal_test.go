@@ -76,6 +76,6 @@ INSERT INTO users (email, password_hash, first_name, last_name, phone) VALUES ('
 	require.NoError(t, s.Finish(t.Context(), e))
 	var left int
 	require.NoError(t, pool.QueryRow(t.Context(), `
-SELECT (SELECT count(*) FROM users u WHERE u::text ~* 'ada|lovelace') + (SELECT count(*) FROM erasures e WHERE e::text ~* 'ada|lovelace')`).Scan(&left))
+SELECT (SELECT count(*) FROM users u WHERE u::text ~* '\mada\M|lovelace') + (SELECT count(*) FROM erasures e WHERE e::text ~* '\mada\M|lovelace')`).Scan(&left))
 	require.Zero(t, left)
 }
