@@ -1,6 +1,6 @@
 // Package timers says what time it is for commands, and sends actors the Wakes that they have asked for.
-// Whoever makes Timers has a goroutine of its own Run them until a context ends; the other methods may
-// be called by any goroutine.
+// The maker of Timers starts a goroutine that calls Run, which returns when its context ends; the other
+// methods may be called by any goroutine.
 package timers
 
 import (

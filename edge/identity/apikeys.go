@@ -18,7 +18,7 @@ import (
 	"boxoffice/persistence/apikeys"
 )
 
-// createAPIKey makes a key and answers with its secret, of which only the hash is stored. A repeat of the command finds
+// createAPIKey makes a key and answers with its secret. Only the hash of a secret is stored. A repeat of the command finds
 // the key that it has made and draws it a new secret, because the first one is known to nobody any more. So what
 // the node has cached about the key is forgotten.
 func (h *Handlers) createAPIKey(c *route.Call, in *api.CreateAPIKey) (*api.ServerKeySecret, error) {

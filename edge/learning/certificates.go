@@ -71,7 +71,7 @@ func (h *Handlers) checkCertificate(c *route.Call, in *api.CertificateNumber) (*
 }
 
 // publicName returns the name that strangers read on a certificate. If the learner has told no name, the
-// certificate has an e-mail address, of which strangers read the first letter and the domain: enough to recognize
+// certificate has an e-mail address. Strangers read its first letter and its domain: enough to recognize
 // somebody whom they know, and too little to write to.
 func publicName(earned *courses.Certificate) string {
 	local, domain, isAddress := strings.Cut(earned.Name, "@")

@@ -9,6 +9,7 @@ import (
 	"boxoffice/engine"
 	"boxoffice/engine/order"
 	"boxoffice/persistence/mailqueue"
+	"boxoffice/persistence/readmodel"
 )
 
 // writeCancelled makes the one mail to somebody who has tickets of a cancelled event, by whatever orders. It
@@ -27,8 +28,8 @@ func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.
 		return nil, err
 	}
 	var c mail.Cancelled
-	var entries, visits []*mail.Visit // what calendars may have, and what admitted the reader until now
-	held, isWhole := int64(0), true
+	var entries, visits []*mail.Visit                             // what calendars may have, and what admitted the reader until now
+	held, isWhole := int64(0), len(orders) < readmodel.MostOrders // beyond that there may be more
 	for i := range orders {
 		o := &orders[i]
 		has, err := h.describeHeld(ctx, e, l.To, o, p)

@@ -100,7 +100,7 @@ func (h *Writer) EventMail(t *event.Details, e *readmodel.Event, organizer strin
 		Venue: t.VenueName, Address: t.VenueAddress, City: t.VenueCity, Country: t.VenueCountry,
 		Digital: product == event.ProductDigital, Course: t.Category == event.Course, RotatingOnly: t.RotatingOnly, Cancelled: e.Status == event.StatusCancelled, CancelReason: t.CancelReason,
 	}
-	m.Hall = hasHall(t)
+	m.Hall = t.HasHall()
 	m.Online = !m.Digital && t.VenueType != "physical"
 	if m.Online { // a digital product is delivered by its ticket types (Delivery)
 		m.Link, m.Note = h.absolute(t.OnlineLink), t.OnlineNote
@@ -110,14 +110,6 @@ func (h *Writer) EventMail(t *event.Details, e *readmodel.Event, organizer strin
 	}
 	return m
 }
-
-// hasHall reports whether an event takes place at a venue.
-func hasHall(t *event.Details) bool {
-	return event.ProductType(t.Category) != event.ProductDigital && t.VenueType != "online"
-}
-
-// TakesPaper reports whether an event has gates that take codes on paper.
-func TakesPaper(t *event.Details) bool { return hasHall(t) && !t.RotatingOnly }
 
 // coverOf is the address of an event's cover in letters about its orders; "" if it has none that we host,
 // or if its organization's letters may have no links.

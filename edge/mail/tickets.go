@@ -401,8 +401,8 @@ type Cancelled struct {
 	Refunds string   // where its reader asks for the money; "" for somebody who may not ask
 }
 
-// paidOrders are the orders that an own payment goes back for: those of which something is left. If there are
-// none, all orders are told of.
+// paidOrders returns the orders whose payment may still go back, because the reader has tickets by them. If
+// there are none, it returns all orders.
 func (c *Cancelled) paidOrders() (orders []*Order, isPaid bool) {
 	for _, o := range c.Orders {
 		if o.Count > 0 && o.Total.Amount != "" {

@@ -147,7 +147,7 @@ func (h *Handlers) askCode(c *route.Call, in *api.ValidateCode, chosen *cart) (_
 	}
 	for _, text := range in.TicketTypeIDs {
 		id, err := engine.ParseID(text)
-		ask.Types = append(ask.Types, id) // What is no id becomes the zero one, which no code is for.
+		ask.Types = append(ask.Types, id) // a text that is not an id becomes the zero id, and no code is for that
 		if err == nil {
 			ask.Event = id.Event()
 		}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"boxoffice/edge/api"
-	"boxoffice/edge/letters"
 	"boxoffice/edge/route"
 	"boxoffice/edge/secrets"
 	"boxoffice/edge/view"
@@ -127,8 +126,8 @@ func (d *Desk) ShowTicket(c *route.Call, o *order.Order, serial uint32) (*api.Ti
 }
 
 // addCurrent adds to an order's tickets what may change at any time: whether their money may
-// be asked back, where they are delivered, whether their time is over, and whether gates take them on paper. The money of a
-// cancelled event may always be asked back, the money of a moved one for some days. A ticket that can't
+// be asked back, where they are delivered, whether their time is over, and whether gates take them on
+// paper. The money of a cancelled event may always be asked back, the money of a moved one for some days. A ticket that can't
 // admit anybody any more has no codes to show: people would queue up with them.
 func (d *Desk) addCurrent(ctx context.Context, o *order.Order, r Reader, tickets []api.Ticket, now time.Time) error {
 	p, err := d.Pages.Event(ctx, o.ID.Event())
@@ -157,7 +156,7 @@ func (d *Desk) addCurrent(ctx context.Context, o *order.Order, r Reader, tickets
 		if p.Event.Status == event.StatusCancelled || t.Status != "issued" && t.Status != "checked_in" {
 			t.Code, t.ShortCode, t.QR, t.QRExpiresAt = "", "", "", nil
 		}
-		t.Printable = new(t.Code != "" && letters.TakesPaper(p.Event.Details))
+		t.Printable = new(t.Code != "" && p.Event.Details.TakesPaper())
 	}
 	return nil
 }

@@ -84,6 +84,14 @@ func (t *Details) MoneyBackUntil(sold int64) int64 {
 	return min(t.MovedAt+moneyBackMillis, t.StartAt)
 }
 
+// HasHall reports whether the event takes place at a venue, perhaps beside a stream.
+func (t *Details) HasHall() bool {
+	return ProductType(t.Category) != ProductDigital && t.VenueType != "online"
+}
+
+// TakesPaper reports whether the event has gates that take codes on paper.
+func (t *Details) TakesPaper() bool { return t.HasHall() && !t.RotatingOnly }
+
 // Entity is one entry of the lineup.
 type Entity struct {
 	Kind     string `cbor:"1,keyasint" json:"kind" required:"true" enum:"artist,dj,speaker,host,guest,sponsor,partner,team,feature" description:"What it is to the event."`

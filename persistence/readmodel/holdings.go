@@ -19,8 +19,8 @@ type Holding struct {
 	Name    string // of who bought it, or ""
 }
 
-// mostOrders of one customer are looked through.
-const mostOrders = 1000
+// MostOrders is how many orders of one customer are looked through.
+const MostOrders = 1000
 
 const moveTicket = `INSERT INTO ticket_holders (event_id, serial, email) VALUES ($1, $2, $3)
 ON CONFLICT (event_id, serial) DO UPDATE SET email = excluded.email`
@@ -109,6 +109,6 @@ func (m *Model) ordersOf(ctx context.Context, customer uint64, category string) 
 SELECT o.record FROM orders o JOIN events e ON e.number = o.event_id
 WHERE o.customer = $1 AND e.category = $2 AND o.status = ANY($3) ORDER BY o.id LIMIT $4`
 	statuses := []int16{statusNumber(order.StatusCompleted), statusNumber(order.StatusPartiallyRefunded)}
-	rows, _ := m.pool.Query(ctx, find, int64(customer), category, statuses, mostOrders) //nolint:gosec // the column holds its bits; CollectRows returns its error
+	rows, _ := m.pool.Query(ctx, find, int64(customer), category, statuses, MostOrders) //nolint:gosec // the column holds its bits; CollectRows returns its error
 	return pgx.CollectRows(rows, scanOrder)
 }

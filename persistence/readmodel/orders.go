@@ -102,7 +102,7 @@ SELECT record FROM orders WHERE status = ANY($4) AND id IN (
   UNION SELECT t.order_id FROM ticket_holders h JOIN tickets t ON t.event_id = h.event_id AND t.serial = h.serial WHERE h.event_id = $1 AND h.email = $3
 ) ORDER BY id LIMIT $5`
 	statuses := []int16{statusNumber(order.StatusCompleted), statusNumber(order.StatusPartiallyRefunded)}
-	rows, _ := m.pool.Query(ctx, find, event, int64(customer), key(order.NormalEmail(email)), statuses, mostOrders) //nolint:gosec // the column holds its bits; CollectRows returns its error
+	rows, _ := m.pool.Query(ctx, find, event, int64(customer), key(order.NormalEmail(email)), statuses, MostOrders) //nolint:gosec // the column holds its bits; CollectRows returns its error
 	list, err := pgx.CollectRows(rows, scanOrder)
 	if err != nil {
 		return nil, fmt.Errorf("orders of a customer and event %d: %w", event, err)

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReasonsAreKnownWords: a reason of which Mollie tells a bank's code has the word that other providers have for it,
-// so that letters say it in the reader's language; any other stays as Mollie tells it.
+// TestReasonsAreKnownWords checks that Mollie's codes of banks become the words that other providers use, so
+// that letters say them in the reader's language. Any other reason stays as Mollie tells it.
 func TestReasonsAreKnownWords(t *testing.T) {
 	t.Parallel()
 	read := func(code, description string) string {

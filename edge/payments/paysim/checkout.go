@@ -69,11 +69,11 @@ func (s *Sim) checkout(ctx *fasthttp.RequestCtx) {
 		writeJSON(ctx, 404, paystack.Failure{Message: "No such checkout"})
 		return
 	}
-	s.show(ctx, t)
+	s.showCheckout(ctx, t)
 }
 
-// show writes the checkout page of a transaction. One that is paid has no more buttons.
-func (s *Sim) show(ctx *fasthttp.RequestCtx, t *ledger.Transaction) {
+// showCheckout writes the checkout page of a transaction. One that is paid has no more buttons.
+func (s *Sim) showCheckout(ctx *fasthttp.RequestCtx, t *ledger.Transaction) {
 	s.ledger.Lock()
 	view := struct {
 		Provider, Amount, Email, Reference, Status, Back string
@@ -118,7 +118,7 @@ func (s *Sim) pay(ctx *fasthttp.RequestCtx) {
 	}
 	now := s.cfg.Now()
 	if t.Provider == ledger.PayPal && outcome == ledger.Success {
-		s.approve(t)
+		s.approveOrder(t)
 	} else {
 		s.ledger.Settle(t, outcome, now)
 	}
@@ -134,7 +134,7 @@ func (s *Sim) pay(ctx *fasthttp.RequestCtx) {
 		writeJSON(ctx, 200, paystack.Envelope{Status: true, Message: "Checkout closed", Data: map[string]string{"status": status}})
 		return
 	}
-	s.show(ctx, t)
+	s.showCheckout(ctx, t)
 }
 
 // readOutcome reads what the visitor did, from the page's form or from JSON, as tests send it.

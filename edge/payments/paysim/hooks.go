@@ -33,8 +33,8 @@ type hooks struct {
 	box *outbox.Outbox
 }
 
-// target is where a transaction's webhooks go; "" for nowhere.
-func (h *hooks) target(t *ledger.Transaction) string {
+// webhookURL is where a transaction's webhooks go; "" for nowhere.
+func (h *hooks) webhookURL(t *ledger.Transaction) string {
 	switch t.Provider {
 	case ledger.NOWPayments, ledger.Mollie:
 		return t.Hook
@@ -88,7 +88,7 @@ func (h *hooks) announceRefund(r *ledger.Refund, m faults.Modes, in time.Duratio
 
 // queueEvent queues one event as the modes have it.
 func (h *hooks) queueEvent(m faults.Modes, in time.Duration, d delivery) {
-	if h.target(d.of) == "" {
+	if h.webhookURL(d.of) == "" {
 		return
 	}
 	name := d.event + "/" + d.of.Reference
@@ -127,7 +127,7 @@ func (h *hooks) makeRequest(ctx context.Context, d *delivery) (*http.Request, er
 	if d.badsig {
 		wrong = "?"
 	}
-	target := h.target(d.of)
+	target := h.webhookURL(d.of)
 	if d.of.Provider == ledger.Mollie {
 		target += strings.ReplaceAll(wrong, "?", "0") // the MAC is the end of the address
 	}

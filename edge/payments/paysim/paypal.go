@@ -134,8 +134,8 @@ func (s *Sim) createPaypal(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// approve notes that the buyer agrees to an order: a webhook tells it, and nothing is paid. The ledger is locked.
-func (s *Sim) approve(t *ledger.Transaction) {
+// approveOrder notes that the buyer agrees to an order: a webhook tells it, and nothing is paid. The ledger is locked.
+func (s *Sim) approveOrder(t *ledger.Transaction) {
 	if t.Outcome == ledger.Success || t.Outcome == approved {
 		return
 	}

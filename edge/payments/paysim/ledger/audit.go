@@ -72,8 +72,8 @@ func newTally() Tally {
 	return Tally{Statuses: make(map[string]int64), Totals: make(map[string]Total)}
 }
 
-// count adds a transaction as it is at a time. Money counts as paid once it has arrived.
-func (y Tally) count(t *Transaction, now time.Time) {
+// addTransaction adds a transaction as it is at a time. Money counts as paid once it has arrived.
+func (y Tally) addTransaction(t *Transaction, now time.Time) {
 	st := t.Status(now)
 	y.Statuses[st]++
 	sum := y.Totals[t.Currency]
@@ -113,7 +113,7 @@ func (l *Ledger) Tally() (all Tally, forgotten int64) {
 				l.Unlock()
 				return all, forgotten
 			}
-			all.count(t, now)
+			all.addTransaction(t, now)
 			from = n + 1
 		}
 		l.Unlock()

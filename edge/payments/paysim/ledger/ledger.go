@@ -72,7 +72,7 @@ func (l *Ledger) ModesOf(t *Transaction) faults.Modes {
 // Add stores a new transaction and gives it its number. The mode "auto" pays it at once. It returns
 // false if its reference is taken. The ledger is locked.
 func (l *Ledger) Add(t *Transaction) bool {
-	if !l.store(t) {
+	if !l.storeTransaction(t) {
 		return false
 	}
 	if set, ok := l.cfg.Dice.Struck(l.ModesOf(t), "auto", t.Reference); ok {
@@ -81,9 +81,9 @@ func (l *Ledger) Add(t *Transaction) bool {
 	return true
 }
 
-// store keeps a new transaction under its number and its reference. A full ledger forgets one for it. It returns
+// storeTransaction keeps a new transaction under its number and its reference. A full ledger forgets one for it. It returns
 // false if the reference is taken.
-func (l *Ledger) store(t *Transaction) bool {
+func (l *Ledger) storeTransaction(t *Transaction) bool {
 	if l.byRef[t.Reference] != nil {
 		return false
 	}
@@ -115,7 +115,7 @@ func (l *Ledger) forgetOne(now time.Time) {
 	if victim == nil {
 		return
 	}
-	l.dropped.count(victim, now)
+	l.dropped.addTransaction(victim, now)
 	l.forgot++
 	delete(l.byRef, victim.Reference)
 	l.txs.drop(victim.ID)

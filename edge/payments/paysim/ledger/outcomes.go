@@ -74,7 +74,7 @@ func (l *Ledger) payAgain(t *Transaction, at time.Time) {
 		Provider: NOWPayments, Coin: t.Coin, Order: t.Order, Parent: t.ID, Reference: t.Reference + "-again", Currency: t.Currency, Asked: t.Asked,
 		Hook: t.Hook, Created: t.Created, Outcome: Success, Paid: t.Asked, PaidAt: at,
 	}
-	if l.store(again) {
+	if l.storeTransaction(again) {
 		l.cfg.Charge(again, l.ModesOf(t), at.Sub(l.cfg.Now()))
 	}
 }
