@@ -89,8 +89,8 @@ type terms struct {
 	life     time.Duration // how long after the time from which it may be sent it is still tried
 }
 
-// table says how each mail is sent. Every Template needs a row: without one its mail has no life, and Work drops it
-// as too late.
+// table says how each mail is sent. Every Template needs a row: a mail without one is taken for a later release's,
+// and waits for a node of that release.
 var table = map[Template]terms{
 	LoginCode:         {promptQueue, ticketsFirst, accounts.CodeLife},
 	PasswordReset:     {promptQueue, ticketsFirst, accounts.ResetLife},

@@ -156,6 +156,25 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
+// TestMailOfALaterRelease: while two releases run side by side, a node may get a mail that only
+// nodes of the later release can write. It leaves that mail to them, for a day.
+func TestMailOfALaterRelease(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := &sender{Queue: w.queue, send: func(context.Context, *Mail) (bool, error) {
+		t.Error("a mail was written that this node cannot know")
+		return false, nil
+	}}
+	job := &river.Job[Mail]{JobRow: &rivertype.JobRow{Attempt: 1, CreatedAt: time.Now()}, Args: Mail{Template: "ticket_forged"}}
+	var snooze *river.JobSnoozeError
+	require.ErrorAs(t, c.Work(t.Context(), job), &snooze)
+	require.Equal(t, unknownPause, snooze.Duration)
+
+	job.CreatedAt = job.CreatedAt.Add(-unknownLife - time.Second)
+	require.ErrorIs(t, c.Work(t.Context(), job), ErrUndeliverable)
+	require.InDelta(t, 1, testutil.ToFloat64(w.queue.dead.WithLabelValues("ticket_forged")), 0)
+}
+
 // TestFailures: a mail that cannot be delivered is given up, one that may be is
 // tried again under the same id, and one that says nothing is done.
 func TestFailures(t *testing.T) {

@@ -24,6 +24,8 @@ const (
 	bulkPause     = 100 * time.Millisecond
 	busyPause     = time.Second
 	attemptTime   = 30 * time.Second // how long one attempt to send a mail may take
+	unknownPause  = 15 * time.Second // after which a mail of a later release is offered to a node again
+	unknownLife   = 24 * time.Hour   // how long such a mail waits for a node that can write it
 )
 
 // pauses are the pauses between the attempts to send a mail, each varied by up to a tenth. When the
@@ -88,12 +90,16 @@ func pauseAfter(job *river.Job[Mail]) time.Duration { return pauses[min(job.Atte
 // Work makes one attempt.
 func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 	l := &job.Args
+	terms, known := table[l.Template]
+	if !known {
+		return c.leaveMail(ctx, job)
+	}
 	l.Queued = job.CreatedAt
-	l.end = time.UnixMilli(max(job.CreatedAt.UnixMilli(), l.NotBefore)).Add(table[l.Template].life)
+	l.end = time.UnixMilli(max(job.CreatedAt.UnixMilli(), l.NotBefore)).Add(terms.life)
 	if time.Now().After(l.end) { // the process that had the mail before died, or no worker ran
 		return c.dropMail(ctx, job, errors.New("too late"))
 	}
-	if table[l.Template].queue != promptQueue && c.busy() {
+	if terms.queue != promptQueue && c.busy() {
 		select {
 		case <-time.After(busyPause):
 		case <-ctx.Done():
@@ -119,6 +125,15 @@ func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 	c.deferred.WithLabelValues(string(l.Template)).Inc()
 	c.log.LogAttrs(ctx, slog.LevelInfo, "mail deferred", attrs(job, err)...)
 	return err
+}
+
+// leaveMail leaves a mail of a template that this node does not know to a node of the later release
+// that queued it. While nodes of both releases run side by side, either may get the job.
+func (c *sender) leaveMail(ctx context.Context, job *river.Job[Mail]) error {
+	if time.Since(job.CreatedAt) > unknownLife { // the later release was taken back
+		return c.dropMail(ctx, job, fmt.Errorf("%w: no mail %q", ErrUndeliverable, job.Args.Template))
+	}
+	return river.JobSnooze(unknownPause)
 }
 
 // dropMail gives up a mail.
