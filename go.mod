@@ -66,6 +66,8 @@ require (
 	github.com/digitorus/timestamp v0.0.0-20250524132541-c45532741eea
 )
 
+require github.com/andybalholm/brotli v1.2.3
+
 require (
 	github.com/aymerick/douceur v0.2.0 // indirect
 	github.com/bool64/dev v0.2.43 // indirect

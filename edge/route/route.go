@@ -133,7 +133,7 @@ type Op struct {
 	Idempotency Idempotency
 	Timeout     time.Duration // of the handler, from the request's start; 0: DefaultTimeout
 	// Versioned answers always carry an entity tag, even to callers with credentials, and are
-	// gzipped.
+	// compressed.
 	Versioned bool
 	// Follows says that what is answered is written by followers of the journal, so that the
 	// operation first waits for what its caller has written. Of lists it need not be said.

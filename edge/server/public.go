@@ -1,8 +1,6 @@
 package server
 
 import (
-	"bytes"
-	"compress/gzip"
 	"sync"
 
 	"github.com/valyala/fasthttp"
@@ -21,11 +19,11 @@ var (
 	publicVary  = []byte("Accept-Encoding, Authorization")
 )
 
-// packs are the gzipped public answers that this node keeps, so that each version is packed only
+// packs are the compressed public answers that this node keeps, so that each version is packed only
 // once, however many clients ask for it. Its methods may be called by any goroutine.
 type packs struct {
 	mu    sync.Mutex
-	kept  map[string]*packed // by entity tag
+	kept  map[string]*packed // by the entity tag of the packed form
 	bytes int
 }
 
@@ -34,9 +32,9 @@ type packed struct {
 	body []byte
 }
 
-// packOnce returns the body gzipped, from memory if a body with this entity tag was packed before. When
-// more than packedBytes are kept it forgets all of them; what is still asked for is packed again.
-func (p *packs) packOnce(tag string, body []byte) []byte {
+// packOnce returns the body in a coding, from memory if the body with this entity tag was packed before.
+// When more than packedBytes are kept it forgets all of them; what is still asked for is packed again.
+func (p *packs) packOnce(tag string, coding web.Coding, body []byte) []byte {
 	p.mu.Lock()
 	if p.kept == nil || p.bytes > packedBytes {
 		p.kept, p.bytes = make(map[string]*packed), 0
@@ -48,7 +46,7 @@ func (p *packs) packOnce(tag string, body []byte) []byte {
 	}
 	p.mu.Unlock()
 	one.once.Do(func() {
-		one.body = packGzip(body)
+		one.body = coding.Pack(body)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.bytes += len(one.body)
@@ -56,16 +54,8 @@ func (p *packs) packOnce(tag string, body []byte) []byte {
 	return one.body
 }
 
-func packGzip(body []byte) []byte {
-	var buf bytes.Buffer
-	w := gzip.NewWriter(&buf)
-	_, _ = w.Write(body) // writing to a buffer never fails
-	_ = w.Close()
-	return buf.Bytes()
-}
-
 // shareAnswer marks an answer to a caller without credentials as one that caches may give to others for a
-// second, adds an entity tag, and gzips it for clients that accept that. A client that has the
+// second, adds an entity tag, and packs it for clients that accept that. A client that has the
 // answer already gets a 304, which does not count against its limit unless making the answer took
 // the database.
 func (s *Server) shareAnswer(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, body []byte) {
@@ -74,10 +64,10 @@ func (s *Server) shareAnswer(ctx *fasthttp.RequestCtx, x *exchange, call *route.
 		h.SetCanonical(headerCacheControl, publicCache)
 	}
 	h.AddBytesV(fasthttp.HeaderVary, publicVary)
-	if len(body) > worthPacking && ctx.Request.Header.HasAcceptEncoding("gzip") {
-		ctx.SetBody(s.packs.packOnce(tag, body))
-		h.Set(fasthttp.HeaderContentEncoding, "gzip")
-		tag = web.ZippedTag(tag)
+	if coding := web.ChooseCoding(&ctx.Request.Header); coding != "" && len(body) > worthPacking {
+		tag = coding.Tag(tag)
+		ctx.SetBody(s.packs.packOnce(tag, coding, body))
+		h.Set(fasthttp.HeaderContentEncoding, string(coding))
 	}
 	h.Set(fasthttp.HeaderETag, tag)
 	has, is := web.IsUnchanged(&ctx.Request.Header, tag)

@@ -113,9 +113,10 @@ func (s *Server) writtenPage(write func(w io.Writer, slug string, now time.Time)
 func (s *Server) answerTagged(ctx *fasthttp.RequestCtx, mediaType string, body []byte) {
 	h, tag := &ctx.Response.Header, entityTag(body)
 	h.SetCanonical(headerCacheControl, []byte("no-cache"))
-	if ctx.Request.Header.HasAcceptEncoding("gzip") {
-		body, tag = s.packs.packOnce(tag, body), web.ZippedTag(tag)
-		h.Set(fasthttp.HeaderContentEncoding, "gzip")
+	if coding := web.ChooseCoding(&ctx.Request.Header); coding != "" {
+		tag = coding.Tag(tag)
+		body = s.packs.packOnce(tag, coding, body)
+		h.Set(fasthttp.HeaderContentEncoding, string(coding))
 	}
 	h.Set(fasthttp.HeaderETag, tag)
 	if has, is := web.IsUnchanged(&ctx.Request.Header, tag); is && ctx.Response.StatusCode() == fasthttp.StatusOK {

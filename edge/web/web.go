@@ -8,11 +8,9 @@ package web
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -116,74 +114,73 @@ func Files(demo bool) ([]File, error) {
 	return append(files, mailed...), err
 }
 
-// Static serves a File. It compresses the file when somebody first asks for it, because most files of a node are
-// never asked for, and to compress all of them takes a core for half a second.
+// Static serves a File. It makes and compresses the file when somebody first asks for it, because most files of a
+// node are never asked for, and to compress all of them takes a core for half a second.
 type Static struct {
 	file   File
-	pack   func() (*packed, error)
-	german func() (*packed, error) // packs the German body; nil: everybody gets the same
+	body   *packed
+	german *packed // nil: everybody gets the same
 }
 
-// packed is a file as it is sent.
+// packed is a body in the forms in which it is sent, each of which is made once.
 type packed struct {
-	plain, zipped []byte
-	tag           string // the entity tag of the plain form; ZippedTag makes the one of the other
+	plain func() (*plainBody, error)
+	coded map[Coding]func() []byte // called after plain
+}
+
+type plainBody struct {
+	text []byte
+	tag  string // the entity tag; Coding.Tag makes those of the other forms
 }
 
 // NewStatic makes the Static of a file.
 func NewStatic(f File) *Static {
-	s := &Static{file: f, pack: sync.OnceValues(f.packFile)}
+	s := &Static{file: f, body: newPacked(f.Path, f.Body, f.Print)}
 	if len(f.German) > 0 || f.PrintGerman != nil {
-		german := f
-		german.Body, german.Print = f.German, f.PrintGerman
-		s.german = sync.OnceValues(german.packFile)
+		s.german = newPacked(f.Path, f.German, f.PrintGerman)
 	}
 	return s
 }
 
-// packFile makes the body, if that is not there yet, and compresses it.
-func (f *File) packFile() (*packed, error) {
-	p := &packed{plain: f.Body}
-	if f.Print != nil {
-		var err error
-		if p.plain, err = f.Print(); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Path, err)
+// newPacked makes the forms of a body, or of what write returns if there is no body yet.
+func newPacked(path string, body []byte, write func() ([]byte, error)) *packed {
+	p := &packed{coded: make(map[Coding]func() []byte)}
+	p.plain = sync.OnceValues(func() (*plainBody, error) {
+		if write != nil {
+			var err error
+			if body, err = write(); err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
 		}
+		sum := sha256.Sum256(body)
+		return &plainBody{text: body, tag: `"` + hex.EncodeToString(sum[:12]) + `"`}, nil
+	})
+	for _, c := range codings {
+		p.coded[c] = sync.OnceValue(func() []byte { return c.Pack(body) })
 	}
-	var zipped bytes.Buffer
-	w := gzip.NewWriter(&zipped)
-	_, err := w.Write(p.plain)
-	if err = errors.Join(err, w.Close()); err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Path, err)
-	}
-	sum := sha256.Sum256(p.plain)
-	p.zipped, p.tag = zipped.Bytes(), `"`+hex.EncodeToString(sum[:12])+`"`
-	return p, nil
+	return p
 }
 
 // Serve answers with the file, in German if there is a German one and the reader prefers
 // that, or 304 to those that have it. Its error is one of the file's Print.
 func (s *Static) Serve(ctx *fasthttp.RequestCtx, german bool) error {
-	pack, vary := s.pack, fasthttp.HeaderAcceptEncoding
+	body, vary := s.body, fasthttp.HeaderAcceptEncoding
 	if s.german != nil {
 		vary += ", " + fasthttp.HeaderAcceptLanguage
 		if german {
-			pack = s.german
+			body = s.german
 		}
 	}
-	p, err := pack()
+	plain, err := body.plain()
 	if err != nil {
 		return err
 	}
-	h, tag, body := &ctx.Response.Header, p.tag, p.plain
+	h, coding := &ctx.Response.Header, ChooseCoding(&ctx.Request.Header)
+	tag := coding.Tag(plain.tag)
 	h.Set(fasthttp.HeaderVary, vary)
 	h.Set(fasthttp.HeaderCacheControl, s.file.Cache)
 	if s.file.Policy != "" {
 		h.Set(fasthttp.HeaderContentSecurityPolicy, s.file.Policy)
-	}
-	zip := ctx.Request.Header.HasAcceptEncoding("gzip")
-	if zip {
-		tag, body = ZippedTag(tag), p.zipped
 	}
 	h.Set(fasthttp.HeaderETag, tag)
 	if has, is := IsUnchanged(&ctx.Request.Header, tag); is {
@@ -191,10 +188,12 @@ func (s *Static) Serve(ctx *fasthttp.RequestCtx, german bool) error {
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return nil
 	}
-	if zip {
-		h.Set(fasthttp.HeaderContentEncoding, "gzip")
-	}
 	ctx.SetContentType(s.file.Type)
-	ctx.SetBody(body)
+	if coding == "" {
+		ctx.SetBody(plain.text)
+		return nil
+	}
+	h.Set(fasthttp.HeaderContentEncoding, string(coding))
+	ctx.SetBody(body.coded[coding]())
 	return nil
 }

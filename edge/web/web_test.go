@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/andybalholm/brotli"
 	"github.com/stretchr/testify/require"
 	"github.com/valyala/fasthttp"
 
@@ -125,17 +126,19 @@ func TestServe(t *testing.T) {
 	require.Equal(t, "default-src 'none'", string(plain.Header.Peek("Content-Security-Policy")))
 	require.Equal(t, "Accept-Encoding", string(plain.Header.Peek("Vary")))
 
-	zipped := get("Accept-Encoding", "gzip, br")
-	require.Equal(t, "gzip", string(zipped.Header.Peek("Content-Encoding")))
-	r, err := gzip.NewReader(bytes.NewReader(zipped.Body()))
-	require.NoError(t, err)
-	body, err := io.ReadAll(r)
-	require.NoError(t, err)
-	require.Equal(t, text, string(body))
-
-	tag, other := string(plain.Header.Peek("Etag")), string(zipped.Header.Peek("Etag"))
-	require.NotEqual(t, tag, other)
-	for _, have := range [][]string{{"If-None-Match", tag}, {"If-None-Match", other, "Accept-Encoding", "gzip"}} {
+	tag, tags := string(plain.Header.Peek("Etag")), map[string]bool{}
+	tags[tag] = true
+	for accepted, coding := range map[string]string{
+		"gzip": "gzip", "br": "br", "gzip, deflate, br, zstd": "br", "gzip, br;q=0": "gzip", "br;q=0.1, gzip;q=0.9": "br",
+	} {
+		packed := get("Accept-Encoding", accepted)
+		require.Equal(t, coding, string(packed.Header.Peek("Content-Encoding")), accepted)
+		require.Equal(t, text, unpack(t, coding, packed.Body()))
+		tags[string(packed.Header.Peek("Etag"))] = true
+	}
+	require.Len(t, tags, 3, "other bytes, another tag")
+	other := string(get("Accept-Encoding", "gzip").Header.Peek("Etag"))
+	for _, have := range [][]string{{"If-None-Match", tag}, {"If-None-Match", other, "Accept-Encoding", "gzip"}, {"If-None-Match", other, "Accept-Encoding", "br"}} {
 		same := get(have...)
 		require.Equal(t, 304, same.StatusCode())
 		require.Empty(t, same.Body())
@@ -158,6 +161,20 @@ func TestServe(t *testing.T) {
 	} {
 		require.Equal(t, want, get("If-None-Match", have).StatusCode(), have)
 	}
+}
+
+// unpack returns what was sent in a coding.
+func unpack(t *testing.T, coding string, body []byte) string {
+	t.Helper()
+	r := io.Reader(brotli.NewReader(bytes.NewReader(body)))
+	if coding == "gzip" {
+		var err error
+		r, err = gzip.NewReader(bytes.NewReader(body))
+		require.NoError(t, err)
+	}
+	text, err := io.ReadAll(r)
+	require.NoError(t, err)
+	return string(text)
 }
 
 // What one must be able to read or tell apart has the contrast that WCAG 2.2 asks
