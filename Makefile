@@ -86,10 +86,10 @@ sim-cluster: ## 1,000 nodes and 100,000 events in virtual time: what a change of
 sim: ## the simulator over SEEDS=20000 seeds from FIRST=1 on
 	go test ./cluster/sim -run TestSim -v -count=1 -timeout 3h -args -seeds=$(SEEDS) -first=$(FIRST) | grep -v '^ *==='
 
-bench: build ## orders/s and CPU per order: ceiling, ours, row locks; scans, holds, reads of a map; searches, learners, an event's page on a slow line
+bench: build ## orders/s and CPU per order: ceiling, ours, row locks; scans, holds, reads of a map; searches, learners, an event's page on a slow line; an arena on a phone
 	go run ./loadtest/bench
 	go test ./cmd/boxoffice/e2e/api -run 'TestSearchRate|TestLearnerRate' -v -count=1 -timeout 30m -args -searched-events=100000 -enrolled=10000 | grep -E 'goal|FAIL|^ok'
-	go test ./cmd/boxoffice/e2e/pages -run TestSlowLine -v -count=1 | grep -E 'goal|FAIL|^ok'
+	go test ./cmd/boxoffice/e2e/pages -run 'TestSlowLine|TestArenaOnAPhone' -v -count=1 | grep -E 'goal|FAIL|^ok'
 
 onsale: build ## a rush on a node of its own, with an audit; ONSALE_FLAGS
 	./bin/boxoffice loadtest onsale --out=out/onsale $(ONSALE_FLAGS)

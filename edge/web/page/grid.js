@@ -2,6 +2,7 @@
 // the boxes of sections.
 
 const perCell = 32; // seats, about
+const measured = 40; // seats of a section whose neighbours are looked for
 
 export class Grid {
   constructor(sale) {
@@ -106,20 +107,21 @@ export class Grid {
     return best;
   }
 
-  /** #measure gives the seats of a section one radius, with a gap between neighbours. */
+  /**
+   * #measure gives the seats of a section one radius, with a gap between neighbours: by
+   * what lies between neighbours in the median of some of its seats, spread over all.
+   */
   #measure(sale) {
-    const apart = sale.sections.map(() => []);
+    const apart = sale.sections.map(() => []), sizes = sale.sections.map(() => 0);
+    sale.section.forEach((s) => { sizes[s]++; });
+    const every = sizes.map((n) => Math.ceil(n / measured)), seen = sizes.map(() => 0);
     for (let i = 0; i < this.x.length; i++) {
-      let least = Infinity;
-      const reach = this.cell / 2;
-      this.within({ left: this.x[i] - reach, top: this.y[i] - reach, right: this.x[i] + reach, bottom: this.y[i] + reach }, (k) => {
-        const distance = (this.x[k] - this.x[i]) ** 2 + (this.y[k] - this.y[i]) ** 2;
-        if (k !== i && distance > 0 && distance < least) {
-          least = distance;
+      const s = sale.section[i];
+      if (seen[s]++ % every[s] === 0) {
+        const least = this.#next(i);
+        if (least < Infinity) {
+          apart[s].push(least);
         }
-      });
-      if (least < Infinity) {
-        apart[sale.section[i]].push(Math.sqrt(least));
       }
     }
     const median = (list) => list.sort((a, b) => a - b)[Math.floor(list.length / 2)];
@@ -127,6 +129,19 @@ export class Grid {
     this.usual = median(radii.filter((r) => r > 0)) ?? 10;
     this.most = 1.2 * this.usual; // seats far apart are no larger
     this.radius = Float32Array.from(sale.section, (s) => Math.min(radii[s] || this.usual, this.most));
+  }
+
+  /** #next is how far a seat's next neighbour is, of those about a cell around it; Infinity: there is none. */
+  #next(i) {
+    const reach = this.cell / 2;
+    let least = Infinity;
+    this.within({ left: this.x[i] - reach, top: this.y[i] - reach, right: this.x[i] + reach, bottom: this.y[i] + reach }, (k) => {
+      const distance = (this.x[k] - this.x[i]) ** 2 + (this.y[k] - this.y[i]) ** 2;
+      if (k !== i && distance > 0 && distance < least) {
+        least = distance;
+      }
+    });
+    return Math.sqrt(least);
   }
 
   #sections(sale) {

@@ -235,7 +235,11 @@ export class SeatMap {
     this.sale.elements.forEach((e) => this.#element(e));
     g.setTransform(1, 0, 0, 1, 0, 0);
     const seen = this.#reach();
-    this.grid.within(seen, (i) => this.#seat(i));
+    if (this.grid.most * scale * this.dpr < tiny) {
+      this.#dots(seen);
+    } else {
+      this.grid.within(seen, (i) => this.#seat(i));
+    }
     g.setTransform(this.dpr, 0, 0, this.dpr, x * this.dpr, y * this.dpr);
     if (this.grid.usual * scale >= legible) {
       this.#rows(seen);
@@ -279,13 +283,45 @@ export class SeatMap {
 
   /** #dot is a seat that is too small for a sign: what can't be had is smaller. */
   #dot(x, y, r, look) {
-    const g = this.on, full = Math.max(r, 0.6);
+    const g = this.on, full = Math.max(r, 0.6), size = full * this.#part(look);
     g.fillStyle = this.colour.back;
     g.fillRect(x - full, y - full, 2 * full, 2 * full);
-    const size = look === sold || look === blocked || look === unsold ? full * 0.6 : full;
-    const { available: free, element } = this.colour;
-    g.fillStyle = { [available]: free, [mine]: this.colour.mine, [held]: this.colour.held, [faded]: element }[look] ?? this.colour.bands[look - banded(0)] ?? this.colour.taken;
+    g.fillStyle = this.#shade(look);
     g.fillRect(x - size, y - size, 2 * size, 2 * size);
+  }
+
+  /** #dots draws seats that are all dots, one colour after the other: to change it for each seat takes most of the time. */
+  #dots(seen) {
+    const d = this.drawn, s = d.scale * this.dpr, g = this.on, shades = new Map();
+    g.fillStyle = this.colour.back;
+    this.grid.within(seen, (i) => {
+      const x = this.grid.x[i] * s + d.x * this.dpr, y = this.grid.y[i] * s + d.y * this.dpr;
+      const look = this.#look(i), full = Math.max(this.grid.radius[i] * s, 0.6), size = full * this.#part(look);
+      if (size < full) {
+        g.fillRect(x - full, y - full, 2 * full, 2 * full);
+      }
+      if (!shades.has(look)) {
+        shades.set(look, []);
+      }
+      shades.get(look).push(x - size, y - size, 2 * size);
+    });
+    for (const [look, at] of shades) {
+      g.fillStyle = this.#shade(look);
+      for (let k = 0; k < at.length; k += 3) {
+        g.fillRect(at[k], at[k + 1], at[k + 2], at[k + 2]);
+      }
+    }
+  }
+
+  /** #part is how much of its place a dot takes. */
+  #part(look) {
+    return look === sold || look === blocked || look === unsold ? 0.6 : 1;
+  }
+
+  /** #shade is a dot's colour. */
+  #shade(look) {
+    const { available: free, element } = this.colour;
+    return { [available]: free, [mine]: this.colour.mine, [held]: this.colour.held, [faded]: element }[look] ?? this.colour.bands[look - banded(0)] ?? this.colour.taken;
   }
 
   /** #sprite has every state and kind of seat at a radius. */
