@@ -18,9 +18,10 @@ import (
 	"boxoffice/persistence/apikeys"
 )
 
-// createAPIKey makes a key and answers with its secret. Only the hash of a secret is stored. A repeat of the command finds
-// the key that it has made and draws it a new secret, because the first one is known to nobody any more. So what
-// the node has cached about the key is forgotten.
+// createAPIKey makes a key and answers with its secret. The table keeps only the hash of the
+// secret, so this answer is the only place where a client ever reads it. A repeat of the command,
+// after a lost answer, finds the key that was made and draws a new secret for it, because nobody
+// knows the first one.
 func (h *Handlers) createAPIKey(c *route.Call, in *api.CreateAPIKey) (*api.ServerKeySecret, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -30,6 +31,8 @@ func (h *Handlers) createAPIKey(c *route.Call, in *api.CreateAPIKey) (*api.Serve
 	if issues = append(issues, checkExpiry(c, in.ExpiresAt)...); len(issues) > 0 {
 		return nil, route.Invalid(issues...)
 	}
+	// A key works in one environment alone. A request that names none gets a key of this
+	// deployment's.
 	environment := cmp.Or(in.Environment, h.Env)
 	var plaintext string
 	k, err := h.APIKeys.Create(c.Context, c.CommandID(), &apikeys.Key{
@@ -39,6 +42,8 @@ func (h *Handlers) createAPIKey(c *route.Call, in *api.CreateAPIKey) (*api.Serve
 	if err != nil {
 		return nil, keyRefusal(err)
 	}
+	// After a repeat the first secret is void. This node forgets what it proved with that secret at
+	// once; the other nodes read the change from the table.
 	h.forgetProofs(route.KeySubject(k.ID))
 	return &api.ServerKeySecret{ServerKey: *keyView(k), Secret: plaintext}, nil
 }
@@ -57,6 +62,8 @@ func (h *Handlers) listAPIKeys(c *route.Call, in *api.ListAPIKeys) (*api.List[*a
 // updateAPIKey changes the fields that the request names. A null allowlist or expiry takes the limit away, and
 // null scopes are all scopes. The store refuses a change of a revoked key.
 func (h *Handlers) updateAPIKey(c *route.Call, in *api.UpdateAPIKey) (*api.ServerKey, error) {
+	// Scopes and limits may narrow or widen, but the key stays in its organization: ownKey has
+	// checked the caller's right to manage that organization.
 	org, id, err := h.ownKey(c, in.OrgID, in.KeyID)
 	if err != nil {
 		return nil, err
@@ -69,6 +76,8 @@ func (h *Handlers) updateAPIKey(c *route.Call, in *api.UpdateAPIKey) (*api.Serve
 	if issues = append(issues, checkExpiry(c, expires)...); len(issues) > 0 {
 		return nil, route.Invalid(issues...)
 	}
+	// The store runs this function while it holds the key's row, so two updates cannot lose each
+	// other's fields. The function must only set fields.
 	k, err := h.APIKeys.Update(c.Context, org, id, func(k *apikeys.Key) error {
 		in.Name.Into(&k.Name)
 		in.Status.Into(&k.Status)
@@ -86,7 +95,8 @@ func (h *Handlers) updateAPIKey(c *route.Call, in *api.UpdateAPIKey) (*api.Serve
 	return h.keyChanged(k, err)
 }
 
-// rotateAPIKey gives a key a new secret. The old one is worth nothing from then on.
+// rotateAPIKey gives a key a new secret and a new public prefix. The old secret stops working: on
+// this node at once, on the others within a second.
 func (h *Handlers) rotateAPIKey(c *route.Call, in *api.ServerKeyID) (*api.ServerKeySecret, error) {
 	org, id, err := h.ownKey(c, in.OrgID, in.KeyID)
 	if err != nil {
@@ -100,8 +110,9 @@ func (h *Handlers) rotateAPIKey(c *route.Call, in *api.ServerKeyID) (*api.Server
 	return &api.ServerKeySecret{ServerKey: *v, Secret: plaintext}, nil
 }
 
-// drawInto draws API keys, and leaves the plaintext of the last one, which is the one that was
-// stored, in plaintext.
+// drawInto makes the function that draws a key for the store. The store may call it more than once,
+// if another key already has the public id. plaintext then holds the last key drawn, which is the
+// one that was stored.
 func drawInto(plaintext *string) apikeys.Draw {
 	return func(environment string) (publicID string, hash [sha256.Size]byte) {
 		*plaintext, publicID, hash = secrets.NewAPIKey(environment)
@@ -109,7 +120,8 @@ func drawInto(plaintext *string) apikeys.Draw {
 	}
 }
 
-// revokeAPIKey ends a key for good. A repeat answers the revoked key, with no error.
+// revokeAPIKey ends a key for good. A repeat answers with the revoked key and no error, so a client
+// may send the request again after a lost answer.
 func (h *Handlers) revokeAPIKey(c *route.Call, in *api.ServerKeyID) (*api.ServerKey, error) {
 	org, id, err := h.ownKey(c, in.OrgID, in.KeyID)
 	if err != nil {
@@ -118,8 +130,11 @@ func (h *Handlers) revokeAPIKey(c *route.Call, in *api.ServerKeyID) (*api.Server
 	return h.keyChanged(h.APIKeys.Revoke(c.Context, org, id))
 }
 
-// limitAPIKey gives a key a limit of strict writes of its own, or with null the tier's again.
+// limitAPIKey sets how many requests of the strict tier a key may make in a minute. A null gives
+// the key the tier's own limit again.
 func (h *Handlers) limitAPIKey(c *route.Call, in *api.LimitAPIKey) (*api.ServerKey, error) {
+	// The field may be null but may not be missing: a missing field must not silently take the
+	// key's limit away.
 	if !in.StrictPerMinute.Set {
 		return nil, route.Invalid(route.Issue{Path: "strictPerMinute", Code: route.IssueRequired, Message: "is required"})
 	}
@@ -135,10 +150,12 @@ func (h *Handlers) limitAPIKey(c *route.Call, in *api.LimitAPIKey) (*api.ServerK
 	return h.keyChanged(h.APIKeys.SetStrictLimit(c.Context, id, perMinute))
 }
 
+// noKey also answers a key of another organization, so that nobody learns which keys exist.
 var noKey = &engine.Refusal{Code: engine.NotFound, Message: "No such API key."}
 
-// ownKey reads a path that names one of an organization's keys, and makes sure that the caller may
-// manage that organization's keys.
+// ownKey reads the organization and the key from a path and makes sure that the caller may manage
+// that organization. It does not check that the key exists: the store looks it up under the
+// organization, and finds no key of another one.
 func (h *Handlers) ownKey(c *route.Call, orgID, keyID string) (org, id int64, err error) {
 	if org, err = route.FindOrganization(c, orgID); err != nil {
 		return 0, 0, err
@@ -150,7 +167,9 @@ func (h *Handlers) ownKey(c *route.Call, orgID, keyID string) (org, id int64, er
 	return org, id, nil
 }
 
-// keyChanged answers a change of a key; a nil key means that there is no such key.
+// keyChanged turns what the store returned for a change of a key into the answer. A nil key means
+// that there is no such key. After a change this node must not trust what it proved with the key
+// before.
 func (h *Handlers) keyChanged(k *apikeys.Key, err error) (*api.ServerKey, error) {
 	if err != nil {
 		return nil, keyRefusal(err)
@@ -162,7 +181,8 @@ func (h *Handlers) keyChanged(k *apikeys.Key, err error) (*api.ServerKey, error)
 	return keyView(k), nil
 }
 
-// keyRefusal is what a client is told about the store's errors.
+// keyRefusal translates the store's errors into refusals that a client can act on. It passes on
+// every other error, which becomes an internal one.
 func keyRefusal(err error) error {
 	switch {
 	case errors.Is(err, apikeys.ErrTooMany):
@@ -175,7 +195,8 @@ func keyRefusal(err error) error {
 	return err
 }
 
-// scopes returns the scopes of a request, each once; nil means all.
+// scopes returns the scopes that a request asks for, each once. A nil result means all scopes, also
+// those that later versions add; an empty list means none.
 func scopes(o route.Opt[[]string]) []string {
 	if !o.Set || o.Null {
 		return nil
@@ -183,7 +204,8 @@ func scopes(o route.Opt[[]string]) []string {
 	return route.ScopesOf(o.Value).Names()
 }
 
-// checkExpiry returns an issue if a key would end before now.
+// checkExpiry returns an issue if a key would have ended before it could be used. A nil time means
+// that the key never ends.
 func checkExpiry(c *route.Call, at *time.Time) []route.Issue {
 	if at == nil || at.After(c.Now) {
 		return nil
@@ -191,8 +213,9 @@ func checkExpiry(c *route.Call, at *time.Time) []route.Issue {
 	return []route.Issue{{Path: "expiresAt", Code: route.IssueMinimum, Message: "must be in the future"}}
 }
 
-// readAllowlist reads addresses and CIDR blocks, each once. It reports an issue for every text that is
-// neither.
+// readAllowlist reads the addresses and CIDR blocks from which a key may be used, and drops
+// repeats. It reports an issue with the position of every text that is neither, so that a client
+// can mend them all at once.
 func readAllowlist(texts []string) (blocks []netip.Prefix, issues []route.Issue) {
 	for i, text := range texts {
 		p, ok := readBlock(text)
@@ -208,28 +231,33 @@ func readAllowlist(texts []string) (blocks []netip.Prefix, issues []route.Issue)
 	return blocks, issues
 }
 
-// readBlock reads an address or a CIDR block. An IPv4 address written as IPv6 becomes an IPv4 address,
-// as the addresses of clients do.
+// readBlock reads an address or a CIDR block. A single address becomes a block of one. An IPv4
+// address written as IPv6 becomes an IPv4 address, because the addresses of clients are normalized
+// in the same way and the two are compared.
 func readBlock(text string) (netip.Prefix, bool) {
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
 		a, err := netip.ParseAddr(text)
+		// A zone names a network interface of one machine, so it means nothing to a server.
 		if err != nil || a.Zone() != "" {
 			return netip.Prefix{}, false
 		}
 		p = netip.PrefixFrom(a, a.BitLen())
 	}
-	// The first 96 bits of such an address are the same for all of IPv4, so a shorter block reaches beyond IPv4.
+	// An IPv4 address in IPv6 form stands behind 96 fixed bits. A block shorter than 96 bits would
+	// reach beyond IPv4, so it is refused.
 	if p.Addr().Is4In6() {
 		if p.Bits() < 96 {
 			return netip.Prefix{}, false
 		}
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
 	}
+	// Masking clears the bits behind the prefix, so that two spellings of one block are equal.
 	return p.Masked(), true
 }
 
-// keyView is a key as its organization sees it: Display has the part of the key that is no secret.
+// keyView shows a key to its organization. It has the key's prefix, which is no secret, so that
+// people can tell their keys apart.
 func keyView(k *apikeys.Key) *api.ServerKey {
 	prefix := secrets.APIKeyPrefix(k.Environment, k.PublicID)
 	v := &api.ServerKey{
@@ -238,11 +266,14 @@ func keyView(k *apikeys.Key) *api.ServerKey {
 		ExpiresAt: view.UTC(k.ExpiresAt), LastUsedAt: view.UTC(k.LastUsedAt), StrictPerMinute: k.StrictPerMinute,
 		CreatedAt: k.CreatedAt.UTC(), UpdatedAt: k.UpdatedAt.UTC(),
 	}
+	// The field stays out of the answer for a key with all scopes: an empty list would mean that
+	// the key may do nothing.
 	if k.Scopes != nil {
 		v.Scopes = route.Some(k.Scopes)
 	}
 	for _, p := range k.Allowlist {
 		text := p.String()
+		// A block of one address is shown as the address that the organization wrote.
 		if p.IsSingleIP() {
 			text = p.Addr().String()
 		}

@@ -20,18 +20,22 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// agentMax is how much of a User-Agent is kept, in bytes.
+// agentMax is how many bytes of a User-Agent are kept. The text is only shown in the list of
+// sessions.
 const agentMax = 200
 
-// register makes an account with an organization of its own and signs the person in. The address is not proven by
-// that: a mail asks its owner to confirm it.
+// register makes an account together with an organization that it owns, and signs the person in.
+// Registering does not prove that the mailbox is the person's: a mail asks its owner to confirm
+// that.
 func (h *Handlers) register(c *route.Call, in *api.Register) (*api.Session, error) {
+	// The password is hashed before the store is asked. The slow hash then holds no transaction
+	// open.
 	hash, err := h.hash(c.Context, in.Password)
 	if err != nil {
 		return nil, err
 	}
-	// An organization needs a name. If none is given, it has the person's, or what stands before the @ of the
-	// address.
+	// An organization needs a name. If the request gives none, the organization gets the person's
+	// name, or else the part of the address before the @.
 	name := in.OrganizationName
 	if name == "" {
 		if name = strings.TrimSpace(in.FirstName + " " + in.LastName); name == "" {
@@ -48,12 +52,15 @@ func (h *Handlers) register(c *route.Call, in *api.Register) (*api.Session, erro
 	if err != nil {
 		return nil, err
 	}
+	// The account exists by now. A mail that cannot be queued must not fail the registration: the
+	// person can ask for another.
 	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.EmailConfirmation, Language: letters.PreferredLanguage(c), To: u.Email})
 	return h.openSession(c, u, byPassword(c, u))
 }
 
-// login signs a user in by address and password. An unknown address, an account without a password and a wrong
-// password are answered alike and take equally long, so that nobody learns which addresses have accounts.
+// login signs a user in by address and password. An unknown address, an account without a password
+// and a wrong password get the same answer after the same time, so that nobody learns which
+// addresses have accounts.
 func (h *Handlers) login(c *route.Call, in *api.Login) (*api.SignIn, error) {
 	// A node with too many hashes under way refuses before it asks the database.
 	if err := h.Hasher.Full(); err != nil {
@@ -64,6 +71,8 @@ func (h *Handlers) login(c *route.Call, in *api.Login) (*api.SignIn, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The hash of an unknown address is made up, so that the comparison takes as long as for a
+	// known one.
 	hash := h.noHash(email) // so that an unknown address takes as long as a known one
 	if u != nil && u.PasswordHash != "" {
 		hash = u.PasswordHash
@@ -72,12 +81,15 @@ func (h *Handlers) login(c *route.Call, in *api.Login) (*api.SignIn, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The comparison comes first and the other conditions after it: every path must have spent the
+	// time of one hash.
 	if u == nil || u.PasswordHash == "" || !same {
 		return nil, wrongPassword
 	}
 	return h.signIn(c, u, byPassword(c, u))
 }
 
+// wrongPassword is one answer for several reasons on purpose (see login).
 var wrongPassword = &engine.Refusal{Code: engine.Unauthorized, Message: "The e-mail or the password is wrong."}
 
 // byPassword makes the sign-in of a user whose password has matched.
@@ -87,18 +99,21 @@ func byPassword(c *route.Call, u *accounts.User) accounts.SignIn {
 	return in
 }
 
-// signInOf makes the sign-in of a user with the address and the browser that the list of sessions shows.
+// signInOf makes the sign-in of a user. It notes the client's address and browser, by which people
+// recognize their sessions in the list.
 func signInOf(c *route.Call, user int64) accounts.SignIn {
 	return accounts.SignIn{User: user, ClientAddress: c.Client.String(), UserAgent: agentOf(c)}
 }
 
-// agentOf is the User-Agent in a form that a table can store.
+// agentOf returns the User-Agent in a form that Postgres can store as text: without zero bytes,
+// valid UTF-8 and at most agentMax bytes long.
 func agentOf(c *route.Call) string {
 	agent := strings.ToValidUTF8(strings.ReplaceAll(c.UserAgent, "\x00", ""), "")
 	return strings.ToValidUTF8(agent[:min(len(agent), agentMax)], "") // the cut may have split a character
 }
 
-// signIn opens a session for somebody who has proven to be a user, or asks for their second factor.
+// signIn continues after somebody has proven to be a user by a password or a mailed code. It opens
+// a session, or asks for the second factor if the account has one.
 func (h *Handlers) signIn(c *route.Call, u *accounts.User, in accounts.SignIn) (*api.SignIn, error) {
 	if u.TwoFactor {
 		return h.askFactor(c, u, in)
@@ -110,8 +125,8 @@ func (h *Handlers) signIn(c *route.Call, u *accounts.User, in accounts.SignIn) (
 	return &api.SignIn{User: &s.User, AccessToken: s.AccessToken, RefreshToken: s.RefreshToken, ExpiresIn: s.ExpiresIn}, nil
 }
 
-// openSession opens a session and answers with its tokens. If the password was changed since it matched, it is a wrong
-// one by now.
+// openSession opens a session and answers with its tokens. If somebody changed the password after
+// it matched, the store refuses, and the answer is the same as for a wrong password.
 func (h *Handlers) openSession(c *route.Call, u *accounts.User, in accounts.SignIn) (*api.Session, error) {
 	id, err := h.Accounts.OpenSession(c.Context, in)
 	if errors.Is(err, accounts.ErrPasswordChanged) {
@@ -123,7 +138,8 @@ func (h *Handlers) openSession(c *route.Call, u *accounts.User, in accounts.Sign
 	return h.sessionOf(c, u, id)
 }
 
-// sessionOf makes the answer that carries a new session.
+// sessionOf makes the answer for a session that was just opened: the user with all memberships, and
+// the tokens of the session's first generation.
 func (h *Handlers) sessionOf(c *route.Call, u *accounts.User, id uuid.UUID) (*api.Session, error) {
 	t, err := h.tokens(c, u.ID, id, accounts.FirstGeneration)
 	if err != nil {
@@ -136,7 +152,8 @@ func (h *Handlers) sessionOf(c *route.Call, u *accounts.User, id uuid.UUID) (*ap
 	return &api.Session{User: userView(u, member), AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, ExpiresIn: t.ExpiresIn}, nil
 }
 
-// tokens makes the tokens of a session's generation.
+// tokens makes the two tokens of a session. The access token is signed and lives for accessLife.
+// The refresh token names the session and its generation, which each refresh raises by one.
 func (h *Handlers) tokens(c *route.Call, user int64, session uuid.UUID, generation uint32) (*api.Tokens, error) {
 	access, err := h.signAccess(c.Context, user, session.String(), c.Now)
 	if err != nil {
@@ -145,8 +162,9 @@ func (h *Handlers) tokens(c *route.Call, user int64, session uuid.UUID, generati
 	return &api.Tokens{AccessToken: access, RefreshToken: h.Secrets.RefreshToken(session, generation), ExpiresIn: int(accessLife / time.Second)}, nil
 }
 
-// refresh exchanges a refresh token for the tokens of the session's next generation. If the store finds the session over,
-// the node forgets at once that the session's access tokens were proven.
+// refresh exchanges a refresh token for the tokens of the session's next generation. The store ends
+// a session whose token was used twice, because a thief may have used it. This node then forgets at
+// once that it trusted the session's access tokens.
 func (h *Handlers) refresh(c *route.Call, in *api.Refresh) (*api.Tokens, error) {
 	over := &engine.Refusal{Code: engine.Unauthorized, Message: "The refresh token is not valid, or no longer."}
 	id, generation, ok := h.Secrets.ParseRefresh(in.RefreshToken)
@@ -164,9 +182,9 @@ func (h *Handlers) refresh(c *route.Call, in *api.Refresh) (*api.Tokens, error) 
 	return h.tokens(c, user, id, next)
 }
 
-// logout ends the session of a refresh token of any generation, or, without one, the session of the
-// request's access token. An invalid token has no session, so nothing is left to end and logout
-// succeeds.
+// logout ends the session of a refresh token of any generation. Without a refresh token it ends the
+// session of the request's access token. An invalid token has no session to end, so logout
+// succeeds: the client is signed out either way.
 func (h *Handlers) logout(c *route.Call, in *api.Logout) (*api.LoggedOut, error) {
 	id, _, ok := h.Secrets.ParseRefresh(in.RefreshToken)
 	if in.RefreshToken == "" && c.Principal.Session != "" {
@@ -194,7 +212,8 @@ func (h *Handlers) logoutAll(c *route.Call, _ *route.None) (*api.LoggedOut, erro
 	return &api.LoggedOut{LoggedOut: true}, nil
 }
 
-// These are subjects of changes (accounts.Change).
+// sessionSubject returns the name under which the tables note changes of a session
+// (accounts.Change). A proof that rests on the session ends with such a change.
 func sessionSubject(id uuid.UUID) string { return "session/" + id.String() }
 
 // sessions lists the sessions that the caller has open, and marks the one that the request comes from.
@@ -213,7 +232,8 @@ func (h *Handlers) sessions(c *route.Call, _ *route.None) (*api.Sessions, error)
 	return out, nil
 }
 
-// EnsureAdmin creates the platform administrator that the configuration names.
+// EnsureAdmin makes the account that the configuration names an administrator of the platform. The
+// program calls it at each start. It changes nothing once the account is an administrator.
 func (h *Handlers) EnsureAdmin(ctx context.Context, email, password string) error {
 	hash, err := h.hash(ctx, password)
 	if err != nil {
@@ -222,7 +242,8 @@ func (h *Handlers) EnsureAdmin(ctx context.Context, email, password string) erro
 	return h.Accounts.EnsureAdmin(ctx, order.NormalEmail(email), hash)
 }
 
-// userView is a user as the answer to a sign-in shows it, with the organizations that the user is a member of.
+// userView shows a user as the answer to a sign-in has it: with all the organizations that the user
+// is a member of.
 func userView(u *accounts.User, member []accounts.Membership) api.User {
 	v := api.User{
 		ID: u.PublicID, Email: u.Email, FirstName: u.FirstName, LastName: u.LastName, FullName: view.Optional(u.Name()),

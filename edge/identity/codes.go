@@ -17,13 +17,17 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// codeDigits is the length of a login code.
+// codeDigits is the length of a login code. checkOTP relies on it too: a text of another length is
+// taken for a recovery code.
 const codeDigits = 6
 
-// requestCode mails a login code to an address. It does not look whether the address has an
-// account: an account is made when somebody enters the code.
+// requestCode mails a login code to an address. It does not look up whether the address has an
+// account, so its answer and its time tell nothing. An account without one is made when somebody
+// enters the code.
 func (h *Handlers) requestCode(c *route.Call, in *api.CodeRequest) (*api.CodeSent, error) {
 	email, code := order.NormalEmail(in.Email), newCode()
+	// The nonce goes only to the client that asks. A stranger who asks for codes for the same
+	// address can therefore not invalidate the code that this client waits for.
 	nonce := rand.Text()
 	wait, err := h.Accounts.RequestCode(c.Context, &accounts.Code{
 		Email: email, Name: in.Name, MAC: h.Secrets.LoginCode(email, code), Nonce: sha256.Sum256([]byte(nonce)), Client: route.Network(c.Client).String(),
@@ -34,10 +38,14 @@ func (h *Handlers) requestCode(c *route.Call, in *api.CodeRequest) (*api.CodeSen
 	if wait > 0 {
 		return nil, &engine.Refusal{
 			Code: engine.RateLimited, Message: "A code has been sent to this address; wait before you ask for another.",
+			// Retry is in whole seconds, rounded up: a client that waits so long is not refused
+			// again for a fraction of a second.
 			Retry: int((wait + time.Second - 1) / time.Second),
 		}
 	}
 	l := mailqueue.Mail{ID: mailqueue.NewID(), Template: mailqueue.LoginCode, Language: letters.PreferredLanguage(c), To: email, Name: in.Name}
+	// The queue's table must not hold a code that could be used, so the code is sealed and bound to
+	// this one mail.
 	l.Secret = h.Secrets.Seal(letters.CodeSecret, []byte(l.ID), []byte(code))
 	if err := h.Mail.Add(c.Context, l); err != nil {
 		return nil, err
@@ -54,16 +62,19 @@ func newCode() string {
 	return fmt.Sprintf("%0*d", codeDigits, n)
 }
 
-// exchangeCode signs a person in by a mailed code, which proves the address. A user with a second factor is still asked
-// for it.
+// exchangeCode signs a person in by a mailed code, which proves the mailbox. If the account has a
+// second factor, the answer still asks for it.
 func (h *Handlers) exchangeCode(c *route.Call, in *api.CodeExchange) (*api.SignIn, error) {
 	email := order.NormalEmail(in.Email)
+	// Without a nonce the store checks the newest code of the address.
 	var nonce []byte // of the newest code
 	if in.Nonce != "" {
 		hash := sha256.Sum256([]byte(in.Nonce))
 		nonce = hash[:]
 	}
 	u, taken, err := h.Accounts.ExchangeCode(c.Context, email, h.Secrets.LoginCode(email, in.Code), nonce)
+	// A client can mend a wrong code by another try, an expired code only by a new mail. So the two
+	// have different reasons.
 	switch {
 	case errors.Is(err, accounts.ErrCodeInvalid):
 		return nil, codeInvalid
@@ -72,9 +83,12 @@ func (h *Handlers) exchangeCode(c *route.Call, in *api.CodeExchange) (*api.SignI
 	case err != nil:
 		return nil, err
 	}
+	// Somebody else may have registered this address and chosen the password. The store has just
+	// ended all that, and the owner is told.
 	if taken {
 		h.accountTaken(c, u)
 	}
+	// The session counts as proven: the code has arrived in the mailbox.
 	who := signInOf(c, u.ID)
 	who.EmailProven = true
 	return h.signIn(c, u, who)

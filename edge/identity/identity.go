@@ -23,7 +23,7 @@ import (
 	"boxoffice/persistence/requestlog"
 )
 
-// Deps is what the handlers work with.
+// Deps are the stores and services that the handlers work with. All fields are set before Open.
 type Deps struct {
 	Accounts *accounts.Store
 	APIKeys  *apikeys.Store
@@ -33,8 +33,11 @@ type Deps struct {
 	Hasher   *hasher.Hasher
 	Secrets  *secrets.Master
 	Eraser   *erasure.Eraser
-	Quota    *quota.Counter
-	// FilesOf returns how many bytes an organization's files take, and the most that they may.
+	// Quota counts what an organization writes in a day.
+	Quota *quota.Counter
+	// FilesOf returns how many bytes an organization's files take, and the most that they may take.
+	// This field and the two after it are functions, so that this package need not import the areas
+	// that own files and money.
 	FilesOf func(ctx context.Context, org int64) (used, most int64, err error)
 	// ListBalances returns an organization's wallets.
 	ListBalances func(ctx context.Context, org int64) ([]api.Wallet, error)
@@ -44,21 +47,28 @@ type Deps struct {
 	Log        *slog.Logger
 }
 
-// Handlers answer the area's requests, and find out who sends a request. They may be called by any
-// goroutine.
+// Handlers answer the area's requests and find out who sends a request. Any goroutine may call
+// them.
 type Handlers struct {
 	Deps
+	// The keys that sign access tokens, as last read from the table.
 	signing signing
-	proofs  *ristretto.Cache[string, *proof]
+	// Results of checked credentials, by the SHA-256 of the credential. No plaintext credential
+	// stays in memory.
+	proofs *ristretto.Cache[string, *proof]
+	// What changed lately; a proof older than such a change is made again.
 	changes changes
-	used    uses
+	// Uses of API keys that the watch has still to write.
+	used uses
 }
 
-// Open makes the handlers. Close ends their cache.
+// Open makes the handlers. The caller must call Close, which ends the goroutines of their cache.
 func Open(d Deps) (*Handlers, error) {
 	h := &Handlers{Deps: d}
 	h.changes.at = xsync.NewMap[string, time.Time]()
 	var err error
+	// Each proof costs 1, so MaxCost is the number of proofs. Ten counters for each entry is what
+	// the cache's authors recommend.
 	h.proofs, err = ristretto.NewCache(&ristretto.Config[string, *proof]{
 		NumCounters: 10 * proofMax, MaxCost: proofMax, BufferItems: 64, IgnoreInternalCost: true,
 	})

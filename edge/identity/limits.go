@@ -9,16 +9,18 @@ import (
 	"boxoffice/persistence/apikeys"
 )
 
-// keyTiers are the tiers whose requests keys count in buckets of their own. A scan counts by its device.
+// keyTiers are the tiers in which each API key has a bucket of its own. Scans at a gate are
+// missing, because they are counted by device.
 var keyTiers = []route.Tier{route.TierPublic, route.TierStrict, route.TierAdmin}
 
-// getLimits tells what the caller's organization and its keys have left.
+// getLimits tells how much of their limits the caller's organization and its keys have left.
 func (h *Handlers) getLimits(c *route.Call, in *api.GetLimits) (*api.LimitsLeft, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
 		return nil, err
 	}
 	out := &api.LimitsLeft{Rates: []api.RateLeft{}, Quotas: []api.QuotaLeft{}}
+	// A deployment without rate limits has no gate, and then no rates to tell.
 	if c.Gate != nil {
 		keys, err := h.APIKeys.ListUnrevoked(c.Context, org)
 		if err != nil {
@@ -29,6 +31,7 @@ func (h *Handlers) getLimits(c *route.Call, in *api.GetLimits) (*api.LimitsLeft,
 	day, err := h.Quota.Look(c.Context, org, c.Now)
 	if err != nil {
 		return nil, err
+		// The day is nil in a deployment that limits no writes.
 	}
 	if day != nil {
 		out.Quotas = append(out.Quotas, api.QuotaLeft{Name: "written_today", Limit: day.Most, Used: day.Used, ResetsAt: &day.Ends})
@@ -41,12 +44,15 @@ func (h *Handlers) getLimits(c *route.Call, in *api.GetLimits) (*api.LimitsLeft,
 	return out, nil
 }
 
-// ratesLeft looks into the buckets of all keys together and of each key that works.
+// ratesLeft reads the buckets of all keys together and of each key that works. Looking does not
+// count as a request. The figures are this node's alone, because every node keeps buckets of its
+// own.
 func ratesLeft(c *route.Call, org int64, keys []*apikeys.Key) (rates []api.RateLeft) {
 	add := func(key *string, tier route.Tier, subject string, perMinute int) {
 		left := c.Gate.Left(tier, subject, perMinute)
 		rates = append(rates, api.RateLeft{KeyID: key, Tier: string(tier), Limit: left.Limit, Remaining: left.Remaining, ResetsAt: left.Resets.UTC()})
 	}
+	// All keys of an organization share limit.Ceiling times the limit of one key.
 	for _, tier := range keyTiers {
 		add(nil, tier, limit.OrganizationName(org), limit.Ceiling*route.Limits[tier].PerMinute)
 	}
@@ -56,6 +62,7 @@ func ratesLeft(c *route.Call, org int64, keys []*apikeys.Key) (rates []api.RateL
 		}
 		for _, tier := range keyTiers {
 			most := route.Limits[tier].PerMinute
+			// Only the strict tier can be raised or lowered for a single key.
 			if tier == route.TierStrict && k.StrictPerMinute != nil {
 				most = *k.StrictPerMinute
 			}

@@ -17,6 +17,7 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
+// noMember also answers an id that is no UUID: such a member cannot exist.
 var noMember = &engine.Refusal{Code: engine.NotFound, Message: "No such member."}
 
 // getOrganization answers with an organization's profile and its balances.
@@ -39,8 +40,9 @@ func (h *Handlers) getOrganization(c *route.Call, in *api.OrganizationID) (*api.
 	return &api.OrganizationPage{Organization: profileView(p), Wallets: wallets}, nil
 }
 
-// updateOrganization changes the fields of the profile that the request names. Files that it names are checked
-// first: they must be the organization's own.
+// updateOrganization changes the fields of the profile that the request names. It first checks the
+// files that the request names: they must be the organization's own, or a page would show another
+// organization's picture.
 func (h *Handlers) updateOrganization(c *route.Call, in *api.UpdateOrganization) (*api.OrganizationProfile, error) {
 	org, err := route.FindOrganization(c, in.ID)
 	if err != nil {
@@ -49,6 +51,8 @@ func (h *Handlers) updateOrganization(c *route.Call, in *api.UpdateOrganization)
 	if err := h.CheckFiles(c, org, in); err != nil {
 		return nil, err
 	}
+	// The store runs this function under the row's lock, so that concurrent edits of different
+	// fields both stay.
 	p, err := h.Accounts.EditProfile(c.Context, org, func(p *accounts.Profile) {
 		in.Name.Into(&p.Name)
 		in.Description.Into(&p.Description)
@@ -56,6 +60,7 @@ func (h *Handlers) updateOrganization(c *route.Call, in *api.UpdateOrganization)
 		in.ContactEmail.Into(&p.ContactEmail)
 		in.ContactPhone.Into(&p.ContactPhone)
 		in.LogoURL.Into(&p.LogoURL)
+		// Objects are replaced as a whole: a client that wants to keep a member sends it again.
 		if in.SocialLinks.Set {
 			p.SocialLinks = view.Object(in.SocialLinks.Value)
 		}
@@ -75,14 +80,15 @@ func (h *Handlers) updateOrganization(c *route.Call, in *api.UpdateOrganization)
 	return new(profileView(p)), nil
 }
 
-// withoutRepeats returns the origins in order, each once. The database takes no null for none.
+// withoutRepeats returns the origins sorted, each once. An empty result is an empty list and never
+// nil, because the database column takes no null.
 func withoutRepeats(origins []string) []string {
 	all := append([]string{}, origins...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// profileView is a profile as the organization's members see it.
+// profileView shows a profile to the organization's members. Buyers see fewer of these fields.
 func profileView(p *accounts.Profile) api.OrganizationProfile {
 	return api.OrganizationProfile{
 		ID: strconv.FormatInt(p.ID, 10), PublicID: p.PublicID, Name: p.Name, Slug: p.Slug,
@@ -92,7 +98,8 @@ func profileView(p *accounts.Profile) api.OrganizationProfile {
 	}
 }
 
-// listMembers returns a page of members, ordered by the numbers of their accounts.
+// listMembers returns a page of members in the order of their accounts' numbers. That order never
+// changes, so no member is missing from the pages when another one joins.
 func (h *Handlers) listMembers(c *route.Call, in *api.ListMembers) (*api.List[api.Member], error) {
 	org, err := route.FindOrganization(c, in.ID)
 	if err != nil {
@@ -103,12 +110,14 @@ func (h *Handlers) listMembers(c *route.Call, in *api.ListMembers) (*api.List[ap
 	}, func(m accounts.Member) int64 { return m.User }, func(m accounts.Member) api.Member { return *memberView(&m) })
 }
 
-// addMember makes a person a member of an organization and tells them by mail.
+// addMember makes a person a member of an organization at once and tells them by mail. An address
+// without an account gets one; its owner signs in by a mailed code.
 func (h *Handlers) addMember(c *route.Call, in *api.AddMember) (*api.Member, error) {
 	org, err := route.FindOrganization(c, in.ID)
 	if err != nil {
 		return nil, err
 	}
+	// The mail shows the organization's name, so the name is read before anything changes.
 	o, err := h.Accounts.Organization(c.Context, org)
 	if err != nil {
 		return nil, err
@@ -124,6 +133,8 @@ func (h *Handlers) addMember(c *route.Call, in *api.AddMember) (*api.Member, err
 		return nil, err
 	}
 	l := mailqueue.Mail{Template: mailqueue.Invitation, To: m.Email, Name: m.Name, Org: org, Organization: o.Name, Role: m.Role}
+	// Members join and leave and join again. The time of joining tells those memberships apart, so
+	// that each gets one mail.
 	l.Subject = fmt.Sprintf("%d/%d/%d", org, m.User, m.JoinedAt.UnixMicro()) // names the membership, so that a repeat finds the same mail
 	if err := h.Mail.Add(c.Context, l); err != nil {
 		return nil, err // a retry finds the member and queues it again
@@ -131,7 +142,8 @@ func (h *Handlers) addMember(c *route.Call, in *api.AddMember) (*api.Member, err
 	return v, nil
 }
 
-// updateMember gives a member another role. Only an owner may make or unmake an owner.
+// updateMember gives a member another role. The store checks the caller's role: only an owner may
+// make or unmake an owner.
 func (h *Handlers) updateMember(c *route.Call, in *api.UpdateMember) (*api.Member, error) {
 	org, err := h.ownMember(c, &in.MemberID)
 	if err != nil {
@@ -141,8 +153,8 @@ func (h *Handlers) updateMember(c *route.Call, in *api.UpdateMember) (*api.Membe
 	return h.memberChanged(c, m, err)
 }
 
-// removeMember takes a person out of an organization and answers with the member that was. An organization's
-// last owner stays.
+// removeMember takes a person out of an organization and answers with the member as it was. The
+// store refuses to remove an organization's last owner, because nobody could then manage it.
 func (h *Handlers) removeMember(c *route.Call, in *api.MemberID) (*api.Member, error) {
 	org, err := h.ownMember(c, in)
 	if err != nil {
@@ -152,8 +164,8 @@ func (h *Handlers) removeMember(c *route.Call, in *api.MemberID) (*api.Member, e
 	return h.memberChanged(c, m, err)
 }
 
-// ownMember reads a path that names a member, and makes sure that the caller may manage the
-// organization.
+// ownMember reads a path that names a member and makes sure that the caller may manage the
+// organization. It refuses a malformed id here, because Postgres would answer it with an error.
 func (h *Handlers) ownMember(c *route.Call, in *api.MemberID) (int64, error) {
 	org, err := route.FindOrganization(c, in.ID)
 	if err == nil && !format.ValidUUID(in.UserID) {
@@ -162,8 +174,9 @@ func (h *Handlers) ownMember(c *route.Call, in *api.MemberID) (int64, error) {
 	return org, err
 }
 
-// memberChanged answers a change of members; a nil member means that there is no such member. It
-// logs who was whose member, in case somebody asks later.
+// memberChanged turns what the store returned for a change of a member into the answer. A nil
+// member means that there is no such member. It logs every change, because memberships decide over
+// money and somebody may ask later who granted one.
 func (h *Handlers) memberChanged(c *route.Call, m *accounts.Member, err error) (*api.Member, error) {
 	conflict := func(text string) error { return &engine.Refusal{Code: engine.Conflict, Message: text} }
 	switch {
@@ -173,6 +186,7 @@ func (h *Handlers) memberChanged(c *route.Call, m *accounts.Member, err error) (
 		return nil, conflict("An organization keeps at least one owner; make somebody else an owner first.")
 	case errors.Is(err, accounts.ErrNotOwner):
 		return nil, &engine.Refusal{Code: engine.Forbidden, Message: "Only an owner makes, changes or removes an owner."}
+	// The caller was an admin when the request was let in, and has lost that role by now.
 	case errors.Is(err, accounts.ErrNotAdmin): // not an admin any more
 		return nil, &engine.Refusal{Code: engine.Forbidden}
 	case err != nil:
@@ -180,6 +194,7 @@ func (h *Handlers) memberChanged(c *route.Call, m *accounts.Member, err error) (
 	case m == nil:
 		return nil, noMember
 	}
+	// The member's sessions act by roles that were read before the change. They must be read again.
 	h.forgetProofs(route.UserSubject(m.User))
 	h.Log.LogAttrs(c.Context, slog.LevelInfo, "members changed", slog.String("operation", c.Op.ID), slog.Int64("actor", c.Principal.User),
 		slog.Int64("user", m.User), slog.String("role", m.Role), slog.String("request_id", c.RequestID))

@@ -19,10 +19,11 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// argonSalt is the length of a salt in bytes.
+// argonSalt is the length of a password's salt in bytes.
 const argonSalt = 16
 
-// hash is the stored form of a password: $argon2id$<salt>$<key>.
+// hash returns the form in which a password is stored: $argon2id$<salt>$<key>, both in base64. It
+// waits for its turn, and refuses with OVERLOADED if too many hashes wait already.
 func (h *Handlers) hash(ctx context.Context, password string) (string, error) {
 	var salt [argonSalt]byte
 	_, _ = rand.Read(salt[:]) // never fails
@@ -33,19 +34,22 @@ func (h *Handlers) hash(ctx context.Context, password string) (string, error) {
 	return encodeHash(salt[:], key), nil
 }
 
-// encodeHash writes a salt and the key that argon2 made with it as they are stored.
+// encodeHash writes a salt and the key that argon2 made with it in the stored form. argon2's
+// parameters are not in it: they are the same for all passwords.
 func encodeHash(salt, key []byte) string {
 	return "$argon2id$" + base64.RawStdEncoding.EncodeToString(salt) + "$" + base64.RawStdEncoding.EncodeToString(key)
 }
 
-// noHash makes a hash to compare with where there is no password; the comparison always fails. The
-// time that argon2 takes depends a little on the salt (through its memory accesses), so each
-// address has a salt of its own, as an account would.
+// noHash makes a hash to compare with if an account has no password. The comparison always fails,
+// because no password has a key of zeros. The time of argon2 depends a little on the salt through
+// its memory accesses. So each address has a salt of its own that never changes, as a real account
+// would.
 func (h *Handlers) noHash(email string) string {
 	return encodeHash(h.Secrets.Salt(email), make([]byte, hasher.KeySize))
 }
 
-// matches reports whether a password fits a stored hash. It takes as long for one that does not.
+// matches reports whether a password fits a stored hash. It takes as long for a wrong password as
+// for the right one.
 func (h *Handlers) matches(ctx context.Context, hash, password string) (bool, error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 4 || parts[1] != "argon2id" {
@@ -57,11 +61,13 @@ func (h *Handlers) matches(ctx context.Context, hash, password string) (bool, er
 		return false, fmt.Errorf("auth: a stored password hash is malformed: %w", err)
 	}
 	got, err := h.Hasher.Key(ctx, password, salt)
+	// The comparison runs in constant time, so that its duration tells nothing about how much of
+	// the key was right.
 	return err == nil && subtle.ConstantTimeCompare(got, want) == 1, err
 }
 
-// forgotPassword notes the address and answers. Whether the address has an account is found out
-// only when the mail is written, so that the answer takes equally long for every address.
+// forgotPassword queues a mail and answers. Whether the address has an account is looked up only
+// when the mail is written, so that the answer takes equally long for every address.
 func (h *Handlers) forgotPassword(c *route.Call, in *api.ForgotPassword) (*api.Sent, error) {
 	if err := h.Mail.Add(c.Context, mailqueue.Mail{Template: mailqueue.PasswordReset, Language: letters.PreferredLanguage(c), To: order.NormalEmail(in.Email)}); err != nil {
 		return nil, err
@@ -69,9 +75,11 @@ func (h *Handlers) forgotPassword(c *route.Call, in *api.ForgotPassword) (*api.S
 	return &api.Sent{Sent: true}, nil
 }
 
-// resetPassword sets the password of the account that a mailed link is for. The link is looked up before the password is
-// hashed, and again when it is used, because another request may have used it in between.
+// resetPassword sets the password of the account that a mailed link belongs to. The link is looked
+// up twice: before the slow hash, so that a guessed token is cheap to refuse, and again when it is
+// used up, because another request may have used it in between.
 func (h *Handlers) resetPassword(c *route.Call, in *api.ResetPassword) (*api.PasswordSet, error) {
+	// The table keeps the hash of the token: a reader of the table cannot use the links.
 	hash := sha256.Sum256([]byte(in.Token))
 	stands, err := h.Accounts.ResetStands(c.Context, hash)
 	if err != nil {
@@ -91,6 +99,8 @@ func (h *Handlers) resetPassword(c *route.Call, in *api.ResetPassword) (*api.Pas
 	if u == nil {
 		return nil, linkOver
 	}
+	// All sessions of the account have ended in the store. This node must not trust them any
+	// longer.
 	h.forgetProofs(route.UserSubject(u.ID))
 	if taken {
 		h.accountTaken(c, u)
@@ -99,15 +109,16 @@ func (h *Handlers) resetPassword(c *route.Call, in *api.ResetPassword) (*api.Pas
 	return &api.PasswordSet{PasswordSet: true}, nil
 }
 
-// notify queues a letter about something that has been done. It stays done, even if the
-// letter cannot be queued.
+// notify queues a mail about something that has already been done. An error is only logged, because
+// the deed stands whether or not the mail can be queued.
 func (h *Handlers) notify(ctx context.Context, l mailqueue.Mail) {
 	if err := h.Mail.Add(ctx, l); err != nil {
 		h.Log.WarnContext(ctx, "a notice was not sent", slog.String("mail", string(l.Template)), slog.Any("error", err))
 	}
 }
 
-// newToken draws a token of 256 bits, and returns with it the hash that is stored.
+// newToken draws a token of 256 random bits, too many to guess, and the hash under which the token
+// is stored.
 func newToken() (token string, hash [32]byte) {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails

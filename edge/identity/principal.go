@@ -15,6 +15,8 @@ import (
 	"boxoffice/persistence/apikeys"
 )
 
+// proofLife and proofMax bound what an attacker or an outage can do: no proof is trusted for longer
+// than the first, and a flood of valid credentials takes no more memory than the second allows.
 const (
 	proofLife = time.Minute // longest time that a proof is trusted
 	proofMax  = 100_000     // proofs kept
@@ -22,34 +24,39 @@ const (
 	jwtPrefix = "eyJ" // every JWT begins with this, the base64url of its header's first two characters {"
 )
 
-// noBearer refuses what is neither a JWT nor an API key. Most often it is an order's token, so the
-// message says where that belongs.
+// noBearer refuses a text that is neither a JWT nor an API key. Most often it is an order's access
+// token in the wrong place, so the message says where that belongs.
 var noBearer = &engine.Refusal{
 	Code:    engine.Unauthorized,
 	Message: "This is neither a user's access token nor an API key. An order's access token is no Bearer: send it as token, in the query or in the body.",
 }
 
-// proof is the result of checking a credential. It is trusted until proofLife has passed, the
-// credential expires, or something it rests on is seen to change (watch.go).
+// proof is the result of checking a credential. It is trusted until proofLife has passed, until the
+// credential expires, or until something that it rests on is seen to change (watch.go).
 type proof struct {
 	principal route.Principal
 	allow     []netip.Prefix // addresses that may use it; empty: all
-	until     time.Time
-	at        time.Time // when it was made, before the tables were read
-	rests     []string  // the subjects whose changes end it
+	// Zero if the credential never expires.
+	until time.Time
+	at    time.Time // when it was made, before the tables were read
+	rests []string  // the subjects whose changes end it
 }
 
-// Authenticate checks a user's JWT or an organization's API key. A token in the query it passes on
-// for the handler to check.
+// Authenticate finds out who sends a request, by a user's JWT or an organization's API key. It
+// passes on a token in the query unchecked: only the handler knows to which order such a token
+// belongs.
 func (h *Handlers) Authenticate(ctx context.Context, c route.Credentials) (route.Principal, error) {
 	if c.Bearer == "" {
 		return route.Principal{Kinds: route.QueryToken, Token: c.Token}, nil
 	}
+	// A longer text is none of our tokens, and hashing it would cost time.
 	if len(c.Bearer) > maxToken {
 		return route.Principal{}, &engine.Refusal{Code: engine.Unauthorized}
 	}
 	sum := sha256.Sum256([]byte(c.Bearer))
 	key := string(sum[:])
+	// Postgres is asked only if no proof stands. A proof that was overtaken by a change is made
+	// again.
 	p, ok := h.proofs.Get(key)
 	if !ok || !h.stillHolds(p, c.Now) {
 		var err error
@@ -58,23 +65,31 @@ func (h *Handlers) Authenticate(ctx context.Context, c route.Credentials) (route
 		}
 		h.proofs.SetWithTTL(key, p, 1, proofLife)
 	}
+	// The time is checked at each request: a proof outlives its credential by up to proofLife in
+	// the cache.
 	if !p.until.IsZero() && !c.Now.Before(p.until) {
 		return route.Principal{}, &engine.Refusal{Code: engine.Unauthorized}
 	}
+	// The allowlist is checked at each request too, because one proof serves requests from
+	// different addresses.
 	if len(p.allow) > 0 && !route.Within(p.allow, c.Client) {
 		return route.Principal{}, engine.Refuse(engine.Forbidden, route.Reason{Reason: "IP_NOT_ALLOWED"})
 	}
 	if p.principal.Kinds.Has(route.Key) {
 		h.used.note(p.principal.Key, c.Now)
 	}
+	// The principal is a copy, so that the token of this request does not end up in the shared
+	// proof.
 	principal := p.principal
 	principal.Token = c.Token
 	return principal, nil
 }
 
-// prove checks a credential against the tables. The time is taken before they are read, so that a change during
-// the reading counts as later than the proof.
+// prove checks a credential against the tables. It takes the time before it reads them, so that a
+// change during the reading counts as later than the proof and ends it.
 func (h *Handlers) prove(ctx context.Context, c route.Credentials, sum [sha256.Size]byte) (*proof, error) {
+	// The clock here is the process's and not the request's: changes are noted by the same clock
+	// (forgetProofs).
 	at := time.Now()
 	var p *proof
 	var err error
@@ -93,7 +108,7 @@ func (h *Handlers) prove(ctx context.Context, c route.Credentials, sum [sha256.S
 }
 
 // proveUser checks an access token and that its session still exists, and reads what its user may
-// do.
+// do. A valid signature alone is not enough, because sessions end before their tokens do.
 func (h *Handlers) proveUser(ctx context.Context, c route.Credentials) (*proof, error) {
 	cl, err := h.parseAccess(ctx, c.Bearer)
 	if err != nil {
@@ -107,13 +122,18 @@ func (h *Handlers) proveUser(ctx context.Context, c route.Credentials) (*proof, 
 	if err != nil {
 		return nil, err
 	}
+	// Alive is false for a session that has ended, was revoked or is not this user's.
 	if !s.Alive {
 		return nil, &engine.Refusal{Code: engine.Unauthorized}
 	}
 	p := &proof{
 		principal: route.Principal{Kinds: route.User, User: user, Email: s.Email, EmailProven: s.EmailProven, Session: cl.Session},
-		until:     cl.ExpiresAt.Add(accessLeeway),
-		rests:     []string{"session/" + cl.Session, "user/" + cl.Subject, "signing"},
+		// The signature check allows for clocks that differ by accessLeeway, so the proof may last
+		// as long.
+		until: cl.ExpiresAt.Add(accessLeeway),
+		// Changes of the session, of the user's memberships and of the signing keys all end this
+		// proof.
+		rests: []string{"session/" + cl.Session, "user/" + cl.Subject, "signing"},
 	}
 	for i, org := range s.Orgs {
 		p.principal.Kinds |= route.Member
@@ -125,7 +145,8 @@ func (h *Handlers) proveUser(ctx context.Context, c route.Credentials) (*proof, 
 	return p, nil
 }
 
-// proveKey checks an API key of this environment.
+// proveKey checks an API key of this environment. A key of the other environment gets an answer of
+// its own, because developers mix the two up; all other failures look alike.
 func (h *Handlers) proveKey(ctx context.Context, c route.Credentials, sum [sha256.Size]byte) (*proof, error) {
 	env, publicID, ok := secrets.ParseAPIKey(c.Bearer)
 	if !ok {
@@ -138,14 +159,17 @@ func (h *Handlers) proveKey(ctx context.Context, c route.Credentials, sum [sha25
 	if err != nil {
 		return nil, err
 	}
+	// All conditions give one answer, so that nobody learns which of them failed.
 	if k == nil || !k.Proves(sum) || k.Environment != env || !k.Live(c.Now) {
 		return nil, &engine.Refusal{Code: engine.Unauthorized}
 	}
 	return &proof{principal: keyPrincipal(k), allow: k.Allowlist, until: expiryOf(k), rests: []string{fmt.Sprintf("key/%d", k.ID)}}, nil
 }
 
-// keyPrincipal is what a key may do: in its own organization only, and a gate's key only at its events.
+// keyPrincipal returns what a key may do: in its own organization only, and a gate's key only at
+// the events that it is bound to.
 func keyPrincipal(k *apikeys.Key) route.Principal {
+	// A key without a list of scopes has all of them.
 	scopes := route.AllScopes
 	if k.Scopes != nil {
 		scopes = route.ScopesOf(k.Scopes)
@@ -160,7 +184,7 @@ func keyPrincipal(k *apikeys.Key) route.Principal {
 	return p
 }
 
-// expiryOf returns when an API key ends; the zero time if it never does.
+// expiryOf returns when an API key ends, or the zero time if it never ends.
 func expiryOf(k *apikeys.Key) time.Time {
 	if k.ExpiresAt == nil {
 		return time.Time{}

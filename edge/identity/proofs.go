@@ -13,8 +13,8 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// requestConfirmation mails a new link that confirms the address of the caller's account. Whether a
-// mail is due is found out when it is written.
+// requestConfirmation queues a mail with a new link that confirms the caller's address. Whether the
+// address is already proven is looked up when the mail is written.
 func (h *Handlers) requestConfirmation(c *route.Call, _ *route.None) (*api.Sent, error) {
 	if err := h.Mail.Add(c.Context, mailqueue.Mail{Template: mailqueue.EmailConfirmation, Language: letters.PreferredLanguage(c), To: c.Principal.Email}); err != nil {
 		return nil, err
@@ -22,9 +22,9 @@ func (h *Handlers) requestConfirmation(c *route.Call, _ *route.None) (*api.Sent,
 	return &api.Sent{Sent: true}, nil
 }
 
-// confirmEmail proves that mailbox and account belong to one person: the link was mailed to the
-// mailbox, and the password or session belongs to the account. The link alone proves nothing,
-// because whoever receives it may not be the person who registered the address.
+// confirmEmail proves that a mailbox and an account belong to one person. The link was mailed to
+// the mailbox, and the password or session belongs to the account. The link alone proves nothing,
+// because its reader may not be the person who registered the address.
 func (h *Handlers) confirmEmail(c *route.Call, in *api.ConfirmEmail) (*api.EmailConfirmed, error) {
 	hash := sha256.Sum256([]byte(in.Token))
 	u, err := h.Accounts.Confirmation(c.Context, hash)
@@ -38,6 +38,8 @@ func (h *Handlers) confirmEmail(c *route.Call, in *api.ConfirmEmail) (*api.Email
 	if err != nil {
 		return nil, err
 	}
+	// The store checks the password or session once more in the transaction that uses the link up:
+	// either may have changed after ownerOf looked.
 	confirmed, err := h.Accounts.ConfirmEmail(c.Context, hash, by)
 	if err != nil {
 		return nil, err
@@ -45,14 +47,17 @@ func (h *Handlers) confirmEmail(c *route.Call, in *api.ConfirmEmail) (*api.Email
 	if !confirmed {
 		return nil, linkOver
 	}
+	// Sessions that were opened before the confirmation count as proven from now on, so this node
+	// has to read them again.
 	h.forgetProofs(route.UserSubject(u.ID))
 	return &api.EmailConfirmed{Confirmed: true}, nil
 }
 
+// linkOver answers links for confirmations and for password resets alike.
 var linkOver = &engine.Refusal{Code: engine.Unauthorized, Message: "The link is not valid, or no longer.", Details: route.Reason{Reason: "TOKEN_EXPIRED"}}
 
-// ownerOf checks what the caller shows to own an account: the password, or else the session of the
-// request.
+// ownerOf checks what the caller shows to be the account's owner: the password if the request has
+// one, or else the session of the request.
 func (h *Handlers) ownerOf(c *route.Call, u *accounts.User, password string) (by accounts.Owner, err error) {
 	if password == "" {
 		if c.Principal.User != u.ID {
@@ -62,6 +67,8 @@ func (h *Handlers) ownerOf(c *route.Call, u *accounts.User, password string) (by
 		return by, err
 	}
 	hash := u.PasswordHash
+	// The comparison takes place even without a stored password, so that its time does not tell
+	// that the account has none.
 	if hash == "" {
 		hash = h.noHash(u.Email)
 	}
@@ -76,9 +83,9 @@ func (h *Handlers) ownerOf(c *route.Call, u *accounts.User, password string) (by
 	return by, nil
 }
 
-// accountTaken is called when somebody has proven the mailbox of an account that had been made
-// without that proof. It makes this node forget the sessions that this ended, and tells the person
-// by mail.
+// accountTaken follows when somebody has proven the mailbox of an account that was made without
+// that proof. The store has ended the sessions of the account, which may have been a stranger's.
+// This node forgets them, and the owner is told by mail.
 func (h *Handlers) accountTaken(c *route.Call, u *accounts.User) {
 	h.forgetProofs(route.UserSubject(u.ID))
 	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.AccountTaken, Language: letters.PreferredLanguage(c), To: u.Email, Name: u.Name()})

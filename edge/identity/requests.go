@@ -11,6 +11,8 @@ import (
 	"boxoffice/persistence/requestlog"
 )
 
+// listRequests shows what the organization's programs have sent, the newest first. Several requests
+// can have the same moment, so a page ends at a moment and a number.
 func (h *Handlers) listRequests(c *route.Call, in *api.ListRequests) (*api.List[api.LoggedRequest], error) {
 	f, err := h.readRequestFilter(c, in)
 	if err != nil {
@@ -26,7 +28,8 @@ func (h *Handlers) listRequests(c *route.Call, in *api.ListRequests) (*api.List[
 	}), nil
 }
 
-// readRequestFilter reads which requests to list. A key must be the organization's own.
+// readRequestFilter reads from the query which requests to list. It asks for one entry more than a
+// page has: that entry tells whether there is a next page.
 func (h *Handlers) readRequestFilter(c *route.Call, in *api.ListRequests) (f requestlog.Filter, err error) {
 	f = requestlog.Filter{Route: in.Route, From: in.From, To: in.To, Limit: in.Limit + 1}
 	if f.Org, err = route.FindOrganization(c, in.OrgID); err != nil {
@@ -36,6 +39,8 @@ func (h *Handlers) readRequestFilter(c *route.Call, in *api.ListRequests) (f req
 		if _, f.Key, err = h.ownKey(c, in.OrgID, in.KeyID); err != nil {
 			return f, err
 		}
+		// A key of another organization is refused here, so that an empty list does not look like
+		// an unused key.
 		k, err := h.APIKeys.Get(c.Context, f.Org, f.Key)
 		if err != nil {
 			return f, err
@@ -51,6 +56,8 @@ func (h *Handlers) readRequestFilter(c *route.Call, in *api.ListRequests) (f req
 	if !in.From.IsZero() && !in.To.IsZero() && in.To.Before(in.From) {
 		return f, route.Invalid(route.Issue{Path: "to", Code: route.IssueMinimum, Message: "must not be before from"})
 	}
+	// A cursor has microseconds and the entry's number; the two limits keep forged ones within what
+	// the table can hold.
 	cursor, err := route.ReadCursor(in.Cursor, route.LastMoment*1000, math.MaxInt64)
 	if cursor != nil {
 		f.Before = &requestlog.Place{At: cursor[0], Number: cursor[1]}
@@ -58,7 +65,8 @@ func (h *Handlers) readRequestFilter(c *route.Call, in *api.ListRequests) (f req
 	return f, err
 }
 
-// readStatus reads a status or a class of statuses as a range. An empty text means all.
+// readStatus reads a status such as 404, or a class such as 4xx, as an inclusive range. An empty
+// text means all and gives two zeros.
 func readStatus(text string) (from, to int, ok bool) {
 	if text == "" {
 		return 0, 0, true
@@ -78,8 +86,11 @@ func requestView(e *requestlog.Entry) api.LoggedRequest {
 	}
 }
 
+// noFailure also answers ids of requests that succeeded, and of failures that are older than a day.
 var noFailure = &engine.Refusal{Code: engine.NotFound, Message: "Nothing is kept of a failed request with this id."}
 
+// getFailedRequest shows the headers and bodies of one failed request. The log has taken secrets
+// out when it kept them.
 func (h *Handlers) getFailedRequest(c *route.Call, in *api.GetFailedRequest) (*api.FailedRequest, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -100,11 +111,15 @@ func (h *Handlers) getFailedRequest(c *route.Call, in *api.GetFailedRequest) (*a
 	return out, nil
 }
 
+// milliseconds keeps three decimals: many requests take less than one millisecond.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// metricIntervals says how far back metrics may look.
+// metricIntervals are how far back each interval reaches. A week is as long as the log keeps
+// requests, so no longer interval is possible.
 var metricIntervals = map[string]time.Duration{"hour": time.Hour, "day": 24 * time.Hour, "week": requestlog.Kept}
 
+// getRequestMetrics counts an organization's requests by route. The log's first row has no route:
+// it is the total of all.
 func (h *Handlers) getRequestMetrics(c *route.Call, in *api.GetRequestMetrics) (*api.RequestMetrics, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -127,6 +142,8 @@ func (h *Handlers) getRequestMetrics(c *route.Call, in *api.GetRequestMetrics) (
 	return out, nil
 }
 
+// figuresView shows the figures of one route or of all. Requests is above zero, because a route
+// without requests has no row.
 func figuresView(f *requestlog.Figures) api.RequestFigures {
 	return api.RequestFigures{
 		Requests: f.Requests, ClientErrors: f.ClientErrors, ServerErrors: f.ServerErrors,

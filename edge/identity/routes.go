@@ -7,19 +7,22 @@ import (
 	"boxoffice/engine"
 )
 
-// codes are the errors that a row lists.
+// codes are the error codes that a row documents.
 type codes = []engine.Code
 
-// own are the credentials of an organization's people and programs.
+// own admits the organization's people and its API keys.
 const own = route.Member | route.Key
 
-// hashTime bounds requests that hash a password. On a machine that is short of cores a hash takes
-// seconds (package hasher), and people would rather wait than try again.
+// hashTime bounds requests that hash a password. It is longer than for other requests: on a machine
+// short of cores a hash takes seconds (package hasher), and people would rather wait than try
+// again.
 const hashTime = 15 * time.Second
 
-// Routes are the area's rows.
+// Routes are the area's rows. The groups differ in who may call and in how calls are counted.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(
+		// Requests without a session yet: they are counted by client address, and few are allowed,
+		// because each is a guess at a secret or sends a mail.
 		route.Group{
 			Prefix: "/api/v1/auth",
 			Tag:    "Auth",
@@ -110,6 +113,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
+		// Requests that need a session but may change what signs in.
 		route.Group{
 			Prefix: "/api/v1/auth",
 			Tag:    "Auth",
@@ -169,6 +173,8 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
+		// A link may be opened in a browser that is not signed in, so both kinds of callers are let
+		// in; ownerOf checks the account's password or session.
 		route.Group{
 			Prefix: "/api/v1/auth/email/confirm",
 			Tag:    "Auth",
@@ -185,6 +191,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
+		// A user's own account. Changes of it count in the strict tier.
 		route.Group{
 			Prefix: "/api/v1/users/me",
 			Tag:    "Users",
@@ -217,6 +224,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
+		// Programs may read the wallets of their organization, if their scope covers payouts.
 		route.Group{
 			Prefix: "/api/v1/organizer/organizations/{id}",
 			Tag:    "Organizations",
@@ -234,6 +242,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
+		// Memberships and the profile are for people alone: no API key may grant access.
 		route.Group{
 			Prefix: "/api/v1/organizer/organizations/{id}",
 			Tag:    "Organizations",
@@ -289,6 +298,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
+		// No API key may make keys, or a stolen one could outlive its revocation.
 		route.Group{
 			Prefix: "/api/v1/organizer/integrations/org/{orgId}/api-keys",
 			Tag:    "API keys",
@@ -342,6 +352,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
+		// Developers look at what their programs did. Programs may look too.
 		route.Group{
 			Prefix: "/api/v1/organizer/integrations/org/{orgId}",
 			Tag:    "API keys",
@@ -386,6 +397,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
+		// Administrators of the platform alone: limits protect all organizations from each other.
 		route.Group{
 			Prefix: "/api/v1/admin/api-keys/{keyId}/limits",
 			Tag:    "API keys",

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// Other services check access tokens by their signatures alone (KeySet). A session that has ended still counts
-	// there until its token expires, so tokens live briefly.
+	// accessLife is short because other services check access tokens by their signatures alone
+	// (KeySet). There a session that has ended still counts until its token expires.
 	accessLife   = 15 * time.Minute
 	accessLeeway = 30 * time.Second // for clocks that differ
 	accessType   = "at+jwt"         // RFC 9068 section 2.1
@@ -29,20 +29,22 @@ const (
 	keyPause     = time.Second // least time between two reads of the table for an unknown key
 )
 
-// claims are the claims of an access token.
+// claims are the claims of an access token: the registered ones, and the session that the token
+// belongs to. The subject is the number of the user.
 type claims struct {
 	Session string `json:"sid"`
 	jwt.RegisteredClaims
 }
 
-// signing holds the keys of access tokens: the current key, and the one before it, whose tokens are
-// still valid.
+// signing holds the keys of access tokens: the current key, which signs, and the one before it,
+// whose tokens are still valid. Readers load the pointer without a lock.
 type signing struct {
 	keys atomic.Pointer[signingKeys]
 	mu   sync.Mutex // so that only one goroutine at a time reads the table
 }
 
-// signingKeys are the two live keys, as the table had them at a time.
+// signingKeys are the two keys that verify tokens, as the table had them at one time. A value is
+// never changed after it was stored.
 type signingKeys struct {
 	number   int // of the current key
 	current  ed25519.PrivateKey
@@ -50,10 +52,11 @@ type signingKeys struct {
 	read     time.Time
 }
 
-// keyID is a key's kid.
+// keyID returns the name of a signing key as tokens carry it in their header kid.
 func keyID(number int) string { return "k" + strconv.Itoa(number) }
 
-// public returns the live public key with a number, or nil.
+// public returns the public key with a number, or nil if neither of the two live keys has it. A
+// token of an older key is refused.
 func (k *signingKeys) public(number int) ed25519.PublicKey {
 	switch {
 	case k == nil:
@@ -66,16 +69,18 @@ func (k *signingKeys) public(number int) ed25519.PublicKey {
 	return nil
 }
 
-// reloadSigning reads the live keys. A watcher calls it when the table has changed.
+// reloadSigning reads the live keys. The watch calls it when the table says that they were changed.
 func (h *Handlers) reloadSigning(ctx context.Context) error {
 	h.signing.mu.Lock()
 	defer h.signing.mu.Unlock()
 	return h.readSigning(ctx)
 }
 
-// readSigning takes the number of the current key from the table and derives the keys from the master secret. The
-// caller holds the lock.
+// readSigning takes the number of the current key from the table and derives the keys from the
+// master secret. So the table holds no private key. The caller holds the lock.
 func (h *Handlers) readSigning(ctx context.Context) error {
+	// Changes during the reading may be missing from it, so the keys count as read at its
+	// beginning.
 	read := time.Now()
 	n, err := h.Accounts.SigningKey(ctx)
 	if err != nil {
@@ -89,9 +94,9 @@ func (h *Handlers) readSigning(ctx context.Context) error {
 	return nil
 }
 
-// signingKeys returns the live keys. It reads them again if the known ones do not reach up to
-// number, because another node may sign with a newer key already. Forgers make up numbers too, so
-// it reads the table at most once in keyPause.
+// signingKeys returns the live keys. If the known keys do not reach up to number, it reads them
+// again, because another node may sign with a newer key already. Forgers make up numbers too, so it
+// reads the table at most once in keyPause.
 func (h *Handlers) signingKeys(ctx context.Context, number int) (*signingKeys, error) {
 	fresh := func() *signingKeys {
 		if k := h.signing.keys.Load(); k != nil && (number <= k.number || time.Since(k.read) < keyPause) {
@@ -102,6 +107,8 @@ func (h *Handlers) signingKeys(ctx context.Context, number int) (*signingKeys, e
 	if k := fresh(); k != nil {
 		return k, nil
 	}
+	// Many requests may miss at once. The first one reads, and the others find its result in the
+	// second look.
 	h.signing.mu.Lock()
 	defer h.signing.mu.Unlock()
 	if k := fresh(); k != nil {
@@ -114,7 +121,7 @@ func (h *Handlers) signingKeys(ctx context.Context, number int) (*signingKeys, e
 }
 
 // parseAccess checks what an access token itself says: signature, kind, issuer, environment and
-// time. Whether its session still exists is for the caller to look up.
+// time. It does not check that the session still exists, which its caller looks up.
 func (h *Handlers) parseAccess(ctx context.Context, token string) (*claims, error) {
 	if len(token) > maxToken {
 		return nil, engine.Refuse(engine.Unauthorized, nil)
@@ -122,11 +129,13 @@ func (h *Handlers) parseAccess(ctx context.Context, token string) (*claims, erro
 	var away error // set if the table cannot be read, which is not the caller's fault
 	cl := new(claims)
 	_, err := jwt.ParseWithClaims(token, cl, func(t *jwt.Token) (any, error) {
+		// The kind is checked so that no other JWT under our keys can pass for an access token.
 		if t.Header["typ"] != accessType {
 			return nil, errors.New("not an access token")
 		}
 		kid, _ := t.Header["kid"].(string)
 		n, err := strconv.Atoi(strings.TrimPrefix(kid, "k"))
+		// A second spelling of the number, such as k01, is refused: each key has one name.
 		if err != nil || kid != keyID(n) {
 			return nil, errors.New("not a key of ours")
 		}
@@ -150,8 +159,9 @@ func (h *Handlers) parseAccess(ctx context.Context, token string) (*claims, erro
 	return cl, nil
 }
 
-// signAccess makes the access token of a user's session.
+// signAccess makes the access token of a user's session. It is valid for accessLife from now.
 func (h *Handlers) signAccess(ctx context.Context, user int64, session string, now time.Time) (string, error) {
+	// Number 0 asks for any keys: the signer needs no newer key than this node knows.
 	k, err := h.signingKeys(ctx, 0)
 	if err != nil {
 		return "", err
@@ -172,7 +182,7 @@ func (h *Handlers) signAccess(ctx context.Context, user int64, session string, n
 }
 
 // KeySet returns the public halves of the live keys (RFC 7517), for other services that check our
-// access tokens themselves.
+// access tokens themselves. It has one key before the first rotation and two after it.
 func (h *Handlers) KeySet(ctx context.Context) (*api.KeySet, error) {
 	k, err := h.signingKeys(ctx, 0)
 	if err != nil {

@@ -23,7 +23,8 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// One-time codes (RFC 6238) and recovery codes (docs/rules.md, Credentials).
+// These are the parameters of one-time codes (RFC 6238) and recovery codes (docs/rules.md,
+// Credentials). Authenticator apps expect the step, the length and SHA-1 as they are.
 const (
 	otpStep       = 30     // seconds
 	otpSkew       = 1      // steps that a device's clock may be off by
@@ -34,7 +35,8 @@ const (
 	sealOTP       = "totp" // the label under which the secrets are sealed
 )
 
-// askFactor answers a sign-in whose password is right by asking for the second factor.
+// askFactor answers a right password with a challenge: a token with which the client sends the
+// second factor. The sign-in waits in the store under the token's hash. No session exists yet.
 func (h *Handlers) askFactor(c *route.Call, u *accounts.User, in accounts.SignIn) (*api.SignIn, error) {
 	token, hash := newToken()
 	err := h.Accounts.OpenChallenge(c.Context, hash, in)
@@ -47,10 +49,12 @@ func (h *Handlers) askFactor(c *route.Call, u *accounts.User, in accounts.SignIn
 	return &api.SignIn{RequiresTwoFactor: true, ChallengeToken: token, Email: u.Email}, nil
 }
 
-// verifyTwoFactor answers a challenge, and opens the session that waits for it.
+// verifyTwoFactor answers a challenge and opens the session that waits for it. The session belongs
+// to the client that answers, which need not be the one that sent the password.
 func (h *Handlers) verifyTwoFactor(c *route.Call, in *api.TwoFactorVerify) (*api.Session, error) {
 	hash := sha256.Sum256([]byte(in.ChallengeToken))
-	// The try is counted before the code is read, so that a request which breaks off has used it too.
+	// The store counts the try before the code is read. A client that breaks off the request has
+	// used up its try all the same.
 	user, err := h.Accounts.TryChallenge(c.Context, hash)
 	if err != nil {
 		return nil, factorRefusal(err)
@@ -59,6 +63,8 @@ func (h *Handlers) verifyTwoFactor(c *route.Call, in *api.TwoFactorVerify) (*api
 	if err != nil {
 		return nil, err
 	}
+	// The store uses up the challenge and the factor in one transaction. Of two requests with the
+	// same code one opens a session.
 	id, err := h.Accounts.PassChallenge(c.Context, hash, f, signInOf(c, user))
 	if err != nil {
 		return nil, factorRefusal(err)
@@ -70,15 +76,18 @@ func (h *Handlers) verifyTwoFactor(c *route.Call, in *api.TwoFactorVerify) (*api
 	return h.sessionOf(c, u, id)
 }
 
-// readFactor reads the second factor that a user shows. It checks a one-time code itself; a recovery
-// code is checked by the table.
+// readFactor reads the second factor that a user shows. It checks a one-time code itself, because
+// that needs the sealed secret. A recovery code it only hashes: the store looks the hash up when it
+// uses the code up.
 func (h *Handlers) readFactor(c *route.Call, user int64, code string) (accounts.Factor, error) {
 	// People copy recovery codes with their hyphens, or without, and in either case.
 	code = strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(code))
+	// A text of codeDigits characters is a one-time code, and any other text a recovery code.
 	if len(code) != codeDigits {
 		sum := sha256.Sum256([]byte(code))
 		return accounts.Factor{Recovery: sum[:]}, nil
 	}
+	// Guess counts the try before the code is checked: six digits would soon be guessed otherwise.
 	sealed, err := h.Accounts.Guess(c.Context, user)
 	if err != nil {
 		return accounts.Factor{}, factorRefusal(err)
@@ -90,11 +99,14 @@ func (h *Handlers) readFactor(c *route.Call, user int64, code string) (accounts.
 	return accounts.Factor{Step: step}, err
 }
 
-// factorRefusal is what a client is told about the store's errors.
+// factorRefusal translates the store's errors into refusals. A nil error stays nil, so callers may
+// pass on whatever the store returned.
 func factorRefusal(err error) error {
 	switch {
 	case errors.Is(err, accounts.ErrCodeInvalid):
 		return codeInvalid
+	// Both mean that the sign-in has to begin from the start: the client shows the password form
+	// again.
 	case errors.Is(err, accounts.ErrChallengeOver), errors.Is(err, accounts.ErrPasswordChanged):
 		return &engine.Refusal{Code: engine.Unauthorized, Message: "Sign in again.", Details: route.Reason{Reason: "CHALLENGE_EXPIRED"}}
 	case errors.Is(err, accounts.ErrGuesses):
@@ -107,12 +119,14 @@ func factorRefusal(err error) error {
 	return err
 }
 
-// checkOTP finds the time step near now that a one-time code belongs to.
+// checkOTP finds the time step near now that a one-time code belongs to. The store remembers the
+// step, so that the same code cannot be used a second time.
 func (h *Handlers) checkOTP(user int64, sealed []byte, code string, now time.Time) (step int64, ok bool, err error) {
 	secret, err := h.Secrets.Open(sealOTP, otpContext(user), sealed)
 	if err != nil {
 		return 0, false, err
 	}
+	// A device's clock may be behind or ahead, so the steps beside the current one count too.
 	current := now.Unix() / otpStep
 	for step := current - otpSkew; step <= current+otpSkew; step++ {
 		want, err := hotp.GenerateCodeCustom(string(secret), uint64(step), hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
@@ -126,12 +140,16 @@ func (h *Handlers) checkOTP(user int64, sealed []byte, code string, now time.Tim
 	return 0, false, nil
 }
 
-// otpContext binds a sealed secret to its user.
+// otpContext binds a sealed secret to its user: copied into another user's row, it cannot be
+// opened.
 func otpContext(user int64) []byte { return strconv.AppendInt(nil, user, 10) }
 
-// enrollTwoFactor draws a secret for one-time codes and stores it sealed. It asks for no codes yet: activateTwoFactor
-// begins that, once the user has shown that the app has the secret.
+// enrollTwoFactor draws a secret for one-time codes and stores it sealed. Sign-ins do not ask for
+// codes yet: activateTwoFactor switches that on, once a first code has shown that the app has the
+// secret.
 func (h *Handlers) enrollTwoFactor(c *route.Call, _ *route.None) (*api.TwoFactorSecret, error) {
+	// If a stranger has registered the address, its owner could never pass the stranger's second
+	// factor. So the mailbox must be proven first.
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
 	}
@@ -149,8 +167,8 @@ func (h *Handlers) enrollTwoFactor(c *route.Call, _ *route.None) (*api.TwoFactor
 	return &api.TwoFactorSecret{Secret: key.Secret(), OTPAuthURL: key.URL()}, nil
 }
 
-// activateTwoFactor turns the second factor on after a first right code. Its answer is the only one that ever has the
-// recovery codes: their hashes alone are stored.
+// activateTwoFactor switches the second factor on after a first right code. Only this answer ever
+// has the recovery codes, because the store keeps only their hashes.
 func (h *Handlers) activateTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.RecoveryCodes, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -160,6 +178,7 @@ func (h *Handlers) activateTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api
 	if err != nil {
 		return nil, err
 	}
+	// Nothing was enrolled, or the factor is active already.
 	if sealed == nil {
 		return nil, factorRefusal(accounts.ErrTwoFactor)
 	}
@@ -171,6 +190,8 @@ func (h *Handlers) activateTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api
 		return nil, codeInvalid
 	}
 	codes, hashes := newRecoveryCodes()
+	// The store compares the sealed secret once more: another request may have enrolled a different
+	// one since it was read.
 	if err := h.Accounts.Activate(c.Context, user, sealed, step, hashes); err != nil {
 		return nil, factorRefusal(err)
 	}
@@ -178,8 +199,8 @@ func (h *Handlers) activateTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api
 	return &api.RecoveryCodes{RecoveryCodes: codes}, nil
 }
 
-// disableTwoFactor turns the second factor off. It takes a code, as a sign-in does, so that a stolen session is not
-// enough.
+// disableTwoFactor switches the second factor off. It asks for a code, as a sign-in does, so that a
+// stolen session is not enough to remove the factor.
 func (h *Handlers) disableTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.TwoFactorState, error) {
 	f, err := h.readFactor(c, c.Principal.User, in.Code)
 	if err != nil {
@@ -192,14 +213,15 @@ func (h *Handlers) disableTwoFactor(c *route.Call, in *api.TwoFactorCode) (*api.
 	return &api.TwoFactorState{TwoFactorEnabled: false}, nil
 }
 
-// factorChanged forgets what this node has proven of the user, and mails the user, who may not have done this.
+// factorChanged makes this node forget what it has proven of the user. It also tells the user by
+// mail, because somebody else may have made the change.
 func (h *Handlers) factorChanged(c *route.Call, on bool) {
 	h.forgetProofs(route.UserSubject(c.Principal.User))
 	h.notify(c.Context, mailqueue.Mail{Template: mailqueue.TwoFactorChanged, Language: letters.PreferredLanguage(c), To: c.Principal.Email, On: on})
 }
 
-// newRecoveryCodes draws codes as people write them down, and returns with them the hashes that are
-// stored.
+// newRecoveryCodes draws codes in the form in which people write them down, in groups with hyphens.
+// The hashes are of the codes without hyphens: readFactor removes hyphens before it hashes.
 func newRecoveryCodes() (codes []string, hashes [][]byte) {
 	for range recoveryCount {
 		var b [recoveryBytes]byte

@@ -10,7 +10,8 @@ import (
 	"boxoffice/engine"
 )
 
-// me answers with the caller's own account.
+// me answers with the caller's own account. It lists only organizations that the session may act
+// for.
 func (h *Handlers) me(c *route.Call, _ *route.None) (*api.Me, error) {
 	u, err := h.Accounts.User(c.Context, c.Principal.User)
 	if err != nil {
@@ -35,7 +36,8 @@ func (h *Handlers) me(c *route.Call, _ *route.None) (*api.Me, error) {
 	return v, nil
 }
 
-// updateMe changes the caller's own profile.
+// updateMe changes the fields of the caller's own profile that the request names. The address and
+// the password are changed by other requests, which prove them.
 func (h *Handlers) updateMe(c *route.Call, in *api.UpdateMe) (*api.Me, error) {
 	u, err := h.Accounts.User(c.Context, c.Principal.User)
 	if err != nil {
@@ -45,7 +47,8 @@ func (h *Handlers) updateMe(c *route.Call, in *api.UpdateMe) (*api.Me, error) {
 		return nil, &engine.Refusal{Code: engine.Unauthorized}
 	}
 	if in.FullName.Set {
-		// The table keeps two names: the first word is the first, and all others are the last.
+		// The request has one full name, the table two. The first word becomes the first name, and
+		// all others become the last name.
 		first, last, _ := strings.Cut(strings.TrimSpace(in.FullName.Value), " ")
 		u.FirstName, u.LastName = first, strings.TrimSpace(last)
 	}
@@ -57,7 +60,8 @@ func (h *Handlers) updateMe(c *route.Call, in *api.UpdateMe) (*api.Me, error) {
 	return h.me(c, nil)
 }
 
-// eraseMe erases the caller. A caller with a second factor must show it.
+// eraseMe ends the caller's account and forgets the person. A caller with a second factor must show
+// it, because this cannot be undone.
 func (h *Handlers) eraseMe(c *route.Call, in *api.EraseMe) (*api.Erased, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -72,12 +76,14 @@ func (h *Handlers) eraseMe(c *route.Call, in *api.EraseMe) (*api.Erased, error) 
 	if u.TwoFactor {
 		f, err := h.readFactor(c, u.ID, in.Code)
 		if err == nil {
+			// UseFactor uses the code up, so that it cannot serve for a second deed.
 			err = factorRefusal(h.Accounts.UseFactor(c.Context, u.ID, f))
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
+	// The eraser refuses while there are paid tickets or open orders.
 	done, err := h.Eraser.Erase(c.Context, u.ID, u.Email, c.Now)
 	if err != nil {
 		return nil, err

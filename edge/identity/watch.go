@@ -13,11 +13,11 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// What a proof rests on may change on any node: a key is revoked, a session ended, a role taken
-// away. The tables note every change, and each node reads the notes every watchEvery. A proof that
-// is older than a change of what it rests on is made again. So a change takes effect on every node
-// within a second: a node that has not been able to read the notes for watchTrust trusts no proof
-// that is older than that.
+// What a proof rests on may change on any node: somebody revokes a key, ends a session or takes a
+// role away. The tables note every change, and each node reads these notes every watchEvery. It
+// makes a proof again if the proof is older than a change of what it rests on. So a change takes
+// effect on every node within a second. A node that could not read the notes for watchTrust trusts
+// no proof that is older than watchTrust.
 const (
 	watchEvery = 400 * time.Millisecond
 	watchTrust = time.Second
@@ -27,16 +27,19 @@ const (
 	pruneEvery = time.Hour
 )
 
-// changes holds the subjects that changed lately, with the time at which this node saw it.
+// changes holds the subjects that changed lately, with the time at which this node saw each change.
+// Every request reads the map, so it is one that takes no lock to read; mu guards only checked.
 type changes struct {
 	at      *xsync.Map[string, time.Time]
 	mu      sync.Mutex
 	checked time.Time // every change that was committed before this has been seen
 }
 
-// stillHolds reports whether a proof still holds.
+// stillHolds reports whether a proof may still be trusted: nothing that it rests on has changed
+// since, and this node has read the notes lately.
 func (h *Handlers) stillHolds(p *proof, now time.Time) bool {
 	for _, subject := range p.rests {
+		// A change at the same moment as the proof ends it, because their order is unknown.
 		if at, changed := h.changes.at.Load(subject); changed && !at.Before(p.at) {
 			return false
 		}
@@ -44,19 +47,23 @@ func (h *Handlers) stillHolds(p *proof, now time.Time) bool {
 	h.changes.mu.Lock()
 	checked := h.changes.checked
 	h.changes.mu.Unlock()
+	// A young proof is trusted even if the notes cannot be read: it comes from the tables
+	// themselves.
 	return now.Sub(checked) < watchTrust || now.Sub(p.at) < watchTrust
 }
 
-// forgetProofs makes this node forget at once what it has proven about a subject.
+// forgetProofs makes this node at once forget what it has proven about a subject. The handler of a
+// change calls it so that its own client sees the change in the very next request.
 func (h *Handlers) forgetProofs(subject string) { h.changes.at.Store(subject, time.Now()) }
 
-// uses are the last uses of API keys that have not been written yet.
+// uses are the last uses of API keys that have not been written yet. Writing each use at once would
+// cost a database write at every request.
 type uses struct {
 	mu   sync.Mutex
 	last map[int64]time.Time
 }
 
-// note remembers the use of a key, to the second.
+// note remembers that a key was used. One note a second is enough, because people read these times.
 func (u *uses) note(key int64, at time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -77,7 +84,8 @@ func (u *uses) take() map[int64]time.Time {
 	return taken
 }
 
-// giveBack remembers uses again that could not be written.
+// giveBack takes uses back that could not be written, so that the next touch writes them. Uses that
+// were noted since are later, so they win.
 func (u *uses) giveBack(last map[int64]time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -87,8 +95,8 @@ func (u *uses) giveBack(last map[int64]time.Time) {
 	u.last = last
 }
 
-// Watch follows the changes of credentials, and writes to the tables what the handlers note in
-// memory. Its goroutine ends with Stop.
+// Watch follows the changes of credentials and writes to the tables what the handlers note in
+// memory. It has one goroutine, which ends with Stop.
 type Watch struct {
 	*Handlers
 	seen   map[int64]time.Time // notes that were seen, until they are too old to be read again
@@ -96,8 +104,8 @@ type Watch struct {
 	done   chan struct{}
 }
 
-// StartWatch starts the watch. When it returns, the first look at the changes has been taken or has
-// failed; if it failed, no proof is trusted for longer than watchTrust.
+// StartWatch starts the watch. When it returns, the first look at the changes has succeeded or
+// failed. After a failed look no proof is trusted for longer than watchTrust.
 func StartWatch(h *Handlers) *Watch {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &Watch{Handlers: h, seen: make(map[int64]time.Time), cancel: cancel, done: make(chan struct{})}
@@ -106,7 +114,8 @@ func StartWatch(h *Handlers) *Watch {
 	return w
 }
 
-// Stop ends the watch and writes what was noted.
+// Stop ends the watch and then writes the uses of keys that were noted last. Uses that are noted
+// after Stop are not written.
 func (w *Watch) Stop(ctx context.Context) error {
 	w.cancel()
 	<-w.done
@@ -114,7 +123,8 @@ func (w *Watch) Stop(ctx context.Context) error {
 	return nil
 }
 
-// run does each task when it is due, one at a time. A task that panics is logged, and the watch goes on.
+// run does each task when it is due, one at a time, so w.seen needs no lock. A task that panics is
+// logged, and the watch goes on.
 func (w *Watch) run(ctx context.Context) {
 	defer close(w.done)
 	every := func(d time.Duration) *time.Ticker { return time.NewTicker(d) }
@@ -139,8 +149,11 @@ func (w *Watch) run(ctx context.Context) {
 	}
 }
 
-// readChanges reads the changes of the last seconds and makes this node forget what they concern.
+// readChanges reads the changes of the last seconds and makes this node forget what it proved about
+// their subjects.
 func (w *Watch) readChanges(ctx context.Context) {
+	// A change that is committed after this moment may be missing from the notes, so this moment is
+	// as far as the reading reaches.
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, watchCall)
 	defer cancel()
@@ -151,6 +164,7 @@ func (w *Watch) readChanges(ctx context.Context) {
 	}
 	signing := false
 	for _, n := range notes {
+		// The span reaches back further than the last look, so most notes come several times.
 		if _, known := w.seen[n.ID]; known {
 			continue
 		}
@@ -158,14 +172,19 @@ func (w *Watch) readChanges(ctx context.Context) {
 		w.forgetProofs(n.Subject)
 		signing = signing || n.Subject == "signing"
 	}
+	// Access tokens may be signed by a new key from now on, so the keys are read before this look
+	// counts as done.
 	if signing {
 		if err := w.reloadSigning(ctx); err != nil {
 			w.logFailure(ctx, "read signing keys", err)
 		}
 	}
+	// Only now does the look count: every subject that it found has been forgotten.
 	w.changes.mu.Lock()
 	w.changes.checked = began
 	w.changes.mu.Unlock()
+	// A note older than watchBack is not read any more. Twice that span leaves room for clocks that
+	// differ.
 	maps.DeleteFunc(w.seen, func(_ int64, at time.Time) bool { return began.Sub(at) > 2*watchBack })
 	for subject, at := range w.changes.at.All() {
 		if began.Sub(at) > proofLife+watchBack { // no proof is that old
@@ -174,7 +193,7 @@ func (w *Watch) readChanges(ctx context.Context) {
 	}
 }
 
-// touch writes the last uses of API keys.
+// touch writes the last uses of API keys. If that fails, it keeps them for the next time.
 func (w *Watch) touch(ctx context.Context) {
 	last := w.used.take()
 	if len(last) == 0 {
@@ -186,7 +205,8 @@ func (w *Watch) touch(ctx context.Context) {
 	}
 }
 
-// prune deletes what nobody can use any more.
+// prune deletes rows that nobody can use any more: ended sessions and codes, counts of mails, and
+// answers kept for repeats. All nodes do it; a second deletion finds nothing.
 func (w *Watch) prune(ctx context.Context) {
 	if err := w.Accounts.Prune(ctx); err != nil {
 		w.logFailure(ctx, "delete sessions and codes that have ended", err)
@@ -199,7 +219,8 @@ func (w *Watch) prune(ctx context.Context) {
 	}
 }
 
-// logFailure logs the failure of something that will be tried again.
+// logFailure logs the failure of a task that will run again anyway. A context that was cancelled
+// means that the node stops, which is no failure.
 func (w *Watch) logFailure(ctx context.Context, what string, err error) {
 	if !errors.Is(err, context.Canceled) { // it is cancelled when the node stops
 		w.Log.LogAttrs(ctx, slog.LevelWarn, "the watch of credentials failed", slog.String("to", what), slog.Any("error", err))

@@ -12,11 +12,13 @@ import (
 	"boxoffice/persistence/outreach"
 )
 
-// broadcastsADay is how many broadcasts an event may have in a day.
+// broadcastsADay is how many broadcasts an event may have in a day. Each of them may reach every
+// attendee, so the number is small.
 const broadcastsADay = 5
 
-// sendBroadcast queues a mail to the people who attend an event. Their list is settled before the answer; the mails
-// follow one by one, behind those that buyers wait for.
+// sendBroadcast queues a mail to the people who attend an event. The list of recipients is fixed
+// before the answer, so that the answer can count them. The mails follow one by one, behind the
+// mails that buyers wait for.
 func (h *Handlers) sendBroadcast(c *route.Call, in *api.SendBroadcast) (*api.BroadcastSent, error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -28,6 +30,8 @@ func (h *Handlers) sendBroadcast(c *route.Call, in *api.SendBroadcast) (*api.Bro
 			return nil, err
 		}
 	}
+	// The body is HTML that an organizer wrote. Sanitize leaves only what a mail may show, which
+	// can be nothing.
 	body := mail.Sanitize(in.Body)
 	if body == "" {
 		return nil, route.Invalid(route.Issue{Path: "body", Code: route.IssueFormat, Message: "has nothing that a mail may show"})
@@ -39,7 +43,8 @@ func (h *Handlers) sendBroadcast(c *route.Call, in *api.SendBroadcast) (*api.Bro
 	if err := h.Settled(c.Context); err != nil { // A person whose ticket is new gets the mail too.
 		return nil, err
 	}
-	// The list is made from the table of attendees, which another follower writes: it may be behind the read model.
+	// The list of recipients is made from the table of attendees. A follower of its own writes that
+	// table, so the table may still be behind the read model.
 	if err := h.Attendees.CatchUp(c.Context, number); err != nil {
 		return nil, err
 	}
@@ -54,7 +59,7 @@ func (h *Handlers) sendBroadcast(c *route.Call, in *api.SendBroadcast) (*api.Bro
 	return &api.BroadcastSent{BroadcastID: b.ID.String(), Recipients: b.Recipients}, nil
 }
 
-// listBroadcasts lists an event's broadcasts, the newest first.
+// listBroadcasts returns a page of an event's broadcasts, the newest first.
 func (h *Handlers) listBroadcasts(c *route.Call, in *api.ListBroadcasts) (*api.List[api.Broadcast], error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -64,6 +69,8 @@ func (h *Handlers) listBroadcasts(c *route.Call, in *api.ListBroadcasts) (*api.L
 	if err != nil {
 		return nil, err
 	}
+	// One row more than the limit tells pageOf that there is another page. All lists of this
+	// package do so.
 	list, err := h.Outreach.Broadcasts(c.Context, number, before, in.Limit+1)
 	if err != nil {
 		return nil, err
@@ -71,7 +78,8 @@ func (h *Handlers) listBroadcasts(c *route.Call, in *api.ListBroadcasts) (*api.L
 	return pageOf(list, in.Limit, broadcastView, func(b *outreach.Broadcast) int64 { return b.Number }), nil
 }
 
-// broadcastView shows a broadcast. It counts as sent once each recipient has got the mail or has unsubscribed.
+// broadcastView shows a broadcast with its progress. The broadcast counts as sent once each
+// recipient has got the mail or turned out to have unsubscribed.
 func broadcastView(b *outreach.Broadcast) api.Broadcast {
 	v := api.Broadcast{
 		ID: b.ID.String(), Subject: b.Subject, Body: b.Body, TagFilter: view.Optional(b.Tag), Status: "sending",

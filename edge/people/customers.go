@@ -15,14 +15,16 @@ import (
 
 var noCustomer = &engine.Refusal{Code: engine.NotFound, Message: "No such customer."}
 
-// What a customer's detail shows at most.
+// These bound what a customer's detail shows, so that a box office that buys thousands of tickets
+// under one address does not make an endless answer.
 const (
 	shownOrders  = 100
 	shownTickets = 500
 	shownNotes   = 100
 )
 
-// listCustomers lists the people who have bought from the organization, or hold its tickets, by a filter.
+// listCustomers returns a page of the organization's customers: the people who have bought from it
+// or hold its tickets. A customer is one e-mail address.
 func (h *Handlers) listCustomers(c *route.Call, in *api.ListCustomers) (*api.List[api.Customer], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -33,6 +35,7 @@ func (h *Handlers) listCustomers(c *route.Call, in *api.ListCustomers) (*api.Lis
 		return nil, err
 	}
 	f.Asked = orders.Ask(h.Secrets, in.Query, f.Events)
+	// Only an event of the caller's organization may narrow the list.
 	if in.EventID != "" {
 		if f.Event, err = h.Known.FindOwn(c, in.EventID); err != nil {
 			return nil, err
@@ -48,6 +51,8 @@ func (h *Handlers) listCustomers(c *route.Call, in *api.ListCustomers) (*api.Lis
 	return pageOf(list, in.Limit, customerView, func(c *attendees.Customer) int64 { return c.Number }), nil
 }
 
+// getCustomer shows one customer with the newest orders, tickets and notes. Orders are what the
+// customer bought; tickets are what the customer holds, which others may have bought.
 func (h *Handlers) getCustomer(c *route.Call, in *api.CustomerKey) (*api.CustomerDetail, error) {
 	customer, err := h.findCustomer(c, in, "")
 	if err != nil {
@@ -82,7 +87,9 @@ func (h *Handlers) getCustomer(c *route.Call, in *api.CustomerKey) (*api.Custome
 	return v, nil
 }
 
-// findCustomer finds the customer of a key for the organization that the caller acts for.
+// findCustomer finds the customer whose key the path names, for the organization that the caller
+// acts for. The organization stands in the query or, if the request has one, in the body. A
+// customer of another organization is answered like one who does not exist.
 func (h *Handlers) findCustomer(c *route.Call, in *api.CustomerKey, bodyOrg string) (*attendees.Customer, error) {
 	org, err := route.FindOrganization(c, bodyOrg, in.QueryOrg)
 	if err != nil {
@@ -95,7 +102,8 @@ func (h *Handlers) findCustomer(c *route.Call, in *api.CustomerKey, bodyOrg stri
 	return customer, err
 }
 
-// listNotes lists what members have noted about a customer, the newest first.
+// listNotes returns a page of the notes that members have written about a customer, the newest
+// first.
 func (h *Handlers) listNotes(c *route.Call, in *api.ListNotes) (*api.List[api.Note], error) {
 	customer, err := h.findCustomer(c, &in.CustomerKey, "")
 	if err != nil {
@@ -112,7 +120,8 @@ func (h *Handlers) listNotes(c *route.Call, in *api.ListNotes) (*api.List[api.No
 	return pageOf(list, in.Limit, noteView, func(n *attendees.Note) int64 { return n.Number }), nil
 }
 
-// addNote notes something about a customer, which only members of the organization see.
+// addNote writes a note about a customer. Only members of the organization see it; the customer
+// does not.
 func (h *Handlers) addNote(c *route.Call, in *api.AddNote) (*api.Note, error) {
 	customer, err := h.findCustomer(c, &in.CustomerKey, in.OrgID)
 	if err != nil {
@@ -125,13 +134,15 @@ func (h *Handlers) addNote(c *route.Call, in *api.AddNote) (*api.Note, error) {
 	return new(noteView(n)), nil
 }
 
-// deleteNote deletes a note of that customer. A note of another customer does not exist here, even for somebody who
-// could delete it there.
+// deleteNote deletes a note about the customer in the path. A note about another customer is
+// answered as missing, even if the caller may delete it under its own customer.
 func (h *Handlers) deleteNote(c *route.Call, in *api.DeleteNote) (*api.Gone, error) {
 	customer, err := h.findCustomer(c, &in.CustomerKey, in.OrgID)
 	if err != nil {
 		return nil, err
 	}
+	// A missing note has a code of its own, so that a client does not take it for a missing
+	// customer.
 	none := &engine.Refusal{Code: engine.NoteNotFound}
 	id, err := readRowID(in.NoteID, none)
 	if err != nil {
@@ -144,8 +155,8 @@ func (h *Handlers) deleteNote(c *route.Call, in *api.DeleteNote) (*api.Gone, err
 	return &api.Gone{Deleted: true}, err
 }
 
-// tagCustomer gives the tag to all tickets that the customer holds and that were not taken back. A customer without any is
-// refused, because there would be nothing to carry the tag.
+// tagCustomer gives a tag to all tickets that the customer holds and that were not taken back. It
+// refuses a customer without such tickets, because a tag lives on tickets alone and would be lost.
 func (h *Handlers) tagCustomer(c *route.Call, in *api.TagCustomer) (*api.TagApplied, error) {
 	tag, err := readTag(in.Tag)
 	if err != nil {
@@ -155,6 +166,8 @@ func (h *Handlers) tagCustomer(c *route.Call, in *api.TagCustomer) (*api.TagAppl
 	if err != nil {
 		return nil, err
 	}
+	// The store tells of each ticket that was newly tagged, by a public fact in the same
+	// transaction.
 	active, err := h.Attendees.TagCustomer(c.Context, customer, tag, h.taggedFact(customer.Org, c.Now))
 	if err == nil && active == 0 {
 		err = &engine.Refusal{Code: engine.NoTickets}
@@ -162,7 +175,8 @@ func (h *Handlers) tagCustomer(c *route.Call, in *api.TagCustomer) (*api.TagAppl
 	return &api.TagApplied{Tag: tag, Tickets: int64(active)}, err
 }
 
-// untagCustomer takes the tag from the customer's tickets. A customer who has none with it is no error.
+// untagCustomer takes a tag off the customer's tickets. If no ticket has the tag, the answer is 0
+// and no error, so that a repeat succeeds too.
 func (h *Handlers) untagCustomer(c *route.Call, in *api.TagCustomer) (*api.TagRemoved, error) {
 	tag, err := readTag(in.Tag)
 	if err != nil {
@@ -176,9 +190,9 @@ func (h *Handlers) untagCustomer(c *route.Call, in *api.TagCustomer) (*api.TagRe
 	return &api.TagRemoved{Tag: tag, Removed: removed}, err
 }
 
-// contactCustomer mails a customer at once, outside the queue, so that the member is told if it fails. The mail counts
-// in the limits of the address and of the organization before it is made; one that may not be sent yet is refused
-// with the seconds to wait.
+// contactCustomer mails a customer before it answers, outside the queue, so that the member learns
+// if the mail cannot be sent. The mail first counts in the limits of the address and of the
+// organization. If the limits forbid it for now, the refusal tells how many seconds to wait.
 func (h *Handlers) contactCustomer(c *route.Call, in *api.ContactCustomer) (*api.Contacted, error) {
 	customer, err := h.findCustomer(c, &in.CustomerKey, in.OrgID)
 	if err != nil {
@@ -191,6 +205,8 @@ func (h *Handlers) contactCustomer(c *route.Call, in *api.ContactCustomer) (*api
 	if o == nil {
 		return nil, route.NoOrganization
 	}
+	// The mail must be counted before it is sent: a sender who breaks off after sending must not
+	// get it for free.
 	wait, err := h.Mail.AdmitNow(c.Context, mailqueue.Unpaid{Recipient: customer.Email, Organization: o.ID, Own: true})
 	if errors.Is(err, mailqueue.ErrUnproven) {
 		return nil, route.OrganizationNotProven
@@ -208,6 +224,8 @@ func (h *Handlers) contactCustomer(c *route.Call, in *api.ContactCustomer) (*api
 	return &api.Contacted{To: customer.Email, Subject: in.Subject, Sent: true, Dev: captured}, nil
 }
 
+// customerView shows a customer as lists have it. Money is summed by currency, because sums over
+// currencies mean nothing.
 func customerView(c *attendees.Customer) api.Customer {
 	v := api.Customer{
 		Key: c.Key, Email: c.Email, Name: view.Optional(c.Name), Tags: view.List(c.Tags),
@@ -220,8 +238,11 @@ func customerView(c *attendees.Customer) api.Customer {
 	return v
 }
 
+// customerTicketView shows one ticket of a customer. A ticket's id is derived from its event's
+// secret and its serial, so it is made here and stored nowhere.
 func (h *Handlers) customerTicketView(a *attendees.Attendee) api.CustomerTicket {
 	o := a.Order
+	// The serial was read from this very order, so the order has a line for it.
 	n, _, _ := o.LineOf(a.Serial) // the order is the ticket's own
 	line := &o.Lines[n]
 	return api.CustomerTicket{

@@ -17,12 +17,13 @@ import (
 
 var noThread = &engine.Refusal{Code: engine.NotFound, Message: "No such thread."}
 
-// messagesAnHour is how many messages a buyer may write to an organization.
+// messagesAnHour is how many messages one buyer may write to one organization in an hour.
 const messagesAnHour = 10
 
-// writeMessage writes to the organization of a ticket that the caller holds, in the caller's one thread about that
-// ticket. The address must be proven, because it decides which tickets are the caller's. The store writes the
-// message and its public fact in one transaction.
+// writeMessage writes to the organization of a ticket that the caller holds. A caller has one
+// thread about a ticket. The caller's address must be proven, because it decides which tickets are
+// the caller's. The store writes the message and its public fact in one transaction, so that no
+// webhook is missing or too many.
 func (h *Handlers) writeMessage(c *route.Call, in *api.WriteMessage) (*api.Message, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -46,8 +47,9 @@ func (h *Handlers) writeMessage(c *route.Call, in *api.WriteMessage) (*api.Messa
 	return new(h.messageView(thread, m)), nil
 }
 
-// replyToThread writes an organization's answer. To a caller who is no member of the thread's organization the
-// thread does not exist, so that nobody finds out which ids are taken.
+// replyToThread writes an organization's answer to a buyer. A caller who is no member of the
+// thread's organization gets the answer for a missing thread, so that nobody finds out which ids
+// are in use.
 func (h *Handlers) replyToThread(c *route.Call, in *api.ReplyToThread) (*api.Message, error) {
 	id, err := readRowID(in.ThreadID, noThread)
 	if err != nil {
@@ -61,6 +63,8 @@ func (h *Handlers) replyToThread(c *route.Call, in *api.ReplyToThread) (*api.Mes
 	if !ok {
 		return nil, noThread
 	}
+	// Being a member is not enough: ActFor checks the role or the scopes that the row demands, and
+	// counts the write for the organization.
 	if err := route.ActFor(c, g); err != nil {
 		return nil, err
 	}
@@ -73,7 +77,8 @@ func (h *Handlers) replyToThread(c *route.Call, in *api.ReplyToThread) (*api.Mes
 	return new(h.messageView(t, m)), nil
 }
 
-// listOwnThreads lists the caller's threads, the one with the latest message first.
+// listOwnThreads returns a page of the caller's threads. The thread with the latest message comes
+// first.
 func (h *Handlers) listOwnThreads(c *route.Call, in *api.ListOwnThreads) (*api.List[api.Thread], error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -86,10 +91,13 @@ func (h *Handlers) listOwnThreads(c *route.Call, in *api.ListOwnThreads) (*api.L
 	if err != nil {
 		return nil, err
 	}
+	// The cursor is the number of a thread's latest message. A thread moves to the front when
+	// somebody writes in it.
 	return pageOf(list, in.Limit, h.threadView, func(t *community.Thread) int64 { return t.Last }), nil
 }
 
-// listThreads lists the threads of an organization, or of one of its events, the one with the latest message first.
+// listThreads returns a page of an organization's threads with buyers, or of those about one of its
+// events. The thread with the latest message comes first.
 func (h *Handlers) listThreads(c *route.Call, in *api.ListThreads) (*api.List[api.BuyersThread], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -109,12 +117,14 @@ func (h *Handlers) listThreads(c *route.Call, in *api.ListThreads) (*api.List[ap
 	if err != nil {
 		return nil, err
 	}
+	// The organization sees the buyer's address, which threadView leaves out.
 	return pageOf(list, in.Limit, func(t *community.Thread) api.BuyersThread {
 		return api.BuyersThread{Thread: h.threadView(t), Buyer: api.Buyer{Email: t.Email, Name: view.Optional(t.Name)}}
 	}, func(t *community.Thread) int64 { return t.Last }), nil
 }
 
-// threadView shows a thread with the messages that were read with it. It does not name the buyer.
+// threadView shows a thread with the messages that were read along with it. It does not name the
+// buyer, because buyers see it too.
 func (h *Handlers) threadView(t *community.Thread) api.Thread {
 	v := api.Thread{
 		ID: t.ID.String(), TicketID: h.Secrets.Event(t.Event).TicketID(t.Ticket).String(), EventID: h.Known.PublicID(t.Event),
@@ -126,7 +136,8 @@ func (h *Handlers) threadView(t *community.Thread) api.Thread {
 	return v
 }
 
-// messageView shows a message of a thread to either side: it names neither the buyer nor the member who wrote.
+// messageView shows one message to both sides. It tells which side wrote, but names neither the
+// buyer nor the member.
 func (h *Handlers) messageView(t *community.Thread, m *community.Message) api.Message {
 	from := "organizer"
 	if m.ByBuyer {

@@ -1,5 +1,6 @@
-// Package people is the area of those around an event: what guests say,
-// complain of and ask, and what an organization knows of its customers.
+// Package people is the area of the people around an event: the reviews, reports and questions of
+// guests, and what an organization knows of its customers. It keeps no state of its own, so nothing
+// has to be stopped.
 package people
 
 import (
@@ -22,7 +23,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Deps is what the handlers work with.
+// Deps are the stores and services that the handlers work with.
 type Deps struct {
 	Read      *readmodel.Model
 	Accounts  *accounts.Store
@@ -35,7 +36,8 @@ type Deps struct {
 	Outreach  *outreach.Store
 	Mail      *mailqueue.Queue
 	Secrets   *secrets.Master
-	// LimitsScale multiplies how many messages a buyer may write.
+	// LimitsScale multiplies how many messages a buyer may write in an hour; 1 leaves the limit as
+	// it is.
 	LimitsScale float64
 }
 
@@ -45,27 +47,31 @@ type Handlers struct{ Deps }
 // New makes the handlers.
 func New(d Deps) *Handlers { return &Handlers{d} }
 
-// rowID makes the id of what a request makes. Every attempt with the same Idempotency-Key gets the same id, so that
-// a repeat makes nothing more, and nobody can choose an id.
+// rowID makes the id of the row that a request creates. It derives the id from a secret, the caller
+// and the Idempotency-Key. So every attempt of a request makes the same row, and nobody can choose
+// an id.
 func (h *Handlers) rowID(c *route.Call) uuid.UUID {
 	name := h.Secrets.Request(c.Scope())
 	id := uuid.UUID(name[:16])
+	// The hash is marked as a UUID of version 8, the version for ids of a private scheme (RFC
+	// 9562).
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // version 8 of RFC 9562
 	return id
 }
 
-// readRowID reads the id of a row in a path. A text that is no UUID can be no row's id, so it is refused with none
-// too.
+// readRowID reads the id of a row from a path. A text that is no UUID cannot be the id of any row,
+// so it gets the refusal for a missing row.
 func readRowID(text string, none *engine.Refusal) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
+	// uuid.Parse also takes other spellings; only the usual one is an id here.
 	if err != nil || !format.ValidUUID(text) {
 		return uuid.UUID{}, none
 	}
 	return id, nil
 }
 
-// pageOf makes a page of a list whose cursors are numbers. The list has one row more than the limit if there is
-// another page.
+// pageOf makes a page of a list whose cursors are numbers. The list has one row more than the limit
+// if there is another page; show makes the view of a row, and number the place that a cursor names.
 func pageOf[Row, View any](list []Row, limit int, show func(*Row) View, number func(*Row) int64) *api.List[View] {
 	return api.PageOf(len(list), limit, func(i int) View { return show(&list[i]) },
 		func(last int) *string { return route.CursorOf(number(&list[last])) })

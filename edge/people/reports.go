@@ -18,16 +18,19 @@ import (
 
 var noReport = &engine.Refusal{Code: engine.NotFound, Message: "No such report."}
 
-// platformsOwn are the categories of what an organization is not told.
+// platformsOwn are the categories of reports that an organization is not told about: it may be the
+// accused, and the reporter may be in danger.
 var platformsOwn = []string{"harassment", "fraud"}
 
-// reportState is the detail of CONFLICT for a move that a report's status does not allow.
+// reportState is the detail of the refusal CONFLICT. It tells the client the report's present
+// status, which does not allow the move.
 type reportState struct {
 	Status string `json:"status"`
 }
 
-// createReport files a report about an event or an organization. The address must be proven, so that nobody reports
-// in another's name. A report of the platform's own categories is shown to the platform alone.
+// createReport files a report about an event or an organization. The reporter's address must be
+// proven, so that nobody reports in another person's name. Reports of the categories in
+// platformsOwn are shown to the platform alone.
 func (h *Handlers) createReport(c *route.Call, in *api.CreateReport) (*api.Report, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -39,6 +42,7 @@ func (h *Handlers) createReport(c *route.Call, in *api.CreateReport) (*api.Repor
 	if err := h.findSubject(c, in, r); err != nil {
 		return nil, err
 	}
+	// The store writes the fact together with the report. reportFact leaves out the reporter.
 	r, err := h.Community.AddReport(c.Context, r, func(r *community.Report) (publicfacts.Own, error) {
 		return h.reportFact("report.submitted", r, r.CreatedAt)
 	})
@@ -48,8 +52,9 @@ func (h *Handlers) createReport(c *route.Call, in *api.CreateReport) (*api.Repor
 	return new(h.reportView(r)), nil
 }
 
-// findSubject finds what a report is about, and sets Org and Event of it. A report about an event goes to the event's
-// organization; a request that names another one as well is refused rather than sent to either.
+// findSubject finds the event or organization that a report is about, and sets the report's Org and
+// Event. A report about an event goes to the event's organization. If the request names another
+// organization as well, it is refused, because nobody can tell to which of the two it belongs.
 func (h *Handlers) findSubject(c *route.Call, in *api.CreateReport, r *community.Report) error {
 	if in.EventID == "" && in.OrganizationID == "" {
 		return route.Invalid(route.Issue{Path: "eventId", Code: route.IssueRequired, Message: "or organizationId is required"})
@@ -69,6 +74,7 @@ func (h *Handlers) findSubject(c *route.Call, in *api.CreateReport, r *community
 	}
 	number, known, err := h.Known.ReadID(c.Context, in.EventID)
 	if err != nil {
+		// The event must be visible to the caller, or anybody could find out which events exist.
 		return err
 	}
 	p, err := h.Pages.Event(c.Context, number)
@@ -85,8 +91,8 @@ func (h *Handlers) findSubject(c *route.Call, in *api.CreateReport, r *community
 	return nil
 }
 
-// listReports lists the reports that an organization is told of, the newest first. The ones of the platform's own
-// categories are not among them.
+// listReports returns a page of the reports that an organization is told of, the newest first.
+// Reports of the categories in platformsOwn are not among them.
 func (h *Handlers) listReports(c *route.Call, in *api.ListReports) (*api.List[api.HandledReport], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -103,8 +109,9 @@ func (h *Handlers) listReports(c *route.Call, in *api.ListReports) (*api.List[ap
 	return pageOf(list, in.Limit, h.handledView, func(r *community.Report) int64 { return r.Number }), nil
 }
 
-// listPlatformReports lists the reports that the platform answers, the newest first: the ones of its own
-// categories, the ones that were escalated, and the ones that no organization has answered in time.
+// listPlatformReports returns a page of the reports that the platform answers, the newest first:
+// reports of its own categories, reports that organizations handed over, and reports that no
+// organization has answered in time.
 func (h *Handlers) listPlatformReports(c *route.Call, in *api.ListPlatformReports) (*api.List[api.PlatformReport], error) {
 	before, err := readBefore(in.Cursor)
 	if err != nil {
@@ -117,7 +124,8 @@ func (h *Handlers) listPlatformReports(c *route.Call, in *api.ListPlatformReport
 	return pageOf(list, in.Limit, h.platformView, func(r *community.Report) int64 { return r.Number }), nil
 }
 
-// resolveReport closes a report on the organization's behalf.
+// resolveReport closes a report on the organization's behalf. The reporter finds the answer in the
+// export of their data.
 func (h *Handlers) resolveReport(c *route.Call, in *api.ResolveReport) (*api.HandledReport, error) {
 	r, err := h.findReport(c, in.ID)
 	if err != nil {
@@ -129,7 +137,8 @@ func (h *Handlers) resolveReport(c *route.Call, in *api.ResolveReport) (*api.Han
 	return new(h.handledView(r)), nil
 }
 
-// escalateReport hands a report over to the platform. A report whose status does not allow that is a CONFLICT.
+// escalateReport hands a report over to the platform. It refuses with CONFLICT if the report is
+// already closed or already the platform's.
 func (h *Handlers) escalateReport(c *route.Call, in *api.ByID) (*api.HandledReport, error) {
 	r, err := h.findReport(c, in.ID)
 	if err != nil {
@@ -142,8 +151,8 @@ func (h *Handlers) escalateReport(c *route.Call, in *api.ByID) (*api.HandledRepo
 	return new(h.handledView(moved)), nil
 }
 
-// resolvePlatformReport closes a report on the platform's behalf. The row admits administrators only, so any
-// report's id will do.
+// resolvePlatformReport closes a report on the platform's behalf. Only administrators reach this
+// row, so it needs no check of whose report it is.
 func (h *Handlers) resolvePlatformReport(c *route.Call, in *api.ResolveReport) (*api.PlatformReport, error) {
 	id, err := readRowID(in.ID, noReport)
 	if err != nil {
@@ -159,10 +168,12 @@ func (h *Handlers) resolvePlatformReport(c *route.Call, in *api.ResolveReport) (
 	return new(h.platformView(r)), nil
 }
 
-// closeReport stores how a report was answered, with the public fact about it. A report that is closed, or that the
-// other side handles, is a CONFLICT that tells the report's status.
+// closeReport stores how a report was answered, together with the public fact about it. It refuses
+// with CONFLICT, and tells the report's status, if the report is closed or if the other side
+// handles it.
 func (h *Handlers) closeReport(c *route.Call, r *community.Report, byPlatform bool, in *api.ResolveReport) (*community.Report, error) {
-	// Every resolution except a dismissal means that something was done about it.
+	// A dismissed report has a status of its own. Every other resolution means that somebody did
+	// something about the report.
 	status := community.ReportResolved
 	if in.Resolution == community.ReportDismissed {
 		status = community.ReportDismissed
@@ -176,12 +187,14 @@ func (h *Handlers) closeReport(c *route.Call, r *community.Report, byPlatform bo
 	return closed, nil
 }
 
-// reportFact is what an organization is told of its report.
+// reportFact makes the public fact by which an organization is told of a report about it. All facts
+// about one report share an aggregate, so an endpoint gets them in order.
 func (h *Handlers) reportFact(typ string, r *community.Report, at time.Time) (publicfacts.Own, error) {
 	return webhook.NewOwnFact(typ, r.Org, "report/"+r.ID.String(), at, api.ReportData{Report: h.reportView(r)})
 }
 
-// findReport finds a report that the caller's organization is told.
+// findReport finds a report that the caller's organization is told of. A report of the platform's
+// own categories is answered as missing.
 func (h *Handlers) findReport(c *route.Call, text string) (*community.Report, error) {
 	id, err := readRowID(text, noReport)
 	if err != nil {
@@ -198,7 +211,8 @@ func (h *Handlers) findReport(c *route.Call, text string) (*community.Report, er
 	return r, route.ActFor(c, g)
 }
 
-// stateRefusal makes a refusal of a move that a row's status does not allow.
+// stateRefusal turns the store's error for a forbidden move into a refusal that names the row's
+// status. It passes other errors on.
 func stateRefusal(err error, status string) error {
 	if errors.Is(err, community.ErrState) {
 		return engine.Refuse(engine.Conflict, reportState{status})
@@ -206,7 +220,8 @@ func stateRefusal(err error, status string) error {
 	return err
 }
 
-// reportView shows a report to whoever filed it: without the note, which is for those who handle it.
+// reportView shows a report to the person who filed it. It leaves out the note, which is for those
+// who handle the report.
 func (h *Handlers) reportView(r *community.Report) api.Report {
 	v := api.Report{
 		ID: r.ID.String(), Category: r.Category, Description: r.Description, EvidenceURLs: view.List(r.EvidenceURLs),
@@ -219,7 +234,8 @@ func (h *Handlers) reportView(r *community.Report) api.Report {
 	return v
 }
 
-// handledView shows a report to those who handle it. It does not name the reporter.
+// handledView shows a report to those who handle it, with their note. It does not name the
+// reporter, because the organization may be the accused.
 func (h *Handlers) handledView(r *community.Report) api.HandledReport {
 	return api.HandledReport{Report: h.reportView(r), Note: view.Optional(r.Note)}
 }

@@ -13,8 +13,8 @@ import (
 
 var noReview = &engine.Refusal{Code: engine.NotFound, Message: "No such review."}
 
-// createReview stores what somebody who was there says of an event: one review for each ticket. The ticket's code
-// with an address is the proof, so no account is needed.
+// createReview stores a guest's review of an event, one for each ticket. The ticket's code together
+// with an address is the proof that the guest may write it, so no account is needed.
 func (h *Handlers) createReview(c *route.Call, in *api.CreateReview) (*api.Review, error) {
 	if err := h.Settled(c.Context); err != nil { // Somebody who has just come in may review.
 		return nil, err
@@ -23,6 +23,7 @@ func (h *Handlers) createReview(c *route.Call, in *api.CreateReview) (*api.Revie
 	if err != nil {
 		return nil, err
 	}
+	// Only a guest whom a gate has admitted can say how the event was.
 	if !t.seen {
 		return nil, &engine.Refusal{Code: engine.NotCheckedIn}
 	}
@@ -38,8 +39,8 @@ func (h *Handlers) createReview(c *route.Call, in *api.CreateReview) (*api.Revie
 	return new(h.reviewView(r)), nil
 }
 
-// replyToReview sets the organizer's answer, in place of an earlier one. For a member of another organization the
-// review does not exist.
+// replyToReview sets the organizer's public answer to a review, in place of an earlier answer. A
+// member of another organization is answered as if there were no such review.
 func (h *Handlers) replyToReview(c *route.Call, in *api.ReplyToReview) (*api.Review, error) {
 	id, err := readRowID(in.ID, noReview)
 	if err != nil {
@@ -62,8 +63,8 @@ func (h *Handlers) replyToReview(c *route.Call, in *api.ReplyToReview) (*api.Rev
 	return new(h.reviewView(r)), nil
 }
 
-// moderateReview hides a review, or shows it again. Only the platform may, so that no organizer hides what is said
-// of it.
+// moderateReview hides a review, or shows it again. Only the platform may do this, so that no
+// organizer hides bad reviews of its own events.
 func (h *Handlers) moderateReview(c *route.Call, in *api.ModerateReview) (*api.ModeratedReview, error) {
 	id, err := readRowID(in.ID, noReview)
 	if err != nil {
@@ -76,7 +77,8 @@ func (h *Handlers) moderateReview(c *route.Call, in *api.ModerateReview) (*api.M
 	return &api.ModeratedReview{Review: h.reviewView(r), Hidden: r.Hidden}, nil
 }
 
-// listReviews lists the reviews of an event, the newest first, with the counts of all its ratings.
+// listReviews returns a page of an event's reviews, the newest first. Every page also has the
+// counts of all the event's ratings.
 func (h *Handlers) listReviews(c *route.Call, in *api.ListReviews) (*api.Reviews, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -86,6 +88,7 @@ func (h *Handlers) listReviews(c *route.Call, in *api.ListReviews) (*api.Reviews
 	if err != nil {
 		return nil, err
 	}
+	// The server has to know that this public answer was not in memory.
 	c.Computed = true
 	list, err := h.Community.Reviews(c.Context, number, before, in.Limit+1)
 	if err != nil {
@@ -104,8 +107,8 @@ func (h *Handlers) listReviews(c *route.Call, in *api.ListReviews) (*api.Reviews
 	return v, nil
 }
 
-// average returns how many ratings there are, and their mean to two decimals; nil if there is none. The first count
-// is of ratings with one star.
+// average returns the number of ratings and their mean to two decimals, or a nil mean if there are
+// none. counts[0] is the number of ratings with one star, counts[4] with five.
 func average(counts [5]int) (n int, mean *float64) {
 	sum := 0
 	for i, count := range counts {
@@ -131,7 +134,8 @@ func readBefore(cursor string) (int64, error) {
 	return after, err
 }
 
-// notFoundAs turns the tables' "not found" into a refusal. Other errors pass through.
+// notFoundAs turns the store's error for a missing row into the refusal none. It passes other
+// errors on.
 func notFoundAs(err error, none *engine.Refusal) error {
 	if errors.Is(err, community.ErrNotFound) {
 		return none
@@ -139,7 +143,8 @@ func notFoundAs(err error, none *engine.Refusal) error {
 	return err
 }
 
-// reviewView shows a review to everybody: its author has the name that the review gives, and no address.
+// reviewView shows a review to everybody. Its author has only the name that the review itself
+// gives, and no address.
 func (h *Handlers) reviewView(r *community.Review) api.Review {
 	return api.Review{
 		ID: r.ID.String(), TicketID: h.Secrets.Event(r.Event).TicketID(r.Ticket).String(), Rating: r.Rating, Body: r.Body,

@@ -11,9 +11,12 @@ type codes = []engine.Code
 // own are the credentials of an organization's people and programs.
 const own = route.Member | route.Key
 
-// Routes are the area's rows.
+// Routes are the area's rows. The groups differ in who may call: guests without an account,
+// signed-in buyers, an organization's people and programs, and the platform's administrators.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(
+		// Reviews, for everybody. Answers are the organization's, so that row has credentials of
+		// its own.
 		route.Group{
 			Prefix: "/api/v1/community",
 			Tag:    "Community",
@@ -54,6 +57,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
+		// Followers need no account: the link in a mail is what they prove themselves with.
 		route.Group{
 			Prefix: "/api/v1/community",
 			Tag:    "Community",
@@ -99,6 +103,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
+		// Only a signed-in buyer writes reports and messages.
 		route.Group{
 			Prefix: "/api/v1/users/me",
 			Tag:    "Buyers",
@@ -329,6 +334,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
+		// The platform's administrators alone.
 		route.Group{
 			Prefix: "/api/v1/admin/reports",
 			Tag:    "Platform",

@@ -15,16 +15,19 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// tagPattern is what a tag consists of: letters and digits of any script, and a few marks.
+// tagPattern says what a tag may consist of: up to 60 letters and digits of any script, and a few
+// marks.
 var tagPattern = regexp.MustCompile(`^[\pL\pN _.-]{1,60}$`)
 
-// normalTag is a tag as it is stored and compared, so that VIP and vip are one tag.
+// normalTag returns a tag as it is stored and compared: without spaces around it and in lower case,
+// so that VIP and vip are one tag.
 func normalTag(tag string) string { return strings.ToLower(strings.TrimSpace(tag)) }
 
 // readTag reads a tag from the member "tag" of the request.
 func readTag(text string) (string, error) { return readTagAt("tag", text) }
 
-// readTagAt reads a tag from a member of the request that is not called "tag", which the issue names.
+// readTagAt reads a tag from a member of the request that is not called "tag". The issue of a bad
+// tag names that member.
 func readTagAt(member, text string) (string, error) {
 	tag := normalTag(text)
 	if !tagPattern.MatchString(tag) {
@@ -33,8 +36,9 @@ func readTagAt(member, text string) (string, error) {
 	return tag, nil
 }
 
-// tagTickets gives tickets of an organization a tag: all of them, or none if one does not exist. The answer counts the
-// tickets that were named, also those that had the tag before.
+// tagTickets gives a tag to tickets of an organization. It tags all of them, or none if one does
+// not exist. The answer counts all tickets that the request names, also those that had the tag
+// before.
 func (h *Handlers) tagTickets(c *route.Call, in *api.TagTickets) (*api.TagApplied, error) {
 	org, tickets, tag, err := h.readTagging(c, in)
 	if err != nil {
@@ -46,7 +50,7 @@ func (h *Handlers) tagTickets(c *route.Call, in *api.TagTickets) (*api.TagApplie
 	return &api.TagApplied{Tag: tag, Tickets: int64(len(tickets))}, nil
 }
 
-// untagTickets takes a tag from tickets. Its answer counts those that had it.
+// untagTickets takes a tag off tickets. Its answer counts only the tickets that had the tag.
 func (h *Handlers) untagTickets(c *route.Call, in *api.TagTickets) (*api.TagsRemoved, error) {
 	_, tickets, tag, err := h.readTagging(c, in)
 	if err != nil {
@@ -59,7 +63,8 @@ func (h *Handlers) untagTickets(c *route.Call, in *api.TagTickets) (*api.TagsRem
 	return &api.TagsRemoved{Removed: removed}, nil
 }
 
-// noAttendee makes the refusal for a ticket that has no attendee. Other errors pass through.
+// noAttendee turns the store's error for a ticket without an attendee into the refusal for a
+// missing ticket. It passes other errors on.
 func noAttendee(err error) error {
 	if errors.Is(err, attendees.ErrNotFound) {
 		return noTicket
@@ -67,7 +72,8 @@ func noAttendee(err error) error {
 	return err
 }
 
-// readTagging reads which tickets of an organization are to have a tag, each once.
+// readTagging reads which tickets of an organization are to have a tag. It drops repeats, because
+// the answer counts tickets. A ticket of another organization is refused as missing.
 func (h *Handlers) readTagging(c *route.Call, in *api.TagTickets) (org int64, tickets []attendees.Place, tag string, err error) {
 	if tag, err = readTag(in.Tag); err != nil {
 		return 0, nil, "", err
@@ -98,7 +104,8 @@ func (h *Handlers) readTagging(c *route.Call, in *api.TagTickets) (org int64, ti
 	return org, tickets, tag, nil
 }
 
-// taggedFact makes the fact by which an organization is told of an attendee who was tagged.
+// taggedFact makes the function that the store calls for each attendee who was newly tagged. The
+// function makes the public fact that the organization's webhooks tell.
 func (h *Handlers) taggedFact(org int64, at time.Time) attendees.Telling {
 	return func(t *attendees.Tagged) (publicfacts.Own, error) {
 		data := api.AttendeeData{Attendee: api.TaggedAttendee{

@@ -13,7 +13,8 @@ import (
 
 var noTicket = &engine.Refusal{Code: engine.TicketNotFound}
 
-// ticket is the ticket by which somebody has to do with an event.
+// ticket is what this area needs to know of one ticket: its event and organization, and who may
+// speak for it.
 type ticket struct {
 	event  int64
 	org    int64
@@ -23,13 +24,15 @@ type ticket struct {
 	seen   bool         // its holder was let in
 }
 
-// mayName reports whether an address is the holder's or the attendee's.
+// mayName reports whether an address may be given together with the ticket's code. The holder's
+// address may, and so may the buyer's as long as the ticket never changed hands.
 func (t *ticket) mayName(email string) bool {
 	email = order.NormalEmail(email)
 	return email == order.NormalEmail(t.holder.Email) || email == order.NormalEmail(t.buyer)
 }
 
-// heldBy reports whether an address is the holder's.
+// heldBy reports whether an address is the holder's. Until a ticket changes hands, its holder is
+// the buyer, even if its line names somebody else as the attendee.
 func (t *ticket) heldBy(email string) bool {
 	holder := t.buyer
 	if holder == "" {
@@ -38,12 +41,13 @@ func (t *ticket) heldBy(email string) bool {
 	return order.NormalEmail(email) == order.NormalEmail(holder)
 }
 
-// newestEvents is in how many of the newest events a code is looked for if none of the events that its address has
-// bought from has issued it: its holder was given the ticket.
+// newestEvents is how many of the newest events are searched for a code that none of the events
+// that its address bought from has issued. That happens if somebody gave the holder the ticket.
 const newestEvents = 500
 
-// findByCode finds a ticket by its full code and an address of somebody who may name it. A code does not tell its
-// event, so it is tried on the events that the address has bought from, and then on the newest.
+// findByCode finds a ticket by its full code and an address that may name it. A code does not tell
+// its event. So the code is tried first on the events that the address has bought from, and then on
+// the newest events.
 func (h *Handlers) findByCode(c *route.Call, code, email string) (*ticket, error) {
 	bought, err := h.Read.EventsOf(c.Context, order.CustomerOf(order.NormalEmail(email)))
 	if err != nil {
@@ -56,14 +60,16 @@ func (h *Handlers) findByCode(c *route.Call, code, email string) (*ticket, error
 			t, err = h.tryCode(c.Context, newest, code)
 		}
 	}
-	// A right code with an address that has nothing to do with the ticket is answered as a wrong code.
+	// A right code with a wrong address is answered like a wrong code, so that nobody can find out
+	// which codes exist.
 	if err == nil && !t.mayName(email) {
 		err = noTicket
 	}
 	return t, err
 }
 
-// tryCode finds the ticket of a code in one of the events. A code of an earlier holder finds nothing.
+// tryCode finds the ticket of a code in one of the events. Codes change when a ticket changes
+// hands, so the code of an earlier holder finds nothing.
 func (h *Handlers) tryCode(ctx context.Context, events []int64, code string) (*ticket, error) {
 	for _, number := range events {
 		serial, version, ok := h.Secrets.Event(number).FromCode(code)
@@ -71,6 +77,8 @@ func (h *Handlers) tryCode(ctx context.Context, events []int64, code string) (*t
 			continue
 		}
 		t, err := h.readTicket(ctx, number, serial)
+		// FromCode accepts the codes of all holders. Only the version of the present holder may
+		// pass.
 		if err == nil && t.holder.Version != version {
 			err = noTicket
 		}
@@ -79,13 +87,15 @@ func (h *Handlers) tryCode(ctx context.Context, events []int64, code string) (*t
 	return nil, noTicket
 }
 
-// readTicket reads a ticket from the read model. It refuses with TICKET_NOT_FOUND if the event has not issued the
-// serial.
+// readTicket reads a ticket from the read model. It refuses with TICKET_NOT_FOUND if the event has
+// issued no ticket with the serial.
 func (h *Handlers) readTicket(ctx context.Context, number int64, serial uint32) (*ticket, error) {
 	known, err := h.Known.Find(ctx, number)
 	if err != nil {
 		return nil, err
 	}
+	// The read model lists tickets from a serial on, so the first one it returns may be a later
+	// ticket.
 	list, err := h.Read.Tickets(ctx, number, serial, 1)
 	if err != nil {
 		return nil, err
@@ -102,13 +112,16 @@ func (h *Handlers) readTicket(ctx context.Context, number int64, serial uint32) 
 	}
 	t := &ticket{event: number, org: known.Org, serial: serial, seen: list[0].CheckedInAt != 0}
 	t.holder = o.HolderOf(serial)
+	// A holder of the first version is the buyer, or somebody whom the buyer named: the ticket has
+	// not changed hands.
 	if t.holder.Version == secrets.Version {
 		t.buyer = o.Email
 	}
 	return t, nil
 }
 
-// readTicketID reads a ticket's public id. Its event exists; the ticket itself need not.
+// readTicketID reads a ticket's public id. It makes sure that the id's event exists, but not that
+// the ticket does.
 func (h *Handlers) readTicketID(ctx context.Context, text string) (number int64, serial uint32, err error) {
 	id, err := engine.ParseID(text)
 	if err != nil || id.Event() < 1 {
@@ -127,8 +140,8 @@ func (h *Handlers) readTicketID(ctx context.Context, text string) (number int64,
 	return id.Event(), serial, nil
 }
 
-// findHeld finds a ticket by its public id for the session of its holder. For
-// others it does not exist.
+// findHeld finds a ticket by its public id if the caller's session is its holder's. For all others
+// the ticket does not exist.
 func (h *Handlers) findHeld(c *route.Call, text string) (*ticket, error) {
 	number, serial, err := h.readTicketID(c.Context, text)
 	if err != nil {
