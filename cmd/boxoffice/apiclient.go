@@ -16,14 +16,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// apiClient calls the public API for the commands that use it, as any program of an organizer
-// would.
+// apiClient calls the public API for the commands that need it. It uses the API as any program of
+// an organizer would, and has no way around it.
 type apiClient struct {
 	url    string // the address of the API: https://host/api/v1
 	bearer string // the credential; empty: there is none
 }
 
-// apiRefusal is the error of an answer other than success.
+// apiRefusal is the error of every answer that is no success. Callers find it with errors.As and
+// decide by its status.
 type apiRefusal struct {
 	status        int
 	request       string // the method and the path of the request
@@ -35,15 +36,15 @@ func (r *apiRefusal) Error() string {
 	return fmt.Sprintf("%s answered %d %s: %s", r.request, r.status, r.code, r.message)
 }
 
-// fields are the members of a JSON object, mostly of a request's body.
+// fields are the members of a JSON object, usually of a request's body.
 type fields = map[string]any
 
-// patience is for how long a request that is answered 503 is repeated. A busy machine may take seconds to hash a
-// password.
+// patience is how long a request is repeated that is answered 503. It is long, because a busy
+// machine may need seconds to hash a password.
 const patience = time.Minute
 
-// send sends a request and reads the data of its answer. While the node has no time it repeats the request with the
-// same Idempotency-Key, so that nothing is done twice.
+// send sends a request and reads the data of its answer. It repeats the request while the node
+// answers 503. All attempts have the same Idempotency-Key, so that nothing is done twice.
 func (a *apiClient) send(ctx context.Context, method, path string, body, data any) error {
 	key, until := uuid.NewString(), time.Now().Add(patience)
 	for {
@@ -60,7 +61,8 @@ func (a *apiClient) send(ctx context.Context, method, path string, body, data an
 	}
 }
 
-// sendOnce sends a request once, with a key that the caller has drawn.
+// sendOnce sends a request once. The caller has drawn the key, because a repeat must have the same
+// one.
 func (a *apiClient) sendOnce(ctx context.Context, key, method, path string, body, data any) error {
 	var b bytes.Buffer
 	if body != nil {
@@ -72,6 +74,7 @@ func (a *apiClient) sendOnce(ctx context.Context, key, method, path string, body
 	if err != nil {
 		return err
 	}
+	// Reads need no key: to repeat them changes nothing.
 	if method != http.MethodGet {
 		req.Header.Set("Idempotency-Key", key)
 	}
@@ -81,8 +84,8 @@ func (a *apiClient) sendOnce(ctx context.Context, key, method, path string, body
 	return a.do(req, data)
 }
 
-// upload sends a text file that only buyers of the event may read, and returns the address by which the event names
-// it.
+// upload sends a text file that only the event's buyers may read. It returns the address by which
+// the event refers to the file.
 func (a *apiClient) upload(ctx context.Context, path, name, text string) (address string, err error) {
 	var b bytes.Buffer
 	form := multipart.NewWriter(&b)
@@ -107,11 +110,14 @@ func (a *apiClient) upload(ctx context.Context, path, name, text string) (addres
 	return file.PrimaryURL, err
 }
 
-// do sends a request with the credential, and reads the data of its answer.
+// do sends a request with the credential, and reads the data of its answer. An answer that is no
+// success becomes an apiRefusal.
 func (a *apiClient) do(req *http.Request, data any) error {
 	if a.bearer != "" {
 		req.Header.Set("Authorization", "Bearer "+a.bearer)
 	}
+	// Each request has a connection of its own, so that no idle connection stays open between
+	// requests.
 	req.Close = true
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -128,5 +134,6 @@ func (a *apiClient) do(req *http.Request, data any) error {
 	if data == nil {
 		return nil
 	}
+	// The API wraps what it answers in an object with the member data.
 	return json.NewDecoder(res.Body).Decode(&struct{ Data any }{data})
 }

@@ -13,14 +13,15 @@ import (
 	"boxoffice/persistence/embedded"
 )
 
-// postgresCmd runs a private Postgres by itself. A node without a database URL runs one too, but only for itself.
+// postgresCmd runs a private Postgres that several nodes share. A node without a database URL also
+// starts one, but only for itself.
 type postgresCmd struct {
 	DataDir      string `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where it lives."`
 	AllowInstall bool   `env:"BOXOFFICE_ALLOW_INSTALL" default:"true" negatable:"" help:"Install Debian's Postgres when there is none and we may."`
 }
 
 // Run keeps a private Postgres running until a signal, for nodes that share it. The first line of
-// its output is the database's URL.
+// its output is the database's URL, which scripts read.
 func (c *postgresCmd) Run(ctx context.Context) error {
 	srv, err := embedded.Start(ctx, embedded.Config{
 		Dir: filepath.Join(c.DataDir, "postgres"), Log: logger(0), Install: c.AllowInstall,
@@ -28,6 +29,8 @@ func (c *postgresCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Attached means that another process has started the Postgres in this folder. That process
+	// would also stop it, so nobody could rely on ours.
 	if srv.Attached() {
 		return fmt.Errorf("another process uses %s", c.DataDir)
 	}
@@ -38,7 +41,8 @@ func (c *postgresCmd) Run(ctx context.Context) error {
 	return srv.Stop(stop)
 }
 
-// clusterCmd runs several nodes on this machine, with a Postgres, a balancer and a simulator of payments.
+// clusterCmd runs several nodes on this machine, together with a Postgres, a balancer and a payment
+// simulator.
 type clusterCmd struct {
 	Nodes       int     `default:"3" help:"How many nodes."`
 	Shards      int     `help:"How many databases the journal is divided over, each a Postgres of its own; 0: it is in the nodes' Postgres. A data directory keeps what it began with."`
@@ -52,6 +56,8 @@ func (c *clusterCmd) Run(ctx context.Context) error {
 	if err := os.MkdirAll(c.DataDir, 0o755); err != nil { //nolint:gosec // Postgres's user must get through
 		return fmt.Errorf("cluster: %w", err)
 	}
+	// The key is kept in the data directory: ticket codes and sessions are derived from it, and
+	// must still be valid after a restart.
 	key, err := node.KeptKey(filepath.Join(c.DataDir, "master.key"))
 	if err != nil {
 		return err
@@ -68,7 +74,7 @@ func (c *clusterCmd) Run(ctx context.Context) error {
 	return errors.Join(cl.Stop(), cl.Close())
 }
 
-// show prints where everything is, and commands to try with it.
+// show prints the addresses of everything that runs, and commands to try with it.
 func (c *clusterCmd) show(cl *rig.Cluster) {
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
 	say("\n%d nodes on one Postgres are ready. All of it is kept in %s; each node's log is there.\n", len(cl.Members), c.DataDir)
@@ -91,7 +97,8 @@ func (c *clusterCmd) show(cl *rig.Cluster) {
 	say("\nCtrl-C stops all of it.\n")
 }
 
-// journalFlag returns the flag by which tools find the shards, or "" if there are none.
+// journalFlag returns the flag by which tools find the journal's databases, or "" if the journal is
+// in the nodes' database.
 func journalFlag(urls []string) string {
 	if len(urls) == 0 {
 		return ""

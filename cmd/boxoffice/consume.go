@@ -19,19 +19,22 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// consumeCmd is a process that `loadtest facts` kills: it consumes facts as a node does, and writes
-// a row for each as its effect. It is not part of a service.
+// consumeCmd is the process that `loadtest facts` kills again and again. It consumes facts as a
+// node does, and writes a row for each fact as its effect. No service needs it.
 type consumeCmd struct {
 	node.Config
 	Mark  bool `help:"Only note how far the journal is."`
 	Tally bool `help:"Only compare the journal with its effects."`
 }
 
-// effects is the name of the follower or consumer, and of the table of rows.
+// effects is the name of the follower or Kafka consumer, and also the name of the table with its
+// rows.
 const effects = "effects"
 
 // Run consumes facts until a signal.
 func (c *consumeCmd) Run(ctx context.Context) error {
+	// The row of a fact and the position of the consumer must commit in one transaction. That is
+	// possible only if both are in one database.
 	if c.Apart() {
 		return errors.New("consume compares the journal with its effects, and needs both in one database: unset BOXOFFICE_JOURNAL_URL")
 	}
@@ -54,6 +57,7 @@ func (c *consumeCmd) Run(ctx context.Context) error {
 		return json.NewEncoder(os.Stdout).Encode(t)
 	}
 	log, apply := logger(c.LogLevel), follower.Once(effects, journal.NewReader(pool), noteEffects)
+	// With Kafka configured the facts come from a topic, and otherwise straight from the journal.
 	cfg, through, err := c.Kafka()
 	if err != nil {
 		return err
@@ -73,7 +77,8 @@ func (c *consumeCmd) Run(ctx context.Context) error {
 	return errors.Join(err, f.Stop(context.WithoutCancel(ctx)))
 }
 
-// prepareEffects makes the tables. No constraint prevents two rows for one fact.
+// prepareEffects makes the tables. It deliberately sets no constraint against two rows for one
+// fact, because the test looks for such rows. A lock lets several processes call it at once.
 func prepareEffects(ctx context.Context, pool *pgxpool.Pool) error {
 	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `
@@ -84,8 +89,8 @@ CREATE TABLE IF NOT EXISTS effects_mark (stream_id bigint, seq bigint)`)
 	})
 }
 
-// noteEffects writes a row for each fact, within the transaction that notes how far the consumer is. If that holds,
-// each fact has exactly one row however often the process is killed.
+// noteEffects writes a row for each fact. It does so in the transaction that also stores how far
+// the consumer is. So each fact should have exactly one row, however often the process is killed.
 func noteEffects(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	var rows [][]any
 	for _, b := range batches {
@@ -103,20 +108,22 @@ func noteEffects(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error 
 	return err
 }
 
-// heads is the last fact of each stream in the journal.
+// heads selects the number of the last fact of each stream in the journal.
 const heads = `heads AS (SELECT stream_id, max(last_seq) AS seq FROM records GROUP BY stream_id)`
 
-// markJournal notes how far the journal is now, so that a later tally can tell whether the consumers have come past
-// that point.
+// markJournal notes how far the journal is now. A later tally can then tell whether the consumers
+// have come past this point.
 func markJournal(ctx context.Context, pool *pgxpool.Pool) error {
 	const mark = `WITH gone AS (DELETE FROM effects_mark), ` + heads + ` INSERT INTO effects_mark SELECT * FROM heads`
 	_, err := pool.Exec(ctx, mark)
 	return err
 }
 
-// tallyEffects compares the journal with the effects of the processes, and with the facts that the node
-// has published.
+// tallyEffects compares the journal with the rows of the consumers, and with the public facts that
+// the node has told. Facts that are lost, doubled or out of order are faults.
 func tallyEffects(ctx context.Context, pool *pgxpool.Pool) (t facts.Tally, err error) {
+	// had counts for each stream the rows, the different facts and the rows out of order. behind
+	// counts for each follower the facts that it has not taken.
 	const compare = `
 WITH ` + heads + `,
 had AS (

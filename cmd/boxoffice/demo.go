@@ -11,11 +11,11 @@ import (
 	"boxoffice/edge/venuemap"
 )
 
-// demoEmail is the account of the demo organization.
+// demoEmail is the address of the demo organization's account.
 const demoEmail = "demo@example.org"
 
-// demo is what a new private node has on sale, so that there is something to look at. It is made
-// through the API, as any organizer would do it.
+// demo is what a new private node has on sale, so that somebody who tries the program has something
+// to look at. It is made through the API, as any organizer would do it.
 type demo struct {
 	*apiClient
 	password string // the password of the demo account, which is drawn and printed once
@@ -23,12 +23,14 @@ type demo struct {
 	seats    string // the path of the page with the seats of another event
 }
 
-// makeDemo makes the demo organization on a database without its account. It returns nil if the account exists, or
-// if the node has no room on the disk for one.
+// makeDemo makes the demo organization in a database that does not have it. It returns nil if the
+// account exists, or if the disk has too little room left.
 func makeDemo(ctx context.Context, url string) (*demo, error) {
 	d := &demo{apiClient: &apiClient{url: url}, password: rand.Text()[:12]}
 	var session struct{ AccessToken string }
 	err := d.send(ctx, http.MethodPost, "/auth/register", fields{
+		// Registering comes first: of several starts, and of several nodes, only one gets the
+		// address.
 		"email": demoEmail, "password": d.password, "organizationName": "Demo Hall",
 	}, &session)
 	var refused *apiRefusal
@@ -54,8 +56,8 @@ func makeDemo(ctx context.Context, url string) (*demo, error) {
 	return d, nil
 }
 
-// putOnSale puts a show on sale by the steps that an organizer takes, and then does what its kind wants: seats it,
-// sells it out or cancels it.
+// putOnSale puts a show on sale by the steps that an organizer takes. It then does what the show's
+// kind demands: it sells the show out or cancels it.
 func (d *demo) putOnSale(ctx context.Context, s *show) (slug string, err error) {
 	body, saleEnd := s.describe(time.Now())
 	if s.kind == file {
@@ -73,6 +75,7 @@ func (d *demo) putOnSale(ctx context.Context, s *show) (slug string, err error) 
 	ids := make([]string, len(s.types))
 	for i, t := range s.types {
 		t = maps.Clone(t)
+		// The sale must have begun by now, or nobody could try to buy.
 		t["saleStart"], t["saleEnd"] = formatMoment(time.Now().AddDate(0, 0, -1)), formatMoment(saleEnd)
 		var ticketType struct{ ID string }
 		if err := d.send(ctx, http.MethodPost, path+"/tickets", t, &ticketType); err != nil {
@@ -80,6 +83,7 @@ func (d *demo) putOnSale(ctx context.Context, s *show) (slug string, err error) 
 		}
 		ids[i] = ticketType.ID
 	}
+	// The seats come before publishing, so that the event is never on sale without them.
 	if s.kind == seated {
 		if err := d.seatEvent(ctx, path, ids); err != nil {
 			return "", err
@@ -88,6 +92,8 @@ func (d *demo) putOnSale(ctx context.Context, s *show) (slug string, err error) 
 	if err := d.send(ctx, http.MethodPost, path+"/publish", nil, nil); err != nil {
 		return "", err
 	}
+	// The only order takes all tickets. It needs no account, so it is sent without the organizer's
+	// credential.
 	if s.kind == soldOut {
 		err = (&apiClient{url: d.url}).send(ctx, http.MethodPost, "/orders", fields{
 			"guestEmail": "first@example.org", "items": []fields{{"ticketTypeId": ids[0], "quantity": s.types[0]["quantityTotal"]}},
@@ -99,7 +105,8 @@ func (d *demo) putOnSale(ctx context.Context, s *show) (slug string, err error) 
 	return event.Slug, err
 }
 
-// seatEvent seats an event in a theatre. The circle is sold as the second ticket type.
+// seatEvent places the seats of a sample theatre in an event. The section called circle is sold as
+// the second ticket type, and all other sections as the first.
 func (d *demo) seatEvent(ctx context.Context, event string, types []string) error {
 	theatre := venuemap.Theatre()
 	var venue struct{ ID string }

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// kind is how a show of the demo is sold.
+// kind is the way in which a show of the demo is sold. The shows differ in it, so that every part
+// of the shop can be seen.
 type kind int
 
 const (
@@ -27,8 +28,8 @@ type show struct {
 	types []fields // the bodies of the requests that make its ticket types
 }
 
-// shows has one show of each kind. The seated one must stay the third, because the program that takes pictures
-// finds it by its number.
+// shows has one show of each kind. The seated show must stay the third, because the program that
+// takes the pictures for the documentation finds it by its number.
 var shows = []show{
 	{standing, 30, fields{
 		"title": "Opening Night", "category": "concerts", "shortDesc": "Three bands, one floor, doors at seven.",
@@ -87,7 +88,7 @@ var shows = []show{
 	}, []fields{{"name": "Hall", "type": "general", "price": 30, "quantityTotal": 200}}},
 }
 
-// programme is the file that the demo sells.
+// programme is the file that the demo sells for download.
 const programme = `The Season in Words
 
 Opening Night. Three bands, and the first evening of the house.
@@ -95,7 +96,8 @@ The Tempest. Prospero forgives everybody, and that takes two hours and a half.
 Songs in the Cellar. Four chairs. Be early.
 `
 
-// makeLesson makes a lesson of the demo's course. We have no film for it, so its address leads nowhere.
+// makeLesson makes a lesson of the demo's course. The address of its film leads nowhere, because
+// the demo has no films.
 func makeLesson(title, writeup string) fields {
 	return fields{
 		"title": title, "description": "About " + title + ".", "writeup": writeup, "duration": "A week", "skillLevel": "Beginner",
@@ -103,9 +105,10 @@ func makeLesson(title, writeup string) fields {
 	}
 }
 
-// describe returns the body of the request that makes a show's event, and when its sale ends. A show that is always
-// on is sold for a year.
+// describe returns the body of the request that makes a show's event, and the moment when its sale
+// ends. A show without a date of its own is sold for a year.
 func (s *show) describe(now time.Time) (body fields, saleEnd time.Time) {
+	// Doors open at 19:00 UTC, and the show begins an hour later.
 	evening := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, s.away).Add(19 * time.Hour)
 	body = maps.Clone(s.about)
 	maps.Copy(body, fields{"timezone": "UTC", "startDate": formatMoment(evening.Add(time.Hour))})

@@ -5,17 +5,19 @@ import (
 	"strings"
 )
 
-// developer says how commands for developers who build on the API reach a service.
+// developer has the flags of the commands for developers who build on the API: they name the
+// service and a key.
 type developer struct {
 	Server string `env:"BOXOFFICE_SERVER" default:"http://127.0.0.1:8080" help:"Address of the service."`
 	Key    string `env:"BOXOFFICE_KEY" help:"API key of a test organization: listen needs the scope webhooks:manage, trigger all scopes."`
 }
 
-// testKey begins the keys of test organizations, whose facts are not secret.
+// testKey is the beginning of the API keys of test organizations. The facts of a test
+// organization are not secret.
 const testKey = "vt_test_"
 
-// open returns a client with the key. It refuses the key of a live organization, because what its
-// buyers do must not be shown on a terminal, and what a trigger makes must not appear in a shop.
+// open returns a client that uses the key. It refuses the key of a live organization: the data of
+// its buyers must not appear on a terminal, and what a trigger makes must not appear in its shop.
 func (d *developer) open() (*apiClient, error) {
 	switch {
 	case d.Key == "":
@@ -26,7 +28,7 @@ func (d *developer) open() (*apiClient, error) {
 	return &apiClient{url: d.root() + "/api/v1", bearer: d.Key}, nil
 }
 
-// root returns the address of the service without the path of its API.
+// root returns the address of the service without the path of its API. People copy either form.
 func (d *developer) root() string {
 	return strings.TrimSuffix(strings.TrimSuffix(d.Server, "/"), "/api/v1")
 }

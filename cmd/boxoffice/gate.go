@@ -16,7 +16,7 @@ import (
 	"boxoffice/gate"
 )
 
-// gateCmd is a device at a gate: a terminal whose scanner types the codes.
+// gateCmd makes this process a device at a gate: a terminal with a scanner that types codes.
 type gateCmd struct {
 	URL      string        `required:"" env:"BOXOFFICE_GATE_URL" help:"Address of the API: https://host/api/v1."`
 	Key      string        `required:"" env:"BOXOFFICE_GATE_KEY" help:"API key with the scope checkin:write."`
@@ -30,15 +30,17 @@ type gateCmd struct {
 	Patience time.Duration `default:"1500ms" help:"How long somebody at the gate waits for the service before the device decides alone."`
 }
 
-// Run reads one code a line from standard input, until the input or the process ends.
+// Run reads one code a line from standard input, until the input ends or a signal comes.
 func (c *gateCmd) Run(ctx context.Context) error { return c.serve(ctx, os.Stdin, os.Stdout) }
 
-// lastSync bounds the last sync, after the input has ended.
+// lastSync bounds the last exchange with the service after the input has ended. It also bounds
+// every other request.
 const lastSync = 20 * time.Second
 
-// serve decides each code as it comes, and syncs beside that. A last sync after the end of the input tells the
-// service what it has missed.
+// serve decides each code as it comes, and exchanges news with the service beside that. After the
+// end of the input it tells the service about the scans that the service has missed.
 func (c *gateCmd) serve(ctx context.Context, in io.Reader, out io.Writer) (err error) {
+	// Both names become folders, so neither may lead out of Dir.
 	if !filepath.IsLocal(c.Event) || !filepath.IsLocal(c.Device) {
 		return fmt.Errorf("gate: event %q and device %q name a folder", c.Event, c.Device)
 	}
@@ -53,6 +55,8 @@ func (c *gateCmd) serve(ctx context.Context, in io.Reader, out io.Writer) (err e
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	t := &terminal{device: d, exit: c.Out, out: out}
+	// The first sync fetches the manifest, so that the device can decide if the network goes away
+	// at once.
 	t.sync(ctx)
 	codes := readLines(in)
 	following, stop := context.WithCancel(ctx)
@@ -70,6 +74,7 @@ func (c *gateCmd) serve(ctx context.Context, in io.Reader, out io.Writer) (err e
 	}
 	stop()
 	follower.Wait()
+	// A signal has ended ctx, but the last scans must still reach the service.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSync)
 	defer cancel()
 	t.sync(last)
@@ -77,7 +82,8 @@ func (c *gateCmd) serve(ctx context.Context, in io.Reader, out io.Writer) (err e
 	return nil
 }
 
-// readLines reads lines until the input ends. The process does not wait for it.
+// readLines reads lines until the input ends. Its goroutine may hang in a read, so the process ends
+// without waiting for it.
 func readLines(in io.Reader) <-chan string {
 	lines := make(chan string)
 	go func() {
@@ -89,7 +95,7 @@ func readLines(in io.Reader) <-chan string {
 	return lines
 }
 
-// terminal shows the person at the gate what the device says, one line each.
+// terminal shows the person at the gate what the device says, in one line each.
 type terminal struct {
 	device *gate.Device
 	exit   bool // people go out here
@@ -100,7 +106,7 @@ type terminal struct {
 	told  int // how many of the people who were let in wrongly were shown
 }
 
-// follow syncs regularly until its context ends.
+// follow exchanges news with the service at regular intervals, until its context ends.
 func (t *terminal) follow(ctx context.Context, every time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -114,8 +120,10 @@ func (t *terminal) follow(ctx context.Context, every time.Duration) {
 	}
 }
 
-// sync syncs with the service, and shows when the service comes or goes and who was let in wrongly.
+// sync exchanges news with the service. It prints when the service goes away or comes back. It also
+// prints people who were let in wrongly: the device decided alone, and the service knew better.
 func (t *terminal) sync(ctx context.Context) {
+	// The network is used without the lock, or a scan would have to wait for it.
 	err := t.device.Sync(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,6 +135,7 @@ func (t *terminal) sync(ctx context.Context) {
 		t.state = state
 		fmt.Fprintln(t.out, state)
 	}
+	// LetInWrongly only grows, so a count is enough to remember which people were shown.
 	for wrong := t.device.LetInWrongly(); t.told < len(wrong); t.told++ {
 		w := &wrong[t.told]
 		fmt.Fprintf(t.out, "LET IN WRONGLY %s at %s: %s %s", w.Scan.Code, w.Scan.At.Format(time.TimeOnly), w.Told.Status, w.Told.Reason)
@@ -137,7 +146,8 @@ func (t *terminal) sync(ctx context.Context) {
 	}
 }
 
-// scan decides a code, and tells the person at the gate what to do.
+// scan decides a code and tells the person at the gate what to do. If the scan itself fails, nobody
+// may come in.
 func (t *terminal) scan(ctx context.Context, code string) {
 	v, err := t.device.Scan(ctx, code, t.exit)
 	t.mu.Lock()
@@ -156,7 +166,7 @@ func (t *terminal) scan(ctx context.Context, code string) {
 	}
 }
 
-// sum prints the counts of the whole time.
+// sum prints what the device has counted.
 func (t *terminal) sum() {
 	c := t.device.Counts()
 	fmt.Fprintf(t.out, "%d let in, %d of them offline, %d of those not told yet, %d let in wrongly; %d denied\n",

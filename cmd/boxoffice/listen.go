@@ -19,8 +19,9 @@ import (
 	"boxoffice/persistence/deliveries"
 )
 
-// listenCmd brings a test organization's webhooks to a machine without a public address: it reads
-// the pull feed, and forwards each fact as an endpoint of the service would get it.
+// listenCmd brings the webhooks of a test organization to a machine without a public address. It
+// reads the pull feed and sends each fact in the form in which the service would send it to an
+// endpoint.
 type listenCmd struct {
 	developer
 	Forward     string        `default:"http://localhost:3000/hook" help:"Address that gets what happens, by POST."`
@@ -30,19 +31,21 @@ type listenCmd struct {
 	Pause       time.Duration `default:"1s" help:"How long the receiver is left alone when it has not answered 2xx: twice as long each time."`
 }
 
-// forwardAttempts is how often a fact is sent before the listener goes on to the next one. The
-// service itself would try for a week, but here a developer is watching.
+// forwardAttempts is how often a fact is sent before the listener goes on to the next fact. The
+// service itself would try for a week, but here a developer is waiting.
 const forwardAttempts = 4
 
-// Run forwards facts until the process is told to end.
+// Run forwards facts until a signal.
 func (c *listenCmd) Run(ctx context.Context) error { return c.serve(ctx, os.Stdout) }
 
-// serve begins at the current end of the feed, so that what happened before is not sent.
+// serve begins at the present end of the feed, so that only new facts are sent.
 func (c *listenCmd) serve(ctx context.Context, out io.Writer) error {
 	client, err := c.open()
 	if err != nil {
 		return err
 	}
+	// An unknown type would be a filter that lets nothing through, and the developer would wait in
+	// vain.
 	for _, name := range c.Events {
 		if _, ok := webhook.Find(name); !ok {
 			return fmt.Errorf("there is no type %s: %s/webhooks/catalog lists them", name, client.url)
@@ -54,6 +57,7 @@ func (c *listenCmd) serve(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer l.receiver.CloseIdleConnections()
+	// This read only finds the end of the feed. It also shows at once if the key is refused.
 	if _, err := l.read(ctx, fromNow); err != nil {
 		return err
 	}
@@ -65,15 +69,15 @@ func (c *listenCmd) serve(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// signingSecret derives the secret from the key, so that a receiver can keep its configuration when
-// the listener restarts. The secret does not reveal the key.
+// signingSecret derives the secret that signs forwarded facts from the API key. So the secret stays
+// the same when the listener restarts. The secret does not reveal the key.
 func signingSecret(key string) string {
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte("boxoffice listen"))
 	return "whsec_" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// listener is a listenCmd at work.
+// listener is the state of a running listenCmd.
 type listener struct {
 	cmd      *listenCmd
 	feed     *apiClient
@@ -86,10 +90,10 @@ type listener struct {
 	taken    int64  // how many of them the receiver accepted
 }
 
-// fromNow is the cursor that stands for the current end of the feed.
+// fromNow is the cursor that stands for the present end of the feed.
 const fromNow = "now"
 
-// read reads the page after a cursor, and notes where it ends.
+// read reads the page of facts after a cursor, and notes the cursor behind that page.
 func (l *listener) read(ctx context.Context, after string) (facts []json.RawMessage, err error) {
 	query := url.Values{"after": {after}, "limit": {"100"}}
 	if len(l.cmd.Events) > 0 {
@@ -106,14 +110,16 @@ func (l *listener) read(ctx context.Context, after string) (facts []json.RawMess
 	return page.Items, nil
 }
 
-// follow forwards what the feed has. It ends with ctx, or when the service refuses the listener
-// permanently.
+// follow forwards what the feed has, page by page. It ends with ctx, or when the service refuses
+// the listener for good.
 func (l *listener) follow(ctx context.Context) error {
 	ticker := time.NewTicker(l.cmd.Every)
 	defer ticker.Stop()
 	for {
 		facts, err := l.read(ctx, l.cursor)
 		var refused *apiRefusal
+		// A refusal such as a revoked key will not go away. Errors of the server and too many
+		// requests do, so those are tried again.
 		if errors.As(err, &refused) && refused.status < 500 && refused.status != http.StatusTooManyRequests {
 			return err
 		}
@@ -134,7 +140,8 @@ func (l *listener) follow(ctx context.Context) error {
 	}
 }
 
-// sayWhetherAway says once that the service is away, or that it is back.
+// sayWhetherAway prints that the service does not answer, or that it is back. It is called only
+// when this changes.
 func (l *listener) sayWhetherAway(err error) {
 	if err != nil {
 		l.say("the service does not answer, and is asked again: %v", err)
@@ -143,12 +150,15 @@ func (l *listener) sayWhetherAway(err error) {
 	l.say("the service is back: nothing was missed")
 }
 
-// forward sends a fact until the receiver accepts it, or a few attempts have failed.
+// forward sends a fact until the receiver accepts it, or until forwardAttempts have failed. A fact
+// that is given up is no error: later facts still have to be sent.
 func (l *listener) forward(ctx context.Context, fact json.RawMessage) error {
 	var named struct{ ID, Type string }
 	if err := json.Unmarshal(fact, &named); err != nil {
 		return err
 	}
+	// The number of the delivery stays the same for all attempts, as it does with the service's own
+	// webhooks.
 	l.sent++
 	pause := l.cmd.Pause
 	for n := 1; ; n++ {
@@ -175,7 +185,7 @@ func (l *listener) forward(ctx context.Context, fact json.RawMessage) error {
 	}
 }
 
-// say prints a line with the time.
+// say prints a line that begins with the time.
 func (l *listener) say(format string, args ...any) {
 	fmt.Fprintf(l.out, time.Now().Format(time.TimeOnly)+" "+format+"\n", args...)
 }

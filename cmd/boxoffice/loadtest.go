@@ -26,8 +26,7 @@ import (
 	"boxoffice/loadtest/webhooks"
 )
 
-// loadtestCmd has a command for each scenario. newLoadtestCmd makes it, and says what the commands
-// run.
+// loadtestCmd has a command for each scenario. newLoadtestCmd makes it.
 type loadtestCmd struct {
 	Onsale scenario[onsale.Config] `cmd:"" help:"An open-loop rush of buyers, and its audit."`
 	Crash  scenario[crash.Config]  `cmd:"" help:"The same while the node and Postgres are killed."`
@@ -53,8 +52,8 @@ type loadtestCmd struct {
 	Viewers scenario[seats.ViewersConfig] `cmd:"" help:"A crowd that watches one map, with and without members who stop reading."`
 }
 
-// newLoadtestCmd makes the commands. The flags are in the types of loadtestCmd; what a command runs can't be in a
-// tag.
+// newLoadtestCmd connects each command with the function that it runs. A function cannot stand in a
+// struct tag, where the flags are.
 func newLoadtestCmd() loadtestCmd {
 	return loadtestCmd{
 		Onsale: newScenario(onsale.Run), Crash: newScenario(crash.Run), Logins: newScenario(logins.Run), Room: newScenario(room.Run), Seats: newScenario(seats.Run),
@@ -66,22 +65,22 @@ func newLoadtestCmd() loadtestCmd {
 	}
 }
 
-// AfterApply makes the clients collect their garbage less often, because a pause of theirs would count as one of
-// the node's. kong calls it when the flags are read.
+// AfterApply makes the load generator collect its garbage less often. A pause of the generator
+// would count as a pause of the node that it measures. kong calls it once the flags are read.
 func (*loadtestCmd) AfterApply() error {
 	debug.SetGCPercent(400)
 	return nil
 }
 
-// scenario is the command of one scenario. Its configuration is the command's flags.
+// scenario is the command of one scenario. The fields of its configuration are the command's flags.
 type scenario[C any] struct {
 	Config C `embed:""`
 
 	run func(ctx context.Context, cfg C, out io.Writer, log *slog.Logger) error
 }
 
-// newScenario leaves out the run's result: the run prints it, and its error reports whether the audit
-// found anything.
+// newScenario makes a command of a scenario's function. It drops the result, because the function
+// has printed it. The function's error tells if the audit found a fault.
 func newScenario[C, R any](run func(ctx context.Context, cfg C, out io.Writer, log *slog.Logger) (R, error)) scenario[C] {
 	return scenario[C]{run: func(ctx context.Context, cfg C, out io.Writer, log *slog.Logger) error {
 		_, err := run(ctx, cfg, out, log)
@@ -89,8 +88,8 @@ func newScenario[C, R any](run func(ctx context.Context, cfg C, out io.Writer, l
 	}}
 }
 
-// Validate refuses flags that don't go together, if the scenario's configuration can tell. kong calls it when the
-// flags are read.
+// Validate refuses flags that contradict each other, if the scenario's configuration has a check
+// for that. kong calls it once the flags are read.
 func (s *scenario[C]) Validate() error {
 	if checked, ok := any(&s.Config).(interface{ Validate() error }); ok {
 		return checked.Validate()
@@ -98,7 +97,7 @@ func (s *scenario[C]) Validate() error {
 	return nil
 }
 
-// Run runs the scenario and fails when its audit finds anything.
+// Run runs the scenario. It returns an error if the scenario's audit found a fault.
 func (s *scenario[C]) Run(ctx context.Context) error {
 	return s.run(ctx, s.Config, os.Stdout, logger(0))
 }

@@ -1,5 +1,5 @@
 // Command boxoffice is the only binary of the ticketing engine: the node, and the tools around it.
-// Only here are flags and the environment read, signals handled and the process ended.
+// Only this package reads flags and the environment, handles signals and ends the process.
 package main
 
 import (
@@ -18,8 +18,8 @@ import (
 	"boxoffice/edge/images"
 )
 
-// cli is the command line: a field for each command, whose tags say its name and its help. Hidden commands are for
-// other commands, and not for people.
+// cli is the command line. It has a field for each command; the field's tags have the command's
+// name and its help. Hidden commands are started by other commands and never by people.
 type cli struct {
 	Serve    serveCmd      `cmd:"" default:"withargs" help:"Run a node (the default)."`
 	Migrate  migrateCmd    `cmd:"" help:"Bring the database's schema up to date."`
@@ -45,26 +45,27 @@ type cli struct {
 	Consume  consumeCmd    `cmd:"" hidden:"" help:"Take facts in, for loadtest facts."`
 }
 
-// hashCmd is the command that a node starts to make hashes of passwords, in a process of low priority that can't
-// hold up a sale. Its name is hasher.Command.
+// hashCmd is the command that a node starts to hash passwords. Hashing runs in a process of low
+// priority, so that it cannot hold up a sale. Its name is hasher.Command.
 type hashCmd struct{}
 
 // Run makes hashes until its node closes standard input.
 func (hashCmd) Run() error { return hasher.Serve(os.Stdin, os.Stdout) }
 
-// imageCmd is the command that a node starts to make the sizes of an image: strangers' pictures are decoded in a
-// process of their own. Its name is images.Command.
+// imageCmd is the command that a node starts to make the sizes of an image. A process of its own
+// decodes the pictures of strangers, so that a harmful picture cannot hurt the node. Its name is
+// images.Command.
 type imageCmd struct {
 	Type   string `arg:""`
 	Path   string `arg:""`
 	Folder string `arg:""`
 }
 
-// Run makes the image's sizes and ends.
+// Run makes the sizes of one image and ends.
 func (c imageCmd) Run() error { return images.Work(c.Type, c.Path, c.Folder, os.Stdout) }
 
-// main ends the process with 1 if the command fails. An interrupt or SIGTERM ends the command's context, so that
-// the command stops in order.
+// main runs the command and ends the process with 1 if it fails. An interrupt or SIGTERM ends the
+// command's context, which lets the command stop in order.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -79,7 +80,8 @@ func main() {
 	}
 }
 
-// parse reads the command line. It refuses a wrong command line with one line of output.
+// parse reads the command line. It ends the process with one line of output if the command line is
+// wrong.
 func parse(c *cli, args []string, options ...kong.Option) *kong.Context {
 	options = append(options, kong.Name("boxoffice"), kong.Description("A ticketing engine for on-sale rushes."))
 	parser := kong.Must(c, options...)

@@ -9,15 +9,18 @@ import (
 	"boxoffice/cmd/boxoffice/node"
 )
 
-// serveCmd runs a node. Its flags are the node's configuration.
+// serveCmd runs a node. Its flags are the node's configuration, which can also be set by the
+// environment.
 type serveCmd struct{ node.Config }
 
-// Run starts a node and keeps it until a signal or a failure ends it. After a signal the node hands its events over
-// before it stops; after a failure it only stops, because it may not be able to.
+// Run starts a node and keeps it until a signal or a failure ends it. After a signal the node hands
+// its events over to other nodes before it stops. After a failure it stops at once, because it may
+// be unable to hand over.
 func (c *serveCmd) Run(ctx context.Context) error {
 	log := logger(c.LogLevel)
 	c.Print(log)
-	// Only the node of a trial, which has a Postgres of its own, lets people start a simulated crowd.
+	// Only a node with a private Postgres and a demo lets visitors start a simulated crowd:
+	// somebody tries it out on one machine.
 	c.Crowd = c.Private() && c.Demo
 	n := node.New(&c.Config, log)
 	err := n.Start(ctx)
@@ -30,6 +33,7 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	if err == nil {
 		n.HandOver(ctx)
 	}
+	// ctx has ended by now, so stopping has a deadline of its own.
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), node.StopTime)
 	defer cancel()
 	if err = errors.Join(err, n.Stop(stop)); err == nil {
@@ -38,7 +42,8 @@ func (c *serveCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// printWelcome prints where to click and what to try. A new private node gets a demo to look at first.
+// printWelcome prints the addresses to open and what to try. A new private node first gets a demo
+// to look at.
 func printWelcome(ctx context.Context, n *node.Node) error {
 	var shown *demo
 	if n.Config().Private() && n.Config().Demo {

@@ -19,13 +19,15 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// setAsideCmd shows the facts that followers could not digest, and makes them try again.
+// setAsideCmd is about facts that a follower could not digest and set aside. It shows them, and
+// makes the followers try them again.
 type setAsideCmd struct {
 	List  asidesCmd     `cmd:"" help:"Show them, with what was wrong."`
 	Retry asideRetryCmd `cmd:"" help:"Have the running nodes apply them again, in order, once the mistake has been mended."`
 }
 
-// asideSelection are the flags that select facts.
+// asideSelection has the flags that select facts which were set aside. Without flags all are
+// selected.
 type asideSelection struct {
 	Follower string `help:"Only what this follower has set aside: readmodel, facts, mail, attendees, or kafka:<topic>."`
 	Stream   int64  `help:"Only facts of the stream of this number."`
@@ -36,7 +38,7 @@ func (s asideSelection) selection() follower.Selection {
 	return follower.Selection{Follower: s.Follower, Stream: s.Stream}
 }
 
-// asidesCmd lists facts that are set aside.
+// asidesCmd lists the facts that were set aside.
 type asidesCmd struct {
 	database
 	asideSelection
@@ -44,7 +46,8 @@ type asidesCmd struct {
 	Limit int  `default:"1000" help:"How many to show."`
 }
 
-// Run lists the facts that are set aside, using only the database.
+// Run lists the facts that were set aside. It asks only the database, so it works while no node
+// runs.
 func (c *asidesCmd) Run(ctx context.Context) error {
 	pool, done, err := c.open(ctx)
 	if err != nil {
@@ -74,16 +77,16 @@ func printAsides(out io.Writer, asides []follower.Aside) error {
 	return w.Flush()
 }
 
-// asideRetryCmd lets followers try facts again. The followers run on the nodes; the command only asks for it in the
-// database.
+// asideRetryCmd makes followers try facts again. The followers run on the nodes, so the command
+// only leaves a request in the database and waits.
 type asideRetryCmd struct {
 	database
 	asideSelection
 	Wait time.Duration `default:"1m" help:"How long to wait for the nodes that run the followers."`
 }
 
-// Run asks for another attempt, and waits until the followers have made it: the read model first,
-// because the others read it.
+// Run asks the followers for another attempt and waits for it. The read model comes first, because
+// the other followers read it.
 func (c *asideRetryCmd) Run(ctx context.Context) error {
 	pool, done, err := c.open(ctx)
 	if err != nil {
@@ -96,7 +99,7 @@ func (c *asideRetryCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Followers that this program does not know come last.
+	// A newer node may have followers that this program does not know. They come last.
 	order := []string{readmodel.Follower, publicfacts.Follower, mailqueue.Follower, attendees.Follower}
 	for name := range counts {
 		if !slices.Contains(order, name) {
@@ -120,11 +123,11 @@ func (c *asideRetryCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// asideLook is the pause between two looks at the outcome of an attempt.
+// asideLook is the time between two looks in the database at what came of a retry.
 const asideLook = 200 * time.Millisecond
 
-// retryAsides makes a follower try the selected facts again. It returns how many facts are set
-// aside after that.
+// retryAsides makes a follower try the selected facts again. It returns how many of them are still
+// set aside afterwards.
 func retryAsides(ctx context.Context, pool *pgxpool.Pool, s follower.Selection) (left int, err error) {
 	asked, err := follower.RequestRetry(ctx, pool, s)
 	if err != nil || asked == 0 {
@@ -142,6 +145,8 @@ func retryAsides(ctx context.Context, pool *pgxpool.Pool, s follower.Selection) 
 		}
 		select {
 		case <-look.C:
+		// The request stays in the database, so the nodes will still make the attempt. The command
+		// only stops waiting.
 		case <-ctx.Done():
 			return 0, fmt.Errorf("%s: no node has tried %d facts again yet; it will: %w", s.Follower, waiting, ctx.Err())
 		}

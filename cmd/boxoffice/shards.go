@@ -15,21 +15,23 @@ import (
 	"boxoffice/persistence/migrate"
 )
 
-// databases has the flags by which tools reach Postgres, for tools that read the journal too.
+// databases has the flags by which tools reach Postgres, for tools that also read the journal.
 type databases struct {
 	database
 	JournalURL  string   `env:"BOXOFFICE_JOURNAL_URL" help:"Postgres with the journal, if it has one of its own."`
 	JournalURLs []string `name:"journal-urls" env:"BOXOFFICE_JOURNAL_URLS" sep:" " help:"Those with the journal, if it has several, with spaces between them."`
 }
 
-// opened are connections to home and to the databases with the journal, which may be home alone.
+// opened has the connections to all databases of a deployment. Home is the database with everything
+// but the journal. The journal may be in home or in databases of its own, its shards.
 type opened struct {
 	home   *pgxpool.Pool
 	shards []journal.Shard
 	pools  []*pgxpool.Pool // the pools of the shards, in their order; home's alone if the journal is not apart
 }
 
-// openAll connects to all databases.
+// openAll connects to all databases. It checks nothing yet: a migration needs databases that are
+// not complete.
 func (d *databases) openAll(ctx context.Context) (at opened, done func(), err error) {
 	urls, err := node.JournalURLs(d.JournalURL, d.JournalURLs)
 	if err != nil {
@@ -53,8 +55,9 @@ func (d *databases) openAll(ctx context.Context) (at opened, done func(), err er
 	return at, done, nil
 }
 
-// openChecked connects as openAll does, and refuses databases that do not belong to the deployment's journal. If
-// there are several, one that does not answer is not refused: its valve is shut, and the caller goes on without it.
+// openChecked connects as openAll does and refuses databases that do not belong to the deployment's
+// journal. If the journal has several, a database that does not answer is no error: its valve is
+// shut, and the caller goes on without it.
 func (d *databases) openChecked(ctx context.Context) (at opened, done func(), err error) {
 	if at, done, err = d.openAll(ctx); err != nil {
 		return at, nil, err
@@ -66,7 +69,7 @@ func (d *databases) openChecked(ctx context.Context) (at opened, done func(), er
 	return at, done, nil
 }
 
-// listed returns how many databases the journal has beside home.
+// listed returns the number of databases with the journal, or 0 if home itself has it.
 func (at *opened) listed() int {
 	if at.pools[0] == at.home {
 		return 0
@@ -74,9 +77,13 @@ func (at *opened) listed() int {
 	return len(at.pools)
 }
 
-// check makes sure that the databases are the ones of the deployment's journal, each in its place.
+// check makes sure that the databases belong to the deployment's journal and that each is in its
+// place in the list. A tool would otherwise read another deployment's shard and report faults that
+// are none.
 func (at *opened) check(ctx context.Context) error {
 	listed := at.listed()
+	// The number of databases is checked first: with a wrong number no place in the list means
+	// anything.
 	if err := migrate.RefuseOtherNumber(ctx, at.home, listed); err != nil || listed == 0 {
 		return err
 	}
@@ -86,6 +93,8 @@ func (at *opened) check(ctx context.Context) error {
 	var looks errgroup.Group
 	for i, s := range at.shards {
 		looks.Go(func() error {
+			// A shut valve means that the database does not answer. One that answers as another
+			// shard is refused all the same.
 			if s.Valve != nil {
 				s.Valve.Look(ctx, s.Pool.Config().ConnConfig, journal.LookAt(s.Version))
 			}
@@ -98,8 +107,8 @@ func (at *opened) check(ctx context.Context) error {
 	return looks.Wait()
 }
 
-// refuseForeign refuses a database that is not the shard in its place, by a connection that passes no
-// valve.
+// refuseForeign refuses a database that is not the shard of its place. It uses a connection past
+// the valve, because a shut valve would let no question through.
 func (at *opened) refuseForeign(ctx context.Context, shard int) error {
 	conn, err := connect(ctx, at.pools[shard])
 	if err != nil {
@@ -108,7 +117,8 @@ func (at *opened) refuseForeign(ctx context.Context, shard int) error {
 	return errors.Join(migrate.RefuseForeign(ctx, at.home, conn, shard), conn.Close(ctx))
 }
 
-// connect opens a connection to a pool's database that does not come from the pool, and so passes no valve.
+// connect opens a single connection to the database of a pool. The connection does not belong to
+// the pool, so no valve can cut it off.
 func connect(ctx context.Context, pool *pgxpool.Pool) (*pgx.Conn, error) {
 	cfg, err := pgx.ParseConfig(pool.Config().ConnString())
 	if err != nil {
@@ -123,7 +133,7 @@ type migrateCmd struct {
 	Moved bool `help:"The journal was copied to the database of BOXOFFICE_JOURNAL_URL, and no node runs: compare the copy, and drop the original."`
 }
 
-// Run migrates the schema.
+// Run migrates the databases and prints the version of the schema.
 func (c *migrateCmd) Run(ctx context.Context) error {
 	if c.Moved && c.JournalURL == "" {
 		return errors.New("--moved needs BOXOFFICE_JOURNAL_URL")
@@ -141,19 +151,22 @@ func (c *migrateCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// shardsCmd moves a shard of the journal to another server, as docs/operations.md says.
+// shardsCmd moves a shard of the journal to another server, in two steps (docs/operations.md).
+// Between them a person promotes a replica of the shard.
 type shardsCmd struct {
 	Close closeShardCmd `cmd:"" help:"End all writing to a shard, before a replica of it is promoted. Its events are not sold until shards open and a restart of the nodes."`
 	Open  openShardCmd  `cmd:"" help:"Use the database that BOXOFFICE_JOURNAL_URLS lists now in the shard's place."`
 }
 
-// closeShardCmd is the first step of a move of a shard.
+// closeShardCmd is the first step of moving a shard. It ends all writing to the shard, so that the
+// replica can catch up with the last write.
 type closeShardCmd struct {
 	databases
 	Shard int `arg:"" help:"Its place in BOXOFFICE_JOURNAL_URLS, from 0."`
 }
 
-// Run closes the shard.
+// Run closes the shard. It prints up to which position of the write-ahead log the replica must have
+// come.
 func (c *closeShardCmd) Run(ctx context.Context) error {
 	return c.move(ctx, c.Shard, func(home, shard *pgx.Conn) error {
 		upto, err := migrate.CloseShard(ctx, home, shard, c.Shard)
@@ -165,13 +178,15 @@ func (c *closeShardCmd) Run(ctx context.Context) error {
 	})
 }
 
-// openShardCmd is the last step of a move of a shard.
+// openShardCmd is the last step of moving a shard. It makes the database that the list names now
+// the shard of that place.
 type openShardCmd struct {
 	databases
 	Shard int `arg:"" help:"Its place in BOXOFFICE_JOURNAL_URLS, from 0."`
 }
 
-// Run opens the shard in its new place.
+// Run opens the shard in its new place. Running nodes still use the old list, so they must be
+// restarted.
 func (c *openShardCmd) Run(ctx context.Context) error {
 	return c.move(ctx, c.Shard, func(home, shard *pgx.Conn) error {
 		if err := migrate.OpenShard(ctx, home, shard, c.Shard); err != nil {
@@ -182,8 +197,9 @@ func (c *openShardCmd) Run(ctx context.Context) error {
 	})
 }
 
-// move runs a step of a move, with connections to home and to the shard. It refuses a list with another number of
-// databases than the journal has, because the place in the list names the shard.
+// move runs one step of moving a shard, with connections to home and to the shard. A list with
+// another number of databases than the journal has is refused, because the position in the list
+// names the shard.
 func (d *databases) move(ctx context.Context, shard int, step func(home, shard *pgx.Conn) error) error {
 	at, done, err := d.openAll(ctx)
 	if err != nil {

@@ -26,10 +26,12 @@ import (
 	"boxoffice/persistence/retention"
 )
 
-// statusTime is how long all queries of the databases together may take.
+// statusTime bounds all queries of a status together, so that an operator gets an answer or an
+// error soon.
 const statusTime = 10 * time.Second
 
-// statusCmd shows the state of a cluster. It asks no node, so it works when none answers.
+// statusCmd shows the state of a cluster. It asks only the databases, so it works if no node
+// answers.
 type statusCmd struct {
 	databases
 	DiskWarn    uint     `env:"BOXOFFICE_DISK_WARN_MB" default:"512" help:"Megabytes free where the private Postgres lives, below which there is a warning."`
@@ -38,9 +40,9 @@ type statusCmd struct {
 	Event       []string `help:"Say which node owns these events, and which shard of the journal has them: their numbers, or the ids of them, their ticket types or orders."`
 }
 
-// Run shows the state of a cluster, using only its databases, and how much room a private database
-// has.
+// Run shows the state of a cluster, and how much room the disk of a private Postgres has left.
 func (c *statusCmd) Run(ctx context.Context) error {
+	// The disk comes first: a full disk may be the reason why Postgres does not answer.
 	room, err := c.lookAtDisk()
 	if err != nil {
 		return err
@@ -69,7 +71,8 @@ func (c *statusCmd) Run(ctx context.Context) error {
 	return s.print(os.Stdout)
 }
 
-// lookAtDisk returns how much room a private Postgres has, or nil if Postgres is not private.
+// lookAtDisk returns how much room the disk of a private Postgres has, or nil if Postgres is not
+// private.
 func (c *statusCmd) lookAtDisk() (*diskStatus, error) {
 	if c.DatabaseURL != "" {
 		return nil, nil //nolint:nilnil // it is elsewhere
@@ -81,7 +84,7 @@ func (c *statusCmd) lookAtDisk() (*diskStatus, error) {
 	return &diskStatus{Room: room, Level: disk.Limits{Warn: c.DiskWarn, Reserve: c.DiskReserve}.LevelOf(room)}, nil
 }
 
-// status is the state of a cluster.
+// status is the state of a cluster as the databases show it. Its JSON is for scripts.
 type status struct {
 	Nodes     []nodeStatus        `json:"nodes"`
 	Followers []followerStatus    `json:"followers"`
@@ -101,7 +104,8 @@ type diskStatus struct {
 	Level disk.Level `json:"level"`
 }
 
-// nodeStatus is one lifetime of a node that is a member, or has a writer open.
+// nodeStatus is one life of a node: from its start to its end. It is listed if it is a member of
+// the cluster or has left a writer of the journal open.
 type nodeStatus struct {
 	Node    string  `json:"node"`
 	ID      string  `json:"id"`
@@ -122,7 +126,7 @@ type nodeInfo struct {
 	Waiting int64  `json:"waiting"` // for how many milliseconds the oldest batch has waited for its commit
 }
 
-// shardStatus is one of the journal's databases.
+// shardStatus is the state of one of the journal's databases.
 type shardStatus struct {
 	Shard int `json:"shard"`
 	// First and Last are the buckets of events that the shard has.
@@ -133,21 +137,22 @@ type shardStatus struct {
 	retention.Standing
 }
 
-// followerStatus is how far a follower is behind what is committed.
+// followerStatus is how far a follower is behind the journal.
 type followerStatus struct {
 	Follower string `json:"follower"`
 	Writers  int    `json:"writers"`    // how many writers it has not read to their end
 	Lag      int64  `json:"lagBatches"` // how many batches it has not read, of these writers together
 }
 
-// refundStatus is about the money that has to go back and has not arrived.
+// refundStatus is about refunds whose money has not arrived at the buyers.
 type refundStatus struct {
 	Open   int64   `json:"open"`          // how many refunds have not arrived
 	Stuck  int64   `json:"stuck"`         // how many of the open ones failed or need a person
 	Oldest float64 `json:"oldestSeconds"` // for how many seconds the oldest open one has been due; 0 if none is open
 }
 
-// readStatus reads the state from the databases. A shard that does not answer is shown as away, and is no error.
+// readStatus reads the state from the databases. A shard that does not answer is shown as away and
+// is no error.
 func readStatus(ctx context.Context, at opened, events []string) (*status, error) {
 	pool, from := at.home, journal.NewReader(at.pools...)
 	seen, err := members.List(ctx, pool)
@@ -185,7 +190,8 @@ func readStatus(ctx context.Context, at opened, events []string) (*status, error
 	return s, nil
 }
 
-// readShards reads how far back the journal goes in each of its databases.
+// readShards reads how far back the journal goes in each of its databases. For the journal as a
+// whole it keeps the shard that goes back the furthest.
 func (s *status) readShards(ctx context.Context, at opened) error {
 	for i, one := range at.shards {
 		shown := shardStatus{Shard: i, First: one.First, Last: one.Last, Version: one.Version}
@@ -205,7 +211,7 @@ func (s *status) readShards(ctx context.Context, at opened) error {
 	return nil
 }
 
-// nodesOf returns the members, and the nodes that have left a writer open.
+// nodesOf returns the members of the cluster and the nodes that have left a writer open.
 func nodesOf(seen []members.Seen, writers []journal.Writer) ([]nodeStatus, error) {
 	nodes := []nodeStatus{}
 	place := make(map[string]int)
@@ -223,6 +229,8 @@ func nodesOf(seen []members.Seen, writers []journal.Writer) ([]nodeStatus, error
 		place[m.ID] = len(nodes)
 		nodes = append(nodes, n)
 	}
+	// A node's writers are closed when it stops or is buried. A writer that is still open belongs
+	// to a node that runs, or to one that nobody has buried yet.
 	for _, w := range writers {
 		if w.Closed {
 			continue
@@ -231,6 +239,7 @@ func nodesOf(seen []members.Seen, writers []journal.Writer) ([]nodeStatus, error
 		if !ok {
 			i = len(nodes)
 			place[w.Node] = i
+			// The id of a node's life is its name and a suffix after #.
 			name, _, _ := strings.Cut(w.Node, "#")
 			state := "gone"
 			if len(seen) == 0 {
@@ -243,7 +252,7 @@ func nodesOf(seen []members.Seen, writers []journal.Writer) ([]nodeStatus, error
 	return nodes, nil
 }
 
-// followersOf sums up the positions of each follower.
+// followersOf sums up the positions of each follower over all writers.
 func followersOf(positions []follower.Position) []followerStatus {
 	list := []followerStatus{}
 	for _, p := range positions {
@@ -258,7 +267,8 @@ func followersOf(positions []follower.Position) []followerStatus {
 	return list
 }
 
-// parseEvents returns the numbers of events that are named by number or id.
+// parseEvents returns the numbers of events that are named by number or by id. Ids of ticket types
+// and orders will do too, because they contain the event's number.
 func parseEvents(events []string) (map[string]int64, error) {
 	numbers := make(map[string]int64)
 	for _, text := range events {
@@ -275,7 +285,8 @@ func parseEvents(events []string) (map[string]int64, error) {
 	return numbers, nil
 }
 
-// ownersOf returns which node owns which event, by the list of members.
+// ownersOf returns the name of the node that owns each event. It computes this from the list of
+// members, as the nodes themselves do.
 func ownersOf(seen []members.Seen, numbers map[string]int64) map[string]string {
 	var list []members.Member
 	for _, m := range seen {
@@ -290,7 +301,8 @@ func ownersOf(seen []members.Seen, numbers map[string]int64) map[string]string {
 	return owners
 }
 
-// shardsOf returns which shard has which event's part of the journal.
+// shardsOf returns the shard that has each event's part of the journal: the shard whose range has
+// the event's bucket.
 func shardsOf(shards []shardStatus, numbers map[string]int64) map[string]int {
 	of := make(map[string]int)
 	for text, number := range numbers {
@@ -304,7 +316,7 @@ func shardsOf(shards []shardStatus, numbers map[string]int64) map[string]int {
 	return of
 }
 
-// print writes the state as tables for people. Scripts read the JSON.
+// print writes the state as tables for people. Scripts read the JSON instead.
 func (s *status) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row := func(cells ...any) {
@@ -319,6 +331,7 @@ func (s *status) print(out io.Writer) error {
 	}
 	row("NODE", "STATE", "VERSION", "UP", "SILENT", "ACTORS", "BACKLOG", "JOURNAL WAITS", "WRITERS", "API", "LINKS")
 	for _, n := range s.Nodes {
+		// A node that is no member reports nothing about itself.
 		if n.Version == "" {
 			row(n.Node, n.State, "-", "-", "-", "-", "-", "-", n.Writers, "-", "-")
 			continue
@@ -371,8 +384,8 @@ func (s *status) print(out io.Writer) error {
 	return w.Flush()
 }
 
-// printEvents writes which node owns each event that was asked for, and, if the journal has several shards,
-// which shard has it.
+// printEvents writes the owner of each event that was asked for. If the journal has several shards,
+// it also writes the event's shard.
 func (s *status) printEvents(out io.Writer, row func(cells ...any)) {
 	if len(s.Owners) > 0 {
 		fmt.Fprintln(out)
@@ -390,7 +403,7 @@ func (s *status) printEvents(out io.Writer, row func(cells ...any)) {
 	}
 }
 
-// printShards writes the table of the journal's databases, if it has several.
+// printShards writes the table of the journal's databases. It writes nothing if there is only one.
 func (s *status) printShards(out io.Writer, row func(cells ...any)) {
 	if len(s.Shards) == 0 {
 		return

@@ -21,15 +21,15 @@ import (
 	"boxoffice/persistence/venues"
 )
 
-// database says how the tools reach Postgres: a node's own, whether the node runs or not, or
-// another one.
+// database has the flags by which tools reach Postgres: the private Postgres of a node, which may
+// run or not, or one that a URL names.
 type database struct {
 	DataDir     string `env:"BOXOFFICE_DATA_DIR" default:"./data" help:"Where the private Postgres lives."`
 	DatabaseURL string `env:"BOXOFFICE_DATABASE_URL" help:"Postgres to use instead of a private one."`
 }
 
-// open connects. If Postgres is a node's own and does not run, open starts it; done stops it again, and closes the
-// pool.
+// open connects to Postgres. If it is a private one that does not run, open starts it. The caller
+// must call done, which closes the pool and stops what open has started.
 func (d *database) open(ctx context.Context) (pool *pgxpool.Pool, done func(), err error) {
 	url, stop := d.DatabaseURL, func() {}
 	if url == "" {
@@ -53,14 +53,15 @@ func (d *database) open(ctx context.Context) (pool *pgxpool.Pool, done func(), e
 	}, nil
 }
 
-// keysCmd has the commands about the keys that sign access tokens.
+// keysCmd has the commands for the keys that sign access tokens.
 type keysCmd struct {
 	Rotate rotateCmd `cmd:"" help:"Sign with a new key from now on. Tokens of the one before stay good; those of older keys do not."`
 }
 
 type rotateCmd struct{ database }
 
-// Run rotates the key. Running nodes use the new key within a second.
+// Run makes a new key. Running nodes sign with it within a second. Tokens of the key before it stay
+// valid, and tokens of older keys do not.
 func (c *rotateCmd) Run(ctx context.Context) error {
 	pool, done, err := c.open(ctx)
 	if err != nil {
@@ -81,7 +82,7 @@ type verifyCmd struct {
 	Organization string `arg:"" help:"Its number, its id or its slug."`
 }
 
-// Run marks the organization, which may then write to more people than a new one.
+// Run marks the organization. It may then write to more people than a new organization.
 func (c *verifyCmd) Run(ctx context.Context) error {
 	pool, done, err := c.open(ctx)
 	if err != nil {
@@ -100,7 +101,8 @@ func (c *verifyCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// findOrganization returns the organization of that number, id or slug.
+// findOrganization returns the organization with a number, an id or a slug. It returns an error if
+// there is none.
 func findOrganization(ctx context.Context, store *accounts.Store, name string) (*accounts.Organization, error) {
 	org, err := store.OrganizationNamed(ctx, name)
 	if err == nil && org == nil {
@@ -109,7 +111,8 @@ func findOrganization(ctx context.Context, store *accounts.Store, name string) (
 	return org, err
 }
 
-// transferCmd has the commands that say which organizations are paid by bank transfer.
+// transferCmd has the commands that decide which organizations are paid by bank transfer. Only an
+// operator may decide it, because such an organization itself confirms what has come.
 type transferCmd struct {
 	Allow  allowTransferCmd  `cmd:"" help:"Let an organization be paid to BOXOFFICE_TRANSFER_ACCOUNT, and say itself what has come: what it says is credited to its wallet."`
 	Forbid forbidTransferCmd `cmd:"" help:"Let it no longer. What its buyers still owe can't be marked as paid from then on."`
@@ -120,7 +123,7 @@ type allowTransferCmd struct {
 	Organization string `arg:"" help:"Its number, its id or its slug."`
 }
 
-// Run allows the organization to be paid by bank transfer.
+// Run lets the organization be paid by bank transfer.
 func (c *allowTransferCmd) Run(ctx context.Context) error {
 	return c.setTransfers(ctx, c.Organization, true, "is paid by bank transfer too")
 }
@@ -130,12 +133,13 @@ type forbidTransferCmd struct {
 	Organization string `arg:"" help:"Its number, its id or its slug."`
 }
 
-// Run forbids the organization to be paid by bank transfer.
+// Run no longer lets the organization be paid by bank transfer.
 func (c *forbidTransferCmd) Run(ctx context.Context) error {
 	return c.setTransfers(ctx, c.Organization, false, "is not paid by bank transfer")
 }
 
-// setTransfers allows or forbids transfers to the organization that a name means, and prints what it is now.
+// setTransfers allows or forbids bank transfers to an organization, and prints the result. The text
+// says is the end of that sentence.
 func (d *database) setTransfers(ctx context.Context, name string, allowed bool, says string) error {
 	pool, done, err := d.open(ctx)
 	if err != nil {
@@ -154,13 +158,13 @@ func (d *database) setTransfers(ctx context.Context, name string, allowed bool, 
 	return err
 }
 
-// openapiCmd prints the OpenAPI document.
+// openapiCmd prints the OpenAPI document of the API.
 type openapiCmd struct {
 	BaseURL string `env:"BOXOFFICE_BASE_URL" default:"http://127.0.0.1:8080" help:"Address that the document names."`
 	YAML    bool   `name:"yaml" help:"Print YAML instead of JSON."`
 }
 
-// Run prints the document of the route table. It needs no node.
+// Run prints the document. It is made from the route table, so no node has to run.
 func (c *openapiCmd) Run() error {
 	doc, err := node.Document(c.BaseURL)
 	if err != nil {
@@ -174,14 +178,15 @@ func (c *openapiCmd) Run() error {
 	return err
 }
 
-// venueCmd prints or shares a sample of a venue map.
+// venueCmd prints a sample of a venue map, or shares it with all organizations.
 type venueCmd struct {
 	database
 	Sample string `arg:"" enum:"theatre,arena,stadium" help:"theatre (400 seats), arena (20,000) or stadium (70,000)."`
 	Share  bool   `help:"Publish it in the database, for all organizations, instead of printing it."`
 }
 
-// Run prints the sample in the form that POST /organizer/venues takes, or shares it.
+// Run prints the sample in the form that POST /organizer/venues takes, or publishes it in the
+// database.
 func (c *venueCmd) Run(ctx context.Context) error {
 	doc := venuemap.Samples[c.Sample]()
 	text, err := doc.Text()
@@ -209,7 +214,8 @@ func (c *venueCmd) Run(ctx context.Context) error {
 	return err
 }
 
-// paysimCmd runs the payment simulator by itself, so that it outlives the nodes that use it.
+// paysimCmd runs the payment simulator as a process of its own. It then keeps its payments when the
+// nodes that use it restart.
 type paysimCmd struct {
 	Listen     string `env:"BOXOFFICE_PAYSIM_LISTEN" default:"127.0.0.1:8081" help:"Address of the simulator."`
 	SecretKey  string `env:"BOXOFFICE_PAYSTACK_KEY" default:"sk_test_boxoffice_simulator" help:"The key that it accepts."`
@@ -223,13 +229,14 @@ type paysimCmd struct {
 	WebhookRetry   time.Duration `default:"3m" help:"How soon a webhook that was not taken is sent again."`
 }
 
-// Run simulates the provider until a signal.
+// Run simulates the providers until a signal.
 func (c *paysimCmd) Run(ctx context.Context) error {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
 		return fmt.Errorf("BOXOFFICE_PAYSIM_LISTEN: %w", err)
 	}
 	sim := paysim.New(paysim.Config{
+		// One key serves all providers here, so that people have to configure only one.
 		SecretKey: c.SecretKey, NOWPaymentsKey: c.SecretKey, NOWPaymentsSign: c.SecretKey, FlutterwaveKey: c.SecretKey, FlutterwaveHash: c.SecretKey, StripeKey: c.SecretKey, StripeSecret: c.SecretKey, MollieKey: c.SecretKey,
 		PayPalKey: "boxoffice:" + c.SecretKey, PayPalHook: c.SecretKey, PayPalURL: c.PayPalURL,
 		BaseURL: c.BaseURL, WebhookURL: c.WebhookURL, FlutterwaveURL: c.FlutterwaveURL, StripeURL: c.StripeURL, WebhookRetry: c.WebhookRetry, Seed: c.Seed, FirstID: paysim.FreshID(), Log: logger(0),
@@ -243,7 +250,8 @@ func (c *paysimCmd) Run(ctx context.Context) error {
 // auditCmd replays every stream of the journal and checks every invariant.
 type auditCmd struct{ databases }
 
-// Run audits the journal, in all of its databases, and returns an error if anything is wrong.
+// Run audits the journal in all of its databases. It returns an error if anything is wrong, so that
+// scripts notice.
 func (c *auditCmd) Run(ctx context.Context) error {
 	at, done, err := c.openChecked(ctx)
 	if err != nil {
@@ -256,6 +264,8 @@ func (c *auditCmd) Run(ctx context.Context) error {
 	}
 	fmt.Fprintf(os.Stdout, "%d streams, %d facts, %d events: %d tickets issued, %d units sold, %d reserved, of which %d for no order\n",
 		r.Streams, r.Facts, r.Events, r.Tickets, r.Sold, r.Held, r.Orphans)
+	// The findings are only the first ones: an audit does not keep an endless list. FindingsOmitted
+	// counts the others.
 	for _, f := range r.Findings {
 		fmt.Fprintln(os.Stdout, "FINDING", f)
 	}

@@ -16,18 +16,19 @@ import (
 	"github.com/google/uuid"
 )
 
-// triggerCmd makes something happen about which webhooks are sent, by the steps of an organizer and
-// a buyer. Each time it makes a new event for that.
+// triggerCmd makes something happen that webhooks tell about. It takes the steps of an organizer
+// and of a buyer, each time for a new event.
 type triggerCmd struct {
 	developer
 	Type string `arg:"" optional:"" help:"What is to happen, such as order.completed."`
 	List bool   `help:"List what can be made to happen."`
 }
 
-// Run makes it happen, and says to which event and order.
+// Run makes the fact happen, and prints the event and the order that it happened to.
 func (c *triggerCmd) Run(ctx context.Context) error { return c.trigger(ctx, os.Stdout) }
 
-// trigger takes the steps that lead to the fact, one after the other.
+// trigger takes the steps that lead to the fact, one after another. It stops at the first step that
+// fails.
 func (c *triggerCmd) trigger(ctx context.Context, out io.Writer) error {
 	if c.List {
 		for i := range triggers {
@@ -53,22 +54,24 @@ func (c *triggerCmd) trigger(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// trigger is a type of public fact, and the steps that lead to one.
+// trigger is a type of public fact together with the steps that lead to such a fact.
 type trigger struct {
 	typ   string
 	steps []step
 }
 
-// step is one request of an organizer or a buyer. It leaves on the stage what later steps need.
+// step is one request of an organizer or a buyer. It leaves on the stage what later steps need,
+// such as an id.
 type step = func(*stage, context.Context) error
 
-// triggers lists the types that the public API can make happen at once. Some of the others need a
-// buyer who reads mail, and some need the end of an order's window.
+// triggers lists the types that the public API can make happen at once. Other types need a buyer
+// who reads mail, or the end of an order's time.
 var triggers = func() []trigger {
 	drafted := []step{(*stage).draftEvent}
 	published := append(slices.Clone(drafted), (*stage).addTickets, (*stage).publishEvent)
 	ordered := append(slices.Clone(published), (*stage).placeOrder)
 	paid := append(slices.Clone(ordered), (*stage).payOrder)
+	// A plain append could let two triggers share one array and overwrite each other's steps.
 	then := func(before []step, more ...step) []step { return append(slices.Clone(before), more...) }
 	return []trigger{
 		{"event.created", drafted},
@@ -90,7 +93,7 @@ var triggers = func() []trigger {
 	}
 }()
 
-// stage is what the steps of a trigger have made so far.
+// stage is what the steps of one trigger have made so far.
 type stage struct {
 	*apiClient
 	root       string // the address of the service, without the path of the API
@@ -109,7 +112,7 @@ func (s *stage) sayOrder() string {
 	return ", order " + s.order.ID
 }
 
-// post sends a request and reads its answer into data, which may be nil.
+// post sends a POST request and reads its answer into data. A nil data ignores the answer.
 func (s *stage) post(ctx context.Context, path string, body, data any) error {
 	return s.send(ctx, http.MethodPost, path, body, data)
 }
@@ -146,7 +149,8 @@ func (s *stage) publishEvent(ctx context.Context) error {
 
 func (s *stage) cancelEvent(ctx context.Context) error { return s.setStatus(ctx, "cancelled") }
 
-// completeEvent ends the event before its time.
+// completeEvent ends the event before its time. An event completes only after it was in progress,
+// so two requests are needed.
 func (s *stage) completeEvent(ctx context.Context) error {
 	if err := s.setStatus(ctx, "in_progress"); err != nil {
 		return err
@@ -158,7 +162,7 @@ func (s *stage) setStatus(ctx context.Context, status string) error {
 	return s.send(ctx, http.MethodPut, s.ownPath()+"/status", fields{"status": status}, nil)
 }
 
-// placeOrder places an order as a new buyer, so that no limit on a buyer's orders applies.
+// placeOrder places an order as a new buyer, so that no limit on one buyer's orders applies.
 func (s *stage) placeOrder(ctx context.Context) error {
 	return s.post(ctx, "/orders", fields{
 		"guestEmail": "buyer-" + strings.ToLower(uuid.NewString()[:8]) + "@example.org",
@@ -166,8 +170,8 @@ func (s *stage) placeOrder(ctx context.Context) error {
 	}, &s.order)
 }
 
-// payOrder pays at the page of the payment simulator. A real provider's page does not accept this
-// answer, and no money moves.
+// payOrder pays at the page of the payment simulator. The page of a real provider does not accept
+// this answer, so no real money can move.
 func (s *stage) payOrder(ctx context.Context) error {
 	var checkout struct{ AuthorizationURL string }
 	if err := s.post(ctx, "/orders/"+s.order.ID+"/pay", fields{"provider": "paystack", "token": s.order.AccessToken}, &checkout); err != nil {
@@ -186,6 +190,8 @@ func (s *stage) payOrder(ctx context.Context) error {
 	if res.StatusCode >= http.StatusBadRequest {
 		return fmt.Errorf("payments are not simulated here: order %s waits to be paid at %s", s.order.ID, checkout.AuthorizationURL)
 	}
+	// The simulator's webhook may come later, so the step asks the service to look for the money at
+	// once.
 	return s.post(ctx, "/payments/verify", fields{"orderId": s.order.ID, "token": s.order.AccessToken}, &s.order)
 }
 
@@ -197,7 +203,8 @@ func (s *stage) refundOrder(ctx context.Context) error {
 	return s.post(ctx, "/organizer/orders/"+s.order.ID+"/refund", fields{"reason": "Triggered."}, nil)
 }
 
-// needTicket returns an error if the order has no ticket yet.
+// needTicket returns an error if the order has no ticket yet. That happens if the payment was not
+// seen in time.
 func (s *stage) needTicket() error {
 	if len(s.order.Tickets) == 0 {
 		return errors.New("the order's payment has not settled: try again")
@@ -205,7 +212,8 @@ func (s *stage) needTicket() error {
 	return nil
 }
 
-// scanTicket scans the order's first ticket at a gate; the first scan is admitted.
+// scanTicket scans the order's first ticket at a gate. The first scan is admitted, and a second
+// scan is denied.
 func (s *stage) scanTicket(ctx context.Context) error {
 	if err := s.needTicket(); err != nil {
 		return err
@@ -224,7 +232,8 @@ func (s *stage) tagAttendee(ctx context.Context) error {
 	}, nil)
 }
 
-// actAsAgent renames the event with a tool, as an agent would.
+// actAsAgent renames the event through the tool interface, as an agent would, so that the service
+// tells of an agent's action.
 func (s *stage) actAsAgent(ctx context.Context) error {
 	call, err := json.Marshal(fields{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": fields{
 		"name": "update_event", "arguments": fields{"id": s.event.ID, "title": "Triggered by an agent"},

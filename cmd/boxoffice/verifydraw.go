@@ -14,7 +14,8 @@ import (
 	"boxoffice/engine/draw"
 )
 
-// verifyDrawCmd checks the draw of a waiting room without asking anybody (docs/waiting-room.md).
+// verifyDrawCmd checks the draw of a waiting room from files alone, so that nobody has to trust the
+// operator (docs/waiting-room.md).
 type verifyDrawCmd struct {
 	Draw    string     `arg:"" type:"existingfile" help:"The draw's document, as the service publishes it."`
 	Receipt string     `help:"A visitor's receipt."`
@@ -26,10 +27,11 @@ type verifyDrawCmd struct {
 	Rival   string     `type:"existingfile" help:"A second document: prove that both are of one draw, signed by one key, and differ."`
 }
 
-// Run prints what it has checked.
+// Run checks the files and prints what it has checked, and also what it could not check.
 func (c verifyDrawCmd) Run() error { return c.verify(os.Stdout) }
 
-// verify checks the document first, and then all that was given beside it. It asks nobody over a network.
+// verify checks the document first and then everything that was given beside it. It uses no
+// network.
 func (c verifyDrawCmd) verify(out io.Writer) error {
 	chain := draw.Quicknet()
 	if c.Chain != "" {
@@ -48,6 +50,8 @@ func (c verifyDrawCmd) verify(out io.Writer) error {
 	if c.Rival != "" {
 		return c.verifyRival(&doc, out)
 	}
+	// The document names its own signer. Only a key that the visitor knows from elsewhere proves
+	// that the signer is the operator.
 	if len(c.Signer) > 0 && string(c.Signer) != string(doc.Signer) {
 		return fmt.Errorf("the document is signed by %x, not by the key that you named", doc.Signer)
 	}
@@ -59,6 +63,7 @@ func (c verifyDrawCmd) verify(out io.Writer) error {
 	fmt.Fprintf(out, "draw %d of %s: %d entries (%d by address, %d by account), signed by %x\n",
 		s.Draw, s.Event, s.Count, s.ByClass[draw.ClassAddress], s.ByClass[draw.ClassAccount], doc.Signer)
 	fmt.Fprintf(out, "beacon: round %d of %s, the first 120 s after the closing\n", s.Rules.Round, s.Rules.Chain)
+	// A test beacon's owner can know the round beforehand and so choose the order.
 	if chain.Test || s.TestBeacon {
 		fmt.Fprintln(out, "TEST BEACON: its owner knew the round beforehand; this order proves nothing")
 	}
@@ -74,7 +79,8 @@ func (c verifyDrawCmd) verify(out io.Writer) error {
 	return c.verifyLeaves(verified, out)
 }
 
-// verifyWitness prints when an outside witness saw the statement, which must be before the round.
+// verifyWitness prints when an outside witness saw the statement. That must have been before the
+// beacon's round was known. Otherwise the operator could have chosen among several statements.
 func (c verifyDrawCmd) verifyWitness(doc *draw.Published, chain *draw.Chain, out io.Writer) error {
 	if doc.Witness == nil {
 		fmt.Fprintln(out, "not checked: when the root was published, for no witness has seen it; compare the one that your page kept")
@@ -105,7 +111,8 @@ func (c verifyDrawCmd) verifyWitness(doc *draw.Published, chain *draw.Chain, out
 	return nil
 }
 
-// verifyReceipt prints the place of the receipt, if there is one.
+// verifyReceipt prints the place that the draw gave to a receipt. It does nothing if no receipt was
+// given.
 func (c verifyDrawCmd) verifyReceipt(v *draw.Verified, doc *draw.Published, out io.Writer) error {
 	if c.Receipt == "" {
 		return nil
@@ -129,7 +136,7 @@ func (c verifyDrawCmd) verifyReceipt(v *draw.Verified, doc *draw.Published, out 
 	return nil
 }
 
-// verifyLeaves prints every place, if there is a list.
+// verifyLeaves prints the place of every entry, if the list of leaves was given.
 func (c verifyDrawCmd) verifyLeaves(v *draw.Verified, out io.Writer) error {
 	if c.Leaves == "" {
 		return nil
@@ -158,12 +165,14 @@ func (c verifyDrawCmd) verifyLeaves(v *draw.Verified, out io.Writer) error {
 	return text.Flush()
 }
 
-// verifyRival prints that two documents contradict each other, or returns an error.
+// verifyRival proves that an operator has cheated: two documents of one draw are signed by the same
+// key and differ. It returns an error if they do not contradict each other.
 func (c verifyDrawCmd) verifyRival(doc *draw.Published, out io.Writer) error {
 	var other draw.Published
 	if err := readJSON(c.Rival, &other); err != nil {
 		return err
 	}
+	// Both signatures must be valid, or anybody could make up the second document.
 	for _, d := range []*draw.Published{doc, &other} {
 		if err := draw.VerifyStatement(ed25519.PublicKey(d.Signer), &d.Statement, d.Signature); err != nil {
 			return err
@@ -176,7 +185,8 @@ func (c verifyDrawCmd) verifyRival(doc *draw.Published, out io.Writer) error {
 	return nil
 }
 
-// readJSON reads a file that has a document, or the answer of the service with the document as its data.
+// readJSON reads a document from a file. The file has the document itself, or the answer of the
+// service with the document as its data.
 func readJSON(path string, to any) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -66,8 +66,8 @@ import (
 	venuetable "boxoffice/persistence/venues"
 )
 
-// startAreas opens the areas of the API with their dependencies, and starts their background work. The order is the
-// order of their needs: an area comes after those whose functions it is given.
+// startAreas opens the areas of the API and starts their background work. The order follows their
+// needs: an area is opened after the areas that it gets functions of.
 func (n *Node) startAreas(ctx context.Context) (err error) {
 	if n.secrets, err = n.cfg.readMasterKey(); err != nil {
 		return err
@@ -79,6 +79,7 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 	if n.mailQueue, err = mailqueue.New(mailqueue.Config{Pool: n.pool, Log: n.log, Busy: n.faster(busyRate), Scale: n.cfg.LimitsScale}); err != nil {
 		return err
 	}
+	// The stores below are only handles on the database. Opening them asks nothing.
 	people := accounts.New(n.pool)
 	if err := n.openFactLog(); err != nil {
 		return err
@@ -91,6 +92,8 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	// Parts stop in the reverse order, so these caches are closed after all areas that read them
+	// have stopped.
 	n.started(func(context.Context) error {
 		n.feed.Close()
 		pages.Close()
@@ -141,7 +144,7 @@ func (n *Node) startAreas(ctx context.Context) (err error) {
 	return n.startIdentity(ctx, people)
 }
 
-// openGates opens the area of gates.
+// openGates opens the area of the gates, where tickets are scanned.
 func (n *Node) openGates(known *live.Events, pages *live.Pages) {
 	n.areas.Gates = gates.New(gates.Deps{
 		Node: n.cluster, Known: known, Secrets: n.secrets, LiveTokens: livetokens.New(n.pool), Guesses: n.guesses,
@@ -149,7 +152,8 @@ func (n *Node) openGates(known *live.Events, pages *live.Pages) {
 	})
 }
 
-// startSweeps starts the tasks that repeat: each of them runs on one node of the cluster at a time.
+// startSweeps starts the tasks that repeat. Each of them runs on one node of the cluster at a time,
+// so that no work is done twice.
 func (n *Node) startSweeps() {
 	n.started(n.cluster.Once("payments", n.areas.Sales.SweepPayments))
 	n.started(n.cluster.Once("transfers", n.areas.Receipts.SettleTransfers))
@@ -159,7 +163,8 @@ func (n *Node) startSweeps() {
 	n.started(n.cluster.Once("erasures", n.eraser.Resume))
 }
 
-// openOrders makes the areas of orders and tickets. They need the area of people.
+// openOrders opens the areas of orders and tickets. They need functions of the areas of people and
+// of waiting rooms.
 func (n *Node) openOrders(people *accounts.Store, known *live.Events, pages *live.Pages, taught *courses.Store, opened *downloads.Store) {
 	n.orders = &orders.Desk{
 		Node: n.cluster, Read: n.model, Settled: n.Settled, Known: known, Pages: pages, Feed: n.feed, Letters: n.letters, Secrets: n.secrets,
@@ -187,7 +192,8 @@ func (n *Node) openOrders(people *accounts.Store, known *live.Events, pages *liv
 	})
 }
 
-// openRooms opens the area of waiting rooms. A node serves nothing before it knows which events have one.
+// openRooms opens the area of waiting rooms. The node must know which events have a waiting room
+// before it serves anything, or buyers could pass by one.
 func (n *Node) openRooms(ctx context.Context, known *live.Events, pages *live.Pages) error {
 	beacon, err := n.cfg.makeBeacon(n.secrets)
 	if err != nil {
@@ -200,6 +206,7 @@ func (n *Node) openRooms(ctx context.Context, known *live.Events, pages *live.Pa
 	if err := n.areas.Rooms.Load(ctx); err != nil {
 		return err
 	}
+	// The follower outlives the start: ctx ends with it.
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() { panics.Keep(life, n.log, "waiting rooms", func() { n.areas.Rooms.Follow(life) }) })
@@ -211,13 +218,14 @@ func (n *Node) openRooms(ctx context.Context, known *live.Events, pages *live.Pa
 	return nil
 }
 
-// hostedFiles returns what signs the links to uploaded files.
+// hostedFiles returns the part that signs links to uploaded files.
 func (n *Node) hostedFiles() *hosted.Files {
 	return &hosted.Files{Table: media.New(n.pool), Secrets: n.secrets, BaseURL: n.cfg.BaseURL}
 }
 
-// openFiles opens the area of uploaded files, with the store of their bytes.
+// openFiles opens the area of uploaded files together with the store of their bytes.
 func (n *Node) openFiles(ctx context.Context) error {
+	// Pictures are decoded by a second process of this same program.
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("our own program: %w", err)
@@ -233,7 +241,8 @@ func (n *Node) openFiles(ctx context.Context) error {
 	return nil
 }
 
-// openBlobs opens the store of the files' bytes: a bucket if one is configured, or else a directory.
+// openBlobs opens the store of the files' bytes: the bucket if one is configured, or else a
+// directory.
 func (n *Node) openBlobs(ctx context.Context) (blobs.Store, error) {
 	if n.cfg.MediaURL == "" {
 		return blobs.OpenDisk(filepath.Join(n.cfg.DataDir, "media"))
@@ -244,17 +253,19 @@ func (n *Node) openBlobs(ctx context.Context) (blobs.Store, error) {
 	}
 	within, cancel := context.WithTimeout(ctx, bucketTime)
 	defer cancel()
-	if err := bucket.Check(within); err != nil { // The bucket may come back, and sales do not wait for it.
+	// An error is only logged. The bucket may come back, and tickets can be sold without it.
+	if err := bucket.Check(within); err != nil {
 		n.log.ErrorContext(ctx, "uploaded files can't be reached", slog.Any("error", err))
 	}
 	return bucket, nil
 }
 
-// bucketTime is how long a starting node waits for the store of files to answer.
+// bucketTime is how long a starting node waits for the bucket to answer.
 const bucketTime = 5 * time.Second
 
-// uploadDir returns the folder where this node keeps files until their requests are answered. Files
-// that are there at a start belong to requests that a crash has cut off, so they are deleted.
+// uploadDir returns an empty folder where this node keeps uploads until their requests are
+// answered. Files that are there at a start belong to requests that a crash cut off, so they are
+// deleted. The folder has the node's name, because nodes may share a data directory.
 func (n *Node) uploadDir() (string, error) {
 	dir := filepath.Join(n.cfg.DataDir, "uploads", n.cfg.Node)
 	if err := os.RemoveAll(dir); err != nil {
@@ -266,7 +277,7 @@ func (n *Node) uploadDir() (string, error) {
 	return dir, nil
 }
 
-// openPeople opens the area of the people around an event.
+// openPeople opens the area of the people around an event: reviews, messages, customers.
 func (n *Node) openPeople(all *accounts.Store, said *community.Store, known *live.Events, pages *live.Pages) {
 	n.areas.People = people.New(people.Deps{
 		Read: n.model, Accounts: all, Attendees: n.attendees, Settled: n.Settled, Known: known, Pages: pages, Letters: n.letters,
@@ -274,7 +285,8 @@ func (n *Node) openPeople(all *accounts.Store, said *community.Store, known *liv
 	})
 }
 
-// openFactLog opens the log of public facts and the queues of webhook endpoints. startFacts starts to fill them.
+// openFactLog opens the log of public facts and the queues of the webhook endpoints. It fills
+// neither: startFacts starts that.
 func (n *Node) openFactLog() (err error) {
 	if n.endpoints, err = deliveries.New(n.pool); err != nil {
 		return err
@@ -284,8 +296,9 @@ func (n *Node) openFactLog() (err error) {
 	return nil
 }
 
-// findSeats returns an event's seat map, for those who tell of facts. While the event's shard does not
-// answer, they try again later: the fact is not to blame.
+// findSeats returns an event's seat map for the telling of facts. If the event's shard does not
+// answer, the error says to try again later. The fact itself is not to blame and must not be set
+// aside.
 func (n *Node) findSeats(ctx context.Context, event int64) (*committed.SeatMap, error) {
 	m, err := n.feed.Seats(ctx, event)
 	if err != nil {
@@ -296,7 +309,7 @@ func (n *Node) findSeats(ctx context.Context, event int64) (*committed.SeatMap, 
 	return m, err
 }
 
-// openOutward opens the area of webhooks and the pull feed.
+// openOutward opens the area of webhook endpoints and of the pull feed.
 func (n *Node) openOutward(people *accounts.Store) (err error) {
 	if n.targets, err = n.cfg.webhookTargets(); err != nil {
 		return err
@@ -308,13 +321,14 @@ func (n *Node) openOutward(people *accounts.Store) (err error) {
 	return nil
 }
 
-// startIdentity opens the area of people and credentials, follows changes of credentials, and makes
-// the configured administrator.
+// startIdentity opens the area of people and credentials, begins to follow changes of credentials,
+// and makes the configured administrator.
 func (n *Node) startIdentity(ctx context.Context, people *accounts.Store) error {
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("our own program: %w", err)
 	}
+	// Hashing passwords gives way to a sale, so the hasher asks whether one is going on.
 	hashes := hasher.New(program, n.faster(sellingRate))
 	n.started(hashes.Stop)
 	n.replies = idempotency.New(n.pool)

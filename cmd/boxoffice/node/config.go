@@ -28,8 +28,8 @@ import (
 	"boxoffice/persistence/follower/kafka"
 )
 
-// Config is the table of knobs. Each knob has one row, with its flag, its variable, its default and
-// its help.
+// Config is the table of all knobs. Each knob is one row with its flag, its environment variable,
+// its default and its help. Fields without a variable are set by tests or by commands.
 type Config struct {
 	Now               func() time.Time `kong:"-"` // tests set the clock; nil: the machine's
 	Crowd             bool             `kong:"-"` // people on this machine may let in a crowd of simulated buyers
@@ -119,7 +119,7 @@ type Config struct {
 	LogLevel          slog.Level       `env:"BOXOFFICE_LOG_LEVEL" default:"INFO" help:"DEBUG, INFO, WARN or ERROR."`
 }
 
-// Print logs every knob, with secrets masked.
+// Print logs every knob with its value. Secrets are masked.
 func (c *Config) Print(log *slog.Logger) {
 	v, t := reflect.ValueOf(*c), reflect.TypeOf(*c)
 	attrs := make([]any, 0, t.NumField())
@@ -137,21 +137,21 @@ func (c *Config) Print(log *slog.Logger) {
 	log.Info("configuration", attrs...)
 }
 
-// Private reports whether the node runs its own Postgres.
+// Private reports whether the node runs a Postgres of its own, which nobody else can use.
 func (c *Config) Private() bool { return c.DatabaseURL == "" }
 
-// Apart reports whether the journal is in one or several databases of its own. Settings that can't be read count as
-// such, because they were meant to be.
+// Apart reports whether the journal has one or several databases of its own. Settings that cannot
+// be read count as such, because somebody meant to set them; the start will refuse them.
 func (c *Config) Apart() bool {
 	urls, err := JournalURLs(c.JournalURL, c.JournalURLs)
 	return len(urls) > 0 || err != nil
 }
 
-// drandURLs are relays of drand's chains that anybody may use.
+// drandURLs are public relays of drand's randomness, tried in turn.
 var drandURLs = []string{"https://api.drand.sh", "https://drand.cloudflare.com"}
 
-// makeBeacon returns the beacon by which the draws of waiting rooms go. A private node signs its own rounds, which
-// prove nothing, so that it needs no network.
+// makeBeacon returns the source of randomness for the draws of waiting rooms. A private node signs
+// its own rounds, so that it needs no network. Such rounds prove nothing.
 func (c *Config) makeBeacon(m *secrets.Master) (*rooms.Beacon, error) {
 	urls := c.BeaconURL
 	if len(urls) == 0 {
@@ -175,7 +175,8 @@ func (c *Config) makeBeacon(m *secrets.Master) (*rooms.Beacon, error) {
 	return rooms.NewBeacon(chain, urls), nil
 }
 
-// makeWitness returns the outside witness of draws, or nil if none is configured.
+// makeWitness returns the outside witness of draws, or nil if none is configured. It does not call
+// the witness yet.
 func (c *Config) makeWitness() *witness.Authority {
 	if c.WitnessURL == "" {
 		return nil
@@ -183,11 +184,12 @@ func (c *Config) makeWitness() *witness.Authority {
 	return witness.New(c.WitnessURL)
 }
 
-// runsSimulator reports whether the node runs its own payment provider.
+// runsSimulator reports whether the node runs a payment simulator: in test, unless it has a key for
+// Paystack.
 func (c *Config) runsSimulator() bool { return c.Env == "test" && c.PaystackKey == "" }
 
-// simulatorHooks returns the address to which the private payment simulator sends a provider's
-// notices, or "" if it sends none.
+// simulatorHooks returns the address to which the simulator sends a provider's webhooks, or "" if
+// it sends none. The address is that of the node itself.
 func (c *Config) simulatorHooks(provider string) string {
 	if !c.PaysimCallbacks {
 		return ""
@@ -195,7 +197,8 @@ func (c *Config) simulatorHooks(provider string) string {
 	return "http://" + c.Listen + "/api/v1/payments/webhook/" + provider
 }
 
-// mailOrigin returns the sender of mail. Only a node that captures its mail has a default.
+// mailOrigin returns the sender of mail. Only a node that captures its mail has a default: with a
+// real mail server, mail from a made-up sender would be refused or lost.
 func (c *Config) mailOrigin() (mail.Origin, error) {
 	from := c.MailFrom
 	switch {
@@ -213,7 +216,8 @@ func (c *Config) mailOrigin() (mail.Origin, error) {
 	return origin, nil
 }
 
-// webhookTargets returns where webhooks may be sent.
+// webhookTargets returns which addresses webhooks may be sent to. Private addresses are for tests
+// alone.
 func (c *Config) webhookTargets() (*webhook.Targets, error) {
 	if c.WebhooksPrivate && c.Env == "live" {
 		return nil, errors.New("BOXOFFICE_WEBHOOK_ALLOW_PRIVATE is refused in live: a webhook could reach what is behind the firewall")
@@ -221,7 +225,8 @@ func (c *Config) webhookTargets() (*webhook.Targets, error) {
 	return webhook.NewTargets(c.WebhooksPrivate), nil
 }
 
-// readRetention returns how long the journal keeps its days; 0 means for ever. Less than a day is refused.
+// readRetention returns how long the journal keeps its days; 0 means for ever. It refuses less than
+// a day, which can only be a mistake.
 func (c *Config) readRetention() (time.Duration, error) {
 	if c.JournalRetention != 0 && c.JournalRetention < 24*time.Hour {
 		return 0, errors.New("BOXOFFICE_JOURNAL_RETENTION must be 24h or more, or 0 to keep all days")
@@ -229,7 +234,7 @@ func (c *Config) readRetention() (time.Duration, error) {
 	return c.JournalRetention, nil
 }
 
-// Kafka returns the configuration of Kafka, and whether facts go through it.
+// Kafka returns the configuration of Kafka, and whether facts go through Kafka at all.
 func (c *Config) Kafka() (cfg kafka.Config, through bool, err error) {
 	if len(c.KafkaBrokers) == 0 {
 		return kafka.Config{}, false, nil
@@ -247,7 +252,8 @@ func (c *Config) Kafka() (cfg kafka.Config, through bool, err error) {
 	return cfg, true, nil
 }
 
-// checkAdmin checks that the first administrator could log in.
+// checkAdmin refuses a password that the login would refuse, so that the mistake shows at the
+// start.
 func (c *Config) checkAdmin() error {
 	if n := utf8.RuneCountInString(c.AdminPassword); c.AdminEmail != "" && (n < 8 || n > 128) {
 		return errors.New("BOXOFFICE_ADMIN_PASSWORD must have 8 to 128 characters")
@@ -255,7 +261,7 @@ func (c *Config) checkAdmin() error {
 	return nil
 }
 
-// readCurrencies reads the currencies that the deployment sells in.
+// readCurrencies reads the currencies in which the deployment sells.
 func (c *Config) readCurrencies() ([]engine.Currency, error) {
 	all, err := engine.ParseCurrencies(c.Currencies)
 	if err != nil {
@@ -264,10 +270,12 @@ func (c *Config) readCurrencies() ([]engine.Currency, error) {
 	return all, nil
 }
 
-// simulatedAccount is where buyers of a test node transfer money: an IBAN of examples.
+// simulatedAccount is the bank account that a test node shows to buyers: an IBAN from
+// documentation, to which no money comes.
 const simulatedAccount = "Boxoffice Test|DE89370400440532013000|COBADEFFXXX"
 
-// readTransferAccount returns the bank account of transfers, which has no holder if there is none.
+// readTransferAccount returns the bank account for transfers. An account without a holder means
+// that nobody pays by transfer.
 func (c *Config) readTransferAccount() (a transfer.Account, err error) {
 	text := c.TransferAccount
 	if text == "" && c.runsSimulator() && slices.Contains(c.PaysimProviders, transfer.Name) {
@@ -279,6 +287,7 @@ func (c *Config) readTransferAccount() (a transfer.Account, err error) {
 	if a, err = transfer.ParseAccount(text); err != nil {
 		return a, fmt.Errorf("BOXOFFICE_TRANSFER_ACCOUNT %w", err)
 	}
+	// A transfer takes days, so such orders stay open much longer than others.
 	if a.Window = time.Duration(c.TransferDays) * 24 * time.Hour; a.Window < transfer.MinWindow || a.Window > transfer.MaxWindow {
 		return a, errors.New("BOXOFFICE_TRANSFER_DAYS must be 1 to 30")
 	}
@@ -296,7 +305,7 @@ func (c *Config) readTransferAccount() (a transfer.Account, err error) {
 	return a, nil
 }
 
-// readProxies reads the networks of proxies. An address alone is a network of one.
+// readProxies reads the networks of trusted proxies. A single address is a network of one.
 func (c *Config) readProxies() ([]netip.Prefix, error) {
 	var out []netip.Prefix
 	for _, s := range c.TrustedProxies {
@@ -313,8 +322,9 @@ func (c *Config) readProxies() ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// readMasterKey reads the master key. A node whose database is private makes one in the data directory if
-// there is none.
+// readMasterKey reads the master key. A node with a private Postgres makes one in the data
+// directory if there is none. All other nodes must be given it, because they share the key with
+// each other.
 func (c *Config) readMasterKey() (*secrets.Master, error) {
 	text := c.MasterKey
 	if text == "" {
@@ -333,12 +343,14 @@ func (c *Config) readMasterKey() (*secrets.Master, error) {
 	return secrets.New(key)
 }
 
-// KeptKey returns the key in a file. If there is no file, it makes a key and stores it there.
+// KeptKey returns the key in a file. If there is no file, it makes a key and stores it there,
+// readable by its owner alone.
 func KeptKey(path string) (string, error) {
 	b, err := os.ReadFile(path)
 	if err == nil {
 		return string(b), nil
 	}
+	// Any other error must not make a new key: everything that the old key protects would be lost.
 	if !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("master key: %w", err)
 	}

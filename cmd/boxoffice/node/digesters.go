@@ -7,7 +7,8 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// digesters are the digesters of the node's followers.
+// digesters are the parts of the node's followers that apply facts and set aside those that cannot
+// be applied.
 type digesters struct {
 	readModel, publicFacts, mail, attendees *follower.Digester
 	relay                                   *follower.Digester // nil without Kafka
@@ -31,10 +32,10 @@ var (
 		"Background jobs that panicked and went on.", []string{"job"}, nil)
 )
 
-// Describe makes them a prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (d *digesters) Describe(out chan<- *prometheus.Desc) { out <- asidesDesc; out <- waitingDesc }
 
-// Collect reads the counts.
+// Collect implements prometheus.Collector. It reads the counts of all digesters.
 func (d *digesters) Collect(out chan<- prometheus.Metric) {
 	for _, one := range d.all() {
 		out <- prometheus.MustNewConstMetric(asidesDesc, prometheus.CounterValue, float64(one.Asides()), one.Name())
@@ -42,14 +43,14 @@ func (d *digesters) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// jobPanics exports the panics of background jobs.
+// jobPanics exports how often background jobs have panicked.
 type jobPanics struct{}
 
-// Describe makes it a prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (jobPanics) Describe(out chan<- *prometheus.Desc) { out <- panicsDesc }
 
-// Collect reads the counts. A job that never panicked has no row. As long as no job has panicked,
-// "none" has one.
+// Collect implements prometheus.Collector. A job that never panicked has no row. If no job has,
+// there is one row named none, so that the metric always exists and an alert can rely on it.
 func (jobPanics) Collect(out chan<- prometheus.Metric) {
 	counts := panics.Counts()
 	if len(counts) == 0 {

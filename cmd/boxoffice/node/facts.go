@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// factsPace lets the read model, whose pace is half of that, go first.
+	// factsPace is the pause between two looks at the journal. The read model's pause is half as
+	// long, so that the read model goes first.
 	factsPace = 100 * time.Millisecond
 	// factsQueue is how many facts wait in memory; further facts of a rush are read back from the
 	// journal.
@@ -35,7 +36,7 @@ const (
 	factsYield = 12
 )
 
-// openAttendees makes the follower that writes who attends.
+// openAttendees makes the follower that writes the table of attendees.
 func (n *Node) openAttendees() {
 	n.digesters.attendees = follower.NewDigester(attendees.Follower, n.log, n.applyAttendees, nil)
 	n.attending = n.newFollowing(follower.Config{
@@ -44,8 +45,9 @@ func (n *Node) openAttendees() {
 	})
 }
 
-// openFacts makes what passes on the facts to be told: a follower of the journal or, with Kafka, a relay to it and
-// a consumer behind it. startFacts starts them.
+// openFacts makes the part that tells the world about facts. Without Kafka this is a follower of
+// the journal. With Kafka it is a relay that writes facts to Kafka, and a consumer that reads them
+// back on every node. startFacts starts either.
 func (n *Node) openFacts() error {
 	n.digesters.publicFacts = follower.NewDigester(publicfacts.Follower, n.log, n.applyTold, nil)
 	n.digesters.mail = follower.NewDigester(mailqueue.Follower, n.log, n.applyMail, nil)
@@ -66,7 +68,8 @@ func (n *Node) openFacts() error {
 		})
 		n.relay = kafka.NewRelay(cfg, from, n.log)
 		n.digesters.relay = follower.NewDigester(n.relay.Name(), n.log, n.relay.Apply, nil)
-		// The relay takes the follower's place in the journal, and the consumer does its work.
+		// The relay takes the follower's place in the journal, and the consumer does the follower's
+		// work.
 		follow.Name, follow.Apply, follow.MaxBatch, follow.BusyBatch = n.relay.Name(), n.digesters.relay.Apply, relayBatch, 0
 		follow.Digesters = []*follower.Digester{n.digesters.relay}
 	}
@@ -74,8 +77,9 @@ func (n *Node) openFacts() error {
 	return nil
 }
 
-// tellFacts does everything that is done about facts outside the sale, in one transaction with the
-// caller's position. If a fact can't be published, it may still be mailed, and the other way round.
+// tellFacts publishes facts and queues the mails about them, in one transaction with the follower's
+// position. The two have digesters of their own: if a fact cannot be published, it may still be
+// mailed, and the other way round.
 func (n *Node) tellFacts(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	if err := n.digesters.publicFacts.Apply(ctx, tx, batches); err != nil {
 		return err
@@ -83,8 +87,8 @@ func (n *Node) tellFacts(ctx context.Context, tx pgx.Tx, batches []journal.Batch
 	return n.digesters.mail.Apply(ctx, tx, batches)
 }
 
-// The followers are made before startAreas opens the stores that they write. So they are given these functions,
-// which look the stores up when facts come.
+// The followers are made before startAreas opens the stores that they write to. So they get these
+// functions, which look the stores up when facts come.
 
 func (n *Node) applyAttendees(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	return n.attendees.Apply(ctx, tx, batches)
@@ -98,9 +102,9 @@ func (n *Node) applyMail(ctx context.Context, tx pgx.Tx, batches []journal.Batch
 	return n.mailQueue.Apply(ctx, tx, batches)
 }
 
-// startFacts starts to publish the facts that are committed from now on, and those committed before
-// and not published yet. If it fails later, the node goes on selling. One node of the cluster
-// follows the journal; with Kafka every node consumes.
+// startFacts starts to publish facts: those that were committed and not published yet, and then all
+// that follow. If publishing fails later, the node goes on selling. One node of the cluster follows
+// the journal; with Kafka, every node consumes.
 func (n *Node) startFacts(context.Context) error {
 	n.started(publicfacts.StartPruner(n.publicFacts, n.log).Stop)
 	if n.relay != nil {
@@ -116,6 +120,7 @@ func (n *Node) startFacts(context.Context) error {
 	if err != nil {
 		return err
 	}
+	// The journal may forget a day only when all three followers have passed it.
 	for _, pool := range n.journalPools {
 		keeper := retention.New(n.pool, pool, keep, n.log, n.reading.cfg.Name, n.attending.cfg.Name, n.telling.cfg.Name)
 		n.started(n.cluster.Once("journal retention", keeper.Run))
@@ -124,8 +129,8 @@ func (n *Node) startFacts(context.Context) error {
 	return nil
 }
 
-// factsMetrics exports how far behind the facts are. Facts committed before this process started
-// are included only by the consumer.
+// factsMetrics exports how far the telling of facts is behind. Only the consumer's figure includes
+// facts from before this process started.
 func (n *Node) factsMetrics(r *prometheus.Registry) {
 	gauge := func(name, help string, f func() float64) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "boxoffice", Name: name, Help: help}, f))

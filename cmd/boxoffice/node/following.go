@@ -9,7 +9,8 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// following is a follower of the journal that runs on one node of the cluster at a time.
+// following is a follower of the journal that runs on one node of the cluster at a time. Every node
+// has one, and it is active where the cluster lets it run.
 type following struct {
 	cfg    follower.Config
 	from   func() follower.Journal           // returns the journal, which does not exist yet when the follower is configured
@@ -17,8 +18,9 @@ type following struct {
 	failed chan error                        // gets the error that has ended the follower for good; it has room for one
 }
 
-// newFollowing completes a follower's configuration with what all followers of the node share. In a cluster it must
-// look for the facts of other nodes, which nobody offers it.
+// newFollowing completes a follower's configuration with the settings that all followers of the
+// node share. In a cluster a follower must look for the facts of other nodes, because only this
+// node's facts are offered to it.
 func (n *Node) newFollowing(cfg follower.Config) *following {
 	cfg.Pool, cfg.Log, cfg.Room = n.pool, n.log, n.disk.Await
 	if n.cfg.clustered() {
@@ -27,17 +29,19 @@ func (n *Node) newFollowing(cfg follower.Config) *following {
 	return &following{cfg: cfg, from: func() follower.Journal { return n.journal }, failed: make(chan error, 1)}
 }
 
-// pollOthers is how often followers look at what other nodes have committed.
+// pollOthers is how often a follower looks for what other nodes have committed.
 const pollOthers = 100 * time.Millisecond
 
-// offer passes a batch of this node to the follower.
+// offer passes a batch that this node has committed to the follower, if the follower runs here. A
+// follower on another node finds the batch in the journal.
 func (f *following) offer(b *journal.Batch) {
 	if a := f.active.Load(); a != nil {
 		a.Offer(b)
 	}
 }
 
-// run follows until the context ends, and then applies what has been offered.
+// run follows the journal until the context ends, and then applies what has been offered. After a
+// failure it waits for the end, so that the cluster does not start it again at once.
 func (f *following) run(ctx context.Context) {
 	a := follower.New(f.cfg)
 	f.active.Store(a)
@@ -54,12 +58,12 @@ func (f *following) run(ctx context.Context) {
 	_ = a.Stop(stop) // the next follower reads the rest from the journal
 }
 
-// followerStopTime bounds how long a follower that stops still applies what it was offered. It
-// stops when another node takes over, or when the node stops.
+// followerStopTime bounds how long a stopping follower still applies what it was offered. A
+// follower stops when another node takes over, or when the node stops.
 const followerStopTime = 5 * time.Second
 
-// lag returns how many batches of this node the follower has not applied; 0 if it runs on another
-// node.
+// lag returns how many of this node's batches the follower has not applied. It is 0 if the follower
+// runs on another node.
 func (f *following) lag() float64 {
 	if a := f.active.Load(); a != nil {
 		return float64(a.Lag().Batches)
@@ -67,7 +71,7 @@ func (f *following) lag() float64 {
 	return 0
 }
 
-// stopped returns 1 if the follower has failed permanently.
+// stopped returns 1 if the follower has failed for good, for a metric.
 func (f *following) stopped() float64 {
 	if a := f.active.Load(); a != nil && a.Lag().Stopped {
 		return 1
@@ -75,7 +79,7 @@ func (f *following) stopped() float64 {
 	return 0
 }
 
-// delay returns how many seconds old the last facts were when they were applied.
+// delay returns how many seconds passed from the commit of the last facts until they were applied.
 func (f *following) delay() float64 {
 	if a := f.active.Load(); a != nil {
 		return a.Lag().Delay.Seconds()
@@ -83,10 +87,12 @@ func (f *following) delay() float64 {
 	return 0
 }
 
-// Settled waits until the read model has everything that this node knows to be committed.
+// Settled waits until the read model has everything that this node knows to be committed. A handler
+// calls it before it reads something that a client may just have written.
 func (n *Node) Settled(ctx context.Context) error { return n.awaitPassed(ctx, n.reading) }
 
-// AwaitLists waits until all lists have everything that this node knows to be committed.
+// AwaitLists waits until the read model and the table of attendees have everything that this node
+// knows to be committed.
 func (n *Node) AwaitLists(ctx context.Context) error {
 	if err := n.Settled(ctx); err != nil {
 		return err
@@ -94,12 +100,12 @@ func (n *Node) AwaitLists(ctx context.Context) error {
 	return n.awaitPassed(ctx, n.attending)
 }
 
-// AwaitTold waits until everything that this node knows to be committed has been published, or
-// until Kafka has it.
+// AwaitTold waits until everything that this node knows to be committed has been published. With
+// Kafka it only waits until Kafka has it.
 func (n *Node) AwaitTold(ctx context.Context) error { return n.awaitPassed(ctx, n.telling) }
 
-// awaitFollowers waits until all followers have everything that this node knows to be committed.
-// Behind Kafka, consumers may have it a little later.
+// awaitFollowers waits until all three followers have everything that this node knows to be
+// committed. Behind Kafka, consumers may get it a little later.
 func (n *Node) awaitFollowers(ctx context.Context) error {
 	for _, f := range []*following{n.reading, n.attending, n.telling} {
 		if err := n.awaitPassed(ctx, f); err != nil {
@@ -109,14 +115,14 @@ func (n *Node) awaitFollowers(ctx context.Context) error {
 	return nil
 }
 
-// IsBehind reports whether the followers that run on this node still have facts of its own to
+// IsBehind reports whether the followers that run on this node still have facts of this node to
 // apply.
 func (n *Node) IsBehind() bool {
 	return n.reading.lag() > 0 || n.telling.lag() > 0 || n.attending.lag() > 0
 }
 
-// ShowOwn waits until lists have what a caller has written, through whatever node, and reports
-// whether they have. It does not wait for what others have written since.
+// ShowOwn waits until lists have what a caller has written through any node, and reports whether
+// they have it. It does not wait for what others have written since.
 func (n *Node) ShowOwn(ctx context.Context, caller string) bool {
 	until, err := n.cluster.WrittenBy(ctx, caller)
 	if len(until) == 0 {
@@ -130,8 +136,11 @@ func (n *Node) ShowOwn(ctx context.Context, caller string) bool {
 	return err == nil
 }
 
-// passedTo waits until a follower has the given batches, one per writer.
+// passedTo waits until a follower has the given batches: for each writer the number of the last
+// batch.
 func (n *Node) passedTo(ctx context.Context, f *following, until map[int32]int64) error {
+	// On a node that is alone the follower itself knows how far it is. In a cluster it may move to
+	// another node at any time, so the database is asked.
 	if a := f.active.Load(); a != nil && !n.cfg.clustered() {
 		return a.PassedTo(ctx, until)
 	}

@@ -11,7 +11,8 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// meter reports whether a count grows faster than a limit.
+// meter reports whether a count grows faster than a limit. It measures at most every meterSpan, and
+// in between repeats its last result.
 type meter struct {
 	count func() int64 // returns a count that only grows
 	limit float64      // how much it may grow in a second
@@ -23,10 +24,11 @@ type meter struct {
 	fast bool
 }
 
-// meterSpan is the least time over which a meter measures.
+// meterSpan is the shortest time over which a meter measures. Over a shorter time a single batch
+// would look like a rush.
 const meterSpan = 200 * time.Millisecond
 
-// exceeded reports whether the rate since the last measurement is above the limit.
+// exceeded reports whether the count grew faster than the limit between the last two measurements.
 func (m *meter) exceeded() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -50,16 +52,19 @@ const (
 	restRate = 20
 )
 
-// faster returns a function that reports whether a core commits more than rate facts a second.
+// faster returns a function that reports whether this node commits more than rate facts a second
+// for each core. Work that can wait asks it before it begins.
 func (n *Node) faster(rate int) func() bool {
 	m := &meter{count: func() int64 { return n.journal.Stats().Facts }, limit: float64(rate * runtime.GOMAXPROCS(0))}
 	return m.exceeded
 }
 
-// startCollecting keeps room in the heap, unless the environment or the knob says otherwise.
+// startCollecting keeps memory free for a rush, so that no garbage collection falls into it. The
+// environment or a knob may switch this off.
 func (n *Node) startCollecting(ctx context.Context) error {
 	commands := &meter{count: func() int64 { s := n.cluster.Stats(); return s.Here + s.There }, limit: restRate}
 	var err error
+	// The room is made only while the node rests, because making it needs a garbage collection.
 	n.room, err = heap.NewRoom(n.cfg.HeapRoom, func() bool { return commands.exceeded() || n.reading.lag() > 0 })
 	if err != nil {
 		n.log.WarnContext(ctx, "no room in the heap is kept", slog.Any("error", err))

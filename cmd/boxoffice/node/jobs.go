@@ -32,13 +32,15 @@ const (
 	jobsStopTime = 3 * time.Second
 )
 
-// startJobs starts the deliverer of webhooks, and the node's only River client with a worker for
+// startJobs starts the sender of webhooks and the node's only River client, which has a worker for
 // every kind of job.
 func (n *Node) startJobs(ctx context.Context) error {
 	n.deliverer = webhook.Start(webhook.Config{
 		Store: n.endpoints, Secrets: n.secrets, Targets: n.targets, Node: n.cfg.Node, Log: n.log,
 	})
 	n.started(n.deliverer.Stop)
+	// If an earlier life of this node was killed, its jobs still count as running. They are
+	// released before the client starts.
 	if err := n.mailQueue.Reclaim(ctx, n.cfg.Node); err != nil {
 		return err
 	}
@@ -69,34 +71,34 @@ func (n *Node) startJobs(ctx context.Context) error {
 	return nil
 }
 
-// jobErrors counts the jobs that panic. River catches the panics, and retries these jobs like
-// others that fail.
+// jobErrors counts the jobs that panic. River itself catches the panic and tries the job again, as
+// it does after an error.
 type jobErrors struct{ log *slog.Logger }
 
-// HandleError leaves errors to River's log.
+// HandleError does nothing, because River logs errors itself.
 func (jobErrors) HandleError(context.Context, *rivertype.JobRow, error) *river.ErrorHandlerResult {
 	return nil
 }
 
-// HandlePanic counts a panic, and logs its stack.
+// HandlePanic counts a panic and logs its stack.
 func (h jobErrors) HandlePanic(_ context.Context, job *rivertype.JobRow, value any, trace string) *river.ErrorHandlerResult {
 	_ = panics.Note(h.log, "job "+job.Kind, value, []byte(trace)) // River makes its own error of it
 	return nil
 }
 
-// warnings is a log that leaves out everything below warnings, because River logs something every
-// few jobs.
+// warnings is a log handler that drops everything below warnings. River logs something every few
+// jobs, which would hide what matters.
 type warnings struct{ slog.Handler }
 
-// Enabled returns false below warnings.
+// Enabled returns false for every level below warnings.
 func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
 }
 
-// WithAttrs returns a handler with more attributes.
+// WithAttrs returns a handler with more attributes that still drops everything below warnings.
 func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return warnings{w.Handler.WithAttrs(attrs)}
 }
 
-// WithGroup returns a handler for a group.
+// WithGroup returns a handler for a group that still drops everything below warnings.
 func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }

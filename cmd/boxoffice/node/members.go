@@ -18,23 +18,30 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// drainTime bounds how long an orderly stop waits for other nodes to take this node's actors over.
-// The remaining actors are stopped; the journal has their facts.
+// drainTime bounds how long an orderly stop waits for other nodes to take over this node's actors.
+// The actors that remain are then stopped. Their facts are in the journal, so another node loads
+// them when they are needed.
 const drainTime = 8 * time.Second
 
-// membership is a node's place in the cluster.
+// membership is a node's place in the cluster. Each way in which nodes can find each other has its
+// own implementation.
 type membership interface {
-	Leave()                         // tells the other nodes to take its actors over
-	Fresh() error                   // returns an error unless the others know that it lives
-	Lost() <-chan error             // gets an error once the others have taken it for dead
-	Stop(ctx context.Context) error // ends the membership
+	// Leave tells the other nodes to take over this node's actors.
+	Leave()
+	// Fresh returns an error unless the other nodes know that this one lives.
+	Fresh() error
+	// Lost gets an error once the other nodes have taken this one for dead. The node must then
+	// stop.
+	Lost() <-chan error
+	// Stop ends the membership.
+	Stop(ctx context.Context) error
 }
 
-// clustered reports whether there may be other nodes.
+// clustered reports whether there may be other nodes beside this one.
 func (c *Config) clustered() bool { return c.Cluster != "" }
 
-// listenForLinks opens the address for other nodes, and fills in this node's entry for the list of
-// members.
+// listenForLinks opens the address on which other nodes connect, and fills in this node's entry for
+// the list of members. It comes before the node joins, because the entry names the address.
 func (n *Node) listenForLinks(ctx context.Context) error {
 	n.self = members.Member{ID: n.cfg.Node, Name: n.cfg.Node}
 	if !n.cfg.clustered() {
@@ -56,6 +63,8 @@ func (n *Node) listenForLinks(ctx context.Context) error {
 	if n.self.Link == "" {
 		n.self.Link = ln.Addr().String()
 	}
+	// In a static list a node is known by its name alone. Otherwise each life of a node has an id
+	// of its own, so that nobody takes a restarted node for the one that died.
 	if n.cfg.Cluster != "static" {
 		n.self.ID = members.NewID(n.cfg.Node)
 	}
@@ -63,7 +72,8 @@ func (n *Node) listenForLinks(ctx context.Context) error {
 	return err
 }
 
-// join makes the node a member: from now on it gets actors.
+// join makes the node a member of the cluster. From then on actors are placed on it, so everything
+// that actors need must be there before.
 func (n *Node) join(ctx context.Context) error {
 	var err error
 	switch n.cfg.Cluster {
@@ -86,17 +96,20 @@ func (n *Node) join(ctx context.Context) error {
 		return err
 	}
 	n.started(n.membership.Stop)
+	// If the journal is in the nodes' own database, members close dead writers as they bury a node.
+	// A journal apart needs this task for it.
 	if n.cfg.Apart() {
 		n.started(n.cluster.Once("burials", n.closeBuried))
 	}
 	return nil
 }
 
-// buryEvery is the pause between two looks for dead members whose writers are still open. Nobody waits for it,
-// because a claim fences a dead node.
+// buryEvery is the pause between two looks for dead members whose writers are still open. No sale
+// waits for that, because the claim of a new owner fences a dead node anyway.
 const buryEvery = 500 * time.Millisecond
 
-// closeBuried closes the writers of dead members, in a journal that is apart, until the context ends.
+// closeBuried closes the writers of dead members in a journal that has its own databases. It runs
+// until the context ends.
 func (n *Node) closeBuried(ctx context.Context) {
 	tick := time.NewTicker(buryEvery)
 	defer tick.Stop()
@@ -113,7 +126,8 @@ func (n *Node) closeBuried(ctx context.Context) {
 	}
 }
 
-// infoJSON returns what the node reports about itself in the list of nodes, as JSON.
+// infoJSON returns what the node reports about itself in the list of members. `boxoffice status`
+// shows it.
 func (n *Node) infoJSON() []byte {
 	b, err := json.Marshal(map[string]any{
 		"version": Version, "actors": n.cluster.Actors(), "backlog": n.journal.Backlog(), "waiting": n.journal.Waiting().Milliseconds(),
@@ -125,8 +139,9 @@ func (n *Node) infoJSON() []byte {
 	return b
 }
 
-// Drain takes the node out of service: it is no longer ready, and it hands its actors over to the
-// other nodes, if there are any. It goes on serving requests, which it forwards.
+// Drain takes the node out of service. The node is no longer ready, and hands its actors over to
+// the other nodes, if there are any. It goes on serving requests, which it forwards to the new
+// owners.
 func (n *Node) Drain(ctx context.Context) error {
 	n.draining.Store(true)
 	if all, _ := n.cluster.Placed(); n.membership == nil || all < 2 {
@@ -136,8 +151,8 @@ func (n *Node) Drain(ctx context.Context) error {
 	return n.cluster.Drained(ctx)
 }
 
-// LinkTLS returns how links are encrypted. Every node that shows a certificate of the authority may
-// make a link.
+// LinkTLS returns the configuration of encrypted links, or nil if links are not encrypted. Every
+// node that shows a certificate of the authority may make a link.
 func (c *Config) LinkTLS() (*tls.Config, error) {
 	if c.LinkCert == "" && c.LinkKey == "" && c.LinkCA == "" {
 		return nil, nil //nolint:nilnil // links are not encrypted

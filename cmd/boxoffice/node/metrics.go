@@ -9,7 +9,7 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// newCommits makes the histogram of how long batches of the journal take.
+// newCommits makes the histogram of the time that batches of the journal take to commit.
 func newCommits() prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "boxoffice_journal_commit_seconds", Help: "Time from when a batch is formed until it is known to be durable.",
@@ -17,13 +17,14 @@ func newCommits() prometheus.Histogram {
 	})
 }
 
-// standing exports the node's state as metrics, all from one look at the node.
+// standing exports the node's state as metrics. All values of one scrape come from one look at the
+// node, so they fit each other.
 type standing struct{ n *Node }
 
-// Describe makes it a prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (s standing) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(s, out) }
 
-// Collect reads the node's state.
+// Collect implements prometheus.Collector. It reads the node's state.
 func (s standing) Collect(out chan<- prometheus.Metric) {
 	tell := func(kind prometheus.ValueType, name, help string, value float64) {
 		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("boxoffice_"+name, help, nil, nil), kind, value)
@@ -68,7 +69,8 @@ var (
 	shardWaitingDesc = prometheus.NewDesc("boxoffice_journal_shard_waiting_seconds", "How long the oldest batch in flight to this database of the journal has waited for its commit.", []string{"shard"}, nil)
 )
 
-// collectShards exports the state of each database of the journal. A journal in one database is shard 0.
+// collectShards exports the state of each database of the journal. A journal in one database is
+// exported as shard 0.
 func (s standing) collectShards(out chan<- prometheus.Metric) {
 	for i, state := range s.n.journal.States() {
 		up := 1.0
@@ -81,7 +83,8 @@ func (s standing) collectShards(out chan<- prometheus.Metric) {
 	}
 }
 
-// metrics registers the metrics of the process and of the engine.
+// metrics registers the metrics of the process, of the engine and of the areas, and returns the
+// registry.
 func (n *Node) metrics() *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), n.mailQueue, n.deliverer, n.commits, n.areas.Refunds.Metrics(), n.areas.Rooms, standing{n})

@@ -17,8 +17,8 @@ const (
 	metricsWithin = 10 * time.Second
 )
 
-// startMetrics serves /metrics on a listener of its own, if the knob is set. It is meant for
-// Prometheus, on an address that buyers can't reach.
+// startMetrics serves /metrics on a listener of its own if the knob is set. That listener is for
+// Prometheus, at an address that buyers cannot reach.
 func (n *Node) startMetrics(ctx context.Context) error {
 	if n.cfg.MetricsListen == "" {
 		return nil

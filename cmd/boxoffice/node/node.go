@@ -1,5 +1,6 @@
-// Package node is a node with all its parts: it opens the database and the journal, the actors, the
-// areas of the API and the server, in order, and stops them in the reverse order.
+// Package node puts a node together from all its parts. It opens the database and the journal,
+// starts the actors, opens the areas of the API and starts the server, in this order. It stops them
+// in the reverse order.
 package node
 
 import (
@@ -50,11 +51,12 @@ import (
 	"boxoffice/persistence/requestlog"
 )
 
-// StopTime is how long an orderly stop may take.
+// StopTime is how long an orderly stop may take, after which the process ends anyway.
 const StopTime = 20 * time.Second
 
-// Node is one running node: its parts, in the order in which they start. They stop in the reverse
-// order (docs/concurrency.md).
+// Node is one running node with its parts, in the order in which they start. They stop in the
+// reverse order (docs/concurrency.md). The parts are set while Start runs and never change
+// afterwards, so they are read without a lock.
 type Node struct {
 	cfg *Config
 	log *slog.Logger
@@ -114,14 +116,17 @@ type Node struct {
 	metricsAddr string // the address of the metrics' own listener; "" if they have none
 }
 
-// New makes a node from its configuration, and may fill in what that leaves out. Start starts it.
+// New makes a node from its configuration. Start may fill in fields that the configuration leaves
+// empty.
 func New(cfg *Config, log *slog.Logger) *Node { return &Node{cfg: cfg, log: log} }
 
-// started notes how to stop a part.
+// started notes how to stop a part that has just been started. Stop calls these functions, the last
+// one first.
 func (n *Node) started(stop func(context.Context) error) { n.stops = append(n.stops, stop) }
 
-// Start starts all parts, in the order of their needs. The node joins the cluster only when all that actors need is
-// there, and requests come last. Even if Start fails, Stop stops the parts that were started.
+// Start starts all parts in the order of their needs. The node joins the cluster only when
+// everything that actors need is there, and requests are let in last. If Start fails, the caller
+// must still call Stop, which stops the parts that were started.
 func (n *Node) Start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		n.startProfiles, n.listenForLinks, n.startDisk, n.startPostgres, n.startJournal, n.startCluster, n.startCollecting, n.startPayments, n.startMail, n.startAreas,
@@ -134,7 +139,8 @@ func (n *Node) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop stops all parts in reverse order, even if some of them return errors.
+// Stop stops all parts in the reverse order. It goes on if a part returns an error, and returns all
+// errors together.
 func (n *Node) Stop(ctx context.Context) error {
 	var errs []error
 	for _, stop := range slices.Backward(n.stops) {
@@ -143,8 +149,8 @@ func (n *Node) Stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Wait blocks until a signal, or until a part fails without which nothing works. A failure of a follower other than
-// the read model's is not waited for: the node sells without it.
+// Wait blocks until a signal comes, or until a part fails that the node cannot work without. It
+// does not wait for followers other than the read model's, because the node can sell without them.
 func (n *Node) Wait(ctx context.Context) error {
 	var lost <-chan error
 	if n.membership != nil {
@@ -165,7 +171,8 @@ func (n *Node) Wait(ctx context.Context) error {
 	}
 }
 
-// HandOver lets other nodes take the actors over before this node stops.
+// HandOver lets other nodes take over the actors before this node stops, so that buyers wait only
+// for a moment. It gives up after drainTime.
 func (n *Node) HandOver(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
@@ -174,9 +181,10 @@ func (n *Node) HandOver(ctx context.Context) {
 	}
 }
 
-// Ready returns an error if requests should not come here: the journal must be writing, the disk must have room,
-// and a node of a cluster must be a member of it that the others know to live. If a part of the journal's shards is
-// away, the node is ready for the others.
+// Ready returns an error if no requests should come to this node. The journal must be writing and
+// the disk must have room. A node of a cluster must be a member that the others know to live. If
+// only some shards of the journal are away, the node is ready, because it can sell what the other
+// shards have.
 func (n *Node) Ready() error {
 	if n.draining.Load() {
 		return errors.New("draining")
@@ -204,7 +212,7 @@ func (n *Node) Ready() error {
 	return nil
 }
 
-// listAway returns the shards of the journal that do not answer.
+// listAway returns the numbers of the journal's shards that do not answer.
 func (n *Node) listAway() (away []int) {
 	for i, state := range n.journal.States() {
 		if state.Err != nil {
@@ -214,7 +222,7 @@ func (n *Node) listAway() (away []int) {
 	return away
 }
 
-// Lacking names what is away while the node is ready for everything else.
+// Lacking names the parts that are away while the node is ready for everything else.
 func (n *Node) Lacking() (away []string) {
 	for _, i := range n.listAway() {
 		away = append(away, fmt.Sprintf("shard %d of the journal", i))
@@ -222,8 +230,9 @@ func (n *Node) Lacking() (away []string) {
 	return away
 }
 
-// maxSilent is how long a Postgres that has only the journal may leave a node without an answer. A Postgres that
-// has everything shows its silence in the beats of members and in reads.
+// maxSilent is how long a Postgres that has only the journal may give no answer before the node is
+// not ready. If one Postgres has everything, its silence shows sooner, in the beats of members and
+// in reads.
 const maxSilent = 10 * time.Second
 
 // Version is the version of this build, as the document and the log show it.

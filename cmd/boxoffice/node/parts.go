@@ -29,19 +29,21 @@ import (
 	"boxoffice/persistence/wakes"
 )
 
-// maxStock is how many ticket types the node keeps the stock of in memory, for readers.
+// maxStock is how many ticket types the node keeps in memory with the stock that readers see.
 const maxStock = 1_000_000
 
-// maxMaps is how many seat maps the node keeps in memory, for readers. The map of a stadium takes about 10 MB.
+// maxMaps is how many seat maps the node keeps in memory for readers. The map of a stadium takes
+// about 10 MB.
 const maxMaps = 100
 
 // SimKey is the key of the private simulator. It protects no money.
 const SimKey = "sk_test_boxoffice_simulator"
 
-// SimPayPalKey is the key of the simulator's PayPal: a client id and a secret, with a colon between them.
+// SimPayPalKey is the key of the simulated PayPal: a client id and a secret with a colon between
+// them.
 const SimPayPalKey = "boxoffice:" + SimKey
 
-// startProfiles serves pprof on a listener of its own, if the knob is set.
+// startProfiles serves Go's profiles (pprof) on a listener of its own if the knob is set.
 func (n *Node) startProfiles(ctx context.Context) error {
 	if n.cfg.Pprof == "" {
 		return nil
@@ -64,8 +66,9 @@ func (n *Node) startProfiles(ctx context.Context) error {
 	return nil
 }
 
-// startDisk watches how much room there is where the data is. Only a node with a Postgres of its own stops writing
-// before the room is used up, because only that Postgres is on this disk.
+// startDisk watches how much room the disk of the data directory has. Only a node with a private
+// Postgres stops writing before the room is used up, because only a private Postgres is on this
+// disk.
 func (n *Node) startDisk(ctx context.Context) (err error) {
 	if err := os.MkdirAll(n.cfg.DataDir, 0o755); err != nil { //nolint:gosec // Postgres's user must get through
 		return fmt.Errorf("BOXOFFICE_DATA_DIR: %w", err)
@@ -81,8 +84,8 @@ func (n *Node) startDisk(ctx context.Context) (err error) {
 	return nil
 }
 
-// startJournal opens the journal, and what is shown from memory. From here on the journal feeds its
-// followers.
+// startJournal opens the journal and the parts of memory that are shown to readers. From then on
+// the journal offers its batches to the followers.
 func (n *Node) startJournal(ctx context.Context) error {
 	n.model = readmodel.New(n.pool)
 	n.digesters.readModel = readmodel.NewDigester(n.log)
@@ -97,17 +100,24 @@ func (n *Node) startJournal(ctx context.Context) error {
 		return err
 	}
 	n.commits = newCommits()
-	failAfter := time.Duration(0) // the journal's default, because other nodes will claim this node's streams
+	// Zero means the journal's default. With other nodes it is right to fail soon, because they
+	// claim this node's streams.
+	failAfter := time.Duration(0)
 	switch {
 	case n.cfg.Private(), n.cfg.Apart() && !n.cfg.clustered():
-		failAfter = math.MaxInt64 // no other node can claim its streams, so it waits for its Postgres, or for room on the disk, and still shows events
+		// No other node can claim this node's streams. So it waits for its Postgres, or for room on
+		// the disk, and goes on showing events.
+		failAfter = math.MaxInt64
 	case len(n.shards) > 1:
-		failAfter = math.MaxInt64 // it sells what the other shards have
+		// The node goes on selling the events of the other shards.
+		failAfter = math.MaxInt64
 	}
 	n.journal, err = journal.OpenShards(ctx, journal.Config{
 		Node: n.self.ID, Log: n.log, Lanes: n.cfg.Lanes, AllowUnsafe: n.cfg.AllowUnsafe, FailAfter: failAfter,
 		Committed: func(took time.Duration) { n.commits.Observe(took.Seconds()) },
-		Sink: func(b *journal.Batch) { // the batches come from the cluster's actors, so the cluster exists
+		// Batches come from the cluster's actors, so the cluster exists by the time of the first
+		// call.
+		Sink: func(b *journal.Batch) {
 			n.cluster.Observe(b)
 			n.reading.offer(b)
 			n.telling.offer(b)
@@ -121,8 +131,8 @@ func (n *Node) startJournal(ctx context.Context) error {
 	return nil
 }
 
-// startCluster starts the cluster, which runs the actors, and makes the read model follow on one
-// node.
+// startCluster starts the cluster, which runs the actors. It also lets the cluster run the read
+// model's follower on one node.
 func (n *Node) startCluster(context.Context) error {
 	n.cluster = cluster.Start(cluster.Config{
 		Journal: n.journal, Snapshots: snapshot.New(n.journalPools...), Wakes: wakes.New(n.journalPools...),
@@ -140,7 +150,8 @@ func (n *Node) startCluster(context.Context) error {
 	return nil
 }
 
-// startPayments opens the payment providers, and the simulator if there are none.
+// startPayments opens the payment providers that have a key. In test it starts a simulator if
+// Paystack has none.
 func (n *Node) startPayments(ctx context.Context) error {
 	if n.cfg.BaseURL == "" {
 		n.cfg.BaseURL = "http://" + n.cfg.Listen
@@ -193,8 +204,8 @@ func (n *Node) startPayments(ctx context.Context) error {
 	return nil
 }
 
-// startSimulator starts the node's own payment simulator, which stands in for providers without an
-// account.
+// startSimulator starts the node's own payment simulator. It stands in for Paystack, and for every
+// listed provider that has no key of its own.
 func (n *Node) startSimulator(ctx context.Context, providers *payments.Config) error {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.PaysimListen)
 	if err != nil {
@@ -226,8 +237,8 @@ func (n *Node) startSimulator(ctx context.Context, providers *payments.Config) e
 	return nil
 }
 
-// startMail opens the way by which mail is sent: a mail server, or a directory where a developer
-// reads it.
+// startMail opens the way by which mail leaves: a mail server, or a directory of captured mail that
+// a developer reads.
 func (n *Node) startMail(context.Context) error {
 	origin, err := n.cfg.mailOrigin()
 	if err != nil {
@@ -256,7 +267,8 @@ func (n *Node) startMail(context.Context) error {
 	return nil
 }
 
-// dropMail deletes the captured mails that contain one of the words.
+// dropMail deletes captured mails that contain one of the words, when somebody is erased. Mail that
+// was sent cannot be taken back.
 func (n *Node) dropMail(words ...string) error {
 	if n.mailbox == nil {
 		return nil

@@ -18,7 +18,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// startPostgres starts the private server if no other one is configured, and migrates the schema.
+// startPostgres connects to Postgres and migrates its schema. If no Postgres is configured, it
+// first starts a private one.
 func (n *Node) startPostgres(ctx context.Context) error {
 	url := n.cfg.DatabaseURL
 	journals, err := JournalURLs(n.cfg.JournalURL, n.cfg.JournalURLs)
@@ -65,9 +66,9 @@ func (n *Node) startPostgres(ctx context.Context) error {
 	return readmodel.FillSearch(ctx, n.pool)
 }
 
-// JournalURLs returns the databases that the journal has beside home, as BOXOFFICE_JOURNAL_URL or
-// BOXOFFICE_JOURNAL_URLS lists them. It returns none if the journal is at home, and an error if both are set or too
-// many are listed.
+// JournalURLs returns the databases that the journal has apart from home, as BOXOFFICE_JOURNAL_URL
+// or BOXOFFICE_JOURNAL_URLS lists them. It returns none if the journal is in home. It returns an
+// error if both are set or if too many are listed.
 func JournalURLs(one string, several []string) ([]string, error) {
 	urls := strings.Fields(strings.Join(several, " "))
 	switch {
@@ -81,9 +82,9 @@ func JournalURLs(one string, several []string) ([]string, error) {
 	return urls, nil
 }
 
-// OpenJournals connects to the databases of the journal: those that are listed, or else home. If there are several,
-// each has a valve, so that one that does not answer holds up no other. The caller closes the pools, after an error
-// too.
+// OpenJournals connects to the databases of the journal: the listed ones, or home if none is
+// listed. If there are several, each gets a valve, so that a database that does not answer holds up
+// no other. The caller must close the pools, also after an error.
 func OpenJournals(ctx context.Context, home *pgxpool.Pool, urls []string) (shards []journal.Shard, pools []*pgxpool.Pool, err error) {
 	if len(urls) == 0 {
 		return []journal.Shard{{Pool: home}}, []*pgxpool.Pool{home}, nil
@@ -102,7 +103,7 @@ func OpenJournals(ctx context.Context, home *pgxpool.Pool, urls []string) (shard
 	return shards, pools, nil
 }
 
-// PlaceShards writes into the shards which buckets of events each of them has, as home's table says.
+// PlaceShards sets which buckets of events each shard has, as the table in home says.
 func PlaceShards(ctx context.Context, home *pgxpool.Pool, shards []journal.Shard) error {
 	ranges, err := migrate.Ranges(ctx, home)
 	if err != nil {
@@ -114,8 +115,8 @@ func PlaceShards(ctx context.Context, home *pgxpool.Pool, shards []journal.Shard
 	return nil
 }
 
-// OpenPool connects to a database, which the knob names, with the settings that every node needs. valve
-// may be nil.
+// OpenPool connects to a database with the settings that every node needs. The knob is named in
+// errors, so that an operator knows what to mend. The valve may be nil.
 func OpenPool(ctx context.Context, url, knob string, valve *persistence.Valve) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -136,12 +137,13 @@ func OpenPool(ctx context.Context, url, knob string, valve *persistence.Valve) (
 	return pool, nil
 }
 
-// Schema says what Migrated has found and left: the number of the last file that had run before, that has run now,
-// and that this program knows.
+// Schema tells what Migrated found and left. Before and After are the numbers of the last migration
+// that had run before and has run now. Known is the last one that this program has.
 type Schema struct{ Before, After, Known int32 }
 
-// Migrated migrates the schema of home and of the journal's databases, which may be home alone. moved
-// lets home let go of a journal's entries, after they were copied.
+// Migrated migrates the schema of home and of the journal's databases, which may be home alone.
+// With moved it also drops the journal's entries in home, which were copied to the journal's own
+// database before.
 func Migrated(ctx context.Context, home *pgxpool.Pool, journals []*pgxpool.Pool, moved bool) (s Schema, err error) {
 	conn, err := home.Acquire(ctx)
 	if err != nil {
@@ -163,7 +165,8 @@ func Migrated(ctx context.Context, home *pgxpool.Pool, journals []*pgxpool.Pool,
 	return s, err
 }
 
-// migrateApart migrates home and the databases of the journal, over one connection to each.
+// migrateApart migrates home and the databases of the journal. It needs a connection to each at the
+// same time.
 func migrateApart(ctx context.Context, home *pgx.Conn, journals []*pgxpool.Pool, moved bool) error {
 	conns := make([]*pgx.Conn, len(journals))
 	for i, pool := range journals {
@@ -177,7 +180,7 @@ func migrateApart(ctx context.Context, home *pgx.Conn, journals []*pgxpool.Pool,
 	return migrate.UpApart(ctx, home, conns, moved)
 }
 
-// String says in a sentence what was done.
+// String says in a sentence what was done, for the log.
 func (s Schema) String() string {
 	switch {
 	case s.After > s.Known:

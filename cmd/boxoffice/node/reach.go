@@ -15,15 +15,15 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// What follows is what commands and tests reach of a node that has started.
+// The functions below give commands and tests access to the parts of a node that has started.
 
-// Config returns its knobs, with defaults filled in.
+// Config returns the node's knobs, with defaults filled in.
 func (n *Node) Config() *Config { return n.cfg }
 
-// Pool returns the database.
+// Pool returns the connections to home, the database of everything but a journal apart.
 func (n *Node) Pool() *pgxpool.Pool { return n.pool }
 
-// JournalPools returns the databases with the journal, which may be the same.
+// JournalPools returns the connections to the databases with the journal, which may be home alone.
 func (n *Node) JournalPools() []*pgxpool.Pool { return n.journalPools }
 
 // Journal returns the journal.

@@ -20,7 +20,8 @@ import (
 	"boxoffice/edge/webhook"
 )
 
-// startEdge starts the server, which lets requests in.
+// startEdge starts the server that lets requests in. It comes last, when everything that a request
+// may need is there.
 func (n *Node) startEdge(ctx context.Context) error {
 	proxies, err := n.cfg.readProxies()
 	if err != nil {
@@ -40,6 +41,7 @@ func (n *Node) startEdge(ctx context.Context) error {
 	if n.mailbox != nil && servesThisMachine(n.cfg.BaseURL) {
 		mailbox = n.mailbox.Page
 	}
+	// A crowd of simulated buyers may be let in only by people on this machine.
 	var rush fasthttp.RequestHandler
 	var buyers *crowd.Crowd
 	if n.cfg.Crowd && servesThisMachine(n.cfg.BaseURL) {
@@ -84,8 +86,8 @@ func (n *Node) startEdge(ctx context.Context) error {
 	return nil
 }
 
-// servesThisMachine reports whether people reach the node only on this machine. Otherwise a proxy
-// stands in front of it, and captured mail is read from its directory.
+// servesThisMachine reports whether people reach the node only on this machine. Otherwise strangers
+// could open its pages, and captured mail must not be shown to them.
 func servesThisMachine(baseURL string) bool {
 	u, err := url.Parse(baseURL)
 	return err == nil && server.LoopbackHost(u.Host)

@@ -7,20 +7,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Message sends a message to the interface for agents, unchanged.
+// Message sends a message to the interface for agents as it is, with the shop's token. Tests use it
+// for messages that Ask would not make.
 func (s *Shop) Message(body string, headers ...string) Reply {
 	s.T.Helper()
 	return s.AtRoot().Raw("POST", "/mcp", "application/json", body, append(s.Bearer(), headers...)...)
 }
 
-// AtRoot returns the shop for paths that do not begin with /api/v1.
+// AtRoot returns the shop for paths that do not begin with /api/v1, such as /mcp.
 func (s *Shop) AtRoot() *Shop {
 	c := *s
 	c.URL = strings.TrimSuffix(s.URL, "/api/v1")
 	return &c
 }
 
-// Ask sends a request of the protocol, and returns its result or its error.
+// Ask sends a request of the JSON-RPC protocol that agents speak. It returns the result or, if
+// there is one, the error.
 func (s *Shop) Ask(method string, params any) (result, fault Object) {
 	s.T.Helper()
 	r := s.Message(Encode(s.T, Object{"jsonrpc": "2.0", "id": "a-1", "method": method, "params": params})).Is(s.T, 200)
@@ -33,7 +35,8 @@ func (s *Shop) Ask(method string, params any) (result, fault Object) {
 	return answer.Result, answer.Error
 }
 
-// Tools returns the tools that are listed, by name.
+// Tools returns all tools that the node lists, by name. The list comes in pages, which it reads to
+// the end.
 func (s *Shop) Tools() map[string]Object {
 	s.T.Helper()
 	tools, params := map[string]Object{}, Object{}
@@ -50,7 +53,8 @@ func (s *Shop) Tools() map[string]Object {
 	}
 }
 
-// Tool calls a tool, and returns what the model reads, as text and as a structure.
+// Tool calls a tool. It returns what the model would read, as text and as a structure, and if the
+// call counts as failed.
 func (s *Shop) Tool(name string, arguments Object) (text string, structured Object, isError bool) {
 	s.T.Helper()
 	result, fault := s.Ask("tools/call", Object{"name": name, "arguments": arguments})

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ClaimsOf reads an access token without checking it.
+// ClaimsOf reads the claims of an access token. It does not check the signature, because tests look
+// at what the node wrote.
 func ClaimsOf(t testing.TB, token string) jwt.MapClaims {
 	t.Helper()
 	c := jwt.MapClaims{}

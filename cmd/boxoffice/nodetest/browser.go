@@ -4,7 +4,8 @@ import (
 	"strings"
 )
 
-// Seat makes an event that is on sale and seated by a map.
+// Seat makes an event with seats and puts it on sale. Sections whose id begins with circle are sold
+// as the ticket type gods, all others as stalls.
 func (h *House) Seat(body, event, stalls, gods Object, circle string) {
 	h.T.Helper()
 	s := h.Shop
@@ -27,7 +28,7 @@ func (h *House) Seat(body, event, stalls, gods Object, circle string) {
 	s.Own("POST", h.Organize+"publish", nil).Is(200, "")
 }
 
-// Page returns the address of the page with the event's seats.
+// Page returns the address of the page that shows the event's seats to buyers.
 func (h *House) Page() string {
 	h.T.Helper()
 	slug := ""

@@ -7,9 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// SixDigits finds a login code in the text of a mail.
 var SixDigits = regexp.MustCompile(`\b[0-9]{6}\b`)
 
-// LoginCode asks for a login code and reads it from the mail.
+// LoginCode asks for a login code and reads it from the captured mail. It notes the time first, so
+// that it does not find an earlier mail.
 func (s *Shop) LoginCode(email, name string) string {
 	s.T.Helper()
 	before := time.Now()
@@ -21,12 +23,14 @@ func (s *Shop) LoginCode(email, name string) string {
 	return code
 }
 
+// Exchange exchanges a login code for a session, and returns the answer unchecked.
 func (s *Shop) Exchange(email, code string) Answer {
 	s.T.Helper()
 	return s.Call("POST", "/auth/token/exchange", Object{"email": email, "code": code})
 }
 
-// Buyer returns a shop with the token of a buyer who has just signed in for the first time.
+// Buyer returns the shop with the token of a buyer who has just signed in for the first time, by a
+// mailed code.
 func (s *Shop) Buyer(email string) *Shop {
 	s.T.Helper()
 	c := *s
@@ -34,7 +38,7 @@ func (s *Shop) Buyer(email string) *Shop {
 	return &c
 }
 
-// Other returns a code that is not the given one.
+// Other returns a code that is surely not the given one.
 func Other(code string) string {
 	if code == "000000" {
 		return "000001"

@@ -1,6 +1,6 @@
 package nodetest
 
-// ToldOf counts the facts of a type in the organization's feed.
+// ToldOf returns how many public facts of a type the organization's feed has, up to 100.
 func (s *Shop) ToldOf(kind string) int {
 	s.T.Helper()
 	items, _ := s.Own("GET", "/organizer/facts?limit=100&types="+kind, nil).Is(200, "").Data("items").([]any)

@@ -15,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Through returns the house as the node of s serves it. It gives s the token of the house's organizer.
+// Through returns the same house as another node of its cluster serves it. The organizer's token is
+// valid there too.
 func (h *House) Through(s *Shop) *House {
 	c := *h
 	c.Shop = s
@@ -23,8 +24,8 @@ func (h *House) Through(s *Shop) *House {
 	return &c
 }
 
-// Patient sends a request until the answer is not 503: passwords are hashed at low priority, and
-// other tests keep the machine busy.
+// Patient sends a request until the answer is not 503, at most for 30 s. Passwords are hashed at
+// low priority, and other tests keep the machine busy.
 func (s *Shop) Patient(method, path string, body any, headers ...string) Answer {
 	for deadline := time.Now().Add(30 * time.Second); ; {
 		a := s.Call(method, path, body, headers...)
@@ -34,12 +35,15 @@ func (s *Shop) Patient(method, path string, body any, headers ...string) Answer 
 	}
 }
 
-// Viewer is a viewer of a house's live seats.
+// Viewer is a client that watches a house's seats live. It keeps the state of every seat that is
+// not free.
 type Viewer struct {
 	mu     sync.Mutex
 	states map[string]string
 }
 
+// Watch begins to watch the house's seats. The viewer's goroutine ends with ctx, and the test waits
+// for it.
 func (h *House) Watch(ctx context.Context, t *testing.T) *Viewer {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, "GET", h.URL+h.Path+"seats/live", nil)
@@ -69,6 +73,8 @@ func (h *House) Watch(ctx context.Context, t *testing.T) *Viewer {
 	return v
 }
 
+// take applies a message of the live stream. A snapshot replaces everything; any other message only
+// changes the seats that it names. Seats that are free again are forgotten.
 func (v *Viewer) take(whole bool, lists map[string][]string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -85,6 +91,7 @@ func (v *Viewer) take(whole bool, lists map[string][]string) {
 	}
 }
 
+// String lists the seats that are not free with their states, in the order of their ids.
 func (v *Viewer) String() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()

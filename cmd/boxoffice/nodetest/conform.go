@@ -14,7 +14,8 @@ import (
 	"boxoffice/cmd/boxoffice/node"
 )
 
-// Published is the node's own OpenAPI document.
+// Published returns the OpenAPI document that the node itself publishes. It is made once for all
+// tests of the process.
 var Published = sync.OnceValues(func() (*openapi3.T, error) {
 	doc, err := node.Document("")
 	if err != nil {
@@ -23,8 +24,8 @@ var Published = sync.OnceValues(func() (*openapi3.T, error) {
 	return openapi3.NewLoader().LoadFromData(doc.JSON)
 })
 
-// checkConforms compares an answer with the document: its status, its shape, and the code of a refusal,
-// which must be among the operation's codes.
+// checkConforms compares an answer with the OpenAPI document: its status, its shape, and the code
+// of a refusal. So every request of every test also checks the document.
 func checkConforms(t testing.TB, req *http.Request, status int, body map[string]any) {
 	t.Helper()
 	doc, err := Published()
@@ -32,6 +33,8 @@ func checkConforms(t testing.TB, req *http.Request, status int, body map[string]
 	require.NoError(t, Breach(doc, req, status, body))
 }
 
+// Breach returns an error if an answer is not what the document says, or nil. Paths that the
+// document does not know are not checked.
 func Breach(doc *openapi3.T, req *http.Request, status int, body map[string]any) error {
 	o := operationOf(doc, req)
 	if o == nil {
@@ -51,8 +54,8 @@ func Breach(doc *openapi3.T, req *http.Request, status int, body map[string]any)
 	return nil
 }
 
-// operationOf finds the operation of a request as the router does: the path with the fewest
-// parameters wins.
+// operationOf finds the operation of a request as the router does. If several paths fit, the one
+// with the fewest parameters wins.
 func operationOf(doc *openapi3.T, req *http.Request) *openapi3.Operation {
 	var found *openapi3.Operation
 	fewest := 0
@@ -65,6 +68,8 @@ func operationOf(doc *openapi3.T, req *http.Request) *openapi3.Operation {
 	return found
 }
 
+// matchesPath reports whether a path fits a template. A parameter of the template stands for
+// exactly one segment.
 func matchesPath(template, path string) bool {
 	want, got := strings.Split(template, "/"), strings.Split(path, "/")
 	if len(want) != len(got) {

@@ -1,3 +1,4 @@
 package nodetest
 
+// FactsPath is the path of the pull feed of public facts.
 const FactsPath = "/organizer/facts"

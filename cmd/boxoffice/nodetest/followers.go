@@ -11,7 +11,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// HoldBack keeps the followers that write lists from moving on until release is called.
+// HoldBack keeps the followers that write lists from moving on until release is called. It locks
+// their positions in the database, so that a test can see what a list shows that is behind.
 func (s *Shop) HoldBack() (release func()) {
 	s.T.Helper()
 	require.NoError(s.T, s.AwaitLists(s.T.Context()))

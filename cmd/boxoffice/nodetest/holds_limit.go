@@ -4,7 +4,8 @@ import (
 	"fmt"
 )
 
-// SeatRoomy makes the event and its seats.
+// SeatRoomy makes an event in a hall of 400 seats: eight rows of 50. Tests of limits need more
+// seats than the small hall has.
 func (h *House) SeatRoomy() {
 	h.T.Helper()
 	venue := h.Own("POST", VenuesPath, Object{
@@ -23,7 +24,7 @@ func (h *House) SeatRoomy() {
 	h.Becomes("400", func() string { return h.Left(h.Stalls) })
 }
 
-// RowOf returns the ids of a row's seats.
+// RowOf returns the ids of the 50 seats of a row of that hall.
 func RowOf(label string) []string {
 	ids := make([]string, 50)
 	for i := range ids {
@@ -32,11 +33,13 @@ func RowOf(label string) []string {
 	return ids
 }
 
+// HoldFrom holds seats as a client at the given address, through a proxy that the node trusts.
 func (h *House) HoldFrom(address, holder string, seats []string, headers ...string) Reply {
 	h.T.Helper()
 	return h.Raw("POST", h.Path+"seats/hold", "application/json", Encode(h.T, Object{"holder": holder, "seatIds": seats}), append(headers, "X-Forwarded-For", address)...)
 }
 
+// BestFrom holds the best free seats as a client at the given address.
 func (h *House) BestFrom(address, holder string, quantity int, headers ...string) Reply {
 	h.T.Helper()
 	return h.Raw("POST", h.Path+"seats/best-available", "application/json", Encode(h.T, Object{"holder": holder, "quantity": quantity}), append(headers, "X-Forwarded-For", address)...)

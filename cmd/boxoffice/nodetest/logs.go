@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// LogBuffer is a log that can be read while it is written.
+// LogBuffer is a log that a test can read while the node still writes it.
 type LogBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer

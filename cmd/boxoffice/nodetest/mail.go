@@ -9,8 +9,8 @@ import (
 	"boxoffice/edge/mail"
 )
 
-// Mail waits for a mail of a kind (such as "login_code") to an address that was captured after a
-// moment, and returns the newest.
+// Mail waits up to a minute for a mail to an address, of a kind such as "login_code", that was
+// captured after a moment. It returns the newest such mail.
 func (s *Shop) Mail(t testing.TB, to, kind string, after time.Time) *mail.Captured {
 	t.Helper()
 	var found *mail.Captured

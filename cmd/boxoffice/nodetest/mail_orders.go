@@ -10,7 +10,7 @@ import (
 	"boxoffice/edge/mail"
 )
 
-// Mailed waits until everything committed has been published, and the mails about it are sent.
+// Mailed waits until all committed facts have been published and the mails about them are sent.
 func (s *Shop) Mailed() {
 	s.T.Helper()
 	require.NoError(s.T, s.AwaitTold(s.T.Context()))
@@ -22,8 +22,8 @@ func (s *Shop) Mailed() {
 	})
 }
 
-// Confirmation returns the only mail that confirms an order, and checks what must be in each: a QR
-// code for each ticket that the gate admits, the calendar file, and the order's address.
+// Confirmation returns the only mail that confirms an order. It fails if there is none or a second
+// one.
 func (s *Shop) Confirmation(order Answer) *mail.Captured {
 	s.T.Helper()
 	s.Mailed()
@@ -46,4 +46,5 @@ func (s *Shop) Confirmation(order Answer) *mail.Captured {
 	return found
 }
 
+// OrderLink finds the address of an order, with its token, in the text of a mail.
 var OrderLink = regexp.MustCompile(`http://[^/]+(/orders/[0-9a-f-]{36}\?token=\S+)`)

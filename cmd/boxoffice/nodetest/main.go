@@ -14,12 +14,14 @@ import (
 	"boxoffice/persistence/persisttest"
 )
 
-// MostlyWaiting is how many scenarios run at a time in a package where they wait more than they work.
+// MostlyWaiting is how many tests run at a time in a package whose tests wait more than they work.
+// More of them than cores then use the cores fully.
 const MostlyWaiting = 6
 
-// Main is the TestMain of a package whose tests start nodes: it runs a limited number of the tests at a time,
-// and fails if goroutines are left. A node's hasher and image maker start the test's program again as their
-// workers.
+// Main is the TestMain of a package whose tests start nodes. It limits how many tests run at a
+// time, and fails if goroutines are left. A node starts its own program again as a worker that
+// hashes passwords or makes images. In a test that program is the test's, so Main does the work of
+// such a worker.
 func Main(m *testing.M, parallel int) {
 	if len(os.Args) == 2 && os.Args[1] == hasher.Command {
 		if err := hasher.ServeAtUsualPriority(os.Stdin, os.Stdout); err != nil {
@@ -36,6 +38,8 @@ func Main(m *testing.M, parallel int) {
 		os.Exit(0)
 	}
 	_ = flag.Set("test.parallel", strconv.Itoa(parallel)) // the flag exists
+	// persisttest runs the tests, together with the servers that they need, and then looks for
+	// goroutines that are left.
 	persisttest.Main(sharing{m},
 		// fasthttp's clock for the Date header never ends, and its pools of workers check only
 		// every 10 s whether their server has ended.

@@ -30,7 +30,7 @@ type Upload struct {
 	Fields     map[string]string
 }
 
-// Form returns the multipart body of an upload, and its media type.
+// Form returns an upload as a multipart body, and the media type that goes with it.
 func (u Upload) Form() (body []byte, mediaType string, err error) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -53,7 +53,7 @@ func (u Upload) Form() (body []byte, mediaType string, err error) {
 	return b.Bytes(), w.FormDataContentType(), err
 }
 
-// Upload sends a file; headers are name, value pairs.
+// Upload sends a file to a path. The headers are pairs of name and value.
 func (s *Shop) Upload(path string, u Upload, headers ...string) Answer {
 	s.T.Helper()
 	body, mediaType, err := u.Form()
@@ -73,7 +73,8 @@ func (s *Shop) Upload(path string, u Upload, headers ...string) Answer {
 	return a
 }
 
-// Get reads something that is not JSON, from a root-relative path; headers are name, value pairs.
+// Get reads something that is not JSON, from a path below the root of the server. The headers are
+// pairs of name and value.
 func (s *Shop) Get(path string, headers ...string) (*http.Response, string) {
 	s.T.Helper()
 	req, err := http.NewRequestWithContext(s.T.Context(), http.MethodGet, strings.TrimSuffix(s.URL, "/api/v1")+path, nil)
@@ -90,7 +91,7 @@ func (s *Shop) Get(path string, headers ...string) (*http.Response, string) {
 	return res, b.String()
 }
 
-// PNG returns a picture of one colour.
+// PNG returns a picture of one colour, for tests that only care about its size.
 func PNG(t testing.TB, width, height int) []byte {
 	t.Helper()
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
@@ -100,8 +101,8 @@ func PNG(t testing.TB, width, height int) []byte {
 	return b.Bytes()
 }
 
-// OnEachStore runs a test on a node that keeps files on its disk, and on one that keeps them in a
-// bucket.
+// OnEachStore runs a test twice: on a node that keeps files on its disk, and on a node that keeps
+// them in a bucket.
 func OnEachStore(t *testing.T, test func(t *testing.T, s *Shop)) {
 	t.Helper()
 	t.Parallel()
@@ -115,7 +116,7 @@ func OnEachStore(t *testing.T, test func(t *testing.T, s *Shop)) {
 	})
 }
 
-// OpenOnS3 starts a node that keeps uploaded files in a bucket.
+// OpenOnS3 starts a node that keeps uploaded files in a bucket of a local S3 server.
 func OpenOnS3(t testing.TB, changes ...func(*node.Config)) *Shop {
 	t.Helper()
 	address, folder := persisttest.S3(t)
@@ -124,12 +125,14 @@ func OpenOnS3(t testing.TB, changes ...func(*node.Config)) *Shop {
 	return s
 }
 
-// Stored returns the paths of all files, and of their variants, that the node has stored.
+// Stored returns the paths of all files that the node has stored, with their variants.
 func (s *Shop) Stored() []string { return filesIn(s.T, s.files) }
 
-// Spooled returns the paths of files whose requests have not been answered.
+// Spooled returns the paths of files that a node has received but whose requests it has not
+// answered yet.
 func (s *Shop) Spooled() []string { return filesIn(s.T, filepath.Join(s.Config().DataDir, "uploads")) }
 
+// filesIn returns the paths of all files in a folder, without the scratch files of the S3 server.
 func filesIn(t testing.TB, folder string) (paths []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -141,7 +144,8 @@ func filesIn(t testing.TB, folder string) (paths []string) {
 	return paths
 }
 
-// OwnFiles gives the shop's organization files with the given numbers, without bytes.
+// OwnFiles makes rows for files of the shop's organization with the given numbers. The files have
+// no bytes, for tests that only refer to files.
 func (s *Shop) OwnFiles(ids ...int64) {
 	s.T.Helper()
 	_, err := s.Pool().Exec(s.T.Context(), `

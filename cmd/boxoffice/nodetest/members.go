@@ -18,7 +18,8 @@ import (
 	"boxoffice/cmd/boxoffice/node"
 )
 
-// Clustered makes a node a member of the cluster of a database.
+// Clustered changes a node's configuration so that it is a member of a cluster. An empty database
+// leaves the node's own.
 func Clustered(name, database string, more ...func(*node.Config)) func(*node.Config) {
 	return func(c *node.Config) {
 		c.Cluster, c.Node, c.LinkListen = "postgres", name, "127.0.0.1:0"
@@ -32,7 +33,9 @@ func Clustered(name, database string, more ...func(*node.Config)) func(*node.Con
 	}
 }
 
-// Certificates writes a node's certificate, its key, and the authority's certificate.
+// Certificates writes a certificate, its key and the authority's certificate to files, and
+// configures a node to use them for its links. One certificate serves as both, so that nodes trust
+// each other.
 func Certificates(t *testing.T) func(*node.Config) {
 	dir := t.TempDir()
 	save := func(name, kind string, der []byte) string {

@@ -21,7 +21,7 @@ import (
 	"boxoffice/persistence/persisttest"
 )
 
-// Shop is a node of the test, reached over HTTP.
+// Shop is a node as a test uses it: over HTTP, and as the organizer whose token it has.
 type Shop struct {
 	*node.Node
 	T     testing.TB
@@ -36,21 +36,23 @@ type Shop struct {
 	Stopped bool   // whether the test has stopped the node itself
 }
 
-// Open starts a node on a database of its own, with changes to its configuration. When the test ends,
-// the node's journal is audited.
+// Open starts a node on a database of its own, with changes to its configuration. When the test
+// ends, the node's journal is audited and the node is stopped.
 func Open(t testing.TB, changes ...func(*node.Config)) *Shop {
 	t.Helper()
 	return OpenLogged(t, slog.New(slog.DiscardHandler), changes...)
 }
 
-// stopTime bounds the audit and the orderly stop of a test's node, on a machine that many tests share.
+// stopTime bounds the audit and the stop of a test's node. It is longer than in service, because
+// many tests share the machine.
 const stopTime = 5 * node.StopTime
 
-// auditTries is how often the journal of a node that still runs is audited. An order may end between the reads of two
-// streams, which the next audit reads as it is by then; what is really wrong stays wrong.
+// auditTries is how often the journal of a running node is audited before its findings count. An
+// order may end between the reads of two streams; the next audit sees it as ended. A real fault is
+// found every time.
 const auditTries = 3
 
-// OpenLogged is Open with a log for the node.
+// OpenLogged is Open with a log of the node, for tests that read the log.
 func OpenLogged(t testing.TB, log *slog.Logger, changes ...func(*node.Config)) *Shop {
 	t.Helper()
 	cfg := &node.Config{
@@ -70,6 +72,7 @@ func OpenLogged(t testing.TB, log *slog.Logger, changes ...func(*node.Config)) *
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 		defer cancel()
+		// Start may have failed before there was a journal.
 		if s.Journal() != nil {
 			var findings []string
 			for range auditTries {
@@ -88,13 +91,14 @@ func OpenLogged(t testing.TB, log *slog.Logger, changes ...func(*node.Config)) *
 	return s
 }
 
-// Answer is a response, whose parts are read by paths such as "items.0.id".
+// Answer is an answer of the API as JSON. Its parts are read by paths such as "items.0.id".
 type Answer struct {
 	T      testing.TB
 	Status int
 	Body   map[string]any
 }
 
+// Get returns the value at a path of the answer, or fails the test if there is none.
 func (a Answer) Get(path string) any {
 	a.T.Helper()
 	var v any = a.Body
@@ -115,10 +119,12 @@ func (a Answer) Get(path string) any {
 	return v
 }
 
+// Data and Str read below the member data, where the API puts what was asked for.
 func (a Answer) Data(path string) any   { return a.Get("data." + path) }
 func (a Answer) Str(path string) string { return fmt.Sprint(a.Data(path)) }
 
-// Is checks the status, and the error's code if there is one.
+// Is checks the status of an answer, and the code of its error if a code is given. It returns the
+// answer, so that reads can follow.
 func (a Answer) Is(status int, code string) Answer {
 	a.T.Helper()
 	require.Equal(a.T, status, a.Status, "%v", a.Body)
@@ -129,7 +135,8 @@ func (a Answer) Is(status int, code string) Answer {
 	return a
 }
 
-// Call sends a request; headers are name, value pairs.
+// Call sends a request and checks that its answer is as documented. The headers are pairs of name
+// and value.
 func (s *Shop) Call(method, path string, body any, headers ...string) Answer {
 	s.T.Helper()
 	var r io.Reader
@@ -156,17 +163,19 @@ func (s *Shop) Call(method, path string, body any, headers ...string) Answer {
 	return a
 }
 
-// setNetwork makes a request come from the shop's network, through a proxy that the node trusts.
+// setNetwork makes a request seem to come from the shop's network, by the header of a proxy that
+// the node trusts.
 func (s *Shop) setNetwork(req *http.Request) {
 	if s.network != "" {
 		req.Header.Set("X-Forwarded-For", s.network)
 	}
 }
 
+// Object is a JSON object.
 type Object = map[string]any
 
-// Own sends a request with the organizer's token. The first call registers the organizer's account. A GET waits first
-// until the lists have all that is committed.
+// Own sends a request as the organizer. The first call registers the organizer's account. A GET
+// first waits until all lists have everything that is committed.
 func (s *Shop) Own(method, path string, body any) Answer {
 	s.T.Helper()
 	if s.Token == "" {
@@ -181,15 +190,16 @@ func (s *Shop) Own(method, path string, body any) Answer {
 	return s.Call(method, path, body, "Authorization", "Bearer "+s.Token)
 }
 
-// Prove marks the mailbox of an account as proven, so that its organization may write to people.
-// The sessions that are open stay as they are.
+// Prove marks the mailbox of an account as proven, as a confirmed link would. Its organization may
+// then write to people. Sessions that are open are not marked.
 func (s *Shop) Prove(email string) {
 	s.T.Helper()
 	_, err := s.Pool().Exec(s.T.Context(), `UPDATE users SET email_verified = true WHERE email = $1`, email)
 	require.NoError(s.T, err)
 }
 
-// registerAccount makes an organizer's account and returns its access token.
+// registerAccount makes an organizer's account, or signs in to it if an earlier attempt made it,
+// and returns the access token.
 func (s *Shop) registerAccount(email string) (token string) {
 	s.T.Helper()
 	account := Object{"email": email, "password": "correct horse"}
@@ -200,8 +210,10 @@ func (s *Shop) registerAccount(email string) (token string) {
 	return a.Is(201, "").Str("accessToken")
 }
 
+// Stamp returns the time in d from now, as the API takes it.
 func Stamp(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339) }
 
+// EventBody returns the body of a request that makes an event for tomorrow.
 func EventBody() Object {
 	return Object{
 		"title": "Friday Night", "category": "music", "timezone": "Europe/Berlin", "venueType": "physical",
@@ -209,6 +221,7 @@ func EventBody() Object {
 	}
 }
 
+// TypeBody returns the body of a request that makes a ticket type which is on sale now.
 func TypeBody(price any, quantity int) Object {
 	return Object{
 		"name": "Floor", "type": "general", "price": price, "quantityTotal": quantity,
@@ -216,7 +229,7 @@ func TypeBody(price any, quantity int) Object {
 	}
 }
 
-// OnSale makes an event with ticket types and publishes it.
+// OnSale makes an event with ticket types and publishes it. It returns their ids.
 func (s *Shop) OnSale(types ...Object) (event string, ids []string) {
 	s.T.Helper()
 	event = s.Own("POST", "/organizer/events", EventBody()).Is(201, "").Str("id")
@@ -227,11 +240,13 @@ func (s *Shop) OnSale(types ...Object) (event string, ids []string) {
 	return event, ids
 }
 
+// OrderBody returns the body of a guest's order of one line.
 func OrderBody(email, ticketType string, quantity int) Object {
 	return Object{"guestEmail": email, "items": []Object{{"ticketTypeId": ticketType, "quantity": quantity}}}
 }
 
-// Settle pays as the buyer at the simulator.
+// Settle does at the simulator's checkout page what a buyer does there, with an outcome such as
+// success.
 func (s *Shop) Settle(url, outcome string) {
 	s.T.Helper()
 	req, err := http.NewRequestWithContext(s.T.Context(), "POST", url, strings.NewReader(`{"outcome":"`+outcome+`"}`))

@@ -1,5 +1,6 @@
 package nodetest
 
+// Lines returns the lines of an order, from pairs of a ticket type and a quantity.
 func Lines(of ...any) []Object {
 	var out []Object
 	for i := 0; i < len(of); i += 2 {

@@ -9,16 +9,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The ports of tests are below those that the system gives to outgoing connections. Other tests
-// open thousands of those, and so none can take a port before its node listens on it.
+// The ports of tests are below the range from which the system takes ports for outgoing
+// connections. Other tests open thousands of such connections. So none of them can take a port
+// before its node listens there.
 const (
 	firstPort = 10_000
 	blocks    = 40
 	blockSize = 500
 )
 
-// ports are this process's own. Packages are tested at the same time, and two processes that looked
-// for a free port in the same range would find the same one.
+// ports are the ports of this process. Packages are tested at the same time, each in a process of
+// its own. Two processes that looked for free ports in one range would find the same ports, so each
+// takes a block.
 var ports struct {
 	sync.Mutex
 	door  net.Listener // on the first port of the block; the process that listens there owns the block
@@ -26,7 +28,7 @@ var ports struct {
 	taken int
 }
 
-// Address returns a loopback address that no other test has, in this process or another.
+// Address returns a loopback address that no other test uses, in this process or in another.
 func Address(t testing.TB) string {
 	t.Helper()
 	ports.Lock()
@@ -36,6 +38,8 @@ func Address(t testing.TB) string {
 		ports.door, _ = net.Listen("tcp", address(ports.first))
 	}
 	require.NotNil(t, ports.door, "no block of ports is free")
+	// The ports of the block are used in turn, because a port that was just closed may still be
+	// busy.
 	for range blockSize {
 		ports.taken = ports.taken%(blockSize-1) + 1
 		a := address(ports.first + ports.taken)
@@ -48,4 +52,5 @@ func Address(t testing.TB) string {
 	return ""
 }
 
+// address returns the loopback address with a port.
 func address(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }

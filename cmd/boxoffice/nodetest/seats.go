@@ -17,7 +17,7 @@ func Hall() Object {
 	}
 }
 
-// House is an event that is on sale and seated by the hall. The stalls cost 50.
+// House is an event that is on sale with the seats of a hall, with what tests need to reach it.
 type House struct {
 	*Shop
 	Event          string
@@ -25,6 +25,8 @@ type House struct {
 	Path, Organize string
 }
 
+// SeatedIn makes an event with the seats of Hall and puts it on sale. It waits until the seats show
+// as available.
 func SeatedIn(s *Shop) *House {
 	s.T.Helper()
 	h := &House{Shop: s}
@@ -43,7 +45,8 @@ func SeatedIn(s *Shop) *House {
 	return h
 }
 
-// Left returns how many units of a ticket type are available.
+// Left returns how many tickets of a type are available, or "none" if the event does not list the
+// type.
 func (h *House) Left(ticketType string) string {
 	a := h.Call("GET", "/events/"+h.Event+"/tickets", nil).Is(200, "")
 	for i, item := range a.Data("items").([]any) {
@@ -54,10 +57,12 @@ func (h *House) Left(ticketType string) string {
 	return "none"
 }
 
+// Hold holds seats for a shopper, whom the secret word holder names.
 func (h *House) Hold(holder string, seats ...string) Answer {
 	return h.Call("POST", h.Path+"seats/hold", Object{"holder": holder, "seatIds": seats})
 }
 
+// Buy orders seats. An empty holder orders them without a hold.
 func (h *House) Buy(holder, ticketType string, seats ...string) Answer {
 	body := OrderBody("ada@example.org", ticketType, len(seats))
 	body["items"].([]Object)[0]["venueSeatIds"] = seats
@@ -67,7 +72,7 @@ func (h *House) Buy(holder, ticketType string, seats ...string) Answer {
 	return h.Call("POST", "/orders", body)
 }
 
-// Seats returns the ids of the seats in a state.
+// Seats returns the ids of the seats in a state such as held.
 func (h *House) Seats(state string) []string {
 	var ids []string
 	for _, id := range h.Call("GET", h.Path+"seats", nil).Is(200, "").Data(state).([]any) {
@@ -77,6 +82,7 @@ func (h *House) Seats(state string) []string {
 }
 
 const (
+	// AdaHolds and BobHolds are the secret words of two shoppers.
 	AdaHolds = "holder-ada"
 	BobHolds = "holder-bob"
 )

@@ -12,8 +12,8 @@ import (
 	"boxoffice/cmd/boxoffice/node"
 )
 
-// shared is the node that tests of this process share: the first that wants it starts it, and Main
-// stops it when all have ended.
+// shared is the node that tests of this process share. The first test that wants it starts it, and
+// Main stops it when all tests have ended.
 var shared struct {
 	start sync.Once
 	shop  *Shop
@@ -21,10 +21,11 @@ var shared struct {
 	tests atomic.Int64
 }
 
-// Shared returns a shop at a node that other tests use at the same time, which saves the test to start
-// one of its own. The shop has an organization and a client network of its own, and its addresses of mail
-// are those of Email. A test needs Open if it changes or stops the node, or counts what all of the node's
-// organizations did: public lists, all mails, metrics, fixed addresses that own accounts.
+// Shared returns a shop at a node that other tests use at the same time, so that the test need not
+// start a node of its own. The shop has its own organization, its own client network and its own
+// mail addresses (Email). A test needs Open instead if it changes or stops the node. It also needs
+// Open if it counts what all organizations of the node did, such as public lists, all mails and
+// metrics.
 func Shared(t testing.TB) *Shop {
 	t.Helper()
 	shared.start.Do(func() {
@@ -38,11 +39,11 @@ func Shared(t testing.TB) *Shop {
 	return &s
 }
 
-// Email returns an address of mail that no other test of the node has.
+// Email returns a mail address that no other test on the node has.
 func (s *Shop) Email(name string) string { return name + "@" + cmp.Or(s.domain, "example.org") }
 
-// lifetime stands for a test that lasts as long as the process: cleanUp does what such a test would clean
-// up at its end.
+// lifetime stands in for a test that lasts as long as the process. Functions that a test would call
+// at its end are called by cleanUp.
 type lifetime struct {
 	testing.TB // has the methods that nodes do not use
 
@@ -67,6 +68,8 @@ func (l *lifetime) Errorf(format string, args ...any) { fmt.Fprintf(os.Stderr, f
 // FailNow ends the process: none of the tests that share the node can be trusted.
 func (l *lifetime) FailNow() { panic("nodetest: the node that tests share has failed") }
 
+// cleanUp calls the noted functions, the last one first, as a test does. A function may note
+// others.
 func (l *lifetime) cleanUp() {
 	for len(l.cleanups) > 0 {
 		last := len(l.cleanups) - 1
@@ -76,7 +79,7 @@ func (l *lifetime) cleanUp() {
 	}
 }
 
-// sharing stops the shared node after the tests.
+// sharing runs the tests and then stops the shared node, while the database still runs.
 type sharing struct{ m *testing.M }
 
 func (s sharing) Run() int {

@@ -20,9 +20,10 @@ import (
 	"boxoffice/engine/ledger"
 )
 
-// The scenario tests share these, besides walk_test.go.
+// The scenario tests of all packages use the functions in this file.
 
-// In returns the shop for a subtest. It registers the organizer first.
+// In returns the shop for a subtest. It first registers the organizer, so that subtests that run at
+// once do not each register one.
 func (s *Shop) In(t testing.TB) *Shop {
 	t.Helper()
 	s.Own("GET", "/organizer/events", nil).Is(200, "")
@@ -31,7 +32,8 @@ func (s *Shop) In(t testing.TB) *Shop {
 	return &c
 }
 
-// Register makes another organizer of the same shop.
+// Register makes the account of another organizer at the same node, and returns the shop as that
+// organizer's.
 func (s *Shop) Register(email string) *Shop {
 	s.T.Helper()
 	c := *s
@@ -39,7 +41,7 @@ func (s *Shop) Register(email string) *Shop {
 	return &c
 }
 
-// Issues returns the violations of a VALIDATION_ERROR: their codes by path.
+// Issues returns the violations that a VALIDATION_ERROR lists: the code of each by its path.
 func (a Answer) Issues() map[string]string {
 	a.T.Helper()
 	a.Is(400, "VALIDATION_ERROR")
@@ -55,13 +57,13 @@ func (a Answer) Issues() map[string]string {
 	return out
 }
 
-// Invalid checks that the request was refused for one violation.
+// Invalid checks that a request was refused for exactly one violation.
 func (a Answer) Invalid(path, code string) {
 	a.T.Helper()
 	require.Equal(a.T, map[string]string{path: code}, a.Issues())
 }
 
-// Refused checks a refusal with its details.
+// Refused checks a refusal together with its details, which are compared as JSON.
 func (a Answer) Refused(status int, code string, details any) {
 	a.T.Helper()
 	a.Is(status, code)
@@ -81,20 +83,22 @@ func (a Answer) Keys(path string) []string {
 	return slices.Sorted(maps.Keys(v))
 }
 
+// Words returns the words of a text in alphabetical order, to compare with Keys.
 func Words(s string) []string {
 	w := strings.Fields(s)
 	slices.Sort(w)
 	return w
 }
 
-// Reply is an answer that was not parsed.
+// Reply is an answer as it came, for what is no JSON or must not be checked.
 type Reply struct {
 	Status int
 	Header http.Header
 	Body   string
 }
 
-// Raw sends a body unchanged.
+// Raw sends a body as it is, also one that is no JSON. It does not compare the answer with the
+// document.
 func (s *Shop) Raw(method, path, contentType, body string, headers ...string) Reply {
 	s.T.Helper()
 	req, err := http.NewRequestWithContext(s.T.Context(), method, s.URL+path, strings.NewReader(body))
@@ -114,10 +118,11 @@ func (s *Shop) Raw(method, path, contentType, body string, headers ...string) Re
 	return Reply{res.StatusCode, res.Header, string(text)}
 }
 
+// Bearer returns the header with the shop's token, for the functions that take headers.
 func (s *Shop) Bearer() []string { return []string{"Authorization", "Bearer " + s.Token} }
 
-// With returns a copy of a body with members changed; nil stands for JSON's null, and Absent
-// removes a member.
+// With returns a copy of a body with some members changed. A nil value becomes JSON's null, and the
+// value Absent removes the member.
 func With(body Object, changes Object) Object {
 	c := maps.Clone(body)
 	for k, v := range changes {
@@ -128,15 +133,17 @@ func With(body Object, changes Object) Object {
 	return c
 }
 
+// Absent is a value that no body has: a pointer is equal only to itself.
 var Absent = new(int)
 
-// Draft makes a draft event.
+// Draft makes a draft of an event, with changes to its usual body, and returns its id.
 func (s *Shop) Draft(changes Object) string {
 	s.T.Helper()
 	return s.Own("POST", "/organizer/events", With(EventBody(), changes)).Is(201, "").Str("id")
 }
 
-// Sell makes an event that is on sale, with changes to its body, and its ticket types.
+// Sell makes an event with ticket types and puts it on sale, with changes to the event's usual
+// body.
 func (s *Shop) Sell(changes Object, types ...Object) (event string, ids []string) {
 	s.T.Helper()
 	event = s.Draft(changes)
@@ -147,46 +154,53 @@ func (s *Shop) Sell(changes Object, types ...Object) (event string, ids []string
 	return event, ids
 }
 
-// Place places an order of one line, which must be accepted.
+// Place places an order of one line, which the node must accept. It returns the order's id and
+// token.
 func (s *Shop) Place(email, ticketType string, quantity int) (id, token string) {
 	s.T.Helper()
 	o := s.Call("POST", "/orders", OrderBody(email, ticketType, quantity)).Is(201, "")
 	return o.Str("id"), o.Str("accessToken")
 }
 
+// Order reads an order as its buyer does, by its token.
 func (s *Shop) Order(id, token string) Answer {
 	s.T.Helper()
 	return s.Call("GET", "/orders/"+id+"?token="+token, nil).Is(200, "")
 }
 
+// Pay opens an attempt to pay an order with Paystack, and returns the answer unchecked.
 func (s *Shop) Pay(id, token string) Answer {
 	s.T.Helper()
 	return s.Call("POST", "/orders/"+id+"/pay", Object{"provider": "paystack", "token": token})
 }
 
+// Verify makes the node ask the provider about an order's payment.
 func (s *Shop) Verify(id, token string) Answer {
 	s.T.Helper()
 	return s.Call("POST", "/payments/verify", Object{"orderId": id, "token": token})
 }
 
-// Becomes waits for a value that changes without a request: by timers or the sweep.
+// Becomes waits up to a minute until a value is as wanted. It is for values that change without a
+// request, by timers or by a sweep.
 func (s *Shop) Becomes(want string, what func() string) {
 	s.T.Helper()
 	got := ""
 	require.Eventually(s.T, func() bool { got = what(); return got == want }, time.Minute, 20*time.Millisecond, "want %s", want)
 }
 
+// Status returns a function that reads an order's status, for Becomes.
 func (s *Shop) Status(id, token string) func() string {
 	return func() string { return s.Order(id, token).Str("status") }
 }
 
+// Available returns how many tickets of an event's nth type are available.
 func (s *Shop) Available(event string, ticketType int) string {
 	s.T.Helper()
 	return s.Call("GET", "/events/"+event+"/tickets", nil).Is(200, "").Str("items." + string(rune('0'+ticketType)) + ".available")
 }
 
-// Window sets an event's order window to less than the API allows organizers, so that orders expire
-// during a test.
+// Window sets how long an event's orders may stay unpaid. It goes past the API, which allows no
+// time that is short enough for a test to wait.
 func (s *Shop) Window(eventID string, d time.Duration) {
 	s.T.Helper()
 	id, err := engine.ParseID(eventID)
@@ -201,7 +215,8 @@ func (s *Shop) Window(eventID string, d time.Duration) {
 	require.NoError(s.T, err)
 }
 
-// Number returns the event's number, from its public id or an id within it.
+// Number returns the number of an event, from its public id or from the id of anything within the
+// event.
 func Number(t testing.TB, text string) int64 {
 	t.Helper()
 	id, err := engine.ParseID(text)
@@ -209,6 +224,7 @@ func Number(t testing.TB, text string) int64 {
 	return id.Event()
 }
 
+// Encode returns a value as JSON text.
 func Encode(t testing.TB, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
@@ -216,8 +232,8 @@ func Encode(t testing.TB, v any) string {
 	return string(b)
 }
 
-// Closed waits until the ledger remembers only that an order has ended; everything else then comes
-// from the read model.
+// Closed waits until the ledger has closed an order and remembers only that it has ended. From then
+// on everything else about the order comes from the read model.
 func (s *Shop) Closed(id string) {
 	s.T.Helper()
 	order, err := engine.ParseID(id)
@@ -229,7 +245,7 @@ func (s *Shop) Closed(id string) {
 	})
 }
 
-// Restart stops the node and starts another one on the same database. It calls the functions
+// Restart stops the node and starts another one on the same database. It calls the given functions
 // while no node runs.
 func (s *Shop) Restart(meanwhile ...func()) {
 	s.T.Helper()

@@ -1,6 +1,6 @@
 package nodetest
 
-// Metric returns the page of metrics.
+// Metric returns the text of /metrics.
 func (s *Shop) Metric() string {
 	s.T.Helper()
 	c := *s

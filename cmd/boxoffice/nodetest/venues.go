@@ -9,7 +9,7 @@ import (
 	"boxoffice/edge/venuemap"
 )
 
-// HouseBody is a venue map with every kind of row: 20 seats.
+// HouseBody is the body of a venue map that has every kind of row.
 func HouseBody() Object {
 	return Object{
 		"name": "Small hall", "canvas": Object{"width": 1000, "height": 800}, "focus": []int{500, 50},
@@ -24,7 +24,7 @@ func HouseBody() Object {
 	}
 }
 
-// SampleMap returns a sample map in the form in which it is sent.
+// SampleMap returns one of the sample venue maps in the form in which a client sends it.
 func SampleMap(t testing.TB, name string) Object {
 	t.Helper()
 	text, err := venuemap.Samples[name]().Text()
@@ -34,4 +34,5 @@ func SampleMap(t testing.TB, name string) Object {
 	return body
 }
 
+// VenuesPath is the path at which organizers manage venue maps.
 const VenuesPath = "/organizer/venues"

@@ -8,11 +8,13 @@ import (
 	"boxoffice/persistence/deliveries"
 )
 
+// WebhooksPath is the path at which organizers manage webhook endpoints.
 const WebhooksPath = "/webhooks"
 
 // Silent is an address where nobody listens.
 const Silent = "http://127.0.0.1:1/hook"
 
+// WebhookBody returns the body of a request that makes an endpoint where nobody listens.
 func WebhookBody() Object { return Object{"url": Silent, "events": []string{"event.completed"}} }
 
 // Webhook makes an endpoint in the organizer's only organization.
@@ -22,7 +24,8 @@ func (s *Shop) Webhook() string {
 	return s.Own("POST", WebhooksPath, WebhookBody()).Is(201, "").Str("id")
 }
 
-// RoomForWebhooks deletes the second-oldest endpoint if the organization has as many as it may.
+// RoomForWebhooks deletes the second-oldest endpoint if the organization has as many as it may
+// have.
 func (s *Shop) RoomForWebhooks() {
 	s.T.Helper()
 	all := s.Own("GET", WebhooksPath, nil).Is(200, "")
@@ -31,7 +34,7 @@ func (s *Shop) RoomForWebhooks() {
 	}
 }
 
-// Sent makes a delivery to an endpoint that counts as sent, according to the table.
+// Sent makes a test delivery to an endpoint and marks it as succeeded in the table.
 func (s *Shop) Sent(endpoint string) (delivery string) {
 	s.T.Helper()
 	delivery = s.Own("POST", WebhooksPath+"/"+endpoint+"/test", nil).Is(202, "").Str("id")

@@ -13,10 +13,12 @@ import (
 	"boxoffice/edge/payments/paysim/paystack"
 )
 
-// currencies are those that Paystack knows.
+// currencies are the currencies that Paystack accepts. All other providers of the simulator take
+// any.
 var currencies = map[string]bool{"GHS": true, "KES": true, "NGN": true, "USD": true, "ZAR": true}
 
-// unknownReference is the next step that Paystack suggests for a transaction that it does not have.
+// unknownReference is the advice that Paystack gives when somebody asks for a transaction that it
+// does not have.
 const unknownReference = "Ensure that you're passing the reference of a transaction that exists on this integration"
 
 func notFound() reply {
@@ -25,7 +27,8 @@ func notFound() reply {
 
 func invalid(message, next string) reply { return refused(400, message, "invalid_params", next) }
 
-// initializeTransaction is POST /transaction/initialize.
+// initializeTransaction is POST /transaction/initialize: it opens a charge and answers with the
+// address of its checkout page. A reference can be used only once, as at Paystack itself.
 func (s *Sim) initializeTransaction(ctx *fasthttp.RequestCtx) task {
 	t, bad := s.readCharge(ctx)
 	if bad != nil {
@@ -33,6 +36,7 @@ func (s *Sim) initializeTransaction(ctx *fasthttp.RequestCtx) task {
 	}
 	return task{s.ledger.ModesOf(t), t.Reference, func() reply {
 		s.ledger.Lock()
+		// The mode "auto" may pay the transaction within Add, so nothing may read it before.
 		fresh := s.ledger.Add(t)
 		s.ledger.Unlock()
 		if !fresh {
@@ -46,7 +50,8 @@ func (s *Sim) initializeTransaction(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// readCharge reads the body of initialize, as strictly as Paystack does.
+// readCharge reads the body of initialize and refuses what Paystack refuses, in Paystack's words.
+// It does not store the transaction.
 func (s *Sim) readCharge(ctx *fasthttp.RequestCtx) (*ledger.Transaction, *reply) {
 	var in struct {
 		Email       string          `json:"email"`
@@ -66,6 +71,8 @@ func (s *Sim) readCharge(ctx *fasthttp.RequestCtx) (*ledger.Transaction, *reply)
 	if t.Currency == "" {
 		t.Currency = "NGN"
 	}
+	// Paystack draws a reference for a merchant who names none. Ours depends on the seed and on the
+	// number of calls, so that a run can be repeated.
 	if t.Reference == "" {
 		t.Reference = "T" + strconv.FormatUint(faults.Scramble(s.cfg.Seed, in.Email, uint64(s.calls[opInitialize].Load())), 36)
 	}
@@ -84,14 +91,17 @@ func (s *Sim) readCharge(ctx *fasthttp.RequestCtx) (*ledger.Transaction, *reply)
 		return no(invalid("Invalid callback URL passed", "Ensure that the callback_url is an http or https URL"))
 	}
 	t.Asked = amount
+	// The modes come last: a request that Paystack would refuse must not fail because of our own
+	// additions.
 	if err := readMetadata(t, in.Metadata, query(ctx, "paysim")); err != nil {
 		return no(invalid(err.Error(), "See GET /_sim/modes"))
 	}
 	return t, nil
 }
 
-// readMetadata keeps an object, also one given as a string, and takes the modes
-// from the query or the object's paysim.
+// readMetadata keeps the metadata if it is a JSON object, also one that is written as a string. It
+// takes the transaction's own modes from the query or, if the query has none, from the object's
+// member paysim.
 func readMetadata(t *ledger.Transaction, raw json.RawMessage, modes string) error {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -117,13 +127,15 @@ func readMetadata(t *ledger.Transaction, raw json.RawMessage, modes string) erro
 	return nil
 }
 
-// subunits reads a whole number, bare or as digits in quotes.
+// subunits reads an amount in minor units. Paystack takes it as a bare number or as digits in
+// quotes.
 func subunits(raw json.RawMessage) (int64, bool) {
 	n, err := strconv.ParseInt(strings.Trim(string(raw), `"`), 10, 64)
 	return n, err == nil
 }
 
-// validReference reports whether a reference has only characters that Paystack takes. We allow 100 of them.
+// validReference reports whether a reference has only characters that Paystack takes. The limit of
+// 100 characters is ours.
 func validReference(s string) bool {
 	for _, r := range s {
 		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
@@ -134,13 +146,15 @@ func validReference(s string) bool {
 	return len(s) <= 100
 }
 
-// validCallback reports whether a browser could be sent back there; empty means nowhere.
+// validCallback reports whether a browser could be sent to an address. An empty text is valid and
+// means that there is no address.
 func validCallback(s string) bool {
 	u, err := url.Parse(s)
 	return s == "" || err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-// verifyTransaction is GET /transaction/verify/{reference}.
+// verifyTransaction is GET /transaction/verify/{reference}. Each call counts as a read, because the
+// mode "pending" shows the money only after a number of reads.
 func (s *Sim) verifyTransaction(ctx *fasthttp.RequestCtx) task {
 	reference := param(ctx, "reference")
 	s.ledger.Lock()
@@ -152,6 +166,8 @@ func (s *Sim) verifyTransaction(ctx *fasthttp.RequestCtx) task {
 		}
 		now := s.cfg.Now()
 		s.ledger.Lock()
+		// The body is made before the read is counted, or the last pending read would already show
+		// the money.
 		body := s.words.Transaction(t, now)
 		s.ledger.CountRead(t)
 		s.ledger.Unlock()
@@ -159,7 +175,7 @@ func (s *Sim) verifyTransaction(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// readTransaction is GET /transaction/{id}.
+// readTransaction is GET /transaction/{id}. Unlike a verification it does not count as a read.
 func (s *Sim) readTransaction(ctx *fasthttp.RequestCtx) task {
 	id, err := strconv.ParseInt(param(ctx, "id"), 10, 64)
 	if err != nil {
@@ -178,7 +194,7 @@ func (s *Sim) readTransaction(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// listMeta says which page of a list an answer is.
+// listMeta tells which page of a list an answer is.
 type listMeta struct {
 	Next     *string `json:"next"`
 	Previous *string `json:"previous"`
@@ -186,7 +202,8 @@ type listMeta struct {
 	Page     int     `json:"page"`
 }
 
-// paging reads perPage and page; what to skip follows.
+// paging reads the parameters perPage and page, and returns with them how many rows stand before
+// that page.
 func paging(ctx *fasthttp.RequestCtx) (meta listMeta, skip int) {
 	meta = listMeta{PerPage: queryInt(ctx, "perPage", 50, 1, 100), Page: queryInt(ctx, "page", 1, 1, 1_000_000)}
 	return meta, (meta.Page - 1) * meta.PerPage
@@ -215,7 +232,7 @@ func (s *Sim) listTransactions(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// createRefund is POST /refund.
+// createRefund is POST /refund. A missing amount means all that is left.
 func (s *Sim) createRefund(ctx *fasthttp.RequestCtx) task {
 	var in struct {
 		Transaction  json.RawMessage `json:"transaction"`
@@ -228,6 +245,7 @@ func (s *Sim) createRefund(ctx *fasthttp.RequestCtx) task {
 		return done(invalid("Invalid request body", "Ensure that the body is a JSON object"))
 	}
 	which := strings.Trim(string(in.Transaction), `"`)
+	// The modes depend on the transaction, so it is looked up before the call is performed.
 	t := s.ledger.Find(which)
 	amount, whole := int64(0), true
 	if len(in.Amount) > 0 && string(in.Amount) != "null" {
@@ -249,10 +267,12 @@ func (s *Sim) createRefund(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// refundLocked makes the refund if there is money left for it. Nothing tells a
-// repeat from a second refund, as live. The ledger is locked.
+// refundLocked makes the refund if so much money is left. It cannot tell a repeat from a second
+// refund, because Paystack has no idempotency key. The caller holds the ledger's lock.
 func (s *Sim) refundLocked(t *ledger.Transaction, r *ledger.Refund) reply {
 	now := s.cfg.Now()
+	// Refunds that are still on their way count as gone, or two of them could return the same
+	// money.
 	left := t.Refundable(now)
 	if r.Amount == 0 {
 		r.Amount = left
@@ -265,6 +285,7 @@ func (s *Sim) refundLocked(t *ledger.Transaction, r *ledger.Refund) reply {
 	case r.Amount > left:
 		return invalid("Refund amount cannot be more than transaction amount", "Reduce the amount")
 	}
+	// The mode is asked last, so that it counts only calls which would otherwise succeed.
 	if s.ledger.RefusesRefund(t) {
 		return refused(400, "Your balance is not enough to fulfil this request", "insufficient_balance", "Top up your balance, and try again")
 	}
@@ -280,7 +301,7 @@ func (s *Sim) refundLocked(t *ledger.Transaction, r *ledger.Refund) reply {
 	return ok("Refund has been queued for processing", s.words.NewRefund(r, now))
 }
 
-// readRefund is GET /refund/{id}.
+// readRefund is GET /refund/{id}. A refund that is to begin later does not exist yet.
 func (s *Sim) readRefund(ctx *fasthttp.RequestCtx) task {
 	id, _ := strconv.ParseInt(param(ctx, "id"), 10, 64)
 	s.ledger.Lock()
@@ -301,8 +322,9 @@ func (s *Sim) readRefund(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// listRefunds is GET /refund: the newest first; with ?transaction=, those of the transaction with that
-// number. A reference in place of the number finds nothing, as at Paystack itself.
+// listRefunds is GET /refund: all refunds, the newest first, or with ?transaction= only the refunds of the
+// transaction with that number. A reference in place of the number finds nothing, as at Paystack
+// itself.
 func (s *Sim) listRefunds(ctx *fasthttp.RequestCtx) task {
 	meta, skip := paging(ctx)
 	which := query(ctx, "transaction")

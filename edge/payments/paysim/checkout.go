@@ -16,22 +16,25 @@ import (
 	"boxoffice/engine"
 )
 
-// outcomes is what a visitor of the checkout page may do.
+// outcomes are the ends that a visitor may give a checkout. The page shows three of them; tests
+// send the others.
 var outcomes = map[string]bool{
 	ledger.Success: true, ledger.Failed: true, ledger.Abandoned: true, ledger.Pending: true, "ongoing": true, "processing": true, "queued": true,
 }
 
-// tagLength is how much of an access code is there to make it hard to guess.
+// tagLength is the number of characters that make an access code hard to guess.
 const tagLength = 8
 
-// accessCode is the transaction's number and a tag.
+// accessCode returns the last part of a transaction's checkout address: its number and a tag that
+// depends on the seed. No table is needed to find the transaction again.
 func (s *Sim) accessCode(id int64) string {
 	n := strconv.FormatInt(id, 36)
 	tag := strconv.FormatUint(faults.Scramble(s.cfg.Seed, "access/"+n, 0), 36)
 	return n + (tag + "00000000")[:tagLength]
 }
 
-// byCode finds the transaction of an access code.
+// byCode finds the transaction of an access code, or returns nil if the tag is wrong. It takes the
+// ledger's lock.
 func (s *Sim) byCode(code string) *ledger.Transaction {
 	if len(code) <= tagLength {
 		return nil
@@ -61,7 +64,7 @@ button{font:inherit;padding:.5rem 1.25rem;margin:.25rem .5rem .25rem 0;cursor:po
 </body></html>
 `))
 
-// checkout is the page that authorization_url leads to.
+// checkout is the page where a buyer pays. The answer of initialize leads there.
 func (s *Sim) checkout(ctx *fasthttp.RequestCtx) {
 	s.calls[opCheckout].Add(1)
 	t := s.byCode(param(ctx, "code"))
@@ -72,8 +75,11 @@ func (s *Sim) checkout(ctx *fasthttp.RequestCtx) {
 	s.showCheckout(ctx, t)
 }
 
-// showCheckout writes the checkout page of a transaction. One that is paid has no more buttons.
+// showCheckout writes the checkout page of a transaction. A paid transaction shows no more buttons,
+// because it cannot be paid twice.
 func (s *Sim) showCheckout(ctx *fasthttp.RequestCtx, t *ledger.Transaction) {
+	// The view is filled in under the lock, and the page is written without it: writing may be
+	// slow.
 	s.ledger.Lock()
 	view := struct {
 		Provider, Amount, Email, Reference, Status, Back string
@@ -93,8 +99,8 @@ func (s *Sim) showCheckout(ctx *fasthttp.RequestCtx, t *ledger.Transaction) {
 	}
 }
 
-// pay is POST /checkout/{code}: outcome, as a form or JSON, is what the visitor
-// did. The answer sends the browser back to the shop.
+// pay is POST /checkout/{code}: the visitor pays, fails or gives up. The outcome comes as a form or
+// as JSON. The answer sends the browser back to the shop.
 func (s *Sim) pay(ctx *fasthttp.RequestCtx) {
 	s.calls[opPay].Add(1)
 	t := s.byCode(param(ctx, "code"))
@@ -112,11 +118,14 @@ func (s *Sim) pay(ctx *fasthttp.RequestCtx) {
 		writeJSON(ctx, 400, paystack.Failure{Message: err.Error()})
 		return
 	}
+	// The modes of this call replace the transaction's own, so that a test may decide at the
+	// checkout what goes wrong.
 	s.ledger.Lock()
 	if len(modes) > 0 && t.Outcome != ledger.Success {
 		t.Modes.Store(&modes)
 	}
 	now := s.cfg.Now()
+	// At PayPal the buyer only agrees. The money moves when the shop captures the order.
 	if t.Provider == ledger.PayPal && outcome == ledger.Success {
 		s.approveOrder(t)
 	} else {
@@ -137,7 +146,8 @@ func (s *Sim) pay(ctx *fasthttp.RequestCtx) {
 	s.showCheckout(ctx, t)
 }
 
-// readOutcome reads what the visitor did, from the page's form or from JSON, as tests send it.
+// readOutcome reads what the visitor did: from the form of the page, or from JSON, which tests
+// send.
 func readOutcome(ctx *fasthttp.RequestCtx) (outcome string, isJSON bool) {
 	if !strings.HasPrefix(string(ctx.Request.Header.ContentType()), "application/json") {
 		return string(ctx.PostArgs().Peek("outcome")), false
@@ -151,12 +161,14 @@ func readOutcome(ctx *fasthttp.RequestCtx) (outcome string, isJSON bool) {
 	return in.Outcome, true
 }
 
-// returnURL is the callback with what the provider adds to it; empty without one. The ledger is locked.
+// returnURL returns the shop's address with the parameters that the provider adds to it, or "" if
+// the shop gave none. The caller holds the ledger's lock.
 func returnURL(t *ledger.Transaction) string {
 	u, err := url.Parse(t.Callback)
 	if err != nil || t.Callback == "" {
 		return ""
 	}
+	// Stripe and Mollie add nothing.
 	if t.Provider == ledger.Stripe || t.Provider == ledger.Mollie { // their buyers return to the address as it was given
 		return t.Callback
 	}

@@ -12,13 +12,15 @@ import (
 	"boxoffice/edge/payments/paysim/paystack"
 )
 
-// The prefixes of the ids of disputes, which are followed by the number of their transaction.
+// These are the prefixes of the ids of disputes. The number of the disputed transaction follows
+// them.
 const (
 	stripeDisputeID = "du_"
 	chargebackID    = "chb_"
 )
 
-// disputeEvents are what Stripe tells when a dispute comes to a status. Mollie tells that the payment has changed.
+// disputeEvents are the events by which Stripe tells that a dispute has come to a status. Mollie
+// has no such events: it only tells that the payment has changed.
 var disputeEvents = map[string]string{
 	ledger.NeedsResponse: "charge.dispute.created",
 	ledger.UnderReview:   "charge.dispute.updated",
@@ -26,8 +28,9 @@ var disputeEvents = map[string]string{
 	ledger.DisputeLost:   "charge.dispute.closed",
 }
 
-// MoveDispute opens a bank's dispute about a payment of Stripe, Mollie or PayPal, or moves it on to a status: needs_response,
-// under_review, won or lost. It reports whether there are such a payment and status.
+// MoveDispute opens a bank's dispute about a payment of Stripe, Mollie or PayPal, or moves it on to
+// a status: needs_response, under_review, won or lost. It returns false if there is no such payment
+// or status.
 func (s *Sim) MoveDispute(reference, status string) bool {
 	event := disputeEvents[status]
 	if event == "" {
@@ -43,7 +46,7 @@ func (s *Sim) MoveDispute(reference, status string) bool {
 	return true
 }
 
-// postDispute is POST /_sim/dispute: MoveDispute by a reference and a status.
+// postDispute is POST /_sim/dispute, by which tests call MoveDispute over HTTP.
 func (s *Sim) postDispute(ctx *fasthttp.RequestCtx) {
 	var in struct {
 		Reference string `json:"reference"`
@@ -57,7 +60,8 @@ func (s *Sim) postDispute(ctx *fasthttp.RequestCtx) {
 	writeJSON(ctx, 200, map[string]string{"status": in.Status})
 }
 
-// readDispute is GET /v1/disputes/{id}.
+// readDispute is GET /v1/disputes/{id} of Stripe. It has the payment intent only if the caller asks
+// for it (expand[]), as at Stripe.
 func (s *Sim) readDispute(ctx *fasthttp.RequestCtx) task {
 	which, expand := param(ctx, "id"), query(ctx, "expand[]")
 	t := s.ledger.FindPrefixed(ledger.Stripe, which, stripeDisputeID)
@@ -75,9 +79,11 @@ func (s *Sim) readDispute(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// disputeBody is a dispute in Stripe's words. Like Stripe's it says nothing of our reference. The ledger is locked.
+// disputeBody shows a dispute in Stripe's form. Like Stripe's own it does not have our reference,
+// so a shop must find the order through the payment intent. The caller holds the ledger's lock.
 func disputeBody(t *ledger.Transaction) map[string]any {
 	number := strconv.FormatInt(t.ID, 10)
+	// A merchant has seven days to answer.
 	due := t.Dispute.Opened.Add(7 * 24 * time.Hour).Unix()
 	return map[string]any{
 		"id": stripeDisputeID + number, "object": "dispute", "amount": t.Paid, "currency": strings.ToLower(t.Currency), "charge": "ch_" + number,
@@ -86,7 +92,8 @@ func disputeBody(t *ledger.Transaction) map[string]any {
 	}
 }
 
-// listChargebacks is GET /v2/payments/{id}/chargebacks.
+// listChargebacks is GET /v2/payments/{id}/chargebacks of Mollie, which has at most one here. A
+// dispute that the merchant won shows as a reversed chargeback.
 func (s *Sim) listChargebacks(ctx *fasthttp.RequestCtx) task {
 	which, embed := param(ctx, "id"), query(ctx, "embed")
 	t := s.ledger.FindPrefixed(ledger.Mollie, which, molliePaymentID)

@@ -14,7 +14,7 @@ import (
 	"boxoffice/engine"
 )
 
-// hosted is the envelope of Flutterwave's answers.
+// hosted is the JSON object around every answer of Flutterwave.
 type hosted struct {
 	Status  string `json:"status"`
 	Message string `json:"message"`
@@ -27,7 +27,9 @@ func refusedHosted(status int, message string) reply {
 
 func noTransaction() reply { return refusedHosted(404, "No transaction was found for this id") }
 
-// hostedAPI checks Flutterwave's key, reads the call, and does it as its modes have it.
+// hostedAPI makes the handler of a call of Flutterwave's API: it checks the key, reads the call,
+// and performs it as the modes demand. The part of each provider has such a function, because each
+// answers a wrong key in its own way.
 func (s *Sim) hostedAPI(op operation, read func(*fasthttp.RequestCtx) task) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		s.calls[op].Add(1)
@@ -40,7 +42,8 @@ func (s *Sim) hostedAPI(op operation, read func(*fasthttp.RequestCtx) task) fast
 	}
 }
 
-// createHosted is POST /v3/payments. A tx_ref that is known leads to its page again.
+// createHosted is POST /v3/payments. A tx_ref that is already known leads to the same checkout page
+// again and is no error.
 func (s *Sim) createHosted(ctx *fasthttp.RequestCtx) task {
 	var in struct {
 		Reference string      `json:"tx_ref"`
@@ -72,8 +75,8 @@ func (s *Sim) createHosted(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// verifyHosted is GET /v3/transactions/{id}/verify and .../verify_by_reference. A
-// buyer who has not tried to pay has no transaction.
+// verifyHosted is GET /v3/transactions/{id}/verify and .../verify_by_reference. Flutterwave makes a
+// transaction only when a buyer tries to pay, so until then there is none.
 func (s *Sim) verifyHosted(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
 	if which == "" {
@@ -93,7 +96,8 @@ func (s *Sim) verifyHosted(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// hostedBody is a transaction in Flutterwave's words, its amounts in major units.
+// hostedBody shows a transaction in Flutterwave's form, with amounts in major units. The caller
+// holds the ledger's lock.
 func hostedBody(t *ledger.Transaction, now time.Time) map[string]any {
 	status := "pending"
 	switch st := t.Status(now); {
@@ -115,8 +119,8 @@ func hostedBody(t *ledger.Transaction, now time.Time) map[string]any {
 	}
 }
 
-// refundHosted is POST /v3/transactions/{id}/refund. The money is gone at once, unless a
-// mode says otherwise; nothing tells a repeat from a second refund, as live.
+// refundHosted is POST /v3/transactions/{id}/refund. The money is gone at once unless a mode delays
+// it. Flutterwave cannot tell a repeat from a second refund.
 func (s *Sim) refundHosted(ctx *fasthttp.RequestCtx) task {
 	var in struct {
 		Amount   json.Number `json:"amount"`
@@ -149,7 +153,7 @@ func (s *Sim) refundHosted(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// hostedRefund is a refund's status in Flutterwave's words.
+// hostedRefund translates a refund's status into Flutterwave's words.
 func hostedRefund(status string) string {
 	switch status {
 	case ledger.RefundProcessed:
@@ -160,7 +164,8 @@ func hostedRefund(status string) string {
 	return "new"
 }
 
-// hostedRefundBody is a refund as lists of them have it.
+// hostedRefundBody shows a refund as Flutterwave's lists have it. The caller holds the ledger's
+// lock.
 func hostedRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 	return map[string]any{
 		"id": r.ID, "amount_refunded": majorUnits(r.Amount, r.Of.Currency), "status": hostedRefund(r.Status(now)), "flw_ref": "URF-" + strconv.FormatInt(r.ID, 10),
@@ -168,10 +173,12 @@ func hostedRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 	}
 }
 
-// hostedPage is how many refunds a page has.
+// hostedPage is the number of refunds on a page of Flutterwave's list, which a caller cannot
+// choose.
 const hostedPage = 20
 
-// hostedRefunds is GET /v3/refunds: the newest first, of one transaction if its id is given.
+// hostedRefunds is GET /v3/refunds: all refunds, the newest first, or the refunds of one transaction if
+// its id is given.
 func (s *Sim) hostedRefunds(ctx *fasthttp.RequestCtx) task {
 	which, page := query(ctx, "id"), queryInt(ctx, "page", 1, 1, 1_000_000)
 	t := s.ledger.Find(which)
@@ -195,7 +202,7 @@ func (s *Sim) hostedRefunds(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// hostedList is the envelope of lists.
+// hostedList is the JSON object around Flutterwave's lists.
 type hostedList struct {
 	hosted
 	Meta any `json:"meta"`
@@ -215,12 +222,12 @@ func (s *Sim) readHostedRefund(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// majorUnits writes minor units of a currency as a decimal number of major ones.
+// majorUnits writes an amount of minor units as a decimal number of major units.
 func majorUnits(minor int64, currency string) json.Number {
 	return json.Number(engine.Decimal(minor, currency))
 }
 
-// hostedReturn adds what Flutterwave does to the address that a buyer comes back to.
+// hostedReturn adds the parameters that Flutterwave adds to the address to which a buyer returns.
 func hostedReturn(q url.Values, t *ledger.Transaction) {
 	q.Set("tx_ref", t.Reference)
 	if t.Outcome == ledger.Abandoned {

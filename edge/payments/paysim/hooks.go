@@ -17,23 +17,31 @@ import (
 	"boxoffice/edge/payments/paysim/outbox"
 )
 
-// delivery is one webhook to send; its body is made when it is sent.
+// delivery is one webhook to send. Its body is made only when it is sent, so that it tells the
+// state of that moment, as real providers do.
 type delivery struct {
-	event   string
-	of      *ledger.Transaction
-	refund  *ledger.Refund // nil for a charge
-	status  string         // of the refund or the dispute
-	dispute bool           // it is about the transaction's dispute
-	badsig  bool
+	event string
+	of    *ledger.Transaction
+	// Nil for a webhook about the charge itself or its dispute.
+	refund *ledger.Refund
+	// The status that the webhook tells, of the refund or of the dispute. The refund may have moved
+	// on by the time of sending.
+	status string
+	// The webhook is about the transaction's dispute.
+	dispute bool
+	// The mode "badsig" has struck: the webhook is signed with a wrong key.
+	badsig bool
 }
 
-// hooks tells shops what becomes of their payments: it knows what is told, where, and how that is signed.
+// hooks tells shops about the progress of their payments: it knows which events there are, to which
+// address each goes, and how each provider signs. The outbox sends them.
 type hooks struct {
 	sim *Sim
 	box *outbox.Outbox
 }
 
-// webhookURL is where a transaction's webhooks go; "" for nowhere.
+// webhookURL returns the address to which a transaction's webhooks go, or "" if there is none. Two
+// providers take it with each payment; for the others it is configured.
 func (h *hooks) webhookURL(t *ledger.Transaction) string {
 	switch t.Provider {
 	case ledger.NOWPayments, ledger.Mollie:
@@ -48,8 +56,9 @@ func (h *hooks) webhookURL(t *ledger.Transaction) string {
 	return h.sim.cfg.WebhookURL
 }
 
-// announceCharge announces a payment, as a webhook that arrives after the duration in. As at the real
-// providers, failures and abandoned checkouts are not announced.
+// announceCharge queues the webhooks about a payment, to be sent after the duration in. Failed and
+// abandoned checkouts are not announced, as at the real providers. It is called under the ledger's
+// lock and must not take it.
 func (h *hooks) announceCharge(t *ledger.Transaction, m faults.Modes, in time.Duration) {
 	switch t.Provider {
 	case ledger.NOWPayments: // each status is told
@@ -68,7 +77,8 @@ func (h *hooks) announceCharge(t *ledger.Transaction, m faults.Modes, in time.Du
 	}
 }
 
-// announceRefund announces each status that the refund will go through.
+// announceRefund queues a webhook for each status that the refund will go through. Only Paystack
+// announces refunds in this simulator.
 func (h *hooks) announceRefund(r *ledger.Refund, m faults.Modes, in time.Duration) {
 	if r.Of.Provider != "" {
 		return
@@ -86,7 +96,8 @@ func (h *hooks) announceRefund(r *ledger.Refund, m faults.Modes, in time.Duratio
 	}
 }
 
-// queueEvent queues one event as the modes have it.
+// queueEvent queues an event once, several times or never, as the modes demand. The random draws depend on the
+// event's name and reference alone, so that a run can be repeated.
 func (h *hooks) queueEvent(m faults.Modes, in time.Duration, d delivery) {
 	if h.webhookURL(d.of) == "" {
 		return
@@ -111,18 +122,21 @@ func (h *hooks) queueEvent(m faults.Modes, in time.Duration, d delivery) {
 	if set, ok := dice.Struck(m, "duplicate", name); ok {
 		times = set.Number
 	}
+	// Webhooks are sent by the real clock, even if the statuses run on another one.
 	due := time.Now().Add(in)
 	for range times {
 		h.box.Push(due, func(ctx context.Context) (*http.Request, error) { return h.makeRequest(ctx, &d) })
 	}
 }
 
-// makeRequest makes a delivery as it is sent now, signed in its provider's way.
+// makeRequest makes the request of a webhook and signs it in its provider's way. The outbox calls
+// it for each attempt.
 func (h *hooks) makeRequest(ctx context.Context, d *delivery) (*http.Request, error) {
 	body, err := h.sim.encodeHook(d)
 	if err != nil {
 		return nil, err
 	}
+	// A wrong key makes a signature of the right form with a wrong value.
 	wrong := ""
 	if d.badsig {
 		wrong = "?"
@@ -153,7 +167,8 @@ func (h *hooks) makeRequest(ctx context.Context, d *delivery) (*http.Request, er
 	return req, nil
 }
 
-// encodeHook is a webhook's body as it is sent: Mollie tells an id alone, as a form.
+// encodeHook returns the body of a webhook. Mollie sends only the payment's id, as a form, and the
+// shop then reads the payment.
 func (s *Sim) encodeHook(d *delivery) ([]byte, error) {
 	if d.of.Provider == ledger.Mollie {
 		return []byte("id=" + molliePaymentID + strconv.FormatInt(d.of.ID, 10)), nil
@@ -161,7 +176,7 @@ func (s *Sim) encodeHook(d *delivery) ([]byte, error) {
 	return json.Marshal(s.told(d))
 }
 
-// told is what a webhook tells.
+// told returns what a webhook tells, in its provider's form. It takes the ledger's lock.
 func (s *Sim) told(d *delivery) any {
 	switch d.of.Provider {
 	case ledger.NOWPayments:
@@ -191,7 +206,7 @@ func (s *Sim) told(d *delivery) any {
 	return s.words.Charge(d.event, d.of)
 }
 
-// sign is the lower-case hex HMAC-SHA512 of the raw body.
+// sign returns the HMAC-SHA512 of a body in lower-case hex, as Paystack and NOWPayments sign.
 func sign(key string, body []byte) string {
 	mac := hmac.New(sha512.New, []byte(key))
 	mac.Write(body)

@@ -12,13 +12,14 @@ import (
 	"boxoffice/edge/payments/paysim/ledger"
 )
 
-// The prefixes of Mollie's ids, which are followed by our number.
+// These are the prefixes of Mollie's ids. The ledger's number follows them.
 const (
 	molliePaymentID = "tr_"
 	mollieRefundID  = "re_"
 )
 
-// mollieFailure is Mollie's envelope of errors.
+// mollieFailure makes an error in Mollie's form. The field names the wrong member of the request,
+// if one is wrong.
 func mollieFailure(status int, title, detail, field string) reply {
 	body := map[string]any{"status": status, "title": title, "detail": detail}
 	if field != "" {
@@ -31,7 +32,8 @@ func noSuchMollie(what, id string) reply {
 	return mollieFailure(404, "Not Found", "No "+what+" exists with token "+id+".", "")
 }
 
-// mollieAPI checks Mollie's key, reads the call, and does it as its modes have it.
+// mollieAPI makes the handler of a call of Mollie's API: it checks the key, reads the call, and
+// performs it as the modes demand.
 func (s *Sim) mollieAPI(op operation, read func(*fasthttp.RequestCtx) task) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		s.calls[op].Add(1)
@@ -45,7 +47,8 @@ func (s *Sim) mollieAPI(op operation, read func(*fasthttp.RequestCtx) task) fast
 	}
 }
 
-// mollieAmount is money as Mollie writes it: its value has all places of its currency and stands in quotes.
+// mollieAmount is money as Mollie writes it: a decimal in quotes that always has all the places of
+// its currency.
 type mollieAmount struct {
 	Currency string `json:"currency"`
 	Value    string `json:"value"`
@@ -55,13 +58,13 @@ func mollieMoney(minor int64, currency string) mollieAmount {
 	return mollieAmount{currency, string(majorUnits(minor, currency))}
 }
 
-// minor returns the amount in minor units; false if it is not one above 0.
+// minor returns the amount in minor units. It returns false if the text is no amount above 0.
 func (a mollieAmount) minor() (int64, bool) {
 	n, ok := minorUnits(json.Number(a.Value), a.Currency)
 	return n, ok && n > 0
 }
 
-// createMollie is POST /v2/payments. The same idempotency key gets the same payment.
+// createMollie is POST /v2/payments. A repeat with the same idempotency key gets the same payment.
 func (s *Sim) createMollie(ctx *fasthttp.RequestCtx) task {
 	var in struct {
 		Amount      mollieAmount      `json:"amount"`
@@ -98,6 +101,8 @@ func (s *Sim) createMollie(ctx *fasthttp.RequestCtx) task {
 	return task{s.ledger.ModesOf(t), t.Reference, func() reply {
 		s.ledger.Lock()
 		defer s.ledger.Unlock()
+		// The idempotency key is our reference, so a reference that is taken means a repeat. A
+		// repeat must ask for the same money.
 		if !s.ledger.Add(t) {
 			was := s.ledger.ByReference(t.Reference)
 			if was.Asked != t.Asked || was.Currency != t.Currency {
@@ -109,7 +114,7 @@ func (s *Sim) createMollie(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// readMollie is GET /v2/payments/{id}.
+// readMollie is GET /v2/payments/{id}. It counts as a read for the mode "pending".
 func (s *Sim) readMollie(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
 	t := s.ledger.FindPrefixed(ledger.Mollie, which, molliePaymentID)
@@ -126,8 +131,8 @@ func (s *Sim) readMollie(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// mollieBody is a payment. Mollie's page lets a buyer try again after a refusal, so that a payment
-// whose buyer was refused is open.
+// mollieBody shows a payment in Mollie's form. Mollie's page lets a refused buyer try again, so the
+// payment of such a buyer stays open. The caller holds the ledger's lock.
 func (s *Sim) mollieBody(t *ledger.Transaction, now time.Time) map[string]any {
 	amount := t.Asked
 	body := map[string]any{
@@ -150,7 +155,8 @@ func (s *Sim) mollieBody(t *ledger.Transaction, now time.Time) map[string]any {
 	return body
 }
 
-// refundMollie is POST /v2/payments/{id}/refunds. The same idempotency key gets the same refund.
+// refundMollie is POST /v2/payments/{id}/refunds. A repeat with the same idempotency key gets the
+// same refund.
 func (s *Sim) refundMollie(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
 	var in struct {
@@ -167,6 +173,8 @@ func (s *Sim) refundMollie(ctx *fasthttp.RequestCtx) task {
 		if t == nil {
 			return noSuchMollie("payment", which)
 		}
+		// A refund keeps its idempotency key as the note to the customer, a field that Mollie does
+		// not have.
 		for _, made := range t.Refunds {
 			if idempotency != "" && made.CustomerNote == idempotency {
 				return reply{201, mollieRefundBody(made, now)}
@@ -188,7 +196,7 @@ func (s *Sim) refundMollie(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// mollieRefundBody is a refund in Mollie's words.
+// mollieRefundBody shows a refund in Mollie's form. The caller holds the ledger's lock.
 func mollieRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 	status := "refunded"
 	switch r.Status(now) {
@@ -206,8 +214,8 @@ func mollieRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 	}
 }
 
-// mollieRefunds is GET /v2/payments/{id}/refunds, the newest first. A page names the first refund of
-// the next.
+// mollieRefunds is GET /v2/payments/{id}/refunds, the newest first. Each page has a link that
+// begins with the first refund of the next page.
 func (s *Sim) mollieRefunds(ctx *fasthttp.RequestCtx) task {
 	which, from, limit := param(ctx, "id"), query(ctx, "from"), queryInt(ctx, "limit", 50, 1, 250)
 	t := s.ledger.FindPrefixed(ledger.Mollie, which, molliePaymentID)
@@ -239,7 +247,8 @@ func (s *Sim) mollieRefunds(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// readMollieRefund is GET /v2/payments/{id}/refunds/{refund}.
+// readMollieRefund is GET /v2/payments/{id}/refunds/{refund}. A refund of another payment does not
+// exist there.
 func (s *Sim) readMollieRefund(ctx *fasthttp.RequestCtx) task {
 	payment, which := param(ctx, "id"), param(ctx, "refund")
 	id, _ := strconv.ParseInt(strings.TrimPrefix(which, mollieRefundID), 10, 64)

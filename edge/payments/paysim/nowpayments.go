@@ -16,10 +16,12 @@ import (
 	"boxoffice/engine"
 )
 
-// depositWindow is how long a fixed rate holds, and so an address without a deposit.
+// depositWindow is how long NOWPayments keeps a fixed rate. An address without a deposit expires
+// with the rate.
 const depositWindow = 20 * time.Minute
 
-// coin is a crypto currency that the simulator takes. A price is in US cents.
+// coin is a crypto currency that the simulator takes. Its price is in US cents. A deposit of a coin
+// with a memo must name the memo beside the address.
 type coin struct {
 	code, name, network string
 	price               int64
@@ -35,7 +37,7 @@ var coins = []coin{
 	{"XRP", "Ripple", "xrp", 50, true},
 }
 
-// leastDeposit is the minimum of every coin, in US cents.
+// leastDeposit is the smallest deposit of every coin, in US cents.
 const leastDeposit = 1_00
 
 // coinOf finds a coin by its ticker.
@@ -47,13 +49,13 @@ func coinOf(ticker string) *coin {
 	return &coins[i]
 }
 
-// amount returns what a number of US cents is in the coin, a decimal of eight places.
+// amount converts US cents into the coin, as a decimal with eight places, rounded down.
 func (c *coin) amount(cents int64) json.Number {
 	units := cents * 100_000_000 / c.price
 	return json.Number(fmt.Sprintf("%d.%08d", units/100_000_000, units%100_000_000))
 }
 
-// coinFailure is how NOWPayments says no.
+// coinFailure is an error in NOWPayments' form.
 type coinFailure struct {
 	StatusCode int    `json:"statusCode"`
 	Code       string `json:"code"`
@@ -64,7 +66,8 @@ func refusedCoin(status int, code, message string) reply {
 	return reply{status, coinFailure{status, code, message}}
 }
 
-// coinAPI checks NOWPayments' key, reads the call, and does it as its modes have it.
+// coinAPI makes the handler of a call of NOWPayments' API: it checks the key, reads the call, and
+// performs it as the modes demand.
 func (s *Sim) coinAPI(op operation, read func(*fasthttp.RequestCtx) task) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		s.calls[op].Add(1)
@@ -77,7 +80,7 @@ func (s *Sim) coinAPI(op operation, read func(*fasthttp.RequestCtx) task) fastht
 	}
 }
 
-// listed is a task that answers what does not depend on any payment.
+// listed makes a task for an answer that does not depend on any payment, such as a list of coins.
 func (s *Sim) listed(about string, body func(*fasthttp.RequestCtx) reply) func(*fasthttp.RequestCtx) task {
 	return func(ctx *fasthttp.RequestCtx) task {
 		r := body(ctx)
@@ -118,7 +121,8 @@ func minAmount(ctx *fasthttp.RequestCtx) reply {
 	}}
 }
 
-// createDeposit is POST /v1/payment. A repeat makes another payment, as live.
+// createDeposit is POST /v1/payment. NOWPayments knows no idempotency, so a repeat makes another
+// payment for the same order.
 func (s *Sim) createDeposit(ctx *fasthttp.RequestCtx) task {
 	var in struct {
 		Price       json.Number `json:"price_amount"`
@@ -143,6 +147,8 @@ func (s *Sim) createDeposit(ctx *fasthttp.RequestCtx) task {
 	t := &ledger.Transaction{
 		Provider: ledger.NOWPayments, Coin: c.code, Order: in.Order, Currency: "USD", Asked: cents, Hook: in.Callback, Created: s.cfg.Now(),
 	}
+	// The ledger wants unique references, and an order may have several payments. So the number of
+	// the call is part of the reference.
 	t.Reference = "deposit-" + in.Order + "-" + strconv.FormatInt(s.calls[opDeposit].Load(), 10)
 	return task{s.ledger.ModesOf(t), in.Order, func() reply {
 		s.ledger.Lock()
@@ -164,7 +170,8 @@ func (s *Sim) createDeposit(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// minorUnits reads a decimal of a currency.
+// minorUnits reads a decimal of a currency. It returns false if the text has more places than the
+// currency.
 func minorUnits(n json.Number, currency string) (int64, bool) {
 	decimals := engine.DecimalsOf(currency)
 	whole, fraction, _ := strings.Cut(string(n), ".")
@@ -172,7 +179,8 @@ func minorUnits(n json.Number, currency string) (int64, bool) {
 	return v, err == nil && len(fraction) <= decimals
 }
 
-// readDeposit is GET /v1/payment/{id}.
+// readDeposit is GET /v1/payment/{id}. With the mode "pending" the first reads show the deposit as
+// unconfirmed.
 func (s *Sim) readDeposit(ctx *fasthttp.RequestCtx) task {
 	id, _ := strconv.ParseInt(param(ctx, "id"), 10, 64)
 	s.ledger.Lock()
@@ -194,8 +202,8 @@ func (s *Sim) readDeposit(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// returnDeposit is POST /_sim/return: a person sends coins of a payment back, by an amount in
-// minor units of its price.
+// returnDeposit is POST /_sim/return: a person sends a part of a payment's coins back, which the API
+// has no call for. The amount is in minor units of the price's currency.
 func (s *Sim) returnDeposit(ctx *fasthttp.RequestCtx) {
 	var in struct {
 		Payment int64 `json:"payment"`
@@ -214,7 +222,8 @@ func (s *Sim) returnDeposit(ctx *fasthttp.RequestCtx) {
 	writeJSON(ctx, 200, map[string]int64{"left": t.Refundable(now)})
 }
 
-// depositStatus is the payment's status in NOWPayments' words.
+// depositStatus translates a payment's status into NOWPayments' words. A deposit smaller than the
+// price is partially_paid.
 func depositStatus(t *ledger.Transaction, now time.Time) string {
 	switch st := t.Status(now); st {
 	case ledger.Success:
@@ -235,7 +244,8 @@ func depositStatus(t *ledger.Transaction, now time.Time) string {
 	return "confirming"
 }
 
-// depositBody is a payment as it is read, and told: ids are numbers. The ledger is locked.
+// depositBody shows a payment as NOWPayments' API and webhooks have it: with ids as numbers. The
+// caller holds the ledger's lock.
 func (s *Sim) depositBody(t *ledger.Transaction, status string) map[string]any {
 	var memo, parent any
 	coin := coinOf(t.Coin)

@@ -20,7 +20,7 @@ import (
 	"boxoffice/engine"
 )
 
-// The prefixes of PayPal's ids, which are followed by our number.
+// These are the prefixes of PayPal's ids. The ledger's number follows them.
 const (
 	paypalOrderID   = "5O"
 	paypalCaptureID = "3C"
@@ -28,13 +28,14 @@ const (
 	paypalDisputeID = "PP-D-"
 )
 
-// approved is what a buyer leaves an order of PayPal in: nothing is paid until it is captured.
+// approved is the outcome of a PayPal order to which the buyer has agreed. Nothing is paid until
+// the shop captures the order.
 const approved = "approved"
 
-// approvalEvent is what PayPal tells of that.
+// approvalEvent is the webhook by which PayPal tells that a buyer has agreed to an order.
 const approvalEvent = "CHECKOUT.ORDER.APPROVED"
 
-// paypalFailure is PayPal's envelope of errors.
+// paypalFailure makes an error in PayPal's form. The issue is what programs tell errors apart by.
 func paypalFailure(status int, name, issue string) reply {
 	body := map[string]any{"name": name, "message": "The requested action could not be performed.", "debug_id": "0", "details": []any{}}
 	if issue != "" {
@@ -45,14 +46,16 @@ func paypalFailure(status int, name, issue string) reply {
 
 func noSuchPaypal() reply { return paypalFailure(404, "RESOURCE_NOT_FOUND", "INVALID_RESOURCE_ID") }
 
-// paypalToken is the access token: it is the same until the key is another.
+// paypalToken returns the access token. It depends on the key alone and never expires, so the
+// simulator keeps no list of tokens.
 func (s *Sim) paypalToken() string {
 	mac := hmac.New(sha256.New, []byte(s.cfg.PayPalKey))
 	mac.Write([]byte("access token"))
 	return "A21AA" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// grantPaypal is POST /paypal/v1/oauth2/token.
+// grantPaypal is POST /paypal/v1/oauth2/token: it exchanges the client's id and secret for the
+// access token.
 func (s *Sim) grantPaypal(ctx *fasthttp.RequestCtx) {
 	s.calls[opPaypalToken].Add(1)
 	want := "Basic " + base64.StdEncoding.EncodeToString([]byte(s.cfg.PayPalKey))
@@ -63,7 +66,8 @@ func (s *Sim) grantPaypal(ctx *fasthttp.RequestCtx) {
 	writeJSON(ctx, 200, map[string]any{"access_token": s.paypalToken(), "token_type": "Bearer", "expires_in": 32400, "scope": "", "app_id": "APP-80W284485P519543T"})
 }
 
-// paypalAPI checks the access token, reads the call, and does it as its modes have it.
+// paypalAPI makes the handler of a call of PayPal's API: it checks the access token, reads the
+// call, and performs it as the modes demand.
 func (s *Sim) paypalAPI(op operation, read func(*fasthttp.RequestCtx) task) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		s.calls[op].Add(1)
@@ -76,7 +80,7 @@ func (s *Sim) paypalAPI(op operation, read func(*fasthttp.RequestCtx) task) fast
 	}
 }
 
-// paypalMoney is money as PayPal writes it.
+// paypalMoney is money as PayPal writes it: a decimal of major units in quotes.
 type paypalMoney struct {
 	Currency string `json:"currency_code"`
 	Value    string `json:"value"`
@@ -86,7 +90,8 @@ func toPaypalMoney(minor int64, currency string) paypalMoney {
 	return paypalMoney{currency, engine.Decimal(minor, currency)}
 }
 
-// createPaypal is POST /paypal/v2/checkout/orders. The same request id gets the same order.
+// createPaypal is POST /paypal/v2/checkout/orders. A repeat with the same request id gets the same
+// order.
 func (s *Sim) createPaypal(ctx *fasthttp.RequestCtx) task {
 	var in struct {
 		Intent string `json:"intent"`
@@ -134,7 +139,8 @@ func (s *Sim) createPaypal(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// approveOrder notes that the buyer agrees to an order: a webhook tells it, and nothing is paid. The ledger is locked.
+// approveOrder notes that the buyer agrees to an order, and queues the webhook about that. Nothing
+// is paid yet. The caller holds the ledger's lock.
 func (s *Sim) approveOrder(t *ledger.Transaction) {
 	if t.Outcome == ledger.Success || t.Outcome == approved {
 		return
@@ -157,7 +163,8 @@ func (s *Sim) readPaypal(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// readPaypalBody is an order as it is read, which may be the read by which money on its way has come. The ledger is locked.
+// readPaypalBody shows an order, and counts the read for the mode "pending": the last pending read
+// lets the money arrive and queues its webhook. The caller holds the ledger's lock.
 func (s *Sim) readPaypalBody(t *ledger.Transaction) map[string]any {
 	now := s.cfg.Now()
 	body := s.paypalBody(t, now)
@@ -169,7 +176,8 @@ func (s *Sim) readPaypalBody(t *ledger.Transaction) map[string]any {
 	return body
 }
 
-// capturePaypal is POST /paypal/v2/checkout/orders/{id}/capture: the money of an approved order comes.
+// capturePaypal is POST /paypal/v2/checkout/orders/{id}/capture: the shop takes the money of an
+// order to which the buyer has agreed.
 func (s *Sim) capturePaypal(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
 	t := s.ledger.FindPrefixed(ledger.PayPal, which, paypalOrderID)
@@ -184,6 +192,7 @@ func (s *Sim) capturePaypal(ctx *fasthttp.RequestCtx) task {
 		case t.Outcome != approved:
 			return paypalFailure(422, "UNPROCESSABLE_ENTITY", "ORDER_NOT_APPROVED")
 		}
+		// A mode may turn the success into a failure, as a bank that declines.
 		if s.ledger.Settle(t, ledger.Success, s.cfg.Now()); t.Outcome != ledger.Success {
 			return paypalFailure(422, "UNPROCESSABLE_ENTITY", "INSTRUMENT_DECLINED")
 		}
@@ -191,7 +200,8 @@ func (s *Sim) capturePaypal(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// paypalBody is an order with its capture and refunds. A buyer who was refused is still asked to act. The ledger is locked.
+// paypalBody shows an order with its capture and refunds. An order whose buyer was refused still
+// waits for the buyer. The caller holds the ledger's lock.
 func (s *Sim) paypalBody(t *ledger.Transaction, now time.Time) map[string]any {
 	number := strconv.FormatInt(t.ID, 10)
 	unit := map[string]any{
@@ -220,7 +230,7 @@ func (s *Sim) paypalBody(t *ledger.Transaction, now time.Time) map[string]any {
 	}
 }
 
-// paypalCaptureBody is the capture of an order.
+// paypalCaptureBody shows the capture of an order. The caller holds the ledger's lock.
 func paypalCaptureBody(t *ledger.Transaction, now time.Time) map[string]any {
 	status, amount, at := "PENDING", t.Asked, t.Created
 	switch st := t.Status(now); {
@@ -240,7 +250,8 @@ func paypalCaptureBody(t *ledger.Transaction, now time.Time) map[string]any {
 	}
 }
 
-// refundPaypal is POST /paypal/v2/payments/captures/{id}/refund. The same request id gets the same refund.
+// refundPaypal is POST /paypal/v2/payments/captures/{id}/refund. A repeat with the same request id
+// gets the same refund.
 func (s *Sim) refundPaypal(ctx *fasthttp.RequestCtx) task {
 	var in struct {
 		Amount *paypalMoney `json:"amount"`
@@ -281,7 +292,7 @@ func (s *Sim) refundPaypal(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// paypalRefundBody is a refund in PayPal's words.
+// paypalRefundBody shows a refund in PayPal's form. The caller holds the ledger's lock.
 func paypalRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 	status := "PENDING"
 	switch r.Status(now) {
@@ -325,7 +336,7 @@ func (s *Sim) readPaypalDispute(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// paypalDisputeBody is a dispute in PayPal's words. The ledger is locked.
+// paypalDisputeBody shows a dispute in PayPal's form. The caller holds the ledger's lock.
 func paypalDisputeBody(t *ledger.Transaction) map[string]any {
 	d := t.Dispute
 	body := map[string]any{
@@ -349,7 +360,7 @@ func paypalDisputeBody(t *ledger.Transaction) map[string]any {
 	return body
 }
 
-// paypalDisputeEvents are what PayPal tells when a dispute comes to a status.
+// paypalDisputeEvents are the events by which PayPal tells that a dispute has come to a status.
 var paypalDisputeEvents = map[string]string{
 	ledger.NeedsResponse: "CUSTOMER.DISPUTE.CREATED",
 	ledger.UnderReview:   "CUSTOMER.DISPUTE.UPDATED",
@@ -357,7 +368,7 @@ var paypalDisputeEvents = map[string]string{
 	ledger.DisputeLost:   "CUSTOMER.DISPUTE.RESOLVED",
 }
 
-// paypalEvent is what a webhook of PayPal tells.
+// paypalEvent makes the body of a webhook of PayPal.
 func (s *Sim) paypalEvent(d *delivery) map[string]any {
 	s.ledger.Lock()
 	defer s.ledger.Unlock()
@@ -376,7 +387,9 @@ func (s *Sim) paypalEvent(d *delivery) map[string]any {
 	}
 }
 
-// signPaypal signs a webhook. PayPal's own signature is made with a key of RSA, and whoever gets one asks PayPal whether it is good.
+// signPaypal signs a webhook. PayPal itself signs with an RSA key, and a shop asks PayPal whether
+// the signature is right. The simulator uses an HMAC in its place, because shops ask it in the same
+// way.
 func (s *Sim) signPaypal(h http.Header, secret string, body []byte, at time.Time) {
 	stamp := at.UTC().Format(time.RFC3339)
 	h.Set("Paypal-Transmission-Id", "69cd13f0-d67a-11e5-baa3-778b53f4ae55")
@@ -386,14 +399,16 @@ func (s *Sim) signPaypal(h http.Header, secret string, body []byte, at time.Time
 	h.Set("Paypal-Transmission-Sig", PayPalSignature(secret, h.Get("Paypal-Transmission-Id"), stamp, s.cfg.PayPalHook, body))
 }
 
-// PayPalSignature is the signature of a webhook of the simulator, under its key.
+// PayPalSignature returns the signature that the simulator gives a webhook under its key. It covers
+// the id, the time, the webhook's id and a checksum of the body.
 func PayPalSignature(key, id, stamp, hook string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte(id + "|" + stamp + "|" + hook + "|" + strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10)))
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// provePaypal is POST /paypal/v1/notifications/verify-webhook-signature. The event must come as it was sent.
+// provePaypal is POST /paypal/v1/notifications/verify-webhook-signature. The event must have the
+// very bytes that were sent, or its checksum differs.
 func (s *Sim) provePaypal(ctx *fasthttp.RequestCtx) task {
 	body := bytes.Clone(ctx.PostBody())
 	return task{s.ledger.ModesOf(nil), "notice", func() reply {
@@ -417,7 +432,7 @@ func (s *Sim) provePaypal(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// paypalReturn adds what PayPal does to the address that a buyer comes back to.
+// paypalReturn adds the parameters that PayPal adds to the address to which a buyer returns.
 func paypalReturn(q url.Values, t *ledger.Transaction) {
 	q.Set("token", paypalOrderID+strconv.FormatInt(t.ID, 10))
 	if t.Outcome == approved || t.Outcome == ledger.Success {

@@ -34,37 +34,71 @@ import (
 	"boxoffice/edge/payments/paysim/paystack"
 )
 
-// firstID keeps ids beyond 32 bits, as live ones are.
+// firstID is the number of the first transaction. It is beyond 32 bits, as live numbers are, so
+// that a program which cuts them off fails in tests.
 const firstID = 4_400_000_000
 
 // Config says how to simulate. Zero values mean defaults.
 type Config struct {
-	SecretKey       string           // the one key that is accepted; also signs webhooks
-	BaseURL         string           // as browsers reach it; http:// and the listener's address
-	NOWPaymentsKey  string           // that its part accepts, which calls back to where each payment says
-	NOWPaymentsSign string           // the secret of those calls
-	FlutterwaveKey  string           // that its part accepts
-	FlutterwaveHash string           // what its webhooks carry
-	FlutterwaveURL  string           // where they go; empty: nowhere
-	StripeKey       string           // that its part accepts
-	StripeSecret    string           // what its webhooks are signed with
-	StripeURL       string           // where they go; empty: nowhere
-	MollieKey       string           // that its part accepts, which calls back to where each payment says
-	PayPalKey       string           // the client's id and secret, with a colon between them, that its part accepts; also signs its webhooks
-	PayPalHook      string           // the id of its webhook
-	PayPalURL       string           // where that goes; empty: nowhere
-	WebhookURL      string           // where Paystack's webhooks go; empty: nowhere
-	Modes           faults.Modes     // of transactions without their own; nil: well-behaved
-	Seed            uint64           // of everything that is left to chance
-	MaxTransactions int              // kept in memory; 1,000,000 (about 500 bytes each)
-	FirstID         int64            // number of the first transaction; 4,400,000,000. Nobody may have met it or a later one: checkout links are made of them
-	RefundStep      time.Duration    // a refund is pending for one, processing for one; 1 s
-	WebhookRetry    time.Duration    // before an unanswered webhook is sent again; 3 min, as live
-	Now             func() time.Time // the clock of statuses; time.Now. Webhooks use the real one
-	Log             *slog.Logger     // errors of the server itself; none
+	// SecretKey is the one key that Paystack's part accepts. It also signs Paystack's webhooks.
+	SecretKey string
+	// BaseURL is the address by which browsers reach the simulator. By default it is http:// and
+	// the listener's address.
+	BaseURL string
+	// NOWPaymentsKey is the key that NOWPayments' part accepts. That part sends its webhooks to the
+	// address that each payment names.
+	NOWPaymentsKey string
+	// NOWPaymentsSign is the secret that signs the webhooks of NOWPayments.
+	NOWPaymentsSign string
+	// FlutterwaveKey is the key that Flutterwave's part accepts.
+	FlutterwaveKey string
+	// FlutterwaveHash is the secret that Flutterwave's webhooks carry as it is: Flutterwave does
+	// not sign.
+	FlutterwaveHash string
+	// FlutterwaveURL is the address of Flutterwave's webhooks. If it is empty, none are sent.
+	FlutterwaveURL string
+	// StripeKey is the key that Stripe's part accepts.
+	StripeKey string
+	// StripeSecret signs Stripe's webhooks.
+	StripeSecret string
+	// StripeURL is the address of Stripe's webhooks. If it is empty, none are sent.
+	StripeURL string
+	// MollieKey is the key that Mollie's part accepts. That part sends its webhooks to the address
+	// that each payment names.
+	MollieKey string
+	// PayPalKey is the client's id and secret with a colon between them. PayPal's part accepts it,
+	// and it signs PayPal's webhooks.
+	PayPalKey string
+	// PayPalHook is the id of PayPal's webhook, which its signature covers.
+	PayPalHook string
+	// PayPalURL is the address of PayPal's webhooks. If it is empty, none are sent.
+	PayPalURL string
+	// WebhookURL is the address of Paystack's webhooks. If it is empty, none are sent.
+	WebhookURL string
+	// Modes are the faults of transactions that have no modes of their own. By default all goes
+	// well.
+	Modes faults.Modes
+	// Seed is the seed of everything that is left to chance.
+	Seed uint64
+	// MaxTransactions is how many transactions are kept in memory, 1,000,000 by default. Each takes
+	// about 500 bytes.
+	MaxTransactions int
+	// FirstID is the number of the first transaction, 4,400,000,000 by default. No shop may have
+	// met this number or a later one, because checkout links are made of the numbers.
+	FirstID int64
+	// RefundStep is how long a refund is pending, and then how long it is processing; 1 s by
+	// default.
+	RefundStep time.Duration
+	// WebhookRetry is the time before an unanswered webhook is sent again; 3 min by default, as
+	// live.
+	WebhookRetry time.Duration
+	// Now is the clock of statuses, time.Now by default. Webhooks use the real clock in any case.
+	Now func() time.Time
+	// Log gets the errors of the server itself. By default they are dropped.
+	Log *slog.Logger
 }
 
-// withDefaults fills what a configuration leaves open.
+// withDefaults fills in the fields that a configuration leaves at zero.
 func (c Config) withDefaults() Config {
 	if c.MaxTransactions <= 0 {
 		c.MaxTransactions = 1_000_000
@@ -99,15 +133,16 @@ type Sim struct {
 	ledger *ledger.Ledger
 	words  paystack.Words
 
-	base    string // set by Start, before it serves
+	// Start sets base before the server serves, and nothing changes it afterwards.
+	base string
+	// Stop closes this channel, which ends the waits that modes impose.
 	stop    chan struct{}
 	stopped sync.Once
 	serving sync.WaitGroup
 }
 
-// sweep is how often fasthttp looks for idle workers. Its sweeper notices only
-// then that the server has stopped, and is the one goroutine that Stop cannot
-// wait for.
+// sweep is how often fasthttp looks for idle workers. Only then does its sweeper notice that the
+// server has stopped. It is the one goroutine that Stop cannot wait for, so the interval is short.
 const sweep = 100 * time.Millisecond
 
 // New makes a simulator; Start serves it.
@@ -160,7 +195,8 @@ func (s *Sim) Start(ln net.Listener) {
 	<-accepting.called
 }
 
-// firstAccept tells when a server first accepts.
+// firstAccept is a listener that tells when a server first accepts a connection. By then the server
+// knows its listener and can be stopped.
 type firstAccept struct {
 	net.Listener
 	once   sync.Once
@@ -175,9 +211,10 @@ func (l *firstAccept) Accept() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
-// Stop ends the simulator and waits for it, at most until ctx ends. It may be
-// called again, and without Start.
+// Stop ends the simulator and waits for its goroutines, at most until ctx ends. It may be called
+// more than once, and also if Start never was.
 func (s *Sim) Stop(ctx context.Context) error {
+	// The waits that modes impose end first, or the server would wait for them.
 	s.stopped.Do(func() { close(s.stop) })
 	s.hooks.box.Close()
 	if err := s.server.ShutdownWithContext(ctx); err != nil {
@@ -187,8 +224,9 @@ func (s *Sim) Stop(ctx context.Context) error {
 	return nil
 }
 
-// FreshID is a first id that no simulator started before has come to: they number fewer
-// than a thousand transactions a millisecond.
+// FreshID returns a first number that no earlier simulator has reached, if each made fewer than a
+// thousand transactions in a millisecond. Checkout links are made of the numbers, so a restarted
+// simulator must not use them again.
 func FreshID() int64 { return time.Now().UnixMilli() * 1000 }
 
 // URL is the simulator's base address: the adapter's Account.URL.
@@ -197,7 +235,7 @@ func (s *Sim) URL() string { return s.base }
 // SetModes replaces the modes of transactions without their own, at once.
 func (s *Sim) SetModes(m faults.Modes) { s.ledger.SetModes(m) }
 
-// pause waits, unless the simulator stops first.
+// pause waits for a duration, or until the simulator stops.
 func (s *Sim) pause(d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -207,8 +245,8 @@ func (s *Sim) pause(d time.Duration) {
 	}
 }
 
-// serverLog is fasthttp's logger. Connections that clients break off are part
-// of a simulator's day.
+// serverLog is fasthttp's logger. It logs at the level debug, because modes and clients break off
+// connections all the time.
 type serverLog struct{ log *slog.Logger }
 
 // Printf is for fasthttp.Logger.
@@ -216,15 +254,15 @@ func (l serverLog) Printf(format string, args ...any) {
 	l.log.Debug("payment simulator", slog.String("server", fmt.Sprintf(format, args...)))
 }
 
-// Transactions returns up to limit rows in order of id, of that status or of
-// any, from the id from on. The next page starts at next; 0 ends it.
+// Transactions returns up to limit rows in the order of their ids, beginning with the id from. A
+// status of "" means any. The next page begins at next, which is 0 behind the last.
 func (s *Sim) Transactions(from int64, status string, limit int) (rows []ledger.Row, next int64) {
 	return s.ledger.Rows(from, status, limit)
 }
 
-// Stats is what the simulator did since it started. Money is counted over all
-// transactions ever, the forgotten ones as they were when they were dropped.
-// Taken while calls go on, it is no single moment's picture.
+// Stats counts what the simulator did since it started. Money is summed over all transactions, also
+// forgotten ones, as they were when they were dropped. The counts are read one after another while
+// calls go on, so they are no picture of a single moment.
 type Stats struct {
 	ledger.Tally
 	Transactions int64            `json:"transactions"`

@@ -15,7 +15,8 @@ import (
 	"boxoffice/edge/payments/paysim/paystack"
 )
 
-// operation names an endpoint in counts, and in what chance is drawn for.
+// operation names an endpoint. The counts of calls use the name, and so do the random draws of a
+// mode that strikes calls.
 type operation int
 
 const (
@@ -59,6 +60,7 @@ const (
 	operations
 )
 
+// The names stand in the order of the constants above.
 var operationNames = [operations]string{
 	"initialize", "verify", "transaction", "transactions", "refund", "refund_read", "refunds", "checkout", "pay",
 	"coins", "deposit", "deposit_read", "hosted", "hosted_verify", "hosted_refund",
@@ -70,7 +72,7 @@ var operationNames = [operations]string{
 // calls counts what was asked for.
 type calls [operations]atomic.Int64
 
-// snapshot reads the counts, one after the other, while others count on.
+// snapshot reads the counts one after another, while calls go on.
 func (c *calls) snapshot() map[string]int64 {
 	out := make(map[string]int64, operations)
 	for op, name := range operationNames {
@@ -79,7 +81,8 @@ func (c *calls) snapshot() map[string]int64 {
 	return out
 }
 
-// routes is the provider's API, its checkout page, and our own /_sim.
+// routes returns the handler of everything that the simulator serves: the providers' APIs, the
+// checkout page and the paths under /_sim, which are ours.
 func (s *Sim) routes() fasthttp.RequestHandler {
 	r := router.New()
 	r.POST("/transaction/initialize", s.api(opInitialize, s.initializeTransaction))
@@ -149,10 +152,12 @@ func refused(status int, message, code, next string) reply {
 	return reply{status, paystack.Failure{Message: message, Meta: &paystack.NextStep{NextStep: next}, Type: "validation_error", Code: code}}
 }
 
-// task is a call of the API, understood but not yet done: whose modes it is
-// under, what it is about, and how to do it.
+// task is a call that has been read but not done. The modes and the text about decide what goes
+// wrong, and run does the call. Reading and doing are apart because a mode may delay or break off
+// the call before anything happened.
 type task struct {
 	modes faults.Modes
+	// What the call is about, such as a reference. The random draws of faults depend on it.
 	about string
 	run   func() reply
 }
@@ -160,7 +165,8 @@ type task struct {
 // done is a task that only answers.
 func done(r reply) task { return task{run: func() reply { return r }} }
 
-// api checks the key, reads the call, and does it as its modes have it.
+// api makes the handler of a call of Paystack's API: it checks the key, reads the call, and
+// performs it as the modes demand.
 func (s *Sim) api(op operation, read func(*fasthttp.RequestCtx) task) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		s.calls[op].Add(1)
@@ -187,7 +193,9 @@ func (s *Sim) unauthorized(ctx *fasthttp.RequestCtx) string {
 	return ""
 }
 
-// perform does the task, with what strikes it before and after.
+// perform does a task together with the faults that its modes draw. Faults before run leave nothing
+// done; "lost" and "malformed" strike after it, so that the caller cannot know what was done. No
+// lock is held during a pause.
 func (s *Sim) perform(ctx *fasthttp.RequestCtx, t task, name string) {
 	if set, ok := s.dice.Strikes(t.modes, "slow", name); ok {
 		s.pause(s.dice.Latency(set, name))
@@ -218,7 +226,8 @@ func (s *Sim) perform(ctx *fasthttp.RequestCtx, t task, name string) {
 	}
 }
 
-// reset breaks the connection off with a TCP reset instead of an answer.
+// reset breaks the connection off by a TCP reset, without an answer. A linger of 0 makes the kernel
+// send the reset.
 func reset(ctx *fasthttp.RequestCtx) {
 	if tcp, ok := ctx.Conn().(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
@@ -238,19 +247,19 @@ func writeJSON(ctx *fasthttp.RequestCtx, status int, body any) {
 	ctx.SetBody(b)
 }
 
-// param is a path parameter, copied out of the request.
+// param returns a path parameter. It is a copy, because fasthttp uses a request's memory again.
 func param(ctx *fasthttp.RequestCtx, name string) string {
 	text, _ := ctx.UserValue(name).(string)
 	return strings.Clone(text)
 }
 
-// query is a query parameter, copied out of the request.
+// query returns a query parameter. It is a copy, because fasthttp uses a request's memory again.
 func query(ctx *fasthttp.RequestCtx, name string) string {
 	return string(ctx.QueryArgs().Peek(name))
 }
 
-// queryInt is a query parameter from low to high; standard if it is not there
-// or is no number.
+// queryInt returns a query parameter, moved into the range from low to high. It returns standard if
+// the parameter is missing or no number.
 func queryInt(ctx *fasthttp.RequestCtx, name string, standard, low, high int) int {
 	n, err := strconv.Atoi(query(ctx, name))
 	if err != nil {
@@ -259,7 +268,8 @@ func queryInt(ctx *fasthttp.RequestCtx, name string, standard, low, high int) in
 	return min(max(n, low), high)
 }
 
-// putModes sets the process's modes: {"modes": "..."} or the text itself.
+// putModes is POST /_sim/modes: it sets the modes of all transactions without their own. The body
+// is {"modes": "..."} or the text itself.
 func (s *Sim) putModes(ctx *fasthttp.RequestCtx) {
 	text := string(ctx.PostBody())
 	var in struct {
@@ -277,7 +287,8 @@ func (s *Sim) putModes(ctx *fasthttp.RequestCtx) {
 	s.getModes(ctx)
 }
 
-// getModes tells the process's modes, and which there are.
+// getModes is GET /_sim/modes: it tells the modes that hold now, and explains every mode that there
+// is.
 func (s *Sim) getModes(ctx *fasthttp.RequestCtx) {
 	catalog := make(map[string]string, len(faults.Catalog))
 	for name, m := range faults.Catalog {
@@ -289,7 +300,8 @@ func (s *Sim) getModes(ctx *fasthttp.RequestCtx) {
 	}{s.ledger.ModesOf(nil).String(), catalog})
 }
 
-// audit lists transactions: ?status=&from=&limit=, the next page from next.
+// audit is GET /_sim/transactions: a page of transactions, by ?status=, ?from= and ?limit=. The
+// next page begins at next.
 func (s *Sim) audit(ctx *fasthttp.RequestCtx) {
 	from := queryInt(ctx, "from", 0, 0, int(^uint(0)>>1))
 	rows, next := s.Transactions(int64(from), query(ctx, "status"), queryInt(ctx, "limit", 1000, 1, ledger.AuditPage))

@@ -16,14 +16,14 @@ import (
 	"boxoffice/edge/payments/paysim/ledger"
 )
 
-// The prefixes of Stripe's ids, which are followed by our number.
+// These are the prefixes of Stripe's ids. The ledger's number follows them.
 const (
 	sessionID = "cs_test_"
 	intentID  = "pi_"
 	refundID  = "re_"
 )
 
-// stripeFailure is Stripe's envelope of errors.
+// stripeFailure makes an error in Stripe's form.
 func stripeFailure(status int, code, message string) reply {
 	return reply{status, map[string]any{"error": map[string]string{"type": "invalid_request_error", "code": code, "message": message}}}
 }
@@ -32,7 +32,8 @@ func missing(what string) reply {
 	return stripeFailure(404, "resource_missing", "No such "+what)
 }
 
-// stripeAPI checks Stripe's key, reads the call, and does it as its modes have it.
+// stripeAPI makes the handler of a call of Stripe's API: it checks the key, reads the call, and
+// performs it as the modes demand.
 func (s *Sim) stripeAPI(op operation, read func(*fasthttp.RequestCtx) task) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		s.calls[op].Add(1)
@@ -46,8 +47,8 @@ func (s *Sim) stripeAPI(op operation, read func(*fasthttp.RequestCtx) task) fast
 	}
 }
 
-// createSession is POST /v1/checkout/sessions. The same idempotency key gets the same session, or a
-// refusal if the request says something else.
+// createSession is POST /v1/checkout/sessions. A repeat with the same idempotency key gets the same
+// session. It is refused if it asks for something else.
 func (s *Sim) createSession(ctx *fasthttp.RequestCtx) task {
 	in, err := url.ParseQuery(string(ctx.PostBody()))
 	amount, bad := strconv.ParseInt(in.Get("line_items[0][price_data][unit_amount]"), 10, 64)
@@ -86,7 +87,7 @@ func (s *Sim) createSession(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// readSession is GET /v1/checkout/sessions/{id}.
+// readSession is GET /v1/checkout/sessions/{id}. It counts as a read for the mode "pending".
 func (s *Sim) readSession(ctx *fasthttp.RequestCtx) task {
 	which := param(ctx, "id")
 	t := s.ledger.FindPrefixed(ledger.Stripe, which, sessionID)
@@ -103,8 +104,9 @@ func (s *Sim) readSession(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// sessionBody is a session with its payment intent and charge. A card that was refused leaves the
-// session open; money on its way completes it.
+// sessionBody shows a session with its payment intent and charge. A refused card leaves the session
+// open. Money on its way completes the session before it is paid. The caller holds the ledger's
+// lock.
 func (s *Sim) sessionBody(t *ledger.Transaction, now time.Time) map[string]any {
 	number := strconv.FormatInt(t.ID, 10)
 	status, payment := "open", "unpaid"
@@ -136,7 +138,7 @@ func (s *Sim) sessionBody(t *ledger.Transaction, now time.Time) map[string]any {
 	}
 }
 
-// refundIntent is POST /v1/refunds. The same idempotency key gets the same refund.
+// refundIntent is POST /v1/refunds. A repeat with the same idempotency key gets the same refund.
 func (s *Sim) refundIntent(ctx *fasthttp.RequestCtx) task {
 	in, _ := url.ParseQuery(string(ctx.PostBody())) // what can't be read names no payment
 	idempotency := string(ctx.Request.Header.Peek("Idempotency-Key"))
@@ -159,6 +161,7 @@ func (s *Sim) refundIntent(ctx *fasthttp.RequestCtx) task {
 			r.Amount, _ = strconv.ParseInt(text, 10, 64)
 		}
 		switch st := t.Status(now); {
+		// Stripe refuses to refund a disputed charge, because the bank has taken the money already.
 		case t.ChargedBack() > 0:
 			return stripeFailure(400, "charge_disputed", "Charge ch_"+strconv.FormatInt(t.ID, 10)+" has been charged back; cannot issue a refund.")
 		case st == ledger.Reversed || ledger.Arrived(st) && left <= 0:
@@ -174,7 +177,7 @@ func (s *Sim) refundIntent(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// stripeRefundBody is a refund in Stripe's words.
+// stripeRefundBody shows a refund in Stripe's form. The caller holds the ledger's lock.
 func stripeRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 	status := "succeeded"
 	switch r.Status(now) {
@@ -191,7 +194,8 @@ func stripeRefundBody(r *ledger.Refund, now time.Time) map[string]any {
 	}
 }
 
-// stripeRefunds is GET /v1/refunds, the refunds of one payment, the newest first.
+// stripeRefunds is GET /v1/refunds: the refunds of one payment, the newest first. A page follows
+// the refund that starting_after names.
 func (s *Sim) stripeRefunds(ctx *fasthttp.RequestCtx) task {
 	which, after, limit := query(ctx, "payment_intent"), query(ctx, "starting_after"), queryInt(ctx, "limit", 10, 1, 100)
 	t := s.ledger.FindPrefixed(ledger.Stripe, which, intentID)
@@ -235,7 +239,8 @@ func (s *Sim) readStripeRefund(ctx *fasthttp.RequestCtx) task {
 	}}
 }
 
-// stripeEvent is the body of a webhook.
+// stripeEvent makes the body of a webhook of Stripe. Disputes have ids of their own, so that a shop
+// does not take them for repeats of the payment's event.
 func (s *Sim) stripeEvent(d *delivery) map[string]any {
 	s.ledger.Lock()
 	defer s.ledger.Unlock()
@@ -250,7 +255,7 @@ func (s *Sim) stripeEvent(d *delivery) map[string]any {
 	}
 }
 
-// signStripe is Stripe's signature of a body at a time.
+// signStripe returns Stripe's signature of a body: an HMAC-SHA256 over the time and the body.
 func signStripe(key string, body []byte, at time.Time) string {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(key))
