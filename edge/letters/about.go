@@ -13,8 +13,8 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// ticketsOf lists the serials of the tickets that a letter about an order is about; nil if it is
-// about the order as a whole.
+// ticketsOf returns the serials of the tickets that a letter about an order concerns. It returns
+// nil if the letter is about the order as a whole.
 func ticketsOf(l *mailqueue.Mail, o *order.Order) []uint32 {
 	switch l.Template { //nolint:exhaustive // the others are about the order
 	case mailqueue.TransferOffered, mailqueue.TransferTaken, mailqueue.TransferRevoked, mailqueue.TicketRescheduled, mailqueue.RefundRequested:
@@ -29,14 +29,16 @@ func ticketsOf(l *mailqueue.Mail, o *order.Order) []uint32 {
 	default:
 		return nil
 	}
+	// A refund without a request gives back money alone and ends no ticket.
 	if l.Refund < len(o.Refunds) && o.Refunds[l.Refund].Ask != nil {
 		return o.Refunds[l.Refund].Ask.Tickets
 	}
 	return nil
 }
 
-// describePart writes into an event which part of an order a letter is about: some tickets, each with its seat and
-// its own date, or what was ordered, with its total.
+// describePart writes into an event the part of an order that a letter is about. That is either
+// some tickets, each with its seat and its own date, or everything that was ordered, with its
+// total.
 func (h *Writer) describePart(ctx context.Context, e *mail.Event, l *mailqueue.Mail, o *order.Order, p *live.Page) error {
 	tickets := ticketsOf(l, o)
 	if len(tickets) == 0 {
@@ -52,6 +54,8 @@ func (h *Writer) describePart(ctx context.Context, e *mail.Event, l *mailqueue.M
 			continue
 		}
 		visit := h.VisitOf(o, t.Serial, p)
+		// For these letters the reader's visit may be over: it is cancelled unless the reader has
+		// another ticket for the same date.
 		if place, ok := o.Booking(t.Serial); ok && slices.Contains([]mailqueue.Template{mailqueue.RefundDue, mailqueue.TicketVoid, mailqueue.TransferTaken}, l.Template) {
 			visit.Cancelled = !hasBooked(o, readerOf(l, o), place)
 		}
@@ -62,15 +66,16 @@ func (h *Writer) describePart(ctx context.Context, e *mail.Event, l *mailqueue.M
 	return nil
 }
 
-// holding is what the reader of a letter about a cancellation has of an order.
+// holding is what the reader of a letter about a cancelled event has of one order.
 type holding struct {
 	count  int64 // of tickets
 	mayAsk bool  // the reader may ask for the money of one
 	visits []*mail.Visit
 }
 
-// describeHeld adds to the event of a cancellation what its reader has of an order: the buyer what was
-// neither given back nor passed on, others what they were passed or are named for.
+// describeHeld adds to the event of a cancellation the tickets that its reader has of an order. A
+// buyer has what was neither given back nor passed on. Anybody else has what was passed to them, or
+// what a line names them for.
 func (h *Writer) describeHeld(ctx context.Context, e *mail.Event, reader string, o *order.Order, p *live.Page) (has holding, err error) {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {
@@ -90,7 +95,8 @@ func (h *Writer) describeHeld(ctx context.Context, e *mail.Event, reader string,
 	return has, nil
 }
 
-// itemOf is a ticket as a letter names it.
+// itemOf returns a ticket in the form in which a letter names it: its type and, if it has one, its
+// seat.
 func itemOf(t *view.Ticket) mail.Item {
 	what := mail.Item{Type: t.TierName}
 	if t.Seat != nil {
@@ -99,7 +105,8 @@ func itemOf(t *view.Ticket) mail.Item {
 	return what
 }
 
-// addItem adds tickets to what a letter is about. Those of a type that have no seats become one item.
+// addItem adds a ticket to the list of what a letter is about. Tickets of one type without seats
+// become a single item with a quantity.
 func addItem(e *mail.Event, of mail.Item) {
 	if last := len(e.What) - 1; last >= 0 && of.Seat == "" && e.What[last].Seat == "" && e.What[last].Type == of.Type {
 		e.What[last].Quantity = max(e.What[last].Quantity, 1) + max(of.Quantity, 1)
@@ -108,7 +115,8 @@ func addItem(e *mail.Event, of mail.Item) {
 	e.What = append(e.What, of)
 }
 
-// describeWhole says in an event what was ordered, each seat by itself, with its total.
+// describeWhole writes into an event everything that was ordered, each seat as an item of its own,
+// and the total.
 func (h *Writer) describeWhole(ctx context.Context, e *mail.Event, o *order.Order) error {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {
@@ -128,8 +136,8 @@ func (h *Writer) describeWhole(ctx context.Context, e *mail.Event, o *order.Orde
 	return nil
 }
 
-// writeAbout makes a mail about an order that is not its confirmation. Moments in it are on the clocks
-// of a zone.
+// writeAbout makes a mail about an order other than its confirmation. Moments in the mail are in
+// the given time zone. It returns nil if the letter has become pointless.
 func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) (*mail.Message, error) {
 	switch l.Template { //nolint:exhaustive // the mails that don't list what was bought
 	case mailqueue.TransferOffered:
@@ -138,6 +146,8 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 		to.To, to.Name = l.To, l.Name
 		return written(mail.TransferOffered(to, l.From, claim, e), nil)
 	case mailqueue.TransferTaken:
+		// The mail goes to the person who passed the ticket on. Only the buyer may see the order's
+		// number and link.
 		if order.NormalEmail(l.To) != order.NormalEmail(o.Email) {
 			to.To, to.Name, about.Number, about.URL = l.To, "", "", ""
 		}
@@ -162,6 +172,7 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 		if l.To != "" && !isFor(o, l.To, l.Ticket) {
 			return nil, nil //nolint:nilnil // the ticket was passed on since
 		}
+		// The person who owns the ticket gets the mail, unless the letter names another reader.
 		if addressOwner(&to, about, o, l.Ticket); l.To != "" {
 			to.To, to.Name, about.Number, about.URL = l.To, l.Name, "", ""
 		}
@@ -181,6 +192,7 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 		return nil, fmt.Errorf("%w: order %s has no refund %d", mailqueue.ErrUndeliverable, o.ID, l.Refund)
 	}
 	r := &o.Refunds[l.Refund]
+	// A refused refund is told to the person who owns its tickets, with the organizer's note.
 	if l.Template == mailqueue.RefundDenied {
 		if r.Ask == nil || len(r.Ask.Tickets) == 0 {
 			return nil, fmt.Errorf("%w: refund %d of order %s is of no ticket", mailqueue.ErrUndeliverable, l.Refund, o.ID)
@@ -194,13 +206,16 @@ func (h *Writer) writeAbout(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 	return written(mail.RefundProcessed(to, about, e, b), nil)
 }
 
-// writeRefundDue makes the mail that an amount goes back. It goes to the buyer, or to the person
-// who was passed the ticket and asked for the refund; then the buyer is told when the money moves.
+// writeRefundDue makes the mail that says that money goes back. It goes to the buyer, unless the
+// ticket was passed on: then it goes to the person who asked for the refund, and the buyer is told
+// when the money moves.
 func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) mail.Message {
 	b := mail.Back{Amount: money(l.Amount, cmp.Or(l.Currency, o.Currency)), Reason: l.Reason, ByHand: isByHand(l, o)}
 	addEnded(&b, l, o)
 	if l.Reason == mailqueue.Granted && l.Refund < len(o.Refunds) {
 		r := &o.Refunds[l.Refund]
+		// A withdrawal from the purchase has a mail of its own, which confirms when it was
+		// received.
 		if r.AskedBy() == order.AskedByWithdrawal {
 			return mail.OrderWithdrawn(to, about, e, b.Amount, b.ByHand, clockOf(r.At, zone))
 		}
@@ -215,6 +230,8 @@ func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *
 		addressOwner(&to, about, o, ticket)
 		b.Reason = mail.PassedOn
 	}
+	// The reader's calendar entry is cancelled only if no ticket of the order is left to the
+	// reader.
 	if o.Sold() {
 		e.GivenBack = !hasTickets(o, to.To)
 	}
@@ -222,8 +239,9 @@ func writeRefundDue(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *
 	return mail.RefundDue(to, about, e, b)
 }
 
-// keepEntry leaves the calendar of a reader alone who has tickets of the same event by another order: all
-// orders of an event have one entry there. A visit's entry is its order's own.
+// keepEntry removes the calendar file from a mail if its reader has tickets of the same event by
+// another order. All orders of an event share one entry in a calendar, so the file would cancel the
+// visit of the other order. The entry of a booked visit belongs to one order, so it may go.
 func (h *Writer) keepEntry(ctx context.Context, m *mail.Message, o *order.Order, e *mail.Event) error {
 	if m.Calendar == nil || len(e.Visits) > 0 {
 		return nil
@@ -241,8 +259,9 @@ func (h *Writer) keepEntry(ctx context.Context, m *mail.Message, o *order.Order,
 	return err
 }
 
-// isByHand reports whether a person sends the money that a letter says is due. Letters of older facts about money that
-// goes back without a request don't say which refund it is: it is found by what is told of it.
+// isByHand reports whether a person sends the money that a letter announces. Letters of older facts
+// do not name the refund if nobody asked for it. In that case the refund is found by its reason,
+// amount and currency.
 func isByHand(l *mailqueue.Mail, o *order.Order) bool {
 	isTold := func(r order.Refund) bool {
 		return r.Ask == nil && r.Reason == l.Reason && r.Amount == l.Amount && r.Currency == l.Currency
@@ -254,13 +273,13 @@ func isByHand(l *mailqueue.Mail, o *order.Order) bool {
 	return i >= 0 && i < len(o.Refunds) && o.NeedsPerson(i)
 }
 
-// addEnded says which tickets a refund ends, if it was granted.
+// addEnded tells how many tickets a granted refund ends, and if the reader has others left.
 func addEnded(b *mail.Back, l *mailqueue.Mail, o *order.Order) {
 	tickets := ticketsOf(l, o)
 	b.Tickets, b.Rest = len(tickets), len(tickets) > 0 && hasTickets(o, o.Email)
 }
 
-// hasTickets reports whether somebody owns a ticket of an order that is good, or is named for one.
+// hasTickets reports whether a person owns a valid ticket of an order or is named for one.
 func hasTickets(o *order.Order, email string) bool {
 	for k := range uint32(o.Tickets()) { //nolint:gosec // tickets of an order are few
 		if t := o.FirstTicket + k; isFor(o, email, t) && !o.IsGivenBack(t) {
@@ -270,7 +289,8 @@ func hasTickets(o *order.Order, email string) bool {
 	return false
 }
 
-// addKept says what of the money that was paid for the tickets of a granted refund does not go back.
+// addKept tells how much of the money that was paid for the tickets of a granted refund does not go
+// back: first of the fees, then of the price.
 func addKept(b *mail.Back, l *mailqueue.Mail, o *order.Order) {
 	tickets := ticketsOf(l, o)
 	if l.Refund >= len(o.Refunds) {
@@ -278,7 +298,8 @@ func addKept(b *mail.Back, l *mailqueue.Mail, o *order.Order) {
 	}
 	r := &o.Refunds[l.Refund]
 	if len(tickets) == 0 || r.Currency != "" || b.Reason == mail.PassedOn {
-		return // money alone goes back, or to somebody else than the reader
+		// Either money alone goes back, or the money does not go to the reader.
+		return
 	}
 	var price, fees int64
 	for _, ticket := range tickets {
@@ -289,7 +310,9 @@ func addKept(b *mail.Back, l *mailqueue.Mail, o *order.Order) {
 			}
 		}
 	}
-	for i := range o.Refunds { // money that went back without a ticket may be of these
+	// An earlier refund without a ticket may have paid back a part of these tickets. Then nobody
+	// can tell what was kept.
+	for i := range o.Refunds {
 		if other := &o.Refunds[i]; i != l.Refund && other.Approved() && len(other.Ask.Tickets) == 0 {
 			return
 		}
@@ -302,7 +325,7 @@ func addKept(b *mail.Back, l *mailqueue.Mail, o *order.Order) {
 	b.Paid, b.KeptFees, b.KeptPrice = money(price+fees, o.Currency), money(ofFees, o.Currency), money(kept-ofFees, o.Currency)
 }
 
-// readerOf is the address of whoever gets a letter about an order.
+// readerOf returns the address of the person who gets a letter about an order.
 func readerOf(l *mailqueue.Mail, o *order.Order) string {
 	if l.To != "" {
 		return l.To
@@ -316,20 +339,22 @@ func readerOf(l *mailqueue.Mail, o *order.Order) string {
 	return o.Email
 }
 
-// passedOn returns the ticket of a refund that was granted to a person who had been passed it.
+// passedOn returns the ticket of a granted refund if the person who asked for the refund had got
+// the ticket from somebody else.
 func passedOn(o *order.Order, l *mailqueue.Mail) (ticket uint32, ok bool) {
 	if l.Reason != mailqueue.Granted || l.Refund >= len(o.Refunds) {
 		return 0, false
 	}
 	ask := o.Refunds[l.Refund].Ask
+	// A holder's version of 1 means that the ticket never changed hands.
 	if ask == nil || ask.By != order.AskedByBuyer || len(ask.Tickets) == 0 || o.OwnerOf(ask.Tickets[0]).Version == 1 {
 		return 0, false
 	}
 	return ask.Tickets[0], true
 }
 
-// addressOwner addresses a mail to the person who may ask for a ticket's money. Only the order's
-// buyer gets the number of the order and the link to it.
+// addressOwner addresses a mail to the person who may ask for a ticket's money. Only the buyer gets
+// the number of the order and the link to it: a link opens the whole order.
 func addressOwner(to *mail.Envelope, about *mail.Order, o *order.Order, ticket uint32) {
 	owner := o.OwnerOf(ticket)
 	if owner.Version > 1 {

@@ -14,8 +14,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// addBought adds what an order's confirmation says besides its number: its lines, its sums and its
-// tickets. Into its event it writes for which visits the buyer still has tickets.
+// addBought adds what an order's confirmation tells: its lines, its sums and its tickets. It also
+// writes into the event for which visits the buyer still has tickets.
 func (h *Writer) addBought(ctx context.Context, m *mail.Order, e *mail.Event, o *order.Order, p *live.Page) error {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {
@@ -40,14 +40,17 @@ func (h *Writer) addBought(ctx context.Context, m *mail.Order, e *mail.Event, o 
 	var visits []*mail.Visit
 	for i := range records {
 		if !o.IsOwnedBy(o.Email, records[i].Serial) || o.IsGivenBack(records[i].Serial) {
-			continue // passed on, or no good any more
+			// The ticket was passed on, or is not valid any more.
+			continue
 		}
 		visit := h.VisitOf(o, records[i].Serial, p)
 		visits = append(visits, visit)
+		// The mail shows at most MaxTickets tickets; Count tells how many there are.
 		if m.Count++; m.Count <= mail.MaxTickets {
 			m.Tickets = append(m.Tickets, ticketMail(o, &records[i], codes, visit, p.Event.Status))
 		}
 	}
+	// Visits without a ticket are removed from the calendar.
 	if m.Count > 0 {
 		all := e.Visits
 		narrowVisits(e, visits...)
@@ -56,7 +59,7 @@ func (h *Writer) addBought(ctx context.Context, m *mail.Order, e *mail.Event, o 
 	return nil
 }
 
-// noteOf is what an organization writes to the person it gives tickets to.
+// noteOf returns the note that an organization wrote to the person it gave tickets to, or "".
 func noteOf(o *order.Order) string {
 	if o.Issue == nil {
 		return ""
@@ -64,8 +67,8 @@ func noteOf(o *order.Order) string {
 	return o.Issue.Note
 }
 
-// ticketMail is a ticket as mails show it. One that has expired shows no code: a confirmation may be
-// sent again after its event.
+// ticketMail returns a ticket as mails show it. A ticket that has expired shows no code, because a
+// confirmation may be sent again after its event.
 func ticketMail(o *order.Order, r *view.Ticket, codes *secrets.Codes, visit *mail.Visit, ofEvent string) mail.Ticket {
 	t := mail.Ticket{Type: r.TierName, Visit: visit}
 	if view.StatusAt(r.Status, o, r.Serial, ofEvent, time.Now()) == "issued" {

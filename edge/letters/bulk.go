@@ -12,18 +12,19 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// followLife is how long the link that begins a following may be used.
+// followLife is how long the mailed link that makes an address a follower may be used.
 const followLife = 7 * 24 * time.Hour
 
-// unsubscribe is how an address ends the bulk mail of an organization.
+// unsubscribe returns the two addresses by which a reader ends an organization's bulk mail: a page
+// for people and a path for mail programs.
 func (h *Writer) unsubscribe(org int64, email string) mail.Unsubscribe {
 	token := h.Secrets.UnsubscribeToken(org, order.NormalEmail(email))
 	// Browsers send the part of a link behind # to no server, so it appears in no log.
 	return mail.Unsubscribe{Page: h.BaseURL + "/unsubscribe#token=" + token, Post: h.BaseURL + "/api/v1/community/unsubscribe/" + token}
 }
 
-// writeFollowing asks an address whether it wants to follow an organization. Anybody may enter
-// anybody's address, so this mail is counted.
+// writeFollowing makes the mail that asks an address whether it wants to follow an organization.
+// Anybody may enter anybody's address, so these mails are counted and limited.
 func (h *Writer) writeFollowing(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	o, err := h.Accounts.Organization(ctx, l.Org)
 	if err != nil || o == nil {
@@ -36,8 +37,8 @@ func (h *Writer) writeFollowing(ctx context.Context, l *mailqueue.Mail, to mail.
 	return written(mail.Following(to, o.Name, h.BaseURL+"/follow#token="+token, h.unsubscribe(o.ID, l.To)), nil)
 }
 
-// writePublished makes the mail about a new event to somebody who follows its organization, and
-// still does.
+// writePublished makes the mail about a new event to a follower of its organization. It makes none
+// if the follower has left since, or if the event is not public any more.
 func (h *Writer) writePublished(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	p, err := h.Pages.Event(ctx, l.Event)
 	if err != nil {
@@ -55,8 +56,8 @@ func (h *Writer) writePublished(ctx context.Context, l *mailqueue.Mail, to mail.
 	return written(mail.EventPublished(to, e, h.BaseURL+"/e/"+d.Slug, h.unsubscribe(d.Org, l.To)), nil)
 }
 
-// writeBroadcast makes an organizer's mail to somebody who attends an event, unless that person has
-// had it already or has unsubscribed.
+// writeBroadcast makes an organizer's mail to a person who attends an event. It makes none if the
+// person has had this broadcast already or has unsubscribed.
 func (h *Writer) writeBroadcast(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	id, err := uuid.Parse(l.Broadcast)
 	if err != nil {
@@ -84,6 +85,7 @@ func (h *Writer) writeBroadcast(ctx context.Context, l *mailqueue.Mail, to mail.
 	if err := h.admitOwn(ctx, l, b.Org); err != nil {
 		return nil, err
 	}
+	// An organization that has not earned trust yet may send no links.
 	links, err := h.Mail.MayLink(ctx, b.Org)
 	if err != nil {
 		return nil, err
@@ -96,12 +98,13 @@ func (h *Writer) writeBroadcast(ctx context.Context, l *mailqueue.Mail, to mail.
 	return written(mail.Broadcast(to, e, b.Subject, b.Body, reply, h.unsubscribe(b.Org, l.To)), nil)
 }
 
-// admitOwn counts a mail that an organization writes to somebody by itself.
+// admitOwn counts a mail that an organization sends on its own account, and returns an error if the
+// organization or the recipient has had too many.
 func (h *Writer) admitOwn(ctx context.Context, l *mailqueue.Mail, org int64) error {
 	return h.Mail.Admit(ctx, l, mailqueue.Unpaid{Recipient: order.NormalEmail(l.To), Organization: org, Own: true})
 }
 
-// noteBroadcast records the status of a broadcast to one person.
+// noteBroadcast records what came of a broadcast to one person: sent or suppressed.
 func (h *Writer) noteBroadcast(ctx context.Context, l *mailqueue.Mail, status string) error {
 	id, err := uuid.Parse(l.Broadcast)
 	if err != nil {

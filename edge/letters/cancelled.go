@@ -12,8 +12,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// writeCancelled makes the one mail to somebody who has tickets of a cancelled event, by whatever orders. It
-// makes none for a holder who has given them all away since.
+// writeCancelled makes the only mail to a person with tickets of a cancelled event, whatever orders
+// the tickets are of. It makes none for a person who has given them all away since.
 func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.Envelope, e *mail.Event) (*mail.Message, error) {
 	id, err := engine.ParseID(cmp.Or(l.Order, l.Held))
 	if err != nil {
@@ -28,7 +28,11 @@ func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.
 		return nil, err
 	}
 	var c mail.Cancelled
-	var entries, visits []*mail.Visit                             // what calendars may have, and what admitted the reader until now
+	// entries are the visits that the reader's calendar may have. visits are those that the reader
+	// could attend until now.
+	var entries, visits []*mail.Visit // what calendars may have, and what admitted the reader until now
+	// With as many orders as the read model returns at most there may be more, so no total is told
+	// then.
 	held, isWhole := int64(0), len(orders) < readmodel.MostOrders // beyond that there may be more
 	for i := range orders {
 		o := &orders[i]
@@ -51,7 +55,8 @@ func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.
 		about := h.aboutOrder(o)
 		about.Count = int(has.count)
 		c.Orders = append(c.Orders, about)
-		for _, v := range h.Visits(o, p) { // a calendar may have what was given back or passed on
+		// A calendar may still have visits whose tickets were given back or passed on.
+		for _, v := range h.Visits(o, p) {
 			entries = append(entries, &v)
 		}
 	}
@@ -61,6 +66,8 @@ func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.
 	if isWhole {
 		e.Total, e.Fees = sumOf(orders)
 	}
+	// The calendar file is made of all visits that the calendar may have; the text tells only of
+	// those that the reader lost now.
 	e.GivenBack = held == 0
 	narrowVisits(e, visits...)
 	e.Visits = slices.CompactFunc(e.Visits, func(a, b mail.Visit) bool { return a.When(to.Language) == b.When(to.Language) }) // of several orders
@@ -70,8 +77,9 @@ func (h *Writer) writeCancelled(ctx context.Context, l *mailqueue.Mail, to mail.
 	return &m, nil
 }
 
-// ordersOf lists the orders by which somebody has tickets of an event. One of them, of a number, is known: it
-// may be one that names the person.
+// ordersOf returns the orders by which a person has tickets of an event. The order known is always
+// among them. The search by the person's address may miss it, because it may only name the person
+// as an attendee.
 func (h *Writer) ordersOf(ctx context.Context, known engine.OrderID, email string) ([]order.Order, error) {
 	orders, err := h.Read.OrdersWithTickets(ctx, known.Event(), order.CustomerOf(order.NormalEmail(email)), email)
 	if err != nil || slices.ContainsFunc(orders, func(o order.Order) bool { return o.ID == known }) {
@@ -84,7 +92,7 @@ func (h *Writer) ordersOf(ctx context.Context, known engine.OrderID, email strin
 	return append([]order.Order{*o}, orders...), nil
 }
 
-// sumOf is what orders of one currency cost, and the fees in it.
+// sumOf returns the total and the fees of orders that are all in one currency.
 func sumOf(orders []order.Order) (total, fees mail.Money) {
 	var all, ofFees int64
 	for i := range orders {

@@ -11,10 +11,11 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// disputers are the providers that tell of disputes, as people call them.
+// disputers are the names by which people know the providers that report disputes.
 var disputers = map[string]string{"stripe": "Stripe", "mollie": "Mollie", "paypal": "PayPal"}
 
-// writeDispute makes the mail that tells an owner of an organization that a payment is disputed.
+// writeDispute makes the mail that tells an owner of an organization that a payment is disputed,
+// and until when it can be answered.
 func (h *Writer) writeDispute(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	id, err := engine.ParseID(l.Order)
 	if err != nil {
@@ -24,7 +25,8 @@ func (h *Writer) writeDispute(ctx context.Context, l *mailqueue.Mail, to mail.En
 	if err != nil {
 		return nil, err
 	}
-	if err := h.admitOwn(ctx, l, l.Org); err != nil { // an organization may make anybody its owner
+	// An organization may make anybody its owner, so even mails to owners are counted.
+	if err := h.admitOwn(ctx, l, l.Org); err != nil {
 		return nil, err
 	}
 	return written(mail.PaymentDisputed(to, l.Organization, &mail.Dispute{

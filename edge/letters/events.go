@@ -17,7 +17,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// writeEvent makes a mail to somebody who has tickets of an event.
+// writeEvent makes a mail about a change or a cancellation of an event to a person who has tickets
+// of it.
 func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	e, err := h.Read.EventByNumber(ctx, l.Event)
 	if err != nil {
@@ -31,8 +32,8 @@ func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	if o != nil {
 		organizer = o.Name
 	}
-	// Every buyer is told of a cancellation, so those mails count against no organization. Mails of changes
-	// do: an organizer could change an event as often as they like.
+	// Mails of a cancellation count against no organization, because every buyer must be told.
+	// Mails of changes do count: an organizer could change an event as often as they like.
 	count := mailqueue.Unpaid{Recipient: order.NormalEmail(l.To), Own: l.Given}
 	if l.Given || l.Template == mailqueue.EventChanged {
 		count.Organization = e.Details.Org
@@ -52,9 +53,11 @@ func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	if err != nil {
 		return nil, err
 	}
+	// Nothing is told if the event has been changed back or cancelled since.
 	if l.Was == nil || *l.Was == mailqueue.KnownOf(e.Details) || e.Status == event.StatusCancelled {
 		return nil, nil //nolint:nilnil // what was to be told is not so any more
 	}
+	// A change of the time may give buyers their money back until a moment, which the mail names.
 	until := time.Time{}
 	if ends := e.Details.MoneyBackUntil(l.Sold); ends > time.Now().UnixMilli() && l.Sold != 0 && l.Was.StartAt != e.Details.StartAt {
 		until = clockOf(ends, e.Details.Timezone)
@@ -66,6 +69,8 @@ func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	if was.VenueType = "physical"; w.Online {
 		was.VenueType = "online"
 	}
+	// The event as it was is described in the same way as the event now. If the two descriptions
+	// are equal, the change shows nowhere.
 	before := h.EventMail(&was, &e, organizer)
 	if before.Title == now.Title && before.When(to.Language) == now.When(to.Language) && before.Where(to.Language) == now.Where(to.Language) {
 		return nil, nil //nolint:nilnil // what has changed is shown of no such product
@@ -73,7 +78,8 @@ func (h *Writer) writeEvent(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	return written(mail.EventChanged(to, before, now, about, until, h.RefundsURL()), nil)
 }
 
-// orderOf is the order of a buyer who gets a mail about an event; nil to anybody else.
+// orderOf returns the order of a buyer who gets a mail about an event, or nil for a reader who has
+// not bought.
 func (h *Writer) orderOf(ctx context.Context, l *mailqueue.Mail) (*mail.Order, error) {
 	id, err := engine.ParseID(l.Order)
 	if err != nil {
@@ -86,12 +92,12 @@ func (h *Writer) orderOf(ctx context.Context, l *mailqueue.Mail) (*mail.Order, e
 	return h.aboutOrder(o), nil
 }
 
-// aboutOrder is what the mails about an event tell its buyer of an order.
+// aboutOrder returns the few things that mails about an event tell a buyer of an order.
 func (h *Writer) aboutOrder(o *order.Order) *mail.Order {
 	return &mail.Order{Number: secrets.OrderNumber(o.ID), URL: h.orderURL(o.ID, time.Now()), Total: money(o.Total, o.Currency)}
 }
 
-// EventMail is what mails tell of an event, by a record of it.
+// EventMail returns what mails tell of an event, from its details and its record.
 func (h *Writer) EventMail(t *event.Details, e *readmodel.Event, organizer string) *mail.Event {
 	product := event.ProductType(t.Category)
 	m := &mail.Event{
@@ -111,12 +117,13 @@ func (h *Writer) EventMail(t *event.Details, e *readmodel.Event, organizer strin
 	return m
 }
 
-// coverOf is the address of an event's cover in letters about its orders; "" if it has none that we host,
-// or if its organization's letters may have no links.
+// coverOf returns the address of an event's cover picture for letters about its orders. It returns
+// "" if we do not host the picture, or if the organization's letters may have no links.
 func (h *Writer) coverOf(ctx context.Context, d *event.Details) (string, error) {
 	id, ours := hosted.ReadLink(h.BaseURL, d.CoverImage)
 	if !ours {
-		return "", nil // what another server has would tell it who reads the letter
+		// A picture on another server would tell that server who reads the letter.
+		return "", nil
 	}
 	if links, err := h.Mail.MayLink(ctx, d.Org); err != nil || !links {
 		return "", err

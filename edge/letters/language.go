@@ -8,8 +8,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// PreferredLanguage is the language that a call asks for, of those that mails are written in; "" if it
-// asks for none of them.
+// PreferredLanguage returns the language that a request asks for, if mails are written in it, or
+// else "".
 func PreferredLanguage(c *route.Call) string {
 	if l, ok := mail.ReadLanguage(c.Languages); ok {
 		return l.String()
@@ -17,8 +17,8 @@ func PreferredLanguage(c *route.Call) string {
 	return ""
 }
 
-// KeptLanguage is the PreferredLanguage as facts keep it: "" also stands for the deployment's own, so
-// that most orders pay nothing for it.
+// KeptLanguage returns the preferred language in the form in which facts keep it. The deployment's
+// own language is kept as "", so that most orders need no space for it.
 func (h *Writer) KeptLanguage(c *route.Call) string {
 	if l := PreferredLanguage(c); l != h.Language.String() {
 		return l
@@ -26,8 +26,9 @@ func (h *Writer) KeptLanguage(c *route.Call) string {
 	return ""
 }
 
-// ReaderLanguage is the language of what is written for the reader of an order who asks for it: the one
-// that the request prefers, as in Accept-Language, else the one of the order's letters.
+// ReaderLanguage returns the language for a page or file that the reader of an order asks for. It
+// is the one that the request prefers, as in Accept-Language, or else the language of the order's
+// letters.
 func (h *Writer) ReaderLanguage(ctx context.Context, preferred string, o *order.Order) (mail.Language, error) {
 	if l, ok := mail.ReadLanguage(preferred); ok {
 		return l, nil
@@ -35,8 +36,8 @@ func (h *Writer) ReaderLanguage(ctx context.Context, preferred string, o *order.
 	return h.languageOf(ctx, o.Email, o.Language)
 }
 
-// languageOf is the language in which somebody reads mails: the account's language, if it names one,
-// else the first that is known of those in which somebody has asked, else the deployment's.
+// languageOf returns the language in which a person reads mails. The account's language comes
+// first, then the languages in which the person has asked, then the deployment's.
 func (h *Writer) languageOf(ctx context.Context, email string, asked ...string) (mail.Language, error) {
 	locale, err := h.Accounts.LocaleOf(ctx, order.NormalEmail(email))
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package letters writes the mails that are due: it looks up what each mail is about at the moment
-// of sending. How a mail looks is decided in edge/mail.
+// Package letters writes the mails that are due. It looks up what a mail is about only at the
+// moment of sending, so that a mail never tells what is no longer true. The package edge/mail
+// decides how mails look. Letters keeps no state of its own.
 package letters
 
 import (
@@ -30,7 +31,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Deps is what letters are written with.
+// Deps are the stores and services that letters are written with.
 type Deps struct {
 	Read     *readmodel.Model
 	Accounts *accounts.Store
@@ -51,20 +52,22 @@ type Writer struct{ Deps }
 // New makes the writer.
 func New(d Deps) *Writer { return &Writer{d} }
 
-// CodeSecret is the label that login codes are sealed under in the queue, and the tokens with which
-// somebody joins a waitlist.
+// CodeSecret is the label under which the queue's table keeps secrets sealed: login codes, and the
+// tokens by which somebody joins a waitlist or a waiting room.
 const CodeSecret = "letter"
 
-// TokenAfterEnd is how long after an event's end the links to its orders still open them.
+// TokenAfterEnd is how long the mailed link to an order opens it, counted from the moment of
+// sending.
 const TokenAfterEnd = 30 * 24 * time.Hour
 
-// Carry writes a letter's mail, as things stand at the moment, and sends it. It is the mail queue's
-// Send.
+// Carry writes the mail of a letter as things are now, and sends it. The mail queue calls it for
+// each letter that is due. sent is false if the mail had become pointless.
 func (h *Writer) Carry(ctx context.Context, l *mailqueue.Mail) (sent bool, err error) {
 	m, err := h.write(ctx, l)
 	if err != nil || m == nil {
 		return false, err
 	}
+	// A person who was erased has a pseudonym in place of an address.
 	if order.IsPseudonym(m.To) { // a person who was erased has no mailbox
 		return false, nil
 	}
@@ -72,7 +75,9 @@ func (h *Writer) Carry(ctx context.Context, l *mailqueue.Mail) (sent bool, err e
 	if err == nil && l.Template == mailqueue.Broadcast {
 		return true, h.noteBroadcast(ctx, l, "sent")
 	}
+	// The text of any other error may have addresses in it, which must not be stored.
 	if f, ok := errors.AsType[*mail.Failure](err); ok { // only the words of a *mail.Failure are safe to store
+		// A bounced address gets no more bulk mail.
 		if f.Bounced {
 			if err := h.Outreach.Suppress(ctx, order.NormalEmail(m.To), outreach.Bounce); err != nil {
 				return false, err
@@ -85,10 +90,12 @@ func (h *Writer) Carry(ctx context.Context, l *mailqueue.Mail) (sent bool, err e
 	return err == nil, err
 }
 
-// write looks up what a letter is about and makes the mail; nil when it has become pointless.
+// write looks up what a letter is about and makes its mail. It returns nil if the mail has become
+// pointless.
 func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, error) {
 	to := mail.Envelope{ID: l.ID, To: l.To, Name: l.Name}
-	if l.To != "" { // without To, the mail is for an order's buyer
+	// A letter without To is for the buyer of an order, whose language is found with the order.
+	if l.To != "" {
 		var err error
 		if to.Language, err = h.languageOf(ctx, l.To, l.Language); err != nil {
 			return nil, err
@@ -143,10 +150,12 @@ func (h *Writer) write(ctx context.Context, l *mailqueue.Mail) (*mail.Message, e
 	return nil, fmt.Errorf("%w: no mail %q", mailqueue.ErrUndeliverable, l.Template)
 }
 
+// written adapts a mail to what write returns.
 func written(m mail.Message, err error) (*mail.Message, error) { return &m, err }
 
 // Contact sends one mail of an organization to a customer at once. captured reports that the mail
-// went into a developer's directory instead. A call with the same id is the same mail.
+// went into a developer's directory instead of to a mail server. A second call with the same id
+// sends the same mail, which mail programs can recognize.
 func (h *Writer) Contact(ctx context.Context, id uuid.UUID, email, name string, o *accounts.Organization, subject, body string) (captured bool, err error) {
 	links, err := h.Mail.MayLink(ctx, o.ID)
 	if err != nil {
@@ -171,8 +180,9 @@ func (h *Writer) Contact(ctx context.Context, id uuid.UUID, email, name string, 
 	return captured, h.Sender.Send(ctx, mail.Contact(to, o.Name, subject, body, reply))
 }
 
-// writeReset makes the mail for somebody who has an account and has not asked too often. The token
-// is derived from the letter, so another attempt sends the same link.
+// writeReset makes the mail with a link to set a new password. It makes none if the address has no
+// account or has asked too often. The token is derived from the letter's id, so another attempt to
+// send the letter has the same link.
 func (h *Writer) writeReset(ctx context.Context, to mail.Envelope, asked time.Time) (*mail.Message, error) {
 	token := h.Secrets.ResetToken(to.ID)
 	u, err := h.Accounts.RequestReset(ctx, to.To, sha256.Sum256([]byte(token)), asked)
@@ -184,9 +194,9 @@ func (h *Writer) writeReset(ctx context.Context, to mail.Envelope, asked time.Ti
 	return written(mail.PasswordReset(to, h.BaseURL+"/password/reset#token="+token), nil)
 }
 
-// writeConfirmation makes the mail for somebody who has an account whose address is not proven yet;
-// it works as writeReset does. It leaves out the registered name, because whoever reads the mail
-// may not be the person who registered.
+// writeConfirmation makes the mail with a link that confirms an address. It makes none if the
+// address has no account or is proven already. The mail leaves out the registered name, because its
+// reader may not be the person who registered.
 func (h *Writer) writeConfirmation(ctx context.Context, to mail.Envelope, asked time.Time) (*mail.Message, error) {
 	token := h.Secrets.ConfirmationToken(to.ID)
 	u, err := h.Accounts.RequestConfirmation(ctx, to.To, sha256.Sum256([]byte(token)), asked)
@@ -196,8 +206,8 @@ func (h *Writer) writeConfirmation(ctx context.Context, to mail.Envelope, asked 
 	return written(mail.EmailConfirmation(to, h.BaseURL+"/email/confirm#token="+token), nil)
 }
 
-// writeOrder makes a mail about an order, to its buyer or to a person who has or is offered one of its
-// tickets. It returns nil if the mail is not due any more.
+// writeOrder makes a mail about an order. Its reader is the buyer, or a person who has or is
+// offered one of the tickets. It returns nil if the mail is not due any more.
 func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	id, err := engine.ParseID(l.Order)
 	if err != nil {
@@ -220,9 +230,12 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 	if e.Cover, err = h.coverOf(ctx, p.Event.Details); err != nil {
 		return nil, err
 	}
+	// Other people may be affected by the same news. Their letters are queued before this mail is
+	// sent, so that a failed attempt loses none.
 	if err := h.tellHolders(ctx, l, o, e); err != nil {
 		return nil, err
 	}
+	// The mail is counted only when all that it needs has been read.
 	if due, err := h.admitOrder(ctx, l, o, p.Event.Details.Org); err != nil || !due {
 		return nil, err
 	}
@@ -253,7 +266,7 @@ func (h *Writer) writeOrder(ctx context.Context, l *mailqueue.Mail, to mail.Enve
 }
 
 // admitOrder reports whether a letter about an order is still due, and counts its mail if nobody
-// pays for it. Attendees are told even if the buyer's own mail has to wait.
+// has paid for it. Attendees are told even if the buyer's own mail has to wait.
 func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Order, org int64) (due bool, err error) {
 	to, unpaid := o.Email, o.CompletesAtOnce()
 	switch l.Template { //nolint:exhaustive // the others follow from a payment
@@ -293,6 +306,7 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 		return true, nil
 	}
 	who := mailqueue.Unpaid{Recipient: order.NormalEmail(to)}
+	// A buyer who has proven the address has asked for the mail.
 	who.Asked = o.Client != 0 && !o.IsUnproven() && who.Recipient == order.NormalEmail(o.Email)
 	// The velocity rules bound what guests order. They bound neither what the organization orders
 	// itself (Client 0) nor the people that lines name.
@@ -302,9 +316,9 @@ func (h *Writer) admitOrder(ctx context.Context, l *mailqueue.Mail, o *order.Ord
 	return true, h.Mail.Admit(ctx, l, who)
 }
 
-// isUnasked reports whether a mail about an order goes to somebody who has asked for nothing, from
-// an organization that nobody has paid yet. The organizer's links are shown as plain words then;
-// the order's page has them.
+// isUnasked reports whether a mail about an order goes to a person who has asked for nothing, from
+// an organization that nobody has paid yet. Such a mail shows the organizer's links as plain text;
+// the page of the order shows the links.
 func (h *Writer) isUnasked(ctx context.Context, l *mailqueue.Mail, o *order.Order, org int64) (bool, error) {
 	isToOthers := slices.Contains([]mailqueue.Template{mailqueue.AttendeeTickets, mailqueue.TransferOffered, mailqueue.TicketVoid}, l.Template) || l.Template == mailqueue.TicketRescheduled && l.To != ""
 	if o.Client != 0 && !isToOthers {
@@ -314,14 +328,14 @@ func (h *Writer) isUnasked(ctx context.Context, l *mailqueue.Mail, o *order.Orde
 	return !links, err
 }
 
-// orderURL is where the buyer of an order sees it. Its token opens the order for some time from now
-// on, even if the order's own token has expired.
+// orderURL returns the address at which the buyer of an order sees it. Its token is new, so the
+// link works even if the order's own token has expired.
 func (h *Writer) orderURL(id engine.OrderID, now time.Time) string {
 	return h.BaseURL + "/orders/" + id.String() + "?token=" + h.Secrets.RenewedToken(id, now.Add(TokenAfterEnd))
 }
 
-// addLinks adds the links under which an order's tickets are printed and shown, and the link to its
-// calendar file.
+// addLinks adds to a confirmation the links to the order's tickets on paper and on a phone, and to
+// its calendar file.
 func (h *Writer) addLinks(m *mail.Order, e *mail.Event, id engine.OrderID) {
 	token := h.Secrets.RenewedToken(id, time.Now().Add(TokenAfterEnd))
 	m.Live = h.BaseURL + "/o/" + id.String() + "#token=" + token
@@ -334,7 +348,7 @@ func (h *Writer) addLinks(m *mail.Order, e *mail.Event, id engine.OrderID) {
 	}
 }
 
-// OrderEvent is what mails tell of an event to somebody who has an order for it.
+// OrderEvent returns what mails tell of an event to a person with an order for it.
 func (h *Writer) OrderEvent(o *order.Order, p *live.Page) *mail.Event {
 	e := h.EventMail(p.Event.Details, &p.Event, p.Org.Name)
 	e.GivenBack = o.Sold() && o.IsAllGivenBack()
@@ -346,14 +360,15 @@ func (h *Writer) OrderEvent(o *order.Order, p *live.Page) *mail.Event {
 	return e
 }
 
-// signInURL is where people with an account sign in, and see their organizations.
+// signInURL returns the address where people with an account sign in and see their organizations.
 func (h *Writer) signInURL() string { return h.BaseURL + "/organizer" }
 
-// RefundsURL is where the holder of a ticket asks for its money.
+// RefundsURL returns the address of the page where the holder of a ticket asks for its money.
 func (h *Writer) RefundsURL() string { return h.BaseURL + "/me" }
 
-// tellAttendees queues a letter with their tickets for everybody whom the lines of an order name
-// besides its buyer: only one letter for each address and order, ever.
+// tellAttendees queues a letter with their tickets for every person whom the lines of an order name
+// besides the buyer. The letter's subject has the order and the address, so each person gets only
+// one.
 func (h *Writer) tellAttendees(ctx context.Context, o *order.Order) error {
 	told := map[string]bool{"": true, order.NormalEmail(o.Email): true}
 	for i := range o.Lines {
@@ -371,7 +386,7 @@ func (h *Writer) tellAttendees(ctx context.Context, o *order.Order) error {
 	return nil
 }
 
-// writeAttendee makes the mail with an attendee's own tickets of an order.
+// writeAttendee makes the mail with a person's own tickets of an order that somebody else bought.
 func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, to mail.Envelope, o *order.Order, e *mail.Event, p *live.Page) (*mail.Message, error) {
 	where, err := h.Feed.Where(ctx, o)
 	if err != nil {
@@ -382,6 +397,8 @@ func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, to mail.E
 	records := view.Tickets(o, h.Known.PublicID(o.ID.Event()), codes, where)
 	for i := range records {
 		serial := records[i].Serial
+		// Only tickets that the reader still holds are shown; a letter about one ticket shows that
+		// one.
 		if order.NormalEmail(records[i].Holder.Email) != order.NormalEmail(l.To) || l.Ticket != 0 && serial != l.Ticket || o.IsGivenBack(serial) {
 			continue
 		}
@@ -403,9 +420,9 @@ func (h *Writer) writeAttendee(ctx context.Context, l *mailqueue.Mail, to mail.E
 	return written(mail.AttendeeTickets(to, giver, about, e))
 }
 
-// Delivery returns the link of a ticket type and the note that its buyers need there, as far as a mail
-// may contain them: a file that we host for buyers, and its PIN, are behind the order's link only. A
-// type of a digital product that has no link of its own is delivered by the event's link.
+// Delivery returns the link by which a ticket type is delivered and the note that buyers need
+// there, as far as a mail may have them. If the link is a file that we host, both are left out: the
+// file and its PIN can only be reached by the order's link.
 func (h *Writer) Delivery(e *event.Details, t *inventory.Details) (link, note string) {
 	link, note, ours := h.Access(e, t)
 	if ours {
@@ -414,9 +431,9 @@ func (h *Writer) Delivery(e *event.Details, t *inventory.Details) (link, note st
 	return link, note
 }
 
-// Access returns where tickets of a type are delivered, and the note that their holders need there.
-// If that is a file of ours (ours), there is no link: a link to the file is made for each
-// request.
+// Access returns where the tickets of a type are delivered, and the note that their holders need
+// there. If that is a file that we host, ours is true and there is no link, because a link to the
+// file is made for each request.
 func (h *Writer) Access(e *event.Details, t *inventory.Details) (link, note string, ours bool) {
 	link, note = Delivery(e, t)
 	if _, ours := hosted.ReadLink(h.BaseURL, link); ours {
@@ -425,8 +442,9 @@ func (h *Writer) Access(e *event.Details, t *inventory.Details) (link, note stri
 	return link, note, false
 }
 
-// Delivery returns where tickets of a type are delivered, as the organizer has stored it, and the
-// note that their holders need there. An event's note belongs to the event's own link only.
+// Delivery returns where the tickets of a type are delivered, as the organizer has stored it, and
+// the note that belongs to that link. A type of a digital product without a link of its own is
+// delivered by the event's link.
 func Delivery(e *event.Details, t *inventory.Details) (link, note string) {
 	link, note = t.AccessURL, t.AccessNote
 	if link == "" && event.ProductType(e.Category) == event.ProductDigital {
@@ -435,7 +453,7 @@ func Delivery(e *event.Details, t *inventory.Details) (link, note string) {
 	return link, note
 }
 
-// Moment writes a moment in English, on the clocks of a zone.
+// Moment writes a moment in a language, by the clocks of a time zone.
 func Moment(ms int64, zone string, l mail.Language) string {
 	return mail.Moment(l, clockOf(ms, zone))
 }
@@ -445,6 +463,7 @@ func clockOf(ms int64, zone string) time.Time {
 	if ms == 0 {
 		return time.Time{}
 	}
+	// A zone that this machine does not know must not stop a mail, so the moment is told in UTC.
 	location, err := time.LoadLocation(zone)
 	if err != nil {
 		location = time.UTC
@@ -452,7 +471,8 @@ func clockOf(ms int64, zone string) time.Time {
 	return time.UnixMilli(ms).In(location)
 }
 
-// absolute makes a link to a file of ours into one that buyers can open.
+// absolute adds the service's address to a link to one of our own files, so that it can be opened
+// from a mail.
 func (h *Writer) absolute(link string) string {
 	if strings.HasPrefix(link, "/") {
 		return h.BaseURL + link
@@ -460,7 +480,7 @@ func (h *Writer) absolute(link string) string {
 	return link
 }
 
-// money is an amount for mails, which write it as their reader's language does.
+// money returns an amount for mails. It stays zero for no money, which mails leave out.
 func money(minor int64, currency string) (m mail.Money) {
 	if minor != 0 {
 		m = mail.Money{Amount: view.Decimal(minor, currency), Currency: currency}
@@ -468,7 +488,7 @@ func money(minor int64, currency string) (m mail.Money) {
 	return m
 }
 
-// Amount is money as pages show it; "" for nothing.
+// Amount returns money as pages show it, or "" for no money.
 func Amount(minor int64, currency string, l mail.Language) string {
 	return money(minor, currency).In(l)
 }

@@ -12,8 +12,8 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// writePayment makes the mail about money that has been seen but does not pay the order yet: coins, or a
-// part of a bank transfer. It returns nil when the order or the attempt to pay it has gone on since.
+// writePayment makes the mail about money that has been seen but does not yet pay the order: coins,
+// or a part of a bank transfer. It returns nil if the order or the attempt has moved on since.
 func writePayment(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) *mail.Message {
 	if a := transferOf(o); a != nil && a.Status == order.AttemptUnderpaid && l.Reason == order.AttemptUnderpaid && o.Unpaid() {
 		m := mail.BankTransfer(to, about, e, transferMail(a, o), clockOf(o.ExpiresAt, zone), false)
@@ -34,7 +34,8 @@ func writePayment(l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *ma
 	return &m
 }
 
-// missingCoins is how much a deposit still lacks, in coins; "" if nothing.
+// missingCoins returns how many coins a deposit still lacks, or "" if none. Coins have too many
+// decimals for a float, so it computes with exact fractions.
 func missingCoins(d *order.Deposit) string {
 	asked, isAsked := new(big.Rat).SetString(d.Amount)
 	arrived, isArrived := new(big.Rat).SetString(d.Arrived)
@@ -45,11 +46,11 @@ func missingCoins(d *order.Deposit) string {
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// beforeEnd is how long before an order ends its buyer is told that the transfer for it has not come.
+// beforeEnd is how long before an order ends its buyer is reminded that the transfer has not come.
 const beforeEnd = 48 * time.Hour
 
-// writeBankTransfer makes the mail about the bank transfer that an order waits for, and queues the one that
-// reminds of it. It returns nil when the order does not wait for it any more.
+// writeBankTransfer makes the mail about the bank transfer that an order waits for. With the first
+// such mail it also queues the later reminder. It returns nil if the order does not wait any more.
 func (h *Writer) writeBankTransfer(ctx context.Context, l *mailqueue.Mail, o *order.Order, to mail.Envelope, about *mail.Order, e *mail.Event, zone string) (*mail.Message, error) {
 	a := transferOf(o)
 	if a == nil || !o.Unpaid() {
@@ -67,7 +68,7 @@ func (h *Writer) writeBankTransfer(ctx context.Context, l *mailqueue.Mail, o *or
 	return written(mail.BankTransfer(to, about, e, transferMail(a, o), clockOf(o.ExpiresAt, zone), l.Reason == mailqueue.Reminder), nil)
 }
 
-// transferOf returns the attempt to which an order's bank transfers belong; nil if there is none.
+// transferOf returns the attempt to pay an order by bank transfer, or nil if there is none.
 func transferOf(o *order.Order) *order.Attempt {
 	if i := slices.IndexFunc(o.Attempts, func(a order.Attempt) bool { return a.IsTransfer() }); i >= 0 {
 		return &o.Attempts[i]
@@ -75,7 +76,8 @@ func transferOf(o *order.Order) *order.Attempt {
 	return nil
 }
 
-// transferMail is what mails tell of a bank transfer: how much has come, and to which account the rest goes.
+// transferMail returns what mails tell of a bank transfer: to which account, how much was asked
+// for, how much has come and how much is missing.
 func transferMail(a *order.Attempt, o *order.Order) mail.Transfer {
 	account := order.ParseBankAccount(a.Deposit.Address)
 	return mail.Transfer{

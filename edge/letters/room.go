@@ -11,7 +11,8 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// writeRoom makes a mail with a link to a place in a waiting room, or to joining it.
+// writeRoom makes a mail with a link to a place in a waiting room, or with the link by which its
+// reader joins the room.
 func (h *Writer) writeRoom(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	p, err := h.Pages.Event(ctx, l.Event)
 	if err != nil {
@@ -28,8 +29,8 @@ func (h *Writer) writeRoom(ctx context.Context, l *mailqueue.Mail, to mail.Envel
 		return nil, err
 	}
 	room := h.BaseURL + "/e/" + p.Event.Details.Slug + "/queue"
-	// Browsers send the part of a link behind # to no server, so it appears in no log. The page without
-	// scripts can't read that part.
+	// Browsers keep the part of a link behind # to themselves, so it appears in no log. The page
+	// for browsers without scripts cannot read that part, so its link has the same in the query.
 	query := web.MailedRoom + "&" + string(carried)
 	link := mail.RoomLink{URL: room + "#" + query, Plain: room + "/plain?" + query}
 	end, e := h.unsubscribe(p.Event.Details.Org, l.To), h.EventMail(p.Event.Details, &p.Event, p.Org.Name)

@@ -10,7 +10,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Visits are what an order has booked; none of what is no reservation.
+// Visits returns the visits that an order has booked. An order of an event that is no reservation
+// has none.
 func (h *Writer) Visits(o *order.Order, p *live.Page) (visits []mail.Visit) {
 	for _, v := range o.Visits() {
 		visits = append(visits, h.VisitMail(o, v, p))
@@ -18,7 +19,7 @@ func (h *Writer) Visits(o *order.Order, p *live.Page) (visits []mail.Visit) {
 	return visits
 }
 
-// VisitOf is what one of an order's tickets is booked for; nil of what is no reservation.
+// VisitOf returns the visit that a ticket is booked for, or nil if its event is no reservation.
 func (h *Writer) VisitOf(o *order.Order, ticket uint32, p *live.Page) *mail.Visit {
 	v := o.VisitOf(ticket)
 	if v == nil {
@@ -28,7 +29,8 @@ func (h *Writer) VisitOf(o *order.Order, ticket uint32, p *live.Page) *mail.Visi
 	return &at
 }
 
-// narrowVisits leaves only the visits that a mail about some of an order's tickets tells of, the first first.
+// narrowVisits leaves in an event only the visits that a mail tells of, each once, the earliest
+// first.
 func narrowVisits(e *mail.Event, visits ...*mail.Visit) {
 	e.Visits = nil
 	for _, v := range visits {
@@ -39,14 +41,16 @@ func narrowVisits(e *mail.Event, visits ...*mail.Visit) {
 	slices.SortStableFunc(e.Visits, func(a, b mail.Visit) int { return a.Start.Compare(b.Start) })
 }
 
-// hasVisit reports whether a visit is among some. Equal times of equal zones may differ by ==.
+// hasVisit reports whether a visit is in a list. It compares ids, because equal times may differ
+// under ==.
 func hasVisit(all []mail.Visit, v *mail.Visit) bool {
 	return slices.ContainsFunc(all, func(at mail.Visit) bool { return at.ID == v.ID })
 }
 
-// visitBefore is what a ticket was booked for before it was last moved; nil if nobody knows. An order keeps the
-// times of what was bought and of what is booked now: of another slot only the date is known. It is cancelled
-// if its reader has no other ticket for it.
+// visitBefore returns the visit that a ticket was booked for before it was last moved, or nil if
+// nobody knows. An order keeps the times only of the visit that was bought and of the present one.
+// Of any other slot only the date is known. The visit counts as cancelled unless the reader has
+// another ticket for it.
 func (h *Writer) visitBefore(o *order.Order, ticket uint32, reader, zone string) *mail.Visit {
 	i := slices.IndexFunc(o.Rescheduled, func(r order.Rescheduled) bool { return r.Ticket == ticket })
 	if i < 0 {
@@ -72,7 +76,7 @@ func (h *Writer) visitBefore(o *order.Order, ticket uint32, reader, zone string)
 	return &was
 }
 
-// hasBooked reports whether somebody has a ticket of an order for a place of its calendar.
+// hasBooked reports whether a person has a valid ticket of an order for a date and slot.
 func hasBooked(o *order.Order, email string, place keeper.Booking) bool {
 	for k := range uint32(o.Tickets()) { //nolint:gosec // tickets of an order are few
 		ticket := o.FirstTicket + k
@@ -84,12 +88,13 @@ func hasBooked(o *order.Order, email string, place keeper.Booking) bool {
 	return false
 }
 
-// visitID names a visit of an order in calendars. It stays the same for as long as the order has the visit.
+// visitID names a visit of an order in calendars. The name stays the same as long as the order has
+// the visit, so that a later file changes the same entry.
 func visitID(o *order.Order, date keeper.Day, slot string) string {
 	return o.ID.String() + "-" + date.String() + slot
 }
 
-// VisitMail shows a booked visit in its event's time zone.
+// VisitMail shows a booked visit by the clocks of its event's time zone.
 func (h *Writer) VisitMail(o *order.Order, v *keeper.Visit, p *live.Page) mail.Visit {
 	zone := p.Event.Details.Timezone
 	return mail.Visit{

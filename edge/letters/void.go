@@ -10,14 +10,15 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// isFor reports whether one of an order's tickets is somebody's, or names them.
+// isFor reports whether a ticket of an order belongs to a person or names the person as its
+// attendee.
 func isFor(o *order.Order, email string, ticket uint32) bool {
 	return o.IsOwnedBy(email, ticket) || order.NormalEmail(o.HolderOf(ticket).Email) == order.NormalEmail(email)
 }
 
-// tellHolders queues a letter for everybody else whose ticket is changed by what a letter about an order tells its
-// reader: whoever has a ticket that a refund ends, and whom a line names for a ticket that is passed on or moved.
-// The holders of a cancelled event were told already that their tickets admit nobody.
+// tellHolders queues letters for other people whose tickets change by the same news. They are
+// people whose tickets a refund ends, and people whom a line names for a ticket that is passed on
+// or moved. It tells nobody about a cancelled event, because all holders were told of that.
 func (h *Writer) tellHolders(ctx context.Context, l *mailqueue.Mail, o *order.Order, e *mail.Event) error {
 	if e.Cancelled && !e.Digital {
 		return nil
@@ -62,8 +63,8 @@ func (h *Writer) tellHolders(ctx context.Context, l *mailqueue.Mail, o *order.Or
 	return nil
 }
 
-// lostTickets lists the tickets that the reader of a TicketVoid has no more: one that was passed on to
-// somebody else, or those that a refund ends.
+// lostTickets returns the tickets that the reader of a letter has lost: one that was passed on, or
+// those that a refund ended.
 func lostTickets(l *mailqueue.Mail, o *order.Order) []uint32 {
 	if l.Ticket != 0 {
 		return []uint32{l.Ticket}
@@ -74,7 +75,7 @@ func lostTickets(l *mailqueue.Mail, o *order.Order) []uint32 {
 	return slices.DeleteFunc(slices.Clone(o.Refunds[l.Refund].Ask.Tickets), func(ticket uint32) bool { return !isFor(o, l.To, ticket) })
 }
 
-// writeVoid makes the mail to somebody who has lost tickets that another person bought.
+// writeVoid makes the mail to a person who has lost tickets that somebody else had bought.
 func (h *Writer) writeVoid(ctx context.Context, l *mailqueue.Mail, o *order.Order, to mail.Envelope, e *mail.Event) (*mail.Message, error) {
 	lost := lostTickets(l, o)
 	if len(lost) == 0 {

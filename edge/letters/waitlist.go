@@ -13,7 +13,7 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// writeWaitlist makes a mail to somebody who waits for tickets, or has waited.
+// writeWaitlist makes a mail to a person who waits for tickets or has waited.
 func (h *Writer) writeWaitlist(ctx context.Context, l *mailqueue.Mail, to mail.Envelope) (*mail.Message, error) {
 	id, err := engine.ParseID(l.Order)
 	if err != nil {
@@ -54,7 +54,8 @@ func (h *Writer) writeWaitlist(ctx context.Context, l *mailqueue.Mail, to mail.E
 	}
 }
 
-// typeName is what an event's ticket type of a number is called; "" if it has none, or hides it.
+// typeName returns the name of an event's ticket type, or "" if the event has no such type or hides
+// it.
 func typeName(p *live.Page, number int64) string {
 	for i := range p.Types {
 		if t := &p.Types[i]; t.Ref.ID == number && !t.Details.Hidden {

@@ -6,10 +6,12 @@ import (
 	"boxoffice/edge/view"
 )
 
-// mostPoints is how many intervals a series has at most.
+// mostPoints is how many intervals a series has at most. It bounds the answer if somebody asks for
+// years by the hour.
 const mostPoints = 1_000
 
-// getEventAnalytics shows how a number of an event has grown, by intervals in the event's time zone.
+// getEventAnalytics shows how a figure of an event has grown, interval by interval. Days and weeks
+// begin in the event's time zone.
 func (h *Handlers) getEventAnalytics(c *route.Call, in *api.EventAnalytics) (*api.EventSeries, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -27,6 +29,7 @@ func (h *Handlers) getEventAnalytics(c *route.Call, in *api.EventAnalytics) (*ap
 		EventID: h.Known.PublicID(number), Metric: in.Metric, Interval: in.Interval, Timezone: e.Details.Timezone, Currency: e.Details.Currency,
 		Points: make([]api.SeriesPoint, len(points)),
 	}
+	// Amounts are added in minor units. Adding the decimals of the answer could lose cents.
 	var amount int64
 	for i, p := range points {
 		v.Points[i] = api.SeriesPoint{At: p.At.UTC(), Count: p.Count, Amount: view.Decimal(p.Amount, v.Currency)}
@@ -37,8 +40,8 @@ func (h *Handlers) getEventAnalytics(c *route.Call, in *api.EventAnalytics) (*ap
 	return v, nil
 }
 
-// getAnalyticsSummary sums up all events of an organization. Money is summed for each currency, and never across
-// them.
+// getAnalyticsSummary adds up all events of an organization. It adds money by currency and never
+// across currencies.
 func (h *Handlers) getAnalyticsSummary(c *route.Call, in *api.AnalyticsSummary) (*api.OrganizationSummary, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"boxoffice/persistence/promos"
 )
 
-// cart is what a buyer has chosen, priced as an order would be that was placed now.
+// cart is what a buyer has chosen. It has the prices of an order that would be placed now.
 type cart struct {
 	order    order.Order     // has the cart's lines and nothing else
 	types    []engine.TypeID // the ticket type of each line
@@ -26,14 +26,16 @@ type cart struct {
 	absorb   bool // the organizer absorbs the fees
 }
 
-// validateCode reports whether a code would hold for a purchase. It consumes nothing. A code that does not exist
-// counts as a guess, so that nobody can try codes without end; any other try is given back.
+// validateCode tells if a promo code would hold for a purchase. It uses nothing up. A code that
+// does not exist counts as a guess, so that nobody can try codes without end. All other tries are
+// given back to the caller.
 func (h *Handlers) validateCode(c *route.Call, in *api.ValidateCode) (*api.CodeVerdict, error) {
 	chosen, err := h.priceCart(c, in.Items)
 	if err != nil {
 		return nil, err
 	}
-	// The guess is taken before the code is asked, so that requests at the same time count too.
+	// The guess is counted before the code is looked up. Requests that run at the same time could
+	// otherwise all look before any of them counts.
 	guess := h.Guesses.Promo(c)
 	if err := h.Guesses.Take(c, guess); err != nil {
 		return nil, err
@@ -45,6 +47,8 @@ func (h *Handlers) validateCode(c *route.Call, in *api.ValidateCode) (*api.CodeV
 	if err != nil {
 		return nil, err
 	}
+	// A code that does not exist shows no terms, and an existing code shows them even if it does
+	// not hold.
 	out := &api.CodeVerdict{Valid: v.Reason == "", Discount: view.Decimal(0, currency), Reason: view.Optional(v.Reason)}
 	if v.Reason != keeper.CodeNotFound {
 		sort, value := discountType(&v.Details), view.Decimal(v.Details.Value, currency)
@@ -62,15 +66,17 @@ func (h *Handlers) validateCode(c *route.Call, in *api.ValidateCode) (*api.CodeV
 			return nil, err
 		}
 		off := v.Details.Off(subtotal)
-		if out.Discount = view.Decimal(off, currency); off == 0 { // an order would refuse a code that takes nothing off
+		// An order would refuse a code that takes nothing off, so such a code is not valid here
+		// either.
+		if out.Discount = view.Decimal(off, currency); off == 0 {
 			out.Valid, out.Reason = false, view.Optional(keeper.CodeNotApplicable)
 		}
 	}
 	return out, nil
 }
 
-// priceCart prices the lines of a cart, or returns nil if there are none. All lines must be of one event, as an
-// order's are.
+// priceCart prices the lines of a cart, or returns nil if the request has no lines. All lines must
+// be of one event, because an order's lines are.
 func (h *Handlers) priceCart(c *route.Call, items []api.CartLine) (*cart, error) {
 	if len(items) == 0 {
 		return nil, nil
@@ -107,7 +113,8 @@ func (h *Handlers) priceCart(c *route.Call, items []api.CartLine) (*cart, error)
 	return out, nil
 }
 
-// findType returns the type of an event with an id, or nil if the event has none that the public sees.
+// findType returns a ticket type of an event, or nil if the event has no such type that the public
+// may see.
 func findType(p *live.Page, id engine.ID) *inventory.Details {
 	for i := range p.Types {
 		if t := &p.Types[i]; t.Ref.ID == id.Number() && !t.Details.Hidden {
@@ -117,11 +124,13 @@ func findType(p *live.Page, id engine.ID) *inventory.Details {
 	return nil
 }
 
-// addPrice adds to a verdict what an order of the cart would cost with the code, if it would hold. Where
-// the code itself is good, the order's own rules say why it is not valid for this cart.
+// addPrice adds to a verdict what an order of the cart would cost. If the code itself is good, the
+// rules of orders decide whether it holds for this cart, so that the answer and a later order
+// agree.
 func (k *cart) addPrice(v *api.CodeVerdict, told *promo.Verdict) {
 	switch told.Reason {
-	// Only these verdicts depend on the lines. Any other one holds whatever is in the cart.
+	// Only these verdicts depend on the lines of the cart. Any other verdict stands whatever is in
+	// the cart.
 	case "", keeper.CodeBelowMinimum, keeper.CodeNotApplicable:
 		reduced := k.order
 		reduced.Promo = &order.Promo{Terms: &told.Details.Discount}
@@ -137,8 +146,9 @@ func (k *cart) addPrice(v *api.CodeVerdict, told *promo.Verdict) {
 	}
 }
 
-// askCode asks the code that the name means in the event, and returns the event's currency too. A code that its
-// organization has taken away is answered as one that does not exist.
+// askCode finds the code that a name means in an event and asks it for its verdict. It also returns
+// the currency of the event. A disabled code is answered like one that does not exist, so that the
+// public does not learn of it.
 func (h *Handlers) askCode(c *route.Call, in *api.ValidateCode, chosen *cart) (_ *promo.Verdict, currency string, _ error) {
 	none := &promo.Verdict{Reason: keeper.CodeNotFound}
 	ask := promo.Validate{Subtotal: -1}
@@ -152,6 +162,7 @@ func (h *Handlers) askCode(c *route.Call, in *api.ValidateCode, chosen *cart) (_
 			ask.Event = id.Event()
 		}
 	}
+	// An event that the request names outright goes before the events of its ticket types.
 	if in.EventID != "" {
 		number, err := h.Pages.FindNamed(c.Context, h.Known, in.EventID)
 		if r, ok := errors.AsType[*engine.Refusal](err); ok && r.Code == engine.EventNotFound {
@@ -162,6 +173,7 @@ func (h *Handlers) askCode(c *route.Call, in *api.ValidateCode, chosen *cart) (_
 		}
 		ask.Event = number
 	}
+	// Without an event there is no organization, and names of codes are an organization's.
 	if ask.Event < 1 {
 		return none, currency, nil
 	}

@@ -1,5 +1,6 @@
-// Package money is the area of what organizations own and give away: their wallets and
-// ledgers, and their promo codes.
+// Package money is the area of an organization's money and discounts: its wallets with their
+// entries, its promo codes, and figures about its sales. It keeps no state of its own, so nothing
+// has to be stopped.
 package money
 
 import (
@@ -16,7 +17,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Deps is what the handlers work with.
+// Deps are the stores and services that the handlers work with.
 type Deps struct {
 	Node     *cluster.Node
 	Read     *readmodel.Model
@@ -28,7 +29,8 @@ type Deps struct {
 	Settled  func(context.Context) error // waits until the read model has everything that is committed
 	Guesses  *limit.Guesses              // limits guesses of promo codes
 	Log      *slog.Logger
-	// Currencies are those that the deployment sells in.
+	// Currencies are the currencies that the deployment sells in. An organization has a wallet for
+	// each of them.
 	Currencies []engine.Currency
 }
 

@@ -6,8 +6,7 @@ import (
 	"boxoffice/engine"
 )
 
-// Payouts are read only, and none is made yet: what executes them is not part of the
-// service. A reader finds an empty list.
+// listPayouts answers with an empty list. Payouts can be read, but this service makes none yet.
 
 func (h *Handlers) listPayouts(c *route.Call, in *api.ListPayouts) (*api.List[api.Payout], error) {
 	if _, err := route.FindOrganization(c, in.OrgID); err != nil {
@@ -19,6 +18,7 @@ func (h *Handlers) listPayouts(c *route.Call, in *api.ListPayouts) (*api.List[ap
 	return &api.List[api.Payout]{Items: []api.Payout{}}, nil
 }
 
+// getPayout finds nothing, because no payout has been made.
 func (h *Handlers) getPayout(c *route.Call, in *api.GetPayout) (*api.Payout, error) {
 	if _, err := route.FindOrganization(c, in.OrgID); err != nil {
 		return nil, err

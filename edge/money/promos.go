@@ -26,11 +26,13 @@ var (
 	codeLooks = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 )
 
-// editTries is how often an edit is tried if other edits come between.
+// editTries is how often an edit of a code is tried. Another try is needed if somebody else has
+// changed the code in between.
 const editTries = 5
 
-// listPromoCodes lists the codes of an organization, or of one of its events, the newest first. The cursor has
-// the code's number too, because several may be of one millisecond.
+// listPromoCodes returns a page of an organization's codes, or of one of its events, the newest
+// first. A cursor has the creation time and also the code's number, because several codes may be of
+// one millisecond.
 func (h *Handlers) listPromoCodes(c *route.Call, in *api.ListPromoCodes) (*api.PromoCodes, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -68,8 +70,9 @@ func (h *Handlers) listPromoCodes(c *route.Call, in *api.ListPromoCodes) (*api.P
 	return out, nil
 }
 
-// createPromoCode claims the code's name, and then makes the code. If the request fails in between, a repeat with
-// the same Idempotency-Key has the same number, and so the name is its own.
+// createPromoCode first claims the code's name and then makes the code. If the request fails in
+// between, a repeat with the same Idempotency-Key gets the same number, so the claimed name is
+// already its own.
 func (h *Handlers) createPromoCode(c *route.Call, in *api.CreatePromoCode) (*api.PromoCode, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrgID)
 	if err != nil {
@@ -105,7 +108,8 @@ func (h *Handlers) createPromoCode(c *route.Call, in *api.CreatePromoCode) (*api
 	return h.codeView(r), nil
 }
 
-// findLiveEvent finds an event of the organization that was not cancelled, by its id.
+// findLiveEvent finds an event of the organization that was not cancelled. An event of another
+// organization is answered as missing.
 func (h *Handlers) findLiveEvent(c *route.Call, org int64, id string) (*event.Record, error) {
 	number, k, err := h.Known.ReadID(c.Context, id)
 	if err != nil {
@@ -124,8 +128,9 @@ func (h *Handlers) findLiveEvent(c *route.Call, org int64, id string) (*event.Re
 	return e, nil
 }
 
-// claimName gives a name to the code of a number, in place of the name that it had. The table of names, and not the
-// codes' actors, makes sure that no name could mean two codes to one order.
+// claimName gives a name to the code with a number, in place of the name that this code had. The
+// table of names decides if a name is free. The actors of the codes cannot, because each knows only
+// itself.
 func (h *Handlers) claimName(c *route.Call, org, number int64, t *promo.Details) error {
 	err := h.Promos.Claim(c.Context, number, promos.Name{Org: org, Event: t.Event, Code: t.Code})
 	if errors.Is(err, promos.ErrTaken) {
@@ -134,7 +139,8 @@ func (h *Handlers) claimName(c *route.Call, org, number int64, t *promo.Details)
 	return err
 }
 
-// findCode reads the id of a promo code of the caller's organization. For others the code does not exist.
+// findCode finds a promo code of the caller's organization by its id. A code of another
+// organization is answered as missing.
 func (h *Handlers) findCode(c *route.Call, id string) (engine.Ref, error) {
 	number, ok := route.ReadNumber(id)
 	if !ok {
@@ -151,7 +157,8 @@ func (h *Handlers) findCode(c *route.Call, id string) (engine.Ref, error) {
 	return engine.PromoRef(org, number), route.ActFor(c, g)
 }
 
-// updatePromoCode changes a code. If another edit comes between, it starts over.
+// updatePromoCode changes a code. It starts over if another edit came in between, up to editTries
+// times.
 func (h *Handlers) updatePromoCode(c *route.Call, in *api.UpdatePromoCode) (*api.PromoCode, error) {
 	ref, err := h.findCode(c, in.ID)
 	if err != nil {
@@ -170,11 +177,12 @@ func (h *Handlers) updatePromoCode(c *route.Call, in *api.UpdatePromoCode) (*api
 	return nil, &engine.Refusal{Code: engine.Conflict}
 }
 
-// editCode tries an edit once: it reads the code, lays the sent fields over it, and asks for the result under the
-// revision that it read. If another edit has come between, the code refuses with CONFLICT, and the caller tries again.
+// editCode tries an edit once. It reads the code, puts the sent fields over it, and asks the code
+// to take the result under the revision that it read. The code refuses with CONFLICT if another
+// edit has come in between.
 //
-// A new name is claimed before the code is asked, so that no other code can take it; if the code refuses, the old name is
-// claimed back. A code that was redeemed keeps its name.
+// A new name is claimed before the code is asked, so that no other code can take it. If the code
+// then refuses, the old name is claimed back. A code that an order has used keeps its name.
 func (h *Handlers) editCode(c *route.Call, ref engine.Ref, in *api.UpdatePromoCode) (*promo.Record, error) {
 	r, err := cluster.AskFor[promo.Record](c.Context, h.Node, ref, promo.Get{})
 	if err != nil {
@@ -218,8 +226,8 @@ func (h *Handlers) editCode(c *route.Call, ref engine.Ref, in *api.UpdatePromoCo
 	return after, err
 }
 
-// deletePromoCode deletes a code that no order has ever used or has reserved, and disables any other. The name is given
-// free last, so that no other code can have it while this one still exists.
+// deletePromoCode removes a code that no order has used or reserved, and disables any other. The
+// name becomes free last, so that no other code can have it while this one still exists.
 func (h *Handlers) deletePromoCode(c *route.Call, in *api.PromoCodeID) (*api.PromoCodeGone, error) {
 	ref, err := h.findCode(c, in.ID)
 	if err != nil {
@@ -235,7 +243,7 @@ func (h *Handlers) deletePromoCode(c *route.Call, in *api.PromoCodeID) (*api.Pro
 	return &api.PromoCodeGone{Deleted: true}, h.Promos.Release(c.Context, ref.ID)
 }
 
-// discountType returns the API's word for what a code takes off.
+// discountType returns the API's word for the way in which a code reduces a price.
 func discountType(t *promo.Details) string {
 	if t.Percentage {
 		return "percentage"
@@ -243,9 +251,9 @@ func discountType(t *promo.Details) string {
 	return "flat"
 }
 
-// setAmounts stores what a code takes off, and its least subtotal. A code of an event has the decimals of the
-// event's currency; a code of the whole organization has as many as its amounts need, because it holds in all
-// currencies.
+// setAmounts sets the discount and the least subtotal of a code. A code of one event has the
+// decimals of the event's currency. A code of the whole organization holds in every currency, so it
+// has as many decimals as its amounts need.
 func setAmounts(t *promo.Details, value, least route.Money) (err error) {
 	if t.Event == 0 {
 		t.MoreDecimals = int64(least.Decimals() - 2)
@@ -260,8 +268,8 @@ func setAmounts(t *promo.Details, value, least route.Money) (err error) {
 	return err
 }
 
-// editTerms writes the optional fields into a code's terms, and returns what is wrong with the whole. A code is
-// stored in upper case, so that buyers may type it in any case.
+// editTerms writes the optional fields of a request into a code's terms, and checks the terms as a
+// whole. Codes are stored in upper case, so that buyers may type them in any case.
 func (h *Handlers) editTerms(c *route.Call, org int64, t *promo.Details, f *api.PromoFields) error {
 	f.Description.Into(&t.Description)
 	f.MaxUses.Into(&t.MaxUses)
@@ -274,6 +282,7 @@ func (h *Handlers) editTerms(c *route.Call, org int64, t *promo.Details, f *api.
 	if !codeLooks.MatchString(t.Code) {
 		refuse("code", route.IssueFormat, "must be letters, digits, - and _")
 	}
+	// A percentage has two decimals here: 10,000 is 100 %.
 	if t.Percentage && t.Value > 10_000 {
 		refuse("discountValue", route.IssueMaximum, "must be at most 100, for a percentage")
 	}
@@ -289,8 +298,8 @@ func (h *Handlers) editTerms(c *route.Call, org int64, t *promo.Details, f *api.
 	return h.editTypes(c, org, t, f.ApplicableTypes.Value)
 }
 
-// editTypes reads the ticket types that a code is for. They are of its event or, if it has none, of any event of
-// the organization.
+// editTypes reads the ticket types that a code is limited to. They must belong to the code's event
+// or, for a code without an event, to any event of the organization.
 func (h *Handlers) editTypes(c *route.Call, org int64, t *promo.Details, ids []string) error {
 	t.Types = nil
 	for i, text := range ids {
@@ -329,6 +338,8 @@ func (h *Handlers) ownsType(c *route.Call, org int64, id engine.TypeID) (bool, e
 	return r.Has, nil
 }
 
+// codeView shows a code to its organization. Limits of 0 mean that there is no limit, and are left
+// out.
 func (h *Handlers) codeView(r *promo.Record) *api.PromoCode {
 	t := &r.Details
 	v := &api.PromoCode{

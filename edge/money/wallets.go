@@ -17,7 +17,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// listWallets lists the wallets of the organization in the query, or of the caller's only one.
+// listWallets lists the wallets of the organization that the query names. It may be left out by a
+// caller with only one organization.
 func (h *Handlers) listWallets(c *route.Call, in *api.ListWallets) (*api.List[api.Wallet], error) {
 	return h.showWallets(c, in.OrgID)
 }
@@ -27,7 +28,8 @@ func (h *Handlers) listWalletsOf(c *route.Call, in *api.WalletsOf) (*api.List[ap
 	return h.showWallets(c, in.OrgID)
 }
 
-// showWallets shows the wallets of the organization that a request names, or that the caller acts for.
+// showWallets shows the wallets of the organization that a request names or that the caller acts
+// for.
 func (h *Handlers) showWallets(c *route.Call, named string) (*api.List[api.Wallet], error) {
 	org, err := route.FindOrganization(c, named)
 	if err != nil {
@@ -40,8 +42,8 @@ func (h *Handlers) showWallets(c *route.Call, named string) (*api.List[api.Walle
 	return &api.List[api.Wallet]{Items: all}, nil
 }
 
-// ListBalances lists an organization's money: one wallet for each currency that is sold in, and those
-// in others that it has.
+// ListBalances returns an organization's wallets: one for each currency that the deployment sells
+// in, also without money, and one for each other currency in which the organization has money.
 func (h *Handlers) ListBalances(ctx context.Context, org int64) ([]api.Wallet, error) {
 	all, err := h.Read.Wallets(ctx, org, h.Currencies)
 	if err != nil {
@@ -54,8 +56,8 @@ func (h *Handlers) ListBalances(ctx context.Context, org int64) ([]api.Wallet, e
 	return views, nil
 }
 
-// listWalletEntries lists the movements of one wallet, the latest first. A currency in which the organization has no
-// wallet and nothing is sold is not found.
+// listWalletEntries returns a page of the movements of one wallet, the latest first. It refuses a
+// currency in which nothing is sold and the organization has no wallet.
 func (h *Handlers) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (*api.List[api.WalletEntry], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -73,8 +75,8 @@ func (h *Handlers) listWalletEntries(c *route.Call, in *api.ListWalletEntries) (
 	}, func(e wallet.Entry) int64 { return e.Number }, func(e wallet.Entry) api.WalletEntry { return entryView(in.Currency, &e) })
 }
 
-// creditWallet tops a wallet up by hand of the platform's administrator. A repeat with the same Idempotency-Key
-// credits once, and is answered with the entry that there is.
+// creditWallet puts money into a wallet, at the order of the platform's administrator. A repeat
+// with the same Idempotency-Key credits once and is answered with the first entry.
 func (h *Handlers) creditWallet(c *route.Call, in *api.CreditWallet) (*api.WalletCredit, error) {
 	org, ok := route.ReadNumber(in.OrgID)
 	if !ok {
@@ -84,7 +86,9 @@ func (h *Handlers) creditWallet(c *route.Call, in *api.CreditWallet) (*api.Walle
 	if err != nil {
 		return nil, err
 	}
-	if o == nil { // Asking the wallet of an organization that does not exist would make the wallet.
+	// The actor of a wallet comes into being when it is first asked. So the organization is checked
+	// before.
+	if o == nil {
 		return nil, route.NoOrganization
 	}
 	if issues := route.CurrencyIssues("currency", in.Currency, h.Currencies); len(issues) > 0 {
@@ -102,23 +106,25 @@ func (h *Handlers) creditWallet(c *route.Call, in *api.CreditWallet) (*api.Walle
 	}
 	h.Log.LogAttrs(c.Context, slog.LevelInfo, "wallet credited", slog.Int64("organization", org), slog.String("currency", in.Currency),
 		slog.Int64("number", r.Entry.Number), slog.Int64("actor", c.Principal.User), slog.String("request_id", c.RequestID))
-	// The entry is made by now. We wait a moment, so that the next list shows it.
+	// The entry is durable by now. The handler still waits for the read model, at most a second, so
+	// that the next list shows it.
 	ctx, cancel := context.WithTimeout(c.Context, time.Second)
 	defer cancel()
-	_ = h.Settled(ctx) // A list that lags is better than an error for what is done.
+	// A list that is behind is better than an error for a credit that has been made.
+	_ = h.Settled(ctx)
 	w := readmodel.Wallet{Currency: in.Currency, Balance: r.Wallet.Balance, Pending: r.Wallet.Pending, LifetimePayout: r.Wallet.LifetimePayout}
 	return &api.WalletCredit{Wallet: walletView(&w), Entry: entryView(in.Currency, &r.Entry)}, nil
 }
 
-// entryID makes the id of the movement that a request makes. Every attempt with the same Idempotency-Key gets the
-// same one.
+// entryID makes the id of the entry that a request makes. Every attempt with the same
+// Idempotency-Key gets the same id, by which the wallet knows a repeat.
 func entryID(c *route.Call) wallet.EntryID {
 	id := c.CommandID()
 	return engine.NewID(int64(binary.BigEndian.Uint64(id[:8])>>16), id[6:])
 }
 
-// beyondWallet turns a refusal that names the wallet's limit into a validation issue of "amount". Other errors pass
-// through.
+// beyondWallet turns the refusal of an amount that the wallet cannot take into a validation issue
+// of the field "amount". It passes other errors on.
 func beyondWallet(err error) error {
 	if r, ok := errors.AsType[*engine.Refusal](err); ok {
 		if bounds, ok := r.Details.(wallet.Range); ok {
@@ -130,7 +136,7 @@ func beyondWallet(err error) error {
 	return err
 }
 
-// walletView shows a wallet. No wallet can be suspended, so each is active.
+// walletView shows a wallet. Every wallet is active, because none can be suspended.
 func walletView(w *readmodel.Wallet) api.Wallet {
 	c, _ := engine.CurrencyOf(w.Currency)
 	return api.Wallet{
@@ -139,8 +145,8 @@ func walletView(w *readmodel.Wallet) api.Wallet {
 	}
 }
 
-// entryView shows a movement of a wallet. The fee for an issue has a kind of its own in the API; in the wallet it is a
-// debit with that reason.
+// entryView shows a movement of a wallet. The API has a kind of its own for the fee of issued
+// tickets; the wallet keeps it as a debit with that reason.
 func entryView(currency string, e *wallet.Entry) api.WalletEntry {
 	kind := e.Kind.String()
 	if e.Kind == wallet.Debited && e.Reason == wallet.IssueFee {

@@ -12,7 +12,8 @@ import (
 	"boxoffice/engine/queue"
 )
 
-// These are the reasons why a room refuses, as the details of QUEUE_REQUIRED tell them.
+// These are the reasons for which a waiting room refuses a request. The details of the refusal
+// QUEUE_REQUIRED tell one of them, so that a page can say what to do.
 const (
 	missing     = "missing"      // the request has no admission
 	forged      = "forged"       // the admission is not ours, or is of another draw
@@ -23,18 +24,20 @@ const (
 
 var reasons = []string{missing, forged, expired, shared, notAdmitted}
 
-// required are the details of QUEUE_REQUIRED.
+// required is the details of the refusal QUEUE_REQUIRED.
 type required struct {
 	Queue  string `json:"queue"`  // the address of the page where people wait
 	State  string `json:"state"`  // the room's state, as the room shows it
 	Reason string `json:"reason"` // one of reasons
 }
 
-// Admit refuses an order from an event with an open room, or a hold of its seats, that comes without
-// admission. buyer is the address that orders; empty for a hold, which binds the admission to nobody. It
-// reports whether the admission of an order was right and has run out: then the request may be a repeat of
-// one that was made in time, and whoever finds that it is none counts the refusal (CountLate).
+// Admit refuses an order or a hold of seats if the event has an open waiting room and the request
+// has no valid admission. buyer is the address that orders; it is empty for a hold, which binds the
+// admission to nobody. late reports that the admission of an order was right but has run out. Such
+// a request may be a repeat of one that came in time, so Admit does not count it: a caller that
+// finds no earlier order counts it with CountLate.
 func (h *Handlers) Admit(c *route.Call, org, number int64, token, buyer string) (late bool, err error) {
+	// Most events have no room. Their orders cost only this look into memory.
 	if !h.hasRoom(number) {
 		return false, nil
 	}
@@ -64,8 +67,9 @@ func (h *Handlers) Admit(c *route.Call, org, number int64, token, buyer string) 
 // CountLate counts an order that was refused because its admission had run out.
 func (h *Handlers) CountLate() { h.refused.WithLabelValues(expired).Inc() }
 
-// judgeAdmission returns why an admission does not hold, or "". Only an order asks the room's actor, which binds
-// the admission to its buyer; a hold of seats is judged by the token alone.
+// judgeAdmission returns the reason why an admission does not hold, or "". Only an order asks the
+// room's actor, which binds the admission to the buyer. A hold of seats is judged by the token
+// alone, because there are many more holds than orders.
 func (h *Handlers) judgeAdmission(c *route.Call, number int64, r *room, token, buyer string) (reason string, err error) {
 	if token == "" {
 		return missing, nil

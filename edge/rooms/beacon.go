@@ -12,16 +12,18 @@ import (
 	"boxoffice/engine/draw"
 )
 
-// Beacon fetches the rounds by which lists are drawn. Nobody knows a round before its time, so nobody can choose a
-// list by it. The zero Beacon has none.
+// Beacon fetches the rounds of a public randomness beacon, by which lists are drawn. Nobody knows a
+// round before its time, so nobody can arrange a list to fit it. The zero Beacon has no rounds.
 type Beacon struct {
 	Chain draw.Chain
-	test  *draw.TestBeacon // signs the rounds itself, which is only for tests and trials; nil: they are fetched
-	urls  []string         // the addresses of relays, which are tried in turn
-	http  *http.Client
+	// Signs the rounds itself, which is only for tests and trials. Nil: the rounds are fetched.
+	test *draw.TestBeacon
+	urls []string // the addresses of relays, which are tried in turn
+	http *http.Client
 }
 
-// TestBeacon returns a Beacon whose rounds this deployment signs by itself.
+// TestBeacon returns a Beacon whose rounds this deployment signs itself. It proves nothing to
+// anybody.
 func TestBeacon(b *draw.TestBeacon) *Beacon { return &Beacon{Chain: b.Chain, test: b} }
 
 // NewBeacon returns a Beacon whose rounds are fetched from drand relays.
@@ -29,13 +31,15 @@ func NewBeacon(chain *draw.Chain, urls []string) *Beacon {
 	return &Beacon{Chain: *chain, urls: urls, http: &http.Client{Timeout: fetchTime}}
 }
 
+// fetchTime bounds the question to one relay, so that a relay which hangs cannot hold up the draw.
+// maxRound bounds the bytes that are read of its answer.
 const (
 	fetchTime = 5 * time.Second // how long one relay may take
 	maxRound  = 4 << 10         // how many bytes of a relay's answer are read
 )
 
-// fetchRound returns the signature of a round of a chain. A relay is not trusted: its answer is verified by the
-// chain's key, and the next relay is asked if it is wrong.
+// fetchRound returns the signature of a round of a chain. No relay is trusted: the answer is
+// verified by the chain's key, and if it is wrong the next relay is asked.
 func (b *Beacon) fetchRound(ctx context.Context, chain *draw.Chain, round uint64) ([]byte, error) {
 	if b.test != nil && b.test.Chain.Hash == chain.Hash {
 		return b.test.Sign(round), nil
@@ -54,7 +58,7 @@ func (b *Beacon) fetchRound(ctx context.Context, chain *draw.Chain, round uint64
 	return nil, errors.Join(errs...)
 }
 
-// fetchFrom asks one relay, and verifies nothing.
+// fetchFrom asks one relay. It verifies nothing.
 func (b *Beacon) fetchFrom(ctx context.Context, url string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
