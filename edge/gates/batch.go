@@ -17,13 +17,13 @@ import (
 	"boxoffice/engine/admission"
 )
 
-// clockAhead is how far a device's clock may be ahead of ours. The event's actor judges everything else that a scan
-// says of its time.
+// clockAhead is how far a device's clock may be ahead of ours. A later time is cut to this.
+// Everything else about the time of a scan is judged by the event's actor.
 const clockAhead = 5 * time.Minute
 
-// scanBatch asks the event to judge scans that devices have kept while they had no network, all in one command.
-// Guesses of door codes are counted before the event is asked, and those that were not wrong are given back after
-// it.
+// scanBatch lets the event judge scans that devices kept while they had no network, all in one
+// command. Short door codes can be guessed, so a wrong one counts. All are counted before the event
+// is asked, and those that were right are given back afterwards.
 func (h *Handlers) scanBatch(c *route.Call, in *api.ScanBatch) (*api.BatchVerdicts, error) {
 	if err := checkQueued(in.Scans); err != nil {
 		return nil, err
@@ -38,7 +38,8 @@ func (h *Handlers) scanBatch(c *route.Call, in *api.ScanBatch) (*api.BatchVerdic
 		b.cmd.Guesses = append(b.cmd.Guesses, guesses[i].taken)
 	}
 	out := &api.BatchVerdicts{Results: make([]api.BatchVerdict, len(in.Scans))}
-	for i := range out.Results { // This is the answer to scans that the event is not told of.
+	// This is the answer to scans that the event is not told of. The others are replaced below.
+	for i := range out.Results {
 		why := foreignScan()
 		out.Results[i] = api.BatchVerdict{Index: i, Status: why.Status, DeniedReason: why.DeniedReason}
 	}
@@ -66,7 +67,7 @@ func (h *Handlers) scanBatch(c *route.Call, in *api.ScanBatch) (*api.BatchVerdic
 	return out, nil
 }
 
-// checkQueued refuses a batch with a scan that has not exactly one code.
+// checkQueued refuses a batch with a scan that does not have exactly one code.
 func checkQueued(scans []api.QueuedScan) error {
 	var issues []route.Issue
 	for i := range scans {
@@ -88,22 +89,26 @@ func checkQueued(scans []api.QueuedScan) error {
 	return nil
 }
 
-// readBatch is a batch as its event judges it, without foreign codes beyond what its
-// credential may have journaled.
+// readBatch is a batch in the form in which its event judges it. It leaves out foreign codes beyond
+// the number that its credential may have journaled.
 type readBatch struct {
-	cmd     admission.ScanBatch
-	places  []int          // the index, among the scans that were sent, of each scan of the command
-	devices []guessingWith // the devices that sent door codes; a scan's Guesser is an index into them, from 1
+	cmd admission.ScanBatch
+	// For each scan of the command its index among the scans that were sent.
+	places []int
+	// The devices that sent door codes. A scan's Guesser is an index into them, counted from 1; 0
+	// means none.
+	devices []guessingWith
 }
 
-// guessingWith is a device that sent door codes, and how many.
+// guessingWith is a device that sent door codes, with their number.
 type guessingWith struct {
 	device string
 	codes  int
 }
 
-// readBatch reads the codes of scans by the event's keys. A scan's name is made of the device, its time and the
-// code, so the same scan has the same name in whatever batch it comes, and the event counts it once.
+// readBatch reads the codes of scans by the event's keys. It names each scan by the device, the
+// scan's time and the code. So the same scan has the same name in whatever batch it comes, and the
+// event counts it once.
 func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan) *readBatch {
 	codes, b, known := h.Secrets.Event(number), new(readBatch), map[string]int{}
 	for i := range scans {
@@ -124,7 +129,8 @@ func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan
 		if says.Verdict == secrets.Stale {
 			one.Denied = admission.ScanExpired
 		}
-		// A door code is short enough to be guessed, so the event tells how many of a device were wrong.
+		// Only a door code is short enough to be guessed. The event tells for each device how many
+		// of its door codes were wrong.
 		if secrets.IsShort(text) {
 			device := s.LimitDevice()
 			if known[device] == 0 {
@@ -137,7 +143,9 @@ func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan
 			continue
 		}
 		told := text
-		if one.Out { // Only the way out is in the name: scans of the way in keep the names that they had before there were ways out.
+		// Only a way out is part of the name. Scans of the way in keep the names that they had
+		// before there were ways out, so that old batches can be repeated.
+		if one.Out {
 			told += "|" + directionOut
 		}
 		scope := sha256.Sum256([]byte("batched scan|" + strconv.Quote(s.LimitDevice()) + "|" + strconv.FormatInt(s.ScannedAt.UnixMilli(), 10) + "|" + told))
@@ -148,14 +156,15 @@ func (h *Handlers) readBatch(c *route.Call, number int64, scans []api.QueuedScan
 	return b
 }
 
-// guesses are wrong door codes that a device may send now.
+// guesses are the wrong door codes that a device may send now.
 type guesses struct {
 	counts []limit.Guess
-	taken  int // how many wrong codes the device may send now, which were counted already
+	// How many wrong codes the device may send now. They have been counted already.
+	taken int
 }
 
-// takeGuesses takes for each device as many wrong door codes as it may send now, up to
-// those that it sends. A guess that turns out right is given back.
+// takeGuesses counts for each device as many wrong door codes as it sends, but no more than its
+// limit allows now. Guesses that turn out right are given back.
 func (h *Handlers) takeGuesses(c *route.Call, devices []guessingWith) []guesses {
 	all := make([]guesses, len(devices))
 	for i, d := range devices {
@@ -167,7 +176,8 @@ func (h *Handlers) takeGuesses(c *route.Call, devices []guessingWith) []guesses 
 	return all
 }
 
-// returnGuesses takes back the counts of codes that were not wrong. wrong says for each device how many were.
+// returnGuesses gives back the guesses that were not wrong. wrong has for each device the number of
+// its wrong codes.
 func (h *Handlers) returnGuesses(c *route.Call, all []guesses, wrong []int) {
 	for i := range all {
 		for range all[i].taken - wrong[i] {
@@ -176,8 +186,8 @@ func (h *Handlers) returnGuesses(c *route.Call, all []guesses, wrong []int) {
 	}
 }
 
-// guessCounts returns the counts that a wrong door code of a device goes into. A device is only what the caller
-// says it is, so the credential and the network are counted as well.
+// guessCounts returns the limits to which a wrong door code of a device counts. The name of a
+// device is only what the caller says. So the credential and the network are counted as well.
 func (h *Handlers) guessCounts(c *route.Call, device string) []limit.Guess {
 	return []limit.Guess{
 		h.Guesses.Of(limit.RuleDeviceCodes, limit.DeviceName(&c.Principal, device)),

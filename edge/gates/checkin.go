@@ -19,8 +19,8 @@ import (
 	"boxoffice/engine/event"
 )
 
-// scanTicket reads a scanned code by the event's keys, which only the edge has, and lets the event judge the
-// ticket.
+// scanTicket reads a scanned code by the event's keys, which only the edge has, and lets the event
+// judge the ticket.
 func (h *Handlers) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResult, error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -30,7 +30,8 @@ func (h *Handlers) scanTicket(c *route.Call, in *api.ScanTicket) (*api.ScanResul
 		admission.Scan{Gate: gateOf(c, in.GateName), Device: in.DeviceID, Method: in.Method, Out: in.Direction == directionOut})
 }
 
-// checkInManually lets the event judge the ticket of a code that a person has typed.
+// checkInManually lets the event judge the ticket of a code that a person has typed, at a desk for
+// example.
 func (h *Handlers) checkInManually(c *route.Call, in *api.ManualCheckIn) (*api.ScanResult, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -40,15 +41,16 @@ func (h *Handlers) checkInManually(c *route.Call, in *api.ManualCheckIn) (*api.S
 		admission.Scan{Gate: gateOf(c, in.GateName), Device: in.DeviceID, Method: "manual", Out: in.Direction == directionOut})
 }
 
-// shown is a code as it was shown to a gate, and what it says by itself.
+// shown is a code as it was shown at a gate, and what can be read from it without asking the event.
 type shown struct {
 	text   string
 	says   secrets.Scanned
 	device string // the device for which a wrong door code is counted
 }
 
-// admitCode asks the event to judge the ticket of a code. A stale code is sent too, because the gate's numbers
-// count denials. The event answers a repeat with the same Idempotency-Key as it answered the first.
+// admitCode asks the event to judge the ticket of a code. A code that has run out is sent too,
+// because the counters of a gate include denials. The event answers a repeat with the same
+// Idempotency-Key as it answered the first time.
 func (h *Handlers) admitCode(c *route.Call, number int64, code shown, cmd admission.Scan) (*api.ScanResult, error) {
 	cmd.Request = live.RequestOf(c, h.Secrets)
 	cmd.Ticket, cmd.Version, cmd.Printed = code.says.Serial, code.says.Version, code.says.Printed
@@ -68,7 +70,9 @@ func (h *Handlers) admitCode(c *route.Call, number int64, code shown, cmd admiss
 	}
 	r, err := cluster.AskFor[admission.ScanReply](c.Context, h.Node, engine.EventRef(number), cmd)
 	if err != nil || r.Status != admission.ScanWrongEvent {
-		right() // The code was one of the event's, or nobody has judged it: either way it was no wrong guess.
+		// The code is one of the event's, or nobody has judged it. In either case it was no wrong
+		// guess.
+		right()
 	}
 	if err != nil {
 		return nil, err
@@ -88,10 +92,11 @@ func (h *Handlers) admitCode(c *route.Call, number int64, code shown, cmd admiss
 	return v, nil
 }
 
-// directionOut is the direction of a scan of somebody who leaves.
+// directionOut is the direction of a scan at which somebody leaves.
 const directionOut = "out"
 
-// passedAt returns the moment that a verdict tells: as in if somebody came in, and as out if somebody went out.
+// passedAt returns the moment that a verdict tells, as in if somebody came in and as out if
+// somebody went out.
 func passedAt(r *admission.ScanReply) (in, out api.Time) {
 	if r.Out {
 		return nil, api.At(r.At)
@@ -99,13 +104,13 @@ func passedAt(r *admission.ScanReply) (in, out api.Time) {
 	return api.At(r.At), nil
 }
 
-// countStranger counts a code that is no ticket of the event, and reports whether the event is still told of it.
-// Each such code is journaled, so a credential may not send them without end.
+// countStranger counts a code that is no ticket of the event. It reports whether the event is still
+// told of it. Each such code is journaled, so one credential may not send them without end.
 func (h *Handlers) countStranger(c *route.Call) bool {
 	return h.Guesses.Take(c, []limit.Guess{h.Guesses.Of(limit.RuleForeign, limit.CredentialName(&c.Principal))}) == nil
 }
 
-// undoCheckIn takes an admission back. A wrong door code counts as a guess, as a scanned one does.
+// undoCheckIn takes an admission back. A wrong door code counts as a guess, as it does in a scan.
 func (h *Handlers) undoCheckIn(c *route.Call, in *api.UndoCheckIn) (*api.CheckInUndone, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -121,6 +126,7 @@ func (h *Handlers) undoCheckIn(c *route.Call, in *api.UndoCheckIn) (*api.CheckIn
 		return nil, engine.Refuse(engine.TicketNotFound, nil)
 	}
 	r, err := cluster.AskFor[admission.ScanReply](c.Context, h.Node, engine.EventRef(number), admission.UndoScan{Ticket: says.Serial, Version: says.Version})
+	// The code was right unless the event says that it has no such ticket.
 	if refusal := (*engine.Refusal)(nil); !errors.As(err, &refusal) || refusal.Code != engine.TicketNotFound {
 		right()
 	}
@@ -134,15 +140,15 @@ func (h *Handlers) undoCheckIn(c *route.Call, in *api.UndoCheckIn) (*api.CheckIn
 	return v, nil
 }
 
-// foreignScan is the answer to a code that is no ticket of the event, once its credential has sent more of them
-// than the event is told of. It reads like the event's own answer.
+// foreignScan answers a code that is no ticket of the event, once its credential has sent more such
+// codes than the event is told of. It reads like the event's own answer.
 func foreignScan() *api.ScanResult {
 	why := "This code is not a ticket of this event."
 	return &api.ScanResult{Status: admission.ScanWrongEvent, DeniedReason: &why}
 }
 
-// countGuess counts a door code as a wrong guess. The caller calls right if it was none. Beyond a limit the code is
-// not even looked at, so that nobody learns whether it is good.
+// countGuess counts a door code as a wrong guess. The caller calls right if it was not wrong.
+// Beyond the limit the code is not looked at, so that nobody learns whether it is valid.
 func (h *Handlers) countGuess(c *route.Call, code, device string) (right func(), err error) {
 	if !secrets.IsShort(code) {
 		return func() {}, nil
@@ -154,8 +160,8 @@ func (h *Handlers) countGuess(c *route.Call, code, device string) (right func(),
 	return func() { h.Guesses.GiveBack(c, counts) }, nil
 }
 
-// oneGate shows the counters of one gate. Gates are what devices call themselves, so one that no scan has named has
-// counters of 0, and is not refused.
+// oneGate shows the counters of one gate. A gate exists by the name that devices give it. A gate
+// that no scan has named yet has counters of 0 and is no error.
 func (h *Handlers) oneGate(c *route.Call, in *api.OneGate) (*api.GateCount, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -183,8 +189,8 @@ func viewGate(g *admission.GateCount, s *admission.Stats) api.GateCount {
 	return v
 }
 
-// gateStats shows what an event's gates have counted. The event itself is asked, so the numbers have each scan that
-// was answered.
+// gateStats shows the counters of an event's gates. It asks the event itself, so the counters
+// include every scan that was answered.
 func (h *Handlers) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -197,8 +203,8 @@ func (h *Handlers) gateStats(c *route.Call, in *api.ByID) (*api.GateStats, error
 	return h.statsView(number, s, c.Now), nil
 }
 
-// statsView shows the counters of an event's gates. The entry rate is of the last full minute, because the current
-// one has only begun.
+// statsView shows the counters of an event's gates. The entry rate is for the last full minute,
+// because the present minute has only begun.
 func (h *Handlers) statsView(number int64, s *admission.Stats, now time.Time) *api.GateStats {
 	v := &api.GateStats{
 		EventID: h.Known.PublicID(number), TicketsIssued: s.Issued, CheckedIn: s.Admitted, Scanned: s.Scanned, Denied: s.Denied,
@@ -227,8 +233,8 @@ func (h *Handlers) statsView(number int64, s *admission.Stats, now time.Time) *a
 	return v
 }
 
-// viewInside shows how many people are inside, and how near that is to the event's limit: alarms are told at 90 and
-// at 100 percent.
+// viewInside shows how many people are inside, and how near that is to the event's limit. Alarms
+// are at 90 and at 100 percent of the limit.
 func viewInside(v *api.GateStats, s *admission.Stats) {
 	in, out, inside := int64(0), int64(0), s.Inside()
 	for i := range s.Gates {

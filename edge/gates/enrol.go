@@ -18,11 +18,11 @@ import (
 	"boxoffice/persistence/apikeys"
 )
 
-// keyLife is how long a gate's key is good unless the desk names its end.
+// keyLife is how long the key of a gate is valid unless the desk names another end.
 const keyLife = 30 * 24 * time.Hour
 
-// createEnrolment makes the code that the desk shows to a device. A repeat of a request that was never answered
-// makes another code; nobody was told the first one, and it ends by itself.
+// createEnrolment makes the code that the desk shows to a device. If its answer is lost, a repeat
+// makes another code. Nobody was told the first one, and it ends by itself.
 func (h *Handlers) createEnrolment(c *route.Call, in *api.CreateGateEnrolment) (*api.GateEnrolmentCode, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -53,8 +53,8 @@ func (h *Handlers) createEnrolment(c *route.Call, in *api.CreateGateEnrolment) (
 	return &api.GateEnrolmentCode{GateEnrolment: *viewEnrolment(e, c.Now), Code: code}, nil
 }
 
-// readEvents reads the ids of an organization's events, each once. For the caller, an event of
-// another organization does not exist.
+// readEvents reads the ids of an organization's events, each once. An event of another organization
+// is answered as missing.
 func (h *Handlers) readEvents(c *route.Call, org int64, ids []string) ([]int64, error) {
 	var events []int64
 	for _, id := range ids {
@@ -72,7 +72,7 @@ func (h *Handlers) readEvents(c *route.Call, org int64, ids []string) ([]int64, 
 	return events, nil
 }
 
-// getEnrolment shows whether a device has taken the code yet, for the desk that waits for it.
+// getEnrolment shows if a device has used the code, for the desk that waits for it.
 func (h *Handlers) getEnrolment(c *route.Call, in *api.GateEnrolmentID) (*api.GateEnrolment, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -93,7 +93,7 @@ func (h *Handlers) getEnrolment(c *route.Call, in *api.GateEnrolmentID) (*api.Ga
 	return viewEnrolment(e, c.Now), nil
 }
 
-// viewEnrolment shows an enrolment without its code, which is told only once.
+// viewEnrolment shows an enrolment without its code, which is told only once, when it is made.
 func viewEnrolment(e *apikeys.Enrolment, now time.Time) *api.GateEnrolment {
 	v := &api.GateEnrolment{ID: strconv.FormatInt(e.ID, 10), Status: "open", GateName: e.Gate, ExpiresAt: e.EndsAt.UTC()}
 	switch {
@@ -105,7 +105,8 @@ func viewEnrolment(e *apikeys.Enrolment, now time.Time) *api.GateEnrolment {
 	return v
 }
 
-// enrolGate exchanges a code for the key of a gate. The device has no credential yet: the code alone is its proof.
+// enrolGate exchanges a code for the key of a gate. The device has no credential yet, so the code
+// alone is its proof.
 func (h *Handlers) enrolGate(c *route.Call, in *api.EnrolGate) (*api.GateKey, error) {
 	var plaintext string
 	k, err := h.Keys.ExchangeCode(c.Context, in.Code, c.Now, h.formKey, func(environment string) (publicID string, hash [32]byte) {
@@ -122,8 +123,8 @@ func (h *Handlers) enrolGate(c *route.Call, in *api.EnrolGate) (*api.GateKey, er
 	return &api.GateKey{Key: plaintext, GateName: k.Gate, Guests: searchesGuests(k), Events: events, ExpiresAt: view.UTC(k.ExpiresAt)}, nil
 }
 
-// formKey returns the key that a device gets: it may check in to the events of its enrolment and, if the desk
-// allows it, search guests there.
+// formKey returns the key for a device. It may check in at the events of its enrolment and, if the
+// desk allows it, search for guests there. It may do nothing else.
 func (h *Handlers) formKey(e *apikeys.Enrolment) *apikeys.Key {
 	may := route.CheckinWrite
 	if e.Guests {
@@ -135,7 +136,8 @@ func (h *Handlers) formKey(e *apikeys.Enrolment) *apikeys.Key {
 	}
 }
 
-// refuseCode says why a code is not exchanged, so that the people at the device know what to do.
+// refuseCode tells why a code is not exchanged, in words that tell the people at the device what to
+// do.
 func refuseCode(err error) error {
 	refuse := func(reason, message string) error {
 		return &engine.Refusal{Code: engine.Conflict, Message: message, Details: route.Reason{Reason: reason}}
@@ -153,7 +155,8 @@ func refuseCode(err error) error {
 	return err
 }
 
-// listGates lists the keys of gates' devices, the newest first, with the events that each checks in to.
+// listGates returns a page of the keys of gates' devices, the newest first, with the events of
+// each.
 func (h *Handlers) listGates(c *route.Call, in *api.ListGates) (*api.List[*api.EnrolledGate], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -182,13 +185,13 @@ func (h *Handlers) listGates(c *route.Call, in *api.ListGates) (*api.List[*api.E
 		func(last int) *string { return route.CursorOf(keys[last].ID) }), nil
 }
 
-// searchesGuests reports whether a gate's key may search guests.
+// searchesGuests reports whether a gate's key may search for guests.
 func searchesGuests(k *apikeys.Key) bool {
 	return k.Scopes == nil || slices.Contains(k.Scopes, route.AttendeesRead.Names()[0])
 }
 
-// viewEvents shows events with their titles, from this node's memory. A draft that was deleted since is shown by
-// its number.
+// viewEvents shows events with their titles, from this node's memory. A draft that was deleted
+// since has no title and is shown by its number.
 func (h *Handlers) viewEvents(ctx context.Context, numbers []int64) ([]api.GateEvent, error) {
 	all := make([]api.GateEvent, len(numbers))
 	for i, number := range numbers {
@@ -206,8 +209,8 @@ func (h *Handlers) viewEvents(ctx context.Context, numbers []int64) ([]api.GateE
 	return all, nil
 }
 
-// gateOf returns the gate that a scan counts for: the one that the device's key is bound to, or else the one that
-// the device names. So a bound device can't count for another gate.
+// gateOf returns the gate for which a scan counts: the gate to which the device's key is bound, or
+// else the one that the device names. So a bound device cannot count for another gate.
 func gateOf(c *route.Call, named string) string {
 	if c.Principal.Bound != nil {
 		return cmp.Or(c.Principal.Bound.Gate, named)

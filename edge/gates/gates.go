@@ -1,5 +1,6 @@
-// Package gates is the area of letting people in: scans, the numbers of gates, and the devices that are made gates.
-// The edge reads codes, because only it has the keys; whether a ticket is let in, its event's actor decides.
+// Package gates is the area of letting people in: scans, the counters of gates, and the devices
+// that serve as gates. The edge reads codes, because only the edge has the keys. The event's actor
+// decides who is let in.
 package gates
 
 import (
@@ -11,7 +12,7 @@ import (
 	"boxoffice/persistence/livetokens"
 )
 
-// Deps is what the handlers work with.
+// Deps are the stores and services that the handlers work with.
 type Deps struct {
 	Node       *cluster.Node
 	Known      *live.Events

@@ -20,17 +20,18 @@ import (
 )
 
 const (
-	// liveTokenLife is how long a token waits to open a stream.
+	// liveTokenLife is how long a token may wait before it opens a stream.
 	liveTokenLife = time.Minute
-	// livePace is how often a node with watchers asks the event for its numbers, however
-	// many watch.
+	// livePace is how often a node with watchers asks the event for its counters, however many
+	// people watch.
 	livePace = 2 * time.Second
-	// liveSilence is after how long watchers are told numbers that have not changed.
+	// liveSilence is after what time watchers get counters again that have not changed.
 	liveSilence = 30 * time.Second
 )
 
-// openLiveToken makes a token that opens one stream. It is for readers that can send no header, as an EventSource
-// in a browser.
+// openLiveToken makes a token that opens one stream. It is for clients that can send no header,
+// such as an EventSource in a browser. The token stands in the stream's address, so it works only
+// once.
 func (h *Handlers) openLiveToken(c *route.Call, in *api.ByID) (*api.LiveToken, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -40,7 +41,7 @@ func (h *Handlers) openLiveToken(c *route.Call, in *api.ByID) (*api.LiveToken, e
 	return v, h.LiveTokens.Add(c.Context, number, v.Token, c.Now, v.ExpiresAt)
 }
 
-// watchGates streams the numbers of an event's gates.
+// watchGates streams the counters of an event's gates.
 func (h *Handlers) watchGates(c *route.Call, in *api.WatchGates) (sse.Topic, error) {
 	number, err := h.findWatched(c, in.ID)
 	if err != nil {
@@ -54,8 +55,8 @@ func (h *Handlers) watchGates(c *route.Call, in *api.WatchGates) (sse.Topic, err
 	}, nil
 }
 
-// findWatched finds the event whose gates the caller may watch, by a credential of its
-// organization or by a token that was made for the stream.
+// findWatched finds the event whose gates the caller may watch: by a credential of the event's
+// organization, or by a token that was made for the stream.
 func (h *Handlers) findWatched(c *route.Call, id string) (int64, error) {
 	if c.Principal.Kinds.Has(own) {
 		return h.Known.FindOwn(c, id)
@@ -75,28 +76,29 @@ func (h *Handlers) findWatched(c *route.Call, id string) (int64, error) {
 	return number, err
 }
 
-// gateSource is the numbers of an event's gates as a stream shows them. Its goroutine
-// asks the event; Close ends it and waits for it.
+// gateSource is the counters of an event's gates as a stream shows them. Its goroutine asks the
+// event at livePace. Close ends the goroutine and waits for it.
 type gateSource struct {
 	h       *Handlers
 	number  int64
 	changed func()
 	latest  atomic.Pointer[gateFrame]
 	shown   *gateFrame // the frame that Take returned last
-	alarmed int64      // the highest alarm that this stream has told, in percent
+	// The highest alarm, in percent, that this stream has told.
+	alarmed int64
 	cancel  context.CancelFunc
 	done    chan struct{}
 }
 
-// gateFrame is what the gates' numbers were at one moment.
+// gateFrame is the counters of an event's gates at one moment.
 type gateFrame struct {
 	data  []byte    // the numbers as JSON
 	at    time.Time // when the event was asked
 	alarm int64     // in percent of the limit; 0: none
 }
 
-// openGateSource asks the event once, so that a stream begins with numbers or is refused, and then starts the
-// goroutine. The goroutine outlives the request that has opened the stream.
+// openGateSource asks the event once, so that a stream begins with counters or is refused. It then
+// starts the goroutine, which outlives the request that opened the stream.
 func (h *Handlers) openGateSource(ctx context.Context, number int64, changed func()) (*gateSource, error) {
 	s := &gateSource{h: h, number: number, changed: changed, done: make(chan struct{})}
 	if err := s.askNumbers(ctx, time.Now()); err != nil {
@@ -108,7 +110,7 @@ func (h *Handlers) openGateSource(ctx context.Context, number int64, changed fun
 	return s, nil
 }
 
-// follow asks the event again and again until Close.
+// follow asks the event at livePace until Close.
 func (s *gateSource) follow(ctx context.Context) {
 	defer close(s.done)
 	ticker := time.NewTicker(livePace)
@@ -119,14 +121,17 @@ func (s *gateSource) follow(ctx context.Context) {
 			return
 		case now := <-ticker.C:
 			bounded, cancel := context.WithTimeout(ctx, livePace)
-			_ = s.askNumbers(bounded, now) // the next tick asks again; watchers keep what they have
+			// An error is dropped: the next tick asks again, and until then watchers keep what they
+			// have.
+			_ = s.askNumbers(bounded, now)
 			cancel()
 		}
 	}
 }
 
-// askNumbers asks the event for the numbers, and tells watchers if they differ from the last ones, or those are
-// old. Old numbers are told again so that a watcher knows that the stream lives.
+// askNumbers asks the event for its counters. It tells the watchers if the counters have changed or
+// are older than liveSilence. Old counters are told again so that a watcher knows that the stream
+// is alive.
 func (s *gateSource) askNumbers(ctx context.Context, now time.Time) error {
 	says, err := cluster.AskFor[admission.Stats](ctx, s.h.Node, engine.EventRef(s.number), admission.GateStats{})
 	if err != nil {
@@ -149,14 +154,16 @@ func (s *gateSource) askNumbers(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// Take returns the numbers if they are newer than those that it returned last, with an alarm if it is higher than
-// any before. whole asks for the numbers in any case, for a watcher that has just come.
+// Take returns the counters if they are newer than at its last call. It adds an alarm if the alarm
+// is higher than any before. With whole it also returns a snapshot, for a watcher that has just
+// come.
 func (s *gateSource) Take(whole bool) (update, snapshot []sse.Event) {
 	latest := s.latest.Load()
 	frame := []sse.Event{{Name: "snapshot", Data: latest.data}}
 	if s.shown != latest {
 		s.shown, update = latest, frame
-		if latest.alarm > s.alarmed { // each is told once, though people go on going in and out
+		// Each alarm is told once, although the number of people goes up and down around the limit.
+		if latest.alarm > s.alarmed {
 			s.alarmed = latest.alarm
 			update = append(slices.Clone(frame), sse.Event{Name: "alarm", Data: latest.data})
 		}

@@ -18,22 +18,24 @@ import (
 )
 
 const (
-	// rosterLife is how old a manifest may be: however many devices ask, the event is
-	// asked once in it.
+	// rosterLife is how old a manifest may be. However many devices ask, the event is asked once in
+	// that time.
 	rosterLife = time.Second
-	// maxRosters is how many events' manifests a node keeps; one of 100,000 tickets takes
+	// maxRosters is how many events' manifests a node keeps. The manifest of 100,000 tickets takes
 	// about 10 MB.
 	maxRosters = 50
 )
 
-// rosters are the manifests of the events whose gates ask this node.
+// rosters are the manifests of the events whose gates ask this node. mu guards the map; each roster
+// has a lock of its own.
 type rosters struct {
 	mu  sync.Mutex
 	all map[int64]*roster
 }
 
-// rosterOf returns the roster of an event. If the node keeps as many as it may, another event's roster makes room;
-// that event's devices then get a whole manifest again.
+// rosterOf returns the manifest of an event. If the node already keeps maxRosters, it drops another
+// event's manifest. The devices of that event then get a whole manifest again, which costs only
+// time.
 func (r *rosters) rosterOf(number int64) *roster {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,24 +56,37 @@ func (r *rosters) rosterOf(number int64) *roster {
 	return one
 }
 
-// roster is one event's manifest, and when each of its tickets changed. It lives on one node and is lost with it. A
-// new one has another epoch, and a cursor of another epoch is answered with all tickets.
+// roster is the manifest of one event, and when each of its tickets last changed. It lives on one
+// node and is lost with it. A new one has another epoch, and a cursor of another epoch is answered
+// with all tickets.
 type roster struct {
-	mu        sync.Mutex
-	epoch     string      // is drawn when the roster is made
-	asked     time.Time   // when the event was asked last
-	born      time.Time   // when the event was asked first; the roster knows of no change before
-	changedAt time.Time   // when anything changed last
-	change    int64       // the number of the last change, which cursors name
-	salt      string      // what the hashes of codes begin with; it tells nothing of the event's keys
-	doorCodes bool        // devices may judge door codes without a network, so rows have hashes of them
-	rotating  bool        // only codes that change with time admit
-	exits     bool        // holders may go out and come in again
-	rows      []rosterRow // one row for each holder that a ticket has had
-	newest    []int       // the index of the row of each ticket's present holder, by serial - 1
+	mu sync.Mutex
+	// Drawn when the roster is made.
+	epoch string
+	// When the event was last asked.
+	asked time.Time
+	// When the event was first asked. The roster knows of no change before.
+	born time.Time
+	// When anything last changed.
+	changedAt time.Time
+	// The number of the last change, which cursors name.
+	change int64
+	// The bytes with which the hashes of codes begin. They tell nothing of the event's keys.
+	salt string
+	// Devices may judge door codes without a network, so the rows have hashes of door codes too.
+	doorCodes bool
+	// Only codes that change with time admit.
+	rotating bool
+	// Holders may go out and come in again.
+	exits bool
+	// One row for each holder that a ticket has had, because a device must recognize the codes of
+	// earlier holders too.
+	rows []rosterRow
+	// The index of the row of each ticket's present holder, by serial - 1.
+	newest []int
 }
 
-// rosterRow is one code that a ticket has or had. change and at say when it changed last.
+// rosterRow is one code that a ticket has or had. change and at tell when the row last changed.
 type rosterRow struct {
 	ticket api.ManifestTicket
 	short  string
@@ -79,8 +94,8 @@ type rosterRow struct {
 	at     time.Time
 }
 
-// manifest answers with all tickets of an event, or with those that have changed since a cursor or a time. Devices
-// keep it, to judge scans without a network.
+// manifest answers with all tickets of an event, or with those that have changed since a cursor or
+// a time. Devices keep the manifest to judge scans without a network.
 func (h *Handlers) manifest(c *route.Call, in *api.GetManifest) (*api.Manifest, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -110,8 +125,8 @@ func (h *Handlers) manifest(c *route.Call, in *api.GetManifest) (*api.Manifest, 
 	return m, nil
 }
 
-// refreshRoster takes in what the event says of its tickets. Changes are timed in the
-// milliseconds that answers show, so that a device may ask for what came after them.
+// refreshRoster takes over what the event says about its tickets. Changes are timed to the
+// millisecond, as answers show them, so that a device may ask for what came after such a time.
 func (h *Handlers) refreshRoster(ctx context.Context, number int64, r *roster, now time.Time) error {
 	says, err := cluster.AskFor[admission.Roster](ctx, h.Node, engine.EventRef(number), admission.GateRoster{})
 	if err != nil {
@@ -129,12 +144,16 @@ func (h *Handlers) refreshRoster(ctx context.Context, number int64, r *roster, n
 		r.rotating, r.exits, r.change, r.changedAt = says.RotatingOnly, says.Exits, r.change+1, api.Moment(now.UnixMilli())
 	}
 	next, group := r.change+1, 0
+	// The tickets of one ticket type are neighbours, and First has the serial with which each type
+	// begins.
 	for i := range says.Letters {
 		serial := uint32(i) + 1 //nolint:gosec // serials are uint32
 		for group+1 < len(says.First) && says.First[group+1] <= serial {
 			group++
 		}
 		version := max(secrets.Version, says.Versions[serial])
+		// A ticket may have changed hands several times since the last look. Each holder gets a
+		// row, and the rows of earlier holders are marked as replaced.
 		for i == len(r.newest) || r.rows[r.newest[i]].ticket.Version < int(version) {
 			v := secrets.Version
 			if i == len(r.newest) {
@@ -156,6 +175,7 @@ func (h *Handlers) refreshRoster(ctx context.Context, number int64, r *roster, n
 			r.noteRow(row, letter, next, now)
 		}
 	}
+	// If door codes were switched on or off, every row changes, because each gets or loses a hash.
 	for i := range r.rows {
 		if anew {
 			r.noteRow(&r.rows[i], r.rows[i].ticket.Status, next, now)
@@ -164,10 +184,10 @@ func (h *Handlers) refreshRoster(ctx context.Context, number int64, r *roster, n
 	return nil
 }
 
-// replacedLetter marks a code that no longer admits, because its ticket has a new holder.
+// replacedLetter marks a code that no longer admits because its ticket has another holder.
 const replacedLetter = "x"
 
-// noteRow gives a row a status letter, as part of the roster's next change.
+// noteRow gives a row a letter, as a part of the roster's next change.
 func (r *roster) noteRow(row *rosterRow, letter string, change int64, now time.Time) {
 	row.ticket.Status, row.ticket.ShortHash = letter, ""
 	if r.doorCodes {
@@ -177,15 +197,15 @@ func (r *roster) noteRow(row *rosterRow, letter string, change int64, now time.T
 	r.change, r.changedAt = change, api.Moment(now.UnixMilli())
 }
 
-// since says from when on changes are asked for: by a cursor (epoch and change) or by a time. The zero value asks
-// for all tickets.
+// since is the point from which changes are asked for: a cursor, with its epoch and change, or a
+// time. The zero value asks for all tickets.
 type since struct {
 	epoch  string
 	change int64
 	at     time.Time
 }
 
-// isKnownTo reports whether a roster knows what has changed since.
+// isKnownTo reports whether a roster knows everything that has changed since that point.
 func (s since) isKnownTo(r *roster) bool {
 	if !s.at.IsZero() {
 		return !s.at.Before(r.born)
@@ -193,7 +213,7 @@ func (s since) isKnownTo(r *roster) bool {
 	return s.epoch == r.epoch
 }
 
-// readSince reads a cursor of a manifest, or a time.
+// readSince reads the cursor of a manifest, or a time.
 func readSince(text string) (since, error) {
 	if text == "" {
 		return since{}, nil

@@ -16,6 +16,7 @@ const own = route.Member | route.Key
 // Routes are the area's rows.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(
+		// What devices at gates call, and the screens that watch them.
 		route.Group{
 			Prefix: "/api/v1/checkin",
 			Tag:    "Check-in",
@@ -111,6 +112,8 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
+		// What the organizer's desk does to make a device a gate. No API key may do it, or a device
+		// could make others.
 		route.Group{
 			Prefix: "/api/v1/organizer/integrations/org/{orgId}/gates",
 			Tag:    "Check-in",
@@ -147,6 +150,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
+		// The only request of a device that has no key yet.
 		route.Group{
 			Prefix: "/api/v1/gates/enrol",
 			Tag:    "Check-in",

@@ -16,7 +16,8 @@ import (
 	"boxoffice/persistence/attendees"
 )
 
-// listAttendees lists the tickets of an event with the people who attend by them, the latest serial first.
+// listAttendees returns a page of an event's tickets with the people who attend by them. The ticket
+// with the highest serial comes first.
 func (h *Handlers) listAttendees(c *route.Call, in *api.ListAttendees) (*api.List[api.Attendee], error) {
 	number, filter, err := h.findAttendees(c, &in.AttendeeFilter)
 	if err != nil {
@@ -49,8 +50,9 @@ func (h *Handlers) listAttendees(c *route.Call, in *api.ListAttendees) (*api.Lis
 	return out, nil
 }
 
-// findAttendees reads which event's attendees a request asks for, and by which filter. Tickets of an event that is
-// over expire without a fact, so a filter by status is turned into what their rows say.
+// findAttendees reads from a request the event and the filter of its attendees. When an event is over,
+// its tickets expire without a fact, so their rows still say issued. A filter by status is therefore
+// translated into the status of the rows.
 func (h *Handlers) findAttendees(c *route.Call, in *api.AttendeeFilter) (number int64, f attendees.Filter, err error) {
 	if number, err = h.Known.FindOwn(c, in.ID); err != nil {
 		return 0, f, err
@@ -60,6 +62,7 @@ func (h *Handlers) findAttendees(c *route.Call, in *api.AttendeeFilter) (number 
 	if err != nil {
 		return 0, f, err
 	}
+	// After the end of an event its issued tickets count as expired, and none counts as issued.
 	if p.Event.Status == event.StatusCompleted && event.ProductType(p.Event.Details.Category) == event.ProductEvent {
 		switch in.Status {
 		case "issued":
@@ -72,6 +75,7 @@ func (h *Handlers) findAttendees(c *route.Call, in *api.AttendeeFilter) (number 
 		admitted := in.CheckedIn == "true"
 		f.CheckedIn = &admitted
 	}
+	// The id of a type is derived from its number, so it is compared and not read.
 	if in.TicketTypeID != "" {
 		for i := range p.Types {
 			if of := p.Types[i].Ref.ID; strings.EqualFold(engine.NumberedID(number, of).String(), in.TicketTypeID) {
@@ -98,8 +102,9 @@ func (h *Handlers) getAttendee(c *route.Call, in *api.AttendeeID) (*api.Attendee
 	return h.attendeeView(c.Context, a, c.Now)
 }
 
-// updateAttendee changes the name or the address by which the organization knows an attendee. The ticket's holder
-// and the order stay as they are.
+// updateAttendee changes the name or address by which the organization knows an attendee. The
+// holder of the ticket and the order stay as they are: an organizer must not be able to move a
+// ticket this way.
 func (h *Handlers) updateAttendee(c *route.Call, in *api.UpdateAttendee) (*api.Attendee, error) {
 	number, serial, err := h.findAttendee(c, &in.AttendeeID)
 	if err != nil {
@@ -123,8 +128,8 @@ func (h *Handlers) updateAttendee(c *route.Call, in *api.UpdateAttendee) (*api.A
 	return h.attendeeView(c.Context, a, c.Now)
 }
 
-// findAttendee reads which ticket of the caller's event is meant. An id that the event's keys don't read is no
-// ticket's.
+// findAttendee reads which ticket of the caller's event is meant. The id is encrypted under the
+// event's keys. An id that they do not decrypt is no ticket's.
 func (h *Handlers) findAttendee(c *route.Call, in *api.AttendeeID) (number int64, serial uint32, err error) {
 	if number, err = h.Known.FindOwn(c, in.ID); err != nil {
 		return 0, 0, err
@@ -140,7 +145,8 @@ func (h *Handlers) findAttendee(c *route.Call, in *api.AttendeeID) (number int64
 	return number, serial, nil
 }
 
-// noAttendee makes the refusal for a ticket that has no attendee. Other errors pass through.
+// noAttendee turns the store's error for a ticket without an attendee into the refusal for a
+// missing ticket. It passes other errors on.
 func noAttendee(err error) error {
 	if errors.Is(err, attendees.ErrNotFound) {
 		return &engine.Refusal{Code: engine.TicketNotFound}
@@ -148,7 +154,8 @@ func noAttendee(err error) error {
 	return err
 }
 
-// attendeeView shows an attendee to the organization, without what admits.
+// attendeeView shows an attendee to the organization. It leaves out the ticket's codes, so that
+// nobody of the organization can get in by them.
 func (h *Handlers) attendeeView(ctx context.Context, a *attendees.Attendee, now time.Time) (*api.Attendee, error) {
 	o := a.Order
 	p, err := h.Pages.Event(ctx, o.ID.Event())
@@ -164,6 +171,7 @@ func (h *Handlers) attendeeView(ctx context.Context, a *attendees.Attendee, now 
 		TicketRecord: records[a.Serial-o.FirstTicket].TicketRecord,
 		Name:         view.Optional(a.Name), Email: view.Optional(a.Email), Tags: view.List(a.Tags), UpdatedAt: api.At(a.UpdatedAt),
 	}
+	// The name above is what the organization noted; the holder is who really has the ticket.
 	holder := o.OwnerOf(a.Serial)
 	v.Holder = &api.Buyer{Email: holder.Email, Name: view.Optional(holder.Name)}
 	v.Status = view.StatusAt(a.Status, o, a.Serial, p.Event.Status, now)

@@ -14,14 +14,16 @@ import (
 // csvPage is how many attendees are read at once for a file.
 const csvPage = 500
 
-// csvColumns are the names in the first row of the file, in the order of csvRow.
+// csvColumns are the names in the first row of the file. csvRow writes the values in the same
+// order.
 var csvColumns = []string{
 	"ticketId", "orderId", "ticketType", "status", "name", "email", "holderName", "holderEmail", "section", "row", "seat",
 	"date", "slot", "faceValue", "currency", "tags", "checkedInAt", "gateName", "issuedAt",
 }
 
-// exportAttendees writes the attendees into a file, a page at a time while it is read. The request is answered
-// before the first page, so an error after that ends the file early.
+// exportAttendees writes attendees into a CSV file, page by page while a client reads it. The
+// request has been answered with 200 before the first page. So an error later cannot become a
+// status: it ends the file early.
 func (h *Handlers) exportAttendees(c *route.Call, in *api.AttendeeFilter) (*route.Content, error) {
 	number, filter, err := h.findAttendees(c, in)
 	if err != nil {
@@ -50,7 +52,7 @@ func (h *Handlers) exportAttendees(c *route.Call, in *api.AttendeeFilter) (*rout
 	}), nil
 }
 
-// csvRow makes the row of an attendee, in the order of csvColumns.
+// csvRow makes the row of an attendee. Its values are in the order of csvColumns.
 func csvRow(v *api.Attendee) []string {
 	var seat api.TicketSeat
 	if v.Seat != nil {
@@ -66,7 +68,7 @@ func csvRow(v *api.Attendee) []string {
 	}
 }
 
-// shown returns a text that may be missing, or "".
+// shown returns a text that may be missing, or "" if it is.
 func shown(s *string) string {
 	if s == nil {
 		return ""
@@ -74,7 +76,7 @@ func shown(s *string) string {
 	return *s
 }
 
-// csvTime writes a time as RFC 3339 in UTC, or nothing if there is none.
+// csvTime writes a time as RFC 3339 in UTC, or "" if there is none.
 func csvTime(t api.Time) string {
 	if t == nil {
 		return ""

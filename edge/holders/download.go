@@ -14,8 +14,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// downloadTicket opens what a ticket delivers to its holder, and counts the download. The holder is looked up each
-// time, so that nobody who has passed the ticket on can open it any more.
+// downloadTicket returns the link to what a ticket delivers, and counts the download. It looks the
+// holder up each time, so that a person who has passed the ticket on cannot open it any more.
 func (h *Handlers) downloadTicket(c *route.Call, in *api.DownloadTicket) (*api.Delivery, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -40,27 +40,30 @@ func (h *Handlers) downloadTicket(c *route.Call, in *api.DownloadTicket) (*api.D
 	if err := h.Files.Sign(c.Context, e.Org, viewer, c.Now, &link); err != nil {
 		return nil, err
 	}
-	// A download is counted only if there is something to open.
+	// The download is counted only if there is something to open, because it ends the right to
+	// withdraw from the purchase.
 	if link == "" {
 		return nil, &engine.Refusal{Code: engine.NoFile}
 	}
 	if _, err := h.Downloads.Count(c.Context, t.Event, t.Serial, c.Now); err != nil {
 		return nil, err
 	}
-	// Sign has replaced the link of a file that we host by one that ends soon. Any other link is the organizer's.
+	// Sign replaces the link of a file that we host by one that ends soon. It leaves every other
+	// link as the organizer wrote it.
 	if link != stored {
 		return &api.Delivery{URL: link, Note: view.Optional(note), Kind: "file"}, nil
 	}
 	return &api.Delivery{URL: link, Note: view.Optional(note), Kind: "external"}, nil
 }
 
-// openLiveTicket finds a ticket for the session of its holder. A ticket that was given back, or has another holder
-// by now, does not exist here.
+// openLiveTicket finds a ticket for the session of its holder. A ticket that was given back or has
+// another holder by now is answered as missing.
 func (h *Handlers) openLiveTicket(c *route.Call, text string) (*orders.Held, error) {
 	t, err := h.Orders.OpenTicket(c, text)
 	if err != nil {
 		return nil, err
 	}
+	// The order may be newer than the read model, which knows the present holders.
 	if err := h.Settled(c.Context); err != nil {
 		return nil, err
 	}

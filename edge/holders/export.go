@@ -22,8 +22,8 @@ import (
 // exportPage is how many orders or tickets are read at once for an export.
 const exportPage = 50
 
-// exportMe writes all that we have of the caller into one document. The address must be proven, because it decides
-// what is the caller's.
+// exportMe writes everything that we have about the caller into one document. The caller's address
+// must be proven, because it decides which orders and tickets are the caller's.
 func (h *Handlers) exportMe(c *route.Call, _ *route.None) (*route.Content, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -43,24 +43,33 @@ func (h *Handlers) exportMe(c *route.Call, _ *route.None) (*route.Content, error
 	return makeFile("application/json", "boxoffice-export.json", x.fill), nil
 }
 
-// export is a document that is written piece by piece, so that a person with many orders does not cost the
-// memory of all of them at once. Each step writes a page and then says, in the field step, which one comes next.
+// export is a document that is written piece by piece, so that a person with many orders does not
+// cost the memory of all of them at once. Each step writes a piece and sets the field step to the
+// step that comes next.
 type export struct {
 	h         *Handlers
 	now       time.Time
 	principal route.Principal // the person who asked, and whose data it is
 	profile   api.ExportedProfile
 	step      func(c *route.Call, out *bytes.Buffer) (over bool, err error)
-	order     engine.OrderID  // the order that was written last; zero before the first
-	held      attendees.Place // the place of the ticket that was written last; zero before the first
-	refunds   []api.Refund    // one's own tickets of the orders that were written, then the tickets of others' orders
-	place     int64           // where the next page of reports or threads begins
-	inside    bool            // the array that is being written has an item already, so a comma comes first
+	// The order that was written last; zero before the first.
+	order engine.OrderID
+	// The place of the ticket that was written last; zero before the first.
+	held attendees.Place
+	// Refunds that are collected while orders are written, because the document has them after the
+	// tickets.
+	refunds []api.Refund
+	// The place where the next page of reports or threads begins.
+	place int64
+	// The open array has an item already, so the next item needs a comma before it.
+	inside bool
 }
 
-// fill writes the next piece of the document, as makeFile asks for it.
+// fill writes the next piece of the document when makeFile asks for it.
 func (x *export) fill(ctx context.Context, out *bytes.Buffer) (over bool, err error) {
-	return x.step(&route.Call{Context: ctx, Now: x.now, Principal: x.principal}, out) // The call that asked has been answered by now, so this one stands for it.
+	// The request has been answered by now, so its call cannot be used any more. A new call stands
+	// for it.
+	return x.step(&route.Call{Context: ctx, Now: x.now, Principal: x.principal}, out)
 }
 
 // begin writes the profile and opens the array of orders.
@@ -72,7 +81,8 @@ func (x *export) begin(_ *route.Call, out *bytes.Buffer) (bool, error) {
 	return false, err
 }
 
-// addOrders writes a page of the orders that the caller has placed, and collects their refunds for later.
+// addOrders writes a page of the orders that the caller has placed. It collects their refunds for a
+// later part of the document.
 func (x *export) addOrders(c *route.Call, out *bytes.Buffer) (bool, error) {
 	address := order.NormalEmail(c.Principal.Email)
 	list, err := x.h.Read.OrdersOf(c.Context, order.CustomerOf(address), x.order, exportPage)
@@ -83,7 +93,9 @@ func (x *export) addOrders(c *route.Call, out *bytes.Buffer) (bool, error) {
 		o := &list[i]
 		x.order = o.ID
 		if order.NormalEmail(o.Email) != address {
-			continue // The order is of another address that has the same hash.
+			// Customers are found by a hash of their address. This order is of another address with
+			// the same hash.
+			continue
 		}
 		v, err := x.h.Orders.Show(c, o, orders.Person(o.Email))
 		if err != nil {
@@ -105,8 +117,8 @@ func (x *export) addOrders(c *route.Call, out *bytes.Buffer) (bool, error) {
 	return false, nil
 }
 
-// addTickets writes a page of the tickets that the caller holds. After the last one it writes the refunds, which
-// are all known by then.
+// addTickets writes a page of the tickets that the caller holds. After the last page it writes the
+// refunds, which are all known by then.
 func (x *export) addTickets(c *route.Call, out *bytes.Buffer) (bool, error) {
 	list, err := x.h.Attendees.Held(c.Context, c.Principal.Email, x.held, exportPage)
 	if err != nil {
@@ -137,8 +149,8 @@ func (x *export) addTickets(c *route.Call, out *bytes.Buffer) (bool, error) {
 	return false, nil
 }
 
-// findAskedOfOthers adds the refunds that the caller has asked for of tickets that others have bought. The refunds
-// of the caller's own orders are there already.
+// findAskedOfOthers adds the refunds that the caller asked for while holding tickets that other
+// people had bought. Refunds of the caller's own orders have been collected already.
 func (x *export) findAskedOfOthers(c *route.Call) error {
 	address := order.NormalEmail(c.Principal.Email)
 	f := readmodel.RefundFilter{Customer: order.CustomerOf(address), Asked: true, Limit: exportPage}
@@ -186,8 +198,8 @@ func (x *export) addThreads(c *route.Call, out *bytes.Buffer) (bool, error) {
 	return false, nil
 }
 
-// addWaitlist adds the caller's entries in the lines of events. It asks the events whose orders name the caller;
-// the lines themselves are only in the events' actors.
+// addWaitlist writes the caller's entries in the waitlists of events. Only the events' actors know
+// the waitlists, so it asks the events whose orders name the caller.
 func (x *export) addWaitlist(c *route.Call, out *bytes.Buffer) (bool, error) {
 	out.WriteString(`,"waitlist":[`)
 	x.inside = false
@@ -215,7 +227,8 @@ func (x *export) addWaitlist(c *route.Call, out *bytes.Buffer) (bool, error) {
 	return false, nil
 }
 
-// addSections adds the rows of tables that no record of the API shows, and ends the document.
+// addSections writes the rows about the caller that no record of the API shows, table by table, and
+// ends the document.
 func (x *export) addSections(c *route.Call, out *bytes.Buffer) (bool, error) {
 	for section, err := range x.h.Personal.Sections(c.Context, c.Principal.User, order.NormalEmail(c.Principal.Email)) {
 		if err != nil {
@@ -232,7 +245,7 @@ func (x *export) addSections(c *route.Call, out *bytes.Buffer) (bool, error) {
 	return true, nil
 }
 
-// appendItems writes the items of a page into the array that is open.
+// appendItems writes the items of a page into the open array.
 func appendItems[View any](x *export, out *bytes.Buffer, list []View) error {
 	for i := range list {
 		if err := x.appendItem(out, &list[i]); err != nil {
@@ -242,7 +255,7 @@ func appendItems[View any](x *export, out *bytes.Buffer, list []View) error {
 	return nil
 }
 
-// appendItem writes one more item into the array that is open.
+// appendItem writes one item into the open array.
 func (x *export) appendItem(out *bytes.Buffer, item any) error {
 	if x.inside {
 		out.WriteByte(',')

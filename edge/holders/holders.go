@@ -1,5 +1,6 @@
-// Package holders is the area of tickets in people's hands: their holders and attendees, how
-// a ticket changes hands or dates, what it delivers, and what a person may take along.
+// Package holders is the area of tickets in people's hands. It covers who holds a ticket and who
+// attends with it, how a ticket changes hands or dates, what a digital ticket delivers, and what
+// data a person may take along.
 package holders
 
 import (
@@ -21,7 +22,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Deps is what the handlers work with.
+// Deps are the stores and services that the handlers work with.
 type Deps struct {
 	Node      *cluster.Node
 	Read      *readmodel.Model
@@ -38,9 +39,9 @@ type Deps struct {
 	Letters   *letters.Writer
 	Secrets   *secrets.Master
 	Files     *hosted.Files
-	// ExportReports and ExportThreads return a part of what the caller has reported, and of what
-	// they have written to organizers: from a place on, with the place of the next part, or 0
-	// behind the last one (people.Handlers).
+	// ExportReports and ExportThreads return a page of the caller's reports and of the caller's
+	// threads with organizers. They take the place where the page begins, and return the place
+	// where the next one begins, or 0 behind the last (people.Handlers).
 	ExportReports func(c *route.Call, place int64) ([]api.Report, int64, error)
 	ExportThreads func(c *route.Call, place int64) ([]api.Thread, int64, error)
 }

@@ -8,8 +8,8 @@ import (
 	"boxoffice/edge/route"
 )
 
-// madeFile is a file that is made as it is read, a piece at a time: no transaction stays
-// open for a slow client, and no list in memory.
+// madeFile is a file that is made while it is read, one piece at a time. So no transaction stays
+// open for a slow client, and no long list is in memory.
 type madeFile struct {
 	ctx  context.Context //nolint:containedctx // of the answer, which outlives the request
 	fill func(ctx context.Context, out *bytes.Buffer) (over bool, err error)
@@ -17,10 +17,12 @@ type madeFile struct {
 	buf  bytes.Buffer
 }
 
-// makeFile returns the content of a file whose pieces fill writes until it reports that the file is over. Each
-// piece has the time that a request has.
+// makeFile returns the content of a file that is made while it is read. fill writes one piece at a
+// time until it reports that the file is over. Each piece may take as long as a request.
 func makeFile(mediaType, name string, fill func(ctx context.Context, out *bytes.Buffer) (over bool, err error)) *route.Content {
 	return &route.Content{
+		// The size is unknown before the file is made, so the client sees the end only when it
+		// comes.
 		Type: mediaType, Name: name, Size: route.UnknownSize, Cache: "private, no-store",
 		Open: func(ctx context.Context, _, _ int64) (io.ReadCloser, error) {
 			return io.NopCloser(&madeFile{ctx: ctx, fill: fill}), nil
@@ -28,7 +30,7 @@ func makeFile(mediaType, name string, fill func(ctx context.Context, out *bytes.
 	}
 }
 
-// Read returns what is left of a piece, and makes the next one when nothing is.
+// Read returns what is left of a piece. If nothing is left, it first makes the next piece.
 func (f *madeFile) Read(p []byte) (int, error) {
 	for f.buf.Len() == 0 {
 		if f.over {
@@ -41,7 +43,7 @@ func (f *madeFile) Read(p []byte) (int, error) {
 	return f.buf.Read(p)
 }
 
-// next makes one piece.
+// next makes one piece within the time that a request has.
 func (f *madeFile) next() (err error) {
 	ctx, cancel := context.WithTimeout(f.ctx, route.DefaultTimeout)
 	defer cancel()

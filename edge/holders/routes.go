@@ -11,6 +11,8 @@ type codes = []engine.Code
 // Routes are the area's rows.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table([]route.Group{
+		// Transfers. A buyer without an account proves the ticket by the order's token, and an
+		// addressee by the mailed link.
 		{
 			Prefix: "/api/v1/tickets",
 			Tag:    "Buyers",
@@ -50,6 +52,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
+		// Everything that a signed-in person sees of their own.
 		{
 			Prefix: "/api/v1/users/me",
 			Tag:    "Buyers",
@@ -100,6 +103,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
+		// The organization's view of the people who attend.
 		{
 			Prefix: "/api/v1/organizer/events/{id}/attendees",
 			Tag:    "Attendees",

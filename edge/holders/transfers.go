@@ -15,9 +15,9 @@ import (
 	"boxoffice/engine/order"
 )
 
-// transferTicket offers a ticket to an address. The ticket changes hands once the address claims it by the mailed
-// link. A refusal that the order alone decides is made here. The event decides the rest by the holder version that
-// was read here, because the ticket may have changed hands since.
+// transferTicket offers a ticket to an address. The ticket changes hands once that address claims
+// it by the mailed link. Refusals that the order alone decides are made here. The event decides the
+// rest, by the holder version that was read here, because the ticket may have changed hands since.
 func (h *Handlers) transferTicket(c *route.Call, in *api.TransferTicket) (*api.Transfer, error) {
 	t, err := h.Orders.OpenTicket(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
@@ -26,6 +26,7 @@ func (h *Handlers) transferTicket(c *route.Call, in *api.TransferTicket) (*api.T
 	if order.NormalEmail(in.ToEmail) == order.NormalEmail(t.Holder.Email) {
 		return nil, route.Invalid(route.Issue{Path: "toEmail", Code: route.IssueDuplicate, Message: "holds the ticket already"})
 	}
+	// A booked visit that is over cannot be passed on.
 	var closes int64
 	if v := t.Order.VisitOf(t.Serial); v != nil {
 		_, closes = v.Admits()
@@ -46,9 +47,10 @@ func (h *Handlers) transferTicket(c *route.Call, in *api.TransferTicket) (*api.T
 	})
 }
 
-// refuseIfCertified refuses to pass on a ticket that earned a certificate: the holder of the one
-// has the other. If the certificate is earned while the ticket is being claimed, the next holder gets
-// the ticket and can earn no second certificate by it.
+// refuseIfCertified refuses to pass on a ticket that has earned a certificate, because the holder
+// of the ticket is the one whom the certificate names. If the certificate is earned while the
+// ticket is being claimed, the next holder gets the ticket, but can earn no second certificate by
+// it.
 func (h *Handlers) refuseIfCertified(c *route.Call, number int64, ticket uint32) error {
 	earned, err := h.Courses.OfTicket(c.Context, number, ticket)
 	if err == nil && earned != nil {
@@ -57,7 +59,7 @@ func (h *Handlers) refuseIfCertified(c *route.Call, number int64, ticket uint32)
 	return err
 }
 
-// revokeTransfer takes an offer back that nobody has claimed yet.
+// revokeTransfer takes back an offer that nobody has claimed yet.
 func (h *Handlers) revokeTransfer(c *route.Call, in *api.RevokeTransfer) (*api.Transfer, error) {
 	t, err := h.Orders.OpenTicket(c, in.ID, in.Token)
 	if err != nil {
@@ -66,8 +68,8 @@ func (h *Handlers) revokeTransfer(c *route.Call, in *api.RevokeTransfer) (*api.T
 	return h.askTransfer(c, t, admission.RevokeTransfer{Ticket: t.Holder.Ticket, Version: t.Holder.Version})
 }
 
-// askTransfer asks the event for a step of a transfer and shows the transfer as it is after that. A transfer's id is
-// the ticket's with the round of the offer.
+// askTransfer asks the event for one step of a transfer, and shows the transfer as it is
+// afterwards. The id of a transfer is the ticket's id with the number of the offer.
 func (h *Handlers) askTransfer(c *route.Call, t *orders.Held, cmd engine.Command) (*api.Transfer, error) {
 	r, err := cluster.AskFor[admission.TransferReply](c.Context, h.Node, engine.EventRef(t.Event), cmd)
 	if err != nil {
@@ -84,7 +86,8 @@ func (h *Handlers) askTransfer(c *route.Call, t *orders.Held, cmd engine.Command
 	return v, nil
 }
 
-// rescheduleTicket moves a ticket of a reservation to another date or slot.
+// rescheduleTicket moves a ticket of a reservation to another date or slot. The ledger takes the
+// new place before it gives the old one back.
 func (h *Handlers) rescheduleTicket(c *route.Call, in *api.RescheduleTicket) (*api.Ticket, error) {
 	t, err := h.Orders.OpenTicket(c, in.TicketID)
 	if err != nil {
@@ -100,14 +103,16 @@ func (h *Handlers) rescheduleTicket(c *route.Call, in *api.RescheduleTicket) (*a
 	if err != nil {
 		return nil, err
 	}
-	if err := h.Settled(c.Context); err != nil { // the lists know the new date before the caller is answered
+	// The lists must know the new date before the caller is answered.
+	if err := h.Settled(c.Context); err != nil {
 		return nil, err
 	}
 	return h.Orders.ShowTicket(c, r.Order, t.Serial)
 }
 
-// claimTransfer makes the addressee of an offer the ticket's holder: the token of the mailed link is the proof. The name
-// is kept for the account that the address may get.
+// claimTransfer makes the addressee of an offer the holder of the ticket. The token of the mailed
+// link is the proof, so no account is needed. The name of the offer is kept for the account that
+// the address may get.
 func (h *Handlers) claimTransfer(c *route.Call, in *api.ClaimTransfer) (*api.Ticket, error) {
 	number, serial, round, ok := h.Secrets.ParseTransfer(in.Token)
 	if !ok {
@@ -128,7 +133,8 @@ func (h *Handlers) claimTransfer(c *route.Call, in *api.ClaimTransfer) (*api.Tic
 			return nil, err
 		}
 	}
-	if err := h.Settled(c.Context); err != nil { // the lists know the new holder before the caller is answered
+	// The lists must know the new holder before the caller is answered.
+	if err := h.Settled(c.Context); err != nil {
 		return nil, err
 	}
 	o, err := h.Orders.Find(c.Context, r.Order)

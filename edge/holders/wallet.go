@@ -12,8 +12,8 @@ import (
 	"boxoffice/persistence/attendees"
 )
 
-// listMyTickets lists the tickets that the caller holds, the latest issued first. The address must be proven,
-// because it decides which tickets are the caller's.
+// listMyTickets returns a page of the tickets that the caller holds, the latest issued first. The
+// caller's address must be proven, because it decides which tickets are the caller's.
 func (h *Handlers) listMyTickets(c *route.Call, in *api.ListMyTickets) (*api.List[api.HeldTicket], error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -40,8 +40,8 @@ func (h *Handlers) listMyTickets(c *route.Call, in *api.ListMyTickets) (*api.Lis
 	return out, err
 }
 
-// heldViews shows those tickets of a list that the caller holds. The table of holders may be behind, so the order
-// decides. Tickets of one order share what is read for it.
+// heldViews shows the tickets of a list that the caller really holds. The table of holders may be
+// behind, so the order decides. Tickets of one order share the reads of it.
 func (h *Handlers) heldViews(c *route.Call, list []attendees.Held) ([]api.HeldTicket, error) {
 	all := make([]api.HeldTicket, 0, len(list))
 	shown := make(map[engine.OrderID]*api.Order, len(list))
@@ -66,7 +66,7 @@ func (h *Handlers) heldViews(c *route.Call, list []attendees.Held) ([]api.HeldTi
 	return all, nil
 }
 
-// heldView shows a ticket with its event. shown is its order as the caller sees it.
+// heldView shows a ticket with its event. shown is the ticket's order as the caller sees it.
 func (h *Handlers) heldView(c *route.Call, o *order.Order, serial uint32, shown *api.Order) (*api.HeldTicket, error) {
 	p, err := h.Pages.Event(c.Context, o.ID.Event())
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"boxoffice/persistence/courses"
 )
 
-// getCertificate answers with the certificate as a PDF. A certificate that was earned without a name gets the name
-// that the learner has told since.
+// getCertificate answers with the learner's certificate as a PDF. If it was earned before anybody
+// knew the learner's name, it now gets the name that the learner has told since.
 func (h *Handlers) getCertificate(c *route.Call, in *api.CourseID) (*route.Content, error) {
 	l, err := h.enroll(c, in.EventID)
 	if err != nil {
@@ -27,6 +27,7 @@ func (h *Handlers) getCertificate(c *route.Call, in *api.CourseID) (*route.Conte
 	if earned == nil {
 		return nil, &engine.Refusal{Code: engine.NoCertificate}
 	}
+	// Such a certificate has the learner's address in place of a name.
 	if l.name != "" && earned.Name == earned.Holder {
 		earned.Name = l.name
 		if err := h.Courses.NameCertificate(c.Context, earned.Number, l.name); err != nil {
@@ -45,8 +46,8 @@ func (h *Handlers) getCertificate(c *route.Call, in *api.CourseID) (*route.Conte
 	}, nil
 }
 
-// checkCertificate tells anybody who has a certificate's number whether it holds. It holds as long as the ticket
-// that earned it does, and is the ticket's certificate.
+// checkCertificate tells anybody who has a certificate's number if it is valid. It is valid as long
+// as the ticket that earned it is, and as long as that ticket has no newer certificate.
 func (h *Handlers) checkCertificate(c *route.Call, in *api.CertificateNumber) (*api.PublicCertificate, error) {
 	c.Computed = true
 	earned, err := h.Courses.Certificate(c.Context, in.Number)
@@ -70,9 +71,9 @@ func (h *Handlers) checkCertificate(c *route.Call, in *api.CertificateNumber) (*
 	}, nil
 }
 
-// publicName returns the name that strangers read on a certificate. If the learner has told no name, the
-// certificate has an e-mail address. Strangers read its first letter and its domain: enough to recognize
-// somebody whom they know, and too little to write to.
+// publicName returns the name that strangers see on a certificate. If the learner has told no name,
+// the certificate has an e-mail address, and strangers see its first letter and its domain. That is
+// enough to recognize a person whom they know, and too little to write to.
 func publicName(earned *courses.Certificate) string {
 	local, domain, isAddress := strings.Cut(earned.Name, "@")
 	if !isAddress || earned.Name != earned.Holder {

@@ -7,25 +7,26 @@ import (
 	"boxoffice/persistence/courses"
 )
 
-// A4 on its side, in mm.
+// The page of a certificate is A4 in landscape; all lengths are in mm.
 const width, height, margin = 297.0, 210.0, 10.0
 
-// design is how a template looks: what is drawn behind the words, and where those stand.
+// design is the look of a template: what is drawn behind the words, and where the words stand.
 type design struct {
 	ink   paper.Color // the color of frames, heading and name
 	tint  paper.Color // the color of what is drawn behind the words
 	draw  func(*paper.Paper, *design)
 	align paper.Align
-	// The words are a column that begins at left, with its heading at top; all in mm.
+	// The words are a column that begins at left. Its heading is at top. All three are in mm.
 	left, top, width float64
 	heading          paper.Color // the color of the heading; the zero value stands for ink
 	qrX, qrY         float64     // the upper left corner of the code, in mm
 }
 
-// qrSide is the side of a certificate's QR code, in mm.
+// qrSide is the length of a side of a certificate's QR code, in mm.
 const qrSide = 28.0
 
-// designs are the templates that an organizer chooses from.
+// designs are the templates from which an organizer chooses. Courses keep their names, so no name
+// may change.
 var designs = map[string]*design{
 	"cert-1": {
 		ink: paper.Color{R: 20, G: 60, B: 120}, tint: paper.Color{R: 20, G: 60, B: 120}, draw: drawClassicFrame,
@@ -64,8 +65,8 @@ var designs = map[string]*design{
 // grey is the color of the words between the important ones.
 var grey = paper.Color{R: 80, G: 80, B: 80}
 
-// printCertificate draws a certificate as its template looks, with a QR code of the
-// address at which it can be checked.
+// printCertificate draws a certificate in the look of its template. Its QR code has the address at
+// which anybody can check the certificate.
 func printCertificate(earned *courses.Certificate, address string) ([]byte, error) {
 	d := designs[earned.Template]
 	pdf := paper.New("L", earned.IssuedAt)
@@ -77,6 +78,7 @@ func printCertificate(earned *courses.Certificate, address string) ([]byte, erro
 	if heading == (paper.Color{}) {
 		heading = d.ink
 	}
+	// Each text returns where it ended, so that a long name moves everything below it.
 	y := d.top
 	write := func(text string, gap float64, s paper.Style) {
 		s.Align = d.align
@@ -99,7 +101,8 @@ func printCertificate(earned *courses.Certificate, address string) ([]byte, erro
 	return pdf.Bytes()
 }
 
-// drawClassicFrame draws a thick frame around a thin one, with squares in the corners.
+// drawClassicFrame draws a thick frame, a thin frame within it, and a square in each corner of the
+// thin one.
 func drawClassicFrame(p *paper.Paper, _ *design) {
 	p.SetLineWidth(1.6)
 	p.Rect(margin, margin, width-2*margin, height-2*margin, "D")
@@ -113,7 +116,7 @@ func drawClassicFrame(p *paper.Paper, _ *design) {
 	}
 }
 
-// drawRosette draws a rosette of fine lines, as on banknotes, in a thin frame.
+// drawRosette draws a rosette of fine lines, such as banknotes have, in a thin frame.
 func drawRosette(p *paper.Paper, _ *design) {
 	p.SetLineWidth(0.6)
 	p.Rect(margin, margin, width-2*margin, height-2*margin, "D")
@@ -135,7 +138,7 @@ func drawRosette(p *paper.Paper, _ *design) {
 	}
 }
 
-// drawBand draws a band on the left, with a seal on its edge.
+// drawBand draws a band at the left edge of the page, with a seal on the edge of the band.
 func drawBand(p *paper.Paper, d *design) {
 	const band = 50.0
 	p.Rect(0, 0, band, height, "F")
@@ -151,7 +154,8 @@ func drawBand(p *paper.Paper, d *design) {
 	p.Line(band-1.5, height-41, band+5.5, height-49)
 }
 
-// drawQuarters draws quarters of circles in the corners, and a frame.
+// drawQuarters draws rings around the corners of the page, and a frame. Each ring is a filled
+// circle with a smaller white one on it.
 func drawQuarters(p *paper.Paper, d *design) {
 	for _, x := range []float64{0, width} {
 		for _, y := range []float64{0, height} {
@@ -174,7 +178,8 @@ func drawBanner(p *paper.Paper, _ *design) {
 	p.Rect(0, height-6, width, 6, "F")
 }
 
-// drawHairlines draws two hairlines.
+// drawHairlines draws a thin line at the top and one at the bottom, with a short bar on the upper
+// one.
 func drawHairlines(p *paper.Paper, _ *design) {
 	p.SetLineWidth(0.2)
 	p.Line(30, 30, width-30, 30)
@@ -182,7 +187,7 @@ func drawHairlines(p *paper.Paper, _ *design) {
 	p.Rect(30, 29, 40, 2, "F")
 }
 
-// drawCorners draws triangles in two corners, and thinner ones over them.
+// drawCorners draws a triangle in two opposite corners, and a flatter one over each.
 func drawCorners(p *paper.Paper, d *design) {
 	triangle := func(x, y, dx, dy float64) {
 		p.MoveTo(x, y)
@@ -198,7 +203,8 @@ func drawCorners(p *paper.Paper, d *design) {
 	triangle(width, height, -110, -24)
 }
 
-// drawRays draws rays from behind the words, in a frame.
+// drawRays draws rays from the middle of the page, in a double frame. The clip keeps them inside
+// the frame.
 func drawRays(p *paper.Paper, d *design) {
 	const rays, far = 28, 320.0
 	p.ClipRect(margin, margin, width-2*margin, height-2*margin, false)

@@ -1,5 +1,5 @@
-// Package learning is the area of those who have bought an online course: its lessons,
-// their progress, the exam and the certificate.
+// Package learning is the area of people who have bought an online course: its lessons, their
+// progress, the exam and the certificate. It keeps no state of its own.
 package learning
 
 import (
@@ -25,12 +25,13 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Deps is what the handlers work with.
+// Deps are the stores and services that the handlers work with.
 type Deps struct {
 	Read     *readmodel.Model
 	Accounts *accounts.Store
 	Courses  *courses.Store
-	// Downloads counts what was opened, which ends the right to withdraw.
+	// Downloads counts when a course is opened. Opening it ends the right to withdraw from the
+	// purchase.
 	Downloads *downloads.Store
 	Files     *hosted.Files
 	Settled   func(context.Context) error // waits until the read model has everything that is committed
@@ -43,16 +44,19 @@ type Handlers struct{ Deps }
 // New makes the handlers.
 func New(d Deps) *Handlers { return &Handlers{d} }
 
-// enrolled is a learner in a course.
+// enrolled is a learner in one course.
 type enrolled struct {
-	holder  string // the address of the learner, as order.NormalEmail writes it
-	name    string // "": nobody has told the learner's name
+	// The address of the learner in the form of order.NormalEmail. Progress is kept under it.
+	holder string
+	// "" as long as nobody has told the learner's name.
+	name    string
 	ticket  secrets.Viewer
 	event   *readmodel.Event
 	content *course.Content
 }
 
-// findHoldings returns the caller's live tickets of courses. The session's address must be proven.
+// findHoldings returns the caller's valid tickets of courses. The caller's address must be proven,
+// because it decides which tickets are the caller's.
 func (h *Handlers) findHoldings(c *route.Call) (holder string, held []readmodel.Holding, err error) {
 	if !c.Principal.EmailProven {
 		return "", nil, &engine.Refusal{
@@ -65,20 +69,22 @@ func (h *Handlers) findHoldings(c *route.Call) (holder string, held []readmodel.
 	return holder, held, err
 }
 
-// refusalDelay is how long a learner without a ticket waits for the read model at most.
+// refusalDelay is how long a learner without a ticket waits for the read model before being
+// refused.
 const refusalDelay = 5 * time.Second
 
-// holdingsSettled looks for the holder's tickets once more before a learner is refused: the
-// read model may not have the order yet that the learner has just been told is completed.
+// holdingsSettled looks for the holder's tickets a second time before a learner is refused. The
+// read model may not yet have an order that the learner was just told is completed.
 func (h *Handlers) holdingsSettled(c *route.Call, holder string) ([]readmodel.Holding, error) {
 	ctx, cancel := context.WithTimeout(c.Context, refusalDelay)
 	defer cancel()
-	_ = h.Settled(ctx) // a read model that lags longer refuses, and the learner asks again
+	// If the read model is behind for longer, the learner is refused and can ask again.
+	_ = h.Settled(ctx)
 	return h.Read.Holdings(c.Context, order.CustomerOf(holder), holder, event.Course)
 }
 
-// enroll finds the course that a path names, for a learner who holds a ticket of it. A caller without a ticket
-// learns whether the event is a course only if the public sees the event.
+// enroll finds the course that a path names, for a learner who holds a ticket of it. A caller
+// without a ticket learns that the event is no course only if the public may see the event.
 func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
 	holder, held, err := h.findHoldings(c)
 	if err != nil {
@@ -98,6 +104,7 @@ func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
 	}
 	ofCourse := func(t readmodel.Holding) bool { return t.Event == number }
 	i := slices.IndexFunc(held, ofCourse)
+	// Most learners have had their tickets for long, so only a missing one makes the caller wait.
 	if i < 0 && e.Details.Category == event.Course {
 		if held, err = h.holdingsSettled(c, holder); err != nil {
 			return nil, err
@@ -128,8 +135,8 @@ func (h *Handlers) enroll(c *route.Call, id string) (*enrolled, error) {
 	return l, nil
 }
 
-// myCourses lists the courses that the caller holds tickets of, each once: first the ones that the caller has
-// begun, and then the others, the newest first.
+// myCourses returns the courses that the caller holds tickets for, each once. Courses that the
+// caller has begun come first, and then the others, the newest first.
 func (h *Handlers) myCourses(c *route.Call, _ *route.None) (*api.MyCourses, error) {
 	holder, held, err := h.findHoldings(c)
 	if err != nil {
@@ -163,7 +170,8 @@ func (h *Handlers) myCourses(c *route.Call, _ *route.None) (*api.MyCourses, erro
 	return v, nil
 }
 
-// findStanding returns how far a learner has come, and the certificate that was earned, or nil.
+// findStanding returns how far a learner has come, and the certificate that the learner has earned,
+// or nil.
 func (h *Handlers) findStanding(c *route.Call, l *enrolled) (*course.Progress, *courses.Certificate, error) {
 	p, err := h.Courses.Progress(c.Context, l.event.Number, l.holder)
 	if err != nil {
@@ -173,8 +181,8 @@ func (h *Handlers) findStanding(c *route.Call, l *enrolled) (*course.Progress, *
 	return p, earned, err
 }
 
-// getCourse shows all that a course teaches to its learner. That ends the right to withdraw from the purchase, so
-// it is counted first.
+// getCourse shows a learner everything that a course teaches. Seeing it ends the right to withdraw
+// from the purchase. So the visit is counted before the answer is made.
 func (h *Handlers) getCourse(c *route.Call, in *api.CourseID) (*api.LearnerCourse, error) {
 	l, err := h.enroll(c, in.EventID)
 	if err != nil {
@@ -184,7 +192,7 @@ func (h *Handlers) getCourse(c *route.Call, in *api.CourseID) (*api.LearnerCours
 	if err != nil {
 		return nil, err
 	}
-	// All of the course is in the answer: there is nothing left to withdraw from.
+	// The answer has the whole course, so nothing is left that the learner could withdraw from.
 	if _, err := h.Downloads.Count(c.Context, l.event.Number, l.ticket.Serial, c.Now); err != nil {
 		return nil, err
 	}
@@ -212,8 +220,9 @@ func (h *Handlers) getCourse(c *route.Call, in *api.CourseID) (*api.LearnerCours
 	return v, nil
 }
 
-// signLinks makes links in a course's content that its learner may follow. Links to our files end after a while, so
-// that they can't be passed on. The content must be the learner's own copy.
+// signLinks replaces the links in a course's content by links that this learner may follow. Links
+// to our own files end after a while, so that they cannot be passed on. It changes the content,
+// which must be the learner's own copy.
 func (h *Handlers) signLinks(c *route.Call, l *enrolled) error {
 	var links []*string
 	add := func(pdf, video *string, materials []course.Material) {
@@ -230,19 +239,20 @@ func (h *Handlers) signLinks(c *route.Call, l *enrolled) error {
 	return h.Files.Sign(c.Context, l.event.Details.Org, l.ticket, c.Now, links...)
 }
 
-// materialsView lists the materials that still lead somewhere.
+// materialsView returns the materials that still have a link. Signing removes links that lead
+// nowhere.
 func materialsView(signed []course.Material) []course.Material {
 	return view.List(slices.DeleteFunc(signed, func(m course.Material) bool { return m.URL == "" }))
 }
 
-// courseMeta shows which course it is.
+// courseMeta shows the few things that identify a course.
 func (l *enrolled) courseMeta() api.CourseMeta {
 	return api.CourseMeta{
 		ID: strconv.FormatInt(l.event.Number, 10), Title: l.event.Details.Title, CourseType: l.content.Type, CertificateTemplate: view.Optional(l.content.Certificate),
 	}
 }
 
-// progressView shows how far a learner has come. earned is nil if no certificate was earned.
+// progressView shows how far a learner has come. earned is nil if the learner has no certificate.
 func progressView(c *course.Content, p *course.Progress, earned *courses.Certificate) api.CourseProgress {
 	total := len(c.Units())
 	v := api.CourseProgress{TotalLessons: total, CompletedLessons: c.Completed(p), IsComplete: c.IsComplete(p)}
@@ -258,7 +268,8 @@ func progressView(c *course.Content, p *course.Progress, earned *courses.Certifi
 	return v
 }
 
-// statusView shows how a learner has done in the exam so far. There are no scores before the first attempt.
+// statusView shows how a learner has done in the exam so far. Before the first attempt there are no
+// scores.
 func statusView(p *course.Progress) api.ExamStatus {
 	v := api.ExamStatus{AttemptsUsed: p.Attempts, Passed: p.Passed}
 	if p.Attempts > 0 {

@@ -14,16 +14,19 @@ import (
 	"boxoffice/persistence/courses"
 )
 
-// completeLesson marks a lesson as done. The last one completes the course, unless an exam is still to be passed.
+// completeLesson marks a lesson as done. The last lesson completes the course, unless the exam is
+// still to be passed.
 func (h *Handlers) completeLesson(c *route.Call, in *api.LessonIndex) (*api.Learned, error) {
 	return h.markLesson(c, in, true)
 }
 
+// reopenLesson marks a lesson as not done. A certificate that was earned stays.
 func (h *Handlers) reopenLesson(c *route.Call, in *api.LessonIndex) (*api.Learned, error) {
 	return h.markLesson(c, in, false)
 }
 
-// markLesson marks a lesson of a course with a syllabus as done, or as not done.
+// markLesson marks a lesson of a course with a syllabus as done or as not done. A path names a
+// lesson by its position, and progress keeps the lesson's id, which stays if lessons are moved.
 func (h *Handlers) markLesson(c *route.Call, in *api.LessonIndex, done bool) (*api.Learned, error) {
 	l, err := h.enroll(c, in.EventID)
 	if err != nil {
@@ -51,7 +54,7 @@ func (h *Handlers) completeUnit(c *route.Call, in *api.CourseID) (*api.Learned, 
 	return h.markUnit(c, l, course.Unit, true)
 }
 
-// markUnit marks one unit in the learner's progress.
+// markUnit marks one unit in the learner's progress as done or as not done.
 func (h *Handlers) markUnit(c *route.Call, l *enrolled, unit string, done bool) (*api.Learned, error) {
 	return h.takeStep(c, l, func(p *course.Progress) error {
 		p.Mark(unit, done)
@@ -59,13 +62,15 @@ func (h *Handlers) markUnit(c *route.Call, l *enrolled, unit string, done bool) 
 	})
 }
 
-// takeStep takes a learner a step on and issues the certificate that the step earns, both or neither. A refusal by
-// step changes nothing.
+// takeStep lets a step change a learner's progress, and issues the certificate if the step has
+// earned one. The store does both in one transaction. A step that refuses changes nothing.
 func (h *Handlers) takeStep(c *route.Call, l *enrolled, step func(*course.Progress) error) (*api.Learned, error) {
 	org, err := h.Accounts.Profile(c.Context, l.event.Details.Org)
 	if err != nil {
 		return nil, err
 	}
+	// The certificate is prepared before the transaction, so that the transaction stays short. It
+	// has the title and the names of this moment for good.
 	earn := &courses.Certificate{
 		Number: "BX-" + rand.Text()[:16], Ticket: l.ticket.Serial, Name: l.name, Title: l.event.Details.Title, Template: l.content.Certificate,
 	}
@@ -105,7 +110,7 @@ func (h *Handlers) takeStep(c *route.Call, l *enrolled, step func(*course.Progre
 	return v, nil
 }
 
-// certificateView is a certificate as its holder sees it; nil: there is none.
+// certificateView shows a certificate to its holder. It returns nil if there is none.
 func (h *Handlers) certificateView(earned *courses.Certificate) *api.EarnedCertificate {
 	if earned == nil {
 		return nil
@@ -116,7 +121,7 @@ func (h *Handlers) certificateView(earned *courses.Certificate) *api.EarnedCerti
 	}
 }
 
-// enrollForExam finds a course that has an exam, as enroll does.
+// enrollForExam finds a course as enroll does, and refuses a course without an exam.
 func (h *Handlers) enrollForExam(c *route.Call, id string) (*enrolled, error) {
 	l, err := h.enroll(c, id)
 	if err == nil && !l.content.Examines() {
@@ -125,7 +130,7 @@ func (h *Handlers) enrollForExam(c *route.Call, id string) (*enrolled, error) {
 	return l, err
 }
 
-// getExam shows the questions without what is right.
+// getExam shows the questions without telling which answers are right.
 func (h *Handlers) getExam(c *route.Call, in *api.CourseID) (*api.Exam, error) {
 	l, err := h.enrollForExam(c, in.EventID)
 	if err != nil {
@@ -145,14 +150,16 @@ func (h *Handlers) getExam(c *route.Call, in *api.CourseID) (*api.Exam, error) {
 	return v, nil
 }
 
-// submitExam grades an attempt, counts it, and says of each question whether its answer was right. Only learners
-// that have passed see the explanations, because all others may try again.
+// submitExam grades an attempt and counts it. The result tells for each question if its answer was
+// right. Only an attempt that passes shows the explanations, because all other learners may try
+// again.
 func (h *Handlers) submitExam(c *route.Call, in *api.SubmitExam) (*api.ExamResult, error) {
 	l, err := h.enrollForExam(c, in.EventID)
 	if err != nil {
 		return nil, err
 	}
 	var answers []course.Answer
+	// Answers that are no list, or that name no question, are refused without costing an attempt.
 	if in.Answers.Value.Kind() != '[' || json.Unmarshal(in.Answers.Value, &answers) != nil ||
 		slices.ContainsFunc(answers, func(a course.Answer) bool { return a.Question == "" }) {
 		return nil, &engine.Refusal{Code: engine.InvalidAnswers}
@@ -162,6 +169,8 @@ func (h *Handlers) submitExam(c *route.Call, in *api.SubmitExam) (*api.ExamResul
 	passed := score >= exam.PassMark
 	var status api.ExamStatus
 	learned, err := h.takeStep(c, l, func(p *course.Progress) error {
+		// The limit is checked in the same transaction in which the attempt is counted, so that two
+		// attempts at once cannot both pass it.
 		if wait := p.Wait(c.Now.UnixMilli()); wait > 0 {
 			return &engine.Refusal{Code: engine.RateLimited, Retry: wait, Details: map[string]int{"maxPerHour": course.MaxAttempts}}
 		}

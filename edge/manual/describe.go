@@ -10,29 +10,34 @@ import (
 	"strings"
 )
 
-// operation is an operation as its page shows it.
+// operation is an operation of the API in the form in which its page shows it.
 type operation struct {
 	ID, Method, Path, Summary string
 	Text                      template.HTML
-	For                       []string // whom it is for, in words
-	Takes                     []string // the credentials, as the document names them
-	Scopes                    []string
-	Limit                     string
-	Parameters                []input
-	BodyType                  string  // of the body's content; "": there is none
-	Body                      []field // of a body of members
-	Example                   string  // of a body that is a text
-	Answers                   []shownAnswer
-	Refusals                  []refusal
+	// The people and programs that the operation is for, in the words of the page's language.
+	For []string
+	// The credentials that it takes, by their names in the document.
+	Takes      []string
+	Scopes     []string
+	Limit      string
+	Parameters []input
+	// The content type of the request's body; "" if it has none.
+	BodyType string
+	// The members of a body that has members.
+	Body []field
+	// The example of a body in JSON.
+	Example  string
+	Answers  []shownAnswer
+	Refusals []refusal
 }
 
-// IsRead reports whether the operation changes nothing.
+// IsRead reports whether the operation only reads. The page asks before it sends any other.
 func (o *operation) IsRead() bool { return o.Method == "GET" }
 
-// Plain reports whether the body is no form.
+// Plain reports whether there is a body that is no form.
 func (o *operation) Plain() bool { return o.BodyType != "" && !o.Form() }
 
-// AnswersJSON reports whether a success has data.
+// AnswersJSON reports whether a success has data in JSON.
 func (o *operation) AnswersJSON() bool {
 	return slices.ContainsFunc(o.Answers, func(a shownAnswer) bool { return len(a.Fields) > 0 })
 }
@@ -40,7 +45,8 @@ func (o *operation) AnswersJSON() bool {
 // Form reports whether the body is a form with a file.
 func (o *operation) Form() bool { return o.BodyType == formType }
 
-// tokenText says what the query's token is, which the document lists among the credentials.
+// tokenText explains the token in the query. The document lists that token among the credentials
+// and not among the parameters.
 const tokenText = "What proves who asks: the access token of the order, or the token of the stream."
 
 const (
@@ -48,31 +54,36 @@ const (
 	formType = "multipart/form-data"
 )
 
-// input is a parameter of the address or a header.
+// input is a parameter of the operation: in its path, in its query or in a header.
 type input struct {
 	Field field
 	In    string // path, query or header
 }
 
-// shownAnswer is a success.
+// shownAnswer is one successful answer.
 type shownAnswer struct {
 	Status, Text string
-	Types        []string // of content that is not JSON
-	Fields       []field
+	// The content types of an answer that is not JSON.
+	Types  []string
+	Fields []field
 }
 
-// refusal is one code with which the operation may be refused.
+// refusal is one error code with which the operation may refuse.
 type refusal struct {
 	Status, Code, Text string
-	Retry              bool
+	// A retry of the same request may succeed.
+	Retry bool
 }
 
-// describer says what the document says of an operation, in the words of a language.
+// describer turns what the document says about an operation into what a page shows, in the words of
+// one language.
 type describer struct {
 	*reference
 	words *words
 }
 
+// describeOperation makes the page's view of an operation. The document tells the credentials at
+// the end of the description too, so that part is cut off.
 func (d *describer) describeOperation(op *documentedOp) (*operation, error) {
 	text, _, _ := strings.Cut("\n\n"+op.Description, "\n\n**For** ") // what follows is shown by itself
 	said, err := renderMarkdown(text)
@@ -96,6 +107,7 @@ func (d *describer) describeOperation(op *documentedOp) (*operation, error) {
 	if op.RequestBody == nil && (slices.Contains(op.Credentials, "orderToken") || slices.Contains(op.Credentials, "liveToken")) {
 		o.Parameters = append(o.Parameters, input{field{Name: "token", Type: d.words.In["query"] + ", string", Required: len(op.Credentials) == 1, Text: renderLine(tokenText)}, "query"})
 	}
+	// Parameters are shown in the order in which a caller meets them: path, query, headers.
 	places := []string{"path", "query", "header"}
 	slices.SortStableFunc(o.Parameters, func(a, b input) int { return slices.Index(places, a.In) - slices.Index(places, b.In) })
 	if op.RequestBody != nil {
@@ -111,7 +123,8 @@ func (d *describer) describeOperation(op *documentedOp) (*operation, error) {
 	return o, nil
 }
 
-// addAnswers adds what the operation answers, and with which codes it refuses.
+// addAnswers adds the operation's answers and the codes with which it refuses. An answer with codes
+// is a refusal, and all others are successes.
 func (d *describer) addAnswers(o *operation, op *documentedOp) {
 	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
 		a := d.resolveAnswer(op.Responses[status])

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// The parts of an OpenAPI document that the pages show. Nothing else of it is read.
+// These are the parts of an OpenAPI document that the pages show. Everything else in the document
+// is not read.
 type (
 	document struct {
 		Info       struct{ Description string }
@@ -84,10 +85,11 @@ type (
 	}
 )
 
-// typeNames are a schema's types: JSON Schema writes a single one as a text.
+// typeNames are the types of a schema. JSON Schema writes several types as a list and a single one
+// as a string.
 type typeNames []string
 
-// UnmarshalJSON reads one name or several.
+// UnmarshalJSON reads one name or a list of names.
 func (t *typeNames) UnmarshalJSON(b []byte) error {
 	var all []string
 	if len(b) > 0 && b[0] == '"' {
@@ -102,21 +104,24 @@ func (t *typeNames) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// reference is the document in the order in which people read it.
+// reference is the document in the order in which people read it: by area, and by path within an
+// area.
 type reference struct {
 	document
 	description string
 	areas       []area
-	operations  map[string]*documentedOp // by id
+	// The operations and webhooks by their ids.
+	operations map[string]*documentedOp
 }
 
-// area is a part of the list of operations.
+// area is one group in the list of operations.
 type area struct {
 	Name    string
 	Entries []entry
 }
 
-// Has reports whether an operation is in the area.
+// Has reports whether an operation belongs to the area. The page opens the group of the operation
+// that it shows.
 func (a area) Has(id string) bool {
 	return slices.ContainsFunc(a.Entries, func(e entry) bool { return e.ID == id })
 }
@@ -124,11 +129,11 @@ func (a area) Has(id string) bool {
 // entry is one operation in the list.
 type entry struct{ ID, Method, Path, Summary string }
 
-// methods are in the order in which the operations of one path are listed.
+// methods are the HTTP methods in the order in which the operations of one path are listed.
 var methods = []string{"get", "post", "put", "patch", "delete"}
 
-// readReference lists the operations by their first tags, in the order of the tags, and by path and method within a
-// tag. Webhooks come last.
+// readReference reads the document. It groups the operations by their first tags, in the order of
+// the document's tags, and sorts them by path and method. Webhooks come last.
 func readReference(text []byte) (*reference, error) {
 	r := &reference{operations: map[string]*documentedOp{}}
 	if err := json.Unmarshal(text, &r.document); err != nil {
@@ -160,7 +165,8 @@ func readReference(text []byte) (*reference, error) {
 	return r, nil
 }
 
-// resolve follows the schema's reference, and returns the name to which it leads.
+// resolve follows the references of a schema to their end. It returns the schema found there and
+// the name of the last reference. A schema that is missing becomes an empty one.
 func (r *reference) resolve(s *schema) (found *schema, name string) {
 	for s != nil && s.Ref != "" {
 		name = s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
@@ -169,7 +175,7 @@ func (r *reference) resolve(s *schema) (found *schema, name string) {
 	return cmp.Or(s, &schema{}), name
 }
 
-// resolveAnswer follows an answer's reference, if it is one.
+// resolveAnswer follows the reference of an answer, if it is one.
 func (r *reference) resolveAnswer(a *answer) *answer {
 	if name, ok := strings.CutPrefix(a.Ref, "#/components/responses/"); ok {
 		return cmp.Or(r.Components.Responses[name], a)
@@ -177,7 +183,7 @@ func (r *reference) resolveAnswer(a *answer) *answer {
 	return a
 }
 
-// resolveParameter follows a parameter's reference, if it is one.
+// resolveParameter follows the reference of a parameter, if it is one.
 func (r *reference) resolveParameter(p *parameter) *parameter {
 	if name, ok := strings.CutPrefix(p.Ref, "#/components/parameters/"); ok {
 		return cmp.Or(r.Components.Parameters[name], p)

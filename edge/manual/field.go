@@ -9,20 +9,23 @@ import (
 	"strings"
 )
 
-// field is a member of a body, or a parameter.
+// field is a member of a body, or a parameter, in the form in which a page shows it.
 type field struct {
 	Name, Type         string
 	Required, Nullable bool
 	Text               template.HTML
 	Bounds             []string
-	Choices            []string // what a text may be; nil: anything
-	Default            string
-	Fields             []field // its own members
-	Above              bool    // its members stand above, in what it is a part of
+	// The values that a text may have; nil if it may have any.
+	Choices []string
+	Default string
+	// The members of a member that is an object or a list of objects.
+	Fields []field
+	// The members are shown further up already, because the schema contains itself.
+	Above bool
 }
 
-// listMembers are the members of an object, the required ones first; above are the names of the schemas
-// that it is a part of.
+// listMembers returns the members of an object, the required ones first. above has the names of the
+// schemas that contain this one, so that a schema which contains itself does not go on without end.
 func (d *describer) listMembers(s *schema, above []string) []field {
 	s, name := d.resolve(s)
 	if name != "" {
@@ -50,7 +53,7 @@ func (d *describer) listMembers(s *schema, above []string) []field {
 	return all
 }
 
-// describeField describes a member.
+// describeField describes one member of an object.
 func (d *describer) describeField(name string, s *schema, required bool, above []string) field {
 	if s == nil {
 		s = &schema{}
@@ -79,6 +82,7 @@ func (d *describer) describeField(name string, s *schema, required bool, above [
 			f.Bounds = append(f.Bounds, d.words.Each+" "+bound)
 		}
 	}
+	// A schema that contains itself is shown once, and then referred to.
 	if named != "" && slices.Contains(above, named) {
 		f.Above = true
 		return f
@@ -92,7 +96,8 @@ func (d *describer) describeField(name string, s *schema, required bool, above [
 	return f
 }
 
-// joinAlternatives notes whether null is among the alternatives, and returns the one that says most of the others.
+// joinAlternatives handles a schema that is one of several alternatives. It notes if null is one of
+// them. It returns the last of the others, with the formats of all of them.
 func (d *describer) joinAlternatives(f *field, s *schema) *schema {
 	one := &schema{}
 	var formats []string
@@ -114,7 +119,7 @@ func (d *describer) joinAlternatives(f *field, s *schema) *schema {
 	return &joined
 }
 
-// typeOf names the type as JSON calls it, with its format.
+// typeOf names a type as JSON does, with its format.
 func (d *describer) typeOf(f *field, s *schema) string {
 	var names []string
 	for _, t := range s.Type {
@@ -149,7 +154,7 @@ func (d *describer) typeOf(f *field, s *schema) string {
 	return kind
 }
 
-// listBounds says what the schema asks of a value.
+// listBounds tells in words what a schema demands of a value, such as its length or its range.
 func (d *describer) listBounds(s *schema) []string {
 	w, all := d.words, []string{}
 	between := func(least, most *int, what string) {
@@ -185,13 +190,16 @@ func (d *describer) listBounds(s *schema) []string {
 	if len(s.Enum) > 0 {
 		all = append(all, w.OneOf+" "+strings.Join(textsOf(s.Enum), ", "))
 	}
+	// A pattern that a format implies, or that only says which letters an id has, would tell a
+	// reader nothing.
 	if s.Pattern != "" && s.Format == "" && !strings.HasPrefix(s.Pattern, "^[A-Za-z0-9_.-]+$") {
 		all = append(all, s.Pattern)
 	}
 	return all
 }
 
-// textsOf are values as people write them; null is said elsewhere.
+// textsOf returns values as people write them. It leaves out null, which the page shows in another
+// way.
 func textsOf(values []any) []string {
 	var all []string
 	for _, v := range values {

@@ -22,30 +22,32 @@ import (
 //go:embed guide.md
 var guideText string
 
-// makeGuide makes the developer's guide, with the tables that the code knows.
+// makeGuide makes the developer's guide. Its tables of error codes and limits come from the code,
+// so they cannot be out of date.
 func makeGuide(base string) (template.HTML, error) {
 	return renderAt(base, strings.NewReplacer("{{codes}}", codeTable(), "{{limits}}", limitList()).Replace(guideText))
 }
 
-// makeSeatedSale makes the walk from a map to a scan. Documents of the repository that no
-// node serves are named there without a link.
+// makeSeatedSale makes the walk from a venue map to a scan at the gate. No node serves the other
+// documents of the repository, so their names are shown without links.
 func makeSeatedSale(base string) (template.HTML, error) {
 	return renderAt(base, documentLinks.ReplaceAllString(docs.SeatedSale, "$1"))
 }
 
 var documentLinks = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\.md[^)]*\)`)
 
-// writtenBase is where the snippets of the documents go as they are written.
+// writtenBase is the address that the snippets in the documents are written with.
 const writtenBase = "http://127.0.0.1:8080"
 
-// renderAt renders Markdown whose snippets go to base.
+// renderAt renders Markdown and directs its snippets to this node's address.
 func renderAt(base, text string) (template.HTML, error) {
 	return renderMarkdown(strings.ReplaceAll(text, writtenBase, base))
 }
 
 var markdown = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
-// renderMarkdown renders our own Markdown. A reader of the keyboard scrolls what is wider than the screen.
+// renderMarkdown renders our own Markdown. Wide parts can be focused, so that a reader who uses
+// only the keyboard can scroll them.
 func renderMarkdown(text string) (template.HTML, error) {
 	var body bytes.Buffer
 	if err := markdown.Convert([]byte(text), &body); err != nil {
@@ -55,7 +57,7 @@ func renderMarkdown(text string) (template.HTML, error) {
 	return template.HTML(wide.Replace(body.String())), nil //nolint:gosec // goldmark leaves out what is HTML in a text
 }
 
-// renderLine renders a sentence, in which only code is marked.
+// renderLine renders a single sentence. The only markup in it is `code`.
 func renderLine(text string) template.HTML {
 	parts := strings.Split(template.HTMLEscapeString(text), "`")
 	if len(parts)%2 == 0 { // a mark without its fellow
@@ -71,7 +73,7 @@ func renderLine(text string) template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // escaped above
 }
 
-// codeTable is every code of the catalogue, a row each.
+// codeTable returns a table of all error codes, in Markdown.
 func codeTable() string {
 	var b strings.Builder
 	b.WriteString("| Code | Status | Again? | What it says |\n|---|---|---|---|\n")
@@ -85,7 +87,7 @@ func codeTable() string {
 	return b.String()
 }
 
-// limitList says what each tier lets through.
+// limitList returns a sentence about the rate limits of all tiers.
 func limitList() string {
 	var tiers []string
 	for _, tier := range slices.Sorted(maps.Keys(route.Limits)) {

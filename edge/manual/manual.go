@@ -1,8 +1,8 @@
-// Package manual owns the pages at /docs, on which developers read the API and try it: an overview,
-// a page for each operation and for each type of webhook, and the guide. They are made of the OpenAPI
-// document, each when somebody first asks for it, and can be read without scripts; what a script adds
-// (search, the reader's key in the snippets, requests) is edge/web/app/src/docs. Nothing here runs on
-// its own.
+// Package manual owns the pages at /docs, where developers read about the API and try it. There is
+// an overview, a page for each operation and each type of webhook, and a guide. The pages are made
+// of the OpenAPI document, each when somebody first asks for it, and can be read without scripts.
+// The script in edge/web/app/src/docs adds a search, the reader's key in the snippets, and
+// requests. Nothing here runs by itself, so nothing has to be stopped.
 package manual
 
 import (
@@ -26,10 +26,10 @@ type Config struct {
 	Document func() (*openapi.Document, error)
 }
 
-// root is the address of the pages.
+// root is the address under which all pages are.
 const root = "/docs"
 
-// cache is how long clients may keep a page, as Cache-Control says it.
+// cache is the Cache-Control of the pages: how long clients may keep one without asking again.
 const cache = "public, max-age=60"
 
 //go:embed page.html
@@ -40,7 +40,8 @@ var pageTemplate = template.Must(template.New("manual").Funcs(template.FuncMap{
 	"at":     func(w *words, f field) fieldIn { return fieldIn{w, f} },
 }).Parse(pageSource))
 
-// fieldsIn and fieldIn are fields with the words of the page that shows them.
+// fieldsIn and fieldIn give a part of the template the words of the page's language together with
+// what it shows.
 type (
 	fieldsIn struct {
 		Words  *words
@@ -59,7 +60,8 @@ type manual struct {
 	read  func() (*reference, error)
 }
 
-// Files are the pages. Their addresses are known before the document is made.
+// Files returns the pages. Their addresses come from the route table and the catalogue of webhooks,
+// so they are known before the document is made.
 func Files(cfg Config) ([]web.File, error) {
 	built, err := web.ReadBuilt("docs.html")
 	if err != nil {
@@ -86,19 +88,20 @@ func Files(cfg Config) ([]web.File, error) {
 	return files, nil
 }
 
-// shown is what the template shows.
+// shown is what the template of a page shows.
 type shown struct {
-	Words    *words
-	Env      string
-	Name     string // of the page in its address
-	Title    string
-	Areas    []area
-	Text     template.HTML // of a page that is not an operation's
-	Op       *operation
-	Snippets []snippet // nil: nobody calls it
+	Words *words
+	Env   string
+	Name  string // of the page in its address
+	Title string
+	Areas []area
+	Text  template.HTML // of a page that is not an operation's
+	Op    *operation
+	// Nil if nobody calls it, as with a webhook.
+	Snippets []snippet
 }
 
-// file is a page that is made in a language when somebody first asks for it in that language.
+// file returns a page that is made when somebody first asks for it, once for each language.
 func (m *manual) file(name string, describe func(*reference, *shown) error) web.File {
 	path := root
 	if name != "" {

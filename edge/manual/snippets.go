@@ -15,21 +15,22 @@ var snippetSource string
 
 var snippetTemplates = template.Must(template.New("snippets").Parse(snippetSource))
 
-// snippet is a call of an operation in one language.
+// snippet is a call of an operation in one programming language.
 type snippet struct {
 	Lang, Name string
 	Text       template.HTML
 }
 
-// snippetLanguages are in the order of their tabs.
+// snippetLanguages are in the order of their tabs on the page.
 var snippetLanguages = []snippet{{Lang: "curl", Name: "curl"}, {Lang: "typescript", Name: "TypeScript"}, {Lang: "python", Name: "Python"}, {Lang: "go", Name: "Go"}}
 
-// segment is a part of an address; a parameter has a name.
+// segment is a part of a path. A part that is a parameter has the parameter's name.
 type segment struct{ Text, Name string }
 
 var parameterInPath = regexp.MustCompile(`\{([^}]+)\}`)
 
-// splitPath cuts a path at its parameters.
+// splitPath cuts a path at its parameters, so that the page can put the reader's values in their
+// places.
 func splitPath(path string) (all []segment) {
 	at := 0
 	for _, m := range parameterInPath.FindAllStringSubmatchIndex(path, -1) {
@@ -39,13 +40,15 @@ func splitPath(path string) (all []segment) {
 	return append(all, segment{Text: path[at:]})
 }
 
-// The credentials that a snippet may show, each with what stands there until the reader gives his own.
+// These are the credentials that a snippet may show. The page's script replaces the placeholder by
+// the reader's own.
 const (
 	tokenOfKey     = "key"
 	tokenOfSession = "session"
 )
 
-// tokenFor returns the credential that a snippet of the operation shows: a key where one is enough.
+// tokenFor returns the credential that a snippet shows: a key if a key is enough, or else a
+// session. Operations that anybody may call show none.
 func tokenFor(op *operation, env string) (token, placeholder string) {
 	takes := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(op.Takes, n) })
@@ -61,7 +64,8 @@ func tokenFor(op *operation, env string) (token, placeholder string) {
 
 var literal = regexp.MustCompile(`"(?:\\.|[^"\\])*"|\b(?:true|false|null)\b`)
 
-// writePython writes JSON as Python does.
+// writePython writes a JSON text as Python, which spells true, false and null in another way.
+// Strings are matched too, so that words inside them stay.
 func writePython(text string) string {
 	return literal.ReplaceAllStringFunc(text, func(s string) string {
 		switch s {
@@ -76,7 +80,7 @@ func writePython(text string) string {
 	})
 }
 
-// makeSnippets writes the call of an operation in each language.
+// makeSnippets writes the call of an operation in each of the languages.
 func makeSnippets(base, env string, op *operation) ([]snippet, error) {
 	token, placeholder := tokenFor(op, env)
 	call := struct {

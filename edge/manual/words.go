@@ -1,6 +1,7 @@
 package manual
 
-// words are what the pages say beside the document, which is in English.
+// words are the texts of the pages that do not come from the document. The document itself is in
+// English only.
 type words struct {
 	Lang                                          string
 	Docs, Overview, Guide, SeatedSale, Portal     string

@@ -19,8 +19,9 @@ import (
 const (
 	keepEvery = time.Second      // how often rooms are looked after
 	keepCall  = 15 * time.Second // how long a look at one room may take
-	// forgetAfter is for how long a room must have ended before its row is closed: the request that
-	// opens it writes the row first.
+	// forgetAfter is how long a room must have ended before its row in the table is closed. The
+	// request that opens a room writes the row first and asks the actor then, so a new row may look
+	// like a room that has ended.
 	forgetAfter = time.Minute
 	// slowestRate is how many a steered room admits in a minute at least.
 	slowestRate = 30
@@ -28,30 +29,39 @@ const (
 	fastestRate = 60_000
 )
 
-// keptAtATime is how many rooms are looked after at a time: one whose beacon or actor is slow holds up no
-// other.
+// keptAtATime is how many rooms are looked after at once, so that a room with a slow beacon or
+// actor holds up no other.
 const keptAtATime = 8
 
-// keptRoom is a room for which Keep does what takes the outside world: it has a witness sign the draw's
-// statement, brings the beacon's round, steers the rate, and closes the row of a room that has ended. One goroutine at a time uses it.
+// keptRoom is a room as Keep looks after it. It does what an actor cannot do, because it needs the
+// outside world: it has a witness sign the draw's statement, it brings the beacon's round, it
+// steers the rate, and it closes the row of a room that has ended. One goroutine at a time uses it.
 type keptRoom struct {
 	*Handlers
-	row     rooms.Room
-	ended   time.Time  // when it was first seen to have ended; zero: it has not
-	fetchAt time.Time  // the beacon's round is not fetched before this
-	askAt   time.Time  // the witness is not asked before this
-	seen    uint32     // the last draw whose statement the witness has signed
-	served  []servedAt // how many had been admitted at earlier looks, the oldest first; only as far back as an admission is valid
-	judged  orderCount // the count of orders when their pace was judged last
+	row rooms.Room
+	// The moment when the room was first seen to have ended. Zero: it has not ended.
+	ended time.Time
+	// The beacon's round is not fetched before this time.
+	fetchAt time.Time
+	// The witness is not asked before this time.
+	askAt time.Time
+	// The number of the last draw whose statement the witness has signed.
+	seen uint32
+	// The counts of admissions at earlier looks, the oldest first. They go back only as far as an
+	// admission is valid.
+	served []servedAt
+	// The counts of orders at the time when their pace was last judged.
+	judged orderCount
 }
 
-// servedAt is how many had been admitted at a moment.
+// servedAt is how many entries had been admitted by a moment.
 type servedAt struct {
 	at     int64 // unix milliseconds
 	served uint32
 }
 
-// Keep looks after all rooms until the context ends. One node of a cluster does.
+// Keep looks after all rooms until the context ends. It runs on one node of a cluster, so that no
+// two nodes steer the same room.
 func (h *Handlers) Keep(ctx context.Context) {
 	kept := map[rooms.Room]*keptRoom{}
 	tick := time.NewTicker(keepEvery)
@@ -75,7 +85,7 @@ func (h *Handlers) Keep(ctx context.Context) {
 	}
 }
 
-// lookAfter does the one thing that the room needs now, by its phase.
+// lookAfter does the one thing that a room needs now, which depends on its phase.
 func (k *keptRoom) lookAfter(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, keepCall)
 	defer cancel()
@@ -99,7 +109,7 @@ func (k *keptRoom) lookAfter(ctx context.Context) error {
 	return nil
 }
 
-// forgetRoom closes the row of a room that ended a while ago.
+// forgetRoom closes the row of a room that ended some time ago.
 func (k *keptRoom) forgetRoom(ctx context.Context, now time.Time) error {
 	if k.ended.IsZero() {
 		k.ended = now
@@ -110,11 +120,12 @@ func (k *keptRoom) forgetRoom(ctx context.Context, now time.Time) error {
 	return k.Rooms.Close(ctx, k.row)
 }
 
-// refetch is how long a round that could not be fetched, or a witness that did not answer, is left alone.
+// refetch is the pause after a failed question to the beacon or to the witness.
 const refetch = 3 * time.Second
 
-// witnessStatement asks an outside witness to sign that the statement is there before its round is. If none
-// has when the round comes, the draw goes on, and its document says that it has no witness.
+// witnessStatement asks an outside witness to sign the draw's statement before the beacon's round
+// is known. If no witness has signed by then, the draw goes on, and its document tells that it has
+// no witness.
 func (k *keptRoom) witnessStatement(ctx context.Context, r *queue.Record, now time.Time) error {
 	if k.Witness == nil || k.seen == r.Statement.Draw || now.Before(k.askAt) {
 		return nil
@@ -132,7 +143,7 @@ func (k *keptRoom) witnessStatement(ctx context.Context, r *queue.Record, now ti
 	return nil
 }
 
-// bringRound brings the round of a draw, whose time has come.
+// bringRound fetches the round of a draw whose time has come, and brings it to the room's actor.
 func (k *keptRoom) bringRound(ctx context.Context, r *queue.Record, now time.Time) error {
 	chain, round := &r.Settings.Chain, r.Settings.Rules.Round
 	if now.Before(k.fetchAt) {
@@ -150,10 +161,11 @@ func (k *keptRoom) bringRound(ctx context.Context, r *queue.Record, now time.Tim
 	return err
 }
 
-// steerRate sets the rate of a room in which somebody waits: faster by a quarter while the node keeps up with
-// its orders, half of it when it does not (it commits about as much as it can, or too many orders are slow), and
-// no more than what the stock lasts for, times 1.5, because some who are admitted do not buy. Each change is a
-// fact, so a small one is left out.
+// steerRate sets the rate of a room in which people wait. It raises the rate by a quarter while the
+// node keeps up with its orders. It halves the rate if the node commits about as much as it can, or
+// if too many orders are slow. The rate is never higher than the stock lasts for, times 1.5,
+// because some who are admitted do not buy. Every change is a fact in the journal, so small changes
+// are left out.
 func (k *keptRoom) steerRate(ctx context.Context, r *queue.Record, at int64) error {
 	rate := r.Settings.Rate + r.Settings.Rate/4 + 1
 	if slow := k.isSlow(); slow || k.Busy() {
@@ -168,6 +180,7 @@ func (k *keptRoom) steerRate(ctx context.Context, r *queue.Record, at int64) err
 		rate = min(rate, max(room, 0)*60_000/r.Settings.Hold+slowestRate)
 	}
 	rate = min(max(rate, slowestRate), fastestRate)
+	// A change of less than a tenth is not worth a fact.
 	if change := rate - r.Settings.Rate; max(change, -change)*10 < r.Settings.Rate {
 		return nil
 	}
@@ -175,10 +188,11 @@ func (k *keptRoom) steerRate(ctx context.Context, r *queue.Record, at int64) err
 	return err
 }
 
-// openAdmissions returns how many were admitted within the time for which an admission is valid, and so may still
-// order.
+// openAdmissions returns how many entries were admitted so lately that they may still order. These
+// people have not yet taken their tickets from the stock.
 func (k *keptRoom) openAdmissions(r *queue.Record, at int64) int64 {
 	list := append(k.served, servedAt{at, r.Served})
+	// The oldest look that is kept lies just before the time for which an admission is valid.
 	for len(list) > 1 && list[1].at <= at-r.Settings.Hold {
 		list = list[1:]
 	}
@@ -186,7 +200,7 @@ func (k *keptRoom) openAdmissions(r *queue.Record, at int64) int64 {
 	return int64(r.Served) - int64(list[0].served)
 }
 
-// countLeft returns how many tickets the event has left, or -1 if there is a type without limit.
+// countLeft returns how many tickets the event has left, or -1 if one of its types is unlimited.
 func (k *keptRoom) countLeft(ctx context.Context) (int64, error) {
 	page, err := k.Pages.Event(ctx, k.row.Event)
 	if err != nil {

@@ -14,10 +14,11 @@ import (
 	"boxoffice/edge/sse"
 )
 
-// livePace is how often a node with watchers reads a room, however many watch.
+// livePace is how often a node reads a room that somebody watches, however many people watch it.
 const livePace = time.Second
 
-// watchQueue streams a room. All who watch one room on a node share a source.
+// watchQueue streams a room to a page that stays open. All people who watch the same room on a node
+// share one source.
 func (h *Handlers) watchQueue(c *route.Call, in *api.WatchQueue) (sse.Topic, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -31,7 +32,8 @@ func (h *Handlers) watchQueue(c *route.Call, in *api.WatchQueue) (sse.Topic, err
 	}, nil
 }
 
-// source is a room as a stream shows it. Its goroutine reads the room; Close ends it and waits for it.
+// source is a room as a stream shows it. Its goroutine reads the room at livePace. Close ends the
+// goroutine and waits for it.
 type source struct {
 	h       *Handlers
 	number  int64
@@ -42,21 +44,25 @@ type source struct {
 	done    chan struct{}
 }
 
-// frame is a room at one moment, as JSON.
+// frame is a room at one moment, as JSON. It is divided because most updates change only the
+// numbers.
 type frame struct {
-	whole   []byte // all of it
-	rest    []byte // all of it but the numbers, to see whether anything else has changed
-	numbers []byte // its numbers alone, which is what most updates send
+	// The whole room.
+	whole []byte
+	// The room without its numbers. Comparing it shows if anything else has changed.
+	rest []byte
+	// The numbers alone, which most updates send.
+	numbers []byte
 }
 
-// numbers are what changes every second while people join and are admitted.
+// numbers are the counts that change every second while people join and are admitted.
 type numbers struct {
 	Count  int64 `json:"count"`
 	Served int64 `json:"served"`
 }
 
-// openSource reads the room once, so that a stream begins with it or is refused, and then starts the goroutine,
-// which outlives the request.
+// openSource reads the room once, so that a stream begins with the room or is refused. It then
+// starts the goroutine, which outlives the request.
 func (h *Handlers) openSource(ctx context.Context, number int64, changed func()) (*source, error) {
 	s := &source{h: h, number: number, changed: changed, done: make(chan struct{})}
 	if err := s.read(ctx, h.Node.Now()); err != nil {
@@ -68,7 +74,7 @@ func (h *Handlers) openSource(ctx context.Context, number int64, changed func())
 	return s, nil
 }
 
-// follow reads the room again and again until Close.
+// follow reads the room at livePace until Close.
 func (s *source) follow(ctx context.Context) {
 	defer close(s.done)
 	tick := time.NewTicker(livePace)
@@ -79,13 +85,15 @@ func (s *source) follow(ctx context.Context) {
 			return
 		case <-tick.C:
 			bounded, cancel := context.WithTimeout(ctx, livePace)
-			_ = s.read(bounded, s.h.Node.Now()) // the next tick reads again; watchers keep what they have
+			// An error is dropped: the next tick reads again, and until then watchers keep what
+			// they have.
+			_ = s.read(bounded, s.h.Node.Now())
 			cancel()
 		}
 	}
 }
 
-// read reads the room from the node's memory, and tells watchers if it differs.
+// read reads the room, and tells the watchers if it has changed.
 func (s *source) read(ctx context.Context, now time.Time) error {
 	r, err := s.h.findRoom(ctx, s.number)
 	if err != nil {
@@ -102,6 +110,7 @@ func (s *source) read(ctx context.Context, now time.Time) error {
 	if f.numbers, err = json.Marshal(numbers{v.Count, v.Served}, route.Encoding); err != nil {
 		return err
 	}
+	// Without the numbers the rest of the view shows if anything else has changed.
 	v.Count, v.Served = 0, 0
 	if f.rest, err = json.Marshal(v, route.Encoding); err != nil {
 		return err
@@ -114,8 +123,8 @@ func (s *source) read(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// Take returns the room if it is newer than what it returned last: its numbers alone, if nothing else has changed.
-// whole asks for all of it in any case, for a watcher that has just come.
+// Take returns the room if it is newer than at the last call. If only the numbers have changed, it
+// returns them alone. With whole it also returns a snapshot, for a watcher that has just come.
 func (s *source) Take(whole bool) (update, snapshot []sse.Event) {
 	latest := s.latest.Load()
 	all := []sse.Event{{Name: "snapshot", Data: latest.whole}}

@@ -17,23 +17,25 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// invitationLife is how long the mailed link that enters a room may be used.
+// invitationLife is how long the mailed link by which an address joins a room may be used.
 const invitationLife = 7 * 24 * time.Hour
 
-// askToJoin mails an address the link that enters it. Anybody may send anybody's address, so there is no
-// entry yet, and the answer does not tell whether the address has one.
+// askToJoin mails an address the link that makes its entry. Anybody may send anybody's address, so
+// no entry is made yet. The answer does not tell whether the address has one already.
 func (h *Handlers) askToJoin(c *route.Call, number int64, r *room, in *api.JoinQueue) (*api.JoinedQueue, error) {
 	if err := r.refuseIfClosed(c.Now); err != nil {
 		return nil, err
 	}
+	// The link carries everything about the entry, signed, so that nothing is stored for mails that
+	// nobody reads.
 	token := h.Secrets.InvitationToken(number, &secrets.Invited{
 		Draw: r.Draw, Ends: c.Now.Add(invitationLife).Unix(), Party: uint8(in.Party), Email: in.Email, //nolint:gosec // at most 10
 	})
 	return &api.JoinedQueue{Pending: true}, h.mailLink(c, number, mailqueue.QueueConfirm, in.Email, url.Values{"join": {token}, "party": {strconv.Itoa(in.Party)}})
 }
 
-// refuseIfClosed refuses a visitor whom the room would not let join now, so that no mail is sent that leads to a
-// refusal.
+// refuseIfClosed refuses a visitor whom the room would not let join now. It is asked before a mail
+// is sent, so that no mailed link leads to a refusal.
 func (r *room) refuseIfClosed(now time.Time) error {
 	switch {
 	case r.Draining:
@@ -46,13 +48,13 @@ func (r *room) refuseIfClosed(now time.Time) error {
 	return nil
 }
 
-// mailPlace mails the link that brings a place to another device.
+// mailPlace mails the link by which somebody sees a place on another device.
 func (h *Handlers) mailPlace(c *route.Call, number int64, email string, joined *api.JoinedQueue) error {
 	return h.mailLink(c, number, mailqueue.QueuePlace, email, url.Values{"ticket": {*joined.Token}, "receipt": {*joined.Receipt}})
 }
 
-// mailLink queues a mail with a link to the page of the room that carries something. It is as secret as the
-// place, so it is sealed in the queue.
+// mailLink queues a mail with a link to the room's page. Its content is as secret as the
+// place itself, so it is sealed in the queue's table.
 func (h *Handlers) mailLink(c *route.Call, number int64, template mailqueue.Template, email string, carried url.Values) error {
 	k, err := h.Known.Find(c.Context, number)
 	if err != nil {
@@ -65,10 +67,12 @@ func (h *Handlers) mailLink(c *route.Call, number int64, template mailqueue.Temp
 	return h.Mail.TellPlace(c.Context, l)
 }
 
+// noInvitation answers forged links, links that have ended, and links of an earlier draw alike.
 var noInvitation = &engine.Refusal{Code: engine.NotFound, Message: "This link is of no waiting room of this event, or it has run out."}
 
-// confirmQueue enters the person who reads a mail into the room. The person has one entry, whichever device the mail
-// is read on. Anybody may have asked for the mail, so its reader says how many people the entry stands for.
+// confirmQueue enters the reader of a mail into the room. A person has one entry, on whatever
+// device the mail is read. Somebody else may have asked for the mail, so its reader says how many
+// people the entry is for.
 func (h *Handlers) confirmQueue(c *route.Call, in *api.ConfirmQueue) (*api.JoinedQueue, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -96,13 +100,16 @@ func (h *Handlers) confirmQueue(c *route.Call, in *api.ConfirmQueue) (*api.Joine
 		return nil, err
 	}
 	person := order.CustomerOf(order.NormalEmail(invited.Email))
+	// The secret depends on the person and the draw alone, so a second use of the link finds the
+	// same entry.
 	entry := draw.Entry{Secret: h.Secrets.EntrySecret(number, invited.Draw, person), Party: uint8(party), Class: draw.ClassAddress} //nolint:gosec // at most 10
 	joined, refused := h.enter(c, number, r, &entry, person)
 	if !mayHaveEntered(refused) {
 		return joined, refused
 	}
-	// Somebody who has entered with another party is shown that entry. A leaf does not tell its party, so this asks
-	// for the entry of each party in turn.
+	// A person who has entered with another number of people is shown that entry. The actor knows
+	// entries only by their leaves, and a leaf does not tell the number. So the entry of each
+	// possible number is tried in turn.
 	for other := range r.Settings.Rules.PartyMax {
 		entry.Party = uint8(other + 1) //nolint:gosec // at most 10
 		if joined, err = h.enter(c, number, r, &entry, person); !mayHaveEntered(err) {
@@ -112,8 +119,8 @@ func (h *Handlers) confirmQueue(c *route.Call, in *api.ConfirmQueue) (*api.Joine
 	return nil, refused
 }
 
-// mayHaveEntered reports whether a refusal may be one of somebody who has an entry with another party: the person
-// has one, or nobody can join any more. No error is no refusal.
+// mayHaveEntered reports whether a refusal may mean that the person has an entry with another
+// number of people. That is so if the person has an entry, or if nobody can join any more.
 func mayHaveEntered(err error) bool {
 	r, ok := errors.AsType[*engine.Refusal](err)
 	return ok && (r.Code == engine.Conflict || r.Code == engine.QueueClosed)

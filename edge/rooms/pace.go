@@ -12,16 +12,18 @@ const (
 	orderSample = 200
 )
 
-// orderPace counts the orders that this node has had decided. Any goroutine may use it.
+// orderPace counts the orders that this node has decided, and how many of them were slow. Any
+// goroutine may use it.
 type orderPace struct{ all, slow atomic.Int64 }
 
-// orderCount is an orderPace at one moment.
+// orderCount is the two counts of an orderPace at one moment.
 type orderCount struct{ all, slow int64 }
 
-// read returns the counts. The two are not of the same instant, which a sample of many orders can bear.
+// read returns the two counts. They are not of exactly the same moment, which does not matter among
+// many orders.
 func (p *orderPace) read() orderCount { return orderCount{p.all.Load(), p.slow.Load()} }
 
-// NoteOrder counts an order by how long it took to be decided.
+// NoteOrder counts an order by the time that its decision took. The area of sales calls it.
 func (h *Handlers) NoteOrder(took time.Duration) {
 	h.pace.all.Add(1)
 	if took > slowOrder {
@@ -29,8 +31,9 @@ func (h *Handlers) NoteOrder(took time.Duration) {
 	}
 }
 
-// isSlow reports whether more than one of 100 orders was slow since it last judged. It judges once there are enough
-// of them, and until then reports false. Only orders that this node has decided are counted.
+// isSlow reports whether more than one of 100 orders was slow since the last judgement. It judges
+// only once there are orderSample orders, and reports false until then. It counts only orders that
+// this node has decided.
 func (k *keptRoom) isSlow() bool {
 	now := k.pace.read()
 	all, slow := now.all-k.judged.all, now.slow-k.judged.slow

@@ -12,7 +12,7 @@ import (
 	"boxoffice/engine/queue"
 )
 
-// findDraw returns the number of an event that has or had a room, by its id.
+// findDraw returns the number of an event that has or once had a room, by the event's id.
 func (h *Handlers) findDraw(c *route.Call, id string) (int64, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, id)
 	if err != nil {
@@ -21,14 +21,15 @@ func (h *Handlers) findDraw(c *route.Call, id string) (int64, error) {
 	if h.hasRoom(number) {
 		return number, nil
 	}
+	// A room that has ended is only in the table. Its draw can still be checked.
 	if _, found, err := h.Rooms.Find(c.Context, number); err != nil || !found {
 		return 0, orNoRoom(err)
 	}
 	return number, nil
 }
 
-// getDraw shows the document of the last draw, by which anybody can check it. There is none until the list is
-// closed.
+// getDraw shows the document by which anybody can check the last draw. There is none before the
+// list is closed.
 func (h *Handlers) getDraw(c *route.Call, in *api.WatchQueue) (*api.DrawDocument, error) {
 	number, err := h.findDraw(c, in.EventID)
 	if err != nil {
@@ -44,7 +45,8 @@ func (h *Handlers) getDraw(c *route.Call, in *api.WatchQueue) (*api.DrawDocument
 	return h.documentView(r), nil
 }
 
-// documentView is a draw's document. The draw has a statement.
+// documentView shows the document of a draw that has a statement. Beacon and witness are added once
+// they are known.
 func (h *Handlers) documentView(r *room) *api.DrawDocument {
 	s, key := r.Statement, h.Secrets.DrawKey()
 	v := &api.DrawDocument{
@@ -67,7 +69,8 @@ func (h *Handlers) documentView(r *room) *api.DrawDocument {
 	return v
 }
 
-// rulesView shows the rules of a draw, by which anybody can check it.
+// rulesView shows the rules of a draw. The statement is signed over these rules, so they are shown
+// exactly as they are.
 func rulesView(r *draw.Rules) *api.DrawRules {
 	return &api.DrawRules{
 		BeaconChain: r.Chain.String(), BeaconRound: int64(r.Round), ClosesAt: r.ClosesAt, Mode: r.Mode, OpensAt: r.OpensAt, PartyMax: r.PartyMax, //nolint:gosec // rounds of the next centuries
@@ -75,8 +78,8 @@ func rulesView(r *draw.Rules) *api.DrawRules {
 	}
 }
 
-// proveEntry returns the hashes that lead from an entry to the root of the list. With them anybody can check that
-// the entry was on the list when it was closed.
+// proveEntry returns the hashes that lead from an entry to the root of the list. With them anybody
+// can check that the entry was on the list when it was closed.
 func (h *Handlers) proveEntry(c *route.Call, in *api.ProveQueue) (*api.DrawProof, error) {
 	number, err := h.findDraw(c, in.EventID)
 	if err != nil {
@@ -97,8 +100,8 @@ func (h *Handlers) proveEntry(c *route.Call, in *api.ProveQueue) (*api.DrawProof
 	return v, nil
 }
 
-// bringBeacon takes the round of a draw from anybody who has it, so that a draw does not depend on our reaching a
-// relay.
+// bringBeacon takes the round of a draw from anybody who has it. So a draw does not depend on this
+// service reaching a relay.
 func (h *Handlers) bringBeacon(c *route.Call, in *api.BringBeacon) (*api.DrawDocument, error) {
 	number, err := h.findDraw(c, in.EventID)
 	if err != nil {
@@ -115,7 +118,7 @@ func (h *Handlers) bringBeacon(c *route.Call, in *api.BringBeacon) (*api.DrawDoc
 	if r.Statement == nil {
 		return nil, engine.Refuse(engine.Conflict, queue.NotNow{Reason: r.Phase})
 	}
-	// The signature is verified here too, so that a wrong one takes none of the actor's time.
+	// The signature is verified here already, so that wrong ones take no time of the actor.
 	if s := r.Settings; uint64(in.Round) != s.Rules.Round { //nolint:gosec // at least 1
 		return nil, route.Invalid(route.Issue{Path: "round", Code: route.IssueEnum, Message: "is not the round that the rules name"})
 	} else if s.Chain.Verify(s.Rules.Round, signature) != nil {

@@ -1,9 +1,11 @@
-// Package rooms is the area of waiting rooms: who may join, what visitors see of the line and of the
-// draw, and who may order from an event with a room. The lines themselves are actors (engine/queue).
+// Package rooms is the area of waiting rooms. It decides who may join, what visitors see of the
+// line and the draw, and who may order from an event with a room. The lines themselves are actors
+// (engine/queue).
 //
-// A visitor's token says the number of the entry, so a poll is answered from a record of the room that
-// the node keeps for a moment: only joining, being admitted and the proof ask the actor. Every node knows
-// from a table which events have a room, so that orders of all others cost nothing more.
+// A visitor's token has the number of the visitor's entry. So a poll is answered from a record of
+// the room that the node keeps for a moment. Only joining, admission and proofs ask the actor.
+// Every node reads from a table which events have a room, so that orders of other events cost
+// nothing more.
 package rooms
 
 import (
@@ -27,7 +29,7 @@ import (
 	"boxoffice/persistence/rooms"
 )
 
-// Deps is what the handlers work with.
+// Deps are the stores and services that the handlers work with.
 type Deps struct {
 	Node    *cluster.Node
 	Rooms   *rooms.Store
@@ -43,17 +45,22 @@ type Deps struct {
 	Log     *slog.Logger
 }
 
-// Handlers answer the area's requests. They may be called by any goroutine.
+// Handlers answer the area's requests. Any goroutine may call them.
 type Handlers struct {
 	Deps
-	active  atomic.Pointer[map[int64]rooms.Room] // the rooms by event, as they were last read; orders of other events cost only a look into it
-	loading sync.Mutex                           // held by Load, so that one load follows another
-	refused *prometheus.CounterVec               // how often orders and holds were refused, by reason
+	// The rooms by event, as they were last read. The map is replaced as a whole and never changed,
+	// so readers need no lock.
+	active atomic.Pointer[map[int64]rooms.Room]
+	// Held by Load, so that one load follows another.
+	loading sync.Mutex
+	// How often orders and holds were refused, by reason.
+	refused *prometheus.CounterVec
 	pace    orderPace
-	reads   sync.Map // reads of rooms that orders share: *sharing[*room] by event
+	// The reads of rooms that orders share: a *sharing[*room] by event.
+	reads sync.Map
 }
 
-// New makes the handlers. Before the first Follow they know no room.
+// New makes the handlers. They know no room before the first Load.
 func New(d Deps) *Handlers {
 	h := &Handlers{Deps: d, refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "boxoffice_queue_refusals_total", Help: "Orders and seat holds that a waiting room refused, by reason.",
@@ -65,28 +72,30 @@ func New(d Deps) *Handlers {
 	return h
 }
 
-// Describe makes the handlers a prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (h *Handlers) Describe(out chan<- *prometheus.Desc) { h.refused.Describe(out) }
 
-// Collect reads the counts.
+// Collect implements prometheus.Collector.
 func (h *Handlers) Collect(out chan<- prometheus.Metric) { h.refused.Collect(out) }
 
-// room is an event's waiting room as this node has read it.
+// room is an event's waiting room as this node has last read it. It is shared by many requests and
+// never changed.
 type room struct {
 	*queue.Record
 	places *draw.Permutation // gives the places of the entries that were drawn; nil where people come by arrival, and before the draw
 	token  []byte            // what an outside witness has signed of the statement; nil if none has
 }
 
-// roomKey is the key of an event's room in the cache of pages.
+// roomKey returns the key of an event's room in the cache of pages.
 func roomKey(number int64) string { return "room/" + strconv.FormatInt(number, 10) }
 
-// roomLife is how old a room may be when it is shown. All whom it shows as admitted may order at once, so
-// it is short; and however many look, a node asks the actor only so often.
+// roomLife is how old a room may be when it is shown. It is short, because everybody whom it shows
+// as admitted may order at once. It also bounds how often a node asks the actor, however many
+// people look.
 const roomLife = 200 * time.Millisecond
 
-// readRoom returns the room of an event that has or had one. The node keeps it for roomLife. Orders, which wait at no
-// gate, share one read when it is too old.
+// readRoom returns the room of an event that has or had one, at most roomLife old. Orders do not
+// wait at any gate before this, so if the room is too old they share one read.
 func (h *Handlers) readRoom(ctx context.Context, number int64) (*room, error) {
 	return live.CacheFor(ctx, h.Pages, roomLife, roomKey(number), func() (*room, error) {
 		reads, _ := h.reads.LoadOrStore(number, newSharing[*room]())
@@ -94,8 +103,8 @@ func (h *Handlers) readRoom(ctx context.Context, number int64) (*room, error) {
 	})
 }
 
-// askRoom asks the actor for a room. last is what the node read before, or nil: what a witness has signed of the same
-// draw is taken from it, for that never changes.
+// askRoom asks the actor for a room. last is the room that the node read before, or nil. If it is
+// of the same draw, the witness's token is taken from it, because that never changes.
 func (h *Handlers) askRoom(ctx context.Context, number int64, last *room) (*room, error) {
 	r, err := cluster.AskFor[queue.Record](ctx, h.Node, engine.QueueRef(number), queue.Get{})
 	if err != nil {
@@ -112,7 +121,8 @@ func (h *Handlers) askRoom(ctx context.Context, number int64, last *room) (*room
 	return m, err
 }
 
-// newRoom makes the permutation of the places once, for all who are shown the room.
+// newRoom makes a room of the actor's record. It computes the permutation of the places once for
+// all who are shown the room.
 func newRoom(r *queue.Record) *room {
 	m := &room{Record: r}
 	if r.Statement != nil && r.Signature != nil {
@@ -121,8 +131,8 @@ func newRoom(r *queue.Record) *room {
 	return m
 }
 
-// placeOf returns the place of an entry in line, from 0, or false if it is not known yet. An entry that came after
-// the draw has the place of its arrival.
+// placeOf returns the place of an entry in line, counted from 0. It returns false if the place is
+// not known yet. Entries that came after the draw have their places by arrival.
 func (r *room) placeOf(index uint32) (uint32, bool) {
 	switch {
 	case r.Phase != queue.Ordered.String():
@@ -136,8 +146,9 @@ func (r *room) placeOf(index uint32) (uint32, bool) {
 // isOpened reports whether the event has a room now.
 func (r *room) isOpened() bool { return r.Phase != queue.NoRoom.String() }
 
-// stateAt returns the room's state as answers show it. It goes by the clock where the actor's timer has yet to run,
-// so that all nodes show a state from the same moment on.
+// stateAt returns the state of the room as answers show it. If the clock is past a change but the
+// actor's timer has not run yet, it goes by the clock. So all nodes show a state from the same
+// moment on.
 func (r *room) stateAt(now time.Time) string {
 	switch at := now.UnixMilli(); {
 	case r.Phase == queue.Registering.String() && at < r.Settings.Rules.RegistersFrom:
@@ -159,11 +170,12 @@ func (h *Handlers) hasRoom(number int64) bool {
 	return ok
 }
 
-// followEvery is how often a node reads which events have a room.
+// followEvery is how often a node reads which events have a room. Another node's new room may be
+// passed by for that long.
 const followEvery = time.Second
 
-// Follow reads which events have a room, again and again until the context ends. A node that can't read
-// keeps what it knows.
+// Follow reads which events have a room, again and again until the context ends. A node that cannot
+// read goes on with what it knows.
 func (h *Handlers) Follow(ctx context.Context) {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
@@ -179,8 +191,8 @@ func (h *Handlers) Follow(ctx context.Context) {
 	}
 }
 
-// Load reads which events have a room. One load follows another: if an earlier one ended last, it would
-// put back what was so before a room was opened, and orders would pass the room by.
+// Load reads which events have a room. Loads follow each other: an earlier load that ended last
+// would put back a list without a room that was just opened, and orders would pass the room by.
 func (h *Handlers) Load(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, loadTime)
 	defer cancel()
@@ -195,7 +207,8 @@ func (h *Handlers) Load(ctx context.Context) error {
 		active[r.Event] = r
 	}
 	h.active.Store(&active)
-	h.reads.Range(func(number, _ any) bool { // one that is deleted during a read costs one read more
+	// A read that runs just now loses its place in the map, which only costs one more read.
+	h.reads.Range(func(number, _ any) bool {
 		if _, has := active[number.(int64)]; !has { //nolint:forcetypeassert,errcheck // nothing else is stored
 			h.reads.Delete(number)
 		}
@@ -204,4 +217,5 @@ func (h *Handlers) Load(ctx context.Context) error {
 	return nil
 }
 
+// loadTime bounds one read of the table.
 const loadTime = 2 * time.Second

@@ -14,6 +14,8 @@ const own = route.Member | route.Key
 // Routes are the area's rows.
 func (h *Handlers) Routes() []route.Op {
 	return route.Table(
+		// For visitors of the waiting room. They need no account. Some rows admit the organization
+		// too.
 		route.Group{
 			Prefix: "/api/v1/public/events/{id}/queue",
 			Tag:    "Waiting room",
@@ -94,6 +96,7 @@ func (h *Handlers) Routes() []route.Op {
 				},
 			},
 		},
+		// For the organization that has the room.
 		route.Group{
 			Prefix: "/api/v1/organizer/events/{id}/queue",
 			Tag:    "Waiting room",

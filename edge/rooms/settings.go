@@ -27,9 +27,9 @@ const (
 	firstRate = 600
 )
 
-// setQueue opens, changes or ends a room. The table of rooms is written before the actor is asked, so that no node
-// overlooks the room. If the request fails in between, the actor has no room, everybody is admitted, and the row is
-// forgotten later.
+// setQueue opens, changes or ends a room. It writes the table of rooms before it asks the actor, so
+// that no node overlooks the room. If the request fails in between, the actor has no room and
+// everybody may order. The row is then closed later (forgetAfter).
 func (h *Handlers) setQueue(c *route.Call, in *api.SetQueue) (*api.Queue, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -63,7 +63,8 @@ func (h *Handlers) setQueue(c *route.Call, in *api.SetQueue) (*api.Queue, error)
 	return h.changeRoom(c, number, queue.Open{Settings: *settings})
 }
 
-// endQueue ends a room, if there is one: first the actor, then the row in the table.
+// endQueue ends a room if there is one. It ends the actor's room first and closes the row last, so
+// that a failure in between leaves a row and not a forgotten room.
 func (h *Handlers) endQueue(c *route.Call, number int64) (*api.Queue, error) {
 	row, found, err := h.Rooms.Find(c.Context, number)
 	if err != nil {
@@ -82,7 +83,8 @@ func (h *Handlers) endQueue(c *route.Call, number int64) (*api.Queue, error) {
 	return v, h.Load(c.Context)
 }
 
-// changeRoom sends a command to a room, and shows the room as it is then.
+// changeRoom sends a command to the room's actor, and shows the room as it is after that. It drops
+// the cached room, so that this node shows the change at once.
 func (h *Handlers) changeRoom(c *route.Call, number int64, cmd engine.Command) (*api.Queue, error) {
 	r, err := cluster.AskFor[queue.Record](c.Context, h.Node, engine.QueueRef(number), cmd)
 	if err != nil {
@@ -92,21 +94,23 @@ func (h *Handlers) changeRoom(c *route.Call, number int64, cmd engine.Command) (
 	return h.showQueue(c.Context, c.Now, number, newRoom(r))
 }
 
-// pauseQueue stops the admissions until resumeQueue; people may still join.
+// pauseQueue stops admissions until resumeQueue. People may still join.
 func (h *Handlers) pauseQueue(c *route.Call, in *api.RoomByID) (*api.Queue, error) {
 	return h.changeOwn(c, in.ID, queue.Pause{On: true})
 }
 
+// resumeQueue lets admissions go on. Time that passed in the pause is not made up for.
 func (h *Handlers) resumeQueue(c *route.Call, in *api.RoomByID) (*api.Queue, error) {
 	return h.changeOwn(c, in.ID, queue.Pause{})
 }
 
-// drainQueue lets nobody join any more. The people who are in the room are still admitted.
+// drainQueue lets nobody join any more. People who are in line are still admitted, and then the
+// room ends.
 func (h *Handlers) drainQueue(c *route.Call, in *api.RoomByID) (*api.Queue, error) {
 	return h.changeOwn(c, in.ID, queue.Drain{})
 }
 
-// changeOwn sends a command to the room of one of the caller's events.
+// changeOwn sends a command to the room of one of the caller's own events.
 func (h *Handlers) changeOwn(c *route.Call, id string, cmd engine.Command) (*api.Queue, error) {
 	number, err := h.Known.FindOwn(c, id)
 	if err != nil {
@@ -120,7 +124,7 @@ func (h *Handlers) changeOwn(c *route.Call, id string, cmd engine.Command) (*api
 
 var noRoom = &engine.Refusal{Code: engine.NotFound, Message: "The event has no waiting room."}
 
-// orNoRoom returns the error or, without one, the refusal that says that there is no room.
+// orNoRoom returns the error if there is one, and otherwise the refusal that the event has no room.
 func orNoRoom(err error) error {
 	if err != nil {
 		return err
@@ -128,8 +132,9 @@ func orNoRoom(err error) error {
 	return noRoom
 }
 
-// settingsOf returns the settings that a request asks for. A field that the request leaves out stays as it was; in
-// a new room it has its default. A room draws by default if it is opened long enough before the sale.
+// settingsOf returns the settings that a request asks for. A field that the request leaves out
+// stays as it was, or has its default in a new room. A new room draws by default if it is made long
+// enough before the opening, and otherwise goes by arrival.
 func (h *Handlers) settingsOf(c *route.Call, in *api.SetQueue, was *queue.Record, page *live.Page) (*queue.Settings, error) {
 	now, isNew := c.Now.UnixMilli(), was.Phase == queue.NoRoom.String()
 	s := &queue.Settings{
@@ -168,20 +173,22 @@ func (h *Handlers) settingsOf(c *route.Call, in *api.SetQueue, was *queue.Record
 	}
 	if in.RegistersFrom.Set {
 		r.RegistersFrom = in.RegistersFrom.Value.UnixMilli()
+		// If the opening is moved before anybody could join, registration moves with it.
 	} else if isNew || in.OpensAt.Set && now < was.Settings.Rules.RegistersFrom {
 		r.RegistersFrom = min(max(now, r.OpensAt-registers.Milliseconds()), r.ClosesAt)
 	}
 	return s, checkSettings(in, s, was, now)
 }
 
-// setInt stores a number that a request has; 0 means that it has none.
+// setInt stores a number that the request has. A 0 means that the request has none.
 func setInt[N int | int64](to *N, sent N) {
 	if sent != 0 {
 		*to = sent
 	}
 }
 
-// saleStart returns when the first of the ticket types goes on sale, or now if that is over.
+// saleStart returns the moment when the first ticket type goes on sale, or now if that moment has
+// passed.
 func saleStart(page *live.Page, now int64) int64 {
 	var first int64
 	for i := range page.Types {
@@ -192,7 +199,8 @@ func saleStart(page *live.Page, now int64) int64 {
 	return max(first, now)
 }
 
-// checkSettings names what can't be, of what may still change, and reads the rate.
+// checkSettings returns an issue for each setting that is impossible. It checks times only while
+// they may still change. It also reads the rate, which is a number or "auto".
 func checkSettings(in *api.SetQueue, s *queue.Settings, was *queue.Record, now int64) error {
 	var issues []route.Issue
 	issue := func(path, code, message string) {

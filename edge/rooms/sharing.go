@@ -5,18 +5,25 @@ import (
 	"time"
 )
 
-// sharing lets many callers share what one of them reads. Make it by newSharing: the zero value is not valid.
+// sharing lets many callers share the result of one read. Make it with newSharing: the zero value
+// is not valid.
 type sharing[T any] struct {
-	turn  chan struct{} // has one place, which the caller that reads takes; only it touches the fields below
-	began time.Time     // when the last read began; zero before the first
-	last  T             // what the last read found that did not fail
-	err   error         // the error of the last read
+	// A channel with one place. The caller that reads holds the place, and only the holder touches
+	// the fields below.
+	turn chan struct{}
+	// When the last read began; zero before the first.
+	began time.Time
+	// The result of the last read that succeeded.
+	last T
+	// The error of the last read.
+	err error
 }
 
 func newSharing[T any]() *sharing[T] { return &sharing[T]{turn: make(chan struct{}, 1)} }
 
-// read calls ask, or waits for another caller's ask that began after this call of read, and returns what that found. ask
-// is given what the last one found. The error of a caller whose context has ended is told to nobody else.
+// read returns what ask finds. If another caller's ask begins after this call of read, read waits
+// for that one and returns its result. So a result is never older than the call. ask gets what the
+// last read found. The error of a caller whose context has ended is given to nobody else.
 func (s *sharing[T]) read(ctx context.Context, ask func(last T) (T, error)) (none T, err error) {
 	asked := time.Now()
 	select {
@@ -25,6 +32,7 @@ func (s *sharing[T]) read(ctx context.Context, ask func(last T) (T, error)) (non
 	case <-ctx.Done():
 		return none, ctx.Err()
 	}
+	// The read that ended last began before this call, so it may miss what the caller waits for.
 	if !s.began.After(asked) {
 		began := time.Now()
 		found, err := ask(s.last)

@@ -19,7 +19,8 @@ import (
 	"boxoffice/engine/queue"
 )
 
-// getQueue shows a room and, to a visitor with a token, where the visitor stands.
+// getQueue shows a room. To a visitor with a token it also shows where the visitor stands, and such
+// an answer is private.
 func (h *Handlers) getQueue(c *route.Call, in *api.ReadQueue) (*api.Queue, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -46,7 +47,7 @@ func (h *Handlers) getQueue(c *route.Call, in *api.ReadQueue) (*api.Queue, error
 	return v, err
 }
 
-// findRoom returns an event's room; of an event without one it returns a room that is not opened.
+// findRoom returns an event's room. For an event without one it returns a room that is not open.
 func (h *Handlers) findRoom(ctx context.Context, number int64) (*room, error) {
 	if !h.hasRoom(number) {
 		return newRoom(&queue.Record{Phase: queue.NoRoom.String()}), nil
@@ -54,8 +55,9 @@ func (h *Handlers) findRoom(ctx context.Context, number int64) (*room, error) {
 	return h.readRoom(ctx, number)
 }
 
-// joinQueue enters a party into the room, or mails the link that does so. The answer comes after the entry is
-// durable. Work is checked first, because it is what keeps programs from asking for the rest.
+// joinQueue enters a party into the room, or mails the link that does so. It answers only when the
+// entry is durable. It checks the proof of work first, because that keeps programs from asking for
+// the rest.
 func (h *Handlers) joinQueue(c *route.Call, in *api.JoinQueue) (*api.JoinedQueue, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -76,6 +78,8 @@ func (h *Handlers) joinQueue(c *route.Call, in *api.JoinQueue) (*api.JoinedQueue
 		return nil, err
 	}
 	rules := &r.Settings.Rules
+	// An address that nobody has proven must be proven by a mailed link, or one person could enter
+	// many addresses.
 	if in.Email != "" && rules.Proof == draw.Classes[draw.ClassAddress] && !isProven(&c.Principal) {
 		return h.askToJoin(c, number, r, in)
 	}
@@ -92,7 +96,7 @@ func (h *Handlers) joinQueue(c *route.Call, in *api.JoinQueue) (*api.JoinedQueue
 	return joined, h.mailPlace(c, number, in.Email, joined)
 }
 
-// refuseParty refuses a party that is too large for the room.
+// refuseParty refuses more people than one entry of the room may stand for.
 func (r *room) refuseParty(party int) error {
 	most := r.Settings.Rules.PartyMax
 	if party <= most {
@@ -101,8 +105,8 @@ func (r *room) refuseParty(party int) error {
 	return route.Invalid(route.Issue{Path: "party", Code: route.IssueMaximum, Message: "must be at most " + strconv.Itoa(most) + " in this room"})
 }
 
-// enter makes an entry, or finds the same one if it is there already, and answers with the visitor's token and a
-// signed receipt. person is 0 where one person may have several entries.
+// enter makes an entry, or finds it if it exists, and answers with the visitor's token and a signed
+// receipt. person is 0 in a room where one person may have several entries.
 func (h *Handlers) enter(c *route.Call, number int64, r *room, entry *draw.Entry, person uint64) (*api.JoinedQueue, error) {
 	leaf := entry.Leaf()
 	p, err := cluster.AskFor[queue.Placed](c.Context, h.Node, engine.QueueRef(number), queue.Join{Leaf: leaf, Class: entry.Class, Person: person})
@@ -115,8 +119,8 @@ func (h *Handlers) enter(c *route.Call, number int64, r *room, entry *draw.Entry
 	return &api.JoinedQueue{Receipt: &receipt, Token: &token, Place: view.Place, Queue: view}, nil
 }
 
-// checkWork refuses a visitor who has not paid with the work that the room asks for. It returns the hash of the
-// proof, or zero where none is asked for.
+// checkWork refuses a visitor who has not done the work that the room asks for. It returns the hash
+// of the proof, or zero if no work is asked for.
 func (r *room) checkWork(now time.Time, in *api.JoinQueue) (paid draw.Hash, err error) {
 	if r.Settings.Work == 0 {
 		return paid, nil
@@ -133,8 +137,9 @@ func (r *room) checkWork(now time.Time, in *api.JoinQueue) (paid draw.Hash, err 
 	return w.Hash(), nil
 }
 
-// fillSecret makes the random bytes by which an entry is known. They are the same for a repeat with the same
-// Idempotency-Key, and for a proof of work that is sent again, so that either makes one entry only.
+// fillSecret sets the secret bytes by which an entry is known. A repeat with the same
+// Idempotency-Key, or with the same proof of work, gets the same bytes, so that it makes no second
+// entry.
 func (h *Handlers) fillSecret(c *route.Call, e *draw.Entry, paid draw.Hash) {
 	switch {
 	case paid != draw.Hash{}:
@@ -147,17 +152,19 @@ func (h *Handlers) fillSecret(c *route.Call, e *draw.Entry, paid draw.Hash) {
 	}
 }
 
-// unknownTo tells a visitor who has not signed in what a room asks for, by the proof that the room wants.
+// unknownTo tells a visitor who has not signed in what the room asks for. Its keys are the proofs
+// that a room may want.
 var unknownTo = map[string]string{
 	draw.Classes[draw.ClassAddress]: "This waiting room takes one entry an address: send yours as email, and you are mailed a link; or sign in first.",
 	draw.Classes[draw.ClassAccount]: "This waiting room takes one entry an account: sign in first, by the code that is mailed to you.",
 }
 
-// isProven reports whether somebody is signed in, and has proven the address.
+// isProven reports whether the caller is signed in and has proven the address.
 func isProven(p *route.Principal) bool { return p.Kinds.Has(route.User) && p.EmailProven }
 
-// proveVisitor returns what a caller has proven, and the person whose entry it is; the person is 0 in a room that
-// wants no proof. It refuses a caller who has not proven what the room wants.
+// proveVisitor returns what a caller has proven, and the person to whom the entry belongs. The
+// person is 0 in a room that wants no proof. It refuses a caller who has not proven what the room
+// wants.
 func (h *Handlers) proveVisitor(c *route.Call, wanted string) (draw.Class, uint64, error) {
 	p := &c.Principal
 	if wanted == draw.Classes[draw.ClassNone] {
@@ -175,10 +182,11 @@ func (h *Handlers) proveVisitor(c *route.Call, wanted string) (draw.Class, uint6
 	return draw.ClassAccount, h.Secrets.Account(p.User), nil
 }
 
-// showPlace shows where a visitor stands. If the visitor's turn has come, the question itself begins the admission,
-// and its time runs from then on.
+// showPlace shows where a visitor stands. If the visitor's turn has come, the question itself
+// begins the admission, and its time runs from then on. So nobody loses time who is not looking.
 func (h *Handlers) showPlace(c *route.Call, number int64, r *room, v *secrets.Visitor) (*api.QueuePlace, error) {
 	p := &queue.Placed{Phase: r.Phase, Draw: r.Draw, Index: v.Index, Place: -1, Served: r.Served}
+	// After the end of a room, or in a later draw, an old token has no place any more.
 	if !r.isOpened() || r.Draw != v.Draw {
 		return h.placeView(c.Now, r, v, p), nil
 	}
@@ -201,7 +209,7 @@ func (h *Handlers) showPlace(c *route.Call, number int64, r *room, v *secrets.Vi
 	return view, nil
 }
 
-// placeView shows a place, without the admission.
+// placeView shows a visitor's place, without the admission.
 func (h *Handlers) placeView(now time.Time, r *room, v *secrets.Visitor, p *queue.Placed) *api.QueuePlace {
 	leaf := v.Entry.Leaf()
 	view := &api.QueuePlace{Index: int64(v.Index), Party: int(v.Entry.Party), Leaf: hex.EncodeToString(leaf[:]), Draw: int64(v.Draw)}
@@ -216,8 +224,8 @@ func (h *Handlers) placeView(now time.Time, r *room, v *secrets.Visitor, p *queu
 	return view
 }
 
-// estimate returns when an entry's turn comes if `ahead` others are admitted before it. A steered rate may double
-// or halve until then.
+// estimate returns the span in which an entry's turn comes if ahead others are admitted before it.
+// A steered rate may double or halve until then, so its span is wide.
 func (r *room) estimate(now time.Time, ahead int64) *api.QueueEstimate {
 	fast, slow := 1.05, 0.9
 	if r.Settings.Auto {
@@ -230,7 +238,7 @@ func (r *room) estimate(now time.Time, ahead int64) *api.QueueEstimate {
 	return &api.QueueEstimate{From: after(fast), To: after(slow)}
 }
 
-// showQueue shows a room as everybody sees it.
+// showQueue shows a room as everybody sees it, without anybody's place.
 func (h *Handlers) showQueue(ctx context.Context, now time.Time, number int64, r *room) (*api.Queue, error) {
 	v := &api.Queue{
 		EventID: h.Known.PublicID(number), State: r.stateAt(now), Paused: r.Paused, Draining: r.Draining,
@@ -255,7 +263,8 @@ func (h *Handlers) showQueue(ctx context.Context, now time.Time, number int64, r
 	return v, err
 }
 
-// readStock returns what is left to buy, by currency. It is cached as pages are.
+// readStock returns what is left to buy, by currency. It is cached as pages are, because every poll
+// shows it.
 func (h *Handlers) readStock(ctx context.Context, number int64) ([]api.QueueStock, error) {
 	page, err := h.Pages.Event(ctx, number)
 	if err != nil {
@@ -266,8 +275,8 @@ func (h *Handlers) readStock(ctx context.Context, number int64) ([]api.QueueStoc
 	})
 }
 
-// countStock returns for each currency the prices of the types that are left, with fees, and whether the cheapest
-// type is gone. Types that are hidden do not count.
+// countStock returns for each currency the prices, with fees, of the types that are left, and tells
+// if the cheapest type is gone. Hidden types do not count.
 func (h *Handlers) countStock(ctx context.Context, page *live.Page) ([]api.QueueStock, error) {
 	type span struct{ cheapest, from, to int64 }
 	spans, currencies := map[string]*span{}, []string{}

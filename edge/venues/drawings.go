@@ -14,14 +14,15 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// forever is the Cache-Control of what never changes.
+// forever is the Cache-Control of answers that never change.
 const forever = "public, max-age=31536000, immutable"
 
-// getDrawing is a published version of a venue map as it is drawn. A reader who has the map's
-// id may see it: an event's seat map shows the same.
+// getDrawing returns a published version of a venue map in the form in which it is drawn. Everybody
+// who has the map's id may read it, because the seat maps of events show the same.
 func (h *Handlers) getDrawing(c *route.Call, in *api.ReadDrawing) (*api.Drawing, error) {
 	id, err := uuid.Parse(in.ID)
 	version, versionErr := strconv.ParseInt(in.Version, 10, 32)
+	// Each drawing has exactly one address, so that caches do not keep it under several.
 	if err != nil || versionErr != nil || version < 1 || in.ID != id.String() || in.Version != strconv.FormatInt(version, 10) {
 		return nil, &engine.Refusal{Code: engine.NotFound}
 	}
@@ -34,10 +35,11 @@ func (h *Handlers) getDrawing(c *route.Call, in *api.ReadDrawing) (*api.Drawing,
 	return d, err
 }
 
-// drawingBytes is what a drawing counts for in the cache: one of 20,000 seats.
+// drawingBytes is the size that a drawing has in the cache's accounting, as large as one of 20,000
+// seats.
 const drawingBytes = 500 << 10
 
-// draw makes a drawing and encodes it.
+// draw reads a version of a map and makes its drawing, with the JSON that is sent.
 func (h *Handlers) draw(ctx context.Context, id uuid.UUID, version int32) (*api.Drawing, error) {
 	l, text, err := h.Venues.Layout(ctx, id, version)
 	if err != nil {
@@ -60,19 +62,21 @@ func (h *Handlers) draw(ctx context.Context, id uuid.UUID, version int32) (*api.
 		d.Rows[i] = api.DrawnRow{Section: l.Sections[l.Rows[i].Section].ID, Label: l.Rows[i].Label}
 	}
 	drawRows(d.Rows, l)
+	// The JSON is made once, for all readers.
 	d.Text, err = json.Marshal(d, route.Encoding)
 	d.Rows = nil // Text has them
 	return d, err
 }
 
-// drawRows puts the seats into their rows.
+// drawRows distributes the seats over their rows. A row has a list for each property, which takes
+// less room than a list of seats.
 func drawRows(rows []api.DrawnRow, l *seatmap.Layout) {
 	for i := range l.Len() {
 		r := &rows[l.SeatRow[i]]
 		r.IDs, r.Labels = append(r.IDs, l.SeatIDs[i]), append(r.Labels, l.Labels[i])
 		r.X, r.Y = append(r.X, l.SeatX[i]), append(r.Y, l.SeatY[i])
-		// A row has kinds only if one of its seats is not a standard one. The seats before that one are then filled
-		// in.
+		// A row lists the kinds of its seats only if one of them is not standard. Then the standard
+		// seats before it are added.
 		if kind := l.SeatKind[i]; kind != seatmap.Standard || r.Kinds != nil {
 			for len(r.Kinds) < len(r.IDs)-1 {
 				r.Kinds = append(r.Kinds, seatKinds[seatmap.Standard])

@@ -21,7 +21,8 @@ var (
 	sharedVenue = &engine.Refusal{Code: engine.Forbidden, Message: "This map is shared with everybody. Make one of your own of its document."}
 )
 
-// listVenues lists an organization's maps and the maps that are shared with everybody, the newest first.
+// listVenues returns a page of an organization's maps and of the maps that are shared with
+// everybody, the newest first.
 func (h *Handlers) listVenues(c *route.Call, in *api.ListVenues) (*api.List[*api.Venue], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -32,7 +33,8 @@ func (h *Handlers) listVenues(c *route.Call, in *api.ListVenues) (*api.List[*api
 	}, func(m *venues.Map) int64 { return m.ID }, venueView)
 }
 
-// createVenue stores a map as a draft. A repeat with the same Idempotency-Key finds the map that was made.
+// createVenue stores a map as a draft. A repeat with the same Idempotency-Key finds the map that
+// was made.
 func (h *Handlers) createVenue(c *route.Call, in *api.CreateVenue) (*api.Venue, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
@@ -46,7 +48,8 @@ func (h *Handlers) createVenue(c *route.Call, in *api.CreateVenue) (*api.Venue, 
 	return venueSaved(m, err)
 }
 
-// updateVenue replaces a draft. Versions that were published, and the events that use them, stay as they are.
+// updateVenue replaces the draft of a map. Published versions, and the events that use them, stay
+// as they are.
 func (h *Handlers) updateVenue(c *route.Call, in *api.UpdateVenue) (*api.Venue, error) {
 	m, err := h.ownVenue(c, in.ID)
 	if err != nil {
@@ -81,12 +84,12 @@ func (h *Handlers) getVenue(c *route.Call, in *api.GetVenue) (*api.VenueMap, err
 	return out, err
 }
 
-// publishedCost is how many times the bytes of its document a version takes: as document, as layout, and drawn. So much
-// is charged to the organization's quota.
+// publishedCost is how many times the size of its document a version takes in the database: as
+// document, as layout and as drawing. The organization's quota is charged for that.
 const publishedCost = 3
 
-// publishVenue makes a version of the draft as it is now. A version never changes, and events take their seats from
-// versions alone.
+// publishVenue makes a version of the present draft. A version never changes, and events take their
+// seats only from versions.
 func (h *Handlers) publishVenue(c *route.Call, in *api.ByID) (*api.VenueVersion, error) {
 	m, err := h.ownVenue(c, in.ID)
 	if err != nil {
@@ -110,8 +113,8 @@ func (h *Handlers) publishVenue(c *route.Call, in *api.ByID) (*api.VenueVersion,
 	return &out, nil
 }
 
-// venue reads a path that names a map, and makes sure that the caller may read it:
-// it is the caller's organization's, or shared with everybody.
+// venue finds the map that a path names, and makes sure that the caller may read it. The map must
+// belong to an organization of the caller or be shared with everybody.
 func (h *Handlers) venue(c *route.Call, id string) (*venues.Map, error) {
 	public, err := uuid.Parse(id)
 	if err != nil || !format.ValidUUID(id) {
@@ -124,8 +127,8 @@ func (h *Handlers) venue(c *route.Call, id string) (*venues.Map, error) {
 	if m == nil {
 		return nil, noVenue
 	}
-	// A caller of several organizations may read the map as a member of any of them. If none may, the refusal of
-	// the last one is answered.
+	// A caller may be a member of several organizations, and may read the map as a member of any of
+	// them. If none of them may read it, the last refusal is the answer.
 	for _, g := range c.Principal.Grants {
 		if g.Org == m.Org || m.Org == 0 {
 			if err = route.ActFor(c, g); err == nil {
@@ -139,7 +142,8 @@ func (h *Handlers) venue(c *route.Call, id string) (*venues.Map, error) {
 	return nil, err
 }
 
-// ownVenue finds a map as venue does, for a caller who changes it. A map that is shared with everybody is refused.
+// ownVenue finds a map as venue does, for a caller who wants to change it. It refuses a map that is
+// shared with everybody.
 func (h *Handlers) ownVenue(c *route.Call, id string) (*venues.Map, error) {
 	m, err := h.venue(c, id)
 	if err == nil && m.Org == 0 {
@@ -148,9 +152,10 @@ func (h *Handlers) ownVenue(c *route.Call, id string) (*venues.Map, error) {
 	return m, err
 }
 
-// draftOf checks a document and writes it as it is stored.
+// draftOf checks a document and returns it in the form in which it is stored.
 func draftOf(doc *venuemap.Document) (venues.Draft, error) {
-	// The document is expanded only to find its faults and to count its seats: what is stored is its text.
+	// The document is expanded into seats only to find its faults and to count the seats. The
+	// stored form is the text.
 	layout, issues := doc.Expand()
 	if len(issues) > 0 {
 		return venues.Draft{}, route.Invalid(issues...)
@@ -162,7 +167,7 @@ func draftOf(doc *venuemap.Document) (venues.Draft, error) {
 	return venues.Draft{Name: doc.Name, Seats: layout.Len(), Document: text}, nil
 }
 
-// venueSaved answers a request that has stored a map; the store returns none if the map is gone.
+// venueSaved answers a request that has stored a map. A nil map means that it is gone.
 func venueSaved(m *venues.Map, err error) (*api.Venue, error) {
 	if err != nil {
 		return nil, beyondVenues(err)
@@ -173,7 +178,7 @@ func venueSaved(m *venues.Map, err error) (*api.Venue, error) {
 	return venueView(m), nil
 }
 
-// beyondVenues makes refusals of the store's limits.
+// beyondVenues turns the store's limits into refusals.
 func beyondVenues(err error) error {
 	switch {
 	case errors.Is(err, venues.ErrTooMany):
@@ -184,7 +189,8 @@ func beyondVenues(err error) error {
 	return err
 }
 
-// venueView shows a map without its document. A map that is shared with everybody has no organization.
+// venueView shows a map without its document. A map that is shared with everybody has no
+// organization.
 func venueView(m *venues.Map) *api.Venue {
 	v := &api.Venue{
 		ID: m.PublicID.String(), Name: m.Name, Seats: m.Seats, Versions: make([]api.VenueVersion, len(m.Versions)),
@@ -200,7 +206,7 @@ func venueView(m *venues.Map) *api.Venue {
 	return v
 }
 
-// versionView shows when a version was published, and how many seats it has.
+// versionView shows when a version was published and how many seats it has.
 func versionView(v venues.Version) api.VenueVersion {
 	return api.VenueVersion{Version: v.Number, Seats: v.Seats, PublishedAt: view.Moment(v.PublishedAt.UnixMilli())}
 }

@@ -13,7 +13,8 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// getSeating shows an event's seating to its organization, as its seat map has it at this moment.
+// getSeating shows an event's seating to its organization. It asks the actor of the seat map, so
+// the answer is of this moment.
 func (h *Handlers) getSeating(c *route.Call, in *api.ByID) (*api.Seating, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -26,7 +27,7 @@ func (h *Handlers) getSeating(c *route.Call, in *api.ByID) (*api.Seating, error)
 	return h.seatingView(c, number, m)
 }
 
-// seatingView is an event's seating as its actor has it.
+// seatingView shows an event's seating as its actor has it.
 func (h *Handlers) seatingView(c *route.Call, number int64, m *seatmap.Map) (*api.Seating, error) {
 	if !m.Attached {
 		return &api.Seating{}, nil
@@ -59,8 +60,8 @@ func (h *Handlers) seatingView(c *route.Call, number int64, m *seatmap.Map) (*ap
 	return v, err
 }
 
-// setSeating gives an event the seats of a published version of a venue map. The event's seat map takes a copy, so a
-// later version does not change it.
+// setSeating gives an event the seats of a published version of a venue map. The event's actor
+// keeps a copy, so a later version does not change the event.
 func (h *Handlers) setSeating(c *route.Call, in *api.SetSeating) (*api.Seating, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -82,15 +83,15 @@ func (h *Handlers) setSeating(c *route.Call, in *api.SetSeating) (*api.Seating, 
 	}); err != nil {
 		return nil, err
 	}
+	// The seats come first. If this step fails, a repeat of the request carries it out.
 	if err := h.sellSeatsOnly(c, number, in.Mode == seatmap.Reserved); err != nil {
 		return nil, err
 	}
 	return h.getSeating(c, &api.ByID{ID: in.ID})
 }
 
-// sellSeatsOnly tells the event's ticket types whether nothing but seats is sold.
-// It comes after the map has changed, so a request that fails in between is
-// carried out when it is repeated.
+// sellSeatsOnly tells the event's ticket types if they are sold only with seats. It comes after the
+// change of the map, so that a request that failed in between is completed by a repeat.
 func (h *Handlers) sellSeatsOnly(c *route.Call, number int64, only bool) error {
 	types, err := h.Read.TicketTypes(c.Context, number)
 	if err != nil {
@@ -108,8 +109,8 @@ func (h *Handlers) sellSeatsOnly(c *route.Call, number int64, only bool) error {
 	return nil
 }
 
-// removeSeating takes the seats from an event, if its seat map allows that, and lets its ticket types be sold without
-// seats again.
+// removeSeating takes the seats from an event, if its seat map allows it. The ticket types can then
+// be sold without seats again.
 func (h *Handlers) removeSeating(c *route.Call, in *api.ByID) (*api.Seating, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -124,8 +125,8 @@ func (h *Handlers) removeSeating(c *route.Call, in *api.ByID) (*api.Seating, err
 	return &api.Seating{}, nil
 }
 
-// priceSeating says which ticket type the seats of each section are sold as. Every type that is not the event's is
-// named in the refusal, not only the first.
+// priceSeating sets as which ticket type the seats of each section are sold. The refusal names
+// every type that is not the event's, not only the first one.
 func (h *Handlers) priceSeating(c *route.Call, in *api.SetSeatPrices) (*api.Seating, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -158,7 +159,8 @@ func (h *Handlers) priceSeating(c *route.Call, in *api.SetSeatPrices) (*api.Seat
 	return h.getSeating(c, &api.ByID{ID: in.ID})
 }
 
-// blockSeats takes seats out of the sale, and puts others back. The seat map answers which it has changed.
+// blockSeats takes seats out of the sale and puts others back. It answers with the seats that it
+// has changed.
 func (h *Handlers) blockSeats(c *route.Call, in *api.BlockSeats) (*api.BlockedSeats, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"boxoffice/persistence/committed"
 )
 
-// publicSeats is the seat map of an event that the caller may see.
+// publicSeats returns the seat map of an event that the caller may see, from this node's memory.
 func (h *Handlers) publicSeats(c *route.Call, id string) (int64, *committed.SeatMap, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, id)
 	if err != nil {
@@ -32,8 +32,8 @@ func (h *Handlers) publicSeats(c *route.Call, id string) (int64, *committed.Seat
 	return number, m, err
 }
 
-// seatMap shows an event's seats with their prices. A reader who asks for live gets the prices alone: the drawing
-// has the seats, and is cached for good.
+// seatMap shows an event's seats with their prices. A reader who asks for live gets only the
+// prices: the drawing has the seats, and caches keep it for a year.
 func (h *Handlers) seatMap(c *route.Call, in *api.ReadSeatMap) (*api.SeatMap, error) {
 	number, m, err := h.publicSeats(c, in.EventID)
 	if err != nil {
@@ -47,7 +47,8 @@ func (h *Handlers) seatMap(c *route.Call, in *api.ReadSeatMap) (*api.SeatMap, er
 	if err != nil || in.Live {
 		return v, err
 	}
-	// A map of 20,000 seats is encoded once for each set of prices, not for each shopper.
+	// A map of 20,000 seats is encoded once for each set of prices and not for each shopper. So the
+	// key of the cache has a hash of the prices.
 	prices, err := json.Marshal(v.Sections, route.Encoding)
 	if err != nil {
 		return nil, err
@@ -63,10 +64,10 @@ func (h *Handlers) seatMap(c *route.Call, in *api.ReadSeatMap) (*api.SeatMap, er
 	})
 }
 
-// seatBytes is what a seat of an encoded map counts for in the cache.
+// seatBytes is the size that one seat of an encoded map has in the cache's accounting.
 const seatBytes = 100
 
-// seatMapView is a map to draw, with the prices of its sections.
+// seatMapView returns a map to draw, together with the prices of its sections.
 func (h *Handlers) seatMapView(ctx context.Context, number int64, l *seatmap.Layout, types []int64) (*api.SeatMap, error) {
 	v, err := h.pricedMap(ctx, number, l, types)
 	if err != nil {
@@ -75,7 +76,7 @@ func (h *Handlers) seatMapView(ctx context.Context, number int64, l *seatmap.Lay
 	return v, h.drawSeats(ctx, v, l)
 }
 
-// pricedMap is a map with the prices of its sections, and nothing to draw yet.
+// pricedMap returns a map with the prices of its sections, without anything to draw.
 func (h *Handlers) pricedMap(ctx context.Context, number int64, l *seatmap.Layout, types []int64) (*api.SeatMap, error) {
 	p, err := h.Pages.Event(ctx, number)
 	if err != nil {
@@ -102,7 +103,7 @@ func (h *Handlers) pricedMap(ctx context.Context, number int64, l *seatmap.Layou
 	return v, nil
 }
 
-// drawSeats adds what is drawn of a map.
+// drawSeats adds to a map the seats and everything else that is drawn.
 func (h *Handlers) drawSeats(ctx context.Context, v *api.SeatMap, l *seatmap.Layout) (err error) {
 	v.Seats = make([]api.Seat, l.Len())
 	for i := range v.Seats {
@@ -116,10 +117,11 @@ func (h *Handlers) drawSeats(ctx context.Context, v *api.SeatMap, l *seatmap.Lay
 	return err
 }
 
-// seatKinds are the names of the kinds of seats in the API.
+// seatKinds are the words of the API for the kinds of seats.
 var seatKinds = [...]string{seatmap.Standard: "standard", seatmap.Wheelchair: "wheelchair", seatmap.Companion: "companion"}
 
-// seatElements is what a map shows besides seats.
+// seatElements returns what a map shows besides seats, such as the stage. Versions never change, so
+// the answer is cached.
 func (h *Handlers) seatElements(ctx context.Context, l *seatmap.Layout) ([]jsontext.Value, error) {
 	key := "elements/" + uuid.UUID(l.Map).String() + "/" + strconv.Itoa(int(l.Version))
 	return live.CachePage(ctx, h.Pages, key, func() ([]jsontext.Value, error) {
@@ -131,7 +133,7 @@ func (h *Handlers) seatElements(ctx context.Context, l *seatmap.Layout) ([]jsont
 	})
 }
 
-// readElements reads the elements of a map as they are stored.
+// readElements reads the elements of a map in the form in which they are stored.
 func readElements(text []byte) ([]jsontext.Value, error) {
 	elements := []jsontext.Value{}
 	if len(text) == 0 {
@@ -140,7 +142,8 @@ func readElements(text []byte) ([]jsontext.Value, error) {
 	return elements, json.Unmarshal(text, &elements)
 }
 
-// seatStates lists the seats of an event that can't be bought now, by reason. All others are free.
+// seatStates lists the seats of an event that cannot be bought now, by reason. All other seats are
+// free.
 func (h *Handlers) seatStates(c *route.Call, in *api.SeatsByEvent) (*api.SeatStates, error) {
 	_, m, err := h.publicSeats(c, in.EventID)
 	if err != nil {
@@ -160,7 +163,8 @@ func (h *Handlers) seatStates(c *route.Call, in *api.SeatsByEvent) (*api.SeatSta
 	return out, nil
 }
 
-// liveSeats streams an event's seats.
+// liveSeats streams an event's seats. Packed and plain streams have different names, because
+// watchers of one name share what is sent.
 func (h *Handlers) liveSeats(c *route.Call, in *api.WatchSeats) (sse.Topic, error) {
 	number, m, err := h.publicSeats(c, in.EventID)
 	if err != nil {
@@ -194,15 +198,16 @@ type seatSource struct {
 // Close ends watching.
 func (s *seatSource) Close() { s.Watcher.Close() }
 
-// Take makes events of what has changed: seat_update, one for each sort of
-// change, and snapshot, also of a map in the place of the one that was watched.
+// Take turns the changes into events: a seat_update for each sort of change. If the event has
+// another map by now, it returns a snapshot of that map instead.
 func (s *seatSource) Take(whole bool) (update, snapshot []sse.Event) {
 	changes, layout, view, another := s.Watcher.Take(whole)
 	if view != nil {
 		snapshot = []sse.Event{{Name: "snapshot", Data: s.appendSnapshot(nil, view)}}
 	}
 	if another {
-		return snapshot, snapshot // those who watch see the other map as well
+		// Everybody who watches gets the new map as a whole.
+		return snapshot, snapshot
 	}
 	kinds := [...]string{"sold", "held", "released", "blocked", "unblocked"}
 	var lists [len(kinds)][]byte
@@ -229,8 +234,8 @@ func (s *seatSource) Take(whole bool) (update, snapshot []sse.Event) {
 	return update, snapshot
 }
 
-// appendSeat adds a seat's id to a JSON list. Ids are of letters that JSON takes
-// as they are (seatmap.Layout).
+// appendSeat adds a seat's id to a JSON list. Ids have only letters that JSON does not escape
+// (seatmap.Layout).
 func appendSeat(b []byte, id string) []byte {
 	if len(b) > 0 && b[len(b)-1] != '[' {
 		b = append(b, ',')
@@ -238,7 +243,8 @@ func appendSeat(b []byte, id string) []byte {
 	return append(append(append(b, '"'), id...), '"')
 }
 
-// appendPacked adds the JSON of a snapshot that is packed.
+// appendPacked adds the JSON of a packed snapshot: two bits for each seat, four seats in a byte,
+// the first seat in the lowest bits.
 func appendPacked(b []byte, v *committed.SeatView) []byte {
 	p := api.PackedSeats{States: make([]byte, (len(v.States)+3)/4)}
 	if v.Layout != nil {
@@ -251,7 +257,7 @@ func appendPacked(b []byte, v *committed.SeatView) []byte {
 	return append(b, text...)
 }
 
-// appendStates adds the snapshot's JSON: what is not available, by state.
+// appendStates adds the JSON of a snapshot: the seats that are not available, by state.
 func appendStates(b []byte, v *committed.SeatView) []byte {
 	for i, kind := range []struct {
 		name  string

@@ -1,6 +1,6 @@
-// Package venues is the area of halls and seats: venue maps as organizations draw and publish them, the
-// seating of events by a published map, and the seats of an event as everybody sees them, once or as a stream.
-// The seats themselves are an actor's (engine/seatmap).
+// Package venues is the area of halls and seats. It keeps venue maps as organizations draw and
+// publish them, seats events by a published map, and shows an event's seats to everybody, once or
+// as a stream. The states of the seats are kept by an actor (engine/seatmap).
 package venues
 
 import (
@@ -13,7 +13,7 @@ import (
 	"boxoffice/persistence/venues"
 )
 
-// Deps is what the handlers work with.
+// Deps are the stores and services that the handlers work with.
 type Deps struct {
 	Node   *cluster.Node
 	Read   *readmodel.Model
@@ -21,7 +21,7 @@ type Deps struct {
 	Pages  *live.Pages
 	Feed   *live.Feed
 	Venues *venues.Store
-	// ChangeType edits a ticket type's record, and tries again when another edit came between.
+	// ChangeType edits the record of a ticket type. It tries again if another edit came in between.
 	ChangeType func(*route.Call, engine.Ref, func(*inventory.Details) error) (*inventory.Record, error)
 }
 
