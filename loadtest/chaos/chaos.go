@@ -1,6 +1,7 @@
-// Package chaos is the scenario of a cluster whose nodes, Postgres and network are injured in all
-// ways while clients use it. The answers that the clients got are audited, and judged by package
-// history. Run returns when every goroutine and process that it started has ended.
+// Package chaos is the scenario of a cluster that is injured in every way while clients use it: its
+// nodes, its Postgres and its network. The answers that the clients got are audited, and the
+// package history judges if they could come from a correct service. Run returns when every
+// goroutine and process that it started has ended.
 package chaos
 
 import (
@@ -26,7 +27,7 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// Config is `boxoffice loadtest chaos`.
+// Config has the flags of `boxoffice loadtest chaos`.
 type Config struct {
 	Duration   time.Duration `default:"10m" help:"How long the run lasts at least; injuries are spread over it."`
 	Nodes      int           `default:"3" help:"Nodes of the cluster; one more comes and goes."`
@@ -62,10 +63,11 @@ type Config struct {
 	Plain      bool          `env:"CI" help:"Plain lines instead of a progress bar."`
 }
 
-// overrun bounds, as a multiple of its duration, a run whose injuries take longer than planned.
+// overrun bounds a run whose injuries take longer than planned, as a multiple of the planned
+// duration.
 const overrun = 3
 
-// rush returns the configuration of the buyers.
+// rush returns the configuration of the buyers. They buy during all injuries.
 func (c *Config) rush() rush.Config {
 	return rush.Config{
 		Tickets: c.Tickets, Types: 3, Rate: c.Rate, Shape: "poisson", Duration: overrun * c.Duration, Think: 500 * time.Millisecond,
@@ -74,7 +76,7 @@ func (c *Config) rush() rush.Config {
 	}
 }
 
-// Validate is called by kong, and by the run itself.
+// Validate refuses a run that could not work. kong calls it, and so does the run itself.
 func (c *Config) Validate() error {
 	if c.Nodes < 2 || c.Events < 1 {
 		return fmt.Errorf("%d nodes and %d events: there must be another node to take over, and something to measure", c.Nodes, c.Events)
@@ -88,38 +90,55 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// chaosRun is one run: a cluster, the clients that use it, and the injurer.
+// chaosRun is one run: a cluster, the clients that use it, and the injurer, which does the injuries
+// one after another.
 type chaosRun struct {
 	*rush.Session
-	conf         Config
-	log          *slog.Logger
-	cluster      *rig.Cluster
-	measured     []*rush.Sale    // the events whose recovery is measured, and for whose tickets clients contend
-	seatedEvents []*seatedEvent  // the events for whose seats clients contend
-	hasty        *client.Network // the network of the clients that contend, which give up a request sooner
-	history      *callLog        // all calls, for people who look for the cause of a finding
-	shardOf      map[string]int  // the shard of each measured event, by the event's id
-	began        time.Time
-	rng          *rand.Rand // only the injurer draws from it
+	conf    Config
+	log     *slog.Logger
+	cluster *rig.Cluster
+	// The events whose recovery is measured. Clients also contend for their tickets.
+	measured []*rush.Sale
+	// The events for whose seats clients contend.
+	seatedEvents []*seatedEvent
+	// The network of the contending clients, which give up a request sooner than buyers.
+	hasty *client.Network
+	// All calls, for people who look for the cause of a finding.
+	history *callLog
+	// The shard of each measured event, by the event's id.
+	shardOf map[string]int
+	began   time.Time
+	// Only the injurer draws from it, so that the order of injuries depends on the seed alone.
+	rng *rand.Rand
 
-	mu           sync.Mutex
-	histories    []*history.History
-	admitted     map[*rush.Sale]int // how many tickets of each event were admitted
-	surprising   []string           // answers that no client should get
-	lateRefusals []rush.Entry       // the orders that were refused while an earlier try of theirs was under way
-	granted      int64              // how many of the late refusals were granted after all
+	mu        sync.Mutex
+	histories []*history.History
+	// How many tickets of each event were admitted.
+	admitted map[*rush.Sale]int
+	// Answers that no client should ever get.
+	surprising []string
+	// Orders that were refused while an earlier try of the same order was still under way.
+	lateRefusals []rush.Entry
+	// How many of the late refusals turned out to be granted.
+	granted      int64
 	outages      []report.Outage
 	shardOutages []report.ShardOutage
-	recovered    map[string][]time.Duration // how long each event took no writes, by injury
-	ready        map[string]time.Duration   // how long it took until nodes were ready, by injury
-	pauses       map[string][]time.Duration // how long each event paused, by planned move
-	moves        moveCounts
-	told503      atomic.Int64               // how many calls were answered 503
-	suspect      atomic.Pointer[rig.Member] // a node that may be stale; nil if there is none
+	// For how long each event took no writes, by injury.
+	recovered map[string][]time.Duration
+	// After what time nodes were ready again at the latest, by injury.
+	ready map[string]time.Duration
+	// For how long each event paused, by planned move.
+	pauses map[string][]time.Duration
+	moves  moveCounts
+	// How many calls were answered 503.
+	told503 atomic.Int64
+	// A node that may be stale; nil if there is none.
+	suspect atomic.Pointer[rig.Member]
 }
 
-// Run runs clients against a cluster of its own, which it injures in all ways, and then audits the
-// answers that they got. The error is rush.ErrFindings, or the reason why there is no report.
+// Run runs clients against a cluster of its own and injures the cluster in every way. It then
+// audits the answers that the clients got. The error is rush.ErrFindings, or the reason why there
+// is no report.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *report.Report, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -153,7 +172,8 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 	return r, c.conclude(ctx, r, out)
 }
 
-// keepLogs copies the processes' logs to the folder of the report.
+// keepLogs copies the logs of the processes into the folder of the report, because the cluster's
+// own folder is deleted.
 func keepLogs(from, to string) error {
 	logs, err := filepath.Glob(filepath.Join(from, "*.log"))
 	for _, path := range logs {
@@ -163,7 +183,7 @@ func keepLogs(from, to string) error {
 	return err
 }
 
-// openChaos opens the clients, and puts on sale what they contend for.
+// openChaos opens the clients and puts everything on sale that they contend for.
 func openChaos(ctx context.Context, cfg Config, cl *rig.Cluster, log *slog.Logger) (_ *chaosRun, err error) {
 	c := &chaosRun{
 		conf: cfg, log: log, cluster: cl, rng: rand.New(rand.NewPCG(cfg.Seed, 1<<63)), admitted: make(map[*rush.Sale]int),
@@ -190,11 +210,11 @@ func openChaos(ctx context.Context, cfg Config, cl *rig.Cluster, log *slog.Logge
 	return c, nil
 }
 
-// openingAtOnce is how many events are put on sale at a time: each takes a third of a second, which is
-// minutes for a thousand.
+// openingAtOnce is how many events are put on sale at a time. Each takes a third of a second, so a
+// thousand one by one would take minutes.
 const openingAtOnce = 16
 
-// setUp puts the measured events and the seats on sale, before anything is injured.
+// setUp puts the measured events and the seats on sale while the cluster is still whole.
 func (c *chaosRun) setUp(ctx context.Context) error {
 	if err := c.Organizer.UseKey(ctx); err != nil {
 		return err
@@ -217,7 +237,8 @@ func (c *chaosRun) setUp(ctx context.Context) error {
 	return nil
 }
 
-// openMeasured puts an event on sale whose recovery is measured.
+// openMeasured puts an event on sale whose recovery is measured. The audit counts its stock as
+// well.
 func (c *chaosRun) openMeasured(ctx context.Context) error {
 	s, err := c.Organizer.OpenSale(ctx, []rush.SaleType{
 		probeType: {Name: "Probe", Quantity: 1_000_000, Free: true, MaxPerOrder: 1, MaxPerCustomer: 1},
@@ -233,21 +254,22 @@ func (c *chaosRun) openMeasured(ctx context.Context) error {
 	return nil
 }
 
-// These are the ticket types that a measured event has from the beginning.
+// These are the indexes of the ticket types that a measured event has from the beginning: one for
+// probes and one for contests at the gate.
 const (
 	probeType = iota
 	gateType
 )
 
-// blindly is the share of calls that go to any node, even one that is not ready. suspiciously is
-// the share of calls that go to a node that may be stale, if there is one, because if it answers
-// wrongly, it does so in the moments before it hears of the others.
+// blindly is the share of calls that go to any node, even to one that is not ready. suspiciously is
+// the share of calls that go to a node that may be stale, if there is one. Such a node would answer
+// wrongly in the moments before it hears of the others, so it must be asked then.
 const (
 	blindly      = 0.1
 	suspiciously = 0.5
 )
 
-// anyNode returns the node to which a client sends its next call: mostly a node that is ready, as a
+// anyNode returns the node to which a client sends its next call. Mostly it is a ready node, as a
 // balancer would choose, but not always.
 func (c *chaosRun) anyNode() string {
 	members := c.cluster.Members[:c.conf.Nodes]
@@ -262,7 +284,7 @@ func (c *chaosRun) anyNode() string {
 	return members[rig.RandomBelow(len(members))].Host()
 }
 
-// noteCall adds a call to the history.
+// noteCall adds a call to the history. Every client of the run reports its calls here.
 func (c *chaosRun) noteCall(t *client.Told) {
 	if t.Status == 503 {
 		c.told503.Add(1)
@@ -270,7 +292,8 @@ func (c *chaosRun) noteCall(t *client.Told) {
 	c.history.addCall(t)
 }
 
-// run lets clients use the cluster until the injurer has done its work.
+// run lets clients use the cluster until the injurer has done its work. Contests end with the
+// injuries, and buyers with the measurement.
 func (c *chaosRun) run(ctx context.Context, r *report.Report, out io.Writer) error {
 	c.began = time.Now()
 	finished := make(chan struct{})
@@ -293,13 +316,15 @@ func (c *chaosRun) run(ctx context.Context, r *report.Report, out io.Writer) err
 	return errors.Join(err, context.Cause(ctx))
 }
 
-// callLog is the history of all calls, one JSON object a line.
+// callLog is a file with all calls, one JSON object on a line. It may be written by any goroutine.
 type callLog struct {
-	names map[string]string // the name of each node, by its address
+	// The name of each node, by its address.
+	names map[string]string
 	mu    sync.Mutex
 	file  *os.File
 	out   *bufio.Writer
-	err   error // the first error of writing, which close returns
+	// The first error of writing, which close returns.
+	err error
 }
 
 // createCallLog opens the file of the history.
@@ -315,7 +340,7 @@ func createCallLog(path string, cl *rig.Cluster) (*callLog, error) {
 	return p, nil
 }
 
-// addCall writes a call: the caller, the node, the question, the time and the answer.
+// addCall writes one call: its client, the node, the request, the time, the duration and the answer.
 func (p *callLog) addCall(t *client.Told) {
 	line, err := json.Marshal(struct {
 		At     time.Time `json:"at"`

@@ -19,27 +19,37 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// Each contest has few clients, so that porcupine can judge its history.
+// Each contest has few clients. Porcupine, which judges the histories, needs a time that grows fast
+// with the number of operations at once.
 const (
-	contenders   = 5                     // clients of one contest
-	stockSize    = 5                     // tickets of a type that they contend for
-	pace         = 80 * time.Millisecond // the mean pause between two acts of a contender
-	mostUnknown  = 4                     // a contest for a seat ends after this many unanswered calls, because more can't be judged
-	mostStale    = 3                     // clients try to order at this many events of a stalled node when it goes on
-	mostSurprise = 50                    // only the first surprising answers are kept
-	rowsOfSeats  = 200                   // rows of eight seats
-	longestHold  = 3600                  // seconds; it is longer than a run, so that no hold ends by itself
+	// How many clients one contest has.
+	contenders = 5
+	// How many tickets of a type the clients contend for.
+	stockSize = 5
+	// The mean pause between two acts of a contender.
+	pace = 80 * time.Millisecond
+	// A contest for a seat ends after this many unanswered calls, because more of them cannot be
+	// judged.
+	mostUnknown = 4
+	// At how many events of a stalled node clients order when it goes on.
+	mostStale = 3
+	// How many surprising answers are kept at most.
+	mostSurprise = 50
+	// How many rows of eight seats an event has.
+	rowsOfSeats = 200
+	// The time of a hold in seconds. It is longer than a run, so that no hold ends by itself.
+	longestHold = 3600
 )
 
-// seatedEvent is an event for whose seats clients contend, one seat after the other.
+// seatedEvent is an event for whose seats clients contend, one seat after another.
 type seatedEvent struct {
 	*rush.Sale
 	*rush.House
 	nextSeat atomic.Int64
 }
 
-// openSeats puts an event on sale whose seats stand alone, so that no choice is refused because it
-// would leave a single seat.
+// openSeats puts an event on sale in which every seat has an aisle beside it. So no choice is
+// refused because it would leave a single seat between others.
 func (c *chaosRun) openSeats(ctx context.Context) (*seatedEvent, error) {
 	sale, err := c.Organizer.OpenSale(ctx, []rush.SaleType{{Name: "Seat", Quantity: 1, MaxPerOrder: rush.MaxPerOrder, MaxPerCustomer: rush.MaxPerCustomer}})
 	if err != nil {
@@ -59,7 +69,7 @@ func (c *chaosRun) openSeats(ctx context.Context) (*seatedEvent, error) {
 }
 
 // runContests lets clients contend for seats, tickets and stocks until the second context ends.
-// They finish what they have begun.
+// They then finish what they have begun.
 func (c *chaosRun) runContests(ctx, until context.Context) {
 	var all sync.WaitGroup
 	n := 0 // index of the first contender's client address
@@ -82,7 +92,8 @@ func (c *chaosRun) runContests(ctx, until context.Context) {
 	all.Wait()
 }
 
-// runContenders runs the contenders of a contest, which lasts at most conf.Contest.
+// runContenders runs the clients of one contest, which lasts at most conf.Contest. Each gets random
+// numbers of its own, so that they do not depend on each other's pace.
 func (c *chaosRun) runContenders(until context.Context, rng *rand.Rand, act func(until context.Context, i int, rng *rand.Rand)) {
 	until, cancel := context.WithTimeout(until, c.conf.Contest)
 	defer cancel()
@@ -94,19 +105,19 @@ func (c *chaosRun) runContenders(until context.Context, rng *rand.Rand, act func
 	all.Wait()
 }
 
-// pauseContender waits a while, so that the acts of contenders meet in all orders.
+// pauseContender waits for a random time, so that the acts of the contenders meet in all orders.
 func pauseContender(until context.Context, rng *rand.Rand) {
 	rig.Wait(until, time.Duration(rng.ExpFloat64()*float64(pace)))
 }
 
-// addHistory keeps a history so that it is judged.
+// addHistory keeps a history, which is judged after the run.
 func (c *chaosRun) addHistory(h *history.History) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.histories = append(c.histories, h)
 }
 
-// noteSurprise keeps an answer that no client should get.
+// noteSurprise keeps an answer that no client should ever get.
 func (c *chaosRun) noteSurprise(what string, a client.Answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,14 +126,15 @@ func (c *chaosRun) noteSurprise(what string, a client.Answer) {
 	}
 }
 
-// tried is a contender's call with its outcome.
+// tried is a contender's call together with its outcome.
 type tried struct {
 	client.Answer
-	history.Operation      // without What
-	lost              bool // an earlier try was not answered, and may still arrive
+	history.Operation // without What
+	// An earlier try was not answered, and may still reach the service.
+	lost bool
 }
 
-// callOnce sends a call to a node.
+// callOnce sends a call to one node, once, and notes when it began and ended.
 func (c *chaosRun) callOnce(ctx context.Context, host string, n, contender int, call client.Call, out any) tried {
 	op := history.Operation{Client: contender + 1, Node: c.history.names[host], Call: time.Now(), Answer: history.Unknown}
 	a := c.API.At(ctx, host, c.hasty.Source(n), call, out)
@@ -130,13 +142,14 @@ func (c *chaosRun) callOnce(ctx context.Context, host string, n, contender int, 
 	return tried{Answer: a, Operation: op}
 }
 
-// callUntilAnswered repeats a call that carries a key until there is a definite answer, as clients
-// are told to. Its operation lasts from the first try to that answer.
+// callUntilAnswered repeats a call with a key until there is a definite answer, as clients are told
+// to. The operation in the history lasts from the first try to that answer, because any of the
+// tries may have been carried out.
 func (c *chaosRun) callUntilAnswered(ctx context.Context, n, contender int, call client.Call, out any) tried {
 	return c.callUntilAnsweredFrom(ctx, c.anyNode(), n, contender, call, out)
 }
 
-// callUntilAnsweredFrom is callUntilAnswered with the given node for the first try.
+// callUntilAnsweredFrom is callUntilAnswered with a given node for the first try.
 func (c *chaosRun) callUntilAnsweredFrom(ctx context.Context, host string, n, contender int, call client.Call, out any) tried {
 	first, lost := time.Now(), false
 	for tries := 1; ; tries++ {
@@ -151,14 +164,13 @@ func (c *chaosRun) callUntilAnsweredFrom(ctx context.Context, host string, n, co
 	}
 }
 
-// mayBeCarriedOut reports whether the service may have carried a call out that it did not
-// answer.
+// mayBeCarriedOut reports whether the service may have carried out a call that it did not answer.
 func mayBeCarriedOut(a client.Answer) bool {
 	return a.Code != client.CodeUnsent && a.Code != "OVERLOADED" && a.Status != 429
 }
 
-// contendForSeat lets clients hold and release one seat. Each try is an operation of its own,
-// because holds carry no key.
+// contendForSeat lets clients hold and release one seat. Holds have no key, so each try is an
+// operation of its own.
 func (c *chaosRun) contendForSeat(ctx, until context.Context, h *seatedEvent, first int, rng *rand.Rand) {
 	seat := h.Seats[int(h.nextSeat.Add(1)-1)%len(h.Seats)]
 	past := history.Seat("seat " + seat + " of event " + h.EventID)
@@ -173,6 +185,7 @@ func (c *chaosRun) contendForSeat(ctx, until context.Context, h *seatedEvent, fi
 			}
 			pauseContender(until, rng)
 		}
+		// Every contender leaves the seat free in the end, so that the last state is known.
 		for deadline := time.Now().Add(2 * c.conf.Patience); !c.releaseSeat(ctx, past, h, holder, first+i, i); {
 			if rig.Wait(ctx, rush.FirstPause); ctx.Err() != nil || time.Now().After(deadline) {
 				return
@@ -182,7 +195,8 @@ func (c *chaosRun) contendForSeat(ctx, until context.Context, h *seatedEvent, fi
 	c.addHistory(past)
 }
 
-// holdSeat tries once to hold the seat, and notes what came of it. A call that surely did nothing is no operation.
+// holdSeat tries once to hold the seat, and notes the outcome. A call that surely did nothing is no
+// operation.
 func (c *chaosRun) holdSeat(ctx context.Context, past *history.History, h *seatedEvent, seat, holder string, n, contender int) {
 	var got rush.Selection
 	t := c.callOnce(ctx, c.anyNode(), n, contender, client.Call{
@@ -203,7 +217,8 @@ func (c *chaosRun) holdSeat(ctx context.Context, past *history.History, h *seate
 	past.Note(t.Operation)
 }
 
-// releaseSeat reports whether there was a definite answer.
+// releaseSeat tries once to give the seat back, and notes the outcome. It reports whether there was
+// a definite answer.
 func (c *chaosRun) releaseSeat(ctx context.Context, past *history.History, h *seatedEvent, holder string, n, contender int) bool {
 	var got struct {
 		Released int `json:"released"`
@@ -225,7 +240,8 @@ func (c *chaosRun) releaseSeat(ctx context.Context, past *history.History, h *se
 	return t.OK()
 }
 
-// contendForTickets buys tickets, and lets clients scan each of them at the same time.
+// contendForTickets buys tickets, and lets clients scan each of them at the same moment. Exactly
+// one scan may be admitted.
 func (c *chaosRun) contendForTickets(ctx, until context.Context, first int, rng *rand.Rand) {
 	h := c.measured[rng.IntN(len(c.measured))]
 	o, ok := c.orderTickets(ctx, c.anyNode(), first, 0, c.typeOf(h, gateType), rush.MaxPerOrder, nil)
@@ -234,7 +250,8 @@ func (c *chaosRun) contendForTickets(ctx, until context.Context, first int, rng 
 	}
 	for _, ticket := range o.Tickets {
 		past := history.Ticket("ticket " + ticket.ID)
-		for range 2 { // In the second round the ticket is used already, so nobody may be admitted.
+		// In the second round the ticket has been used, so no scan may be admitted.
+		for range 2 {
 			c.runContenders(until, rng, func(until context.Context, i int, rng *rand.Rand) {
 				rig.Wait(until, time.Duration(rng.Int64N(int64(pace))))
 				c.scanTicket(ctx, past, h, ticket.ShortCode, first+i, i)
@@ -250,7 +267,7 @@ func (c *chaosRun) contendForTickets(ctx, until context.Context, first int, rng 
 	}
 }
 
-// scanTicket scans the ticket until there is an answer, and notes it.
+// scanTicket scans a ticket until there is a definite answer, and notes it.
 func (c *chaosRun) scanTicket(ctx context.Context, past *history.History, h *rush.Sale, code string, n, contender int) {
 	var got struct {
 		Status string `json:"status"`
@@ -273,7 +290,7 @@ func (c *chaosRun) scanTicket(ctx context.Context, past *history.History, h *rus
 	past.Note(t.Operation)
 }
 
-// contendForStock puts a type of few tickets on sale, and lets clients order and cancel.
+// contendForStock puts a ticket type with few tickets on sale, and lets clients order and cancel.
 func (c *chaosRun) contendForStock(ctx, until context.Context, first int, rng *rand.Rand) {
 	h := c.measured[rng.IntN(len(c.measured))]
 	scarce, ok := c.putOnSale(ctx, h, "Scarce", first)
@@ -293,15 +310,15 @@ func (c *chaosRun) contendForStock(ctx, until context.Context, first int, rng *r
 	c.addHistory(past)
 }
 
-// typeOf returns the id of a type that an event had from the beginning. It locks, because contests
-// add types in the meantime.
+// typeOf returns the id of a ticket type that an event has had from the beginning. It locks,
+// because contests add types at the same time.
 func (c *chaosRun) typeOf(h *rush.Sale, n int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return h.Types[n].ID
 }
 
-// putOnSale adds a type of few tickets to an event.
+// putOnSale adds a ticket type with few tickets to an event.
 func (c *chaosRun) putOnSale(ctx context.Context, h *rush.Sale, name string, n int) (rush.SaleType, bool) {
 	t := rush.SaleType{Name: name + " " + uuid.NewString()[:8], Quantity: stockSize, MaxPerOrder: rush.MaxPerOrder, MaxPerCustomer: rush.MaxPerCustomer}
 	var made rush.TicketType
@@ -319,8 +336,9 @@ func (c *chaosRun) putOnSale(ctx context.Context, h *rush.Sale, name string, n i
 	return t, true
 }
 
-// askStale puts types on sale at events of a stalled node, and orders of them there when it goes
-// on. The node has never heard of those types, and must not say that they don't exist.
+// askStale puts new types on sale at events of a stalled node, and orders tickets of them from that
+// node as it goes on. The node has never heard of these types. It must find out that it is stale,
+// and must not answer that they don't exist.
 func (c *chaosRun) askStale(ctx context.Context, m *rig.Member, events []*rush.Sale, goOn func() error) error {
 	var orders sync.WaitGroup
 	for i, h := range events[:min(len(events), mostStale)] {
@@ -338,8 +356,8 @@ func (c *chaosRun) askStale(ctx context.Context, m *rig.Member, events []*rush.S
 	return err
 }
 
-// orderTickets orders tickets of one type, first at the given node. A refusal is added to the
-// history, if there is one.
+// orderTickets orders tickets of one type, first from the given node. If there is a history, it
+// also notes refusals there.
 func (c *chaosRun) orderTickets(ctx context.Context, host string, n, contender int, ticketType string, quantity int, past *history.History) (rush.Order, bool) {
 	e := rush.Entry{
 		What: rush.AckPlaced, Buyer: n, Key: uuid.NewString(), From: n, Email: "contender-" + uuid.NewString() + "@load.test",
@@ -352,7 +370,8 @@ func (c *chaosRun) orderTickets(ctx context.Context, host string, n, contender i
 	case t.OK():
 		t.Operation.Answer = history.Granted
 		c.notePlaced(e, &o)
-	case t.Code == "TICKET_SOLD_OUT" && past != nil && t.lost: // not noted: the try under way may be granted
+	// This refusal is not noted yet: the earlier try may still be granted.
+	case t.Code == "TICKET_SOLD_OUT" && past != nil && t.lost:
 		c.mu.Lock()
 		c.lateRefusals = append(c.lateRefusals, e)
 		c.mu.Unlock()
@@ -370,15 +389,15 @@ func (c *chaosRun) orderTickets(ctx context.Context, host string, n, contender i
 	return o, t.OK()
 }
 
-// notePlaced notes an order that was acknowledged: the audit looks for it.
+// notePlaced notes an order that was acknowledged. The audit will look for it.
 func (c *chaosRun) notePlaced(e rush.Entry, o *rush.Order) {
 	e.Order, e.Token, e.Status, e.Total, e.Tickets = o.ID, o.AccessToken, o.Status, o.Total, o.Tickets
 	c.Acks.Add(e)
 }
 
-// askAgain repeats the orders that were refused while an earlier try of theirs was still on its way
-// to a stalled node. That try came after the refusal and may have been accepted; the key finds its
-// order.
+// askAgain repeats the orders that were refused while an earlier try of theirs was on its way to a
+// stalled node. That try may have arrived after the refusal and been accepted. By the key the
+// service finds the order that it made.
 func (c *chaosRun) askAgain(ctx context.Context) {
 	for _, e := range c.lateRefusals {
 		var o rush.Order
@@ -394,8 +413,8 @@ func (c *chaosRun) askAgain(ctx context.Context) {
 	}
 }
 
-// cancelOrder cancels an order, and notes that its tickets come back. They come back some time after the answer, so
-// the operation has no end.
+// cancelOrder cancels an order and notes that its tickets come back. They come back some time after
+// the answer, so the operation has no end in the history.
 func (c *chaosRun) cancelOrder(ctx context.Context, past *history.History, o *rush.Order, n, contender int) {
 	c.Acks.Add(rush.Entry{What: rush.AskCancel, Buyer: n, Order: o.ID})
 	t := c.callUntilAnswered(ctx, n, contender, client.Call{

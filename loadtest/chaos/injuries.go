@@ -15,7 +15,7 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// These are the injuries, as the report names them.
+// These are the injuries, by their names in the report.
 const (
 	killedShort   = "kill -9, restarted at once"
 	killedLong    = "kill -9, away for a while"
@@ -30,26 +30,27 @@ const (
 	rolled        = "rolling restart, per node (SIGTERM)"
 )
 
-// These goals must be reached on a machine that does nothing else.
+// These are goals for a machine that does nothing else.
 const (
 	goalP50     = 2500 * time.Millisecond
 	goalWorst   = 5 * time.Second
 	goalPlanned = time.Second
 )
 
-// steady is how long a node must have been ready to count as recovered.
+// steady is how long a node must have been ready without a break to count as recovered.
 const steady = time.Second
 
-// moveCounts counts what clients were told during planned moves.
+// moveCounts counts what clients were told during planned moves, in which nothing should fail.
 type moveCounts struct{ gaveUp, told503 int64 }
 
-// injury is one thing that is done to the cluster. do returns when the cluster has recovered.
+// injury is one thing that is done to the cluster. do injures the cluster and returns when it has
+// recovered.
 type injury struct {
 	what string
 	do   func(ctx context.Context, what string) error
 }
 
-// planInjuries returns all injuries of the run, in the order that the seed determines.
+// planInjuries returns all injuries of the run in a random order that depends on the seed.
 func (c *chaosRun) planInjuries() []injury {
 	var all []injury
 	add := func(n int, do func(context.Context, string) error, names ...string) {
@@ -71,7 +72,7 @@ func (c *chaosRun) planInjuries() []injury {
 	return all
 }
 
-// injureCluster carries out one injury after the other, spread over the run, and leaves the cluster
+// injureCluster does one injury after another, spread evenly over the run. It leaves the cluster
 // whole.
 func (c *chaosRun) injureCluster(ctx context.Context) {
 	plan := c.planInjuries()
@@ -100,7 +101,7 @@ func (c *chaosRun) injureCluster(ctx context.Context) {
 	rig.Wait(ctx, time.Until(c.began.Add(c.conf.Duration)))
 }
 
-// readOwners reads which node owns which of the events.
+// readOwners returns the node that owns each of the run's events.
 func (c *chaosRun) readOwners(ctx context.Context) (map[string]*rig.Member, error) {
 	var events []string
 	for _, h := range c.measured {
@@ -112,8 +113,8 @@ func (c *chaosRun) readOwners(ctx context.Context) (map[string]*rig.Member, erro
 	return c.cluster.Owners(ctx, events...)
 }
 
-// pickVictim picks a node, and returns it with the events that it owns. Every other time it picks a
-// node that owns seats for which clients contend.
+// pickVictim picks a node that owns at least one measured event, and returns it with its events.
+// Every other time it prefers a node that owns seats for which clients contend.
 func (c *chaosRun) pickVictim(ctx context.Context) (*rig.Member, []*rush.Sale, error) {
 	owners, err := c.readOwners(ctx)
 	if err != nil {
@@ -142,7 +143,8 @@ func (c *chaosRun) pickVictim(ctx context.Context) (*rig.Member, []*rush.Sale, e
 	return m, of[m], nil
 }
 
-// killNode ends a node with SIGKILL.
+// killNode ends a node with SIGKILL, and measures how long its events take no writes. In a long
+// kill the node stays away for a while.
 func (c *chaosRun) killNode(ctx context.Context, what string) error {
 	m, events, err := c.pickVictim(ctx)
 	if err != nil {
@@ -164,8 +166,9 @@ func (c *chaosRun) killNode(ctx context.Context, what string) error {
 	return errors.Join(err, c.waitUntilWhole(ctx, what, at, func() bool { return m.Starts.Load() > life }))
 }
 
-// stallNode stalls a node while others take its events over, and then lets it go on as if nothing
-// had happened.
+// stallNode stops a node's process while other nodes take over its events, and then lets it go on
+// as if nothing had happened. Such a node is stale until it hears of the others, and must not
+// decide anything.
 func (c *chaosRun) stallNode(ctx context.Context, what string) error {
 	m, events, err := c.pickVictim(ctx)
 	if err != nil {
@@ -185,7 +188,7 @@ func (c *chaosRun) stallNode(ctx context.Context, what string) error {
 	return errors.Join(err, c.waitUntilWhole(ctx, what, time.Now(), nil))
 }
 
-// crashPostgres kills all of Postgres.
+// crashPostgres kills all processes of Postgres. No node can write until it has recovered.
 func (c *chaosRun) crashPostgres(ctx context.Context, what string) error {
 	at := time.Now()
 	if err := c.cluster.KillPostgres(); err != nil {
@@ -194,7 +197,7 @@ func (c *chaosRun) crashPostgres(ctx context.Context, what string) error {
 	return errors.Join(c.measureRecovery(ctx, what, at, c.measured), c.waitUntilWhole(ctx, what, at, nil))
 }
 
-// partitionNode holds up what goes in one direction between a node and others.
+// partitionNode holds up everything that goes in one direction between a node and others.
 func (c *chaosRun) partitionNode(ctx context.Context, what string) error {
 	m, events, err := c.pickVictim(ctx)
 	if err != nil {
@@ -217,7 +220,7 @@ func (c *chaosRun) partitionNode(ctx context.Context, what string) error {
 	return errors.Join(err, c.waitUntilWhole(ctx, what, time.Now(), nil))
 }
 
-// cutConnections resets a node's connections to Postgres.
+// cutConnections resets all of a node's connections to Postgres.
 func (c *chaosRun) cutConnections(ctx context.Context, what string) error {
 	m, events, err := c.pickVictim(ctx)
 	if err != nil {
@@ -230,7 +233,8 @@ func (c *chaosRun) cutConnections(ctx context.Context, what string) error {
 	return errors.Join(c.measureRecovery(ctx, what, at, events), c.waitUntilWhole(ctx, what, at, nil))
 }
 
-// joinAndLeave lets one more node join and take its share for a while.
+// joinAndLeave lets one more node join the cluster, take its share of the events for a while, and
+// leave in order.
 func (c *chaosRun) joinAndLeave(ctx context.Context, _ string) error {
 	m := c.cluster.Members[c.conf.Nodes]
 	err := c.measureMove(ctx, joined, c.measured, func() error {
@@ -246,7 +250,8 @@ func (c *chaosRun) joinAndLeave(ctx context.Context, _ string) error {
 	}))
 }
 
-// restartAll restarts every node in turn, with the other release's program if there is one.
+// restartAll restarts every node in turn, in order. If there is a program of another release, the
+// node comes back with the other program.
 func (c *chaosRun) restartAll(ctx context.Context, what string) error {
 	for _, m := range c.cluster.Members[:c.conf.Nodes] {
 		owners, err := c.readOwners(ctx)
@@ -273,7 +278,7 @@ func (c *chaosRun) restartAll(ctx context.Context, what string) error {
 	return nil
 }
 
-// measureMove makes a planned move, and measures the pauses of events in the meantime.
+// measureMove makes a planned move and measures how long events pause during it.
 func (c *chaosRun) measureMove(ctx context.Context, what string, events []*rush.Sale, do func() error) error {
 	gaveUp, told := c.Count.GaveUp.Load(), c.told503.Load()
 	pauses := c.watchPauses(ctx, events)
@@ -287,8 +292,8 @@ func (c *chaosRun) measureMove(ctx context.Context, what string, events []*rush.
 	return err
 }
 
-// waitUntilWhole waits until every node that should run has been ready for a while, and the
-// condition also holds, if it is set.
+// waitUntilWhole waits until every node that should run has been ready for the time steady. If also
+// is set, that condition must hold as well.
 func (c *chaosRun) waitUntilWhole(ctx context.Context, what string, since time.Time, also func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, c.conf.GiveUp)
 	defer cancel()
@@ -315,7 +320,7 @@ func (c *chaosRun) waitUntilWhole(ctx context.Context, what string, since time.T
 	}
 }
 
-// drawDuration draws a time from least to most.
+// drawDuration draws a duration between two bounds.
 func (c *chaosRun) drawDuration(least, most time.Duration) time.Duration {
 	if most <= least {
 		return least

@@ -13,18 +13,18 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// While an event's recovery is measured, probes are sent to it regularly, with at most
-// probesPerEvent orders waiting for their answer. In a planned move, one is sent every pauseEvery.
-// All events together get one every probeShare, because probes of a thousand events at the pace of one
-// event's would be the load that they measure.
+// probesPerEvent is how many probes of one event may wait for an answer while its recovery is
+// measured. In a planned move, a probe is sent every pauseEvery. All events together get one probe
+// every probeShare. Otherwise the probes of a thousand events would be the very load that they
+// measure.
 const (
 	probesPerEvent = 6
 	pauseEvery     = 50 * time.Millisecond
 	probeShare     = time.Millisecond
 )
 
-// measureRecovery measures, for each of the events, how long it takes from a moment until an order
-// that was placed after it is acknowledged, by any ready node except those given.
+// measureRecovery measures for each event the time from a moment until an order that was placed
+// later is acknowledged. Any ready node may acknowledge it, except the given ones.
 func (c *chaosRun) measureRecovery(ctx context.Context, what string, since time.Time, events []*rush.Sale, but ...*rig.Member) error {
 	took, err := c.timeFirstWrites(ctx, since, events, but...)
 	c.mu.Lock()
@@ -33,7 +33,7 @@ func (c *chaosRun) measureRecovery(ctx context.Context, what string, since time.
 	return err
 }
 
-// timeFirstWrites returns how long it takes each of the events, the quickest first, as measureRecovery does.
+// timeFirstWrites returns the times that measureRecovery measures, the shortest first.
 func (c *chaosRun) timeFirstWrites(ctx context.Context, since time.Time, events []*rush.Sale, but ...*rig.Member) ([]time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.conf.GiveUp)
 	defer cancel()
@@ -55,7 +55,8 @@ func (c *chaosRun) timeFirstWrites(ctx context.Context, since time.Time, events 
 	return took, errors.Join(errs...)
 }
 
-// throughReadyNodes returns the API through nodes that are ready, except those given.
+// throughReadyNodes returns the API through nodes that are ready, except the given ones. If none is
+// ready it uses any.
 func (c *chaosRun) throughReadyNodes(but ...*rig.Member) client.API {
 	svc := c.API
 	svc.Pick = func() string {
@@ -68,8 +69,8 @@ func (c *chaosRun) throughReadyNodes(but ...*rig.Member) client.API {
 	return svc
 }
 
-// watchPauses sends probes to events until the returned function is called. That function returns,
-// for each event, the longest time without an acknowledged write.
+// watchPauses sends probes to events until the returned function is called. That function returns
+// for each event the longest time without an acknowledged write.
 func (c *chaosRun) watchPauses(ctx context.Context, events []*rush.Sale) (end func() []time.Duration) {
 	ctx, cancel := context.WithCancel(ctx)
 	longest := make([]time.Duration, len(events))
@@ -85,8 +86,8 @@ func (c *chaosRun) watchPauses(ctx context.Context, events []*rush.Sale) (end fu
 	}
 }
 
-// watchPause places small orders at an event all the time, and returns the longest time in which none was
-// acknowledged.
+// watchPause places small orders at one event all the time, and returns the longest time in which
+// none was acknowledged.
 func (c *chaosRun) watchPause(ctx context.Context, svc client.API, h *rush.Sale) (longest time.Duration) {
 	var mu sync.Mutex
 	last := time.Now()
@@ -117,7 +118,8 @@ func (c *chaosRun) watchPause(ctx context.Context, svc client.API, h *rush.Sale)
 		default: // all slots are waiting for an answer
 		}
 	}
-	heard() // counts the wait that has not ended, too
+	// The wait that has not ended counts too.
+	heard()
 	mu.Lock()
 	defer mu.Unlock()
 	return longest

@@ -22,7 +22,8 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// conclude settles doubtful answers, audits, and prints and saves the report.
+// conclude settles doubtful answers, audits, and prints and saves the report. It stops the cluster
+// before it checks the journal and reads the logs, because both still change while nodes run.
 func (c *chaosRun) conclude(ctx context.Context, r *report.Report, out io.Writer) error {
 	c.SettleDoubts(ctx, c.log)
 	c.askAgain(ctx)
@@ -59,7 +60,7 @@ func (c *chaosRun) conclude(ctx context.Context, r *report.Report, out io.Writer
 	return nil
 }
 
-// remarks returns the conditions under which the numbers were measured.
+// remarks returns the conditions under which the figures were measured.
 func (c *chaosRun) remarks() string {
 	return fmt.Sprintf(`Leases: a beat every %v, a node is dead after %v without one that another has seen.
 Goals for a machine of its own: after kill -9 p50 under %v, worst under %v; in a planned move no event pauses for %v.
@@ -68,7 +69,7 @@ namespace for it; setting the machine's own would injure everybody. Tests with a
 `, c.conf.Beat, c.conf.Lease, goalP50, goalWorst, goalPlanned)
 }
 
-// tabulateInjuries returns the table of recoveries.
+// tabulateInjuries returns the table of recoveries, with a row for each injury.
 func (c *chaosRun) tabulateInjuries() []report.Injury {
 	times := make(map[string]int)
 	for _, o := range c.outages {
@@ -108,7 +109,8 @@ func metOrMissed(ok bool) string {
 	return "missed"
 }
 
-// checkInjuries checks that the cluster recovered from every injury that was planned.
+// checkInjuries checks that the cluster recovered from every injury, and that all planned injuries
+// were done.
 func (c *chaosRun) checkInjuries() report.Check {
 	check := report.Check{Name: "the cluster recovers from every injury"}
 	done := make(map[string]int)
@@ -149,7 +151,8 @@ func (c *chaosRun) checkInjuries() report.Check {
 	return check
 }
 
-// checkMoves checks that no order that was repeated as told failed in a planned move.
+// checkMoves checks that buyers gave up no order during a planned move if they repeated it as they
+// were told to.
 func (c *chaosRun) checkMoves() report.Check {
 	check := report.Check{
 		Name: "no order given up in a planned move", Checked: c.moves.told503, Failed: c.moves.gaveUp,
@@ -161,15 +164,15 @@ func (c *chaosRun) checkMoves() report.Check {
 	return check
 }
 
-// checkSurprises checks that clients got no answer that they should not get.
+// checkSurprises checks that clients got no answer that nobody should ever get.
 func (c *chaosRun) checkSurprises() report.Check {
 	return report.Check{
 		Name: "no answer that makes no sense", Checked: int64(len(c.histories)), Failed: int64(len(c.surprising)), Findings: c.surprising,
 	}
 }
 
-// checkJournal replays the journal: every stream's facts follow one another, no fact of an older
-// claim stands after one of a later claim, and the sums agree.
+// checkJournal replays the journal by `boxoffice audit`: the facts of every stream follow one
+// another, no fact of an old claim stands behind one of a later claim, and all sums agree.
 func (c *chaosRun) checkJournal(ctx context.Context) report.Check {
 	check := report.Check{Name: "the journal (boxoffice audit): nothing written under an old claim", Checked: 1}
 	var said bytes.Buffer
@@ -182,7 +185,7 @@ func (c *chaosRun) checkJournal(ctx context.Context) report.Check {
 	return check
 }
 
-// checkGates checks that the gates admitted as many people as were told so.
+// checkGates checks that the gates count as many admissions as clients were told.
 func (c *chaosRun) checkGates(ctx context.Context) report.Check {
 	check := report.Check{Name: "gates let in who was told so, once"}
 	a := &rush.Audit{Rush: c.Rush}
@@ -202,7 +205,8 @@ func (c *chaosRun) checkGates(ctx context.Context) report.Check {
 	return check
 }
 
-// checkHistories judges every history.
+// checkHistories judges every history: could a service that does one thing at a time have given
+// these answers (linearizability)?
 func (c *chaosRun) checkHistories() []report.Check {
 	var checks []report.Check
 	for _, thing := range []string{"seat", "ticket", "tickets"} {
@@ -233,7 +237,8 @@ func (c *chaosRun) checkHistories() []report.Check {
 	return checks
 }
 
-// judgeHistories judges the histories whose names begin with the prefix.
+// judgeHistories judges the histories whose names begin with the prefix, as many at once as there
+// are cores.
 func (c *chaosRun) judgeHistories(prefix string, verdict func(*history.History, error)) {
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var all sync.WaitGroup
@@ -250,7 +255,7 @@ func (c *chaosRun) judgeHistories(prefix string, verdict func(*history.History, 
 	all.Wait()
 }
 
-// formatHistory writes a history for people, at most its last hundred operations.
+// formatHistory writes the last hundred operations of a history for people.
 func formatHistory(h *history.History) string {
 	var b strings.Builder
 	ops := h.Operations()
@@ -264,7 +269,8 @@ func formatHistory(h *history.History) string {
 	return b.String()
 }
 
-// readLogs counts what the nodes have logged about themselves.
+// readLogs counts some events in the logs of the nodes, such as double activations that were
+// fenced.
 func (c *chaosRun) readLogs() ([]report.Count, error) {
 	counts := []report.Count{
 		{Name: "answers of 503", Count: c.told503.Load()},

@@ -16,7 +16,7 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// These are the injuries of the journal's shards, as the report names them.
+// These are the injuries of the journal's shards, by their names in the report.
 const (
 	shardKilled  = "kill -9 of a shard's Postgres"
 	shardStalled = "stall (SIGSTOP) of a shard's Postgres"
@@ -24,19 +24,19 @@ const (
 	shardAndNode = "kill -9 of a shard's Postgres and of a node"
 )
 
-// shardInjuries are done in turn.
+// shardInjuries are done in this order, again and again.
 var shardInjuries = []string{shardKilled, shardStalled, shardCut, shardAndNode}
 
-// backWithin is how long the events of a shard may have no orders after its database answers again
+// backWithin is how long the events of a shard may take no orders after its database answers again
 // (docs/operations.md).
 const backWithin = 3 * time.Second
 
-// orderEvery is the pause between two orders at each half of the events while the shard of one of
-// them is injured. They go round the half's events.
+// orderEvery is the pause between two orders at each half of the events while a shard is injured:
+// the events of that shard, and all others. The orders go round the events of a half.
 const orderEvery = 25 * time.Millisecond
 
-// locateShards reads which shard has which measured event, and puts more events on sale until
-// every shard has one.
+// locateShards reads which shard has which measured event. It puts more events on sale until every
+// shard has at least one.
 func (c *chaosRun) locateShards(ctx context.Context) error {
 	for {
 		var events []string
@@ -60,12 +60,13 @@ func (c *chaosRun) locateShards(ctx context.Context) error {
 	}
 }
 
-// injureShard takes a shard of the journal away, in some cases with a node beside it. Orders at its
-// events and at all others are timed for a while before, and until its events are back.
+// injureShard takes a shard of the journal away, in some cases together with a node. Orders at the
+// shard's events and at all others are timed from some time before until the events are back.
 func (c *chaosRun) injureShard(ctx context.Context, what string) error {
 	o := report.ShardOutage{What: what, Shard: c.rng.IntN(c.conf.Shards)}
 	var killed []*rig.Member
-	var moved []*rush.Sale // the events of the killed node, which come back when another node owns them
+	// The events of the killed node. They come back only when another node owns them.
+	var moved []*rush.Sale
 	if what == shardAndNode {
 		m, events, err := c.pickVictim(ctx)
 		if err != nil {
@@ -84,7 +85,8 @@ func (c *chaosRun) injureShard(ctx context.Context, what string) error {
 			stayed = append(stayed, h)
 		}
 	}
-	// The network is new: its clients hold no connection that an earlier kill of a node has broken.
+	// The network is new, so that its clients hold no connection that an earlier kill of a node has
+	// broken.
 	network, err := client.NewNetwork(client.Config{Sources: c.conf.Clients, Timeout: c.conf.Timeout})
 	if err != nil {
 		return err
@@ -99,7 +101,8 @@ func (c *chaosRun) injureShard(ctx context.Context, what string) error {
 	answered := time.Now()
 	took, backErr := c.timeFirstWrites(ctx, answered, stayed, killed...)
 	_, movedErr := c.timeFirstWrites(ctx, answered, moved, killed...)
-	rig.Wait(ctx, time.Until(at.Add(c.conf.Shortest))) // a killed Postgres comes back before there is much to count
+	// A killed Postgres may be back before there is much to count.
+	rig.Wait(ctx, time.Until(at.Add(c.conf.Shortest)))
 	o.Lost, o.Others = tallyOrders(lostOrders(), at), tallyOrders(otherOrders(), at)
 	o.Away = answered.Sub(at)
 	if len(took) > 0 {
@@ -112,7 +115,7 @@ func (c *chaosRun) injureShard(ctx context.Context, what string) error {
 	return errors.Join(err, backErr, movedErr, c.waitUntilWhole(ctx, what, at, func() bool { return countStarts(killed) >= life+int64(len(killed)) }))
 }
 
-// takeShardAway takes a shard away, and returns when its database answers again.
+// takeShardAway takes a shard's database away, and returns when it answers again.
 func (c *chaosRun) takeShardAway(ctx context.Context, what string, shard int) error {
 	switch what {
 	case shardStalled:
@@ -125,7 +128,8 @@ func (c *chaosRun) takeShardAway(ctx context.Context, what string, shard int) er
 	}
 }
 
-// killMembers kills nodes with -9. They count as not ready at once, and not only after the next look.
+// killMembers kills nodes with SIGKILL. They count as not ready at once, and not only after the
+// next look at their health.
 func killMembers(members []*rig.Member) (err error) {
 	for _, m := range members {
 		m.Ready.Store(false)
@@ -134,7 +138,7 @@ func killMembers(members []*rig.Member) (err error) {
 	return err
 }
 
-// countStarts returns how often the nodes were started, all together.
+// countStarts returns how often the given nodes have been started in all.
 func countStarts(members []*rig.Member) (n int64) {
 	for _, m := range members {
 		n += m.Starts.Load()
@@ -142,16 +146,16 @@ func countStarts(members []*rig.Member) (n int64) {
 	return n
 }
 
-// timedOrder is an order that was placed while a shard was injured, or just before.
+// timedOrder is an order that was placed while a shard was injured, or shortly before.
 type timedOrder struct {
 	at     time.Time
 	took   time.Duration
 	answer openloop.Result
 }
 
-// placeOrders places orders at the events, at a steady pace whatever becomes of them, until the
+// placeOrders places orders at the events at a steady pace, whatever the answers are, until the
 // returned function is called. That function waits for the last answers and returns all orders. The
-// timeout of a request bounds how many are under way.
+// timeout of a request bounds how many orders are under way.
 func (c *chaosRun) placeOrders(ctx context.Context, svc client.API, network *client.Network, events []*rush.Sale) (end func() []timedOrder) {
 	until, cancel := context.WithCancel(ctx)
 	var mu sync.Mutex
@@ -183,7 +187,7 @@ func (c *chaosRun) placeOrders(ctx context.Context, svc client.API, network *cli
 	}
 }
 
-// tallyOrders adds up how orders fared before and after a moment.
+// tallyOrders adds up how the orders before and after the moment hurt went.
 func tallyOrders(orders []timedOrder, hurt time.Time) report.Half {
 	half := report.Half{Failures: make(map[string]int64)}
 	var before, during []time.Duration
@@ -203,7 +207,7 @@ func tallyOrders(orders []timedOrder, hurt time.Time) report.Half {
 	return half
 }
 
-// findP99 returns the 99th percentile; of fewer than a hundred, it is the longest.
+// findP99 returns the 99th percentile. If there are fewer than a hundred values it is the longest.
 func findP99(took []time.Duration) time.Duration {
 	if len(took) == 0 {
 		return 0
@@ -212,8 +216,9 @@ func findP99(took []time.Duration) time.Duration {
 	return took[len(took)*99/100]
 }
 
-// checkShards checks that a shard that is away hurts nobody else, and that its events are back soon
-// after its database. A killed node's are left out: they wait for another node as well.
+// checkShards checks that a missing shard costs the events of other shards no error, and that its
+// own events are back soon after its database. The events of a killed node are left out, because
+// they also wait for another node.
 func checkShards(outages []report.ShardOutage) []report.Check {
 	spared := report.Check{Name: "a shard that is away costs other shards' events no error"}
 	back := report.Check{Name: fmt.Sprintf("a shard's events are sold again within %v of its database", backWithin)}

@@ -9,7 +9,8 @@ import (
 	"boxoffice/loadtest/report"
 )
 
-// Compare compares the books. Correct books in which nothing is under way have no findings.
+// Compare compares the three sets of books. Correct books in which no money is under way have no
+// findings.
 func Compare(b *Books) []report.Check {
 	return []report.Check{
 		checkReceived(b), checkReturned(b), checkKept(b), checkRest(b), checkEntries(b), checkProceeds(b), checkFees(b), checkCodes(b), checkTotals(b),
@@ -21,21 +22,21 @@ func (o *Order) isSold() bool {
 	return o.Status == "completed" || o.Status == "partially_refunded" || o.Status == "refunded" && o.Tickets > 0
 }
 
-// isOwn reports whether a refund is of the money that the order took for its price: what came
-// beyond that, in another currency or again goes back by itself.
+// isOwn reports whether a refund is of the money that paid the order's price. Money that came
+// beyond the price, in another currency or a second time is not own: it goes back by itself.
 func (r *Refund) isOwn(o *Order) bool { return r.Reason != "deposit" && r.Currency == o.Currency }
 
-// isAlive reports whether a refund's money has gone back, or is to.
+// isAlive reports whether a refund's money has gone back or will go back.
 func (r *Refund) isAlive() bool {
 	return r.Status != "denied" && r.Status != "cancelled" && r.Status != "requested"
 }
 
-// isByItself reports whether nobody has asked for a refund.
+// isByItself reports whether the service began a refund without anybody asking for it.
 func (r *Refund) isByItself() bool {
 	return slices.Contains([]string{"late", "underpaid", "overpaid", "twice", "cancelled", "currency", "deposit"}, r.Reason)
 }
 
-// indexAttempts returns the orders and the payments of all attempts, by reference.
+// indexAttempts returns the orders and the payments of all attempts to pay, by their references.
 func (b *Books) indexAttempts() (of map[string]*Order, at map[string]*Payment) {
 	of, at = make(map[string]*Order), make(map[string]*Payment)
 	for _, o := range b.Orders {
@@ -46,7 +47,7 @@ func (b *Books) indexAttempts() (of map[string]*Order, at map[string]*Payment) {
 	return of, at
 }
 
-// checkReceived checks that orders have received what the providers took.
+// checkReceived checks that the orders have received exactly what the providers took.
 func checkReceived(b *Books) report.Check {
 	c := report.Check{Name: "what the providers took, the orders received"}
 	orders, attempts := b.indexAttempts()
@@ -86,8 +87,8 @@ func checkReceived(b *Books) report.Check {
 	return c
 }
 
-// sumExtra adds up what came to the bank account for an attempt that was paid already. Such a deposit has no number
-// of its own.
+// sumExtra adds up the bank transfers that came for an attempt after it was paid. Such a transfer
+// has no number of its own.
 func (o *Order) sumExtra(reference string) (sum int64) {
 	for i := range o.Refunds {
 		if r := &o.Refunds[i]; r.Reference == reference && r.Reason == "deposit" && r.Deposit == 0 {
@@ -97,7 +98,7 @@ func (o *Order) sumExtra(reference string) (sum int64) {
 	return sum
 }
 
-// checkReturned checks that the providers returned what the refunds say has gone back.
+// checkReturned checks that the providers returned exactly what the refunds say has gone back.
 func checkReturned(b *Books) report.Check {
 	c := report.Check{Name: "what the refunds say went back, the providers returned"}
 	back, deposits := make(map[string]int64), make(map[int64]int64)
@@ -113,8 +114,8 @@ func checkReturned(b *Books) report.Check {
 			}
 		}
 	}
-	// A node that dies while it opens a deposit opens another one under the same reference. The
-	// buyer is told only of the second one.
+	// A node that dies while it opens a deposit opens another one under the same reference, and the
+	// buyer is told only of the second. So the deposits of a reference are added up.
 	returned := make(map[string]int64)
 	for i := range b.Provider {
 		row := &b.Provider[i]
@@ -137,7 +138,7 @@ func checkReturned(b *Books) report.Check {
 	return c
 }
 
-// checkKept checks that an order with tickets keeps its price minus the refunds that somebody asked
+// checkKept checks that an order with tickets keeps its price, less the refunds that somebody asked
 // for, and that an order without tickets keeps nothing.
 func checkKept(b *Books) report.Check {
 	c := report.Check{Name: "money that was kept has its tickets"}
@@ -173,7 +174,7 @@ func checkKept(b *Books) report.Check {
 	return c
 }
 
-// checkRest checks that no order and no refund still waits for something.
+// checkRest checks that no order and no refund is waiting for something.
 func checkRest(b *Books) report.Check {
 	c := report.Check{Name: "nothing is stuck"}
 	for id, o := range b.Orders {
@@ -190,7 +191,7 @@ func checkRest(b *Books) report.Check {
 	return c
 }
 
-// checkEntries checks that the entries of a wallet add up to its sums.
+// checkEntries replays the entries of each wallet and checks that they add up to the wallet's sums.
 func checkEntries(b *Books) report.Check {
 	c := report.Check{Name: "the entries of the wallets add up"}
 	for _, currency := range slices.Sorted(maps.Keys(b.Wallets)) {
@@ -211,6 +212,7 @@ func checkEntries(b *Books) report.Check {
 			}
 			if e.Number != int64(i)+1 || e.Balance != balance || e.Pending != pending {
 				c.Found("%s, entry %d: %d and %d pending instead of %d and %d", currency, e.Number, e.Balance, e.Pending, balance, pending)
+				// The replay goes on from what the wallet says, so that one fault is reported once.
 				balance, pending = e.Balance, e.Pending
 			}
 		}
@@ -221,7 +223,7 @@ func checkEntries(b *Books) report.Check {
 	return c
 }
 
-// sumEntries adds up the entries of a kind.
+// sumEntries adds up the entries of one kind.
 func (w *Wallet) sumEntries(kind string) (sum int64) {
 	for _, e := range w.Entries {
 		if e.Kind == kind {
@@ -231,8 +233,8 @@ func (w *Wallet) sumEntries(kind string) (sum int64) {
 	return sum
 }
 
-// checkProceeds checks that the wallets got what the paid orders have earned, minus what was given
-// back.
+// checkProceeds checks that the wallets got what paid orders have earned, less what was given back.
+// Fees are not the organization's.
 func checkProceeds(b *Books) report.Check {
 	c := report.Check{Name: "the wallets' proceeds are the orders'"}
 	earned, back := make(map[string]int64), make(map[string]int64)
@@ -266,7 +268,7 @@ func (o *Order) askedBack() (sum int64) {
 	return sum
 }
 
-// checkFees checks that the wallets paid for the orders that were issued, and for no others.
+// checkFees checks that the wallets paid the fees of issued orders, and of no others.
 func checkFees(b *Books) report.Check {
 	c := report.Check{Name: "the wallets paid the fees of what was issued"}
 	for _, currency := range slices.Sorted(maps.Keys(b.Wallets)) {
@@ -278,8 +280,8 @@ func checkFees(b *Books) report.Check {
 	return c
 }
 
-// checkCodes checks that the uses of a code are the orders that name it and have not been given
-// back entirely.
+// checkCodes checks that a promo code counts exactly the orders that name it and still have a
+// ticket.
 func checkCodes(b *Books) report.Check {
 	c := report.Check{Name: "the uses of promo codes are the orders'"}
 	uses := make(map[string]int64)
@@ -297,7 +299,7 @@ func checkCodes(b *Books) report.Check {
 	return c
 }
 
-// total is the sum of one set of books in one currency, in minor units.
+// total is what one set of books says about one currency, in minor units.
 type total struct{ took, returned int64 }
 
 // providerTotals returns what the providers took and returned, by currency.
@@ -311,8 +313,8 @@ func (b *Books) providerTotals() map[string]total {
 	return sums
 }
 
-// orderTotals returns what the orders received and gave back, by currency. A refund in another currency, or of a
-// deposit, was received before it went back.
+// orderTotals returns what the orders received and gave back, by currency. A refund in another
+// currency, or of a deposit, counts as received too, because no payment of the order has it.
 func (b *Books) orderTotals() map[string]total {
 	sums := make(map[string]total)
 	add := func(currency string, took, returned int64) {
@@ -336,14 +338,14 @@ func (b *Books) orderTotals() map[string]total {
 	return sums
 }
 
-// listCurrencies returns the currencies of two sets of sums, sorted.
+// listCurrencies returns the currencies of two sets of sums in alphabetical order.
 func listCurrencies(theirs, ours map[string]total) []string {
 	both := maps.Clone(theirs)
 	maps.Copy(both, ours)
 	return slices.Sorted(maps.Keys(both))
 }
 
-// checkTotals compares the providers' and the orders' sums, by currency.
+// checkTotals compares the sums of the providers and of the orders, by currency.
 func checkTotals(b *Books) report.Check {
 	c := report.Check{Name: "the sums by currency are the same"}
 	theirs, ours := b.providerTotals(), b.orderTotals()
@@ -357,7 +359,8 @@ func checkTotals(b *Books) report.Check {
 	return c
 }
 
-// sayTotals returns, by currency, a line of the providers' and the orders' sums and one of the wallet's.
+// sayTotals returns two lines for each currency: the sums of the providers and of the orders, and
+// the sums of the wallet.
 func (b *Books) sayTotals() string {
 	var out strings.Builder
 	theirs, ours := b.providerTotals(), b.orderTotals()

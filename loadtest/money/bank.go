@@ -15,18 +15,21 @@ import (
 )
 
 // bank is the account to which buyers transfer money. It does nothing by itself: its owner imports
-// its statements, and sends by hand what goes back.
+// its statements into the service and sends refunds by hand.
 type bank struct {
 	mu       sync.Mutex
 	lines    []bankLine
 	accounts map[string]*Row // by the reference of the attempt to pay
-	told     int             // how many of the lines an imported statement has told
+	// How many of the lines have been imported.
+	told int
 
-	session string    // the organizer's session, because an API key may not say what has come
+	// The organizer's session. An API key will not do, because only a person may tell that money
+	// has come.
+	session string
 	since   time.Time // when the session was opened
 }
 
-// bankLine is money in a statement.
+// bankLine is one line of a statement: money that has come.
 type bankLine struct {
 	// number is the line's own, by which a statement that repeats it is recognized. word is the reference that the
 	// payer wrote.
@@ -34,11 +37,11 @@ type bankLine struct {
 	amount, currency, word string
 }
 
-// transferTo is what a buyer is told who pays by transfer: how much, and which reference to write.
+// transferTo is what a buyer is told who pays by transfer: the amount and the reference to write.
 type transferTo struct{ Amount, Currency, Reference string }
 
-// payIn transfers what a buyer's story says: all that is still owed, half of it, or half more. In a late story the
-// bank takes its time. again is a second transfer for the same attempt.
+// payIn transfers what a buyer's story demands: everything that is owed, half of it, or half more.
+// In a late story the bank needs some seconds. again marks a second transfer for the same attempt.
 func (m *market) payIn(ctx context.Context, attempt string, to transferTo, modes string, again bool) {
 	if strings.HasPrefix(modes, "late") {
 		rig.Wait(ctx, 3*time.Second)
@@ -64,7 +67,8 @@ func (m *market) payIn(ctx context.Context, attempt string, to transferTo, modes
 	m.bank.lines = append(m.bank.lines, bankLine{len(m.bank.lines) + 1, writeMinor(amount, to.Currency), to.Currency, to.Reference})
 }
 
-// giveBack transfers money back to the buyer. It reports whether the attempt was paid by transfer.
+// giveBack transfers money back to a buyer. It reports whether the attempt was paid by transfer at
+// all.
 func (b *bank) giveBack(attempt string, amount int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,7 +79,7 @@ func (b *bank) giveBack(attempt string, amount int64) bool {
 	return row != nil
 }
 
-// rows returns the accounts as the audit reads them.
+// rows returns the accounts in the form in which the audit reads the providers' payments.
 func (b *bank) rows() (all []Row) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -85,10 +89,11 @@ func (b *bank) rows() (all []Row) {
 	return all
 }
 
-// overlap is how many lines a statement repeats of the one before it, which must count only once.
+// overlap is how many lines of the statement before a statement repeats, as real ones do. The
+// service must count each line once.
 const overlap = 5
 
-// importStatements imports what has come each second, until the context ends.
+// importStatements imports a statement every second, until the context ends.
 func (m *market) importStatements(ctx context.Context) {
 	for ctx.Err() == nil {
 		m.importStatement(ctx)
@@ -96,7 +101,8 @@ func (m *market) importStatements(ctx context.Context) {
 	}
 }
 
-// importStatement imports a statement of what no statement has told yet, and of some lines before.
+// importStatement imports the lines that no statement has had yet, together with some that one has
+// had.
 func (m *market) importStatement(ctx context.Context) {
 	m.bank.mu.Lock()
 	lines, told := slices.Clone(m.bank.lines), m.bank.told
@@ -118,8 +124,8 @@ func (m *market) importStatement(ctx context.Context) {
 	m.bank.mu.Unlock()
 }
 
-// findSession returns the organizer's session, or a new one shortly before the ten minutes are over
-// for which it is valid. Only the account's owner calls it.
+// findSession returns the organizer's session. It opens a new one shortly before the old one ends
+// after ten minutes. Only the goroutine that imports statements calls it.
 func (m *market) findSession(ctx context.Context) string {
 	if time.Since(m.bank.since) < 8*time.Minute {
 		return m.bank.session
@@ -132,7 +138,7 @@ func (m *market) findSession(ctx context.Context) string {
 	return m.bank.session
 }
 
-// allowTransfers allows the organization, as the operator, to say what money came.
+// allowTransfers lets the organization be paid by transfer, as an operator would.
 func (m *market) allowTransfers(ctx context.Context) error {
 	if m.node == nil {
 		return nil // the account of the target's simulator is everybody's

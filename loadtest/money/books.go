@@ -22,21 +22,28 @@ import (
 	"boxoffice/loadtest/rig"
 )
 
-// Books are the three sets of books that must agree: the providers', the orders' and the wallets'. Amounts are in
-// minor units.
+// Books are the three sets of books that must agree: the providers', the orders' and the wallets'.
+// All amounts are in minor units.
 type Books struct {
-	Provider []Row              // what the providers say that they took and returned
-	Orders   map[string]*Order  // what the orders say, by their ids
-	Wallets  map[string]*Wallet // what the wallets say, by currency
-	Fees     map[string]int64   // the fees that the organization was told for what it issued, by currency
-	Codes    []Code             // how often promo codes say that they were used
+	// What the providers say that they took and returned.
+	Provider []Row
+	// What the orders say, by their ids.
+	Orders map[string]*Order
+	// What the wallets say, by currency.
+	Wallets map[string]*Wallet
+	// The fees that the organization was told when it issued orders, by currency.
+	Fees map[string]int64
+	// How often promo codes say that they were used.
+	Codes []Code
 }
 
 // Row is one payment at a provider.
 type Row struct {
-	ID               int64
-	Parent           int64  // the payment to whose address these coins came later; 0: it is a payment of its own
-	Order            string // our reference of the attempt to pay
+	ID int64
+	// The payment to whose address these coins came later; 0 for a payment of its own.
+	Parent int64
+	// Our reference of the attempt to pay.
+	Order            string
 	Status, Currency string
 	// Asked is the amount of the attempt, Paid what came, and Refunded what the provider sent back.
 	Asked, Paid, Refunded int64
@@ -47,13 +54,15 @@ type Row struct {
 type Order struct {
 	Status, Currency, Code string
 	Total, Fees            int64
-	Issued                 bool // the organization has issued it, and nobody pays it
-	Wanted, Tickets, Ended int  // how many tickets it is for, it has, and were given back
+	// The organization has issued the order, and nobody pays it.
+	Issued bool
+	// The number of tickets that the order is for, that it has, and that were given back.
+	Wanted, Tickets, Ended int
 	Payments               []Payment
 	Refunds                []Refund
 }
 
-// Payment is an attempt to pay an order.
+// Payment is one attempt to pay an order.
 type Payment struct {
 	Reference, Status string
 	Received          int64 // what the order says has come
@@ -66,38 +75,41 @@ type Refund struct {
 	Amount                              int64
 }
 
-// Wallet is an organization's money in a currency, with its entries.
+// Wallet is an organization's money in one currency, with its entries.
 type Wallet struct {
 	Balance, Pending int64
 	Entries          []Entry // the oldest comes first
 }
 
-// Entry is a line of a wallet.
+// Entry is one movement of a wallet.
 type Entry struct {
-	Number                   int64 // counts the wallet's entries from 1
-	Kind                     string
-	Amount, Balance, Pending int64 // what the entry is about, and the wallet after it
+	Number int64 // counts the wallet's entries from 1
+	Kind   string
+	// The amount of the movement, and the sums of the wallet after it.
+	Amount, Balance, Pending int64
 }
 
 // Code is a promo code of an event.
 type Code struct {
 	Event, Name string
-	Used, Max   int64 // how often it was used, and may be; Max 0: there is no limit
+	// How often the code was used and may be used. A Max of 0 means that there is no limit.
+	Used, Max int64
 }
 
-// isFinal reports whether an order of the status has nothing more to come.
+// isFinal reports whether an order in this status is at its end.
 func isFinal(status string) bool { return status != "pending" && status != "processing" }
 
-// parseMinor reads a decimal with all decimals of its currency, as minor units.
+// parseMinor reads a decimal that has all places of its currency, as minor units.
 func parseMinor(decimal string) int64 {
 	n, err := strconv.ParseInt(strings.Replace(decimal, ".", "", 1), 10, 64)
 	if err != nil {
-		return -1 // no sum agrees with it, so the comparison finds it
+		// No sum agrees with -1, so the comparison will report the amount.
+		return -1
 	}
 	return n
 }
 
-// writeMinor writes minor units with all decimals of their currency.
+// writeMinor writes minor units as a decimal with all places of the currency.
 func writeMinor(minor int64, currency string) string {
 	decimals := decimalsOf(currency)
 	if decimals == 0 {
@@ -110,8 +122,8 @@ func writeMinor(minor int64, currency string) string {
 // decimalsOf returns how many decimals a currency has, by ISO 4217.
 func decimalsOf(currency string) int { return iso.GetCurrency(currency).Fraction }
 
-// compareAtRest compares the books again and again until they agree or the time for that is over, because notices,
-// statements and refunds need a while to arrive.
+// compareAtRest repeats the comparison until the books agree or the configured time is over.
+// Notices, statements and refunds need a while to arrive.
 func (m *market) compareAtRest(ctx context.Context) (*Books, []report.Check, error) {
 	for deadline := time.Now().Add(m.cfg.Rest); ; rig.Wait(ctx, 3*time.Second) {
 		m.importStatement(ctx)
@@ -127,7 +139,8 @@ func (m *market) compareAtRest(ctx context.Context) (*Books, []report.Check, err
 	}
 }
 
-// readBooks reads all books. The orders are read before the wallets, which follow them.
+// readBooks reads all books. It reads the orders before the wallets, because the wallets follow the
+// orders.
 func (m *market) readBooks(ctx context.Context) (*Books, error) {
 	rows, err := m.readProviders(ctx)
 	if err != nil {
@@ -163,7 +176,7 @@ func (m *market) readBooks(ctx context.Context) (*Books, error) {
 	return b, nil
 }
 
-// readProviders lists all payments at the simulators.
+// readProviders reads all payments at the simulators, page by page.
 func (m *market) readProviders(ctx context.Context) (all []Row, err error) {
 	for from := int64(0); ; {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.cfg.Paysim+"/_sim/transactions?limit=10000&from="+strconv.FormatInt(from, 10), nil)
@@ -189,7 +202,8 @@ func (m *market) readProviders(ctx context.Context) (all []Row, err error) {
 	}
 }
 
-// readOrders reads each order; orders of buyers as the buyers do.
+// readOrders reads every order, with eight readers: buyers' orders as their buyers do, and issued
+// ones as the organization does.
 func (m *market) readOrders(ctx context.Context, b *Books) error {
 	var mu sync.Mutex
 	var failed error
@@ -254,6 +268,7 @@ func (r *record) toOrder(issued bool) *Order {
 	}
 	for _, f := range r.Refunds {
 		back := Refund{Reference: f.Reference, Currency: f.Currency, Reason: f.Reason, Status: f.Status, Amount: parseMinor(f.Amount)}
+		// A deposit has its number only in the text of the refund's message.
 		if f.Reason == "deposit" && f.Message != nil {
 			back.Deposit, _ = strconv.ParseInt(strings.TrimPrefix(*f.Message, "Deposit "), 10, 64)
 		}
@@ -262,7 +277,7 @@ func (r *record) toOrder(issued bool) *Order {
 	return o
 }
 
-// readWallet reads a wallet and all of its entries.
+// readWallet reads a wallet with all its entries and sorts them by number, the oldest first.
 func (m *market) readWallet(ctx context.Context, currency string) (*Wallet, error) {
 	var all struct {
 		Items []struct{ Currency, Balance, PendingBalance string }

@@ -19,28 +19,38 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// story is what a buyer does, and what the provider does with it.
+// story is what one buyer does, and what the provider does with the buyer's money.
 type story struct {
-	name   string
-	weight int      // how often the story is drawn, beside the weights of the others
-	modes  string   // how the simulator treats the payment (package faults)
-	does   []string // what the buyer does, at one checkout after the other
-	also   bool     // the second checkout is at another provider
-	before bool     // the order is cancelled before the money comes
-	after  bool     // the order is cancelled after the buyer has done all of that
-	asks   bool     // the buyer's page asks what has become of the payment
-	only   string   // the only provider at which it happens; "": at any
-	cards  bool     // it happens neither with coins nor with transfers
+	name string
+	// How often the story is drawn, in proportion to the weights of the others.
+	weight int
+	// How the simulator treats the payment (package faults).
+	modes string
+	// What the buyer does at each checkout, one after the other.
+	does []string
+	// The second checkout is at another provider.
+	also bool
+	// The order is cancelled before the money comes.
+	before bool
+	// The order is cancelled after everything else.
+	after bool
+	// The buyer's page asks about the payment.
+	asks bool
+	// The only provider for this story; "" for any.
+	only string
+	// The story happens neither with coins nor with transfers.
+	cards bool
 }
 
 const (
 	pays  = "success"
 	fails = "failed"
-	turns = "abandoned" // the buyer leaves the page
+	// The buyer leaves the page.
+	turns = "abandoned"
 )
 
-// stories are all that can happen between a buyer and a provider. Most weigh little, so that a run has many orders
-// that are as they should be.
+// stories are all the things that can happen between a buyer and a provider. Most have a small
+// weight, so that a run also has many orders in which all goes well.
 var stories = []story{
 	{name: "as it should be", weight: 30, does: []string{pays}},
 	{name: "as it should be, and asks", weight: 6, does: []string{pays}, asks: true},
@@ -76,7 +86,8 @@ const (
 	transfer    = "transfer"
 )
 
-// pickStory draws a story, and the providers for it in the sale's currency, in random order.
+// pickStory draws a story, and returns with it the providers that take the sale's currency and fit
+// the story, in random order.
 func pickStory(rng *rand.Rand, s *sale, skip []string) (*story, []string) {
 	for {
 		sum := 0
@@ -100,7 +111,7 @@ func pickStory(rng *rand.Rand, s *sale, skip []string) (*story, []string) {
 	}
 }
 
-// record has those parts of an order that are used here.
+// record has the parts of an order that are used here.
 type record struct {
 	ID, Status, Currency, Total, Fees, AccessToken string
 	PromoCode                                      *string
@@ -120,7 +131,8 @@ type refund struct {
 	Manual                                                   bool
 }
 
-// playBuyer plays one buyer's story.
+// playBuyer plays the story of one buyer. The buyer's acts depend only on the seed and on the
+// number i.
 func (m *market) playBuyer(ctx context.Context, i int) {
 	rng := m.newRandom(i)
 	s := m.sales[rng.IntN(len(m.sales))]
@@ -138,7 +150,8 @@ func (m *market) playBuyer(ctx context.Context, i int) {
 	}
 	var o record
 	a := m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/orders", Body: rush.Encode(body)}, &o)
-	if a.Code == "PROMO_CODE_INVALID" { // The code is used up, so the buyer orders without it.
+	// The code is used up, so the buyer orders without it.
+	if a.Code == "PROMO_CODE_INVALID" {
 		delete(body, "promoCode")
 		a = m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/orders", Body: rush.Encode(body)}, &o)
 	}
@@ -150,7 +163,8 @@ func (m *market) playBuyer(ctx context.Context, i int) {
 	m.orders = append(m.orders, mine)
 	m.stories[t.name]++
 	m.mu.Unlock()
-	if o.Status == rush.Completed { // The order cost nothing, so there is nothing to pay.
+	// The order cost nothing, so there is nothing to pay.
+	if o.Status == rush.Completed {
 		return
 	}
 	for n, does := range t.does {
@@ -163,8 +177,8 @@ func (m *market) playBuyer(ctx context.Context, i int) {
 	m.followOrder(ctx, mine, t, who, rng)
 }
 
-// checkOut opens a payment and acts on the provider's page. n counts the checkouts of the order from 0: a second
-// transfer or a second payment of a short story pays the rest.
+// checkOut opens a payment and acts on the provider's page. n counts the checkouts of the order
+// from 0. The second payment of a short story pays the rest.
 func (m *market) checkOut(ctx context.Context, o placed, provider string, t *story, does string, n int) {
 	in := map[string]any{"provider": provider}
 	if provider == coins {
@@ -176,7 +190,8 @@ func (m *market) checkOut(ctx context.Context, o placed, provider string, t *sto
 	}
 	a := m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/orders/" + o.id + "/pay?token=" + url.QueryEscape(o.token), Body: rush.Encode(in)}, &at)
 	if !a.OK() {
-		return // it was paid in the meantime, or the provider was down for too long
+		// The order was paid in the meantime, or the provider was away for too long.
+		return
 	}
 	if t.before && n == 0 {
 		m.giveUp(ctx, o)
@@ -192,6 +207,7 @@ func (m *market) checkOut(ctx context.Context, o placed, provider string, t *sto
 		page = m.cfg.Paysim + "/checkout/" + at.PayAddress
 	}
 	modes := t.modes
+	// A second payment pays in full: the fault has struck the first one already.
 	if n > 0 && strings.HasPrefix(modes, "short") {
 		modes = "" // The rest is paid in full.
 	}
@@ -201,7 +217,7 @@ func (m *market) checkOut(ctx context.Context, o placed, provider string, t *sto
 	}
 }
 
-// visitCheckout sends something to the simulator, and reports whether it was accepted.
+// visitCheckout sends something to the simulator and reports whether it was accepted.
 func (m *market) visitCheckout(ctx context.Context, address, body, kind string) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewBufferString(body))
 	if err != nil {
@@ -216,12 +232,12 @@ func (m *market) visitCheckout(ctx context.Context, address, body, kind string) 
 	return res.StatusCode < 400
 }
 
-// setModes makes the simulator treat all payments in some way, beside what their stories want.
+// setModes makes the simulator treat all payments in some way that have no modes of their own.
 func (m *market) setModes(ctx context.Context, modes string) {
 	m.visitCheckout(ctx, m.cfg.Paysim+"/_sim/modes", string(rush.Encode(map[string]string{"modes": modes})), "application/json")
 }
 
-// verifyPayment asks what has become of a payment, as the buyer's page does.
+// verifyPayment asks the service to look for a payment, as the buyer's page does.
 func (m *market) verifyPayment(ctx context.Context, o placed) {
 	m.svc.Do(ctx, m.net.Source(1), client.Call{
 		Method: "POST", Path: "/payments/verify?token=" + url.QueryEscape(o.token), Body: rush.Encode(map[string]string{"orderId": o.id}),
@@ -242,7 +258,8 @@ func (m *market) readOrder(ctx context.Context, o placed) (r record, ok bool) {
 	return r, a.OK()
 }
 
-// followOrder waits a little for the tickets, and gives some of them back.
+// followOrder waits a little for the tickets. Some buyers then ask for their money back, and the
+// organizer gives some back without being asked.
 func (m *market) followOrder(ctx context.Context, o placed, t *story, who *customer, rng *rand.Rand) {
 	var r record
 	for range 6 {
@@ -277,18 +294,19 @@ func (m *market) followOrder(ctx context.Context, o placed, t *story, who *custo
 	}
 }
 
-// insistAsGuest repeats a call without a credential until it is settled, under one key.
+// insistAsGuest is insistAs without a credential.
 func (m *market) insistAsGuest(ctx context.Context, c client.Call, out any) client.Answer {
 	return m.insistAs(ctx, "", c, out)
 }
 
-// insistAs repeats a call until it is settled, under one key, so that nothing is done twice.
+// insistAs repeats a call until it has a definite answer. All tries have the same key, so that
+// nothing is done twice.
 func (m *market) insistAs(ctx context.Context, bearer string, c client.Call, out any) client.Answer {
 	c.Bearer, c.Key = bearer, uuid.NewString()
 	return m.svc.Insist(ctx, m.net.Source(0), c, m.cfg.Patience, out)
 }
 
-// customer is a buyer with an account. They ask for money back.
+// customer is a buyer with an account. Only customers ask for money back. mu guards the session.
 type customer struct {
 	email string
 
@@ -297,7 +315,8 @@ type customer struct {
 	since  time.Time
 }
 
-// askRefund asks for the money of a ticket.
+// askRefund asks as a customer for the money of a ticket. It reports whether the request was
+// accepted.
 func (m *market) askRefund(ctx context.Context, who *customer, ticket string) bool {
 	who.mu.Lock()
 	defer who.mu.Unlock()

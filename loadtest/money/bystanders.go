@@ -14,20 +14,22 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// bystanders order tickets of an event that nobody pays for, one after the other, all the time. They
-// tell what a provider that takes its time costs those who want nothing of it.
+// bystanders order free tickets all the time, one after another. They show what a slow provider
+// costs people who do not need the provider.
 type bystanders struct {
 	ticketType string
-	slow       atomic.Bool // providers are slow just now
+	// The providers are slow at the moment.
+	slow atomic.Bool
 
-	mu             sync.Mutex
-	atEase, beside *hdrhistogram.Histogram // microseconds of orders while no provider is slow, and beside slow ones
+	mu sync.Mutex
+	// How long orders took while no provider was slow, and while one was, in microseconds.
+	atEase, beside *hdrhistogram.Histogram
 }
 
-// slowness is how long a slow provider takes for an answer.
+// slowness is the time that a slow provider takes for an answer.
 const slowness = 2500 * time.Millisecond
 
-// openBystanders puts their event on sale.
+// openBystanders puts the bystanders' event on sale.
 func (m *market) openBystanders(ctx context.Context) error {
 	const most = int64(time.Minute / time.Microsecond)
 	m.bystanders.atEase, m.bystanders.beside = hdrhistogram.New(1, most, 3), hdrhistogram.New(1, most, 3)
@@ -39,8 +41,8 @@ func (m *market) openBystanders(ctx context.Context) error {
 	return nil
 }
 
-// order places orders until the context ends. An order that was not answered because the node was
-// killed is not counted.
+// order places orders until the context ends. Orders without an answer, because the node was
+// killed, are not counted. Orders during which the providers changed are not counted either.
 func (b *bystanders) order(ctx context.Context, svc client.API, from *client.Source) {
 	for i := 0; ctx.Err() == nil; i++ {
 		body := map[string]any{
@@ -55,7 +57,7 @@ func (b *bystanders) order(ctx context.Context, svc client.API, from *client.Sou
 	}
 }
 
-// note takes down how long an order took.
+// note records how long an order took.
 func (b *bystanders) note(slow bool, took time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,7 +68,7 @@ func (b *bystanders) note(slow bool, took time.Duration) {
 	_ = h.RecordValue(took.Microseconds()) // what is longer than a minute was given up before
 }
 
-// say returns what the orders took, in a line.
+// say returns a line about how long the orders took.
 func (b *bystanders) say() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

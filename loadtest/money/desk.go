@@ -24,12 +24,15 @@ import (
 type sale struct {
 	event, currency string
 	types           []string
-	codes           []string // the promo codes that buyers draw from; "" is none, and stands in it several times
-	providers       []string // the providers that take the sale's currency
+	// The promo codes from which buyers draw. "" stands for no code, and is in the list several
+	// times.
+	codes []string
+	// The providers that take the sale's currency.
+	providers []string
 }
 
-// scale is what prices in dollars are multiplied by in a currency that has no smaller units, so that they are
-// whole.
+// scale is the factor by which prices in dollars are multiplied in a currency without smaller
+// units, so that all prices are whole.
 func (s *sale) scale() float64 {
 	if decimalsOf(s.currency) == 0 {
 		return 100
@@ -47,14 +50,15 @@ func (m *market) currencies() (all []string) {
 	return all
 }
 
-// quantity is the number of tickets of one sale, which is more than anybody asks for.
+// quantity is the number of tickets of each type, more than anybody asks for.
 const quantity = 100_000
 
-// treasure is what the administrator puts into each wallet, in major units of its currency.
+// treasure is the money that the administrator puts into each wallet, in major units. Fees are paid
+// from it.
 const treasure = 100_000
 
-// openSales registers the organization, and opens its sales and its customers' accounts. The last of
-// the sales is cancelled at the end.
+// openSales registers the organization and opens its sales and its customers' accounts. The last
+// sale is cancelled at the end of the run.
 func (m *market) openSales(ctx context.Context) (err error) {
 	if m.organizer, err = rush.Register(ctx, m.svc, m.net.Source(0)); err != nil {
 		return err
@@ -101,8 +105,8 @@ func (m *market) openSales(ctx context.Context) (err error) {
 	return nil
 }
 
-// openSale puts an event on sale, with codes for a share of the price, for an amount, for a few
-// uses only, and for the whole price.
+// openSale puts an event on sale. Its promo codes take off a share of the price, a fixed amount, or
+// the whole price, and one of them may be used only a few times.
 func (m *market) openSale(ctx context.Context, s *sale) error {
 	start := time.Now().Add(30 * 24 * time.Hour).UTC().Truncate(time.Hour)
 	var event struct{ ID string }
@@ -150,7 +154,8 @@ var (
 	digits   = regexp.MustCompile(`\b[0-9]{6}\b`)
 )
 
-// logIn opens a session with a code from the captured mails. The newest mail comes first.
+// logIn opens a customer's session by the code in a captured mail. It takes the newest mail, which
+// comes first on the page.
 func (m *market) logIn(ctx context.Context, who *customer) error {
 	a := m.insistAsGuest(ctx, client.Call{Method: "POST", Path: "/auth/token/request", Body: rush.Encode(map[string]string{"email": who.email, "name": "Load Customer"})}, nil)
 	if !a.OK() {
@@ -174,7 +179,7 @@ func (m *market) logIn(ctx context.Context, who *customer) error {
 	return fmt.Errorf("money: %s got no code that is good", who.email)
 }
 
-// readPage reads a page, or returns "" if it can't.
+// readPage returns the text of a page, or "" if it cannot be read.
 func (m *market) readPage(ctx context.Context, address string) string {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -192,7 +197,7 @@ func (m *market) readPage(ctx context.Context, address string) string {
 	return strings.ReplaceAll(string(text), "&#43;", "+")
 }
 
-// issueAll issues orders, whose fees the wallets pay.
+// issueAll lets the organization issue orders. The organization's wallets pay the fees.
 func (m *market) issueAll(ctx context.Context) {
 	rng := m.newRandom(-2)
 	for i := range m.cfg.Issues {
@@ -214,8 +219,9 @@ func (m *market) issueAll(ctx context.Context) {
 	}
 }
 
-// decideRefunds approves and denies the refunds that buyers ask for, as two people at once, and
-// sends by hand what no provider sends, until the context ends.
+// decideRefunds decides the refunds that buyers ask for, until the context ends. Two organizers
+// approve each of them at the same moment, because the money must go back only once. It also sends
+// by hand what no provider sends.
 func (m *market) decideRefunds(ctx context.Context) {
 	for ctx.Err() == nil {
 		m.decideOnce(ctx)
@@ -223,6 +229,8 @@ func (m *market) decideRefunds(ctx context.Context) {
 	}
 }
 
+// decideOnce decides the refunds that are open now. The last digit of the order decides which are
+// denied, so that repeats decide alike.
 func (m *market) decideOnce(ctx context.Context) {
 	for _, r := range m.listRefunds(ctx, "requested") {
 		path := "/organizer/refunds/" + r.ID
@@ -245,7 +253,7 @@ func (m *market) decideOnce(ctx context.Context) {
 	m.sendByHand(ctx)
 }
 
-// listRefunds lists the organization's refunds with a status.
+// listRefunds returns the organization's refunds that have a status.
 func (m *market) listRefunds(ctx context.Context, status string) (all []refund) {
 	for cursor := ""; ; {
 		var page struct {
@@ -263,7 +271,8 @@ func (m *market) listRefunds(ctx context.Context, status string) (all []refund) 
 	}
 }
 
-// sendByHand is the person who sends coins back and reports that.
+// sendByHand does what a person does who sends money back by hand: it sends the money and then
+// reports that to the service.
 func (m *market) sendByHand(ctx context.Context) {
 	due := m.listRefunds(ctx, "processing")
 	var payments map[string]int64 // by reference
@@ -287,6 +296,8 @@ func (m *market) sendByHand(ctx context.Context) {
 	}
 }
 
+// sendOne sends the money of one refund by hand. It remembers what it has sent, because the report
+// may have to be repeated but the money must not be sent twice.
 func (m *market) sendOne(ctx context.Context, r refund, payment int64) {
 	if r.Message != nil && r.Reason == "deposit" {
 		payment, _ = strconv.ParseInt(strings.TrimPrefix(*r.Message, "Deposit "), 10, 64)
@@ -306,7 +317,7 @@ func (m *market) sendOne(ctx context.Context, r refund, payment int64) {
 	m.insistAs(ctx, m.organizer.Bearer, client.Call{Method: "POST", Path: "/organizer/refunds/" + r.ID + "/complete", Body: []byte(`{"providerRef":"0xabc"}`)}, nil)
 }
 
-// closeSales cancels one of the events, whose buyers get their money back, and cancels every order
+// closeSales cancels the last event, whose buyers get their money back, and cancels every order
 // that is not paid.
 func (m *market) closeSales(ctx context.Context) error {
 	m.setModes(ctx, "")

@@ -1,8 +1,8 @@
-// Package money is the scenario of money that goes wrong in all ways: buyers pay at five providers
-// that are slow, down or late, and that send notices twice, out of order, forged or not at all, and
-// by bank transfer, in currencies of 0, 2 and 3 decimals, while the node and its Postgres are killed. Then the books of the providers, of the orders and of
-// the wallets are compared, to the cent. Run returns when every goroutine and process that it
-// started has ended.
+// Package money is the scenario of money that goes wrong in every way. Buyers pay by bank transfer
+// and at five providers. The providers are slow, down or late, and send notices twice, out of
+// order, forged or not at all. The currencies have 0, 2 and 3 decimals. The node and its Postgres
+// are killed in between. At the end the books of the providers, the orders and the wallets are
+// compared to the cent. Run returns when every goroutine and process that it started has ended.
 package money
 
 import (
@@ -25,7 +25,7 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// Config is `boxoffice loadtest money`.
+// Config has the flags of `boxoffice loadtest money`.
 type Config struct {
 	Orders        int           `default:"3000" help:"Orders that buyers make."`
 	Buyers        int           `default:"24" help:"Buyers at a time."`
@@ -43,7 +43,7 @@ type Config struct {
 	Password      string        `help:"The administrator's password."`
 }
 
-// Validate is called by kong, and by the run itself.
+// Validate refuses a run that could not work. kong calls it, and so does the run itself.
 func (c *Config) Validate() error {
 	switch {
 	case c.Orders < 1 || c.Buyers < 1:
@@ -54,14 +54,18 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// market is a run: where things are sold, what the harness knows about them, and what it has done.
+// market is one run: where things are sold, what the harness knows about them, and what it has
+// done.
 type market struct {
-	cfg       Config
-	log       *slog.Logger
-	svc       client.API
-	net       *client.Network
-	web       *http.Client // gets checkout pages and the simulator's own pages
-	node      *rig.Node    // nil: the target is not ours, and is not killed
+	cfg Config
+	log *slog.Logger
+	svc client.API
+	net *client.Network
+	// Gets checkout pages and the simulator's own pages. It follows no redirects, because a
+	// checkout leads back to a shop that does not exist.
+	web *http.Client
+	// Nil if the target is not ours. Then nothing is killed.
+	node      *rig.Node
 	organizer *rush.Organizer
 	sales     []*sale
 	customers []*customer
@@ -69,11 +73,13 @@ type market struct {
 
 	bystanders bystanders
 
-	mu       sync.Mutex
-	orders   []placed
-	issued   []issue
-	stories  map[string]int64 // how many buyers have played each story, by its name
-	returned map[string]bool  // the refunds whose coins a person has sent back
+	mu     sync.Mutex
+	orders []placed
+	issued []issue
+	// How many buyers have played each story, by the story's name.
+	stories map[string]int64
+	// The refunds whose money a person has sent back.
+	returned map[string]bool
 
 	asked, approved, denied, given, byHand, cancelled, kills atomic.Int64
 }
@@ -84,7 +90,7 @@ type placed struct {
 	sale      *sale
 }
 
-// issue is an order that the organization has issued.
+// issue is an order that the organization has issued, with its fee in minor units.
 type issue struct {
 	id       string
 	currency string
@@ -96,8 +102,8 @@ const (
 	password = "correct horse battery"
 )
 
-// Run sells, breaks things, waits until nothing is under way and compares. It returns an error if
-// the comparison finds something.
+// Run sells while it breaks things, waits until no money is under way, and compares the books. It
+// returns an error if the comparison has findings.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *contest.Result, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -146,8 +152,8 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *c
 	return r, r.Print(out, cfg.Out, "money")
 }
 
-// sellAll runs the buyers, one after the other at each of some tills, while the organization issues
-// orders and decides refunds, and the node is killed.
+// sellAll lets the buyers buy, one after another at each of a number of tills. Beside that the
+// organization issues orders and decides refunds, and the node is killed.
 func (m *market) sellAll(ctx context.Context) error {
 	var tills, others sync.WaitGroup
 	open, closing := context.WithCancel(ctx)
@@ -174,7 +180,8 @@ func (m *market) sellAll(ctx context.Context) error {
 	return errors.Join(killed, context.Cause(ctx))
 }
 
-// killAll kills the node and its Postgres, at moments that are spread over the orders.
+// killAll kills the node and its Postgres, at moments that are spread evenly over the orders and in
+// random order.
 func (m *market) killAll(ctx context.Context, done *atomic.Int64) error {
 	if m.node == nil {
 		return nil
@@ -189,6 +196,7 @@ func (m *market) killAll(ctx context.Context, done *atomic.Int64) error {
 	}
 	rng.Shuffle(len(kills), func(i, j int) { kills[i], kills[j] = kills[j], kills[i] })
 	for i, kill := range kills {
+		// A kill is due when its share of the orders is done.
 		at := int64(m.cfg.Orders) * int64(i+1) / int64(len(kills)+1)
 		for done.Load() < at && ctx.Err() == nil {
 			rig.Wait(ctx, 50*time.Millisecond)
@@ -204,7 +212,7 @@ func (m *market) killAll(ctx context.Context, done *atomic.Int64) error {
 	return nil
 }
 
-// backTime is how long the service may take to be ready again.
+// backTime is how long the service may take until it is ready again.
 const backTime = 60 * time.Second
 
 func (m *market) killNode(ctx context.Context) error {
@@ -225,7 +233,7 @@ func (m *market) killPostgres(ctx context.Context) error {
 	return rig.WaitReady(context.WithoutCancel(ctx), m.node.URL, backTime)
 }
 
-// troubleProviders makes the providers fail or slow for some seconds now and then.
+// troubleProviders makes all providers fail or be slow for some seconds now and then.
 func (m *market) troubleProviders(ctx context.Context) {
 	for i := 0; ctx.Err() == nil; i++ {
 		rig.Wait(ctx, 15*time.Second)
@@ -237,12 +245,13 @@ func (m *market) troubleProviders(ctx context.Context) {
 	}
 }
 
-// newRandom makes a source of random numbers for one part of the run.
+// newRandom makes a source of random numbers for one part of the run, so that the parts do not
+// depend on each other's order.
 func (m *market) newRandom(part int) *rand.Rand {
 	return rand.New(rand.NewPCG(m.cfg.Seed, uint64(part))) //nolint:gosec // not for secrets
 }
 
-// countEvents counts what happened.
+// countEvents returns how often everything happened, for the report.
 func (m *market) countEvents(b *Books) []report.Count {
 	all := []report.Count{
 		{Name: "orders of buyers", Count: int64(len(m.orders))},

@@ -13,42 +13,57 @@ import (
 	"boxoffice/loadtest/client"
 )
 
-// What an entry of the AckLog says.
+// These are the sorts of entries in the AckLog.
 const (
-	AckPlaced     = "placed"     // the service said that the order exists
-	AckStatus     = "status"     // the service said what has become of it
-	AskCancel     = "cancelling" // the buyer is about to ask for a cancel
-	ackPaid       = "paid"       // the payment provider took the money
-	AckUnresolved = "unresolved" // nobody ever learnt the outcome of the request
+	// The service said that the order exists.
+	AckPlaced = "placed"
+	// The service told the order's status.
+	AckStatus = "status"
+	// The buyer is about to ask for a cancel. This is noted before the request, because the order
+	// may be cancelled although no answer comes.
+	AskCancel = "cancelling"
+	// The payment provider took the money.
+	ackPaid = "paid"
+	// Nobody ever learnt the outcome of the request.
+	AckUnresolved = "unresolved"
 
-	AskSeats   = "asking"  // the shopper is about to ask for another selection, or to order it
-	AckHeld    = "held"    // the service said what the selection is
-	AckRefused = "refused" // the service refused the order of the selection
-	LeftSeats  = "left"    // the shopper has gone without giving the selection back
+	// The shopper is about to ask for another selection of seats, or to order the present one.
+	AskSeats = "asking"
+	// The service told what the selection is.
+	AckHeld = "held"
+	// The service refused the order of the selection.
+	AckRefused = "refused"
+	// The shopper has gone without giving the selection back.
+	LeftSeats = "left"
 )
 
 // Entry is one line of the AckLog. Fields that the service did not tell are empty.
 type Entry struct {
-	At      time.Time `json:"at"`
-	What    string    `json:"what"`
-	Buyer   int       `json:"buyer"`
-	Key     string    `json:"key,omitempty"` // Idempotency-Key of the placement
-	Order   string    `json:"order,omitempty"`
-	Token   string    `json:"token,omitempty"`
-	Status  string    `json:"status,omitempty"`
-	Total   string    `json:"total,omitempty"`
-	Email   string    `json:"email,omitempty"`
-	Items   []Item    `json:"items,omitempty"`
-	Tickets []ticket  `json:"tickets,omitempty"`
-	Seats   []string  `json:"seats,omitempty"` // of the selection, or of the order refused
-	Until   time.Time `json:"until,omitzero"`  // when the selection ends
-	Code    string    `json:"code,omitempty"`  // why the order was refused
-	From    int       `json:"from"`            // number of the client address
+	At    time.Time `json:"at"`
+	What  string    `json:"what"`
+	Buyer int       `json:"buyer"`
+	// The Idempotency-Key of the placement.
+	Key     string   `json:"key,omitempty"`
+	Order   string   `json:"order,omitempty"`
+	Token   string   `json:"token,omitempty"`
+	Status  string   `json:"status,omitempty"`
+	Total   string   `json:"total,omitempty"`
+	Email   string   `json:"email,omitempty"`
+	Items   []Item   `json:"items,omitempty"`
+	Tickets []ticket `json:"tickets,omitempty"`
+	// The seats of the selection, or of the order that was refused.
+	Seats []string `json:"seats,omitempty"`
+	// The moment when the selection ends by itself.
+	Until time.Time `json:"until,omitzero"`
+	// The code of the refusal.
+	Code string `json:"code,omitempty"`
+	// The number of the client address from which the buyer comes.
+	From int `json:"from"`
 }
 
-// AckLog is the append-only memory of what buyers were told. It is the
-// generator's side of the audit: an entry that the service cannot confirm
-// afterwards is the worst finding there is.
+// AckLog remembers what buyers were told, and only ever grows. It is the generator's side of the
+// audit. An entry that the service cannot confirm afterwards is the worst finding there is:
+// somebody was promised something that is lost.
 type AckLog struct {
 	mu      sync.Mutex
 	entries []Entry
@@ -57,8 +72,7 @@ type AckLog struct {
 	err     error // the first failure to write
 }
 
-// CreateAckLog makes an empty log that is also written to path, a JSON object
-// per line.
+// CreateAckLog makes an empty log that is also written to a file, one JSON object on a line.
 func CreateAckLog(path string) (*AckLog, error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -67,7 +81,8 @@ func CreateAckLog(path string) (*AckLog, error) {
 	return &AckLog{file: f, out: bufio.NewWriterSize(f, 1<<20)}, nil
 }
 
-// Add appends an entry.
+// Add appends an entry with the present time. An error of writing is kept for Close, because buyers
+// must go on.
 func (l *AckLog) Add(e Entry) {
 	e.At = time.Now()
 	line, err := json.Marshal(e)
@@ -82,14 +97,15 @@ func (l *AckLog) Add(e Entry) {
 	}
 }
 
-// Entries are what has been appended so far; they are never changed.
+// Entries returns what has been appended so far. Entries are never changed, so the slice may be
+// read without a lock.
 func (l *AckLog) Entries() []Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clip(l.entries)
 }
 
-// Close makes the file durable and closes it.
+// Close makes the file durable and closes it. It returns the first error of writing.
 func (l *AckLog) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,7 +115,8 @@ func (l *AckLog) Close() error {
 	return nil
 }
 
-// Call is the request that places the order of the entry.
+// Call returns the request that places the order of an entry, with the same key, so that it can be
+// repeated.
 func (e *Entry) Call() client.Call {
 	return client.Call{
 		Method: "POST", Path: "/orders", Key: e.Key, Body: Encode(PlaceOrder{Items: e.Items, GuestEmail: e.Email, GuestName: "Contender"}),

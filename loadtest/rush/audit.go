@@ -13,26 +13,30 @@ import (
 )
 
 const (
-	auditReaders  = 32               // how many orders are read at a time
-	auditPatience = 30 * time.Second // how long one question may take to be answered
+	// How many orders are read at a time.
+	auditReaders = 32
+	// How long one question is repeated until it is answered.
+	auditPatience = 30 * time.Second
 )
 
-// Claim is what buyers were told about one order, folded from the AckLog.
+// Claim is what buyers were told about one order. It is made of all entries about the order.
 type Claim struct {
 	key, Order, token string
-	Status            string // the latest status that was acknowledged
-	total, email      string
-	Items             []Item
-	tickets           map[string]ticket // the tickets that were acknowledged, by id
-	cancelling        bool              // the buyer asked for a cancel
-	paid              bool              // the provider took the money
-	from              int
+	// The latest status that was told.
+	Status       string
+	total, email string
+	Items        []Item
+	tickets      map[string]ticket // the tickets that were acknowledged, by id
+	cancelling   bool              // the buyer asked for a cancel
+	paid         bool              // the provider took the money
+	from         int
 
-	Found Order // the order as it was read back; without an ID if it is missing
+	// The order as the service shows it after the run; without an ID if it is missing.
+	Found Order
 }
 
-// Audit compares what was acknowledged with what the service says now, over
-// public HTTP alone.
+// Audit compares what buyers were told with what the service says now. It uses only the public API,
+// as the buyers do.
 type Audit struct {
 	Rush    *Rush
 	Claims  []*Claim
@@ -40,10 +44,12 @@ type Audit struct {
 	Checks  []*report.Check
 }
 
-// RunAudit returns the verdict. An error means that it could not be reached.
+// RunAudit returns the verdict about a run. An error means that no verdict could be reached, and
+// not that there are findings.
 func RunAudit(ctx context.Context, r *Rush, paysim string) (report.Audit, error) {
 	a := &Audit{Rush: r, ByOrder: make(map[string]*Claim)}
 	a.Fold(r.Acks.Entries())
+	// The orders are read first, because all checks below compare with them.
 	a.ReadOrders(ctx, a.Claims)
 	a.CheckOrders()
 	a.CheckTickets()
@@ -60,14 +66,14 @@ func RunAudit(ctx context.Context, r *Rush, paysim string) (report.Audit, error)
 	return result, nil
 }
 
-// Check opens a check; the returned function notes a finding.
+// Check opens a check with a name. The function that it returns notes a finding.
 func (a *Audit) Check(name string) (c *report.Check, found func(format string, args ...any)) {
 	c = &report.Check{Name: name}
 	a.Checks = append(a.Checks, c)
 	return c, c.Found
 }
 
-// Fold makes claims of entries and does the checks that need no service: a key
+// Fold makes claims of the entries. It also makes the two checks that need no service: every key
 // stands for one order, and every request was answered in the end.
 func (a *Audit) Fold(entries []Entry) {
 	keys, differs := a.Check("one order and one answer per Idempotency-Key")
@@ -107,7 +113,7 @@ func (a *Audit) Fold(entries []Entry) {
 	answered.Checked = int64(len(entries))
 }
 
-// newClaim begins the claim of an order at its first acknowledgement.
+// newClaim begins the claim of an order when the order is told for the first time.
 func (a *Audit) newClaim(e Entry) *Claim {
 	c := &Claim{
 		key: e.Key, Order: e.Order, token: e.Token, Status: e.Status, total: e.Total, email: e.Email,
@@ -118,14 +124,15 @@ func (a *Audit) newClaim(e Entry) *Claim {
 	return c
 }
 
-// noteTickets adds tickets that the buyer was told of.
+// noteTickets adds tickets that the buyer was told about.
 func (c *Claim) noteTickets(tickets []ticket) {
 	for _, t := range tickets {
 		c.tickets[t.ID] = t
 	}
 }
 
-// ReadOrders fetches orders as their buyers see them, each from its buyer's address.
+// ReadOrders reads orders as their buyers see them, each from its buyer's address, because limits
+// count by address.
 func (a *Audit) ReadOrders(ctx context.Context, claims []*Claim) {
 	work := make(chan *Claim)
 	var readers sync.WaitGroup
@@ -143,8 +150,8 @@ func (a *Audit) ReadOrders(ctx context.Context, claims []*Claim) {
 	readers.Wait()
 }
 
-// readOrder returns the order, or an empty one if the service says definitely that there is none, or does not
-// answer for too long.
+// readOrder returns an order, or an empty one if the service says that there is none or gives no
+// answer within auditPatience.
 func (a *Audit) readOrder(ctx context.Context, c *Claim) Order {
 	var o Order
 	if ans := a.Ask(ctx, a.Rush.Network.Source(c.from), readOrder(c.Order, c.token), &o); !ans.OK() {
@@ -153,7 +160,7 @@ func (a *Audit) readOrder(ctx context.Context, c *Claim) Order {
 	return o
 }
 
-// Ask repeats a question until there is a definite answer or its patience ends.
+// Ask repeats a question until there is a definite answer or auditPatience is over.
 func (a *Audit) Ask(ctx context.Context, from *client.Source, c client.Call, out any) client.Answer {
 	for deadline := time.Now().Add(auditPatience); ; {
 		ans := a.Rush.API.Do(ctx, from, c, out)
@@ -167,7 +174,8 @@ func (a *Audit) Ask(ctx context.Context, from *client.Source, c client.Call, out
 	}
 }
 
-// laterStatuses lists the statuses that an order may move on to.
+// laterStatuses has for each status the statuses that an order may come to afterwards. An expired
+// or failed order may still be completed by late money.
 var laterStatuses = map[string][]string{
 	Pending:    {processing, Completed, failed, expired, Cancelled, refunded},
 	processing: {Completed, failed, expired, Cancelled, refunded},
@@ -178,7 +186,8 @@ var laterStatuses = map[string][]string{
 	Cancelled:  {},
 }
 
-// CheckOrders looks for every acknowledged order and at what has become of it.
+// CheckOrders looks for every order that was acknowledged, and compares it with what was
+// acknowledged.
 func (a *Audit) CheckOrders() {
 	exists, lost := a.Check("acknowledged orders are there")
 	moved, illegal := a.Check("they are as acknowledged, or legally later")
@@ -210,8 +219,8 @@ func (a *Audit) CheckOrders() {
 	}
 }
 
-// CheckTickets checks that orders have the tickets that they should have, that acknowledged ones are unchanged, and
-// that none stands in two orders.
+// CheckTickets checks that orders have the tickets that they should have, that tickets which buyers
+// were shown have not changed, and that no ticket is in two orders.
 func (a *Audit) CheckTickets() {
 	right, wrong := a.Check("orders have the tickets they should have")
 	kept, gone := a.Check("acknowledged tickets are there")
@@ -222,7 +231,8 @@ func (a *Audit) CheckTickets() {
 		if o.ID == "" {
 			continue
 		}
-		if o.Status != refunded && o.Status != partlyRefunded { // refunded orders still list the tickets that were given back
+		// A refunded order still lists the tickets that were given back.
+		if o.Status != refunded && o.Status != partlyRefunded {
 			right.Checked++
 			if want, have := countWantedTickets(o), countTickets(o.Tickets); !maps.Equal(want, have) {
 				wrong("order %s is %s and has tickets %v, not %v", o.ID, o.Status, have, want)
@@ -248,7 +258,8 @@ func (a *Audit) CheckTickets() {
 	}
 }
 
-// countWantedTickets returns how many tickets of each type the order should have.
+// countWantedTickets returns how many tickets of each type an order should have. A completed order
+// should have all of its items, and any other order none.
 func countWantedTickets(o Order) map[string]int {
 	if o.Status != Completed {
 		return nil

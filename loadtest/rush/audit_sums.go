@@ -15,12 +15,13 @@ import (
 	"boxoffice/loadtest/client"
 )
 
-// KeepsTickets reports whether an order in this status keeps tickets from others.
+// KeepsTickets reports whether an order in this status keeps its tickets from others.
 func KeepsTickets(status string) bool {
 	return status == Pending || status == processing || status == Completed
 }
 
-// checkCaps checks that no order and no customer has more tickets than allowed.
+// checkCaps checks that no order and no customer has more tickets than the caps allow. Only orders
+// that keep their tickets count.
 func (a *Audit) checkCaps() {
 	orders, over := a.Check("caps per order")
 	customers, greedy := a.Check("caps per customer")
@@ -46,9 +47,9 @@ func (a *Audit) checkCaps() {
 	}
 }
 
-// untilAgreed repeats a comparison until it agrees or the time for that is over:
-// what is read may be a second old, and orders may expire or be refunded
-// in the meantime.
+// untilAgreed repeats a comparison until it agrees or the configured time is over. The service may
+// show things as they were a second ago. Orders may also expire or be refunded in the meantime, so open orders
+// are read again each time.
 func (a *Audit) untilAgreed(ctx context.Context, compare func() bool) {
 	for deadline := time.Now().Add(a.Rush.Config.Agree); !compare() && time.Now().Before(deadline); {
 		select {
@@ -71,8 +72,8 @@ func (a *Audit) openClaims() []*Claim {
 	return open
 }
 
-// CheckStock checks that the tickets which are gone from each type are the tickets that orders hold, and never more
-// than there were.
+// CheckStock checks that exactly the tickets that orders keep are gone from the stock of each type,
+// and that orders keep no more than there were.
 func (a *Audit) CheckStock(ctx context.Context) {
 	c, found := a.Check("stock: gone = paid + free + pending, never more than there was")
 	var held, gone map[string]int
@@ -102,7 +103,7 @@ func (a *Audit) CheckStock(ctx context.Context) {
 	}
 }
 
-// heldByType returns how many tickets of each type orders keep from others.
+// heldByType returns how many tickets of each type the orders keep from others.
 func (a *Audit) heldByType() map[string]int {
 	held := make(map[string]int)
 	for _, c := range a.Claims {
@@ -115,7 +116,7 @@ func (a *Audit) heldByType() map[string]int {
 	return held
 }
 
-// allSales returns all sales that the rush's clients were after.
+// allSales returns all sales that clients of this run could order from.
 func (a *Audit) allSales() []*Sale { return append([]*Sale{a.Rush.Sale}, a.Rush.AlsoOnSale...) }
 
 // allTypes returns the ticket types of all these sales.
@@ -126,7 +127,7 @@ func (a *Audit) allTypes() (all []SaleType) {
 	return all
 }
 
-// goneByType returns how many tickets of each type are gone, as the service says.
+// goneByType returns how many tickets of each type are gone, as the service tells it.
 func (a *Audit) goneByType(ctx context.Context) (map[string]int, error) {
 	gone := make(map[string]int)
 	for _, s := range a.allSales() {
@@ -144,7 +145,8 @@ func (a *Audit) goneByType(ctx context.Context) (map[string]int, error) {
 	return gone, nil
 }
 
-// errNoSimulator says that buyers pay at something that lists no payments.
+// errNoSimulator means that buyers pay at a provider that does not list its payments, so money
+// cannot be compared.
 var errNoSimulator = errors.New("not compared: the provider is no simulator")
 
 // transaction is one row of the payment simulator's list.
@@ -154,8 +156,8 @@ type transaction struct {
 	Refunded  int64  `json:"refunded"`
 }
 
-// CheckMoney compares what the provider kept for this sale with what completed
-// orders cost, order by order.
+// CheckMoney compares what the provider kept of this sale with the totals of completed orders,
+// order by order.
 func (a *Audit) CheckMoney(ctx context.Context, paysim string) {
 	c, found := a.Check("money: what the provider kept = completed orders")
 	if paysim == "" {
@@ -188,7 +190,9 @@ func (a *Audit) CheckMoney(ctx context.Context, paysim string) {
 	}
 }
 
-// wrongSums describes each order that cost something else than the provider kept for it.
+// wrongSums describes every order whose total differs from what the provider kept for it. Only
+// completed orders should have cost anything. Partly refunded orders are left out, because their
+// totals do not tell what went back.
 func (a *Audit) wrongSums(kept map[*Claim]int64) []string {
 	var wrong []string
 	for _, c := range a.Claims {
@@ -212,8 +216,9 @@ func (a *Audit) wrongSums(kept map[*Claim]int64) []string {
 	return wrong
 }
 
-// keptByClaim returns how much the provider took and did not give back, in minor units, by the order that a
-// transaction's reference belongs to: one that lists it, or else one whose number the reference starts with.
+// keptByClaim returns for each order what the provider took and did not give back, in minor units.
+// A transaction belongs to the order that lists its reference, or else to the order whose number
+// the reference begins with.
 func (a *Audit) keptByClaim(ctx context.Context, paysim string) (map[*Claim]int64, error) {
 	transactions, err := a.readTransactions(ctx, paysim)
 	if err != nil {
@@ -239,7 +244,7 @@ func (a *Audit) keptByClaim(ctx context.Context, paysim string) (map[*Claim]int6
 	return kept, nil
 }
 
-// readTransactions reads the simulator's whole list, page by page.
+// readTransactions reads the simulator's whole list of payments, page by page.
 func (a *Audit) readTransactions(ctx context.Context, paysim string) ([]transaction, error) {
 	sim, err := client.ParseTarget(paysim)
 	if err != nil {
@@ -271,7 +276,8 @@ func (a *Audit) readTransactions(ctx context.Context, paysim string) ([]transact
 	}
 }
 
-// parseMinorUnits reads a decimal string of two places.
+// parseMinorUnits reads a decimal of two places as minor units. It uses exact fractions, because a
+// float would lose cents.
 func parseMinorUnits(amount string) (int64, error) {
 	r, ok := new(big.Rat).SetString(amount)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"boxoffice/loadtest/openloop"
 )
 
-// The operations of a buyer; OpNames are their names in the report.
+// These are the operations of a buyer. OpNames has their names in the report, in the same order.
 const (
 	opEvent openloop.Op = iota
 	opTickets
@@ -30,12 +30,12 @@ var OpNames = []string{
 	"GET event", "GET tickets", "POST order", "POST pay", "POST checkout (paysim)", "POST verify", "GET order", "POST cancel",
 }
 
-// Stage is what a buyer does next: one request.
+// Stage is what a buyer does next. It sends one request and tells how the buyer goes on.
 type Stage func(*Buyer, context.Context) openloop.Result
 
-// Buyer is one visitor of the sale: the buyer looks at the event and its tickets, orders, and then pays, walks away
-// or cancels. A request that got no definite answer is sent again, the same bytes from the same address, until the
-// buyer's patience ends.
+// Buyer is one visitor of the sale. The buyer looks at the event and its tickets, orders, and then
+// pays, walks away or cancels. A request without a definite answer is sent again, with the same
+// bytes and from the same address, until the buyer's patience ends.
 type Buyer struct {
 	rush   *Rush
 	svc    client.API
@@ -43,25 +43,32 @@ type Buyer struct {
 	From   *client.Source
 	Random *rand.Rand
 
-	Next      Stage
-	Email     string
-	key       string // the Idempotency-Key of the placement
+	Next  Stage
+	Email string
+	// The Idempotency-Key of the placement. It is drawn once, so that repeats are recognized.
+	key       string
 	Placement []byte // the body of the placement
 	Items     []Item
 	intention intention
-	twin      bool // it only sends another buyer's placement a second time
+	// The buyer only sends another buyer's placement a second time, as a double click does.
+	twin bool
 
-	order    Order
-	checkout *url.URL // the page where the buyer pays
+	order Order
+	// The address of the page where the buyer pays.
+	checkout *url.URL
 
-	// These fields are about the request that is being repeated.
-	since   time.Time // when the request at hand was tried first
-	Tries   int       // how often it was tried
-	InDoubt bool      // it was sent, and there is no definite answer yet
-	keyOnce string    // the Idempotency-Key of a request to pay, verify or cancel
+	// These fields are about the request that is being repeated. When the present request was tried
+	// first.
+	since time.Time
+	// How often the present request has been tried.
+	Tries int
+	// The request was sent, and there is no definite answer yet.
+	InDoubt bool
+	// The Idempotency-Key of a request to pay, verify or cancel.
+	keyOnce string
 }
 
-// intention is what a buyer will do with a pending order.
+// intention is what a buyer will do with an order that waits for its payment.
 type intention int
 
 const (
@@ -70,7 +77,8 @@ const (
 	cancels
 )
 
-// NewBuyer draws what the buyer does from the seed and the buyer's number.
+// NewBuyer draws what a buyer does. It depends only on the seed and on the buyer's number, so that
+// two runs have the same buyers.
 func (r *Rush) NewBuyer(n int) *Buyer {
 	rng := rand.New(rand.NewPCG(r.Config.Seed, uint64(n)))
 	b := &Buyer{
@@ -106,7 +114,7 @@ func (b *Buyer) Step(ctx context.Context) openloop.Result {
 	return r
 }
 
-// lookAtEvent reads the event's page.
+// lookAtEvent reads the event's page, as every visitor does first.
 func (b *Buyer) lookAtEvent(ctx context.Context) openloop.Result {
 	a := b.svc.Do(ctx, b.From, client.Call{Method: "GET", Path: "/events/" + url.PathEscape(b.rush.Sale.Slug)}, nil)
 	if !a.OK() {
@@ -115,8 +123,8 @@ func (b *Buyer) lookAtEvent(ctx context.Context) openloop.Result {
 	return b.ThenDo(opEvent, a, (*Buyer).lookAtTickets, b.ThinkTime())
 }
 
-// lookAtTickets reads the stock, and turns to the order. Some buyers click twice: a twin sends the same order at
-// the same moment.
+// lookAtTickets reads the stock and then turns to the order. Some buyers click twice: a twin sends
+// the same order at the same moment.
 func (b *Buyer) lookAtTickets(ctx context.Context) openloop.Result {
 	path := "/events/" + url.PathEscape(b.rush.Sale.EventID) + "/tickets"
 	a := b.svc.Do(ctx, b.From, client.Call{Method: "GET", Path: path}, nil)
@@ -136,8 +144,9 @@ func (b *Buyer) lookAtTickets(ctx context.Context) openloop.Result {
 	return r
 }
 
-// PlaceOrder sends the order, and turns to what the buyer does once it has it.
+// PlaceOrder sends the order, and turns to what the buyer does once the order is placed.
 func (b *Buyer) PlaceOrder(ctx context.Context) openloop.Result {
+	// From here on the order may exist although no answer comes.
 	b.noteDoubt()
 	var o Order
 	a := b.svc.Do(ctx, b.From, client.Call{Method: "POST", Path: "/orders", Key: b.key, Body: b.Placement}, &o)
@@ -173,7 +182,8 @@ func (b *Buyer) PlaceOrder(ctx context.Context) openloop.Result {
 	return b.afterPlacing(a)
 }
 
-// afterPlacing turns to what the buyer will do with the pending order.
+// afterPlacing turns to what the buyer intends to do with the order. After the run nobody begins
+// anything new.
 func (b *Buyer) afterPlacing(a client.Answer) openloop.Result {
 	switch {
 	case b.rush.Settling.Load():
@@ -187,7 +197,7 @@ func (b *Buyer) afterPlacing(a client.Answer) openloop.Result {
 	return b.ThenDo(OpPlace, a, (*Buyer).startPayment, b.ThinkTime())
 }
 
-// startPayment asks for the page where the order is paid.
+// startPayment asks for the address of the page where the order is paid.
 func (b *Buyer) startPayment(ctx context.Context) openloop.Result {
 	var at payAt
 	a := b.svc.Do(ctx, b.From, b.newCall("/orders/"+url.PathEscape(b.order.ID)+"/pay", map[string]string{
@@ -209,7 +219,8 @@ func (b *Buyer) startPayment(ctx context.Context) openloop.Result {
 	return b.ThenDo(opPay, a, (*Buyer).payAtProvider, b.ThinkTime())
 }
 
-// payAtProvider is what the buyer does on the provider's page.
+// payAtProvider pays on the provider's page. From here on the buyer's money may be gone, so the
+// buyer is in doubt until the order is completed.
 func (b *Buyer) payAtProvider(ctx context.Context) openloop.Result {
 	b.noteDoubt()
 	host, err := client.HostOf(b.checkout)
@@ -230,8 +241,7 @@ func (b *Buyer) payAtProvider(ctx context.Context) openloop.Result {
 	return b.ThenDo(opCheckout, a, (*Buyer).verifyPayment, 0)
 }
 
-// verifyPayment asks until the order is completed. The money is paid, so the buyer is
-// in doubt until then.
+// verifyPayment asks until the order is completed. The buyer has paid and is in doubt until then.
 func (b *Buyer) verifyPayment(ctx context.Context) openloop.Result {
 	var o Order
 	a := b.svc.Do(ctx, b.From, b.newCall("/payments/verify", map[string]string{
@@ -255,7 +265,7 @@ func (b *Buyer) verifyPayment(ctx context.Context) openloop.Result {
 	return b.End(opVerify, a)
 }
 
-// readOrder fetches the tickets of a completed order.
+// readOrder reads the tickets of a completed order.
 func (b *Buyer) readOrder(ctx context.Context) openloop.Result {
 	var o Order
 	a := b.svc.Do(ctx, b.From, readOrder(b.order.ID, b.order.AccessToken), &o)
@@ -266,8 +276,8 @@ func (b *Buyer) readOrder(ctx context.Context) openloop.Result {
 	return b.End(opRead, a)
 }
 
-// cancelOrder cancels the order. The log has it before the request is sent, because the order may be cancelled
-// although nobody hears of it.
+// cancelOrder cancels the order. It notes that in the log before it sends the request, because the
+// order may be cancelled although no answer comes.
 func (b *Buyer) cancelOrder(ctx context.Context) openloop.Result {
 	if b.Tries == 0 {
 		b.rush.Acks.Add(Entry{What: AskCancel, Buyer: b.Number, Order: b.order.ID})
@@ -288,14 +298,14 @@ func (b *Buyer) cancelOrder(ctx context.Context) openloop.Result {
 	return b.End(OpCancel, a)
 }
 
-// noteStatus notes what the service said has become of the order.
+// noteStatus notes the status that the service told.
 func (b *Buyer) noteStatus(o Order) {
 	b.rush.Acks.Add(Entry{
 		What: AckStatus, Buyer: b.Number, Order: b.order.ID, Status: o.Status, Tickets: o.Tickets,
 	})
 }
 
-// newCall makes a call with a key of its own, which stays the same until the buyer moves on.
+// newCall makes a call with a key that stays the same until the buyer turns to the next stage.
 func (b *Buyer) newCall(path string, body any) client.Call {
 	if b.keyOnce == "" {
 		b.keyOnce = uuid.NewString()

@@ -7,7 +7,7 @@ import (
 	"boxoffice/loadtest/openloop"
 )
 
-// Config says what rush of buyers is made. The tags are kong's.
+// Config tells what rush of buyers is made. kong reads the tags.
 type Config struct {
 	Buyers       int           `default:"20000" help:"Most buyers; 0: as many as the rate brings."`
 	Tickets      int           `default:"10000" help:"Tickets on sale, over all types."`
@@ -34,7 +34,7 @@ type Config struct {
 	Plain        bool          `env:"CI" help:"Plain lines instead of a progress bar."`
 }
 
-// NodeEnv is what a node for the run needs in its environment.
+// NodeEnv returns the environment variables that a node needs for this run.
 func (c *Config) NodeEnv() []string {
 	if !c.Webhooks {
 		return nil
@@ -42,7 +42,7 @@ func (c *Config) NodeEnv() []string {
 	return []string{PrivateWebhooks}
 }
 
-// schedule is when the buyers arrive.
+// schedule returns when the buyers arrive.
 func (c *Config) schedule() openloop.Schedule {
 	var s openloop.Schedule
 	switch c.Shape {
@@ -59,12 +59,13 @@ func (c *Config) schedule() openloop.Schedule {
 	return s
 }
 
-// engine is how the run is driven and judged.
+// engine returns how the run is driven and judged. After the last arrival, buyers have their
+// patience and one timeout to finish.
 func (c *Config) engine() openloop.Config {
 	return openloop.Config{Ops: OpNames, SLO: c.SLO, MaxLagShare: c.MaxLag, Drain: c.Patience + c.Timeout}
 }
 
-// Validate is called by kong, and by the runs themselves.
+// Validate refuses a run that could not work. kong calls it, and so do the runs themselves.
 func (c *Config) Validate() error {
 	switch {
 	case c.Types < 1 || c.Tickets < c.Types:
@@ -77,5 +78,6 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// PrivateWebhooks lets a node deliver webhooks to the harness, whose address is private.
+// PrivateWebhooks is the variable that lets a node send webhooks to the harness, whose address is
+// private.
 const PrivateWebhooks = "BOXOFFICE_WEBHOOK_ALLOW_PRIVATE=true"

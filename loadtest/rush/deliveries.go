@@ -9,15 +9,16 @@ import (
 	"boxoffice/loadtest/report"
 )
 
-// feed is what an organization was told, as far as it has been read.
+// feed is the organization's feed of public facts, as far as it has been read.
 type feed struct {
 	org    *Organizer
 	cursor string
 	facts  map[string]*deliveredFact // by id
-	orders map[string]bool           // of facts order.created
+	// The orders of all facts order.created that have been read.
+	orders map[string]bool
 }
 
-// readOn reads on, to the end that there is now.
+// readOn reads the feed from where it stopped to its present end.
 func (f *feed) readOn(ctx context.Context) error {
 	for {
 		var page struct {
@@ -42,16 +43,16 @@ func (f *feed) readOn(ctx context.Context) error {
 	}
 }
 
-// deliveryAudit compares what was acknowledged with the feed, and the feed with what
-// has arrived.
+// deliveryAudit compares acknowledged orders with the feed, and the feed with the webhooks that
+// have arrived.
 type deliveryAudit struct {
 	receiver *Receiver
 	feeds    map[*Organizer]*feed
 	placed   map[*Organizer]map[string]bool // acknowledged orders
 }
 
-// AuditDeliveries waits until healthy endpoints have all that their organizations were told,
-// or nothing more has come for as long as its patience, and compares.
+// AuditDeliveries waits until all healthy endpoints have everything that the feeds have, or until
+// nothing more has come for as long as patience. Then it compares.
 func (m *Receiver) AuditDeliveries(ctx context.Context, placed map[*Organizer]map[string]bool, patience time.Duration) ([]report.Check, error) {
 	a := &deliveryAudit{receiver: m, feeds: map[*Organizer]*feed{}, placed: placed}
 	for o := range placed {
@@ -82,7 +83,8 @@ func (m *Receiver) AuditDeliveries(ctx context.Context, placed map[*Organizer]ma
 	}
 }
 
-// countArrivals is how much has been told and has arrived so far, and whether all has.
+// countArrivals returns how much is in the feeds and has arrived so far, as one sum. complete
+// reports that nothing is missing.
 func (a *deliveryAudit) countArrivals() (known int, complete bool) {
 	complete = true
 	for o, orders := range a.placed {
@@ -100,7 +102,7 @@ func (a *deliveryAudit) countArrivals() (known int, complete bool) {
 	return known, complete
 }
 
-// compare are the verdict.
+// compare returns the checks of the deliveries.
 func (a *deliveryAudit) compare() []report.Check {
 	var all []*report.Check
 	check := func(name string) (*report.Check, func(string, ...any)) {

@@ -9,8 +9,8 @@ import (
 	"boxoffice/loadtest/rig"
 )
 
-// CountFacts counts the facts of some types in the organization's feed, by type and
-// ticket, until the given number has come or they have had the time for it.
+// CountFacts counts facts of some types in the organization's feed, by type and by ticket. It stops
+// when it has read as many as wanted, or when the time is over.
 func (o *Organizer) CountFacts(ctx context.Context, types []string, want int, within time.Duration) (map[string]map[string]int, error) {
 	counts, read := make(map[string]map[string]int), 0
 	for _, t := range types {

@@ -8,10 +8,10 @@ import (
 	"boxoffice/loadtest/report"
 )
 
-// ErrFindings is returned, with the report, when the audit found something.
+// ErrFindings is returned together with the report if the audit has found a fault.
 var ErrFindings = errors.New("the audit found something")
 
-// PrintChecks tells what an audit checked and found. It fails when that is anything.
+// PrintChecks prints what an audit checked and found. It returns an error if there are findings.
 func PrintChecks(out io.Writer, checks []report.Check) error {
 	var found int64
 	for _, c := range checks {

@@ -13,11 +13,11 @@ import (
 	"boxoffice/loadtest/rig"
 )
 
-// LivePath is where an event's seats are watched.
+// LivePath returns the path of the stream of the event's seats.
 func (h *House) LivePath() string { return "/api/v1" + h.Path + "/live" }
 
-// House is the seating of a sale: a sample map, whose last sections are the
-// harness's own.
+// House is the seating of a sale: a sample map. The harness keeps the last sections of the map for
+// itself, so that no shopper takes seats that a measurement needs.
 type House struct {
 	Path  string     // of the event's seats: below it are hold, live and the like
 	Seats []string   // all ids, in the map's order
@@ -30,18 +30,20 @@ type HouseRow struct {
 	Type  int // index into the sale's types
 	Seats []string
 
+	// The squared distance of the row's first seat from the focal point of the map. Shoppers want
+	// seats near it.
 	distance int // from the focal point, squared
 }
 
-// blocksAtOnce is how many seats one call withholds.
+// blocksAtOnce is how many seats one call blocks.
 const blocksAtOnce = 5000
 
-// ownRows is how many rows the harness keeps for itself, at least, of a house that
-// has ten times as many.
+// ownRows is how many rows the harness keeps for itself at least. In a house with fewer than ten
+// times as many rows it keeps a tenth.
 const ownRows = 20
 
-// SeatBy seats a sale by a sample map. The map's last sections are sold as the
-// sale's last type, the others as the other types in turn.
+// SeatBy seats a sale by a sample map. The last sections of the map are sold as the last type of
+// the sale, and the other sections as the other types in turn.
 func (o *Organizer) SeatBy(ctx context.Context, s *Sale, sample string, holdSeconds int) (*House, error) {
 	sampled, ok := venuemap.Samples[sample]
 	if !ok {
@@ -76,7 +78,7 @@ func (o *Organizer) SeatByDocument(ctx context.Context, s *Sale, doc *venuemap.D
 	return o.readHouse(ctx, s, types)
 }
 
-// shareSections says which type each section is sold as.
+// shareSections returns the type as which each section is sold, as an index into the sale's types.
 func shareSections(doc *venuemap.Document, types int) map[string]int {
 	rowsOf := func(section *venuemap.Section) (rows int) {
 		for _, r := range section.Rows {
@@ -101,7 +103,8 @@ func shareSections(doc *venuemap.Document, types int) map[string]int {
 	return of
 }
 
-// readHouse reads the map as shoppers see it.
+// readHouse reads the seat map as shoppers see it. Only standard seats make rows, because others
+// are sold under rules of their own.
 func (o *Organizer) readHouse(ctx context.Context, s *Sale, types map[string]int) (*House, error) {
 	var m struct {
 		Focus [2]int `json:"focus"`
@@ -144,8 +147,8 @@ func (o *Organizer) readHouse(ctx context.Context, s *Sale, types map[string]int
 	return h, nil
 }
 
-// Withhold blocks seats in pieces all over the house, until only the given number is left
-// to shoppers.
+// Withhold blocks seats all over the house, in short pieces, until only the wanted number is left
+// to shoppers. Pieces make shoppers fight for seats that lie apart.
 func (o *Organizer) Withhold(ctx context.Context, s *Sale, h *House, left int, rng *rand.Rand) error {
 	total := 0
 	var pieces [][]string
@@ -174,8 +177,9 @@ func (o *Organizer) Withhold(ctx context.Context, s *Sale, h *House, left int, r
 	return o.WaitUntilSized(ctx, s, len(h.Seats)-len(seats))
 }
 
-// WaitUntilSized waits until the sale's types together have the given number of tickets, and notes how
-// many each has.
+// WaitUntilSized waits until the types of a sale together have as many tickets as there are seats,
+// and notes how many each has. The types learn the number of their seats some time after the map
+// has changed.
 func (o *Organizer) WaitUntilSized(ctx context.Context, s *Sale, seats int) error {
 	for deadline := time.Now().Add(sizedTime); ; rig.Wait(ctx, 50*time.Millisecond) {
 		var types ticketTypes
@@ -200,7 +204,7 @@ func (o *Organizer) WaitUntilSized(ctx context.Context, s *Sale, seats int) erro
 	}
 }
 
-// sizedTime is how long ticket types may take to have as many tickets as seats.
+// sizedTime is how long ticket types may take until they know the number of their seats.
 const sizedTime = 10 * time.Second
 
 // BestPath is where the service is asked for the best seats.

@@ -9,11 +9,13 @@ import (
 	"boxoffice/loadtest/openloop"
 )
 
-// ProbeEvery is the pause between two writes that are tried while the outage of one event is measured.
+// ProbeEvery is the pause between two tries to write while the outage of one event is measured. It
+// is also the precision of that measurement.
 const ProbeEvery = 20 * time.Millisecond
 
-// ProbeUntilAcknowledged places small orders, each under a key of its own, one every pause and as many
-// at once, until one is acknowledged. The others are left to be settled; probing waits for them.
+// ProbeUntilAcknowledged places small orders until one of them is acknowledged, at most atOnce at a
+// time. Each has a key of its own. Orders that are still under way are settled later; Probing waits
+// for them.
 func (r *Rush) ProbeUntilAcknowledged(ctx context.Context, pause time.Duration, atOnce int, once func(context.Context) bool) error {
 	acknowledged := make(chan struct{}, 1)
 	slots := make(chan struct{}, atOnce)
@@ -43,12 +45,13 @@ func (r *Rush) ProbeUntilAcknowledged(ctx context.Context, pause time.Duration, 
 	}
 }
 
-// PlaceProbe reports whether one order of a free ticket was acknowledged.
+// PlaceProbe orders one free ticket and reports whether the order was acknowledged.
 func (r *Rush) PlaceProbe(ctx context.Context, svc client.API, ticketType string) bool {
 	return r.SendProbe(ctx, svc, r.Network, ticketType).Code == ""
 }
 
-// SendProbe orders one free ticket, once, from an address of the network, and returns the answer.
+// SendProbe orders one free ticket once, from an address of the network, and returns the answer.
+// Probes have numbers above all buyers, so that the audit finds their orders too.
 func (r *Rush) SendProbe(ctx context.Context, svc client.API, network *client.Network, ticketType string) openloop.Result {
 	b := r.NewBuyer(probeBuyers + int(r.probes.Add(1)))
 	b.svc, b.From, b.Email = svc, network.Source(b.Number), fmt.Sprintf("probe-%d@load.test", b.Number)

@@ -13,11 +13,11 @@ import (
 	"boxoffice/loadtest/openloop"
 )
 
-// plainEvery is how often a plain progress line is printed.
+// plainEvery is how many seconds lie between two plain lines of progress.
 const plainEvery = 5
 
-// Progress shows a run as it goes: a bar on a terminal, else a line now and
-// then. tell is called once a second by one goroutine.
+// Progress shows a run as it goes: a bar on a terminal, or else a line now and then. One goroutine
+// calls ShowSecond once a second.
 type Progress struct {
 	out   io.Writer
 	total int // how many seconds the run lasts
@@ -29,7 +29,7 @@ type Progress struct {
 	sum  openloop.Second // what has come since the last plain line
 }
 
-// NewProgress shows a run that lasts d: plainly, or on a terminal as a bar. End it.
+// NewProgress shows a run that lasts d. The caller must call End.
 func NewProgress(out io.Writer, plain bool, d time.Duration, count *counters) *Progress {
 	p := &Progress{out: out, total: int(d.Seconds()), count: count}
 	empty := ""
@@ -44,7 +44,7 @@ func NewProgress(out io.Writer, plain bool, d time.Duration, count *counters) *P
 	return p
 }
 
-// isTerminal reports whether out is a character device.
+// isTerminal reports whether out is a character device, such as a terminal.
 func isTerminal(out io.Writer) bool {
 	f, ok := out.(*os.File)
 	if !ok {

@@ -21,27 +21,33 @@ import (
 	"boxoffice/loadtest/openloop"
 )
 
-// Behaviour is how an endpoint answers.
+// Behaviour is the way in which an endpoint answers webhooks.
 type Behaviour string
 
 // The behaviours.
 const (
-	Healthy     Behaviour = "healthy"
-	Hanging     Behaviour = "hanging"     // takes the request and never answers
-	Failing     Behaviour = "failing"     // answers 500
-	Redirecting Behaviour = "redirecting" // answers 307, to an address to which nobody may go
-	Dripping    Behaviour = "dripping"    // answers with headers, one byte a second
+	Healthy Behaviour = "healthy"
+	// Takes the request and never answers.
+	Hanging Behaviour = "hanging"
+	// Answers 500.
+	Failing Behaviour = "failing"
+	// Answers 307 with an address that the service must not go to.
+	Redirecting Behaviour = "redirecting"
+	// Answers with headers that come one byte a second.
+	Dripping Behaviour = "dripping"
 )
 
-// Receiver receives webhooks at endpoints of the harness's own, each on a port of
-// its own, as if each were another host. close ends it.
+// Receiver receives webhooks at endpoints of the harness. Each endpoint has a port of its own, so
+// that the service takes each for another host. Close ends it.
 type Receiver struct {
 	server    *fasthttp.Server
 	endpoints []*Endpoint
 	serving   sync.WaitGroup
 	listeners []net.Listener
-	done      chan struct{} // once it is closed, a handler that hangs lets go
-	strayed   atomic.Int64  // requests that came to the address of a redirect
+	// Closing it ends the handlers that hang.
+	done chan struct{}
+	// How many requests came to the address of a redirect. The service must follow none.
+	strayed atomic.Int64
 }
 
 // Endpoint is one endpoint.
@@ -53,19 +59,24 @@ type Endpoint struct {
 	id        string // the endpoint's id at the service
 	secret    string
 
-	mu       sync.Mutex
-	seen     map[string]int   // how often each event has arrived, by id
-	orders   map[string]bool  // the orders whose creation has arrived
-	admitted map[string]int   // how many admissions have arrived, by ticket
-	last     map[string]int64 // the seq of the first attempt that came last, by event
+	mu sync.Mutex
+	// How often each fact has arrived, by the fact's id.
+	seen     map[string]int
+	orders   map[string]bool // the orders whose creation has arrived
+	admitted map[string]int  // how many admissions have arrived, by ticket
+	// For each event the seq of the first attempt that came last.
+	last     map[string]int64
 	Requests int64
-	forged   int64 // requests whose signature was wrong, or that could not be read
-	unsorted int64 // first attempts that came after a later fact of their event
+	// How many requests had a wrong signature or could not be read.
+	forged int64
+	// How many first attempts came after a later fact of their event.
+	unsorted int64
 	lag      *hdrhistogram.Histogram
-	latest   time.Time // when the latest event came that was new
+	// When the latest new fact arrived.
+	latest time.Time
 }
 
-// maxLag bounds the delays that are told apart, in microseconds.
+// maxLag is the longest delay that is told apart, in microseconds: an hour.
 const maxLag = 3_600_000_000
 
 // StartReceiver makes a receiver without endpoints. Close it.
@@ -75,14 +86,14 @@ func StartReceiver() *Receiver {
 	return m
 }
 
-// silentLog drops the server's complaints about requests that were given up.
+// silentLog drops the server's complaints about requests that the service has given up.
 type silentLog struct{}
 
 // Printf drops.
 func (silentLog) Printf(string, ...any) {}
 
-// AddEndpoint makes an endpoint of an organizer that listens, and subscribes it to some
-// types of facts; to everything, if none is named.
+// AddEndpoint makes an endpoint that listens, and subscribes it as the organizer to some types of
+// facts, or to all if none is named.
 func (m *Receiver) AddEndpoint(ctx context.Context, o *Organizer, how Behaviour, types ...string) error {
 	if len(types) == 0 {
 		types = []string{"*"}
@@ -109,7 +120,7 @@ func (m *Receiver) AddEndpoint(ctx context.Context, o *Organizer, how Behaviour,
 	return nil
 }
 
-// Close ends it, also when ctx has ended.
+// Close ends the receiver, also if ctx has ended.
 func (m *Receiver) Close(ctx context.Context) error {
 	close(m.done)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -136,7 +147,8 @@ func (m *Receiver) EndpointsThat(how Behaviour) []*Endpoint {
 	return some
 }
 
-// serveRequest notes a request for the endpoint that the path names, and answers as the endpoint behaves.
+// serveRequest notes a request for the endpoint that its path names, and answers in that endpoint's
+// way.
 func (m *Receiver) serveRequest(ctx *fasthttp.RequestCtx) {
 	at := time.Now()
 	var n int
@@ -162,7 +174,7 @@ func (m *Receiver) serveRequest(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// answerSlowly answers a byte a second, until the other side has enough.
+// answerSlowly sends one byte a second, until the other side breaks off.
 func (m *Receiver) answerSlowly(conn net.Conn) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -180,7 +192,7 @@ func (m *Receiver) answerSlowly(conn net.Conn) {
 	}
 }
 
-// deliveredFact is what the harness reads of a fact, be it delivered or in the feed.
+// deliveredFact is what the harness reads of a fact, in a webhook or in the feed.
 type deliveredFact struct {
 	ID      string    `json:"id"`
 	Type    string    `json:"type"`
@@ -192,7 +204,8 @@ type deliveredFact struct {
 	} `json:"data"`
 }
 
-// actingEvent is the event whose actor tells the fact, if it is one of orders or tickets.
+// actingEvent returns the event whose actor decided the fact, if the fact is about an order or a
+// ticket. Facts of one event come in order; facts of different events need not.
 func (f *deliveredFact) actingEvent() string {
 	if f.Data.Order.EventID != "" {
 		return f.Data.Order.EventID
@@ -200,7 +213,7 @@ func (f *deliveredFact) actingEvent() string {
 	return f.Data.Ticket.EventID
 }
 
-// noteRequest notes a request. An endpoint that is not healthy only counts its requests.
+// noteRequest notes a request. For an endpoint that is not healthy it only counts it.
 func (h *Endpoint) noteRequest(ctx *fasthttp.RequestCtx, at time.Time) {
 	h.mu.Lock()
 	h.Requests++
@@ -238,7 +251,8 @@ func (h *Endpoint) noteRequest(ctx *fasthttp.RequestCtx, at time.Time) {
 	}
 }
 
-// isSignedBy reports whether a body carries the endpoint's signature.
+// isSignedBy reports whether a body has a signature by the endpoint's secret that is at most five
+// minutes old.
 func (h *Endpoint) isSignedBy(signature string, body []byte, now time.Time) bool {
 	at, sum, ok := strings.Cut(strings.TrimPrefix(signature, "t="), ",v1=")
 	got, err := hex.DecodeString(sum)
@@ -262,7 +276,7 @@ func (h *Endpoint) Admissions() map[string]int {
 	return maps.Clone(h.admitted)
 }
 
-// CountArrived returns how many events have arrived, and how many deliveries have repeated one.
+// CountArrived returns how many facts have arrived, and how many deliveries were repeats.
 func (h *Endpoint) CountArrived() (events, again int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -272,7 +286,7 @@ func (h *Endpoint) CountArrived() (events, again int64) {
 	return int64(len(h.seen)), again
 }
 
-// DeliveryDelays returns the delays from a fact to its first arrival, over some endpoints.
+// DeliveryDelays returns the delays from a fact's moment to its first arrival, over some endpoints.
 func DeliveryDelays(hooks []*Endpoint) openloop.Percentiles {
 	all := hdrhistogram.New(1, maxLag, 3)
 	for _, h := range hooks {

@@ -1,8 +1,7 @@
-// Package rush has buyers rush a sale, and audits what they were told, all over public
-// HTTP. It owns the buyers (state machines on an open arrival process, see package
-// openloop), the organizer who puts events on sale, the append-only log of what was
-// acknowledged, the receiver of webhooks, and the audit that asks the service about
-// every line of the log.
+// Package rush lets buyers rush a sale and then audits what they were told, all over the public
+// API. It has the buyers (state machines that arrive at their own times, see package openloop), the
+// organizer who puts events on sale, the log of what was acknowledged, the receiver of webhooks,
+// and the audit that asks the service about every line of the log.
 //
 // The scenarios call it. A Session is for one run: OpenSession puts an event on sale,
 // Measure lets the buyers in, Conclude settles what is in doubt and audits, Close ends
@@ -27,11 +26,10 @@ import (
 // settleTime bounds how long unanswered requests are repeated after a run.
 const settleTime = 60 * time.Second
 
-// probeBuyers is where the numbers of the probes' buyers start, above all others.
+// probeBuyers is where the numbers of probes begin. It is above the numbers of all buyers.
 const probeBuyers = 1 << 30
 
-// Rush is one run of buyers against one sale. Run drives it, settle clears up
-// what is in doubt, the audit reads acks.
+// Rush is one run of buyers against one sale.
 type Rush struct {
 	Config     Config
 	API        client.API
@@ -40,33 +38,35 @@ type Rush struct {
 	AlsoOnSale []*Sale // the sales of other clients, which the audit counts as well
 	Acks       *AckLog
 
-	Count    counters
-	probes   atomic.Int64   // how many buyers probes have made
-	Probing  sync.WaitGroup // waits for tries of probes that are still under way
-	Settling atomic.Bool    // the run is over, and buyers go no further
+	Count   counters
+	probes  atomic.Int64   // how many buyers probes have made
+	Probing sync.WaitGroup // waits for tries of probes that are still under way
+	// The run is over, and buyers begin nothing new.
+	Settling atomic.Bool
 
-	Ops     []string      // the names of the operations in the report
-	PlaceAs atomic.Uint32 // the operation that placing an order counts as: OpPlace, except in a run with phases
+	Ops []string // the names of the operations in the report
+	// The operation as which placing an order is counted: OpPlace, except in a run with phases.
+	PlaceAs atomic.Uint32
 
-	mu     sync.Mutex
-	doubts map[*Buyer]struct{} // the buyers that wait for a definite answer
-	paysim string              // http://host:port of the pages where buyers are sent to pay
+	mu sync.Mutex
+	// The buyers that wait for a definite answer.
+	doubts map[*Buyer]struct{}
+	paysim string // http://host:port of the pages where buyers are sent to pay
 }
 
-// counters are the outcome of the buyers.
+// counters count how it ended for the buyers.
 type counters struct {
 	Placed, Free, Paid, Abandoned, Cancelled, Refused, GaveUp, Duplicates atomic.Int64
 }
 
-// NewRush makes a rush whose buyers have not come yet. The network and the log stay
-// the caller's to close.
+// NewRush makes a rush whose buyers have not come yet. The caller closes the network and the log.
 func NewRush(cfg Config, svc client.API, net *client.Network, s *Sale, acks *AckLog) *Rush {
 	r := &Rush{Config: cfg, API: svc, Network: net, Sale: s, Acks: acks, Ops: OpNames, doubts: make(map[*Buyer]struct{})}
 	r.PlaceAs.Store(uint32(OpPlace))
 	return r
 }
 
-// letBuyersIn lets the buyers in, as scheduled.
+// letBuyersIn lets the buyers arrive as scheduled, and returns what was measured.
 func (r *Rush) letBuyersIn(ctx context.Context, engine openloop.Config) (*openloop.Stats, error) {
 	rng := rand.New(rand.NewPCG(r.Config.Seed, 0))
 	st, err := openloop.Run(ctx, engine, r.Config.schedule(), rng, func(n int) openloop.Actor { return r.NewBuyer(n) })
@@ -76,8 +76,8 @@ func (r *Rush) letBuyersIn(ctx context.Context, engine openloop.Config) (*openlo
 	return st, nil
 }
 
-// SettleDoubts repeats every request that got no definite answer until it gets one,
-// with the buyers' own bytes and keys, and notes those that never do.
+// SettleDoubts repeats every request that got no definite answer until it gets one, with the same
+// bytes and keys. Requests that never get one are noted as unresolved.
 func (r *Rush) SettleDoubts(ctx context.Context, log *slog.Logger) {
 	r.Settling.Store(true)
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
@@ -104,7 +104,7 @@ func (r *Rush) SettleDoubts(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// settleDoubt steps one buyer on until it is in no doubt.
+// settleDoubt repeats one buyer's request until there is a definite answer or ctx ends.
 func (b *Buyer) settleDoubt(ctx context.Context) {
 	b.since, b.Tries = time.Now(), 0
 	for b.InDoubt {
@@ -145,7 +145,8 @@ func (r *Rush) listDoubts() []*Buyer {
 	return all
 }
 
-// notePaysim remembers where the service sends buyers to pay.
+// notePaysim remembers the provider to which the service sends buyers. The audit compares with its
+// list.
 func (r *Rush) notePaysim(u *url.URL) {
 	r.mu.Lock()
 	r.paysim = u.Scheme + "://" + u.Host

@@ -13,7 +13,7 @@ import (
 	"boxoffice/loadtest/rig"
 )
 
-// Caps of every ticket type that a rush is after.
+// These are the caps of every ticket type that buyers are after.
 const (
 	MaxPerOrder    = 4
 	MaxPerCustomer = 6
@@ -22,8 +22,7 @@ const (
 // ticketPrice is what a paid ticket costs, in the sale's currency.
 const ticketPrice = 2500
 
-// Organizer is an account of the harness that puts events on sale, over the
-// public API.
+// Organizer is an account of the harness that puts events on sale by the public API.
 type Organizer struct {
 	svc          client.API
 	from         *client.Source
@@ -74,8 +73,7 @@ func Register(ctx context.Context, svc client.API, from *client.Source) (*Organi
 	return o, err
 }
 
-// UseKey makes an API key and works with that from now on: an access token ends
-// after ten minutes.
+// UseKey makes an API key and uses it from then on, because an access token ends during a long run.
 func (o *Organizer) UseKey(ctx context.Context) error {
 	var key struct {
 		Secret string `json:"secret"`
@@ -89,7 +87,7 @@ func (o *Organizer) UseKey(ctx context.Context) error {
 	return err
 }
 
-// OpenSale publishes an event with the ticket types, on sale at once.
+// OpenSale publishes an event with ticket types that are on sale at once.
 func (o *Organizer) OpenSale(ctx context.Context, types []SaleType) (*Sale, error) {
 	start := time.Now().Add(30 * 24 * time.Hour).UTC().Truncate(time.Hour)
 	var event struct {
@@ -116,7 +114,7 @@ func (o *Organizer) OpenSale(ctx context.Context, types []SaleType) (*Sale, erro
 	return s, o.Post(ctx, path+"/publish", nil, nil)
 }
 
-// Request is how the type is put on sale, at once and until a time.
+// Request returns the body of the request that puts the type on sale from now until a time.
 func (t *SaleType) Request(until time.Time) map[string]any {
 	kind, price := "general", ticketPrice
 	if t.Free {
@@ -130,13 +128,13 @@ func (t *SaleType) Request(until time.Time) map[string]any {
 	}
 }
 
-// Post sends one request of the set-up, again if it has to be; anything but success
-// is an error.
+// Post sends one request of the set-up and repeats it while it has no definite answer. Every answer
+// but success is an error.
 func (o *Organizer) Post(ctx context.Context, path string, body, out any) error {
 	return o.Send(ctx, "POST", path, body, out)
 }
 
-// Send is post with any method.
+// Send is Post with any method. All tries have the same key.
 func (o *Organizer) Send(ctx context.Context, method, path string, body, out any) error {
 	c := client.Call{Method: method, Path: path, Bearer: o.Bearer, Key: uuid.NewString()}
 	if body != nil {
@@ -154,10 +152,10 @@ func (o *Organizer) Send(ctx context.Context, method, path string, body, out any
 	}
 }
 
-// setUpTime is how long one request of the set-up is repeated.
+// setUpTime bounds how long one request of the set-up is repeated.
 const setUpTime = 30 * time.Second
 
-// planTypes shares the tickets of a rush out: every second type is free.
+// planTypes divides the tickets of a rush among its types. Every second type is free.
 func planTypes(cfg *Config) []SaleType {
 	var types []SaleType
 	each := cfg.Tickets / cfg.Types
@@ -174,8 +172,7 @@ func planTypes(cfg *Config) []SaleType {
 	return types
 }
 
-// pickItems is what a buyer wants of the types on offer: mostly one line, sometimes
-// two.
+// pickItems draws what a buyer wants: usually one line, sometimes two.
 func pickItems(rng *rand.Rand, types []SaleType) []Item {
 	lines := 1
 	if len(types) > 1 && rng.IntN(10) == 0 {
@@ -190,7 +187,7 @@ func pickItems(rng *rand.Rand, types []SaleType) []Item {
 	return items
 }
 
-// LogIn opens another session: a run may be longer than an access token's life.
+// LogIn opens another session, because a run may be longer than an access token lives.
 func (o *Organizer) LogIn(ctx context.Context) error {
 	var session struct {
 		AccessToken string `json:"accessToken"`

@@ -17,7 +17,7 @@ import (
 	"boxoffice/loadtest/rig"
 )
 
-// Session is a rush with what it stands on.
+// Session is a rush together with its organizer, its network and its log.
 type Session struct {
 	*Rush
 	started     time.Time
@@ -26,9 +26,9 @@ type Session struct {
 	lastArrival time.Time // when the last buyer had come
 }
 
-// OpenSession checks the service's address, makes the client addresses, puts an event on
-// sale, with a reserve of free tickets that buyers are not offered, and opens
-// the AckLog.
+// OpenSession prepares a run. It checks that the service may be loaded, makes the client addresses,
+// puts an event on sale and opens the AckLog. The event also has a reserve of free tickets that
+// buyers are not offered, for probes.
 func OpenSession(
 	ctx context.Context, cfg Config, svc client.API, remote bool, reserve int,
 ) (*Session, error) {
@@ -53,7 +53,8 @@ func OpenSession(
 	return s, nil
 }
 
-// putOnSale registers an organizer with an event, and subscribes to its webhooks before anything is sold.
+// putOnSale registers an organizer and puts an event on sale. It subscribes to webhooks first, so
+// that no fact about a sale is missed.
 func (s *Session) putOnSale(
 	ctx context.Context, svc client.API, from *client.Source, cfg *Config, reserve int,
 ) (_ *Sale, err error) {
@@ -87,8 +88,8 @@ func (s *Session) closeReceiver(ctx context.Context) error {
 	return s.receiver.Close(ctx)
 }
 
-// Measure lets the buyers in and fills the report with what was measured. stop,
-// when closed, ends the arrivals early.
+// Measure lets the buyers in and fills the report with what was measured. Closing stop ends the
+// arrivals early.
 func (s *Session) Measure(
 	ctx context.Context, r *report.Report, targets []rig.Target, out io.Writer, stop <-chan struct{},
 ) error {
@@ -109,7 +110,8 @@ func (s *Session) Measure(
 	return nil
 }
 
-// Conclude settles what is in doubt, audits, prints and saves the report.
+// Conclude settles the doubtful requests, audits, and prints and saves the report. It returns
+// ErrFindings if the audit found a fault.
 func (s *Session) Conclude(
 	ctx context.Context, r *report.Report, paysim, dir string, out io.Writer, log *slog.Logger,
 ) error {
@@ -140,8 +142,8 @@ func (s *Session) Conclude(
 	return nil
 }
 
-// auditWebhooks waits for what is still to be delivered, and adds to the report
-// what was.
+// auditWebhooks waits for webhooks that are still under way, and adds to the report what was
+// delivered.
 func (s *Session) auditWebhooks(ctx context.Context, r *report.Report) error {
 	placed := map[string]bool{}
 	for _, e := range s.Acks.Entries() {
@@ -162,8 +164,8 @@ func (s *Session) auditWebhooks(ctx context.Context, r *report.Report) error {
 	return nil
 }
 
-// CheckNoInternalErrors checks that no answer was a 500: what cannot be done now is a 503
-// that says when to come back (docs/rules.md, Errors).
+// CheckNoInternalErrors checks that no answer was a 500. A request that cannot be carried out now
+// must be answered 503 with the time to come back (docs/rules.md, Errors).
 func CheckNoInternalErrors(r *report.Report) report.Check {
 	c := report.Check{Name: "no answer is a 500", Checked: r.All.Count}
 	for _, e := range r.Errors {
@@ -175,7 +177,7 @@ func CheckNoInternalErrors(r *report.Report) report.Check {
 	return c
 }
 
-// NewReport begins the report of a run. cfg is shown in it.
+// NewReport begins the report of a run. The configuration cfg is shown in it.
 func (s *Session) NewReport(title, target string, cfg any) *report.Report {
 	return &report.Report{
 		Title: title, Started: s.started, Target: target, Version: Version(), Config: cfg,
@@ -183,7 +185,8 @@ func (s *Session) NewReport(title, target string, cfg any) *report.Report {
 	}
 }
 
-// Version is the git revision that this program was built from.
+// Version returns the git revision from which this program was built, with a mark if there were
+// changes.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// These are the parts of the API's records that the harness reads and writes: small,
-// so that they cost the generator little, and of its own, so that a field that the
-// service renames by mistake is missed here. edge/api has the whole records.
+// These are the parts of the API's records that the harness reads and writes. They are small, so
+// that they cost the generator little. They are not the types of edge/api, so that a field which
+// the service renames by mistake is missed here.
 
 type (
 	// HoldSeats is the body of POST .../seats/hold, and of DELETE without seats.
