@@ -12,60 +12,76 @@ import (
 	"github.com/google/uuid"
 )
 
-// Config is what a device has to be told.
+// Config is what a device must be told.
 type Config struct {
-	URL    string // of the API, http://host/api/v1
-	Event  string // the event's id
-	Key    string // API key with the scope checkin:write
-	Gate   string // the gate's name
-	Name   string // the device's own name, which no other device has
-	Typed  bool   // whether people type codes, so that full codes are accepted too
-	Dir    string // folder for what the device must not forget; one for each event
+	// The address of the API, such as http://host/api/v1.
+	URL   string
+	Event string // the event's id
+	Key   string // API key with the scope checkin:write
+	Gate  string // the gate's name
+	// The name of the device, which no other device has.
+	Name string
+	// Whether people type codes. Then full codes are accepted as well as scanned ones.
+	Typed bool
+	// The folder for what the device must not forget. Each event has one of its own.
+	Dir    string
 	Client *http.Client
-	Now    func() time.Time // the device's own clock
-	// Patience is how long a person at the gate waits for the service. To the service, a scan that
-	// the same device repeats within two seconds is the same scan.
+	// The device's own clock, which may be wrong.
+	Now func() time.Time
+	// Patience is how long a person at the gate waits for the service. The service takes a scan
+	// that the same device repeats within two seconds for the same scan.
 	Patience time.Duration
 }
 
-// Wrong is the scan of a person whom the device let in, or out, and the service does not.
+// Wrong is a scan at which the device let somebody in or out although the service does not.
 type Wrong struct {
 	Scan Scan
 	Told Told
 }
 
-// Counts says how many scans a device has decided.
+// Counts are how many scans a device has decided.
 type Counts struct {
-	Admitted, Denied           int // Admitted also counts the people who were let out
-	AdmittedAlone, DeniedAlone int // of these, how many were decided without the service
-	Unanswered                 int // of these, how many the service may have judged too
-	Waiting                    int // scans admitted alone that the service has not been told yet
+	// Admitted includes the people who were let out.
+	Admitted, Denied int
+	// The numbers of these that were decided without the service.
+	AdmittedAlone, DeniedAlone int
+	// The number of these that the service may have judged too.
+	Unanswered int
+	// How many scans were admitted alone and not told to the service yet.
+	Waiting int
 }
 
-// Device is a device at a gate.
+// Device is a device at a gate. It may be used by any goroutine.
 type Device struct {
-	cfg     Config
-	syncing sync.Mutex // held while the device tells the service about its scans
+	cfg Config
+	// Held while the device tells the service about its scans.
+	syncing sync.Mutex
 
-	mu     sync.Mutex // guards the fields below; never held while waiting for the network
+	// Guards the fields below. It is never held while the device waits for the network, because a
+	// scan must be decided at once.
+	mu     sync.Mutex
 	store  *store
 	roster *roster
-	offset time.Duration // from the device's clock to the service's
-	kept   time.Duration // the offset that the folder has
+	// What must be added to the device's clock to get the service's time.
+	offset time.Duration
+	// The offset that the folder has.
+	kept   time.Duration
 	online bool
-	last   int // number of the last scan
-	// unheard is the last scan that the device could not decide, and whose answer never came: the service may have
-	// judged it. Nil: there is none.
+	// The number of the last scan.
+	last int
+	// unheard is the last scan that the device could not decide and whose answer never came. The
+	// service may have judged it. Nil if there is none.
 	unheard *Scan
-	waiting []*Scan // scans let in offline that the service has not been told yet
+	// Scans that were let in offline and that the service has not been told yet, the oldest first.
+	waiting []*Scan
 	wrong   []Wrong
 	counts  Counts
 }
 
-// longestName bounds the names of gates and devices, in characters, as the service does.
+// longestName bounds the names of gates and devices, in characters. The service has the same bound.
 const longestName = 100
 
-// Open opens a device, with everything that an earlier one kept in its folder.
+// Open opens a device, with everything that an earlier process kept in its folder.
 func Open(cfg Config) (*Device, error) {
 	for what, name := range map[string]string{"gate": cfg.Gate, "device": cfg.Name} {
 		if n := utf8.RuneCountInString(name); n > longestName {
@@ -93,6 +109,7 @@ func Open(cfg Config) (*Device, error) {
 		return nil, err
 	}
 	d.store = store
+	// The scans are replayed in their order, so that the last passage of each ticket counts.
 	for n := range d.last {
 		scan := let[n+1]
 		if scan == nil {
@@ -114,15 +131,16 @@ func Open(cfg Config) (*Device, error) {
 	return d, nil
 }
 
-// Close closes its files.
+// Close closes the device's files.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.store.close()
 }
 
-// Scan returns the verdict on a code, of somebody who comes in or goes out. On an error nobody is let in:
-// either the device could not keep its decision, or the service refuses to talk to the device.
+// Scan returns the verdict on a code of somebody who comes in or goes out. If it returns an error,
+// nobody may be let in: the device could not store its decision, or the service refuses to talk to
+// the device.
 func (d *Device) Scan(ctx context.Context, text string, out bool) (Verdict, error) {
 	d.mu.Lock()
 	at, online := d.now(), d.online
@@ -152,8 +170,9 @@ func (d *Device) Scan(ctx context.Context, text string, out bool) (Verdict, erro
 	return d.decideAlone(scan)
 }
 
-// findUnheard returns the request id under which the service may have judged the same code before, or "". Under
-// the same id the service repeats that verdict, so a guest who shows the code again is not a duplicate.
+// findUnheard returns the request id under which the service may already have judged the same code,
+// or "". Under the same id the service repeats its verdict. So a guest who shows the code again is
+// not taken for a second person.
 func (d *Device) findUnheard(text string, out bool) string {
 	if d.unheard == nil || d.unheard.Code != text || d.unheard.Out != out {
 		return ""
@@ -161,7 +180,7 @@ func (d *Device) findUnheard(text string, out bool) string {
 	return d.unheard.Request
 }
 
-// keepDecision keeps what the service has decided on a scan.
+// keepDecision stores the service's verdict on a scan.
 func (d *Device) keepDecision(scan *Scan, told *Told) (Verdict, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -173,8 +192,8 @@ func (d *Device) keepDecision(scan *Scan, told *Told) (Verdict, error) {
 	return d.keepEntries(scan, entry{Scan: scan}, entry{Told: told})
 }
 
-// decideAlone decides without the service. It keeps a scan that it lets in, so that the service can
-// be told.
+// decideAlone decides a scan without the service. If it lets somebody in, it keeps the scan, so
+// that the service can be told later.
 func (d *Device) decideAlone(scan *Scan) (Verdict, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -195,6 +214,8 @@ func (d *Device) decideAlone(scan *Scan) (Verdict, error) {
 	return d.keepEntries(scan, entry{Scan: scan})
 }
 
+// keepEntries stores what was decided before the verdict is shown. If storing fails, the verdict is
+// Undecided, so that nobody is let in whom the device would forget.
 func (d *Device) keepEntries(scan *Scan, entries ...entry) (Verdict, error) {
 	if err := d.store.append(entries...); err != nil {
 		return Verdict{Status: Undecided}, err
@@ -228,8 +249,8 @@ func (d *Device) now() time.Time {
 	return d.cfg.Now().Add(d.offset).UTC().Truncate(time.Millisecond)
 }
 
-// Sync gets the manifest and tells the service about the people whom the device has let in without
-// it. The device is online if all of that succeeds.
+// Sync fetches the manifest and tells the service about the people whom the device let in without
+// it. The device is online if both succeed.
 func (d *Device) Sync(ctx context.Context) error {
 	d.syncing.Lock()
 	defer d.syncing.Unlock()
@@ -243,6 +264,8 @@ func (d *Device) Sync(ctx context.Context) error {
 	return err
 }
 
+// takeManifest fetches what has changed in the manifest, and corrects the clock's offset by the
+// answer's date.
 func (d *Device) takeManifest(ctx context.Context) error {
 	d.mu.Lock()
 	cursor := d.roster.Cursor
@@ -259,6 +282,7 @@ func (d *Device) takeManifest(ctx context.Context) error {
 		// The header has whole seconds, and was written between request and answer.
 		d.offset = date.Add(time.Second / 2).Sub(asked.Add(arrived.Sub(asked) / 2))
 	}
+	// Nothing has changed, so nothing is written: the folder may be on a small card.
 	if m.Cursor == cursor && !m.Full && (d.offset-d.kept).Abs() < clockDrift {
 		return nil
 	}
@@ -267,15 +291,15 @@ func (d *Device) takeManifest(ctx context.Context) error {
 	return d.store.keep(&kept{*m, d.offset})
 }
 
-// clockDrift is how much the clock's offset may change before it is stored again.
+// clockDrift is how much the offset of the clock may change before it is stored again.
 const clockDrift = 5 * time.Second
 
-// batchSize is how many scans the service accepts at once.
+// batchSize is how many scans the service accepts in one batch.
 const batchSize = 500
 
-// tellWaiting tells the service about the waiting scans. A scan whose first request may have
-// arrived is sent under the same request id again, so that the device's own admission does not look
-// like somebody else's.
+// tellWaiting tells the service about the waiting scans. If the first request of a scan may have
+// arrived, the scan is sent again under the same request id. Otherwise the device's own admission
+// would look like another person's.
 func (d *Device) tellWaiting(ctx context.Context) error {
 	for {
 		d.mu.Lock()
@@ -313,7 +337,8 @@ func (d *Device) tellWaiting(ctx context.Context) error {
 	}
 }
 
-// keepVerdicts keeps the service's verdicts on the scans that have waited longest.
+// keepVerdicts stores the service's verdicts on the scans that have waited longest. They leave the
+// queue only after that.
 func (d *Device) keepVerdicts(scans []*Scan, told []Told) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -338,22 +363,22 @@ func (d *Device) keepVerdicts(scans []*Scan, told []Told) error {
 	return nil
 }
 
-// LetInWrongly lists the scans that the device let in while it was offline and that the service
-// does not admit, as far as the service has been told.
+// LetInWrongly returns the scans that the device let in while it was offline and that the service
+// does not admit. It knows only scans that the service has been told.
 func (d *Device) LetInWrongly() []Wrong {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append([]Wrong(nil), d.wrong...)
 }
 
-// Online reports whether the next scan asks the service.
+// Online reports whether the next scan will ask the service.
 func (d *Device) Online() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.online
 }
 
-// Counts returns how many scans the device has decided.
+// Counts returns how many scans the device has decided so far.
 func (d *Device) Counts() Counts {
 	d.mu.Lock()
 	defer d.mu.Unlock()

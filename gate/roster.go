@@ -1,5 +1,5 @@
-// Package gate is a device at a gate: it decides whom to let in, with the network or without it,
-// keeps what it has decided, and tells the service when the network is back.
+// Package gate is a device at a gate. It decides whom to let in, with the network or without it. It
+// stores its decisions, and tells the service about them when the network is back.
 //
 // A Device is safe for concurrent use. It starts no goroutines: its owner calls Sync every few
 // seconds.
@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// These are the verdicts on a code: the service's verdicts, and Undecided if only the service can
-// tell.
+// These are the verdicts on a code. All but Undecided are also the service's; Undecided means that
+// only the service can tell.
 const (
 	Success    = "success"
 	Duplicate  = "denied_duplicate"
@@ -26,9 +26,10 @@ const (
 	Undecided  = "undecided"
 )
 
-// Verdict is the answer to a code. If the device decides by itself, Reason is NOT_YET, OVER,
-// ROTATING_ONLY, EXITS_OFF, NOT_SEEN (somebody goes out whom the device knows of no gate to have let in) or
-// empty; otherwise it is what the service says.
+// Verdict is the answer to a code. If the device decides alone, Reason is NOT_YET, OVER,
+// ROTATING_ONLY, EXITS_OFF, NOT_SEEN or empty. NOT_SEEN means that somebody goes out although the
+// device knows of no gate that let the person in. In all other cases Reason is what the service
+// says.
 type Verdict struct {
 	Status string `json:"status"`
 	Reason string `json:"reason,omitempty"`
@@ -67,31 +68,39 @@ const (
 // person.
 const sameScan = 2 * time.Second
 
-// manifestAge is how old the tickets in an answer may be when it arrives.
+// manifestAge is how old the tickets in an answer may be when the answer arrives.
 const manifestAge = 2 * time.Second
 
-// roster is what a device knows about the tickets.
+// roster is what a device knows about the tickets of its event.
 type roster struct {
-	Manifest // without the tickets
+	// All but the list of tickets, which the maps below have.
+	Manifest
 
-	tickets map[string]*Ticket // by the hash of the code
-	doors   map[string]*Ticket // by the hash of the door code
-	own     map[string]note    // last passages at this device, by the hash of the code
+	// The tickets by the hash of the code.
+	tickets map[string]*Ticket
+	// The tickets by the hash of the door code.
+	doors map[string]*Ticket
+	// The last passage of each ticket at this device, by the hash of the code.
+	own map[string]note
 }
 
 // note is a passage at this device.
 type note struct {
-	out  bool      // whether somebody went out
-	at   time.Time // when the code was shown
-	told time.Time // when the service was told, by the device's own clock; zero before
+	// Whether somebody went out.
+	out bool
+	// When the code was shown.
+	at time.Time
+	// When the service was told, by the device's own clock; zero before that.
+	told time.Time
 }
 
 func newRoster() *roster {
 	return &roster{tickets: map[string]*Ticket{}, doors: map[string]*Ticket{}, own: map[string]note{}}
 }
 
-// apply applies an answer of the service that was asked for at a time of the device's own clock.
-// The answer may be older than what this device has done in the meantime.
+// apply takes over an answer of the service, which was asked for at a time of the device's own
+// clock. The answer may be older than what this device has done since, so this device's own
+// passages are kept.
 func (r *roster) apply(m *Manifest, asked time.Time) {
 	r.Manifest = *m
 	r.Tickets = nil
@@ -110,7 +119,8 @@ func (r *roster) apply(m *Manifest, asked time.Time) {
 	}
 }
 
-// move notes that the ticket's holder has come in or gone out, unless the ticket has ended.
+// move notes that a ticket's holder has come in or gone out. A ticket that has ended stays as it
+// is.
 func (t *Ticket) move(out bool) {
 	switch {
 	case t.Status != "i" && t.Status != "c" && t.Status != "o":
@@ -121,18 +131,21 @@ func (t *Ticket) move(out bool) {
 	}
 }
 
-// shown is a code that was shown to a device.
+// shown is a code that was shown to a device, after reading its form.
 type shown struct {
 	code    string
 	door    bool
 	printed bool
-	remote  bool  // the manifest says nothing about codes of this form
-	step    int64 // for a code that rotates; -1 for others
+	// The manifest tells nothing about codes of this form, so only the service can judge them.
+	remote bool
+	// The time step of a code that rotates; -1 for all others.
+	step int64
 }
 
 var digits = regexp.MustCompile(`^[0-9]{1,12}$`)
 
-// readShown parses what was scanned or, if typed is set, typed.
+// readShown reads what was scanned or, if typed is set, typed. It returns false for a text that is
+// no code.
 func readShown(text string, typed bool) (shown, bool) {
 	text = CleanShown(text)
 	parts := strings.Split(text, ".")
@@ -157,13 +170,14 @@ func readShown(text string, typed bool) (shown, bool) {
 	}
 }
 
-// isFull reports whether a text has the form of a ticket's full code.
+// isFull reports whether a text has the length of a ticket's full code.
 func isFull(text string) bool { return len(CleanShown(text)) == codeLen }
 
-// isDoor reports whether a text has the form of a door code.
+// isDoor reports whether a text has the length of a door code.
 func isDoor(text string) bool { return len(CleanShown(text)) == doorLen }
 
-// find returns the ticket of a code, or nil. ok is false if only the service can find it.
+// find returns the ticket of a code, or nil if no ticket has the code. ok is false if only the
+// service can find it.
 func (r *roster) find(s shown) (t *Ticket, ok bool) {
 	switch {
 	case r.Salt == "" || s.remote || s.door && !r.OfflineDoorCodes:
@@ -180,8 +194,8 @@ func hash(salt, code string, size int) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:size])
 }
 
-// decideCode returns the verdict on a code that is shown at a time by somebody who comes in or goes out,
-// without asking the service. It changes nothing.
+// decideCode returns the verdict on a code that is shown at a time, without asking the service. It
+// changes nothing.
 func (r *roster) decideCode(text string, typed, out bool, at time.Time) (Verdict, *Ticket) {
 	s, ok := readShown(text, typed)
 	if !ok {
@@ -220,8 +234,8 @@ func (r *roster) decideCode(text string, typed, out bool, at time.Time) (Verdict
 	}
 }
 
-// decideExit lets out whoever is inside. Somebody whom no gate is known to have let in may have passed
-// another one that is offline.
+// decideExit lets out everybody who is inside. Somebody whom no gate is known to have let in may
+// have come in at another gate that is offline.
 func decideExit(t *Ticket) Verdict {
 	switch t.Status {
 	case "o":
@@ -233,7 +247,7 @@ func decideExit(t *Ticket) Verdict {
 	}
 }
 
-// justPassed reports whether this device let a ticket in, or out, a moment ago.
+// justPassed reports whether this device let the ticket in, or out, within the last two seconds.
 func (r *roster) justPassed(t *Ticket, out bool, at time.Time) bool {
 	n, mine := r.own[t.Hash]
 	return mine && n.out == out && at.Sub(n.at).Abs() <= sameScan

@@ -16,17 +16,18 @@ import (
 	"time"
 )
 
-// errAway says that the service is away or too busy. errUnsent says that the service can't have got
-// the request.
+// errAway means that the service is away or too busy. errUnsent means in addition that the service
+// cannot have got the request, so it has decided nothing.
 var (
 	errAway   = errors.New("the service does not answer")
 	errUnsent = fmt.Errorf("%w: no connection", errAway)
 )
 
-// mostBytes bounds how many bytes of an answer are read.
+// mostBytes bounds the bytes of an answer that are read. The manifest of a large event is the
+// largest answer.
 const mostBytes = 64 << 20
 
-// verdict is the service's verdict on a scan, in either of its two answers.
+// verdict is the service's verdict on a scan. Two different requests are answered with it.
 type verdict struct {
 	Status  string    `json:"status"`
 	Reason  *string   `json:"deniedReason"`
@@ -47,8 +48,8 @@ func (d *Device) told(number int, v *verdict) Told {
 	return t
 }
 
-// askService asks the service to judge one scan. A code that no ticket can have is denied, and a code that
-// the service does not look at is undecided.
+// askService asks the service to judge one scan. A text that no ticket can have as its code is
+// denied. A code that the service refuses to look at is undecided.
 func (d *Device) askService(ctx context.Context, scan *Scan) (*Told, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
 	defer cancel()
@@ -80,7 +81,8 @@ func (d *Device) askService(ctx context.Context, scan *Scan) (*Told, error) {
 	return &t, nil
 }
 
-// sendBatch asks the service to judge earlier scans.
+// sendBatch asks the service to judge scans that were decided earlier. The verdicts come in the
+// same order.
 func (d *Device) sendBatch(ctx context.Context, scans []*Scan) ([]Told, error) {
 	type queued struct {
 		QRData     string    `json:"qrData,omitempty"`
@@ -120,7 +122,8 @@ func (d *Device) sendBatch(ctx context.Context, scans []*Scan) ([]Told, error) {
 	return told, nil
 }
 
-// askManifest asks the service for what has changed since a cursor, and for its time.
+// askManifest asks the service for what has changed since a cursor. It also returns the service's
+// time.
 func (d *Device) askManifest(ctx context.Context, cursor string) (*Manifest, time.Time, error) {
 	query := url.Values{"deviceId": {d.cfg.Name}}
 	if cursor != "" {
@@ -135,7 +138,7 @@ func (d *Device) askManifest(ctx context.Context, cursor string) (*Manifest, tim
 	return m, date, nil
 }
 
-// refusal is a definite answer of the service that does not answer the question.
+// refusal is a definite answer of the service that gives no verdict.
 type refusal struct {
 	Status  int             `json:"-"`
 	Code    string          `json:"code"`
@@ -143,13 +146,13 @@ type refusal struct {
 	Details json.RawMessage `json:"details"`
 }
 
-// issue is a mistake in a request.
+// issue is one mistake in a request.
 type issue struct {
 	Path    string `json:"path"`
 	Message string `json:"message"`
 }
 
-// listIssues returns the mistakes that a refusal of a request names.
+// listIssues returns the mistakes that a refusal names.
 func (r *refusal) listIssues() []issue {
 	var details struct {
 		Issues []issue `json:"issues"`
@@ -160,14 +163,14 @@ func (r *refusal) listIssues() []issue {
 	return details.Issues
 }
 
-// isOfCode reports whether the service has found fault with the scanned code alone: no ticket has
-// such a code. A mistake in what the device says of itself is no verdict on anybody's ticket.
+// isOfCode reports whether the service found fault with nothing but the scanned code, so no ticket
+// has such a code. A mistake in what the device says about itself is no verdict on a ticket.
 func (r *refusal) isOfCode() bool {
 	all := r.listIssues()
 	return len(all) > 0 && !slices.ContainsFunc(all, func(i issue) bool { return i.Path != "qrData" && i.Path != "ticketCode" })
 }
 
-// Error returns what the service says.
+// Error returns what the service says, with all mistakes.
 func (r *refusal) Error() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "the service says %d %s: %s", r.Status, r.Code, r.Message)

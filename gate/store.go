@@ -45,8 +45,8 @@ type (
 	}
 )
 
-// store is what a device keeps in its folder: manifests and a log of scans, each in a file of lines
-// that only grows. A call that writes a line returns only when the line is on the disk.
+// store is what a device keeps in its folder: manifests, and a log of scans. Each is a file of
+// lines that only grows. A call that writes a line returns only when the line is on the disk.
 type store struct {
 	dir       string
 	manifests *os.File
@@ -58,7 +58,8 @@ const (
 	logFile       = "scans.jsonl"
 )
 
-// openStore opens a folder, and passes everything in it to the two functions.
+// openStore opens a folder and passes everything in it to the two functions: first the scans, and
+// then the manifests.
 func openStore(dir string, manifest func(*kept), scanned func(entry)) (_ *store, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
@@ -87,8 +88,8 @@ func openStore(dir string, manifest func(*kept), scanned func(entry)) (_ *store,
 	return s, nil
 }
 
-// openLines reads a file of lines and opens it for appending. A partial last line was being written
-// when the device lost its power; it is dropped.
+// openLines reads a file of lines and opens it for appending. If the last line is not complete, the
+// device lost its power while it wrote the line. That line is dropped.
 func openLines(path string, line func([]byte) error) (_ *os.File, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -121,7 +122,7 @@ func openLines(path string, line func([]byte) error) (_ *os.File, err error) {
 	return f, syncFolder(filepath.Dir(path))
 }
 
-// append adds entries to the log.
+// append adds entries to the log, and waits until they are on the disk.
 func (s *store) append(entries ...entry) error {
 	var lines []byte
 	for _, e := range entries {
@@ -134,7 +135,8 @@ func (s *store) append(entries ...entry) error {
 	return writeThrough(s.log, lines)
 }
 
-// keep adds a delta to the manifest, or replaces the manifest with a full one.
+// keep adds a change to the manifest, or replaces the manifest by a full one. A full one is written
+// to a new file first, so that a loss of power leaves the old one or the new one.
 func (s *store) keep(m *kept) error {
 	line, err := json.Marshal(m)
 	if err != nil {
@@ -160,6 +162,7 @@ func (s *store) keep(m *kept) error {
 	return errors.Join(old.Close(), syncFolder(s.dir))
 }
 
+// writeThrough writes lines and waits until they are on the disk.
 func writeThrough(f *os.File, lines []byte) error {
 	if _, err := f.Write(lines); err != nil {
 		return fmt.Errorf("gate: %w", err)
@@ -170,6 +173,7 @@ func writeThrough(f *os.File, lines []byte) error {
 	return nil
 }
 
+// syncFolder makes a new or renamed file durable: its name is part of the folder.
 func syncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

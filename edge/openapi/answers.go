@@ -15,7 +15,7 @@ import (
 	"boxoffice/engine"
 )
 
-// failure is the error envelope, named Error in the document.
+// failure is the body of every error. The document calls it Error.
 type failure struct {
 	Error struct {
 		Code    string         `json:"code" required:"true" description:"What went wrong, for programs: a code of the list under Error codes, whose meaning never changes."`
@@ -27,14 +27,14 @@ type failure struct {
 	} `json:"meta" required:"true"`
 }
 
-// refusal is what an operation may be refused with under one status.
+// refusal is what an operation may be refused with under one HTTP status.
 type refusal struct {
 	status int
 	codes  []engine.Code // sorted
 }
 
-// refusalsOf are an operation's by status: its own and its shape's, and what the
-// transport may find wrong with any request.
+// refusalsOf returns an operation's refusals by status: the codes of its row, the codes that its
+// shape implies, and the codes that the transport may find wrong with any request.
 func refusalsOf(op *route.Op) []refusal {
 	byStatus := map[int][]engine.Code{}
 	for _, code := range append(op.AllErrors(), engine.Validation, engine.PayloadTooLarge) {
@@ -51,7 +51,8 @@ func refusalsOf(op *route.Op) []refusal {
 	return all
 }
 
-// componentName is the refusal's among the components.
+// componentName returns the name under which the refusal is among the document's components. It
+// consists of the codes, so two operations with the same codes share a component.
 func (r refusal) componentName() string {
 	var words []string
 	for _, code := range r.codes {
@@ -64,10 +65,12 @@ func (r refusal) componentName() string {
 	return strings.Join(words, "Or")
 }
 
-// maxShared is how many codes a refusal may have whose name lists them.
+// maxShared is how many codes a refusal may have to be shared. The name of more would be too long
+// to read.
 const maxShared = 2
 
-// sharedRefusals are the names of those that more than one operation has.
+// sharedRefusals returns the names of the refusals that more than one operation has. Only those
+// become components.
 func sharedRefusals(ops []route.Op) map[string]bool {
 	seen := map[string]bool{}
 	for i := range ops {
@@ -81,14 +84,14 @@ func sharedRefusals(ops []route.Op) map[string]bool {
 	return seen
 }
 
-// serverSentEvent describes the events of a stream in words. As an object with members it
-// would be true of a parsed event, but generators of clients have it of the whole body.
+// serverSentEvent describes the events of a stream in words. A schema of an object would be right
+// for a parsed event, but generators of clients would take it for the whole body.
 var serverSentEvent = map[string]any{
 	"description": "Each event of the stream has an `event`, which says what it tells, and `data`, which is JSON as the " +
 		"operation describes it. An `id` is its place in the stream, to go on from with `Last-Event-ID`.",
 }
 
-// addAnswers completes the success and adds the refusals.
+// addAnswers completes the answer of a success, and adds all refusals.
 func (p *printer) addAnswers(op *route.Op, o *openapi31.Operation) {
 	all := o.ResponsesEns()
 	ok := all.MapOfResponseOrReferenceValues[strconv.Itoa(op.Status)].Response
@@ -105,6 +108,7 @@ func (p *printer) addAnswers(op *route.Op, o *openapi31.Operation) {
 			}
 			ok.Content[t] = openapi31.MediaType{Schema: schema}
 		}
+		// Everything that serves bytes also serves ranges of them.
 		all.WithMapOfResponseOrReferenceValuesItem("206", openapi31.ResponseOrReference{Response: (&openapi31.Response{Content: ok.Content}).WithDescription("The range that was asked for.")})
 		all.WithMapOfResponseOrReferenceValuesItem("416", openapi31.ResponseOrReference{Response: (&openapi31.Response{}).WithDescription("The range lies outside of the file.")})
 	}
@@ -123,6 +127,7 @@ func (p *printer) addAnswers(op *route.Op, o *openapi31.Operation) {
 		}
 		all.WithMapOfResponseOrReferenceValuesItem(strconv.Itoa(r.status), answer)
 	}
+	// These two can happen before the router has found any operation.
 	all.WithMapOfResponseOrReferenceValuesItem("408", referToResponse(requestTimeout))
 	all.WithMapOfResponseOrReferenceValuesItem("431", referToResponse(headersTooLarge))
 }
@@ -131,7 +136,7 @@ func referToResponse(name string) openapi31.ResponseOrReference {
 	return openapi31.ResponseOrReference{Reference: reference("responses", name)}
 }
 
-// describeResponse describes the refusal, with an example of each code.
+// describeResponse describes a refusal, with an example for each of its codes.
 func (r refusal) describeResponse() *openapi31.Response {
 	var lines []string
 	content, waits := errorContent(), r.status == http.StatusTooManyRequests
@@ -157,7 +162,7 @@ func errorContent() openapi31.MediaType {
 	return openapi31.MediaType{Schema: map[string]any{"$ref": "#/components/schemas/Error"}}
 }
 
-// exampleEnvelope is an example of a refusal.
+// exampleEnvelope returns an example of an error's body.
 func exampleEnvelope(code engine.Code, message string, details any) any {
 	return map[string]any{
 		"error": map[string]any{"code": code, "message": message, "details": details},
@@ -165,8 +170,8 @@ func exampleEnvelope(code engine.Code, message string, details any) any {
 	}
 }
 
-// describeErrors adds the schema of the envelope, an example of each code, and
-// the catalogue.
+// describeErrors adds to the document the schema of an error, an example of each code that some
+// operation uses, and the catalogue of all codes.
 func (p *printer) describeErrors(ops []route.Op) error {
 	schema, err := p.reflector.Reflect(failure{})
 	if err != nil {
@@ -197,7 +202,7 @@ func (p *printer) describeErrors(ops []route.Op) error {
 	return nil
 }
 
-// usedCodes are the codes that some answer has.
+// usedCodes returns the codes that at least one operation may answer with.
 func usedCodes(ops []route.Op) map[engine.Code]bool {
 	codes := map[engine.Code]bool{}
 	for i := range ops {
@@ -210,7 +215,7 @@ func usedCodes(ops []route.Op) map[engine.Code]bool {
 	return codes
 }
 
-// errorTable is the table of errors, for people.
+// errorTable returns the table of all error codes in Markdown, sorted by status and code.
 func errorTable() string {
 	codes := slices.SortedFunc(maps.Keys(engine.CodeTable), func(a, b engine.Code) int {
 		return cmp.Or(engine.CodeTable[a].Status-engine.CodeTable[b].Status, strings.Compare(string(a), string(b)))

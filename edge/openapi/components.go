@@ -14,7 +14,7 @@ import (
 
 const jsonType = "application/json"
 
-// Names of the components that no type gives.
+// These are the names of components that do not come from a Go type.
 const (
 	headerRequestID    = "X-Request-Id"
 	headerLimit        = "X-RateLimit-Limit"
@@ -35,24 +35,25 @@ const (
 	methodNotKnown  = "MethodNotAllowed"
 )
 
-// reference points to a component.
+// reference returns a reference to a component of the document.
 func reference(kind, name string) *openapi31.Reference {
 	return (&openapi31.Reference{}).WithRef("#/components/" + kind + "/" + name)
 }
 
-// addHeader adds a header of the components to an answer.
+// addHeader adds one of the components' headers to an answer.
 func addHeader(r *openapi31.Response, name string) {
 	r.WithHeadersItem(name, openapi31.HeaderOrReference{Reference: reference("headers", name)})
 }
 
-// addCommonHeaders adds the headers of every answer.
+// addCommonHeaders adds the headers that every answer has.
 func addCommonHeaders(r *openapi31.Response) {
 	for _, name := range []string{headerRequestID, headerLimit, headerRemaining, headerReset} {
 		addHeader(r, name)
 	}
 }
 
-// addComponents adds what operations refer to and no type gives.
+// addComponents adds the components that operations refer to and that come from no Go type:
+// headers, parameters and answers of the transport.
 func (p *printer) addComponents() {
 	c := p.spec.ComponentsEns()
 	headerOf := func(name, schema, description string) {
@@ -114,8 +115,8 @@ const (
 	aTicket        = "The ticket's id, a UUID."
 )
 
-// named are the parameters of paths that mean the same wherever they stand, each by
-// what is before it. A field that says more says it itself.
+// named describes parameters of paths that mean the same everywhere, by the part of the path in
+// front of them. The tag of a field may describe a parameter in other words, which then win.
 var named = map[string]string{
 	"event/{id}":               anEvent,
 	"events/{id}":              anEvent,
@@ -140,7 +141,8 @@ var named = map[string]string{
 	"promo-codes/{id}":         "The promo code's number.",
 }
 
-// whatItNames is what a parameter of a path names, nil if only its field can say.
+// whatItNames returns the description of a path's parameter, or nil if only its field can describe
+// it.
 func whatItNames(path, parameter string) *string {
 	for place, text := range named {
 		if strings.HasSuffix(place, "{"+parameter+"}") && strings.Contains(path, "/"+place) {
@@ -150,7 +152,7 @@ func whatItNames(path, parameter string) *string {
 	return nil
 }
 
-// tagTexts describe the groups of operations, in the document's order.
+// tagTexts describe the groups of operations. The groups stand in the document in this order.
 var tagTexts = []struct{ name, text string }{
 	{"Auth", "Accounts of organizers and buyers, sessions and second factors."},
 	{"Users", "The signed-in user's own account."},
@@ -186,7 +188,7 @@ var tagTexts = []struct{ name, text string }{
 	{"Operations", "The running of the service, for the platform's administrators."},
 }
 
-// listTags lists the groups that the table has, those without a text at the end.
+// listTags adds the groups that the table uses. A group without a text comes at the end.
 func (p *printer) listTags(ops []route.Op) {
 	missing := map[string]bool{}
 	for i := range ops {
@@ -203,7 +205,7 @@ func (p *printer) listTags(ops []route.Op) {
 	}
 }
 
-// limitsTable is the table of tiers, for people.
+// limitsTable returns the table of rate limits in Markdown.
 func limitsTable() string {
 	var b strings.Builder
 	b.WriteString("\n## Rate limits\n\n| Tier | Requests a minute | Counted per |\n|---|---|---|\n")

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// exampleOf is a body that the request type may have: what it requires, and
-// what carries an example. A field's value is its example, which may be JSON,
-// else its default, its first allowed value, or something plain in its format.
+// exampleOf returns a body that a request of the type may have. It has the required members and
+// those with an example tag. The value of a member is its example, which may be JSON, or else its
+// default, its first allowed value, or something plain in its format.
 func exampleOf(t reflect.Type) (object, error) {
 	var all object
 	for f := range t.Fields() {
@@ -37,7 +37,7 @@ func exampleOf(t reflect.Type) (object, error) {
 	return all, nil
 }
 
-// valueOf is an example of one field.
+// valueOf returns an example value of one field.
 func valueOf(t reflect.Type, tag reflect.StructTag) (any, error) {
 	if inner := innerOfOpt(t); inner != nil {
 		t = inner
@@ -67,14 +67,14 @@ func valueOf(t reflect.Type, tag reflect.StructTag) (any, error) {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// formatExamples are values in the formats of package route.
+// formatExamples has a valid value for each format of the package route.
 var formatExamples = map[string]string{
 	"email": "ada@example.org", "uuid": "0197b6c1-4a00-7000-8000-000000000007", "uri": "https://example.org", "origin": "https://example.org", "hosted": "https://example.org",
 	"date-time": "2031-06-20T19:00:00Z", "date": "2031-06-20", "timezone": "Africa/Lagos", "country": "NG", "currency": "NGN", "locale": "en-NG",
 	"color": "#1b4332",
 }
 
-// plainValue is the least that a scalar may be.
+// plainValue returns the simplest valid value of a scalar.
 func plainValue(t reflect.Type, tag reflect.StructTag) any {
 	text := tag.Get("default")
 	if text == "" {
@@ -101,7 +101,8 @@ func plainValue(t reflect.Type, tag reflect.StructTag) any {
 	return 1
 }
 
-// object is a JSON object whose members keep their order.
+// object is a JSON object whose members keep their order, because people read examples from top to
+// bottom.
 type object []member
 
 type member struct {

@@ -1,8 +1,7 @@
-// Package openapi prints the OpenAPI 3.1 document of a route table: parameters,
-// bodies, constraints and examples from the request types, answers from the
-// answer types, refusals from the declared codes, and credentials, scopes and
-// limits from the rows. A node prints the document when somebody
-// first asks for it; a command prints it without a node. Nothing here runs on its own.
+// Package openapi prints the OpenAPI 3.1 document of a route table. Parameters, bodies, constraints
+// and examples come from the types of requests, answers from the types of answers, refusals from
+// the declared codes, and credentials, scopes and limits from the rows. A node prints the document
+// when somebody first asks for it. A command prints it without a node. Nothing here runs by itself.
 package openapi
 
 import (
@@ -22,16 +21,16 @@ import (
 	"boxoffice/edge/webhook"
 )
 
-// Info heads a document.
+// Info has what the document says at its head.
 type Info struct {
 	Title   string
 	Version string
 	BaseURL string // of the server; empty: none is named
-	// Webhooks is what the service sends by itself.
+	// Webhooks are the types of messages that the service sends by itself.
 	Webhooks []webhook.Type
 }
 
-// Document is the description of an API in both of its forms.
+// Document is the description of an API, in JSON and in YAML.
 type Document struct{ JSON, YAML []byte }
 
 // intro is what a reader should know before the operations.
@@ -39,7 +38,7 @@ type Document struct{ JSON, YAML []byte }
 //go:embed intro.md
 var intro string
 
-// Names of the security schemes.
+// These are the names of the security schemes in the document.
 const (
 	schemeUser       = "accessToken"
 	schemeKey        = "apiKey"
@@ -47,7 +46,8 @@ const (
 	schemeLiveToken  = "liveToken"
 )
 
-// Print prints the table. The same table gives the same bytes.
+// Print prints the document of a table. The same table gives the same bytes, so that a change shows
+// in a diff.
 func Print(ops []route.Op, info Info) (*Document, error) {
 	p := newPrinter(ops, info)
 	for i := range ops {
@@ -73,15 +73,18 @@ func Print(ops []route.Op, info Info) (*Document, error) {
 	return &Document{JSON: doc, YAML: text}, nil
 }
 
-// printer makes one document.
+// printer makes one document. It is used once.
 type printer struct {
 	reflector *openapi31.Reflector
 	spec      *openapi31.Spec
 	shared    map[string]bool // the refusals that several operations have
 }
 
+// newPrinter makes a printer with everything in the document that does not depend on a single
+// operation.
 func newPrinter(ops []route.Op, info Info) *printer {
 	r := openapi31.NewReflector()
+	// Free-form JSON has no schema worth a name, so it is written in place.
 	r.InlineDefinition(jsontext.Value{})
 	p := &printer{reflector: r, spec: r.SpecEns(), shared: sharedRefusals(ops)}
 	r.DefaultOptions = append(r.DefaultOptions, p.schemaOptions()...)
@@ -103,7 +106,8 @@ func newPrinter(ops []route.Op, info Info) *printer {
 	return p
 }
 
-// add describes one operation.
+// add adds one operation to the document. The reflector does most of it; the steps after it mend
+// what the reflector cannot know.
 func (p *printer) add(op *route.Op) error {
 	oc, err := p.reflector.NewOperationContext(op.Method, op.Path)
 	if err != nil {
@@ -132,7 +136,7 @@ func (p *printer) add(op *route.Op) error {
 	return nil
 }
 
-// kinds are the credentials, for programs and for people.
+// kinds are the credentials, with their names for programs and for people.
 var kinds = []struct {
 	kind       route.Auth
 	name, text string
@@ -146,7 +150,8 @@ var kinds = []struct {
 	{route.LiveToken, "liveToken", "whoever has a token for the stream"},
 }
 
-// describeOperation describes an operation in words, with its callers and its limit.
+// describeOperation returns the description of an operation, followed by its callers, its scopes
+// and its limit.
 func describeOperation(op *route.Op) string {
 	var who []string
 	for _, k := range kinds {
@@ -168,8 +173,8 @@ func describeOperation(op *route.Op) string {
 	return text + fmt.Sprintf("  \n**Limit:** %d a minute, counted per %s (tier `%s`).", limit.PerMinute, limit.CountedPer, op.Tier)
 }
 
-// successType is a value of the envelope's type, nil for an operation without an
-// answer.
+// successType returns a value of the type of a success, in the API's envelope. It returns nil for
+// an operation without a JSON answer.
 func successType(op *route.Op) any {
 	if op.Status == 204 || op.Streams() || op.Handler.Types() != nil {
 		return nil
@@ -182,8 +187,8 @@ func successType(op *route.Op) any {
 	return reflect.New(envelope).Interface()
 }
 
-// describeBody reports whether the body is needed, and gives an example of it. The
-// reflector gives DELETE none.
+// describeBody notes if an operation needs a body, and adds an example of it. The reflector leaves
+// out the body of DELETE, so that is added here.
 func (p *printer) describeBody(op *route.Op, o *openapi31.Operation) error {
 	if op.Handler.Raw != "" {
 		anything := map[string]any{"description": "As its sender defines it."}
@@ -221,8 +226,8 @@ func (p *printer) describeBody(op *route.Op, o *openapi31.Operation) error {
 	return nil
 }
 
-// describeForm describes the multipart body of an operation that takes a file: the file, and
-// the text fields beside it.
+// describeForm describes the multipart body of an operation that takes a file: the file and the
+// text fields beside it.
 func describeForm(op *route.Op, o *openapi31.Operation) {
 	properties := map[string]any{"file": map[string]any{"type": "string", "format": "binary", "description": "The file, with its name and its type."}}
 	for f := range op.Handler.In.Fields() {
@@ -249,9 +254,9 @@ func describeForm(op *route.Op, o *openapi31.Operation) {
 	})
 }
 
-// mendParameters mends what the parameters have of their Go types, and adds the
-// headers that the middle reads. The query's token is a credential and stands
-// there.
+// mendParameters mends what the reflector made of the parameters' Go types, and adds the headers
+// that the server reads for every operation. A token in the query is removed, because the document
+// has it among the credentials.
 func mendParameters(op *route.Op, o *openapi31.Operation) {
 	o.Parameters = slices.DeleteFunc(o.Parameters, func(p openapi31.ParameterOrReference) bool {
 		return op.Auth.Has(route.QueryToken) && p.Parameter.Name == "token" && p.Parameter.In == openapi31.ParameterInQuery
@@ -276,8 +281,8 @@ func mendParameters(op *route.Op, o *openapi31.Operation) {
 	}
 }
 
-// makePlain makes a parameter of what its type was reflected to: it cannot be null,
-// its words stand once, and lists are comma-separated.
+// makePlain removes from a parameter what only a body may have: null as a value and a second
+// description. It writes lists as separated by commas.
 func makePlain(p *openapi31.Parameter) {
 	if types, ok := p.Schema["type"].([]any); ok {
 		types = slices.DeleteFunc(types, func(t any) bool { return t == "null" })
@@ -292,8 +297,9 @@ func makePlain(p *openapi31.Parameter) {
 	}
 }
 
-// listSecurity lists the alternatives; an empty one stands for no credentials. An operation
-// that takes none has no alternatives. None of them names scopes: linters know these of OAuth alone, and x-scopes has them.
+// listSecurity returns the alternative credentials of an operation. An empty alternative stands for
+// no credentials, and no alternatives mean that none are taken. None of them names scopes: linters
+// accept scopes for OAuth only, so the document has them as x-scopes.
 func listSecurity(op *route.Op) []map[string][]string {
 	var all []map[string][]string
 	for _, s := range []struct {
@@ -315,8 +321,8 @@ func listSecurity(op *route.Op) []map[string][]string {
 	return all
 }
 
-// setSecurity lists an operation's credentials, also when there are none: the type
-// would leave an empty list out.
+// setSecurity sets an operation's credentials. An empty list has to be written as an extension,
+// because the type would leave it out, and the document's default would apply.
 func setSecurity(o *openapi31.Operation, all []map[string][]string) {
 	o.Security = all
 	if len(all) == 0 {
@@ -324,7 +330,7 @@ func setSecurity(o *openapi31.Operation, all []map[string][]string) {
 	}
 }
 
-// addExtensions adds the row's words that OpenAPI has no place for.
+// addExtensions adds what the row says and OpenAPI has no place for.
 func addExtensions(op *route.Op, o *openapi31.Operation) {
 	var names []string
 	for _, k := range kinds {

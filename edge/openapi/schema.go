@@ -19,7 +19,7 @@ var (
 	apiPath   = reflect.TypeFor[api.Page]().PkgPath()
 )
 
-// schemaOptions teach the reflector the types and rules of package route.
+// schemaOptions teaches the reflector the types and rules of the package route.
 func (p *printer) schemaOptions() []func(*jsonschema.ReflectContext) {
 	return []func(*jsonschema.ReflectContext){
 		jsonschema.InterceptDefName(nameOf),
@@ -43,8 +43,7 @@ func (p *printer) schemaOptions() []func(*jsonschema.ReflectContext) {
 	}
 }
 
-// nameOf is a type's name in the document: its own, and CardList for a list of
-// cards.
+// nameOf returns the name of a type in the document: its Go name, or CardList for a list of Card.
 func nameOf(t reflect.Type, name string) string {
 	if t.PkgPath() != apiPath {
 		return name
@@ -56,7 +55,7 @@ func nameOf(t reflect.Type, name string) string {
 	return strings.TrimSuffix(element[strings.LastIndexByte(element, '.')+1:], "]") + list
 }
 
-// innerOfOpt is the inner type of an Opt, else nil.
+// innerOfOpt returns the type inside an Opt, or nil for any other type.
 func innerOfOpt(t reflect.Type) reflect.Type {
 	if o, ok := reflect.TypeAssert[route.Optional](reflect.Zero(t)); ok {
 		return o.Inner()
@@ -64,14 +63,16 @@ func innerOfOpt(t reflect.Type) reflect.Type {
 	return nil
 }
 
-// isOfAnswer reports whether the schema is of an answer.
+// isOfAnswer reports whether the schema is for an answer. Requests and answers follow different
+// rules.
 func isOfAnswer(c *jsonschema.ReflectContext) bool {
 	oc, ok := openapi.OperationCtx(c)
 	return ok && oc.IsProcessingResponse()
 }
 
-// writeSpecial writes the schema of Money (a number in requests, a decimal string in
-// answers), of free-form JSON, and of an Opt (its value, or null).
+// writeSpecial writes the schemas of three types that the reflector does not know: Money, which is
+// a number in requests and a decimal string in answers; free-form JSON; and an Opt, which is its
+// value or null.
 func (p *printer) writeSpecial(s jsonschema.InterceptSchemaParams) (done bool, err error) {
 	t := s.Value.Type()
 	for t.Kind() == reflect.Pointer {
@@ -106,14 +107,13 @@ func (p *printer) writeSpecial(s jsonschema.InterceptSchemaParams) (done bool, e
 	return true, nil
 }
 
-// schemaOf is a type's schema in a request; the named types in it become
-// components.
+// schemaOf returns the schema of a type in a request. The named types inside it become components.
 func (p *printer) schemaOf(t reflect.Type) (jsonschema.Schema, error) {
 	return p.reflector.Reflect(reflect.New(t).Elem().Interface(), jsonschema.RootRef,
 		jsonschema.DefinitionsPrefix("#/components/schemas/"), jsonschema.CollectDefinitions(p.define))
 }
 
-// define adds a schema to the components.
+// define adds a schema to the components, unless the name is there already.
 func (p *printer) define(name string, schema jsonschema.Schema) {
 	c := p.spec.ComponentsEns()
 	if _, ok := c.Schemas[name]; ok {
@@ -126,7 +126,7 @@ func (p *printer) define(name string, schema jsonschema.Schema) {
 	c.WithSchemasItem(name, simple)
 }
 
-// orNull allows null beside what the schema allows.
+// orNull lets a schema also allow null.
 func orNull(s *jsonschema.Schema) {
 	if s.Ref == nil {
 		s.AddType(jsonschema.Null)
@@ -137,19 +137,21 @@ func orNull(s *jsonschema.Schema) {
 	*s = jsonschema.Schema{Description: s.Description, AnyOf: []jsonschema.SchemaOrBool{some.ToSchemaOrBool(), jsonschema.Null.ToSchemaOrBool()}}
 }
 
-// patterns are for formats of ours that JSON Schema does not know, or knows in
-// a wider sense.
+// patterns are for formats of our own that JSON Schema does not know, or knows in a wider sense.
 var patterns = map[string]string{
 	"uri": "^https?://", "origin": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+/?$", "hosted": "^(https?://.*|/media/[1-9][0-9]*)?$", "country": "^[A-Za-z]{2}$", "id": "^[A-Za-z0-9_.-]+$",
 	"locale": "^[A-Za-z]{2,8}(-[0-9A-Za-z]{1,8})*$", "currency": "^[A-Z]{3}$", "color": "^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$",
 }
 
-// mendField writes what the field says in the way in which package route means it.
+// mendField writes the tags of a field into its schema, in the way in which the package route reads
+// them.
 func mendField(f jsonschema.InterceptPropParams) {
 	s, tag := f.PropertySchema, f.Field.Tag
 	_, options, _ := strings.Cut(tag.Get("json"), ",")
 	left := strings.Contains(options, "omitzero") || strings.Contains(options, "omitempty")
 	pointer := f.Field.Type.Kind() == reflect.Pointer
+	// Answers always have every member that is not left out when empty, so such members are
+	// required.
 	if isOfAnswer(f.Context) {
 		if !left && !slices.Contains(f.ParentSchema.Required, f.Name) {
 			f.ParentSchema.Required = append(f.ParentSchema.Required, f.Name)
@@ -189,8 +191,8 @@ func mendField(f jsonschema.InterceptPropParams) {
 	}
 }
 
-// mendFree writes the schema of free-form JSON: an object or anything, within
-// a number of bytes, which JSON Schema cannot say.
+// mendFree writes the schema of free-form JSON: an object or anything. Its limit counts bytes,
+// which JSON Schema cannot express.
 func mendFree(s *jsonschema.Schema, tag reflect.StructTag, nullable bool) {
 	s.Type, s.Format = nil, nil
 	if format := tag.Get("format"); format == "object" || format == "links" {
@@ -211,8 +213,8 @@ func mendFree(s *jsonschema.Schema, tag reflect.StructTag, nullable bool) {
 	}
 }
 
-// toElements moves the constraints that a slice's field carries for its
-// elements to them.
+// toElements moves constraints from a list to its elements. The tags of a list's field are about
+// the elements.
 func toElements(s *jsonschema.Schema) {
 	item := s.Items.SchemaOrBool
 	if item == nil || item.TypeObject == nil {

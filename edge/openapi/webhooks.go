@@ -13,7 +13,7 @@ import (
 	"boxoffice/edge/webhook"
 )
 
-// hookHeaders are the headers of a delivery (docs/webhooks.md).
+// hookHeaders are the headers of a webhook (docs/webhooks.md).
 var hookHeaders = []struct{ name, text string }{
 	{"X-Service-Signature", "t=<unix seconds>,v1=<hex>: the HMAC-SHA256 under the endpoint's secret of <t>.<the body as it came>. Compare in constant time, and refuse a t that is more than 300 seconds off."},
 	{"X-Service-Event", "The type."},
@@ -21,7 +21,7 @@ var hookHeaders = []struct{ name, text string }{
 	{"X-Service-Attempt", "1, 2, 3 ... of the delivery."},
 }
 
-// describeWebhooks describes what is sent of each type of the catalogue.
+// describeWebhooks describes what is sent for each type of the catalogue.
 func (p *printer) describeWebhooks(types []webhook.Type) error {
 	for _, h := range hookHeaders {
 		p.spec.ComponentsEns().WithParametersItem(h.name, openapi31.Parameter{
@@ -36,6 +36,7 @@ func (p *printer) describeWebhooks(types []webhook.Type) error {
 	return nil
 }
 
+// describeWebhook describes one type: the general body of a fact with this type's name and data.
 func (p *printer) describeWebhook(t *webhook.Type) error {
 	data, err := p.dataOf(t)
 	if err != nil {
@@ -68,8 +69,8 @@ func (p *printer) describeWebhook(t *webhook.Type) error {
 	return p.spec.AddWebhook(http.MethodPost, t.Name, o)
 }
 
-// dataOf is the schema of a type's data. Of one that nothing fires yet, only the
-// members are known.
+// dataOf returns the schema of a type's data. Of a type that nothing fires yet, only the names of
+// the members are known.
 func (p *printer) dataOf(t *webhook.Type) (map[string]any, error) {
 	if t.Data != nil {
 		return p.answerOf(reflect.TypeOf(t.Data))
@@ -81,8 +82,7 @@ func (p *printer) dataOf(t *webhook.Type) (map[string]any, error) {
 	return map[string]any{"type": "object", "required": t.Keys, "properties": members}, nil
 }
 
-// answerOf is a type's schema in an answer; the named types in it become
-// components.
+// answerOf returns the schema of a type in an answer. The named types inside it become components.
 func (p *printer) answerOf(t reflect.Type) (map[string]any, error) {
 	oc, err := p.reflector.NewOperationContext(http.MethodPost, "/")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// yamlOf writes JSON as YAML, in the same order.
+// yamlOf writes a JSON text as YAML, with the members in the same order.
 func yamlOf(doc []byte) ([]byte, error) {
 	var n yaml.Node // JSON is YAML in its flow style
 	if err := yaml.Unmarshal(doc, &n); err != nil {
@@ -20,7 +20,7 @@ func yamlOf(doc []byte) ([]byte, error) {
 	return text, nil
 }
 
-// chooseStyles lets the writer choose the styles: blocks, and quotes only where text
+// chooseStyles lets the YAML writer choose the styles: blocks, and quotes only around texts that
 // could be read as something else.
 func chooseStyles(n *yaml.Node) {
 	n.Style = 0

@@ -13,7 +13,7 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// listFacts is the pull feed: the same facts as webhooks tell, to whoever asks.
+// listFacts is the pull feed. It has the same facts as webhooks, for programs that prefer to ask.
 func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -54,10 +54,10 @@ func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, erro
 	return out, nil
 }
 
-// fromNow is the cursor of whoever wants only what happens later.
+// fromNow is the cursor of a reader that wants only what happens later.
 const fromNow = "now"
 
-// placeInFeed is the place that a cursor names. None is before all.
+// placeInFeed returns the place in the feed that a cursor names. No cursor means the beginning.
 func (h *Handlers) placeInFeed(ctx context.Context, org int64, cursor string) (publicfacts.Cursor, error) {
 	if cursor == fromNow {
 		return h.Facts.End(ctx, org)
@@ -69,7 +69,7 @@ func (h *Handlers) placeInFeed(ctx context.Context, org int64, cursor string) (p
 	return publicfacts.Cursor{XID: at[0], Position: at[1]}, nil
 }
 
-// listFactTypes is the catalogue.
+// listFactTypes returns the catalogue of all types of public facts.
 func (h *Handlers) listFactTypes(*route.Call, *route.None) (*api.List[api.FactType], error) {
 	return &api.List[api.FactType]{Items: webhook.Types()}, nil
 }

@@ -1,6 +1,6 @@
-// Package outward is the area of what other programs are told: webhook endpoints with
-// their deliveries, and the pull feed of public facts. The payloads and their delivery
-// are edge/webhook's; here is what organizers see and set of it.
+// Package outward is the area of what other programs are told: webhook endpoints with their
+// deliveries, and the pull feed of public facts. The package edge/webhook makes the payloads and
+// delivers them. This package is what organizers see and set.
 package outward
 
 import (
@@ -12,7 +12,7 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// Deps is what the handlers work with.
+// Deps are the stores and services that the handlers work with.
 type Deps struct {
 	Endpoints *deliveries.Store
 	Targets   *webhook.Targets // says which addresses may be called

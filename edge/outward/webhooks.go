@@ -23,7 +23,8 @@ var (
 	noDelivery = &engine.Refusal{Code: engine.NotFound, Message: "No such webhook delivery."}
 )
 
-// createWebhook makes an endpoint. Its answer is the only one that has the signing secret: the table has it sealed.
+// createWebhook makes an endpoint. Only this answer shows the signing secret, because the table
+// keeps it sealed.
 func (h *Handlers) createWebhook(c *route.Call, in *api.CreateWebhook) (*api.WebhookSecret, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
@@ -43,7 +44,8 @@ func (h *Handlers) createWebhook(c *route.Call, in *api.CreateWebhook) (*api.Web
 	return &api.WebhookSecret{Webhook: *webhookView(e), Secret: secret}, nil
 }
 
-// listWebhooks shows all endpoints of an organization, without their secrets.
+// listWebhooks shows all endpoints of an organization, without their secrets. They are so few that
+// the list has no pages.
 func (h *Handlers) listWebhooks(c *route.Call, in *api.ListWebhooks) (*api.List[*api.Webhook], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -60,7 +62,8 @@ func (h *Handlers) listWebhooks(c *route.Call, in *api.ListWebhooks) (*api.List[
 	return out, nil
 }
 
-// updateWebhook changes the fields that the request names. Everything is checked before anything is changed.
+// updateWebhook changes the fields that the request names. It checks everything before it changes
+// anything.
 func (h *Handlers) updateWebhook(c *route.Call, in *api.UpdateWebhook) (*api.Webhook, error) {
 	e, err := h.ownWebhook(c, in.ID)
 	if err != nil {
@@ -110,7 +113,8 @@ func (h *Handlers) rotateWebhookSecret(c *route.Call, in *api.ByID) (*api.Webhoo
 	return &api.WebhookSecret{Webhook: *v, Secret: secret}, nil
 }
 
-// testWebhook queues a test for an endpoint. The delivery that it answers has not been sent yet.
+// testWebhook queues a test for an endpoint. It answers with the delivery, which has not been sent
+// yet.
 func (h *Handlers) testWebhook(c *route.Call, in *api.ByID) (*api.WebhookDelivery, error) {
 	e, err := h.ownWebhook(c, in.ID)
 	if err != nil {
@@ -119,7 +123,8 @@ func (h *Handlers) testWebhook(c *route.Call, in *api.ByID) (*api.WebhookDeliver
 	return deliveryAdded(h.Endpoints.Test(c.Context, e.ID))
 }
 
-// listWebhookDeliveries returns a page of what an endpoint was and will be sent, the newest first.
+// listWebhookDeliveries returns a page of everything that an endpoint was sent or will be sent, the
+// newest first.
 func (h *Handlers) listWebhookDeliveries(c *route.Call, in *api.ListWebhookDeliveries) (*api.List[*api.WebhookDelivery], error) {
 	e, err := h.ownWebhook(c, in.ID)
 	if err != nil {
@@ -130,7 +135,8 @@ func (h *Handlers) listWebhookDeliveries(c *route.Call, in *api.ListWebhookDeliv
 	}, func(d *deliveries.Delivery) int64 { return d.ID }, deliveryView)
 }
 
-// replayWebhookDelivery queues the same event once more, as a delivery of its own.
+// replayWebhookDelivery queues the same fact once more, as a new delivery. The endpoint recognizes
+// the repeat by the fact's id.
 func (h *Handlers) replayWebhookDelivery(c *route.Call, in *api.ByID) (*api.WebhookDelivery, error) {
 	v, err := h.ownDelivery(c, in.ID)
 	if err != nil {
@@ -139,8 +145,8 @@ func (h *Handlers) replayWebhookDelivery(c *route.Call, in *api.ByID) (*api.Webh
 	return deliveryAdded(h.Endpoints.Replay(c.Context, v))
 }
 
-// getWebhookDelivery shows one delivery with its attempts and the body that is sent. A body that is no longer kept
-// is shown as {}.
+// getWebhookDelivery shows one delivery with its attempts and its body. A body that is not kept any
+// longer is shown as {}.
 func (h *Handlers) getWebhookDelivery(c *route.Call, in *api.ByID) (*api.SentWebhook, error) {
 	v, err := h.ownDelivery(c, in.ID)
 	if err != nil {
@@ -166,7 +172,7 @@ func (h *Handlers) getWebhookDelivery(c *route.Call, in *api.ByID) (*api.SentWeb
 	return out, err
 }
 
-// ownDelivery reads a path that names a delivery, as ownWebhook does one that names an endpoint.
+// ownDelivery finds the delivery that a path names, by the same rules as ownWebhook.
 func (h *Handlers) ownDelivery(c *route.Call, text string) (*deliveries.Delivery, error) {
 	id, ok := route.ReadNumber(text)
 	if !ok {
@@ -188,9 +194,9 @@ func (h *Handlers) ownDelivery(c *route.Call, text string) (*deliveries.Delivery
 	return v, nil
 }
 
-// ownWebhook reads a path that names an endpoint, and makes sure that it is the
-// caller's organization's, and that the caller may do the operation there.
-// Another's does not exist for the caller.
+// ownWebhook finds the endpoint that a path names. It makes sure that the endpoint belongs to the
+// caller's organization, and that the caller may do the operation there. An endpoint of another
+// organization is answered as missing.
 func (h *Handlers) ownWebhook(c *route.Call, text string) (*deliveries.Endpoint, error) {
 	id, ok := route.ReadNumber(text)
 	if !ok {
@@ -210,7 +216,7 @@ func (h *Handlers) ownWebhook(c *route.Call, text string) (*deliveries.Endpoint,
 	return e, route.ActFor(c, g)
 }
 
-// checkTarget says what is wrong with an endpoint's address.
+// checkTarget returns an issue if an endpoint's address may not be used.
 func (h *Handlers) checkTarget(text string) []route.Issue {
 	if why := h.Targets.Refuses(text); why != "" {
 		return []route.Issue{{Path: "url", Code: route.IssueFormat, Message: why}}
@@ -218,8 +224,8 @@ func (h *Handlers) checkTarget(text string) []route.Issue {
 	return nil
 }
 
-// readSubscriptions returns the types of a request, each once, with an issue for every one
-// that is none.
+// readSubscriptions returns the types that a request names, each once, and an issue for every name
+// that is no type.
 func readSubscriptions(names []string) (events []string, issues []route.Issue) {
 	for i, name := range names {
 		_, known := webhook.Find(name)
@@ -235,8 +241,8 @@ func readSubscriptions(names []string) (events []string, issues []route.Issue) {
 	return events, issues
 }
 
-// webhookChanged is the answer to a change of an endpoint: nil is one that is not
-// there.
+// webhookChanged turns what the store returned for a change into the answer. A nil endpoint means
+// that there is none.
 func webhookChanged(e *deliveries.Endpoint, err error) (*api.Webhook, error) {
 	if err != nil {
 		return nil, err
@@ -247,8 +253,8 @@ func webhookChanged(e *deliveries.Endpoint, err error) (*api.Webhook, error) {
 	return webhookView(e), nil
 }
 
-// deliveryAdded is the answer to what is to be sent: nil is of an endpoint that is
-// not there any more.
+// deliveryAdded turns what the store returned for a new delivery into the answer. A nil delivery
+// means that its endpoint is gone.
 func deliveryAdded(v *deliveries.Delivery, err error) (*api.WebhookDelivery, error) {
 	if err != nil {
 		return nil, beyondWebhooks(err)
@@ -259,7 +265,7 @@ func deliveryAdded(v *deliveries.Delivery, err error) (*api.WebhookDelivery, err
 	return deliveryView(v), nil
 }
 
-// beyondWebhooks makes refusals of what the store refuses.
+// beyondWebhooks turns the store's limits into refusals.
 func beyondWebhooks(err error) error {
 	for refused, message := range map[error]string{
 		deliveries.ErrTooMany:  fmt.Sprintf("An organization has at most %d webhook endpoints; delete one that you do not need.", deliveries.MaxPerOrg),
@@ -275,8 +281,8 @@ func beyondWebhooks(err error) error {
 	return err
 }
 
-// WebhookDisabled tells the owners of an endpoint by mail that the service has
-// disabled it. One that is active again, or gone, is nobody's trouble any more.
+// WebhookDisabled tells the owners of an endpoint by mail that the service has disabled it. It does
+// nothing if the endpoint is active again or gone.
 func (h *Handlers) WebhookDisabled(ctx context.Context, endpoint int64) error {
 	e, err := h.Endpoints.Get(ctx, endpoint)
 	if err != nil || e == nil || e.Reason == "" {

@@ -1,6 +1,7 @@
-// Package receipts is the area of money that comes by bank transfer: what an organization's people and its bank's
-// statements say has come, and how orders hear of it. A receipt is kept before its order hears of it, and told again
-// until the order has, so that no money is lost in between.
+// Package receipts is the area of money that comes by bank transfer. People of an organization and
+// statements of its bank tell what has come, and this package tells the orders. A receipt is stored
+// before its order is told, and the order is told again until it has heard, so that no money is
+// lost in between.
 package receipts
 
 import (
@@ -19,7 +20,7 @@ import (
 	"boxoffice/persistence/receipts"
 )
 
-// Deps is what the handlers work with.
+// Deps are the stores and services that the handlers work with.
 type Deps struct {
 	Node     *cluster.Node
 	Read     *readmodel.Model
@@ -29,8 +30,9 @@ type Deps struct {
 	Gateways *payments.Gateways
 	Receipts *receipts.Store
 	Log      *slog.Logger
-	// VerifyAttempts tells an order what came of attempts to pay it, ShowOwn shows an order to its organization,
-	// and FindPayment finds an attempt by its reference (sales.Handlers).
+	// VerifyAttempts tells an order about attempts to pay it. ShowOwn shows an order to its
+	// organization. FindPayment finds an attempt by its reference. All three belong to
+	// sales.Handlers.
 	VerifyAttempts func(context.Context, *order.Order, []order.Attempt) (*order.Order, error)
 	ShowOwn        func(*route.Call, *order.Order, orders.Reader) (*api.Order, error)
 	FindPayment    func(ctx context.Context, reference string) (readmodel.Payment, error)
@@ -45,7 +47,7 @@ func New(d Deps) *Handlers { return &Handlers{d} }
 // providerTime bounds the time in which one order is told of its money.
 const providerTime = 15 * time.Second
 
-// These bound what settleDue does at a time, and how often.
+// These bound what settleDue does at a time, and how often it looks.
 const (
 	settleEvery   = 2 * time.Second
 	settleBatch   = 64

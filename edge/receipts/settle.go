@@ -18,8 +18,9 @@ import (
 	"boxoffice/persistence/receipts"
 )
 
-// refuseWord refuses an organization that says what has come to the deployment's account, unless the operator
-// takes its word: it would be credited to the organization.
+// refuseWord refuses an organization that the operator does not allow to tell what has come to the
+// deployment's account. The money would be credited to that organization, so its word has to be
+// trusted.
 func (h *Handlers) refuseWord(ctx context.Context, org int64) error {
 	allowed, err := h.Gateways.AllowsTransfers(ctx, org)
 	if err != nil || allowed {
@@ -31,7 +32,7 @@ func (h *Handlers) refuseWord(ctx context.Context, org int64) error {
 	}
 }
 
-// markPaid notes that an order's money has come, which a person has seen.
+// markPaid notes that a person has seen an order's money on the account.
 func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error) {
 	id, err := engine.ParseID(in.ID)
 	if err != nil {
@@ -73,14 +74,15 @@ func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error)
 	return h.ShowOwn(c, o, seller)
 }
 
-// tellOrderOfReceipts tells an order what came for its transfer, and marks those receipts as settled. Money that came
-// after the order was paid, or after its event has closed the order, goes back.
+// tellOrderOfReceipts tells an order what has come for its transfer, and marks these receipts as
+// settled. Money that came after the order was paid or closed goes back.
 func (h *Handlers) tellOrderOfReceipts(ctx context.Context, id engine.OrderID, attempt string) error {
 	came, err := h.Receipts.Of(ctx, attempt)
 	if err != nil {
 		return err
 	}
-	if len(came) == 0 { // all of it is in another currency, which is nothing for the order
+	// Everything came in another currency, which pays nothing of the order.
+	if len(came) == 0 {
 		return h.Receipts.Settle(ctx, attempt, 0)
 	}
 	r, err := cluster.AskFor[ledger.OrderReply](ctx, h.Node, engine.EventRef(id.Event()), ledger.GetOrder{Order: id})
@@ -109,8 +111,8 @@ func (h *Handlers) tellOrderOfReceipts(ctx context.Context, id engine.OrderID, a
 	return h.Receipts.Settle(ctx, attempt, came[len(came)-1].Seq)
 }
 
-// sendExtraBack tells an order of each receipt that its attempt has not taken, so that it goes back. The attempt has
-// taken the first receipts, as many as make up what it received.
+// sendExtraBack tells an order of each receipt that its attempt has not taken, so that this money
+// goes back. The attempt has taken the first receipts, up to the sum that it has received.
 func (h *Handlers) sendExtraBack(ctx context.Context, o *order.Order, a *order.Attempt, came []receipts.State) error {
 	var sum int64
 	for i := range came {
@@ -130,8 +132,8 @@ func (h *Handlers) sendExtraBack(ctx context.Context, o *order.Order, a *order.A
 	return nil
 }
 
-// SettleTransfers tells orders, until the context ends, of receipts that they have not heard of. It runs on one node
-// of a cluster.
+// SettleTransfers tells orders of receipts that they have not heard of, until the context ends. It
+// runs on one node of a cluster.
 func (h *Handlers) SettleTransfers(ctx context.Context) {
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
@@ -148,7 +150,7 @@ func (h *Handlers) SettleTransfers(ctx context.Context) {
 	}
 }
 
-// settleDue tells orders of receipts which the requests that booked them did not tell them of.
+// settleDue tells orders of receipts that the requests which stored them did not tell.
 func (h *Handlers) settleDue(ctx context.Context) error {
 	due, err := h.Receipts.Unsettled(ctx, settleBatch)
 	if err != nil {

@@ -19,11 +19,12 @@ import (
 	"boxoffice/persistence/receipts"
 )
 
-// importTime bounds how long the import of a statement waits for orders to hear of their money; the
-// sweep tells the rest.
+// importTime bounds how long the import of a statement waits for orders to hear of their money. The
+// sweep tells the orders that are left.
 const importTime = 5 * time.Second
 
-// importStatement keeps what a bank statement says came in, and has orders hear of it.
+// importStatement stores the lines of a bank statement as receipts, and tells the orders. A line
+// that was imported before is recognized by its name and counts once.
 func (h *Handlers) importStatement(c *route.Call, in *api.ImportStatement) (*api.ImportedStatement, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -84,7 +85,8 @@ func (h *Handlers) importStatement(c *route.Call, in *api.ImportStatement) (*api
 	return out, nil
 }
 
-// settleSoon tells orders of their receipts, as many orders as importTime allows. settleDue tells the others.
+// settleSoon tells orders of their receipts, as many orders as it can within importTime. settleDue
+// tells the others.
 func (h *Handlers) settleSoon(ctx context.Context, due map[string]engine.OrderID) {
 	ctx, cancel := context.WithTimeout(ctx, importTime)
 	defer cancel()
@@ -102,15 +104,16 @@ func (h *Handlers) settleSoon(ctx context.Context, due map[string]engine.OrderID
 	})
 }
 
-// readLine makes the receipt of a statement's line. It names an order if the payer's words refer to
-// exactly one of the orders.
+// readLine makes the receipt of one line of a statement. It names an order only if the payer's text
+// refers to exactly one.
 func readLine(l *statements.Line, named []engine.OrderID, orders map[engine.OrderID]*order.Order) receipts.Receipt {
 	r := receipts.Receipt{Name: "line/" + l.ID, Amount: l.Amount, Currency: l.Currency, Day: l.Day, Payer: l.Payer, Words: l.Text}
 	var found *order.Order
 	for _, id := range named {
 		o := orders[id]
 		if o != nil && found != nil && found.ID != o.ID {
-			return r // it names several, and nobody guesses
+			// The text names several orders, and nobody may guess which is meant.
+			return r
 		}
 		if o != nil {
 			found = o
@@ -124,10 +127,12 @@ func readLine(l *statements.Line, named []engine.OrderID, orders map[engine.Orde
 	return r
 }
 
-// maxNamed bounds the orders of one line that are looked up. A payer names one; a few more are valid by chance.
+// maxNamed bounds the orders that are looked up for one line. A payer names one order; a few more
+// texts look like references by chance.
 const maxNamed = 8
 
-// readReferences returns the orders that a payer's words refer to, whether there are such orders or not.
+// readReferences returns the orders to which a payer's text refers. It does not check that there
+// are such orders.
 func readReferences(words string) (named []engine.OrderID) {
 	for _, reference := range statements.FindReferences(words) {
 		if id, ok := secrets.ReadOrderLetters(reference[4:]); ok && len(named) < maxNamed {
@@ -137,8 +142,8 @@ func readReferences(words string) (named []engine.OrderID) {
 	return named
 }
 
-// findReferred returns those of the orders that are the organization's and have, or have had, a transfer. It
-// asks once for all orders of a statement.
+// findReferred returns the orders that belong to the organization and have, or have had, an attempt
+// by transfer. It asks the database once for all orders of a statement.
 func (h *Handlers) findReferred(ctx context.Context, org int64, named [][]engine.OrderID) (map[engine.OrderID]*order.Order, error) {
 	orders, err := h.Read.OrdersByID(ctx, slices.Concat(named...))
 	if err != nil {
@@ -161,7 +166,7 @@ func (h *Handlers) findReferred(ctx context.Context, org int64, named [][]engine
 	return found, nil
 }
 
-// listReceipts lists what came and did not fit.
+// listReceipts returns a page of the receipts that did not fit their orders.
 func (h *Handlers) listReceipts(c *route.Call, in *api.ListReceipts) (*api.List[api.Receipt], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {

@@ -19,8 +19,9 @@ const (
 	refundBatch = 25 // how many orders of each run one round asks for
 )
 
-// refundAll starts a run that refunds all paid orders of an event, a few in each round of the sweep. It waits for
-// the read model first, because the run goes through the orders that the read model lists.
+// refundAll starts a run that refunds all paid orders of an event, some of them in each round of
+// the sweep. It first waits for the read model, because the run goes through the orders that the
+// read model lists.
 func (h *Handlers) refundAll(c *route.Call, in *api.RefundAll) (*api.RefundRun, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -56,8 +57,8 @@ func (h *Handlers) getRefundAll(c *route.Call, in *api.ByID) (*api.RefundRun, er
 	return h.runView(r), nil
 }
 
-// runView shows a run. An order that is refunded here has had its refund granted; its money may still be on its
-// way.
+// runView shows a run. An order counts as refunded when its refund has been granted; its money may
+// still be on its way.
 func (h *Handlers) runView(r *refundruns.Run) *api.RefundRun {
 	v := &api.RefundRun{
 		EventID: h.Known.PublicID(r.Event), Status: "running", Reason: r.Reason, Total: r.Total, Refunded: r.Refunded, Skipped: r.Skipped,
@@ -69,7 +70,8 @@ func (h *Handlers) runView(r *refundruns.Run) *api.RefundRun {
 	return v
 }
 
-// refundEvents works on the runs that are not finished, a batch of orders each.
+// refundEvents works on the runs that are not finished: a batch of orders for each, so that a large
+// event does not hold up the others.
 func (w sweep) refundEvents(ctx context.Context, now time.Time) error {
 	runs, err := w.Runs.Open(ctx, refundRuns)
 	if err != nil {
@@ -83,8 +85,8 @@ func (w sweep) refundEvents(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// refundSome asks for the money of the next orders of a run. An order that the event can't
-// be asked about now is the first of the next round.
+// refundSome asks for the money of the next orders of a run. If an order cannot be asked about now,
+// it stops there, and the next round begins with that order.
 func (w sweep) refundSome(ctx context.Context, r *refundruns.Run, now time.Time) error {
 	orders, err := w.Read.PaidOrders(ctx, r.Event, r.After, refundBatch)
 	if err != nil {
@@ -109,8 +111,8 @@ func (w sweep) refundSome(ctx context.Context, r *refundruns.Run, now time.Time)
 	return w.Runs.Note(ctx, r)
 }
 
-// giveBack asks for the money of all tickets that an order still has, and reports whether it goes back. An order
-// that was not paid here has no money to send, and the tickets of another may have been given back by themselves.
+// giveBack asks for the money of all tickets that an order still has, and reports whether it goes
+// back. It skips an order that was not paid here, and one without tickets that are left.
 func (w sweep) giveBack(ctx context.Context, o *order.Order, reason string) (given bool, err error) {
 	tickets := ticketsLeft(o)
 	if o.PaidBy() == nil || len(tickets) == 0 {

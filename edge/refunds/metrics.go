@@ -10,15 +10,15 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// metrics are the numbers of the money that goes back. Those of the backlog are read from the database at each
-// scrape, so every node shows the backlog of all.
+// metrics are the figures of the money that goes back. The backlog is read from the database at
+// each scrape, so every node shows the backlog of all nodes.
 type metrics struct {
 	read                *readmodel.Model
 	failed              prometheus.Counter
 	open, stuck, oldest *prometheus.Desc
 }
 
-// newMetrics makes the numbers. Only the counter is kept in memory.
+// newMetrics makes the figures. Only the counter is in memory.
 func newMetrics(read *readmodel.Model) *metrics {
 	describe := func(name, help string) *prometheus.Desc { return prometheus.NewDesc("boxoffice_"+name, help, nil, nil) }
 	return &metrics{
@@ -32,7 +32,7 @@ func newMetrics(read *readmodel.Model) *metrics {
 	}
 }
 
-// Describe and Collect make metrics a prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	m.failed.Describe(ch)
 	ch <- m.open
@@ -40,8 +40,8 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- m.oldest
 }
 
-// Collect sends the numbers. Those of the backlog are NaN while the database does not answer, because 0 would look
-// as if all money had arrived.
+// Collect implements prometheus.Collector. While the database does not answer, the backlog is NaN,
+// because 0 would look as if all money had arrived.
 func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.failed.Collect(ch)
 	open, stuck, oldest := math.NaN(), math.NaN(), math.NaN()
@@ -55,5 +55,5 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(m.oldest, prometheus.GaugeValue, oldest)
 }
 
-// Metrics are the numbers of the money that goes back.
+// Metrics returns the figures of the money that goes back.
 func (h *Handlers) Metrics() prometheus.Collector { return h.metrics }

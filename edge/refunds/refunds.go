@@ -1,5 +1,6 @@
-// Package refunds is the area of money that goes back: what holders, buyers and
-// organizations ask for, and the sweep that sends it through the provider that took it.
+// Package refunds is the area of money that goes back. Holders, buyers and organizations ask for
+// it, and a sweep sends it through the provider that took it. The sweep runs on one node of a
+// cluster and ends with its context.
 package refunds
 
 import (
@@ -21,7 +22,7 @@ import (
 	"boxoffice/persistence/refundruns"
 )
 
-// Deps is what the handlers work with.
+// Deps are the stores and services that the handlers work with.
 type Deps struct {
 	Node      *cluster.Node
 	Read      *readmodel.Model
@@ -40,7 +41,9 @@ type Deps struct {
 type Handlers struct {
 	Deps
 	metrics *metrics
-	nudged  chan struct{} // has room for one: this node has seen refunds granted for which the sweep has not looked yet
+	// A channel with room for one. It is full if this node has seen refunds granted since the sweep
+	// last looked.
+	nudged chan struct{}
 }
 
 // New makes the handlers.
@@ -49,18 +52,20 @@ func New(d Deps) *Handlers {
 }
 
 // Nudge makes the sweep send an order's refunds now, if the sweep runs on this node. It never
-// waits. Whether a refund is sent is decided by its claim alone, however often the sweep looks.
+// waits. However often the sweep looks, a refund is sent once, because the sweep must claim it
+// first.
 func (h *Handlers) Nudge(o *order.Order) {
 	if !slices.ContainsFunc(o.Refunds, func(r order.Refund) bool { return r.Sends() && r.ProviderRef == "" }) {
 		return
 	}
 	select {
 	case h.nudged <- struct{}{}:
-	default: // a look that has not begun yet finds this refund too
+	// A look that has not begun yet will find this refund too.
+	default:
 	}
 }
 
-// refundView shows the refund at a place in the order's list.
+// refundView shows the refund at a position of the order's list.
 func (h *Handlers) refundView(o *order.Order, i int) *api.Refund {
 	return new(view.Refund(o, i, h.Secrets.Event(o.ID.Event())))
 }

@@ -15,13 +15,15 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Refunds that somebody asks for: the buyer of a ticket, or the organization. The event's
-// actor decides; here is who may ask, and what the ticket's type promised.
+// These are the refunds that somebody asks for: the holder of a ticket, or the organization. The
+// event's actor decides them. This file checks who may ask, and what the ticket's type has
+// promised.
 
 var noRefund = &engine.Refusal{Code: engine.NotFound, Message: "No such refund."}
 
-// askRefund asks for the money of one ticket, as its holder. The promise of the ticket's type is checked here; the
-// event decides the rest by the holder's version, because the ticket may have changed hands since.
+// askRefund asks for the money of one ticket, as its holder. It checks the promise of the ticket's
+// type. The event decides the rest by the holder's version, because the ticket may have changed
+// hands since it was read.
 func (h *Handlers) askRefund(c *route.Call, in *api.AskRefund) (*api.Refund, error) {
 	t, err := h.Orders.OpenTicket(c, in.TicketID)
 	if err != nil {
@@ -37,7 +39,7 @@ func (h *Handlers) askRefund(c *route.Call, in *api.AskRefund) (*api.Refund, err
 	})
 }
 
-// requestRefund asks the order's event for a refund, and shows the one that it has made, which is the last in the
+// requestRefund asks the order's event for a refund and shows it. The new refund is the last in the
 // order's list.
 func (h *Handlers) requestRefund(c *route.Call, o *order.Order, ask ledger.AskRefund) (*api.Refund, error) {
 	ask.Order, ask.Record, ask.Manual = o.ID, o, isManual(o)
@@ -49,15 +51,15 @@ func (h *Handlers) requestRefund(c *route.Call, o *order.Order, ask ledger.AskRe
 	return h.refundView(r.Order, len(r.Order.Refunds)-1), nil
 }
 
-// isManual reports whether a person has to send an order's money back, because the provider that took it sends
-// none.
+// isManual reports whether a person has to send an order's money back, because the provider that
+// took it cannot.
 func isManual(o *order.Order) bool {
 	paid := o.PaidBy()
 	return paid == nil || paid.Provider == "nowpayments" || paid.IsTransfer()
 }
 
-// listOwnRefunds lists the refunds that the caller has asked for. The address must be proven, because it decides
-// which refunds are the caller's.
+// listOwnRefunds returns a page of the refunds that the caller has asked for. The caller's address
+// must be proven, because it decides which refunds are the caller's.
 func (h *Handlers) listOwnRefunds(c *route.Call, in *api.ListOwnRefunds) (*api.List[api.Refund], error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -70,8 +72,8 @@ func customerOf(c *route.Call) uint64 {
 	return order.CustomerOf(order.NormalEmail(c.Principal.Email))
 }
 
-// cancelRefund takes back what a ticket's holder has asked for, until it is decided. For anybody else the refund
-// does not exist.
+// cancelRefund takes back a request of a ticket's holder that has not been decided. For all others
+// the refund does not exist.
 func (h *Handlers) cancelRefund(c *route.Call, in *api.RefundID) (*api.Refund, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err
@@ -102,8 +104,7 @@ func (h *Handlers) cancelRefund(c *route.Call, in *api.RefundID) (*api.Refund, e
 	return h.refundView(r.Order, place), nil
 }
 
-// hasAsked reports whether the caller has asked for one of an order's refunds, as the holder
-// of its ticket.
+// hasAsked reports whether the caller has asked for a refund as the holder of its ticket.
 func (h *Handlers) hasAsked(c *route.Call, o *order.Order, place int) bool {
 	ask := o.Refunds[place].Ask
 	if ask == nil || ask.By != order.AskedByBuyer || len(ask.Tickets) == 0 {
@@ -112,7 +113,8 @@ func (h *Handlers) hasAsked(c *route.Call, o *order.Order, place int) bool {
 	return order.NormalEmail(o.OwnerOf(ask.Tickets[0]).Email) == order.NormalEmail(c.Principal.Email)
 }
 
-// listRefunds lists the refunds of an organization's orders, also the ones that nobody has asked for.
+// listRefunds returns a page of the refunds of an organization's orders, also of those that nobody
+// has asked for.
 func (h *Handlers) listRefunds(c *route.Call, in *api.ListRefunds) (*api.List[api.Refund], error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -127,8 +129,8 @@ func (h *Handlers) listRefunds(c *route.Call, in *api.ListRefunds) (*api.List[ap
 	return h.refundList(c, f, in.Page)
 }
 
-// refundList shows a page of refunds, the newest first. The cursor counts how many of its moment were shown,
-// because several may be of one millisecond.
+// refundList shows a page of refunds, the newest first. Several refunds may have the same
+// millisecond. So a cursor has a moment and the number of refunds of that moment that were shown.
 func (h *Handlers) refundList(c *route.Call, f readmodel.RefundFilter, page api.Page) (*api.List[api.Refund], error) {
 	var err error
 	if f.BeforeAt, f.Skip, err = route.ReadMomentCursor(page.Cursor); err != nil {
@@ -146,8 +148,8 @@ func (h *Handlers) refundList(c *route.Call, f readmodel.RefundFilter, page api.
 	}), nil
 }
 
-// findRefund reads a refund's id, and finds the refund for its organization. For a caller of another organization
-// it does not exist.
+// findRefund finds a refund by its id for its organization. For a caller of another organization it
+// does not exist.
 func (h *Handlers) findRefund(c *route.Call, id string) (*order.Order, int, error) {
 	order, i, ok := readRefundID(id)
 	if !ok {
@@ -166,8 +168,8 @@ func (h *Handlers) findRefund(c *route.Call, id string) (*order.Order, int, erro
 	return o, i, nil
 }
 
-// readRefundID reads a refund's id, which is the id of its order, "-r" and its number in the order's list, from 1.
-// place counts from 0.
+// readRefundID reads the id of a refund: the id of its order, "-r" and its number in the order's
+// list, counted from 1. The returned place counts from 0.
 func readRefundID(id string) (of engine.OrderID, place int, ok bool) {
 	text, number, ok := strings.Cut(id, "-r")
 	n, err := strconv.Atoi(number)
@@ -184,18 +186,18 @@ func (h *Handlers) getRefund(c *route.Call, in *api.RefundID) (*api.Refund, erro
 	return h.refundView(o, i), nil
 }
 
-// approveRefund grants a refund. Without an amount all that was asked for goes back.
+// approveRefund grants a refund. Without an amount, everything that was asked for goes back.
 func (h *Handlers) approveRefund(c *route.Call, in *api.ApproveRefund) (*api.Refund, error) {
 	return h.decideRefund(c, in.ID, in.Amount, ledger.DecideRefund{Approve: true, Amount: -1, Note: in.Note})
 }
 
-// denyRefund denies a refund, with a reason for the person who asked.
+// denyRefund denies a refund. The person who asked is told the reason.
 func (h *Handlers) denyRefund(c *route.Call, in *api.DenyRefund) (*api.Refund, error) {
 	return h.decideRefund(c, in.ID, route.Opt[route.Money]{}, ledger.DecideRefund{Amount: -1, Note: in.Reason})
 }
 
-// decideRefund grants or denies a refund that a buyer has asked for. A refund that nobody has asked for is due
-// anyway, so there is nothing to decide.
+// decideRefund grants or denies a refund that somebody has asked for. A refund that nobody has
+// asked for is due in any case, so there is nothing to decide.
 func (h *Handlers) decideRefund(c *route.Call, id string, amount route.Opt[route.Money], decision ledger.DecideRefund) (*api.Refund, error) {
 	o, i, err := h.findRefund(c, id)
 	if err != nil {
@@ -218,13 +220,13 @@ func (h *Handlers) decideRefund(c *route.Call, id string, amount route.Opt[route
 	return h.refundView(r.Order, i), nil
 }
 
-// notPending refuses a step that the refund's status does not allow, and says which status that is.
+// notPending refuses a step that the refund's status does not allow, and names the status.
 func notPending(o *order.Order, i int) error {
 	return engine.Refuse(engine.RefundNotPending, ledger.OrderState{Status: o.Refunds[i].ToldStatus(), Reason: "the refund's state does not allow this"})
 }
 
-// retryRefund sends a refund again that the provider failed, as the sweep would after a
-// pause. If the sweep takes it at the same moment, one of them sends it.
+// retryRefund sends a refund again that the provider has failed, without waiting for the sweep's
+// pause. If the sweep takes it at the same moment, only one of the two can claim it.
 func (h *Handlers) retryRefund(c *route.Call, in *api.RefundID) (*api.Refund, error) {
 	o, i, err := h.findRefund(c, in.ID)
 	if err != nil {
@@ -245,7 +247,8 @@ func (h *Handlers) retryRefund(c *route.Call, in *api.RefundID) (*api.Refund, er
 	return h.refundView(o, i), nil
 }
 
-// completeRefund notes that a person has sent the money. It is only for refunds that no provider sends.
+// completeRefund notes that a person has sent the money. It is only for refunds that no provider
+// sends.
 func (h *Handlers) completeRefund(c *route.Call, in *api.CompleteRefund) (*api.Refund, error) {
 	o, i, err := h.findRefund(c, in.ID)
 	if err != nil {
@@ -264,8 +267,8 @@ func (h *Handlers) completeRefund(c *route.Call, in *api.CompleteRefund) (*api.R
 	return h.refundView(done.Order, i), nil
 }
 
-// refundOrder gives back all of an order, some of its tickets, or money without ending a ticket. An amount without
-// tickets is money alone; neither means all tickets that are left.
+// refundOrder gives back a whole order, some of its tickets, or money without ending a ticket. An
+// amount without tickets is money alone. If neither is named, all tickets that are left go back.
 func (h *Handlers) refundOrder(c *route.Call, in *api.RefundOrder) (*api.Refund, error) {
 	id, err := engine.ParseID(in.ID)
 	if err != nil {
@@ -293,7 +296,8 @@ func (h *Handlers) refundOrder(c *route.Call, in *api.RefundOrder) (*api.Refund,
 				Path: "ticketIds[" + strconv.Itoa(i) + "]", Code: route.IssueEnum, Message: "is no ticket of the order",
 			})
 		}
-		if slices.Contains(ask.Tickets, serial) { // The money of one ticket must not go back twice.
+		// The money of one ticket must not go back twice.
+		if slices.Contains(ask.Tickets, serial) {
 			return nil, route.Invalid(route.Issue{
 				Path: "ticketIds[" + strconv.Itoa(i) + "]", Code: route.IssueDuplicate, Message: "is named already",
 			})
@@ -306,8 +310,8 @@ func (h *Handlers) refundOrder(c *route.Call, in *api.RefundOrder) (*api.Refund,
 	return h.requestRefund(c, o, ask)
 }
 
-// ticketsLeft returns the order's tickets that no refund gives back. Of a sold order that has none left it returns
-// the first ticket, so that the event refuses the request and says why.
+// ticketsLeft returns the order's tickets that no refund gives back. If a sold order has none left,
+// it returns the first ticket, so that the event refuses the request and tells why.
 func ticketsLeft(o *order.Order) (left []uint32) {
 	for k := range o.Tickets() {
 		ticket := o.FirstTicket + uint32(k)

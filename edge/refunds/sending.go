@@ -16,23 +16,25 @@ import (
 )
 
 const (
-	// refundClaim is for how long a node has a refund for itself: longer than a
-	// look at it takes, so that no other node sends the money in the meantime.
+	// refundClaim is how long a node has a refund for itself. It is longer than a look at the
+	// refund takes, so that no other node sends the money in the meantime.
 	refundClaim = sweepCall + 30*time.Second
-	// firstLook and lastLook bound the pauses between two looks at a refund that
-	// is on its way: each is as long as the refund was old at the last one.
+	// firstLook and lastLook bound the pauses between two looks at a refund that is on its way.
+	// Each pause is as long as the refund was old at the last look, so that an old refund costs few
+	// questions.
 	firstLook = 2 * time.Second
 	lastLook  = time.Hour
-	// lostLook is the least pause after a call whose answer was lost: providers give calls
-	// up after 28 s, and only then list what has come of them.
+	// lostLook is the shortest pause after a call whose answer was lost. Providers give a call up
+	// after 28 s, and only then list its outcome.
 	lostLook = 30 * time.Second
-	// firstRetry and lastRetry bound the pauses before a refund that failed is
-	// sent again: each is twice as long as the one before. It is never given up.
+	// firstRetry and lastRetry bound the pauses before a refund that failed is sent again. Each
+	// pause is twice as long as the one before. A refund is never given up.
 	firstRetry = time.Minute
 	lastRetry  = 24 * time.Hour
 )
 
-// checkRefunds sends back what is due, and asks about what is on its way.
+// checkRefunds sends the refunds that are due, and asks providers about those that are on their
+// way.
 func (w sweep) checkRefunds(ctx context.Context, now time.Time) error {
 	due, err := w.Read.RefundsDue(ctx, now, sweepBatch)
 	if err != nil {
@@ -46,9 +48,10 @@ func (w sweep) checkRefunds(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// checkRefund takes one look at a refund, and says when the next one is due. A
-// refund that failed is sent again after a pause that grows with each failure.
+// checkRefund takes one look at a refund, and sets the time of the next look. A refund that failed
+// is sent again after a pause that grows with each failure.
 func (w sweep) checkRefund(ctx context.Context, r readmodel.Refund, now time.Time) error {
+	// Another node may have claimed the refund, and only one may send the money.
 	if mine, err := w.Read.ClaimRefund(ctx, &r, time.Now().Add(refundClaim)); err != nil || !mine {
 		return err
 	}
@@ -69,8 +72,8 @@ func (w sweep) checkRefund(ctx context.Context, r readmodel.Refund, now time.Tim
 	return errors.Join(err, w.Read.CheckRefund(ctx, r.Order, r.Position, check))
 }
 
-// lookPause returns how long to wait before the next look at a refund: as long as it is old, within bounds. err is
-// what the last look ended with.
+// lookPause returns how long to wait before the next look at a refund: as long as the refund is
+// old, within bounds. err is the error that the last look ended with.
 func lookPause(age time.Duration, err error) time.Duration {
 	least := firstLook
 	if psp.Ambiguous(err) {
@@ -79,25 +82,30 @@ func lookPause(age time.Duration, err error) time.Duration {
 	return min(max(age, least), lastLook)
 }
 
-// retryPause returns how long to wait before a refund is sent again that has failed the given number of times.
+// retryPause returns how long to wait before a refund is sent again that has failed a number of
+// times.
 func retryPause(failures int) time.Duration {
 	return min(firstRetry<<min(failures-1, 20), lastRetry)
 }
 
-// refundKey is the key under which a refund's attempts are made at the provider.
+// refundKey returns the key under which all attempts of a refund are made at the provider. The
+// provider recognizes a repeat by it.
 func refundKey(r *readmodel.Refund) string {
 	return fmt.Sprintf("%s-refund-%d", r.Reference, r.Position)
 }
 
-// refundLook is what a look at a refund found.
+// refundLook is what one look at a refund found.
 type refundLook struct {
-	providerRef string // the provider's number of the refund; "" if it has none yet
-	failed      bool   // an attempt to send it has failed since the last look, or was declined now
-	stuck       bool   // the money does not move, and a person may have to do something
+	// The provider's number of the refund; "" if it has none yet.
+	providerRef string
+	// An attempt to send the money has failed since the last look, or was declined now.
+	failed bool
+	// The money does not move, and a person may have to do something.
+	stuck bool
 }
 
-// refundStatus says which status of a refund a provider's word means. For us a refund that needs attention at the
-// provider is still on its way.
+// refundStatus translates a provider's status of a refund into ours. A refund that needs attention
+// at the provider is still on its way for us.
 var refundStatus = map[psp.RefundStatus]string{
 	psp.RefundPending:        order.RefundProcessing,
 	psp.RefundProcessing:     order.RefundProcessing,
@@ -106,10 +114,9 @@ var refundStatus = map[psp.RefundStatus]string{
 	psp.RefundNeedsAttention: order.RefundProcessing,
 }
 
-// advanceRefund asks the provider about a refund, or sends it, and makes the ledger note
-// what it says. That an attempt failed is noted first, and only a later look
-// makes another: every attempt that the provider knows is asked about before
-// money is sent again.
+// advanceRefund asks the provider about a refund or sends it, and lets the ledger note the answer.
+// A failed attempt is only noted, and a later look makes the next attempt. So every attempt that
+// the provider knows has been asked about before money is sent again.
 func (w sweep) advanceRefund(ctx context.Context, r *readmodel.Refund) (refundLook, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepCall)
 	defer cancel()
@@ -144,15 +151,15 @@ func (w sweep) advanceRefund(ctx context.Context, r *readmodel.Refund) (refundLo
 	return look, w.reportRefund(ctx, o, r, status, out.ID)
 }
 
-// refusedForGood reports whether an error is the provider's final no to an attempt. After any other error the
-// provider is asked again at the next look, about the same attempt.
+// refusedForGood reports whether an error is the provider's final no to an attempt. After any other
+// error the provider is asked about the same attempt again at the next look.
 func refusedForGood(err error) bool {
 	return errors.Is(err, psp.ErrDeclined) || errors.Is(err, psp.ErrUnknownReference) || errors.Is(err, psp.ErrNotConfigured)
 }
 
-// askProvider asks the provider about the attempt that is on its way, by its number there. If there is none, or the
-// provider does not know it, it asks for the refund itself: the provider's adapter looks for one that was made
-// under the same key before it makes one.
+// askProvider asks the provider about the attempt that is on its way. If there is no attempt, or
+// the provider does not know it, askProvider asks for the refund. The adapter first looks for a
+// refund that was made under the same key, so that no money is sent twice.
 func (w sweep) askProvider(ctx context.Context, o *order.Order, r *readmodel.Refund, known *order.Refund) (psp.RefundOutcome, error) {
 	a := o.Attempt(r.Reference)
 	if a == nil {
@@ -178,8 +185,8 @@ func (w sweep) askProvider(ctx context.Context, o *order.Order, r *readmodel.Ref
 	return gateway.Refund(ctx, req)
 }
 
-// customerNote returns what the provider tells the payer: whether somebody asked for the money, or the payment was
-// not needed.
+// customerNote returns the text that the provider shows to the payer. It tells if somebody asked
+// for the money or if the payment was not needed.
 func customerNote(r *order.Refund) string {
 	if r.Ask != nil {
 		return "Your order was refunded."
@@ -187,7 +194,7 @@ func customerNote(r *order.Refund) string {
 	return "Your payment did not lead to tickets."
 }
 
-// reportRefund tells the ledger what the provider says of a refund, if that is new.
+// reportRefund tells the ledger the provider's status of a refund, if it is new.
 func (w sweep) reportRefund(ctx context.Context, o *order.Order, r *readmodel.Refund, status, providerRef string) error {
 	if known := &o.Refunds[r.Position]; known.Status == status && known.ProviderRef == providerRef {
 		return nil

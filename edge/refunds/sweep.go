@@ -15,11 +15,11 @@ const (
 	sweepCall    = 15 * time.Second // how long a look at one refund may take
 )
 
-// sweep sends money back that is due, and asks providers about what is on its way.
+// sweep sends money that is due, and asks providers about money that is on its way.
 type sweep struct{ *Handlers }
 
-// Sweep sweeps until the context ends. One node of a cluster does. Between two rounds it
-// sends the refunds that this node has just seen granted; refunds of other nodes wait for the
+// Sweep sweeps until the context ends. It runs on one node of a cluster. Between two rounds it
+// sends the refunds that this node has just seen granted. Refunds of other nodes wait for the next
 // round.
 func (h *Handlers) Sweep(ctx context.Context) {
 	w := sweep{h}
@@ -39,7 +39,7 @@ func (h *Handlers) Sweep(ctx context.Context) {
 	}
 }
 
-// run does one thing of a round. Its failure, or a panic in it, does not keep the sweep from the next thing.
+// run does one part of a round. If that part fails or panics, the sweep still does the others.
 func (w sweep) run(ctx context.Context, do func(context.Context, time.Time) error) {
 	err := panics.Catch(w.Log, "refund sweep", func() error { return do(ctx, time.Now()) })
 	if err != nil && ctx.Err() == nil {
@@ -47,8 +47,8 @@ func (w sweep) run(ctx context.Context, do func(context.Context, time.Time) erro
 	}
 }
 
-// awaitGranted waits until the table of refunds has those that this node has seen granted. A
-// table that lags behind holds the sweep up for no longer than a round.
+// awaitGranted waits until the table of refunds has the refunds that this node has seen granted. It
+// waits no longer than the pause between two rounds.
 func (w sweep) awaitGranted(ctx context.Context, _ time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepEvery)
 	defer cancel()

@@ -12,8 +12,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// The buyer of something digital may withdraw from the purchase without a reason, as the law
-// says: for 14 days after the order's completion, until anything that it delivers was opened.
+// The law lets the buyer of something digital withdraw from the purchase without a reason: for 14
+// days after the order's completion, and until something that the order delivers was opened.
 
 // These are the reasons why nobody may withdraw from an order.
 const (
@@ -23,8 +23,8 @@ const (
 	used       = "used"
 )
 
-// withdrawOrder ends an order's tickets and has their money go back, or says without
-// confirmation what would.
+// withdrawOrder ends an order's tickets and sends their money back. Without the buyer's
+// confirmation it only tells what would end and how much would go back.
 func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Withdrawal, error) {
 	o, reader, err := h.Orders.Open(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
@@ -61,7 +61,8 @@ func (h *Handlers) withdrawOrder(c *route.Call, in *api.WithdrawOrder) (*api.Wit
 	return v, nil
 }
 
-// findWithdrawable returns the tickets of an order that its buyer may give up, or why there are none.
+// findWithdrawable returns the tickets of an order that its buyer may give up, or a refusal with
+// the reason why there are none.
 func (h *Handlers) findWithdrawable(c *route.Call, o *order.Order) ([]uint32, error) {
 	no := func(reason string) error { return engine.Refuse(engine.NoWithdrawal, route.Reason{Reason: reason}) }
 	switch {
@@ -74,7 +75,8 @@ func (h *Handlers) findWithdrawable(c *route.Call, o *order.Order) ([]uint32, er
 	case c.Now.UnixMilli() >= o.WithdrawableUntil():
 		return nil, no(tooLate)
 	}
-	// Goods that were opened can't be given back. A course counts as opened once its participant has begun it.
+	// Something digital that was opened cannot be given back. A course counts as opened once its
+	// participant has begun it.
 	opened, err := h.Downloads.Opened(c.Context, o.ID.Event(), o.FirstTicket, o.Tickets())
 	if err == nil && !opened {
 		opened, err = h.Courses.Begun(c.Context, o.ID.Event(), order.NormalEmail(o.Email))
@@ -93,7 +95,7 @@ func (h *Handlers) findWithdrawable(c *route.Call, o *order.Order) ([]uint32, er
 		}
 		return nil, engine.Refuse(engine.RefundNotEligible, ledger.NotEligible{Reason: reason})
 	}
-	// What was passed on is somebody else's.
+	// A ticket that was passed on belongs to somebody else.
 	tickets = slices.DeleteFunc(tickets, func(t uint32) bool {
 		return slices.ContainsFunc(o.Holders, func(holder order.Holder) bool { return holder.Ticket == t })
 	})
@@ -103,8 +105,8 @@ func (h *Handlers) findWithdrawable(c *route.Call, o *order.Order) ([]uint32, er
 	return tickets, nil
 }
 
-// paidFor returns what a buyer paid for some of an order's tickets, with their fees, but no more than what has not
-// gone back yet; in minor units.
+// paidFor returns what a buyer paid for some of an order's tickets, with their fees, in minor
+// units. It returns no more than what has not gone back yet.
 func paidFor(o *order.Order, tickets []uint32) (amount int64) {
 	for _, ticket := range tickets {
 		line, k, _ := o.LineOf(ticket)

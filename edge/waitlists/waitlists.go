@@ -1,5 +1,6 @@
-// Package waitlists is the area of those who wait for sold-out tickets: how they join the line, what
-// their mails' links do, and what the organization sees and decides of it.
+// Package waitlists is the area of people who wait for sold-out tickets: how they join the line,
+// what the links in their mails do, and what the organization sees and decides. The lines
+// themselves are kept by the events' actors.
 package waitlists
 
 import (
@@ -20,7 +21,7 @@ import (
 	"boxoffice/persistence/mailqueue"
 )
 
-// Deps is what the handlers work with.
+// Deps are the stores and services that the handlers work with.
 type Deps struct {
 	Node        *cluster.Node
 	Orders      *orders.Desk
@@ -39,9 +40,9 @@ func New(d Deps) *Handlers { return &Handlers{Deps: d} }
 
 var noEntry = &engine.Refusal{Code: engine.NotFound, Message: "No such entry of a waitlist."}
 
-// joinWaitlist puts somebody in line who has proven to own the address. Anybody may enter anybody's
-// address, so all others are mailed the link that does it, and the answer does not tell whether the
-// address waits already.
+// joinWaitlist puts a caller in line who has proven to own the address. Anybody may enter anybody's
+// address. So every other address is mailed a link that puts it in line, and the answer does not
+// tell if the address waits already.
 func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.WaitlistEntry, error) {
 	number, p, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -61,6 +62,7 @@ func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.Waitl
 		}
 		cmd.Type = id.Number()
 	}
+	// The id depends on the Idempotency-Key, so a repeat finds the entry of the first try.
 	cmd.ID, _ = orders.NewIDs(c, number, h.Secrets.Request(c.Scope()))
 	r, err := h.joinLine(c, &cmd)
 	if err != nil || !cmd.Unproven {
@@ -69,22 +71,23 @@ func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.Waitl
 	return r, h.askToWait(c, &cmd, p.Event.Details.Org)
 }
 
-// joinLine sends the command, and answers with the name and the address that were sent: an entry that
-// was there before may have been made with others.
+// joinLine sends the command to the event, and answers with the name and address of the request. An
+// entry that was there before may have been made with others.
 func (h *Handlers) joinLine(c *route.Call, cmd *waitlist.Join) (*api.WaitlistEntry, error) {
 	r, err := cluster.AskFor[waitlist.Placed](c.Context, h.Node, engine.EventRef(cmd.ID.Event()), *cmd)
 	if err != nil {
 		return nil, err
 	}
-	// Otherwise the answer would tell anybody the name that the owner of the address has given.
+	// The entry's own name would tell anybody what the owner of the address has given.
 	r.Entry.Email, r.Entry.Name = cmd.Email, cmd.Name
 	return view.WaitlistEntry(r, h.Known.PublicID(cmd.ID.Event())), nil
 }
 
-// joinLife is how long the link that puts somebody in line may be used.
+// joinLife is how long the mailed link that puts an address in line may be used.
 const joinLife = 7 * 24 * time.Hour
 
-// askToWait mails an address the link that puts it in line.
+// askToWait mails an address the link that puts it in line. The link carries the whole entry,
+// signed, so nothing is stored before it is used.
 func (h *Handlers) askToWait(c *route.Call, cmd *waitlist.Join, org int64) error {
 	token := h.Secrets.JoinToken(&secrets.Joining{
 		ID: cmd.ID, Ends: c.Now.Add(joinLife).Unix(), Type: cmd.Type, Quantity: cmd.Quantity, Email: cmd.Email, Name: cmd.Name,
@@ -97,7 +100,8 @@ func (h *Handlers) askToWait(c *route.Call, cmd *waitlist.Join, org int64) error
 	return h.Letters.Mail.AskToWait(c.Context, l, engine.NumberedID(cmd.ID.Event(), cmd.Type).String())
 }
 
-// confirmWaitlist puts the reader of a mail in line, whom its token names.
+// confirmWaitlist puts the reader of a mail in line. The token of the link names the reader and
+// what the reader waits for.
 func (h *Handlers) confirmWaitlist(c *route.Call, in *api.ConfirmWaitlist) (*api.WaitlistEntry, error) {
 	j, ok := h.Secrets.ParseJoin(in.Token)
 	if !ok || c.Now.Unix() > j.Ends {
@@ -113,8 +117,8 @@ func (h *Handlers) confirmWaitlist(c *route.Call, in *api.ConfirmWaitlist) (*api
 	})
 }
 
-// listWaitlist shows an organization the entries of its event, the oldest first. The event is asked for one more
-// than a page takes, to know whether another page follows.
+// listWaitlist returns a page of an event's entries, the oldest first. It asks for one more than a
+// page has, to know if another page follows.
 func (h *Handlers) listWaitlist(c *route.Call, in *api.ListWaitlist) (*api.List[api.WaitlistEntry], error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -141,7 +145,8 @@ func (h *Handlers) listWaitlist(c *route.Call, in *api.ListWaitlist) (*api.List[
 	return out, nil
 }
 
-// offerWaitlist makes offers to those who have waited longest, and answers how many could be made.
+// offerWaitlist makes offers to the entries that have waited longest, and answers how many it could
+// make.
 func (h *Handlers) offerWaitlist(c *route.Call, in *api.OfferWaitlist) (*api.OffersMade, error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -154,7 +159,7 @@ func (h *Handlers) offerWaitlist(c *route.Call, in *api.OfferWaitlist) (*api.Off
 	return &api.OffersMade{Offered: r.Offered}, nil
 }
 
-// setWaitlist changes the settings that the request names, and answers all.
+// setWaitlist changes the settings that the request names, and answers with all settings.
 func (h *Handlers) setWaitlist(c *route.Call, in *api.SetWaitlist) (*api.WaitlistSettings, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -174,7 +179,8 @@ func (h *Handlers) setWaitlist(c *route.Call, in *api.SetWaitlist) (*api.Waitlis
 	return &api.WaitlistSettings{Auto: r.Auto, OfferMinutes: r.OfferMinutes}, nil
 }
 
-// claimOffer makes what an entry is offered an order of whoever has its mail.
+// claimOffer makes an order of what an entry is offered. The mailed link is the only proof, so the
+// order belongs to the reader of the mail.
 func (h *Handlers) claimOffer(c *route.Call, in *api.WaitlistToken) (*api.Order, error) {
 	id, err := h.openEntry(c, in)
 	if err != nil {
@@ -196,7 +202,8 @@ func (h *Handlers) claimOffer(c *route.Call, in *api.WaitlistToken) (*api.Order,
 	return v, nil
 }
 
-// leaveWaitlist ends an entry for the reader of its mail. What it was offered goes to the next.
+// leaveWaitlist ends an entry for the reader of its mail. An offer that the entry had goes to the
+// next one.
 func (h *Handlers) leaveWaitlist(c *route.Call, in *api.WaitlistToken) (*api.WaitlistEntry, error) {
 	id, err := h.openEntry(c, in)
 	if err != nil {
@@ -209,7 +216,7 @@ func (h *Handlers) leaveWaitlist(c *route.Call, in *api.WaitlistToken) (*api.Wai
 	return view.WaitlistEntry(r, h.Known.PublicID(r.Entry.ID.Event())), nil
 }
 
-// openEntry is the entry that a mailed token is of.
+// openEntry returns the entry that a mailed token names. The event of the entry must exist.
 func (h *Handlers) openEntry(c *route.Call, in *api.WaitlistToken) (engine.OrderID, error) {
 	id, ok := h.Secrets.ParseWaitlist(in.Token)
 	if !ok {
