@@ -17,12 +17,13 @@ var dist embed.FS
 //go:embed icon
 var icons embed.FS
 
-// iconFiles are the icons that browsers and phones look for at fixed addresses, whatever a page says, and the icons
-// of the gate's manifest.
+// iconFiles are the icons that browsers and phones look for at fixed addresses, even if no page
+// names them, and the icons that the gate's manifest names.
 var iconFiles = []string{"favicon.ico", "apple-touch-icon.png", "gate-192.png", "gate-512.png"}
 
-// entries are the addresses of the pages that app/ builds, with their files. The pages of an event and of an
-// organization are not among them, because the server writes into those (EventPage, OrganizerPage).
+// entries leads from the addresses of the pages that app/ builds to their files. The pages of an
+// event and of an organization are not here: the server writes into those, so EventPage and
+// OrganizerPage serve them.
 var entries = map[string]string{
 	"/":                      "home.html",
 	"/e/{slug}/checkout":     "checkout.html",
@@ -43,16 +44,19 @@ var entries = map[string]string{
 	"/portal/{view:*}":       "portal.html",
 }
 
-// These built pages have room for what the server writes into them.
+// These two built pages have room for what the server writes into them: the marks that ReadBuilt
+// looks for.
 const (
 	eventEntry     = "event.html"
 	organizerEntry = "by.html"
 )
 
-// Built is a built page, cut where the server writes the head and the body.
+// Built is a built page, cut at the two places where the server writes: in the head and in the
+// body.
 type Built struct{ before, middle, end []byte }
 
-// ReadBuilt reads a page of the build by its name.
+// ReadBuilt reads a page of the build by its name. A page without the two marks is an error: the
+// server could write nothing into it.
 func ReadBuilt(entry string) (*Built, error) {
 	page, err := dist.ReadFile("dist/entries/" + entry)
 	if err != nil {
@@ -66,7 +70,8 @@ func ReadBuilt(entry string) (*Built, error) {
 	return &Built{before, middle, end}, nil
 }
 
-// Write writes the page, with what the templates "head" and "body" of parts make of shown in their places.
+// Write writes the page. In the two places between its parts it writes what the templates "head"
+// and "body" of parts make of shown.
 func (b *Built) Write(w io.Writer, parts *template.Template, shown any) error {
 	for _, part := range []struct {
 		before []byte
@@ -85,8 +90,9 @@ func (b *Built) Write(w io.Writer, parts *template.Template, shown any) error {
 	return nil
 }
 
-// App returns the built pages and their assets. An asset's name changes with its content, so clients may keep it
-// for ever; pages are asked for each time.
+// App returns the built pages, their assets and the icons. An asset's name changes with its
+// content, so clients may keep an asset for ever. A page keeps its address, so clients must ask for
+// it each time.
 func App() ([]File, error) {
 	var files []File
 	for _, at := range slices.Sorted(maps.Keys(entries)) { // the router takes no address after a wildcard that covers it
@@ -95,6 +101,7 @@ func App() ([]File, error) {
 			return nil, fmt.Errorf("web: %w", err)
 		}
 		policy := Policy
+		// Only the gate's page names a manifest, so only its policy allows one.
 		if at == gatePage {
 			policy = GatePolicy
 		}
@@ -110,6 +117,8 @@ func App() ([]File, error) {
 			return nil, fmt.Errorf("web: %w", err)
 		}
 		f := File{Path: "/web/assets/" + a.Name(), Type: types[path.Ext(a.Name())], Cache: cacheForever, Body: body}
+		// An unknown extension is an error, because a browser refuses scripts and style sheets that
+		// come without their type.
 		if f.Type == "" {
 			return nil, fmt.Errorf("web: %s: unknown type", f.Path)
 		}

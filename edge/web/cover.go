@@ -8,11 +8,12 @@ import (
 	"strings"
 )
 
-// The measures of covers, which pages cut to what they need.
+// These are the measures of a cover, in its own units. Pages cut covers to the part that they show.
 const coverWidth, coverHeight = 1260.0, 840.0
 
-// Cover draws a picture for an event that has none, as an SVG: a few large shapes in two hues 40 degrees apart. It
-// is drawn by the category and the id alone, so every node draws the same.
+// Cover draws a picture for an event that has none, as an SVG: a few large shapes in two hues that
+// are 40 degrees apart. The drawing depends on the category and the id alone, so every node draws
+// the same picture, and no node has to keep it.
 func Cover(category, id string) []byte {
 	return drawCover(category, id).drawSVG()
 }
@@ -22,7 +23,9 @@ func CoverPNG(category, id string) ([]byte, error) {
 	return drawCover(category, id).drawPNG()
 }
 
-// drawCover chooses the shapes of a cover by the category, and draws their measures and colours by the id.
+// drawCover chooses the kind of shapes by the category, and draws their measures and colours at
+// random from the id. The seed is the hash of the id: the order of draws must stay as it is, or
+// every event gets another picture.
 func drawCover(category, id string) *cover {
 	sum := fnv.New64a()
 	_, _ = sum.Write([]byte(id))               // never fails
@@ -44,7 +47,7 @@ func drawCover(category, id string) *cover {
 	return c
 }
 
-// The colours of a cover, by their place in its palette.
+// These are the colours of a cover, as places in its palette. The order is from dark to light.
 const (
 	deep uint8 = iota // the ground
 	mid
@@ -52,17 +55,18 @@ const (
 	pale
 )
 
-// cover is a picture before it is drawn in a format.
+// cover is a picture before it is drawn as SVG or PNG. r is used up while the shapes are chosen.
 type cover struct {
 	r       *rand.Rand
 	palette [4]color.RGBA
 	shapes  []shape // the shapes in the order in which they are drawn, each over the ones before
 }
 
-// pickColour draws a colour that stands out from the ground.
+// pickColour draws a colour that stands out from the ground: any but deep.
 func (c *cover) pickColour() uint8 { return []uint8{mid, bright, pale}[c.r.IntN(3)] }
 
-// drawArcs draws sound that leaves a corner.
+// drawArcs draws rings around a point near the lower edge, like sound that spreads. It is for
+// music.
 func (c *cover) drawArcs() {
 	x, y := math.Round(coverWidth*(0.15+0.7*c.r.Float64())), math.Round(coverHeight*(0.85+0.3*c.r.Float64()))
 	for i, colour := range []uint8{mid, bright, mid, pale, bright} {
@@ -89,21 +93,22 @@ func (c *cover) drawSeats() {
 	}
 }
 
-// drawBars draws the lanes of a track.
+// drawBars draws slanted bars like the lanes of a track. It is for sports.
 func (c *cover) drawBars() {
 	for i := range 7 {
 		c.add(c.pickColour(), box{x: float64(-60 + i*210), y: -200, w: float64(50 + c.r.IntN(110)), h: 1400, turn: 24})
 	}
 }
 
-// drawSheets draws pages that lie on each other.
+// drawSheets draws three sheets of paper that lie on each other. It is for courses and books.
 func (c *cover) drawSheets() {
 	for i, colour := range []uint8{mid, bright, pale} {
 		c.add(colour, box{x: float64(300 + i*70), y: float64(110 + i*40), w: 520, h: 680, round: 24, turn: float64(-14 + i*11 + c.r.IntN(5))})
 	}
 }
 
-// drawGrid draws a plan of meetings.
+// drawGrid draws a grid of squares, discs and corners like a calendar. It is for all other
+// categories.
 func (c *cover) drawGrid() {
 	for row := range 4 {
 		for column := range 6 {
@@ -120,8 +125,9 @@ func (c *cover) drawGrid() {
 	}
 }
 
-// colorOf returns a colour of OKLCH as sRGB. Colours of the same lightness look equally light in every hue, so that
-// all covers have the same contrast.
+// colorOf returns a colour of OKLCH (lightness, chroma and hue in degrees) as sRGB. Colours of the
+// same lightness look equally light in every hue, so all covers have the same contrast. The numbers
+// come from the definition of OKLab.
 func colorOf(l, chroma, hue float64) color.RGBA {
 	a, b := chroma*math.Cos(hue*math.Pi/180), chroma*math.Sin(hue*math.Pi/180)
 	x, y, z := l+0.3963377774*a+0.2158037573*b, l-0.1055613458*a-0.0638541728*b, l-0.0894841775*a-1.2914855480*b

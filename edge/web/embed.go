@@ -11,8 +11,8 @@ import (
 	"boxoffice/edge/api"
 )
 
-// EmbedPolicy returns the Policy of an event's page that pages of the origins may show in a frame. Without any
-// origin nobody may.
+// EmbedPolicy returns the Policy of an event's page that pages of the given origins may show in a
+// frame. Without any origin no page may.
 func EmbedPolicy(origins []string) string {
 	if len(origins) == 0 {
 		return Policy
@@ -20,14 +20,14 @@ func EmbedPolicy(origins []string) string {
 	return strings.Replace(Policy, "frame-ancestors 'none'", "frame-ancestors "+strings.Join(origins, " "), 1)
 }
 
-// Embed is what the page of an event in a frame shows.
+// Embed is what the page shows that an event has for the frames of other sites.
 type Embed struct {
 	Event  *api.Event // nil: there is no such event
 	German bool       // the reader prefers German
 	Now    time.Time
 }
 
-// embedWords are the words of the page in one language.
+// embedWords are the words of that page in one language.
 type embedWords struct {
 	Lang, Gone, Tickets, Free, Fees, Buy, NewTab, From, Closed, SoldOut, Cancelled, Over, Fewer, More, Number string
 	spelled                                                                                                   string // the layout of a moment
@@ -46,12 +46,13 @@ var embedTemplate = template.Must(template.New("embed").Parse(embedSource))
 //go:embed widget.js
 var widget []byte
 
-// widgetFile is the script by which other sites show an event. Its address stands in their pages, so it never
-// changes.
+// widgetFile is the script by which other sites show an event. Those sites have written its address
+// into their pages, so the address must never change. Clients ask for it again after an hour, which
+// is how long an old version may live.
 var widgetFile = File{Path: "/embed.js", Type: types[".js"], Cache: "public, max-age=3600", Body: widget}
 
-// EmbedPage writes events for frames on the pages of others. It leads to the shop in a tab of its own: nobody
-// orders or pays in a frame.
+// EmbedPage writes the pages of events for frames on other sites. Such a page only leads to the
+// shop, which opens in a tab of its own: nobody orders or pays inside a frame.
 type EmbedPage struct{ base, style, script string }
 
 // NewEmbedPage returns the page with the style sheet and the script that are among the files, on a node that people
@@ -72,7 +73,7 @@ func NewEmbedPage(base string, files []File) (*EmbedPage, error) {
 	return &p, nil
 }
 
-// embeddedType is a ticket type as the frame shows it.
+// embeddedType is a ticket type as the frame shows it, with what holds at this moment.
 type embeddedType struct {
 	*api.TicketType
 	Cost string // with all fees; "" if it is free
@@ -80,7 +81,8 @@ type embeddedType struct {
 	Most int64  // how many one order may have
 }
 
-// Write writes the page.
+// Write writes the page of one event. An event that is cancelled or over shows its state and sells
+// nothing.
 func (p *EmbedPage) Write(w io.Writer, e *Embed) error {
 	words := embeds.in(e.German)
 	shown := struct {
@@ -92,6 +94,8 @@ func (p *EmbedPage) Write(w io.Writer, e *Embed) error {
 	}{Embed: e, embedWords: words, Style: p.style, Script: p.script}
 	if v := e.Event; v != nil {
 		shown.Link = p.base + "/e/" + v.Slug
+		// The page may load pictures of this server only, so the address must be without the base,
+		// and a cover from elsewhere is replaced by the drawn one.
 		shown.Picture = strings.TrimPrefix(textOrEmpty(v.CoverImage), p.base)
 		if !strings.HasPrefix(shown.Picture, "/media/") {
 			shown.Picture = strings.TrimSuffix(coverAddress(v), "/og.png")
@@ -105,6 +109,8 @@ func (p *EmbedPage) Write(w io.Writer, e *Embed) error {
 		case "completed":
 			shown.State = words.Over
 		}
+		// People choose in the frame how many tickets they want, unless the tickets need a seat or
+		// a date, which only the shop can offer.
 		shown.Counted = shown.State == "" && v.ProductType != "reservation"
 		for i := range v.TicketTypes {
 			t := p.describeType(&v.TicketTypes[i], e, words)
@@ -118,7 +124,8 @@ func (p *EmbedPage) Write(w io.Writer, e *Embed) error {
 	return nil
 }
 
-// describeType works out what the frame shows of a ticket type now.
+// describeType works out what the frame shows of a ticket type now: its price with all fees, how
+// many one order may have, and why it can't be had. The first reason that applies is shown.
 func (p *EmbedPage) describeType(t *api.TicketType, e *Embed, words *embedWords) embeddedType {
 	d := embeddedType{TicketType: t, Cost: showPrice(t.PriceTotal, t.Currency, e.German), Most: min(t.MaxPerOrder, 100)}
 	if t.Available != nil {

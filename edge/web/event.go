@@ -23,8 +23,8 @@ var eventSource string
 
 var eventTemplate = template.Must(template.New("event").Parse(eventSource))
 
-// EventPage writes the pages of events: what search engines, messengers and readers
-// without scripts see, around the built page, which shows the rest.
+// EventPage writes the pages of events. It writes what search engines, messengers and readers
+// without scripts see; the built page around it shows the rest by its scripts.
 type EventPage struct {
 	base  string // the address at which people reach the node, which begins whole addresses
 	built *Built
@@ -39,7 +39,7 @@ func NewEventPage(base string) (*EventPage, error) {
 	return &EventPage{base, b}, nil
 }
 
-// shownEvent is what the template shows.
+// shownEvent is what the template of an event's page shows.
 type shownEvent struct {
 	*api.Event
 	Canonical, Summary, Picture string
@@ -48,7 +48,7 @@ type shownEvent struct {
 	Told                        template.JS // the event as schema.org describes it
 }
 
-// Write writes the page of an event. e is nil if there is no such event, and then the page says so.
+// Write writes the page of an event. If e is nil, there is no such event, and the page says so.
 func (p *EventPage) Write(w io.Writer, e *api.Event) error {
 	shown := shownEvent{Event: e}
 	if e != nil {
@@ -59,10 +59,13 @@ func (p *EventPage) Write(w io.Writer, e *api.Event) error {
 	return p.built.Write(w, eventTemplate, &shown)
 }
 
-// addSummary adds what is told of an event beside its record: its address, its summary and its picture.
+// addSummary adds what the page tells of an event beyond its record: its address, its summary, its
+// picture, and the data for scripts and search engines.
 func (p *EventPage) addSummary(s *shownEvent) error {
 	e := s.Event
 	s.Canonical = p.base + "/e/" + e.Slug
+	// Search engines and messengers show about this many characters. The organizer's own text for
+	// them comes first.
 	s.Summary = cutText(cmp.Or(textOrEmpty(e.Page.SEODescription), textOrEmpty(e.ShortDesc), textOrEmpty(e.Description)), 160)
 	s.Picture = sharedPicture(p.base, cmp.Or(textOrEmpty(e.Page.SEOImage), textOrEmpty(e.CoverImage), coverAddress(e)))
 	if e.StartDate != nil && e.ProductType != "digital" { // what is delivered at once has no date
@@ -70,6 +73,7 @@ func (p *EventPage) addSummary(s *shownEvent) error {
 		s.When, s.Machine = at.Format(spelled), at.Format(time.RFC3339)
 	}
 	if s.Summary == "" {
+		// An event without any text is summed up by its title, its date and its place.
 		s.Summary = strings.Join(slices.DeleteFunc([]string{e.Title, s.When, textOrEmpty(e.VenueName)}, func(part string) bool { return part == "" }), ", ")
 	}
 	data, err := scriptJSON(e)
@@ -81,11 +85,12 @@ func (p *EventPage) addSummary(s *shownEvent) error {
 	return err
 }
 
-// spelled is how a moment is written for readers without scripts.
+// spelled is the layout in which readers without scripts see a moment. It names the time zone,
+// because the server does not know the reader's.
 const spelled = "Monday 2 January 2006, 15:04 MST"
 
-// inZone returns a moment by the clocks of a time zone. If this machine does not know the zone, it stays in the one
-// that it has.
+// inZone returns a moment by the clocks of a time zone. If this machine does not know the zone, the
+// moment keeps the zone that it has: a page with another zone is better than none.
 func inZone(at time.Time, name string) time.Time {
 	if zone, err := time.LoadLocation(name); err == nil {
 		return at.In(zone)
@@ -93,7 +98,8 @@ func inZone(at time.Time, name string) time.Time {
 	return at
 }
 
-// uploaded is where the images are that organizations have uploaded.
+// uploaded matches the addresses of images that organizations have uploaded, without a size or a
+// format.
 var uploaded = regexp.MustCompile(`^/media/\d+$`)
 
 // coverAddress returns the address of an event's cover in the form that messengers show.
@@ -101,8 +107,9 @@ func coverAddress(e *api.Event) string {
 	return "/covers/" + url.PathEscape(e.Category) + "/" + e.ID + "/og.png"
 }
 
-// sharedPicture returns the address at which messengers and search engines find a picture. They take only whole
-// addresses and show few formats, so an uploaded image is named in the size and the format that was made for them.
+// sharedPicture returns the address at which messengers and search engines find a picture. They
+// take only whole addresses and show few formats. So the address of an uploaded image gets the
+// suffix of the size and the format that the node makes for them.
 func sharedPicture(base, at string) string {
 	if uploaded.MatchString(strings.TrimPrefix(at, base)) {
 		at += "/og.jpg"
@@ -113,7 +120,9 @@ func sharedPicture(base, at string) string {
 	return at
 }
 
-// scriptJSON returns a value as JSON that can stand in a script of a page: nothing in it can end the script.
+// scriptJSON returns a value as JSON that can stand inside a script of a page. It escapes the
+// characters that could end the script, so a text of an organizer can't add a script of its own.
+// The order of keys is fixed, so the same value gives the same page.
 func scriptJSON(v any) (template.JS, error) {
 	b, err := json.Marshal(v, jsontext.EscapeForHTML(true), jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
 	if err != nil {
@@ -122,7 +131,8 @@ func scriptJSON(v any) (template.JS, error) {
 	return template.JS(b), nil //nolint:gosec // escaped
 }
 
-// describeEvent describes an event in the words of schema.org, for search engines.
+// describeEvent describes an event in the words of schema.org, by which search engines show dates,
+// places and prices.
 func describeEvent(s *shownEvent) map[string]any {
 	e := s.Event
 	told := map[string]any{
@@ -169,7 +179,8 @@ func textOrEmpty(s *string) string {
 	return *s
 }
 
-// cutText shortens a text to the given number of characters, with an ellipsis at its end.
+// cutText shortens a text to the given number of characters, the ellipsis at its end included. It
+// counts characters and not bytes, so it never cuts one in two.
 func cutText(s string, most int) string {
 	r := []rune(s)
 	if len(r) <= most {

@@ -18,30 +18,37 @@ const (
 	gateManifest = "/gate.webmanifest"
 )
 
-// GatePolicy is the Policy of the gate's page, which names a manifest of this server, so that a phone
-// can install it.
+// GatePolicy is the Policy of the gate's page. That page names a manifest of this server, so that a
+// phone can install it, and the policy must allow the manifest.
 const GatePolicy = Policy + "; manifest-src 'self'"
 
-// workerPolicy is the policy of the workers: they ask this server for files, and nothing else.
+// workerPolicy is the policy of the service workers: they ask this server for files, and nothing
+// else.
 const workerPolicy = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'"
 
-// keptPage is a page that opens without a network, since a worker keeps its files.
+// keptPage is a page that opens without a network, because a service worker keeps its files in the
+// browser.
 type keptPage struct {
-	family    string   // the beginning of the names of the worker and of its caches
-	page      string   // an address that answers with the page, and with nothing of anybody in it
+	family string // the beginning of the names of the worker and of its caches
+	// An address that answers with the page itself and with no data of a person in it: the worker
+	// keeps the answer.
+	page      string
 	addresses string   // the addresses at which the page opens, as a regular expression of JavaScript
 	entry     string   // the name of the built page
 	files     []string // the addresses of files that the page needs and the build does not list
 }
 
-// keptPages are the gate, the page of an order and the wallet. The page registers the worker itself, with its scope.
+// keptPages are the gate, the page of an order and the wallet. Each page registers its worker
+// itself, and chooses the scope.
 var keptPages = []keptPage{
 	{"gate", gatePage, `^\/gate$`, "gate.html", []string{gateManifest}},
 	{"order", "/o/-", `^\/o\/[^/]+$`, "order.html", nil},
-	{"me", "/me", `^\/me(\/|$)`, "me.html", nil}, // the scope /me covers /media too, which is none of the worker's business
+	// The scope /me covers /media too. The expression keeps the worker from answering for images.
+	{"me", "/me", `^\/me(\/|$)`, "me.html", nil},
 }
 
-// listWorkers returns the files by which pages open without a network: their workers, and the manifest of the gate.
+// listWorkers returns the files by which pages open without a network: the workers of all kept
+// pages, and the manifest of the gate.
 func listWorkers() ([]File, error) {
 	manifest, err := keptFiles.ReadFile("kept" + gateManifest)
 	if err != nil {
@@ -58,7 +65,9 @@ func listWorkers() ([]File, error) {
 	return files, nil
 }
 
-// writeWorker returns the source of the page's worker, which changes with the page and its files.
+// writeWorker returns the source of the page's worker. The source has a version that changes with
+// the page and its files. A browser compares the source byte by byte, and so gets the new files
+// exactly when one of them has changed.
 func (k *keptPage) writeWorker(manifest []byte) ([]byte, error) {
 	source, err := keptFiles.ReadFile("kept/worker.js")
 	if err != nil {
@@ -76,7 +85,8 @@ func (k *keptPage) writeWorker(manifest []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("web: %w", err)
 	}
-	// The names of assets change with their content, so the version needs the page and the list alone.
+	// The names of assets change with their content, so the list stands for the assets: the version
+	// need not read them.
 	sum := sha256.Sum256(slices.Concat(page, manifest, list))
 	for _, part := range [][2]string{
 		{"{family}", k.family}, {version, hex.EncodeToString(sum[:8])}, {"{page}", k.page}, {"{addresses}", k.addresses}, {"{files}", string(list)},
@@ -86,8 +96,10 @@ func (k *keptPage) writeWorker(manifest []byte) ([]byte, error) {
 	return source, nil
 }
 
-// listBuilt returns the addresses of all assets that a built page may load, those that it loads later
-// too.
+// listBuilt returns the addresses of all assets that a built page may load, at once or later. A
+// page that is opened without a network can load nothing that the worker has not kept. It follows
+// the imports of the build's manifest, and notes what it has seen, because imports may form
+// circles.
 func listBuilt(entry string) ([]string, error) {
 	text, err := dist.ReadFile("dist/manifest.json")
 	if err != nil {

@@ -13,7 +13,8 @@ var mailedSource string
 
 var mailedTemplate = template.Must(template.New("mailed").Parse(mailedSource))
 
-// mailedPage is a page of a mailed link that does one thing when a person presses its button.
+// mailedPage is the page behind a link in a mail. It does one thing, and only when a person presses
+// its button: programs that check mails for harm open the links too.
 type mailedPage struct {
 	Path   string // the address of the page
 	API    string // what the button calls, under /api/v1; the link's token is in the body unless the path has {token}
@@ -21,7 +22,8 @@ type mailedPage struct {
 	words  bilingual[mailedWords]
 }
 
-// drawMailed writes the pages of mailed links, with the addresses of their style sheet and script.
+// drawMailed writes the pages behind links in mails, in both languages. They are files without any
+// token, the same for everybody.
 func drawMailed(style, script string) ([]File, error) {
 	files := make([]File, 0, len(mailedPages))
 	for i := range mailedPages {
@@ -64,8 +66,9 @@ var unsubscribeSource string
 
 var unsubscribeTemplate = template.Must(template.New("unsubscribe").Parse(unsubscribeSource))
 
-// WriteUnsubscribeLink writes what people see who open the link in a mail's header: the way to the page
-// that takes the same token. It needs no script and no style sheet, because its policy allows none.
+// WriteUnsubscribeLink writes what a person sees who opens the link in a mail's header, which is
+// meant for mail programs. It shows the way to the page that takes the same token. It needs no
+// script and no style sheet, because its policy allows none.
 func WriteUnsubscribeLink(token string, german bool) ([]byte, error) {
 	var body bytes.Buffer
 	err := unsubscribeTemplate.Execute(&body, struct {

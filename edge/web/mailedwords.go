@@ -1,17 +1,19 @@
 package web
 
-// mailedWords are what the page of a mailed link says in one language.
+// mailedWords are what one page behind a mailed link says in one language.
 type mailedWords struct {
 	Title, Hint     string
 	Password, Again string // labels; "" where the page asks for no password, or not for it twice
 	Button, Done    string
 }
 
-// mailedRefusalWords are what all pages of mailed links say in one language.
+// mailedRefusalWords are what all pages behind mailed links say in one language when the API
+// refuses.
 type mailedRefusalWords struct {
 	Lang        string
 	NeedsScript string
-	Refused     map[string]string // by code or reason; "" is any other
+	// The texts by the code or the reason of the API's error; the text for "" stands for any other.
+	Refused map[string]string
 }
 
 var mailedRefusals = bilingual[mailedRefusalWords]{

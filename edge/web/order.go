@@ -11,14 +11,16 @@ import (
 	"rsc.io/qr"
 )
 
-// Order is what the page of an order shows. Amounts are texts with their currency, and what is "" is not shown. An
-// Order without a Number is for a link that opens no order or, if it is Returned, for a payer whom the provider
-// sends back without the order's token.
+// Order is what the page of an order shows. Amounts are texts with their currency. The page leaves
+// out what is "". An Order without a Number stands for a link that opens no order. If it is also
+// Returned, it stands for a payer whom the provider sends back without the order's token: the page
+// then tells them to look for our mail.
 type Order struct {
-	Returned           bool
-	German             bool   // the reader prefers German
-	Number, Status     string // the number of the order, and its status in words
-	Waits              bool   // it waits for a payment that takes minutes, so the page looks again
+	Returned       bool
+	German         bool   // the reader prefers German
+	Number, Status string // the number of the order, and its status in words
+	// The order waits for a payment that takes minutes, so the page loads itself again.
+	Waits              bool
 	Title, When, Where string
 	Notices            []string       // what has happened to it, and what can be done
 	Transfer           *OrderTransfer // the bank transfer that it waits for, or nil
@@ -41,7 +43,7 @@ type OrderLine struct {
 	When       string // the date that it would book, until there are tickets
 }
 
-// OrderTransfer is the bank transfer that an order waits for.
+// OrderTransfer is the bank transfer that an order waits for, as the payer must make it.
 type OrderTransfer struct {
 	Holder, Account, BIC, Amount, Reference string // the BIC may be ""
 	Until                                   string
@@ -49,8 +51,8 @@ type OrderTransfer struct {
 	GiroCode                                string // what a banking app reads from the picture; "" for none
 }
 
-// OrderTicket is a ticket of an order. One that no gate admits has neither Payload
-// nor Short.
+// OrderTicket is a ticket of an order. A ticket that no gate admits has neither Payload nor Short,
+// so the page can't show a code that would fail at the door.
 type OrderTicket struct {
 	Type, Holder, Seat, Status string
 	When                       string // the date of a reservation
@@ -63,7 +65,8 @@ var orderSource string
 
 var orderPage = template.Must(template.New("order").Parse(orderSource))
 
-// OrderPage writes the pages of orders, as plain HTML that needs no script.
+// OrderPage writes the pages of orders, as plain HTML that needs no script: a buyer whose browser
+// runs none must still get in.
 type OrderPage struct{ style string }
 
 // NewOrderPage returns the page with the style sheet that is among the files.
@@ -76,7 +79,8 @@ func NewOrderPage(files []File) (*OrderPage, error) {
 	return nil, fmt.Errorf("web: the style sheet of small pages is missing")
 }
 
-// Write writes the page of an order.
+// Write writes the page of an order. It draws the QR codes first, because a code that can't be
+// drawn must be an error and not half a page.
 func (p *OrderPage) Write(w io.Writer, o *Order) error {
 	type shown struct {
 		OrderTicket
@@ -118,7 +122,8 @@ func (p *OrderPage) Write(w io.Writer, o *Order) error {
 	return nil
 }
 
-// drawCode draws a QR code as a picture that stands in the page itself.
+// drawCode draws a QR code as a picture inside the page itself (a data: address), so the page needs
+// no second request with a token in it.
 func drawCode(text string) (template.URL, error) {
 	code, err := qr.Encode(text, qr.M)
 	if err != nil {

@@ -1,7 +1,7 @@
 package web
 
-// OrderWords are the words of the page of an order in one language. Those that end in Of are by status,
-// as the API names it; a status without a word is shown as it is.
+// OrderWords are the words of an order's page in one language. The fields that end in Of have a
+// word for each status, as the API names the status. A status without a word is shown as it is.
 type OrderWords struct {
 	Lang                              string // tag of BCP 47
 	Order, Yours, NoSuch              string // titles
@@ -125,5 +125,5 @@ var germanOrder = OrderWords{
 	},
 }
 
-// OrderWordsIn returns the words of German, or else of English.
+// OrderWordsIn returns the German words of an order's page, or else the English ones.
 func OrderWordsIn(german bool) *OrderWords { return orderWords.in(german) }

@@ -29,7 +29,7 @@ func NewOrganizerPage(base string) (*OrganizerPage, error) {
 	return &OrganizerPage{base, b}, nil
 }
 
-// shownOrganizer is what the template shows.
+// shownOrganizer is what the template of an organization's page shows.
 type shownOrganizer struct {
 	*api.OrganizerPage
 	Canonical, Summary, Picture string
@@ -38,13 +38,15 @@ type shownOrganizer struct {
 	Told                        template.JS // the organization as schema.org describes it
 }
 
-// shownCard is an event in a list. When is the day on which it begins, or "" if it begins on none.
+// shownCard is an event in a list. When is the moment at which it begins, or "" if the event has no
+// beginning.
 type shownCard struct {
 	api.Card
 	When string
 }
 
-// Write writes the page of an organization. o is nil if there is no such organization, and then the page says so.
+// Write writes the page of an organization. If o is nil, there is no such organization, and the
+// page says so.
 func (p *OrganizerPage) Write(w io.Writer, o *api.OrganizerPage) error {
 	shown := shownOrganizer{OrganizerPage: o}
 	if o == nil {
@@ -71,7 +73,8 @@ func (p *OrganizerPage) Write(w io.Writer, o *api.OrganizerPage) error {
 	return p.built.Write(w, organizerTemplate, &shown)
 }
 
-// cardsOf adds the days to the events of a list.
+// cardsOf adds to each event of a list when it begins. A digital product is delivered at once, so
+// it shows no date, even if its record has one.
 func cardsOf(cards []api.Card) []shownCard {
 	shown := make([]shownCard, len(cards))
 	for i := range cards {

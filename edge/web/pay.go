@@ -12,14 +12,17 @@ import (
 
 // Pay is what the page of a payment link shows.
 type Pay struct {
-	German  bool             // the reader prefers German
-	Token   string           // the token of the link
-	Order   *api.LinkedOrder // nil: the link pays for nothing
-	Key     string           // the same in a form that is sent twice, and another in every other form
-	Refused string           // why an attempt could not be opened, by the error's code; "" if nothing was refused
+	German bool             // the reader prefers German
+	Token  string           // the token of the link
+	Order  *api.LinkedOrder // nil: the link pays for nothing
+	// The idempotency key: a form that is sent twice has the same key, so it begins one attempt.
+	// Every other form has another.
+	Key     string
+	Refused string // why an attempt could not be opened, by the error's code; "" if nothing was refused
 }
 
-// payPace is how many seconds pass until the page of an order whose money is on its way loads itself again.
+// payPace is how many seconds pass until the page of an order loads itself again while the order's
+// money is on its way.
 const payPace = 25
 
 //go:embed pay.html
@@ -40,7 +43,7 @@ func NewPayPage(files []File) (*PayPage, error) {
 	return nil, fmt.Errorf("web: the style sheet of small pages is missing")
 }
 
-// shownPay is what the template shows.
+// shownPay is what the template of a payment link's page shows.
 type shownPay struct {
 	*Pay
 	Words              *payWords
@@ -55,7 +58,7 @@ type shownPay struct {
 	Again              int // seconds until the page loads itself again; 0: it stays
 }
 
-// shownPayment is an attempt that the payer may go on with.
+// shownPayment is an attempt to pay that was begun before, and that the payer may go on with.
 type shownPayment struct {
 	api.LinkedPayment
 	Way  string       // the name of its provider for people
@@ -69,6 +72,7 @@ func (p *PayPage) Write(w io.Writer, v *Pay) error {
 	words := pays.in(v.German)
 	s := &shownPay{Pay: v, Words: words, Says: OrderWordsIn(v.German), Style: p.style, Frame: frameIn(v.German), Head: words.Gone, Hint: words.GoneHint}
 	if v.Refused != "" {
+		// A refusal without a text of its own gets the general one.
 		text, ok := words.refused[v.Refused]
 		if !ok {
 			text = words.refused[""]
@@ -87,7 +91,7 @@ func (p *PayPage) Write(w io.Writer, v *Pay) error {
 	return nil
 }
 
-// tellOrder fills in what the order is and how far it is.
+// tellOrder fills in what the order is, and how far its payment has come.
 func (s *shownPay) tellOrder(o *api.LinkedOrder) {
 	words := s.Words
 	switch o.Status {
@@ -112,8 +116,9 @@ func (s *shownPay) tellOrder(o *api.LinkedOrder) {
 	s.Sums = append(s.Sums, roomFact{s.Says.Total, showPrice(o.Total, o.Currency, s.German)})
 }
 
-// tellPayments fills in how the order can be paid, and the attempts that were begun, with which the payer may go
-// on.
+// tellPayments fills in how the order can be paid, and the attempts that were begun and that the
+// payer may go on with. It fills in nothing for an order without methods: there is no way to pay
+// it.
 func (s *shownPay) tellPayments(o *api.LinkedOrder) error {
 	if len(o.Methods) == 0 {
 		return nil
@@ -143,7 +148,8 @@ func (s *shownPay) tellPayments(o *api.LinkedOrder) error {
 	return nil
 }
 
-// wayOf returns the name of a provider for people.
+// wayOf returns the name of a provider for people. A provider without a name of its own takes
+// cards, and people know it as "card".
 func (s *shownPay) wayOf(provider string) string {
 	if way, ok := s.Words.wayOf[provider]; ok {
 		return way

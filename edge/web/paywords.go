@@ -19,7 +19,7 @@ type payWords struct {
 	refused                map[string]string // by code; "" is any other
 }
 
-// providerNames are what people call those who take cards.
+// providerNames are the names of the providers that take cards, as people know them.
 var providerNames = map[string]string{"paystack": "Paystack", "flutterwave": "Flutterwave", "stripe": "Stripe", "mollie": "Mollie", "paypal": "PayPal"}
 
 var pays = bilingual[payWords]{

@@ -14,7 +14,8 @@ import (
 	"boxoffice/edge/api"
 )
 
-// FormPolicy is the Policy of a page whose form is sent to this server.
+// FormPolicy is the Policy of a page that sends a form to this server. Pages without such forms
+// forbid all forms.
 var FormPolicy = strings.Replace(Policy, "form-action 'none'", "form-action 'self'", 1)
 
 // Room is what the page of a waiting room without scripts shows.
@@ -29,16 +30,18 @@ type Room struct {
 	Party           int    // for how many people that link was asked for
 	Mailed          bool   // the address is from a mail: the place is shown only when somebody presses the button
 	Pending         bool   // the visitor has just asked for a link by mail
-	Key             string // the same in a form that is sent twice, and another in every other form
-	Refused         string // why one could not join, by the error's code or its reason; "" if nothing was refused
+	// The idempotency key: a form that is sent twice has the same key, so it makes one entry. Every
+	// other form has another.
+	Key     string
+	Refused string // why one could not join, by the error's code or its reason; "" if nothing was refused
 }
 
-// MailedRoom is the parameter that the page's addresses have in mails. Programs open such addresses to look for
-// harm, and showing a place whose turn has come begins its time to order. So a page that was opened by one shows a
-// button first.
+// MailedRoom is the parameter that addresses of this page have in mails. Mail filters open such
+// addresses to look for harm. But to show a place whose turn has come begins its time to order. So
+// a page that was opened with this parameter shows only a button first.
 const MailedRoom = "mailed"
 
-// How many seconds pass until the page loads itself again.
+// These are the seconds that pass until the page loads itself again.
 const (
 	roomPace     = 15
 	roomPaceNext = 5 // for a visitor who is next in line
@@ -62,10 +65,10 @@ func NewRoomPage(files []File) (*RoomPage, error) {
 	return nil, fmt.Errorf("web: the style sheet of small pages is missing")
 }
 
-// roomFact is a figure of the page: its name and what it is.
+// roomFact is a figure that the page shows: its name and its value.
 type roomFact struct{ Name, Value string }
 
-// shownRoom is what the template shows.
+// shownRoom is what the template of a waiting room's page shows.
 type shownRoom struct {
 	Words                        *roomWords
 	Lang, Style                  string
@@ -85,7 +88,7 @@ type shownRoom struct {
 	german                       bool
 }
 
-// Write writes the page of a waiting room.
+// Write writes the page of a waiting room, with times by the clocks of the event.
 func (p *RoomPage) Write(w io.Writer, r *Room) error {
 	words := rooms.in(r.German)
 	s := &shownRoom{Words: words, Lang: words.Lang, Style: p.style, Frame: frameIn(r.German), Key: r.Key, Receipt: r.Receipt, Head: words.Gone, Hint: words.GoneHint, zone: time.UTC, german: r.German}
@@ -94,6 +97,7 @@ func (p *RoomPage) Write(w io.Writer, r *Room) error {
 		if zone, err := time.LoadLocation(r.Event.Timezone); err == nil {
 			s.zone = zone
 		}
+		// Only a press of the button shows the place (see MailedRoom).
 		if r.Mailed && r.Ticket != "" {
 			s.Ticket, s.Head, s.Hint = r.Ticket, words.Place, ""
 		} else {
@@ -106,7 +110,8 @@ func (p *RoomPage) Write(w io.Writer, r *Room) error {
 	return nil
 }
 
-// tellRoom fills in how far the room is, and where the visitor stands or how one joins.
+// tellRoom fills in the state of the room, and then either the visitor's place or how a visitor
+// joins.
 func (s *shownRoom) tellRoom(r *Room) {
 	q, words := r.Queue, s.Words
 	if r.Lost {
@@ -129,6 +134,8 @@ func (s *shownRoom) tellRoom(r *Room) {
 	if q.TestBeacon && q.Rules.Mode == "draw" {
 		s.Notices = append(s.Notices, words.Test)
 	}
+	// A place that was drawn in an earlier room of the event does not count in this one, so the
+	// visitor may join anew.
 	you := q.You
 	if you != nil && you.Draw != q.Draw { // it is a place of an earlier room
 		you = nil
@@ -137,13 +144,17 @@ func (s *shownRoom) tellRoom(r *Room) {
 		s.Receipt = ""
 		s.tellJoining(q, r)
 	} else {
+		// The place comes along in the fragment of the address, which browsers do not send to
+		// servers.
 		s.Scripts = "/e/" + s.Slug + "/queue#" + url.Values{"ticket": {r.Ticket}, "receipt": {r.Receipt}}.Encode()
 		s.tellPlace(q, you, r.Now)
 	}
 	s.tellSale(q)
 }
 
-// tellJoining fills in whether and how one joins.
+// tellJoining fills in whether a visitor can join, and how. The first state that applies decides:
+// waiting for the mailed link, a room that takes no more people, or a room that is not open yet.
+// After those come the rooms that people can join.
 func (s *shownRoom) tellJoining(q *api.Queue, r *Room) {
 	words, draws := s.Words, q.Rules.Mode == "draw"
 	switch {
@@ -176,7 +187,8 @@ func (s *shownRoom) tellJoining(q *api.Queue, r *Room) {
 	s.askToJoin(q)
 }
 
-// scriptsToJoin says why nobody joins the room by a form, or "". The work for a mailed link was done before.
+// scriptsToJoin returns why nobody can join this room by a form without scripts, or "" if a form is
+// enough. A visitor with a mailed link has done the work when asking for the link.
 func scriptsToJoin(q *api.Queue, r *Room, words *roomWords) string {
 	switch {
 	case q.Rules.Proof == "account":
@@ -187,8 +199,8 @@ func scriptsToJoin(q *api.Queue, r *Room, words *roomWords) string {
 	return ""
 }
 
-// askToJoin adds the form by which one joins. After a mailed link it asks for no address, which the link's token
-// has.
+// askToJoin adds the form by which a visitor joins. The form after a mailed link asks for no
+// address, because the link's token has it.
 func (s *shownRoom) askToJoin(q *api.Queue) {
 	s.Joins = true
 	for n := range q.Rules.PartyMax {
@@ -203,7 +215,8 @@ func (s *shownRoom) askToJoin(q *api.Queue) {
 	}
 }
 
-// tellPlace fills in where a visitor stands, and when the turn comes.
+// tellPlace fills in where a visitor stands, and when the turn comes. An admission goes before
+// everything else, because its time runs.
 func (s *shownRoom) tellPlace(q *api.Queue, you *api.QueuePlace, now time.Time) {
 	words, draws := s.Words, q.Rules.Mode == "draw"
 	s.Again = roomPace
@@ -212,6 +225,8 @@ func (s *shownRoom) tellPlace(q *api.Queue, you *api.QueuePlace, now time.Time) 
 		s.Facts = append(s.Facts, roomFact{words.Until, s.at(a.ExpiresAt)})
 		if now.After(*a.ExpiresAt) {
 			s.Head, s.Hint, s.Facts, s.Again, s.Scripts = words.Expired, words.ExpiredHint, nil, 0, ""
+			// A new place can be had here only if the room asks for no proof and no work, and still
+			// takes people.
 			if q.Rules.Proof == "none" && q.Work == 0 && !q.Draining {
 				s.askToJoin(q)
 			}
@@ -241,12 +256,13 @@ func (s *shownRoom) tellPlace(q *api.Queue, you *api.QueuePlace, now time.Time) 
 	}
 	s.Facts = append(s.Facts, roomFact{words.Place, strconv.FormatInt(*you.Place, 10)}, roomFact{words.Ahead, strconv.FormatInt(*you.Ahead, 10)},
 		roomFact{words.Wait, s.waitOf(you.Estimate, now)})
+	// The next in line must see the turn soon after it comes.
 	if *you.Ahead == 0 && q.State == "open" {
 		s.Again = roomPaceNext
 	}
 }
 
-// tellSale says what is on sale.
+// tellSale fills in what is still on sale, with the range of prices of each currency.
 func (s *shownRoom) tellSale(q *api.Queue) {
 	words := s.Words
 	if len(q.OnSale) == 0 {
@@ -268,7 +284,7 @@ func (s *shownRoom) tellSale(q *api.Queue) {
 	}
 }
 
-// at is a moment on the clocks of the event.
+// at returns a moment as people read it by the clocks of the event, or "" if there is none.
 func (s *shownRoom) at(t api.Time) string {
 	if t == nil {
 		return ""
@@ -276,7 +292,8 @@ func (s *shownRoom) at(t api.Time) string {
 	return t.In(s.zone).Format(s.Words.Clock)
 }
 
-// waitOf is how long it takes until the turn comes.
+// waitOf returns in words how long it takes until the turn comes: a range of minutes, as the
+// estimate has it. An estimate of more than a day has no minutes.
 func (s *shownRoom) waitOf(e *api.QueueEstimate, now time.Time) string {
 	if e == nil || e.From == nil || e.To == nil {
 		return s.Words.Unknown

@@ -1,6 +1,7 @@
 package web
 
-// roomWords are what the page of a waiting room says in one language. A text with a # in it counts.
+// roomWords are what the page of a waiting room says in one language. Where a text has a #, a
+// number comes in its place.
 type roomWords struct {
 	Lang                                             string
 	Clock                                            string // how a moment is written, as time.Format takes it

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A form is what covers are made of, in their measures.
+// form is one of the shapes that covers are made of. All numbers are in the units of covers.
 type form interface {
 	// formatSVG returns the form in SVG, with a %s in the place of its colour.
 	formatSVG() string
@@ -46,15 +46,17 @@ func (c *cover) drawSVG() []byte {
 	return []byte(b.String())
 }
 
-// The measures of Open Graph. A cover is cut to them above and below.
+// These are the measures of Open Graph for pictures, in pixels. A cover is higher in proportion, so
+// it is cut above and below.
 const (
 	sharedWidth, sharedHeight = 1200, 630
 	sharedScale               = coverWidth / sharedWidth
 	sharedTop                 = (coverHeight - sharedHeight*sharedScale) / 2
 )
 
-// drawPNG draws the middle of a cover for messengers, in the four colours of its palette. Edges
-// are not smoothed: the pictures are shown smaller than they are.
+// drawPNG draws the middle of a cover for messengers, in the four colours of its palette. It tests
+// for each form only the pixels within the form's bounds. It does not smooth edges: messengers show
+// the pictures smaller than they are.
 func (c *cover) drawPNG() ([]byte, error) {
 	palette := make(color.Palette, len(c.palette))
 	for i, p := range c.palette {
@@ -86,7 +88,8 @@ func (c *cover) drawPNG() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// box is a rectangle, with round corners or turned around the middle of the cover, in degrees.
+// box is a rectangle. Its corners are round with the radius round, and it is turned around the
+// middle of the cover by turn degrees.
 type box struct{ x, y, w, h, round, turn float64 }
 
 func (f box) formatSVG() string {
@@ -95,7 +98,8 @@ func (f box) formatSVG() string {
 }
 
 func (f box) bounds() image.Rectangle {
-	// Nobody computes how far a turned box reaches: every point is tried.
+	// How far a turned box reaches is not computed. The whole cover is its bounds, so every pixel
+	// is tested.
 	if f.turn != 0 {
 		return image.Rect(0, 0, coverWidth, coverHeight)
 	}
@@ -105,7 +109,8 @@ func (f box) bounds() image.Rectangle {
 func (f box) newHitTest() func(x, y float64) bool {
 	sin, cos := math.Sincos(-f.turn * math.Pi / 180)
 	return func(x, y float64) bool {
-		// The point is turned the other way instead of the box.
+		// Turning the point the other way is the same as turning the box, and the box stays simple
+		// to test.
 		x, y = x-coverWidth/2, y-coverHeight/2
 		x, y = x*cos-y*sin+coverWidth/2, x*sin+y*cos+coverHeight/2
 		beside := max(0, math.Abs(x-f.x-f.w/2)-f.w/2+f.round)
@@ -114,7 +119,8 @@ func (f box) newHitTest() func(x, y float64) bool {
 	}
 }
 
-// ring is a circle's line of a width. One as wide as twice its radius is a disc.
+// ring is the line of a circle, with a width. A ring whose line is twice as wide as its radius is a
+// disc.
 type ring struct{ x, y, r, width float64 }
 
 func (f ring) formatSVG() string {
@@ -145,7 +151,8 @@ func (f corner) newHitTest() func(x, y float64) bool {
 	return func(x, y float64) bool { return y >= f.y && y-f.y <= x-f.x && x-f.x <= f.side }
 }
 
-// stage is the edge of a stage at the top of the cover, which is bent.
+// stage is the edge of a stage at the top of the cover. The edge is bent: SVG draws it as a curve,
+// and the hit test computes the same curve.
 type stage struct{}
 
 func (stage) formatSVG() string {

@@ -10,7 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Trouble is why a page can't be shown to a person.
+// Trouble is the reason why a page can't be shown to a person.
 type Trouble struct {
 	Status  int    // the status of the answer, by HTTP
 	Wait    int    // seconds until it makes sense to ask again; 0: it does not by itself
@@ -18,10 +18,11 @@ type Trouble struct {
 	German  bool   // the reader prefers German
 }
 
-// troubleWords are what a page says of a kind of trouble.
+// troubleWords are what the page says of one kind of trouble.
 type troubleWords struct{ Title, Hint string }
 
-// troubleTexts are the words of one language, by status. A status without a row is told as 500 is.
+// troubleTexts are the words of one language, by status. A status that is missing here is told as
+// status 500.
 type troubleTexts struct {
 	Lang                   string
 	Home, Ask, Again, Soon string
@@ -59,7 +60,8 @@ var troubleSource string
 
 var troubleTemplate = template.Must(template.New("trouble").Parse(troubleSource))
 
-// TroublePage writes the page that people see where a program gets the envelope of an error.
+// TroublePage writes the page of an error. People see it in the cases in which a program gets the
+// error's envelope in JSON.
 type TroublePage struct{ style, script string }
 
 // NewTroublePage returns the page with the style sheet and the script that are among the files.

@@ -22,12 +22,12 @@ import (
 //go:embed page
 var pages embed.FS
 
-// Policy is the pages' Content-Security-Policy: scripts, styles and requests of
-// this server, and nothing else. Pictures may be drawn by the page; films are this server's.
+// Policy is the pages' Content-Security-Policy. It allows scripts, styles, films and requests of
+// this server, and nothing else. Pictures may also be drawn by the page itself (data:).
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// File is a file that is the same for everybody as long as the node runs.
+// File is a file that is the same for all readers for as long as the node runs.
 type File struct {
 	Path   string // the address, as a route's: it may have {parameters}
 	Type   string // the type of its content, for Content-Type
@@ -41,14 +41,14 @@ type File struct {
 	PrintGerman func() ([]byte, error)
 }
 
-// What clients may keep, and for how long.
+// These are the values of Cache-Control: what clients may keep, and for how long.
 const (
 	cacheAsk     = "no-cache" // they ask each time whether it has changed
 	cacheDay     = "public, max-age=86400"
 	cacheForever = "public, max-age=31536000, immutable"
 )
 
-// types says what content a file has, by its extension.
+// types leads from a file's extension to the type of its content.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -60,21 +60,22 @@ var types = map[string]string{
 	".webmanifest": "application/manifest+json",
 }
 
-// routes says which of the files are pages, and at which addresses. All other files have an address that changes
-// with what they contain.
+// routes leads from the files that are pages to their addresses. Every other file has an address
+// that changes with its content.
 var routes = map[string]string{
 	"seats.html": "/e/{slug}/seats",
 }
 
-// version stands in the pages for what tells the files of two programs apart.
+// version stands in the pages in the place of a hash of all files. It tells the files of two
+// versions of the program apart.
 const version = "{version}"
 
-// rushScript adds the demo's crowd to the page of seats.
+// rushScript adds the crowd of the demo to the page of seats.
 const rushScript = "\n" + `<script type="module" src="/web/{version}/rush.js"></script>`
 
-// Files are the pages and what they need; with the demo, also what only that shows. Scripts and the like have addresses
-// that change whenever one of them does, so that clients keep them for ever and
-// never have two that don't fit.
+// Files returns the pages and the files that they need. With the demo, the page of seats also loads
+// the demo's crowd. Scripts and style sheets have an address with a hash of all files. So clients
+// may keep them for ever, and never combine files of two versions that do not fit each other.
 func Files(demo bool) ([]File, error) {
 	entries, err := pages.ReadDir("page")
 	if err != nil {
@@ -110,6 +111,8 @@ func Files(demo bool) ([]File, error) {
 		f.Body = bytes.Replace(f.Body, []byte("{rush}"), []byte(rush), 1)
 		f.Body = bytes.ReplaceAll(f.Body, []byte("/web/"+version), []byte(base))
 	}
+	// The pages behind mailed links need the address of their style sheet and their script, which
+	// is known only now.
 	mailed, err := drawMailed(base+"/paper.css", base+"/act.js")
 	return append(files, mailed...), err
 }
@@ -133,7 +136,8 @@ type plainBody struct {
 	tag  string // the entity tag; Coding.Tag makes those of the other forms
 }
 
-// NewStatic makes the Static of a file.
+// NewStatic makes the Static of a file. Requests that come at the same moment wait for one
+// compression (sync.OnceValues), and an error of it stays.
 func NewStatic(f File) *Static {
 	s := &Static{file: f, body: newPacked(f.Path, f.Body, f.Print)}
 	if len(f.German) > 0 || f.PrintGerman != nil {
@@ -152,7 +156,7 @@ func newPacked(path string, body []byte, write func() ([]byte, error)) *packed {
 				return nil, fmt.Errorf("%s: %w", path, err)
 			}
 		}
-		sum := sha256.Sum256(body)
+		sum := sha256.Sum256(body) // of the plain body, so that equal bodies have equal tags on all nodes
 		return &plainBody{text: body, tag: `"` + hex.EncodeToString(sum[:12]) + `"`}, nil
 	})
 	for _, c := range codings {
@@ -161,9 +165,11 @@ func newPacked(path string, body []byte, write func() ([]byte, error)) *packed {
 	return p
 }
 
-// Serve answers with the file, in German if there is a German one and the reader prefers
-// that, or 304 to those that have it. Its error is one of the file's Print.
+// Serve answers with the file. It serves the German body if there is one and the reader prefers
+// German, and answers 304 to a reader that has the file already. Its error is one of the file's
+// Print.
 func (s *Static) Serve(ctx *fasthttp.RequestCtx, german bool) error {
+	// Vary keeps caches on the way from giving one reader's form to another.
 	body, vary := s.body, fasthttp.HeaderAcceptEncoding
 	if s.german != nil {
 		vary += ", " + fasthttp.HeaderAcceptLanguage
@@ -184,6 +190,7 @@ func (s *Static) Serve(ctx *fasthttp.RequestCtx, german bool) error {
 	}
 	h.Set(fasthttp.HeaderETag, tag)
 	if has, is := IsUnchanged(&ctx.Request.Header, tag); is {
+		// A reader with another form must see the tag of that form again.
 		h.Set(fasthttp.HeaderETag, has)
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return nil

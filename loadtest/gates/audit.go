@@ -13,7 +13,9 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// counters are the service's counters of the gates.
+// counters are the service's counters of the gates, in the fields of its API: tickets checked in,
+// scans, denials, the people inside, and the ways in and out. The same shape comes from the route
+// of statistics and from the live stream, so that compareSums can compare the two as wholes.
 type counters struct {
 	CheckedIn, Scanned, Denied int64
 	Inside, In, Out            int64
@@ -24,7 +26,9 @@ type counters struct {
 	}
 }
 
-// audit compares what the devices said with what is durable.
+// audit compares what the devices said with what is durable in the service. It first reads the
+// counters, and then reads the feed of facts until the feed has as many admissions as the counters
+// say: the feed may lag behind the gates for some seconds.
 func (e *evening) audit(ctx context.Context, w *witnesses) ([]report.Check, error) {
 	var stats counters
 	if err := e.organizer.Send(ctx, "GET", "/checkin/event/"+url.PathEscape(e.event)+"/stats", nil, &stats); err != nil {
@@ -44,7 +48,9 @@ func (e *evening) audit(ctx context.Context, w *witnesses) ([]report.Check, erro
 	}, w.compareSums(ctx, &stats, admissions, e.cfg.Agree)...), nil
 }
 
-// checkTold checks that devices decided every code, and have told the event whom they let in.
+// checkTold checks two things: every device could decide every code that people showed, and no
+// device still keeps an admission that it has not told the service. A kept admission would mean
+// that the service does not know of somebody inside.
 func (e *evening) checkTold() report.Check {
 	c := report.Check{Name: "devices decided every code, and have told whom they let in", Checked: e.shown.Load()}
 	for _, f := range e.failed {
@@ -58,7 +64,8 @@ func (e *evening) checkTold() report.Check {
 	return c
 }
 
-// checkOnce checks that no ticket has two durable admissions.
+// checkOnce checks that no ticket has two durable admissions. Two devices may both let the same
+// ticket in while they are offline, but the service must accept only one of the two.
 func (e *evening) checkOnce(admissions map[string]int) report.Check {
 	c := report.Check{Name: "a ticket has at most one durable admission", Checked: int64(len(e.holders))}
 	for ticket, n := range admissions {
@@ -69,10 +76,14 @@ func (e *evening) checkOnce(admissions map[string]int) report.Check {
 	return c
 }
 
-// checkNamed checks that, where devices let several people in with one ticket, everybody is named as
-// wrong except the one whose admission is durable.
+// checkNamed checks the cases in which several people came in with one ticket, because a device
+// decided alone. The service accepts one admission of such a ticket. Every other one must be named
+// by its device as let in wrongly, so that the staff know about it. Nobody else may be named.
 func (e *evening) checkNamed(admissions map[string]int) report.Check {
 	c := report.Check{Name: "who was let in wrongly is named, and nobody else"}
+	// A device names a scan by the code that was shown. A ticket can be shown by its code, by its
+	// door code, by any QR payload that a phone showed, and by the code that it got when it was
+	// passed on. The map leads from each of them to the ticket.
 	of := map[string]*holder{}
 	for _, h := range e.holders {
 		of[h.code], of[h.short] = h, h
@@ -94,6 +105,8 @@ func (e *evening) checkNamed(admissions map[string]int) report.Check {
 			named[h]++
 		}
 	}
+	// For each ticket: the times it was let in, less the times that were named as wrong, must be
+	// the admissions that are durable.
 	for _, h := range e.holders {
 		if h.kind == strolls {
 			continue // checkInside follows them
@@ -106,7 +119,9 @@ func (e *evening) checkNamed(admissions map[string]int) report.Check {
 	return c
 }
 
-// checkGood checks that nobody with a good ticket was turned away.
+// checkGood checks that no person with a good ticket was turned away. Only plain tickets count: the
+// others of the run were copied, refunded, passed on or used for strolls, and a device may have a
+// reason to deny those.
 func (e *evening) checkGood() report.Check {
 	c := report.Check{Name: "whoever has a good ticket was let in"}
 	for _, h := range e.holders {
@@ -120,12 +135,14 @@ func (e *evening) checkGood() report.Check {
 	return c
 }
 
-// checkSums compares the sums of the devices with the service's counters. A request whose answer
-// never came may be counted by the service.
+// checkSums compares the sums of the devices with the service's counters. The comparison has bounds
+// where the truth is unknown: a request that got no answer may have reached the service and be
+// counted there, or may be lost.
 func (e *evening) checkSums(stats *counters, admissions map[string]int) report.Check {
 	c := report.Check{Name: "the gates' counters are the sums of the devices", Checked: int64(len(stats.Gates))}
-	// The ways of people who stroll are judged once more whenever a device tells of another one. They may be
-	// counted as denied or not.
+	// The service judges the ways of a person who strolls anew whenever a device tells of another
+	// way of the same person. So each way of such a person may be counted as denied or not, and
+	// widens the bounds by one.
 	type sums struct{ admitted, denied, unanswered, strolls int64 }
 	gates, durable := map[string]*sums{}, int64(0)
 	for _, d := range e.devices {
@@ -134,6 +151,9 @@ func (e *evening) checkSums(stats *counters, admissions map[string]int) report.C
 			s = new(sums)
 			gates[d.gate] = s
 		}
+		// A device counted as admitted whom it let in wrongly while offline. The service has
+		// counted the same scan as denied, so the sums move it. The service never hears of codes
+		// that a device denied while offline (DeniedAlone).
 		n, wrong := d.Counts(), len(d.LetInWrongly())
 		s.admitted += int64(n.Admitted - wrong)
 		s.denied += int64(n.Denied - n.DeniedAlone + wrong)
@@ -175,8 +195,9 @@ const (
 	letterRefunded = "r"
 )
 
-// checkInside compares who is inside by the service's manifest with the service's counter, and with what the devices let
-// each holder do.
+// checkInside compares three sources of who is inside: the letters of the tickets in the service's
+// manifest, the service's counter, and what the devices let each holder do. Without strolls the
+// event has no exits, and nothing is compared.
 func (e *evening) checkInside(ctx context.Context, stats *counters, admissions map[string]int) (report.Check, error) {
 	c := report.Check{Name: "inside are those who came in and did not go out"}
 	if e.cfg.Strolls == 0 {
@@ -193,9 +214,11 @@ func (e *evening) checkInside(ctx context.Context, stats *counters, admissions m
 	return c, nil
 }
 
-// compareStrollers compares, for each holder who went out and came in again, whether the manifest and what the devices let
-// the holder do agree. Holders whose ways may be in another order are left out; if those are most, the run has proven
-// nothing. Devices set their clocks by answers, which took up to the slowest scan's time.
+// compareStrollers checks, for each holder who went out and came in again, that the manifest and
+// the devices agree whether the holder is inside. It leaves out the holders whose ways the service
+// may have put in another order (isSure). If more than half are left out, the run has proven
+// nothing, and that is a finding. The slowest scan bounds how wrong a device's clock may be,
+// because a device sets its clock by the answers of the service.
 func (e *evening) compareStrollers(c *report.Check, letters map[string]string) {
 	slowest, strollers := time.Duration(e.online.Max())*time.Microsecond, int64(0)
 	for _, h := range e.holders {
@@ -216,8 +239,9 @@ func (e *evening) compareStrollers(c *report.Check, letters map[string]string) {
 	}
 }
 
-// awaitManifest returns the letter that the manifest has for each pass id. A manifest may be some seconds old, so it is
-// asked for until it agrees with the counter of who is inside, or its time is over.
+// awaitManifest returns the letter that the manifest has for each pass id. The service may answer
+// with a manifest that is some seconds old. So awaitManifest asks again until the manifest agrees
+// with the counter of the people inside, or until the time Agree is over.
 func (e *evening) awaitManifest(ctx context.Context, stats *counters, admissions map[string]int) (letters map[string]string, err error) {
 	for deadline := time.Now().Add(e.cfg.Agree); ; rig.Wait(ctx, 200*time.Millisecond) {
 		var manifest struct {
@@ -227,6 +251,9 @@ func (e *evening) awaitManifest(ctx context.Context, stats *counters, admissions
 		if err := e.organizer.Send(ctx, "GET", "/checkin/event/"+url.PathEscape(e.event)+"/manifest", nil, &manifest); err != nil {
 			return nil, err
 		}
+		// A manifest has no pass ids, only salted hashes of them. The run knows its holders' pass
+		// ids and hashes them with the manifest's salt. The entry of a found ticket is removed, so
+		// that what stays in hashed is of unknown pass ids.
 		hashed := map[string]string{}
 		for _, t := range manifest.Tickets {
 			hashed[t.H] = t.S
@@ -236,15 +263,18 @@ func (e *evening) awaitManifest(ctx context.Context, stats *counters, admissions
 			letters[h.pass] = hashed[hashPass(manifest.Salt, h.pass)]
 			delete(hashed, hashPass(manifest.Salt, h.pass))
 		}
-		maps.Copy(letters, hashed) // of those to whom a ticket was passed on; their pass ids are not known here
+		// These tickets were passed on: the new owner has a pass id that the run does not know.
+		// They are kept by their hash, so that countInside counts them too.
+		maps.Copy(letters, hashed)
 		if e.countInside(letters, admissions) == stats.Inside || !time.Now().Before(deadline) || ctx.Err() != nil {
 			return letters, ctx.Err()
 		}
 	}
 }
 
-// countInside returns how many are inside by the letters of a manifest. A guest whose money
-// went back after the admission is inside with a refunded ticket.
+// countInside returns how many people are inside by the letters of a manifest. A guest may get the
+// money back after the admission: then the letter says refunded, but the guest is still inside, and
+// counts.
 func (e *evening) countInside(letters map[string]string, admissions map[string]int) (inside int64) {
 	for _, letter := range letters {
 		if letter == letterInside {
@@ -259,7 +289,8 @@ func (e *evening) countInside(letters map[string]string, admissions map[string]i
 	return inside
 }
 
-// hashPass is a ticket's pass id as the manifest has it (docs/gates.md).
+// hashPass returns the form in which a manifest names a ticket's pass id: the first 16 bytes of a
+// salted SHA-256, in base64 (docs/gates.md).
 func hashPass(salt, pass string) string {
 	sum := sha256.Sum256([]byte(salt + "|" + pass))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])

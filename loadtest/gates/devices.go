@@ -25,11 +25,14 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// evening is one run: an event, its gates and all people who come.
+// evening is one run: an event, its gates and all people who come. The fields above the mutex are
+// set before people come, except for the counters. mu guards the histograms and the findings, which
+// the devices' goroutines fill.
 type evening struct {
-	cfg       Config
-	random    *rand.Rand
-	node      *rig.Node // nil: the service is not ours, and must not be killed
+	cfg    Config
+	random *rand.Rand
+	node   *rig.Node // nil: the service is not ours, and must not be killed
+	// net carries the calls of buyers; pages reads the developers' pages with captured mails.
 	svc       client.API
 	net       *client.Network
 	pages     http.Client
@@ -40,6 +43,8 @@ type evening struct {
 	moves     []move
 	began     time.Time
 
+	// These count the codes that were shown, and the moves that the service accepted. killed counts
+	// how often the run has killed its node.
 	shown, refunded, passed atomic.Int64
 	killed                  int64
 
@@ -49,13 +54,17 @@ type evening struct {
 	failed        []string                // scans that devices could not decide
 }
 
-// device is a device at a gate, with its network and the people who will come to it.
+// device is a device at a gate, with its own network connection and the people who will come to it.
+// The embedded gate.Device is the product's own code: the scenario tests it, and does not imitate
+// it.
 type device struct {
 	*gate.Device
 	name, gate string
-	cable      cable
-	leaves     time.Duration // when it goes offline; 0: never
-	visits     []visit
+	// cable can be unplugged, which takes this device alone offline.
+	cable cable
+	// leaves is how long after the run began the device goes offline; 0 means never.
+	leaves time.Duration
+	visits []visit
 }
 
 // visit is a person who shows a code.
@@ -67,7 +76,8 @@ type visit struct {
 	how    how
 }
 
-// how says how a code is shown.
+// how is the way in which a code is shown: as a QR code on a phone, typed in, or as the short door
+// code.
 type how int
 
 const (
@@ -76,13 +86,15 @@ const (
 	byDoorCode
 )
 
-// cable is a device's network. It has connections of its own.
+// cable is a device's network. Each device has a Transport of its own, because a shared one would
+// let a device that came back use a connection that another device had kept open.
 type cable struct {
 	http.Transport
 	out atomic.Bool
 }
 
-// RoundTrip sends a request if the cable is plugged in.
+// RoundTrip sends a request if the cable is plugged in. If not, it fails as a dial would, without
+// waiting: that is what a device without a network sees.
 func (c *cable) RoundTrip(r *http.Request) (*http.Response, error) {
 	if c.out.Load() {
 		return nil, &net.OpError{Op: "dial", Err: errors.New("the cable is out")}
@@ -93,7 +105,10 @@ func (c *cable) RoundTrip(r *http.Request) (*http.Response, error) {
 // perGate is how many devices there are at a gate.
 const perGate = 10
 
-// openGates opens the devices, and lets each get its first manifest.
+// openGates opens the devices, and lets each get its first manifest while it is still online. Each
+// clock is wrong by up to Skew in either direction. Every third device goes offline for Away, at a
+// time of its own that ends before the run does. If one device fails, the ones before it are closed
+// again.
 func (e *evening) openGates(ctx context.Context, target string) error {
 	for i := range e.cfg.Devices {
 		d := &device{name: fmt.Sprintf("device-%d", i), gate: fmt.Sprintf("Gate %d", i/perGate+1)}
@@ -117,7 +132,8 @@ func (e *evening) openGates(ctx context.Context, target string) error {
 	return nil
 }
 
-// closeGates closes all devices that were opened.
+// closeGates closes all devices that were opened, and the idle connections that they and the reader
+// of pages have kept.
 func (e *evening) closeGates() error {
 	e.pages.CloseIdleConnections()
 	var err error
@@ -128,7 +144,8 @@ func (e *evening) closeGates() error {
 	return err
 }
 
-// plan decides who comes when and to which device.
+// plan decides who comes when, and to which device. It decides everything before the first person
+// comes, from the seed alone, so a run can be repeated with the same plan.
 func (e *evening) plan() {
 	draw := func() (int, time.Duration) {
 		return e.random.IntN(len(e.devices)), time.Duration(e.random.Float64() * float64(e.cfg.Duration))
@@ -137,15 +154,21 @@ func (e *evening) plan() {
 	for _, h := range e.holders {
 		i, at := draw()
 		v := visit{at: at, holder: h}
+		// Three of ten people have a code typed in, and one of ten shows the door code. The others
+		// show the QR code.
 		switch share := e.random.Float64(); {
 		case share < 0.3:
 			v.how = typed
 		case share < 0.4:
 			v.how = byDoorCode
 		}
-		// The second person comes within half a minute, to another device.
+		// The second person with the same ticket comes within a twelfth of the run after the first,
+		// and always to another device. A device that has just admitted a code takes a second show
+		// of it for the same person.
 		second := visit{at: at + time.Duration(e.random.Float64()*float64(e.cfg.Duration)/12), holder: h, other: true, how: typed}
 		elsewhere := (i + 1 + e.random.IntN(len(e.devices)-1)) % len(e.devices)
+		// One draw decides what becomes of the ticket, so the shares exclude each other. Validate
+		// has made sure that they are at most 1 together.
 		switch share := e.random.Float64(); {
 		case share < e.cfg.Copied:
 			h.kind = copied
@@ -159,23 +182,27 @@ func (e *evening) plan() {
 			h.kind = strolls
 			e.planStroll(h, i, at, come)
 		}
+		// The refund, or the passing on, comes at a moment before the holder's visit.
 		if h.kind == refunded || h.kind == passed {
 			e.moves = append(e.moves, move{time.Duration(e.random.Float64() * float64(at)), h})
 			v.how = typed // a phone no longer shows a ticket that was taken from its owner
 		}
 		come(i, v)
 	}
+	// These people come with codes that belong to no ticket.
 	for range int(e.cfg.Wrong * float64(len(e.holders))) {
 		i, at := draw()
 		come(i, visit{at: at, how: how(e.random.IntN(3))})
 	}
+	// A device has one queue: it serves its visits in the order of their times.
 	for _, d := range e.devices {
 		slices.SortFunc(d.visits, func(a, b visit) int { return cmp.Compare(a.at, b.at) })
 	}
 }
 
-// planStroll plans that a holder who comes in at a time, at the first device, goes out and comes in again, once or twice, each
-// time at another device: to a device, a code that it has just let through is the same person.
+// planStroll plans the ways of a holder who came in at a time, at the first device: out, in again,
+// and up to two more. Each way is at another device than the one before, because a device takes a
+// code that it has just let through for the same person, and would not count the way.
 func (e *evening) planStroll(h *holder, first int, at time.Duration, come func(int, visit)) {
 	step, others := e.cfg.Duration/40, e.random.Perm(len(e.devices)-1)
 	for i := range 2 + e.random.IntN(3) {
@@ -184,8 +211,10 @@ func (e *evening) planStroll(h *holder, first int, at time.Duration, come func(i
 	}
 }
 
-// letIn lets everybody come, and ends when all devices are back online and have told the service
-// everything, or when that takes too long.
+// letIn lets everybody come. It ends when all visits are over, all devices are back online and have
+// told the service everything, or when Agree has passed since the last visit. The node is killed in
+// the middle, while visits go on. The followers stop last, because only a sync tells the service
+// what a device decided offline.
 func (e *evening) letIn(ctx context.Context, log *slog.Logger) error {
 	e.began = time.Now()
 	following, stop := context.WithCancel(ctx)
@@ -216,7 +245,9 @@ func (e *evening) waiting() (n int) {
 // readyTime is how long a killed node may take to be ready again.
 const readyTime = time.Minute
 
-// killNode kills the run's own node in the middle, and starts it again.
+// killNode kills the run's own node in the middle of the run with SIGKILL, and starts it again.
+// Admissions that the node had acknowledged must still be there afterwards. Until it is back all
+// devices are offline.
 func (e *evening) killNode(ctx context.Context, log *slog.Logger) error {
 	if e.node == nil {
 		return nil
@@ -234,7 +265,8 @@ func (e *evening) killNode(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// follow syncs the device, and unplugs its cable for a while.
+// follow syncs the device at each tick, and unplugs its cable from leaves until Away later. A
+// failed sync is no finding: the network may be out, and the next tick tries again.
 func (d *device) follow(ctx context.Context, e *evening) {
 	ticker := time.NewTicker(e.cfg.Every)
 	defer ticker.Stop()
@@ -250,7 +282,8 @@ func (d *device) follow(ctx context.Context, e *evening) {
 	}
 }
 
-// work scans the codes of the people who come to a device, one after the other.
+// work scans the codes of the people who come to a device, one after the other. If a scan takes
+// long, the next people come late, as in a real queue.
 func (e *evening) work(ctx context.Context, d *device) {
 	for i := range d.visits {
 		v := &d.visits[i]
@@ -262,13 +295,16 @@ func (e *evening) work(ctx context.Context, d *device) {
 		if code == "" {
 			continue // nobody has claimed the ticket
 		}
+		// The device's state before the scan decides into which histogram the time goes: an offline
+		// device asks nobody, and so its times are others.
 		online, asked := d.Online(), time.Now()
 		says, err := d.Scan(ctx, code, v.out)
 		e.note(d, v, code, says, err, online, asked)
 	}
 }
 
-// codeOf returns what a person shows, or "" if they have nothing.
+// codeOf returns what a person shows, or "" if the person has nothing to show. Codes of no ticket
+// have the three shapes of real codes, so that each kind of check in a device meets some.
 func (e *evening) codeOf(ctx context.Context, v *visit) string {
 	h := v.holder
 	switch {
@@ -289,7 +325,9 @@ func (e *evening) codeOf(ctx context.Context, v *visit) string {
 	}
 }
 
-// note records a device's verdict.
+// note records a device's verdict: the time it took, whom it let in, and findings. Strolls keep
+// each way with its times, because isSure needs them to tell which order is certain. A ticket of
+// another kind keeps only the name of the device that let it in.
 func (e *evening) note(d *device, v *visit, code string, says gate.Verdict, err error, online bool, asked time.Time) {
 	took := time.Since(asked)
 	e.shown.Add(1)
@@ -314,6 +352,8 @@ func (e *evening) note(d *device, v *visit, code string, says gate.Verdict, err 
 	}
 	_ = histogram.RecordValue(max(1, took.Microseconds())) // none is longer than a minute
 	switch {
+	// An error means that the device could not decide at all. A code of no ticket that comes in,
+	// and a plain ticket that does not, are wrong verdicts.
 	case err != nil:
 		e.failed = append(e.failed, fmt.Sprintf("%s: %v", d.name, err))
 	case h == nil && says.Status == gate.Success:

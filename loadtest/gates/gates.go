@@ -62,7 +62,9 @@ type Result struct {
 	Checks []report.Check
 }
 
-// Run lets people in at the gates of one event. It returns an error if the audit finds something.
+// Run lets people in at the gates of one event. The order of the steps matters: the tickets are
+// sold first, then each device gets a manifest with all of them, then the witnesses begin to watch,
+// and only then do people come. Run returns an error if the audit finds something.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *Result, err error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -75,6 +77,8 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *R
 		online: hdrhistogram.New(1, 60_000_000, 3), alone: hdrhistogram.New(1, 60_000_000, 3),
 	}
 	if cfg.Target == "" {
+		// Every device has connections of its own, from one address, so the node's limits must
+		// allow them all.
 		connections := fmt.Sprint(4*cfg.Devices + 100)
 		node, stop, err := rig.StartNodeForRun(ctx, cfg.Out, out, log, rush.PrivateWebhooks, "BOXOFFICE_DEMO=false", "BOXOFFICE_LOG_LEVEL=WARN",
 			"BOXOFFICE_MAX_CONNS="+connections, "BOXOFFICE_MAX_CONNS_PER_ADDRESS="+connections)
@@ -124,6 +128,7 @@ func (e *evening) counts() []report.Count {
 		{Name: "refunded meanwhile", Count: e.refunded.Load()},
 		{Name: "passed on meanwhile", Count: e.passed.Load()},
 		{Name: "ways of those who went out and came in again", Count: e.countWays()},
+		// A device counts what it decided with the service and, of that, what it decided alone.
 		{Name: "times a node was killed", Count: e.killed},
 	}
 	var admitted, alone, denied, deniedAlone, unanswered, wrong int
@@ -140,7 +145,8 @@ func (e *evening) counts() []report.Count {
 	)
 }
 
-// print prints the measurements and the audit's findings.
+// print prints the measurements and the audit's findings to out and into gates.txt. The list of
+// people who were let in wrongly is long, so it goes only into the file.
 func (e *evening) print(out io.Writer, r *Result) error {
 	file, err := os.Create(filepath.Join(e.cfg.Out, "gates.txt"))
 	if err != nil {

@@ -32,7 +32,8 @@ const (
 	strolls              // its holder goes out and comes in again
 )
 
-// holder is a ticket, with what its holders were told.
+// holder is a ticket with what the run knows of it. The fields above mu are set when the ticket is
+// sold. mu guards the others, which devices and moveTickets change at the same time.
 type holder struct {
 	order *order
 	index int // its place in its order
@@ -42,14 +43,16 @@ type holder struct {
 	short string
 	kind  kind
 
-	mu    sync.Mutex
-	next  string   // the code of the person to whom it was passed on
+	mu sync.Mutex
+	// next is the code that the person got to whom the ticket was passed on; "" until that person
+	// has claimed it.
+	next  string
 	letIn []string // the devices that let somebody in with it
 	qrs   []string // the QR payloads that were shown
 	ways  []way    // the ways of a holder who strolls, in the order of their times
 }
 
-// way is a way of a holder through a gate.
+// way is one way of a holder through a gate, in or out.
 type way struct {
 	gate string
 	out  bool
@@ -61,14 +64,16 @@ type way struct {
 	from, to time.Time // when the device was shown the code, and when it had decided
 }
 
-// clockError is what the clock of a device may be wrong by, beside the time that an answer takes: it is set by the
-// header Date of answers, which has whole seconds.
+// clockError bounds how wrong a device's clock is, without the time that an answer takes. A device
+// sets its clock by the header Date of answers, which has only whole seconds.
 const clockError = time.Second
 
-// isSure reports whether the service must have the holder's ways in this order. It judges scans that devices send at
-// once by its own clock, and scans that a device decided alone by the device's clock, which may be wrong: two ways that
-// are nearer to each other than that may be in the other order. A way whose answer never came may have been judged when
-// it was sent or when it was told again.
+// isSure reports whether the service must have put the holder's ways into the order in which they
+// happened. The service judges a scan that a device sends at once by its own clock. It judges a
+// scan that a device decided alone by the device's clock, which may be wrong by clockError and the
+// slowest answer. Two ways that are nearer to each other than that can be swapped. If the answer to
+// a way never came, the service may have judged the way when it was sent or when it was told again,
+// so nothing is sure.
 func (h *holder) isSure(slowest time.Duration) bool {
 	for i, w := range h.ways {
 		if w.unheard {
@@ -88,7 +93,8 @@ func (h *holder) isSure(slowest time.Duration) bool {
 	return true
 }
 
-// isInside reports whether the holder is inside by what the devices let them do.
+// isInside reports whether the holder is inside by what the devices let them do: the last way that
+// a device let through decides. Ways that were denied change nothing.
 func (h *holder) isInside() (in bool) {
 	for _, w := range h.ways {
 		if w.let {
@@ -98,7 +104,8 @@ func (h *holder) isInside() (in bool) {
 	return in
 }
 
-// order is an order of many tickets, with what its holders' phones show.
+// order is an order of many tickets, with what its holders' phones show. One request for the order
+// reads the QR payloads of all its tickets, so the holders share it.
 type order struct {
 	id, token string
 
@@ -107,8 +114,8 @@ type order struct {
 	qrs     []string // what the phones show; they are fetched again once they are older than qrLife
 }
 
-// perOrder is how many tickets an order has, and qrLife how long a phone shows a QR payload before
-// it asks for a new one.
+// perOrder is how many tickets an order has. qrLife is how long a phone shows a QR payload before
+// it asks for a new one; the service changes payloads every 30 seconds, so a phone must ask sooner.
 const (
 	perOrder = 100
 	qrLife   = 20 * time.Second
@@ -120,7 +127,8 @@ type issued struct {
 	Tickets []struct{ ID, Code, ShortCode, QR string }
 }
 
-// sell puts the event on sale and issues the tickets.
+// sell puts the event on sale and issues the tickets for nothing, without mails: the scenario is
+// about the gates, not about the sale.
 func (e *evening) sell(ctx context.Context) (err error) {
 	if e.organizer, err = rush.Register(ctx, e.svc, e.net.Source(0)); err != nil {
 		return err
@@ -141,9 +149,12 @@ func (e *evening) sell(ctx context.Context) (err error) {
 	if err := e.organizer.UseKey(ctx); err != nil {
 		return err
 	}
+	// Offline devices need the door codes in the manifest, and exits must be on before anybody goes
+	// out.
 	if err := e.organizer.Send(ctx, "PUT", path, map[string]any{"offlineDoorCodes": true, "exits": e.cfg.Strolls > 0}, nil); err != nil {
 		return err
 	}
+	// Without this, tickets of the type could not be passed on.
 	if err := e.organizer.Send(ctx, "PUT", path+"/tickets/"+url.PathEscape(sale.Types[0].ID), map[string]any{"transferable": true}, nil); err != nil {
 		return err
 	}
@@ -161,13 +172,15 @@ func (e *evening) sell(ctx context.Context) (err error) {
 		}
 		o := &order{id: made.Order.ID, token: made.Order.AccessToken}
 		for i, t := range made.Tickets {
+			// The pass id is the second part of a QR payload, between the dots.
 			e.holders = append(e.holders, &holder{order: o, index: i, id: t.ID, code: t.Code, pass: strings.Split(t.QR, ".")[1], short: t.ShortCode})
 		}
 	}
 	return nil
 }
 
-// showQR returns what a holder's phone shows now, or "" if it can't get it.
+// showQR returns what a holder's phone shows now, or "" if the phone can't get it. The time of the
+// request, not of the answer, is the age of the payloads: they may have been made at the beginning.
 func (e *evening) showQR(ctx context.Context, h *holder) string {
 	o := h.order
 	o.mu.Lock()
@@ -199,8 +212,8 @@ type move struct {
 	*holder
 }
 
-// moveTickets refunds and passes on tickets, each at its time. If the service refuses, for example
-// because a ticket has been used, that is not counted.
+// moveTickets refunds tickets and passes tickets on, each at its planned time. It does not count a
+// move that the service refuses, for example because the ticket has been used.
 func (e *evening) moveTickets(ctx context.Context) {
 	slices.SortFunc(e.moves, func(a, b move) int { return cmp.Compare(a.at, b.at) })
 	for _, m := range e.moves {
@@ -220,7 +233,8 @@ func (e *evening) moveTickets(ctx context.Context) {
 	}
 }
 
-// passOn offers a ticket and claims it with the link that was mailed.
+// passOn offers a ticket to a new person and claims it with the link that was mailed to that
+// person, as a real person would. The claim gives the ticket a new code.
 func (e *evening) passOn(ctx context.Context, h *holder) error {
 	to := uuid.NewString() + "@load.test"
 	a := e.svc.Do(ctx, e.net.Source(2), client.Call{
@@ -237,6 +251,7 @@ func (e *evening) passOn(ctx context.Context, h *holder) error {
 	var claimed struct{ Code string }
 	a = e.svc.Do(ctx, e.net.Source(2), client.Call{Method: "POST", Path: "/tickets/transfers/" + url.PathEscape(token) + "/claim", Key: uuid.NewString()}, &claimed)
 	h.mu.Lock()
+	// codeOf reads next while devices scan.
 	defer h.mu.Unlock()
 	h.next = claimed.Code
 	return a.Err()
@@ -250,7 +265,8 @@ var (
 // mailTime is how long a mail may take to arrive, also from a node that gives all it has to the gates.
 const mailTime = time.Minute
 
-// readClaim reads the token of an offer from the captured mails.
+// readClaim reads the token of an offer from the mails that the node has captured for developers.
+// It asks again and again, because a mail is sent only some time after the offer.
 func (e *evening) readClaim(ctx context.Context, to string) (string, error) {
 	for deadline := time.Now().Add(mailTime); time.Now().Before(deadline) && ctx.Err() == nil; rig.Wait(ctx, 100*time.Millisecond) {
 		for _, row := range mailLink.FindAllStringSubmatch(e.readPage(ctx, "/dev/mail"), -1) {
@@ -265,7 +281,8 @@ func (e *evening) readClaim(ctx context.Context, to string) (string, error) {
 	return "", errors.New("gates: no mail came")
 }
 
-// readPage reads a page for developers, or returns "" if it can't.
+// readPage reads a page for developers, or returns "" if it can't: readClaim will ask again.
+// Templates write a plus sign of an address as a character reference, which is undone here.
 func (e *evening) readPage(ctx context.Context, path string) string {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+e.svc.Host+path, nil)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// witnesses hear from outside what happens at the gates: by the live stream, and by webhooks if the
-// service may send those to this machine.
+// witnesses hear from outside what happens at the gates. They listen to the live stream and, if the
+// node is the run's own and may therefore send webhooks to this machine, to webhooks.
 type witnesses struct {
 	receiver *rush.Receiver // nil: there are no webhooks
 	stop     context.CancelFunc
@@ -30,7 +30,8 @@ type witnesses struct {
 	shown counters // the counters that the stream has shown last
 }
 
-// callWitnesses makes the witnesses watch from now on.
+// callWitnesses makes the witnesses watch from now on. The stream ends when the node is killed, so
+// the watcher opens it again until the run stops it.
 func (e *evening) callWitnesses(ctx context.Context, target string) (*witnesses, error) {
 	w := &witnesses{}
 	if e.node != nil {
@@ -51,7 +52,8 @@ func (e *evening) callWitnesses(ctx context.Context, target string) (*witnesses,
 	return w, nil
 }
 
-// readStream reads the live stream to its end.
+// readStream reads the live stream to its end, and keeps only the newest counters: every event of
+// the stream has all of them.
 func (w *witnesses) readStream(ctx context.Context, stream, bearer string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, stream, http.NoBody)
 	if err != nil {
@@ -82,7 +84,7 @@ func (w *witnesses) readStream(ctx context.Context, stream, bearer string) error
 	return lines.Err() //nolint:wrapcheck // nobody looks at it
 }
 
-// close stops the witnesses.
+// close stops the watcher and waits for it, and then closes the receiver of webhooks.
 func (w *witnesses) close(ctx context.Context) error {
 	w.stop()
 	w.watching.Wait()
@@ -92,7 +94,9 @@ func (w *witnesses) close(ctx context.Context) error {
 	return w.receiver.Close(ctx)
 }
 
-// compareSums waits until the witnesses agree with the service, or their time is over.
+// compareSums waits until the witnesses agree with the service, or their time is over. Both may be
+// late, because streams and webhooks are sent after an admission is durable. Only what still
+// differs at the end is a finding.
 func (w *witnesses) compareSums(ctx context.Context, stats *counters, admissions map[string]int, within time.Duration) []report.Check {
 	stream := report.Check{Name: "the live stream shows the gates' counters", Checked: int64(len(stats.Gates))}
 	hooks := report.Check{Name: "webhooks tell of every admission", Checked: int64(len(admissions))}

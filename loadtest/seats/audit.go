@@ -15,29 +15,37 @@ import (
 	"boxoffice/loadtest/seats/viewers"
 )
 
-// possession is a time for which a shopper surely had a seat: from when it was told
-// so until it asked for something else, or the hold's time was up.
+// possession is a time for which a shopper surely had a seat. It begins when the shopper was told
+// so. It ends when the shopper asked for something else or when the hold's time was up: from then
+// on somebody else may have the seat.
 type possession struct {
 	seat     string
 	buyer    int
 	from, to time.Time
 	until    time.Time // when the hold ends by itself; zero for an order
-	left     bool      // nobody ended it before
+	// The shopper left: nothing but the clock ended the hold.
+	left bool
 }
 
-// seatAudit compares what shoppers and viewers were told with what the service
-// says.
+// seatAudit compares what shoppers and viewers were told with what the service says. The embedded
+// rush.Audit has the checks of orders, tickets, stock and money, which are the same for every sale.
+// The checks here are about seats.
 type seatAudit struct {
 	*rush.Audit
-	run    *seatsRun
-	bySeat map[string][]possession // by when they begin
-	orders map[string]*rush.Claim  // by seat, those that keep it
+	run *seatsRun
+	// The possessions of each seat, in the order in which they begin.
+	bySeat map[string][]possession
+	// For each seat, the order that keeps it.
+	orders map[string]*rush.Claim
 }
 
-// forever is later than the run.
+// forever is longer than any run. It stands for the end of a possession by an order that is never
+// cancelled.
 const forever = 24 * time.Hour
 
-// auditSeats returns the verdict. An error means that it could not be reached.
+// auditSeats returns the verdict. An error means that no verdict could be reached. The order of the
+// checks matters: checkHolders fills orders, which checkSold needs, and checkViewers waits until
+// the viewers' map is the service's, so checkSold comes after it.
 func (r *seatsRun) auditSeats(ctx context.Context) (report.Audit, error) {
 	a := &seatAudit{
 		Audit: &rush.Audit{Rush: r.Rush, ByOrder: make(map[string]*rush.Claim)}, run: r,
@@ -66,13 +74,17 @@ func (r *seatsRun) auditSeats(ctx context.Context) (report.Audit, error) {
 	return result, nil
 }
 
-// collectPossessions collects who surely had which seat when.
+// collectPossessions works out who surely had which seat when, from the log of what each shopper
+// asked and was told. A hold ends with the shopper's next request for seats, and an order with the
+// request to cancel it. From such a request on, the shopper can't rely on the seat.
 func (a *seatAudit) collectPossessions(entries []rush.Entry) {
 	byBuyer := make(map[int][]rush.Entry)
 	for _, e := range entries {
 		byBuyer[e.Buyer] = append(byBuyer[e.Buyer], e)
 	}
 	for _, all := range byBuyer {
+		// The log has the entries of many shoppers mixed. The entries of one shopper must be read
+		// in the order of time.
 		slices.SortStableFunc(all, func(x, y rush.Entry) int { return x.At.Compare(y.At) })
 		for i, e := range all {
 			switch e.What {
@@ -101,7 +113,7 @@ func (a *seatAudit) collectPossessions(entries []rush.Entry) {
 	}
 }
 
-// nextEntry is when the next entry of a sort was made, zero if there is none.
+// nextEntry returns the time of the first entry of the sort what, or zero if there is none.
 func nextEntry(entries []rush.Entry, what string) time.Time {
 	for _, e := range entries {
 		if e.What == what {
@@ -111,14 +123,17 @@ func nextEntry(entries []rush.Entry, what string) time.Time {
 	return time.Time{}
 }
 
+// addPossession notes the possession for each of the seats.
 func (a *seatAudit) addPossession(h possession, seats []string) {
 	for _, h.seat = range seats {
 		a.bySeat[h.seat] = append(a.bySeat[h.seat], h)
 	}
 }
 
-// checkHolders sees that no two shoppers had a seat at one moment, and that no
-// two orders have it now.
+// checkHolders checks that no two shoppers had a seat at the same moment, and that no two orders
+// have it now. The list of a seat is in the order of beginnings, so it is enough to compare each
+// possession with the one that ends latest of those before it. An order of the same shopper that
+// follows the hold is no conflict.
 func (a *seatAudit) checkHolders() {
 	held, twice := a.Check("no seat had by two shoppers at a time")
 	for seat, list := range a.bySeat {
@@ -151,9 +166,12 @@ func (a *seatAudit) checkHolders() {
 	}
 }
 
+// clock is the layout of moments in findings. Possessions follow each other within milliseconds, so
+// the layout has them.
 const clock = "15:04:05.000"
 
-// checkGrants sees that who ordered seats while they were held for it got them.
+// checkGrants checks that every shopper who ordered seats while they were held for it got them. A
+// refusal after the hold's time was up is right, because the seats may be somebody else's by then.
 func (a *seatAudit) checkGrants(entries []rush.Entry) {
 	c, refused := a.Check("orders of seats still held are granted")
 	for _, e := range entries {
@@ -170,9 +188,9 @@ func (a *seatAudit) checkGrants(entries []rush.Entry) {
 	}
 }
 
-// checkEnds sees that the holds of those who left ended when their time was up:
-// not before, and within holdGrace, as the viewers saw it, or by whom the seat
-// was given to next.
+// checkEnds checks the holds of shoppers who left: each must end when its time is up, not before
+// and at most holdGrace later. The end is the moment at which viewers saw it or at which another
+// shopper got the seat.
 func (a *seatAudit) checkEnds() {
 	c, wrong := a.Check(fmt.Sprintf("holds that were left end in time, at most %v late", holdGrace))
 	var latest time.Duration
@@ -202,8 +220,9 @@ func (a *seatAudit) checkEnds() {
 	c.Note = fmt.Sprintf("the latest %v late, when seen", latest.Round(time.Millisecond))
 }
 
-// findEnd is when a hold that was left was seen to have ended. A viewer may have seen a state
-// from before the hold for a while after it was granted.
+// findEnd returns when a hold that its shopper had left was seen to end; over is false if nobody
+// saw an end. A viewer may see an older state of the seat for a while after the hold was granted,
+// so changes within the first two seconds are not taken for the end.
 func findEnd(h possession, later []possession, history []viewers.Change) (at time.Time, over bool) {
 	const behind = 2 * time.Second
 	for _, change := range history {
@@ -212,19 +231,23 @@ func findEnd(h possession, later []possession, history []viewers.Change) (at tim
 			break
 		}
 	}
-	for _, other := range later { // from one to the next between two frames
+	// The seat can pass from one shopper to the next between two updates. Then no viewer sees it
+	// free, and the next possession shows the end.
+	for _, other := range later {
 		if other.buyer != h.buyer && (!over || other.from.Before(at)) {
 			return other.from, true
 		}
 	}
 	if !over && len(history) > 0 && history[len(history)-1].To != viewers.Held {
-		return h.until, true // all of it was between two frames
+		// The seat was held and freed between two updates, so no viewer saw either.
+		return h.until, true
 	}
 	return at, over
 }
 
-// checkSold sees that what the map shows as sold is what orders have, and that
-// nothing is held any more.
+// checkSold checks at the end of a run that the seats that the map shows as sold are exactly those
+// that orders have, and that no seat is held any more. A held seat would be one that nobody can
+// buy.
 func (a *seatAudit) checkSold() {
 	c, wrong := a.Check("sold on the map = seats of pending and completed orders")
 	held, stuck := a.Check("no seat is held in the end")
@@ -247,14 +270,15 @@ func (a *seatAudit) checkSold() {
 	})
 }
 
-// seatStates are the answer of the service that the viewers' map is compared with.
+// seatStates has those parts of the service's answer with which the viewers' map is compared: the
+// ids of the seats in each state.
 type seatStates struct {
 	Sold    []string `json:"sold"`
 	Blocked []string `json:"blocked"`
 	Held    []string `json:"held"`
 }
 
-// checkViewers sees that every viewer's map is the service's.
+// checkViewers checks that every viewer's map is the same as the service's. Each of them must also have got the last update.
 func (a *seatAudit) checkViewers(ctx context.Context) {
 	c, wrong := a.Check("every viewer's map = the service's")
 	st, states, differ, err := waitUntilSameMap(ctx, a.run.audience, func(out *seatStates) error {
@@ -279,8 +303,10 @@ func (a *seatAudit) checkViewers(ctx context.Context) {
 	}
 }
 
-// waitUntilSameMap waits until all viewers are at the last update and their map is the
-// service's, and returns how it came to stand.
+// waitUntilSameMap waits until all viewers have the last update and their map is the same as the
+// service's, or until the time is over. It returns the standing of the last comparison and the
+// seats that still differ. Updates are on their way for a moment after the last change, so a first
+// difference proves nothing.
 func waitUntilSameMap(ctx context.Context, audience *viewers.Audience, ask func(*seatStates) error, within time.Duration) (
 	st viewers.Standing, states seatStates, differ []string, err error,
 ) {
@@ -305,7 +331,7 @@ func waitUntilSameMap(ctx context.Context, audience *viewers.Audience, ask func(
 	}
 }
 
-// listDifferences lists what is in one of two lists only.
+// listDifferences returns the ids that are in only one of the two lists, in order.
 func listDifferences(a, b []string) (only []string) {
 	count := make(map[string]int)
 	for _, id := range a {

@@ -11,8 +11,10 @@ import (
 	"boxoffice/loadtest/seats/viewers"
 )
 
-// seatProbe changes a seat of the harness's own again and again, so that the viewers'
-// delay can be measured: each hold gives the last seat back and takes the next.
+// seatProbe changes a seat of the harness's own again and again, so that the viewers' delay can be
+// measured. Each hold asks for one seat: the service gives the last one back and takes the next, so
+// every hold makes one update. No shopper wants these seats, because they are of a type of their
+// own.
 type seatProbe struct {
 	svc      client.API
 	from     *client.Source
@@ -27,10 +29,12 @@ type seatProbe struct {
 	err error // the first failure of a hold
 }
 
-// seatProbeHolder is the checkout session of the probe.
+// seatProbeHolder is the name by which the probe holds seats, as shoppers do by their checkout
+// sessions.
 const seatProbeHolder = "loadtest-pulse"
 
-// startSeatProbe begins to hold seats. stopProbing ends it.
+// startSeatProbe begins to hold seats, in a goroutine of its own. The caller must end it with
+// stopProbing.
 func startSeatProbe(ctx context.Context, svc client.API, from *client.Source, h *rush.House, audience *viewers.Audience, every time.Duration) *seatProbe {
 	p := &seatProbe{svc: svc, from: from, house: h, audience: audience, every: every, stopped: make(chan struct{})}
 	p.done.Go(func() { p.run(ctx) })
@@ -49,8 +53,11 @@ func (p *seatProbe) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		// The first of a row leaves no single seat beside it.
+		// The service may refuse a choice that leaves a single free seat between taken ones. The
+		// first seat of a row can't leave one on its other side.
 		seat := p.house.Own[n%len(p.house.Own)].Seats[0]
+		// The mark begins before the request is sent, so that the measured time includes the
+		// request. granted notes the moment of the answer, for the delay from there.
 		granted := p.audience.Mark(seat)
 		var s rush.Selection
 		a := p.svc.Do(ctx, p.from, client.Call{
@@ -58,6 +65,7 @@ func (p *seatProbe) run(ctx context.Context) {
 		}, &s)
 		granted()
 		p.mu.Lock()
+		// Only the first failure is kept. A failure after the run has been stopped means nothing.
 		if p.err == nil && ctx.Err() == nil && (!a.OK() || len(s.Failed) > 0) {
 			p.err = fmt.Errorf("probe: seat %s was not held: %w, %v", seat, a.Err(), s.Reasons)
 		}
@@ -65,7 +73,8 @@ func (p *seatProbe) run(ctx context.Context) {
 	}
 }
 
-// stopProbing gives the seat back. The error is the first of a hold.
+// stopProbing ends the probe and gives its last seat back, so that no seat is held at the audit. It
+// returns the first error of a hold, because a probe that failed has measured nothing.
 func (p *seatProbe) stopProbing(ctx context.Context) error {
 	close(p.stopped)
 	p.done.Wait()

@@ -72,19 +72,19 @@ func (c *Config) rush() rush.Config {
 	}
 }
 
-// seatTypes are the types that the house is sold as. The last is the harness's
-// own.
+// seatTypes are the ticket types that the house is sold as. The last one is the harness's own:
+// shoppers draw their type from the others, so they never ask for its seats.
 var seatTypes = []rush.SaleType{
 	{Name: "Paid seat", Quantity: 1, MaxPerOrder: rush.MaxPerOrder, MaxPerCustomer: 1000},
 	{Name: "Free seat", Quantity: 1, Free: true, MaxPerOrder: rush.MaxPerOrder, MaxPerCustomer: 1000},
 	{Name: "House seat", Quantity: 1, MaxPerOrder: rush.MaxPerOrder, MaxPerCustomer: 1000},
 }
 
-// seatProbeEvery makes ten updates a second, for the viewers' delay.
+// seatProbeEvery makes ten updates a second, which gives enough samples of the viewers' delay.
 const seatProbeEvery = 100 * time.Millisecond
 
-// seatsRun is one sale of a house: the rush of its shoppers, and the audience that
-// watches.
+// seatsRun is one sale of a house: the rush of its shoppers, and the audience that watches. mu
+// guards reasons, which shoppers count at the same time.
 type seatsRun struct {
 	*rush.Rush
 	seats    Config
@@ -93,6 +93,8 @@ type seatsRun struct {
 	house    *rush.House
 	audience *viewers.Audience
 
+	// conflicts counts seats that were asked for and not held; gone counts shoppers who left
+	// without an order.
 	conflicts, gone atomic.Int64
 	mu              sync.Mutex
 	reasons         map[string]int64 // how often seats were not held, by reason
@@ -105,9 +107,11 @@ func (r *seatsRun) countReason(why string) {
 	r.reasons[why]++
 }
 
-// Run lets shoppers change their minds about the seats of one house, and then buy them, while an audience watches,
-// all on a node of its own. Then it audits what shoppers and viewers were told. The error is rush.ErrFindings, or
-// the reason why there is no report.
+// Run lets shoppers change their minds about the seats of one house, and then buy them, while an
+// audience watches, all on a node of its own. Then it audits what shoppers and viewers were told.
+// Before the audit it settles requests whose answers never came, and waits until no seat is held: a
+// hold that runs out during the audit would look like a difference. The error is rush.ErrFindings
+// if the audit found something, or else the reason why there is no report.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *report.Report, failed error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -115,6 +119,8 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 	if err := os.MkdirAll(cfg.Out, 0o755); err != nil {
 		return nil, fmt.Errorf("seats: %w", err)
 	}
+	// Without a node of its own the run knows no process to measure: the process id 0 stands for
+	// that.
 	server, paysim := []rig.Target{{Name: "server", PID: rig.FixedPID(0)}}, ""
 	if cfg.Target == "" {
 		node, stop, err := rig.StartNodeForRun(ctx, cfg.Out, out, log, viewersEnv(cfg.Viewers, 2*cfg.Clients)...)
@@ -157,7 +163,8 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 	return rep, nil
 }
 
-// openHouse puts the house on sale and withholds most of it.
+// openHouse puts the house on sale and withholds most of it, so that shoppers contend for few
+// seats. The seats are withheld in pieces.
 func openHouse(ctx context.Context, cfg Config) (_ *seatsRun, err error) {
 	svc, err := client.ParseTarget(cfg.Target)
 	if err != nil {
@@ -196,7 +203,7 @@ func openHouse(ctx context.Context, cfg Config) (_ *seatsRun, err error) {
 	}, nil
 }
 
-// close ends the audience and the clients, and makes the log durable.
+// close ends the audience and the clients, and makes the log of what shoppers were told durable.
 func (r *seatsRun) close() error {
 	if r.audience != nil {
 		r.audience.Close()
@@ -205,8 +212,9 @@ func (r *seatsRun) close() error {
 	return r.Acks.Close()
 }
 
-// measure lets the viewers and then the shoppers in, and fills the report with
-// what was measured.
+// measure lets the viewers and then the shoppers in, and fills the report with what was measured.
+// The viewers come first, because their share of the node's memory is only seen while nothing else
+// happens.
 func (r *seatsRun) measure(ctx context.Context, rep *report.Report, out io.Writer) error {
 	audience, perViewer, err := gatherAudience(ctx, r.server[0].PID(), viewers.Config{
 		Host: r.API.Host, Path: r.house.LivePath(), Viewers: r.seats.Viewers, Seats: r.house.Seats,
@@ -215,6 +223,7 @@ func (r *seatsRun) measure(ctx context.Context, rep *report.Report, out io.Write
 		return err
 	}
 	r.audience = audience
+	// The node's counters count from its start, so the report takes the difference of two readings.
 	before, err := rig.ReadMetrics(ctx, r.API, r.Network.Source(0))
 	if err != nil {
 		return err
@@ -223,6 +232,8 @@ func (r *seatsRun) measure(ctx context.Context, rep *report.Report, out io.Write
 	shown := rush.NewProgress(out, r.seats.Plain, r.seats.Duration, &r.Count)
 	engine := openloop.Config{
 		Ops: shopperOps, SLO: r.seats.SLO, MaxLagShare: r.seats.MaxLag, OnSecond: shown.ShowSecond,
+		// After the last arrival a shopper may need this long: twice the pauses of the most
+		// changes, and one request that is repeated until its time is over.
 		Drain: 2*mostChanges*r.seats.Think + r.seats.Patience + r.seats.Timeout,
 	}
 	sampler := rig.StartSampler(append(r.server, rig.Target{Name: "generator", PID: rig.FixedPID(os.Getpid())})...)
@@ -240,6 +251,8 @@ func (r *seatsRun) measure(ctx context.Context, rep *report.Report, out io.Write
 	}
 	rep.Measure(st, engine)
 	rep.MeasureCPU(usage, r.Count.Placed.Load())
+	// These two rows are measured on the viewers' side. They have no send lag, so both columns show
+	// the same.
 	rep.Operations = append(rep.Operations, openloop.OpStats{
 		Op: "change, asked -> seen", Count: seen.Marks, Corrected: openloop.PercentilesOf(seen.Asked), Service: openloop.PercentilesOf(seen.Asked),
 	}, openloop.OpStats{
@@ -249,7 +262,8 @@ func (r *seatsRun) measure(ctx context.Context, rep *report.Report, out io.Write
 	return nil
 }
 
-// waitUntilNoneHeld waits until no seat is held, but no longer than holds may last.
+// waitUntilNoneHeld waits until the viewers see no seat held, but no longer than the last hold may
+// last. Shoppers who left seats held give nothing back, so only time ends those holds.
 func (r *seatsRun) waitUntilNoneHeld(ctx context.Context) error {
 	var end time.Time
 	for _, e := range r.Acks.Entries() {
@@ -263,7 +277,8 @@ func (r *seatsRun) waitUntilNoneHeld(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// countViewing returns what the viewers saw, for the report.
+// countViewing returns what the viewers saw, and how often the service refused seats and why, for
+// the report.
 func (r *seatsRun) countViewing(m *viewers.Measures, perViewer int64, before, after rig.Metrics) []report.Count {
 	list := []report.Count{
 		{Name: "shoppers who left seats held", Count: r.gone.Load()},

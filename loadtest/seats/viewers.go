@@ -34,7 +34,7 @@ type ViewersConfig struct {
 // nodeFiles is how many files a node may need besides its viewers' connections.
 const nodeFiles = 150
 
-// ViewersResult is what viewers cost, and what slow ones cost the others. Delays
+// ViewersResult is what viewers cost the node, and what slow viewers cost the others. The delays
 // are the medians of the rounds, in milliseconds.
 type ViewersResult struct {
 	Viewers   int
@@ -47,7 +47,8 @@ type ViewersResult struct {
 	Resyncs   int64 // how many viewers were resynchronised, as the node counts them
 }
 
-// phase is one sort of phase.
+// phase is what was measured in one phase: with all viewers reading (Quiet), or with some that do
+// not (Slowed).
 type phase struct {
 	Asked, Granted    openloop.Percentiles // from the request for a change, and from its answer, to the viewer
 	Frames            float64              // updates to viewers in a second
@@ -55,13 +56,15 @@ type phase struct {
 	Others            float64              // how many cores other processes kept busy
 }
 
-// RunViewers watches one map of a node of its own with many viewers. Some
-// stop reading now and then. It compares: the map that every viewer knows in the end
-// must be what the service says.
+// RunViewers lets many viewers watch one map, on a node of its own. In every second phase some of
+// them stop reading. In the end RunViewers compares the map that every viewer knows with what the
+// service says; a difference is a finding.
 func RunViewers(ctx context.Context, cfg ViewersConfig, out io.Writer, log *slog.Logger) (_ *ViewersResult, err error) {
 	if err := os.MkdirAll(cfg.Out, 0o755); err != nil {
 		return nil, fmt.Errorf("viewers: %w", err)
 	}
+	// Every viewer is an open connection of this process. Fewer viewers than asked for still make a
+	// good run, so it only says so.
 	if most := viewers.MostViewers(nodeFiles); most < cfg.Viewers {
 		fmt.Fprintf(out, "%d viewers instead of %d: a process here has no more open files\n", most, cfg.Viewers)
 		cfg.Viewers = most
@@ -86,7 +89,7 @@ func RunViewers(ctx context.Context, cfg ViewersConfig, out io.Writer, log *slog
 	return &w.result, w.compareMaps(ctx, out)
 }
 
-// viewersRun is a run of Viewers.
+// viewersRun is a run of RunViewers.
 type viewersRun struct {
 	cfg      ViewersConfig
 	node     *rig.Node
@@ -97,7 +100,8 @@ type viewersRun struct {
 	result   ViewersResult
 }
 
-// putOnSale puts a house on sale, of which most seats are withheld.
+// putOnSale puts a house on sale and withholds most of its seats. Nobody but the probe asks for
+// seats; withheld seats make the snapshots long that viewers get when they come.
 func (w *viewersRun) putOnSale(ctx context.Context) (err error) {
 	if w.svc, err = client.ParseTarget(w.node.URL); err != nil {
 		return err
@@ -129,7 +133,7 @@ func (w *viewersRun) close() {
 	}
 }
 
-// gatherAudience brings the viewers, and says what each costs the node.
+// gatherAudience brings the viewers, and notes how much memory each costs the node.
 func (w *viewersRun) gatherAudience(ctx context.Context) (err error) {
 	w.audience, w.result.PerViewer, err = gatherAudience(ctx, w.node.PID(), viewers.Config{
 		Host: w.svc.Host, Path: w.house.LivePath(), Viewers: w.cfg.Viewers, Slow: w.cfg.Slow, Seats: w.house.Seats,
@@ -138,8 +142,9 @@ func (w *viewersRun) gatherAudience(ctx context.Context) (err error) {
 	return err
 }
 
-// gatherAudience brings an audience and says what each viewer costs the node of a process, in
-// bytes; 0 if the process is not known.
+// gatherAudience brings an audience. It returns how many bytes each viewer costs the process with
+// the id pid, or 0 if pid is 0. It reads the memory before and after, each time after a pause in
+// which the process can come to rest.
 func gatherAudience(ctx context.Context, pid int, cfg viewers.Config) (audience *viewers.Audience, perViewer int64, err error) {
 	memory := func() int64 {
 		if pid == 0 {
@@ -161,7 +166,8 @@ func gatherAudience(ctx context.Context, pid int, cfg viewers.Config) (audience 
 	return audience, (memory() - before) / int64(cfg.Viewers), nil
 }
 
-// comparePhases measures with and without slow viewers, in turn.
+// comparePhases measures phases with and without slow viewers in turn. Turns keep what changes
+// slowly on the machine from falling on one sort of phase only.
 func (w *viewersRun) comparePhases(ctx context.Context) error {
 	beat := startSeatProbe(ctx, w.svc, w.net.Source(0), w.house, w.audience, time.Duration(float64(time.Second)/w.cfg.Rate))
 	var quiet, slowed []phase
@@ -170,6 +176,7 @@ func (w *viewersRun) comparePhases(ctx context.Context) error {
 		w.audience.Slow(true)
 		slowed = append(slowed, w.measurePhase(ctx))
 		w.audience.Slow(false)
+		// Slow viewers that the node cut off must be back before the next quiet phase.
 		within, cancel := context.WithTimeout(ctx, joinTime)
 		err := w.audience.Joined(within)
 		cancel()
@@ -189,9 +196,11 @@ func (w *viewersRun) comparePhases(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// measurePhase measures for one phase, after a while.
+// measurePhase measures for one phase, after a pause: viewers who have just come or gone would
+// disturb the figures.
 func (w *viewersRun) measurePhase(ctx context.Context) phase {
-	const calm = 3 * time.Second // those who have just come or gone are not measured
+	// how long the pause is
+	const calm = 3 * time.Second
 	rig.Wait(ctx, calm)
 	sampler := rig.StartSampler(w.node.Targets()[0], rig.Target{Name: "generator", PID: rig.FixedPID(os.Getpid())})
 	w.audience.Begin()
@@ -206,7 +215,8 @@ func (w *viewersRun) measurePhase(ctx context.Context) phase {
 	}
 }
 
-// mediansOfPhases returns a phase made of the median of each figure. No such phase need have been.
+// mediansOfPhases returns a phase made of the median of each figure. The medians may come from
+// different phases.
 func mediansOfPhases(all []phase) phase {
 	var asked, granted []openloop.Percentiles
 	of := func(get func(phase) float64) float64 {
@@ -227,7 +237,8 @@ func mediansOfPhases(all []phase) phase {
 	}
 }
 
-// compareMaps compares every viewer's map with the service's, when all is quiet.
+// compareMaps compares every viewer's map with the service's, after the last change. Every
+// difference, every viewer that is behind and everything that a viewer found wrong is a finding.
 func (w *viewersRun) compareMaps(ctx context.Context, out io.Writer) error {
 	st, _, differ, err := waitUntilSameMap(ctx, w.audience, func(states *seatStates) error {
 		return w.svc.Do(ctx, w.net.Source(0), client.Call{Method: "GET", Path: w.house.Path}, states).Err()
@@ -246,7 +257,7 @@ func (w *viewersRun) compareMaps(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// print writes the figures of both sorts of phases, beside the goals.
+// print writes the figures of both sorts of phases, and beside them the goals of the project.
 func (r *ViewersResult) print(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "ms from a change to a viewer\tp50\tp99\tp99.9\tmax\tasked p50\tp99\tupdates/s\tserver cores\tgenerator\tothers\t")
@@ -270,8 +281,8 @@ const (
 	holdGrace    = 5 * time.Second // how much longer than its time a hold may last
 )
 
-// viewersEnv is the environment of a node that the given number of viewers and other clients
-// are to be let in to.
+// viewersEnv returns the environment of a node that must let in the given numbers of viewers and of
+// other clients. All come from this machine, so the limits for one address must allow them too.
 func viewersEnv(viewers, others int) []string {
 	return []string{
 		fmt.Sprintf("BOXOFFICE_MAX_VIEWERS=%d", viewers+10),
