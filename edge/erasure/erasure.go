@@ -1,9 +1,10 @@
-// Package erasure erases people from the service. The ledgers replace a name and an address by a
-// pseudonym, which is a fact of theirs; what follows the facts does so too; then the tables
-// are erased (persistence/personal). Journal days, snapshots and public facts that are older
-// than their retention go by themselves, and the last copies with them.
+// Package erasure erases people from the service, in three steps. First the ledgers replace the
+// person's name and address by a pseudonym; that is a fact of each ledger. Then everything that
+// follows the facts (the read model and the mirrors) has replaced them too. Last the tables are
+// erased (persistence/personal). Journal days, snapshots and public facts go by themselves when
+// they are older than their retention, and the last copies go with them.
 //
-// Resume finishes the erasures that their requests could not. It runs on one node of a
+// Resume finishes the erasures that their requests could not finish. It runs on one node of a
 // cluster, until its context ends.
 package erasure
 
@@ -32,11 +33,14 @@ import (
 )
 
 const (
-	page        = 100              // orders or tickets that are read, and sent to a ledger, at once
+	// How many orders or tickets are read, and sent to a ledger, at once.
+	page        = 100
 	resumeEvery = 30 * time.Second // between two looks for erasures that are not done
-	resumeAfter = time.Minute      // for so long an erasure is its request's
+	// For this long after its beginning, an erasure is the business of its request.
+	resumeAfter = time.Minute
 	resumeBatch = 10
-	namedMost   = 50 // events that a refusal names
+	// How many events a refusal names at most.
+	namedMost = 50
 )
 
 // Deps is what erasures work with.
@@ -47,7 +51,8 @@ type Deps struct {
 	Personal  *personal.Store
 	Known     *live.Events
 	Pages     *live.Pages
-	Followed  func(context.Context) error // waits until all followers have everything that this node knows to be committed
+	// Followed waits until all followers have everything that this node knows to be committed.
+	Followed func(context.Context) error
 	// DropMail deletes captured mails that have one of the words.
 	DropMail func(words ...string) error
 	Log      *slog.Logger
@@ -59,18 +64,20 @@ type Eraser struct{ Deps }
 // New makes the eraser.
 func New(d Deps) *Eraser { return &Eraser{d} }
 
-// ActiveTickets is the detail of ACTIVE_TICKETS.
+// ActiveTickets is the detail of the error ACTIVE_TICKETS.
 type ActiveTickets struct {
 	Events []string `json:"events"` // public ids of the first that they are for
 }
 
-// Erase forgets the owner of an account, or refuses. Done is false when the account is gone
-// and the rest takes a little longer.
+// Erase forgets the owner of an account, or refuses. The account is gone as soon as it returns
+// without an error. If done is false, the rest takes a little longer, and Resume finishes it.
 func (e *Eraser) Erase(ctx context.Context, user int64, address string, now time.Time) (done bool, err error) {
 	if err := e.Followed(ctx); err != nil { // without it, a ticket that was just bought would not be seen
 		e.Log.WarnContext(ctx, "erasure put off", slog.Any("error", err))
 		return false, engine.Refuse(engine.Unavailable, nil)
 	}
+	// Every check that may refuse comes before Begin, because Begin removes the account and can't
+	// be undone.
 	if err := e.refuseIfNeeded(ctx, address, now); err != nil {
 		return false, err
 	}
@@ -85,6 +92,7 @@ func (e *Eraser) Erase(ctx context.Context, user int64, address string, now time
 	case err != nil:
 		return false, err
 	}
+	// From here on a failure is no failure of the request: the person is promised to be erased.
 	if err := e.finishErasure(ctx, begun); err != nil {
 		e.Log.WarnContext(ctx, "erasure is resumed later", slog.Int64("user", user), slog.Any("error", err))
 		return false, nil
@@ -92,13 +100,14 @@ func (e *Eraser) Erase(ctx context.Context, user int64, address string, now time
 	return true, nil
 }
 
+// refuseFor returns the refusal of an erasure, with a reason that programs can tell apart.
 func refuseFor(reason, message string) *engine.Refusal {
 	return &engine.Refusal{Code: engine.Conflict, Message: message, Details: route.Reason{Reason: reason}}
 }
 
-// refuseIfNeeded refuses while something is under way for which the person is needed. Tickets
-// are the reason that is told first, but orders are read first: one that is paid in the meantime is
-// seen as unpaid, or by its tickets.
+// refuseIfNeeded refuses while something is under way for which the person is needed. If tickets
+// and orders are both reasons, the answer names the tickets. But the orders are read first: an
+// order that is paid in the meantime is then seen, either as unpaid or by its tickets.
 func (e *Eraser) refuseIfNeeded(ctx context.Context, address string, now time.Time) error {
 	open, strangers, err := e.findOpen(ctx, address)
 	if err != nil {
@@ -113,8 +122,9 @@ func (e *Eraser) refuseIfNeeded(ctx context.Context, address string, now time.Ti
 	return e.cancelOrders(ctx, strangers)
 }
 
-// findOpen looks for an order of the person that waits for money, or owes some. Anybody may order
-// for anybody's address: strangers are the orders that wait and were placed without a proof of it.
+// findOpen looks for an order of the person that waits for money or owes a refund. Anybody may
+// order with anybody's address. So strangers lists the orders that wait and that were placed
+// without a proof of the address: they are no reason to refuse, and are cancelled.
 func (e *Eraser) findOpen(ctx context.Context, address string) (open *engine.Refusal, strangers []engine.OrderID, err error) {
 	for o, err := range e.ordersOf(ctx, address) {
 		switch {
@@ -131,10 +141,11 @@ func (e *Eraser) findOpen(ctx context.Context, address string) (open *engine.Ref
 	return nil, strangers, nil
 }
 
+// errOpen is the refusal for an order that the person may still pay.
 var errOpen = refuseFor("OPEN_ORDERS", "An order waits for its payment. Cancel it first, or wait.")
 
-// cancelOrders cancels what strangers have ordered in the person's name. An order whose payment is
-// under way can't be cancelled.
+// cancelOrders cancels the orders that strangers have placed in the person's name. An order can't
+// be cancelled while its payment is under way; then the erasure must wait.
 func (e *Eraser) cancelOrders(ctx context.Context, ids []engine.OrderID) error {
 	for _, id := range ids {
 		_, err := cluster.AskFor[ledger.OrderReply](ctx, e.Node, engine.EventRef(id.Event()), ledger.CancelOrder{Order: id})
@@ -150,6 +161,7 @@ func (e *Eraser) cancelOrders(ctx context.Context, ids []engine.OrderID) error {
 
 // refuseIfActive refuses while the person holds paid tickets for what is still to come.
 func (e *Eraser) refuseIfActive(ctx context.Context, address string, now time.Time) error {
+	// The refusal names each event once.
 	var active []int64 // numbers of events
 	after := attendees.Place{}
 	for {
@@ -182,12 +194,14 @@ func (e *Eraser) refuseIfActive(ctx context.Context, address string, now time.Ti
 }
 
 // isActive reports whether a ticket was paid for and is for something that is still to come. The
-// table of holders may be behind: the order has the last word.
+// table of holders may be behind and name a person who has passed the ticket on, so the order
+// decides who holds it.
 func (e *Eraser) isActive(ctx context.Context, h *attendees.Held, address string, now time.Time) (bool, error) {
 	line, k, ok := h.Order.LineOf(h.Serial)
 	if !ok || h.Order.Lines[line].FaceValue(k) == 0 || order.NormalEmail(h.Order.OwnerOf(h.Serial).Email) != order.NormalEmail(address) {
 		return false, nil
 	}
+	// A booked visit has a time of its own. Other tickets end with their event.
 	if v := h.Order.VisitOf(h.Serial); v != nil {
 		_, closes := v.Admits()
 		return closes > now.UnixMilli(), nil
@@ -199,7 +213,9 @@ func (e *Eraser) isActive(ctx context.Context, h *attendees.Held, address string
 	return !event.Ended(p.Event.Status) && p.Event.Details.EndAt > now.UnixMilli(), nil
 }
 
-// finishErasure does what is left of an erasure. All of it may be done again.
+// finishErasure does what is left of an erasure. Every step may be done again, so Resume can start
+// from the beginning. The tables come last: they keep the address by which the steps before find
+// the orders.
 func (e *Eraser) finishErasure(ctx context.Context, of personal.Erasure) error {
 	if err := e.eraseFromLedgers(ctx, of); err != nil {
 		return err
@@ -213,7 +229,9 @@ func (e *Eraser) finishErasure(ctx context.Context, of personal.Erasure) error {
 	return e.Personal.Finish(ctx, of)
 }
 
-// eraseFromLedgers asks every event that knows the person to replace the name and the address.
+// eraseFromLedgers asks every event that knows the person to replace the name and the address. It
+// collects the orders of the person as a buyer, and the orders and entries of waitlists that name
+// the person as a holder or a visitor.
 func (e *Eraser) eraseFromLedgers(ctx context.Context, of personal.Erasure) error {
 	orders := make(map[int64][]*order.Order) // by event
 	for o, err := range e.ordersOf(ctx, of.Address) {
@@ -246,6 +264,8 @@ func (e *Eraser) eraseFromLedgers(ctx context.Context, of personal.Erasure) erro
 	return nil
 }
 
+// eraseFromLedger sends one event its orders, a page at a time. Even without orders it sends one
+// command, because the event may know the person from its waitlist.
 func (e *Eraser) eraseFromLedger(ctx context.Context, number int64, of personal.Erasure, orders []*order.Order) error {
 	for first := true; first || len(orders) > 0; first = false {
 		n := min(len(orders), page)
@@ -262,7 +282,8 @@ func (e *Eraser) eraseFromLedger(ctx context.Context, number int64, of personal.
 	return nil
 }
 
-// Resume finishes erasures that were left open, until the context ends.
+// Resume finishes erasures that were left open, until the context ends. A panic in one round is
+// caught, so the next round still comes.
 func (e *Eraser) Resume(ctx context.Context) {
 	tick := time.NewTicker(resumeEvery)
 	defer tick.Stop()
@@ -279,6 +300,8 @@ func (e *Eraser) Resume(ctx context.Context) {
 	}
 }
 
+// resumeOpen finishes a batch of the erasures that were begun before a moment. An erasure that
+// fails does not keep the others from being finished.
 func (e *Eraser) resumeOpen(ctx context.Context, before time.Time) error {
 	open, err := e.Personal.Open(ctx, before, resumeBatch)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// ordersOf are the orders whose buyer has an address.
+// ordersOf returns the orders whose buyer has the address, page by page. A failure is the last pair
+// of the sequence.
 func (e *Eraser) ordersOf(ctx context.Context, address string) iter.Seq2[*order.Order, error] {
 	address = order.NormalEmail(address)
 	return func(yield func(*order.Order, error) bool) {
@@ -21,7 +22,9 @@ func (e *Eraser) ordersOf(ctx context.Context, address string) iter.Seq2[*order.
 			}
 			for i := range list {
 				after = list[i].ID
-				if order.NormalEmail(list[i].Email) == address && !yield(&list[i], nil) { // an order may be of another address with the same hash
+				// The read model finds orders by the hash of the address, and another address may
+				// have the same hash.
+				if order.NormalEmail(list[i].Email) == address && !yield(&list[i], nil) {
 					return
 				}
 			}

@@ -11,7 +11,8 @@ import (
 	"boxoffice/engine/velocity"
 )
 
-// Event is an event as its organization sees it.
+// Event returns an event as its organization sees it. Other readers get a part of that record. A
+// zero in the details means that the organization has set nothing, so the record then has null.
 func Event(r *event.Record) *api.Event {
 	t := r.Details
 	v := &api.Event{
@@ -39,17 +40,21 @@ func Event(r *event.Record) *api.Event {
 		v.Capacity = &t.Capacity
 	}
 	if v.ProductType == event.ProductReservation {
-		v.Entities = nil // it never has any
+		// A reservation never has any.
+		v.Entities = nil
 	}
 	return v
 }
 
-// TicketType is a ticket type of an event, whole for its organization.
+// TicketType returns a ticket type of an event. With own it is the whole record for the
+// organization: the presale code, the delivered address and the number of tickets sold are for
+// nobody else.
 func TicketType(r *inventory.Record, e *event.Details, own bool) *api.TicketType {
 	t := &r.Details
 	v := &api.TicketType{
 		ID: inventory.TypeID(r.Ref).String(), Name: t.Name, Type: t.Type,
 		SaleStart: Moment(t.SaleStart), SaleEnd: Moment(t.SaleEnd), Price: Decimal(t.Price, t.Currency), Currency: t.Currency,
+		// The total is the price that buyers see first, so it has the fees that they pay.
 		PriceTotal:    Decimal(order.PriceTotal(t.Price, e.AbsorbFees), t.Currency),
 		QuantityTotal: t.Quantity, MaxPerOrder: t.MaxPerOrder, MaxPerCustomer: t.MaxPerCustomer,
 		Transferable: t.Transferable, Refundable: t.Refundable, RefundDeadline: api.At(t.RefundDeadline),
@@ -60,6 +65,7 @@ func TicketType(r *inventory.Record, e *event.Details, own bool) *api.TicketType
 	if t.Hidden {
 		v.Status = "hidden"
 	}
+	// A number below zero means that the stock is not limited.
 	if r.Available >= 0 {
 		v.Available = &r.Available
 	}
@@ -70,7 +76,8 @@ func TicketType(r *inventory.Record, e *event.Details, own bool) *api.TicketType
 	return v
 }
 
-// viewVelocity shows an event's own limits.
+// viewVelocity shows the limits of speed that an event has of its own. Null stands for a limit that
+// the event leaves to the service.
 func viewVelocity(v *velocity.Limits) *api.OwnVelocity {
 	own := func(n int64) *int64 {
 		if n == 0 {

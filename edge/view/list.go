@@ -5,13 +5,15 @@ import (
 	"boxoffice/edge/route"
 )
 
-// ListByNumber answers a page of a list whose cursor is the number of the last row that was shown. list reads up to
-// limit rows that come after the row with a number, or the first rows if the number is 0.
+// ListByNumber answers a page of a list. The list's cursor is the number of the last row that was
+// shown. list reads up to limit rows that come after the row with the given number, or the first
+// rows if the number is 0.
 func ListByNumber[Row, View any](cursor string, limit int, list func(after int64, limit int) ([]Row, error), number func(Row) int64, show func(Row) View) (*api.List[View], error) {
 	after, err := route.ReadNumberCursor(cursor)
 	if err != nil {
 		return nil, err
 	}
+	// One row more than the page shows whether there is another page.
 	rows, err := list(after, limit+1)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Order is an order's record. eventID is the public id of its event.
+// Order returns an order's record. eventID is the public id of its event.
 func Order(o *order.Order, eventID string, codes *secrets.Codes) api.OrderRecord {
 	v := api.OrderRecord{
 		ID: o.ID.String(), OrderNumber: secrets.OrderNumber(o.ID), EventID: eventID,
@@ -43,6 +43,8 @@ func Order(o *order.Order, eventID string, codes *secrets.Codes) api.OrderRecord
 	if o.Promo != nil {
 		v.PromoCode = &o.Promo.Code
 	}
+	// The moment when an order ended has one of three names, by its status. An order that is not
+	// over shows when it expires instead.
 	switch o.Status {
 	case order.StatusCompleted, order.StatusRefunded, order.StatusPartiallyRefunded:
 		if !o.Sold() {
@@ -60,7 +62,7 @@ func Order(o *order.Order, eventID string, codes *secrets.Codes) api.OrderRecord
 	return v
 }
 
-// Payments are the attempts to pay an order.
+// Payments returns the attempts to pay an order.
 func Payments(o *order.Order) []api.Payment {
 	out := make([]api.Payment, len(o.Attempts))
 	for i, a := range o.Attempts {
@@ -72,8 +74,8 @@ func Payments(o *order.Order) []api.Payment {
 	return out
 }
 
-// Deposit is where coins for an attempt go, and what has arrived, or where a transfer goes; empty of
-// other money.
+// Deposit returns where the coins of an attempt must go and how many have arrived, or where a bank
+// transfer must go. It is empty for payments of other kinds.
 func Deposit(o *order.Order, a *order.Attempt) api.Deposit {
 	d := &a.Deposit
 	switch {
@@ -86,6 +88,7 @@ func Deposit(o *order.Order, a *order.Attempt) api.Deposit {
 	if d.ExtraID != "" {
 		extra = route.Some(d.ExtraID)
 	}
+	// The ledger keeps no figure until coins arrive, and answers show 0.
 	arrived := d.Arrived
 	if arrived == "" {
 		arrived = "0"
@@ -96,6 +99,8 @@ func Deposit(o *order.Order, a *order.Attempt) api.Deposit {
 	}
 }
 
+// showTransfer returns what a buyer needs for a bank transfer. Banking apps read a GiroCode, which
+// exists only for euros.
 func showTransfer(o *order.Order, d *order.Deposit) *api.BankTransfer {
 	to := order.ParseBankAccount(d.Address)
 	t := &api.BankTransfer{
@@ -107,7 +112,7 @@ func showTransfer(o *order.Order, d *order.Deposit) *api.BankTransfer {
 	return t
 }
 
-// Refund is the i-th of an order's refunds.
+// Refund returns the refund at the place i among the order's refunds.
 func Refund(o *order.Order, i int, codes *secrets.Codes) api.Refund {
 	r := &o.Refunds[i]
 	v := api.Refund{
@@ -119,6 +124,7 @@ func Refund(o *order.Order, i int, codes *secrets.Codes) api.Refund {
 		v.Message = Optional("Deposit " + r.Deposit)
 	}
 	v.DecisionNote = Optional(r.Note)
+	// Only a refund that a buyer asked for has a request, with a message, evidence and a decision.
 	ask := r.Ask
 	if ask == nil {
 		return v
@@ -132,26 +138,30 @@ func Refund(o *order.Order, i int, codes *secrets.Codes) api.Refund {
 	return v
 }
 
-// refundID names a refund by its order and its place among the order's refunds,
-// which never changes: no two have the same id, facts of any age give the same
-// one again, and the order can be found by it.
+// refundID makes the id of a refund from the order's id and the refund's place among the order's
+// refunds. The place never changes. So no two refunds have the same id, a fact of any age gives the
+// same id again, and the id leads to the order.
 func refundID(order engine.OrderID, i int) string { return order.String() + "-r" + strconv.Itoa(i+1) }
 
-// Where says where a seat is, by its id.
+// Where tells the place of a seat: its label, its section and its row, by the seat's id.
 type Where func(seat string) (label, section, row string)
 
-// Ticket is a ticket's record, with what its codes are made of.
+// Ticket is a ticket's record, together with the parts from which its codes are made.
 type Ticket struct {
 	api.TicketRecord
-	Serial  uint32
-	Version byte // of the holder; secrets.Version of the first
+	Serial uint32
+	// The version of the holder: a new holder gets a new version, so old codes stop being valid.
+	// The first holder has secrets.Version.
+	Version byte
 }
 
-// Tickets are the tickets of a completed order, in the order of their serials, with their
-// holders of today, and else as they were issued. where is asked for the seats of an order that has some.
+// Tickets returns the tickets of a completed order in the order of their serials. Each ticket has
+// its holder of today; the rest is as it was issued. where is asked only for the seats of an order
+// that has seats.
 func Tickets(o *order.Order, eventID string, codes *secrets.Codes, where Where) []Ticket {
 	if !o.HasSoundSize() {
-		panic("view: an order of too many tickets") // whoever asks loses one fact or one request, and not the node
+		// Whoever asks loses one fact or one request, and not the node.
+		panic("view: an order of too many tickets")
 	}
 	out := make([]Ticket, 0, o.Tickets())
 	serial := o.FirstTicket
@@ -177,7 +187,7 @@ func Tickets(o *order.Order, eventID string, codes *secrets.Codes, where Where) 
 	return out
 }
 
-// productOf is the product that an order's tickets are for.
+// productOf returns the kind of product that an order's tickets are for.
 func productOf(o *order.Order) string {
 	switch {
 	case o.Books():
@@ -189,7 +199,8 @@ func productOf(o *order.Order) string {
 	}
 }
 
-// showBooked shows what a ticket of a reservation is booked for; nil of another ticket.
+// showBooked returns the date and the slot that a ticket of a reservation is booked for, or nil for
+// another ticket.
 func showBooked(v *keeper.Visit) *api.Booked {
 	if v == nil {
 		return nil
@@ -199,8 +210,9 @@ func showBooked(v *keeper.Visit) *api.Booked {
 	}
 }
 
-// StatusAt returns a ticket's status at a moment. A ticket that nobody used expires with the
-// completion of its event, or with its booked date; what is digital never expires.
+// StatusAt returns a ticket's status at a moment. A ticket that nobody used expires when its event
+// is completed or when its booked date is over. A digital ticket never expires, because it has no
+// date.
 func StatusAt(status string, o *order.Order, ticket uint32, ofEvent string, now time.Time) string {
 	const issued, expired = "issued", "expired"
 	if status != issued || o.Digital || ofEvent == event.StatusCancelled {

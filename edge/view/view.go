@@ -1,6 +1,6 @@
-// Package view makes the records that answers show, and webhooks tell, of what
-// the engine and the read model know (docs/rules.md, Records). It is pure: what a
-// record needs besides comes as an argument.
+// Package view makes the records that answers show and webhooks tell, from what the engine and the
+// read model know (docs/rules.md, Records). It has no state and reads nothing: everything that a
+// record needs comes as an argument.
 package view
 
 import (
@@ -10,7 +10,7 @@ import (
 	"boxoffice/engine"
 )
 
-// Optional is null for an empty string.
+// Optional returns null for an empty string.
 func Optional(s string) *string {
 	if s == "" {
 		return nil
@@ -18,16 +18,17 @@ func Optional(s string) *string {
 	return &s
 }
 
-// Moment is a time that is always there: also 1970 begins one.
+// Moment returns a time that is always there. Unlike api.At it takes 0 for a moment too: the
+// beginning of 1970.
 func Moment(ms int64) api.Time {
 	t := api.Moment(ms)
 	return &t
 }
 
-// Decimal is an amount of minor units of a currency as answers show it.
+// Decimal returns an amount of minor units of a currency in the form that answers show.
 func Decimal(minor int64, currency string) string { return engine.Decimal(minor, currency) }
 
-// List is never null in an answer.
+// List returns a list that is never null in an answer, so programs can read it without a check.
 func List[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -35,7 +36,7 @@ func List[T any](s []T) []T {
 	return s
 }
 
-// Object is stored JSON, which is an object.
+// Object returns stored JSON, which must be an object. Nothing stored becomes the empty object.
 func Object(b []byte) api.JSON {
 	if len(b) == 0 {
 		return api.JSON("{}")
@@ -43,7 +44,7 @@ func Object(b []byte) api.JSON {
 	return b
 }
 
-// UTC is a time of a table as answers show it; nil stays nil.
+// UTC returns a time of a table as answers show it; nil stays nil.
 func UTC(t *time.Time) api.Time {
 	if t == nil {
 		return nil

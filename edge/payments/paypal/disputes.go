@@ -9,7 +9,8 @@ import (
 	"boxoffice/edge/payments/psp"
 )
 
-// disputes maps the outcome of a dispute that is resolved to ours. One that PayPal pays for itself leaves us the money.
+// disputes leads from the outcome of a resolved dispute to our status. If PayPal pays the buyer
+// from its own money (RESOLVED_WITH_PAYOUT), we keep ours, so the dispute counts as won.
 var disputes = map[string]psp.DisputeStatus{
 	"RESOLVED_BUYER_FAVOUR":  psp.DisputeLost,
 	"ACCEPTED":               psp.DisputeLost,
@@ -20,12 +21,12 @@ var disputes = map[string]psp.DisputeStatus{
 	"NONE":                   psp.DisputeWon, // it ended without anybody's money
 }
 
-// openDisputes are the statuses of a dispute that is not resolved.
+// openDisputes are the statuses of a dispute that is not resolved yet. They have no outcome.
 var openDisputes = map[string]bool{
 	"OPEN": true, "WAITING_FOR_BUYER_RESPONSE": true, "WAITING_FOR_SELLER_RESPONSE": true, "UNDER_REVIEW": true, "OTHER": true,
 }
 
-// dispute is what we read of a dispute.
+// dispute has those parts of a dispute of PayPal that the adapter reads.
 type dispute struct {
 	ID       string    `json:"dispute_id"`
 	Reason   string    `json:"reason"`
@@ -42,6 +43,8 @@ type dispute struct {
 	} `json:"dispute_outcome"`
 }
 
+// checkFields refuses an answer of another dispute, or with a status or an outcome that the adapter
+// does not know. An unknown outcome must be an error: to guess it would book money.
 func (d *dispute) checkFields(id string) error {
 	_, known := disputes[d.Outcome.Code]
 	switch {
@@ -53,7 +56,8 @@ func (d *dispute) checkFields(id string) error {
 	return nil
 }
 
-// ListDisputes calls GET /v1/customer/disputes/{id}.
+// ListDisputes calls GET /v1/customer/disputes/{id}. At PayPal the id names one dispute, so the
+// list has one element.
 func (p *Provider) ListDisputes(ctx context.Context, id string) ([]psp.Dispute, error) {
 	if !isID(id) {
 		return nil, p.client.Fail(psp.ErrUnknownReference, "not a dispute's id")
@@ -65,6 +69,7 @@ func (p *Provider) ListDisputes(ctx context.Context, id string) ([]psp.Dispute, 
 	out := psp.Dispute{
 		ID: d.ID, Amount: d.Amount.toMinor(), Currency: d.Amount.Currency, Reason: psp.ShortenWords(d.Reason), Status: psp.DisputeOpen, OpenedAt: d.Created, DueBy: d.DueBy,
 	}
+	// A resolved dispute has no date any more by which somebody must answer.
 	if d.Status == "RESOLVED" {
 		out.Status, out.ClosedAt, out.DueBy = disputes[d.Outcome.Code], d.Updated, time.Time{}
 	}

@@ -1,4 +1,5 @@
-// Package paypal is the adapter to PayPal: what it is sent, what we read of its answers, and whether a notice is its own.
+// Package paypal is the adapter to PayPal: it makes the requests, reads the answers, and proves
+// that a notice comes from PayPal.
 package paypal
 
 import (
@@ -16,18 +17,19 @@ import (
 	"boxoffice/edge/payments/psp"
 )
 
-// address is the live host. That of the sandbox is https://api-m.sandbox.paypal.com.
+// address is the live host. The sandbox is at https://api-m.sandbox.paypal.com.
 const address = "https://api-m.paypal.com"
 
-// Currencies are those that PayPal takes of buyers everywhere
-// (https://developer.paypal.com/api/rest/reference/currency-codes). Forints and Taiwan's dollars are not
-// among them: PayPal takes no decimals of theirs, and a fee may have some. Reais, ringgits and yuan are for
-// accounts of their countries alone.
+// Currencies are the currencies that PayPal takes from buyers in every country
+// (https://developer.paypal.com/api/rest/reference/currency-codes). Forints and Taiwan's dollars
+// are missing, because PayPal takes them without decimals only, and a fee may have decimals. Reais,
+// ringgits and yuan are missing, because only accounts of their own countries may use them.
 var Currencies = []string{
 	"AUD", "CAD", "CHF", "CZK", "DKK", "EUR", "GBP", "HKD", "ILS", "JPY", "MXN", "NOK", "NZD", "PHP", "PLN", "SEK", "SGD", "THB", "USD",
 }
 
-// orders maps the status of an order that no capture has been made of to ours.
+// orders leads from the status of an order without a capture to our status. A capture takes the
+// money; as soon as an order has one, the capture's status counts.
 var orders = map[string]psp.Status{
 	"CREATED":               psp.Pending,
 	"SAVED":                 psp.Pending,
@@ -37,7 +39,7 @@ var orders = map[string]psp.Status{
 	"VOIDED":                psp.Expired,
 }
 
-// captures maps the status of a capture, which takes the money, to ours.
+// captures leads from the status of a capture to our status.
 var captures = map[string]psp.Status{
 	"COMPLETED":          psp.Succeeded,
 	"PARTIALLY_REFUNDED": psp.Succeeded,
@@ -47,8 +49,8 @@ var captures = map[string]psp.Status{
 	"FAILED":             psp.Failed,
 }
 
-// refusals are the reasons for which no money can be taken of an order that its buyer has approved. The buyer
-// has to begin again.
+// refusals are the reasons for which PayPal takes no money for an order, although its buyer has
+// approved the order. The charge has then failed, and the buyer has to begin again.
 var refusals = map[string]bool{
 	"COMPLIANCE_VIOLATION": true, "INSTRUMENT_DECLINED": true, "MAX_NUMBER_OF_PAYMENT_ATTEMPTS_EXCEEDED": true,
 	"PAYEE_BLOCKED_TRANSACTION": true, "PAYER_ACCOUNT_LOCKED_OR_CLOSED": true, "PAYER_ACCOUNT_RESTRICTED": true,
@@ -64,12 +66,14 @@ var refundStatuses = map[string]psp.RefundStatus{
 	"CANCELLED": psp.RefundFailed,
 }
 
-// checks is how many notices are proven at once. PayPal is asked about each, and nobody who makes notices
-// up may hold up payments.
+// checks is how many notices are proven at once. Each proof is a request to PayPal. Notices have a
+// client of their own with this limit, so that somebody who floods us with invented notices can't
+// hold up payments.
 const checks = 8
 
-// Provider is the adapter to PayPal's orders (https://developer.paypal.com/api/orders/v2). A buyer approves an
-// order at PayPal, and the money is taken when we capture the order, which Verify does.
+// Provider is the adapter to PayPal's orders (https://developer.paypal.com/api/orders/v2). A buyer
+// approves an order at PayPal, but PayPal takes the money only when we capture the order. Verify
+// does that.
 type Provider struct {
 	client *psp.Client
 	checks *psp.Client // by which notices are proven
@@ -77,13 +81,17 @@ type Provider struct {
 	token  chan token
 }
 
-// token is an access token. The channel of a paypal holds the one that is used, except while a call gets another.
+// token is an access token. The channel of a Provider always holds the token in use, except while
+// one call gets a new one: whoever has taken the token out of the channel is the only one to renew
+// it.
 type token struct {
 	text string
 	ends time.Time
 }
 
-// New takes the client's id and secret as one key, with a colon between them, as Basic authentication does.
+// New takes the client's id and secret as one key, with a colon between them, as Basic
+// authentication does. Errors must show neither the key nor the secret alone, so the client hides
+// both.
 func New(a psp.Account, via http.RoundTripper, log *slog.Logger) (*Provider, error) {
 	if a.SecretKey == "" {
 		return nil, &psp.Error{Provider: "paypal", Kind: psp.ErrNotConfigured}
@@ -98,12 +106,14 @@ func New(a psp.Account, via http.RoundTripper, log *slog.Logger) (*Provider, err
 	}
 	a.SecretKey = psp.Secret(base64.StdEncoding.EncodeToString([]byte(a.SecretKey)))
 	p := &Provider{client: psp.NewClient("paypal", a, via, log), hook: a.NoticeSecret, token: make(chan token, 1)}
+	// The account is copied with a smaller limit of calls, for the proofs of notices.
 	a.InFlight = checks
 	p.checks = psp.NewClient("paypal", a, via, log)
 	for _, c := range []*psp.Client{p.client, p.checks} {
 		c.KeyPrefix, c.RepeatHeader, c.Hidden = "Basic ", "PayPal-Request-Id", psp.Secret(secret)
 		c.Headers = map[string]string{"Prefer": "return=representation"}
 	}
+	// The empty token makes the first call get a real one.
 	p.token <- token{}
 	return p, nil
 }
@@ -113,7 +123,8 @@ func (p *Provider) Check(_ context.Context, of psp.Price) error {
 	return p.client.RefuseCurrency(of.Currency, Currencies)
 }
 
-// money is money as PayPal writes it.
+// money is an amount in PayPal's form: a decimal and a currency. Inside the program amounts are in
+// minor units (cents).
 type money struct {
 	Currency string      `json:"currency_code"`
 	Value    psp.Decimal `json:"value"`
@@ -125,7 +136,8 @@ func toPaypalMoney(minor int64, currency string) money {
 	return money{currency, psp.Decimal(psp.Major(minor, currency))}
 }
 
-// Begin calls POST /v2/checkout/orders, under the reference as idempotency key. PayPal knows a repeat for six hours.
+// Begin calls POST /v2/checkout/orders, with the charge's reference as idempotency key. PayPal
+// recognises a repeat for six hours.
 func (p *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 	if !psp.IsReference(c.Reference) || c.Amount <= 0 || c.CallbackURL == "" {
 		return psp.Begun{}, p.client.Fail(psp.ErrDeclined, "reference, amount or address to return to is not valid")
@@ -141,6 +153,7 @@ func (p *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 	}
 	var o order
 	err := p.call(ctx, psp.Request{Method: http.MethodPost, Path: "/v2/checkout/orders", Body: body, Key: c.Reference}, &o, func() error {
+		// The address goes into the buyer's browser, so it must be a whole web address.
 		if u, err := url.Parse(o.payAt()); err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
 			return fmt.Errorf("link %q", o.payAt())
 		}
@@ -152,7 +165,7 @@ func (p *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 	return psp.Begun{AuthorizationURL: o.payAt(), ProviderID: o.ID}, nil
 }
 
-// capture is what we read of a capture.
+// capture has those parts of a capture that the adapter reads.
 type capture struct {
 	ID      string    `json:"id"`
 	Status  string    `json:"status"`
@@ -163,7 +176,8 @@ type capture struct {
 	} `json:"status_details"`
 }
 
-// order is what we read of an order. Ours have one unit.
+// order has those parts of an order that the adapter reads. An order of ours has exactly one unit
+// (Units).
 type order struct {
 	ID     string `json:"id"`
 	Status string `json:"status"`
@@ -181,7 +195,7 @@ type order struct {
 	} `json:"links"`
 }
 
-// payAt is the page where the buyer approves the order.
+// payAt returns the page where the buyer approves the order, or "" if the answer has none.
 func (o *order) payAt() string {
 	for _, l := range o.Links {
 		if l.Rel == "payer-action" || l.Rel == "approve" {
@@ -191,6 +205,8 @@ func (o *order) payAt() string {
 	return ""
 }
 
+// checkFields refuses an answer that is not about the charge with this reference, or that has a
+// status that the adapter does not know.
 func (o *order) checkFields(reference string) error {
 	switch _, known := orders[o.Status]; {
 	case !known:
@@ -208,7 +224,8 @@ func (o *order) checkFields(reference string) error {
 	return nil
 }
 
-// findCapture returns the capture by which the money came, or the last that was tried; nil: none was.
+// findCapture returns the capture that has taken or may still take the money. If all captures
+// failed, it returns the last of them. It returns nil if there is none.
 func (o *order) findCapture() *capture {
 	all := o.Units[0].Payments.Captures
 	for i := range all {
@@ -222,6 +239,7 @@ func (o *order) findCapture() *capture {
 	return &all[len(all)-1]
 }
 
+// readOutcome returns the outcome of the order, or the one of its capture if it has one.
 func (o *order) readOutcome() psp.Outcome {
 	asked := o.Units[0].Amount
 	out := psp.Outcome{Status: orders[o.Status], Amount: asked.toMinor(), RequestedAmount: asked.toMinor(), Currency: asked.Currency, ProviderID: o.ID}
@@ -232,20 +250,23 @@ func (o *order) readOutcome() psp.Outcome {
 	return out
 }
 
-// isID reports whether a text may be an id of PayPal's.
+// isID reports whether a text may be an id of PayPal. Ids become parts of addresses, so no other
+// text may go there.
 func isID(id string) bool {
 	return id != "" && len(id) <= 64 && strings.IndexFunc(id, func(r rune) bool {
 		return (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
 	}) < 0
 }
 
-// Verify calls GET /v2/checkout/orders/{id}, and captures an order that the buyer has approved: no money is taken
-// before, and none of a charge that is over. A charge without an id, whose Begin gave no answer, is one that nobody can have
-// paid.
+// Verify calls GET /v2/checkout/orders/{id}. If the buyer has approved the order, Verify captures
+// it, which takes the money. It captures no order of a charge that is over: the buyer would pay for
+// nothing. A charge without an id is one whose Begin gave no answer. The buyer never got its
+// address, so nobody can have paid it.
 func (p *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error) {
 	o, err := p.readOrder(ctx, of)
 	switch {
-	case errors.Is(err, psp.ErrUnknownReference) && isID(of.ProviderID): // PayPal forgets an order that nobody approves within hours
+	// PayPal forgets an order that nobody approves within hours.
+	case errors.Is(err, psp.ErrUnknownReference) && isID(of.ProviderID):
 		return psp.Outcome{Status: psp.Expired, ProviderID: of.ProviderID}, nil
 	case err != nil:
 		return psp.Outcome{}, err
@@ -261,6 +282,7 @@ func (p *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error
 	return out, nil
 }
 
+// readOrder reads the order of a charge, and checks that the order has the charge's reference.
 func (p *Provider) readOrder(ctx context.Context, of psp.Asked) (*order, error) {
 	if !isID(of.ProviderID) {
 		return nil, p.client.Fail(psp.ErrUnknownReference, "the charge has no order")
@@ -273,8 +295,9 @@ func (p *Provider) readOrder(ctx context.Context, of psp.Asked) (*order, error) 
 	return o, nil
 }
 
-// captureOrder calls POST /v2/checkout/orders/{id}/capture. PayPal captures an order once, so that no key is needed: who
-// comes second is told so, and reads what the first has done.
+// captureOrder calls POST /v2/checkout/orders/{id}/capture. PayPal captures an order only once, so
+// the call needs no idempotency key. If another call came first, PayPal says so, and captureOrder
+// reads what that call has done.
 func (p *Provider) captureOrder(ctx context.Context, of psp.Asked, o *order) (psp.Outcome, error) {
 	out := new(order)
 	issue, err := p.callForIssue(ctx, psp.Request{Method: http.MethodPost, Path: "/v2/checkout/orders/" + o.ID + "/capture", Body: struct{}{}}, out,
@@ -282,6 +305,7 @@ func (p *Provider) captureOrder(ctx context.Context, of psp.Asked, o *order) (ps
 	switch {
 	case err == nil:
 		return out.readOutcome(), nil
+	// The refusal of the capture is the outcome of the charge, not an error of this call.
 	case refusals[issue]:
 		refused := o.readOutcome()
 		refused.Status, refused.Message = psp.Failed, issue
@@ -294,7 +318,7 @@ func (p *Provider) captureOrder(ctx context.Context, of psp.Asked, o *order) (ps
 	return psp.Outcome{}, err
 }
 
-// refund is what we read of a refund.
+// refund has those parts of a refund that the adapter reads.
 type refund struct {
 	ID     string `json:"id"`
 	Status string `json:"status"`
@@ -313,8 +337,9 @@ func (r *refund) readOutcome() psp.RefundOutcome {
 	return psp.RefundOutcome{ID: r.ID, Status: refundStatuses[r.Status], Amount: r.Amount.toMinor(), Currency: r.Amount.Currency}
 }
 
-// Refund looks for refunds of the order that carry the key. It calls POST /v2/payments/captures/{id}/refund only if none
-// of them may still move the money.
+// Refund first looks for refunds of the order that carry the key, because an earlier call may have
+// made one and lost the answer. It calls POST /v2/payments/captures/{id}/refund only if none of
+// them may still move the money.
 func (p *Provider) Refund(ctx context.Context, r psp.RefundRequest) (psp.RefundOutcome, error) {
 	if r.Key == "" || r.Amount < 0 {
 		return psp.RefundOutcome{}, p.client.Fail(psp.ErrDeclined, "refund: key or amount is not valid")
@@ -334,12 +359,15 @@ func (p *Provider) Refund(ctx context.Context, r psp.RefundRequest) (psp.RefundO
 	if c == nil {
 		return psp.RefundOutcome{}, p.client.Fail(psp.ErrDeclined, "refund: nothing was paid")
 	}
-	if captures[c.Status] == psp.Refunded { // the buyer has the money already
+	// The buyer has the money already.
+	if captures[c.Status] == psp.Refunded {
 		return psp.RefundOutcome{Status: psp.RefundProcessed, Amount: cmp.Or(r.Amount, c.Amount.toMinor()), Currency: c.Amount.Currency}, nil
 	}
+	// Every attempt has a number in its key: a failed refund must not be taken for the new one.
 	key := psp.AttemptKey(r.Key, made.Attempts+1)
 	body := map[string]any{"custom_id": key}
-	if r.Amount > 0 { // all that is left otherwise
+	// Without an amount PayPal gives back all that is left.
+	if r.Amount > 0 {
 		body["amount"] = toPaypalMoney(r.Amount, c.Amount.Currency)
 	}
 	var data refund
@@ -350,7 +378,8 @@ func (p *Provider) Refund(ctx context.Context, r psp.RefundRequest) (psp.RefundO
 	return data.readOutcome(), nil
 }
 
-// refundsOf looks through the order's refunds for the key. PayPal lists them in the order alone, all at once.
+// refundsOf looks through the order's refunds for the key. PayPal lists refunds only inside their
+// order, and there all at once.
 func (p *Provider) refundsOf(o *order, key string) (psp.MadeRefunds, error) {
 	var found psp.MadeRefunds
 	all := o.Units[0].Payments.Refunds

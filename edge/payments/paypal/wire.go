@@ -15,13 +15,14 @@ import (
 	"boxoffice/edge/payments/psp"
 )
 
-// call makes one call and decodes the answer, which check may refuse.
+// call makes one call and decodes the answer. check may refuse the answer.
 func (p *Provider) call(ctx context.Context, r psp.Request, data any, check func() error) error {
 	_, err := p.callForIssue(ctx, r, data, check)
 	return err
 }
 
-// callForIssue is call that also returns PayPal's word for why it said no.
+// callForIssue does what call does. It also returns the issue: PayPal's own word for the reason of
+// a refusal, by which captureOrder decides.
 func (p *Provider) callForIssue(ctx context.Context, r psp.Request, data any, check func() error) (issue string, err error) {
 	err = p.fetch(ctx, p.client, r, func(a psp.Answer) (e *psp.Error) {
 		issue, e = p.refusalError(a)
@@ -30,8 +31,9 @@ func (p *Provider) callForIssue(ctx context.Context, r psp.Request, data any, ch
 	return issue, err
 }
 
-// fetch is the client's with an access token. One that PayPal knows no longer is replaced, once: a call that is refused for
-// that has done nothing. Waiting for the token and the call have the time of one call.
+// fetch makes a call with an access token. If PayPal does not know the token any more, fetch gets a
+// new one and tries once more: PayPal refuses such a call before it does anything. The wait for the
+// token and both tries together have the time of one call.
 func (p *Provider) fetch(ctx context.Context, c *psp.Client, r psp.Request, declined func(psp.Answer) *psp.Error, data any, check func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Account.Timeout)
 	defer cancel()
@@ -54,8 +56,10 @@ func (p *Provider) fetch(ctx context.Context, c *psp.Client, r psp.Request, decl
 	}
 }
 
-// refusalError makes an error of a refusal by PayPal, and returns its issue: unknown or duplicate reference, a fault, money
-// that went back, or else declined (https://developer.paypal.com/api/rest/responses).
+// refusalError makes an error of a refusal by PayPal, and returns the issue too
+// (https://developer.paypal.com/api/rest/responses). The kind of the error is an unknown or a
+// duplicate reference, a fault that is worth a repeat, money that went back already, or else
+// declined.
 func (p *Provider) refusalError(a psp.Answer) (issue string, e *psp.Error) {
 	var said struct {
 		Name    string `json:"name"`
@@ -75,7 +79,8 @@ func (p *Provider) refusalError(a psp.Answer) (issue string, e *psp.Error) {
 	switch {
 	case a.Status == http.StatusNotFound:
 		kind = psp.ErrUnknownReference
-	case a.Status == http.StatusConflict: // the same request is being worked on
+	// PayPal is still at work on the same request, so a repeat makes sense.
+	case a.Status == http.StatusConflict:
 		kind = psp.ErrFault
 	case issue == "CAPTURE_FULLY_REFUNDED":
 		kind = psp.ErrReturned
@@ -85,13 +90,14 @@ func (p *Provider) refusalError(a psp.Answer) (issue string, e *psp.Error) {
 	return issue, p.client.Fail(kind, fmt.Sprintf("status %d: %s %s: %s", a.Status, said.Name, issue, said.Message))
 }
 
-// findBearer returns an access token that is not the refused one. One call at a time gets a new one, by POST
-// /v1/oauth2/token; the others wait for it.
+// findBearer returns an access token that is not the refused one. Only one call at a time gets a
+// new token, by POST /v1/oauth2/token. The others wait for it at the channel.
 func (p *Provider) findBearer(ctx context.Context, refused string) (string, error) {
 	t, err := psp.Receive(ctx, p.client, p.token, "waiting for an access token")
 	if err != nil {
 		return "", err
 	}
+	// The token goes back into the channel in every case, or the next call would wait for ever.
 	defer func() { p.token <- t }()
 	if t.text != "" && t.text != refused && time.Now().Before(t.ends) {
 		return t.text, nil
@@ -112,18 +118,20 @@ func (p *Provider) findBearer(ctx context.Context, refused string) (string, erro
 	if err != nil {
 		return "", err
 	}
-	const early = time.Minute // before its end, so that no call is under way then
+	// A token is replaced this long before its end, so that no call is under way when it ends.
+	const early = time.Minute
 	t = token{got.Token, time.Now().Add(time.Duration(got.Seconds)*time.Second - early)}
 	return t.text, nil
 }
 
-// signed are the parts of a notice's signature, as receivePayPalNotice joins them, under their names in the request
-// that has PayPal check them.
+// signed are the parts of a notice's signature, by their names in the request that asks PayPal to
+// check them. The order is the one in which receivePayPalNotice joins the parts.
 var signed = []string{"auth_algo", "cert_url", "transmission_id", "transmission_time", "transmission_sig"}
 
-// Notice has PayPal check the signature, by POST /v1/notifications/verify-webhook-signature: its certificates are
-// nobody else's to vouch for. The signature is the words of signed with spaces between them. The body is passed on as
-// it came, because PayPal signs its bytes.
+// Notice lets PayPal check the signature of a notice, by POST
+// /v1/notifications/verify-webhook-signature, because only PayPal can vouch for its certificates.
+// The signature is the words of signed with spaces between them. The body goes to PayPal byte for
+// byte as it came, because the signature is over its bytes.
 func (p *Provider) Notice(body []byte, signature string) (psp.Notice, error) {
 	words := strings.Split(signature, " ")
 	if p.hook == "" || len(words) != len(signed) || !json.Valid(body) || bytes.TrimSpace(body)[0] != '{' {
@@ -166,13 +174,14 @@ func (p *Provider) Notice(body []byte, signature string) (psp.Notice, error) {
 	return told, nil
 }
 
-// proveNotice asks PayPal whether the parts sign the body. What PayPal finds no sense in is signed by nobody.
+// proveNotice asks PayPal whether the parts sign the body. A refusal of the question counts as a
+// bad signature.
 func (p *Provider) proveNotice(body []byte, parts map[string]string) error {
 	head, err := json.Marshal(parts)
 	if err != nil {
 		return p.client.Fail(psp.ErrSignature, err.Error())
 	}
-	// The event goes in by hand: the encoder would change its bytes.
+	// The event is put into the text by hand, because the encoder would change its bytes.
 	text := append(head[:len(head)-1], `,"webhook_event":`...)
 	text = append(append(text, body...), '}')
 	var told struct {
