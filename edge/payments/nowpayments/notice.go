@@ -16,9 +16,9 @@ import (
 	"boxoffice/edge/payments/psp"
 )
 
-// Notice checks x-nowpayments-sig: hex HMAC-SHA512, under the IPN secret, of the body written again
-// with its keys sorted. The provider's own examples disagree about lists, so either form is
-// accepted.
+// Notice checks the signature x-nowpayments-sig: the hex HMAC-SHA512, under the IPN secret, of the
+// body written again with its keys sorted. The provider's own examples disagree about how lists are
+// written, so Notice accepts either form.
 func (n *Provider) Notice(body []byte, signature string) (psp.Notice, error) {
 	got, err := hex.DecodeString(strings.TrimSpace(signature))
 	if err != nil || len(got) != sha512.Size || n.secret == "" {
@@ -39,20 +39,23 @@ func (n *Provider) Notice(body []byte, signature string) (psp.Notice, error) {
 	if err := json.Unmarshal(body, &p); err != nil || p.ID == "" {
 		return psp.Notice{}, n.client.Fail(psp.ErrNotice, "not a payment")
 	}
+	// The key makes repeats of a notice equal. It has the status and the coins that arrived,
+	// because the same payment sends one notice for each change.
 	return psp.Notice{
 		Event: p.Status, Reference: p.Order, ProviderID: string(p.ID),
 		Key: strings.Join([]string{string(p.ID), p.Status, string(p.ActuallyPaid)}, "|"),
 	}, nil
 }
 
-// maxDepth bounds how deep the values of a notice may be nested.
+// maxDepth bounds how deep the values of a notice may be nested. Anybody can send a notice, and a
+// deep one would take much of the stack before its signature is checked.
 const maxDepth = 16
 
 var errDepth = errors.New("too deep")
 
 // sortKeys writes a JSON text again without spaces and with the keys of every object sorted, as
-// JavaScript does. Numbers and texts stay as they are; lists are written as lists, or as objects
-// whose keys are the indexes.
+// JavaScript does: the provider signs that text. Numbers and texts stay as they are. Lists are
+// written as lists or, with listsAsObjects, as objects with the indexes as keys.
 func sortKeys(text []byte, listsAsObjects bool) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -60,12 +63,14 @@ func sortKeys(text []byte, listsAsObjects bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A second value behind the first would not be covered by the signature.
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("more than one value")
 	}
 	return out, nil
 }
 
+// appendSorted appends the next value of the decoder, whatever its type.
 func appendSorted(out []byte, d *json.Decoder, listsAsObjects bool, depth int) ([]byte, error) {
 	if depth > maxDepth {
 		return nil, errDepth
@@ -91,8 +96,9 @@ func appendSorted(out []byte, d *json.Decoder, listsAsObjects bool, depth int) (
 	}
 }
 
-// appendObject sorts the keys by their UTF-16 units. In practice keys are ASCII, for which sorting
-// by bytes is the same. If a key occurs twice, the last value counts.
+// appendObject appends an object with its keys sorted. JavaScript sorts keys by their UTF-16 units.
+// In practice keys are ASCII, for which sorting by bytes is the same. If a key occurs twice, the
+// last value counts.
 func appendObject(out []byte, d *json.Decoder, listsAsObjects bool, depth int) ([]byte, error) {
 	members := make(map[string][]byte)
 	for d.More() {
@@ -113,6 +119,7 @@ func appendObject(out []byte, d *json.Decoder, listsAsObjects bool, depth int) (
 		keys = append(keys, key)
 	}
 	slices.Sort(keys)
+	// The values are ready; only now their order is known.
 	out = append(out, '{')
 	for i, key := range keys {
 		if i > 0 {
@@ -123,6 +130,7 @@ func appendObject(out []byte, d *json.Decoder, listsAsObjects bool, depth int) (
 	return append(out, '}'), nil
 }
 
+// appendList appends a list, with its values in their order.
 func appendList(out []byte, d *json.Decoder, listsAsObjects bool, depth int) (_ []byte, err error) {
 	first, last := byte('['), byte(']')
 	if listsAsObjects {
@@ -146,8 +154,9 @@ func appendList(out []byte, d *json.Decoder, listsAsObjects bool, depth int) (_ 
 	return append(out, last), nil
 }
 
-// appendText writes a text as JSON.stringify does: it does not escape slashes, <, > and &, nor
-// characters beyond ASCII.
+// appendText appends a text as JSON.stringify writes it. It does not escape slashes, <, > and &,
+// nor characters beyond ASCII. Go's encoder escapes two line separators in every case, so
+// appendText puts them back.
 func appendText(out []byte, s string) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -158,7 +167,8 @@ func appendText(out []byte, s string) []byte {
 	return append(out, replaceEscape(text, `\u2029`, "\u2029")...)
 }
 
-// replaceEscape replaces an escape by plain, unless its backslash is itself escaped.
+// replaceEscape replaces an escape by the plain character. If the escape's backslash is itself
+// escaped, the text only looks like an escape, and stays.
 func replaceEscape(text []byte, escape, plain string) []byte {
 	for at := 0; ; {
 		i := bytes.Index(text[at:], []byte(escape))
@@ -166,6 +176,7 @@ func replaceEscape(text []byte, escape, plain string) []byte {
 			return text
 		}
 		i += at
+		// An odd number of backslashes before it means that its own backslash is escaped.
 		slashes := 0
 		for j := i - 1; j >= 0 && text[j] == '\\'; j-- {
 			slashes++

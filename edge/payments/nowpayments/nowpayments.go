@@ -1,4 +1,5 @@
-// Package nowpayments is the adapter to NOWPayments: what it is sent, what we read of its answers, and whether a notice is its own.
+// Package nowpayments is the adapter to NOWPayments: it makes the requests, reads the answers, and
+// proves that a notice comes from NOWPayments.
 package nowpayments
 
 import (
@@ -20,11 +21,11 @@ import (
 	"boxoffice/edge/payments/psp"
 )
 
-// address is the live host. The sandbox is a different host, with keys of its own.
+// address is the live host. The sandbox is a different host, and has keys of its own.
 const address = "https://api.nowpayments.io/v1"
 
-// statuses maps a payment's status to ours. Money that came short is Succeeded with less
-// than was asked for, as with the other providers.
+// statuses leads from a payment's status to ours. A payment that came short is Succeeded with a
+// smaller amount than was asked for, as with the other providers.
 var statuses = map[string]psp.Status{
 	"waiting":        psp.Pending,
 	"confirming":     psp.Processing,
@@ -51,11 +52,14 @@ const (
 	maxCoins = 2000
 )
 
-// Provider is the adapter to NOWPayments' API, for direct deposits.
+// Provider is the adapter to NOWPayments' API, for direct deposits: the buyer sends coins to an
+// address, without a page of the provider. mu guards the lists that are kept for a while.
 type Provider struct {
 	client *psp.Client
-	secret string // of its notices
-	notify string // where the provider sends them
+	// The secret under which the provider signs its notices.
+	secret string
+	// The address to which the provider sends its notices.
+	notify string
 
 	mu       sync.Mutex
 	coins    []Coin
@@ -63,7 +67,7 @@ type Provider struct {
 	minimums map[string]minimum // by ticker; only for coins of the list
 }
 
-// minimum is the least amount of a payment in a coin.
+// minimum is the least amount of a payment in a coin, and when the provider said so.
 type minimum struct {
 	amount int64 // US cents
 	at     time.Time
@@ -91,8 +95,9 @@ func New(a psp.Account, via http.RoundTripper, log *slog.Logger) (*Provider, err
 	}, nil
 }
 
-// Check refuses a currency in which no coin has a price, an unknown coin, and an amount below the
-// coin's minimum.
+// Check refuses a price that can't be paid: in a currency that has no coins, with an unknown coin,
+// or below the coin's minimum. The refusal must come before a payment begins: then no coins have
+// been sent.
 func (n *Provider) Check(ctx context.Context, p psp.Price) error {
 	if err := n.client.RefuseCurrency(p.Currency, Currencies); err != nil {
 		return err
@@ -112,7 +117,9 @@ func (n *Provider) Check(ctx context.Context, p psp.Price) error {
 	return err
 }
 
-// Coins returns the coins that are enabled for us. The list is kept for coinsTime.
+// Coins returns the coins that are enabled for us. It keeps the list for coinsTime, because two
+// calls are needed to make it. mu is not held during the calls: two askers at once may both ask,
+// and the last answer stays.
 func (n *Provider) Coins(ctx context.Context) ([]Coin, error) {
 	n.mu.Lock()
 	kept, at := n.coins, n.coinsAt
@@ -130,7 +137,8 @@ func (n *Provider) Coins(ctx context.Context) ([]Coin, error) {
 	return coins, nil
 }
 
-// askCoins asks which coins are enabled for us and joins them with their descriptions.
+// askCoins asks which coins are enabled for us, and joins them with their descriptions, which only
+// the list of all coins has.
 func (n *Provider) askCoins(ctx context.Context) ([]Coin, error) {
 	var mine struct {
 		Currencies []string `json:"currencies"`
@@ -162,6 +170,8 @@ func (n *Provider) askCoins(ctx context.Context) ([]Coin, error) {
 			continue
 		}
 		coin := Coin{Ticker: ticker, Label: c.Name, Network: strings.ToLower(c.Network), LogoURL: c.Logo, RequiresExtraID: c.Extra}
+		// A ticker of a coin on another network is the coin's symbol and the network's name:
+		// usdttrc20 is USDT on trc20. People know the symbol alone.
 		coin.Symbol = strings.ToUpper(ticker)
 		if base := strings.TrimSuffix(ticker, coin.Network); base != "" && base != ticker {
 			coin.Symbol = strings.ToUpper(base)
@@ -169,6 +179,8 @@ func (n *Provider) askCoins(ctx context.Context) ([]Coin, error) {
 		if strings.HasPrefix(coin.LogoURL, "/") {
 			coin.LogoURL = "https://nowpayments.io" + coin.LogoURL
 		}
+		// The label of such a coin must name its network. Otherwise the buyer might send the coins
+		// over the wrong one.
 		if coin.Network != ticker && !strings.Contains(strings.ToLower(coin.Label), coin.Network) {
 			coin.Label += " (" + strings.ToUpper(coin.Network) + ")"
 		}
@@ -177,7 +189,8 @@ func (n *Provider) askCoins(ctx context.Context) ([]Coin, error) {
 	return coins, nil
 }
 
-// minimumOf returns the least amount of a payment in the coin, in US cents, rounded up.
+// minimumOf returns the least amount of a payment in the coin, in US cents. It rounds up: an amount
+// below the true minimum must not pass.
 func (n *Provider) minimumOf(ctx context.Context, coin string) (int64, error) {
 	n.mu.Lock()
 	kept := n.minimums[coin]
@@ -205,6 +218,7 @@ func (n *Provider) minimumOf(ctx context.Context, coin string) (int64, error) {
 	return least.amount, nil
 }
 
+// charge is the request for a new payment.
 type charge struct {
 	Price       json.Number `json:"price_amount"`
 	Currency    string      `json:"price_currency"`
@@ -215,7 +229,7 @@ type charge struct {
 	FixedRate   bool        `json:"is_fixed_rate"`
 }
 
-// payment is what we read of a payment. Its ids come as numbers or in quotes.
+// payment has those parts of a payment that the adapter reads. Ids come as numbers or in quotes.
 type payment struct {
 	ID           psp.Number  `json:"payment_id"`
 	Parent       psp.Number  `json:"parent_payment_id"`
@@ -233,9 +247,10 @@ type payment struct {
 	Estimated    psp.Moment  `json:"expiration_estimate_date"`
 }
 
-// Begin calls POST /payment, at a rate that is fixed for its window. NOWPayments recognizes no
-// repeats: each call makes a new payment, and none can be found by our reference. If there are
-// several, the order keeps the one that it notes first, and money sent to the others goes back.
+// Begin calls POST /payment, at a rate that is fixed for a time. NOWPayments recognises no repeats:
+// each call makes a new payment, and none can be found by our reference. If there are several
+// payments, the order keeps the one that it notes first, and money that is sent to the others goes
+// back.
 func (n *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 	if !psp.IsReference(c.Reference) || c.Amount <= 0 {
 		return psp.Begun{}, n.client.Fail(psp.ErrDeclined, "reference or amount is not valid")
@@ -257,6 +272,8 @@ func (n *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 	if p.ExtraID != nil {
 		d.ExtraID = *p.ExtraID
 	}
+	// Answers have the end of the time in one of two fields. If both are empty, Window counts from
+	// now.
 	if d.ValidUntil = time.Time(p.ValidUntil); d.ValidUntil.IsZero() {
 		d.ValidUntil = time.Time(p.Estimated)
 	}
@@ -267,8 +284,8 @@ func (n *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 }
 
 // Verify calls GET /payment/{id}. The coins that arrived count by their share of the coins that
-// were asked for, because the rate is fixed. A deposit that the provider made a payment of its own
-// does not count for this one (see Notice).
+// were asked for, because the rate is fixed. A later deposit to the same address is a payment of
+// its own at the provider, and does not count for this one (see Notice).
 func (n *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error) {
 	if !psp.IsNumber(of.ProviderID) {
 		return psp.Outcome{}, n.client.Fail(psp.ErrUnknownReference, "the payment has no id")
@@ -290,21 +307,25 @@ func (n *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error
 	if err != nil {
 		return psp.Outcome{}, err
 	}
+	// The checks of the answer come first: an answer about another payment must never count as
+	// money.
 	o := psp.Outcome{Status: statuses[p.Status], Currency: strings.ToUpper(p.Currency), ProviderID: string(p.ID), Arrived: p.ActuallyPaid.ShowPlain()}
-	if p.Parent != "" && !of.Apart { // nothing is issued for a later deposit
+	// A later deposit gets no tickets, so it is refused here unless the caller asks for it apart.
+	if p.Parent != "" && !of.Apart {
 		return psp.Outcome{}, n.client.Fail(psp.ErrFault, fmt.Sprintf("the payment has a parent: %q", p.Parent))
 	}
 	o.RequestedAmount = p.Price.ToMinor(Currencies[0])
 	if paid, ok := p.ActuallyPaid.Rat(); ok {
 		if asked, ok := p.PayAmount.Rat(); ok && asked.Sign() > 0 {
 			share := paid.Quo(paid, asked)
+			// The amount is rounded down, so that nobody gets a ticket for less than it costs.
 			o.Amount = psp.Floor(share.Mul(share, new(big.Rat).SetInt64(o.RequestedAmount)))
 		}
 	}
 	return o, nil
 }
 
-// Refund leaves the money to a person, because NOWPayments sends no money back by itself.
+// Refund leaves the refund to a person, because NOWPayments sends no money back by itself.
 func (n *Provider) Refund(_ context.Context, r psp.RefundRequest) (psp.RefundOutcome, error) {
 	return psp.RefundOutcome{ID: psp.ByHand, Status: psp.RefundNeedsAttention, Amount: r.Amount, Currency: r.Currency}, nil
 }
@@ -314,7 +335,7 @@ func (n *Provider) RefundStatus(context.Context, string) (psp.RefundOutcome, err
 	return psp.RefundOutcome{ID: psp.ByHand, Status: psp.RefundNeedsAttention}, nil
 }
 
-// call makes one call and decodes its answer, which check may refuse.
+// call makes one call and decodes its answer. check may refuse the answer.
 func (n *Provider) call(ctx context.Context, method, path string, body, data any, check func() error) error {
 	return n.client.Do(ctx, psp.Request{Method: method, Path: path, Body: body}, func(a psp.Answer) error {
 		if a.Status >= 400 {
@@ -332,7 +353,8 @@ func (n *Provider) call(ctx context.Context, method, path string, body, data any
 	})
 }
 
-// refusalError makes an error of a refusal by NOWPayments: unknown reference, too little, or else declined.
+// refusalError makes an error of a refusal by NOWPayments. Its kind is an unknown reference, an
+// amount that is too little, or else declined.
 func (n *Provider) refusalError(a psp.Answer) *psp.Error {
 	var e struct {
 		Code    string `json:"code"`
@@ -349,5 +371,5 @@ func (n *Provider) refusalError(a psp.Answer) *psp.Error {
 	return n.client.Fail(psp.ErrDeclined, words)
 }
 
-// Window is how long a buyer may pay. A coin's rate is fixed for it.
+// Window is how long a buyer may pay: NOWPayments fixes a coin's rate for this long.
 const Window = 20 * time.Minute

@@ -81,9 +81,9 @@ type Provider struct {
 	token  chan token
 }
 
-// token is an access token. The channel of a Provider always holds the token in use, except while
-// one call gets a new one: whoever has taken the token out of the channel is the only one to renew
-// it.
+// token is an access token. The channel of a Provider holds the token in use. A call takes the
+// token out to read it. While that call gets a new token, the channel is empty, and the other calls
+// wait.
 type token struct {
 	text string
 	ends time.Time

@@ -1,6 +1,7 @@
-// Package rushtest is for tests of what rushes a service: a small ticketing service
-// in memory, right by default and wrong where a test says so, that a test can start
-// by itself or have the harness start as a node. Only tests import it.
+// Package rushtest is for tests of the load generators. It has a small ticketing service in memory.
+// The service is right by default, and wrong where a test says so: then the audit of a load test
+// must find what is wrong. A test can start the service inside itself, or have the harness start it
+// as a node. Only tests import this package.
 package rushtest
 
 import (
@@ -13,7 +14,8 @@ import (
 	"boxoffice/loadtest/report"
 )
 
-// FindCheck returns the audit's check whose name starts so.
+// FindCheck returns the first of the audit's checks with a name that begins with the prefix. The
+// test fails if there is none.
 func FindCheck(t *testing.T, r *report.Report, prefix string) report.Check {
 	t.Helper()
 	for _, c := range r.Audit.Checks {
@@ -25,7 +27,8 @@ func FindCheck(t *testing.T, r *report.Report, prefix string) report.Check {
 	return report.Check{}
 }
 
-// LeftByFasthttp are the goroutines that fasthttp leaves behind for a while.
+// LeftByFasthttp returns the goroutines that fasthttp leaves behind for a while, so that tests for
+// leaks ignore them.
 func LeftByFasthttp() []goleak.Option {
 	return []goleak.Option{
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),

@@ -19,14 +19,14 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Forgets makes the fake node lose its orders when it is killed.
+// Forgets is a variable of the environment. It makes the fake node lose its orders when it is
+// killed, so that a test can see whether the audit finds the loss.
 const Forgets = "LOADTEST_FAKE_NODE_FORGETS"
 
-// RunIfStartedAsNode is the first call of every TestMain whose tests start nodes.
-// The harness starts a node, its payment simulator and its tools by running the
-// very program that it is part of, which is here the test's: without this call such
-// a process would run all tests, which start nodes. It does not return when the
-// process was started so.
+// RunIfStartedAsNode is the first call of every TestMain whose tests start nodes. The harness
+// starts a node, its payment simulator and its tools by running its own program again, and here
+// that program is the test. Without this call such a process would run all tests, and those would
+// start nodes again. If the process was started as a node, this function does not return.
 func RunIfStartedAsNode() {
 	if len(os.Args) < 2 || strings.HasPrefix(os.Args[1], "-") {
 		return // as go test starts it
@@ -41,9 +41,9 @@ func RunIfStartedAsNode() {
 	os.Exit(0)
 }
 
-// runNode is the fake service as a process: what changed it stands in a
-// journal that outlives it, and it has a child that stands for Postgres,
-// without which it answers 503.
+// runNode runs the fake service as a process. A journal keeps each request that changes the
+// service, and outlives the process. A child process stands for Postgres: while it is dead, the
+// service answers 503.
 func runNode(what string) {
 	if what == "paysim" {
 		runPaysim()
@@ -52,6 +52,8 @@ func runNode(what string) {
 	s := newService(Bugs{})
 	s.URL = "http://" + os.Getenv("BOXOFFICE_LISTEN")
 	path := filepath.Join(dir, "journal")
+	// The journal is replayed before it is opened for writing, so the replay notes nothing a second
+	// time.
 	s.replayRequest(path)
 	journal, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	must(err)
@@ -73,7 +75,8 @@ func must(err error) {
 	}
 }
 
-// keepPostgres starts the child again whenever it dies.
+// keepPostgres starts the child again whenever the child dies. A test kills the child to see how a
+// load test lives without Postgres.
 func (s *Service) keepPostgres(ctx context.Context, pidFile string) {
 	killOld(pidFile)
 	for {
@@ -89,7 +92,7 @@ func (s *Service) keepPostgres(ctx context.Context, pidFile string) {
 	}
 }
 
-// killOld ends the child of a node that was killed.
+// killOld ends the child of a node that was killed, which could not end the child itself.
 func killOld(pidFile string) {
 	if b, err := os.ReadFile(pidFile); err == nil {
 		pid, err := strconv.Atoi(string(bytes.TrimSpace(b)))
@@ -98,14 +101,14 @@ func killOld(pidFile string) {
 	}
 }
 
-// noted is one line of the fake service's journal.
+// noted is one line of the fake service's journal: a request with all that decides its effect.
 type noted struct {
 	Path, From, Key string
 	Body            []byte
 }
 
-// noteRequest writes a request to the journal before it is carried out, so that a node that starts again can carry
-// it out once more.
+// noteRequest writes a request to the journal before the service carries it out. A node that starts
+// again carries it out once more.
 func (s *Service) noteRequest(ctx *fasthttp.RequestCtx) {
 	if os.Getenv(Forgets) != "" && bytes.Contains(ctx.Path(), []byte("/orders")) {
 		return
@@ -119,7 +122,8 @@ func (s *Service) noteRequest(ctx *fasthttp.RequestCtx) {
 	must(err)
 }
 
-// replayRequest carries out all requests of the journal, in their order: they lead to the same state as before.
+// replayRequest carries out all requests of the journal in their order, which leads to the same
+// state as before.
 func (s *Service) replayRequest(path string) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -144,7 +148,8 @@ func (s *Service) replayRequest(path string) {
 	}
 }
 
-// runPaysim passes the service's own list of payments on.
+// runPaysim stands for the payment simulator. It passes on the list of payments that the service
+// itself keeps, so both processes have one truth.
 func runPaysim() {
 	http.HandleFunc("/_sim/stats", func(http.ResponseWriter, *http.Request) {})
 	http.HandleFunc("/_sim/transactions", func(w http.ResponseWriter, r *http.Request) {

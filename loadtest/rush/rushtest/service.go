@@ -15,30 +15,37 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Service is a small ticketing service in memory, with its payment provider, on
-// one port. It is right by default; bugs says where it is not.
+// Service is a small ticketing service in memory, with its payment provider, on one port. It is
+// right by default; bugs says what is wrong with it. mu guards everything below it, and serve holds
+// it for a whole request.
 type Service struct {
 	URL  string
 	bugs Bugs
 
-	mu       sync.Mutex
-	types    map[string]*svcType
-	order    map[string]*svcOrder
-	byKey    map[string]string // address and Idempotency-Key -> order
-	paid     map[string]int64  // by reference
-	requests int               // requests so far, by which bugs count
-	Places   int               // orders that were ever made
-	complete int               // orders that were ever completed
-	journal  io.Writer         // of what changes something; nil: none
-	Told     Telling
-	down     atomic.Bool // the child that stands for Postgres is dead: every request is answered 503
+	mu    sync.Mutex
+	types map[string]*svcType
+	order map[string]*svcOrder
+	// The order of each address and Idempotency-Key.
+	byKey map[string]string
+	// The cents that were paid, by reference.
+	paid     map[string]int64
+	requests int // requests so far, by which bugs count
+	Places   int // orders that were ever made
+	complete int // orders that were ever completed
+	// The journal of requests that change something; nil means none.
+	journal io.Writer
+	Told    Telling
+	// The child that stands for Postgres is dead, so every request is answered with 503.
+	down atomic.Bool
 }
 
-// Bugs are what can be wrong with a service. Each acts on one request in nth
-// (0: never).
+// Bugs are what can be wrong with a service. A number n makes the bug act on every nth request or
+// order; 0 means never.
 type Bugs struct {
-	Oversell     bool   // sells more than there is
-	LoseOrder    int    // acknowledges and forgets
+	// The service sells more than there is.
+	Oversell bool
+	// The service acknowledges an order and forgets it.
+	LoseOrder    int
 	DoubleTicket int    // gives out a ticket code a second time
 	ShortTickets int    // issues one ticket too few
 	IgnoreKeys   bool   // makes a second order for a repeated key
@@ -83,7 +90,8 @@ type svcTicket struct {
 	TicketTypeID string `json:"ticketTypeId"`
 }
 
-// Start starts a service that is wrong as its bugs say. It ends with the test.
+// Start starts a service in the test's process that is wrong as its bugs say. It ends with the
+// test.
 func Start(t *testing.T, b Bugs) *Service {
 	t.Helper()
 	s := newService(b)
@@ -107,16 +115,17 @@ func newService(b Bugs) *Service {
 	}
 }
 
-// quiet drops the server's complaints about connections that it cut itself.
+// quiet drops the server's complaints about connections that the service itself has cut.
 type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-// nth reports whether something that happens every so many times happens to the nth.
+// nth reports whether a bug acts on the request with the number n: on each number that every
+// divides. If every is 0, the bug never acts.
 func nth(n, every int) bool { return every > 0 && n%every == 0 }
 
-// serve answers one request at a time. Requests that set a sale up, or audit it, never meet a bug that refuses or
-// breaks off.
+// serve answers one request at a time. Requests that set up or audit a sale never meet a bug that
+// refuses or breaks off: such a bug would end the test before there is anything to find.
 func (s *Service) serve(ctx *fasthttp.RequestCtx) {
 	if s.bugs.Gate != nil {
 		s.bugs.Gate()
@@ -134,16 +143,18 @@ func (s *Service) serve(ctx *fasthttp.RequestCtx) {
 		writeFailure(ctx, 500, "INTERNAL")
 		return
 	}
+	// Only a POST changes something.
 	if s.journal != nil && ctx.IsPost() {
 		s.noteRequest(ctx)
 	}
 	s.route(ctx, string(ctx.Method()), path)
+	// The request has been carried out, but the client can't know it.
 	if !setUp && nth(s.requests, s.bugs.CutAfter) {
 		_ = ctx.Conn().Close()
 	}
 }
 
-// route carries a request out. Of the API it knows only what a load test calls.
+// route carries a request out. It knows only those parts of the API that a load test calls.
 func (s *Service) route(ctx *fasthttp.RequestCtx, method, path string) {
 	part := strings.Split(strings.Trim(path, "/"), "/")
 	switch {
@@ -209,8 +220,8 @@ func (s *Service) addType(ctx *fasthttp.RequestCtx) {
 	writeData(ctx, 201, t)
 }
 
-// placeOrder makes an order, or answers the order that the same key of the same address has made. An order that is
-// free is completed at once.
+// placeOrder makes an order, or answers with the order that the same key from the same address has
+// made. An order that costs nothing is completed at once.
 func (s *Service) placeOrder(ctx *fasthttp.RequestCtx) {
 	key := ctx.RemoteIP().String() + string(ctx.Request.Header.Peek("Idempotency-Key"))
 	if id, repeated := s.byKey[key]; repeated && !s.bugs.IgnoreKeys {
@@ -238,6 +249,7 @@ func (s *Service) placeOrder(ctx *fasthttp.RequestCtx) {
 			writeFailure(ctx, 409, "EXCEEDS_MAX_PER_CUSTOMER")
 			return
 		}
+		// Prices are in whole units, and fees of five per cent make it 105 hundredths of each.
 		o.cents += int64(t.price * i.Quantity * 105)
 	}
 	for _, i := range in.Items {
@@ -253,12 +265,14 @@ func (s *Service) placeOrder(ctx *fasthttp.RequestCtx) {
 	s.byKey[key] = o.ID
 	s.order[o.ID] = o
 	writeData(ctx, 201, o)
+	// The order is acknowledged first and forgotten then, which is the worst that a service can do.
 	if nth(s.Places, s.bugs.LoseOrder) {
 		delete(s.order, o.ID)
 	}
 }
 
-// heldBy is how many tickets of a type an address has, in orders that are not cancelled.
+// heldBy returns how many tickets of a type the orders of an address have, without cancelled
+// orders.
 func (s *Service) heldBy(email, ticketType string) int {
 	n := 0
 	for _, o := range s.order {
@@ -273,6 +287,8 @@ func (s *Service) heldBy(email, ticketType string) int {
 	return n
 }
 
+// finishOrder completes an order and issues its tickets. The bugs change the tickets only after the
+// fact was told.
 func (s *Service) finishOrder(o *svcOrder) {
 	o.Status = "completed"
 	s.complete++
@@ -291,7 +307,7 @@ func (s *Service) finishOrder(o *svcOrder) {
 	}
 }
 
-// find returns an order whose token the caller has, or answers that there is none.
+// find returns an order if the caller has its token, or else answers that there is no such order.
 func (s *Service) find(ctx *fasthttp.RequestCtx, id, token string) *svcOrder {
 	o := s.order[id]
 	if o == nil || token != o.AccessToken {
@@ -309,7 +325,8 @@ func bodyToken(ctx *fasthttp.RequestCtx) string {
 	return in.Token
 }
 
-// cancelOrder cancels an order that is still unpaid, and gives its tickets back.
+// cancelOrder cancels an order that is still unpaid, and gives its tickets back. An order in
+// another status stays as it is.
 func (s *Service) cancelOrder(ctx *fasthttp.RequestCtx, o *svcOrder) {
 	if o.Status == "pending" {
 		o.Status = "cancelled"
@@ -328,7 +345,7 @@ func (s *Service) cancelOrder(ctx *fasthttp.RequestCtx, o *svcOrder) {
 	}
 }
 
-// openCheckout is the provider's page, where the buyer pays all that the order costs.
+// openCheckout is the provider's page, where the buyer pays the whole cost of the order.
 func (s *Service) openCheckout(ctx *fasthttp.RequestCtx, id string) {
 	o := s.order[id]
 	if o == nil || string(ctx.PostArgs().Peek("outcome")) != "success" {
@@ -342,7 +359,7 @@ func (s *Service) openCheckout(ctx *fasthttp.RequestCtx, id string) {
 	ctx.Redirect(s.URL, 303)
 }
 
-// verifyPayment completes an order that has been paid.
+// verifyPayment completes an order that was paid.
 func (s *Service) verifyPayment(ctx *fasthttp.RequestCtx) {
 	var in struct {
 		OrderID string `json:"orderId"`
@@ -359,8 +376,8 @@ func (s *Service) verifyPayment(ctx *fasthttp.RequestCtx) {
 	writeData(ctx, 200, map[string]any{"orderId": o.ID, "status": o.Status}) // no tickets: the buyer reads the order
 }
 
-// listTransactions is the provider's list of payments. It also has one of another sale, which an audit must leave
-// out.
+// listTransactions is the provider's list of payments. It also has a payment of another sale, which
+// an audit must leave out.
 func (s *Service) listTransactions(ctx *fasthttp.RequestCtx) {
 	type row struct {
 		Reference string `json:"reference"`

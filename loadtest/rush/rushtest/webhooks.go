@@ -13,15 +13,15 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Telling is the part of the service that tells the world.
+// Telling is the part of the service that tells the world what happens: the feed of facts and the
+// webhooks.
 type Telling struct {
 	url    string // of the one endpoint; empty: none
 	secret string
 	Facts  []fact
 }
 
-// TellingBugs are what can be wrong with it. Each acts on one fact in nth (0:
-// never).
+// TellingBugs are what can be wrong with Telling. Each acts on every nth fact; 0 means never.
 type TellingBugs struct {
 	Untold int // it is neither in the feed nor delivered
 	Lose   int // it is not delivered
@@ -31,7 +31,7 @@ type TellingBugs struct {
 	Late   int // it is delivered as if it were the first
 }
 
-// fact is a fact as the feed has it and as a webhook tells it.
+// fact is a fact in the form in which the feed has it and a webhook tells it.
 type fact struct {
 	ID      string         `json:"id"`
 	Type    string         `json:"type"`
@@ -40,7 +40,7 @@ type fact struct {
 	Data    map[string]any `json:"data"`
 }
 
-// subscribe makes the only endpoint. A second one takes its place.
+// subscribe makes the only endpoint for webhooks. A second one takes its place.
 func (s *Telling) subscribe(ctx *fasthttp.RequestCtx) {
 	var in struct {
 		URL string `json:"url"`
@@ -53,7 +53,7 @@ func (s *Telling) subscribe(ctx *fasthttp.RequestCtx) {
 	writeData(ctx, 201, map[string]string{"id": "1", "secret": s.secret})
 }
 
-// list is the feed, in pages of 100; a cursor counts facts.
+// list is the feed, in pages of 100 facts. A cursor is the number of facts before it.
 func (s *Telling) list(ctx *fasthttp.RequestCtx) {
 	from := ctx.QueryArgs().GetUintOrZero("after")
 	end := min(from+100, len(s.Facts))
@@ -64,10 +64,13 @@ func (s *Telling) list(ctx *fasthttp.RequestCtx) {
 	writeData(ctx, 200, page)
 }
 
-// tellFact tells of an order at once. The service is locked.
+// tellFact puts a fact about an order into the feed and sends its webhook at once. The caller holds
+// the service's mutex.
 func (s *Service) tellFact(typ string, o *svcOrder) {
 	t, bugs := &s.Told, s.bugs.Telling
 	seq := len(t.Facts) + 1
+	// The feed gets another fact with this number, so that its numbers have no gap that would show
+	// the loss.
 	if nth(seq, bugs.Untold) {
 		t.Facts = append(t.Facts, fact{ID: fmt.Sprintf("evt_%d", seq), Type: "event.updated", Seq: seq})
 		return
@@ -100,7 +103,9 @@ func (s *Telling) postFact(f fact, forged bool) {
 	}
 	at := time.Now().Unix()
 	mac := hmac.New(sha256.New, []byte(s.secret))
+	// The signature covers the time and the body.
 	fmt.Fprintf(mac, "%d.%s", at, body)
+	// The forged body is another than the one that was signed, and it is still valid JSON.
 	if forged {
 		body = bytes.Replace(body, []byte("order-"), []byte("order+"), 1)
 	}
