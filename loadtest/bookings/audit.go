@@ -15,12 +15,13 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// Order is an order's places and what has become of it.
+// Order is an order with its places and its outcome, as the audit sees it.
 type Order struct {
 	ID, Customer string
 	place
-	Units       int
-	From, Until time.Time // from when and until when it certainly had its places; Until is zero while it has them
+	Units int
+	// The time for which the order certainly had its places. Until is zero while it has them still.
+	From, Until time.Time
 	Status      string
 	Late        bool // its money came too late
 	Refunds     int  // how many refunds of that money were made
@@ -28,14 +29,18 @@ type Order struct {
 
 // Outcome is the outcome of a run.
 type Outcome struct {
-	Places, Cap      int
-	Orders           []Order
-	Tried            int64
-	Odd              []string      // answers that nobody should get
-	Left, LeftAtLast map[place]int // the places that were left once all orders had ended, and once all were refunded
+	Places, Cap int
+	Orders      []Order
+	Tried       int64
+	// Answers that nobody should get.
+	Odd []string
+	// The places that were left once all orders had ended, and once all orders were refunded.
+	Left, LeftAtLast map[place]int
 }
 
-// readOutcome reads what has become of the orders, refunds all, and reads what is left.
+// readOutcome reads the outcome of the orders, then refunds all that are completed, and reads each
+// time which places are left. The refunds test that a place comes back; they take a moment to be
+// carried out, so the last reading is repeated until all places are there or Agree is over.
 func (s *season) readOutcome(ctx context.Context) (*Outcome, error) {
 	o := &Outcome{Places: s.cfg.Places, Cap: s.cfg.Cap, Tried: s.tried.Load(), Odd: s.odd, Orders: make([]Order, len(s.bookings))}
 	var err error
@@ -76,7 +81,7 @@ func (o *Outcome) allLeft() bool {
 	return true
 }
 
-// readOrder reads what has become of an order. If its money came too late, it waits until that
+// readOrder reads the outcome of an order. If its money came too late, readOrder waits until the
 // money has gone back.
 func (s *season) readOrder(ctx context.Context, from int, b *booking) (Order, error) {
 	o := Order{ID: b.order.ID, Customer: b.customer, place: b.place, Units: b.units, From: b.from, Until: b.until, Late: b.page != nil}
@@ -101,18 +106,19 @@ func (s *season) readOrder(ctx context.Context, from int, b *booking) (Order, er
 	}
 }
 
-// isSettled reports whether an order has come to an end with its money: it has its places, or
-// what came too late has gone back.
+// isSettled reports whether an order and its money have come to an end: the order has its places,
+// or the money that came too late has gone back.
 func (o *Order) isSettled() bool {
 	return !contest.IsOpen(o.Status) && (!o.Late || o.Status == rush.Completed || o.Refunds == 1)
 }
 
-// Audit checks the outcome of a run.
+// Audit checks the outcome of a run. It needs no service, so tests can give it any outcome.
 func Audit(o *Outcome) []report.Check {
 	return []report.Check{checkAnswers(o), checkSlots(o), checkCustomers(o), checkMoney(o), checkLeft(o), checkBack(o)}
 }
 
-// checkAnswers checks that refused orders were refused because no places were left.
+// checkAnswers checks that no order got an answer that a contest can't explain: granted, slot full
+// or customer at the cap.
 func checkAnswers(o *Outcome) report.Check {
 	c := report.Check{Name: "every order was granted or refused, as a contest can have it", Checked: o.Tried}
 	for _, answer := range o.Odd {
@@ -121,7 +127,7 @@ func checkAnswers(o *Outcome) report.Check {
 	return c
 }
 
-// checkSlots checks that orders never had more places of a slot than there are.
+// checkSlots checks that the orders for a slot never had more places at one time than the slot has.
 func checkSlots(o *Outcome) report.Check {
 	c := report.Check{Name: "no slot had more than its places at any time"}
 	of := make(map[place][]Order)
@@ -137,7 +143,8 @@ func checkSlots(o *Outcome) report.Check {
 	return c
 }
 
-// checkCustomers checks that a customer never had more places of a date than allowed.
+// checkCustomers checks that a customer never had more places of a date at one time than the cap
+// allows.
 func checkCustomers(o *Outcome) report.Check {
 	c := report.Check{Name: "no customer had more than a day's places at any time"}
 	of := make(map[[2]string][]Order)
@@ -154,7 +161,9 @@ func checkCustomers(o *Outcome) report.Check {
 	return c
 }
 
-// mostAtOnce returns the most units that orders certainly had at one time.
+// mostAtOnce returns the most units that the orders certainly had at one time. It adds up the
+// beginnings and ends in the order of time. Of changes at the same moment the ends come first,
+// because certain times leave no doubt to count against the service.
 func mostAtOnce(orders []Order) (most int) {
 	type change struct {
 		at    time.Time
@@ -177,8 +186,8 @@ func mostAtOnce(orders []Order) (most int) {
 	return most
 }
 
-// checkMoney checks that every order has ended, and that money that came too late has bought its
-// places or gone back, once.
+// checkMoney checks that every order has ended. Money that came too late must have bought the
+// order's places or have gone back exactly once, but not both.
 func checkMoney(o *Outcome) report.Check {
 	c := report.Check{Name: "every order has ended, and late money has gone back once"}
 	for i := range o.Orders {
@@ -190,7 +199,8 @@ func checkMoney(o *Outcome) report.Check {
 	return c
 }
 
-// checkLeft checks that what is left of a slot is what completed orders have not taken.
+// checkLeft checks that the places left of a slot are the places that completed orders have not
+// taken. A smaller number would be places that nobody can buy; a larger one would be sold twice.
 func checkLeft(o *Outcome) report.Check {
 	c := report.Check{Name: "what is left of each slot is what was not sold"}
 	sold := make(map[place]int)
@@ -208,7 +218,7 @@ func checkLeft(o *Outcome) report.Check {
 	return c
 }
 
-// checkBack checks that all places are there once everything is refunded.
+// checkBack checks that all places are left once all orders are refunded.
 func checkBack(o *Outcome) report.Check {
 	c := report.Check{Name: "all places come back"}
 	for at, left := range o.LeftAtLast {

@@ -1,6 +1,6 @@
-// Package bookings is the contest for places of dates and slots. Some of its buyers never pay, some
-// pay too late and some give up, while the node is killed. Run returns when every goroutine and
-// process that it started has ended.
+// Package bookings is the contest for the places of dates and slots. Some buyers never pay, some
+// pay too late and some give up, and the node is killed in between. Run returns when every
+// goroutine and process that it started has ended.
 package bookings
 
 import (
@@ -56,24 +56,27 @@ func (c *Config) Validate() error {
 const (
 	window    = 5 * time.Minute // how long an order may be unpaid
 	mostUnits = 3               // places that one order asks for at most
-	plenty    = 1_000_000       // so many tickets that only the slots limit the orders
+	// There are enough tickets that only the slots and the cap limit the orders.
+	plenty = 1_000_000
 )
 
-// place is a slot on a date.
+// place is one slot on one date.
 type place struct{ date, slot string }
 
-// booking is an order that was accepted.
+// booking is an order that the service accepted.
 type booking struct {
 	place
 	customer string
 	units    int
-	page     *url.URL // the checkout where it is paid too late; nil: it is not paid late
-	order    rush.Order
+	// The checkout at which the order is paid too late; nil if it is not paid late.
+	page  *url.URL
+	order rush.Order
 
 	from, until time.Time // from when and until when it certainly had its places; until is zero while it has them
 }
 
-// season is a run of the contest.
+// season is a run of the contest. mu guards the bookings and the odd answers, which many buyers add
+// to.
 type season struct {
 	*contest.Place
 	cfg    Config
@@ -89,8 +92,8 @@ type season struct {
 	tried, full, capped atomic.Int64
 }
 
-// Run books, waits for orders to expire, audits, refunds everything and audits again. It returns an
-// error if the audit finds something.
+// Run books, waits until open orders expire, reads and refunds everything, and checks the outcome.
+// It returns an error if the audit finds something.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (*contest.Result, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -115,7 +118,8 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (*con
 	})
 }
 
-// openDates puts the dates on sale.
+// openDates puts the dates on sale. Tickets are plenty, so only the slots and the cap limit the
+// orders.
 func (s *season) openDates(ctx context.Context) error {
 	start := time.Now().Add(24 * time.Hour).UTC().Truncate(time.Hour)
 	var slots []map[string]any
@@ -147,6 +151,8 @@ func (s *season) openDates(ctx context.Context) error {
 	if err := s.Organizer.Post(ctx, path+"/publish", nil, nil); err != nil {
 		return err
 	}
+	// The service names the slots by ids of its own, so the places are read from what can be
+	// booked. They are sorted, so the same seed gives the same orders in every run.
 	left, err := s.readLeft(ctx)
 	for at := range left {
 		s.places = append(s.places, at)
@@ -158,7 +164,8 @@ func (s *season) openDates(ctx context.Context) error {
 	return err
 }
 
-// bookAll lets all customers order while the node is killed.
+// bookAll lets all customers order while the node is killed. The kills are spread over the tries,
+// and stop when the last customer is done.
 func (s *season) bookAll(ctx context.Context) error {
 	open, closing := context.WithCancel(ctx)
 	defer closing()
@@ -168,6 +175,8 @@ func (s *season) bookAll(ctx context.Context) error {
 		s.kills, killed = s.KillAlong(open, s.cfg.Kills, s.cfg.Buyers*s.cfg.Orders, func() int { return int(s.tried.Load()) })
 	})
 	err := contest.ForAll(s.cfg.Tables, s.cfg.Buyers*s.cfg.Orders, func(table, i int) error {
+		// Each try has random numbers of its own, so the order in which goroutines run does not
+		// change what a customer does.
 		rng := rand.New(rand.NewPCG(s.cfg.Seed, uint64(i))) //nolint:gosec // not for secrets
 		return s.tryOrder(ctx, table, fmt.Sprintf("customer-%d@load.test", i%s.cfg.Buyers), rng)
 	})
@@ -176,8 +185,8 @@ func (s *season) bookAll(ctx context.Context) error {
 	return errors.Join(err, killed, context.Cause(ctx))
 }
 
-// tryOrder orders places for a customer, mostly where everybody wants to be, on one of the first
-// dates.
+// tryOrder orders places for a customer. The smaller of two draws decides the place, so most
+// customers want one of the first dates, and slots fill up.
 func (s *season) tryOrder(ctx context.Context, from int, customer string, rng *rand.Rand) error {
 	defer s.tried.Add(1)
 	b := &booking{place: s.places[min(rng.IntN(len(s.places)), rng.IntN(len(s.places)))], customer: customer, units: 1 + rng.IntN(mostUnits)}
@@ -199,6 +208,8 @@ func (s *season) tryOrder(ctx context.Context, from int, customer string, rng *r
 		s.odd = append(s.odd, a.Err().Error())
 		return nil
 	}
+	// The service may have granted the places earlier, but from this moment on the order certainly
+	// has them.
 	b.from = time.Now()
 	s.mu.Lock()
 	s.bookings = append(s.bookings, b)
@@ -206,7 +217,8 @@ func (s *season) tryOrder(ctx context.Context, from int, customer string, rng *r
 	return s.playBuyer(ctx, from, b, rng.Float64())
 }
 
-// playBuyer does what a buyer does with an order: nothing, pay too late, give up, or pay.
+// playBuyer does with an order what a buyer does: nothing, leave it at the checkout to pay too
+// late, give it up, or pay.
 func (s *season) playBuyer(ctx context.Context, from int, b *booking, lot float64) (err error) {
 	switch c := &s.cfg; {
 	case lot < c.Abandons:
@@ -217,6 +229,8 @@ func (s *season) playBuyer(ctx context.Context, from int, b *booking, lot float6
 				return err
 			}
 		}
+		// The request to give up may succeed from now on, so the certain time ends before it is
+		// sent.
 		b.until = time.Now()
 		return s.GiveUp(ctx, from, &b.order)
 	default:
@@ -224,14 +238,18 @@ func (s *season) playBuyer(ctx context.Context, from int, b *booking, lot float6
 	}
 }
 
-// settleOrders sends the late money, and waits until no order is open any more.
+// settleOrders sends the late money, and waits until no order is open any more. Orders that nobody
+// paid must expire by themselves.
 func (s *season) settleOrders(ctx context.Context) error {
 	return contest.ForAll(s.cfg.Tables, len(s.bookings), func(table, i int) error {
 		b := s.bookings[i]
 		if !contest.IsOpen(b.order.Status) {
 			return s.payLate(ctx, table, b)
 		}
-		b.until = b.from.Add(window - s.Patience) // it was accepted at most that long before it was answered
+		// The service accepted the order at most Patience before its answer arrived, because the
+		// request was repeated for that long. So the order's time may end that much earlier than
+		// counted from the answer.
+		b.until = b.from.Add(window - s.Patience)
 		for deadline := time.Now().Add(window + s.Agree); contest.IsOpen(b.order.Status); {
 			if err := s.Read(ctx, table, &b.order); err != nil {
 				return err
@@ -245,7 +263,8 @@ func (s *season) settleOrders(ctx context.Context) error {
 	})
 }
 
-// payLate pays an order that its buyer left at the checkout.
+// payLate pays an order that its buyer left at the checkout and gave up. It then asks the service
+// to look at the payment.
 func (s *season) payLate(ctx context.Context, from int, b *booking) error {
 	if b.page == nil {
 		return nil
@@ -256,7 +275,8 @@ func (s *season) payLate(ctx context.Context, from int, b *booking) error {
 	return s.Verify(ctx, from, &b.order)
 }
 
-// readLeft returns how many places are left of each slot of each date.
+// readLeft returns how many places are left of each slot on each date, as the public page of the
+// event shows it.
 func (s *season) readLeft(ctx context.Context) (map[place]int, error) {
 	var got struct {
 		Days []struct {
@@ -280,7 +300,7 @@ func (s *season) readLeft(ctx context.Context) (map[place]int, error) {
 	return left, nil
 }
 
-// countOrders counts what happened to the orders.
+// countOrders counts the outcomes of the orders for the report.
 func (s *season) countOrders() []report.Count {
 	became := make(map[string]int64)
 	var late int64
