@@ -162,8 +162,8 @@ func checkCustomers(o *Outcome) report.Check {
 }
 
 // mostAtOnce returns the most units that the orders certainly had at one time. It adds up the
-// beginnings and ends in the order of time. Of changes at the same moment the ends come first,
-// because certain times leave no doubt to count against the service.
+// beginnings and ends in the order of time. If one place ends and another begins at the same
+// moment, the end counts first, so that the audit finds only what is certain.
 func mostAtOnce(orders []Order) (most int) {
 	type change struct {
 		at    time.Time

@@ -152,7 +152,7 @@ func (s *season) openDates(ctx context.Context) error {
 		return err
 	}
 	// The service names the slots by ids of its own, so the places are read from what can be
-	// booked. They are sorted, so the same seed gives the same orders in every run.
+	// booked. They are sorted, because tryOrder draws a place by its number.
 	left, err := s.readLeft(ctx)
 	for at := range left {
 		s.places = append(s.places, at)

@@ -20,15 +20,17 @@ import (
 	"boxoffice/loadtest/rush"
 )
 
-// These are the ways in which an order may end, which openloop counts as operations.
+// These are the ways in which an order may end. openloop counts each as an operation of its own, so
+// accepted and refused orders have separate times.
 const (
 	opAccepted openloop.Op = iota
 	opRefused
 	opOdd
 )
 
-// crowd orders, and keeps the answers as they came. They are read when the overload is over: until
-// then its clients share the machine with the node.
+// crowd places the orders, and keeps the answers as they came. They are decoded only when the
+// overload is over: until then the clients share the machine with the node, and decoding would take
+// CPU from it. mu guards the answers.
 type crowd struct {
 	*scene
 	name  string
@@ -38,19 +40,23 @@ type crowd struct {
 	answers []answer
 }
 
-// answer is the answer to the n-th order, which was sent under the key.
+// answer is the answer to the order with the number n. key is the idempotency key under which the
+// order was sent; repeatUnknown sends it again.
 type answer struct {
-	n          int
-	key        string
-	op         openloop.Op
-	status     int // 0: there was none
+	n   int
+	key string
+	op  openloop.Op
+	// The status of HTTP; 0 means that no answer came.
+	status int
+	// The time from the beginning of the part to the answer.
 	after      time.Duration
 	retryAfter string
 	body       []byte
 	err        error
 }
 
-// placeOrder places the n-th order, for one ticket.
+// placeOrder places the order with the number n, for one ticket. Only 201 counts as accepted, and
+// only 429 and 503 as a refusal for now; everything else is odd, and a finding.
 func (c *crowd) placeOrder(ctx context.Context, n int, key string) answer {
 	resp := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(resp)
@@ -71,14 +77,15 @@ func (c *crowd) placeOrder(ctx context.Context, n int, key string) answer {
 		a.op = opRefused
 	}
 	a.after = time.Since(c.began)
+	// The response is used again for other requests, so the body is copied.
 	a.retryAfter, a.body = string(resp.Header.Peek("Retry-After")), slices.Clone(resp.Body())
 	return a
 }
 
-// describeOdd tells of an answer that is neither an order nor a refusal for now.
+// describeOdd describes an answer that is neither an accepted order nor a refusal for now.
 func (a *answer) describeOdd() string { return fmt.Sprintf("%d %v %.200s", a.status, a.err, a.body) }
 
-// buyer places one order and takes what comes.
+// buyer places one order and does not repeat it, whatever the answer is.
 type buyer struct {
 	crowd *crowd
 	n     int
@@ -93,7 +100,8 @@ func (b *buyer) Step(ctx context.Context) openloop.Result {
 	return openloop.Result{Op: a.op, Status: a.status, Done: true}
 }
 
-// measurePeak has clients order one after the other, each as soon as it has its answer.
+// measurePeak measures how many orders the node takes: each client orders again as soon as it has
+// its answer, so the node is never idle and never flooded. The overload is a multiple of this rate.
 func (s *scene) measurePeak(ctx context.Context) error {
 	var n, accepted atomic.Int64
 	var mu sync.Mutex
@@ -107,6 +115,8 @@ func (s *scene) measurePeak(ctx context.Context) error {
 			if a.op == opOdd {
 				return fmt.Errorf("an order was answered %s", a.describeOdd())
 			}
+			// Answers after the end and within the warm-up do not count, but their orders keep the
+			// load even.
 			if a.after > end {
 				return nil
 			}
@@ -122,14 +132,15 @@ func (s *scene) measurePeak(ctx context.Context) error {
 	return err
 }
 
-// refusal is an answer 429 or 503.
+// refusal is an answer with the status 429 or 503.
 type refusal struct {
 	status     int
 	retryAfter string
 	body       []byte
 }
 
-// findFault returns what a refusal lacks of what the API promises, or nothing.
+// findFault returns what a refusal lacks of what the API promises: a Retry-After of whole seconds,
+// and the envelope with a code, a message and a request id. It returns "" if nothing is missing.
 func (r *refusal) findFault() string {
 	var seconds int
 	if _, err := fmt.Sscan(r.retryAfter, &seconds); err != nil || seconds < 1 {
@@ -153,14 +164,16 @@ func (r *refusal) findFault() string {
 // placed is an accepted order.
 type placed struct {
 	rush.Order
-	wrong string // about how the node shows it afterwards
+	// What is wrong about how the node shows the order afterwards; "" if nothing is.
+	wrong string
 }
 
-// unknown is the code of a refusal after which the order may have been placed all the same. Its key tells.
+// unknown is the code of a refusal after which the order may exist all the same. A repeat with the
+// same key tells.
 const unknown = `"code":"UNAVAILABLE"`
 
-// repeatUnknown sends each order again whose answer did not say what became of it, as a client would. The
-// key finds the order that was placed, or places it now.
+// repeatUnknown sends each order again if its answer left open whether the order was placed, as a
+// client would do. The key finds the order that was placed, or else places it now.
 func (s *scene) repeatUnknown(ctx context.Context) error {
 	var again []*answer
 	for i := range s.crowd.answers {
@@ -175,8 +188,10 @@ func (s *scene) repeatUnknown(ctx context.Context) error {
 	})
 }
 
-// readBack sorts the answers of the overload, and reads every accepted order and the stock.
+// readBack sorts the answers of the overload. Then it reads every accepted order and the stock,
+// with which Audit compares them.
 func (s *scene) readBack(ctx context.Context) error {
+	// The repeats come first, because they turn open answers into orders or refusals.
 	if err := s.repeatUnknown(ctx); err != nil {
 		return err
 	}

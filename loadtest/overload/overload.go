@@ -1,5 +1,6 @@
-// Package overload is the scenario of orders at a multiple of what a node takes, with nothing before it
-// that would hold them back. Run returns when every goroutine and process that it started has ended.
+// Package overload is the scenario of orders at a multiple of the rate that a node takes. Nothing
+// in front of the node holds the orders back, so the node itself must refuse what it can't do. Run
+// returns when every goroutine and process that it started has ended.
 package overload
 
 import (
@@ -31,9 +32,10 @@ type Config struct {
 	Out         string        `default:"loadtest-report" type:"path" help:"Directory of the result and of the node's log."`
 }
 
-// Outcome is what a run has come to.
+// Outcome is what a run has measured, and what it has read back.
 type Outcome struct {
-	Peak        float64 // orders a second that clients make who order one after the other
+	// The orders a second of clients that wait for each answer before they order again.
+	Peak        float64
 	PeakLatency openloop.Percentiles
 
 	Offered  float64 // orders a second that were sent in the overload
@@ -45,8 +47,9 @@ type Outcome struct {
 	Unknown  int                  // orders whose answer left open whether they were placed; they were sent again
 	CPU      rig.Usage            // what the processes used in the overload
 
-	Orders  []placed  // the accepted orders, as the node shows them afterwards
-	Taken   int64     // how many tickets the stock lacks afterwards
+	Orders []placed // the accepted orders, as the node shows them afterwards
+	// The number of tickets that the stock lacks afterwards.
+	Taken   int64
 	Refuses []refusal // all refusals
 	Answers int64     // how many orders were answered
 	Odd     []string  // answers that are neither an order nor a refusal for now
@@ -58,16 +61,18 @@ const (
 	refusalGoal = 50  // the p99 of refusals, in milliseconds
 )
 
-// warmUp is how long orders come before the peak is measured.
+// warmUp is how long orders come before the peak is measured. The first orders meet a node whose
+// memory and connections are new.
 const warmUp = 2 * time.Second
 
-// stock is more than any machine sells in a run.
+// stock is more than any machine sells in a run, so no order is refused because tickets are gone.
 const stock = 1_000_000
 
-// sources is the number of client addresses.
+// sources is the number of client addresses. The connections are shared out among them.
 const sources = 256
 
-// Run measures what a node of its own takes, and then sends it a multiple of that.
+// Run measures what a node of its own takes, sends it a multiple of that, and checks afterwards
+// what the node has promised. Figures are only reported; a wrong answer is a finding.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *contest.Result, err error) {
 	single, stop, err := contest.OpenSingle(ctx, cfg.Out, client.Config{
 		Sources: sources, Timeout: 15 * time.Second, IdleFor: time.Minute, PerIdle: cfg.perSource(),
@@ -96,7 +101,8 @@ type scene struct {
 	out   *Outcome
 }
 
-// runParts runs the parts, the peak and the overload each with a sale of its own.
+// runParts runs the peak and the overload one after the other, each with a sale of its own, so that
+// the stock of the second shows only its own orders.
 func (s *scene) runParts(ctx context.Context, log *slog.Logger) error {
 	for _, part := range []struct {
 		name string
@@ -116,12 +122,15 @@ func (s *scene) runParts(ctx context.Context, log *slog.Logger) error {
 	return s.readBack(ctx)
 }
 
-// sendOverload sends the multiple of the peak, whether or not earlier orders were answered.
+// sendOverload sends the multiple of the peak at a constant rate, whether or not earlier orders
+// were answered: people in a rush do not wait for each other.
 func (s *scene) sendOverload(ctx context.Context) error {
+	// All connections are open before the first order, so the figures do not contain their opening.
 	if err := s.OpenConnections(ctx, s.cfg.perSource()); err != nil {
 		return err
 	}
 	rate := s.cfg.Times * s.out.Peak
+	// The room for all answers is made at once, so that no growth of the list disturbs the clients.
 	s.crowd.answers = make([]answer, 0, int(rate*s.cfg.Phase.Seconds()))
 	sampler := rig.StartSampler(append(s.Node.Targets(), rig.Target{Name: "clients", PID: rig.FixedPID(os.Getpid())})...)
 	s.crowd.began = time.Now()
@@ -133,6 +142,8 @@ func (s *scene) sendOverload(ctx context.Context) error {
 		return err
 	}
 	s.out.takeStats(st)
+	// An order that was accepted after the end has met a node that nobody floods any more, so it is
+	// not goodput.
 	for i := range s.crowd.answers {
 		if a := &s.crowd.answers[i]; a.op == opAccepted && a.after <= s.cfg.Phase {
 			s.out.Goodput += 1 / s.cfg.Phase.Seconds()
@@ -141,6 +152,8 @@ func (s *scene) sendOverload(ctx context.Context) error {
 	return nil
 }
 
+// takeStats takes the figures of the clients. An order that the clients dropped was not sent
+// either.
 func (o *Outcome) takeStats(st *openloop.Stats) {
 	for _, op := range st.Ops {
 		switch op.Op {
@@ -154,7 +167,7 @@ func (o *Outcome) takeStats(st *openloop.Stats) {
 	o.Lag, o.Unsent = st.Lag, st.Unsent+st.Dropped
 }
 
-// describeFigures tells what was measured, in a table and in sentences.
+// describeFigures describes what was measured, in a table and in sentences.
 func (o *Outcome) describeFigures() string {
 	out := new(strings.Builder)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -183,7 +196,8 @@ func (o *Outcome) describeFigures() string {
 	return out.String()
 }
 
-// Audit judges what a run has come to. Times and rates are told and not judged: they are the machine's.
+// Audit judges the answers of a run. It reports times and rates but does not judge them, because
+// they depend on the machine.
 func Audit(o *Outcome) []report.Check {
 	once := report.Check{Name: "every accepted order is there once, as it was answered"}
 	seen := map[string]bool{}

@@ -1,6 +1,6 @@
-// Package webhooks is the scenario of facts that are delivered to many endpoints, some
-// of them misbehave. Run returns when every goroutine and process that it started has
-// ended.
+// Package webhooks is the scenario of facts that are delivered to many endpoints, and some
+// endpoints misbehave. The question is whether the bad ones hold up the deliveries to the others.
+// Run returns when every goroutine and process that it started has ended.
 package webhooks
 
 import (
@@ -40,14 +40,16 @@ type Config struct {
 	Out         string        `default:"loadtest-report" type:"path" help:"Directory of the result and of the node's log."`
 }
 
-// factsPerOrder is what the world is told of a free order of one ticket: it is
-// created, completed, and a ticket is issued.
+// factsPerOrder is the number of facts that the world is told of a free order of one ticket: the
+// order is created, the order is completed, and the ticket is issued.
 const factsPerOrder = 3
 
-// Run has facts delivered by a node of its own to endpoints some of which
-// misbehave, and measures what the others get. It fails when the audit finds
-// something; that the goal is missed is said, not an error.
+// Run has a node of its own deliver facts to endpoints that behave well or badly, and measures what
+// the healthy ones get. It fails if the audit finds something. A missed goal is only printed,
+// because it depends on the machine.
 func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ []report.Check, err error) {
+	// Every organization needs an endpoint, and at least one endpoint must be healthy, or there is
+	// nothing to measure.
 	if bad := cfg.Hanging + cfg.Failing + cfg.Redirecting + cfg.Dripping; cfg.Orgs < 1 || cfg.Endpoints < max(cfg.Orgs, bad+1) {
 		return nil, fmt.Errorf("%d endpoints of %d organizations, %d of them misbehaving: too few", cfg.Endpoints, cfg.Orgs, bad)
 	}
@@ -79,7 +81,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ []
 	return checks, h.print(out, checks)
 }
 
-// deliveryRun is a run of Webhooks.
+// deliveryRun is a run of Run. mu guards placed, which many buyers fill.
 type deliveryRun struct {
 	cfg      Config
 	node     *rig.Node
@@ -88,14 +90,18 @@ type deliveryRun struct {
 	receiver *rush.Receiver
 	sales    []*ownSale
 
-	mu     sync.Mutex
+	mu sync.Mutex
+	// The ids of the orders that each organization has sold, with which the audit compares the
+	// deliveries.
 	placed map[*rush.Organizer]map[string]bool
 
-	orders         *openloop.Stats
-	usage          rig.Usage
-	before, peak   int64   // the resident bytes of the node, before the run and at most
-	longestTelling float64 // by how many seconds the telling was behind at most
-	waiting        float64 // how many deliveries waited at most, with retries
+	orders       *openloop.Stats
+	usage        rig.Usage
+	before, peak int64 // the resident bytes of the node, before the run and at most
+	// By how many seconds the telling of facts was behind its commits at most.
+	longestTelling float64
+	// How many deliveries waited at most, those that are tried again included.
+	waiting float64
 }
 
 // ownSale is what one organization sells.
@@ -104,8 +110,8 @@ type ownSale struct {
 	sale *rush.Sale
 }
 
-// putOnSale registers the organizations, makes their endpoints and puts an event of
-// each on sale.
+// putOnSale registers the organizations, makes their endpoints, and puts an event of each on sale.
+// The endpoints come before the sales, so that they get every fact.
 func (h *deliveryRun) putOnSale(ctx context.Context) (err error) {
 	if h.svc, err = client.ParseTarget(h.node.URL); err != nil {
 		return err
@@ -136,7 +142,7 @@ func (h *deliveryRun) putOnSale(ctx context.Context) (err error) {
 	return nil
 }
 
-// mixBehaviours are the behaviours of all endpoints, mixed.
+// mixBehaviours returns the behaviours of all endpoints in a random order..
 func (c *Config) mixBehaviours() []rush.Behaviour {
 	var all []rush.Behaviour
 	for how, n := range map[rush.Behaviour]int{rush.Hanging: c.Hanging, rush.Failing: c.Failing, rush.Redirecting: c.Redirecting, rush.Dripping: c.Dripping} {
@@ -151,7 +157,7 @@ func (c *Config) mixBehaviours() []rush.Behaviour {
 	return all
 }
 
-// run sells, and watches the node.
+// run sells at a constant rate, and watches the node's memory and backlog once a second.
 func (h *deliveryRun) run(ctx context.Context) (err error) {
 	h.before = rig.ResidentBytes(h.node.PID())
 	sampler := rig.StartSampler(append(h.node.Targets(), rig.Target{Name: "generator", PID: rig.FixedPID(os.Getpid())})...)
@@ -167,6 +173,8 @@ func (h *deliveryRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("webhooks: %w", err)
 	}
+	// Every order must be placed: a run with refused orders has another rate of facts than it
+	// reports.
 	for e, n := range h.orders.Errors {
 		return fmt.Errorf("webhooks: %d orders were answered %d %s", n, e.Status, e.Code)
 	}
@@ -179,7 +187,7 @@ type freeOrder struct {
 	n int
 }
 
-// Step places it.
+// Step places the order. Only an order that was acknowledged is expected at the endpoints.
 func (o *freeOrder) Step(ctx context.Context) openloop.Result {
 	s := o.sales[o.n%len(o.sales)]
 	body := rush.Encode(rush.PlaceOrder{
@@ -195,7 +203,8 @@ func (o *freeOrder) Step(ctx context.Context) openloop.Result {
 	return openloop.Result{Status: a.Status, Code: a.Code, Done: true}
 }
 
-// print tells what was measured, and what the audit found.
+// print prints what was measured and what the audit found, to out and into webhooks.txt. It returns
+// an error if there are findings.
 func (h *deliveryRun) print(out io.Writer, checks []report.Check) error {
 	file, err := os.Create(filepath.Join(h.cfg.Out, "webhooks.txt"))
 	if err != nil {
@@ -214,6 +223,7 @@ func (h *deliveryRun) print(out io.Writer, checks []report.Check) error {
 			requests, events, again = requests+k.Requests, events+n, again+twice
 		}
 		fmt.Fprintf(w, "%d\t%s\t%d\t", len(hooks), how, requests)
+		// Only the healthy endpoints have delays: the others never take a delivery.
 		if how == rush.Healthy {
 			p = rush.DeliveryDelays(hooks)
 			fmt.Fprintf(w, "%d\t%d\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t", events, again, p.P50, p.P90, p.P99, p.P999, p.Max)
