@@ -11,26 +11,33 @@ import (
 	"boxoffice/engine/order"
 )
 
-// diary is a calendar by its facts.
+// diary is what is booked of a calendar, by the calendar's facts.
 type diary struct {
 	config *calendar.Config
-	held   map[engine.OrderID]*calendar.Reserved // the reservation of each order, until it ends or is sold
-	ended  map[keeper.Claim]string               // how each reservation ended: it was sold, released, replaced, moved or given back
-	taken  map[placeInTime]int64                 // units that are reserved or sold
-	visits map[visitor]int64                     // units of a customer on a date: MaxPerCustomer at most
+	// held is the reservation of each order, until it is sold or ends otherwise.
+	held map[engine.OrderID]*calendar.Reserved
+	// ended says of each reservation that is no longer held how it ended: "sold", "released", "replaced", movedClaim,
+	// or "returned". The same claim may never be reserved again.
+	ended map[keeper.Claim]string
+	// taken are the units that are reserved or sold, for each date and for each slot of a date.
+	taken map[placeInTime]int64
+	// visits are the units of a customer on a date, which may be MaxPerCustomer at most.
+	visits map[visitor]int64
 }
 
-// placeInTime is a date, or a slot of one.
+// placeInTime is one slot of a date. With an empty slot it is the date as a whole, which has a capacity of its own.
 type placeInTime struct {
 	date keeper.Day
 	slot string
 }
 
+// visitor is one customer on one date, whom MaxPerCustomer limits.
 type visitor struct {
 	customer uint64
 	date     keeper.Day
 }
 
+// diaryOf returns the diary of an event's calendar, by the number of the event.
 func (t *Truth) diaryOf(number int64) *diary {
 	d := t.diaries[number]
 	if d == nil {
@@ -43,7 +50,9 @@ func (t *Truth) diaryOf(number int64) *diary {
 	return d
 }
 
-// countBookings adds bookings, or takes them off.
+// countBookings adds bookings to what is taken if sign is 1, and takes them off if it is -1. A booking that is Within
+// belongs to a ticket that moves to another slot of the same date: the date and the customer have it already, and
+// only the slot gains or loses a unit.
 func (d *diary) countBookings(bookings []keeper.Booking, customer uint64, sign int64) {
 	for _, b := range bookings {
 		if b.Slot != "" {
@@ -66,6 +75,8 @@ func (t *Truth) takeDates(ref engine.Ref, d *diary, f engine.Fact) error {
 	case *calendar.Moved:
 		return t.takeMoved(ref, d, f)
 	case *keeper.CommittedFact:
+		// Dates may be sold only for an order that the ledger has sold under the same serial. Otherwise nobody has
+		// paid for what the calendar gives away.
 		sl := t.bookOf(ref.Home).orders[f.Claim.Order]
 		if h := d.held[f.Claim.Order]; h == nil || h.Claim != f.Claim || sl == nil || !sl.order.Sold() || sl.order.Serial != f.Claim.Serial {
 			return fmt.Errorf("%s is sold, its booking is %+v, its order %+v", enginetest.ClaimName(f.Claim), h, sl)
@@ -104,13 +115,15 @@ func (t *Truth) takeDates(ref engine.Ref, d *diary, f engine.Fact) error {
 	return nil
 }
 
-// endClaim notes how a reservation ended, because the same claim may never be reserved again.
+// endClaim notes how a reservation ended. The note stays for ever, because the same claim may never be reserved
+// again.
 func (d *diary) endClaim(c keeper.Claim, how string) {
 	delete(d.held, c.Order)
 	d.ended[c] = how
 }
 
-// backUnits is how many tickets a refund gives back.
+// backUnits returns how many tickets a refund gives back. The claim names the refund by its order and serial. It
+// counts only a refund that was approved.
 func (t *Truth) backUnits(c keeper.Claim) (n int64) {
 	if sl := t.bookOf(c.Order.Event()).orders[c.Order]; sl != nil {
 		for i := range sl.order.Refunds {
@@ -122,8 +135,9 @@ func (t *Truth) backUnits(c keeper.Claim) (n int64) {
 	return n
 }
 
-// takeBooked judges a reservation: its dates are open, where the show is, and neither a
-// date nor a slot nor a customer has more than fits.
+// takeBooked judges a reservation of dates and keeps it. By the calendar where the show is, each date must be open,
+// and no date, slot or customer may have more units than fit. A later attempt of the same order replaces its
+// reservation.
 func (t *Truth) takeBooked(ref engine.Ref, d *diary, f *calendar.Reserved) error {
 	if how, dead := d.ended[f.Claim]; dead {
 		return fmt.Errorf("%s is reserved again after it was %s", enginetest.ClaimName(f.Claim), how)
@@ -139,12 +153,14 @@ func (t *Truth) takeBooked(ref engine.Ref, d *diary, f *calendar.Reserved) error
 	d.held[f.Claim.Order] = f
 	d.countBookings(f.Bookings, f.Customer, 1)
 	b := t.bookOf(ref.Home)
+	// The order may have ended already: then this reservation is for money that came late.
 	sl := b.orders[f.Claim.Order]
 	late := sl != nil && sl.ended
 	today := t.world.DayAt(ref.Home, f.At)
 	for _, k := range f.Bookings {
 		i := slices.IndexFunc(d.config.Slots, func(s calendar.Slot) bool { return s.ID == k.Slot })
 		ahead := int64(k.Date - today)
+		// The bookings of late money are not held to the rules for new buyers, because this buyer was in time.
 		switch {
 		case late && (!sl.order.Sold() || sl.order.Serial > f.Claim.Serial): // for money that came late; of no use once it was taken under another serial
 		case ahead < 1 || ahead > d.config.MaxAdvanceDays || slices.Contains(d.config.ClosedDates, k.Date):
@@ -154,6 +170,7 @@ func (t *Truth) takeBooked(ref engine.Ref, d *diary, f *calendar.Reserved) error
 		case !k.Within && d.visits[visitor{f.Customer, k.Date}] > d.config.MaxPerCustomer:
 			return fmt.Errorf("%s books %+v: customer %d has %d", enginetest.ClaimName(f.Claim), k, f.Customer, d.visits[visitor{f.Customer, k.Date}])
 		}
+		// The capacity is judged of late money too: nothing excuses that more people come than fit.
 		if n := d.taken[placeInTime{k.Date, ""}]; d.config.DailyCapacity != calendar.NoCapacity && n > d.config.DailyCapacity && !k.Within {
 			return fmt.Errorf("%s books %+v: the date has %d of %d", enginetest.ClaimName(f.Claim), k, n, d.config.DailyCapacity)
 		}
@@ -166,7 +183,8 @@ func (t *Truth) takeBooked(ref engine.Ref, d *diary, f *calendar.Reserved) error
 	return t.aboveFloor(b, f.Claim, f.Floor)
 }
 
-// checkDatesOf reports whether an order has its dates, under a serial.
+// checkDatesOf returns an error unless the diary holds, under this serial, exactly one booking for each line of the
+// order.
 func (d *diary) checkDatesOf(o *order.Order, serial keeper.Serial) error {
 	h := d.held[o.ID]
 	if h == nil || h.Claim.Serial != serial || len(h.Bookings) != len(o.Lines) {
@@ -180,7 +198,8 @@ func (d *diary) checkDatesOf(o *order.Order, serial keeper.Serial) error {
 	return nil
 }
 
-// judgeClosed reports whether an order's dates are sold or released, as the order has ended.
+// judgeClosed returns an error unless the order's dates ended as the order did: sold if it was sold, and otherwise
+// released.
 func (d *diary) judgeClosed(o *order.Order) error {
 	claim := keeper.Claim{Order: o.ID, Serial: o.Serial}
 	if h := d.held[o.ID]; h != nil && h.Claim == claim {

@@ -8,8 +8,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// judgeExtended makes sure that an order gets more time only while it has some, ten times at most, and
-// each time by the window that it was placed with at most.
+// judgeExtended makes sure that an order gets more time only before its time is over, only if its event allows it,
+// keeper.MaxExtensions times at most, and each time by no more than the window that it was placed with.
 func (t *Truth) judgeExtended(b *book, f *order.Extended) error {
 	sl := b.orders[f.ID]
 	switch {

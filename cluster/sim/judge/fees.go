@@ -10,7 +10,8 @@ import (
 	"boxoffice/engine/wallet"
 )
 
-// takeFee judges what a wallet keeps for orders, and what it enters.
+// takeFee judges what an organization's wallet sets aside, takes and gives back as fees for the orders that the
+// organization issues itself, and keeps it.
 func (t *Truth) takeFee(ref engine.Ref, f engine.Fact) error {
 	st := t.stockOf(ref)
 	switch f := f.(type) {
@@ -19,12 +20,15 @@ func (t *Truth) takeFee(ref engine.Ref, f engine.Fact) error {
 		if e.Balance < 0 || e.Pending < 0 {
 			return fmt.Errorf("%s has less than nothing: %+v", ref.Name(), e)
 		}
+		// A debit takes the fee of one order, which its reference names. It may happen once.
 		if e.Kind == wallet.Debited {
 			if t.fees[e.Reference] != 0 {
 				return fmt.Errorf("the fee of %s is taken twice", e.Reference)
 			}
 			t.fees[e.Reference] = e.Amount
 		}
+	// A reservation sets the fee aside. A later attempt of the ledger has a higher serial, and replaces the earlier
+	// one.
 	case *keeper.ReservedFact:
 		if how, dead := st.ended[f.Claim]; dead {
 			return fmt.Errorf("%s reserves a fee again after it was %s", enginetest.ClaimName(f.Claim), how)
@@ -40,6 +44,7 @@ func (t *Truth) takeFee(ref engine.Ref, f engine.Fact) error {
 		}
 		st.held[f.Claim.Order] = f
 		return t.aboveFloor(t.bookOf(f.Claim.Order.Event()), f.Claim, f.Floor)
+	// A fee is taken only for an order that was sold, and it is the fee that the order says.
 	case *keeper.CommittedFact:
 		h, sl := st.held[f.Claim.Order], t.bookOf(f.Claim.Order.Event()).orders[f.Claim.Order]
 		if h == nil || h.Claim != f.Claim || sl == nil || !sl.order.Sold() || sl.order.Issue == nil || sl.order.Issue.Fee != h.Quantity {
@@ -47,6 +52,7 @@ func (t *Truth) takeFee(ref engine.Ref, f engine.Fact) error {
 		}
 		t.world.Reach("order", "with a fee")
 		st.endClaim(f.Claim, "sold")
+	// A fee is released only if no order was made under this serial: an order that was issued owes its fee for good.
 	case *keeper.ReleasedFact:
 		h, sl := st.held[f.Claim.Order], t.bookOf(f.Claim.Order.Event()).orders[f.Claim.Order]
 		if h == nil || h.Claim != f.Claim || sl != nil && sl.order.Serial == f.Claim.Serial {
@@ -59,7 +65,8 @@ func (t *Truth) takeFee(ref engine.Ref, f engine.Fact) error {
 	return nil
 }
 
-// judgeIssued judges an order that the organization has made: its fee is reserved.
+// judgeIssued judges an order that the organization has made itself: its buyer pays no fees, and the fee that the
+// organization owes for it is set aside in its wallet.
 func (t *Truth) judgeIssued(o *order.Order) error {
 	fee := o.IssueFee()
 	if o.Issue.Fee != fee || o.Fees != 0 || o.Total != o.Subtotal {
@@ -75,8 +82,8 @@ func (t *Truth) judgeIssued(o *order.Order) error {
 	return nil
 }
 
-// settledFees makes sure that the fee of each order that was issued was taken, once, and of
-// no other.
+// settledFees makes sure, once the world is quiet, that the wallet took exactly the fee of each order that was
+// issued, and none for any other order.
 func (t *Truth) settledFees(shows []Show) error {
 	want := make(map[string]int64)
 	for _, sh := range shows {

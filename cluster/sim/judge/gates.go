@@ -12,8 +12,9 @@ import (
 	"boxoffice/engine/event"
 )
 
-// way is one way of a ticket's holder through a gate.
+// way is one passage of a ticket's holder through a gate.
 type way struct {
+	// at is in unix milliseconds, by the clock of the device that scanned.
 	at     int64
 	out    bool // false: the way in
 	gate   string
@@ -21,10 +22,12 @@ type way struct {
 	key    uint64 // of the scan's command, by which a repeat is known
 }
 
-// sameScanMillis is within which time a device shows the same person twice.
+// sameScanMillis is the time in milliseconds within which two scans of a ticket by one device are one passage of one
+// person. A device that is held still reads a code several times.
 const sameScanMillis = 2_000
 
-// sortWays returns ways in the order of their times; of two at the same time, the way in comes first.
+// sortWays returns passages in the order of their times. Of two at the same time the way in comes first, and of two
+// ways in the one with the smaller key, so that the result does not depend on the order in which reports arrived.
 func sortWays(ways []way) []way {
 	return slices.SortedFunc(slices.Values(ways), func(a, b way) int {
 		if a.at == b.at && a.out != b.out {
@@ -37,8 +40,9 @@ func sortWays(ways []way) []way {
 	})
 }
 
-// followWays splits ways into those that stand, each in another direction than the one before, and the
-// number of those that contradict them.
+// followWays walks through passages in the order of their times. It returns those that are possible one after another
+// (in, out, in, ...), and the number of those that contradict them: a way in of somebody who is inside already, or a
+// way out of somebody who is not.
 func followWays(ways []way) (stand []way, conflicts int) {
 	for _, w := range sortWays(ways) {
 		// Ways alternate, in first, so an odd number of them has left the holder inside.
@@ -57,19 +61,20 @@ func followWays(ways []way) (stand []way, conflicts int) {
 	return stand, conflicts
 }
 
-// countConflicts is how many ways contradict the ways before them: in twice, or out twice (see followWays).
+// countConflicts returns how many passages contradict the ones before them, as followWays counts them.
 func countConflicts(ways []way) int {
 	_, conflicts := followWays(ways)
 	return conflicts
 }
 
-// isInside reports whether somebody is inside by ways.
+// isInside returns whether a ticket's holder is inside after these passages.
 func isInside(ways []way) bool {
 	stand, _ := followWays(ways)
 	return len(stand)%2 == 1
 }
 
-// withoutLast takes back the last way that stands, and what contradicts it.
+// withoutLast returns passages without the last one that stands, and without all that came after it: those only
+// contradicted what is now taken back.
 func withoutLast(ways []way) []way {
 	stand, _ := followWays(ways)
 	if len(stand) == 0 {
@@ -79,19 +84,25 @@ func withoutLast(ways []way) []way {
 	return sorted[:slices.Index(sorted, stand[len(stand)-1])]
 }
 
-// takePassage judges what a gate has decided about somebody who was at one before.
+// takePassage judges a gate's decision about a ticket that was at a gate before: a further passage, a denial, or a
+// passage that was taken back.
 func (b *book) takePassage(f engine.Fact) error {
 	switch f := f.(type) {
 	case *admission.GatePassed:
 		h, w := b.handOf(f.Ticket), way{f.At, f.Out, f.Gate, f.Device, f.Key}
+		// A decision may arrive late and lie between two that are known, so all passages are followed once more, with
+		// this one.
 		grows := countConflicts(append(slices.Clone(h.ways), w)) > countConflicts(h.ways)
 		switch {
 		case !b.details.Exits:
 			return fmt.Errorf("%+v, of an event that counts no exits", *f)
 		case grows:
 			return fmt.Errorf("%+v, and the ticket has the passages %+v", *f, h.ways)
+		// After the refund nobody may come in, but somebody who is inside may still leave.
 		case !f.Out && h.gone && f.At >= h.goneAt:
 			return fmt.Errorf("%+v, and the ticket's money went back", *f)
+		// Gates that are connected decide in the order of their scans. Only the report of a device that had no
+		// network ("batch") may tell of something earlier than what is known.
 		case f.Method != "batch" && slices.ContainsFunc(h.ways, func(w way) bool { return w.at >= f.At }):
 			return fmt.Errorf("%+v, before what was known: %+v", *f, h.ways)
 		}
@@ -100,6 +111,7 @@ func (b *book) takePassage(f engine.Fact) error {
 		return b.judgeDenied(f)
 	case *admission.PassageUndone:
 		h := b.handOf(f.Ticket)
+		// The first passage is an admission, which has an undo of its own. This one is only for what came after it.
 		if stand, _ := followWays(h.ways); len(stand) < 2 {
 			return fmt.Errorf("the last passage of ticket %d is undone, which has %+v", f.Ticket, h.ways)
 		}
@@ -108,12 +120,15 @@ func (b *book) takePassage(f engine.Fact) error {
 	return nil
 }
 
-// judgeDenied makes sure that who is denied for being inside is inside, and the other way round.
+// judgeDenied makes sure that the reason of a denial is true: somebody who is denied as a duplicate is inside, and
+// somebody who is denied as not inside is not.
 func (b *book) judgeDenied(f *admission.CheckInDenied) error {
 	if b.orderOf(f.Ticket).Event() == 0 {
 		return nil
 	}
 	h, w := b.handOf(f.Ticket), way{f.At, f.Out, f.Gate, f.Device, f.Key}
+	// A device without a network had let this person pass, and the event denies it afterwards. The denial must be due
+	// to a contradiction. The passage happened all the same, and is kept: a later report may explain it.
 	if f.Passed {
 		if more := append(slices.Clone(h.ways), w); countConflicts(more) <= countConflicts(h.ways) {
 			return fmt.Errorf("%+v, though it fits the passages %+v", *f, h.ways)
@@ -130,8 +145,9 @@ func (b *book) judgeDenied(f *admission.CheckInDenied) error {
 	return nil
 }
 
-// wasPassed reports whether a verdict is on a way through a gate that the journal has: of a success the
-// scan's own, which has no time once it was taken back, of a duplicate another one.
+// wasPassed returns whether the verdict on a scan is about a passage that the journal has. A success must be about
+// the scan's own passage, and has no time if that passage was taken back since. A duplicate must be about another
+// one.
 func (h *hands) wasPassed(scan admission.Scan, r *admission.ScanReply) bool {
 	ways := h.passed
 	if r.Status != admission.ScanSuccess {
@@ -145,7 +161,8 @@ func (h *hands) wasPassed(scan admission.Scan, r *admission.ScanReply) bool {
 	})
 }
 
-// judgeBatchReply makes sure that whoever a batch admits is in the journal.
+// judgeBatchReply makes sure that the journal has the admission or passage of every scan of a batch that is answered
+// with success.
 func (b *book) judgeBatchReply(cmd engine.Command, r *admission.BatchReply) error {
 	batch, _ := cmd.(admission.ScanBatch)
 	for i := range r.Results {
@@ -153,6 +170,7 @@ func (b *book) judgeBatchReply(cmd engine.Command, r *admission.BatchReply) erro
 		if one.Status != admission.ScanSuccess {
 			continue
 		}
+		// The command's key is derived from the request id of the scan, as the event derives it.
 		key, h := binary.BigEndian.Uint64(scan.Request.ID[:8]), b.handOf(one.Ticket)
 		known := slices.ContainsFunc(h.passed, func(w way) bool { return w.key == key }) ||
 			slices.ContainsFunc(h.admitted, func(e entrance) bool {
@@ -165,7 +183,8 @@ func (b *book) judgeBatchReply(cmd engine.Command, r *admission.BatchReply) erro
 	return nil
 }
 
-// settledGates makes sure that an event counts the people inside: all that came in, less all that went out.
+// settledGates makes sure, once the world is quiet, that the event's counts for each gate, and of the people inside,
+// agree with the passages that stand.
 func (b *book) settledGates(state *event.State) error {
 	stats, ok := state.Decide(admission.GateStats{}, enginetest.Epoch).Reply.(*admission.Stats)
 	if !ok {

@@ -13,25 +13,28 @@ import (
 	"boxoffice/engine/velocity"
 )
 
-// book is an event by its facts.
+// book is what the judge knows of an event, by its facts: the event's record, its orders, its tickets, its waitlist.
 type book struct {
-	status   string
-	details  event.Details
-	roomiest int64 // the capacity before the last change, by which orders are judged that were under way then
+	status  string
+	details event.Details
+	// roomiest is the capacity before the last change, or a larger one of moments before. Orders that were under way
+	// when an organizer lowered the capacity are judged by it.
+	roomiest int64
 	lowered  int64 // the simulated microsecond of that change
 	removed  bool
 	orders   map[engine.OrderID]*sale
 	ids      []engine.OrderID // all orders, in the order in which they were made
-	prints   map[uint64]engine.OrderID
-	tickets  []engine.OrderID          // by serial of a ticket: the order that it is of
-	types    map[int64]int64           // by number of a ticket type: how many tickets were issued
-	seats    map[string]engine.OrderID // by seat: the unpaid or completed order that has it
-	hands    map[uint32]*hands         // by serial of a ticket; none before something has happened to it
-	gone     int64                     // how many tickets have had their money go back
-	line     line
+	// prints are the orders by the fingerprint of the Place that made them. One command may make only one order.
+	prints  map[uint64]engine.OrderID
+	tickets []engine.OrderID          // by serial of a ticket: the order that it is of
+	types   map[int64]int64           // by number of a ticket type: how many tickets were issued
+	seats   map[string]engine.OrderID // by seat: the unpaid or completed order that has it
+	hands   map[uint32]*hands         // by serial of a ticket; none before something has happened to it
+	gone    int64                     // how many tickets have had their money go back
+	line    line
 }
 
-// sale is an order by its facts.
+// sale is what the judge knows of an order, by its facts.
 type sale struct {
 	order    *order.Order
 	statuses map[string]bool  // all that the order has been: an answer may tell an earlier one, which was durable then
@@ -44,6 +47,7 @@ type sale struct {
 	granted  int64            // what goes back by granted requests, in minor units
 }
 
+// bookOf returns the book of an event, by the event's number.
 func (t *Truth) bookOf(number int64) *book {
 	b := t.books[number]
 	if b == nil {
@@ -56,9 +60,9 @@ func (t *Truth) bookOf(number int64) *book {
 	return b
 }
 
-// judgeCreated judges a new order: its event is on sale, its prices are the ticket types', its event and its buyer may
-// have so many tickets, and every keeper has reserved what it takes. An order that an offer of the waitlist has made is
-// judged when it was offered and when it is claimed.
+// judgeCreated judges a new order. Its event is on sale, its lines cost what the ticket types cost, its tickets fit
+// the event's capacity, its buyer does not order too fast, and every keeper has reserved what it takes. An order that
+// began as an offer of the waitlist was judged when it was offered; of its claim only judgeClaimed asks more.
 func (t *Truth) judgeCreated(ref engine.Ref, b *book, f *order.Created) error {
 	o := f.Order
 	if sl := b.orders[o.ID]; sl != nil && sl.order.Status == order.StatusOffered {
@@ -86,6 +90,7 @@ func (t *Truth) judgeCreated(ref engine.Ref, b *book, f *order.Created) error {
 			return fmt.Errorf("order %s has the line %+v, the price is %d", enginetest.OrderName(o.ID), l, price)
 		}
 	}
+	// The organization's own orders pay other fees, and are held to no limit of price or discount.
 	if o.Issue != nil {
 		if err := t.judgeIssued(o); err != nil {
 			return err
@@ -99,13 +104,14 @@ func (t *Truth) judgeCreated(ref engine.Ref, b *book, f *order.Created) error {
 	if err := t.judgePace(b, o); err != nil {
 		return err
 	}
+	// The order is kept before its seats are checked, because CheckSold looks it up by its id.
 	b.orders[o.ID] = &sale{order: o, statuses: map[string]bool{o.Status: true}, refunds: make(map[string]int64)}
 	b.ids = append(b.ids, o.ID)
 	b.prints[o.Fingerprint] = o.ID
 	return t.judgeReserved(ref, b, o, o.Serial)
 }
 
-// judgePrice makes sure that an order costs what its lines do.
+// judgePrice makes sure that an order's total is what its lines cost after the discount, with fees.
 func (t *Truth) judgePrice(o *order.Order) error {
 	total, err := t.judgeDiscount(o)
 	if err != nil {
@@ -117,8 +123,9 @@ func (t *Truth) judgePrice(o *order.Order) error {
 	return nil
 }
 
-// judgePace judges an order by the velocity rules, over all that was ever made. An offer to
-// somebody who waited counts only while it is unpaid: he was asked to order.
+// judgePace judges an order by the velocity rules: how many orders one buyer and one network may make within ten
+// minutes, and how many unpaid ones a buyer may have. Unlike the ledger, which forgets, it looks at every order that
+// was ever made. An offer of the waitlist counts only among the unpaid ones, because the buyer was asked to order.
 func (t *Truth) judgePace(b *book, o *order.Order) error {
 	if o.Client == 0 || t.world.Jumps { // with a clock that jumps, ten minutes are anything
 		return nil
@@ -139,6 +146,7 @@ func (t *Truth) judgePace(b *book, o *order.Order) error {
 			open++
 		}
 	}
+	// A rule of the event that is 0 means the default, which is the third argument.
 	within := func(n, own, rule int64) bool {
 		switch own {
 		case 0:
@@ -155,8 +163,8 @@ func (t *Truth) judgePace(b *book, o *order.Order) error {
 	return nil
 }
 
-// judgeReserved makes sure that all keepers hold what an order takes, and that no
-// other order has one of its seats.
+// judgeReserved makes sure that all keepers of an order (ticket types, promo code, calendar, seat map) hold what the
+// order takes under this serial, and that no other order has one of its seats.
 func (t *Truth) judgeReserved(ref engine.Ref, b *book, o *order.Order, serial keeper.Serial) error {
 	for i := range o.Lines {
 		l := &o.Lines[i]
@@ -189,11 +197,12 @@ func (t *Truth) judgeReserved(ref engine.Ref, b *book, o *order.Order, serial ke
 	return t.seats.CheckSold(engine.SeatmapRef(ref.Home), o, serial)
 }
 
+// hasSeats returns whether an order has lines with seats, so that the seat map is one of its keepers.
 func hasSeats(lines []order.Line) bool {
 	return slices.ContainsFunc(lines, func(l order.Line) bool { return len(l.Seats) > 0 })
 }
 
-// goneSeats are an order's seats whose tickets' money went back.
+// goneSeats returns an order's seats that others may have again, because their tickets' money went back.
 func (t *Truth) goneSeats(o *order.Order) map[string]bool {
 	gone := make(map[string]bool)
 	for i := range uint32(o.Tickets()) {
@@ -204,7 +213,8 @@ func (t *Truth) goneSeats(o *order.Order) map[string]bool {
 	return gone
 }
 
-// quantityOf is how many units of a ticket type an order has.
+// quantityOf returns how many units of a ticket type an order has. Several lines may be of one type, and its keeper
+// reserves them together.
 func quantityOf(o *order.Order, typ int64) (n int64) {
 	for i := range o.Lines {
 		if o.Lines[i].Type == typ {
@@ -214,14 +224,16 @@ func quantityOf(o *order.Order, typ int64) (n int64) {
 	return n
 }
 
-// judgeCompleted judges that an order was paid, unless it costs nothing or was issued, by an attempt whose money
-// does not go back, and numbers its tickets. An order that had ended may be completed by late money, but then by a
-// reservation of its own: the old one is gone.
+// judgeCompleted judges the completion of an order and numbers its tickets. Unless it costs nothing or was issued, an
+// attempt must have paid it in full, and the money of that attempt must not be on its way back. An order that had
+// ended may be completed by late money, but only by a new reservation: the keepers have given its first one to
+// others.
 func (t *Truth) judgeCompleted(ref engine.Ref, b *book, f *order.Completed) error {
 	sl := b.orders[f.ID]
 	if sl == nil || sl.order.Status == order.StatusCompleted || sl.paidBy != "" {
 		return fmt.Errorf("order %s can't be completed: %+v", enginetest.OrderName(f.ID), sl)
 	}
+	// Tickets are numbered without gaps over all orders of the event, so the next number is known.
 	if int(f.First) != len(b.tickets)+1 {
 		return fmt.Errorf("order %s has tickets from %d after %d", enginetest.OrderName(f.ID), f.First, len(b.tickets))
 	}
@@ -239,6 +251,8 @@ func (t *Truth) judgeCompleted(ref engine.Ref, b *book, f *order.Completed) erro
 			return fmt.Errorf("order %s is completed and not paid: %+v", enginetest.OrderName(f.ID), o.Attempts)
 		}
 	}
+	// The serial names the reservation. The first reservation ended with the order, and completing by it would sell what
+	// others may have by now.
 	if sl.ended && f.Serial == o.Serial {
 		return fmt.Errorf("order %s had ended, and is completed with its old reservation", enginetest.OrderName(f.ID))
 	}
@@ -260,8 +274,8 @@ func (t *Truth) judgeCompleted(ref engine.Ref, b *book, f *order.Completed) erro
 	return t.judgeReserved(ref, b, o, f.Serial)
 }
 
-// judgeEnded judges the end of an unpaid order: it may be cancelled at any time, and expire or fail only after its
-// window, and within a day after that only if no payment is on its way.
+// judgeEnded judges the end of an unpaid order. It may be cancelled at any time. It may expire or fail only after its
+// payment window. If a payment is on its way, the ledger waits another 24 hours for it.
 func (t *Truth) judgeEnded(b *book, f *order.Ended) error {
 	sl := b.orders[f.ID]
 	switch {
@@ -277,6 +291,7 @@ func (t *Truth) judgeEnded(b *book, f *order.Ended) error {
 	}
 	sl.ended = true
 	sl.foldFact(f)
+	// Others may take the seats from now on. If late money completes the order, judgeReserved asks for them again.
 	for i := range sl.order.Lines {
 		for _, seat := range sl.order.Lines[i].Seats {
 			delete(b.seats, seat)
@@ -285,8 +300,8 @@ func (t *Truth) judgeEnded(b *book, f *order.Ended) error {
 	return nil
 }
 
-// judgeClosed judges that an order is closed only once each of its keepers has acknowledged how its line ended: after
-// that the ledger asks and answers nothing about it any more.
+// judgeClosed judges the fact that orders are closed: from then on the ledger asks and answers nothing about them any
+// more. So each keeper must have acknowledged before how its part of the order ended.
 func (t *Truth) judgeClosed(ref engine.Ref, b *book, f *ledger.OrderClosed) error {
 	for _, id := range f.IDs {
 		sl := b.orders[id]
@@ -320,13 +335,14 @@ func (t *Truth) judgeClosed(ref engine.Ref, b *book, f *ledger.OrderClosed) erro
 	return nil
 }
 
-// foldFact brings the order up to a fact, and notes each status that it has had.
+// foldFact brings the order up to a fact, and notes the status that it has then.
 func (sl *sale) foldFact(f engine.Fact) {
 	sl.order = order.Fold(sl.order, f)
 	sl.statuses[sl.order.Status] = true
 }
 
-// liveUnits is how many units are in unpaid orders or issued.
+// liveUnits returns how many units the event has in unpaid orders and in tickets that are still good. This is what
+// the event's capacity limits.
 func (b *book) liveUnits() int64 {
 	n := int64(len(b.tickets)) - b.gone
 	for _, id := range b.ids {
@@ -345,7 +361,7 @@ func (b *book) capacityAt(now int64) int64 {
 	return b.details.Capacity
 }
 
-// issuedBy reports whether an order's command is the organization's own.
+// issuedBy returns whether an order was placed by the organization itself.
 func (t *Truth) issuedBy(id engine.OrderID) bool {
 	places := t.world.Places(id)
 	return len(places) > 0 && places[0].Issue != nil

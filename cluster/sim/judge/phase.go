@@ -4,7 +4,8 @@ import (
 	"boxoffice/engine"
 )
 
-// Phase says what an actor is in the middle of, as far as its facts tell.
+// Phase returns in a few words what an actor is in the middle of, as far as its facts tell. The simulator counts in
+// which phases its faults have struck, so that a run shows whether they hit the actors at work.
 func (t *Truth) Phase(ref engine.Ref) string {
 	if ref.Kind == engine.KindInventory {
 		if st := t.stocks[ref]; st != nil && len(st.held) > 0 {

@@ -7,13 +7,14 @@ import (
 	"boxoffice/engine/wallet"
 )
 
-// takeWallet judges what a wallet notes of what events have earned: each fact is newer than
-// the one before it, and says no more than has been sold.
+// takeWallet judges what a wallet notes. Of the earnings of events each note must be newer than the one before it,
+// and may tell no more than the journal has sold. Everything else is about fees.
 func (t *Truth) takeWallet(ref engine.Ref, f engine.Fact) error {
 	told, ok := f.(*wallet.Told)
 	if !ok {
 		return t.takeFee(ref, f)
 	}
+	// Notes may overtake each other on their way to the wallet. The revision is how the wallet drops an older one.
 	is, was := told.Proceeds, t.earned[told.Proceeds.Event]
 	if is.Revision <= was.Revision {
 		return fmt.Errorf("event %d: revision %d follows %d", is.Event, is.Revision, was.Revision)
@@ -25,7 +26,8 @@ func (t *Truth) takeWallet(ref engine.Ref, f engine.Fact) error {
 	return nil
 }
 
-// sumEarned is what the organization has earned by the event, and what it has given back.
+// sumEarned returns what the organization has earned by the event's orders and what it has given back, in minor
+// units.
 func (b *book) sumEarned() (sales, refunds int64) {
 	for _, id := range b.ids {
 		if o := b.orders[id].order; o.Sold() {
@@ -36,7 +38,7 @@ func (b *book) sumEarned() (sales, refunds int64) {
 	return sales, refunds
 }
 
-// settledProceeds makes sure that the wallet has all that the event has earned, once.
+// settledProceeds makes sure, once the world is quiet, that the wallet was told of all that the event has earned.
 func (t *Truth) settledProceeds(sh *Show) error {
 	b, has := t.bookOf(sh.Event.ID), t.earned[sh.Event.ID]
 	sales, refunds := b.sumEarned()

@@ -12,8 +12,8 @@ import (
 	"boxoffice/engine/promo"
 )
 
-// takeCode judges a committed fact of a promo code and keeps it. Its uses are a stock of
-// which late money may take one too many.
+// takeCode judges a committed fact of a promo code and keeps it. The uses of a code are judged as a stock, with one
+// exception: late money may take one use more than there are.
 func (t *Truth) takeCode(ref engine.Ref, st *stock, f engine.Fact) error {
 	switch f := f.(type) {
 	case *promo.Created:
@@ -29,6 +29,8 @@ func (t *Truth) takeCode(ref engine.Ref, st *stock, f engine.Fact) error {
 		st.shut = true
 	case *keeper.ReservedFact:
 		sl := t.bookOf(f.Claim.Order.Event()).orders[f.Claim.Order]
+		// A code that is over gives no more uses. Late money is excused: its buyer ordered while the code was still
+		// good.
 		if late := sl != nil && sl.ended; st.shut && !late {
 			return fmt.Errorf("%s takes a use of a code that is over", enginetest.ClaimName(f.Claim))
 		}
@@ -39,7 +41,8 @@ func (t *Truth) takeCode(ref engine.Ref, st *stock, f engine.Fact) error {
 	return nil
 }
 
-// setUses makes a stock of a code's uses.
+// setUses makes a stock of a code's uses, so that takeKept can judge codes and ticket types by the same rules. An
+// order takes one use. A limit of 0 means none.
 func (st *stock) setUses(d *promo.Details) {
 	st.terms = &d.Discount
 	st.details = inventory.Details{Quantity: inventory.Unlimited, MaxPerOrder: 1, MaxPerCustomer: math.MaxInt64}
@@ -51,8 +54,9 @@ func (st *stock) setUses(d *promo.Details) {
 	}
 }
 
-// judgeDiscount judges what a code takes off an order, by arithmetic of its own, and returns
-// what is left to pay with the fees.
+// judgeDiscount judges what a promo code takes off an order, and returns what the order must cost: the rest, with
+// fees of 5 % on each ticket. All is in minor units. The arithmetic is the judge's own, so that an error in the
+// engine's shows.
 func (t *Truth) judgeDiscount(o *order.Order) (total int64, err error) {
 	var off, subtotal int64
 	for i := range o.Lines {
@@ -74,6 +78,8 @@ func (t *Truth) judgeDiscount(o *order.Order) (total int64, err error) {
 		return total, nil
 	}
 	t.world.Reach("order", "with a code")
+	// A fixed discount takes off its value, but no more than the order costs. A percentage is in hundredths of a
+	// percent.
 	terms := o.Promo.Terms
 	most := min(terms.Value, subtotal)
 	if terms.Percentage {
@@ -85,7 +91,7 @@ func (t *Truth) judgeDiscount(o *order.Order) (total int64, err error) {
 	return total, nil
 }
 
-// ticketsLeft reports whether an order has a ticket whose money did not go back.
+// ticketsLeft returns whether an order still has a ticket whose money did not go back. Only then it uses up its code.
 func (t *Truth) ticketsLeft(b *book, o *order.Order) bool {
 	for i := range uint32(o.Tickets()) {
 		if !b.handOf(o.FirstTicket + i).gone {
@@ -95,8 +101,8 @@ func (t *Truth) ticketsLeft(b *book, o *order.Order) bool {
 	return false
 }
 
-// settledCodes makes sure that as many uses are consumed as there are orders that have
-// tickets left and name the code.
+// settledCodes makes sure, once the world is quiet, that each code counts one use for each sold order that names it
+// and has tickets left, and that no code still holds a use for an order.
 func (t *Truth) settledCodes(shows []Show, refs []engine.Ref) error {
 	uses := make(map[engine.Ref]int64)
 	for _, sh := range shows {

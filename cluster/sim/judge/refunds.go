@@ -10,7 +10,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// judgeRefundAsked judges a refund that somebody asks for.
+// judgeRefundAsked judges a request for a refund. The order must be sold, and none of the tickets used, refunded or
+// on offer to somebody. All requests together may not ask for more than the order's total.
 func (t *Truth) judgeRefundAsked(b *book, f *order.RefundDue) error {
 	sl := b.orders[f.ID]
 	if sl == nil || !sl.order.Sold() || f.Refund.Status != order.RefundRequested {
@@ -28,8 +29,8 @@ func (t *Truth) judgeRefundAsked(b *book, f *order.RefundDue) error {
 	return nil
 }
 
-// judgeRefundDecided judges what was decided about it: a ticket whose money goes back is neither
-// inside nor gone already, and of a payment goes back at most what came.
+// judgeRefundDecided judges the decision about a request. Things may have changed since it was asked: a ticket whose
+// money goes back must still be unused, and of a payment no more goes back than came in.
 func (t *Truth) judgeRefundDecided(b *book, f *order.RefundDecided) error {
 	sl := b.orders[f.ID]
 	if sl == nil || f.Position >= len(sl.order.Refunds) || sl.order.Refunds[f.Position].Status != order.RefundRequested {
@@ -43,6 +44,7 @@ func (t *Truth) judgeRefundDecided(b *book, f *order.RefundDecided) error {
 		return nil
 	}
 	t.world.Reach("refund", "granted")
+	// An approved refund takes the tickets out of the event's counts, and their seats may be sold again.
 	for _, ticket := range wanted {
 		h := b.handOf(ticket)
 		if h.inside != nil || h.gone || h.offer != nil {
@@ -59,6 +61,7 @@ func (t *Truth) judgeRefundDecided(b *book, f *order.RefundDecided) error {
 			delete(b.seats, seat)
 		}
 	}
+	// A reference names the payment from which the money goes back: it must be the one that paid for the order.
 	if f.Reference != "" {
 		if f.Reference != sl.paidBy {
 			return fmt.Errorf("the money of %q goes back, and %q has paid", f.Reference, sl.paidBy)
@@ -68,14 +71,16 @@ func (t *Truth) judgeRefundDecided(b *book, f *order.RefundDecided) error {
 			return fmt.Errorf("%d of %d goes back: %+v", sl.granted, got, f)
 		}
 	}
+	// A provider has to send this money, so the simulated world does.
 	if f.Status == order.RefundProcessing {
 		t.world.PayBack(f.ID, f.Position, *r)
 	}
 	return nil
 }
 
-// unitsBack is what a refund gives back to a keeper of units. The use of a promo code comes back
-// with the last of the order's tickets.
+// unitsBack returns how many units a refund gives back to a keeper of units. The claim names the refund by its order
+// and serial. A promo code gets its use back only with the last of the order's tickets, so for a code all refunds up
+// to this one count.
 func (t *Truth) unitsBack(ref engine.Ref, c keeper.Claim) (n int64) {
 	sl := t.bookOf(c.Order.Event()).orders[c.Order]
 	if sl == nil {
@@ -107,7 +112,8 @@ func (t *Truth) unitsBack(ref engine.Ref, c keeper.Claim) (n int64) {
 	return n
 }
 
-// takeReturned judges units that come back.
+// takeReturned judges the fact that a keeper has taken back the units of a refund. It may happen once for each
+// refund, and with the quantity that the refund has.
 func (t *Truth) takeReturned(ref engine.Ref, st *stock, f *keeper.ReturnedFact) error {
 	if st.ended[f.Claim] == "returned" {
 		return fmt.Errorf("%s gives back twice", enginetest.ClaimName(f.Claim))
@@ -124,8 +130,8 @@ func (t *Truth) takeReturned(ref engine.Ref, st *stock, f *keeper.ReturnedFact) 
 	return st.checkSold()
 }
 
-// judgeReturned judges a refund all of whose keepers say that they have back what its tickets
-// took.
+// judgeReturned judges the ledger's fact that a refund is over. By then each keeper of the order (ticket types,
+// calendar, promo code, seat map) must have taken back what the refunded tickets took.
 func (t *Truth) judgeReturned(ref engine.Ref, b *book, f *order.RefundReturned) error {
 	sl := b.orders[f.ID]
 	if sl == nil || f.Position >= len(sl.order.Refunds) || !sl.order.Refunds[f.Position].Approved() {
@@ -155,7 +161,8 @@ func (t *Truth) judgeReturned(ref engine.Ref, b *book, f *order.RefundReturned) 
 	return nil
 }
 
-// judgeRecalled judges the record of an order that the ledger has again.
+// judgeRecalled judges an order that the ledger had dropped from its memory and has read back from its record. It
+// must come back as it was.
 func (t *Truth) judgeRecalled(b *book, f *ledger.OrderRecalled) error {
 	sl := b.orders[f.Order.ID]
 	if sl == nil || len(sl.order.Refunds) != len(f.Order.Refunds) || sl.order.Status != f.Order.Status || sl.order.FirstTicket != f.Order.FirstTicket {

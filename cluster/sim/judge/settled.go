@@ -12,13 +12,15 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Settled judges the world once it is quiet: everything has come to its end. Refs are all actors.
+// Settled judges the world once it is quiet, when everything has come to its end: nothing may be half done. Shows are
+// all events, refs all actors.
 func (t *Truth) Settled(shows []Show, refs []engine.Ref) error {
 	for i := range shows {
 		if err := t.settledBook(&shows[i]); err != nil {
 			return fmt.Errorf("%s has not settled: %w", shows[i].Event.Name(), err)
 		}
 	}
+	// A show does not name its waiting room, so the rooms are found among all actors.
 	for _, ref := range refs {
 		if ref.Kind == engine.KindQueue {
 			if err := t.rooms.Settled(ref); err != nil {
@@ -35,9 +37,12 @@ func (t *Truth) Settled(shows []Show, refs []engine.Ref) error {
 	return nil
 }
 
-// settledBook judges an event's orders and the stock they took.
+// settledBook judges one event once the world is quiet. All its orders are ended and closed, and the state of each of
+// its actors, replayed from the journal, agrees with the judge's counts.
 func (t *Truth) settledBook(sh *Show) error {
 	b := t.bookOf(sh.Event.ID)
+	// A public event whose dates are over must have been completed by its timer. An event with a calendar has no date
+	// at which it is over.
 	if !b.removed && sh.Dates.Kind == 0 && b.status != event.StatusDraft && b.status != event.StatusCancelled && b.status != event.StatusCompleted {
 		return fmt.Errorf("its dates are over and it is %s", b.status)
 	}
@@ -84,6 +89,7 @@ func (t *Truth) settledBook(sh *Show) error {
 		if stock.Sold() != b.types[ref.ID] {
 			return fmt.Errorf("%s has sold %d, tickets are %d", ref.Name(), stock.Sold(), b.types[ref.ID])
 		}
+		// Open lists what the stock still reserves. Every order is closed, so nothing may be left.
 		stock.Open(func(h keeper.Held) {
 			if err == nil {
 				err = fmt.Errorf("%s still reserves %d for %s", ref.Name(), h.Quantity, enginetest.ClaimName(h.Claim))
@@ -96,8 +102,8 @@ func (t *Truth) settledBook(sh *Show) error {
 	return nil
 }
 
-// settledSeats judges a show's seats once the world is quiet: those that are taken belong to completed
-// orders, and every ticket type has as many units as it has seats.
+// settledSeats judges a show's seats once the world is quiet: each seat that is taken belongs to a completed order,
+// and every seated ticket type has as many units as it has seats.
 func (t *Truth) settledSeats(sh *Show) error {
 	if sh.Seats.Kind == 0 {
 		return nil
@@ -121,8 +127,8 @@ func (t *Truth) settledSeats(sh *Show) error {
 	return nil
 }
 
-// settledOffers makes sure that the ledger knows which ticket types are seated,
-// unless it was removed and need not.
+// settledOffers makes sure, once the world is quiet, that the ledger knows of each ticket type whether it is sold by
+// seat. An event that was removed has no details any more, and need not know.
 func (t *Truth) settledOffers(sh *Show, state *event.State) error {
 	f, ok := state.Freeze().(*event.Frozen)
 	if !ok {
@@ -139,8 +145,8 @@ func (t *Truth) settledOffers(sh *Show, state *event.State) error {
 	return nil
 }
 
-// settledDates makes sure that no date is held any more, and that the calendar's actor has
-// the journal's counts.
+// settledDates makes sure, once the world is quiet, that no booking is still reserved, and that the calendar's state
+// counts what its facts say.
 func (t *Truth) settledDates(sh *Show) error {
 	if sh.Dates.Kind == 0 {
 		return nil
@@ -161,6 +167,7 @@ func (t *Truth) settledDates(sh *Show) error {
 	for _, c := range rec.Taken {
 		has[placeInTime{c.Date, c.Slot}] = c.Units
 	}
+	// Only dates from today on are compared: the calendar need not keep the counts of past ones.
 	for p, n := range d.taken {
 		if p.date >= rec.Today && has[p] != n {
 			return fmt.Errorf("%s has %d units of %s %q, booked are %d", sh.Dates.Name(), has[p], p.date, p.slot, n)

@@ -10,7 +10,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// stock is a ticket type by its facts.
+// stock is what the judge knows of a keeper of units, by its facts. The keeper is a ticket type, or a promo code,
+// whose units are its uses.
 type stock struct {
 	details inventory.Details
 	terms   *keeper.Discount // nil of a ticket type; of a promo code, whose uses are judged as a stock, its discount
@@ -21,10 +22,13 @@ type stock struct {
 	ended   map[keeper.Claim]string // how each reservation ended: it was sold, released or replaced
 	buyers  map[uint64]int64        // units of each customer, reserved or sold: MaxPerCustomer at most
 
+	// While somebody in the waitlist waits for the ticket type, its free units are not for sale to others. awaitRev
+	// is the revision of the last note about that, and each note has to have a higher one.
 	awaited  bool // somebody in the waitlist waits for it
 	awaitRev uint64
 }
 
+// stockOf returns the stock of a keeper of units.
 func (t *Truth) stockOf(ref engine.Ref) *stock {
 	st := t.stocks[ref]
 	if st == nil {
@@ -37,7 +41,8 @@ func (t *Truth) stockOf(ref engine.Ref) *stock {
 	return st
 }
 
-// judgeClosed reports whether an order's units are sold or released, as the order has ended.
+// judgeClosed returns an error unless the order's units ended as the order did: sold if it was sold, and otherwise
+// released.
 func (st *stock) judgeClosed(o *order.Order) error {
 	claim := keeper.Claim{Order: o.ID, Serial: o.Serial}
 	if h := st.held[o.ID]; h != nil && h.Claim == claim {
@@ -55,6 +60,7 @@ func (t *Truth) takeStock(ref engine.Ref, st *stock, f engine.Fact) error {
 	case *inventory.Created:
 		st.details = *f.Details
 	case *inventory.Updated:
+		// Seats decide how many units a seated type has. Only the seat map may change that, by a resize.
 		if f.Resize == 0 && (f.Details.Seated != st.details.Seated || st.details.Seated && f.Details.Quantity != st.details.Quantity) {
 			return fmt.Errorf("the organizer changes the seats: %+v", *f.Details)
 		}
@@ -65,6 +71,7 @@ func (t *Truth) takeStock(ref engine.Ref, st *stock, f engine.Fact) error {
 			st.sized = f.Resize
 		}
 		st.details = *f.Details
+		// A ticket type that is sold by seat has no waitlist, so nobody who waits can be overtaken any more.
 		if st.details.Seated {
 			t.bookOf(ref.Home).dropPromises(ref.ID)
 		}
@@ -81,7 +88,7 @@ func (t *Truth) takeStock(ref engine.Ref, st *stock, f engine.Fact) error {
 	return st.checkSold()
 }
 
-// takeKept judges a fact of the reservation protocol of a keeper of units.
+// takeKept judges a fact of the reservation protocol, which ticket types and promo codes share, and keeps it.
 func (t *Truth) takeKept(ref engine.Ref, st *stock, f engine.Fact) error {
 	switch f := f.(type) {
 	case *keeper.ReservedFact:
@@ -94,6 +101,7 @@ func (t *Truth) takeKept(ref engine.Ref, st *stock, f engine.Fact) error {
 		if h == nil || h.Claim != f.Claim {
 			return fmt.Errorf("%s is sold and not reserved", enginetest.ClaimName(f.Claim))
 		}
+		// Units are sold only for an order that the ledger has sold under the same serial.
 		sl := t.bookOf(f.Claim.Order.Event()).orders[f.Claim.Order]
 		if sl == nil || !sl.order.Sold() || sl.order.Serial != f.Claim.Serial {
 			return fmt.Errorf("%s is sold, its order is %+v", enginetest.ClaimName(f.Claim), sl)
@@ -105,6 +113,7 @@ func (t *Truth) takeKept(ref engine.Ref, st *stock, f engine.Fact) error {
 		if h == nil || h.Claim != f.Claim {
 			return fmt.Errorf("%s is released and not reserved", enginetest.ClaimName(f.Claim))
 		}
+		// An unpaid or sold order must not lose its units. Under another serial the ledger has given them up.
 		sl := t.bookOf(f.Claim.Order.Event()).orders[f.Claim.Order]
 		if sl != nil && sl.order.Serial == f.Claim.Serial && (sl.order.Unpaid() || sl.order.Sold()) {
 			return fmt.Errorf("%s is released, its order is %s", enginetest.ClaimName(f.Claim), sl.order.Status)
@@ -122,9 +131,9 @@ func (t *Truth) takeKept(ref engine.Ref, st *stock, f engine.Fact) error {
 	return st.checkSold()
 }
 
-// takeReserved judges a reservation and keeps it. One order has one reservation of a type: a later attempt of the
-// ledger, which has a higher serial, replaces it. Limits by order and customer don't bind late money, offers of the
-// waitlist and what the organization gives away itself.
+// takeReserved judges a reservation and keeps it. An order has one reservation of a ticket type: a later attempt of
+// the ledger, which has a higher serial, replaces it. The limits by order and by customer don't bind late money,
+// offers of the waitlist, and what the organization gives away itself.
 func (t *Truth) takeReserved(ref engine.Ref, st *stock, f *keeper.ReservedFact) error {
 	if how, dead := st.ended[f.Claim]; dead {
 		return fmt.Errorf("%s is reserved again after it was %s", enginetest.ClaimName(f.Claim), how)
@@ -153,13 +162,15 @@ func (t *Truth) takeReserved(ref engine.Ref, st *stock, f *keeper.ReservedFact) 
 	if err := t.aboveFloor(b, f.Claim, f.Floor); err != nil {
 		return err
 	}
+	// A new order may not take a use that a promo code does not have. Late money may: see takeCode.
 	if st.terms != nil && !late && st.details.Quantity != inventory.Unlimited && st.sold+st.countReserved() > st.details.Quantity {
 		return fmt.Errorf("%d uses consumed and %d reserved of %d", st.sold, st.countReserved(), st.details.Quantity)
 	}
 	return st.checkSold()
 }
 
-// aboveFloor makes sure that no order below a reservation's floor is alive.
+// aboveFloor makes sure that the floor that came with a reservation is true: no order with a serial below it is
+// alive. A keeper relies on this and forgets all that it remembers of such serials.
 func (t *Truth) aboveFloor(b *book, c keeper.Claim, floor keeper.Serial) error {
 	for _, id := range b.ids {
 		if sl := b.orders[id]; !sl.closed && sl.order.Serial < floor && sl.order.Serial != 0 {
@@ -169,13 +180,14 @@ func (t *Truth) aboveFloor(b *book, c keeper.Claim, floor keeper.Serial) error {
 	return nil
 }
 
-// endClaim notes how a reservation ended, because the same claim may never be reserved again.
+// endClaim notes how a reservation ended. The note stays for ever, because the same claim may never be reserved
+// again.
 func (st *stock) endClaim(c keeper.Claim, how string) {
 	delete(st.held, c.Order)
 	st.ended[c] = how
 }
 
-// countReserved is how many units are held for open orders.
+// countReserved returns how many units are held for orders that are not sold yet.
 func (st *stock) countReserved() int64 {
 	var n int64
 	for _, h := range st.held {
@@ -184,6 +196,7 @@ func (st *stock) countReserved() int64 {
 	return n
 }
 
+// countLeft returns how many units are neither sold nor reserved, or Unlimited.
 func (st *stock) countLeft() int64 {
 	if st.details.Quantity == inventory.Unlimited {
 		return inventory.Unlimited
@@ -195,7 +208,8 @@ func (st *stock) countLeft() int64 {
 	return left
 }
 
-// checkSold is the promise that the simulator is there for: no ticket type is oversold.
+// checkSold is the promise that the simulator is there for: no ticket type is oversold. Seated types are left to the
+// rules of the seat map, which knows each seat.
 func (st *stock) checkSold() error {
 	if st.terms != nil {
 		return nil // late money takes its use again, and an organizer may lower the limit

@@ -26,8 +26,9 @@ import (
 
 // World is what the judge knows of the world, and what the world does because of a fact.
 type World struct {
-	Jumps     bool    // the clocks of nodes are wrong by up to an hour
-	HoldScale float64 // multiplies the limits of the seats that one holder may hold
+	Jumps bool // the clocks of nodes are wrong by up to an hour
+	// HoldScale multiplies the limits of how many seats one holder may hold.
+	HoldScale float64
 
 	Now      func() int64                                     // returns the microseconds since the start
 	Reach    func(fault, met string)                          // counts that a fault has met something
@@ -42,7 +43,7 @@ type World struct {
 	WatchRoom func(ref engine.Ref, turn int, due int64)             // is told of an admission that is due, at a time in unix milliseconds
 }
 
-// Show names the actors of an event.
+// Show names the actors of one event.
 type Show struct {
 	Event engine.Ref
 	Seats engine.Ref // zero: the event has no seats
@@ -66,7 +67,9 @@ type Truth struct {
 	rooms   *rooms.Rooms
 	earned  map[int64]keeper.Proceeds // by the number of the event: what it has earned, as far as the wallet was told
 	fees    map[string]int64          // taken, by order
-	early   map[engine.OrderID]bool   // orders whose Place was refused before one like it has made them
+	// early are orders whose Place was refused while there was no such order, though a repeat of it may have made the
+	// order since (see NoteRefusals).
+	early map[engine.OrderID]bool
 }
 
 // New makes a judge who has seen nothing.
@@ -80,7 +83,8 @@ func New(w World) *Truth {
 	return t
 }
 
-// Take judges a committed fact and keeps it.
+// Take judges a committed fact against all facts before it, and keeps it. The simulator calls it in the order of the
+// commits.
 func (t *Truth) Take(ref engine.Ref, f engine.Fact) error {
 	switch ref.Kind { //nolint:exhaustive // the rest is the ledger's
 	case engine.KindInventory:
@@ -122,6 +126,7 @@ func (t *Truth) Take(ref engine.Ref, f engine.Fact) error {
 		return t.judgeReturned(ref, b, f)
 	case *ledger.OrderRecalled:
 		return t.judgeRecalled(b, f)
+	// These two cases are interfaces which the types above satisfy too, so they come after them.
 	case waitlist.Fact:
 		return t.takeLine(ref, b, f)
 	case *order.Erased:
@@ -133,7 +138,7 @@ func (t *Truth) Take(ref engine.Ref, f engine.Fact) error {
 	}
 }
 
-// takeSeats judges a committed fact of a seat map, and of a reservation its floor too.
+// takeSeats judges a committed fact of a seat map. A reservation brings a floor, which is judged as for any other keeper.
 func (t *Truth) takeSeats(ref engine.Ref, f engine.Fact) error {
 	if err := t.seats.Take(ref, f); err != nil {
 		return err
@@ -144,7 +149,7 @@ func (t *Truth) takeSeats(ref engine.Ref, f engine.Fact) error {
 	return nil
 }
 
-// judgeEvent takes the facts about the event itself.
+// judgeEvent judges the facts about the event itself: its record, its status, its end.
 func (t *Truth) judgeEvent(b *book, f engine.Fact) error {
 	switch f := f.(type) {
 	case *event.Created:
@@ -152,6 +157,7 @@ func (t *Truth) judgeEvent(b *book, f engine.Fact) error {
 			return errors.New("the event is created twice")
 		}
 		b.status, b.details, b.roomiest = event.StatusDraft, *f.Details, f.Details.Capacity
+	// Orders that were under way when the capacity changed are judged by the larger one for a while (see capacityAt).
 	case *event.Updated:
 		b.lowered, b.roomiest = t.world.Now(), b.capacityAt(t.world.Now())
 		b.details = *f.Details
@@ -195,10 +201,11 @@ func (t *Truth) OrdersNaming(event int64, customer uint64) (orders []*order.Orde
 	return orders
 }
 
-// Holds reports whether a selection is its holder's last.
+// Holds returns whether a selection of seats is still the last one of its holder.
 func (t *Truth) Holds(ref engine.Ref, f *seatmap.HeldFact) bool {
 	return t.seats.Holds(ref, f)
 }
 
-// Turns returns how often the due time of a room's next admission has changed. A watcher that sees another number gives up.
+// Turns returns how often the due time of a room's next admission has changed. A watcher gives up once the number is
+// another, because the admission is due at another time then.
 func (t *Truth) Turns(ref engine.Ref) int { return t.rooms.Turns(ref) }

@@ -13,20 +13,24 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// line is a waitlist by its facts.
+// line is what the judge knows of an event's waitlist, by its facts.
 type line struct {
 	entries map[engine.OrderID]*waiter
 	ids     []engine.OrderID // by number
-	byHand  bool             // it was not automatic at some time
-	stuck   map[int64]int    // by ticket type: how often in a row something fitting was not offered
+	// byHand is true if the organizer has ever turned the automatic offers off. From then on anybody may be offered
+	// something before others who have waited for longer.
+	byHand bool
+	stuck  map[int64]int // by ticket type: how often in a row something fitting was not offered
 }
 
-// waiter is an entry by its facts.
+// waiter is an entry of a waitlist, by its facts.
 type waiter struct {
 	waitlist.Entry
-	safe bool // he has been answered: nobody may overtake him
+	// safe is true once this person was answered that he waits. From then on nobody may overtake him.
+	safe bool
 }
 
+// newLine makes an empty waitlist.
 func newLine() line {
 	return line{entries: make(map[engine.OrderID]*waiter), stuck: make(map[int64]int)}
 }
@@ -56,7 +60,8 @@ func (t *Truth) takeLine(ref engine.Ref, b *book, f waitlist.Fact) error {
 	return nil
 }
 
-// judgeJoined judges a new entry: the numbers of entries have no gaps, and nobody waits twice for one type.
+// judgeJoined judges a new entry. Entries are numbered without gaps, nobody waits twice for one ticket type, and one
+// network has no more than waitlist.MaxOfNetwork entries.
 func (b *book) judgeJoined(e *waitlist.Entry) error {
 	if b.line.entries[e.ID] != nil || e.Number != uint64(len(b.line.ids))+1 || e.Status != waitlist.StatusWaiting {
 		return fmt.Errorf("entry %d is no new one: %+v", len(b.line.ids)+1, e)
@@ -68,6 +73,7 @@ func (b *book) judgeJoined(e *waitlist.Entry) error {
 		if alive && was.Customer == e.Customer && was.Type == e.Type {
 			return fmt.Errorf("customer %d waits twice", e.Customer)
 		}
+		// An entry whose offer has expired still counts for its network: a script could otherwise join without end.
 		if was.Client == e.Client && (alive || was.Status == waitlist.StatusExpired) {
 			neighbours++
 		}
@@ -80,8 +86,8 @@ func (b *book) judgeJoined(e *waitlist.Entry) error {
 	return nil
 }
 
-// judgeOffered judges an offer: its entry waits, its stock is reserved, and no older entry would
-// have been content with that.
+// judgeOffered judges an offer: its entry waits, its stock is reserved, and nobody who has waited for longer would
+// have been content with as many units.
 func (t *Truth) judgeOffered(ref engine.Ref, b *book, o *order.Order) error {
 	e := b.line.entries[o.ID]
 	if e == nil || e.Status != waitlist.StatusWaiting || o.Status != order.StatusOffered || len(o.Lines) != 1 || o.Tickets() != e.Quantity {
@@ -103,13 +109,15 @@ func (t *Truth) judgeOffered(ref engine.Ref, b *book, o *order.Order) error {
 	if err := b.offeredFor(e, o); err != nil {
 		return err
 	}
+	// An offer is an order that nobody has claimed yet. It has no status that an answer could tell.
 	e.Status, e.Given, e.ExpiresAt, e.OfferedAt = waitlist.StatusOffered, typ, o.ExpiresAt, o.CreatedAt
 	b.orders[o.ID] = &sale{order: o, statuses: map[string]bool{}, refunds: make(map[string]int64)}
 	b.ids = append(b.ids, o.ID)
 	return t.judgeReserved(ref, b, o, o.Serial)
 }
 
-// offeredFor judges how long an entry keeps its offer: people who have let offers pass get shorter ones.
+// offeredFor judges for how long an entry keeps its offer. People who let offers pass before get shorter ones: an hour
+// after the first, and waitlist.MinOfferMinutes after more.
 func (b *book) offeredFor(e *waiter, o *order.Order) error {
 	most, passed := int64(waitlist.DefaultOfferMinutes), 0
 	for _, was := range b.line.entries {
@@ -137,6 +145,7 @@ func (b *book) endEntry(f *waitlist.EntryEnded) error {
 	case f.Status == waitlist.StatusExpired && (e.Status != waitlist.StatusOffered || f.At < e.ExpiresAt):
 		return fmt.Errorf("entry %s expires: %+v", enginetest.OrderName(f.ID), e)
 	}
+	// The offer ends with its entry. Its order counts as ended, so that its keepers may release what they hold.
 	if sl := b.orders[f.ID]; sl != nil {
 		ended := *sl.order
 		ended.Status = f.Status
@@ -146,7 +155,8 @@ func (b *book) endEntry(f *waitlist.EntryEnded) error {
 	return nil
 }
 
-// judgeClaimed takes the creation of an order that was offered.
+// judgeClaimed judges the creation of an order that was offered before: it has the reservation and the total of the
+// offer.
 func (b *book) judgeClaimed(o *order.Order) error {
 	sl, e := b.orders[o.ID], b.line.entries[o.ID]
 	if e == nil || e.Status != waitlist.StatusClaimed || o.Serial != sl.order.Serial || o.Total != sl.order.Total || o.Status != order.StatusPending {
@@ -156,7 +166,8 @@ func (b *book) judgeClaimed(o *order.Order) error {
 	return nil
 }
 
-// findOvertaken is somebody who was told that he waits for a ticket type, and does.
+// findOvertaken returns an entry whose person was told that he waits for this ticket type, and who still does. It is
+// nil if there is none.
 func (b *book) findOvertaken(typ int64) *waiter {
 	for _, id := range b.line.ids {
 		if e := b.line.entries[id]; e.safe && e.Status == waitlist.StatusWaiting && e.Type == typ {
@@ -166,8 +177,9 @@ func (b *book) findOvertaken(typ int64) *waiter {
 	return nil
 }
 
-// JudgeLine makes sure, in a world without faults, that what is free of a show does not lie there while somebody
-// waits whom it fits.
+// JudgeLine makes sure, in a world without faults, that units of an event don't lie free while somebody waits whom
+// they fit. It is called again and again, and complains only after more than 12 calls in a row: an offer takes some
+// time.
 func (t *Truth) JudgeLine(sh Show) error {
 	b := t.bookOf(sh.Event.ID)
 	for _, ref := range sh.Types {
@@ -183,17 +195,19 @@ func (t *Truth) JudgeLine(sh Show) error {
 	return nil
 }
 
-// findForgotten is somebody whom what is free of a ticket type fits, and who only waits.
+// findForgotten returns the first entry that fits in what is free of a ticket type and that has no offer, or nil.
 func (t *Truth) findForgotten(sh *Show, ref engine.Ref) *waiter {
 	b, st := t.bookOf(sh.Event.ID), t.stockOf(ref)
 	_, clock, owned := t.world.Owner(sh.Event)
 	if !owned {
 		return nil
 	}
-	d, now := &st.details, clock.UnixMilli() // by the owner's clock it is on sale
+	// By the clock of the node that owns the event the type is on sale.
+	d, now := &st.details, clock.UnixMilli()
 	if b.line.byHand || d.Seated || d.Hidden || now < d.SaleStart || now >= d.SaleEnd || !slices.Contains(event.Public, b.status) {
 		return nil
 	}
+	// This is more than any ticket type has: neither the event nor the type limits it.
 	room := int64(1 << 40)
 	if b.details.Capacity != event.NoCapacity {
 		room = b.details.Capacity - b.liveUnits()
@@ -209,8 +223,9 @@ func (t *Truth) findForgotten(sh *Show, ref engine.Ref) *waiter {
 	return nil
 }
 
-// takeAwaited takes what a ticket type knows of those who wait for it.
+// takeAwaited judges the fact by which a ticket type notes whether somebody waits for it.
 func (st *stock) takeAwaited(f *inventory.Awaited) error {
+	// Notes of the waitlist may overtake each other, and the ticket type must drop an older one.
 	if f.Revision <= st.awaitRev {
 		return fmt.Errorf("await %d follows %d", f.Revision, st.awaitRev)
 	}
@@ -221,8 +236,8 @@ func (st *stock) takeAwaited(f *inventory.Awaited) error {
 	return nil
 }
 
-// dropPromises takes from those who wait for a ticket type that is sold by seat now what they were
-// promised: it has no waitlist, and sells to others again (docs/adr/0018).
+// dropPromises notes that nobody who waits for a ticket type is safe from being overtaken any more. It is called when
+// the type becomes one that is sold by seat: such a type has no waitlist, and sells to others again (docs/adr/0018).
 func (b *book) dropPromises(typ int64) {
 	for _, e := range b.line.entries {
 		if e.Type == typ {
@@ -231,7 +246,8 @@ func (b *book) dropPromises(typ int64) {
 	}
 }
 
-// forSale is what a ticket type may sell to anybody.
+// forSale returns how many units a ticket type may sell to anybody: none while somebody in the waitlist waits for
+// them.
 func (st *stock) forSale() int64 {
 	if st.awaited && !st.details.Seated {
 		return 0
@@ -239,8 +255,8 @@ func (st *stock) forSale() int64 {
 	return st.countLeft()
 }
 
-// judgeOvertaking says whom the order of a buyer overtakes that reserves units of a ticket type.
-// The entry of one that is an offer may be in the same batch, behind this.
+// judgeOvertaking returns an error if a buyer's reservation takes units of a ticket type for which somebody waits who
+// was promised that nobody overtakes him. The reservation of an offer is excused; nobody has placed its order.
 func (t *Truth) judgeOvertaking(ref engine.Ref, st *stock, f *keeper.ReservedFact) error {
 	b := t.bookOf(ref.Home)
 	if ref.Kind != engine.KindInventory || t.world.Places(f.Claim.Order) == nil || st.details.Seated {
@@ -252,7 +268,7 @@ func (t *Truth) judgeOvertaking(ref engine.Ref, st *stock, f *keeper.ReservedFac
 	return nil
 }
 
-// notePlaced notes that somebody was told of his place in line.
+// notePlaced notes that somebody was told of his place in the waitlist, and checks that the entry is in the journal.
 func (t *Truth) notePlaced(ref engine.Ref, p *waitlist.Placed) error {
 	e := t.bookOf(ref.Home).line.entries[p.Entry.ID]
 	if e == nil || e.Customer != p.Entry.Customer || e.Type != p.Entry.Type {

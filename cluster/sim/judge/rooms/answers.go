@@ -11,7 +11,8 @@ import (
 	"boxoffice/engine/queue"
 )
 
-// Answer judges an answer that leaves a waiting room.
+// Answer judges an answer that leaves a waiting room. Current is true if the activation that answers still owns the
+// room's stream.
 func (t *Rooms) Answer(ref engine.Ref, cmd engine.Command, reply engine.Reply, current bool) error {
 	r := t.roomOf(ref)
 	switch told := reply.(type) {
@@ -22,6 +23,8 @@ func (t *Rooms) Answer(ref engine.Ref, cmd engine.Command, reply engine.Reply, c
 	case *queue.Proof:
 		return describeAnswer(r.judgeProof(cmd, told), *told)
 	case *engine.Refusal:
+		// This refusal may be one that was decided before the visitor was entered, and that was slow. Each such note
+		// excuses one refusal.
 		if leaf := leafIn(cmd); r.early[leaf] > 0 {
 			r.early[leaf]--
 		} else if current && r.isPromised(leaf) && told.Code != engine.Unavailable && told.Code != engine.QueueRequired && !isProve(cmd) && !r.isForeign(cmd) {
@@ -31,7 +34,8 @@ func (t *Rooms) Answer(ref engine.Ref, cmd engine.Command, reply engine.Reply, c
 	return nil
 }
 
-// NoteRefusal notes that a visitor is refused who has not been told that he is entered.
+// NoteRefusal notes a refusal when it is decided, if its visitor has not been told yet that he is entered. Answer
+// excuses it when it leaves: by then the same command, sent again, may have entered the visitor.
 func (t *Rooms) NoteRefusal(ref engine.Ref, cmd engine.Command, reply engine.Reply) {
 	r, leaf := t.roomOf(ref), leafIn(cmd)
 	if _, refused := reply.(*engine.Refusal); refused && !r.isPromised(leaf) {
@@ -39,18 +43,22 @@ func (t *Rooms) NoteRefusal(ref engine.Ref, cmd engine.Command, reply engine.Rep
 	}
 }
 
-// isPromised reports whether a visitor has been told that he is entered in the draw that goes on.
+// isPromised returns whether a leaf's visitor has been told that he is entered in the draw that goes on. From then on
+// he may not be refused what entries are for.
 func (r *room) isPromised(leaf draw.Hash) bool {
 	d := r.last()
 	return d != nil && !d.ended && d.safe[leaf]
 }
 
+// isProve returns whether a command asks for a proof. A proof may be refused to an entry, because there is none
+// before the list is closed.
 func isProve(cmd engine.Command) bool {
 	_, ok := cmd.(queue.Prove)
 	return ok
 }
 
-// isForeign reports whether somebody joins by a leaf that is another's entry in the draw that goes on.
+// isForeign returns whether somebody joins by a leaf that is another person's entry in the draw that goes on. Such a
+// Join must be refused, although the leaf itself is entered.
 func (r *room) isForeign(cmd engine.Command) bool {
 	join, ok := cmd.(queue.Join)
 	if !ok || join.Person == 0 {
@@ -61,7 +69,7 @@ func (r *room) isForeign(cmd engine.Command) bool {
 	return entered && d.buyers[number] != join.Person
 }
 
-// leafIn returns the leaf that a command is about.
+// leafIn returns the leaf of the entry that a command is about, or the zero hash if it is about none.
 func leafIn(cmd engine.Command) draw.Hash {
 	switch c := cmd.(type) {
 	case queue.Join:
@@ -79,7 +87,7 @@ func leafIn(cmd engine.Command) draw.Hash {
 	}
 }
 
-// drawOf returns the draw that an answer is about.
+// drawOf returns the draw that an answer is about, by its number. Draws are numbered from 1.
 func (r *room) drawOf(number uint32) (*roomDraw, error) {
 	if number == 0 || int(number) > len(r.draws) {
 		return nil, fmt.Errorf("there is no draw %d in the journal", number)
@@ -87,8 +95,8 @@ func (r *room) drawOf(number uint32) (*roomDraw, error) {
 	return r.draws[number-1], nil
 }
 
-// judgePlaced reports whether a visitor is told of the place that the journal gives him. A visitor who is
-// told that he is entered has a receipt.
+// judgePlaced makes sure that a visitor is told the entry and the place that the journal gives him. After this answer
+// the visitor counts as promised: he has a receipt.
 func (t *Rooms) judgePlaced(r *room, cmd engine.Command, p *queue.Placed, current bool) error {
 	d, err := r.drawOf(p.Draw)
 	if err != nil {
@@ -103,9 +111,12 @@ func (t *Rooms) judgePlaced(r *room, cmd engine.Command, p *queue.Placed, curren
 		return fmt.Errorf("its place is %d", d.placeOf(number))
 	case p.Place < 0 && p.Phase == queue.Ordered.String():
 		return errors.New("its place is known")
+	// Admitted must follow from the same answer's threshold, or the page would show a turn that is not one.
 	case p.Admitted != (p.Place >= 0 && p.Place < int64(p.Served)):
 		return errors.New("whether its turn has come does not follow from its place")
 	}
+	// The admission lasts from its beginning for the length that was set at the time. The organizer may have changed
+	// the length since, so any length that was ever set is right.
 	if begun, admitted := d.begun[number]; p.Until != 0 && (!admitted || !slices.Contains(d.holds, p.Until-begun)) {
 		return fmt.Errorf("the admission began at %d", begun)
 	}
@@ -119,8 +130,8 @@ func (t *Rooms) judgePlaced(r *room, cmd engine.Command, p *queue.Placed, curren
 	return t.judgeServed(d, p.Served, current)
 }
 
-// judgeServed makes sure that the threshold in an answer is durable, and not an old one: so it never
-// falls, also after a failover.
+// judgeServed makes sure that the threshold in an answer is durable, and not older than a few seconds. A visitor who
+// asks again must not see it fall, not even after another node took over.
 func (t *Rooms) judgeServed(d *roomDraw, served uint32, current bool) error {
 	var least uint32
 	for _, then := range d.history {
@@ -134,8 +145,8 @@ func (t *Rooms) judgeServed(d *roomDraw, served uint32, current bool) error {
 	return nil
 }
 
-// judgeRecord reports whether a room is told as it is in the journal: a draw has one statement, and
-// its entries and places never become fewer.
+// judgeRecord makes sure that a room is told as it is in the journal. A draw has one statement for ever, and its
+// counts of entries and of served places never become smaller.
 func (t *Rooms) judgeRecord(r *room, told *queue.Record, current bool) error {
 	if told.Draw == 0 {
 		return nil
@@ -155,7 +166,8 @@ func (t *Rooms) judgeRecord(r *room, told *queue.Record, current bool) error {
 	return t.judgeServed(d, told.Served, current)
 }
 
-// judgeProof verifies a proof that a leaf is under the root of one of its draws.
+// judgeProof verifies a proof that a leaf is under the published root of a draw. The leaf may be in several draws of
+// the room, and the proof must fit one of them.
 func (r *room) judgeProof(cmd engine.Command, p *queue.Proof) error {
 	leaf := leafIn(cmd)
 	err := fmt.Errorf("leaf %s is not under a root", leaf)
@@ -169,8 +181,8 @@ func (r *room) judgeProof(cmd engine.Command, p *queue.Proof) error {
 	return err
 }
 
-// Settled judges a room once the world is quiet: nobody has lost his place, and everybody has
-// been admitted if nothing stands in the way.
+// Settled judges a room once the world is quiet: its state has every entry with its place, the draw came to an order,
+// and all entries are served unless the organizer has ended or paused the room.
 func (t *Rooms) Settled(ref engine.Ref) error {
 	d := t.roomOf(ref).last()
 	if d == nil {
@@ -201,7 +213,7 @@ func (t *Rooms) Settled(ref engine.Ref) error {
 	return nil
 }
 
-// Phase returns how far a waiting room is, in words.
+// Phase returns in two words how far a waiting room is. The simulator counts by it what its faults have struck.
 func (t *Rooms) Phase(ref engine.Ref) string {
 	switch d := t.roomOf(ref).last(); {
 	case d == nil || d.ended:

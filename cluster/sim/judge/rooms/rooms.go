@@ -1,5 +1,6 @@
-// Package rooms judges waiting rooms: by the rules of draws and admissions, and without the code of
-// the kind that it judges.
+// Package rooms judges waiting rooms by the rules of draws and admissions. It keeps its own record of each room, from
+// the committed facts, and shares no code with the kind that it judges, but for the arithmetic of draws
+// (engine/draw).
 package rooms
 
 import (
@@ -15,9 +16,11 @@ import (
 // room is a waiting room by its facts: its draws, numbered from 1.
 type room struct {
 	draws []*roomDraw
-	turns int // counts what changes when the next admission is due
-	// early counts the refusals of leaves that were decided before their visitors were told that they are
-	// entered, and have not left yet: one may leave after the same command, sent again, has entered its leaf.
+	// turns counts the changes after which the next admission may be due at another time. A watcher that was told an
+	// earlier number gives up.
+	turns int
+	// early counts by leaf the refusals that were decided before the leaf's visitor was told that he is entered, and
+	// that have not left yet. Such a refusal may leave after the same command, sent again, has entered the leaf.
 	early map[draw.Hash]int
 }
 
@@ -29,8 +32,11 @@ type roomDraw struct {
 	ended, paused bool
 	draining      bool // nobody joins any more
 
+	// The entries' leaves in the order of their numbers, from 0.
 	leaves  []draw.Hash
 	numbers map[draw.Hash]uint32 // of entries, by leaf
+	// The persons who have an entry. Nobody may have two. Entries without a proven person have 0, which does not
+	// count.
 	persons map[uint64]bool
 	buyers  []uint64 // of the entries, by number: their person, or who orders by their admission; 0: nobody yet
 	byClass draw.Counts
@@ -42,12 +48,14 @@ type roomDraw struct {
 	signature []byte
 	places    []uint32 // of the entries under the root, by number; nil without a drawn order
 
-	served   uint32
-	servedAt int64            // unix milliseconds
-	credit   int64            // 60,000 are an admission that is due
-	history  []servedThen     // every threshold, with when it was committed
-	begun    map[uint32]int64 // when an entry's admission began, unix milliseconds
-	holds    []int64          // how long an admission was valid, one after the other
+	served uint32
+	// servedAt is the time of the last Served fact, or of the end of a pause, from which credit is counted on.
+	servedAt int64 // unix milliseconds
+	// credit is what has accrued towards the next admission, in parts: partsOfOne of them are one admission.
+	credit  int64
+	history []servedThen     // every threshold, with when it was committed
+	begun   map[uint32]int64 // when an entry's admission began, unix milliseconds
+	holds   []int64          // how long an admission was valid, one after the other
 }
 
 // servedThen is a threshold that was committed at a time, in microseconds since the start.
@@ -57,12 +65,14 @@ type servedThen struct {
 }
 
 const (
-	// oldest is how old the threshold in an answer of a stream's owner may be: an answer without facts
-	// waits until the claim is proven, while those with facts leave.
+	// oldest is how old the threshold in the answer of a stream's owner may be, in microseconds. An answer without
+	// facts waits until the claim is proven, and answers with newer facts may leave before it.
 	oldest = 5 * clock.Second
-	// makesUpFor is the time of a pause of the node, in milliseconds, that admissions make up for at most.
+	// makesUpFor limits, in milliseconds, for how much of a node's standstill the room admits people afterwards.
+	// Without the limit all who were due during an hour's outage would be admitted at once.
 	makesUpFor = 5_000
-	// partsOfOne are the parts of an admission: one millisecond at a rate of one a minute is a part.
+	// partsOfOne is how many parts make one admission. At a rate of r admissions a minute each millisecond adds r
+	// parts, so that all is counted in whole numbers.
 	partsOfOne = 60_000
 )
 
@@ -83,6 +93,7 @@ type Rooms struct {
 // New makes a judge that has seen no room.
 func New(w World) *Rooms { return &Rooms{world: w, byRef: make(map[engine.Ref]*room)} }
 
+// roomOf returns the record of a room, by the actor's reference.
 func (t *Rooms) roomOf(ref engine.Ref) *room {
 	r := t.byRef[ref]
 	if r == nil {
@@ -112,13 +123,15 @@ func (t *Rooms) Take(ref engine.Ref, f engine.Fact) error {
 	}
 	err := d.takeFact(f)
 	if err == nil {
+		// Each fact is noted with its time, even if it serves nobody: judgeServed asks how far the room was at a
+		// time.
 		d.history = append(d.history, servedThen{t.world.Now(), d.served})
 		t.watchServing(ref, r)
 	}
 	return err
 }
 
-// watchServing asks the world to make sure that the next admission comes in time.
+// watchServing asks the world to make sure that the next admission comes in time, if one is due by time alone.
 func (t *Rooms) watchServing(ref engine.Ref, r *room) {
 	r.turns++
 	if d := r.last(); d.isServing() {
@@ -131,8 +144,9 @@ func (d *roomDraw) isServing() bool {
 	return d.ordered && !d.paused && !d.ended && int(d.served) < len(d.leaves)
 }
 
-// nextDue returns when the next admission is due, in unix milliseconds: there is at most one fact of
-// them a second.
+// nextDue returns when the next admission is due, in unix milliseconds. It is the first moment at which a whole
+// admission has accrued, and a second after the last fact at the earliest, for a room writes at most one such fact a
+// second.
 func (d *roomDraw) nextDue() int64 {
 	return d.servedAt + max(1000, (partsOfOne-d.credit+d.settings.Rate-1)/d.settings.Rate)
 }
@@ -140,10 +154,12 @@ func (d *roomDraw) nextDue() int64 {
 // Turns returns how often the due time of a room's next admission has changed.
 func (t *Rooms) Turns(ref engine.Ref) int { return t.roomOf(ref).turns }
 
-// takeOpened judges new settings: a new room is the next draw, and the rules of one that
-// somebody has entered stay as they are.
+// takeOpened judges the settings that an organizer gives a room. They either open the next draw or change the one
+// that goes on. Once somebody is entered, the rules of a draw stay as they are; only its pace may still change.
 func (t *Rooms) takeOpened(ref engine.Ref, r *room, f *queue.Opened) error {
 	s, rules := *f.Settings, &f.Settings.Rules
+	// The round of the beacon must be the first one after a delay behind the closing. Then nobody knows its value
+	// while entries are still taken.
 	if first := s.Chain.RoundAt(rules.ClosesAt + draw.BeaconDelay); rules.Round != first || rules.Chain != s.Chain.Hash {
 		return fmt.Errorf("draw %d is by round %d of %s, not by round %d of %s", f.Draw, rules.Round, rules.Chain, first, s.Chain.Hash)
 	}
@@ -164,6 +180,7 @@ func (t *Rooms) takeOpened(ref engine.Ref, r *room, f *queue.Opened) error {
 	case d.began && (*rules != d.settings.Rules || s.Event != d.settings.Event):
 		return fmt.Errorf("the rules of draw %d were %+v, and are %+v", f.Draw, d.settings.Rules, *rules)
 	}
+	// New settings also let people join a room that was draining.
 	d.settings, d.holds, d.draining = s, append(d.holds, s.Hold), false
 	t.watchServing(ref, r)
 	return nil
@@ -178,6 +195,7 @@ func (d *roomDraw) takeFact(f engine.Fact) error {
 		if f.On == d.paused {
 			return fmt.Errorf("paused is %t again", f.On)
 		}
+		// The time of a pause counts for no admission.
 		d.paused, d.servedAt = f.On, max(d.servedAt, f.At)
 	case *queue.Joined:
 		return d.takeJoined(f)
@@ -201,6 +219,7 @@ func (d *roomDraw) takeFact(f engine.Fact) error {
 	return nil
 }
 
+// takeJoined judges an entry: its leaf and its person have no other entry, and the room still takes people.
 func (d *roomDraw) takeJoined(f *queue.Joined) error {
 	n := uint32(len(d.leaves)) //nolint:gosec // a few
 	if was, twice := d.numbers[f.Leaf]; twice {
@@ -218,7 +237,7 @@ func (d *roomDraw) takeJoined(f *queue.Joined) error {
 	return nil
 }
 
-// rootOf computes the root of leaves.
+// rootOf computes the root of the Merkle tree over leaves, by which anybody can check an entry later.
 func rootOf(leaves []draw.Hash) draw.Hash {
 	var tree draw.Tree
 	for _, leaf := range leaves {
@@ -227,6 +246,8 @@ func rootOf(leaves []draw.Hash) draw.Hash {
 	return tree.Root()
 }
 
+// takeClosed judges the closing of the list: it happens once, not before its time, and its count and its root are
+// right. From here on they can't change without contradicting the statement.
 func (d *roomDraw) takeClosed(f *queue.ClosedFact) error {
 	root := rootOf(d.leaves)
 	switch {
@@ -253,6 +274,8 @@ func (d *roomDraw) takeDrawn(f *queue.Drawn) error {
 	return d.beginServing(f.At, f.Signature)
 }
 
+// takeVoided judges that a draw is given up, so that places follow arrival. Without a wait of VoidAfter minutes
+// behind the beacon's round, an operator could discard a draw whose outcome he does not like.
 func (d *roomDraw) takeVoided(f *queue.Voided) error {
 	round := d.settings.Chain.Time(d.settings.Rules.Round)
 	switch {
@@ -264,6 +287,8 @@ func (d *roomDraw) takeVoided(f *queue.Voided) error {
 	return d.beginServing(f.At, nil)
 }
 
+// beginServing gives the entries their order: by the signature of the beacon, or by arrival if there is none.
+// Admissions accrue from then on, but not before the opening.
 func (d *roomDraw) beginServing(at int64, signature []byte) error {
 	d.ordered, d.signature, d.servedAt = true, signature, max(at, d.settings.Rules.OpensAt)
 	if signature == nil {
@@ -277,9 +302,11 @@ func (d *roomDraw) beginServing(at int64, signature []byte) error {
 	return err
 }
 
-// takeServed judges admissions: they follow the rate by the deciders' clocks, and never fall.
+// takeServed judges how far a room has served its places, by the clocks of the nodes that decided. The number never
+// falls, and grows by the rate: what accrued since the last fact, plus what was left over then.
 func (d *roomDraw) takeServed(f *queue.Served) error {
 	rate := d.settings.Rate
+	// Not more than makesUpFor of a standstill counts, beyond the time in which the next admission accrues anyway.
 	most := makesUpFor + (partsOfOne-d.credit+rate-1)/rate
 	credit := d.credit + rate*min(max(0, f.At-d.servedAt), most) - partsOfOne*(int64(f.To)-int64(d.served))
 	switch {
@@ -294,6 +321,7 @@ func (d *roomDraw) takeServed(f *queue.Served) error {
 	case credit < 0 || credit >= partsOfOne && int(f.To) < len(d.leaves):
 		return fmt.Errorf("%d places are served after %d within %d ms, at %d a minute", f.To, d.served, f.At-d.servedAt, rate)
 	}
+	// With nobody left to admit nothing needs to accrue, so the fact may carry a smaller credit.
 	if int(f.To) == len(d.leaves) {
 		credit = min(credit, f.Credit)
 	}
@@ -304,6 +332,7 @@ func (d *roomDraw) takeServed(f *queue.Served) error {
 	return nil
 }
 
+// takeAdmitted judges the beginning of an admission: once for an entry, and only if its place is served.
 func (d *roomDraw) takeAdmitted(f *queue.Admitted) error {
 	if _, twice := d.begun[f.Index]; twice || int(f.Index) >= len(d.leaves) || f.Seconds == 0 {
 		return fmt.Errorf("entry %d of %d is admitted, before it is %t", f.Index, len(d.leaves), twice)
@@ -311,11 +340,13 @@ func (d *roomDraw) takeAdmitted(f *queue.Admitted) error {
 	if place := d.placeOf(f.Index); place < 0 || place >= int64(d.served) {
 		return fmt.Errorf("entry %d is admitted, and its place is %d of %d served", f.Index, place, d.served)
 	}
+	// Seconds counts from the opening, and is one too high, so that 0 can stand for an entry that is not admitted.
 	d.begun[f.Index] = d.settings.Rules.OpensAt + int64(f.Seconds-1)*1000
 	return nil
 }
 
-// takeBound judges who orders by an admission: its first buyer, and nobody after that one.
+// takeBound judges to whom an admission is bound: it is the first buyer who orders by it, and nobody else may
+// afterwards.
 func (d *roomDraw) takeBound(f *queue.Bound) error {
 	if _, admitted := d.begun[f.Index]; !admitted || f.Person == 0 || d.buyers[f.Index] != 0 {
 		return fmt.Errorf("entry %d is bound to buyer %d, admitted is %t, and its buyer is %d", f.Index, f.Person, admitted, d.buyers[f.Index])
@@ -324,7 +355,8 @@ func (d *roomDraw) takeBound(f *queue.Bound) error {
 	return nil
 }
 
-// placeOf returns the place of an entry, from 0, or -1 while there is no order.
+// placeOf returns the place of an entry in the order, from 0, or -1 while there is no order. Entries that came after
+// the closing are behind the drawn ones, by arrival.
 func (d *roomDraw) placeOf(number uint32) int64 {
 	switch {
 	case !d.ordered:

@@ -13,8 +13,9 @@ type taking struct{ at, seats int64 }
 // seats at most.
 const limitSpan = 600_000
 
-// withinLimits judges who holds seats after a fact: the principal at this time, and
-// the network within any ten minutes by the clocks of those who decided.
+// withinLimits judges, after a hold, how many seats its principal (the shopper's account or session) holds now, and
+// how many the network has newly held within any ten minutes, by the clocks of the nodes that decided. Scale
+// multiplies both limits.
 func (st *seating) withinLimits(f *seatmap.HeldFact, scale float64) error {
 	var held int64
 	for i := range st.spots {
@@ -22,6 +23,7 @@ func (st *seating) withinLimits(f *seatmap.HeldFact, scale float64) error {
 			held++
 		}
 	}
+	// Somebody may be above the limit of seats for a while, but then takes no more.
 	if most := int64(seatmap.MaxHeld * scale); held > most && (len(f.Took) > 0) {
 		return fmt.Errorf("principal %d holds %d seats, and may have %d: %+v", f.Principal, held, most, f)
 	}

@@ -12,8 +12,9 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// takeReserved gives seats to an order: those that one of its commands
-// names, free or held by who asks.
+// takeReserved judges that an order gets seats, and gives them to it. The seats are those that one of the order's
+// commands names, and each is free or held by the shopper who orders. A later attempt, with a higher serial, replaces
+// the order's first reservation.
 func (s *Seats) takeReserved(st *seating, f *seatmap.ReservedFact) error {
 	claim := f.Reservation.Claim
 	if how, dead := st.ended[claim]; dead {
@@ -28,6 +29,7 @@ func (s *Seats) takeReserved(st *seating, f *seatmap.ReservedFact) error {
 			s.world.Reach("seats", "replaced by others")
 		}
 		st.giveBack(old, "replaced")
+		// Each seat of the replaced reservation is either reserved again or freed, never both and never neither.
 		for _, i := range old.Seats {
 			if slices.Contains(f.Seats, i) == slices.Contains(f.Freed, i) {
 				return fmt.Errorf("%s has seat %s from %s, freed %v", enginetest.ClaimName(claim), st.seatID(i), enginetest.ClaimName(old.Reservation.Claim), f.Freed)
@@ -44,12 +46,17 @@ func (s *Seats) takeReserved(st *seating, f *seatmap.ReservedFact) error {
 		switch {
 		case sp.claim.Serial != 0 || sp.blocked:
 			return fmt.Errorf("%s takes seat %s: %+v", enginetest.ClaimName(claim), st.seatID(i), sp)
+		// The seat is free, so anybody may order it.
 		case sp.holder == "":
+		// An order that names a holder takes only this holder's seats. One that names none takes the seats of its
+		// account.
 		case p.Holder != "" && sp.holder != p.Holder || p.Holder == "" && pick.Principal != p.Principal:
 			return fmt.Errorf("%s takes seat %s from %+v", enginetest.ClaimName(claim), st.seatID(i), pick)
 		default:
 			s.world.Reach("seats", "taken over")
 		}
+		// The fact lists ticket types only where they differ from what the seats are on sale as now, because prices
+		// may have changed since the shopper chose.
 		typ := st.typeOf(i)
 		if len(f.Types) > 0 {
 			typ = f.Types[k]
@@ -61,7 +68,8 @@ func (s *Seats) takeReserved(st *seating, f *seatmap.ReservedFact) error {
 	return nil
 }
 
-// placeOf is the command that asks for the seats of a reservation.
+// placeOf returns the command by which somebody asked for exactly the seats of a reservation, at the same ticket
+// types. An order's id may have come with several bodies.
 func (s *Seats) placeOf(id engine.OrderID, st *seating, f *seatmap.ReservedFact) (*ledger.Place, error) {
 	for _, p := range s.world.Places(id) {
 		types := make(map[string]int64)
@@ -85,7 +93,7 @@ func (s *Seats) placeOf(id engine.OrderID, st *seating, f *seatmap.ReservedFact)
 	return nil, fmt.Errorf("nobody has ordered %+v for %s", f, enginetest.OrderName(id))
 }
 
-// CheckGranted reports whether a reservation was made.
+// CheckGranted returns an error if a grant that leaves the seat map is about a reservation that was never made.
 func (s *Seats) CheckGranted(ref engine.Ref, c keeper.Claim) error {
 	st := s.seatingOf(ref)
 	r := st.reserved[c.Order]
@@ -95,7 +103,7 @@ func (s *Seats) CheckGranted(ref engine.Ref, c keeper.Claim) error {
 	return nil
 }
 
-// giveBack takes a reservation's seats from it.
+// giveBack frees the seats of a reservation that ends unsold, and notes how it ended.
 func (st *seating) giveBack(f *seatmap.ReservedFact, how string) {
 	claim := f.Reservation.Claim
 	for i := range st.spots {
@@ -107,6 +115,8 @@ func (st *seating) giveBack(f *seatmap.ReservedFact, how string) {
 	st.ended[claim] = how
 }
 
+// takeSold judges that seats are sold: they are reserved under this claim, and the ledger has sold the order under
+// the same serial. They stay the order's.
 func (s *Seats) takeSold(ref engine.Ref, st *seating, f *keeper.CommittedFact) error {
 	r := st.reserved[f.Claim.Order]
 	if r == nil || r.Reservation.Claim != f.Claim {
@@ -121,6 +131,8 @@ func (s *Seats) takeSold(ref engine.Ref, st *seating, f *keeper.CommittedFact) e
 	return nil
 }
 
+// takeReleased judges that the seats of an order become free again: the fact names all its seats, and the ledger has
+// given up the reservation.
 func (s *Seats) takeReleased(ref engine.Ref, st *seating, f *seatmap.ReleasedFact) error {
 	r := st.reserved[f.Claim.Order]
 	if r == nil || r.Reservation.Claim != f.Claim || !slices.Equal(r.Seats, f.Seats) {
@@ -134,8 +146,8 @@ func (s *Seats) takeReleased(ref engine.Ref, st *seating, f *seatmap.ReleasedFac
 	return nil
 }
 
-// CheckSold reports whether the seats of an order that is being completed are reserved for it, all and under
-// this serial.
+// CheckSold returns an error unless all seats of an order that is being completed are reserved for it, under this
+// serial.
 func (s *Seats) CheckSold(ref engine.Ref, o *order.Order, serial keeper.Serial) error {
 	st := s.seatingOf(ref)
 	if st.reserved[o.ID] == nil {
@@ -144,8 +156,8 @@ func (s *Seats) CheckSold(ref engine.Ref, o *order.Order, serial keeper.Serial) 
 	return st.checkSeatsOf(o, serial, nil)
 }
 
-// checkSeatsOf reports whether an order has all its seats, under a serial, as its lines have
-// them, and no other. Those that are coming back it may have, or not.
+// checkSeatsOf returns an error unless an order has exactly the seats that its lines name, under this serial. Seats
+// in back are on their way back to the map after a refund: the order may still have them or not.
 func (st *seating) checkSeatsOf(o *order.Order, serial keeper.Serial, back map[string]bool) error {
 	claim := keeper.Claim{Order: o.ID, Serial: serial}
 	want := make(map[string]int64)
@@ -180,8 +192,8 @@ func (st *seating) checkSeatsOf(o *order.Order, serial keeper.Serial, back map[s
 	return nil
 }
 
-// CheckClosed reports whether the seats of a closed order, which has some, are sold, or not its any
-// more.
+// CheckClosed returns an error unless the seats of a closed order ended as the order did: sold if it was sold, and
+// otherwise no longer the order's.
 func (s *Seats) CheckClosed(ref engine.Ref, o *order.Order) error {
 	st := s.seatingOf(ref)
 	claim := keeper.Claim{Order: o.ID, Serial: o.Serial}
@@ -194,7 +206,7 @@ func (s *Seats) CheckClosed(ref engine.Ref, o *order.Order) error {
 	return nil
 }
 
-// takeReturned judges seats that come back.
+// takeReturned judges seats that come back after a refund: each is the order's, and its ticket's money went back.
 func (s *Seats) takeReturned(ref engine.Ref, st *seating, f *seatmap.ReturnedFact) error {
 	o := s.world.Order(ref.Home, f.Claim.Order)
 	if o == nil {
@@ -210,7 +222,7 @@ func (s *Seats) takeReturned(ref engine.Ref, st *seating, f *seatmap.ReturnedFac
 	return nil
 }
 
-// IsReserved reports whether a reservation still has its seats.
+// IsReserved returns whether a reservation still has its seats, so that the seat map may not call it closed.
 func (s *Seats) IsReserved(ref engine.Ref, c keeper.Claim) bool {
 	r := s.seatingOf(ref).reserved[c.Order]
 	return r != nil && r.Reservation.Claim == c

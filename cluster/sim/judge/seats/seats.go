@@ -1,5 +1,5 @@
-// Package seats judges seats: by the rules of holds and reservations, and without the code of the kind
-// that it judges.
+// Package seats judges seats by the rules of holds and reservations. It keeps its own record of each seat, from the
+// committed facts, and shares no code with the kind that it judges.
 package seats
 
 import (
@@ -16,7 +16,8 @@ import (
 
 // World is what the judge of seats asks of the world and of the judge of orders.
 type World struct {
-	HoldScale float64 // seatingOf the limits of who holds seats
+	// HoldScale multiplies the limits of how many seats one holder may hold.
+	HoldScale float64
 
 	Reach  func(fault, met string)                           // counts what has happened
 	Places func(engine.OrderID) []*ledger.Place              // the commands that name an order
@@ -37,16 +38,22 @@ func New(w World) *Seats { return &Seats{world: w, byEvent: make(map[int64]*seat
 
 // seating is an event's seats by their facts.
 type seating struct {
-	layout   *seatmap.Layout
+	layout *seatmap.Layout
+	// holdTime is how long a new hold lasts, in milliseconds.
 	holdTime int64
 	prices   []int64 // ticket type by section
 	spots    []spot
-	picks    map[string]*seatmap.HeldFact // the last of each holder who has seats
+	// picks has the last hold of each holder who has seats.
+	picks map[string]*seatmap.HeldFact
+	// reserved has the reservation of each order, until it is sold or ends otherwise; ended says how each claim ended
+	// ("sold", "released" or "replaced"), because none may be reserved again.
 	reserved map[engine.OrderID]*seatmap.ReservedFact
 	ended    map[keeper.Claim]string
-	told     map[string]map[int64]bool // "holder seat" with each end that it ever had
-	taken    map[uint64][]taking       // what each network has newly held
-	latest   int64                     // the latest time of a hold, unix milliseconds
+	// told has, by holder and seat, each end that a hold of the seat ever had, in unix milliseconds. An answer may be
+	// slow and tell of an earlier hold.
+	told   map[string]map[int64]bool
+	taken  map[uint64][]taking // what each network has newly held
+	latest int64               // the latest time of a hold, unix milliseconds
 }
 
 // spot is one seat: free, or of a holder, or of an order.
@@ -57,6 +64,7 @@ type spot struct {
 	blocked bool
 }
 
+// seatingOf returns the record of an event's seats, by the reference of its seat map.
 func (s *Seats) seatingOf(ref engine.Ref) *seating {
 	st := s.byEvent[ref.Home]
 	if st == nil {
@@ -104,6 +112,8 @@ func (s *Seats) Take(ref engine.Ref, f engine.Fact) error {
 	return nil
 }
 
+// attachLayout puts a map in place of the one before, or takes it away if it is nil. Seats of orders must not vanish
+// with their map. Holds end with it.
 func (st *seating) attachLayout(l *seatmap.Layout) error {
 	for i := range st.spots {
 		if claim := st.spots[i].claim; claim.Serial != 0 {
@@ -118,11 +128,13 @@ func (st *seating) attachLayout(l *seatmap.Layout) error {
 	return nil
 }
 
-// seatID names a seat.
+// seatID returns the id of a seat, by its index in the layout.
 func (st *seating) seatID(i int32) string { return st.layout.SeatIDs[i] }
 
-// takeHeld gives seats to a holder: nobody else may have them.
+// takeHeld judges a hold and keeps it. The fact names the seats that the holder takes and drops with it. A seat is
+// given only if nobody else has it, and the hold as a whole has one end.
 func (s *Seats) takeHeld(ref engine.Ref, st *seating, f *seatmap.HeldFact) error {
+	// The dropped seats are freed first: they are the holder's own, so the order does not matter to anybody else.
 	if err := st.freeSeats(f.Dropped, f.Holder); err != nil {
 		return err
 	}
@@ -136,7 +148,8 @@ func (s *Seats) takeHeld(ref engine.Ref, st *seating, f *seatmap.HeldFact) error
 		st.spots[i].holder = f.Holder
 	}
 	old := st.picks[f.Holder]
-	given := old != nil && f.Extended > 0 && f.Extended == old.Extended && f.Until == old.Until // he keeps the time that he was given
+	// A holder who was given more time keeps that time while he changes his seats.
+	given := old != nil && f.Extended > 0 && f.Extended == old.Extended && f.Until == old.Until
 	longer := f.Extended > 0 && (old == nil || f.Extended != old.Extended)
 	switch {
 	case longer:
@@ -144,6 +157,8 @@ func (s *Seats) takeHeld(ref engine.Ref, st *seating, f *seatmap.HeldFact) error
 			return err
 		}
 	case given:
+	// A hold without an extension ends at most holdTime after its last change, and three times that after its first
+	// one, so that nobody holds seats for ever by changing them.
 	case f.Until > f.At+st.holdTime || f.Until > f.Since+3*st.holdTime && f.Since != f.At:
 		return fmt.Errorf("%s has his seats until %d: %+v", f.Holder, f.Until, f)
 	case old == nil && f.Since != f.At || old != nil && f.Since != f.At && f.Since != old.Since:
@@ -164,8 +179,8 @@ func (s *Seats) takeHeld(ref engine.Ref, st *seating, f *seatmap.HeldFact) error
 	return st.withinLimits(f, s.world.HoldScale)
 }
 
-// judgeHeldLonger makes sure that a selection gets more time only while it has some, ten times at most,
-// and each time as long as a new hold gets.
+// judgeHeldLonger makes sure that a holder gets more time only before his time is over, keeper.MaxExtensions times at
+// most, and each time as much as a new hold gets. Such a fact changes no seats.
 func (s *Seats) judgeHeldLonger(st *seating, old, f *seatmap.HeldFact) error {
 	switch {
 	case old == nil || f.At >= old.Until || len(f.Took)+len(f.Dropped) > 0 || f.Since != old.Since:
@@ -179,7 +194,7 @@ func (s *Seats) judgeHeldLonger(st *seating, old, f *seatmap.HeldFact) error {
 	return nil
 }
 
-// noteTold notes that a holder may be told that a seat is his until then.
+// noteTold notes that a holder may be told that he has a seat until a time in unix milliseconds.
 func (st *seating) noteTold(holder string, i int32, until int64) {
 	key := holder + " " + st.seatID(i)
 	if st.told[key] == nil {
@@ -188,7 +203,7 @@ func (st *seating) noteTold(holder string, i int32, until int64) {
 	st.told[key][until] = true
 }
 
-// freeSeats takes seats from a holder.
+// freeSeats takes seats from a holder, and complains if he does not have them.
 func (st *seating) freeSeats(list []int32, holder string) error {
 	for _, i := range list {
 		if st.spots[i].holder != holder || holder == "" {
@@ -200,7 +215,7 @@ func (st *seating) freeSeats(list []int32, holder string) error {
 	return nil
 }
 
-// dropEmptyPicks drops the selections without seats.
+// dropEmptyPicks drops the selections of holders who have no seats any more.
 func (st *seating) dropEmptyPicks() {
 	for holder := range st.picks {
 		if !slices.ContainsFunc(st.spots, func(sp spot) bool { return sp.holder == holder }) {
@@ -209,7 +224,7 @@ func (st *seating) dropEmptyPicks() {
 	}
 }
 
-// takeExpired ends selections: each as a whole, and none before its time.
+// takeExpired judges the end of selections: each ends as a whole, and none before its time.
 func (st *seating) takeExpired(f *seatmap.ExpiredFact) error {
 	var holders []string
 	for _, i := range f.Seats {
@@ -229,6 +244,8 @@ func (st *seating) takeExpired(f *seatmap.ExpiredFact) error {
 	return nil
 }
 
+// takeBlocked judges the seats that an organizer blocks or unblocks. Blocking takes a seat from a shopper who holds
+// it, but never from an order.
 func (st *seating) takeBlocked(f *seatmap.BlockedFact) error {
 	for _, i := range f.Unblock {
 		if !st.spots[i].blocked {
@@ -246,7 +263,7 @@ func (st *seating) takeBlocked(f *seatmap.BlockedFact) error {
 	return nil
 }
 
-// OwnerOf is the order that a seat is of, if it is of one.
+// OwnerOf returns the order that has a seat, reserved or sold, or the zero id if no order has it.
 func (s *Seats) OwnerOf(ref engine.Ref, seat string) engine.OrderID {
 	if st := s.seatingOf(ref); st.layout != nil {
 		if i := slices.Index(st.layout.SeatIDs, seat); i >= 0 {
@@ -256,11 +273,12 @@ func (s *Seats) OwnerOf(ref engine.Ref, seat string) engine.OrderID {
 	return engine.OrderID{}
 }
 
-// typeOf is the ticket type that a seat is on sale as.
+// typeOf returns the ticket type that a seat is on sale as now, or 0 if its section has no price.
 func (st *seating) typeOf(i int32) int64 { return st.prices[st.layout.SectionOf(i)] }
 
-// Size is how many seats there are to sell as a ticket type, and whether it is
-// seated at all.
+// Size returns how many seats there are of a ticket type, and whether it is sold by seat at all. A seat that an order
+// has counts as the type that it was sold as; others count as the type that they are on sale as, unless they are
+// blocked.
 func (s *Seats) Size(ref engine.Ref, typ int64) (n int64, seated bool) {
 	st := s.seatingOf(ref)
 	for i := range st.spots {
@@ -272,7 +290,7 @@ func (s *Seats) Size(ref engine.Ref, typ int64) (n int64, seated bool) {
 	return n, n > 0 || slices.Contains(st.prices, typ)
 }
 
-// CheckTold judges what a shopper is told that he holds.
+// CheckTold returns an error if a shopper is told of a seat and an end that no hold of his ever had.
 func (s *Seats) CheckTold(ref engine.Ref, holder string, held []string, until int64) error {
 	st := s.seatingOf(ref)
 	for _, id := range held {
@@ -283,12 +301,12 @@ func (s *Seats) CheckTold(ref engine.Ref, holder string, held []string, until in
 	return nil
 }
 
-// Holds reports whether a selection is its holder's last.
+// Holds returns whether a selection is still the last one of its holder.
 func (s *Seats) Holds(ref engine.Ref, f *seatmap.HeldFact) bool {
 	return s.seatingOf(ref).picks[f.Holder] == f
 }
 
-// Phase says what an event's seats are in the middle of, as far as its facts tell.
+// Phase returns in two words what an event's seats are in the middle of, as far as its facts tell.
 func (s *Seats) Phase(ref engine.Ref) string {
 	switch st := s.seatingOf(ref); {
 	case len(st.reserved) > 0:

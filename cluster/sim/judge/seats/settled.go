@@ -12,13 +12,14 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// Settled judges an event's seats once the world is quiet: no hold is left, and the seats that are taken
-// belong to the event's completed orders, which are sold.
+// Settled judges an event's seats once the world is quiet. No hold and no reservation is left, and the seats that are
+// taken belong to the completed orders. The state that is replayed from the journal must say the same.
 func (s *Seats) Settled(ref engine.Ref, sold []*order.Order) error {
 	st := s.seatingOf(ref)
 	if len(st.picks) > 0 || len(st.reserved) > 0 {
 		return fmt.Errorf("%d selections and %d reservations are left", len(st.picks), len(st.reserved))
 	}
+	// Each seat that is taken has a sold order whose ticket is still good.
 	for i := range st.spots {
 		if claim := st.spots[i].claim; claim.Serial != 0 {
 			id, o := st.seatID(int32(i)), s.world.Order(ref.Home, claim.Order)
@@ -27,6 +28,7 @@ func (s *Seats) Settled(ref engine.Ref, sold []*order.Order) error {
 			}
 		}
 	}
+	// Conversely, each sold order has all its seats.
 	for _, o := range sold {
 		if err := st.checkSeatsOf(o, o.Serial, s.world.Gone(o)); err != nil {
 			return err
