@@ -9,10 +9,11 @@ import (
 
 // This file judges what a shard's trouble must not touch.
 
-// othersWithin is how long what a shard's trouble does not concern may take.
+// othersWithin is how long something may take, in microseconds, if a shard's trouble does not concern it.
 const othersWithin = 15 * second
 
-// isCalm reports whether a shard has answered all nodes for so long that nothing there can still be on its way.
+// isCalm returns whether a shard has answered all nodes for so long that nothing that its trouble has delayed can
+// still be under way. Only then an unfinished commit or answer there is somebody's mistake.
 func (s *Sim) isCalm(sh *shards.Shard) bool {
 	up := false
 	for _, n := range s.nodes {
@@ -24,8 +25,8 @@ func (s *Sim) isCalm(sh *shards.Shard) bool {
 	return up && !sh.Moving && sh.Place.Answers() && s.Now()-s.steady[sh.No] > othersWithin
 }
 
-// judgeOthers makes sure that a shard that answers takes commits, whatever becomes of the others, and that its
-// actors answer, in a world where nothing goes wrong but shards.
+// judgeOthers makes sure that each shard that answers takes commits, even while other shards don't. In a world in
+// which nothing goes wrong but shards, it also makes sure that actors of such a shard answer.
 func (s *Sim) judgeOthers() {
 	troubled := false
 	for _, sh := range s.journal.Shards {
@@ -44,13 +45,15 @@ func (s *Sim) judgeOthers() {
 			}
 		}
 	}
+	// After a node has come or gone, actors have to be loaded elsewhere first, which takes a while.
 	if s.calm && s.Now()-s.unrest > othersWithin {
 		s.judgeAnswers()
 	}
 }
 
-// judgeAnswers makes sure that commands to actors in shards that answer are answered. Those that may wait for
-// actors elsewhere are left out: a payment that comes late may ask for the stock and the code once more.
+// judgeAnswers makes sure that commands to actors of calm shards are answered in time. It leaves out commands whose
+// answer may need actors of other shards: those that wait for keepers, and a payment that comes late, which may ask
+// for the stock and the promo code once more.
 func (s *Sim) judgeAnswers() {
 	for _, a := range s.asks {
 		_, waits := a.cmd.(engine.Keyed)
@@ -64,7 +67,8 @@ func (s *Sim) judgeAnswers() {
 	}
 }
 
-// judgeFollowers makes sure that the facts of a shard that answers are passed on, whatever becomes of the others.
+// judgeFollowers makes sure that the facts of a calm shard are passed on by the follower, even while other shards
+// don't answer.
 func (s *Sim) judgeFollowers() {
 	h := s.journal.Home
 	running := int64(-1)

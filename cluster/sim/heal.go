@@ -9,7 +9,8 @@ import (
 	"boxoffice/engine/enginetest"
 )
 
-// judgeSettled judges the world once it is quiet: everything has come to its end.
+// judgeSettled judges the world once it is quiet: nothing is planned, every command has its answer, each actor is
+// loaded and its state agrees with the journal, and the judge finds nothing half done. It stops at the first failure.
 func (s *Sim) judgeSettled() {
 	if steps, next := s.Planned(); steps > 0 {
 		s.Failf("not quiet: %d steps are planned, the next at %d", steps, next)
@@ -21,6 +22,8 @@ func (s *Sim) judgeSettled() {
 			return
 		}
 	}
+	// Load counts the commands that an activation has been given and has not finished. One that is left over would
+	// keep the actor from ever being put away.
 	for _, a := range s.made {
 		if open := a.Load.Load(); open != 0 && a.isAlive() {
 			s.Failf("%s#%d has left %d commands without an outcome", a.Ref.Name(), a.claim.Epoch, open)
@@ -50,7 +53,8 @@ func (s *Sim) judgeSettled() {
 	}
 }
 
-// settledActor judges the activation that owns a stream.
+// settledActor judges the activation that owns a stream: it has nothing under way, is at the stream's last fact, and
+// its state equals the one that is replayed from the journal.
 func (s *Sim) settledActor(ref engine.Ref) error {
 	st, a := s.journal.Stream(ref), s.currentOwner(ref)
 	if a == nil || a.state == nil {
@@ -63,6 +67,7 @@ func (s *Sim) settledActor(ref engine.Ref) error {
 	if err != nil {
 		return err
 	}
+	// A bug that is planted in the kind may make the states differ in its own way. The rules have to find it instead.
 	if s.bug == "" {
 		if err := enginetest.CompareStates(a.state, whole); err != nil {
 			return err

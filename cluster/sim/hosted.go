@@ -17,24 +17,27 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// hosted is a real activation in the simulated world: what package host does for one on
-// a node, in simulated time.
+// hosted is a real activation in the simulated world. It does for the activation what package host does on a real
+// node, but in simulated time and without goroutines.
 type hosted struct {
 	*activation.Activation
 	node *node
 	life int // the life of its node in which it was made: it is dead once the node has another
 
-	claim    journal.Claim
-	since    int64        // the simulated microsecond at which it began to serve
-	loaded   engine.State // before it serves
-	state    engine.State // what it decides on; nil while it loads and after its end
-	seq      int64        // the number of the last fact that it has handed to the lane
-	saved    int64        // the number of the last fact in the snapshot that it was loaded from
-	pending  int          // how many of its entries the lane has and has not settled
-	held     map[engine.OrderID]bool
-	frozen   [][]byte // its frozen states that are not kept yet, encoded when they were frozen, to find later changes
-	fenced   bool     // the lane has learnt that another activation has claimed its stream
-	stopped  bool
+	claim journal.Claim
+	since int64 // the simulated microsecond at which it began to serve
+	// loaded is the state that was read, from then until the activation serves with it.
+	loaded  engine.State
+	state   engine.State // what it decides on; nil while it loads and after its end
+	seq     int64        // the number of the last fact that it has handed to the lane
+	saved   int64        // the number of the last fact in the snapshot that it was loaded from
+	pending int          // how many of its entries the lane has and has not settled
+	// held are the orders whose callers wait for their reply.
+	held    map[engine.OrderID]bool
+	frozen  [][]byte // its frozen states that are not kept yet, encoded when they were frozen, to find later changes
+	fenced  bool     // the lane has learnt that another activation has claimed its stream
+	stopped bool
+	// mailbox has the messages that the activation has not handled yet, in the order of their arrival.
 	mailbox  []any
 	serving  bool   // its mailbox has a turn
 	sends    int    // how many messages the decision sends that is being made
@@ -43,7 +46,8 @@ type hosted struct {
 
 var _ activation.Shell = (*hosted)(nil)
 
-// newHosted makes an activation that is not started. It belongs to the life that its node has now.
+// newHosted makes an activation that is not started. It ends with the present life of its node, that is, with the
+// node's next crash.
 func newHosted(n *node, ref engine.Ref) *hosted {
 	a := &hosted{node: n, life: n.life, held: make(map[engine.OrderID]bool)}
 	a.Activation = activation.New(ref, n.sim.swarm.snapshotEvery, a)
@@ -51,10 +55,11 @@ func newHosted(n *node, ref engine.Ref) *hosted {
 	return a
 }
 
-// isAlive reports whether its node has neither crashed nor let go of it.
+// isAlive returns whether the activation is still in its node's memory: the node has not crashed since it was made.
 func (a *hosted) isAlive() bool { return a.node.life == a.life }
 
-// claimAndLoad claims the stream, reads the state, and hands it to the activation.
+// claimAndLoad claims the stream, reads the state, and hands both to the activation. The claim comes first, so that
+// no other activation can write between the reading and the serving; the bug LateClaim turns them round.
 func (a *hosted) claimAndLoad() {
 	s := a.node.sim
 	if s.bug == bugs.LateClaim {
@@ -64,6 +69,7 @@ func (a *hosted) claimAndLoad() {
 	if s.Chance(s.swarm.unknown) {
 		tries = 2 // the answer to the first claim was lost
 	}
+	// The proof that comes with a claim is of the time of asking. The answer may be long on its way.
 	asked := a.node.wallClock()
 	to := a.node.visitShard(s.journal.ShardOf(a.Ref))
 	s.After(s.Between(millisecond, 10*millisecond)*tries, func() {
@@ -97,7 +103,8 @@ func (a *hosted) claimAndLoad() {
 	})
 }
 
-// claimAt claims the stream in a place, unless the node knows another version of the place.
+// claimAt claims the stream in a shard's place. It refuses if the node knows an older version of the place: the
+// stream may be somewhere else by now.
 func (a *hosted) claimAt(to shards.Visit, tries int64) error {
 	s := a.node.sim
 	if to.IsOld() && s.bug != bugs.OldMap {
@@ -111,7 +118,8 @@ func (a *hosted) claimAt(to shards.Visit, tries int64) error {
 	return nil
 }
 
-// failSoon tells the activation that the journal has failed it, as soon as a valve would.
+// failSoon tells the activation that the journal has failed it. A real node learns that from its valve, within less
+// than a second.
 func (a *hosted) failSoon(err error) {
 	s := a.node.sim
 	s.Reach("load failed", s.phaseOf(a.Ref))
@@ -122,7 +130,8 @@ func (a *hosted) failSoon(err error) {
 	})
 }
 
-// readState loads the state.
+// readState reads the state from the shard's snapshot and the facts after it, and wraps it, so that the judge sees
+// each decision.
 func (a *hosted) readState() {
 	s := a.node.sim
 	state, head, saved, err := a.node.knows[s.journal.ShardOf(a.Ref)].Place.Load(a.Ref)
@@ -133,7 +142,8 @@ func (a *hosted) readState() {
 	a.loaded, a.seq, a.saved = &judged{State: s.bug.Wrap(a.Ref, state), by: a}, head, saved
 }
 
-// askCommand hands a client's command to the activation.
+// askCommand hands a client's command to the activation. Where there are shards it also notes the caller: it is told
+// if the shard stops answering.
 func (a *hosted) askCommand(c *call) {
 	r := &reply{a: a, call: c}
 	if a.node.sim.sharded {
@@ -142,15 +152,16 @@ func (a *hosted) askCommand(c *call) {
 	a.Post(activation.NewRemoteCall(c.cmd, &a.Load, r, 0, 0))
 }
 
-// tellCommand hands it a command without a caller.
+// tellCommand hands a command without a caller to the activation.
 func (a *hosted) tellCommand(cmd engine.Command) {
 	a.Load.Add(1)
 	a.Post(cmd)
 }
 
+// retireSoon asks the activation to end. Without force it does so only while it is idle.
 func (a *hosted) retireSoon(force bool) { a.Post(activation.Retire{Force: force, Done: func() {}}) }
 
-// Post puts a message into the mailbox. Most have their turn at once.
+// Post puts a message into the activation's mailbox, and plans a turn for it unless one is planned.
 func (a *hosted) Post(msg any) {
 	a.mailbox = append(a.mailbox, msg)
 	if !a.serving {
@@ -159,7 +170,7 @@ func (a *hosted) Post(msg any) {
 	}
 }
 
-// serveMailbox deals with all messages.
+// serveMailbox handles all messages of the mailbox, one after the other, as an actor's turn does.
 func (a *hosted) serveMailbox() {
 	a.serving = false
 	for len(a.mailbox) > 0 && a.isAlive() && a.node.sim.Err() == nil {
@@ -170,8 +181,8 @@ func (a *hosted) serveMailbox() {
 		}
 		a.Handle(msg)
 		if a.state != nil {
-			// One that has been succeeded does not know the last facts, and what it
-			// decides is fenced off.
+			// A stale activation lacks its successor's facts, so its state may be wrong. The fence keeps its
+			// decisions out of the journal.
 			current := a.node.sim.journal.Stream(a.Ref).Epoch == a.claim.Epoch
 			if err := a.state.Check(); err != nil && current {
 				a.node.sim.Failf("%s after %T: %w", a.Ref.Name(), msg, err)
@@ -180,13 +191,14 @@ func (a *hosted) serveMailbox() {
 	}
 }
 
-// Now is the node's clock.
+// Now returns the node's time, which may be wrong.
 func (a *hosted) Now() time.Time { return a.node.wallClock() }
 
-// Log makes a failure of what the activation takes for an error.
+// Log returns a log in which every error breaks the simulation: an activation logs as errors only what must not
+// happen.
 func (a *hosted) Log() *slog.Logger { return a.node.sim.errors }
 
-// Append hands an entry to the node's lane.
+// Append queues an entry in the lane of the actor's shard. The lane commits it with whatever else is queued by then.
 func (a *hosted) Append(e *journal.Entry) {
 	s := a.node.sim
 	for _, f := range e.Facts {
@@ -200,11 +212,11 @@ func (a *hosted) Append(e *journal.Entry) {
 	a.node.flushLane(l)
 }
 
-// errUnheard is what comes of a proof whose answer is lost.
+// errUnheard is the error of a claim, a load or a proof whose answer was lost or that its shard did not answer.
 var errUnheard = errors.New("the journal's answer was not heard")
 
-// Prove asks the journal whether the claim stands. The proof is of the time of
-// asking: an answer may be long on its way.
+// Prove asks the journal whether the claim still stands. The proof carries the time of asking: while the answer was
+// on its way, another activation may have claimed the stream.
 func (a *hosted) Prove(claim journal.Claim) {
 	s, asked := a.node.sim, a.node.wallClock()
 	way := func() int64 {
@@ -240,8 +252,8 @@ func (a *hosted) Prove(claim journal.Claim) {
 	})
 }
 
-// Send puts a command on the net. It must tell only what is durable, unless the actor
-// passes on what it was itself sent when it had ended.
+// Send puts a command on the net. The command may tell only what is durable. One exception is a command that the actor
+// sends to itself: an activation that ends passes on what it was sent, so that its successor gets it.
 func (a *hosted) Send(to engine.Ref, cmd engine.Command) {
 	s := a.node.sim
 	if err := s.truth.MayLeave(a.Ref, cmd); err != nil && to != a.Ref {
@@ -254,10 +266,13 @@ func (a *hosted) Send(to engine.Ref, cmd engine.Command) {
 	s.sendMessage(a.node, &envelope{to: to, cmd: cmd})
 }
 
-// Here reports whether the node takes an actor for its own.
+// Here returns whether another actor is on this node, as far as the node knows. Only then a joint command can be
+// delivered.
 func (a *hosted) Here(to engine.Ref) bool { return a.node.sim.findOwner(a.node, to) == a.node }
 
-// Join delivers within the node, before the facts that the command goes with are durable.
+// Join delivers a joint command to an actor on the same node, before the facts of its sender are durable. The
+// receiver's facts are durable only together with those, so nothing is promised too early. It may get lost like any
+// other message.
 func (a *hosted) Join(to engine.Ref, j activation.Joint) {
 	s, next := a.node.sim, a.node.acts[to]
 	if next == nil {
@@ -279,10 +294,11 @@ func (a *hosted) Join(to engine.Ref, j activation.Joint) {
 	})
 }
 
-// Arm plans a Wake.
+// Arm plans a Wake of the actor at a time by its node's clock.
 func (a *hosted) Arm(at time.Time) { a.node.armWake(a.Ref, at) }
 
-// Keep encodes a snapshot beside the activation, which goes on in the meantime.
+// Keep encodes a frozen state a little later and keeps it as a snapshot, while the activation goes on. It fails the
+// simulation if the frozen state has changed by then: a snapshot must be of one moment.
 func (a *hosted) Keep(frozen any, claim journal.Claim, seq int64) {
 	s, was := a.node.sim, a.frozen[0]
 	a.frozen = a.frozen[1:]
@@ -301,7 +317,7 @@ func (a *hosted) Keep(frozen any, claim journal.Claim, seq int64) {
 	})
 }
 
-// Park notes nothing: the world's sweep wakes every actor that nobody has.
+// Park notes nothing. In this world wakeUnowned wakes every actor that no node has loaded.
 func (a *hosted) Park(journal.Claim, int64, time.Time) error { return nil }
 
 // End makes the node forget the activation.
@@ -311,15 +327,16 @@ func (a *hosted) End(fenced bool) {
 	a.node.forgetActivation(a)
 }
 
-// reply takes the outcome of a client's command back to it.
+// reply takes the outcome of a client's command back to the client.
 type reply struct {
 	a    *hosted
 	call *call
+	// left is true once the activation has answered. A second answer is a failure.
 	left bool
 	gone bool // its client was told that the shard does not answer
 }
 
-// Answer judges a reply and sends it.
+// Answer judges a reply and sends it to the client. An error becomes UNAVAILABLE, on which the client tries again.
 func (r *reply) Answer(_ int64, told engine.Reply, err error) {
 	s := r.a.node.sim
 	switch {
@@ -346,7 +363,8 @@ type judged struct {
 	by *hosted
 }
 
-// Decide lets the kind decide. A Wake at its time that does nothing would be sent for ever.
+// Decide lets the kind decide, and notes what the judge needs of the decision. A Wake that is due and changes nothing
+// is a failure: it would be due again at once, for ever.
 func (j *judged) Decide(cmd engine.Command, now time.Time) engine.Decision {
 	a, s := j.by, j.by.node.sim
 	if s.IsLogged() || !s.Healed() {
@@ -369,7 +387,7 @@ func (j *judged) Decide(cmd engine.Command, now time.Time) engine.Decision {
 	return d
 }
 
-// Freeze notes what the frozen state is, to find out whether it changes.
+// Freeze notes the encoded form of the frozen state, by which Keep finds out whether it changes afterwards.
 func (j *judged) Freeze() any {
 	frozen := j.State.Freeze()
 	b, err := codec.Marshal(frozen)
@@ -380,13 +398,13 @@ func (j *judged) Freeze() any {
 	return frozen
 }
 
-// failures is a log whose every error breaks the simulation.
+// failures is a log handler that breaks the simulation at every error.
 type failures struct{ sim *Sim }
 
-// Enabled is for errors alone.
+// Enabled drops everything below an error.
 func (failures) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
 
-// Handle breaks the simulation.
+// Handle breaks the simulation with the text and the attributes of the error.
 func (f failures) Handle(_ context.Context, r slog.Record) error {
 	text := r.Message
 	r.Attrs(func(a slog.Attr) bool {
@@ -397,8 +415,8 @@ func (f failures) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// WithAttrs and WithGroup change nothing: activations use neither.
+// WithAttrs changes nothing, because activations add no attributes beforehand.
 func (f failures) WithAttrs([]slog.Attr) slog.Handler { return f }
 
-// WithGroup changes nothing.
+// WithGroup changes nothing, because activations use no groups.
 func (f failures) WithGroup(string) slog.Handler { return f }

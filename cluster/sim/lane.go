@@ -8,7 +8,8 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// entry is a decision on its way through the journal; without facts, a barrier.
+// entry is a decision on its way through the journal. An entry without facts is a barrier: it is settled once all
+// entries before it are durable.
 type entry struct {
 	*journal.Entry
 	act   *hosted
@@ -19,23 +20,27 @@ type entry struct {
 // batch is what a lane commits at once.
 type batch struct {
 	shards.Batch
-	lane    *lane
+	lane *lane
+	// entries are in the order in which their actors have decided. rows has the row of each actor that writes facts.
 	entries []*entry
 	rows    map[*hosted]*shards.Row
-	tries   int
-	since   int64          // the simulated microsecond at which it was formed
-	stored  *journal.Batch // what the shard has stored of it; nil until it has landed, and in a world without shards
+	// tries counts the attempts to commit the batch.
+	tries  int
+	since  int64          // the simulated microsecond at which it was formed
+	stored *journal.Batch // what the shard has stored of it; nil until it has landed, and in a world without shards
 }
 
-// lane is a node's group commit into one shard: one batch is in flight, the next one fills.
+// lane is a node's group commit into one shard. One batch is in flight, and what is decided in the meantime waits for
+// the next one.
 type lane struct {
 	shard  int
 	queue  []*entry
 	flight *batch
-	n      int
+	// n counts the batches, to name them in the log.
+	n int
 }
 
-// nameBatch is what the log calls the latest batch of a lane.
+// nameBatch returns the name that the log gives to the latest batch of a lane.
 func (n *node) nameBatch(l *lane) string {
 	if n.sim.sharded {
 		return fmt.Sprintf("%d.%d/%d", n.id, l.shard, l.n)
@@ -43,7 +48,7 @@ func (n *node) nameBatch(l *lane) string {
 	return fmt.Sprintf("%d/%d", n.id, l.n)
 }
 
-// flushLane sends the next batch if none is in flight.
+// flushLane makes a batch of all that waits in a lane and sends it, if no batch is in flight.
 func (n *node) flushLane(l *lane) {
 	if l.flight != nil || len(l.queue) == 0 {
 		return
@@ -56,6 +61,8 @@ func (n *node) flushLane(l *lane) {
 		if len(e.Facts) == 0 {
 			continue
 		}
+		// An entry may need the earlier facts of another activation. If those were fenced, the entry is fenced too,
+		// and so is everything that its own activation decides after it.
 		if e.needs != nil && e.needs.fenced && n.sim.bug != bugs.JointApart {
 			e.act.fenced = true
 		}
@@ -74,6 +81,7 @@ func (n *node) flushLane(l *lane) {
 			r.Needs = append(r.Needs, on)
 		}
 	}
+	// A batch of barriers alone writes nothing. It is settled in a step of its own, as after a commit.
 	if len(b.Rows) == 0 {
 		life := n.life
 		n.sim.After(0, func() {
@@ -86,7 +94,8 @@ func (n *node) flushLane(l *lane) {
 	n.commitBatch(b)
 }
 
-// commitBatch makes one attempt. It may go unheard: done, not done, or done later.
+// commitBatch makes one attempt to commit a batch. The answer may go unheard after the batch was done, not done, or
+// is done later. As the lane can't know which, it tries the same batch again.
 func (n *node) commitBatch(b *batch) {
 	s, life := n.sim, n.life
 	b.tries++
@@ -138,9 +147,11 @@ func (s *Sim) landBatch(b *batch, p *shards.Place, again bool, how string) map[*
 	return fenced
 }
 
-// settleBatch tells the owners of a batch's entries, in order.
+// settleBatch tells the owners of a batch's entries the outcome, in the order of the entries, and sends the next
+// batch.
 func (n *node) settleBatch(b *batch, fenced map[*shards.Row]bool) {
 	b.lane.flight = nil
+	// A fence holds for the activation from now on, for all its later entries too.
 	for a, r := range b.rows {
 		a.fenced = a.fenced || fenced[r]
 	}
@@ -158,7 +169,8 @@ func (n *node) settleBatch(b *batch, fenced map[*shards.Row]bool) {
 	n.flushLane(b.lane)
 }
 
-// settleEntry tells an activation the outcome of its entry. It may be rid of the entry then.
+// deliver delivers the next n messages. Messages that these cause are queued behind the ones that wait already, and
+// count too. during this call.
 func (a *hosted) settleEntry(e *entry) {
 	a.pending--
 	if a.fenced {
@@ -175,7 +187,7 @@ func (a *hosted) settleEntry(e *entry) {
 	a.settling = nil
 }
 
-// reachEntries counts a fault of a batch.
+// reachEntries counts that a fault has met a batch, once for each actor in it.
 func (s *Sim) reachEntries(fault string, b *batch) {
 	for _, r := range b.Rows {
 		s.Reach(fault, s.phaseOf(r.Ref))

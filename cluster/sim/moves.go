@@ -7,11 +7,12 @@ import (
 	"boxoffice/cluster/sim/shards"
 )
 
-// noticeTime is how long a shard that is about to be closed bears its new version before its writers are closed.
+// noticeTime is how long a shard that is about to be closed shows its new version before its writers are closed, in
+// microseconds. Nodes see the version during this time and stop by themselves.
 const noticeTime = second
 
-// moveShard moves a shard to another server: it is closed where it is, and opened where a copy of it is, which the
-// nodes learn when they start. Half of the times a node is starting while the shard is closed.
+// moveShard moves a shard to another server. It is closed where it is, and opened where a copy of it is. Nodes learn
+// the new place only when they start. Half of the times a node is starting while the shard is closed.
 func (s *Sim) moveShard() {
 	sh := s.drawShard()
 	if sh == nil || !s.journal.Home.Answers() {
@@ -27,7 +28,8 @@ func (s *Sim) moveShard() {
 	s.After(s.Between(0, 2*second), func() { s.closeShard(sh) })
 }
 
-// closeShard gives the place a version that nobody knows, and closes its writers a second later.
+// closeShard gives the shard's place a version that no node knows, so that valves shut, and closes its writers a
+// second later.
 func (s *Sim) closeShard(sh *shards.Shard) {
 	p := sh.Place
 	if !sh.Moving {
@@ -43,7 +45,7 @@ func (s *Sim) closeShard(sh *shards.Shard) {
 	s.After(noticeTime, func() { s.leavePlace(sh, p) })
 }
 
-// leavePlace ends all writing where the shard is. From now on the copy is the shard.
+// leavePlace ends all writing at the shard's old place. From now on the copy is the shard.
 func (s *Sim) leavePlace(sh *shards.Shard, p *shards.Place) {
 	if !sh.Moving || sh.Place != p {
 		return
@@ -56,7 +58,8 @@ func (s *Sim) leavePlace(sh *shards.Shard, p *shards.Place) {
 	s.After(s.Between(300*millisecond, 5*second), func() { s.openShard(sh) })
 }
 
-// openShard opens the shard in its new place. The nodes start again, one after another.
+// openShard opens the shard at its new place. Then the nodes start again one after another, which is how they learn
+// it.
 func (s *Sim) openShard(sh *shards.Shard) {
 	if !sh.Moving {
 		return
@@ -76,13 +79,13 @@ func (s *Sim) openShard(sh *shards.Shard) {
 	}
 }
 
-// hasOldMap reports whether a shard is not where the node takes it to be.
+// hasOldMap returns whether a shard is at another place, or at another version of its place, than the node believes.
 func (n *node) hasOldMap() bool {
 	return !slices.EqualFunc(n.knows, n.sim.journal.Home.Addresses(), shards.Address.HasVersionOf)
 }
 
-// startNode starts a node: it reads where the shards are, and opens a writer in each, unless the place bears another
-// version by then. It waits for a database that does not answer or is closed.
+// startNode starts a node. It reads where the shards are, and opens a writer in each of them. It begins again if a
+// place has another version by then, and waits while a database does not answer or is closed.
 func (s *Sim) startNode(n *node, life int) {
 	if n.life != life {
 		return
@@ -104,7 +107,8 @@ func (s *Sim) startNode(n *node, life int) {
 	})
 }
 
-// openWriters opens the node's writers in the places that it has read.
+// openWriters opens the node's writers in the places that it has read. The node has a new number as a member, because
+// the writers of its last life belong to a member that is dead.
 func (n *node) openWriters(places []shards.Address) {
 	s := n.sim
 	n.knows = places
@@ -113,6 +117,8 @@ func (n *node) openWriters(places []shards.Address) {
 	for i, a := range places {
 		n.writers[i] = a.Place.OpenWriter(n.member)
 		n.shut[i] = false
+		// The place has changed after it was read, which only the bug OldMap permits. The valve finds out a little
+		// later.
 		if !a.IsRight() {
 			s.After(s.Between(20*millisecond, 800*millisecond), func() { n.turnValve(i) })
 		}
@@ -120,14 +126,15 @@ func (n *node) openWriters(places []shards.Address) {
 	s.unrest = s.Now()
 }
 
-// joinShards opens the node's writers where the shards are. All shards answer.
+// joinShards opens the node's writers at a time when all shards answer: at the start of the world and when it heals.
 func (n *node) joinShards() {
 	if n.sim.sharded {
 		n.openWriters(n.sim.journal.Home.Addresses())
 	}
 }
 
-// dieSharded does what follows from a node's end in a world with shards: it starts again, and is buried.
+// dieSharded does what follows from a node's end in a world with shards: the others notice its death and close its
+// writers, and the node starts again.
 func (s *Sim) dieSharded(n *node) {
 	member := n.member
 	n.lost, n.waits = false, nil
@@ -138,7 +145,8 @@ func (s *Sim) dieSharded(n *node) {
 	s.After(s.Between(100*millisecond, 3*second), func() { s.startNode(n, life) })
 }
 
-// takeNodeForDead makes the others take a living node for dead. The node finds out after a while.
+// takeNodeForDead makes the other members take a living node for dead. The node goes on for up to four seconds before
+// it finds out and ends itself.
 func (s *Sim) takeNodeForDead() {
 	n := s.nodes[s.Rng.IntN(len(s.nodes))]
 	if !n.up || n.lost || !s.journal.Home.Answers() || len(s.nodes) == 1 {
@@ -159,7 +167,8 @@ func (s *Sim) takeNodeForDead() {
 	})
 }
 
-// noteDead notes a member that has died, as soon as home answers.
+// noteDead notes in the home database that a member has died, as soon as that database answers. Its writers are
+// closed by closeBuried afterwards.
 func (s *Sim) noteDead(member int) {
 	if !s.journal.Home.Answers() {
 		s.After(s.Between(100*millisecond, 500*millisecond), func() { s.noteDead(member) })
@@ -169,7 +178,7 @@ func (s *Sim) noteDead(member int) {
 	s.burying.planNext()
 }
 
-// closeBuried closes the writers of the dead, as one of the nodes. It reports whether some are left.
+// closeBuried closes the writers of dead members, as one of the nodes would. It returns true while some are left.
 func (s *Sim) closeBuried() (more bool) {
 	h, n := s.journal.Home, s.nodes[s.Rng.IntN(len(s.nodes))]
 	if !n.up || !h.Answers() {

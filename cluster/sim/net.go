@@ -8,12 +8,13 @@ import (
 
 // envelope is a command on its way to an actor.
 type envelope struct {
-	to   engine.Ref
-	cmd  engine.Command
-	call *call // who waits for a reply, or nil
+	to  engine.Ref
+	cmd engine.Command
+	// call is the client's try that waits for the reply. It is nil for a message between actors.
+	call *call
 }
 
-// call is one try of an ask.
+// call is one try of an ask. Each try may be answered, and the first answer counts.
 type call struct {
 	ask *ask
 	cmd engine.Command
@@ -41,7 +42,8 @@ func (s *Sim) askActor(to engine.Ref, cmd engine.Command, limit int, done func(e
 	s.sendTry(a)
 }
 
-// sendTry sends an ask once more, and again after a few seconds if no other try has been made by then.
+// sendTry sends an ask once more. It plans the next try in a few seconds, which is dropped if another was made
+// sooner.
 func (s *Sim) sendTry(a *ask) {
 	if a.answered || a.limit > 0 && a.tries >= a.limit {
 		return
@@ -56,7 +58,7 @@ func (s *Sim) sendTry(a *ask) {
 	})
 }
 
-// answerClient sends a reply back to the client, which may have heard one before.
+// answerClient sends a reply back to the client over the net, which may lose it. Without a client it does nothing.
 func (c *call) answerClient(s *Sim, reply engine.Reply) {
 	if c == nil {
 		return
@@ -68,8 +70,8 @@ func (c *call) answerClient(s *Sim, reply engine.Reply) {
 	s.After(s.drawDelay("reply"), func() { c.ask.hearReply(s, reply) })
 }
 
-// hearReply gives the client an answer. UNAVAILABLE is no answer: the client tries again soon. INTERNAL is a broken
-// promise, because no fault of the world may cause it.
+// hearReply gives the client an answer. After UNAVAILABLE the client tries again soon. INTERNAL breaks the
+// simulation, because no fault of the world may cause it.
 func (a *ask) hearReply(s *Sim, reply engine.Reply) {
 	if a.answered {
 		return
@@ -95,8 +97,8 @@ func (a *ask) hearReply(s *Sim, reply engine.Reply) {
 	}
 }
 
-// sendMessage puts a message on the net, which may lose, delay or repeat it. From
-// is nil for a client.
+// sendMessage puts a message on the net, which may lose, delay or repeat it. From is the sending node, or nil for a
+// client.
 func (s *Sim) sendMessage(from *node, e *envelope) {
 	what := enginetest.CommandName(e.cmd)
 	if s.Chance(s.swarm.loss) {
@@ -111,8 +113,8 @@ func (s *Sim) sendMessage(from *node, e *envelope) {
 	}
 }
 
-// drawDelay draws how long a message is under way: mostly up to three milliseconds, and sometimes up to the seed's
-// lateBy.
+// drawDelay draws how long a message is on its way, in microseconds: mostly up to three milliseconds, and sometimes
+// up to the seed's lateBy.
 func (s *Sim) drawDelay(what string) int64 {
 	if s.Chance(s.swarm.late) {
 		s.Reach("late", what)
@@ -121,7 +123,8 @@ func (s *Sim) drawDelay(what string) int64 {
 	return s.Between(100, 3*millisecond)
 }
 
-// deliverMessage hands a message to the node that its sender takes for the owner.
+// deliverMessage hands a message to the node that the sender takes for the owner of the actor. That may be the wrong
+// node: then two nodes have an activation of the actor, and the journal's fence decides.
 func (s *Sim) deliverMessage(from *node, e *envelope) {
 	n := s.findOwner(from, e.to)
 	if n == nil || !n.up {
@@ -140,8 +143,8 @@ func (s *Sim) deliverMessage(from *node, e *envelope) {
 	}
 }
 
-// findOwner is the node that has an event's actors, as seen from a node; a client
-// asks any node. While the cluster is split, each side sees only itself.
+// findOwner returns the node that has an event's actors, as the node "from" sees the cluster. A client asks any node.
+// While the network is split, each side sees only itself. A node that the others have buried is seen by itself alone.
 func (s *Sim) findOwner(from *node, ref engine.Ref) *node {
 	if from == nil || !from.up {
 		from = s.nodes[s.Rng.IntN(len(s.nodes))]
@@ -162,7 +165,7 @@ func (s *Sim) findOwner(from *node, ref engine.Ref) *node {
 	return best
 }
 
-// splitCluster makes the nodes disagree about who is there, for a while.
+// splitCluster makes the nodes disagree for up to four seconds about which nodes there are.
 func (s *Sim) splitCluster() {
 	if len(s.nodes) < 2 || s.split != nil {
 		return
@@ -188,8 +191,8 @@ func (s *Sim) splitCluster() {
 	})
 }
 
-// mixHash scores a node for an event. The node with the highest score owns it, so that one node that goes moves
-// only its own events.
+// mixHash scores a node for an event. The node with the highest score owns the event, so that a node that goes moves
+// only its own events, and none between the other nodes.
 func mixHash(a, b uint64) uint64 {
 	x := a*0x9e3779b97f4a7c15 ^ (b+1)*0xbf58476d1ce4e5b9
 	x ^= x >> 31

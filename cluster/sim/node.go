@@ -9,17 +9,20 @@ import (
 	"boxoffice/engine/enginetest"
 )
 
-// node hosts activations and has a lane to each shard of the journal.
+// node is a simulated node: it hosts activations and has a lane to each shard of the journal.
 type node struct {
-	sim    *Sim
-	id     int
-	up     bool
-	life   int           // counts starts and crashes: what was planned in an earlier life does nothing in this one
-	offset time.Duration // what its wall clock is wrong by
-	acts   map[engine.Ref]*hosted
-	all    []*hosted // all activations of this life in the order in which they were made, ended ones too
-	armed  map[engine.Ref]time.Time
-	lanes  []*lane
+	sim  *Sim
+	id   int
+	up   bool
+	life int // counts starts and crashes: what was planned in an earlier life does nothing in this one
+	// offset is by how much the node's wall clock is wrong.
+	offset time.Duration
+	// acts has the activation to which new commands go, by actor.
+	acts map[engine.Ref]*hosted
+	all  []*hosted // all activations of this life in the order in which they were made, ended ones too
+	// armed is when each actor wants its next Wake, by the node's clock.
+	armed map[engine.Ref]time.Time
+	lanes []*lane
 
 	// The fields from here on are used in a world with shards alone.
 	knows   []shards.Address // by shard: where it is, as the node read when it started
@@ -27,15 +30,18 @@ type node struct {
 	writers []int32          // by lane: the writer that it commits as
 	shut    []bool           // by shard: whether the valve before it is shut
 	lost    bool             // the other members have buried it, and it does not know that yet
-	waits   []*reply
-	copy    *shards.Follower // the follower that ran here last, or nil
+	// waits are the callers to tell UNAVAILABLE if their shard stops answering.
+	waits []*reply
+	copy  *shards.Follower // the follower that ran here last, or nil
 }
 
-// bootNode begins another life of a node: it knows none of its activations, and its clock is off by another span.
+// bootNode begins another life of a node. The node remembers none of its activations, and its clock is wrong by
+// another span.
 func (n *node) bootNode() {
 	s := n.sim
 	n.up, n.life = true, n.life+1
 	n.acts, n.all = make(map[engine.Ref]*hosted), nil
+	// The lanes are new, but go on counting batches, so that no two batches have one name in the log.
 	for i, l := range n.lanes {
 		n.lanes[i] = &lane{shard: i, n: l.n}
 	}
@@ -49,8 +55,8 @@ func (n *node) bootNode() {
 	s.tellMembers()
 }
 
-// tellMembers tells every node, after a while, that the members are others. A node then
-// puts away what it takes for another's: nobody would wake it there.
+// tellMembers tells every node, after a while, that the list of members has changed. A node then puts away the actors
+// that belong to another node now, because nobody would send them anything here.
 func (s *Sim) tellMembers() {
 	for _, n := range s.nodes {
 		life := n.life
@@ -68,19 +74,19 @@ func (s *Sim) tellMembers() {
 	}
 }
 
-// wallClock is the node's clock.
+// wallClock returns the node's own time, which may be wrong.
 func (n *node) wallClock() time.Time {
 	return enginetest.Epoch.Add(time.Duration(n.sim.Now())*time.Microsecond + n.offset)
 }
 
-// crashOne kills a node. A batch that its lane has in flight lands or not.
+// crashOne kills a node at random. The batch that its lane has in flight may still be committed.
 func (s *Sim) crashOne() {
 	if n := s.nodes[s.Rng.IntN(len(s.nodes))]; n.up {
 		s.crashNode(n)
 	}
 }
 
-// crashNode ends a node, which starts again soon.
+// crashNode ends a node with all its activations. It starts again within a few seconds.
 func (s *Sim) crashNode(n *node) {
 	s.Logf("node %d crashes", n.id)
 	for _, a := range n.all {
@@ -99,8 +105,8 @@ func (s *Sim) crashNode(n *node) {
 	})
 }
 
-// retireOne puts an activation away: an idle one, as a node does with those that nobody
-// uses, or any, as it does when its actor moves to another node.
+// retireOne puts an activation away. Either it is idle, as when nobody uses its actor any more, or it is forced, as
+// when the actor moves to another node.
 func (s *Sim) retireOne() {
 	n := s.nodes[s.Rng.IntN(len(s.nodes))]
 	if !n.up || len(n.all) == 0 {
@@ -116,7 +122,7 @@ func (s *Sim) retireOne() {
 	}
 }
 
-// findActivation is the node's activation of an actor, made when there is none.
+// findActivation returns the node's activation of an actor. It makes one, which begins to load, if there is none.
 func (n *node) findActivation(ref engine.Ref) *hosted {
 	if a := n.acts[ref]; a != nil {
 		return a
@@ -128,7 +134,8 @@ func (n *node) findActivation(ref engine.Ref) *hosted {
 	return a
 }
 
-// forgetActivation drops an activation that has ended.
+// forgetActivation drops an activation that has ended. Another one of the same actor may have taken its place
+// already, and stays.
 func (n *node) forgetActivation(a *hosted) {
 	if n.acts[a.Ref] == a {
 		delete(n.acts, a.Ref)
@@ -136,7 +143,7 @@ func (n *node) forgetActivation(a *hosted) {
 	n.all = slices.DeleteFunc(n.all, func(b *hosted) bool { return a == b })
 }
 
-// armWake plans a Wake of an actor, instead of the one planned before.
+// armWake plans a Wake of an actor at a time by the node's clock. It replaces the one that was planned before.
 func (n *node) armWake(ref engine.Ref, at time.Time) {
 	s, life := n.sim, n.life
 	n.armed[ref] = at

@@ -9,16 +9,19 @@ import (
 
 // This file says when shards fail, and what nodes notice of it.
 
-// visitShard is how the node reaches a shard now.
+// visitShard returns the node's way to a shard at this moment: the place that it knows, and whether its valve is
+// shut.
 func (n *node) visitShard(shard int) shards.Visit {
 	return n.knows[shard].Visit(n.sim.sharded && n.shut[shard])
 }
 
-// shardWeather is what goes wrong with shards: the mean times from one fault to the next, 0 for never.
+// shardWeather is what goes wrong with shards: for each fault the mean time from one to the next, in microseconds, or
+// 0 for never. Kill, stall and move are about a shard's server, home about the home database, and lose about nodes
+// that are taken for dead.
 type shardWeather struct{ kill, stall, move, home, lose int64 }
 
-// makeJournal makes the journal of the world. Where it has shards there is less load, and in half of these worlds
-// nothing goes wrong but shards.
+// makeJournal makes the journal of the world. A world with several shards has less load, because more goes on in it.
+// In half of these worlds nothing goes wrong but shards, so that a wrong effect of their faults shows by itself.
 func (s *Sim) makeJournal(seed uint64) {
 	s.journal = shards.New(seed, s.Clock, s.bug, shards.World{
 		Take:  func(ref engine.Ref, f engine.Fact) error { return s.truth.Take(ref, f) },
@@ -34,7 +37,7 @@ func (s *Sim) makeJournal(seed uint64) {
 	}
 }
 
-// newNode makes a node that is down. It believes each shard to be where it is now.
+// newNode makes a node that is down. It believes each shard to be at its present place.
 func (s *Sim) newNode(id int) *node {
 	n := &node{sim: s, id: id, shut: make([]bool, len(s.journal.Shards)), writers: make([]int32, len(s.journal.Shards))}
 	for i, sh := range s.journal.Shards {
@@ -44,7 +47,8 @@ func (s *Sim) newNode(id int) *node {
 	return n
 }
 
-// startShards begins what goes wrong with shards.
+// startShards begins what goes wrong with shards, and what nodes do all the time in such a world: bury the dead,
+// follow the journal.
 func (s *Sim) startShards() {
 	if !s.sharded {
 		return
@@ -74,15 +78,17 @@ func (s *Sim) startShards() {
 	s.Every(second, s.judgeOthers)
 }
 
-// loop does something again and again: until the world heals, and then as long as there is more of it.
+// loop runs a job again and again: until the world heals, and after that as long as the job says that there is more
+// to do. A world that is quiet must have nothing planned.
 type loop struct {
-	sim         *Sim
-	least, most int64 // between two times
+	sim *Sim
+	// The bounds of the time from one run to the next, in microseconds.
+	least, most int64
 	job         func() (more bool)
 	running     bool
 }
 
-// planNext plans the next time, unless that has been done.
+// planNext plans the next run, unless one is planned already.
 func (l *loop) planNext() {
 	if l.running {
 		return
@@ -96,7 +102,7 @@ func (l *loop) planNext() {
 	})
 }
 
-// drawShard picks a shard that answers and stays where it is.
+// drawShard picks a shard at random, or nil if that one does not answer or is being moved.
 func (s *Sim) drawShard() *shards.Shard {
 	sh := s.journal.Shards[s.Rng.IntN(len(s.journal.Shards))]
 	if !sh.Place.Answers() || sh.Moving {
@@ -105,21 +111,22 @@ func (s *Sim) drawShard() *shards.Shard {
 	return sh
 }
 
-// killShard kills a shard's server. Its open commits are lost, and its finished ones stay.
+// killShard kills a shard's server. Commits that were not finished are lost.
 func (s *Sim) killShard() {
 	if sh := s.drawShard(); sh != nil {
 		s.disturbShard(sh, "killed", sh.Place.Kill)
 	}
 }
 
-// stallShard stops a shard's server for a while. Statements that it has received may be carried out afterwards.
+// stallShard makes a shard's server stand still for a while. It may carry out statements afterwards that it had
+// received before.
 func (s *Sim) stallShard() {
 	if sh := s.drawShard(); sh != nil {
 		s.disturbShard(sh, "stalled", sh.Place.Stall)
 	}
 }
 
-// disturbShard lets a shard fail, and recover after four seconds at most, or in one case of four after up to 24.
+// disturbShard lets a shard fail. It recovers after four seconds at most, in one case of four after up to 24.
 func (s *Sim) disturbShard(sh *shards.Shard, how string, fail func()) {
 	s.Logf("shard %d is %s", sh.No, how)
 	for _, n := range s.nodes {
@@ -144,8 +151,8 @@ func (s *Sim) disturbShard(sh *shards.Shard, how string, fail func()) {
 	})
 }
 
-// tellValves tells the valves of all nodes how a shard is. One in ten is late, as on a machine that stands
-// still for a while.
+// tellValves lets the valves of all nodes notice how a shard is. One node in ten notices late, as on a machine that
+// stands still for a while.
 func (s *Sim) tellValves(sh *shards.Shard) {
 	s.steady[sh.No] = s.Now()
 	for _, n := range s.nodes {
@@ -157,7 +164,8 @@ func (s *Sim) tellValves(sh *shards.Shard) {
 	}
 }
 
-// turnValve shuts or opens a node's valve. Callers that wait for a shard are told when its valve shuts.
+// turnValve shuts or opens a node's valve to a shard, by what the node sees now. When the valve shuts, the callers
+// that wait for this shard are told UNAVAILABLE.
 func (n *node) turnValve(shard int) {
 	was := n.shut[shard]
 	n.shut[shard] = !n.knows[shard].IsRight()
@@ -179,7 +187,8 @@ func (n *node) turnValve(shard int) {
 	})
 }
 
-// healShards ends all that goes wrong with shards.
+// healShards ends all that goes wrong with shards. Nodes that the others took for dead, or that know an old place of
+// a shard, start again.
 func (s *Sim) healShards() {
 	if !s.sharded {
 		return
@@ -201,10 +210,12 @@ func (s *Sim) healShards() {
 	s.follow.planNext()
 }
 
-// followTask is placed as an actor is: the node that has it runs the follower.
+// followTask is an actor that does not exist. The node that would own it runs the follower, so the follower moves to
+// another node by the same rule as actors do.
 var followTask = engine.Ref{Home: 1 << 40}
 
-// followAll makes a step of each copy of the follower. It reports whether there is more to follow.
+// followAll starts, advances or stops the follower on each node. While the cluster is split, two nodes may run it. It
+// returns true while there is more to follow.
 func (s *Sim) followAll() (more bool) {
 	for _, n := range s.nodes {
 		switch {

@@ -1,6 +1,5 @@
-// Package sim runs real activations and real kinds in a world that is drawn from a seed,
-// with all that can go wrong between them, and judges every step against the journal. It
-// is for tests only.
+// Package sim runs real activations and real kinds in a simulated world that is drawn from a seed. Everything that
+// can go wrong between them does, and every step is judged against the journal. It is for tests only.
 //
 // sim.go has the world, node.go a node, lane.go its group commit, hosted.go the shell of an activation on it (what
 // package host is on a real one), net.go the network, watch.go what is judged in the midst of it, heal.go what must
@@ -40,8 +39,7 @@ func Simulate(seed uint64, bug bugs.Bug, log io.Writer) Result {
 	return Result{Seed: seed, Err: s.Err(), Steps: steps, Hash: sum, Reached: reached}
 }
 
-// runWorld runs the world from its start until everything has settled, or something
-// is broken.
+// runWorld runs the world with its faults, then heals it, and runs it until it is quiet or a promise is broken.
 func (s *Sim) runWorld() {
 	s.Protect(s.start)
 	s.Run(s.swarm.load)
@@ -52,7 +50,7 @@ func (s *Sim) runWorld() {
 	}
 }
 
-// Result is what a simulation came to.
+// Result is the outcome of a simulation.
 type Result struct {
 	Seed    uint64
 	Err     error // the first broken promise, or nil
@@ -65,7 +63,8 @@ const (
 	millisecond = clock.Millisecond
 	second      = clock.Second
 
-	// healLimit is how long the healed world may take to be quiet.
+	// healLimit is how long the healed world may take to become quiet, in simulated microseconds. Some timers of
+	// orders last for days.
 	healLimit = 10 * 24 * 3600 * second
 )
 
@@ -80,12 +79,13 @@ type Sim struct {
 	nodes   []*node
 	split   []int // by node: on which side of a split network it is; nil while the network is whole
 	journal *shards.Journal
-	claims  map[journal.Claim]*hosted
-	turns   *rand.Rand // draws how long a mailbox waits for its turn, apart from all other draws
-	busy    bool       // in this world many mailboxes wait long
-	made    []*hosted  // every activation that any node has ever made
-	errors  *slog.Logger
-	asks    []*ask
+	// claims has the activation that made each claim, to find the one on whose facts an entry depends.
+	claims map[journal.Claim]*hosted
+	turns  *rand.Rand // draws how long a mailbox waits for its turn, apart from all other draws
+	busy   bool       // in this world many mailboxes wait long
+	made   []*hosted  // every activation that any node has ever made
+	errors *slog.Logger
+	asks   []*ask
 
 	// The fields from here on are used in a world with shards alone.
 	sharded bool
@@ -97,8 +97,8 @@ type Sim struct {
 	unrest  int64 // the simulated microsecond at which a node last came or went
 }
 
-// newSim makes a seed's world. The order of the draws is part of the seed: a draw that is added in between makes
-// all seeds other worlds.
+// newSim makes the world of a seed. The order of the draws belongs to the seed: one more draw in between would turn
+// every seed into another world, and what a seed once found would be lost.
 func newSim(seed uint64, bug bugs.Bug, log io.Writer) *Sim {
 	s := &Sim{Clock: clock.New(seed, log), bug: bug, claims: make(map[journal.Claim]*hosted)}
 	s.turns = rand.New(rand.NewPCG(seed, 0x7095))
@@ -118,8 +118,8 @@ func newSim(seed uint64, bug bugs.Bug, log io.Writer) *Sim {
 	return s
 }
 
-// swarm are the options of one seed. Rates are per message or commit; spans are
-// the mean time from one fault to the next, 0 for never.
+// swarm are the options of one seed. Rates are the share of messages or commits that are affected. Spans are the mean
+// time from one fault to the next, in microseconds, or 0 for never.
 type swarm struct {
 	nodes                int
 	load                 int64   // for how many microseconds people come
@@ -134,8 +134,8 @@ type swarm struct {
 	holdScale            float64
 }
 
-// drawSwarm draws a seed's options. Most faults are absent from a third of all seeds, so that one which hides others
-// does not hide them everywhere.
+// drawSwarm draws the options of a seed. Each fault is absent from a third of all seeds: a fault that hides others
+// does not hide them everywhere then.
 func drawSwarm(r *rand.Rand) swarm {
 	rate := func(most float64) float64 {
 		if r.IntN(3) == 0 {
@@ -163,10 +163,10 @@ func drawSwarm(r *rand.Rand) swarm {
 	}
 }
 
-// holdScale scales the limits of who holds seats. The halls are small, so one seed in ten has limits that
-// its shoppers reach. At a scale of .06 they mostly reach the limit of seats that one person holds at a
-// time; at .04 they also reach the limit of seats that one person newly holds in a while. The scale comes
-// from the seed itself and draws nothing, so that the seeds that once found something are still the same runs.
+// holdScale returns what multiplies the limits of how many seats one person may hold. The halls are small, so one
+// seed in ten has limits that its shoppers reach. At .06 they mostly reach the limit of seats held at a time; at .04
+// they also reach the limit of seats newly held in a while. The scale follows from the seed and draws nothing, so
+// that seeds that once found something are still the same runs.
 func holdScale(seed uint64) float64 {
 	switch seed % 20 {
 	case 8:
@@ -178,8 +178,8 @@ func holdScale(seed uint64) float64 {
 	}
 }
 
-// drawTurn draws how long a mailbox waits for its turn. Most wait for nothing; in one seed of
-// four the nodes are so busy that every other message waits.
+// drawTurn draws how long a mailbox waits for its turn, in microseconds. Most wait for nothing. In one seed of four
+// the nodes are so busy that every other mailbox waits up to 40 milliseconds.
 func (s *Sim) drawTurn() int64 {
 	switch {
 	case s.busy && s.turns.IntN(2) == 0:
@@ -207,7 +207,8 @@ func (s *Sim) start() {
 	s.Every(2*second, s.wakeUnowned)
 }
 
-// healWorld ends all faults: from here on the world is perfect.
+// healWorld ends all faults and lets everything come to its end: nodes start, clients ask until they are answered,
+// payments are concluded.
 func (s *Sim) healWorld() {
 	s.Heal()
 	s.split = nil
@@ -235,8 +236,7 @@ func (s *Sim) healWorld() {
 	}
 }
 
-// wakeUnowned wakes the actors whose streams have no owner at work, as nodes do with
-// the parked ones.
+// wakeUnowned wakes the actors whose streams have no owner that is loaded, as real nodes wake parked actors.
 func (s *Sim) wakeUnowned() {
 	for _, ref := range s.journal.Refs {
 		if s.currentOwner(ref) == nil {
@@ -245,7 +245,7 @@ func (s *Sim) wakeUnowned() {
 	}
 }
 
-// currentOwner is the activation that owns a stream, or nil.
+// currentOwner returns the activation whose claim on a stream is the latest, or nil if it is not in a node's memory.
 func (s *Sim) currentOwner(ref engine.Ref) *hosted {
 	for _, n := range s.nodes {
 		if a := n.acts[ref]; a != nil && a.claim.Epoch == s.journal.Stream(ref).Epoch {

@@ -11,7 +11,7 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// tellJudge returns what the judge knows of this world.
+// tellJudge returns the judge's view of this world: what it may ask, and whom it tells what follows from a fact.
 func (s *Sim) tellJudge() judge.World {
 	return judge.World{
 		Jumps: s.swarm.jumps, HoldScale: s.swarm.holdScale,
@@ -29,8 +29,8 @@ func (s *Sim) tellJudge() judge.World {
 	}
 }
 
-// judgeReply judges a reply that leaves an actor: it tells only what is durable,
-// and the same of the same command.
+// judgeReply judges a reply that leaves an actor. An activation that has a successor may answer for one second more,
+// because a proof of its claim is good for so long. The rest is up to the judge.
 func (s *Sim) judgeReply(a *hosted, cmd engine.Command, reply engine.Reply) {
 	st := s.journal.Stream(a.Ref)
 	if st.Epoch != a.claim.Epoch && a.settling == nil {
@@ -49,7 +49,7 @@ func (s *Sim) judgeReply(a *hosted, cmd engine.Command, reply engine.Reply) {
 	}
 }
 
-// phaseOf is what an actor is in the middle of, for the counters.
+// phaseOf returns in a few words what an actor is in the middle of, for the counters of what faults have met.
 func (s *Sim) phaseOf(ref engine.Ref) string {
 	if ref.Kind == engine.KindEvent {
 		for _, n := range s.nodes {
@@ -61,7 +61,7 @@ func (s *Sim) phaseOf(ref engine.Ref) string {
 	return s.truth.Phase(ref)
 }
 
-// judgeLines judges the waitlists of all shows, in a world without faults.
+// judgeLines judges the waitlists of all shows. It is used once the world has healed.
 func (s *Sim) judgeLines() {
 	for _, sh := range s.script.Shows() {
 		if err := s.truth.JudgeLine(sh); err != nil {
@@ -70,11 +70,12 @@ func (s *Sim) judgeLines() {
 	}
 }
 
-// holdGrace is how long after its time a live owner may have a selection.
+// holdGrace is how long after its end the owner of the seats may still have a selection, in microseconds. It covers
+// the timer and the loading of the actor.
 const holdGrace = 5 * second
 
-// watchHold makes sure that a selection ends in time, by the clock of who owns
-// the seats then, unless it is changed before.
+// watchHold makes sure that a selection of seats ends in time, unless it is changed before. The clock is the one of
+// the node that owns the seats when the end is due.
 func (s *Sim) watchHold(ref engine.Ref, f *seatmap.HeldFact) {
 	due := f.Until*millisecond - enginetest.Epoch.UnixMicro()
 	var look func()
@@ -101,12 +102,12 @@ func (s *Sim) watchHold(ref engine.Ref, f *seatmap.HeldFact) {
 	s.After(due-s.Now()+holdGrace, look)
 }
 
-// serveGrace is how long after its time, after somebody has come or after a failover an owner may let
-// a room's next admission wait.
+// serveGrace is how long an owner may let a room's next admission wait after it is due, in microseconds. It counts
+// from the due time, from the owner's loading, or from the fact that made it due, whichever is last.
 const serveGrace = 3 * second
 
-// watchRoom makes sure that a room's next admission comes in time, by the clock of whoever owns the
-// room then, unless something changes before.
+// watchRoom makes sure that a room's next admission comes in time, unless the due time changes before. The clock is
+// the one of the node that owns the room when the admission is due.
 func (s *Sim) watchRoom(ref engine.Ref, turn int, at int64) {
 	due, told := at*millisecond-enginetest.Epoch.UnixMicro(), s.Now()
 	var look func()

@@ -10,7 +10,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// buyTickets places an order and does with it what buyers do.
+// buyTickets places an order of one or more ticket types as a buyer would, seats only now and then.
 func (s *Script) buyTickets(sh *show) {
 	if len(sh.types) == 0 {
 		return
@@ -20,6 +20,8 @@ func (s *Script) buyTickets(sh *show) {
 	first := s.Rng.IntN(len(sh.types))
 	for i := range sh.types {
 		ref := sh.types[(first+i)%len(sh.types)]
+		// Most seats are bought by shoppers after they have chosen seats. Only a few orders here name such a type,
+		// and they name no seats.
 		if sh.hall.sellsBySeat(ref.ID) && !s.Chance(.1) {
 			continue
 		}
@@ -35,7 +37,7 @@ func (s *Script) buyTickets(sh *show) {
 	}
 }
 
-// newPlace is an order of a new buyer, without lines.
+// newPlace returns an order of a new buyer, without lines.
 func (s *Script) newPlace(sh *show) ledger.Place {
 	s.orders++
 	// Few buyers place many orders, so that they reach the limits for each customer.
@@ -46,13 +48,15 @@ func (s *Script) newPlace(sh *show) ledger.Place {
 		Order: engine.NumberedID(sh.ref.ID, int64(s.orders)), Fingerprint: s.orders << 8,
 		Email: email, Name: "Buyer", Customer: order.CustomerOf(email),
 	}
+	// Client is the buyer's network. Without one the velocity rules don't count the order.
 	if sh.judged && !s.Chance(.1) {
 		p.Client = 1 + customer%3
 	}
 	return p
 }
 
-// placeOrder places an order, at times more than once.
+// placeOrder places an order, and draws what else its buyer does with it: send it again, send another body under the
+// same id, ask for more time, cancel.
 func (s *Script) placeOrder(sh *show, p ledger.Place) {
 	s.nameCode(sh, &p)
 	s.nameDates(sh, &p)
@@ -70,7 +74,8 @@ func (s *Script) placeOrder(sh *show, p ledger.Place) {
 		s.places[p.Order] = append(s.places[p.Order], &other)
 		s.After(s.Between(0, 5*second), func() { s.sendPlace(sh, other, 2) })
 	}
-	if s.Chance(.2) { // The same command comes again, much later.
+	// The same command comes again, much later. The ledger must answer with the order that it made then.
+	if s.Chance(.2) {
 		s.After(s.Between(second, 20*second), func() { s.ask(sh.ref, p, 3, nil) })
 	}
 	if s.Chance(.2) {
@@ -81,8 +86,8 @@ func (s *Script) placeOrder(sh *show, p ledger.Place) {
 	}
 }
 
-// askForTime asks for more time for an order, at times again and again. after is how many extensions the buyer has
-// seen on the order.
+// askForTime asks for more time for an order, at times again and again. After is how many extensions the buyer has
+// seen on the order: the ledger gives none twice for the same number.
 func (s *Script) askForTime(sh *show, id engine.OrderID, after int64) {
 	s.ask(sh.ref, ledger.ExtendOrder{Order: id, After: after}, 1+s.Rng.IntN(4), func(r engine.Reply) {
 		switch r := r.(type) {
@@ -98,8 +103,8 @@ func (s *Script) askForTime(sh *show, id engine.OrderID, after int64) {
 	})
 }
 
-// sendPlace sends the command that places an order. A buyer who is told of an order that waits for money mostly
-// pays, some of them with two providers.
+// sendPlace sends the command that places an order, limit times at most. A buyer who is answered with an unpaid order
+// mostly pays, and some pay with two providers at once.
 func (s *Script) sendPlace(sh *show, p ledger.Place, limit int) {
 	s.ask(sh.ref, p, limit, func(r engine.Reply) {
 		reply, ok := r.(*ledger.OrderReply)
@@ -107,10 +112,12 @@ func (s *Script) sendPlace(sh *show, p ledger.Place, limit int) {
 			return
 		}
 		switch o := reply.Order; {
+		// Its tickets exist, so they can be shown at the gates.
 		case o.Status == order.StatusCompleted:
 			s.scanTickets(sh, o)
 		case o.Unpaid() && s.Chance(.85):
 			s.After(s.Between(millisecond, 3*second), func() { s.payOrder(sh, o, "paystack") })
+			// The second payment may come when the order is paid already.
 			if s.Chance(.15) {
 				s.After(s.Between(millisecond, 9*second), func() { s.payOrder(sh, o, "nowpayments") })
 			}
@@ -118,8 +125,8 @@ func (s *Script) sendPlace(sh *show, p ledger.Place, limit int) {
 	})
 }
 
-// scanTickets scans an order's tickets, some of them at two gates, and lets happen to them what
-// happens to tickets.
+// scanTickets lets the holders of a completed order come: it shows its tickets at gates, some at two, and starts what
+// else may happen to tickets.
 func (s *Script) scanTickets(sh *show, o *order.Order) {
 	s.playFates(sh, o)
 	s.walkAbout(sh, o)

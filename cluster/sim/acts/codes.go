@@ -8,10 +8,11 @@ import (
 	"boxoffice/engine/promo"
 )
 
-// org is the organization whose shows these are: a code may be for all of them.
+// org is the organization that has all shows. A promo code is the organization's, and may be for all of its events.
 const org = 1
 
-// openCodes makes the promo codes of a show, and of all shows.
+// openCodes makes the promo codes that buyers of a show may name: one of the show's own, and one that is good for all
+// shows.
 func (s *Script) openCodes(sh *show) {
 	if !s.fates.on {
 		return
@@ -31,6 +32,8 @@ func (s *Script) openCodes(sh *show) {
 	}
 }
 
+// openCode makes a promo code for the event of this number, or for all events if it is 0. Its limits are small enough
+// to be reached.
 func (s *Script) openCode(ref engine.Ref, number int64) {
 	d := promo.Details{
 		Discount:  keeper.Discount{Code: "CODE", Percentage: s.fates.chance(.5), Value: 1 + s.fates.Int64N(9_000)},
@@ -63,7 +66,7 @@ func (s *Script) changeCode(ref engine.Ref) {
 	})
 }
 
-// nameCode lets a third of the orders name a code.
+// nameCode lets about a third of the orders name a promo code.
 func (s *Script) nameCode(sh *show, p *ledger.Place) {
 	if len(sh.codes) > 0 && s.fates.chance(.35) {
 		p.Promo = &order.Promo{Ref: sh.codes[s.fates.IntN(len(sh.codes))], Code: "CODE"}

@@ -30,14 +30,15 @@ type dates struct {
 	multi bool
 }
 
-// hasDates draws whether a show's tickets are for dates.
+// hasDates draws whether a show's tickets are for dates of a calendar.
 func (s *Script) hasDates() bool { return s.fates.chance(.3) }
 
-// openDates gives a show its calendar.
+// openDates gives a show its calendar, with capacities small enough to be reached, and draws later changes.
 func (s *Script) openDates(sh *show) {
 	// The zones are far apart, so that the date at the show is often not the date in UTC.
 	zone := [...]int64{-11, 0, 13}[s.fates.IntN(3)]
 	sh.dates = &dates{ref: engine.CalendarRef(sh.ref.ID), east: zone * hour / millisecond, multi: s.fates.chance(.5)}
+	// Small limits are drawn, so that dates, slots and customers reach them within one run.
 	conf := calendar.Config{
 		Mode: calendar.DateOnly, DailyCapacity: 3 + s.fates.Int64N(12), MaxPerCustomer: 1 + s.fates.Int64N(8),
 		MaxAdvanceDays: bookAhead - 1, NoGroups: s.fates.chance(.1), MultiDay: sh.dates.multi,
@@ -70,8 +71,10 @@ func (s *Script) setDates(sh *show, conf calendar.Config) {
 	})
 }
 
-// changeDates closes a date, pauses a slot, or changes what fits.
+// changeDates makes one change of a calendar while people book: it closes a date, changes the capacity, or drops a
+// slot.
 func (s *Script) changeDates(sh *show, conf calendar.Config) {
+	// The configuration is shared by all changes of this show, so a change works on its own list of slots.
 	conf.Slots = slices.Clone(conf.Slots)
 	switch s.fates.IntN(3) {
 	case 0:
@@ -86,17 +89,17 @@ func (s *Script) changeDates(sh *show, conf calendar.Config) {
 	s.setDates(sh, conf)
 }
 
-// dayAt is the date at a time, in unix milliseconds, where the show is.
+// dayAt returns the date at the show, at a time in unix milliseconds.
 func (d *dates) dayAt(at int64) keeper.Day {
 	return keeper.Day(time.UnixMilli(at+d.east).Unix() / (24 * 3600)) //nolint:gosec // within this century
 }
 
-// someDay draws a date from today on. Today and the last day cannot be booked.
+// someDay draws a date from today on. Today and the last day can't be booked, so that refusals are drawn too.
 func (s *Script) someDay(sh *show) keeper.Day {
 	return sh.dates.dayAt(s.Millis(s.Now())) + keeper.Day(s.fates.IntN(bookAhead+1)) //nolint:gosec // a few
 }
 
-// nameDates gives an order's lines dates.
+// nameDates gives each line of an order a date, and a slot if the calendar has slots.
 func (s *Script) nameDates(sh *show, p *ledger.Place) {
 	if sh.dates == nil {
 		return
@@ -106,6 +109,7 @@ func (s *Script) nameDates(sh *show, p *ledger.Place) {
 	if n := len(p.Lines); s.fates.chance(.3) { // a second date of the same type
 		p.Lines = append(p.Lines, order.Line{Type: p.Lines[n-1].Type, Quantity: 1})
 	}
+	// Half of the lines keep the day of the line before them; the others draw another day.
 	for i := range p.Lines {
 		if i > 0 && s.fates.chance(.5) {
 			day = s.someDay(sh)
@@ -118,9 +122,10 @@ func (s *Script) nameDates(sh *show, p *ledger.Place) {
 	}
 }
 
-// moveTicket asks for another date for one of an order's tickets, as its first holder or, in
-// vain, as another one.
+// moveTicket asks to move one of an order's tickets to another date. It asks as the ticket's first holder, or as a
+// later holder, which is refused while there is none.
 func (s *Script) moveTicket(sh *show, o *order.Order, ticket uint32) {
+	// The order may have been refunded since the move was drawn.
 	now := s.truth.Order(sh.ref.Home, o.ID)
 	if now == nil || !now.Sold() || sh.dates == nil {
 		return

@@ -7,8 +7,9 @@ import (
 	"boxoffice/engine/order"
 )
 
-// forgetPerson asks a show to erase a person. It brings all orders of the show that name the
-// person, as the edge brings them from the read model.
+// forgetPerson asks a show to erase a person. The command must bring all orders of the show that name the person,
+// because the ledger forgets orders that have ended. The edge takes them from the read model, and here they come from
+// the judge.
 func (s *Script) forgetPerson(sh *show, email string) {
 	s.erasures++
 	customer := order.CustomerOf(email)

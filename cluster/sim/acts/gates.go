@@ -10,22 +10,25 @@ import (
 	"boxoffice/engine/order"
 )
 
-// walks draws who goes out of a show and comes in again. It has draws of its own, and about one seed in
-// four has exits at all: none of those that once found something, which are still the same runs.
+// walks draws who goes out of a show and comes in again. About one seed in four has exits at all. The draws are
+// separate from the others, so that a seed without exits is the same run as before there were any: if it once found a
+// bug, it still would.
 type walks struct {
 	*rand.Rand
 	on bool
 }
 
+// newWalks starts the draws of a seed.
 func newWalks(seed uint64) walks {
 	r := rand.New(rand.NewPCG(seed, walksDraws))
 	return walks{r, r.IntN(4) == 0}
 }
 
+// walksDraws sets these draws apart from the others of the same seed.
 const walksDraws = 0xe87f
 
-// countExits makes a show one whose gates let people out and in again. Some organizers switch that off
-// while people are inside.
+// countExits lets a show's gates count people out and in again. Some organizers switch that off while people are
+// inside. It also draws when the devices without a network report.
 func (s *Script) countExits(sh *show, d *event.Details) {
 	if !s.walks.on {
 		return
@@ -41,7 +44,7 @@ func (s *Script) countExits(sh *show, d *event.Details) {
 	}
 }
 
-// walkAbout lets the holders of tickets go out and come in again, past gates with a network and without.
+// walkAbout lets the holders of an order's tickets go out and come in again, past gates with a network and without.
 func (s *Script) walkAbout(sh *show, o *order.Order) {
 	if !s.walks.on || s.Healed() {
 		return
@@ -61,7 +64,8 @@ func (s *Script) walkAbout(sh *show, o *order.Order) {
 	}
 }
 
-// walkOnce shows a ticket at a gate that asks the event, or at one that keeps its scans for later.
+// walkOnce shows a ticket at a gate, after a time in microseconds. The gate either asks the event at once, or has no
+// network and keeps the scan for later.
 func (s *Script) walkOnce(sh *show, ticket uint32, after int64, out bool) {
 	sh.scans++
 	key, gate := sh.scans, fmt.Sprintf("gate %d", s.walks.IntN(3))
@@ -79,8 +83,8 @@ func (s *Script) walkOnce(sh *show, ticket uint32, after int64, out bool) {
 	})
 }
 
-// sendKept sends the scans that a device has kept, in any order and at times twice. Scans that it gives up on are
-// told with the next batch.
+// sendKept sends the scans that a device without a network has kept, in any order and at times twice. The device
+// keeps them afterwards, so that its next batch repeats them.
 func (s *Script) sendKept(sh *show, device int) {
 	kept := append([]admission.BatchScan(nil), sh.kept[device]...)
 	if len(kept) == 0 {

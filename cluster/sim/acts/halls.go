@@ -30,7 +30,7 @@ func (h *hall) sellsBySeat(typ int64) bool {
 	return false
 }
 
-// openHall seats a show, and sends shoppers to it.
+// openHall gives a show seats, and sends shoppers to it.
 func (s *Script) openHall(sh *show) {
 	sh.hall = &hall{prices: make(map[string]int64)}
 	s.attachMap(sh)
@@ -42,7 +42,7 @@ func (s *Script) openHall(sh *show) {
 	}
 }
 
-// attachMap puts a new map in place of the one there is, and prices it.
+// attachMap draws a new seat map, puts it in place of the one there is, and prices it.
 func (s *Script) attachMap(sh *show) {
 	sh.hall.version++
 	var rows []string
@@ -68,7 +68,7 @@ func (s *Script) attachMap(sh *show) {
 	})
 }
 
-// priceSections gives most sections a ticket type.
+// priceSections gives most sections of the map a ticket type, under which their seats are sold.
 func (s *Script) priceSections(sh *show) {
 	var p seatmap.Price
 	for _, section := range sh.hall.layout.Sections {
@@ -87,7 +87,8 @@ func (s *Script) priceSections(sh *show) {
 	})
 }
 
-// changeSeats is one change of the seats that the organizer makes.
+// changeSeats makes one change of the seats as the organizer: it blocks or unblocks some, gives the sections other
+// prices, or exchanges the map.
 func (s *Script) changeSeats(sh *show) {
 	switch s.Rng.IntN(10) {
 	case 0, 1, 2:
@@ -103,6 +104,7 @@ func (s *Script) changeSeats(sh *show) {
 	case 7:
 		s.attachMap(sh)
 	case 8:
+		// The same map with another hold time changes only how long new holds last.
 		if l := sh.hall.layout; l != nil {
 			s.ask(sh.seats, seatmap.Attach{Layout: l, HoldTime: s.Between(60_000, 80_000)}, 2, nil)
 		}
@@ -131,8 +133,8 @@ func (s *Script) someSeats(sh *show, n int) []string {
 	return list
 }
 
-// linesFor makes the lines of an order for seats: one for each ticket type, by the prices that the organizer knows.
-// It leaves out seats without a price.
+// linesFor returns the lines of an order for seats, one line for each ticket type, by the prices that the organizer
+// knows. It leaves out seats without a price.
 func (h *hall) linesFor(seats []string) []order.Line {
 	var lines []order.Line
 	for _, id := range seats {

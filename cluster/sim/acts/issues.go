@@ -7,8 +7,8 @@ import (
 	"boxoffice/engine/wallet"
 )
 
-// openIssues lets the organization of a show pay money into its wallet and issue tickets by
-// itself, some of them more than the wallet pays for.
+// openIssues lets the organization of a show pay money into its wallet and issue tickets itself. It issues more than
+// the wallet can pay fees for, so that some orders are refused.
 func (s *Script) openIssues(sh *show) {
 	if !s.fates.on {
 		return
@@ -27,7 +27,7 @@ func (s *Script) openIssues(sh *show) {
 	}
 }
 
-// issueOrders makes an order of the organization's own, or a few that are made together.
+// issueOrders issues one order as the organization, or several complimentary orders in one command.
 func (s *Script) issueOrders(sh *show) {
 	if len(sh.types) == 0 || sh.dates != nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"boxoffice/engine/velocity"
 )
 
-// show is an event of the workload with its ticket types.
+// show is an event of the workload, with its other actors and what its people know of it.
 type show struct {
 	ref    engine.Ref               // the event
 	types  []engine.Ref             // the inventories of its ticket types, those that the organizer has begun to make
@@ -24,29 +24,35 @@ type show struct {
 	kept   [2][]admission.BatchScan // the scans that each device without a network has yet to send
 }
 
-// OpenShow makes an event with its ticket types, and the load on it.
+// OpenShow makes an event with its ticket types, and draws who comes and what its organizer changes later.
 func (s *Script) OpenShow() {
 	number := int64(len(s.shows) + 1)
 	sh := &show{ref: engine.EventRef(number), seats: engine.SeatmapRef(number), hidden: make(map[engine.Ref]string)}
 	s.shows = append(s.shows, sh)
 	d := event.Details{
 		Title: "show", Category: "music", Currency: "USD", Capacity: event.NoCapacity,
+		// The order window is short, so that many orders expire while something is still under way.
 		OrderWindow: s.Between(2*second, 20*second) / millisecond,
 		StartAt:     s.Millis(4 * 3600 * second), EndAt: s.Millis(6 * 3600 * second),
 	}
+	// In a third of the shows, buyers have time to pay even if messages are lost on the way.
 	if s.Chance(.35) {
 		d.OrderWindow = s.Between(20*second, 120*second) / millisecond
 	}
+	// A small capacity of the whole show may be reached before any ticket type is sold out.
 	if s.Chance(.3) {
 		d.Capacity = s.Between(5, 60)
 	}
+	// Without extensions each request for more time must be refused.
 	d.NoExtensions = s.Chance(.1)
+	// A limit may be drawn as -1, which turns the rule off, or as 0, which stands for the rule's default.
 	if sh.judged = s.Chance(.3); sh.judged {
 		d.Velocity = velocity.Limits{
 			OrdersPerBuyer: s.Between(-1, 12), OrdersPerAddress: s.Between(-1, 25), OpenOrdersPerBuyer: s.Between(-1, 6),
 			PresaleTries: s.Between(-1, 5), PaymentAttempts: s.Between(-1, 5),
 		}
 	}
+	// Some shows begin, and end, while people still buy.
 	if s.Chance(.25) {
 		d.StartAt = s.Millis(s.Between(second, s.load.Span))
 		if s.Chance(.3) {
@@ -60,6 +66,7 @@ func (s *Script) OpenShow() {
 		s.openDates(sh)
 	}
 	s.countExits(sh, &d)
+	// Ticket types and seats follow once the event is created.
 	s.ask(sh.ref, event.Create{Details: d}, 0, func(engine.Reply) {
 		for i := range 1 + s.Rng.IntN(3) {
 			s.openType(sh, int64(i+1), saleEnd)
@@ -69,6 +76,7 @@ func (s *Script) OpenShow() {
 			s.openHall(sh)
 		}
 	})
+	// Orders and changes begin before the show is ready, so early ones meet a show that is not on sale.
 	s.openCodes(sh)
 	s.openIssues(sh)
 	for range s.load.Orders {
@@ -134,6 +142,7 @@ func (s *Script) changeShow(sh *show) {
 		s.resizeType(sh.types[s.Rng.IntN(len(sh.types))])
 	case 4, 5:
 		s.changeEvent(sh.ref, func(d *event.Details) { d.Capacity = s.Between(1, 60) })
+	// A published show is taken back to a draft while people buy, and published again.
 	case 6, 7:
 		s.ask(sh.ref, event.Move{To: event.StatusDraft}, 4, func(engine.Reply) {
 			s.After(s.Between(millisecond, 5*second), func() { s.publishShow(sh) })
@@ -141,6 +150,7 @@ func (s *Script) changeShow(sh *show) {
 	case 8:
 		s.ask(sh.ref, event.Move{To: event.StatusCancelled, Reason: "rain"}, 4, nil)
 	case 9:
+		// A draft that has sold nothing is removed by a deletion. Any other show, as in case 10, is cancelled by it.
 		s.ask(sh.ref, event.Move{To: event.StatusDraft}, 4, func(engine.Reply) {
 			s.ask(sh.ref, event.Delete{Reason: "rain"}, 4, nil)
 		})
@@ -158,6 +168,8 @@ func (s *Script) resizeType(ref engine.Ref) {
 		if !ok {
 			return
 		}
+		// The new record is made from one that was read, so the update carries that record's revision. If the record
+		// has changed since, the update is refused.
 		t := rec.Details
 		if t.Quantity == inventory.Unlimited || s.Chance(.1) {
 			t.Quantity = s.Between(1, 60)

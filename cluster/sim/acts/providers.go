@@ -10,7 +10,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// cash is the payment provider. It knows what it has received of each attempt to pay.
+// cash is the payment provider of all shows. It knows what it has received of each attempt to pay.
 type cash struct {
 	payments map[string]*payment // by the reference of the attempt
 	order    []*payment          // in the order in which they were begun, because a map has none that a seed repeats
@@ -26,6 +26,7 @@ type payment struct {
 	status    string // what the provider has last said of it, as an attempt's status
 }
 
+// newCash makes a provider that has received nothing.
 func newCash() cash { return cash{payments: make(map[string]*payment)} }
 
 // Received returns how many minor units the provider has of an attempt to pay, 0 if it knows no such attempt.
@@ -36,7 +37,8 @@ func (s *Script) Received(reference string) int64 {
 	return 0
 }
 
-// payOrder begins an attempt to pay and lets the provider open it. playOut draws what the payer does then.
+// payOrder asks the ledger to begin an attempt to pay, and opens it as the provider does. playOut draws what the
+// payer does then.
 func (s *Script) payOrder(sh *show, o *order.Order, provider string) {
 	begin := ledger.BeginPayment{Order: o.ID, Provider: provider, Number: enginetest.OrderName(o.ID), WindowMillis: s.Between(0, 10_000)}
 	s.ask(sh.ref, begin, 1+s.Rng.IntN(4), func(r engine.Reply) {
@@ -45,6 +47,7 @@ func (s *Script) payOrder(sh *show, o *order.Order, provider string) {
 			return
 		}
 		for _, a := range reply.Order.Attempts {
+			// A repeated command may be answered with the same attempts, and the provider plays each one only once.
 			if a.Provider != provider || !a.Open() || s.cash.payments[a.Reference] != nil {
 				continue
 			}
@@ -60,8 +63,8 @@ func (s *Script) payOrder(sh *show, o *order.Order, provider string) {
 	})
 }
 
-// playOut draws the story of an attempt: paid in time, too late, short, too much, in doubt first, or never. end is
-// when its order expires, in unix milliseconds.
+// playOut draws the story of an attempt to pay: paid in time, too late, short, too much, in doubt first, or never.
+// End is when its order expires, in unix milliseconds.
 func (s *Script) playOut(p *payment, end int64) {
 	soon, later := s.Between(100*millisecond, 6*second), s.Between(6*second, 40*second)
 	said := func(at int64, status string, received int64) {
@@ -104,8 +107,8 @@ func (s *Script) playOut(p *payment, end int64) {
 	}
 }
 
-// reportStatus changes an attempt at the provider and reports it, as webhooks do: until the ledger has answered, at
-// times more than once, and in any order.
+// reportStatus changes an attempt at the provider and reports it to the ledger, as a provider's webhooks do: again
+// and again until the ledger has answered, at times more than once, and in any order.
 func (s *Script) reportStatus(p *payment, status string, received int64) {
 	if p.status == order.AttemptSucceeded {
 		return // A success is final at a provider.
@@ -124,7 +127,7 @@ func (s *Script) reportStatus(p *payment, status string, received int64) {
 	}
 }
 
-// PayBack carries a refund out as its provider, now and then only at the second try.
+// PayBack carries a refund out as its provider would. Now and then the first try fails, and is reported so.
 func (s *Script) PayBack(id engine.OrderID, position int, r order.Refund) {
 	ref := engine.EventRef(id.Event())
 	report := ledger.ReportRefund{
@@ -141,8 +144,8 @@ func (s *Script) PayBack(id engine.OrderID, position int, r order.Refund) {
 	})
 }
 
-// insistOn repeats a command until it is not refused. An activation that has been succeeded by another may not know
-// of the order for a second, and a provider does not give up.
+// insistOn repeats a command until it is not refused, as a provider repeats a webhook. A refusal may be due to an
+// activation that has a successor already, and does not know of the order.
 func (s *Script) insistOn(ref engine.Ref, c engine.Command, done func(engine.Reply)) {
 	s.ask(ref, c, 0, func(r engine.Reply) {
 		if _, refused := r.(*engine.Refusal); refused {
@@ -156,10 +159,11 @@ func (s *Script) insistOn(ref engine.Ref, c engine.Command, done func(engine.Rep
 	})
 }
 
-// ConcludePayments concludes payments that are in flight, as the provider: a third succeeds, a third fails, and
-// nothing more is heard of the others.
+// ConcludePayments ends the payments that are still in flight when the world heals, as their provider: a third
+// succeeds, a third fails, and nothing more is heard of the others.
 func (s *Script) ConcludePayments() {
 	for i, p := range s.cash.order {
+		// The position in the list decides, so that the outcome needs no further draw.
 		if p.status == order.AttemptProcessing {
 			s.After(second, func() {
 				switch {

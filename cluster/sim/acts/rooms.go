@@ -15,7 +15,7 @@ import (
 	"boxoffice/engine/queue"
 )
 
-// rooms draws what happens in waiting rooms. It has draws of its own, so that seeds without rooms are
+// rooms draws what happens in waiting rooms. The draws are separate from the others, so that seeds without rooms are
 // the same runs as before there were any.
 type rooms struct {
 	*rand.Rand
@@ -23,25 +23,27 @@ type rooms struct {
 	visitors uint64 // how many visitors have come; each has an entry of its own
 }
 
-// mostDraws is how many rooms an event opens, one after the other.
+// mostDraws is how many waiting rooms an event opens at most, one after the other. Each has one draw.
 const mostDraws = 4
 
 // hasRooms reports whether the shows of a seed have waiting rooms. Every second one does.
 func hasRooms(seed uint64) bool { return seed%2 == 1 }
 
+// newRooms starts the draws of a seed. The constant sets them apart from the others of the same seed.
 func newRooms(seed uint64) rooms {
 	return rooms{Rand: rand.New(rand.NewPCG(seed, 0x4004)), on: hasRooms(seed)}
 }
 
+// chance draws true with a probability of p.
 func (r *rooms) chance(p float64) bool { return r.Float64() < p }
 
-// within draws a span of time, in seconds.
+// within draws a span of time between two numbers of seconds, in microseconds.
 func (r *rooms) within(least, most int64) int64 {
 	return least*second + r.Int64N((most-least)*second)
 }
 
-// beacon returns the beacon by which all rooms are drawn. Its rounds are known beforehand, so a draw
-// need not wait for its time.
+// beacon returns the public source of randomness by which all rooms are drawn. It is one for tests, which can sign
+// any round at any time, so that a draw need not wait for its round.
 var beacon = sync.OnceValue(func() *draw.TestBeacon {
 	b, err := draw.NewTestBeacon(bytes.Repeat([]byte{7}, 32), enginetest.Epoch.Unix()-1000, 3)
 	if err != nil {
@@ -57,8 +59,8 @@ type room struct {
 	draws    int // how many rooms the organizer has opened
 }
 
-// openRoom opens the next room of a show. If the node's clock is ahead, it takes the room's times for past ones and
-// refuses; then the organizer tries later ones.
+// openRoom opens the next waiting room of a show. A node whose clock is ahead takes the room's times for past ones
+// and refuses it; then the organizer tries again with later ones.
 func (s *Script) openRoom(rm *room) {
 	if rm.draws++; rm.draws > mostDraws {
 		return
@@ -87,8 +89,8 @@ func (s *Script) openRoom(rm *room) {
 	})
 }
 
-// fillRoom lets visitors come before and after the closing, the beacon speak, and the organizer
-// change his mind.
+// fillRoom draws what follows an opening: visitors who come before and after the closing, the beacon's signature, and
+// an organizer who changes his mind.
 func (s *Script) fillRoom(rm *room, begin, closes int64) {
 	// A later step must not end the room that has followed this one.
 	draws := rm.draws
@@ -108,7 +110,7 @@ func (s *Script) fillRoom(rm *room, begin, closes int64) {
 	}
 }
 
-// endRoom ends a room, and at times opens the next.
+// endRoom ends a waiting room, and mostly opens the next one after a while.
 func (s *Script) endRoom(rm *room) {
 	s.ask(rm.ref, queue.End{}, 0, func(engine.Reply) {
 		if s.rooms.chance(.7) {
@@ -117,8 +119,8 @@ func (s *Script) endRoom(rm *room) {
 	})
 }
 
-// changeRoom makes one change as the organizer. A change of the rules of a room that has begun comes too late, and
-// must be refused; its pace may change at any time.
+// changeRoom makes one change as the organizer. A change of the rules comes too late once the room has begun, and
+// must be refused then. Its pace may change at any time.
 func (s *Script) changeRoom(rm *room) {
 	next := rm.settings
 	switch s.rooms.IntN(9) {
@@ -150,7 +152,7 @@ func (s *Script) changeRoom(rm *room) {
 	})
 }
 
-// pauseRoom stops the admissions, and mostly lets them go on later.
+// pauseRoom stops the admissions, and mostly lets them go on within 15 seconds.
 func (s *Script) pauseRoom(rm *room) {
 	s.ask(rm.ref, queue.Pause{On: true}, 3, func(engine.Reply) {
 		if s.rooms.chance(.9) {
@@ -159,8 +161,8 @@ func (s *Script) pauseRoom(rm *room) {
 	})
 }
 
-// bringBeacon looks whether the list is closed and brings the beacon's signature: at once or late,
-// at times a wrong one first, at times two bring it, and at times nobody does.
+// bringBeacon waits until the list is closed, and then brings the beacon's signature: at once or late, at times after
+// a wrong one, at times twice, and at times not at all. Tries limits how often it looks.
 func (s *Script) bringBeacon(rm *room, tries int) {
 	if tries == 0 {
 		return
@@ -172,6 +174,7 @@ func (s *Script) bringBeacon(rm *room, tries int) {
 			return
 		}
 		round := rec.Settings.Rules.Round
+		// A signature of another round must be refused, and must not spoil the right one that comes later.
 		if s.rooms.chance(.3) {
 			s.ask(rm.ref, queue.Bring{Signature: beacon().Sign(round + 1)}, 2, nil)
 		}
@@ -183,16 +186,21 @@ func (s *Script) bringBeacon(rm *room, tries int) {
 			late = s.rooms.within(60, 300)
 		}
 		signature := beacon().Sign(round)
+		// The signature may be brought twice; the second one must not draw again.
 		for range 1 + s.rooms.IntN(2) {
 			s.After(late+s.rooms.Int64N(20*millisecond), func() { s.ask(rm.ref, queue.Bring{Signature: slices.Clone(signature)}, 6, nil) })
 		}
 	})
 }
 
-// joinRoom lets a visitor come. He may send the same entry again, or come a second time as another.
+// joinRoom lets a visitor ask for an entry. Some send the same entry again later, and some have their entry used by
+// somebody else.
 func (s *Script) joinRoom(rm *room) {
 	s.rooms.visitors++
+	// The leaf stands for the visitor: it is the hash of a secret that only the visitor knows.
 	join := queue.Join{Leaf: sha256.Sum256(binary.BigEndian.AppendUint64([]byte("visitor"), s.rooms.visitors))}
+	// Half of the visitors have shown something of themselves, which gives them a class and a person. There are few
+	// persons, so that one person joins more than once at times.
 	if s.rooms.chance(.5) {
 		join.Class, join.Person = draw.Class(1+s.rooms.IntN(2)), 1+s.rooms.Uint64N(20)
 	}
@@ -205,13 +213,14 @@ func (s *Script) joinRoom(rm *room) {
 	}
 }
 
-// borrowWork lets somebody else join by the proof of work that has paid for an entry, which is the same leaf.
+// borrowWork lets somebody else join with the leaf of an entry that exists. A leaf is paid for by a proof of work,
+// and must not pay for two people.
 func (s *Script) borrowWork(rm *room, join queue.Join) {
 	join.Class, join.Person = draw.ClassAddress, 21+s.rooms.Uint64N(20)
 	s.ask(rm.ref, join, 2, nil)
 }
 
-// sendJoin asks for an entry. A visitor who comes too early comes again.
+// sendJoin asks for an entry. A visitor who comes before registration begins tries again, up to a number of times.
 func (s *Script) sendJoin(rm *room, join queue.Join, again int) {
 	s.ask(rm.ref, join, 1+s.rooms.IntN(5), func(r engine.Reply) {
 		switch r := r.(type) {
@@ -225,11 +234,12 @@ func (s *Script) sendJoin(rm *room, join queue.Join, again int) {
 	})
 }
 
-// waitInRoom lets a visitor look where he stands, until he is admitted or has lost patience.
+// waitInRoom lets a visitor ask again and again for his turn, until he is admitted or has asked polls times.
 func (s *Script) waitInRoom(rm *room, leaf draw.Hash, polls int) {
 	if polls == 0 {
 		return
 	}
+	// Most visitors ask to be admitted. Some only look, or ask for a proof that their entry is in the list.
 	var look engine.Command = queue.Admit{Leaf: leaf}
 	switch s.rooms.IntN(8) {
 	case 0:
@@ -248,7 +258,7 @@ func (s *Script) waitInRoom(rm *room, leaf draw.Hash, polls int) {
 	})
 }
 
-// useAdmission lets a visitor order by an admission, and at times others by the same.
+// useAdmission lets buyers order by an admission. Several buyers may try, and only the first may succeed.
 func (s *Script) useAdmission(rm *room, leaf draw.Hash) {
 	for range s.rooms.IntN(4) {
 		use := queue.Use{Leaf: leaf, Buyer: 1 + s.rooms.Uint64N(3)}

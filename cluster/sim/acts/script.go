@@ -1,7 +1,8 @@
-// Package acts plays the people of a simulated world: organizers, buyers, shoppers of seats, gates, payment
-// providers, those who wait, and what becomes of tickets afterwards. Whatever they do is a command that is asked
-// (New's ask), drawn from the seed. They judge nothing; what they know of orders is what their facts say, as the
-// pages know it from the read model. A file has the acts of one word.
+// Package acts plays the people of a simulated world: organizers, buyers, shoppers of seats, people at gates, payment
+// providers, and those who wait. Whatever they do is a command that is sent to an actor by the Ask that New was
+// given. All is drawn from the seed, so that a seed is always the same run. The people judge nothing. Their knowledge
+// of orders comes from the judge's record of the facts, as real pages have it from the read model. A file has the
+// acts around one word.
 package acts
 
 import (
@@ -28,8 +29,8 @@ type Load struct {
 // Ask asks a command of an actor again and again, until it is answered or as often as limit says; 0 is for ever.
 type Ask func(to engine.Ref, cmd engine.Command, limit int, done func(engine.Reply))
 
-// Script is what people do in one world. fates, walks and rooms draw by themselves, so that a seed that once found
-// something is still the same run where they are off.
+// Script is what people do in one world. Fates, walks and rooms each have draws of their own: a seed that has none of
+// one of them is the same run as before there were any, and still finds what it once found.
 type Script struct {
 	*clock.Clock
 	ask   Ask
@@ -49,7 +50,7 @@ type Script struct {
 	lines    bool                               // the shows have waitlists
 }
 
-// New writes the script of a seed. Nothing happens yet.
+// New makes the script of a seed. Nothing happens until OpenShow.
 func New(seed uint64, c *clock.Clock, load Load, ask Ask) *Script {
 	return &Script{
 		Clock: c, ask: ask, load: load, fates: newFates(seed), walks: newWalks(seed), rooms: newRooms(seed), cash: newCash(),
@@ -57,7 +58,8 @@ func New(seed uint64, c *clock.Clock, load Load, ask Ask) *Script {
 	}
 }
 
-// Tell names the judge, from whom people learn the outcome of orders.
+// Tell gives the script the judge, from whom people learn how orders stand. The judge needs the script for its World,
+// so it is made later.
 func (s *Script) Tell(truth *judge.Truth) { s.truth = truth }
 
 // HasLines reports whether the shows have waitlists.
@@ -78,7 +80,7 @@ func (s *Script) Shows() []judge.Show {
 	return shows
 }
 
-// listActors names a show's actors for the judge.
+// listActors returns a show's actors, for the judge. Seats and dates are zero where the show has none.
 func (sh *show) listActors() judge.Show {
 	a := judge.Show{Event: sh.ref, Types: sh.types}
 	if sh.hall != nil {

@@ -9,14 +9,14 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// networks is how many client networks the shoppers share.
+// networks is how many client networks all shoppers share, so that they reach the limits for each network.
 const networks = 8
 
-// shopper picks seats a few times over, and then buys, or not.
+// shopper is somebody who changes a selection of seats a few times, and then buys them or leaves.
 type shopper struct {
 	show   *show
 	holder string // the name under which the seat map keeps the selection
-	// The account and the network of the shopper. Several shoppers share one, and its limits.
+	// The account and the network of the shopper. Several shoppers share each, and so its limits.
 	principal uint64
 	network   uint64
 	picks     int      // how often the shopper will still change the selection
@@ -33,7 +33,8 @@ func (s *Script) sendShopper(sh *show) {
 	s.pickSeats(p)
 }
 
-// pickSeats makes a shopper's next change of the selection. After the last one the shopper buys, or leaves.
+// pickSeats makes one change of a shopper's selection and draws when the next follows. After the last one the shopper
+// buys or leaves.
 func (s *Script) pickSeats(p *shopper) {
 	if p.picks--; p.picks < 0 {
 		s.decideToBuy(p)
@@ -78,7 +79,7 @@ func (s *Script) pickSeats(p *shopper) {
 	})
 }
 
-// decideToBuy makes a shopper order the seats that he holds. Some order seats that they don't hold.
+// decideToBuy lets a shopper order the seats that he holds. Some order other seats, or leave without ordering.
 func (s *Script) decideToBuy(p *shopper) {
 	if !s.Healed() && s.Rng.IntN(8) == 0 {
 		return // The shopper leaves, and the time of the seats runs out.
@@ -97,6 +98,7 @@ func (s *Script) decideToBuy(p *shopper) {
 	if s.Chance(.05) {
 		lines[0].Quantity++ // One ticket has no seat, which must be refused.
 	}
+	// Some add a ticket without a seat, so that an order has several keepers.
 	if s.Chance(.2) {
 		if other := p.show.types[s.Rng.IntN(len(p.show.types))].ID; !slices.ContainsFunc(lines, func(l order.Line) bool { return l.Type == other }) {
 			lines = append(lines, order.Line{Type: other, Quantity: 1})

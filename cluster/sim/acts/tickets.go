@@ -11,25 +11,29 @@ import (
 	"boxoffice/engine/order"
 )
 
-// fates draws what happens to tickets after their sale: some are passed on, and of some
-// the money is asked back or the admission undone. It has draws of its own, and two seeds in three
-// have fates at all.
+// fates draws what happens to tickets after their sale: some are passed on, some are moved, of some the money is
+// asked back or the admission undone. Two seeds in three have fates at all. The draws are separate from the others,
+// so that a seed without fates is the same run as before there were any.
 type fates struct {
 	*rand.Rand
 	on bool
 }
 
+// newFates starts the draws of a seed.
 func newFates(seed uint64) fates {
 	return fates{rand.New(rand.NewPCG(seed, 0xfa7e)), seed%3 != 0}
 }
 
+// chance draws true with a probability of p, and is always false in a seed without fates.
 func (f fates) chance(p float64) bool { return f.on && f.Float64() < p }
 
-// playFates lets happen to the tickets of a sold order what happens to tickets.
+// playFates draws for each ticket of a sold order what happens to it later. After the world has healed nothing new
+// begins.
 func (s *Script) playFates(sh *show, o *order.Order) {
 	if !s.fates.on || s.Healed() {
 		return
 	}
+	// Each ticket has fates of its own. Later draws may meet a ticket that an earlier one has already changed.
 	for i := range uint32(o.Tickets()) {
 		ticket := o.FirstTicket + i
 		if s.fates.chance(.25) {
@@ -48,6 +52,7 @@ func (s *Script) playFates(sh *show, o *order.Order) {
 	if s.fates.chance(.06) { // These are the people to whom passOn passes tickets on.
 		s.After(s.fateIn(15), func() { s.forgetPerson(sh, fmt.Sprintf("b%d@example.com", 1+s.fates.IntN(2))) })
 	}
+	// Money is asked for while tickets are still passed on, moved and shown at gates.
 	if s.fates.chance(.35) {
 		s.After(s.fateIn(8), func() { s.wantBack(sh, o) })
 	}
@@ -56,12 +61,12 @@ func (s *Script) playFates(sh *show, o *order.Order) {
 	}
 }
 
-// fateIn is a moment within the given number of seconds.
+// fateIn draws a span of time of less than the given number of seconds, in microseconds.
 func (s *Script) fateIn(seconds int64) int64 { return s.fates.Int64N(seconds * second) }
 
-// passOn offers a ticket to somebody. They may claim it, or the sender may take it back. Until then and after
-// that the codes of both are shown at the gates, because only the holder's codes may pass. version is the
-// version of the ticket's codes, which grows with every claim.
+// passOn offers a ticket to somebody. The receiver may claim it, or the sender may take the offer back. Before and
+// after that the codes of both are shown at the gates, because only the holder's code may admit. Version is the
+// version of the holder who offers. It grows with every claim.
 func (s *Script) passOn(sh *show, ticket uint32, version byte) {
 	limit := 1 + s.fates.IntN(4)
 	offer := admission.Transfer{Ticket: ticket, Version: version, From: "a@example.com", To: fmt.Sprintf("b%d@example.com", version), Name: "B"}
@@ -91,7 +96,7 @@ func (s *Script) passOn(sh *show, ticket uint32, version byte) {
 	})
 }
 
-// showCodes shows a holder's code of a ticket at the gates.
+// showCodes shows the code that one of a ticket's holders has at the gates, at times more than once.
 func (s *Script) showCodes(sh *show, ticket uint32, version byte) {
 	for s.fates.chance(.5) {
 		sh.scans++
@@ -103,9 +108,10 @@ func (s *Script) showCodes(sh *show, ticket uint32, version byte) {
 	}
 }
 
-// wantBack asks for an order's money. Either the buyer asks it for some tickets and an organizer decides, or an
-// organizer sends it back at once.
+// wantBack asks for money of an order. Either the buyer asks for the money of some tickets and an organizer decides,
+// or an organizer sends it back at once.
 func (s *Script) wantBack(sh *show, o *order.Order) {
+	// The order may have changed since it was sold, so the command brings the record of now.
 	now := s.truth.Order(sh.ref.Home, o.ID)
 	if now == nil || !now.Sold() {
 		return
@@ -122,6 +128,7 @@ func (s *Script) wantBack(sh *show, o *order.Order) {
 	if s.fates.chance(.4) {
 		ask.By, ask.Approve = order.AskedByOrganization, true
 	}
+	// An approved request needs no decision. A request of the buyer waits for one.
 	s.ask(sh.ref, ask, 1+s.fates.IntN(4), func(r engine.Reply) {
 		reply, ok := r.(*ledger.OrderReply)
 		if !ok || reply.Order == nil || ask.Approve {
@@ -137,6 +144,7 @@ func (s *Script) wantBack(sh *show, o *order.Order) {
 			}
 			s.After(s.fateIn(4), func() { s.ask(sh.ref, decide, 1+s.fates.IntN(4), nil) })
 		}
+		// The tickets are shown at gates while the decision is under way: one of both must lose.
 		for _, ticket := range tickets {
 			s.showCodes(sh, ticket, 1)
 		}

@@ -9,11 +9,10 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// hasLines reports whether the shows of a seed have waitlists. One in four does: the others
-// are the same runs as before there were any.
+// hasLines returns whether the shows of a seed have waitlists. One seed in four has them.
 func hasLines(seed uint64) bool { return seed%4 == 1 }
 
-// openLine lets people wait for a show's tickets, and the organizer offer them some.
+// openLine lets people join the waitlist of a show, and in some runs lets the organizer decide about offers by hand.
 func (s *Script) openLine(sh *show) {
 	for range s.Between(8, 40) {
 		s.After(s.Between(second, s.load.Span), func() { s.joinLine(sh) })
@@ -35,7 +34,7 @@ func (s *Script) openLine(sh *show) {
 	}
 }
 
-// joinLine puts somebody in line. They may leave, claim an offer, or forget it.
+// joinLine puts somebody on the waitlist. They may leave again, claim an offer, or forget it.
 func (s *Script) joinLine(sh *show) {
 	if len(sh.types) == 0 {
 		return
@@ -75,7 +74,7 @@ func (s *Script) joinLine(sh *show) {
 	})
 }
 
-// claimOffer takes what an entry is offered, and pays it.
+// claimOffer claims what an entry is offered, which makes an order, and mostly pays for it.
 func (s *Script) claimOffer(sh *show, id engine.OrderID) {
 	s.ask(sh.ref, waitlist.Claim{ID: id}, 3, func(r engine.Reply) {
 		reply, ok := r.(*ledger.OrderReply)

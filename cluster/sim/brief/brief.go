@@ -1,4 +1,6 @@
-// Package brief says in a few words what a command or a reply says, for the log of a simulated world.
+// Package brief describes commands and replies in a few words, for the log of a simulated world. When a run fails,
+// somebody reads thousands of these lines, so each has only what tells one command from the next: whom it is about,
+// and how much it asks for.
 package brief
 
 import (
@@ -16,7 +18,7 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// Command says in a few words what a command asks.
+// Command describes a command. A kind of command that is not listed is left with its name alone.
 func Command(c engine.Command) string {
 	switch c := c.(type) {
 	case keeper.Reserve:
@@ -51,6 +53,7 @@ func Command(c engine.Command) string {
 		return fmt.Sprintf("Block %v, unblock %v", c.Block, c.Unblock)
 	case ledger.Place:
 		return fmt.Sprintf("Place %s print %x", enginetest.OrderName(c.Order), c.Fingerprint)
+	// The command of a cart has several orders; the first one's name is enough to find it.
 	case ledger.PlaceAll:
 		return fmt.Sprintf("PlaceAll %s and %d", enginetest.OrderName(c.Orders[0].Order), len(c.Orders)-1)
 	case ledger.CancelOrder:
@@ -90,7 +93,8 @@ func Command(c engine.Command) string {
 	}
 }
 
-// tellRoomCommand says whom a command to a waiting room is about.
+// tellRoomCommand describes a command to a waiting room. Of a leaf and a signature only the first characters are
+// shown, which tell them apart within one run.
 func tellRoomCommand(c engine.Command) string {
 	name := enginetest.CommandName(c)
 	switch c := c.(type) {
@@ -111,6 +115,7 @@ func tellRoomCommand(c engine.Command) string {
 	}
 }
 
+// nameClaims returns the names of claims, with spaces between them.
 func nameClaims(cs []keeper.Claim) string {
 	names := make([]string, len(cs))
 	for i, c := range cs {
@@ -119,7 +124,7 @@ func nameClaims(cs []keeper.Claim) string {
 	return strings.Join(names, " ")
 }
 
-// Reply says in a few words what a reply is.
+// Reply describes a reply. A type that is not listed is left with its Go type.
 func Reply(r engine.Reply) string {
 	switch r := r.(type) {
 	case *engine.Refusal:

@@ -1,6 +1,7 @@
-// Package bugs has the mistakes that are planted on purpose, to find out whether the simulator finds them.
-// A bug is a name that the simulated world asks for where it would make the mistake, or a wrapper around the
-// state of a kind (Wrap), which then decides wrongly. Nothing here judges, and nothing outside of tests plants one.
+// Package bugs has mistakes that are planted on purpose, to find out if the simulator finds them. A bug is planted in
+// one of two ways. For some, the simulated world compares the bug's name at the place where it then makes the
+// mistake. For others, Wrap puts a wrapper around the state of a kind of actor, and the wrapper decides wrongly.
+// Nothing here judges, and only tests plant bugs.
 package bugs
 
 import (
@@ -15,11 +16,10 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// Bug names a fault that is planted on purpose: the simulator must find it.
-// Bugs live in the simulated world, or in a wrapper around a kind's state.
+// Bug is the name of a mistake that is planted on purpose. The simulator must find it.
 type Bug string
 
-// The planted bugs.
+// These are the bugs. Each comment says what goes wrong while the bug is planted.
 const (
 	NoFence       Bug = "no-fence"       // the journal takes facts of any epoch
 	LateClaim     Bug = "late-claim"     // an activation loads first and claims then
@@ -62,7 +62,7 @@ const (
 	ForgetsShard  Bug = "forgets-shard"  // a burial is over though a shard has not closed the writers
 )
 
-// All lists the bugs.
+// All lists the bugs, so that a test can try each one. A bug that is missing here can't be named (Parse).
 var All = []Bug{
 	NoFence, LateClaim, ShortSnapshot, NoRelease, NoInquiry, StaleAck, NoDedupe, BlindExpiry, LateProof, JointApart,
 	TwoHolders, SeatlessOrder, PaidTooLate, LateExpiry, ForgetsHeld, OldCode, KeepsTickets, ReturnsTwice, LosesReturns, DeafWallet, UsedTwice, UTCDates, ForgetsSlot, KeepsPlace, LosesMoves, FeeFirst,
@@ -78,7 +78,8 @@ func Parse(name string) (Bug, error) {
 	return "", fmt.Errorf("no bug %q: have %v", name, All)
 }
 
-// Wrap plants the bug into the state of a kind. A bug of the world, or of another kind, leaves it as it is.
+// Wrap returns the state of an actor with the bug planted in it. A bug of the simulated world, or of another kind of
+// actor, leaves the state as it is.
 func (b Bug) Wrap(ref engine.Ref, s engine.State) engine.State {
 	if ref.Kind == engine.KindQueue {
 		return b.wrapRoom(ref, s)
@@ -196,7 +197,7 @@ type forgetsCommands struct {
 	again byte
 }
 
-// Decide gives a repeated Place an id of its own.
+// Decide changes the id of a repeated Place, so that the ledger takes the command for a new order.
 func (t *forgetsCommands) Decide(c engine.Command, now time.Time) engine.Decision {
 	d := t.State.Decide(c, now)
 	p, place := c.(ledger.Place)
@@ -222,6 +223,7 @@ func (t *endsBlindly) Decide(c engine.Command, now time.Time) engine.Decision {
 	if !ok {
 		return d
 	}
+	// A wake with epoch 0 is the actor's own timer, at which orders expire.
 	if w, timer := c.(engine.Wake); timer && w.Epoch == 0 {
 		ledger.Orders(func(o *order.Order) {
 			if slices.Contains(t.due, o.ID) && o.Status == order.StatusCompleted {
@@ -230,6 +232,7 @@ func (t *endsBlindly) Decide(c engine.Command, now time.Time) engine.Decision {
 		})
 		t.due = nil
 	}
+	// An order is noted up to half a second before its time, so that it can still be paid in between.
 	ledger.Orders(func(o *order.Order) {
 		if o.Unpaid() && o.ExpiresAt <= now.UnixMilli()+500 {
 			t.due = append(t.due, o.ID)
@@ -256,5 +259,5 @@ func (t *endsExtended) Decide(c engine.Command, now time.Time) engine.Decision {
 	return d
 }
 
-// Check says nothing: the judge has to find it.
+// Check reports nothing: it hides the mistake from the state's own check, so that only the judge can find it.
 func (t *endsExtended) Check() error { return nil }

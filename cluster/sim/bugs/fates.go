@@ -12,10 +12,10 @@ import (
 	"boxoffice/engine/wallet"
 )
 
-// admitsOld is a ledger that takes every holder's code for the last one's.
+// admitsOld is a ledger that admits by the code of an earlier holder as if it were the code of the last one.
 type admitsOld struct{ engine.State }
 
-// Decide forgets whose code it is.
+// Decide ignores which holder of the ticket the code was made for.
 func (a *admitsOld) Decide(c engine.Command, now time.Time) engine.Decision {
 	if scan, ok := c.(admission.Scan); ok {
 		scan.Version = 0
@@ -24,7 +24,7 @@ func (a *admitsOld) Decide(c engine.Command, now time.Time) engine.Decision {
 	return a.State.Decide(c, now)
 }
 
-// keepsTickets is a ledger that sends money back and leaves the tickets good.
+// keepsTickets is a ledger that sends money back, and leaves the refunded tickets valid.
 type keepsTickets struct{ engine.State }
 
 // Decide grants refunds without their tickets.
@@ -38,10 +38,10 @@ func (k *keepsTickets) Decide(c engine.Command, now time.Time) engine.Decision {
 	return d
 }
 
-// Check says nothing: the judge has to find it.
+// Check reports nothing: it hides the mistake from the state's own check, so that only the judge can find it.
 func (k *keepsTickets) Check() error { return nil }
 
-// returnsTwice is a stock that takes a return that is told again for another one.
+// returnsTwice is a stock that takes a repeated Return for a new one, and so gives the units back twice.
 type returnsTwice struct{ engine.State }
 
 // Decide gives units back whenever it is told to.
@@ -55,10 +55,11 @@ func (r *returnsTwice) Decide(c engine.Command, now time.Time) engine.Decision {
 	return d
 }
 
-// Check says nothing: the judge has to find it.
+// Check reports nothing: it hides the mistake from the state's own check, so that only the judge can find it.
 func (r *returnsTwice) Check() error { return nil }
 
-// forgetsReturns is a ledger that tells its keepers once what comes back.
+// forgetsReturns is a ledger that sends a Return to a keeper only once. If that message is lost, the units never come
+// back.
 type forgetsReturns struct{ engine.State }
 
 // Decide drops what is told again.
@@ -76,7 +77,7 @@ func (f *forgetsReturns) Decide(c engine.Command, now time.Time) engine.Decision
 	return d
 }
 
-// consumesTwice is a promo code that takes a commit that is told again for another one.
+// consumesTwice is a promo code that takes a repeated Commit for a new one, and so consumes two uses.
 type consumesTwice struct{ engine.State }
 
 // Decide consumes a use whenever it is told to.
@@ -88,7 +89,7 @@ func (u *consumesTwice) Decide(c engine.Command, now time.Time) engine.Decision 
 	return d
 }
 
-// judgesInUTC is a calendar that forgets in which time zone its dates are.
+// judgesInUTC is a calendar that takes its dates for dates in UTC, and not in the event's time zone.
 type judgesInUTC struct{ engine.State }
 
 // Decide configures it without a zone.
@@ -100,7 +101,7 @@ func (u *judgesInUTC) Decide(c engine.Command, now time.Time) engine.Decision {
 	return u.State.Decide(c, now)
 }
 
-// forgetsSlots is a calendar that gives dates back and not their slots.
+// forgetsSlots is a calendar that gives back a refunded place on its date, but not in the date's time slot.
 type forgetsSlots struct{ engine.State }
 
 // Apply takes what comes back off the date alone.
@@ -116,8 +117,8 @@ func (g *forgetsSlots) Apply(f engine.Fact) {
 	g.State.Apply(f)
 }
 
-// keepsPlaces is a calendar that sells a ticket's new place, and does not have the old one
-// back.
+// keepsPlaces is a calendar that sells the new place of a ticket that is moved to another date, and does not free the
+// old place.
 type keepsPlaces struct{ engine.State }
 
 // Apply takes a move for an ordinary sale.
@@ -128,10 +129,11 @@ func (k *keepsPlaces) Apply(f engine.Fact) {
 	k.State.Apply(f)
 }
 
-// Check says nothing: the judge has to find it.
+// Check reports nothing: it hides the mistake from the state's own check, so that only the judge can find it.
 func (k *keepsPlaces) Check() error { return nil }
 
-// forgetsMoves is a ledger that tells the calendar once that a ticket has moved.
+// forgetsMoves is a ledger that tells the calendar only once that a ticket has moved. If that message is lost, the
+// calendar never learns it.
 type forgetsMoves struct{ engine.State }
 
 // Decide drops what is told again.
@@ -146,10 +148,10 @@ func (f *forgetsMoves) Decide(c engine.Command, now time.Time) engine.Decision {
 	return d
 }
 
-// feeFirst is a wallet that takes a fee when it is asked to reserve it.
+// feeFirst is a wallet that debits a fee at the Reserve, before there are tickets, and not at the Commit.
 type feeFirst struct{ engine.State }
 
-// Decide enters what is only reserved.
+// Decide commits a fee that should only be reserved.
 func (w *feeFirst) Decide(c engine.Command, now time.Time) engine.Decision {
 	d := w.State.Decide(c, now)
 	if ask, ok := c.(keeper.Reserve); ok && len(d.Facts) > 0 {
@@ -161,5 +163,5 @@ func (w *feeFirst) Decide(c engine.Command, now time.Time) engine.Decision {
 	return d
 }
 
-// Check says nothing: the judge has to find it.
+// Check reports nothing: it hides the mistake from the state's own check, so that only the judge can find it.
 func (w *feeFirst) Check() error { return nil }

@@ -10,7 +10,7 @@ import (
 // letsInTwice is a ledger that lets people in by a ticket whose holder is inside.
 type letsInTwice struct{ engine.State }
 
-// Decide lets everybody in whom it should have told that somebody is inside.
+// Decide admits a scan that should be refused, because the ticket's holder is already inside.
 func (l *letsInTwice) Decide(c engine.Command, now time.Time) engine.Decision {
 	d := l.State.Decide(c, now)
 	scan, is := c.(admission.Scan)
@@ -24,10 +24,11 @@ func (l *letsInTwice) Decide(c engine.Command, now time.Time) engine.Decision {
 	return d
 }
 
-// Check says nothing: the judge has to find it.
+// Check reports nothing: it hides the mistake from the state's own check, so that only the judge can find it.
 func (l *letsInTwice) Check() error { return nil }
 
-// sortsByArrival is a ledger that takes every passage for one that came after all that it knows.
+// sortsByArrival is a ledger that orders passages through a gate by the time at which it heard of them. Devices
+// without a network tell of them later, so the true order may be another one.
 type sortsByArrival struct {
 	engine.State
 	latest map[uint32]int64
@@ -54,5 +55,5 @@ func (a *sortsByArrival) Apply(f engine.Fact) {
 	a.State.Apply(f)
 }
 
-// Check says nothing: the judge has to find it.
+// Check reports nothing: it hides the mistake from the state's own check, so that only the judge can find it.
 func (a *sortsByArrival) Check() error { return nil }

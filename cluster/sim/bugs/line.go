@@ -10,10 +10,10 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// sellsSetAside is a ticket type that sells what is set aside to whoever comes.
+// sellsSetAside is a ticket type that sells units which are set aside for the waitlist to any buyer.
 type sellsSetAside struct{ engine.State }
 
-// Decide takes everybody for one who waits, as far as stock goes.
+// Decide treats every reservation as one of a buyer from the waitlist.
 func (t *sellsSetAside) Decide(c engine.Command, now time.Time) engine.Decision {
 	if r, reserve := c.(keeper.Reserve); reserve {
 		r.Line.SetAside = true
@@ -22,8 +22,7 @@ func (t *sellsSetAside) Decide(c engine.Command, now time.Time) engine.Decision 
 	return t.State.Decide(c, now)
 }
 
-// keepsExpired is a ledger that offers nothing to anybody any more once an offer has run
-// out.
+// keepsExpired is a ledger that makes no more offers to the waitlist once an offer has expired.
 type keepsExpired struct {
 	engine.State
 	expired bool

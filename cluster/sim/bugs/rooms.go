@@ -8,14 +8,14 @@ import (
 	"boxoffice/engine/queue"
 )
 
-// promisesEntries is a waiting room that gives receipts at once, and enters their leaves with the
-// next one's.
+// promisesEntries is a waiting room that gives a visitor the receipt at once, but writes the visitor's entry only
+// when the next visitor joins. A crash in between loses an entry that was promised.
 type promisesEntries struct {
 	engine.State
 	late []engine.Fact
 }
 
-// Decide keeps an entry back until somebody else comes.
+// Decide holds back the fact of an entry until the next visitor joins.
 func (p *promisesEntries) Decide(c engine.Command, now time.Time) engine.Decision {
 	d := p.State.Decide(c, now)
 	if _, join := c.(queue.Join); !join || len(d.Facts) != 1 {
@@ -29,8 +29,8 @@ func (p *promisesEntries) Decide(c engine.Command, now time.Time) engine.Decisio
 	return d
 }
 
-// drawsLateComers is a waiting room that takes whoever has come since the closing into the draw,
-// once the round is there.
+// drawsLateComers is a waiting room that lets visitors take part in the draw who joined after the list was closed. It
+// changes the list once the random round is known, which is what the closing must prevent.
 type drawsLateComers struct{ engine.State }
 
 // Apply closes the list again before it is drawn.
@@ -67,10 +67,10 @@ func (w *fallsWithClock) Decide(c engine.Command, now time.Time) engine.Decision
 	return d
 }
 
-// Check says nothing: the judge has to find it.
+// Check reports nothing: it hides the mistake from the state's own check, so that only the judge can find it.
 func (w *fallsWithClock) Check() error { return nil }
 
-// forgetsDraws is a waiting room that counts its draws from one again once it has ended.
+// forgetsDraws is a waiting room that, after its end, numbers its draws from 1 again. Two draws then have one number.
 type forgetsDraws struct {
 	engine.State
 	ref engine.Ref
@@ -85,10 +85,11 @@ func (g *forgetsDraws) Apply(f engine.Fact) {
 	g.State.Apply(f)
 }
 
-// sharesWork is a waiting room that does not look whose entry a proof of work has paid for.
+// sharesWork is a waiting room that does not check which person made an entry, so that one proof of work serves two
+// persons.
 type sharesWork struct{ engine.State }
 
-// Decide leaves out who joins by a leaf that is entered.
+// Decide drops the person from a Join for a leaf that has an entry already.
 func (w sharesWork) Decide(c engine.Command, now time.Time) engine.Decision {
 	if join, ok := c.(queue.Join); ok {
 		if _, entered := w.State.Decide(queue.Look{Leaf: join.Leaf}, now).Reply.(*queue.Placed); entered {

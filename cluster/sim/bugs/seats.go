@@ -10,8 +10,7 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// holdsTwice is a seat map that gives a seat to whoever asks, if only a shopper
-// holds it.
+// holdsTwice is a seat map that gives a seat which one shopper holds to another shopper who asks for it.
 type holdsTwice struct{ engine.State }
 
 // Decide gives what another holds.
@@ -41,10 +40,10 @@ func (h *holdsTwice) Decide(c engine.Command, now time.Time) engine.Decision {
 	return d
 }
 
-// Check says nothing: the judge has to find it.
+// Check reports nothing: it hides the mistake from the state's own check, so that only the judge can find it.
 func (h *holdsTwice) Check() error { return nil }
 
-// takesNoSeats is a ledger that makes its orders whatever the seat map says.
+// takesNoSeats is a ledger that makes an order even if the seat map has refused its seats.
 type takesNoSeats struct{ engine.State }
 
 // Decide takes the seat map's no for a yes.

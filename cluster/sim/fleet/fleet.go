@@ -1,8 +1,9 @@
 // Package fleet simulates many nodes in virtual time, to find out what a change of members costs and how long an
 // event is without an owner. It is for tests only.
 //
-// The real code decides who is taken for dead (members.Watch), and who owns what, had it before and has gained
-// something (placement.Map); the times are those of package members. Modelled are the table of members and its notifications, the
+// The product's own code decides which members count as dead (members.Watch), which member owns an event and owned it
+// before (placement.Map), and the times are the defaults of package members. The rest is modelled: the table of
+// members and its notifications, the
 // network, the databases' work (home.go), and what a node does with them (node.go): it beats, buries, hands over,
 // asks the former owner, claims. An event is a number here; what actors decide is what package sim is about.
 package fleet

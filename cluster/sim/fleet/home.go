@@ -58,8 +58,10 @@ func (l *listing) placeEvents() *placement.Map {
 	return l.placed
 }
 
+// byID sorts members by their IDs, as the product's list is sorted.
 func byID(a, b members.Member) int { return strings.Compare(a.ID, b.ID) }
 
+// init makes the tables empty.
 func (h *home) init() {
 	h.rows, h.beats = make(map[string]members.Member), make(map[string]int64)
 }

@@ -184,6 +184,7 @@ func (n *node) endTurn() {
 	n.beatIn(beatEvery)
 }
 
+// clock returns the node's time, which is right in this world.
 func (n *node) clock() time.Time { return time.UnixMicro(n.fleet.Now()) }
 
 // takeList makes the node act by a new list. It hands over what it does not own any more, a few events at a time,

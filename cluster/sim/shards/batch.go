@@ -10,7 +10,7 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// Batch is what a lane commits at once.
+// Batch is what a lane commits in one transaction.
 type Batch struct {
 	Name   string // in the log
 	Rows   []*Row
@@ -29,9 +29,9 @@ type Row struct {
 	at          journal.Place // once it has landed, in a world with shards
 }
 
-// Land is the journal's side of an attempt: all rows whose epoch stands, and the row of
-// what they need, get in. It returns those that have not, and what the follower is to be offered of the others.
-// A first attempt that meets rows of its own has no effect. How goes into the log.
+// Land is the journal's side of an attempt to commit. Rows whose epoch stands get in, if the rows that they need do
+// so too. It returns the rows that did not get in, and the stored batch of the others for the follower. A first
+// attempt that meets rows of its own has no effect. How describes the attempt in the log.
 func (p *Place) Land(b *Batch, again bool, how string) (fenced map[*Row]bool, stored *journal.Batch) {
 	j := p.journal
 	if !again && slices.ContainsFunc(b.Rows, func(r *Row) bool { return r.landed }) {
@@ -70,6 +70,7 @@ func (p *Place) fenceRows(b *Batch, how string) map[*Row]bool {
 			}
 		}
 	}
+	// A refused row refuses the rows that need it, and so on, until no more are found.
 	for more := j.bug != bugs.JointApart; more; {
 		more = false
 		for _, r := range b.Rows {
@@ -83,8 +84,8 @@ func (p *Place) fenceRows(b *Batch, how string) map[*Row]bool {
 	return fenced
 }
 
-// insertRow commits a row, and has the world judge its facts. A row must follow the last one of its stream, and
-// must be committed where its shard is now.
+// insertRow commits a row, and lets the world judge its facts. A row must follow the last one of its stream, and must
+// be committed where its shard is now: what is committed where the shard has been is lost.
 func (p *Place) insertRow(b *Batch, r *Row, how string) {
 	j, st := p.journal, p.Stream(r.Ref)
 	if r.First != st.Head+1 && j.bug != bugs.NoFence {
@@ -113,7 +114,7 @@ func (p *Place) insertRow(b *Batch, r *Row, how string) {
 	}
 }
 
-// storeBatch gives what a batch adds to the journal its number among its writer's batches.
+// storeBatch keeps what a batch has added to the journal, under its number among the batches of its writer.
 func (p *Place) storeBatch(b *Batch, landed []*Row) *journal.Batch {
 	w := p.writers[b.Writer]
 	stored := journal.Batch{Writer: w.id, Seq: int64(len(w.batches) + 1)}

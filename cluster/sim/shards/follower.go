@@ -10,13 +10,16 @@ import (
 // Follower is a copy of the one follower of the world, at work on a node. The product's package merge puts the
 // batches of all writers into an order; reading and saving are the world's, and do what package follower does. Two
 // copies run while the nodes disagree about who runs it.
+// Began is when the copy began, in microseconds since the start of the world.
 type Follower struct {
+	// home has the positions, which every copy reads when it begins and moves in its transactions.
 	Began   int64
 	home    *Home
 	visit   func(shard int) Visit // by its node
 	unknown float64               // how often the outcome of a transaction is not heard
 	tails   merge.Tails
 	saved   map[int32]int64 // the positions from which it began
+	// offered are batches that the node has committed and has handed to the copy directly.
 	offered []*journal.Batch
 	lost    bool  // some of what was offered
 	polled  int64 // when it last looked for writers
@@ -91,14 +94,15 @@ func (f *Follower) passSome() bool {
 	return f.tails.Facts == 0 || f.readMissing()
 }
 
-// meetWriter lets a writer begin where its saved position was when the copy began.
+// meetWriter begins a writer at the position that was saved when the copy began.
 func (f *Follower) meetWriter(writer int32) {
 	if _, known := f.tails.ByWriter[writer]; !known {
 		f.tails.Get(writer).Pos = f.saved[f.home.cursorOf(writer)]
 	}
 }
 
-// placeOf is where the copy finds a writer or a stream, or nil while the database does not answer the node.
+// placeOf returns the place where the copy finds a writer or a stream, or nil while the database does not answer the
+// node.
 func (f *Follower) placeOf(id int64) *Place {
 	var p *Place
 	if to := f.visit(shardOfID(id)); to.Execute(func() {}) {
@@ -107,7 +111,8 @@ func (f *Follower) placeOf(id int64) *Place {
 	return p
 }
 
-// pollWriters looks for writers, and leaves those out whose database does not answer.
+// pollWriters looks for new writers, and leaves out those whose database does not answer, so that the others can go
+// on.
 func (f *Follower) pollWriters() {
 	j := f.home.journal
 	f.polled = j.Now()
@@ -128,7 +133,8 @@ func (f *Follower) pollWriters() {
 	}
 }
 
-// readTails fills the tails that are behind. It returns false if the copy has to start over.
+// readTails reads the next batches of writers that are behind what was offered. It returns false if the copy has to
+// start over.
 func (f *Follower) readTails() bool {
 	for _, id := range f.tails.Order {
 		t := f.tails.ByWriter[id]
@@ -156,7 +162,8 @@ func (f *Follower) readTails() bool {
 	return true
 }
 
-// savePositions moves the positions at home. The copy starts over if it hears nothing, or if they are elsewhere.
+// savePositions saves the positions and what was passed in one transaction at home. The copy starts over if it does
+// not hear the outcome, or if another copy has moved the positions.
 func (f *Follower) savePositions(moves []merge.Move, group []journal.Batch) {
 	j := f.home.journal
 	f.busy = true
@@ -181,7 +188,7 @@ func (f *Follower) savePositions(moves []merge.Move, group []journal.Batch) {
 	})
 }
 
-// readMissing finds out where the facts are that the batches in hand wait for.
+// readMissing finds out in which batches the facts are for which the batches in hand wait. The copy reads those next.
 func (f *Follower) readMissing() bool {
 	j := f.home.journal
 	missing := f.tails.ListMissing()
@@ -201,7 +208,7 @@ func (f *Follower) readMissing() bool {
 	return true
 }
 
-// locateFact is where the last fact of a record was committed.
+// locateFact returns where the last fact of a record was committed.
 func (p *Place) locateFact(m merge.Fact) journal.Place {
 	for _, ref := range p.journal.Refs {
 		st := p.streams[ref]
@@ -217,7 +224,8 @@ func (p *Place) locateFact(m merge.Fact) journal.Place {
 	return journal.Place{}
 }
 
-// JudgePassed makes sure that the follower has passed what has been in a shard for longer than within.
+// JudgePassed makes sure that the follower has passed every batch that has been in a shard for longer than a span of
+// time, in microseconds.
 func (h *Home) JudgePassed(sh *Shard, within int64) {
 	for _, id := range sh.Place.order {
 		w := sh.Place.writers[id]

@@ -33,6 +33,7 @@ type change struct {
 // diskTime is how long a follower's transaction may be lost.
 const diskTime = 600 * millisecond
 
+// newHome makes a home that answers and has noted nothing.
 func newHome(j *Journal) *Home {
 	return &Home{journal: j, positions: make(map[int32]int64), effects: make(map[int64]int64)}
 }
@@ -40,13 +41,13 @@ func newHome(j *Journal) *Home {
 // Answers reports whether home answers.
 func (h *Home) Answers() bool { return h.state == answers }
 
-// Since is when home last began to answer.
+// Since returns when home last began to answer.
 func (h *Home) Since() int64 { return h.since }
 
-// Addresses are where the shards are, by number.
+// Addresses returns where the shards are, by their numbers.
 func (h *Home) Addresses() []Address { return slices.Clone(h.addresses) }
 
-// Kill kills the server. It comes back without some of the last transactions.
+// Kill kills the server of home. When it comes back, it may have forgotten the last transactions of followers.
 func (h *Home) Kill() {
 	if h.state != answers {
 		return
@@ -54,6 +55,7 @@ func (h *Home) Kill() {
 	j := h.journal
 	j.Logf("home is killed")
 	h.state, h.life = away, h.life+1
+	// Only transactions that were not on disk can be forgotten, the latest ones first.
 	h.forgetOld()
 	for range j.Rng.IntN(len(h.recent) + 1) {
 		last := len(h.recent) - 1
@@ -75,7 +77,7 @@ func (h *Home) forgetOld() {
 	h.recent = slices.DeleteFunc(h.recent, func(c change) bool { return c.at < h.journal.Now()-diskTime })
 }
 
-// cursorOf is the key under which the position in a writer is saved.
+// cursorOf returns the key under which a follower's position in a writer is saved.
 func (h *Home) cursorOf(writer int32) int32 {
 	if h.journal.bug == bugs.OthersCursor {
 		return writer / journal.MaxShards // the writer's number within its shard
@@ -83,8 +85,8 @@ func (h *Home) cursorOf(writer int32) int32 {
 	return writer
 }
 
-// movePositions moves positions from where the follower believes them to be, and notes what it has passed, in one
-// transaction. It returns false if the positions are elsewhere.
+// movePositions saves new positions and notes what was passed, in one transaction. It returns false if a position is
+// not where the follower believes it to be: then another copy has moved it.
 func (h *Home) movePositions(moves []merge.Move, group []journal.Batch) bool {
 	for _, m := range moves {
 		if h.positions[h.cursorOf(m.Writer)] != m.Since {
@@ -113,8 +115,8 @@ func (h *Home) movePositions(moves []merge.Move, group []journal.Batch) bool {
 	return true
 }
 
-// passRecord judges what a follower passes: each fact once, in the order of its stream, and no fact that its
-// shard does not have.
+// passRecord judges a record that a follower passes. Each fact is passed once, in the order of its stream, and its
+// shard must have it.
 func (h *Home) passRecord(r *journal.Record) {
 	j := h.journal
 	st := j.Stream(r.Ref)

@@ -15,8 +15,9 @@ type Place struct {
 	version int32 // as the database bears it
 	streams map[engine.Ref]*Stream
 	writers map[int32]*writer
-	order   []int32 // of the writers
-	given   int64   // streams that it has numbered
+	// order has the writers in the order in which they were opened.
+	order []int32 // of the writers
+	given int64   // streams that it has numbered
 
 	state   state
 	life    int      // counts kills
@@ -48,7 +49,7 @@ type Address struct {
 	version int32
 }
 
-// Address is where the place is as it is now.
+// Address returns the place with the version that it bears now.
 func (p *Place) Address() Address { return Address{Place: p, version: p.version} }
 
 // IsRight reports whether the place answers, and is still what the address says.
@@ -72,8 +73,8 @@ func (a Address) Visit(refused bool) Visit {
 	return Visit{Address: a, life: a.Place.life, refused: refused}
 }
 
-// Execute carries something out at the place. It returns false if no answer is heard. A stalled place may carry
-// it out later.
+// Execute carries a statement out at the place. It returns false if the node hears no answer. A place that is stalled
+// may carry the statement out later all the same.
 func (v Visit) Execute(do func()) bool {
 	switch {
 	case v.refused || v.life != v.Place.life || v.Place.state == away:
@@ -117,8 +118,8 @@ func (p *Place) Recover() {
 // isCurrent reports whether the shard is here, and has not been moved.
 func (p *Place) isCurrent() bool { return p.shard.Place == p }
 
-// Stream is an actor's stream as the place has it. It may have left the place with its shard. One that is new begins
-// empty.
+// Stream returns an actor's stream as this place has it. The shard may have left the place since, with a copy of the
+// stream. A new stream begins empty.
 func (p *Place) Stream(ref engine.Ref) *Stream {
 	st, j := p.streams[ref], p.journal
 	if st == nil {
@@ -134,7 +135,8 @@ func (p *Place) Stream(ref engine.Ref) *Stream {
 	return st
 }
 
-// numberStream gives a number to a new stream. It leaves the shard when divided by the most shards there may be.
+// numberStream gives a number to a new stream. Divided by the most shards that there may be, the number leaves the
+// number of its shard as the remainder.
 func (p *Place) numberStream() int64 {
 	p.given++
 	if p.shard.No == 0 {
@@ -145,6 +147,8 @@ func (p *Place) numberStream() int64 {
 
 // OpenWriter opens a writer for a member's lane.
 func (p *Place) OpenWriter(member int) int32 {
+	// A writer's number leaves its shard as the remainder too. Numbers begin above 0, so the first shard's begin
+	// later.
 	id := int32(p.shard.No + len(p.order)*journal.MaxShards) //nolint:gosec // few
 	if p.shard.No == 0 {
 		id += journal.MaxShards
@@ -163,7 +167,8 @@ func (p *Place) closeWriters(member int) {
 	}
 }
 
-// Announce gives the place a version that nobody knows, since its shard is about to leave it.
+// Announce gives the place a version that no node knows, because its shard is about to leave it. Nodes see that and
+// stop.
 func (p *Place) Announce() { p.version++ }
 
 // Leave ends all writing where the shard is. From now on a copy on another server is the shard.
@@ -186,7 +191,7 @@ func (sh *Shard) switchPlace() {
 	j.Logf("shard %d is closed", sh.No)
 }
 
-// copyPlace is a copy of the place on another server, as of now.
+// copyPlace returns a copy of the place on another server, as it is now.
 func (p *Place) copyPlace() *Place {
 	to := &Place{
 		journal: p.journal, shard: p.shard, version: p.version, streams: make(map[engine.Ref]*Stream, len(p.streams)),
@@ -208,13 +213,14 @@ func (p *Place) copyPlace() *Place {
 // Open opens the shard in its new place, and tells home.
 func (sh *Shard) Open() {
 	j := sh.Place.journal
+	// The place was announced under one more version, so the new one is two higher than the last known one.
 	sh.Place.version = j.Home.addresses[sh.No].version + 2
 	j.Home.addresses[sh.No] = sh.Place.Address()
 	sh.Moving = false
 	j.Logf("shard %d is open in its new place", sh.No)
 }
 
-// finishMove does at once what is left of a move.
+// finishMove does at once what is left of a move, because the world heals.
 func (sh *Shard) finishMove() {
 	if !sh.Moving {
 		return

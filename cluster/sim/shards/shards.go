@@ -49,8 +49,8 @@ type Shard struct {
 	last   int    // the last bucket of its range
 }
 
-// IsSharded decides which seeds have shards: a quarter, in a way that has nothing to do with what else seeds
-// decide, and that leaves the older red ones as they were.
+// IsSharded decides which seeds have shards: a quarter of them. The choice is independent of everything else that a
+// seed decides. Seeds that once found a mistake keep the world in which they found it.
 func IsSharded(seed uint64) bool { return engine.MixBits(seed^79)%4 == 0 }
 
 // New makes the journal of a seed's world: with one shard in most, and with two to four, as they are drawn, in others.
