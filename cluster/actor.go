@@ -13,6 +13,7 @@ import (
 // the library.
 type actors struct{ system *actor.ActorSystem }
 
+// newActors starts the library without its log: what matters to us is logged by host and cluster.
 func newActors() actors {
 	system := actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
@@ -32,12 +33,14 @@ func (a actors) startActor(act *host.Hosted, m *mailbox) {
 		actor.WithSupervisor(stopOnFailure{}), actor.WithMailbox(func() actor.Mailbox { return m })))
 }
 
+// close ends the library. All actors must have stopped by then.
 func (a actors) close() { a.system.Shutdown() }
 
 // hosted makes an activation an actor of the library.
 type hosted struct{ *host.Hosted }
 
-// Receive takes the library's messages. Only the one that the actor has been started matters.
+// Receive takes the library's own messages. Only the first one matters, which says that the actor has started; all
+// others go by the mailbox.
 func (h hosted) Receive(ctx actor.Context) {
 	if _, started := ctx.Message().(*actor.Started); started {
 		h.Start(address{ctx.ActorSystem().Root, ctx.Self()})
@@ -63,6 +66,8 @@ func (m *mailbox) RegisterHandlers(invoker actor.MessageInvoker, _ actor.Dispatc
 	m.library = invoker
 }
 
+// invokeSystem handles a message of the library. Suspending and resuming are noted here, because the mailbox itself
+// decides whether user messages are handled.
 func (m *mailbox) invokeSystem(msg any) {
 	switch msg.(type) {
 	case *actor.SuspendMailbox:

@@ -32,6 +32,7 @@ func (n *Node) Census() Census {
 		return true
 	})
 	for _, p := range n.peers.All() {
+		// The lock of each peer is held only to read its link: a census must not hold up calls.
 		p.mu.Lock()
 		if p.link != nil {
 			c.Links++

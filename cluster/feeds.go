@@ -32,6 +32,7 @@ type source struct {
 	sure   atomic.Bool // whether the member has confirmed that it sends the event's facts
 }
 
+// newFeeds makes feeds that follow nothing.
 func newFeeds(n *Node) *feeds {
 	return &feeds{n: n, readers: xsync.NewMap[int64, []*inbound](), sources: xsync.NewMap[int64, *source]()}
 }
@@ -50,6 +51,8 @@ func (n *Node) Follow(ctx context.Context, event int64) error {
 			return &engine.Refusal{Code: engine.Unavailable}
 		}
 		err := n.followFrom(ctx, event, p.Members[owner].ID)
+		// The placement is read again after the question. If it has changed in between, the note of the source may
+		// have come too late for endMovedFeeds, so it is dropped and the new owner is asked.
 		switch {
 		case n.placement.Load() != p: // the change of placement came too early to see what we follow
 			n.feeds.sources.Delete(event)
@@ -90,7 +93,8 @@ func (n *Node) followFrom(ctx context.Context, event int64, member string) error
 	return err
 }
 
-// Observe sends a batch that this node has committed to all who show its facts. It never blocks.
+// Observe takes a batch that this node has committed. It shows the batch to this node's own readers, and queues the
+// facts of followed events for the nodes that follow them. It never blocks, because the lane waits for it.
 func (n *Node) Observe(b *journal.Batch) {
 	n.own.noteBatch(b.Writer, b.Seq)
 	n.observeOwned(b)
@@ -103,6 +107,8 @@ func (n *Node) Observe(b *journal.Batch) {
 			continue
 		}
 		readers, _ := n.feeds.readers.Load(r.Ref.Home)
+		// The frame is built by the writing goroutine of each link. The record is shared among them, and never
+		// changed.
 		for _, in := range readers {
 			in.queueFrame(func(w *writer) {
 				w.beginFrame(frameFacts)
@@ -144,7 +150,8 @@ func (f *feeds) noteFollower(in *inbound, event int64) {
 	})
 }
 
-// forgetLink forgets a link.
+// forgetLink forgets that the node at the other end of a link follows anything. That node notices the break too, and
+// follows again.
 func (f *feeds) forgetLink(in *inbound) {
 	for event := range f.readers.All() {
 		f.readers.Compute(event, func(old []*inbound, _ bool) ([]*inbound, xsync.ComputeOp) {

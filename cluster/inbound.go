@@ -36,6 +36,7 @@ func (n *Node) acceptLinks(ctx context.Context, ln net.Listener) {
 			}
 			continue
 		}
+		// More links than maxInbound are closed at once, so that strangers can't use up the memory.
 		select {
 		case slots <- struct{}{}:
 		default:
@@ -99,7 +100,9 @@ func (n *Node) serveLink(ctx context.Context, conn net.Conn) error {
 	return in.err
 }
 
-// tellCommitted tells the other node which batches the replies behind this frame depend on.
+// tellCommitted tells the other node which batches of this node the replies behind this frame depend on. Then a
+// caller there that waits for a reader of the journal knows how far the reader has to come. It does nothing if
+// nothing is new.
 func (in *inbound) tellCommitted(w *writer) {
 	own := &in.n.own
 	if own.any.Load() == in.told {
@@ -142,6 +145,8 @@ func (in *inbound) handleFrame(kind byte, r *reader) error {
 		case in.n.isHere(to):
 			in.n.Tell(to, cmd)
 		default: // pass it on, but not at once: if our list of members is the older one, it comes back
+			// The command is not lost if both lists of members are wrong for a moment: it is repeated until
+			// maxPatience is over.
 			in.n.tellLater(to, cmd, time.Time{})
 		}
 	case frameYield:
@@ -167,7 +172,8 @@ func (in *inbound) handleFrame(kind byte, r *reader) error {
 	return nil // ignore kinds of frames that only a newer node knows
 }
 
-// carryOut hands a command to its actor, if the actor is this node's.
+// carryOut hands a command to its actor, if the actor is this node's. Left is how many milliseconds the caller still
+// waits.
 func (in *inbound) carryOut(number, left int64, to engine.Ref, cmd engine.Command) {
 	n := in.n
 	if !n.placement.Load().ownsHome(to.Home) {
@@ -179,6 +185,7 @@ func (in *inbound) carryOut(number, left int64, to engine.Ref, cmd engine.Comman
 		return
 	}
 	s, err := n.find(to)
+	// The same limits hold as for a caller on this node, so that no node can fill another one's memory.
 	if err == nil && (s.act.Load.Load() >= n.cfg.MaxInFlight || n.cfg.Backlog() >= n.cfg.MaxBacklog) {
 		err = &engine.Refusal{Code: engine.Overloaded}
 	}
@@ -213,6 +220,7 @@ func (in *inbound) Answer(number int64, reply engine.Reply, err error) {
 			w.WriteByte(outcomeReply)
 			bad = w.message(reply)
 		}
+		// A reply that can't be encoded must not leave its caller waiting.
 		if bad != nil {
 			in.n.cfg.Log.Error("reply not sent", slog.Any("error", bad))
 			w.undoFrame()

@@ -50,6 +50,7 @@ type link struct {
 	relayTo  string
 }
 
+// newLink makes a link of a connection. Nothing is read or written before the hellos.
 func newLink(conn net.Conn) *link {
 	return &link{conn: conn, out: make(chan func(*writer), linkQueue), done: make(chan struct{})}
 }
@@ -80,8 +81,8 @@ func (l *link) queueFrame(frame func(*writer)) bool {
 	}
 }
 
-// write writes what is queued until the link breaks. It calls before ahead of the frames that are
-// written together, after all of them were queued.
+// write writes what is queued until the link breaks. Before it builds the frames that are queued together it calls
+// before, which may put frames ahead of them.
 func (l *link) write(before func(*writer)) {
 	var w writer
 	var frames []func(*writer)
@@ -90,6 +91,7 @@ func (l *link) write(before func(*writer)) {
 	for {
 		select {
 		case frame := <-l.out:
+			// All frames that wait are taken together, so that a busy link makes few system calls.
 			frames = l.takeQueued(append(frames[:0], frame))
 			before(&w)
 		case <-ping.C:
@@ -133,7 +135,8 @@ func (l *link) takeQueued(frames []func(*writer)) []func(*writer) {
 	return frames
 }
 
-// maxSilence is how long the other node may be silent.
+// maxSilence returns how long the other node may be silent before the link counts as broken. It depends on how often
+// a node of that release pings.
 func (l *link) maxSilence() time.Duration {
 	if l.revision < revisionRelay {
 		return silenceOld
@@ -141,7 +144,7 @@ func (l *link) maxSilence() time.Duration {
 	return silenceMax
 }
 
-// flushFrames writes what has been built.
+// flushFrames writes the frames that have been built. A peer that does not read within maxSilence breaks the link.
 func (l *link) flushFrames(w *writer) error {
 	if w.Len() == 0 {
 		return nil
@@ -188,6 +191,7 @@ func (l *link) guardLoop(log *slog.Logger, do func()) {
 // deadline is set only where the socket will be read: most frames are in the buffer already, and each
 // deadline costs a timer.
 func (l *link) readFrame(in *bufio.Reader, buf *[]byte) (kind byte, body []byte, err error) {
+	// The head of a frame has five bytes. With fewer in the buffer the next read goes to the socket.
 	if in.Buffered() < 5 {
 		if err := l.conn.SetReadDeadline(time.Now().Add(l.maxSilence())); err != nil {
 			return 0, nil, err
@@ -201,6 +205,7 @@ func (l *link) readFrame(in *bufio.Reader, buf *[]byte) (kind byte, body []byte,
 	if size < 0 || size > maxFrame {
 		return 0, nil, fmt.Errorf("%w: of %d bytes", errFrame, size)
 	}
+	// A buffer that once held a large frame is given up with the next small one.
 	if cap(*buf) < size || cap(*buf) > 1<<20 && size < 1<<16 {
 		*buf = make([]byte, size)
 	}
@@ -277,6 +282,7 @@ func (n *Node) dialMember(ctx context.Context, to members.Member, relay *members
 	l := newLink(conn)
 	in := bufio.NewReaderSize(conn, linkBuffer)
 	if relay != nil {
+		// The relay only passes bytes on, so the hellos are exchanged with the member itself as well.
 		err = l.exchangeHellos(in, n.cfg.Self, relay.ID, to.ID)
 	}
 	if err == nil {

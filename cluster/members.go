@@ -33,6 +33,8 @@ const (
 // TakeMembers tells the node which nodes there are, itself included, sorted by id. The node puts away the actors that
 // it does not own by the new list, and wakes those that it owns now.
 func (n *Node) TakeMembers(list []members.Member) {
+	// The lock keeps lists in order: of two lists that come at once, the later one must win. Stop takes it too, so
+	// that no goroutine begins after it.
 	n.joining.Lock()
 	defer n.joining.Unlock()
 	if n.ctx.Err() != nil {
@@ -48,9 +50,12 @@ func (n *Node) TakeMembers(list []members.Member) {
 	for id, p := range n.peers.All() {
 		if !there[id] {
 			n.peers.Delete(id)
+			// These are callers of a node that is gone. They would otherwise wait until their deadlines.
 			p.cancel() // tells those who wait for its replies
 		}
 	}
+	// Links to new members are begun before the placement is exchanged, because commands follow the new placement at
+	// once.
 	p := newPlaced(list, n.cfg.Self)
 	old := n.placement.Swap(p)
 	close(old.changed)
@@ -86,6 +91,7 @@ func (n *Node) handOver(ctx context.Context) {
 
 // cedeActor lets go of an actor that another node is about to claim. For a moment the actor is not
 // made here again, because the new list of members may reach us after the other node's question.
+// The note is made before the activation ends: a command that arrives in between must not load the actor again.
 func (n *Node) cedeActor(ctx context.Context, ref engine.Ref) {
 	n.ceded.Store(ref, n.Now())
 	n.letGo(ctx, ref)
@@ -142,7 +148,8 @@ func (n *Node) askFormerOwner(ctx context.Context, ref engine.Ref) error {
 	return nil
 }
 
-// askThere makes another member carry a command out.
+// askThere makes another member carry a command out. It returns ErrMoved if the command was certainly not sent, so
+// that it may be sent to another node.
 func (n *Node) askThere(ctx context.Context, p *placed, owner int, to engine.Ref, cmd engine.Command) (engine.Reply, error) {
 	if owner == none {
 		return nil, activation.ErrMoved
@@ -199,6 +206,8 @@ func (n *Node) Once(task string, f func(context.Context)) (stop func(context.Con
 	n.wg.Go(func() {
 		defer close(ended)
 		for p := n.placement.Load(); life.Err() == nil; p = n.placement.Load() {
+			// A placement is replaced at once by the next list of members, so it is looked at again after each
+			// change.
 			if p.self != none && p.OwnerOfTask(task) == p.self {
 				n.runWhileOwned(life, task, f)
 				continue

@@ -83,6 +83,7 @@ type Node struct {
 	cfg    Config
 	env    host.Env
 	actors actors
+	// slots has the activation of each actor that is loaded here. Only find adds to it.
 	slots  *xsync.Map[engine.Ref, *slot]
 	timers *timers.Timers
 
@@ -93,6 +94,7 @@ type Node struct {
 	feeds      *feeds
 	own, heard committed // batches of this node, and batches of others that replies depend on
 	wrote      wrote
+	// reshuffled wakes the sweeper after actors have come to this node. It holds one signal.
 	reshuffled chan struct{}
 	adrift     atomic.Int64 // tells whose actors are moving
 	activated  atomic.Int64 // how many activations were made
@@ -213,6 +215,8 @@ func (n *Node) Ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 			return reply, nil
 		}
 		if !errors.Is(err, activation.ErrMoved) {
+			// Only ErrMoved says that nobody has carried the command out. After any other error it might be carried
+			// out twice.
 			return nil, outcomeOf(to, err)
 		}
 		if since.IsZero() {
@@ -255,6 +259,7 @@ func (n *Node) askHere(ctx context.Context, to engine.Ref, cmd engine.Command) (
 		if err != nil {
 			return nil, err
 		}
+		// Both limits refuse before the command is queued, so a node that is overloaded answers quickly.
 		if s.act.Load.Load() >= n.cfg.MaxInFlight || n.cfg.Backlog() >= n.cfg.MaxBacklog {
 			return nil, &engine.Refusal{Code: engine.Overloaded}
 		}
@@ -414,6 +419,7 @@ func (n *Node) forgetActor(a *host.Hosted) {
 	})
 }
 
+// noteParked notes when an actor that is put away wants to be woken.
 func (n *Node) noteParked(ref engine.Ref, claim journal.Claim, at time.Time) error {
 	return n.cfg.Wakes.Park(n.ctx, ref, claim, at)
 }
@@ -480,6 +486,7 @@ func (n *Node) Stats() Stats {
 func (n *Node) Stop(ctx context.Context) error {
 	n.closing.Store(true)
 	var err error
+	// Actors may be loaded until closing is seen everywhere, so it goes round until none is left.
 	for n.slots.Size() > 0 && err == nil {
 		n.slots.Range(func(_ engine.Ref, s *slot) bool {
 			msg, done := host.Retire(true)
@@ -495,6 +502,7 @@ func (n *Node) Stop(ctx context.Context) error {
 	if err == nil {
 		n.frozen.Wait() // each is bounded by the database's own time limits
 	}
+	// TakeMembers starts goroutines. The lock keeps it from doing so after the wait has begun.
 	n.joining.Lock()
 	n.cancel()
 	n.joining.Unlock()

@@ -146,6 +146,7 @@ func (p *peer) failCalls(l *link) {
 		}
 	}
 	p.mu.Unlock()
+	// Callers are told without the lock, because a caller may send the next call at once.
 	for _, c := range waiting {
 		c.Finish(nil, activation.ErrUnavailable)
 	}
@@ -160,6 +161,7 @@ func (p *peer) call(ctx context.Context, shut <-chan struct{}, cmd engine.Comman
 	l := p.link
 	if l == nil {
 		p.mu.Unlock()
+		// The call is noted before its frame is queued. Otherwise the answer might come before the note.
 		return nil, errDown
 	}
 	c := activation.NewCall(cmd, &p.load)
@@ -193,6 +195,7 @@ func (p *peer) ask(ctx context.Context, to engine.Ref, cmd engine.Command) (engi
 }
 
 // tell sends a command without waiting for a reply, and reports whether there was a link.
+// The frame is built later, by the link's writer. So an error of encoding can only be logged.
 func (p *peer) tell(to engine.Ref, cmd engine.Command) bool {
 	p.mu.Lock()
 	l := p.link

@@ -15,6 +15,7 @@ type placed struct {
 	changed chan struct{} // closed when a newer placement replaces this one
 }
 
+// newPlaced places all actors on a list of members, as the member self sees it.
 func newPlaced(list []members.Member, self string) *placed {
 	m := placement.Of(list)
 	return &placed{Map: m, self: m.Find(self), changed: make(chan struct{})}

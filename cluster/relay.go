@@ -50,6 +50,8 @@ func (p *peer) findWay(ctx context.Context, round int) (way, error) {
 	if len(others) > 0 {
 		patience = min(straightTime<<min(round, 2), dialTime)
 	}
+	// The straight way is always tried first. The time for it grows with the rounds, as a slow network may need
+	// longer.
 	l, in, err := p.dialWithin(ctx, patience, nil)
 	if err == nil || len(others) == 0 || ctx.Err() != nil {
 		return way{link: l, in: in}, err

@@ -42,6 +42,7 @@ func (s *strand) run(turn int) {
 		if m == nil {
 			return
 		}
+		// One actor gets only a part of a turn, so that an actor with many messages does not keep the others waiting.
 		turn -= m.serveTurn(min(turn, actorTurn))
 	}
 	s.workers.schedule(s)
@@ -93,6 +94,8 @@ type letters struct {
 	next  int   // index of the next message in taken
 }
 
+// countLeft returns how many of the taken messages have not been handled. Only the goroutine that runs the strand may
+// ask.
 func (l *letters) countLeft() int { return len(l.taken) - l.next }
 
 // takeArrived moves the messages that have arrived into taken, once all of those taken before have been
@@ -103,6 +106,7 @@ func (l *letters) takeArrived() {
 	}
 }
 
+// pop returns the next message that was taken, and drops the reference to it.
 func (l *letters) pop() (msg any) {
 	msg, l.taken[l.next] = l.taken[l.next], nil
 	l.next++
@@ -125,6 +129,7 @@ func (m *mailbox) UserMessageCount() int {
 	return len(m.user.come)
 }
 
+// postMessage adds a message. If nobody runs the strand, a worker is told to.
 func (m *mailbox) postMessage(to *letters, msg any) {
 	s := m.strand
 	s.mu.Lock()

@@ -39,6 +39,7 @@ func (n *Node) sweepActors(ctx context.Context) {
 		case <-idle.C:
 			n.putAway(ctx)
 		case <-refresh.C:
+			// Each activation decides whether its last snapshot is older than that.
 			n.slots.Range(func(_ engine.Ref, s *slot) bool {
 				s.PostUserMessage(activation.Refresh{Before: n.Now().Add(-snapshotAge)})
 				return true
@@ -70,6 +71,7 @@ func (n *Node) wakeParked(ctx context.Context, last time.Time) time.Time {
 	if err != nil {
 		return last // some of the databases have not answered
 	}
+	// The next look begins one interval earlier, so that an actor that was parked during this look is found too.
 	return now.Add(-wakeEvery)
 }
 

@@ -34,6 +34,7 @@ const (
 	framePositions byte = 11 // call, and writer and batch for each writer: the answer to frameWrote
 )
 
+// protocol is the version of the frames' form. Nodes of different versions refuse each other.
 const protocol = 1
 
 // revision counts the frames that were added since the protocol began: a node is asked nothing that
@@ -112,6 +113,7 @@ func (w *writer) beginFrame(kind byte) {
 	w.Write([]byte{0, 0, 0, 0, kind})
 }
 
+// endFrame fills in the length of the frame that was begun last.
 func (w *writer) endFrame() {
 	binary.BigEndian.PutUint32(w.Bytes()[w.start:], uint32(w.Len()-w.start-4)) //nolint:gosec // checked where it is sent
 }
@@ -119,6 +121,7 @@ func (w *writer) endFrame() {
 // undoFrame removes the frame that was begun last.
 func (w *writer) undoFrame() { w.Truncate(w.start) }
 
+// number appends an integer as a varint, with a sign.
 func (w *writer) number(n int64) {
 	w.Write(binary.AppendVarint(w.AvailableBuffer(), n))
 }
@@ -189,6 +192,7 @@ func (r *reader) number() int64 {
 	return n
 }
 
+// byte reads one byte.
 func (r *reader) byte() byte {
 	if len(r.b) == 0 {
 		r.err = errFrame

@@ -13,6 +13,7 @@ type workers struct {
 	wg    sync.WaitGroup
 }
 
+// workerQueue is how many strands may wait for a worker.
 const workerQueue = 1_024
 
 // startWorkers starts two workers for each processor: strands never wait, but a worker that the kernel

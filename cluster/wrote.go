@@ -29,9 +29,12 @@ func (n *Node) NoteWrite(caller string) {
 	w := &n.wrote
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	// Positions are copied only if something was committed since the last note: callers in between share one map.
 	if seen := [2]int64{n.own.any.Load(), n.heard.any.Load()}; w.now == nil || seen != w.seen {
 		w.now, w.seen = n.Positions(), seen
 	}
+	// Two generations are kept, and the older one is dropped as a whole. To forget one caller at a time would need
+	// their order.
 	if len(w.recent) >= maxWrote || w.recent == nil {
 		w.recent, w.former = make(map[string]positions), w.recent
 	}
@@ -48,9 +51,9 @@ func (w *wrote) find(caller string) positions {
 	return w.former[caller]
 }
 
-// WrittenBy returns, by writer, the last batches that may have to do with what a caller has written,
-// through whatever node: a reader of the journal that has passed them has all of it. They are nil if
-// no node remembers that it wrote. With an error, nodes that can't be asked may remember more.
+// WrittenBy returns, for each writer, the last batch that may have something that a caller has written through any
+// node. A reader of the journal that has passed these batches has all that the caller wrote. The result is nil if no
+// node remembers a write of the caller. With an error, some nodes could not be asked and may remember more.
 func (n *Node) WrittenBy(ctx context.Context, caller string) (map[int32]int64, error) {
 	type answer struct {
 		at  positions

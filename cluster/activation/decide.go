@@ -22,7 +22,8 @@ type work struct {
 	frozen  any // a snapshot to keep, or nil
 }
 
-// works are pooled, together with the room for the bytes of a decision's facts.
+// works is a pool of work structs. Each keeps its buffer for the bytes of a decision's facts, so that a decision
+// allocates neither.
 var works = sync.Pool{New: func() any { return new(work) }}
 
 // maxRoom is how many bytes of room for facts a pooled work keeps; a larger buffer is left to the garbage
