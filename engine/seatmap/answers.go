@@ -22,6 +22,7 @@ type Answered struct {
 	Adjacent  bool           `cbor:"6,keyasint,omitempty"`
 }
 
+// requestOf returns the idempotency key and hash of a shopper's command; other commands have none.
 func requestOf(c engine.Command) engine.Request {
 	switch c := c.(type) {
 	case Hold:
@@ -37,7 +38,8 @@ func requestOf(c engine.Command) engine.Request {
 	}
 }
 
-// keepSelection returns a fact that leaves the selection of a command's holder as it is.
+// keepSelection returns a fact that changes nothing in the selection of a command's holder. It only carries an answer
+// that has to be remembered: a replay of the journal must give a repeated request the same answer.
 func (s *State) keepSelection(c engine.Command, at int64) engine.Fact {
 	var holder string
 	switch c := c.(type) {
@@ -51,6 +53,7 @@ func (s *State) keepSelection(c engine.Command, at int64) engine.Fact {
 	return &DroppedFact{Holder: holder, At: at}
 }
 
+// answeredBy returns what is remembered of a reply, or nil if the reply is a refusal.
 func answeredBy(r engine.Request, reply engine.Reply) *Answered {
 	switch reply := reply.(type) {
 	case *Selection:
@@ -68,7 +71,8 @@ func answeredBy(r engine.Request, reply engine.Reply) *Answered {
 	}
 }
 
-// replyTo returns the answer to a command that was answered with a.
+// replyTo returns the reply to a repeated command, made of what was remembered of its first reply. The lists are
+// copied, because what is remembered is never changed.
 func (a *Answered) replyTo(c engine.Command) engine.Reply {
 	switch c.(type) {
 	case Hold, Extend:

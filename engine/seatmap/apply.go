@@ -47,6 +47,8 @@ func (s *State) Apply(f engine.Fact) {
 func (s *State) applySale(f engine.Fact) {
 	switch f := f.(type) {
 	case *ReservedFact:
+		// A new attempt of the ledger replaces the order's reservation, so its seats are freed before the new ones
+		// are taken.
 		if old, replaced := s.book.Reserve(&f.Reservation); replaced {
 			s.giveBack(old.Claim, nil)
 		}
@@ -85,10 +87,14 @@ func (s *State) applyMap(f engine.Fact) {
 		s.mode, s.holdTime = "", 0
 	case *PricedFact:
 		for i, typ := range f.Types[:min(len(f.Types), len(s.prices))] {
+			// The section gives up its old type before it gets the new one: both counts must stay right if they are
+			// the same.
 			s.sizes.list[s.prices[i]].sections--
 			s.prices[i] = s.sizes.add(typ)
 			s.sizes.list[s.prices[i]].sections++
 		}
+		// Free seats count for the type of their section, so each seat is put once more to be counted for the new
+		// type.
 		for i := range s.seats {
 			s.putSeat(int32(i), s.seats[i])
 		}
@@ -96,6 +102,7 @@ func (s *State) applyMap(f engine.Fact) {
 		for _, i := range s.onMap(f.Unblock) {
 			s.putSeat(i, seat{})
 		}
+		// A shopper may hold a seat that is blocked, and loses only this one.
 		for _, i := range s.onMap(f.Block) {
 			s.loseSeat(i)
 			s.putSeat(i, seat{blocked: true})

@@ -32,6 +32,8 @@ const (
 // than any distance.
 const dear = 1 << 32
 
+// decideBest finds the best seats for a shopper and makes them the whole selection. Seats that the shopper holds
+// already count as available.
 func (s *State) decideBest(c BestAvailable, at int64) engine.Decision {
 	switch {
 	case s.plan == nil:
@@ -74,6 +76,7 @@ func (s *State) decideBest(c BestAvailable, at int64) engine.Decision {
 func (q *search) run() (seats []int32, adjacent bool) {
 	s := q.s
 	for _, row := range s.plan.near {
+		// Rows are visited by their nearest seat, so no later row can cost less than this one at least does.
 		if q.best[together] != nil && q.cost[together] <= q.leastCost(row) {
 			break
 		}
@@ -81,6 +84,8 @@ func (q *search) run() (seats []int32, adjacent bool) {
 			q.visitRow(row)
 		}
 	}
+	// A better grade wins whatever its seats cost. Seats in one row, but apart, are no answer if they have to be
+	// adjacent.
 	for grade, seats := range q.best {
 		if seats != nil && (grade < inRow || !q.c.Adjacent) {
 			return seats, grade < inRow
@@ -121,6 +126,8 @@ func (q *search) leastCost(row int32) int64 {
 func (q *search) visitRow(row int32) {
 	s, n := q.s, q.c.Quantity
 	q.collectRow(row)
+	// The window slides by one seat: the seat that enters is added, the one that leaves is taken off. This judges a
+	// row in one pass, however many seats are wanted.
 	var cost int64
 	var kinds [Companion + 1]int
 	pieces := 0
@@ -175,6 +182,8 @@ func (q *search) offerGroup(from int, cost int64, pieces int) {
 			grade = together
 		}
 	}
+	// A selection in fewer pieces is always better: one more piece costs more than all wheelchair places of a
+	// selection together.
 	cost += int64(pieces) * 2 * dear * MaxSelection
 	if q.best[grade] == nil || cost < q.cost[grade] {
 		q.best[grade] = append(q.best[grade][:0], q.row[from:from+q.c.Quantity]...)
@@ -184,6 +193,7 @@ func (q *search) offerGroup(from int, cost int64, pieces int) {
 
 // leavesGap reports whether a group of neighbours leaves beside it a single standard seat that was not
 // single before.
+// q.row has only seats that may be had, so a neighbour that is taken makes no pair.
 func (q *search) leavesGap(from int) bool {
 	end := from + q.c.Quantity
 	return q.isPair(from) && !q.isPair(from-1) || q.isPair(end) && !q.isPair(end+1)

@@ -9,7 +9,8 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Check returns the first broken invariant.
+// Check returns the first broken invariant of the package's list, or nil. It recounts everything, so it is for tests
+// and for loading.
 func (s *State) Check() error {
 	if err := s.book.Check(); err != nil {
 		return err
@@ -65,6 +66,8 @@ func (s *State) checkSeats() error {
 	return nil
 }
 
+// checkHolds checks that each selection is in the heap at its place, and that the counts of principals and of held
+// seats agree with the selections.
 func (s *State) checkHolds() error {
 	if len(s.holds.heap) != len(s.holds.by) {
 		return fmt.Errorf("seatmap: %d selections, %d to end", len(s.holds.by), len(s.holds.heap))
@@ -96,6 +99,7 @@ func (s *State) checkHolds() error {
 	return nil
 }
 
+// checkSales checks that the orders' seats agree with the count of sold seats and with the open reservations.
 func (s *State) checkSales() error {
 	sold, orders := 0, 0
 	var err error

@@ -66,7 +66,7 @@ type (
 	Get struct{}
 )
 
-// Command marks the commands.
+// Command makes the types above commands (engine.Command).
 func (Attach) Command()        {}
 func (Detach) Command()        {}
 func (Price) Command()         {}

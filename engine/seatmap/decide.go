@@ -52,6 +52,7 @@ func (s *State) decideOnce(c engine.Command, at int64) engine.Decision {
 	if r.ID.Zero() {
 		return s.decideShopper(c, at)
 	}
+	// A repeat is recognized before the command is decided, because the state may have changed since the first time.
 	if old, same, known := s.answers.Find(r, at); known && same {
 		return engine.Decision{Reply: old.replyTo(c)}
 	} else if known {
@@ -120,6 +121,8 @@ func refuseInvalid(message string) engine.Decision {
 	return engine.Decision{Reply: &engine.Refusal{Code: engine.Validation, Message: message}}
 }
 
+// decideAttach attaches a map. The same version of the same map stays attached with its holds, and only its mode and
+// hold time change.
 func (s *State) decideAttach(c Attach, at int64) engine.Decision {
 	c.Mode = cmp.Or(c.Mode, Reserved)
 	c.HoldTime = cmp.Or(c.HoldTime, DefaultHold)
@@ -139,6 +142,7 @@ func (s *State) decideAttach(c Attach, at int64) engine.Decision {
 		}
 		return engine.Decision{Facts: []engine.Fact{&ConfiguredFact{Mode: c.Mode, HoldTime: c.HoldTime, At: at}}, Reply: after}
 	}
+	// Orders name their seats by the map, so the map can't change under them.
 	if s.tallies[Sold] > 0 {
 		return s.refuseSold()
 	}
@@ -154,6 +158,7 @@ func (s *State) decideAttach(c Attach, at int64) engine.Decision {
 	}
 }
 
+// decideDetach removes the map, unless an order has a seat.
 func (s *State) decideDetach(at int64) engine.Decision {
 	switch {
 	case s.plan == nil:
@@ -181,6 +186,8 @@ func (s *State) refuseSold() engine.Decision {
 	return refuse(engine.SeatsSold, Seats{s.seatIDs(sold)})
 }
 
+// decidePrice prices all sections. A type that a section was once priced to keeps its slot, so the number of types
+// that there ever were is limited.
 func (s *State) decidePrice(c Price, at int64) engine.Decision {
 	if s.plan == nil {
 		return refuse(engine.NoSeating, nil)
@@ -213,6 +220,8 @@ func (s *State) decidePrice(c Price, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&PricedFact{Types: types, At: at}}, Reply: after}
 }
 
+// decideBlock blocks seats and then puts others back. A seat in both lists ends up blocked. Nothing happens unless
+// all seats can be blocked, because an organizer must not believe that a sold seat is.
 func (s *State) decideBlock(c Block, at int64) engine.Decision {
 	if s.plan == nil {
 		return refuse(engine.NoSeating, nil)

@@ -106,7 +106,7 @@ type (
 	SeenFact struct{ Revision uint64 }
 )
 
-// FactType numbers the facts.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*AttachedFact) FactType() engine.FactType   { return typeAttached }
 func (*ConfiguredFact) FactType() engine.FactType { return typeConfigured }
 func (*DetachedFact) FactType() engine.FactType   { return typeDetached }
@@ -121,8 +121,8 @@ func (*ReleasedFact) FactType() engine.FactType   { return keeper.TypeReleased }
 func (*ResizedFact) FactType() engine.FactType    { return typeResized }
 func (*SeenFact) FactType() engine.FactType       { return typeSeen }
 
-// Facts is the table of journaled facts. The kind has its own versions of those keeper facts that
-// say which seats they are about.
+// Facts lists the facts that go to the journal, with their numbers and their public names. The kind has its own
+// versions of those keeper facts that say which seats they are about.
 var Facts = []engine.FactDef{
 	{Type: typeAttached, Name: "seatmap.attached", New: func() engine.Fact { return new(AttachedFact) }},
 	{Type: typeConfigured, Name: "seatmap.configured", New: func() engine.Fact { return new(ConfiguredFact) }},

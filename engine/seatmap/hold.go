@@ -15,6 +15,8 @@ type pick struct {
 	fail Reason
 }
 
+// decideHold makes seats a shopper's selection, as far as they may be had. The rules of companions and gaps come
+// after the look-up: they judge only the seats that would be held.
 func (s *State) decideHold(c Hold, at int64) engine.Decision {
 	switch {
 	case s.plan == nil:
@@ -28,6 +30,7 @@ func (s *State) decideHold(c Hold, at int64) engine.Decision {
 	picks := s.lookUpPicks(c.Seats, own)
 	failUnattended(s.plan, picks)
 	wanted := seatsOf(picks)
+	// A failed seat changes what would be held, so the list is made again.
 	if s.judgeGaps(picks, wanted, own) {
 		wanted = seatsOf(picks)
 	}
@@ -146,6 +149,7 @@ func (s *State) decideExtend(c Extend, at int64) engine.Decision {
 	case own.extended >= keeper.MaxExtensions:
 		return engine.Decision{Reply: keeper.RefuseExtension(keeper.ExtensionsUsed)}
 	}
+	// Asking for more time takes no seats, so neither principal nor network is counted.
 	f := &HeldFact{
 		Holder: own.holder, Principal: own.principal, At: at, Since: own.since, Until: own.until + s.holdTime, Extended: own.extended + 1,
 	}

@@ -40,6 +40,7 @@ func (t *holds) putHold(h *hold) {
 	t.tallySeats(h.principal, len(h.seats))
 }
 
+// dropHold forgets a selection, whose seats must have been freed before.
 func (t *holds) dropHold(h *hold) {
 	heap.Remove(&t.heap, h.position)
 	delete(t.by, h.holder)
@@ -64,8 +65,9 @@ func (t *holds) nextEnd() int64 {
 	return due - due%holdGrain
 }
 
-// collectEnded collects the seats of selections whose time is up, in no order. It adds whole selections
-// until there are at least most seats.
+// collectEnded collects the seats of selections whose time is up, in no order. It goes down the heap only below
+// selections that have ended, because all below another one end later. It adds whole selections until there are at
+// least most seats.
 func (t *holds) collectEnded(now int64, most int) []int32 {
 	var seats []int32
 	var walk func(i int)
@@ -122,6 +124,7 @@ func (s *State) changeSelection(next *hold, took, dropped []int32) {
 	}
 	next.seats = append(next.seats, took...)
 	slices.Sort(next.seats)
+	// Seats are freed before others are put: a seat that is dropped has no hold from here on.
 	for _, i := range dropped {
 		s.putSeat(i, seat{})
 	}

@@ -93,6 +93,7 @@ func (l *Layout) Validate() error {
 	return l.validateSeats()
 }
 
+// validateSections checks the ids and names of sections and rows, and that rows stand section by section.
 func (l *Layout) validateSections() error {
 	known := make(map[string]bool, len(l.Sections))
 	for _, s := range l.Sections {
@@ -119,6 +120,7 @@ func (l *Layout) validateSections() error {
 	return nil
 }
 
+// validateSeats checks every seat: its id is unique, it is on the canvas, and seats stand row by row.
 func (l *Layout) validateSeats() error {
 	known := make(map[string]struct{}, l.Len())
 	row := int32(0)

@@ -17,6 +17,7 @@ type plan struct {
 	least []int32          // distance of each row's nearest seat, canvas units
 }
 
+// newPlan computes what searches need of a layout, in one pass over its seats.
 func newPlan(l *Layout) *plan {
 	n := int32(l.Len())
 	p := &plan{
@@ -30,6 +31,7 @@ func newPlan(l *Layout) *plan {
 	for i := range n {
 		p.index[l.SeatIDs[i]] = i
 		p.start[i] = l.SeatRow[i] != row || l.Gap[i]
+		// Rows without seats begin where the next row does.
 		for ; row < l.SeatRow[i]; row++ {
 			p.first[row+1] = i
 		}

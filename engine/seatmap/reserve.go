@@ -62,6 +62,7 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, _ int64) *engin
 	}
 	mine := s.sales[replaced.Claim]
 	var taken, other []string
+	// An order that replaces its reservation may keep the seats that it has.
 	for k, id := range l.Seats {
 		i := s.plan.index[id]
 		if !s.mayTake(&s.seats[i], l, mine) {
@@ -71,6 +72,8 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, _ int64) *engin
 			other = append(other, id)
 		}
 	}
+	// Another type is reported before a taken seat: the order has to change in any case. For late money the price is
+	// agreed already.
 	switch {
 	case len(other) > 0 && !l.Late:
 		return &engine.Refusal{Code: engine.Validation, Message: "Seats are sold as another ticket type.", Details: Seats{other}}
@@ -123,6 +126,8 @@ func (s *State) otherTypes(l *keeper.Line, seats []int32) []int64 {
 // decideReturn gives back those seats that were sold under the claim and still are. Before the sale
 // is committed it does not answer, and the ledger asks again.
 func (s *State) decideReturn(c keeper.Return, at int64) engine.Decision {
+	// Only a sale that has been committed has seats to give back. An end by release is recognized by having no seats
+	// below.
 	if state, _ := s.book.Look(c.Claim); state != keeper.Ended {
 		return engine.Decision{}
 	}

@@ -56,7 +56,7 @@ func (z *sizes) moveSeat(from, to uint16) {
 	z.list[to].seats++
 }
 
-// settleSizes gives a new revision to every size that differs from what was told.
+// settleSizes gives a new revision to every size that differs from what was told last, and makes it due at once.
 func (z *sizes) settleSizes() {
 	for i := range z.list[1:] {
 		one := &z.list[i+1]

@@ -141,6 +141,7 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	}
 	s.pace.thaw(f)
 	s.sizes.revision = f.Revision
+	// Acknowledgements are volatile, so after loading every ticket type is told its size again.
 	for i := range f.Types {
 		one := &s.sizes.list[i+1]
 		one.told, one.revision, one.seen = f.Told[i], f.Revisions[i], false
@@ -149,12 +150,15 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	return s, s.Check()
 }
 
+// thawSeats restores prices, blocks, selections and sales, in the order in which each needs the ones before: what
+// seats count for depends on prices.
 func (s *State) thawSeats(f *Frozen) {
 	for i, slot := range f.Prices {
 		s.sizes.list[0].sections--
 		s.sizes.list[slot].sections++
 		s.prices[i] = slot
 	}
+	// Each seat counts for no type so far, so all are put once more to count for their section's.
 	for i := range s.seats {
 		s.putSeat(int32(i), seat{})
 	}

@@ -17,10 +17,12 @@ const (
 // and tells ticket types their sizes until they have seen them.
 func (s *State) decideWake(now int64) engine.Decision {
 	var d engine.Decision
+	// At most maxExpired seats and one selection end at once; the next Wake is due immediately if more have ended.
 	if seats := s.holds.collectEnded(now, maxExpired); len(seats) > 0 {
 		d.Facts = append(d.Facts, &ExpiredFact{Seats: sortSeats(seats), At: now})
 	}
 	s.protocol().DecideWake(&d, now)
+	// Sizes are told again until each ticket type has acknowledged its own, because a message may get lost.
 	if due := s.sizes.nextTelling(); due != 0 && due <= now {
 		d.Facts = append(d.Facts, &ResizedFact{At: now})
 		for i := range s.sizes.list[1:] {

@@ -11,10 +11,10 @@ import (
 // span. Both counts follow from facts, and so survive a crash. Giving seats back is never refused,
 // and seats that an order takes are no longer held.
 //
-// Seats that a network has newly held are counted in slots of two minutes, the last six of which are
-// remembered. Any ten minutes lie within six slots, so no ten minutes, wherever they begin, have
-// more seats than the limit. A seat counts for ten to twelve minutes. At most maxNetworks networks
-// are remembered, 40 bytes each or 2 MB; beyond that, one is forgotten early.
+// Seats that a network has newly held are counted in slots of two minutes. The last six slots are remembered. Any ten
+// minutes lie within six slots, so no ten minutes, wherever they begin, have more seats than the limit. A seat counts
+// for ten to twelve minutes. At most maxNetworks networks are remembered, 40 bytes each or 2 MB; beyond that, one is
+// forgotten early.
 
 // These are the limits on held seats at a scale of 1.
 const (
@@ -104,6 +104,7 @@ type pace struct {
 	newest int64               // the newest slot of all, so that time stands still when the clock goes back
 }
 
+// newPace makes a pace that remembers no network.
 func newPace() pace { return pace{by: make(map[uint64]recent)} }
 
 // currentOf returns what a network has newly held, as it counts at a time.
@@ -118,6 +119,7 @@ func (p *pace) noteHeld(network uint64, seats int, at int64) {
 	if network == 0 || seats == 0 {
 		return
 	}
+	// A network that counts no more is forgotten before the limit forgets one that still does.
 	p.forgetSome(max(p.newest, slotOf(at)))
 	if _, known := p.by[network]; !known && p.order.Len() >= maxNetworks {
 		delete(p.by, p.order.At(0))
@@ -155,6 +157,7 @@ func (p *pace) forgetSome(slot int64) {
 // refuseHold returns the reason why the asker may not have a selection that HeldFact makes, or nil.
 // own is the holder's selection so far.
 func (s *State) refuseHold(a *Asker, own *hold, f *HeldFact) *engine.Refusal {
+	// Giving seats back, or keeping those that one has, takes nothing from others.
 	if len(f.Took) == 0 && (own == nil || own.principal == a.Principal) {
 		return nil
 	}
