@@ -99,6 +99,8 @@ func (b *Book) changeOrder(id engine.OrderID, to func(*order.Order) *order.Order
 	return nil, nil
 }
 
+// applyPlacing counts the order's units and its buyer's attempt from now on, so that orders which are placed in the
+// meantime can't take the same room.
 func (b *Book) applyPlacing(f *Placing) {
 	p := f.placing
 	b.counter++
@@ -163,6 +165,8 @@ func (b *Book) applyOrderCreated(f *order.Created) {
 		}
 		return
 	}
+	// After a crash the journal is read without Placing, which is volatile: then the units and the buyer's order are
+	// counted here.
 	p := b.placing[o.ID]
 	if p != nil {
 		b.endPlacing(o.ID)
@@ -201,8 +205,8 @@ func (b *Book) applyOrderCompleted(f *order.Completed) (was, is *order.Order) {
 	return o, sold
 }
 
-// keepOpen takes an order off the lists of those that are late or to be closed, because it has to be
-// settled once more.
+// keepOpen takes an order off the lists of those that are late or to be closed. Late money has completed it, so its
+// keepers have to acknowledge its end once more.
 func (b *Book) keepOpen(id engine.OrderID) {
 	b.lateOrders.Drop(id)
 	b.toClose = slices.DeleteFunc(b.toClose, func(c engine.OrderID) bool { return c == id })

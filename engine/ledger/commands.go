@@ -6,11 +6,11 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Commands to an event about its orders. Each is answered by the record that its comment names
-// last, or by a *engine.Refusal.
+// These are the commands to an event about its orders. A command that is refused is answered by a *engine.Refusal
+// instead of the answer that its comment names.
 type (
 	// Place asks for an order. The order's id is the command's id: the command sent again gets the
-	// same answer, whatever has become of the order. *OrderReply.
+	// same answer, whatever has become of the order. The answer is an *OrderReply.
 	Place struct {
 		Order       engine.OrderID
 		Alias       engine.OrderID // the id that the same command had on another day, or zero
@@ -36,17 +36,17 @@ type (
 		// Language is the order's, which its letters are written in.
 		Language string `cbor:",omitempty"`
 	}
-	// PlaceAll asks for several orders: either all are made or none. What a single Place
-	// says about velocity, codes and holds is ignored, since the organization orders. *AllReply.
+	// PlaceAll asks for several orders: either all are made or none. The orders are the organization's own, so
+	// velocity, codes and holds of a Place are ignored. The answer is an *AllReply.
 	PlaceAll struct{ Orders []Place }
-	// GetOrder reads an order. *OrderReply.
+	// GetOrder reads an order. The answer is an *OrderReply.
 	GetOrder struct{ Order engine.OrderID }
-	// CancelOrder gives an unpaid order up. *OrderReply.
+	// CancelOrder gives an unpaid order up. The answer is an *OrderReply.
 	CancelOrder struct{ Order engine.OrderID }
-	// ExtendOrder gives an unpaid order its window once more. After is how often it was extended
-	// when the buyer asked: an order that was extended since stays as it is, so that two clicks count
-	// once. By is the request: one that gave the order more time before gives it none, also if a node
-	// died in between and After is read anew. *OrderReply.
+	// ExtendOrder gives an unpaid order its window once more. After is how often it was extended when the buyer
+	// asked: an order that was extended since stays as it is, so that two clicks count once. By is the request: one
+	// that gave the order more time before gives it none, even if a node died in between and After was read again.
+	// The answer is an *OrderReply.
 	ExtendOrder struct {
 		Order engine.OrderID
 		After int64
@@ -55,7 +55,7 @@ type (
 	// BeginPayment opens an attempt with a provider, or returns the open one. WindowMillis is how
 	// long the provider lets the buyer pay. A new attempt replaces an open one in another
 	// PayCurrency or with a lapsed address. ByLink says that not the buyer pays but somebody with the
-	// order's payment link: such attempts are apart from the buyer's. *OrderReply.
+	// order's payment link: such attempts are apart from the buyer's. The answer is an *OrderReply.
 	BeginPayment struct {
 		Order        engine.OrderID
 		Provider     string
@@ -66,7 +66,7 @@ type (
 		Until        int64   // unix milliseconds until which the order waits for money that takes days; with 0, WindowMillis says it
 		ByLink       bool    `cbor:",omitempty"`
 	}
-	// OpenPayment notes the address at which the buyer pays. *OrderReply.
+	// OpenPayment notes the address at which the buyer pays. The answer is an *OrderReply.
 	OpenPayment struct {
 		Order     engine.OrderID
 		Reference string
@@ -75,7 +75,7 @@ type (
 		ProviderID string
 		Deposit    *order.Deposit
 	}
-	// ReportPayment reports what the provider says about an attempt. *OrderReply.
+	// ReportPayment reports what the provider says about an attempt. The answer is an *OrderReply.
 	ReportPayment struct {
 		Order     engine.OrderID
 		Reference string
@@ -86,7 +86,7 @@ type (
 	}
 	// ReportDeposit reports coins that came to an attempt's address after the attempt was paid.
 	// Record is the order as the read model has it, because the ledger may have forgotten it.
-	// *OrderReply.
+	// The answer is an *OrderReply.
 	ReportDeposit struct {
 		Order     engine.OrderID
 		Record    *order.Order
@@ -94,7 +94,7 @@ type (
 		Deposit   string // the provider's name for the deposit
 		Received  int64  // minor units
 	}
-	// ReportRefund reports what the provider says about a refund. *OrderReply.
+	// ReportRefund reports what the provider says about a refund. The answer is an *OrderReply.
 	ReportRefund struct {
 		Order       engine.OrderID
 		Position    int    // position among the order's refunds, from 0
@@ -104,7 +104,7 @@ type (
 		Note        string `cbor:",omitempty"` // note of the person who sent the money by hand
 	}
 
-	// AskRefund asks for money of an order with tickets. *OrderReply.
+	// AskRefund asks for money of an order with tickets. The answer is an *OrderReply.
 	AskRefund struct {
 		Order    engine.OrderID
 		Record   *order.Order // as the read model has it, for an order that the ledger has forgotten
@@ -119,7 +119,7 @@ type (
 		Version  byte   // version of the holder who asks, whose tickets alone go back; 0 stands for any holder
 		Asker    uint64 `cbor:",omitempty"` // order.CustomerOf the holder who asks; 0 if no holder asks
 	}
-	// DecideRefund grants or denies a refund that was asked for, or takes it back. *OrderReply.
+	// DecideRefund grants or denies a refund that was asked for, or takes it back. The answer is an *OrderReply.
 	DecideRefund struct {
 		Order    engine.OrderID
 		Record   *order.Order
@@ -131,8 +131,8 @@ type (
 		Cancel   bool `cbor:",omitempty"` // whether the asker takes the request back; not with Approve
 	}
 
-	// Reschedule moves a ticket of a reservation to another date or slot. Version is that of the
-	// holder who asks. A ticket that is already for that date and slot stays as it is. *OrderReply.
+	// Reschedule moves a ticket of a reservation to another date or slot. Version is the version of the holder who
+	// asks. A ticket that is already for that date and slot stays as it is. The answer is an *OrderReply.
 	Reschedule struct {
 		Order   engine.OrderID
 		Record  *order.Order // as the read model has it, for an order that the ledger has forgotten
@@ -152,7 +152,7 @@ func (c Reschedule) Key() engine.OrderID { return c.Order }
 // Key is the id of the first order.
 func (p PlaceAll) Key() engine.OrderID { return p.Orders[0].Order }
 
-// Command marks the commands.
+// Command makes the types above commands (engine.Command).
 func (Place) Command()         {}
 func (PlaceAll) Command()      {}
 func (GetOrder) Command()      {}

@@ -9,8 +9,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// decideExtend gives an unpaid order its window once more. What the order has reserved stays
-// reserved, because its keepers give nothing back before they are told that the order has ended.
+// decideExtend gives an unpaid order its window once more. Its reservations stay as they are, because its keepers
+// give nothing back before they are told that the order has ended.
 func (b *Book) decideExtend(c ExtendOrder, t *Terms, at int64) engine.Decision {
 	o := b.findMade(c.Order)
 	if o == nil {
@@ -20,6 +20,7 @@ func (b *Book) decideExtend(c ExtendOrder, t *Terms, at int64) engine.Decision {
 		return refuse(engine.OrderNotFound, nil)
 	}
 	until := min(o.ExpiresAt+o.Window(), b.saleEnd(t, o))
+	// A repeat is answered before anything is refused, because the order has changed since the first request.
 	switch {
 	case c.By != 0 && slices.Contains(o.ExtendedBy, c.By):
 		return engine.Decision{Reply: &OrderReply{Order: o, Status: o.Status}}

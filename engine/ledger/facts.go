@@ -6,7 +6,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// These are the numbers of the ledger's own facts, among those of an event.
+// These are the numbers of the ledger's own facts. They are among the numbers of an event's facts.
 const (
 	typeOrderRecalled engine.FactType = 14
 	typeOrderClosed   engine.FactType = 13
@@ -98,7 +98,7 @@ func (f *Placing) Offered() *order.Order {
 	return f.placing.order
 }
 
-// FactType numbers the facts.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*OrderClosed) FactType() engine.FactType   { return typeOrderClosed }
 func (*OrderRecalled) FactType() engine.FactType { return typeOrderRecalled }
 func (*ReturnSeen) FactType() engine.FactType    { return typeReturnSeen }

@@ -29,6 +29,7 @@ func (p *placing) askedOf(place int) keeper.Line {
 	default:
 		of := &o.Lines[place]
 		l = keeper.Line{Quantity: of.Quantity, Customer: o.Customer, PresaleCode: p.presale, Seated: len(of.Seats) > 0}
+		// A ticket type may have several lines, and its keeper reserves once for all of them. The first of them asks.
 		for i := place + 1; i < len(o.Lines); i++ {
 			if o.Lines[i].Type == of.Type {
 				l.Quantity += o.Lines[i].Quantity

@@ -1,15 +1,14 @@
 // Package ledger is the ledger of an event's orders: it places them with their keepers, takes their
 // payments, gives back what they took, and remembers how they ended (engine/keeper has the protocol).
 //
-// Invariants: an order is completed exactly when its tickets exist; an order's end is told to its
-// keepers until each has acknowledged it; a repeated Place makes no second order and gets the answer
-// of the first (Order.Placed); an order with seats gets all of them or is not made. Limits:
-// wakeLimit bounds how much one Wake does; an order has at most MaxLines lines, buyerAttempts
-// payment attempts of its buyer and linkAttempts by its payment link. Open orders are kept whole, and for 24 hours the ids and outcomes of ended
-// orders; the read model has the rest.
+// Invariants: an order is completed exactly when its tickets exist; an order's end is told to its keepers until each
+// has acknowledged it; a repeated Place makes no second order and gets the answer of the first (Order.Placed); an
+// order with seats gets all of them or is not made. Limits: wakeLimit bounds how much one Wake does; an order has at
+// most MaxLines lines, buyerAttempts payment attempts of its buyer and linkAttempts by its payment link. Open orders
+// are kept whole, and for 24 hours the ids and outcomes of ended orders; the read model has the rest.
 //
-// The event asks Book in its Decide and gives it each fact about an order in its Apply. What a
-// decision needs of the event, its tickets and its waitlist comes as Terms.
+// The event asks Book in its Decide and gives it each fact about an order in its Apply. Terms carry everything about
+// the event, its tickets and its waitlist that a decision needs.
 package ledger
 
 import (

@@ -21,8 +21,8 @@ const (
 	lateMillis = 30 * 24 * 3600 * 1000
 )
 
-// decideBegin opens an attempt to pay, or returns the one that is open. What is begun by the order's
-// payment link neither ends what the buyer has opened nor gives the order more time.
+// decideBegin opens an attempt to pay, or returns the one that is open. An attempt by the order's payment link
+// neither ends the buyer's own attempts nor gives the order more time.
 func (b *Book) decideBegin(c BeginPayment, t *Terms, at int64) engine.Decision {
 	o, d := b.findPayable(t, c.Order)
 	if o == nil {
@@ -158,6 +158,8 @@ func (b *Book) decideReport(c ReportPayment, t *Terms, at int64) engine.Decision
 	}
 	full := c.Status == order.AttemptSucceeded && c.Currency == o.Currency && c.Received >= a.Amount
 	back := o.SentBack(c.Reference)
+	// The order of the cases matters: foreign money is no payment at all, money below the price is none yet, and full
+	// money counts only the first time that it is reported.
 	switch {
 	case c.Status == order.AttemptSucceeded && c.Currency != o.Currency && c.Received > 0:
 		return sendForeign(o, f, c)

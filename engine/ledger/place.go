@@ -14,6 +14,7 @@ import (
 // decidePlace asks every keeper for its line. The caller waits (Decision.WaitKey) until
 // all have granted or one has refused.
 func (b *Book) decidePlace(c Place, t *Terms, at int64) engine.Decision {
+	// A repeat must get its first answer even if the order would be refused by now, so nothing is checked before.
 	if d, known := b.decideKnown(c); known {
 		return d
 	}
@@ -89,6 +90,7 @@ func (b *Book) decideKnown(c Place) (engine.Decision, bool) {
 	return b.decideKnownAs(c.Alias, c.Fingerprint)
 }
 
+// decideKnownAs answers a Place under an id that is known. The same id with another body is refused.
 func (b *Book) decideKnownAs(id engine.OrderID, body uint64) (engine.Decision, bool) {
 	other := func(fingerprint uint64) (engine.Decision, bool) {
 		return refuse(engine.IdempotencyReused, nil), fingerprint != body

@@ -57,6 +57,7 @@ func (b *Book) decideAskRefund(c AskRefund, t *Terms, at int64) engine.Decision 
 	case !o.Sold():
 		return notEligible(RefundUnpaid)
 	}
+	// All tickets are checked before anything is decided: a request is granted as a whole or not at all.
 	for _, ticket := range c.Tickets {
 		if _, _, ok := o.LineOf(ticket); !ok {
 			return refuse(engine.NotFound, nil)

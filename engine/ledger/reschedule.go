@@ -9,11 +9,10 @@ import (
 	"boxoffice/engine/order"
 )
 
-// A ticket of a reservation moves to another date or slot in three steps, each of which can be
-// repeated or undone if it is lost: the calendar reserves the new place while the ticket still has
-// its old one; the ledger notes that the ticket has moved; the calendar sells the new place and
-// takes the old one back, in one fact. An order moves one ticket at a time, because the calendar
-// knows a reservation by its order.
+// A ticket of a reservation moves to another date or slot in three steps. Each step can be repeated or undone if it
+// is lost: the calendar reserves the new place while the ticket still has its old one; the ledger notes that the
+// ticket has moved; the calendar sells the new place and takes the old one back, in one fact. An order moves one
+// ticket at a time, because the calendar knows a reservation by its order.
 
 // moving is a ticket that waits for its new place. A crash forgets it.
 type moving struct {

@@ -23,6 +23,7 @@ const (
 // asks for it.
 func (b *Book) Wake(d *engine.Decision, t *Terms, elapsed bool, now int64) {
 	acted := Acted{At: now}
+	// Callers get an answer after placeMillis at the latest, even if a keeper does not answer.
 	for _, p := range b.placeDue.Ready(now, wakeLimit) {
 		if q := b.placing[p.ID]; q != nil && q.at+placeMillis <= now && q.isFirst() {
 			d.Add(b.dropPlacing(q, engine.Refuse(engine.Unavailable, nil), -1))
