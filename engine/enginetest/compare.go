@@ -11,8 +11,8 @@ import (
 	"boxoffice/engine"
 )
 
-// CompareStates returns an error that shows where two states differ, or nil. It compares only what
-// survives a crash.
+// CompareStates returns an error that shows where two states differ, or nil. It compares their snapshots, because
+// only what is in them survives a crash.
 func CompareStates(a, b engine.State) error {
 	x, err := canonicalBytes(a)
 	if err != nil {
@@ -28,10 +28,10 @@ func CompareStates(a, b engine.State) error {
 	return nil
 }
 
-// canonicalMode encodes each value in one form: an empty list is encoded like a missing one.
+// canonicalMode encodes equal values as equal bytes: an empty list like a missing one, and the keys of maps sorted.
 var canonicalMode, errCanonical = cbor.EncOptions{NilContainers: cbor.NilContainerAsEmpty, Sort: cbor.SortCoreDeterministic}.EncMode()
 
-// canonicalBytes encodes what a snapshot of the state contains, in the one form.
+// canonicalBytes encodes the snapshot of a state in that form.
 func canonicalBytes(s engine.State) ([]byte, error) {
 	if errCanonical != nil {
 		return nil, errCanonical
@@ -39,7 +39,7 @@ func canonicalBytes(s engine.State) ([]byte, error) {
 	return canonicalMode.Marshal(s.Freeze())
 }
 
-// showDifference shows the first lines in which two values differ.
+// showDifference writes where two values differ first, as lines of JSON with a few lines before.
 func showDifference(a, b any) string {
 	x, errA := json.MarshalIndent(a, "", " ")
 	y, errB := json.MarshalIndent(b, "", " ")

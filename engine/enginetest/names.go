@@ -15,7 +15,8 @@ import (
 // Epoch is the wall clock at the start of every story and of every simulation.
 var Epoch = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// CommandName returns a command's name, e.g. "Reserve".
+// CommandName returns a command's name, such as "Reserve". Two commands of seat maps have names of their own, because
+// other kinds use theirs too.
 func CommandName(c engine.Command) string {
 	switch c.(type) {
 	case seatmap.Release:
@@ -26,7 +27,8 @@ func CommandName(c engine.Command) string {
 	return reflect.TypeOf(c).Name()
 }
 
-// volatileName returns the name of a fact that is not journaled, e.g. "line granted".
+// volatileName returns the name of a fact that is not journaled, such as "line granted". Such a fact stands in no
+// list of names, so its Go type gives the name.
 func volatileName(f engine.Fact) string {
 	switch f.(type) {
 	case *proceeds.Told:

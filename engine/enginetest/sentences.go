@@ -28,7 +28,7 @@ import (
 //	bob places 1 GA by=1 from=7 scale=10 (buyer 1, address 7)
 //	dan places 2 GA issue=R1 (the organization does, and calls it so)
 //	ann,bob are given 2 GA (one order each)
-//	ann extends After=1 (she asks for more time, who got more once)
+//	ann extends After=1 (she asks for more time, and got more once before)
 //	cat places 2 GA@A1,A2 holder=cat of=7 (seats, held by cat or else by principal 7)
 //	ann begins paystack window=30m              ann opens ann-1
 //	provider says ann-1 succeeded 21.00         provider says refund 0 of ann-1 processed
@@ -69,6 +69,7 @@ func (w *story) say(words []string) error {
 	if len(words) < 2 {
 		return fmt.Errorf("what of %s?", words[0])
 	}
+	// The second word is a verb. It decides whether a shopper, an actor or a buyer speaks, and how the rest is read.
 	switch words[1] {
 	case "holds", "drops", "seeks", "keeps":
 		return w.sayShopper(words[0], words[1], words[2:])
@@ -120,7 +121,8 @@ func (w *story) sayWorld(words []string) error {
 	return nil
 }
 
-// sayProvider reads what a payment provider says of a payment, a deposit or a refund.
+// sayProvider reads what a payment provider says of a payment, a deposit or a refund. The payment's reference begins
+// with the buyer's name, which tells the order.
 func (w *story) sayProvider(words []string) error {
 	if words[1] == "refund" { // says refund 0 of ann-1 processed
 		name, _, _ := strings.Cut(words[4], "-")
@@ -150,8 +152,7 @@ func (w *story) sayProvider(words []string) error {
 	return w.tellEvent(report)
 }
 
-// sayGate tells that a gate scans a ticket. Members of the command that the sentence does not name have the usual
-// values.
+// sayGate reads that a gate scans a ticket. The settings that a sentence does not give have usual values.
 func (w *story) sayGate(words []string) error { // North scans 1 key=7 device=d
 	serial, err := strconv.ParseUint(words[2], 10, 32)
 	if err != nil {
@@ -164,6 +165,8 @@ func (w *story) sayGate(words []string) error { // North scans 1 key=7 device=d
 	return w.tellEvent(scan)
 }
 
+// sayTicket reads what is done with a ticket after its sale: it is offered to somebody, claimed, revoked, or moved to
+// another date.
 func (w *story) sayTicket(words []string) error { // 1 is offered Version=1 To=bob
 	serial, err := strconv.ParseUint(words[0], 10, 32)
 	if err != nil {
@@ -195,7 +198,7 @@ func (w *story) sayTicket(words []string) error { // 1 is offered Version=1 To=b
 	return fmt.Errorf("a ticket is not %s", words[2])
 }
 
-// tellEvent gives the event a command.
+// tellEvent gives a command to the story's event.
 func (w *story) tellEvent(cmd engine.Command) error {
 	c, err := w.actor("event")
 	if err != nil {
@@ -218,6 +221,7 @@ func (w *story) sayActor(c *character, verb string, args []string) error {
 	case "moves":
 		return w.tell(c, event.Move{To: args[1], Reason: strings.Join(args[2:], " ")})
 	}
+	// Some kinds read "hears" or "opens" in their own way, so their sentences are taken out before the common ones.
 	if c.ref.Kind == engine.KindWallet {
 		return w.sayWallet(c, verb, args)
 	}
@@ -242,7 +246,8 @@ func (w *story) sayActor(c *character, verb string, args []string) error {
 	return w.sayType(c, verb, args)
 }
 
-// sayEvent reads what the organizer does with the event. It has defaults for all that a story does not set.
+// sayEvent reads what the organizer does with the event. A new event has usual values for all settings that the story
+// does not give; a change begins with the record as it is.
 func (w *story) sayEvent(c *character, verb string, args []string) error {
 	d := event.Details{
 		Title: "Show", Category: "music", Currency: "USD", Capacity: event.NoCapacity, OrderWindow: 15 * 60_000,
@@ -334,7 +339,8 @@ func (w *story) sayBuyer(name, verb string, args []string) error {
 	}
 }
 
-// sayGiven reads "2 GA" for each of several buyers; either all orders are made or none.
+// sayGiven reads "2 GA" for each of several buyers, whose orders the organization gives away in one command: either
+// all are made or none.
 func (w *story) sayGiven(names, args []string) error {
 	var all ledger.PlaceAll
 	for _, name := range names {
@@ -348,7 +354,7 @@ func (w *story) sayGiven(names, args []string) error {
 	return w.tellEvent(all)
 }
 
-// sayPlaces reads "2 GA@A1,A2 + 1 VIP code=fans body=2 by=bob".
+// sayPlaces reads an order such as "2 GA@A1,A2 + 1 VIP code=fans body=2 by=bob".
 func (w *story) sayPlaces(name string, args []string) error {
 	p, err := w.readPlace(name, args)
 	if err != nil {
@@ -357,7 +363,8 @@ func (w *story) sayPlaces(name string, args []string) error {
 	return w.tellEvent(p)
 }
 
-// readPlace reads the order of a buyer: its lines, which a plus divides, and its settings.
+// readPlace reads the lines of an order, divided by plus signs, and its settings. The fingerprint, which stands for
+// the body of the request, is 1 unless the story gives another body.
 func (w *story) readPlace(name string, args []string) (ledger.Place, error) {
 	p := ledger.Place{
 		Order: w.order(name), Fingerprint: 1, Email: name + "@example.com", Name: name,
@@ -381,6 +388,7 @@ func (w *story) readPlace(name string, args []string) (ledger.Place, error) {
 			if err != nil || i+1 == len(args) {
 				return p, fmt.Errorf("%q is no quantity", args[i])
 			}
+			// The word after the quantity is the ticket type, with its seats behind an @ and its date behind a #.
 			i++
 			text, visit, err := w.bookedLine(args[i])
 			if err != nil {
@@ -401,9 +409,11 @@ func (w *story) readPlace(name string, args []string) (ledger.Place, error) {
 	return p, w.set(&p, settings)
 }
 
-// sayHears reads a message of the keepers' protocol, e.g. "Reserve ann@1.1 2".
+// sayHears reads a message of the reservation protocol, such as "Reserve ann@1.1 quantity=2". Claims come first, and
+// then, if the event hears it, the keeper that says it.
 func (w *story) sayHears(c *character, args []string) error {
 	var claims []keeper.Claim
+	// The claims are cut out, so that the other words are at fixed places.
 	for len(args) > 1 && strings.Contains(args[1], "@") {
 		claim, err := w.readClaim(args[1])
 		if err != nil {
@@ -468,7 +478,7 @@ func (w *story) sayHears(c *character, args []string) error {
 	}
 }
 
-// order returns the order of a buyer, by the buyer's name.
+// order returns the id of a buyer's order. A new name gets the next number.
 func (w *story) order(name string) engine.OrderID {
 	if _, known := w.orders[name]; !known {
 		w.orders[name] = engine.NumberedID(1, int64(len(w.orders)+1))

@@ -105,7 +105,8 @@ func (w *story) sayRescheduled(ticket uint32, words []string) error {
 	return w.tellEvent(c)
 }
 
-// slotNamed returns the id of a slot, by its label.
+// slotNamed returns the id of a slot of the calendar, by its label. Without such a slot it returns the label, so that
+// a story can name a slot that there is not.
 func (w *story) slotNamed(label string) string {
 	for _, c := range w.actors {
 		if r, ok := c.state.Decide(calendar.Get{}, w.now).Reply.(*calendar.Record); ok {

@@ -41,7 +41,7 @@ func (w *story) sayPromo(c *character, verb string, args []string) error {
 	}
 }
 
-// promoOf returns the code that an order names.
+// promoOf returns a promo code as an order names it.
 func (w *story) promoOf(name string) (*order.Promo, error) {
 	c, err := w.actor("%" + name)
 	if err != nil {
@@ -50,7 +50,7 @@ func (w *story) promoOf(name string) (*order.Promo, error) {
 	return &order.Promo{Ref: c.ref, Code: name}, nil
 }
 
-// promoRef returns the actor of the next new code of a story.
+// promoRef returns the reference of the next promo code of a story, which are numbered from 1.
 func (w *story) promoRef() engine.Ref {
 	codes := int64(1)
 	for _, c := range w.actors {

@@ -45,8 +45,8 @@ func (w *story) sayQueue(c *character, verb string, args []string) error {
 	}
 }
 
-// sayQueueHears tells a waiting room what its organizer does, or a visitor. A visitor is known by the hash of a
-// name.
+// sayQueueHears reads what a visitor or the organizer asks of a waiting room. The hash of a visitor's name stands for
+// the visitor.
 func (w *story) sayQueueHears(c *character, args []string) error {
 	leaf := func() draw.Hash { return sha256.Sum256([]byte(args[1])) }
 	switch args[0] {
@@ -94,6 +94,7 @@ func (w *story) sayQueueHears(c *character, args []string) error {
 			return err
 		}
 		return w.tell(c, use)
+	// The beacon signs the round that the room waits for. With one more word the signature is made a wrong one.
 	case "Bring":
 		r, ok := c.state.Decide(queue.Get{}, w.now).Reply.(*queue.Record)
 		if !ok || r.Settings == nil {
@@ -109,7 +110,8 @@ func (w *story) sayQueueHears(c *character, args []string) error {
 	}
 }
 
-// storyBeacon is the beacon of all stories.
+// storyBeacon is the public source of randomness by which the rooms of all stories are drawn. Its seed is constant,
+// so that a story comes out the same each time.
 func storyBeacon() *draw.TestBeacon {
 	b, err := draw.NewTestBeacon(bytes.Repeat([]byte{9}, 32), Epoch.Unix()-1000, 3)
 	if err != nil {
@@ -154,7 +156,7 @@ func (w *story) showPlace(p *queue.Placed) string {
 	return s
 }
 
-// showQueueFact writes a waiting room's fact, or "" if it has nothing special.
+// showQueueFact writes a waiting room's fact in short, or "" if its fields are good enough to be written as they are.
 func showQueueFact(f engine.Fact) string {
 	switch f := f.(type) {
 	case *queue.Opened:

@@ -11,7 +11,8 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// sayAsksBack reads "ann asks-back 1 Reason=ill": a buyer asks for a ticket's money.
+// sayAsksBack reads "ann asks-back 1 Reason=ill": a buyer asks for the money of a ticket. The amount -1 means all of
+// it.
 func (w *story) sayAsksBack(name string, args []string) error {
 	tickets, err := readTickets(args[0])
 	if err != nil {
@@ -25,7 +26,7 @@ func (w *story) sayAsksBack(name string, args []string) error {
 	return w.tellEvent(c)
 }
 
-// sayOrganization reads what the organization decides of refunds.
+// sayOrganization reads what the organization decides about refunds.
 //
 //	organization grants 0 of ann Amount=5.00     organization denies 0 of ann
 //	organization refunds ann 1,2                 organization refunds ann none Amount=1.00
@@ -54,8 +55,8 @@ func (w *story) sayOrganization(words []string) error {
 	return w.tellEvent(c)
 }
 
-// remember keeps an order's record as a read model would, for when the ledger has forgotten the
-// order.
+// remember keeps the record of an order as it is now, as a read model would. Later commands bring it along, for when
+// the ledger has forgotten the order.
 func (w *story) remember(name string) error {
 	c, err := w.actor("event")
 	if err != nil {
@@ -66,12 +67,13 @@ func (w *story) remember(name string) error {
 		w.records[w.order(name)] = r.Order
 		return nil
 	}
+	// The ledger has forgotten it already, so the record is made from the event's journal.
 	o, err := w.foldOrder(c, w.order(name))
 	w.records[w.order(name)] = o
 	return err
 }
 
-// foldOrder folds the facts about an order in the character's journal.
+// foldOrder makes an order's record from the facts about it in a character's journal.
 func (w *story) foldOrder(c *character, id engine.OrderID) (o *order.Order, err error) {
 	for _, b := range c.journal {
 		facts, err := codec.Facts(c.ref.Kind, b)
@@ -87,7 +89,7 @@ func (w *story) foldOrder(c *character, id engine.OrderID) (o *order.Order, err 
 	return o, nil
 }
 
-// readTickets reads "1,2", or none.
+// readTickets reads the numbers of tickets, such as "1,2", or "none".
 func readTickets(text string) (tickets []uint32, err error) {
 	if text == "none" {
 		return nil, nil

@@ -69,7 +69,8 @@ func (w *story) sayAttaches(c *character, args []string) error {
 	return w.tell(c, a)
 }
 
-// NewLayout returns a map of rows such as "floor:A=ss|wc" (see sayMap), ten units apart.
+// NewLayout returns a seat map of rows such as "floor:A=ss|wc" (see sayMap). Rows and seats are ten units apart, and
+// the point from which the best seats are reckoned is in front of the middle.
 func NewLayout(version int32, rows ...string) *seatmap.Layout {
 	l := &seatmap.Layout{Map: [16]byte{1}, Version: version}
 	for r, text := range rows {
@@ -151,8 +152,8 @@ func (w *story) sayShopper(name, verb string, args []string) error {
 	return w.tell(c, best)
 }
 
-// seatLine completes a line for a seat map: the last type that is named is also the type of the seats
-// after it.
+// seatLine completes a line of a Reserve to a seat map: its quantity is the number of its seats, and the last ticket
+// type that is named counts for the seats after it too.
 func (w *story) seatLine(c *character, l *keeper.Line) {
 	if c.ref.Kind != engine.KindSeatmap {
 		return
@@ -163,7 +164,7 @@ func (w *story) seatLine(c *character, l *keeper.Line) {
 	}
 }
 
-// seatNames writes indexes of seats as their ids.
+// seatNames writes seats, given by their indexes in the layout, as their ids.
 func (w *story) seatNames(seats []int32) string {
 	l := w.layout()
 	names := make([]string, len(seats))
@@ -176,7 +177,7 @@ func (w *story) seatNames(seats []int32) string {
 	return "[" + strings.Join(names, " ") + "]"
 }
 
-// layout returns the map of the story's seats, or nil.
+// layout returns the seat map of the story, or nil. Facts have indexes of seats only, so names need it.
 func (w *story) layout() *seatmap.Layout {
 	for _, c := range w.actors {
 		if m, ok := c.state.Decide(seatmap.View{}, w.now).Reply.(*seatmap.Map); ok {
@@ -186,7 +187,7 @@ func (w *story) layout() *seatmap.Layout {
 	return nil
 }
 
-// showMap writes the seats: . available, h held, x sold, b blocked.
+// showMap writes a seat map with a character for each seat: . available, h held, x sold, b blocked.
 func (w *story) showMap(m *seatmap.Map) string {
 	if !m.Attached {
 		return "no map"
@@ -221,7 +222,7 @@ func (w *story) showSelection(r *seatmap.Selection) string {
 	return string(b)
 }
 
-// showAttached writes a new map by its size.
+// showAttached writes a new seat map by its size, because its whole content would fill pages.
 func (w *story) showAttached(f *seatmap.AttachedFact) string {
 	return fmt.Sprintf("version %d of %d seats, %s, held for %s", f.Layout.Version, f.Layout.Len(), f.Mode, w.span(f.HoldTime))
 }

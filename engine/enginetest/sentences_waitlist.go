@@ -8,7 +8,8 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// sayWaiter reads what somebody on the waitlist does. Their name is the entry's.
+// sayWaiter reads what somebody on the waitlist does. A person's name also names the person's entry, and the order
+// that may come of it.
 //
 //	ann joins GA quantity=2    ann joins (any ticket type)    ann leaves    ann claims
 func (w *story) sayWaiter(name, verb string, args []string) error {
@@ -60,7 +61,7 @@ func (w *story) sayLine(verb string, args []string) error {
 	return fmt.Errorf("a line does not %s", verb)
 }
 
-// showPlaced writes an entry.
+// showPlaced writes an entry of the waitlist.
 func (w *story) showPlaced(p *waitlist.Placed) string {
 	s := fmt.Sprintf("%s %s %d", w.OrderName(p.Entry.ID), p.Entry.Status, p.Entry.Quantity)
 	if p.Entry.Type != 0 {

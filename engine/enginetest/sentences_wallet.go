@@ -40,7 +40,7 @@ func (w *story) sayWallet(c *character, verb string, args []string) error {
 	}
 }
 
-// showEntry writes a line of the ledger.
+// showEntry writes an entry of a wallet's account.
 func (w *story) showEntry(e *wallet.Entry) string {
 	s := fmt.Sprintf("%d: %s %s %s", e.Number, e.Kind, w.OrderName(e.ID), amount(e.Amount))
 	if e.Reason != "" {

@@ -23,7 +23,7 @@ import (
 	"boxoffice/engine/wallet"
 )
 
-// showFact writes a fact: its name, and those fields that are set.
+// showFact writes a fact: its name, and the fields that are set. Some facts are written in a shorter form.
 func (w *story) showFact(c *character, f engine.Fact) string {
 	name := volatileName(f)
 	for _, def := range c.kind.Facts {
@@ -58,7 +58,7 @@ func (w *story) showCommand(c engine.Command) string {
 	return strings.TrimSpace(CommandName(c) + " " + w.fields(reflect.ValueOf(c)))
 }
 
-// show writes a reply.
+// show writes a reply. Records are written by what matters in a story, and other replies field by field.
 func (w *story) show(r engine.Reply) string {
 	switch r := r.(type) {
 	case *engine.Refusal:
@@ -108,7 +108,7 @@ func (w *story) show(r engine.Reply) string {
 	}
 }
 
-// showOrder writes an order, the most important things first.
+// showOrder writes an order's record, the most important things first.
 func (w *story) showOrder(o *order.Order) string {
 	parts := []string{w.OrderName(o.ID), o.Status, w.value("", reflect.ValueOf(o.Lines)), "total " + amount(o.Total)}
 	if o.Promo != nil {
@@ -135,13 +135,13 @@ func (w *story) showOrder(o *order.Order) string {
 	return strings.Join(parts, ", ")
 }
 
-// boring are fields that tell nothing new in a story.
+// boring are fields that would tell nothing new in a story, because they are always the same or follow from others.
 var boring = []string{
 	"ID", "At", "CreatedAt", "UpdatedAt", "Currency", "Fingerprint", "Email", "Name", "Customer", "Category",
 	"Title", "Type", "URL", "Number", "PublicID", "Ref", "Method", "Client",
 }
 
-// fields writes those fields of a struct that are set, in order.
+// fields writes those fields of a struct that are set, in their order.
 func (w *story) fields(v reflect.Value) string {
 	var parts []string
 	for i := range v.NumField() {
@@ -166,7 +166,8 @@ func (w *story) fields(v reflect.Value) string {
 	return strings.Join(parts, ", ")
 }
 
-// These fields have numbers that stand for amounts, spans or times.
+// These fields have numbers that stand for amounts in minor units, spans in milliseconds, or times in unix
+// milliseconds. They are read and written in forms that people read.
 var (
 	amounts = []string{"Discount", "MinOrder", "Price", "UnitPrice", "Subtotal", "Fees", "Absorbed", "Fee", "Sales", "Cleared", "Total", "Amount", "Received"}
 	spans   = []string{"OrderWindow", "WindowMillis", "HoldTime"}

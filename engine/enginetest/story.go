@@ -16,8 +16,8 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// story is the small world of one transcript: an event with its ticket types, or a wallet, the
-// messages under way between them, and one clock.
+// story is the small world of one transcript: its actors (an event with its ticket types, or a wallet), the messages
+// that are on their way between them, and one clock for all.
 type story struct {
 	out     strings.Builder
 	now     time.Time
@@ -33,24 +33,25 @@ type story struct {
 
 // character is an actor of a story with its journal.
 type character struct {
-	name    string
-	ref     engine.Ref
-	kind    *engine.KindDef
-	state   engine.State
+	name  string
+	ref   engine.Ref
+	kind  *engine.KindDef
+	state engine.State
+	// epoch counts the activations of the character, from 1.
 	epoch   int32
 	journal [][]byte // the facts that were journaled, each in its stored form
 	saved   int      // how many of them the snapshot contains
 	frozen  []byte   // the snapshot, or nil
 }
 
-// newStory begins a story without actors, at the epoch.
+// newStory begins a story without actors, at the time Epoch.
 func newStory() *story {
 	return &story{now: Epoch, orders: make(map[string]engine.OrderID), records: make(map[engine.OrderID]*order.Order)}
 }
 
-// actor returns the character with a name. A new name is a ticket type, except for "wallet", for
-// "map", "calendar" and "room", which are the event's seats, dates and waiting room, and for promo
-// codes, which begin with a percent sign.
+// actor returns the character with a name, and makes it when the name is new. "event", "wallet", "map", "calendar"
+// and "room" name one actor each: the last three are the event's seats, dates and waiting room. A name that begins
+// with a percent sign is a promo code. Any other name is a ticket type.
 func (w *story) actor(name string) (*character, error) {
 	for _, c := range w.actors {
 		if c.name == name {
@@ -90,13 +91,13 @@ func (w *story) actor(name string) (*character, error) {
 	return c, w.wakeUp(c)
 }
 
-// wakeUp begins an activation of a character.
+// wakeUp begins another activation of a character: its first command is a Wake with the new epoch.
 func (w *story) wakeUp(c *character) error {
 	c.epoch++
 	return w.tell(c, engine.Wake{Epoch: c.epoch})
 }
 
-// nameOf returns the name that the story has for an actor; an actor outside of the story has its technical name.
+// nameOf returns the name that the story has for an actor. An actor that is not in the story has its technical name.
 func (w *story) nameOf(ref engine.Ref) string {
 	for _, c := range w.actors {
 		if c.ref == ref {
@@ -116,6 +117,7 @@ func (w *story) printf(format string, args ...any) {
 
 // tell gives an actor a command, and writes down what the actor decides.
 func (w *story) tell(c *character, cmd engine.Command) error {
+	// Facts are applied one by one as they are written, so that each line shows a fact as it was decided.
 	d := c.state.Decide(cmd, w.now)
 	for _, f := range d.Facts {
 		if f.FactType().Volatile() {
@@ -146,19 +148,23 @@ func (w *story) tell(c *character, cmd engine.Command) error {
 		}
 		w.printf("= to %s: %s", w.OrderName(a.Key), w.show(a.Reply))
 	}
+	// The story does not tell asks, joint commands and sends apart: it has no journal that could be slow or fail.
 	for _, s := range slices.Concat(d.Asks, d.Joint, d.Sends) {
 		if w.waits {
 			w.printf("> %s: %s", w.nameOf(s.To), w.showCommand(s.Cmd))
 		}
 		w.post = append(w.post, s)
 	}
+	// While a message is handled, what follows from it waits behind the messages before it. The call that began the
+	// delivery delivers it too.
 	if !w.waits && !w.busy {
 		return w.deliver(1_000)
 	}
 	return nil
 }
 
-// deliver delivers the next n messages, and those that follow from them.
+// deliver delivers the next n messages. Messages that these cause are queued behind the ones that wait already, and
+// count too.
 func (w *story) deliver(n int) error {
 	w.busy = true
 	defer func() { w.busy = false }()
@@ -172,7 +178,7 @@ func (w *story) deliver(n int) error {
 	return nil
 }
 
-// hand delivers a message to its receiver. A message for an actor that is not in the story is dropped.
+// hand delivers a message to its receiver. It drops a message for an actor that is not in the story.
 func (w *story) hand(s engine.Send) error {
 	for _, c := range w.actors {
 		if c.ref == s.To {
@@ -189,7 +195,7 @@ func (w *story) hand(s engine.Send) error {
 	return nil
 }
 
-// wait lets time pass, and wakes the actors that want to be woken.
+// wait lets time pass, and wakes each actor at the time at which it wants to be woken.
 func (w *story) wait(d time.Duration) error {
 	until := w.now.Add(d)
 	for range 10_000 {
@@ -225,7 +231,8 @@ func (c *character) save() (err error) {
 	return err
 }
 
-// crash makes the character forget everything except its journal, and begin again.
+// crash makes the character forget everything but its journal, and begin again. The state that is loaded must be the
+// one that it had, from all facts as well as from the snapshot and the facts after it.
 func (w *story) crash(c *character) error {
 	was := c.state
 	if err := c.load(0, nil); err != nil {
@@ -245,7 +252,7 @@ func (w *story) crash(c *character) error {
 	return w.wakeUp(c)
 }
 
-// load makes the state from a snapshot and the facts from the given one on.
+// load makes the state from a snapshot, if there is one, and the journaled facts from an index on.
 func (c *character) load(from int, frozen []byte) (err error) {
 	c.state = c.kind.New(c.ref)
 	if frozen != nil {
@@ -269,7 +276,8 @@ func (c *character) load(from int, frozen []byte) (err error) {
 	return nil
 }
 
-// listed returns an error if a reply could not be sent to another node.
+// listed returns an error if a reply is of a type that is not in the lists of engine/all. Such a reply could not be
+// sent to another node.
 func listed(r engine.Reply) error {
 	refusal, refused := r.(*engine.Refusal)
 	ok := slices.ContainsFunc(all.Replies, func(known engine.Reply) bool { return reflect.TypeOf(known) == reflect.TypeOf(r) })
@@ -283,7 +291,7 @@ func listed(r engine.Reply) error {
 	return nil
 }
 
-// check checks the invariants of all actors.
+// check checks the invariants of all actors of the story.
 func (w *story) check() error {
 	for _, c := range w.actors {
 		if err := c.state.Check(); err != nil {

@@ -12,8 +12,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write what the stories in testdata come to, instead of comparing it")
 
-// Run tells every story in testdata/*.txt and compares the results. With -rewrite it writes the
-// results down instead: read the difference before you keep it.
+// Run tells every story in testdata/*.txt and compares the results. With -rewrite it writes the results into the
+// files: read the difference before you keep it.
 //
 // A story is read line by line. A line without indent is a sentence, and they are carried out in
 // the order of the file; indented lines are the results:
@@ -49,6 +49,7 @@ func tell(t *testing.T, text string) string {
 	w := newStory()
 	for n, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
 		if strings.HasPrefix(line, " ") {
+			// The results of the last run are left out, because this run writes its own.
 			continue
 		}
 		w.out.WriteString(line + "\n")
