@@ -101,6 +101,7 @@ func (t *Tickets) Apply(f engine.Fact) {
 			t.rows.moveVisit(f.Ticket, &f.Visit)
 		}
 	case *order.RefundDecided:
+		// A refund does not change a ticket that was used.
 		for _, ticket := range f.Tickets {
 			if t.rows.has(ticket) && t.rows.status.At(int(ticket)-1) == StatusIssued {
 				t.rows.markRefunded(ticket, f.At)
@@ -125,6 +126,7 @@ func (t *Tickets) Next() uint32 { return t.rows.next() }
 func (t *Tickets) Count() (issued, ended int) { return t.rows.len(), t.rows.ended }
 
 // CountType returns how many tickets of a type were issued and have not ended.
+// The tickets of a group are of one type, so the groups are gone through and not the tickets.
 func (t *Tickets) CountType(ticketType int64) (n int64) {
 	for g := range t.rows.groups() {
 		if t.rows.kind.At(g) == ticketType {
@@ -158,6 +160,7 @@ func (t *Tickets) Find(serial uint32) (found Ticket, ok bool) {
 func (t *Tickets) Check(sold []*order.Order) error {
 	unused, c := 0, &t.rows
 	for g := range c.groups() {
+		// A group without tickets would break the search for a ticket's group.
 		if c.size(g) == 0 {
 			return fmt.Errorf("admission: ticket group %d is empty", g)
 		}

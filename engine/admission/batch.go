@@ -45,7 +45,7 @@ type (
 	}
 )
 
-// Command marks the command.
+// Command makes the types above commands (engine.Command).
 func (ScanBatch) Command() {}
 
 // unreadReason says why a door code was not looked at.
@@ -64,6 +64,8 @@ type batch struct {
 	answered map[engine.ID]int // position of each request's result
 }
 
+// decideBatch judges the scans one after another, each with the admissions of the scans before it. All facts are one
+// decision, so either the whole batch is noted or nothing of it.
 func (t *Tickets) decideBatch(c ScanBatch, terms *Terms, now int64) engine.Decision {
 	b := batch{
 		Tickets: t, terms: terms, now: now, admitted: map[uint32]*CheckedIn{}, trails: map[uint32]*trail{}, answered: map[engine.ID]int{},
@@ -71,6 +73,8 @@ func (t *Tickets) decideBatch(c ScanBatch, terms *Terms, now int64) engine.Decis
 	}
 	for _, i := range orderScans(c.Scans, terms) {
 		scan := &c.Scans[i]
+		// Wrong door codes are limited for each device, because six characters can be guessed. Scans beyond the limit
+		// are not looked at, and the device sends them again.
 		if g := scan.Guesser - 1; g >= 0 && b.reply.Wrong[g] >= c.Guesses[g] {
 			b.reply.Results[i] = ScanReply{Status: ScanWrongEvent, Reason: unreadReason}
 			continue
@@ -84,6 +88,8 @@ func (t *Tickets) decideBatch(c ScanBatch, terms *Terms, now int64) engine.Decis
 	return engine.Decision{Facts: b.facts, Reply: b.reply}
 }
 
+// decideOne judges one scan of a batch and notes its fact. A scan that is known has its first answer: from this
+// batch, or from an earlier one.
 func (b *batch) decideOne(c *BatchScan) *ScanReply {
 	if i, known := b.answered[c.Request.ID]; known {
 		return &b.reply.Results[i]
@@ -95,12 +101,15 @@ func (b *batch) decideOne(c *BatchScan) *ScanReply {
 	if v, _, known := b.scans.Find(c.Request, b.now); known {
 		return b.repeatReply(scan, uint32(v>>8), byte(v), b.terms)
 	}
+	// A code of a holder that the ticket does not have yet was never given to anybody, so it counts as no ticket's.
 	if b.isGuess(c.Ticket, c.Version) {
 		c.Ticket, scan.Ticket = 0, 0
 	}
+	// The device's clock may be wrong. A time that can't be is moved into the span that can.
 	at := min(max(c.At, b.terms.earliestScan(b.now)), b.now+aheadScanMillis)
 	verdict := b.judgeScan(scan, b.terms, at)
 	if b.terms.Exits && (verdict == verdictAdmitted || verdict == verdictLeft) {
+		// The passages judge further what the code alone would admit.
 		return b.decidePassage(scan, at, &c.Request)
 	}
 	first := b.admitted[c.Ticket]
@@ -122,6 +131,7 @@ func (b *batch) decideOne(c *BatchScan) *ScanReply {
 		Ticket: c.Ticket, Status: says.status, At: at, Gate: c.Gate, Device: c.Device, Request: &c.Request, Reason: says.reason, Method: scan.Method,
 		Out: c.Out,
 	})
+	// The admission is of this batch, so the columns don't have it yet.
 	if first != nil && verdict == verdictUsed {
 		return &ScanReply{Status: says.status, Reason: says.reason, Ticket: c.Ticket, Holder: b.holderName(c.Ticket), At: first.At, Gate: first.Gate}
 	}

@@ -10,6 +10,7 @@ import (
 // decideScan admits a ticket once. The first admission wins; the same scan sent again gets the same
 // answer.
 func (t *Tickets) decideScan(c Scan, terms *Terms, at int64) engine.Decision {
+	// A repeat is recognized before anything is judged: the ticket is used by now, by this very scan.
 	if !c.Request.ID.Zero() {
 		if v, same, known := t.scans.Find(c.Request, at); known && same {
 			r := t.repeatReply(c, uint32(v>>8), byte(v), terms)
@@ -33,6 +34,7 @@ func (t *Tickets) decideScan(c Scan, terms *Terms, at int64) engine.Decision {
 	if verdict == verdictUsed && t.sameScan(c, at) {
 		return engine.Decision{Reply: t.firstAdmission(c.Ticket, terms)}
 	}
+	// Facts bear a reason only where it is needed to give a repeat the same answer.
 	var reason string
 	if request != nil {
 		reason = verdicts[verdict].reason
@@ -114,6 +116,7 @@ const (
 	verdictNotInside
 )
 
+// verdicts are the status and the reason that each verdict is told as.
 var verdicts = [...]struct{ status, reason string }{
 	verdictAdmitted:       {ScanSuccess, ""},
 	verdictForeign:        {ScanWrongEvent, "This code is not a ticket of this event."},
@@ -177,6 +180,8 @@ func (t *Tickets) judgeScan(c Scan, terms *Terms, at int64) byte {
 	if c.Ticket == 0 || int(c.Ticket) > t.rows.len() {
 		return verdictForeign
 	}
+	// The order of the cases decides which of several reasons is told. Whether the ticket is good at all comes before
+	// the code, and the code before whether it is used.
 	switch {
 	case c.Out && !terms.Exits:
 		return verdictExitsOff
@@ -233,6 +238,7 @@ func (t *Tickets) firstAdmission(ticket uint32, terms *Terms) *ScanReply {
 	}
 }
 
+// countStats adds up the gates' counters. Tickets that ended unused are what neither was admitted nor is unused.
 func (t *Tickets) countStats(terms *Terms) *Stats {
 	st := &Stats{
 		Issued: int64(t.rows.len()), Capacity: terms.Capacity,
@@ -248,6 +254,8 @@ func (t *Tickets) countStats(terms *Terms) *Stats {
 	return st
 }
 
+// applyCheckedIn notes an admission. Where the ticket has passages already, the gates' counters follow from its
+// trail.
 func (t *Tickets) applyCheckedIn(f *CheckedIn) {
 	if !t.rows.has(f.Ticket) {
 		return

@@ -27,8 +27,9 @@ type columns struct {
 	order   paged.Rows[engine.OrderID]
 	nameEnd paged.Rows[uint32] // group: end of the holder's name in names
 	names   paged.Rows[byte]
-	opens   paged.Rows[int64] // group: from when it admits; no rows if nothing is booked
-	closes  paged.Rows[int64] // group: until when it admits, unix milliseconds
+	// opens and closes have rows only from the first booked group on, and then one for each group.
+	opens  paged.Rows[int64] // group: from when it admits; no rows if nothing is booked
+	closes paged.Rows[int64] // group: until when it admits, unix milliseconds
 
 	status paged.Rows[byte] // tickets' columns from here on
 	at     paged.Rows[int64]
@@ -44,11 +45,13 @@ type columns struct {
 	unused int // issued tickets that have neither been checked in nor ended
 }
 
+// len returns how many tickets there are.
 func (c *columns) len() int { return c.status.Len() }
 
 // has reports whether there is a ticket of a serial.
 func (c *columns) has(serial uint32) bool { return serial > 0 && int(serial) <= c.len() }
 
+// groups returns how many groups there are.
 func (c *columns) groups() int { return c.first.Len() }
 
 // endedIn returns how many tickets of a group were refunded or cancelled.
@@ -61,8 +64,10 @@ func (c *columns) endedIn(group int) (n int64) {
 	return n
 }
 
+// isEnded returns whether a ticket of a status was refunded or cancelled, and admits nobody any more.
 func isEnded(status byte) bool { return status == StatusCancelled || status == StatusRefunded }
 
+// setStatus changes a ticket's status and the count of unused tickets with it.
 func (c *columns) setStatus(serial uint32, status byte) {
 	i := int(serial) - 1
 	if c.status.At(i) == StatusIssued {
@@ -82,6 +87,7 @@ func (c *columns) markRefunded(serial uint32, at int64) {
 	}
 	c.setStatus(serial, StatusRefunded)
 	c.ended++
+	// The column is only as long as it must be, because most events refund few tickets.
 	for c.endedAt.Len() < int(serial) {
 		c.endedAt.Append(0)
 	}
@@ -142,6 +148,7 @@ func (c *columns) addVisit(v *keeper.Visit) {
 	if v == nil && c.opens.Len() == 0 {
 		return
 	}
+	// The groups before the first booked one get zeros, which mean that they admit whenever the event does.
 	for c.opens.Len() < c.groups()-1 {
 		c.opens.Append(0)
 		c.closes.Append(0)
@@ -175,6 +182,7 @@ type rescheduledTickets struct {
 	index map[uint32]int // index into list, by the ticket's serial
 }
 
+// put notes a move of a ticket. A later move replaces an earlier one.
 func (r *rescheduledTickets) put(n rescheduled) {
 	if i, ok := r.index[n.Ticket]; ok {
 		r.list[i] = n

@@ -5,10 +5,10 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Commands about tickets and gates. Each is answered by the record that its comment names last, or
-// by a *engine.Refusal.
+// These are the commands to an event about its tickets and gates. A command that is refused is answered by a
+// *engine.Refusal instead of the answer that its comment names.
 type (
-	// Scan admits a ticket, once. The edge has checked the code. *ScanReply.
+	// Scan admits a ticket, once. The edge has checked the code. The answer is a *ScanReply.
 	Scan struct {
 		Ticket uint32 // serial of the ticket; 0 if the code is not of this event
 		Denied string // why the edge denies it, such as an old QR code; "" if the event is to judge it
@@ -24,7 +24,7 @@ type (
 		Request engine.Request
 	}
 	// Transfer offers a ticket to somebody else. Version is the version of the holder who offers it.
-	// *TransferReply.
+	// The answer is a *TransferReply.
 	Transfer struct {
 		Ticket  uint32 // serial of the ticket
 		Version byte
@@ -32,17 +32,17 @@ type (
 		To      string
 		Name    string // name of the recipient
 	}
-	// RevokeTransfer takes an offered ticket back. *TransferReply.
+	// RevokeTransfer takes an offered ticket back. The answer is a *TransferReply.
 	RevokeTransfer struct {
 		Ticket  uint32
 		Version byte
 	}
-	// ClaimTransfer makes the recipient the holder. *TransferReply.
+	// ClaimTransfer makes the recipient the holder. The answer is a *TransferReply.
 	ClaimTransfer struct {
 		Ticket uint32
 		Round  uint16 // counts the ticket's transfers
 	}
-	// GateRoster reads what gates need to know about all tickets. *Roster.
+	// GateRoster reads what gates need to know about all tickets. The answer is a *Roster.
 	GateRoster struct{}
 	// UndoScan takes a ticket's admission back or, if the ticket was at a gate since, its last passage.
 	// *ScanReply, without a status if nobody is admitted by the ticket any more.
@@ -50,11 +50,11 @@ type (
 		Ticket  uint32
 		Version byte // version of the holder whose code was shown
 	}
-	// GateStats reads the counters of the gates. *Stats.
+	// GateStats reads the counters of the gates. The answer is a *Stats.
 	GateStats struct{}
 )
 
-// Command marks the commands.
+// Command makes the types above commands (engine.Command).
 func (Scan) Command()           {}
 func (GateRoster) Command()     {}
 func (UndoScan) Command()       {}

@@ -32,6 +32,7 @@ func (t *Tickets) isUsed(ticket uint32, terms *Terms) bool {
 // judgePassing places a scan among the passages of its ticket. A scan that makes one more of them
 // contradict the others is denied: somebody would come in who is inside, or go out who is not.
 func judgePassing(tr *trail, c Scan, at int64) *passing {
+	// The scan is placed among all passages, because a device may report it later than others that happened after it.
 	p := &passage{At: at, Out: c.Out, Gate: c.Gate, Device: deviceHash(c.Device), Key: c.Key}
 	w := &passing{scan: c, trail: tr.withPassage(p), passage: p}
 	if known := w.trail.findScan(p.Key); known != nil {
@@ -141,6 +142,7 @@ func isPassing(verdict byte) bool {
 	return verdict == verdictLeft || verdict == verdictReentered || verdict == verdictInside || verdict == verdictNotInside
 }
 
+// applyGatePassed notes a passage, and the answer to its scan.
 func (t *Tickets) applyGatePassed(f *GatePassed) {
 	if !t.rows.has(f.Ticket) {
 		return

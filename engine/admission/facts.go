@@ -67,15 +67,15 @@ type (
 	}
 )
 
-// FactType numbers the facts.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*CheckedIn) FactType() engine.FactType     { return typeCheckedIn }
 func (*CheckInDenied) FactType() engine.FactType { return typeDenied }
 func (*CheckInUndone) FactType() engine.FactType { return typeUndone }
 func (*GatePassed) FactType() engine.FactType    { return typeGatePassed }
 func (*PassageUndone) FactType() engine.FactType { return typePassageUndone }
 
-// Facts is the table of journaled facts. Changes of tickets with their orders have facts in
-// package order.
+// Facts lists the facts that go to the journal, with their numbers and their public names. Changes of tickets with
+// their orders have facts in package order.
 var Facts = []engine.FactDef{
 	{Type: typeCheckedIn, Name: "ticket.checked_in", New: func() engine.Fact { return new(CheckedIn) }},
 	{Type: typeDenied, Name: "ticket.checkin_denied", New: func() engine.Fact { return new(CheckInDenied) }},

@@ -25,12 +25,14 @@ type gates struct {
 	minutes []MinuteCount
 }
 
+// newGates makes the counters of an event without gates.
 func newGates() gates { return gates{index: make(map[string]uint16)} }
 
 // GateKey returns what the names of one gate have in common: people write it in either case, and
 // with more or fewer blanks.
 func GateKey(name string) string { return strings.ToLower(strings.Join(strings.Fields(name), " ")) }
 
+// number returns the index of a gate's counters, and adds counters for a new gate.
 func (g *gates) number(name string) uint16 {
 	if i, ok := g.index[GateKey(name)]; ok {
 		return i
@@ -44,6 +46,7 @@ func (g *gates) number(name string) uint16 {
 	return i
 }
 
+// admit counts an admission at a gate, and returns the gate's index.
 func (g *gates) admit(name string, at int64) uint16 {
 	i := g.number(name)
 	g.counts[i].Scanned++
@@ -52,6 +55,8 @@ func (g *gates) admit(name string, at int64) uint16 {
 	return i
 }
 
+// countMinute counts an admission in its minute. A report that comes late counts in the newest minute, so that the
+// list stays in order.
 func (g *gates) countMinute(at int64) {
 	minute := at / 60_000
 	if n := len(g.minutes); n > 0 && g.minutes[n-1].Minute >= minute {
@@ -64,6 +69,7 @@ func (g *gates) countMinute(at int64) {
 	}
 }
 
+// deny counts a scan that was refused at a gate.
 func (g *gates) deny(name string) {
 	i := g.number(name)
 	g.counts[i].Scanned++

@@ -30,6 +30,7 @@ type hands struct {
 	index map[uint32]int // index into list, by the ticket's serial
 }
 
+// of returns the hand of a ticket. A ticket that was never offered is with its first holder.
 func (h *hands) of(ticket uint32) *hand {
 	if i, ok := h.index[ticket]; ok {
 		return h.list[i]
@@ -37,6 +38,7 @@ func (h *hands) of(ticket uint32) *hand {
 	return &hand{Version: firstVersion}
 }
 
+// put replaces the hand of the ticket that its last transfer is about.
 func (h *hands) put(n *hand) {
 	if i, ok := h.index[n.Last.Ticket]; ok {
 		h.list[i] = n
@@ -80,6 +82,7 @@ func (t *Tickets) DecideTransfer(c Transfer, o *order.Order, terms *Terms, at in
 	}
 	var reason string
 	switch {
+	// A ticket whose versions are used up can't be passed on, because codes have no letter for another holder.
 	case t.rows.status.At(int(c.Ticket)-1) != StatusIssued || h.Version >= lastVersion || isGivenBack(o, c.Ticket):
 		reason = NotTransferableStatus
 	case terms.isOver():
@@ -121,6 +124,7 @@ func (t *Tickets) decideRevoke(c RevokeTransfer, at int64) engine.Decision {
 // holder's codes are valid.
 func (t *Tickets) decideClaim(c ClaimTransfer, terms *Terms, at int64) engine.Decision {
 	h := t.hands.of(c.Ticket)
+	// The round names one offer. A link of an earlier offer of the same ticket has another one.
 	if !t.rows.has(c.Ticket) || h.Last.Round != c.Round || !h.Last.Pending(at) ||
 		t.rows.status.At(int(c.Ticket)-1) != StatusIssued || terms.isOver() {
 		return refuse(engine.TransferNotPending, nil)

@@ -113,6 +113,8 @@ func (tr *trail) withPassage(p *passage) *trail {
 	if tr.findScan(p.Key) != nil {
 		return tr
 	}
+	// The time of a passage that was reported very late is moved behind the forgotten ones, where it can still be
+	// placed.
 	if p.At < tr.Until {
 		p = &passage{At: tr.Until, Out: p.Out, Gate: p.Gate, Device: p.Device, Key: p.Key}
 	}
@@ -151,6 +153,7 @@ type trails struct {
 	index map[uint32]int // index into list, by the ticket's serial
 }
 
+// findTrail returns the trail of a ticket, or nil if it has none of its own.
 func (ts *trails) findTrail(ticket uint32) *trail {
 	if i, ok := ts.index[ticket]; ok {
 		return ts.list[i]
@@ -158,6 +161,7 @@ func (ts *trails) findTrail(ticket uint32) *trail {
 	return nil
 }
 
+// putTrail replaces the trail of a ticket.
 func (ts *trails) putTrail(tr *trail) {
 	if i, ok := ts.index[tr.Ticket]; ok {
 		ts.list[i] = tr
@@ -175,6 +179,7 @@ func (t *Tickets) trailOf(ticket uint32) *trail {
 	if tr := t.trails.findTrail(ticket); tr != nil {
 		return tr
 	}
+	// A ticket that was admitted once and has no trail yet gets one that consists of its admission.
 	tr, i := &trail{Ticket: ticket}, int(ticket)-1
 	if t.rows.status.At(i) == StatusCheckedIn {
 		tr.Passages = []*passage{{
@@ -193,12 +198,15 @@ func (t *Tickets) isInside(ticket uint32) bool {
 	return t.rows.status.At(int(ticket)-1) == StatusCheckedIn
 }
 
-// notePassage adds a passage to the trail of a ticket. What the gates count follows from the trail
-// alone, so it does not depend on the order in which devices tell of passages.
+// notePassage adds a passage to the trail of a ticket. The gates' counters follow from the trail alone, so they do
+// not depend on the order in which devices report passages.
 func (t *Tickets) notePassage(ticket uint32, p *passage) {
+	// Gates beyond the limit share a name, so the passage bears the name under which it is counted.
 	p.Gate = t.gates.counts[t.gates.number(p.Gate)].Name
 	was := t.trailOf(ticket)
 	is := was.withPassage(p)
+	// The counters follow from the whole trail: a passage in the middle may turn later ones into conflicts, or the
+	// other way round.
 	t.gates.countTrail(was, -1)
 	t.gates.countTrail(is, 1)
 	t.trails.putTrail(is.withoutOldest())

@@ -12,6 +12,7 @@ const (
 	letterExpired   = 'e'
 )
 
+// listRoster makes the manifest for devices at gates: a letter for each ticket, and what they need to judge a code.
 func (t *Tickets) listRoster(terms *Terms) *Roster {
 	r := &Roster{
 		Letters: make([]byte, 0, t.rows.len()), DoorCodes: terms.OfflineDoorCodes, RotatingOnly: terms.RotatingOnly, Exits: terms.Exits,
@@ -29,6 +30,7 @@ func (t *Tickets) listRoster(terms *Terms) *Roster {
 			r.Versions[h.Last.Ticket] = h.Version
 		}
 	}
+	// The event's end shows in the letters of unused tickets.
 	open := byte(letterIssued)
 	switch {
 	case terms.Cancelled:
@@ -48,6 +50,7 @@ func (t *Tickets) listRoster(terms *Terms) *Roster {
 		}
 		r.Letters = append(r.Letters, letter)
 	}
+	// Only where exits are counted may a holder who went out come in again.
 	if !terms.Exits || terms.isOver() {
 		return r
 	}

@@ -21,6 +21,7 @@ func (s *State) Apply(f engine.Fact) {
 		s.applyReserved(f)
 	case *Moved:
 		s.book.End(f.Claim, f.Floor)
+		// The new place was counted when it was reserved, so only the old one is taken off.
 		s.dropBookings(f.Claim)
 		s.takeBack([]keeper.Booking{f.Back}, f.Customer)
 	case *keeper.CommittedFact:
@@ -39,6 +40,7 @@ func (s *State) Apply(f engine.Fact) {
 	}
 }
 
+// applyReserved counts a reservation, in place of the order's earlier one if it had one.
 func (s *State) applyReserved(f *Reserved) {
 	units := sum(f.Bookings, func(*keeper.Booking) bool { return true })
 	old, replaced := s.book.Reserve(&keeper.ReservedFact{Claim: f.Claim, Floor: f.Floor, At: f.At, Quantity: units, Customer: f.Customer})
@@ -47,6 +49,7 @@ func (s *State) applyReserved(f *Reserved) {
 	}
 	s.bookings[f.Claim.Order] = f.Bookings
 	s.takeBookings(f.Bookings, f.Customer, 1)
+	// Every reservation brings the date of its decision, which is the only clock that Apply has.
 	s.forgetBefore(f.Today - forgetDays)
 }
 
@@ -74,7 +77,7 @@ func (s *State) takeBookings(bookings []keeper.Booking, customer uint64, sign in
 	}
 }
 
-// takeBack takes returned places off the counts, except places of dates whose counts are forgotten.
+// takeBack takes returned places off the counts. It skips dates whose counts are forgotten: they would fall below 0.
 func (s *State) takeBack(bookings []keeper.Booking, customer uint64) {
 	for _, b := range bookings {
 		if b.Date >= s.swept {

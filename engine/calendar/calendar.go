@@ -119,6 +119,7 @@ type Count struct {
 	Units int64
 }
 
+// makeRecord returns the calendar's record. It must have been configured.
 func (s *State) makeRecord(now int64) *Record {
 	return &Record{Config: *s.config, Revision: s.rev, Today: s.config.dayOf(now)}
 }
@@ -145,6 +146,7 @@ func (c *Config) findSlot(id string) *Slot {
 	return nil
 }
 
+// dayMillis is a day of 24 hours in milliseconds. On days on which the clock changes, offsetAt makes up for the rest.
 const dayMillis = 24 * 3600 * 1000
 
 // offsetAt returns what the zone adds to UTC at a time, in milliseconds.
@@ -158,6 +160,7 @@ func (c *Config) offsetAt(at int64) int64 {
 
 // dayOf returns the date of a time in the zone.
 func (c *Config) dayOf(at int64) keeper.Day {
+	// Times before 1970 are negative, and Go rounds a division towards zero.
 	local := at + c.offsetAt(at)
 	day := local / dayMillis
 	if local%dayMillis < 0 {
@@ -170,6 +173,7 @@ func (c *Config) dayOf(at int64) keeper.Day {
 // skips it returns the time of the skip; for one that comes twice, the first.
 func (c *Config) momentOf(day keeper.Day, minute int64) int64 {
 	local := int64(day)*dayMillis + minute*60_000
+	// Near a change of the clock a local time may have either offset, so both are tried.
 	early := local - c.offsetAt(local-dayMillis)
 	late := local - c.offsetAt(local+dayMillis)
 	for _, at := range [...]int64{early, late} {
@@ -208,6 +212,7 @@ func (s *State) Check() error {
 			slots[p.date] += n
 		}
 	}
+	// Such a ticket counts for two slots of its date while it moves, but only once for the date.
 	for _, open := range s.bookings {
 		for _, b := range open {
 			if b.Within { // the ticket still has another slot of the date
@@ -233,6 +238,7 @@ func (s *State) Check() error {
 	return nil
 }
 
+// nonZero drops the counts that are 0.
 func nonZero(counts map[keeper.Day]int64) map[keeper.Day]int64 {
 	maps.DeleteFunc(counts, func(_ keeper.Day, n int64) bool { return n == 0 })
 	return counts

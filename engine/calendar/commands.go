@@ -10,19 +10,19 @@ import (
 type (
 	// Configure replaces the configuration. A slot keeps its id if it names the ID of an existing
 	// slot, or has the label and times of one. An existing slot that is left out is removed, or
-	// paused while it has bookings. *Record.
+	// paused while it has bookings. The answer is a *Record.
 	Configure struct{ Config Config }
-	// Get reads the calendar. *Record.
+	// Get reads the calendar. The answer is a *Record.
 	Get struct {
 		Counts bool // whether to return what is taken
 	}
 )
 
-// Command marks the commands.
+// Command makes the types above commands (engine.Command).
 func (Configure) Command() {}
 func (Get) Command()       {}
 
-// Def is the kind's row of the list of kinds.
+// Def describes this kind of actor to the engine (engine/all): its facts, its messages, and how a state is made.
 var Def = engine.KindDef{
 	Kind: engine.KindCalendar, Facts: Facts, New: New, Frozen: func() any { return new(Frozen) }, Thaw: Thaw,
 	Messages: engine.Messages{
@@ -31,6 +31,7 @@ var Def = engine.KindDef{
 	},
 }
 
+// compareCounts puts counts in the order of their dates, and of their slots within one.
 func compareCounts(a, b Count) int {
 	return cmp.Or(cmp.Compare(a.Date, b.Date), cmp.Compare(a.Slot, b.Slot))
 }

@@ -42,6 +42,7 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	}
 }
 
+// refuse returns a decision that only refuses.
 func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
@@ -61,6 +62,7 @@ func (s *State) decideConfigure(c Configure, at int64) engine.Decision {
 	}
 	if s.config != nil {
 		today := s.config.dayOf(at)
+		// A slot that was left out but is booked from today on stays, paused: the holders of its tickets still come.
 		for _, was := range s.config.Slots {
 			if !slices.Contains(kept, was.ID) && s.isBooked(was.ID, today) {
 				was.Paused = true
@@ -91,7 +93,7 @@ func (s *State) knownSlot(slot *Slot, kept []string) string {
 	return ""
 }
 
-// isBooked reports whether units of a slot are taken from a day on.
+// isBooked returns whether somebody has units of a slot on a day or later.
 func (s *State) isBooked(slot string, from keeper.Day) bool {
 	for p, n := range s.taken {
 		if p.slot == slot && p.date >= from && n > 0 {
@@ -120,6 +122,7 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engi
 	if s.config == nil {
 		return engine.Refuse(engine.Unavailable, nil) // the configuration has not come yet
 	}
+	// Late money was paid for an order that had passed these checks when it was placed.
 	if !l.Late {
 		for i := range l.Bookings {
 			if r := s.refuseBooking(l.Bookings, i, at); r != nil {
@@ -202,6 +205,7 @@ func (s *State) refuseUnits(l *keeper.Line, i int, back []keeper.Booking) *engin
 			})
 		}
 	}
+	// What the order gives back by the same reservation is free for it.
 	left := conf.leftOf(s.taken[place{b.Date, ""}]-backDate, conf.DailyCapacity)
 	if b.Within {
 		left = NoCapacity // the date has the ticket already
@@ -220,6 +224,7 @@ func (s *State) refuseUnits(l *keeper.Line, i int, back []keeper.Booking) *engin
 	return nil
 }
 
+// sum adds up the units of the bookings for which a function is true.
 func sum(all []keeper.Booking, of func(*keeper.Booking) bool) int64 {
 	var n int64
 	for i := range all {
@@ -230,6 +235,7 @@ func sum(all []keeper.Booking, of func(*keeper.Booking) bool) int64 {
 	return n
 }
 
+// optional returns a text for a field that is left out of the JSON if it is empty.
 func optional(text string) *string {
 	if text == "" {
 		return nil
@@ -257,10 +263,12 @@ func (s *State) visitsOf(bookings []keeper.Booking) []keeper.Visit {
 		v := keeper.Visit{Date: b.Date, Slot: b.Slot, Start: s.config.momentOf(b.Date, 0), End: s.config.momentOf(b.Date+1, 0)}
 		if slot := s.config.findSlot(b.Slot); slot != nil {
 			v.Label, v.Start = slot.Label, s.config.momentOf(b.Date, slot.Start)
+			// A slot whose end is not after its start ends on the next day.
 			if v.End = s.config.momentOf(b.Date, slot.End); slot.End <= slot.Start {
 				v.End = s.config.momentOf(b.Date+1, slot.End)
 			}
 		}
+		// Gates admit for the whole date, and longer if the slot ends later.
 		v.Opens, v.Closes = s.config.momentOf(b.Date, 0), max(v.End, s.config.momentOf(b.Date+1, 0))
 		all[i] = v
 	}

@@ -39,12 +39,12 @@ type (
 	}
 )
 
-// FactType numbers the facts.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*Configured) FactType() engine.FactType { return typeConfigured }
 func (*Reserved) FactType() engine.FactType   { return keeper.TypeReserved }
 func (*Moved) FactType() engine.FactType      { return typeMoved }
 
-// Facts is the table of journaled facts.
+// Facts lists the facts that go to the journal, with their numbers and their public names.
 var Facts = []engine.FactDef{
 	{Type: typeConfigured, Name: "calendar.configured", New: func() engine.Fact { return new(Configured) }},
 	{Type: typeMoved, Name: "calendar.moved", New: func() engine.Fact { return new(Moved) }},

@@ -43,6 +43,8 @@ func (s *State) Apply(f engine.Fact) {
 	}
 }
 
+// applyMoved changes the status, and starts what follows from it: a cancelled event ends its unpaid orders, and the
+// money of a completed one clears.
 func (s *State) applyMoved(f *Moved) {
 	s.status = f.To
 	switch f.To {
@@ -54,8 +56,9 @@ func (s *State) applyMoved(f *Moved) {
 	s.noteChange(f.At)
 }
 
-// applyOrder gives a fact to the ledger, and what came of it to the event's other parts.
+// applyOrder gives a fact to the ledger, and its effects to the event's other parts: tickets, proceeds and waitlist.
 func (s *State) applyOrder(f engine.Fact) {
+	// These are asked before the fact changes them.
 	full, taken := s.isFull(), s.unitsTaken()
 	was, is := s.book.Apply(f)
 	switch f := f.(type) {
@@ -83,9 +86,11 @@ func (s *State) applyOrder(f engine.Fact) {
 	if was != nil {
 		s.earned.GiveBack(was, is)
 	}
+	// Units have come free, so the waitlist may have something to offer.
 	if s.unitsTaken() < taken {
 		s.line.Stir()
 	}
+	// The fact has made the event full, or it is full no longer: its status may have to follow.
 	if about, ok := f.(order.Fact); ok && s.isFull() != full {
 		s.judgeAgain(about.Happened())
 	}
@@ -110,6 +115,7 @@ func (s *State) judgeAgain(at int64) {
 	s.clock = at
 	s.line.Stir()
 	s.boundary = s.nextBoundary()
+	// The status is out of date already, so the next Wake is due at once.
 	if s.details != nil && s.dueStatus(at) != s.status {
 		s.boundary = at
 	}

@@ -4,18 +4,18 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Commands to an event. Each is answered by the record that its comment names last, or by a
-// *engine.Refusal.
+// These are the commands to an event. A command that is refused is answered by a *engine.Refusal instead of the
+// answer that its comment names.
 type (
 	// Create makes the event, as a draft. The actor's number is the
-	// command's id. *Record.
+	// command's id. The answer is a *Record.
 	Create struct{ Details Details }
-	// Update replaces the record, if it is still at Revision. *Record.
+	// Update replaces the record, if it is still at Revision. The answer is a *Record.
 	Update struct {
 		Details  Details
 		Revision uint64
 	}
-	// Move changes the status. *Record.
+	// Move changes the status. The answer is a *Record.
 	Move struct {
 		To     string
 		Reason string
@@ -23,25 +23,25 @@ type (
 		// an event that is already on sale changes nothing.
 		Live bool
 	}
-	// Delete removes a draft or cancels what was published. *Record.
+	// Delete removes a draft or cancels what was published. The answer is a *Record.
 	Delete struct{ Reason string }
-	// Get reads the event. *Record.
+	// Get reads the event. The answer is a *Record.
 	Get struct{}
-	// GetType asks whether the event has a ticket type. *TypeReply.
+	// GetType asks whether the event has a ticket type. The answer is a *TypeReply.
 	GetType struct{ Type int64 }
 
-	// Erase replaces somebody's name and address by a pseudonym. *Record.
+	// Erase replaces somebody's name and address by a pseudonym. The answer is a *Record.
 	Erase struct {
 		Customer  uint64         // order.CustomerOf the person's address
 		Pseudonym string         // what replaces the address (order.Pseudonym)
 		Orders    []*order.Order // all that name the person, as the read model has them
 	}
 	// Touch says that something about the event has changed which its record does not contain, such
-	// as its schedule. The world is told that the event was updated. *Record.
+	// as its schedule. The world is told that the event was updated. The answer is a *Record.
 	Touch struct{}
 )
 
-// Command marks the commands.
+// Command makes the types above commands (engine.Command).
 func (Create) Command()  {}
 func (Update) Command()  {}
 func (Move) Command()    {}

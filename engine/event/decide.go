@@ -14,6 +14,7 @@ import (
 // Decide decides what a command does, and changes nothing itself.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
+	// Orders come first: they are what an event is asked about most.
 	terms := s.makeOrderTerms()
 	if d, mine := s.book.Decide(c, &terms, at); mine {
 		return d
@@ -44,6 +45,7 @@ func (s *State) decideRecord(c engine.Command, at int64) engine.Decision {
 	case Delete:
 		return s.decideDelete(c, at)
 	}
+	// The other commands need an event that exists.
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)
 	}
@@ -72,10 +74,12 @@ func (s *State) decideRecord(c engine.Command, at int64) engine.Decision {
 	}
 }
 
+// refuse returns a decision that only refuses.
 func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
+// decideCreate makes the event. A repeat gets the record as it is.
 func (s *State) decideCreate(c Create, at int64) engine.Decision {
 	if s.details != nil {
 		return engine.Decision{Reply: s.makeRecord()}
@@ -90,6 +94,8 @@ func (s *State) decideCreate(c Create, at int64) engine.Decision {
 	}
 }
 
+// decideUpdate replaces the record. The revision keeps two editors from overwriting each other: the later one is
+// refused.
 func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)

@@ -11,7 +11,7 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// Def is the kind's row of the list of kinds.
+// Def describes this kind of actor to the engine (engine/all): its facts, its messages, and how a state is made.
 var Def = engine.KindDef{
 	Kind: engine.KindEvent, Facts: Facts, New: New, Frozen: func() any { return new(Frozen) }, Thaw: Thaw,
 	Messages: engine.Messages{

@@ -141,6 +141,7 @@ func (t *Details) normalize() {
 	t.Branding, t.SEO = orNil(t.Branding), orNil(t.SEO)
 }
 
+// orNil returns nil for an empty list.
 func orNil[T any](list []T) []T {
 	if len(list) == 0 {
 		return nil
@@ -150,6 +151,7 @@ func orNil[T any](list []T) []T {
 
 // equal reports whether two records have the same content.
 func (t Details) equal(other Details) bool {
+	// Both values are copies, so the state is not changed.
 	t.normalize()
 	other.normalize()
 	a, err := json.Marshal(t)

@@ -15,7 +15,7 @@ type PersonErased struct {
 	At        int64  `cbor:"3,keyasint"`
 }
 
-// FactType numbers the fact.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*PersonErased) FactType() engine.FactType { return typePersonErased }
 
 // decideErase replaces a person's name and address wherever the event knows them. The person leaves
@@ -33,9 +33,11 @@ func (s *State) decideErase(c Erase, at int64) engine.Decision {
 			}
 		}
 	}
+	// The person's offers end before the name is replaced, because they are found by the person's address.
 	d.Facts = append(d.Facts, s.tickets.RevokeOf(c.Customer, at)...)
 	d.Facts = append(d.Facts, &PersonErased{Customer: c.Customer, Pseudonym: c.Pseudonym, At: at})
 	for _, o := range c.Orders {
+		// The ledger's own record may be newer than the one that the caller has read.
 		if kept := s.book.Find(o.ID); kept != nil {
 			o = kept
 		}
@@ -46,7 +48,10 @@ func (s *State) decideErase(c Erase, at int64) engine.Decision {
 	return d
 }
 
+// applyPersonErased replaces the person in the orders that are on offer, on the waitlist, and in the transfers of
+// tickets.
 func (s *State) applyPersonErased(f *PersonErased) {
+	// The entries still have the person's number here; line.Erase comes after.
 	for _, e := range s.line.OfCustomer(f.Customer) {
 		s.book.EraseOffered(e.ID, f.Customer, f.Pseudonym)
 	}

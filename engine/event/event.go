@@ -45,6 +45,7 @@ func New(ref engine.Ref) engine.State {
 	return &State{ref: ref, offers: make(map[int64]keeper.Offer), book: ledger.New(ref.Home), tickets: admission.New()}
 }
 
+// makeRecord returns the event's record. Only Get fills in Room.
 func (s *State) makeRecord() *Record {
 	issued, _ := s.tickets.Count()
 	return &Record{

@@ -53,7 +53,7 @@ type (
 	}
 )
 
-// FactType numbers the facts.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*Created) FactType() engine.FactType { return typeCreated }
 func (*Updated) FactType() engine.FactType { return typeUpdated }
 func (*Moved) FactType() engine.FactType   { return typeMoved }

@@ -49,6 +49,7 @@ func (s *State) refuseTransition(to string) *engine.Refusal {
 	return engine.Refuse(engine.InvalidTransition, Transition{From: s.status, To: to, Allowed: moves[s.status]})
 }
 
+// decideMove moves the event by the organizer's command. A repeat finds the status there, and changes nothing.
 func (s *State) decideMove(c Move, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)
@@ -150,6 +151,7 @@ func (s *State) saleStatus(at int64) string {
 		}
 	}
 	switch {
+	// With no window open, an event that was sold out stays so until one opens.
 	case open == 0 && s.status == StatusSoldOut:
 		return StatusSoldOut
 	case open == 0:

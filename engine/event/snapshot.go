@@ -43,6 +43,7 @@ func (s *State) Freeze() any {
 	return f
 }
 
+// sortedOffers returns the offers in a fixed order, so that equal states have equal snapshots.
 func (s *State) sortedOffers() []keeper.Offer {
 	return slices.SortedFunc(maps.Values(s.offers), func(a, b keeper.Offer) int {
 		return cmp.Compare(a.Keeper.ID, b.Keeper.ID)
@@ -69,6 +70,7 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	if err := s.book.Thaw(&f.FrozenOrders, &f.FrozenBuyers); err != nil {
 		return nil, fmt.Errorf("event: snapshot of %s: %w", ref.Name(), err)
 	}
+	// The list of orders to end is not part of a snapshot, so it is made again.
 	if s.status == StatusCancelled {
 		s.book.EndAll()
 	}

@@ -12,6 +12,7 @@ func (s *State) Apply(f engine.Fact) {
 	}
 	switch f := f.(type) {
 	case *Opened:
+		// Another number means a new room, which begins without anything of the one before.
 		if f.Draw != s.number {
 			*s = State{ref: s.ref, number: f.Draw, phase: Registering}
 		}
@@ -47,7 +48,7 @@ func (s *State) Apply(f engine.Fact) {
 	}
 }
 
-// applyJoined adds an entry behind the last.
+// applyJoined adds an entry behind the last one.
 func (s *State) applyJoined(f *Joined) {
 	n := s.count()
 	s.entries.Append(f.Leaf)
@@ -56,7 +57,7 @@ func (s *State) applyJoined(f *Joined) {
 	s.index(n, f.Leaf, f.Person)
 }
 
-// index lets an entry be found.
+// index makes an entry known by its leaf and, if it has one, by its person.
 func (s *State) index(n uint32, leaf draw.Hash, person uint64) {
 	s.known.add(hashOfLeaf(leaf), n, func(i uint32) uint64 { return hashOfLeaf(s.entries.Leaf(int(i))) })
 	if person != 0 {
@@ -64,7 +65,8 @@ func (s *State) index(n uint32, leaf draw.Hash, person uint64) {
 	}
 }
 
-// orderPlaces computes the permutation from the statement and the signature.
+// orderPlaces computes the order of the places from the statement and the beacon's signature. Anybody can compute the
+// same.
 func (s *State) orderPlaces() {
 	if s.signature != nil {
 		statement := s.makeStatement()

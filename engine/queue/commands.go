@@ -9,46 +9,46 @@ import (
 type (
 	// Open opens a room, or changes one. The rules of a room can't change once registration has
 	// begun (QueueFrozen); rate and hold can. A room that has ended may open again, with the next draw.
-	// *Record.
+	// The answer is a *Record.
 	Open struct{ Settings Settings }
-	// End closes the room for good: everybody may order. *Record.
+	// End closes the room for good: everybody may order. The answer is a *Record.
 	End struct{}
-	// Pause stops admissions, or lets them go on. *Record.
+	// Pause stops admissions, or lets them go on. The answer is a *Record.
 	Pause struct{ On bool }
-	// Drain lets nobody join any more. The room ends once everybody in line is admitted. *Record.
+	// Drain lets nobody join any more. The room ends once everybody in line is admitted. The answer is a *Record.
 	Drain struct{}
 	// Steer sets the rate of a room that is steered (Settings.Auto); of others it does nothing.
-	// *Record.
+	// The answer is a *Record.
 	Steer struct{ Rate int64 }
 	// Join enters a visitor. The leaf is the command's id. Person is a hash of the proven address or
 	// account, or 0; one that has an entry is refused (Conflict, NotNow entered), and so is the leaf
-	// of another person (used). *Placed.
+	// of another person (used). The answer is a *Placed.
 	Join struct {
 		Leaf   draw.Hash
 		Class  draw.Class
 		Person uint64
 	}
 	// Bring brings the beacon's signature of the rules' round. It does not matter who brings it:
-	// the signature is checked. *Record.
+	// the signature is checked. The answer is a *Record.
 	Bring struct{ Signature []byte }
-	// Look asks for a visitor's place. *Placed.
+	// Look asks for a visitor's place. The answer is a *Placed.
 	Look struct{ Leaf draw.Hash }
-	// Admit is a Look by which a visitor whose turn has come begins to be admitted. *Placed.
+	// Admit is a Look by which a visitor whose turn has come begins to be admitted. The answer is a *Placed.
 	Admit struct{ Leaf draw.Hash }
 	// Use says who orders by an admission: a hash of the buyer. The first one has it; it is refused
 	// (QueueRequired, NotNow with not_admitted, expired or shared) to everybody else, and outside its
-	// time. *Placed.
+	// time. The answer is a *Placed.
 	Use struct {
 		Leaf  draw.Hash
 		Buyer uint64
 	}
-	// Prove asks for the proof that an entry is under the root. *Proof.
+	// Prove asks for the proof that an entry is under the root. The answer is a *Proof.
 	Prove struct{ Leaf draw.Hash }
-	// Get reads the room. *Record.
+	// Get reads the room. The answer is a *Record.
 	Get struct{}
 )
 
-// Command marks the commands.
+// Command makes the types above commands (engine.Command).
 func (Open) Command()  {}
 func (End) Command()   {}
 func (Pause) Command() {}
@@ -95,9 +95,9 @@ type (
 
 // These are details of refusals.
 type (
-	// NotNow says why a command comes at the wrong time: nobody can join (not_open, over, full), the
-	// person has an entry (entered), the leaf is another person's (used), an admission does not hold (not_admitted, expired, shared), or
-	// the phase that makes it impossible.
+	// NotNow says why a command comes at the wrong time: nobody can join (not_open, over, full), the person has an
+	// entry (entered), the leaf is another person's (used), an admission does not hold (not_admitted, expired,
+	// shared), or the phase that makes it impossible.
 	NotNow struct {
 		Reason string `json:"reason"`
 	}
@@ -107,7 +107,7 @@ type (
 	}
 )
 
-// Def is the kind's row of the list of kinds.
+// Def describes this kind of actor to the engine (engine/all): its facts, its messages, and how a state is made.
 var Def = engine.KindDef{
 	Kind: engine.KindQueue, Facts: Facts, New: New, Frozen: func() any { return new(Frozen) }, Thaw: Thaw,
 	Messages: engine.Messages{

@@ -43,6 +43,7 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	}
 }
 
+// refuse returns a decision that only refuses.
 func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
@@ -54,6 +55,7 @@ func (s *State) makeRecordAfter(change func(*Record)) *Record {
 	return r
 }
 
+// makeRecord returns the room's record. It has a statement from the closing of the list on.
 func (s *State) makeRecord() *Record {
 	r := &Record{
 		Phase: s.phase.String(), Paused: s.paused, Draining: s.draining, Settings: s.settings, Draw: s.number, Count: s.count(), Served: s.served,
@@ -73,6 +75,8 @@ func (s *State) decideOpen(wanted *Settings, at int64) engine.Decision {
 		next.Rules.RegistersFrom > next.Rules.ClosesAt || next.Work < 0 || next.Work > draw.MaxWork {
 		return refuse(engine.Validation, nil)
 	}
+	// The round is the first one after a delay behind the closing, so that nobody knows its signature while people
+	// can still join.
 	next.Rules.Round = next.Chain.RoundAt(next.Rules.ClosesAt + draw.BeaconDelay)
 	number, tooLate := s.number, next.Rules.Mode == draw.ByDraw && next.Rules.ClosesAt <= at // a root is published before its round
 	switch {
@@ -127,6 +131,7 @@ func changedRule(was, is *Settings) string {
 	return ""
 }
 
+// decideEnd ends the room. A repeat changes nothing.
 func (s *State) decideEnd(at int64) engine.Decision {
 	if s.phase == NoRoom {
 		return engine.Decision{Reply: s.makeRecord()}
@@ -137,6 +142,7 @@ func (s *State) decideEnd(at int64) engine.Decision {
 	}
 }
 
+// decidePause stops the admissions, or lets them go on.
 func (s *State) decidePause(on bool, at int64) engine.Decision {
 	if s.phase == NoRoom {
 		return refuse(engine.NotFound, nil)
@@ -207,9 +213,9 @@ func (s *State) decideJoin(c Join, at int64) engine.Decision {
 	return engine.Decision{Facts: append(facts, &Joined{Leaf: c.Leaf, Class: c.Class, Person: c.Person}), Reply: p}
 }
 
-// decideClosing returns the facts that close the list, if it is time, and the phase after them. A list
-// that could not be closed before the beacon's round was known (the node was away) is not drawn:
-// whoever closed it then might have chosen it.
+// decideClosing returns the facts that close the list, if it is time, and the phase after them. A list that is closed
+// only after the beacon's round is known, because the node was away, is not drawn but ordered by arrival: somebody
+// who knew the round could have chosen among lists.
 func (s *State) decideClosing(at int64) ([]engine.Fact, Phase) {
 	if s.phase != Registering || at < s.settings.Rules.ClosesAt {
 		return nil, s.phase
@@ -221,7 +227,7 @@ func (s *State) decideClosing(at int64) ([]engine.Fact, Phase) {
 	return []engine.Fact{closed}, Closed
 }
 
-// decideBring draws the places.
+// decideBring orders the places by the beacon's signature, if that is genuine.
 func (s *State) decideBring(signature []byte, at int64) engine.Decision {
 	switch {
 	case s.phase != Closed && s.phase != Ordered:
@@ -237,6 +243,7 @@ func (s *State) decideBring(signature []byte, at int64) engine.Decision {
 	}
 }
 
+// decideLook tells a visitor where the entry stands. It changes nothing.
 func (s *State) decideLook(leaf draw.Hash) engine.Decision {
 	index, known := s.find(leaf)
 	if !known {
@@ -245,6 +252,7 @@ func (s *State) decideLook(leaf draw.Hash) engine.Decision {
 	return engine.Decision{Reply: s.makePlaced(index)}
 }
 
+// makePlaced returns where an entry stands.
 func (s *State) makePlaced(index uint32) *Placed {
 	p := &Placed{Phase: s.phase.String(), Draw: s.number, Index: index, Place: -1, Served: s.served}
 	if place, ok := s.findPlace(index); ok {
@@ -268,6 +276,7 @@ func (s *State) decideAdmit(leaf draw.Hash, at int64) engine.Decision {
 		return refuse(engine.NotFound, nil)
 	}
 	p := s.makePlaced(index)
+	// Asking while it is not this visitor's turn only sets a clock right that was put back.
 	if s.phase != Ordered || !p.Admitted || s.issued[index] != 0 {
 		return engine.Decision{Facts: s.settingBack(at), Reply: p}
 	}
@@ -293,6 +302,7 @@ func (s *State) decideUse(c Use, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Bound{Index: index, Person: c.Buyer}}, Reply: s.makePlaced(index)}
 }
 
+// decideProve proves that an entry is under the published root. Entries after the closing are not.
 func (s *State) decideProve(leaf draw.Hash) engine.Decision {
 	index, known := s.find(leaf)
 	if !known || !s.isClosed() || index >= s.drawn {
@@ -319,8 +329,8 @@ func (s *State) decideWake(at int64) engine.Decision {
 	return d
 }
 
-// serving admits as many as the rate allows since the last time. A clock that jumps forwards, or a
-// node that was away, gives some seconds of the rate at most; one that jumps backwards gives none.
+// decideServing admits as many entries as the rate allows since the last time. A clock that jumps forwards, or a node
+// that was away, makes up for some seconds at most; a clock that jumps backwards admits nobody.
 func (s *State) decideServing(at int64) []engine.Fact {
 	if at < s.settings.Rules.OpensAt {
 		return nil
@@ -335,6 +345,7 @@ func (s *State) decideServing(at int64) []engine.Fact {
 		return nil
 	}
 	f := &Served{To: s.served, Credit: credit % 60_000, At: at}
+	// With nobody left to wait, unused credit lapses: it must not admit later visitors all at once.
 	if waiting := int64(s.count() - s.served); more >= waiting {
 		more, f.Credit = waiting, 0
 	}
@@ -345,8 +356,9 @@ func (s *State) decideServing(at int64) []engine.Fact {
 	return []engine.Fact{f}
 }
 
-// settingBack returns a fact that goes on counting from now if the clock was set back. Visitors who
-// ask bring it about: the timer waits for a time that has been before.
+// settingBack returns a fact that makes the room count on from now, if the clock was set back. Without it the room
+// would wait until the clock has come as far as before. Visitors who ask bring it about, because the timer waits as
+// well.
 func (s *State) settingBack(at int64) []engine.Fact {
 	if s.phase != Ordered || at < s.settings.Rules.OpensAt || at >= s.servedAt-maxAtOnce {
 		return nil

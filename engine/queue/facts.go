@@ -80,7 +80,7 @@ type (
 	}
 )
 
-// FactType numbers the facts.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*Opened) FactType() engine.FactType       { return typeOpened }
 func (*Ended) FactType() engine.FactType        { return typeEnded }
 func (*PausedFact) FactType() engine.FactType   { return typePaused }
@@ -93,7 +93,7 @@ func (*Admitted) FactType() engine.FactType     { return typeAdmitted }
 func (*DrainingFact) FactType() engine.FactType { return typeDraining }
 func (*Bound) FactType() engine.FactType        { return typeBound }
 
-// Facts is the table of journaled facts.
+// Facts lists the facts that go to the journal, with their numbers and their public names.
 var Facts = []engine.FactDef{
 	{Type: typeOpened, Name: "queue.opened", New: func() engine.Fact { return new(Opened) }},
 	{Type: typeEnded, Name: "queue.ended", New: func() engine.Fact { return new(Ended) }},

@@ -8,10 +8,10 @@
 // registration has begun; the list is closed by its own timer, and the order follows from it and a
 // beacon's signature that anybody may bring.
 //
-// Invariants: an entry is never lost or listed twice; the root is that of the entries up to the
-// closing; the served place never falls, whatever the clock does; it grows by the rate, and by at
-// most some seconds of it at once. Limits: MaxEntries. The edge sends it commands. It wakes to close
-// the list, to give a draw up whose beacon does not come, and to admit; it has no goroutine.
+// Invariants: an entry is never lost or listed twice; the root is computed from the entries up to the closing; the
+// served place never falls, whatever the clock does; it grows by the rate, and by at most some seconds of it at once.
+// Limits: MaxEntries. The edge sends it commands. It wakes to close the list, to give a draw up whose beacon does not
+// come, and to admit; it has no goroutine.
 package queue
 
 import (
@@ -102,7 +102,7 @@ func (s *State) findPlace(index uint32) (uint32, bool) {
 	return index, true
 }
 
-// isClosed reports whether the list was closed. A draw stays known after the room's end.
+// isClosed returns whether the list was closed. The draw of a room that has ended stays known.
 func (s *State) isClosed() bool { return s.settings != nil && s.root != draw.Hash{} }
 
 // makeStatement returns the draw's statement. It exists once the list is closed.
@@ -123,6 +123,7 @@ func (s *State) findOwned(person uint64) (uint32, bool) {
 	return s.byOwner.find(person, func(i uint32) bool { return s.persons[i] == person })
 }
 
+// count returns how many entries there are.
 func (s *State) count() uint32 { return uint32(s.entries.Len()) } //nolint:gosec // at most MaxEntries
 
 // Next returns when the state wants its next Wake: to close the list, to give up waiting for the

@@ -6,8 +6,8 @@ import (
 	"boxoffice/engine/draw"
 )
 
-// table finds numbers of entries by a hash. It keeps 4 bytes a slot and no keys: the caller compares
-// those of its own list. At most seven of eight slots are taken. The zero value is empty.
+// table finds numbers of entries by a hash. It keeps 4 bytes a slot and no keys: the caller compares the keys of its
+// own list. At most seven of eight slots are taken. The zero value is empty.
 type table struct {
 	slots []uint32 // an entry's number + 1; 0: free
 	count uint32
@@ -48,6 +48,7 @@ func (t *table) add(hash uint64, number uint32, hashOf func(uint32) uint64) {
 	t.count++
 }
 
+// put puts a slot at the first free place from its hash on.
 func (t *table) put(hash uint64, slot uint32) {
 	at := hash
 	for t.slots[at&uint64(len(t.slots)-1)] != 0 {
