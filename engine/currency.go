@@ -16,8 +16,8 @@ type Currency struct {
 	Decimals int // decimals of its minor unit, by ISO 4217: 0, 2 or 3
 }
 
-// Currencies are those that a deployment sells in unless it names others. Their numbers are older
-// than those of all other currencies, which have the numeric codes of ISO 4217.
+// Currencies are those that a deployment sells in unless it names others. Their numbers were chosen first. All other
+// currencies have the numeric codes of ISO 4217 as numbers.
 var Currencies = []Currency{
 	{1, "USD", "$", 2},
 	{2, "NGN", "₦", 2},

@@ -184,9 +184,9 @@ type Decision struct {
 	WaitKey *OrderID // if set, the command's caller waits until an Answer has this key
 	Answers []Answer // the replies to callers that wait since an earlier decision
 	Sends   []Send
-	// Joint is sent at once to an actor of the same event if that is on this node, and otherwise
-	// with Sends. What the actor decides on it becomes durable only together with Facts or after
-	// them (docs/adr/0010).
+	// Joint is sent at once to an actor of the same event if that is on this node, and otherwise with Sends. The
+	// receiver's decision on such a command becomes durable together with Facts or after them, never before
+	// (docs/adr/0010).
 	Joint []Send
 	// Asks are sent at once, before any fact that is durable stands behind them. They promise
 	// nothing, and the actor that gets one finds out by itself if the decision has been forgotten
@@ -226,7 +226,7 @@ type Wake struct {
 	Epoch int32
 }
 
-// Command marks Wake as a command.
+// Command makes Wake a Command.
 func (Wake) Command() {}
 
 // KindDef is a kind's row of the list of kinds (engine/all). Each kind exports its own row.

@@ -7,8 +7,8 @@ type (
 	// Create makes the type. The actor's number is the command's id. It is
 	// answered by *Record.
 	Create struct{ Details Details }
-	// Update replaces the record, if it is still at Revision. It is answered
-	// by *Record.
+	// Update replaces the record, if it is still at Revision. It is answered by
+	// a *Record.
 	Update struct {
 		Details  Details
 		Revision uint64
@@ -17,7 +17,7 @@ type (
 	Get struct{}
 )
 
-// Command marks the commands.
+// Command makes the types above commands (engine.Command).
 func (Create) Command() {}
 func (Update) Command() {}
 func (Get) Command()    {}

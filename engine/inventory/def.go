@@ -2,7 +2,7 @@ package inventory
 
 import "boxoffice/engine"
 
-// Def is the kind's row of the list of kinds.
+// Def describes this kind of actor to the engine (engine/all): its facts, its messages, and how a state is made.
 var Def = engine.KindDef{
 	Kind: engine.KindInventory, Facts: Facts, New: New, Frozen: func() any { return new(Frozen) }, Thaw: Thaw,
 	Messages: engine.Messages{

@@ -44,14 +44,14 @@ type (
 	Seen struct{ Revision uint64 }
 )
 
-// FactType numbers the facts.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*Created) FactType() engine.FactType { return typeCreated }
 func (*Updated) FactType() engine.FactType { return typeUpdated }
 func (*Awaited) FactType() engine.FactType { return typeAwaited }
 func (*Offered) FactType() engine.FactType { return typeOffered }
 func (*Seen) FactType() engine.FactType    { return typeSeen }
 
-// Facts is the table of journaled facts.
+// Facts lists the facts that go to the journal, with their numbers and their public names.
 var Facts = append([]engine.FactDef{
 	{Type: typeCreated, Name: "ticket_type.created", New: func() engine.Fact { return new(Created) }},
 	{Type: typeUpdated, Name: "ticket_type.updated", New: func() engine.Fact { return new(Updated) }},

@@ -89,8 +89,8 @@ type State struct {
 	sized   uint64   // revision of the seat map's last Resize
 	sold    int64    // units committed
 	held    int64    // units reserved
-	// awaited says that the type is sold only to those who wait for it. awaitRev is the revision of
-	// the ledger's Await that said so.
+	// awaited is set while somebody waits for the type, which is then sold only to people on the waitlist. awaitRev
+	// is the revision of the ledger's Await message that set it.
 	awaited  bool
 	awaitRev uint64
 	book     keeper.Book

@@ -70,7 +70,7 @@ type (
 	BarredFact struct{ Claim Claim }
 )
 
-// FactType numbers the facts.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*ReservedFact) FactType() engine.FactType  { return TypeReserved }
 func (*CommittedFact) FactType() engine.FactType { return TypeCommitted }
 func (*ReleasedFact) FactType() engine.FactType  { return TypeReleased }
@@ -79,7 +79,7 @@ func (*InquiredFact) FactType() engine.FactType  { return TypeInquired }
 func (*ConfirmedFact) FactType() engine.FactType { return TypeConfirmed }
 func (*BarredFact) FactType() engine.FactType    { return TypeBarred }
 
-// FactType numbers the facts.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*LedgerInquiredFact) FactType() engine.FactType { return TypeLedgerInquired }
 
 // Facts returns the journaled facts that a keeper kind adds to its fact table.

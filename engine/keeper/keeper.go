@@ -210,7 +210,7 @@ type Resize struct {
 	Quantity int64
 }
 
-// Command marks the messages as commands.
+// Command makes the types above commands (engine.Command).
 func (Reserve) Command()    {}
 func (Commit) Command()     {}
 func (Release) Command()    {}

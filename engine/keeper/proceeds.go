@@ -15,7 +15,7 @@ type Proceeds struct {
 // ProceedsSeen acknowledges Proceeds.
 type ProceedsSeen struct{ Revision uint64 }
 
-// Command marks the commands.
+// Command makes the types above commands (engine.Command).
 func (Proceeds) Command()     {}
 func (ProceedsSeen) Command() {}
 

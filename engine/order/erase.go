@@ -32,7 +32,7 @@ type Erased struct {
 	At        int64          `cbor:"5,keyasint"`
 }
 
-// FactType numbers the fact.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*Erased) FactType() engine.FactType { return typeErased }
 
 // OrderID returns the order's id.

@@ -111,7 +111,7 @@ type (
 	}
 )
 
-// FactType numbers the facts.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*Created) FactType() engine.FactType         { return typeCreated }
 func (*Completed) FactType() engine.FactType       { return typeCompleted }
 func (*Ended) FactType() engine.FactType           { return typeEnded }

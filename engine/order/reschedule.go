@@ -41,7 +41,7 @@ type (
 	}
 )
 
-// FactType numbers the facts.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*TicketRescheduled) FactType() engine.FactType { return typeTicketRescheduled }
 func (*RescheduleSettled) FactType() engine.FactType { return typeRescheduleSettled }
 

@@ -145,7 +145,7 @@ func (f *TransferOffered) Transfer() Transfer {
 	}
 }
 
-// FactType numbers the facts.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*TransferOffered) FactType() engine.FactType   { return typeTransferOffered }
 func (*TransferRevoked) FactType() engine.FactType   { return typeTransferRevoked }
 func (*TicketTransferred) FactType() engine.FactType { return typeTicketTransferred }

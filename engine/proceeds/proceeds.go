@@ -76,12 +76,12 @@ const (
 	typeHeard = engine.VolatileFrom + 12
 )
 
-// FactType numbers the facts.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*Cleared) FactType() engine.FactType { return typeCleared }
 func (*Told) FactType() engine.FactType    { return typeTold }
 func (*Heard) FactType() engine.FactType   { return typeHeard }
 
-// Facts is the table of journaled facts.
+// Facts lists the facts that go to the journal, with their numbers and their public names.
 var Facts = []engine.FactDef{
 	{Type: typeCleared, Name: "event.cleared", New: func() engine.Fact { return new(Cleared) }},
 }

@@ -16,7 +16,7 @@ type (
 	Delete struct{}
 	// Get reads the code.
 	Get struct{}
-	// Validate asks whether the code is valid for a purchase, without using it. *Verdict.
+	// Validate asks whether the code is valid for a purchase, without using it. The answer is a *Verdict.
 	Validate struct {
 		Event    int64
 		Types    []engine.TypeID // ticket types of the order; empty if they are not known
@@ -26,7 +26,7 @@ type (
 	}
 )
 
-// Command marks the commands.
+// Command makes the types above commands (engine.Command).
 func (Create) Command()   {}
 func (Update) Command()   {}
 func (Delete) Command()   {}
@@ -39,7 +39,7 @@ type Verdict struct {
 	Details Details
 }
 
-// Def is the kind's row of the list of kinds.
+// Def describes this kind of actor to the engine (engine/all): its facts, its messages, and how a state is made.
 var Def = engine.KindDef{
 	Kind: engine.KindPromo, Facts: Facts, New: New, Frozen: func() any { return new(Frozen) }, Thaw: Thaw,
 	Messages: engine.Messages{

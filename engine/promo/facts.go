@@ -35,13 +35,13 @@ type (
 	}
 )
 
-// FactType numbers the facts.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*Created) FactType() engine.FactType      { return typeCreated }
 func (*Updated) FactType() engine.FactType      { return typeUpdated }
 func (*DisabledFact) FactType() engine.FactType { return typeDisabled }
 func (*Removed) FactType() engine.FactType      { return typeRemoved }
 
-// Facts is the table of journaled facts.
+// Facts lists the facts that go to the journal, with their numbers and their public names.
 var Facts = append([]engine.FactDef{
 	{Type: typeCreated, Name: "promo_code.created", New: func() engine.Fact { return new(Created) }},
 	{Type: typeUpdated, Name: "promo_code.updated", New: func() engine.Fact { return new(Updated) }},

@@ -135,8 +135,8 @@ func (b *Buyers) RefuseGuess(o *order.Order, presale string, t Terms, at int64) 
 	return nil
 }
 
-// RefusePayment refuses another attempt to pay an order that a rule does not allow now. The order
-// itself tells the attempts before. Those by its payment link and those of its buyer are counted apart.
+// RefusePayment refuses another attempt to pay an order that a rule does not allow now. The order has the times of
+// its earlier attempts. Attempts through its payment link and attempts of its buyer are counted separately.
 func RefusePayment(o *order.Order, byLink bool, t Terms, at int64) *engine.Refusal {
 	most := ScaleLimit(t.Limits.PaymentAttempts, paymentAttempts, t.Scale)
 	var recent []int64
@@ -196,7 +196,7 @@ type Guessed struct {
 	At               int64 // unix milliseconds
 }
 
-// FactType numbers the fact among the volatile ones of events.
+// FactType returns the number that tells this volatile fact from other facts of events.
 func (*Guessed) FactType() engine.FactType { return engine.VolatileFrom + 8 }
 
 // AddGuess counts a wrong presale code.

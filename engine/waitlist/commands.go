@@ -2,11 +2,11 @@ package waitlist
 
 import "boxoffice/engine"
 
-// Commands to an event about its line. Each is answered by the record that its comment
-// names, or by a *engine.Refusal.
+// These are the commands to an event about its waitlist. A command that is refused is answered by a *engine.Refusal
+// instead of the answer that its comment names.
 type (
 	// Join puts somebody in line, whose address the caller has proven. An address waits only once
-	// for a ticket type. *Placed.
+	// for a ticket type. The answer is a *Placed.
 	Join struct {
 		ID       engine.OrderID
 		Type     int64 // number of the ticket type; 0 stands for any
@@ -21,21 +21,21 @@ type (
 		Unproven bool
 		Language string `cbor:",omitempty"` // language of the entry
 	}
-	// Leave takes an entry out of the line, together with its offer. *Placed.
+	// Leave takes an entry out of the line, together with its offer. The answer is a *Placed.
 	Leave struct{ ID engine.OrderID }
 	// Claim accepts an offer, which becomes an order that has to be paid. *ledger.OrderReply.
 	Claim struct{ ID engine.OrderID }
 	// Call offers what is set aside to Count more entries, even if offers are not made
-	// automatically. *Called.
+	// automatically. The answer is a *Called.
 	Call struct{ Count int64 }
-	// Set changes how offers are made. *Settings.
+	// Set changes how offers are made. The answer is a *Settings.
 	Set struct {
 		Auto         *bool
 		OfferMinutes *int64
 	}
-	// Of reads the entries of an address, by its hash. *Page.
+	// Of reads the entries of an address, by its hash. The answer is a *Page.
 	Of struct{ Customer uint64 }
-	// List reads entries after a number. *Page.
+	// List reads entries after a number. The answer is a *Page.
 	List struct {
 		After uint64
 		Limit int
@@ -45,7 +45,7 @@ type (
 // Key is the entry's id.
 func (c Join) Key() engine.OrderID { return c.ID }
 
-// Command marks the commands.
+// Command makes the types above commands (engine.Command).
 func (Join) Command()  {}
 func (Leave) Command() {}
 func (Claim) Command() {}

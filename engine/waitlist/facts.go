@@ -88,7 +88,7 @@ func (f *EntryEnded) Decided() int64 { return f.At }
 // Decided returns when the fact was decided, in unix milliseconds.
 func (f *CalledFact) Decided() int64 { return f.At }
 
-// FactType numbers the facts.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*Joined) FactType() engine.FactType     { return typeJoined }
 func (*OfferMade) FactType() engine.FactType  { return typeOffered }
 func (*Claimed) FactType() engine.FactType    { return typeClaimed }

@@ -37,7 +37,7 @@ type (
 	Get struct{}
 )
 
-// Command marks the commands.
+// Command makes the types above commands (engine.Command).
 func (Credit) Command() {}
 func (Debit) Command()  {}
 func (Clear) Command()  {}

@@ -23,13 +23,13 @@ type Told struct {
 	Entries  []Entry         `cbor:"2,keyasint,omitempty"`
 }
 
-// FactType numbers the facts.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*Entered) FactType() engine.FactType { return typeEntered }
 
-// FactType numbers the facts.
+// FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*Told) FactType() engine.FactType { return typeTold }
 
-// Facts is the table of journaled facts.
+// Facts lists the facts that go to the journal, with their numbers and their public names.
 var Facts = append([]engine.FactDef{
 	{Type: typeEntered, Name: "wallet.entered", New: func() engine.Fact { return new(Entered) }},
 	{Type: typeTold, Name: "wallet.told", New: func() engine.Fact { return new(Told) }},
