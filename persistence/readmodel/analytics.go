@@ -17,8 +17,10 @@ type Point struct {
 	Amount int64 // minor units
 }
 
-// series are what can be counted of an event: $1 is its number, $2 and $3 bound the ids of
-// its orders, $4 are the statuses of sold ones, $5 and $6 the interval and the time zone.
+// series has the query for each metric of an event. Its parameters: $1 is the event's number; $2 and $3 are the ids
+// between which its orders lie, because an order's id begins with its event; $4 are the statuses of sold orders; $5
+// is the length of an interval and $6 the time zone. A query that needs less names a parameter in a condition that is
+// always true, so that all take the same parameters.
 var series = map[string]string{
 	"sales": `SELECT date_trunc($5, o.created_at, $6), sum(n)::bigint, sum(o.total)::bigint FROM orders o
 JOIN (SELECT order_id, count(*) AS n FROM tickets WHERE event_id = $1 GROUP BY order_id) t ON t.order_id = o.id
@@ -34,9 +36,10 @@ WHERE r.order_id >= $2 AND r.order_id < $3 AND r.status = 'processed' AND $1::bi
 WHERE t.event_id = $1 AND t.checked_in_at IS NOT NULL AND $2::uuid < $3::uuid AND $4::smallint[] IS NOT NULL GROUP BY 1`,
 }
 
-// Series counts a metric of an event by intervals of a time zone (hour, day, week, month),
-// the newest to a limit, in their order. Intervals without anything are left out.
+// Series counts a metric of an event by intervals (hour, day, week or month) of a time zone. It returns the newest
+// intervals up to the limit, the oldest of them first, and leaves out intervals in which nothing happened.
 func (m *Model) Series(ctx context.Context, number int64, metric, interval, zone string, limit int) ([]Point, error) {
+	// Ids of orders are sorted by their event's number, so an event's orders are all between these two.
 	first, next := engine.NewID(number, make([]byte, 10)), engine.NewID(number+1, make([]byte, 10))
 	query := `SELECT * FROM (` + series[metric] + ` ORDER BY 1 DESC LIMIT $7) s ORDER BY 1`
 	rows, _ := m.pool.Query(ctx, query, number, [16]byte(first), [16]byte(next), SoldStatuses(), interval, zone, limit) // CollectRows returns its error
@@ -47,8 +50,8 @@ func (m *Model) Series(ctx context.Context, number int64, metric, interval, zone
 	return list, nil
 }
 
-// Summary is what an organization has sold. Live events are those that can be seen and
-// are not over.
+// Summary is what an organization has sold so far. Live are the events that are published and not over, and Entered
+// are the tickets that have been checked in.
 type Summary struct {
 	Events, Live, Customers  int64
 	Orders, Tickets, Entered int64
@@ -59,11 +62,12 @@ type Summary struct {
 type Sum struct {
 	Currency string
 	Orders   int64
-	Gross    int64 // that buyers paid
+	// Gross is what buyers have paid, before refunds.
+	Gross    int64
 	Refunded int64
 }
 
-// Summarize adds up what an organization has sold.
+// Summarize adds up what an organization has sold, in each currency.
 func (m *Model) Summarize(ctx context.Context, org int64) (*Summary, error) {
 	const count = `
 SELECT count(*), count(*) FILTER (WHERE status IN ('published', 'on_sale', 'sold_out', 'in_progress')),
@@ -79,6 +83,8 @@ FROM events e WHERE org = $1`
 	if err != nil {
 		return nil, err
 	}
+	// The orders table has no index by organization, which would cost each order of a rush. The orders of each event
+	// are neighbours by id instead, so the query reads one range for each event.
 	first, next := make([][16]byte, len(events)), make([][16]byte, len(events))
 	for i, number := range events {
 		first[i], next[i] = engine.NewID(number, make([]byte, 10)), engine.NewID(number+1, make([]byte, 10))

@@ -11,26 +11,30 @@ import (
 	"boxoffice/engine"
 )
 
-// rows are rows in COPY's binary format. Written by hand, because pgx boxes
-// every value and asks the server for the columns' types each time.
+// rows are rows in the binary format of Postgres' COPY. We write it by hand because pgx would allocate each value,
+// and would ask the server for the types of the columns each time.
 type rows struct {
+	// n counts the rows in buf.
 	buf []byte
 	n   int
 }
 
+// copyHeader begins every stream of this format: a signature, no flags, and no extension.
 var copyHeader = []byte("PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00")
 
+// reset drops all rows, and keeps the memory for the next ones.
 func (r *rows) reset() {
 	r.buf = append(r.buf[:0], copyHeader...)
 	r.n = 0
 }
 
-// beginRow starts a row of a given number of columns.
+// beginRow starts a row. As many columns must follow, each in the type of its column, or the server refuses them all.
 func (r *rows) beginRow(columns int) {
 	r.buf = binary.BigEndian.AppendUint16(r.buf, uint16(columns))
 	r.n++
 }
 
+// A value is its length in bytes, in four bytes, and then its bytes. All numbers are big-endian.
 func (r *rows) uuid(id engine.ID) {
 	r.buf = append(binary.BigEndian.AppendUint32(r.buf, uint32(len(id))), id[:]...)
 }
@@ -47,7 +51,7 @@ func (r *rows) int8(v int64) {
 	r.buf = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(r.buf, 8), uint64(v))
 }
 
-// epochMillis is 2000-01-01 UTC, from which the server counts microseconds.
+// epochMillis is 2000-01-01 UTC in unix milliseconds. The server counts the microseconds of a timestamp from then on.
 const epochMillis = 946_684_800_000
 
 // time writes unix milliseconds as a timestamptz.
@@ -62,11 +66,13 @@ func (r *rows) bytes(b []byte) {
 	r.buf = append(binary.BigEndian.AppendUint32(r.buf, uint32(len(b))), b...)
 }
 
-// insert sends the rows; a row that is there already is an error.
+// insert sends the rows to a table. Columns names the columns in the order in which each row has them. A row whose
+// key is there already is an error of the whole statement.
 func (r *rows) insert(ctx context.Context, tx pgx.Tx, table, columns string) error {
 	if r.n == 0 {
 		return nil
 	}
+	// This number in place of a count of columns ends the stream.
 	r.buf = binary.BigEndian.AppendUint16(r.buf, 0xffff)
 	copyIn := "COPY " + table + " (" + columns + ") FROM STDIN BINARY"
 	if _, err := tx.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(r.buf), copyIn); err != nil {

@@ -7,18 +7,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// EventsOf lists the events that a customer has ordered for, the newest first, to a
-// thousand. Two addresses may be the same customer: the order tells.
+// EventsOf lists the events that a customer has ordered for, the newest first, up to a thousand. Several addresses
+// may be one customer for the limits of sales, so a caller that means one address looks at the orders too.
 func (m *Model) EventsOf(ctx context.Context, customer uint64) ([]int64, error) {
 	const find = `SELECT DISTINCT event_id FROM orders WHERE customer = $1 ORDER BY event_id DESC LIMIT 1000`
 	return m.eventNumbers(ctx, find, int64(customer)) //nolint:gosec // kept as its bits
 }
 
-// NewestEvents lists the events that were made last.
+// NewestEvents lists the numbers of the events that were made last, the newest first.
 func (m *Model) NewestEvents(ctx context.Context, limit int) ([]int64, error) {
 	return m.eventNumbers(ctx, `SELECT number FROM events ORDER BY number DESC LIMIT $1`, limit)
 }
 
+// eventNumbers runs a query that returns numbers of events.
 func (m *Model) eventNumbers(ctx context.Context, find string, args ...any) ([]int64, error) {
 	rows, _ := m.pool.Query(ctx, find, args...) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, pgx.RowTo[int64])

@@ -13,7 +13,8 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// eventFact queues what a fact changes in an event's row.
+// eventFact queues the statement that brings an event's row up to a fact about the event itself. The revision counts
+// such facts, as the actor counts them.
 func (w *Writer) eventFact(number int64, f engine.Fact) error {
 	const create = `
 INSERT INTO events (number, updated_at, org, start_at, end_at, public_id, slug, title, short_desc, category, product_type,
@@ -25,6 +26,8 @@ UPDATE events SET updated_at = $2, org = $3, start_at = $4, end_at = $5, public_
   search = $18, words = $19, title_words = $20, city_words = $21, venue_words = $22, revision = revision + 1
 WHERE number = $1`
 	const move = `UPDATE events SET status = $2, updated_at = $3, revision = revision + 1 WHERE number = $1`
+	// row returns the columns that a create and an update share, in the order of their parameters. Text is cleaned,
+	// because a fact that Postgres refuses would stop the follower.
 	row := func(d *event.Details, at int64) ([]any, error) {
 		record, err := codec.Marshal(d)
 		s := searchColumns(d)
@@ -51,27 +54,27 @@ WHERE number = $1`
 	return nil
 }
 
-// Event is an event as lists and pages show it.
+// Event is an event as lists and pages show it: its record, with what is known of its ticket types.
 type Event struct {
 	event.Record
-	// From is the lowest price in minor units of the ticket types that are on
-	// sale now and have stock, else of those that will be; NoPrice without any.
+	// From is the lowest price, in minor units, of the ticket types that are on sale now and have stock. If there are
+	// none, it is the lowest price of those that will be on sale later, and NoPrice if there are none of those either.
 	From int64
-	// To is the highest price of the same types.
+	// To is the highest price of the types that From is about.
 	To int64
-	// Rank says how well the event fits a search that ranks; 0 in other lists.
+	// Rank tells how well the event fits a search that ranks events, and more is better. It is 0 in other lists.
 	Rank int64
 }
 
-// NoPrice is the price of an event that sells nothing, now or later.
+// NoPrice stands for the price of an event that has nothing to sell, now or later.
 const NoPrice = -1
 
-// unranked is the rank of events in a list that does not rank them.
+// unranked is the rank, as SQL, of the events in a list that is not ranked.
 const unranked = "0::bigint"
 
-// selectEvents reads a page of events, which it finds before it looks at what
-// belongs to them. (Whether tickets were sold is counted, for a plan of EXISTS may
-// read the tickets of all events.)
+// selectEvents makes the query for a page of events. The inner query finds the page first, so that the ticket types
+// and tickets of no other events are read. It counts whether ticket 1 is there to tell whether any were sold: for
+// EXISTS, Postgres may choose a plan that reads the tickets of all events.
 func selectEvents(from, rank, where, order, limit string) string {
 	return `
 SELECT e.number, e.status, e.created_at, e.updated_at, e.revision, e.record, e.rank, t.types, t.price, t.highest,
@@ -88,6 +91,7 @@ CROSS JOIN LATERAL (
 ORDER BY ` + order
 }
 
+// scanEvent reads a row of selectEvents.
 func scanEvent(row pgx.CollectableRow) (e Event, err error) {
 	var created, updated time.Time
 	var record []byte
@@ -109,7 +113,8 @@ func (m *Model) EventByNumber(ctx context.Context, number int64) (Event, error) 
 	return e, nil
 }
 
-// EventByPublicID finds an event in any status. It returns ErrNotFound.
+// EventByPublicID finds an event in any status. The number that is part of the id finds the row, and the rest of the
+// id must be the event's too. It returns ErrNotFound.
 func (m *Model) EventByPublicID(ctx context.Context, id engine.EventID) (Event, error) {
 	e, err := m.EventByNumber(ctx, id.Event())
 	if err == nil && e.Details.PublicID != id {
@@ -118,8 +123,8 @@ func (m *Model) EventByPublicID(ctx context.Context, id engine.EventID) (Event, 
 	return e, err
 }
 
-// EventBySlug finds an event in any status, the oldest with that slug. It returns
-// ErrNotFound.
+// EventBySlug finds an event in any status. Slugs are not unique, and the oldest event with this one is meant. It
+// returns ErrNotFound.
 func (m *Model) EventBySlug(ctx context.Context, slug string) (Event, error) {
 	rows, _ := m.pool.Query(ctx, selectEvents("events e", unranked, `WHERE e.slug = $1`, `number`, `LIMIT 1`), key(slug)) // CollectExactlyOneRow returns its error
 	e, err := pgx.CollectExactlyOneRow(rows, scanEvent)
@@ -141,24 +146,26 @@ type Filter struct {
 	Venue       string // stands in the venue's name, in any case and with or without accents
 }
 
-// conditions collects the parts of a WHERE clause and their arguments. In a
-// part, ? stands for its argument.
+// conditions collects the parts of a WHERE clause and their arguments. In a part that add takes, ? stands for its
+// argument.
 type conditions struct {
 	parts []string
 	args  []any
 }
 
-// addArg adds an argument and returns its name.
+// addArg adds an argument, and returns the parameter by which SQL refers to it, such as $3.
 func (c *conditions) addArg(arg any) string {
 	c.args = append(c.args, arg)
 	return fmt.Sprintf("$%d", len(c.args))
 }
 
+// add adds a condition, which all rows must meet.
 func (c *conditions) add(part string, arg any) {
 	c.parts = append(c.parts, strings.ReplaceAll(part, "?", c.addArg(arg)))
 }
 
-// containsPattern is a LIKE pattern for folded texts that contain s: what is no word is in none.
+// containsPattern returns a LIKE pattern for folded texts that contain s. If s has no letters or digits it returns a
+// pattern that fits no text, because "%%" would fit all.
 func containsPattern(s string) string {
 	folded := foldText(s)
 	if folded == "" {
@@ -167,7 +174,7 @@ func containsPattern(s string) string {
 	return "%" + folded + "%"
 }
 
-// addConditions adds the filter's conditions.
+// addConditions adds a condition for each field of the filter that is set.
 func (f *Filter) addConditions(c *conditions) {
 	if f.Query != "" {
 		c.add(`e.title_words LIKE ?`, containsPattern(f.Query))
@@ -192,14 +199,14 @@ func (f *Filter) addConditions(c *conditions) {
 	}
 }
 
-// Between is a time that events run in: From and To are unix milliseconds, 0 for none.
+// Between selects events that run at some time between From and To, in unix milliseconds. 0 leaves that side open.
 type Between struct{ From, To int64 }
 
-// always are the events that are there at any time: reservations, and digital products
-// without an end.
+// always begins a condition that is true of the events that are there at any time: reservations, and digital products
+// without an end. A caller adds the condition for the other events, with the closing parenthesis.
 const always = `(e.product_type = 'reservation' OR e.product_type = 'digital' AND e.end_at IS NULL OR `
 
-// addConditions adds the condition that an event runs at some time between From and To, or always.
+// addConditions adds the condition that an event runs at some time between From and To, or is there at any time.
 func (b Between) addConditions(c *conditions) {
 	if b.From != 0 {
 		c.add(always+`coalesce(e.end_at, e.start_at) >= ?)`, time.UnixMilli(b.From))
@@ -209,8 +216,8 @@ func (b Between) addConditions(c *conditions) {
 	}
 }
 
-// Discovery asks for public events. Without Between, for those that have not ended at
-// Now (unix milliseconds).
+// Discovery asks for a page of public events. Without Between it asks for events that have not ended at Now, in unix
+// milliseconds.
 type Discovery struct {
 	Filter
 	Between
@@ -221,27 +228,28 @@ type Discovery struct {
 	Limit  int
 }
 
-// Place is an event's place in Discovery: it orders by Rank, the highest first, where
-// that ranks, then by At, then by Number. The zero value is before all.
+// Place is an event's place in the list of a Discovery: by Rank, the highest first, if the list is ranked, then by
+// At, the time at which the event begins, then by Number. The zero value is the place before the first event.
 type Place struct {
 	Rank   int64
 	At     int64 // unix milliseconds
 	Number int64
 }
 
-// PlaceOf is the event's place in Discovery.
+// PlaceOf returns the place of an event, to ask for the page after it.
 func PlaceOf(e *Event) Place { return Place{Rank: e.Rank, At: e.Details.StartAt, Number: e.Number} }
 
 // DiscoverEvents lists the published public events.
 func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error) {
 	var c conditions
-	// As in the index events_discovery.
+	// The index events_discovery has these conditions. Postgres uses it only if a query repeats them.
 	c.parts = []string{`e.visibility = 'public'`, `e.status IN ('published', 'on_sale', 'sold_out', 'in_progress')`}
 	if d.Org != 0 {
 		c.add(`e.org = ?`, d.Org)
 	}
 	d.Filter.addConditions(&c)
 	var a asked
+	// A search for nothing but signs has no words, and finds nothing.
 	if d.Search != "" {
 		var err error
 		if a, err = m.askFor(ctx, d.Search); err != nil || a.words == nil {
@@ -254,11 +262,15 @@ func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error
 	}
 	d.Between.addConditions(&c)
 	from, rank, order := "events e", unranked, "start_at, number"
+	// Ranking reads each event that fits, so it is bounded: the inner query takes those that begin soonest, and the
+	// conditions are met by then.
 	if d.Ranked {
 		from, c.parts = fmt.Sprintf(`(SELECT * FROM events e WHERE %s ORDER BY start_at, number LIMIT %d) e`, strings.Join(c.parts, " AND "), maxRanked), []string{"true"}
 		rank = fmt.Sprintf(searchRank, c.addArg(a.writeExactQuery()), c.addArg(a.nearQuery()))
 		order = "rank DESC, " + order
 	}
+	// A page begins behind the place of the last event of the page before. In a ranked list a lower rank comes later;
+	// otherwise the index gives the order.
 	if d.After != (Place{}) {
 		later := fmt.Sprintf(`(e.start_at, e.number) > (%s, %s)`, c.addArg(time.UnixMilli(d.After.At)), c.addArg(d.After.Number))
 		if d.Ranked {
@@ -278,9 +290,8 @@ func (m *Model) PastEvents(ctx context.Context, org int64, limit int) ([]Event, 
 	return m.listEvents(ctx, "events e", c, unranked, "start_at DESC, number DESC", limit)
 }
 
-// ProgramEvents lists the public events of an organization, cancelled ones too, that take place at a time
-// of their own and have not ended before since: those that are to come by their start, and then those
-// that are over at now.
+// ProgramEvents lists an organization's public events that have a time of their own, cancelled ones too, and that
+// ended after since. Those that are to come at the time now come first, by their start, and then those that are over.
 func (m *Model) ProgramEvents(ctx context.Context, org int64, since, now time.Time, limit int) ([]Event, error) {
 	var c conditions
 	c.add(`e.org = ?`, org)
@@ -290,8 +301,8 @@ func (m *Model) ProgramEvents(ctx context.Context, org int64, since, now time.Ti
 	return m.listEvents(ctx, "events e", c, unranked, order, limit)
 }
 
-// OrganizerEvents lists an organization's events in any status, newest first:
-// those numbered below before, 0 for the first page.
+// OrganizerEvents lists an organization's events in any status, the newest first. Before is the number of the last
+// event of the page before, and 0 for the first page.
 func (m *Model) OrganizerEvents(ctx context.Context, org int64, f Filter, b Between, before int64, limit int) ([]Event, error) {
 	var c conditions
 	c.add(`e.org = ?`, org)
@@ -303,7 +314,7 @@ func (m *Model) OrganizerEvents(ctx context.Context, org int64, f Filter, b Betw
 	return m.listEvents(ctx, "events e", c, unranked, "number DESC", limit)
 }
 
-// CountDrafts returns how many drafts an organization has, or most if there are more.
+// CountDrafts returns how many drafts an organization has, up to most: it stops counting there.
 func (m *Model) CountDrafts(ctx context.Context, org, most int64) (n int64, err error) {
 	const count = `SELECT count(*) FROM (SELECT FROM events WHERE org = $1 AND status = 'draft' LIMIT $2) d`
 	if err := m.pool.QueryRow(ctx, count, org, most).Scan(&n); err != nil {
@@ -312,20 +323,24 @@ func (m *Model) CountDrafts(ctx context.Context, org, most int64) (n int64, err 
 	return n, nil
 }
 
-// maxRanked bounds what a search ranks: of the events that have all words, those that begin soonest.
+// maxRanked bounds how many events a search ranks. Of the events that have all its words, those that begin soonest
+// are ranked.
 const maxRanked = 1_000
 
-// searchRank is how well an event fits a search, from 0 up: by where the words stand, and twice by
-// those that are spelt as they were asked for.
+// searchRank is how well an event fits a search, as an integer from 0 up. A word counts more in the title than in the
+// tags, the description or the venue. Words that are spelt as they were asked for count twice, because both queries
+// find them.
 const searchRank = `round(1000000 * (ts_rank('{0.1, 0.2, 0.4, 1}', e.search, %s::tsquery) + ts_rank('{0.1, 0.2, 0.4, 1}', e.search, %s::tsquery)))::bigint`
 
+// These bounds keep a search short, whatever somebody types.
 const (
 	maxNear  = 8  // words that a misspelt one may become
 	maxBegun = 32 // words that a beginning may stand for, before it is looked for as a beginning
 )
 
-// findWords lists the words of events that some words begin, and those that they are near to. Words of
-// one or two letters, and numbers, are near to too many.
+// findWords is a query that lists, for each word of a search, the words of events that begin with it, and the words
+// that it may be a misspelling of. It leaves out words of one or two letters and numbers in the second part, because
+// too many words are near to them.
 const findWords = `
 SELECT a.n, b.word, false FROM unnest($1::text[]) WITH ORDINALITY AS a (word, n),
   LATERAL (SELECT word FROM search_words WHERE word >= a.word COLLATE "C" AND word < a.word || U&'\+10FFFF' COLLATE "C" ORDER BY word LIMIT $2) b
@@ -333,13 +348,14 @@ UNION ALL
 SELECT a.n, b.word, true FROM unnest($1::text[]) WITH ORDINALITY AS a (word, n), LATERAL nearest_words(a.word, $3) AS b (word)
 WHERE length(a.word) > 2 AND a.word !~ '^[0-9]+$'`
 
-// askFor reads a search, with the words of events that its needed words may stand for.
+// askFor reads a search, and looks up in the words of all events which ones its needed words may stand for.
 func (m *Model) askFor(ctx context.Context, search string) (asked, error) {
 	a := readAsked(search)
 	if a.words == nil {
 		return a, nil
 	}
 	rows, _ := m.pool.Query(ctx, findWords, a.needed, maxBegun+1, maxNear) // ForEachRow returns its error
+	// An empty list means that no word begins so. It is filled below.
 	for i := range a.begun {
 		a.begun[i] = []string{}
 	}
@@ -357,6 +373,8 @@ func (m *Model) askFor(ctx context.Context, search string) (asked, error) {
 	if err != nil {
 		return a, fmt.Errorf("words of a search: %w", err)
 	}
+	// nil makes the query look for the word as a beginning, by the index. It does so if too many words begin with it,
+	// or if the lists have none.
 	for i := range a.begun {
 		if len(a.begun[i]) > maxBegun || len(a.begun[i])+len(a.near[i]) == 0 {
 			a.begun[i] = nil
@@ -365,6 +383,7 @@ func (m *Model) askFor(ctx context.Context, search string) (asked, error) {
 	return a, nil
 }
 
+// listEvents runs selectEvents with conditions that all events must meet.
 func (m *Model) listEvents(ctx context.Context, from string, c conditions, rank, order string, limit int) ([]Event, error) {
 	find := selectEvents(from, rank, "WHERE "+strings.Join(c.parts, " AND "), order, "LIMIT "+c.addArg(limit))
 	rows, _ := m.pool.Query(ctx, find, c.args...) // CollectRows returns its error

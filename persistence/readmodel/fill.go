@@ -14,9 +14,9 @@ import (
 // fillAtOnce is how many events are made searchable in one transaction.
 const fillAtOnce = 500
 
-// FillSearch makes the events searchable that were written by a release that did not write all that
-// they are found by: that is in their records, which SQL can't read. A node calls it when it starts,
-// after the migrations; several may at once.
+// FillSearch makes events searchable that were written by a release before the search columns. No migration can do
+// it, because the words are in the records, which SQL can't read. A node calls it when it starts, after the
+// migrations. Several nodes may do so at once: a row that one has written is left alone by the others.
 func FillSearch(ctx context.Context, pool *pgxpool.Pool) error {
 	const find = `SELECT number, record FROM events WHERE title_words IS NULL ORDER BY number LIMIT $1`
 	const fill = `
@@ -41,6 +41,7 @@ UPDATE events SET search = $2, words = $3, title_words = $4, city_words = $5, ve
 		if err != nil {
 			return fmt.Errorf("readmodel: make events searchable: %w", err)
 		}
+		// A page that is not full was the last one.
 		if b.Len() < fillAtOnce {
 			return nil
 		}

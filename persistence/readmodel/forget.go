@@ -9,13 +9,14 @@ import (
 	"boxoffice/engine"
 )
 
-// Forget deletes all rows that were made of a stream's facts. The stream's facts,
-// applied again from the first on, make them again.
+// Forget deletes all rows that were made of a stream's facts. When the facts are applied again from the first on,
+// they make the same rows.
 func Forget(ctx context.Context, tx pgx.Tx, ref engine.Ref) error {
 	b := &pgx.Batch{}
 	switch ref.Kind { //nolint:exhaustive // the others have no rows
 	case engine.KindEvent:
 		first, next := [16]byte(engine.NewID(ref.ID, make([]byte, 10))), [16]byte(engine.NewID(ref.ID+1, make([]byte, 10)))
+		// Payments and refunds are found by their orders, so they go before the orders do.
 		b.Queue(`DELETE FROM payments p USING orders o WHERE o.id >= $1 AND o.id < $2 AND p.order_id = o.id`, first, next)
 		b.Queue(`DELETE FROM refunds r USING orders o WHERE o.id >= $1 AND o.id < $2 AND r.order_id = o.id`, first, next)
 		b.Queue(`DELETE FROM orders WHERE id >= $1 AND id < $2`, first, next)

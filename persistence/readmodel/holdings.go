@@ -13,28 +13,30 @@ import (
 
 // Holding is a live ticket in somebody's hands.
 type Holding struct {
-	Event   int64
-	Serial  uint32
+	Event  int64
+	Serial uint32
+	// Version is the version of the holder: it counts how often the ticket has changed hands, from 1.
 	Version byte   // of the holder
 	Name    string // of who bought it, or ""
 }
 
-// MostOrders is how many orders of one customer are looked through.
+// MostOrders is how many orders of one customer are looked through at most, so that one request has a bound.
 const MostOrders = 1000
 
 const moveTicket = `INSERT INTO ticket_holders (event_id, serial, email) VALUES ($1, $2, $3)
 ON CONFLICT (event_id, serial) DO UPDATE SET email = excluded.email`
 
-// ticketMoved queues that a ticket has a new holder.
+// ticketMoved queues the address of a ticket's new holder.
 func (w *Writer) ticketMoved(f *order.TicketTransferred) {
-	// A serial that no ticket can have must not fail to be sent: the follower would take the
-	// connection that this closes for an outage, and try again for good.
+	// A serial that no ticket can have must still be sent as an int4. If pgx refused to encode it, the connection
+	// would be closed; the follower would take that for an outage and try again for ever.
 	serial := int32(f.Ticket) //nolint:gosec // few tickets
 	w.batch.Queue(moveTicket, f.ID.Event(), serial, key(order.NormalEmail(f.Email)))
 }
 
-// Holdings lists the live tickets that somebody holds of a category's events, by the
-// address and by whom caps count for.
+// Holdings lists the live tickets of a category's events that the owner of an address holds: tickets of their own
+// orders that they have not passed on, and tickets that others passed on to them. Customer is the number under which
+// sales count this person.
 func (m *Model) Holdings(ctx context.Context, customer uint64, email, category string) ([]Holding, error) {
 	email = order.NormalEmail(email)
 	orders, err := m.ordersOf(ctx, customer, category)
@@ -42,6 +44,7 @@ func (m *Model) Holdings(ctx context.Context, customer uint64, email, category s
 		return nil, fmt.Errorf("holdings: %w", err)
 	}
 	var held []Holding
+	// Several addresses may count as one customer, so the order's own address must be compared.
 	for _, o := range orders {
 		if order.NormalEmail(o.Email) != email || o.FirstTicket == 0 {
 			continue
@@ -59,6 +62,7 @@ func (m *Model) Holdings(ctx context.Context, customer uint64, email, category s
 			}
 		}
 	}
+	// These tickets are of other people's orders, so they are found by the holder's address.
 	const claimed = `
 SELECT h.event_id, h.serial, o.record FROM ticket_holders h JOIN events e ON e.number = h.event_id
 JOIN tickets t ON t.event_id = h.event_id AND t.serial = h.serial
@@ -81,7 +85,7 @@ WHERE h.email = $1 AND e.category = $2 AND t.status = ANY($3) ORDER BY h.event_i
 	return append(held, more...), nil
 }
 
-// Holds reports whether a ticket is worth something and in its holder's hands still.
+// Holds returns whether a ticket is live and still in the hands of the holder with this version.
 func (m *Model) Holds(ctx context.Context, event int64, serial uint32, version byte) (bool, error) {
 	const find = `SELECT o.record FROM tickets t JOIN orders o ON o.id = t.order_id
 WHERE t.event_id = $1 AND t.serial = $2 AND t.status = ANY($3)`
@@ -100,10 +104,10 @@ WHERE t.event_id = $1 AND t.serial = $2 AND t.status = ANY($3)`
 	return o.HolderOf(serial).Version == version, nil
 }
 
-// liveTickets are the statuses of tickets that are worth something.
+// liveTickets are the statuses of tickets that are good, as their rows have them: neither cancelled nor refunded.
 var liveTickets = []int16{ticketIssued, ticketCheckedIn}
 
-// ordersOf lists a customer's orders that have tickets of a category's events.
+// ordersOf lists a customer's orders that have tickets, of a category's events, up to MostOrders.
 func (m *Model) ordersOf(ctx context.Context, customer uint64, category string) ([]order.Order, error) {
 	const find = `
 SELECT o.record FROM orders o JOIN events e ON e.number = o.event_id

@@ -14,8 +14,8 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// Lists for an organization and for a buyer. Orders have no index for them, which would
-// cost every order of a rush: an event's are neighbours by their ids.
+// Lists for an organization and for a buyer. The table of orders has no index by organization, because each index
+// would slow down every order of a rush. It needs none: the orders of an event are neighbours by their ids.
 
 // OrderFilter says which orders a list has. A zero field filters nothing.
 type OrderFilter struct {
@@ -53,6 +53,8 @@ ORDER BY o.created_at DESC, o.id DESC OFFSET @skip LIMIT @limit`
 	if f.Status != "" {
 		args["status"] = statusNumber(f.Status)
 	}
+	// A code is the last of the lines that an order's words consist of, so a line break before it and nothing after
+	// it find this code and not a name like it.
 	if f.PromoCode != "" {
 		args["promo"] = "%\n" + cmp.Or(foldText(f.PromoCode), noWords) // the last line of an order's words
 	}
@@ -64,7 +66,7 @@ ORDER BY o.created_at DESC, o.id DESC OFFSET @skip LIMIT @limit`
 	return list, nil
 }
 
-// instant is a time as a parameter, NULL for the zero one.
+// instant returns a time as a parameter of a query. The zero time is NULL.
 func instant(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -79,12 +81,13 @@ type RefundFilter struct {
 	Customer uint64 // the customer who asked for it or, if nobody did, whose order it is of
 	Status   string
 	Asked    bool // true leaves out what goes back without a request
+	// BeforeAt, in unix milliseconds, and Skip are the place of a page, as in OrderFilter.
 	BeforeAt int64
 	Skip     int
 	Limit    int
 }
 
-// AskedRefund is a refund of a list, in its order.
+// AskedRefund is a refund in a list, with its order. Position is its index among the order's refunds.
 type AskedRefund struct {
 	Order    order.Order
 	Position int
@@ -114,7 +117,7 @@ ORDER BY r.created_at DESC, r.order_id, r.position OFFSET $7 LIMIT $8`
 	return list, nil
 }
 
-// RetryRefund makes the sweep look at a failed refund the next time that it comes.
+// RetryRefund makes a failed refund due at once, as if it had never failed. The next sweep sends it again.
 func (m *Model) RetryRefund(ctx context.Context, id engine.OrderID, position int) error {
 	const retry = `UPDATE refunds SET not_before = NULL, failures = 0, stuck = false WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL`
 	if _, err := m.pool.Exec(ctx, retry, [16]byte(id), position); err != nil {
@@ -126,7 +129,8 @@ func (m *Model) RetryRefund(ctx context.Context, id engine.OrderID, position int
 // paidStatuses are the statuses of orders whose money may still go back as a whole.
 var paidStatuses = []string{order.StatusCompleted, order.StatusPartiallyRefunded}
 
-// PaidOrders lists an event's orders that cost something and are paid, by id, after one.
+// PaidOrders lists an event's orders that cost something and are paid. It goes by id, and begins behind the order
+// after.
 func (m *Model) PaidOrders(ctx context.Context, event int64, after engine.OrderID, limit int) ([]order.Order, error) {
 	const find = `SELECT record FROM orders WHERE id > $1 AND id < $2 AND status = ANY($3) AND total > 0 ORDER BY id LIMIT $4`
 	rows, _ := m.pool.Query(ctx, find, [16]byte(after), [16]byte(engine.NewID(event+1, make([]byte, 10))), statusNumbers(paidStatuses), limit) // CollectRows returns its error
@@ -143,7 +147,7 @@ func (m *Model) PaidOrders(ctx context.Context, event int64, after engine.OrderI
 	return list, nil
 }
 
-// CountPaidOrders counts them.
+// CountPaidOrders counts the orders that PaidOrders lists.
 func (m *Model) CountPaidOrders(ctx context.Context, event int64) (n int64, err error) {
 	const count = `SELECT count(*) FROM orders WHERE id > $1 AND id < $2 AND status = ANY($3) AND total > 0`
 	first, next := engine.NewID(event, make([]byte, 10)), engine.NewID(event+1, make([]byte, 10))
@@ -153,6 +157,7 @@ func (m *Model) CountPaidOrders(ctx context.Context, event int64) (n int64, err 
 	return n, nil
 }
 
+// statusNumbers returns the numbers of statuses of orders, as the rows have them.
 func statusNumbers(statuses []string) (all []int16) {
 	for _, s := range statuses {
 		all = append(all, statusNumber(s))

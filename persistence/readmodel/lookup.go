@@ -16,14 +16,15 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// What followers read that come after the read model, within their transactions.
+// This file is for followers that come after the read model: what they read of it within their own transactions.
 
-// Passed reports whether the read model has taken the batches in.
+// Passed returns whether the read model has applied these batches, and committed that.
 func Passed(ctx context.Context, tx pgx.Tx, batches []journal.Batch) (bool, error) {
 	const passed = `
 SELECT coalesce(bool_and(f.batch IS NOT NULL AND f.batch >= b.batch), true)
 FROM unnest($2::int[], $3::bigint[]) AS b(writer, batch)
 LEFT JOIN followers f ON f.name = $1 AND f.writer = b.writer`
+	// Each writer's batches are numbered in a row, so only the last of each writer matters.
 	last := make(map[int32]int64)
 	for i := range batches {
 		last[batches[i].Writer] = max(last[batches[i].Writer], batches[i].Seq)
@@ -43,7 +44,7 @@ LEFT JOIN followers f ON f.name = $1 AND f.writer = b.writer`
 // pollEvery is the pause between two looks at how far the read model is.
 const pollEvery = 20 * time.Millisecond
 
-// AwaitPassed waits until the read model has taken the batches in.
+// AwaitPassed waits until the read model has applied these batches. It returns an error if the context ends before.
 func AwaitPassed(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	for {
 		passed, err := Passed(ctx, tx, batches)
@@ -75,8 +76,8 @@ type Scanned struct {
 	Gate        string
 }
 
-// Lookup is a set of records by their ids: keys whose values are nil are asked
-// for.
+// Lookup is a set of records by their ids. A caller puts in the keys that it needs with nil values, and Read fills
+// them in.
 type Lookup struct {
 	Events  map[int64]*event.Record // without Types and Sold
 	Orders  map[engine.OrderID]*order.Order
@@ -84,7 +85,7 @@ type Lookup struct {
 	Tickets map[TicketKey]*Scanned
 }
 
-// NewLookup makes an empty one.
+// NewLookup makes an empty Lookup.
 func NewLookup() *Lookup {
 	return &Lookup{
 		Events: make(map[int64]*event.Record), Orders: make(map[engine.OrderID]*order.Order),
@@ -92,8 +93,7 @@ func NewLookup() *Lookup {
 	}
 }
 
-// Read fills in what there is, in one round trip. A key whose record is not there
-// keeps its nil.
+// Read fills in the records that there are, in one round trip. A key without a record keeps its nil.
 func (l *Lookup) Read(ctx context.Context, tx pgx.Tx) error {
 	b := &pgx.Batch{}
 	b.Queue(byIndex)
@@ -107,6 +107,7 @@ func (l *Lookup) Read(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
+// queueEvents queues the query for the events that are asked for, if any are.
 func (l *Lookup) queueEvents(b *pgx.Batch) {
 	if len(l.Events) == 0 {
 		return

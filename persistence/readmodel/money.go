@@ -11,13 +11,12 @@ import (
 	"boxoffice/engine/order"
 )
 
-// FirstCheck is how long after an attempt began its provider is first asked about it by the sweep.
-// Most payers have verified theirs by then, and nothing is written of it in vain.
+// FirstCheck is how long after the beginning of an attempt the sweep first asks the provider about it. By then most
+// attempts have been verified when their payers came back, and asking would be in vain.
 const FirstCheck = 2 * time.Minute
 
-// isUnsettled reports whether the provider may have more to say of an attempt. One
-// that expired or was cancelled here may still be paid there, and one that
-// failed may be tried again where the buyer was sent.
+// isUnsettled returns whether the provider may still report something about an attempt. An attempt that we let expire
+// or cancelled may still be paid at the provider, and after a failure the buyer may try again on the provider's page.
 func isUnsettled(a *order.Attempt) bool {
 	switch a.Status {
 	case order.AttemptSucceeded, order.AttemptRefunded:
@@ -29,11 +28,10 @@ func isUnsettled(a *order.Attempt) bool {
 	}
 }
 
-// upsertPayments queues the attempts that differ from those in the table. References
-// are unique, but journals may have some of a release that shortened them, and
-// Postgres refuses a statement that meets one row twice: each statement has a
-// reference once. The order that came first keeps the row; another with the same
-// reference has its attempts in its own record alone.
+// upsertPayments queues the attempts to pay that differ from those in the table. References are unique now, but an
+// early release shortened them, so a journal may have one twice, and Postgres refuses a statement that meets one row
+// twice. Hence each statement has a reference once. The order that came first keeps the row; the attempt of the other
+// order is in that order's record alone.
 func (w *Writer) upsertPayments() {
 	var statements []*paymentRows
 	times := make(map[string]int) // by reference
@@ -57,7 +55,7 @@ func (w *Writer) upsertPayments() {
 	}
 }
 
-// paymentRows are rows of payments, by column.
+// paymentRows are rows of the table payments, column by column, as unnest takes them.
 type paymentRows struct {
 	references, providers, statuses []string
 	orders                          [][16]byte
@@ -65,6 +63,7 @@ type paymentRows struct {
 	created, checks                 []*time.Time
 }
 
+// add adds an attempt. An attempt that is settled has no next check, so the sweep does not see it.
 func (r *paymentRows) add(order engine.OrderID, a *order.Attempt) {
 	var check *time.Time
 	if isUnsettled(a) {
@@ -76,6 +75,7 @@ func (r *paymentRows) add(order engine.OrderID, a *order.Attempt) {
 	r.providers, r.statuses = append(r.providers, text(a.Provider)), append(r.statuses, text(a.Status))
 }
 
+// upsert queues the rows. A row of another order with the same reference stays as it is.
 func (r *paymentRows) upsert(b *pgx.Batch) {
 	const upsert = `
 INSERT INTO payments (reference, order_id, amount, received, created_at, next_check, provider, status)
@@ -86,7 +86,8 @@ WHERE payments.order_id = excluded.order_id`
 	b.Queue(upsert, r.references, r.orders, r.amounts, r.received, r.created, r.checks, r.providers, r.statuses)
 }
 
-// upsertRefunds queues the refunds that differ from those in the table.
+// upsertRefunds queues the refunds that differ from those in the table. A refund that is still to be sent is due at
+// once.
 func (w *Writer) upsertRefunds() {
 	const upsert = `
 INSERT INTO refunds (order_id, position, amount, created_at, next_check, reference, reason, status, provider_ref, asked, customer)
@@ -154,9 +155,9 @@ func (m *Model) Payment(ctx context.Context, reference string) (Payment, error) 
 	return p, nil
 }
 
-// PaymentsDue lists attempts that the provider is to be asked about, the attempts due
-// first. Besides open ones these are expired, cancelled and underpaid ones, for
-// their money may still come: CheckPayment says when to ask again, or never.
+// PaymentsDue lists attempts about which the sweep is to ask the provider, those that are due longest first. Besides
+// open attempts they are expired, cancelled and underpaid ones, because their money may still come. CheckPayment then
+// sets when to ask again.
 func (m *Model) PaymentsDue(ctx context.Context, before time.Time, limit int) ([]Payment, error) {
 	const due = `SELECT ` + paymentColumns + ` FROM payments WHERE next_check <= $1 ORDER BY next_check LIMIT $2`
 	rows, _ := m.pool.Query(ctx, due, before, limit) // CollectRows returns its error
@@ -167,9 +168,8 @@ func (m *Model) PaymentsDue(ctx context.Context, before time.Time, limit int) ([
 	return list, nil
 }
 
-// CheckPayment says when the provider is to be asked of the attempt next, the
-// zero time for never. A fact about the attempt makes it due again, and one that
-// settles it ends the matter, before the call or after.
+// CheckPayment sets when the sweep asks the provider about an attempt again; the zero time means never. A later fact
+// about the attempt may make it due again, and a fact that settles it ends the checks for good.
 func (m *Model) CheckPayment(ctx context.Context, reference string, next time.Time) error {
 	const check = `UPDATE payments SET next_check = $2 WHERE reference = $1 AND next_check IS NOT NULL`
 	if _, err := m.pool.Exec(ctx, check, reference, orNull(next)); err != nil {
@@ -188,8 +188,8 @@ type Refund struct {
 	order.Refund
 }
 
-// RefundsDue lists refunds to send or to ask about, those due first: all that
-// have not been processed. CheckRefund says when to look again.
+// RefundsDue lists the refunds that the sweep is to send or to ask about, those that are due longest first. They are
+// all that are to be sent and have not been processed. CheckRefund sets when to look again.
 func (m *Model) RefundsDue(ctx context.Context, before time.Time, limit int) ([]Refund, error) {
 	const due = `
 SELECT r.order_id, r.position, coalesce(p.provider, ''), r.reference, r.amount, r.reason, r.status, r.provider_ref, r.created_at,
@@ -210,9 +210,8 @@ WHERE r.next_check <= $1 AND (r.not_before IS NULL OR r.not_before <= $1) ORDER 
 	return list, nil
 }
 
-// ClaimRefund takes a refund of RefundsDue for the caller alone until a time, and
-// reports whether nobody else has taken it since: two nodes that sweep at the same
-// moment would both send the money.
+// ClaimRefund takes a refund that RefundsDue has listed, for the caller alone, until a time. It returns false if
+// somebody else has taken it since: two nodes that sweep at the same moment must not both send the money.
 func (m *Model) ClaimRefund(ctx context.Context, r *Refund, until time.Time) (bool, error) {
 	const claim = `
 UPDATE refunds SET not_before = $3
@@ -224,15 +223,15 @@ WHERE order_id = $1 AND position = $2 AND next_check IS NOT NULL AND not_before 
 	return done.RowsAffected() == 1, nil
 }
 
-// RefundCheck is what a look at a refund came to.
+// RefundCheck is the outcome of a look at a refund.
 type RefundCheck struct {
 	Next     time.Time // the time from which the next look is due
 	Failures int       // attempts to send it that the provider failed or declined
 	Stuck    bool      // the money does not move, and may need a person
 }
 
-// CheckRefund notes what a look at the refund came to. One that has been
-// processed is not looked at again, whatever Next says.
+// CheckRefund notes the outcome of a look at a refund. A refund that has been processed is never looked at again,
+// whatever Next is.
 func (m *Model) CheckRefund(ctx context.Context, order engine.OrderID, position int, c RefundCheck) error {
 	const check = `
 UPDATE refunds SET not_before = $3, failures = $4, stuck = $5
@@ -250,7 +249,7 @@ type RefundBacklog struct {
 	Oldest float64 // how many seconds ago the oldest open one was due; 0 if none is open
 }
 
-// RefundBacklog counts the refunds that have not been processed.
+// RefundBacklog counts the refunds that have not been processed, for the metrics.
 func (m *Model) RefundBacklog(ctx context.Context) (b RefundBacklog, err error) {
 	const count = `
 SELECT count(*), count(*) FILTER (WHERE stuck), coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8
@@ -258,10 +257,12 @@ FROM refunds WHERE next_check IS NOT NULL`
 	if err := m.pool.QueryRow(ctx, count).Scan(&b.Open, &b.Stuck, &b.Oldest); err != nil {
 		return b, fmt.Errorf("refund backlog: %w", err)
 	}
+	// A fact may bear a time that is ahead of the database's clock.
 	b.Oldest = max(0, b.Oldest)
 	return b, nil
 }
 
+// orNull returns a time as a parameter of a query. The zero time is NULL.
 func orNull(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

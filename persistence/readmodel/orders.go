@@ -12,7 +12,7 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// Ticket is a ticket of an order.
+// Ticket is a ticket with what its order says about it.
 type Ticket struct {
 	Event       int64
 	Serial      uint32
@@ -30,7 +30,7 @@ type Ticket struct {
 	Gate        string
 }
 
-// Order finds an order. It returns ErrNotFound.
+// Order finds an order by its id. It returns ErrNotFound.
 func (m *Model) Order(ctx context.Context, id engine.OrderID) (*order.Order, error) {
 	var record []byte
 	if err := m.pool.QueryRow(ctx, `SELECT record FROM orders WHERE id = $1`, [16]byte(id)).Scan(&record); err != nil {
@@ -43,7 +43,7 @@ func (m *Model) Order(ctx context.Context, id engine.OrderID) (*order.Order, err
 	return o, nil
 }
 
-// Tickets lists an event's tickets by serial, from first on.
+// Tickets lists an event's tickets by serial, beginning with the serial first.
 func (m *Model) Tickets(ctx context.Context, number int64, first uint32, limit int) ([]Ticket, error) {
 	const find = `
 SELECT t.serial, t.order_id, t.type_id, t.status, t.checked_in_at, coalesce(t.gate, ''), o.record
@@ -81,8 +81,7 @@ JOIN orders o ON o.id = t.order_id ORDER BY t.serial`
 	return list, nil
 }
 
-// OrdersOf lists the orders of a customer by id, after one of them (or from the first on,
-// after a zero id).
+// OrdersOf lists a customer's orders by id, those behind the order after. A zero id begins with the first one.
 func (m *Model) OrdersOf(ctx context.Context, customer uint64, after engine.OrderID, limit int) ([]order.Order, error) {
 	const find = `SELECT record FROM orders WHERE customer = $1 AND id > $2 ORDER BY event_id, id LIMIT $3` // ids begin with the event
 	rows, _ := m.pool.Query(ctx, find, int64(customer), [16]byte(after), limit)                             // CollectRows returns its error
@@ -93,8 +92,8 @@ func (m *Model) OrdersOf(ctx context.Context, customer uint64, after engine.Orde
 	return list, nil
 }
 
-// OrdersWithTickets lists an event's orders that have tickets and that a customer bought, or was passed a
-// ticket of at an address, by id.
+// OrdersWithTickets lists the orders of an event that have tickets and that a customer has bought, or that have a
+// ticket which was passed on to an address.
 func (m *Model) OrdersWithTickets(ctx context.Context, event int64, customer uint64, email string) ([]order.Order, error) {
 	const find = `
 SELECT record FROM orders WHERE status = ANY($4) AND id IN (
@@ -124,6 +123,7 @@ func (m *Model) OrdersByID(ctx context.Context, ids []engine.OrderID) ([]order.O
 	return list, nil
 }
 
+// scanOrder reads a row that consists of an order's record.
 func scanOrder(row pgx.CollectableRow) (o order.Order, err error) {
 	var record []byte
 	if err := row.Scan(&record); err != nil {
@@ -132,8 +132,8 @@ func scanOrder(row pgx.CollectableRow) (o order.Order, err error) {
 	return o, codec.Unmarshal(record, &o)
 }
 
-// Sold lists an event's orders that have tickets, by id, after one of them (or
-// from the first on, after a zero id).
+// Sold lists an event's orders that have tickets, by id, those behind the order after. A zero id begins with the
+// first one.
 func (m *Model) Sold(ctx context.Context, number int64, after engine.OrderID, limit int) ([]order.Order, error) {
 	const find = `
 SELECT record FROM orders WHERE id > $1 AND id < $2 AND status = ANY($3) ORDER BY id LIMIT $4`

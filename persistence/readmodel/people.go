@@ -13,20 +13,20 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// Asked is what a list of people is searched for: words of them, or what their orders and tickets
-// are called. The zero value asks for nothing, and leaves all in the list.
+// Asked is a search in a list of people: words of their names and addresses, or an order or tickets that a code
+// names. The zero value asks for nothing, and leaves everybody in the list.
 type Asked struct {
 	Patterns []string // for LIKE; a row's words must match all
 	Order    engine.OrderID
 	Tickets  []TicketKey // a code may be one of several events'
 }
 
-// noWords is a pattern that no words match: they have no dash.
+// noWords is a pattern that fits no folded words, because those have no dash.
 const noWords = "-"
 
-// AskForWords reads words that a list is searched for. Words that blanks part may stand anywhere, in any
-// order; what other signs part, as in an address, is found as it stands. It returns nil for blanks
-// alone.
+// AskForWords reads a search in a list of people, as patterns for LIKE that must all fit. Words between blanks may
+// stand anywhere and in any order. A part with other signs in it, such as an address, is found only as a whole. It
+// returns nil if there are only blanks.
 func AskForWords(text string) []string {
 	parts := strings.Fields(text)
 	if len(parts) == 0 {
@@ -38,16 +38,17 @@ func AskForWords(text string) []string {
 			patterns = append(patterns, "%"+folded+"%")
 		}
 	}
+	// There is something in the search, but no letter or digit: it must find nobody rather than everybody.
 	if patterns == nil {
 		return []string{noWords}
 	}
 	return patterns
 }
 
-// foldText is a text's words as one text.
+// foldText returns a text's words, in the form in which they are searched for, with a blank between them.
 func foldText(text string) string { return strings.Join(wordsOf(text), " ") }
 
-// foldLines folds each of some texts to a line, so that no search finds the end of one and the
+// foldLines folds each of some texts to a line of its own. No search can find the end of one together with the
 // beginning of the next.
 func foldLines(texts ...string) string {
 	lines := make([]string, len(texts))
@@ -57,7 +58,7 @@ func foldLines(texts ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// ticketColumns are the tickets as two columns.
+// ticketColumns returns the tickets that are asked for as two columns.
 func (a *Asked) ticketColumns() (events []int64, serials []int32) {
 	for _, t := range a.Tickets {
 		events, serials = append(events, t.Event), append(serials, int32(t.Serial)) //nolint:gosec // a serial is an int4 in all tables
@@ -65,18 +66,19 @@ func (a *Asked) ticketColumns() (events []int64, serials []int32) {
 	return events, serials
 }
 
-// Args are the parameters of queries that search people, by name: @patterns, @order, @ticket_events
-// and @ticket_serials.
+// Args returns the named parameters of queries that search people: @patterns, @order, @ticket_events and
+// @ticket_serials.
 func (a *Asked) Args() pgx.NamedArgs {
 	events, serials := a.ticketColumns()
 	return pgx.NamedArgs{"patterns": a.Patterns, "order": [16]byte(a.Order), "ticket_events": events, "ticket_serials": serials}
 }
 
-// OrdersOfTickets selects the orders of the tickets that are asked for, by Args.
+// OrdersOfTickets selects the orders of the tickets that are asked for. It takes the parameters of Args.
 const OrdersOfTickets = `SELECT t.order_id FROM tickets t JOIN unnest(@ticket_events::bigint[], @ticket_serials::int[]) AS n(event, serial)
     ON t.event_id = n.event AND t.serial = n.serial`
 
-// unfolded is a table with people whose words are not all written.
+// unfolded is a table of people in which rows may lack their folded words. They are written only when somebody
+// searches, so that a rush does not pay for them.
 type unfolded struct {
 	find string // some rows of the events in $1, or between the ids in $2 and $3: key, name, e-mail, record of the order
 	fill string // writes the words $2 of the keys $1
@@ -104,10 +106,10 @@ AND c.words IS NULL AND $2::uuid[] IS NOT NULL AND $3::uuid[] IS NOT NULL LIMIT 
 // foldAtOnce is how many people's words are written in one transaction.
 const foldAtOnce = 2_000
 
-// FoldPeople writes the words of those people of some events, all of one organization, whose words
-// are not written yet. It waits for no other writer: a row that is being changed is left for the
-// next search.
+// FoldPeople writes the folded words of those people of some events that lack them. The events are all of one
+// organization. It waits for no other writer: a row that is being changed is skipped, and left for the next search.
 func FoldPeople(ctx context.Context, pool *pgxpool.Pool, events []int64) error {
+	// One table after the other, in transactions of foldAtOnce rows, until fewer rows than that were left.
 	for i := range unfoldedTables {
 		for n := foldAtOnce; n == foldAtOnce; {
 			err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) (err error) {
@@ -122,6 +124,8 @@ func FoldPeople(ctx context.Context, pool *pgxpool.Pool, events []int64) error {
 	return nil
 }
 
+// foldSome folds up to foldAtOnce rows of a table, and returns how many. The lock of each row keeps another search
+// from folding it too.
 func (u *unfolded) foldSome(ctx context.Context, tx pgx.Tx, events []int64) (int, error) {
 	if _, err := tx.Exec(ctx, byIndex); err != nil {
 		return 0, err
@@ -141,8 +145,8 @@ func (u *unfolded) foldSome(ctx context.Context, tx pgx.Tx, events []int64) (int
 	return len(keys), err
 }
 
-// peopleWords are a person's words, or the words of an order's record. An order that nobody can read has
-// none.
+// peopleWords returns the folded words of a person, or of an order if its record is given: its name, address and
+// promo code. A record that can't be read has none, so that the row counts as done.
 func peopleWords(name, email string, record []byte) string {
 	if record == nil {
 		return foldLines(name, email)
@@ -158,7 +162,7 @@ func peopleWords(name, email string, record []byte) string {
 	return foldLines(o.Name, o.Email, code)
 }
 
-// OrderRanges are the ids between which the orders of events lie.
+// OrderRanges returns, for each event, the ids between which its orders lie: from first, and below next.
 func OrderRanges(events []int64) (first, next [][16]byte) {
 	first, next = make([][16]byte, len(events)), make([][16]byte, len(events))
 	for i, number := range events {

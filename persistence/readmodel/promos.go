@@ -13,7 +13,8 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// promoFact queues what a fact changes in a promo code's row.
+// promoFact queues the statement that brings a promo code's row up to a fact. Used counts uses by sold orders, less
+// those that refunds gave back.
 func (w *Writer) promoFact(ref engine.Ref, f engine.Fact) error {
 	const create = `
 INSERT INTO promo_codes (number, org, event, created_at, updated_at, disabled, used, record) VALUES ($1, $2, $3, $4, $4, false, 0, $5)`
@@ -49,14 +50,14 @@ type PromoCode struct {
 	Used      int64 // uses consumed
 }
 
-// PromoPlace is where a promo code stands in a list.
+// PromoPlace is a promo code's place in a list that begins with the newest.
 type PromoPlace struct {
 	CreatedAt int64 // unix milliseconds
 	Number    int64
 }
 
-// PromoCodes lists an organization's codes, the newest first: an event's codes alone if
-// it is not 0. after is the last one of the page before; the first page has the zero value.
+// PromoCodes lists an organization's promo codes, the newest first. If event is not 0, it lists only those for this
+// event. After is the place of the last code of the page before; the zero value asks for the first page.
 func (m *Model) PromoCodes(ctx context.Context, org, event int64, after PromoPlace, limit int) ([]PromoCode, error) {
 	const find = `
 SELECT number, created_at, updated_at, disabled, used, record FROM promo_codes

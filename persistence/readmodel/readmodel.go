@@ -39,7 +39,7 @@ import (
 // Follower is the name of the follower that writes the read model.
 const Follower = "readmodel"
 
-// NewDigester makes what a follower of that name applies.
+// NewDigester makes the part of this follower that applies batches. It sets aside streams whose facts fail.
 func NewDigester(log *slog.Logger) *follower.Digester {
 	return follower.NewDigester(Follower, log, NewWriter().Apply, Forget)
 }
@@ -50,7 +50,7 @@ var ErrNotFound = errors.New("readmodel: not found")
 // Model reads the read model.
 type Model struct{ pool *pgxpool.Pool }
 
-// New reads through the pool.
+// New makes a Model that reads through a pool.
 func New(pool *pgxpool.Pool) *Model { return &Model{pool: pool} }
 
 // Clear empties the read model and forgets its follower's position, so that the
@@ -61,6 +61,7 @@ func Clear(ctx context.Context, pool *pgxpool.Pool, from *journal.Reader) error 
 	if err != nil {
 		return fmt.Errorf("readmodel: clear: %w", err)
 	}
+	// What was dropped could not be built again.
 	if dropped {
 		return errors.New("readmodel: clear: days of the journal have been dropped")
 	}
@@ -69,6 +70,7 @@ func Clear(ctx context.Context, pool *pgxpool.Pool, from *journal.Reader) error 
 		if _, err := tx.Exec(ctx, tables); err != nil {
 			return err
 		}
+		// Streams that were set aside are forgotten too: they are applied again with all others.
 		if _, err := tx.Exec(ctx, `DELETE FROM set_aside WHERE follower = $1`, Follower); err != nil {
 			return err
 		}
@@ -96,10 +98,10 @@ func SoldStatuses() []int16 {
 // ticketStatuses numbers the statuses in tickets.status. Append only.
 var ticketStatuses = []string{"issued", "checked_in", "cancelled", "refunded"}
 
-// TicketStatus is the status of a number in the tickets' rows.
+// TicketStatus returns the status that a number in the tickets' rows stands for.
 func TicketStatus(number int16) string { return ticketStatuses[number] }
 
-// TicketStatusNumbers are the statuses as the tickets' rows have them.
+// TicketStatusNumbers returns the numbers that stand for statuses in the tickets' rows.
 func TicketStatusNumbers(statuses ...string) []int16 {
 	numbers := make([]int16, len(statuses))
 	for i, s := range statuses {
@@ -114,7 +116,7 @@ const (
 	ticketRefunded  = 3
 )
 
-// moment is unix milliseconds as a time, 0 as null.
+// moment returns unix milliseconds as a parameter of a query. 0 is NULL.
 func moment(millis int64) *time.Time {
 	if millis == 0 {
 		return nil
@@ -123,6 +125,7 @@ func moment(millis int64) *time.Time {
 	return &t
 }
 
+// millis is the inverse of moment.
 func millis(t *time.Time) int64 {
 	if t == nil {
 		return 0
@@ -130,7 +133,7 @@ func millis(t *time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// text is s as a text column takes it.
+// text returns s in a form that a text column accepts: Postgres refuses invalid UTF-8 and the byte 0.
 func text(s string) string {
 	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
 		return s
@@ -138,10 +141,10 @@ func text(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// maxKey is as much of a text as an index row holds with ease, in bytes.
+// maxKey is how many bytes of a text an indexed column gets. An index row has a limit of about 2,700 bytes.
 const maxKey = 500
 
-// key is s as an indexed text column takes it.
+// key returns s in a form that an indexed text column accepts. It cuts long texts, so a lookup must use it too.
 func key(s string) string {
 	if len(s) > maxKey {
 		s = s[:maxKey]

@@ -13,7 +13,7 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// typeFact queues what a fact changes in a ticket type's row.
+// typeFact queues the statement that brings a ticket type's row up to a fact.
 func (w *Writer) typeFact(ref engine.Ref, f engine.Fact) error {
 	const create = `
 INSERT INTO ticket_types (number, price, quantity, sort_order, sale_start, sale_end, hidden, name, record, event, created_at, revision, sold_out)
@@ -42,14 +42,14 @@ WHERE number = $1`
 	}
 }
 
-// queueOffered queues whether a ticket type has stock. That is told by its event's
-// stream, where a fact is rare, and not by its own, where each order has some; so
-// it may come before the row of a type that is new, which has stock.
+// queueOffered queues whether a ticket type has stock. The event's stream tells it, where such facts are rare; the
+// type's own stream has one for every order. It may therefore come before the row of a new type, which has stock
+// anyway.
 func (w *Writer) queueOffered(f *event.Offered) {
 	w.batch.Queue(`UPDATE ticket_types SET sold_out = $2 WHERE number = $1 AND sold_out <> $2`, f.Offer.Keeper.ID, f.Offer.SoldOut)
 }
 
-// TicketType is a ticket type's record. The number that is left is in Stock.
+// TicketType is a ticket type's record. How many of its tickets are left is not part of it.
 type TicketType struct {
 	Ref       engine.Ref
 	Details   inventory.Details

@@ -13,7 +13,7 @@ import (
 	"boxoffice/engine/wallet"
 )
 
-// ledgers are the entries of wallets in the batches being written.
+// ledgers are the entries of wallets in the batches that are being written, in the order of the batches.
 type ledgers struct {
 	refs    []engine.Ref // of each entry
 	entries []*wallet.Entry
@@ -28,7 +28,7 @@ func (l *ledgers) add(ref engine.Ref, e *wallet.Entry) {
 	l.refs, l.entries = append(l.refs, ref), append(l.entries, e)
 }
 
-// insert queues the entries, and the wallets as the last of each leaves them.
+// insert queues the new entries, and the wallets as the last entry of each leaves them.
 func (l *ledgers) insert(b *pgx.Batch) {
 	if len(l.entries) == 0 {
 		return
@@ -52,7 +52,8 @@ SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::uuid[], $5::s
 	l.upsert(b)
 }
 
-// upsert queues the wallets that have entries.
+// upsert queues the balances of the wallets that have new entries. Each entry bears the balance after it, so the last
+// entry of a wallet is enough; only payouts are added up.
 func (l *ledgers) upsert(b *pgx.Batch) {
 	const wallets = `
 INSERT INTO wallets AS w (org, currency, balance, pending, lifetime_payout, updated_at)
@@ -60,6 +61,7 @@ SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5:
 ON CONFLICT (org, currency) DO UPDATE
 SET balance = excluded.balance, pending = excluded.pending, lifetime_payout = w.lifetime_payout + excluded.lifetime_payout,
   updated_at = excluded.updated_at`
+	// Postgres refuses a statement that meets one row twice, so each wallet has one row here.
 	index := make(map[engine.Ref]int)
 	var orgs, currencies, balances, pending, paid []int64
 	var at []time.Time
@@ -88,8 +90,8 @@ type Wallet struct {
 	LifetimePayout int64
 }
 
-// Wallets lists an organization's money in each of some currencies, with zeros where there has been
-// none, and then in all others in which it has a wallet.
+// Wallets lists an organization's money in some currencies, with zeros where it has no wallet, and then in all other
+// currencies in which it has one.
 func (m *Model) Wallets(ctx context.Context, org int64, currencies []engine.Currency) ([]Wallet, error) {
 	var all []Wallet
 	for i := range currencies {
@@ -117,8 +119,8 @@ func (m *Model) Wallets(ctx context.Context, org int64, currencies []engine.Curr
 	return all, nil
 }
 
-// WalletEntries lists a wallet's ledger, newest first: the entries numbered below
-// before, 0 for the first page.
+// WalletEntries lists the entries of a wallet, the newest first. Before is the number of the last entry of the page
+// before, and 0 for the first page.
 func (m *Model) WalletEntries(ctx context.Context, org int64, currency string, before int64, limit int) ([]wallet.Entry, error) {
 	const find = `
 SELECT number, id, kind, amount, balance, pending, at, reason, reference, note, actor FROM wallet_entries

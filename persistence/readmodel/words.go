@@ -15,14 +15,15 @@ const (
 	maxAsked = 16 // words of a search that count
 )
 
-// latin is how letters are written that Unicode does not take apart. Cyrillic and Greek
-// are written in Latin letters: a name is found in either script, and the trigrams of
-// Postgres, which in the locale C know ASCII alone, know it too.
+// latin spells letters in plain Latin letters that Unicode does not take apart into a letter and an accent. Cyrillic
+// and Greek are spelt in Latin letters too, so that a name is found in either script. And the trigrams of Postgres,
+// by which misspelt words are found, know only ASCII letters in the locale C.
 var latin = readSpellings(`ß ss ø o æ ae œ oe đ d ð d þ th ł l ı i ħ h ŋ n ſ s ĸ k
 а a б b в v г g д d е e ж zh з z и i к k л l м m н n о o п p р r с s т t у u ф f х kh ц ts ч ch ш sh щ shch ъ - ы y ь - э e ю yu я ya
 є ye ґ g ђ dj ј j љ lj њ nj ћ c џ dz ѕ dz
 α a β v γ g δ d ε e ζ z η i θ th ι i κ k λ l μ m ν n ξ x ο o π p ρ r σ s ς s τ t υ y φ f χ ch ψ ps ω o`)
 
+// readSpellings reads a table in which each letter is followed by its spelling. A dash stands for nothing.
 func readSpellings(table string) map[rune]string {
 	fields := strings.Fields(table)
 	m := make(map[rune]string, len(fields)/2)
@@ -32,12 +33,12 @@ func readSpellings(table string) map[rune]string {
 	return m
 }
 
-// unparted are the scripts that put no space between words.
+// unparted are the scripts that put no space between words. Each of their signs counts as a word, because finding the
+// words would take a dictionary.
 var unparted = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
-// wordsOf lists a text's words in the one form in which events have them and searches ask
-// for them: without accents and case, in Latin letters where latin knows them. A sign of
-// a script that does not part its words is a word of its own.
+// wordsOf lists a text's words in the one form in which events have them and searches ask for them: in lower case,
+// without accents, and in Latin letters where latin knows the letter.
 func wordsOf(s string) []string {
 	var all []string
 	var word []rune
@@ -47,6 +48,7 @@ func wordsOf(s string) []string {
 			word = word[:0]
 		}
 	}
+	// NFKD takes letters apart from their accents, and writes variants such as full-width letters as the common ones.
 	for _, r := range norm.NFKD.String(s) {
 		r = unicode.ToLower(r)
 		switch spelled, known := latin[r]; {
@@ -75,6 +77,8 @@ type searched struct {
 	title, city, venue string
 }
 
+// searchColumns makes the columns by which an event is found. In the vector each word has its position in the text
+// and a weight, from A for the title to D for the place.
 func searchColumns(d *event.Details) searched {
 	var vector strings.Builder
 	var all []string
@@ -93,7 +97,7 @@ func searchColumns(d *event.Details) searched {
 	}
 }
 
-// asked is what a search asks for.
+// asked is a search as it was read.
 type asked struct {
 	words  []string
 	needed []string   // the words that an event must have
@@ -101,11 +105,12 @@ type asked struct {
 	near   [][]string // for each needed word, the words of events that it may be a misspelling of
 }
 
-// NormalSearch returns a search as it is read: two texts that ask for the same words are one.
+// NormalSearch returns a search in its normal form. Two texts that ask for the same words have the same one.
 func NormalSearch(s string) string { return strings.Join(readAsked(s).words, " ") }
 
-// readAsked reads a search. Short words among longer ones, which articles and prepositions of
-// most languages are, put events further up but need not be there.
+// readAsked reads a search. An event needs all longer words of it. Short words beside them, as articles and
+// prepositions are in most languages, raise its rank but need not be there. A short word in a script beside the Latin
+// one counts as a long one.
 func readAsked(s string) asked {
 	var a asked
 	a.words = wordsOf(s)
@@ -115,6 +120,7 @@ func readAsked(s string) asked {
 			a.needed = append(a.needed, w)
 		}
 	}
+	// A search that consists of short words needs all of them.
 	if a.needed == nil {
 		a.needed = a.words
 	}
@@ -137,7 +143,7 @@ func (a *asked) writeNeededQuery() string {
 	return strings.Join(parts, " & ")
 }
 
-// writeExactQuery is a tsquery for any of the words, as it stands or as a beginning.
+// writeExactQuery returns a tsquery for any of the words, whole or as the beginning of a word.
 func (a *asked) writeExactQuery() string {
 	parts := make([]string, len(a.words))
 	for i, w := range a.words {
@@ -146,7 +152,7 @@ func (a *asked) writeExactQuery() string {
 	return anyOf(parts)
 }
 
-// nearQuery is a tsquery for any of the words, or any that it may be a misspelling of.
+// nearQuery returns a tsquery for any of the words, or any word that one of them may be a misspelling of.
 func (a *asked) nearQuery() string {
 	parts := []string{a.writeExactQuery()}
 	for _, near := range a.near {
@@ -155,10 +161,11 @@ func (a *asked) nearQuery() string {
 	return anyOf(parts)
 }
 
-// prefixQuery is a tsquery for a word, or for the beginning of one.
+// prefixQuery returns a tsquery for words that begin with this one.
 func prefixQuery(word string) string { return "'" + word + "':*" }
 
-// quoteAll makes a tsquery of each word; nil of no list. Words have no quotes in them.
+// quoteAll makes a tsquery of each word, and nil of nil. Words consist of letters and digits, so no quote can end
+// one.
 func quoteAll(words []string) []string {
 	if words == nil {
 		return nil

@@ -25,14 +25,16 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// Writer takes facts into the tables. It belongs to one follower, whose
-// transactions it is called in one after another.
+// Writer writes facts into the tables. It belongs to one follower, which calls it in one transaction after another,
+// never in two at once. It keeps its memory from call to call.
 type Writer struct {
 	index   map[engine.OrderID]int32 // by order: its place in orders
 	orders  []changed                // the orders that the batches touch, in the order of their first facts
 	later   []laterFact              // facts about orders that have to be read from the table first
 	scans   []scan
 	ledgers ledgers
+	// batch has the statements about what changes rarely. created and minted are the new orders and tickets, which a
+	// rush makes by the thousand, and which go by COPY.
 	batch   *pgx.Batch // statements about what changes rarely
 	created rows
 	minted  rows
@@ -43,27 +45,29 @@ func NewWriter() *Writer { return &Writer{index: make(map[engine.OrderID]int32)}
 
 // changed is an order that has facts in the batches being written.
 type changed struct {
-	was       *order.Order // as it stands in the table; nil when it is not there
-	now       *order.Order
-	record    []byte // now as it is encoded, where the fact carried that; nil: it is still to be encoded
+	was *order.Order // as it stands in the table; nil when it is not there
+	now *order.Order
+	// record is the encoding of now, if the fact carried it. It is nil if now is still to be encoded.
+	record    []byte
 	completed bool
 	erased    bool // somebody's name and address were taken out of it
 }
 
+// laterFact is a fact about an order that has to be read from the table first. Order is the order's index in orders.
 type laterFact struct {
 	order int32
 	fact  engine.Fact
 }
 
-// scan is the outcome of a ticket at the gates. An admission that was taken back has
-// no time and no gate.
+// scan is what the gates have last done with a ticket. An admission that was taken back has no time and no gate.
 type scan struct {
 	ticket TicketKey
 	at     int64
 	gate   string
 }
 
-// Apply takes batches in, within the follower's transaction.
+// Apply writes the facts of some batches, within the follower's transaction. First it collects what changes in
+// memory, so that an order with many facts is read and written once.
 func (w *Writer) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	w.reset()
 	for i := range batches {
@@ -73,9 +77,11 @@ func (w *Writer) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) 
 			}
 		}
 	}
+	// Facts about older orders can be folded only once their rows are read.
 	if err := w.loadOrders(ctx, tx); err != nil {
 		return err
 	}
+	// New rows come before changes, because a fact may be about an order or ticket of the same batch.
 	if err := w.insert(ctx, tx); err != nil {
 		return err
 	}
@@ -91,6 +97,7 @@ func (w *Writer) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) 
 	return nil
 }
 
+// reset forgets the facts of the last call, and keeps the memory.
 func (w *Writer) reset() {
 	clear(w.index)
 	clear(w.orders) // lets the facts go
@@ -101,7 +108,7 @@ func (w *Writer) reset() {
 	w.batch = &pgx.Batch{}
 }
 
-// ignored are the facts that change no row, and are not even decoded.
+// ignored are the facts that change no row. They are not even decoded, which saves most of the work in a rush.
 var ignored = map[engine.Kind][]engine.FactType{
 	engine.KindEvent: {
 		(*ledger.OrderClosed)(nil).FactType(), (*admission.CheckInDenied)(nil).FactType(), (*ledger.OrderRecalled)(nil).FactType(),
@@ -115,11 +122,11 @@ var ignored = map[engine.Kind][]engine.FactType{
 	engine.KindWallet:    {keeper.TypeReserved, keeper.TypeCommitted, keeper.TypeReleased},
 }
 
-// rowless are the kinds whose facts change no row: of seats and dates, orders carry
-// theirs, and a waiting room keeps no row per visitor.
+// rowless are the kinds whose facts change no row at all. Orders carry their seats and dates, and a waiting room has
+// no row for a visitor.
 var rowless = []engine.Kind{engine.KindSeatmap, engine.KindCalendar, engine.KindQueue}
 
-// applyRecord applies the facts of one record.
+// applyRecord takes the facts of one record, which are all of one stream.
 func (w *Writer) applyRecord(r *journal.Record) error {
 	if slices.Contains(rowless, r.Ref.Kind) {
 		return nil
@@ -136,6 +143,7 @@ func (w *Writer) applyRecord(r *journal.Record) error {
 	return nil
 }
 
+// takeFact notes what a fact changes. Body is the fact as it was journaled.
 func (w *Writer) takeFact(ref engine.Ref, f engine.Fact, body []byte) error {
 	switch f := f.(type) {
 	case *order.Created:
@@ -182,12 +190,11 @@ func (w *Writer) takeFact(ref engine.Ref, f engine.Fact, body []byte) error {
 // errNoRule reports a fact that takeFact has no case for and that is not ignored.
 var errNoRule = errors.New("the read model has no rule for a fact")
 
-// orderField opens the CBOR of an order.Created: a map of one pair, whose key 1
-// is the order.
+// orderField begins the CBOR of an order.Created: a map of one pair with key 1, whose value is the order.
 const orderField = "\xa1\x01"
 
-// recordIn is the encoded order in the body of an order.Created, or nil if the
-// body is of another form.
+// recordIn returns the encoded order within the body of an order.Created, which saves encoding it again. It returns
+// nil if the body has another form.
 func recordIn(body []byte) []byte {
 	if len(body) < len(orderField) || string(body[:len(orderField)]) != orderField {
 		return nil
@@ -195,9 +202,11 @@ func recordIn(body []byte) []byte {
 	return body[len(orderField):]
 }
 
-// foldFact applies a fact to its order, at once if the order is at hand.
+// foldFact applies a fact to its order: at once if the order is in memory, and otherwise after loadOrders has read
+// it.
 func (w *Writer) foldFact(id engine.OrderID, f engine.Fact) *changed {
 	i, ok := w.index[id]
+	// The order was made before these batches. Its id stands in "was" until the row is read.
 	if !ok {
 		i = int32(len(w.orders))
 		w.index[id] = i
@@ -208,16 +217,17 @@ func (w *Writer) foldFact(id engine.OrderID, f engine.Fact) *changed {
 		w.later = append(w.later, laterFact{i, f})
 		return o
 	}
+	// The encoded record is of the order before this fact.
 	o.now, o.record = order.Fold(o.now, f), nil
 	return o
 }
 
-// byIndex makes the transaction's further statements find rows by index: a plan
-// made while the tables were small must not scan them later.
+// byIndex makes the further statements of a transaction find rows by index. Postgres may keep a plan that it made
+// while the tables were small, and which would scan them when they are large.
 const byIndex = `
 SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
 
-// loadOrders reads the orders that have facts here and were created before.
+// loadOrders reads the orders that have facts in these batches and were created before, and folds those facts.
 func (w *Writer) loadOrders(ctx context.Context, tx pgx.Tx) error {
 	if len(w.later) == 0 {
 		return nil
@@ -256,7 +266,8 @@ func (w *Writer) loadOrders(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// insert adds the orders and tickets that are new.
+// insert adds the orders and tickets that are new, by COPY. An order that was created and completed in the same
+// batches is inserted as completed.
 func (w *Writer) insert(ctx context.Context, tx pgx.Tx) error {
 	w.created.reset()
 	w.minted.reset()
@@ -268,6 +279,7 @@ func (w *Writer) insert(ctx context.Context, tx pgx.Tx) error {
 			}
 		}
 		if o.completed {
+			// The size decides how many rows are made, so a damaged record must not be believed.
 			if !o.now.HasSoundSize() {
 				return fmt.Errorf("readmodel: order %s has too many tickets", o.now.ID)
 			}
@@ -281,6 +293,7 @@ func (w *Writer) insert(ctx context.Context, tx pgx.Tx) error {
 	return w.minted.insert(ctx, tx, "tickets", "event_id, type_id, order_id, serial, status")
 }
 
+// addOrder adds an order's row, with the columns in the order that insert names.
 func (r *rows) addOrder(o *changed) (err error) {
 	if o.record == nil {
 		if o.record, err = codec.Marshal(o.now); err != nil {
@@ -302,6 +315,7 @@ func (r *rows) addOrder(o *changed) (err error) {
 	return nil
 }
 
+// statusNumber returns the number that stands for a status in the orders' rows.
 func statusNumber(status string) int16 { return int16(slices.Index(orderStatuses, status)) }
 
 // addTickets adds the tickets of a completed order.
@@ -320,8 +334,8 @@ func (r *rows) addTickets(o *order.Order) {
 	}
 }
 
-// update queues the changes of orders and tickets, the payments and refunds, and
-// the ledgers of wallets.
+// update queues the changes of older orders, and what belongs to orders: payments, refunds, tickets at the gates. It
+// comes after insert, in the same transaction.
 func (w *Writer) update() error {
 	if err := w.updateOrders(); err != nil {
 		return err
@@ -334,8 +348,8 @@ func (w *Writer) update() error {
 	return nil
 }
 
-// updateScanned queues the outcome of the tickets at the gates: of each the last that
-// happened. One that was refunded stays so, also if it was let in before and told later.
+// updateScanned queues what the gates did with tickets, for each ticket only the last. A ticket that was refunded
+// stays refunded, even if a device without a network reports later that it was let in before.
 func (w *Writer) updateScanned() {
 	if len(w.scans) == 0 {
 		return
@@ -361,11 +375,12 @@ WHERE t.event_id = s.event_id AND t.serial = s.serial`
 		}
 		gates = append(gates, gate)
 	}
+	// These statements come after byIndex, which holds for the rest of the transaction.
 	w.batch.Queue(byIndex)
 	w.batch.Queue(change, ticketIssued, ticketCheckedIn, ticketRefunded, events, serials, at, gates)
 }
 
-// endTickets queues the end of tickets whose money goes back.
+// endTickets queues that tickets are refunded.
 func (w *Writer) endTickets(event int64, serials []uint32) {
 	ended := make([]int32, len(serials))
 	for i, serial := range serials {
@@ -374,8 +389,7 @@ func (w *Writer) endTickets(event int64, serials []uint32) {
 	w.batch.Queue(`UPDATE tickets SET status = $1 WHERE event_id = $2 AND serial = ANY($3)`, ticketRefunded, event, ended)
 }
 
-// eraseAddresses queues that the columns with addresses say what the orders do from which
-// somebody was erased.
+// eraseAddresses queues the addresses of orders from which a person was erased. updateOrders does not write that column.
 func (w *Writer) eraseAddresses() {
 	for i := range w.orders {
 		o := w.orders[i].now
@@ -389,8 +403,8 @@ func (w *Writer) eraseAddresses() {
 	}
 }
 
-// updateOrders is an upsert of rows that are there, which needs no plan: it
-// finds each by the key.
+// updateOrders queues the changed orders as an insert whose rows all conflict with those that are there. Such a
+// statement needs no plan that could be a bad one: it finds each row by its key.
 func (w *Writer) updateOrders() error {
 	const change = `
 INSERT INTO orders AS o (id, event_id, customer, total, created_at, updated_at, status, currency, email, record)
