@@ -21,18 +21,18 @@ import (
 // Follower is the name of the follower that writes the table.
 const Follower = "attendees"
 
-// changes are the facts that give tickets to somebody, or erase somebody from an order.
+// changes are the facts after which the holder or the attendee of a ticket may be another one.
 var changes = []engine.FactType{(*order.Completed)(nil).FactType(), (*order.TicketTransferred)(nil).FactType(), (*order.Erased)(nil).FactType()}
 
-// isWanted reports whether the follower needs facts of a type: facts of changes, and facts that name
-// an address (naming).
+// isWanted returns whether the follower decodes facts of a type: those in changes, and those that name a further
+// address (see naming).
 func isWanted(t engine.FactType) bool {
 	return slices.Contains(changes, t) || t == (*order.TransferOffered)(nil).FactType() || t == (*waitlist.Joined)(nil).FactType()
 }
 
-// Apply writes who has the tickets that the batches' facts are about, within the follower's
-// transaction. It is called when the read model has passed the batches, and reads the orders from
-// there, so a fact that is applied twice does no harm.
+// Apply writes who holds and who attends with the tickets that the batches' facts are about, within the follower's
+// transaction. It waits until the read model has applied the batches, and reads the orders from its tables. A fact
+// that is applied twice does no harm, because only the order as it stands is written.
 func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	seen := make(map[engine.OrderID]bool)
 	var ids [][16]byte
@@ -58,6 +58,7 @@ func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 	if err := named.writeRows(ctx, tx); err != nil || len(ids) == 0 {
 		return err
 	}
+	// The orders' rows must be at least as new as these facts.
 	if err := readmodel.AwaitPassed(ctx, tx, batches); err != nil {
 		return err
 	}
@@ -67,7 +68,8 @@ func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 // catchUpPage is how many orders CatchUp writes in a transaction.
 const catchUpPage = 200
 
-// CatchUp writes the rows of those tickets of an event that the follower has not reached yet.
+// CatchUp writes the rows of an event's tickets that the follower has not written yet, for a caller that needs them
+// all.
 func (s *Store) CatchUp(ctx context.Context, event int64) error {
 	const unwritten = `
 SELECT DISTINCT t.order_id FROM tickets t LEFT JOIN attendees a USING (event_id, serial)
@@ -81,13 +83,14 @@ WHERE t.event_id = $1 AND a.event_id IS NULL LIMIT $2`
 		if err != nil {
 			return fmt.Errorf("attendees: catch up with event %d: %w", event, err)
 		}
+		// A page that is not full was the last one.
 		if len(ids) < catchUpPage {
 			return nil
 		}
 	}
 }
 
-// write updates the rows of some orders' tickets and of their customers.
+// write brings the rows of some orders' tickets, and of their customers, up to the orders' records.
 func (s *Store) write(ctx context.Context, tx pgx.Tx, ids [][16]byte) error {
 	// Name and address are overwritten only when the holder changes, because what an organizer has
 	// written is about the old holder.
@@ -98,6 +101,7 @@ ON CONFLICT (event_id, serial) DO UPDATE
 SET holder = excluded.holder, email = excluded.email, name = excluded.name, updated_at = excluded.updated_at
 WHERE attendees.holder <> excluded.holder`
 	rows, _ := tx.Query(ctx, `SELECT record FROM orders WHERE id = ANY($1)`, ids) // ForEachRow returns its error
+	// The rows are collected first and then written with one statement, whatever the number of orders.
 	var a columns
 	var seen []customer
 	var named naming
@@ -131,10 +135,12 @@ type columns struct {
 	holders, emails, names []string
 }
 
+// add adds a row for each ticket of an order. An order without tickets adds none.
 func (c *columns) add(o *order.Order) error {
 	if o.FirstTicket == 0 {
 		return nil
 	}
+	// The size decides how many rows are made, so a damaged record must not be believed.
 	if !o.HasSoundSize() {
 		return fmt.Errorf("order %s has too many tickets", o.ID)
 	}

@@ -1,9 +1,9 @@
-// Package attendees owns the tables of who holds and who attends with each ticket, and of an
-// organization's customers. A follower of its own writes them, so that they don't slow down a rush;
-// organizers change names, addresses, tags and notes.
+// Package attendees owns the tables of who holds and who attends with each ticket, and of each organization's
+// customers. A follower of its own writes them, after the read model, so that they slow down no rush. Organizers
+// change names, addresses, tags and notes.
 //
-// The edge calls Store; the follower calls Apply from one goroutine. Nothing here has to be
-// stopped.
+// The request handlers (the packages in edge) call Store; the follower calls Apply from one goroutine. Nothing here
+// has to be stopped.
 package attendees
 
 import (
@@ -28,11 +28,13 @@ var ErrNotFound = errors.New("attendees: not found")
 type Store struct {
 	pool  *pgxpool.Pool
 	facts *publicfacts.Store
-	key   func(org int64, address string) string
+	// key derives the public id of a customer from the organization and the address. An address has another id in
+	// each organization.
+	key func(org int64, address string) string
 }
 
-// New returns the store of a pool's database. facts publishes what is tagged. key returns the key
-// under which an organization is shown a customer's address.
+// New returns the store of a pool's database. Facts publishes that a ticket was tagged. Key returns the id under
+// which an organization is shown a customer with an address.
 func New(pool *pgxpool.Pool, facts *publicfacts.Store, key func(org int64, address string) string) *Store {
 	return &Store{pool, facts, key}
 }
@@ -50,15 +52,15 @@ type Held struct {
 	Order *order.Order
 }
 
-// selectHeld sorts in the order of the index, which every plan has to use.
+// selectHeld sorts in the order of the index, so that Postgres reads no more rows than it returns.
 const selectHeld = `
 SELECT a.issued_at, a.event_id, a.serial, o.record
 FROM attendees a JOIN tickets t USING (event_id, serial) JOIN orders o ON o.id = a.order_id
 WHERE a.holder = $1 AND a.holder <> '' AND t.status = ANY($2) AND (a.issued_at, a.event_id, a.serial) < ($3, $4, $5)
 ORDER BY a.issued_at DESC, a.event_id DESC, a.serial DESC LIMIT $6`
 
-// Held lists the live tickets that the owner of an address holds, the newest first, after a place.
-// A zero place comes before the first ticket.
+// Held lists the live tickets that the owner of an address holds, the newest first, those behind a place. The zero
+// place begins with the newest ticket.
 func (s *Store) Held(ctx context.Context, address string, after Place, limit int) ([]Held, error) {
 	if after == (Place{}) {
 		after = Place{IssuedAt: time.Now().Add(24 * time.Hour).UnixMilli()} // another node's clock may be ahead
@@ -83,8 +85,8 @@ func (s *Store) Held(ctx context.Context, address string, after Place, limit int
 	return list, nil
 }
 
-// decodeOrder returns the order of a ticket: last if the ticket belongs to it, which is usual because
-// an order's tickets are neighbours, or else the decoded record.
+// decodeOrder returns the order of a ticket. It is last if the ticket belongs to that order, which is usual because
+// an order's tickets are neighbours; otherwise the record is decoded.
 func decodeOrder(last *order.Order, number int64, serial uint32, record []byte) (*order.Order, error) {
 	if last != nil && last.ID.Event() == number && serial >= last.FirstTicket && int64(serial) < int64(last.FirstTicket)+last.Tickets() {
 		return last, nil

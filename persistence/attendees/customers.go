@@ -43,11 +43,13 @@ type customer struct {
 	at          int64 // unix milliseconds
 }
 
-// customersOf returns the customers of a completed order, each once.
+// customersOf returns the people whom a completed order names as its buyer or as a holder, each address once. The
+// first name that comes with an address counts.
 func customersOf(o *order.Order) []customer {
 	if o.FirstTicket == 0 || !o.HasSoundSize() {
 		return nil
 	}
+	// No address is nobody.
 	seen := map[string]bool{"": true}
 	var out []customer
 	add := func(email, name string) {
@@ -56,6 +58,7 @@ func customersOf(o *order.Order) []customer {
 			out = append(out, customer{o.ID.Event(), email, cleanText(name), o.EndedAt})
 		}
 	}
+	// The buyer comes first, so the buyer's own name counts for an address that also holds tickets.
 	add(o.Email, o.Name)
 	serial := o.FirstTicket
 	for i := range o.Lines {
@@ -68,7 +71,8 @@ func customersOf(o *order.Order) []customer {
 	return out
 }
 
-// writeCustomers notes the customers of some orders.
+// writeCustomers adds the customers of some orders to their organizations, or brings their names and times up to
+// date. The name of the latest order wins.
 func (s *Store) writeCustomers(ctx context.Context, tx pgx.Tx, seen []customer) error {
 	orgs, err := findOrganizations(ctx, tx, seen)
 	if err != nil {
@@ -84,7 +88,9 @@ ON CONFLICT (org, email) DO UPDATE SET first_at = least(c.first_at, excluded.fir
 	n := len(seen)
 	of, hashes, at := make([]int64, 0, n), make([]int64, 0, n), make([]time.Time, 0, n)
 	keys, emails, names := make([]string, 0, n), make([]string, 0, n), make([]string, 0, n)
+	// Rows are passed to the statement column by column.
 	for _, c := range seen {
+		// An event that was removed has no organization here, and its customers are not written.
 		org, ok := orgs[c.event]
 		if !ok {
 			continue
@@ -99,7 +105,7 @@ ON CONFLICT (org, email) DO UPDATE SET first_at = least(c.first_at, excluded.fir
 	return nil
 }
 
-// findOrganizations returns the organizations of the events at which customers were seen.
+// findOrganizations returns the organization of each event at which customers were seen.
 func findOrganizations(ctx context.Context, tx pgx.Tx, seen []customer) (map[int64]int64, error) {
 	events := make([]int64, len(seen))
 	for i := range seen {
@@ -129,16 +135,16 @@ type CustomerFilter struct {
 	Limit  int
 }
 
-// sorts are the orders in which customers can be listed. Each ends with the number, so that the
-// order is total.
+// sorts are the orders in which customers can be listed: the columns of the key, how the key of a later page
+// compares, and the order. Each ends with the number, so that no two customers are at one place.
 var sorts = map[string]struct{ key, after, by string }{
 	"recent": {"last_at, number", "<", "last_at DESC, number DESC"},
 	"oldest": {"first_at, number", ">", "first_at, number"},
 	"name":   {"lower(name), number", ">", "lower(name), number"},
 }
 
-// customerColumns selects the columns of a Customer; the %s are a query of customers, and the statuses of orders. Whatever a customer
-// holds and has bought is looked up by indexes on the address.
+// customerColumns selects the columns of a Customer. The first %s is a query that selects customers, the second the
+// statuses of sold orders. The tickets and the spending of a customer are looked up by indexes on the address.
 const customerColumns = `
 SELECT c.number, c.org, c.key, c.email, c.name, c.first_at, c.last_at, held.n, held.tags, bought.n, bought.currencies, bought.amounts
 FROM (%s) c
@@ -154,7 +160,7 @@ CROSS JOIN LATERAL (
     WHERE o.customer = c.customer AND lower(btrim(o.email)) = c.email AND e.org = c.org AND o.status = ANY(%s)
     GROUP BY o.currency) sums) bought`
 
-// Customers lists an organization's customers.
+// Customers lists an organization's customers that fit a filter, a page of them.
 func (s *Store) Customers(ctx context.Context, f CustomerFilter) ([]Customer, error) {
 	sort := sorts[f.Sort]
 	find := fmt.Sprintf(`
@@ -172,6 +178,7 @@ SELECT * FROM customers AS c WHERE org = @org
     WHERE a.holder = c.email AND a.holder <> '' AND e.org = c.org AND a.tags @> ARRAY[@tag]))
   AND (@after::bigint = 0 OR (%s) %s (SELECT %s FROM customers WHERE number = @after))
 ORDER BY %s LIMIT @limit`, sort.key, sort.after, sort.key, sort.by)
+	// People without folded words could not be found by them.
 	if f.Asked.Patterns != nil {
 		if err := readmodel.FoldPeople(ctx, s.pool, f.Events); err != nil {
 			return nil, err
@@ -204,6 +211,7 @@ func (s *Store) Customer(ctx context.Context, org int64, key string) (*Customer,
 	return &c, nil
 }
 
+// readCustomer reads a row of customerColumns.
 func readCustomer(row pgx.CollectableRow) (c Customer, err error) {
 	var first, last time.Time
 	var currencies []string
@@ -238,7 +246,7 @@ ORDER BY o.created_at DESC, o.id DESC LIMIT $4`
 	return list, nil
 }
 
-// HeldOf lists the tickets that a customer holds, the newest first.
+// HeldOf lists the tickets of the organization that a customer holds, the newest first.
 func (s *Store) HeldOf(ctx context.Context, c *Customer, limit int) ([]Attendee, error) {
 	const held = attendeeColumns + `JOIN events e ON e.number = a.event_id
 WHERE a.holder = $1 AND a.holder <> '' AND e.org = $2 ORDER BY a.issued_at DESC, a.event_id DESC, a.serial DESC LIMIT $3`

@@ -38,6 +38,8 @@ type Filter struct {
 	Since     time.Time // leaves out attendees that have not changed since; zero: none
 }
 
+// The first columns are in the order in which collectAttendees scans them. A check-in changes an attendee too, so the
+// time of the last change is the later one of both.
 const attendeeColumns = `
 SELECT a.event_id, a.serial, a.name, a.email, a.tags, t.status, t.checked_in_at, coalesce(t.gate, ''), greatest(a.updated_at, t.checked_in_at), o.record
 FROM attendees a JOIN tickets t USING (event_id, serial) JOIN orders o ON o.id = a.order_id
@@ -45,8 +47,8 @@ FROM attendees a JOIN tickets t USING (event_id, serial) JOIN orders o ON o.id =
 
 const selectAttendees = attendeeColumns + `WHERE a.event_id = $1 `
 
-// List lists an event's attendees ordered by their tickets, the newest first, below the serial
-// before; 0 means from the newest.
+// List lists an event's attendees by their tickets, the newest first. Before is the serial of the last ticket of the
+// page before, and 0 for the first page.
 func (s *Store) List(ctx context.Context, number int64, f Filter, before uint32, limit int) ([]Attendee, error) {
 	const filtered = attendeeColumns + `WHERE a.event_id = @event AND a.serial < @before
   AND (@patterns::text[] IS NULL OR coalesce(a.words, lower(a.name || ' ' || a.email)) LIKE ALL(@patterns) OR o.words LIKE ALL(@patterns)
@@ -55,9 +57,11 @@ func (s *Store) List(ctx context.Context, number int64, f Filter, before uint32,
   AND (@checked::bool IS NULL OR @checked AND t.checked_in_at IS NOT NULL OR NOT @checked AND t.checked_in_at IS NULL)
   AND greatest(a.updated_at, t.checked_in_at) >= @since
 ORDER BY a.serial DESC LIMIT @limit`
+	// Serials count up, so a page goes on below the last serial of the page before.
 	if before == 0 {
 		before = math.MaxInt32
 	}
+	// Attendees without folded words could not be found by them.
 	if f.Asked.Patterns != nil {
 		if err := readmodel.FoldPeople(ctx, s.pool, []int64{number}); err != nil {
 			return nil, err
@@ -91,6 +95,7 @@ func (s *Store) Find(ctx context.Context, number int64, serial uint32) (*Attende
 	return &list[0], nil
 }
 
+// collectAttendees reads rows of attendeeColumns. The neighbours of an order share its decoded record.
 func collectAttendees(rows pgx.Rows) ([]Attendee, error) {
 	var last *order.Order
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Attendee, err error) {
@@ -111,8 +116,8 @@ func collectAttendees(rows pgx.Rows) ([]Attendee, error) {
 	})
 }
 
-// Edit changes the attendee of a ticket; nil leaves a column as it is. It returns ErrNotFound if
-// there is none.
+// Edit changes the name and the address of a ticket's attendee; nil leaves them as they are. It returns ErrNotFound
+// if there is no such row.
 func (s *Store) Edit(ctx context.Context, number int64, serial uint32, name, email *string) error {
 	const edit = `
 UPDATE attendees SET name = coalesce($3, name), email = coalesce($4, email), updated_at = now() WHERE event_id = $1 AND serial = $2 RETURNING true`

@@ -11,12 +11,14 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// naming are addresses that orders, or entries of waitlists, name besides their buyer's.
+// naming collects the addresses that orders and entries of waitlists name beside their buyer's. When a person is to
+// be erased, these orders have to be found too.
 type naming struct {
 	emails []string
 	ids    [][16]byte
 }
 
+// addName notes an address, unless it is empty or already the pseudonym of somebody who was erased.
 func (n *naming) addName(email string, id engine.OrderID) {
 	if email = cleanText(order.NormalEmail(email)); email != "" && !order.IsPseudonym(email) {
 		n.emails, n.ids = append(n.emails, email), append(n.ids, id)
@@ -33,8 +35,8 @@ func (n *naming) takeFact(f engine.Fact) {
 	}
 }
 
-// takeOrder adds the addresses that an order's lines name. Holders are not added, because a holder
-// was offered the ticket before, and that fact names the address.
+// takeOrder adds the addresses that an order's lines name for attendees. It leaves out holders: a holder was offered
+// the ticket before, and the fact of that offer names the address.
 func (n *naming) takeOrder(o *order.Order) {
 	for i := range o.Lines {
 		if email := o.Lines[i].AttendeeEmail; order.NormalEmail(email) != order.NormalEmail(o.Email) {
@@ -43,6 +45,7 @@ func (n *naming) takeOrder(o *order.Order) {
 	}
 }
 
+// writeRows writes the addresses. Some may be there already.
 func (n *naming) writeRows(ctx context.Context, tx pgx.Tx) error {
 	if len(n.ids) == 0 {
 		return nil
@@ -54,8 +57,7 @@ func (n *naming) writeRows(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// Naming lists the orders, and the entries of waitlists, that name an address besides the address of their
-// buyer.
+// Naming lists the orders and the entries of waitlists that name an address beside their buyer's.
 func (s *Store) Naming(ctx context.Context, address string) ([]engine.OrderID, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT id FROM named WHERE email = $1 ORDER BY id`, order.NormalEmail(address)) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (id engine.OrderID, err error) {

@@ -20,12 +20,14 @@ type Note struct {
 
 const noteColumns = `id, number, (SELECT email FROM users u WHERE u.id = author), body, created_at`
 
-// AddNote adds a note about a customer by a user (0: an API key), unless the note is there already.
+// AddNote adds a note about a customer by a user, or by an API key if author is 0. A note with the same id is
+// returned as it is, so that a repeated request adds nothing.
 func (s *Store) AddNote(ctx context.Context, c *Customer, id uuid.UUID, author int64, body string) (*Note, error) {
 	const insert = `
 INSERT INTO customer_notes (id, customer, author, body) VALUES ($1, $2, nullif($3::bigint, 0), $4)
 ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING ` + noteColumns
 	rows, _ := s.pool.Query(ctx, insert, id, c.Number, author, body) // CollectExactlyOneRow returns its error
+	// The update changes nothing. Without it Postgres would not return the row that was there.
 	n, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Note])
 	if err != nil {
 		return nil, fmt.Errorf("add note: %w", err)
@@ -33,7 +35,7 @@ ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING ` + noteColumns
 	return n, nil
 }
 
-// Notes lists the notes about a customer, the newest first, before a number.
+// Notes lists the notes about a customer, the newest first, those below the number before.
 func (s *Store) Notes(ctx context.Context, c *Customer, before int64, limit int) ([]Note, error) {
 	const find = `SELECT ` + noteColumns + ` FROM customer_notes WHERE customer = $1 AND number < $2 ORDER BY number DESC LIMIT $3`
 	rows, _ := s.pool.Query(ctx, find, c.Number, before, limit) // CollectRows returns its error

@@ -12,7 +12,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Tagged is an attendee who has got a tag.
+// Tagged is an attendee that was given a tag, with all the tags that the attendee has now.
 type Tagged struct {
 	Event  int64
 	Serial uint32
@@ -21,13 +21,14 @@ type Tagged struct {
 	Tags   []string
 }
 
-// Telling makes the public fact about an attendee who was tagged.
+// Telling makes the public fact about an attendee that was tagged.
 type Telling func(*Tagged) (publicfacts.Own, error)
 
 // TagTickets adds a tag to tickets that don't have it yet, and publishes a fact about each. Tickets
 // that the follower has not written yet are written first. If one of the tickets does not exist, it
 // returns ErrNotFound and tags none.
 func (s *Store) TagTickets(ctx context.Context, tickets []Place, tag string, tell Telling) error {
+	// All is one transaction: either each ticket has the tag and its fact is published, or neither.
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		events, serials, err := s.lockTickets(ctx, tx, tickets)
 		if err != nil {
@@ -81,7 +82,8 @@ func (s *Store) TagsOf(ctx context.Context, o *order.Order) (map[uint32][]string
 	return found, nil
 }
 
-// lockTickets makes sure that the rows of tickets exist, and locks them in a fixed order.
+// lockTickets makes sure that the rows of tickets exist, and locks them in the order of their keys. Two calls that
+// lock the same rows in different orders could wait for each other for ever.
 func (s *Store) lockTickets(ctx context.Context, tx pgx.Tx, tickets []Place) (events, serials []int64, err error) {
 	for _, t := range tickets {
 		events, serials = append(events, t.Event), append(serials, int64(t.Serial))
@@ -102,6 +104,7 @@ JOIN tickets t USING (event_id, serial) LEFT JOIN attendees a USING (event_id, s
 	}); err != nil {
 		return nil, nil, err
 	}
+	// The read model does not know one of the tickets.
 	if found < len(tickets) {
 		return nil, nil, ErrNotFound
 	}
@@ -116,7 +119,8 @@ SELECT FROM attendees WHERE (event_id, serial) IN (SELECT * FROM unnest($1::bigi
 	return events, serials, err
 }
 
-// tag tags tickets whose rows are locked, and publishes a fact about each.
+// tag tags tickets whose rows are locked, and publishes a fact about each. Tickets that have the tag already are left
+// alone.
 func (s *Store) tag(ctx context.Context, tx pgx.Tx, events, serials []int64, tag string, tell Telling) error {
 	const add = `
 UPDATE attendees SET tags = tags || $3::text, updated_at = now()
@@ -136,8 +140,8 @@ RETURNING event_id, serial, email, name, tags`
 	return s.facts.Tell(ctx, tx, told...)
 }
 
-// TagCustomer tags the active tickets that a customer holds, publishes a fact about each that did
-// not have the tag, and returns how many have it now.
+// TagCustomer tags the live tickets that a customer holds, and publishes a fact about each that did not have the tag.
+// It returns how many tickets have it now.
 func (s *Store) TagCustomer(ctx context.Context, c *Customer, tag string, tell Telling) (active int, err error) {
 	const lock = `
 SELECT a.event_id, a.serial FROM attendees a JOIN events e ON e.number = a.event_id JOIN tickets t USING (event_id, serial)
