@@ -9,11 +9,14 @@ import (
 	"boxoffice/engine"
 )
 
-// These are the values of place for an entry without a record.
+// These are the values that batch.at has for an entry without a record in the batch.
 const (
-	recordNone   int32 = -1 // a barrier with nothing before it in the batch
+	// recordNone is for a barrier: the batch has no earlier record of its stream, so nothing holds it up.
+	recordNone int32 = -1
+	// recordFenced is for an entry with a claim that is fenced, or with a need that can no longer be met.
 	recordFenced int32 = -2
-	recordOrder  int32 = -3
+	// recordOrder is for an entry that does not begin where the entry before it in its stream ended.
+	recordOrder int32 = -3
 )
 
 // batch holds the entries of one statement. Its arrays are reused. It keeps the parameters in the
@@ -56,7 +59,7 @@ const (
 	paramCount
 )
 
-// need says that one record must not get in without another one.
+// need states that one record must not get in without another one. Both are indices in batch.records.
 type need struct{ record, on int32 }
 
 // record becomes one Record: the entries in the batch of one stream under one epoch.
@@ -72,13 +75,15 @@ type record struct {
 
 var epoch2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// dayOf is the UTC day of t as the server counts days.
+// dayOf is the UTC day of t, counted from 2000-01-01, which is how Postgres sends a date.
 func dayOf(t time.Time) int32 {
 	return int32(t.UTC().Truncate(24*time.Hour).Sub(epoch2000) / (24 * time.Hour))
 }
 
+// dayStart is the midnight, in UTC, with which a day begins.
 func dayStart(day int32) time.Time { return epoch2000.AddDate(0, 0, int(day)) }
 
+// reset empties the batch for its next use, and keeps the memory of its arrays.
 func (b *batch) reset(seq int64) {
 	b.seq = seq
 	b.at, b.entries = b.at[:0], b.entries[:0]
@@ -87,6 +92,9 @@ func (b *batch) reset(seq int64) {
 	b.size, b.committed, b.merged, b.doubtful = 0, 0, 0, false
 }
 
+// add puts an entry into the batch, in the record with the index at. A negative index is one of the constants above:
+// the entry only waits for its verdict. Facts in a record of one entry are shared with the entry. The facts of
+// several entries are copied together later (copyFacts), and add counts them for that.
 func (b *batch) add(e *Entry, at int32) {
 	b.entries, b.at = append(b.entries, e), append(b.at, at)
 	if at < 0 || len(e.Facts) == 0 {
@@ -106,6 +114,7 @@ func (b *batch) add(e *Entry, at int32) {
 	b.size += len(e.Bytes)
 }
 
+// addRecord begins a record with the stream, the claim and the first seq of an entry, and returns its index.
 func (b *batch) addRecord(e *Entry) int32 {
 	b.records = append(b.records, record{ref: e.Ref, claim: e.Claim, first: e.First})
 	return int32(len(b.records) - 1)
@@ -125,8 +134,8 @@ func (b *batch) verdictOf(i int) error {
 	}
 }
 
-// refuseUnmet removes the records that the server found fenced from the batch, and the records that
-// need them.
+// refuseUnmet marks the records that the server found fenced, and then every record that needs a marked one. A record
+// may need one that needs another, so it repeats until nothing changes.
 func (b *batch) refuseUnmet() {
 	for _, n := range b.fenced {
 		b.records[b.sent[n-1]].fenced = true
@@ -157,6 +166,7 @@ func (b *batch) encode(reuse bool) {
 	b.firsts = beginArray(b.firsts[:0], pgtype.Int8OID, n)
 	b.lasts = beginArray(b.lasts[:0], pgtype.Int8OID, n)
 	b.ends = beginArray(b.ends[:0], pgtype.Int4OID, n)
+	// Without reuse a batch that was handed to followers keeps its array of facts: they read it later.
 	if !reuse || cap(b.facts) < b.size {
 		b.facts = make([]byte, b.size)
 	}
@@ -178,7 +188,9 @@ func (b *batch) encode(reuse bool) {
 	b.params[paramEnds], b.params[paramFacts] = b.ends, b.facts
 }
 
-// copyFacts fills the records' places in b.facts, and their lists of facts if followers want those.
+// copyFacts copies the bytes of the entries into the records' places in b.facts. Unless bytesOnly is set, it also
+// joins the facts of a record's entries in one list, which followers get. All lists share one array, which is
+// allocated once for the batch.
 func (b *batch) copyFacts(bytesOnly bool) {
 	var arena []engine.Fact
 	if !bytesOnly && b.merged > 0 {
@@ -204,7 +216,8 @@ func (b *batch) copyFacts(bytesOnly bool) {
 	}
 }
 
-// bindParameters completes the parameters with the writer and the number of losses that it knows of.
+// bindParameters completes the parameters with the writer, the batch's number and day, and the number of losses that
+// the append expects. They are bound at each attempt, because the number of losses may have changed since encode.
 func (b *batch) bindParameters(writer, losses int32) [][]byte {
 	f := binary.BigEndian.AppendUint32(b.fixed[:0], uint32(writer))
 	f = binary.BigEndian.AppendUint64(f, uint64(b.seq))
@@ -215,6 +228,7 @@ func (b *batch) bindParameters(writer, losses int32) [][]byte {
 	return b.params[:]
 }
 
+// countFacts returns how many facts the records have that were not fenced, and their bytes.
 func (b *batch) countFacts() (facts, bytes int64) {
 	for i := range b.records {
 		if r := &b.records[i]; !r.fenced {
@@ -225,7 +239,8 @@ func (b *batch) countFacts() (facts, bytes int64) {
 	return facts, bytes
 }
 
-// handover makes the batch that followers get.
+// handover makes the batch that followers get. The records share their memory with this batch, so encode must not use
+// its arrays of facts again.
 func (b *batch) handover(writer int32) *Batch {
 	out := &Batch{Writer: writer, Seq: b.seq, Records: make([]Record, 0, b.committed)}
 	for i := range b.records {
@@ -245,6 +260,8 @@ func (b *batch) handover(writer int32) *Batch {
 // arrayHeader is the size of a one-dimensional array's header on the wire.
 const arrayHeader = 20
 
+// beginArray appends the header of a one-dimensional array of n elements without nulls, as Postgres sends and reads
+// it in the binary format. The elements must follow.
 func beginArray(b []byte, element uint32, n int) []byte {
 	b = binary.BigEndian.AppendUint32(b, 1) // dimensions
 	b = binary.BigEndian.AppendUint32(b, 0) // no nulls
@@ -253,10 +270,12 @@ func beginArray(b []byte, element uint32, n int) []byte {
 	return binary.BigEndian.AppendUint32(b, 1) // lower bound
 }
 
+// appendInt8 appends a bigint as an element of an array: its length in bytes and its value.
 func appendInt8(b []byte, v int64) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(b, 8), uint64(v))
 }
 
+// appendInt4 appends an integer as an element of an array: its length in bytes and its value.
 func appendInt4(b []byte, v int32) []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(b, 4), uint32(v))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// These are the SQLSTATEs that the protocol tells apart. Every other error just leads to another
+// These are the SQLSTATEs after which the lane does something special. After every other error it only makes another
 // attempt.
 const (
 	uniqueViolation = "23505"
@@ -32,24 +32,25 @@ FROM writers WHERE writer = $1 AND losses = $10 AND closed_at IS NULL FOR SHARE`
 	// Later attempts may find the row that an earlier one left.
 	appendRetry = appendFirst + ` ON CONFLICT (writer, batch, day) DO NOTHING`
 
-	// standing asks which epochs have passed, and for the number of losses at the same moment. It
-	// takes no locks, because the append finds out whether the answer still holds. A server that
-	// forgot a claim may have given its epoch to another writer.
+	// standing asks which of the epochs have passed, and for the number of losses at the same moment. It takes no
+	// locks, because the append finds out if the answer has become wrong. The query compares the writer too: a server
+	// that lost commits may have forgotten a claim, and given its epoch to another writer.
 	standing = `
 SELECT closed_at IS NULL, losses, (
   SELECT array_agg(b.n) FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS b(stream_id, epoch, n)
   WHERE (SELECT s.epoch FROM streams s WHERE s.stream_id = b.stream_id AND s.writer = $3) IS DISTINCT FROM b.epoch)
 FROM writers WHERE writer = $3`
 
-	// batchThere asks whether the row under the batch's number is this batch.
+	// batchThere asks if the row with the batch's number is this batch. It compares everything but the facts.
 	batchThere = `
 SELECT streams = $4::bigint[] AND epochs = $5::int[] AND firsts = $6::bigint[] AND lasts = $7::bigint[] AND ends = $8::int[]
 FROM journal WHERE writer = $1 AND batch = $2 AND day = $3`
 )
 
-// commitBatch brings the batch to its verdict. Without the records that turn out to be fenced, and those
-// that need them, it is a different batch, and nothing of it has been written: a claim waits for all
-// attempts that it does not fence.
+// commitBatch sends the batch until every record of it is either committed or fenced. If some are fenced, it sends
+// the batch again without them, and without the records that need them. That is a different batch under the same
+// number. It may have this number, because nothing of the batch was written before: a claim waits for all attempts
+// that it does not fence.
 func (l *lane) commitBatch(b *batch) error {
 	for {
 		b.encode(l.j.cfg.Sink == nil)
@@ -67,10 +68,9 @@ func (l *lane) commitBatch(b *batch) error {
 	}
 }
 
-// deliverRest sends the rest of the batch until the server confirms it. Whatever went wrong with an
-// attempt, the same bytes are sent again, with DO NOTHING, which under the locks on the epochs
-// means "unless it is in already". An error means that there is no verdict, and the node must give
-// up.
+// deliverRest sends the records that are not fenced until the server confirms them. After a failed attempt it sends
+// the same bytes again, with ON CONFLICT DO NOTHING: if the failed attempt did write the batch, the next one writes
+// nothing. An error means that there is no verdict, and that the node must give up.
 func (l *lane) deliverRest(b *batch) error {
 	l.due.Store(b.formed.UnixNano())
 	defer l.due.Store(0)
@@ -99,6 +99,7 @@ func (l *lane) deliverRest(b *batch) error {
 	}
 }
 
+// pause waits before the next attempt. It returns ErrClosed if the journal ends first.
 func (l *lane) pause(d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -110,8 +111,8 @@ func (l *lane) pause(d time.Duration) error {
 	}
 }
 
-// try makes one attempt. The deadline is the lane's own, because a caller's deadline would leave
-// outcomes unknown.
+// try makes one attempt. Its deadline comes from the journal's configuration and not from a caller. A caller that
+// gives up early would only leave behind an attempt with an unknown outcome.
 func (l *lane) try(b *batch, again bool) error {
 	deadline := time.Now().Add(l.j.cfg.StatementTimeout + time.Second)
 	if last := b.formed.Add(l.j.cfg.FailAfter); last.Before(deadline) {
@@ -130,8 +131,9 @@ func (l *lane) try(b *batch, again bool) error {
 	return nil
 }
 
-// attemptBatch sends the batch, or finds out which records of it are fenced. The lane's knowledge about
-// its streams must match the number of losses that the append is sent with.
+// attemptBatch sends the batch, or finds out which records of it are fenced. The append only writes if the writer's
+// number of losses is the one that the lane knows. If the number has risen, a claim has taken one of the writer's
+// streams. The lane then asks which stream it was, and sends again with the new number.
 func (l *lane) attemptBatch(ctx context.Context, b *batch, again bool) error {
 	b.fenced = b.fenced[:0]
 	for {
@@ -140,6 +142,7 @@ func (l *lane) attemptBatch(ctx context.Context, b *batch, again bool) error {
 				return err
 			}
 			if len(b.fenced) > 0 {
+				// An earlier attempt may have written the whole batch before the claim came.
 				if again {
 					return l.clearVerdict(ctx, b)
 				}
@@ -153,12 +156,14 @@ func (l *lane) attemptBatch(ctx context.Context, b *batch, again bool) error {
 		if err != nil || in {
 			return err
 		}
+		// The append wrote nothing, so the number of losses has changed.
 		b.doubtful = true
 	}
 }
 
-// afterFailure prepares for the next attempt. It reconnects after every error except a missing
-// partition, because telling a sick session from a dead one gains nothing.
+// afterFailure prepares for the next attempt, or returns ErrConflict if no attempt can succeed. If the day has no
+// partition, it creates the partition on the same connection. After every other error it drops the connection. Some
+// errors would leave it usable, but to find out which is not worth the trouble.
 func (l *lane) afterFailure(ctx context.Context, b *batch, again bool, err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {
@@ -191,9 +196,9 @@ func (l *lane) send(ctx context.Context, b *batch, again bool) (in bool, err err
 	return tag.RowsAffected() > 0, err
 }
 
-// judgeStreams asks which of the batch's streams are fenced, and puts their positions into b.fenced: all
-// of them if the writer is closed. For the others the answer holds as long as the writer's losses
-// do not change.
+// judgeStreams asks the server which records of the batch are fenced, and puts their positions into b.fenced. If the
+// writer is closed, all are. The server's answer about the other streams stays true until the writer's number of losses
+// rises, so the lane notes that number for them.
 func (l *lane) judgeStreams(ctx context.Context, b *batch) error {
 	p := b.bindParameters(l.writer, l.losses)
 	r := l.conn.PgConn().ExecStatement(ctx, l.standing, [][]byte{p[paramStreams], p[paramEpochs], p[paramWriter]}, binaryFormat, binaryFormat)
@@ -226,7 +231,8 @@ func (l *lane) judgeStreams(ctx context.Context, b *batch) error {
 // binaryFormat asks for the binary format for every parameter and column.
 var binaryFormat = []int16{1}
 
-// appendPositions decodes an array of bigint without nulls, or NULL.
+// appendPositions decodes an array of bigint without nulls in the binary format. NULL has no bytes, and adds no
+// position.
 func appendPositions(to []int64, array []byte) []int64 {
 	if len(array) < arrayHeader {
 		return to
@@ -237,8 +243,9 @@ func appendPositions(to []int64, array []byte) []int64 {
 	return to
 }
 
-// clearVerdict clears the verdict on a batch that an earlier attempt wrote before the claim came. That
-// answer is final, because the claim waited for that attempt, or fenced it too.
+// clearVerdict looks for a batch with fenced records in the journal. If an earlier attempt has written it, it was
+// written before the claim came, and all of it is durable: clearVerdict then clears b.fenced. The answer is final,
+// because the claim waited for that attempt, or fenced it too.
 func (l *lane) clearVerdict(ctx context.Context, b *batch) error {
 	there, err := l.isStored(ctx, b)
 	if there {

@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// laneConfig makes the configuration of lanes' connections: straight to a server that takes writes,
-// and with a plan for the append that suits tables of any size.
+// laneConfig makes the configuration of a lane's connection. The connection goes to a server that takes writes, is
+// found dead within seconds, and plans the append in a way that suits tables of any size.
 func laneConfig(cfg Config) *pgx.ConnConfig {
 	c := cfg.Lane.Copy()
 	maps.Copy(c.RuntimeParams, map[string]string{
@@ -42,6 +42,8 @@ func laneConfig(cfg Config) *pgx.ConnConfig {
 	return c
 }
 
+// connect opens the lane's connection, checks the server's settings, and prepares the lane's statements. Prepared
+// statements belong to a connection, so they are prepared on every new one.
 func (l *lane) connect(ctx context.Context) error {
 	cfg := l.j.cfg.Lane.Copy()
 	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
@@ -84,9 +86,10 @@ func checkSafe(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// reconnect also makes sure that this server still has our last batch. A server that lost commits,
-// in a failover to a standby that lagged, has lost the last ones: it holds a prefix of what was
-// written, and a lane writes its batches one after another.
+// reconnect opens a new connection and makes sure that the server still has the lane's last committed batch. After a
+// failover to a standby that lagged behind, the server has lost its last commits, but it has all commits before them.
+// A lane writes one batch after another, so it is enough to look for the last one. If that is gone, reconnect returns
+// ErrLost.
 func (l *lane) reconnect(ctx context.Context) error {
 	if err := l.connect(ctx); err != nil {
 		l.drop(ctx)
@@ -110,13 +113,14 @@ func (l *lane) reconnect(ctx context.Context) error {
 	return nil
 }
 
-// unheard is more than the losses that a writer can have between two appends.
+// unheard is more than the number of losses that a writer can have between two appends.
 const unheard = 1000
 
-// doubtClaims makes the lane ask about all claims once more, because a server that lost commits after the
-// last batch may have lost claims too. It raises the count of losses beyond any that came with a
-// claim, even one that the server has forgotten. Because it commits, it waits for the standby, and
-// so for what earlier attempts left; merely finding a batch there does not wait.
+// doubtClaims makes the lane ask about all its claims again. A server that lost commits may have lost claims as well,
+// even if it has the lane's last batch. doubtClaims raises the writer's number of losses beyond any number that a
+// claim can have brought, so that every stream counts as doubtful. The update commits, and so waits for the standby:
+// afterwards everything that earlier attempts left is safe on the standby too. A mere look for a batch would not
+// wait.
 func (l *lane) doubtClaims(ctx context.Context) error {
 	const raise = `UPDATE writers SET losses = greatest(losses, $2) + 1 WHERE writer = $1`
 	l.losses += unheard // every time, because the server may forget this too

@@ -14,8 +14,9 @@ import (
 // indexEvery is how often the spans are brought up to date.
 const indexEvery = time.Second
 
-// tendPartitions opens partitions ahead of need, and keeps the spans up to date, until ctx ends. A
-// lane that finds a partition missing opens it itself; this only saves the lane the delay.
+// tendPartitions creates partitions before they are needed, every hour, and brings the spans up to date, every
+// second, until ctx ends. A lane that finds a partition missing creates it itself. Creating it early only saves the
+// lane that delay.
 func (j *Postgres) tendPartitions(ctx context.Context) {
 	hour, second := time.NewTicker(time.Hour), time.NewTicker(indexEvery)
 	defer hour.Stop()
@@ -56,9 +57,9 @@ func (j *Postgres) openDays(ctx context.Context) error {
 	return nil
 }
 
-// openDay creates the day's partition, unless it exists. It attaches a finished table, so that
-// appends and readers go on; CREATE TABLE ... PARTITION OF would wait for every reader and hold up
-// every append in the meantime.
+// openDay creates the day's partition, unless it exists. It first creates a table and then attaches it, which lets
+// appends and readers go on. CREATE TABLE ... PARTITION OF would wait for every reader, and every append would wait
+// behind it.
 func openDay(ctx context.Context, conn *pgx.Conn, day int32) error {
 	name := pgx.Identifier{partitionOf(day)}.Sanitize()
 	const there = `

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ErrBusy says that a day was not dropped because somebody reads or writes there. Try again later.
+// ErrBusy means that a day was not dropped, because somebody reads or writes it. Try again later.
 var ErrBusy = errors.New("journal: somebody is at it")
 
 // lockTimeout is the SQLSTATE for a lock that could not be had in time.
@@ -33,9 +33,9 @@ WHERE i.inhparent = 'journal'::regclass AND c.relname ~ '^journal_[0-9]{8}$' ORD
 	return list, nil
 }
 
-// DropDay drops a day with its facts from a database, unless check objects. It is one transaction: if the node dies
-// in the meantime, all of the day stays. Appends wait behind it only as long as it waits for its lock;
-// ErrBusy says that it could not get the lock.
+// DropDay drops a day with its facts from a database, unless check returns an error. It is one transaction: if the
+// node dies in the middle, all of the day stays. The drop waits for a lock for 200 ms at most, because appends that
+// come later wait behind it. Then it gives up with ErrBusy.
 func DropDay(ctx context.Context, pool *pgxpool.Pool, day time.Time, check func(context.Context, pgx.Tx) error) error {
 	err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		for _, sql := range []string{`SET LOCAL lock_timeout = '200ms'`, lockPartitions} {
@@ -61,8 +61,8 @@ func DropDay(ctx context.Context, pool *pgxpool.Pool, day time.Time, check func(
 	return nil
 }
 
-// Base is the snapshot that a stream begins with if its first facts were dropped. A stream that
-// still has its first facts begins with nothing: seq is 0.
+// Base returns the snapshot with which a stream begins if its first facts were dropped, and the seq of the last fact
+// in it. For a stream that still has its first facts, seq is 0 and there is no snapshot.
 func (j *Reader) Base(ctx context.Context, stream int64) (seq int64, state []byte, err error) {
 	const base = `
 SELECT f.seq, (SELECT string_agg(s.state, '' ORDER BY s.part) FROM snapshots s WHERE (s.stream_id, s.epoch, s.seq) = (f.stream_id, f.epoch, f.seq))

@@ -11,8 +11,8 @@ import (
 	"boxoffice/engine"
 )
 
-// Followers ask these queries about single facts. A follower's own tables may be in another database, so
-// no query here joins them.
+// Followers ask these queries about single facts. The tables of a follower may be in another database, so no query
+// here may join them.
 
 // Place is where a fact was committed.
 type Place struct {
@@ -21,8 +21,8 @@ type Place struct {
 	Dropped bool  // whether the fact is gone with its day; Writer and Batch are 0 then
 }
 
-// Locate returns where facts were committed that are the last ones of their records; the i-th is
-// fact seqs[i] of the stream streams[i].
+// Locate returns where facts were committed. Fact i is fact number seqs[i] of the stream streams[i], and must be the
+// last fact of its record. The i-th place of the result is the place of fact i.
 func (j *Reader) Locate(ctx context.Context, streams, seqs []int64) ([]Place, error) {
 	const written = `
 SELECT b.n, coalesce(r.writer, 0), coalesce(r.batch, 0), r.batch IS NULL
@@ -47,8 +47,9 @@ LEFT JOIN floors f ON f.stream_id = b.stream_id AND f.seq >= b.last_seq WHERE r.
 	return found, nil
 }
 
-// ReadSpan reads the records of a stream that have facts after one seq and up to another, in order,
-// each in a batch of its own. The first and the last record may have facts beyond.
+// ReadSpan reads the records of a stream that have a fact after one seq and up to another, in order. Each is in a
+// batch of its own. The first and the last record may have facts outside of that range, because records are returned
+// whole.
 func (j *Reader) ReadSpan(ctx context.Context, ref engine.Ref, stream, after, upto int64) ([]Batch, error) {
 	const read = `SELECT writer, batch, epoch, first_seq, last_seq, facts FROM records_of($1, $2, $3) ORDER BY last_seq`
 	rows, _ := j.pools.Of(stream).Query(ctx, read, stream, after, upto) // CollectRows returns its error
@@ -64,8 +65,8 @@ func (j *Reader) ReadSpan(ctx context.Context, ref engine.Ref, stream, after, up
 	return batches, nil
 }
 
-// LastWithin returns the last seq of a stream in what the writers had committed up to the given
-// batches, one for each writer; 0 if there is none.
+// LastWithin returns the last seq of a stream that was committed within the given batches: for each of the writers,
+// its batches up to the one with the same index. It returns 0 if there is none.
 func (j *Reader) LastWithin(ctx context.Context, stream int64, writers []int32, batches []int64) (seq int64, err error) {
 	const last = `
 SELECT coalesce(max(r.last_seq), 0) FROM records_of($1, 0) r JOIN unnest($2::int[], $3::bigint[]) AS u(writer, batch)
@@ -76,8 +77,8 @@ ON u.writer = r.writer AND u.batch >= r.batch`
 	return seq, nil
 }
 
-// IsBeheaded reports whether the journal has dropped the first facts of a stream, or, of stream 0,
-// those of any.
+// IsBeheaded reports whether the journal has dropped the first facts of a stream. For stream 0, which does not exist,
+// it reports whether the journal has dropped the first facts of any stream.
 func (j *Reader) IsBeheaded(ctx context.Context, stream int64) (beheaded bool, err error) {
 	const floor = `SELECT EXISTS (SELECT FROM floors WHERE $1::bigint = 0 OR stream_id = $1::bigint)`
 	asked := j.pools
@@ -95,8 +96,9 @@ func (j *Reader) IsBeheaded(ctx context.Context, stream int64) (beheaded bool, e
 	return false, nil
 }
 
-// Standing returns the given claims that a later claim has fenced, or whose writer is closed: then the node
-// was taken for dead, or the shard is in another place by now, where later claims may be.
+// Standing returns the given claims that no longer allow to write: a later claim has fenced them, or their
+// writer is closed. A writer is closed if its node was taken for dead, or if its shard has moved. In the new place of
+// the shard there may be later claims, which this database does not know.
 func (j *Reader) Standing(ctx context.Context, claims []Claim) ([]Claim, error) {
 	const fenced = `
 SELECT b.n FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS b(stream_id, epoch, n)
@@ -123,9 +125,9 @@ WHERE NOT EXISTS (SELECT FROM streams s WHERE s.stream_id = b.stream_id AND s.ep
 	return lost, nil
 }
 
-// Facts returns the bytes of a stream's facts up to a seq, of each record as far as the journal still
-// has it, in order, for the streams of these names. A database that does not answer matters only if the
-// others do not have all of the streams.
+// Facts returns the bytes of facts for the streams with the given names, by name: one slice for each record that
+// begins at or before upto, in order. Records that the journal has dropped are missing. An error of one database is
+// only returned if the others do not have all of the streams.
 func (j *Reader) Facts(ctx context.Context, names []string, upto int64) (map[string][][]byte, error) {
 	const first = `
 SELECT s.name, r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id, 0, $2) r WHERE s.name = ANY($1) ORDER BY s.name, r.last_seq`
@@ -147,8 +149,8 @@ SELECT s.name, r.facts FROM streams s CROSS JOIN LATERAL records_of(s.stream_id,
 	return all, nil
 }
 
-// Heads returns the last batch of each of the writers, 0 of one without batches, in the order of the
-// writers given.
+// Heads returns the number of the last batch of each writer, in the order of the given writers. A writer without
+// batches has 0.
 func (j *Reader) Heads(ctx context.Context, writers []int32) ([]int64, error) {
 	const heads = `
 SELECT coalesce((SELECT max(j.batch) FROM journal j WHERE j.writer = w.writer), 0)

@@ -89,13 +89,14 @@ type Batch struct {
 	Records []Record
 }
 
+// These are the verdicts on entries other than success. Owner.Settled gets them.
 var (
-	// ErrFenced says that a later claim owns the stream, or may own one that the entry needs. It is
-	// never retried.
+	// ErrFenced means that a later claim owns the stream, or may own the stream that the entry needs. The entry is
+	// never tried again.
 	ErrFenced = errors.New("journal: fenced by a later claim")
-	// ErrClosed says that the journal has stopped.
+	// ErrClosed means that the journal has stopped.
 	ErrClosed = errors.New("journal: closed")
-	// ErrOrder says that an entry does not begin where the previous entry of its stream ended. The
-	// stream takes no more entries of that claim.
+	// ErrOrder means that an entry does not begin where the previous entry of its stream ended. The stream takes no
+	// more entries under that claim.
 	ErrOrder = errors.New("journal: entry out of order")
 )

@@ -14,15 +14,16 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// maxStreams bounds what a lane remembers of its streams. Beyond it, the lane forgets all of them
-// except those that it lost: the server does not know of an entry that was refused for its order or
-// its needs, and would take the next one. Forgetting costs the knowledge of passed epochs, which
-// the server has too, and the entries that need one handed over just before, which are refused.
+// maxStreams bounds how many streams a lane remembers. Beyond it, the lane forgets all of them except the lost ones.
+// A lost stream must be remembered: the server does not know that an entry was refused for its order or its needs,
+// and would accept the next one. For the others, the lane forgets which epochs have passed, but the server knows that
+// too. And an entry is refused if it needs an entry handed over just before of a stream that was forgotten in
+// between.
 const maxStreams = 1 << 17
 
-// lane is one goroutine with one connection and one row in writers. It sends everything that is
-// ready as one statement, waits for the verdict, and begins again. So batches grow with the load by
-// themselves, and no timer adds latency.
+// lane is one goroutine with one connection and one row in the table writers. It sends everything that is ready as
+// one statement, waits for the verdict, and begins again. Under load more entries gather while it waits, so the
+// batches grow by themselves, and no timer is needed that would add latency.
 type lane struct {
 	j      *Postgres
 	writer int32
@@ -54,7 +55,7 @@ type lane struct {
 	closed        bool   // whether the writer was found closed
 }
 
-// stream is what a lane remembers of a stream.
+// stream is what a lane remembers of a stream between entries.
 type stream struct {
 	epoch  int32
 	lost   bool   // whether the epoch is fenced
@@ -64,8 +65,8 @@ type stream struct {
 	record int32
 }
 
-// openLane connects a lane and adds its row to writers. The caller starts its goroutine (run). In a shard
-// that has been closed it returns ErrOtherMap.
+// openLane connects a lane and adds its rows to writers and tails. The caller starts its goroutine (run). In a shard
+// that was closed to be moved it returns ErrOtherMap.
 func openLane(ctx context.Context, j *Postgres) (*lane, error) {
 	l := &lane{
 		j: j, wake: make(chan struct{}, 1), streams: make(map[int64]*stream),
@@ -75,8 +76,8 @@ func openLane(ctx context.Context, j *Postgres) (*lane, error) {
 		l.leave(ctx)
 		return nil, err
 	}
-	// In a shard that has been closed no writer is opened: the place where it is opened gives the same numbers
-	// again, and who follows would take one for the other.
+	// A closed shard must get no new writer. The shard's new place will give the same number to another writer, and
+	// followers, which know a writer by its number, would mix the two up.
 	const (
 		open    = `WITH w AS (INSERT INTO writers (node) SELECT $1`
 		ofShard = ` FROM journal_mark WHERE version = $2 FOR SHARE`
@@ -97,7 +98,8 @@ func openLane(ctx context.Context, j *Postgres) (*lane, error) {
 	return l, nil
 }
 
-// append may be called by any goroutine.
+// append takes an entry over. Any goroutine may call it. After the lane has left, it settles the entry at once with
+// the lane's refusal.
 func (l *lane) append(e *Entry) {
 	l.backlog.Add(1)
 	l.mu.Lock()
@@ -111,14 +113,15 @@ func (l *lane) append(e *Entry) {
 	l.rouse()
 }
 
-// finish lets the lane leave once nothing is ready.
+// finish lets the lane's goroutine end once nothing is ready. Entries handed over before are still written.
 func (l *lane) finish() {
 	l.mu.Lock()
 	l.last = true
 	l.rouse()
 }
 
-// rouse unlocks mu and wakes the lane if it sleeps.
+// rouse unlocks mu, which the caller has locked, and wakes the lane if it sleeps. Only the caller that finds idle set
+// sends to wake, so the channel's one place is always free.
 func (l *lane) rouse() {
 	idle := l.idle
 	l.idle = false
@@ -128,9 +131,12 @@ func (l *lane) rouse() {
 	}
 }
 
+// run is the lane's goroutine. When serve ends, run tells the journal of the failure, refuses all entries that are
+// left, and closes the writer.
 func (l *lane) run() {
 	err := l.serve()
 	rest := ErrClosed
+	// Another node took this one for dead, and may have claimed the streams of these entries.
 	if errors.Is(err, ErrWriterClosed) {
 		rest = ErrFenced
 	}
@@ -141,8 +147,8 @@ func (l *lane) run() {
 	l.leave(l.j.ctx)
 }
 
-// serve commits batch after batch until a Stop, when there is nothing left to do, or until an error
-// ends the lane.
+// serve commits batch after batch. It returns nil if the lane was told to finish and nothing is left, or if the
+// journal's context ends, and otherwise the error that ends the lane.
 func (l *lane) serve() error {
 	for l.take() {
 		b := l.batch
@@ -162,12 +168,13 @@ func (l *lane) serve() error {
 	return nil
 }
 
-// take forms a batch of what is ready, up to the limits, and waits if nothing is. It returns false
-// if the lane must leave.
+// take forms a batch of the entries that are ready, up to the configured limits, and waits if there are none. It
+// returns false if the lane must leave.
 func (l *lane) take() bool {
 	b := l.batch
 	b.reset(l.batches + 1)
 	l.formed++
+	// Between batches no record of a stream is open, so streams can be forgotten.
 	if len(l.streams) > maxStreams {
 		maps.DeleteFunc(l.streams, func(_ int64, s *stream) bool { return !s.lost })
 	}
@@ -181,6 +188,7 @@ func (l *lane) take() bool {
 			b.add(e, l.placeEntry(e))
 		}
 		l.mu.Lock()
+		// The two lists change places, so that append never waits for the lane's work on an entry.
 		l.taken, l.ready, l.next = l.ready, l.taken[:0], 0
 		if len(l.taken) > 0 {
 			l.mu.Unlock()
@@ -190,6 +198,7 @@ func (l *lane) take() bool {
 			l.mu.Unlock()
 			return len(b.entries) > 0
 		}
+		// idle is set under the lock under which append looks at it, so no entry can come unnoticed before the wait.
 		l.idle = true
 		l.mu.Unlock()
 		select {
@@ -200,8 +209,8 @@ func (l *lane) take() bool {
 	}
 }
 
-// placeEntry returns the record of the batch that the entry belongs to, and adds one if necessary; if
-// there is none it returns the reason.
+// placeEntry returns the index of the batch's record to which the entry belongs, and adds the record if necessary. An
+// entry without a record gets one of the negative constants, which give the reason.
 func (l *lane) placeEntry(e *Entry) int32 {
 	s := l.streams[e.Claim.Stream]
 	if s == nil {
@@ -214,6 +223,7 @@ func (l *lane) placeEntry(e *Entry) int32 {
 	case e.Claim.Epoch < s.epoch || s.lost:
 		return recordFenced
 	}
+	// An entry that is refused loses its stream, because the entries after it rest on its facts.
 	on, met := l.findNeeded(e.Needs)
 	if !met {
 		s.lost = true
@@ -226,6 +236,7 @@ func (l *lane) placeEntry(e *Entry) int32 {
 		}
 		return recordNone
 	}
+	// The first entry under a claim sets where the stream goes on.
 	if s.next != 0 && e.First != s.next {
 		s.lost = true
 		return recordOrder
@@ -233,6 +244,7 @@ func (l *lane) placeEntry(e *Entry) int32 {
 	s.next = e.First + int64(len(e.Facts))
 	if !placed {
 		s.formed, s.record = l.formed, l.batch.addRecord(e)
+		// The lane last heard about this stream at another number of losses, so a claim may have come since.
 		l.batch.doubtful = l.batch.doubtful || s.losses != l.losses
 	}
 	if on >= 0 {
@@ -241,9 +253,10 @@ func (l *lane) placeEntry(e *Entry) int32 {
 	return s.record
 }
 
-// findNeeded reports whether the claim that an entry needs still stands as far as is known, and
-// returns the record of the batch that must get in for that, or -1. If that claim's epoch has
-// passed, the claim may have been lost, so the entry is refused.
+// findNeeded reports whether the claim that an entry needs still stands, as far as the lane knows. If the needed
+// entry is in the batch being formed, findNeeded also returns its record, without which the entry must not get in;
+// otherwise it returns -1. If the epoch of the needed claim has passed, the needed entry may have been fenced, so the
+// entry is refused.
 func (l *lane) findNeeded(c Claim) (record int32, met bool) {
 	if c == (Claim{}) {
 		return -1, true
@@ -259,8 +272,9 @@ func (l *lane) findNeeded(c Claim) (record int32, met bool) {
 	}
 }
 
-// publishVerdict acts on the verdict: it counts, remembers the fenced streams, and hands what was
-// committed to the followers.
+// publishVerdict counts what was committed, remembers the fenced streams as lost, and hands the committed records to
+// the followers. It must come before tellOwners: Config.Sink promises followers every batch before its entries are
+// settled.
 func (l *lane) publishVerdict(b *batch) {
 	for i := range b.records {
 		r := &b.records[i]
@@ -284,10 +298,11 @@ func (l *lane) publishVerdict(b *batch) {
 	if l.j.cfg.Sink != nil {
 		l.j.cfg.Sink(b.handover(l.writer))
 	}
+	// The lane keeps its last committed batch, to look for it after a reconnect.
 	l.batch, l.before = l.before, l.batch
 }
 
-// tellOwners tells the owners, in order, the verdicts on their records, or err for all.
+// tellOwners settles the batch's entries in order, each with its own verdict, or all with err if err is set.
 func (l *lane) tellOwners(b *batch, err error) {
 	n := int64(len(b.entries))
 	for i, e := range b.entries {
@@ -303,8 +318,8 @@ func (l *lane) tellOwners(b *batch, err error) {
 	l.backlog.Add(-n)
 }
 
-// refuseAll settles everything that is left with the error, in order. After that Append refuses
-// entries itself.
+// refuseAll settles all entries that are left with the error, in order. It ends by setting the refusal under the
+// lock, so that append refuses every later entry itself.
 func (l *lane) refuseAll(err error) {
 	for {
 		for ; l.next < len(l.taken); l.next++ {
@@ -322,8 +337,8 @@ func (l *lane) refuseAll(err error) {
 	}
 }
 
-// leave closes the writer and the connection, even if the context has ended. If it cannot close the
-// writer, the node's next start or the node that takes over does.
+// leave closes the writer and the connection, even if the context has ended. If it can't close the writer, the node
+// does so at its next start, or another node does when it takes over.
 func (l *lane) leave(ctx context.Context) {
 	if l.writer != 0 && !l.closed {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)

@@ -44,21 +44,21 @@ type Config struct {
 	Now func() time.Time // the time, which gives a batch its day; nil stands for time.Now
 }
 
-// These are the reasons to fail that Failed reports. Open returns ErrUnsafe.
+// These are the reasons for which a journal fails; Failed reports them. Open returns ErrUnsafe and ErrOtherMap too.
 var (
-	// ErrUnsafe says that the server may forget what it has committed.
+	// ErrUnsafe means that the server's settings let it forget what it has committed.
 	ErrUnsafe = errors.New("journal: server does not keep commits")
-	// ErrStalled says that no append got through for Config.FailAfter.
+	// ErrStalled means that no append succeeded for Config.FailAfter.
 	ErrStalled = errors.New("journal: stalled")
-	// ErrLost says that the server no longer has facts it acknowledged.
+	// ErrLost means that the server no longer has facts that it has acknowledged.
 	ErrLost = errors.New("journal: acknowledged facts are gone")
-	// ErrWriterClosed says that another node took this one for dead.
+	// ErrWriterClosed means that another node took this node for dead, and closed its writer.
 	ErrWriterClosed = errors.New("journal: writer closed by another")
 	// ErrOtherMap says that the database is not the shard that this node takes it for, because it was
 	// moved after the node read where the shards are. Nothing can be claimed there.
 	ErrOtherMap = errors.New("journal: the shard has been moved, and this node knows where it was: restart the node")
-	// ErrConflict says that facts stood where this node's claim wanted to
-	// write: an invariant of the journal or of its caller is broken.
+	// ErrConflict means that the journal has other facts in the place to which this node's claim entitles it: an
+	// invariant of the journal or of its caller is broken.
 	ErrConflict = errors.New("journal: facts already there under our own epoch")
 )
 
@@ -91,12 +91,13 @@ func Open(ctx context.Context, cfg Config) (*Postgres, error) {
 	return open(ctx, cfg, make(chan error, 1))
 }
 
-// open is Open for a journal that may share the channel of its failure with others.
+// open is Open for a journal that may share its channel for failures with other shards.
 func open(ctx context.Context, cfg Config, failed chan error) (*Postgres, error) {
 	j := &Postgres{Reader: Reader{Pools{cfg.Pool}}, pool: cfg.Pool, cfg: withDefaults(cfg), log: cfg.Log, failed: failed}
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	j.ctx, j.cancel = life, cancel
 	const closeOwn = `UPDATE writers SET closed_at = now() WHERE node = $1 AND closed_at IS NULL`
+	// Whatever an earlier process of this node still has in flight is refused from here on.
 	if _, err := j.pool.Exec(ctx, closeOwn, cfg.Node); err != nil {
 		j.cancel()
 		return nil, fmt.Errorf("journal: close earlier writers of %s: %w", cfg.Node, err)
@@ -121,6 +122,7 @@ func open(ctx context.Context, cfg Config, failed chan error) (*Postgres, error)
 		}
 		j.lanes = append(j.lanes, l)
 	}
+	// Only now that all lanes are connected their goroutines start: until here an error could be returned.
 	for _, l := range j.lanes {
 		j.wg.Go(l.run)
 	}
@@ -130,6 +132,7 @@ func open(ctx context.Context, cfg Config, failed chan error) (*Postgres, error)
 	return j, nil
 }
 
+// withDefaults sets the limits that are zero, and the lanes' connection settings.
 func withDefaults(cfg Config) Config {
 	if cfg.Lane == nil {
 		cfg.Lane = cfg.Pool.Config().ConnConfig
@@ -147,6 +150,7 @@ func withDefaults(cfg Config) Config {
 	return cfg
 }
 
+// withCommitted makes Committed callable if it was not set.
 func withCommitted(cfg Config) Config {
 	if cfg.Committed == nil {
 		cfg.Committed = func(time.Duration) {}
@@ -154,6 +158,7 @@ func withCommitted(cfg Config) Config {
 	return cfg
 }
 
+// setDefault sets a value that is zero.
 func setDefault[T comparable](p *T, d T) {
 	var zero T
 	if *p == zero {
@@ -161,9 +166,9 @@ func setDefault[T comparable](p *T, d T) {
 	}
 }
 
-// Stop flushes the entries that were handed over, closes this node's writers, which makes their
-// tails final, and waits. When ctx ends first, it gives up the remaining entries, whose owners get
-// ErrClosed, and returns the context's error.
+// Stop writes the entries that were handed over, closes this node's writers, and waits. A closed writer's tail is
+// final. When ctx ends first, Stop gives up the remaining entries, their owners get ErrClosed, and it returns the
+// context's error.
 func (j *Postgres) Stop(ctx context.Context) error {
 	j.stopTending()
 	j.tending.Wait()
@@ -190,6 +195,8 @@ func (j *Postgres) Stop(ctx context.Context) error {
 // more entries, and the node must exit.
 func (j *Postgres) Failed() <-chan error { return j.failed }
 
+// fail reports the first failure and ends the journal. Lanes and shards share the channel, which has one place, so
+// later failures are dropped.
 func (j *Postgres) fail(err error) {
 	select {
 	case j.failed <- err:
@@ -199,8 +206,8 @@ func (j *Postgres) fail(err error) {
 	j.cancel()
 }
 
-// Claim raises the epoch of the actor's stream and notes the actor as awake, so that it is woken if
-// the node crashes. After an error the claim may or may not stand, so the caller claims again.
+// Claim raises the epoch of the actor's stream. It also notes the actor in wakes, so that the actor is woken if the
+// node crashes. After an error the claim may or may not have been made, so the caller claims again.
 func (j *Postgres) Claim(ctx context.Context, ref engine.Ref) (Claim, error) {
 	if j.ctx.Err() != nil {
 		return Claim{}, ErrClosed
@@ -235,13 +242,13 @@ SELECT stream_id, epoch, (SELECT losses FROM writers WHERE writer = $2) FROM c`
 	return c, nil
 }
 
-// Append takes an entry over and returns at once. It has no limit of its own: callers look at
-// Backlog and refuse work before they decide.
+// Append takes an entry over and returns at once. It has no limit of its own: callers look at Backlog, and refuse
+// work before they decide it.
 func (j *Postgres) Append(e *Entry) { j.laneOf(e.Ref).append(e) }
 
 // laneOf returns the lane of the actor's event.
 func (j *Postgres) laneOf(ref engine.Ref) *lane {
-	// The id is mixed, because ids are given out in order.
+	// Ids are given out in order. Mixing the bits spreads the events that are sold at the same time over the lanes.
 	h := uint64(ref.Home) * 0x9e3779b97f4a7c15 >> 32
 	return j.lanes[h%uint64(len(j.lanes))]
 }

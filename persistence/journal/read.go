@@ -12,9 +12,9 @@ import (
 	"boxoffice/engine"
 )
 
-// Reader reads a journal without writing to it, for the audit and the followers. While one of several
-// databases does not answer, what is there is not found: its methods return an error, and those that
-// return a list of things of all shards also return the others' things.
+// Reader reads a journal without writing facts, for the audit and the followers. If one of several databases does not
+// answer, methods about a writer or stream in it return an error. Methods that list things of all databases then
+// return the things of the others, together with an error.
 type Reader struct{ pools Pools }
 
 // NewReader is a reader of a journal in one database or in several.
@@ -68,7 +68,7 @@ func (j *Reader) Writers(ctx context.Context) ([]Writer, error) {
 	return writers, nil
 }
 
-// CloseWriter fences a dead node's lane: once it returns, nothing more is written under that
+// CloseWriter fences a lane of a node that is taken for dead. Once it returns, nothing more is written under that
 // writer. Closing a closed writer changes nothing.
 func (j *Reader) CloseWriter(ctx context.Context, writer int32) error {
 	const close = `UPDATE writers SET closed_at = now() WHERE writer = $1 AND closed_at IS NULL`
@@ -78,7 +78,8 @@ func (j *Reader) CloseWriter(ctx context.Context, writer int32) error {
 	return nil
 }
 
-// These bound how many batches ReadWriter reads at a time: fewer when they are big.
+// These bound how many batches ReadWriter reads at a time. It reads fewer if they are big, because it keeps all of
+// them in memory.
 const (
 	minWindow = 8
 	maxWindow = 1024
@@ -109,6 +110,8 @@ func (j *Reader) ReadWriter(ctx context.Context, writer int32, after int64) iter
 				}
 				after = b.Seq
 			}
+			// Small windows double, so that a long tail takes few queries. After a window that was too big, the next
+			// one is as long as the part that was read.
 			if size < bigWindow/4 {
 				window = min(2*window, maxWindow)
 			} else if size > bigWindow {
@@ -118,14 +121,14 @@ func (j *Reader) ReadWriter(ctx context.Context, writer int32, after int64) iter
 	}
 }
 
-// byIndex makes the planner use the index. For a partition that has never been analyzed it would
-// expect to read everything, in parallel, and a follower would take the processors from the sale
-// that it follows.
+// byIndex makes the planner use the index. The planner has no statistics for a partition that was never analyzed. It
+// would plan to read all of it, in parallel, and a follower would take processor time from the sale that it follows.
 const byIndex = `
 SELECT set_config(name, 'off', true) FROM unnest('{enable_seqscan, enable_hashjoin, enable_mergejoin}'::text[]) AS name
 UNION ALL SELECT set_config('max_parallel_workers_per_gather', '0', true)`
 
-// queryByIndex runs a query about a writer and passes its rows to read.
+// queryByIndex runs a query about a writer with byIndex's settings, and passes its rows to read. Both statements are in
+// one transaction, and the settings end with it.
 func (j *Reader) queryByIndex(ctx context.Context, writer int32, read func(pgx.Rows) error, query string, args ...any) error {
 	var once pgx.Batch // one transaction
 	once.Queue(byIndex)
@@ -139,9 +142,9 @@ SELECT j.batch, j.streams, j.epochs, j.firsts, j.lasts, j.ends, j.facts, (
   SELECT array_agg(s.name ORDER BY r.n) FROM unnest(j.streams) WITH ORDINALITY AS r(stream_id, n) JOIN streams s USING (stream_id))
 FROM journal j WHERE j.writer = $1 AND j.batch > $2 AND j.batch <= $3 ORDER BY j.batch`
 
-// readWindow reads the batches after one number and up to another, and returns how many bytes of
-// facts they hold. It stops a little beyond bigWindow, because a window that suits a quiet time may
-// be gigabytes in a rush.
+// readWindow reads the batches with numbers above after and up to last, and returns how many bytes of facts they
+// have. It stops a little beyond bigWindow, because as many batches as are small in a quiet time may be gigabytes in
+// a rush.
 func (j *Reader) readWindow(ctx context.Context, writer int32, after, last int64) (batches []Batch, size int, err error) {
 	read := func(rows pgx.Rows) error {
 		var r batchRow
@@ -173,6 +176,8 @@ type batchRow struct {
 	names                  []string // names of the streams
 }
 
+// records divides the row into records. Record i has the facts from the end of the one before it up to ends[i]. A
+// stream that the database does not know is an error.
 func (r *batchRow) records() ([]Record, error) {
 	if len(r.names) != len(r.streams) {
 		return nil, fmt.Errorf("%d streams, %d of them known", len(r.streams), len(r.names))
@@ -193,8 +198,8 @@ func (r *batchRow) records() ([]Record, error) {
 	return records, nil
 }
 
-// nextBatch returns where to go on after a window without batches: just before the next batch, or
-// below zero if there is none.
+// nextBatch returns where to go on after a window without batches: the number just before the next batch, or -1 if
+// there is none. Numbers may be missing, because days are dropped.
 func (j *Reader) nextBatch(ctx context.Context, writer int32, after int64) (next int64, err error) {
 	const first = `SELECT coalesce(min(batch), 0) - 1 FROM journal WHERE writer = $1 AND batch > $2`
 	err = j.queryByIndex(ctx, writer, func(rows pgx.Rows) error {

@@ -23,9 +23,9 @@ type Shard struct {
 	Version     int32              // version of the place where the shard is, as this node knows it; 0 if there is only one shard
 }
 
-// Shards is the journal of one node over one database or several. What an actor decides is in the
-// database that has the actor's bucket, so that a commit is one row in one database. A database that
-// does not answer holds up only its own actors, and never ends the node.
+// Shards is the journal of one node over one database or several. An actor's facts are in the database that has the
+// actor's bucket, so a commit is one row in one database. A database that does not answer holds up only its own
+// actors, and never ends the node.
 type Shards struct {
 	Reader
 	shards []Shard
@@ -39,9 +39,11 @@ type Shards struct {
 
 var _ Journal = (*Shards)(nil)
 
-// OpenShards opens the journal in all of its databases, as Open does. cfg says nothing of a database.
+// OpenShards opens the journal in all of its databases, as Open does. The fields of cfg about a database are taken
+// from the shards. If one can't be opened, OpenShards stops those that were opened.
 func OpenShards(ctx context.Context, cfg Config, shards []Shard) (*Shards, error) {
 	s := &Shards{shards: shards, failed: make(chan error, 1)}
+	// The lanes' commits are also signs of life for the valve, which then need not ask the database.
 	cfg = withCommitted(cfg)
 	for i, one := range shards {
 		c := cfg
@@ -61,6 +63,7 @@ func OpenShards(ctx context.Context, cfg Config, shards []Shard) (*Shards, error
 			s.of[bucket] = j
 		}
 	}
+	// The valves are watched until Stop, and not only as long as the context of the start lasts.
 	watch, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.unwatch = cancel
 	for _, one := range shards {
@@ -71,10 +74,10 @@ func OpenShards(ctx context.Context, cfg Config, shards []Shard) (*Shards, error
 	return s, nil
 }
 
-// LookAt returns what a valve asks a shard: whether it commits, and is where a node that knows the version
-// takes it to be. A database may read and not commit: it is a standby, was made read-only, waits for a
-// standby that is gone, or its log's disk does not answer. So the look commits, and as little as there is:
-// a message in the log, which takes no lock and leaves no row.
+// LookAt returns the question that a valve asks a shard's database: does it commit, and is it the place of the shard
+// that this node knows? A database may answer reads and still not commit: it is a standby, was made read-only, waits
+// for a standby that is gone, or its log's disk does not answer. So the question itself commits something. It is as
+// small as possible: a message in the log, which takes no lock and leaves no row.
 func LookAt(version int32) func(context.Context, *pgx.Conn) error {
 	return func(ctx context.Context, conn *pgx.Conn) error {
 		const look = `
@@ -105,8 +108,8 @@ func (s *Shards) Claim(ctx context.Context, ref engine.Ref) (Claim, error) {
 // Append is Postgres.Append in the actor's shard.
 func (s *Shards) Append(e *Entry) { s.journalOf(e.Ref).Append(e) }
 
-// Stop is Postgres.Stop of all shards, at the same time: one that does not answer leaves the others all
-// the time there is.
+// Stop is Postgres.Stop of all shards at the same time. A shard that does not answer then takes no time from the
+// others.
 func (s *Shards) Stop(ctx context.Context) error {
 	err := s.stopAll(ctx)
 	s.unwatch() // only now: a shard that comes back is let in until the end
@@ -114,6 +117,7 @@ func (s *Shards) Stop(ctx context.Context) error {
 	return err
 }
 
+// stopAll stops the shards that were opened, and joins their errors.
 func (s *Shards) stopAll(ctx context.Context) error {
 	errs := make([]error, len(s.all))
 	var stopping sync.WaitGroup

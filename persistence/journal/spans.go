@@ -9,13 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// tailStep is how many batches one statement of indexTail takes in; in a rush that takes the server
-// some 30 ms.
+// tailStep is how many batches one statement of indexTail indexes. In a rush such a statement takes the server some
+// 30 ms.
 const tailStep = 1024
 
-// indexTails brings the spans up to date with what has been committed by this node's writers, and
-// by closed writers, whose nodes may be gone. Until then, loading a stream goes through all batches
-// of the tails. If one tail fails, the others are still indexed.
+// indexTails writes spans for what this node's writers have committed, and for closed writers, because their nodes
+// may be gone. Batches that no span covers are the tail of a writer. Loading a stream has to look through all tails,
+// so they must stay short. If the tail of one writer fails, the others are still indexed.
 func (j *Postgres) indexTails(ctx context.Context) error {
 	began := time.Now()
 	const mine = `
@@ -47,12 +47,12 @@ SELECT t.writer, w.closed_at IS NULL FROM tails t JOIN writers w USING (writer) 
 	return nil
 }
 
-// errHeld says that another node has locked the tail.
+// errHeld means that another node has locked the tail's row.
 var errHeld = errors.New("its tail is locked")
 
-// indexTail writes the spans of the writer's tail, and deletes a closed writer's tail. If several
-// nodes come at once, the first does it, and the others get errHeld. It does not wait for the disk:
-// what a crash of the server loses is in the tail again.
+// indexTail writes the spans of a writer's tail. At the end it deletes the tail's row if the writer is closed and
+// everything is indexed. If several nodes do this at once, the first one locks the row, and the others get errHeld.
+// The commits do not wait for the disk: if the server crashes and loses one, the batches are in the tail again.
 func (j *Postgres) indexTail(ctx context.Context, writer int32) error {
 	const (
 		index = `
