@@ -19,6 +19,7 @@ import (
 // prepare finds the programs and makes sure that a cluster and a socket directory exist. It runs on
 // the supervisor's thread, under the lock.
 func (s *Server) prepare(ctx context.Context, install bool) error {
+	// The socket comes first: it shows whether the directory is ours, before anything is created.
 	if err := s.makeSocketDir(); err != nil {
 		return err
 	}
@@ -34,6 +35,7 @@ func (s *Server) prepare(ctx context.Context, install bool) error {
 			return err
 		}
 	}
+	// From here on other processes may attach. They wait until Postgres answers.
 	return s.publishURL()
 }
 
@@ -77,6 +79,7 @@ func clusterVersion(dir string) (int, error) {
 func (s *Server) createCluster(ctx context.Context) error {
 	began := time.Now()
 	const aside = "initdb-"
+	// These are directories of initdb runs that were killed.
 	old, err := filepath.Glob(filepath.Join(s.files.dir, aside+"*"))
 	if err != nil {
 		return err
@@ -100,6 +103,7 @@ func (s *Server) createCluster(ctx context.Context) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return errors.Join(fmt.Errorf("initdb as %s: %w\n%s", s.user, err, out), os.RemoveAll(side))
 	}
+	// The rename is what makes the cluster exist: it has everything, or it is not there.
 	if err := os.Rename(side, s.files.cluster); err != nil {
 		return err
 	}
@@ -111,6 +115,7 @@ func (s *Server) createCluster(ctx context.Context) error {
 	return nil
 }
 
+// syncDir makes a rename in a directory survive a power loss.
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -51,6 +51,7 @@ var defaults = map[string]string{
 	"max_locks_per_transaction": "256",   // a schema per test, partitions per day
 }
 
+// superuser is the one role of the private Postgres. Nobody but its own user can reach the socket.
 const superuser = "boxoffice"
 
 // Server is a running Postgres, or a client's view of one that another Server owns.
@@ -87,6 +88,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
+// start does the work of Start, and leaves it to Start to name the package in errors.
 func start(ctx context.Context, cfg Config) (*Server, error) {
 	f, err := layOut(cfg.Dir)
 	if err != nil {
@@ -104,6 +106,7 @@ func start(ctx context.Context, cfg Config) (*Server, error) {
 	maps.Copy(s.settings, cfg.Settings)
 	s.settings["cluster_name"] = s.token
 
+	// Without the lock another Server owns the directory, and url is the one that it has published.
 	s.lock, s.url, err = acquireLock(ctx, f.lock)
 	if err != nil {
 		return nil, err
@@ -120,6 +123,7 @@ func start(ctx context.Context, cfg Config) (*Server, error) {
 }
 
 // beginSupervisor starts the supervisor as the owner of the lock, and gives the lock back if that fails.
+// The supervisor outlives ctx, which bounds only the start.
 func (s *Server) beginSupervisor(ctx context.Context, install bool) error {
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.cancel = cancel
@@ -132,6 +136,8 @@ func (s *Server) beginSupervisor(ctx context.Context, install bool) error {
 			<-s.done
 		}
 		return err
+	// The start was given up. The supervisor may be waiting for Postgres, and must have ended before the lock is
+	// given back.
 	case <-ctx.Done():
 		s.cancel()
 		<-s.done
@@ -145,8 +151,7 @@ func (s *Server) URL() string { return s.url }
 // Attached reports whether another Server owns the Postgres, so that we must not stop it.
 func (s *Server) Attached() bool { return s.lock == nil }
 
-// Pids lists the server's processes, the postmaster first. It is empty while
-// Postgres is down.
+// Pids lists the server's processes, the postmaster first. The list is empty while Postgres is down.
 func (s *Server) Pids() []int {
 	postmasters, children := listProcesses(s.token, s.user.uid)
 	return append(postmasters, children...)
@@ -192,7 +197,8 @@ func layOut(dir string) (files, error) {
 	}, nil
 }
 
-// socketDir keeps the socket's path below the 107 bytes that the kernel allows.
+// socketDir returns the directory for the socket. The kernel allows 107 bytes for a socket's path, so a directory
+// with a longer path gets its socket in the folder for temporary files, or in /tmp if that is too long as well.
 func socketDir(dir string) string {
 	const most = 107 - len("/.s.PGSQL.5432.lock")
 	for _, d := range []string{
@@ -206,17 +212,19 @@ func socketDir(dir string) string {
 	return "/tmp/boxoffice-" + hash(dir)
 }
 
+// connString returns the URL by which pgx connects over the socket.
 func connString(socket string) string {
 	q := url.Values{"host": {socket}, "port": {"5432"}, "sslmode": {"disable"}}
 	return "postgres://" + superuser + "@/postgres?" + q.Encode()
 }
 
+// hash returns a short name for a path, to tell servers apart.
 func hash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:6])
 }
 
-// postmasterArgs are the postmaster's arguments, in a stable order.
+// postmasterArgs returns the postmaster's arguments, in a stable order.
 func (s *Server) postmasterArgs() []string {
 	args := []string{"-D", s.files.cluster, "-k", s.files.socket}
 	for _, name := range slices.Sorted(maps.Keys(s.settings)) {

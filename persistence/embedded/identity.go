@@ -36,8 +36,8 @@ func (id identity) String() string {
 	return "uid " + strconv.Itoa(int(id.uid))
 }
 
-// applyTo makes the command run under the identity, from / and without settings for libpq from our
-// own environment.
+// applyTo makes a command run under the identity, in the root directory. Settings for libpq in our own environment
+// (PG...) must not change what Postgres does.
 func (id identity) applyTo(cmd *exec.Cmd) {
 	cmd.Dir = "/"
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "PG") })
@@ -47,6 +47,7 @@ func (id identity) applyTo(cmd *exec.Cmd) {
 	case id.drop:
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: id.uid, Gid: id.gid}
 	case id.aliasName != "":
+		// The namespace knows one user. Inside it has the other name; outside it is root.
 		one := []syscall.SysProcIDMap{{ContainerID: int(id.alias), HostID: 0, Size: 1}}
 		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER
 		cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings = one, one
@@ -62,6 +63,7 @@ func chooseIdentity(f files) (identity, error) {
 	if err != nil {
 		return identity{}, err
 	}
+	// A user that is not root can't become anybody else.
 	if me.uid != 0 {
 		if exists && owner.uid != me.uid {
 			return identity{}, fmt.Errorf("%s belongs to %s: start as that user or as root", f.cluster, owner)
@@ -79,6 +81,7 @@ func chooseIdentity(f files) (identity, error) {
 	if exists {
 		plain = owner
 	}
+	// Postgres must be able to enter every directory above its data.
 	blocked := findUnreachable(f.dir, plain)
 	if blocked != "" && exists {
 		return identity{}, fmt.Errorf("%s belongs to %s, who may not enter %s: allow that (chmod o+x) or move the data", f.cluster, plain, blocked)
@@ -108,6 +111,7 @@ func findUnprivileged() (string, identity, error) {
 	return "", identity{}, errors.New("started by root, and there is no user postgres or nobody to run Postgres as")
 }
 
+// ownerOf returns the owner of a file, if the file exists.
 func ownerOf(path string) (id identity, exists bool, err error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -135,6 +139,7 @@ func findUnreachable(dir string, id identity) string {
 		if !ok {
 			return dir
 		}
+		// Which of the three permissions counts depends on who asks: the owner, the group, or anybody else.
 		enter := fs.FileMode(0o001)
 		switch {
 		case st.Uid == id.uid:

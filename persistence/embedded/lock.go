@@ -26,11 +26,13 @@ func acquireLock(ctx context.Context, path string) (*os.File, string, error) {
 	for {
 		err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
+			// A URL of the last owner would lead others to a server that is gone.
 			return lock, "", lock.Truncate(0)
 		}
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, "", errors.Join(fmt.Errorf("lock %s: %w", path, err), lock.Close())
 		}
+		// Another process has the lock. Its URL may not be written yet, or its Postgres may still be starting.
 		url, err := os.ReadFile(path)
 		if err == nil && len(url) > 0 {
 			err = ping(ctx, strings.TrimSpace(string(url)))
@@ -49,7 +51,7 @@ func acquireLock(ctx context.Context, path string) (*os.File, string, error) {
 	}
 }
 
-// publishURL lets others attach, once Postgres answers.
+// publishURL writes the URL into the lock file, so that other processes can attach once Postgres answers.
 func (s *Server) publishURL() error {
 	_, err := s.lock.WriteAt([]byte(s.url+"\n"), 0)
 	return err

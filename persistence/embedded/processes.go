@@ -42,6 +42,7 @@ func listProcesses(token string, uid uint32) (postmasters, children []int) {
 	return postmasters, children
 }
 
+// signalAll sends a signal to processes. Some of them may have ended.
 func signalAll(pids []int, sig syscall.Signal) {
 	for _, pid := range pids {
 		_ = syscall.Kill(pid, sig) // fails only if it is gone

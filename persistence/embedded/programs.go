@@ -56,6 +56,8 @@ func findPrograms(ctx context.Context, want int, install bool, log *slog.Logger)
 	return "", missing
 }
 
+// fitsVersion returns whether an installation can run a cluster of a major version. Only the same version can; for a
+// new cluster (want 0) any version is good that we test with.
 func (in installation) fitsVersion(want int) bool {
 	return in.major == want || want == 0 && in.major >= oldest
 }
@@ -82,6 +84,7 @@ func listInstallations(ctx context.Context) []installation {
 	return system
 }
 
+// versionOutput finds the major version in what "postgres --version" prints.
 var versionOutput = regexp.MustCompile(`\) (\d+)`)
 
 // inspectProgram asks a postgres program for its version and looks for initdb beside

@@ -89,6 +89,7 @@ type postmaster struct {
 // launch starts a postmaster and returns when it answers. When ctx ends, the postmaster is asked to
 // shut down.
 func (s *Server) launch(ctx context.Context) (*postmaster, error) {
+	// A postmaster starts only after all processes of the last one have ended, or both would write to the same files.
 	if err := s.clearOrphans(ctx); err != nil {
 		return nil, err
 	}
@@ -149,6 +150,7 @@ func (s *Server) awaitEnd(pm *postmaster) error {
 		return err
 	case <-s.hurry:
 	}
+	// SIGQUIT is an immediate shutdown: Postgres ends without a checkpoint, and recovers at the next start.
 	_ = pm.cmd.Process.Signal(syscall.SIGQUIT) // fails only if it is gone
 	select {
 	case err := <-pm.exited:
@@ -169,7 +171,7 @@ func (s *Server) release() {
 	_ = s.lock.Close()
 }
 
-// ping connects once and asks for an answer.
+// ping connects once, and returns nil if Postgres answers.
 func ping(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -180,7 +182,7 @@ func ping(ctx context.Context, url string) error {
 	return errors.Join(conn.Ping(ctx), conn.Close(ctx))
 }
 
-// openLog opens the log to append to, and sets a big one aside as .old.
+// openLog opens the log for appending. A log of more than maxLog bytes is set aside first, under its name with .old.
 func openLog(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
 		if err := os.Rename(path, path+".old"); err != nil {

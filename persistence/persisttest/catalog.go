@@ -16,7 +16,8 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// tongues are the words of titles and the places, by language.
+// tongues are words for titles and names of places, by language. Among them are the letters and scripts that a search
+// has to fold.
 var tongues = []struct{ titles, cities []string }{
 	{strings.Fields("Winter Jazz Night Open Air Comedy Startup Summit Street Food Market Symphony Charity Marathon Poetry"), []string{"London", "Lagos", "Cape Town"}},
 	{strings.Fields("Großes Frühlingsfest Kammermusik Weihnachtsmarkt Oktoberfest Lesung Straßenkünstler Bühne Gespräch Führung"), []string{"München", "Köln", "Zürich"}},
@@ -30,7 +31,7 @@ var tongues = []struct{ titles, cities []string }{
 	{strings.Fields("音楽 夏祭り 展覧会 劇場 花火 講演会 映画 芸術"), []string{"東京", "大阪", "京都"}},
 }
 
-// Sought are events that searches with typos and without accents must find first.
+// Sought are events that a search must find first, although Search has typos, no accents, or words of another field.
 var Sought = []struct{ Title, tags, short, venue, city, Search string }{
 	{"Beethoven: Ode an die Freude", "classical", "", "Elbphilharmonie", "Hamburg", "bethoven elbphilarmonie"},
 	{"Noche de Flamenco con Niña Pastori", "", "", "Tablao", "Málaga", "nina pastori malaga"},
@@ -48,11 +49,12 @@ var Sought = []struct{ Title, tags, short, venue, city, Search string }{
 // have far lower numbers.
 const catalogNumbers = 1_000_000
 
-// FillCatalog writes events of an organization that are on sale and start soon after a moment: the
-// sought ones among n others, in ten languages. It writes them as a release without search did, so
-// that readmodel.FillSearch has to make them searchable.
+// FillCatalog writes n events of an organization, in ten languages, and the sought ones among them. They are on sale
+// and start soon after a moment. It writes them as a release without search did, so that readmodel.FillSearch has to
+// make them searchable.
 func FillCatalog(t testing.TB, pool *pgxpool.Pool, org int64, start time.Time, n int) {
 	t.Helper()
+	// The seed is constant, so that every run searches the same events.
 	random := rand.New(rand.NewPCG(1, 2))
 	var rows [][]any
 	add := func(d *event.Details) {
@@ -70,6 +72,7 @@ func FillCatalog(t testing.TB, pool *pgxpool.Pool, org int64, start time.Time, n
 	for i := range n {
 		of := func(words []string) string { return words[random.IntN(len(words))] }
 		tongue := tongues[i%len(tongues)]
+		// The sought events are spread evenly among the others.
 		if i%(n/len(Sought)) == n/len(Sought)/2 {
 			s := Sought[i/(n/len(Sought))]
 			add(&event.Details{Title: s.Title, Tags: strings.Fields(s.tags), ShortDesc: s.short, VenueName: s.venue, VenueCity: s.city})

@@ -42,6 +42,8 @@ var settings = map[string]string{
 	"shared_buffers":   "64MB",
 }
 
+// Names of databases begin with databasePrefix, so that a run finds what an earlier one left. The times bound how
+// long a server may take to start or stop, and a database to be dropped.
 const (
 	databasePrefix = "t_"
 	template       = databasePrefix + "template"
@@ -79,13 +81,15 @@ func Copy(t testing.TB, dsn string) string {
 	return s.createDatabase(t, strings.TrimPrefix(u.Path, "/"))
 }
 
-// createDatabase copies a database for the test.
+// createDatabase makes a database for a test as a copy of another one. When the test ends, it checks that nobody is
+// inside a transaction, and drops the database.
 func (s *server) createDatabase(t testing.TB, from string) (dsn string) {
 	t.Helper()
 	name := databasePrefix + strings.ToLower(rand.Text())
 	_, err := s.admin.Exec(t.Context(), "CREATE DATABASE "+name+" TEMPLATE "+from)
 	require.NoError(t, err)
 	t.Cleanup(func() {
+		// The test's own context has ended by then.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), dropWithin)
 		defer cancel()
 		open, err := s.listTransactions(ctx, name)
@@ -171,7 +175,7 @@ func Main(m goleak.TestingM, known ...goleak.Option) {
 	goleak.VerifyTestMain(stopping{m}, known...)
 }
 
-// stopping stops the server after the tests and before the search for leaks.
+// stopping runs the tests and then stops the server, before goleak looks for goroutines that are left.
 type stopping struct{ m goleak.TestingM }
 
 func (s stopping) Run() int {
@@ -193,7 +197,7 @@ type server struct {
 	templateErr  error
 }
 
-// process is the one server, started by the first test that needs it.
+// process has the one server of this test process, which is started by the first test that needs it.
 var process struct {
 	sync.Mutex
 	*server
@@ -280,6 +284,7 @@ func takeSlot() (*os.File, string, error) {
 		dir := filepath.Join(base, strconv.Itoa(n))
 		lock, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
+			// A lock on an open file ends with its process, even if that is killed. So no slot stays taken.
 			return nil, "", err
 		}
 		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -335,7 +340,8 @@ func connectAdmin(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 	return admin, nil
 }
 
-// Apart returns pools on a fresh database and on one that has its journal, closed when the test ends.
+// Apart returns pools on a fresh database and on another one that has its journal. The pools are closed when the test
+// ends.
 func Apart(t testing.TB) (home, entries *pgxpool.Pool) {
 	t.Helper()
 	home, shards := Sharded(t, 1)
@@ -365,6 +371,7 @@ func ShardedOn(t testing.TB, urls ...string) (home *pgxpool.Pool, shards []journ
 		require.NoError(t, err)
 		conns[i], err = pgx.ConnectConfig(t.Context(), cfg.ConnConfig)
 		require.NoError(t, err)
+		// Only a journal of several shards has valves.
 		var valve *persistence.Valve
 		if len(urls) > 1 {
 			valve = persistence.NewValve(fmt.Sprint("shard ", i))
@@ -376,6 +383,7 @@ func ShardedOn(t testing.TB, urls ...string) (home *pgxpool.Pool, shards []journ
 		shards = append(shards, journal.Shard{Pool: pool, Valve: valve})
 	}
 	require.NoError(t, migrate.UpApart(t.Context(), conn, conns, false))
+	// The migration decides which range of buckets each shard has.
 	ranges, err := migrate.Ranges(t.Context(), conn)
 	require.NoError(t, err)
 	for i, r := range ranges {
@@ -388,7 +396,7 @@ func ShardedOn(t testing.TB, urls ...string) (home *pgxpool.Pool, shards []journ
 	return home, shards
 }
 
-// PoolsOf returns the pools of shards.
+// PoolsOf returns the pools of shards, in their order.
 func PoolsOf(shards []journal.Shard) (pools []*pgxpool.Pool) {
 	for _, s := range shards {
 		pools = append(pools, s.Pool)

@@ -21,20 +21,20 @@ type Fixture struct {
 	Batches func() []*journal.Batch     // what Journal's sink has got so far
 }
 
-// Batches collects what a sink gets.
+// Batches collects the batches that a journal's sink gets. It may be used by any goroutine.
 type Batches struct {
 	mu  sync.Mutex
 	all []*journal.Batch
 }
 
-// Sink is the sink for a journal's configuration.
+// Sink takes a batch; it is what a journal is configured with.
 func (b *Batches) Sink(batch *journal.Batch) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.all = append(b.all, batch)
 }
 
-// All returns what has come so far.
+// All returns the batches that have come so far.
 func (b *Batches) All() []*journal.Batch {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -109,6 +109,7 @@ func entriesSettleInOrder(t *testing.T, f Fixture) {
 		s := NewScribe(t, f.Journal, engine.InventoryRef(1, int64(i)))
 		for n := range entries {
 			e, v := s.entry(1 + n%3)
+			// The outcome is noted within Settled, because a channel for each entry would not show the order.
 			v.first = func(err error) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -166,6 +167,7 @@ func fenceSparesOtherStreams(t *testing.T, f Fixture) {
 	scribes := make([]*Scribe, streams)
 	for i := range scribes {
 		scribes[i] = NewScribe(t, f.Journal, engine.InventoryRef(1, int64(i)))
+		// A rival has claimed every second stream.
 		if i%2 == 1 {
 			NewScribe(t, f.Rival, scribes[i].Ref)
 		}
@@ -185,8 +187,9 @@ func fenceSparesOtherStreams(t *testing.T, f Fixture) {
 	}
 }
 
-// needsAreMetOrRefused makes a ledger rest on two keepers, and a rival claims one of them: on facts
-// that the keeper wrote before it heard of that, and after.
+// needsAreMetOrRefused makes sure that an entry which needs another stream's facts gets in only with those. A
+// ledger's entries need facts of two keepers, and a rival claims one of the two: at times before the keeper has heard
+// of that, and at times after.
 func needsAreMetOrRefused(t *testing.T, f Fixture) {
 	sound, keeper := NewScribe(t, f.Journal, engine.InventoryRef(1, 1)), NewScribe(t, f.Journal, engine.InventoryRef(1, 2))
 	for i := range 20 {
@@ -195,12 +198,14 @@ func needsAreMetOrRefused(t *testing.T, f Fixture) {
 		sound.Append(1)
 		require.NoError(t, ledger.AppendNeeding(1, sound.Claim).Wait(t))
 		require.NoError(t, ledger.AppendNeeding(1, sound.Claim).Wait(t), "what has long been durable")
+		// The other node, or the same node again, takes the keeper's stream.
 		if i%2 == 0 {
 			NewScribe(t, f.Rival, keeper.Ref)
 		} else {
 			NewScribe(t, f.Journal, keeper.Ref)
 		}
 		lost := keeper.Append(1)
+		// Now and then the keeper has heard that it is fenced before the ledger needs it.
 		if i%3 == 0 {
 			require.ErrorIs(t, lost.Wait(t), journal.ErrFenced)
 			lost = keeper.Append(1)
@@ -208,6 +213,7 @@ func needsAreMetOrRefused(t *testing.T, f Fixture) {
 		before, rests, after := ledger.AppendNeeding(1, sound.Claim), ledger.AppendNeeding(1, keeper.Claim), ledger.Append(1)
 		require.ErrorIs(t, rests.Wait(t), journal.ErrFenced)
 		require.ErrorIs(t, after.Wait(t), journal.ErrFenced)
+		// A fence is for good, so what the ledger appends after the refused entry is refused too.
 		kept := 2
 		if before.Wait(t) == nil { // it got into an earlier batch
 			kept = 3
@@ -261,8 +267,8 @@ func standingNamesTheFenced(t *testing.T, f Fixture) {
 	require.Equal(t, []journal.Claim{b.Claim}, gone)
 }
 
-// followersComeBeforeReplies makes sure that the sink has a batch before the entries in it are settled. So whoever
-// is answered finds the facts in what is shown from memory.
+// followersComeBeforeReplies makes sure that the sink has a batch before the entries in it are settled. A caller that
+// has its answer then finds the facts in what is shown from memory.
 func followersComeBeforeReplies(t *testing.T, f Fixture) {
 	s := NewScribe(t, f.Journal, engine.EventRef(1))
 	for range 20 {
@@ -294,6 +300,7 @@ func followersSeeEverythingOnce(t *testing.T, f Fixture) {
 	for _, v := range last {
 		require.NoError(t, v.Wait(t))
 	}
+	// Of each writer the batches are numbered from 1 without gaps, and of each stream the facts.
 	writers, heads := make(map[int32]int64), make(map[int64]int64)
 	for _, b := range f.Batches() {
 		writers[b.Writer]++

@@ -20,8 +20,8 @@ type Faults struct {
 	Fence   float64       // share of batches in which one stream is claimed at the worst time, by nobody
 }
 
-// Store stands in for Postgres: it is what the in-memory journals of several nodes share, and what
-// survives them. Its faults come from one seed.
+// Store stands in for Postgres. The in-memory journals of several nodes share it, and it survives them. Its faults
+// follow from one seed.
 type Store struct {
 	mu      sync.Mutex
 	rng     *rand.Rand
@@ -52,7 +52,7 @@ func (s *Store) SetFaults(faults Faults) {
 	s.faults = faults
 }
 
-// claim raises the epoch of a stream, which it makes if there is none.
+// claim raises the epoch of a stream. It makes the stream if there is none.
 func (s *Store) claim(ref engine.Ref) journal.Claim {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,8 @@ func (s *Store) draw() (f fate, delay time.Duration) {
 	return f, delay
 }
 
-// claimNowAndThen claims one of the rows' streams now and then.
+// claimNowAndThen claims one of the rows' streams now and then, for no node: the rows of that stream are fenced at
+// the worst moment, just before they are inserted.
 func (s *Store) claimNowAndThen(rows []*memRow) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,9 +99,9 @@ func (s *Store) claimNowAndThen(rows []*memRow) {
 	}
 }
 
-// insert is one attempt. It inserts all rows whose epoch stands and whose needed rows do too, and
-// returns the others. If a first attempt meets one of its own rows, it has no effect and returns
-// false, as Postgres' key does.
+// insert is one attempt to commit rows. It inserts those whose epoch stands and whose needed rows get in too, and
+// returns the others as fenced. A first attempt that meets one of its own rows has no effect and returns false, as
+// Postgres' key would refuse it.
 func (s *Store) insert(rows []*memRow, again bool) (fenced map[*memRow]bool, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,6 +120,8 @@ func (s *Store) insert(rows []*memRow, again bool) (fenced map[*memRow]bool, ok 
 			fresh = append(fresh, r)
 		}
 	}
+	// A row that needs a fenced row is fenced too, and then those that need that one: it goes on until nothing
+	// changes.
 	for more := true; more; {
 		n := len(fresh)
 		fresh = slices.DeleteFunc(fresh, func(r *memRow) bool {
@@ -128,6 +131,7 @@ func (s *Store) insert(rows []*memRow, again bool) (fenced map[*memRow]bool, ok 
 		more = len(fresh) < n
 	}
 	for _, r := range fresh {
+		// A gap can't come from a fault: it would be a mistake of the lane.
 		st := s.byID[r.Stream-1]
 		if head := st.head(); r.First != head+1 {
 			panic(fmt.Sprintf("%s torn: %d..%d of epoch %d after %d", st.name, r.First, r.Last, r.Epoch, head))
@@ -137,7 +141,7 @@ func (s *Store) insert(rows []*memRow, again bool) (fenced map[*memRow]bool, ok 
 	return fenced, true
 }
 
-// head returns the sequence number of the last fact, 0 without any.
+// head returns the sequence number of the stream's last fact, or 0 if it has none.
 func (st *memStream) head() int64 {
 	if len(st.rows) == 0 {
 		return 0
@@ -145,7 +149,7 @@ func (st *memStream) head() int64 {
 	return st.rows[len(st.rows)-1].Last
 }
 
-// has reports whether a row is there, of the same epoch.
+// has returns whether a row with this last fact and of this epoch is in the store.
 func (st *memStream) has(r journal.Record) bool {
 	for i := len(st.rows) - 1; i >= 0 && st.rows[i].Last >= r.Last; i-- {
 		if st.rows[i].Last == r.Last && st.rows[i].Epoch == r.Epoch {
@@ -155,7 +159,7 @@ func (st *memStream) has(r journal.Record) bool {
 	return false
 }
 
-// Memory is one node's journal on a Store. It keeps the same promises as
+// Memory is one node's journal on a Store, with a goroutine as its lane. It keeps the same promises as
 // journal.Postgres. Stop or Crash ends it.
 type Memory struct {
 	store  *Store
@@ -173,8 +177,10 @@ type Memory struct {
 	wg      sync.WaitGroup
 
 	// The fields below belong to the lane's goroutine.
-	seq   int64
-	epoch map[int64]int32 // the last epoch seen, by stream
+	seq int64
+	// epoch is the highest epoch under which this node has appended, by stream. bad has the claims that were refused,
+	// with the reason; next is the number of the next fact of each claim.
+	epoch map[int64]int32
 	bad   map[journal.Claim]error
 	next  map[journal.Claim]int64
 }
@@ -206,8 +212,8 @@ func (m *Memory) Stop(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Crash ends the node at once: what is in flight may get in or not, and its owners are not told. It
-// waits for what still lands late.
+// Crash ends the node at once. Entries in flight may become durable or not, and their owners are told nothing. Crash
+// waits for attempts that land late, so that the store does not change after Crash has returned.
 func (m *Memory) Crash() {
 	m.mu.Lock()
 	m.crashed, m.refusal, m.ready = true, journal.ErrClosed, nil
@@ -216,10 +222,10 @@ func (m *Memory) Crash() {
 	m.wg.Wait()
 }
 
-// die ends the goroutine, whatever it waits for.
+// die ends the lane's goroutine, whatever it waits for. It may be called more than once.
 func (m *Memory) die() { m.crash.Do(func() { close(m.dead) }) }
 
-// rouse makes the goroutine look for entries.
+// rouse makes the lane's goroutine look for entries.
 func (m *Memory) rouse() {
 	select {
 	case m.wake <- struct{}{}:
@@ -237,7 +243,7 @@ func (m *Memory) Claim(ctx context.Context, ref engine.Ref) (journal.Claim, erro
 	return m.store.claim(ref), ctx.Err()
 }
 
-// Append accepts an entry.
+// Append accepts an entry. After the end it settles the entry at once with ErrClosed.
 func (m *Memory) Append(e *journal.Entry) {
 	m.mu.Lock()
 	refusal := m.refusal
@@ -266,6 +272,7 @@ func (m *Memory) Load(ctx context.Context, stream, after int64) iter.Seq2[journa
 			if r.Last <= after {
 				continue
 			}
+			// The real journal returns neither, so a caller must not depend on them.
 			r.Ref, r.Facts = engine.Ref{}, nil
 			if !yield(r, nil) {
 				return
@@ -274,7 +281,7 @@ func (m *Memory) Load(ctx context.Context, stream, after int64) iter.Seq2[journa
 	}
 }
 
-// Standing returns the claims that were fenced.
+// Standing returns the claims, of the given ones, that were fenced.
 func (m *Memory) Standing(ctx context.Context, claims []journal.Claim) ([]journal.Claim, error) {
 	m.store.mu.Lock()
 	defer m.store.mu.Unlock()

@@ -28,6 +28,7 @@ func (m *Memory) run() {
 			m.abandon(entries)
 			return
 		}
+		// The sink has the batch before anybody is answered.
 		m.handOver(rows, fenced)
 		for i, e := range entries {
 			err := refused[i]
@@ -39,7 +40,7 @@ func (m *Memory) run() {
 	}
 }
 
-// abandon refuses the entries and all after them, unless the node crashed.
+// abandon settles the entries, and all that wait behind them, with ErrClosed. After a crash it tells nobody.
 func (m *Memory) abandon(entries []*journal.Entry) {
 	m.mu.Lock()
 	crashed := m.crashed
@@ -54,8 +55,8 @@ func (m *Memory) abandon(entries []*journal.Entry) {
 	}
 }
 
-// take waits for entries and returns some of the first that are ready, so that the seed decides
-// where batches end. It returns none when the node ends.
+// take waits for entries and returns some of the first ones that are ready; the seed decides how many, and so where
+// batches end. It returns none when the node ends.
 func (m *Memory) take() []*journal.Entry {
 	for {
 		m.mu.Lock()
@@ -84,12 +85,13 @@ func (m *Memory) take() []*journal.Entry {
 	}
 }
 
-// formRows merges the entries into rows, and refuses those that are known to be fenced or that do not
-// follow the ones before them.
+// formRows merges the entries of each claim into a row. It refuses entries that are known to be fenced, and those
+// that don't follow the entries before them.
 func (m *Memory) formRows(entries []*journal.Entry) (rows []*memRow, of []*memRow, refused []error) {
 	of, refused = make([]*memRow, len(entries)), make([]error, len(entries))
 	open := make(map[journal.Claim]*memRow)
 	for i, e := range entries {
+		// A later claim of the same node fences an earlier one before the store does.
 		m.epoch[e.Claim.Stream] = max(m.epoch[e.Claim.Stream], e.Claim.Epoch)
 		next := m.next[e.Claim]
 		unmet := e.Needs != (journal.Claim{}) && (m.epoch[e.Needs.Stream] != e.Needs.Epoch || m.bad[e.Needs] != nil)
@@ -106,6 +108,7 @@ func (m *Memory) formRows(entries []*journal.Entry) (rows []*memRow, of []*memRo
 		}
 		r := open[e.Claim]
 		of[i] = r
+		// A barrier is settled with the row of the entries before it, if that is in this batch.
 		if len(e.Facts) == 0 {
 			continue
 		}
@@ -118,6 +121,7 @@ func (m *Memory) formRows(entries []*journal.Entry) (rows []*memRow, of []*memRo
 		}
 		r.Facts, r.Bytes = append(r.Facts, e.Facts...), append(r.Bytes, e.Bytes...)
 		r.Last = e.First + int64(len(e.Facts)) - 1
+		// Only a row of this batch can still fail: what an earlier batch wrote is there.
 		if on := open[e.Needs]; on != nil {
 			r.needs = append(r.needs, on)
 		}
@@ -126,7 +130,7 @@ func (m *Memory) formRows(entries []*journal.Entry) (rows []*memRow, of []*memRo
 	return rows, of, refused
 }
 
-// commit sends the rows until it hears the outcome. alive is false if the node died before that.
+// commit sends the rows until it hears the outcome. It returns alive as false if the node dies before that.
 func (m *Memory) commit(rows []*memRow) (fenced map[*memRow]bool, alive bool) {
 	if len(rows) == 0 {
 		return nil, true
@@ -137,6 +141,7 @@ func (m *Memory) commit(rows []*memRow) (fenced map[*memRow]bool, alive bool) {
 			m.store.claimNowAndThen(rows)
 		}
 		if !m.wait(delay) {
+			// The attempt had left already when the node died.
 			if fate == unheard {
 				m.store.insert(rows, again)
 			}
@@ -145,6 +150,7 @@ func (m *Memory) commit(rows []*memRow) (fenced map[*memRow]bool, alive bool) {
 		switch fate {
 		case heard:
 			fenced, ok := m.store.insert(rows, again)
+			// Only a mistake of the lane can write the same facts twice.
 			if !ok {
 				panic("persisttest: facts already there under our own epoch")
 			}
@@ -174,7 +180,8 @@ func (m *Memory) wait(d time.Duration) (alive bool) {
 	}
 }
 
-// handOver gives the sink the rows that got in, and spends the claims of the others.
+// handOver gives the sink a batch of the rows that got in, and notes that the claims of the others are spent. Batches
+// without rows have no number.
 func (m *Memory) handOver(rows []*memRow, fenced map[*memRow]bool) {
 	b := &journal.Batch{Writer: m.writer, Seq: m.seq + 1}
 	for _, r := range rows {

@@ -16,7 +16,7 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// Node is one lifetime of a node's journal.
+// Node is one lifetime of a node's journal. A node that starts again has another one.
 type Node struct {
 	journal.Journal
 	Gone <-chan struct{} // closed after a crash, when the owners of entries hear nothing more
@@ -71,7 +71,8 @@ type lane struct {
 	event int64
 }
 
-// drawNeed returns, now and then, a deed of another stream on which the next one will rest.
+// drawNeed returns, now and then, the latest deed of another stream in the same lane, for the next deed to need. Both
+// may come into one batch then.
 func (l *chronicle) drawNeed(rng *rand.Rand, j journal.Journal, ref engine.Ref, claim journal.Claim) *deed {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,8 +117,8 @@ func (r Rivalry) Run(t testing.TB) Tally {
 	return r.judge(t, &all)
 }
 
-// liveActivation is the life of one activation: it claims, replays and writes, and ends at the first
-// error or after enough entries.
+// liveActivation is the life of one activation: it claims a stream, reads it, writes a number of entries with some of
+// them in flight at a time, and ends at the first error.
 func (l *chronicle) liveActivation(ctx context.Context, rng *rand.Rand, node Node, ref engine.Ref) {
 	claim, err := node.Claim(ctx, ref)
 	if err != nil {
@@ -137,6 +138,7 @@ func (l *chronicle) liveActivation(ctx context.Context, rng *rand.Rand, node Nod
 	l.replays = append(l.replays, read)
 	l.mu.Unlock()
 
+	// It goes on behind the last fact that it has read, as a real activation does.
 	s := &Scribe{j: node, Ref: ref, Claim: claim, Next: int64(len(read.tokens)) + 1}
 	depth := 1 + rng.IntN(8)
 	var flight []*Verdict
@@ -175,6 +177,7 @@ func (l *chronicle) liveActivation(ctx context.Context, rng *rand.Rand, node Nod
 		l.mu.Unlock()
 		flight, deeds = append(flight, v), append(deeds, d)
 	}
+	// The owner of each entry must hear an outcome, or the node has crashed.
 	for len(flight) > 0 {
 		before := len(flight)
 		if hear(); len(flight) == before {
@@ -191,7 +194,7 @@ func rest(ctx context.Context) {
 	}
 }
 
-// judge compares the store with what every activation did and heard.
+// judge compares the store with what every activation did, and with the outcomes that it heard.
 func (r Rivalry) judge(t testing.TB, all *chronicle) Tally {
 	t.Helper()
 	streams := make(map[int64][]uint64)
@@ -208,11 +211,13 @@ func (r Rivalry) judge(t testing.TB, all *chronicle) Tally {
 		n := len(read.tokens)
 		require.GreaterOrEqual(t, len(final), n, "what was replayed is gone")
 		require.True(t, slices.Equal(final[:n], read.tokens), "what was replayed has changed")
+		// Everything behind a replay must be of its claim or of a later one.
 		if n < len(final) { // epochs never fall, so one check is enough
 			require.GreaterOrEqual(t, int32(final[n]>>32), read.claim.Epoch, "an older owner wrote behind a replay: %+v", read.claim)
 		}
 	}
 	r.removeFenced(t, standing)
+	// A deed is in the store if its first fact there is of its epoch. Barriers leave nothing.
 	there := func(d *deed) bool {
 		final := streams[d.claim.Stream]
 		return d.first <= d.last && int64(len(final)) >= d.first && int32(final[d.first-1]>>32) == d.claim.Epoch
@@ -244,12 +249,13 @@ func (r Rivalry) judge(t testing.TB, all *chronicle) Tally {
 	return tally
 }
 
-// listExcused returns the claims that may be refused although they stand, because they rest on a claim
-// that does not stand, or on one that is excused.
+// listExcused returns the claims that may be refused although they stand: those that need a claim which does not
+// stand, or one that is excused itself.
 func (l *chronicle) listExcused(standing map[journal.Claim]bool) map[journal.Claim]bool {
 	excused := make(map[journal.Claim]bool)
 	for more := true; more; {
 		more = false
+		// One excuse may make another one, so it goes round until nothing is added.
 		for _, d := range l.deeds {
 			if d.needs != nil && !excused[d.claim] && (!standing[d.needs.claim] || excused[d.needs.claim]) {
 				excused[d.claim], more = true, true
@@ -259,7 +265,7 @@ func (l *chronicle) listExcused(standing map[journal.Claim]bool) map[journal.Cla
 	return excused
 }
 
-// removeFenced leaves only the claims that still stand.
+// removeFenced leaves in claims only those that still stand.
 func (r Rivalry) removeFenced(t testing.TB, claims map[journal.Claim]bool) {
 	t.Helper()
 	var list []journal.Claim

@@ -11,7 +11,8 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// noted is the suites' fact: its place in the stream and the epoch that wrote it.
+// noted is the fact that the suites write. Its token is the epoch that wrote it and its number in the stream, so that
+// every reader can check both.
 type noted struct{ Token uint64 }
 
 // FactType is the only type of facts that the suites write.
@@ -113,7 +114,7 @@ func LoadTokens(t testing.TB, j journal.Journal, stream, after int64) []uint64 {
 	return tokens
 }
 
-// Tokens returns what a Scribe of an epoch writes at the given places.
+// Tokens returns the tokens of the facts that a Scribe of an epoch writes, from one number to another.
 func Tokens(epoch int32, from, to int64) []uint64 {
 	var all []uint64
 	for seq := from; seq <= to; seq++ {

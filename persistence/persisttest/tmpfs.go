@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SmallDisk mounts a file system of a given number of megabytes, for as long as the test lasts.
+// SmallDisk mounts a file system in memory with a given number of megabytes, for as long as the test lasts. Without
+// the right to mount it skips the test.
 func SmallDisk(t testing.TB, megabytes int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
