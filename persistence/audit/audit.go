@@ -47,6 +47,7 @@ type Report struct {
 // maxFindings bounds the list of findings.
 const maxFindings = 100
 
+// find adds a finding to the report, or counts it if the list is full.
 func (r *Report) find(format string, args ...any) {
 	if len(r.Findings) == maxFindings {
 		r.FindingsOmitted++
@@ -73,6 +74,8 @@ func Run(ctx context.Context, j Journal) (*Report, error) {
 		}
 		streams = append(streams, s)
 	}
+	// The streams of one event come together, so that it can be audited by itself: a journal does not fit into
+	// memory.
 	slices.SortFunc(streams, func(a, b journal.Stream) int {
 		return cmp.Or(cmp.Compare(a.Ref.Home, b.Ref.Home), cmp.Compare(a.Ref.Kind, b.Ref.Kind), cmp.Compare(a.Ref.ID, b.Ref.ID))
 	})
@@ -137,6 +140,7 @@ func (r *Report) compareStock(ledger *event.State, orders map[engine.OrderID]*or
 	var settling, held int64
 	stock.Open(func(h keeper.Held) {
 		held += h.Quantity
+		// The order is sold under this claim and the stock has not heard of it yet: the units count as sold.
 		o := orders[h.Claim.Order]
 		switch {
 		case o == nil || o.Serial != h.Claim.Serial:
@@ -147,6 +151,7 @@ func (r *Report) compareStock(ledger *event.State, orders map[engine.OrderID]*or
 	})
 	r.Sold += stock.Sold() + settling
 	r.Held += held - settling
+	// A ticket that was refunded still counts as sold until the stock has taken it back.
 	live, sold := ledger.TicketsOf(ref.ID), stock.Sold()+settling
 	if back := countReturning(orders, ref.ID); sold < live || sold > live+back {
 		r.find("%s: %d tickets issued, %d units sold", ref.Name(), live, sold)
@@ -216,6 +221,8 @@ func (r *Report) replayStream(ctx context.Context, j Journal, s journal.Stream, 
 		return nil, base, err
 	}
 	next, epoch := int64(1), int32(0)
+	// The facts are read from the first one that is there, also those that the base contains, so that seats see them
+	// all.
 	for rec, err := range j.Load(ctx, s.ID, 0) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("audit %s: %w", s.Ref.Name(), err)
@@ -239,6 +246,7 @@ func (r *Report) replayStream(ctx context.Context, j Journal, s journal.Stream, 
 			r.find("%s: record %d-%d holds %d facts", s.Ref.Name(), rec.First, rec.Last, len(facts))
 			return nil, base, nil
 		}
+		// Facts up to the base are in the state already.
 		for i, f := range facts {
 			if rec.First+int64(i) > base {
 				state.Apply(f)

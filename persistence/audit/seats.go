@@ -78,6 +78,7 @@ func (r *Report) balanceSeats(number int64, orders seatOrders, seats *seatmap.St
 		}
 		return
 	}
+	// A reservation that is open may still be released, so it counts by its order.
 	open := make(map[keeper.Claim]bool)
 	seats.Open(func(h keeper.Held) { open[h.Claim] = true })
 	taken := make(map[keeper.Claim][]string)
@@ -94,6 +95,7 @@ func (r *Report) balanceSeats(number int64, orders seatOrders, seats *seatmap.St
 			r.find("%s: seats %v are sold to order %s, which has not bought them", ref.Name(), ids, c.Order)
 		}
 	})
+	// Orders are gone through by their ids, so that a report of the same journal is always the same.
 	owner := make(map[string]engine.OrderID)
 	for _, o := range orders.byID() {
 		if !o.Unpaid() && !o.Sold() {

@@ -37,6 +37,7 @@ type Selection struct {
 	Stream   int64
 }
 
+// selected is the condition by which a Selection picks rows, with its fields as the first two parameters.
 const selected = ` WHERE done_at IS NULL AND ($1 = '' OR follower = $1) AND ($2 = 0 OR stream_id = $2)`
 
 // Asides lists the facts that are set aside; facts of one follower and stream are in order.
@@ -106,6 +107,7 @@ func (d *Digester) Tend(ctx context.Context, from Past, begin func(context.Conte
 		const requested = `SELECT DISTINCT stream_id FROM set_aside WHERE follower = $1 AND retry ORDER BY stream_id LIMIT $2`
 		var n int64
 		if err := tx.QueryRow(ctx, count, d.name, maxCount).Scan(&n); err != nil {
+			// The count goes no further than maxCount, because a disaster may set millions of facts aside.
 			return err
 		}
 		d.waiting.Store(n)
@@ -120,6 +122,7 @@ func (d *Digester) Tend(ctx context.Context, from Past, begin func(context.Conte
 	d.looked = time.Now()
 	for _, stream := range streams {
 		again := func(ctx context.Context, tx pgx.Tx) error { return d.tellAgain(ctx, tx, from, within, stream) }
+		// Facts may be applied on a new connection, where what broke the last one is worth another try.
 		clear(d.broke)
 		if err := transactAgain(ctx, begin, again); err != nil {
 			return fmt.Errorf("follower: tell stream %d again: %w", stream, err)
@@ -151,6 +154,8 @@ WHERE follower = $1 AND stream_id = $2 AND (seq = ANY ($3) OR $4) AND done_at IS
 	if err != nil {
 		return err
 	}
+	// Applying a fact of the past to a table that has later ones would undo these, so such a table is built again
+	// from the stream's first fact on.
 	if d.forget != nil {
 		if beheaded, err := d.giveUp(ctx, tx, from, stream); err != nil || beheaded {
 			return err

@@ -52,6 +52,7 @@ type group struct {
 	n           int
 }
 
+// groupOf identifies facts that were split into batches of one each.
 func groupOf(facts []journal.Batch) group {
 	r := &facts[0].Records[0]
 	return group{r.Stream, r.First, len(facts)}
@@ -73,7 +74,7 @@ func (d *Digester) Name() string { return d.name }
 // Asides counts the facts that were set aside since the process began.
 func (d *Digester) Asides() int64 { return d.asides.Load() }
 
-// Waiting is how many facts were set aside at the last look.
+// Waiting returns how many facts were set aside when the table was last looked at.
 func (d *Digester) Waiting() int64 { return d.waiting.Load() }
 
 // indigestible is an error that another attempt would meet again.
@@ -81,9 +82,9 @@ type indigestible struct{ error }
 
 func (i indigestible) Unwrap() error { return i.error }
 
-// unusable is an error that came with the loss of the connection, because a panic left it in the
-// middle of a request. An attempt on another connection gets further, because the Digester
-// remembers which facts did that.
+// unusable is an error after which the database connection can't be used any more, because a panic left it in the
+// middle of a request. Another attempt on a new connection gets further: the Digester remembers which facts caused
+// the panic.
 type unusable struct{ error }
 
 func (u unusable) Unwrap() error { return u.error }
@@ -120,6 +121,7 @@ func transactAgain(ctx context.Context, begin func(context.Context) (pgx.Tx, err
 	}
 }
 
+// transact runs do in one transaction, which an error of do rolls back.
 func transact(ctx context.Context, begin func(context.Context) (pgx.Tx, error), do func(context.Context, pgx.Tx) error) error {
 	tx, err := begin(ctx)
 	if err != nil {
@@ -139,6 +141,7 @@ func (d *Digester) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch
 	if within, ok := ctx.Value(carefully{}).(time.Duration); ok {
 		return d.digestFacts(ctx, tx, within, splitBatches(batches))
 	}
+	// The facts are tried with new connections from here on.
 	clear(d.broke)
 	err := d.tryApply(ctx, tx, batches)
 	switch {
@@ -190,6 +193,7 @@ func (d *Digester) digestFacts(ctx context.Context, tx pgx.Tx, within time.Durat
 	if len(facts) == 0 {
 		return nil
 	}
+	// A group that once broke its connection would do so again, so it is halved without another attempt.
 	err, broke := d.broke[groupOf(facts)]
 	if !broke {
 		err = d.tryWithin(ctx, tx, within, facts)
@@ -206,7 +210,7 @@ func (d *Digester) digestFacts(ctx context.Context, tx pgx.Tx, within time.Durat
 	return d.digestFacts(ctx, tx, within, facts[len(facts)/2:])
 }
 
-// tryWithin is try in a savepoint, which is undone if the facts are to blame.
+// tryWithin applies facts in a savepoint, which is rolled back if the facts are to blame. The work before it stays.
 func (d *Digester) tryWithin(ctx context.Context, tx pgx.Tx, within time.Duration, facts []journal.Batch) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -253,7 +257,7 @@ SET last_seq = excluded.last_seq, type = excluded.type, error = excluded.error, 
 	return nil
 }
 
-// typeName is the name of the record's fact in the catalogue.
+// typeName returns the name of the record's fact in the catalogue of its kind.
 func typeName(r *journal.Record) string {
 	typ, _, _, err := codec.Split(r.Bytes)
 	if err != nil {
@@ -272,7 +276,7 @@ func typeName(r *journal.Record) string {
 // maxErrorText is how many bytes of an error a row keeps.
 const maxErrorText = 2_000
 
-// errorText is an error in a form that a text column takes.
+// errorText returns an error's text, shortened and cleaned so that a text column accepts it.
 func errorText(err error) string {
 	s := err.Error()
 	s = strings.ToValidUTF8(s[:min(len(s), maxErrorText)], "\uFFFD")

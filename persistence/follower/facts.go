@@ -51,7 +51,7 @@ func Select(r *journal.Record, wanted func(engine.FactType) bool) iter.Seq2[Numb
 	}
 }
 
-// yieldFacts is Select for a record without its bytes.
+// yieldFacts does what Select does, for a record that has facts but no bytes.
 func yieldFacts(r *journal.Record, wanted func(engine.FactType) bool, yield func(Numbered, error) bool) {
 	for i, f := range r.Facts {
 		if wanted(f.FactType()) && !yield(Numbered{Seq: r.First + int64(i), Fact: f}, nil) {
@@ -60,7 +60,7 @@ func yieldFacts(r *journal.Record, wanted func(engine.FactType) bool, yield func
 	}
 }
 
-// factOf returns the i-th fact of a record; one is the fact's bytes.
+// factOf returns the i-th fact of a record. one has the bytes of this fact.
 func factOf(r *journal.Record, i int, one []byte) (engine.Fact, error) {
 	if r.Facts != nil {
 		return r.Facts[i], nil

@@ -36,16 +36,19 @@ type feed struct {
 	waiters  []*waiter
 }
 
+// waiter is a caller that waits until the follower has passed some positions.
 type waiter struct {
 	until []position
 	done  chan struct{}
 }
 
+// position is a batch of a writer.
 type position struct {
 	writer int32
 	batch  int64
 }
 
+// newFeed makes a feed that knows of no batches.
 func newFeed(maxQueue, maxBatch int) feed {
 	return feed{
 		maxQueue: maxQueue, maxBatch: maxBatch,
@@ -76,12 +79,14 @@ func (f *feed) Offer(b *journal.Batch) {
 	}
 	full := f.facts >= f.maxBatch
 	f.mu.Unlock()
+	// Signals are sent without the lock: the follower takes it when it wakes.
 	signal(f.wake)
 	if full {
 		signal(f.hurry)
 	}
 }
 
+// signal wakes a receiver. It never blocks: one signal that waits is enough.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -104,7 +109,7 @@ func (f *Follower) Passed(ctx context.Context) error {
 	}
 }
 
-// awaitOffered is Passed for what the follower knows of by now.
+// awaitOffered waits until what the follower knows of by now has been applied.
 func (f *Follower) awaitOffered(ctx context.Context) error { return f.await(ctx, f.addWaiter(nil)) }
 
 // PassedTo waits as Passed does, but only until the given batches, one per writer, have been applied.
@@ -112,7 +117,7 @@ func (f *Follower) PassedTo(ctx context.Context, until map[int32]int64) error {
 	return f.await(ctx, f.addWaiter(until))
 }
 
-// await waits for a waiter's turn. It needs not wait for nil.
+// await waits until a waiter is released. It returns at once if there is no waiter, because everything is applied.
 func (f *Follower) await(ctx context.Context, w *waiter) error {
 	if w == nil {
 		return nil
@@ -206,8 +211,7 @@ func (f *feed) isAwaited() bool {
 	return len(f.waiters) > 0
 }
 
-// take empties the queue. It returns since when the first batch waited, and whether batches had to
-// be dropped.
+// take empties the queue. It also returns when the first batch was offered, and whether batches had to be dropped.
 func (f *feed) take() (batches []*journal.Batch, since time.Time, overflow bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -216,7 +220,7 @@ func (f *feed) take() (batches []*journal.Batch, since time.Time, overflow bool)
 	return batches, since, overflow
 }
 
-// knowsEnd reports whether noteEnd was called.
+// knowsEnd returns whether the ends of all writers are known (noteEnd).
 func (f *feed) knowsEnd() bool {
 	select {
 	case <-f.endKnown:
@@ -256,6 +260,7 @@ func (f *feed) advance(to []position, delay time.Duration) {
 	f.waiters = waiting
 }
 
+// hasPassed returns whether all of these positions have been applied.
 func (f *feed) hasPassed(until []position) bool {
 	for _, p := range until {
 		if f.applied[p.writer] < p.batch {
@@ -265,6 +270,7 @@ func (f *feed) hasPassed(until []position) bool {
 	return true
 }
 
+// close ends the feed: it takes no more batches, and forgets the callers. They notice by Follower.done.
 func (f *feed) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

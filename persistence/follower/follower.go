@@ -123,6 +123,7 @@ func New(cfg Config) *Follower {
 	return f
 }
 
+// setDefault sets a value that was left out.
 func setDefault[T comparable](p *T, d T) {
 	var zero T
 	if *p == zero {

@@ -50,6 +50,7 @@ type once struct {
 	was, now map[int64]int64
 }
 
+// read reads how far each stream of the batches has come.
 func (o *once) read(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	// This is a join, because = ANY would compare each row with each of a thousand streams.
 	const applied = `
@@ -130,7 +131,7 @@ FROM set_aside WHERE starts_with(follower, 'kafka:') AND stream_id = $3 AND seq 
 				return nil, fmt.Errorf("follower: look for what is missing: %w", err)
 			}
 			if n < r.First-1-from {
-				continue // sift says what is missing
+				continue // dropApplied will say what is missing
 			}
 			missing, err := readSpan(ctx, o.from, r.Ref, r.Stream, from, r.First-1)
 			if err != nil {
@@ -158,6 +159,7 @@ func recordAfter(r journal.Record, last int64) (journal.Record, error) {
 	return r, nil
 }
 
+// save moves the streams, each only from where read found it. If another copy has moved one, nothing is applied.
 func (o *once) save(ctx context.Context, tx pgx.Tx) error {
 	const save = `
 WITH m AS (SELECT * FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS m(stream_id, was, seq)),

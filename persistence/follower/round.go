@@ -33,6 +33,7 @@ type round struct {
 	began  time.Time // when the last transaction began
 }
 
+// follow runs one round: it takes a connection, reads the saved positions, and makes steps until the first error.
 func (f *Follower) follow(from Journal) error {
 	conn, err := f.cfg.Pool.Acquire(f.ctx)
 	if err != nil {
@@ -87,6 +88,7 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 			return false, err
 		}
 	}
+	// Facts that somebody wants to be told again come between two transactions, never inside one.
 	for _, d := range r.f.cfg.Digesters {
 		if err := d.Tend(ctx, r.from, r.begin, applyWithin); err != nil && !errors.Is(err, persistence.ErrAway) {
 			return false, err
@@ -96,6 +98,7 @@ func (r *round) step(ctx context.Context) (idle bool, err error) {
 	if err := r.readTails(ctx); err != nil {
 		return false, err
 	}
+	// Now everything is known that was in the journal when the follower began.
 	if !r.f.knowsEnd() && !r.tails.IsBehind() && !r.lacks {
 		r.f.noteEnd(&r.tails)
 	}
@@ -220,6 +223,8 @@ ON CONFLICT (name, writer) DO UPDATE SET batch = excluded.batch WHERE f.batch = 
 // again.
 var begin = pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off"}
 
+// apply applies a group of batches and saves the positions behind them, in one transaction. Then it releases the
+// callers that waited for them.
 func (r *round) apply(ctx context.Context, group []journal.Batch, moves []merge.Move) error {
 	r.began = time.Now()
 	err := Transact(ctx, r.begin, applyWithin, func(ctx context.Context, tx pgx.Tx) error {
@@ -241,6 +246,7 @@ func (r *round) apply(ctx context.Context, group []journal.Batch, moves []merge.
 	return nil
 }
 
+// begin opens a transaction on the round's connection, or on another one if that is closed.
 func (r *round) begin(ctx context.Context) (pgx.Tx, error) {
 	if r.conn.Conn().IsClosed() {
 		r.conn.Release()
@@ -253,6 +259,7 @@ func (r *round) begin(ctx context.Context) (pgx.Tx, error) {
 	return r.conn.BeginTx(ctx, begin)
 }
 
+// applyIn saves the positions first: if another copy has moved one, nothing is applied.
 func (r *round) applyIn(ctx context.Context, tx pgx.Tx, group []journal.Batch, moves []merge.Move) error {
 	const save = `
 WITH m AS (SELECT * FROM unnest($2::int[], $3::bigint[], $4::bigint[]) AS m(writer, since, upto)),

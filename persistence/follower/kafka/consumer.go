@@ -91,7 +91,7 @@ func (c *Consumer) Stop(context.Context) error {
 // Failures counts the attempts to join, read or apply that failed.
 func (c *Consumer) Failures() int64 { return c.failures.Load() }
 
-// Lag is how many messages waited in this member's partitions when Kafka last answered.
+// Lag returns how many messages waited in this member's partitions when Kafka last answered.
 func (c *Consumer) Lag() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,6 +110,7 @@ func (c *Consumer) run() {
 
 // joinGroup makes the topic if it is missing, and takes part in the group.
 func (c *Consumer) joinGroup() {
+	// Without the topic a group has no partitions to assign, so this waits until the topic is there.
 	for c.ctx.Err() == nil {
 		_, err := c.link.countPartitions(c.ctx)
 		if err == nil {
@@ -148,6 +149,7 @@ func (c *Consumer) joinGroup() {
 // because that would end the others.
 func (c *Consumer) startPartitions(g *kafkago.Generation) {
 	assigned := g.Assignments[c.link.cfg.Topic]
+	// The partitions of the last generation may belong to other members now.
 	c.mu.Lock()
 	clear(c.behind)
 	c.mu.Unlock()

@@ -31,6 +31,7 @@ import (
 	"github.com/segmentio/kafka-go/sasl/plain"
 )
 
+// These times bound what a part waits for, so that it can be stopped while Kafka is away.
 const (
 	dialWithin  = 3 * time.Second
 	askWithin   = 5 * time.Second // of one question about the topic
@@ -55,7 +56,7 @@ type Config struct {
 	Retention   time.Duration
 }
 
-// link is the connections of one part, a relay or a consumer, to the brokers.
+// link has the connections of one part, a relay or a consumer, to the brokers. Cutting it ends them all.
 type link struct {
 	cfg    Config
 	client *kafkago.Client
@@ -66,6 +67,7 @@ type link struct {
 	cut  context.CancelFunc
 }
 
+// newLink makes a link. It connects when it is first used.
 func newLink(cfg Config) *link {
 	l := &link{cfg: cfg}
 	l.life, l.cut = context.WithCancel(context.Background())
@@ -109,6 +111,7 @@ func (b *bound) Close() error {
 	return b.Conn.Close()
 }
 
+// close ends all connections of the link.
 func (l *link) close() {
 	l.cut()
 	l.pool.CloseIdleConnections()
@@ -119,6 +122,7 @@ func (l *link) countPartitions(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	n, brokers, err := l.lookUpTopic(ctx)
+	// The first part that looks makes the topic. If two do so at once, Kafka refuses the second, and both look again.
 	if errors.Is(err, kafkago.UnknownTopicOrPartition) {
 		if err = l.createTopic(ctx, min(l.cfg.Replication, brokers)); err == nil {
 			n, _, err = l.lookUpTopic(ctx)
@@ -133,6 +137,7 @@ func (l *link) countPartitions(ctx context.Context) (int, error) {
 	return n, nil
 }
 
+// lookUpTopic asks the cluster how many partitions the topic has and how many brokers there are.
 func (l *link) lookUpTopic(ctx context.Context) (partitions, brokers int, err error) {
 	m, err := l.client.Metadata(ctx, &kafkago.MetadataRequest{Topics: []string{l.cfg.Topic}})
 	if err != nil {
@@ -146,6 +151,7 @@ func (l *link) lookUpTopic(ctx context.Context) (partitions, brokers int, err er
 	return 0, len(m.Brokers), kafkago.UnknownTopicOrPartition
 }
 
+// createTopic makes the topic. That it is there already is no error.
 func (l *link) createTopic(ctx context.Context, replication int) error {
 	r, err := l.client.CreateTopics(ctx, &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{{
 		Topic: l.cfg.Topic, NumPartitions: l.cfg.Partitions, ReplicationFactor: replication,

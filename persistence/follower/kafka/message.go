@@ -36,14 +36,16 @@ var (
 	errNewer = errors.New("kafka: a message of a newer node")
 )
 
-// names and numbers are the fact types.
+// names and numbers translate fact types: from their numbers in the journal to the names in the topic, and back.
 var names, numbers = factTypes()
 
+// factType is a fact type of a kind. Each kind numbers its own.
 type factType struct {
 	kind engine.Kind
 	typ  engine.FactType
 }
 
+// factTypes makes both tables from the list of kinds.
 func factTypes() (map[factType][]byte, map[string]factType) {
 	names, numbers := make(map[factType][]byte), make(map[string]factType)
 	for _, kind := range all.Kinds {
@@ -58,6 +60,7 @@ func factTypes() (map[factType][]byte, map[string]factType) {
 // appendMessages appends the facts of a record of batch b, one message each, and estimates how many bytes
 // they take. key is the stream's name; org is 0 if it is unknown.
 func appendMessages(to []kafkago.Message, key []byte, b *journal.Batch, r *journal.Record, org int64) ([]kafkago.Message, int, error) {
+	// Headers that all facts of a record have in common are encoded once.
 	shared := []kafkago.Header{
 		{Key: headerEpoch, Value: strconv.AppendInt(nil, int64(r.Epoch), 10)},
 		{Key: headerWriter, Value: strconv.AppendInt(nil, int64(b.Writer), 10)},
@@ -86,6 +89,7 @@ func appendMessages(to []kafkago.Message, key []byte, b *journal.Batch, r *journ
 		}, shared...)})
 		size += len(key) + len(body) + overhead
 	}
+	// The journal says how many facts a record has. Another number means that its bytes are damaged.
 	if seq != r.Last+1 {
 		return nil, 0, fmt.Errorf("%w: %s has %d facts from %d on, not up to %d", errUnsendable, key, seq-r.First, r.First, r.Last)
 	}
@@ -137,8 +141,8 @@ type incoming struct {
 	body   []byte
 }
 
-// parse reads a message. The error is errForeign if the relay did not write it, errNewer if only a
-// newer node can read it.
+// parse reads a message. It returns errForeign if no relay of ours wrote the message, and errNewer if only a newer
+// node can read it.
 func parse(r *kafkago.Record) (incoming, error) {
 	f := incoming{offset: r.Offset}
 	key, err := kafkago.ReadAll(r.Key)
@@ -168,6 +172,7 @@ func parse(r *kafkago.Record) (incoming, error) {
 			f.batch = parseNumber(h.Value)
 		}
 	}
+	// A relay writes all of these into every message, and none of the numbers is 0.
 	if name == "" || f.stream <= 0 || f.seq <= 0 || f.epoch <= 0 || f.writer <= 0 || f.batch <= 0 {
 		return f, fmt.Errorf("%w: offset %d, key %.40q, headers %.400s", errForeign, r.Offset, key, r.Headers)
 	}
@@ -187,7 +192,7 @@ func parse(r *kafkago.Record) (incoming, error) {
 	return f, nil
 }
 
-// parseNumber reads a positive number; anything else is 0.
+// parseNumber reads a positive number. It returns 0 for anything else, which no header of ours has.
 func parseNumber(text []byte) int64 {
 	n, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil {
@@ -196,8 +201,8 @@ func parseNumber(text []byte) int64 {
 	return max(0, n)
 }
 
-// joinBatches puts facts that stood together in the journal together again, as far as they come one
-// after another.
+// joinBatches puts facts of one batch of the journal together again, as far as they come one after another in the
+// partition. A record may be divided over several batches here, and follower.Once accepts that.
 func joinBatches(facts []incoming) []journal.Batch {
 	var all []journal.Batch
 	for i := range facts {

@@ -47,16 +47,19 @@ func (p *partition) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
+		// A generation that has run for a while starts with short pauses again: the trouble is a new one.
 		if time.Since(began) > longPause {
 			wait = firstPause
 		}
 		p.c.noteFailure("follow", err, slog.Int("partition", p.number), slog.Duration("pause", wait))
+		// One fact at a time, so that all facts before the bad one get through.
 		p.atOnce = 1
 		pause(ctx, wait)
 		wait = min(2*wait, longPause)
 	}
 }
 
+// followTopic reads and applies until an error, or until the generation ends.
 func (p *partition) followTopic(ctx context.Context) error {
 	if err := p.readPosition(ctx); err != nil {
 		return err
@@ -72,6 +75,7 @@ func (p *partition) followTopic(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		// As long as it goes well, each transaction takes twice as many facts as the one before.
 		for len(facts) > 0 {
 			n := min(len(facts), p.atOnce)
 			if err := p.applyFacts(ctx, facts[:n]); err != nil {
@@ -100,7 +104,7 @@ func (p *partition) readPosition(ctx context.Context) error {
 	return nil
 }
 
-// fetchFacts waits for messages and reads them.
+// fetchFacts waits for messages and reads them, at most one answer of Kafka's.
 func (p *partition) fetchFacts(ctx context.Context) ([]incoming, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWithin)
 	defer cancel()
@@ -144,7 +148,7 @@ func (p *partition) fetchFacts(ctx context.Context) ([]incoming, error) {
 	return facts, nil
 }
 
-// noteLag notes how many messages are left.
+// noteLag notes how many messages of the partition are left.
 func (p *partition) noteLag(end int64) {
 	p.c.mu.Lock()
 	defer p.c.mu.Unlock()
@@ -167,6 +171,7 @@ func (p *partition) applyFacts(ctx context.Context, facts []incoming) error {
 		return fmt.Errorf("kafka: apply offsets %d to %d: %w", p.next, upto-1, err)
 	}
 	p.next = upto
+	// The rest is measured by what applying took, so that a slow database gets long rests.
 	rest := time.Duration(p.c.cfg.Yield) * time.Since(began)
 	for until := time.Now().Add(rest); rest > 0 && ctx.Err() == nil && p.c.cfg.Busy(); rest = time.Until(until) {
 		pause(ctx, min(rest, lookUp))
@@ -174,6 +179,7 @@ func (p *partition) applyFacts(ctx context.Context, facts []incoming) error {
 	return nil
 }
 
+// commitFacts applies facts and saves the position behind them, in one transaction.
 func (p *partition) commitFacts(ctx context.Context, facts []incoming, upto int64) error {
 	return follower.Transact(ctx, p.begin, applyWithin, func(ctx context.Context, tx pgx.Tx) error {
 		if err := p.savePosition(ctx, tx, upto); err != nil {
@@ -186,6 +192,7 @@ func (p *partition) commitFacts(ctx context.Context, facts []incoming, upto int6
 	})
 }
 
+// begin opens a transaction of the pool.
 func (p *partition) begin(ctx context.Context) (pgx.Tx, error) {
 	return p.c.cfg.Pool.BeginTx(ctx, begin)
 }
@@ -205,6 +212,7 @@ func (p *partition) tellAgain(ctx context.Context) error {
 	return nil
 }
 
+// takeTurn waits until no other partition has a transaction open.
 func (p *partition) takeTurn(ctx context.Context) error {
 	select {
 	case p.c.turn <- struct{}{}:
@@ -214,6 +222,7 @@ func (p *partition) takeTurn(ctx context.Context) error {
 	}
 }
 
+// endTurn lets another partition have its transaction.
 func (c *Consumer) endTurn() { <-c.turn }
 
 // savePosition saves the position, if the saved one is still where this member left it.

@@ -62,12 +62,13 @@ func (r *Relay) Failures() int64 { return r.failures.Load() }
 // Kafka.
 var errUnsendable = errors.New("kafka: cannot be sent")
 
-// Apply sends the batches. It returns follower.ErrAgain for failures that may pass, such as that Kafka is away or the topic
-// is not made yet. Other errors are about a fact that can never be sent or that makes sending panic: a follower.Digester
-// sets it aside. Apply must not be called concurrently.
+// Apply sends the batches. It returns follower.ErrAgain for failures that may pass, such as that Kafka is away or the
+// topic is not made yet. Other errors are about a fact that can never be sent or that makes sending panic: a
+// follower.Digester sets it aside. Apply must not be called concurrently.
 func (r *Relay) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	if err := r.sendBatches(ctx, tx, batches); err != nil {
 		r.failures.Add(1)
+		// The next attempt asks for the partitions again, because the topic may have been changed.
 		r.partitions = nil
 		_, panicked := errors.AsType[*panics.Error](err)
 		if panicked || errors.Is(err, errUnsendable) {
@@ -78,6 +79,7 @@ func (r *Relay) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 	return nil
 }
 
+// sendBatches sends all facts of the batches, in rounds of about maxRound bytes.
 func (r *Relay) sendBatches(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	if r.partitions == nil {
 		n, err := r.link.countPartitions(ctx)
@@ -91,6 +93,7 @@ func (r *Relay) sendBatches(ctx context.Context, tx pgx.Tx, batches []journal.Ba
 	if err := r.learnOrgs(ctx, tx, batches); err != nil {
 		return err
 	}
+	// The key decides the partition, so that all facts of a stream stay in order.
 	round, size := make([][]kafkago.Message, len(r.partitions)), 0
 	for i := range batches {
 		b := &batches[i]
@@ -160,6 +163,7 @@ func (r *Relay) produce(ctx context.Context, partition int, messages []kafkago.M
 	return err
 }
 
+// produceAll sends messages in one request, and returns when all in-sync replicas have them.
 func (r *Relay) produceAll(ctx context.Context, partition int, messages []kafkago.Message) error {
 	answer, err := r.link.client.Produce(ctx, &kafkago.ProduceRequest{
 		Topic: r.link.cfg.Topic, Partition: partition, RequiredAcks: kafkago.RequireAll, Compression: kafkago.Lz4,
@@ -171,7 +175,7 @@ func (r *Relay) produceAll(ctx context.Context, partition int, messages []kafkag
 	return err
 }
 
-// orgOf is the organization of an actor's facts; 0 if it is unknown.
+// orgOf returns the organization that an actor's facts belong to, or 0 if it is unknown.
 func (r *Relay) orgOf(ref engine.Ref) int64 {
 	if ref.Kind.OfOrganization() {
 		return ref.Home
@@ -192,6 +196,7 @@ func (r *Relay) learnOrgs(ctx context.Context, tx pgx.Tx, batches []journal.Batc
 		for j := range batches[i].Records {
 			ref := batches[i].Records[j].Ref
 			if _, known := r.orgs[ref.Home]; !known && !ref.Kind.OfOrganization() {
+				// Unknown events are noted as such, so that each is looked up once.
 				r.orgs[ref.Home] = 0
 				unknown, numbers = append(unknown, engine.EventRef(ref.Home).Name()), append(numbers, ref.Home)
 			}
