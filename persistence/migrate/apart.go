@@ -12,22 +12,25 @@ import (
 )
 
 var (
-	// ErrApart says that a database is used without its journal.
+	// ErrApart means that the journal of this database is in another database, and that was not configured.
 	ErrApart = errors.New("migrate: the journal of this database is not in it")
-	// ErrJournalHere says that a journal with entries would be left behind.
+	// ErrJournalHere means that the database has a journal with entries, and the configuration names another database
+	// for the journal. The entries would be left behind.
 	ErrJournalHere = errors.New("migrate: BOXOFFICE_JOURNAL_URL is set, and the journal's entries are still in the database of BOXOFFICE_DATABASE_URL: " +
 		"unset it, or move them as docs/operations.md says (\"The journal on a Postgres of its own\")")
-	// ErrNotCopied says that a moved journal lacks something.
+	// ErrNotCopied means that the copy of a moved journal has not everything that the journal has.
 	ErrNotCopied = errors.New("migrate: the journal was not moved: the copy is not the same")
-	// ErrForeign says that the journal is not this deployment's.
+	// ErrForeign means that the journal in the configured database belongs to another deployment.
 	ErrForeign = errors.New("migrate: the database of BOXOFFICE_JOURNAL_URL or BOXOFFICE_JOURNAL_URLS has not the journal of this deployment")
 )
 
-// UpApart brings several databases up to date, one or more with the journal and one with everything
-// else. A database at home that has never sold anything lets go of the journal's tables: a statement
-// that looks for them in the wrong place fails, instead of finding them empty. Entries are only let go
-// of if moved is set and the other database has a copy of them all; no node may be running then.
+// UpApart brings several databases up to date: conn, which is called home, and one or more databases with the
+// journal. It also divides home from its journal, when that was not done before: the journal's tables are dropped at
+// home. A statement that looks for them in the wrong database then fails, and does not silently find empty tables. If
+// the journal at home has entries, the tables are only dropped if moved is set and the one other database has a copy
+// of all entries. No node may run during such a move.
 func UpApart(ctx context.Context, conn *pgx.Conn, journals []*pgx.Conn, moved bool) error {
+	// All checks that may refuse a wrong configuration come before the change that they protect.
 	if err := refuseSame(ctx, append([]*pgx.Conn{conn}, journals...)); err != nil {
 		return err
 	}
@@ -38,6 +41,7 @@ func UpApart(ctx context.Context, conn *pgx.Conn, journals []*pgx.Conn, moved bo
 		return err
 	}
 	for _, journal := range journals {
+		// New files of the journal's list must run even if the journal was divided from home long ago.
 		if err := apart.up(ctx, journal); err != nil {
 			return err
 		}
@@ -46,6 +50,7 @@ func UpApart(ctx context.Context, conn *pgx.Conn, journals []*pgx.Conn, moved bo
 	if err != nil {
 		return err
 	}
+	// The databases may have been listed in another order, or restored from a backup, since the last start.
 	for shard, journal := range journals {
 		if err := d.refuseForeign(ctx, journal, shard); err != nil {
 			return err
@@ -57,8 +62,9 @@ func UpApart(ctx context.Context, conn *pgx.Conn, journals []*pgx.Conn, moved bo
 	return jobs(ctx, conn)
 }
 
-// part makes sure that home has let go of the journal, and that the databases that have it bear the
-// deployment's mark. Nodes that start at once take turns.
+// part drops the journal's tables at home, and writes the deployment's mark into the databases that have the journal.
+// If both was done before, it only checks the number of databases. It locks the deployment's row, because several
+// nodes may start at once and only one may do this.
 func part(ctx context.Context, conn *pgx.Conn, journals []*pgx.Conn, moved bool) error {
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT FROM deployment FOR UPDATE`); err != nil {
@@ -73,6 +79,7 @@ func part(ctx context.Context, conn *pgx.Conn, journals []*pgx.Conn, moved bool)
 		case len(journals) > 1:
 			return d.divideJournal(ctx, tx, journals)
 		}
+		// A journal that was never used can be dropped without a copy.
 		if !moved {
 			if sold, err := hasStreams(ctx, tx); err != nil {
 				return err
@@ -87,7 +94,8 @@ func part(ctx context.Context, conn *pgx.Conn, journals []*pgx.Conn, moved bool)
 	})
 }
 
-// refuseSame refuses two connections to one database, by whatever way they go there.
+// refuseSame returns an error if two connections lead to one database. It compares what the servers say about
+// themselves, because two different URLs may name one server.
 func refuseSame(ctx context.Context, conns []*pgx.Conn) error {
 	const place = `SELECT concat_ws(' ', pg_postmaster_start_time(), current_setting('port'), current_database(), current_schema())`
 	known := make(map[string]bool)
@@ -104,6 +112,7 @@ func refuseSame(ctx context.Context, conns []*pgx.Conn) error {
 	return nil
 }
 
+// hasStreams reports whether a journal was ever used: every actor that writes facts has a row in streams.
 func hasStreams(ctx context.Context, q persistence.Querier) (has bool, err error) {
 	if err := q.QueryRow(ctx, `SELECT EXISTS (SELECT FROM streams)`).Scan(&has); err != nil {
 		return false, fmt.Errorf("migrate: streams: %w", err)
@@ -123,8 +132,9 @@ func refuseForeignMark(ctx context.Context, journal persistence.Querier, mark st
 	return nil
 }
 
-// refuseOlder refuses a journal that does not know a writer whose batches have been followed, because
-// it was restored from an older backup.
+// refuseOlder returns an error if followers have read batches of a writer that the journal does not know. Then the
+// journal was restored from a backup that is older than home. It would give that writer's number to a new writer, and
+// followers would skip the new writer's batches as read.
 func refuseOlder(ctx context.Context, conn, journal *pgx.Conn, shard, shards int) error {
 	var followed, known int32
 	err := errors.Join(conn.QueryRow(ctx, `SELECT coalesce(max(writer), 0) FROM followers WHERE $2 = 1 OR writer % 64 = $1`, shard, shards).Scan(&followed),
@@ -139,11 +149,13 @@ func refuseOlder(ctx context.Context, conn, journal *pgx.Conn, shard, shards int
 	return nil
 }
 
-// tables are the journal's tables.
+// tables are the journal's tables. refuseUnlike compares them and dropAtHome drops them.
 var tables = []string{"writers", "streams", "journal", "spans", "tails", "snapshots", "floors", "wakes"}
 
-// letGo gives the journal the deployment's mark, and drops its tables at home.
+// letGo gives the journal the deployment's mark, and drops the journal's tables at home. The mark comes first: if the
+// transaction at home fails after it, the next start finds the mark and goes on.
 func letGo(ctx context.Context, tx pgx.Tx, journal *pgx.Conn, mark string) error {
+	// The lock keeps out a node that still runs on the journal at home, until the tables are gone.
 	if _, err := tx.Exec(ctx, `LOCK TABLE writers, streams, journal, tails, wakes`); err != nil {
 		return fmt.Errorf("migrate: lock the journal: %w", err)
 	}
@@ -161,7 +173,8 @@ func letGo(ctx context.Context, tx pgx.Tx, journal *pgx.Conn, mark string) error
 
 // dropAtHome drops the journal's tables at home.
 func dropAtHome(ctx context.Context, tx pgx.Tx) error {
-	// Writers of an unused journal were followed to their end, and the new one counts from 1 again.
+	// The followers know the writers of the unused journal by number. The new journal counts its writers from 1
+	// again, so those numbers must be forgotten.
 	drop := `
 DELETE FROM followers WHERE NOT EXISTS (SELECT FROM streams);
 DROP FUNCTION records_of(bigint, bigint, bigint);
@@ -178,8 +191,9 @@ UPDATE deployment SET apart = true`
 	return nil
 }
 
-// refuseUnlike compares the journal at home with its copy, by what each table has and by the last
-// identities that were given out. Of a journal that was never used only the streams matter.
+// refuseUnlike returns ErrNotCopied unless the copy of the journal has as much as the journal at home. It compares
+// the number of rows of each table, the bytes of all facts, and the last numbers given to writers and streams. If
+// neither journal was ever used, there is nothing to compare.
 func refuseUnlike(ctx context.Context, tx pgx.Tx, journal *pgx.Conn) error {
 	used, err := hasStreams(ctx, tx)
 	if err != nil {

@@ -40,6 +40,7 @@ var (
 	apart = list{journalAt(journalFiles), "journal_version"}
 )
 
+// journalAt returns the journal's files with their directory as root, because tern reads the root only.
 func journalAt(f embed.FS) fs.FS {
 	dir, err := fs.Sub(f, "journal")
 	if err != nil {
@@ -48,6 +49,7 @@ func journalAt(f embed.FS) fs.FS {
 	return dir
 }
 
+// migrator returns tern's migrator for the list. It creates the version table if there is none.
 func (l list) migrator(ctx context.Context, conn *pgx.Conn) (*migrate.Migrator, error) {
 	m, err := migrate.NewMigrator(ctx, conn, l.version)
 	if err != nil {
@@ -59,7 +61,8 @@ func (l list) migrator(ctx context.Context, conn *pgx.Conn) (*migrate.Migrator, 
 	return m, nil
 }
 
-// up runs the files of the list that the database has not seen.
+// up runs the files of the list that the database has not seen. If the database has seen more files than this binary
+// has, up changes nothing and returns an error only if the schema needs a later binary.
 func (l list) up(ctx context.Context, conn *pgx.Conn) error {
 	m, err := l.migrator(ctx, conn)
 	if err != nil {
@@ -75,12 +78,11 @@ func (l list) up(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// Up brings a database that has everything, the journal too, up to date. It runs the files that the
-// database has not seen, each in a transaction of its own. Nodes that start at once wait for one
-// another on an advisory lock. A database that is ahead of this binary is left as it is; Up returns
-// an error if the database no longer has something that this binary uses, or if its journal is in a
-// database of its own. After the files come the tables of the jobs (River's), by the library's own
-// numbers.
+// Up brings a database up to date that has everything, the journal too. It runs the files that the database has not
+// seen, each in a transaction of its own. Nodes that start at once wait for each other on an advisory lock. If the
+// database has seen more files than this binary knows, Up changes nothing. Up returns an error if the schema no
+// longer has something that this binary uses, or if the journal is in another database. The tables of the jobs come
+// last; they are the library River's, with River's own version numbers.
 func Up(ctx context.Context, conn *pgx.Conn) error {
 	if err := home.up(ctx, conn); err != nil {
 		return err
@@ -94,9 +96,10 @@ func Up(ctx context.Context, conn *pgx.Conn) error {
 	return jobs(ctx, conn)
 }
 
-// refuseIfTooOld returns an error if a binary that knows the given number of files can't run on the schema,
-// which has seen more: a node of the previous release is started again in the middle of an upgrade,
-// or an upgrade is taken back.
+// refuseIfTooOld returns an error if a binary that knows the given number of files can't run on the schema, which has
+// seen more files. That happens when a node of the previous release is started again in the middle of an upgrade, or
+// when an upgrade is taken back. The file that removes something writes into the column needs how many files a binary
+// must know from then on.
 func (l list) refuseIfTooOld(ctx context.Context, conn *pgx.Conn, known int) error {
 	var version, needs int
 	if err := conn.QueryRow(ctx, `SELECT version, needs FROM `+l.version).Scan(&version, &needs); err != nil {
@@ -122,8 +125,8 @@ func Versions(ctx context.Context, conn *pgx.Conn) (version, known int32, err er
 	return version, int32(len(m.Migrations)), nil //nolint:gosec // a few dozen
 }
 
-// jobs migrates River's tables, one starter at a time and each version in a transaction of its own,
-// because a version uses what the one before it has made.
+// jobs migrates River's tables. An advisory lock lets one starting node do it at a time. Each version has a
+// transaction of its own, because a version may use what the version before it made.
 func jobs(ctx context.Context, conn *pgx.Conn) error {
 	const lock, unlock = `SELECT pg_advisory_lock(hashtext(current_schema() || ' jobs'))`, `SELECT pg_advisory_unlock_all()`
 	if _, err := conn.Exec(ctx, lock); err != nil {
@@ -150,6 +153,7 @@ func jobs(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// dropUnread drops River's indexes for looking jobs up by kind, arguments and metadata, which is what
-// its web interface does and nobody here. Each mail would write all of them three times.
+// dropUnread drops River's indexes on kind, arguments and metadata of jobs. Only River's web interface searches by
+// these, and nobody uses it here. Every mail is a job that changes three times, and each change would write all three
+// indexes.
 const dropUnread = `DROP INDEX IF EXISTS river_job_kind, river_job_args_index, river_job_metadata_index`

@@ -15,31 +15,36 @@ import (
 )
 
 var (
-	// ErrSold says that a journal with entries would have to be divided.
+	// ErrSold means that a journal with entries would have to be divided among several databases, which is not
+	// possible.
 	ErrSold = errors.New("migrate: BOXOFFICE_JOURNAL_URLS lists several databases, and the journal of this deployment has entries in one: they cannot be divided. " +
 		"List that one alone, or unset it")
-	// ErrOtherShard says that a database is listed in the place of another.
+	// ErrOtherShard means that the databases are listed in an order other than the one they were set up in.
 	ErrOtherShard = errors.New("migrate: BOXOFFICE_JOURNAL_URLS must list the databases in the order in which they were set up")
-	// ErrMoved says that a shard is not where this list has it.
+	// ErrMoved means that a shard is not in the database that is listed for it: the shard was moved, or is being
+	// moved.
 	ErrMoved = errors.New("migrate: the shard has been moved")
 )
 
 // undefinedTable is the SQLSTATE for a table that does not exist.
 const undefinedTable = "42P01"
 
-// Range is the buckets of a shard, from First to Last, and the version of its place.
+// Range is the buckets of a shard, from First to Last. Version is the version of the shard's place: it rises when the
+// shard moves to another server.
 type Range struct {
 	First, Last int
 	Version     int32
 }
 
-// deployment is what home knows of where the journal is.
+// deployment is what home knows about the place of the journal. mark is a random id of the deployment, and its
+// journal has the same one. apart tells that the journal is not in home.
 type deployment struct {
 	mark   string
 	apart  bool
 	shards []Range // none if the journal has only one database
 }
 
+// readDeployment reads home's rows about the journal.
 func readDeployment(ctx context.Context, q persistence.Querier) (d deployment, err error) {
 	if err := q.QueryRow(ctx, `SELECT apart, mark::text FROM deployment`).Scan(&d.apart, &d.mark); err != nil {
 		return d, fmt.Errorf("migrate: deployment: %w", err)
@@ -51,8 +56,8 @@ func readDeployment(ctx context.Context, q persistence.Querier) (d deployment, e
 	return d, nil
 }
 
-// Ranges returns the ranges of the shards, in order; one with all buckets and version 0 if the journal
-// has only one database.
+// Ranges returns the ranges of the shards, in order. For a journal in only one database it returns one range with all
+// buckets and version 0.
 func Ranges(ctx context.Context, q persistence.Querier) ([]Range, error) {
 	d, err := readDeployment(ctx, q)
 	if err == nil && len(d.shards) == 0 {
@@ -61,8 +66,9 @@ func Ranges(ctx context.Context, q persistence.Querier) ([]Range, error) {
 	return d.shards, err
 }
 
-// RefuseOtherNumber returns an ErrApart, which names the knob, unless the journal is in so many
-// databases beside home; 0 if it is at home. The schema of an earlier release is of no help.
+// RefuseOtherNumber returns an error unless the journal is in as many databases as are listed; 0 means in home. The
+// error is ErrApart with the setting to change if too few or too many are listed. A database with the schema of an
+// earlier release, without these tables, is not refused: it can't tell.
 func RefuseOtherNumber(ctx context.Context, q persistence.Querier, listed int) error {
 	d, err := readDeployment(ctx, q)
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == undefinedTable {
@@ -74,6 +80,7 @@ func RefuseOtherNumber(ctx context.Context, q persistence.Querier, listed int) e
 	return d.refuseOtherNumber(listed)
 }
 
+// refuseOtherNumber is RefuseOtherNumber for a deployment that has been read.
 func (d *deployment) refuseOtherNumber(listed int) error {
 	switch {
 	case len(d.shards) > 0 && listed != len(d.shards):
@@ -96,6 +103,8 @@ func RefuseForeign(ctx context.Context, home, journal persistence.Querier, shard
 	return d.refuseForeign(ctx, journal, shard)
 }
 
+// refuseForeign is RefuseForeign for a deployment that has been read. A version behind home's means that the shard
+// has moved away from this database. A version ahead of home's means that CloseShard ran and OpenShard did not yet.
 func (d *deployment) refuseForeign(ctx context.Context, journal persistence.Querier, shard int) error {
 	if err := refuseForeignMark(ctx, journal, d.mark); err != nil {
 		return fmt.Errorf("shard %d: %w", shard, err)
@@ -116,12 +125,14 @@ func (d *deployment) refuseForeign(ctx context.Context, journal persistence.Quer
 	return fmt.Errorf("%w: shard %d was closed to be moved: finish that with boxoffice shards open", ErrMoved, shard)
 }
 
-// identity is which shard a database is.
+// identity is what a journal's database says about itself: which shard it is, one of how many shards, and the version
+// of its place.
 type identity struct {
 	shard, shards int
 	version       int32
 }
 
+// readIdentity reads a database's identity from its mark.
 func readIdentity(ctx context.Context, journal persistence.Querier) (is identity, err error) {
 	if err := journal.QueryRow(ctx, `SELECT shard, shards, version FROM journal_mark`).Scan(&is.shard, &is.shards, &is.version); err != nil {
 		return is, fmt.Errorf("migrate: shard: %w", err)
@@ -129,8 +140,9 @@ func readIdentity(ctx context.Context, journal persistence.Querier) (is identity
 	return is, nil
 }
 
-// divideJournal sets a journal that was never used up in several databases, with equal ranges of the buckets.
-// If it is interrupted, the next call begins again.
+// divideJournal divides a journal that was never used among several databases, with equal ranges of the buckets. An
+// interrupted call can be repeated: home changes in one transaction, and the other databases accept the same identity
+// again.
 func (d *deployment) divideJournal(ctx context.Context, tx pgx.Tx, journals []*pgx.Conn) error {
 	if len(journals) > journal.MaxShards {
 		return fmt.Errorf("migrate: BOXOFFICE_JOURNAL_URLS lists %d databases: %d at most", len(journals), journal.MaxShards)
@@ -164,15 +176,16 @@ func (d *deployment) divideJournal(ctx context.Context, tx pgx.Tx, journals []*p
 			return fmt.Errorf("migrate: shards: %w", err)
 		}
 	}
-	// Writers that an unused journal had are followed to their end, and their numbers are given again.
+	// The followers know the writers of the unused journal by number. The shards give those numbers again, so they
+	// must be forgotten.
 	if _, err := tx.Exec(ctx, `DELETE FROM followers; UPDATE schema_version SET needs = greatest(needs, 67)`); err != nil {
 		return fmt.Errorf("migrate: shards: %w", err)
 	}
 	return nil
 }
 
-// refuseWithout returns an error unless the database that has had the whole journal is listed: it may
-// have entries.
+// refuseWithout returns an error unless one of the databases has the deployment's mark, because that one has had the
+// whole journal. It may have entries, which would be left behind if it were not listed.
 func (d *deployment) refuseWithout(ctx context.Context, journals []*pgx.Conn) error {
 	for _, conn := range journals {
 		if err := apart.up(ctx, conn); err != nil {
@@ -185,8 +198,9 @@ func (d *deployment) refuseWithout(ctx context.Context, journals []*pgx.Conn) er
 	return fmt.Errorf("%w: the database of BOXOFFICE_JOURNAL_URL until now must be one of them", ErrForeign)
 }
 
-// identifyShard makes an unused database a shard: it gives it its identity, and numbers for writers and
-// streams that no other shard gives.
+// identifyShard makes an unused database a shard. It writes the database's identity, and lets writers and streams
+// count in steps of MaxShards from the shard's number. So no two shards give the same number, and a number tells its
+// shard. Shard 0 begins at MaxShards, because 0 is no valid number.
 func (d *deployment) identifyShard(ctx context.Context, conn *pgx.Conn, shard, shards int) error {
 	const mark = `
 INSERT INTO journal_mark (mark, shard, shards) VALUES ($1::uuid, $2, $3)
@@ -202,6 +216,7 @@ ALTER TABLE writers ALTER writer SET INCREMENT BY %[1]d SET START WITH %[2]d RES
 ALTER TABLE streams ALTER stream_id SET INCREMENT BY %[1]d SET START WITH %[2]d RESTART;
 UPDATE journal_version SET needs = greatest(needs, 2)`, journal.MaxShards, first)
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		// The lock keeps others from adding a writer or a stream before the numbers are set.
 		if _, err := tx.Exec(ctx, `LOCK TABLE writers, streams, tails`); err != nil {
 			return fmt.Errorf("migrate: lock shard %d: %w", shard, err)
 		}
@@ -223,14 +238,14 @@ UPDATE journal_version SET needs = greatest(needs, 2)`, journal.MaxShards, first
 	})
 }
 
-// noticeWithin is how long nodes have to see that a shard is about to be closed. It only spares them:
-// who writes to a closed writer ends.
+// noticeWithin is how long CloseShard gives the nodes to see that a shard is about to be closed. A node that has not
+// seen it by then is not a danger, but it ends when it writes to a closed writer.
 const noticeWithin = time.Second
 
-// CloseShard ends all writing to a shard, before it is moved to another server. It makes the shard's
-// place out of date, so that nobody claims anything there and nodes leave it alone, and then closes the
-// writers. It returns how far a replica must have followed to have that. Called again, it does what was
-// interrupted.
+// CloseShard ends all writing to a shard, before the shard is moved to another server. First it raises the version of
+// the shard's place: no node can claim a stream there any more, and nodes leave the shard alone. Then it closes the
+// writers, so that a node that has not noticed can't write either. It returns the position in the server's log up to
+// which a replica must have followed. After an interruption it can be called again.
 func CloseShard(ctx context.Context, conn, journal *pgx.Conn, shard int) (upto string, err error) {
 	const (
 		leave = `UPDATE journal_mark SET version = version + 1 WHERE version = $1`
@@ -260,9 +275,10 @@ func CloseShard(ctx context.Context, conn, journal *pgx.Conn, shard int) (upto s
 	return upto, nil
 }
 
-// OpenShard makes a database the place of a shard that was closed. It must have been a replica of the
-// place before, and take writes now. Whoever knows an earlier place claims nothing any more, and that
-// place claims nothing for those who know this one.
+// OpenShard makes a database the new place of a shard that was closed. The database must have been a replica of the
+// old place, and must take writes by now. It gets a version two above the old one: one above is the old place since
+// CloseShard. A node that knows an older version can claim nothing in the new place, and a node that knows the new
+// version can claim nothing in the old one.
 func OpenShard(ctx context.Context, conn, journal *pgx.Conn, shard int) error {
 	d, err := readDeployment(ctx, conn)
 	if err != nil {
@@ -283,6 +299,8 @@ func OpenShard(ctx context.Context, conn, journal *pgx.Conn, shard int) error {
 		return fmt.Errorf("migrate: open shard %d: it has a writer that is not closed: it has not followed far enough", shard)
 	}
 	version := d.shards[shard].Version + 2
+	// The database comes before home: if home's update fails, refuseOtherIdentity accepts a version that is 2 ahead,
+	// and OpenShard can be called again.
 	if _, err := journal.Exec(ctx, `UPDATE journal_mark SET version = $1`, version); err != nil {
 		return fmt.Errorf("migrate: open shard %d: %w", shard, err)
 	}
@@ -292,8 +310,8 @@ func OpenShard(ctx context.Context, conn, journal *pgx.Conn, shard int) error {
 	return nil
 }
 
-// refuseOtherIdentity returns an error unless the database is the shard, with a version that is ahead of
-// home's by one of the steps.
+// refuseOtherIdentity returns an error unless the database is the given shard, and its version is ahead of home's by
+// one of the steps.
 func (d *deployment) refuseOtherIdentity(ctx context.Context, journal persistence.Querier, shard int, steps ...int32) error {
 	if shard < 0 || shard >= len(d.shards) {
 		return fmt.Errorf("migrate: there is no shard %d", shard)
