@@ -25,9 +25,9 @@ const (
 	probeWithin = 600 * time.Millisecond
 )
 
-// Valve stands before one of several databases, so that a database that does not answer holds nobody
-// up who needs another one. While the valve is shut, whoever wants a connection gets ErrAway at once,
-// and the connections that were open have been cut. Its methods may be called by any goroutine.
+// Valve stands before one of several databases, so that a database that does not answer holds up only the callers
+// that need it. While the valve is shut, a caller that wants a connection gets ErrAway at once, and the connections
+// that were open have been cut. Its methods may be called by any goroutine.
 type Valve struct {
 	name  string
 	state atomic.Pointer[valveState]

@@ -1,5 +1,5 @@
 // Package accounts is the plain tables of people, organizations and sessions, and the sequences of
-// numbers that ids carry. The edge calls it; it has no goroutine.
+// numbers that ids carry. The request handlers (the packages in edge) call it. It has no goroutine.
 package accounts
 
 import (

@@ -54,6 +54,7 @@ func OpenS3(address string) (*S3, error) {
 	return &S3{*core, u.Host}, nil
 }
 
+// credentialsOf returns the credentials in the address, or the chain of AWS's own places if it has none.
 func credentialsOf(u *url.URL) *credentials.Credentials {
 	if secret, ok := u.User.Password(); ok {
 		return credentials.NewStaticV4(u.User.Username(), secret, "")

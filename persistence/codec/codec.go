@@ -27,6 +27,7 @@ var (
 	decoding = mustDecoding()
 )
 
+// mustEncoding makes the encoder. It does not sort map keys: a struct's fields already have a fixed order.
 func mustEncoding() cbor.UserBufferEncMode {
 	m, err := cbor.EncOptions{Sort: cbor.SortNone}.UserBufferEncMode()
 	if err != nil {
@@ -35,6 +36,8 @@ func mustEncoding() cbor.UserBufferEncMode {
 	return m
 }
 
+// mustDecoding makes the decoder. The bounds on arrays and maps are above the library's defaults, because the
+// snapshot of a big event has long lists.
 func mustDecoding() cbor.DecMode {
 	m, err := cbor.DecOptions{
 		MaxArrayElements: 1 << 27, MaxMapPairs: 1 << 20,

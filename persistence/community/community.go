@@ -1,8 +1,9 @@
-// Package community is the plain tables of what people say around an event: reviews, reports and
-// messages. The edge calls it. It has no goroutine.
+// Package community has the plain tables of what people say around an event: reviews, reports and messages. These
+// rows are no part of an event's journal: the request handlers read and write them directly. The package has no
+// goroutine.
 //
-// A row has the id of the request that made it, so that a repeat of the request finds the row and
-// makes no other.
+// A row has the id of the request that made it. A client that repeats a request therefore finds its first row and
+// does not make a second one.
 package community
 
 import (
@@ -14,7 +15,7 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// These are the reasons for refusals.
+// A Store refuses a change with one of these errors. Callers tell them apart with errors.Is.
 var (
 	ErrNotFound = errors.New("community: no such row")
 	ErrExists   = errors.New("community: the ticket has been reviewed")

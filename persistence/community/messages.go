@@ -12,7 +12,8 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// These are the statuses of a thread. They follow from who wrote last.
+// These are the statuses of a thread. The last writer decides: open after a message of the buyer, replied after a
+// message of the organization.
 const (
 	ThreadOpen    = "open"
 	ThreadReplied = "replied"
@@ -21,7 +22,8 @@ const (
 // LimitTime is the span in which a buyer's messages to an organization are counted.
 const LimitTime = time.Hour
 
-// TooManyMessages says that the buyer has written as often as allowed.
+// TooManyMessages is the error for a buyer who has written as many messages as allowed. Wait is the time until the
+// oldest counted message leaves the LimitTime, so that the buyer can write again.
 type TooManyMessages struct{ Wait time.Duration }
 
 func (e *TooManyMessages) Error() string { return "community: too many messages" }
@@ -53,6 +55,8 @@ type Message struct {
 	ReadAt         *time.Time
 }
 
+// The status and the names are selected with the thread, because an organization's list shows them: a thread's row
+// itself has only the buyer's number. The order of the columns is the order of the fields of Thread and Message.
 const (
 	threadColumns = `id, buyer, (SELECT email FROM users u WHERE u.id = buyer),
 (SELECT trim(first_name || ' ' || last_name) FROM users u WHERE u.id = buyer), org, event, ticket, status, last, created_at`
@@ -60,10 +64,10 @@ const (
 	messageColumns = `id, number, thread, by_buyer, body, attachment_urls, created_at, read_at`
 )
 
-// WriteToOrganization adds a buyer's message to the thread about the ticket, unless it is there
-// already, and publishes a fact about it. The first message makes the thread. It returns
-// TooManyMessages if the buyer has already written limit messages to the organization within
-// LimitTime.
+// WriteToOrganization adds a buyer's message to the buyer's thread about the ticket, and publishes the fact that tell
+// makes. If a message with the same id exists, it returns the stored message, and publishes nothing. The first
+// message makes the thread. It returns TooManyMessages if the buyer has already written limit messages to the
+// organization within LimitTime.
 func (s *Store) WriteToOrganization(ctx context.Context, t *Thread, m *Message, limit int, tell func(*Message) (publicfacts.Own, error)) (*Message, error) {
 	var added *Message
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
@@ -76,6 +80,8 @@ ON CONFLICT (buyer, org, event, ticket) DO UPDATE SET status = excluded.status R
 		if err := tx.QueryRow(ctx, open, t.Buyer, t.Org, t.Event, t.Ticket, ThreadOpen).Scan(&m.Thread); err != nil {
 			return err
 		}
+		// A repeated request has its message already. Its fact was published with the message, in the same
+		// transaction.
 		var known bool
 		if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM messages WHERE id = $1)`, m.ID).Scan(&known); err != nil {
 			return err
@@ -96,8 +102,9 @@ ON CONFLICT (buyer, org, event, ticket) DO UPDATE SET status = excluded.status R
 	return added, nil
 }
 
-// checkMessages counts a buyer's messages to an organization. It locks, so that messages are
-// counted one at a time.
+// checkMessages counts a buyer's messages to an organization within LimitTime, without the message id, because a
+// repeated request must not count itself. It takes an advisory lock on buyer and organization until the transaction
+// ends: two simultaneous messages could otherwise both see one message less than the limit.
 func checkMessages(ctx context.Context, tx pgx.Tx, t *Thread, id uuid.UUID, limit int) error {
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('messages', $1))`, t.Buyer^t.Org<<32); err != nil {
 		return err
@@ -117,7 +124,8 @@ WHERE t.buyer = $1 AND t.org = $2 AND m.by_buyer AND m.id <> $3 AND m.created_at
 	return nil
 }
 
-// Reply adds an organization's message to a thread, unless it is there already.
+// Reply adds an organization's message to a thread, unless a message with its id is there already. The update of the
+// status locks the thread's row, as addMessage requires.
 func (s *Store) Reply(ctx context.Context, m *Message) (*Message, error) {
 	var added *Message
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
@@ -134,8 +142,8 @@ func (s *Store) Reply(ctx context.Context, m *Message) (*Message, error) {
 	return added, nil
 }
 
-// addMessage adds a message to a thread that the transaction has locked. The writer counts as
-// having read the other side's messages.
+// addMessage adds a message to a thread whose row the transaction has locked, or finds the stored message with the
+// same id. Writing counts as having read: the other side's messages get their read time.
 func addMessage(ctx context.Context, tx pgx.Tx, m *Message) (*Message, error) {
 	const insert = `
 INSERT INTO messages (id, thread, by_buyer, body, attachment_urls) VALUES ($1, $2, $3, $4, $5)
@@ -149,6 +157,8 @@ ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING ` + messageColumns
 	if _, err := tx.Exec(ctx, read, m.Thread, m.ByBuyer); err != nil {
 		return nil, err
 	}
+	// Lists are ordered by the number of the last message. greatest keeps a repeated old message from moving the
+	// thread down.
 	_, err = tx.Exec(ctx, `UPDATE message_threads SET last = greatest(last, $2) WHERE id = $1`, m.Thread, added.Number)
 	return added, err
 }
@@ -163,8 +173,8 @@ func (s *Store) Thread(ctx context.Context, id uuid.UUID) (*Thread, error) {
 	return t, nil
 }
 
-// ThreadsOfBuyer lists a buyer's threads, the one written to last first, whose last message's
-// number is below before.
+// ThreadsOfBuyer lists a buyer's threads with their newest messages, starting with the thread that was written to
+// last. before is the page's cursor: only threads with a last message number below it are listed.
 func (s *Store) ThreadsOfBuyer(ctx context.Context, buyer, before int64, limit int) ([]Thread, error) {
 	const find = `SELECT ` + threadColumns + ` FROM message_threads WHERE buyer = $1 AND last < $2 ORDER BY last DESC LIMIT $3`
 	return s.listThreads(ctx, shownMessages, find, buyer, before, limit)
@@ -190,6 +200,7 @@ WHERE org = $1 AND $2::bigint IN (0, event) AND $3::text IN ('', status) AND las
 // shownMessages is how many messages of a thread a list contains.
 const shownMessages = 50
 
+// listThreads runs a query for threads and reads at most the given number of messages for each one.
 func (s *Store) listThreads(ctx context.Context, messages int, find string, args ...any) ([]Thread, error) {
 	rows, _ := s.pool.Query(ctx, find, args...) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Thread])
@@ -202,7 +213,8 @@ func (s *Store) listThreads(ctx context.Context, messages int, find string, args
 	return list, nil
 }
 
-// readMessages reads the newest messages of threads, at most limit for each.
+// readMessages reads the newest messages of threads, at most limit for each, with one query. A join of threads and
+// messages could not limit each thread separately; the LATERAL subquery can.
 func (s *Store) readMessages(ctx context.Context, list []Thread, limit int) error {
 	at := make(map[uuid.UUID]*Thread, len(list))
 	ids := make([]uuid.UUID, len(list))

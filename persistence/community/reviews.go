@@ -25,21 +25,24 @@ type Review struct {
 	CreatedAt  time.Time
 }
 
+// The order of the columns is the order of the fields of Review.
 const reviewColumns = `id, number, org, event, ticket, rating, body, author_name, reply, hidden, created_at`
 
+// review runs a query that returns one review with reviewColumns, and returns ErrNotFound if it returns none.
 func (s *Store) review(ctx context.Context, query string, args ...any) (*Review, error) {
 	rows, _ := s.pool.Query(ctx, query, args...) // CollectExactlyOneRow returns its error
 	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Review])
 	return r, requireRow(err)
 }
 
-// AddReview adds a review and returns the stored review, or ErrExists if the ticket has another
-// one.
+// AddReview adds a review and returns the stored review. If a client repeats a request, the review with the request's
+// id is returned. AddReview returns ErrExists if the ticket has a review with another id.
 func (s *Store) AddReview(ctx context.Context, r *Review) (*Review, error) {
 	const insert = `
 INSERT INTO reviews (id, org, event, ticket, rating, body, author_name) VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT DO NOTHING RETURNING ` + reviewColumns
 	added, err := s.review(ctx, insert, r.ID, r.Org, r.Event, r.Ticket, r.Rating, r.Body, r.AuthorName)
+	// The insert did nothing: either this id is stored, or the ticket has another review.
 	if errors.Is(err, ErrNotFound) {
 		added, err = s.review(ctx, `SELECT `+reviewColumns+` FROM reviews WHERE id = $1`, r.ID)
 		if errors.Is(err, ErrNotFound) {
@@ -79,8 +82,8 @@ func (s *Store) HideReview(ctx context.Context, id uuid.UUID, hidden bool) (*Rev
 	return r, nil
 }
 
-// Reviews lists an event's reviews that are not hidden, the newest first, with numbers below
-// before.
+// Reviews lists an event's reviews that are not hidden, the newest first. before is the page's cursor: only reviews
+// with a lower number are listed.
 func (s *Store) Reviews(ctx context.Context, event, before int64, limit int) ([]Review, error) {
 	const find = `SELECT ` + reviewColumns + ` FROM reviews WHERE event = $1 AND number < $2 AND NOT hidden ORDER BY number DESC LIMIT $3`
 	rows, _ := s.pool.Query(ctx, find, event, before, limit) // CollectRows returns its error
@@ -91,7 +94,7 @@ func (s *Store) Reviews(ctx context.Context, event, before int64, limit int) ([]
 	return list, nil
 }
 
-// OfEvent is a review with the event that it is of.
+// OfEvent is a review together with the title and the slug of its event, for a list over several events.
 type OfEvent struct {
 	Review
 	Title, Slug string
@@ -112,8 +115,8 @@ func (s *Store) OrganizationReviews(ctx context.Context, org int64, limit int) (
 	return list, nil
 }
 
-// OrganizationRatings counts the reviews of an organization's public events, and their mean; nil
-// without one.
+// OrganizationRatings returns the number of reviews of an organization's public events, and their mean rating,
+// rounded to two decimals. The mean is nil if there is no review.
 func (s *Store) OrganizationRatings(ctx context.Context, org int64) (n int, mean *float64, err error) {
 	const count = `SELECT count(*), round(avg(r.rating), 2)::float8` + publicReviews
 	if err := s.pool.QueryRow(ctx, count, org).Scan(&n, &mean); err != nil {
@@ -122,8 +125,8 @@ func (s *Store) OrganizationRatings(ctx context.Context, org int64) (n int, mean
 	return n, mean, nil
 }
 
-// Ratings counts an event's reviews that are not hidden, by rating: the first count is for
-// rating 1.
+// Ratings returns how often an event was given each rating: counts[0] is for rating 1, and counts[4] for rating 5.
+// Hidden reviews do not count.
 func (s *Store) Ratings(ctx context.Context, event int64) (counts [5]int, err error) {
 	const count = `SELECT rating, count(*) FROM reviews WHERE event = $1 AND NOT hidden GROUP BY rating`
 	rows, _ := s.pool.Query(ctx, count, event) // ForEachRow returns its error

@@ -1,5 +1,5 @@
-// Package courses is the plain tables of online courses: what they teach, and how far their
-// learners have come. The edge calls it. It has no goroutine.
+// Package courses has the plain tables of online courses: what they teach, and how far their learners have come. The
+// request handlers read and write them directly, and no event's journal has them. The package has no goroutine.
 package courses
 
 import (
@@ -31,6 +31,8 @@ func (s *Store) Read(ctx context.Context, event int64) (*course.Content, error) 
 	return c, nil
 }
 
+// readContent reads a course from the row of selectContent. No row means that nothing has been written yet, which is
+// no error.
 func readContent(row pgx.Row) (*course.Content, error) {
 	c := &course.Content{Type: course.Unified}
 	var document []byte
@@ -44,8 +46,9 @@ func readContent(row pgx.Row) (*course.Content, error) {
 	return c, json.Unmarshal(document, c)
 }
 
-// Edit changes what an event teaches, one edit at a time. change gets what Read returns; if it
-// returns an error, nothing changes.
+// Edit changes what an event teaches. change gets what Read returns, and its result is written; if change returns an
+// error, nothing is written. An advisory lock on the event lets one edit run at a time. A row lock would not do,
+// because the first edit finds no row to lock.
 func (s *Store) Edit(ctx context.Context, event int64, change func(*course.Content) error) (c *course.Content, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('courses', $1))`, event); err != nil {

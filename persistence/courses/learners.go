@@ -13,7 +13,7 @@ import (
 	"boxoffice/persistence"
 )
 
-// Certificate says that somebody has completed a course.
+// Certificate states that the holder of a ticket has completed a course.
 type Certificate struct {
 	Number       string
 	ID           string
@@ -27,6 +27,7 @@ type Certificate struct {
 	IssuedAt     time.Time
 }
 
+// The order of the columns is the order of the fields of Certificate.
 const selectCertificate = `SELECT number, id::text, event, holder, ticket, name, title, organization, template, issued_at FROM course_certificates `
 
 // Certificate returns a certificate by its number, or nil if there is none.
@@ -39,18 +40,22 @@ func (s *Store) Earned(ctx context.Context, event int64, holder string) (*Certif
 	return findCertificate(ctx, s.pool, `WHERE holder = $1 AND event = $2`, holder, event)
 }
 
-// OfTicket returns the certificate that a ticket has earned, or nil: one purchase, one certificate. Of
-// several, which a release before has issued, it is the first, and the others are not valid.
+// OfTicket returns the certificate that a ticket has earned, or nil. One purchase earns one certificate. An earlier
+// release could issue several for one ticket. OfTicket then returns the one that was issued first, and only that one
+// is valid.
 func (s *Store) OfTicket(ctx context.Context, event int64, ticket uint32) (*Certificate, error) {
 	return findCertificate(ctx, s.pool, `WHERE event = $1 AND ticket = $2 ORDER BY issued_at, number LIMIT 1`, event, ticket)
 }
 
-// NameCertificate puts a name on a certificate that has its holder's address in its place.
+// NameCertificate puts a name on a certificate that was issued without one. Such a certificate has its holder's
+// address as its name; a certificate that has a name keeps it.
 func (s *Store) NameCertificate(ctx context.Context, number, name string) error {
 	_, err := s.pool.Exec(ctx, `UPDATE course_certificates SET name = $2 WHERE number = $1 AND name = holder`, number, name)
 	return err
 }
 
+// findCertificate returns the certificate that the where clause finds, or nil if it finds none. At most one
+// certificate may match.
 func findCertificate(ctx context.Context, q persistence.Querier, where string, args ...any) (*Certificate, error) {
 	rows, _ := q.Query(ctx, selectCertificate+where, args...) // CollectExactlyOneRow returns its error
 	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Certificate])
@@ -63,11 +68,12 @@ func findCertificate(ctx context.Context, q persistence.Querier, where string, a
 	return c, nil
 }
 
-// Progress returns how far a holder has come in an event's course.
+// Progress returns how far a holder has come in an event's course. A holder without any step has an empty progress.
 func (s *Store) Progress(ctx context.Context, event int64, holder string) (*course.Progress, error) {
 	return scanProgress(s.pool.QueryRow(ctx, `SELECT progress FROM course_learners WHERE holder = $1 AND event = $2`, holder, event))
 }
 
+// scanProgress reads a progress from a row with its document. No row means that the holder has not taken a step yet.
 func scanProgress(row pgx.Row) (*course.Progress, error) {
 	p := new(course.Progress)
 	var document []byte
@@ -93,11 +99,13 @@ func (s *Store) Begun(ctx context.Context, event int64, holder string) (begun bo
 	return begun, nil
 }
 
-// Learn carries out a step of a holder, one step at a time. step gets the holder's progress, and
-// returns the certificate that the step earns, which is issued only once to a holder and once for a ticket, or nil; if it returns an
-// error, nothing changes. Learn returns the certificate that the holder has then, or nil.
+// Learn carries out a step of a holder in an event's course. step gets the holder's progress and changes it. If the
+// step completes the course, step returns a certificate, and otherwise nil. If step returns an error, nothing is
+// written. Only one certificate is issued to a holder for an event, and only one for a ticket. Learn returns the new
+// progress, and the certificate that the holder has now, or nil.
 func (s *Store) Learn(ctx context.Context, event int64, holder string, step func(*course.Progress) (*Certificate, error)) (p *course.Progress, c *Certificate, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		// The row must exist before it can be locked. The lock lets one step of a holder run at a time.
 		const begin = `INSERT INTO course_learners (event, holder, progress) VALUES ($1, $2, '{}') ON CONFLICT DO NOTHING`
 		if _, err := tx.Exec(ctx, begin, event, holder); err != nil {
 			return err
@@ -118,7 +126,8 @@ func (s *Store) Learn(ctx context.Context, event int64, holder string, step func
 			return err
 		}
 		if earned != nil {
-			// Two who hold a ticket one after the other may take their last steps at once.
+			// A ticket may have had two holders, one after the other, and both may complete the course at the same
+			// time. The lock on the ticket makes the second one see the certificate of the first.
 			const wait = `SELECT pg_advisory_xact_lock(hashtextextended('certificate ' || $1::bigint || ' ' || $2::bigint, 0))`
 			if _, err := tx.Exec(ctx, wait, event, earned.Ticket); err != nil {
 				return err
@@ -130,6 +139,7 @@ ON CONFLICT (holder, event) DO NOTHING`
 				return err
 			}
 		}
+		// The certificate may be one that was issued at an earlier step, so it is read even if this step earned none.
 		c, err = findCertificate(ctx, tx, `WHERE holder = $1 AND event = $2`, holder, event)
 		return err
 	})

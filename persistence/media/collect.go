@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Name returns the files that are the organization's and ready, because some record is
-// about to name them. From now on they are safe from collection for as long as an unnamed file is
-// kept.
+// Name returns the ones among the files that belong to the organization and are ready. The caller is about to write a
+// record that names them. Name notes the time, so that Unneeded leaves the files alone until the record is there: a
+// file is kept for unnamedDays after that time in any case.
 func (s *Store) Name(ctx context.Context, org int64, ids []int64) ([]int64, error) {
 	rows, _ := s.pool.Query(ctx, `UPDATE media SET named_at = now() WHERE id = ANY($2) AND org = $1 AND ready RETURNING id`, org, ids) // CollectRows returns its error
 	own, err := pgx.CollectRows(rows, pgx.RowTo[int64])
@@ -39,16 +39,16 @@ const (
 	atATime       = 100 // most files that are looked for at once
 )
 
-// silent are the tables in which files are not looked for. Facts, and what is published about them,
-// name files for ever; and the tables that a rush fills name none.
+// silent are the tables in which findNamed does not look. The first ones have facts, or what was published about
+// facts: these name files for ever, even after nobody needs them. The others are big and name none.
 var silent = []string{
 	"media", "journal", "snapshots", "streams", "spans", "tails", "writers", "wakes", "applied", "set_aside", "facts", "webhook_deliveries", "mails",
 	"idempotency", "command_numbers", "sessions", "orders", "tickets", "payments", "refunds", "receipts", "wallet_entries", "river_job", "requests",
 }
 
-// Unneeded returns some files whose bytes and rows may be removed: nothing has named them for seven
-// days, or they were begun and given up. It marks them, so that nothing can name them any more;
-// Forget removes them.
+// Unneeded returns some files with bytes and rows that may be removed: either no record has named them for
+// unnamedDays, or their upload was begun and given up. It marks them as not ready, so that no record can name them
+// any more. The caller removes the bytes, and then the row (Forget).
 func (s *Store) Unneeded(ctx context.Context) ([]*File, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT id FROM media WHERE ready AND named_at < now() - make_interval(days => $1)
 		ORDER BY named_at LIMIT $2`, unnamedDays, atATime) // CollectRows returns its error
@@ -56,6 +56,8 @@ func (s *Store) Unneeded(ctx context.Context) ([]*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("old media: %w", err)
 	}
+	// A file counts as named when Name was called for it, or when a record still names it here. The second moves its
+	// time to now, so that it is looked for again only after unnamedDays.
 	named, err := s.findNamed(ctx, old)
 	if err != nil {
 		return nil, err
@@ -73,8 +75,8 @@ WHERE id IN (SELECT id FROM gone) OR NOT ready AND created_at < now() - interval
 	return files, nil
 }
 
-// findNamed returns the files that some record names, in any column of texts, JSON or bytes. A
-// table that is added later is searched too, without a change here.
+// findNamed returns the files that some record names. It searches all columns of texts, JSON or bytes in all tables
+// but the silent ones, so that a table which is added later needs no change here.
 func (s *Store) findNamed(ctx context.Context, ids []int64) ([]int64, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -111,7 +113,7 @@ WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE' AND NOT 
 	return slices.Compact(found), nil
 }
 
-// Forget removes the row of a file whose bytes are gone.
+// Forget removes the row of a file after its bytes are gone. A file that is ready is left alone.
 func (s *Store) Forget(ctx context.Context, id int64) error {
 	if _, err := s.pool.Exec(ctx, `DELETE FROM media WHERE id = $1 AND NOT ready`, id); err != nil {
 		return fmt.Errorf("forget media: %w", err)

@@ -1,6 +1,6 @@
 // Package media is the plain table of the files that organizations have uploaded: what each file
 // is, whose it is, and how much room it takes. The bytes are in a store of files
-// (persistence/blobs) under the file's number. The edge calls it; it has no goroutine.
+// (persistence/blobs) under the file's number. The request handlers (the packages in edge) call it. It has no goroutine.
 package media
 
 import (
@@ -35,14 +35,15 @@ type File struct {
 	CreatedAt time.Time
 }
 
-// Variant is an image in another size or format.
+// Variant is an image in another size or format, and how many bytes and pixels it has.
 type Variant struct {
 	Bytes  int64 `json:"bytes"`
 	Width  int   `json:"width"` // pixels
 	Height int   `json:"height"`
 }
 
-// Room returns how many bytes the file takes. An image takes its variants' bytes.
+// Room returns how many bytes the file counts for in the organization's quota. An image counts with the bytes of its
+// variants only.
 func (f *File) Room() int64 {
 	if len(f.Variants) == 0 {
 		return f.Bytes
@@ -60,6 +61,7 @@ type Store struct{ pool *pgxpool.Pool }
 // New returns the store of a database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
+// The order of the columns is the order in which scan reads them.
 const selected = `SELECT id, org, kind, filename, mime, bytes, variants, sha256, private, ready, created_at FROM media `
 
 // Begin makes the row of a file whose bytes are about to be stored. If the organization's files
@@ -72,6 +74,7 @@ func (s *Store) Begin(ctx context.Context, command [16]byte, quota int64, f *Fil
 		if _, err := tx.Exec(ctx, `SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, f.Org); err != nil {
 			return err
 		}
+		// A repeated command must not count its own file against the quota.
 		if made, err = one(ctx, tx, selected+`WHERE command = $1 AND org = $2`, command, f.Org); err != nil || made != nil {
 			return err
 		}
@@ -109,19 +112,21 @@ func (s *Store) Used(ctx context.Context, org int64) (int64, error) {
 	return used, nil
 }
 
+// used is Used in a transaction, or outside of one.
 func (s *Store) used(ctx context.Context, q persistence.Querier, org int64) (used int64, err error) {
 	rows, _ := q.Query(ctx, `SELECT coalesce(sum(room), 0)::bigint FROM media WHERE org = $1`, org) // CollectExactlyOneRow returns its error
 	return pgx.CollectExactlyOneRow(rows, pgx.RowTo[int64])
 }
 
-// drawID draws a number that others can't guess and that every JSON reader keeps exactly.
+// drawID draws a random number of 52 bits. Nobody can guess it, and every JSON reader keeps it exactly, because a
+// float holds whole numbers of up to 53 bits.
 func drawID() int64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:])                                  // never fails
 	return int64(binary.BigEndian.Uint64(b[:])>>12) | 1<<50 //nolint:gosec // of 52 bits
 }
 
-// Finish makes a file visible whose bytes are stored.
+// Finish makes a file ready after its bytes have been stored.
 func (s *Store) Finish(ctx context.Context, id int64) error {
 	if _, err := s.pool.Exec(ctx, `UPDATE media SET ready = true WHERE id = $1`, id); err != nil {
 		return fmt.Errorf("finish media: %w", err)
@@ -148,6 +153,7 @@ func one(ctx context.Context, q persistence.Querier, sql string, args ...any) (*
 	return f, err
 }
 
+// scan reads a file from a row with the selected columns.
 func scan(row pgx.CollectableRow) (*File, error) {
 	f := new(File)
 	err := row.Scan(&f.ID, &f.Org, &f.Kind, &f.Name, &f.Type, &f.Bytes, &f.Variants, &f.Sum, &f.Private, &f.Ready, &f.CreatedAt)

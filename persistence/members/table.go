@@ -131,9 +131,9 @@ func Remove(ctx context.Context, conn db, id string) error {
 	return nil
 }
 
-// CloseBuried closes the writers of buried members in all databases of a journal that is apart. What is
-// interrupted, or fails in one of them, is done again by the next call: a member is never alive again
-// under its ID, and opened its writers before it became a member.
+// CloseBuried closes the writers of buried members in all databases of a journal that is apart. If a call is
+// interrupted, or fails in one database, the next call does the rest. That is safe at any later time: a buried member
+// never comes back under its ID, and it opened all its writers before it became a member.
 func CloseBuried(ctx context.Context, home *pgxpool.Pool, journals []*pgxpool.Pool) error {
 	rows, _ := home.Query(ctx, `SELECT node FROM burials`) // CollectRows returns its error
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])

@@ -6,7 +6,7 @@
 // model follows their facts. Copies in days of the journal and in snapshots are dropped when their
 // retention ends.
 //
-// The edge calls Store; it has no goroutine.
+// The request handlers (the packages in edge) call Store. It has no goroutine.
 package personal
 
 import (

@@ -21,8 +21,9 @@ func (s *Store) Customization(ctx context.Context, event int64) ([]byte, error) 
 	return document, nil
 }
 
-// Customize changes how an event's page looks, one change at a time. change gets what Customization
-// returns; if it returns an error, nothing changes.
+// Customize changes how an event's page looks. change gets what Customization returns, and its result is written; if
+// change returns an error, nothing is written. An advisory lock on the event lets one change run at a time. A row
+// lock would not do, because the first change finds no row to lock.
 func (s *Store) Customize(ctx context.Context, event int64, change func(document []byte) ([]byte, error)) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		const lock = `SELECT pg_advisory_xact_lock(hashtextextended('page_customizations', $1))`

@@ -1,9 +1,9 @@
-// Package program is the plain tables of what an organizer says about an event besides its record:
-// the sessions of its schedule, the sections of its room, and how its page looks. The edge calls
-// it. It has no goroutine.
+// Package program has the plain tables of what an organizer says about an event besides the event's record: the
+// sessions of its schedule, the sections of its room, and how its page looks. The request handlers read and write
+// them directly. The package has no goroutine.
 //
-// A session or section has the id of the command that made it, so that a repeat of the command
-// finds it and makes no other.
+// A session or section has the id of the command that made it. A client that repeats a command therefore finds its
+// first row and does not make a second one.
 package program
 
 import (
@@ -22,7 +22,7 @@ const foreignKeyViolation = "23503"
 // MaxRows is how many sessions, and how many sections, an event may have.
 const MaxRows = 500
 
-// These are the reasons for refusals.
+// A Store refuses a change with one of these errors, which callers tell apart with errors.Is.
 var (
 	ErrTooMany  = errors.New("program: the event has as many as it may")
 	ErrNotFound = errors.New("program: the event has no such row")
@@ -42,7 +42,8 @@ type Program struct {
 	Customization []byte // JSON; nil: nothing was customized
 }
 
-// Read returns an event's program.
+// Read returns an event's program. It sends the three queries in one batch, so that a page of the event costs one
+// round trip to the database.
 func (s *Store) Read(ctx context.Context, event int64) (*Program, error) {
 	p := new(Program)
 	var b pgx.Batch
@@ -64,8 +65,10 @@ func (s *Store) Read(ctx context.Context, event int64) (*Program, error) {
 	return p, nil
 }
 
-// insert adds a row to one of the tables, unless the event has MaxRows others or the row is there
-// already. It locks, so that an event's rows are counted one insert at a time.
+// insert adds a row to one of the tables. It returns ErrTooMany if the event has MaxRows other rows there, and
+// changes nothing if the row is there already: the statement has ON CONFLICT DO NOTHING. The count excludes the row's
+// own id, so that a repeated command at the limit succeeds like the first. An advisory lock on table and event makes
+// inserts wait for each other: two could otherwise both count MaxRows - 1.
 func (s *Store) insert(ctx context.Context, table string, event int64, id uuid.UUID, statement string, args ...any) error {
 	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, $2))`, table, event); err != nil {
@@ -84,8 +87,9 @@ func (s *Store) insert(ctx context.Context, table string, event int64, id uuid.U
 	})
 }
 
-// edit reads a row, changes and writes it, while the row is locked. It returns ErrNotFound if the
-// event has no such row.
+// edit reads a row, changes it with change and writes it with the statement write, all in one transaction. find must
+// end in FOR UPDATE: the row lock makes a second edit wait and see the result of the first. values returns the
+// arguments of write. edit returns ErrNotFound if the event has no such row.
 func edit[Row any](ctx context.Context, s *Store, find, write string, event int64, id uuid.UUID, change func(*Row) error, values func(*Row) []any) (*Row, error) {
 	var row *Row
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {

@@ -23,10 +23,12 @@ type Section struct {
 	Map         []byte // JSON: coordinates, as the organizer's editor wrote them; nil for none
 }
 
+// The order of the columns is the order of the fields of Section, and of the values.
 const sectionColumns = `id, event, name, capacity, description, sort_order, map`
 
 const selectSections = `SELECT ` + sectionColumns + ` FROM sections WHERE event = $1 ORDER BY sort_order, name, id`
 
+// values returns the section's fields as the arguments of insert and update, in the order of sectionColumns.
 func (n *Section) values() []any {
 	return []any{n.ID, n.Event, n.Name, n.Capacity, n.Description, n.SortOrder, n.Map}
 }
@@ -62,9 +64,10 @@ func (s *Store) EditSection(ctx context.Context, event int64, id uuid.UUID, chan
 	return n, nil
 }
 
-// ClaimSection notes that a ticket type is about to name a section of its event, so that the
-// section is not removed. SettleSection must follow. It returns ErrNotFound if there is no such
-// section.
+// ClaimSection records that a request is about to let a ticket type name a section of the event. From then on
+// RemoveSection refuses to remove the section. The claim is needed because the type's record is in the event's
+// journal, and no transaction spans the journal and this table. The caller must call SettleSection once the request
+// has ended. ClaimSection returns ErrNotFound if there is no such section.
 func (s *Store) ClaimSection(ctx context.Context, event int64, id uuid.UUID, ticketType int64) error {
 	const claim = `
 INSERT INTO section_uses (section, ticket_type) SELECT id, $3 FROM sections WHERE event = $1 AND id = $2 FOR KEY SHARE
@@ -79,8 +82,8 @@ ON CONFLICT (section, ticket_type) DO UPDATE SET since = now(), pending = sectio
 	return nil
 }
 
-// SettleSection notes that the request that claimed a section has ended. From then on, only the
-// ticket type's record reports whether the type names it.
+// SettleSection records that the request that claimed a section has ended. Once no claim is pending, only the ticket
+// type's record decides if the type names the section.
 func (s *Store) SettleSection(ctx context.Context, id uuid.UUID, ticketType int64) error {
 	const settle = `UPDATE section_uses SET pending = pending - 1 WHERE section = $1 AND ticket_type = $2`
 	if _, err := s.pool.Exec(ctx, settle, id, ticketType); err != nil {
@@ -89,7 +92,7 @@ func (s *Store) SettleSection(ctx context.Context, id uuid.UUID, ticketType int6
 	return nil
 }
 
-// Use is a ticket type that names a section, or was about to.
+// Use is a ticket type that names a section, or that a request was about to let name it.
 type Use struct {
 	TicketType int64
 	Since      time.Time // time of the last claim
@@ -106,8 +109,10 @@ func (s *Store) Uses(ctx context.Context, id uuid.UUID) ([]Use, error) {
 	return list, nil
 }
 
-// RemoveSection removes a section of an event together with uses that have ended, as the caller has
-// found out after reading them. It returns ErrNotFound, or ErrInUse if another use remains.
+// RemoveSection removes a section of an event. ended are uses that the caller has read with Uses and then found to be
+// over, because the ticket type's record does not name the section and no claim of the type is still under way. They
+// are removed first, but only if they were not claimed again: since is the time of the last claim. RemoveSection
+// returns ErrNotFound, or ErrInUse if another use remains and the foreign key refuses the removal.
 func (s *Store) RemoveSection(ctx context.Context, event int64, id uuid.UUID, ended []Use) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		for _, u := range ended {

@@ -24,10 +24,12 @@ type Session struct {
 	SortOrder     int // within the day
 }
 
+// The order of the columns is the order of the fields of Session, and of the values.
 const sessionColumns = `id, event, title, start_at, end_at, day, description, speaker_name, speaker_bio, speaker_avatar, location, sort_order`
 
 const selectSessions = `SELECT ` + sessionColumns + ` FROM schedule_sessions WHERE event = $1 ORDER BY day, sort_order, start_at, id`
 
+// values returns the session's fields as the arguments of insert and update, in the order of sessionColumns.
 func (n *Session) values() []any {
 	return []any{
 		n.ID, n.Event, n.Title, n.Start, n.End, n.Day, n.Description, n.SpeakerName, n.SpeakerBio, n.SpeakerAvatar, n.Location, n.SortOrder,

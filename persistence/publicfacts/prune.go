@@ -38,6 +38,7 @@ func (p *Pruner) Stop(context.Context) error {
 	return nil
 }
 
+// run prunes every pruneEvery until ctx ends. A failed attempt is logged, and the next one does the rest.
 func (p *Pruner) run(ctx context.Context, s *Store, log *slog.Logger) {
 	defer close(p.done)
 	tick := time.NewTicker(pruneEvery)
@@ -72,7 +73,8 @@ func (s *Store) Prune(ctx context.Context) error {
 	}
 }
 
-// pruneSome deletes the oldest facts if they are old enough, and notes how far it has come.
+// pruneSome deletes up to pruneBatch of the oldest facts, if they are old enough. It notes the cursor of the last one
+// in facts_pruned: Feed refuses older cursors, because it can't tell what came after them.
 func pruneSome(ctx context.Context, tx pgx.Tx) (deleted int, err error) {
 	const prune = `
 WITH gone AS (

@@ -85,7 +85,7 @@ type Draft struct {
 	Data json.RawMessage
 }
 
-// Vault seals payloads for the table, because they contain tickets' codes (*secrets.Master).
+// Vault seals the payloads that the table keeps, because they contain the codes of tickets (*secrets.Master).
 type Vault interface {
 	Seal(label string, context, text []byte) []byte
 	Open(label string, context, sealed []byte) ([]byte, error)
@@ -106,6 +106,7 @@ func New(pool *pgxpool.Pool, from *journal.Reader, vault Vault, teller Catalogue
 	return &Store{pool: pool, journal: from, vault: vault, catalogue: teller, sinks: sinks}
 }
 
+// idLetters are the digits and small letters without i, l, o and u, which people mistake for others.
 var idLetters = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
 // ID returns a public fact's id: "evt_" and 26 characters, always the same for the n-th public fact
@@ -118,7 +119,7 @@ func ID(stream, seq int64, typ string, n int) string {
 	return "evt_" + idLetters.EncodeToString(sum[:16])
 }
 
-// label separates what is sealed here from what is sealed elsewhere.
+// label is part of what the vault seals with, so that a text sealed here can't be opened as something else.
 const label = "fact"
 
 // Unseal returns the payload of the fact with an id, from the column data.

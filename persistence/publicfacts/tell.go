@@ -14,9 +14,9 @@ type Own struct {
 	Draft
 }
 
-// Tell publishes facts that no actor owns, in the transaction that writes the rows that they are
-// about. No two facts of a call may be about the same aggregate. They take the same way as all
-// others.
+// Tell publishes facts that no actor owns. tx is the transaction that writes the rows that the facts are about, so
+// that a fact is published exactly if the row was written. No two facts of one call may be about the same aggregate.
+// The facts get their numbers from the table fact_aggregates, under a negative stream.
 func (s *Store) Tell(ctx context.Context, tx pgx.Tx, own ...Own) error {
 	if len(own) == 0 {
 		return nil

@@ -27,8 +27,8 @@ const (
 	maxPending = 4 << 20         // how many bytes of an organization may wait to be added
 )
 
-// The most bytes of a day, until an organization has shown something of itself. They are multiplied
-// by Config.Scale.
+// These are the most bytes that a new organization may write in a day. The quota rises once its mailbox is proven,
+// and again once it has a paid order. Both are multiplied by Config.Scale.
 const (
 	Unproven = 50 << 20 // the quota until somebody has proven the mailbox
 	Unpaid   = 2 << 30  // the quota until somebody has paid an order

@@ -55,6 +55,7 @@ ORDER BY at DESC, number DESC LIMIT @limit`
 	return entries, nil
 }
 
+// orNull returns nil for a time that is not set, which the query takes for no limit.
 func orNull(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -72,8 +73,8 @@ type Figures struct {
 	P50, P95, P99 time.Duration
 }
 
-// Summarize returns the figures of an organization's requests since a time: first the figures of all
-// requests, if there are any, then by route, the most used first.
+// Summarize returns the figures of an organization's requests since a time. First come the figures of all requests,
+// if there are any, and then the figures of each method and route, with the most used first.
 func (l *Log) Summarize(ctx context.Context, org int64, since time.Time) ([]Figures, error) {
 	const summarize = `
 SELECT coalesce(method, ''), coalesce(route, ''), n, client_errors, server_errors,

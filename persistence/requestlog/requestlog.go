@@ -27,6 +27,8 @@ import (
 // Kept is how long a request is shown.
 const Kept = 7 * 24 * time.Hour
 
+// Entries are written every writeEvery, and old rows are deleted every pruneEvery. A batch of deletions is small, so
+// that no transaction holds its locks for long.
 const (
 	queued     = 16_384 // entries in the queue; 2 MB
 	writeEvery = 500 * time.Millisecond
@@ -103,6 +105,7 @@ func (l *Log) Stop(ctx context.Context) error {
 	return nil
 }
 
+// run writes queued entries and prunes old rows until ctx ends. A failure is logged and does not end it.
 func (l *Log) run(ctx context.Context) {
 	defer close(l.done)
 	write, prune := time.NewTicker(writeEvery), time.NewTicker(pruneEvery)
@@ -133,6 +136,7 @@ func (l *Log) writeQueued(ctx context.Context) {
 	for i := range entries { // nothing else reads the queue
 		entries[i] = <-l.queue
 	}
+	// The log gives up its entries before it fills the disk.
 	if l.cfg.Full() {
 		l.dropped.Add(int64(len(entries)))
 		return
@@ -148,12 +152,14 @@ func (l *Log) writeQueued(ctx context.Context) {
 	}
 }
 
+// columns are the columns that writeRequests fills, in its order.
 var columns = []string{"org", "key", "at", "took", "status", "method", "route", "request_id", "client"}
 
 // writeRequests copies entries into the table.
 func (l *Log) writeRequests(ctx context.Context, entries []Entry) error {
 	return l.copyRows(ctx, "requests", columns, pgx.CopyFromSlice(len(entries), func(i int) ([]any, error) {
 		e := &entries[i]
+		// The column has 32 bits: 36 minutes at most.
 		took := int32(min(e.Took.Microseconds(), math.MaxInt32))                                               //nolint:gosec // bounded
 		return []any{e.Org, e.Key, e.At, took, int16(e.Status), e.Method, e.Route, e.RequestID, e.Client}, nil //nolint:gosec // three digits
 	}))

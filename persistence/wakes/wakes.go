@@ -42,8 +42,8 @@ func (t Table) Park(ctx context.Context, ref engine.Ref, claim journal.Claim, at
 	return nil
 }
 
-// Due returns the actors whose times are in (after, until]. With an error it also returns those of the
-// databases that have answered.
+// Due returns the actors whose times are in (after, until]. If some databases do not answer, it returns the actors in
+// the others, together with an error.
 func (t Table) Due(ctx context.Context, after, until time.Time) ([]engine.Ref, error) {
 	var refs []engine.Ref
 	var errs []error
