@@ -6,6 +6,7 @@ import (
 	"os"
 	"reflect"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,13 @@ var (
 	stop    = flag.Bool("stop", false, "stop at the first red seed")
 	planted = flag.String("bug", "", "plant a bug: no-fence, early-reply, ...")
 )
+
+// TestMain collects garbage later than usual: worlds are small and soon over, and the collector would take more than a
+// quarter of the simulator's time.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	m.Run()
+}
 
 // mostRed is how many red seeds TestSim shows before it gives up.
 const mostRed = 20
