@@ -259,8 +259,25 @@ func mutate(r *rand.Rand, body nodetest.Object) string {
 	return string(b)
 }
 
-// copied is a value of JSON apart from v, its numbers as they are written.
+// copied is a value of JSON apart from v, its numbers as they are written. Mutations copy bodies all the time, so
+// what has the form that JSON is decoded to need not go through JSON.
 func copied(v any) (c any) {
+	switch v := v.(type) {
+	case nodetest.Object:
+		o := make(nodetest.Object, len(v))
+		for name, member := range v {
+			o[name] = copied(member)
+		}
+		return o
+	case []any:
+		a := make([]any, len(v))
+		for i, element := range v {
+			a[i] = copied(element)
+		}
+		return a
+	case nil, bool, string, json.Number:
+		return v
+	}
 	b, _ := json.Marshal(v) // it came from JSON
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
