@@ -445,15 +445,27 @@ func (w *window) keep(name string) {
 	w.keepIn("seats", name)
 }
 
-// keepIn keeps a picture of the window in a folder under out. Nobody looks at those of continuous integration, so
-// it takes none there.
+// keepIn keeps a picture of the window in a folder under out.
 func (w *window) keepIn(folder, name string) {
+	w.t.Helper()
+	w.picture(folder, name, params{"format": "png"})
+}
+
+// keepWhole keeps a picture of the window's page down to its end under out/pages.
+func (w *window) keepWhole(name string) {
+	w.t.Helper()
+	w.picture("pages", name, params{"format": "png", "captureBeyondViewport": true})
+}
+
+// picture keeps a picture as the browser is asked to take it. Nobody looks at those of continuous integration, so
+// it takes none there.
+func (w *window) picture(folder, name string, of params) {
 	w.t.Helper()
 	if os.Getenv("CI") == "true" {
 		return
 	}
 	var r struct{ Data string }
-	w.send(w.t, w.session, "Page.captureScreenshot", params{"format": "png"}, &r)
+	w.send(w.t, w.session, "Page.captureScreenshot", of, &r)
 	png, err := base64.StdEncoding.DecodeString(r.Data)
 	require.NoError(w.t, err)
 	dir := filepath.Join("..", "..", "..", "..", "out", folder)

@@ -1,11 +1,8 @@
 package pages
 
 import (
-	"encoding/base64"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -446,18 +443,6 @@ func (b *buyer) see(r *showroom, s *state, as size, inGerman bool) {
 	fit(size{width: 320, height: 640, scale: 1, touch: true})
 	require.Equal(b.t, "0", fmt.Sprint(b.evaluate(`Math.max(0, document.documentElement.scrollWidth - innerWidth)`)), "%s: nothing is cut off", s.name)
 	b.judge(s.name)
-}
-
-// keepWhole keeps a picture of a page down to its end.
-func (b *buyer) keepWhole(name string) {
-	b.t.Helper()
-	var r struct{ Data string }
-	b.send(b.t, b.session, "Page.captureScreenshot", params{"format": "png", "captureBeyondViewport": true}, &r)
-	png, err := base64.StdEncoding.DecodeString(r.Data)
-	require.NoError(b.t, err)
-	dir := filepath.Join("..", "..", "..", "..", "out", "pages")
-	require.NoError(b.t, os.MkdirAll(dir, 0o755))                                   //nolint:gosec // pictures for everybody
-	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644)) //nolint:gosec // as above
 }
 
 // review reviews a ticket of an order's page by keyboard, after leaving out all fields, and reads what the
