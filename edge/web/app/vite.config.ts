@@ -34,7 +34,8 @@ export default defineConfig({
       // preview at the desk share: a request costs more than they do.
       output: { codeSplitting: { groups: [
         { name: 'shop', test: /\/src\/(shared|shop(?!\/re(view|port)\/))\/.*css$/ },
-        { name: 'base', test: /\/src\/shared\/(accent|clock\.svelte|money|open|storage|when|words)\.ts$/ },
+        { name: 'base', test: /preload-helper|\/src\/shared\/((accent|clock\.svelte|money|open|storage|when|words)\.ts|ui\/Shell\.svelte)$/ },
+        { name: 'said', test: /\/src\/shop\/(Called\.svelte|words(\.en)?\.ts)$/ },
         { name: 'outside', test: /\/src\/(shared\/((ui\/)?Prose\.svelte|outside\.ts|picture\.ts)|shop\/event\/Hero\.svelte)$/ },
       ] } },
     },

@@ -58,7 +58,7 @@ func TestSlowLine(t *testing.T) {
 			});
 		})()`))), &seen))
 		require.Equal(t, 2, seen.Blocking, "%s: the page and its style", line.name)
-		require.LessOrEqual(t, seen.Requests, 12, line.name)
+		require.LessOrEqual(t, seen.Requests, 6, line.name)
 		require.Less(t, seen.Before, 12*1024.0, line.name)
 		require.Less(t, seen.All, 48*1024.0, line.name)
 		t.Logf("%s: to be read after %d requests, %.1f KB, %.1f s; to be used after %d requests, %.1f KB (goals: 6, 30), %.1f s", line.name,

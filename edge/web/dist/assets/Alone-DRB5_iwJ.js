@@ -1,1 +1,0 @@
-export{t as default}from"./Alone-CCgSUVQ2.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./Alone-D_36IJ2u.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Enter-C1xgRU4h.js";

@@ -1,0 +1,1 @@
+export{t as default}from"./Pass-Ce6BljF6.js";

@@ -1,1 +1,0 @@
-export{t as default}from"./Promos-BO9f_Hxs.js";

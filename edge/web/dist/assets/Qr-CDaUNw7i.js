@@ -1,0 +1,1 @@
+export{t as default}from"./Qr-C1Z9KAXx.js";

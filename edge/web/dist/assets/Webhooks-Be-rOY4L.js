@@ -1,1 +1,0 @@
-export{t as default}from"./Webhooks-ssO0BP9a.js";

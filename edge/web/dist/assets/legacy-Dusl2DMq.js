@@ -1,0 +1,1 @@
+import{Ht as e}from"./base-Djb3SciF.js";e();

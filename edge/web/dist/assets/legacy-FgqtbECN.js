@@ -1,1 +1,0 @@
-import{Vt as e}from"./base-Cqq2jGyk.js";e();

@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./OrganizerPage-CCHC_IUF.js";import{t as r}from"./session.svelte-ZSLVPVls.js";import{F as i}from"./base-Cqq2jGyk.js";i(n,{desk:new t(new r),room:e});

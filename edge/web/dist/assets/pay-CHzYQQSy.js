@@ -1,0 +1,1 @@
+export{r as pay}from"./pay-C6oKUnrU.js";

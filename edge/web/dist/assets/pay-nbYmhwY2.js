@@ -1,1 +1,0 @@
-export{r as pay}from"./pay-D2qhulXZ.js";
