@@ -103,6 +103,13 @@ func (r *showroom) move(event string) {
 	r.Becomes(date, func() string { return r.Call("GET", "/events/"+event, nil).Is(200, "").Str("startDate") })
 }
 
+// moveWith moves the event of an order, and waits until the order's ticket may go back because of that.
+func (r *showroom) moveWith(o shown) {
+	r.T.Helper()
+	r.move(o.event)
+	r.Becomes("true", func() string { return fmt.Sprint(r.Order(o.id, o.token).Data("tickets.0.refundEligible")) })
+}
+
 // ticket is the id of one of an order's tickets.
 func (r *showroom) ticket(o shown, n int) string {
 	r.T.Helper()
@@ -383,16 +390,16 @@ var orderStates = []state{
 	{
 		name: "moved", there: ".pass svg", of: func(r *showroom) string {
 			o := r.paid("success")
-			r.move(o.event)
+			r.moveWith(o)
 			return o.page()
 		}, english: []string{"The event has moved: it is on Saturday, July 5, 2031", "you can ask for your money until", "The organizer decides", "Ask for your money"},
 		german: []string{"Sie ist jetzt am Samstag, 5. Juli 2031", "dein Geld zurückverlangen, was auch immer beim Kauf galt", "Geld zurückverlangen"}, never: []string{"June 14", "14. Juni"},
 	},
 	{
 		name: "moved-free", there: ".pass svg", of: func(r *showroom) string {
-			event, ticketType := r.sell(0, nil, nil)
+			_, ticketType := r.sell(0, nil, nil)
 			o := r.place(ticketType, 1, nil)
-			r.move(event)
+			r.moveWith(o)
 			return o.page()
 		}, english: []string{"you can ask to give your tickets back until", "The organizer decides", "Give a ticket back"},
 		german: []string{"darum bitten, deine Karten zurückgeben zu dürfen", "Eine Karte zurückgeben"}, never: []string{"Ask for your money", "Geld zurückverlangen"},
