@@ -28,6 +28,7 @@ type Shop struct {
 	URL   string
 	Token string // the organizer's token, once the organizer is registered
 
+	owner   *ownerSession
 	domain  string // of the addresses of mail that Email makes; empty: example.org
 	network string // where requests come from; empty: this machine
 
@@ -64,7 +65,7 @@ func OpenLogged(t testing.TB, log *slog.Logger, changes ...func(*node.Config)) *
 	for _, change := range changes {
 		change(cfg)
 	}
-	s := &Shop{Node: node.New(cfg, log), T: t, log: log, URL: "http://" + cfg.Listen + "/api/v1", files: filepath.Join(cfg.DataDir, "media")}
+	s := &Shop{Node: node.New(cfg, log), T: t, owner: new(ownerSession), log: log, URL: "http://" + cfg.Listen + "/api/v1", files: filepath.Join(cfg.DataDir, "media")}
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
 		if s.Stopped {
@@ -179,7 +180,7 @@ type Object = map[string]any
 func (s *Shop) Own(method, path string, body any) Answer {
 	s.T.Helper()
 	if s.Token == "" {
-		s.Token = s.registerAccount(s.Email("owner"))
+		s.Token = s.owner.begin(s)
 		if s.Node != nil { // the database of a node elsewhere is out of reach
 			s.Prove(s.Email("owner"))
 		}
@@ -187,7 +188,7 @@ func (s *Shop) Own(method, path string, body any) Answer {
 	if method == "GET" && s.Node != nil { // lists need not show what others have done a moment ago
 		require.NoError(s.T, s.AwaitLists(s.T.Context()))
 	}
-	return s.Call(method, path, body, "Authorization", "Bearer "+s.Token)
+	return s.Call(method, path, body, s.Bearer()...)
 }
 
 // Prove marks the mailbox of an account as proven, as a confirmed link would. Its organization may

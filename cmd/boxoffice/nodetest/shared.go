@@ -33,7 +33,7 @@ func Shared(t testing.TB) *Shop {
 	})
 	n := shared.tests.Add(1)
 	s := *shared.shop
-	s.T = t
+	s.T, s.owner = t, new(ownerSession)
 	s.domain = fmt.Sprintf("test-%d.example.org", n)
 	s.network = fmt.Sprintf("10.%d.%d.1", n>>8, n&0xff)
 	return &s

@@ -22,17 +22,13 @@ import (
 
 // The scenario tests of all packages use the functions in this file.
 
-// In returns the shop for a subtest. The test calls it once before its subtests, which registers the
-// organizer, so that subtests that run at once do not each register one. A subtest may wait for its turn
-// for longer than that session lasts, and signs in again then.
+// In returns the shop for a subtest. It first registers the organizer, so that subtests that run at
+// once do not each register one.
 func (s *Shop) In(t testing.TB) *Shop {
 	t.Helper()
+	s.Own("GET", "/organizer/events", nil).Is(200, "")
 	c := *s
 	c.T = t
-	if c.Token != "" && c.Call("GET", "/users/me", nil, c.Bearer()...).Status == 401 {
-		c.Token = ""
-	}
-	c.Own("GET", "/organizer/events", nil).Is(200, "")
 	return &c
 }
 
@@ -123,7 +119,7 @@ func (s *Shop) Raw(method, path, contentType, body string, headers ...string) Re
 }
 
 // Bearer returns the header with the shop's token, for the functions that take headers.
-func (s *Shop) Bearer() []string { return []string{"Authorization", "Bearer " + s.Token} }
+func (s *Shop) Bearer() []string { return []string{"Authorization", "Bearer " + s.owner.renew(s)} }
 
 // With returns a copy of a body with some members changed. A nil value becomes JSON's null, and the
 // value Absent removes the member.

@@ -252,7 +252,7 @@ func TestVenueFields(t *testing.T) {
 
 	t.Log("the most there may be")
 	post := func(body nodetest.Object) nodetest.Answer { // a busy machine draws it later
-		return s.Patient("POST", nodetest.VenuesPath, body, "Authorization", "Bearer "+s.Token)
+		return s.Patient("POST", nodetest.VenuesPath, body, s.Bearer()...)
 	}
 	post(nodetest.With(nodetest.HouseBody(), nodetest.Object{"sections": sections[:500], "elements": many(200, element(nil)[0])})).Is(201, "")
 	full := rows(nodetest.Object{"from": []int{0, 0}, "to": []int{999, 0}, "count": 1000, "repeat": 100, "step": []int{0, 1}})
