@@ -21,13 +21,15 @@ const (
 	bodyWindow = 6         // seconds; one more than the read timeout
 )
 
-// bodyLimit is how much of a request's body is read: as much as the operation may have, or hardly
-// anything once the budget is spent.
+// bodyLimit returns how much of a request's body fasthttp may read: as much as the operation may have, or hardly
+// anything once the budget is spent. fasthttp calls it when it has read the headers and before it allocates room
+// for the body. The zero RequestConfig leaves the server's own limit, route.DefaultBody.
 func (s *Server) bodyLimit(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	announced := h.ContentLength()
 	if announced >= 0 && announced <= tinyBody || announced == noBody {
 		return fasthttp.RequestConfig{}
 	}
+	// A request with a file takes nothing from the budget: its body is never held in memory.
 	if s.holdBody(h, announced) {
 		return fasthttp.RequestConfig{}
 	}
@@ -36,20 +38,24 @@ func (s *Server) bodyLimit(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	if chunked {
 		announced = limit // a body without an announced length may grow to the limit
 	}
+	// A body that announces more than its operation takes is let through to fasthttp, which refuses it by the
+	// limit. It takes nothing from the budget, because fasthttp allocates nothing for it.
 	switch {
 	case announced > limit || s.bodies.admitBytes(s.cfg.Now(), announced):
 		return fasthttp.RequestConfig{MaxRequestBodySize: limit}
 	case chunked:
 		return fasthttp.RequestConfig{MaxRequestBodySize: tinyBody} // most bodies fit
 	}
+	// The limit is 1 because 0 would mean the server's own limit.
 	return fasthttp.RequestConfig{MaxRequestBodySize: 1}
 }
 
 // noBody is what fasthttp gives as the length of a request that announces no body.
 const noBody = -2
 
-// operationLimit is the most that fasthttp may read for the request's
-// operation. A path that is not plain gets the usual limit.
+// operationLimit is the most that fasthttp may read for the request's operation. A path that is not plain gets
+// the usual limit. The limit is not the row's own: any row that asks for more than the usual gets bodyBytes here,
+// and readBody holds it to its own bound.
 func (s *Server) operationLimit(h *fasthttp.RequestHeader) int {
 	path, _, _ := bytes.Cut(h.RequestURI(), []byte("?"))
 	if handler, _ := s.large.Lookup(string(h.Method()), string(path), nil); handler == nil {
@@ -58,7 +64,9 @@ func (s *Server) operationLimit(h *fasthttp.RequestHeader) int {
 	return bodyBytes
 }
 
-// meter adds up the bytes that requests announced during the last seconds.
+// meter adds up the bytes that requests announced during the last bodyWindow seconds. It never takes bytes back
+// when a body has been read: they leave the sum when their second has passed, by which time the read timeout has
+// freed their room. Any goroutine may call its methods.
 type meter struct {
 	budget  int
 	mu      sync.Mutex
@@ -68,7 +76,8 @@ type meter struct {
 	}
 }
 
-// admitBytes counts n bytes and reports whether they are within the budget.
+// admitBytes counts n bytes, and returns true if they are within the budget. Bytes beyond it are not counted, so
+// a client that is refused again and again does not keep others out.
 func (m *meter) admitBytes(now time.Time, n int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -82,6 +91,7 @@ func (m *meter) admitBytes(now time.Time, n int) bool {
 	if sum > m.budget {
 		return false
 	}
+	// A slot is used again bodyWindow seconds later, and its old count is out of the window by then.
 	slot := &m.seconds[at%bodyWindow]
 	if slot.at != at {
 		slot.at, slot.bytes = at, 0
@@ -90,8 +100,9 @@ func (m *meter) admitBytes(now time.Time, n int) bool {
 	return true
 }
 
-// refuseBody answers a request whose body fasthttp did not read, because it is too large or because
-// there was no room for it. Of a chunked request fasthttp has forgotten the headers by then.
+// refuseBody answers a request whose body fasthttp did not read. A body of a length that its operation takes was
+// refused for want of room in the budget, which passes, so it gets OVERLOADED; any other gets PAYLOAD_TOO_LARGE.
+// fasthttp has forgotten the headers of a chunked request by then, so that one always counts as too large.
 func (s *Server) refuseBody(ctx *fasthttp.RequestCtx, x *exchange) {
 	limit := s.operationLimit(&ctx.Request.Header)
 	if announced := ctx.Request.Header.ContentLength(); announced > tinyBody && announced <= limit {
@@ -101,7 +112,9 @@ func (s *Server) refuseBody(ctx *fasthttp.RequestCtx, x *exchange) {
 	s.answerError(ctx, x, tooLarge(limit))
 }
 
-// readBody is the request's body, within the operation's limit and of its type.
+// readBody returns the request's body after checking its size and its type. The row may allow less than fasthttp
+// has read. For a row that declares no body the bytes are returned unchecked: either nobody reads them, or the
+// row's handler checks them itself, as answerAgent does.
 func readBody(ctx *fasthttp.RequestCtx, op *route.Op) ([]byte, error) {
 	body := ctx.Request.Body()
 	if len(body) > op.BodyLimit() {
@@ -130,8 +143,8 @@ func refuseMedia(h *fasthttp.RequestHeader) error {
 	return nil
 }
 
-// isPlain reports whether a body is sent as it is. "identity" says that it is, though RFC 9110, 8.4
-// asks clients to leave it out.
+// isPlain reports whether a body is sent without a content coding. "identity" names the absence of one, though
+// RFC 9110, 8.4 asks clients to leave it out.
 func isPlain(h *fasthttp.RequestHeader) bool {
 	coding := bytes.TrimSpace(h.ContentEncoding())
 	return len(coding) == 0 || bytes.EqualFold(coding, []byte("identity"))

@@ -22,12 +22,13 @@ import (
 // connection. No byte behind the header is ever read as a request
 // (docs/adr/0016-uploads-leave-the-request-loop.md).
 
-// headerHeld is a header of our own that carries the true length of a body from the moment when
-// fasthttp has read the headers to the operation. Its value is a secret of the process, which no
-// client knows, and the length, or -1 for chunks.
+// headerHeld is a header of our own that carries the true length of a body from the moment when fasthttp has read
+// the headers to the operation. Its value is a secret of the process, which no client knows, and the length, or
+// -1 for chunks. A client that sends the header itself is not believed, because it can't know the secret.
 const headerHeld = "X-Boxoffice-Held"
 
-// holdBody makes fasthttp treat the request as one without a body, if it brings a file.
+// holdBody makes fasthttp treat a request that brings a file as one without a body, and reports whether it did.
+// The true length waits in headerHeld.
 func (s *Server) holdBody(h *fasthttp.RequestHeader, length int) bool {
 	path, _, _ := bytes.Cut(h.RequestURI(), []byte("?"))
 	if handler, _ := s.files.Lookup(string(h.Method()), string(path), nil); handler == nil {
@@ -48,12 +49,14 @@ func (s *Server) heldBody(h *fasthttp.RequestHeader) (length int, held bool) {
 	return length, err == nil
 }
 
-// detach answers a request whose body was held. It does so on a goroutine of its own, which closes
-// the connection at the end. Stop waits for that goroutine.
+// detach answers a request whose body was held. It does so on a goroutine of its own, which closes the connection
+// at the end. Stop waits for that goroutine. The request is copied, because fasthttp uses ctx again for other
+// requests once the handler has returned.
 func (s *Server) detach(ctx *fasthttp.RequestCtx, length int) {
 	req, raw := fasthttp.AcquireRequest(), ctx.Conn()
 	ctx.Request.CopyTo(req)
 	req.Header.Del(headerHeld)
+	// Add comes before Hijack, so that Stop cannot miss a request between the two.
 	s.detached.Add(1)
 	ctx.HijackSetNoResponse(true)
 	ctx.Hijack(func(c net.Conn) {
@@ -64,10 +67,13 @@ func (s *Server) detach(ctx *fasthttp.RequestCtx, length int) {
 	})
 }
 
-// answerDetached takes the request through the same middle as every other request.
+// answerDetached takes the request through the same middle as every other request. raw is the connection itself,
+// whose deadlines are set here. c reads from it too, but first gives the bytes that fasthttp had buffered behind
+// the headers.
 func (s *Server) answerDetached(raw, c net.Conn, req *fasthttp.Request, length int) {
 	body := form.ReadSteadily(raw, c, length, s.cfg.Now)
 	var ctx fasthttp.RequestCtx
+	// ReadSteadily bounds the time for reading the body, and the deadline below the time for writing the answer.
 	ctx.Init2(raw, quiet{s.log}, true)
 	req.CopyTo(&ctx.Request)
 	ctx.Request.SetBodyStream(body, length)

@@ -34,14 +34,15 @@ func (s *Server) registerPages() error {
 		s.registerRoomPage(page)
 	}
 	s.registerFiles(files)
+	// From here on errors are shown to people as a page instead of JSON (showTrouble).
 	if s.trouble, err = web.NewTroublePage(files); err != nil {
 		return err
 	}
 	return s.registerShop(files)
 }
 
-// registerDocument adds the OpenAPI document in both of its forms, and the pages on which people
-// read it.
+// registerDocument adds the OpenAPI document as JSON and as YAML, and the pages on which people read it. The
+// document is printed at the first request for it and not here, because making it takes the whole table.
 func (s *Server) registerDocument() error {
 	pages, err := manual.Files(manual.Config{Ops: s.cfg.Ops, BaseURL: s.cfg.BaseURL, Env: s.cfg.Env, Document: s.cfg.Document})
 	if err != nil {
@@ -65,6 +66,8 @@ func (s *Server) registerDocument() error {
 	return nil
 }
 
+// registerFiles adds pages and files whose content is the same for every reader, but for their language. Each
+// counts as a public read.
 func (s *Server) registerFiles(files []web.File) {
 	for _, f := range files {
 		static := web.NewStatic(f)

@@ -8,8 +8,9 @@ import (
 	"boxoffice/edge/web"
 )
 
-// embedPage serves an event for the pages of others. It is the only page that may stand in a frame, and only
-// where the organization says so.
+// embedPage serves an event for a frame in other sites' pages. It is the only page that may stand in a frame, and
+// only on the origins that the organization has listed. An event that nobody may see is answered with 404 and the
+// same page, which then says so.
 func (s *Server) embedPage(page *web.EmbedPage) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		x := exchangeOf(ctx)
@@ -27,6 +28,7 @@ func (s *Server) embedPage(page *web.EmbedPage) fasthttp.RequestHandler {
 			ctx.SetStatusCode(fasthttp.StatusNotFound)
 		}
 		h := &ctx.Response.Header
+		// The policy is set before setSecurityHeaders runs, which would otherwise forbid all frames.
 		h.SetCanonical(headerPolicy, []byte(web.EmbedPolicy(origins)))
 		h.Set(fasthttp.HeaderVary, fasthttp.HeaderAcceptLanguage)
 		h.SetCanonical(headerCacheControl, []byte("no-cache"))

@@ -19,7 +19,7 @@ import (
 	"boxoffice/persistence"
 )
 
-// failure is the error envelope.
+// failure is the envelope of every error answer of the API. request_id repeats the header X-Request-Id.
 type failure struct {
 	Error struct {
 		Code    engine.Code `json:"code"`
@@ -31,9 +31,9 @@ type failure struct {
 	} `json:"meta"`
 }
 
-// refusalOf is what the client is told about an error. A refusal is told as it is, a missed
-// deadline or an unreachable database as UNAVAILABLE, and everything else as INTERNAL, without
-// details.
+// refusalOf returns what the client is told about an error. A refusal is told as it is. A missed deadline or an
+// unreachable database becomes UNAVAILABLE, which tells the client to try again. Everything else becomes INTERNAL
+// without details, because its text may say how the service is built.
 func refusalOf(err error) *engine.Refusal {
 	var refusal *engine.Refusal
 	switch {
@@ -45,7 +45,8 @@ func refusalOf(err error) *engine.Refusal {
 	return engine.Refuse(engine.Internal, nil)
 }
 
-// answerError answers the request with the error, in the envelope.
+// answerError answers the request with the error, in the envelope. Only errors that nobody foresaw are logged:
+// refusals are everyday answers.
 func (s *Server) answerError(ctx *fasthttp.RequestCtx, x *exchange, err error) {
 	refusal := refusalOf(err)
 	if refusal.Code == engine.Internal {
@@ -54,7 +55,8 @@ func (s *Server) answerError(ctx *fasthttp.RequestCtx, x *exchange, err error) {
 	s.writeRefusal(ctx, x, refusal, engine.StatusOf(refusal.Code, x.op != nil && !x.op.Writes()))
 }
 
-// writeRefusal writes the envelope of a refusal with the given status.
+// writeRefusal writes the envelope of a refusal with the given status. A person's browser gets a page instead,
+// with the same status and headers.
 func (s *Server) writeRefusal(ctx *fasthttp.RequestCtx, x *exchange, refusal *engine.Refusal, status int) {
 	s.metrics.countRefusal(refusal.Code)
 	var f failure
@@ -70,6 +72,8 @@ func (s *Server) writeRefusal(ctx *fasthttp.RequestCtx, x *exchange, refusal *en
 		f.Error.Details = nil
 		_ = json.MarshalWrite(&buf, &f, route.Encoding) // strings always encode
 	}
+	// Each status has the header that its RFC asks for. Retry-After is taken from the refusal where it names a
+	// time, and is otherwise a random 1 to 3 seconds, so that clients do not come back together.
 	h := &ctx.Response.Header
 	switch {
 	case status == fasthttp.StatusUnsupportedMediaType:
@@ -90,7 +94,9 @@ func (s *Server) writeRefusal(ctx *fasthttp.RequestCtx, x *exchange, refusal *en
 	s.writeAnswer(ctx, status, buf.Bytes())
 }
 
-// answerUnreadable answers a request that fasthttp could not parse, and closes its connection.
+// answerUnreadable answers a request that fasthttp could not read, and fasthttp closes its connection afterwards.
+// The client may still be sending, so Linger lets it finish: otherwise the reset of the connection would destroy
+// the answer before the client reads it.
 func (s *Server) answerUnreadable(ctx *fasthttp.RequestCtx, err error) {
 	x := s.beginExchange(ctx)
 	defer s.endExchange(ctx, x)
@@ -117,6 +123,7 @@ func (s *Server) answerUnreadable(ctx *fasthttp.RequestCtx, err error) {
 // malformed refuses what is not a valid HTTP request.
 var malformed = &engine.Refusal{Code: engine.Validation, Message: "The request is not valid HTTP."}
 
+// tooLarge refuses a body of more than limit bytes.
 func tooLarge(limit int) *engine.Refusal {
 	return &engine.Refusal{
 		Code:    engine.PayloadTooLarge,

@@ -8,8 +8,8 @@ import (
 	"boxoffice/persistence/requestlog"
 )
 
-// keptHeaders are the headers that say how a request was meant and that never carry a credential. Of all
-// other headers nothing is kept.
+// keptHeaders are the headers that the request log keeps of a failed request. They say how the request was meant
+// and never carry a credential. No other header is kept.
 var keptHeaders = []string{
 	"Content-Type", "Content-Encoding", "Content-Length", "Accept", "Accept-Language", "Accept-Encoding", "User-Agent",
 	"Idempotency-Key", "If-None-Match", "If-Match", "Last-Event-ID", "Mcp-Protocol-Version",
@@ -18,9 +18,10 @@ var keptHeaders = []string{
 // maxHeader bounds the value of a header that is kept, in bytes.
 const maxHeader = 256
 
-// failureOf returns what the request log is to keep of a failed request of an API key: nil if it did not
-// fail, if it only came too soon, or if too many have failed. A program in a loop would fill the log with what came
-// too soon. A request that succeeds pays nothing for it.
+// failureOf returns what the request log keeps of a failed request of an API key. It returns nil for a request
+// that succeeded, for one that came too soon (429), and once the key has had too many failures: a program in a
+// loop would fill the log with these. The status is looked at first, so that a request which succeeds pays
+// nothing.
 func (s *Server) failureOf(ctx *fasthttp.RequestCtx, x *exchange) *requestlog.Failure {
 	status := ctx.Response.StatusCode()
 	if status < fasthttp.StatusBadRequest || status == fasthttp.StatusTooManyRequests || !s.cfg.Requests.KeepsFailure(x.org, x.key, x.now) {
@@ -36,8 +37,9 @@ func (s *Server) failureOf(ctx *fasthttp.RequestCtx, x *exchange) *requestlog.Fa
 	return f
 }
 
-// headersOf returns the headers that are kept, in the order of keptHeaders. An Idempotency-Key that is no
-// UUID is withheld, because clients put other things there by mistake.
+// headersOf returns the headers that are kept, in the order of keptHeaders. An Idempotency-Key that is no UUID is
+// withheld, because clients put other things there by mistake. Credentials are hidden before the value is cut,
+// since half of a token would no longer be recognized as one.
 func headersOf(h *fasthttp.RequestHeader) (kept []requestlog.Header) {
 	for _, name := range keptHeaders {
 		value := h.Peek(name)
@@ -53,7 +55,7 @@ func headersOf(h *fasthttp.RequestHeader) (kept []requestlog.Header) {
 	return kept
 }
 
-// answerOf returns what is kept of an answer's body.
+// answerOf returns what is kept of an answer's body, with its secrets hidden. Only JSON is kept.
 func answerOf(r *fasthttp.Response) *requestlog.Body {
 	if !isJSON(r.Header.ContentType()) {
 		return nil

@@ -19,9 +19,11 @@ func formOf(ctx *fasthttp.RequestCtx) *form.Form {
 	return f
 }
 
-// takeFile reads the request's form as its operation judges it. The caller removes the form once
-// the request is answered.
+// takeFile reads the request's form as its operation judges it. The caller removes the form once the request is
+// answered. The request's place among the uploads is given back when the file has been read, before its handler
+// runs.
 func (s *Server) takeFile(ctx *fasthttp.RequestCtx, c *route.Call) (*form.Form, error) {
+	// The place is taken before a byte is read, so that a caller with too many uploads costs nothing.
 	done, err := s.uploads.Take(c)
 	if err != nil {
 		return nil, err

@@ -49,8 +49,8 @@ var (
 	}
 )
 
-// setSecurityHeaders sets the headers that protect browsers. A page of our own that needs a weaker policy has
-// set its own before.
+// setSecurityHeaders sets the headers that protect browsers. A page of our own that needs a weaker policy has set
+// its own before. It also tells a browser whether a script of the request's origin may read the answer.
 func (s *Server) setSecurityHeaders(ctx *fasthttp.RequestCtx) {
 	h := &ctx.Response.Header
 	h.SetCanonical(headerNoSniff, noSniff)
@@ -65,6 +65,8 @@ func (s *Server) setSecurityHeaders(ctx *fasthttp.RequestCtx) {
 	if s.cfg.HTTPS {
 		h.SetCanonical(headerTransport, twoYears)
 	}
+	// A request without an Origin header comes from no other site's script, so nothing about origins has to be
+	// said.
 	origin := ctx.Request.Header.Peek(fasthttp.HeaderOrigin)
 	if len(origin) == 0 {
 		return
@@ -72,6 +74,7 @@ func (s *Server) setSecurityHeaders(ctx *fasthttp.RequestCtx) {
 	switch {
 	case slices.Contains(s.cfg.Origins, "*"):
 		h.SetCanonical(headerOrigin, anyOrigin)
+	// The answer names one origin, so a cache must not give it to a page of another.
 	case slices.Contains(s.cfg.Origins, string(origin)):
 		h.SetCanonical(headerOrigin, origin)
 		h.Add(fasthttp.HeaderVary, fasthttp.HeaderOrigin)
@@ -81,7 +84,9 @@ func (s *Server) setSecurityHeaders(ctx *fasthttp.RequestCtx) {
 	h.SetCanonical(headerExpose, exposed)
 }
 
-// answerPreflight answers a browser that asks which cross-origin requests it may send.
+// answerPreflight answers a browser that asks which cross-origin requests it may send (OPTIONS). It names no
+// origin: setSecurityHeaders does that for every answer. Browsers remember the answer for a day (86,400 seconds)
+// at most.
 func answerPreflight(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 	h := &ctx.Response.Header

@@ -15,8 +15,9 @@ import (
 	"boxoffice/engine"
 )
 
-// registerOwn adds paths that are not operations: health, metrics, keys, captured mail and the demo. Here
-// only programs on this machine can read metrics; for others there is a listener of its own.
+// registerOwn adds paths that are not operations: health, metrics, keys, captured mail and the demo. On this
+// listener only programs on this machine can read the metrics; a scraper on another machine uses the listener
+// that the node opens for metrics alone.
 func (s *Server) registerOwn() {
 	s.read("/healthz", func(ctx *fasthttp.RequestCtx) {
 		s.writeAnswer(ctx, fasthttp.StatusOK, []byte(`{"data":{"status":"ok"}}`))
@@ -36,7 +37,7 @@ func (s *Server) registerOwn() {
 	}
 }
 
-// read registers a handler for GET and HEAD.
+// read registers a handler for GET and HEAD. fasthttp leaves the body out of an answer to HEAD.
 func (s *Server) read(path string, h fasthttp.RequestHandler) {
 	s.router.GET(path, h)
 	s.router.HEAD(path, h)
@@ -55,9 +56,9 @@ func (s *Server) serveLocally(h fasthttp.RequestHandler) fasthttp.RequestHandler
 	}
 }
 
-// fromThisMachine reports whether a program on this machine sent the request to this machine by
-// name, without a proxy in between. A proxy that adds no header of its own speaks HTTP/1.0 to the
-// server behind it, as nginx does by default; so only HTTP/1.1 passes.
+// fromThisMachine reports whether a program on this machine sent the request to this machine by name, without a
+// proxy in between. A proxy that adds no header of its own can be recognized only by its version: it speaks
+// HTTP/1.0 to the server behind it, as nginx does by default. So only HTTP/1.1 passes.
 func fromThisMachine(ctx *fasthttp.RequestCtx) bool {
 	h := &ctx.Request.Header
 	return ctx.RemoteIP().IsLoopback() && h.IsHTTP11() && !isProxied(h) && LoopbackHost(string(ctx.Host()))
@@ -78,8 +79,9 @@ func LoopbackHost(host string) bool {
 	return host == "localhost" || err == nil && a.IsLoopback()
 }
 
-// readyz tells a load balancer whether it should send requests here: not before the node is ready,
-// and not while it drains. It also says what is away while all the rest is ready.
+// readyz tells a load balancer whether it should send requests here: not before the node is ready, and not while
+// it drains. A node that is ready may still lack something that only some requests need; the answer lists that
+// under "away" and stays 200.
 func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
 	err := error(nil)
 	if s.cfg.Ready != nil {
@@ -95,6 +97,7 @@ func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
 	}
 }
 
+// printReadiness writes the body of a good answer of readyz.
 func (s *Server) printReadiness() []byte {
 	var away []string
 	if s.cfg.Lacking != nil {

@@ -8,12 +8,15 @@ import (
 	"boxoffice/engine"
 )
 
-// metrics are the edge's metrics. Those on the hot path are looked up once, when the table is
+// metrics are the edge's metrics. Looking a counter up by its labels takes a lock and a hash, so those that every
+// request needs are looked up once: refusals here, and an operation's own in observersOf when the table is
 // registered.
 type metrics struct {
-	seconds     *prometheus.HistogramVec
-	responses   *prometheus.CounterVec
-	refusals    map[engine.Code]prometheus.Counter
+	seconds   *prometheus.HistogramVec
+	responses *prometheus.CounterVec
+	// It has every code of engine.CodeTable and is never changed after newMetrics, so it needs no lock.
+	refusals map[engine.Code]prometheus.Counter
+	// panics counts handlers that panicked; each was answered with 500.
 	panics      prometheus.Counter
 	inFlight    prometheus.Gauge
 	connections prometheus.Gauge
@@ -56,12 +59,14 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 // countRefusal counts an error answer.
 func (m *metrics) countRefusal(code engine.Code) { m.refusals[code].Inc() }
 
-// observers are one operation's metrics.
+// observers are one operation's metrics. Requests that match no operation share those named "none".
 type observers struct {
 	seconds prometheus.Observer
 	classes [6]prometheus.Counter // by the first digit of the status
 }
 
+// observersOf looks up the metrics of the operation with an id. Classes 0 and 1 stay nil: no answer of ours has
+// such a status.
 func (m *metrics) observersOf(id string) *observers {
 	o := &observers{seconds: m.seconds.WithLabelValues(id)}
 	for class := range o.classes {
@@ -72,6 +77,7 @@ func (m *metrics) observersOf(id string) *observers {
 	return o
 }
 
+// observeAnswer counts an answer with a status, which took some seconds since the request's headers.
 func (o *observers) observeAnswer(status int, seconds float64) {
 	o.seconds.Observe(seconds)
 	if class := status / 100; class >= 2 && class < len(o.classes) {

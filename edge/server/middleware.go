@@ -29,11 +29,11 @@ import (
 	"boxoffice/persistence/requestlog"
 )
 
-// Authenticate returns whom the credentials prove, or refuses with UNAUTHORIZED. An order token is
-// checked by the handler.
+// Authenticate returns whom the credentials prove, or refuses with UNAUTHORIZED. It does not check an order's
+// token: the handler does, because only the order knows its token.
 type Authenticate func(ctx context.Context, c route.Credentials) (route.Principal, error)
 
-// exchange is one request on its way through the server.
+// exchange is one request on its way through the server. The goroutine that serves the request owns it.
 type exchange struct {
 	id        string
 	now       time.Time
@@ -43,14 +43,17 @@ type exchange struct {
 	limits    *buckets.Limits // nil: none
 	count     buckets.Count
 
-	key, org int64      // of an API key, once it is proven; 0: the request has none
+	// key and org are set for a request of an API key, as soon as the key is proven. The request log keeps only
+	// such requests, so a request without a key is not in it.
+	key, org int64      // numbers of the API key and its organization; 0: the request has no key
 	client   netip.Addr // of that key's request
 }
 
-// Admit counts the request by what its body names, once that has been read.
+// Admit counts the request by what its body names, once the body has been read. It makes exchange a route.Gate,
+// as Charge and Left do.
 func (x *exchange) Admit(c *route.Call, in any) error { return x.count.ByBody(c, in) }
 
-// Charge counts bytes that an organization has written, or refuses.
+// Charge counts bytes that an organization is about to write, or refuses with QUOTA_EXCEEDED.
 func (x *exchange) Charge(c *route.Call, org, bytes int64) error {
 	if x.quota == nil {
 		return nil
@@ -77,15 +80,17 @@ func (x *exchange) logAttrs(others ...slog.Attr) []slog.Attr {
 	return append(others, slog.String("request_id", x.id), slog.String("operation", operation))
 }
 
+// exchangeKey is the key under which a request carries its exchange.
 type exchangeKey struct{}
 
-// exchangeOf returns the exchange that begin has opened.
+// exchangeOf returns the exchange that beginExchange has opened.
 func exchangeOf(ctx *fasthttp.RequestCtx) *exchange {
 	x, _ := ctx.UserValue(exchangeKey{}).(*exchange)
 	return x
 }
 
-// idSource makes request ids: unique in the cluster, not secret.
+// idSource makes request ids. They are unique in the cluster because each process draws a random prefix, and they
+// are no secret.
 type idSource struct {
 	prefix string
 	next   *atomic.Uint64
@@ -99,7 +104,7 @@ func newIDSource() idSource {
 
 func (s idSource) id() string { return s.prefix + strconv.FormatUint(s.next.Add(1), 36) }
 
-// beginExchange opens an exchange.
+// beginExchange opens an exchange. Until a row is found, it is measured as a request that matches no operation.
 func (s *Server) beginExchange(ctx *fasthttp.RequestCtx) *exchange {
 	x := &exchange{id: s.ids.id(), now: s.cfg.Now(), observers: s.other, limits: s.cfg.Limits, quota: s.cfg.Quota}
 	x.count = x.limits.Begin(x.now)
@@ -108,7 +113,9 @@ func (s *Server) beginExchange(ctx *fasthttp.RequestCtx) *exchange {
 	return x
 }
 
-// endExchange closes an exchange: it writes the request id and the headers, and records the metrics.
+// endExchange closes an exchange: it writes the request id and the headers, records the metrics and notes the
+// request in the log of its API key. It runs after the answer is complete, because the headers tell what is left
+// of the rate limit, and the log what was answered.
 func (s *Server) endExchange(ctx *fasthttp.RequestCtx, x *exchange) {
 	ctx.Response.Header.SetCanonical(headerRequestID, []byte(x.id))
 	s.setSecurityHeaders(ctx)
@@ -130,7 +137,8 @@ func (s *Server) endExchange(ctx *fasthttp.RequestCtx, x *exchange) {
 // Handle is the outermost handler: every request comes through it.
 func (s *Server) Handle(ctx *fasthttp.RequestCtx) { s.serveExchange(ctx, s.findOperation) }
 
-// findOperation serves a request by its path.
+// findOperation serves a request by its path. A request whose borders are ambiguous is refused before the router
+// sees it, and its connection closes, so that nothing behind it is taken for a request.
 func (s *Server) findOperation(ctx *fasthttp.RequestCtx) {
 	if isAmbiguous(ctx.Request.Header.RawHeaders()) {
 		ctx.SetConnectionClose()
@@ -140,8 +148,9 @@ func (s *Server) findOperation(ctx *fasthttp.RequestCtx) {
 	s.router.Handler(ctx)
 }
 
-// serveExchange opens an exchange for the request, calls handle, and closes the exchange even if
-// handle panics.
+// serveExchange opens an exchange for the request, calls handle, and closes the exchange even if handle panics.
+// The two deferred functions run in reverse order: first a panic is answered, and then the exchange that has the
+// answer is closed.
 func (s *Server) serveExchange(ctx *fasthttp.RequestCtx, handle fasthttp.RequestHandler) {
 	x := s.beginExchange(ctx)
 	defer func() {
@@ -178,6 +187,7 @@ func isAmbiguous(raw []byte) bool {
 		if end < 1 || raw[end-1] != '\r' || raw[0] == ' ' || raw[0] == '\t' {
 			return true
 		}
+		// Most lines are skipped by their first letter: only names with c or t can be one of the two that matter.
 		line := raw[:end-1]
 		raw = raw[end+1:]
 		if name, value, ok := bytes.Cut(line, []byte(":")); ok && (name[0]|0x20 == 'c' || name[0]|0x20 == 't') {
@@ -195,7 +205,8 @@ func isAmbiguous(raw []byte) bool {
 	return length && coding
 }
 
-// newRouter makes a router that answers in our envelope and never redirects.
+// newRouter makes a router that answers in our envelope. It never redirects by itself: a redirect for an API path
+// would lose the body of a write. answerStray leads people to a page.
 func (s *Server) newRouter() *router.Router {
 	r := router.New()
 	r.RedirectTrailingSlash, r.RedirectFixedPath = false, false
@@ -205,8 +216,8 @@ func (s *Server) newRouter() *router.Router {
 	return r
 }
 
-// failUnrouted answers a request that matches no operation. It counts as a public read of its
-// address.
+// failUnrouted answers a request that matches no operation with err, or with RATE_LIMITED if its address has sent
+// too many of these.
 func (s *Server) failUnrouted(ctx *fasthttp.RequestCtx, x *exchange, err error) {
 	if limited := s.countUnrouted(ctx, x); limited != nil {
 		err = limited
@@ -236,7 +247,7 @@ func (s *Server) countPage(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	}
 }
 
-// operation is a row of the table, ready to be served.
+// operation is a row of the table with all that can be worked out before the first request.
 type operation struct {
 	op        *route.Op
 	params    []route.PathParam
@@ -247,7 +258,7 @@ type operation struct {
 	perform func(*fasthttp.RequestCtx, *exchange, *operation, *route.Call) error
 }
 
-// registerRow adds a row of the table.
+// registerRow adds a row of the table. It keeps the handler by the operation's id too, for performFor.
 func (s *Server) registerRow(op *route.Op) {
 	o := &operation{
 		op: op, params: op.Handler.PathParams(), observers: s.metrics.observersOf(op.ID),
@@ -263,7 +274,8 @@ func (s *Server) registerRow(op *route.Op) {
 	s.mountRow(op, handler)
 }
 
-// mountRow registers a row under its path; a GET route answers HEAD too.
+// mountRow registers a row under its path. A GET row answers HEAD too. A row with large bodies is also known to
+// operationLimit, which must recognize it before the router runs.
 func (s *Server) mountRow(op *route.Op, handler fasthttp.RequestHandler) {
 	if op.MaxBody > route.DefaultBody {
 		s.large.Handle(op.Method, op.Path, handler)
@@ -275,7 +287,8 @@ func (s *Server) mountRow(op *route.Op, handler fasthttp.RequestHandler) {
 	s.router.Handle(op.Method, op.Path, handler)
 }
 
-// handlerOf makes the handler that serves requests to a row.
+// handlerOf makes the handler that serves requests to a row. A request whose body was held comes here twice:
+// first with its headers only, to be detached, and then with its body.
 func (s *Server) handlerOf(o *operation) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if length, held := s.heldBody(&ctx.Request.Header); held {
@@ -290,13 +303,15 @@ func (s *Server) handlerOf(o *operation) fasthttp.RequestHandler {
 	}
 }
 
+// buffers are those that handlers write their answers into.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// maxPooled bounds the answer buffers that are kept, in bytes.
+// maxPooled is the size in bytes up to which an answer's buffer is kept for another request. A larger one is left
+// to the garbage collector, so that one large answer does not occupy memory for good.
 const maxPooled = 64 << 10
 
-// serveOperation takes a matched request through the middle to its handler and, if that succeeds, writes
-// the answer. Its steps are in the order of docs/ARCHITECTURE.md, The way of a request.
+// serveOperation takes a matched request through the middle to its handler and, if that succeeds, writes the
+// answer. Its steps are in the order of docs/ARCHITECTURE.md, The way of a request.
 func (s *Server) serveOperation(ctx *fasthttp.RequestCtx, x *exchange, o *operation) error {
 	if !readPath(ctx, o.params) {
 		if err := s.countUnrouted(ctx, x); err != nil {
@@ -323,8 +338,8 @@ func (s *Server) serveOperation(ctx *fasthttp.RequestCtx, x *exchange, o *operat
 	return err
 }
 
-// findRoom refuses a write while the disk is full. It comes first, because even finding out who
-// sends the request may take the database.
+// findRoom refuses a write while the disk is full. It is the first check, because even finding out who sends the
+// request may take the database. Reads are still served.
 func (s *Server) findRoom(op *route.Op) error {
 	if op.Writes() && s.cfg.Full != nil && s.cfg.Full() {
 		return noRoom
@@ -335,12 +350,14 @@ func (s *Server) findRoom(op *route.Op) error {
 // noRoom refuses a request whose effect cannot be stored.
 var noRoom = &engine.Refusal{Code: engine.Unavailable, Message: "Nothing can be stored at the moment; try again shortly."}
 
-// identifySender finds out who sends the request, and whether they may be served now.
+// identifySender finds out who sends the request, and refuses senders that may not be served now. The request is
+// counted before scopes are checked, so that a caller without rights cannot send without limit.
 func (s *Server) identifySender(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
 	var err error
 	if call.Principal, err = s.provePrincipal(ctx, call); err != nil {
 		return err
 	}
+	// The log needs to know the key even if a later check refuses the request. An API key has exactly one grant.
 	if call.Principal.Kinds.Has(route.Key) {
 		x.key, x.org, x.client = call.Principal.Key, call.Principal.Grants[0].Org, call.Client
 	}
@@ -363,7 +380,8 @@ func (s *Server) identifySender(ctx *fasthttp.RequestCtx, x *exchange, o *operat
 	return nil
 }
 
-// readAndPerform reads the request and carries it out.
+// readAndPerform reads the request's key, body and languages, and carries the request out. A write with an
+// Idempotency-Key on a row that replays goes through performOnce, every other request straight to its handler.
 func (s *Server) readAndPerform(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
 	var err error
 	if call.IdempotencyKey, err = idempotencyKey(ctx, o.op); err != nil {
@@ -376,6 +394,7 @@ func (s *Server) readAndPerform(ctx *fasthttp.RequestCtx, x *exchange, o *operat
 		}
 		defer f.Remove()
 		call.File = f.File
+		// Receiving a file may take minutes, so the operation's time begins only now.
 		call.Restart(s.base, s.cfg.Now())
 	} else if call.Body, err = readBody(ctx, o.op); err != nil {
 		return err
@@ -392,7 +411,8 @@ func (s *Server) readAndPerform(ctx *fasthttp.RequestCtx, x *exchange, o *operat
 	return o.perform(ctx, x, o, call)
 }
 
-// runHandler runs the handler and writes the answer of a success.
+// runHandler runs the handler and writes the answer of a success. It returns the handler's error without writing
+// anything, so that its caller can still answer with it.
 func (s *Server) runHandler(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
 	s.showOwn(call)
 	buf, _ := buffers.Get().(*bytes.Buffer)
@@ -400,6 +420,7 @@ func (s *Server) runHandler(ctx *fasthttp.RequestCtx, x *exchange, o *operation,
 	if err := o.op.Handler.Serve(call, source{ctx}, buf); err != nil {
 		return err
 	}
+	// The handler of a stream only says what the stream shows; the hub answers and keeps the connection.
 	if call.Topic != nil {
 		return s.cfg.Hub.Serve(call.Context, ctx, sse.Request{
 			Topic: *call.Topic, Client: route.Network(call.Client), LastID: string(ctx.Request.Header.Peek("Last-Event-ID")),
@@ -412,7 +433,11 @@ func (s *Server) runHandler(ctx *fasthttp.RequestCtx, x *exchange, o *operation,
 		}
 		return err
 	}
+	// writeAnswer and shareAnswer copy the body, or pack it into other memory. So the buffer is free when they
+	// return.
 	s.writeAnswer(ctx, o.op.Status, buf.Bytes())
+	// The answer to a caller without credentials depends on nobody, so caches may share it. A versioned row's answer
+	// gets its entity tag for every caller.
 	if o.tagged && !call.Private && (o.op.Versioned || !call.Principal.Proven()) {
 		s.shareAnswer(ctx, x, call, buf.Bytes())
 	}
@@ -425,8 +450,8 @@ func (s *Server) runHandler(ctx *fasthttp.RequestCtx, x *exchange, o *operation,
 	return nil
 }
 
-// writeAnswer writes a JSON body, which it copies. Answers must not be stored by caches unless their
-// operation says otherwise, because many carry a secret.
+// writeAnswer writes a JSON body, which it copies. Answers must not be stored by caches unless their operation
+// says otherwise, because many carry a secret. A status without a body gets no content type.
 func (s *Server) writeAnswer(ctx *fasthttp.RequestCtx, status int, body []byte) {
 	ctx.SetStatusCode(status)
 	h := &ctx.Response.Header

@@ -20,9 +20,10 @@ import (
 // from 0), in the first of languages that we have, as in Accept-Language. It refuses as getOrder does.
 type OrderPage func(ctx context.Context, id, token string, from int, languages string, now time.Time) (*web.Order, error)
 
-// orderPage serves the page of an order. The token is in the query, so the page works without a
-// script. It does not leak: no page that it links to learns the address (Referrer-Policy), and
-// addresses are not logged.
+// orderPage serves the page of an order. The token is in the query, so the page works without a script. The token
+// does not leak: no page that this one links to learns the address (Referrer-Policy), and addresses are not
+// logged. An order that does not exist and a wrong token look the same, so the page does not reveal which orders
+// exist.
 func (s *Server) orderPage(page *web.OrderPage) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		x := exchangeOf(ctx)
@@ -39,9 +40,9 @@ func (s *Server) orderPage(page *web.OrderPage) fasthttp.RequestHandler {
 	}
 }
 
-// showPrivate writes a page that is for its reader alone, under a policy of what it may load and where its
-// forms go: nothing keeps it, and no search engine lists it. If what it shows could not be read, err is
-// answered instead.
+// showPrivate writes a page that is for its reader alone. Caches do not store it, search engines do not list it,
+// and policy (a Content-Security-Policy) bounds what it loads and where its forms go. err is why the page's
+// content could not be read; it is answered instead of the page.
 func (s *Server) showPrivate(ctx *fasthttp.RequestCtx, status int, policy string, err error, write func(io.Writer) error) {
 	var body bytes.Buffer
 	if err == nil {
@@ -61,19 +62,19 @@ func (s *Server) showPrivate(ctx *fasthttp.RequestCtx, status int, policy string
 	ctx.SetBody(body.Bytes())
 }
 
-// codeOf is the code of an answer that refuses.
+// codeOf returns the error code of an answer, or "" if the answer is not an error.
 func codeOf(body []byte) string {
 	code, _ := refusalIn(body)
 	return code
 }
 
-// reasonOf is why an answer refuses: the reason that its details name, else its code.
+// reasonOf returns why an answer refuses: the reason that its details name, or its code if they name none.
 func reasonOf(body []byte) string {
 	code, reason := refusalIn(body)
 	return cmp.Or(reason, code)
 }
 
-// refusalIn reads an error's envelope; what is none has neither code nor reason.
+// refusalIn reads an error's envelope. It returns empty strings for an answer that is not one.
 func refusalIn(body []byte) (code, reason string) {
 	var answer struct {
 		Error struct {
@@ -89,9 +90,9 @@ func refusalIn(body []byte) (code, reason string) {
 	return answer.Error.Code, details.Reason
 }
 
-// orderOf returns what the page shows for a request. A request without a token comes from a payer
-// whom the provider has led back. Nothing is looked up for it, so it does not reveal which orders
-// exist.
+// orderOf returns what the page shows for a request. A request without a token comes from a payer whom the
+// provider has led back. Nothing is looked up for it, so it does not reveal
+// which orders exist.
 func (s *Server) orderOf(ctx *fasthttp.RequestCtx, x *exchange) (*web.Order, error) {
 	query := ctx.QueryArgs()
 	token := string(query.Peek("token"))

@@ -16,8 +16,9 @@ import (
 	"boxoffice/engine"
 )
 
-// registerPayPage adds the page of payment links, which needs no script: its form is sent to the same
-// address. It is a caller of the public API as any other, so its operations' limits and refusals hold for the page.
+// registerPayPage adds the page of payment links, which needs no script: its form is sent to the same address.
+// The page reads and pays through operations of the public API (performFor), so their limits and refusals hold
+// for the page too. Without these operations in the table there is no page.
 func (s *Server) registerPayPage(page *web.PayPage) {
 	p := &payPage{Server: s, page: page, read: s.findOp("getPaymentLink"), pay: s.findOp("payByLink"), verify: s.findOp("verifyByLink")}
 	if p.read == nil || p.pay == nil || p.verify == nil {
@@ -37,20 +38,21 @@ func (s *Server) findOp(id string) *route.Op {
 	return &s.cfg.Ops[i]
 }
 
-// payPage serves the page.
+// payPage serves the page of payment links. read, pay and verify are the operations that it performs.
 type payPage struct {
 	*Server
 	page              *web.PayPage
 	read, pay, verify *route.Op
 }
 
-// show serves the page. The token is in the path; the page does not leak it (orderPage).
+// show serves the page. The token is in the path and does not leak, for the reasons that orderPage names.
 func (p *payPage) show(ctx *fasthttp.RequestCtx) {
 	p.showOrder(ctx, &web.Pay{Token: tokenOf(ctx)}, fasthttp.StatusOK)
 }
 
-// begin opens an attempt to pay, and leads back to the page, which says where the payer goes on. The caller
-// has no credential that another site's form could make use of.
+// begin opens an attempt to pay. A success leads back to the page by 303, so that reloading it does not send the
+// form again; the page then says where the payer goes on. Another site may send this form as well, but gains
+// nothing: the request carries no credential but the token, which that site would have to know.
 func (p *payPage) begin(ctx *fasthttp.RequestCtx) {
 	x := exchangeOf(ctx)
 	if size := ctx.Request.Header.ContentLength(); size < 0 || size > maxForm {
@@ -63,6 +65,7 @@ func (p *payPage) begin(ctx *fasthttp.RequestCtx) {
 		p.answerError(ctx, x, err)
 		return
 	}
+	// The form carries a key that the page drew when it was written. A form that is sent twice opens one attempt.
 	a := p.performFor(ctx, x, p.pay, &mcp.Request{
 		Params: map[string]string{"token": token}, Path: "/api/v1/payment-links/" + token + "/pay", IdempotencyKey: string(form.Peek("key")), Body: body,
 	})
@@ -76,13 +79,16 @@ func (p *payPage) begin(ctx *fasthttp.RequestCtx) {
 	h.SetCanonical(headerCacheControl, noStore)
 }
 
-// tokenOf is the token of a payment link in the form in which our links have it.
+// tokenOf returns the token of a payment link, percent-encoded as in the links that we write, so that it can
+// stand in a path.
 func tokenOf(ctx *fasthttp.RequestCtx) string {
 	token, _ := ctx.UserValue("token").(string)
 	return url.PathEscape(decodeUnreserved(token))
 }
 
-// showOrder writes the page of the order as it is now.
+// showOrder writes the page of the order as it is now. v brings what the page says beside the order, such as why
+// paying was refused. An order that cannot be found is a page with 404, any other refusal is answered as an
+// error.
 func (p *payPage) showOrder(ctx *fasthttp.RequestCtx, v *web.Pay, status int) {
 	x := exchangeOf(ctx)
 	a := p.readOrder(ctx, x, v.Token)
@@ -95,12 +101,13 @@ func (p *payPage) showOrder(ctx *fasthttp.RequestCtx, v *web.Pay, status int) {
 	default:
 		err = engine.Refuse(engine.Code(code), nil)
 	}
+	// Key is the Idempotency-Key of the form on this page.
 	v.German, v.Key = prefersGerman(ctx), uuid.NewString()
 	p.showPrivate(ctx, status, web.FormPolicy, err, func(w io.Writer) error { return p.page.Write(w, v) })
 }
 
-// readOrder reads the order. If a payer has begun to pay it, the providers are asked how far that is: the payer
-// may have come back from there. Where they don't answer, the page shows what is known.
+// readOrder reads the order. If a payer has begun to pay it, the providers are asked how far the payment is,
+// because the payer may have just come back from one of them. If they don't answer, the page shows what is known.
 func (p *payPage) readOrder(ctx *fasthttp.RequestCtx, x *exchange, token string) *mcp.Answer {
 	params, path := map[string]string{"token": token}, "/api/v1/payment-links/"+token
 	a := p.performFor(ctx, x, p.read, &mcp.Request{Params: params, Path: path})
@@ -117,7 +124,7 @@ func (p *payPage) readOrder(ctx *fasthttp.RequestCtx, x *exchange, token string)
 	return a
 }
 
-// orderIn is the order that an answer has.
+// orderIn decodes the order in the data of a good answer.
 func orderIn(a *mcp.Answer) (*api.LinkedOrder, error) {
 	var answer struct{ Data *api.LinkedOrder }
 	err := json.Unmarshal(a.Body, &answer)

@@ -11,29 +11,36 @@ import (
 
 const (
 	worthPacking = 1 << 10  // bytes of an answer above which it is packed
-	packedBytes  = 32 << 20 // of packed answers that are kept
+	packedBytes  = 32 << 20 // bytes of packed answers that are kept
 )
 
 var (
+	// A cache may give such an answer away for a second without asking, and for five more while it asks for a
+	// newer one.
 	publicCache = []byte("public, max-age=1, stale-while-revalidate=5")
-	publicVary  = []byte("Accept-Encoding, Authorization")
+	// A cache must not give the public answer to a caller who signs in, or a packed body to a client that cannot
+	// unpack it.
+	publicVary = []byte("Accept-Encoding, Authorization")
 )
 
 // packs are the compressed public answers that this node keeps, so that each version is packed only
 // once, however many clients ask for it. Its methods may be called by any goroutine.
 type packs struct {
-	mu    sync.Mutex
-	kept  map[string]*packed // by the entity tag of the packed form
+	mu   sync.Mutex
+	kept map[string]*packed // by the entity tag of the packed form
+	// bytes adds up the bodies that are packed. It is read and written under mu.
 	bytes int
 }
 
+// packed is one answer in one coding. once packs the body; other requests for the same tag wait for it.
 type packed struct {
 	once sync.Once
 	body []byte
 }
 
-// packOnce returns the body in a coding, from memory if the body with this entity tag was packed before.
-// When more than packedBytes are kept it forgets all of them; what is still asked for is packed again.
+// packOnce returns the body in a coding, from memory if the body with this entity tag was packed before. When
+// more than packedBytes are kept it forgets all of them; what is still asked for is packed again. The body is
+// packed outside of the lock, so that a large answer does not hold up requests for others.
 func (p *packs) packOnce(tag string, coding web.Coding, body []byte) []byte {
 	p.mu.Lock()
 	if p.kept == nil || p.bytes > packedBytes {
@@ -54,9 +61,9 @@ func (p *packs) packOnce(tag string, coding web.Coding, body []byte) []byte {
 	return one.body
 }
 
-// shareAnswer marks an answer to a caller without credentials as one that caches may give to others for a
-// second, adds an entity tag, and packs it for clients that accept that. A client that has the
-// answer already gets a 304, which does not count against its limit unless making the answer took
+// shareAnswer adds an entity tag to an answer, and packs it for clients that accept that. If the
+// request had no Authorization header, and the deployment allows it, caches may give the answer to others. A client
+// that has the answer already gets a 304, which does not count against its limit unless making the answer took
 // the database.
 func (s *Server) shareAnswer(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, body []byte) {
 	h, tag := &ctx.Response.Header, entityTag(body)
@@ -65,6 +72,7 @@ func (s *Server) shareAnswer(ctx *fasthttp.RequestCtx, x *exchange, call *route.
 	}
 	h.AddBytesV(fasthttp.HeaderVary, publicVary)
 	if coding := web.ChooseCoding(&ctx.Request.Header); coding != "" && len(body) > worthPacking {
+		// The packed body is another representation of the answer, so it has another tag (RFC 9110, 8.8.3).
 		tag = coding.Tag(tag)
 		ctx.SetBody(s.packs.packOnce(tag, coding, body))
 		h.Set(fasthttp.HeaderContentEncoding, string(coding))

@@ -27,11 +27,15 @@ type Replies struct {
 }
 
 const (
-	leaseMargin = 5 * time.Second // a request overruns its timeout by less than this
+	// leaseMargin is added to an operation's timeout. A request holds its key for both together; after that a
+	// repeat may take the key over, because the first request can no longer be running.
+	leaseMargin = 5 * time.Second // a request overruns its timeout by less
 	keepTime    = 2 * time.Second // for storing an answer
 )
 
-// performOnce carries a write out, or repeats the stored answer of an earlier one.
+// performOnce carries a write out, or repeats the stored answer of an earlier request with the same key. A key
+// that came with another request before is refused (IDEMPOTENCY_KEY_REUSED), and so is one whose first request is
+// still running. A stored answer is two bytes of its status, big endian, and then its body.
 func (s *Server) performOnce(ctx *fasthttp.RequestCtx, x *exchange, o *operation, call *route.Call) error {
 	r := idempotency.Request{
 		Scope: call.Scope(), Fingerprint: fingerprintOf(ctx), Holder: x.id, Lease: call.Timeout() + leaseMargin,
@@ -57,6 +61,8 @@ func (s *Server) performOnce(ctx *fasthttp.RequestCtx, x *exchange, o *operation
 		ctx.Response.Header.SetCanonical(headerReplayed, []byte("true"))
 		return nil
 	}
+	// A refusal is written into the response here and not returned, because keepReply stores refusals as well: a
+	// repeat must get the same one.
 	if err := s.runHandler(ctx, x, o, call); err != nil {
 		s.answerError(ctx, x, err)
 	}
@@ -64,12 +70,15 @@ func (s *Server) performOnce(ctx *fasthttp.RequestCtx, x *exchange, o *operation
 	return nil
 }
 
-// keepReply stores the answer if it is one that may be repeated. The write has been carried out already,
-// so the client gets its answer even if storing it fails.
+// keepReply stores the answer if it is one that a repeat should get. The write has been carried out already, so
+// the client gets its answer even if storing it fails. The time for storing comes from the server and not from
+// the call, whose own may be used up.
 func (s *Server) keepReply(ctx *fasthttp.RequestCtx, x *exchange, call *route.Call, r idempotency.Request, label string) {
 	within, cancel := context.WithTimeout(s.base, keepTime)
 	defer cancel()
 	var err error
+	// These statuses may turn out differently when the client tries again: the outage passes, the conflict is
+	// settled, the limit fills up, the client signs in. So the key is given up, and a repeat is carried out.
 	switch status := ctx.Response.StatusCode(); {
 	case status >= 500 || status == fasthttp.StatusConflict || status == fasthttp.StatusTooManyRequests || status == fasthttp.StatusUnauthorized:
 		err = s.cfg.Replies.Store.GiveUp(within, r)
@@ -86,7 +95,9 @@ func (s *Server) keepReply(ctx *fasthttp.RequestCtx, x *exchange, call *route.Ca
 	}
 }
 
-// fingerprintOf is a hash over what must be equal for two requests to one route to count as the same.
+// fingerprintOf returns a hash over what must be equal for two requests to one route to count as the same:
+// address with query, and body. Each part is preceded by its length, so that no bytes can move from one part to
+// the other without changing the hash.
 func fingerprintOf(ctx *fasthttp.RequestCtx) [sha256.Size]byte {
 	h := sha256.New()
 	var body []byte
@@ -104,7 +115,8 @@ func fingerprintOf(ctx *fasthttp.RequestCtx) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// entityTag is the tag of a public page's body.
+// entityTag returns the tag of a public page's body: the first 12 bytes of its hash, so that equal bodies have
+// equal tags on every node.
 func entityTag(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + hex.EncodeToString(sum[:12]) + `"`

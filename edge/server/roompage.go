@@ -17,11 +17,13 @@ import (
 	"boxoffice/engine"
 )
 
-// maxForm bounds the form by which one joins a waiting room, in bytes.
+// maxForm bounds the body of the forms that the written pages send, in bytes: joining a waiting room and paying
+// by a link. They have a few short fields.
 const maxForm = 1 << 10
 
-// registerRoomPage adds the page of a waiting room that needs no script: its form is sent to the same
-// address. It is a caller of the public API as any other, so the limits and refusals of its operations hold.
+// registerRoomPage adds the page of a waiting room that needs no script: its form is sent to the same address.
+// The page reads and joins through operations of the public API (performFor), so their limits and refusals hold
+// for the page too. Without these operations in the table there is no page.
 func (s *Server) registerRoomPage(page *web.RoomPage) {
 	p := &roomPage{Server: s, page: page, read: s.findOp("getQueue"), join: s.findOp("joinQueue"), confirm: s.findOp("confirmQueue")}
 	if p.read == nil || p.join == nil || p.confirm == nil {
@@ -32,15 +34,15 @@ func (s *Server) registerRoomPage(page *web.RoomPage) {
 	s.router.POST(path, s.countPage(p.enter))
 }
 
-// roomPage serves the page.
+// roomPage serves that page. read, join and confirm are the operations that it performs.
 type roomPage struct {
 	*Server
 	page                *web.RoomPage
 	read, join, confirm *route.Op
 }
 
-// show serves the page. The token of a place or of a mailed link is in the query, as an order's token is: the page
-// does not leak it (orderPage).
+// show serves the page. The query carries the token of a place or of a mailed link, which does not leak for the
+// reasons that orderPage names.
 func (p *roomPage) show(ctx *fasthttp.RequestCtx) {
 	query := ctx.QueryArgs()
 	p.showRoom(ctx, &web.Room{
@@ -49,8 +51,9 @@ func (p *roomPage) show(ctx *fasthttp.RequestCtx) {
 	}, fasthttp.StatusOK)
 }
 
-// enter joins the room, and leads to the address of the place. The caller has no credential that another
-// site's form could make use of, and only the caller reads the address.
+// enter joins the room, and leads the visitor by 303 to the address of their place, so that reloading it does not
+// join again. Another site may send this form as well, but gains nothing: the request carries no credential, and
+// only the visitor's browser reads the address.
 func (p *roomPage) enter(ctx *fasthttp.RequestCtx) {
 	x := exchangeOf(ctx)
 	if size := ctx.Request.Header.ContentLength(); size < 0 || size > maxForm {
@@ -82,6 +85,7 @@ func (p *roomPage) enter(ctx *fasthttp.RequestCtx) {
 		p.answerError(ctx, x, err)
 		return
 	}
+	// The room asks for a confirmed e-mail address. There is no place until the visitor follows the mailed link.
 	if joined.Data.Pending {
 		p.showRoom(ctx, &web.Room{Pending: true}, fasthttp.StatusOK)
 		return
@@ -92,7 +96,8 @@ func (p *roomPage) enter(ctx *fasthttp.RequestCtx) {
 	h.SetCanonical(headerCacheControl, noStore)
 }
 
-// sendForm joins by the form, or by the mailed link whose token it carries.
+// sendForm joins with the fields of the form, or confirms the mailed link whose token invitation is. A form
+// without a readable party size leaves it out.
 func (p *roomPage) sendForm(ctx *fasthttp.RequestCtx, x *exchange, event string, form *fasthttp.Args, invitation string) (*mcp.Answer, error) {
 	req := &mcp.Request{Params: map[string]string{"id": event}, Path: "/api/v1/public/events/" + event + "/queue", IdempotencyKey: string(form.Peek("key"))}
 	op, fields := p.join, map[string]any{}
@@ -111,7 +116,7 @@ func (p *roomPage) sendForm(ctx *fasthttp.RequestCtx, x *exchange, event string,
 	return p.performFor(ctx, x, op, req), nil
 }
 
-// eventOf is the event whose room is meant, or nil if there is none.
+// eventOf returns the event whose room the address names, or nil if the public can see no such event.
 func (p *roomPage) eventOf(ctx *fasthttp.RequestCtx, x *exchange) (*api.Event, error) {
 	slug, _ := ctx.UserValue("slug").(string)
 	e, err := p.cfg.Shop.Event(p.base, decodeUnreserved(slug), x.now)
@@ -121,7 +126,8 @@ func (p *roomPage) eventOf(ctx *fasthttp.RequestCtx, x *exchange) (*api.Event, e
 	return e, err
 }
 
-// showRoom writes the page of the room as it is now.
+// showRoom writes the page of the room as it is now. r brings what the page says beside the room. An event that
+// cannot be found is a page with 404.
 func (p *roomPage) showRoom(ctx *fasthttp.RequestCtx, r *web.Room, status int) {
 	x := exchangeOf(ctx)
 	e, err := p.eventOf(ctx, x)
@@ -136,7 +142,8 @@ func (p *roomPage) showRoom(ctx *fasthttp.RequestCtx, r *web.Room, status int) {
 	p.showPrivate(ctx, status, web.FormPolicy, err, func(w io.Writer) error { return p.page.Write(w, r) })
 }
 
-// readRoom reads the room and the visitor's place. A ticket of no entry is told, and the room shown without.
+// readRoom reads the room and the visitor's place into r. If the visitor's ticket belongs to no entry, the page
+// says that (r.Lost) and shows the room as to somebody who has not joined.
 func (p *roomPage) readRoom(ctx *fasthttp.RequestCtx, x *exchange, r *web.Room) error {
 	req := &mcp.Request{Params: map[string]string{"id": r.Event.ID}, Path: "/api/v1/public/events/" + r.Event.ID + "/queue"}
 	if r.Ticket != "" && !r.Mailed {

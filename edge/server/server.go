@@ -111,8 +111,8 @@ type Server struct {
 	draining atomic.Bool
 }
 
-// New makes a server of its route table. A row that cannot be served is an
-// error.
+// New makes a server of its route table. It returns an error for a table with an incomplete row, and for pages
+// that cannot be built. The server listens to nothing until Start.
 func New(cfg Config) (*Server, error) {
 	cfg.MaxPerAddress = positiveOr(cfg.MaxPerAddress, defaultPerPeer)
 	cfg.MaxConnections = positiveOr(cfg.MaxConnections, defaultTotal)
@@ -124,6 +124,8 @@ func New(cfg Config) (*Server, error) {
 		served: make(chan struct{}), failed: make(chan error, 1),
 		bodies: meter{budget: bodyBudget}, uploads: form.NewPlaces(),
 	}
+	// Calls hang on the server's context and not on a connection's: a write that has begun is carried out even if
+	// its client leaves.
 	s.base, s.cancel = context.WithCancel(context.Background())
 	s.other = s.metrics.observersOf("none")
 	s.rows = make(map[string]fasthttp.RequestHandler, len(cfg.Ops))
@@ -160,9 +162,10 @@ func New(cfg Config) (*Server, error) {
 		NoDefaultContentType:         true,
 		DisablePreParseMultipartForm: true,
 		CloseOnShutdown:              true,
-		KeepHijackedConns:            true,
-		SecureErrorLogMessage:        true,
-		Logger:                       quiet{cfg.Log},
+		// detach closes hijacked connections itself, after its answer.
+		KeepHijackedConns:     true,
+		SecureErrorLogMessage: true,
+		Logger:                quiet{cfg.Log},
 	}
 	return s, nil
 }
@@ -171,6 +174,7 @@ func New(cfg Config) (*Server, error) {
 // from requests that it could not read, and may be secrets.
 type quiet struct{ log *slog.Logger }
 
+// quoted matches a quoted text with its escapes, also one that is cut off before its end.
 var quoted = regexp.MustCompile(`"(\\.|[^"\\])*("|$)`)
 
 // Printf makes it a fasthttp.Logger.
@@ -178,6 +182,7 @@ func (q quiet) Printf(format string, args ...any) {
 	q.log.Debug("fasthttp", slog.String("text", quoted.ReplaceAllString(fmt.Sprintf(format, args...), `"…"`)))
 }
 
+// positiveOr returns n, or otherwise if n is not positive.
 func positiveOr(n, otherwise int) int {
 	if n > 0 {
 		return n
@@ -185,7 +190,8 @@ func positiveOr(n, otherwise int) int {
 	return otherwise
 }
 
-// Start serves the listener until Stop. It is called once.
+// Start serves the listener in a goroutine of its own until Stop. It must be called at most once, and before
+// Stop.
 func (s *Server) Start(ln net.Listener) {
 	s.listener = socket.Bound(ln, socket.Limits{Total: s.cfg.MaxConnections, PerAddress: s.cfg.MaxPerAddress, Exempt: s.cfg.TrustedProxies},
 		socket.Counts{Open: s.metrics.connections, TurnedAway: s.metrics.turnedAway})
@@ -197,16 +203,17 @@ func (s *Server) Start(ln net.Listener) {
 	}()
 }
 
-// Failed receives an error if serving ended before Stop.
+// Failed receives an error if serving ended by itself before Stop. The channel has room for it, so nobody has to
+// be listening.
 func (s *Server) Failed() <-chan error { return s.failed }
 
-// Drain makes /readyz answer 503, so that no new traffic is sent here.
-// Requests are served until Stop.
+// Drain makes /readyz answer 503, so that load balancers send no new requests here. Requests that come
+// nevertheless are served until Stop.
 func (s *Server) Drain() { s.draining.Store(true) }
 
-// Stop closes the listener, waits for requests to finish, and returns when the
-// server has ended. When ctx ends first, calls are cancelled and connections
-// cut.
+// Stop closes the listener, waits for requests to finish, and returns when the server's goroutines have ended.
+// When ctx ends first, the contexts of all calls are cancelled and the connections cut, and Stop returns an
+// error.
 func (s *Server) Stop(ctx context.Context) error {
 	s.Drain()
 	defer s.cancel()
@@ -228,7 +235,8 @@ func (s *Server) Stop(ctx context.Context) error {
 	return err
 }
 
-// finishDetached waits for the requests that fasthttp does not know of.
+// finishDetached waits for the uploads that detach has taken from fasthttp, which therefore does not wait for
+// them, or until ctx ends.
 func (s *Server) finishDetached(ctx context.Context) error {
 	ended := make(chan struct{})
 	go func() {

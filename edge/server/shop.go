@@ -16,7 +16,8 @@ import (
 	"boxoffice/engine"
 )
 
-// Shop is where the pages that the server writes get their events from.
+// Shop is where the pages that the server writes get their content from. Each function answers as for a caller
+// without credentials; refusals such as EVENT_NOT_FOUND mean that the public may not see the thing.
 type Shop struct {
 	Event     func(ctx context.Context, slug string, now time.Time) (*api.Event, error)
 	Card      func(ctx context.Context, id string, now time.Time) (*api.Event, error) // by its id
@@ -26,7 +27,7 @@ type Shop struct {
 	Paths     func(ctx context.Context, now time.Time) ([]string, error)                       // of the pages that search engines may list
 }
 
-// mapAge is how long a site map is served before it is made again.
+// mapAge is how long a site map is served before it is made again. A new event is missing from it for at most that long.
 const mapAge = 10 * time.Minute
 
 // registerShop adds the built pages, the pages of events, and what search engines and other
@@ -77,7 +78,8 @@ func (s *Server) registerShop(small []web.File) error {
 	return nil
 }
 
-// shownIfFound is what a page shows, or nil where nobody has what its address names.
+// shownIfFound returns what a page shows, or nil if the public can see nothing under the page's address. Other
+// errors pass through.
 func shownIfFound[T any](shown *T, err error) (*T, error) {
 	if r, ok := errors.AsType[*engine.Refusal](err); ok && (r.Code == engine.EventNotFound || r.Code == engine.NotFound || r.Code == engine.Validation) {
 		return nil, nil //nolint:nilnil // the page says that nothing is here
@@ -85,8 +87,8 @@ func shownIfFound[T any](shown *T, err error) (*T, error) {
 	return shown, err
 }
 
-// writtenPage serves a page that the server writes for what a slug names; write reports whether
-// there is such a thing.
+// writtenPage serves a page that the server writes for what a slug names. write writes it, and returns false if
+// there is no such thing: the page then says so, with 404.
 func (s *Server) writtenPage(write func(w io.Writer, slug string, now time.Time) (found bool, err error)) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		x := exchangeOf(ctx)
@@ -108,8 +110,8 @@ func (s *Server) writtenPage(write func(w io.Writer, slug string, now time.Time)
 	}
 }
 
-// answerTagged answers with a body that is written for each request, under its entity tag, or says that
-// the reader has it already.
+// answerTagged answers with a body that is written for each request, under its entity tag. Clients may keep
+// it but must ask each time ("no-cache"); one that has this very body gets a 304 without it.
 func (s *Server) answerTagged(ctx *fasthttp.RequestCtx, mediaType string, body []byte) {
 	h, tag := &ctx.Response.Header, entityTag(body)
 	h.SetCanonical(headerCacheControl, []byte("no-cache"))
@@ -119,6 +121,7 @@ func (s *Server) answerTagged(ctx *fasthttp.RequestCtx, mediaType string, body [
 		h.Set(fasthttp.HeaderContentEncoding, string(coding))
 	}
 	h.Set(fasthttp.HeaderETag, tag)
+	// A 404 is never shortened to a 304, which would tell the client that the page exists.
 	if has, is := web.IsUnchanged(&ctx.Request.Header, tag); is && ctx.Response.StatusCode() == fasthttp.StatusOK {
 		h.Set(fasthttp.HeaderETag, has)
 		h.Del(fasthttp.HeaderContentEncoding)
@@ -129,7 +132,7 @@ func (s *Server) answerTagged(ctx *fasthttp.RequestCtx, mediaType string, body [
 	ctx.SetBody(body)
 }
 
-// serveCalendar serves what an organization has on to the calendars that subscribe to it.
+// serveCalendar serves the events of an organization as a calendar file, to which calendar programs subscribe.
 func (s *Server) serveCalendar(ctx *fasthttp.RequestCtx) {
 	x := exchangeOf(ctx)
 	slug, _ := ctx.UserValue("slug").(string)
@@ -142,7 +145,8 @@ func (s *Server) serveCalendar(ctx *fasthttp.RequestCtx) {
 	s.answerTagged(ctx, "text/calendar; charset=utf-8", body)
 }
 
-// serveCover serves a generated picture for an event that has none of its own. It looks nothing up.
+// serveCover serves a generated picture for an event that has none of its own. The picture depends on the address
+// alone: nothing is looked up, and it may be kept for a year (31,536,000 seconds).
 func serveCover(ctx *fasthttp.RequestCtx) {
 	category, _ := ctx.UserValue("category").(string)
 	id, _ := ctx.UserValue("id").(string)
@@ -151,12 +155,12 @@ func serveCover(ctx *fasthttp.RequestCtx) {
 	ctx.SetBody(web.Cover(category, id))
 }
 
-// keptCovers is how many drawn covers are kept. Each has some 30 KB.
+// keptCovers is how many drawn covers are kept in memory. Each has some 30 KB, so they take about 8 MB.
 const keptCovers = 256
 
-// sharedCover serves the same picture as PNG, for link previews in messengers. Drawing one takes
-// 0.2 s of a processor, so only pictures of events that everybody may see are drawn, one at a time, and
-// the last ones are kept.
+// sharedCover serves the same picture as PNG, for link previews in messengers. Drawing one takes 0.2 s of a
+// processor, so a stranger must not be able to have many drawn: only pictures of events that everybody may see
+// are drawn, one at a time, and the last ones are kept.
 func (s *Server) sharedCover() fasthttp.RequestHandler {
 	var mu sync.Mutex
 	drawn := make(map[string][]byte) // by event
@@ -197,8 +201,9 @@ func (s *Server) sharedCover() fasthttp.RequestHandler {
 	}
 }
 
-// siteMap serves the addresses of all pages that search engines may list. It is long and often
-// asked for, so it is made only once every mapAge.
+// siteMap serves the addresses of all pages that search engines may list. The list is long and often asked for,
+// so it is made once every mapAge. The lock is held while it is made, so that requests which come together wait
+// for one list instead of making several.
 func (s *Server) siteMap() fasthttp.RequestHandler {
 	type entry struct {
 		Loc string `xml:"loc"`

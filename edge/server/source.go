@@ -15,9 +15,10 @@ import (
 	"boxoffice/engine"
 )
 
-// readPath checks the parameters of the path, and decodes those that may be any text. The router
-// matches the path as it was sent, so an encoded slash is part of a parameter and never separates
-// two. readPath returns false for a path that cannot name anything.
+// readPath checks the parameters of the path, and decodes those that may be any text. The router matches the path
+// as it was sent, so an encoded slash is part of a parameter and never separates two. readPath returns false for
+// a path that cannot name anything; the request is then answered with 404. p.MaxLength is in characters, which
+// for a parameter that is not text are bytes.
 func readPath(ctx *fasthttp.RequestCtx, params []route.PathParam) bool {
 	for i := range params {
 		p := &params[i]
@@ -42,8 +43,8 @@ func readPath(ctx *fasthttp.RequestCtx, params []route.PathParam) bool {
 	return true
 }
 
-// decodeUnreserved decodes what need not have been percent-encoded: letters, digits and the marks
-// "-", ".", "_" and "~", whose encoded forms mean the same (RFC 3986, 6.2.2.2).
+// decodeUnreserved decodes characters that need no percent-encoding: letters, digits and the marks "-", ".", "_"
+// and "~". Their encoded forms mean the same (RFC 3986, 6.2.2.2). Everything else stays as it was sent.
 func decodeUnreserved(value string) string {
 	var b strings.Builder
 	for i := 0; i < len(value); i++ {
@@ -59,6 +60,7 @@ func decodeUnreserved(value string) string {
 	return b.String()
 }
 
+// isUnreserved reports whether a character is unreserved in RFC 3986, 2.3.
 func isUnreserved(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '.' || c == '_' || c == '~'
 }
@@ -66,8 +68,8 @@ func isUnreserved(c byte) bool {
 // maxPlainParam bounds a path parameter whose row sets no bound of its own.
 const maxPlainParam = 128
 
-// plainParam reports whether a value consists only of characters that ids have, and is not a dot
-// segment, which proxies resolve.
+// plainParam reports whether a value consists only of characters that ids have. A value of dots alone is refused:
+// proxies resolve "." and ".." in a path, so they would see another address than we do.
 func plainParam(value string) bool {
 	if len(value) > maxPlainParam || strings.Trim(value, ".") == "" {
 		return false
@@ -80,12 +82,13 @@ func plainParam(value string) bool {
 	return true
 }
 
-// provePrincipal authenticates the request. A public operation is also served to a caller whose
-// credentials prove nothing, but not to a key of the other environment.
+// provePrincipal authenticates the request. An operation that is public and nothing else is also served to a caller whose credentials prove nothing, because an app that still sends an expired token should not lose the public pages. A key of the other
+// environment (live, test) is always refused: its owner has mixed up the two and should learn of it.
 func (s *Server) provePrincipal(ctx *fasthttp.RequestCtx, call *route.Call) (route.Principal, error) {
 	op := call.Op
 	nobody := route.Principal{Kinds: route.Public}
 	c, ok := readCredentials(ctx, op)
+	// A visitor's token has a scheme of its own in the same header, so such a request has no bearer token.
 	if call.Visitor = readVisitor(ctx); call.Visitor != "" {
 		c.Bearer, ok = "", true
 	}
@@ -112,8 +115,8 @@ func (s *Server) provePrincipal(ctx *fasthttp.RequestCtx, call *route.Call) (rou
 	return nobody, err
 }
 
-// readCredentials copies the credentials that the request brought. ok is false for an Authorization
-// header without a bearer token.
+// readCredentials copies the credentials that the request brought; fasthttp uses their memory again. ok is false
+// for an Authorization header that has no bearer token.
 func readCredentials(ctx *fasthttp.RequestCtx, op *route.Op) (c route.Credentials, ok bool) {
 	if op.Auth.Has(route.QueryToken) {
 		c.Token = string(ctx.QueryArgs().Peek("token"))
@@ -127,7 +130,7 @@ func readCredentials(ctx *fasthttp.RequestCtx, op *route.Op) (c route.Credential
 	return c, bytes.EqualFold(scheme, []byte("Bearer")) && c.Bearer != ""
 }
 
-// languagesOf is what the request says of languages; "" if that is too much.
+// languagesOf returns the Accept-Language header, or "" if it is longer than anything that a browser sends.
 func languagesOf(ctx *fasthttp.RequestCtx) string {
 	languages := ctx.Request.Header.Peek(fasthttp.HeaderAcceptLanguage)
 	if len(languages) > route.MaxLanguages {
@@ -136,7 +139,8 @@ func languagesOf(ctx *fasthttp.RequestCtx) string {
 	return string(languages)
 }
 
-// readVisitor is the token of a waiting room's visitor, or empty. It proves nothing else.
+// readVisitor returns the token of a waiting room's visitor, or "". The token proves a place in a room and
+// nothing else.
 func readVisitor(ctx *fasthttp.RequestCtx) string {
 	scheme, token, _ := bytes.Cut(ctx.Request.Header.Peek(fasthttp.HeaderAuthorization), []byte(" "))
 	if !bytes.EqualFold(scheme, []byte("Queue")) {
@@ -159,7 +163,7 @@ func idempotencyKey(ctx *fasthttp.RequestCtx, op *route.Op) (string, error) {
 	return s, nil
 }
 
-// source reads a request's parameters from HTTP for a handler's plan.
+// source reads a request's parameters from HTTP for a handler's plan, which knows nothing of HTTP.
 type source struct{ ctx *fasthttp.RequestCtx }
 
 func (s source) Param(name string) (string, bool) {
@@ -169,6 +173,7 @@ func (s source) Param(name string) (string, bool) {
 
 func (s source) Query(name string) [][]byte { return s.ctx.QueryArgs().PeekMulti(name) }
 
+// QueryNames leaves out parameters that are sent empty: they count as not sent.
 func (s source) QueryNames() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for name, value := range s.ctx.QueryArgs().All() {

@@ -13,8 +13,8 @@ import (
 	"boxoffice/engine"
 )
 
-// answerStray answers a request that no operation and no page matches. People who came a slash beside a
-// page are led to it.
+// answerStray answers a request that no operation and no page matches. People who typed a slash too many behind a
+// page's address are led to the page. The request is counted first, so that looking for addresses is limited.
 func (s *Server) answerStray(ctx *fasthttp.RequestCtx, code engine.Code) {
 	x := exchangeOf(ctx)
 	err := s.countUnrouted(ctx, x)
@@ -30,8 +30,7 @@ func (s *Server) answerStray(ctx *fasthttp.RequestCtx, code engine.Code) {
 	s.answerError(ctx, x, err)
 }
 
-// isForPages reports whether a request reads something that is no program's: pages are everywhere
-// but under the addresses of the API, of agents and of uploaded files.
+// isForPages reports whether a request reads an address that people open in a browser. Only the addresses of the API, of agents and of uploaded files are not for people.
 func isForPages(ctx *fasthttp.RequestCtx) bool {
 	if !ctx.IsGet() && !ctx.IsHead() {
 		return false
@@ -40,13 +39,13 @@ func isForPages(ctx *fasthttp.RequestCtx) bool {
 	return first != "api" && first != "mcp" && first != "media"
 }
 
-// wantsPage reports whether a person's browser asks, at an address of pages.
+// wantsPage reports whether a person's browser sends the request, at an address that people may be at.
 func wantsPage(ctx *fasthttp.RequestCtx) bool {
 	return isForPages(ctx) && bytes.Contains(ctx.Request.Header.Peek(fasthttp.HeaderAccept), []byte("text/html"))
 }
 
-// showTrouble answers a person whose page can't be shown. When to come again is in the header
-// already, as for programs.
+// showTrouble answers a person with a page that says what is wrong. When to come again is in the header already,
+// as for programs; the page says it too.
 func (s *Server) showTrouble(ctx *fasthttp.RequestCtx, x *exchange, status int) {
 	wait, _ := strconv.Atoi(string(ctx.Response.Header.Peek(fasthttp.HeaderRetryAfter))) // 0 if there is none
 	var body bytes.Buffer
@@ -69,14 +68,15 @@ func prefersGerman(ctx *fasthttp.RequestCtx) bool {
 	return l == mail.German
 }
 
-// rawPath is the path as it was sent.
+// rawPath returns the path as it was sent, still encoded and without the query.
 func rawPath(ctx *fasthttp.RequestCtx) string {
 	path, _, _ := bytes.Cut(ctx.RequestURI(), []byte("?"))
 	return string(path)
 }
 
-// findWithoutSlash returns the address of the page that the request names with slashes at its end,
-// or "". It leads nowhere outside: two slashes at the beginning would be another host's address.
+// findWithoutSlash returns the address of the page that the request names with slashes at its end, or "" if there
+// is no such page. It never leads to another host: a path that begins with two slashes would be read as a host
+// name.
 func (s *Server) findWithoutSlash(ctx *fasthttp.RequestCtx) string {
 	path := rawPath(ctx)
 	page := strings.TrimRight(path, "/")
@@ -89,8 +89,8 @@ func (s *Server) findWithoutSlash(ctx *fasthttp.RequestCtx) string {
 	return page
 }
 
-// lowerSlug leads a page of an event to its address as we write it: a slug has no capitals, and
-// people type some.
+// lowerSlug leads a request whose slug has capitals to the same page in lower case, the form in which we write
+// addresses. People type capitals, and each page should have one address.
 func lowerSlug(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		slug, _ := ctx.UserValue("slug").(string)
@@ -102,7 +102,8 @@ func lowerSlug(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	}
 }
 
-// redirectTo leads to another path of ours, with the query that the request has.
+// redirectTo leads to another path of ours, and keeps the query. The redirect is permanent (308), so browsers
+// remember it.
 func redirectTo(ctx *fasthttp.RequestCtx, path string) {
 	if query := ctx.URI().QueryString(); len(query) > 0 {
 		path += "?" + string(query)
