@@ -1,5 +1,10 @@
-// Package catalog is the area of what is sold: events, ticket types, courses, dates and what is told beside
-// them, as organizers change them and as everybody sees them. Halls are edge/venues, uploads edge/files.
+// Package catalog is the area of what is sold: events, ticket types, courses, dates, and what is told about an
+// event beside its record. It has the operations by which organizers change these and by which everybody sees
+// them. Halls are edge/venues, uploads edge/files.
+//
+// Writes ask the event's actors, which decide. Reads of the public come from the read model, through the pages
+// that this node caches (live.Pages); a write refreshes the page of its event, so that the next reader on this
+// node sees it.
 package catalog
 
 import (
@@ -36,7 +41,7 @@ type Deps struct {
 	Events   *numbers.Lease // draws the numbers of new events
 	Types    *numbers.Lease // draws the numbers of new ticket types
 	Texts    *limit.Texts   // limits how often long texts are changed
-	// LimitsScale multiplies the bound of drafts.
+	// LimitsScale multiplies the number of drafts that an organization may have (maxDrafts).
 	LimitsScale float64
 	// CheckFiles refuses a request that names a file which the organization does not have.
 	CheckFiles func(c *route.Call, org int64, in any) error

@@ -15,8 +15,8 @@ import (
 	"boxoffice/engine/event"
 )
 
-// sendsCourse lists the fields of courses that a request sends with a value. A null does not count: it clears what
-// an event of another category does not have anyway.
+// sendsCourse lists the fields of courses that a request sends with a value. A null does not count: it clears a
+// field that an event of another category does not have anyway.
 func sendsCourse(f *api.CourseFields) (names []string) {
 	add := func(name string, sent bool) {
 		if sent {
@@ -33,8 +33,7 @@ func sendsCourse(f *api.CourseFields) (names []string) {
 	return names
 }
 
-// touchesCourse reports whether an edit of an event makes us ask whether its course is
-// complete.
+// touchesCourse reports whether an edit changes something that decides whether a course is complete.
 func touchesCourse(f *api.EventFields) bool {
 	return f.CourseType.Set || f.Syllabus.Set || f.UnifiedPDF.Set || f.UnifiedVideo.Set || f.UnifiedMaterials.Set || f.Exam.Set || f.OnlineLink.Set
 }
@@ -142,14 +141,16 @@ func setCourseBranding(t *event.Details, c *course.Content) error {
 	if err := json.Unmarshal(view.Object(t.Branding), &branding); err != nil {
 		return err
 	}
+	// An event's record has no fields for courses, so its branding says what kind of course
+	// it is.
 	for name, value := range map[string]*string{"courseType": &c.Type, "certificateTemplate": view.Optional(c.Certificate)} {
 		text, err := json.Marshal(value)
 		if err != nil {
 			return err
 		}
-		// An event's record has no fields for courses, so its branding says what kind of course it is.
 		branding[name] = text
 	}
+	// The order of the members is fixed, so that an edit which changes nothing leaves the same bytes.
 	text, err := json.Marshal(branding, json.Deterministic(true))
 	t.Branding = text
 	return err

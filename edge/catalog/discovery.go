@@ -17,7 +17,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// cardBytes is about how many bytes a card takes in the cache.
+// cardBytes is about how many bytes a card takes in the cache, which bounds its memory by such estimates.
 const cardBytes = 1 << 10
 
 // discoverEvents lists the public events that match a filter.
@@ -34,9 +34,9 @@ func (h *Handlers) searchEvents(c *route.Call, in *api.Search) (*api.List[api.Ca
 	return h.listCards(c, &in.EventFilter, d)
 }
 
-// listCards answers a page of discovery, which it completes with what the filter says of
-// dates and pages.
+// listCards answers a page of discovery. It completes d with the dates and the page that the filter asks for.
 func (h *Handlers) listCards(c *route.Call, f *api.EventFilter, d readmodel.Discovery) (*api.List[api.Card], error) {
+	// One card more than the page shows tells whether there is another page.
 	d.Between, d.Now, d.Limit = betweenOf(f), c.Now.UnixMilli(), f.Limit+1
 	var err error
 	if d.After, err = readPlace(f.Cursor, d.Ranked); err != nil {
@@ -63,6 +63,8 @@ func readPlace(cursor string, ranked bool) (readmodel.Place, error) {
 	if err != nil || after == nil {
 		return readmodel.Place{}, err
 	}
+	// A cursor has the start in unix milliseconds, the event's number, and for a ranked
+	// list the rank.
 	p := readmodel.Place{At: after[0], Number: after[1]}
 	if ranked {
 		p.Rank = after[2]
@@ -70,7 +72,8 @@ func readPlace(cursor string, ranked bool) (readmodel.Place, error) {
 	return p, nil
 }
 
-// placeCursor writes a place as a cursor that readPlace reads.
+// placeCursor writes a place as a cursor that readPlace reads. The event's number decides between events that
+// start at the same time.
 func placeCursor(p readmodel.Place, ranked bool) *string {
 	if ranked {
 		return route.CursorOf(p.At, p.Number, p.Rank)

@@ -62,6 +62,8 @@ func (h *Handlers) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, 
 	if in.StartDate.Before(c.Now) {
 		issues = append(issues, route.Issue{Path: "startDate", Code: route.IssueMinimum, Message: "must be in the future"})
 	}
+	// All issues of the request are collected before it is refused, so that the organizer can mend them at
+	// once.
 	conf, wrong, err := h.calendarOf(c, 0, &t, in.Reservation)
 	if err != nil {
 		return nil, err
@@ -69,6 +71,8 @@ func (h *Handlers) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, 
 	if issues = slices.Concat(issues, ruleIssues(&t), wrong, newCourseIssues(&t, &in.CourseFields)); len(issues) > 0 {
 		return nil, route.Invalid(issues...)
 	}
+	// The content of a course is stored before the event is made, and the calendar configured after it: neither
+	// is shown without the event, and a repeat of the request completes what is missing.
 	taught, err := h.writeCourse(c, number, &t, &in.EventFields)
 	if err != nil {
 		return nil, err
@@ -81,6 +85,8 @@ func (h *Handlers) createEvent(c *route.Call, in *api.CreateEvent) (*api.Event, 
 	if err != nil {
 		return nil, err
 	}
+	// This node need not ask the read model whether the event exists, which may not have it
+	// yet.
 	h.Known.Remember(number, r.Details)
 	h.Pages.Refresh(c.Context, number)
 	v := view.Event(r)
@@ -98,8 +104,8 @@ func (h *Handlers) defaultCurrency() string {
 	return h.Currencies[0].Code
 }
 
-// maxDrafts is how many drafts an organization has at a time. They cost it nothing, and nobody sees
-// them.
+// maxDrafts is how many drafts an organization may have at a time. Drafts cost an organization nothing, and
+// nobody else sees them, so without a bound a program in a loop could fill the tables.
 const maxDrafts = 1_000
 
 // checkDrafts refuses another draft to an organization that has as many as it may.
@@ -112,8 +118,8 @@ func (h *Handlers) checkDrafts(c *route.Call, org int64) error {
 	return &engine.Refusal{Code: engine.QuotaExceeded, Message: "The organization has as many drafts as it may have.", Details: map[string]int64{"quota": most, "used": used}}
 }
 
-// zoneIssues says that the start of a course, which is everywhere at the same time, must be
-// in UTC, with a Z.
+// zoneIssues returns an issue for the start of a course that is not in UTC. A course takes place everywhere at
+// the same time, so its start has no other zone, and must be sent with a Z.
 func zoneIssues(t *event.Details, start time.Time) []route.Issue {
 	if t.Category != event.Course || start.Location() == time.UTC {
 		return nil
@@ -239,8 +245,8 @@ func (h *Handlers) updateEvent(c *route.Call, in *api.UpdateEvent) (*api.Event, 
 	return nil, &engine.Refusal{Code: engine.Conflict}
 }
 
-// finishUpdate configures the calendar of an event that was updated, and tells the world if
-// that alone has changed.
+// finishUpdate configures the calendar of an event that was updated. If the calendar has changed and the record
+// has not, the event's actor has told nobody of a change, so finishUpdate makes it tell the world.
 func (h *Handlers) finishUpdate(c *route.Call, before, after *event.Record, conf *calendar.Config) (*api.Event, error) {
 	v := view.Event(after)
 	if conf != nil {
@@ -261,7 +267,8 @@ func (h *Handlers) finishUpdate(c *route.Call, before, after *event.Record, conf
 	return v, nil
 }
 
-// conflict reports whether an edit lost to another one, which its caller does not have to know: it is made again.
+// conflict reports whether an edit lost to another one that was written first. The caller does not learn of
+// that: the edit is made once more, on the newer record.
 func conflict(err error) bool {
 	var r *engine.Refusal
 	return errors.As(err, &r) && r.Code == engine.Conflict
@@ -331,7 +338,8 @@ func applyFields(t *event.Details, f *api.EventFields) []route.Issue {
 	return issues
 }
 
-// editVelocity takes the limits over that were sent; null is the default.
+// editVelocity writes the velocity limits that were sent into v. A null for all of them, or for one, restores
+// the default.
 func editVelocity(v *velocity.Limits, f route.Opt[api.Velocity]) {
 	if f.Null {
 		*v = velocity.Limits{}
@@ -363,7 +371,8 @@ func setPointer[T any](f route.Opt[T], dst **T) {
 	}
 }
 
-// setObject stores a JSON object that was sent, as it was sent.
+// setObject stores a JSON object byte for byte as it was sent. The bytes are copied, because the request's
+// memory is used again. Null removes the object.
 func setObject(path string, f route.Opt[api.JSON], dst *[]byte) []route.Issue {
 	if !f.Set || f.Null {
 		if f.Null {
@@ -401,7 +410,8 @@ func ruleIssues(t *event.Details) []route.Issue {
 	return issues
 }
 
-// videoHost reports whether an address is on one of the hosts for highlight videos.
+// videoHost reports whether an address leads to one of the hosts for highlight videos, or to a subdomain of
+// one, by https.
 func videoHost(address string) bool {
 	rest, ok := strings.CutPrefix(strings.ToLower(address), "https://")
 	host, _, _ := strings.Cut(rest, "/")
@@ -460,7 +470,7 @@ func (h *Handlers) unpublishEvent(c *route.Call, in *api.ByID) (*api.Event, erro
 	return h.move(c, in.ID, event.Move{To: event.StatusDraft})
 }
 
-// setEventStatus moves an event by hand. Sale windows, stock and dates go on moving it from there.
+// setEventStatus moves an event by hand. Afterwards its sale windows, stock and dates move it on as before.
 func (h *Handlers) setEventStatus(c *route.Call, in *api.SetStatus) (*api.Event, error) {
 	return h.move(c, in.ID, event.Move{To: in.Status})
 }

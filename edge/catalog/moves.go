@@ -15,7 +15,8 @@ import (
 // deadlines of refunds of its ticket types. A move that leaves one outside is refused, and names all
 // of them; or it takes them along, by as much as the start moves.
 
-// move is a change of an event's dates, and what it does to the event's ticket types.
+// move is a change of an event's dates, and what it does to the event's ticket types. planMove makes it before
+// the event is changed, and takeAlong carries it out afterwards.
 type move struct {
 	to    *event.Details // the event as it will be
 	by    time.Duration  // how much later the event starts; less than 0: earlier

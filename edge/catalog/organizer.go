@@ -15,7 +15,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// These bound how much the page of an organization lists.
+// These bound how many events and reviews the page of an organization lists.
 const (
 	shownUpcoming = 48
 	shownPast     = 12
@@ -25,9 +25,10 @@ const (
 // slugForm is what the slugs of organizations look like.
 var slugForm = regexp.MustCompile(`^[a-z0-9-]{1,128}$`)
 
-// ShopOrganizer returns an organization as everybody may see it, by its slug. Its callers share the page, so none
-// of them changes it.
+// ShopOrganizer returns an organization as everybody may see it, by its slug. The result comes from the cache,
+// which gives it to other callers too, so no caller may change it.
 func (h *Handlers) ShopOrganizer(ctx context.Context, slug string, now time.Time) (*api.OrganizerPage, error) {
+	// What no organization can be called is refused before it becomes a key of the cache.
 	if !slugForm.MatchString(slug) { // before it is kept under this name
 		return nil, route.NoOrganization
 	}
@@ -72,8 +73,8 @@ const (
 	calendarBytes  = 128 << 10           // about how many bytes a calendar takes in the cache
 )
 
-// ShopCalendar is the calendar file of what an organization has on, by its slug, in the language that
-// a reader prefers (an Accept-Language header). Its callers share it, so none of them changes it.
+// ShopCalendar returns the calendar file (RFC 5545) of an organization's events, by its slug, in the language
+// that a reader prefers (an Accept-Language header). No caller may change the bytes, which the cache shares.
 func (h *Handlers) ShopCalendar(ctx context.Context, slug, languages string, now time.Time) ([]byte, error) {
 	if !slugForm.MatchString(slug) { // before it is kept under this name
 		return nil, route.NoOrganization

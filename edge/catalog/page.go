@@ -42,8 +42,8 @@ func (h *Handlers) getCustomization(c *route.Call, in *api.ByID) (*api.Customize
 	return &api.CustomizedPage{Customization: page, Defaults: defaultPage()}, err
 }
 
-// customize changes how an event's page looks. Unlike a change of the schedule this is no fact that the world is
-// told of; only the cached page is made again.
+// customize changes how an event's page looks. A change of the schedule is told to the world as a fact, but
+// this one is not: only the cached page is made again.
 func (h *Handlers) customize(c *route.Call, in *api.Customize) (*api.CustomizedPage, error) {
 	number, e, err := h.findOpen(c, in.ID)
 	if err != nil {

@@ -46,8 +46,8 @@ func rowID(c *route.Call, event int64) uuid.UUID {
 	return id
 }
 
-// readRowID reads the id of a row in a path. A text that is no UUID can be no row's id, so it is refused with none
-// too.
+// readRowID reads the id of a row in a path. A text that is no UUID cannot be the id of a row, so it gets the
+// same refusal as a row that does not exist: none.
 func readRowID(text string, none *engine.Refusal) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
 	if err != nil || !format.ValidUUID(text) {

@@ -56,6 +56,7 @@ func (h *Handlers) eventPage(c *route.Call, in *api.BySlug) (*api.Event, error) 
 func (h *Handlers) publicEvent(p *live.Page) (*api.Event, error) {
 	t := p.Event.Details
 	v := view.Event(&p.Event.Record)
+	// These fields are for the organization alone. Only buyers may see the link of a digital product.
 	v.OrganizationID, v.Organizer, v.Velocity, v.RotatingOnly, v.InsideLimit = "", h.organizerView(&p.Org), nil, nil, nil
 	v.OnlineLink, v.OnlineLinkNote = api.Shown(h.hostedURL(t.OnlineLink)), api.Hidden{}
 	if v.ProductType == event.ProductDigital {
@@ -88,7 +89,8 @@ func (h *Handlers) publicEvent(p *live.Page) (*api.Event, error) {
 	return v, nil
 }
 
-// showText returns a text of an event's page, or one that is shown as null.
+// showText makes a text a field that everybody sees, with null for none. (The zero Hidden would leave the field
+// out.)
 func showText(s *string) api.Hidden {
 	if s == nil {
 		return api.Shown("")
@@ -120,8 +122,8 @@ func (h *Handlers) hostedURL(link string) string {
 	return link
 }
 
-// publicBranding returns the parts of an event's branding that the public sees. The rest of it is the organizer's
-// own, and may be anything.
+// publicBranding returns the parts of an event's branding that the public sees. The rest may be anything that
+// the organizer has stored there, so only parts known to be public are let through.
 func publicBranding(b []byte) api.JSON {
 	var seen struct {
 		CourseType          api.JSON `json:"courseType,omitzero"`

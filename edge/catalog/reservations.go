@@ -235,6 +235,7 @@ func (h *Handlers) findDates(c *route.Call, in *api.FindDates) (*api.Availabilit
 	if err != nil {
 		return nil, err
 	}
+	// Today can no longer be booked. The calendar knows which day it is in the event's time zone.
 	first, last := r.Today+1, r.Today+keeper.Day(r.Config.MaxAdvanceDays)
 	v := &api.Availability{Mode: r.Config.Mode, WindowStart: first.String(), WindowEnd: last.String(), Days: []api.DayView{}}
 	from, to := first, last
@@ -270,6 +271,7 @@ func dayView(r *calendar.Record, day keeper.Day) api.DayView {
 			if s.Paused {
 				continue
 			}
+			// A slot admits no more than its date does, so the date's rest bounds each slot.
 			of := lesser(left, remaining(r, day, s.ID, s.Capacity))
 			if v.Closed {
 				of = 0

@@ -122,6 +122,7 @@ func editSession(n *program.Session, f *api.SessionFields) error {
 	return nil
 }
 
+// sessionViews shows sessions in the order of the schedule that the store keeps.
 func sessionViews(sessions []program.Session) []api.ScheduledSession {
 	out := make([]api.ScheduledSession, len(sessions))
 	for i := range sessions {

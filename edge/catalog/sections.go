@@ -44,8 +44,8 @@ func (h *Handlers) createSection(c *route.Call, in *api.CreateSection) (*api.Sec
 	return new(sectionView(n)), nil
 }
 
-// updateSection changes the fields of a section that the request names. Only an event that has not ended may be
-// changed, and a section only so many times in a while.
+// updateSection changes the fields of a section that the request names. The event must not have ended, and
+// Texts.Change limits how often one section is changed.
 func (h *Handlers) updateSection(c *route.Call, in *api.UpdateSection) (*api.Section, error) {
 	number, _, err := h.findOpen(c, in.ID)
 	if err != nil {
@@ -101,6 +101,8 @@ func (h *Handlers) deleteSection(c *route.Call, in *api.SectionID) (*api.Gone, e
 		if err != nil {
 			return nil, err
 		}
+		// A claim counts as ended if the type does not name the section and either the claim was settled or it
+		// is older than any request can be.
 		if !named && (u.Pending == 0 || c.Now.Sub(u.Since) > claimTime) {
 			ended = append(ended, u)
 		}
@@ -115,9 +117,9 @@ func (h *Handlers) deleteSection(c *route.Call, in *api.SectionID) (*api.Gone, e
 	return &api.Gone{Deleted: true}, nil
 }
 
-// claimTime is the longest time that a request takes from its claim of a section to the ticket type that names it.
-// An older claim, of a type that does not name the section, has ended even if nobody has settled it: the request
-// failed, or its node did.
+// claimTime is the longest time that a request takes from its claim of a section to the ticket type that names
+// it. An older claim of a type that does not name the section has ended even if nobody has settled it: then the
+// request has failed, or its node has stopped.
 const claimTime = 2 * route.DefaultTimeout
 
 // namesSection reports whether a ticket type's record names a section now.
@@ -164,6 +166,7 @@ func (h *Handlers) settleSection(c *route.Call, section route.Opt[string], ticke
 	}
 }
 
+// sectionViews shows sections in the order of the list.
 func sectionViews(sections []program.Section) []api.Section {
 	out := make([]api.Section, len(sections))
 	for i := range sections {

@@ -14,8 +14,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// maxMapped is how many addresses the map of the site may have. Half of them are for events; there can be no more
-// organizers than events.
+// maxMapped is how many addresses the map of the site may have: a site map file may list 50,000 (sitemaps.org).
+// Half of them are for events; there can be no more organizers than events.
 const maxMapped = 50_000
 
 // shopOp is the operation that stands for writing a page on the server, because limits and metrics go by

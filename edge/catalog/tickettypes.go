@@ -51,7 +51,10 @@ func (h *Handlers) createTicketType(c *route.Call, in *api.CreateTicketType) (*a
 	if err != nil {
 		return nil, err
 	}
+	// The type is told here that its event has a reserved seat map, because its actor does not know the map.
 	t.SeatsOnly = m.Attached && m.Mode == seatmap.Reserved
+	// The number is drawn last before the first write, so that a refused request uses none up. A repeat with
+	// the same Idempotency-Key gets the same number.
 	id, err := live.NumberOf(c, h.Types, number)
 	if err != nil {
 		return nil, err
@@ -217,8 +220,8 @@ func editType(t *inventory.Details, f *api.TicketTypeFields, e *event.Details, w
 // event bounds it.
 const maxRefundYears = 5
 
-// judgeRefundDeadline refuses a deadline after the start of an event. A type that has
-// no start in that sense, a digital product or a reservation, has years.
+// judgeRefundDeadline refuses a refund deadline after the start of an event. A digital product or a reservation
+// does not start in that sense; its deadline may lie maxRefundYears ahead.
 func judgeRefundDeadline(deadline int64, e *event.Details, now time.Time) error {
 	if event.ProductType(e.Category) == event.ProductEvent {
 		if deadline > e.StartAt {
