@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// Many clients read the first page of tools alone and give all of it to their model, which then has
-// no room for anything else. So the list is brief: a sentence for each tool, and schemas without
-// bounds, without the types of answers, and without words that don't fit maxWords. All that is left out
-// stands in the resource openapi.json, and a refusal names the field and its bound.
+// Many clients read the first page of tools alone and give all of it to their model, which
+// then has no room for anything else. So the list is brief: a sentence for each tool, and
+// schemas without bounds, without the types of answers, and without descriptions that are
+// longer than maxWords. Everything that is left out stands in the resource openapi.json,
+// and a refusal names the field and its bound.
 const maxWords = 10 // bytes of an argument's description
 
 // leftOut are the members of a schema that a brief one does without.
@@ -20,8 +21,9 @@ var leftOut = map[string]bool{
 // usual are arguments that many tools have; the instructions say once what they mean.
 var usual = map[string]bool{"idempotencyKey": true, "orgId": true, "cursor": true, "limit": true}
 
-// shortenSchema makes a schema brief. It also leaves null out of types, which some models' interfaces
-// don't take as one of several: an argument that may be null may be left out as well.
+// shortenSchema returns a brief copy of the schema of an argument with a name. It also
+// leaves null out of types, which some models' interfaces don't take as one of several: an
+// argument that may be null may be left out as well.
 func shortenSchema(schema map[string]any, name string) map[string]any {
 	out := make(map[string]any, len(schema))
 	for key, v := range schema {
@@ -57,13 +59,15 @@ func shortenSchema(schema map[string]any, name string) map[string]any {
 	return out
 }
 
-// isTelling reports whether a format tells a model how to write a value: those of JSON Schema do, and ours, as of an
-// id, say what a refusal says too.
+// isTelling reports whether a format tells a model how to write a value. Those of JSON
+// Schema do. Our own, such as the format of an id, stay out of the list: a refusal says the
+// same.
 func isTelling(format any) bool {
 	return format == "date-time" || format == "date" || format == "email" || format == "uri"
 }
 
-// shortenPart makes the schemas in a part of a schema brief.
+// shortenPart makes all schemas in a part of a schema brief. Parts that are neither an
+// object nor a list stay as they are.
 func shortenPart(part any, name string) any {
 	switch part := part.(type) {
 	case map[string]any:
@@ -90,7 +94,8 @@ func withoutNull(types any) any {
 	return types
 }
 
-// firstSentence is a text up to the end of its first sentence, or part of one.
+// firstSentence returns a text up to the end of its first sentence. A colon or a semicolon
+// ends it too, because what follows one is a detail.
 func firstSentence(text string) string {
 	for i, c := range text {
 		if strings.ContainsRune(".;:", c) && (i+1 == len(text) || text[i+1] == ' ' || text[i+1] == '\n') {

@@ -22,7 +22,8 @@ import (
 	"boxoffice/engine"
 )
 
-// Request is what a tool call asks of its operation.
+// Request is what a tool call asks of its operation. It has all that an HTTP request of a
+// client would have, but for credentials, which come from the caller of the tool.
 type Request struct {
 	Params         map[string]string // of the path, percent-encoded
 	Path           string            // with them
@@ -39,18 +40,19 @@ type Answer struct {
 	Replayed   bool   // it is the stored answer of an earlier request
 }
 
-// sayText is a result in words.
+// sayText makes a result of a text. isError tells the model that the call did not succeed.
 func sayText(text string, isError bool) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: isError}
 }
 
-// invalidParams is the protocol's refusal of what a request says.
+// invalidParams is the protocol's error for a call that cannot be understood. Unlike a
+// result with isError, the client gets it and not its model.
 func invalidParams(message string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
 }
 
-// callTool carries a tool out. A refusal of the operation, and arguments that make no
-// request, are results that the model reads and mends.
+// callTool carries a tool out. A refusal of the operation is a result in words, and so are
+// arguments that make no request: the model reads them and can mend its call.
 func (s *Server) callTool(ctx context.Context, t *tool, raw []byte) (*sdk.CallToolResult, error) {
 	var args map[string]jsontext.Value
 	if len(raw) > 0 && json.Unmarshal(raw, &args) != nil {
@@ -61,11 +63,14 @@ func (s *Server) callTool(ctx context.Context, t *tool, raw []byte) (*sdk.CallTo
 		return sayText(wrong, true), nil
 	}
 	c := callerOf(ctx)
+	// From here the operation's own rate limit counts the message, even if the operation
+	// refuses it.
 	c.performed = true
 	answer := c.Perform(t.op, request)
 	if answer.Status >= http.StatusMultipleChoices {
 		return sayText(answer.sayRefusal(), true), nil
 	}
+	// A repeated answer was told of when it was given first.
 	if c.Principal.Kinds.Has(route.Key) && t.op.Writes() && !answer.Replayed {
 		s.tellAction(ctx, c, t, request, answer)
 	}
@@ -77,8 +82,9 @@ func (s *Server) callTool(ctx context.Context, t *tool, raw []byte) (*sdk.CallTo
 	return result, nil
 }
 
-// makeRequest makes the request of a tool's arguments. Those that the tool does not know are
-// ignored: models make some up, and the tool's schema lists those that there are. It is nil when the arguments make none, and wrong says why.
+// makeRequest makes the request of a tool's arguments. Arguments that the tool does not
+// know are ignored: models make some up, and the tool's schema lists those that there are.
+// If the arguments make no request, r is nil and wrong says why, for the model.
 func (t *tool) makeRequest(args map[string]jsontext.Value) (r *Request, wrong string) {
 	r = &Request{Params: make(map[string]string, len(t.path)), Path: t.op.Path}
 	for _, name := range t.path {
@@ -109,8 +115,9 @@ func (t *tool) makeRequest(args map[string]jsontext.Value) (r *Request, wrong st
 	return r, ""
 }
 
-// makeBody makes an object of the arguments that stand in the body. The same arguments make the
-// same bytes: a repeat under an Idempotency-Key is known by them.
+// makeBody makes a JSON object of the arguments that stand in the body. The members are
+// sorted, so that the same arguments make the same bytes: the server recognizes a repeat
+// under an Idempotency-Key by them.
 func (t *tool) makeBody(args map[string]jsontext.Value) []byte {
 	b := []byte{'{'}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
@@ -126,8 +133,9 @@ func (t *tool) makeBody(args map[string]jsontext.Value) []byte {
 	return append(b, '}')
 }
 
-// textOf is an argument as it stands in a path or a query, where lists are separated by
-// commas. null is as good as absent: empty.
+// textOf returns an argument as it stands in a path or a query, where the elements of a
+// list are separated by commas. An argument that is null or not there gives an empty text.
+// ok is false for an object and for a list within a list.
 func textOf(v jsontext.Value) (text string, ok bool) {
 	switch v.Kind() { //nolint:exhaustive // null, and an argument that is not there
 	case '"':
@@ -152,7 +160,8 @@ func textOf(v jsontext.Value) (text string, ok bool) {
 	return "", true
 }
 
-// sayRefusal says a refusal in words.
+// sayRefusal says a refusal in words: code, status, message, details, when to try again,
+// and the request's id for support.
 func (a *Answer) sayRefusal() string {
 	var envelope struct {
 		Error struct {
@@ -181,8 +190,9 @@ func (a *Answer) sayRefusal() string {
 // tellWithin bounds how long a tool call waits until the public fact about it (agent.action) is written.
 const tellWithin = 5 * time.Second
 
-// tellAction tells a key's organization of a write. The write is done and is answered as
-// such, so what hinders its fact is logged and no more.
+// tellAction tells a key's organization of a write, as the public fact agent.action. The
+// write is done by then and is answered as such, so an error here is only logged. The
+// call's own deadline does not count: it may have passed while the operation ran.
 func (s *Server) tellAction(ctx context.Context, c *Caller, t *tool, r *Request, a *Answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellWithin)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"boxoffice/engine"
 )
 
-// fault is what the protocol refuses (JSON-RPC 2.0, 5.1). It carries our own code and details as
-// data, as the API's envelope would have them.
+// fault is an error of the protocol (JSON-RPC 2.0, 5.1). Its data carries our own code and
+// details, as the API's envelope would have them.
 type fault struct {
 	Code    int64  `json:"code"`
 	Message string `json:"message"`
@@ -24,6 +24,8 @@ type fault struct {
 	} `json:"data"`
 }
 
+// newFault makes a fault with a code of JSON-RPC. For our own code it is a VALIDATION_ERROR
+// with one issue.
 func newFault(code int64, issue route.Issue) *fault {
 	f := &fault{Code: code, Message: issue.Message}
 	refusal := route.Invalid(issue)
@@ -34,7 +36,8 @@ func newFault(code int64, issue route.Issue) *fault {
 	return f
 }
 
-// reply answers the message that has the id, or null if it has none that can be read.
+// reply answers the message that has the id. JSON-RPC asks for the id null if the message
+// has none that can be read.
 func (f *fault) reply(id jsontext.Value) (*Reply, error) {
 	if len(id) == 0 {
 		id = jsontext.Value("null")
@@ -47,7 +50,8 @@ func (f *fault) reply(id jsontext.Value) (*Reply, error) {
 	return &Reply{Status: http.StatusBadRequest, Body: body, header: http.Header{}}, err
 }
 
-// message is what a client sends.
+// message has those members of a client's message that are read here; the SDK reads the
+// rest.
 type message struct {
 	Version string         `json:"jsonrpc"`
 	ID      jsontext.Value `json:"id"`
@@ -56,8 +60,9 @@ type message struct {
 
 const notAMessage = "the body must be one message of JSON-RPC 2.0 in UTF-8, with no name given twice"
 
-// readMessage reads a message, as strictly as the bodies of the API are read: the SDK takes batches,
-// and names that are given twice.
+// readMessage reads a message as strictly as the bodies of the API are read. The SDK would
+// take batches, and names that are given twice, where two readers may see two different
+// messages.
 func readMessage(body []byte) (m message, f *fault) {
 	var raw map[string]jsontext.Value
 	switch err := json.Unmarshal(body, &raw); {
@@ -67,9 +72,12 @@ func readMessage(body []byte) (m message, f *fault) {
 	default:
 		return m, newFault(jsonrpc.CodeParseError, route.Issue{Code: route.IssueJSON, Message: notAMessage})
 	}
+	// An id of another type is left out of the answer and refused below.
 	if id := raw["id"]; id.Kind() == '"' || id.Kind() == '0' {
 		m.ID = id
 	}
+	// A message with a result or an error answers a question of the server's, and needs no
+	// method.
 	_, answers := raw["result"]
 	if raw["error"] != nil {
 		answers = true
@@ -85,13 +93,15 @@ func readMessage(body []byte) (m message, f *fault) {
 	return m, nil
 }
 
-// methods are those that the SDK answers.
+// methods are the methods that the SDK answers. faultOf needs them to tell an unknown
+// method from wrong parameters.
 var methods = map[string]bool{
 	"initialize": true, "server/discover": true, "ping": true, callMethod: true, "tools/list": true, "prompts/list": true, "prompts/get": true,
 	"resources/list": true, "resources/read": true, "resources/templates/list": true,
 }
 
-// refuseEndless refuses the one method whose answer would never end.
+// refuseEndless refuses the one method whose answer would never end. The server answers
+// each message with one JSON body, so it could not send such a stream.
 func refuseEndless(m *message) *fault {
 	if m.Method != "subscriptions/listen" {
 		return nil
@@ -101,7 +111,8 @@ func refuseEndless(m *message) *fault {
 	})
 }
 
-// faultOf is the fault of a message that the SDK refuses in words alone.
+// faultOf makes a fault of a message that the SDK refused with nothing but words. The SDK
+// does not say what kind of error it is, so the message decides.
 func faultOf(m *message, words string) *fault {
 	issue := route.Issue{Code: route.IssueFormat, Message: words}
 	switch {

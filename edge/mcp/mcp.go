@@ -30,12 +30,13 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// versions of the protocol that are spoken, the newest first. The newest has no handshake,
-// and says its version with each request.
+// versions are the versions of the protocol that the server speaks, the newest first. The
+// newest has no handshake: its clients say the version with each request.
 var versions = []string{"2026-07-28", "2025-11-25", "2025-06-18"}
 
-// maxPlain bounds a message that calls no tool, in bytes. The SDK says back what it can't read,
-// and reads cursors by encoding/gob, which is not made for hostile input.
+// maxPlain bounds a message that calls no tool, in bytes. The SDK quotes what it can't read
+// in its answer, and reads cursors by encoding/gob, which is not made for hostile input. A
+// tool call may be as large as its operation's body.
 const maxPlain = 64 << 10
 
 // pageLength is how many tools a page of the list has at most: more than there are, because many
@@ -69,8 +70,8 @@ type Server struct {
 	handler http.Handler // the SDK's
 }
 
-// New makes a server. A document that does not have each of the rows is an error, and rows
-// that don't have each tool that the prompts name.
+// New makes a server. It returns an error if the document lacks one of the rows, or if a
+// prompt names a tool that the rows do not make.
 func New(cfg Config) (*Server, error) {
 	s := &Server{Config: cfg}
 	server := sdk.NewServer(&sdk.Implementation{Name: "boxoffice", Title: "Boxoffice", Version: cfg.Version}, &sdk.ServerOptions{
@@ -113,7 +114,8 @@ func (s *Server) addResources(server *sdk.Server) error {
 	return nil
 }
 
-// Caller is whose message is answered.
+// Caller is who sent the message that is answered. It lives for one message; the server
+// reads it from the context of the SDK's goroutine.
 type Caller struct {
 	Principal route.Principal
 	Now       time.Time
@@ -124,18 +126,20 @@ type Caller struct {
 	Perform func(op *route.Op, r *Request) *Answer
 
 	performed bool // the message was a tool call, and has been counted as its operation
-	panicked  any
+	// panicked is what a handler panicked with; nil: none did.
+	panicked any
 }
 
 type callerKey struct{}
 
-// callerOf is the caller whose message is handled in ctx.
+// callerOf returns the caller whose message is handled in ctx.
 func callerOf(ctx context.Context) *Caller {
 	c, _ := ctx.Value(callerKey{}).(*Caller)
 	return c
 }
 
-// Reply is the HTTP answer to a message, which the SDK writes. A notification's has no Body.
+// Reply is the HTTP answer to a message. The SDK writes it as it would write to a
+// connection. The reply to a notification has no Body.
 type Reply struct {
 	Status int
 	Body   []byte
@@ -154,9 +158,9 @@ func (r *Reply) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Answer answers the message in body, with the headers of the protocol that came with it. Its
-// error is a refusal of the message as a request, for its size or the caller's limit; what the
-// protocol refuses is a Reply.
+// Answer answers the message in body, with the protocol's headers that came with it. It
+// returns an error if the message is refused as an HTTP request, for its size or the
+// caller's limit. A message that the protocol refuses gets a Reply like any other.
 func (s *Server) Answer(ctx context.Context, c *Caller, header http.Header, body []byte) (*Reply, error) {
 	m, wrong := readMessage(body)
 	if wrong == nil {
@@ -192,6 +196,7 @@ func (s *Server) Answer(ctx context.Context, c *Caller, header http.Header, body
 	if c.panicked != nil {
 		panic(c.panicked) // where the server of the request catches it
 	}
+	// A tool call that did not get as far as its operation has not been counted yet.
 	if method == callMethod && !c.performed {
 		err = c.Count()
 	}
@@ -201,10 +206,11 @@ func (s *Server) Answer(ctx context.Context, c *Caller, header http.Header, body
 	return reply, err
 }
 
-// callMethod calls a tool.
+// callMethod is the method that calls a tool.
 const callMethod = "tools/call"
 
-// hideForbidden leaves out of the lists what the caller may not call.
+// hideForbidden removes from the lists of tools and prompts what the caller may not call. A
+// call of a tool that was hidden is still refused by the operation itself.
 func (s *Server) hideForbidden(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		result, err := next(ctx, method, req)
@@ -222,8 +228,9 @@ func (s *Server) hideForbidden(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// catchPanic keeps a panic from taking the node down: the SDK handles messages in goroutines
-// of its own. Answer goes on with it.
+// catchPanic keeps a panic from taking the node down: the SDK handles messages in
+// goroutines of its own, where nobody would recover it. Answer raises it again in the
+// goroutine of the request.
 func catchPanic(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (result sdk.Result, err error) {
 		defer func() {

@@ -15,7 +15,8 @@ import (
 	"boxoffice/engine"
 )
 
-// failure is the body of every error. The document calls it Error.
+// failure is the body of every error, as a type that the reflector can read. The document
+// calls it Error. The server writes the same shape from a type of its own.
 type failure struct {
 	Error struct {
 		Code    string         `json:"code" required:"true" description:"What went wrong, for programs: a code of the list under Error codes, whose meaning never changes."`
@@ -33,8 +34,9 @@ type refusal struct {
 	codes  []engine.Code // sorted
 }
 
-// refusalsOf returns an operation's refusals by status: the codes of its row, the codes that its
-// shape implies, and the codes that the transport may find wrong with any request.
+// refusalsOf returns an operation's refusals by status: the codes of its row, the codes
+// that its shape implies, and the codes that the transport may find wrong with any request.
+// Statuses and codes are sorted, so that the same table prints the same document.
 func refusalsOf(op *route.Op) []refusal {
 	byStatus := map[int][]engine.Code{}
 	for _, code := range append(op.AllErrors(), engine.Validation, engine.PayloadTooLarge) {
@@ -51,8 +53,9 @@ func refusalsOf(op *route.Op) []refusal {
 	return all
 }
 
-// componentName returns the name under which the refusal is among the document's components. It
-// consists of the codes, so two operations with the same codes share a component.
+// componentName returns the name under which the refusal stands among the document's
+// components, such as EventNotFoundOrConflict. It consists of the codes, so two operations
+// with the same codes share a component.
 func (r refusal) componentName() string {
 	var words []string
 	for _, code := range r.codes {
@@ -65,8 +68,8 @@ func (r refusal) componentName() string {
 	return strings.Join(words, "Or")
 }
 
-// maxShared is how many codes a refusal may have to be shared. The name of more would be too long
-// to read.
+// maxShared is how many codes a refusal may have to become a component. With more codes the
+// name of the component would be too long to read.
 const maxShared = 2
 
 // sharedRefusals returns the names of the refusals that more than one operation has. Only those
@@ -76,6 +79,8 @@ func sharedRefusals(ops []route.Op) map[string]bool {
 	for i := range ops {
 		for _, r := range refusalsOf(&ops[i]) {
 			if name := r.componentName(); len(r.codes) <= maxShared {
+				// The name is false in the map after the first operation that has it, and
+				// true from the second on.
 				_, again := seen[name]
 				seen[name] = again
 			}
@@ -91,7 +96,7 @@ var serverSentEvent = map[string]any{
 		"operation describes it. An `id` is its place in the stream, to go on from with `Last-Event-ID`.",
 }
 
-// addAnswers completes the answer of a success, and adds all refusals.
+// addAnswers completes the answer of a success, and adds all refusals of the operation.
 func (p *printer) addAnswers(op *route.Op, o *openapi31.Operation) {
 	all := o.ResponsesEns()
 	ok := all.MapOfResponseOrReferenceValues[strconv.Itoa(op.Status)].Response
@@ -99,6 +104,7 @@ func (p *printer) addAnswers(op *route.Op, o *openapi31.Operation) {
 	if op.Streams() {
 		ok.Content = map[string]openapi31.MediaType{"text/event-stream": {Schema: serverSentEvent}}
 	}
+	// The operation answers with bytes of these media types instead of JSON.
 	if types := op.Handler.Types(); types != nil {
 		ok.Content = map[string]openapi31.MediaType{}
 		for _, t := range types {
@@ -132,6 +138,7 @@ func (p *printer) addAnswers(op *route.Op, o *openapi31.Operation) {
 	all.WithMapOfResponseOrReferenceValuesItem("431", referToResponse(headersTooLarge))
 }
 
+// referToResponse returns a reference to an answer among the components.
 func referToResponse(name string) openapi31.ResponseOrReference {
 	return openapi31.ResponseOrReference{Reference: reference("responses", name)}
 }
@@ -139,6 +146,8 @@ func referToResponse(name string) openapi31.ResponseOrReference {
 // describeResponse describes a refusal, with an example for each of its codes.
 func (r refusal) describeResponse() *openapi31.Response {
 	var lines []string
+	// waits becomes true if one of the codes can come with the header Retry-After, by the
+	// rules of the server's writeRefusal.
 	content, waits := errorContent(), r.status == http.StatusTooManyRequests
 	for _, code := range r.codes {
 		def := engine.CodeTable[code]
@@ -158,11 +167,13 @@ func (r refusal) describeResponse() *openapi31.Response {
 	return answer
 }
 
+// errorContent returns the JSON content of an error, without examples.
 func errorContent() openapi31.MediaType {
 	return openapi31.MediaType{Schema: map[string]any{"$ref": "#/components/schemas/Error"}}
 }
 
-// exampleEnvelope returns an example of an error's body.
+// exampleEnvelope returns an example of an error's body. It is the envelope that the server
+// writes.
 func exampleEnvelope(code engine.Code, message string, details any) any {
 	return map[string]any{
 		"error": map[string]any{"code": code, "message": message, "details": details},

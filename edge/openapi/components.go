@@ -14,7 +14,8 @@ import (
 
 const jsonType = "application/json"
 
-// These are the names of components that do not come from a Go type.
+// These are the names of components that do not come from a Go type: headers, then
+// parameters, then answers.
 const (
 	headerRequestID    = "X-Request-Id"
 	headerLimit        = "X-RateLimit-Limit"
@@ -96,7 +97,8 @@ func (p *printer) addComponents() {
 	p.addTransportAnswer(methodNotKnown, engine.MethodNotAllowed, engine.CodeTable[engine.MethodNotAllowed].Sentence, "Any path, with a method that it does not have.")
 }
 
-// addTransportAnswer adds an answer that is given before an operation is found.
+// addTransportAnswer adds an answer that the server gives before it has found an operation.
+// Such an answer has no headers of a rate limit.
 func (p *printer) addTransportAnswer(name string, code engine.Code, message, description string) {
 	content := errorContent()
 	content.WithExamplesItem(string(code), openapi31.ExampleOrReference{
@@ -108,6 +110,7 @@ func (p *printer) addTransportAnswer(name string, code engine.Code, message, des
 	p.spec.ComponentsEns().WithResponsesItem(name, openapi31.ResponseOrReference{Response: r})
 }
 
+// These describe the ids that stand in many paths.
 const (
 	anEvent        = "The event's UUID or its number."
 	anOrganization = "The organization's number."
@@ -141,8 +144,8 @@ var named = map[string]string{
 	"promo-codes/{id}":         "The promo code's number.",
 }
 
-// whatItNames returns the description of a path's parameter, or nil if only its field can describe
-// it.
+// whatItNames returns the description of a path's parameter, or nil if no part of the path
+// is in named. Then only the tag of its field can describe it.
 func whatItNames(path, parameter string) *string {
 	for place, text := range named {
 		if strings.HasSuffix(place, "{"+parameter+"}") && strings.Contains(path, "/"+place) {
@@ -188,8 +191,10 @@ var tagTexts = []struct{ name, text string }{
 	{"Operations", "The running of the service, for the platform's administrators."},
 }
 
-// listTags adds the groups that the table uses. A group without a text comes at the end.
+// listTags adds the groups that the table uses, in the order of tagTexts. A group that
+// tagTexts does not describe comes at the end, without a text.
 func (p *printer) listTags(ops []route.Op) {
+	// The map has the groups that are used and not yet listed.
 	missing := map[string]bool{}
 	for i := range ops {
 		missing[ops[i].Tag] = true
@@ -205,7 +210,8 @@ func (p *printer) listTags(ops []route.Op) {
 	}
 }
 
-// limitsTable returns the table of rate limits in Markdown.
+// limitsTable returns the table of rate limits in Markdown. It is printed from the limits
+// that the server counts by, so the two cannot differ.
 func limitsTable() string {
 	var b strings.Builder
 	b.WriteString("\n## Rate limits\n\n| Tier | Requests a minute | Counted per |\n|---|---|---|\n")

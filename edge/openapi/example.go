@@ -9,13 +9,14 @@ import (
 	"time"
 )
 
-// exampleOf returns a body that a request of the type may have. It has the required members and
-// those with an example tag. The value of a member is its example, which may be JSON, or else its
-// default, its first allowed value, or something plain in its format.
+// exampleOf returns a body that a request of the type may have. The body has the required
+// members and those with an example tag. The value of a member is its example, which may be
+// JSON, or else its default, its first allowed value, or something plain in its format.
 func exampleOf(t reflect.Type) (object, error) {
 	var all object
 	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		// The members of an embedded struct stand beside the type's own.
 		if f.Anonymous && name == "" {
 			inner, err := exampleOf(f.Type)
 			if err != nil {
@@ -37,7 +38,8 @@ func exampleOf(t reflect.Type) (object, error) {
 	return all, nil
 }
 
-// valueOf returns an example value of one field.
+// valueOf returns an example value of one field. The example of a text or a time is the tag
+// itself; of any other type it is JSON, and a tag that is not JSON is an error, so that printing the document fails.
 func valueOf(t reflect.Type, tag reflect.StructTag) (any, error) {
 	if inner := innerOfOpt(t); inner != nil {
 		t = inner
@@ -56,6 +58,7 @@ func valueOf(t reflect.Type, tag reflect.StructTag) (any, error) {
 		return text, nil
 	case t == timeType:
 		return "2031-06-20T19:00:00Z", nil
+	// The tags of a list's field are about its elements.
 	case t.Kind() == reflect.Slice:
 		element, err := valueOf(t.Elem(), tag)
 		return []any{element}, err
@@ -67,14 +70,16 @@ func valueOf(t reflect.Type, tag reflect.StructTag) (any, error) {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// formatExamples has a valid value for each format of the package route.
+// formatExamples has a valid value for each format of the package route that a text may
+// have.
 var formatExamples = map[string]string{
 	"email": "ada@example.org", "uuid": "0197b6c1-4a00-7000-8000-000000000007", "uri": "https://example.org", "origin": "https://example.org", "hosted": "https://example.org",
 	"date-time": "2031-06-20T19:00:00Z", "date": "2031-06-20", "timezone": "Africa/Lagos", "country": "NG", "currency": "NGN", "locale": "en-NG",
 	"color": "#1b4332",
 }
 
-// plainValue returns the simplest valid value of a scalar.
+// plainValue returns the simplest valid value of a scalar, first by its tags and then by
+// its type.
 func plainValue(t reflect.Type, tag reflect.StructTag) any {
 	text := tag.Get("default")
 	if text == "" {
@@ -105,6 +110,7 @@ func plainValue(t reflect.Type, tag reflect.StructTag) any {
 // bottom.
 type object []member
 
+// member is one name with its value.
 type member struct {
 	name  string
 	value any

@@ -46,8 +46,8 @@ const (
 	schemeLiveToken  = "liveToken"
 )
 
-// Print prints the document of a table. The same table gives the same bytes, so that a change shows
-// in a diff.
+// Print prints the document of a table. The same table always gives the same bytes, so that
+// a change of the API shows in a diff of the document.
 func Print(ops []route.Op, info Info) (*Document, error) {
 	p := newPrinter(ops, info)
 	for i := range ops {
@@ -58,6 +58,7 @@ func Print(ops []route.Op, info Info) (*Document, error) {
 	if err := p.describeWebhooks(info.Webhooks); err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
+	// Groups and error codes come last, because only what the operations use is described.
 	p.listTags(ops)
 	if err := p.describeErrors(ops); err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
@@ -66,6 +67,7 @@ func Print(ops []route.Op, info Info) (*Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
+	// YAML is made of the JSON text, so that both forms say the same in the same order.
 	text, err := yamlOf(doc)
 	if err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
@@ -73,7 +75,7 @@ func Print(ops []route.Op, info Info) (*Document, error) {
 	return &Document{JSON: doc, YAML: text}, nil
 }
 
-// printer makes one document. It is used once.
+// printer makes one document. It is used once, by one goroutine.
 type printer struct {
 	reflector *openapi31.Reflector
 	spec      *openapi31.Spec
@@ -106,8 +108,9 @@ func newPrinter(ops []route.Op, info Info) *printer {
 	return p
 }
 
-// add adds one operation to the document. The reflector does most of it; the steps after it mend
-// what the reflector cannot know.
+// add adds one operation to the document. The reflector writes most of it from the Go
+// types. The steps after AddOperation change what the reflector cannot know, and they need
+// its result.
 func (p *printer) add(op *route.Op) error {
 	oc, err := p.reflector.NewOperationContext(op.Method, op.Path)
 	if err != nil {
@@ -136,7 +139,8 @@ func (p *printer) add(op *route.Op) error {
 	return nil
 }
 
-// kinds are the credentials, with their names for programs and for people.
+// kinds are the credentials that a row may ask for, with their names for programs
+// (x-credentials) and for people.
 var kinds = []struct {
 	kind       route.Auth
 	name, text string
@@ -150,8 +154,8 @@ var kinds = []struct {
 	{route.LiveToken, "liveToken", "whoever has a token for the stream"},
 }
 
-// describeOperation returns the description of an operation, followed by its callers, its scopes
-// and its limit.
+// describeOperation returns the description of an operation, followed by who may call it,
+// the scopes that it needs and its rate limit.
 func describeOperation(op *route.Op) string {
 	var who []string
 	for _, k := range kinds {
@@ -173,8 +177,9 @@ func describeOperation(op *route.Op) string {
 	return text + fmt.Sprintf("  \n**Limit:** %d a minute, counted per %s (tier `%s`).", limit.PerMinute, limit.CountedPer, op.Tier)
 }
 
-// successType returns a value of the type of a success, in the API's envelope. It returns nil for
-// an operation without a JSON answer.
+// successType returns a value of the type of a success in the API's envelope, {"data":
+// ...}. It returns nil for an operation without a JSON answer. The envelope has no Go type
+// of its own, so it is composed here.
 func successType(op *route.Op) any {
 	if op.Status == 204 || op.Streams() || op.Handler.Types() != nil {
 		return nil
@@ -187,8 +192,9 @@ func successType(op *route.Op) any {
 	return reflect.New(envelope).Interface()
 }
 
-// describeBody notes if an operation needs a body, and adds an example of it. The reflector leaves
-// out the body of DELETE, so that is added here.
+// describeBody notes if an operation needs a body, and adds an example of it. A body that
+// somebody else defines, such as a payment provider's, has no schema. The reflector leaves
+// out the body of DELETE, so that one is added here.
 func (p *printer) describeBody(op *route.Op, o *openapi31.Operation) error {
 	if op.Handler.Raw != "" {
 		anything := map[string]any{"description": "As its sender defines it."}
@@ -226,8 +232,9 @@ func (p *printer) describeBody(op *route.Op, o *openapi31.Operation) error {
 	return nil
 }
 
-// describeForm describes the multipart body of an operation that takes a file: the file and the
-// text fields beside it.
+// describeForm describes the multipart body of an operation that takes a file. The
+// reflector knows no such bodies. The text fields beside the file are those with a part
+// tag.
 func describeForm(op *route.Op, o *openapi31.Operation) {
 	properties := map[string]any{"file": map[string]any{"type": "string", "format": "binary", "description": "The file, with its name and its type."}}
 	for f := range op.Handler.In.Fields() {
@@ -281,8 +288,9 @@ func mendParameters(op *route.Op, o *openapi31.Operation) {
 	}
 }
 
-// makePlain removes from a parameter what only a body may have: null as a value and a second
-// description. It writes lists as separated by commas.
+// makePlain removes from a parameter's schema what only a body may have: null as a value,
+// and a description and examples beside the parameter's own. It declares lists as one value
+// separated by commas, which is how the server reads them.
 func makePlain(p *openapi31.Parameter) {
 	if types, ok := p.Schema["type"].([]any); ok {
 		types = slices.DeleteFunc(types, func(t any) bool { return t == "null" })

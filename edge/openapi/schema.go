@@ -14,12 +14,15 @@ import (
 )
 
 var (
+	// These types are recognized while schemas are made.
 	moneyType = reflect.TypeFor[route.Money]()
 	freeType  = reflect.TypeFor[jsontext.Value]()
 	apiPath   = reflect.TypeFor[api.Page]().PkgPath()
 )
 
-// schemaOptions teaches the reflector the types and rules of the package route.
+// schemaOptions teaches the reflector the types and rules of the package route: names of
+// types, types with a schema of their own, when null is allowed, and what the tags of a
+// field mean.
 func (p *printer) schemaOptions() []func(*jsonschema.ReflectContext) {
 	return []func(*jsonschema.ReflectContext){
 		jsonschema.InterceptDefName(nameOf),
@@ -29,6 +32,8 @@ func (p *printer) schemaOptions() []func(*jsonschema.ReflectContext) {
 			}
 			return p.writeSpecial(s)
 		}),
+		// The reflector lets every list be null, but our answers write an empty list for
+		// none.
 		jsonschema.InterceptNullability(func(n jsonschema.InterceptNullabilityParams) {
 			if n.Type.Kind() == reflect.Slice && n.NullAdded {
 				n.Schema.RemoveType(jsonschema.Null)
@@ -43,7 +48,9 @@ func (p *printer) schemaOptions() []func(*jsonschema.ReflectContext) {
 	}
 }
 
-// nameOf returns the name of a type in the document: its Go name, or CardList for a list of Card.
+// nameOf returns the name of a type in the document. For a type of the package api that is
+// its Go name, or CardList for List[Card]; the name of any other type stays as the
+// reflector makes it.
 func nameOf(t reflect.Type, name string) string {
 	if t.PkgPath() != apiPath {
 		return name
@@ -63,8 +70,9 @@ func innerOfOpt(t reflect.Type) reflect.Type {
 	return nil
 }
 
-// isOfAnswer reports whether the schema is for an answer. Requests and answers follow different
-// rules.
+// isOfAnswer reports whether the schema is for an answer. Requests and answers follow
+// different rules: money is a number in one and a string in the other, and answers always
+// have all their members.
 func isOfAnswer(c *jsonschema.ReflectContext) bool {
 	oc, ok := openapi.OperationCtx(c)
 	return ok && oc.IsProcessingResponse()
@@ -107,7 +115,8 @@ func (p *printer) writeSpecial(s jsonschema.InterceptSchemaParams) (done bool, e
 	return true, nil
 }
 
-// schemaOf returns the schema of a type in a request. The named types inside it become components.
+// schemaOf returns the schema of a type in a request. The named types inside it become
+// components of the document.
 func (p *printer) schemaOf(t reflect.Type) (jsonschema.Schema, error) {
 	return p.reflector.Reflect(reflect.New(t).Elem().Interface(), jsonschema.RootRef,
 		jsonschema.DefinitionsPrefix("#/components/schemas/"), jsonschema.CollectDefinitions(p.define))
@@ -126,7 +135,8 @@ func (p *printer) define(name string, schema jsonschema.Schema) {
 	c.WithSchemasItem(name, simple)
 }
 
-// orNull lets a schema also allow null.
+// orNull lets a schema also allow null. A reference cannot have a type beside it, so it
+// becomes one of two alternatives;  its description moves to the outside.
 func orNull(s *jsonschema.Schema) {
 	if s.Ref == nil {
 		s.AddType(jsonschema.Null)
@@ -137,7 +147,8 @@ func orNull(s *jsonschema.Schema) {
 	*s = jsonschema.Schema{Description: s.Description, AnyOf: []jsonschema.SchemaOrBool{some.ToSchemaOrBool(), jsonschema.Null.ToSchemaOrBool()}}
 }
 
-// patterns are for formats of our own that JSON Schema does not know, or knows in a wider sense.
+// patterns are regular expressions for formats that JSON Schema does not know, or knows in
+// a wider sense than the package route. 
 var patterns = map[string]string{
 	"uri": "^https?://", "origin": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+/?$", "hosted": "^(https?://.*|/media/[1-9][0-9]*)?$", "country": "^[A-Za-z]{2}$", "id": "^[A-Za-z0-9_.-]+$",
 	"locale": "^[A-Za-z]{2,8}(-[0-9A-Za-z]{1,8})*$", "currency": "^[A-Z]{3}$", "color": "^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$",
@@ -213,13 +224,15 @@ func mendFree(s *jsonschema.Schema, tag reflect.StructTag, nullable bool) {
 	}
 }
 
-// toElements moves constraints from a list to its elements. The tags of a list's field are about
-// the elements.
+// toElements moves constraints from a list to its elements. The tags of a list's field are
+// about the elements, but the reflector writes them into the list.
 func toElements(s *jsonschema.Schema) {
 	item := s.Items.SchemaOrBool
 	if item == nil || item.TypeObject == nil {
 		return
 	}
+	// The schema of the element may be shared with other fields, so a copy of it is
+	// changed.
 	e := *item.TypeObject
 	if s.MinLength != 0 {
 		e.MinLength, s.MinLength = s.MinLength, 0

@@ -13,7 +13,8 @@ import (
 	"boxoffice/edge/webhook"
 )
 
-// hookHeaders are the headers of a webhook (docs/webhooks.md).
+// hookHeaders are the headers of a webhook (docs/webhooks.md). They become parameters among
+// the components, to which each type refers.
 var hookHeaders = []struct{ name, text string }{
 	{"X-Service-Signature", "t=<unix seconds>,v1=<hex>: the HMAC-SHA256 under the endpoint's secret of <t>.<the body as it came>. Compare in constant time, and refuse a t that is more than 300 seconds off."},
 	{"X-Service-Event", "The type."},
@@ -36,7 +37,8 @@ func (p *printer) describeWebhooks(types []webhook.Type) error {
 	return nil
 }
 
-// describeWebhook describes one type: the general body of a fact with this type's name and data.
+// describeWebhook describes one type: the general body of a fact, narrowed to this type's
+// name and data.
 func (p *printer) describeWebhook(t *webhook.Type) error {
 	data, err := p.dataOf(t)
 	if err != nil {
@@ -58,6 +60,7 @@ func (p *printer) describeWebhook(t *webhook.Type) error {
 	}
 	o := openapi31.Operation{}
 	o.WithID("webhook." + t.Name).WithTags("Webhooks").WithSummary(t.Name).WithDescription(text)
+	// The service sends this request, so it carries none of the document's credentials.
 	setSecurity(&o, nil)
 	for _, h := range hookHeaders {
 		o.Parameters = append(o.Parameters, openapi31.ParameterOrReference{Reference: reference("parameters", h.name)})
@@ -69,8 +72,8 @@ func (p *printer) describeWebhook(t *webhook.Type) error {
 	return p.spec.AddWebhook(http.MethodPost, t.Name, o)
 }
 
-// dataOf returns the schema of a type's data. Of a type that nothing fires yet, only the names of
-// the members are known.
+// dataOf returns the schema of a type's data. For a type that nothing fires yet, only the
+// names of the members are known.
 func (p *printer) dataOf(t *webhook.Type) (map[string]any, error) {
 	if t.Data != nil {
 		return p.answerOf(reflect.TypeOf(t.Data))

@@ -6,7 +6,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// yamlOf writes a JSON text as YAML, with the members in the same order.
+// yamlOf writes a JSON text as YAML, with the members in the same order. It goes through
+// the nodes of a YAML document, because a Go map would lose the order.
 func yamlOf(doc []byte) ([]byte, error) {
 	var n yaml.Node // JSON is YAML in its flow style
 	if err := yaml.Unmarshal(doc, &n); err != nil {
