@@ -148,7 +148,7 @@ func orNull(s *jsonschema.Schema) {
 }
 
 // patterns are regular expressions for formats that JSON Schema does not know, or knows in
-// a wider sense than the package route. 
+// a wider sense than the package route.
 var patterns = map[string]string{
 	"uri": "^https?://", "origin": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+/?$", "hosted": "^(https?://.*|/media/[1-9][0-9]*)?$", "country": "^[A-Za-z]{2}$", "id": "^[A-Za-z0-9_.-]+$",
 	"locale": "^[A-Za-z]{2,8}(-[0-9A-Za-z]{1,8})*$", "currency": "^[A-Z]{3}$", "color": "^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$",

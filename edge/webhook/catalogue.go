@@ -1,5 +1,8 @@
-// Package webhook is the outward edge of facts. Its catalogue lists which facts of the engine the
-// world is told, and as what, and makes the payloads; persistence/publicfacts stores them.
+// Package webhook is the outward edge of facts. Its catalogue lists which facts of the
+// engine the world is told, and as what (Catalogue), and which it is not told (Internal). A
+// Teller makes the payloads, and persistence/publicfacts stores them. A Deliverer sends
+// them to the endpoints of organizations, and Stop ends it. Targets says where deliveries
+// may go.
 package webhook
 
 import (
@@ -10,14 +13,15 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Type is one row of the catalogue of what the world is told.
+// Type is one row of the catalogue: a type of public fact, and how it is made of a fact of
+// the engine.
 type Type struct {
 	Name        string
 	Description string   // when it fires
 	Keys        []string // the members of its data
 	From        []string // names of the engine's facts that it is told from; none: it tells what no actor owns (Own)
 	Data        any      // a zero value of its data; nil: nothing fires it yet
-	tell        builder  // makes its data from a fact
+	tell        builder  // makes its data from a fact; nil where From is empty
 }
 
 // Active reports whether anything fires the type yet.
@@ -149,7 +153,8 @@ var Internal = map[string]string{
 	"seats.released":            "seats are watched live",
 }
 
-// Find returns the type with a name.
+// Find returns the type of the catalogue with a name. ok is false for a name that the
+// catalogue does not have.
 func Find(name string) (*Type, bool) {
 	for i := range Catalogue {
 		if Catalogue[i].Name == name {
@@ -159,7 +164,8 @@ func Find(name string) (*Type, bool) {
 	return nil, false
 }
 
-// Types returns the catalogue as the API shows it.
+// Types returns the catalogue as the API shows it. Schema is where the OpenAPI document
+// describes what is sent.
 func Types() []api.FactType {
 	types := make([]api.FactType, len(Catalogue))
 	for i := range Catalogue {
@@ -169,13 +175,15 @@ func Types() []api.FactType {
 	return types
 }
 
-// factKey names a type of facts.
+// factKey names a type of facts. Fact types are numbered within a kind, so the kind belongs
+// to the name.
 type factKey struct {
 	kind engine.Kind
 	fact engine.FactType
 }
 
-// byFact maps each type of facts to the types of the catalogue that are told from it.
+// byFact maps each type of facts to the types of the catalogue that are told from it, in
+// the catalogue's order. It is made once, because every committed fact is looked up in it.
 var byFact = func() map[factKey][]*Type {
 	rows := make(map[factKey][]*Type)
 	for _, kind := range all.Kinds {

@@ -40,17 +40,20 @@ const (
 
 var outcomes = []string{outcomeSucceeded, outcomeStatus, outcomeTimeout, outcomeConnection, outcomeProhibited}
 
-// answer is the result of one POST.
+// answer is the result of one POST, also of one that got no HTTP answer.
 type answer struct {
 	outcome string
 	status  int // 0: no answer
 	err     string
 	text    string // the beginning of its body, printable
+	// latency is the time until the headers of the answer, or until the failure.
 	latency time.Duration
 }
 
-// newTransport sends to targets. It uses no proxy, and HTTP/1.1 only, so that each attempt has its own
-// connection. A transport never follows redirects.
+// newTransport makes the transport that sends to targets. It uses no proxy, because a proxy
+// would look the host up itself and t.control would judge the proxy's address. It speaks
+// HTTP/1.1 only, so that each attempt under way has a connection of its own. A transport
+// never follows redirects, which could lead to an address that is not allowed.
 func newTransport(t *Targets, roots *x509.CertPool, resolver *net.Resolver) *http.Transport {
 	dialer := &net.Dialer{Timeout: attemptTime, Control: t.control, Resolver: resolver}
 	return &http.Transport{
@@ -76,7 +79,9 @@ func Forward(ctx context.Context, rt http.RoundTripper, url, secret string, a *d
 	return false, got.err
 }
 
-// postOnce makes one attempt. Ignore the result when ctx has ended.
+// postOnce makes one attempt and describes what came of it. It returns no error: a failure
+// is an outcome like any other. The caller ignores the result when ctx itself has ended,
+// because then the attempt was cut off by us.
 func postOnce(ctx context.Context, rt http.RoundTripper, url string, headers http.Header, body []byte) answer {
 	ctx, cancel := context.WithTimeout(ctx, attemptTime)
 	defer cancel()
@@ -92,8 +97,11 @@ func postOnce(ctx context.Context, rt http.RoundTripper, url string, headers htt
 		a.outcome, a.err = describeFailure(err)
 		return a
 	}
+	// From here the endpoint has answered. Its status decides, however the body ends.
 	defer func() { _ = resp.Body.Close() }()
 	a.outcome, a.status = outcomeStatus, resp.StatusCode
+	// An endpoint that sends its body slowly may not hold the connection for the rest of
+	// attemptTime.
 	late := time.AfterFunc(answerTime, cancel)
 	defer late.Stop()
 	got, _ := io.ReadAll(io.LimitReader(resp.Body, answerMax)) // read to its end if possible, so that the connection can be reused
@@ -112,8 +120,8 @@ func postOnce(ctx context.Context, rt http.RoundTripper, url string, headers htt
 	return a
 }
 
-// describeFailure describes an error in words that tell the endpoint's owner what to do and reveal nothing
-// about our own network.
+// describeFailure describes an error in words that tell the endpoint's owner what to do.
+// The error's own text is not used, because it may reveal addresses of our own network.
 func describeFailure(err error) (outcome, text string) {
 	var dns *net.DNSError
 	var certificate *tls.CertificateVerificationError
@@ -133,8 +141,9 @@ func describeFailure(err error) (outcome, text string) {
 	return outcomeConnection, "the connection failed before there was an answer"
 }
 
-// makePrintable is the beginning of a text that somebody else wrote, up to a number of bytes, on one line and
-// safe to store and show.
+// makePrintable returns the beginning of a text that somebody else wrote: at most most
+// bytes of it, valid UTF-8, on one line and without control characters, so that it is safe
+// to store and to show.
 func makePrintable(text []byte, most int) string {
 	s := strings.Map(func(r rune) rune {
 		switch {

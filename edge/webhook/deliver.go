@@ -67,7 +67,8 @@ type Deliverer struct {
 	counted time.Time
 }
 
-// sent is a page whose attempts have ended.
+// sent is a page whose attempts have ended. results has no entry for an attempt that was
+// not made; that one is due again.
 type sent struct {
 	endpoint int64
 	results  []deliveries.Result
@@ -110,7 +111,7 @@ func (d *Deliverer) Stop(ctx context.Context) error {
 	return nil
 }
 
-// run looks at the queues until Stop.
+// run is the deliverer's loop until Stop. Of the deliverer's goroutines, this one alone reads and writes the tables.
 func (d *Deliverer) run() {
 	defer close(d.done)
 	mine := false // whether endpoints that an earlier process of this node had claimed are free again
@@ -118,6 +119,8 @@ func (d *Deliverer) run() {
 	defer look.Stop()
 	for {
 		began := time.Now()
+		// A process that was killed left its leases behind. Its successor with the same
+		// name need not wait until they end.
 		if !mine {
 			mine = d.tryTables("free what was claimed", func(ctx context.Context) error { return d.cfg.Store.FreeAll(ctx, d.cfg.Node) })
 		}
@@ -132,14 +135,17 @@ func (d *Deliverer) run() {
 			break
 		}
 	}
+	// Stop has been called. The pages under way begin no more attempts, and each still
+	// sends its results, so this loop ends.
 	for d.serving > len(d.results) {
 		d.takeResults(<-d.sent)
 	}
 	d.recordResults()
 }
 
-// restUntil waits until there is something to do, and at least until the given time. It returns false
-// once the deliverer stops.
+// restUntil waits until there is something to do, and at least until the given time, so
+// that whatever comes in between is handled together. It returns false once the deliverer
+// stops.
 func (d *Deliverer) restUntil(until time.Time, look <-chan time.Time) bool {
 	select {
 	case <-d.woken:
@@ -163,11 +169,13 @@ func (d *Deliverer) restUntil(until time.Time, look <-chan time.Time) bool {
 	}
 }
 
-// takeResults keeps the results of a page until they are recorded.
+// takeResults keeps the results of a page until recordResults writes them. The endpoint
+// stays claimed until then, so it has at most one page at a time.
 func (d *Deliverer) takeResults(s sent) { d.results[s.endpoint] = s.results }
 
-// recordResults writes the results there are and gives the endpoints back. It returns false when the
-// tables cannot be reached; then nothing more is claimed.
+// recordResults writes the results that have come and gives their endpoints back. It
+// returns false when the tables cannot be reached; then nothing more is claimed, and the
+// results are written at the next look.
 func (d *Deliverer) recordResults() bool {
 	if len(d.results) == 0 {
 		return true
@@ -180,7 +188,8 @@ func (d *Deliverer) recordResults() bool {
 	return ok
 }
 
-// serveEndpoints claims endpoints and starts to send them what is due.
+// serveEndpoints claims endpoints that have something due, and starts a goroutine for each
+// that sends one page. It goes on until the node serves as many as it may or none is left.
 func (d *Deliverer) serveEndpoints() {
 	now := d.cfg.Now()
 	for d.serving < maxEndpoints {
@@ -211,7 +220,9 @@ func (d *Deliverer) serveEndpoints() {
 	}
 }
 
-// giveBack notes the claimed endpoints for which no page was loaded.
+// giveBack notes the claimed endpoints for which no page was loaded, because nothing was
+// due for them any more. They get an empty result, with which recordResults gives them
+// back.
 func (d *Deliverer) giveBack(claimed []int64, pages []*deliveries.Page) {
 	loaded := make(map[int64]bool, len(pages))
 	for _, p := range pages {
@@ -224,7 +235,7 @@ func (d *Deliverer) giveBack(claimed []int64, pages []*deliveries.Page) {
 	}
 }
 
-// count measures how much waits.
+// count measures how much waits in all queues, for the metrics. The number need not be exact, so it is counted only once in countEvery.
 func (d *Deliverer) count() {
 	if time.Since(d.counted) < countEvery {
 		return
@@ -239,8 +250,9 @@ func (d *Deliverer) count() {
 	})
 }
 
-// tryTables runs a statement on the tables and reports whether it succeeded. A statement that failed is tried again
-// with the next look.
+// tryTables runs a statement on the tables and reports whether it succeeded. what completes
+// "webhooks wait to ..." in the log. A statement that failed is tried again with the next
+// look.
 func (d *Deliverer) tryTables(what string, do func(context.Context) error) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), tableTime)
 	defer cancel()

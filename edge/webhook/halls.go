@@ -30,8 +30,9 @@ const (
 	maxHalls = 10_000
 )
 
-// halls remembers the events whose seat maps did not come. Otherwise each fact of such an event
-// would wait again, and hold up what is told of all other events.
+// halls remembers the events whose seat maps did not come. Otherwise each fact of such an
+// event would wait for its map again, and hold up the facts of all other events, which are
+// told one after another. Any goroutine may call its methods.
 type halls struct {
 	mu     sync.Mutex
 	failed map[int64]failedHall
@@ -43,7 +44,8 @@ type failedHall struct {
 	why error
 }
 
-// patienceFor is how long an event's map may be asked for now. If it is zero, the error says why.
+// patienceFor returns how long an event's map may be asked for now. If it is zero, the map
+// failed a short time ago, and the error is the one from then.
 func (h *halls) patienceFor(number int64) (time.Duration, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -57,7 +59,8 @@ func (h *halls) patienceFor(number int64) (time.Duration, error) {
 	}
 }
 
-// noteResult keeps the result of asking for a map.
+// noteResult keeps the result of asking for a map. A map that came makes the event like any
+// other again.
 func (h *halls) noteResult(number int64, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -71,11 +74,14 @@ func (h *halls) noteResult(number int64, err error) {
 	h.failed[number] = failedHall{at: time.Now(), why: err}
 }
 
-// findSeats says where the seats of an order's tickets are. It asks the seat map's actor, which may
-// just be moving to another node, so it keeps asking for a while. If the event cannot be loaded any
-// more, findSeats fails: the fact is set aside, and can be told in full when the event has been
-// mended. An error that is ErrAgain is passed on at once. A fact is told only once, so telling it
-// without its seats could not be corrected later.
+// findSeats says where the seats of an order's tickets are; nil for an order without seats.
+// It asks the seat map's actor, which may be moving to another node at the moment, so it
+// keeps asking for a while.
+//
+// A fact is told only once, so telling it without its seats could not be corrected later.
+// If the map does not come, findSeats therefore fails: the fact is set aside, and can be
+// told in full when the event has been mended. An error that is ErrAgain is passed on at
+// once, because the follower itself then tries again.
 func (t *Teller) findSeats(ctx context.Context, o *order.Order) (view.Where, error) {
 	if !o.Seated() {
 		return nil, nil
@@ -113,6 +119,7 @@ func (t *Teller) findSeats(ctx context.Context, o *order.Order) (view.Where, err
 	}
 }
 
+// askSeats asks for the map once, within seatsCall.
 func (t *Teller) askSeats(ctx context.Context, number int64) (*committed.SeatMap, error) {
 	ctx, cancel := context.WithTimeout(ctx, seatsCall)
 	defer cancel()

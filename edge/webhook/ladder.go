@@ -6,11 +6,11 @@ import "time"
 // (docs/rules.md, Webhooks).
 const MaxAttempts = 12
 
-// ladder holds the pauses after the first attempts; after these, attempts are made once a day.
+// ladder holds the pauses after the first attempts that fail. After these, attempts are made once a day.
 var ladder = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 12 * time.Hour}
 
-// pauseAfter is the time from the n-th attempt, which failed, to the next one. It returns false if the
-// n-th attempt was the last.
+// pauseAfter returns the time from the n-th attempt (counted from 1), which failed, to the
+// next one. It returns false if the n-th attempt was the last.
 func pauseAfter(n int) (time.Duration, bool) {
 	switch {
 	case n >= MaxAttempts:

@@ -9,14 +9,17 @@ import (
 	"boxoffice/persistence/deliveries"
 )
 
-// metrics are a deliverer's Prometheus metrics.
+// metrics are a deliverer's Prometheus metrics. They count what this node does, but for
+// waiting.
 type metrics struct {
 	attempts  map[string]prometheus.Counter // by outcome
 	exhausted prometheus.Counter
 	seconds   prometheus.Histogram
 	lag       prometheus.Histogram
-	waiting   atomic.Int64
-	all       []prometheus.Collector
+	// waiting is how many deliveries are to be sent by any node, as Deliverer.count found
+	// it.
+	waiting atomic.Int64
+	all     []prometheus.Collector
 }
 
 func newMetrics() *metrics {
@@ -45,7 +48,9 @@ func newMetrics() *metrics {
 	return m
 }
 
-// countAttempt counts an attempt.
+// countAttempt counts an attempt with its answer and the result that follows from it. The
+// lag is measured only for a first attempt of a real fact: later attempts wait on purpose,
+// and a test delivery has no fact.
 func (m *metrics) countAttempt(a *deliveries.Attempt, what answer, r *deliveries.Result) {
 	m.attempts[what.outcome].Inc()
 	m.seconds.Observe(what.latency.Seconds())

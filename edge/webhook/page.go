@@ -16,14 +16,17 @@ const (
 	startTime   = time.Second // how long after a page was loaded its attempts may begin, so that a change of the endpoint takes effect within this time
 )
 
-// sendPage makes those attempts of a page that can begin in time. It returns their results in the order
-// in which they ended.
+// sendPage makes those attempts of a page that can begin in time. It returns their results
+// in the order in which they ended. An attempt that could not begin has no result, and is
+// loaded again with a later page.
 func (d *Deliverer) sendPage(p *deliveries.Page) []deliveries.Result {
 	secret, err := openSecret(d.cfg.Secrets, p.Org, p.Secret)
 	if err != nil { // sealed under another master key: an operator must look into it
 		d.cfg.Log.LogAttrs(d.ctx, slog.LevelError, "the secret of a webhook endpoint cannot be read", slog.Int64("endpoint", p.Endpoint), slog.Any("error", err))
 	}
 	s := &sending{d: d, page: p, secret: secret, began: time.Now()}
+	// Up to perEndpoint workers take whole chains. So facts of one stream never overtake
+	// each other, while different streams don't wait for one another.
 	chains := chainsOf(p.Attempts)
 	waiting := make(chan []*deliveries.Attempt, len(chains))
 	for _, c := range chains {
@@ -42,8 +45,8 @@ func (d *Deliverer) sendPage(p *deliveries.Page) []deliveries.Result {
 	return s.results
 }
 
-// chainsOf divides attempts into chains, one for each stream of facts. The attempts of a chain are made one after another,
-// and an attempt without a stream is a chain of its own.
+// chainsOf divides attempts into chains, one for each stream of facts. The attempts of a
+// chain are made one after another, in the order of the facts. An attempt with stream 0, whose order does not matter, is a chain of its own.
 func chainsOf(attempts []*deliveries.Attempt) [][]*deliveries.Attempt {
 	var chains [][]*deliveries.Attempt
 	of := map[int64]int{}
@@ -59,7 +62,7 @@ func chainsOf(attempts []*deliveries.Attempt) [][]*deliveries.Attempt {
 	return chains
 }
 
-// sending is a page that is being sent.
+// sending is a page that is being sent, by several workers at once.
 type sending struct {
 	d      *Deliverer
 	page   *deliveries.Page
@@ -67,11 +70,14 @@ type sending struct {
 	began  time.Time
 	gone   atomic.Bool // the endpoint wants no more deliveries
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// results come from all chains, and mu guards them.
 	results []deliveries.Result
 }
 
-// sendChain makes the attempts of a chain one after another.
+// sendChain makes the attempts of a chain one after another, whatever their results. It
+// stops early when the deliverer stops, when the endpoint wants no more deliveries, and
+// when the page is too old: the endpoint may have been changed since it was loaded.
 func (s *sending) sendChain(attempts []*deliveries.Attempt) {
 	for _, a := range attempts {
 		select {
@@ -97,7 +103,7 @@ func (s *sending) sendChain(attempts []*deliveries.Attempt) {
 	}
 }
 
-// sendAttempt sends one delivery.
+// sendAttempt sends one delivery. If it cannot be sent, the reason is an outcome too, with words for the endpoint's owner.
 func (s *sending) sendAttempt(a *deliveries.Attempt) answer {
 	switch {
 	case a.Missing:
@@ -113,7 +119,8 @@ func (s *sending) sendAttempt(a *deliveries.Attempt) answer {
 	return postOnce(s.d.ctx, s.d.http, s.page.URL, headersOf(a, s.secret, s.d.cfg.Now(), body), body)
 }
 
-// SentBody is what an attempt sends to an endpoint. Its fact must not be missing.
+// SentBody returns what an attempt sends to an endpoint. An attempt without a payload is a
+// test delivery. The attempt's fact must not be missing.
 func SentBody(v publicfacts.Vault, endpoint int64, a *deliveries.Attempt) ([]byte, error) {
 	if a.Payload == nil {
 		return bodyOf(a, testData(endpoint))
@@ -125,7 +132,9 @@ func SentBody(v publicfacts.Vault, endpoint int64, a *deliveries.Attempt) ([]byt
 	return bodyOf(a, data)
 }
 
-// judgeAnswer decides what an answer means for the delivery.
+// judgeAnswer decides what an answer means for the delivery: it has succeeded, it is due
+// again after a pause, or it has ended. 410 (Gone) means that the endpoint wants nothing
+// any more, so the endpoint is disabled too.
 func (d *Deliverer) judgeAnswer(a *deliveries.Attempt, what answer) deliveries.Result {
 	r := deliveries.Result{
 		Delivery: a.Delivery, Number: a.Number, At: d.cfg.Now(), Latency: what.latency,

@@ -22,8 +22,7 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// Teller makes the payloads that the catalogue names. It may be used by several
-// goroutines.
+// Teller makes the payloads that the catalogue names. Any goroutine may use it.
 type Teller struct {
 	Secrets *secrets.Master
 	// Seats returns an event's seat map. After an error it is called again for a while.
@@ -32,12 +31,14 @@ type Teller struct {
 	halls halls
 }
 
-// Covers reports whether anything is told of facts of a type.
+// Covers reports whether the world is told anything of facts of a type. Only such facts
+// have to be enriched for Build.
 func (t *Teller) Covers(kind engine.Kind, fact engine.FactType) bool {
 	return len(byFact[factKey{kind, fact}]) > 0
 }
 
-// Build makes what the world is told of a fact.
+// Build makes what the world is told of a fact: a draft for each type of the catalogue that
+// applies, in the catalogue's order, and none if none applies.
 func (t *Teller) Build(ctx context.Context, s *publicfacts.Enriched) ([]publicfacts.Draft, error) {
 	var tellings []publicfacts.Draft
 	m := making{Enriched: s, teller: t}
@@ -69,7 +70,8 @@ func Body(f *publicfacts.Fact) api.Fact {
 	return api.Fact{ID: f.ID, Type: f.Type, Created: api.Moment(f.At.UnixMilli()), Seq: f.Seq, Data: api.JSON(f.Data)}
 }
 
-// happenedAt is when a fact happened.
+// happenedAt returns when a fact happened. It has a case for each type of facts that the
+// catalogue is told from.
 func happenedAt(f engine.Fact) time.Time {
 	var at int64
 	switch f := f.(type) {
@@ -93,7 +95,7 @@ func happenedAt(f engine.Fact) time.Time {
 	return api.Moment(at)
 }
 
-// making is the state while one fact is being told.
+// making is the state while one fact is being told. 
 type making struct {
 	*publicfacts.Enriched
 	teller  *Teller
@@ -104,9 +106,11 @@ type making struct {
 // type, and several if it is told several times.
 type builder func(ctx context.Context, m *making) ([]any, error)
 
+// one is the result of a builder that tells a fact once.
 func one(data any) ([]any, error) { return []any{data}, nil }
 
-// ofEvent shows an event as a fact left it.
+// ofEvent shows an event as the fact left it. m.Event may be newer than the fact, so what
+// the fact has set is taken from the fact.
 func ofEvent(_ context.Context, m *making) ([]any, error) {
 	r := *m.Event
 	switch f := m.Fact.(type) {
@@ -122,7 +126,8 @@ func ofEvent(_ context.Context, m *making) ([]any, error) {
 	return one(api.EventData{Event: *v})
 }
 
-// moved tells of an event that comes into a status, from any status or from one of those listed.
+// moved makes a builder for an event that comes into a status, from one of the statuses
+// listed, or from any if none is listed.
 func moved(to string, from ...string) builder {
 	return func(ctx context.Context, m *making) ([]any, error) {
 		f, ok := m.Fact.(*event.Moved)
@@ -133,6 +138,7 @@ func moved(to string, from ...string) builder {
 	}
 }
 
+// newType tells of a ticket type that was made.
 func newType(_ context.Context, m *making) ([]any, error) {
 	f, ok := m.Fact.(*inventory.Created)
 	if !ok {
@@ -141,6 +147,7 @@ func newType(_ context.Context, m *making) ([]any, error) {
 	return ofType(m, f.Details, 0)
 }
 
+// soldOut tells of the sale that took the last unit of a type.
 func soldOut(_ context.Context, m *making) ([]any, error) {
 	f, ok := m.Fact.(*keeper.CommittedFact)
 	if !ok || f.SoldOutAt == 0 {
@@ -149,7 +156,8 @@ func soldOut(_ context.Context, m *making) ([]any, error) {
 	return ofType(m, &m.Type.Details, m.Type.Details.Quantity)
 }
 
-// ofType shows a ticket type that has sold the given number of units.
+// ofType shows a ticket type that has sold the given number of units, as everybody sees it.
+// Sold and what is left follow from the fact, not from the type's present state.
 func ofType(m *making, details *inventory.Details, sold int64) ([]any, error) {
 	r := inventory.Record{Ref: m.Ref, Details: *details, Sold: sold, Available: inventory.Unlimited}
 	if details.Quantity != inventory.Unlimited {
@@ -162,10 +170,12 @@ func ofType(m *making, details *inventory.Details, sold int64) ([]any, error) {
 
 func (m *making) eventID() string { return m.Event.Details.PublicID.String() }
 
+// ofOrder shows the order of the fact.
 func ofOrder(_ context.Context, m *making) ([]any, error) {
 	return one(api.OrderData{Order: view.Order(m.Order, m.eventID(), m.codes())})
 }
 
+// completed tells of an order that was paid, with all of its tickets.
 func completed(ctx context.Context, m *making) ([]any, error) {
 	tickets, err := m.listIssued(ctx)
 	if err != nil {
@@ -174,7 +184,7 @@ func completed(ctx context.Context, m *making) ([]any, error) {
 	return one(api.CompletedOrderData{Order: view.Order(m.Order, m.eventID(), m.codes()), Tickets: tickets})
 }
 
-// ended tells of an order that ends unpaid with a status.
+// ended makes a builder for an order that ends unpaid with a status.
 func ended(status string) builder {
 	return func(ctx context.Context, m *making) ([]any, error) {
 		if f, ok := m.Fact.(*order.Ended); !ok || f.Status != status {
@@ -184,6 +194,7 @@ func ended(status string) builder {
 	}
 }
 
+// issued tells of each ticket of a completed order.
 func issued(ctx context.Context, m *making) ([]any, error) {
 	tickets, err := m.listIssued(ctx)
 	if err != nil {
@@ -196,7 +207,8 @@ func issued(ctx context.Context, m *making) ([]any, error) {
 	return list, nil
 }
 
-// listIssued returns the tickets of an order, with QR payloads made now.
+// listIssued returns the tickets of an order as they were issued, with QR payloads that are
+// made now. Two types are told of the same fact, so the tickets are kept in m.
 func (m *making) listIssued(ctx context.Context) ([]api.IssuedTicket, error) {
 	if m.tickets != nil {
 		return m.tickets, nil
@@ -228,7 +240,7 @@ func (m *making) listTickets(ctx context.Context, o *order.Order) ([]view.Ticket
 	return view.Tickets(o, m.eventID(), m.teller.Secrets.Event(m.Ref.ID), where), nil
 }
 
-// showScanned shows the ticket of a scan as the gates have left it.
+// showScanned shows the ticket of a scan in the state in which the scan has left it.
 func (m *making) showScanned(ctx context.Context) (*api.TicketRecord, error) {
 	records, err := m.listTickets(ctx, m.Ticket.Order)
 	if err != nil {
@@ -239,7 +251,7 @@ func (m *making) showScanned(ctx context.Context) (*api.TicketRecord, error) {
 	return v, nil
 }
 
-// transferred shows a ticket with its new holder.
+// transferred tells of a ticket with its new holder.
 func transferred(ctx context.Context, m *making) ([]any, error) {
 	f, ok := m.Fact.(*order.TicketTransferred)
 	if !ok {
@@ -252,6 +264,7 @@ func transferred(ctx context.Context, m *making) ([]any, error) {
 	return one(api.TicketData{Ticket: records[f.Ticket-m.Order.FirstTicket].TicketRecord})
 }
 
+// checkedIn tells of a scan that admitted a ticket.
 func checkedIn(ctx context.Context, m *making) ([]any, error) {
 	f, ok := m.Fact.(*admission.CheckedIn)
 	if !ok {
@@ -267,6 +280,8 @@ func checkedIn(ctx context.Context, m *making) ([]any, error) {
 	}})
 }
 
+// denied tells of a scan that did not admit anybody. A code that is none of the event's has
+// no ticket.
 func denied(ctx context.Context, m *making) ([]any, error) {
 	f, ok := m.Fact.(*admission.CheckInDenied)
 	if !ok {
@@ -327,6 +342,7 @@ func decided(granted bool) builder {
 	}
 }
 
+// refunded tells of a refund that a provider has reported as paid out.
 func refunded(_ context.Context, m *making) ([]any, error) {
 	f, ok := m.Fact.(*order.RefundReported)
 	if !ok || f.Status != order.RefundProcessed {

@@ -24,8 +24,10 @@ const (
 	userAgent       = "Boxoffice-Webhooks/1"
 )
 
-// Sign makes the signature of a body that is sent at a time: t=<unix seconds>,v1=<hex HMAC-SHA256>,
-// over "<t>.<body>" and keyed with the whole secret as it was shown (docs/webhooks.md).
+// Sign makes the signature of a body that is sent at a time: t=<unix seconds>,v1=<hex
+// HMAC-SHA256>, over "<t>.<body>". The key is the whole secret as it was shown to its
+// owner, prefix included (docs/webhooks.md). The time is part of what is signed, so that an
+// old request cannot be sent again as a new one.
 func Sign(secret string, at time.Time, body []byte) string {
 	t := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -35,7 +37,8 @@ func Sign(secret string, at time.Time, body []byte) string {
 	return "t=" + t + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// sealLabel separates the secrets of endpoints from other sealed things.
+// sealLabel derives the key for secrets of endpoints. Other sealed things have other
+// labels, so one cannot be opened as another.
 const sealLabel = "webhook"
 
 // SealSecret encrypts the signing secret of an endpoint for its table.
@@ -43,6 +46,7 @@ func SealSecret(m *secrets.Master, org int64, secret string) []byte {
 	return m.Seal(sealLabel, sealContext(org), []byte(secret))
 }
 
+// openSecret decrypts what SealSecret has encrypted for the same organization.
 func openSecret(m *secrets.Master, org int64, sealed []byte) (string, error) {
 	secret, err := m.Open(sealLabel, sealContext(org), sealed)
 	return string(secret), err
@@ -51,7 +55,8 @@ func openSecret(m *secrets.Master, org int64, sealed []byte) (string, error) {
 // sealContext binds a sealed secret to its organization.
 func sealContext(org int64) []byte { return strconv.AppendInt([]byte("org/"), org, 10) }
 
-// bodyOf makes the body that is POSTed: the same bytes in every attempt.
+// bodyOf makes the body that is POSTed. It does not depend on the attempt, so every attempt
+// sends the same bytes.
 func bodyOf(a *deliveries.Attempt, data []byte) ([]byte, error) {
 	return json.Marshal(Body(&publicfacts.Fact{ID: a.EventID, Type: a.Type, Seq: a.Seq, At: a.At, Data: data}))
 }

@@ -17,12 +17,14 @@ const httpsPort = 443
 // on one machine meet it first.
 const lifted = "; on a test deployment BOXOFFICE_WEBHOOK_ALLOW_PRIVATE=true lifts this"
 
-// metadataV4 is a public address by its number, but Azure serves its metadata there.
+// metadataV4 is a public address by its number, but within Azure it serves the machine's
+// metadata, which may have credentials.
 var metadataV4 = netip.MustParsePrefix("168.63.129.16/32")
 
-// Targets decides where deliveries may go: HTTPS on port 443 of a public address, or anywhere
-// (docs/rules.md, Webhooks). control makes the decision, for the address that is dialled, each
-// time. Refuses only tells people earlier.
+// Targets decides where deliveries may go: HTTPS on port 443 of a public address, or, on a
+// deployment for tests, anywhere (docs/rules.md, Webhooks). control makes the decision each
+// time, for the address that is dialled. Refuses only tells people earlier, when they name
+// the endpoint.
 type Targets struct {
 	guard *ssrf.Guardian // nil: anywhere
 }
@@ -44,8 +46,8 @@ func (t *Targets) control(network, address string, c syscall.RawConn) error {
 	return t.guard.Safe(network, address, c)
 }
 
-// Refuses says what is wrong with an endpoint's address, in words that complete "url ..."; empty if
-// nothing is.
+// Refuses returns what is wrong with an endpoint's address, in words that complete "url
+// ...", or "" if nothing is.
 func (t *Targets) Refuses(text string) string {
 	u, err := url.Parse(text)
 	switch {
