@@ -11,11 +11,11 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// collectEvery is between two collections of files that nothing needs.
+// collectEvery is the time between two collections of files that nothing needs.
 const collectEvery = time.Hour
 
-// CollectMedia removes files that nothing names any more, and what uploads that broke
-// off have stored, until the context ends. One node of a cluster does.
+// CollectMedia removes, until the context ends, the files that nothing names any more and
+// what broken uploads have stored. Only one node of a cluster runs it.
 func (h *Handlers) CollectMedia(ctx context.Context) {
 	tick := time.NewTicker(collectEvery)
 	defer tick.Stop()
@@ -32,8 +32,9 @@ func (h *Handlers) CollectMedia(ctx context.Context) {
 	}
 }
 
-// Collect removes the files that are not needed now, the bytes before the row: what is
-// cut off is found by the next collection.
+// Collect removes the files that are not needed now. It removes a file's bytes before its
+// row: if it is cut off in between, the row is still there and the next collection finds
+// it.
 func (h *Handlers) Collect(ctx context.Context) error {
 	for {
 		files, err := h.Table.Unneeded(ctx)
@@ -48,6 +49,8 @@ func (h *Handlers) Collect(ctx context.Context) error {
 	}
 }
 
+// removeMedia removes all variants of a file and then its row. The whole file is among the
+// variants' names, because an upload that broke off may have stored it.
 func (h *Handlers) removeMedia(ctx context.Context, f *media.File) error {
 	for _, variant := range append(slices.Collect(maps.Keys(f.Variants)), wholeFile) {
 		if err := h.Blobs.Delete(ctx, blobKey(f.ID, variant)); err != nil {

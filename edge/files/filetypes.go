@@ -12,9 +12,10 @@ import (
 	"boxoffice/engine"
 )
 
-// fileType is a row of the list of files that are taken: what a file may be called, how
-// it may be declared, and what must be found in it. All three must agree, but a declaration that
-// claims nothing: octets, or none.
+// fileType is a row of the list of files that are taken: what a file's name may end in,
+// which media type may be declared for it, and what its first bytes must be. All three must
+// agree. Only a declaration that claims nothing (octets, or none) agrees with every type. A
+// list within a field is separated by spaces.
 type fileType struct {
 	extensions string // without dots
 	media      string // what it is kept as
@@ -23,6 +24,9 @@ type fileType struct {
 	field      string // the form's field that it may be sent in, besides none
 }
 
+// These are found by the library mimetype in files of several types: a document of an
+// office program is a zip archive or an OLE file, for example, and its first bytes may show
+// no more than that.
 const (
 	zipped = "application/zip "
 	office = "application/vnd.openxmlformats-officedocument."
@@ -32,7 +36,7 @@ const (
 	ole    = "application/x-ole-storage "
 )
 
-// octets is what programs declare whatever they don't know.
+// octets is the media type that programs declare for a file whose type they don't know.
 const octets = "application/octet-stream"
 
 // fileTypes is the list of files that are taken.
@@ -81,7 +85,8 @@ var fileTypes = []fileType{
 	{"gif", "image/gif", "", "", ""},
 }
 
-// imageTypes is the list of images that are taken as such.
+// imageTypes is the list of images that uploadImage takes and makes sizes of. In fileTypes
+// images are files like others, kept as they came.
 var imageTypes = []fileType{
 	{"png", "image/png", "", "image/png image/vnd.mozilla.apng image/apng", ""},
 	{"jpg jpeg jfif jpe", "image/jpeg", "image/jpg image/pjpeg", "", ""},
@@ -89,8 +94,9 @@ var imageTypes = []fileType{
 	{"avif", "image/avif", "", "", ""},
 }
 
-// typeOf finds a file among the types that are taken, by its name, by what it was
-// declared as and by its first bytes.
+// typeOf finds the type of a file among those that are taken, by its name, by what it was
+// declared as and by its first bytes. The details of a refusal say which of the three does
+// not fit.
 func typeOf(types []fileType, f *route.Part) (*fileType, error) {
 	if len(f.Head) == 0 {
 		return nil, engine.Refuse(engine.EmptyFile, nil)
@@ -110,7 +116,7 @@ func typeOf(types []fileType, f *route.Part) (*fileType, error) {
 	return t, nil
 }
 
-// typeNamed is the type that a file's name says it is of.
+// typeNamed returns the type that the end of a file's name stands for.
 func typeNamed(types []fileType, f *route.File) (*fileType, error) {
 	extension := strings.ToLower(strings.TrimPrefix(filepath.Ext(f.Name), "."))
 	i := slices.IndexFunc(types, func(t fileType) bool { return isWord(extension, t.extensions) })
@@ -120,8 +126,9 @@ func typeNamed(types []fileType, f *route.File) (*fileType, error) {
 	return &types[i], nil
 }
 
-// judgeFile bounds a file by its type, and by the room that its organization has. A video has the
-// limit of one only if the form has said so before the file.
+// judgeFile bounds a file by its type, and by the room that its organization has, before
+// the file is read. Only the fields that came before the file are known by then, so a video
+// has the limit of videos only if the form has named its field first.
 func (h *Handlers) judgeFile(c *route.Call, p *route.Part) (route.Bound, error) {
 	t, err := typeOf(fileTypes, p)
 	if err != nil {
@@ -134,7 +141,7 @@ func (h *Handlers) judgeFile(c *route.Call, p *route.Part) (route.Bound, error) 
 	return h.boundByQuota(c, p, limit)
 }
 
-// judgeImage bounds an image in the same way.
+// judgeImage bounds an image by its type and by the room that its organization has.
 func (h *Handlers) judgeImage(c *route.Call, p *route.Part) (route.Bound, error) {
 	if _, err := typeOf(imageTypes, p); err != nil {
 		return route.Bound{}, err
@@ -148,9 +155,11 @@ func (h *Handlers) BytesOf(ctx context.Context, org int64) (used, most int64, er
 	return used, h.Quota, err
 }
 
-// boundByQuota bounds a limit by the room that the organization has left. The handler refuses an
-// organization that the form names only behind the file, or must not name. A request with an
-// Idempotency-Key may be the repeat of one whose file is stored, so its room is judged later.
+// boundByQuota bounds a limit by the room that the organization has left. If the form does
+// not name an organization that the caller may act for, the limit alone counts here: the
+// form may name one behind the file, and the handler refuses if it doesn't. A request with
+// an Idempotency-Key may repeat one whose file is stored already, so its room is judged
+// when the file is kept.
 func (h *Handlers) boundByQuota(c *route.Call, p *route.Part, limit int64) (route.Bound, error) {
 	org, err := route.FindOrganization(c, p.Fields["orgId"], p.Query("orgId"))
 	if err != nil || c.IdempotencyKey != "" {
@@ -166,10 +175,11 @@ func (h *Handlers) boundByQuota(c *route.Call, p *route.Part, limit int64) (rout
 	return route.Bound{Bytes: limit}, nil
 }
 
-// isWord reports whether a word is one of a list.
+// isWord reports whether a word is in a list that is separated by spaces.
 func isWord(word, list string) bool { return slices.Contains(strings.Fields(list), word) }
 
-// unsupported refuses a file by what gave it away.
+// unsupported refuses a file. what is the part that does not fit (extension, type, content
+// or field), and value what it was.
 func unsupported(what, value string) *engine.Refusal {
 	return engine.Refuse(engine.UnsupportedFile, map[string]string{"reason": what, "found": value})
 }

@@ -20,7 +20,8 @@ import (
 	"boxoffice/persistence/media"
 )
 
-// The most bytes of a file; what a video may have is for the deployment to say.
+// These are the most bytes of a file. The limit of a video is set for the deployment
+// (Deps.VideoLimit).
 const (
 	imageLimit    = 50 << 20
 	documentLimit = 45 << 20
@@ -28,10 +29,10 @@ const (
 
 var noMedia = &engine.Refusal{Code: engine.NotFound, Message: "No such file."}
 
-// CheckFiles refuses a request that names a file which the organization does not have, in whatever
-// spelling; what the request names is /media/<id> afterwards.
-// The files that it has are kept from now on for as long as a file is kept that nothing
-// names.
+// CheckFiles refuses a request that names a file which the organization does not have. A
+// file may be named in several spellings; FindNamed rewrites each in the request to
+// /media/<id>. The files that the request names now count as needed again, so the
+// collection keeps them for as long as it keeps any file that nothing names.
 func (h *Handlers) CheckFiles(c *route.Call, org int64, in any) error {
 	named := hosted.FindNamed(h.BaseURL, in)
 	if len(named) == 0 {
@@ -60,6 +61,8 @@ func (h *Handlers) CheckFiles(c *route.Call, org int64, in any) error {
 // wholeFile is the variant of a file that is no image.
 const wholeFile = "file"
 
+// uploadFile keeps a file as it was sent. The form's field says what the file is for, and
+// must fit its type.
 func (h *Handlers) uploadFile(c *route.Call, in *api.UploadFile) (*api.Media, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
@@ -81,8 +84,9 @@ func (h *Handlers) uploadFile(c *route.Call, in *api.UploadFile) (*api.Media, er
 	return &api.Media{MediaID: f.ID, PrimaryURL: mediaPath(f.ID), Filename: f.Name, Bytes: f.Bytes, MIME: f.Type}, nil
 }
 
-// uploadImage keeps an image in the sizes in which it is shown, and nothing of what was
-// sent.
+// uploadImage keeps an image in the sizes in which it is shown. The file that was sent is
+// not kept, so nothing of its metadata, such as where a picture was taken, reaches the
+// public.
 func (h *Handlers) uploadImage(c *route.Call, in *api.UploadImage) (*api.Image, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
@@ -101,6 +105,7 @@ func (h *Handlers) uploadImage(c *route.Call, in *api.UploadImage) (*api.Image, 
 	if err != nil {
 		return nil, err
 	}
+	// The file as a whole has the type and size of the variant that stands for it.
 	whole := wholeImage(made.Alpha)
 	f := &media.File{
 		Org: org, Kind: in.Kind, Name: c.File.Name, Type: variantType(whole), Bytes: made.Variants[whole].Bytes,
@@ -123,8 +128,8 @@ func (h *Handlers) uploadImage(c *route.Call, in *api.UploadImage) (*api.Image, 
 	}, nil
 }
 
-// wholeImage is the variant that stands for all of an image. Every mail program shows a
-// JPEG, but it has no transparency.
+// wholeImage returns the variant that stands for all of an image. Every mail program shows
+// a JPEG, but only WebP keeps transparency.
 func wholeImage(alpha bool) string {
 	if alpha {
 		return "web.webp"
@@ -140,6 +145,7 @@ func variantType(name string) string {
 	return "image/jpeg"
 }
 
+// getMediaVariant answers with one size of an image.
 func (h *Handlers) getMediaVariant(c *route.Call, in *api.GetMediaVariant) (*route.Content, error) {
 	f, err := h.visibleMedia(c, in.ID, in.MediaLink)
 	if err != nil {
@@ -152,10 +158,12 @@ func (h *Handlers) getMediaVariant(c *route.Call, in *api.GetMediaVariant) (*rou
 	return h.content(f, in.Variant, variantType(in.Variant), v.Bytes), nil
 }
 
+// mediaPath is the path under which a file is named in requests and read by browsers.
 func mediaPath(id int64) string { return fmt.Sprintf("%s%d", format.HostedPrefix, id) }
 
-// keep stores the files, by their variants' names, and makes them known as one. A retry
-// of the same request after a crash goes on where that ended.
+// keep stores the bytes of a file's variants (paths, by the variants' names), and then
+// makes the file known. The row comes first and becomes ready last, so that a crash in
+// between leaves a row which a repeat of the request completes, or the collection removes.
 func (h *Handlers) keep(c *route.Call, f *media.File, paths map[string]string) (*media.File, error) {
 	if err := c.Charge(f.Org, f.Room()); err != nil {
 		return nil, err
@@ -164,6 +172,7 @@ func (h *Handlers) keep(c *route.Call, f *media.File, paths map[string]string) (
 	if errors.Is(err, media.ErrQuota) {
 		return nil, h.noRoom()
 	}
+	// A repeat finds the file that the first request has stored.
 	if err != nil || f.Ready {
 		return f, err
 	}
@@ -180,11 +189,14 @@ func (h *Handlers) noRoom() *engine.Refusal {
 	return engine.Refuse(engine.QuotaExceeded, map[string]int64{"maxBytes": h.Quota})
 }
 
+// blobKey is where a variant's bytes are in the store of blobs.
 func blobKey(id int64, variant string) string { return fmt.Sprintf("%d/%s", id, variant) }
 
-// forPublic has caches keep public files: a number never means other bytes.
+// forPublic lets caches keep public files for a year, because the bytes under a file's
+// number never change.
 const forPublic = "public, max-age=31536000, immutable"
 
+// getMedia answers with a file, or with the variant that stands for all of an image.
 func (h *Handlers) getMedia(c *route.Call, in *api.GetMedia) (*route.Content, error) {
 	f, err := h.visibleMedia(c, in.ID, in.MediaLink)
 	if err != nil {
@@ -197,8 +209,9 @@ func (h *Handlers) getMedia(c *route.Call, in *api.GetMedia) (*route.Content, er
 	return h.content(f, variant, f.Type, f.Bytes), nil
 }
 
-// visibleMedia is a file that the caller may read: it is public, the caller has a link to
-// it, or it is the caller's organization's.
+// visibleMedia returns a file that the caller may read: a public file, a file of the
+// caller's organization, or one to which the caller has a signed link. A private file is
+// answered as missing to a caller without a link.
 func (h *Handlers) visibleMedia(c *route.Call, id string, link api.MediaLink) (*media.File, error) {
 	n, ok := route.ReadNumber(id)
 	if !ok {
@@ -217,8 +230,9 @@ func (h *Handlers) visibleMedia(c *route.Call, id string, link api.MediaLink) (*
 	return f, h.checkMediaLink(c, f.ID, link)
 }
 
-// checkMediaLink refuses a link that we have not made, that has ended, or whose viewer
-// holds the ticket no more.
+// checkMediaLink refuses a link that we have not made, that has expired, or whose viewer no
+// longer holds the ticket that it was made for. The refusals have different reasons,
+// so that a caller can tell a link that has expired from one whose ticket has ended.
 func (h *Handlers) checkMediaLink(c *route.Call, media int64, link api.MediaLink) error {
 	viewer, ok := h.Secrets.OpenMedia(media, link.Expires, link.Signature)
 	if !ok {

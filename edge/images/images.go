@@ -41,21 +41,23 @@ const (
 	budgetSize     = 1 // megabytes, of the counts
 )
 
-// Maker makes the sizes of one image at a time, and of an organization only one at a time runs or
-// waits. The smallest that waits is next, so nobody's large pictures hold up somebody's small one.
-// Its methods may be called by any goroutine.
+// Maker makes the sizes of one image at a time, because a worker may take a processor and
+// much memory. Of an organization only one image at a time runs or waits, and the smallest
+// that waits is next, so nobody's large pictures hold up somebody's small one. Any
+// goroutine may call its methods.
 type Maker struct {
 	program string
 	budget  *limit.Table
 	scale   float64
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// mu guards running, busy and waiting. The line is empty while nothing runs.
 	running bool
 	busy    map[int64]bool // organizations with an image that runs or waits
 	waiting []*turn
 }
 
-// turn is an image that waits.
+// turn is an image that runs or waits for its turn.
 type turn struct {
 	megapixels int
 	begin      chan struct{} // closed when it is its turn
@@ -67,21 +69,27 @@ func NewMaker(program string, scale float64) *Maker {
 	return &Maker{program: program, budget: limit.New(budgetSize), scale: scale, busy: make(map[int64]bool)}
 }
 
-// Made is what was made of an image: files of the folder by name, such as web.webp.
+// Made is what a worker answers: the sizes that it has written into the folder, by the
+// names of their files, such as web.webp.
 type Made struct {
 	Variants map[string]media.Variant `json:"variants"`
 	Alpha    bool                     `json:"alpha"` // some of it is transparent
-	Refused  string                   `json:"refused"`
+	// Refused says why the image was refused, in words that complete "The image ..."; "" if
+	// it was not.
+	Refused string `json:"refused"`
 }
 
-// Make makes the sizes of an organization's image at a path, of a media type, in a folder. It
-// refuses with UNSUPPORTED_FILE_TYPE what is not that or too large to decode, with RATE_LIMITED what
-// is more than the organization's share, and with OVERLOADED when too many wait.
+// Make makes the sizes of an organization's image and returns when its worker has ended.
+// path is the image, mediaType what it must be, folder where the sizes go. It refuses an
+// image that is of another type or too large to decode with UNSUPPORTED_FILE_TYPE, one
+// beyond the organization's share with RATE_LIMITED, and with OVERLOADED when too many
+// wait.
 func (m *Maker) Make(ctx context.Context, org int64, now time.Time, mediaType, path, folder string) (*Made, error) {
 	pixels, err := measurePixels(mediaType, path)
 	if err != nil {
 		return nil, err
 	}
+	// A part of a megapixel counts as a whole one.
 	one := &turn{megapixels: (pixels + 1e6 - 1) / 1e6, begin: make(chan struct{})}
 	if err := m.joinLine(org, one, now); err != nil {
 		return nil, err
@@ -96,7 +104,9 @@ func (m *Maker) Make(ctx context.Context, org int64, now time.Time, mediaType, p
 	return m.run(ctx, mediaType, path, folder)
 }
 
-// joinLine puts an image in the line, or begins it at once.
+// joinLine puts an image in the line, or begins it at once if none runs. The share of
+// pixels is counted last, so that an image which is refused for another reason uses none of
+// it up.
 func (m *Maker) joinLine(org int64, one *turn, now time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -134,7 +144,8 @@ func (m *Maker) leaveLine(org int64, one *turn) {
 	}
 }
 
-// endTurn ends a turn and begins the turn of the smallest image that waits, the oldest of several.
+// endTurn ends a turn of the organization and begins the turn of the smallest image that
+// waits. Of several of the same size the oldest is next, since MinFunc returns the first.
 func (m *Maker) endTurn(org int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -147,7 +158,10 @@ func (m *Maker) endTurn(org int64) {
 	close(next.begin)
 }
 
-// run makes the sizes in a worker process.
+// run makes the sizes in a worker process, and kills the process after makeTime. How the
+// process ends tells whose fault it is: a process that was ended by a limit, or by a crash
+// of a decoder, has met an image that cannot be decoded, while one that could not be
+// started is an error of ours.
 func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made, error) {
 	ctx, cancel := context.WithTimeout(ctx, makeTime)
 	defer cancel()
@@ -174,6 +188,7 @@ func (m *Maker) run(ctx context.Context, mediaType, path, folder string) (*Made,
 	return made, nil
 }
 
+// refuseImage refuses an image; why completes "The image ...".
 func refuseImage(why string) *engine.Refusal {
 	return &engine.Refusal{Code: engine.UnsupportedFile, Message: "The image " + why + ".", Details: map[string]string{"reason": "image", "found": why}}
 }

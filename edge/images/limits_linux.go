@@ -2,7 +2,8 @@ package images
 
 import "syscall"
 
-// Limits of a worker process.
+// These limit a worker process. A decoder that exceeds one is killed by the kernel or
+// fails, and takes nothing but its own process with it.
 const (
 	heapLimit   = 1 << 30 // bytes that the collector aims at
 	addressRoom = 6 << 30 // bytes; most are never touched

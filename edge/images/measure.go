@@ -12,8 +12,9 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// measurePixels returns how many pixels an image's header says it has, and refuses more than MaxPixels
-// before any is decoded. The worker judges again what it decodes, so a header that lies gains nothing
+// measurePixels returns how many pixels an image has by its header, and refuses more than
+// MaxPixels before any are decoded. Only the header is read, so this may run in the node
+// itself. The worker checks once more what it decodes, so a header that lies gains nothing
 // but a smaller count.
 func measurePixels(mediaType, path string) (pixels int, err error) {
 	file, err := os.Open(path)
@@ -41,10 +42,12 @@ func measurePixels(mediaType, path string) (pixels int, err error) {
 	return c.Width * c.Height, nil
 }
 
-// avifHeader is how many bytes of an AVIF its boxes are looked for in.
+// avifHeader is how many bytes at the start of an AVIF file are searched for the size.
 const avifHeader = 64 << 10
 
-// measureAVIF returns the largest of the image's spatial extents (box ispe, ISO/IEC 23008-12).
+// measureAVIF returns the largest of the image's spatial extents (box ispe, ISO/IEC
+// 23008-12). It looks for the name of the box instead of walking through the boxes: at
+// worst some other bytes look like one, and the count is too large.
 func measureAVIF(file io.Reader) (c image.Config, err error) {
 	head, err := io.ReadAll(io.LimitReader(file, avifHeader))
 	if err != nil {
@@ -54,6 +57,8 @@ func measureAVIF(file io.Reader) (c image.Config, err error) {
 		if len(box) < 12 {
 			continue
 		}
+		// A box has four bytes of version and flags after its name, and then width and
+		// height.
 		width, height := int(binary.BigEndian.Uint32(box[4:])), int(binary.BigEndian.Uint32(box[8:]))
 		if uint64(width)*uint64(height) > uint64(c.Width)*uint64(c.Height) { //nolint:gosec // of 32 bits
 			c.Width, c.Height = width, height

@@ -6,9 +6,11 @@ import (
 	"image"
 )
 
-// readOrientation is how a camera was held, out of a JPEG's Exif block: 1, upright, to 8
-// (Exif 2.32, tag 0x0112). It is kept nowhere else, so the pixels are turned by it.
+// readOrientation returns how a camera was held, from a JPEG's Exif block: 1, upright, to 8
+// (Exif 2.32, tag 0x0112). The sizes have no Exif block, so the pixels themselves have to
+// be turned. A block that cannot be read counts as upright.
 func readOrientation(jpg []byte) int {
+	// A JPEG is a list of blocks: 0xff, the kind, the size in two bytes, which count too.
 	for at := 2; at+4 <= len(jpg) && jpg[at] == 0xff; {
 		kind, size := jpg[at+1], int(binary.BigEndian.Uint16(jpg[at+2:]))
 		if kind == 0xda || size < 2 || at+2+size > len(jpg) { // the picture begins, or the block is cut
@@ -22,7 +24,9 @@ func readOrientation(jpg []byte) int {
 	return 1
 }
 
-// exifOrientation looks the tag up in the first directory of a TIFF block.
+// exifOrientation looks the tag up in the first directory of a TIFF block. The block begins
+// with its byte order ("II" or "MM"), and has the offset of the directory at byte 4. An
+// entry of the directory has 12 bytes: tag, type, count, value.
 func exifOrientation(tiff []byte) int {
 	if len(tiff) < 8 {
 		return 1
@@ -51,7 +55,8 @@ func exifOrientation(tiff []byte) int {
 	return 1
 }
 
-// turnUpright turns and mirrors an image by its orientation.
+// turnUpright returns the image turned and mirrored so that it stands upright, by its
+// orientation of 1 to 8.
 func turnUpright(img *image.NRGBA, turned int) *image.NRGBA {
 	if turned == 1 {
 		return img
@@ -64,6 +69,7 @@ func turnUpright(img *image.NRGBA, turned int) *image.NRGBA {
 	out := image.NewNRGBA(size)
 	for y := range h {
 		for x := range w {
+			// Where the pixel goes for each orientation.
 			to := [...]image.Point{
 				2: {w - 1 - x, y}, 3: {w - 1 - x, h - 1 - y}, 4: {x, h - 1 - y},
 				5: {y, x}, 6: {h - 1 - y, x}, 7: {h - 1 - y, w - 1 - x}, 8: {y, w - 1 - x},

@@ -22,17 +22,19 @@ var webpModule []byte
 //go:embed wasm/avif.wasm.gz
 var avifModule []byte
 
-// memoryPages bounds a module's memory, in pages of 64 KiB: 2 GiB.
+// memoryPages bounds a module's memory, in pages of 64 KiB: 2 GiB in all. An image that
+// needs more is refused.
 const memoryPages = 32 << 10
 
-// module is a library in WebAssembly, for one image: what it allocates goes with it.
+// module is a library in WebAssembly, for one image. Memory that it allocates is never freed: the
+// process ends with its image.
 type module struct {
 	api.Module
 	ctx context.Context
 }
 
-// openModule compiles and starts a library. The process ends with its image, so nothing
-// is closed.
+// openModule unpacks, compiles and starts a library. The module gets no files, no network
+// and no environment. The process ends with its image, so nothing is closed.
 func openModule(zipped []byte) (*module, error) {
 	ctx := context.Background()
 	r, err := gzip.NewReader(bytes.NewReader(zipped))
@@ -55,7 +57,7 @@ func openModule(zipped []byte) (*module, error) {
 	return &module{m, ctx}, err
 }
 
-// callFunction calls an exported function that returns one number.
+// callFunction calls an exported function that returns one number of 32 bits.
 func (m *module) callFunction(name string, args ...uint64) (uint32, error) {
 	got, err := m.ExportedFunction(name).Call(m.ctx, args...)
 	if err != nil {
@@ -64,7 +66,8 @@ func (m *module) callFunction(name string, args ...uint64) (uint32, error) {
 	return uint32(got[0]), nil //nolint:gosec // the module's addresses have 32 bits
 }
 
-// allocate allocates n zero bytes, and puts text at their start.
+// allocate allocates n bytes in the module's memory, puts text at their start and returns
+// their address. A library without memory left refuses the image.
 func (m *module) allocate(n int, text []byte) (uint64, error) {
 	at, err := m.callFunction("malloc", uint64(n)) //nolint:gosec // a size
 	if err != nil || at == 0 {
@@ -76,7 +79,8 @@ func (m *module) allocate(n int, text []byte) (uint64, error) {
 	return uint64(at), nil
 }
 
-// readNumbers reads the 32-bit numbers at an address.
+// readNumbers reads n numbers of 32 bits, little end first, at an address of the module's
+// memory.
 func (m *module) readNumbers(at uint64, n int) ([]int, error) {
 	b, ok := m.Memory().Read(uint32(at), uint32(4*n)) //nolint:gosec // an address of the module
 	if !ok {
@@ -89,13 +93,16 @@ func (m *module) readNumbers(at uint64, n int) ([]int, error) {
 	return all, nil
 }
 
-// decoder decodes the first picture of a file with a library.
+// decoder decodes the first picture of a file with a library. in, size and facts are where
+// the file and the library's answers are in the module's memory.
 type decoder struct {
 	*module
 	in, size, facts uint64
 }
 
-// beginPicture reads the size of the picture.
+// beginPicture opens a library on a file and reads the facts of its picture: width, height,
+// bits of a color, and whether it is an animation. The size is checked before any pixel is
+// decoded.
 func (d *decoder) beginPicture(zipped, text []byte) (facts []int, err error) {
 	if d.module, err = openModule(zipped); err != nil {
 		return nil, err
@@ -116,7 +123,7 @@ func (d *decoder) beginPicture(zipped, text []byte) (facts []int, err error) {
 	return facts, checkSize(facts[0], facts[1])
 }
 
-// decode calls the library: for the size alone, or for the picture.
+// decode calls the library, for the facts alone (sizeOnly is 1) or for the picture. out is where the picture goes, and delays where the delays between an animation's pictures go.
 func (d *decoder) decode(sizeOnly, delays, out uint64) error {
 	ok, err := d.callFunction("decode", d.in, d.size, sizeOnly, 0, d.facts, d.facts+4, d.facts+8, d.facts+12, delays, out)
 	if err != nil || ok == 0 {
@@ -125,7 +132,8 @@ func (d *decoder) decode(sizeOnly, delays, out uint64) error {
 	return nil
 }
 
-// readPicture is the decoded picture of n bytes. It lies in the module's memory.
+// readPicture decodes the picture and returns its n bytes. They lie in the module's memory,
+// so they stay valid only as long as the module allocates nothing more.
 func (d *decoder) readPicture(n int) ([]byte, error) {
 	delays, err := d.allocate(64, nil)
 	if err != nil {
@@ -145,7 +153,9 @@ func (d *decoder) readPicture(n int) ([]byte, error) {
 	return b, nil
 }
 
-// decodeWebP decodes a WebP; of an animation, its first picture.
+// decodeWebP decodes a WebP; of an animation, its first picture. The library gives an
+// animation as RGBA, and a single picture as planes of luminance, two of color at half the
+// resolution, and transparency.
 func decodeWebP(text []byte) (image.Image, error) {
 	var d decoder
 	facts, err := d.beginPicture(webpModule, text)
@@ -169,7 +179,8 @@ func decodeWebP(text []byte) (image.Image, error) {
 	}, nil
 }
 
-// decodeAVIF decodes an AVIF; of a sequence, its first picture.
+// decodeAVIF decodes an AVIF; of a sequence, its first picture. The library gives colors of
+// up to 8 bits in one byte each, and deeper ones in two.
 func decodeAVIF(text []byte) (image.Image, error) {
 	var d decoder
 	facts, err := d.beginPicture(avifModule, text)
@@ -191,12 +202,14 @@ func decodeAVIF(text []byte) (image.Image, error) {
 // webpEncoder encodes pictures as WebP.
 type webpEncoder struct{ *module }
 
+// openWebP starts the library that encodes; several pictures may be encoded with it.
 func openWebP() (*webpEncoder, error) {
 	m, err := openModule(webpModule)
 	return &webpEncoder{m}, err
 }
 
-// encode encodes a picture in a quality of 0 to 100.
+// encode encodes a picture in a quality of 0 to 100. The bytes are copied out of the
+// module's memory, which the next picture may move.
 func (e *webpEncoder) encode(img *image.NRGBA, quality uint64) ([]byte, error) {
 	const method = 4                                     // libwebp's default
 	w, h := uint64(img.Rect.Dx()), uint64(img.Rect.Dy()) //nolint:gosec // sizes

@@ -19,10 +19,12 @@ import (
 	"boxoffice/persistence/media"
 )
 
-// MaxPixels bounds what is decoded: a small file may hold a huge image.
+// MaxPixels bounds the pixels of an image that is decoded, because a small file may hold a
+// huge image.
 const MaxPixels = 50_000_000
 
-// The sizes, in pixels.
+// These are the bounds of the sizes, in pixels. The size "og" is for link previews (Open
+// Graph), which are cut to one shape.
 const (
 	webSide       = 2048
 	thumbnailSide = 400
@@ -30,17 +32,20 @@ const (
 	ogHeight      = 630
 )
 
+// Qualities are of 0 to 100.
 const (
 	jpegQuality = 85
 	webpQuality = 80
 )
 
-// unfit is why an image is refused; it completes "The image ...".
+// unfit is an error that says why an image is refused. It completes "The image ...". Any
+// other error is a fault of ours.
 type unfit string
 
 func (u unfit) Error() string { return string(u) }
 
-// Work is what a worker process does: it makes the sizes of one image and writes a Made.
+// Work is what a worker process does: it makes the sizes of one image and writes a Made to
+// out. The limits are set before a byte of the image is read.
 func Work(mediaType, path, folder string, out io.Writer) error {
 	debug.SetMemoryLimit(heapLimit)
 	if err := limitProcess(); err != nil {
@@ -56,6 +61,8 @@ func Work(mediaType, path, folder string, out io.Writer) error {
 	return json.NewEncoder(out).Encode(made)
 }
 
+// makeSizes decodes the image once and writes each size as JPEG and as WebP into the
+// folder.
 func makeSizes(mediaType, path, folder string) (*Made, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -90,6 +97,7 @@ func makeSizes(mediaType, path, folder string) (*Made, error) {
 }
 
 // decodeUpright decodes an image, reduces it to the largest size and turns it upright.
+// Turning comes last, when there are fewer pixels.
 func decodeUpright(mediaType string, text []byte) (*image.NRGBA, error) {
 	var img image.Image
 	var err error
@@ -113,7 +121,7 @@ func decodeUpright(mediaType string, text []byte) (*image.NRGBA, error) {
 	return turnUpright(fitInto(img, webSide), turned), nil
 }
 
-// decodeGo decodes with a package of Go.
+// decodeGo decodes with a decoder of Go, after checking the size in the header.
 func decodeGo(text []byte, config func(io.Reader) (image.Config, error), whole func(io.Reader) (image.Image, error)) (image.Image, error) {
 	c, err := config(bytes.NewReader(text))
 	if err != nil {
@@ -129,7 +137,8 @@ func decodeGo(text []byte, config func(io.Reader) (image.Config, error), whole f
 	return img, nil
 }
 
-// checkSize refuses what has more pixels than are decoded.
+// checkSize refuses an image that has no pixels, or more than MaxPixels. It divides,
+// because the product of two hostile sizes could overflow.
 func checkSize(width, height int) error {
 	if width <= 0 || height <= 0 {
 		return unfit("is empty")
@@ -140,7 +149,8 @@ func checkSize(width, height int) error {
 	return nil
 }
 
-// fitInto reduces an image so that neither side is longer than side.
+// fitInto reduces an image so that neither side is longer than side, and keeps its shape. A
+// smaller image keeps its size.
 func fitInto(img image.Image, side int) *image.NRGBA {
 	b := img.Bounds()
 	w, h := b.Dx(), b.Dy()
@@ -150,7 +160,8 @@ func fitInto(img image.Image, side int) *image.NRGBA {
 	return scaleTo(img, b, w, h)
 }
 
-// cropTo cuts the middle of an image and scales it.
+// cropTo cuts the largest part of the wanted shape out of the middle of an image, and
+// scales it to width and height.
 func cropTo(img *image.NRGBA, width, height int) *image.NRGBA {
 	b := img.Bounds()
 	w, h := b.Dx(), max(1, b.Dx()*height/width)
@@ -161,8 +172,9 @@ func cropTo(img *image.NRGBA, width, height int) *image.NRGBA {
 	return scaleTo(img, image.Rect(x, y, x+w, y+h), width, height)
 }
 
-// scaleTo draws a part of an image in a size. A much larger one is reduced coarsely first:
-// the fine way keeps floats for all rows of its source.
+// scaleTo draws a part of an image in a size. A part that is much larger is first reduced
+// with a coarse method, because the fine one keeps floating-point numbers for all rows of
+// its source.
 func scaleTo(img image.Image, part image.Rectangle, width, height int) *image.NRGBA {
 	if part.Dx() > 2*width && part.Dy() > 2*height {
 		coarse := image.NewRGBA(image.Rect(0, 0, 2*width, 2*height))
@@ -176,7 +188,7 @@ func scaleTo(img image.Image, part image.Rectangle, width, height int) *image.NR
 	return out
 }
 
-// onWhite is the image as it is seen on paper.
+// onWhite returns the image on a white ground, because a JPEG has no transparency.
 func onWhite(img *image.NRGBA) image.Image {
 	if img.Opaque() {
 		return img
