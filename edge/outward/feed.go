@@ -13,7 +13,9 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// listFacts is the pull feed. It has the same facts as webhooks, for programs that prefer to ask.
+// listFacts is the pull feed. It has the same facts as webhooks, for programs that prefer
+// to ask. The answer always has a cursor, also for an empty page, from which the program
+// goes on the next time.
 func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, error) {
 	org, err := route.FindOrganization(c, in.OrgID)
 	if err != nil {
@@ -27,6 +29,8 @@ func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, erro
 			})
 		}
 	}
+	// Two names mean the same place: after, as the feed calls it, and cursor, as every
+	// other list does.
 	if in.After != "" && in.Cursor != "" && in.After != in.Cursor {
 		return nil, route.Invalid(route.Issue{Path: "cursor", Code: route.IssueEnum, Message: "must be left out, or be the same as after"})
 	}
@@ -37,6 +41,8 @@ func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, erro
 	switch {
 	case errors.Is(err, publicfacts.ErrCursor):
 		return nil, route.Invalid(route.NotACursor("after"))
+	// A program that has been away for too long must learn that it has missed facts,
+	// instead of going on as if it had not.
 	case errors.Is(err, publicfacts.ErrPruned):
 		return nil, route.Invalid(route.Issue{
 			Path: "after", Code: route.IssueMinimum, Message: "is older than what is kept: facts after it are lost; begin again without it",
@@ -57,7 +63,9 @@ func (h *Handlers) listFacts(c *route.Call, in *api.ListFacts) (*api.Facts, erro
 // fromNow is the cursor of a reader that wants only what happens later.
 const fromNow = "now"
 
-// placeInFeed returns the place in the feed that a cursor names. No cursor means the beginning.
+// placeInFeed returns the place in the feed that a cursor names. Without a cursor it is the
+// beginning. A cursor has the two numbers of a place: the transaction and the position
+// within it.
 func (h *Handlers) placeInFeed(ctx context.Context, org int64, cursor string) (publicfacts.Cursor, error) {
 	if cursor == fromNow {
 		return h.Facts.End(ctx, org)

@@ -23,13 +23,15 @@ var (
 	noDelivery = &engine.Refusal{Code: engine.NotFound, Message: "No such webhook delivery."}
 )
 
-// createWebhook makes an endpoint. Only this answer shows the signing secret, because the table
-// keeps it sealed.
+// createWebhook makes an endpoint. Only this answer shows the signing secret, because the
+// table keeps it sealed. A repeat with the same Idempotency-Key makes no second endpoint:
+// the store knows it by the command's id.
 func (h *Handlers) createWebhook(c *route.Call, in *api.CreateWebhook) (*api.WebhookSecret, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
 		return nil, err
 	}
+	// All issues are collected, so that the refusal names every field that is wrong.
 	events, issues := readSubscriptions(in.Events)
 	if issues = append(issues, h.checkTarget(in.URL)...); len(issues) > 0 {
 		return nil, route.Invalid(issues...)
@@ -99,7 +101,8 @@ func (h *Handlers) deleteWebhook(c *route.Call, in *api.ByID) (*api.Webhook, err
 	return webhookChanged(h.Endpoints.Delete(c.Context, e.ID))
 }
 
-// rotateWebhookSecret gives an endpoint another secret, which only this answer shows.
+// rotateWebhookSecret gives an endpoint another secret, which only this answer shows. The
+// old secret signs nothing from then on.
 func (h *Handlers) rotateWebhookSecret(c *route.Call, in *api.ByID) (*api.WebhookSecret, error) {
 	e, err := h.ownWebhook(c, in.ID)
 	if err != nil {
@@ -123,8 +126,8 @@ func (h *Handlers) testWebhook(c *route.Call, in *api.ByID) (*api.WebhookDeliver
 	return deliveryAdded(h.Endpoints.Test(c.Context, e.ID))
 }
 
-// listWebhookDeliveries returns a page of everything that an endpoint was sent or will be sent, the
-// newest first.
+// listWebhookDeliveries returns a page of all deliveries of an endpoint, sent and still to
+// be sent, the newest first.
 func (h *Handlers) listWebhookDeliveries(c *route.Call, in *api.ListWebhookDeliveries) (*api.List[*api.WebhookDelivery], error) {
 	e, err := h.ownWebhook(c, in.ID)
 	if err != nil {
@@ -172,7 +175,9 @@ func (h *Handlers) getWebhookDelivery(c *route.Call, in *api.ByID) (*api.SentWeb
 	return out, err
 }
 
-// ownDelivery finds the delivery that a path names, by the same rules as ownWebhook.
+// ownDelivery finds the delivery that a path names. The caller must be allowed to do the
+// operation for the delivery's endpoint, by the rules of ownWebhook. A delivery of another
+// organization is answered as missing.
 func (h *Handlers) ownDelivery(c *route.Call, text string) (*deliveries.Delivery, error) {
 	id, ok := route.ReadNumber(text)
 	if !ok {
@@ -186,6 +191,7 @@ func (h *Handlers) ownDelivery(c *route.Call, text string) (*deliveries.Delivery
 		return nil, noDelivery
 	}
 	if _, err := h.ownWebhook(c, strconv.FormatInt(v.Endpoint, 10)); err != nil {
+		// The request names a delivery, so the refusal must speak of a delivery too.
 		if errors.Is(err, noWebhook) {
 			err = noDelivery
 		}
@@ -216,7 +222,8 @@ func (h *Handlers) ownWebhook(c *route.Call, text string) (*deliveries.Endpoint,
 	return e, route.ActFor(c, g)
 }
 
-// checkTarget returns an issue if an endpoint's address may not be used.
+// checkTarget returns an issue if an endpoint's address may not be used. The deliverer
+// judges the address once more at each attempt; this check only tells the organizer early.
 func (h *Handlers) checkTarget(text string) []route.Issue {
 	if why := h.Targets.Refuses(text); why != "" {
 		return []route.Issue{{Path: "url", Code: route.IssueFormat, Message: why}}
@@ -224,8 +231,9 @@ func (h *Handlers) checkTarget(text string) []route.Issue {
 	return nil
 }
 
-// readSubscriptions returns the types that a request names, each once, and an issue for every name
-// that is no type.
+// readSubscriptions returns the types that a request names, each once, and an issue for
+// every name that is no type. The name "*" stands for all types, so it is allowed only
+// alone.
 func readSubscriptions(names []string) (events []string, issues []route.Issue) {
 	for i, name := range names {
 		_, known := webhook.Find(name)
@@ -265,7 +273,8 @@ func deliveryAdded(v *deliveries.Delivery, err error) (*api.WebhookDelivery, err
 	return deliveryView(v), nil
 }
 
-// beyondWebhooks turns the store's limits into refusals.
+// beyondWebhooks turns what the store refuses into a CONFLICT with a sentence for the
+// organizer. Other errors pass through.
 func beyondWebhooks(err error) error {
 	for refused, message := range map[error]string{
 		deliveries.ErrTooMany:  fmt.Sprintf("An organization has at most %d webhook endpoints; delete one that you do not need.", deliveries.MaxPerOrg),
@@ -281,8 +290,9 @@ func beyondWebhooks(err error) error {
 	return err
 }
 
-// WebhookDisabled tells the owners of an endpoint by mail that the service has disabled it. It does
-// nothing if the endpoint is active again or gone.
+// WebhookDisabled tells the owners of an endpoint by mail that the service has disabled it.
+// A job calls it some time after that, so the endpoint may be active again or gone; then
+// nobody is told.
 func (h *Handlers) WebhookDisabled(ctx context.Context, endpoint int64) error {
 	e, err := h.Endpoints.Get(ctx, endpoint)
 	if err != nil || e == nil || e.Reason == "" {
@@ -296,6 +306,7 @@ func (h *Handlers) WebhookDisabled(ctx context.Context, endpoint int64) error {
 	if err != nil {
 		return err
 	}
+	// An endpoint without a name is called by the host of its address.
 	name := e.Name
 	if u, err := url.Parse(e.URL); name == "" && err == nil {
 		name = u.Hostname()
@@ -313,6 +324,8 @@ func (h *Handlers) WebhookDisabled(ctx context.Context, endpoint int64) error {
 	return nil
 }
 
+// webhookView shows an endpoint without its secret. The hint is the part of the secret by
+// which its owner recognizes it.
 func webhookView(e *deliveries.Endpoint) *api.Webhook {
 	return &api.Webhook{
 		ID: strconv.FormatInt(e.ID, 10), OrganizationID: strconv.FormatInt(e.Org, 10), URL: e.URL, Events: e.Events, Name: view.Optional(e.Name),
@@ -320,6 +333,7 @@ func webhookView(e *deliveries.Endpoint) *api.Webhook {
 	}
 }
 
+// deliveryView shows a delivery with the result of its last attempt.
 func deliveryView(v *deliveries.Delivery) *api.WebhookDelivery {
 	out := &api.WebhookDelivery{
 		ID: strconv.FormatInt(v.ID, 10), WebhookID: strconv.FormatInt(v.Endpoint, 10), EventID: v.EventID, EventType: v.Type, Status: v.Status,

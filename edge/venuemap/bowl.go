@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// bowl is the ground plan of arenas and stadiums: two straight sides, and a half
-// circle at either end of them.
+// bowl is the ground plan of arenas and stadiums: two straight sides, and a half circle at
+// either end of them. Lengths are in centimetres.
 type bowl struct {
 	x, y     int // its middle
 	straight int // length of a side
 }
 
-// Distances in the samples' tiers, in centimetres.
+// These are distances in the samples' tiers, in centimetres.
 const (
 	seatWidth  = 50
 	rowDepth   = 80
@@ -20,7 +20,7 @@ const (
 	spaceWidth = 100 // of a wheelchair, and of a companion beside it
 )
 
-// tier is a ring of blocks with rows one behind the other.
+// tier is a ring of blocks around the field, each with rows one behind the other.
 type tier struct {
 	name        string
 	first       int  // number of its first block
@@ -31,9 +31,9 @@ type tier struct {
 	wheelchairs bool // a row for them behind each block
 }
 
-// makeTier makes the blocks of a tier, clockwise from the left of the upper side. All
-// are numbered clockwise too, so that whoever looks inwards finds low numbers on
-// the same hand.
+// makeTier makes the blocks of a tier, clockwise from the left of the upper side. Rows are
+// numbered clockwise too, so a person who looks inwards finds low numbers on the same hand
+// everywhere.
 func (b bowl) makeTier(t tier) []Section {
 	var sections []Section
 	add := func(rows []Row) {
@@ -51,7 +51,8 @@ func (b bowl) makeTier(t tier) []Section {
 	return sections
 }
 
-// straightBlock is the i-th block of a side.
+// straightBlock makes the rows of the i-th block of a side. side is -1 for the upper side
+// and 1 for the lower one, and turns the block's directions accordingly.
 func (b bowl) straightBlock(t *tier, side, i int) []Row {
 	width := b.straight / t.sides
 	from := -b.straight/2 + i*width + blockGap/2
@@ -71,9 +72,11 @@ func (b bowl) straightBlock(t *tier, side, i int) []Row {
 	return []Row{seats, makeWheelchairRow(row("W", t.wheelchairRadius()), to-from)}
 }
 
-// roundBlock is the i-th block of the half circle that follows a side.
+// roundBlock makes the rows of the i-th block of the half circle that follows a side,
+// clockwise.
 func (b bowl) roundBlock(t *tier, side, i int) []Row {
 	angle := math.Pi / float64(t.ends)
+	// The gap between blocks as an angle, at the first row.
 	gap := float64(blockGap) / float64(t.radius)
 	from := float64(side)*math.Pi/2 + float64(i)*angle + gap/2
 	degrees := []float64{cutToHundredths(from * 180 / math.Pi), cutToHundredths((from + angle - gap) * 180 / math.Pi)}
@@ -92,11 +95,12 @@ func (b bowl) roundBlock(t *tier, side, i int) []Row {
 	return []Row{seats, makeWheelchairRow(row("W", t.wheelchairRadius()), int(float64(t.wheelchairRadius())*(angle-gap)))}
 }
 
-// wheelchairRadius is the radius of the row for wheelchairs.
+// wheelchairRadius is the radius of the row for wheelchairs, half a row behind the last row
+// of seats.
 func (t *tier) wheelchairRadius() int { return t.radius + t.rows*rowDepth + rowDepth/2 }
 
-// makeWheelchairRow makes a row one of spaces for wheelchairs, each with a seat for who
-// comes with them.
+// makeWheelchairRow makes a row one of spaces for wheelchairs, each with a seat beside it
+// for a companion. The spaces fill the width.
 func makeWheelchairRow(r Row, width int) Row {
 	r.Count = 2 * (width / spaceWidth / 2)
 	for i := 1; i <= r.Count; i += 2 {
@@ -105,10 +109,12 @@ func makeWheelchairRow(r Row, width int) Row {
 	return r
 }
 
-// cutToHundredths cuts what nobody can see, so that documents stay short.
+// cutToHundredths cuts off digits whose effect nobody can see, so that documents stay
+// short.
 func cutToHundredths(v float64) float64 { return math.Floor(v*100) / 100 }
 
-// takeSeatsOut takes seats out of the rows of boxes until they have the given number in all.
+// takeSeatsOut reduces the rows of boxes until they have the given number of seats in all,
+// spread as evenly as possible.
 func takeSeatsOut(boxes []Section, seats int) []Section {
 	each, more := seats/len(boxes), seats%len(boxes)
 	for i := range boxes {
@@ -124,4 +130,5 @@ func takeSeatsOut(boxes []Section, seats int) []Section {
 	return boxes
 }
 
+// seatsOf counts the seats of some sections.
 func seatsOf(sections []Section) int { return (&Document{Sections: sections}).count() }

@@ -9,17 +9,20 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// Kinds of seats, as Layout.SeatKind has them.
+// kinds maps the words of a document to the kinds of seats that Layout.SeatKind has. A seat
+// without a word is a standard one.
 var kinds = map[string]uint8{"": seatmap.Standard, "standard": seatmap.Standard, "wheelchair": seatmap.Wheelchair, "companion": seatmap.Companion}
 
-// Expand writes every seat out, in reading order, or says what is wrong with the
-// document. It takes the rules of the tags for granted; where the document comes
-// from elsewhere than a request, they must have been checked. Layout.Map and
-// Version are left to who publishes it.
+// Expand writes every seat of the document out, in reading order, or returns what is wrong
+// with the document. It relies on the rules of the fields' tags: a document that does not
+// come from a request must have been checked against them. The caller who publishes the
+// layout fills in its Map and Version.
 func (d *Document) Expand() (*seatmap.Layout, []route.Issue) {
 	x := &expansion{doc: d, layout: &seatmap.Layout{
 		Width: int32(d.Canvas.Width), Height: int32(d.Canvas.Height),
 	}}
+	// The seats are counted before room for them is made, because a few rows that repeat
+	// could make millions.
 	n := d.count()
 	if n > seatmap.MaxSeats {
 		x.reportIssue("sections", route.IssueMaxItems, "must have at most %d seats in all, and have %d", seatmap.MaxSeats, n)
@@ -50,7 +53,8 @@ func (d *Document) Expand() (*seatmap.Layout, []route.Issue) {
 	return x.layout, nil
 }
 
-// count is how many seats the document comes to, whether or not it is right.
+// count returns how many seats the document comes to, even if it has faults. It stops
+// counting once there are more than seatmap.MaxSeats.
 func (d *Document) count() int {
 	n := 0
 	for i := range d.Sections {
@@ -68,16 +72,17 @@ func (d *Document) count() int {
 	return n
 }
 
-// expansion is a document on its way to a layout.
+// expansion is a document on its way to a layout, with what has been found so far. Each map
+// makes one rule of uniqueness fast to check.
 type expansion struct {
 	doc     *Document
 	layout  *seatmap.Layout
 	issues  []route.Issue
-	ids     map[string]struct{}
-	points  map[[2]int32]struct{}
-	printed map[[3]string]string // where each seat is, by the names.Key of its section's name, row and label
-	name    string               // the names.Key of the section at hand
-	label   string               // the names.Key of the label of the row at hand
+	ids     map[string]struct{}   // all seats' ids
+	points  map[[2]int32]struct{} // where all seats are
+	printed map[[3]string]string  // where each seat is, by the names.Key of its section's name, row and label
+	name    string                // the names.Key of the section at hand
+	label   string                // the names.Key of the label of the row at hand
 }
 
 // reserveSeats makes room for n seats.
@@ -89,13 +94,14 @@ func (x *expansion) reserveSeats(n int) {
 	x.ids, x.points, x.printed = make(map[string]struct{}, n), make(map[[2]int32]struct{}, n), make(map[[3]string]string, n)
 }
 
+// reportIssue notes a fault of the document, up to route.MaxIssues of them.
 func (x *expansion) reportIssue(path, code, format string, args ...any) {
 	if len(x.issues) < route.MaxIssues {
 		x.issues = append(x.issues, route.Issue{Path: path, Code: code, Message: fmt.Sprintf(format, args...)})
 	}
 }
 
-// checkInside reports a point that is not on the canvas.
+// checkInside reports a point that is not on the canvas, and returns false for it.
 func (x *expansion) checkInside(path string, px, py int) bool {
 	if px >= 0 && py >= 0 && px <= x.doc.Canvas.Width && py <= x.doc.Canvas.Height {
 		return true
@@ -104,6 +110,7 @@ func (x *expansion) checkInside(path string, px, py int) bool {
 	return false
 }
 
+// expandElements checks the elements. They have no place in the layout.
 func (x *expansion) expandElements() {
 	for i := range x.doc.Elements {
 		e := &x.doc.Elements[i]
@@ -115,6 +122,8 @@ func (x *expansion) expandElements() {
 	}
 }
 
+// expandSection adds a section with all of its rows. It gives up once as many faults are
+// noted as an answer has.
 func (x *expansion) expandSection(path string, s *Section) {
 	x.layout.Sections = append(x.layout.Sections, seatmap.Section{ID: s.ID, Name: s.Name})
 	x.name = names.Key(s.Name)
@@ -135,7 +144,8 @@ func (x *expansion) expandSection(path string, s *Section) {
 	}
 }
 
-// addListedRow adds a row whose seats the author lists.
+// addListedRow adds a row whose seats the author lists. A seat without an id gets
+// section-row-label as its id.
 func (x *expansion) addListedRow(path string, s *Section, r *Row) {
 	x.beginRow(r.Label)
 	id := s.ID + "-" + r.idPart() + "-"
@@ -149,7 +159,8 @@ func (x *expansion) addListedRow(path string, s *Section, r *Row) {
 	}
 }
 
-// beginRow begins a row.
+// beginRow begins a row in the section that was begun last. The seats that follow belong to
+// it.
 func (x *expansion) beginRow(label string) {
 	x.label = names.Key(label)
 	x.layout.Rows = append(x.layout.Rows, seatmap.Row{Section: int32(len(x.layout.Sections) - 1), Label: label})
@@ -163,7 +174,9 @@ type seat struct {
 	gap       bool // an aisle before it
 }
 
-// addSeat adds a seat to the row that was begun last.
+// addSeat adds a seat to the row that was begun last. Neither its id, nor its point, nor
+// what a ticket says of it may be another seat's. A seat with a fault is added too, so that
+// the faults of the seats after it are found as well.
 func (x *expansion) addSeat(path, row string, s *seat) {
 	point := [2]int32{int32(s.x), int32(s.y)}
 	if len(s.id) > maxID || !isIdentifier(s.id) {
@@ -190,16 +203,17 @@ func (x *expansion) addSeat(path, row string, s *seat) {
 	l.SeatKind, l.Gap = append(l.SeatKind, s.kind), append(l.Gap, s.gap)
 }
 
-// add reports whether k is new to the set.
+// add puts k into a set, and reports whether it was new there.
 func add[K comparable](set map[K]struct{}, k K) bool {
 	n := len(set)
 	set[k] = struct{}{}
 	return len(set) > n
 }
 
+// idLetters says in an issue what isIdentifier accepts.
 const idLetters = "letters A to Z, digits and . _ : -"
 
-// isIdentifier reports whether s is made of what ids are made of.
+// isIdentifier reports whether s has only the characters of ids, and at least one.
 func isIdentifier(s string) bool {
 	for _, c := range []byte(s) {
 		switch {
@@ -211,5 +225,5 @@ func isIdentifier(s string) bool {
 	return s != ""
 }
 
-// roundToUnit is the nearest unit of the canvas.
+// roundToUnit returns the nearest unit of the canvas.
 func roundToUnit(v float64) int { return int(math.Round(v)) }

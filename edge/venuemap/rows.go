@@ -11,14 +11,16 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// The ways in which the seats of a row are numbered.
+// These are the ways in which the seats of a row are numbered. Without one they ascend by
+// 1.
 const (
 	descending = "descending"
 	odd        = "odd"
 	even       = "even"
 )
 
-// idPart is what stands for the row in the ids of its seats.
+// idPart returns what stands for the row in the ids of its seats: the row's id, or its
+// label.
 func (r *Row) idPart() string {
 	if r.ID != "" {
 		return r.ID
@@ -26,18 +28,23 @@ func (r *Row) idPart() string {
 	return r.Label
 }
 
-// repeats is how many rows the entry makes.
+// repeats returns how many rows the entry of the document makes.
 func (r *Row) repeats() int { return max(r.Repeat, 1) }
 
-// seatsOf is how many seats its k-th row has, counted from 0, if they are not
-// listed.
+// seatsOf returns how many seats the k-th row of the entry has, counted from 0, if the
+// author does not list them. The small addend keeps a sum such as 3 × 0.333 from falling
+// short of a whole seat by an error of floating point.
 func (r *Row) seatsOf(k int) int { return r.Count + int(math.Floor(float64(k)*r.CountStep+1e-9)) }
 
+// isStraight reports whether the author has begun to describe a straight row, perhaps not
+// completely.
 func (r *Row) isStraight() bool { return r.From != nil || r.To != nil }
 
+// isArc reports whether the author has begun to describe an arc, perhaps not completely.
 func (r *Row) isArc() bool { return r.Center != nil || r.Radius != 0 || r.Angles != nil }
 
-// checkForm reports a row that has not one of the three forms, whole.
+// checkForm reports an entry that does not have exactly one of the three forms (listed,
+// straight, arc) with all fields that this form needs. It returns true if nothing is wrong.
 func (x *expansion) checkForm(path string, r *Row) bool {
 	found := len(x.issues)
 	must := func(given bool, name string) {
@@ -75,13 +82,16 @@ func (x *expansion) checkForm(path string, r *Row) bool {
 	return len(x.issues) == found
 }
 
-// hasDrawing reports whether the row has what only a straight one or an arc may have.
+// hasDrawing reports whether the entry has a field that only a straight row or an arc may
+// have.
 func (r *Row) hasDrawing() bool {
 	return r.Count != 0 || r.FirstNumber != nil || r.Numbering != "" || r.AislesAfter != nil || r.Wheelchair != nil || r.Companion != nil ||
 		r.Repeat != 0 || r.Step != nil || r.RadiusStep != 0 || r.CountStep != 0
 }
 
-// checkNumbers reports counts, positions and numbers that do not go together.
+// checkNumbers reports counts, positions and numbers that do not go together. Counts and
+// labels are checked for the last of the rows that the entry makes, which has the most
+// seats and the label furthest on.
 func (x *expansion) checkNumbers(path string, r *Row) {
 	last := r.repeats() - 1
 	if r.seatsOf(last) > maxRowSeats {
@@ -104,7 +114,8 @@ func (x *expansion) checkNumbers(path string, r *Row) {
 	x.checkPositions(path+".companion", r.Companion, r.Count, taken)
 }
 
-// checkPositions reports those that the row has not, and those that are taken.
+// checkPositions reports positions beyond last, and positions that are in taken already. It adds every position to taken, so that one seat cannot be both a wheelchair's and a
+// companion's.
 func (x *expansion) checkPositions(path string, positions []int, last int, taken map[int]bool) {
 	for i, n := range positions {
 		if n > last {
@@ -117,6 +128,7 @@ func (x *expansion) checkPositions(path string, positions []int, last int, taken
 	}
 }
 
+// firstNumber returns the lowest number of the row's seats.
 func (r *Row) firstNumber() int {
 	switch {
 	case r.FirstNumber != nil:
@@ -127,7 +139,7 @@ func (r *Row) firstNumber() int {
 	return 1
 }
 
-// numberOf is the number of the seat at position i of n, counted from 0.
+// numberOf returns the number of the seat at position i of n, counted from 0.
 func (r *Row) numberOf(i, n int) int {
 	switch r.Numbering {
 	case descending:
@@ -138,7 +150,8 @@ func (r *Row) numberOf(i, n int) int {
 	return r.firstNumber() + i
 }
 
-// addDrawnRows adds the rows of an entry that is straight or an arc.
+// addDrawnRows adds the rows of an entry that is straight or an arc. An aisle takes a place
+// between two seats, so a seat's place is its position plus the aisles before it.
 func (x *expansion) addDrawnRows(path string, s *Section, r *Row) {
 	var gap, kind [maxRowSeats + 1]uint8 // by position
 	for _, n := range r.AislesAfter {
@@ -166,8 +179,8 @@ func (x *expansion) addDrawnRows(path string, s *Section, r *Row) {
 	}
 }
 
-// pointOf is where a seat of the k-th row stands, at one of the places 0 to last. Some
-// of these places are aisles.
+// pointOf returns where a seat of the k-th row stands, on the canvas. The seats and aisles
+// of the row stand at equal distances on the places 0 to last.
 func (r *Row) pointOf(k, place, last int) (px, py int) {
 	t := 0.5
 	if last > 0 {
@@ -192,8 +205,9 @@ func (r *Row) pointOf(k, place, last int) (px, py int) {
 	return on(0), on(1)
 }
 
-// countLabel is a label n further on: of a number the number n later, of letters
-// what n steps in A, B ... Z, AA, AB ... lead to. With n of 0 it is any label.
+// countLabel returns the label that is n steps after a label. After a number come the next
+// numbers; after letters come the next in the order A, B ... Z, AA, AB. ok is false for a
+// label that cannot be counted on from. With n of 0 every label is its own.
 func countLabel(label string, n int) (string, bool) {
 	if n == 0 {
 		return label, true
@@ -210,6 +224,7 @@ func countLabel(label string, n int) (string, bool) {
 		if c < first || c > first+25 || len(label) > 3 {
 			return "", false
 		}
+		// Letters are digits from 1 to 26 here, without a zero, so that AA follows Z.
 		number = number*26 + int(c-first) + 1
 	}
 	var b []byte

@@ -18,7 +18,7 @@ func (d *Document) Text() ([]byte, error) {
 	return text, nil
 }
 
-// Parse reads what Text has written.
+// Parse reads a document that Text has written.
 func Parse(text []byte) (*Document, error) {
 	d := new(Document)
 	if err := json.Unmarshal(text, d); err != nil {
@@ -27,9 +27,8 @@ func Parse(text []byte) (*Document, error) {
 	return d, nil
 }
 
-// Publishable is what a document that Text has written comes to: its layout, and
-// its elements as JSON. It refuses one that has no seats, or more than is wrong
-// with it by Expand.
+// Publishable returns the layout of a document that Text has written, and its elements as
+// JSON. It refuses a document without seats, and one with faults that Expand finds.
 func Publishable(text []byte) (*seatmap.Layout, []byte, error) {
 	d, err := Parse(text)
 	if err != nil {

@@ -14,11 +14,12 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// forever is the Cache-Control of answers that never change.
+// forever is the Cache-Control of answers that never change: caches may keep them for a
+// year without asking again.
 const forever = "public, max-age=31536000, immutable"
 
-// getDrawing returns a published version of a venue map in the form in which it is drawn. Everybody
-// who has the map's id may read it, because the seat maps of events show the same.
+// getDrawing returns a published version of a venue map in the form in which it is drawn.
+// Everybody who has the map's id may read it, because the seat maps of events show the same.
 func (h *Handlers) getDrawing(c *route.Call, in *api.ReadDrawing) (*api.Drawing, error) {
 	id, err := uuid.Parse(in.ID)
 	version, versionErr := strconv.ParseInt(in.Version, 10, 32)
@@ -35,8 +36,8 @@ func (h *Handlers) getDrawing(c *route.Call, in *api.ReadDrawing) (*api.Drawing,
 	return d, err
 }
 
-// drawingBytes is the size that a drawing has in the cache's accounting, as large as one of 20,000
-// seats.
+// drawingBytes is the size that a drawing has in the cache's accounting. It is the size of
+// a drawing of 20,000 seats, so the cache never holds more than it counts.
 const drawingBytes = 500 << 10
 
 // draw reads a version of a map and makes its drawing, with the JSON that is sent.

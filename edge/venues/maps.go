@@ -33,8 +33,8 @@ func (h *Handlers) listVenues(c *route.Call, in *api.ListVenues) (*api.List[*api
 	}, func(m *venues.Map) int64 { return m.ID }, venueView)
 }
 
-// createVenue stores a map as a draft. A repeat with the same Idempotency-Key finds the map that
-// was made.
+// createVenue stores a map as a draft. A repeat with the same Idempotency-Key finds the map
+// that the first request has made.
 func (h *Handlers) createVenue(c *route.Call, in *api.CreateVenue) (*api.Venue, error) {
 	org, err := route.FindOrganization(c, in.OrgID, in.QueryOrg)
 	if err != nil {
@@ -84,12 +84,14 @@ func (h *Handlers) getVenue(c *route.Call, in *api.GetVenue) (*api.VenueMap, err
 	return out, err
 }
 
-// publishedCost is how many times the size of its document a version takes in the database: as
-// document, as layout and as drawing. The organization's quota is charged for that.
+// publishedCost is how many times the size of its document a version takes in the database:
+// as document, as layout and as drawing. The organization's quota of bytes written is
+// charged for all three.
 const publishedCost = 3
 
-// publishVenue makes a version of the present draft. A version never changes, and events take their
-// seats only from versions.
+// publishVenue makes a version of the present draft. A version never changes, and events
+// take their seats only from versions, so an event's seats do not change when somebody goes
+// on drawing.
 func (h *Handlers) publishVenue(c *route.Call, in *api.ByID) (*api.VenueVersion, error) {
 	m, err := h.ownVenue(c, in.ID)
 	if err != nil {
@@ -99,6 +101,8 @@ func (h *Handlers) publishVenue(c *route.Call, in *api.ByID) (*api.VenueVersion,
 	if err != nil {
 		return nil, err
 	}
+	// The quota is charged before the version is made, so a refused request has stored
+	// nothing.
 	if err := c.Charge(m.Org, publishedCost*int64(len(draft))); err != nil {
 		return nil, err
 	}
@@ -167,7 +171,8 @@ func draftOf(doc *venuemap.Document) (venues.Draft, error) {
 	return venues.Draft{Name: doc.Name, Seats: layout.Len(), Document: text}, nil
 }
 
-// venueSaved answers a request that has stored a map. A nil map means that it is gone.
+// venueSaved answers a request that has stored a map. A nil map means that the map was
+// deleted in the meantime.
 func venueSaved(m *venues.Map, err error) (*api.Venue, error) {
 	if err != nil {
 		return nil, beyondVenues(err)

@@ -37,6 +37,8 @@ func (h *Handlers) seatingView(c *route.Call, number int64, m *seatmap.Map) (*ap
 		Counts:  &api.SeatCounts{Total: m.Seats, Available: m.Available, Held: m.Held, Sold: m.Sold, Blocked: m.Blocked},
 		Pricing: []api.SectionTicketRef{}, Sold: []string{}, Blocked: []string{},
 	}
+	// types has the number of the ticket type of each section, at the section's place in
+	// the layout; 0 for a section without a price.
 	types := make([]int64, len(m.Layout.Sections))
 	for _, p := range m.Prices {
 		v.Pricing = append(v.Pricing, api.SectionTicketRef{Section: p.Section, Type: engine.NumberedID(number, p.Type).String()})
@@ -60,8 +62,9 @@ func (h *Handlers) seatingView(c *route.Call, number int64, m *seatmap.Map) (*ap
 	return v, err
 }
 
-// setSeating gives an event the seats of a published version of a venue map. The event's actor
-// keeps a copy, so a later version does not change the event.
+// setSeating gives an event the seats of a published version of a venue map. The actor of
+// the event's seat map keeps a copy of the layout, so a later version does not change the
+// event.
 func (h *Handlers) setSeating(c *route.Call, in *api.SetSeating) (*api.Seating, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {
@@ -90,8 +93,9 @@ func (h *Handlers) setSeating(c *route.Call, in *api.SetSeating) (*api.Seating, 
 	return h.getSeating(c, &api.ByID{ID: in.ID})
 }
 
-// sellSeatsOnly tells the event's ticket types if they are sold only with seats. It comes after the
-// change of the map, so that a request that failed in between is completed by a repeat.
+// sellSeatsOnly tells each ticket type of the event whether it is sold only with seats. It
+// comes after the change of the map, so that a request that failed in between is completed
+// by a repeat.
 func (h *Handlers) sellSeatsOnly(c *route.Call, number int64, only bool) error {
 	types, err := h.Read.TicketTypes(c.Context, number)
 	if err != nil {
@@ -159,8 +163,8 @@ func (h *Handlers) priceSeating(c *route.Call, in *api.SetSeatPrices) (*api.Seat
 	return h.getSeating(c, &api.ByID{ID: in.ID})
 }
 
-// blockSeats takes seats out of the sale and puts others back. It answers with the seats that it
-// has changed.
+// blockSeats takes seats out of the sale and puts others back, in one step of the seat
+// map's actor. It answers with the seats that it has changed.
 func (h *Handlers) blockSeats(c *route.Call, in *api.BlockSeats) (*api.BlockedSeats, error) {
 	number, err := h.Known.FindOwn(c, in.ID)
 	if err != nil {

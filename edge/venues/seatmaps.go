@@ -22,7 +22,9 @@ import (
 	"boxoffice/persistence/committed"
 )
 
-// publicSeats returns the seat map of an event that the caller may see, from this node's memory.
+// publicSeats returns the seat map of an event that the caller may see, with the event's
+// number. The map is in this node's memory and follows the committed facts, so no actor is
+// asked.
 func (h *Handlers) publicSeats(c *route.Call, id string) (int64, *committed.SeatMap, error) {
 	number, _, err := h.Pages.FindVisible(c, h.Known, id)
 	if err != nil {
@@ -64,7 +66,8 @@ func (h *Handlers) seatMap(c *route.Call, in *api.ReadSeatMap) (*api.SeatMap, er
 	})
 }
 
-// seatBytes is the size that one seat of an encoded map has in the cache's accounting.
+// seatBytes is the size in bytes that one seat of an encoded map has in the cache's
+// accounting.
 const seatBytes = 100
 
 // seatMapView returns a map to draw, together with the prices of its sections.
@@ -76,7 +79,9 @@ func (h *Handlers) seatMapView(ctx context.Context, number int64, l *seatmap.Lay
 	return v, h.drawSeats(ctx, v, l)
 }
 
-// pricedMap returns a map with the prices of its sections, without anything to draw.
+// pricedMap returns a map with the prices of its sections, without anything to draw. types
+// has the ticket type of each section, in the layout's order. A section without a ticket
+// type has no price.
 func (h *Handlers) pricedMap(ctx context.Context, number int64, l *seatmap.Layout, types []int64) (*api.SeatMap, error) {
 	p, err := h.Pages.Event(ctx, number)
 	if err != nil {
@@ -103,7 +108,7 @@ func (h *Handlers) pricedMap(ctx context.Context, number int64, l *seatmap.Layou
 	return v, nil
 }
 
-// drawSeats adds to a map the seats and everything else that is drawn.
+// drawSeats adds the seats to a map, and the elements that are drawn beside them.
 func (h *Handlers) drawSeats(ctx context.Context, v *api.SeatMap, l *seatmap.Layout) (err error) {
 	v.Seats = make([]api.Seat, l.Len())
 	for i := range v.Seats {
@@ -163,8 +168,9 @@ func (h *Handlers) seatStates(c *route.Call, in *api.SeatsByEvent) (*api.SeatSta
 	return out, nil
 }
 
-// liveSeats streams an event's seats. Packed and plain streams have different names, because
-// watchers of one name share what is sent.
+// liveSeats streams an event's seats: a snapshot first, and then each change. Watchers of
+// one stream share the bytes that are sent, so packed and plain streams have different
+// names.
 func (h *Handlers) liveSeats(c *route.Call, in *api.WatchSeats) (sse.Topic, error) {
 	number, m, err := h.publicSeats(c, in.EventID)
 	if err != nil {
@@ -189,7 +195,8 @@ func (h *Handlers) liveSeats(c *route.Call, in *api.WatchSeats) (sse.Topic, erro
 	}, nil
 }
 
-// seatSource is a seat map as a stream shows it.
+// seatSource is a seat map as a stream shows it. appendSnapshot writes a snapshot in the
+// form of the stream, packed or plain.
 type seatSource struct {
 	*committed.Watcher
 	appendSnapshot func([]byte, *committed.SeatView) []byte
@@ -198,8 +205,9 @@ type seatSource struct {
 // Close ends watching.
 func (s *seatSource) Close() { s.Watcher.Close() }
 
-// Take turns the changes into events: a seat_update for each sort of change. If the event has
-// another map by now, it returns a snapshot of that map instead.
+// Take turns the changes since the last call into events, one seat_update for each sort of
+// change. whole asks for a snapshot too, for watchers who have just come. If the event has
+// another map by now, the changes mean nothing, and everybody gets a snapshot of that map.
 func (s *seatSource) Take(whole bool) (update, snapshot []sse.Event) {
 	changes, layout, view, another := s.Watcher.Take(whole)
 	if view != nil {
@@ -212,6 +220,7 @@ func (s *seatSource) Take(whole bool) (update, snapshot []sse.Event) {
 	kinds := [...]string{"sold", "held", "released", "blocked", "unblocked"}
 	var lists [len(kinds)][]byte
 	for _, change := range changes {
+		// A seat that becomes available was released, unless it was blocked before.
 		kind := 2
 		switch {
 		case change.To == seatmap.Sold:
@@ -234,8 +243,8 @@ func (s *seatSource) Take(whole bool) (update, snapshot []sse.Event) {
 	return update, snapshot
 }
 
-// appendSeat adds a seat's id to a JSON list. Ids have only letters that JSON does not escape
-// (seatmap.Layout).
+// appendSeat adds a seat's id to a JSON list. Ids have only characters that JSON does not
+// escape (seatmap.Layout), so they are copied as they are.
 func appendSeat(b []byte, id string) []byte {
 	if len(b) > 0 && b[len(b)-1] != '[' {
 		b = append(b, ',')
