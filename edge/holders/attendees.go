@@ -31,6 +31,7 @@ func (h *Handlers) listAttendees(c *route.Call, in *api.ListAttendees) (*api.Lis
 	if keys != nil {
 		before = uint32(keys[0]) //nolint:gosec // below its limit
 	}
+	// One more than the page has tells if another page follows.
 	list, err := h.Attendees.List(c.Context, number, filter, before, in.Limit+1)
 	if err != nil {
 		return nil, err
@@ -50,9 +51,9 @@ func (h *Handlers) listAttendees(c *route.Call, in *api.ListAttendees) (*api.Lis
 	return out, nil
 }
 
-// findAttendees reads from a request the event and the filter of its attendees. When an event is over,
-// its tickets expire without a fact, so their rows still say issued. A filter by status is therefore
-// translated into the status of the rows.
+// findAttendees reads the event and the filter of its attendees from a request. When an
+// event is over, its tickets expire without a fact, so their rows still say issued. A
+// filter by status is therefore translated into the status that the rows have.
 func (h *Handlers) findAttendees(c *route.Call, in *api.AttendeeFilter) (number int64, f attendees.Filter, err error) {
 	if number, err = h.Known.FindOwn(c, in.ID); err != nil {
 		return 0, f, err
@@ -102,9 +103,9 @@ func (h *Handlers) getAttendee(c *route.Call, in *api.AttendeeID) (*api.Attendee
 	return h.attendeeView(c.Context, a, c.Now)
 }
 
-// updateAttendee changes the name or address by which the organization knows an attendee. The
-// holder of the ticket and the order stay as they are: an organizer must not be able to move a
-// ticket this way.
+// updateAttendee changes the name or address by which the organization knows an attendee.
+// The holder of the ticket and the order stay as they are: an organizer must not be able to
+// move a ticket to somebody else this way.
 func (h *Handlers) updateAttendee(c *route.Call, in *api.UpdateAttendee) (*api.Attendee, error) {
 	number, serial, err := h.findAttendee(c, &in.AttendeeID)
 	if err != nil {
@@ -128,8 +129,9 @@ func (h *Handlers) updateAttendee(c *route.Call, in *api.UpdateAttendee) (*api.A
 	return h.attendeeView(c.Context, a, c.Now)
 }
 
-// findAttendee reads which ticket of the caller's event is meant. The id is encrypted under the
-// event's keys. An id that they do not decrypt is no ticket's.
+// findAttendee reads which ticket of the caller's event is meant. A ticket's id is its
+// serial, encrypted under the event's keys, so an id that these keys do not decrypt is no
+// ticket's.
 func (h *Handlers) findAttendee(c *route.Call, in *api.AttendeeID) (number int64, serial uint32, err error) {
 	if number, err = h.Known.FindOwn(c, in.ID); err != nil {
 		return 0, 0, err

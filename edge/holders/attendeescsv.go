@@ -11,7 +11,8 @@ import (
 	"boxoffice/edge/sheets"
 )
 
-// csvPage is how many attendees are read at once for a file.
+// csvPage is how many attendees are read at once for a file. Memory holds no more than one
+// such page.
 const csvPage = 500
 
 // csvColumns are the names in the first row of the file. csvRow writes the values in the same
@@ -36,6 +37,7 @@ func (h *Handlers) exportAttendees(c *route.Call, in *api.AttendeeFilter) (*rout
 			return false, err
 		}
 		var rows [][]string
+		// No ticket has the serial 0, so this is the first page.
 		if last == 0 {
 			sheets.Begin(out)
 			rows = append(rows, csvColumns)
@@ -52,7 +54,7 @@ func (h *Handlers) exportAttendees(c *route.Call, in *api.AttendeeFilter) (*rout
 	}), nil
 }
 
-// csvRow makes the row of an attendee. Its values are in the order of csvColumns.
+// csvRow makes the row of an attendee, with the values in the order of csvColumns. A value that is missing becomes an empty cell.
 func csvRow(v *api.Attendee) []string {
 	var seat api.TicketSeat
 	if v.Seat != nil {

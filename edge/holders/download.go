@@ -14,8 +14,9 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// downloadTicket returns the link to what a ticket delivers, and counts the download. It looks the
-// holder up each time, so that a person who has passed the ticket on cannot open it any more.
+// downloadTicket returns the link to what a ticket delivers, and counts the download. It
+// looks the ticket's holder up each time, so that a person who has passed the ticket on
+// cannot open it any more. Courses have pages of their own (edge/learning).
 func (h *Handlers) downloadTicket(c *route.Call, in *api.DownloadTicket) (*api.Delivery, error) {
 	if err := route.CheckEmailProven(c); err != nil {
 		return nil, err

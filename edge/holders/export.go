@@ -19,7 +19,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// exportPage is how many orders or tickets are read at once for an export.
+// exportPage is how many orders or tickets are read at once for an export. An order may
+// have many tickets, so the pages are small.
 const exportPage = 50
 
 // exportMe writes everything that we have about the caller into one document. The caller's address
@@ -43,9 +44,10 @@ func (h *Handlers) exportMe(c *route.Call, _ *route.None) (*route.Content, error
 	return makeFile("application/json", "boxoffice-export.json", x.fill), nil
 }
 
-// export is a document that is written piece by piece, so that a person with many orders does not
-// cost the memory of all of them at once. Each step writes a piece and sets the field step to the
-// step that comes next.
+// export is a document that is written piece by piece, so that a person with many orders
+// does not cost the memory of all of them at once. Each step writes a piece and sets the
+// field step to the step that comes next. The steps come in the order of the document:
+// begin, addOrders, addTickets, addReports, addThreads, addWaitlist, addSections.
 type export struct {
 	h         *Handlers
 	now       time.Time
@@ -105,6 +107,8 @@ func (x *export) addOrders(c *route.Call, out *bytes.Buffer) (bool, error) {
 			return false, err
 		}
 		for j := range o.Refunds {
+			// Refunds that the holders of passed-on tickets asked for are those people's
+			// data.
 			if o.Refunds[j].CustomerOf(o) == o.Buyer() {
 				x.refunds = append(x.refunds, v.Refunds[j])
 			}
@@ -171,7 +175,8 @@ func (x *export) findAskedOfOthers(c *route.Call) error {
 	}
 }
 
-// addReports writes a page of the reports that the caller has made.
+// addReports writes a page of the reports that the caller has made. A next place of 0 means
+// that there is no further page.
 func (x *export) addReports(c *route.Call, out *bytes.Buffer) (bool, error) {
 	list, next, err := x.h.ExportReports(c, x.place)
 	if err == nil {
@@ -227,8 +232,8 @@ func (x *export) addWaitlist(c *route.Call, out *bytes.Buffer) (bool, error) {
 	return false, nil
 }
 
-// addSections writes the rows about the caller that no record of the API shows, table by table, and
-// ends the document.
+// addSections writes the rows about the caller that no record of the API shows, table by
+// table, and ends the document with the two objects that begin has opened.
 func (x *export) addSections(c *route.Call, out *bytes.Buffer) (bool, error) {
 	for section, err := range x.h.Personal.Sections(c.Context, c.Principal.User, order.NormalEmail(c.Principal.Email)) {
 		if err != nil {

@@ -8,13 +8,14 @@ import (
 	"boxoffice/edge/route"
 )
 
-// madeFile is a file that is made while it is read, one piece at a time. So no transaction stays
-// open for a slow client, and no long list is in memory.
+// madeFile is a file that is made while it is read, one piece at a time. So no transaction
+// stays open for a slow client, and no long list is in memory. One goroutine reads it.
 type madeFile struct {
 	ctx  context.Context //nolint:containedctx // of the answer, which outlives the request
 	fill func(ctx context.Context, out *bytes.Buffer) (over bool, err error)
 	over bool
-	buf  bytes.Buffer
+	// buf has what is left of the piece that was made last.
+	buf bytes.Buffer
 }
 
 // makeFile returns the content of a file that is made while it is read. fill writes one piece at a
@@ -31,6 +32,7 @@ func makeFile(mediaType, name string, fill func(ctx context.Context, out *bytes.
 }
 
 // Read returns what is left of a piece. If nothing is left, it first makes the next piece.
+// A piece may be empty without being the last one.
 func (f *madeFile) Read(p []byte) (int, error) {
 	for f.buf.Len() == 0 {
 		if f.over {

@@ -15,9 +15,10 @@ import (
 	"boxoffice/engine/order"
 )
 
-// transferTicket offers a ticket to an address. The ticket changes hands once that address claims
-// it by the mailed link. Refusals that the order alone decides are made here. The event decides the
-// rest, by the holder version that was read here, because the ticket may have changed hands since.
+// transferTicket offers a ticket to an address. The ticket changes hands once that address
+// claims it by the mailed link. Refusals that depend on the order alone are made here. The
+// event decides the rest, for the holder version that was read here: if the ticket has
+// changed hands since, that version is out of date and the event refuses.
 func (h *Handlers) transferTicket(c *route.Call, in *api.TransferTicket) (*api.Transfer, error) {
 	t, err := h.Orders.OpenTicket(c, in.ID, in.QueryToken, in.Token)
 	if err != nil {
@@ -69,7 +70,8 @@ func (h *Handlers) revokeTransfer(c *route.Call, in *api.RevokeTransfer) (*api.T
 }
 
 // askTransfer asks the event for one step of a transfer, and shows the transfer as it is
-// afterwards. The id of a transfer is the ticket's id with the number of the offer.
+// afterwards. The id of a transfer is the ticket's id with the number of the offer, because
+// a ticket may be offered several times.
 func (h *Handlers) askTransfer(c *route.Call, t *orders.Held, cmd engine.Command) (*api.Transfer, error) {
 	r, err := cluster.AskFor[admission.TransferReply](c.Context, h.Node, engine.EventRef(t.Event), cmd)
 	if err != nil {
@@ -110,9 +112,9 @@ func (h *Handlers) rescheduleTicket(c *route.Call, in *api.RescheduleTicket) (*a
 	return h.Orders.ShowTicket(c, r.Order, t.Serial)
 }
 
-// claimTransfer makes the addressee of an offer the holder of the ticket. The token of the mailed
-// link is the proof, so no account is needed. The name of the offer is kept for the account that
-// the address may get.
+// claimTransfer makes the addressee of an offer the holder of the ticket. The token of the
+// mailed link proves that the caller reads the addressee's mail, so no account is needed.
+// The offer's name is kept for the account that the address may get later.
 func (h *Handlers) claimTransfer(c *route.Call, in *api.ClaimTransfer) (*api.Ticket, error) {
 	number, serial, round, ok := h.Secrets.ParseTransfer(in.Token)
 	if !ok {

@@ -24,6 +24,8 @@ func (h *Handlers) listMyTickets(c *route.Call, in *api.ListMyTickets) (*api.Lis
 	}
 	var after attendees.Place
 	if keys != nil {
+		// A place has the time of issue (unix milliseconds) and, because one order issues
+		// many tickets at once, the event and the serial.
 		after = attendees.Place{IssuedAt: keys[0], Event: keys[1], Serial: uint32(keys[2])} //nolint:gosec // below its limit
 	}
 	list, err := h.Attendees.Held(c.Context, c.Principal.Email, after, in.Limit+1)
@@ -40,8 +42,9 @@ func (h *Handlers) listMyTickets(c *route.Call, in *api.ListMyTickets) (*api.Lis
 	return out, err
 }
 
-// heldViews shows the tickets of a list that the caller really holds. The table of holders may be
-// behind, so the order decides. Tickets of one order share the reads of it.
+// heldViews shows the tickets of a list that the caller really holds. The table of holders
+// may be behind, so the order decides and others are left out. Tickets of one order share
+// one reading of it.
 func (h *Handlers) heldViews(c *route.Call, list []attendees.Held) ([]api.HeldTicket, error) {
 	all := make([]api.HeldTicket, 0, len(list))
 	shown := make(map[engine.OrderID]*api.Order, len(list))

@@ -31,10 +31,11 @@ type operation struct {
 	Refusals []refusal
 }
 
-// IsRead reports whether the operation only reads. The page asks before it sends any other.
+// IsRead reports whether the operation only reads. The page asks the reader before it sends
+// a request that writes.
 func (o *operation) IsRead() bool { return o.Method == "GET" }
 
-// Plain reports whether there is a body that is no form.
+// Plain reports whether the operation has a body that is text, and not a form with a file.
 func (o *operation) Plain() bool { return o.BodyType != "" && !o.Form() }
 
 // AnswersJSON reports whether a success has data in JSON.
@@ -82,8 +83,9 @@ type describer struct {
 	words *words
 }
 
-// describeOperation makes the page's view of an operation. The document tells the credentials at
-// the end of the description too, so that part is cut off.
+// describeOperation makes the page's view of an operation. The document repeats
+// credentials, scopes and limit at the end of the description, for readers who see only the
+// text; the page shows them as fields, so that part is cut off.
 func (d *describer) describeOperation(op *documentedOp) (*operation, error) {
 	text, _, _ := strings.Cut("\n\n"+op.Description, "\n\n**For** ") // what follows is shown by itself
 	said, err := renderMarkdown(text)

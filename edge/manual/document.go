@@ -89,7 +89,7 @@ type (
 // as a string.
 type typeNames []string
 
-// UnmarshalJSON reads one name or a list of names.
+// UnmarshalJSON reads one name or a list of names as a list.
 func (t *typeNames) UnmarshalJSON(b []byte) error {
 	var all []string
 	if len(b) > 0 && b[0] == '"' {
@@ -104,8 +104,8 @@ func (t *typeNames) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// reference is the document in the order in which people read it: by area, and by path within an
-// area.
+// reference is the document in the order in which people read it: by area, and by path
+// within an area. It is read once and never changed afterwards, so all pages share it.
 type reference struct {
 	document
 	description string
@@ -132,8 +132,9 @@ type entry struct{ ID, Method, Path, Summary string }
 // methods are the HTTP methods in the order in which the operations of one path are listed.
 var methods = []string{"get", "post", "put", "patch", "delete"}
 
-// readReference reads the document. It groups the operations by their first tags, in the order of
-// the document's tags, and sorts them by path and method. Webhooks come last.
+// readReference reads the document. It groups the operations by their first tags, in the
+// order of the document's tags, and sorts them by path and method. Webhooks form the last
+// group: they have no path.
 func readReference(text []byte) (*reference, error) {
 	r := &reference{operations: map[string]*documentedOp{}}
 	if err := json.Unmarshal(text, &r.document); err != nil {

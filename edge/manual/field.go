@@ -24,8 +24,9 @@ type field struct {
 	Above bool
 }
 
-// listMembers returns the members of an object, the required ones first. above has the names of the
-// schemas that contain this one, so that a schema which contains itself does not go on without end.
+// listMembers returns the members of an object, the required ones first and otherwise by
+// name. above has the names of the schemas that contain this one, so that a schema which
+// contains itself does not go on without end.
 func (d *describer) listMembers(s *schema, above []string) []field {
 	s, name := d.resolve(s)
 	if name != "" {
@@ -53,7 +54,8 @@ func (d *describer) listMembers(s *schema, above []string) []field {
 	return all
 }
 
-// describeField describes one member of an object.
+// describeField describes one member of an object. The bounds of a list's elements are told
+// with the list, and the members of its elements are the field's own.
 func (d *describer) describeField(name string, s *schema, required bool, above []string) field {
 	if s == nil {
 		s = &schema{}
@@ -96,8 +98,8 @@ func (d *describer) describeField(name string, s *schema, required bool, above [
 	return f
 }
 
-// joinAlternatives handles a schema that is one of several alternatives. It notes if null is one of
-// them. It returns the last of the others, with the formats of all of them.
+// joinAlternatives handles a schema that is one of several alternatives. It notes in f if
+// null is one of them, and returns the last of the others with the formats of all of them.
 func (d *describer) joinAlternatives(f *field, s *schema) *schema {
 	one := &schema{}
 	var formats []string
@@ -119,7 +121,7 @@ func (d *describer) joinAlternatives(f *field, s *schema) *schema {
 	return &joined
 }
 
-// typeOf names a type as JSON does, with its format.
+// typeOf names a type as JSON does, with its format. It notes in f if null is allowed.
 func (d *describer) typeOf(f *field, s *schema) string {
 	var names []string
 	for _, t := range s.Type {
@@ -198,8 +200,8 @@ func (d *describer) listBounds(s *schema) []string {
 	return all
 }
 
-// textsOf returns values as people write them. It leaves out null, which the page shows in another
-// way.
+// textsOf returns values as people write them. It leaves out null, which the page shows in
+// its own way (field.Nullable).
 func textsOf(values []any) []string {
 	var all []string
 	for _, v := range values {

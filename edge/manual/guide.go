@@ -34,6 +34,8 @@ func makeSeatedSale(base string) (template.HTML, error) {
 	return renderAt(base, documentLinks.ReplaceAllString(docs.SeatedSale, "$1"))
 }
 
+// documentLinks matches a link to another document of the repository; its first group is
+// the text of the link.
 var documentLinks = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\.md[^)]*\)`)
 
 // writtenBase is the address that the snippets in the documents are written with.
@@ -46,8 +48,8 @@ func renderAt(base, text string) (template.HTML, error) {
 
 var markdown = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
-// renderMarkdown renders our own Markdown. Wide parts can be focused, so that a reader who uses
-// only the keyboard can scroll them.
+// renderMarkdown renders Markdown that we have written ourselves. Wide parts can be
+// focused, so that a reader who uses only the keyboard can scroll them.
 func renderMarkdown(text string) (template.HTML, error) {
 	var body bytes.Buffer
 	if err := markdown.Convert([]byte(text), &body); err != nil {
@@ -57,7 +59,8 @@ func renderMarkdown(text string) (template.HTML, error) {
 	return template.HTML(wide.Replace(body.String())), nil //nolint:gosec // goldmark leaves out what is HTML in a text
 }
 
-// renderLine renders a single sentence. The only markup in it is `code`.
+// renderLine renders a single sentence. It escapes everything, and the only markup that it
+// knows is `code`.
 func renderLine(text string) template.HTML {
 	parts := strings.Split(template.HTMLEscapeString(text), "`")
 	if len(parts)%2 == 0 { // a mark without its fellow

@@ -35,6 +35,8 @@ const cache = "public, max-age=60"
 //go:embed page.html
 var pageSource string
 
+// The functions of the template hand the words of the page's language on to its parts,
+// which get only one value.
 var pageTemplate = template.Must(template.New("manual").Funcs(template.FuncMap{
 	"within": func(w *words, all []field) fieldsIn { return fieldsIn{w, all} },
 	"at":     func(w *words, f field) fieldIn { return fieldIn{w, f} },
@@ -53,7 +55,7 @@ type (
 	}
 )
 
-// manual makes the pages.
+// manual makes the pages. read reads the document once, when the first page is asked for.
 type manual struct {
 	Config
 	built *web.Built
@@ -102,6 +104,7 @@ type shown struct {
 }
 
 // file returns a page that is made when somebody first asks for it, once for each language.
+// describe fills in what the page shows.
 func (m *manual) file(name string, describe func(*reference, *shown) error) web.File {
 	path := root
 	if name != "" {
@@ -127,24 +130,29 @@ func (m *manual) file(name string, describe func(*reference, *shown) error) web.
 	return web.File{Path: path, Type: "text/html; charset=utf-8", Policy: web.Policy, Cache: cache, Print: print(false), PrintGerman: print(true)}
 }
 
+// describeOverview fills in the page at the root: the document's own introduction.
 func (m *manual) describeOverview(r *reference, s *shown) (err error) {
 	s.Title = s.Words.Overview
 	s.Text, err = renderMarkdown(r.description)
 	return err
 }
 
+// describeGuide fills in the developer's guide.
 func (m *manual) describeGuide(_ *reference, s *shown) (err error) {
 	s.Title = s.Words.Guide
 	s.Text, err = makeGuide(m.BaseURL)
 	return err
 }
 
+// describeSeatedSale fills in the walk through a sale of seats.
 func (m *manual) describeSeatedSale(_ *reference, s *shown) (err error) {
 	s.Title = s.Words.SeatedSale
 	s.Text, err = makeSeatedSale(m.BaseURL)
 	return err
 }
 
+// describeOperation fills in the page of an operation or of a type of webhook. A webhook
+// has no method: the service sends it, so there are no snippets that call it.
 func (m *manual) describeOperation(r *reference, s *shown, name string) error {
 	op := r.operations[name]
 	if op == nil {

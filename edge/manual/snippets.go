@@ -27,6 +27,7 @@ var snippetLanguages = []snippet{{Lang: "curl", Name: "curl"}, {Lang: "typescrip
 // segment is a part of a path. A part that is a parameter has the parameter's name.
 type segment struct{ Text, Name string }
 
+// parameterInPath matches a parameter in a path; its first group is the parameter's name.
 var parameterInPath = regexp.MustCompile(`\{([^}]+)\}`)
 
 // splitPath cuts a path at its parameters, so that the page can put the reader's values in their
@@ -62,6 +63,7 @@ func tokenFor(op *operation, env string) (token, placeholder string) {
 	return tokenOfSession, "ACCESS_TOKEN"
 }
 
+// literal matches a string of JSON, or one of the words that Python spells in another way.
 var literal = regexp.MustCompile(`"(?:\\.|[^"\\])*"|\b(?:true|false|null)\b`)
 
 // writePython writes a JSON text as Python, which spells true, false and null in another way.
@@ -80,7 +82,8 @@ func writePython(text string) string {
 	})
 }
 
-// makeSnippets writes the call of an operation in each of the languages.
+// makeSnippets writes the call of an operation in each of the languages. The example is
+// quoted for curl, where a single quote would end the shell's text, and spelled for Python.
 func makeSnippets(base, env string, op *operation) ([]snippet, error) {
 	token, placeholder := tokenFor(op, env)
 	call := struct {

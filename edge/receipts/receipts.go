@@ -44,10 +44,11 @@ type Handlers struct{ Deps }
 // New makes the handlers.
 func New(d Deps) *Handlers { return &Handlers{d} }
 
-// providerTime bounds the time in which one order is told of its money.
+// providerTime bounds the time in which the sweep tells one order of its money.
 const providerTime = 15 * time.Second
 
-// These bound what settleDue does at a time, and how often it looks.
+// These bound the sweep (SettleTransfers): how often it looks, how many attempts it takes
+// at a time, and how many orders it tells at once.
 const (
 	settleEvery   = 2 * time.Second
 	settleBatch   = 64

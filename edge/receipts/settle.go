@@ -32,7 +32,9 @@ func (h *Handlers) refuseWord(ctx context.Context, org int64) error {
 	}
 }
 
-// markPaid notes that a person has seen an order's money on the account.
+// markPaid notes that a person has seen an order's money on the account, and tells the
+// order. The receipt is stored first. If telling the order fails, the sweep tells it, and a
+// repeat of the request with the same Idempotency-Key adds no second receipt.
 func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error) {
 	id, err := engine.ParseID(in.ID)
 	if err != nil {
@@ -49,6 +51,8 @@ func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error)
 	if err := h.refuseWord(c.Context, k.Org); err != nil {
 		return nil, err
 	}
+	// The attempt says how much was asked for. Without one the buyer has been given no
+	// reference, and nobody can say what the money is for.
 	a := o.Transfer()
 	if a == nil {
 		return nil, engine.Refuse(engine.OrderNotPayable, ledger.OrderState{Status: o.Status, Reason: "its buyer has not chosen a transfer"})
@@ -59,6 +63,7 @@ func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error)
 	}
 	name := c.CommandID()
 	_, err = h.Receipts.Add(c.Context, k.Org, []receipts.Receipt{{
+		// The name makes the receipt unique: a repeat of the request has the same one.
 		Name: "hand/" + id.String() + "/" + hex.EncodeToString(name[:]), ByHand: true, Order: id, Attempt: a.Reference,
 		Amount: amount, Currency: o.Currency, Asked: a.Amount, Fits: true, Day: c.Now.UTC(), Words: in.Reference, Note: in.Note, Teller: c.Who(),
 	}})
@@ -74,8 +79,9 @@ func (h *Handlers) markPaid(c *route.Call, in *api.MarkPaid) (*api.Order, error)
 	return h.ShowOwn(c, o, seller)
 }
 
-// tellOrderOfReceipts tells an order what has come for its transfer, and marks these receipts as
-// settled. Money that came after the order was paid or closed goes back.
+// tellOrderOfReceipts tells an order what has come for its transfer, and marks these
+// receipts as settled. Money that came after the order was paid or closed goes back. It may
+// be called again at any time: the order takes each receipt once.
 func (h *Handlers) tellOrderOfReceipts(ctx context.Context, id engine.OrderID, attempt string) error {
 	came, err := h.Receipts.Of(ctx, attempt)
 	if err != nil {
@@ -108,11 +114,14 @@ func (h *Handlers) tellOrderOfReceipts(ctx context.Context, id engine.OrderID, a
 			return err
 		}
 	}
+	// A receipt that has come in the meantime has a higher number and stays unsettled.
 	return h.Receipts.Settle(ctx, attempt, came[len(came)-1].Seq)
 }
 
-// sendExtraBack tells an order of each receipt that its attempt has not taken, so that this money
-// goes back. The attempt has taken the first receipts, up to the sum that it has received.
+// sendExtraBack tells an order of each receipt that its attempt has not taken, so that this
+// money goes back. The attempt has taken the first receipts, until their sum reached what
+// it has received. Each receipt is told under a name of its own, by which the order knows a
+// repeat.
 func (h *Handlers) sendExtraBack(ctx context.Context, o *order.Order, a *order.Attempt, came []receipts.State) error {
 	var sum int64
 	for i := range came {
@@ -150,7 +159,9 @@ func (h *Handlers) SettleTransfers(ctx context.Context) {
 	}
 }
 
-// settleDue tells orders of receipts that the requests which stored them did not tell.
+// settleDue tells orders of receipts that are stored but not settled, because the request
+// that stored them failed or ran out of time. An order that cannot be told now is tried
+// again with the next look.
 func (h *Handlers) settleDue(ctx context.Context) error {
 	due, err := h.Receipts.Unsettled(ctx, settleBatch)
 	if err != nil {

@@ -43,6 +43,8 @@ func (h *Handlers) importStatement(c *route.Call, in *api.ImportStatement) (*api
 	if err := h.Settled(c.Context); err != nil {
 		return nil, err
 	}
+	// The orders of all lines are looked up together, which takes one statement instead of
+	// one for each line.
 	named := make([][]engine.OrderID, len(lines))
 	for i := range lines {
 		named[i] = readReferences(lines[i].Text)
@@ -70,6 +72,8 @@ func (h *Handlers) importStatement(c *route.Call, in *api.ImportStatement) (*api
 			due[told[i].Attempt] = told[i].Order
 		}
 	}
+	// The receipts are stored by now. Whatever happens to the orders below, no money is
+	// forgotten.
 	h.settleSoon(c.Context, due)
 	states, err := h.Receipts.Named(c.Context, org, names)
 	if err != nil {
@@ -104,8 +108,9 @@ func (h *Handlers) settleSoon(ctx context.Context, due map[string]engine.OrderID
 	})
 }
 
-// readLine makes the receipt of one line of a statement. It names an order only if the payer's text
-// refers to exactly one.
+// readLine makes the receipt of one line of a statement. It names an order only if the
+// payer's text refers to exactly one; any other line is left for a person. Fits is false
+// for money in another currency than the order's.
 func readLine(l *statements.Line, named []engine.OrderID, orders map[engine.OrderID]*order.Order) receipts.Receipt {
 	r := receipts.Receipt{Name: "line/" + l.ID, Amount: l.Amount, Currency: l.Currency, Day: l.Day, Payer: l.Payer, Words: l.Text}
 	var found *order.Order
@@ -127,12 +132,12 @@ func readLine(l *statements.Line, named []engine.OrderID, orders map[engine.Orde
 	return r
 }
 
-// maxNamed bounds the orders that are looked up for one line. A payer names one order; a few more
-// texts look like references by chance.
+// maxNamed bounds the orders that are looked up for one line. A payer names one order, and
+// a few more words of the text may look like references by chance.
 const maxNamed = 8
 
-// readReferences returns the orders to which a payer's text refers. It does not check that there
-// are such orders.
+// readReferences returns the orders to which a payer's text refers, at most maxNamed. It
+// does not check that there are such orders.
 func readReferences(words string) (named []engine.OrderID) {
 	for _, reference := range statements.FindReferences(words) {
 		if id, ok := secrets.ReadOrderLetters(reference[4:]); ok && len(named) < maxNamed {
@@ -142,8 +147,9 @@ func readReferences(words string) (named []engine.OrderID) {
 	return named
 }
 
-// findReferred returns the orders that belong to the organization and have, or have had, an attempt
-// by transfer. It asks the database once for all orders of a statement.
+// findReferred returns the orders that belong to the organization and have, or have had, an
+// attempt by transfer. An order of another organization is left out, so that a statement
+// cannot pay it.
 func (h *Handlers) findReferred(ctx context.Context, org int64, named [][]engine.OrderID) (map[engine.OrderID]*order.Order, error) {
 	orders, err := h.Read.OrdersByID(ctx, slices.Concat(named...))
 	if err != nil {
@@ -177,6 +183,8 @@ func (h *Handlers) listReceipts(c *route.Call, in *api.ListReceipts) (*api.List[
 	}, func(r receipts.State) int64 { return r.Seq }, func(r receipts.State) api.Receipt { return receiptView(&r) })
 }
 
+// receiptView shows a receipt with what its order asked for and has received. A receipt
+// that fits no order has neither.
 func receiptView(r *receipts.State) api.Receipt {
 	v := api.Receipt{
 		ID: strconv.FormatInt(r.Seq, 10), State: r.State, Amount: view.Decimal(r.Amount, r.Currency), Currency: r.Currency,

@@ -9,11 +9,12 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// piece is the most bytes that one write sends under one deadline.
+// piece is the most bytes that one write sends under one deadline. A viewer on a slow line gets a new deadline for each piece of a large snapshot.
 const piece = 16 << 10
 
-// write writes a viewer's stream until it ends, on a goroutine of the viewer's own. If the viewer
-// has left, the next write fails and ends the stream.
+// write writes a viewer's stream until it ends, on a goroutine of the viewer's own. If the
+// viewer has left, the next write fails and ends the stream. closeDirect finds the viewer
+// in h.direct, so the viewer is there before the first write may wait.
 func (h *Hub) write(v *viewer) {
 	h.mu.Lock()
 	h.direct[v] = struct{}{}
@@ -25,11 +26,15 @@ func (h *Hub) write(v *viewer) {
 	h.closeConnection(v)
 }
 
+// writeAll sends the viewer what it lacks, and then waits for a newer state of the topic or
+// for the time of a keep-alive.
 func (h *Hub) writeAll(v *viewer) {
 	silence := time.NewTimer(h.cfg.KeepAlive)
 	defer silence.Stop()
 	var items []item
 	for {
+		// The state is loaded before its frames are sent. A state that comes after that
+		// closes st.next, so none is missed.
 		st := v.topic.state.Load()
 		v.needsBeat(h.now())
 		items = v.appendMissing(st, items[:0])
@@ -54,7 +59,8 @@ func (h *Hub) writeAll(v *viewer) {
 	}
 }
 
-// writeItem writes all of an item and reports whether it succeeded.
+// writeItem writes all of an item and reports whether it succeeded. A viewer that takes
+// nothing within the deadline is cut off.
 func (h *Hub) writeItem(v *viewer, it *item) bool {
 	for b := it.bytes; len(b) > 0; {
 		err := v.conn.SetWriteDeadline(time.Now().Add(h.cfg.Stall))

@@ -61,6 +61,7 @@ type Hub struct {
 	live     sync.WaitGroup
 	running  sync.WaitGroup // topics and writers
 
+	// mu guards the fields below, and the count of viewers of each topic.
 	mu        sync.Mutex
 	stopped   bool
 	viewers   int
@@ -94,7 +95,8 @@ func New(cfg Config) (*Hub, error) {
 	return h, nil
 }
 
-// now is the time since the hub began, from one monotonic clock.
+// now returns the time since the hub began, from a monotonic clock, so that a change of the
+// wall clock cuts no viewer off.
 func (h *Hub) now() time.Duration { return time.Since(h.born) }
 
 // Request asks for a stream.
@@ -133,7 +135,9 @@ func (h *Hub) Serve(ctx context.Context, rc *fasthttp.RequestCtx, r Request) err
 	return nil
 }
 
-// enterTopic counts a viewer if the limits allow it, and opens the viewer's topic if it is the first.
+// enterTopic counts a viewer if the limits allow it, opens the viewer's topic if it is the
+// first, and otherwise waits until the topic is open. On an error the viewer's place has
+// been given back.
 func (h *Hub) enterTopic(ctx context.Context, r *Request) (_ *viewer, err error) {
 	t, first, err := h.admitViewer(r)
 	if err != nil {
@@ -201,7 +205,8 @@ func (h *Hub) releaseViewer(v *viewer) {
 	}
 }
 
-// dropTopic ends a topic. The next viewer who asks for that name makes a new one.
+// dropTopic ends a topic. The next viewer who asks for that name makes a new one, so a
+// topic that is ending and its successor may exist side by side. The caller holds h.mu.
 func (h *Hub) dropTopic(t *topic) {
 	if h.topics[t.name] == t {
 		delete(h.topics, t.name)
@@ -209,9 +214,12 @@ func (h *Hub) dropTopic(t *topic) {
 	t.once.Do(func() { close(t.gone) })
 }
 
-// start begins the stream on the connection, which belongs to the hub from here on.
+// start begins the stream on the connection, which belongs to the hub from here on. The
+// first bytes are the head of the HTTP answer and the hint when to come back after a break.
 func (h *Hub) start(v *viewer, head []byte, lastID string) {
 	h.mu.Lock()
+	// Stop sets the field under the same lock, so it either sees this viewer in h.live or
+	// the viewer sees that the hub has stopped.
 	stopped := h.stopped
 	if !stopped {
 		h.live.Add(1)
@@ -249,7 +257,9 @@ func (h *Hub) closeConnection(v *viewer) {
 	h.live.Done()
 }
 
-// refreshAt spreads the viewers' next snapshots over time, however closely they arrived.
+// refreshAt returns when a viewer is due a new snapshot: at a random time between three
+// quarters and five quarters of Refresh from now, so that viewers who came together do not
+// ask together.
 func (h *Hub) refreshAt(now time.Duration) time.Duration {
 	return now + h.cfg.Refresh*3/4 + rand.N(h.cfg.Refresh/2)
 }

@@ -14,8 +14,8 @@ import (
 	"boxoffice/persistence/panics"
 )
 
-// These bound a topic's ring. It need not reach further back than a viewer may stall, and a
-// snapshot is soon smaller than many frames.
+// These bound a topic's ring. It need not reach further back than a viewer may stall: a
+// viewer that has fallen off gets a snapshot, which is soon smaller than many frames.
 const (
 	ringFrames = 256
 	ringBytes  = 256 << 10
@@ -84,6 +84,8 @@ type state struct {
 // firstFrame is the number of the oldest frame in the ring.
 func (s *state) firstFrame() uint64 { return s.last - uint64(len(s.frames)) + 1 }
 
+// newTopic makes a topic that is not open yet. Its err is set until open has succeeded, in
+// case Open panics: the viewers who wait are told an error then.
 func newTopic(h *Hub, name string) *topic {
 	t := &topic{
 		hub: h, name: name, epoch: strconv.FormatUint(rand.Uint64(), 36),
@@ -122,7 +124,8 @@ func (t *topic) start() bool {
 	return true
 }
 
-// noteChange wakes the topic.
+// noteChange wakes the topic. It never waits: a signal that is there already covers this
+// change too, because the topic takes everything at once.
 func (t *topic) noteChange() {
 	select {
 	case t.wake <- struct{}{}:
@@ -130,13 +133,15 @@ func (t *topic) noteChange() {
 	}
 }
 
-// askSnapshot requests a new snapshot.
+// askSnapshot requests a new snapshot for a viewer that cannot go on from the ring.
 func (t *topic) askSnapshot() {
 	t.wanted.Store(true)
 	t.noteChange()
 }
 
-// run calls take whenever something has changed, until the last viewer has left.
+// run makes frames until the last viewer has left or the hub stops. It waits for the pace
+// first and for a change second, so that a change after a quiet time is sent at once and
+// many changes make one frame.
 func (t *topic) run() {
 	defer t.source.Close()
 	t.hub.metrics.topics.Inc()
@@ -147,6 +152,7 @@ func (t *topic) run() {
 		panics.Do(t.hub.cfg.Log, "topic of live streams", func() { t.takeChanges(time.Now()) })
 		pace.Reset(t.hub.cfg.Pace)
 	}
+	// The hub stops: viewers are sent what they lack, and then a hint when to come back.
 	end := *t.state.Load()
 	end.final = true
 	t.publishState(&end)
@@ -195,7 +201,8 @@ func (t *topic) takeChanges(now time.Time) {
 	t.publishState(&st)
 }
 
-// publishState replaces the topic's state and tells the writers.
+// publishState replaces the topic's state, wakes the goroutines that wait for it (by
+// closing the old state's next), and tells the shards.
 func (t *topic) publishState(st *state) {
 	st.next = make(chan struct{})
 	close(t.state.Swap(st).next)

@@ -13,7 +13,8 @@ import (
 // system call.
 const maxBatch = 32
 
-// viewer is one stream: its connection, and how far it has come. Only one goroutine writes to it.
+// viewer is one stream: its connection, and how far it has come. Only one goroutine writes
+// to it and touches its fields. Durations are times of Hub.now.
 type viewer struct {
 	topic  *topic
 	client netip.Addr
@@ -56,7 +57,9 @@ func (v *viewer) resumeAfter(lastID string) {
 	}
 }
 
-// appendMissing appends what the viewer lacks, in order.
+// appendMissing appends what the viewer lacks, in order: the rest of a frame that was
+// begun, a snapshot if one is due, the frames after that, and at the end the last hint. It
+// changes nothing of the viewer's place; advanceBy does, once bytes have been written.
 func (v *viewer) appendMissing(st *state, items []item) []item {
 	if len(v.rest) > 0 {
 		items = append(items, item{bytes: v.rest, next: v.next, last: v.last})
@@ -88,7 +91,8 @@ func (v *viewer) appendMissing(st *state, items []item) []item {
 	return items
 }
 
-// advanceBy moves the viewer on by n bytes of the items.
+// advanceBy moves the viewer on by the n bytes of the items that the kernel has taken. What
+// is left of a frame that was begun goes into rest.
 func (v *viewer) advanceBy(items []item, n int, now time.Duration) {
 	if n > 0 {
 		v.moved = now
@@ -111,7 +115,8 @@ func (v *viewer) advanceBy(items []item, n int, now time.Duration) {
 	}
 }
 
-// isDone reports whether the viewer has everything.
+// isDone reports whether the viewer has been sent everything, so that its connection can be
+// closed.
 func (v *viewer) isDone() bool { return v.last && len(v.rest) == 0 }
 
 // needsBeat does what is due by time alone: a new snapshot, a keep-alive. It reports whether there may

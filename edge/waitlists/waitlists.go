@@ -40,9 +40,10 @@ func New(d Deps) *Handlers { return &Handlers{Deps: d} }
 
 var noEntry = &engine.Refusal{Code: engine.NotFound, Message: "No such entry of a waitlist."}
 
-// joinWaitlist puts a caller in line who has proven to own the address. Anybody may enter anybody's
-// address. So every other address is mailed a link that puts it in line, and the answer does not
-// tell if the address waits already.
+// joinWaitlist puts a caller in line who has proven to own the address. Anybody may enter
+// anybody's address, so for a caller without that proof nobody is put in line yet: the
+// address is mailed a link that does it. The answer is the same if the address waits
+// already, so that it does not reveal who waits.
 func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.WaitlistEntry, error) {
 	number, p, err := h.Pages.FindVisible(c, h.Known, in.EventID)
 	if err != nil {
@@ -71,8 +72,8 @@ func (h *Handlers) joinWaitlist(c *route.Call, in *api.JoinWaitlist) (*api.Waitl
 	return r, h.askToWait(c, &cmd, p.Event.Details.Org)
 }
 
-// joinLine sends the command to the event, and answers with the name and address of the request. An
-// entry that was there before may have been made with others.
+// joinLine sends the command to the event, and answers with the name and address of the
+// request. An entry that was there before may have been made with another name.
 func (h *Handlers) joinLine(c *route.Call, cmd *waitlist.Join) (*api.WaitlistEntry, error) {
 	r, err := cluster.AskFor[waitlist.Placed](c.Context, h.Node, engine.EventRef(cmd.ID.Event()), *cmd)
 	if err != nil {
@@ -96,12 +97,14 @@ func (h *Handlers) askToWait(c *route.Call, cmd *waitlist.Join, org int64) error
 		ID: mailqueue.NewID(), Template: mailqueue.WaitlistConfirm, To: order.NormalEmail(cmd.Email), Name: cmd.Name, Language: letters.PreferredLanguage(c),
 		Order: cmd.ID.String(), Org: org, Type: cmd.Type, Count: cmd.Quantity,
 	}
+	// The token is sealed, because the mail waits in a table, and whoever reads the table
+	// must not be able to join for others.
 	l.Secret = h.Secrets.Seal(letters.CodeSecret, []byte(l.ID), []byte(token))
 	return h.Letters.Mail.AskToWait(c.Context, l, engine.NumberedID(cmd.ID.Event(), cmd.Type).String())
 }
 
-// confirmWaitlist puts the reader of a mail in line. The token of the link names the reader and
-// what the reader waits for.
+// confirmWaitlist puts the reader of a mail in line. The token of the link names the reader
+// and what the reader waits for, and is the proof that the address is the reader's.
 func (h *Handlers) confirmWaitlist(c *route.Call, in *api.ConfirmWaitlist) (*api.WaitlistEntry, error) {
 	j, ok := h.Secrets.ParseJoin(in.Token)
 	if !ok || c.Now.Unix() > j.Ends {
@@ -145,8 +148,8 @@ func (h *Handlers) listWaitlist(c *route.Call, in *api.ListWaitlist) (*api.List[
 	return out, nil
 }
 
-// offerWaitlist makes offers to the entries that have waited longest, and answers how many it could
-// make.
+// offerWaitlist makes offers to the entries that have waited longest, at the organization's
+// request, and answers how many it could make.
 func (h *Handlers) offerWaitlist(c *route.Call, in *api.OfferWaitlist) (*api.OffersMade, error) {
 	number, err := h.Known.FindOwn(c, in.EventID)
 	if err != nil {
@@ -179,8 +182,8 @@ func (h *Handlers) setWaitlist(c *route.Call, in *api.SetWaitlist) (*api.Waitlis
 	return &api.WaitlistSettings{Auto: r.Auto, OfferMinutes: r.OfferMinutes}, nil
 }
 
-// claimOffer makes an order of what an entry is offered. The mailed link is the only proof, so the
-// order belongs to the reader of the mail.
+// claimOffer makes an order of what an entry is offered. The mailed link is the only proof
+// that is asked for, so the order belongs to the reader of the mail. The answer has the order's token too.
 func (h *Handlers) claimOffer(c *route.Call, in *api.WaitlistToken) (*api.Order, error) {
 	id, err := h.openEntry(c, in)
 	if err != nil {
@@ -216,7 +219,8 @@ func (h *Handlers) leaveWaitlist(c *route.Call, in *api.WaitlistToken) (*api.Wai
 	return view.WaitlistEntry(r, h.Known.PublicID(r.Entry.ID.Event())), nil
 }
 
-// openEntry returns the entry that a mailed token names. The event of the entry must exist.
+// openEntry returns the entry that a mailed token names. The entry's event must exist:
+// asking the actor of an event that does not exist would make the actor.
 func (h *Handlers) openEntry(c *route.Call, in *api.WaitlistToken) (engine.OrderID, error) {
 	id, ok := h.Secrets.ParseWaitlist(in.Token)
 	if !ok {
