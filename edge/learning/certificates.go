@@ -13,8 +13,9 @@ import (
 	"boxoffice/persistence/courses"
 )
 
-// getCertificate answers with the learner's certificate as a PDF. If it was earned before anybody
-// knew the learner's name, it now gets the name that the learner has told since.
+// getCertificate answers with the learner's certificate as a PDF, which is drawn at each
+// request. A certificate that was earned before anybody knew the learner's name now gets
+// the name that the learner has told since.
 func (h *Handlers) getCertificate(c *route.Call, in *api.CourseID) (*route.Content, error) {
 	l, err := h.enroll(c, in.EventID)
 	if err != nil {
@@ -71,9 +72,10 @@ func (h *Handlers) checkCertificate(c *route.Call, in *api.CertificateNumber) (*
 	}, nil
 }
 
-// publicName returns the name that strangers see on a certificate. If the learner has told no name,
-// the certificate has an e-mail address, and strangers see its first letter and its domain. That is
-// enough to recognize a person whom they know, and too little to write to.
+// publicName returns the name that strangers see on a certificate. If the learner has told
+// no name, the certificate has an e-mail address in its place, and strangers see the
+// address's first letter and its domain. That is enough to recognize a person whom they
+// know, and too little to write to.
 func publicName(earned *courses.Certificate) string {
 	local, domain, isAddress := strings.Cut(earned.Name, "@")
 	if !isAddress || earned.Name != earned.Holder {

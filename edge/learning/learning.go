@@ -69,8 +69,8 @@ func (h *Handlers) findHoldings(c *route.Call) (holder string, held []readmodel.
 	return holder, held, err
 }
 
-// refusalDelay is how long a learner without a ticket waits for the read model before being
-// refused.
+// refusalDelay bounds how long a learner without a ticket waits for the read model before
+// being refused. The read model usually has everything within a moment.
 const refusalDelay = 5 * time.Second
 
 // holdingsSettled looks for the holder's tickets a second time before a learner is refused. The
@@ -170,8 +170,8 @@ func (h *Handlers) myCourses(c *route.Call, _ *route.None) (*api.MyCourses, erro
 	return v, nil
 }
 
-// findStanding returns how far a learner has come, and the certificate that the learner has earned,
-// or nil.
+// findStanding returns how far a learner has come, and the certificate that the learner has
+// earned, or nil. A learner who has not begun has an empty progress.
 func (h *Handlers) findStanding(c *route.Call, l *enrolled) (*course.Progress, *courses.Certificate, error) {
 	p, err := h.Courses.Progress(c.Context, l.event.Number, l.holder)
 	if err != nil {
@@ -245,7 +245,7 @@ func materialsView(signed []course.Material) []course.Material {
 	return view.List(slices.DeleteFunc(signed, func(m course.Material) bool { return m.URL == "" }))
 }
 
-// courseMeta shows the few things that identify a course.
+// courseMeta shows the few fields that identify a course.
 func (l *enrolled) courseMeta() api.CourseMeta {
 	return api.CourseMeta{
 		ID: strconv.FormatInt(l.event.Number, 10), Title: l.event.Details.Title, CourseType: l.content.Type, CertificateTemplate: view.Optional(l.content.Certificate),

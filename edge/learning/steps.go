@@ -83,6 +83,7 @@ func (h *Handlers) takeStep(c *route.Call, l *enrolled, step func(*course.Progre
 	var just bool
 	var refusal error
 	p, earned, err := h.Courses.Learn(c.Context, l.event.Number, l.holder, func(p *course.Progress) (*courses.Certificate, error) {
+		// The store has locked the learner's progress, so two steps at once cannot both complete the course.
 		was := l.content.IsComplete(p)
 		if refusal = step(p); refusal != nil {
 			return nil, refusal
@@ -90,6 +91,7 @@ func (h *Handlers) takeStep(c *route.Call, l *enrolled, step func(*course.Progre
 		if !l.content.IsComplete(p) {
 			return nil, nil //nolint:nilnil // nothing is earned yet
 		}
+		// Only the step that completes the course sets the time; later steps keep it.
 		if just = !was; just {
 			p.CompletedAt = c.Now.UnixMilli()
 		}

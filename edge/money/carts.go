@@ -18,7 +18,8 @@ import (
 	"boxoffice/persistence/promos"
 )
 
-// cart is what a buyer has chosen. It has the prices of an order that would be placed now.
+// cart is what a buyer has chosen, with the prices of an order that would be placed now.
+// Nothing is set aside for it.
 type cart struct {
 	order    order.Order     // has the cart's lines and nothing else
 	types    []engine.TypeID // the ticket type of each line
@@ -146,11 +147,14 @@ func (k *cart) addPrice(v *api.CodeVerdict, told *promo.Verdict) {
 	}
 }
 
-// askCode finds the code that a name means in an event and asks it for its verdict. It also returns
-// the currency of the event. A disabled code is answered like one that does not exist, so that the
-// public does not learn of it.
+// askCode finds the code that a name means in an event and asks it for its verdict. It also
+// returns the currency of the event, or "" if the request names no event that exists. A
+// disabled code is answered like one that does not exist, so that the public does not learn
+// of it.
 func (h *Handlers) askCode(c *route.Call, in *api.ValidateCode, chosen *cart) (_ *promo.Verdict, currency string, _ error) {
 	none := &promo.Verdict{Reason: keeper.CodeNotFound}
+	// A subtotal below 0 means that it is not known, so the code cannot judge its least
+	// order value.
 	ask := promo.Validate{Subtotal: -1}
 	if chosen != nil {
 		ask.Subtotal, ask.Types, ask.Event = chosen.order.Subtotal, chosen.types, chosen.types[0].Event()

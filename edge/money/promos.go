@@ -279,6 +279,8 @@ func (h *Handlers) editTerms(c *route.Call, org int64, t *promo.Details, f *api.
 	refuse := func(path, code, message string) {
 		issues = append(issues, route.Issue{Path: path, Code: code, Message: message})
 	}
+	// The rules below span several fields, so the tags of single fields cannot express
+	// them.
 	if !codeLooks.MatchString(t.Code) {
 		refuse("code", route.IssueFormat, "must be letters, digits, - and _")
 	}

@@ -116,8 +116,8 @@ func (h *Handlers) creditWallet(c *route.Call, in *api.CreditWallet) (*api.Walle
 	return &api.WalletCredit{Wallet: walletView(&w), Entry: entryView(in.Currency, &r.Entry)}, nil
 }
 
-// entryID makes the id of the entry that a request makes. Every attempt with the same
-// Idempotency-Key gets the same id, by which the wallet knows a repeat.
+// entryID makes the id of the entry that a request makes: the first six of the command's 16 bytes stand where other ids have an event's number, and the other ten are the tail. Every attempt
+// with the same Idempotency-Key gets the same id, by which the wallet knows a repeat.
 func entryID(c *route.Call) wallet.EntryID {
 	id := c.CommandID()
 	return engine.NewID(int64(binary.BigEndian.Uint64(id[:8])>>16), id[6:])

@@ -62,6 +62,8 @@ func (f *Provider) Check(_ context.Context, p psp.Price) error {
 	return f.client.RefuseCurrency(p.Currency, Currencies)
 }
 
+// payment is what we send to begin a payment. Amounts are decimals in the major unit, such
+// as 25.50.
 type payment struct {
 	Reference   string      `json:"tx_ref"`
 	Amount      json.Number `json:"amount"`
@@ -73,7 +75,8 @@ type payment struct {
 	SessionMinutes int `json:"session_duration"`
 }
 
-// Begin calls POST /payments. Flutterwave accepts the same reference twice.
+// Begin calls POST /payments. Flutterwave accepts the same reference twice, so a repeat after a lost answer is no error. SessionMinutes bounds how long
+// the link can be used.
 func (f *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 	if !psp.IsReference(c.Reference) || c.Amount <= 0 || c.Email == "" {
 		return psp.Begun{}, f.client.Fail(psp.ErrDeclined, "reference, amount or e-mail is not valid")
@@ -106,6 +109,9 @@ type transaction struct {
 	CreatedAt psp.Moment  `json:"created_at"`
 }
 
+// checkFields refuses an answer that is about another payment, or from which no outcome can
+// be read. A status that we don't know is refused too: guessing could free tickets that are
+// paid for.
 func (t *transaction) checkFields(reference string) error {
 	switch _, known := statuses[t.Status]; {
 	case !known:
@@ -118,8 +124,9 @@ func (t *transaction) checkFields(reference string) error {
 	return nil
 }
 
-// Verify calls GET /transactions/verify_by_reference, or, once the transaction's id is known, GET
-// /transactions/{id}/verify. A buyer who has not tried to pay has no transaction yet.
+// Verify asks for the transaction by our reference, or by its own id once that is known. A
+// buyer who has not tried to pay has no transaction yet, which is the error
+// psp.ErrUnknownReference.
 func (f *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error) {
 	path := "/transactions/verify_by_reference?tx_ref=" + url.QueryEscape(of.Reference)
 	if of.ProviderID != "" {
@@ -142,7 +149,8 @@ func (f *Provider) Refund(ctx context.Context, r psp.RefundRequest) (psp.RefundO
 	return psp.RefundOnce(ctx, f.client, f, r, f.findRefunds, f.sendRefund)
 }
 
-// sendRefund calls POST /transactions/{id}/refund, under a key for this attempt.
+// sendRefund calls POST /transactions/{id}/refund. The comment carries the refund's key
+// with the number of the attempt, by which findRefunds knows the refund later.
 func (f *Provider) sendRefund(ctx context.Context, r psp.RefundRequest, attempt int) (psp.RefundOutcome, error) {
 	body := struct {
 		Amount   json.Number `json:"amount"`
@@ -184,8 +192,8 @@ func (f *Provider) findRefunds(ctx context.Context, r psp.RefundRequest) (psp.Ma
 	return found, f.client.Fail(psp.ErrDeclined, fmt.Sprintf("the charge has more than %d pages of refunds", psp.RefundPages))
 }
 
-// refund is what we read of a refund. Some fields are spelled differently in a single
-// refund, in the answer to a new one and in a list.
+// refund is what we read of a refund. Flutterwave spells some fields differently in a
+// single refund, in the answer to a new one and in a list, so each has several names here.
 type refund struct {
 	ID         psp.Number  `json:"id"`
 	Amount     psp.Decimal `json:"amount_refunded"`
@@ -198,11 +206,15 @@ type refund struct {
 	ChargeThen psp.Number  `json:"tx_id"`
 }
 
+// noteText returns the comment that sendRefund has set.
 func (r *refund) noteText() string { return cmp.Or(r.Comments, r.Comment) }
+
+// chargeID returns the id of the transaction that the refund belongs to.
 func (r *refund) chargeID() string {
 	return string(cmp.Or(r.Charge, r.ChargeToo, r.ChargeThen))
 }
 
+// checkFields refuses an answer without what a refund needs.
 func (r *refund) checkFields() error {
 	if r.ID == "" || r.Status == "" || r.Amount == "" && r.AmountToo == "" {
 		return errors.New("no id, status or amount")
@@ -241,8 +253,9 @@ func (f *Provider) call(ctx context.Context, method, path string, body, data any
 	return err
 }
 
-// readPage makes one call, decodes the data in its envelope, and returns how many pages the whole
-// list has. check may refuse the data.
+// readPage makes one call, decodes the data in its envelope, and returns how many pages the
+// whole list has. check may refuse the data. An unknown reference, a refusal and an answer
+// that cannot be read are different kinds of errors (psp.Error).
 func (f *Provider) readPage(ctx context.Context, r psp.Request, data any, check func() error) (pages int, err error) {
 	err = f.client.Do(ctx, r, func(a psp.Answer) error {
 		var e struct {
@@ -280,8 +293,9 @@ func (f *Provider) readPage(ctx context.Context, r psp.Request, data any, check 
 	return pages, err
 }
 
-// Notice compares verif-hash with the secret hash. The body is not signed, so a notice only tells
-// us which payment to ask about.
+// Notice compares the header verif-hash with the secret hash, in constant time. Both are
+// hashed first, so that their lengths do not show either. The body is not signed, so a
+// notice only tells us which payment to ask about.
 func (f *Provider) Notice(body []byte, signature string) (psp.Notice, error) {
 	want, got := sha256.Sum256([]byte(f.hash)), sha256.Sum256([]byte(strings.TrimSpace(signature)))
 	if f.hash == "" || subtle.ConstantTimeCompare(want[:], got[:]) != 1 {

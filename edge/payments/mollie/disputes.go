@@ -34,7 +34,8 @@ var reasons = map[string]string{
 	"12.6.1": "duplicate", "13.1": "product_not_received", "13.2": "subscription_canceled", "13.3": "product_unacceptable", "13.6": "credit_not_processed",
 }
 
-// readOutcome reads the chargeback. Mollie never tells that one is final, so that it is open until it is reversed.
+// readOutcome reads the chargeback. Mollie never tells that a chargeback is final, so it
+// stays open until it is reversed.
 func (b *chargeback) readOutcome() psp.Dispute {
 	d := psp.Dispute{
 		ID: b.ID, Reference: b.Embedded.Payment.Metadata.Reference, Amount: b.Amount.toMinor(), Currency: b.Amount.Currency, Status: psp.DisputeOpen,

@@ -30,8 +30,8 @@ var Currencies = []string{
 	"SGD", "THB", "TWD", "USD", "ZAR",
 }
 
-// chargeStatuses maps a payment's status to ours. One that is canceled or has failed is at its end:
-// another attempt to pay is another payment.
+// chargeStatuses maps a payment's status to ours. A payment that is canceled or has failed
+// has ended: the buyer's next try is another payment.
 var chargeStatuses = map[string]psp.Status{
 	"open":       psp.Pending,
 	"pending":    psp.Processing,
@@ -87,12 +87,15 @@ type money struct {
 // toMinor returns the amount in minor units of its currency.
 func (a money) toMinor() int64 { return a.Value.ToMinor(a.Currency) }
 
+// writeMoney writes an amount of minor units as Mollie wants it.
 func writeMoney(minor int64, currency string) money {
 	return money{currency, psp.Decimal(psp.Major(minor, currency))}
 }
 
-// Begin calls POST /payments, under the reference as idempotency key. Mollie knows a repeat for an
-// hour; a payment that another request made is found by neither, and nobody is told where to pay it.
+// Begin calls POST /payments, under the reference as idempotency key. Mollie recognizes a
+// repeat for an hour and answers with the same payment. After that a repeat makes another
+// payment; the first one can no longer be found, but nobody was told where to pay it
+// either.
 func (m *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 	if !psp.IsReference(c.Reference) || c.Amount <= 0 || c.CallbackURL == "" {
 		return psp.Begun{}, m.client.Fail(psp.ErrDeclined, "reference, amount or address to return to is not valid")
@@ -140,6 +143,8 @@ type paymentAnswer struct {
 	} `json:"_links"`
 }
 
+// checkFields refuses an answer that is about another payment, or whose status we don't
+// know.
 func (p *paymentAnswer) checkFields(reference string) error {
 	_, known := chargeStatuses[p.Status]
 	switch {
@@ -153,8 +158,8 @@ func (p *paymentAnswer) checkFields(reference string) error {
 	return nil
 }
 
-// readOutcome reads the payment. One that went back whole, by refunds or because the buyer's bank took
-// it back, pays for nothing.
+// readOutcome reads the payment. A payment whose money went back whole, by refunds or
+// because the buyer's bank took it back, pays for nothing any more.
 func (p *paymentAnswer) readOutcome() psp.Outcome {
 	amount := p.Amount.toMinor()
 	o := psp.Outcome{
@@ -175,8 +180,8 @@ func isID(id, prefix string) bool {
 	}) < 0
 }
 
-// Verify calls GET /payments/{id}. A charge without an id, whose Begin gave no answer, is one that
-// nobody can have paid: only Begin's answer says where.
+// Verify calls GET /payments/{id}. A charge has no id if Begin got no answer. Nobody can
+// have paid such a charge, because only Begin's answer says where to pay.
 func (m *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error) {
 	p, err := m.findPayment(ctx, of)
 	if err != nil {
@@ -185,6 +190,8 @@ func (m *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error
 	return p.readOutcome(), nil
 }
 
+// findPayment reads the payment of a charge. A charge without a payment's id is
+// psp.ErrUnknownReference.
 func (m *Provider) findPayment(ctx context.Context, of psp.Asked) (*paymentAnswer, error) {
 	if !isID(of.ProviderID, "tr_") {
 		return nil, m.client.Fail(psp.ErrUnknownReference, "the charge has no payment")
@@ -208,6 +215,8 @@ type refundAnswer struct {
 	} `json:"metadata"`
 }
 
+// checkFields refuses a refund whose status we don't know, or without the ids by which it
+// is found again.
 func (r *refundAnswer) checkFields() error {
 	if _, known := refundStatuses[r.Status]; !known || !isID(r.ID, "re_") || !isID(r.Payment, "tr_") {
 		return fmt.Errorf("refund %q of %q has status %q", r.ID, r.Payment, r.Status)
@@ -215,7 +224,8 @@ func (r *refundAnswer) checkFields() error {
 	return nil
 }
 
-// readOutcome names the refund with its payment, because Mollie finds it by both.
+// readOutcome reads the refund. Its id is "<payment>/<refund>", because Mollie finds a
+// refund only by both.
 func (r *refundAnswer) readOutcome() psp.RefundOutcome {
 	return psp.RefundOutcome{
 		ID: r.Payment + "/" + r.ID, Status: refundStatuses[r.Status], Amount: r.Amount.toMinor(), Currency: r.Amount.Currency,
@@ -239,6 +249,7 @@ func (m *Provider) Refund(ctx context.Context, r psp.RefundRequest) (psp.RefundO
 	if o, ok, err := m.client.FindMade(r, made); ok || err != nil {
 		return o, err
 	}
+	// left is what has not gone back yet, by whatever way.
 	left := p.Amount.toMinor() - p.Refunded.toMinor() - p.ChargedBack.toMinor()
 	if chargeStatuses[p.Status] == psp.Succeeded && left <= 0 { // the buyer has the money already
 		return psp.RefundOutcome{Status: psp.RefundProcessed, Amount: r.Amount, Currency: r.Currency}, nil
@@ -343,17 +354,18 @@ func (m *Provider) refusalError(a psp.Answer) *psp.Error {
 	return m.client.Fail(kind, fmt.Sprintf("status %d: %s: %s", a.Status, e.Title, e.Detail))
 }
 
-// macOf is what an address of notices carries for a reference: the hex HMAC-SHA256 of it under our
-// key at Mollie.
+// macOf returns what the address of notices carries for a reference: the hex HMAC-SHA256 of
+// the reference under our key at Mollie.
 func (m *Provider) macOf(reference string) string {
 	mac := hmac.New(sha256.New, []byte(m.client.Account.SecretKey))
 	mac.Write([]byte("notice of " + reference))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Notice reads the form "id=tr_...". The signature is "<reference>.<mac>" of the address that it
-// came to. A payment changes more than once and its notices are alike, so the key has the moment:
-// each of them is acted on, and none tells more than that there is something to ask.
+// Notice reads the form "id=tr_...". The signature is "<reference>.<mac>", from the address
+// that the notice came to. A payment changes more than once, and all its notices look
+// alike. So the notice's key contains the time, which makes each of them count: it tells no
+// more than that there is something to ask about.
 func (m *Provider) Notice(body []byte, signature string) (psp.Notice, error) {
 	at := strings.LastIndexByte(signature, '.')
 	if at < 0 || !hmac.Equal([]byte(signature[at+1:]), []byte(m.macOf(signature[:at]))) {

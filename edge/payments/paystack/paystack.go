@@ -88,7 +88,8 @@ func (p *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 	return psp.Begun{AuthorizationURL: data.AuthorizationURL, AccessCode: data.AccessCode}, nil
 }
 
-// checkCharge refuses what Paystack would refuse, and also what it would wrongly accept.
+// checkCharge refuses a charge that Paystack would refuse, and one that Paystack would
+// wrongly accept. 
 func (p *Provider) checkCharge(c psp.Charge) error {
 	switch {
 	case !psp.IsReference(c.Reference):
@@ -207,8 +208,9 @@ func (p *Provider) RefundStatus(ctx context.Context, id string) (psp.RefundOutco
 	return data.readOutcome(), nil
 }
 
-// call makes one call, opens its envelope and decodes the data, which check may refuse. Data that
-// can't be decoded, or that check refuses, is a fault.
+// call makes one call, opens its envelope and decodes the data. check may refuse the data.
+// Data that can't be decoded, or that check refuses, is a fault (psp.ErrFault): what
+// Paystack has done is unknown.
 func (p *Provider) call(ctx context.Context, method, path string, body, data any, check func() error) error {
 	return p.client.Do(ctx, psp.Request{Method: method, Path: path, Body: body}, func(a psp.Answer) error {
 		var e envelope

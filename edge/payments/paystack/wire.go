@@ -21,6 +21,7 @@ type envelope struct {
 	Data    json.RawMessage `json:"data"`
 }
 
+// initialize is what we send to begin a transaction. Amount is in minor units.
 type initialize struct {
 	Email       string            `json:"email"`
 	Amount      int64             `json:"amount"`
@@ -30,8 +31,8 @@ type initialize struct {
 	Metadata    map[string]string `json:"metadata,omitempty"`
 }
 
-// transaction is what we read of GET /transaction/verify's data. We ignore metadata: it comes as an
-// object, "" or 0.
+// transaction is what we read of GET /transaction/verify's data. Amounts are in minor
+// units. We ignore the field metadata, which may be an object, "" or 0.
 type transaction struct {
 	ID              psp.Number `json:"id"`
 	Status          string     `json:"status"`
@@ -46,6 +47,8 @@ type transaction struct {
 	PaidAtToo       psp.Moment `json:"paidAt"` // time of PaidAt, under its older name
 }
 
+// checkFields refuses an answer that is about another transaction, or from which no outcome
+// can be read.
 func (t transaction) checkFields(reference string) error {
 	_, known := chargeStatuses[t.Status]
 	switch {
@@ -63,6 +66,7 @@ func (t transaction) checkFields(reference string) error {
 	return nil
 }
 
+// readOutcome reads the transaction, which checkFields has accepted.
 func (t transaction) readOutcome() psp.Outcome {
 	if t.Fees != nil && *t.Amount-*t.Fees == t.RequestedAmount { // the buyer bore the fee
 		*t.Amount = t.RequestedAmount
@@ -82,6 +86,8 @@ func (t transaction) readOutcome() psp.Outcome {
 	return o
 }
 
+// createRefund is what we send to refund. MerchantNote carries the key by which the refund
+// is found again.
 type createRefund struct {
 	Transaction  string `json:"transaction"`
 	Amount       int64  `json:"amount,omitempty"`
@@ -99,6 +105,7 @@ type refund struct {
 	MerchantNote string     `json:"merchant_note"`
 }
 
+// checkFields refuses a refund from which no outcome can be read.
 func (r refund) checkFields() error {
 	_, known := refundStatuses[r.Status]
 	switch {
@@ -112,6 +119,7 @@ func (r refund) checkFields() error {
 	return nil
 }
 
+// readOutcome reads the refund, which checkFields has accepted.
 func (r refund) readOutcome() psp.RefundOutcome {
 	return psp.RefundOutcome{
 		ID: string(r.ID), Status: refundStatuses[r.Status],
@@ -125,9 +133,10 @@ type notice struct {
 	Data  json.RawMessage `json:"data"`
 }
 
-// notice finds the charge that the event is about: charge.* names it directly, refund.* as
-// transaction_reference, disputes inside transaction. If the data has another shape, the event
-// counts as one about no charge of ours, not as an error.
+// readNotice finds the charge that the event is about. The events charge.* name it as
+// reference, refund.* as transaction_reference, and disputes inside transaction. If the
+// data has another shape, the event counts as one about no charge of ours, and not as an
+// error.
 func (n notice) readNotice() psp.Notice {
 	var d struct {
 		ID                   json.RawMessage `json:"id"` // a number, or digits in quotes
@@ -146,6 +155,8 @@ func (n notice) readNotice() psp.Notice {
 		_ = json.Unmarshal(d.Transaction, &t)
 		ref = t.Reference
 	}
+	// The key tells events apart: a repeat of one event has the same key, and another
+	// status of the same charge has another.
 	which := cmp.Or(psp.Unquote(d.ID), d.RefundReference)
 	return psp.Notice{
 		Event:     n.Event,

@@ -10,8 +10,9 @@ import (
 	"boxoffice/edge/payments/psp"
 )
 
-// disputes maps a dispute's status to ours. A warning is a question of the bank, which takes no money yet; a
-// dispute is prevented by giving the money back at once.
+// disputes maps a dispute's status to ours. A warning is a question of the buyer's bank,
+// which takes no money yet. A dispute is "prevented" when the money is given back at once,
+// so for us it is lost.
 var disputes = map[string]psp.DisputeStatus{
 	"warning_needs_response": psp.DisputeOpen,
 	"warning_under_review":   psp.DisputeOpen,
@@ -37,9 +38,12 @@ type dispute struct {
 	} `json:"evidence_details"`
 }
 
+// isDispute reports whether a text is the id of a dispute. Stripe has two prefixes for
+// these.
 func isDispute(id string) bool { return isID(id, "du_") || isID(id, "dp_") }
 
-// ListDisputes calls GET /disputes/{id}.
+// ListDisputes calls GET /disputes/{id}, with the payment expanded, whose metadata has our
+// reference. It returns one dispute.
 func (s *Provider) ListDisputes(ctx context.Context, id string) ([]psp.Dispute, error) {
 	if !isDispute(id) {
 		return nil, s.client.Fail(psp.ErrUnknownReference, "not a dispute's id")

@@ -37,9 +37,7 @@ const (
 )
 
 // Currencies are those that Stripe takes and counts as ISO 4217 does
-// (https://docs.stripe.com/currencies): not Iceland's crown and Uganda's shilling, which it takes in
-// hundredths, and none of three decimals, of which it wants the last to be 0. We could not give a
-// ticket's money back.
+// (https://docs.stripe.com/currencies). It takes Iceland's crown and Uganda's shilling in hundredths, and wants the last digit of currencies with three decimals to be 0. These are left out, because we could not always give a ticket's exact money back.
 var Currencies = []string{
 	"AED", "ALL", "AMD", "ARS", "AUD", "AWG", "AZN", "BAM", "BBD", "BDT", "BIF", "BMD", "BND", "BOB", "BRL", "BSD", "BWP", "BYN", "BZD", "CAD", "CDF",
 	"CHF", "CLP", "CNY", "COP", "CRC", "CVE", "CZK", "DJF", "DKK", "DOP", "DZD", "EGP", "ETB", "EUR", "FJD", "FKP", "GBP", "GEL", "GIP", "GMD", "GNF",
@@ -76,6 +74,8 @@ func New(a psp.Account, via http.RoundTripper, log *slog.Logger) (*Provider, err
 		return nil, err
 	}
 	s := &Provider{client: psp.NewClient("stripe", a, via, log)}
+	// The account may name several secrets, separated by commas, so that a secret can be
+	// replaced without losing a notice.
 	for secret := range strings.SplitSeq(string(a.NoticeSecret), ",") {
 		if secret = strings.TrimSpace(secret); secret != "" {
 			s.secrets = append(s.secrets, psp.Secret(secret))
@@ -170,6 +170,8 @@ func (p *intent) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(p))
 }
 
+// checkFields refuses an answer that is about another charge, or whose status we don't
+// know.
 func (s *sessionAnswer) checkFields(reference string) error {
 	switch {
 	case s.ID == "" || s.Currency == "":
@@ -182,7 +184,9 @@ func (s *sessionAnswer) checkFields(reference string) error {
 	return nil
 }
 
-// readOutcome reads the session. One that is open may still be paid, although a card was refused.
+// readOutcome reads the session. A session that is open may still be paid, even after a
+// card was refused. A complete session is paid at once, or later if the way to pay takes
+// days.
 func (s *sessionAnswer) readOutcome() psp.Outcome {
 	o := psp.Outcome{Status: psp.Pending, Amount: s.Total, RequestedAmount: s.Total, Currency: strings.ToUpper(s.Currency), ProviderID: s.ID}
 	p := s.Payment
@@ -214,8 +218,8 @@ func (s *sessionAnswer) readOutcome() psp.Outcome {
 	return o
 }
 
-// Verify calls GET /checkout/sessions/{id}. A charge without an id, whose Begin gave no answer, is
-// one that nobody can have paid: only Begin's answer says where.
+// Verify calls GET /checkout/sessions/{id}. A charge has no id if Begin got no answer.
+// Nobody can have paid such a charge, because only Begin's answer says where to pay.
 func (s *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error) {
 	session, err := s.findSession(ctx, of)
 	if err != nil {
@@ -224,6 +228,8 @@ func (s *Provider) Verify(ctx context.Context, of psp.Asked) (psp.Outcome, error
 	return session.readOutcome(), nil
 }
 
+// findSession reads the session of a charge, with its payment and the newest charge of that
+// expanded. A charge without a session's id is psp.ErrUnknownReference.
 func (s *Provider) findSession(ctx context.Context, of psp.Asked) (*sessionAnswer, error) {
 	if !isID(of.ProviderID, "cs_") {
 		return nil, s.client.Fail(psp.ErrUnknownReference, "the charge has no session")
@@ -236,7 +242,8 @@ func (s *Provider) findSession(ctx context.Context, of psp.Asked) (*sessionAnswe
 	return session, nil
 }
 
-// isID reports whether a text is an id of Stripe's of a kind, which its prefix tells.
+// isID reports whether a text is an id of Stripe's with a prefix, which tells what the id
+// is of. Ids become parts of paths, so nothing else may pass.
 func isID(id, prefix string) bool {
 	rest, ok := strings.CutPrefix(id, prefix)
 	return ok && rest != "" && len(id) <= 255 && strings.IndexFunc(rest, func(r rune) bool {
@@ -291,6 +298,7 @@ type refundAnswer struct {
 	} `json:"metadata"`
 }
 
+// checkFields refuses a refund without an id, or whose status we don't know.
 func (r *refundAnswer) checkFields() error {
 	if _, known := refundStatuses[r.Status]; !known || r.ID == "" {
 		return fmt.Errorf("refund %q has status %q", r.ID, r.Status)
@@ -298,6 +306,7 @@ func (r *refundAnswer) checkFields() error {
 	return nil
 }
 
+// readOutcome reads the refund, which checkFields has accepted.
 func (r *refundAnswer) readOutcome() psp.RefundOutcome {
 	return psp.RefundOutcome{ID: r.ID, Status: refundStatuses[r.Status], Amount: r.Amount, Currency: strings.ToUpper(r.Currency)}
 }
