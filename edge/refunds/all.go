@@ -85,8 +85,9 @@ func (w sweep) refundEvents(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// refundSome asks for the money of the next orders of a run. If an order cannot be asked about now,
-// it stops there, and the next round begins with that order.
+// refundSome asks for the money of the next orders of a run, and notes how far the run has
+// come. If an order cannot be asked about now, the run stops there, and the next round
+// begins with that order. A batch that is not full is the last one.
 func (w sweep) refundSome(ctx context.Context, r *refundruns.Run, now time.Time) error {
 	orders, err := w.Read.PaidOrders(ctx, r.Event, r.After, refundBatch)
 	if err != nil {

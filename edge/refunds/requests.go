@@ -39,8 +39,7 @@ func (h *Handlers) askRefund(c *route.Call, in *api.AskRefund) (*api.Refund, err
 	})
 }
 
-// requestRefund asks the order's event for a refund and shows it. The new refund is the last in the
-// order's list.
+// requestRefund asks the order's event for a refund and shows it. The new refund is the last in the order's list.
 func (h *Handlers) requestRefund(c *route.Call, o *order.Order, ask ledger.AskRefund) (*api.Refund, error) {
 	ask.Order, ask.Record, ask.Manual = o.ID, o, isManual(o)
 	r, err := cluster.AskFor[ledger.OrderReply](c.Context, h.Node, engine.EventRef(o.ID.Event()), ask)
@@ -51,8 +50,8 @@ func (h *Handlers) requestRefund(c *route.Call, o *order.Order, ask ledger.AskRe
 	return h.refundView(r.Order, len(r.Order.Refunds)-1), nil
 }
 
-// isManual reports whether a person has to send an order's money back, because the provider that
-// took it cannot.
+// isManual reports whether a person has to send an order's money back, because the provider
+// that took it cannot: cryptocurrency, a bank transfer, or no provider at all.
 func isManual(o *order.Order) bool {
 	paid := o.PaidBy()
 	return paid == nil || paid.Provider == "nowpayments" || paid.IsTransfer()
@@ -105,6 +104,7 @@ func (h *Handlers) cancelRefund(c *route.Call, in *api.RefundID) (*api.Refund, e
 }
 
 // hasAsked reports whether the caller has asked for a refund as the holder of its ticket.
+// It compares with the present holder of the first ticket that the refund names.
 func (h *Handlers) hasAsked(c *route.Call, o *order.Order, place int) bool {
 	ask := o.Refunds[place].Ask
 	if ask == nil || ask.By != order.AskedByBuyer || len(ask.Tickets) == 0 {

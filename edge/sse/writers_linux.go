@@ -20,15 +20,17 @@ import (
 // kept for a quarter of an hour.
 const unacknowledged = 30_000
 
-// writers write to all plain connections. Each connection belongs to one of a fixed number of
-// shards.
+// writers write to all plain connections. Each connection belongs to one of a fixed number
+// of shards, so a viewer costs no goroutine.
 type writers struct {
 	shards []*shard
 	turn   atomic.Uint64
 }
 
-// shard is a goroutine and the viewers that only it writes to. It waits on its epoll until a viewer
-// can be written again, a viewer has left, or another goroutine handed work over.
+// shard is a goroutine and the viewers that only it writes to. It waits on its epoll until
+// a viewer can be written again, a viewer has left, or another goroutine has handed work
+// over. signal wakes it for handed work, and beat is the longest time between two looks at
+// what is due by time.
 type shard struct {
 	hub    *Hub
 	epoll  int
@@ -51,6 +53,8 @@ type shard struct {
 	written int
 }
 
+// startWriters makes all shards before it starts one, so that an error leaves no goroutine
+// behind.
 func startWriters(h *Hub) (*writers, error) {
 	w := &writers{shards: make([]*shard, runtime.GOMAXPROCS(0))}
 	for i := range w.shards {
@@ -69,6 +73,8 @@ func startWriters(h *Hub) (*writers, error) {
 	return w, nil
 }
 
+// newShard makes a shard that does not run yet. Its beat is a fraction of the times that it
+// watches, so that nothing is noticed much too late.
 func newShard(h *Hub) (*shard, error) {
 	s := &shard{
 		hub: h, beat: min(250*time.Millisecond, h.cfg.Stall/4, h.cfg.KeepAlive/4, h.cfg.Refresh/4),
@@ -89,11 +95,14 @@ func newShard(h *Hub) (*shard, error) {
 	return s, nil
 }
 
+// release closes the shard's own descriptors. The shard's goroutine calls it last, so
+// nobody writes to a closed signal: handWork has seen closed by then.
 func (s *shard) release() {
 	_ = unix.Close(s.epoll) // nobody else uses it
 	_ = unix.Close(s.signal)
 }
 
+// watchDescriptor makes the epoll report events of a descriptor.
 func (s *shard) watchDescriptor(fd int, events uint32) error {
 	event := unix.EpollEvent{Events: events, Fd: int32(fd)} //nolint:gosec // descriptors are small
 	if err := unix.EpollCtl(s.epoll, unix.EPOLL_CTL_ADD, fd, &event); err != nil {
@@ -126,7 +135,8 @@ func (w *writers) takeViewer(v *viewer, inner net.Conn) bool {
 	return true
 }
 
-// notifyTopic tells the shards that a topic has a new state.
+// notifyTopic tells all shards that a topic has a new state, because each may have some of
+// its viewers.
 func (w *writers) notifyTopic(t *topic) {
 	for _, s := range w.shards {
 		s.handWork(func() { s.changed[t] = struct{}{} })
@@ -140,7 +150,7 @@ func (w *writers) wakeShards() {
 	}
 }
 
-// stop ends the shards. All their viewers must have left.
+// stop ends the shards. All their viewers must have left by then.
 func (w *writers) stop() {
 	for _, s := range w.shards {
 		s.handWork(func() { s.closed = true })
@@ -162,6 +172,8 @@ func (s *shard) handWork(work func()) {
 	_, _ = unix.Write(s.signal, binary.NativeEndian.AppendUint64(nil, 1)) // its counter has 64 bits, so the write never blocks
 }
 
+// run is the shard's goroutine. Without viewers it waits for handed work alone; with
+// viewers it also wakes for the next look at what is due by time.
 func (s *shard) run() {
 	defer s.release()
 	events := make([]unix.EpollEvent, 256)
@@ -193,7 +205,8 @@ func (s *shard) run() {
 	}
 }
 
-// handleEvent handles what epoll says about one descriptor.
+// handleEvent handles what epoll reports about one descriptor. A viewer that is not blocked
+// has nothing waiting, so the report that it can be written is ignored.
 func (s *shard) handleEvent(e *unix.EpollEvent) {
 	if int(e.Fd) == s.signal {
 		return // run calls serve in any case
@@ -209,7 +222,9 @@ func (s *shard) handleEvent(e *unix.EpollEvent) {
 	}
 }
 
-// serveWork does the work that was handed over. It reports whether the shard has been stopped.
+// serveWork does the work that other goroutines have handed over, and reports whether the
+// shard has been stopped. It holds the lock only to take the work, so that nobody waits for
+// a write.
 func (s *shard) serveWork() (stopped bool) {
 	s.mu.Lock()
 	arrived, changed := s.arrived, s.changed
@@ -243,6 +258,7 @@ func (s *shard) serveWork() (stopped bool) {
 	return stopped
 }
 
+// add takes a viewer into the shard and sends what it lacks.
 func (s *shard) add(v *viewer) {
 	s.viewers[v.fd] = v
 	v.index = len(s.topics[v.topic])
@@ -254,7 +270,8 @@ func (s *shard) add(v *viewer) {
 	s.write(v)
 }
 
-// endStream ends a viewer's stream.
+// endStream ends a viewer's stream. The last viewer of the topic takes its place in the
+// list, so that leaving costs the same however many watch.
 func (s *shard) endStream(v *viewer) {
 	delete(s.viewers, v.fd)
 	viewers := s.topics[v.topic]
@@ -271,7 +288,8 @@ func (s *shard) endStream(v *viewer) {
 	s.hub.closeConnection(v)
 }
 
-// doDueWork does what is due by time alone.
+// doDueWork does what is due by time alone: keep-alives and snapshots for viewers that can
+// be written, and the end for viewers that have stalled.
 func (s *shard) doDueWork() {
 	for _, v := range s.viewers {
 		switch {
@@ -288,7 +306,9 @@ func (s *shard) doDueWork() {
 	}
 }
 
-// write writes what the viewer lacks, as much as its connection takes.
+// write writes what the viewer lacks, as much as its connection takes without waiting. A
+// viewer whose connection takes no more is blocked until epoll reports that it can be
+// written again.
 func (s *shard) write(v *viewer) {
 	st := v.topic.state.Load()
 	for {

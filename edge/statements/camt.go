@@ -28,6 +28,7 @@ type camtEntry struct {
 	Txs  []camtDetails `xml:"NtryDtls>TxDtls"`
 }
 
+// camtAmount is a decimal with its currency, as the file writes it.
 type camtAmount struct {
 	Text     string `xml:",chardata"`
 	Currency string `xml:"Ccy,attr"`
@@ -46,6 +47,7 @@ type camtDetails struct {
 }
 
 // readCAMT reads the entries one by one, so that a statement is never in memory as a tree.
+// A file without any statement is an error.
 func readCAMT(file []byte) (lines []Line, err error) {
 	if bytes.Count(file, []byte("TxDtls")) > 2*MaxLines { // it opens and ends a payment; an entry is in memory with all of its own
 		return nil, fmt.Errorf("more than %d payments", MaxLines)
@@ -81,8 +83,9 @@ func readCAMT(file []byte) (lines []Line, err error) {
 	}
 }
 
-// appendTo adds the money that an entry says came in: one line for each of its payments that has an
-// amount of its own, or one for all.
+// appendTo adds the money that an entry says came in: one line for each of its payments
+// that has an amount of its own, or one for all. Debits, reversals, and entries that are
+// not booked yet add nothing.
 func (e *camtEntry) appendTo(lines []Line) ([]Line, error) {
 	if e.Sign != "CRDT" || e.Reversal || strings.TrimSpace(e.Status.Text)+e.Status.Code != "BOOK" {
 		return lines, nil

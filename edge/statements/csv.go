@@ -41,7 +41,9 @@ var shapes = []shape{
 // maxCells is how many cells a line may have. Banks write up to 20, and a payer may write some commas.
 const maxCells = 200
 
-// readCSV reads the file of a bank whose columns are in its first row.
+// readCSV reads the file of a bank whose columns are named in its first row. The cells of a
+// line are counted before the file is parsed, because a line of nothing but separators
+// would take much memory.
 func readCSV(file []byte) (lines []Line, err error) {
 	file = toUTF8(file)
 	for line := range bytes.Lines(file) {
@@ -59,13 +61,15 @@ func readCSV(file []byte) (lines []Line, err error) {
 	return nil, errors.New("its columns are of no bank that we know")
 }
 
+// reader reads the cells of a file in this shape. Rows may have different numbers of cells.
 func (s *shape) reader(file []byte) *csv.Reader {
 	r := csv.NewReader(bytes.NewReader(file))
 	r.Comma, r.FieldsPerRecord, r.ReuseRecord = s.separator, -1, false
 	return r
 }
 
-// columns are those that the shape needs.
+// columns returns the columns that a file of this shape must have. A currency of three
+// letters is a fixed currency and not a column.
 func (s *shape) columns() []string {
 	need := []string{s.day, s.amount, s.payer, s.text}
 	if len(s.currency) != 3 {
@@ -77,10 +81,13 @@ func (s *shape) columns() []string {
 	return need
 }
 
+// hasColumns reports whether a file's first row names all columns that the shape needs.
 func (s *shape) hasColumns(names []string) bool {
 	return !slices.ContainsFunc(s.columns(), func(name string) bool { return !slices.Contains(names, name) })
 }
 
+// read reads the lines of money that came in. names are the columns in the order of the
+// file.
 func (s *shape) read(file []byte, names []string) (lines []Line, err error) {
 	r := s.reader(file)
 	if _, err := r.Read(); err != nil {

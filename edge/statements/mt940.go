@@ -11,8 +11,11 @@ import (
 // amount, type, the account owner's reference, and the bank's.
 var entry61 = regexp.MustCompile(`^(\d{6})(?:\d{4})?(R?[CD])[A-Z]?(\d{1,12},\d{0,3})[A-Z][A-Z0-9]{3}([^/\n]{0,16}?)(?://([^\n]{0,16}))?(?:\n|$)`)
 
-// readMT940 reads statements of SWIFT's MT940, as banks of many countries export them: with the
-// payer's words behind :86:, in numbered parts or plain.
+// readMT940 reads statements of SWIFT's MT940, as banks of many countries export them. A
+// statement begins with its opening balance (:60F: or :60M:) and ends with its closing
+// balance (:62F: or :62M:), and its entries must add up to that. An entry (:61:) is
+// followed by its details (:86:), with the payer's words in numbered parts or as plain
+// text.
 func readMT940(file []byte) (lines []Line, err error) {
 	text := strings.ReplaceAll(string(toUTF8(file)), "\r\n", "\n")
 	var account *balance // of the account after the entries so far; nil before a balance and behind one
@@ -65,8 +68,9 @@ type balance struct {
 	currency string
 }
 
-// parseBalance reads an opening or closing balance. A payer's words may have lines that look like entries, and
-// not every bank takes the colons out of them; but no payer changes what the entries add up to.
+// parseBalance reads an opening or closing balance. The balances are checked because a
+// payer's words may have lines that look like entries, and not every bank takes the colons
+// out of them; but no payer can change what the entries add up to.
 func parseBalance(value string) (*balance, error) {
 	value = strings.TrimSpace(value)
 	if len(value) < 10 || value[0] != 'C' && value[0] != 'D' {
@@ -101,7 +105,8 @@ func splitFields(text string) (fields []string) {
 	return fields
 }
 
-// parseEntry reads an entry of an account, and adds it to the balance; nil for one that is no money that came in.
+// parseEntry reads an entry of an account, and adds it to the balance. It returns nil for
+// an entry that is no money that came in: that one counts for the balance alone.
 func parseEntry(value string, account *balance) (*Line, error) {
 	m := entry61.FindStringSubmatch(value)
 	if m == nil || account == nil {
@@ -130,7 +135,7 @@ func parseEntry(value string, account *balance) (*Line, error) {
 	return l, nil
 }
 
-// part86 begins a numbered part of :86:.
+// part86 matches the beginning of a numbered part of :86:, such as ?20.
 var part86 = regexp.MustCompile(`\?(\d\d)`)
 
 // maxDetails is how many bytes of :86: are read. Banks write up to 390, with their line ends.

@@ -18,9 +18,10 @@ func Reference(text string) string {
 // These bound the body of a reference that is looked for: an order's number has as many characters.
 const minBody, maxBody = 17, 21
 
-// FindReferences returns all valid references to orders that a payer's words contain, each once,
-// whatever blanks, dashes and small letters the payer or the bank made of them. Characters behind a
-// reference may make a longer one valid by chance, one in 97: the caller looks each of them up.
+// FindReferences returns all valid references to orders that a payer's words contain, each
+// once, even if the payer or the bank has added blanks and dashes or written small letters.
+// Characters behind a reference may by chance make a longer one that is valid too, one time
+// in 97, so the caller looks up each of them.
 func FindReferences(text string) (found []string) {
 	text = lettersAndDigits(text)
 	for at := range text {
@@ -49,7 +50,8 @@ func lettersAndDigits(text string) string {
 	}, text)
 }
 
-// remainderBy97 returns what is left of the number that a text is with A as 10 and Z as 35, divided by 97.
+// remainderBy97 reads a text as a number, with A as 10 and Z as 35, and returns the
+// remainder of its division by 97 (ISO 7064, MOD 97-10).
 func remainderBy97(text string) (rest int) {
 	for _, c := range []byte(text) {
 		if c >= 'A' {

@@ -33,7 +33,8 @@ const (
 	maxText  = 1_000
 )
 
-// The years of the days that we believe: a bank writes no others, and a slip of the pen makes some.
+// These are the years that we believe a booking day to be in. A day outside of them is a
+// mistake in the file.
 const firstYear, lastYear = 2000, 2099
 
 // ErrDay says that a line is of a day that no bank has booked it on. It comes with ErrFormat.
@@ -78,7 +79,9 @@ func Read(file []byte) ([]Line, error) {
 	return lines, nil
 }
 
-// nameLines gives every line its ID.
+// nameLines gives every line its ID. Lines that are equal in every way are numbered in the
+// order of the file, so that two equal payments of a day count as two, and still have the
+// same IDs when the file is read again.
 func nameLines(lines []Line) {
 	seen := map[string]int{}
 	for i := range lines {
@@ -93,7 +96,7 @@ func nameLines(lines []Line) {
 	}
 }
 
-// add adds a line that a bank wrote, within the bounds. One of no money is none.
+// add adds a line that a bank wrote, within the bounds. A line of no money is left out.
 func add(lines []Line, l Line) ([]Line, error) {
 	if l.Amount == 0 {
 		return lines, nil
@@ -109,8 +112,8 @@ func add(lines []Line, l Line) ([]Line, error) {
 // NOTPROVIDED in the EndToEndId of ISO 20022, which has to be there.
 var placeholders = []string{"NONREF", "NOTPROVIDED", "NOTAVAILABLE"}
 
-// withoutPlaceholder returns a text, or "" if it stands for none. As a name, all lines of all days would
-// have the same.
+// withoutPlaceholder returns a text, or "" if it is a placeholder. As the name of a line, a
+// placeholder would be the same for all lines of all days, and they would count as one.
 func withoutPlaceholder(text string) string {
 	if slices.Contains(placeholders, lettersAndDigits(text)) {
 		return ""
@@ -118,8 +121,9 @@ func withoutPlaceholder(text string) string {
 	return text
 }
 
-// clean joins the words of a text by single blanks, and cuts it. Control characters are blanks, for no
-// database keeps all of them.
+// clean joins the words of a text by single blanks, and cuts it to maxText bytes at the end
+// of a character. Control characters count as blanks, because a database does not keep all
+// of them.
 func clean(text string) string {
 	isBlank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), isBlank), " ")
@@ -130,7 +134,8 @@ func clean(text string) string {
 	return text
 }
 
-// toUTF8 returns a text of Windows or Latin 1 as UTF-8, which anything else is already.
+// toUTF8 returns a text as UTF-8. A text that is not UTF-8 is taken for Windows-1252, which
+// includes Latin 1.
 func toUTF8(file []byte) []byte {
 	if utf8.Valid(file) {
 		return file

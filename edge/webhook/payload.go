@@ -95,7 +95,7 @@ func happenedAt(f engine.Fact) time.Time {
 	return api.Moment(at)
 }
 
-// making is the state while one fact is being told. 
+// making is the state while one fact is being told.
 type making struct {
 	*publicfacts.Enriched
 	teller  *Teller

@@ -89,7 +89,7 @@ func (p *Provider) Begin(ctx context.Context, c psp.Charge) (psp.Begun, error) {
 }
 
 // checkCharge refuses a charge that Paystack would refuse, and one that Paystack would
-// wrongly accept. 
+// wrongly accept.
 func (p *Provider) checkCharge(c psp.Charge) error {
 	switch {
 	case !psp.IsReference(c.Reference):

@@ -37,7 +37,9 @@ const (
 )
 
 // Currencies are those that Stripe takes and counts as ISO 4217 does
-// (https://docs.stripe.com/currencies). It takes Iceland's crown and Uganda's shilling in hundredths, and wants the last digit of currencies with three decimals to be 0. These are left out, because we could not always give a ticket's exact money back.
+// (https://docs.stripe.com/currencies). It takes Iceland's crown and Uganda's shilling in
+// hundredths, and wants the last digit of currencies with three decimals to be 0. These are
+// left out, because we could not always give a ticket's exact money back.
 var Currencies = []string{
 	"AED", "ALL", "AMD", "ARS", "AUD", "AWG", "AZN", "BAM", "BBD", "BDT", "BIF", "BMD", "BND", "BOB", "BRL", "BSD", "BWP", "BYN", "BZD", "CAD", "CDF",
 	"CHF", "CLP", "CNY", "COP", "CRC", "CVE", "CZK", "DJF", "DKK", "DOP", "DZD", "EGP", "ETB", "EUR", "FJD", "FKP", "GBP", "GEL", "GIP", "GMD", "GNF",
