@@ -21,7 +21,8 @@ type Order struct {
 	Mails int // confirmations; each id counts once
 }
 
-// Outcome is the outcome of a run.
+// Outcome is the outcome of a run. Promised is how many recipients the service announced for the broadcast, and
+// Within is how soon a confirmation must come.
 type Outcome struct {
 	Recipients []Recipient
 	Orders     []Order

@@ -51,7 +51,7 @@ const (
 
 const atOnce = 16 // people who act at a time, where all do the same
 
-// mailing is a run of the contest.
+// mailing is a run of the contest. event and kind are the ids of the event and of its one ticket type.
 type mailing struct {
 	*contest.Place
 	cfg         Config
@@ -107,8 +107,8 @@ func (m *mailing) fillEvent(ctx context.Context) error {
 	return m.awaitMails(ctx, confirmation, int64(len(m.recipients))) // bulk mail waits behind confirmations
 }
 
-// loseSome sends a first broadcast, which bounces at some addresses, and unsubscribes some of the
-// other attendees.
+// loseSome makes some attendees unreachable before the broadcast that counts. It sends a first broadcast, which
+// bounces at some addresses, and unsubscribes some other attendees by the link in their mails.
 func (m *mailing) loseSome(ctx context.Context) error {
 	share := int(float64(len(m.recipients)) * m.cfg.Left)
 	bouncing, leaving := m.recipients[:share], m.recipients[share:2*share]
@@ -141,7 +141,8 @@ func (m *mailing) sendBroadcast(ctx context.Context, subject string) (int64, err
 	return sent.Recipients, err
 }
 
-// awaitMails waits until the given number of mails of a kind has come, or no more come.
+// awaitMails waits until the given number of mails of a kind has come, or until none has come for the time that
+// things may take to agree. Mails that came again under the same id count once.
 func (m *mailing) awaitMails(ctx context.Context, kind string, want int64) error {
 	last, progress := 0, time.Now()
 	for {
@@ -166,6 +167,7 @@ func (m *mailing) sendAmongOrders(ctx context.Context) (err error) {
 	others.Go(func() { m.sellTickets(open) })
 	rig.Wait(ctx, time.Second)
 	before := len(byID(m.Mail.Of(bulk)))
+	// The kills are spread over the progress of this broadcast, so the mails of the first one are subtracted.
 	if m.promised, err = m.sendBroadcast(ctx, "Now"); err == nil {
 		var killed error
 		others.Go(func() {
@@ -177,18 +179,22 @@ func (m *mailing) sendAmongOrders(ctx context.Context) (err error) {
 		others.Wait()
 		err = errors.Join(err, killed)
 	}
+	// If the broadcast failed, the orders are ended here. Otherwise they have ended already, and a second call does
+	// nothing.
 	closing()
 	others.Wait()
 	if err != nil {
 		return err
 	}
+	// The confirmations of the last orders may still be on their way. The orders themselves do not change any more.
 	for deadline := time.Now().Add(m.Agree); m.countUnconfirmed() > 0 && time.Now().Before(deadline); {
 		rig.Wait(ctx, rush.FirstPause)
 	}
 	return context.Cause(ctx)
 }
 
-// sellTickets places orders at a rate, and notes those that were accepted.
+// sellTickets places orders at a rate until ctx ends, and notes those that were accepted. An order that was begun
+// is carried through after that: otherwise it might be accepted and confirmed although nobody noted it.
 func (m *mailing) sellTickets(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -211,13 +217,15 @@ func (m *mailing) sellTickets(ctx context.Context) {
 	}
 }
 
+// orderTicket orders one free ticket, which is completed and confirmed at once.
 func (m *mailing) orderTicket(ctx context.Context, from int, email string, out *rush.Order) client.Answer {
 	return m.Order(ctx, from, rush.PlaceOrder{
 		Items: []rush.Item{{TicketTypeID: m.kind, Quantity: 1}}, GuestEmail: email, GuestName: "Load Buyer",
 	}, out)
 }
 
-// countUnconfirmed counts the orders that have no confirmation yet.
+// countUnconfirmed counts the orders that have no confirmation yet. It takes no lock, because the caller has waited
+// for the goroutines that add orders.
 func (m *mailing) countUnconfirmed() (n int) {
 	for i := range m.orders {
 		if len(m.Mail.To(m.orders[i].Email, confirmation)) == 0 {
@@ -227,7 +235,8 @@ func (m *mailing) countUnconfirmed() (n int) {
 	return n
 }
 
-// readOutcome reads which mails have come.
+// readOutcome reads which mails have come, for each attendee and for each order. A bounced mail counts as one that
+// was written.
 func (m *mailing) readOutcome() *Outcome {
 	o := &Outcome{Recipients: m.recipients, Orders: m.orders, Within: m.cfg.Within, Promised: m.promised}
 	for i := range o.Recipients {

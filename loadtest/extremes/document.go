@@ -94,12 +94,15 @@ func Read(text []byte) (*API, error) {
 	return a, nil
 }
 
+// readOperation makes the list of an operation's fields: its parameters, then the whole body as one field with an
+// empty name, then every member of the body.
 func (d *document) readOperation(method, path string, o *operation) *Operation {
 	op := &Operation{ID: o.OperationID, Method: method, Path: path}
 	for _, p := range o.Parameters {
 		if p.Ref != "" {
 			p = d.Components.Parameters[lastName(p.Ref)]
 		}
+		// A cookie is the browser's and not a field that a client fills in.
 		if p != nil && p.In != "cookie" {
 			op.Fields = append(op.Fields, &Field{In: p.In, Name: p.Name, rule: d.resolveSchema(p.Schema), must: p.Required})
 		}
@@ -119,10 +122,11 @@ func (d *document) readOperation(method, path string, o *operation) *Operation {
 	return op
 }
 
-// deepest bounds how deep a body is followed.
+// deepest bounds how deep a body is followed. A schema that contains itself would have no end.
 const deepest = 8
 
-// listMembers lists the fields of an object, including those inside them.
+// listMembers lists the fields of an object, including those inside them. Of a list, the first element stands for
+// all of them. Members are listed in the order of their names, so that the cases are the same in every run.
 func (d *document) listMembers(op *Operation, s *schema, name string, steps []string) {
 	if len(steps) > deepest {
 		return
@@ -144,8 +148,9 @@ func (d *document) listMembers(op *Operation, s *schema, name string, steps []st
 	}
 }
 
-// resolveSchema follows references. If there are alternatives for null or another form of the same, it
-// takes the first.
+// resolveSchema follows references. If a schema has alternatives, for null or for another form of the same value,
+// the result has the bounds of the first alternative and the types of all. Their formats are joined, if the first
+// one has a format.
 func (d *document) resolveSchema(s *schema) *schema {
 	switch {
 	case s == nil:

@@ -26,6 +26,7 @@ type API struct {
 
 // Operation is one method of one path.
 type Operation struct {
+	// The path still has its parameters in braces. HasBody is also true of a body whose fields are not listed.
 	ID, Method, Path string
 	Fields           []*Field
 	HasBody          bool
@@ -77,7 +78,8 @@ type Request struct {
 	Body   string // "" for none
 }
 
-// Target returns the address of the request below the service's root.
+// Target returns the address of the request below the service's root. A value of the path is escaped whole, so that
+// a slash in it does not make another path.
 func (r *Request) Target(op *Operation) string {
 	path := op.Path
 	for name, value := range r.Params {
@@ -89,7 +91,8 @@ func (r *Request) Target(op *Operation) string {
 	return path
 }
 
-// Apply returns the request as the case changes it.
+// Apply returns the request as the case changes it. The maps are copied before they are changed, because all cases
+// share one valid request.
 func (c *Case) Apply(r Request) Request {
 	f, v := c.Field, c.Value.Raw
 	switch f.In {
@@ -112,7 +115,8 @@ func (c *Case) Apply(r Request) Request {
 	return r
 }
 
-// putValue writes a value, which need not be JSON, into a body at the end of a path.
+// putValue writes a value, which need not be JSON, into a body at the end of a path. The body is therefore put
+// together as text: an encoder would refuse the value. What the path needs and the body lacks is made on the way.
 func putValue(body string, steps []string, value string) string {
 	if len(steps) == 0 {
 		return value
@@ -133,6 +137,7 @@ func putValue(body string, steps []string, value string) string {
 		members = map[string]json.RawMessage{}
 	}
 	members[steps[0]] = []byte(putValue(string(members[steps[0]]), steps[1:], value))
+	// Members are written in the order of their names, so that the same case always sends the same bytes.
 	parts := make([]string, 0, len(members))
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		parts = append(parts, fmt.Sprintf("%q:%s", name, members[name]))

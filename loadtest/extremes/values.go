@@ -11,7 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Values returns the values that are tried in the field.
+// Values returns the values that are tried in the field. A member of a body gets values of its own type and of
+// foreign types. A parameter is always text, so it gets texts.
 func (f *Field) Values() []Value {
 	switch {
 	case f.In != InBody:
@@ -50,7 +51,8 @@ func (f *Field) memberValues() []Value {
 	return nil
 }
 
-// foreignValues returns values of types that the member does not have, and texts that are not JSON.
+// foreignValues returns values of types that the member does not have, and texts that are not JSON. A member
+// without a type may have any value, so null and the values of the second list may be accepted for it.
 func (f *Field) foreignValues() []Value {
 	s := f.rule
 	free := len(s.Type) == 0
@@ -77,6 +79,7 @@ func (f *Field) foreignValues() []Value {
 		{"number", "-0"},
 		{"number", "9007199254740993"},
 	} {
+		// The document tells integers from numbers, and JSON does not: a number is foreign to neither.
 		if !s.has(kind.name) && (kind.name != "number" || !s.has("integer")) {
 			values = append(values, Value{"of another type: " + kind.raw, kind.raw, !free})
 		}
@@ -84,7 +87,8 @@ func (f *Field) foreignValues() []Value {
 	return values
 }
 
-// invalidBodies returns invalid bodies.
+// invalidBodies returns whole bodies that are not what an operation expects: no JSON, JSON of another type, JSON
+// that decoders read in different ways, and JSON that costs a decoder much.
 func invalidBodies() []Value {
 	deep := strings.Repeat(`{"a":`, 20_000)
 	return []Value{
@@ -112,7 +116,7 @@ func invalidBodies() []Value {
 	}
 }
 
-// unknownMembers returns n members that no request has.
+// unknownMembers returns n members that no request has. A service may ignore them, but it must not fail on them.
 func unknownMembers(n int) string {
 	parts := make([]string, n)
 	for i := range parts {
@@ -121,8 +125,10 @@ func unknownMembers(n int) string {
 	return strings.Join(parts, ",")
 }
 
-// parameterValues returns the texts for a parameter.
+// parameterValues returns the texts for a parameter. What can't travel in a header or a path is left out, and what
+// a service can't tell from an absent parameter is never expected to be refused.
 func (f *Field) parameterValues() []Value {
+	// The texts are quoted here. The values after them can't be made by quoting: they are wrong already as JSON.
 	var values []Value
 	s := f.rule
 	switch {
@@ -149,6 +155,7 @@ func (f *Field) parameterValues() []Value {
 	if f.In == InHeader {
 		values = slices.DeleteFunc(values, func(v Value) bool { return !sendable(v.Raw) })
 	}
+	// An empty value would make the address of another operation.
 	if f.In == InPath {
 		values = slices.DeleteFunc(values, func(v Value) bool { return v.Raw == "" })
 	}
@@ -163,7 +170,8 @@ func (f *Field) parameterValues() []Value {
 	return values
 }
 
-// sendable reports whether a client's library sends the text in a header.
+// sendable reports whether a client's library sends the text in a header. Libraries refuse control characters,
+// because a line break would begin another header.
 func sendable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == utf8.RuneError })
 }
@@ -178,6 +186,8 @@ func (f *Field) numberValues() []Value {
 		if !ok {
 			return
 		}
+		// Fractions of big integers compare exactly. A float64 would find some of these numbers equal to the bound
+		// beside them.
 		beyond := s.Minimum != nil && n.Cmp(parseRational(*s.Minimum)) < 0 || s.Maximum != nil && n.Cmp(parseRational(*s.Maximum)) > 0
 		values = append(values, Value{name + " " + raw, raw, beyond || integer && !n.IsInt()})
 	}
@@ -194,6 +204,8 @@ func (f *Field) numberValues() []Value {
 		}
 		n := parseRational(*bound)
 		add("the bound", bound.String())
+		// An integer's neighbours are one apart. An amount of money in major units has neighbours one hundredth
+		// apart.
 		for _, step := range []string{"1", "-1", "1/100", "-1/100"} {
 			by, _ := new(big.Rat).SetString(step)
 			if next := new(big.Rat).Add(n, by); !integer || next.IsInt() {
@@ -210,7 +222,8 @@ func parseRational(n json.Number) *big.Rat {
 	return r
 }
 
-// listValues returns arrays with as many elements as allowed, and with one more.
+// listValues returns arrays with as many elements as allowed, and with one more. The elements are of the right type
+// but need not be valid: a list that is too long must be refused for its length.
 func (f *Field) listValues() []Value {
 	values := []Value{{"no element", "[]", f.rule.MinItems > 0}, {"null elements", "[null]", false}, {"a hole", "[,]", true}, {"lists in it", "[[],[]]", true}}
 	element := "1"
@@ -230,7 +243,9 @@ func times(element string, n int) string {
 	return strings.TrimSuffix(strings.Repeat(element+",", n), ",")
 }
 
-// freeObjects returns objects of any form.
+// freeObjects returns values for a member that takes an object with any members. Names and texts in it are the
+// client's own, so the document bounds only its bytes. It is refused as well if it is nested too deeply, and if it
+// can't be read back as it was written.
 func (f *Field) freeObjects() []Value {
 	values := []Value{
 		{"empty", "{}", false},
@@ -246,13 +261,15 @@ func (f *Field) freeObjects() []Value {
 		{"what it is read for, of other types", `{"requireIdCheck":"yes","courseType":[],"certificateTemplate":{"a":1}}`, false},
 	}
 	if most := f.rule.MaxBytes; most != nil {
+		// The frame around the text has eight bytes.
 		fill := func(n int) string { return `{"a":"` + strings.Repeat("x", n-8) + `"}` }
 		values = append(values, Value{"as long as may be", fill(*most), false}, Value{"one byte too long", fill(*most + 1), true})
 	}
 	return values
 }
 
-// quote writes a text as JSON. Bytes that are not UTF-8 stay as they are.
+// quote writes a text as JSON. Bytes that are not UTF-8 stay as they are, because the service must meet them: an
+// encoder would replace them.
 func quote(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -305,6 +322,8 @@ func (f *Field) textValues() []Value {
 	for _, h := range hostile {
 		values = append(values, Value{h.name, h.text, s.rulesOut(h.text)})
 	}
+	// A bound counts characters. Letters of one, two and four bytes and a combining mark show whether the service
+	// or its database counts bytes instead.
 	for _, letter := range []string{"a", "ü", "💥", "\u0301"} {
 		for _, n := range s.lengthsAtBounds() {
 			text := strings.Repeat(letter, n)
@@ -316,6 +335,7 @@ func (f *Field) textValues() []Value {
 			values = append(values, Value{"the word " + text, text, false}, Value{"the word in upper case", strings.ToUpper(text) + "X", true})
 		}
 	}
+	// Which addresses are valid the document can't say, so a text of the format uri may be accepted or refused.
 	for _, text := range formatted[s.Format] {
 		values = append(values, Value{s.Format + " " + text[:min(len(text), 60)], text, s.Format != "uri" && s.rulesOut(text)})
 	}
@@ -337,8 +357,9 @@ func (s *schema) lengthsAtBounds() []int {
 	return lengths
 }
 
-// rulesOut reports whether the document rules a text out. Of formats it knows those
-// that are told by their letters.
+// rulesOut reports whether the document rules a text out. It judges a format only by what can be seen in the
+// letters, such as the length of a country's code. It never rules out a text that the service may accept: a wrong
+// verdict would report an error that the service does not have.
 func (s *schema) rulesOut(text string) bool {
 	n := utf8.RuneCountInString(text)
 	switch {
@@ -385,7 +406,8 @@ var formatted = map[string][]string{
 	"date":     {"1970-01-01", "9999-12-31", "0000-01-01", "10000-01-01", "2026-02-29", "2026-02-30", "2026-1-1"},
 }
 
-// instantValues returns moments at the edges of calendars and clocks, with every extreme offset.
+// instantValues returns moments at the edges of calendars and clocks, with every extreme offset. With strict a date
+// without a time is no valid value.
 func instantValues(strict bool) []Value {
 	var values []Value
 	for _, moment := range []string{

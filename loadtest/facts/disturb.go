@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// frozenFor is longer than a group waits for a silent member.
+	// frozenFor is longer than a group of Kafka consumers waits for a silent member. The frozen process thus loses
+	// its partitions to others, and must notice that when it goes on.
 	frozenFor = 15 * time.Second
 	// nodeBack bounds how long a killed node takes to start.
 	nodeBack = 30 * time.Second
@@ -25,6 +26,7 @@ const (
 
 // broker is a Kafka of the harness's own; nil if there is none.
 type broker struct {
+	// program is the script that starts, kills and stops the broker, args say which broker, and dir has its data.
 	program string
 	args    []string
 	address string
@@ -48,6 +50,8 @@ func startBroker(ctx context.Context, cfg *Config) (*broker, error) {
 	return b, b.run(ctx, "start")
 }
 
+// run calls the script with a command. The script gets a process group of its own, so that an interrupt at the
+// terminal reaches the harness alone and the broker is then stopped in order.
 func (b *broker) run(ctx context.Context, command string) error {
 	cmd := exec.CommandContext(ctx, b.program, append([]string{command}, b.args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -57,6 +61,7 @@ func (b *broker) run(ctx context.Context, command string) error {
 	return nil
 }
 
+// stop stops the broker in an orderly way. It does nothing if there is none.
 func (b *broker) stop(ctx context.Context) error {
 	if b == nil {
 		return nil
@@ -93,6 +98,7 @@ func (f *run) addConsumer(ctx context.Context) error {
 // stopConsumers stops the processes in an orderly way.
 func (f *run) stopConsumers() error {
 	var errs []error
+	// All are told before the first one is waited for, so that they end at the same time.
 	for _, c := range f.consumers {
 		errs = append(errs, c.Process.Signal(syscall.SIGTERM))
 	}
@@ -103,7 +109,9 @@ func (f *run) stopConsumers() error {
 	return errors.Join(errs...)
 }
 
-// disturbRun kills consumers at random times, both before the broker is taken away and after.
+// disturbRun kills consumers at random times, both before the broker is taken away and after. Half of the kills and
+// freezes come before, the rest after: both halves of the run must deliver every fact once. Without Kafka there is
+// no broker to take away, and all kills are spread over the whole run.
 func (f *run) disturbRun(ctx context.Context) error {
 	rng := rand.New(rand.NewPCG(f.cfg.Seed, 1<<63))
 	if f.kafka == nil {
@@ -116,6 +124,7 @@ func (f *run) disturbRun(ctx context.Context) error {
 	if err := f.takeKafkaAway(ctx); err != nil {
 		return err
 	}
+	// The backlog is waited for while consumers are killed again. That is what makes the way back hard.
 	failed := make(chan error, 1)
 	go func() { failed <- f.waitForBacklog(ctx) }()
 	err := f.killAll(ctx, rng, f.cfg.Kills-f.kills, f.cfg.Freezes-f.freezes, span)
@@ -124,6 +133,8 @@ func (f *run) disturbRun(ctx context.Context) error {
 
 // takeKafkaAway kills the broker and starts it again.
 func (f *run) takeKafkaAway(ctx context.Context) error {
+	// From here on orders count as placed while Kafka is away, so that their latencies can be compared with those
+	// before.
 	f.PlaceAs.Store(uint32(opPlaceAway))
 	f.log.InfoContext(ctx, "kafka killed")
 	if err := f.kafka.run(ctx, "kill"); err != nil {
@@ -145,6 +156,7 @@ func (f *run) waitForBacklog(ctx context.Context) error {
 	if err := f.node.Process.Command(ctx, "consume", "--mark").Run(); err != nil {
 		return fmt.Errorf("mark: %w", err)
 	}
+	// The first reading is the backlog at the broker's return. Later readings only tell when it is gone.
 	first := true
 	t, took, err := f.waitForTally(ctx, func(t Tally) bool {
 		if first {
@@ -160,6 +172,8 @@ func (f *run) waitForBacklog(ctx context.Context) error {
 
 // killAll kills consumers, spread over the span, and freezes some from its beginning.
 func (f *run) killAll(ctx context.Context, rng *rand.Rand, kills, freezes int, span time.Duration) (err error) {
+	// Every frozen process must go on before this function returns. A process that stays stopped could not be ended
+	// in order.
 	thawed := make(chan error, freezes)
 	defer func() {
 		for range cap(thawed) {
@@ -170,6 +184,8 @@ func (f *run) killAll(ctx context.Context, rng *rand.Rand, kills, freezes int, s
 		go func() { thawed <- f.freezeConsumer(ctx, c) }()
 	}
 	for range kills {
+		// Each kill has a share of the span and comes at a random moment around the middle of its share. A frozen
+		// consumer is never killed: the first consumers are the frozen ones.
 		every := span / time.Duration(kills)
 		if err := rig.Pause(ctx, every/2+time.Duration(rng.Int64N(int64(every)))); err != nil {
 			return err

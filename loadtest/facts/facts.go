@@ -47,7 +47,8 @@ type Tally struct {
 	Backlog    int64 // facts up to the last mark that the processes, or the node, have not consumed
 	Untold     int64 // facts that the node has not consumed
 	Told       int64 // public facts that the node has made of them
-	ToldTwice  int64
+	// Public facts that the node has made more than once of the same fact.
+	ToldTwice int64
 }
 
 // These are the operations as which placing an order counts while the broker is away, and while it
@@ -59,7 +60,8 @@ const (
 
 var factsOps = append(slices.Clip(rush.OpNames), "POST order, Kafka away", "POST order, Kafka starting, back")
 
-// readyTime is the time for kills that there must be at least before and after the outage.
+// readyTime is how long the run must last at least before the outage, and again after it, so that there is time for
+// kills.
 const readyTime = 20 * time.Second
 
 // tallyEvery is the pause between two looks at the backlog.
@@ -79,6 +81,8 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 	if err != nil {
 		return nil, err
 	}
+	// The deferred calls end things in the opposite order of their starts: the consumers, the clients, the node,
+	// the broker. An interrupt has cancelled ctx by then, so what ends them must not depend on it.
 	defer func() { err = errors.Join(err, kafka.stop(context.WithoutCancel(ctx))) }()
 	node, stopNode, err := rig.StartNodeForRun(ctx, cfg.Out, out, log, kafka.env()...)
 	if err != nil {
@@ -106,6 +110,8 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 	if err := f.letBuyersIn(ctx, r, out); err != nil {
 		return nil, err
 	}
+	// Findings of the rush's own audit do not end the run: the way of the facts is judged too, and both are
+	// returned together.
 	found := s.Conclude(ctx, r, node.Paysim, cfg.Out, out, log)
 	if found != nil && !errors.Is(found, rush.ErrFindings) {
 		return nil, found
@@ -122,15 +128,19 @@ func (c *Config) completeConfig() error {
 	if c.Buyers <= 0 || c.Rate <= 0 {
 		return fmt.Errorf("%d buyers at %g a second: facts needs both", c.Buyers, c.Rate)
 	}
+	// A rush that sells out or whose rate changes would place fewer orders, and the outage would meet an idle node.
+	// So there are more tickets than all buyers can order, and the duration follows from the rate.
 	c.Shape, c.Returning = "constant", 0
 	c.Tickets = max(c.Tickets, (rush.MaxPerOrder+1)*c.Types*c.Buyers)
 	c.Duration = time.Duration(float64(c.Buyers) / c.Rate * float64(time.Second))
 	if c.usesKafka() && c.Duration < c.Outage+2*readyTime {
 		return fmt.Errorf("%d buyers at %g a second come within %v, which leaves too little around an outage of %v", c.Buyers, c.Rate, c.Duration, c.Outage)
 	}
+	// Without Kafka there is one process beside the node, and no group that could take its partitions away.
 	if !c.usesKafka() {
 		c.Consumers, c.Freezes = 1, 0
 	}
+	// The freezes are split over the two halves of the run, so the larger half is the most that is frozen at once.
 	if c.Consumers < 1 || c.Freezes/2+c.Freezes%2 >= c.Consumers && c.Freezes > 0 {
 		return fmt.Errorf("%d consumers, of which up to %d are frozen at once: none would be left to kill", c.Consumers, c.Freezes/2+c.Freezes%2)
 	}
@@ -155,7 +165,8 @@ type run struct {
 	drained        time.Duration // how long it took until the backlog was gone; 0: it never was
 }
 
-// letBuyersIn runs the buyers and the disturbances.
+// letBuyersIn runs the buyers and the disturbances at the same time, and returns when both are over. If one of them
+// fails, the other is ended. The cause of the context is the first failure, or nil.
 func (f *run) letBuyersIn(ctx context.Context, r *report.Report, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -174,7 +185,8 @@ func (f *run) letBuyersIn(ctx context.Context, r *report.Report, out io.Writer) 
 	return context.Cause(ctx)
 }
 
-// readTally compares the journal with the effects.
+// readTally compares the journal with the effects. A process of its own does that with the service's own command,
+// which reads the node's database.
 func (f *run) readTally(ctx context.Context) (t Tally, err error) {
 	cmd := f.node.Process.Command(ctx, "consume", "--tally")
 	var text bytes.Buffer
@@ -188,7 +200,8 @@ func (f *run) readTally(ctx context.Context) (t Tally, err error) {
 	return t, nil
 }
 
-// waitForTally reads the tally until it is as wanted or cfg.Drain has passed.
+// waitForTally reads the tally until it is as wanted or cfg.Drain has passed. Running out of time is no error: the
+// caller judges the last tally.
 func (f *run) waitForTally(ctx context.Context, wanted func(Tally) bool) (t Tally, took time.Duration, err error) {
 	began := time.Now()
 	for {
@@ -205,8 +218,8 @@ func (f *run) waitForTally(ctx context.Context, wanted func(Tally) bool) (t Tall
 	}
 }
 
-// waitForEffects waits until every fact has its effect, stops the processes in an orderly way, and
-// compares once more.
+// waitForEffects waits until every fact has its effect, stops the processes in an orderly way, and compares once
+// more. The last comparison comes after the stop, because a process that ends might still write an effect twice.
 func (f *run) waitForEffects(ctx context.Context) (Tally, error) {
 	if _, _, err := f.waitForTally(ctx, func(t Tally) bool { return t.Lost == 0 && t.Untold == 0 }); err != nil {
 		return Tally{}, err
@@ -230,6 +243,7 @@ func (f *run) print(out io.Writer, r *report.Report, t Tally) error {
 		}
 		fmt.Fprintf(w, "%s\t%v\t%s\t%s\n", name, value, must, mark)
 	}
+	// zero is for figures that must be 0: any other number is a fact that was lost, repeated or put out of order.
 	zero := func(name string, n int64) { row(name, n, "0", n == 0) }
 	placed := f.Count.Placed.Load()
 	row("orders acknowledged", placed, fmt.Sprint(f.cfg.Buyers), placed >= int64(f.cfg.Buyers))
@@ -256,7 +270,9 @@ func (f *run) print(out io.Writer, r *report.Report, t Tally) error {
 	return nil
 }
 
-// printOutage adds the effect of the broker's absence on buyers, and how long its backlog took.
+// printOutage adds the effect of the broker's absence on buyers, and how long its backlog took. Orders do not need
+// Kafka, so while it is away the p99 may at most double, or reach the goal for orders. While Kafka starts again on
+// the same cores the latency is only shown.
 func (f *run) printOutage(row func(name string, value any, must string, ok bool), r *report.Report) {
 	at := make(map[string]openloop.Percentiles)
 	for _, op := range r.Operations {

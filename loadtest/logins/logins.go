@@ -98,11 +98,13 @@ type measurement struct {
 func (c *measurement) compare(ctx context.Context) (*Result, error) {
 	var quiet, crowded []openloop.Percentiles
 	for range c.cfg.Rounds {
+		// A round measures both within a few seconds, so that a change of the machine's speed meets both alike.
 		p, err := c.measureOrders(ctx)
 		if err != nil {
 			return nil, err
 		}
 		quiet = append(quiet, p)
+		// The crowd must be gone before the next round measures orders without it.
 		logins, stop := context.WithCancel(ctx)
 		var clients sync.WaitGroup
 		for i := range c.cfg.Logins {
@@ -118,11 +120,13 @@ func (c *measurement) compare(ctx context.Context) (*Result, error) {
 	}
 	return &Result{
 		Quiet: openloop.Medians(quiet), Crowded: openloop.Medians(crowded), Answers: c.answers,
+		// This is read without the lock: all clients have ended.
 		Refused: openloop.PercentilesOf(c.refused),
 	}, nil
 }
 
-// measureOrders sends orders for one phase.
+// measureOrders sends orders for one phase. It fails if any order was refused: the latency of refusals would say
+// nothing about the sale.
 func (c *measurement) measureOrders(ctx context.Context) (openloop.Percentiles, error) {
 	cfg := openloop.Config{Ops: []string{"POST /orders"}}
 	st, err := openloop.Run(ctx, cfg, openloop.Constant(c.cfg.Rate, c.cfg.Phase), rand.New(rand.NewPCG(1, 0)),
@@ -151,8 +155,9 @@ func (o *oneOrder) Step(ctx context.Context) openloop.Result {
 	return openloop.Result{Status: a.Status, Code: a.Code, Done: true}
 }
 
-// logInAgainAndAgain is one client that logs in again and again until ctx ends. After a refusal it
-// waits as long as it is told to.
+// logInAgainAndAgain is one client that logs in again and again until ctx ends. After a refusal it waits as long as
+// it is told to. Every second client has a wrong password, which costs the service as much hashing as the right
+// one.
 func (c *measurement) logInAgainAndAgain(ctx context.Context, i int) {
 	password := c.organizer.Password
 	if i%2 == 1 {
@@ -162,6 +167,7 @@ func (c *measurement) logInAgainAndAgain(ctx context.Context, i int) {
 	for ctx.Err() == nil {
 		began := time.Now()
 		a := c.svc.Do(ctx, c.net.Source(i), client.Call{Method: "POST", Path: "/auth/login", Body: body}, nil)
+		// The answer to a request that the end of the phase has cut off is nobody's answer.
 		if ctx.Err() != nil {
 			return
 		}
@@ -172,6 +178,8 @@ func (c *measurement) logInAgainAndAgain(ctx context.Context, i int) {
 		default:
 			c.answers[fmt.Sprintf("%d %s", a.Status, a.Code)]++
 		}
+		// Only refusals for too many logins are timed. A wrong password is refused after its hashing, which takes
+		// its time.
 		if a.Status == 429 || a.Status == 503 {
 			_ = c.refused.RecordValue(max(1, time.Since(began).Microseconds())) // the value is within the histogram's range
 		}
@@ -183,6 +191,7 @@ func (c *measurement) logInAgainAndAgain(ctx context.Context, i int) {
 	}
 }
 
+// print writes the latencies, what became of the logins, and the one figure that has a goal.
 func (r *Result) print(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "ms\tp50\tp90\tp99\tp99.9\tmax\t")

@@ -38,6 +38,7 @@ type scene struct {
 func (s *scene) openSales(ctx context.Context) error {
 	for i := range s.cfg.Events {
 		var types []rush.SaleType
+		// The areas go to the events in turn, so that no event has more than one area more than another.
 		for n := i; n < s.cfg.Areas; n += s.cfg.Events {
 			types = append(types, rush.SaleType{
 				Name: fmt.Sprintf("Area %d", n+1), Quantity: s.out.Stock, MaxPerOrder: rush.MaxPerOrder, MaxPerCustomer: rush.MaxPerCustomer,
@@ -55,13 +56,14 @@ func (s *scene) openSales(ctx context.Context) error {
 	return nil
 }
 
-// buyer places one order and takes what comes.
+// buyer places one order and takes what comes. n is the buyer's number, by which the client address is chosen.
 type buyer struct {
 	*scene
 	n, area int
 }
 
-// Step places the order.
+// Step places the order. It reads the answer itself instead of through client.API, because the audit judges the
+// whole of a refusal and not its code alone. The buyer is done after one answer, whatever it is.
 func (b *buyer) Step(ctx context.Context) openloop.Result {
 	resp := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(resp)
@@ -81,7 +83,9 @@ func (b *buyer) Step(ctx context.Context) openloop.Result {
 	return openloop.Result{Op: op, Status: resp.StatusCode(), Done: true}
 }
 
-// readAnswer sorts an answer to an order for a ticket of a type: the order, or what is odd about the answer.
+// readAnswer sorts an answer to an order for a ticket of a type. It returns the order, or what is odd about the
+// answer. A refusal is only right if it names the ordered type and says that none of its tickets are left: a
+// refusal for another reason while tickets are left would lose a sale.
 func readAnswer(status int, body []byte, ticketType string) (op openloop.Op, order *rush.Order, odd string) {
 	switch status {
 	case fasthttp.StatusCreated:
@@ -111,7 +115,7 @@ func readAnswer(status int, body []byte, ticketType string) (op openloop.Op, ord
 // oddsShown is how many odd answers are kept.
 const oddsShown = 20
 
-// noteAnswer counts an answer.
+// noteAnswer counts an answer. Accepted orders are kept whole, because the audit reads each of them back.
 func (b *buyer) noteAnswer(op openloop.Op, order *rush.Order, odd string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -133,7 +137,8 @@ func (b *buyer) noteAnswer(op openloop.Op, order *rush.Order, odd string) {
 // auditClients is how many orders are read back at a time.
 const auditClients = 64
 
-// readBack reads every accepted order, and the stock of every area.
+// readBack reads every accepted order, and the stock of every area. It runs when no order is under way any more, so
+// it needs no lock; each order is written by the one client that reads it.
 func (s *scene) readBack(ctx context.Context) error {
 	o := s.out
 	if err := contest.ForAll(auditClients, len(o.Orders), func(_, i int) error {
@@ -146,6 +151,8 @@ func (s *scene) readBack(ctx context.Context) error {
 		return err
 	}
 	for n, sale := range s.sales {
+		// The stock is read until it agrees with the accepted orders of the sale, because what the service shows of
+		// it may be a moment old.
 		accepted := 0
 		for i := range o.Areas {
 			if o.Areas[i].sale == n {

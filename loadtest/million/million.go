@@ -54,7 +54,8 @@ func (c *Config) Validate() error {
 // typesOfEvent is how many ticket types an event may have.
 const typesOfEvent = 200
 
-// sources is the number of client addresses.
+// sources is the number of client addresses. The service bounds the connections of one address, so the buyers come
+// from many.
 const sources = 256
 
 // perSource returns how many connections a client address has.
@@ -63,7 +64,8 @@ func (c *Config) perSource() int { return max(1, c.Connections/sources) }
 // stock returns how many tickets each area has.
 func (c *Config) stock() int { return max(1, int(c.Share*float64(c.Requests))/c.Areas) }
 
-// latencyGoal is of the p99 of all answers, in milliseconds.
+// latencyGoal is for the p99 of all answers, in milliseconds from when the orders were due. The run prints it; it
+// does not fail by it.
 const latencyGoal = 100
 
 // Outcome is what a run has come to.
@@ -118,14 +120,16 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *c
 	return r, r.Print(out, cfg.Out, "million")
 }
 
-// sendOrders sends the orders at the rate, whether or not earlier ones were answered. Each is for an area
-// drawn at random.
+// sendOrders sends the orders at the rate, whether or not earlier ones were answered. Each is for an area drawn at
+// random. The connections are open before the first order, so that no latency contains the opening of one.
 func (s *scene) sendOrders(ctx context.Context) error {
 	if err := s.OpenConnections(ctx, s.cfg.perSource()); err != nil {
 		return err
 	}
 	whole := time.Duration(float64(s.cfg.Requests) / s.cfg.Rate * float64(time.Second))
 	schedule := openloop.Poisson(s.cfg.Rate, 2*whole) // ends with the last request
+	// A Poisson schedule of the exact length would come out some orders short or long. Twice the time is enough for
+	// all requests, and the limit ends it.
 	schedule.Limit = s.cfg.Requests
 	sampler := rig.StartSampler(append(s.Node.Targets(), rig.Target{Name: "clients", PID: rig.FixedPID(os.Getpid())})...)
 	var err error
@@ -147,6 +151,8 @@ func (o *Outcome) describeFigures() string {
 	fmt.Fprintf(w, "all, from when they were sent\t%d\t%.1f\t%.1f\t%.1f\t\n", st.All.Count, st.All.Service.P50, st.All.Service.P99, st.All.Service.Max)
 	fmt.Fprintf(w, "lateness of the clients\t\t%.1f\t%.1f\t%.1f\t\n", st.Lag.P50, st.Lag.P99, st.Lag.Max)
 	_ = w.Flush() // a builder takes everything
+	// The drain may have seconds without any answer. They would lower the rate of answers although nothing was due
+	// then.
 	seconds := 0
 	for _, second := range st.Seconds {
 		if second.Done > 0 {
@@ -164,7 +170,9 @@ func (o *Outcome) describeFigures() string {
 	return out.String()
 }
 
-// Audit judges what a run has come to. Times and rates are told and not judged: they are the machine's.
+// Audit judges what a run has come to. Times and rates are told and not judged: they depend on the machine. The
+// first check compares three things that must agree for each area: the accepted orders, the tickets that its stock
+// lacks, and what demand and stock allow.
 func Audit(o *Outcome) []report.Check {
 	sold := report.Check{Name: "every area has sold its stock, or every ticket that was asked for"}
 	for _, a := range o.Areas {

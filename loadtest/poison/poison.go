@@ -71,6 +71,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 		return nil, err
 	}
 	found := s.Conclude(ctx, r, node.Paysim, cfg.Out, out, log)
+	// Findings of the rush do not end the run here. What the poison did is judged too, and both are returned.
 	if found != nil && !errors.Is(found, rush.ErrFindings) {
 		return nil, found
 	}
@@ -80,6 +81,8 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 	}
 	fmt.Fprintf(out, "\npoison: %d operations, %d fields, %d values; %d requests sent, answers by status %v; followers behind: %d batches\n",
 		len(p.api.Operations), p.api.CountFields(), len(p.cases), p.sent, p.statuses, lag)
+	// A follower that stands still may have met a fact that it can't take in. That is a finding although every
+	// answer was right.
 	if len(p.faults) > 0 || lag > 0 {
 		found = errors.Join(found, fmt.Errorf("%w: %d answers blame the service, followers are %d batches behind: %s",
 			rush.ErrFindings, len(p.faults), lag, strings.Join(p.faults[:min(len(p.faults), 5)], "; ")))
@@ -102,6 +105,8 @@ type poisoner struct {
 	faults   []string
 }
 
+// newPoisoner registers an organizer with a sale of their own, so that the poison may spoil that sale and not the
+// one of the rush. It reads the cases from the document that the node itself serves.
 func newPoisoner(ctx context.Context, s *rush.Session, svc client.API) (*poisoner, error) {
 	p := &poisoner{svc: svc, from: s.Network.Source(1), statuses: map[int]int{}}
 	organizer, err := rush.Register(ctx, svc, p.from)
@@ -112,6 +117,7 @@ func newPoisoner(ctx context.Context, s *rush.Session, svc client.API) (*poisone
 	if err != nil {
 		return nil, err
 	}
+	// The organizer's session would end in the middle of a long run. A key of the API does not.
 	if err := organizer.UseKey(ctx); err != nil {
 		return nil, err
 	}
@@ -135,7 +141,8 @@ func newPoisoner(ctx context.Context, s *rush.Session, svc client.API) (*poisone
 	return p, nil
 }
 
-// sendDuring sends n requests evenly over the time that the rush lasts.
+// sendDuring sends n requests evenly over the time that the rush lasts. It returns when both are over. If one of
+// them fails, the other is ended, and the first failure is returned.
 func (p *poisoner) sendDuring(ctx context.Context, n int, lasting time.Duration, rush func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -154,6 +161,8 @@ func (p *poisoner) sendDuring(ctx context.Context, n int, lasting time.Duration,
 	return context.Cause(ctx)
 }
 
+// sendAll sends n cases drawn at random, one at a time: a request that the node is slow to answer delays the next
+// ones.
 func (p *poisoner) sendAll(ctx context.Context, n int, lasting time.Duration) error {
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same requests in every run
 	tick := time.NewTicker(max(lasting/time.Duration(n), time.Microsecond))
@@ -171,7 +180,9 @@ func (p *poisoner) sendAll(ctx context.Context, n int, lasting time.Duration) er
 	return nil
 }
 
-// send sends one case. A connection that the service cuts is a fault of its own.
+// send sends one case and notes the answer. An answer blames the service if its status is 500 or more. A connection
+// that the service cuts is a fault of its own. The one 5xx that is right says that the node has no such payment
+// provider.
 func (p *poisoner) send(ctx context.Context, c *extremes.Case) error {
 	request := c.Apply(extremes.Request{Params: p.params, Body: p.body(c.Operation)})
 	var resp fasthttp.Response
@@ -193,8 +204,9 @@ func (p *poisoner) send(ctx context.Context, c *extremes.Case) error {
 	return nil
 }
 
-// body is a request that the operation may take, as far as the poisoner has one:
-// what is wrong with a field is told whatever else there is.
+// body returns a valid request for the operations for which the poisoner has one, so that the extreme value is the
+// only thing that is wrong. Other operations get an empty object: the service names what is wrong with a field also
+// if other fields are missing.
 func (p *poisoner) body(op *extremes.Operation) string {
 	start := time.Now().Add(48 * time.Hour).UTC()
 	at := func(d time.Duration) string { return start.Add(d).Format(time.RFC3339) }
@@ -222,8 +234,8 @@ func (p *poisoner) body(op *extremes.Operation) string {
 	return string(text)
 }
 
-// followersLag waits until every follower has read what is committed, and says
-// how many batches are still missing when that takes too long.
+// followersLag waits until every follower has read what is committed. If that takes too long, it returns how many
+// batches all followers together are behind.
 func followersLag(ctx context.Context, node *rig.Node, patience time.Duration) (int64, error) {
 	deadline := time.Now().Add(patience)
 	for {

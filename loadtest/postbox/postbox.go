@@ -30,7 +30,7 @@ type Mail struct {
 	Found        string // what the box's pattern found in its text; "": nothing
 }
 
-// Box is a running mail server.
+// Box is a running mail server. Its methods may be called by any goroutine.
 type Box struct {
 	addr    string
 	pattern *regexp.Regexp
@@ -89,21 +89,22 @@ func (b *Box) To(address, kind string) (of []Mail) {
 	return of
 }
 
-// Of are the mails of a kind, in the order in which they came.
+// Of returns the mails of a kind, in the order in which they came. The caller must not change the slice: the box
+// only appends to it.
 func (b *Box) Of(kind string) []Mail {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.mails[kind]
 }
 
-// Refuse has mail to an address bounce from now on.
+// Refuse makes mail to an address bounce from now on, as if the mailbox did not exist.
 func (b *Box) Refuse(address string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.refused[address] = 0
 }
 
-// Refused is how often a mail to an address has bounced.
+// Refused returns how often a mail to an address has bounced.
 func (b *Box) Refused(address string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,14 +126,17 @@ func (b *Box) Wait(ctx context.Context, address, kind string) (Mail, error) {
 	}
 }
 
-// session is one mail after the other over one connection.
+// session is what one connection sends, one mail after the other. to is the recipient of the mail that is being
+// sent.
 type session struct {
 	box *Box
 	to  string
 }
 
+// Mail accepts every sender.
 func (s *session) Mail(string, *smtp.MailOptions) error { return nil }
 
+// Rcpt accepts a recipient, or refuses the address for good with the code 550, which a node takes for a bounce.
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	s.box.mu.Lock()
 	defer s.box.mu.Unlock()
@@ -144,8 +148,9 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	return nil
 }
 
-// Data remembers a mail. One that can't be read is refused, so that the node says so.
+// Data remembers a mail. A mail that can't be read is refused, so that the node's log says so.
 func (s *session) Data(r io.Reader) error {
+	// The time is taken before the text is read, so that the reading does not make a mail late.
 	at := time.Now()
 	msg, err := mail.ReadMessage(r)
 	if err != nil {
@@ -171,7 +176,7 @@ func (s *session) Data(r io.Reader) error {
 func (s *session) Reset()        { s.to = "" }
 func (s *session) Logout() error { return nil }
 
-// readText is the first plain text of a multipart body, "" if it has none.
+// readText returns the first plain text of a body, also from within parts of parts, or "" if there is none.
 func readText(contentType string, body io.Reader) (string, error) {
 	media, params, err := mime.ParseMediaType(contentType)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 type chart struct {
 	Title string
 	Lines []line
+	// Marks show on every chart when something was killed.
 	Marks []mark
 	Log   bool // logarithmic values; 0 is drawn at the bottom
 }
@@ -29,6 +30,8 @@ type mark struct {
 }
 
 const (
+	// The drawing's size and its margins, in the units of the SVG's view box. A browser scales them to the page.
+	// The left margin holds the labels of the values, and the bottom one the seconds and the legend.
 	width, height = 900.0, 230.0
 	left, right   = 60.0, 10.0
 	top, bottom   = 14.0, 34.0
@@ -37,7 +40,7 @@ const (
 // colours can be told apart by colour-blind readers (Okabe and Ito).
 var colours = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"}
 
-// axis maps values to heights.
+// axis maps values to heights. A logarithmic axis begins above 0, because 0 has no logarithm.
 type axis struct {
 	low, high float64
 	log       bool
@@ -48,13 +51,15 @@ type axis struct {
 func (a axis) y(v float64) float64 {
 	low, high := a.low, a.high
 	if a.log {
+		// Values below the axis, such as the 0 of a second without any answer, are raised to its low end first.
 		v, low, high = math.Log10(max(v, low)), math.Log10(low), math.Log10(high)
 	}
 	share := min(max((v-low)/(high-low), 0), 1)
 	return height - bottom - share*(height-top-bottom)
 }
 
-// ticks are the labelled values: decades, or four round steps.
+// ticks are the labelled values: decades, or four round steps. The factor 1.0001 keeps the topmost decade although
+// repeated multiplication has rounded it up a little.
 func (a axis) ticks() []float64 {
 	var out []float64
 	if a.log {
@@ -80,6 +85,7 @@ func (c *chart) axis() axis {
 			}
 		}
 	}
+	// A chart of nothing but zeros still needs an axis of some height, or all values would be divided by 0.
 	if high == 0 {
 		return axis{low: 0, high: 1}
 	}
@@ -87,6 +93,7 @@ func (c *chart) axis() axis {
 		return axis{low: 0, high: roundUp(high)}
 	}
 	a := axis{low: math.Pow(10, math.Floor(math.Log10(low))), high: math.Pow(10, math.Ceil(math.Log10(high))), log: true}
+	// All values are the same power of ten. The axis gets one decade, so that its height is not 0.
 	if a.high <= a.low {
 		a.high = a.low * 10
 	}
@@ -108,6 +115,7 @@ func roundUp(v float64) float64 {
 // svg draws the chart with its heading and legend.
 func (c *chart) svg() template.HTML {
 	var b strings.Builder
+	// The longest curve decides how many seconds the plot is wide. A curve that ends earlier is drawn shorter.
 	seconds := 1
 	for _, l := range c.Lines {
 		seconds = max(seconds, len(l.Values))
@@ -120,6 +128,7 @@ func (c *chart) svg() template.HTML {
 		fmt.Fprintf(&b, `<line x1="%g" x2="%g" y1="%.1f" y2="%.1f" stroke="#e3e3e3"/>`, left, width-right, a.y(v), a.y(v))
 		fmt.Fprintf(&b, `<text x="%g" y="%.1f" text-anchor="end">%.4g</text>`, left-6, a.y(v)+4, v)
 	}
+	// At most ten labels, because more would overlap in a long run.
 	for s, step := 0, max(1, (seconds+9)/10); s < seconds; s += step {
 		fmt.Fprintf(&b, `<text x="%.1f" y="%g" text-anchor="middle">%d s</text>`, x(float64(s)), height-bottom+14, s)
 	}
@@ -134,6 +143,7 @@ func (c *chart) svg() template.HTML {
 			fmt.Fprintf(&b, "%.1f,%.1f ", x(float64(s)), a.y(v))
 		}
 		b.WriteString(`"/>`)
+		// The legend stands below the plot, one entry for each curve from left to right.
 		at := left + float64(i)*150
 		fmt.Fprintf(&b, `<rect x="%g" y="%g" width="12" height="4" fill="%s"/><text x="%g" y="%g">%s</text>`,
 			at, height-9, colour, at+17, height-3, html.EscapeString(l.Name))

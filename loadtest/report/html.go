@@ -15,6 +15,7 @@ func (r *Report) HTML() ([]byte, error) {
 		Sections [][][]string
 		Found    []string
 	}{Report: r, Charts: r.plotCharts()}
+	// A table with nothing but its heading says nothing, so it is left out, as it is from the text report.
 	for _, rows := range [][][]string{
 		r.latencyRows(), r.errorRows(), r.orderRows(), r.cpuRows(), r.outageRows(), r.injuryRows(), r.shardRows(), r.deliveryRows(), r.auditRows(),
 	} {
@@ -35,6 +36,7 @@ func (r *Report) HTML() ([]byte, error) {
 
 // plotCharts are the plots over time.
 func (r *Report) plotCharts() []template.HTML {
+	// of reads one figure of every second, as the values of a curve.
 	of := func(value func(i int) float64) []float64 {
 		var ys []float64
 		for i := range r.Seconds {
@@ -58,6 +60,8 @@ func (r *Report) plotCharts() []template.HTML {
 			{"send lag", of(func(i int) float64 { return r.Seconds[i].LagP99 })},
 		}},
 	}
+	// CPUSeries has, for each second, the cores of all processes in the order of r.CPU. A curve needs the seconds
+	// of one process.
 	cpu := chart{Title: "CPU, cores"}
 	for t, row := range r.CPU {
 		var ys []float64
@@ -66,6 +70,7 @@ func (r *Report) plotCharts() []template.HTML {
 		}
 		cpu.Lines = append(cpu.Lines, line{row.Name, ys})
 	}
+	// Every chart shows when something was killed, because that explains most of what its curves do.
 	for _, o := range r.Outages {
 		for i := range all {
 			all[i].Marks = append(all[i].Marks, mark{o.At.Seconds(), o.What})

@@ -28,21 +28,24 @@ type Report struct {
 	// Invalid lists why the latencies must not be believed.
 	Invalid []string `json:"invalid"`
 
-	WindowSeconds float64              `json:"windowSeconds"` // for how long arrivals were made
-	OfferedRate   float64              `json:"offeredRate"`   // requests a second that were due
-	AchievedRate  float64              `json:"achievedRate"`  // answered requests a second
-	Offered       int64                `json:"offered"`       // requests that were due
-	Achieved      int64                `json:"achieved"`      // how many of those were answered until a second after the window
-	Unsent        int64                `json:"unsent"`        // how many of those were never sent
-	Dropped       int64                `json:"dropped"`       // arrivals that were refused because too many actors were alive
-	Operations    []openloop.OpStats   `json:"operations"`
-	All           openloop.OpStats     `json:"all"`     // all operations together
-	SendLag       openloop.Percentiles `json:"sendLag"` // how much later than due requests were sent
-	Errors        []ErrorRow           `json:"errors"`
-	Seconds       []openloop.Second    `json:"seconds"`
+	WindowSeconds float64 `json:"windowSeconds"` // for how long arrivals were made
+	OfferedRate   float64 `json:"offeredRate"`   // requests a second that were due
+	AchievedRate  float64 `json:"achievedRate"`  // answered requests a second
+	Offered       int64   `json:"offered"`       // requests that were due
+	Achieved      int64   `json:"achieved"`      // how many of those were answered until a second after the window
+	Unsent        int64   `json:"unsent"`        // how many of those were never sent
+	Dropped       int64   `json:"dropped"`       // arrivals that were refused because too many actors were alive
+	// One entry for each operation that was sent at all.
+	Operations []openloop.OpStats   `json:"operations"`
+	All        openloop.OpStats     `json:"all"`     // all operations together
+	SendLag    openloop.Percentiles `json:"sendLag"` // how much later than due requests were sent
+	Errors     []ErrorRow           `json:"errors"`
+	// The course of the run, second by second, with those of the drain after the window.
+	Seconds []openloop.Second `json:"seconds"`
 
 	Orders []Count `json:"orders"` // the outcome of the buyers and their orders
 
+	// What the processes used over the whole run, and in each second. Both list the processes in the same order.
 	CPU       []CPURow     `json:"cpu"`
 	CPUSeries []rig.Second `json:"cpuSeries"`
 	Steal     float64      `json:"steal"`  // the share of the machine's time that its host gave to others
@@ -71,9 +74,11 @@ type ErrorRow struct {
 
 // CPURow is what one process, or tree of processes, used.
 type CPURow struct {
-	Name             string  `json:"name"`
-	Seconds          float64 `json:"seconds"`
-	Cores            float64 `json:"cores"` // how many cores it kept busy, on average
+	Name    string  `json:"name"`
+	Seconds float64 `json:"seconds"`
+	Cores   float64 `json:"cores"` // how many cores it kept busy, on average
+	// The cost of one order and one request, in microseconds of CPU time. They can be compared between runs of
+	// different rates.
 	MicrosPerOrder   float64 `json:"microsPerOrder"`
 	MicrosPerRequest float64 `json:"microsPerRequest"`
 }
@@ -87,7 +92,8 @@ type Injury struct {
 	P50    time.Duration `json:"p50"`
 	Worst  time.Duration `json:"worst"`
 	Ready  time.Duration `json:"ready"` // the longest time until all nodes were ready again
-	Goal   string        `json:"goal,omitempty"`
+	// Whether the times above are as good as they have to be, in words; empty if this sort of outage has no goal.
+	Goal string `json:"goal,omitempty"`
 }
 
 // Outage is one thing that was killed and how long nobody could buy.
@@ -96,7 +102,8 @@ type Outage struct {
 	At          time.Duration `json:"at"`          // when it began, since the start of the run
 	Ready       time.Duration `json:"ready"`       // how long a node took from its start to /readyz
 	WritesAgain time.Duration `json:"writesAgain"` // how long it took from the kill to the first order acknowledged after it, at the latest of several events
-	Trouble     string        `json:"trouble,omitempty"`
+	// What went wrong, such as a return that took too long; empty if nothing did.
+	Trouble string `json:"trouble,omitempty"`
 }
 
 // ShardOutage is one time that a shard of the journal was taken away, and how orders fared at its
@@ -124,6 +131,7 @@ type Half struct {
 
 // Deliveries is the outcome of the webhooks.
 type Deliveries struct {
+	// How many different events of the webhooks arrived, each counted once however often it was delivered.
 	Events int64                `json:"events"`
 	Again  int64                `json:"again"`  // deliveries that repeated an event
 	Delay  openloop.Percentiles `json:"delay"`  // the time from the fact to its first arrival
@@ -141,10 +149,12 @@ type Check struct {
 	Checked  int64    `json:"checked"` // how many things were looked at
 	Failed   int64    `json:"failed"`
 	Findings []string `json:"findings,omitempty"` // the first findings, in words
-	Note     string   `json:"note,omitempty"`
+	// What a reader should know about the check that is no finding.
+	Note string `json:"note,omitempty"`
 }
 
-// findingsShown is how many findings of a check are told.
+// findingsShown is how many findings of a check are told. One bug often breaks thousands of orders in the same way.
+// The rest are counted only.
 const findingsShown = 20
 
 // Found notes a finding.
@@ -177,6 +187,8 @@ func (r *Report) Measure(st *openloop.Stats, cfg openloop.Config) {
 	for k, n := range st.Errors {
 		r.Errors = append(r.Errors, ErrorRow{k.Op, k.Status, k.Code, n})
 	}
+	// The errors come out of a map. The most frequent one goes first, and the other keys make the order the same in
+	// every run.
 	slices.SortFunc(r.Errors, func(a, b ErrorRow) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Op, b.Op),
 			cmp.Compare(a.Status, b.Status), cmp.Compare(a.Code, b.Code))
@@ -187,6 +199,7 @@ func (r *Report) Measure(st *openloop.Stats, cfg openloop.Config) {
 // acknowledged.
 func (r *Report) MeasureCPU(u rig.Usage, orders int64) {
 	r.CPUSeries, r.Steal, r.Others = u.Seconds, u.Steal, u.Others
+	// A run that was ended at once has no requests and no orders. Its costs are then divided by one instead of 0.
 	requests := float64(max(r.All.Count, 1))
 	for i, name := range u.Names {
 		used := u.Total[i]
@@ -195,6 +208,7 @@ func (r *Report) MeasureCPU(u rig.Usage, orders int64) {
 			MicrosPerRequest: used.Seconds() * 1e6 / requests,
 			MicrosPerOrder:   used.Seconds() * 1e6 / float64(max(orders, 1)),
 		}
+		// The sampler takes one reading a second, so the number of readings is the time in seconds, nearly.
 		if n := len(u.Seconds); n > 0 {
 			row.Cores = used.Seconds() / float64(n)
 		}

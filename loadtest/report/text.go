@@ -22,6 +22,7 @@ func (r *Report) Text() string {
 		fmt.Fprintf(&b, "INVALID: %s\n", why)
 	}
 	b.WriteByte('\n')
+	// The sections stand in the same order as on the page. One that has only a heading is left out.
 	for _, section := range []func() [][]string{
 		r.latencyRows, r.errorRows, r.orderRows, r.cpuRows, r.outageRows, r.injuryRows, r.shardRows, r.deliveryRows, r.auditRows,
 	} {
@@ -44,6 +45,7 @@ func (r *Report) Text() string {
 // writeTable writes the first column to the left and the others to the right;
 // the first row is the heading.
 func writeTable(b *strings.Builder, rows [][]string) {
+	// Runes are counted rather than bytes, so that names with umlauts do not shift their columns.
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
@@ -72,6 +74,8 @@ func (r *Report) latencyRows() [][]string {
 			append([]string{"", "", "", "service"}, percentileCells(op.Service)...))
 	}
 	if len(rows) > 1 {
+		// The send lag is the generator's own lateness. It stands beside the latencies because they can't be
+		// trusted when it is large.
 		rows = append(rows, append([]string{"send lag", "", "", ""}, percentileCells(r.SendLag)...))
 	}
 	return rows
@@ -86,6 +90,7 @@ func percentileCells(p openloop.Percentiles) []string {
 	return out
 }
 
+// errorRows has a row for each sort of answer that nobody wanted, the most frequent first.
 func (r *Report) errorRows() [][]string {
 	rows := [][]string{{"answers other than wanted", "status", "code", "count"}}
 	for _, e := range r.Errors {
@@ -94,6 +99,7 @@ func (r *Report) errorRows() [][]string {
 	return rows
 }
 
+// orderRows has what the scenario counted about buyers and orders, in the scenario's own order.
 func (r *Report) orderRows() [][]string {
 	rows := [][]string{{"buyers and orders", "count"}}
 	for _, c := range r.Orders {
@@ -102,6 +108,8 @@ func (r *Report) orderRows() [][]string {
 	return rows
 }
 
+// cpuRows has what each process used, and beside it what the machine gave to others: a run whose cores were taken
+// away says little about the service.
 func (r *Report) cpuRows() [][]string {
 	rows := [][]string{{"CPU", "seconds", "cores", "us/order", "us/request"}}
 	for _, c := range r.CPU {
@@ -117,7 +125,8 @@ func (r *Report) cpuRows() [][]string {
 	return rows
 }
 
-// outageRows are the outages one by one, unless there is a table by sort.
+// outageRows are the outages one by one. A run with many outages has the table by sort (injuryRows) instead, and
+// then this one stays empty.
 func (r *Report) outageRows() [][]string {
 	rows := [][]string{{"killed", "at", "ready after", "writes after", "trouble"}}
 	for _, o := range r.Outages {
@@ -136,6 +145,7 @@ func (r *Report) outageRows() [][]string {
 	return rows
 }
 
+// deliveryRows has one row for all webhooks. It returns nil if the run had none.
 func (r *Report) deliveryRows() [][]string {
 	d := r.Deliveries
 	if d == nil {
@@ -147,6 +157,7 @@ func (r *Report) deliveryRows() [][]string {
 	}
 }
 
+// injuryRows has a row for each sort of outage, with the median and the worst of the times without writes.
 func (r *Report) injuryRows() [][]string {
 	rows := [][]string{{"injury", "times", "events hit", "writes after, p50", "worst", "all ready after", "goal"}}
 	for _, i := range r.Injuries {
@@ -164,6 +175,8 @@ func (r *Report) shardRows() [][]string {
 	rows := [][]string{{"outage of a shard", "away", "first sale after", "all events after", "events", "orders", "errors", "p99 before, ms", "during"}}
 	for _, o := range r.Shards {
 		what := []string{fmt.Sprintf("%s: shard %d", o.What, o.Shard), o.Away.Round(time.Millisecond).String(), "-", "-"}
+		// A killed node makes its own events return late for another reason. Without other events there is no time
+		// to show.
 		if o.Timed > 0 {
 			what[2], what[3] = o.First.Round(time.Millisecond).String(), o.Back.Round(time.Millisecond).String()
 		}
@@ -178,6 +191,8 @@ func (h Half) cells(name string) []string {
 	return []string{name, fmt.Sprint(h.Orders), fmt.Sprint(h.Errors), millis(h.Before), millis(h.During)}
 }
 
+// auditRows has a row for each check, also for those that found nothing: a reader sees how many things were looked
+// at.
 func (r *Report) auditRows() [][]string {
 	rows := [][]string{{"audit", "checked", "found", "note"}}
 	for _, c := range r.Audit.Checks {

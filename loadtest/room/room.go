@@ -77,7 +77,8 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *c
 	return r, r.Print(out, cfg.Out, "room")
 }
 
-// sources is the number of client addresses.
+// sources is the number of client addresses, which stand for as many homes: the service limits what one address may
+// do.
 const sources = 256
 
 // scene is what the parts of a run share.
@@ -90,7 +91,8 @@ type scene struct {
 	out       *Outcome
 }
 
-// play runs the three parts, each with a sale of its own.
+// play runs the three parts, each with a sale of its own. The peak comes first, because the size of the crowd and
+// the rate of the room are multiples of it.
 func (s *scene) play(ctx context.Context, log *slog.Logger) error {
 	for _, part := range []struct {
 		name string
@@ -108,12 +110,14 @@ func (s *scene) play(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// run drives actors and notes the answers that nobody wanted.
+// run drives actors by a schedule. The two operations keep the latencies of orders apart from those of looks at the
+// room.
 func (s *scene) run(ctx context.Context, schedule openloop.Schedule, drain time.Duration, spawn func(n int) openloop.Actor) (*openloop.Stats, error) {
 	return openloop.Run(ctx, openloop.Config{Ops: []string{"order", "look"}, Drain: drain}, schedule, rand.New(rand.NewPCG(1, 0)), spawn)
 }
 
-// measurePeak has clients order one after the other.
+// measurePeak measures how many orders a second the node takes from clients who order one after the other, without
+// a pause of their own. They arrive within the first second, and each goes on until the phase is over.
 func (s *scene) measurePeak(ctx context.Context) error {
 	began := time.Now()
 	st, err := s.run(ctx, openloop.Constant(float64(s.cfg.Clients), time.Second), s.cfg.Phase+time.Minute, func(n int) openloop.Actor {
@@ -122,6 +126,7 @@ func (s *scene) measurePeak(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Seconds without any answer come after the last order and would lower the peak.
 	orders, seconds := st.Ops[opOrder].Count-st.Ops[opOrder].Failed, 0
 	for _, second := range st.Seconds {
 		if second.Done > 0 {
@@ -132,7 +137,8 @@ func (s *scene) measurePeak(ctx context.Context) error {
 	return nil
 }
 
-// rushFreely lets the crowd order as it comes.
+// rushFreely lets the crowd order as it comes: every visitor sends one order at the time at which they arrive,
+// although the node takes only a part of them.
 func (s *scene) rushFreely(ctx context.Context) error {
 	st, err := s.run(ctx, openloop.Constant(s.cfg.Crowd*s.out.Peak, s.cfg.Phase), 0, func(n int) openloop.Actor {
 		return &buyer{scene: s, name: fmt.Sprint("free-", n)}
@@ -149,7 +155,8 @@ func (s *scene) rushFreely(ctx context.Context) error {
 	return nil
 }
 
-// rushThroughRoom opens a room, lets everybody join while it is paused, and resumes it.
+// rushThroughRoom opens a room, lets everybody join while it is paused, and resumes it. Because of the pause all
+// visitors are there before the first admission, and the rate of admissions is measured with a full room.
 func (s *scene) rushThroughRoom(ctx context.Context) error {
 	o := s.out
 	o.Visitors = int(s.cfg.Crowd * o.Peak)
@@ -167,13 +174,19 @@ func (s *scene) rushThroughRoom(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// The orders without an admission come while the room is paused, when a mistake of the service would let them
+	// through at once.
 	s.skipRoom(ctx)
 	if err := s.organizer.Post(ctx, path+"/resume", nil, nil); err != nil {
 		return err
 	}
+	// The admissions are watched from the side, by the public figures, so that the visitors' own delays do not
+	// count.
 	watching, stop := context.WithCancel(ctx)
 	served := make(chan float64, 1)
 	go func() { served <- s.watchServed(watching) }()
+	// All visitors begin to look within one interval of looks, evenly. The last one is admitted after whole, and a
+	// minute more lets everybody order.
 	whole := time.Duration(float64(o.Visitors) / o.Rate * float64(time.Second))
 	st, err := s.run(ctx, openloop.Constant(float64(o.Visitors)/s.cfg.Look.Seconds(), s.cfg.Look), whole+time.Minute, func(n int) openloop.Actor { return line[n%len(line)] })
 	stop()

@@ -43,7 +43,8 @@ type buyer struct {
 	n     int
 }
 
-// Step places an order.
+// Step places an order, each under another e-mail address. With the zero time in until, the first order is the
+// last.
 func (b *buyer) Step(ctx context.Context) openloop.Result {
 	b.n++
 	a := b.order(ctx, b.n, fmt.Sprintf("%s-%d", b.name, b.n), "")
@@ -60,7 +61,7 @@ type visitor struct {
 	ordered   time.Time
 }
 
-// roomView is what a visitor reads of a room.
+// roomView is what a visitor reads of a room. You is missing for somebody who shows no token.
 type roomView struct {
 	Served int64
 	You    *struct {
@@ -70,10 +71,13 @@ type roomView struct {
 	}
 }
 
+// roomPath returns the path of the sale's waiting room in the API, which needs no login.
 func (s *scene) roomPath() string {
 	return "/public/events/" + url.PathEscape(s.sale.EventID) + "/queue"
 }
 
+// join makes the visitor an entry of the room, and keeps the token by which the visitor looks at the room from now
+// on. The key makes a repeated join the same join.
 func (v *visitor) join(ctx context.Context) error {
 	var joined struct {
 		Token string
@@ -87,7 +91,8 @@ func (v *visitor) join(ctx context.Context) error {
 	return nil
 }
 
-// Step looks at the room, or orders.
+// Step looks at the room, or orders. An order whose outcome is not known is sent again, as a person would do who
+// sees no confirmation.
 func (v *visitor) Step(ctx context.Context) openloop.Result {
 	if v.admission == "" {
 		return v.look(ctx)
@@ -141,6 +146,7 @@ func (s *scene) watchServed(ctx context.Context) float64 {
 	if len(seen) < 4 {
 		return 0
 	}
+	// The first and the last tenth are left out: in them the room begins and runs empty.
 	first, last := seen[len(seen)/10+1], seen[len(seen)-len(seen)/10-2]
 	return float64(last.served-first.served) / last.at.Sub(first.at).Seconds()
 }

@@ -12,7 +12,8 @@ func Audit(races []*Race) []report.Check {
 	return []report.Check{checkAnswers(races), checkOffers(races), checkHolders(races), checkAdmissions(races), checkCodes(races)}
 }
 
-// refusals are the answers that an act may have when it is not granted.
+// refusals are the answers that an act may have when it is not granted. Each of them follows from another act that
+// came first, such as a claim from which the offer is no longer pending.
 var refusals = [acts][]string{
 	offer:  {"TICKET_NOT_TRANSFERABLE", "TICKET_NOT_FOUND"},
 	claim:  {"TRANSFER_NOT_PENDING"},
@@ -20,7 +21,8 @@ var refusals = [acts][]string{
 	scan:   {"denied_duplicate", "denied_cancelled", "denied_expired"},
 }
 
-// checkAnswers: an act is granted, or refused for a reason that a race can bring about.
+// checkAnswers checks that every act was granted, or refused for a reason that a race can bring about. Any other
+// code is an error of the service.
 func checkAnswers(races []*Race) report.Check {
 	c := report.Check{Name: "every act was granted or refused, as a race can have it"}
 	for _, r := range races {
@@ -34,7 +36,8 @@ func checkAnswers(races []*Race) report.Check {
 	return c
 }
 
-// checkOffers: an offer ends once, by a claim, by being taken back or by an admission.
+// checkOffers checks that an offer ends once: by a claim, by being taken back, or by an admission of the buyer. A
+// second offer is only possible after the first one was taken back.
 func checkOffers(races []*Race) report.Check {
 	c := report.Check{Name: "an offer ends once"}
 	for _, r := range races {
@@ -55,7 +58,8 @@ func checkOffers(races []*Race) report.Check {
 	return c
 }
 
-// checkHolders: a ticket has the holder whose claim was granted, or else its buyer.
+// checkHolders checks that a ticket has the holder whose claim was granted, or else its buyer. At most one claim
+// may be granted, the service must show the claimant as the holder, and the feed must have one fact for it.
 func checkHolders(races []*Race) report.Check {
 	c := report.Check{Name: "a ticket has one holder, the last who was told so"}
 	for _, r := range races {
@@ -68,7 +72,8 @@ func checkHolders(races []*Race) report.Check {
 	return c
 }
 
-// checkAdmissions: a ticket admitted once, for at last every holder shows all codes.
+// checkAdmissions checks that a ticket admitted exactly once. It must have admitted by the end, because after the
+// race all codes of all holders are shown.
 func checkAdmissions(races []*Race) report.Check {
 	c := report.Check{Name: "a ticket admits once"}
 	for _, r := range races {
@@ -80,8 +85,9 @@ func checkAdmissions(races []*Race) report.Check {
 	return c
 }
 
-// checkCodes: what admits is a code of the last holder. A ticket that was used is not
-// passed on, so none of an earlier holder's codes may ever have admitted.
+// checkCodes checks that only a code of the last holder admits. A ticket that has admitted can't be passed on, so
+// no code of an earlier holder may ever have admitted. After the race such a code must not be answered as a
+// duplicate either: that would mean that the service still takes the code for the ticket's.
 func checkCodes(races []*Race) report.Check {
 	c := report.Check{Name: "no code of an earlier holder admits"}
 	for _, r := range races {
@@ -114,7 +120,7 @@ func (r *Race) wasAdmitted(who int) bool {
 	return slices.ContainsFunc(r.acts, func(a Act) bool { return a.what == scan && a.person == who && a.done })
 }
 
-// lastHolder is whose claim was granted, or the buyer.
+// lastHolder returns the person whose claim was granted, or the buyer if none was.
 func (r *Race) lastHolder() int {
 	for who := holders - 1; who > buyerHolds; who-- {
 		if r.countClaims(who) > 0 {

@@ -81,17 +81,20 @@ func (r *Race) countActs(w what, done bool) (n int) {
 	return n
 }
 
+// noteAct notes an act when its answer is known. The acts of one race end in any order.
 func (r *Race) noteAct(a Act) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.acts = append(r.acts, a)
 }
 
-// maxActs is how many client addresses one race uses.
+// maxActs is how many client addresses one race uses. Acts that run at once come from different addresses.
 const maxActs = 6
 
-// runRace offers a ticket, does everything to it at once, does so again with what came of an
-// offer to somebody else, and at last shows all codes that there ever were.
+// runRace offers a ticket to a friend, and then does everything to it at once: the friend claims it, the buyer
+// takes the offer back, offers it to somebody else, and shows two codes. If the second offer came about, the claims
+// of both friends race once more. At last all codes that there ever were are shown one after the other, when
+// nothing changes any more.
 func (t *tournament) runRace(ctx context.Context, r *Race, from int, rng *rand.Rand) error {
 	if !t.offerTicket(ctx, r, from, firstFriend) {
 		return fmt.Errorf("transfers: %s can't be offered: %+v", r.Ticket, r.acts)
@@ -100,6 +103,7 @@ func (t *tournament) runRace(ctx context.Context, r *Race, from int, rng *rand.R
 	if err != nil {
 		return err
 	}
+	// second is written by one of the acts and read after all of them have ended.
 	second := false
 	t.atOnce(ctx, rng,
 		func() { t.claimTicket(ctx, r, from, firstFriend, first) },
@@ -120,6 +124,7 @@ func (t *tournament) runRace(ctx context.Context, r *Race, from int, rng *rand.R
 			func() { t.showCode(ctx, r, from+3, buyerHolds, 1, false) },
 		)
 	}
+	// A friend who never had the ticket has no codes.
 	for _, who := range []int{buyerHolds, firstFriend, secondFriend} {
 		for code := range r.people[who].codes {
 			if r.people[who].codes[code] != "" {
@@ -148,7 +153,7 @@ func (t *tournament) atOnce(ctx context.Context, rng *rand.Rand, all ...func()) 
 	running.Wait()
 }
 
-// readClaim waits for the mail of an offer.
+// readClaim waits for the mail of an offer and returns the token in its link, which is all that a claim needs.
 func (t *tournament) readClaim(ctx context.Context, r *Race, to int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.Patience)
 	defer cancel()
@@ -159,6 +164,7 @@ func (t *tournament) readClaim(ctx context.Context, r *Race, to int) (string, er
 	return m.Found, err
 }
 
+// offerTicket offers the ticket to somebody, as its buyer, and reports whether that was granted.
 func (t *tournament) offerTicket(ctx context.Context, r *Race, from, to int) bool {
 	a := t.Insist(ctx, from, client.Call{Method: "POST", Path: "/tickets/" + url.PathEscape(r.Ticket) + "/transfer", Body: rush.Encode(map[string]string{
 		"toEmail": r.people[to].email, "toName": "Load Friend", "token": r.token,
@@ -167,6 +173,7 @@ func (t *tournament) offerTicket(ctx context.Context, r *Race, from, to int) boo
 	return a.OK()
 }
 
+// revokeOffer takes the open offer back, as the buyer.
 func (t *tournament) revokeOffer(ctx context.Context, r *Race, from int) {
 	a := t.Insist(ctx, from, client.Call{Method: "DELETE", Path: "/tickets/" + url.PathEscape(r.Ticket) + "/transfer?token=" + url.QueryEscape(r.token)}, nil)
 	r.noteAct(Act{what: revoke, code: a.Code, done: a.OK()})
@@ -184,8 +191,9 @@ func (t *tournament) claimTicket(ctx context.Context, r *Race, from, who int, to
 	r.noteAct(Act{what: claim, person: who, code: a.Code, done: a.OK()})
 }
 
-// showCode shows somebody's code at a gate, to a device that has seen none before: one that
-// scans a code twice is told the same again.
+// showCode shows somebody's code at a gate. The device is always a new one, because a device that scans the same
+// code twice is given the same answer again. The full code is typed in and the others are scanned, which are two
+// operations of the API.
 func (t *tournament) showCode(ctx context.Context, r *Race, from, who, code int, last bool) {
 	gate, device := fmt.Sprintf("Gate %d", from%maxActs), uuid.NewString()
 	c := client.Call{Method: "POST", Path: "/checkin/scan", Bearer: t.Organizer.Bearer, Body: rush.Encode(map[string]string{
@@ -197,6 +205,8 @@ func (t *tournament) showCode(ctx context.Context, r *Race, from, who, code int,
 	}
 	var got struct{ Status string }
 	a := t.Insist(ctx, from, c, &got)
+	// A scan that was carried out is answered 200 also if the ticket does not admit. Its status says what came of
+	// it.
 	if a.OK() {
 		a.Code = got.Status
 	}

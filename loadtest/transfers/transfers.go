@@ -97,6 +97,7 @@ func (t *tournament) issueTickets(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		// Every ticket gets two friends with addresses of their own, so that a mail belongs to one race.
 		for _, ticket := range made.Tickets {
 			r := &Race{Ticket: ticket.ID, event: event, order: made.Order.ID, token: made.Order.AccessToken}
 			r.people[buyerHolds] = person{buyer, codes{ticket.Code, ticket.ShortCode, ticket.QR}}
@@ -109,7 +110,8 @@ func (t *tournament) issueTickets(ctx context.Context) error {
 	return nil
 }
 
-// raceAll runs the races, some at a time.
+// raceAll runs the races, as many at a time as there are tables. The random numbers of a race depend on the seed
+// and on its number alone, and not on the table.
 func (t *tournament) raceAll(ctx context.Context) error {
 	return contest.ForAll(t.cfg.Tables, len(t.races), func(table, i int) error {
 		rng := rand.New(rand.NewPCG(t.cfg.Seed, uint64(i))) //nolint:gosec // no secret
@@ -117,8 +119,8 @@ func (t *tournament) raceAll(ctx context.Context) error {
 	})
 }
 
-// readOutcomes reads who holds each ticket, and how often each was admitted and passed on
-// by the feed of facts.
+// readOutcomes reads who holds each ticket now, and from the feed of facts how often each ticket was admitted and
+// passed on. An order has many tickets, so each order is read once.
 func (t *tournament) readOutcomes(ctx context.Context) error {
 	holders := make(map[string]string)
 	read := make(map[string]bool)
@@ -140,6 +142,8 @@ func (t *tournament) readOutcomes(ctx context.Context) error {
 			holders[ticket.ID] = ticket.Holder.Email
 		}
 	}
+	// The feed may be a moment behind the answers. It is read until it has as many facts as were granted, or the
+	// time is over.
 	want := 0
 	for _, r := range t.races {
 		r.holder = holders[r.Ticket]

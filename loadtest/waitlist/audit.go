@@ -24,11 +24,13 @@ type Waiting struct {
 
 // Order is what has become of an order.
 type Order struct {
+	// Units is how many tickets the order has, whether or not it still holds them.
 	ID, Status string
 	Units      int64
 }
 
-// Outcome is what a run has come to.
+// Outcome is what a run has come to, as far as the audit needs it. Line has everybody who waits or has waited, the
+// oldest first.
 type Outcome struct {
 	Units, Sold, Given, Wanted int64 // Sold: by the organizer's count; Wanted: that were to come free
 	Line                       []Waiting
@@ -37,10 +39,11 @@ type Outcome struct {
 	LetIn, Odd                 []string // orders of passers-by, and answers that they should not have had
 }
 
-// holdsTickets reports whether an order of the status has its tickets, or may have them.
+// holdsTickets reports whether an order of the status has its tickets, or has them set aside while it is unpaid.
 func holdsTickets(status string) bool { return status == rush.Completed || contest.IsOpen(status) }
 
-// awaitRest waits until every offer is claimed and paid: then nothing moves any more.
+// awaitRest waits until nothing moves any more: no offer is open, no order waits for money, and orders hold all
+// tickets. It gives up when an order that was placed last must have run out.
 func (l *line) awaitRest(ctx context.Context) error {
 	for deadline := time.Now().Add(window*time.Minute + 2*l.Agree); ; {
 		if l.hasErrors() {
@@ -69,10 +72,11 @@ func (l *line) awaitRest(ctx context.Context) error {
 	}
 }
 
-// countHeld is how many tickets the orders hold, and how many orders wait for money, as
-// far as those who act have heard.
+// countHeld returns how many tickets the orders hold, and how many orders wait for money. It reads the orders that
+// the harness knows of. An order that can't be read counts as open, so that the caller asks again.
 func (l *line) countHeld(ctx context.Context) (held int64, open int) {
 	l.mu.Lock()
+	// The orders are read from the service without the lock, because each read takes a request.
 	orders := append([]*rush.Order(nil), l.orders...)
 	l.mu.Unlock()
 	for _, o := range orders {
@@ -118,6 +122,7 @@ func (l *line) readOutcome(ctx context.Context) (*Outcome, error) {
 	if o.Line, err = l.readLine(ctx); err != nil {
 		return nil, err
 	}
+	// A mail that was sent again has the same id, so the mails of one offer count as one.
 	for i := range o.Line {
 		w := &o.Line[i]
 		w.mails = make(map[string]int)
@@ -146,7 +151,8 @@ func Audit(o *Outcome) []report.Check {
 	return []report.Check{checkPassers(o), checkOrder(o), checkTold(o), checkUnits(o)}
 }
 
-// checkPassers: nobody who passes by gets what comes free.
+// checkPassers checks that nobody who passes by gets what comes free. As long as somebody waits in line, every
+// other order must be refused as sold out.
 func checkPassers(o *Outcome) report.Check {
 	c := report.Check{Name: "nothing that came free went to a passer-by", Checked: o.Passed}
 	for _, id := range o.LetIn {
@@ -158,8 +164,8 @@ func checkPassers(o *Outcome) report.Check {
 	return c
 }
 
-// checkOrder: an offer to somebody would have fitted nobody before him: everybody who is
-// older and wants no more had an offer by then.
+// checkOrder checks that an offer never passed somebody over. If somebody older in the line wants no more tickets
+// than the offer had, then that person had an offer before.
 func checkOrder(o *Outcome) report.Check {
 	c := report.Check{Name: "every offer went to the oldest whom it fits"}
 	for i := range o.Line {
@@ -180,7 +186,8 @@ func checkOrder(o *Outcome) report.Check {
 	return c
 }
 
-// checkTold: everybody who was offered something had one mail of it, and claimed it.
+// checkTold checks that everybody who was offered something had one mail about it and claimed the offer, and that
+// nobody else had such a mail.
 func checkTold(o *Outcome) report.Check {
 	c := report.Check{Name: "whoever was offered something was told so once, and nobody else was"}
 	for i := range o.Line {
@@ -196,8 +203,9 @@ func checkTold(o *Outcome) report.Check {
 	return c
 }
 
-// checkUnits: every ticket is held once, for more wait than there are, and as many came free
-// as were meant to.
+// checkUnits checks that orders hold every ticket exactly once at the end: more tickets are wanted than there are,
+// so none may be left. The organizer's count must say the same, and as many tickets must have come free as the run
+// wanted.
 func checkUnits(o *Outcome) report.Check {
 	c := report.Check{Name: "no ticket is lost, and none is there twice", Checked: o.Units}
 	var held int64

@@ -54,7 +54,8 @@ const (
 	passerAddress = 50                 // the first of the client addresses of people who pass by
 )
 
-// line is a run.
+// line is one run: the sold-out sale, the people who wait for its tickets, and what happens to its orders. event
+// and kind are the ids of the event and of its one ticket type.
 type line struct {
 	*contest.Place
 	cfg         Config
@@ -67,7 +68,9 @@ type line struct {
 	letIn  []string // the orders of people who passed by, which must not be
 	odd    []string // answers that people who pass by should not get
 
-	people                      sync.WaitGroup
+	people sync.WaitGroup
+	// given counts the tickets that have come free, passed the orders that passers-by tried, refused those that
+	// were refused as sold out, and ran the tickets of orders that ran out unpaid.
 	kills                       int
 	given, passed, refused, ran atomic.Int64
 }
@@ -98,7 +101,8 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (*con
 	})
 }
 
-// sellOut puts the type on sale and orders all of it.
+// sellOut puts the type on sale and orders all of it. Nothing is paid yet: the holders pay, cancel or let their
+// orders run out later. The short order window makes unpaid orders end within the run.
 func (l *line) sellOut(ctx context.Context) error {
 	sale, err := l.Organizer.OpenSale(ctx, []rush.SaleType{{Name: "Floor", Quantity: l.cfg.Units, MaxPerOrder: 10, MaxPerCustomer: 10}})
 	if err != nil {
@@ -148,8 +152,11 @@ func (l *line) fillLine(ctx context.Context) error {
 }
 
 // giveBack plays the people who hold tickets and give them back, and the people who are offered them and do the
-// same, until enough tickets have come free and every offered one is held.
+// same, until enough tickets have come free and every offered one is held. The passers-by, the answers to offers
+// and the kills go on until then.
 func (l *line) giveBack(ctx context.Context) error {
+	// open ends when nothing moves any more. With it end the passers-by, the kills, and the people who answer
+	// offers.
 	open, closing := context.WithCancel(ctx)
 	defer closing()
 	var others sync.WaitGroup
@@ -167,6 +174,8 @@ func (l *line) giveBack(ctx context.Context) error {
 	for l.given.Load() < l.cfg.Given && ctx.Err() == nil && !l.hasErrors() {
 		rig.Wait(ctx, rush.FirstPause)
 	}
+	// Everything comes to rest first. Then the others are ended, so that no new people come, and those who are here
+	// are waited for.
 	err := l.awaitRest(ctx)
 	closing()
 	others.Wait()
@@ -175,7 +184,8 @@ func (l *line) giveBack(ctx context.Context) error {
 }
 
 // playHolder does what a holder does with an order: pay it and get it refunded, cancel it, or nothing. Once enough
-// tickets have come free, everybody pays.
+// tickets have come free, everybody pays. o is a copy, because the list of orders is read by others at the same
+// time.
 func (l *line) playHolder(ctx context.Context, o rush.Order, i int) {
 	rng := rand.New(rand.NewPCG(l.cfg.Seed, uint64(i+1))) //nolint:gosec // no secret
 	if err := l.actOnOrder(ctx, &o, i, rng); err != nil && ctx.Err() == nil {
@@ -183,7 +193,9 @@ func (l *line) playHolder(ctx context.Context, o rush.Order, i int) {
 	}
 }
 
-// actOnOrder draws what the holder does, waits a while, and does it. Each ticket that comes free is counted.
+// actOnOrder draws what the holder does, waits up to ten seconds, and does it. The tickets that come free by it are
+// counted when the service has confirmed it. An order that is paid is given back by a refund, unless enough tickets
+// have come free in the meantime.
 func (l *line) actOnOrder(ctx context.Context, o *rush.Order, from int, rng *rand.Rand) error {
 	rig.Wait(ctx, time.Duration(rng.Int64N(int64(10*time.Second))))
 	enough := l.given.Load() >= l.cfg.Given
@@ -211,7 +223,8 @@ func (l *line) actOnOrder(ctx context.Context, o *rush.Order, from int, rng *ran
 	return nil
 }
 
-// runOut waits until an order has run out.
+// runOut waits until an unpaid order has run out. It fails if the service keeps the order for longer than its
+// window.
 func (l *line) runOut(ctx context.Context, o *rush.Order, from int) error {
 	for deadline := time.Now().Add(window*time.Minute + l.Agree); contest.IsOpen(o.Status); {
 		if err := rig.Pause(ctx, time.Second); err != nil {
@@ -229,8 +242,8 @@ func (l *line) runOut(ctx context.Context, o *rush.Order, from int) error {
 	return nil
 }
 
-// answerOffers claims each offer that is mailed. A mail may come again, under its id, when the
-// node dies while it sends it.
+// answerOffers claims each offer that is mailed. A node that dies while it sends a mail sends it again with the
+// same id. Such a mail is answered once.
 func (l *line) answerOffers(ctx context.Context) {
 	answered := make(map[string]bool)
 	for seen := 0; ctx.Err() == nil; rig.Wait(ctx, rush.FirstPause) {
@@ -245,7 +258,8 @@ func (l *line) answerOffers(ctx context.Context) {
 	}
 }
 
-// claimOffer claims an offer by its mailed token, and then plays a holder.
+// claimOffer claims an offer by its mailed token, and then plays a holder. Nobody else may have such a token, so a
+// refusal is an error of the service.
 func (l *line) claimOffer(ctx context.Context, token string, from int) {
 	o := new(rush.Order)
 	a := l.Insist(ctx, from, client.Call{Method: "POST", Path: "/community/waitlist/" + url.PathEscape(token) + "/claim"}, o)
@@ -259,7 +273,8 @@ func (l *line) claimOffer(ctx context.Context, token string, from int) {
 }
 
 // passBy plays the people who try to order the tickets that come free. None of them may get one, because others are
-// in line.
+// in line. An answer that leaves the outcome open, such as one cut off by a kill, is no finding: no key is sent, so
+// the order can't be asked for again.
 func (l *line) passBy(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
