@@ -12,7 +12,7 @@ import (
 )
 
 // CompareStates returns an error that shows where two states differ, or nil. It compares their snapshots, because
-// only what is in them survives a crash.
+// only what is in a snapshot survives a crash: fields that a state derives from others need not be the same.
 func CompareStates(a, b engine.State) error {
 	x, err := canonicalBytes(a)
 	if err != nil {
@@ -39,7 +39,8 @@ func canonicalBytes(s engine.State) ([]byte, error) {
 	return canonicalMode.Marshal(s.Freeze())
 }
 
-// showDifference writes where two values differ first, as lines of JSON with a few lines before.
+// showDifference writes where two values differ first, as lines of JSON with a few lines before. The order of keys
+// is the same in both texts, because JSON sorts the keys of maps and keeps the order of fields.
 func showDifference(a, b any) string {
 	x, errA := json.MarshalIndent(a, "", " ")
 	y, errB := json.MarshalIndent(b, "", " ")

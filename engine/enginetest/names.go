@@ -12,7 +12,8 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// Epoch is the wall clock at the start of every story and of every simulation.
+// Epoch is the wall clock at the start of every story and of every simulation. It is fixed, so that a transcript
+// has the same times in every run.
 var Epoch = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // CommandName returns a command's name, such as "Reserve". Two commands of seat maps have names of their own, because

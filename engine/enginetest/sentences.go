@@ -46,10 +46,12 @@ import (
 // sentences_wallet.go, and likewise for promo codes, dates (sentences_calendar.go), refunds, the
 // waitlist and the waiting room (sentences_queue.go).
 func (w *story) say(words []string) error {
+	// "given" stands before the sentence that it silences, so it is taken off before the sentence is read.
 	w.given = words[0] == "given"
 	if w.given {
 		words = words[1:]
 	}
+	// These sentences begin with a fixed word, which therefore can't be the name of a buyer or of a ticket type.
 	switch words[0] {
 	case "post", "deliver", "lose", "repeat", "reverse", "wait", "sleep":
 		return w.sayWorld(words)
@@ -87,6 +89,7 @@ func (w *story) say(words []string) error {
 // sayWorld reads what happens to messages and to time: "post waits", "deliver 1", "lose 1", "repeat", "reverse",
 // "wait 5m", which wakes the actors that are due, and "sleep 5m", which wakes nobody.
 func (w *story) sayWorld(words []string) error {
+	// Without a number all messages are meant. A thousand is more than any story has on its way.
 	n := 1_000
 	if len(words) > 1 {
 		n, _ = strconv.Atoi(words[1]) // of these sentences, only deliver and lose have a number
@@ -135,6 +138,8 @@ func (w *story) sayProvider(words []string) error {
 		})
 	}
 	name, _, _ := strings.Cut(words[1], "-")
+	// A payment is in the event's currency unless the sentence names another one. The amount is missing when
+	// nothing has come.
 	report := ledger.ReportPayment{Order: w.order(name), Reference: words[1], Status: words[2], Currency: "USD"}
 	if len(words) > 3 {
 		received, err := readMoney(words[3])
@@ -207,7 +212,8 @@ func (w *story) tellEvent(cmd engine.Command) error {
 	return w.tell(c, cmd)
 }
 
-// sayActor reads what an actor is told, or what happens to it.
+// sayActor reads what an actor is told, or what happens to it. The verbs that mean the same for all kinds come
+// first, then each kind's own.
 func (w *story) sayActor(c *character, verb string, args []string) error {
 	switch verb {
 	case "wakes":
@@ -260,6 +266,8 @@ func (w *story) sayEvent(c *character, verb string, args []string) error {
 		}
 		return w.tell(c, event.Create{Details: d})
 	case "changes":
+		// An update replaces the whole record, so it has to begin with the record as it is. The actor is asked for
+		// it without a line in the transcript.
 		r, ok := c.state.Decide(event.Get{}, w.now).Reply.(*event.Record)
 		if !ok {
 			return fmt.Errorf("%s has no record", c.name)
@@ -290,6 +298,7 @@ func (w *story) sayType(c *character, verb string, args []string) error {
 		}
 		return w.tell(c, inventory.Create{Details: t})
 	case "changes":
+		// As in sayEvent, an update replaces the whole record.
 		r, ok := c.state.Decide(inventory.Get{}, w.now).Reply.(*inventory.Record)
 		if !ok {
 			return fmt.Errorf("%s has no record", c.name)
@@ -348,6 +357,7 @@ func (w *story) sayGiven(names, args []string) error {
 		if err != nil {
 			return err
 		}
+		// An order that is given away has no customer, so it counts for nobody's limit.
 		p.Issue, p.Customer = &order.Issue{Comp: true}, 0
 		all.Orders = append(all.Orders, p)
 	}
@@ -364,7 +374,8 @@ func (w *story) sayPlaces(name string, args []string) error {
 }
 
 // readPlace reads the lines of an order, divided by plus signs, and its settings. The fingerprint, which stands for
-// the body of the request, is 1 unless the story gives another body.
+// the body of the request, is 1 unless the story gives another body: a second placing with the same fingerprint is
+// a repeat of the first. Settings may stand anywhere among the lines, so they are gathered and set at the end.
 func (w *story) readPlace(name string, args []string) (ledger.Place, error) {
 	p := ledger.Place{
 		Order: w.order(name), Fingerprint: 1, Email: name + "@example.com", Name: name,
@@ -422,6 +433,7 @@ func (w *story) sayHears(c *character, args []string) error {
 		claims = append(claims, claim)
 		args = append(args[:1:1], args[2:]...)
 	}
+	// Only the event hears from several keepers, so only its sentences name the sender.
 	var from engine.Ref
 	if len(args) > 1 && !strings.Contains(args[1], "=") && c.ref.Kind == engine.KindEvent {
 		k, err := w.actor(args[1])
@@ -478,7 +490,8 @@ func (w *story) sayHears(c *character, args []string) error {
 	}
 }
 
-// order returns the id of a buyer's order. A new name gets the next number.
+// order returns the id of a buyer's order. A new name gets the next number, so the names of a story may be used
+// before and after the order exists.
 func (w *story) order(name string) engine.OrderID {
 	if _, known := w.orders[name]; !known {
 		w.orders[name] = engine.NumberedID(1, int64(len(w.orders)+1))
@@ -504,7 +517,8 @@ var short = map[string]string{
 	"seats": "Seats", "types": "SeatTypes", "holder": "Holder", "of": "Principal", "net": "Network",
 }
 
-// set reads key=value into the fields of a struct. A dot in the key leads to a field of a field.
+// set reads key=value into the fields of a struct. The key is a field's name, or one of its short names. A dot in
+// the key leads to a field of a field. A story that misspells a name fails.
 func (w *story) set(to any, args []string) error {
 	v := reflect.ValueOf(to).Elem()
 	for _, arg := range args {
@@ -536,6 +550,8 @@ func (w *story) setField(name string, f reflect.Value, value string) error {
 	case reflect.Slice: // texts, as A1,A2; ticket types, as GA,VIP
 		for part := range strings.SplitSeq(value, ",") {
 			one := reflect.New(f.Type().Elem()).Elem()
+			// An array is a public id of a ticket type, and a number is its number within the event. Both are
+			// written as the type's name.
 			if one.Kind() == reflect.Array {
 				c, err := w.actor(part)
 				if err != nil {
@@ -566,11 +582,14 @@ func (w *story) setField(name string, f reflect.Value, value string) error {
 		f.SetFloat(n)
 		return err
 	}
+	// All other fields are numbers. A value that is no number is tried as each form that stands for one.
 	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
 		switch d, errSpan := time.ParseDuration(value); {
+		// The settings that take "none" have -1 for it, such as a capacity without a limit.
 		case value == "none":
 			n = -1
+		// A span means a time from now on in a field that has a time, and the span itself in others.
 		case errSpan == nil && slices.Contains(times, name):
 			n = w.now.Add(d).UnixMilli()
 		case errSpan == nil:
@@ -596,7 +615,8 @@ func (w *story) setField(name string, f reflect.Value, value string) error {
 	return nil
 }
 
-// readMoney reads "20.00" as 2000.
+// readMoney reads an amount with two decimals in minor units: "20.00" is 2000. Without the decimals it is no
+// amount, so that a plain number is never taken for money.
 func readMoney(text string) (int64, error) {
 	whole, cents, ok := strings.Cut(text, ".")
 	if !ok || len(cents) != 2 {

@@ -21,9 +21,11 @@ func (w *story) sayCalendar(c *character, verb string, args []string) error {
 		Mode: calendar.DateOnly, DailyCapacity: calendar.NoCapacity, MaxPerCustomer: 10, MaxAdvanceDays: 30, MultiDay: true,
 		Zone: []calendar.Transition{{At: 0, Offset: time.Hour.Milliseconds()}},
 	}
+	// "calendar is read" asks for the counts of all dates too.
 	if verb == "is" {
 		return w.tell(c, calendar.Get{Counts: true})
 	}
+	// A configuration replaces the one before, so a change begins with the calendar as it is.
 	if r, ok := c.state.Decide(calendar.Get{}, w.now).Reply.(*calendar.Record); ok && verb == "changes" {
 		conf = r.Config
 	}
@@ -33,6 +35,7 @@ func (w *story) sayCalendar(c *character, verb string, args []string) error {
 		closed, ofDates := strings.CutPrefix(arg, "closed=")
 		switch {
 		case ofSlots:
+			// Slots that are named replace all earlier ones, and make it a calendar of times.
 			conf.Mode, conf.Slots = calendar.DateTime, nil
 			for text := range strings.SplitSeq(value, ",") {
 				slot, err := readSlot(text)
@@ -57,7 +60,8 @@ func (w *story) sayCalendar(c *character, verb string, args []string) error {
 	return w.tell(c, calendar.Configure{Config: conf})
 }
 
-// readSlot reads "Noon/12:00/13:00/20".
+// readSlot reads a slot such as "Noon/12:00/13:00/20": its label, the minutes of the day at which it begins and
+// ends, and its capacity.
 func readSlot(text string) (slot calendar.Slot, err error) {
 	parts := strings.Split(text, "/")
 	if len(parts) != 4 {
@@ -75,7 +79,8 @@ func readSlot(text string) (slot calendar.Slot, err error) {
 	return slot, err
 }
 
-// bookedLine reads "GA#2030-01-03/Noon": the ticket type, and the date and slot of its tickets.
+// bookedLine reads "GA#2030-01-03/Noon": the ticket type, and the date and slot of its tickets. Without a # the
+// tickets are for no date, and the visit is nil.
 func (w *story) bookedLine(text string) (typ string, visit *keeper.Visit, err error) {
 	typ, when, booked := strings.Cut(text, "#")
 	if !booked {

@@ -15,6 +15,7 @@ import (
 //	%EARLY opens Percentage=yes Value=1000 MaxUses=1     %EARLY changes MaxUses=2
 //	%EARLY is read     %EARLY is deleted     ann places 2 GA promo=EARLY
 func (w *story) sayPromo(c *character, verb string, args []string) error {
+	// A new code is valid from an hour ago until two days from now, unless the story says otherwise.
 	t := promo.Details{ValidFrom: w.now.Add(-time.Hour).UnixMilli(), ValidUntil: w.now.Add(48 * time.Hour).UnixMilli()}
 	t.Code = strings.TrimPrefix(c.name, "%")
 	switch verb {

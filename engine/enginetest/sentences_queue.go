@@ -31,6 +31,7 @@ func (w *story) sayQueue(c *character, verb string, args []string) error {
 				ClosesAt: Epoch.Add(30 * time.Minute).UnixMilli(), OpensAt: Epoch.Add(33 * time.Minute).UnixMilli(),
 			},
 		}
+		// A room that is open already keeps the settings that the sentence does not name.
 		if r, ok := c.state.Decide(queue.Get{}, w.now).Reply.(*queue.Record); ok && r.Settings != nil {
 			s = *r.Settings
 		}
@@ -61,6 +62,7 @@ func (w *story) sayQueueHears(c *character, args []string) error {
 		if err != nil {
 			return err
 		}
+		// Hundreds of joins would fill the transcript, so they are silenced; the sentence after them is told again.
 		given := w.given
 		w.given = true
 		defer func() { w.given = given }()

@@ -62,6 +62,7 @@ func (w *story) remember(name string) error {
 	if err != nil {
 		return err
 	}
+	// A ledger that still has the order answers with its record.
 	r, ok := c.state.Decide(ledger.GetOrder{Order: w.order(name)}, w.now).Reply.(*ledger.OrderReply)
 	if ok && r.Order != nil {
 		w.records[w.order(name)] = r.Order
@@ -73,7 +74,8 @@ func (w *story) remember(name string) error {
 	return err
 }
 
-// foldOrder makes an order's record from the facts about it in a character's journal.
+// foldOrder makes an order's record from the facts about it in a character's journal, as the read model does it.
+// The journal has all facts, although the ledger has forgotten the order.
 func (w *story) foldOrder(c *character, id engine.OrderID) (o *order.Order, err error) {
 	for _, b := range c.journal {
 		facts, err := codec.Facts(c.ref.Kind, b)

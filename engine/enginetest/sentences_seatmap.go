@@ -76,10 +76,12 @@ func NewLayout(version int32, rows ...string) *seatmap.Layout {
 	for r, text := range rows {
 		name, seats, _ := strings.Cut(text, "=")
 		section, label, _ := strings.Cut(name, ":")
+		// The rows of a section follow one another in the sentence.
 		if n := len(l.Sections); n == 0 || l.Sections[n-1].ID != section {
 			l.Sections = append(l.Sections, seatmap.Section{ID: section, Name: section})
 		}
 		l.Rows = append(l.Rows, seatmap.Row{Section: int32(len(l.Sections) - 1), Label: label})
+		// Seats are numbered from 1 within their row. Aisles have a place on the map and no number.
 		number, gap := 0, false
 		for x, kind := range seats {
 			if kind == '|' {
@@ -95,6 +97,7 @@ func NewLayout(version int32, rows ...string) *seatmap.Layout {
 			l.Gap = append(l.Gap, gap)
 			gap = false
 		}
+		// The map ends ten units beyond its outermost seats.
 		l.Width, l.Height = max(l.Width, int32(10*len(seats)+10)), int32(10*r+20)
 	}
 	l.Focus = [2]int32{l.Width / 2, 0}

@@ -52,6 +52,8 @@ func (w *story) sayLine(verb string, args []string) error {
 		if err := w.set(&s, args); err != nil {
 			return err
 		}
+		// Auto is always set: a sentence that does not name it turns it off. The minutes are left as they are if
+		// the sentence does not name them.
 		set := waitlist.Set{Auto: &s.Auto}
 		if s.OfferMinutes != 0 {
 			set.OfferMinutes = &s.OfferMinutes

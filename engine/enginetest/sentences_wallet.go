@@ -17,6 +17,7 @@ func (w *story) sayWallet(c *character, verb string, args []string) error {
 	if len(args) < 2 {
 		return fmt.Errorf("%v of which movement?", args)
 	}
+	// Movements are numbered together with the orders of the story, because their ids have the same form.
 	id := w.order(args[1])
 	switch args[0] {
 	case "Credit":

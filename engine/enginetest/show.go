@@ -25,6 +25,7 @@ import (
 
 // showFact writes a fact: its name, and the fields that are set. Some facts are written in a shorter form.
 func (w *story) showFact(c *character, f engine.Fact) string {
+	// A journaled fact has a name in its kind's list. Only the others are named by their type.
 	name := volatileName(f)
 	for _, def := range c.kind.Facts {
 		if def.Type == f.FactType() {
@@ -46,6 +47,7 @@ func (w *story) showFact(c *character, f engine.Fact) string {
 	if a, ok := f.(*seatmap.AttachedFact); ok {
 		return name + " " + w.showAttached(a)
 	}
+	// All other facts are written field by field.
 	fields := w.fields(reflect.ValueOf(f).Elem())
 	if name == "placing" {
 		fields = "" // its content is private to the kind
@@ -149,6 +151,8 @@ func (w *story) fields(v reflect.Value) string {
 		if f.IsZero() || !name.IsExported() {
 			continue
 		}
+		// Ids of orders and claims are written by the story's names before a field can be left out as boring: they
+		// tell which order a fact is about.
 		id, isID := reflect.TypeAssert[engine.OrderID](f)
 		claim, isClaim := reflect.TypeAssert[keeper.Claim](f)
 		switch {
@@ -174,7 +178,8 @@ var (
 	times   = []string{"At", "CreatedAt", "UpdatedAt", "EndedAt", "ExpiresAt", "ProcessedAt", "StartAt", "EndAt", "SaleStart", "SaleEnd", "SoldOutAt", "Since", "Until", "ValidFrom", "ValidUntil", "Rules.RegistersFrom", "Rules.ClosesAt", "Rules.OpensAt"}
 )
 
-// value writes the value of a field in the form that fits the field's name.
+// value writes the value of a field in the form that fits the field's type, and for numbers the field's name: an
+// int64 may be an amount, a span, a time or a plain number.
 func (w *story) value(name string, v reflect.Value) string {
 	switch x := v.Interface().(type) {
 	case engine.Ref:
@@ -212,11 +217,13 @@ func (w *story) value(name string, v reflect.Value) string {
 		return w.seatNames(x)
 	case *engine.Refusal:
 		return w.show(x)
+	// Some replies name a ticket type by its public id. Other texts are written as they are.
 	case string:
 		if id, err := engine.ParseID(x); err == nil {
 			return w.nameOf(engine.InventoryRef(id.Event(), id.Number()))
 		}
 	}
+	// Values that have no form of their own are written by what they consist of.
 	switch v.Kind() { //nolint:exhaustive // other values are written as they are
 	case reflect.Pointer:
 		return w.value(name, v.Elem())

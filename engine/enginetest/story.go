@@ -19,14 +19,19 @@ import (
 // story is the small world of one transcript: its actors (an event with its ticket types, or a wallet), the messages
 // that are on their way between them, and one clock for all.
 type story struct {
-	out     strings.Builder
-	now     time.Time
-	actors  []*character
-	post    []engine.Send
-	last    *engine.Send // the message that was delivered last, which "repeat" delivers once more
-	waits   bool         // the post is delivered only when the story says so
-	busy    bool         // a message is being handled; what it sends is delivered after it
-	given   bool         // the results of the line are left out of the transcript
+	out strings.Builder
+	// now moves only by "wait" and "sleep". The actors never read another clock.
+	now    time.Time
+	actors []*character
+	// post has the messages that are on their way, the oldest first. They are delivered in this order unless the
+	// story says otherwise.
+	post  []engine.Send
+	last  *engine.Send // the message that was delivered last, which "repeat" delivers once more
+	waits bool         // the post is delivered only when the story says so
+	busy  bool         // a message is being handled; what it sends is delivered after it
+	given bool         // the results of the line are left out of the transcript
+	// orders has the id of each order by its buyer's name. The names of entries of the waitlist and of movements of
+	// a wallet are in it as well.
 	orders  map[string]engine.OrderID
 	records map[engine.OrderID]*order.Order // the orders as a read model would have them
 }
@@ -58,6 +63,8 @@ func (w *story) actor(name string) (*character, error) {
 			return c, nil
 		}
 	}
+	// A story has one event, with the number 1. Ticket types are numbered in the order in which the story names
+	// them first.
 	ref := engine.EventRef(1)
 	switch name {
 	case "event":
@@ -125,6 +132,8 @@ func (w *story) tell(c *character, cmd engine.Command) error {
 			c.state.Apply(f)
 			continue
 		}
+		// The journal gets the stored form of the fact, so that a crash reads back what a store would have: a fact
+		// that can't be stored fails the story.
 		b, err := codec.AppendFact(nil, f)
 		if err != nil {
 			return err
@@ -133,6 +142,8 @@ func (w *story) tell(c *character, cmd engine.Command) error {
 		w.printf("+ %s", w.showFact(c, f))
 		c.state.Apply(f)
 	}
+	// The caller of a command that waits has no reply yet. A later decision answers all callers that wait with the
+	// same key.
 	if d.WaitKey != nil {
 		w.printf("~ %s waits", w.OrderName(*d.WaitKey))
 	}
@@ -164,7 +175,7 @@ func (w *story) tell(c *character, cmd engine.Command) error {
 }
 
 // deliver delivers the next n messages. Messages that these cause are queued behind the ones that wait already, and
-// count too.
+// count too. The bound of n makes a story end although two actors may go on to send each other messages.
 func (w *story) deliver(n int) error {
 	w.busy = true
 	defer func() { w.busy = false }()
@@ -195,7 +206,8 @@ func (w *story) hand(s engine.Send) error {
 	return nil
 }
 
-// wait lets time pass, and wakes each actor at the time at which it wants to be woken.
+// wait lets time pass, and wakes each actor at the time at which it wants to be woken, the earliest first. A time
+// that has passed already wakes the actor at once.
 func (w *story) wait(d time.Duration) error {
 	until := w.now.Add(d)
 	for range 10_000 {
@@ -216,7 +228,8 @@ func (w *story) wait(d time.Duration) error {
 	return errors.New("ten thousand wakes and no end")
 }
 
-// next returns when the character wants its next Wake, in unix milliseconds.
+// next returns when the character wants its next Wake, in unix milliseconds. A character that wants none has a time
+// that no story reaches.
 func (c *character) next() int64 {
 	if t := c.state.Next(); !t.IsZero() {
 		return t.UnixMilli()
@@ -224,7 +237,7 @@ func (c *character) next() int64 {
 	return 1 << 60
 }
 
-// save keeps a snapshot of the character.
+// save keeps a snapshot of the character, in its stored form, and how many facts it contains.
 func (c *character) save() (err error) {
 	c.saved = len(c.journal)
 	c.frozen, err = codec.Marshal(c.state.Freeze())
@@ -291,7 +304,8 @@ func listed(r engine.Reply) error {
 	return nil
 }
 
-// check checks the invariants of all actors of the story.
+// check checks the invariants of all actors of the story. They must hold after every sentence, also while messages
+// are on their way.
 func (w *story) check() error {
 	for _, c := range w.actors {
 		if err := c.state.Check(); err != nil {

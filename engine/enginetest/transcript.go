@@ -43,7 +43,8 @@ func Run(t *testing.T) {
 	}
 }
 
-// tell runs a story and returns it with the results of each line.
+// tell runs a story and returns it with the results of each line. The sentences and remarks are written back as
+// they are, so the text that it returns can take the file's place.
 func tell(t *testing.T, text string) string {
 	t.Helper()
 	w := newStory()

@@ -34,8 +34,8 @@ const (
 // OK reports whether the request was carried out.
 func (a Answer) OK() bool { return a.Code == "" }
 
-// Unsettled reports whether the request may have been carried out or may be later:
-// send it again. Everything else is a definite answer.
+// Unsettled reports whether the outcome is open: the request may have been carried out, or may be carried out if it
+// is sent again. The caller then repeats it under the same key. Every other answer is definite.
 func (a Answer) Unsettled() bool {
 	if a.Code == "PROVIDER_NOT_CONFIGURED" { // a 503 that does not pass by waiting
 		return false
@@ -124,8 +124,9 @@ func (a API) At(ctx context.Context, host string, from *Source, c Call, out any)
 	return answer
 }
 
-// Insist repeats a call until its answer is settled, or the patience or ctx ends. A call that
-// writes needs a Key, so that it is carried out only once.
+// Insist repeats a call until its answer is settled, or the patience or ctx ends. It waits as long as the server
+// asks for, but at most a second. The last answer may still be unsettled. A call that writes needs a Key, so that
+// it is carried out only once.
 func (a API) Insist(ctx context.Context, from *Source, c Call, patience time.Duration, out any) Answer {
 	for deadline := time.Now().Add(patience); ; {
 		answer := a.Do(ctx, from, c, out)
@@ -145,11 +146,14 @@ const (
 	mostPause  = time.Second
 )
 
-// Exchange sends one request and reads the answer's envelope.
+// Exchange sends one request and reads the answer's envelope. A failure without an answer has the status 0 and a
+// code of this package, which tells whether the request may have reached the server.
 func Exchange(ctx context.Context, from *Source, req *Request, out any) Answer {
 	resp := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(resp)
 	if err := from.Do(ctx, req, resp); err != nil {
+		// The order of the cases matters: a connection that could not be opened in time was not sent either, and
+		// counts as that.
 		code := CodeConnection
 		switch {
 		case errors.Is(err, errDial):

@@ -104,7 +104,9 @@ func (n *Network) Check(ctx context.Context, host string) error {
 	return err
 }
 
-// resolveHost looks a host:port up once, and refuses it if it is not allowed.
+// resolveHost looks a host:port up once, and refuses it if the network may not send to it: unless the network is
+// Remote, it must be an IPv4 address of loopback. So a wrong word on the command line can't put load on another
+// machine.
 func (n *Network) resolveHost(ctx context.Context, host string) (netip.AddrPort, error) {
 	n.mu.Lock()
 	addr, known := n.hosts[host]
@@ -138,7 +140,8 @@ func (n *Network) resolveHost(ctx context.Context, host string) (netip.AddrPort,
 	return netip.AddrPort{}, fmt.Errorf("%s: %w", host, ErrNotLoopback)
 }
 
-// dialFrom opens a connection from a source address.
+// dialFrom opens a connection from a source address. To a remote host it uses the machine's own address, and the
+// request carries the source address in a header. An error of the connection itself is errDial.
 func (n *Network) dialFrom(ctx context.Context, from netip.Addr, host string) (net.Conn, error) {
 	to, err := n.resolveHost(ctx, host)
 	if err != nil {

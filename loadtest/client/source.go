@@ -87,8 +87,8 @@ func (s *Source) Open(ctx context.Context, req *Request, n int) error {
 	return err
 }
 
-// exchange sends a request and reads the answer, and reports whether the connection is
-// good for another.
+// exchange sends a request and reads the answer. open tells whether the connection can be used for another request.
+// After an error the connection is closed, because the rest of an answer may still be on its way.
 func (s *Source) exchange(c *conn, req *Request, resp *fasthttp.Response) (open bool, err error) {
 	now := time.Now()
 	err = c.SetDeadline(now.Add(s.net.cfg.Timeout))
@@ -120,7 +120,8 @@ func Timeout(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// takeIdle returns the idle connection that was used last, or dials.
+// takeIdle returns the idle connection that was used last, or opens a new one. A connection that was unused for too
+// long may have been closed by the server at the very moment, so it is closed instead of used.
 func (s *Source) takeIdle(ctx context.Context, host string) (*conn, error) {
 	s.mu.Lock()
 	idle := s.idle[host]
@@ -142,7 +143,7 @@ func (s *Source) takeIdle(ctx context.Context, host string) (*conn, error) {
 	return &conn{Conn: nc, in: bufio.NewReaderSize(nc, 4096)}, nil
 }
 
-// put keeps a connection for the next request.
+// put keeps a connection for the next request, unless enough are idle or the network is closed.
 func (s *Source) put(host string, c *conn) {
 	s.mu.Lock()
 	keep := !s.closed && len(s.idle[host]) < s.net.cfg.PerIdle
@@ -155,6 +156,7 @@ func (s *Source) put(host string, c *conn) {
 	}
 }
 
+// close closes the idle connections, and makes put close those that are in use when they come back.
 func (s *Source) close() {
 	s.mu.Lock()
 	s.closed = true
@@ -162,6 +164,7 @@ func (s *Source) close() {
 	s.closeIdle()
 }
 
+// closeIdle closes the connections that no request uses. New requests open others.
 func (s *Source) closeIdle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,6 +176,8 @@ func (s *Source) closeIdle() {
 	clear(s.idle)
 }
 
+// appendRequest writes a request in HTTP/1.1 behind b. The buffer is the connection's own and is used again, so a
+// request costs no memory.
 func (s *Source) appendRequest(b []byte, req *Request) []byte {
 	header := func(name, value string) {
 		if value != "" {

@@ -59,7 +59,8 @@ type Cluster struct {
 	wg       sync.WaitGroup // waits for the supervisors of the members
 }
 
-// StartCluster starts it and waits until every node is ready.
+// StartCluster starts a cluster and waits until every node is ready. The processes live until Stop and Close, and
+// not only as long as ctx. If something does not start, what has started is ended again.
 func StartCluster(ctx context.Context, cfg ClusterConfig) (*Cluster, error) {
 	c := &Cluster{Config: cfg}
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -71,7 +72,7 @@ func StartCluster(ctx context.Context, cfg ClusterConfig) (*Cluster, error) {
 }
 
 // start starts everything in the order in which it is needed: the databases, the simulator, the nodes, and the
-// balancer.
+// balancer. ctx bounds the starting, and life the supervisors of the nodes.
 func (c *Cluster) start(ctx, life context.Context) error {
 	var err error
 	if c.Config.Binary, err = thisProgram(c.Config.Binary); err != nil {
@@ -104,10 +105,13 @@ func (c *Cluster) start(ctx, life context.Context) error {
 	if err := c.startPaysim(ctx, ports[1]); err != nil {
 		return err
 	}
+	// The nodes need the addresses of the databases and of the simulator in their environment.
 	env, err := c.commonEnv()
 	if err != nil {
 		return err
 	}
+	// All members are prepared and supervised from the beginning; the spares are simply not wanted yet. Each member
+	// has two ports: for its API and for the links of other nodes.
 	for i := range c.Config.Nodes + c.Config.Spares {
 		m := &Member{
 			Name: fmt.Sprintf("node-%d", i+1), URL: "http://" + ports[2+2*i], Link: ports[3+2*i], log: c.Config.Log, kick: make(chan struct{}, 1),
@@ -119,6 +123,8 @@ func (c *Cluster) start(ctx, life context.Context) error {
 		c.wg.Go(func() { m.supervise(life) })
 		c.wg.Go(func() { m.watchReadiness(life) })
 	}
+	// The nodes give out the balancer's address as their own (BOXOFFICE_BASE_URL), so it listens before the first
+	// of them runs.
 	if c.balancer, err = startProxy(ctx, ports[0], c.dialReadyNode); err != nil {
 		return err
 	}
@@ -133,9 +139,9 @@ func (c *Cluster) start(ctx, life context.Context) error {
 	return nil
 }
 
-// ports are addresses: of the balancer, of the simulator, and two of each node. From
-// Config.Port on they are the first in a row that nobody listens on: a node may
-// have the ones that were asked for.
+// ports returns the addresses of the balancer, of the simulator, and two of each node. With Config.Port set, they
+// are the first ports in a row from there on that nobody listens on, because something else may have some of them.
+// Otherwise they are any free ports.
 func (c *Cluster) ports(ctx context.Context) ([]string, error) {
 	n := 2 + 2*(c.Config.Nodes+c.Config.Spares)
 	if c.Config.Port == 0 {
@@ -165,8 +171,8 @@ func (c *Cluster) ShardDir(shard int) string {
 	return filepath.Join(c.Config.Dir, fmt.Sprintf("shard-%d", shard))
 }
 
-// startPostgres has this program run a database in a process of its own, which tells
-// where it is.
+// startPostgres starts a database. A process of this program runs it and supervises it, and writes the database's
+// URL as its first line when it answers.
 func (c *Cluster) startPostgres(ctx context.Context, p *Process, dir, logName string) (url string, err error) {
 	log, err := c.createLog(logName)
 	if err != nil {
@@ -196,7 +202,8 @@ func (c *Cluster) startPostgres(ctx context.Context, p *Process, dir, logName st
 // firstLine takes the first line that a process writes.
 type firstLine chan string
 
-// Write keeps what comes first. It is a line: the process writes it at once.
+// Write keeps the first text that is written, and drops the rest. The process writes its line at once, so the first
+// text is the whole line.
 func (l firstLine) Write(b []byte) (int, error) {
 	select {
 	case l <- strings.TrimSpace(string(b)):
@@ -205,6 +212,8 @@ func (l firstLine) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// startPaysim starts the payment simulator, and waits until it answers. A process of its own, it keeps its money
+// when nodes are killed.
 func (c *Cluster) startPaysim(ctx context.Context, listen string) error {
 	log, err := c.createLog("paysim.log")
 	if err != nil {
@@ -221,7 +230,9 @@ func (c *Cluster) startPaysim(ctx context.Context, listen string) error {
 	return waitForAnswer(ctx, c.Paysim+"/_sim/stats", firstReady, ended)
 }
 
-// commonEnv is what all nodes have in common.
+// commonEnv returns the environment that all nodes share. They need the same master key, because they share one
+// database. The limits on requests are raised a thousandfold, because the clients of a load test come from few
+// addresses.
 func (c *Cluster) commonEnv() ([]string, error) {
 	var master [32]byte
 	_, _ = rand.Read(master[:]) // never fails
@@ -239,7 +250,8 @@ func (c *Cluster) commonEnv() ([]string, error) {
 	}, c.Config.Env...), os.MkdirAll(mail, 0o700)
 }
 
-// prepareMember says how a member is run.
+// prepareMember sets how a member is run: its program, its environment and its log. With wires, the other nodes are
+// told the address of a proxy instead of the node's own, and the node that of a proxy before Postgres.
 func (c *Cluster) prepareMember(ctx context.Context, m *Member, env []string) error {
 	log, err := c.createLog(m.Name + ".log")
 	if err != nil {
@@ -284,8 +296,10 @@ func wireDatabase(ctx context.Context, database string) (*Proxy, string, error) 
 	return wire, fmt.Sprintf("postgres://%s@%s%s?sslmode=disable", u.User.Username(), wire.address(), u.Path), nil
 }
 
-// dialReadyNode opens a connection to a node that is ready, in the name of who comes: on
-// one machine every loopback address is ours, and the nodes see their clients.
+// dialReadyNode opens a connection to a node that is ready, for the balancer. It binds the client's own address,
+// which is possible because every loopback address belongs to this machine. The nodes thus see their clients, and
+// limit each of them. A node that can't be reached counts as not ready until the next look, and another one is
+// tried.
 func (c *Cluster) dialReadyNode(ctx context.Context, from net.Addr) (net.Conn, error) {
 	err := errors.New("no node is ready")
 	for range len(c.Members) {
@@ -306,7 +320,7 @@ func (c *Cluster) dialReadyNode(ctx context.Context, from net.Addr) (net.Conn, e
 	return nil, err
 }
 
-// Pick is one of the nodes that are ready, but for those named; nil: none is.
+// Pick returns one of the nodes that are ready, at random, except those named. It returns nil if there is none.
 func (c *Cluster) Pick(but ...*Member) *Member {
 	var ready []*Member
 	for _, m := range c.Members {
@@ -320,8 +334,8 @@ func (c *Cluster) Pick(but ...*Member) *Member {
 	return ready[RandomBelow(len(ready))]
 }
 
-// KillShard kills the postmaster of a shard as KillPostgres does, and returns when the one that its
-// supervisor starts in its place answers.
+// KillShard kills the postmaster of a shard and every process below it. It returns when the postmaster that the
+// supervisor starts in its place takes connections.
 func (c *Cluster) KillShard(ctx context.Context, shard int) error {
 	pid, err := c.shardPID(shard)
 	if err != nil {
@@ -340,8 +354,9 @@ func (c *Cluster) KillShard(ctx context.Context, shard int) error {
 	}
 }
 
-// StallShard stops a shard's Postgres without ending it, for a time. It answers nobody until the
-// time is over, or ctx ends.
+// StallShard stops a shard's Postgres without ending it, for a time. Connections stay open and nobody is answered
+// until the time is over, or ctx ends. Postgres is always let go on after that, also if not all of its processes
+// could be stopped.
 func (c *Cluster) StallShard(ctx context.Context, shard int, length time.Duration) error {
 	pid, err := c.shardPID(shard)
 	if err != nil {
@@ -358,6 +373,7 @@ func (c *Cluster) StallShard(ctx context.Context, shard int, length time.Duratio
 // IsolateShard holds up all that nodes and a shard's Postgres send each other, for a time, as a network
 // does that loses every packet. The cluster must have wires.
 func (c *Cluster) IsolateShard(ctx context.Context, shard int, length time.Duration) {
+	// The one proxy of the shard is the way of all nodes to it.
 	wire := c.wires[shard]
 	wire.Forth.Shut()
 	wire.Back.Shut()
@@ -438,7 +454,8 @@ func (c *Cluster) ShardsOf(ctx context.Context, events ...string) (map[string]in
 	return at.ShardOf, err
 }
 
-// Owners asks which node owns which of the events; one may have none.
+// Owners asks which node owns which of the events. An event that no node owns at the moment is missing from the
+// map.
 func (c *Cluster) Owners(ctx context.Context, events ...string) (map[string]*Member, error) {
 	at, err := c.locateEvents(ctx, events)
 	if err != nil {
@@ -453,7 +470,7 @@ func (c *Cluster) Owners(ctx context.Context, events ...string) (map[string]*Mem
 	return owners, nil
 }
 
-// RunTool runs one of the program's tools on the cluster's database.
+// RunTool runs one of the program's tools on the cluster's databases, and writes to out what the tool prints.
 func (c *Cluster) RunTool(ctx context.Context, out io.Writer, args ...string) error {
 	p := Process{binary: c.Config.Binary, env: []string{
 		"BOXOFFICE_DATABASE_URL=" + c.DatabaseURL, "BOXOFFICE_JOURNAL_URLS=" + strings.Join(c.JournalURLs, " "),
@@ -465,7 +482,8 @@ func (c *Cluster) RunTool(ctx context.Context, out io.Writer, args ...string) er
 	return nil
 }
 
-// Stop ends the nodes, in order.
+// Stop ends the nodes in an orderly way, all at the same time. The supervisors are told first, so that none starts
+// a node again. Databases and simulator go on: an audit may still need them.
 func (c *Cluster) Stop() error {
 	c.cancel()
 	errs := make([]error, len(c.Members))
@@ -478,7 +496,8 @@ func (c *Cluster) Stop() error {
 	return errors.Join(errs...)
 }
 
-// Close ends everything else.
+// Close ends everything but the nodes, which Stop must have ended before. The databases end in order; the simulator
+// has nothing to save.
 func (c *Cluster) Close() error {
 	if c.balancer != nil {
 		c.balancer.stop()

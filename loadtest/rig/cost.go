@@ -55,7 +55,8 @@ type Sampler struct {
 	done    chan struct{}
 	usage   Usage
 
-	last      []time.Duration // the CPU time that each target had used at the last sample
+	last []time.Duration // the CPU time that each target had used at the last sample
+	// The process that was read last for each target. Another number means that the counters have begun at 0 again.
 	lastPID   []int
 	lastAt    time.Time
 	lastTimes cpuTimes
@@ -108,8 +109,10 @@ func (s *Sampler) run() {
 	}
 }
 
-// others returns how many cores the machine kept busy with what is no target.
+// others returns how many cores the machine's other processes kept busy on average, over the whole time of
+// sampling.
 func (s *Sampler) others() float64 {
+	// What the targets used is subtracted from what the whole machine used.
 	busy := seconds(s.lastTimes.busy - s.first.busy)
 	for _, used := range s.usage.Total {
 		busy -= used
@@ -152,6 +155,8 @@ func (t Target) cpu(pid int) time.Duration {
 	if !t.Tree {
 		return total
 	}
+	// A child that has ended is no longer listed, but its parent's counters have taken over its time once it was
+	// waited for.
 	total += endedChildrenTime(own)
 	for _, child := range Descendants(pid) {
 		if stat, ok := readStat(child); ok {
@@ -185,6 +190,7 @@ func Descendants(pid int) []int {
 	if err != nil {
 		return nil
 	}
+	// A process names only its parent, so all processes are read once and then searched from the top.
 	children := make(map[int][]int)
 	for _, p := range processes {
 		if stat, err := p.Stat(); err == nil { // a process that has ended in the meantime is left out

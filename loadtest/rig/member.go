@@ -22,8 +22,8 @@ const (
 // HealthEvery is the pause between two looks at a node's /readyz.
 const HealthEvery = 100 * time.Millisecond
 
-// Member is one node of a cluster: a process that is started again whenever it
-// has ended, as long as the node is to be up.
+// Member is one node of a cluster: a process that is started again whenever it has ended, as long as the node is
+// wanted. Its methods may be called by any goroutine.
 type Member struct {
 	Name string
 	URL  string // http://127.0.0.1:port
@@ -54,7 +54,7 @@ func (m *Member) PID() int { return m.Process.PID() }
 // Up starts the node, and keeps it running from now on.
 func (m *Member) Up() { m.setWanted(true) }
 
-// Down lets the node stay away once it has ended.
+// Down lets the node stay away once it has ended. It does not end it.
 func (m *Member) Down() { m.setWanted(false) }
 
 // setWanted sets whether the node is to run, and tells its supervisor.
@@ -90,7 +90,9 @@ func (m *Member) start(ctx context.Context) (ended <-chan struct{}, err error) {
 	return m.Process.Start(ctx)
 }
 
-// supervise runs the node until the context ends; then its process is for stop.
+// supervise runs the node until the context ends, and leaves ending the process to stop. After each end it waits
+// before the next start. The pause doubles while the node ends soon after its start, and is short again for a node
+// that has run for some time.
 func (m *Member) supervise(ctx context.Context) {
 	pause := restartPause
 	for ctx.Err() == nil {
@@ -112,6 +114,7 @@ func (m *Member) supervise(ctx context.Context) {
 			}
 			err = m.Process.howItEnded()
 		}
+		// The next look at /readyz is up to a tenth of a second away. Until then nobody must pick the node.
 		m.Ready.Store(false)
 		m.log.InfoContext(ctx, "node ended", slog.String("node", m.Name), slog.Any("error", err))
 		if time.Since(began) > restartMost {
@@ -122,7 +125,8 @@ func (m *Member) supervise(ctx context.Context) {
 	}
 }
 
-// watchReadiness looks at /readyz, as a balancer does.
+// watchReadiness looks at /readyz again and again, as a balancer does. Each look opens a connection of its own,
+// because the node may be another process by the next look.
 func (m *Member) watchReadiness(ctx context.Context) {
 	look := time.NewTicker(HealthEvery)
 	defer look.Stop()
@@ -155,7 +159,7 @@ func (m *Member) answersReady(ctx context.Context, httpClient *http.Client) bool
 	return resp.StatusCode == http.StatusOK
 }
 
-// WaitReady waits until the node is ready.
+// WaitReady waits until the watcher has found the node ready.
 func (m *Member) WaitReady(ctx context.Context, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -169,7 +173,8 @@ func (m *Member) WaitReady(ctx context.Context, within time.Duration) error {
 	return nil
 }
 
-// stop ends the process, also one that stands still.
+// stop ends the process in an orderly way. A process that stands still (SIGSTOP) would not hear of it, so it is let
+// go on first.
 func (m *Member) stop() error {
 	if err := m.Process.Signal(syscall.SIGCONT); err != nil {
 		return err

@@ -16,7 +16,8 @@ import (
 // Metrics are a node's numbers by name, of those without labels.
 type Metrics map[string]float64
 
-// ReadMetrics reads a node's metrics.
+// ReadMetrics reads a node's metrics in the text format of Prometheus. Lines of comments and metrics with labels
+// are left out.
 func ReadMetrics(ctx context.Context, svc client.API, from *client.Source) (Metrics, error) {
 	var resp fasthttp.Response
 	if err := from.Do(ctx, &client.Request{Method: "GET", Host: svc.Host, Path: "/metrics"}, &resp); err != nil {

@@ -68,6 +68,7 @@ func StartNode(ctx context.Context, cfg NodeConfig) (*Node, error) {
 		"BOXOFFICE_PAYSTACK_URL=" + n.Paysim,
 		"BOXOFFICE_PAYSTACK_KEY=" + secretKey,
 	}, cfg.Env...)
+	// Without CallsBack the simulator only plays Paystack, and the node asks it about payments.
 	simulator := []string{"paysim"}
 	if slices.Contains(cfg.Env, CallsBack) {
 		env = append(env,
@@ -80,6 +81,7 @@ func StartNode(ctx context.Context, cfg NodeConfig) (*Node, error) {
 	}
 	n.Process = Process{binary: binary, args: []string{"serve"}, env: env, log: cfg.Log}
 	n.paysim = Process{binary: binary, args: simulator, env: env, log: cfg.Log}
+	// The simulator comes first, so that a node that is ready can take payments.
 	ended, err := n.paysim.Start(ctx)
 	if err == nil {
 		err = waitForAnswer(ctx, n.Paysim+"/_sim/stats", firstReady, ended)
@@ -109,7 +111,7 @@ func (n *Node) Start(ctx context.Context, within time.Duration) error {
 // Kill ends the node with SIGKILL and waits until it is gone.
 func (n *Node) Kill() error { return n.Process.End(syscall.SIGKILL) }
 
-// Stop ends the node and its payment simulator.
+// Stop ends the node and then its payment simulator, which has nothing to save.
 func (n *Node) Stop() error {
 	return errors.Join(n.Process.End(syscall.SIGTERM), n.paysim.End(syscall.SIGKILL))
 }
@@ -150,8 +152,9 @@ func postmaster(dir string, parent int) int {
 	return pid
 }
 
-// readPostmaster returns the server of a data directory, 0 while there is none, and whether it
-// takes connections. Its file names its parent while it starts.
+// readPostmaster returns the server of a data directory, or 0 while there is none, and whether it takes
+// connections. The file postmaster.pid may be some folders below, by the version of Postgres. While Postgres
+// starts, the file names the process that starts it: that one is not the server.
 func readPostmaster(dir string, parent int) (pid int, answers bool) {
 	for _, pattern := range []string{"postmaster.pid", "*/postmaster.pid", "*/*/postmaster.pid"} {
 		files, err := filepath.Glob(filepath.Join(dir, pattern))
@@ -174,13 +177,14 @@ func isReady(file string) bool {
 	return err == nil && bytes.HasSuffix(bytes.TrimSpace(text), []byte("\nready"))
 }
 
-// WaitReady waits until a service of the harness says that it is ready.
+// WaitReady waits until the service at an address answers that it is ready.
 func WaitReady(ctx context.Context, base string, within time.Duration) error {
 	return waitForAnswer(ctx, base+"/readyz", within, nil)
 }
 
-// waitForAnswer polls url until it answers 200. ended, which may be nil, is closed
-// when waiting has become pointless.
+// waitForAnswer asks a URL again and again until it answers 200. ended, which may be nil, is closed when the
+// process has ended, and waiting has become pointless. The error has the last answer, which says more than that the
+// time is over.
 func waitForAnswer(ctx context.Context, url string, within time.Duration, ended <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -212,7 +216,8 @@ func waitForAnswer(ctx context.Context, url string, within time.Duration, ended 
 	}
 }
 
-// FreePorts are loopback addresses that nobody listened on a moment ago.
+// FreePorts returns loopback addresses that nobody listened on a moment ago. Somebody else may take one before the
+// caller does.
 func FreePorts(ctx context.Context, n int) ([]string, error) {
 	var addrs []string
 	for range n {
@@ -226,8 +231,8 @@ func FreePorts(ctx context.Context, n int) ([]string, error) {
 	return addrs, nil
 }
 
-// portsFrom are the loopback addresses of n ports from the first on, or the port that
-// somebody listens on.
+// portsFrom returns the loopback addresses of n ports in a row, or else the first port in that row that somebody
+// listens on.
 func portsFrom(ctx context.Context, first, n int) (addrs []string, taken int) {
 	for port := first; port < first+n; port++ {
 		addr := fmt.Sprintf("127.0.0.1:%d", port)
@@ -241,9 +246,9 @@ func portsFrom(ctx context.Context, first, n int) (addrs []string, taken int) {
 	return addrs, 0
 }
 
-// StartNodeForRun starts a node for one run, in a directory that goes with it. Its
-// log stays in dir. Stopping it ends with the audit of its journal. env is of the
-// node's environment, KEY=value.
+// StartNodeForRun starts a node for one run. Its data is in a temporary directory, and its log stays in dir. The
+// function that it returns stops the node, audits the node's journal, and deletes the data. env has more of the
+// node's environment, as KEY=value.
 func StartNodeForRun(ctx context.Context, dir string, out io.Writer, log *slog.Logger, env ...string) (*Node, func() error, error) {
 	data, err := os.MkdirTemp("", "boxoffice-loadtest-")
 	if err != nil {

@@ -24,8 +24,8 @@ import (
 
 const stopTime = 20 * time.Second // after so long a process that was told to end is killed
 
-// Process is this program, or another build of it, run as one that the harness
-// starts, signals and starts again. Only start is for one goroutine.
+// Process is this program, or another build of it, as a process that the harness starts, signals and starts again.
+// Start is for one goroutine at a time; the other methods may be called by any.
 type Process struct {
 	binary string
 	args   []string
@@ -47,7 +47,8 @@ func thisProgram(binary string) (string, error) {
 	return os.Executable()
 }
 
-// Command makes a call of the program with the process's environment. Only signals end it, and no context does.
+// Command makes a call of the program with the process's environment. The call has to be ended by a signal: the end
+// of ctx does not end it, because a node must be able to stop in order after an interrupt.
 func (p *Process) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), p.binary, args...)
 	cmd.Env = append(cmd.Environ(), p.env...)
@@ -69,6 +70,7 @@ func (p *Process) Start(ctx context.Context) (ended <-chan struct{}, err error) 
 	p.mu.Lock()
 	p.cmd, p.done, p.how = cmd, done, nil
 	p.mu.Unlock()
+	// This goroutine ends with the process. Whoever needs its end waits on done.
 	go func() {
 		err := cmd.Wait()
 		p.mu.Lock()
@@ -92,8 +94,8 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	return nil
 }
 
-// End sends a signal and waits for the end, which it brings about if that takes
-// too long.
+// End sends a signal and waits until the process has ended. A process that does not end within stopTime is killed,
+// which is an error. End does nothing if the process does not run.
 func (p *Process) End(sig syscall.Signal) error {
 	p.mu.Lock()
 	cmd, done := p.cmd, p.done

@@ -61,7 +61,8 @@ func (p *Proxy) acceptConnections() {
 	}
 }
 
-// passConnection passes one connection on until both sides have ended it.
+// passConnection passes one connection on until both directions have ended. The two directions are copied by two
+// goroutines, because each may be held up alone.
 func (p *Proxy) passConnection(near net.Conn) {
 	if !p.noteConnection(near) {
 		return
@@ -78,7 +79,9 @@ func (p *Proxy) passConnection(near net.Conn) {
 	back.Wait()
 }
 
-// copyOneWay copies one direction, as far as the gate is open.
+// copyOneWay copies one direction. While the gate is shut it holds what it has read, and reads nothing more, so the
+// sender's window fills up. The end of the direction passes the gate as well: a node behind a shut gate does not
+// hear that the other end has closed.
 func (p *Proxy) copyOneWay(to, from net.Conn, g *Gate) {
 	buf := make([]byte, 32<<10)
 	for {
@@ -101,7 +104,8 @@ func (p *Proxy) copyOneWay(to, from net.Conn, g *Gate) {
 	}
 }
 
-// noteConnection notes a connection, unless the proxy has stopped.
+// noteConnection notes a connection, so that Cut can break it. After the proxy has stopped it closes the connection
+// instead and returns false.
 func (p *Proxy) noteConnection(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,7 +117,7 @@ func (p *Proxy) noteConnection(c net.Conn) bool {
 	return true
 }
 
-// forgetConnection closes a connection, which Cut need not break any more.
+// forgetConnection closes a connection that has ended, and takes it off the list for Cut.
 func (p *Proxy) forgetConnection(c net.Conn) {
 	p.mu.Lock()
 	delete(p.conns, c)
@@ -121,7 +125,8 @@ func (p *Proxy) forgetConnection(c net.Conn) {
 	_ = c.Close()
 }
 
-// Cut breaks all connections, with a reset.
+// Cut breaks all connections with a reset, as a machine does that has lost them, and returns how many it were. New
+// ones can be made at once. A connection through the proxy counts once, although it has two ends.
 func (p *Proxy) Cut() (broken int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +139,8 @@ func (p *Proxy) Cut() (broken int) {
 	return len(p.conns) / 2
 }
 
-// stop ends all connections and waits.
+// stop ends the listener and all connections, and waits for their goroutines. The context is cancelled first, so
+// that a connection that is just being made is not noted any more.
 func (p *Proxy) stop() {
 	p.cancel()
 	_ = p.ln.Close()

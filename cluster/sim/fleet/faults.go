@@ -8,7 +8,7 @@ import (
 	"boxoffice/persistence/members"
 )
 
-// crashSome kills some nodes at once.
+// crashSome kills some nodes at once. A node that is drawn and is down already counts, so there may be fewer.
 func (f *Fleet) crashSome(some int) {
 	for range some {
 		if n := f.nodes[f.Rng.IntN(len(f.nodes))]; n.up {
@@ -20,8 +20,8 @@ func (f *Fleet) crashSome(some int) {
 // leaveOne makes a node leave in order: it says so, the others take its events over, and then it goes.
 func (f *Fleet) leaveOne() { f.leave(f.nodes[f.Rng.IntN(len(f.nodes))]) }
 
-// leave begins the leaving of a node, unless it could not say so: it is cut off, not a member yet, or leaves
-// already.
+// leave begins the leaving of a node. A node can't say that it leaves while it is cut off or is not a member yet,
+// and one that is leaving already goes on with that.
 func (f *Fleet) leave(n *node) {
 	if !n.up || n.cut || n.list == nil || n.self.Leaving {
 		return
@@ -50,8 +50,8 @@ func (f *Fleet) tellLeaving(n *node) {
 	})
 }
 
-// awaitDrained waits until the node holds no event any more, but not past until. Then the node ends, and its row is
-// deleted.
+// awaitDrained waits until the node holds no event any more, or until the time is over. Then the node ends, and its
+// row is deleted. If the node has been killed in the meantime, its life is another one and nothing more happens.
 func (f *Fleet) awaitDrained(n *node, life int, until int64) {
 	f.After(lookAgain, func() {
 		if n.life != life {
@@ -61,6 +61,7 @@ func (f *Fleet) awaitDrained(n *node, life int, until int64) {
 			f.awaitDrained(n, life, until)
 			return
 		}
+		// The ID is read before the end, which gives the node a new one.
 		id := n.self.ID
 		n.end()
 		f.After(f.Between(200, 2*millisecond), func() {
@@ -71,7 +72,8 @@ func (f *Fleet) awaitDrained(n *node, life int, until int64) {
 	})
 }
 
-// cutSome cuts some nodes off home, and so off the journal. Some are buried before the cut ends.
+// cutSome cuts some nodes off home, and so off the journal. The longest cuts are longer than a lease, so some nodes
+// are buried by the others before their cut ends.
 func (f *Fleet) cutSome(some int) {
 	for range some {
 		n := f.nodes[f.Rng.IntN(len(f.nodes))]
@@ -139,8 +141,10 @@ func (f *Fleet) askSome() {
 	})
 }
 
-// askEvent sends a command to an event from a node. The event is held by the node that this one takes for the
-// owner, or that node activates it. The sender tries again until the time is over.
+// askEvent sends a command to an event from a node. The sender's list names the owner. If that node holds the event
+// at the latest epoch, it answers. If it does not hold the event, it activates it. If it holds the event at an
+// older epoch, the journal refuses its write, and it lets go. In the last two cases the sender tries again until
+// the time is over.
 func (f *Fleet) askEvent(n *node, e int32, until int64) {
 	again := func() {
 		if f.Now() > until {
@@ -184,8 +188,8 @@ func (f *Fleet) noteWake(e int32) {
 	f.home.noted = append(f.home.noted, f.Now())
 }
 
-// countSince returns how many times of actors a sweep reads that asks for those after a time. There is one row for
-// each event, however often it was noted.
+// countSince returns how many times of actors a sweep reads that asks for the ones noted since a time. The table
+// has one row for each event, however often it was noted, so there are never more than events.
 func (h *home) countSince(f *Fleet, after int64) int {
 	i, _ := slices.BinarySearch(h.noted, after)
 	return min(len(h.noted)-i, len(f.events))

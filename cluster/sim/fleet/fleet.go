@@ -35,7 +35,8 @@ type Options struct {
 	Lease         time.Duration // how long a member may be silent before it is taken for dead; 0: as long as in the product
 }
 
-// Fleet is one world.
+// Fleet is one world. Its clock runs one step after the other on the caller's goroutine, so nothing in it is
+// locked.
 type Fleet struct {
 	*clock.Clock
 	opt    Options
@@ -77,7 +78,8 @@ type Counts struct {
 	Longest      int64 // the longest time that an event was without an owner, in microseconds
 }
 
-// New makes a world in which all nodes are members, and all events have owners.
+// New makes a world in which all nodes are members, and every event is held by the node that owns it by the list.
+// The beats of the nodes begin at random times, so that they do not all write at once.
 func New(opt Options) *Fleet {
 	f := &Fleet{Clock: clock.New(opt.Seed, nil), opt: opt, events: make([]event, opt.Events), orphan: make(map[int32]struct{}), apart: make(map[int]bool)}
 	// A large fleet takes more steps than any limit; its storm ends by time.
@@ -112,7 +114,9 @@ func New(opt Options) *Fleet {
 	return f
 }
 
-// judgePlaces notes who has to own what by now, by who can be reached.
+// judgePlaces computes the true placement: over the members that are up and reach home, whatever the nodes
+// themselves know. A bucket whose owner has changed by that starts its time anew, because its new owner needs time
+// to take its events.
 func (f *Fleet) judgePlaces() {
 	var list []members.Member
 	for _, n := range f.nodes {
@@ -168,8 +172,8 @@ func (f *Fleet) hasOwner(e int32) bool {
 	return holds && n.self.ID == f.truth.Members[i].ID
 }
 
-// judgeOrphan judges how long an event has been without an owner, though the node that has to take it could be
-// reached.
+// judgeOrphan judges how long an event has been without an owner. The time counts from the latest of three moments:
+// when the event lost its owner, when the node that has to take it was named by the truth, and when home came back.
 func (f *Fleet) judgeOrphan(e int32) {
 	bucket := engine.BucketOf(int64(e) + 1)
 	since := max(f.events[e].lost, f.since[bucket], f.spared)
@@ -180,8 +184,9 @@ func (f *Fleet) judgeOrphan(e int32) {
 	}
 }
 
-// judgeOrphans judges all events that have no owner now. The lowest one is judged first, so that a seed breaks with
-// the same words every time.
+// judgeOrphans judges all events that have no owner now. The lowest one is judged first, because only the first
+// failure is told and a map has no order: a seed must break with the same words every time. While home is away no
+// node can claim anything, so nothing is judged.
 func (f *Fleet) judgeOrphans() {
 	if f.home.away {
 		return
@@ -208,10 +213,12 @@ type Change struct {
 	Moved   int   // how many events have got another owner
 }
 
-// Measure makes one change in a quiet world, and returns its effects.
+// Measure makes one change in a quiet world, and returns its effects. It first lets three seconds pass, in which
+// earlier changes come to rest, and then looks every millisecond. The world has to settle within ten seconds.
 func (f *Fleet) Measure(change func()) (Change, error) {
 	f.passTime(3 * second)
 	before, began, list := f.count, f.Now(), f.home.list
+	// Events are compared by the node that claimed them last, before the change and after.
 	owners := make([]*node, len(f.events))
 	for e := range f.events {
 		owners[e] = f.events[e].owner
@@ -229,6 +236,8 @@ func (f *Fleet) Measure(change func()) (Change, error) {
 				break
 			}
 		} else {
+			// The list has not changed yet, or not everybody has read the newest one. The time counts for the last
+			// change of the list.
 			c.Known = -1
 		}
 	}

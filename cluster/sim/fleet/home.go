@@ -24,7 +24,8 @@ type home struct {
 // cpus are when each processor of a database is free.
 type cpus [8]int64
 
-// takeProcessor takes a processor for a while, and returns when the work is done.
+// takeProcessor takes the processor that is free first for a while, and returns the time at which the work is done.
+// A database with too much to do thus answers later and later.
 func (c *cpus) takeProcessor(now, cost int64) int64 {
 	free := 0
 	for i := range c {
@@ -44,13 +45,15 @@ const (
 	costOfTime = 0.5 // for each time of an actor; each shard reads a quarter of them at once
 )
 
-// listing is the list of members as it stood between two changes.
+// listing is the list of members as it stood between two changes. A node that has the same listing as home knows
+// everything.
 type listing struct {
 	members []members.Member
 	placed  *placement.Map
 }
 
-// placeEvents is the placement by the list. All nodes that have read the list share it.
+// placeEvents returns the placement by the list. It is computed once for each list: all nodes that have read the
+// list share it.
 func (l *listing) placeEvents() *placement.Map {
 	if l.placed == nil {
 		l.placed = placement.Of(l.members)
@@ -104,6 +107,8 @@ func (f *Fleet) executeStatement(n *node, at *cpus, cost float64, statement, hea
 		})
 		return
 	}
+	// The statement takes effect when the processor is done. The way back may still lose its outcome: the node has
+	// been cut off, or has ended, in the meantime.
 	done := at.takeProcessor(f.Now(), int64(costOfAny+cost))
 	f.After(done-f.Now()+f.Between(100, millisecond), func() {
 		if !f.home.away {
@@ -133,8 +138,8 @@ func (f *Fleet) notifyMembers() {
 	}
 }
 
-// stallHome stops home from answering for a while. No node can be blamed for an event that is without an owner
-// then.
+// stallHome stops home and the journal from answering for a while. No node can be blamed for an event that is
+// without an owner in that time, so the time is spared.
 func (f *Fleet) stallHome() {
 	if f.home.away {
 		return

@@ -43,7 +43,8 @@ type node struct {
 	swept   int64           // up to which time it has looked for actors to wake
 }
 
-// reset begins a lifetime, in which the node knows and holds nothing. Its ID is a new one; its name stays.
+// reset begins a lifetime, in which the node knows and holds nothing. It gets a new ID, as a process does that
+// starts again; its name stays. The new number of the life makes everything void that was planned in the old one.
 func (n *node) reset() {
 	n.life++
 	name := fmt.Sprintf("n%04d", n.number)
@@ -74,7 +75,7 @@ func (n *node) isOwner(e int32) bool {
 	return i != placement.None && places.Members[i].ID == n.self.ID
 }
 
-// beatIn plans the next beat, instead of the one that was planned.
+// beatIn plans the next beat. Only the beat that was planned last happens.
 func (n *node) beatIn(d int64) {
 	n.planned++
 	life, plan := n.life, n.planned
@@ -86,7 +87,9 @@ func (n *node) beatIn(d int64) {
 	})
 }
 
-// readSoon makes the node read the list soon, with all changes that it is notified of until then.
+// readSoon makes the node read the list a little later, together with all changes that it is notified of until
+// then. A node that is reading at the moment reads once more afterwards, because the change may have come too late
+// for the list that is on its way.
 func (n *node) readSoon() {
 	if n.turning {
 		n.again = true
@@ -106,8 +109,9 @@ func (n *node) readSoon() {
 	})
 }
 
-// beatAndRead raises the node's beat, reads the list with all beats in the same statement, and then buries the
-// members that have been silent for too long. A node that finds itself buried ends.
+// beatAndRead raises the node's beat and reads the list with all beats in the same statement. It then buries the
+// members that have been silent for longer than a lease. A node that does not find itself on the list has been
+// buried, and ends.
 func (n *node) beatAndRead() {
 	f := n.fleet
 	n.turning = true
@@ -133,14 +137,16 @@ func (n *node) beatAndRead() {
 		delete(dead, n.self.ID)
 		n.buryDead(dead)
 	}
+	// A beat that failed is tried again after half the usual time.
 	f.executeStatement(n, &f.home.own, costOfRow*float64(len(f.home.rows)), beat, heard, func() {
 		n.turning = false
 		n.beatIn(beatEvery / 2)
 	})
 }
 
-// buryDead deletes members that have not beaten since they were judged dead. Of several nodes that try, the one
-// that has deleted one tells the others.
+// buryDead deletes members that have not beaten since they were judged dead. A member that has beaten in the
+// meantime has another number of beats, and stays. Several nodes may try at the same time: the one that has deleted
+// a member tells the others, and reads the list once more itself.
 func (n *node) buryDead(dead map[string]int64) {
 	f := n.fleet
 	if len(dead) == 0 {
@@ -188,7 +194,8 @@ func (n *node) endTurn() {
 func (n *node) clock() time.Time { return time.UnixMicro(n.fleet.Now()) }
 
 // takeList makes the node act by a new list. It hands over what it does not own any more, a few events at a time,
-// and wakes what it has gained.
+// and wakes what it has gained. A node that has just become a member also makes its links, one in each direction to
+// every other member.
 func (n *node) takeList(list *listing) {
 	was := n.list
 	if list == was {
@@ -221,7 +228,9 @@ func (n *node) listHeld() []int32 {
 	return all
 }
 
-// letGo puts an event's actors away, once what they have decided is durable.
+// letGo puts an event's actors away, after the time that it takes until what they have decided is durable. It notes
+// that the event wants to wake now, so that the new owner finds it in its sweep. done is called also if the node
+// did not hold the event.
 func (n *node) letGo(e int32, wait int64, done func()) {
 	f, life := n.fleet, n.life
 	f.After(wait+f.Between(millisecond, 10*millisecond), func() {
@@ -247,7 +256,8 @@ func (n *node) wakeLoop() {
 	n.fleet.After(wakeEvery, n.wakeLoop)
 }
 
-// wakeOwned reads the times of actors after one time, and wakes those that the node owns.
+// wakeOwned reads the times of actors that were noted after a time, and wakes those that the node owns. A negative
+// time means all: a node that has gained buckets does not know what was noted before.
 func (n *node) wakeOwned(after int64) {
 	f, now := n.fleet, n.fleet.Now()
 	f.count.Sweeps++
@@ -266,7 +276,9 @@ func (n *node) wakeOwned(after int64) {
 	}, func() { n.swept = after })
 }
 
-// activateEvent asks the former owner to let go of an event, and claims it.
+// activateEvent asks the former owner to let go of an event, and claims it then. It does nothing if the node does
+// not own the event by its list, is loading it already, or was asked for it a moment ago itself: two nodes with
+// different lists would otherwise take the event from each other again and again.
 func (n *node) activateEvent(e int32) {
 	f, life := n.fleet, n.life
 	if at, ceded := n.ceded[e]; !n.isOwner(e) || n.loading[e] || ceded && f.Now()-at < patience {
@@ -287,7 +299,9 @@ func (n *node) activateEvent(e int32) {
 	n.askToYield(e, places.Members[former], f.Now()+cedeTime, claim)
 }
 
-// askToYield asks a node to let go of an event. While there is no link, it tries for half a second.
+// askToYield asks a node to let go of an event, and goes on when that node has answered. While there is no link to
+// it, it tries until the time is over and then goes on without an answer: the claim fences the former owner in any
+// case.
 func (n *node) askToYield(e int32, to members.Member, until int64, then func()) {
 	f := n.fleet
 	f.count.Yields++
@@ -340,7 +354,7 @@ func (n *node) claimEvent(e int32) {
 	})
 }
 
-// end ends the node, which starts again soon.
+// end ends the node with all that it holds. It starts again after some seconds, unless it is to stay away.
 func (n *node) end() {
 	f := n.fleet
 	held := n.listHeld()

@@ -20,14 +20,16 @@ const (
 	patience  = 10 * time.Second        // with a request that is refused because of the rush
 )
 
-// hall is what buyers see of an event: its seats by rows, and as which ticket type each is sold.
+// hall is what buyers see of an event: its seats by rows, in the order of the map, and the ticket type as which
+// each seat is sold.
 type hall struct {
 	path   string // of the event's seats in the API
 	rows   [][]string
 	typeOf map[string]string // ticket type by seat
 }
 
-// readHall reads the hall of an event, as a buyer's page does.
+// readHall reads the hall of an event, as a buyer's page does. It leaves out the seats of sections that are not
+// sold, and special seats, such as places for wheelchairs.
 func (c *Crowd) readHall(ctx context.Context, event string) (*hall, error) {
 	var m struct {
 		Sections []struct{ ID, TicketTypeID string }
@@ -41,6 +43,7 @@ func (c *Crowd) readHall(ctx context.Context, event string) (*hall, error) {
 	for _, s := range m.Sections {
 		soldAs[s.ID] = s.TicketTypeID
 	}
+	// The map lists the seats row by row, so a row ends where another section or label begins.
 	at := ""
 	for _, s := range m.Seats {
 		if soldAs[s.SectionID] == "" || s.Kind != "standard" {
@@ -69,6 +72,8 @@ type buyer struct {
 	random *rand.Rand
 }
 
+// newBuyer makes a buyer with an address of their own. The random numbers depend on the time as well, so that every
+// rush takes other seats.
 func (c *Crowd) newBuyer(r *rush, h *hall, number int) *buyer {
 	return &buyer{
 		Crowd: c, rush: r, hall: h, from: c.network.Source(number), number: number, holder: uuid.NewString(),
@@ -76,7 +81,7 @@ func (c *Crowd) newBuyer(r *rush, h *hall, number int) *buyer {
 	}
 }
 
-// shop comes after a time, and goes with an order or without.
+// shop is a buyer's whole visit, which begins after a time. It ends with an order, or the buyer goes without one.
 func (b *buyer) shop(ctx context.Context, after time.Duration) {
 	held := b.chooseSeats(ctx, after)
 	if len(held) == 0 || !b.look(ctx) || !b.orderSeats(ctx, held) {
@@ -87,11 +92,12 @@ func (b *buyer) shop(ctx context.Context, after time.Duration) {
 	b.rush.orders.Add(1)
 }
 
-// look passes the time in which a person looks at the map. It reports whether there is more.
+// look passes the time in which a person looks at the map. It reports false when the rush is over.
 func (b *buyer) look(ctx context.Context) bool {
 	return pause(ctx, leastLook+time.Duration(b.random.Int64N(int64(mostLook-leastLook))))
 }
 
+// pause waits for d. It reports false if ctx has ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -101,7 +107,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// chooseSeats holds seats side by side anywhere in the hall. After some tries it takes what the service finds.
+// chooseSeats holds seats side by side anywhere in the hall. Most tries fail in a rush, because somebody else was
+// faster. After some tries the buyer takes what the service finds, which may be nothing.
 func (b *buyer) chooseSeats(ctx context.Context, after time.Duration) (held []string) {
 	if !pause(ctx, after) {
 		return nil
@@ -127,7 +134,8 @@ func (b *buyer) chooseSeats(ctx context.Context, after time.Duration) (held []st
 	return got.Held
 }
 
-// orderSeats orders what the buyer holds, a line for each ticket type.
+// orderSeats orders what the buyer holds, and reports whether the order was made. Seats of several ticket types
+// need a line for each type. The holder's name shows that the buyer may have the seats.
 func (b *buyer) orderSeats(ctx context.Context, held []string) bool {
 	type line struct {
 		TicketTypeID string   `json:"ticketTypeId"`
@@ -150,7 +158,8 @@ func (b *buyer) orderSeats(ctx context.Context, held []string) bool {
 	}, nil).OK()
 }
 
-// send sends a request once, however often it has to be repeated because the node is busy.
+// send sends a request, and repeats it for some time while the node is too busy. All tries have the same key, so
+// that the request is carried out once.
 func (b *buyer) send(ctx context.Context, method, path string, body, out any) client.Answer {
 	text, err := json.Marshal(body)
 	if err != nil {

@@ -59,7 +59,8 @@ type Figures struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// New makes the crowd of a node that listens at an address of this machine.
+// New makes the crowd of a node that listens at an address of this machine. Each buyer has a client address and
+// keeps one connection.
 func New(listen string) (*Crowd, error) {
 	network, err := client.NewNetwork(client.Config{Sources: buyers, PerIdle: 1})
 	if err != nil {
@@ -78,8 +79,8 @@ func (c *Crowd) Stop(context.Context) error {
 	return nil
 }
 
-// Serve answers a GET with the figures of the latest rush, and a POST by starting one on the event in
-// the path, unless one runs.
+// Serve answers a GET with the figures of the latest rush. A POST starts a rush on the event in the path first; it
+// is refused with 409 while a rush runs, and if the event has no seats.
 func (c *Crowd) Serve(ctx *fasthttp.RequestCtx) {
 	if ctx.IsPost() {
 		event, _ := ctx.UserValue("event").(string)
@@ -103,9 +104,11 @@ func (c *Crowd) Serve(ctx *fasthttp.RequestCtx) {
 	ctx.SetBody(body)
 }
 
+// errBusy says that no rush can begin: another one runs, or the node is about to stop.
 var errBusy = errors.New("crowd: a rush runs")
 
-// start begins a rush on an event that has seats.
+// start begins a rush on an event that has seats. It reads the hall before it takes the lock, because that takes
+// requests. Of two starts at the same time the lock lets one through.
 func (c *Crowd) start(ctx context.Context, event string) error {
 	asks, cancel := context.WithTimeout(ctx, mostTime)
 	defer cancel()
@@ -124,7 +127,8 @@ func (c *Crowd) start(ctx context.Context, event string) error {
 	return nil
 }
 
-// run lets all buyers of a rush come, and waits until they have gone.
+// run lets all buyers of a rush come, evenly over the time of arriving, and waits until they have gone. What is not
+// done after mostTime is given up.
 func (c *Crowd) run(r *rush, h *hall) {
 	ctx, cancel := context.WithTimeout(c.base, mostTime)
 	defer cancel()
@@ -137,6 +141,8 @@ func (c *Crowd) run(r *rush, h *hall) {
 	r.ended.Store(int64(time.Since(r.began)))
 }
 
+// figures returns the figures of the latest rush, or zeros if there was none. They may be read while the rush goes
+// on.
 func (c *Crowd) figures() *Figures {
 	c.mu.Lock()
 	r := c.latest

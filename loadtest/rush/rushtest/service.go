@@ -59,6 +59,7 @@ type Bugs struct {
 	Telling      TellingBugs
 }
 
+// svcType is a ticket type. Its price is in whole units of the currency.
 type svcType struct {
 	ID            string `json:"id"`
 	QuantityTotal int    `json:"quantityTotal"`
@@ -66,6 +67,8 @@ type svcType struct {
 	price         int
 }
 
+// svcOrder is an order in the form in which the API shows it, with what the service itself needs: the buyer's
+// address and the cost in hundredths.
 type svcOrder struct {
 	ID          string      `json:"id"`
 	OrderNumber string      `json:"orderNumber"`
@@ -79,11 +82,13 @@ type svcOrder struct {
 	cents       int64
 }
 
+// svcItem is a line of an order.
 type svcItem struct {
 	TicketTypeID string `json:"ticketTypeId"`
 	Quantity     int    `json:"quantity"`
 }
 
+// svcTicket is an issued ticket, as the API shows it.
 type svcTicket struct {
 	ID           string `json:"id"`
 	Code         string `json:"code"`
@@ -206,6 +211,8 @@ func (s *Service) route(ctx *fasthttp.RequestCtx, method, path string) {
 	}
 }
 
+// addType puts a ticket type on sale. Its id is its number, so that the same requests after a restart give the same
+// ids.
 func (s *Service) addType(ctx *fasthttp.RequestCtx) {
 	var in struct {
 		QuantityTotal int `json:"quantityTotal"`
@@ -317,6 +324,7 @@ func (s *Service) find(ctx *fasthttp.RequestCtx, id, token string) *svcOrder {
 	return o
 }
 
+// bodyToken returns the order's token in the body of a request, or "" if there is none.
 func bodyToken(ctx *fasthttp.RequestCtx) string {
 	var in struct {
 		Token string `json:"token"`
@@ -391,6 +399,7 @@ func (s *Service) listTransactions(ctx *fasthttp.RequestCtx) {
 	ctx.SetBody(body)
 }
 
+// writeData answers with a value in the envelope of the API.
 func writeData(ctx *fasthttp.RequestCtx, status int, v any) {
 	body, err := json.Marshal(map[string]any{"data": v})
 	if err != nil {
@@ -400,6 +409,7 @@ func writeData(ctx *fasthttp.RequestCtx, status int, v any) {
 	ctx.SetBody(body)
 }
 
+// writeFailure answers with an error code in the envelope of the API.
 func writeFailure(ctx *fasthttp.RequestCtx, status int, code string) {
 	ctx.SetStatusCode(status)
 	ctx.SetBodyString(`{"error":{"code":"` + code + `","message":"no","details":null},"meta":{"request_id":"1"}}`)

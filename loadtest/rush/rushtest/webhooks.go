@@ -96,6 +96,7 @@ func (s *Service) tellFact(typ string, o *svcOrder) {
 	}
 }
 
+// postFact delivers a fact and waits for the answer. A forged delivery has a body that is not the signed one.
 func (s *Telling) postFact(f fact, forged bool) {
 	body, err := json.Marshal(f)
 	if err != nil {

@@ -27,7 +27,9 @@ const (
 	trickle = 1 << 10
 )
 
-// Audience is the viewers of one stream. Its methods may be called by any goroutine.
+// Audience is the viewers of one stream. Its methods may be called by any goroutine. One goroutine owns the
+// connections, and hears of them by epoll: a goroutine for each of tens of thousands of viewers would cost more
+// than the service.
 type Audience struct {
 	cfg    Config
 	server unix.SockaddrInet4
@@ -49,8 +51,8 @@ type Audience struct {
 	trickle time.Time // when the slow ones take something next
 }
 
-// Gather starts an audience. The viewers come as fast as the service takes them; see
-// Joined.
+// Gather starts an audience. The viewers come as fast as the service takes them; Joined waits for them. The service
+// must be on IPv4 loopback, because every viewer binds an address of 127.0.0.0/8.
 func Gather(cfg Config) (*Audience, error) {
 	if cfg.PerAddress == 0 {
 		cfg.PerAddress = 100
@@ -75,7 +77,8 @@ func Gather(cfg Config) (*Audience, error) {
 	return c, nil
 }
 
-// raiseOpenFileLimit raises this process's limit of open files to what the given number of viewers needs.
+// raiseOpenFileLimit raises this process's limit of open files to the most that it may have. It fails if that is
+// too few for the given number of viewers.
 func raiseOpenFileLimit(viewers int) error {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
@@ -93,8 +96,8 @@ func raiseOpenFileLimit(viewers int) error {
 // spare is how many files besides its viewers' a process needs.
 const spare = 100
 
-// MostViewers is how many viewers a process may have at most, on either end,
-// with other files beside them.
+// MostViewers returns how many viewers a process may have at most besides a number of other files. It holds for
+// both ends: the service needs a file for each viewer as well.
 func MostViewers(others int) int {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &l) != nil || l.Max > 1<<30 {
@@ -109,7 +112,8 @@ func (c *Audience) Close() {
 	<-c.done
 }
 
-// do runs a function on the audience's goroutine, and waits for it.
+// do runs a function on the audience's goroutine, and waits for it. After Close it returns without having run the
+// function.
 func (c *Audience) do(order func()) {
 	finished := make(chan struct{})
 	select {
@@ -134,7 +138,8 @@ func (c *Audience) Joined(ctx context.Context) error {
 	}
 }
 
-// Standing is how the audience stands.
+// Standing returns how the audience stands. A viewer is current if it is at the newest number and in the middle of
+// nothing.
 func (c *Audience) Standing() Standing {
 	st := Standing{Viewers: len(c.viewers)}
 	c.do(func() {
@@ -156,8 +161,8 @@ func (c *Audience) Standing() Standing {
 	return st
 }
 
-// Settle takes the shared map over updates that no viewer will see any more. It
-// is for a stream that has become quiet.
+// Settle takes the shared map over updates that no viewer will see any more, because every viewer that lacked them
+// got a snapshot instead. It is for a stream that has become quiet: before, such updates may still come.
 func (c *Audience) Settle() {
 	s := c.reader.stream
 	s.mu.Lock()
@@ -167,7 +172,7 @@ func (c *Audience) Settle() {
 	}
 }
 
-// View shows the map that all viewers share, while f runs.
+// View calls f with the map that all viewers share. f must be short: the audience waits for it.
 func (c *Audience) View(f func(*Map)) {
 	s := c.reader.stream
 	s.mu.Lock()
@@ -175,8 +180,8 @@ func (c *Audience) View(f func(*Map)) {
 	f(s.seats)
 }
 
-// Mark says that a seat, which nobody else touches, is about to be held. granted
-// says that it has been.
+// Mark notes that a seat, which nobody else touches, is about to be held. The caller calls granted when the answer
+// to its request has come. Both moments are the beginnings of delays.
 func (c *Audience) Mark(seat string) (granted func()) {
 	m := &mark{seat: seat, asked: time.Now()}
 	s := c.reader.stream
@@ -204,8 +209,8 @@ func (c *Audience) End() *Measures {
 	return m
 }
 
-// Slow makes those who may be slow so, or lets them read again. Either way they
-// connect again.
+// Slow makes those viewers slow that may be, or lets them read again. They connect anew, because the small buffer
+// of a slow viewer has to be set before its socket connects.
 func (c *Audience) Slow(slow bool) {
 	c.do(func() {
 		for i := range min(c.cfg.Slow, len(c.viewers)) {
@@ -216,6 +221,9 @@ func (c *Audience) Slow(slow bool) {
 	})
 }
 
+// run is the audience's goroutine. It waits for events of connections for at most a beat, then does what is due by
+// time, and then one order of another goroutine. epoll tells of an event once (edge-triggered), so each event is
+// read to its end.
 func (c *Audience) run() {
 	defer close(c.done)
 	defer c.end()
@@ -244,6 +252,8 @@ func (c *Audience) run() {
 	}
 }
 
+// end closes all connections and the epoll descriptor. The service hears of that as of viewers who close their
+// pages.
 func (c *Audience) end() {
 	for i := range c.viewers {
 		if v := &c.viewers[i]; v.phase != away {
@@ -253,7 +263,9 @@ func (c *Audience) end() {
 	_ = unix.Close(c.epoll) // of no use to anybody else
 }
 
-// joinDue lets viewers join whose time has come, and slow ones take a little.
+// joinDue lets viewers join whose time has come, as many at a time as the service's listener takes. It also lets
+// every second slow viewer read a little, once a second: the service must cope with readers that are slow as well
+// as with those that stand still.
 func (c *Audience) joinDue() {
 	now := c.reader.now
 	for range c.viewers {
@@ -280,7 +292,8 @@ func (c *Audience) joinDue() {
 	}
 }
 
-// connectViewer begins to connect a viewer.
+// connectViewer begins to connect a viewer. It does not wait: epoll tells when the socket can be written to, which
+// means that it is connected.
 func (c *Audience) connectViewer(i int) (err error) {
 	v := &c.viewers[i]
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
@@ -318,7 +331,8 @@ func (c *Audience) connectViewer(i int) (err error) {
 	return nil
 }
 
-// addressOf is a viewer's own, or shared with a few others: 127.128.0.1 and on.
+// addressOf returns the client address of a viewer, which it shares with a few others. The addresses begin at
+// 127.128.0.1, apart from those of the buyers.
 func (c *Audience) addressOf(i int) [4]byte {
 	n := i / c.cfg.PerAddress
 	return [4]byte{127, byte(128 + n/(254*254)), byte(1 + n/254%254), byte(1 + n%254)}
@@ -327,7 +341,8 @@ func (c *Audience) addressOf(i int) [4]byte {
 // ended are the events of a connection that the service has closed.
 const ended = unix.EPOLLHUP | unix.EPOLLERR | unix.EPOLLRDHUP
 
-// hearEvent hears about a viewer.
+// hearEvent acts on an event of a viewer's connection. A slow viewer does not read when something comes; it only
+// notices when the service closes the connection.
 func (c *Audience) hearEvent(i int, what uint32) {
 	v := &c.viewers[i]
 	switch {
@@ -343,7 +358,9 @@ func (c *Audience) hearEvent(i int, what uint32) {
 	}
 }
 
-// sendRequest sends the viewer's request. A slow one has no answer to wait for.
+// sendRequest sends a viewer's request. A viewer that has a map already names the last event that it has had, so
+// that the service can go on from there. A slow viewer counts as joined at once, because it does not read the
+// answer.
 func (c *Audience) sendRequest(i int) {
 	v := &c.viewers[i]
 	b := append([]byte("GET "+c.cfg.Path+" HTTP/1.1\r\nHost: "+c.cfg.Host+"\r\nAccept: text/event-stream\r\n"), "\r\n"...)
@@ -369,8 +386,8 @@ func (c *Audience) sendRequest(i int) {
 	}
 }
 
-// readViewer reads what has come for a viewer; to the end, if the service has closed the
-// connection.
+// readViewer reads what has come for a viewer. It stops when a read does not fill the buffer, because epoll tells
+// of what comes later. If the service has closed the connection nothing more is told, so it reads to the end.
 func (c *Audience) readViewer(i int, into []byte, toEnd bool) {
 	v := &c.viewers[i]
 	for {
@@ -409,7 +426,7 @@ func (c *Audience) readViewer(i int, into []byte, toEnd bool) {
 	}
 }
 
-// closeViewer closes a viewer's connection. It comes back after a while.
+// closeViewer closes a viewer's connection. The viewer comes back after a while.
 func (c *Audience) closeViewer(v *viewer, after time.Duration) {
 	if v.phase == away {
 		return
@@ -422,5 +439,6 @@ func (c *Audience) closeViewer(v *viewer, after time.Duration) {
 	v.phase, v.due = away, time.Now().Add(after)
 }
 
-// drawPause is how long a viewer waits before it comes back, as it was told to.
+// drawPause returns how long a viewer waits before it comes back: between one and five seconds, so that those who
+// lost their connections together do not return together.
 func (c *Audience) drawPause() time.Duration { return time.Second + rand.N(4*time.Second) }

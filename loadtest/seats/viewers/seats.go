@@ -22,7 +22,8 @@ type Change struct {
 	To State
 }
 
-// Map is the seats of an event.
+// Map is the seats of an event with their states and all changes of them. States and histories have the order of
+// the ids.
 type Map struct {
 	ids     []string
 	index   map[string]int
@@ -30,6 +31,7 @@ type Map struct {
 	history [][]Change // of each seat
 }
 
+// newMap makes a map on which all seats are available, and which has no history yet.
 func newMap(ids []string) *Map {
 	m := &Map{ids: ids, index: make(map[string]int, len(ids)), states: make([]State, len(ids)), history: make([][]Change, len(ids))}
 	for i, id := range ids {
@@ -76,7 +78,8 @@ func (n *news) each(f func(id string, to State)) {
 	}
 }
 
-// applyUpdate takes an update in.
+// applyUpdate applies an update. An update only names seats that change, so a seat that is in the new state already
+// is a fault. The error is the last fault; what can be applied is applied.
 func (m *Map) applyUpdate(n *news, at time.Time) error {
 	var wrong error
 	n.each(func(id string, to State) {
@@ -93,12 +96,13 @@ func (m *Map) applyUpdate(n *news, at time.Time) error {
 	return wrong
 }
 
+// set changes the state of a seat and keeps the change in its history.
 func (m *Map) set(i int, to State, at time.Time) {
 	m.states[i] = to
 	m.history[i] = append(m.history[i], Change{at, to})
 }
 
-// wholeStates is the states that a snapshot tells of.
+// wholeStates returns the states of all seats by a snapshot. A snapshot names the seats that are not available.
 func (m *Map) wholeStates(n *news) ([]State, error) {
 	states := make([]State, len(m.ids))
 	var wrong error

@@ -20,8 +20,8 @@ const (
 	showFindings = 20
 )
 
-// frame is what all viewers are sent at one number: an update or a snapshot. The
-// first to read it fills it, the others compare.
+// frame is what all viewers are sent under one number: an update, or a snapshot. The viewer that reads it first
+// fills it, and what the others read is compared with it byte by byte.
 type frame struct {
 	number   uint64
 	snapshot bool
@@ -65,20 +65,22 @@ func newStream(seats []string) *stream {
 	}
 }
 
-// find notes what should not be.
+// find notes something that should not have been sent. The caller must not hold the lock.
 func (s *stream) find(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.noteFault(format, args...)
 }
 
+// noteFault notes something that should not have been sent. The caller holds the lock.
 func (s *stream) noteFault(format string, args ...any) {
 	if s.found++; len(s.findings) < showFindings {
 		s.findings = append(s.findings, fmt.Sprintf(format, args...))
 	}
 }
 
-// frameOf is the update or snapshot of a number, new if nobody has begun it.
+// frameOf returns the update or snapshot of a number. It makes a new frame if no viewer has begun to read this one,
+// and forgets frames that are too old for any viewer. An update and a snapshot may have the same number.
 func (s *stream) frameOf(number uint64, snapshot bool) *frame {
 	all := s.updates
 	if snapshot {
@@ -100,10 +102,10 @@ func (s *stream) frameOf(number uint64, snapshot bool) *frame {
 	return f
 }
 
-// growBy appends what a viewer has read at the end of an unfinished frame, and
-// returns what does not belong to it any more. The last event of a frame is the
-// one that carries an id.
+// growBy appends what a viewer has read at the end of an unfinished frame, and returns the bytes after the frame. A
+// frame is a row of events, each ended by an empty line; the last one is the one that carries an id.
 func (f *frame) growBy(b []byte) (rest []byte) {
+	// The empty line may have been cut in the middle, so the search begins one byte before the new ones.
 	before, from := len(f.bytes), max(f.block, len(f.bytes)-1)
 	f.bytes = append(f.bytes, b...)
 	for {
@@ -120,7 +122,8 @@ func (f *frame) growBy(b []byte) (rest []byte) {
 	}
 }
 
-// learnFrame reads a frame that has just become whole.
+// learnFrame reads a frame that has just become whole, and brings the shared map forward by it. It runs once for
+// each frame, when its first reader has had it all.
 func (s *stream) learnFrame(f *frame, now time.Time) {
 	s.newest = max(s.newest, f.number)
 	var n news
@@ -148,8 +151,8 @@ func (s *stream) learnFrame(f *frame, now time.Time) {
 	s.takeFrame(f, &n, now)
 }
 
-// reachMark takes the first mark that is in an update, and those before it: their
-// changes have been undone before anybody was told.
+// reachMark returns the first mark whose change is in an update, together with the marks before it. The changes of
+// those were undone before any viewer was told, so this update is where viewers learn of them.
 func (s *stream) reachMark(n *news) (reached []*mark) {
 	for i, m := range s.marks {
 		if slices.Contains(n.Held, m.seat) {
@@ -160,8 +163,9 @@ func (s *stream) reachMark(n *news) (reached []*mark) {
 	return nil
 }
 
-// takeFrame brings the map forward by a frame. Frames may come out of order, because
-// a snapshot can be ahead of an update that others are still to read.
+// takeFrame brings the map forward by a frame. Frames may come out of order, because a viewer can be sent a
+// snapshot that is ahead of an update which others are still to read. Such frames wait until the map is at their
+// number.
 func (s *stream) takeFrame(f *frame, n *news, now time.Time) {
 	switch {
 	case f.snapshot && f.number >= s.at:
@@ -205,7 +209,7 @@ func (s *stream) applyFollowing(now time.Time) {
 	}
 }
 
-// leapToSnapshot takes the map over updates that no viewer has seen, to the next snapshot.
+// leapToSnapshot takes the map over updates that no viewer has seen, to the earliest snapshot that is ahead of it.
 func (s *stream) leapToSnapshot(now time.Time) {
 	if len(s.early) == 0 {
 		return

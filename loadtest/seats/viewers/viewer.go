@@ -23,7 +23,8 @@ const (
 	watching              // its answer has begun
 )
 
-// viewer is one connection and how far it has come in the stream.
+// viewer is one connection and how far it has come in the stream. It has few fields, because there are tens of
+// thousands.
 type viewer struct {
 	fd     int
 	phase  phase
@@ -38,7 +39,7 @@ type viewer struct {
 	head  []byte // what it has of something that is too short to be known
 }
 
-// reader takes in what viewers read. All that it has is of the audience's goroutine.
+// reader takes in what viewers read. Only the audience's goroutine uses it.
 type reader struct {
 	stream  *stream
 	now     time.Time
@@ -46,8 +47,8 @@ type reader struct {
 	counts  bool      // the viewer at hand is measured
 }
 
-// read takes in bytes that have come for a viewer. An error means that nothing
-// further can be understood.
+// read takes in bytes that have come for a viewer. They may begin and end anywhere: in the middle of a frame, or of
+// a line. An error means that nothing further can be understood.
 func (r *reader) read(v *viewer, b []byte) error {
 	if r.isCounted() {
 		r.measure.Bytes += int64(len(b))
@@ -78,6 +79,7 @@ func (r *reader) read(v *viewer, b []byte) error {
 	return nil
 }
 
+// isCounted reports whether the viewer at hand is measured now. Viewers that may be slow are not.
 func (r *reader) isCounted() bool { return r.measure != nil && r.counts }
 
 var (
@@ -87,8 +89,9 @@ var (
 	snapEvent   = []byte("event: snapshot\n")
 )
 
-// beginFrame finds out what b begins with. Comments and the like it goes over. At a
-// frame it sets the viewer's; without one it returns what is too short to tell.
+// beginFrame finds out what b begins with. It skips heads of answers, comments and hints. At the beginning of a
+// frame it sets the viewer's frame and returns b from there on. If b is too short to tell, it returns b, and the
+// viewer keeps it until more has come.
 func (r *reader) beginFrame(v *viewer, b []byte) ([]byte, error) {
 	for len(b) > 0 {
 		switch {
@@ -124,7 +127,9 @@ func (r *reader) beginFrame(v *viewer, b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// beginWithID is begin for a frame whose first event carries the id.
+// beginWithID begins a frame whose first event carries the id, and checks that the id fits the viewer: an update
+// must be the next one, and a snapshot must not be older than what the viewer has. The id names the life of the
+// stream (epoch) and the number.
 func (r *reader) beginWithID(v *viewer, id []byte, snapshot bool) {
 	epoch, text, _ := bytes.Cut(id, []byte("-"))
 	number, err := strconv.ParseUint(string(text), 10, 64)
@@ -148,7 +153,8 @@ func (r *reader) beginWithID(v *viewer, id []byte, snapshot bool) {
 // errRefused says that a viewer was not let in.
 var errRefused = errors.New("refused")
 
-// passHead goes over the head of an answer, a comment or a hint.
+// passHead skips the head of an answer, a comment or a hint when to come again. Only a head changes something: with
+// 200 the viewer is watching, and with 429 or 503 it has been refused.
 func (r *reader) passHead(v *viewer, b []byte) error {
 	switch {
 	case bytes.Equal(b, []byte(":")), bytes.HasPrefix(b, []byte("retry: ")):
@@ -162,7 +168,8 @@ func (r *reader) passHead(v *viewer, b []byte) error {
 	return fmt.Errorf("neither head, comment nor hint: %.80q", b)
 }
 
-// takeFrame takes in what belongs to the frame at hand and returns the rest.
+// takeFrame takes in what belongs to the viewer's frame and returns the bytes after it. It first compares with what
+// others have read of the frame, and then adds what nobody has read yet.
 func (r *reader) takeFrame(v *viewer, b []byte) ([]byte, error) {
 	f := v.frame
 	n := min(len(b), len(f.bytes)-v.off)
@@ -183,7 +190,8 @@ func (r *reader) takeFrame(v *viewer, b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// finishFrame moves the viewer to a frame that it has had whole.
+// finishFrame moves the viewer to a frame that it has had whole, and measures it. A viewer's first snapshot is not
+// measured: it says nothing about how soon changes are told.
 func (r *reader) finishFrame(v *viewer, f *frame) {
 	from, had := v.at, v.known
 	v.frame, v.at, v.known = nil, f.number, true
@@ -206,7 +214,8 @@ func (r *reader) finishFrame(v *viewer, f *frame) {
 	}
 }
 
-// noteDelays takes the delays of the marks in an update.
+// noteDelays records how long the marked changes of an update took to reach the viewer, from the request for the
+// change and from its answer.
 func (r *reader) noteDelays(f *frame) {
 	for _, m := range f.marks {
 		r.measure.Marks++
@@ -219,6 +228,8 @@ func (r *reader) noteDelays(f *frame) {
 	}
 }
 
+// recordDelay records a delay in microseconds. A delay beyond the histogram's range counts as the longest one
+// instead of being lost.
 func recordDelay(h *hdrhistogram.Histogram, d time.Duration) {
 	_ = h.RecordValue(min(max(d.Microseconds(), 1), most)) // within its range
 }

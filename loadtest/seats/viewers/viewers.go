@@ -61,4 +61,5 @@ type Standing struct {
 // most is what a delay can be, in microseconds; longer ones count as it.
 const most = int64(time.Minute / time.Microsecond)
 
+// newDelays makes a histogram of delays in microseconds, with three digits.
 func newDelays() *hdrhistogram.Histogram { return hdrhistogram.New(1, most, 3) }
