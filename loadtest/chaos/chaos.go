@@ -146,6 +146,8 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 	if err := os.MkdirAll(cfg.Out, 0o755); err != nil {
 		return nil, fmt.Errorf("chaos: %w", err)
 	}
+	// The deferred calls run in the opposite order: the clients end first, then the cluster, and at last its
+	// directory, of which the logs are kept.
 	dir, err := os.MkdirTemp("", "boxoffice-chaos-")
 	if err != nil {
 		return nil, fmt.Errorf("chaos: %w", err)
@@ -192,6 +194,8 @@ func openChaos(ctx context.Context, cfg Config, cl *rig.Cluster, log *slog.Logge
 	if c.history, err = createCallLog(filepath.Join(cfg.Out, "history.jsonl"), cl); err != nil {
 		return nil, err
 	}
+	// The clients do not go through the balancer: they choose the nodes themselves, so that they can ask nodes that
+	// no balancer would.
 	svc, err := client.ParseTarget(cl.URL)
 	if err == nil {
 		svc.Pick, svc.Told = c.anyNode, c.noteCall
@@ -296,6 +300,7 @@ func (c *chaosRun) noteCall(t *client.Told) {
 // injuries, and buyers with the measurement.
 func (c *chaosRun) run(ctx context.Context, r *report.Report, out io.Writer) error {
 	c.began = time.Now()
+	// The injurer decides when the run is over. finished ends the arrivals of buyers, and rest the contests.
 	finished := make(chan struct{})
 	injuring, cancel := context.WithTimeout(ctx, overrun*c.conf.Duration)
 	defer cancel()
@@ -312,6 +317,7 @@ func (c *chaosRun) run(ctx context.Context, r *report.Report, out io.Writer) err
 	cancel()
 	rest()
 	all.Wait()
+	// Probes that are still under way may make orders, which the audit must find in the log.
 	c.Probing.Wait()
 	return errors.Join(err, context.Cause(ctx))
 }
@@ -342,6 +348,7 @@ func createCallLog(path string, cl *rig.Cluster) (*callLog, error) {
 
 // addCall writes one call: its client, the node, the request, the time, the duration and the answer.
 func (p *callLog) addCall(t *client.Told) {
+	// The names of the fields are short, because every call of the run is a line of the file.
 	line, err := json.Marshal(struct {
 		At     time.Time `json:"at"`
 		Micros int64     `json:"us"`
@@ -362,6 +369,7 @@ func (p *callLog) addCall(t *client.Told) {
 	}
 }
 
+// close writes what is still in the buffer, closes the file, and returns the first error of writing.
 func (p *callLog) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -51,6 +51,7 @@ type seatedEvent struct {
 // openSeats puts an event on sale in which every seat has an aisle beside it. So no choice is
 // refused because it would leave a single seat between others.
 func (c *chaosRun) openSeats(ctx context.Context) (*seatedEvent, error) {
+	// The quantity does not matter: the map replaces it by the number of its seats.
 	sale, err := c.Organizer.OpenSale(ctx, []rush.SaleType{{Name: "Seat", Quantity: 1, MaxPerOrder: rush.MaxPerOrder, MaxPerCustomer: rush.MaxPerCustomer}})
 	if err != nil {
 		return nil, err
@@ -154,8 +155,11 @@ func (c *chaosRun) callUntilAnsweredFrom(ctx context.Context, host string, n, co
 	first, lost := time.Now(), false
 	for tries := 1; ; tries++ {
 		t := c.callOnce(ctx, host, n, contender, call, out)
+		// The next try may go to another node, as that of a client would that got no answer.
 		host = c.anyNode()
 		t.Call, t.lost = first, lost
+		// A try without an answer may still lie in the socket of a node that stands still, and be carried out much
+		// later.
 		lost = lost || t.Status == 0 && mayBeCarriedOut(t.Answer)
 		if !t.Unsettled() || time.Since(first) > 2*c.conf.Patience || ctx.Err() != nil {
 			return t
@@ -172,6 +176,7 @@ func mayBeCarriedOut(a client.Answer) bool {
 // contendForSeat lets clients hold and release one seat. Holds have no key, so each try is an
 // operation of its own.
 func (c *chaosRun) contendForSeat(ctx, until context.Context, h *seatedEvent, first int, rng *rand.Rand) {
+	// Each contest has a seat of its own, so that its history begins with a seat that is free.
 	seat := h.Seats[int(h.nextSeat.Add(1)-1)%len(h.Seats)]
 	past := history.Seat("seat " + seat + " of event " + h.EventID)
 	run := uuid.NewString()[:8]
@@ -244,6 +249,7 @@ func (c *chaosRun) releaseSeat(ctx context.Context, past *history.History, h *se
 // one scan may be admitted.
 func (c *chaosRun) contendForTickets(ctx, until context.Context, first int, rng *rand.Rand) {
 	h := c.measured[rng.IntN(len(c.measured))]
+	// The tickets are free, so the order has them at once.
 	o, ok := c.orderTickets(ctx, c.anyNode(), first, 0, c.typeOf(h, gateType), rush.MaxPerOrder, nil)
 	if !ok {
 		return
@@ -258,6 +264,7 @@ func (c *chaosRun) contendForTickets(ctx, until context.Context, first int, rng 
 			})
 		}
 		c.addHistory(past)
+		// The count is compared with the gates' own at the end.
 		admitted := slices.ContainsFunc(past.Operations(), func(op history.Operation) bool { return op.Answer == history.Granted })
 		c.mu.Lock()
 		if admitted {
@@ -293,6 +300,7 @@ func (c *chaosRun) scanTicket(ctx context.Context, past *history.History, h *rus
 // contendForStock puts a ticket type with few tickets on sale, and lets clients order and cancel.
 func (c *chaosRun) contendForStock(ctx, until context.Context, first int, rng *rand.Rand) {
 	h := c.measured[rng.IntN(len(c.measured))]
+	// The type is new, so its whole history is known.
 	scarce, ok := c.putOnSale(ctx, h, "Scarce", first)
 	if !ok {
 		return
@@ -350,6 +358,7 @@ func (c *chaosRun) askStale(ctx context.Context, m *rig.Member, events []*rush.S
 			orders.Go(func() { c.orderTickets(ctx, m.Host(), i, 0, t.ID, 1, nil) })
 		}
 	}
+	// The orders must have been sent, and must not have been given up yet, when the node goes on.
 	rig.Wait(ctx, c.conf.Hasty/2)
 	err := goOn()
 	orders.Wait()
@@ -416,6 +425,7 @@ func (c *chaosRun) askAgain(ctx context.Context) {
 // cancelOrder cancels an order and notes that its tickets come back. They come back some time after
 // the answer, so the operation has no end in the history.
 func (c *chaosRun) cancelOrder(ctx context.Context, past *history.History, o *rush.Order, n, contender int) {
+	// The log has the wish before the request is sent: the order may be cancelled although no answer comes.
 	c.Acks.Add(rush.Entry{What: rush.AskCancel, Buyer: n, Order: o.ID})
 	t := c.callUntilAnswered(ctx, n, contender, client.Call{
 		Method: "POST", Path: "/orders/" + url.PathEscape(o.ID) + "/cancel", Key: uuid.NewString(), Body: rush.Encode(map[string]string{"token": o.AccessToken}),

@@ -77,6 +77,8 @@ func (c *chaosRun) planInjuries() []injury {
 func (c *chaosRun) injureCluster(ctx context.Context) {
 	plan := c.planInjuries()
 	for i, next := range plan {
+		// An injury is due at its share of the duration. If the ones before took longer than planned, it comes
+		// after a short calm.
 		calm := c.conf.Calm/2 + time.Duration(c.rng.ExpFloat64()*float64(c.conf.Calm)/2)
 		due := c.began.Add(c.conf.Duration * time.Duration(i) / time.Duration(len(plan)))
 		if rig.Wait(ctx, max(calm, time.Until(due))); ctx.Err() != nil {
@@ -126,6 +128,7 @@ func (c *chaosRun) pickVictim(ctx context.Context) (*rig.Member, []*rush.Sale, e
 			of[m] = append(of[m], h)
 		}
 	}
+	// A wish that no node fulfils is dropped: any node that owns events is better than none.
 	seats := c.rng.IntN(2) == 0
 	var candidates []*rig.Member
 	for _, m := range c.cluster.Members[:c.conf.Nodes] {
@@ -203,6 +206,7 @@ func (c *chaosRun) partitionNode(ctx context.Context, what string) error {
 	if err != nil {
 		return err
 	}
+	// Forth is what goes to the node or to its database, and Back is what comes from there.
 	gates := map[string][]*rig.Gate{
 		unheard: {&m.Links.Forth}, unanswering: {&m.Links.Back}, databaseless: {&m.Database.Forth, &m.Database.Back},
 	}[what]
@@ -236,6 +240,7 @@ func (c *chaosRun) cutConnections(ctx context.Context, what string) error {
 // joinAndLeave lets one more node join the cluster, take its share of the events for a while, and
 // leave in order.
 func (c *chaosRun) joinAndLeave(ctx context.Context, _ string) error {
+	// The only spare is the last member.
 	m := c.cluster.Members[c.conf.Nodes]
 	err := c.measureMove(ctx, joined, c.measured, func() error {
 		m.Up()
@@ -265,6 +270,7 @@ func (c *chaosRun) restartAll(ctx context.Context, what string) error {
 			}
 		}
 		if err := c.measureMove(ctx, what, events, func() error {
+			// Without a program of another release this changes nothing.
 			m.SwapProgram()
 			at, life := time.Now(), m.Starts.Load()
 			if err := m.Process.Signal(syscall.SIGTERM); err != nil {
@@ -287,6 +293,7 @@ func (c *chaosRun) measureMove(ctx context.Context, what string, events []*rush.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.pauses[what] = append(c.pauses[what], longest...)
+	// Only what was given up during the move counts. Injuries do not overlap, so nothing else is to blame for it.
 	c.moves.gaveUp += c.Count.GaveUp.Load() - gaveUp
 	c.moves.told503 += c.told503.Load() - told
 	return err
@@ -311,6 +318,7 @@ func (c *chaosRun) waitUntilWhole(ctx context.Context, what string, since time.T
 		case time.Since(from) >= steady:
 			c.mu.Lock()
 			defer c.mu.Unlock()
+			// The time ends when everything began to be well, and not when that was sure.
 			c.ready[what] = max(c.ready[what], from.Sub(since))
 			return nil
 		}

@@ -38,6 +38,7 @@ func (c *chaosRun) timeFirstWrites(ctx context.Context, since time.Time, events 
 	ctx, cancel := context.WithTimeout(ctx, c.conf.GiveUp)
 	defer cancel()
 	svc := c.throughReadyNodes(but...)
+	// Each of many events is probed less often, so that all together get no more than one probe in probeShare.
 	pause := max(rush.ProbeEvery, time.Duration(len(events))*probeShare)
 	took, errs := make([]time.Duration, len(events)), make([]error, len(events))
 	var all sync.WaitGroup
@@ -63,6 +64,7 @@ func (c *chaosRun) throughReadyNodes(but ...*rig.Member) client.API {
 		if m := c.cluster.Pick(but...); m != nil {
 			return m.Host()
 		}
+		// No node is ready. Asking any of them is how the first one that comes back is noticed.
 		others := slices.DeleteFunc(slices.Clone(c.cluster.Members[:c.conf.Nodes]), func(m *rig.Member) bool { return slices.Contains(but, m) })
 		return others[rig.RandomBelow(len(others))].Host()
 	}
@@ -98,6 +100,7 @@ func (c *chaosRun) watchPause(ctx context.Context, svc client.API, h *rush.Sale)
 		longest, last = max(longest, now.Sub(last)), now
 	}
 	ticketType := c.typeOf(h, probeType)
+	// The slots bound how many probes wait at the same time while the event pauses.
 	slots := make(chan struct{}, 2*probesPerEvent)
 	tick := time.NewTicker(pauseEvery)
 	defer tick.Stop()

@@ -26,6 +26,8 @@ import (
 // before it checks the journal and reads the logs, because both still change while nodes run.
 func (c *chaosRun) conclude(ctx context.Context, r *report.Report, out io.Writer) error {
 	c.SettleDoubts(ctx, c.log)
+	// Both kinds of doubt must be gone before the audit: orders without an answer, and refusals that an earlier try
+	// may have overtaken.
 	c.askAgain(ctx)
 	var err error
 	if r.Audit, err = rush.RunAudit(ctx, c.Rush, c.cluster.Paysim); err != nil {
@@ -75,6 +77,7 @@ func (c *chaosRun) tabulateInjuries() []report.Injury {
 	for _, o := range c.outages {
 		times[o.What]++
 	}
+	// One injury is a joining and a leaving, and a rolling restart is one move for each node.
 	times[left] = times[joined]
 	times[rolled] *= c.conf.Nodes
 	var all []report.Injury
@@ -102,6 +105,8 @@ func (c *chaosRun) tabulateInjuries() []report.Injury {
 	return all
 }
 
+// metOrMissed says in a word whether a goal was met. A missed goal is no finding, because it depends on the
+// machine.
 func metOrMissed(ok bool) string {
 	if ok {
 		return "met"
@@ -115,6 +120,7 @@ func (c *chaosRun) checkInjuries() report.Check {
 	check := report.Check{Name: "the cluster recovers from every injury"}
 	done := make(map[string]int)
 	outages, away := c.conf.Outages, 0
+	// Without shards none was planned, whatever the flag says.
 	if c.conf.Shards == 0 {
 		outages = 0
 	}
@@ -143,6 +149,7 @@ func (c *chaosRun) checkInjuries() report.Check {
 		{"joins", c.conf.Joins, done[joined]},
 		{"rolling restarts", c.conf.Rolls, done[rolled]},
 	} {
+		// A run that is too slow for its injuries would otherwise look better than one that has done them all.
 		if want.have < want.n {
 			check.Failed++
 			check.Findings = append(check.Findings, fmt.Sprintf("only %d of %d %s were done in %v", want.have, want.n, want.what, overrun*c.conf.Duration))
@@ -213,6 +220,8 @@ func (c *chaosRun) checkHistories() []report.Check {
 		check := report.Check{Name: map[string]string{
 			"seat": "holds of a seat are linearizable", "ticket": "scans of a ticket are linearizable", "tickets": "orders of a small stock are linearizable",
 		}[thing]}
+		// Porcupine needs a time that grows fast with the operations at once. A history that it could not judge in
+		// time is counted in the note, and is no finding.
 		operations, undecided := 0, 0
 		var mu sync.Mutex
 		c.judgeHistories(thing+" ", func(h *history.History, err error) {

@@ -93,11 +93,14 @@ func (c *chaosRun) injureShard(ctx context.Context, what string) error {
 	}
 	defer network.Close()
 	svc := c.throughReadyNodes(killed...)
+	// Orders go on at both halves from before the injury, so that the latencies before and during it are measured
+	// in the same way.
 	lostOrders, otherOrders := c.placeOrders(ctx, svc, network, lost), c.placeOrders(ctx, svc, network, others)
 	rig.Wait(ctx, c.conf.Shortest)
 
 	at, life := time.Now(), countStarts(killed)
 	err = errors.Join(killMembers(killed), c.takeShardAway(ctx, what, o.Shard))
+	// The times until events are back count from here: nothing can be written before the database answers.
 	answered := time.Now()
 	took, backErr := c.timeFirstWrites(ctx, answered, stayed, killed...)
 	_, movedErr := c.timeFirstWrites(ctx, answered, moved, killed...)
@@ -117,6 +120,7 @@ func (c *chaosRun) injureShard(ctx context.Context, what string) error {
 
 // takeShardAway takes a shard's database away, and returns when it answers again.
 func (c *chaosRun) takeShardAway(ctx context.Context, what string, shard int) error {
+	// What was killed comes back by its supervisor. A stall and a cut end after a time that is drawn.
 	switch what {
 	case shardStalled:
 		return c.cluster.StallShard(ctx, shard, c.drawDuration(c.conf.Shortest, c.conf.Longest))
@@ -226,6 +230,7 @@ func checkShards(outages []report.ShardOutage) []report.Check {
 		name := fmt.Sprintf("outage %d, %s, shard %d", i+1, o.What, o.Shard)
 		spared.Checked += o.Others.Orders
 		switch {
+		// A check that had nothing to look at must not pass.
 		case o.Others.Orders == 0:
 			spared.Failed++
 			spared.Findings = append(spared.Findings, name+": nobody ordered elsewhere, so nothing is shown")

@@ -50,6 +50,7 @@ func (p *Place) Verify(ctx context.Context, from int, o *rush.Order) error {
 	for deadline := time.Now().Add(p.Patience); ; {
 		var now rush.Order
 		a := p.Insist(ctx, from, client.Call{Method: "POST", Path: "/payments/verify", Body: body}, &now)
+		// The service has found the payment, or the order has ended in another way.
 		if a.OK() && !IsOpen(now.Status) {
 			o.Status, o.Tickets = now.Status, now.Tickets
 			return nil

@@ -79,6 +79,8 @@ func openPlace(ctx context.Context, cfg Config, nodes int, pattern *regexp.Regex
 	return p, nil
 }
 
+// startNodes starts what a contest needs: the mail server before the nodes, which need its address, and then the
+// clients and the organizer. What it has started before an error is closed by close.
 func (p *Place) startNodes(ctx context.Context, nodes int, pattern *regexp.Regexp, log *slog.Logger, env []string) (err error) {
 	if err := os.MkdirAll(p.Out, 0o755); err != nil {
 		return err
@@ -97,6 +99,8 @@ func (p *Place) startNodes(ctx context.Context, nodes int, pattern *regexp.Regex
 	if p.API, err = client.ParseTarget(p.Nodes.URL); err != nil {
 		return err
 	}
+	// The clients choose a node for each call instead of going through the balancer, because a contest is about
+	// answers of several nodes.
 	p.API.Pick = p.pickNode
 	if p.Net, err = client.NewNetwork(client.Config{Sources: sources, Timeout: 20 * time.Second}); err != nil {
 		return err
@@ -208,7 +212,9 @@ func (p *Place) KillAlong(ctx context.Context, kills, whole int, progress func()
 	return done, nil
 }
 
+// restartNode kills a node, and returns when its next process is ready. The supervisor starts that process.
 func restartNode(ctx context.Context, m *rig.Member) error {
+	// The number of starts tells the next process from the killed one.
 	starts := m.Starts.Load()
 	if err := m.Process.End(syscall.SIGKILL); err != nil {
 		return err

@@ -42,6 +42,7 @@ func OpenSingle(ctx context.Context, dir string, network client.Config, out io.W
 		}
 		return end()
 	}
+	// Each step needs the ones before it. After the first error the rest is left out, and the node is stopped.
 	if s.API, err = client.ParseTarget(s.Node.URL); err == nil {
 		s.Net, err = client.NewNetwork(network)
 	}
@@ -97,6 +98,7 @@ func (s *Single) ReadTaken(ctx context.Context, sale *rush.Sale, wanted int) (ma
 		if err := s.Organizer.Send(ctx, "GET", "/events/"+url.PathEscape(sale.EventID)+"/tickets", nil, &types); err != nil {
 			return nil, err
 		}
+		// A type without a limit has no stock. A contest needs one for every type, which is checked below.
 		taken, sum := map[string]int{}, 0
 		for _, t := range types.Items {
 			if t.Available != nil {

@@ -9,8 +9,8 @@ import (
 	"boxoffice/loadtest/report"
 )
 
-// Compare compares the three sets of books. Correct books in which no money is under way have no
-// findings.
+// Compare compares the three sets of books. Correct books in which no money is under way have no findings. The
+// checks do not depend on each other: one fault may be found by several.
 func Compare(b *Books) []report.Check {
 	return []report.Check{
 		checkReceived(b), checkReturned(b), checkKept(b), checkRest(b), checkEntries(b), checkProceeds(b), checkFees(b), checkCodes(b), checkTotals(b),
@@ -51,9 +51,12 @@ func (b *Books) indexAttempts() (of map[string]*Order, at map[string]*Payment) {
 func checkReceived(b *Books) report.Check {
 	c := report.Check{Name: "what the providers took, the orders received"}
 	orders, attempts := b.indexAttempts()
+	// told has the references of which the provider has something, so that money which only an order knows of is
+	// found as well.
 	told := make(map[string]bool)
 	for i := range b.Provider {
 		row := &b.Provider[i]
+		// Nobody has paid this attempt, so there is nothing to compare.
 		if row.Paid == 0 {
 			continue
 		}
@@ -106,6 +109,7 @@ func checkReturned(b *Books) report.Check {
 		for i := range o.Refunds {
 			r := &o.Refunds[i]
 			switch {
+			// Only refunds that the service calls done must be at the provider.
 			case r.Status != "processed":
 			case r.Deposit != 0:
 				deposits[r.Deposit] += r.Amount
@@ -120,6 +124,7 @@ func checkReturned(b *Books) report.Check {
 	for i := range b.Provider {
 		row := &b.Provider[i]
 		c.Checked++
+		// Coins that came later have a refund of their own by their number. All other refunds go by the reference.
 		if row.Parent == 0 {
 			returned[row.Order] += row.Refunded
 		} else if said := deposits[row.ID]; said != row.Refunded {
@@ -130,6 +135,7 @@ func checkReturned(b *Books) report.Check {
 		if said := back[reference]; said != sum {
 			c.Found("%s: the provider returned %d, the refunds say %d", reference, sum, said)
 		}
+		// What is left in back at the end are refunds of which no provider knows.
 		delete(back, reference)
 	}
 	for reference, said := range back {
@@ -143,6 +149,7 @@ func checkReturned(b *Books) report.Check {
 func checkKept(b *Books) report.Check {
 	c := report.Check{Name: "money that was kept has its tickets"}
 	for id, o := range b.Orders {
+		// An issued order is paid by nobody: its fee is compared with the wallets instead.
 		if o.Issued {
 			continue
 		}
@@ -160,6 +167,8 @@ func checkKept(b *Books) report.Check {
 				continue
 			}
 			kept -= r.Amount
+			// A refund that somebody asked for lowers what the order should keep. A refund that the service began
+			// by itself gives back what the order should never have kept.
 			if !r.isByItself() {
 				want -= r.Amount
 			}
@@ -167,6 +176,7 @@ func checkKept(b *Books) report.Check {
 		if kept != want {
 			c.Found("order %s, %s: %d kept instead of %d: %+v %+v", id, o.Status, kept, want, o.Payments, o.Refunds)
 		}
+		// An order keeps the tickets that were given back on its list, so a sold order has all of them.
 		if o.isSold() && o.Tickets != o.Wanted || !o.isSold() && o.Tickets != 0 {
 			c.Found("order %s, %s, of %d tickets has %d", id, o.Status, o.Wanted, o.Tickets)
 		}
@@ -200,6 +210,7 @@ func checkEntries(b *Books) report.Check {
 		for i, e := range w.Entries {
 			c.Checked++
 			switch e.Kind {
+			// The proceeds of a sale are pending at first, and are cleared later. A run is too short for that.
 			case "sale":
 				pending += e.Amount
 			case "refund": // it is taken from what is pending first
@@ -244,6 +255,7 @@ func checkProceeds(b *Books) report.Check {
 		}
 		c.Checked++
 		earned[o.Currency] += o.Total - o.Fees
+		// The organization gives back at most what it has earned; the fees on top are not its money.
 		back[o.Currency] += min(o.askedBack(), o.Total-o.Fees)
 	}
 	for _, currency := range slices.Sorted(maps.Keys(b.Wallets)) {
@@ -286,6 +298,7 @@ func checkCodes(b *Books) report.Check {
 	c := report.Check{Name: "the uses of promo codes are the orders'"}
 	uses := make(map[string]int64)
 	for _, o := range b.Orders {
+		// The use of a code is given back with the last ticket of its order.
 		if o.Code != "" && o.isSold() && o.Ended < o.Wanted {
 			uses[o.Code]++
 		}

@@ -48,6 +48,7 @@ func (m *market) payIn(ctx context.Context, attempt string, to transferTo, modes
 	}
 	m.bank.mu.Lock()
 	defer m.bank.mu.Unlock()
+	// The first transfer for an attempt opens its row. The audit reads it like a payment at a provider.
 	row := m.bank.accounts[attempt]
 	if row == nil {
 		row = &Row{Order: attempt, Currency: to.Currency, Provider: transfer, Asked: parseMinor(to.Amount)}
@@ -55,6 +56,8 @@ func (m *market) payIn(ctx context.Context, attempt string, to transferTo, modes
 	}
 	amount := row.Asked
 	switch {
+	// A second transfer after one that was too small pays the rest. After any other it pays everything once more,
+	// which must go back.
 	case again && row.Paid < row.Asked:
 		amount -= row.Paid
 	case again:
@@ -64,6 +67,7 @@ func (m *market) payIn(ctx context.Context, attempt string, to transferTo, modes
 		amount += amount / 2
 	}
 	row.Paid += amount
+	// The service hears of the money only by the next statement that has this line.
 	m.bank.lines = append(m.bank.lines, bankLine{len(m.bank.lines) + 1, writeMinor(amount, to.Currency), to.Currency, to.Reference})
 }
 
@@ -105,6 +109,7 @@ func (m *market) importStatements(ctx context.Context) {
 // had.
 func (m *market) importStatement(ctx context.Context) {
 	m.bank.mu.Lock()
+	// The statement is sent without the lock, so that buyers can transfer money at the same time.
 	lines, told := slices.Clone(m.bank.lines), m.bank.told
 	m.bank.mu.Unlock()
 	if told == len(lines) {
@@ -120,6 +125,7 @@ func (m *market) importStatement(ctx context.Context) {
 		return
 	}
 	m.bank.mu.Lock()
+	// Only a statement that was accepted counts. The lines of a refused one come again with the next.
 	m.bank.told = len(lines)
 	m.bank.mu.Unlock()
 }

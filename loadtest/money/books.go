@@ -126,6 +126,8 @@ func decimalsOf(currency string) int { return iso.GetCurrency(currency).Fraction
 // Notices, statements and refunds need a while to arrive.
 func (m *market) compareAtRest(ctx context.Context) (*Books, []report.Check, error) {
 	for deadline := time.Now().Add(m.cfg.Rest); ; rig.Wait(ctx, 3*time.Second) {
+		// Money that came at the end of the sale may be in no statement yet, and refunds may wait for a decision.
+		// Both would never come to rest by themselves.
 		m.importStatement(ctx)
 		m.decideOnce(ctx)
 		b, err := m.readBooks(ctx)
@@ -142,6 +144,8 @@ func (m *market) compareAtRest(ctx context.Context) (*Books, []report.Check, err
 // readBooks reads all books. It reads the orders before the wallets, because the wallets follow the
 // orders.
 func (m *market) readBooks(ctx context.Context) (*Books, error) {
+	// If money moves while the books are read, they differ, and the comparison is repeated. So the books need not
+	// be read at one moment.
 	rows, err := m.readProviders(ctx)
 	if err != nil {
 		return nil, err
@@ -207,6 +211,8 @@ func (m *market) readProviders(ctx context.Context) (all []Row, err error) {
 func (m *market) readOrders(ctx context.Context, b *Books) error {
 	var mu sync.Mutex
 	var failed error
+	// take reads one order into the books. The codes of two events may have the same name, so the event is put
+	// before it.
 	take := func(issued bool, call client.Call, event string) {
 		var r record
 		a := m.insistAs(ctx, call.Bearer, call, &r)
@@ -236,6 +242,7 @@ func (m *market) readOrders(ctx context.Context, b *Books) error {
 			take(false, client.Call{Method: "GET", Path: "/orders/" + o.id + "?token=" + url.QueryEscape(o.token)}, o.sale.event)
 		}
 	}
+	// The fee is what the organization was told when it issued the order. The wallet must have paid exactly that.
 	for _, o := range m.issued {
 		b.Fees[o.currency] += o.fee
 		calls <- func() {
@@ -285,6 +292,8 @@ func (m *market) readWallet(ctx context.Context, currency string) (*Wallet, erro
 	if a := m.insistAs(ctx, m.organizer.Bearer, client.Call{Method: "GET", Path: "/organizer/wallets"}, &all); !a.OK() {
 		return nil, fmt.Errorf("money: wallets: %w", a.Err())
 	}
+	// The sums are read before the entries. An entry that comes between would make them differ, and the comparison
+	// would be repeated.
 	w := &Wallet{}
 	for _, i := range all.Items {
 		if i.Currency == currency {

@@ -90,6 +90,7 @@ const (
 // the story, in random order.
 func pickStory(rng *rand.Rand, s *sale, skip []string) (*story, []string) {
 	for {
+		// The draw is in proportion to the weights: a number below their sum falls into the stretch of one story.
 		sum := 0
 		for i := range stories {
 			sum += stories[i].weight
@@ -103,6 +104,7 @@ func pickStory(rng *rand.Rand, s *sale, skip []string) (*story, []string) {
 		if slices.ContainsFunc(skip, func(part string) bool { return strings.Contains(t.name, part) }) {
 			continue
 		}
+		// A story that no provider of this sale can play is drawn again.
 		at := slices.DeleteFunc(slices.Clone(s.providers), func(p string) bool { return t.only != "" && p != t.only || t.cards && (p == coins || p == transfer) })
 		if len(at) > 0 {
 			rng.Shuffle(len(at), func(i, j int) { at[i], at[j] = at[j], at[i] })
@@ -138,6 +140,7 @@ func (m *market) playBuyer(ctx context.Context, i int) {
 	s := m.sales[rng.IntN(len(m.sales))]
 	t, providers := pickStory(rng, s, m.cfg.Skip)
 	email, who := fmt.Sprintf("buyer-%d@load.test", i), (*customer)(nil)
+	// One buyer in five has an account, and may ask for the money back later.
 	if rng.IntN(5) == 0 {
 		who = m.customers[rng.IntN(len(m.customers))]
 		email = who.email
@@ -158,6 +161,7 @@ func (m *market) playBuyer(ctx context.Context, i int) {
 	if !a.OK() {
 		return // the service was away for too long
 	}
+	// From here on the order is compared at the end, whatever becomes of its buyer.
 	mine := placed{o.ID, o.AccessToken, s}
 	m.mu.Lock()
 	m.orders = append(m.orders, mine)
@@ -193,6 +197,7 @@ func (m *market) checkOut(ctx context.Context, o placed, provider string, t *sto
 		// The order was paid in the meantime, or the provider was away for too long.
 		return
 	}
+	// The order is cancelled after its payment was opened and before the buyer pays: the money comes late.
 	if t.before && n == 0 {
 		m.giveUp(ctx, o)
 	}
@@ -202,6 +207,8 @@ func (m *market) checkOut(ctx context.Context, o placed, provider string, t *sto
 		}
 		return
 	}
+	// Coins have no page at the provider: the buyer pays to an address, and the simulator has a page for each
+	// address.
 	page := at.AuthorizationURL
 	if at.PayAddress != "" {
 		page = m.cfg.Paysim + "/checkout/" + at.PayAddress
@@ -212,6 +219,7 @@ func (m *market) checkOut(ctx context.Context, o placed, provider string, t *sto
 		modes = "" // The rest is paid in full.
 	}
 	m.visitCheckout(ctx, page+"?paysim="+url.QueryEscape(modes), url.Values{"outcome": {does}}.Encode(), "application/x-www-form-urlencoded")
+	// Between two payments the buyer's page asks, so that the service knows of the first before the second begins.
 	if len(t.does) > n+1 && t.asks {
 		m.verifyPayment(ctx, o)
 	}
@@ -262,6 +270,7 @@ func (m *market) readOrder(ctx context.Context, o placed) (r record, ok bool) {
 // organizer gives some back without being asked.
 func (m *market) followOrder(ctx context.Context, o placed, t *story, who *customer, rng *rand.Rand) {
 	var r record
+	// The buyer waits for about a second. A story whose money takes longer goes on without its buyer.
 	for range 6 {
 		rig.Wait(ctx, 150*time.Millisecond)
 		if t.asks {

@@ -48,6 +48,8 @@ func (b *bystanders) order(ctx context.Context, svc client.API, from *client.Sou
 		body := map[string]any{
 			"items": []rush.Item{{TicketTypeID: b.ticketType, Quantity: 1}}, "guestEmail": fmt.Sprintf("bystander-%d@load.test", i), "guestName": "Load Bystander",
 		}
+		// The providers' state is read before and after the order. If it has changed, the time belongs to neither
+		// side.
 		slow, began := b.slow.Load(), time.Now()
 		a := svc.Do(ctx, from, client.Call{Method: "POST", Path: "/orders", Body: rush.Encode(body)}, nil)
 		if took := time.Since(began); a.OK() && slow == b.slow.Load() {

@@ -71,6 +71,8 @@ func (m *market) openSales(ctx context.Context) (err error) {
 	if !a.OK() {
 		return fmt.Errorf("money: administrator: %w", a.Err())
 	}
+	// Each currency is sold with the providers that take it. The last sale is a second one in dollars with all
+	// providers, whose event is cancelled at the end.
 	m.sales = []*sale{
 		{currency: "USD", providers: []string{coins, paystack, flutterwave, stripe, mollie, transfer}},
 		{currency: "NGN", providers: []string{paystack, flutterwave, stripe}},
@@ -82,6 +84,7 @@ func (m *market) openSales(ctx context.Context) (err error) {
 	if err := errors.Join(m.allowTransfers(ctx), m.openBystanders(ctx)); err != nil {
 		return err
 	}
+	// Wallets need money before the first order is issued, because its fee is taken at once.
 	for _, currency := range m.currencies() {
 		a := m.insistAs(ctx, root.AccessToken, client.Call{
 			Method: "POST", Path: "/admin/wallets/" + m.organizer.Organization + "/credit", Body: rush.Encode(map[string]any{"amount": treasure, "currency": currency}),
@@ -133,6 +136,7 @@ func (m *market) openSale(ctx context.Context, s *sale) error {
 	if err := m.organizer.Post(ctx, path+"/publish", nil, nil); err != nil {
 		return err
 	}
+	// Five of nine draws are no code, so that most orders cost their full price.
 	s.codes = []string{"", "", "", "", ""}
 	for name, terms := range map[string]map[string]any{
 		"TENTH": {"discountType": "percentage", "discountValue": 10}, "THREE": {"discountType": "flat", "discountValue": 3.33 * s.scale()},
@@ -163,6 +167,7 @@ func (m *market) logIn(ctx context.Context, who *customer) error {
 	}
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline) && ctx.Err() == nil; rig.Wait(ctx, 200*time.Millisecond) {
 		for _, row := range mailLink.FindAllStringSubmatch(m.readPage(ctx, m.cfg.Target+"/dev/mail"), -1) {
+			// The page lists the mails to everybody.
 			if row[1] != who.email {
 				continue
 			}
@@ -240,6 +245,7 @@ func (m *market) decideOnce(ctx context.Context) {
 			}
 			continue
 		}
+		// The second approval may be granted or refused; either way the money must go back only once.
 		var both sync.WaitGroup
 		for range 2 { // two organizers at once
 			both.Go(func() {
@@ -280,6 +286,7 @@ func (m *market) sendByHand(ctx context.Context) {
 		if !r.Manual {
 			continue
 		}
+		// The list of payments is long, so it is read only if something has to be sent by hand.
 		if payments == nil {
 			rows, err := m.readProviders(ctx)
 			if err != nil {
@@ -302,6 +309,7 @@ func (m *market) sendOne(ctx context.Context, r refund, payment int64) {
 	if r.Message != nil && r.Reason == "deposit" {
 		payment, _ = strconv.ParseInt(strings.TrimPrefix(*r.Message, "Deposit "), 10, 64)
 	}
+	// A transfer is given back by the bank. Any other payment is given back at the simulator.
 	if !m.returned[r.ID] && m.bank.giveBack(r.Reference, parseMinor(r.Amount)) {
 		m.returned[r.ID] = true
 		m.byHand.Add(1)
@@ -314,12 +322,15 @@ func (m *market) sendOne(ctx context.Context, r refund, payment int64) {
 		m.returned[r.ID] = true
 		m.byHand.Add(1)
 	}
+	// The report comes after the money. If it is not answered, the refund stays on the list, and the report is
+	// repeated by the next round.
 	m.insistAs(ctx, m.organizer.Bearer, client.Call{Method: "POST", Path: "/organizer/refunds/" + r.ID + "/complete", Body: []byte(`{"providerRef":"0xabc"}`)}, nil)
 }
 
 // closeSales cancels the last event, whose buyers get their money back, and cancels every order
 // that is not paid.
 func (m *market) closeSales(ctx context.Context) error {
+	// The providers are well again from here on, so that all money can come to rest.
 	m.setModes(ctx, "")
 	path := "/organizer/events/" + m.sales[len(m.sales)-1].event
 	if err := m.organizer.Send(ctx, "DELETE", path, map[string]string{"reason": "Flood."}, nil); err != nil {

@@ -158,6 +158,7 @@ func (m *market) sellAll(ctx context.Context) error {
 	var tills, others sync.WaitGroup
 	open, closing := context.WithCancel(ctx)
 	defer closing()
+	// next hands out the numbers of the buyers, and done counts those who are finished. The kills follow done.
 	var next, done atomic.Int64
 	for range m.cfg.Buyers {
 		tills.Go(func() {
@@ -167,6 +168,7 @@ func (m *market) sellAll(ctx context.Context) error {
 			}
 		})
 	}
+	// The run lasts until the organization has issued its orders as well.
 	tills.Go(func() { m.issueAll(ctx) })
 	others.Go(func() { m.decideRefunds(open) })
 	others.Go(func() { m.importStatements(open) })
@@ -215,6 +217,8 @@ func (m *market) killAll(ctx context.Context, done *atomic.Int64) error {
 // backTime is how long the service may take until it is ready again.
 const backTime = 60 * time.Second
 
+// killNode kills the node with SIGKILL and starts it again at once. It waits for the node even if the run has ended
+// in the meantime, because the audit needs it.
 func (m *market) killNode(ctx context.Context) error {
 	if err := m.node.Kill(); err != nil {
 		return err
@@ -222,6 +226,7 @@ func (m *market) killNode(ctx context.Context) error {
 	return m.node.Start(context.WithoutCancel(ctx), backTime)
 }
 
+// killPostgres kills all processes of Postgres. The node starts it again by itself.
 func (m *market) killPostgres(ctx context.Context) error {
 	pid := m.node.PostgresPID()
 	if pid == 0 {
@@ -238,9 +243,11 @@ func (m *market) troubleProviders(ctx context.Context) {
 	for i := 0; ctx.Err() == nil; i++ {
 		rig.Wait(ctx, 15*time.Second)
 		m.setModes(ctx, []string{"error=503", "slow=" + slowness.String(), "lost@0.3,error=500@0.3"}[i%3])
+		// Only the second of the three modes is slow. The bystanders compare the times in it with all others.
 		m.bystanders.slow.Store(i%3 == 1)
 		rig.Wait(ctx, 4*time.Second)
 		m.bystanders.slow.Store(false)
+		// Also at the end of the run the providers must be left well.
 		m.setModes(context.WithoutCancel(ctx), "")
 	}
 }

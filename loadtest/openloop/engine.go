@@ -125,10 +125,12 @@ func Run(
 	rec := newRecorder(cfg, schedule.Duration())
 	e := &engine{cfg: cfg, start: time.Now(), work: make(chan step), rec: rec}
 
+	// The collector ends after the last worker, so that it has all samples.
 	stopCollecting := make(chan struct{})
 	collected := make(chan struct{})
 	go func() { defer close(collected); rec.collectSamples(stopCollecting) }()
 
+	// The dispatcher pulls one arrival at a time, so a schedule of millions needs no memory.
 	next, stop := iter.Pull(schedule.Arrivals(rng))
 	defer stop()
 	err := e.runDispatcher(ctx, next, spawn)
@@ -146,10 +148,13 @@ func (e *engine) runDispatcher(
 ) error {
 	ticker := time.NewTicker(Tick)
 	defer ticker.Stop()
+	// at is the time of the next arrival, and more is false when there is none.
 	at, more := next()
 	stop, deadline := e.cfg.Stop, time.Duration(e.rec.window.Load())+e.cfg.Drain
 	for n := 0; ; {
 		now := time.Since(e.start)
+		// The actor is due at its scheduled time and not now. If the dispatcher is late, the corrected latency
+		// counts that.
 		for more && at <= now {
 			if e.admitActor(at, spawn, n) {
 				n++
@@ -157,12 +162,14 @@ func (e *engine) runDispatcher(
 			at, more = next()
 		}
 		e.startDue(ctx, now)
+		// Actors that are not done by the deadline are given up; their waiting steps are counted as unsent.
 		if (!more && e.idle()) || now > deadline {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		// An early end shortens the window to the time that has passed, so that the rates stay right.
 		case <-stop:
 			if more {
 				e.rec.window.Store(int64(now))
@@ -203,6 +210,7 @@ func (e *engine) startDue(ctx context.Context, now time.Duration) {
 			continue
 		default:
 		}
+		// All workers are busy. The step goes back with its old time, and is tried again at the next tick.
 		if e.started == e.cfg.MaxInFlight {
 			e.push(s, 0)
 			return

@@ -49,7 +49,8 @@ type recorder struct {
 	inWindow int64
 	achieved int64
 	seconds  []Second
-	spare    []sample
+	// The slice that the collector swaps for a shard's full one, so that no new memory is needed each second.
+	spare []sample
 	// Of the running second only.
 	corrected, service, lagNow *hdrhistogram.Histogram
 }
@@ -124,6 +125,7 @@ func (r *recorder) endSecond() {
 	for i := range r.shards {
 		sh := &r.shards[i]
 		sh.mu.Lock()
+		// The swap takes a moment only. The samples are counted without the lock.
 		r.spare, sh.samples = sh.samples, r.spare[:0]
 		sh.mu.Unlock()
 		for j := range r.spare {
@@ -165,6 +167,7 @@ func (r *recorder) count(s *sample, now *Second) {
 		r.errors[ErrorKey{r.names[s.op], int(s.status), s.code}]++
 	}
 	r.countOffered(s.intended)
+	// Steps of the drain count for the latencies, and not for the rates.
 	if window := time.Duration(r.window.Load()); s.intended <= window {
 		if s.intended >= r.warm {
 			observeClamped(r.lag, lag)
@@ -192,6 +195,8 @@ func (r *recorder) closeBooks(unsent []time.Duration, dropped int64) *Stats {
 	for _, at := range unsent {
 		r.countOffered(at)
 	}
+	// Load that was due and never sent is load that the service did not take, so it lowers the share that was
+	// achieved.
 	offered := r.inWindow + int64(len(unsent)) + dropped
 	for i := range r.seconds {
 		if i < len(r.offered) {

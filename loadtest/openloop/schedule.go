@@ -90,6 +90,8 @@ func (s Schedule) Arrivals(rng *rand.Rand) iter.Seq[time.Duration] {
 					area -= max(available, 0)
 					break
 				}
+				// This form of the quadratic's solution also holds for a slope of 0, where the usual one would
+				// divide by it.
 				at += 2 * area / (rate + math.Sqrt(max(rate*rate+2*slope*area, 0)))
 				rate = seg.From + slope*at
 				if s.Limit > 0 && sent == s.Limit {
@@ -106,6 +108,7 @@ func (s Schedule) Arrivals(rng *rand.Rand) iter.Seq[time.Duration] {
 	}
 }
 
+// step returns by how much the area under the rate has to grow until the next arrival: one on average.
 func (s Schedule) step(rng *rand.Rand) float64 {
 	if s.Poisson {
 		return rng.ExpFloat64()

@@ -85,9 +85,12 @@ func CreateAckLog(path string) (*AckLog, error) {
 // must go on.
 func (l *AckLog) Add(e Entry) {
 	e.At = time.Now()
+	// The entry is encoded before the lock is taken, because all buyers share the log.
 	line, err := json.Marshal(e)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	// The entry counts in memory also if it can't be written: the audit reads the entries, and the file is for
+	// people.
 	l.entries = append(l.entries, e)
 	if err == nil {
 		_, err = l.out.Write(append(line, '\n'))

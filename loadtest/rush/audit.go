@@ -48,6 +48,7 @@ type Audit struct {
 // not that there are findings.
 func RunAudit(ctx context.Context, r *Rush, paysim string) (report.Audit, error) {
 	a := &Audit{Rush: r, ByOrder: make(map[string]*Claim)}
+	// The log does not grow any more: what was in doubt has been settled before.
 	a.Fold(r.Acks.Entries())
 	// The orders are read first, because all checks below compare with them.
 	a.ReadOrders(ctx, a.Claims)
@@ -82,6 +83,8 @@ func (a *Audit) Fold(entries []Entry) {
 	for _, e := range entries {
 		if e.What == AckPlaced {
 			keys.Checked++
+			// A key may have been answered several times, by repeats and by twins. All answers must be the same
+			// order.
 			first := byKey[e.Key]
 			if first == nil {
 				first = a.newClaim(e)
@@ -93,10 +96,12 @@ func (a *Audit) Fold(entries []Entry) {
 			first.noteTickets(e.Tickets)
 			continue
 		}
+		// All other entries are about an order that was placed before, or about none.
 		c := a.ByOrder[e.Order]
 		if e.What == AckUnresolved {
 			unanswered("buyer %d, key %s, order %q: no definite answer within %v after the run", e.Buyer, e.Key, e.Order, settleTime)
 		}
+		// The placing of this order was never answered, so nobody was promised anything.
 		if c == nil {
 			continue
 		}
@@ -210,6 +215,7 @@ func (a *Audit) CheckOrders() {
 		case !maps.Equal(CountItems(c.Items), CountItems(o.Items)):
 			illegal("order %s was for %v and is for %v", c.Order, c.Items, o.Items)
 		}
+		// Late money may complete an order or go back, but the provider must not keep it for nothing.
 		if c.paid {
 			settled.Checked++
 			if o.Status != Completed && o.Status != refunded && o.Status != partlyRefunded {
@@ -225,6 +231,7 @@ func (a *Audit) CheckTickets() {
 	right, wrong := a.Check("orders have the tickets they should have")
 	kept, gone := a.Check("acknowledged tickets are there")
 	unique, twice := a.Check("no ticket id or code twice")
+	// owner has the order of each id and of each code. Both must be unique, because a gate admits by the code.
 	owner := make(map[string]string)
 	for _, c := range a.Claims {
 		o := c.Found

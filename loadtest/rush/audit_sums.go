@@ -25,6 +25,7 @@ func KeepsTickets(status string) bool {
 func (a *Audit) checkCaps() {
 	orders, over := a.Check("caps per order")
 	customers, greedy := a.Check("caps per customer")
+	// The cap of a customer counts over all orders under one e-mail address, for each ticket type.
 	type holding struct{ email, ticketType string }
 	held := make(map[holding]int)
 	for _, c := range a.Claims {
@@ -137,6 +138,7 @@ func (a *Audit) goneByType(ctx context.Context) (map[string]int, error) {
 			return nil, ans.Err()
 		}
 		for _, t := range types.Items {
+			// A type without a limit has no stock that could be wrong.
 			if t.Available != nil {
 				gone[t.ID] = t.QuantityTotal - *t.Available
 			}
@@ -169,6 +171,7 @@ func (a *Audit) CheckMoney(ctx context.Context, paysim string) {
 	var err error
 	a.untilAgreed(ctx, func() bool {
 		kept, err = a.keptByClaim(ctx, paysim)
+		// A provider that is no simulator will not become one, so there is nothing to wait for.
 		wrong = a.wrongSums(kept)
 		return errors.Is(err, errNoSimulator) || err == nil && len(wrong) == 0
 	})
@@ -226,6 +229,7 @@ func (a *Audit) keptByClaim(ctx context.Context, paysim string) (map[*Claim]int6
 	}
 	byReference, byNumber := make(map[string]*Claim), make(map[string]*Claim)
 	for _, c := range a.Claims {
+		// A reference begins with the number of its order, which helps if the order does not list the reference.
 		byNumber[c.Found.OrderNumber] = c
 		for _, p := range c.Found.Payments {
 			byReference[p.Reference] = c
@@ -269,6 +273,7 @@ func (a *Audit) readTransactions(ctx context.Context, paysim string) ([]transact
 			return nil, fmt.Errorf("GET %s: %w", path, err)
 		}
 		all = append(all, page.Transactions...)
+		// The simulator answers 0 on the last page. A cursor that does not move would be an endless loop.
 		if page.Next <= from {
 			return all, nil
 		}

@@ -88,6 +88,7 @@ func (r *Rush) NewBuyer(n int) *Buyer {
 		Items: pickItems(rng, r.Sale.Types[:r.Config.Types]),
 		key:   uuid.NewString(), // not from the seed: a second run is no repeat of the first
 	}
+	// A returning buyer uses the address of an earlier one, and so reaches the cap for each customer.
 	if n > 0 && rng.Float64() < r.Config.Returning {
 		b.Email = fmt.Sprintf("buyer-%d@load.test", rng.IntN(n))
 	}
@@ -106,6 +107,7 @@ func (b *Buyer) Step(ctx context.Context) openloop.Result {
 	if b.since.IsZero() {
 		b.since = time.Now()
 	}
+	// The phase is read before the request: an order counts for the phase in which it was sent.
 	placing := openloop.Op(b.rush.PlaceAs.Load())
 	r := b.Next(b, ctx)
 	if r.Op == OpPlace {
@@ -136,6 +138,8 @@ func (b *Buyer) lookAtTickets(ctx context.Context) openloop.Result {
 	}
 	// A double click: both requests are due at once.
 	b.rush.Count.Duplicates.Add(1)
+	// The twin is the same buyer with the same key, as the two clicks of one person. It ends after its placing, and
+	// has random numbers of its own because both run at once.
 	twin := *b
 	twin.twin, twin.Random = true, rand.New(rand.NewPCG(b.rush.Config.Seed, ^uint64(b.Number)))
 	twin.turnTo((*Buyer).PlaceOrder)
@@ -150,6 +154,7 @@ func (b *Buyer) PlaceOrder(ctx context.Context) openloop.Result {
 	b.noteDoubt()
 	var o Order
 	a := b.svc.Do(ctx, b.From, client.Call{Method: "POST", Path: "/orders", Key: b.key, Body: b.Placement}, &o)
+	// An order that can't be found again is as bad as no answer.
 	if a.OK() && (o.ID == "" || o.AccessToken == "") {
 		a.Code, a.Message = client.CodeUnreadable, "an order without id or accessToken"
 	}
@@ -163,6 +168,7 @@ func (b *Buyer) PlaceOrder(ctx context.Context) openloop.Result {
 		}
 		return b.End(OpPlace, a)
 	}
+	// The log has the order before the buyer goes on: from here on it is a promise that the audit checks.
 	b.order = o
 	b.rush.Acks.Add(Entry{
 		What: AckPlaced, Buyer: b.Number, Key: b.key, Order: o.ID, Token: o.AccessToken, Status: o.Status,
@@ -174,6 +180,7 @@ func (b *Buyer) PlaceOrder(ctx context.Context) openloop.Result {
 	b.rush.Count.Placed.Add(1)
 	if o.Status == Completed {
 		b.rush.Count.Free.Add(1)
+		// The answer may lack the tickets. The buyer then reads the order to see them.
 		if len(o.Tickets) == 0 {
 			return b.ThenDo(OpPlace, a, (*Buyer).readOrder, b.ThinkTime())
 		}
@@ -232,6 +239,7 @@ func (b *Buyer) payAtProvider(ctx context.Context) openloop.Result {
 		ContentType: "application/x-www-form-urlencoded", Body: []byte("outcome=success"),
 	}, nil)
 	if !a.OK() {
+		// The provider has refused for sure, so no money is gone.
 		if !a.Unsettled() {
 			b.noteAnswered()
 		}
@@ -279,6 +287,7 @@ func (b *Buyer) readOrder(ctx context.Context) openloop.Result {
 // cancelOrder cancels the order. It notes that in the log before it sends the request, because the
 // order may be cancelled although no answer comes.
 func (b *Buyer) cancelOrder(ctx context.Context) openloop.Result {
+	// A repeat is still the same wish.
 	if b.Tries == 0 {
 		b.rush.Acks.Add(Entry{What: AskCancel, Buyer: b.Number, Order: b.order.ID})
 	}

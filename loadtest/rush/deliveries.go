@@ -61,6 +61,8 @@ func (m *Receiver) AuditDeliveries(ctx context.Context, placed map[*Organizer]ma
 		}
 		a.feeds[o] = &feed{org: o, facts: map[string]*deliveredFact{}, orders: map[string]bool{}}
 	}
+	// New facts and new arrivals both count as progress. When everything is complete, one more second may bring
+	// what should not come.
 	progress := time.Now()
 	for last := -1; ; {
 		for _, f := range a.feeds {
@@ -127,6 +129,7 @@ func (a *deliveryAudit) compare() []report.Check {
 	for _, h := range a.receiver.EndpointsThat(Healthy) {
 		_, again := h.CountArrived()
 		repeated += again
+		// Requests may still come while the audit compares, such as repeats.
 		h.mu.Lock()
 		f := a.feeds[h.org]
 		for id, fact := range f.facts {
@@ -151,6 +154,7 @@ func (a *deliveryAudit) compare() []report.Check {
 		}
 		h.mu.Unlock()
 	}
+	// A repeat is no finding: an endpoint must expect one after every answer that got lost.
 	once.Note = fmt.Sprintf("%d came again", repeated)
 	if n := len(a.receiver.EndpointsThat(Redirecting)); n > 0 {
 		c, strayed := check("no redirect was followed")

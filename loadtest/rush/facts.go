@@ -33,6 +33,8 @@ func (o *Organizer) CountFacts(ctx context.Context, types []string, want int, wi
 			counts[page.Items[i].Type][page.Items[i].Data.Ticket.ID]++
 			read++
 		}
+		// The cursor stands behind the last fact that was read. At the end of the feed it is asked for again, until
+		// the feed has grown.
 		query.Set("after", page.Cursor)
 		if page.NextCursor != nil {
 			continue

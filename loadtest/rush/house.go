@@ -92,12 +92,15 @@ func shareSections(doc *venuemap.Document, types int) map[string]int {
 	}
 	of := make(map[string]int)
 	last := len(doc.Sections)
+	// The harness's own sections are taken from the end of the map, until they have enough rows. At least as many
+	// sections as types are left to the shoppers.
 	for own := 0; last > types && own < min(ownRows, all/10); {
 		last--
 		own += rowsOf(&doc.Sections[last])
 		of[doc.Sections[last].ID] = types - 1
 	}
 	for i := range last {
+		// With a single type everything is sold as that type.
 		of[doc.Sections[i].ID] = i % max(types-1, 1)
 	}
 	return of
@@ -124,6 +127,7 @@ func (o *Organizer) readHouse(ctx context.Context, s *Sale, types map[string]int
 	rows := make(map[[2]string]*HouseRow)
 	var order []*HouseRow
 	for _, seat := range m.Seats {
+		// All seats count for the size of the house, also those that no shopper is after.
 		h.Seats = append(h.Seats, seat.ID)
 		if seat.Kind != "standard" {
 			continue
@@ -136,6 +140,7 @@ func (o *Organizer) readHouse(ctx context.Context, s *Sale, types map[string]int
 		}
 		rows[key].Seats = append(rows[key].Seats, seat.ID)
 	}
+	// A stable sort keeps rows of the same distance in the order of the map, so that every run has the same house.
 	slices.SortStableFunc(order, func(a, b *HouseRow) int { return cmp.Compare(a.distance, b.distance) })
 	for _, r := range order {
 		if r.Type == len(s.Types)-1 {
@@ -154,6 +159,7 @@ func (o *Organizer) Withhold(ctx context.Context, s *Sale, h *House, left int, r
 	var pieces [][]string
 	for _, r := range h.Rows {
 		total += len(r.Seats)
+		// Each row is cut into pieces of one to eight seats.
 		for from := 0; from < len(r.Seats); {
 			to := min(from+1+rng.IntN(8), len(r.Seats))
 			pieces = append(pieces, r.Seats[from:to])

@@ -33,6 +33,8 @@ func (b *Buyer) End(op openloop.Op, a client.Answer) openloop.Result {
 // A buyer who gives up in doubt stays on the list of buyers whose requests are settled after the
 // run.
 func (b *Buyer) RepeatLater(op openloop.Op, a client.Answer) openloop.Result {
+	// A definite refusal does not become better by a repeat. An answer that is OK comes here when the buyer asks
+	// again for a payment that is not there yet.
 	if !a.OK() && !a.Unsettled() {
 		return b.End(op, a)
 	}

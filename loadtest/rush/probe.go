@@ -17,6 +17,7 @@ const ProbeEvery = 20 * time.Millisecond
 // time. Each has a key of its own. Orders that are still under way are settled later; Probing waits
 // for them.
 func (r *Rush) ProbeUntilAcknowledged(ctx context.Context, pause time.Duration, atOnce int, once func(context.Context) bool) error {
+	// The channel has room for one, so that a probe that is acknowledged after the end does not wait for anybody.
 	acknowledged := make(chan struct{}, 1)
 	slots := make(chan struct{}, atOnce)
 	ticker := time.NewTicker(pause)
@@ -57,6 +58,7 @@ func (r *Rush) SendProbe(ctx context.Context, svc client.API, network *client.Ne
 	b.svc, b.From, b.Email = svc, network.Source(b.Number), fmt.Sprintf("probe-%d@load.test", b.Number)
 	b.Items = []Item{{TicketTypeID: ticketType, Quantity: 1}}
 	b.Placement = Encode(PlaceOrder{Items: b.Items, GuestEmail: b.Email, GuestName: "Probe"})
+	// A probe ends with its placing: it is free, and the buyer looks at nothing.
 	b.intention = walksAway
 	b.turnTo((*Buyer).PlaceOrder)
 	return b.Step(ctx)

@@ -59,11 +59,14 @@ func (p *Progress) ShowSecond(s openloop.Second) {
 	if p.bar != nil {
 		line := p.formatSecond(s, 1)
 		p.last.Store(&line)
+		// The bar stops one second before its end while buyers finish. A bar that is complete can't be changed any
+		// more.
 		p.bar.SetCurrent(min(int64(s.At+1), int64(p.total-1)))
 		return
 	}
 	p.sum.Done += s.Done
 	p.sum.Failed += s.Failed
+	// Percentiles of several seconds can't be added up, so a line shows the worst second.
 	p.sum.P50, p.sum.P99 = max(p.sum.P50, s.P50), max(p.sum.P99, s.P99)
 	if (s.At+1)%plainEvery == 0 {
 		fmt.Fprintf(p.out, "%4d s %s\n", s.At+1, p.formatSecond(p.sum, plainEvery))
@@ -71,6 +74,8 @@ func (p *Progress) ShowSecond(s openloop.Second) {
 	}
 }
 
+// formatSecond writes what some seconds brought: the rate of requests in them, and the orders since the beginning
+// of the run.
 func (p *Progress) formatSecond(s openloop.Second, seconds int64) string {
 	return fmt.Sprintf("%6d req/s  p50 %.1f ms  p99 %.1f ms  failed %d  orders %d, paid %d, refused %d",
 		s.Done/seconds, s.P50, s.P99, s.Failed,

@@ -98,6 +98,7 @@ func (m *Receiver) AddEndpoint(ctx context.Context, o *Organizer, how Behaviour,
 	if len(types) == 0 {
 		types = []string{"*"}
 	}
+	// The endpoint listens before it is subscribed, because the first webhook may come at once.
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("webhooks: %w", err)
@@ -122,6 +123,7 @@ func (m *Receiver) AddEndpoint(ctx context.Context, o *Organizer, how Behaviour,
 
 // Close ends the receiver, also if ctx has ended.
 func (m *Receiver) Close(ctx context.Context) error {
+	// The handlers that hang must end first, or the shutdown would wait for them.
 	close(m.done)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -152,6 +154,7 @@ func (m *Receiver) EndpointsThat(how Behaviour) []*Endpoint {
 func (m *Receiver) serveRequest(ctx *fasthttp.RequestCtx) {
 	at := time.Now()
 	var n int
+	// The only other address that the service ever sees is the one of a redirect.
 	if _, err := fmt.Sscanf(string(ctx.Path()), "/%d", &n); err != nil || n >= len(m.endpoints) {
 		m.strayed.Add(1)
 		return
@@ -223,6 +226,7 @@ func (h *Endpoint) noteRequest(ctx *fasthttp.RequestCtx, at time.Time) {
 	}
 	body := ctx.PostBody()
 	var f deliveredFact
+	// The signature is checked before the lock is taken, because it needs nothing that the lock guards.
 	genuine := h.isSignedBy(string(ctx.Request.Header.Peek("X-Service-Signature")), body, at) && json.Unmarshal(body, &f) == nil
 	first := string(ctx.Request.Header.Peek("X-Service-Attempt")) == "1"
 	h.mu.Lock()
@@ -235,6 +239,7 @@ func (h *Endpoint) noteRequest(ctx *fasthttp.RequestCtx, at time.Time) {
 	if h.seen[f.ID] > 1 {
 		return
 	}
+	// Delay and order are those of the first arrival. What comes again says nothing about them.
 	h.latest = at
 	_ = h.lag.RecordValue(min(max(1, at.Sub(f.Created).Microseconds()), maxLag)) // within its range
 	switch f.Type {
@@ -243,6 +248,7 @@ func (h *Endpoint) noteRequest(ctx *fasthttp.RequestCtx, at time.Time) {
 	case Admitted:
 		h.admitted[f.Data.Ticket.ID]++
 	}
+	// A repeated attempt may come late, so only first attempts must be in order.
 	if event := f.actingEvent(); event != "" && first {
 		if f.Seq < h.last[event] {
 			h.unsorted++

@@ -79,6 +79,7 @@ func (r *Rush) letBuyersIn(ctx context.Context, engine openloop.Config) (*openlo
 // SettleDoubts repeats every request that got no definite answer until it gets one, with the same
 // bytes and keys. Requests that never get one are noted as unresolved.
 func (r *Rush) SettleDoubts(ctx context.Context, log *slog.Logger) {
+	// From here on a buyer who gets an answer does nothing more than note it.
 	r.Settling.Store(true)
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
@@ -97,6 +98,7 @@ func (r *Rush) SettleDoubts(ctx context.Context, log *slog.Logger) {
 	}
 	close(work)
 	workers.Wait()
+	// What is still open now was not answered for the whole time of settling.
 	left := r.listDoubts()
 	log.InfoContext(ctx, "settled what was in doubt", slog.Int("requests", len(open)), slog.Int("unresolved", len(left)))
 	for _, b := range left {

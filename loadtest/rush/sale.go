@@ -67,6 +67,7 @@ func Register(ctx context.Context, svc client.API, from *client.Source) (*Organi
 		"firstName": "Load", "lastName": "Test", "organizationName": "Load Test",
 	}, &session)
 	o.Bearer = session.AccessToken
+	// A new account has one organization.
 	for _, org := range session.User.Organizations {
 		o.Organization = org.ID
 	}
@@ -89,6 +90,7 @@ func (o *Organizer) UseKey(ctx context.Context) error {
 
 // OpenSale publishes an event with ticket types that are on sale at once.
 func (o *Organizer) OpenSale(ctx context.Context, types []SaleType) (*Sale, error) {
+	// The event is far enough ahead that nothing about it ends during a run.
 	start := time.Now().Add(30 * 24 * time.Hour).UTC().Truncate(time.Hour)
 	var event struct {
 		ID   string `json:"id"`
@@ -164,6 +166,7 @@ func planTypes(cfg *Config) []SaleType {
 			Name: fmt.Sprintf("Tier %d", i+1), Quantity: each, Free: i%2 == 1,
 			MaxPerOrder: MaxPerOrder, MaxPerCustomer: MaxPerCustomer,
 		}
+		// The first type gets what the division leaves over.
 		if i == 0 {
 			t.Quantity += cfg.Tickets - each*cfg.Types
 		}

@@ -39,6 +39,7 @@ func OpenSession(
 	if err := network.Check(ctx, svc.Host); err != nil {
 		return nil, err
 	}
+	// Everything that is opened below has to be closed again if a later step fails.
 	s := &Session{started: time.Now()}
 	event, err := s.putOnSale(ctx, svc, network.Source(0), &cfg, reserve)
 	var acks *AckLog
@@ -116,6 +117,7 @@ func (s *Session) Conclude(
 	ctx context.Context, r *report.Report, paysim, dir string, out io.Writer, log *slog.Logger,
 ) error {
 	s.SettleDoubts(ctx, log)
+	// A target that the harness has not started tells by its checkout pages where its simulator is.
 	if paysim == "" {
 		paysim = s.PaysimSeen()
 	}
@@ -156,6 +158,7 @@ func (s *Session) auditWebhooks(ctx context.Context, r *report.Report) error {
 		return err
 	}
 	r.Audit.Checks = append(r.Audit.Checks, checks...)
+	// A session has one endpoint, which hears of everything.
 	h := s.receiver.endpoints[0]
 	events, again := h.CountArrived()
 	r.Deliveries = &report.Deliveries{

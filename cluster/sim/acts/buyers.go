@@ -63,6 +63,7 @@ func (s *Script) placeOrder(sh *show, p ledger.Place) {
 	// The judge accepts an order that fits any of the commands with its id.
 	s.places[p.Order] = append(s.places[p.Order], &p)
 	s.sendPlace(sh, p, 1+s.Rng.IntN(5))
+	// An order for seats comes with another body more often, because the seats of both must not be sold.
 	seats := p.Lines[0].Seats
 	if s.Chance(.1) || len(seats) > 1 && s.Chance(.3) { // The same id comes with another body, which must be refused or be the only one that counts.
 		other := p

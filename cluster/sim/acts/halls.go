@@ -60,6 +60,8 @@ func (s *Script) attachMap(sh *show) {
 	attach := seatmap.Attach{
 		Layout: layout, Mode: [...]string{seatmap.Reserved, seatmap.GAMixed}[s.Rng.IntN(2)], HoldTime: s.Between(60_000, 80_000),
 	}
+	// The organizer knows the map only once its attachment is answered with the version. Until then shoppers choose
+	// from the map before.
 	s.ask(sh.seats, attach, 0, func(r engine.Reply) {
 		if rec, ok := r.(*seatmap.Record); ok && rec.Version == layout.Version {
 			sh.hall.layout = layout
@@ -137,6 +139,7 @@ func (s *Script) someSeats(sh *show, n int) []string {
 // knows. It leaves out seats without a price.
 func (h *hall) linesFor(seats []string) []order.Line {
 	var lines []order.Line
+	// Seats of an older map are not on this one, so they are left out as well.
 	for _, id := range seats {
 		i := slices.Index(h.layout.SeatIDs, id)
 		if i < 0 {

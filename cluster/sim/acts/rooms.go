@@ -65,6 +65,8 @@ func (s *Script) openRoom(rm *room) {
 	if rm.draws++; rm.draws > mostDraws {
 		return
 	}
+	// Registration begins soon and lasts some seconds, so that a run has several rooms of an event one after the
+	// other.
 	begin := s.Now() + s.rooms.within(0, 3)
 	closes := begin + s.rooms.within(2, 15)
 	rules := draw.Rules{
@@ -122,6 +124,7 @@ func (s *Script) endRoom(rm *room) {
 // changeRoom makes one change as the organizer. A change of the rules comes too late once the room has begun, and
 // must be refused then. Its pace may change at any time.
 func (s *Script) changeRoom(rm *room) {
+	// The change begins with the settings that the organizer saw last, which may be out of date.
 	next := rm.settings
 	switch s.rooms.IntN(9) {
 	case 0:

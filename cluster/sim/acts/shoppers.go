@@ -61,6 +61,8 @@ func (s *Script) pickSeats(p *shopper) {
 			Seats: s.someSeats(p.show, 1+s.Rng.IntN(4)),
 		}
 	}
+	// A selection that was never answered may exist nevertheless: the shopper's own list is only what was told
+	// last.
 	limit := 1 + s.Rng.IntN(4)
 	s.ask(p.show.seats, c, limit, func(r engine.Reply) {
 		switch r := r.(type) {
