@@ -50,6 +50,8 @@ func (a *apiClient) send(ctx context.Context, method, path string, body, data an
 	for {
 		err := a.sendOnce(ctx, key, method, path, body, data)
 		var refused *apiRefusal
+		// Other errors are the caller's: a refusal does not go away, and a request without an answer may have been
+		// carried out.
 		if !errors.As(err, &refused) || refused.status != http.StatusServiceUnavailable || time.Now().After(until) {
 			return err
 		}

@@ -68,6 +68,8 @@ func (c *consumeCmd) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return consumer.Stop(context.WithoutCancel(ctx))
 	}
+	// Without Kafka the process follows the journal of the same database. It looks for new batches by itself,
+	// because no node tells it of them.
 	f := follower.New(follower.Config{Name: effects, Pool: pool, Log: log, Apply: apply, Poll: 50 * time.Millisecond})
 	f.Start(journal.NewReader(pool))
 	select {

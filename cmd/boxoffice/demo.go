@@ -41,6 +41,7 @@ func makeDemo(ctx context.Context, url string) (*demo, error) {
 		return nil, err
 	}
 	d.bearer = session.AccessToken
+	// The shows come one after another. An error ends the making, and what is on sale by then stays.
 	for i := range shows {
 		slug, err := d.putOnSale(ctx, &shows[i])
 		if err != nil {
@@ -60,6 +61,7 @@ func makeDemo(ctx context.Context, url string) (*demo, error) {
 // kind demands: it sells the show out or cancels it.
 func (d *demo) putOnSale(ctx context.Context, s *show) (slug string, err error) {
 	body, saleEnd := s.describe(time.Now())
+	// The file comes before the event, whose record names its address.
 	if s.kind == file {
 		book, err := d.upload(ctx, "/media/upload-file", "programme.txt", programme)
 		if err != nil {

@@ -110,6 +110,7 @@ func makeLesson(title, writeup string) fields {
 func (s *show) describe(now time.Time) (body fields, saleEnd time.Time) {
 	// Doors open at 19:00 UTC, and the show begins an hour later.
 	evening := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, s.away).Add(19 * time.Hour)
+	// The table of shows is never changed, so one process can make the demo more than once.
 	body = maps.Clone(s.about)
 	maps.Copy(body, fields{"timezone": "UTC", "startDate": formatMoment(evening.Add(time.Hour))})
 	if s.kind == file || s.kind == course {

@@ -72,6 +72,7 @@ func (c *gateCmd) serve(ctx context.Context, in io.Reader, out io.Writer) (err e
 		case <-ctx.Done():
 		}
 	}
+	// The regular exchange ends before the last one, so that only one of them is under way.
 	stop()
 	follower.Wait()
 	// A signal has ended ctx, but the last scans must still reach the service.

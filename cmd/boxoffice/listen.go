@@ -62,6 +62,7 @@ func (c *listenCmd) serve(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "What happens from now on at %s is sent to %s. Ctrl-C ends it.\nIts signing secret, the same whenever this key listens: %s\n", c.root(), c.Forward, l.secret)
+	// After a signal the end of the listener is no error, whatever was under way.
 	if err := l.follow(ctx); ctx.Err() == nil {
 		return err
 	}
@@ -127,6 +128,8 @@ func (l *listener) follow(ctx context.Context) error {
 			l.away = away
 			l.sayWhetherAway(err)
 		}
+		// The feed is read on only when all facts of the page were taken or given up, so facts arrive in their
+		// order.
 		for _, fact := range facts {
 			if err := l.forward(ctx, fact); err != nil {
 				return err

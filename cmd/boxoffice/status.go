@@ -170,6 +170,7 @@ func readStatus(ctx context.Context, at opened, events []string) (*status, error
 	if s.Positions, err = follower.Positions(ctx, pool, from); err != nil {
 		return nil, err
 	}
+	// The table of followers is a sum of the positions, which stay in the JSON for scripts.
 	s.Followers = followersOf(s.Positions)
 	backlog, err := readmodel.New(pool).RefundBacklog(ctx)
 	if err != nil {
@@ -204,6 +205,7 @@ func (s *status) readShards(ctx context.Context, at opened) error {
 		if s.Journal.Oldest == "" || shown.Oldest != "" && shown.Oldest < s.Journal.Oldest {
 			s.Journal = shown.Standing
 		}
+		// With a single database the journal's own row says everything.
 		if len(at.shards) > 1 {
 			s.Shards = append(s.Shards, shown)
 		}
@@ -226,6 +228,7 @@ func nodesOf(seen []members.Seen, writers []journal.Writer) ([]nodeStatus, error
 		if err := json.Unmarshal(m.Info, &n.nodeInfo); err != nil {
 			return nil, fmt.Errorf("info of %s: %w", m.ID, err)
 		}
+		// place finds the row of a node's life by its id, for its writers below.
 		place[m.ID] = len(nodes)
 		nodes = append(nodes, n)
 	}
@@ -338,6 +341,7 @@ func (s *status) print(out io.Writer) error {
 		}
 		row(n.Node, n.State, n.Version, seconds(n.Up), seconds(n.Silent), n.Actors, n.Backlog, fmt.Sprint(n.Waiting, "ms"), n.Writers, n.HTTP, n.Link)
 	}
+	// Each table is written before the next begins, so that its columns are as wide as its own cells.
 	if err := w.Flush(); err != nil {
 		return err
 	}

@@ -58,6 +58,7 @@ type keysCmd struct {
 	Rotate rotateCmd `cmd:"" help:"Sign with a new key from now on. Tokens of the one before stay good; those of older keys do not."`
 }
 
+// rotateCmd makes a new key that signs access tokens.
 type rotateCmd struct{ database }
 
 // Run makes a new key. Running nodes sign with it within a second. Tokens of the key before it stay
@@ -118,6 +119,7 @@ type transferCmd struct {
 	Forbid forbidTransferCmd `cmd:"" help:"Let it no longer. What its buyers still owe can't be marked as paid from then on."`
 }
 
+// allowTransferCmd lets an organization be paid by bank transfer.
 type allowTransferCmd struct {
 	database
 	Organization string `arg:"" help:"Its number, its id or its slug."`
@@ -128,6 +130,7 @@ func (c *allowTransferCmd) Run(ctx context.Context) error {
 	return c.setTransfers(ctx, c.Organization, true, "is paid by bank transfer too")
 }
 
+// forbidTransferCmd ends that an organization is paid by bank transfer.
 type forbidTransferCmd struct {
 	database
 	Organization string `arg:"" help:"Its number, its id or its slug."`
@@ -202,6 +205,7 @@ func (c *venueCmd) Run(ctx context.Context) error {
 		return err
 	}
 	defer done()
+	// A sample is checked as the map of any organization is, and its seats are counted.
 	layout, _, err := venuemap.Publishable(text)
 	if err != nil {
 		return err

@@ -40,6 +40,7 @@ func (c *triggerCmd) trigger(ctx context.Context, out io.Writer) error {
 	if i < 0 {
 		return fmt.Errorf("nothing makes %q happen: trigger --list says what can", c.Type)
 	}
+	// The key is checked only now: the list needs none.
 	client, err := c.open()
 	if err != nil {
 		return err
@@ -105,6 +106,7 @@ type stage struct {
 	}
 }
 
+// sayOrder returns the end of the command's only line: the order's id, if the steps have made an order.
 func (s *stage) sayOrder() string {
 	if s.order.ID == "" {
 		return ""
@@ -117,10 +119,13 @@ func (s *stage) post(ctx context.Context, path string, body, data any) error {
 	return s.send(ctx, http.MethodPost, path, body, data)
 }
 
+// ownPath returns the path of the event's record, as the organizer reaches it.
 func (s *stage) ownPath() string { return "/organizer/events/" + s.event.ID }
 
+// inDays writes the moment that is a number of days from now, as the API takes it.
 func inDays(n int) string { return time.Now().UTC().AddDate(0, 0, n).Format(time.RFC3339) }
 
+// draftEvent makes the event that all other steps act on. It takes place next week and is not published yet.
 func (s *stage) draftEvent(ctx context.Context) error {
 	return s.post(ctx, "/organizer/events", fields{
 		"title": "Triggered " + time.Now().UTC().Format(time.DateTime), "category": "music", "timezone": "UTC",
@@ -128,25 +133,30 @@ func (s *stage) draftEvent(ctx context.Context) error {
 	}, &s.event)
 }
 
+// renameEvent changes the title of the draft, which the service tells as event.updated.
 func (s *stage) renameEvent(ctx context.Context) error {
 	return s.send(ctx, http.MethodPut, s.ownPath(), fields{"title": "Triggered, and renamed"}, nil)
 }
 
+// addTickets adds a type of which one order leaves most tickets.
 func (s *stage) addTickets(ctx context.Context) error { return s.addType(ctx, 100) }
 
 // addLastTicket adds a type of one ticket, so that a single order sells it out.
 func (s *stage) addLastTicket(ctx context.Context) error { return s.addType(ctx, 1) }
 
+// addType adds a paid ticket type whose sale has begun already, so that the order of a later step is accepted.
 func (s *stage) addType(ctx context.Context, quantity int) error {
 	return s.post(ctx, s.ownPath()+"/tickets", fields{
 		"name": "Floor", "type": "general", "price": 25, "quantityTotal": quantity, "saleStart": inDays(-1), "saleEnd": inDays(6),
 	}, &s.ticketType)
 }
 
+// publishEvent publishes the draft, which must have a ticket type.
 func (s *stage) publishEvent(ctx context.Context) error {
 	return s.post(ctx, s.ownPath()+"/publish", nil, nil)
 }
 
+// cancelEvent cancels the event before anybody has ordered.
 func (s *stage) cancelEvent(ctx context.Context) error { return s.setStatus(ctx, "cancelled") }
 
 // completeEvent ends the event before its time. An event completes only after it was in progress,
@@ -158,6 +168,7 @@ func (s *stage) completeEvent(ctx context.Context) error {
 	return s.setStatus(ctx, "completed")
 }
 
+// setStatus moves the event to a status. The service refuses a move that the status before does not allow.
 func (s *stage) setStatus(ctx context.Context, status string) error {
 	return s.send(ctx, http.MethodPut, s.ownPath()+"/status", fields{"status": status}, nil)
 }
@@ -195,10 +206,12 @@ func (s *stage) payOrder(ctx context.Context) error {
 	return s.post(ctx, "/payments/verify", fields{"orderId": s.order.ID, "token": s.order.AccessToken}, &s.order)
 }
 
+// cancelOrder cancels the order as its buyer, while it is unpaid.
 func (s *stage) cancelOrder(ctx context.Context) error {
 	return s.post(ctx, "/orders/"+s.order.ID+"/cancel", fields{"token": s.order.AccessToken}, nil)
 }
 
+// refundOrder sends the money of the whole order back, as the organizer.
 func (s *stage) refundOrder(ctx context.Context) error {
 	return s.post(ctx, "/organizer/orders/"+s.order.ID+"/refund", fields{"reason": "Triggered."}, nil)
 }
@@ -223,6 +236,7 @@ func (s *stage) scanTicket(ctx context.Context) error {
 	}, nil)
 }
 
+// tagAttendee gives the holder of the order's first ticket a tag, as the organizer.
 func (s *stage) tagAttendee(ctx context.Context) error {
 	if err := s.needTicket(); err != nil {
 		return err
@@ -261,6 +275,7 @@ func (s *stage) actAsAgent(ctx context.Context) error {
 	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil || res.StatusCode != http.StatusOK {
 		return fmt.Errorf("POST /mcp answered %d", res.StatusCode)
 	}
+	// A tool that refuses answers 200 too, and says in its result what is wrong.
 	if answer.Result.IsError {
 		return errors.New("update_event: " + answer.Result.Content[0].Text)
 	}

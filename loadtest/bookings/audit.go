@@ -50,6 +50,7 @@ func (s *season) readOutcome(ctx context.Context) (*Outcome, error) {
 	}); err != nil {
 		return nil, err
 	}
+	// No order changes any more, so what is left must fit exactly what was sold.
 	if o.Left, err = s.readLeft(ctx); err != nil {
 		return nil, err
 	}
@@ -149,6 +150,7 @@ func checkCustomers(o *Outcome) report.Check {
 	c := report.Check{Name: "no customer had more than a day's places at any time"}
 	of := make(map[[2]string][]Order)
 	for _, order := range o.Orders {
+		// The cap counts over all slots of a date.
 		key := [2]string{order.Customer, order.date}
 		of[key] = append(of[key], order)
 	}

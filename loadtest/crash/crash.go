@@ -50,6 +50,8 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 	if err := os.MkdirAll(cfg.Out, 0o755); err != nil {
 		return nil, fmt.Errorf("crash: %w", err)
 	}
+	// The arrivals end with the kills and not with a number of buyers. The duration is only a bound: each kill may
+	// take its calm and three times the allowed recovery.
 	cfg.Buyers = 0
 	cfg.Duration = max(cfg.Duration, time.Duration(cfg.NodeKills+cfg.PostgresKills)*(2*cfg.Calm+3*cfg.Within))
 	node, stopNode, err := rig.StartNodeForRun(ctx, cfg.Out, out, log, cfg.NodeEnv()...)
@@ -70,11 +72,13 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 	r := s.NewReport("On-sale rush with crashes", node.URL, cfg)
 	k := &killer{cfg: &cfg, node: node, rush: s.Rush, log: log, began: time.Now(), finished: make(chan struct{})}
 	var killing sync.WaitGroup
+	// If measuring fails, the killing is ended as well; otherwise the killer has ended the arrivals itself.
 	killCtx, cancel := context.WithCancel(ctx)
 	killing.Go(func() { k.killAll(killCtx) })
 	err = s.Measure(ctx, r, node.Targets(), out, k.finished)
 	cancel()
 	killing.Wait()
+	// Probes that are still under way may have made orders, which the audit has to find in the log.
 	s.Probing.Wait()
 	if err := errors.Join(err, k.err); err != nil {
 		return nil, err
@@ -137,6 +141,7 @@ func (k *killer) killNode(ctx context.Context) (report.Outage, error) {
 	if err := k.node.Kill(); err != nil {
 		return report.Outage{}, err
 	}
+	// The time to be ready counts from the start, and the time without writes from the kill.
 	started := time.Now()
 	if err := k.node.Start(ctx, forgiveness*k.cfg.Within); err != nil {
 		return report.Outage{}, err
@@ -171,6 +176,7 @@ func (k *killer) untilWrites(ctx context.Context, o report.Outage, killed time.T
 	ctx, cancel := context.WithTimeout(ctx, forgiveness*k.cfg.Within)
 	defer cancel()
 	r := k.rush
+	// The reserve is the last type of the sale.
 	free := r.Sale.Types[len(r.Sale.Types)-1]
 	if err := r.ProbeUntilAcknowledged(ctx, rush.ProbeEvery, probesAtOnce, func(ctx context.Context) bool { return r.PlaceProbe(ctx, r.API, free.ID) }); err != nil {
 		return o, fmt.Errorf("no write for %v after %s was killed: %w", time.Since(killed).Round(time.Millisecond), o.What, err)

@@ -58,6 +58,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 	if err != nil {
 		return nil, err
 	}
+	// The session ends before the node that it talks to.
 	defer func() { err = errors.Join(err, s.Close(ctx)) }()
 	r := s.NewReport("On-sale rush", cfg.Target, cfg)
 	if err := s.Measure(ctx, r, targets, out, nil); err != nil {

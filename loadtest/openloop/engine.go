@@ -162,7 +162,8 @@ func (e *engine) runDispatcher(
 			at, more = next()
 		}
 		e.startDue(ctx, now)
-		// Actors that are not done by the deadline are given up; their waiting steps are counted as unsent.
+		// Actors that are not done by the deadline are given up. Those of their steps that were due within the
+		// window count as unsent.
 		if (!more && e.idle()) || now > deadline {
 			return nil
 		}

@@ -76,6 +76,7 @@ func (c *crowd) placeOrder(ctx context.Context, n int, key string) answer {
 	case fasthttp.StatusTooManyRequests, fasthttp.StatusServiceUnavailable:
 		a.op = opRefused
 	}
+	// The moment of the answer decides later whether an accepted order was goodput.
 	a.after = time.Since(c.began)
 	// The response is used again for other requests, so the body is copied.
 	a.retryAfter, a.body = string(resp.Header.Peek("Retry-After")), slices.Clone(resp.Body())
@@ -128,6 +129,7 @@ func (s *scene) measurePeak(ctx context.Context) error {
 			}
 		}
 	})
+	// Only the answers of the measured phase were counted, so the phase is the time to divide by.
 	s.out.Peak, s.out.PeakLatency = float64(accepted.Load())/s.cfg.Phase.Seconds(), openloop.PercentilesOf(latency)
 	return err
 }

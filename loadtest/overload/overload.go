@@ -113,6 +113,7 @@ func (s *scene) runParts(ctx context.Context, log *slog.Logger) error {
 		if s.sale, err = s.Organizer.OpenSale(ctx, []rush.SaleType{{Name: "Floor", Quantity: stock, MaxPerOrder: rush.MaxPerOrder, MaxPerCustomer: rush.MaxPerCustomer}}); err != nil {
 			return err
 		}
+		// The part's name stands in the buyers' addresses, so that the second part has other buyers than the first.
 		s.crowd = &crowd{scene: s, name: strings.ReplaceAll(part.name, " ", "-")}
 		if err := part.run(ctx); err != nil {
 			return fmt.Errorf("overload: %s: %w", part.name, err)
@@ -175,6 +176,7 @@ func (o *Outcome) describeFigures() string {
 	row := func(name string, rate float64, p openloop.Percentiles) {
 		fmt.Fprintf(w, "%s\t%.0f\t%.1f\t%.1f\t%.1f\t\n", name, rate, p.P50, p.P99, p.Max)
 	}
+	// The rate of refusals is their share of all orders, because refusals are not counted by the second.
 	refused := o.Offered * float64(o.Refused.Count) / float64(max(1, o.Answers+o.Unsent))
 	row("clients one after the other", o.Peak, o.PeakLatency)
 	row("accepted, from when it was sent", o.Goodput, o.Accepted.Service)

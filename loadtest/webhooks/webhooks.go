@@ -56,6 +56,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ []
 	if err := os.MkdirAll(cfg.Out, 0o755); err != nil {
 		return nil, fmt.Errorf("webhooks: %w", err)
 	}
+	// A demo on the same node would be told by the facts, too, and change what is measured.
 	node, stop, err := rig.StartNodeForRun(ctx, cfg.Out, out, log, rush.PrivateWebhooks, "BOXOFFICE_DEMO=false", "BOXOFFICE_LOG_LEVEL=WARN")
 	if err != nil {
 		return nil, err
@@ -142,7 +143,8 @@ func (h *deliveryRun) putOnSale(ctx context.Context) (err error) {
 	return nil
 }
 
-// mixBehaviours returns the behaviours of all endpoints in a random order..
+// mixBehaviours returns the behaviours of all endpoints in a random order, so that most organizations have healthy
+// and bad endpoints side by side.
 func (c *Config) mixBehaviours() []rush.Behaviour {
 	var all []rush.Behaviour
 	for how, n := range map[rush.Behaviour]int{rush.Hanging: c.Hanging, rush.Failing: c.Failing, rush.Redirecting: c.Redirecting, rush.Dripping: c.Dripping} {
@@ -163,6 +165,7 @@ func (h *deliveryRun) run(ctx context.Context) (err error) {
 	sampler := rig.StartSampler(append(h.node.Targets(), rig.Target{Name: "generator", PID: rig.FixedPID(os.Getpid())})...)
 	cfg := openloop.Config{Ops: []string{"POST /orders"}, OnSecond: func(openloop.Second) {
 		h.peak = max(h.peak, rig.ResidentBytes(h.node.PID()))
+		// The figures are the node's own. A second in which they could not be read is left out.
 		if m, err := rig.ReadMetrics(ctx, h.svc, h.net.Source(0)); err == nil {
 			h.longestTelling, h.waiting = max(h.longestTelling, m["boxoffice_facts_delay_seconds"]), max(h.waiting, m["boxoffice_webhook_pending"])
 		}
@@ -231,6 +234,7 @@ func (h *deliveryRun) print(out io.Writer, checks []report.Check) error {
 		fmt.Fprintln(w)
 	}
 	_ = w.Flush() // out's errors are its owner's
+	// Rates count over the time of the orders. Deliveries that come after it have their own delays in the table.
 	seconds := h.cfg.Duration.Seconds()
 	orders := float64(h.orders.All.Count)
 	fmt.Fprintf(out, "%.0f facts/s were asked for, %.0f/s told of %.0f orders in %.0f s; POST /orders p99 %.1f ms\n",

@@ -28,7 +28,7 @@ type show struct {
 func (s *Script) OpenShow() {
 	number := int64(len(s.shows) + 1)
 	sh := &show{ref: engine.EventRef(number), seats: engine.SeatmapRef(number), hidden: make(map[engine.Ref]string)}
-	// The show is on the list before its actors exist, because the judge asks for all actors at any time.
+	// The place of a show on the list follows from its number, by which DayAt finds it.
 	s.shows = append(s.shows, sh)
 	d := event.Details{
 		Title: "show", Category: "music", Currency: "USD", Capacity: event.NoCapacity,

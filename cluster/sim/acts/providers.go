@@ -113,7 +113,8 @@ func (s *Script) reportStatus(p *payment, status string, received int64) {
 	if p.status == order.AttemptSucceeded {
 		return // A success is final at a provider.
 	}
-	// The provider's own books change first. The ledger may hear of it much later, or of a later change before.
+	// The provider's own books change first. The ledger may hear of it much later, or may hear of a later change
+	// first.
 	p.status, p.received = status, max(p.received, received)
 	s.Logf("provider: %s is %s with %d of %d", p.reference, status, received, p.amount)
 	report := ledger.ReportPayment{Order: p.id, Reference: p.reference, Status: status, Received: received, Currency: "USD"}

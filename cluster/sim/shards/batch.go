@@ -24,9 +24,10 @@ type Row struct {
 	Epoch       int32
 	First, Last int64
 	Bytes       []byte // its facts
-	Needs       []*Row // without which it must not land
-	landed      bool
-	at          journal.Place // once it has landed, in a world with shards
+	// Rows of the same batch that this one rests on: a joint command's effect needs the facts of its sender.
+	Needs  []*Row // without which it must not land
+	landed bool
+	at     journal.Place // once it has landed, in a world with shards
 }
 
 // Land is the journal's side of an attempt to commit. Rows whose epoch stands get in, if the rows that they need do
@@ -58,6 +59,8 @@ func (p *Place) Land(b *Batch, again bool, how string) (fenced map[*Row]bool, st
 func (p *Place) fenceRows(b *Batch, how string) map[*Row]bool {
 	j := p.journal
 	fenced := make(map[*Row]bool)
+	// A closed writer fences the whole batch. A burial closes the writers of a dead node, and a move of the shard
+	// closes all.
 	b.Closed = j.IsSharded() && p.writers[b.Writer].closed && j.bug != bugs.NoFence
 	for _, r := range b.Rows {
 		st := p.Stream(r.Ref)
@@ -92,6 +95,7 @@ func (p *Place) insertRow(b *Batch, r *Row, how string) {
 		j.Failf("%s torn: %d-%d of epoch %d after %d", r.Ref.Name(), r.First, r.Last, r.Epoch, st.Head)
 		return
 	}
+	// The facts are read back from their stored form, as every other reader of the journal gets them.
 	facts, err := codec.Facts(r.Ref.Kind, r.Bytes)
 	if err != nil {
 		j.Failf("%s: %w", r.Ref.Name(), err)
@@ -101,6 +105,7 @@ func (p *Place) insertRow(b *Batch, r *Row, how string) {
 	st.rows = append(st.rows, r)
 	st.Head = r.Last
 	j.Logf("batch %s commits %s %d-%d %s", b.Name, r.Ref.Name(), r.First, r.Last, how)
+	// The copy of the shard on another server was made before this row, and does not have it.
 	if !p.isCurrent() {
 		j.Failf("%s %d-%d are lost: they are committed where shard %d has been", r.Ref.Name(), r.First, r.Last, p.shard.No)
 		return

@@ -68,6 +68,7 @@ func (f *Follower) Offer(b *journal.Batch) {
 // saved positions.
 func (f *Follower) passSome() bool {
 	j := f.home.journal
+	// A kill of home may have lost the last positions, so what the copy believes of them is not to be trusted.
 	if !f.home.Answers() || f.home.life != f.life {
 		j.Reach("follower", "home away")
 		return false
@@ -86,11 +87,14 @@ func (f *Follower) passSome() bool {
 	if !f.readTails() {
 		return false
 	}
+	// A batch can be passed when all facts before it, of all its streams, have been passed.
 	group, moves := f.tails.Gather(followBatch)
 	if len(group) > 0 {
 		f.savePositions(moves, group)
 		return true
 	}
+	// Nothing can be passed although batches are in hand: they wait for facts of batches that the copy has not
+	// read.
 	return f.tails.Facts == 0 || f.readMissing()
 }
 
@@ -151,7 +155,9 @@ func (f *Follower) readTails() bool {
 		for at := t.Pos; at < int64(len(w.batches)) && facts < followBatch; at++ {
 			facts += f.tails.Add(t, &w.batches[at])
 		}
+		// A full read means that there may be more.
 		t.Behind, t.Wanted = facts >= followBatch, false
+		// A closed writer that has no more batches gets the last position there is, and is never read again.
 		if facts == 0 && t.Closed {
 			if !f.home.movePositions([]merge.Move{{Writer: id, Since: t.Pos, To: merge.Final}}, nil) {
 				return false
@@ -167,6 +173,7 @@ func (f *Follower) readTails() bool {
 func (f *Follower) savePositions(moves []merge.Move, group []journal.Batch) {
 	j := f.home.journal
 	f.busy = true
+	// 0: the outcome is heard. 1: the transaction is saved and the outcome is not heard. 2: neither.
 	fate := 0
 	if j.Chance(f.unknown) {
 		fate = 1 + j.Rng.IntN(2)

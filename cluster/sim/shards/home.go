@@ -94,6 +94,7 @@ func (h *Home) movePositions(moves []merge.Move, group []journal.Batch) bool {
 		}
 	}
 	h.forgetOld()
+	// These keep what was there before, so that a kill can undo the transaction.
 	positions, effects := make(map[int32]int64), make(map[int64]int64)
 	for _, m := range moves {
 		at := h.cursorOf(m.Writer)
@@ -108,6 +109,7 @@ func (h *Home) movePositions(moves []merge.Move, group []journal.Batch) bool {
 			h.passRecord(&r)
 		}
 	}
+	// Until diskTime has passed, the transaction exists in the server's memory alone.
 	h.recent = append(h.recent, change{h.journal.Now(), func() {
 		maps.Copy(h.positions, positions)
 		maps.Copy(h.effects, effects)

@@ -77,6 +77,7 @@ func (a Address) Visit(refused bool) Visit {
 // may carry the statement out later all the same.
 func (v Visit) Execute(do func()) bool {
 	switch {
+	// A kill breaks the connections of all visits that began before it.
 	case v.refused || v.life != v.Place.life || v.Place.state == away:
 		return false
 	case v.Place.state == stalled:
@@ -199,6 +200,7 @@ func (p *Place) copyPlace() *Place {
 	}
 	for ref, st := range p.streams {
 		c := *st
+		// The lists are clipped, so that what one server appends from now on does not appear at the other.
 		c.claimed, c.rows, c.kept = slices.Clip(st.claimed), slices.Clip(st.rows), slices.Clip(st.kept)
 		to.streams[ref] = &c
 	}

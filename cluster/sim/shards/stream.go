@@ -100,6 +100,7 @@ func (p *Place) Load(ref engine.Ref) (state engine.State, head, saved int64, err
 		return nil, 0, 0, err
 	}
 	saved = st.lastSnapshot().Seq
+	// With a planted bug the two may differ on purpose, and the judge has to find the bug.
 	if saved > 0 && p.journal.bug == "" {
 		whole, err := p.journal.Replay(st, false)
 		if err != nil {
@@ -128,6 +129,7 @@ func (j *Journal) Replay(st *Stream, fromSnapshot bool) (engine.State, error) {
 		if state, err = kind.Thaw(st.ref, v); err != nil {
 			return nil, err
 		}
+		// Rows up to the snapshot are skipped. A row may reach beyond it, so its facts are counted one by one.
 		seq = snap.Seq
 		if j.bug == bugs.ShortSnapshot {
 			seq++
