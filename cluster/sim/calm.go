@@ -80,6 +80,7 @@ func (s *Sim) judgeFollowers() {
 			running = n.copy.Began
 		}
 	}
+	// A follower that has just begun, or a home that has just come back, needs its time first.
 	if running < 0 || !h.Answers() || s.Now()-max(running, h.Since()) <= othersWithin {
 		return
 	}

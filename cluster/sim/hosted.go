@@ -93,6 +93,7 @@ func (a *hosted) claimAndLoad() {
 				a.failSoon(errUnheard)
 				return
 			}
+			// With the bug LateClaim the state was read already, before the claim.
 			if a.loaded == nil {
 				a.readState()
 			}
@@ -111,6 +112,7 @@ func (a *hosted) claimAt(to shards.Visit, tries int64) error {
 		s.Reach("claim by another map", s.phaseOf(a.Ref))
 		return journal.ErrOtherMap
 	}
+	// A claim whose answer was lost has raised the epoch nevertheless. The second one raises it again.
 	for range tries {
 		a.claim = to.Place.Claim(a.Ref, a.node.writers[s.journal.ShardOf(a.Ref)])
 		s.claims[a.claim] = a
@@ -219,6 +221,7 @@ var errUnheard = errors.New("the journal's answer was not heard")
 // on its way, another activation may have claimed the stream.
 func (a *hosted) Prove(claim journal.Claim) {
 	s, asked := a.node.sim, a.node.wallClock()
+	// The question and the answer are each on their way for a while.
 	way := func() int64 {
 		if s.Chance(s.swarm.slow) {
 			return s.Between(20*millisecond, 1500*millisecond)
@@ -286,6 +289,7 @@ func (a *hosted) Join(to engine.Ref, j activation.Joint) {
 		if !next.isAlive() || next.stopped {
 			return
 		}
+		// Only here the sender's facts are not durable yet, which is what a joint command is about.
 		if a.pending > 0 && next.state != nil {
 			s.Reach("joint", s.phaseOf(to))
 		}

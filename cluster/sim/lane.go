@@ -58,6 +58,7 @@ func (n *node) flushLane(l *lane) {
 	b.Name, b.Writer = n.nameBatch(l), n.writers[l.shard]
 	l.queue, l.flight = nil, b
 	for _, e := range b.entries {
+		// A barrier has no row: it waits for the entries before it, and is settled with them.
 		if len(e.Facts) == 0 {
 			continue
 		}
@@ -108,10 +109,12 @@ func (n *node) commitBatch(b *batch) {
 			}
 		})
 	}
+	// A commit takes some milliseconds, and now and then much longer.
 	delay := s.Between(millisecond/2, 8*millisecond)
 	if s.Chance(s.swarm.slow) {
 		delay = s.Between(20*millisecond, 1500*millisecond)
 	}
+	// The lane hears nothing of this attempt, whatever becomes of it, and tries again.
 	if s.Chance(s.swarm.unknown) {
 		fate := [...]string{"landed", "lost", "late"}[s.Rng.IntN(3)]
 		s.reachEntries("unknown "+fate, b)
@@ -169,8 +172,8 @@ func (n *node) settleBatch(b *batch, fenced map[*shards.Row]bool) {
 	n.flushLane(b.lane)
 }
 
-// deliver delivers the next n messages. Messages that these cause are queued behind the ones that wait already, and
-// count too. during this call.
+// settleEntry tells an activation the outcome of one of its entries. While it does so, the messages of the entry
+// leave: all that the decision has sent must leave now, because the facts are durable.
 func (a *hosted) settleEntry(e *entry) {
 	a.pending--
 	if a.fenced {

@@ -81,6 +81,7 @@ func (a *ask) hearReply(s *Sim, reply engine.Reply) {
 			s.Failf("%s is answered INTERNAL", brief.Command(a.cmd))
 			return
 		}
+		// The repeat that was planned with the try is dropped, if this one comes sooner.
 		if n := a.tries; r.Code == engine.Unavailable {
 			s.After(s.Between(50*millisecond, second), func() {
 				if a.tries == n {
@@ -131,6 +132,8 @@ func (s *Sim) deliverMessage(from *node, e *envelope) {
 		e.call.answerClient(s, engine.Refuse(engine.Unavailable, nil))
 		return
 	}
+	// A shut valve refuses clients at once. Of a message between actors nobody would hear the refusal, so it is
+	// delivered.
 	if e.call != nil && s.sharded && n.shut[s.journal.ShardOf(e.to)] {
 		s.Reach("refused by a valve", enginetest.CommandName(e.cmd))
 		e.call.answerClient(s, engine.Refuse(engine.Unavailable, nil))
@@ -152,6 +155,7 @@ func (s *Sim) findOwner(from *node, ref engine.Ref) *node {
 			return nil
 		}
 	}
+	// The owner is the node with the highest score among those that the sender sees.
 	var best *node
 	var score uint64
 	for _, n := range s.nodes {

@@ -147,6 +147,7 @@ func (n *node) forgetActivation(a *hosted) {
 func (n *node) armWake(ref engine.Ref, at time.Time) {
 	s, life := n.sim, n.life
 	n.armed[ref] = at
+	// A time that has passed is due at once, but not within the step that has asked for it.
 	s.After(max(at.Sub(n.wallClock()).Microseconds(), 50), func() {
 		if n.life != life || !n.armed[ref].Equal(at) {
 			return

@@ -30,6 +30,7 @@ func (s *Sim) makeJournal(seed uint64) {
 	s.steady = make([]int64, len(s.journal.Shards))
 	if s.sharded = s.journal.IsSharded(); s.sharded {
 		w := &s.swarm
+		// The two shows are in different shards, so that one can go on while the other's shard is away.
 		w.shows, w.orders = 2, 20+w.orders/2
 		if s.calm = s.Rng.IntN(2) == 0; s.calm {
 			w.loss, w.repeat, w.late, w.unknown, w.slow, w.crash, w.split, w.retire = 0, 0, 0, 0, 0, 0, 0, 0

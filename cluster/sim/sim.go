@@ -41,6 +41,7 @@ func Simulate(seed uint64, bug bugs.Bug, log io.Writer) Result {
 
 // runWorld runs the world with its faults, then heals it, and runs it until it is quiet or a promise is broken.
 func (s *Sim) runWorld() {
+	// A panic in a step of the world is a failure of its seed, and does not end the test of the other seeds.
 	s.Protect(s.start)
 	s.Run(s.swarm.load)
 	s.Protect(s.healWorld)

@@ -77,6 +77,7 @@ const holdGrace = 5 * second
 // watchHold makes sure that a selection of seats ends in time, unless it is changed before. The clock is the one of
 // the node that owns the seats when the end is due.
 func (s *Sim) watchHold(ref engine.Ref, f *seatmap.HeldFact) {
+	// Until is unix milliseconds. The simulation counts microseconds from the epoch of its tests.
 	due := f.Until*millisecond - enginetest.Epoch.UnixMicro()
 	var look func()
 	look = func() {

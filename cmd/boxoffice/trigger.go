@@ -138,7 +138,7 @@ func (s *stage) renameEvent(ctx context.Context) error {
 	return s.send(ctx, http.MethodPut, s.ownPath(), fields{"title": "Triggered, and renamed"}, nil)
 }
 
-// addTickets adds a type of which one order leaves most tickets.
+// addTickets adds a type with enough tickets that one order does not sell it out.
 func (s *stage) addTickets(ctx context.Context) error { return s.addType(ctx, 100) }
 
 // addLastTicket adds a type of one ticket, so that a single order sells it out.

@@ -111,6 +111,7 @@ func (m *mailing) fillEvent(ctx context.Context) error {
 // bounces at some addresses, and unsubscribes some other attendees by the link in their mails.
 func (m *mailing) loseSome(ctx context.Context) error {
 	share := int(float64(len(m.recipients)) * m.cfg.Left)
+	// The two groups are apart, and as large as each other.
 	bouncing, leaving := m.recipients[:share], m.recipients[share:2*share]
 	for i := range bouncing {
 		bouncing[i].Gone = true
@@ -146,6 +147,7 @@ func (m *mailing) sendBroadcast(ctx context.Context, subject string) (int64, err
 func (m *mailing) awaitMails(ctx context.Context, kind string, want int64) error {
 	last, progress := 0, time.Now()
 	for {
+		// As long as mails come, however slowly, the wait goes on.
 		came := len(byID(m.Mail.Of(kind)))
 		if came != last {
 			last, progress = came, time.Now()
@@ -164,6 +166,7 @@ func (m *mailing) sendAmongOrders(ctx context.Context) (err error) {
 	open, closing := context.WithCancel(ctx)
 	defer closing()
 	var others sync.WaitGroup
+	// Orders come for a second before the broadcast, so that it meets a sale that is going on.
 	others.Go(func() { m.sellTickets(open) })
 	rig.Wait(ctx, time.Second)
 	before := len(byID(m.Mail.Of(bulk)))
@@ -265,6 +268,7 @@ func byID(mails []postbox.Mail) map[string]bool {
 
 // countMails counts what happened to the mails.
 func (m *mailing) countMails(o *Outcome, took time.Duration) []report.Count {
+	// The confirmation that took longest is told beside the counts, because the broadcast competes with it.
 	var longest time.Duration
 	for i := range o.Orders {
 		longest = max(longest, o.Orders[i].Took)

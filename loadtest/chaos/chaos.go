@@ -147,7 +147,7 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 		return nil, fmt.Errorf("chaos: %w", err)
 	}
 	// The deferred calls run in the opposite order: the clients end first, then the cluster, and at last its
-	// directory, of which the logs are kept.
+	// directory. The logs are copied before it goes.
 	dir, err := os.MkdirTemp("", "boxoffice-chaos-")
 	if err != nil {
 		return nil, fmt.Errorf("chaos: %w", err)

@@ -155,7 +155,7 @@ func (c *chaosRun) callUntilAnsweredFrom(ctx context.Context, host string, n, co
 	first, lost := time.Now(), false
 	for tries := 1; ; tries++ {
 		t := c.callOnce(ctx, host, n, contender, call, out)
-		// The next try may go to another node, as that of a client would that got no answer.
+		// The next try may go to another node, as a client's would that got no answer.
 		host = c.anyNode()
 		t.Call, t.lost = first, lost
 		// A try without an answer may still lie in the socket of a node that stands still, and be carried out much

@@ -80,7 +80,7 @@ func openPlace(ctx context.Context, cfg Config, nodes int, pattern *regexp.Regex
 }
 
 // startNodes starts what a contest needs: the mail server before the nodes, which need its address, and then the
-// clients and the organizer. What it has started before an error is closed by close.
+// clients and the organizer. After an error the caller closes all that was started, by close.
 func (p *Place) startNodes(ctx context.Context, nodes int, pattern *regexp.Regexp, log *slog.Logger, env []string) (err error) {
 	if err := os.MkdirAll(p.Out, 0o755); err != nil {
 		return err

@@ -116,7 +116,8 @@ func (c *Case) Apply(r Request) Request {
 }
 
 // putValue writes a value, which need not be JSON, into a body at the end of a path. The body is therefore put
-// together as text: an encoder would refuse the value. What the path needs and the body lacks is made on the way.
+// together as text: an encoder would refuse the value. Objects and lists on the path that the body lacks are made
+// on the way.
 func putValue(body string, steps []string, value string) string {
 	if len(steps) == 0 {
 		return value

@@ -125,8 +125,8 @@ func unknownMembers(n int) string {
 	return strings.Join(parts, ",")
 }
 
-// parameterValues returns the texts for a parameter. What can't travel in a header or a path is left out, and what
-// a service can't tell from an absent parameter is never expected to be refused.
+// parameterValues returns the texts for a parameter. Texts that can't travel in a header or a path are left out. A
+// text that a service can't tell from an absent parameter is never expected to be refused.
 func (f *Field) parameterValues() []Value {
 	// The texts are quoted here. The values after them can't be made by quoting: they are wrong already as JSON.
 	var values []Value

@@ -140,9 +140,8 @@ func (e *evening) checkGood() report.Check {
 // counted there, or may be lost.
 func (e *evening) checkSums(stats *counters, admissions map[string]int) report.Check {
 	c := report.Check{Name: "the gates' counters are the sums of the devices", Checked: int64(len(stats.Gates))}
-	// The service judges the ways of a person who strolls anew whenever a device tells of another
-	// way of the same person. So each way of such a person may be counted as denied or not, and
-	// widens the bounds by one.
+	// The service judges all ways of a person who strolls once more, whenever a device tells of another way of the
+	// same person. So each way of such a person may be counted as denied or not, and widens the bounds by one.
 	type sums struct{ admitted, denied, unanswered, strolls int64 }
 	gates, durable := map[string]*sums{}, int64(0)
 	for _, d := range e.devices {

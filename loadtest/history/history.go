@@ -138,10 +138,12 @@ func (h *History) Check(within time.Duration, draw string) error {
 // make the search expensive.
 func (h *History) events(ops []Operation) []porcupine.Operation {
 	var events []porcupine.Operation
+	// A refusal that is explained by what somebody surely had needs no search.
 	had := surely(ops)
 	for _, op := range ops {
 		call := op.Call
 		if op.Answer == Refused {
+			// The answer may be true of a moment before the request, so the operation may take its place earlier.
 			call = call.Add(-Stale)
 			if !h.strict && op.What == Take || explained(op, call, had) {
 				continue
@@ -171,6 +173,7 @@ func surely(ops []Operation) []having {
 	open := make(map[int]int) // index in had, plus 1, of what a client has
 	lost := make(map[int]bool)
 	for _, op := range ops {
+		// The next request of a client for the same thing ends what it surely had, whatever the answer is.
 		if i := open[op.Client]; i > 0 && op.What != Scan && op.What != Take {
 			had[i-1].to = op.Call
 			open[op.Client] = 0

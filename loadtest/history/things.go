@@ -9,6 +9,8 @@ import (
 // no hold ends by itself.
 func Seat(name string) *History {
 	return &History{Name: name, strict: true, witness: heldOnce, model: model(0, func(holder int, op Operation) (int, bool) {
+		// The state is the client who has the seat, or 0. An unknown hold or release is allowed to have had its
+		// effect.
 		free, own := holder == 0, holder == op.Client
 		switch {
 		case op.What == Hold && op.Answer == Granted:
@@ -100,6 +102,7 @@ func neverMore(ops []Operation, quantity int) error {
 		if at.What != Take || at.Answer != Granted {
 			continue
 		}
+		// Tickets that a client has asked to give back no longer count: they may be somebody else's already.
 		sum := 0
 		for _, op := range ops {
 			switch {

@@ -191,7 +191,7 @@ func (c *measurement) logInAgainAndAgain(ctx context.Context, i int) {
 	}
 }
 
-// print writes the latencies, what became of the logins, and the one figure that has a goal.
+// print writes the latencies, the answers to the logins, and the one figure that has a goal.
 func (r *Result) print(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "ms\tp50\tp90\tp99\tp99.9\tmax\t")

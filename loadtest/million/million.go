@@ -81,7 +81,7 @@ type Outcome struct {
 	Odds    int64    // how many such answers there were
 }
 
-// area is a ticket type with what became of the orders for it.
+// area is a ticket type with the outcome of the orders for it.
 type area struct {
 	ticketType string
 	sale       int // the index of its event

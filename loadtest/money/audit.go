@@ -51,8 +51,7 @@ func (b *Books) indexAttempts() (of map[string]*Order, at map[string]*Payment) {
 func checkReceived(b *Books) report.Check {
 	c := report.Check{Name: "what the providers took, the orders received"}
 	orders, attempts := b.indexAttempts()
-	// told has the references of which the provider has something, so that money which only an order knows of is
-	// found as well.
+	// told has the references that a provider knows, so that money which only an order knows of is found as well.
 	told := make(map[string]bool)
 	for i := range b.Provider {
 		row := &b.Provider[i]
@@ -135,7 +134,7 @@ func checkReturned(b *Books) report.Check {
 		if said := back[reference]; said != sum {
 			c.Found("%s: the provider returned %d, the refunds say %d", reference, sum, said)
 		}
-		// What is left in back at the end are refunds of which no provider knows.
+		// At the end, back has only refunds that no provider knows of.
 		delete(back, reference)
 	}
 	for reference, said := range back {

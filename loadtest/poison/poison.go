@@ -71,7 +71,8 @@ func Run(ctx context.Context, cfg Config, out io.Writer, log *slog.Logger) (_ *r
 		return nil, err
 	}
 	found := s.Conclude(ctx, r, node.Paysim, cfg.Out, out, log)
-	// Findings of the rush do not end the run here. What the poison did is judged too, and both are returned.
+	// Findings of the rush do not end the run here. The answers to the poison are judged too, and both errors are
+	// returned.
 	if found != nil && !errors.Is(found, rush.ErrFindings) {
 		return nil, found
 	}

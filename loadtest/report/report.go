@@ -40,7 +40,7 @@ type Report struct {
 	All        openloop.OpStats     `json:"all"`     // all operations together
 	SendLag    openloop.Percentiles `json:"sendLag"` // how much later than due requests were sent
 	Errors     []ErrorRow           `json:"errors"`
-	// The course of the run, second by second, with those of the drain after the window.
+	// The course of the run, second by second. It includes the drain after the window.
 	Seconds []openloop.Second `json:"seconds"`
 
 	Orders []Count `json:"orders"` // the outcome of the buyers and their orders
@@ -106,13 +106,13 @@ type Outage struct {
 	Trouble string `json:"trouble,omitempty"`
 }
 
-// ShardOutage is one time that a shard of the journal was taken away, and how orders fared at its
-// events and at all others.
+// ShardOutage is one time that a shard of the journal was taken away, and how orders fared at its events and at all
+// others.
 type ShardOutage struct {
 	What   string        `json:"what"`
 	Shard  int           `json:"shard"`
 	Node   string        `json:"node,omitempty"` // a node that was killed beside it
-	Timed  int           `json:"timed"`          // events of the shard whose return was timed: not those of the killed node
+	Timed  int           `json:"timed"`          // how many events of the shard were timed; events of a killed node are left out
 	Away   time.Duration `json:"away"`           // how long it took until its database answered again
 	First  time.Duration `json:"first"`          // how long it took from then to the first order of one of its events
 	Back   time.Duration `json:"back"`           // how long it took from then until each of its events had an order

@@ -38,9 +38,9 @@ type ClusterConfig struct {
 	Log    *slog.Logger
 }
 
-// Cluster is several nodes on one Postgres, and on those of the journal if it has shards, each a
-// process, with the payment simulator and a balancer. A node that ends is started again, and so is Postgres.
-// Stop ends the nodes, Close the rest.
+// Cluster is several nodes with one Postgres, and one more for each shard of the journal. Each of them is a
+// process, and so is the payment simulator. A balancer passes connections on to the nodes that are ready. A node
+// that ends is started again, and so is Postgres. Stop ends the nodes, Close the rest.
 type Cluster struct {
 	URL         string // the address of the balancer
 	Paysim      string
@@ -251,7 +251,7 @@ func (c *Cluster) commonEnv() ([]string, error) {
 }
 
 // prepareMember sets how a member is run: its program, its environment and its log. With wires, the other nodes are
-// told the address of a proxy instead of the node's own, and the node that of a proxy before Postgres.
+// told the address of a proxy instead of the node's own, and the node is told a proxy's address for Postgres.
 func (c *Cluster) prepareMember(ctx context.Context, m *Member, env []string) error {
 	log, err := c.createLog(m.Name + ".log")
 	if err != nil {

@@ -70,7 +70,7 @@ func (p *Process) Start(ctx context.Context) (ended <-chan struct{}, err error) 
 	p.mu.Lock()
 	p.cmd, p.done, p.how = cmd, done, nil
 	p.mu.Unlock()
-	// This goroutine ends with the process. Whoever needs its end waits on done.
+	// This goroutine ends with the process. Callers that need the end wait on done.
 	go func() {
 		err := cmd.Wait()
 		p.mu.Lock()

@@ -110,8 +110,8 @@ func (s *scene) play(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// run drives actors by a schedule. The two operations keep the latencies of orders apart from those of looks at the
-// room.
+// run drives actors by a schedule. Orders and looks at the room are two operations, so that each has latencies of
+// its own.
 func (s *scene) run(ctx context.Context, schedule openloop.Schedule, drain time.Duration, spawn func(n int) openloop.Actor) (*openloop.Stats, error) {
 	return openloop.Run(ctx, openloop.Config{Ops: []string{"order", "look"}, Drain: drain}, schedule, rand.New(rand.NewPCG(1, 0)), spawn)
 }

@@ -239,7 +239,7 @@ func (h *Endpoint) noteRequest(ctx *fasthttp.RequestCtx, at time.Time) {
 	if h.seen[f.ID] > 1 {
 		return
 	}
-	// Delay and order are those of the first arrival. What comes again says nothing about them.
+	// Delay and order are measured at the first arrival. A repeat says nothing about them.
 	h.latest = at
 	_ = h.lag.RecordValue(min(max(1, at.Sub(f.Created).Microseconds()), maxLag)) // within its range
 	switch f.Type {

@@ -86,6 +86,7 @@ func (a *seatAudit) collectPossessions(entries []rush.Entry) {
 		// The log has the entries of many shoppers mixed. The entries of one shopper must be read
 		// in the order of time.
 		slices.SortStableFunc(all, func(x, y rush.Entry) int { return x.At.Compare(y.At) })
+		// What ends a possession is looked for only among the later entries of the same shopper.
 		for i, e := range all {
 			switch e.What {
 			case rush.AckHeld:
@@ -98,6 +99,7 @@ func (a *seatAudit) collectPossessions(entries []rush.Entry) {
 				}
 				a.addPossession(h, e.Seats)
 			case rush.AckPlaced:
+				// An order keeps its seats until its buyer asks to cancel it.
 				h := possession{buyer: e.Buyer, from: e.At, to: e.At.Add(forever)}
 				if end := nextEntry(all[i+1:], rush.AskCancel); !end.IsZero() {
 					h.to = end
@@ -333,6 +335,7 @@ func waitUntilSameMap(ctx context.Context, audience *viewers.Audience, ask func(
 
 // listDifferences returns the ids that are in only one of the two lists, in order.
 func listDifferences(a, b []string) (only []string) {
+	// An id counts up in one list and down in the other, so an id that is in both comes to 0.
 	count := make(map[string]int)
 	for _, id := range a {
 		count[id]++

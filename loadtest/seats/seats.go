@@ -265,6 +265,7 @@ func (r *seatsRun) measure(ctx context.Context, rep *report.Report, out io.Write
 // waitUntilNoneHeld waits until the viewers see no seat held, but no longer than the last hold may
 // last. Shoppers who left seats held give nothing back, so only time ends those holds.
 func (r *seatsRun) waitUntilNoneHeld(ctx context.Context) error {
+	// The last hold that any shopper was told of ends last.
 	var end time.Time
 	for _, e := range r.Acks.Entries() {
 		if e.Until.After(end) {

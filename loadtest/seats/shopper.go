@@ -198,6 +198,7 @@ func (s *shopper) orderSeats(ctx context.Context) openloop.Result {
 	if s.Tries == 0 {
 		s.noteSelection(rush.AskSeats)
 	}
+	// This is read before the request, which may count one more try.
 	doubted := s.Tries > 0
 	r := s.PlaceOrder(ctx)
 	if r.Code != "" && r.Done && !s.InDoubt && !doubted {

@@ -153,6 +153,7 @@ func gatherAudience(ctx context.Context, pid int, cfg viewers.Config) (audience 
 		rig.Wait(ctx, settleMemory)
 		return rig.ResidentBytes(pid)
 	}
+	// The difference is divided by the viewers: what the node needs besides them is in both readings.
 	before := memory()
 	if audience, err = viewers.Gather(cfg); err != nil {
 		return nil, 0, err

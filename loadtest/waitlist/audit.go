@@ -59,6 +59,7 @@ func (l *line) awaitRest(ctx context.Context) error {
 				moves++
 			}
 		}
+		// Each of the three alone could be true for a moment while the others are not.
 		held, open := l.countHeld(ctx)
 		if moves == 0 && open == 0 && held == int64(l.cfg.Units) {
 			return nil

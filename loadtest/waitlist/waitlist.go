@@ -142,6 +142,7 @@ func (l *line) fillLine(ctx context.Context) error {
 		if err := l.Insist(ctx, i, client.Call{Method: "POST", Path: path, Body: rush.Encode(body)}, nil).Err(); err != nil {
 			return err
 		}
+		// A person is in line only after the confirmation: anybody could type another's address.
 		m, err := l.Mail.Wait(ctx, w.Email, "waitlist_confirm")
 		if err != nil {
 			return fmt.Errorf("waitlist: %s: %w", w.Email, err)
@@ -198,6 +199,7 @@ func (l *line) playHolder(ctx context.Context, o rush.Order, i int) {
 // have come free in the meantime.
 func (l *line) actOnOrder(ctx context.Context, o *rush.Order, from int, rng *rand.Rand) error {
 	rig.Wait(ctx, time.Duration(rng.Int64N(int64(10*time.Second))))
+	// The draw comes after the wait, so a holder who waited while enough came free stays.
 	enough := l.given.Load() >= l.cfg.Given
 	switch p := rng.Float64(); {
 	case !enough && p < l.cfg.Abandons:

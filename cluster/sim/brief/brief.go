@@ -21,6 +21,8 @@ import (
 // Command describes a command. A kind of command that is not listed is left with its name alone.
 func Command(c engine.Command) string {
 	switch c := c.(type) {
+	// The messages of the reservation protocol name the claim. The messages of a keeper also name the keeper,
+	// because the ledger hears from several.
 	case keeper.Reserve:
 		return fmt.Sprintf("Reserve %s %d %v late=%t", enginetest.ClaimName(c.Claim), c.Line.Quantity, c.Line.Seats, c.Line.Late)
 	case keeper.Commit:
@@ -41,6 +43,7 @@ func Command(c engine.Command) string {
 		return fmt.Sprintf("Resize %d to %d", c.Revision, c.Quantity)
 	case keeper.ResizeSeen:
 		return fmt.Sprintf("ResizeSeen %d", c.Revision)
+	// A shopper's commands name the holder. Drop is a shopper's release, to tell it from a keeper's.
 	case seatmap.Hold:
 		return fmt.Sprintf("Hold %v for %s of %d", c.Seats, c.Holder, c.Principal)
 	case seatmap.Release:
@@ -51,6 +54,7 @@ func Command(c engine.Command) string {
 		return fmt.Sprintf("BestAvailable %d for %s of %d", c.Quantity, c.Holder, c.Principal)
 	case seatmap.Block:
 		return fmt.Sprintf("Block %v, unblock %v", c.Block, c.Unblock)
+	// The commands of buyers and providers name the order, or the reference of the payment.
 	case ledger.Place:
 		return fmt.Sprintf("Place %s print %x", enginetest.OrderName(c.Order), c.Fingerprint)
 	// The command of a cart has several orders; the first one's name is enough to find it.
@@ -76,6 +80,7 @@ func Command(c engine.Command) string {
 		return fmt.Sprintf("DecideRefund %s %d approve=%t", enginetest.OrderName(c.Order), c.Position, c.Approve)
 	case ledger.Reschedule:
 		return fmt.Sprintf("Reschedule %s %d to %s %s", enginetest.OrderName(c.Order), c.Ticket, c.Date, c.Slot)
+	// The commands about tickets name the ticket's serial, and the version of the holder whose code it is.
 	case admission.Transfer:
 		return fmt.Sprintf("Transfer %d of %d", c.Ticket, c.Version)
 	case admission.ClaimTransfer:

@@ -178,6 +178,7 @@ type tellsOnce struct{ engine.State }
 func (t *tellsOnce) Decide(c engine.Command, now time.Time) engine.Decision {
 	d := t.State.Decide(c, now)
 	_, asked := c.(keeper.Inquire)
+	// The first telling is the one that comes with the end of the order. It is left alone.
 	ended := slices.ContainsFunc(d.Facts, func(f engine.Fact) bool {
 		_, ok := f.(*order.Ended)
 		return ok
@@ -201,6 +202,7 @@ type forgetsCommands struct {
 func (t *forgetsCommands) Decide(c engine.Command, now time.Time) engine.Decision {
 	d := t.State.Decide(c, now)
 	p, place := c.(ledger.Place)
+	// A reply with an order may be the answer to a repeat. Each time the id is another one.
 	if r, known := d.Reply.(*ledger.OrderReply); place && known && r != nil {
 		t.again++
 		p.Order[7] ^= t.again

@@ -47,6 +47,7 @@ type returnsTwice struct{ engine.State }
 // Decide gives units back whenever it is told to.
 func (r *returnsTwice) Decide(c engine.Command, now time.Time) engine.Decision {
 	d := r.State.Decide(c, now)
+	// A repeated Return makes no fact, and is acknowledged once more.
 	if back, ok := c.(keeper.Return); ok && len(d.Facts) == 0 && len(d.Sends) > 0 {
 		d.Facts = []engine.Fact{&keeper.ReturnedFact{
 			Claim: back.Claim, Floor: back.Floor, Quantity: back.Quantity, Customer: back.Customer, At: now.UnixMilli(),
@@ -83,6 +84,7 @@ type consumesTwice struct{ engine.State }
 // Decide consumes a use whenever it is told to.
 func (u *consumesTwice) Decide(c engine.Command, now time.Time) engine.Decision {
 	d := u.State.Decide(c, now)
+	// A repeated Commit makes no fact, and is acknowledged once more.
 	if sold, ok := c.(keeper.Commit); ok && len(d.Facts) == 0 && len(d.Sends) > 0 {
 		d.Facts = []engine.Fact{&keeper.CommittedFact{Claim: sold.Claim, Floor: sold.Floor}}
 	}

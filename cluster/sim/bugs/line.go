@@ -36,6 +36,7 @@ func (k *keepsExpired) Decide(c engine.Command, now time.Time) engine.Decision {
 			k.expired = true
 		}
 	}
+	// An offer begins with a Reserve of units that are set aside.
 	offers := slices.ContainsFunc(d.Asks, func(s engine.Send) bool {
 		r, reserve := s.Cmd.(keeper.Reserve)
 		return reserve && r.Line.SetAside

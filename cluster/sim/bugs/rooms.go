@@ -21,6 +21,7 @@ func (p *promisesEntries) Decide(c engine.Command, now time.Time) engine.Decisio
 	if _, join := c.(queue.Join); !join || len(d.Facts) != 1 {
 		return d
 	}
+	// The first of two entries is kept back, and leaves together with the second.
 	if p.late == nil {
 		p.late, d.Facts = d.Facts, nil
 		return d

@@ -22,6 +22,7 @@ func (h *holdsTwice) Decide(c engine.Command, now time.Time) engine.Decision {
 	if !hold || !ok || !seats || len(d.Facts) > 0 {
 		return d
 	}
+	// Facts name seats by their indexes in the layout, and holders know ids.
 	layout := m.Decide(seatmap.View{}, now).Reply.(*seatmap.Map).Layout
 	f := &seatmap.HeldFact{
 		Holder: ask.Holder, Principal: ask.Principal, At: now.UnixMilli(), Since: now.UnixMilli(), Until: now.UnixMilli() + seatmap.MinHold,
@@ -79,6 +80,7 @@ func (t *endsTakenHolds) Decide(c engine.Command, now time.Time) engine.Decision
 	if !seats {
 		return t.State.Decide(c, now)
 	}
+	// The end of a hold is noted before the reservation, because the hold is gone after it.
 	if r, ok := c.(keeper.Reserve); ok {
 		m.Selections(func(_ string, until int64, ids []string) {
 			if slices.Contains(r.Line.Seats, ids[0]) {
@@ -95,6 +97,7 @@ func (t *endsTakenHolds) Decide(c engine.Command, now time.Time) engine.Decision
 	if _, timer := c.(engine.Wake); !timer {
 		return d
 	}
+	// Only seats that are still reserved are freed, and not those that were paid for in the meantime.
 	m.Open(func(h keeper.Held) {
 		if f := t.taken[h.Claim]; f != nil && t.until[h.Claim] <= now.UnixMilli() {
 			d.Facts = append(d.Facts, &seatmap.ReleasedFact{Claim: h.Claim, Floor: f.Reservation.Floor, Seats: f.Seats})

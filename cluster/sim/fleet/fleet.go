@@ -115,8 +115,8 @@ func New(opt Options) *Fleet {
 }
 
 // judgePlaces computes the true placement: over the members that are up and reach home, whatever the nodes
-// themselves know. A bucket whose owner has changed by that starts its time anew, because its new owner needs time
-// to take its events.
+// themselves know. If that changes the owner of a bucket, the bucket's time counts from now, because its new owner
+// needs time to take its events.
 func (f *Fleet) judgePlaces() {
 	var list []members.Member
 	for _, n := range f.nodes {

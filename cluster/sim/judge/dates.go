@@ -150,6 +150,7 @@ func (t *Truth) takeBooked(ref engine.Ref, d *diary, f *calendar.Reserved) error
 		d.countBookings(old.Bookings, old.Customer, -1)
 		d.endClaim(old.Claim, "replaced")
 	}
+	// The booking is counted before it is judged, so the counts below include it.
 	d.held[f.Claim.Order] = f
 	d.countBookings(f.Bookings, f.Customer, 1)
 	b := t.bookOf(ref.Home)
@@ -190,6 +191,7 @@ func (d *diary) checkDatesOf(o *order.Order, serial keeper.Serial) error {
 	if h == nil || h.Claim.Serial != serial || len(h.Bookings) != len(o.Lines) {
 		return fmt.Errorf("order %s has no dates reserved: %+v", enginetest.OrderName(o.ID), h)
 	}
+	// A calendar keeps one booking for each line, in the order of the lines.
 	for i := range o.Lines {
 		if k, l := h.Bookings[i], &o.Lines[i]; l.Visit == nil || k.Date != l.Visit.Date || k.Slot != l.Visit.Slot || k.Units != l.Quantity {
 			return fmt.Errorf("order %s has %+v for line %+v", enginetest.OrderName(o.ID), k, l)

@@ -85,6 +85,7 @@ func (t *Truth) judgeIssued(o *order.Order) error {
 // settledFees makes sure, once the world is quiet, that the wallet took exactly the fee of each order that was
 // issued, and none for any other order.
 func (t *Truth) settledFees(shows []Show) error {
+	// want has the fee of each issued order. A fee that was taken is struck off, so the rest was never taken.
 	want := make(map[string]int64)
 	for _, sh := range shows {
 		b := t.bookOf(sh.Event.ID)

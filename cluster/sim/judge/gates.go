@@ -186,6 +186,7 @@ func (b *book) judgeBatchReply(cmd engine.Command, r *admission.BatchReply) erro
 // settledGates makes sure, once the world is quiet, that the event's counts for each gate, and of the people inside,
 // agree with the passages that stand.
 func (b *book) settledGates(state *event.State) error {
+	// The event is asked as an organizer's page asks it.
 	stats, ok := state.Decide(admission.GateStats{}, enginetest.Epoch).Reply.(*admission.Stats)
 	if !ok {
 		return nil // it was removed

@@ -83,6 +83,8 @@ func isMoved(o *order.Order, serial keeper.Serial) bool {
 // its live tickets are for.
 func (t *Truth) judgeBooked(ref engine.Ref) error {
 	b, d := t.bookOf(ref.Home), t.diaryOf(ref.Home)
+	// A sold order's tickets take their dates, but for those whose money went back. A ticket counts where it is
+	// now, and not where it was sold for.
 	want := make(map[placeInTime]int64)
 	for _, sl := range b.orders {
 		o := sl.order

@@ -66,6 +66,7 @@ func (b *book) judgeJoined(e *waitlist.Entry) error {
 	if b.line.entries[e.ID] != nil || e.Number != uint64(len(b.line.ids))+1 || e.Status != waitlist.StatusWaiting {
 		return fmt.Errorf("entry %d is no new one: %+v", len(b.line.ids)+1, e)
 	}
+	// All entries are looked at, also those that have ended, because the rules are about everybody who ever joined.
 	neighbours := 0
 	for _, id := range b.line.ids {
 		was := b.line.entries[id]
@@ -96,6 +97,7 @@ func (t *Truth) judgeOffered(ref engine.Ref, b *book, o *order.Order) error {
 	typ := o.Lines[0].Type
 	for _, id := range b.line.ids {
 		old := b.line.entries[id]
+		// The entries behind this one have waited for less long.
 		if old == e {
 			break
 		}

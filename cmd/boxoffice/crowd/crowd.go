@@ -127,8 +127,8 @@ func (c *Crowd) start(ctx context.Context, event string) error {
 	return nil
 }
 
-// run lets all buyers of a rush come, evenly over the time of arriving, and waits until they have gone. What is not
-// done after mostTime is given up.
+// run lets all buyers of a rush come, evenly over the time of arriving, and waits until they have gone. Buyers who
+// are still there after mostTime give up.
 func (c *Crowd) run(r *rush, h *hall) {
 	ctx, cancel := context.WithTimeout(c.base, mostTime)
 	defer cancel()

@@ -188,8 +188,8 @@ func (c *Config) makeWitness() *witness.Authority {
 // Paystack.
 func (c *Config) runsSimulator() bool { return c.Env == "test" && c.PaystackKey == "" }
 
-// simulatorHooks returns the address to which the simulator sends a provider's webhooks, or "" if
-// it sends none. The address is that of the node itself.
+// simulatorHooks returns the address to which the simulator sends a provider's webhooks, or "" if it sends none.
+// The webhooks come to the node itself.
 func (c *Config) simulatorHooks(provider string) string {
 	if !c.PaysimCallbacks {
 		return ""

@@ -209,8 +209,8 @@ func (c *Audience) End() *Measures {
 	return m
 }
 
-// Slow makes those viewers slow that may be, or lets them read again. They connect anew, because the small buffer
-// of a slow viewer has to be set before its socket connects.
+// Slow makes those viewers slow that may be slow, or lets them read again. Either way they close their connections
+// and come back, because the small buffer of a slow viewer has to be set before its socket connects.
 func (c *Audience) Slow(slow bool) {
 	c.do(func() {
 		for i := range min(c.cfg.Slow, len(c.viewers)) {
@@ -332,7 +332,7 @@ func (c *Audience) connectViewer(i int) (err error) {
 }
 
 // addressOf returns the client address of a viewer, which it shares with a few others. The addresses begin at
-// 127.128.0.1, apart from those of the buyers.
+// 127.128.0.1, apart from the buyers' addresses, which begin at 127.1.1.1.
 func (c *Audience) addressOf(i int) [4]byte {
 	n := i / c.cfg.PerAddress
 	return [4]byte{127, byte(128 + n/(254*254)), byte(1 + n/254%254), byte(1 + n%254)}

@@ -1,18 +1,15 @@
-// Package viewers watches an event's live seats through tens of thousands of
-// connections, at the cost of one goroutine, and checks every byte that comes.
+// Package viewers watches an event's live seats through tens of thousands of connections, at the cost of one
+// goroutine, and checks every byte that comes.
 //
-// An Audience owns the connections. Frames are the same bytes for all viewers, so
-// each is kept once, by its number: a viewer is its place in that row of frames,
-// what it reads is compared with the frame that it must be, and the first to read
-// a frame has it applied to the one map that they all share. A snapshot must be
-// what that map was at its number. So a viewer that is at a number, and about which
-// nothing was found, has exactly that map: this holds for all viewers, not for a
-// sample of them.
+// An Audience owns the connections. Frames are the same bytes for all viewers, so each frame is kept once, by its
+// number. A viewer is a place in that row of frames: what it reads is compared with the frame that must come next.
+// The viewer that reads a frame first applies it to the one map that all viewers share. A snapshot must be what
+// that map was at the snapshot's number. So a viewer that is at a number, and about which nothing was found, has
+// exactly that map: this holds for all viewers, not for a sample of them.
 //
-// How long updates take is measured by marks: the harness says when it changes a
-// seat (Mark), and each viewer's delay until it has the frame with that change is
-// taken, from the harness's request and from the answer to it. Package seats makes audiences; Close ends one and its goroutine. Linux
-// only.
+// How long updates take is measured by marks: the harness tells when it changes a seat (Mark). Each viewer's delay
+// until it has the frame with that change is taken, from the harness's request and from the answer to it. Package
+// seats makes audiences. Close ends an audience and its goroutine. Linux only.
 package viewers
 
 import (

@@ -14,8 +14,8 @@ type taking struct{ at, seats int64 }
 const limitSpan = 600_000
 
 // withinLimits judges, after a hold, how many seats its principal (the shopper's account or session) holds now, and
-// how many the network has newly held within any ten minutes, by the clocks of the nodes that decided. Scale
-// multiplies both limits.
+// how many its network has newly held within any ten minutes. Time is the facts' time, so it comes from the clocks
+// of the nodes that decided. Scale multiplies both limits.
 func (st *seating) withinLimits(f *seatmap.HeldFact, scale float64) error {
 	var held int64
 	for i := range st.spots {
@@ -27,10 +27,12 @@ func (st *seating) withinLimits(f *seatmap.HeldFact, scale float64) error {
 	if most := int64(seatmap.MaxHeld * scale); held > most && (len(f.Took) > 0) {
 		return fmt.Errorf("principal %d holds %d seats, and may have %d: %+v", f.Principal, held, most, f)
 	}
+	// A network of 0 is unknown and has no limit. A hold that only drops seats or gets more time takes none.
 	if f.Network == 0 || len(f.Took) == 0 {
 		return nil
 	}
 	st.latest = max(st.latest, f.At) // a node whose clock is behind counts on from the latest time
+	// What is older than the span is forgotten. The list is never empty: it has the hold that is judged.
 	list := append(st.taken[f.Network], taking{st.latest, int64(len(f.Took))})
 	for list[0].at < st.latest-limitSpan {
 		list = list[1:]

@@ -72,6 +72,7 @@ func (s *Seats) takeReserved(st *seating, f *seatmap.ReservedFact) error {
 // types. An order's id may have come with several bodies.
 func (s *Seats) placeOf(id engine.OrderID, st *seating, f *seatmap.ReservedFact) (*ledger.Place, error) {
 	for _, p := range s.world.Places(id) {
+		// The seats of all lines of a command are compared at once, with the type that each is ordered as.
 		types := make(map[string]int64)
 		for i := range p.Lines {
 			for _, seat := range p.Lines[i].Seats {
@@ -160,6 +161,8 @@ func (s *Seats) CheckSold(ref engine.Ref, o *order.Order, serial keeper.Serial) 
 // in back are on their way back to the map after a refund: the order may still have them or not.
 func (st *seating) checkSeatsOf(o *order.Order, serial keeper.Serial, back map[string]bool) error {
 	claim := keeper.Claim{Order: o.ID, Serial: serial}
+	// want has the ticket type of each seat that the order should have. A seat that is found is taken off, so the
+	// rest is missing.
 	want := make(map[string]int64)
 	for i := range o.Lines {
 		l := &o.Lines[i]

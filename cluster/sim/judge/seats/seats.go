@@ -147,6 +147,7 @@ func (s *Seats) takeHeld(ref engine.Ref, st *seating, f *seatmap.HeldFact) error
 		}
 		st.spots[i].holder = f.Holder
 	}
+	// The end of a hold is judged against the one before it, which may have been given more time.
 	old := st.picks[f.Holder]
 	// A holder who was given more time keeps that time while he changes his seats.
 	given := old != nil && f.Extended > 0 && f.Extended == old.Extended && f.Until == old.Until
@@ -165,6 +166,7 @@ func (s *Seats) takeHeld(ref engine.Ref, st *seating, f *seatmap.HeldFact) error
 		return fmt.Errorf("%s has had his seats since %d: %+v", f.Holder, f.Since, f)
 	}
 	st.picks[f.Holder] = f
+	// From now on the holder may be told of all seats of the selection with this end.
 	n := 0
 	for i := range st.spots {
 		if st.spots[i].holder == f.Holder {
@@ -226,6 +228,7 @@ func (st *seating) dropEmptyPicks() {
 
 // takeExpired judges the end of selections: each ends as a whole, and none before its time.
 func (st *seating) takeExpired(f *seatmap.ExpiredFact) error {
+	// All seats are freed first. A holder who still has seats after that has lost only a part of the selection.
 	var holders []string
 	for _, i := range f.Seats {
 		h := st.spots[i].holder

@@ -34,6 +34,8 @@ func (s *Seats) Settled(ref engine.Ref, sold []*order.Order) error {
 			return err
 		}
 	}
+	// The judge's own record is right by now. The kind's state has to agree with it, because it decides what comes
+	// next.
 	state, err := s.world.Replay(ref)
 	if err != nil {
 		return err
