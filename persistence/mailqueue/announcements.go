@@ -19,8 +19,10 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Known is what the holders of an event's tickets know of it; they are told when it changes. Times
-// are unix milliseconds, 0 if the event takes place at no time of its own.
+// Known is what the holders of an event's tickets have been told of the event: its name, time and
+// place. Holders get a mail when one of these fields changes, and the mail shows the old values
+// beside the new ones. Times are unix milliseconds, 0 if the event takes place at no time of its
+// own.
 type Known struct {
 	Title    string `json:"title"`
 	StartAt  int64  `json:"startAt,omitzero"`
@@ -39,14 +41,18 @@ func KnownOf(d *event.Details) Known {
 		Title: d.Title, Timezone: d.Timezone, Online: d.VenueType == "online",
 		Venue: d.VenueName, Address: d.VenueAddress, City: d.VenueCity, Country: d.VenueCountry,
 	}
+	// A reservation calendar or a digital product may have times too, but its tickets aren't for
+	// those times, so a change of them is no news for a holder.
 	if event.ProductType(d.Category) == event.ProductEvent {
 		k.StartAt, k.EndAt = d.StartAt, d.EndAt
 	}
 	return k
 }
 
-// announceChange notes what an event's record says now. If tickets were sold and their holders know
-// something different, they are told once nobody has changed the event for a while.
+// announceChange compares an event's record with what the holders were told last. If tickets were
+// sold and something differs, it queues a change job, which tells the holders once nobody has
+// changed the event for a while. In all other cases it only notes what the record says now. at is
+// the time of the fact, in unix milliseconds.
 func (b *batch) announceChange(ctx context.Context, d *event.Details, at int64, of source) error {
 	now := KnownOf(d)
 	was, err := readAnnounced(ctx, b.tx, of.event)
@@ -56,14 +62,19 @@ func (b *batch) announceChange(ctx context.Context, d *event.Details, at int64, 
 	if was != nil && *was == now {
 		return nil
 	}
+	// Without an earlier note nobody can have been told anything else, and a fact that is too old
+	// mails nobody (oldestMailed).
 	if was != nil && at >= b.oldest {
 		var sold bool
+		// Serials of tickets begin at 1, so the ticket with serial 1 exists as soon as any ticket
+		// was sold.
 		const first = `SELECT EXISTS (SELECT FROM tickets WHERE event_id = $1 AND serial = 1)`
 		if err := b.tx.QueryRow(ctx, first, of.event).Scan(&sold); err != nil {
 			return fmt.Errorf("mailqueue: tickets of event %d: %w", of.event, err)
 		}
-		// The holders hear of it only after the settle time, from a job that compares again. That job
-		// notes what they know by then, so the note stays as it is here.
+		// The holders hear of the change only after the settle time, from a job that compares
+		// again. That job then notes what it tells them. Until it has, the note must go on saying
+		// what the holders know, so it isn't touched here.
 		if sold {
 			later := &river.InsertOpts{ScheduledAt: time.Now().Add(b.settle)}
 			return b.insert(ctx, b.tx, []river.InsertManyParams{{Args: change{Event: of.event, Subject: of.String()}, InsertOpts: later}})
@@ -72,7 +83,8 @@ func (b *batch) announceChange(ctx context.Context, d *event.Details, at int64, 
 	return noteAnnounced(ctx, b.tx, of.event, &now)
 }
 
-// announceCancellation makes the holders hear that the event will not take place.
+// announceCancellation queues the first page of the mails that tell all holders that the event will
+// not take place. Unlike a change, it waits for no settle time.
 func (b *batch) announceCancellation(ctx context.Context, f *event.Moved, of source) error {
 	if f.At < b.oldest {
 		return nil
@@ -81,9 +93,9 @@ func (b *batch) announceCancellation(ctx context.Context, f *event.Moved, of sou
 	return b.insert(ctx, b.tx, []river.InsertManyParams{{Args: first}})
 }
 
-// readAnnounced returns what the holders of an event's tickets know, or nil if nothing was noted. The
-// row is locked until the transaction ends, so that only one transaction at a time compares it with
-// the event.
+// readAnnounced returns what the holders of an event's tickets know, or nil if nothing was noted.
+// The query locks the row until the transaction ends: only one transaction at a time may compare
+// the note with the event, or two jobs would tell the same news.
 func readAnnounced(ctx context.Context, tx pgx.Tx, number int64) (*Known, error) {
 	var record []byte
 	err := tx.QueryRow(ctx, `SELECT record FROM announced WHERE event = $1 FOR UPDATE`, number).Scan(&record)
@@ -100,8 +112,9 @@ func readAnnounced(ctx context.Context, tx pgx.Tx, number int64) (*Known, error)
 	return k, nil
 }
 
-// noteAnnounced notes what the holders of an event's tickets know from now on. The caller tells them in the same
-// transaction, or nobody has to be told.
+// noteAnnounced stores what the holders of an event's tickets know from now on. The caller must
+// queue the mails that tell them in the same transaction, unless nobody has to be told. If it
+// didn't, a crash could leave a note of news that nobody got.
 func noteAnnounced(ctx context.Context, tx pgx.Tx, number int64, k *Known) error {
 	record, err := json.Marshal(k)
 	if err != nil {
@@ -114,8 +127,8 @@ func noteAnnounced(ctx context.Context, tx pgx.Tx, number int64, k *Known) error
 	return nil
 }
 
-// change is the job that finds out, once nobody has changed an event for a while, whether its
-// holders must be told.
+// change is the job that runs at the end of the settle time. It finds out whether the event still
+// differs from what its holders know, and if so, tells them.
 type change struct {
 	Event   int64  `json:"event"`
 	Subject string `json:"subject"` // the fact for which the job was queued; it names the news, so that each holder gets one mail about it
@@ -124,7 +137,8 @@ type change struct {
 // Kind names the jobs.
 func (change) Kind() string { return "mail_change" }
 
-// InsertOpts queues these jobs with the mails that they lead to.
+// InsertOpts puts the job into the queue of the mails that it leads to. It has the lowest priority
+// there, because nobody waits for a comparison as they wait for a mail.
 func (change) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: bulkQueue, Priority: pagesLast}
 }
@@ -135,15 +149,16 @@ type changer struct {
 	*Queue
 }
 
-// Work makes the holders hear what is new to them, if anything is. Those who bought since the last
-// change know it already.
+// Work tells the holders what is new to them, if anything is. Until is the time of the event's last
+// change: people who bought after it saw the new values when they bought, so they get no mail.
 func (c *changer) Work(ctx context.Context, job *river.Job[change]) error {
 	return pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) error {
 		was, err := readAnnounced(ctx, tx, job.Args.Event)
 		if err != nil || was == nil {
 			return err
 		}
-		// Read under the lock: a change that this does not see will find our note.
+		// The event is read while we hold the lock on its note. A follower that applies a later
+		// change waits for that lock, so it compares the change with the note that we leave.
 		e, err := c.model.EventByNumber(ctx, job.Args.Event)
 		if errors.Is(err, readmodel.ErrNotFound) || err == nil && (e.Status == event.StatusCancelled || e.Status == event.StatusCompleted) {
 			return nil // there is nothing more to tell
@@ -155,6 +170,8 @@ func (c *changer) Work(ctx context.Context, job *river.Job[change]) error {
 		if *was == now {
 			return nil // it was changed back, or told by a job for another change
 		}
+		// The note, the first page and the end of the job are committed together. If the process
+		// dies before that, River repeats the job, and it finds the old note.
 		if err := noteAnnounced(ctx, tx, e.Number, &now); err != nil {
 			return err
 		}
@@ -166,12 +183,13 @@ func (c *changer) Work(ctx context.Context, job *river.Job[change]) error {
 	})
 }
 
-// pageSize is how many orders a page of an audience has.
+// pageSize is how many orders, followers or recipients one page job reads, and so how many it has
+// in memory.
 const pageSize = 500
 
-// page is the job that writes to the holders of one page of an event's orders, and queues the next
-// page. However many pages there are, only one is in memory, and if the process dies, another goes
-// on at that page.
+// page is the job that writes to the holders of one page of an event's orders, and queues a job for
+// the next page. Thus only one page is in memory, however many there are. If the process dies,
+// another process goes on at that page rather than at the beginning.
 type page struct {
 	Mail    Template `json:"mail"`
 	Event   int64    `json:"event"`
@@ -185,12 +203,15 @@ type page struct {
 // Kind names the jobs.
 func (page) Kind() string { return "mail_page" }
 
-// InsertOpts queues these jobs behind the mails.
+// InsertOpts gives the job a lower priority than the mails it makes. The next page is therefore
+// made when the mails of this page have left, and a large audience never fills the table of jobs
+// with all its mails at once.
 func (page) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: bulkQueue, Priority: pagesLast}
 }
 
-// MarshalJSON writes the page in a form that Postgres takes.
+// MarshalJSON writes the page without the character that Postgres can't store (storableJSON).
+// Reason and the old values are people's words and may contain it.
 func (p page) MarshalJSON() ([]byte, error) {
 	type plain page
 	return storableJSON(plain(p))
@@ -202,13 +223,16 @@ type pager struct {
 	*Queue
 }
 
-// Work queues the mails of the page and the next page, and ends the job, in one transaction. So a job that is
-// repeated has left nothing behind.
+// Work queues the mails of the page, queues the next page and ends the job, in one transaction. A
+// job that is repeated after a crash has therefore left neither mails nor a second next page
+// behind.
 func (p *pager) Work(ctx context.Context, job *river.Job[page]) error {
 	at := job.Args
 	var after engine.OrderID
 	if at.After != "" {
 		var err error
+		// A job whose After can't be parsed will never be able to run, so it is cancelled instead
+		// of repeated.
 		if after, err = engine.ParseID(at.After); err != nil {
 			return river.JobCancel(fmt.Errorf("mailqueue: page after order %q: %w", at.After, err))
 		}
@@ -217,6 +241,7 @@ func (p *pager) Work(ctx context.Context, job *river.Job[page]) error {
 	if err != nil {
 		return err
 	}
+	// The buyers of orders that ended after the news saw it when they bought.
 	var mails []Mail
 	for i := range orders {
 		if o := &orders[i]; o.EndedAt <= at.Until {
@@ -227,6 +252,7 @@ func (p *pager) Work(ctx context.Context, job *river.Job[page]) error {
 		if err := p.AddIn(ctx, tx, mails...); err != nil {
 			return err
 		}
+		// A page that is not full was the last one.
 		if len(orders) == pageSize {
 			at.After = orders[pageSize-1].ID.String()
 			if err := p.insert(ctx, tx, []river.InsertManyParams{{Args: at}}); err != nil {
@@ -237,12 +263,16 @@ func (p *pager) Work(ctx context.Context, job *river.Job[page]) error {
 	})
 }
 
-// mailsOf makes the mails for everybody whose address is on an order: the buyer, the people for whom
-// the tickets were bought, and those to whom they were passed on. A person who is on several orders gets only one mail.
-// A change is news to those alone who have a ticket; of a cancellation all are told.
+// mailsOf makes the mails for everybody whose address is on an order: the buyer, the people for
+// whom the tickets were bought, and those to whom they were passed on. An address that occurs twice
+// gives two mails here; they have the same Subject, so AddIn queues only one. A changed event is
+// news only for people who have a valid ticket; a cancelled one is told to all of them.
 func (p *page) mailsOf(o *order.Order) []Mail {
+	// Only an order that the organization gave away has no client.
 	given := o.Client == 0
 	out := []Mail{p.mailTo(o, o.Email, o.Name, given)}
+	// The buyer's mail names the order as its own. The mails to other
+	// holders name it in Held.
 	out[0].Order, out[0].Held = o.ID.String(), ""
 	for i := range o.Lines {
 		if l := &o.Lines[i]; l.AttendeeEmail != "" {
@@ -260,8 +290,11 @@ func (p *page) mailsOf(o *order.Order) []Mail {
 	return out
 }
 
-// hasTicket reports whether a good ticket of an order is somebody's, or names them.
+// hasTicket reports whether an order has a ticket that was not given back and that belongs to the
+// address or carries it as its holder's. Addresses are compared in their normal form.
 func hasTicket(o *order.Order, email string) bool {
+	// The number of tickets comes from a stored fact. A record with an impossible size must not
+	// make us loop over billions of tickets.
 	if !o.HasSoundSize() {
 		return false
 	}
@@ -275,15 +308,18 @@ func hasTicket(o *order.Order, email string) bool {
 	return false
 }
 
-// mailTo makes the mail to one person of an order. given says that the organization gave the order away. The
-// Subject has the address in lower case, so that a person who is on several orders gets one mail.
+// mailTo makes the mail to one person of an order. given reports that the organization gave the
+// order away. The Subject contains the address in lower case, so that all mails to one person about
+// the same news have the same Subject, and AddIn queues only one of them.
 func (p *page) mailTo(o *order.Order, to, name string, given bool) Mail {
 	return Mail{
 		Template: p.Mail, Subject: p.Subject + "/" + strings.ToLower(to), To: to, Name: name, Language: o.Language, Sold: o.EndedAt, Given: given, Held: o.ID.String(), Event: p.Event, Was: p.Was, Reason: p.Reason,
 	}
 }
 
-// completeJob ends a job in the same transaction as its effect.
+// completeJob marks a job as done within the transaction that has its effect. Without it, River
+// would mark the job after the commit, and a crash between the two would repeat a job that has
+// already worked.
 func completeJob[T river.JobArgs](ctx context.Context, tx pgx.Tx, job *river.Job[T]) error {
 	if _, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job); err != nil {
 		return fmt.Errorf("mailqueue: complete job: %w", err)

@@ -11,7 +11,9 @@ import (
 	"boxoffice/persistence/outreach"
 )
 
-// Broadcast notes a broadcast (outreach.Store.AddBroadcast) and queues its mails.
+// Broadcast stores a broadcast with its recipients and queues the job that writes to the first page
+// of them, both in one transaction. It does nothing more if the broadcast is known already, so a
+// repeated request mails nobody twice. The error may be *outreach.Limited.
 func (o *Queue) Broadcast(ctx context.Context, b *outreach.Broadcast, limit int) error {
 	return pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) error {
 		added, err := o.outreach.AddBroadcast(ctx, tx, b, limit)
@@ -22,8 +24,8 @@ func (o *Queue) Broadcast(ctx context.Context, b *outreach.Broadcast, limit int)
 	})
 }
 
-// broadcast is the job that writes to one page of a broadcast's recipients, and queues the next
-// page.
+// broadcast is the job that writes to one page of a broadcast's recipients and queues a job for the
+// next page. The list of recipients was fixed when the broadcast was stored.
 type broadcast struct {
 	ID    uuid.UUID `json:"id"`
 	After string    `json:"after,omitzero"` // the last address of the previous page; empty: the first page
@@ -32,7 +34,7 @@ type broadcast struct {
 // Kind names the jobs.
 func (broadcast) Kind() string { return "mail_broadcast" }
 
-// InsertOpts queues these jobs behind the mails.
+// InsertOpts gives the job a lower priority than the mails it makes, as with page.
 func (broadcast) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: bulkQueue, Priority: pagesLast}
 }
@@ -43,7 +45,8 @@ type broadcaster struct {
 	*Queue
 }
 
-// Work queues the mails of the page and the next page, and ends the job, in one transaction, as pager does.
+// Work queues the mails of the page, queues the next page and ends the job, in one transaction, for
+// the reasons that pager.Work gives.
 func (b *broadcaster) Work(ctx context.Context, job *river.Job[broadcast]) error {
 	at := job.Args
 	list, err := b.outreach.Recipients(ctx, at.ID, at.After, pageSize)

@@ -20,24 +20,28 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Follower is the name under which facts whose mails cannot be made are set aside.
+// Follower is the name of this follower in the table of facts that a follower could not apply. A
+// fact whose mails can't be made is set aside there, so that it stops no later mail.
 const Follower = "mail"
 
-// oldestMailed is how old a fact may be to cause a mail. A follower that reads the journal from its
-// beginning must not mail anybody about last year's orders.
+// oldestMailed is the age beyond which a fact causes no mail. A new follower reads the journal from
+// its beginning, and must not mail anybody about last year's orders.
 const oldestMailed = 7 * 24 * time.Hour
 
-// rules is the table of the facts that cause mails. The others are in silent.
+// rules says for each type of fact which mails it causes. A fact type of an event must stand either
+// here or in silent, so that nobody forgets to decide about a new one.
 var rules = tableOf(
 	ruleFor(func(_ context.Context, b *batch, f *order.Completed, of source) error {
+		// The name of a buyer is noted for an account that the buyer may open later (noteBuyers).
 		if f.At >= b.oldest {
 			b.bought = append(b.bought, f.ID)
 		}
 		return b.addMail(f.At, of, Mail{Template: OrderConfirmation, Order: f.ID.String()})
 	}),
 	ruleFor(func(_ context.Context, b *batch, f *order.PaymentReported, _ source) error {
-		// Payments other than coins and transfers are settled while the buyer is looking on. A transfer that
-		// is short has no coins.
+		// The buyer watches most payments while they settle, and needs no mail about them. Coins
+		// and bank transfers arrive while the buyer is away. Coins that were seen have an
+		// Arrived; a transfer that is too small has only its status.
 		if f.Status != order.AttemptUnderpaid && (f.Status != order.AttemptProcessing || f.Arrived == "") {
 			return nil
 		}
@@ -49,7 +53,8 @@ var rules = tableOf(
 		if f.Deposit == nil || f.Deposit.Network != order.NetworkBank {
 			return nil // the buyer is on the provider's page, or looks at the address for coins
 		}
-		// All transfers for an order go to one account with one reference.
+		// All transfers for an order go to one account with one reference, so a second attempt to
+		// pay by transfer needs no second mail.
 		return b.addMailAbout(f.ID.String(), f.At, Mail{Template: BankTransfer, Order: f.ID.String()})
 	}),
 	ruleFor(func(_ context.Context, b *batch, f *order.Ended, of source) error {
@@ -146,7 +151,8 @@ var rules = tableOf(
 	}),
 )
 
-// silent lists the facts of an event that cause no mail.
+// silent lists the facts of an event that cause no mail. A test takes rules and silent together and
+// demands that no fact type is missing.
 var silent = []engine.Fact{
 	(*event.Removed)(nil), // a draft, for which nobody has tickets
 	(*event.Offered)(nil), (*order.Created)(nil), (*ledger.OrderClosed)(nil),
@@ -158,16 +164,18 @@ var silent = []engine.Fact{
 	(*admission.GatePassed)(nil), (*admission.PassageUndone)(nil),
 }
 
-// rule queues the mails that a fact of an event causes.
+// rule queues the mails that one fact of an event causes. It only collects or inserts within the
+// batch's transaction, and sends nothing.
 type rule func(ctx context.Context, b *batch, f engine.Fact, of source) error
 
-// row is a rule with the type of its facts.
+// row is one line of the table rules: a rule with the type of the facts that it is for.
 type row struct {
 	of     engine.FactType
 	follow rule
 }
 
-// ruleFor makes a row of the table from a function for facts of one type.
+// ruleFor makes a row from a function that takes facts of one concrete type, so that no rule has to
+// convert its fact.
 func ruleFor[F engine.Fact](do func(context.Context, *batch, F, source) error) row {
 	var none F
 	return row{none.FactType(), func(ctx context.Context, b *batch, f engine.Fact, of source) error {
@@ -184,7 +192,8 @@ func tableOf(rows ...row) map[engine.FactType]rule {
 	return t
 }
 
-// source names a fact, in the same words on every replay.
+// source names the fact that causes a mail by its place in the journal. A replay of the journal
+// yields the same name, hence the same Subject, and the mail isn't queued again.
 type source struct {
 	event       int64
 	stream, seq int64
@@ -192,7 +201,7 @@ type source struct {
 
 func (s source) String() string { return fmt.Sprintf("%d/%d", s.stream, s.seq) }
 
-// batch is what one transaction of the follower queues.
+// batch collects what one transaction of the follower queues.
 type batch struct {
 	*Queue
 	tx     pgx.Tx
@@ -203,8 +212,9 @@ type batch struct {
 	bought []engine.OrderID
 }
 
-// Apply queues the mails that facts cause, within the follower's transaction. The read model must
-// have passed the batches.
+// Apply queues the mails that the facts of some batches cause, within the follower's transaction.
+// The read model must already have applied these batches, because rules and noteBuyers look up
+// events and orders in it.
 func (o *Queue) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	b := &batch{Queue: o, tx: tx, oldest: time.Now().Add(-oldestMailed).UnixMilli()}
 	for i := range batches {
@@ -220,11 +230,14 @@ func (o *Queue) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 	return o.AddIn(ctx, tx, b.mails...)
 }
 
-// noteBuyers notes the names of those who bought, before they can have a mail that invites them to sign in.
+// noteBuyers stores the names of the buyers of completed orders for the accounts. It runs in the
+// transaction that queues their confirmations: when a buyer follows the invitation to sign in that
+// a mail contains, the name is already there.
 func (b *batch) noteBuyers(ctx context.Context) error {
 	if len(b.bought) == 0 {
 		return nil
 	}
+	// All orders are read with one query.
 	found := readmodel.NewLookup()
 	for _, id := range b.bought {
 		found.Orders[id] = nil
@@ -234,6 +247,8 @@ func (b *batch) noteBuyers(ctx context.Context) error {
 	}
 	var named []accounts.Buyer
 	for _, id := range b.bought {
+		// An order whose buyer was erased has a pseudonym for an address, which no account can
+		// have.
 		if o := found.Orders[id]; o != nil && o.Name != "" && o.Email != "" && !order.IsPseudonym(o.Email) {
 			named = append(named, accounts.Buyer{Email: order.NormalEmail(o.Email), Name: o.Name})
 		}
@@ -241,7 +256,8 @@ func (b *batch) noteBuyers(ctx context.Context) error {
 	return accounts.NoteBuyers(ctx, b.tx, named)
 }
 
-// takeFacts follows the rules for one record's facts. A fact without a rule is not even decoded.
+// takeFacts applies the rules to one record's facts. Facts without a rule are skipped before they
+// are decoded, because most facts in a rush cause no mail.
 func (b *batch) takeFacts(ctx context.Context, r *journal.Record) error {
 	if r.Ref.Kind != engine.KindEvent {
 		return nil
@@ -258,13 +274,14 @@ func (b *batch) takeFacts(ctx context.Context, r *journal.Record) error {
 	return nil
 }
 
-// addMail adds the mail about a fact to the batch.
+// addMail adds a mail whose Subject is the fact itself: each such fact causes one mail.
 func (b *batch) addMail(at int64, of source, l Mail) error {
 	return b.addMailAbout(of.String(), at, l)
 }
 
-// addMailAbout adds a mail to the batch. However many facts are about its subject, only one mail is
-// sent.
+// addMailAbout adds a mail with a Subject of the rule's choice, for several facts that should cause
+// only one mail together. It leaves out mails of facts that are too old. at is the time of the
+// fact, in unix milliseconds.
 func (b *batch) addMailAbout(subject string, at int64, l Mail) error {
 	if at >= b.oldest {
 		l.Subject = subject

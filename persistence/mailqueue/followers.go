@@ -12,7 +12,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// IsForEverybody reports whether an event is public and can still be bought.
+// IsForEverybody reports whether an event is public and still sells or takes place. Only such an
+// event is announced to followers.
 func IsForEverybody(e *readmodel.Event) bool {
 	switch e.Status {
 	case event.StatusPublished, event.StatusOnSale, event.StatusSoldOut, event.StatusInProgress:
@@ -21,7 +22,9 @@ func IsForEverybody(e *readmodel.Event) bool {
 	return false
 }
 
-// announceEvent makes the followers of an organization hear of an event that goes live.
+// announceEvent queues the first page of the mails that tell an organization's followers of a new
+// event. Only the step out of draft or review is news: an event that goes back to published after
+// it was on sale has been announced before.
 func (b *batch) announceEvent(ctx context.Context, f *event.Moved, of source) error {
 	if f.At < b.oldest || f.From != event.StatusDraft && f.From != event.StatusReview {
 		return nil
@@ -30,7 +33,8 @@ func (b *batch) announceEvent(ctx context.Context, f *event.Moved, of source) er
 }
 
 // followers is the job that writes to one page of the people who follow an event's organization,
-// and queues the next page. Each of them is told of an event once, however often it is published.
+// and queues a job for the next page. The Subject of each mail is the event and the address, so
+// nobody is told of one event twice, however often it is published.
 type followers struct {
 	Event int64 `json:"event"`
 	After int64 `json:"after,omitzero"` // the number of the last follower of the previous page; 0: the first page
@@ -39,7 +43,7 @@ type followers struct {
 // Kind names the jobs.
 func (followers) Kind() string { return "mail_followers" }
 
-// InsertOpts queues these jobs behind the mails.
+// InsertOpts gives the job a lower priority than the mails it makes, as with page.
 func (followers) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: bulkQueue, Priority: pagesLast}
 }
@@ -50,8 +54,9 @@ type announcer struct {
 	*Queue
 }
 
-// Work queues the mails of the page and the next page, and ends the job, in one transaction, as pager does. It
-// reads the event again, because the organizer may have taken it back since.
+// Work queues the mails of the page, queues the next page and ends the job, in one transaction, for
+// the reasons that pager.Work gives. Each page reads the event again, because the organizer may
+// have withdrawn it since the page before.
 func (a *announcer) Work(ctx context.Context, job *river.Job[followers]) error {
 	at := job.Args
 	e, err := a.model.EventByNumber(ctx, at.Event)

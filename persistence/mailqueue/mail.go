@@ -13,7 +13,8 @@ import (
 	"boxoffice/persistence/accounts"
 )
 
-// Template says which mail it is, by the name of its templates.
+// Template names a kind of mail. It is also the name of the template files that make the mail's
+// text.
 type Template string
 
 // These are all mails. Those for which Bulk returns true carry a List-Unsubscribe (RFC 8058); the
@@ -62,19 +63,22 @@ const Reminder = "reminder"
 // says more. Other reasons are for money that goes back without a request.
 const Granted = "granted"
 
-// These are the queues of the jobs. Each has workers of its own, so that none delays another.
-// Somebody waits for a mail of the first queue. Mails of the second follow from orders, and come by
-// the thousand in a rush. Mails of the third go to audiences, and nobody waits for them.
+// These are River's queues for the jobs. Each has workers of its own, so that a flood in one delays
+// no mail of another. Somebody waits at a screen for a mail of the prompt queue. Mails of the order
+// queue follow from orders, and come by the thousand in a rush. Mails of the bulk queue go to
+// audiences, and nobody waits for them.
 const (
 	promptQueue = "mail_prompt"
 	orderQueue  = "mail_order"
 	bulkQueue   = "mail_bulk"
 )
 
+// queueNames are all queues, for queries that count or release their jobs.
 var queueNames = []string{promptQueue, orderQueue, bulkQueue}
 
-// These are priorities within a queue: River's, 1 to 4. The next page of an audience is made when
-// the mails of the page before are gone.
+// These are priorities within a queue, from 1, the most urgent, to 4, as River has them. Page jobs
+// come last: the next page of an audience is made only when the mails of the page before have left
+// the queue.
 const (
 	ticketsFirst = iota + 1
 	moneyNext
@@ -82,15 +86,16 @@ const (
 	pagesLast
 )
 
-// terms are how a mail is sent.
+// terms say in which queue and how long a mail of one Template is tried.
 type terms struct {
 	queue    string
 	priority int
 	life     time.Duration // how long after the time from which it may be sent it is still tried
 }
 
-// table says how each mail is sent. Every Template needs a row: a mail without one is taken for a later release's,
-// and waits for a node of that release.
+// table has the terms of each Template, and every Template needs a row. A mail without a row is
+// taken for one that a node of a later release has queued, and waits for such a node
+// (sender.leaveMail). Mails with a secret in them live as long as the secret is valid.
 var table = map[Template]terms{
 	LoginCode:         {promptQueue, ticketsFirst, accounts.CodeLife},
 	PasswordReset:     {promptQueue, ticketsFirst, accounts.ResetLife},
@@ -128,14 +133,16 @@ var table = map[Template]terms{
 	EventPublished:    {bulkQueue, announcementsThen, 24 * time.Hour},
 }
 
-// Mail is a mail that is to be written and sent. It only names what the mail is about, because the
-// text is made when it is sent. It is the arguments of a job and is stored in the database as it
-// is; what nobody may read there is sealed in Secret.
+// Mail is a mail that is to be written and sent. It names what the mail is about, but has no text:
+// the text is made when the mail is sent, from what is true then. A Mail is the arguments of a
+// River job, so it is stored in the database as JSON. A secret must not be readable there; it is
+// sealed in Secret.
 type Mail struct {
 	ID       string   `json:"id"` // 32 hex digits, which are the same in every attempt to send it
 	Template Template `json:"mail"`
-	// Subject is what there may be only one mail of this Template about, such as a fact; "" lets
-	// the mail be sent in any case.
+	// Subject names what there may be only one mail of this Template about, such as a fact. An
+	// empty Subject lets the mail be sent in any case. It isn't stored, because ID is derived from
+	// it before the mail is queued.
 	Subject string `json:"-"`
 	// Queued is when the mail was queued. It is set when Send is called.
 	Queued time.Time `json:"-"`
@@ -180,14 +187,17 @@ type Mail struct {
 	Again        bool   `json:"again,omitzero"`    // the organization wants the mail sent even if somebody has had it before
 }
 
-// NewID draws the ID of a mail without a Subject.
+// NewID draws a random ID for a mail without a Subject. A caller needs it before it queues the mail
+// if it seals a Secret, because the seal is bound to the ID.
 func NewID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
 
-// numberMail gives the mail its ID. If it has a Subject, the ID is derived from Template and Subject.
+// numberMail gives the mail its ID. If the mail has a Subject, the ID is derived from Template and
+// Subject, so that a second mail about the same thing gets the same ID and is recognized. Otherwise
+// an ID that the caller has drawn is kept.
 func (l *Mail) numberMail() {
 	switch {
 	case l.Subject != "":
@@ -201,20 +211,22 @@ func (l *Mail) numberMail() {
 // Kind names the jobs.
 func (Mail) Kind() string { return "mail" }
 
-// InsertOpts are how a mail of this Template is sent.
+// InsertOpts sends a mail to the queue of its Template, with the Template's priority. MaxAttempts
+// leaves room for every pause; the mail's life ends most mails earlier.
 func (l Mail) InsertOpts() river.InsertOpts {
 	t := table[l.Template]
 	return river.InsertOpts{Queue: t.queue, Priority: t.priority, MaxAttempts: len(pauses) + 1}
 }
 
-// MarshalJSON writes the mail in a form that Postgres takes.
+// MarshalJSON writes the mail without the character that Postgres can't store (storableJSON).
 func (l Mail) MarshalJSON() ([]byte, error) {
 	type plain Mail
 	return storableJSON(plain(l))
 }
 
-// storableJSON makes JSON for a jsonb without the character that Postgres cannot store. A name may
-// contain it: the name comes from a fact, which can't be refused any more.
+// storableJSON makes JSON for a jsonb column, in which it replaces the character U+0000, because
+// Postgres can't store that. A name may contain it: names come from facts, which were accepted long
+// ago and can't be refused any more.
 func storableJSON(v any) ([]byte, error) {
 	b, err := json.Marshal(v)
 	return bytes.ReplaceAll(b, []byte(`\u0000`), []byte(`\ufffd`)), err

@@ -34,30 +34,32 @@ import (
 )
 
 const (
-	// promptMax is how many prompt mails may wait for a worker. People never reach it because of the rate
-	// limits; a flood from many addresses does.
+	// promptMax is how many prompt mails may wait for a worker before Add refuses more. Rate
+	// limits keep ordinary people far below it; it protects the table from a flood that comes from
+	// many addresses.
 	promptMax = 10_000
-	// countEvery is how old a count of what waits may be.
+	// countEvery is how long a count of the waiting mails is used before somebody counts again.
 	countEvery = time.Second
-	// countTime bounds a count.
+	// countTime is how long one count may take before it is given up.
 	countTime = 2 * time.Second
 )
 
-// Config is what a Queue is made of.
+// Config is what New needs. Pool and Log must be set.
 type Config struct {
 	Pool *pgxpool.Pool
 	Log  *slog.Logger
 	// Settle is how long an event must be left alone before its holders hear of a change, so that
 	// an organizer who corrects a mistake at once mails nobody. 0: 10 minutes.
 	Settle time.Duration
-	// Busy reports whether the node has more urgent work than mails that can wait. nil: it never
-	// has.
+	// Busy reports whether the node has more urgent work than mails that can wait, such as a rush.
+	// The workers of order and bulk mails then slow down. nil means never.
 	Busy func() bool
 	// Scale multiplies the caps of mails that nobody pays for. 0: 1.
 	Scale float64
 }
 
-// Queue takes mails. Its methods may be called by any goroutine.
+// Queue queues mails and works the jobs that write and send them. Its methods may be called by any
+// goroutine.
 type Queue struct {
 	pool     *pgxpool.Pool
 	outreach *outreach.Store
@@ -68,18 +70,22 @@ type Queue struct {
 	busy     func() bool
 	scale    float64
 
+	// mu guards counted and waiting.
 	mu      sync.Mutex
 	counted time.Time // when the last count began
 	waiting waiting   // the result of the last count
 
+	// These counters have one label, the Template of the mail.
 	sent, dead, deferred, capped *prometheus.CounterVec
 	queued                       prometheus.GaugeFunc
 }
 
-// New makes a queue on a database that is up to date.
+// New makes a queue on a database whose migrations have run. It starts nothing: Register gives the
+// workers to a River client.
 func New(cfg Config) (*Queue, error) {
-	// River tells its workers of new jobs at most once in FetchCooldown. A login code that comes
-	// right after another one must not wait for their next poll.
+	// River announces new jobs to its workers at most once per FetchCooldown. With the default of
+	// River, a login code that is queued right after another mail would wait for the workers' next
+	// poll.
 	jobs, err := river.NewClient(riverpgxv5.New(cfg.Pool), &river.Config{
 		Logger: slog.New(slog.DiscardHandler), FetchCooldown: time.Millisecond, SkipUnknownJobCheck: true,
 	})
@@ -100,8 +106,8 @@ func New(cfg Config) (*Queue, error) {
 	return o, nil
 }
 
-// Add queues a mail, which is sent soon. It is durable when Add returns. If too many mails wait
-// already, Add refuses with OVERLOADED.
+// Add queues a mail, which is sent soon. The mail is durable when Add returns. If too many prompt
+// mails wait already, Add refuses with OVERLOADED.
 func (o *Queue) Add(ctx context.Context, l Mail) error {
 	waiting, err := o.count(ctx)
 	if err != nil {
@@ -113,8 +119,8 @@ func (o *Queue) Add(ctx context.Context, l Mail) error {
 	return pgx.BeginFunc(ctx, o.pool, func(tx pgx.Tx) error { return o.AddIn(ctx, tx, l) })
 }
 
-// AddIn queues mails within a transaction. A mail with a Subject that was queued before is left
-// out.
+// AddIn queues mails within the caller's transaction, and sets their IDs. It leaves out a mail
+// whose Subject was queued before, in this call or in any earlier transaction.
 func (o *Queue) AddIn(ctx context.Context, tx pgx.Tx, mails ...Mail) error {
 	var ids [][16]byte
 	for i := range mails {
@@ -133,6 +139,8 @@ func (o *Queue) AddIn(ctx context.Context, tx pgx.Tx, mails ...Mail) error {
 	if err != nil {
 		return err
 	}
+	// The mails keep their order, so that the first of two with the same Subject is the one that
+	// is queued.
 	var jobs []river.InsertManyParams
 	for i := range mails {
 		l := &mails[i]
@@ -148,7 +156,9 @@ func (o *Queue) AddIn(ctx context.Context, tx pgx.Tx, mails ...Mail) error {
 	return o.insert(ctx, tx, jobs)
 }
 
-// noteUnseen notes the ids, and returns those that were not noted before.
+// noteUnseen stores the IDs of mails with a Subject, and returns those that were not stored before,
+// in hexadecimal. A concurrent transaction that stores the same ID makes this one wait for its end,
+// so only one of them gets the ID.
 func noteUnseen(ctx context.Context, tx pgx.Tx, ids [][16]byte) (map[string]bool, error) {
 	if len(ids) == 0 {
 		return nil, nil //nolint:nilnil // a map that nobody writes to
@@ -170,7 +180,8 @@ func noteUnseen(ctx context.Context, tx pgx.Tx, ids [][16]byte) (map[string]bool
 	return fresh, nil
 }
 
-// insert adds jobs within a transaction. Their workers see them once it is committed.
+// insert adds jobs within a transaction. Workers see them once it is committed, and never if it is
+// rolled back.
 func (o *Queue) insert(ctx context.Context, tx pgx.Tx, jobs []river.InsertManyParams) error {
 	if len(jobs) == 0 {
 		return nil
@@ -181,14 +192,15 @@ func (o *Queue) insert(ctx context.Context, tx pgx.Tx, jobs []river.InsertManyPa
 	return nil
 }
 
-// waiting is how many mails are not sent yet.
+// waiting says how many mails are not sent yet, on all nodes together.
 type waiting struct {
 	all    int // all mails, whether a worker could send them now or a cap or a failure holds them up
 	prompt int // prompt mails that a worker could send now; a mail that a cap holds up takes no worker's time
 }
 
-// count returns how many mails wait or are being sent, as of a moment ago. It leaves out mails whose time is more
-// than a day away. One caller at a time counts; the others use the last count.
+// count returns how many mails wait or are being sent; the answer may be countEvery old. It leaves
+// out mails whose time is more than a day away, such as reminders. One caller at a time counts, and
+// the others get the last count meanwhile, so a flood of Adds does not turn into a flood of counts.
 func (o *Queue) count(ctx context.Context) (waiting, error) {
 	if last, fresh := o.lastCount(); fresh {
 		return last, nil
@@ -209,8 +221,9 @@ WHERE state IN ('available', 'running', 'retryable', 'scheduled') AND queue = AN
 	return now, nil
 }
 
-// lastCount returns the last count. If it is not fresh, the caller must count again, and until then the other
-// callers are told that it is fresh.
+// lastCount returns the last count and whether the caller may use it. The first caller that finds
+// it too old is told so and must count again. Its call also renews the time of the count, so the
+// others go on with the old one until then, even if counting fails.
 func (o *Queue) lastCount() (last waiting, fresh bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

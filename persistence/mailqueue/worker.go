@@ -14,8 +14,9 @@ import (
 )
 
 // A rush makes mails by the thousand, and so does a broadcast. They wait in Postgres, and a few
-// workers send them beside the sale: at most orderWorkers mails in orderPause and bulkWorkers mails
-// in bulkPause, and while the node is busy each worker sends one in busyPause.
+// workers send them beside the sale. River hands out at most orderWorkers order mails in each
+// orderPause, and bulkWorkers bulk mails in each bulkPause. While the node is busy, each of these
+// workers sends only one mail in busyPause.
 const (
 	promptWorkers = 4
 	orderWorkers  = 16
@@ -28,23 +29,26 @@ const (
 	unknownLife   = 24 * time.Hour   // how long such a mail waits for a node that can write it
 )
 
-// pauses are the pauses between the attempts to send a mail, each varied by up to a tenth. When the
-// mail's life is over, no more attempts are made.
+// pauses are the pauses between the attempts to send a mail, each varied by up to a tenth so that
+// mails that failed together don't all come back together. The first pauses are short, for a server
+// that restarts or greylists; the last are long, for one that is down for hours. When the mail's
+// life is over, no more attempts are made.
 var pauses = []time.Duration{
 	5 * time.Second, 15 * time.Second, time.Minute, 3 * time.Minute, 10 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour, 8 * time.Hour,
 }
 
-// ErrUndeliverable is wrapped by the error of a Send if no further attempt would bring the mail to
-// its reader.
+// ErrUndeliverable is wrapped by the error of a Send if no further attempt could bring the mail to
+// its reader. The worker then gives the mail up at once.
 var ErrUndeliverable = errors.New("mailqueue: undeliverable")
 
-// Send writes a mail and sends it. If there is nothing to say any more, it sends nothing and
-// returns false without an error. Its errors are stored and logged, so they must not contain
-// addresses.
+// Send writes a mail and sends it. If there is nothing to say any more, for example because the
+// order has changed since, it sends nothing and returns false without an error. Its errors are
+// stored and logged, so they must not contain addresses.
 type Send func(ctx context.Context, l *Mail) (sent bool, err error)
 
-// Register makes a River client work the queue's jobs.
+// Register adds the workers and the queues of this package to the configuration of a River client,
+// which the node starts and stops.
 func (o *Queue) Register(workers *river.Workers, queues map[string]river.QueueConfig, send Send) {
 	river.AddWorker(workers, &sender{Queue: o, send: send})
 	river.AddWorker(workers, &changer{Queue: o})
@@ -56,8 +60,9 @@ func (o *Queue) Register(workers *river.Workers, queues map[string]river.QueueCo
 	queues[bulkQueue] = river.QueueConfig{MaxWorkers: bulkWorkers, FetchCooldown: bulkPause}
 }
 
-// Reclaim releases the jobs of a client that was killed. Otherwise they would count as running
-// until River's rescue. The client must not run.
+// Reclaim makes the jobs of a killed client available again. Otherwise they would count as running
+// until River's own rescue, which comes much later. The client must not be running, or its jobs
+// would run twice.
 func (o *Queue) Reclaim(ctx context.Context, client string) error {
 	const reclaim = `
 UPDATE river_job SET state = 'available', scheduled_at = now()
@@ -75,30 +80,35 @@ type sender struct {
 	send Send
 }
 
-// Timeout bounds an attempt.
+// Timeout bounds one attempt, so that a mail server that never answers keeps no worker.
 func (*sender) Timeout(*river.Job[Mail]) time.Duration { return attemptTime }
 
-// NextRetry is when a mail is tried again.
+// NextRetry returns when a mail whose attempt failed is tried again: after the pause of the
+// attempt, give or take a tenth.
 func (*sender) NextRetry(job *river.Job[Mail]) time.Time {
 	p := pauseAfter(job)
 	return time.Now().Add(p - p/10 + rand.N(p/5)) //nolint:gosec // no secret
 }
 
-// pauseAfter returns about how long to wait after an attempt.
+// pauseAfter returns about how long to wait after an attempt. The last pause also stands for all
+// later attempts.
 func pauseAfter(job *river.Job[Mail]) time.Duration { return pauses[min(job.Attempt, len(pauses))-1] }
 
-// Work makes one attempt.
+// Work makes one attempt to write and send a mail, and decides what happens to the mail afterwards:
+// done, put off, repeated, or given up.
 func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 	l := &job.Args
 	terms, known := table[l.Template]
 	if !known {
 		return c.leaveMail(ctx, job)
 	}
+	// A mail's life begins when it may be sent, which can be long after it was queued.
 	l.Queued = job.CreatedAt
 	l.end = time.UnixMilli(max(job.CreatedAt.UnixMilli(), l.NotBefore)).Add(terms.life)
 	if time.Now().After(l.end) { // the process that had the mail before died, or no worker ran
 		return c.dropMail(ctx, job, errors.New("too late"))
 	}
+	// Only mails for which nobody waits at a screen slow down while the node is busy.
 	if terms.queue != promptQueue && c.busy() {
 		select {
 		case <-time.After(busyPause):
@@ -107,6 +117,7 @@ func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 		}
 	}
 	sent, err := c.send(ctx, l)
+	// A mail that a cap holds up has not failed. It is put off until its moment.
 	if w, ok := errors.AsType[*capped](err); ok {
 		c.capped.WithLabelValues(string(l.Template)).Inc()
 		c.log.LogAttrs(ctx, slog.LevelInfo, "mail capped", append(attrs(job, err), slog.Duration("wait", w.wait))...)
@@ -118,17 +129,20 @@ func (c *sender) Work(ctx context.Context, job *river.Job[Mail]) error {
 			c.sent.WithLabelValues(string(l.Template)).Inc()
 		}
 		return nil
-	// The second condition says that the next attempt might come after the end: a pause varies by a tenth.
+	// A mail is also given up if its next attempt could come after the end of its life; a pause
+	// may be a tenth longer than pauseAfter says.
 	case errors.Is(err, ErrUndeliverable), time.Now().Add(pauseAfter(job) * 11 / 10).After(l.end):
 		return c.dropMail(ctx, job, err)
 	}
+	// River repeats a job whose Work returns an error, at NextRetry.
 	c.deferred.WithLabelValues(string(l.Template)).Inc()
 	c.log.LogAttrs(ctx, slog.LevelInfo, "mail deferred", attrs(job, err)...)
 	return err
 }
 
-// leaveMail leaves a mail of a template that this node does not know to a node of the later release
-// that queued it. While nodes of both releases run side by side, either may get the job.
+// leaveMail puts off a mail with a template that this node doesn't know. A node of a later release
+// has queued it. While nodes of both releases run side by side, either may get the job, and only
+// the later one can write the mail.
 func (c *sender) leaveMail(ctx context.Context, job *river.Job[Mail]) error {
 	if time.Since(job.CreatedAt) > unknownLife { // the later release was taken back
 		return c.dropMail(ctx, job, fmt.Errorf("%w: no mail %q", ErrUndeliverable, job.Args.Template))
@@ -136,14 +150,15 @@ func (c *sender) leaveMail(ctx context.Context, job *river.Job[Mail]) error {
 	return river.JobSnooze(unknownPause)
 }
 
-// dropMail gives up a mail.
+// dropMail gives a mail up for good, counts it and logs why.
 func (c *sender) dropMail(ctx context.Context, job *river.Job[Mail], err error) error {
 	c.dead.WithLabelValues(string(job.Args.Template)).Inc()
 	c.log.LogAttrs(ctx, slog.LevelWarn, "mail dropped", attrs(job, err)...)
 	return river.JobCancel(err)
 }
 
-// attrs name a mail in the log without its address or its text.
+// attrs names a mail in the log. The attributes contain neither its address nor its text, because
+// logs must not hold personal data.
 func attrs(job *river.Job[Mail], err error) []slog.Attr {
 	return []slog.Attr{
 		slog.String("mail", string(job.Args.Template)), slog.String("message_id", job.Args.ID),
@@ -151,8 +166,8 @@ func attrs(job *river.Job[Mail], err error) []slog.Attr {
 	}
 }
 
-// makeMetrics makes the counters of sent, deferred, capped and failed mails, and the gauge of waiting mails,
-// which counts them in the table when it is read.
+// makeMetrics makes the counters of sent, deferred, capped and failed mails, and the gauge of
+// waiting mails. The gauge counts the table when it is read, or uses a recent count.
 func (o *Queue) makeMetrics() {
 	counter := func(name, help string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "boxoffice", Name: name, Help: help}, []string{"kind"})
