@@ -13,8 +13,9 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Broadcast is a mail to the attendees of an event.
+// Broadcast is a mail that an organization writes to the people who attend one of its events.
 type Broadcast struct {
+	// A repeated request has the same id, so that it makes no second broadcast.
 	ID        uuid.UUID
 	Number    int64 // higher for later ones
 	Org       int64
@@ -24,36 +25,47 @@ type Broadcast struct {
 	Tag       string // tag of the attendees who get it; "": all
 	CreatedAt time.Time
 
+	// These count the recipients by what has become of their mails. Those still waiting are the
+	// rest.
 	Recipients int64
 	Sent       int64
 	Suppressed int64 // recipients who got none
 }
 
-// Recipient is somebody who gets a broadcast.
+// Recipient is somebody who gets a broadcast. The list of recipients is fixed when the broadcast is
+// stored, so that people who buy a ticket later don't get an old mail.
 type Recipient struct {
 	Email string
 	Name  string
 }
 
-// Limited says that an event has had as many broadcasts as allowed.
+// Limited is the error of a broadcast for an event that has had as many as it may. Wait is the time
+// until the oldest of them no longer counts.
 type Limited struct{ Wait time.Duration }
 
 func (e *Limited) Error() string { return "outreach: too many broadcasts" }
 
-// LimitTime is the span in which an event's broadcasts are counted.
+// LimitTime is the span of time in which the broadcasts of one event are counted against their
+// limit.
 const LimitTime = 24 * time.Hour
 
-// broadcastColumns count the recipients each time they are read.
+// broadcastColumns count the recipients each time a broadcast is read. Counters in the row would
+// make all workers that send one broadcast's mails wait for that row.
 const broadcastColumns = `
 SELECT b.id, b.number, b.org, b.event, b.subject, b.body, b.tag, b.created_at, r.n, r.sent, r.suppressed
 FROM broadcasts b CROSS JOIN LATERAL (
   SELECT count(*) AS n, count(*) FILTER (WHERE status = 'sent') AS sent, count(*) FILTER (WHERE status = 'suppressed') AS suppressed
   FROM broadcast_recipients WHERE broadcast = b.id) r `
 
-// AddBroadcast stores a broadcast and its recipients, each once: the people who attend with a live
-// ticket and have not unsubscribed. If the broadcast is there already, it is returned as it is,
-// with false. It returns Limited if the event has had limit broadcasts within LimitTime.
+// AddBroadcast stores a broadcast and its recipients: the people who attend with a valid ticket and
+// have not unsubscribed. Each address is a recipient once, however many tickets it has. If a
+// broadcast with this id is stored already, b becomes that one, and added is false. The error is
+// *Limited if the event has had limit broadcasts within LimitTime.
+//
+// tx must also queue the broadcast's mails, so that no broadcast is stored without them.
 func (s *Store) AddBroadcast(ctx context.Context, tx pgx.Tx, b *Broadcast, limit int) (added bool, err error) {
+	// The lock makes broadcasts of one event wait for one another. Without it, two requests could
+	// both count one less than the limit, or both find that an id is new.
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('broadcasts', $1))`, b.Event); err != nil {
 		return false, fmt.Errorf("add broadcast: %w", err)
 	}
@@ -71,6 +83,7 @@ WHERE event = $1 AND created_at > now() - make_interval(secs => $2)`
 	if err := tx.QueryRow(ctx, count, b.Event, LimitTime.Seconds()).Scan(&n, &age); err != nil {
 		return false, fmt.Errorf("add broadcast: %w", err)
 	}
+	// The oldest broadcast in the span is the first to leave it, after what is left of the span.
 	if n >= limit {
 		return false, &Limited{LimitTime - time.Duration(age*float64(time.Second))}
 	}
@@ -78,6 +91,9 @@ WHERE event = $1 AND created_at > now() - make_interval(secs => $2)`
 	if _, err := tx.Exec(ctx, insert, b.ID, b.Org, b.Event, b.Subject, b.Body, b.Tag); err != nil {
 		return false, fmt.Errorf("add broadcast: %w", err)
 	}
+	// A ticket without an attendee's address counts for its holder. Addresses are put into lower
+	// case, because suppressions are stored that way. Of several names for one address, the query
+	// takes a name that isn't empty, if there is one.
 	const invite = `
 INSERT INTO broadcast_recipients (broadcast, email, name)
 SELECT $1, email, (array_agg(name ORDER BY name DESC))[1] FROM (
@@ -93,9 +109,11 @@ GROUP BY email`
 	return true, nil
 }
 
-// ErrNotFound says that there is no such row.
+// ErrNotFound says that there is no such broadcast.
 var ErrNotFound = errors.New("outreach: not found")
 
+// readBroadcast returns the one broadcast that a query finds, or ErrNotFound. The query must begin
+// with broadcastColumns.
 func readBroadcast(ctx context.Context, q persistence.Querier, query string, args ...any) (*Broadcast, error) {
 	rows, _ := q.Query(ctx, query, args...) // CollectExactlyOneRow returns its error
 	b, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Broadcast])
@@ -113,7 +131,8 @@ func (s *Store) Broadcast(ctx context.Context, id uuid.UUID) (*Broadcast, error)
 	return readBroadcast(ctx, s.pool, broadcastColumns+`WHERE b.id = $1`, id)
 }
 
-// Broadcasts lists an event's broadcasts, the newest first, with numbers below before.
+// Broadcasts lists at most limit of an event's broadcasts, the newest first. All of them have
+// numbers below before, so the number of a page's last broadcast leads to the next page.
 func (s *Store) Broadcasts(ctx context.Context, event, before int64, limit int) ([]Broadcast, error) {
 	rows, _ := s.pool.Query(ctx, broadcastColumns+`WHERE b.event = $1 AND b.number < $2 ORDER BY b.number DESC LIMIT $3`, event, before, limit) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Broadcast])
@@ -123,7 +142,8 @@ func (s *Store) Broadcasts(ctx context.Context, event, before int64, limit int) 
 	return list, nil
 }
 
-// Recipients lists the recipients of a broadcast, sorted by address, after an address.
+// Recipients lists at most limit recipients of a broadcast, sorted by address. They begin behind
+// the address after; "" begins with the first one.
 func (s *Store) Recipients(ctx context.Context, broadcast uuid.UUID, after string, limit int) ([]Recipient, error) {
 	const find = `SELECT email, name FROM broadcast_recipients WHERE broadcast = $1 AND email > $2 ORDER BY email LIMIT $3`
 	rows, _ := s.pool.Query(ctx, find, broadcast, after, limit) // CollectRows returns its error
@@ -134,7 +154,8 @@ func (s *Store) Recipients(ctx context.Context, broadcast uuid.UUID, after strin
 	return list, nil
 }
 
-// IsWaiting reports whether a recipient has not got a broadcast yet.
+// IsWaiting reports whether a recipient has not got a broadcast yet. A worker asks before it sends
+// a mail that it may have sent in an earlier attempt.
 func (s *Store) IsWaiting(ctx context.Context, broadcast uuid.UUID, email string) (waiting bool, err error) {
 	const find = `SELECT EXISTS (SELECT FROM broadcast_recipients WHERE broadcast = $1 AND email = $2 AND status = 'waiting')`
 	if err := s.pool.QueryRow(ctx, find, broadcast, email).Scan(&waiting); err != nil {
@@ -143,7 +164,8 @@ func (s *Store) IsWaiting(ctx context.Context, broadcast uuid.UUID, email string
 	return waiting, nil
 }
 
-// NoteRecipient notes what has become of a broadcast to a recipient: sent or suppressed.
+// NoteRecipient notes what became of a broadcast's mail to one recipient. status is "sent" or
+// "suppressed".
 func (s *Store) NoteRecipient(ctx context.Context, broadcast uuid.UUID, email, status string) error {
 	const note = `UPDATE broadcast_recipients SET status = $3 WHERE broadcast = $1 AND email = $2`
 	if _, err := s.pool.Exec(ctx, note, broadcast, email, status); err != nil {

@@ -19,28 +19,32 @@ type Store struct{ pool *pgxpool.Pool }
 // New returns the store of a database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
-// These are the reasons why an address gets no bulk mail.
+// These are the reasons why an address gets no bulk mail. A bounce or a complaint stops the mail of
+// all organizations. Unsubscribing stops that of one organization.
 const (
 	Bounce      = "bounce"
 	Complaint   = "complaint"
 	Unsubscribe = "unsubscribe"
 )
 
-// Follower is somebody who follows an organization.
+// Follower is somebody who follows an organization, and gets a mail when it publishes an event.
 type Follower struct {
 	Number int64 // higher for later ones
 	Email  string
 	Name   string
 }
 
-// Follow makes an address follow an organization, even if it had left. The caller must know that
-// its owner wants it.
+// Follow makes an address follow an organization, even if it had left. The caller must have made
+// sure that the owner of the address wants that, for example by a link in a mail. An empty name
+// keeps the name that is known.
 func (s *Store) Follow(ctx context.Context, org int64, email, name string) error {
 	const follow = `
 INSERT INTO org_followers AS f (org, email, name, following) VALUES ($1, $2, $3, true)
 ON CONFLICT (org, email) DO UPDATE SET following = true, changed_at = now(), name = coalesce(nullif(excluded.name, ''), f.name)
 WHERE NOT f.following`
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		// A person who follows again has changed their mind about unsubscribing. Bounces and
+		// complaints stay, because they say something about the address.
 		const back = `DELETE FROM mail_suppressions WHERE email = $1 AND org = $2 AND reason = 'unsubscribe'`
 		if _, err := tx.Exec(ctx, back, email, org); err != nil {
 			return err
@@ -54,7 +58,9 @@ WHERE NOT f.following`
 	return nil
 }
 
-// Leave ends an address's following of an organization, and its bulk mail from it.
+// Leave ends an address's following of an organization and stops all bulk mail from that
+// organization to it, broadcasts included. It may be called again, and for an address that never
+// followed.
 func (s *Store) Leave(ctx context.Context, org int64, email string) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		const leave = `UPDATE org_followers SET following = false, changed_at = now() WHERE org = $1 AND email = $2 AND following`
@@ -70,9 +76,10 @@ func (s *Store) Leave(ctx context.Context, org int64, email string) error {
 	return nil
 }
 
+// suppress adds a row if there is none. Organization 0 stands for all organizations.
 const suppress = `INSERT INTO mail_suppressions (email, org, reason) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 
-// Suppress stops bulk mail of all organizations to an address.
+// Suppress stops the bulk mail of all organizations to an address. reason is Bounce or Complaint.
 func (s *Store) Suppress(ctx context.Context, email, reason string) error {
 	if _, err := s.pool.Exec(ctx, suppress, email, 0, reason); err != nil {
 		return fmt.Errorf("suppress an address: %w", err)
@@ -80,7 +87,8 @@ func (s *Store) Suppress(ctx context.Context, email, reason string) error {
 	return nil
 }
 
-// Suppressed reports whether an address gets no bulk mail from an organization.
+// Suppressed reports whether an address gets no bulk mail from an organization, either because it
+// has left that one or because of a row for all organizations.
 func (s *Store) Suppressed(ctx context.Context, org int64, email string) (suppressed bool, err error) {
 	const find = `SELECT EXISTS (SELECT FROM mail_suppressions WHERE email = $1 AND org IN (0, $2))`
 	if err := s.pool.QueryRow(ctx, find, email, org).Scan(&suppressed); err != nil {
@@ -89,8 +97,9 @@ func (s *Store) Suppressed(ctx context.Context, org int64, email string) (suppre
 	return suppressed, nil
 }
 
-// Followers lists the followers of an organization whose numbers are above after; 0 is below the
-// first.
+// Followers lists at most limit followers of an organization, in the order of their numbers. All
+// have numbers above after, so the number of a page's last follower leads to the next page; 0
+// begins with the first.
 func (s *Store) Followers(ctx context.Context, org, after int64, limit int) ([]Follower, error) {
 	const find = `SELECT number, email, name FROM org_followers WHERE org = $1 AND following AND number > $2 ORDER BY number LIMIT $3`
 	rows, _ := s.pool.Query(ctx, find, org, after, limit) // CollectRows returns its error

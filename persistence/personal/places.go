@@ -1,17 +1,18 @@
 package personal
 
-// place is a table that knows something about a person, and the statement that erases it. section
-// is the part of an export that shows it, with one JSON value a row; it is "" if the export shows
-// it in records of the API, or if it is an organization's own. Queries may use @user, @address (in
-// lower case) and @pseudonym.
+// place is a table that knows something about a person. erase is the statement that removes the
+// person from it. section names the part of the export that shows the table, and read returns that
+// part, one JSON value a row. section is "" if the export shows the table in records of the API, or
+// if the rows belong to an organization rather than to the person. The statements may use @user,
+// @address (in lower case) and @pseudonym.
 type place struct {
 	table, section string
 	read, erase    string
 }
 
-// places are in the order in which they are erased: rows that are found through another table are
-// erased before that table's. Ledgers, and what is built from their facts, are erased before all of
-// them.
+// places stand in the order in which they are erased. Rows that are found through another table
+// must be erased before that table's rows. The ledgers, and what is built from their facts, are
+// erased before all of these.
 var places = []place{
 	{table: "users", erase: `UPDATE users SET email = @pseudonym WHERE id = @user`}, // Begin does the rest
 	{
