@@ -1,5 +1,5 @@
-// Package deliveries is the tables of webhook endpoints and of deliveries to them, which are both
-// the queue and the history.
+// Package deliveries owns the tables of webhook endpoints and of the deliveries to them. The table
+// of deliveries is both the queue of what is still to be sent and the history of what was.
 //
 // Rows of the queue come from FanOut, which is a sink of persistence/publicfacts and runs in the
 // transaction that publishes the facts, and from Test and Replay. Each of these inserts a River job
@@ -26,24 +26,29 @@ import (
 )
 
 const (
+	// These are the limits of endpoints and deliveries.
 	// MaxPerOrg is how many endpoints an organization may have.
 	MaxPerOrg = 50
-	// MaxExhausted deliveries in a row that have used up their attempts disable an endpoint
-	// (docs/rules.md, Webhooks).
+	// MaxExhausted is how many deliveries in a row may use up all their attempts before the
+	// service disables the endpoint (docs/rules.md, Webhooks).
 	MaxExhausted = 3
-	// LeaseTime is how long a node may work on what it has loaded.
+	// LeaseTime is how long a node may work on the endpoints that it has claimed. After that,
+	// another node may claim them, in case the first one has died.
 	LeaseTime = 30 * time.Second
-	// Kept is how long deliveries are kept, which is no longer than their facts.
+	// Kept is how long deliveries are kept. A delivery reads its payload from its fact, so it
+	// would be of no use for longer than the fact is kept.
 	Kept = publicfacts.Kept
 )
 
-// All subscribes an endpoint to every type.
+// All, alone in an endpoint's Events, subscribes it to every type, including types that later
+// releases add.
 const All = "*"
 
 // TestType is the type of a test delivery, which is not in the catalogue.
 const TestType = "webhook.test"
 
-// These are the reasons for refusals.
+// These are the reasons for which the methods of Store refuse. Callers tell them apart with
+// errors.Is.
 var (
 	ErrTooMany  = errors.New("webhooks: the organization has as many endpoints as it may")
 	ErrGone     = errors.New("webhooks: the endpoint that the command made is gone")
@@ -52,7 +57,7 @@ var (
 	ErrTooOld   = errors.New("webhooks: what the delivery told is not kept any more")
 )
 
-// These are the statuses of an endpoint.
+// These are the statuses of an endpoint. Only an active endpoint gets new deliveries.
 const (
 	Active   = "active"
 	Disabled = "disabled"
@@ -65,7 +70,8 @@ const (
 	ReasonExhausted = "exhausted" // MaxExhausted deliveries failed
 )
 
-// Endpoint is an address at which an organization gets webhooks.
+// Endpoint is an address at which an organization gets webhooks. The order of its fields is the
+// order of columns.
 type Endpoint struct {
 	ID        int64
 	Org       int64
@@ -80,7 +86,7 @@ type Endpoint struct {
 	UpdatedAt time.Time
 }
 
-// Takes reports whether the endpoint is subscribed to a type.
+// Takes reports whether the endpoint is subscribed to a type of public fact.
 func (e *Endpoint) Takes(typ string) bool {
 	for _, t := range e.Events {
 		if t == typ || t == All {
@@ -90,7 +96,8 @@ func (e *Endpoint) Takes(typ string) bool {
 	return false
 }
 
-// The statuses of a delivery (docs/rules.md, Statuses).
+// These are the statuses of a delivery (docs/rules.md, Statuses). Pending and Failed deliveries are
+// in the queue; the others are only history.
 const (
 	Pending   = "pending"   // not sent yet
 	Succeeded = "succeeded" // answered 2xx
@@ -99,7 +106,8 @@ const (
 	Cancelled = "cancelled" // will not be sent, because its endpoint takes nothing any more
 )
 
-// Delivery is one event on its way to one endpoint, with the outcome of the last attempt.
+// Delivery is one public fact on its way to one endpoint, with the outcome of the last attempt. The
+// order of its fields is the order of deliveryColumns.
 type Delivery struct {
 	ID             int64
 	Endpoint       int64
@@ -116,7 +124,7 @@ type Delivery struct {
 	CreatedAt      time.Time
 }
 
-// Try is the outcome of one attempt, as the history keeps it.
+// Try is the outcome of one attempt as the history keeps it, in JSON in the row of its delivery.
 type Try struct {
 	Number         int       `json:"number"` // number of the attempt, from 1
 	At             time.Time `json:"at"`
@@ -126,14 +134,14 @@ type Try struct {
 	Answer         string    `json:"answer"` // the beginning of the answer's body
 }
 
-// Store reads and writes endpoints and deliveries. Its methods may be called by
-// any goroutine.
+// Store reads and writes endpoints and deliveries. Its methods may be called by any goroutine.
 type Store struct {
 	pool *pgxpool.Pool
 	jobs *river.Client[pgx.Tx] // inserts jobs, and runs none
 }
 
-// New returns the store of a database.
+// New returns the store of a database. The client that it makes only inserts jobs, so nothing has
+// to be stopped.
 func New(pool *pgxpool.Pool) (*Store, error) {
 	jobs, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {

@@ -10,14 +10,16 @@ import (
 	"boxoffice/persistence"
 )
 
+// columns are in the order of Endpoint's fields, because rows are read by position.
 const columns = `id, org, url, events, name, status, reason, secret, hint, created_at, updated_at`
 
 // Create adds an active endpoint with e's Org, URL, Events, Name, Secret and Hint, or returns
-// ErrTooMany.
+// ErrTooMany. command is the key under which the client may repeat its request.
 //
 // If the same command comes again within a day, which is how long commands may be repeated, its
-// endpoint gets a new secret, because nobody was told the old one. It returns ErrGone if the
-// endpoint has been deleted.
+// endpoint gets the values of the repeated request and a new secret. The secret must be new because
+// only its sealed form is stored, so nobody could be told the old one. Create returns ErrGone if
+// the endpoint has been deleted since.
 func (s *Store) Create(ctx context.Context, command [16]byte, e *Endpoint) (*Endpoint, error) {
 	var made *Endpoint
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
@@ -33,9 +35,12 @@ func (s *Store) Create(ctx context.Context, command [16]byte, e *Endpoint) (*End
 		if err != nil {
 			return err
 		}
+		// The condition of the update did not hold: the command's endpoint is deleted, or belongs
+		// to another organization.
 		if made == nil {
 			return ErrGone
 		}
+		// A claim locks only this row, so it does not wait for a change of the endpoint itself.
 		_, err = tx.Exec(ctx, `INSERT INTO webhook_leases (endpoint) VALUES ($1) ON CONFLICT DO NOTHING`, made.ID)
 		return err
 	})
@@ -45,12 +50,16 @@ func (s *Store) Create(ctx context.Context, command [16]byte, e *Endpoint) (*End
 	return made, nil
 }
 
-// admitEndpoint makes sure that the organization may have one more endpoint. It locks the organization's
-// row until the transaction ends, so that only one create at a time counts endpoints.
+// admitEndpoint makes sure that the organization may have one more endpoint. It locks the
+// organization's row until the transaction ends, so that only one Create of the organization counts
+// endpoints at a time. The endpoint of the same command does not count, because a repeated command
+// adds none.
 func admitEndpoint(ctx context.Context, tx pgx.Tx, command [16]byte, org int64) error {
 	if _, err := tx.Exec(ctx, `SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, org); err != nil {
 		return err
 	}
+	// A command is forgotten after a day, so that a new one with the same key makes a new
+	// endpoint.
 	if _, err := tx.Exec(ctx, `UPDATE webhook_endpoints SET command = NULL
 		WHERE command = $1 AND created_at < now() - interval '24 hours'`, command); err != nil {
 		return err
@@ -75,18 +84,19 @@ func (s *Store) List(ctx context.Context, org int64) ([]*Endpoint, error) {
 	return all, nil
 }
 
-// Get returns an endpoint of any organization, or nil.
+// Get returns an endpoint of any organization, or nil if there is none. The caller must check the
+// organization.
 func (s *Store) Get(ctx context.Context, id int64) (*Endpoint, error) {
 	return queryEndpoint(ctx, s.pool, `SELECT `+columns+` FROM webhook_endpoints WHERE id = $1 AND status <> 'deleted'`, id)
 }
 
-// Update changes an endpoint and returns the changed endpoint, or nil if there is none. change may
-// set URL, Events, Name, Status, Secret and Hint, and must do nothing else, because the endpoint's
-// row is locked. UpdatedAt stays if nothing changes.
+// Update changes an endpoint and returns it as changed, or nil if there is none. change may set
+// URL, Events, Name, Status, Secret and Hint. It must do nothing that takes time, because the
+// endpoint's row is locked while it runs. UpdatedAt stays if nothing changes.
 //
 // If an endpoint is disabled, the deliveries that wait for it are cancelled. An endpoint that is
-// made active starts afresh: nothing from before is sent, and its count of exhausted deliveries is
-// 0.
+// made active again starts afresh: nothing from before is sent, and its count of exhausted
+// deliveries is 0.
 func (s *Store) Update(ctx context.Context, id int64, change func(*Endpoint)) (*Endpoint, error) {
 	var e *Endpoint
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
@@ -97,6 +107,8 @@ func (s *Store) Update(ctx context.Context, id int64, change func(*Endpoint)) (*
 		was := e.Status
 		change(e)
 		if e.Status != was {
+			// Reason is only why the service disabled the endpoint. Here a person changes the
+			// status.
 			e.Reason = ""
 			if err := cancelWaiting(ctx, tx, []int64{id}); err != nil {
 				return err
@@ -116,13 +128,15 @@ func (s *Store) Update(ctx context.Context, id int64, change func(*Endpoint)) (*
 	return e, nil
 }
 
-// Rotate gives an endpoint another secret, and returns what Update returns.
+// Rotate gives an endpoint another secret, which signs everything from the next attempt on. It
+// returns what Update returns.
 func (s *Store) Rotate(ctx context.Context, id int64, secret []byte, hint string) (*Endpoint, error) {
 	return s.Update(ctx, id, func(e *Endpoint) { e.Secret, e.Hint = secret, hint })
 }
 
-// Delete ends an endpoint: its waiting deliveries are cancelled, and its secret is erased. It
-// returns the endpoint as it was, or nil if there was none.
+// Delete ends an endpoint: its waiting deliveries are cancelled and its secret is erased. The row
+// itself stays until Prune, because its deliveries refer to it. Delete returns the endpoint as it
+// was, or nil if there was none.
 func (s *Store) Delete(ctx context.Context, id int64) (*Endpoint, error) {
 	var was Endpoint
 	e, err := s.Update(ctx, id, func(e *Endpoint) {
@@ -135,14 +149,16 @@ func (s *Store) Delete(ctx context.Context, id int64) (*Endpoint, error) {
 	return &was, nil
 }
 
-// cancelWaiting cancels the waiting deliveries of endpoints, whose rows must be locked.
+// cancelWaiting cancels the waiting deliveries of some endpoints. The caller must have locked the
+// rows of the endpoints: everything locks endpoints before deliveries, so that nothing deadlocks.
 func cancelWaiting(ctx context.Context, tx pgx.Tx, endpoints []int64) error {
 	_, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET status = 'cancelled', due = NULL
 		WHERE endpoint = ANY ($1) AND due IS NOT NULL`, endpoints)
 	return err
 }
 
-// queryEndpoint returns the endpoint that a statement returns, or nil.
+// queryEndpoint returns the one endpoint that a statement returns, or nil if it returns none. The
+// statement must return columns.
 func queryEndpoint(ctx context.Context, q persistence.Querier, sql string, args ...any) (*Endpoint, error) {
 	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
 	e, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Endpoint])

@@ -10,11 +10,13 @@ import (
 	"boxoffice/persistence/publicfacts"
 )
 
-// fanMax is how many deliveries one statement inserts.
+// fanMax is about how many deliveries one statement inserts. It bounds the memory of a transaction
+// that publishes many facts to an organization with many endpoints.
 const fanMax = 5_000
 
-// FanOut adds facts to the queues of the endpoints that are subscribed to them, in the facts'
-// order, and wakes a deliverer. It is a publicfacts.Sink.
+// FanOut adds facts to the queues of the endpoints that are subscribed to them, in the order of the
+// facts, and wakes a deliverer. It is a publicfacts.Sink: it runs in the transaction that publishes
+// the facts, so that each fact is queued exactly once.
 func (s *Store) FanOut(ctx context.Context, tx pgx.Tx, facts []publicfacts.Fact) error {
 	subscribed, err := findSubscribed(ctx, tx, facts)
 	if err != nil || len(subscribed) == 0 {
@@ -40,7 +42,8 @@ func (s *Store) FanOut(ctx context.Context, tx pgx.Tx, facts []publicfacts.Fact)
 	return s.wakeDeliverer(ctx, tx)
 }
 
-// findSubscribed returns the active endpoints of the facts' organizations.
+// findSubscribed returns the active endpoints of the facts' organizations, by organization. Whether
+// an endpoint takes the type of a fact is for the caller to check.
 func findSubscribed(ctx context.Context, tx pgx.Tx, facts []publicfacts.Fact) (map[int64][]*Endpoint, error) {
 	orgs := make([]int64, len(facts))
 	for i := range facts {
@@ -60,7 +63,8 @@ func findSubscribed(ctx context.Context, tx pgx.Tx, facts []publicfacts.Fact) (m
 	return byOrg, nil
 }
 
-// batch is a list of deliveries to insert, by column.
+// batch is a list of deliveries to insert. It has a slice for each column, because unnest takes
+// columns. inserted counts the rows of all inserts so far.
 type batch struct {
 	endpoints, facts, streams []int64
 	ids, types                []string
@@ -68,13 +72,17 @@ type batch struct {
 	inserted                  int64
 }
 
+// add adds one delivery of a fact to the batch. Its size, in bytes, is only used to limit what a
+// page loads.
 func (b *batch) add(endpoint int64, f *publicfacts.Fact) {
 	b.endpoints, b.facts, b.streams = append(b.endpoints, endpoint), append(b.facts, f.Position), append(b.streams, f.Stream)
 	b.ids, b.types = append(b.ids, f.ID), append(b.types, f.Type)
 	b.sizes = append(b.sizes, int32(min(len(f.Data), 1<<30))) //nolint:gosec // bounded
 }
 
-// insert writes the added deliveries in their order, in which they get their ids.
+// insert writes the added deliveries and empties the batch. Ids are given in the order of the
+// facts, and first attempts are made in the order of ids. A fact that the endpoint already has is left
+// out.
 func (b *batch) insert(ctx context.Context, tx pgx.Tx) error {
 	if len(b.endpoints) == 0 {
 		return nil

@@ -13,11 +13,13 @@ import (
 	"boxoffice/persistence"
 )
 
+// deliveryColumns are in the order of Delivery's fields. The column due is -infinity before a
+// delivery's first attempt, which Delivery shows as nil.
 const deliveryColumns = `id, endpoint, event_id, type, replay_of, status, CASE WHEN due > '-infinity' THEN due END, attempts,
 	attempted_at, response_status, latency_ms, error, created_at`
 
-// Deliveries returns a page of what an endpoint was and will be sent, the newest first: deliveries
-// with ids below before, or the newest if before is 0.
+// Deliveries returns at most limit of an endpoint's deliveries, sent or not, the newest first. All
+// of them have ids below before; with 0 the newest ones come.
 func (s *Store) Deliveries(ctx context.Context, endpoint, before int64, limit int) ([]*Delivery, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+deliveryColumns+` FROM webhook_deliveries
 		WHERE endpoint = $1 AND ($2 = 0 OR id < $2) ORDER BY id DESC LIMIT $3`, endpoint, before, limit) // CollectRows returns its error
@@ -28,13 +30,14 @@ func (s *Store) Deliveries(ctx context.Context, endpoint, before int64, limit in
 	return all, nil
 }
 
-// Delivery returns a delivery of any organization, or nil.
+// Delivery returns a delivery of any organization, or nil if there is none. The caller must check
+// the organization.
 func (s *Store) Delivery(ctx context.Context, id int64) (*Delivery, error) {
 	return queryDelivery(ctx, s.pool, `SELECT `+deliveryColumns+` FROM webhook_deliveries WHERE id = $1`, id)
 }
 
-// Sent returns what a delivery sends, with the number of its last attempt, and the outcomes of its
-// attempts; nil if it is not kept any more.
+// Sent returns what a delivery sends, with the number of its last attempt, and the outcomes of all
+// its attempts. It returns nil if the delivery is not kept any more.
 func (s *Store) Sent(ctx context.Context, id int64) (*Attempt, []Try, error) {
 	var a Attempt
 	var tries []Try
@@ -51,8 +54,9 @@ func (s *Store) Sent(ctx context.Context, id int64) (*Attempt, []Try, error) {
 	return &a, tries, nil
 }
 
-// Test adds a delivery of TestType for an endpoint. It returns nil if there is no such endpoint,
-// and ErrDisabled if it is disabled.
+// Test adds a delivery of TestType to an endpoint's queue. Such a delivery belongs to no fact and
+// to no stream, so it waits for no other. Test returns nil if there is no such endpoint, and
+// ErrDisabled if the endpoint is disabled.
 func (s *Store) Test(ctx context.Context, endpoint int64) (*Delivery, error) {
 	return s.add(ctx, endpoint, func(tx pgx.Tx) (*Delivery, error) {
 		return queryDelivery(ctx, tx, `INSERT INTO webhook_deliveries (endpoint, event_id, type, stream, size)
@@ -60,17 +64,21 @@ func (s *Store) Test(ctx context.Context, endpoint int64) (*Delivery, error) {
 	})
 }
 
-// Replay sends a delivery's event once more, under the same event id: it adds a new delivery with
-// all its attempts, and cancels the old one if that was still to be sent again. It returns
-// ErrDisabled, ErrPending or ErrTooOld if it refuses, and nil if there is no such delivery or
-// endpoint.
+// Replay sends a delivery's fact once more, under the same event id, by which the receiver
+// recognizes it. It adds a new delivery with all its attempts, and cancels the old one if that was
+// still to be sent again, so that the fact isn't sent by both. It returns ErrDisabled, ErrPending
+// or ErrTooOld if it refuses, and nil if there is no such delivery or endpoint.
 func (s *Store) Replay(ctx context.Context, d *Delivery) (*Delivery, error) {
 	return s.add(ctx, d.Endpoint, func(tx pgx.Tx) (*Delivery, error) {
+		// A delivery that waits for its first attempt keeps its place in the order of its stream.
+		// Replaying it would send it twice.
 		old, err := queryDelivery(ctx, tx, `UPDATE webhook_deliveries SET due = NULL, status = CASE WHEN status = 'failed' THEN 'cancelled' ELSE status END
 			WHERE id = $1 AND status <> 'pending' RETURNING `+deliveryColumns, d.ID)
 		if err != nil || old == nil {
 			return nil, errors.Join(err, refuseMissing(old, ErrPending))
 		}
+		// The replay is in no stream (0), because later facts of the stream may have been sent
+		// long ago.
 		again, err := queryDelivery(ctx, tx, `INSERT INTO webhook_deliveries (endpoint, fact, event_id, type, stream, size, replay_of)
 			SELECT d.endpoint, d.fact, d.event_id, d.type, 0, d.size, d.id FROM webhook_deliveries d
 			WHERE d.id = $1 AND (d.fact IS NULL OR EXISTS (SELECT FROM facts f WHERE f.position = d.fact))
@@ -79,7 +87,8 @@ func (s *Store) Replay(ctx context.Context, d *Delivery) (*Delivery, error) {
 	})
 }
 
-// refuseMissing returns the refusal if there is no delivery.
+// refuseMissing returns the refusal if a statement found no delivery: its condition is then what
+// refused.
 func refuseMissing(d *Delivery, refusal error) error {
 	if d == nil {
 		return refusal
@@ -87,7 +96,9 @@ func refuseMissing(d *Delivery, refusal error) error {
 	return nil
 }
 
-// add adds a delivery to the queue of an active endpoint, and wakes a deliverer.
+// add adds a delivery to the queue of an active endpoint and wakes a deliverer, in one transaction.
+// The endpoint stays locked against changes meanwhile, so that it can't be disabled between the
+// check and the insert.
 func (s *Store) add(ctx context.Context, endpoint int64, insert func(pgx.Tx) (*Delivery, error)) (*Delivery, error) {
 	var d *Delivery
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
@@ -109,6 +120,8 @@ func (s *Store) add(ctx context.Context, endpoint int64, insert func(pgx.Tx) (*D
 	return d, nil
 }
 
+// queryDelivery returns the one delivery that a statement returns, or nil if it returns none. The
+// statement must return deliveryColumns.
 func queryDelivery(ctx context.Context, q persistence.Querier, sql string, args ...any) (*Delivery, error) {
 	rows, _ := q.Query(ctx, sql, args...) // CollectOneRow returns its error
 	d, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[Delivery])
@@ -121,12 +134,13 @@ func queryDelivery(ctx context.Context, q persistence.Querier, sql string, args 
 	return d, nil
 }
 
-// pruneMax is how many deliveries one statement looks at.
+// pruneMax is how many deliveries one statement looks at, so that none holds its locks for long.
 const pruneMax = 10_000
 
 // Prune deletes deliveries that are older than Kept, and deleted endpoints that have no deliveries
-// left. It also cancels deliveries that were added to the queue of an endpoint while it was being
-// disabled.
+// left. It also cancels deliveries that FanOut added while their endpoint was being disabled:
+// FanOut reads
+// endpoints without locking them.
 func (s *Store) Prune(ctx context.Context) error {
 	if _, err := s.pool.Exec(ctx, `UPDATE webhook_deliveries d SET status = 'cancelled', due = NULL
 		FROM webhook_endpoints e WHERE e.id = d.endpoint AND e.status <> 'active' AND d.due IS NOT NULL`); err != nil {

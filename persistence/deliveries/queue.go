@@ -10,15 +10,15 @@ import (
 	"boxoffice/persistence"
 )
 
-// These bound what Load takes from one endpoint's queue at a time, because a page is in memory
-// while it is sent, however slowly.
+// These limit what Load takes from one endpoint's queue at a time. A page stays in memory until its
+// endpoint has answered all of it, and an endpoint may answer slowly.
 const (
 	pageFirst   = 64        // first attempts
 	pageAgain   = 16        // later attempts
 	pagePayload = 128 << 10 // bytes of payloads; a larger payload comes alone
 )
 
-// Page is what an endpoint is to be sent next.
+// Page is what one endpoint is to be sent next.
 type Page struct {
 	Endpoint int64
 	Org      int64
@@ -27,7 +27,7 @@ type Page struct {
 	Attempts []*Attempt
 }
 
-// Attempt is one delivery to be sent.
+// Attempt is one delivery with everything that its request needs.
 type Attempt struct {
 	Delivery int64
 	Number   int // number of the attempt, from 1
@@ -40,7 +40,7 @@ type Attempt struct {
 	Missing  bool   // whether the fact is not kept any more
 }
 
-// Result is the outcome of an attempt.
+// Result is the outcome of one attempt, as the deliverer hands it to Record.
 type Result struct {
 	Delivery       int64
 	Number         int // number of the attempt
@@ -54,12 +54,13 @@ type Result struct {
 	Gone           bool       // whether the endpoint wants nothing more
 }
 
-// Claim leases up to limit endpoints that have something due and returns their ids. Those that have
-// waited longest since they were served come first. Nobody else may Load them until Record or the
-// end of the lease.
+// Claim leases up to limit endpoints that have something due, and returns their ids. Endpoints
+// whose last lease ended longest ago come first, so that every endpoint gets its turn. No other
+// node may Load these endpoints until Record gives them back or the lease ends.
 func (s *Store) Claim(ctx context.Context, holder string, now time.Time, limit int) ([]int64, error) {
-	// The recursion steps from endpoint to endpoint, so that its cost does not depend on how many
-	// deliveries wait for each.
+	// The recursion steps from endpoint to endpoint over an index, and reads one delivery of each.
+	// Its cost therefore depends on how many endpoints wait, and not on how many deliveries wait
+	// for each.
 	rows, _ := s.pool.Query(ctx, `WITH RECURSIVE waiting AS (
 			(SELECT endpoint, due FROM webhook_deliveries WHERE due IS NOT NULL ORDER BY endpoint, due LIMIT 1)
 		UNION ALL
@@ -78,11 +79,13 @@ func (s *Store) Claim(ctx context.Context, holder string, now time.Time, limit i
 	return ids, nil
 }
 
-// Load reads a page for each of the endpoints, which must be claimed. An endpoint that has nothing
-// due, or takes nothing any more, gets no page.
+// Load reads a page for each of the endpoints, which the caller must have claimed. First attempts
+// come first in a page, in the order of their ids. An endpoint that has nothing due, or that is not
+// active any more, gets no page.
 func (s *Store) Load(ctx context.Context, endpoints []int64, now time.Time) ([]*Page, error) {
-	// This is a statement of its own, so that its snapshot contains what was recorded before the
-	// claim. due is -infinity before a delivery's first attempt (011_webhooks.sql).
+	// Load is a statement of its own, so that its snapshot is younger than the claim, and contains
+	// what the claim's former holder recorded. due is -infinity before a delivery's first attempt
+	// (011_webhooks.sql).
 	rows, err := s.pool.Query(ctx, `SELECT e.id, e.org, e.url, e.secret, d.id, d.attempts + 1, d.event_id, d.type,
 			CASE WHEN d.due = '-infinity' THEN d.stream ELSE 0 END, coalesce(f.seq, 0), coalesce(f.at, d.created_at), f.data,
 			d.fact IS NOT NULL AND f.position IS NULL
@@ -104,6 +107,7 @@ func (s *Store) Load(ctx context.Context, endpoints []int64, now time.Time) ([]*
 	_, err = pgx.ForEachRow(rows, []any{
 		&p.Endpoint, &p.Org, &p.URL, &p.Secret, &a.Delivery, &a.Number, &a.EventID, &a.Type, &a.Stream, &a.Seq, &a.At, &a.Payload, &a.Missing,
 	}, func() error {
+		// The rows are sorted by endpoint, so a new endpoint begins a new page.
 		if len(pages) == 0 || pages[len(pages)-1].Endpoint != p.Endpoint {
 			page := p
 			pages = append(pages, &page)
@@ -118,7 +122,8 @@ func (s *Store) Load(ctx context.Context, endpoints []int64, now time.Time) ([]*
 	return pages, nil
 }
 
-// FreeAll frees everything that a node claimed before it was last started.
+// FreeAll frees everything that a node had claimed when it was last stopped. The node calls it when
+// it starts, so that these endpoints don't wait for the end of their leases.
 func (s *Store) FreeAll(ctx context.Context, holder string) error {
 	if _, err := s.pool.Exec(ctx, `UPDATE webhook_leases SET until = now() WHERE holder = $1 AND until > now()`, holder); err != nil {
 		return fmt.Errorf("free webhooks: %w", err)
@@ -126,13 +131,14 @@ func (s *Store) FreeAll(ctx context.Context, holder string) error {
 	return nil
 }
 
-// endLeases ends leases that the holder still has.
+// endLeases ends leases that the holder still has. A lease that another node has taken over since
+// is left alone.
 func endLeases(ctx context.Context, q persistence.Querier, holder string, endpoints []int64) error {
 	_, err := q.Exec(ctx, `UPDATE webhook_leases SET until = now() WHERE endpoint = ANY ($1) AND holder = $2`, endpoints, holder)
 	return err
 }
 
-// Waiting counts the deliveries that are still to be sent, now or later.
+// Waiting counts the deliveries that are still to be sent, now or at their next attempt.
 func (s *Store) Waiting(ctx context.Context) (n int64, err error) {
 	if err = s.pool.QueryRow(ctx, `SELECT count(*) FROM webhook_deliveries WHERE due IS NOT NULL`).Scan(&n); err != nil {
 		return 0, fmt.Errorf("count webhooks: %w", err)

@@ -9,12 +9,13 @@ import (
 )
 
 // Record stores the outcomes of attempts, by endpoint and in the order in which the attempts ended,
-// and gives back the claims on those endpoints. An endpoint that is gone, or has exhausted too many
-// deliveries in a row, is disabled, and a job tells its owners. For an endpoint without results
-// only the claim is given back. If Record can't write an outcome, the delivery is sent again.
+// and ends the holder's leases on these endpoints. An endpoint that wants nothing more, or that has
+// exhausted too many deliveries in a row, is disabled, and a job tells its owners. For an endpoint
+// without results only the lease ends. If Record fails, the deliveries are sent again, which
+// receivers must expect anyway.
 func (s *Store) Record(ctx context.Context, holder string, results map[int64][]Result) error {
-	// Waiting for the disk would gain nothing: an outcome that a crash forgets is like one that was
-	// never recorded.
+	// The commit does not wait for the disk, because nothing would be gained: an outcome that a
+	// crash forgets is like one that was never recorded.
 	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: "BEGIN; SET LOCAL synchronous_commit = off"}, func(tx pgx.Tx) error {
 		return s.recordResults(ctx, tx, holder, results)
 	})
@@ -24,6 +25,8 @@ func (s *Store) Record(ctx context.Context, holder string, results map[int64][]R
 	return nil
 }
 
+// recordResults writes results within a transaction. Leases end in the same transaction, so the
+// next node that claims an endpoint sees what was recorded.
 func (s *Store) recordResults(ctx context.Context, tx pgx.Tx, holder string, results map[int64][]Result) error {
 	var claimed, sent []int64
 	var all []Result
@@ -34,7 +37,8 @@ func (s *Store) recordResults(ctx context.Context, tx pgx.Tx, holder string, res
 		}
 	}
 	if len(sent) > 0 {
-		// Endpoints are locked before their deliveries, as in Update.
+		// Endpoints are locked before their deliveries, as in Update: the same order everywhere
+		// prevents deadlocks.
 		ends, err := lock(ctx, tx, sent)
 		if err != nil {
 			return err
@@ -49,13 +53,15 @@ func (s *Store) recordResults(ctx context.Context, tx pgx.Tx, holder string, res
 	return endLeases(ctx, tx, holder, claimed)
 }
 
-// end has those columns of an endpoint that decide whether it is disabled.
+// end has the columns of an endpoint that decide whether the endpoint is disabled.
 type end struct {
 	id        int64
 	status    string
 	exhausted int
 }
 
+// lock locks endpoints in the order of their ids and reads their counts, so that judgeEndpoints
+// counts on from values that nobody else changes.
 func lock(ctx context.Context, tx pgx.Tx, ids []int64) ([]end, error) {
 	rows, _ := tx.Query(ctx, `SELECT id, status, exhausted FROM webhook_endpoints WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE`, ids) // CollectRows returns its error
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e end, err error) {
@@ -63,8 +69,10 @@ func lock(ctx context.Context, tx pgx.Tx, ids []int64) ([]end, error) {
 	})
 }
 
-// write updates the deliveries. A delivery that was cancelled in the meantime stays cancelled, unless it
-// has arrived.
+// write stores the outcomes in the rows of the deliveries and adds them to their histories. A
+// delivery that was cancelled while it was being sent stays cancelled, unless it has arrived. An
+// outcome counts only if it is the next one of its delivery, so that two nodes which sent the same
+// attempt don't count it twice.
 func write(ctx context.Context, tx pgx.Tx, results []Result) error {
 	var c struct {
 		ids                     []int64
@@ -94,7 +102,9 @@ func write(ctx context.Context, tx pgx.Tx, results []Result) error {
 	return err
 }
 
-// judgeEndpoints counts exhausted deliveries, and disables endpoints.
+// judgeEndpoints counts exhausted deliveries, and disables the endpoints that have too many of them
+// in a row or that answered that they are gone. A success sets the count to 0. Endpoints that
+// somebody has disabled already are left alone.
 func (s *Store) judgeEndpoints(ctx context.Context, tx pgx.Tx, ends []end, results map[int64][]Result) error {
 	for _, e := range ends {
 		counted, reason := e.exhausted, ""
