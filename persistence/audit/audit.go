@@ -21,7 +21,8 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// Journal is what the audit reads.
+// Journal is the part of a journal that the audit reads. It is an interface so that tests can audit
+// journals of their own.
 type Journal interface {
 	Load(ctx context.Context, stream, after int64) iter.Seq2[journal.Record, error]
 	Streams(ctx context.Context) iter.Seq2[journal.Stream, error]
@@ -31,7 +32,7 @@ type Journal interface {
 	Base(ctx context.Context, stream int64) (seq int64, state []byte, err error)
 }
 
-// Report is what an audit found.
+// Report is what an audit found. Its counts are over all events.
 type Report struct {
 	Streams, Facts  int64
 	Records         int64 // the records with those facts
@@ -44,10 +45,10 @@ type Report struct {
 	FindingsOmitted int64    // findings beyond those listed
 }
 
-// maxFindings bounds the list of findings.
+// maxFindings bounds the list of findings: one fault can cause a finding in every stream.
 const maxFindings = 100
 
-// find adds a finding to the report, or counts it if the list is full.
+// find adds a finding to the report. If the list is full, it only counts the finding.
 func (r *Report) find(format string, args ...any) {
 	if len(r.Findings) == maxFindings {
 		r.FindingsOmitted++
@@ -56,11 +57,11 @@ func (r *Report) find(format string, args ...any) {
 	r.Findings = append(r.Findings, fmt.Sprintf(format, args...))
 }
 
-// Clean reports whether nothing is wrong.
+// Clean reports whether the audit found nothing wrong.
 func (r *Report) Clean() bool { return len(r.Findings) == 0 }
 
-// Run audits every stream. It returns an error if it can't read; what is wrong with the facts is in
-// the report.
+// Run audits every stream, one event at a time. It returns an error only if it can't read the
+// journal; what is wrong with the facts stands in the report.
 func Run(ctx context.Context, j Journal) (*Report, error) {
 	r := &Report{}
 	there, err := j.Records(ctx) // counted first, because a live journal grows in the meantime
@@ -74,8 +75,8 @@ func Run(ctx context.Context, j Journal) (*Report, error) {
 		}
 		streams = append(streams, s)
 	}
-	// The streams of one event come together, so that it can be audited by itself: a journal does not fit into
-	// memory.
+	// The streams of one event are sorted next to one another, so that Run can audit one event
+	// after another: the states of a whole journal would not fit into memory.
 	slices.SortFunc(streams, func(a, b journal.Stream) int {
 		return cmp.Or(cmp.Compare(a.Ref.Home, b.Ref.Home), cmp.Compare(a.Ref.Kind, b.Ref.Kind), cmp.Compare(a.Ref.ID, b.Ref.ID))
 	})
@@ -89,14 +90,16 @@ func Run(ctx context.Context, j Journal) (*Report, error) {
 		}
 		streams = streams[n:]
 	}
+	// Records that no stream has are records that a replay loses. The comparison makes sense only
+	// for a clean report, because a stream with a gap is not replayed to its end.
 	if r.Clean() && r.Records < there { // a stream with a gap is not replayed to its end
 		r.find("journal: of %d records %d are found by stream", there, r.Records)
 	}
 	return r, nil
 }
 
-// auditEvent replays the streams of one event and compares their totals. Wallets of an organization
-// with the same number are among the streams; each is checked by itself.
+// auditEvent replays the streams of one event and compares their totals. A wallet's stream is among
+// them if its organization has the same number as the event; it is only checked by itself.
 func (r *Report) auditEvent(ctx context.Context, j Journal, streams []journal.Stream) error {
 	var ledger *event.State
 	var stocks []*inventory.State
@@ -133,14 +136,16 @@ func (r *Report) auditEvent(ctx context.Context, j Journal, streams []journal.St
 	return nil
 }
 
-// compareStock compares a ticket type's stock with the tickets and orders of its event. Units that an order
-// has bought are committed, or still reserved for it; what a refund gives back counts as sold until
-// the stock has taken it back.
+// compareStock compares a ticket type's stock with the tickets and orders of its event. The two are
+// different actors, so one may not have heard yet what the other has decided. Units that an order
+// has bought are therefore committed in the stock, or still reserved for that order. Units that a
+// refund gives back count as sold until the stock has taken them back.
 func (r *Report) compareStock(ledger *event.State, orders map[engine.OrderID]*order.Order, ref engine.Ref, stock *inventory.State) {
 	var settling, held int64
 	stock.Open(func(h keeper.Held) {
 		held += h.Quantity
-		// The order is sold under this claim and the stock has not heard of it yet: the units count as sold.
+		// If the order was sold under this claim, its stock has only not heard of it yet, and the
+		// units count as sold. Without such an order, the reservation is an orphan.
 		o := orders[h.Claim.Order]
 		switch {
 		case o == nil || o.Serial != h.Claim.Serial:
@@ -151,11 +156,12 @@ func (r *Report) compareStock(ledger *event.State, orders map[engine.OrderID]*or
 	})
 	r.Sold += stock.Sold() + settling
 	r.Held += held - settling
-	// A ticket that was refunded still counts as sold until the stock has taken it back.
+	// The stock has at least the live tickets, and at most these and the ones on their way back.
 	live, sold := ledger.TicketsOf(ref.ID), stock.Sold()+settling
 	if back := countReturning(orders, ref.ID); sold < live || sold > live+back {
 		r.find("%s: %d tickets issued, %d units sold", ref.Name(), live, sold)
 	}
+	// An unpaid order must find its units when the payment arrives.
 	for _, o := range orders {
 		if !o.Unpaid() {
 			continue
@@ -168,8 +174,8 @@ func (r *Report) compareStock(ledger *event.State, orders map[engine.OrderID]*or
 	}
 }
 
-// countReturning counts the tickets of a type that granted refunds have ended and that the stock may not
-// have taken back yet.
+// countReturning counts the tickets of a type that granted refunds have ended, but that the stock
+// may not have taken back yet.
 func countReturning(orders map[engine.OrderID]*order.Order, ticketType int64) (units int64) {
 	for _, o := range orders {
 		for i := range o.Refunds {
@@ -185,8 +191,9 @@ func countReturning(orders map[engine.OrderID]*order.Order, ticketType int64) (u
 	return units
 }
 
-// readBase returns the state with which a stream begins, and the last fact that it contains; nil if
-// the state can't be read.
+// readBase returns the state with which a stream begins, and the seq of the last fact in it. That
+// is an empty state, or a snapshot if the facts before it were dropped. It returns a nil state,
+// after a finding, if the snapshot can't be read.
 func (r *Report) readBase(ctx context.Context, j Journal, s journal.Stream, kind *engine.KindDef) (engine.State, int64, error) {
 	seq, frozen, err := j.Base(ctx, s.ID)
 	if err != nil {
@@ -208,8 +215,8 @@ func (r *Report) readBase(ctx context.Context, j Journal, s journal.Stream, kind
 	return state, seq, nil
 }
 
-// replayStream applies a stream's facts after its base, to the last, and passes each to see. It
-// returns nil if some are missing, because those after them can't be applied.
+// replayStream applies a stream's facts after its base, to the last one, and passes each fact to
+// see. It returns a nil state if facts are missing, because the facts after a gap can't be applied.
 func (r *Report) replayStream(ctx context.Context, j Journal, s journal.Stream, see func(engine.Fact)) (state engine.State, base int64, err error) {
 	kind, err := all.Kind(s.Ref.Kind)
 	if err != nil {
@@ -221,8 +228,8 @@ func (r *Report) replayStream(ctx context.Context, j Journal, s journal.Stream, 
 		return nil, base, err
 	}
 	next, epoch := int64(1), int32(0)
-	// The facts are read from the first one that is there, also those that the base contains, so that seats see them
-	// all.
+	// The facts are read from the first one that the journal still has, including those that the
+	// base contains, so that see gets them all.
 	for rec, err := range j.Load(ctx, s.ID, 0) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("audit %s: %w", s.Ref.Name(), err)
@@ -234,6 +241,8 @@ func (r *Report) replayStream(ctx context.Context, j Journal, s journal.Stream, 
 			r.find("%s: facts %d-%d follow %d", s.Ref.Name(), rec.First, rec.Last, next-1)
 			return nil, base, nil
 		}
+		// Each claim raises the epoch. A lower one behind a higher one means that the fence let a
+		// stale activation write.
 		if rec.Epoch < epoch {
 			r.find("%s: epoch %d follows %d at fact %d", s.Ref.Name(), rec.Epoch, epoch, rec.First)
 		}
@@ -246,7 +255,7 @@ func (r *Report) replayStream(ctx context.Context, j Journal, s journal.Stream, 
 			r.find("%s: record %d-%d holds %d facts", s.Ref.Name(), rec.First, rec.Last, len(facts))
 			return nil, base, nil
 		}
-		// Facts up to the base are in the state already.
+		// A fact up to the base is in the state already.
 		for i, f := range facts {
 			if rec.First+int64(i) > base {
 				state.Apply(f)

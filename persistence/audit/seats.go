@@ -11,11 +11,12 @@ import (
 	"boxoffice/engine/seatmap"
 )
 
-// seatOrders are all orders with seats that an event ever had. The ledger forgets those that have
-// ended, but a seat stays sold until a refund gives it back.
+// seatOrders are all orders with seats that an event ever had, by id. The audit collects them from
+// the facts, because the ledger forgets orders that have ended, while their seats stay sold until a
+// refund gives them back.
 type seatOrders map[engine.OrderID]*order.Order
 
-// applyFact applies a fact about an order with seats.
+// applyFact applies a fact to the order it is about, if that order has seats.
 func (s seatOrders) applyFact(f engine.Fact) {
 	switch f := f.(type) {
 	case *order.Created:
@@ -29,7 +30,7 @@ func (s seatOrders) applyFact(f engine.Fact) {
 	}
 }
 
-// byID lists the orders, sorted by id.
+// byID lists the orders sorted by id, for a report that is the same each time.
 func (s seatOrders) byID() []*order.Order {
 	return slices.SortedFunc(maps.Values(s), func(a, b *order.Order) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 }
@@ -44,8 +45,9 @@ func seatsOf(o *order.Order) []string {
 	return ids
 }
 
-// listLeaving lists the seats of those tickets of an order that granted refunds have ended, and which
-// of these seats the map may still have, because it has not acknowledged their return.
+// listLeaving lists the seats of those tickets of an order that granted refunds have ended (gone).
+// returning are those of them that the seat map may still have, because it has not acknowledged
+// their return.
 func listLeaving(o *order.Order) (gone, returning []string) {
 	for i := range o.Refunds {
 		if !o.Refunds[i].Approved() {
@@ -61,15 +63,16 @@ func listLeaving(o *order.Order) (gone, returning []string) {
 	return gone, returning
 }
 
-// subtractIDs returns the ids that are not among others.
+// subtractIDs returns the ids that are not among others. It leaves both slices unchanged.
 func subtractIDs(ids, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(others, id) })
 }
 
 // balanceSeats compares what the seat map has given to orders with the orders of the event. Every
-// paid and every unpaid order must have the seats of its live tickets, no seat may belong to two
-// orders, and nobody else may have seats, except reservations that presumed abort will release. If
-// the ledger is not whole, some orders are not known.
+// sold and every unpaid order must have the seats of its live tickets. No seat may belong to two
+// orders. Nobody else may have seats, except reservations that presumed abort will release. whole
+// reports whether the ledger's first facts are there; otherwise a seat may belong to an order that
+// is not known any more.
 func (r *Report) balanceSeats(number int64, orders seatOrders, seats *seatmap.State, whole bool) {
 	ref := engine.SeatmapRef(number)
 	if seats == nil {
@@ -78,7 +81,8 @@ func (r *Report) balanceSeats(number int64, orders seatOrders, seats *seatmap.St
 		}
 		return
 	}
-	// A reservation that is open may still be released, so it counts by its order.
+	// A reservation that is still open may yet be released, so whether it is in order depends on
+	// what has become of its order.
 	open := make(map[keeper.Claim]bool)
 	seats.Open(func(h keeper.Held) { open[h.Claim] = true })
 	taken := make(map[keeper.Claim][]string)
@@ -95,7 +99,7 @@ func (r *Report) balanceSeats(number int64, orders seatOrders, seats *seatmap.St
 			r.find("%s: seats %v are sold to order %s, which has not bought them", ref.Name(), ids, c.Order)
 		}
 	})
-	// Orders are gone through by their ids, so that a report of the same journal is always the same.
+	// The orders are taken by id, so that two audits of the same journal give the same report.
 	owner := make(map[string]engine.OrderID)
 	for _, o := range orders.byID() {
 		if !o.Unpaid() && !o.Sold() {

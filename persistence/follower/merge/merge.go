@@ -1,6 +1,9 @@
 // Package merge puts the batches of a journal's writers into one order, in which the facts of every
-// stream follow one another. It reads and stores nothing: package follower does, and the simulator
-// does the same in a world of its own.
+// stream follow one another. Two writers know nothing of each other, but a stream moves from one to
+// another when its actor does, so a batch may have to wait for a batch of another writer.
+//
+// The package reads and stores nothing: package follower does that around it, and so does the
+// simulator, in a world of its own. It has no goroutine and no lock.
 package merge
 
 import (
@@ -12,14 +15,15 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// ErrGap says that facts are missing on which later ones build, or that the journal repeats some.
+// ErrGap says that the journal lacks facts on which later ones build, or that it has some twice. A
+// follower can't go on then, because it would apply facts to a wrong state.
 var ErrGap = errors.New("follower: gap in a stream")
 
 const (
 	// Final is the position in a closed writer that has been read to its end.
 	Final = math.MaxInt64
-	// maxStreams bounds the seqs that are remembered. Beyond it all are forgotten at once, and
-	// looked up when their streams come again.
+	// maxStreams bounds how many streams' seqs are remembered. Beyond it all are forgotten at
+	// once. A stream that comes again is then looked up in the journal (ListMissing).
 	maxStreams = 1 << 18
 )
 
@@ -34,7 +38,8 @@ type Tail struct {
 	Closed  bool             // nothing will be added to the writer
 }
 
-// LastBatch is the last batch that is applied or pending.
+// LastBatch returns the number of the last batch of this writer that has been applied or is
+// pending. The next one to add is the one after it.
 func (t *Tail) LastBatch() int64 {
 	if n := len(t.Pending); n > 0 {
 		return t.Pending[n-1].Seq
@@ -42,7 +47,8 @@ func (t *Tail) LastBatch() int64 {
 	return t.Pos
 }
 
-// Tails merges the writers into one order, in which the seqs of every stream follow one another.
+// Tails merges the tails of all writers into one order, in which the seqs of every stream follow
+// one another.
 type Tails struct {
 	ByWriter map[int32]*Tail
 	Order    []int32 // writers, oldest first
@@ -55,7 +61,7 @@ func NewTails() Tails {
 	return Tails{ByWriter: make(map[int32]*Tail), seqs: make(map[int64]int64)}
 }
 
-// Get returns a writer's tail, which is new if the writer is.
+// Get returns a writer's tail, and makes an empty one for a writer that is not known yet.
 func (ts *Tails) Get(writer int32) *Tail {
 	t := ts.ByWriter[writer]
 	if t == nil {
@@ -67,7 +73,8 @@ func (ts *Tails) Get(writer int32) *Tail {
 	return t
 }
 
-// Add appends a batch to a tail, and counts its facts.
+// Add appends a batch to a tail, and returns how many facts it has. The batch must be the one after
+// LastBatch.
 func (ts *Tails) Add(t *Tail, b *journal.Batch) (facts int) {
 	t.Pending = append(t.Pending, b)
 	facts = FactsIn(b)
@@ -75,7 +82,8 @@ func (ts *Tails) Add(t *Tail, b *journal.Batch) (facts int) {
 	return facts
 }
 
-// NoteWriter notes what the journal says of a writer: one that is not fed must be read.
+// NoteWriter notes that the journal lists a writer. The batches of a writer that is not fed must be
+// read from the journal, unless it has been read to its end.
 func (ts *Tails) NoteWriter(writer int32, closed bool) {
 	t := ts.Get(writer)
 	t.Closed = closed
@@ -84,8 +92,8 @@ func (ts *Tails) NoteWriter(writer int32, closed bool) {
 	}
 }
 
-// TakeOffered takes a batch that came as it was committed. One that does not follow its tail is to be
-// read from the journal instead.
+// TakeOffered takes a batch that was offered as it was committed. If the batch does not follow its
+// tail, something between them was not offered, and the tail must be read from the journal.
 func (ts *Tails) TakeOffered(b *journal.Batch) {
 	t := ts.Get(b.Writer)
 	t.Fed = true
@@ -98,15 +106,16 @@ func (ts *Tails) TakeOffered(b *journal.Batch) {
 	}
 }
 
-// LoseFeed notes that some of what was fed is lost, so that it must be read.
+// LoseFeed notes that some of the batches that were offered are lost. All writers that are fed must
+// be read, because nobody knows whose batches they were.
 func (ts *Tails) LoseFeed() {
 	for _, t := range ts.ByWriter {
 		t.Behind = t.Behind || t.Fed
 	}
 }
 
-// LeaveOut forgets what is pending of a writer. It is read from the journal when the writer is listed
-// again.
+// LeaveOut forgets what is pending of a writer that can't be read at the moment, so that the other
+// writers go on without it. The writer is read from Pos on when the journal lists it again.
 func (ts *Tails) LeaveOut(t *Tail) {
 	for _, b := range t.Pending {
 		ts.Facts -= FactsIn(b)
@@ -114,7 +123,7 @@ func (ts *Tails) LeaveOut(t *Tail) {
 	t.Pending, t.Fed, t.Behind, t.Wanted = nil, false, false, false
 }
 
-// IsBehind reports whether something must be read.
+// IsBehind reports whether some writer must be read from the journal.
 func (ts *Tails) IsBehind() bool {
 	for _, t := range ts.ByWriter {
 		if t.Behind {
@@ -124,25 +133,31 @@ func (ts *Tails) IsBehind() bool {
 	return false
 }
 
-// Move is a writer's step from one position to another.
+// Move says that the batches of one writer after Since and up to To are applied. The follower
+// stores it as its position, and Since lets it notice that another follower has moved the position.
 type Move struct {
 	Writer    int32
 	Since, To int64
 }
 
-// Gather takes batches that may be applied next, up to about limit facts.
+// Gather takes batches that may be applied next, up to about limit facts, and the moves of their
+// writers. The order of the group is the order in which they must be applied.
 func (ts *Tails) Gather(limit int) (group []journal.Batch, moves []Move) {
+	// Forgotten seqs are looked up in the journal again (ListMissing, Resolve).
 	if len(ts.seqs) > maxStreams {
 		clear(ts.seqs)
 	}
 	steps := make(map[int32]int) // place in moves, from 1
 	facts := 0
+	// A batch that is taken may be what a batch of an earlier writer in the list waits for, so the
+	// loop goes round until nothing more can be taken.
 	for more := true; more; {
 		more = false
 		for _, w := range ts.Order {
 			t := ts.ByWriter[w]
 			for len(t.Pending) > 0 && facts < limit && ts.takeNext(t.Pending[0]) {
 				b := t.Pending[0]
+				// The slice's array must not keep a batch in memory that has been taken.
 				t.Pending[0] = nil
 				t.Pending = t.Pending[1:]
 				facts += FactsIn(b)
@@ -160,9 +175,11 @@ func (ts *Tails) Gather(limit int) (group []journal.Batch, moves []Move) {
 	return group, moves
 }
 
-// takeNext notes the batch's seqs if all of them are next in their streams.
+// takeNext notes the batch's seqs if all of its records are next in their streams, and reports
+// whether that was so. A batch is taken whole or not at all, because its facts are atomic.
 func (ts *Tails) takeNext(b *journal.Batch) bool {
 	for i := range b.Records {
+		// A stream that is not remembered may begin only with its first fact.
 		if r := &b.Records[i]; r.First > 1 || ts.seqs[r.Stream] > 0 {
 			if ts.seqs[r.Stream] != r.First-1 {
 				return false
@@ -175,10 +192,12 @@ func (ts *Tails) takeNext(b *journal.Batch) bool {
 	return true
 }
 
-// Fact names a fact that must be applied before a pending batch.
+// Fact names a fact that must have been applied before a pending batch can be.
 type Fact struct{ Stream, Seq int64 }
 
-// ListMissing lists the facts that pending batches need and that no pending batch has.
+// ListMissing lists the facts that pending batches need and that neither the remembered seqs nor an
+// earlier batch of the same writer provides. Resolve takes the answers, which the caller looks up
+// in the journal.
 func (ts *Tails) ListMissing() []Fact {
 	var missing []Fact
 	brought := make(map[int64]int64)
@@ -201,9 +220,12 @@ func (ts *Tails) ListMissing() []Fact {
 	return missing
 }
 
-// Resolve takes in where the missing facts are: they have been applied, or must be read. A fact
-// that exists nowhere is a gap, and so is a fact that was applied already. One that the journal has
-// dropped was applied by all followers.
+// Resolve takes in where the missing facts are. found has a place for each of missing. A fact has
+// been applied already, or its writer must be read up to it. A fact that exists nowhere is a gap,
+// and so is a fact that was applied although a later one was already. A fact that the journal has
+// dropped was applied by all followers before.
+//
+// If no answer helps, Gather would never go on: that is an ErrGap too.
 func (ts *Tails) Resolve(missing []Fact, found []journal.Place) error {
 	resolved := false
 	for i, m := range missing {
@@ -217,11 +239,14 @@ func (ts *Tails) Resolve(missing []Fact, found []journal.Place) error {
 			return fmt.Errorf("%w: stream %d: fact %d needed, %d applied", ErrGap, m.Stream, m.Seq, known)
 		}
 		switch t := ts.Get(at.Writer); {
+		// The fact was applied before, by us or before we started, and its stream was forgotten
+		// since.
 		case at.Batch <= t.Pos && known == 0:
 			ts.seqs[m.Stream] = m.Seq
 			resolved = true
 		case at.Batch <= t.Pos:
 			return fmt.Errorf("%w: stream %d: fact %d was not applied after %d", ErrGap, m.Stream, m.Seq, known)
+		// The batch is in the journal and not yet in memory: its writer must be read first.
 		case at.Batch > t.LastBatch():
 			t.Behind, t.Wanted = true, true
 			resolved = resolved || len(t.Pending) == 0
