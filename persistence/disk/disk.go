@@ -1,6 +1,6 @@
 // Package disk watches how much room is left on the file system that a private Postgres shares with
-// everything else in the data directory. A server that finds no room for its log stops by itself,
-// so the node refuses new writes while some room is left.
+// everything else in the data directory. A Postgres that finds no room for its log stops by itself.
+// So the node refuses new writes before that, while some room is left.
 //
 // The node starts one Watch before its Postgres and stops it after; Look is for a single check.
 package disk
@@ -32,7 +32,7 @@ func Look(dir string) (Room, error) {
 	return Room{Free: fs.Bavail * block, Size: fs.Blocks * block}, nil
 }
 
-// Limits say how little room is too little.
+// Limits say how much free room is too little.
 type Limits struct {
 	Warn    uint // megabytes: with less free, the operator should make room
 	Reserve uint // megabytes: with less free, nothing more may be written
@@ -41,7 +41,8 @@ type Limits struct {
 // Level reports whether there is enough room.
 type Level string
 
-// A room counts as full before it is used up, because by then its database would have stopped.
+// These are the levels of room. A room counts as full before it is used up, because by then
+// Postgres would have stopped.
 const (
 	Plenty Level = "plenty"
 	Low    Level = "low"
@@ -60,8 +61,8 @@ func (l Limits) LevelOf(r Room) Level {
 	}
 }
 
-// every is the time between two looks. A rush writes some 10 MB in that time. After room has been
-// made, a node sells again at most this much later.
+// every is the time between two looks. A rush writes some 10 MB in that time, which Reserve must
+// exceed. After room has been made, a node sells again at most this much later.
 const every = 250 * time.Millisecond
 
 // Config says which directory is watched, and its limits.
@@ -71,7 +72,8 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Watch looks regularly, and logs changes of the level.
+// Watch looks at the room regularly, and logs when its level changes. Its methods may be called by
+// any goroutine.
 type Watch struct {
 	cfg     Config
 	seen    atomic.Pointer[Room]
@@ -79,7 +81,8 @@ type Watch struct {
 	running sync.WaitGroup
 }
 
-// Start looks for the first time, and then regularly until Stop.
+// Start looks for the first time before it returns, and then regularly until Stop. It fails if the
+// directory can't be looked at.
 func Start(ctx context.Context, cfg Config) (*Watch, error) {
 	first, err := Look(cfg.Dir)
 	if err != nil {
@@ -93,13 +96,14 @@ func Start(ctx context.Context, cfg Config) (*Watch, error) {
 	return w, nil
 }
 
-// Stop ends the watch.
+// Stop ends the watch and waits until its goroutine has ended.
 func (w *Watch) Stop(context.Context) error {
 	w.cancel()
 	w.running.Wait()
 	return nil
 }
 
+// run looks at the room until ctx ends. A look that fails leaves the last room in place.
 func (w *Watch) run(ctx context.Context) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -139,7 +143,7 @@ func (w *Watch) logChange(ctx context.Context, before Level, now Room) {
 // Room returns what the last look found.
 func (w *Watch) Room() Room { return *w.seen.Load() }
 
-// Full reports whether nothing more may be written.
+// Full reports whether nothing more may be written, as of the last look.
 func (w *Watch) Full() bool { return w.cfg.LevelOf(w.Room()) == Full }
 
 // Await waits until the room is no longer full, or ctx ends.

@@ -16,10 +16,11 @@ import (
 	"time"
 )
 
-// prepare finds the programs and makes sure that a cluster and a socket directory exist. It runs on
-// the supervisor's thread, under the lock.
+// prepare finds the programs, and makes sure that a cluster and a socket directory exist. The
+// supervisor calls it on its own thread, while it has the lock of the directory.
 func (s *Server) prepare(ctx context.Context, install bool) error {
-	// The socket comes first: it shows whether the directory is ours, before anything is created.
+	// The socket directory comes first: if it is somebody else's, prepare fails before it has
+	// created anything.
 	if err := s.makeSocketDir(); err != nil {
 		return err
 	}
@@ -35,12 +36,14 @@ func (s *Server) prepare(ctx context.Context, install bool) error {
 			return err
 		}
 	}
-	// From here on other processes may attach. They wait until Postgres answers.
+	// From here on other processes may attach: acquireLock returns this URL to them once Postgres
+	// answers.
 	return s.publishURL()
 }
 
-// makeSocketDir creates the directory that only we and Postgres may enter. A directory in /tmp
-// could be somebody else's, so an existing one is never taken over.
+// makeSocketDir creates the directory that only we and Postgres may enter. Other users of the
+// machine can create files in /tmp, so an existing directory is used only if it is ours with our
+// mode.
 func (s *Server) makeSocketDir() error {
 	if err := os.Mkdir(s.files.socket, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -57,8 +60,8 @@ func (s *Server) makeSocketDir() error {
 	return os.Chown(s.files.socket, int(s.user.uid), int(s.user.gid))
 }
 
-// clusterVersion returns the major version of Postgres that made the cluster, or 0 if there is
-// none.
+// clusterVersion returns the major version of the Postgres that made the cluster, or 0 if there is
+// no cluster. Only a Postgres of the same major version can run it.
 func clusterVersion(dir string) (int, error) {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -74,12 +77,13 @@ func clusterVersion(dir string) (int, error) {
 	return v, nil
 }
 
-// createCluster runs initdb in a temporary directory and renames it when it is complete and on
-// disk, so that a killed initdb never looks like a cluster.
+// createCluster runs initdb in a temporary directory, and renames that directory when it is
+// complete and on disk. An initdb that is killed in the middle therefore never leaves what looks
+// like a cluster.
 func (s *Server) createCluster(ctx context.Context) error {
 	began := time.Now()
 	const aside = "initdb-"
-	// These are directories of initdb runs that were killed.
+	// A killed initdb has left its directory behind, under a name that no start uses again.
 	old, err := filepath.Glob(filepath.Join(s.files.dir, aside+"*"))
 	if err != nil {
 		return err
@@ -95,6 +99,8 @@ func (s *Server) createCluster(ctx context.Context) error {
 	if err := os.Chown(side, int(s.user.uid), int(s.user.gid)); err != nil {
 		return err
 	}
+	// Only the server's own user can reach the socket, so the cluster needs no passwords (trust).
+	// The locale C sorts by bytes, in the same way on every machine.
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "initdb"), "-D", side, "-U", superuser,
 		"-A", "trust", "-E", "UTF8", "--locale=C", "--data-checksums", "--no-instructions")
 	s.user.applyTo(cmd)
@@ -103,7 +109,7 @@ func (s *Server) createCluster(ctx context.Context) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return errors.Join(fmt.Errorf("initdb as %s: %w\n%s", s.user, err, out), os.RemoveAll(side))
 	}
-	// The rename is what makes the cluster exist: it has everything, or it is not there.
+	// The rename is what makes the cluster exist.
 	if err := os.Rename(side, s.files.cluster); err != nil {
 		return err
 	}
@@ -115,7 +121,7 @@ func (s *Server) createCluster(ctx context.Context) error {
 	return nil
 }
 
-// syncDir makes a rename in a directory survive a power loss.
+// syncDir writes a directory to disk, so that a rename in it survives a power loss.
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -124,8 +130,8 @@ func syncDir(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// clearLeftovers makes sure that files of a killed server do not keep the next one from starting.
-// None of its processes is left (clearOrphans).
+// clearLeftovers removes what a killed server has left behind, because it would keep the next one
+// from starting. The caller has made sure that none of its processes is left (clearOrphans).
 func (s *Server) clearLeftovers() error {
 	for _, name := range []string{".s.PGSQL.5432", ".s.PGSQL.5432.lock"} {
 		if err := os.Remove(filepath.Join(s.files.socket, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -136,9 +142,10 @@ func (s *Server) clearLeftovers() error {
 }
 
 // adoptPidFile writes our own pid into the first line of a pid file. Postgres refuses to start
-// while that line names a live process, which by now may be any process, but it accepts its
-// parent's pid. The file must not be removed, because it also holds the key of the shared memory,
-// by which Postgres makes sure that no session of the old server is alive.
+// while that line names a live process, and after a crash any process may have got the number.
+// Postgres does accept the pid of its own parent, which we are. The file must not be removed,
+// because it also has the key of the shared memory, by which Postgres makes sure that no session of
+// the old server is alive.
 func adoptPidFile(path string) error {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

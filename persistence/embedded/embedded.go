@@ -3,9 +3,9 @@
 //
 // A Server owns its directory for as long as it runs, under a file lock. A second Start on the same
 // directory, from this process or another, attaches to the running server as a client. The cmd
-// package calls Start before anything else and Stop after everything else. The postmaster is a
-// direct child and dies with the node, however the node ends. Data is never deleted. It works on
-// Linux only.
+// package calls Start before anything else and Stop after everything else. The postmaster, which is
+// the first process of Postgres, is a direct child of the node and dies with it, however the node
+// ends. Data is never deleted. The package works on Linux only.
 package embedded
 
 import (
@@ -31,7 +31,8 @@ type Config struct {
 	Settings map[string]string // server settings that differ from the defaults below
 }
 
-// defaults are the settings of a node's own Postgres, as measured under group commits.
+// defaults are the settings of a node's own Postgres. They were measured under the journal's group
+// commits. Config.Settings can replace each of them.
 var defaults = map[string]string{
 	"checkpoint_timeout":        "15min",
 	"fsync":                     "on",
@@ -51,10 +52,12 @@ var defaults = map[string]string{
 	"max_locks_per_transaction": "256",   // a schema per test, partitions per day
 }
 
-// superuser is the one role of the private Postgres. Nobody but its own user can reach the socket.
+// superuser is the one role of the private Postgres. It has all rights and no password, because
+// nobody but the server's own user can reach the socket.
 const superuser = "boxoffice"
 
-// Server is a running Postgres, or a client's view of one that another Server owns.
+// Server is a running Postgres that we supervise, or a client's view of one that another Server
+// owns.
 type Server struct {
 	url   string
 	token string   // text in the command line of every process of this server
@@ -78,8 +81,9 @@ type files struct {
 	socket                  string // directory of the socket; outside of dir if that path is too long
 }
 
-// Start returns when Postgres answers: after about 1.5 s for a new cluster, 0.1 s for an existing
-// one, and longer when it recovers from a crash. ctx bounds only the start.
+// Start returns when Postgres answers. That takes about 1.5 s for a new cluster, 0.1 s for an
+// existing one, and longer when it recovers from a crash. ctx bounds only the start; the server
+// runs until Stop.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	s, err := start(ctx, cfg)
 	if err != nil {
@@ -88,7 +92,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// start does the work of Start, and leaves it to Start to name the package in errors.
+// start does the work of Start, which puts the name of the package before its errors.
 func start(ctx context.Context, cfg Config) (*Server, error) {
 	f, err := layOut(cfg.Dir)
 	if err != nil {
@@ -102,11 +106,14 @@ func start(ctx context.Context, cfg Config) (*Server, error) {
 		token: "boxoffice-" + hash(f.dir), user: user,
 		log: cfg.Log, files: f, hurry: make(chan struct{}), done: make(chan struct{}),
 	}
+	// Our own name for the cluster comes last, because the processes are found by it
+	// (listProcesses).
 	s.settings = maps.Clone(defaults)
 	maps.Copy(s.settings, cfg.Settings)
 	s.settings["cluster_name"] = s.token
 
-	// Without the lock another Server owns the directory, and url is the one that it has published.
+	// If we don't get the lock, another Server owns the directory, and url is the one that it has
+	// published.
 	s.lock, s.url, err = acquireLock(ctx, f.lock)
 	if err != nil {
 		return nil, err
@@ -122,8 +129,9 @@ func start(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// beginSupervisor starts the supervisor as the owner of the lock, and gives the lock back if that fails.
-// The supervisor outlives ctx, which bounds only the start.
+// beginSupervisor starts the supervisor and waits until Postgres answers or the start has failed.
+// The supervisor owns the lock from here on, and gives it back when it ends. It outlives ctx, which
+// bounds only the start.
 func (s *Server) beginSupervisor(ctx context.Context, install bool) error {
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.cancel = cancel
@@ -136,8 +144,8 @@ func (s *Server) beginSupervisor(ctx context.Context, install bool) error {
 			<-s.done
 		}
 		return err
-	// The start was given up. The supervisor may be waiting for Postgres, and must have ended before the lock is
-	// given back.
+	// The start was given up. The supervisor may still be waiting for Postgres, so we wait for its
+	// end: only then is the lock free, and another start possible.
 	case <-ctx.Done():
 		s.cancel()
 		<-s.done
@@ -145,10 +153,11 @@ func (s *Server) beginSupervisor(ctx context.Context, install bool) error {
 	}
 }
 
-// URL is a connection string for pgx. It stays the same across restarts.
+// URL returns a connection string for pgx. It stays the same when Postgres dies and is started
+// again.
 func (s *Server) URL() string { return s.url }
 
-// Attached reports whether another Server owns the Postgres, so that we must not stop it.
+// Attached reports whether another Server owns the Postgres. In that case Stop does nothing.
 func (s *Server) Attached() bool { return s.lock == nil }
 
 // Pids lists the server's processes, the postmaster first. The list is empty while Postgres is down.
@@ -157,9 +166,9 @@ func (s *Server) Pids() []int {
 	return append(postmasters, children...)
 }
 
-// Stop shuts Postgres down and waits for it. Sessions are cut off, commits are kept. If ctx ends
-// first, Postgres is killed, which is safe but makes the next start recover, and Stop returns an
-// error. An attached Server has nothing to stop.
+// Stop shuts Postgres down and waits for its end. Sessions are cut off, and all commits are kept.
+// If ctx ends first, Postgres is told to end without a checkpoint, which is safe but makes the next
+// start recover, and Stop returns an error. An attached Server has nothing to stop.
 func (s *Server) Stop(ctx context.Context) error {
 	if s.Attached() {
 		return nil
@@ -175,7 +184,8 @@ func (s *Server) Stop(ctx context.Context) error {
 	}
 }
 
-// layOut creates the directory and returns the paths in it.
+// layOut creates the directory and returns the paths in it. They are the same for every process
+// that is given this directory.
 func layOut(dir string) (files, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -184,7 +194,7 @@ func layOut(dir string) (files, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return files{}, err
 	}
-	// One directory must have one lock and one token, whatever name it is given by.
+	// One directory must have one lock and one token, whatever name or link it is reached by.
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return files{}, err
 	}
@@ -197,8 +207,9 @@ func layOut(dir string) (files, error) {
 	}, nil
 }
 
-// socketDir returns the directory for the socket. The kernel allows 107 bytes for a socket's path, so a directory
-// with a longer path gets its socket in the folder for temporary files, or in /tmp if that is too long as well.
+// socketDir returns the directory for the socket. The kernel allows 107 bytes for the path of a
+// socket. A directory with a longer path gets its socket in the folder for temporary files, or in
+// /tmp if that is too long as well.
 func socketDir(dir string) string {
 	const most = 107 - len("/.s.PGSQL.5432.lock")
 	for _, d := range []string{
@@ -212,13 +223,14 @@ func socketDir(dir string) string {
 	return "/tmp/boxoffice-" + hash(dir)
 }
 
-// connString returns the URL by which pgx connects over the socket.
+// connString returns the URL by which pgx connects over the socket. The port is only part of the
+// socket's name; no network port is open.
 func connString(socket string) string {
 	q := url.Values{"host": {socket}, "port": {"5432"}, "sslmode": {"disable"}}
 	return "postgres://" + superuser + "@/postgres?" + q.Encode()
 }
 
-// hash returns a short name for a path, to tell servers apart.
+// hash returns a short name for a path. Two servers with different directories get different names.
 func hash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:6])

@@ -14,9 +14,9 @@ import (
 	"syscall"
 )
 
-// identity is the user as which Postgres runs. Postgres refuses to run as root, so root either
-// drops to an unprivileged user or, if that user cannot reach the data (below a private home),
-// gives Postgres a user namespace in which root has another name.
+// identity is the user as which Postgres runs. Postgres refuses to run as root. A node that is root
+// therefore runs it as an unprivileged user. If that user can't reach the data, because it lies
+// below a private home, Postgres runs in a user namespace in which root appears as another user.
 type identity struct {
 	uid, gid  uint32 // owner of the server's files, as the file system sees it
 	drop      bool   // whether processes change to uid and gid
@@ -25,7 +25,7 @@ type identity struct {
 	blocked   string // directory that the alias itself may not enter, if that is the reason
 }
 
-// String says as whom Postgres runs, for logs and errors.
+// String says as which user Postgres runs, for logs and errors.
 func (id identity) String() string {
 	if id.blocked != "" {
 		return fmt.Sprintf("root in a user namespace (%s may not enter %s)", id.aliasName, id.blocked)
@@ -36,8 +36,9 @@ func (id identity) String() string {
 	return "uid " + strconv.Itoa(int(id.uid))
 }
 
-// applyTo makes a command run under the identity, in the root directory. Settings for libpq in our own environment
-// (PG...) must not change what Postgres does.
+// applyTo makes a command run under the identity, in the root directory. It takes libpq's settings
+// (PG...) out of the environment, because what is set there for clients must not change what the
+// server does.
 func (id identity) applyTo(cmd *exec.Cmd) {
 	cmd.Dir = "/"
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "PG") })
@@ -47,7 +48,7 @@ func (id identity) applyTo(cmd *exec.Cmd) {
 	case id.drop:
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: id.uid, Gid: id.gid}
 	case id.aliasName != "":
-		// The namespace knows one user. Inside it has the other name; outside it is root.
+		// The namespace has one user, which is root outside and the alias inside.
 		one := []syscall.SysProcIDMap{{ContainerID: int(id.alias), HostID: 0, Size: 1}}
 		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER
 		cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings = one, one
@@ -55,8 +56,8 @@ func (id identity) applyTo(cmd *exec.Cmd) {
 	}
 }
 
-// chooseIdentity takes the owner of an existing cluster, and otherwise an unprivileged user of this
-// machine.
+// chooseIdentity chooses the owner of an existing cluster, because only the owner can read it. For
+// a new cluster it chooses an unprivileged user of this machine, or ourselves if we are not root.
 func chooseIdentity(f files) (identity, error) {
 	me := identity{uid: uint32(os.Geteuid()), gid: uint32(os.Getegid())}
 	owner, exists, err := ownerOf(f.cluster)
@@ -75,6 +76,7 @@ func chooseIdentity(f files) (identity, error) {
 		return identity{}, err
 	}
 	me.alias, me.aliasName = plain.uid, name
+	// Root owns the cluster if an earlier start used a user namespace for it.
 	if exists && owner.uid == 0 {
 		return me, nil
 	}
@@ -94,7 +96,8 @@ func chooseIdentity(f files) (identity, error) {
 	return plain, nil
 }
 
-// findUnprivileged finds a user that is not root; initdb needs it to be in /etc/passwd.
+// findUnprivileged finds a user of this machine that is not root. It must stand in /etc/passwd,
+// because initdb looks its name up there.
 func findUnprivileged() (string, identity, error) {
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)
@@ -127,8 +130,8 @@ func ownerOf(path string) (id identity, exists bool, err error) {
 	return identity{uid: st.Uid, gid: st.Gid}, true, nil
 }
 
-// findUnreachable returns the first directory from dir upwards that id may not
-// enter, or "".
+// findUnreachable returns the first directory from dir upwards that id may not enter, or "" if id
+// may enter all of them.
 func findUnreachable(dir string, id identity) string {
 	for {
 		info, err := os.Stat(dir)
@@ -139,7 +142,8 @@ func findUnreachable(dir string, id identity) string {
 		if !ok {
 			return dir
 		}
-		// Which of the three permissions counts depends on who asks: the owner, the group, or anybody else.
+		// Only one of the three permissions counts: the owner's for the owner, the group's for
+		// the group, and the last one for all others.
 		enter := fs.FileMode(0o001)
 		switch {
 		case st.Uid == id.uid:

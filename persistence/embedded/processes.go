@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// listProcesses lists the live processes whose command line contains the token: the postmaster has it
-// in its arguments, and its children in their titles, which begin with "postgres: <cluster_name>".
-// Everybody can read command lines, so this works in containers where root may not look at other
-// users' processes.
+// listProcesses lists the live processes whose command line contains the token. The postmaster has
+// the token in its arguments; its children have it in their titles, which begin with "postgres:
+// <cluster_name>". Everybody can read command lines, so this also works in containers where root
+// may not look at other users' processes.
 func listProcesses(token string, uid uint32) (postmasters, children []int) {
 	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is sound
 	for _, path := range paths {
@@ -27,7 +27,8 @@ func listProcesses(token string, uid uint32) (postmasters, children []int) {
 		if err != nil {
 			continue
 		}
-		// A matching name is not enough: we signal only processes of the right user.
+		// A process of another user could have the same text in its command line, and must not be
+		// signaled.
 		if owner, exists, err := ownerOf(filepath.Dir(path)); err != nil || !exists || owner.uid != uid {
 			continue
 		}
@@ -42,16 +43,18 @@ func listProcesses(token string, uid uint32) (postmasters, children []int) {
 	return postmasters, children
 }
 
-// signalAll sends a signal to processes. Some of them may have ended.
+// signalAll sends a signal to some processes. It is no error if one of them has ended in the
+// meantime.
 func signalAll(pids []int, sig syscall.Signal) {
 	for _, pid := range pids {
 		_ = syscall.Kill(pid, sig) // fails only if it is gone
 	}
 }
 
-// clearOrphans returns when no process of this server is left. We hold the lock, so nobody owns
-// them: a postmaster that has survived its node is shutting down already and gets time for that,
-// and sessions that have survived their postmaster are killed, as Postgres itself would do.
+// clearOrphans waits until no process of an earlier server on this directory is left. We have the
+// lock, so nobody else owns these processes. A postmaster that has survived its node is shutting
+// down already and gets time for that. Sessions that have survived their postmaster are killed, as
+// Postgres itself would do.
 func (s *Server) clearOrphans(ctx context.Context) error {
 	began := time.Now()
 	for {
@@ -74,8 +77,9 @@ func (s *Server) clearOrphans(ctx context.Context) error {
 	}
 }
 
-// reapAdopted reaps the sessions of a dead postmaster if we are process 1 of a container, whose
-// children they then become. A session that is still dying is reaped the next time.
+// reapAdopted reaps the dead sessions of a dead postmaster if we are process 1 of a container,
+// because they became our children. Unreaped, they would stay in the table of processes. A session
+// that is still dying is reaped the next time.
 func reapAdopted() {
 	if os.Getpid() != 1 {
 		return

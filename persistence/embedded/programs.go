@@ -21,14 +21,16 @@ const oldest = 15
 // distribution is where Debian's packages put the programs.
 const distribution = "/usr/lib/postgresql/*/bin"
 
-// installation is a directory with initdb and postgres in it.
+// installation is a Postgres on this machine: a directory with the programs initdb and postgres,
+// and their major version.
 type installation struct {
 	bin   string
 	major int
 }
 
-// findPrograms returns the directory of initdb and postgres: of exactly the wanted major version, or
-// with want 0 of the first usable one. If there is none, it is installed, if that is allowed.
+// findPrograms returns the directory of initdb and postgres. want is the major version that the
+// data needs; with 0 any version will do that we test with. If no installation fits, findPrograms
+// installs one, provided that install is set and we are root.
 func findPrograms(ctx context.Context, want int, install bool, log *slog.Logger) (string, error) {
 	found := listInstallations(ctx)
 	if i := slices.IndexFunc(found, func(in installation) bool { return in.fitsVersion(want) }); i >= 0 {
@@ -56,8 +58,8 @@ func findPrograms(ctx context.Context, want int, install bool, log *slog.Logger)
 	return "", missing
 }
 
-// fitsVersion returns whether an installation can run a cluster of a major version. Only the same version can; for a
-// new cluster (want 0) any version is good that we test with.
+// fitsVersion reports whether an installation can run a cluster of a major version. Only the same
+// version can; for a new cluster (want 0) any version is good that we test with.
 func (in installation) fitsVersion(want int) bool {
 	return in.major == want || want == 0 && in.major >= oldest
 }
@@ -65,8 +67,8 @@ func (in installation) fitsVersion(want int) bool {
 // String names the installation in errors.
 func (in installation) String() string { return fmt.Sprintf("%d in %s", in.major, in.bin) }
 
-// listInstallations lists the installations on this machine: first from PATH, then the distribution's,
-// newest first.
+// listInstallations lists the installations on this machine in the order in which they are
+// preferred: first the one in PATH, then those of the distribution's packages, the newest first.
 func listInstallations(ctx context.Context) []installation {
 	var system []installation
 	dirs, _ := filepath.Glob(distribution) // the pattern is sound
@@ -84,11 +86,12 @@ func listInstallations(ctx context.Context) []installation {
 	return system
 }
 
-// versionOutput finds the major version in what "postgres --version" prints.
+// versionOutput finds the major version in the output of "postgres --version", such as "postgres
+// (PostgreSQL) 16.4".
 var versionOutput = regexp.MustCompile(`\) (\d+)`)
 
-// inspectProgram asks a postgres program for its version and looks for initdb beside
-// it.
+// inspectProgram asks a postgres program for its version. ok is false if that fails, or if there is
+// no initdb beside the program.
 func inspectProgram(ctx context.Context, postgres string) (installation, bool) {
 	path, err := filepath.EvalSymlinks(postgres)
 	if err != nil {
@@ -107,8 +110,8 @@ func inspectProgram(ctx context.Context, postgres string) (installation, bool) {
 	return installation{bin: bin, major: major}, err == nil
 }
 
-// installPackage installs a Debian package, without the cluster and service that Debian would
-// otherwise start.
+// installPackage installs a Debian package. It writes a policy first that keeps Debian from
+// creating and starting a cluster of its own.
 func installPackage(ctx context.Context, pkg string, log *slog.Logger) error {
 	if _, err := exec.LookPath("apt-get"); err != nil {
 		return err

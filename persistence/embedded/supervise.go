@@ -25,11 +25,11 @@ const (
 	maxLog        = 16 << 20               // bytes, checked at each start
 )
 
-// supervise owns the postmaster from its first start to its end. It reports on the first start, and
-// then starts the postmaster again whenever it dies.
+// supervise owns the postmaster from its first start to its end. It sends the result of the first
+// start to started. After that it starts the postmaster again whenever it dies, until ctx ends.
 func (s *Server) supervise(ctx context.Context, prepare func() error, started chan<- error) {
-	// The kernel signals the postmaster when the thread that forked it ends (Pdeathsig). So this
-	// goroutine keeps its thread, which ends with it.
+	// The kernel signals the postmaster when the thread that forked it ends (Pdeathsig). Go may
+	// end a thread at any time, so this goroutine keeps its thread to itself until it ends.
 	runtime.LockOSThread()
 	defer close(s.done)
 	defer s.release()
@@ -55,8 +55,9 @@ func (s *Server) supervise(ctx context.Context, prepare func() error, started ch
 	}
 }
 
-// relaunch tries until Postgres runs or ctx ends, in which case it returns nil. A full disk may
-// keep Postgres down for hours, so only the 1st, 2nd, 4th, 8th attempt and so on are logged.
+// relaunch tries to start Postgres until it runs or ctx ends; in the latter case it returns nil. A
+// full disk may keep Postgres down for hours, so only the 1st, 2nd, 4th, 8th attempt and so on are
+// logged.
 func (s *Server) relaunch(ctx context.Context) *postmaster {
 	began, pause := time.Now(), restartDelay
 	for attempt := 1; ; attempt++ {
@@ -68,6 +69,7 @@ func (s *Server) relaunch(ctx context.Context) *postmaster {
 		if ctx.Err() != nil {
 			return nil
 		}
+		// Powers of two have no bit in common with their predecessor.
 		if attempt&(attempt-1) == 0 {
 			s.log.ErrorContext(ctx, "postgres did not start", slog.Int("attempt", attempt), slog.Any("error", err))
 		}
@@ -80,7 +82,7 @@ func (s *Server) relaunch(ctx context.Context) *postmaster {
 	}
 }
 
-// postmaster is one run of the server's first process.
+// postmaster is one run of Postgres's first process.
 type postmaster struct {
 	cmd    *exec.Cmd
 	exited chan error // gets once how the process ended
@@ -89,7 +91,8 @@ type postmaster struct {
 // launch starts a postmaster and returns when it answers. When ctx ends, the postmaster is asked to
 // shut down.
 func (s *Server) launch(ctx context.Context) (*postmaster, error) {
-	// A postmaster starts only after all processes of the last one have ended, or both would write to the same files.
+	// All processes of the last postmaster must have ended, or two servers would write to the same
+	// files.
 	if err := s.clearOrphans(ctx); err != nil {
 		return nil, err
 	}
@@ -106,7 +109,8 @@ func (s *Server) launch(ctx context.Context) (*postmaster, error) {
 	s.user.applyTo(cmd)
 	cmd.Stdout, cmd.Stderr = log, log
 	// SIGINT is a fast shutdown: sessions end and a checkpoint is written. A process group of its
-	// own protects it from a terminal's Ctrl-C, because the node stops Postgres last.
+	// own protects Postgres from a terminal's Ctrl-C, because the node stops Postgres only after
+	// everything else.
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGINT
 	cmd.SysProcAttr.Setpgid = true
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
@@ -121,7 +125,7 @@ func (s *Server) launch(ctx context.Context) (*postmaster, error) {
 	return pm, nil
 }
 
-// awaitReady returns nil when Postgres answers, or an error once it has exited.
+// awaitReady returns nil when Postgres answers, and an error when it has exited or ctx has ended.
 func (s *Server) awaitReady(ctx context.Context, pm *postmaster) error {
 	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()
@@ -143,7 +147,8 @@ func (s *Server) awaitReady(ctx context.Context, pm *postmaster) error {
 	}
 }
 
-// awaitEnd waits for the postmaster to end, and makes it end when Stop is in a hurry.
+// awaitEnd waits for the postmaster to end. When Stop is in a hurry, it makes the postmaster end,
+// at first gently and then by force.
 func (s *Server) awaitEnd(pm *postmaster) error {
 	select {
 	case err := <-pm.exited:
@@ -161,7 +166,8 @@ func (s *Server) awaitEnd(pm *postmaster) error {
 	return <-pm.exited
 }
 
-// release gives back what the server held besides its cluster.
+// release gives back what the server held besides its cluster: the socket directory and the lock.
+// The lock comes last, because the next owner may begin at that moment.
 func (s *Server) release() {
 	s.cancel()
 	if filepath.Dir(s.files.socket) != s.files.dir {
@@ -171,7 +177,7 @@ func (s *Server) release() {
 	_ = s.lock.Close()
 }
 
-// ping connects once, and returns nil if Postgres answers.
+// ping connects once and returns nil if Postgres answers within two seconds.
 func ping(ctx context.Context, url string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -182,7 +188,8 @@ func ping(ctx context.Context, url string) error {
 	return errors.Join(conn.Ping(ctx), conn.Close(ctx))
 }
 
-// openLog opens the log for appending. A log of more than maxLog bytes is set aside first, under its name with .old.
+// openLog opens the log of Postgres for appending. A log of more than maxLog bytes is first renamed
+// to the same name with .old, in place of an older one.
 func openLog(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
 		if err := os.Rename(path, path+".old"); err != nil {
@@ -192,7 +199,7 @@ func openLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 }
 
-// tail returns the last lines of a file, for an error message.
+// tail returns the last lines of a file for an error message, up to about 1,500 bytes.
 func tail(path string) []byte {
 	b, err := os.ReadFile(path)
 	if err != nil {
