@@ -21,18 +21,20 @@ import (
 // Follower is the name of the follower that writes the table.
 const Follower = "attendees"
 
-// changes are the facts after which the holder or the attendee of a ticket may be another one.
+// changes are the types of the facts after which another person may hold a ticket or attend with
+// it.
 var changes = []engine.FactType{(*order.Completed)(nil).FactType(), (*order.TicketTransferred)(nil).FactType(), (*order.Erased)(nil).FactType()}
 
-// isWanted returns whether the follower decodes facts of a type: those in changes, and those that name a further
-// address (see naming).
+// isWanted reports whether the follower decodes facts of a type: the types in changes, and those
+// whose facts name an address that no order names (naming).
 func isWanted(t engine.FactType) bool {
 	return slices.Contains(changes, t) || t == (*order.TransferOffered)(nil).FactType() || t == (*waitlist.Joined)(nil).FactType()
 }
 
-// Apply writes who holds and who attends with the tickets that the batches' facts are about, within the follower's
-// transaction. It waits until the read model has applied the batches, and reads the orders from its tables. A fact
-// that is applied twice does no harm, because only the order as it stands is written.
+// Apply writes who holds and who attends with the tickets that the batches' facts are about, within
+// the follower's transaction. It waits until the read model has applied the batches, and then reads
+// the orders from the read model's tables. A fact that is applied twice does no harm, because each
+// time the order is written as it is now.
 func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) error {
 	seen := make(map[engine.OrderID]bool)
 	var ids [][16]byte
@@ -68,8 +70,9 @@ func (s *Store) Apply(ctx context.Context, tx pgx.Tx, batches []journal.Batch) e
 // catchUpPage is how many orders CatchUp writes in a transaction.
 const catchUpPage = 200
 
-// CatchUp writes the rows of an event's tickets that the follower has not written yet, for a caller that needs them
-// all.
+// CatchUp writes the rows of an event's tickets that the follower has not written yet, for a caller
+// that needs all of them. The follower may write the same rows at the same time, which does no
+// harm.
 func (s *Store) CatchUp(ctx context.Context, event int64) error {
 	const unwritten = `
 SELECT DISTINCT t.order_id FROM tickets t LEFT JOIN attendees a USING (event_id, serial)
@@ -90,10 +93,12 @@ WHERE t.event_id = $1 AND a.event_id IS NULL LIMIT $2`
 	}
 }
 
-// write brings the rows of some orders' tickets, and of their customers, up to the orders' records.
+// write brings the rows of some orders' tickets, and the rows of their customers, up to the orders'
+// records.
 func (s *Store) write(ctx context.Context, tx pgx.Tx, ids [][16]byte) error {
-	// Name and address are overwritten only when the holder changes, because what an organizer has
-	// written is about the old holder.
+	// Name and address are overwritten only when the holder changes. Otherwise an organizer may
+	// have corrected them, and a correction must not be lost because some other fact about the
+	// order follows.
 	const upsert = `
 INSERT INTO attendees (event_id, serial, order_id, type_id, issued_at, updated_at, holder, email, name)
 SELECT * FROM unnest($1::bigint[], $2::int[], $3::uuid[], $4::bigint[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[], $9::text[])
@@ -126,7 +131,7 @@ WHERE attendees.holder <> excluded.holder`
 	return s.writeCustomers(ctx, tx, seen)
 }
 
-// columns are rows of the table, column by column.
+// columns are rows of the table attendees, one slice for each column, because unnest takes columns.
 type columns struct {
 	events, types          []int64
 	serials                []int32
@@ -135,7 +140,8 @@ type columns struct {
 	holders, emails, names []string
 }
 
-// add adds a row for each ticket of an order. An order without tickets adds none.
+// add adds a row for each ticket of an order. An order that was never sold has no tickets and adds
+// none.
 func (c *columns) add(o *order.Order) error {
 	if o.FirstTicket == 0 {
 		return nil
@@ -144,6 +150,7 @@ func (c *columns) add(o *order.Order) error {
 	if !o.HasSoundSize() {
 		return fmt.Errorf("order %s has too many tickets", o.ID)
 	}
+	// The tickets of an order have consecutive serials, in the order of its lines.
 	serial := o.FirstTicket
 	for i := range o.Lines {
 		for range o.Lines[i].Quantity {
@@ -159,7 +166,8 @@ func (c *columns) add(o *order.Order) error {
 	return nil
 }
 
-// cleanText returns s in a form that a text column accepts.
+// cleanText returns s in a form that a text column accepts: in valid UTF-8 and without zero bytes.
+// Facts may contain both, because they were accepted before.
 func cleanText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

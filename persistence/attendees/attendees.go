@@ -21,7 +21,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// ErrNotFound says that there is no such attendee, or that the follower has not written it yet.
+// ErrNotFound says that there is no such attendee or customer, or that the follower has not written
+// the row yet.
 var ErrNotFound = errors.New("attendees: not found")
 
 // Store reads and edits the tables. Its methods may be called by any goroutine.
@@ -39,28 +40,29 @@ func New(pool *pgxpool.Pool, facts *publicfacts.Store, key func(org int64, addre
 	return &Store{pool, facts, key}
 }
 
-// Place is a ticket's place in a list that begins with the newest.
+// Place is a ticket's place in a list of tickets from the newest to the oldest.
 type Place struct {
 	IssuedAt int64 // unix milliseconds
 	Event    int64
 	Serial   uint32
 }
 
-// Held is a ticket in its holder's hands, and its order.
+// Held is a ticket that somebody holds, with its order.
 type Held struct {
 	Place
 	Order *order.Order
 }
 
 // selectHeld sorts in the order of the index, so that Postgres reads no more rows than it returns.
+// An empty holder is no person.
 const selectHeld = `
 SELECT a.issued_at, a.event_id, a.serial, o.record
 FROM attendees a JOIN tickets t USING (event_id, serial) JOIN orders o ON o.id = a.order_id
 WHERE a.holder = $1 AND a.holder <> '' AND t.status = ANY($2) AND (a.issued_at, a.event_id, a.serial) < ($3, $4, $5)
 ORDER BY a.issued_at DESC, a.event_id DESC, a.serial DESC LIMIT $6`
 
-// Held lists the live tickets that the owner of an address holds, the newest first, those behind a place. The zero
-// place begins with the newest ticket.
+// Held lists at most limit of the valid tickets that the owner of an address holds, the newest
+// first. They begin behind the place after; the zero place begins with the newest ticket.
 func (s *Store) Held(ctx context.Context, address string, after Place, limit int) ([]Held, error) {
 	if after == (Place{}) {
 		after = Place{IssuedAt: time.Now().Add(24 * time.Hour).UnixMilli()} // another node's clock may be ahead
@@ -85,8 +87,9 @@ func (s *Store) Held(ctx context.Context, address string, after Place, limit int
 	return list, nil
 }
 
-// decodeOrder returns the order of a ticket. It is last if the ticket belongs to that order, which is usual because
-// an order's tickets are neighbours; otherwise the record is decoded.
+// decodeOrder returns the order of a ticket. The tickets of one order mostly follow one another in
+// a list. So decodeOrder returns last if the ticket belongs to it, and decodes the record only
+// otherwise.
 func decodeOrder(last *order.Order, number int64, serial uint32, record []byte) (*order.Order, error) {
 	if last != nil && last.ID.Event() == number && serial >= last.FirstTicket && int64(serial) < int64(last.FirstTicket)+last.Tickets() {
 		return last, nil

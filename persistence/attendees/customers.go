@@ -14,8 +14,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Customer is somebody who has bought or holds tickets of an organization. Times are unix
-// milliseconds.
+// Customer is somebody who has bought or holds tickets of an organization. Each organization has
+// its own record of the same person. Times are unix milliseconds.
 type Customer struct {
 	Number  int64
 	Org     int64
@@ -30,26 +30,27 @@ type Customer struct {
 	Spent   []Spent
 }
 
-// Spent is the sum of a customer's orders in a currency, in minor units, minus what was paid back.
+// Spent is what a customer has spent in one currency: the sum of the orders minus what was paid
+// back, in minor units.
 type Spent struct {
 	Currency string
 	Amount   int64
 }
 
-// customer is a person whom an order names as its buyer or as a ticket's holder.
+// customer is a person whom one order names as its buyer or as a ticket's holder.
 type customer struct {
 	event       int64
 	email, name string
 	at          int64 // unix milliseconds
 }
 
-// customersOf returns the people whom a completed order names as its buyer or as a holder, each address once. The
-// first name that comes with an address counts.
+// customersOf returns the people whom a completed order names as its buyer or as a holder. Each
+// address comes once, with the first name that the order has for it.
 func customersOf(o *order.Order) []customer {
 	if o.FirstTicket == 0 || !o.HasSoundSize() {
 		return nil
 	}
-	// No address is nobody.
+	// An empty address is nobody's.
 	seen := map[string]bool{"": true}
 	var out []customer
 	add := func(email, name string) {
@@ -58,7 +59,8 @@ func customersOf(o *order.Order) []customer {
 			out = append(out, customer{o.ID.Event(), email, cleanText(name), o.EndedAt})
 		}
 	}
-	// The buyer comes first, so the buyer's own name counts for an address that also holds tickets.
+	// The buyer comes first, because the name that the buyer has given counts, even if a ticket
+	// has another name for the same address.
 	add(o.Email, o.Name)
 	serial := o.FirstTicket
 	for i := range o.Lines {
@@ -71,8 +73,8 @@ func customersOf(o *order.Order) []customer {
 	return out
 }
 
-// writeCustomers adds the customers of some orders to their organizations, or brings their names and times up to
-// date. The name of the latest order wins.
+// writeCustomers adds the customers of some orders to the events' organizations, or brings their
+// names and times up to date. The name in the latest order wins, unless it is empty.
 func (s *Store) writeCustomers(ctx context.Context, tx pgx.Tx, seen []customer) error {
 	orgs, err := findOrganizations(ctx, tx, seen)
 	if err != nil {
@@ -88,7 +90,7 @@ ON CONFLICT (org, email) DO UPDATE SET first_at = least(c.first_at, excluded.fir
 	n := len(seen)
 	of, hashes, at := make([]int64, 0, n), make([]int64, 0, n), make([]time.Time, 0, n)
 	keys, emails, names := make([]string, 0, n), make([]string, 0, n), make([]string, 0, n)
-	// Rows are passed to the statement column by column.
+	// Rows are passed to the statement as one slice for each column.
 	for _, c := range seen {
 		// An event that was removed has no organization here, and its customers are not written.
 		org, ok := orgs[c.event]
@@ -105,7 +107,8 @@ ON CONFLICT (org, email) DO UPDATE SET first_at = least(c.first_at, excluded.fir
 	return nil
 }
 
-// findOrganizations returns the organization of each event at which customers were seen.
+// findOrganizations returns the organization of each event at which customers were seen, by the
+// event's number. Events that were removed are not in it.
 func findOrganizations(ctx context.Context, tx pgx.Tx, seen []customer) (map[int64]int64, error) {
 	events := make([]int64, len(seen))
 	for i := range seen {
@@ -123,7 +126,8 @@ func findOrganizations(ctx context.Context, tx pgx.Tx, seen []customer) (map[int
 	return orgs, nil
 }
 
-// CustomerFilter selects an organization's customers; zero fields select all.
+// CustomerFilter selects some of an organization's customers. A field with its zero value selects
+// all.
 type CustomerFilter struct {
 	Org    int64
 	Asked  readmodel.Asked
@@ -135,16 +139,20 @@ type CustomerFilter struct {
 	Limit  int
 }
 
-// sorts are the orders in which customers can be listed: the columns of the key, how the key of a later page
-// compares, and the order. Each ends with the number, so that no two customers are at one place.
+// sorts are the orders in which customers can be listed. key has the columns of the sort key, after
+// says how the key of a later page compares to that of an earlier one, and by is the ORDER BY. Each
+// key ends with the number, so that no two customers are at the same place and a page goes on
+// exactly behind the last one.
 var sorts = map[string]struct{ key, after, by string }{
 	"recent": {"last_at, number", "<", "last_at DESC, number DESC"},
 	"oldest": {"first_at, number", ">", "first_at, number"},
 	"name":   {"lower(name), number", ">", "lower(name), number"},
 }
 
-// customerColumns selects the columns of a Customer. The first %s is a query that selects customers, the second the
-// statuses of sold orders. The tickets and the spending of a customer are looked up by indexes on the address.
+// customerColumns selects the columns of a Customer. The first %s is a query that selects rows of
+// customers, the second the parameter with the statuses of sold orders. Tickets and spending are
+// looked up for each customer, by indexes on the address, so only the customers of one page are
+// counted.
 const customerColumns = `
 SELECT c.number, c.org, c.key, c.email, c.name, c.first_at, c.last_at, held.n, held.tags, bought.n, bought.currencies, bought.amounts
 FROM (%s) c
@@ -160,7 +168,7 @@ CROSS JOIN LATERAL (
     WHERE o.customer = c.customer AND lower(btrim(o.email)) = c.email AND e.org = c.org AND o.status = ANY(%s)
     GROUP BY o.currency) sums) bought`
 
-// Customers lists an organization's customers that fit a filter, a page of them.
+// Customers lists one page of an organization's customers that fit a filter.
 func (s *Store) Customers(ctx context.Context, f CustomerFilter) ([]Customer, error) {
 	sort := sorts[f.Sort]
 	find := fmt.Sprintf(`
@@ -178,7 +186,8 @@ SELECT * FROM customers AS c WHERE org = @org
     WHERE a.holder = c.email AND a.holder <> '' AND e.org = c.org AND a.tags @> ARRAY[@tag]))
   AND (@after::bigint = 0 OR (%s) %s (SELECT %s FROM customers WHERE number = @after))
 ORDER BY %s LIMIT @limit`, sort.key, sort.after, sort.key, sort.by)
-	// People without folded words could not be found by them.
+	// The query compares the words in which names are folded for searching. People without such
+	// words would not be found.
 	if f.Asked.Patterns != nil {
 		if err := readmodel.FoldPeople(ctx, s.pool, f.Events); err != nil {
 			return nil, err
@@ -197,7 +206,7 @@ ORDER BY %s LIMIT @limit`, sort.key, sort.after, sort.key, sort.by)
 	return list, nil
 }
 
-// Customer finds an organization's customer by the key, or returns ErrNotFound.
+// Customer finds an organization's customer by the public key, or returns ErrNotFound.
 func (s *Store) Customer(ctx context.Context, org int64, key string) (*Customer, error) {
 	query := fmt.Sprintf(customerColumns, `SELECT * FROM customers WHERE org = $1 AND key = $3`, "$2")
 	rows, _ := s.pool.Query(ctx, query, org, readmodel.SoldStatuses(), cleanText(key)) // CollectExactlyOneRow returns its error
@@ -226,7 +235,7 @@ func readCustomer(row pgx.CollectableRow) (c Customer, err error) {
 	return c, nil
 }
 
-// OrdersOf lists a customer's orders that have tickets, the newest first.
+// OrdersOf lists at most limit of a customer's orders that have tickets, the newest first.
 func (s *Store) OrdersOf(ctx context.Context, c *Customer, limit int) ([]order.Order, error) {
 	const find = `
 SELECT o.record FROM orders o JOIN events e ON e.number = o.event_id
@@ -246,7 +255,8 @@ ORDER BY o.created_at DESC, o.id DESC LIMIT $4`
 	return list, nil
 }
 
-// HeldOf lists the tickets of the organization that a customer holds, the newest first.
+// HeldOf lists at most limit of the organization's tickets that a customer holds, the newest first,
+// whatever their status.
 func (s *Store) HeldOf(ctx context.Context, c *Customer, limit int) ([]Attendee, error) {
 	const held = attendeeColumns + `JOIN events e ON e.number = a.event_id
 WHERE a.holder = $1 AND a.holder <> '' AND e.org = $2 ORDER BY a.issued_at DESC, a.event_id DESC, a.serial DESC LIMIT $3`

@@ -14,7 +14,7 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Attendee is the person who attends with a ticket. Times are unix milliseconds.
+// Attendee is the person who attends an event with one ticket. Times are unix milliseconds.
 type Attendee struct {
 	Event       int64
 	Serial      uint32
@@ -28,7 +28,7 @@ type Attendee struct {
 	UpdatedAt   int64
 }
 
-// Filter selects attendees of an event; zero fields select all.
+// Filter selects some of an event's attendees. A field with its zero value selects all.
 type Filter struct {
 	Asked     readmodel.Asked
 	Status    string
@@ -38,8 +38,8 @@ type Filter struct {
 	Since     time.Time // leaves out attendees that have not changed since; zero: none
 }
 
-// The first columns are in the order in which collectAttendees scans them. A check-in changes an attendee too, so the
-// time of the last change is the later one of both.
+// attendeeColumns begin in the order in which collectAttendees scans them. A check-in changes an
+// attendee too, so the time of the last change is the later one of both.
 const attendeeColumns = `
 SELECT a.event_id, a.serial, a.name, a.email, a.tags, t.status, t.checked_in_at, coalesce(t.gate, ''), greatest(a.updated_at, t.checked_in_at), o.record
 FROM attendees a JOIN tickets t USING (event_id, serial) JOIN orders o ON o.id = a.order_id
@@ -47,8 +47,8 @@ FROM attendees a JOIN tickets t USING (event_id, serial) JOIN orders o ON o.id =
 
 const selectAttendees = attendeeColumns + `WHERE a.event_id = $1 `
 
-// List lists an event's attendees by their tickets, the newest first. Before is the serial of the last ticket of the
-// page before, and 0 for the first page.
+// List lists at most limit of an event's attendees by their tickets, the newest first. before is
+// the serial of the last ticket of the page before, and 0 for the first page.
 func (s *Store) List(ctx context.Context, number int64, f Filter, before uint32, limit int) ([]Attendee, error) {
 	const filtered = attendeeColumns + `WHERE a.event_id = @event AND a.serial < @before
   AND (@patterns::text[] IS NULL OR coalesce(a.words, lower(a.name || ' ' || a.email)) LIKE ALL(@patterns) OR o.words LIKE ALL(@patterns)
@@ -57,11 +57,12 @@ func (s *Store) List(ctx context.Context, number int64, f Filter, before uint32,
   AND (@checked::bool IS NULL OR @checked AND t.checked_in_at IS NOT NULL OR NOT @checked AND t.checked_in_at IS NULL)
   AND greatest(a.updated_at, t.checked_in_at) >= @since
 ORDER BY a.serial DESC LIMIT @limit`
-	// Serials count up, so a page goes on below the last serial of the page before.
+	// Serials count up with the sale, so the next page has lower ones than the last ticket of the
+	// page before.
 	if before == 0 {
 		before = math.MaxInt32
 	}
-	// Attendees without folded words could not be found by them.
+	// The query compares folded words. Attendees without such words would not be found.
 	if f.Asked.Patterns != nil {
 		if err := readmodel.FoldPeople(ctx, s.pool, []int64{number}); err != nil {
 			return nil, err
@@ -95,7 +96,8 @@ func (s *Store) Find(ctx context.Context, number int64, serial uint32) (*Attende
 	return &list[0], nil
 }
 
-// collectAttendees reads rows of attendeeColumns. The neighbours of an order share its decoded record.
+// collectAttendees reads rows of attendeeColumns. Tickets of one order that follow one another
+// share its decoded record.
 func collectAttendees(rows pgx.Rows) ([]Attendee, error) {
 	var last *order.Order
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Attendee, err error) {
@@ -116,8 +118,8 @@ func collectAttendees(rows pgx.Rows) ([]Attendee, error) {
 	})
 }
 
-// Edit changes the name and the address of a ticket's attendee; nil leaves them as they are. It returns ErrNotFound
-// if there is no such row.
+// Edit changes the name and the address of a ticket's attendee; nil leaves either as it is. It
+// returns ErrNotFound if there is no such row.
 func (s *Store) Edit(ctx context.Context, number int64, serial uint32, name, email *string) error {
 	const edit = `
 UPDATE attendees SET name = coalesce($3, name), email = coalesce($4, email), updated_at = now() WHERE event_id = $1 AND serial = $2 RETURNING true`

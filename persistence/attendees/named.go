@@ -11,21 +11,23 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// naming collects the addresses that orders and entries of waitlists name beside their buyer's. When a person is to
-// be erased, these orders have to be found too.
+// naming collects the addresses that orders and entries of waitlists contain besides their buyer's.
+// When a person is to be erased, these orders must be found too, and they can't be found by their
+// buyer.
 type naming struct {
 	emails []string
 	ids    [][16]byte
 }
 
-// addName notes an address, unless it is empty or already the pseudonym of somebody who was erased.
+// addName notes an address of an order. It leaves out an empty address, and the pseudonym of
+// somebody who was erased already.
 func (n *naming) addName(email string, id engine.OrderID) {
 	if email = cleanText(order.NormalEmail(email)); email != "" && !order.IsPseudonym(email) {
 		n.emails, n.ids = append(n.emails, email), append(n.ids, id)
 	}
 }
 
-// takeFact adds the address that a fact itself names.
+// takeFact adds the address that a fact itself contains.
 func (n *naming) takeFact(f engine.Fact) {
 	switch f := f.(type) {
 	case *waitlist.Joined:
@@ -35,8 +37,9 @@ func (n *naming) takeFact(f engine.Fact) {
 	}
 }
 
-// takeOrder adds the addresses that an order's lines name for attendees. It leaves out holders: a holder was offered
-// the ticket before, and the fact of that offer names the address.
+// takeOrder adds the addresses that an order's lines have for attendees. Holders need not be added:
+// somebody offered the ticket to each of them before, and the fact of that offer has added the
+// address.
 func (n *naming) takeOrder(o *order.Order) {
 	for i := range o.Lines {
 		if email := o.Lines[i].AttendeeEmail; order.NormalEmail(email) != order.NormalEmail(o.Email) {
@@ -45,7 +48,7 @@ func (n *naming) takeOrder(o *order.Order) {
 	}
 }
 
-// writeRows writes the addresses. Some may be there already.
+// writeRows writes the collected addresses to the table. Those that are there already stay.
 func (n *naming) writeRows(ctx context.Context, tx pgx.Tx) error {
 	if len(n.ids) == 0 {
 		return nil
@@ -57,7 +60,8 @@ func (n *naming) writeRows(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// Naming lists the orders and the entries of waitlists that name an address beside their buyer's.
+// Naming lists the orders and the entries of waitlists that contain an address without being that
+// person's own.
 func (s *Store) Naming(ctx context.Context, address string) ([]engine.OrderID, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT id FROM named WHERE email = $1 ORDER BY id`, order.NormalEmail(address)) // CollectRows returns its error
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (id engine.OrderID, err error) {

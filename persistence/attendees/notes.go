@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Note is what an organization has written down about a customer.
+// Note is what an organization has written down about a customer. Customers never see it.
 type Note struct {
 	ID        uuid.UUID
 	Number    int64   // higher for later ones
@@ -20,14 +20,16 @@ type Note struct {
 
 const noteColumns = `id, number, (SELECT email FROM users u WHERE u.id = author), body, created_at`
 
-// AddNote adds a note about a customer by a user, or by an API key if author is 0. A note with the same id is
-// returned as it is, so that a repeated request adds nothing.
+// AddNote adds a note about a customer. author is the user who writes it, or 0 for an API key. If a
+// note with this id is there already, AddNote returns that one, so that a repeated request adds
+// nothing.
 func (s *Store) AddNote(ctx context.Context, c *Customer, id uuid.UUID, author int64, body string) (*Note, error) {
 	const insert = `
 INSERT INTO customer_notes (id, customer, author, body) VALUES ($1, $2, nullif($3::bigint, 0), $4)
 ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING ` + noteColumns
 	rows, _ := s.pool.Query(ctx, insert, id, c.Number, author, body) // CollectExactlyOneRow returns its error
-	// The update changes nothing. Without it Postgres would not return the row that was there.
+	// The update changes nothing. Without it, Postgres would not return the row that was there
+	// already.
 	n, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByPos[Note])
 	if err != nil {
 		return nil, fmt.Errorf("add note: %w", err)
@@ -35,7 +37,8 @@ ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING ` + noteColumns
 	return n, nil
 }
 
-// Notes lists the notes about a customer, the newest first, those below the number before.
+// Notes lists at most limit notes about a customer, the newest first. All of them have numbers
+// below before, so the number of a page's last note leads to the next page.
 func (s *Store) Notes(ctx context.Context, c *Customer, before int64, limit int) ([]Note, error) {
 	const find = `SELECT ` + noteColumns + ` FROM customer_notes WHERE customer = $1 AND number < $2 ORDER BY number DESC LIMIT $3`
 	rows, _ := s.pool.Query(ctx, find, c.Number, before, limit) // CollectRows returns its error

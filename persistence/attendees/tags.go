@@ -12,7 +12,8 @@ import (
 	"boxoffice/persistence/readmodel"
 )
 
-// Tagged is an attendee that was given a tag, with all the tags that the attendee has now.
+// Tagged is an attendee who was given a tag just now. Tags are all the tags that the attendee has
+// with it.
 type Tagged struct {
 	Event  int64
 	Serial uint32
@@ -21,14 +22,15 @@ type Tagged struct {
 	Tags   []string
 }
 
-// Telling makes the public fact about an attendee that was tagged.
+// Telling makes the public fact that tells the world about an attendee who was tagged. The caller
+// provides it, because the record in the fact is the API's.
 type Telling func(*Tagged) (publicfacts.Own, error)
 
-// TagTickets adds a tag to tickets that don't have it yet, and publishes a fact about each. Tickets
-// that the follower has not written yet are written first. If one of the tickets does not exist, it
-// returns ErrNotFound and tags none.
+// TagTickets adds a tag to those of the tickets that don't have it yet, and publishes a fact about
+// each of these. Tickets that the follower has not written yet are written first. If one of the
+// tickets does not exist, TagTickets returns ErrNotFound and tags none.
 func (s *Store) TagTickets(ctx context.Context, tickets []Place, tag string, tell Telling) error {
-	// All is one transaction: either each ticket has the tag and its fact is published, or neither.
+	// Everything is one transaction, so a tag and its public fact exist both or not at all.
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		events, serials, err := s.lockTickets(ctx, tx, tickets)
 		if err != nil {
@@ -42,8 +44,8 @@ func (s *Store) TagTickets(ctx context.Context, tickets []Place, tag string, tel
 	return nil
 }
 
-// UntagTickets removes a tag from tickets, and returns from how many. If one of the tickets does
-// not exist, it returns ErrNotFound and changes none.
+// UntagTickets removes a tag from tickets, and returns how many of them had it. If one of the
+// tickets does not exist, it returns ErrNotFound and changes none.
 func (s *Store) UntagTickets(ctx context.Context, tickets []Place, tag string) (removed int64, err error) {
 	const untag = `
 UPDATE attendees SET tags = array_remove(tags, $3), updated_at = now()
@@ -63,8 +65,9 @@ WHERE (event_id, serial) IN (SELECT * FROM unnest($1::bigint[], $2::bigint[])) A
 	return removed, nil
 }
 
-// TagsOf returns the tags of an order's tickets, by serial; tickets without tags are left out. It
-// lags behind the sale, as the whole table does.
+// TagsOf returns the tags of an order's tickets, by serial. Tickets without tags are left out. The
+// tags of a ticket that was sold just now may be missing, because the follower comes later than the
+// sale.
 func (s *Store) TagsOf(ctx context.Context, o *order.Order) (map[uint32][]string, error) {
 	const find = `SELECT serial, tags FROM attendees WHERE event_id = $1 AND serial >= $2 AND serial < $3 AND tags <> '{}'`
 	found := make(map[uint32][]string)
@@ -82,8 +85,8 @@ func (s *Store) TagsOf(ctx context.Context, o *order.Order) (map[uint32][]string
 	return found, nil
 }
 
-// lockTickets makes sure that the rows of tickets exist, and locks them in the order of their keys. Two calls that
-// lock the same rows in different orders could wait for each other for ever.
+// lockTickets makes sure that the rows of tickets exist, and locks them in the order of their keys.
+// Two calls that locked the same rows in different orders could wait for each other for ever.
 func (s *Store) lockTickets(ctx context.Context, tx pgx.Tx, tickets []Place) (events, serials []int64, err error) {
 	for _, t := range tickets {
 		events, serials = append(events, t.Event), append(serials, int64(t.Serial))
@@ -119,8 +122,8 @@ SELECT FROM attendees WHERE (event_id, serial) IN (SELECT * FROM unnest($1::bigi
 	return events, serials, err
 }
 
-// tag tags tickets whose rows are locked, and publishes a fact about each. Tickets that have the tag already are left
-// alone.
+// tag tags tickets whose rows are locked, and publishes a fact about each of them. It leaves out
+// tickets that have the tag already, so that nothing is published twice.
 func (s *Store) tag(ctx context.Context, tx pgx.Tx, events, serials []int64, tag string, tell Telling) error {
 	const add = `
 UPDATE attendees SET tags = tags || $3::text, updated_at = now()
@@ -140,8 +143,9 @@ RETURNING event_id, serial, email, name, tags`
 	return s.facts.Tell(ctx, tx, told...)
 }
 
-// TagCustomer tags the live tickets that a customer holds, and publishes a fact about each that did not have the tag.
-// It returns how many tickets have it now.
+// TagCustomer tags the valid tickets that a customer holds, and publishes a fact about each that
+// did not have the tag. It returns how many tickets have the tag now. It locks the tickets in the
+// same order as lockTickets does.
 func (s *Store) TagCustomer(ctx context.Context, c *Customer, tag string, tell Telling) (active int, err error) {
 	const lock = `
 SELECT a.event_id, a.serial FROM attendees a JOIN events e ON e.number = a.event_id JOIN tickets t USING (event_id, serial)
@@ -165,7 +169,8 @@ WHERE a.holder = $1 AND a.holder <> '' AND e.org = $2 AND t.status = ANY($3) ORD
 	return active, nil
 }
 
-// UntagCustomer removes a tag from the tickets that a customer holds, and returns from how many.
+// UntagCustomer removes a tag from all the tickets that a customer holds, valid or not, and returns
+// how many of them had it.
 func (s *Store) UntagCustomer(ctx context.Context, c *Customer, tag string) (removed int64, err error) {
 	const untag = `
 UPDATE attendees a SET tags = array_remove(a.tags, $3), updated_at = now() FROM events e

@@ -19,7 +19,8 @@ import (
 	"boxoffice/engine/all"
 )
 
-// ErrTruncated reports bytes that end in the middle of a fact.
+// ErrTruncated says that a record's bytes end in the middle of a fact, or are none that AppendFact
+// wrote.
 var ErrTruncated = errors.New("codec: truncated facts")
 
 var (
@@ -27,7 +28,8 @@ var (
 	decoding = mustDecoding()
 )
 
-// mustEncoding makes the encoder. It does not sort map keys: a struct's fields already have a fixed order.
+// mustEncoding makes the encoder. It does not sort the keys of maps: the fields of a struct already
+// have a fixed order.
 func mustEncoding() cbor.UserBufferEncMode {
 	m, err := cbor.EncOptions{Sort: cbor.SortNone}.UserBufferEncMode()
 	if err != nil {
@@ -36,8 +38,8 @@ func mustEncoding() cbor.UserBufferEncMode {
 	return m
 }
 
-// mustDecoding makes the decoder. The bounds on arrays and maps are above the library's defaults, because the
-// snapshot of a big event has long lists.
+// mustDecoding makes the decoder. Its limits for arrays and maps are above the library's defaults,
+// because the snapshot of a big event has long lists.
 func mustDecoding() cbor.DecMode {
 	m, err := cbor.DecOptions{
 		MaxArrayElements: 1 << 27, MaxMapPairs: 1 << 20,
@@ -49,14 +51,15 @@ func mustDecoding() cbor.DecMode {
 	return m
 }
 
-// bodies are buffers that hold a fact's body until its length is known. They are shared, because a
-// buffer for each of a thousand actors would not be in the CPU's cache.
+// bodies are buffers for a fact's body until its length is known, which is written before it. They
+// are pooled, because a buffer for each of a thousand actors would not stay in the CPU's cache.
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// maxBody is the largest buffer that is kept, in bytes.
+// maxBody is the largest buffer that goes back into the pool, in bytes, so that one large fact
+// doesn't keep its memory for ever.
 const maxBody = 64 << 10
 
-// AppendFact appends a fact's bytes.
+// AppendFact appends a fact's bytes to dst, in the form that the package doc describes.
 func AppendFact(dst []byte, f engine.Fact) ([]byte, error) {
 	body, _ := bodies.Get().(*bytes.Buffer)
 	defer func() {
@@ -71,7 +74,8 @@ func AppendFact(dst []byte, f engine.Fact) ([]byte, error) {
 	return AppendBody(dst, f.FactType(), body.Bytes()), nil
 }
 
-// Facts decodes a record's facts in order.
+// Facts decodes all facts of a record, in order. kind is the kind of the record's actor, because
+// each kind numbers its own types of facts.
 func Facts(kind engine.Kind, b []byte) ([]engine.Fact, error) {
 	var facts []engine.Fact
 	for len(b) > 0 {
@@ -92,7 +96,7 @@ func Facts(kind engine.Kind, b []byte) ([]engine.Fact, error) {
 	return facts, nil
 }
 
-// Marshal encodes a snapshot or a record kept in a table.
+// Marshal encodes a snapshot, or a record that is kept in a table.
 func Marshal(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	if err := encoding.MarshalToBuffer(v, &buf); err != nil {

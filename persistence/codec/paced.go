@@ -12,30 +12,33 @@ import (
 	"sync"
 )
 
-// CBOR major types (RFC 8949, section 3.1).
+// These are CBOR's major types (RFC 8949, section 3.1), which are the upper three bits of an item's
+// first byte.
 const (
 	cborUint  = 0 << 5
 	cborArray = 4 << 5
 	cborMap   = 5 << 5
 )
 
-// chunk is how many elements of a list are encoded between two rests, which takes some tenths of a
-// millisecond. numbers is the same for a list of numbers.
+// These are the numbers of elements of a list that are encoded between two rests: chunk for a list
+// of structs, numbers for a list of numbers. Encoding that many takes some tenths of a millisecond.
 const (
 	chunk   = 256
 	numbers = 16_384
 )
 
-// Write writes what Marshal returns, but in small steps between which it calls rest: encoding a
-// state of 200,000 open orders takes half a second, during which buyers would wait for a core. v
-// points to a struct whose fields all have integer keys. Write stops at the first error of w or
-// rest.
+// Write writes the same bytes that Marshal returns, but in small steps, and calls rest between
+// them. Encoding a state of 200,000 open orders takes half a second, and without rests buyers would
+// wait for a core during that time. v points to a struct whose fields all have integer keys. Write
+// stops at the first error of w or rest.
 func Write(w io.Writer, v any, rest func() error) error {
 	state := reflect.ValueOf(v).Elem()
 	all, err := fieldsOf(state.Type())
 	if err != nil {
 		return err
 	}
+	// The head of the map needs the number of fields, so the empty ones are left out before
+	// anything is written.
 	var fields []field
 	for _, f := range all {
 		if !f.optional || !empty(state.FieldByIndex(f.index)) {
@@ -58,7 +61,7 @@ func Write(w io.Writer, v any, rest func() error) error {
 	return nil
 }
 
-// pacedWriter is one call of Write.
+// pacedWriter is the state of one call of Write.
 type pacedWriter struct {
 	to   io.Writer
 	rest func() error
@@ -66,7 +69,8 @@ type pacedWriter struct {
 	item bytes.Buffer
 }
 
-// encodeList encodes a list in chunks. Each chunk is encoded as a list without its head.
+// encodeList encodes a list in chunks. Each chunk is encoded as a list of its own, and the head of
+// that list is then left out.
 func (p *pacedWriter) encodeList(list reflect.Value, chunk int) error {
 	n := list.Len()
 	p.buf.Write(itemHead(cborArray, n))
@@ -79,7 +83,7 @@ func (p *pacedWriter) encodeList(list reflect.Value, chunk int) error {
 	return nil
 }
 
-// encodeStep encodes a value, writes all except its first bytes, and rests.
+// encodeStep encodes a value, writes all of it except the first bytes, and rests.
 func (p *pacedWriter) encodeStep(v reflect.Value, without int) error {
 	p.item.Reset()
 	if err := encoding.MarshalToBuffer(v.Interface(), &p.item); err != nil {
@@ -92,7 +96,8 @@ func (p *pacedWriter) encodeStep(v reflect.Value, without int) error {
 	return p.rest()
 }
 
-// itemHead returns the shortest head of an item (RFC 8949, section 3).
+// itemHead returns the shortest head of an item with a length or a value n (RFC 8949, section 3).
+// Marshal writes the shortest head too.
 func itemHead(major byte, n int) []byte {
 	switch {
 	case n < 24:
@@ -106,7 +111,7 @@ func itemHead(major byte, n int) []byte {
 	}
 }
 
-// field is a field of a struct.
+// field says how one field of a struct is encoded.
 type field struct {
 	index    []int // path to the field, for reflect.Value.FieldByIndex
 	key      int
@@ -114,10 +119,13 @@ type field struct {
 	chunk    int // for a list that may be long: how many elements to encode at once; 0 for others
 }
 
+// marshaler is implemented by columns, which encode themselves as one string of bytes.
 var marshaler = reflect.TypeFor[interface{ MarshalBinary() ([]byte, error) }]()
 
 var fieldsByType sync.Map // of reflect.Type: []field
 
+// fieldsOf returns the fields of a struct type, and remembers them, because reflection over a large
+// state is slow.
 func fieldsOf(t reflect.Type) ([]field, error) {
 	if fields, ok := fieldsByType.Load(t); ok {
 		return fields.([]field), nil //nolint:errcheck // only such lists are in it
@@ -130,9 +138,9 @@ func fieldsOf(t reflect.Type) ([]field, error) {
 	return fields, nil
 }
 
-// appendFields appends the fields of t, which is the type of the embedded field at the index path at,
-// or of the whole struct. As with Marshal, the fields of an embedded struct without a key of its own
-// are fields of the struct that embeds it.
+// appendFields appends the fields of t. t is the type of the embedded field at the index path at,
+// or of the whole struct. The fields of an embedded struct without a key of its own count as fields
+// of the struct that embeds it, as they do for Marshal.
 func appendFields(fields []field, t reflect.Type, at []int) ([]field, error) {
 	for i := range t.NumField() {
 		f, path := t.Field(i), append(slices.Clone(at), i)
@@ -164,7 +172,7 @@ func appendFields(fields []field, t reflect.Type, at []int) ([]field, error) {
 	return fields, nil
 }
 
-// empty reports whether omitempty leaves a value out.
+// empty reports whether the option omitempty leaves a value out.
 func empty(v reflect.Value) bool {
 	if k := v.Kind(); k == reflect.Slice || k == reflect.Map {
 		return v.Len() == 0

@@ -14,23 +14,22 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// Seats are the seat maps that somebody looks at on this node, as last
-// committed: the cluster's feed observes, edge reads and watches. A map begins
-// with what its actor says (Load) and goes on with the facts. Its methods may be
-// called by any goroutine.
+// Seats are the seat maps that somebody looks at on this node, as they were last committed. The
+// cluster's feed of commits calls Observe; edge reads and watches. A map begins with what its actor
+// answers (Load), and committed facts change it from then on. The methods may be called by any
+// goroutine.
 type Seats struct {
 	limit int
 	maps  *xsync.Map[int64, *SeatMap] // by event
 }
 
-// NewSeats makes an empty one that remembers at most limit maps. With more it
+// NewSeats makes an empty Seats that remembers at most about limit maps. When there are more, it
 // forgets one that nobody watches.
 func NewSeats(limit int) *Seats {
 	return &Seats{limit: limit, maps: xsync.NewMap[int64, *SeatMap]()}
 }
 
-// Observe takes a committed batch in. It waits for nobody but readers of the
-// same map.
+// Observe takes a committed batch in. It waits for nobody except readers of the same map.
 func (s *Seats) Observe(b *journal.Batch) {
 	for i := range b.Records {
 		r := &b.Records[i]
@@ -43,8 +42,8 @@ func (s *Seats) Observe(b *journal.Batch) {
 	}
 }
 
-// Get is an event's map if it is known; not ok when the actor has to be asked,
-// within Load.
+// Get returns an event's map. If ok is false, this node does not know the map, and the caller must
+// ask the actor by means of Load.
 func (s *Seats) Get(event int64) (*SeatMap, bool) {
 	m, ok := s.maps.Load(event)
 	if !ok || !m.isLoaded() {
@@ -53,16 +52,19 @@ func (s *Seats) Get(event int64) (*SeatMap, bool) {
 	return m, true
 }
 
-// Load makes an event's map known: ask is called while facts are collected, so
-// that none is missed between its answer and them. Of several at once, each
-// asks; the latest answer stands. An answer that was overtaken by Retain is asked
-// for again.
+// Load makes an event's map known by asking its actor. The facts that are committed while ask runs
+// are collected, so that none is missed between the answer and the first fact that is observed. If
+// several callers load the same map at once, each of them asks, and the latest answer stands. If
+// Retain ran meanwhile, facts may have been missed, and Load asks again.
 func (s *Seats) Load(event int64, ask func() (*seatmap.Map, error)) (*SeatMap, error) {
 	for {
 		m, _ := s.maps.LoadOrCompute(event, func() (*SeatMap, bool) { return new(SeatMap), false })
+		// The count is read before the question, so that a loss during the question is noticed.
 		lost := m.lost.Load()
 		v, err := ask()
 		if err != nil {
+			// The entry is removed unless somebody watches it. Another Load of the same map then
+			// starts over with a new entry.
 			if !m.isLoaded() && !m.awaitAgain() { // who loads it too begins again
 				s.maps.Compute(event, func(now *SeatMap, _ bool) (*SeatMap, xsync.ComputeOp) {
 					if now != m {
@@ -83,8 +85,8 @@ func (s *Seats) Load(event int64, ask func() (*seatmap.Map, error)) (*SeatMap, e
 	}
 }
 
-// Retain forgets the maps of all events but those that keep names, and returns the
-// events of those that are watched: they are to be loaded again.
+// Retain forgets the maps of all events except those that keep returns true for. It returns the
+// events of forgotten maps that are watched; the caller must Load them again.
 func (s *Seats) Retain(keep func(event int64) bool) (watched []int64) {
 	for event, m := range s.maps.All() {
 		switch {
@@ -100,7 +102,7 @@ func (s *Seats) Retain(keep func(event int64) bool) (watched []int64) {
 	return watched
 }
 
-// forgetIdle drops a map that nobody watches, other than the one of an event.
+// forgetIdle forgets one map that nobody watches, but not the map of the event keep.
 func (s *Seats) forgetIdle(keep int64) {
 	for event, m := range s.maps.All() {
 		if event != keep && m.isIdle() {
@@ -110,7 +112,7 @@ func (s *Seats) forgetIdle(keep int64) {
 	}
 }
 
-// SeatMap is one map as last committed.
+// SeatMap is one seat map as it was last committed.
 type SeatMap struct {
 	lost atomic.Int64 // counts how often facts may have been missed
 
@@ -126,30 +128,34 @@ type SeatMap struct {
 	watchers []*Watcher
 }
 
-// observed are facts that came before the actor's answer.
+// observed are facts that were committed before the actor's answer arrived. first is the seq of the
+// first of them.
 type observed struct {
 	first int64
 	facts []engine.Fact
 }
 
-// earlyMax is how many batches are kept for an actor's answer; a caller who waits longer
-// asks again.
+// earlyMax is how many batches are kept while an actor's answer is awaited. It bounds the memory of
+// a map whose actor does not answer.
 const earlyMax = 10_000
 
+// isLoaded reports whether an actor's answer is in.
 func (m *SeatMap) isLoaded() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.known
 }
 
+// isIdle reports whether nobody watches the map.
 func (m *SeatMap) isIdle() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.watchers) == 0
 }
 
-// beginWith takes the actor's answer in, unless later facts are in already. It is not
-// ok when facts may have been missed since it was asked for.
+// beginWith takes in the actor's answer, unless later facts are in already, and then the facts that
+// were collected meanwhile. It returns false if facts may have been missed since the actor was
+// asked; the caller must then ask again.
 func (m *SeatMap) beginWith(v *seatmap.Map, lost int64) (ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -169,7 +175,8 @@ func (m *SeatMap) beginWith(v *seatmap.Map, lost int64) (ok bool) {
 	return true
 }
 
-// awaitAgain waits for the actor's answer again, and reports whether somebody watches.
+// awaitAgain makes the map unknown until an actor's next answer, and reports whether somebody
+// watches it.
 func (m *SeatMap) awaitAgain() (watched bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -178,8 +185,8 @@ func (m *SeatMap) awaitAgain() (watched bool) {
 	return len(m.watchers) > 0
 }
 
-// replaceAll takes all from the actor's answer. Watchers of the same map see what has
-// changed, watchers of another see it as a whole.
+// replaceAll replaces everything by the actor's answer. Watchers of the same layout see which seats
+// have changed. If the layout is another one, they see the map as a whole (Watcher.Take).
 func (m *SeatMap) replaceAll(v *seatmap.Map) {
 	if m.layout == nil || v.Layout == nil || m.layout.Map != v.Layout.Map || m.layout.Version != v.Layout.Version {
 		m.version++
@@ -211,6 +218,7 @@ func (m *SeatMap) replaceAll(v *seatmap.Map) {
 	}
 }
 
+// observeFacts applies committed facts, or collects them while the actor's answer is awaited.
 func (m *SeatMap) observeFacts(first int64, facts []engine.Fact) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -224,7 +232,8 @@ func (m *SeatMap) observeFacts(first int64, facts []engine.Fact) {
 	m.wakeWatchers()
 }
 
-// applyNewFacts applies the facts of a batch that the map has not applied yet.
+// applyNewFacts applies those facts of a batch that the map does not contain yet. first is the seq
+// of the first of them.
 func (m *SeatMap) applyNewFacts(first int64, facts []engine.Fact) {
 	for i, f := range facts {
 		if seq := first + int64(i); seq > m.position {
@@ -234,6 +243,7 @@ func (m *SeatMap) applyNewFacts(first int64, facts []engine.Fact) {
 	}
 }
 
+// applyFact applies one fact to the map, and notes for each watcher which seats it changes.
 func (m *SeatMap) applyFact(f engine.Fact) {
 	switch f := f.(type) {
 	case *seatmap.AttachedFact:
@@ -269,7 +279,7 @@ func (m *SeatMap) applyFact(f engine.Fact) {
 	}
 }
 
-// wakeWatchers wakes the watchers that have something to see.
+// wakeWatchers wakes the watchers that have something to take. The caller has locked the map.
 func (m *SeatMap) wakeWatchers() {
 	for _, w := range m.watchers {
 		if len(w.changed) > 0 || w.version != m.version {
@@ -278,8 +288,8 @@ func (m *SeatMap) wakeWatchers() {
 	}
 }
 
-// Where is what stands on a seat's ticket; empty for a seat that is not on the
-// map.
+// Where returns what stands on the ticket for a seat: its label, its section and its row. All are
+// empty for a seat that is not on the map.
 func (m *SeatMap) Where(id string) (label, section, row string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -291,7 +301,7 @@ func (m *SeatMap) Where(id string) (label, section, row string) {
 	return m.layout.Labels[i], m.layout.Sections[r.Section].Name, r.Label
 }
 
-// indexSeats makes the seats of a new layout known by their ids.
+// indexSeats makes the index of a new layout's seats by their ids.
 func (m *SeatMap) indexSeats() {
 	m.places = nil
 	if m.layout == nil {
@@ -303,29 +313,30 @@ func (m *SeatMap) indexSeats() {
 	}
 }
 
-// SeatView is a map at one moment. The layout is shared, the rest the caller's.
+// SeatView is a map at one moment. The layout is shared and must not be changed; the slices are the
+// caller's own.
 type SeatView struct {
 	Layout *seatmap.Layout // nil: no map is attached
 	States []seatmap.Status
 	Types  []int64 // of the sections
 }
 
-// View is the map now.
+// View returns the map as it is now.
 func (m *SeatMap) View() SeatView {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return SeatView{Layout: m.layout, States: slices.Clone(m.states), Types: slices.Clone(m.types)}
 }
 
-// Layout is the attached map with the ticket types of its sections; nil if none
-// is attached.
+// Layout returns the attached layout with the ticket types of its sections, or nil if none is
+// attached.
 func (m *SeatMap) Layout() (*seatmap.Layout, []int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.layout, slices.Clone(m.types)
 }
 
-// Watcher sees what changes of one map.
+// Watcher collects what changes on one map between two calls of Take.
 type Watcher struct {
 	m    *SeatMap
 	wake func()
@@ -335,8 +346,8 @@ type Watcher struct {
 	told    []seatmap.Status // what the watcher has been told
 }
 
-// Watch begins to watch. wake is called when there is something to take; it must
-// not wait.
+// Watch begins to watch the map. wake is called when there is something to take. It is called under
+// the map's lock, so it must not wait.
 func (m *SeatMap) Watch(wake func()) *Watcher {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -345,22 +356,23 @@ func (m *SeatMap) Watch(wake func()) *Watcher {
 	return w
 }
 
-// Close ends watching.
+// Close ends watching. wake is not called after Close has returned.
 func (w *Watcher) Close() {
 	w.m.mu.Lock()
 	defer w.m.mu.Unlock()
 	w.m.watchers = slices.DeleteFunc(w.m.watchers, func(o *Watcher) bool { return o == w })
 }
 
-// SeatChange is a seat whose state is another than the watcher was told.
+// SeatChange is a seat whose state differs from the one that the watcher was told last.
 type SeatChange struct {
 	Seat     int32
 	From, To seatmap.Status
 }
 
-// Take returns what has changed since the last Take, a seat once and with its
-// last state, and the layout that the seats are of; and the whole map of the
-// same moment, if it is asked for or, in the place of changes, is another.
+// Take returns what has changed since the last Take. A seat that changed several times comes once,
+// with its last state; a seat that is back in its old state does not come at all. another reports
+// that the layout or the types have changed; then there are no changes, and view is the whole new
+// map. If whole is set, view is the map at the moment of the changes.
 func (w *Watcher) Take(whole bool) (changes []SeatChange, layout *seatmap.Layout, view *SeatView, another bool) {
 	m := w.m
 	m.mu.Lock()

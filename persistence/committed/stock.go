@@ -12,35 +12,37 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// Stock is what is left of the ticket types that this node sells or shows, as last
-// committed: the cluster's feed observes, edge reads. Its methods may be called
-// by any goroutine.
+// Stock is how many units are left of the ticket types that this node sells or shows, as last
+// committed. The cluster's feed of commits calls Observe; edge reads. The methods may be called by
+// any goroutine.
 type Stock struct {
 	limit  int
 	left   *xsync.Map[engine.Ref, level]
 	missed atomic.Int64 // counts how often facts may have been missed
 }
 
-// level is the stock after the fact with that seq in the type's stream; 0 if the actor has said it.
-// asked is the seq of one that the actor is being asked for, until facts say more.
+// level is how many units of a ticket type are left. seq is the seq of the fact in the type's
+// stream that said so, 0 if the actor said it, or asked.
 type level struct{ seq, left int64 }
 
+// asked is the seq of a type whose actor is being asked. Any fact replaces it.
 const asked = -1
 
-// NewStock makes an empty one that remembers at most limit ticket types. With
-// more it forgets all, and each is read through its actor once again.
+// NewStock makes an empty Stock that remembers at most about limit ticket types. When there are
+// more, it forgets all of them, and each is asked of its actor once again.
 func NewStock(limit int) *Stock {
 	return &Stock{limit: limit, left: xsync.NewMap[engine.Ref, level]()}
 }
 
-// Observe takes a committed batch in, of ticket types that were asked for: facts of others may come
-// from an owner of long ago, and would never be put right. It never blocks.
+// Observe takes a committed batch in. It notes only ticket types that were asked for: nobody would
+// correct the level of another one if facts about it were missed. It never blocks.
 func (s *Stock) Observe(b *journal.Batch) {
 	for i := range b.Records {
 		r := &b.Records[i]
 		if r.Ref.Kind != engine.KindInventory {
 			continue
 		}
+		// The last fact of the record that says what is left is enough.
 		for at, f := range slices.Backward(r.Facts) {
 			if left, ok := leftAfter(f); ok {
 				s.set(r.Ref, r.First+int64(at), left)
@@ -50,8 +52,8 @@ func (s *Stock) Observe(b *journal.Batch) {
 	}
 }
 
-// leftAfter is what is left for sale after the fact, if it says so; negative for
-// unlimited.
+// leftAfter returns how many units are left for sale after a fact, if the fact says so. A negative
+// number means that there is no limit.
 func leftAfter(f engine.Fact) (left int64, ok bool) {
 	switch f := f.(type) {
 	case *keeper.ReservedFact:
@@ -71,15 +73,15 @@ func leftAfter(f engine.Fact) (left int64, ok bool) {
 	}
 }
 
-// Get returns how many tickets of a type are left, negative if there is no limit. If ok is false, this node
-// does not know it, and Load asks the type's actor.
+// Get returns how many tickets of a type are left, and a negative number if there is no limit. If
+// ok is false, this node does not know it, and the caller must Load.
 func (s *Stock) Get(ref engine.Ref) (left int64, ok bool) {
 	l, ok := s.left.Load(ref)
 	return l.left, ok && l.seq != asked
 }
 
-// Load asks the actor what is left of a ticket type, and notes it unless
-// facts may have been missed in the meantime, or say more.
+// Load asks a type's actor how many tickets are left. It notes the answer, unless a later fact has
+// said more in the meantime, or facts may have been missed.
 func (s *Stock) Load(ref engine.Ref, ask func() (int64, error)) (int64, error) {
 	s.makeRoom(ref)
 	missed := s.missed.Load()
@@ -97,8 +99,8 @@ func (s *Stock) Load(ref engine.Ref, ask func() (int64, error)) (int64, error) {
 	return left, nil
 }
 
-// set notes what is left after the fact with that seq, if the ticket type was
-// asked for and no later fact is known.
+// set notes what is left after the fact with that seq. It does nothing if nobody has asked for the
+// ticket type, or if a later fact is known.
 func (s *Stock) set(ref engine.Ref, seq, left int64) {
 	s.left.Compute(ref, func(old level, known bool) (level, xsync.ComputeOp) {
 		if !known || old.seq > seq {
@@ -108,7 +110,7 @@ func (s *Stock) set(ref engine.Ref, seq, left int64) {
 	})
 }
 
-// makeRoom makes room for a ticket type.
+// makeRoom forgets all ticket types if another one would exceed the limit.
 func (s *Stock) makeRoom(ref engine.Ref) {
 	if s.left.Size() >= s.limit {
 		if _, known := s.left.Load(ref); !known {
@@ -117,7 +119,8 @@ func (s *Stock) makeRoom(ref engine.Ref) {
 	}
 }
 
-// Retain forgets the ticket types of all events but those that keep names.
+// Retain forgets the ticket types of all events except those that keep returns true for. Their
+// facts no longer reach this node.
 func (s *Stock) Retain(keep func(event int64) bool) {
 	s.missed.Add(1)
 	for ref := range s.left.All() {
