@@ -6,26 +6,32 @@ import (
 	"boxoffice/engine"
 )
 
-// answersMillis is how long an answer is remembered.
+// answersMillis is how long an answer is remembered, in milliseconds. It is as long as clients may
+// repeat a request.
 const answersMillis = 24 * 3600 * 1000
 
-// Answers remembers for 24 hours how requests were answered, but at most as many of the newest as
-// Put is told. Each kind chooses its own T. It is part of a kind's state: facts fill it, and a
-// snapshot keeps it. NewAnswers makes one.
+// Answers remembers for 24 hours how requests were answered, so that a repeated request gets the
+// same answer. It keeps at most as many of the newest as Put is told. Each kind of actor chooses
+// its own T. Answers are a part of the state: facts fill them and a snapshot keeps them. NewAnswers
+// makes one.
 type Answers[T any] struct {
+	// These four lists are in step: what is at one index of each belongs to one request.
 	ids    Queue[engine.ID]
 	prints Queue[uint64]
 	at     Queue[int64]
 	values Queue[T]
 	gone   int // how many have been forgotten in all
-	index  map[engine.ID]int
+	// The index has the position of each ID's newest answer, counted from the first answer ever,
+	// so that it need not change when old answers are forgotten.
+	index map[engine.ID]int
 }
 
 // NewAnswers returns an empty Answers.
 func NewAnswers[T any]() Answers[T] { return Answers[T]{index: make(map[engine.ID]int)} }
 
-// Find returns the answer to a request that was put less than 24 hours before now (unix
-// milliseconds). same reports whether it was this request and not another one with the same ID.
+// Find returns the answer to a request, if it was put less than 24 hours before now (unix
+// milliseconds). same reports whether it was this request, and not another one that came with the
+// same ID.
 func (a *Answers[T]) Find(r engine.Request, now int64) (value T, same, ok bool) {
 	i, ok := a.index[r.ID]
 	if !ok {
@@ -38,8 +44,9 @@ func (a *Answers[T]) Find(r engine.Request, now int64) (value T, same, ok bool) 
 	return a.values.At(i), a.prints.At(i) == r.Print, true
 }
 
-// Put adds an answer that was given at a time (unix milliseconds). It also forgets answers beyond
-// most and those older than 24 hours, the oldest first and at most two a call.
+// Put adds the answer that a request got at a time (unix milliseconds). It also forgets answers
+// beyond most and those older than 24 hours, the oldest first. It forgets at most two in a call, so
+// that no call takes long; two are enough for the list to shrink.
 func (a *Answers[T]) Put(r engine.Request, at int64, value T, most int) {
 	a.index[r.ID] = a.gone + a.ids.Len()
 	a.ids.Push(r.ID)
@@ -53,7 +60,8 @@ func (a *Answers[T]) Put(r engine.Request, at int64, value T, most int) {
 	}
 }
 
-// forgetOldest drops the oldest answer. An ID that was put again later keeps its newer answer.
+// forgetOldest drops the oldest answer. If its ID was put again later, the index stays with the
+// newer answer.
 func (a *Answers[T]) forgetOldest() {
 	if id := a.ids.At(0); a.index[id] == a.gone {
 		delete(a.index, id)
@@ -68,7 +76,8 @@ func (a *Answers[T]) forgetOldest() {
 // Len returns how many answers are remembered.
 func (a *Answers[T]) Len() int { return a.ids.Len() }
 
-// FrozenAnswers is the snapshot of Answers without their values.
+// FrozenAnswers is the snapshot of Answers without their values, whose type a snapshot chooses for
+// itself.
 type FrozenAnswers struct {
 	IDs    Paged[engine.ID] `cbor:"1,keyasint"`
 	Prints Paged[uint64]    `cbor:"2,keyasint"`
@@ -83,7 +92,7 @@ func (a *Answers[T]) Freeze() (f *FrozenAnswers, values [][]T) {
 	return &FrozenAnswers{IDs: a.ids.Freeze(), Prints: a.prints.Freeze(), At: a.at.Freeze()}, a.values.Freeze()
 }
 
-// Thaw fills empty Answers from a snapshot, and reports whether its columns fit.
+// Thaw fills empty Answers from a snapshot, and reports whether its columns are of equal length.
 func (a *Answers[T]) Thaw(f *FrozenAnswers, values []T) bool {
 	if f == nil {
 		return len(values) == 0

@@ -27,6 +27,7 @@ func (c *Column[T]) UnmarshalBinary(b []byte) (err error) {
 	return err
 }
 
+// readNumbers decodes numbers of T's size. It returns an error if b is not a whole number of them.
 func readNumbers[T any](b []byte) ([]T, error) {
 	var zero T
 	size := binary.Size(zero)
@@ -38,8 +39,9 @@ func readNumbers[T any](b []byte) ([]T, error) {
 	return all, err
 }
 
-// Paged is a column of numbers, bytes or ids in pages, as Rows and Queue have them, so that a
-// snapshot of a long one copies nothing. It is encoded like a Column, a []byte or IDs.
+// Paged is a column of numbers, bytes or ids that lie in pages, as Rows and Queue have them. A
+// snapshot of it shares the pages and copies nothing. It is encoded in the same way as a Column, a
+// []byte or IDs, so a list may change its form in memory without changing snapshots.
 type Paged[T byte | uint16 | uint32 | int64 | uint64 | engine.ID] [][]T
 
 // Len returns the number of elements.
@@ -81,6 +83,7 @@ func (p *Paged[T]) UnmarshalBinary(b []byte) error {
 	return err
 }
 
+// cutPages cuts a list into full pages and a last one, as RowsOf expects them.
 func cutPages[T any](all []T) [][]T { return slices.Collect(slices.Chunk(all, pageRows)) }
 
 // MarshalJSON writes one list, as for any other column.
@@ -94,15 +97,17 @@ func (p *Paged[T]) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Field is a column of numbers that are one field of rows in pages, as Rows and Queue have them. It
-// is encoded like a Column. The rows are read when the column is encoded, not when the snapshot is
-// taken.
+// Field is a column with one field of rows that lie in pages. It is encoded like a Column. The
+// field is read when the column is encoded, and not when the snapshot is taken, so that taking a
+// snapshot stays short.
 type Field[T uint32 | int64 | uint64] struct {
+	// Only one of the two is set.
 	numbers []T           // if it was decoded
 	pages   iter.Seq[[]T] // if it is a field of rows
 }
 
-// FieldOf returns one field of the rows. The pages must not change any more.
+// FieldOf returns the column of one field of the rows. The pages must be frozen: they must not
+// change any more.
 func FieldOf[R any, T uint32 | int64 | uint64](pages [][]R, of func(*R) T) Field[T] {
 	return Field[T]{pages: func(yield func([]T) bool) {
 		page := make([]T, 0, pageRows)
@@ -160,6 +165,7 @@ func (c IDs) MarshalBinary() ([]byte, error) {
 	return appendIDs(make([]byte, 0, len(c)*len(engine.ID{})), c), nil
 }
 
+// appendIDs appends the bytes of ids.
 func appendIDs(b []byte, ids []engine.ID) []byte {
 	for i := range ids {
 		b = append(b, ids[i][:]...)
@@ -173,6 +179,7 @@ func (c *IDs) UnmarshalBinary(b []byte) (err error) {
 	return err
 }
 
+// idsIn decodes what appendIDs has written.
 func idsIn(b []byte) ([]engine.ID, error) {
 	const size = len(engine.ID{})
 	if len(b)%size != 0 {
@@ -186,7 +193,7 @@ func idsIn(b []byte) ([]engine.ID, error) {
 }
 
 // Steps is a column of numbers that differ little from one to the next. Each is encoded as its
-// difference from the one before, mostly in one byte.
+// difference from the number before, which mostly takes one byte.
 type Steps []int32
 
 // MarshalBinary encodes the column.
@@ -203,6 +210,8 @@ func (c Steps) MarshalBinary() ([]byte, error) {
 // UnmarshalBinary decodes the column. It returns an error if a number is out of range.
 func (c *Steps) UnmarshalBinary(b []byte) error {
 	n := 0
+	// The bytes that end a number have a clear top bit. Counting them tells how long the list will
+	// be before it is made.
 	for _, x := range b {
 		n += int(^x >> 7) // counts the bytes that end a number
 	}
@@ -219,8 +228,8 @@ func (c *Steps) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// Strings is a column of short texts in a snapshot or a large fact, encoded as
-// one string of bytes.
+// Strings is a column of short texts in a snapshot or in a large fact. It is encoded as one string
+// of bytes.
 type Strings []string
 
 // MarshalBinary encodes the column, each text after its length.
@@ -237,8 +246,10 @@ func (c Strings) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// UnmarshalBinary decodes the column. The texts share one piece of memory.
+// UnmarshalBinary decodes the column. All texts are parts of one string, so that a long column is
+// one object to the garbage collector.
 func (c *Strings) UnmarshalBinary(b []byte) error {
+	// The first pass checks the lengths and counts the texts, so that the second can't fail.
 	all, n := string(b), 0
 	for at := 0; at < len(b); n++ {
 		l, size := binary.Uvarint(b[at:])
@@ -258,7 +269,8 @@ func (c *Strings) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// Bits is a column of booleans, encoded as their number and then eight to a byte.
+// Bits is a column of booleans. It is encoded as their number, followed by eight of them in each
+// byte.
 type Bits []bool
 
 // MarshalBinary encodes the column.

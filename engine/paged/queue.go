@@ -1,7 +1,7 @@
 package paged
 
 // Queue is a list that grows at its end and shrinks at its front. It consists of Rows whose first
-// elements may be gone. The zero value is empty.
+// elements may be gone. The zero value is empty and ready to use.
 type Queue[T any] struct {
 	rows Rows[T]
 	head int // elements of the first page that are gone
@@ -19,7 +19,8 @@ func (q *Queue[T]) Set(i int, v T) { q.rows.Set(q.head+i, v) }
 // Push adds an element at the end.
 func (q *Queue[T]) Push(v T) { q.rows.Append(v) }
 
-// Freeze returns the elements as they are now, in pages, for reading.
+// Freeze returns the elements as they are now, in pages. Others may read the pages while the queue
+// changes. The first page may not be full.
 func (q *Queue[T]) Freeze() [][]T {
 	pages := q.rows.Freeze()
 	if len(pages) > 0 {
@@ -28,7 +29,7 @@ func (q *Queue[T]) Freeze() [][]T {
 	return pages
 }
 
-// Drop removes the first n elements.
+// Drop removes the first n elements. It gives a page back when all of its elements are gone.
 func (q *Queue[T]) Drop(n int) {
 	if n == q.Len() {
 		*q = Queue[T]{}

@@ -5,14 +5,16 @@ import (
 	"slices"
 )
 
-// pageRows is the number of rows in a page.
+// pageRows is the number of rows in a page. A write to a shared page clones that many.
 const pageRows = 512
 
-// Rows is a list that a snapshot copies at once, however long it is: it lies in pages, and
-// a page that a copy shares is cloned before it is written to. If rows have no pointers, the
-// garbage collector only has to visit the pages. The last page is stored in the struct, because
-// most lists have no other page and one access less to memory that is not in the cache counts for
-// thousands of events. The zero value is empty.
+// Rows is a list that lies in pages, so that a snapshot can share it at once, however long it is. A
+// page that a snapshot shares is cloned before it is written to. If rows have no pointers, the
+// garbage collector has to visit only the pages.
+//
+// The last page is stored in the struct. Most lists have only this page, and with thousands of
+// events each access to memory that is not in the CPU's cache counts. The zero value is empty and
+// ready to use.
 type Rows[T any] struct {
 	last  page[T] // empty only if the list is
 	pages []page[T]
@@ -32,8 +34,8 @@ func (p *page[T]) ownRows() []T {
 	return p.rows
 }
 
-// RowsOf returns the rows of a snapshot, with which it shares the pages. All pages except the last
-// must be full, as the pages of Freeze and of a decoded Paged are.
+// RowsOf returns rows that share the pages of a snapshot. All pages except the last must be full,
+// as the pages of Freeze and of a decoded Paged are.
 func RowsOf[T any](pages [][]T) Rows[T] {
 	var r Rows[T]
 	for i, rows := range pages {
@@ -62,7 +64,8 @@ func (r *Rows[T]) At(i int) T { return r.pageOf(i).rows[i%pageRows] }
 // Set replaces the i-th row.
 func (r *Rows[T]) Set(i int, row T) { r.pageOf(i).ownRows()[i%pageRows] = row }
 
-// Append adds a row at the end.
+// Append adds a row at the end. Appending clones no shared page: readers of a page see only as many
+// rows as it had when they got it.
 func (r *Rows[T]) Append(row T) {
 	if len(r.last.rows) == pageRows {
 		r.pages = append(r.pages, r.last)
@@ -71,14 +74,17 @@ func (r *Rows[T]) Append(row T) {
 	r.last.rows = append(r.last.rows, row) // after the rows that a copy has of the page
 }
 
-// Remove replaces the i-th row by the last row, and returns that row, which is the i-th now.
+// Remove replaces the i-th row by the last row, and returns that row, which is the i-th from now
+// on. That is quicker than moving all rows behind it, but changes their order.
 func (r *Rows[T]) Remove(i int) (moved T) {
 	at := r.Len() - 1
 	moved = r.At(at)
 	r.Set(i, moved)
 	rows := r.last.ownRows()
+	// A removed row must not keep alive what it points to.
 	clear(rows[at%pageRows:])
 	r.last.rows = rows[:at%pageRows]
+	// The last page is empty now, so the page before it becomes the last one.
 	if n := len(r.pages) - 1; at%pageRows == 0 {
 		r.last = page[T]{}
 		if n >= 0 {
@@ -89,7 +95,8 @@ func (r *Rows[T]) Remove(i int) (moved T) {
 	return moved
 }
 
-// Freeze returns the pages as they are now, for reading.
+// Freeze returns the pages as they are now. Others may read them while the list changes, because
+// all pages are shared from now on.
 func (r *Rows[T]) Freeze() [][]T {
 	if r.Len() == 0 {
 		return nil

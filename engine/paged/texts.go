@@ -9,18 +9,21 @@ import (
 )
 
 // These are the sizes of a log's blocks in bytes. The first blocks are small, because there are
-// many short lists. A text that is longer than maxBlock has a block of its own.
+// many short lists. A text that does not fit into maxBlock gets a block of its own.
 const (
 	minBlock = 1 << 10
 	maxBlock = 1 << 16
 )
 
-// Texts is a list like Rows whose rows are texts. They lie one after another in the blocks of a
-// log, so that to the garbage collector a million of them are only some thousand objects without
-// pointers. Bytes that have been written never change, because snapshots and callers may have them: a new
-// text goes to the log's end. When more of the log is dead than alive, every change moves some of
-// the oldest texts to the end, so that no single change takes long (Rosenblum and Ousterhout, "The
-// Design and Implementation of a Log-Structured File System", 1992). The zero value is empty.
+// Texts is a list like Rows whose rows are texts. The texts lie one after another in the blocks of
+// a log. To the garbage collector, a million of them are then only some thousand objects without
+// pointers.
+//
+// Bytes that have been written never change, because snapshots and callers may read them. A new
+// text therefore goes to the log's end, and the old one is dead from then on. When more of the log
+// is dead than alive, every change moves some of the oldest texts to the end, so that no single
+// change takes long (Rosenblum and Ousterhout, "The Design and Implementation of a Log-Structured
+// File System", 1992). The zero value is empty.
 type Texts struct {
 	places Rows[place]
 	last   strings.Builder // the log's last block, which grows
@@ -31,7 +34,8 @@ type Texts struct {
 	size   int             // bytes of the log
 }
 
-// place says where a text lies. Before the text lies its head, with its row and its size.
+// place says where a text lies: in which block, at which byte, and how long it is. Before the text
+// lies its head, with the number of its row and its size, by which tidyLog finds the row.
 type place struct{ block, at, size uint32 }
 
 // headSize is the size of a text's head in bytes.
@@ -54,7 +58,7 @@ func (t *Texts) blockAt(i uint32) string {
 	return t.last.String()
 }
 
-// Set replaces the i-th row by a copy of the text.
+// Set replaces the i-th row by a copy of the text. The old text is dead.
 func (t *Texts) Set(i int, text []byte) {
 	t.live -= headSize + int(t.places.At(i).size)
 	t.places.Set(i, t.write(i, text))
@@ -67,12 +71,15 @@ func (t *Texts) Append(text []byte) {
 	t.tidyLog()
 }
 
-// Remove replaces the i-th row by the last row, and returns that row, which is the i-th now.
+// Remove replaces the i-th row by the last row, and returns that row, which is the i-th from now
+// on.
 func (t *Texts) Remove(i int) (moved string) {
 	last := t.Len() - 1
 	t.live -= headSize + int(t.places.At(i).size)
 	moved = t.At(last)
 	t.places.Remove(i)
+	// The head of the moved text in the log has its old row, so it is written again with the new
+	// one.
 	if i < last {
 		t.moveText(i, moved)
 	}
@@ -91,7 +98,8 @@ func (t *Texts) All() iter.Seq[string] {
 	}
 }
 
-// Freeze returns the rows as they are now, in pages, for reading.
+// Freeze returns the rows as they are now, in pages. The pages share the log, whose bytes never
+// change.
 func (t *Texts) Freeze() []TextPage {
 	log := append(make([]string, 0, len(t.log)+1), t.log...)
 	log = append(log, t.last.String())
@@ -103,7 +111,7 @@ func (t *Texts) Freeze() []TextPage {
 	return out
 }
 
-// write adds a row's text to the log.
+// write adds a row's text with its head to the end of the log, and returns its place.
 func (t *Texts) write(row int, text []byte) place {
 	t.makeRoom(headSize + len(text))
 	var head [headSize]byte
@@ -116,13 +124,15 @@ func (t *Texts) write(row int, text []byte) place {
 	return place{t.first + uint32(len(t.log)), uint32(at), uint32(len(text))} //nolint:gosec // within a block
 }
 
-// moveText writes a row's text to the end of the log.
+// moveText writes a row's text to the end of the log and makes the row point there. The old copy is
+// dead.
 func (t *Texts) moveText(row int, text string) {
 	t.live -= headSize + len(text)
 	t.places.Set(row, t.write(row, []byte(text)))
 }
 
-// makeRoom makes sure that the last block has room for n more bytes, and counts them.
+// makeRoom makes sure that the last block has room for n more bytes, and counts them. A new block
+// is as large as what is alive, within the limits, so that blocks grow with the list.
 func (t *Texts) makeRoom(n int) {
 	t.size += n
 	if t.last.Cap()-t.last.Len() >= n {
@@ -135,10 +145,12 @@ func (t *Texts) makeRoom(n int) {
 	t.last.Grow(max(n, min(maxBlock, max(minBlock, t.live))))
 }
 
-// tidySteps is how many texts a change looks at. It is more than a change leaves dead.
+// tidySteps is how many texts one change looks at. It must be more than one change leaves dead, or
+// the log would grow for ever.
 const tidySteps = 4
 
-// tidyLog moves some texts out of the first block if over half of the log is dead.
+// tidyLog moves some living texts out of the first block, if over half of the log is dead. A block
+// from which all living texts are gone is given up.
 func (t *Texts) tidyLog() {
 	for range tidySteps {
 		if len(t.log) == 0 || t.size <= 2*t.live+maxBlock {
@@ -156,20 +168,21 @@ func (t *Texts) tidyLog() {
 		row, size := int(binary.LittleEndian.Uint32(head[:])), int(binary.LittleEndian.Uint32(head[4:]))
 		at := t.tidied + headSize
 		t.tidied = at + size
+		// A text is alive if its row still points to it.
 		if row < t.Len() && t.places.At(row) == (place{t.first, uint32(at), uint32(size)}) { //nolint:gosec // within a block
 			t.moveText(row, block[at:t.tidied])
 		}
 	}
 }
 
-// TextPage is a part of a snapshot's Texts, encoded like Strings.
+// TextPage is one page of a snapshot's Texts. It is encoded like Strings.
 type TextPage struct {
 	places []place
 	log    []string
 	first  uint32
 }
 
-// NewTextPage returns a page of the texts.
+// NewTextPage returns a page with these texts, which it copies into one string.
 func NewTextPage(texts Strings) TextPage {
 	p := TextPage{places: make([]place, len(texts)), log: []string{strings.Join(texts, "")}}
 	at := 0
