@@ -1,6 +1,6 @@
-// Package course is what an online course teaches: its lessons, or its one unit, and its exam; what
-// a course lacks before it can be sold; and how an exam is graded. It has no state: the content is
-// in a table beside the event's record.
+// Package course says what an online course teaches: its lessons, or its one unit, and its exam. It
+// finds out what a course lacks before it can be sold, and grades exams. It has no state: a
+// course's content is in a table beside the event's record.
 package course
 
 import (
@@ -8,13 +8,13 @@ import (
 	"slices"
 )
 
-// Course types.
+// These are the types of courses. A syllabus has lessons; a unified course is one unit.
 const (
 	Unified  = "unified"
 	Syllabus = "syllabus"
 )
 
-// Unit is the id of the one unit that a unified course has instead of lessons.
+// Unit is the id under which the one unit of a unified course is marked as done.
 const Unit = "unit"
 
 // Content is everything that a course contains.
@@ -44,7 +44,7 @@ type Lesson struct {
 	PIN         string     `json:"lessonPin,omitzero" maxLength:"500" description:"What one needs to open the lesson, for learners only."`
 }
 
-// Public returns what everybody may see of a lesson.
+// Public returns what everybody may see of a lesson. Its content and its PIN are for learners only.
 func (l Lesson) Public() Lesson {
 	return Lesson{Title: l.Title, Description: l.Description, Duration: l.Duration, SkillLevel: l.SkillLevel, Format: l.Format}
 }
@@ -78,7 +78,7 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
-// Wrong lists the values that no course may have.
+// Wrong lists the values that no course may have, not even a draft.
 func (c *Content) Wrong() []Problem {
 	var all []Problem
 	if c.Exam == nil {
@@ -92,7 +92,7 @@ func (c *Content) Wrong() []Problem {
 	return all
 }
 
-// Missing lists what the course lacks before it can be sold.
+// Missing lists what the course lacks before it can be sold. A draft may lack it.
 func (c *Content) Missing() []Problem {
 	var all []Problem
 	need := func(there bool, message, path string, args ...any) {
@@ -131,13 +131,15 @@ func (c *Content) Units() []string {
 	return ids
 }
 
-// KeepIDs gives every lesson and question an id: the id of the one that it replaces, or a fresh
-// one.
+// KeepIDs gives every lesson and question an id, so that learners keep their progress when the
+// organizer edits a course. That is the id that the request sent back, or the id of the earlier one
+// with the same title, or a fresh one.
 func (c *Content) KeepIDs(was *Content, fresh func() string) {
 	lessons := newNames(fresh)
 	for i := range was.Lessons {
 		lessons.addName(was.Lessons[i].ID, was.Lessons[i].Title)
 	}
+	// Ids that were sent back come first, so that a title can't take an id away from them.
 	for i := range c.Lessons {
 		lessons.claimID(&c.Lessons[i].ID)
 	}
@@ -161,8 +163,9 @@ func (c *Content) KeepIDs(was *Content, fresh func() string) {
 	}
 }
 
-// names gives out ids, each once.
+// names gives out the ids of lessons or of questions, each only once.
 type names struct {
+	// These are the ids of the earlier version that nobody has yet.
 	free  []named
 	taken map[string]bool // ids that the request sent back
 	fresh func() string
@@ -172,11 +175,12 @@ type named struct{ id, title string }
 
 func newNames(fresh func() string) *names { return &names{taken: map[string]bool{}, fresh: fresh} }
 
+// addName adds an id of the earlier version.
 func (n *names) addName(id, title string) { n.free = append(n.free, named{id, title}) }
 
-// claimID keeps an id that was sent back, and clears it if another lesson has it already. The id
-// may be the id of a lesson that an earlier edit removed: putting the lesson back with its id gives
-// its learners their progress back.
+// claimID keeps an id that was sent back. It clears the id if another lesson in the request has it
+// already. An id need not be in the version before: a lesson that is put back with the id of a
+// removed one gives its learners their progress back.
 func (n *names) claimID(id *string) {
 	if *id == "" || n.taken[*id] {
 		*id = ""
@@ -186,7 +190,7 @@ func (n *names) claimID(id *string) {
 	n.free = slices.DeleteFunc(n.free, func(k named) bool { return k.id == *id })
 }
 
-// name gives an id to a lesson or question that has none.
+// name gives an id to a lesson or question that has none yet.
 func (n *names) name(id *string, title string) {
 	if *id != "" {
 		return
@@ -200,14 +204,15 @@ func (n *names) name(id *string, title string) {
 	n.free = slices.Delete(n.free, i, i+1)
 }
 
-// Answer is the option that a learner chose for a question; nil for none.
+// Answer is the option that a learner chose for a question, counted from 0, or nil if the learner
+// chose none.
 type Answer struct {
 	Question string `json:"questionId"`
 	Selected *int   `json:"selectedIndex"`
 }
 
 // Grade returns which questions were answered correctly, in the exam's order, and the score in
-// percent. A question with no answer, or with two, counts as wrong.
+// percent, rounded down. A question with no answer or with two counts as wrong.
 func (e *Exam) Grade(answers []Answer) (correct []bool, score int) {
 	chosen, twice := map[string]*int{}, map[string]bool{}
 	for _, a := range answers {

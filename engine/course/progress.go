@@ -2,7 +2,7 @@ package course
 
 import "slices"
 
-// Progress is how far a learner has come.
+// Progress is how far a learner has come with a course. It is stored as JSON.
 type Progress struct {
 	Done        []string `json:"done,omitzero"` // ids of the lessons that the learner has finished, or Unit
 	Attempts    int      `json:"attempts,omitzero"`
@@ -13,7 +13,8 @@ type Progress struct {
 	CompletedAt int64    `json:"completedAt,omitzero"`
 }
 
-// A learner may try an exam MaxAttempts times in an hour.
+// A learner may try an exam MaxAttempts times in an hour, so that nobody finds the right options by
+// guessing.
 const (
 	MaxAttempts = 10
 	hour        = 60 * 60 * 1000
@@ -33,7 +34,8 @@ func (p *Progress) Mark(unit string, done bool) {
 	}
 }
 
-// Wait returns in how many seconds the learner may try the exam again.
+// Wait returns in how many seconds the learner may try the exam again, and 0 if that is now. It
+// also forgets attempts that are older than an hour. at is unix milliseconds.
 func (p *Progress) Wait(at int64) int {
 	p.Recent = slices.DeleteFunc(p.Recent, func(t int64) bool { return t <= at-hour })
 	if len(p.Recent) < MaxAttempts {
@@ -42,7 +44,7 @@ func (p *Progress) Wait(at int64) int {
 	return int((p.Recent[0]+hour-at)/1000) + 1
 }
 
-// Try notes an attempt at the exam.
+// Try notes an attempt at the exam, with its score in percent and its time in unix milliseconds.
 func (p *Progress) Try(score int, passed bool, at int64) {
 	p.Attempts++
 	p.Latest, p.Best, p.Passed = score, max(p.Best, score), p.Passed || passed
@@ -60,8 +62,8 @@ func (c *Content) Completed(p *Progress) []int {
 	return done
 }
 
-// IsComplete reports whether the learner has done all units, and has passed the exam if
-// there is one.
+// IsComplete reports whether the learner has done all units that the course has now, and has passed
+// the exam if there is one. A course without units can't be completed.
 func (c *Content) IsComplete(p *Progress) bool {
 	n := len(c.Units())
 	return n > 0 && len(c.Completed(p)) == n && (p.Passed || !c.Examines())

@@ -10,7 +10,7 @@ import (
 )
 
 // Apply applies a fact to the state. A fact that does not fit the state, such as one about an order
-// that is not there, changes nothing.
+// that is not there, changes nothing. Each part of the event gets the facts that concern it.
 func (s *State) Apply(f engine.Fact) {
 	switch f := f.(type) {
 	case *admission.CheckedIn, *admission.CheckInDenied, *admission.CheckInUndone, *admission.GatePassed, *admission.PassageUndone,
@@ -43,8 +43,8 @@ func (s *State) Apply(f engine.Fact) {
 	}
 }
 
-// applyMoved changes the status, and starts what follows from it: a cancelled event ends its unpaid orders, and the
-// money of a completed one clears.
+// applyMoved changes the status and starts what follows from it: the unpaid orders of a cancelled
+// event end, and the money of a completed one begins to clear.
 func (s *State) applyMoved(f *Moved) {
 	s.status = f.To
 	switch f.To {
@@ -56,9 +56,11 @@ func (s *State) applyMoved(f *Moved) {
 	s.noteChange(f.At)
 }
 
-// applyOrder gives a fact to the ledger, and its effects to the event's other parts: tickets, proceeds and waitlist.
+// applyOrder gives a fact to the ledger, and then its effects to the event's other parts: tickets,
+// proceeds and waitlist.
 func (s *State) applyOrder(f engine.Fact) {
-	// These are asked before the fact changes them.
+	// The units are counted before the fact changes them, to compare them with the counts
+	// afterwards.
 	full, taken := s.isFull(), s.unitsTaken()
 	was, is := s.book.Apply(f)
 	switch f := f.(type) {
@@ -90,27 +92,30 @@ func (s *State) applyOrder(f engine.Fact) {
 	if s.unitsTaken() < taken {
 		s.line.Stir()
 	}
-	// The fact has made the event full, or it is full no longer: its status may have to follow.
+	// The event has become full or is full no longer, so its status may have to change.
 	if about, ok := f.(order.Fact); ok && s.isFull() != full {
 		s.judgeAgain(about.Happened())
 	}
 }
 
-// noteChange notes that the record has changed, so that the next Wake judges the event's status.
+// noteChange notes that the record has changed at a time, in unix milliseconds. The next Wake then
+// judges the event's status.
 func (s *State) noteChange(at int64) {
 	s.updated = at
 	s.rev++
 	s.judgeAgain(at)
 }
 
-// noteFilling makes the next Wake judge the event's status if the event has become full, or is full no longer.
+// noteFilling makes the next Wake judge the event's status, if the event has become full or is full
+// no longer. was is what isFull returned before.
 func (s *State) noteFilling(was bool, at int64) {
 	if s.isFull() != was {
 		s.judgeAgain(at)
 	}
 }
 
-// judgeAgain makes the next Wake judge the event's status.
+// judgeAgain makes the next Wake judge the event's status and what the waitlist can offer. at
+// becomes the clock, up to which dates have been judged.
 func (s *State) judgeAgain(at int64) {
 	s.clock = at
 	s.line.Stir()

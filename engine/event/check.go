@@ -7,8 +7,10 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// Check returns the first broken invariant.
+// Check returns the first broken invariant, of the event itself or of one of its parts. Tests and
+// the audit call it, and Thaw does for each snapshot.
 func (s *State) Check() error {
+	// An event that was not created, or was removed as a draft, must not have sold anything.
 	if s.details == nil {
 		if units := s.unitsTaken(); units != 0 {
 			return fmt.Errorf("event: %d units alive without an event", units)
@@ -20,6 +22,8 @@ func (s *State) Check() error {
 	}
 	var sold []*order.Order
 	offered := 0
+	// Each offered order must belong to an entry of the waitlist that is offered it, and each such
+	// entry must have its order.
 	for o := range s.book.Open() {
 		if o.Sold() {
 			sold = append(sold, o)
@@ -35,7 +39,7 @@ func (s *State) Check() error {
 	if n := s.line.Offered(); n != offered {
 		return fmt.Errorf("event: %d orders are offered, to %d entries", offered, n)
 	}
-	// Capacity may be lowered below what is sold, so it is not checked.
+	// The organizer may lower the capacity below what is sold, so units are not compared with it.
 	if err := s.tickets.Check(sold); err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ type (
 
 	// Erase replaces somebody's name and address by a pseudonym. The answer is a *Record.
 	Erase struct {
+		// It is a hash, so that the command itself does not tell who is forgotten.
 		Customer  uint64         // order.CustomerOf the person's address
 		Pseudonym string         // what replaces the address (order.Pseudonym)
 		Orders    []*order.Order // all that name the person, as the read model has them
@@ -51,7 +52,7 @@ func (GetType) Command() {}
 func (Touch) Command()   {}
 func (Erase) Command()   {}
 
-// Record describes an event, as its actor answers.
+// Record describes an event, as its actor answers. It is a copy and may be kept.
 type Record struct {
 	Number    int64
 	Details   *Details

@@ -11,10 +11,11 @@ import (
 	"boxoffice/engine/proceeds"
 )
 
-// Decide decides what a command does, and changes nothing itself.
+// Decide decides what a command does: its facts, its reply and what is sent to others. It changes
+// nothing itself; Apply does. now is the time of the decision.
 func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	at := now.UnixMilli()
-	// Orders come first: they are what an event is asked about most.
+	// Orders come first, because most commands to an event are about orders.
 	terms := s.makeOrderTerms()
 	if d, mine := s.book.Decide(c, &terms, at); mine {
 		return d
@@ -79,7 +80,8 @@ func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
-// decideCreate makes the event. A repeat gets the record as it is.
+// decideCreate makes the event. A repeated command gets the record as it is, so that a client may
+// repeat it safely.
 func (s *State) decideCreate(c Create, at int64) engine.Decision {
 	if s.details != nil {
 		return engine.Decision{Reply: s.makeRecord()}
@@ -94,8 +96,9 @@ func (s *State) decideCreate(c Create, at int64) engine.Decision {
 	}
 }
 
-// decideUpdate replaces the record. The revision keeps two editors from overwriting each other: the later one is
-// refused.
+// decideUpdate replaces the record. c.Revision is the revision that the editor has seen. If
+// somebody else has changed the event since, the update is refused, so that no change is
+// overwritten unseen.
 func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)
@@ -123,8 +126,8 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Updated{Details: &t, At: at}}, Reply: r}
 }
 
-// decideTouch publishes the record again under a new revision. An event that has ended does not
-// change.
+// decideTouch publishes the record again under a new revision, without changing it. An event that
+// has ended stays as it is.
 func (s *State) decideTouch(at int64) engine.Decision {
 	r := s.makeRecord()
 	if Ended(s.status) {
@@ -134,7 +137,7 @@ func (s *State) decideTouch(at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Updated{Details: s.details, At: at}}, Reply: r}
 }
 
-// MaxTypes bounds the ticket types of an event, so that a list of them is never long.
+// MaxTypes is how many ticket types an event may have, which keeps every list of them short.
 const MaxTypes = 200
 
 // TypeLimit is the detail of the refusal of one more ticket type.
@@ -142,15 +145,17 @@ type TypeLimit struct {
 	MaxTicketTypes int `json:"maxTicketTypes"`
 }
 
-// findOffer returns what a ticket type offers, if it has offered anything yet.
+// findOffer returns what a ticket type offers. made is false for a type that has only reserved its
+// place so far (decideOffer).
 func (s *State) findOffer(typ int64) (keeper.Offer, bool) {
 	o := s.offers[typ]
 	return o, o.Revision > 0
 }
 
-// decideOffer stores what a ticket type offers and acknowledges it. An offer of revision 0 reserves
-// a place for a type that is being created: the type is created only when it has a place, so that
-// creations at the same moment can't exceed MaxTypes together.
+// decideOffer stores what a ticket type offers and acknowledges the offer, so that the type stops
+// repeating it. An offer of revision 0 reserves a place for a type that is about to be created. The
+// type is created only once it has a place, so creations at the same moment can't exceed MaxTypes
+// together.
 func (s *State) decideOffer(c keeper.Offer, at int64) engine.Decision {
 	var seen []engine.Send
 	if c.Revision > 0 {
@@ -170,6 +175,8 @@ func (s *State) decideOffer(c keeper.Offer, at int64) engine.Decision {
 		}}
 	}
 	d := engine.Decision{Sends: seen, Reply: s.makeRecord()}
+	// The last case is an offer with the revision that is known and other content, which is taken
+	// too.
 	if !known || old.Revision < c.Revision || old.Revision == c.Revision && old != c {
 		d.Facts = []engine.Fact{&Offered{Offer: c, At: at}}
 	}

@@ -12,8 +12,9 @@ import (
 // NoCapacity is the capacity of an event without a limit.
 const NoCapacity = -1
 
-// Details is an event's record. Times are unix milliseconds, and 0 means none. Values are replaced
-// as a whole and never changed.
+// Details is an event's record, as organizers edit it. Times are unix milliseconds, and 0 means
+// none. A Details is replaced as a whole and never changed, so states, snapshots and replies may
+// share it.
 type Details struct {
 	Org          int64           `cbor:"1,keyasint"`
 	PublicID     engine.EventID  `cbor:"2,keyasint"`
@@ -71,12 +72,14 @@ type Details struct {
 	InsideLimit int64 `cbor:"52,keyasint,omitempty"`
 }
 
-// moneyBackMillis is how long the holders of a moved event's tickets may ask their money back.
+// moneyBackMillis is how long after a move the holders of tickets may ask for their money back, in
+// milliseconds.
 const moneyBackMillis = 14 * 24 * 60 * 60 * 1000
 
 // MoneyBackUntil returns until when the money of a ticket may be asked back because the event has
-// moved since the ticket was sold, whatever its terms say: for 14 days, and not once the event has
-// begun. It is 0 if the event has not moved since. All are unix milliseconds.
+// moved since the ticket was sold. It does not depend on the ticket's terms. The right lasts 14
+// days, and ends when the event begins. It is 0 if the event has not moved since the sale. sold and
+// the result are unix milliseconds.
 func (t *Details) MoneyBackUntil(sold int64) int64 {
 	if t.MovedAt == 0 || sold >= t.MovedAt || ProductType(t.Category) != ProductEvent {
 		return 0
@@ -84,7 +87,7 @@ func (t *Details) MoneyBackUntil(sold int64) int64 {
 	return min(t.MovedAt+moneyBackMillis, t.StartAt)
 }
 
-// HasHall reports whether the event takes place at a venue, perhaps beside a stream.
+// HasHall reports whether people come to the event at a place. It may be streamed as well.
 func (t *Details) HasHall() bool {
 	return ProductType(t.Category) != ProductDigital && t.VenueType != "online"
 }
@@ -103,14 +106,15 @@ type Entity struct {
 	Link     string `cbor:"7,keyasint,omitempty" json:"link,omitzero" format:"hosted" maxLength:"2048" description:"Where to read more: an http(s) address or /media/<id>."`
 }
 
-// These are the product types. They follow from the category alone.
+// These are the product types. They follow from the category alone, so a record can't contradict
+// itself.
 const (
 	ProductEvent       = "event"
 	ProductReservation = "reservation"
 	ProductDigital     = "digital"
 )
 
-// Digital lists the categories that give access at once on purchase.
+// Digital lists the categories whose buyers get access at once on purchase.
 var Digital = []string{"online-course", "digital-product", "e-books", "downloadable-files", "online-service"}
 
 // ProductType returns the product type of a category (docs/products.md).
@@ -125,9 +129,9 @@ func ProductType(category string) string {
 	}
 }
 
-// Course is the category of online courses. It is digital. But what courses contain differs so much
-// from other products that an event with ticket types can neither become a course nor stop being
-// one.
+// Course is the category of online courses, which are digital products. What a course contains
+// differs much from other products. Therefore an event that has ticket types can neither become a
+// course nor stop being one.
 const Course = "online-course"
 
 // sameProduct reports whether an event with ticket types may change from one category to the other.
@@ -135,7 +139,8 @@ func sameProduct(a, b string) bool {
 	return a == b || ProductType(a) == ProductType(b) && a != Course && b != Course
 }
 
-// normalize turns empty lists into nil, so that equal records have equal bytes.
+// normalize turns empty lists into nil, so that two records with the same content have the same
+// bytes.
 func (t *Details) normalize() {
 	t.Tags, t.Gallery, t.Entities = orNil(t.Tags), orNil(t.Gallery), orNil(t.Entities)
 	t.Branding, t.SEO = orNil(t.Branding), orNil(t.SEO)
@@ -149,7 +154,8 @@ func orNil[T any](list []T) []T {
 	return list
 }
 
-// equal reports whether two records have the same content.
+// equal reports whether two records have the same content. It compares their JSON, because records
+// have slices.
 func (t Details) equal(other Details) bool {
 	// Both values are copies, so the state is not changed.
 	t.normalize()

@@ -7,7 +7,7 @@ import (
 )
 
 // PersonErased replaces a person's name and address by a pseudonym on the waitlist and in the
-// transfers of tickets from or to the person. The person's data in orders is replaced by facts
+// transfers of tickets from or to the person. The orders that name the person are changed by facts
 // of their own (order.Erased).
 type PersonErased struct {
 	Customer  uint64 `cbor:"1,keyasint"` // order.CustomerOf the person's address
@@ -19,8 +19,9 @@ type PersonErased struct {
 func (*PersonErased) FactType() engine.FactType { return typePersonErased }
 
 // decideErase replaces a person's name and address wherever the event knows them. The person leaves
-// the waitlist, and pending offers of tickets to or by the person are revoked. The ledger forgets
-// the records of orders that have ended, so the caller passes all of them.
+// the waitlist, and open offers of tickets to or by the person are revoked. The command has the
+// records of all orders that name the person, because the ledger forgets the records of orders that
+// have ended.
 func (s *State) decideErase(c Erase, at int64) engine.Decision {
 	d := engine.Decision{Reply: s.makeRecord()}
 	for _, e := range s.line.OfCustomer(c.Customer) {
@@ -33,11 +34,13 @@ func (s *State) decideErase(c Erase, at int64) engine.Decision {
 			}
 		}
 	}
-	// The person's offers end before the name is replaced, because they are found by the person's address.
+	// The person's offers are revoked before the name is replaced, because they are found by the
+	// person's address.
 	d.Facts = append(d.Facts, s.tickets.RevokeOf(c.Customer, at)...)
 	d.Facts = append(d.Facts, &PersonErased{Customer: c.Customer, Pseudonym: c.Pseudonym, At: at})
 	for _, o := range c.Orders {
-		// The ledger's own record may be newer than the one that the caller has read.
+		// The ledger's own record may be newer than the one that the caller has read from the
+		// read model.
 		if kept := s.book.Find(o.ID); kept != nil {
 			o = kept
 		}
@@ -48,10 +51,11 @@ func (s *State) decideErase(c Erase, at int64) engine.Decision {
 	return d
 }
 
-// applyPersonErased replaces the person in the orders that are on offer, on the waitlist, and in the transfers of
-// tickets.
+// applyPersonErased replaces the person in the orders that are offered to people on the waitlist,
+// on the waitlist itself, and in the transfers of tickets.
 func (s *State) applyPersonErased(f *PersonErased) {
-	// The entries still have the person's number here; line.Erase comes after.
+	// The entries must be found before line.Erase, because they still have the person's number
+	// here.
 	for _, e := range s.line.OfCustomer(f.Customer) {
 		s.book.EraseOffered(e.ID, f.Customer, f.Pseudonym)
 	}

@@ -21,7 +21,7 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// State is an event's memory.
+// State is an event's memory. Apply builds it from the facts, or Thaw from a snapshot.
 type State struct {
 	ref     engine.Ref
 	details *Details // nil until created, and again when a draft is removed
@@ -45,7 +45,7 @@ func New(ref engine.Ref) engine.State {
 	return &State{ref: ref, offers: make(map[int64]keeper.Offer), book: ledger.New(ref.Home), tickets: admission.New()}
 }
 
-// makeRecord returns the event's record. Only Get fills in Room.
+// makeRecord returns the event's record as it is now. Room stays 0: only Get fills it in.
 func (s *State) makeRecord() *Record {
 	issued, _ := s.tickets.Count()
 	return &Record{
@@ -54,7 +54,8 @@ func (s *State) makeRecord() *Record {
 	}
 }
 
-// Next returns when the state wants its next Wake.
+// Next returns the earliest time at which one of the event's parts has something to do. It is the
+// zero time if none has.
 func (s *State) Next() time.Time {
 	next, terms := int64(math.MaxInt64), s.makeClearingTerms()
 	for _, t := range [...]int64{s.book.Next(), s.boundary, s.earned.TellAt(terms), s.earned.ClearAt(terms), s.line.Due(s.offers)} {
@@ -68,7 +69,7 @@ func (s *State) Next() time.Time {
 	return time.UnixMilli(next)
 }
 
-// makeOrderTerms returns what the event says about its orders.
+// makeOrderTerms returns what the ledger must know about the event to decide about orders.
 func (s *State) makeOrderTerms() ledger.Terms {
 	t := ledger.Terms{
 		Status: s.status, Selling: isSelling(s.status), Cancelled: s.status == StatusCancelled, Over: Ended(s.status),
@@ -84,13 +85,15 @@ func (s *State) makeOrderTerms() ledger.Terms {
 	return t
 }
 
-// unitsTaken returns how many units are being placed, are in unpaid orders, or are issued.
+// unitsTaken returns how many units count against the capacity: those of orders that are being
+// placed or unpaid, and those of issued tickets that were not refunded.
 func (s *State) unitsTaken() int64 {
 	taken, _ := s.book.Units()
 	return taken + int64(s.Tickets())
 }
 
-// roomLeft returns how many more units the event's capacity admits.
+// roomLeft returns how many more units the event's capacity admits; math.MaxInt64 if there is no
+// limit.
 func (s *State) roomLeft() int64 {
 	if s.details.Capacity == NoCapacity {
 		return math.MaxInt64
@@ -98,8 +101,8 @@ func (s *State) roomLeft() int64 {
 	return max(0, s.details.Capacity-s.unitsTaken())
 }
 
-// roomForAll returns how many units the event's capacity admits for buyers who are not on the
-// waitlist.
+// roomForAll returns how many units the capacity admits for buyers who are not on the waitlist.
+// What is set aside for the waitlist is not among them.
 func (s *State) roomForAll() int64 {
 	room := s.roomLeft()
 	if room == math.MaxInt64 {
@@ -108,8 +111,9 @@ func (s *State) roomForAll() int64 {
 	return max(0, room-s.line.Reserved(s.offers))
 }
 
-// isFull reports whether the orders that have been made, and what is set aside for the waitlist,
-// use up the event's capacity.
+// isFull reports whether the capacity is used up by the orders that have been made and by what is
+// set aside for the waitlist. Orders that are still being placed don't count, because they may
+// fail.
 func (s *State) isFull() bool {
 	if s.details == nil || s.details.Capacity == NoCapacity {
 		return false
@@ -118,7 +122,7 @@ func (s *State) isFull() bool {
 	return s.unitsTaken()-inPlacing+s.line.Reserved(s.offers) >= s.details.Capacity
 }
 
-// makeGateTerms returns what the event says about its tickets and gates.
+// makeGateTerms returns what the tickets and gates must know about the event. The event must exist.
 func (s *State) makeGateTerms() *admission.Terms {
 	t := &admission.Terms{
 		Cancelled: s.status == StatusCancelled, Completed: s.status == StatusCompleted, ChangedAt: s.updated,
@@ -132,7 +136,8 @@ func (s *State) makeGateTerms() *admission.Terms {
 	return t
 }
 
-// makeClearingTerms returns when and for whom the event's sales clear, or nothing if there is no event.
+// makeClearingTerms returns when and for which wallet the event's sales clear. It returns nothing
+// if there is no event.
 func (s *State) makeClearingTerms() proceeds.Terms {
 	if s.details == nil {
 		return proceeds.Terms{}

@@ -19,7 +19,8 @@ const (
 	StatusCancelled  = "cancelled"
 )
 
-// moves is the table of legal moves. A move back to draft is unpublishing.
+// moves is the table of legal moves between statuses. A move back to draft means that the event is
+// unpublished.
 var moves = map[string][]string{
 	StatusDraft:      {StatusReview, StatusPublished},
 	StatusReview:     {StatusDraft, StatusPublished},
@@ -38,10 +39,10 @@ var Public = []string{StatusPublished, StatusOnSale, StatusSoldOut, StatusInProg
 func isSelling(status string) bool { return slices.Contains(Public, status) }
 
 // Ended reports whether an event is over for good. The public still sees such an event, for the
-// sake of those who have bought, but nothing of it is sold.
+// sake of people who have bought, but nothing of it is sold.
 func Ended(status string) bool { return status == StatusCompleted || status == StatusCancelled }
 
-// refuseTransition refuses a move that the table does not have.
+// refuseTransition returns a refusal if the table has no move from the present status to another.
 func (s *State) refuseTransition(to string) *engine.Refusal {
 	if slices.Contains(moves[s.status], to) {
 		return nil
@@ -49,7 +50,8 @@ func (s *State) refuseTransition(to string) *engine.Refusal {
 	return engine.Refuse(engine.InvalidTransition, Transition{From: s.status, To: to, Allowed: moves[s.status]})
 }
 
-// decideMove moves the event by the organizer's command. A repeat finds the status there, and changes nothing.
+// decideMove moves the event by the organizer's command. A repeated command finds the event in that
+// status and changes nothing.
 func (s *State) decideMove(c Move, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)
@@ -69,8 +71,8 @@ func (s *State) decideMove(c Move, at int64) engine.Decision {
 	return s.moveTo(c.To, c.Reason, at)
 }
 
-// moveTo moves the event to a status. The reason of a cancellation becomes a part of the record, where
-// pages and letters find it at any later time.
+// moveTo moves the event to a status. The reason of a cancellation becomes a part of the record,
+// because pages and mails show it at any later time.
 func (s *State) moveTo(status, reason string, at int64) engine.Decision {
 	var facts []engine.Fact
 	r := s.makeRecord()
@@ -85,7 +87,8 @@ func (s *State) moveTo(status, reason string, at int64) engine.Decision {
 	return engine.Decision{Facts: facts, Reply: r}
 }
 
-// decideDelete removes a draft that has sold nothing, and cancels any other event.
+// decideDelete removes a draft that has sold nothing. It cancels any other event instead,
+// because people may have its tickets.
 func (s *State) decideDelete(c Delete, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)
@@ -104,8 +107,8 @@ func (s *State) decideDelete(c Delete, at int64) engine.Decision {
 }
 
 // dueStatus returns the status that sale windows, stock and dates call for at a time. Only
-// published events change their status by themselves. An event starts and ends at its dates; a
-// digital product has no start, and ends only if it has an end date.
+// published events change their status by themselves. An event begins and ends at its dates. A
+// digital product has no beginning, and ends only if it has an end date. A calendar does neither.
 func (s *State) dueStatus(at int64) string {
 	product := ProductType(s.details.Category)
 	over := product != ProductReservation && s.details.EndAt > 0 && at >= s.details.EndAt
@@ -137,8 +140,8 @@ func (s *State) offersAny() bool {
 	return false
 }
 
-// saleStatus returns the status that follows from the offers whose windows are open and from the
-// event's capacity.
+// saleStatus returns the status that follows from the offers whose sale windows are open, and from
+// the event's capacity.
 func (s *State) saleStatus(at int64) string {
 	open, stock := 0, 0
 	for _, o := range s.offers {
@@ -151,7 +154,8 @@ func (s *State) saleStatus(at int64) string {
 		}
 	}
 	switch {
-	// With no window open, an event that was sold out stays so until one opens.
+	// If no window is open, an event that was sold out stays so until one opens. Otherwise it
+	// would look as if tickets were still to come.
 	case open == 0 && s.status == StatusSoldOut:
 		return StatusSoldOut
 	case open == 0:
@@ -164,7 +168,7 @@ func (s *State) saleStatus(at int64) string {
 }
 
 // nextBoundary returns the first time after the clock at which dueStatus may return something else,
-// or 0.
+// or 0 if there is none. It may be too early, but never too late.
 func (s *State) nextBoundary() int64 {
 	if s.details == nil {
 		return 0

@@ -14,7 +14,8 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// Frozen is the snapshot of an event. Its parts have their own fields in it.
+// Frozen is the snapshot of an event. The ledger and the tickets have several structs in it, which
+// share one space of keys.
 type Frozen struct {
 	Details *Details       `cbor:"1,keyasint"`
 	Status  string         `cbor:"2,keyasint"`
@@ -32,7 +33,8 @@ type Frozen struct {
 	Line   *waitlist.Frozen `cbor:"90,keyasint,omitempty"`
 }
 
-// Freeze returns a copy that shares with the state everything that grows with the sale.
+// Freeze returns a copy of the state for a snapshot. It shares everything that grows with the sale,
+// so it takes no time that buyers would notice.
 func (s *State) Freeze() any {
 	f := &Frozen{
 		Details: s.details, Status: s.status, Created: s.created, Updated: s.updated, Rev: s.rev,
@@ -50,7 +52,8 @@ func (s *State) sortedOffers() []keeper.Offer {
 	})
 }
 
-// Thaw returns the state that a decoded snapshot describes.
+// Thaw returns the state that a decoded snapshot describes. It returns an error if the snapshot
+// does not fit together, or if the state that it gives breaks an invariant.
 func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	f, ok := frozen.(*Frozen)
 	if !ok {
@@ -70,7 +73,7 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	if err := s.book.Thaw(&f.FrozenOrders, &f.FrozenBuyers); err != nil {
 		return nil, fmt.Errorf("event: snapshot of %s: %w", ref.Name(), err)
 	}
-	// The list of orders to end is not part of a snapshot, so it is made again.
+	// A snapshot does not contain which orders still have to end, so they are listed again.
 	if s.status == StatusCancelled {
 		s.book.EndAll()
 	}

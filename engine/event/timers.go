@@ -5,7 +5,8 @@ import (
 	"boxoffice/engine/ledger"
 )
 
-// decideWake acts on all that is due.
+// decideWake does everything that is due at a time, in unix milliseconds. The first wake of an activation has its
+// epoch, and only tells the ledger that a new activation has begun.
 func (s *State) decideWake(c engine.Wake, terms *ledger.Terms, now int64) engine.Decision {
 	var d engine.Decision
 	if c.Epoch > 0 {
@@ -18,8 +19,8 @@ func (s *State) decideWake(c engine.Wake, terms *ledger.Terms, now int64) engine
 	return d
 }
 
-// wakeClock wakes the ledger, and changes the event's status when a sale window or a date calls for
-// it.
+// wakeClock wakes the ledger, and changes the event's status if a sale window or a date calls for
+// that.
 func (s *State) wakeClock(d *engine.Decision, terms *ledger.Terms, now int64) {
 	elapsed := s.boundary != 0 && s.boundary <= now
 	s.book.Wake(d, terms, elapsed, now)

@@ -6,7 +6,7 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// makeWaitlistTerms returns what the event says about those who wait for its ticket types.
+// makeWaitlistTerms returns what the waitlist must know about the event and its ticket types.
 func (s *State) makeWaitlistTerms() waitlist.Terms {
 	t := waitlist.Terms{Event: s.ref.Home, Offers: s.offers, IsPlacing: s.book.IsPlacing}
 	if s.details != nil {
@@ -25,7 +25,8 @@ func (s *State) decideLine(c engine.Command, at int64) engine.Decision {
 	return refuse(engine.Internal, nil)
 }
 
-// wakeLine wakes the waitlist, and has the ledger offer what is set aside to the entry that is first.
+// wakeLine wakes the waitlist. If units are set aside for the first entry in line, the ledger
+// begins an order that offers them.
 func (s *State) wakeLine(d *engine.Decision, terms *ledger.Terms, now int64) {
 	waiting := s.makeWaitlistTerms()
 	if e, typ := s.line.Wake(d, &waiting, now); e != nil {
@@ -33,7 +34,8 @@ func (s *State) wakeLine(d *engine.Decision, terms *ledger.Terms, now int64) {
 	}
 }
 
-// applyLine applies a fact about the waitlist.
+// applyLine applies a fact about the waitlist. Offers are orders too, so the ledger gets the facts
+// that begin and end them.
 func (s *State) applyLine(f engine.Fact) {
 	if s.line == nil {
 		s.line = waitlist.New()
@@ -41,6 +43,8 @@ func (s *State) applyLine(f engine.Fact) {
 	full := s.isFull()
 	switch f := f.(type) {
 	case *waitlist.OfferMade:
+		// A fact that does not fit is left out by both, or the waitlist and the ledger would
+		// disagree.
 		if f.Order == nil || len(f.Order.Lines) == 0 || s.book.Find(f.Order.ID) != nil || !s.line.Apply(f) {
 			return
 		}
