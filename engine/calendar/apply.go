@@ -5,10 +5,12 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// forgetDays is how many days after a date its counts are remembered.
+// forgetDays is for how many days after a date its counts are remembered, so that refunds of recent
+// visits are still counted.
 const forgetDays = 30
 
-// Apply applies a fact to the state.
+// Apply applies a fact to the state. It keeps the counts taken and visits in step with the
+// reservations.
 func (s *State) Apply(f engine.Fact) {
 	switch f := f.(type) {
 	case *Configured:
@@ -53,7 +55,7 @@ func (s *State) applyReserved(f *Reserved) {
 	s.forgetBefore(f.Today - forgetDays)
 }
 
-// dropBookings forgets what an order whose reservation has ended had booked.
+// dropBookings forgets what an order had booked, once none of its reservations is open.
 func (s *State) dropBookings(c keeper.Claim) {
 	if state, _ := s.book.Look(c); state == keeper.Ended {
 		if _, held := s.book.Held(c.Order); !held {
@@ -77,7 +79,8 @@ func (s *State) takeBookings(bookings []keeper.Booking, customer uint64, sign in
 	}
 }
 
-// takeBack takes returned places off the counts. It skips dates whose counts are forgotten: they would fall below 0.
+// takeBack subtracts returned places from the counts. It skips dates whose counts are forgotten,
+// because they would fall below 0.
 func (s *State) takeBack(bookings []keeper.Booking, customer uint64) {
 	for _, b := range bookings {
 		if b.Date >= s.swept {
@@ -93,8 +96,9 @@ func addTo[K comparable](counts map[K]int64, key K, n int64) {
 	}
 }
 
-// forgetBefore drops the counts of dates before a day, at most once for each day. As long as an
-// open reservation is for such a date, it drops nothing.
+// forgetBefore drops the counts of all dates before a day, at most once for each day. It drops
+// nothing as long as an open reservation is for such a date, because its release would make a count
+// negative.
 func (s *State) forgetBefore(day keeper.Day) {
 	if day <= s.swept || len(s.bookings) > 0 && s.openBefore(day) {
 		return

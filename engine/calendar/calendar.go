@@ -32,13 +32,13 @@ const (
 	NoCapacity = -1
 )
 
-// Modes of a calendar.
+// These are the modes of a calendar: a visitor books a whole date, or a slot of a date.
 const (
 	DateOnly = "date_only"
 	DateTime = "date_time"
 )
 
-// Config is what an organizer sets.
+// Config is what an organizer sets about the dates of an event.
 type Config struct {
 	Mode           string       `cbor:"1,keyasint"`
 	DailyCapacity  int64        `cbor:"2,keyasint"` // units of a date, or NoCapacity
@@ -52,8 +52,8 @@ type Config struct {
 	Zone           []Transition `cbor:"10,keyasint"` // offsets of the event's time zone, ordered by time
 }
 
-// Slot is a part of each date. Times are in minutes of the day; a slot whose end is not after its
-// start ends on the next day.
+// Slot is a part of each date, such as a tour. Times are in minutes of the day. A slot whose end is
+// not after its start ends on the next day.
 type Slot struct {
 	ID        string `cbor:"1,keyasint"`
 	Label     string `cbor:"2,keyasint"`
@@ -76,7 +76,7 @@ type place struct {
 	slot string // id of the slot; "" stands for the date as a whole
 }
 
-// visit is a customer on a date.
+// visit is the key of a count: one customer on one date.
 type visit struct {
 	customer uint64
 	date     keeper.Day
@@ -124,7 +124,7 @@ func (s *State) makeRecord(now int64) *Record {
 	return &Record{Config: *s.config, Revision: s.rev, Today: s.config.dayOf(now)}
 }
 
-// listCounts lists the units taken of dates from a day on, in a fixed order.
+// listCounts lists the units that are taken of dates from a day on, in the order of the dates.
 func (s *State) listCounts(from keeper.Day) []Count {
 	var all []Count
 	for p, n := range s.taken {
@@ -149,7 +149,8 @@ func (c *Config) findSlot(id string) *Slot {
 // dayMillis is a day of 24 hours in milliseconds. On days on which the clock changes, offsetAt makes up for the rest.
 const dayMillis = 24 * 3600 * 1000
 
-// offsetAt returns what the zone adds to UTC at a time, in milliseconds.
+// offsetAt returns how many milliseconds the event's zone adds to UTC at a time. It is 0 before the
+// first transition that is known.
 func (c *Config) offsetAt(at int64) int64 {
 	n, _ := slices.BinarySearchFunc(c.Zone, at+1, func(t Transition, at int64) int { return int(max(-1, min(1, t.At-at))) })
 	if n == 0 {
@@ -158,7 +159,7 @@ func (c *Config) offsetAt(at int64) int64 {
 	return c.Zone[n-1].Offset
 }
 
-// dayOf returns the date of a time in the zone.
+// dayOf returns the date that it is in the event's zone at a time, in unix milliseconds.
 func (c *Config) dayOf(at int64) keeper.Day {
 	// Times before 1970 are negative, and Go rounds a division towards zero.
 	local := at + c.offsetAt(at)
@@ -169,8 +170,9 @@ func (c *Config) dayOf(at int64) keeper.Day {
 	return keeper.Day(day)
 }
 
-// momentOf returns a minute of a date in the zone, in unix milliseconds. For a minute that the clock
-// skips it returns the time of the skip; for one that comes twice, the first.
+// momentOf returns when a minute of a date is in the event's zone, in unix milliseconds. For a
+// minute that the clock skips it returns the time of the skip. For a minute that comes twice it
+// returns the first.
 func (c *Config) momentOf(day keeper.Day, minute int64) int64 {
 	local := int64(day)*dayMillis + minute*60_000
 	// Near a change of the clock a local time may have either offset, so both are tried.
@@ -212,7 +214,8 @@ func (s *State) Check() error {
 			slots[p.date] += n
 		}
 	}
-	// Such a ticket counts for two slots of its date while it moves, but only once for the date.
+	// A ticket that moves within its date counts for two slots of the date, but only once for the
+	// date itself.
 	for _, open := range s.bookings {
 		for _, b := range open {
 			if b.Within { // the ticket still has another slot of the date

@@ -11,7 +11,7 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// Held is one open reservation.
+// Held is one open reservation: what a keeper has set aside for an order.
 type Held struct {
 	Claim    Claim  `cbor:"1,keyasint"`
 	At       int64  `cbor:"2,keyasint"` // unix milliseconds
@@ -19,8 +19,11 @@ type Held struct {
 	Customer uint64 `cbor:"4,keyasint"`
 }
 
-// Book is a keeper's open reservations and the serials that have ended.
+// Book is what a keeper remembers of the reservation protocol with one ledger: the open
+// reservations, and which serials have ended. Serials are never used again, so a message about an
+// ended one comes late and has no effect.
 type Book struct {
+	// index has the place of each order's reservation in held. An order has at most one.
 	held  paged.Rows[Held]
 	index map[engine.OrderID]int32
 	ended serials
@@ -32,7 +35,8 @@ type Book struct {
 	confirmed map[Claim]struct{}
 }
 
-// inquiry is a reservation to ask about when due, unless confirmed by then.
+// inquiry is a reservation that the keeper asks its ledger about at the time due (unix
+// milliseconds), unless the ledger has confirmed it by then.
 type inquiry struct {
 	claim Claim
 	due   int64
@@ -60,7 +64,8 @@ const (
 	Barred                     // released before its Reserve came; it must not be reserved any more
 )
 
-// Look returns the state of a claim. For Open and Replaces it also returns what is held.
+// Look returns the state of a claim. For Open and Replaces it also returns what is held. The order
+// of the cases matters: a serial that has ended stays so, even if the same order is held again.
 func (b *Book) Look(c Claim) (ClaimState, Held) {
 	var h Held
 	i, held := b.index[c.Order]
@@ -81,14 +86,14 @@ func (b *Book) Look(c Claim) (ClaimState, Held) {
 	}
 }
 
-// isSuperseded reports whether a claim counts as ended only because a later serial of its order is
-// held.
+// isSuperseded reports whether a claim counts as ended only because its order is held under a later
+// serial. Nothing else in the book says that this claim is over.
 func (b *Book) isSuperseded(c Claim) bool {
 	i, held := b.index[c.Order]
 	return held && b.held.At(int(i)).Claim.Serial > c.Serial && c.Serial >= b.floor && !b.ended.has(c.Serial) && !b.barred.has(c.Serial)
 }
 
-// Due returns when the next inquiry is due in unix milliseconds, or 0 for never.
+// Due returns when the next inquiry is due in unix milliseconds, or 0 if there is none.
 func (b *Book) Due() int64 {
 	if b.inquiries.Len() == 0 {
 		return 0
@@ -96,12 +101,12 @@ func (b *Book) Due() int64 {
 	return max(b.inquiries.At(0).due, b.rest)
 }
 
-// mostLooked is how many entries of the queue one Inquire looks at. Most of them are of
-// reservations that have ended.
+// mostLooked is how many entries of the queue one Inquire looks at. Most entries are about
+// reservations that have ended, and are skipped, so it is more than one question may ask about.
 const mostLooked = 8 * MaxInquire
 
-// Inquire returns the reservations to ask about at now, and the volatile fact that notes it, or nil
-// if none is due.
+// Inquire returns the reservations to ask the ledger about now, and the volatile fact that notes
+// the question. The fact is nil if no inquiry is due.
 func (b *Book) Inquire(now int64) ([]Claim, *InquiredFact) {
 	var ask []Claim
 	n := 0
@@ -121,7 +126,7 @@ func (b *Book) Inquire(now int64) ([]Claim, *InquiredFact) {
 	return ask, &InquiredFact{N: n, At: now}
 }
 
-// isWanted reports whether the claim is still open and unconfirmed.
+// isWanted reports whether a claim is still open and unconfirmed, so that it must be asked about.
 func (b *Book) isWanted(c Claim) bool {
 	if _, ok := b.confirmed[c]; ok {
 		return false
@@ -130,8 +135,8 @@ func (b *Book) isWanted(c Claim) bool {
 	return ok && b.held.At(int(i)).Claim == c
 }
 
-// Reserve applies a ReservedFact and returns the reservation that it replaced, if
-// there was one.
+// Reserve applies a ReservedFact. It returns the reservation of the same order that the new one has
+// replaced, if there was one.
 func (b *Book) Reserve(f *ReservedFact) (old Held, replaced bool) {
 	h := Held{Claim: f.Claim, At: f.At, Quantity: f.Quantity, Customer: f.Customer}
 	i, replaced := b.index[f.Claim.Order]
@@ -148,14 +153,16 @@ func (b *Book) Reserve(f *ReservedFact) (old Held, replaced bool) {
 	return old, replaced
 }
 
-// End applies the end of a reservation and returns what it had held, if it was
-// open.
+// End applies the end of a reservation, and returns what it had held, if it was open. The serial
+// counts as ended in any case.
 func (b *Book) End(c Claim, floor Serial) (h Held, open bool) {
 	i, ok := b.index[c.Order]
 	if ok {
 		h = b.held.At(int(i))
 	}
 	if open = ok && h.Claim == c; open {
+		// Remove puts the last reservation at i, so the index of its order changes. That may be
+		// the same order, so its own entry goes last.
 		b.index[b.held.Remove(int(i)).Claim.Order] = i
 		delete(b.index, c.Order)
 	}
@@ -164,16 +171,19 @@ func (b *Book) End(c Claim, floor Serial) (h Held, open bool) {
 	return h, open
 }
 
+// endClaim notes that a claim's serial has ended.
 func (b *Book) endClaim(c Claim) {
 	delete(b.confirmed, c)
 	b.ended.add(c.Serial)
 }
 
-// raiseFloor notes the ledger's floor, and forgets the ended serials below it.
+// raiseFloor notes the ledger's floor. Everything below the floor has ended, so single serials
+// below it need not be remembered.
 func (b *Book) raiseFloor(floor Serial) {
 	if floor <= b.floor {
 		return
 	}
+	// Serials are forgotten by whole words, so only when the floor enters another word.
 	if floor>>serialBits != b.floor>>serialBits {
 		b.ended.forget(floor)
 		b.barred.forget(floor)
@@ -193,9 +203,11 @@ func (b *Book) applyConfirmed(f *ConfirmedFact) {
 	}
 }
 
-// applyInquired applies an InquiredFact: reservations that were asked about are asked about again
-// later.
+// applyInquired applies an InquiredFact. Reservations that were asked about get a new inquiry
+// later, in case no answer comes.
 func (b *Book) applyInquired(f *InquiredFact) {
+	// A full question means that there are many more, and the ledger must not get them all at
+	// once.
 	if f.N >= MaxInquire {
 		b.rest = f.At + inquireRest
 	}
@@ -208,15 +220,15 @@ func (b *Book) applyInquired(f *InquiredFact) {
 	}
 }
 
-// inquireAt returns when to ask about a reservation that was made or asked about at a time. It
-// rounds up, so that many inquiries fall on one moment and a keeper wakes seldom.
+// inquireAt returns when to ask about a reservation that was made, or asked about, at a time. It
+// rounds up to the grain, so that many inquiries fall on one moment and a keeper wakes seldom.
 func inquireAt(at int64) int64 {
 	due := at + InquireAfterMillis + inquireGrain - 1
 	return due - due%inquireGrain
 }
 
-// planInquiry adds an inquiry about the claim to the queue. It becomes the last one, unless a clock
-// has jumped.
+// planInquiry adds an inquiry about a claim to the queue, which stays sorted by due time. The new
+// one mostly belongs at the end, and elsewhere only if a clock has jumped.
 func (b *Book) planInquiry(c Claim, due int64) {
 	one := inquiry{c, due}
 	b.inquiries.Push(one)
@@ -247,14 +259,15 @@ func (b *Book) Quantity() int64 {
 	return sum
 }
 
-// Each calls f for every open reservation, in any order.
+// Each calls f for every open reservation, in no fixed order.
 func (b *Book) Each(f func(Held)) {
 	for h := range b.held.All() {
 		f(h)
 	}
 }
 
-// FrozenBook is a book's snapshot.
+// FrozenBook is a book's snapshot. It lacks what is volatile: inquiries are planned again, and
+// reservations count as unconfirmed.
 type FrozenBook struct {
 	Held  []*Held              `cbor:"1,keyasint,omitempty"` // open reservations that snapshots have from before there were pages
 	Ended paged.Column[uint64] `cbor:"2,keyasint"`           // pairs of a word's number and its bits, one bit for each serial that has ended
@@ -262,7 +275,7 @@ type FrozenBook struct {
 	Pages []HeldPage           `cbor:"4,keyasint"`
 }
 
-// isBlank reports whether the book contains nothing that comes from the journal.
+// isBlank reports whether the book contains nothing that came from the journal.
 func (f *FrozenBook) isBlank() bool { return f.Floor == 0 && len(f.Pages) == 0 && len(f.Ended) == 0 }
 
 // HeldPage is a list of reservations in a snapshot, encoded as one string of bytes, 48 for each.
@@ -313,7 +326,8 @@ func (b *Book) Freeze() FrozenBook {
 	return f
 }
 
-// Thaw returns the book that a snapshot describes. No reservation counts as confirmed.
+// Thaw returns the book that a snapshot describes. No reservation counts as confirmed, so each of
+// them is asked about again.
 func Thaw(f FrozenBook) Book {
 	b := NewBook()
 	for _, h := range f.Held {
@@ -334,6 +348,7 @@ func Thaw(f FrozenBook) Book {
 	return b
 }
 
+// thaw adds one reservation from a snapshot.
 func (b *Book) thaw(h Held) {
 	b.index[h.Claim.Order] = int32(b.held.Len())
 	b.held.Append(h)

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Day is a date of the civil calendar, in days since 1 January 1970.
+// Day is a date of the civil calendar, in days since 1 January 1970. It has no time zone: a
+// calendar's dates are those of its event's zone.
 type Day int32
 
 // dayFormat is how dates are written (ISO 8601).
@@ -14,7 +15,7 @@ const dayFormat = "2006-01-02"
 // errDay says that a text is not a date.
 var errDay = errors.New("not a date, such as 2031-06-20")
 
-// ParseDay parses a date such as 2031-06-20.
+// ParseDay parses a date such as 2031-06-20. It refuses dates before 1970.
 func ParseDay(text string) (Day, error) {
 	t, err := time.Parse(dayFormat, text)
 	if err != nil || t.Year() < 1970 {
@@ -31,7 +32,7 @@ func (d Day) Weekday() time.Weekday { return d.time().Weekday() }
 
 func (d Day) time() time.Time { return time.Unix(int64(d)*24*3600, 0).UTC() }
 
-// Booking is what an order's line takes from a calendar.
+// Booking is what one line of an order takes from a calendar.
 type Booking struct {
 	Date Day    `cbor:"1,keyasint"`
 	Slot string `cbor:"2,keyasint,omitempty"` // id of the slot; "" stands for the date as a whole
@@ -45,21 +46,21 @@ type Booking struct {
 	Beside int64 `cbor:"6,keyasint,omitempty"`
 }
 
-// Visit is what a calendar grants to a line: what was booked, and when its tickets admit.
-// Times are unix milliseconds.
+// Visit is what a calendar grants to a line: what was booked, and when its tickets admit. A later
+// change of the calendar does not change it. Times are unix milliseconds.
 type Visit struct {
 	Date  Day    `cbor:"1,keyasint"`
 	Slot  string `cbor:"2,keyasint,omitempty"`
 	Label string `cbor:"3,keyasint,omitempty"`
 	Start int64  `cbor:"4,keyasint"`
 	End   int64  `cbor:"5,keyasint"`
-	// Gates admit on the whole date, and until the slot ends if that is later. The visits of early
-	// journals have neither time: they admit from Start to End.
+	// Gates admit for the whole date, and until the slot ends if that is later. The visits of
+	// early journals have neither of these times; they admit from Start to End.
 	Opens  int64 `cbor:"6,keyasint,omitempty"`
 	Closes int64 `cbor:"7,keyasint,omitempty"`
 }
 
-// Admits returns from when until when tickets of the visit admit.
+// Admits returns the times between which tickets of the visit admit, in unix milliseconds.
 func (v *Visit) Admits() (opens, closes int64) {
 	if v.Closes == 0 {
 		return v.Start, v.End

@@ -9,14 +9,16 @@ import (
 	"boxoffice/engine"
 )
 
-// Books are the books of a keeper that serves the orders of many events: one book for each ledger,
-// because serials and floors have a meaning only within one ledger. NewBooks makes them.
+// Books are the books of a keeper that serves the orders of many events, such as a wallet or an
+// organization's promo code. Each ledger has a book of its own, because serials and floors have a
+// meaning only within one ledger. NewBooks makes them.
 type Books map[int64]*Book // by event
 
 // NewBooks returns no books.
 func NewBooks() Books { return make(Books) }
 
-// Of returns the book of an event's ledger. A ledger that has never asked has an empty book.
+// Of returns the book of an event's ledger. For a ledger that never asked it is an empty one, which
+// is not kept.
 func (s Books) Of(event int64) *Book {
 	if b := s[event]; b != nil {
 		return b
@@ -25,7 +27,8 @@ func (s Books) Of(event int64) *Book {
 	return &b
 }
 
-// ownBook returns the book of an event's ledger, and makes and keeps it if there is none.
+// ownBook returns the book of an event's ledger. If there is none, it makes one and keeps it. Only
+// Apply may do that, because decisions change nothing.
 func (s Books) ownBook(event int64) *Book {
 	b := s.Of(event)
 	s[event] = b
@@ -35,8 +38,8 @@ func (s Books) ownBook(event int64) *Book {
 // listEvents lists the events whose ledgers have a book, in a fixed order.
 func (s Books) listEvents() []int64 { return slices.Sorted(maps.Keys(s)) }
 
-// LedgerOf returns the event whose ledger sent a command of the protocol. mine is false for other
-// commands.
+// LedgerOf returns the event whose ledger sent a command of the protocol: the order's own event.
+// mine is false for all other commands.
 func LedgerOf(c engine.Command) (event int64, mine bool) {
 	switch c := c.(type) {
 	case Reserve:
@@ -96,7 +99,7 @@ func (s Books) Next() time.Time {
 	return time.UnixMilli(due)
 }
 
-// DecideWake asks the ledgers about reservations that they have not confirmed for long.
+// DecideWake asks each ledger about the reservations that it has not confirmed for long.
 func (s Books) DecideWake(self engine.Ref, now int64) engine.Decision {
 	var d engine.Decision
 	for _, event := range s.listEvents() {
@@ -129,7 +132,8 @@ func (s Books) Each(f func(Held)) {
 }
 
 // Freeze returns the books for a snapshot, ordered by event. It leaves out books that contain
-// nothing from the journal, because a replay does not make those.
+// nothing from the journal: a replay of the facts would not make them, and both must give the same
+// state.
 func (s Books) Freeze() (events []int64, books []FrozenBook) {
 	for _, event := range s.listEvents() {
 		if f := s[event].Freeze(); !f.isBlank() {

@@ -6,8 +6,8 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// Customers counts the units that each customer holds, in columns that a snapshot copies quickly.
-// NewCustomers makes one.
+// Customers counts the units that each customer holds, for the caps. It keeps the counts in
+// columns, which a snapshot copies quickly. NewCustomers makes one.
 type Customers struct {
 	keys   []uint64 // hashes of the customers; the list only grows
 	counts []int64
@@ -25,7 +25,7 @@ func (c *Customers) Count(customer uint64) int64 {
 	return 0
 }
 
-// Add adds n units, which may be negative, to what a customer holds.
+// Add adds n units to what a customer holds. n may be negative.
 func (c *Customers) Add(customer uint64, n int64) {
 	i, ok := c.index[customer]
 	if !ok {
@@ -46,7 +46,8 @@ func (c *Customers) Sum() int64 {
 	return sum
 }
 
-// Freeze returns the columns for a snapshot.
+// Freeze returns the columns for a snapshot. Keys only grow, so they are shared; counts change, so
+// they are copied.
 func (c *Customers) Freeze() (keys paged.Column[uint64], counts paged.Column[int64]) {
 	return slices.Clip(c.keys), slices.Clone(c.counts)
 }

@@ -2,9 +2,10 @@ package keeper
 
 import "boxoffice/engine"
 
-// Goods is what a keeper keeps, as the protocol sees it. The State of every keeper kind implements
-// it. The methods with a Decision add the kind's facts and whatever else follows from them, but not
-// the answer to the ledger.
+// Goods is what a keeper keeps, as the protocol sees it: units, seats, dates, uses of a code or
+// money. The State of every keeper kind implements it. The methods with a Decision add the kind's
+// facts to it, and whatever else follows from them. They do not add the answer to the ledger, which
+// Protocol does.
 type Goods interface {
 	// RefuseLine returns the reason why a line can't be reserved, or nil. Goods that the same order holds
 	// under an earlier serial, replaced, count as given back; a zero Held means nothing.
@@ -19,7 +20,9 @@ type Goods interface {
 	ReleaseLine(d *engine.Decision, c Release, h Held, at int64)
 }
 
-// Protocol is a keeper's side of the protocol: its book, its own address and its ledger's.
+// Protocol is a keeper's side of the reservation protocol with one ledger. It decides what a
+// command means from what the book knows of its claim, so that a command may come twice, late, or
+// after the one that follows it.
 type Protocol struct {
 	Self   engine.Ref // the keeper
 	Ledger engine.Ref // the ledger of the orders that it keeps goods for
@@ -27,8 +30,8 @@ type Protocol struct {
 	Goods  Goods
 }
 
-// Decide decides the ledger's commands: Reserve, Commit, Release and Confirmed. For any other
-// command mine is false.
+// Decide decides the ledger's commands Reserve, Commit, Release and Confirmed. mine is false for
+// any other command.
 func (p Protocol) Decide(c engine.Command, at int64) (d engine.Decision, mine bool) {
 	switch c := c.(type) {
 	case Reserve:
@@ -44,6 +47,7 @@ func (p Protocol) Decide(c engine.Command, at int64) (d engine.Decision, mine bo
 	}
 }
 
+// decideReserve reserves a line, or repeats the grant if the line is reserved already.
 func (p Protocol) decideReserve(c Reserve, at int64) (d engine.Decision) {
 	state, held := p.Book.Look(c.Claim)
 	switch state {
@@ -56,6 +60,8 @@ func (p Protocol) decideReserve(c Reserve, at int64) (d engine.Decision) {
 	if r := p.Goods.RefuseLine(&c.Line, held, at); r != nil {
 		return engine.Decision{Sends: p.answerKeeper(Refused{Claim: c.Claim, Keeper: p.Self, Refusal: r})}
 	}
+	// The ledger of an order with only this keeper may hear the grant before the reservation is
+	// durable (a joint command). Other ledgers hear it afterwards.
 	if c.Sole {
 		d.Joint = p.answerKeeper(p.Goods.GrantLine(c))
 	} else {
@@ -65,6 +71,7 @@ func (p Protocol) decideReserve(c Reserve, at int64) (d engine.Decision) {
 	return d
 }
 
+// decideCommit sells what a claim holds. It answers Closed again if that has happened before.
 func (p Protocol) decideCommit(c Commit, at int64) engine.Decision {
 	d := engine.Decision{Sends: p.answerKeeper(Closed{Claim: c.Claim, Keeper: p.Self})}
 	switch state, held := p.Book.Look(c.Claim); state {
@@ -72,36 +79,38 @@ func (p Protocol) decideCommit(c Commit, at int64) engine.Decision {
 		p.Goods.CommitLine(&d, c, held, at)
 	case Ended:
 	case Unknown, Replaces, Barred:
-		// A ledger commits only what was granted, so another activation has succeeded this one and
-		// holds the reservation. The ledger asks again.
+		// A ledger commits only what was granted. So another activation of this keeper has
+		// succeeded this one and has the reservation. This one gives no answer, and the ledger
+		// asks again.
 		return engine.Decision{}
 	}
 	return d
 }
 
+// decideRelease gives back what a claim holds, and bars the claim if its Reserve has not come.
 func (p Protocol) decideRelease(c Release, at int64) engine.Decision {
 	d := engine.Decision{Sends: p.answerKeeper(Closed{Claim: c.Claim, Keeper: p.Self})}
 	switch state, held := p.Book.Look(c.Claim); state {
 	case Unknown, Replaces, Barred:
-		// The ledger waits only for what was granted. Either its Reserve was lost, and the ledger
-		// does not wait; or another activation has succeeded this one and holds the reservation,
-		// and this one must not answer for it.
+		// The ledger waits for an answer only if it was granted something. Either its Reserve was
+		// lost, and the ledger does not wait. Or another activation has succeeded this one and
+		// has the reservation, and this one must not answer for it.
 		return engine.Decision{Facts: []engine.Fact{&BarredFact{Claim: c.Claim}}}
 	case Open:
 		p.Goods.ReleaseLine(&d, c, held, at)
 	case Ended:
 		if p.Book.isSuperseded(c.Claim) {
-			// Once the later serial has ended, nothing else would show that the Reserve of this
-			// serial comes late.
+			// Once the later serial has ended too, nothing else would show that a Reserve of
+			// this serial comes late.
 			d.Facts = append(d.Facts, &BarredFact{Claim: c.Claim})
 		}
 	}
 	return d
 }
 
-// DecideReturn takes sold goods back, once: if the book says that the refund's serial has ended,
-// the return was heard before. takeBack adds what the kind decides. Seats don't need this, because
-// a seat knows to whom it was sold.
+// DecideReturn takes sold goods back, once. If the book says that the refund's serial has ended,
+// the return was heard before and is only acknowledged again. takeBack adds the facts of the kind.
+// Seats don't need this method, because a seat knows to whom it was sold.
 func (p Protocol) DecideReturn(c Return, takeBack func(d *engine.Decision)) engine.Decision {
 	d := engine.Decision{Sends: p.answerKeeper(Returned{Claim: c.Claim, Keeper: p.Self, Under: c.Under})}
 	if state, _ := p.Book.Look(c.Claim); state != Ended {
@@ -111,7 +120,7 @@ func (p Protocol) DecideReturn(c Return, takeBack func(d *engine.Decision)) engi
 }
 
 // DecideWake adds the question about reservations that the ledger has not confirmed for long, if
-// one is due.
+// one is due. A ledger that has forgotten such an order has it released (presumed abort).
 func (p Protocol) DecideWake(d *engine.Decision, at int64) {
 	claims, inquired := p.Book.Inquire(at)
 	if inquired == nil {
@@ -123,6 +132,7 @@ func (p Protocol) DecideWake(d *engine.Decision, at int64) {
 	}
 }
 
+// answerKeeper returns a command to the ledger, as what a decision sends.
 func (p Protocol) answerKeeper(c engine.Command) []engine.Send {
 	return []engine.Send{{To: p.Ledger, Cmd: c}}
 }
