@@ -10,12 +10,12 @@ import (
 	"github.com/cloudflare/circl/sign/bls"
 )
 
-// ErrBeacon says that a round or its signature is not the beacon's.
+// ErrBeacon says that a round, its signature or a chain is not the beacon's, or is missing.
 var ErrBeacon = errors.New("draw: not the beacon's")
 
-// Chain is a public randomness beacon of drand's scheme bls-unchained-g1-rfc9380: every period it
-// signs the next round's number, and the signature can't be known before. The signature decides,
-// whoever brings it.
+// Chain is a public randomness beacon of drand's scheme bls-unchained-g1-rfc9380. In every period
+// it signs the number of the next round. Nobody can know the signature before, and anybody can
+// verify it, so it does not matter who brings it.
 type Chain struct {
 	Hash    Hash   `cbor:"1,keyasint"`
 	Key     []byte `cbor:"2,keyasint"`           // 96 bytes: the compressed public key on G2
@@ -37,7 +37,7 @@ func Quicknet() *Chain {
 	return c
 }
 
-// RoundAt returns the first round that is not before a time, in unix milliseconds.
+// RoundAt returns the first round that is not signed before a time, in unix milliseconds.
 func (c *Chain) RoundAt(at int64) uint64 {
 	since := at - c.Genesis*1000
 	if since <= 0 {
@@ -52,7 +52,7 @@ func (c *Chain) Time(round uint64) int64 {
 	return (c.Genesis + int64(round-1)*c.Period) * 1000 //nolint:gosec // rounds of the next centuries
 }
 
-// Verify returns nil if the signature is the chain's for a round, and otherwise an error that wraps
+// Verify returns nil if the signature is the chain's for a round. Otherwise the error wraps
 // ErrBeacon. It takes some milliseconds.
 func (c *Chain) Verify(round uint64, signature []byte) error {
 	var key bls.PublicKey[bls.KeyG2SigG1]
@@ -67,14 +67,14 @@ func (c *Chain) Verify(round uint64, signature []byte) error {
 
 const signatureSize = 48 // a compressed point on G1
 
-// roundMessage is what the chain signs for a round.
+// roundMessage returns what the chain signs for a round: the SHA-256 of its number.
 func roundMessage(round uint64) []byte {
 	m := sha256.Sum256(binary.BigEndian.AppendUint64(nil, round))
 	return m[:]
 }
 
-// TestBeacon signs rounds with a key that its owner has. It serves tests and nodes that are tried
-// out: statements under its chain say that they are no draw.
+// TestBeacon signs rounds with a key of its own. It serves tests and nodes that are only tried out.
+// Its owner knows all rounds beforehand, so statements under its chain say that they are no draw.
 type TestBeacon struct {
 	Chain Chain
 	key   *bls.PrivateKey[bls.KeyG2SigG1]

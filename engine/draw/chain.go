@@ -22,8 +22,8 @@ type chainInfo struct {
 // testBeaconID is the name of the chain of a TestBeacon.
 const testBeaconID = "boxoffice-test"
 
-// ReadChain reads what a drand node answers at /info. It returns an error unless the hash is the
-// one of the key and the times, so rules that name a chain's hash name its key.
+// ReadChain reads what a drand node answers at /info. It returns an error unless the chain's hash
+// is that of its key and its times. Rules that name the hash of a chain therefore also fix its key.
 func ReadChain(info []byte) (*Chain, error) {
 	var i chainInfo
 	if err := json.Unmarshal(info, &i); err != nil {
@@ -49,7 +49,7 @@ func (b *TestBeacon) Info() ([]byte, error) {
 	return json.Marshal(i)
 }
 
-// hashOfDrand computes a chain's hash as drand does for chains with a name.
+// hashOfDrand computes a chain's hash in the way in which drand does it for chains with a name.
 func hashOfDrand(c *Chain, group []byte, name string) Hash {
 	b := binary.BigEndian.AppendUint32(nil, uint32(c.Period)) //nolint:gosec // bounded
 	b = binary.BigEndian.AppendUint64(b, uint64(c.Genesis))   //nolint:gosec // bounded
@@ -57,6 +57,8 @@ func hashOfDrand(c *Chain, group []byte, name string) Hash {
 	return sha256.Sum256(b)
 }
 
+// hashOfTest computes the hash of a TestBeacon's chain. It has a domain of its own, so it can't be
+// the hash of a real chain.
 func hashOfTest(c *Chain) Hash {
 	b := appendField([]byte(testDomain), c.Key)
 	b = appendNumber(b, uint64(c.Genesis))                  //nolint:gosec // the bits count

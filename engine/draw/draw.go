@@ -21,7 +21,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Domains begin what is hashed or signed, so that no two formats can be taken for one another.
+// Domains stand at the beginning of everything that is hashed or signed, so that the bytes of one
+// format can't be taken for those of another.
 const (
 	keyDomain       = "boxoffice-draw-1"
 	receiptDomain   = "boxoffice-receipt-1"
@@ -47,7 +48,7 @@ func (h *Hash) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Bytes are written as hexadecimal digits.
+// Bytes are written as hexadecimal digits in JSON and in text.
 type Bytes []byte
 
 // MarshalText returns hexadecimal digits.
@@ -59,9 +60,9 @@ func (b *Bytes) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Rules govern a draw. They are published before registration begins and never change after. The
-// fields stand in the order of their names, as canonical JSON wants them (RFC 8785); their values
-// are plain ASCII and whole numbers, so that encoding/json writes exactly that form.
+// Rules govern a draw. They are published before registration begins and never change after that.
+// The fields stand in the order of their JSON names, as canonical JSON wants them (RFC 8785). Their
+// values are plain ASCII and whole numbers, so that encoding/json writes exactly that form.
 type Rules struct {
 	Chain         Hash   `cbor:"1,keyasint" json:"beaconChain"`
 	Round         uint64 `cbor:"2,keyasint" json:"beaconRound"`
@@ -74,14 +75,15 @@ type Rules struct {
 	VoidAfter     int64  `cbor:"9,keyasint" json:"voidAfterMinutes"` // minutes for which the beacon may be late; after them the draw is void, and arrival counts
 }
 
-// Modes of a room.
+// These are the modes of a room: places are drawn, or given in the order of arrival.
 const (
 	ByDraw    = "draw"
 	ByArrival = "arrival"
 )
 
-// BeaconDelay is the least time between the closing and the beacon's round, in milliseconds. In it
-// the root reaches the visitors and the witness.
+// BeaconDelay is the least time between the closing and the beacon's round, in milliseconds. During
+// this time the root must reach the visitors and the witness, or the operator could choose it after
+// the round.
 const BeaconDelay = 120_000
 
 // Hash returns the SHA-256 of the rules as canonical JSON.
@@ -94,7 +96,7 @@ func (r *Rules) Hash() Hash {
 }
 
 // Statement is what is published when registration has closed, before the beacon's round is known.
-// It determines the order together with the beacon's signature of that round.
+// Together with the beacon's signature of that round it determines the order of the places.
 type Statement struct {
 	Event      string `json:"event"` // public id
 	Draw       uint32 `json:"draw"`  // number of the draw among the event's draws, from 1
@@ -108,7 +110,8 @@ type Statement struct {
 // ErrStatement says that a statement contradicts itself.
 var ErrStatement = errors.New("draw: the statement contradicts itself")
 
-// Check returns an error that wraps ErrStatement for a statement that nobody may draw by.
+// Check returns an error that wraps ErrStatement if the statement contradicts itself, so that
+// nobody may draw by it.
 func (s *Statement) Check() error {
 	switch {
 	case s.Event == "" || len(s.Event) > maxEvent || s.Draw == 0:
@@ -121,8 +124,8 @@ func (s *Statement) Check() error {
 	return nil
 }
 
-// bytes returns the statement as it is signed: the same fields that the key depends on, and the
-// counts by class.
+// bytes returns the statement in the form in which it is signed: the fields on which the key
+// depends, and the counts by class.
 func (s *Statement) bytes() []byte {
 	b := s.appendFields([]byte(statementDomain))
 	for _, n := range s.ByClass {
@@ -131,9 +134,11 @@ func (s *Statement) bytes() []byte {
 	return b
 }
 
-// Digest returns the SHA-256 of what the operator signs. An outside witness signs when it was there.
+// Digest returns the SHA-256 of what the operator signs. An outside witness signs the digest with
+// the time at which it saw it.
 func (s *Statement) Digest() Hash { return sha256.Sum256(s.bytes()) }
 
+// appendFields appends the fields on which both the key and the signature depend.
 func (s *Statement) appendFields(b []byte) []byte {
 	rules := s.Rules.Hash()
 	b = appendField(b, []byte(s.Event))
@@ -145,8 +150,8 @@ func (s *Statement) appendFields(b []byte) []byte {
 	return appendNumber(b, s.Rules.Round)
 }
 
-// Key returns the key of the permutation, from the beacon's signature of the statement's round. It
-// does not verify the signature (Chain.Verify).
+// Key returns the key of the permutation. It depends on the statement and on the beacon's signature
+// of its round, which the caller must have verified (Chain.Verify).
 func (s *Statement) Key(signature []byte) Hash {
 	return sha256.Sum256(appendField(s.appendFields([]byte(keyDomain)), signature))
 }
@@ -168,7 +173,9 @@ type Verified struct {
 	places    *Permutation
 }
 
-// Verify checks a statement and the beacon's signature of its round, and returns the draw.
+// Verify checks a statement and the beacon's signature of its round, and returns the draw. The
+// round must be the first after the closing and the delay: otherwise the operator could have chosen
+// among rounds.
 func Verify(s Statement, c *Chain, signature []byte) (*Verified, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -185,7 +192,8 @@ func Verify(s Statement, c *Chain, signature []byte) (*Verified, error) {
 	return &Verified{Statement: s, places: NewPermutation(s.Key(signature), s.Count)}, nil
 }
 
-// Place returns the place of a leaf, from 0, if the proof shows that the leaf has the index.
+// Place returns the place of a leaf, from 0. It returns an error unless the proof shows that the
+// leaf has the index.
 func (v *Verified) Place(leaf Hash, index uint32, proof []Hash) (uint32, error) {
 	if err := CheckInclusion(v.Statement.Root, v.Statement.Count, leaf, index, proof); err != nil {
 		return 0, err
@@ -193,7 +201,8 @@ func (v *Verified) Place(leaf Hash, index uint32, proof []Hash) (uint32, error) 
 	return v.places.Place(index), nil
 }
 
-// Places returns the places of all entries, by index, if the leaves have the root.
+// Places returns the places of all entries, by index. It returns an error unless the leaves have
+// the statement's root.
 func (v *Verified) Places(leaves []Hash) ([]uint32, error) {
 	var t Tree
 	for _, leaf := range leaves {
@@ -206,12 +215,12 @@ func (v *Verified) Places(leaves []Hash) ([]uint32, error) {
 }
 
 // AreRival reports whether two statements contradict each other: they are of one draw of one event,
-// and differ. Two rival statements under valid signatures of one key prove that its owner cheats.
+// and differ. If one key has signed both, its owner cheats.
 func AreRival(a, b *Statement) bool {
 	return a.Event == b.Event && a.Draw == b.Draw && !bytes.Equal(a.bytes(), b.bytes())
 }
 
-// Class says what a visitor has shown of himself.
+// Class says what a visitor has shown about who they are.
 type Class uint8
 
 // These are the classes. Their numbers stand in leaves.
@@ -256,7 +265,8 @@ type countsByName struct {
 // SecretSize is the size of the random bytes in a visitor's entry.
 const SecretSize = 16
 
-// Entry is what a visitor's leaf hides. The secret is the visitor's alone, so a leaf tells nothing.
+// Entry is what a visitor's leaf hides. Only the visitor knows the secret, so a leaf tells others
+// nothing about its entry.
 type Entry struct {
 	Secret [SecretSize]byte
 	Party  uint8 // how many visitors are admitted together by the entry

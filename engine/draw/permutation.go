@@ -11,19 +11,20 @@ import (
 // MaxCount is how many entries a draw may have.
 const MaxCount = 1 << 30
 
-// feistelRounds is the number of rounds. With 4 a Feistel network of random functions can't be told
-// from a random permutation by anybody who sees few places (Luby and Rackoff); the others are a
-// margin for small counts, as in NIST SP 800-38G.
+// feistelRounds is the number of rounds of the Feistel network. With 4 rounds of random functions,
+// nobody who sees few places can tell it from a random permutation (Luby and Rackoff). The other
+// rounds are a margin for small counts, as in NIST SP 800-38G.
 const feistelRounds = 10
 
-// minHalf is the least number of bits of a half. With halves of 2 bits each place is still fair, but
-// the orders of 5 entries as a whole are not equally likely (TestSmallCounts).
+// minHalf is the least number of bits of a half. With halves of 2 bits each single place is still
+// fair, but the orders of 5 entries as a whole are not equally likely (TestSmallCounts).
 const minHalf = 4
 
 // Permutation maps the index of each entry to its place. It is a Feistel network over the smallest
-// even number of bits that holds all indexes, at least 8. Its round function is the end of
-// HMAC-SHA256 over the round, as one byte, and a half, as 4 bytes. A result that is no index is
-// mapped again, until one is.
+// even number of bits that can hold all indexes, at least 8. Its round function is the end of the
+// HMAC-SHA256 over the round, as one byte, and a half, as 4 bytes. The network permutes more
+// numbers than there are indexes. If a result is no index, it is mapped again, until one is (cycle
+// walking).
 type Permutation struct {
 	count uint32
 	half  int // bits of one half of a number that the Feistel network permutes
@@ -42,7 +43,8 @@ func NewPermutation(key Hash, count uint32) *Permutation {
 	return &Permutation{count: count, half: half, mask: 1<<half - 1, mac: hmac.New(sha256.New, key[:]), sum: make([]byte, 0, sha256.Size)}
 }
 
-// Place returns the place of an index below the count. It is not safe for concurrent use.
+// Place returns the place of an index, which must be below the count. It uses buffers of p, so only
+// one goroutine may call it at a time.
 func (p *Permutation) Place(index uint32) uint32 {
 	for {
 		if index = p.mapOnce(index); index < p.count {
@@ -51,7 +53,8 @@ func (p *Permutation) Place(index uint32) uint32 {
 	}
 }
 
-// All returns the places of all indexes.
+// All returns the places of all indexes. It computes the round functions once for every half
+// before, because with many entries the same halves come again and again.
 func (p *Permutation) All() []uint32 {
 	for round := range p.table {
 		values := make([]uint32, p.mask+1)
@@ -67,7 +70,8 @@ func (p *Permutation) All() []uint32 {
 	return places
 }
 
-// mapOnce is the Feistel network.
+// mapOnce sends a number once through the Feistel network: each round mixes one half into the
+// other, and the halves change sides.
 func (p *Permutation) mapOnce(index uint32) uint32 {
 	left, right := index>>p.half, index&p.mask
 	for round := range byte(feistelRounds) {
@@ -76,7 +80,8 @@ func (p *Permutation) mapOnce(index uint32) uint32 {
 	return left<<p.half | right
 }
 
-// value looks the round function up, if All has made the table, and otherwise computes it.
+// value returns the round function's value from the table if All has made it, and computes it
+// otherwise.
 func (p *Permutation) value(round byte, half uint32) uint32 {
 	if values := p.table[round]; values != nil {
 		return values[half]
@@ -84,7 +89,7 @@ func (p *Permutation) value(round byte, half uint32) uint32 {
 	return p.mix(round, half)
 }
 
-// mix is the round function: the last bits of the first 4 bytes of the HMAC.
+// mix computes the round function: the last bits of the first 4 bytes of the HMAC.
 func (p *Permutation) mix(round byte, half uint32) uint32 {
 	p.mac.Reset()
 	p.mac.Write([]byte{round, byte(half >> 24), byte(half >> 16), byte(half >> 8), byte(half)})

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Published is the public document of a draw: first the statement alone, and with the beacon's
-// signature once its round is known.
+// Published is the public document of a draw. At first it has only the statement; the beacon's
+// signature is added once its round is known.
 type Published struct {
 	Statement Statement `json:"statement"`
 	Signer    Bytes     `json:"signer"`           // ed25519 public key of the node's operator
@@ -15,8 +15,8 @@ type Published struct {
 	Witness   []byte    `json:"witness,omitzero"` // an RFC 3161 token over the statement's Digest; null without a witness
 }
 
-// Verify checks the document and returns the draw. It returns an error that wraps ErrBeacon as long
-// as the round is missing.
+// Verify checks the document and returns the draw. As long as the round is missing, it returns an
+// error that wraps ErrBeacon.
 func (p *Published) Verify(c *Chain) (*Verified, error) {
 	if err := VerifyStatement(ed25519.PublicKey(p.Signer), &p.Statement, p.Signature); err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (p *Published) Verify(c *Chain) (*Verified, error) {
 	return Verify(p.Statement, c, p.Beacon)
 }
 
-// PlaceOf checks a receipt against the draw and returns its place, from 0.
+// PlaceOf checks a visitor's receipt against the draw and returns the receipt's place, from 0.
 func (v *Verified) PlaceOf(r *Receipt, key ed25519.PublicKey, index uint32, proof []Hash) (uint32, error) {
 	if err := r.Verify(key); err != nil {
 		return 0, err
@@ -35,7 +35,8 @@ func (v *Verified) PlaceOf(r *Receipt, key ed25519.PublicKey, index uint32, proo
 	return v.Place(r.Leaf, index, proof)
 }
 
-// Inclusion shows where a leaf is in the tree.
+// Inclusion shows where a leaf is in the tree. Together with the root it proves that the leaf took
+// part in the draw.
 type Inclusion struct {
 	Index uint32 `json:"index"` // number of the entry in the tree, from 0
 	Proof []Hash `json:"proof"` // hashes that lead from the leaf to the root, the leaf's sibling first

@@ -9,7 +9,7 @@ import (
 	"fmt"
 )
 
-// maxEvent is the length of an event's public id, at most.
+// maxEvent is how many bytes an event's public id may have.
 const maxEvent = 64
 
 // KeyID names a key that signs receipts and statements: the first 8 bytes of its SHA-256.
@@ -21,8 +21,8 @@ func IDOf(key ed25519.PublicKey) KeyID {
 	return KeyID(sum[:8])
 }
 
-// Receipt promises that a leaf will be under the root of a draw. A receipt whose leaf is not under
-// it proves to everybody that the key's owner cheats.
+// Receipt promises that a leaf will be under the root of a draw. If the leaf of a valid receipt is
+// not under the root, that proves to everybody that the key's owner cheats.
 type Receipt struct {
 	Key       KeyID
 	Event     string // public id
@@ -38,7 +38,8 @@ const receiptVersion = 1
 // ErrReceipt says that a text is no receipt, or that its signature does not verify.
 var ErrReceipt = errors.New("draw: not a valid receipt")
 
-// SignReceipt signs a promise. The leaf's fact has to be durable before.
+// SignReceipt signs a promise. The leaf's fact must be durable before, or a crash could break the
+// promise.
 func SignReceipt(key ed25519.PrivateKey, event string, draw uint32, leaf Hash, at int64) Receipt {
 	public, _ := key.Public().(ed25519.PublicKey)
 	r := Receipt{Key: IDOf(public), Event: event, Draw: draw, Leaf: leaf, At: at}
@@ -46,8 +47,8 @@ func SignReceipt(key ed25519.PrivateKey, event string, draw uint32, leaf Hash, a
 	return r
 }
 
-// unsignedBytes returns the receipt without its signature: the version, the key's id, the draw (4 bytes), the
-// moment (8 bytes), the leaf, and the event's id.
+// unsignedBytes returns the receipt without its signature: the version (1 byte), the key's id (8
+// bytes), the draw (4 bytes), the moment (8 bytes), the leaf (32 bytes), and the event's id.
 func (r *Receipt) unsignedBytes() []byte {
 	b := append([]byte{receiptVersion}, r.Key[:]...)
 	b = binary.BigEndian.AppendUint32(b, r.Draw)
@@ -56,12 +57,12 @@ func (r *Receipt) unsignedBytes() []byte {
 	return append(b, r.Event...)
 }
 
-// Text returns the receipt as visitors keep it: its body and signature as unpadded base64url.
+// Text returns the receipt as visitors keep it: its bytes and the signature as unpadded base64url.
 func (r *Receipt) Text() string {
 	return base64.RawURLEncoding.EncodeToString(append(r.unsignedBytes(), r.Signature[:]...))
 }
 
-// ParseReceipt reads what Text returns. It does not verify.
+// ParseReceipt reads what Text returns. It does not verify the signature (Receipt.Verify).
 func ParseReceipt(text string) (Receipt, error) {
 	const fixed = 1 + 8 + 4 + 8 + 32
 	if base64.RawURLEncoding.DecodedLen(len(text)) > fixed+maxEvent+ed25519.SignatureSize {

@@ -12,16 +12,16 @@ const (
 	chunkSize  = 1 << chunkLevel
 )
 
-// Tree is a Merkle tree by RFC 6962 over leaves in the order in which they are appended. It keeps
-// 32 bytes a leaf and the roots of the complete chunks, so a root or a proof costs about 2,000
-// hashes at a million leaves. The zero value is an empty tree.
+// Tree is a Merkle tree by RFC 6962 over leaves in the order in which they are appended. It stores
+// 32 bytes for each leaf and the roots of the complete chunks. With a million leaves, a root or a
+// proof therefore costs about 2,000 hashes. The zero value is an empty tree.
 type Tree struct {
 	chunks []*[chunkSize]Hash // only the last one is not full
 	roots  []Hash             // the roots of the full chunks
 	count  int
 }
 
-// Append adds a leaf behind the last.
+// Append adds a leaf behind the last one.
 func (t *Tree) Append(leaf Hash) {
 	if t.count%chunkSize == 0 {
 		t.chunks = append(t.chunks, new([chunkSize]Hash))
@@ -38,15 +38,16 @@ func (t *Tree) Len() int { return t.count }
 // Leaf returns the leaf with an index.
 func (t *Tree) Leaf(index int) Hash { return t.chunks[index/chunkSize][index%chunkSize] }
 
-// Prefix returns the tree of the first leaves. It shares their memory with t, to which more leaves
-// may be appended in the meantime.
+// Prefix returns the tree of the first count leaves. It shares their memory with t, to which more
+// leaves may be appended afterwards.
 func (t *Tree) Prefix(count int) Tree {
 	full := count / chunkSize
 	all := (count + chunkSize - 1) / chunkSize
 	return Tree{chunks: t.chunks[:all:all], roots: t.roots[:full:full], count: count}
 }
 
-// Chunks returns the leaves, in pieces that share the tree's memory and must not be changed.
+// Chunks returns the leaves, in pieces that share the tree's memory. The caller must not change
+// them.
 func (t *Tree) Chunks() [][]Hash {
 	all := make([][]Hash, len(t.chunks))
 	for i, c := range t.chunks {
@@ -55,7 +56,7 @@ func (t *Tree) Chunks() [][]Hash {
 	return all
 }
 
-// Root returns the tree's root. That of an empty tree is the SHA-256 of nothing.
+// Root returns the tree's root. The root of an empty tree is the SHA-256 of nothing.
 func (t *Tree) Root() Hash {
 	root, err := tlog.TreeHash(int64(t.count), t)
 	if err != nil {
@@ -80,7 +81,8 @@ func (t *Tree) Prove(index uint32) ([]Hash, error) {
 	return hashes, nil
 }
 
-// ReadHashes serves package tlog with the hashes of complete subtrees.
+// ReadHashes gives package tlog the hashes of complete subtrees, from which tlog computes roots and
+// proofs.
 func (t *Tree) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	hashes := make([]tlog.Hash, len(indexes))
 	for i, index := range indexes {

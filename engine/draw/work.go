@@ -27,8 +27,9 @@ const (
 // within the last minutes.
 var ErrWork = errors.New("draw: no proof of work")
 
-// Work is a proof of work (hashcash, hashcash.org) for one entry: it prices entries, and proves nothing
-// about who makes them. It is bound to all that a visitor says of an entry, so that one proof pays for one.
+// Work is a proof of work (hashcash, hashcash.org) for one entry. It gives entries a price, and
+// proves nothing about who makes them. It is bound to everything that a visitor says of an entry,
+// so that one proof pays for one entry only.
 type Work struct {
 	Event  string // public id
 	Draw   uint32
@@ -38,7 +39,7 @@ type Work struct {
 	Nonce  [nonceSize]byte
 }
 
-// Hash returns the SHA-256 whose leading zero bits count.
+// Hash returns the SHA-256 of the proof. Its leading zero bits are the work that counts.
 func (w *Work) Hash() Hash {
 	b := appendField([]byte(workDomain), []byte(w.Event))
 	b = appendNumber(b, uint64(w.Draw))
@@ -54,8 +55,8 @@ func (w *Work) Text() string {
 	return strconv.FormatInt(w.Minute, 10) + "." + hex.EncodeToString(w.Nonce[:])
 }
 
-// Read takes minute and nonce from what a visitor has sent; the rest is known. It returns ErrWork for what
-// is no proof's text.
+// Read takes the minute and the nonce from what a visitor has sent; the server knows the other
+// fields. It returns ErrWork for a text that is no proof.
 func (w *Work) Read(text string) error {
 	minute, nonce, ok := strings.Cut(text, ".")
 	n, err := strconv.ParseInt(minute, 10, 64)
@@ -69,8 +70,9 @@ func (w *Work) Read(text string) error {
 	return nil
 }
 
-// Check returns ErrWork unless the hash begins with the wanted number of zero bits and the proof is some
-// minutes old at most, at a moment in unix milliseconds.
+// Check returns ErrWork unless the hash begins with the wanted number of zero bits and the proof is
+// some minutes old at most. at is unix milliseconds. The age is limited so that nobody can compute
+// proofs long before.
 func (w *Work) Check(want int, at int64) error {
 	hash := w.Hash()
 	zeros := bits.LeadingZeros64(binary.BigEndian.Uint64(hash[:]))

@@ -5,7 +5,8 @@ import (
 	"boxoffice/engine/draw"
 )
 
-// Apply applies a fact to the state. Without the first Opened there is no room to which one applies.
+// Apply applies a fact to the state. Before the first Opened there is no room, and other facts
+// change nothing.
 func (s *State) Apply(f engine.Fact) {
 	if _, opens := f.(*Opened); !opens && s.settings == nil {
 		return
@@ -48,7 +49,7 @@ func (s *State) Apply(f engine.Fact) {
 	}
 }
 
-// applyJoined adds an entry behind the last one.
+// applyJoined adds an entry behind the last one. Its number is its place in the order of arrival.
 func (s *State) applyJoined(f *Joined) {
 	n := s.count()
 	s.entries.Append(f.Leaf)
@@ -57,7 +58,7 @@ func (s *State) applyJoined(f *Joined) {
 	s.index(n, f.Leaf, f.Person)
 }
 
-// index makes an entry known by its leaf and, if it has one, by its person.
+// index makes an entry findable by its leaf and, if it has one, by its person.
 func (s *State) index(n uint32, leaf draw.Hash, person uint64) {
 	s.known.add(hashOfLeaf(leaf), n, func(i uint32) uint64 { return hashOfLeaf(s.entries.Leaf(int(i))) })
 	if person != 0 {
@@ -65,8 +66,8 @@ func (s *State) index(n uint32, leaf draw.Hash, person uint64) {
 	}
 }
 
-// orderPlaces computes the order of the places from the statement and the beacon's signature. Anybody can compute the
-// same.
+// orderPlaces computes the order of the places from the statement and the beacon's signature.
+// Anybody who has the two can compute the same order.
 func (s *State) orderPlaces() {
 	if s.signature != nil {
 		statement := s.makeStatement()

@@ -48,14 +48,16 @@ func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
-// makeRecordAfter returns the record as it will be once the facts are applied to it.
+// makeRecordAfter returns the record as it will be once the decided facts are applied. change makes
+// the differences.
 func (s *State) makeRecordAfter(change func(*Record)) *Record {
 	r := s.makeRecord()
 	change(r)
 	return r
 }
 
-// makeRecord returns the room's record. It has a statement from the closing of the list on.
+// makeRecord returns the room's record. From the closing of the list on, it has the statement of
+// the draw.
 func (s *State) makeRecord() *Record {
 	r := &Record{
 		Phase: s.phase.String(), Paused: s.paused, Draining: s.draining, Settings: s.settings, Draw: s.number, Count: s.count(), Served: s.served,
@@ -67,7 +69,8 @@ func (s *State) makeRecord() *Record {
 	return r
 }
 
-// decideOpen opens a room or changes one.
+// decideOpen opens a room or changes one. Rules can't change once registration has begun; rate and
+// hold can.
 func (s *State) decideOpen(wanted *Settings, at int64) engine.Decision {
 	next := *wanted
 	next.Rules.Chain = next.Chain.Hash
@@ -101,13 +104,14 @@ func (s *State) decideOpen(wanted *Settings, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Opened{Settings: &next, Draw: number, At: at}}, Reply: r}
 }
 
-// hasBegun reports whether registration has begun. A node whose clock is behind learns it from the
-// entries and from the phase.
+// hasBegun reports whether registration has begun. Entries and the phase show it too, in case this
+// node's clock is behind the one of the node before.
 func (s *State) hasBegun(at int64) bool {
 	return s.phase != Registering || s.count() > 0 || at >= s.settings.Rules.RegistersFrom
 }
 
-// changedRule returns the name of the first rule that differs, or "".
+// changedRule returns the name of the first rule that differs, or "". The names are those of the
+// API's fields.
 func changedRule(was, is *Settings) string {
 	a, b := &was.Rules, &is.Rules
 	switch {
@@ -131,7 +135,7 @@ func changedRule(was, is *Settings) string {
 	return ""
 }
 
-// decideEnd ends the room. A repeat changes nothing.
+// decideEnd ends the room, after which everybody may order. A repeated command changes nothing.
 func (s *State) decideEnd(at int64) engine.Decision {
 	if s.phase == NoRoom {
 		return engine.Decision{Reply: s.makeRecord()}
@@ -153,7 +157,8 @@ func (s *State) decidePause(on bool, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&PausedFact{On: on, At: at}}, Reply: s.makeRecordAfter(func(r *Record) { r.Paused = on })}
 }
 
-// decideDrain lets nobody join any more. A room whose line is empty ends at once.
+// decideDrain lets nobody join any more. A room in whose line nobody waits ends at once, and others
+// end when the line is empty (decideServing).
 func (s *State) decideDrain(at int64) engine.Decision {
 	switch {
 	case s.phase == NoRoom:
@@ -166,7 +171,7 @@ func (s *State) decideDrain(at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&DrainingFact{At: at}}, Reply: s.makeRecordAfter(func(r *Record) { r.Draining = true })}
 }
 
-// decideSteer sets the rate of a room that is steered.
+// decideSteer sets the rate of a room whose rate is steered. A room with a fixed rate ignores it.
 func (s *State) decideSteer(rate, at int64) engine.Decision {
 	if s.phase == NoRoom || !s.settings.Auto || s.settings.Rate == rate {
 		return engine.Decision{Reply: s.makeRecord()}
@@ -181,8 +186,8 @@ func (s *State) decideSteer(rate, at int64) engine.Decision {
 	}
 }
 
-// decideJoin adds an entry. One that comes after the closing, before the timer has run, closes the
-// list first.
+// decideJoin adds an entry. If the closing has passed and the timer has not run yet, it closes the
+// list first, so that the entry comes behind the draw.
 func (s *State) decideJoin(c Join, at int64) engine.Decision {
 	if index, known := s.find(c.Leaf); known && s.phase != NoRoom {
 		if c.Person != 0 && s.persons[index] != c.Person { // a proof of work that has paid for somebody else's entry
@@ -213,9 +218,10 @@ func (s *State) decideJoin(c Join, at int64) engine.Decision {
 	return engine.Decision{Facts: append(facts, &Joined{Leaf: c.Leaf, Class: c.Class, Person: c.Person}), Reply: p}
 }
 
-// decideClosing returns the facts that close the list, if it is time, and the phase after them. A list that is closed
-// only after the beacon's round is known, because the node was away, is not drawn but ordered by arrival: somebody
-// who knew the round could have chosen among lists.
+// decideClosing returns the facts that close the list if it is time, and the phase after them. A
+// node that was away may close the list only after the beacon's round is known. Such a list is not
+// drawn but ordered by arrival, because somebody who knew the round could have chosen among several
+// lists.
 func (s *State) decideClosing(at int64) ([]engine.Fact, Phase) {
 	if s.phase != Registering || at < s.settings.Rules.ClosesAt {
 		return nil, s.phase
@@ -227,7 +233,8 @@ func (s *State) decideClosing(at int64) ([]engine.Fact, Phase) {
 	return []engine.Fact{closed}, Closed
 }
 
-// decideBring orders the places by the beacon's signature, if that is genuine.
+// decideBring orders the places by the beacon's signature, if the signature is genuine. It does not
+// matter who brings it.
 func (s *State) decideBring(signature []byte, at int64) engine.Decision {
 	switch {
 	case s.phase != Closed && s.phase != Ordered:
@@ -252,7 +259,7 @@ func (s *State) decideLook(leaf draw.Hash) engine.Decision {
 	return engine.Decision{Reply: s.makePlaced(index)}
 }
 
-// makePlaced returns where an entry stands.
+// makePlaced returns where an entry stands. Its place is -1 as long as places are not known.
 func (s *State) makePlaced(index uint32) *Placed {
 	p := &Placed{Phase: s.phase.String(), Draw: s.number, Index: index, Place: -1, Served: s.served}
 	if place, ok := s.findPlace(index); ok {
@@ -264,28 +271,33 @@ func (s *State) makePlaced(index uint32) *Placed {
 	return p
 }
 
-// until returns the end of an admission, in unix milliseconds.
+// until returns when an admission ends, in unix milliseconds. issued is when it began, in seconds
+// from the room's opening, counted from 1.
 func (s *State) until(issued uint32) int64 {
 	return s.settings.Rules.OpensAt + int64(issued-1)*1000 + s.settings.Hold
 }
 
-// decideAdmit begins an admission, once.
+// decideAdmit begins the admission of a visitor whose turn has come. It begins only once, so asking
+// again does not prolong it.
 func (s *State) decideAdmit(leaf draw.Hash, at int64) engine.Decision {
 	index, known := s.find(leaf)
 	if !known {
 		return refuse(engine.NotFound, nil)
 	}
 	p := s.makePlaced(index)
-	// Asking while it is not this visitor's turn only sets a clock right that was put back.
+	// If it is not this visitor's turn, the question has only one effect: it sets the room right
+	// after the clock was put back (settingBack).
 	if s.phase != Ordered || !p.Admitted || s.issued[index] != 0 {
 		return engine.Decision{Facts: s.settingBack(at), Reply: p}
 	}
+	// Seconds count from 1, because 0 means that the entry was not admitted yet.
 	seconds := uint32(max(0, at-s.settings.Rules.OpensAt)/1000) + 1 //nolint:gosec // a room's years
 	p.Until = s.until(seconds)
 	return engine.Decision{Facts: []engine.Fact{&Admitted{Index: index, Seconds: seconds}}, Reply: p}
 }
 
-// decideUse gives an admission to the first buyer who orders by it.
+// decideUse gives an admission to the first buyer who orders by it, so that an admission can't be
+// shared or sold on.
 func (s *State) decideUse(c Use, at int64) engine.Decision {
 	index, known := s.find(c.Leaf)
 	refuse := func(why string) engine.Decision { return refuse(engine.QueueRequired, NotNow{Reason: why}) }
@@ -302,7 +314,8 @@ func (s *State) decideUse(c Use, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Bound{Index: index, Person: c.Buyer}}, Reply: s.makePlaced(index)}
 }
 
-// decideProve proves that an entry is under the published root. Entries after the closing are not.
+// decideProve proves that an entry is under the published root. Entries that came after the closing
+// are not under it.
 func (s *State) decideProve(leaf draw.Hash) engine.Decision {
 	index, known := s.find(leaf)
 	if !known || !s.isClosed() || index >= s.drawn {
@@ -316,7 +329,8 @@ func (s *State) decideProve(leaf draw.Hash) engine.Decision {
 	return engine.Decision{Reply: &Proof{Index: index, Hashes: hashes}}
 }
 
-// decideWake does what is due.
+// decideWake does what is due: it closes the list, gives up a draw whose beacon has not come, or
+// admits.
 func (s *State) decideWake(at int64) engine.Decision {
 	facts, _ := s.decideClosing(at)
 	d := engine.Decision{Facts: facts}
@@ -329,8 +343,9 @@ func (s *State) decideWake(at int64) engine.Decision {
 	return d
 }
 
-// decideServing admits as many entries as the rate allows since the last time. A clock that jumps forwards, or a node
-// that was away, makes up for some seconds at most; a clock that jumps backwards admits nobody.
+// decideServing admits as many entries as the rate allows for the time since the last admission.
+// After a jump of the clock forwards, or an absence of the node, it makes up for some seconds at
+// most. After a jump backwards it admits nobody.
 func (s *State) decideServing(at int64) []engine.Fact {
 	if at < s.settings.Rules.OpensAt {
 		return nil
@@ -339,13 +354,16 @@ func (s *State) decideServing(at int64) []engine.Fact {
 		return back
 	}
 	elapsed := min(max(0, at-s.servedAt), maxAtOnce+s.untilNext())
+	// Credit is counted in entries times milliseconds per minute, so that no fraction of an entry
+	// is lost between two wakes.
 	credit := s.credit + elapsed*s.settings.Rate
 	more := credit / 60_000
 	if more == 0 {
 		return nil
 	}
 	f := &Served{To: s.served, Credit: credit % 60_000, At: at}
-	// With nobody left to wait, unused credit lapses: it must not admit later visitors all at once.
+	// If fewer wait than the credit admits, the rest of the credit lapses. Otherwise it would
+	// later admit many visitors at once.
 	if waiting := int64(s.count() - s.served); more >= waiting {
 		more, f.Credit = waiting, 0
 	}
@@ -356,9 +374,9 @@ func (s *State) decideServing(at int64) []engine.Fact {
 	return []engine.Fact{f}
 }
 
-// settingBack returns a fact that makes the room count on from now, if the clock was set back. Without it the room
-// would wait until the clock has come as far as before. Visitors who ask bring it about, because the timer waits as
-// well.
+// settingBack returns a fact that makes the room count on from now, if the clock was set back.
+// Without it, nobody would be admitted until the clock has come as far as before. The questions of
+// visitors cause it, because the timer waits for the same clock.
 func (s *State) settingBack(at int64) []engine.Fact {
 	if s.phase != Ordered || at < s.settings.Rules.OpensAt || at >= s.servedAt-maxAtOnce {
 		return nil
