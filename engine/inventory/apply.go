@@ -5,7 +5,8 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Apply applies a fact to the state.
+// Apply applies a fact to the state. Facts that change the stock raise the revision if the ledger
+// must get a new offer.
 func (s *State) Apply(f engine.Fact) {
 	switch f := f.(type) {
 	case *Created:
@@ -51,13 +52,15 @@ func (s *State) Apply(f engine.Fact) {
 	}
 }
 
+// holdUnits adds n units to what is reserved, and to what the customer has. n may be negative.
 func (s *State) holdUnits(customer uint64, n int64) {
 	s.held += n
 	s.buyers.Add(customer, n)
 }
 
-// raiseRevision raises the revision, and so makes a new offer, if the type has sold out or come back, or
-// if more or less of it is set aside.
+// raiseRevision raises the revision if the type has sold out or come back since, or if more or less
+// of it is set aside. A new revision means that the ledger gets a new offer. was is what the stock
+// stood at before the fact.
 func (s *State) raiseRevision(was standing) {
 	if was != s.standingAt(s.freeUnits()) {
 		s.rev++

@@ -39,15 +39,19 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	}
 }
 
+// refuse returns a decision that only refuses.
 func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
+// decideCreate makes the type and offers it to the ledger. A repeated command gets the record as it
+// is.
 func (s *State) decideCreate(c Create, at int64) engine.Decision {
 	if s.details != nil {
 		return engine.Decision{Reply: s.makeRecord()}
 	}
 	t := c.Details
+	// Only a seat map makes a type seated (decideResize), so a request can't.
 	t.Seated = false
 	d := engine.Decision{
 		Facts: []engine.Fact{&Created{Details: &t, At: at}},
@@ -57,6 +61,9 @@ func (s *State) decideCreate(c Create, at int64) engine.Decision {
 	return d
 }
 
+// decideUpdate replaces the record, if nobody has changed it since the revision that the organizer
+// has seen. What buyers have paid for can't change: the price, the type and the currency once a
+// unit is taken, and the quantity of seats.
 func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.TicketTypeNotFound, nil)
@@ -83,13 +90,15 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	return s.update(&Updated{Details: &t, At: at}, t.leftOf(taken))
 }
 
-// decideResize sets the type's quantity to its number of seats, or makes it unseated again. An
-// unseated type keeps its quantity until the organizer changes it.
+// decideResize sets the type's quantity to its number of seats, or makes the type unseated again. A
+// type that becomes unseated keeps its quantity until the organizer changes it, or gets what is
+// taken if that is more.
 func (s *State) decideResize(c keeper.Resize, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.TicketTypeNotFound, nil) // not made yet; the seat map repeats the size
 	}
 	var d engine.Decision
+	// A Resize that comes again, or after a later one, changes nothing and is only acknowledged.
 	if c.Revision > s.sized {
 		t := *s.details
 		if t.Seated = c.Quantity != keeper.Unseated; t.Seated {
@@ -103,7 +112,8 @@ func (s *State) decideResize(c keeper.Resize, at int64) engine.Decision {
 	return d
 }
 
-// update replaces the record, and sends the offer that follows from it.
+// update replaces the record and sends the offer that follows from it. free is how many units are
+// free under the new record.
 func (s *State) update(f *Updated, free int64) engine.Decision {
 	after := &State{details: f.Details, awaited: s.awaited}
 	f.Left = after.forSale(free)
@@ -115,7 +125,8 @@ func (s *State) update(f *Updated, free int64) engine.Decision {
 	return d
 }
 
-// decideAwait sets aside what is free, or puts it on sale again.
+// decideAwait sets aside what is free, or puts it on sale again, as the ledger says. It
+// acknowledges the message also when it comes again, because the ledger repeats it until then.
 func (s *State) decideAwait(c keeper.Await, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.TicketTypeNotFound, nil) // not made yet; the ledger repeats the Await
@@ -132,17 +143,19 @@ func (s *State) decideAwait(c keeper.Await, at int64) engine.Decision {
 	return d
 }
 
-// protocol returns the type's side of the reservation protocol.
+// protocol returns the type's side of the reservation protocol with its event's ledger.
 func (s *State) protocol() keeper.Protocol {
 	return keeper.Protocol{Self: s.ref, Ledger: s.ledgerRef(), Book: &s.book, Goods: s}
 }
 
-// GrantLine returns the grant of a reserved line, with its price.
+// GrantLine returns the answer to a reserved line. It has the price and the terms of this moment,
+// so that a later change does not change an order that was placed.
 func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
 	return keeper.Granted{Claim: c.Claim, Keeper: s.ref, Price: s.details.Price, Name: s.details.Name, Terms: s.details.makeTerms()}
 }
 
-// ReserveLine sets a line's units aside.
+// ReserveLine sets a line's units aside. What the same order held under an earlier serial counts as
+// given back.
 func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keeper.Held, at int64) {
 	left := s.details.leftOf(s.takenUnits() - replaced.Quantity + c.Line.Quantity)
 	d.Facts = append(d.Facts, &keeper.ReservedFact{
@@ -152,7 +165,8 @@ func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keepe
 	s.offerTurn(d, at, left)
 }
 
-// CommitLine sells the units that are held.
+// CommitLine sells the units that are held. The fact that sells the last one also says when the
+// type sold out.
 func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, at int64) {
 	f := &keeper.CommittedFact{Claim: c.Claim, Floor: c.Floor}
 	if s.sold+h.Quantity == s.details.Quantity {
@@ -161,7 +175,7 @@ func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, a
 	d.Facts = append(d.Facts, f)
 }
 
-// ReleaseLine gives back the units that are held.
+// ReleaseLine gives back the units that are held, so that others can buy them.
 func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held, at int64) {
 	left := s.details.leftOf(s.takenUnits() - h.Quantity)
 	d.Facts = append(d.Facts, &keeper.ReleasedFact{Claim: c.Claim, Floor: c.Floor, Left: s.forSale(left)})
@@ -175,7 +189,8 @@ func (s *State) takeBack(d *engine.Decision, c keeper.Return, at int64) {
 	s.offerTurn(d, at, left)
 }
 
-// RefuseLine returns the reason why a line can't be reserved, or nil.
+// RefuseLine returns the reason why a line can't be reserved, or nil. Late money (l.Late) was paid
+// for an order that had met the rules when it was placed, so only the stock is checked.
 func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engine.Refusal {
 	if s.details == nil {
 		return engine.Refuse(engine.TicketTypeNotFound, nil)
@@ -204,8 +219,8 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engi
 	return nil
 }
 
-// refuseByRules checks the rules other than stock: window, presale code, caps. back is how many
-// units the same order gives back.
+// refuseByRules checks all rules except stock: the sale window, the presale code and the caps. back
+// is how many units the same order gives back.
 func (s *State) refuseByRules(l *keeper.Line, back, at int64) *engine.Refusal {
 	t, id := s.details, s.typeID()
 	if reason := t.whyClosed(at); reason != "" {
@@ -223,7 +238,7 @@ func (s *State) refuseByRules(l *keeper.Line, back, at int64) *engine.Refusal {
 	return nil
 }
 
-// refuseSale refuses a sale because the type is not for sale.
+// refuseSale refuses because the type is not for sale. reason is what whyClosed returned.
 func (s *State) refuseSale(reason string) *engine.Refusal {
 	return engine.Refuse(engine.NotOnSale, keeper.NotOnSale{
 		TicketTypeID: s.typeID(), SaleStart: formatTime(s.details.SaleStart), SaleEnd: formatTime(s.details.SaleEnd), Reason: reason,
@@ -246,6 +261,7 @@ func (t *Details) whyClosed(at int64) string {
 	}
 }
 
+// typeID returns the type's public id.
 func (s *State) typeID() string { return TypeID(s.ref).String() }
 
 func formatTime(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }

@@ -116,6 +116,7 @@ type Record struct {
 	SetAside  int64 `cbor:",omitempty"` // units set aside for those who wait
 }
 
+// makeRecord returns the type's record as it is now. The type must exist.
 func (s *State) makeRecord() *Record {
 	return &Record{
 		Ref: s.ref, Details: *s.details, CreatedAt: s.created, Revision: s.rev,
@@ -132,7 +133,8 @@ func (s *State) freeUnits() int64 { return s.details.leftOf(s.takenUnits()) }
 // unitsForSale returns the number of units left for sale; Unlimited if stock is not finite.
 func (s *State) unitsForSale() int64 { return s.forSale(s.freeUnits()) }
 
-// forSale returns how many of a given number of free units anybody may buy: none if the type is awaited.
+// forSale returns how many of a given number of free units anybody may buy. It is none while free
+// units are set aside for the waitlist.
 func (s *State) forSale(free int64) int64 {
 	if s.isGuarded() {
 		return 0
@@ -140,19 +142,22 @@ func (s *State) forSale(free int64) int64 {
 	return free
 }
 
-// isGuarded reports whether free units are set aside. For seats the seat map decides that.
+// isGuarded reports whether free units are set aside for the waitlist. For a seated type the seat
+// map sets seats aside instead.
 func (s *State) isGuarded() bool { return s.awaited && !s.details.Seated }
 
-// plenty is how many units an unlimited type has to offer.
+// plenty stands for an unlimited number in an offer to the waitlist, which counts with it.
 const plenty = 1 << 31
 
-// standing is what a type's offer says about its stock.
+// standing is what a type's offer says about its stock. If it changes, the ledger needs a new
+// offer.
 type standing struct {
 	soldOut bool
 	free    int64 // units that are set aside for the waitlist
 }
 
-// standingAt returns what the offer says if the given number of units is free.
+// standingAt returns what the offer says if the given number of units is free. While units are set
+// aside, the type is sold out for everybody else.
 func (s *State) standingAt(free int64) standing {
 	switch {
 	case s.details == nil || !s.isGuarded():
@@ -164,8 +169,8 @@ func (s *State) standingAt(free int64) standing {
 	}
 }
 
-// leftOf returns how many units are left for sale if the given number is taken. A type that has not been
-// created has none.
+// leftOf returns how many units are left if the given number is taken, or Unlimited. A type that
+// has not been created has none.
 func (t *Details) leftOf(taken int64) int64 {
 	if t == nil {
 		return 0

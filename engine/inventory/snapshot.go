@@ -24,7 +24,7 @@ type Frozen struct {
 	AwaitRev uint64 `cbor:"11,keyasint,omitempty"`
 }
 
-// Freeze returns a copy that shares only what never changes.
+// Freeze returns a copy for a snapshot. It shares with the state only what never changes.
 func (s *State) Freeze() any {
 	buyers, counts := s.buyers.Freeze()
 	return &Frozen{

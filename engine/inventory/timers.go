@@ -5,10 +5,12 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// offerAgainMillis is after how long an offer that the ledger has not acknowledged is repeated.
+// offerAgainMillis is after how many milliseconds an offer is sent again if the ledger has not
+// acknowledged it.
 const offerAgainMillis = 2_000
 
-// decideWake asks the ledger about old reservations and repeats the offer.
+// decideWake asks the ledger about old reservations, and repeats the offer if the ledger has not
+// acknowledged it in time.
 func (s *State) decideWake(now int64) engine.Decision {
 	var d engine.Decision
 	s.protocol().DecideWake(&d, now)
@@ -20,14 +22,16 @@ func (s *State) decideWake(now int64) engine.Decision {
 
 func (s *State) ledgerRef() engine.Ref { return engine.EventRef(s.ref.Home) }
 
-// sendOffer adds the offer as it will be after the decision.
+// sendOffer adds an offer to a decision. t, rev and stands are the record, the revision and the
+// stock after that decision.
 func (s *State) sendOffer(d *engine.Decision, now int64, t *Details, rev uint64, stands standing) {
 	d.Facts = append(d.Facts, &Offered{At: now})
 	d.Sends = append(d.Sends, engine.Send{To: s.ledgerRef(), Cmd: makeOffer(s.ref, t, rev, stands)})
 }
 
-// offerTurn adds the offer if, with the given number of units free, the type has sold out or come back, or more
-// or less of it is set aside.
+// offerTurn adds an offer to a decision after which the given number of units is free. It does so
+// only if that changes what the offer says: the type has sold out or come back, or more or less of
+// it is set aside.
 func (s *State) offerTurn(d *engine.Decision, now, free int64) {
 	if stands := s.standingAt(free); stands != s.standingAt(s.freeUnits()) {
 		s.sendOffer(d, now, s.details, s.rev+1, stands)

@@ -7,17 +7,18 @@ import (
 	"boxoffice/engine"
 )
 
-// pseudonymDomain is a domain that will never have a mail server (RFC 2606).
+// pseudonymDomain will never have a mail server (RFC 2606), so no mail to a pseudonym can reach
+// anybody.
 const pseudonymDomain = "@erased.invalid"
 
-// Pseudonym returns an address that belongs to nobody. It replaces the address of a person who
-// wants to be forgotten. Its first part is drawn at random by the caller.
+// Pseudonym returns an address that belongs to nobody, for a person who wants to be forgotten. The
+// caller draws its first part at random, so that it tells nothing about the person.
 func Pseudonym(drawn string) string { return drawn + pseudonymDomain }
 
 // IsPseudonym reports whether an address is a pseudonym, to which no mail is sent.
 func IsPseudonym(email string) bool { return strings.HasSuffix(email, pseudonymDomain) }
 
-// NormalEmail returns the form in which addresses are compared.
+// NormalEmail returns the form in which addresses are compared and hashed.
 func NormalEmail(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
 const typeErased engine.FactType = 43
@@ -41,7 +42,7 @@ func (f *Erased) OrderID() engine.OrderID { return f.ID }
 // Happened returns when the fact was decided.
 func (f *Erased) Happened() int64 { return f.At }
 
-// Fold returns the order without the name and the address.
+// Fold returns the order without the person's name and address.
 func (f *Erased) Fold(o *Order) *Order {
 	c := o.Erase(f.Customer, f.Pseudonym)
 	c.UpdatedAt = f.At
@@ -49,9 +50,9 @@ func (f *Erased) Fold(o *Order) *Order {
 }
 
 // Erase returns the order with a pseudonym in place of the person whose address has the hash
-// customer, as its buyer, as a holder of its tickets and as an attendee that its lines name. If the
-// person is the buyer, the names that the buyer gave without an address and what the buyer wrote
-// are erased too. The hash stays in Customer, because caps count by it.
+// customer: as the buyer, as a holder of tickets and as an attendee that lines name. If the person
+// is the buyer, the names that the buyer gave without an address, and what the buyer wrote, are
+// erased too. The hash stays in Customer, because caps count by it.
 func (o *Order) Erase(customer uint64, pseudonym string) *Order {
 	is := func(email string) bool { return email != "" && CustomerOf(NormalEmail(email)) == customer }
 	buyer := is(o.Email)
@@ -91,13 +92,14 @@ func (o *Order) Erase(customer uint64, pseudonym string) *Order {
 	return &c
 }
 
-// isAskedBy reports whether a customer asked for a refund, or holds a ticket of it.
+// isAskedBy reports whether a customer asked for a refund, or owns one of its tickets. What they
+// wrote about it must then be erased.
 func (o *Order) isAskedBy(ask *Ask, customer uint64, is func(email string) bool) bool {
 	return ask.Asker == customer || slices.ContainsFunc(ask.Tickets, func(ticket uint32) bool { return is(o.OwnerOf(ticket).Email) })
 }
 
-// RenamedLines lists the first ticket of each line whose tickets have another name, or none, in the
-// changed order after. Erased carries the lines in this form.
+// RenamedLines lists the first ticket of each line whose tickets have another name in the changed
+// order after, or none any more. Erased carries the lines in this form.
 func (o *Order) RenamedLines(after *Order) (first []uint32) {
 	if !o.Sold() {
 		return nil

@@ -21,7 +21,8 @@ type Fact interface {
 }
 
 // Fold returns an order after a fact, for readers of the journal. It returns o unchanged if the
-// fact is not about an order, or if nothing is known about the order (o is nil).
+// fact is not about an order, or if the order is not known (o is nil) and the fact does not create
+// it.
 func Fold(o *Order, f engine.Fact) *Order {
 	_, created := f.(*Created)
 	if of, ok := f.(Fact); ok && (created || o != nil) {
@@ -66,7 +67,8 @@ func (f *Completed) Fold(o *Order) *Order {
 	return &c
 }
 
-// Fold returns the order at its end. Its status is refunded if its money has gone back before.
+// Fold returns the order at its end. Its status is refunded if its money has gone back already.
+// Attempts that nobody has finished end with it.
 func (f *Ended) Fold(o *Order) *Order {
 	c := *o
 	c.Status, c.UpdatedAt, c.EndedAt = f.Status, f.At, f.At
@@ -85,12 +87,13 @@ func (f *Ended) Fold(o *Order) *Order {
 	return &c
 }
 
-// Fold returns the order with more time to pay it.
+// Fold returns the order with more time to pay.
 func (f *Extended) Fold(o *Order) *Order {
 	if f.Number <= o.Extensions {
 		return o // a follower may read a record that already contains the fact
 	}
 	c := *o
+	// PlacedUntil keeps the end of the first window, which Window needs.
 	c.Extensions, c.PlacedUntil = f.Number, cmp.Or(c.PlacedUntil, c.ExpiresAt)
 	if f.By != 0 {
 		c.ExtendedBy = append(slices.Clip(c.ExtendedBy), f.By)
@@ -102,8 +105,9 @@ func (f *Extended) Fold(o *Order) *Order {
 // Window returns how long the order had to be paid when it was placed, in milliseconds.
 func (o *Order) Window() int64 { return cmp.Or(o.PlacedUntil, o.ExpiresAt) - o.CreatedAt }
 
-// Fold returns the order with one more attempt to pay it. The buyer's first attempt extends the order's
-// window, and one by the payment link leaves that to the buyer. Facts of earlier releases extended it by either.
+// Fold returns the order with one more attempt to pay it. The buyer's first attempt extends the
+// time to pay. An attempt by the payment link does not use that up for the buyer. Facts of earlier
+// releases extended the time by either.
 func (f *PaymentBegun) Fold(o *Order) *Order {
 	if o.Attempt(f.Attempt.Reference) != nil {
 		return o // a follower may read a record that already contains the fact
@@ -130,8 +134,8 @@ func (f *PaymentOpened) Fold(o *Order) *Order {
 	return &c
 }
 
-// Fold returns the order with the attempt's new status. An order is processing while a provider
-// reports money in flight.
+// Fold returns the order with the attempt's new status. An unpaid order is processing while a
+// provider reports money on its way, or too little money.
 func (f *PaymentReported) Fold(o *Order) *Order {
 	c := *o
 	c.UpdatedAt = f.At
@@ -167,9 +171,9 @@ func (f *RefundDue) Fold(o *Order) *Order {
 	return &c
 }
 
-// Fold returns the order with the refund's new status. An order whose money has gone back and which
-// never had tickets becomes refunded, unless it has not ended yet: then its keepers have to be told
-// its end first.
+// Fold returns the order with the refund's new status. An order that never had tickets and whose
+// money has gone back becomes refunded. While it has not ended, it stays as it is: its keepers must
+// first be told its end.
 func (f *RefundReported) Fold(o *Order) *Order {
 	if f.Position < 0 || f.Position >= len(o.Refunds) {
 		return o
@@ -194,8 +198,8 @@ func (f *RefundReported) Fold(o *Order) *Order {
 	return &c
 }
 
-// EndStatus returns the status with which an unpaid order ends when its window closes: failed if
-// all attempts to pay it failed, else expired.
+// EndStatus returns the status with which an unpaid order ends when its time is over: failed if all
+// attempts to pay it failed, and otherwise expired.
 func (o *Order) EndStatus() string {
 	if len(o.Attempts) == 0 || slices.ContainsFunc(o.Attempts, func(a Attempt) bool { return a.Status != AttemptFailed }) {
 		return StatusExpired
@@ -203,9 +207,9 @@ func (o *Order) EndStatus() string {
 	return StatusFailed
 }
 
-// MoneyMayCome reports whether an ended order may still have to do with money: it has a refund, or
-// an attempt other than the one that paid it. An attempt that is over counts too, because somebody
-// may not have heard that it is over.
+// MoneyMayCome reports whether an ended order may still have to do with money. That is so if it has
+// a refund, or an attempt other than the one that paid it. An attempt that is over counts too,
+// because its provider or buyer may not know that it is over.
 func (o *Order) MoneyMayCome() bool {
 	return len(o.Refunds) > 0 || len(o.Attempts) > 1 || len(o.Attempts) == 1 && !o.Sold()
 }
@@ -215,8 +219,8 @@ func (o *Order) OwesRefund() bool {
 	return slices.ContainsFunc(o.Refunds, func(r Refund) bool { return r.Open() })
 }
 
-// refundedStatus returns the status of an order with tickets after money that somebody asked for
-// has gone back: refunded if that was all the money or all the tickets, else partially refunded.
+// refundedStatus returns the status of an order with tickets after money has gone back on request.
+// It is refunded if that was all the money or all the tickets, and otherwise partially refunded.
 func (o *Order) refundedStatus() string {
 	ended := make(map[uint32]bool)
 	for i := range o.Refunds {
@@ -232,8 +236,8 @@ func (o *Order) refundedStatus() string {
 	return StatusPartiallyRefunded
 }
 
-// Open reports whether the refund has not ended: money has to move, somebody has to decide, or
-// keepers have to get something back.
+// Open reports whether the refund has not ended yet: money has to move, somebody has to decide, or
+// keepers have to take something back.
 func (r *Refund) Open() bool {
 	switch r.Status {
 	case RefundProcessed, RefundDenied, RefundCancelled:
@@ -242,7 +246,8 @@ func (r *Refund) Open() bool {
 	return true
 }
 
-// Fold returns the order with the decision on one of its refunds.
+// Fold returns the order with the decision on one of its refunds. A decision on a refund that
+// nobody asked for changes nothing.
 func (f *RefundDecided) Fold(o *Order) *Order {
 	if f.Position < 0 || f.Position >= len(o.Refunds) || o.Refunds[f.Position].Ask == nil {
 		return o

@@ -55,8 +55,8 @@ const (
 )
 
 // Order is the record of an order, as the ledger keeps it and as facts and replies carry it. It is
-// never changed, only replaced by a changed copy. Times are unix milliseconds, money is in minor
-// units.
+// never changed, only replaced by a changed copy, so states, snapshots and replies may share it.
+// Times are unix milliseconds, money is in minor units.
 type Order struct {
 	ID          engine.OrderID `cbor:"1,keyasint"`
 	Serial      keeper.Serial  `cbor:"2,keyasint"`
@@ -95,7 +95,7 @@ type Order struct {
 }
 
 // Issue describes an order that the organization makes itself. Such an order is completed when it
-// is made, whatever it costs, and no money for it comes to us.
+// is made, whatever it costs, and no money for it passes through us.
 type Issue struct {
 	Comp      bool   `cbor:"1,keyasint,omitempty"` // whether its tickets are given away
 	Reference string `cbor:"2,keyasint,omitempty"` // the organization's own reference for the order
@@ -106,7 +106,7 @@ type Issue struct {
 	Wallet engine.Ref `cbor:"6,keyasint,omitzero"`
 }
 
-// Promo is the promo code of an order.
+// Promo is the promo code with which an order was placed.
 type Promo struct {
 	Ref  engine.Ref `cbor:"1,keyasint"`
 	Code string     `cbor:"2,keyasint"` // the code's name at the time when it was granted
@@ -121,7 +121,8 @@ type Shopper struct {
 	Principal uint64 `cbor:"2,keyasint,omitempty"` // hash of the account or address that asks
 }
 
-// Line is one line of an order.
+// Line is one line of an order: one ticket type, with a quantity or with seats. Money is in minor
+// units.
 type Line struct {
 	Type          int64  `cbor:"1,keyasint"` // number of the ticket type
 	Name          string `cbor:"2,keyasint"` // name of the ticket type
@@ -147,8 +148,8 @@ func (l *Line) Transferable() bool { return l.Terms == nil || !l.Terms.Bound }
 // Refundable reports whether the line's tickets were sold with a right to a refund.
 func (l *Line) Refundable() bool { return l.Terms != nil && l.Terms.Refundable }
 
-// FaceValue returns what the k-th ticket of the line costs after the discount, without fees. The
-// remainder of an uneven division comes off the first tickets.
+// FaceValue returns what the k-th ticket of the line costs after the discount and without fees, in
+// minor units. If the discount can't be divided evenly, the first tickets get one unit more of it.
 func (l *Line) FaceValue(k int64) int64 {
 	off := l.Discount / l.Quantity
 	if k < l.Discount%l.Quantity {
@@ -157,7 +158,8 @@ func (l *Line) FaceValue(k int64) int64 {
 	return l.UnitPrice - off
 }
 
-// sumFees returns the platform's fees on the line's tickets. Each fee is rounded by itself.
+// sumFees returns the platform's fees on the line's tickets. The fee of each ticket is rounded by
+// itself, so that a ticket's fee does not depend on the others.
 func (l *Line) sumFees() int64 {
 	if l.Quantity < 1 {
 		return 0
@@ -166,7 +168,8 @@ func (l *Line) sumFees() int64 {
 	return Fee(l.FaceValue(0))*dearer + Fee(l.FaceValue(l.Quantity-1))*(l.Quantity-dearer)
 }
 
-// Attempt is one try to pay an order with a provider.
+// Attempt is one try to pay an order with one provider. Money is in minor units of the order's
+// currency.
 type Attempt struct {
 	Reference string `cbor:"1,keyasint"` // our name of the attempt at the provider
 	Provider  string `cbor:"2,keyasint"`
@@ -195,7 +198,8 @@ type Deposit struct {
 // NetworkBank is the network of a deposit that is a bank transfer.
 const NetworkBank = "bank"
 
-// BankAccount is where a transfer goes. None of its parts has a "|".
+// BankAccount is where a transfer goes. None of its parts contains a "|", which separates them in a
+// Deposit's Address.
 type BankAccount struct{ Holder, Number, BIC string }
 
 // String writes the account as ParseBankAccount reads it.
@@ -211,8 +215,8 @@ func ParseBankAccount(text string) (a BankAccount) {
 // IsTransfer reports whether the buyer pays the attempt by bank transfer.
 func (a *Attempt) IsTransfer() bool { return a.Deposit.Network == NetworkBank }
 
-// Transfer returns the attempt to which an order's transfers belong, which all have one reference: the
-// first that told its buyer where to pay. It is nil if there is none.
+// Transfer returns the attempt to which an order's transfers belong. All transfers of an order have
+// one reference, so it is the first attempt by transfer. It is nil if there is none.
 func (o *Order) Transfer() *Attempt {
 	for i := range o.Attempts {
 		if a := &o.Attempts[i]; a.IsTransfer() {
@@ -222,14 +226,16 @@ func (o *Order) Transfer() *Attempt {
 	return nil
 }
 
-// LinkMark stands in the references of the attempts that were begun by an order's payment link, between the
-// order's number and the attempt's.
+// LinkMark stands in the references of attempts that were begun by an order's payment link, between
+// the order's number and the attempt's.
 const LinkMark = "-P-"
 
-// ByLink reports whether not the buyer but somebody with the order's payment link began the attempt.
+// ByLink reports whether somebody with the order's payment link began the attempt, rather than its
+// buyer.
 func (a *Attempt) ByLink() bool { return strings.Contains(a.Reference, LinkMark) }
 
-// CountAttempts counts the attempts that were begun by the order's payment link, or the buyer's own.
+// CountAttempts counts the attempts by the order's payment link, or those of the buyer. Each of the
+// two has a limit of its own.
 func (o *Order) CountAttempts(byLink bool) int {
 	n := 0
 	for i := range o.Attempts {
@@ -257,25 +263,25 @@ func (o *Order) Tickets() int64 {
 	return n
 }
 
-// IsGivenBack reports whether the money of one of the order's tickets was granted, which has ended
-// the ticket.
+// IsGivenBack reports whether a refund that was granted has ended one of the order's tickets.
 func (o *Order) IsGivenBack(ticket uint32) bool {
 	return slices.ContainsFunc(o.Refunds, func(r Refund) bool {
 		return r.Ask != nil && r.Approved() && slices.Contains(r.Ask.Tickets, ticket)
 	})
 }
 
-// IsAllGivenBack reports whether none of the order's tickets is good any more.
+// IsAllGivenBack reports whether no ticket of the order is valid any more.
 func (o *Order) IsAllGivenBack() bool {
 	return o.isEachGivenBack(func(uint32) bool { return true })
 }
 
-// IsVisitGivenBack reports whether none of the order's tickets for a visit is good any more.
+// IsVisitGivenBack reports whether none of the order's tickets for a visit is valid any more.
 func (o *Order) IsVisitGivenBack(v *keeper.Visit) bool {
 	return o.isEachGivenBack(func(ticket uint32) bool { of := o.VisitOf(ticket); return of != nil && *of == *v })
 }
 
-// isEachGivenBack reports whether all of the order's tickets of a kind are given back.
+// isEachGivenBack reports whether all those of the order's tickets are given back for which is
+// returns true.
 func (o *Order) isEachGivenBack(is func(ticket uint32) bool) bool {
 	if len(o.Refunds) == 0 {
 		return false
@@ -292,8 +298,8 @@ func (o *Order) isEachGivenBack(is func(ticket uint32) bool) bool {
 const mostTickets = 1 << 20
 
 // HasSoundSize reports whether the order has so few tickets that they can be listed. An order with
-// more was never placed, but a damaged journal may contain one, and its tickets would take all
-// memory.
+// more was never placed. But a damaged journal may contain one, and a list of its tickets would
+// take all memory.
 func (o *Order) HasSoundSize() bool {
 	left := int64(mostTickets)
 	for i := range o.Lines {
@@ -308,7 +314,8 @@ func (o *Order) HasSoundSize() bool {
 const withdrawalMillis = 14 * 24 * 60 * 60 * 1000
 
 // WithdrawableUntil returns when the right to withdraw from a digital order ends at the latest, in
-// unix milliseconds, or 0 if there is no such right.
+// unix milliseconds. It is 0 if there is no such right, for example because the buyer has waived
+// it.
 func (o *Order) WithdrawableUntil() int64 {
 	if !o.Digital || o.WaivedAt != 0 || !o.Sold() {
 		return 0
@@ -334,6 +341,7 @@ func (o *Order) LineOf(ticket uint32) (line int, k int64, ok bool) {
 
 // PaidBy returns the attempt that paid the order, or nil if the order was free or is unpaid.
 func (o *Order) PaidBy() *Attempt {
+	// An attempt whose money was not sent back completely comes before those whose money was.
 	for i := range o.Attempts {
 		if a := &o.Attempts[i]; a.Status == AttemptSucceeded && o.SentBack(a.Reference) < a.Received {
 			return a
@@ -361,8 +369,8 @@ func (o *Order) AskedBack(processed bool) int64 {
 	return sum
 }
 
-// Earns returns what the organization earns with the order when it is sold. An order that is not
-// paid through us earns nothing.
+// Earns returns what the organization earns when the order is sold, in minor units. An order that
+// is not paid through us earns nothing here.
 func (o *Order) Earns() int64 {
 	if o.Issue != nil {
 		return 0
@@ -370,8 +378,8 @@ func (o *Order) Earns() int64 {
 	return o.Total - o.Fees - o.Absorbed
 }
 
-// GaveBack returns how much of its earnings the organization has given back. The platform itself
-// gives back the fee.
+// GaveBack returns how much of its earnings the organization has given back, in minor units. The
+// fee is not part of that, because the platform itself gives it back.
 func (o *Order) GaveBack() int64 {
 	if o.Issue != nil || !o.Sold() {
 		return 0
@@ -379,7 +387,8 @@ func (o *Order) GaveBack() int64 {
 	return min(o.AskedBack(true), o.Total-o.Fees)
 }
 
-// Unpaid reports whether the order waits for money, or to be claimed.
+// Unpaid reports whether the order still waits for its money, or for somebody on the waitlist to
+// claim it.
 func (o *Order) Unpaid() bool { return Unpaid(o.Status) }
 
 // Unpaid reports whether an order of the status waits for money, or to be claimed.
@@ -387,8 +396,8 @@ func Unpaid(status string) bool {
 	return status == StatusPending || status == StatusProcessing || status == StatusOffered
 }
 
-// Placed returns the order as it was when its Place was answered, whatever has become of it since.
-// A repeat gets this answer, byte for byte.
+// Placed returns the order as it was when its Place was answered, whatever has happened to it
+// since. A repeated Place gets the same answer, byte for byte.
 func (o *Order) Placed() *Order {
 	c := *o
 	c.Attempts, c.Refunds, c.Holders, c.Rescheduled, c.PlacedUntil, c.Extensions, c.ExtendedBy = nil, nil, nil, nil, 0, 0, nil
@@ -417,11 +426,11 @@ func (o *Order) Attempt(reference string) *Attempt {
 	return nil
 }
 
-// SentBack returns how much of an attempt's money has gone back or is to go back.
+// SentBack returns how much of an attempt's money has gone back or is about to go back.
 func (o *Order) SentBack(reference string) int64 { return o.sentBack(reference, false) }
 
-// sentBack returns how much of an attempt's money has gone back (processed), or has gone back or is
-// to.
+// sentBack returns how much of an attempt's money has gone back. Unless processed is set, it
+// includes what is still about to go back.
 func (o *Order) sentBack(reference string, processed bool) int64 {
 	var sum int64
 	for i := range o.Refunds {
@@ -443,7 +452,8 @@ func (o *Order) NeedsPerson(i int) bool {
 	return a != nil && a.Deposit.Address != ""
 }
 
-// Holder returns the name and e-mail on the i-th line's tickets.
+// Holder returns the name and e-mail address on the tickets of the i-th line. They are the buyer's
+// where the line names nobody.
 func (o *Order) Holder(i int) (name, email string) {
 	l := &o.Lines[i]
 	name, email = l.AttendeeName, l.AttendeeEmail
@@ -466,8 +476,9 @@ func (o *Order) RefundDeadline(ticket uint32) int64 {
 	return o.closeTerms(o.Lines[i].Terms, ticket)
 }
 
-// closeTerms returns when the window of a ticket's terms closes, in unix milliseconds, or 0 if they
-// set none.
+// closeTerms returns until when a ticket may be given back by its terms, in unix milliseconds, or 0
+// if they set no time. RefundHours count from the purchase, or back from the visit if the ticket is
+// for one.
 func (o *Order) closeTerms(terms *keeper.Terms, ticket uint32) int64 {
 	deadline := terms.RefundDeadline
 	if terms.RefundHours == nil {
@@ -516,7 +527,7 @@ func (o *Order) Seat(ticket uint32) string {
 // (docs/rules.md, Sales and fees).
 const FeeBasisPoints = 500
 
-// Fee returns the platform's fee on one ticket, rounded half up.
+// Fee returns the platform's fee on one ticket, rounded half up, in minor units.
 func Fee(price int64) int64 { return (price*FeeBasisPoints + 5_000) / 10_000 }
 
 // IssueFeeBasisPoints is the platform's fee per paid ticket that the organization issues
@@ -545,7 +556,7 @@ func PriceTotal(price int64, absorb bool) int64 {
 	return price + Fee(price)
 }
 
-// SumUp computes the order's sums from its lines.
+// SumUp computes the order's sums from its lines. absorb says that the organization pays the fees.
 func (o *Order) SumUp(absorb bool) {
 	o.Subtotal, o.Discount, o.Fees, o.Absorbed = 0, 0, 0, 0
 	for i := range o.Lines {

@@ -8,12 +8,12 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// The ledger keeps an order as one text. So the garbage collector finds no pointers to follow,
-// however many orders are open, and a snapshot copies the texts as they are (paged.Texts).
+// The ledger keeps an order as one text. The garbage collector then finds no pointers to follow in
+// it, however many orders are open, and a snapshot takes over the texts as they are (paged.Texts).
 //
-// A record is the number of its fields followed by the fields: varints, hashes of eight bytes, and
-// texts and lists, each after its length. Fields are appended, never moved or dropped. A text from
-// before a field existed is read without that field.
+// A record is the number of its fields, followed by the fields: varints, hashes of eight bytes, and
+// texts and lists, each after its length. Fields are only ever appended, never moved or dropped. A
+// text from before a field existed is read without that field.
 //
 // A field that is appended from now on is written after its length in bytes (a text is anyway;
 // later writes any other field). A release that does not know the field skips it by that length. So
@@ -23,7 +23,8 @@ import (
 // ErrPacked says that a string is not a packed order.
 var ErrPacked = errors.New("order: a packed order is broken")
 
-// packing goes through an order's fields, either to write or to read them.
+// packing goes through the fields of an order and either writes or reads each of them. One list of
+// fields serves both, so that the two can't differ.
 type packing struct {
 	out     []byte
 	in      string
@@ -55,7 +56,8 @@ func Unpack(s string) (*Order, error) {
 	return o, nil
 }
 
-// UnpackHead returns an order with only its first fields.
+// UnpackHead returns an order with only its first fields. It is quicker than Unpack for callers
+// that need no more than these.
 func UnpackHead(s string) (o Order) {
 	p := packing{in: s, reading: true}
 	p.beginRecord(orderFields)
@@ -63,8 +65,9 @@ func UnpackHead(s string) (o Order) {
 	return o
 }
 
-// These are the numbers of fields that a record may have, and that every record has. A plain order
-// does not pay for the other fields, because fields are written only up to the last one in use.
+// These are the numbers of fields that a record may have at most, and of those that every record
+// has. Fields are written only up to the last one in use, so a plain order does not pay for the
+// others.
 const (
 	orderFields = 34
 	plainOrder  = 24
@@ -103,7 +106,8 @@ func (l *Line) countFields() uint64 {
 	return plainLine
 }
 
-// packed goes through an order's fields. With packedHead it is the only list of them.
+// packed goes through an order's fields. Together with packedHead it is the only list of them. The
+// order of the calls is the format: it must never change.
 func (o *Order) packed(p *packing) {
 	n := p.fieldsToGo(o.countFields(), orderFields)
 	outer := p.beginRecord(n)
@@ -145,6 +149,7 @@ func (o *Order) packed(p *packing) {
 	p.endRecord(outer)
 }
 
+// packed goes through the fields of an order's promo code.
 func (r *Promo) packed(p *packing) {
 	outer := p.beginRecord(5)
 	packRef(&r.Ref, p)
@@ -162,6 +167,7 @@ func packRef(r *engine.Ref, p *packing) {
 	p.packNumber(&r.ID)
 }
 
+// packed goes through the fields of an order that the organization issued.
 func (s *Issue) packed(p *packing) {
 	outer := p.beginRecord(8)
 	p.packFlag(&s.Comp)
@@ -173,6 +179,7 @@ func (s *Issue) packed(p *packing) {
 	p.endRecord(outer)
 }
 
+// packed goes through the fields of a ticket's holder.
 func (h *Holder) packed(p *packing) {
 	outer := p.beginRecord(4)
 	ticket, version := uint64(h.Ticket), uint64(h.Version)
@@ -184,6 +191,7 @@ func (h *Holder) packed(p *packing) {
 	p.endRecord(outer)
 }
 
+// packed goes through the fields of a ticket that was moved to another date.
 func (r *Rescheduled) packed(p *packing) {
 	outer := p.beginRecord(5)
 	ticket := uint64(r.Ticket)
@@ -196,6 +204,7 @@ func (r *Rescheduled) packed(p *packing) {
 	p.endRecord(outer)
 }
 
+// packBooking goes through the fields of a booking.
 func packBooking(b *keeper.Booking, p *packing) {
 	outer := p.beginRecord(5)
 	date, line := int64(b.Date), int64(b.Line)
@@ -208,6 +217,7 @@ func packBooking(b *keeper.Booking, p *packing) {
 	p.endRecord(outer)
 }
 
+// packVisit goes through the fields of a visit.
 func packVisit(v *keeper.Visit, p *packing) {
 	outer := p.beginRecord(7)
 	date := int64(v.Date)

@@ -5,7 +5,8 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Apply applies a fact to the state.
+// Apply applies a fact to the state. It keeps the uses in all and the uses of each customer in
+// step.
 func (s *State) Apply(f engine.Fact) {
 	switch f := f.(type) {
 	case *Created:
@@ -44,7 +45,7 @@ func (s *State) Apply(f engine.Fact) {
 	}
 }
 
-// addUses adds to the number of uses that a customer has.
+// addUses adds n to the reserved uses and to the uses that a customer has. n may be negative.
 func (s *State) addUses(customer uint64, n int64) {
 	s.held += n
 	s.buyers.Add(customer, n)

@@ -41,10 +41,12 @@ func (s *State) Decide(c engine.Command, now time.Time) engine.Decision {
 	}
 }
 
+// refuse returns a decision that only refuses.
 func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
+// decideCreate makes the code. A repeated command gets the record as it is.
 func (s *State) decideCreate(c Create, at int64) engine.Decision {
 	switch {
 	case s.details != nil:
@@ -59,6 +61,8 @@ func (s *State) decideCreate(c Create, at int64) engine.Decision {
 	}
 }
 
+// decideUpdate replaces the terms, if nobody has changed them since the revision that the organizer
+// has seen. A code that somebody has used keeps its name.
 func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	switch {
 	case c.Revision != s.rev:
@@ -73,6 +77,8 @@ func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Updated{Details: &t, At: at}}, Reply: r}
 }
 
+// decideDelete removes a code that no order has used or reserved. It disables any other code,
+// because orders still refer to it.
 func (s *State) decideDelete(at int64) engine.Decision {
 	r := s.makeRecord()
 	switch {
@@ -86,7 +92,8 @@ func (s *State) decideDelete(at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Removed{At: at}}, Reply: r}
 }
 
-// validateCode returns whether the code is valid for a purchase.
+// validateCode returns whether the code is valid for a purchase, without using it. The answer can
+// be out of date when the order is placed, which then checks again.
 func (s *State) validateCode(c Validate, at int64) *Verdict {
 	v := &Verdict{Reason: s.whyClosed(c.Event, at)}
 	if v.Reason == keeper.CodeNotFound {
@@ -107,7 +114,8 @@ func (s *State) validateCode(c Validate, at int64) *Verdict {
 	return v
 }
 
-// whyClosed returns the reason why the code is not valid for an event now, or "".
+// whyClosed returns the reason why the code is not valid for an event now, or "". An event that the
+// code is not for gets the same reason as one for which there is no code.
 func (s *State) whyClosed(event, at int64) string {
 	switch t := s.details; {
 	case t == nil || t.Event != 0 && t.Event != event:
@@ -122,8 +130,8 @@ func (s *State) whyClosed(event, at int64) string {
 	return ""
 }
 
-// usedUp returns the reason why no use is left, or "". back is how many uses the same order gives
-// back.
+// usedUp returns the reason why no use is left in all or for the customer, or "". back is how many
+// uses the same order gives back.
 func (s *State) usedUp(customer uint64, back int64) string {
 	switch t := s.details; {
 	case t.MaxUses > 0 && s.used+s.held-back >= t.MaxUses:
@@ -134,19 +142,20 @@ func (s *State) usedUp(customer uint64, back int64) string {
 	return ""
 }
 
-// protocol returns the code's side of the reservation protocol with one ledger.
+// protocol returns the code's side of the reservation protocol with the ledger of one event.
 func (s *State) protocol(event int64) keeper.Protocol {
 	return keeper.Protocol{Self: s.ref, Ledger: engine.EventRef(event), Book: s.books.Of(event), Goods: goods{s, event}}
 }
 
-// goods are the code's uses, as one ledger sees them.
+// goods are the code's uses, as the ledger of one event sees them.
 type goods struct {
 	*State
 	event int64
 }
 
-// RefuseLine returns the reason why a use can't be reserved, or nil. Late money takes its use
-// again, whatever has become of the code.
+// RefuseLine returns the reason why a use can't be reserved, or nil. Late money takes its use again
+// even if the code has expired or is used up since, because the buyer has paid the discounted
+// price.
 func (g goods) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engine.Refusal {
 	if l.Late && g.details != nil {
 		return nil
@@ -161,7 +170,7 @@ func (g goods) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engin
 	return engine.Refuse(engine.PromoCodeInvalid, keeper.BadCode{Reason: reason})
 }
 
-// GrantLine returns the grant of a use, with the code's discount.
+// GrantLine returns the answer to a reserved use, with the code's discount.
 func (g goods) GrantLine(c keeper.Reserve) keeper.Granted {
 	terms := g.details.Discount
 	return keeper.Granted{Claim: c.Claim, Keeper: g.ref, Discount: &terms}
@@ -189,7 +198,8 @@ func (s *State) takeBack(d *engine.Decision, c keeper.Return, at int64) {
 	d.Facts = append(d.Facts, &keeper.ReturnedFact{Claim: c.Claim, Floor: c.Floor, Quantity: c.Quantity, Customer: c.Customer, Left: s.usesLeft(-c.Quantity), At: at})
 }
 
-// usesLeft returns how many uses are left if the given number of further ones is taken; negative: unlimited.
+// usesLeft returns how many uses are left after taking more of them. A negative number means that
+// there is no limit.
 func (s *State) usesLeft(more int64) int64 {
 	if s.details.MaxUses == 0 {
 		return -1

@@ -23,7 +23,7 @@ type Frozen struct {
 	Counts   paged.Column[int64]  `cbor:"11,keyasint"`
 }
 
-// Freeze returns a copy that shares only what never changes.
+// Freeze returns a copy for a snapshot. It shares with the state only what never changes.
 func (s *State) Freeze() any {
 	f := &Frozen{
 		Details: s.details, Created: s.created, Rev: s.rev, Disabled: s.disabled, Redeemed: s.redeemed, Used: s.used, Held: s.held,

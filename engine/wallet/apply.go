@@ -5,8 +5,8 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// Apply applies a fact to the state. The balance is taken from the entry, while the sums are added
-// up separately, so that Check can compare them.
+// Apply applies a fact to the state. The balance is taken over from the entry, and the sums are
+// added up separately, so that Check can compare the two.
 func (s *State) Apply(f engine.Fact) {
 	switch f := f.(type) {
 	case *Entered:
@@ -27,13 +27,15 @@ func (s *State) Apply(f engine.Fact) {
 	}
 }
 
-// endFee ends the reservation of a fee.
+// endFee ends the reservation of a fee, whether the fee was debited or released.
 func (s *State) endFee(c keeper.Claim, floor keeper.Serial) {
 	if h, open := s.books.End(c, floor); open {
 		s.held -= h.Quantity
 	}
 }
 
+// applyEntered adds an entry to the sums. A cleared credit was added when it was credited as
+// pending.
 func (s *State) applyEntered(e *Entered) {
 	switch e.Entry.Kind {
 	case Credited, Pended:

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Check returns the first broken invariant.
+// Check returns the first broken invariant. Above all, the balance must be what the entries add up
+// to.
 func (s *State) Check() error {
 	if err := s.books.Check(); err != nil {
 		return fmt.Errorf("wallet: %w", err)

@@ -48,7 +48,8 @@ func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
-// decideMovement makes the first entry of a movement, or answers with the entry that it has.
+// decideMovement makes the first entry of a movement. A repeated command is answered with the entry
+// that it made, and an id with other content is refused.
 func (s *State) decideMovement(e Entry) engine.Decision {
 	content := fingerprintOf(&e)
 	if m := s.known[e.ID]; m != nil {
@@ -63,7 +64,8 @@ func (s *State) decideMovement(e Entry) engine.Decision {
 	return s.enterEntry(e, content)
 }
 
-// findObjection returns the reason why a new movement is not possible, or nil.
+// findObjection returns the reason why a new movement is not possible, or nil. Credits are bounded
+// so that no sum can ever overflow.
 func (s *State) findObjection(e *Entry) *engine.Refusal {
 	most := int64(MaxAmount)
 	if e.Kind != Debited {
@@ -80,7 +82,8 @@ func (s *State) findObjection(e *Entry) *engine.Refusal {
 	return nil
 }
 
-// decideEnd ends a pending credit, or answers with the entry that ended it.
+// decideEnd clears or voids a pending credit. A repeated command is answered with the entry that
+// ended the credit.
 func (s *State) decideEnd(e Entry) engine.Decision {
 	m := s.known[e.ID]
 	switch {
@@ -96,7 +99,8 @@ func (s *State) decideEnd(e Entry) engine.Decision {
 	return s.enterEntry(e, 0)
 }
 
-// enterEntry adds an entry to the ledger.
+// enterEntry adds an entry to the ledger, with the sums after it. content is the hash by which a
+// repeat is recognized; 0 for an entry that ends a movement.
 func (s *State) enterEntry(e Entry, content uint64) engine.Decision {
 	e.Number, e.Balance, e.Pending = s.last.Number+1, s.last.Balance, s.last.Pending
 	r := s.makeRecord()
@@ -121,13 +125,15 @@ func (s *State) enterEntry(e Entry, content uint64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Entered{Entry: e, Print: content}}, Reply: &Reply{Wallet: *r, Entry: e}}
 }
 
-// answerRepeat answers a repeated command with its entry.
+// answerRepeat answers a repeated command with the entry that it made, as it was then, and with the
+// wallet as it is now.
 func (s *State) answerRepeat(e Entry, at stamp) engine.Decision {
 	e.Number, e.Balance, e.Pending, e.At = at.Number, at.Balance, at.Pending, at.At
 	return engine.Decision{Reply: &Reply{Wallet: *s.makeRecord(), Entry: e, Known: true}}
 }
 
-// fingerprintOf returns a hash of a movement's content.
+// fingerprintOf returns a hash of a movement's content. Each text is hashed with its length, so
+// that two texts can't be split in two ways.
 func fingerprintOf(e *Entry) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write(binary.BigEndian.AppendUint64([]byte{byte(e.Kind)}, uint64(e.Amount))) // a hash never fails

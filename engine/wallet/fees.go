@@ -10,7 +10,8 @@ func (s *State) protocol(event int64) keeper.Protocol {
 	return keeper.Protocol{Self: s.ref, Ledger: engine.EventRef(event), Book: s.books.Of(event), Goods: s}
 }
 
-// RefuseLine returns the reason why a fee can't be reserved, or nil.
+// RefuseLine returns the reason why a fee can't be reserved, or nil. What the same order has
+// reserved under an earlier serial counts as available.
 func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engine.Refusal {
 	if available := s.availableBalance() + replaced.Quantity; l.Quantity > available {
 		return engine.Refuse(engine.InsufficientFunds, Funds{s.currencyCode(), engine.Decimal(l.Quantity, s.currencyCode()), engine.Decimal(available, s.currencyCode())})
@@ -33,7 +34,8 @@ func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keepe
 	})
 }
 
-// CommitLine debits a fee.
+// CommitLine debits a fee that is reserved. The entry's id is the order's, so an order's fee is one
+// movement.
 func (s *State) CommitLine(d *engine.Decision, c keeper.Commit, h keeper.Held, at int64) {
 	fee := Entry{
 		ID: c.Order, Kind: Debited, Amount: h.Quantity, Reason: IssueFee, Reference: c.Order.String(), At: max(at, s.last.At),

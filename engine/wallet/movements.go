@@ -6,7 +6,7 @@ import (
 )
 
 // movement is what is remembered of a credit or debit: enough to answer a repeat of its commands.
-// It is never changed, only replaced.
+// It is never changed, only replaced, because snapshots share it.
 type movement struct {
 	ID     EntryID   `cbor:"1,keyasint"`
 	Kind   EntryKind `cbor:"2,keyasint"` // kind of the movement's last entry
@@ -26,16 +26,17 @@ type stamp struct {
 
 func (e *Entry) stampOf() stamp { return stamp{e.Number, e.Balance, e.Pending, e.At} }
 
-// maxForget bounds how many movements are forgotten with one entry, so that none takes long.
+// maxForget bounds how many movements are forgotten with one entry, so that no entry takes long.
 const maxForget = 1_000
 
 // lastAt returns when the movement's last entry was made.
 func (m *movement) lastAt() int64 { return max(m.Made.At, m.End.At) }
 
-// rememberEntry stores a movement's entry, and forgets movements older than a day.
+// rememberEntry stores a movement's entry, and forgets movements that are older than a day.
 func (s *State) rememberEntry(f *Entered) {
 	e := &f.Entry
 	m := &movement{ID: e.ID, Kind: e.Kind, Print: f.Print, Amount: e.Amount, Made: e.stampOf()}
+	// The entry ends a pending credit, so the movement gets its second stamp.
 	if was := s.known[e.ID]; was != nil {
 		ended := *was
 		m, ended.Kind, ended.End = &ended, e.Kind, e.stampOf()
@@ -58,12 +59,14 @@ func (s *State) rememberEntry(f *Entered) {
 	s.recent = s.recent[n:]
 }
 
-// find returns the index of a pending credit in open.
+// find returns the index of a pending credit in open, which is sorted by the numbers of first
+// entries.
 func (s *State) find(m *movement) (int, bool) {
 	return slices.BinarySearchFunc(s.open, m.Made.Number, func(o *movement, n int64) int { return cmp.Compare(o.Made.Number, n) })
 }
 
-// isFull reports whether there is no room to remember another movement.
+// isFull reports whether there is no room to remember another movement. There is room if the oldest
+// one is old enough to be forgotten.
 func (s *State) isFull(e *Entry) bool {
 	return len(s.recent) >= maxRecent && s.recent[0].lastAt() >= e.At-knownMillis || e.Kind == Pended && len(s.open) >= maxRecent
 }

@@ -9,8 +9,9 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// decideProceeds stores the newest totals of an event. For each change since the last totals it
-// makes an entry: sales, refunds and clearing.
+// decideProceeds stores the newest totals of an event. It makes an entry for each change since the
+// last totals: sales, refunds and clearing. Totals of an old revision change nothing. All are
+// acknowledged, because the event repeats its totals until then.
 func (s *State) decideProceeds(c keeper.Proceeds, at int64) engine.Decision {
 	d := engine.Decision{Sends: []engine.Send{{To: engine.EventRef(c.Event), Cmd: keeper.ProceedsSeen{Revision: c.Revision}}}}
 	was := s.proceeds[c.Event]
@@ -24,6 +25,8 @@ func (s *State) decideProceeds(c keeper.Proceeds, at int64) engine.Decision {
 			return
 		}
 		e := Entry{
+			// The id is derived from the event, the revision and the kind, so that deciding
+			// again gives the same id.
 			ID: engine.NumberedID(c.Event, int64(c.Revision)<<2|int64(kind)&3), Kind: kind, Number: last.Number + 1, Amount: amount, //nolint:gosec // a counter
 			Balance: last.Balance + balance, Pending: last.Pending + pending, At: at, Reference: "event/" + strconv.FormatInt(c.Event, 10),
 		}
@@ -47,8 +50,8 @@ func (s *State) applyTold(f *Told) {
 	}
 }
 
-// proceedsSums returns what the events have pending, what is cleared, and what they have given
-// back.
+// proceedsSums returns the sums over all events: what is pending, what is cleared, and what was
+// given back.
 func (s *State) proceedsSums() (pending, cleared, refunds int64) {
 	for _, p := range s.proceeds {
 		pending += p.Pending()

@@ -25,7 +25,7 @@ type Frozen struct {
 	Proceeds []keeper.Proceeds `cbor:"11,keyasint,omitempty"`
 }
 
-// Freeze returns a copy that shares only what never changes.
+// Freeze returns a copy for a snapshot. It shares with the state only what never changes.
 func (s *State) Freeze() any {
 	f := &Frozen{
 		Last: s.last, Entries: s.entries, Credited: s.credited, Voided: s.voided, Debited: s.debited, Paid: s.paid,

@@ -39,7 +39,8 @@ const (
 	knownMillis = 24 * 3600 * 1000
 )
 
-// EntryID identifies a movement. It is derived from the idempotency key, or random.
+// EntryID identifies a movement. The edge derives it from the request's idempotency key, or draws
+// it at random.
 type EntryID = engine.ID
 
 // These are the reasons that the engine and the edge know. Other reasons are the caller's words.
