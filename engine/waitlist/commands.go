@@ -77,14 +77,15 @@ type Closed struct {
 	Reason string `json:"reason"`
 }
 
-// These are the reasons why nobody may join.
+// These are the reasons why nobody may join a waitlist.
 const (
 	ClosedNotEnabled = "not_enabled"
 	ClosedNotSoldOut = "not_sold_out"
 	ClosedOver       = "event_over"
 )
 
-// Standing is the detail of the refusal to claim something that is not, or no longer, offered.
+// Standing is the detail of the refusal to claim something that is not offered, or no longer.
+// Status is the entry's own.
 type Standing struct {
 	Status string `json:"status"`
 }

@@ -8,14 +8,15 @@ import (
 	"boxoffice/engine/velocity"
 )
 
-// The waitlist of sold-out ticket types (docs/adr/0018). As long as an entry waits for a type, the
-// type sells to nobody else: the line tells the type so (keeper.Await), and somebody who joins gets
-// an answer when the type has acknowledged it. The type tells the event how much it has set aside
-// (keeper.Offer), and the ledger offers that to the oldest entry whose quantity fits: it places an
-// order under the entry's id, which is not shown and which ends with the offer's window. What
-// becomes of that order, a claim and the entry's leaving included, the ledger decides.
+// This is the waitlist of sold-out ticket types (docs/adr/0018). As long as an entry waits for a
+// type, the type sells to nobody else. The line tells the type so (keeper.Await), and somebody who
+// joins gets an answer when the type has acknowledged that. The type then tells the event how much
+// it has set aside (keeper.Offer). The ledger offers that to the oldest entry whose quantity fits:
+// it places an order under the entry's id, which nobody is shown and which ends with the offer's
+// window. The ledger also decides what becomes of that order, including a claim and the entry's
+// leaving.
 
-// Terms are what an event says about those who wait for its ticket types.
+// Terms are what an event says to its waitlist.
 type Terms struct {
 	Event     int64 // number of the event
 	Selling   bool
@@ -26,8 +27,8 @@ type Terms struct {
 	IsPlacing func(engine.OrderID) bool // whether an entry's order waits for its keepers
 }
 
-// Decide decides on the commands about the line, but for Claim, and for the Leave of an entry that
-// is offered something. mine is false for a command about something else.
+// Decide decides on the commands about the line, except Claim and the Leave of an entry that is
+// offered something, which the ledger decides. mine is false for a command about something else.
 func (l *Line) Decide(c engine.Command, t *Terms, at int64) (d engine.Decision, mine bool) {
 	switch c := c.(type) {
 	case Join:
@@ -54,12 +55,13 @@ func (l *Line) Decide(c engine.Command, t *Terms, at int64) (d engine.Decision, 
 	return engine.Decision{}, false
 }
 
+// refuse returns a decision that only refuses.
 func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
-// decideJoin puts somebody in line. The answer waits until all types that they wait for are known
-// to sell to nobody else, because from then on nobody can overtake them.
+// decideJoin puts somebody in line. The answer waits until all ticket types that could serve the
+// entry sell to nobody else, because nobody can overtake the entry from then on.
 func (l *Line) decideJoin(c Join, t *Terms, at int64) engine.Decision {
 	if e := l.Find(c.ID); e != nil && !c.Unproven { // the command is a repeat
 		return l.answerJoin(engine.Decision{}, e, t)
@@ -67,6 +69,7 @@ func (l *Line) decideJoin(c Join, t *Terms, at int64) engine.Decision {
 	if !t.Selling {
 		return refuseClosed(ClosedOver)
 	}
+	// An address waits only once for a type, so a second Join gets the entry that is there.
 	if e := l.findAlive(c.Customer, c.Type); e != nil && !c.Unproven {
 		return l.answerJoin(engine.Decision{}, e, t)
 	}
@@ -89,6 +92,8 @@ func (l *Line) decideJoin(c Join, t *Terms, at int64) engine.Decision {
 	if l.isFull() {
 		return engine.Decision{Reply: &engine.Refusal{Code: engine.Conflict, Message: "The waitlist is full."}}
 	}
+	// One network may have only some entries, so that nobody fills the line with addresses of
+	// their own.
 	if most := velocity.ScaleLimit(0, MaxOfNetwork, c.Scale); c.Client != 0 && l.countNetwork(c.Client) >= most {
 		return engine.Decision{Reply: velocity.RefuseFor("waitlist_per_network", most, entryPause, entryPause)}
 	}
@@ -103,15 +108,17 @@ func (l *Line) decideJoin(c Join, t *Terms, at int64) engine.Decision {
 	return l.answerJoin(engine.Decision{Facts: []engine.Fact{&Joined{Entry: e}}}, e, t)
 }
 
-// entryPause is after how many milliseconds a network that has too many entries may try again: when
-// an entry ends can't be known.
+// entryPause is after how many milliseconds a network that has too many entries is told to try
+// again. Nobody can know when one of its entries will end.
 const entryPause = 3_600_000
 
+// refuseClosed refuses a Join for one of the reasons above.
 func refuseClosed(reason string) engine.Decision {
 	return refuse(engine.WaitlistClosed, Closed{Reason: reason})
 }
 
-// answerJoin answers with an entry, or holds the caller until the types are guarded.
+// answerJoin answers with an entry. If the entry waits and its types are not guarded yet, the
+// answer is held back until they are (DecideSeen).
 func (l *Line) answerJoin(d engine.Decision, e *Entry, t *Terms) engine.Decision {
 	if e.Status == StatusWaiting && !l.isGuarded(e, t.Offers, nil) {
 		d.Facts = append(d.Facts, &Held{ID: e.ID})
@@ -131,7 +138,8 @@ func (l *Line) PlaceOf(e *Entry) *Placed {
 	return p
 }
 
-// DecideSeen answers the callers whose places in line are safe now.
+// DecideSeen notes that a ticket type has acknowledged its guard, and answers the callers whose
+// places in line are safe now.
 func (l *Line) DecideSeen(c keeper.AwaitSeen, offers map[int64]keeper.Offer) engine.Decision {
 	if l == nil {
 		return engine.Decision{}
@@ -143,6 +151,7 @@ func (l *Line) DecideSeen(c keeper.AwaitSeen, offers map[int64]keeper.Offer) eng
 	return d
 }
 
+// decideLeave takes a waiting entry out of the line. An entry that has ended stays as it is.
 func (l *Line) decideLeave(c Leave, at int64) engine.Decision {
 	e := l.Find(c.ID)
 	if e == nil {
@@ -157,8 +166,8 @@ func (l *Line) decideLeave(c Leave, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{f}, Reply: l.PlaceOf(&gone)}
 }
 
-// decideCall calls as many of the oldest entries as fit what is set aside, so that they are
-// offered it.
+// decideCall calls as many of the oldest entries as what is set aside is enough for. Called entries
+// are offered something even if offers are not made automatically.
 func (l *Line) decideCall(c Call, t *Terms, at int64) engine.Decision {
 	var ids []engine.OrderID
 	if l != nil && t.Selling {
@@ -188,8 +197,9 @@ func (l *Line) decideCall(c Call, t *Terms, at int64) engine.Decision {
 	return d
 }
 
-// fittingType returns the first ticket type that has what an entry waits for, or 0. left is what
-// each type has left, and room is what the event has.
+// fittingType returns the ticket type that has what an entry waits for, or 0. Of several types it
+// is the one with the lowest number. left is how many units each type has left, and room how many
+// the event has.
 func (t *Terms) fittingType(e *Entry, left map[int64]int64, room int64) int64 {
 	if e.Quantity > room {
 		return 0
@@ -209,11 +219,13 @@ func (t *Terms) fittingType(e *Entry, left map[int64]int64, room int64) int64 {
 	return first
 }
 
-// isOpen reports whether units of a ticket type that are set aside may be offered at a time.
+// isOpen reports whether units of a ticket type that are set aside may be offered at a time, in unix
+// milliseconds.
 func isOpen(o *keeper.Offer, at int64) bool {
 	return o.Free > 0 && !o.Hidden && !o.Seated && at >= o.SaleStart && at < o.SaleEnd
 }
 
+// decideSet changes how offers are made. A field that is nil stays as it is.
 func (l *Line) decideSet(c Set, at int64) engine.Decision {
 	now := Settings{Auto: true, OfferMinutes: DefaultOfferMinutes}
 	if l != nil {
@@ -233,9 +245,10 @@ func (l *Line) decideSet(c Set, at int64) engine.Decision {
 	return d
 }
 
-// Wake tells ticket types that somebody waits for them, or that nobody does any more. It returns the
-// first entry that what is set aside fits, and the ticket type to offer it; nil if there is none. The
-// next entry is offered something when that one's offer is made.
+// Wake tells ticket types that somebody waits for them, or that nobody does any more. It returns
+// the first entry that what is set aside is enough for, and the ticket type to offer it, or nil if
+// there is none. The entry after that one is offered something at the next Wake, when this offer
+// has been made.
 func (l *Line) Wake(d *engine.Decision, t *Terms, now int64) (first *Entry, typ int64) {
 	if due := l.Due(t.Offers); due == 0 || due > now {
 		return nil, 0
@@ -248,7 +261,7 @@ func (l *Line) Wake(d *engine.Decision, t *Terms, now int64) (first *Entry, typ 
 }
 
 // firstInLine returns the oldest entry that may be offered something now, and the ticket type to
-// offer.
+// offer it. A type whose last offer is still being made is left out.
 func (l *Line) firstInLine(t *Terms, now int64) (first *Entry, typ int64) {
 	if !t.Selling {
 		return nil, 0

@@ -109,7 +109,8 @@ var Facts = []engine.FactDef{
 	{Type: typeSet, Name: "waitlist.set", New: func() engine.Fact { return new(SetFact) }},
 }
 
-// Apply applies a fact, and reports whether it was a fact about the line that changes it.
+// Apply applies a fact. It reports whether the fact was one about the line and fitted it; otherwise
+// nothing has changed.
 func (l *Line) Apply(f engine.Fact) bool {
 	switch f := f.(type) {
 	case *Joined:
@@ -151,7 +152,8 @@ func (l *Line) Apply(f engine.Fact) bool {
 	return true
 }
 
-// Answered forgets the waiting callers that have been answered.
+// Answered forgets the callers who were answered, because the types that they wait for are guarded
+// now.
 func (l *Line) Answered(offers map[int64]keeper.Offer) {
 	l.holds = slices.DeleteFunc(l.holds, func(id engine.OrderID) bool {
 		e := l.index[id]
@@ -159,6 +161,7 @@ func (l *Line) Answered(offers map[int64]keeper.Offer) {
 	})
 }
 
+// end ends an entry that is alive, with a status and a time in unix milliseconds.
 func (l *Line) end(id engine.OrderID, status string, at int64) bool {
 	return l.changeEntry(id, func(e *Entry) bool {
 		was := e.alive()
@@ -167,7 +170,8 @@ func (l *Line) end(id engine.OrderID, status string, at int64) bool {
 	})
 }
 
-// changeEntry replaces an entry by a changed copy, unless to returns false.
+// changeEntry replaces an entry by a changed copy, because snapshots share entries. It changes
+// nothing, and returns false, if to returns false.
 func (l *Line) changeEntry(id engine.OrderID, to func(*Entry) bool) bool {
 	was := l.index[id]
 	if was == nil {
@@ -181,7 +185,8 @@ func (l *Line) changeEntry(id engine.OrderID, to func(*Entry) bool) bool {
 	return true
 }
 
-// applyJudged notes that the guards were told, and forgets old tries to offer something.
+// applyJudged notes that the guards were told at a time, and forgets tries to offer something that
+// are so old that another may be made.
 func (l *Line) applyJudged(at int64) {
 	l.due = false
 	for i := range l.guards {
@@ -196,7 +201,8 @@ func (l *Line) applyJudged(at int64) {
 	}
 }
 
-// Ask notes that an entry is being offered units of a ticket type, because of the type's offer o.
+// Ask notes that an entry is being offered units of a ticket type because of the type's offer o.
+// Until the type offers something new, or some time has passed, nobody else is asked.
 func (l *Line) Ask(id engine.OrderID, o *keeper.Offer, at int64) {
 	l.asks[o.Keeper.ID] = ask{id, o.Revision, at}
 	l.due = true

@@ -2,20 +2,21 @@ package waitlist
 
 const minuteMillis = 60_000
 
-// These bound the offers to an address that has let offers pass, in minutes: the next one, and all
-// after that.
+// These are the longest offers to an address that has let offers pass, in minutes: the second one,
+// and all after that. An address that never claims must not hold up the line.
 const (
 	secondOfferMinutes = 60
 	laterOfferMinutes  = MinOfferMinutes
 )
 
-// shareOfRest is which part of the time until the event an offer may last: if those who come first
-// let theirs pass, there must be time for the next.
+// shareOfRest says that an offer may last for one part in so many of the time until the event. If
+// the first in line let their offers pass, there must be time for the next ones.
 const shareOfRest = 10
 
 // OfferMillis returns for how many milliseconds an entry keeps what it is offered now, for an event
-// that begins at a time. That is OfferMinutes, but less if the address has let offers pass, and at
-// most a tenth of the time that is left. The tenth makes it no shorter than MinOfferMinutes.
+// that begins at a time (unix milliseconds). That is OfferMinutes at most, less if the address has
+// let offers pass, and at most a tenth of the time that is left. The tenth never makes it shorter
+// than MinOfferMinutes.
 func (l *Line) OfferMillis(e *Entry, now, begins int64) int64 {
 	minutes := l.OfferMinutes
 	switch l.countPassed(e.Customer) {
@@ -28,7 +29,8 @@ func (l *Line) OfferMillis(e *Entry, now, begins int64) int64 {
 	return min(minutes*minuteMillis, max((begins-now)/shareOfRest, MinOfferMinutes*minuteMillis))
 }
 
-// countPassed counts the offers that a customer has not taken, of those that are remembered.
+// countPassed counts the offers that a customer has let pass, among the entries that are
+// remembered.
 func (l *Line) countPassed(customer uint64) (n int) {
 	for _, e := range l.entries {
 		if e.Customer == customer && e.OfferedAt != 0 && !e.alive() && e.Status != StatusClaimed {
@@ -38,8 +40,8 @@ func (l *Line) countPassed(customer uint64) (n int) {
 	return n
 }
 
-// countNetwork counts the entries of a network that wait, are offered something, or have let it run
-// out.
+// countNetwork counts the entries of a network that wait, are offered something, or have let an
+// offer run out.
 func (l *Line) countNetwork(client uint64) (n int64) {
 	if l == nil {
 		return 0

@@ -11,7 +11,8 @@ type Frozen struct {
 	Guards       []Guard  `cbor:"5,keyasint,omitempty"`
 }
 
-// Freeze returns a copy that shares the entries, which are never changed; nil for a nil line.
+// Freeze returns a copy that shares the entries, which are never changed. It returns nil for a nil
+// line.
 func (l *Line) Freeze() *Frozen {
 	if l == nil {
 		return nil
@@ -23,7 +24,8 @@ func (l *Line) Freeze() *Frozen {
 	return f
 }
 
-// Thaw returns the line that a snapshot describes. Every guard has to be told again.
+// Thaw returns the line that a snapshot describes. Whether types have acknowledged their guards is
+// volatile, so every guard is told again.
 func Thaw(f *Frozen) *Line {
 	if f == nil {
 		return nil

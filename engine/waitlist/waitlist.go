@@ -53,8 +53,8 @@ const (
 	retryMillis  = 5_000
 )
 
-// Entry is a person's place in the line. It is replaced, never changed. Times are unix
-// milliseconds.
+// Entry is a person's place in the line. It is replaced by a changed copy and never changed,
+// because snapshots share it. Times are unix milliseconds.
 type Entry struct {
 	ID        engine.OrderID `cbor:"1,keyasint"`           // id of the entry, and of the order that offers something to it
 	Number    uint64         `cbor:"2,keyasint"`           // counts the entries from 1
@@ -74,6 +74,7 @@ type Entry struct {
 	Language  string         `cbor:"16,keyasint,omitempty"` // language of the person, as in order.Order
 }
 
+// alive reports whether the entry is still in line or is offered something.
 func (e *Entry) alive() bool { return e.Status == StatusWaiting || e.Status == StatusOffered }
 
 // Takes reports whether the entry would accept units of a ticket type.
@@ -81,18 +82,19 @@ func (e *Entry) Takes(o *keeper.Offer) bool {
 	return CanWait(o) && (e.Type == o.Keeper.ID || e.Type == 0 && o.Waitlist)
 }
 
-// CanWait reports whether units of a ticket type can be set aside. Seats can't, because the seat
-// map decides which of them come free.
+// CanWait reports whether units of a ticket type can be set aside for the waitlist. Seats can't,
+// because the seat map decides which of them come free.
 func CanWait(o *keeper.Offer) bool { return o.Revision > 0 && !o.Seated }
 
-// Guard is what a ticket type was last told about whether somebody waits for it.
+// Guard is what a ticket type was last told: whether somebody waits for it (On). A higher Revision
+// means that it was told later.
 type Guard struct {
 	Type     int64  `cbor:"1,keyasint"`
 	On       bool   `cbor:"2,keyasint"`
 	Revision uint64 `cbor:"3,keyasint"`
 }
 
-// guard is a Guard with the part that a crash forgets.
+// guard is a Guard with what a crash may forget.
 type guard struct {
 	Guard
 	seen bool  // whether the ticket type has acknowledged it
@@ -105,14 +107,16 @@ type who struct {
 	typ      int64
 }
 
-// ask is the last try to offer units of a ticket type to somebody.
+// ask is the last try to offer units of a ticket type to somebody. It keeps the same units from
+// being offered to two entries.
 type ask struct {
 	entry    engine.OrderID
 	revision uint64 // the revision of the keeper.Offer that caused this try
 	at       int64  // unix milliseconds
 }
 
-// Line is an event's line.
+// Line is an event's waitlist. A nil Line is that of an event for which nobody has ever waited;
+// many methods take it.
 type Line struct {
 	Auto         bool
 	OfferMinutes int64
