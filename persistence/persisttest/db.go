@@ -30,9 +30,9 @@ import (
 	"boxoffice/persistence/migrate"
 )
 
-// settings make a server small enough to have one for each test process, and save it the waits for
-// a disk: fsync protects from a machine that loses its power, and no test does that. All that happens
-// when a process is killed is the same without.
+// settings make a server small enough for one in each test process, and save it the waits for a
+// disk. fsync protects only from a machine that loses its power, which no test tries; if a process
+// is killed, everything happens without it as well.
 var settings = map[string]string{
 	"fsync":            "off",
 	"full_page_writes": "off",
@@ -42,8 +42,8 @@ var settings = map[string]string{
 	"shared_buffers":   "64MB",
 }
 
-// Names of databases begin with databasePrefix, so that a run finds what an earlier one left. The times bound how
-// long a server may take to start or stop, and a database to be dropped.
+// The names of databases begin with databasePrefix, so that a run finds what an earlier one has
+// left. The times limit how long a server may take to start or stop, and a database to be dropped.
 const (
 	databasePrefix = "t_"
 	template       = databasePrefix + "template"
@@ -63,7 +63,8 @@ func DB(t testing.TB) string {
 	return s.createDatabase(t, template)
 }
 
-// Empty returns the connection string of a fresh database without any table.
+// Empty returns the connection string of a fresh database without any table, for tests of
+// migrations.
 func Empty(t testing.TB) string {
 	t.Helper()
 	s, err := started()
@@ -71,7 +72,8 @@ func Empty(t testing.TB) string {
 	return s.createDatabase(t, "template0")
 }
 
-// Copy returns the connection string of a copy of a database. Nobody may be connected to that database.
+// Copy returns the connection string of a copy of a database. Nobody may be connected to the
+// database that is copied, because Postgres refuses that.
 func Copy(t testing.TB, dsn string) string {
 	t.Helper()
 	s, err := started()
@@ -104,7 +106,8 @@ func (s *server) createDatabase(t testing.TB, from string) (dsn string) {
 }
 
 // listTransactions returns the statements of clients that are inside a transaction in the database.
-// A connection that was closed a moment ago needs a moment to end, so it waits for those.
+// A connection that was closed a moment ago needs a moment to end, so the function waits for such
+// connections.
 func (s *server) listTransactions(ctx context.Context, database string) (open []string, err error) {
 	const inside = `SELECT state || ': ' || query FROM pg_stat_activity
 WHERE datname = $1 AND backend_type = 'client backend' AND state <> 'idle'`
@@ -125,15 +128,15 @@ WHERE datname = $1 AND backend_type = 'client backend' AND state <> 'idle'`
 	}
 }
 
-// prepareTemplate makes the database that DB copies: once in a process, by the first test that
-// wants one.
+// prepareTemplate makes the database that DB copies. The first test that wants one makes it, once
+// in a process.
 func (s *server) prepareTemplate(ctx context.Context) error {
 	s.templateOnce.Do(func() { s.templateErr = s.migrateTemplate(context.WithoutCancel(ctx)) })
 	return s.templateErr
 }
 
-// migrateTemplate makes the template and runs all migrations in it. To copy it is much faster than to migrate each
-// database.
+// migrateTemplate makes the template and runs all migrations in it. Copying a template takes much
+// less time than migrating each test's database.
 func (s *server) migrateTemplate(ctx context.Context) error {
 	if _, err := s.admin.Exec(ctx, "CREATE DATABASE "+template); err != nil {
 		return err
@@ -175,7 +178,8 @@ func Main(m goleak.TestingM, known ...goleak.Option) {
 	goleak.VerifyTestMain(stopping{m}, known...)
 }
 
-// stopping runs the tests and then stops the server, before goleak looks for goroutines that are left.
+// stopping runs the tests and then stops the server. That must happen before goleak looks for
+// goroutines that are left, because the server's supervisor is one.
 type stopping struct{ m goleak.TestingM }
 
 func (s stopping) Run() int {
@@ -204,8 +208,8 @@ var process struct {
 	err error
 }
 
-// started returns the server, and starts it for the first caller. If that fails, all later callers get the same
-// error.
+// started returns the server, which it starts for the first caller. If that fails, all later
+// callers get the same error, because another try would fail as well.
 func started() (*server, error) {
 	process.Lock()
 	defer process.Unlock()
@@ -243,8 +247,8 @@ func start() (*server, error) {
 }
 
 // startIn starts a server in dir. A killed run, or a machine that lost its power, may have left a
-// cluster there that can't start any more. Nothing in it is worth keeping, so startIn removes it
-// and makes a new one.
+// cluster there that can't start any more. Nothing in it is worth keeping, so startIn then removes
+// it and makes a new one.
 func startIn(dir string) (*server, error) {
 	s, err := tryStart(dir)
 	if err == nil {
@@ -273,7 +277,7 @@ func tryStart(dir string) (*server, error) {
 }
 
 // takeSlot locks a directory that no other test process uses. Directories are numbered and used
-// again, which saves most runs the 1.5 s for a new cluster and keeps killed runs from filling the
+// again. That saves most runs the 1.5 s for a new cluster, and keeps killed runs from filling the
 // disk.
 func takeSlot() (*os.File, string, error) {
 	base := filepath.Join(chooseParent(), "boxoffice-test-"+strconv.Itoa(os.Geteuid()))
@@ -284,9 +288,10 @@ func takeSlot() (*os.File, string, error) {
 		dir := filepath.Join(base, strconv.Itoa(n))
 		lock, err := os.OpenFile(dir+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
-			// A lock on an open file ends with its process, even if that is killed. So no slot stays taken.
 			return nil, "", err
 		}
+		// The lock on an open file ends with its process, even if that is killed, so no directory stays
+		// taken.
 		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
 			return lock, dir, nil
@@ -305,8 +310,9 @@ const (
 	roomInMemory = 4 << 30
 )
 
-// chooseParent returns the folder for the servers' directories. A database is about a thousand files: to
-// make one and drop it again takes 0.1 s in memory, and up to 2 s on a disk that tests keep busy.
+// chooseParent returns the folder for the servers' directories: in memory if there is room, and
+// otherwise on disk. A database is about a thousand files. Making and dropping it takes 0.1 s in
+// memory, and up to 2 s on a disk that other tests keep busy.
 func chooseParent() string {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(memory, &fs); err != nil || fs.Bavail*uint64(fs.Bsize) < roomInMemory {
@@ -315,8 +321,8 @@ func chooseParent() string {
 	return memory
 }
 
-// connectAdmin opens the pool for databases and drops those that a run left behind in this
-// directory: its template, and all of them if it was killed.
+// connectAdmin opens the pool that makes and drops databases. It drops those that an earlier run
+// has left in this directory: its template, and all of them if the run was killed.
 func connectAdmin(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 	admin, err := pgxpool.New(ctx, dsn+"&pool_max_conns=4&lock_timeout=10s")
 	if err != nil {
@@ -340,8 +346,8 @@ func connectAdmin(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 	return admin, nil
 }
 
-// Apart returns pools on a fresh database and on another one that has its journal. The pools are closed when the test
-// ends.
+// Apart returns a pool on a fresh database, and one on another database that has its journal. The
+// pools are closed when the test ends.
 func Apart(t testing.TB) (home, entries *pgxpool.Pool) {
 	t.Helper()
 	home, shards := Sharded(t, 1)

@@ -13,7 +13,7 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// Fixture is a journal under test, on an empty store.
+// Fixture is a journal under test, on an empty store of its own.
 type Fixture struct {
 	Journal journal.Journal
 	Stop    func(context.Context) error // stops Journal
@@ -41,7 +41,8 @@ func (b *Batches) All() []*journal.Batch {
 	return slices.Clip(b.all)
 }
 
-// Journal checks that a journal keeps its contract. Each test opens a fixture of its own.
+// Journal checks that an implementation of a journal keeps its contract. open is called once for
+// each of the tests, which run in parallel.
 func Journal(t *testing.T, open func(t *testing.T) Fixture) {
 	t.Helper()
 	for _, test := range []struct {
@@ -231,6 +232,8 @@ func needsAreMetOrRefused(t *testing.T, f Fixture) {
 func sameNodeClaimsAgain(t *testing.T, f Fixture) {
 	old := NewScribe(t, f.Journal, engine.EventRef(1))
 	require.NoError(t, old.Append(1).Wait(t))
+	// A claim of the keeper's stream makes the keeper's next entries fail, and with them the
+	// ledger's entries that need them.
 	young := NewScribe(t, f.Journal, engine.EventRef(1))
 	stale, fresh, staler := old.Append(1), young.Append(2), old.Append(1)
 	require.ErrorIs(t, stale.Wait(t), journal.ErrFenced)

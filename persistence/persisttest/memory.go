@@ -13,15 +13,15 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// Faults say how badly a Store behaves. The zero value is a perfect one.
+// Faults say how badly a Store behaves. The zero value means that it behaves perfectly.
 type Faults struct {
 	Delay   time.Duration // an attempt to commit takes up to this long
 	Unknown float64       // share of attempts with an unknown outcome: done, not done, or done later
 	Fence   float64       // share of batches in which one stream is claimed at the worst time, by nobody
 }
 
-// Store stands in for Postgres. The in-memory journals of several nodes share it, and it survives them. Its faults
-// follow from one seed.
+// Store stands in for Postgres in tests. The in-memory journals of several nodes share it, and it
+// survives them. Its faults follow from one seed, so a failing test can be repeated.
 type Store struct {
 	mu      sync.Mutex
 	rng     *rand.Rand
@@ -45,14 +45,15 @@ func NewStore(seed uint64, faults Faults) *Store {
 	}
 }
 
-// SetFaults changes the store's behaviour from now on; no faults heal it.
+// SetFaults changes the store's behaviour from now on. The zero Faults heal it.
 func (s *Store) SetFaults(faults Faults) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = faults
 }
 
-// claim raises the epoch of a stream. It makes the stream if there is none.
+// claim raises the epoch of a stream, which fences all earlier claims. It makes the stream if there
+// is none.
 func (s *Store) claim(ref engine.Ref) journal.Claim {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +67,7 @@ func (s *Store) claim(ref engine.Ref) journal.Claim {
 	return st.claim
 }
 
-// fate is what the store does with one attempt.
+// fate is what happens to one attempt to commit. A node can't tell the last three apart.
 type fate int
 
 const (
@@ -89,8 +90,8 @@ func (s *Store) draw() (f fate, delay time.Duration) {
 	return f, delay
 }
 
-// claimNowAndThen claims one of the rows' streams now and then, for no node: the rows of that stream are fenced at
-// the worst moment, just before they are inserted.
+// claimNowAndThen claims one of the rows' streams from time to time, without any node behind it.
+// The rows of that stream are then fenced at the worst moment, just before they are inserted.
 func (s *Store) claimNowAndThen(rows []*memRow) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,9 +100,10 @@ func (s *Store) claimNowAndThen(rows []*memRow) {
 	}
 }
 
-// insert is one attempt to commit rows. It inserts those whose epoch stands and whose needed rows get in too, and
-// returns the others as fenced. A first attempt that meets one of its own rows has no effect and returns false, as
-// Postgres' key would refuse it.
+// insert is one attempt to commit rows. It inserts the rows whose epoch stands and whose needed
+// rows get in too, and returns the others as fenced. A first attempt must not find one of its own
+// rows in the store. If it does, insert changes nothing and returns false, as Postgres would refuse
+// the key.
 func (s *Store) insert(rows []*memRow, again bool) (fenced map[*memRow]bool, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,6 +115,7 @@ func (s *Store) insert(rows []*memRow, again bool) (fenced map[*memRow]bool, ok 
 		switch {
 		case there && !again:
 			return nil, false
+		// A repeated attempt finds the rows that an earlier attempt has inserted.
 		case there:
 		case st.claim.Epoch != r.Epoch:
 			fenced[r] = true
@@ -120,8 +123,8 @@ func (s *Store) insert(rows []*memRow, again bool) (fenced map[*memRow]bool, ok 
 			fresh = append(fresh, r)
 		}
 	}
-	// A row that needs a fenced row is fenced too, and then those that need that one: it goes on until nothing
-	// changes.
+	// A row that needs a fenced row is fenced too, and so are the rows that need that one. The
+	// loop goes on until no more are found.
 	for more := true; more; {
 		n := len(fresh)
 		fresh = slices.DeleteFunc(fresh, func(r *memRow) bool {
@@ -149,7 +152,7 @@ func (st *memStream) head() int64 {
 	return st.rows[len(st.rows)-1].Last
 }
 
-// has returns whether a row with this last fact and of this epoch is in the store.
+// has reports whether the store has a row of this epoch that ends with this fact.
 func (st *memStream) has(r journal.Record) bool {
 	for i := len(st.rows) - 1; i >= 0 && st.rows[i].Last >= r.Last; i-- {
 		if st.rows[i].Last == r.Last && st.rows[i].Epoch == r.Epoch {
@@ -159,8 +162,8 @@ func (st *memStream) has(r journal.Record) bool {
 	return false
 }
 
-// Memory is one node's journal on a Store, with a goroutine as its lane. It keeps the same promises as
-// journal.Postgres. Stop or Crash ends it.
+// Memory is one node's journal on a Store, with one goroutine as its lane. It keeps the same
+// promises as journal.Postgres. Stop or Crash ends it.
 type Memory struct {
 	store  *Store
 	sink   func(*journal.Batch)
@@ -200,8 +203,8 @@ func (s *Store) Open(sink func(*journal.Batch)) *Memory {
 	return m
 }
 
-// Stop settles the entries that were handed over and waits for them. When ctx ends, it settles the
-// rest with ErrClosed.
+// Stop settles the entries that it was given and waits until that is done. When ctx ends, it
+// settles the rest with ErrClosed.
 func (m *Memory) Stop(ctx context.Context) error {
 	m.mu.Lock()
 	m.stopped = true
@@ -272,7 +275,7 @@ func (m *Memory) Load(ctx context.Context, stream, after int64) iter.Seq2[journa
 			if r.Last <= after {
 				continue
 			}
-			// The real journal returns neither, so a caller must not depend on them.
+			// The real journal returns neither of these, so a caller must not depend on them.
 			r.Ref, r.Facts = engine.Ref{}, nil
 			if !yield(r, nil) {
 				return

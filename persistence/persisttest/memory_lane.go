@@ -6,15 +6,15 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// memRow is a record on its way into the store, with its claim and the rows that it rests on.
+// memRow is a record on its way into the store, with its claim and with the rows that it needs.
 type memRow struct {
 	journal.Record
 	claim journal.Claim
 	needs []*memRow // rows without which it must not get in
 }
 
-// run commits entries, batch after batch, until the node ends. A batch's followers hear of it before its entries
-// are settled.
+// run commits entries, one batch after another, until the node ends. The sink gets a batch before
+// the entries in it are settled.
 func (m *Memory) run() {
 	for {
 		entries := m.take()
@@ -40,7 +40,8 @@ func (m *Memory) run() {
 	}
 }
 
-// abandon settles the entries, and all that wait behind them, with ErrClosed. After a crash it tells nobody.
+// abandon settles these entries, and all that wait behind them, with ErrClosed. After a crash it
+// tells nobody, as a dead node would.
 func (m *Memory) abandon(entries []*journal.Entry) {
 	m.mu.Lock()
 	crashed := m.crashed
@@ -55,8 +56,8 @@ func (m *Memory) abandon(entries []*journal.Entry) {
 	}
 }
 
-// take waits for entries and returns some of the first ones that are ready; the seed decides how many, and so where
-// batches end. It returns none when the node ends.
+// take waits for entries and returns some of the first ones that are ready. The seed decides how
+// many, and so where a batch ends. It returns none when the node ends.
 func (m *Memory) take() []*journal.Entry {
 	for {
 		m.mu.Lock()
@@ -108,7 +109,8 @@ func (m *Memory) formRows(entries []*journal.Entry) (rows []*memRow, of []*memRo
 		}
 		r := open[e.Claim]
 		of[i] = r
-		// A barrier is settled with the row of the entries before it, if that is in this batch.
+		// An entry without facts is a barrier. It is settled together with the entries before it,
+		// if these are in this batch.
 		if len(e.Facts) == 0 {
 			continue
 		}
@@ -130,7 +132,8 @@ func (m *Memory) formRows(entries []*journal.Entry) (rows []*memRow, of []*memRo
 	return rows, of, refused
 }
 
-// commit sends the rows until it hears the outcome. It returns alive as false if the node dies before that.
+// commit sends the rows until it hears what became of them. alive is false if the node dies before
+// that.
 func (m *Memory) commit(rows []*memRow) (fenced map[*memRow]bool, alive bool) {
 	if len(rows) == 0 {
 		return nil, true

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Program returns the path of a program that the test runs: the first of names that is on this
-// machine. If there is none, the test does without, as Missing says; install is the command that
-// brings it.
+// Program returns the path of a program that the test runs: the first of names that this machine
+// has. If it has none of them, the test is skipped or fails (Missing). install is the command that
+// installs the program.
 func Program(t testing.TB, install string, names ...string) (path string) {
 	t.Helper()
 	for _, name := range names {
@@ -20,8 +20,9 @@ func Program(t testing.TB, install string, names ...string) (path string) {
 	return ""
 }
 
-// Missing skips a test that wants something which this machine lacks, and says how to get it. In CI
-// the test fails: .ci/run installs what every test wants, so that nothing lands untested.
+// Missing skips a test that needs something which this machine lacks, and says how to get it. In CI
+// the test fails instead: .ci/run installs everything that tests need, so that nothing gets in
+// untested.
 func Missing(t testing.TB, how string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

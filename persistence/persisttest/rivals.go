@@ -16,14 +16,14 @@ import (
 	"boxoffice/persistence/journal"
 )
 
-// Node is one lifetime of a node's journal. A node that starts again has another one.
+// Node is one lifetime of a node's journal. A node that starts again has another Node.
 type Node struct {
 	journal.Journal
 	Gone <-chan struct{} // closed after a crash, when the owners of entries hear nothing more
 }
 
-// Rivalry is a contest in which nodes constantly claim streams from one another, and write to every
-// stream that they believe to own.
+// Rivalry is a contest in which nodes constantly claim streams from one another, and write to each
+// stream that they believe they own. It shows whether the journal's fence holds.
 type Rivalry struct {
 	Nodes []func() Node // each returns the node's lifetime at that moment
 	// Reader reads the store when the contest is over.
@@ -50,13 +50,13 @@ type deed struct {
 	needs       *deed // the deed without which this one must not be in the store
 }
 
-// replay is what a new owner has read after its claim.
+// replay is what a new owner has read of a stream after its claim.
 type replay struct {
 	claim  journal.Claim
 	tokens []uint64
 }
 
-// chronicle is what all activations did.
+// chronicle is a record of what all activations did and heard.
 type chronicle struct {
 	mu      sync.Mutex
 	deeds   []*deed
@@ -65,14 +65,14 @@ type chronicle struct {
 	latest map[lane]*deed
 }
 
-// lane carries the entries of one event in the order in which they are handed over.
+// lane has the entries of one event in the order in which one journal gets them.
 type lane struct {
 	j     journal.Journal
 	event int64
 }
 
-// drawNeed returns, now and then, the latest deed of another stream in the same lane, for the next deed to need. Both
-// may come into one batch then.
+// drawNeed returns, from time to time, the latest deed of another stream in the same lane. The next
+// deed then needs that one, and both may come into one batch.
 func (l *chronicle) drawNeed(rng *rand.Rand, j journal.Journal, ref engine.Ref, claim journal.Claim) *deed {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,8 +117,8 @@ func (r Rivalry) Run(t testing.TB) Tally {
 	return r.judge(t, &all)
 }
 
-// liveActivation is the life of one activation: it claims a stream, reads it, writes a number of entries with some of
-// them in flight at a time, and ends at the first error.
+// liveActivation is the life of one activation: it claims a stream, reads it, and writes a random
+// number of entries, of which several may be in flight. It ends at the first error.
 func (l *chronicle) liveActivation(ctx context.Context, rng *rand.Rand, node Node, ref engine.Ref) {
 	claim, err := node.Claim(ctx, ref)
 	if err != nil {
@@ -186,7 +186,7 @@ func (l *chronicle) liveActivation(ctx context.Context, rng *rand.Rand, node Nod
 	}
 }
 
-// rest waits a moment, so that a writer whose node is away does not try all the time.
+// rest waits a moment, so that a writer whose node is away does not try again all the time.
 func rest(ctx context.Context) {
 	select {
 	case <-time.After(5 * time.Millisecond):
