@@ -1,5 +1,6 @@
-// Package accounts is the plain tables of people, organizations and sessions, and the sequences of
-// numbers that ids carry. The request handlers (the packages in edge) call it. It has no goroutine.
+// Package accounts owns the plain tables of people, organizations and sessions, and the sequences
+// of the numbers that ids carry. The request handlers (the packages in edge) call it. It has no
+// goroutine.
 package accounts
 
 import (
@@ -19,7 +20,7 @@ import (
 // ErrEmailTaken says that an account with the e-mail exists.
 var ErrEmailTaken = errors.New("accounts: the e-mail is taken")
 
-// Store reads and writes accounts.
+// Store reads and writes accounts. Its methods may be called by any goroutine.
 type Store struct {
 	pool     *pgxpool.Pool
 	drawTail func() string // draws the random end of an organization's slug
@@ -28,7 +29,7 @@ type Store struct {
 // New returns the store of a database.
 func New(pool *pgxpool.Pool) *Store { return &Store{pool, drawTail} }
 
-// User is one account.
+// User is one person's account. The order of its fields is the order of userColumns.
 type User struct {
 	ID            int64
 	PublicID      string
@@ -47,7 +48,7 @@ type User struct {
 // Name returns the name by which the user is addressed; it may be empty.
 func (u *User) Name() string { return strings.TrimSpace(u.FirstName + " " + u.LastName) }
 
-// Registration is what a new organizer enters.
+// Registration is what somebody enters to become an organizer.
 type Registration struct {
 	Email        string // must be in lower case, as accounts are looked up by it
 	PasswordHash string
@@ -61,8 +62,8 @@ type Registration struct {
 const userColumns = `id, public_id::text, email, password_hash, first_name, last_name, phone, locale, platform_admin,
 	email_verified, totp_active, created_at`
 
-// Register makes a user and an organization that the user owns. It returns ErrEmailTaken if the
-// e-mail has an account.
+// Register makes a user, and an organization that the user owns. It returns ErrEmailTaken if the
+// e-mail address has an account.
 func (s *Store) Register(ctx context.Context, r Registration) (u *User, err error) {
 	err = persistence.Redraw(func() (err error) {
 		u, err = s.insertOwner(ctx, r, slug(r.Organization, s.drawTail()))
@@ -78,7 +79,8 @@ func (s *Store) Register(ctx context.Context, r Registration) (u *User, err erro
 	return u, nil
 }
 
-// insertOwner stores a user, and an organization with the slug that the user owns.
+// insertOwner stores a user, and an organization with the given slug that the user owns, in one
+// transaction. The slug may be taken, in which case Register draws another one.
 func (s *Store) insertOwner(ctx context.Context, r Registration, slug string) (u *User, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		rows, _ := tx.Query(ctx, `INSERT INTO users (email, password_hash, first_name, last_name, phone)
@@ -98,7 +100,7 @@ func (s *Store) insertOwner(ctx context.Context, r Registration, slug string) (u
 	return u, err
 }
 
-// UserByEmail returns the account of an e-mail in lower case, or nil.
+// UserByEmail returns the account of an e-mail address in lower case, or nil if there is none.
 func (s *Store) UserByEmail(ctx context.Context, email string) (*User, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+userColumns+` FROM users WHERE email = $1`, email) // CollectOneRow returns its error
 	u, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[User])
@@ -111,7 +113,7 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (*User, error) {
 	return u, nil
 }
 
-// User returns the account of a number, or nil.
+// User returns the account with a number, or nil if there is none.
 func (s *Store) User(ctx context.Context, id int64) (*User, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+userColumns+` FROM users WHERE id = $1`, id) // CollectOneRow returns its error
 	u, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByPos[User])
@@ -124,10 +126,10 @@ func (s *Store) User(ctx context.Context, id int64) (*User, error) {
 	return u, nil
 }
 
-// EnsureAdmin makes the account of an e-mail, in lower case, an administrator of the platform. An
-// existing account is taken over completely, because anybody may have registered the address
-// before: it gets the given password, and its sessions and second factor end. An account that is an
-// administrator already is left as it is. Nodes that start at once may all call it.
+// EnsureAdmin makes the account of an e-mail address, in lower case, an administrator of the
+// platform. Anybody may have registered the address before, so an existing account is taken over
+// completely: it gets the given password, and its sessions and second factor end. An account that
+// is an administrator already is left as it is. Several nodes that start at once may all call it.
 func (s *Store) EnsureAdmin(ctx context.Context, email, passwordHash string) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		var id int64
@@ -142,8 +144,8 @@ func (s *Store) EnsureAdmin(ctx context.Context, email, passwordHash string) err
 		if err != nil {
 			return err
 		}
-		// Nobody had proven the mailbox, so a stranger may have made organizations, keys and webhooks with the
-		// account.
+		// If nobody had proven the mailbox, a stranger may have made organizations, keys and
+		// webhooks with the account.
 		if !proven {
 			if err := endOthersAccess(ctx, tx, id); err != nil {
 				return err
@@ -161,7 +163,7 @@ func (s *Store) EnsureAdmin(ctx context.Context, email, passwordHash string) err
 	return nil
 }
 
-// Prune deletes rows that ended so long ago that nothing asks for them.
+// Prune deletes rows that ended so long ago that nothing asks for them any more.
 func (s *Store) Prune(ctx context.Context) error {
 	for _, sql := range []string{
 		// The limits of mails to an address look back by sendTime, so these rows are kept for longer than that.
@@ -181,7 +183,8 @@ func (s *Store) Prune(ctx context.Context) error {
 	return s.PruneChanges(ctx)
 }
 
-// LocaleOf returns the language tag that the account of an e-mail in lower case names, or "".
+// LocaleOf returns the language tag in the account of an e-mail address in lower case, or "" if it
+// has none.
 func (s *Store) LocaleOf(ctx context.Context, email string) (locale string, err error) {
 	err = s.pool.QueryRow(ctx, `SELECT locale FROM users WHERE email = $1`, email).Scan(&locale)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {

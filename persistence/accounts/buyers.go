@@ -15,25 +15,27 @@ import (
 // Buyer is an address, in lower case, and the name that was given with it.
 type Buyer struct{ Email, Name string }
 
-// noteBuyers does nothing for the address of an account with a name, because the buyer has not proven to
-// have the mailbox.
+// noteBuyers stores names of buyers. It leaves out the address of an account that has a name or a
+// password: the buyer has not proven to own the address, and must not change what its owner is
+// called.
 const noteBuyers = `
 INSERT INTO buyer_names AS b (email, name) SELECT * FROM unnest($1::text[], $2::text[]) AS n(email, name)
 WHERE NOT EXISTS (SELECT FROM users u WHERE u.email = n.email AND (u.first_name <> '' OR u.last_name <> '' OR u.password_hash <> ''))
 ON CONFLICT (email) DO UPDATE SET name = excluded.name, noted_at = now() WHERE b.name <> excluded.name`
 
-// maxAddress is how long the address of a mailbox can be, in bytes (RFC 5321, 4.5.3.1.3). A much longer one has
-// no place in an index.
+// maxAddress is how long the address of a mailbox can be, in bytes (RFC 5321, 4.5.3.1.3). A text
+// that is much longer would not fit into an index.
 const maxAddress = 254
 
-// isAddress reports whether an account can have the address. It is not repaired, which would make it
-// somebody else's.
+// isAddress reports whether an account can have the address. A text that is not valid is not
+// repaired, because the result would be somebody else's address.
 func isAddress(email string) bool {
 	return len(email) <= maxAddress && utf8.ValidString(email) && !strings.Contains(email, "\x00")
 }
 
-// NoteBuyers keeps the names that buyers gave, for the accounts that their addresses get when their owners
-// sign in. The last name of an address counts. A text that cannot be the address of an account is left out.
+// NoteBuyers keeps the names that buyers gave. When the owner of such an address signs in, the
+// account gets the name (nameBuyer). The last name of an address counts. A text that can't be an
+// account's address is left out.
 func NoteBuyers(ctx context.Context, tx pgx.Tx, buyers []Buyer) error {
 	if len(buyers) == 0 {
 		return nil
@@ -63,13 +65,14 @@ func (s *Store) NoteBuyer(ctx context.Context, email, name string) error {
 	return nil
 }
 
-// cleanName makes a name valid for a text column.
+// cleanName makes a name valid for a text column: in valid UTF-8 and without zero bytes.
 func cleanName(name string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(name, "\x00", ""), "")
 }
 
-// nameBuyer gives an account that has neither name nor password the name that its owner gave at
-// checkout, if one was noted.
+// nameBuyer gives an account the name that its owner gave at checkout, if one was noted. It leaves
+// an account alone that has a name or a password. The noted name is deleted, because it has done
+// its work.
 func nameBuyer(ctx context.Context, tx pgx.Tx, u *User) error {
 	if u.Name() != "" || u.PasswordHash != "" {
 		return nil

@@ -20,24 +20,25 @@ const (
 	sendTime  = time.Hour
 )
 
-// These are the reasons why a login code does not sign in.
+// These are the reasons why a login code does not sign anybody in.
 var (
 	ErrCodeInvalid = errors.New("accounts: the code is wrong")
 	ErrCodeExpired = errors.New("accounts: there is no code that can be used")
 )
 
-// maySend is the condition, on a row r with sends, that another mail may be sent. sends is the
-// value to store for sends when one is.
+// maySend is the condition under which another mail may be sent, for a row r with the times of
+// earlier mails in sent. sends is the list of times to store when one is sent: it keeps only as
+// many as the condition needs.
 const (
 	maySend = `r.sent[cardinality(r.sent)] <= now() - $3::interval AND (cardinality(r.sent) < $4 OR r.sent[1] <= now() - $5::interval)`
 	sends   = `(r.sent || now())[greatest(cardinality(r.sent) + 2 - $4::int, 1):]`
 )
 
-// codesOfAddress is how many codes all networks together may request for one address in a sendTime. One network may
-// request sendMax of them, with a sendPause between two.
+// codesOfAddress is how many codes all networks together may request for one address in a sendTime.
+// One network may request sendMax of them, with at least sendPause between two.
 const codesOfAddress = 20
 
-// Code is a login code to store.
+// Code is a login code that is to be stored. The code itself is not in it.
 type Code struct {
 	Email, Name string
 	MAC         []byte   // what the right code is compared with; the code itself is not stored
@@ -45,14 +46,14 @@ type Code struct {
 	Client      string   // the network of the client, as its requests are limited
 }
 
-// RequestCode stores a new login code. It belongs to the client that gets its nonce: codes of
-// others stay as they are. If a network has requested too many codes for the address, or all
-// networks together have, it stores nothing and returns how long to wait. None of this depends on
-// whether the address has an account.
+// RequestCode stores a new login code. The code belongs to the client that gets its nonce, and
+// other clients' codes for the same address stay valid. If the network, or all networks together,
+// have requested too many codes for the address, RequestCode stores nothing and returns how long to
+// wait. Nothing of this depends on whether the address has an account, so nobody can find that out.
 func (s *Store) RequestCode(ctx context.Context, c *Code) (wait time.Duration, err error) {
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		// Requests for one address wait for one another. Otherwise two that come at once would both count too few
-		// codes.
+		// Requests for one address wait for one another. Otherwise two that come at once would
+		// both count one code too few.
 		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('login code ' || $1, 0))`, c.Email); err != nil {
 			return err
 		}
@@ -79,9 +80,9 @@ SELECT greatest(
 	return wait, nil
 }
 
-// tryCode counts a try and reports whether it is right. With a nonce it tries that code; without
-// one, the newest of the address, whose tries are counted apart: so nobody uses up what belongs to
-// another client.
+// tryCode counts a try and reports whether it was right. With a nonce it tries the code with that
+// nonce. Without one (tryNewest) it tries the newest code of the address. The two kinds of tries
+// are counted apart, so that a stranger can't use up the tries of the client that has the nonce.
 const (
 	tryCode = `
 UPDATE open_codes SET tries = tries + 1, used = (mac = $2)
@@ -92,12 +93,13 @@ WHERE nonce = (SELECT nonce FROM open_codes WHERE email = $1 ORDER BY asked_at D
   AND NOT used AND blind < $3 AND expires_at > now() RETURNING used, name`
 )
 
-// ExchangeCode uses up a login code and returns its account, which is made if the address has none.
-// nonce is the hash of the code's nonce, or nil for the newest code. Each call is a try, and of
-// several calls with the right code only one succeeds. A code proves the mailbox. taken says that
-// nobody had proven the account's mailbox before, and that everything made with it has ended
-// (claimAccount). It returns ErrCodeInvalid for a wrong code, and ErrCodeExpired if there is no code that
-// could be right.
+// ExchangeCode uses up a login code and returns its account, which it makes if the address has
+// none. nonce is the hash of the code's nonce, or nil for the newest code. Each call counts as a
+// try, and of several calls with the right code only one succeeds.
+//
+// A code proves the mailbox. taken reports that nobody had proven the account's mailbox before, so
+// that everything made with the account has ended (claimAccount). The error is ErrCodeInvalid for a
+// wrong code, and ErrCodeExpired if there is no code that could be right.
 func (s *Store) ExchangeCode(ctx context.Context, email string, mac, nonce []byte) (u *User, taken bool, err error) {
 	right := false
 	try, args := tryNewest, []any{email, mac, codeTries}
@@ -135,7 +137,8 @@ func (s *Store) ExchangeCode(ctx context.Context, email string, mac, nonce []byt
 }
 
 // ensureUser returns the account of an address, and makes it if there is none. The account that it
-// makes has no password, so only a mail can sign in to it, and its mailbox counts as proven.
+// makes has no password, so only somebody who reads its mail can sign in to it. Its mailbox
+// therefore counts as proven.
 func ensureUser(ctx context.Context, tx pgx.Tx, email, name string) (*User, error) {
 	_, err := tx.Exec(ctx, `INSERT INTO users (email, password_hash, first_name, last_name, phone, email_verified)
 		VALUES ($1, '', $2, '', '', true) ON CONFLICT (email) DO NOTHING`, email, name)

@@ -9,7 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// owner is the role that only an owner may give or take away.
+// owner is the role that only an owner may give or take away. Each organization has at least one
+// owner.
 const owner = "owner"
 
 // These are the reasons why a change of an organization's members is refused.
@@ -30,13 +31,13 @@ type Member struct {
 	JoinedAt time.Time
 }
 
-// An invited member has the name that was given with the invitation. Otherwise any organizer could
-// look up the name of an address's owner.
+// memberColumns show an invited member under the name that was given with the invitation. Otherwise
+// any organizer could invite an address to find out its owner's name.
 const memberColumns = `m.usr, u.public_id::text, u.email,
 	CASE WHEN m.invited THEN m.name ELSE trim(u.first_name || ' ' || u.last_name) END, m.role, m.joined_at`
 
-// Members returns a page of an organization's members, ordered by account: those after a user's
-// number, which is 0 for the first page.
+// Members returns at most limit of an organization's members, ordered by account. They come after
+// the user with the number after; 0 begins with the first.
 func (s *Store) Members(ctx context.Context, org, after int64, limit int) ([]Member, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT `+memberColumns+` FROM members m JOIN users u ON u.id = m.usr
 		WHERE m.org = $1 AND m.usr > $2 ORDER BY m.usr LIMIT $3`, org, after, limit) // CollectRows returns its error
@@ -58,7 +59,7 @@ func (s *Store) Owners(ctx context.Context, org int64) ([]Member, error) {
 	return out, nil
 }
 
-// NewMember is somebody who is to become a member.
+// NewMember says who is to become a member of an organization.
 type NewMember struct {
 	Command [16]byte // a repeat of the command finds the member that it has made
 	Email   string   // the address in lower case, whether or not it has an account
@@ -66,9 +67,9 @@ type NewMember struct {
 	Role    string
 }
 
-// AddMember makes the account of an e-mail a member of the organization. If there is no account, it
-// first makes one without a password, whose owner signs in with a code. It returns ErrMember,
-// ErrNotAdmin or ErrNotOwner if it refuses.
+// AddMember makes the account of an e-mail address a member of the organization. If there is no
+// account, it first makes one without a password, whose owner signs in with a mailed code. actor is
+// the user who asks. It returns ErrMember, ErrNotAdmin or ErrNotOwner if it refuses.
 func (s *Store) AddMember(ctx context.Context, org, actor int64, n NewMember) (*Member, error) {
 	return s.manageMembers(ctx, org, actor, func(tx pgx.Tx, actorRole string) (*Member, error) {
 		if n.Role == owner && actorRole != owner {
@@ -91,19 +92,20 @@ func (s *Store) AddMember(ctx context.Context, org, actor int64, n NewMember) (*
 	})
 }
 
-// SetRole changes the role of a member, named by public id. It returns nil if there is no such
+// SetRole changes the role of the member with a public id. It returns nil if there is no such
 // member, and ErrNotAdmin, ErrNotOwner or ErrLastOwner if it refuses.
 func (s *Store) SetRole(ctx context.Context, org, actor int64, user, role string) (*Member, error) {
 	return s.changeMember(ctx, org, actor, user, role, `UPDATE members SET role = $3 WHERE org = $1 AND usr = $2`, role)
 }
 
-// RemoveMember removes a member, named by public id, from the organization, and returns the removed
-// member. It refuses as SetRole does.
+// RemoveMember removes the member with a public id from the organization, and returns that member.
+// It refuses as SetRole does.
 func (s *Store) RemoveMember(ctx context.Context, org, actor int64, user string) (*Member, error) {
 	return s.changeMember(ctx, org, actor, user, "", `DELETE FROM members WHERE org = $1 AND usr = $2`)
 }
 
-// changeMember runs a statement that gives a member another role, or none.
+// changeMember runs a statement that gives a member another role, or removes the member if role is
+// "". It refuses what would leave the organization without an owner.
 func (s *Store) changeMember(ctx context.Context, org, actor int64, user, role, sql string, args ...any) (*Member, error) {
 	return s.manageMembers(ctx, org, actor, func(tx pgx.Tx, actorRole string) (*Member, error) {
 		m, err := findMember(ctx, tx, org, user)
@@ -113,8 +115,8 @@ func (s *Store) changeMember(ctx context.Context, org, actor int64, user, role, 
 		if (m.Role == owner || role == owner) && actorRole != owner {
 			return nil, ErrNotOwner
 		}
-		// The organization's row is locked (manageMembers), so no other owner can leave between this count and the
-		// change.
+		// The organization's row is locked (manageMembers), so no other owner can leave between
+		// this count and the change.
 		if m.Role == owner && role != owner {
 			var others int
 			if err := tx.QueryRow(ctx, `SELECT count(*) FROM members WHERE org = $1 AND role = 'owner' AND usr <> $2`,
@@ -135,9 +137,9 @@ func (s *Store) changeMember(ctx context.Context, org, actor int64, user, role, 
 	})
 }
 
-// manageMembers runs a change of an organization's members with the role that the actor has in it. Changes
-// of one organization wait for one another, so that if two owners remove each other at once, the
-// second is no longer an owner.
+// manageMembers runs a change of an organization's members, and tells it the role of the user who
+// asks. Changes of one organization wait for one another. If two owners remove each other at once,
+// the second one is therefore no owner any more when its change is checked.
 func (s *Store) manageMembers(ctx context.Context, org, actor int64, do func(tx pgx.Tx, actorRole string) (*Member, error)) (*Member, error) {
 	var m *Member
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
@@ -161,7 +163,7 @@ func (s *Store) manageMembers(ctx context.Context, org, actor int64, do func(tx 
 	return m, nil
 }
 
-// findMember returns a member of an organization, or nil.
+// findMember returns the member with a public id, or nil if there is none.
 func findMember(ctx context.Context, tx pgx.Tx, org int64, user string) (*Member, error) {
 	rows, _ := tx.Query(ctx, `SELECT `+memberColumns+` FROM members m JOIN users u ON u.id = m.usr
 		WHERE m.org = $1 AND u.public_id = $2`, org, user) // CollectOneRow returns its error

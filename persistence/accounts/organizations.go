@@ -39,21 +39,22 @@ type Profile struct {
 	CreatedAt    time.Time
 }
 
-// Membership is a user's role in an organization: owner, admin or member.
+// Membership is a user's role in one organization: owner, admin or member.
 type Membership struct {
 	Org  Organization
 	Role string
 }
 
-// drawTail draws the part that tells apart the slugs of organizations with the same name. Among 100
-// million of them, two have the same tail with a probability of 3e-4.
+// drawTail draws the end of a slug, which tells apart organizations with the same name. Among 100
+// million of them, two have the same tail with a probability of 3e-4; then another tail is drawn.
 func drawTail() string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
 
-// slug returns a name in the form that addresses contain, with the tail that makes it unique.
+// slug returns a name in the form that addresses of pages contain, followed by the tail that makes
+// it unique.
 func slug(name, tail string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {
@@ -64,12 +65,13 @@ func slug(name, tail string) string {
 		}
 	}, strings.ToLower(name))
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '-' }), "-")
-	// A name without any letter or digit of ASCII leaves nothing, and then the slug is the tail alone.
+	// A name without any ASCII letter or digit leaves nothing, so the slug is then the tail alone.
 	return strings.TrimPrefix(s[:min(len(s), 60)]+"-"+tail, "-")
 }
 
-// Memberships returns the user's organizations, the oldest first. It includes those by invitation
-// only if the user's mailbox is proven.
+// Memberships returns the user's organizations, the oldest first. Those that the user was invited
+// to are included only if the user's mailbox is proven: the invitation was for the owner of the
+// address.
 func (s *Store) Memberships(ctx context.Context, user int64) ([]Membership, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT o.id, o.public_id::text, o.name, o.slug, m.role
 		FROM members m JOIN organizations o ON o.id = m.org JOIN users u ON u.id = m.usr

@@ -10,17 +10,18 @@ import (
 	"boxoffice/engine"
 )
 
-// Point is what has happened in an interval of time.
+// Point is what has happened in one interval of time.
 type Point struct {
 	At     time.Time // when the interval begins
 	Count  int64
 	Amount int64 // minor units
 }
 
-// series has the query for each metric of an event. Its parameters: $1 is the event's number; $2 and $3 are the ids
-// between which its orders lie, because an order's id begins with its event; $4 are the statuses of sold orders; $5
-// is the length of an interval and $6 the time zone. A query that needs less names a parameter in a condition that is
-// always true, so that all take the same parameters.
+// series has the query for each metric of an event. Their parameters are: $1 is the event's number;
+// $2 and $3 are the ids between which its orders lie, because the id of an order begins with its
+// event; $4 are the statuses of sold orders; $5 is the length of an interval and $6 the time zone.
+// All queries take the same parameters. A query that needs fewer of them names the others in a
+// condition that is always true.
 var series = map[string]string{
 	"sales": `SELECT date_trunc($5, o.created_at, $6), sum(n)::bigint, sum(o.total)::bigint FROM orders o
 JOIN (SELECT order_id, count(*) AS n FROM tickets WHERE event_id = $1 GROUP BY order_id) t ON t.order_id = o.id
@@ -36,8 +37,9 @@ WHERE r.order_id >= $2 AND r.order_id < $3 AND r.status = 'processed' AND $1::bi
 WHERE t.event_id = $1 AND t.checked_in_at IS NOT NULL AND $2::uuid < $3::uuid AND $4::smallint[] IS NOT NULL GROUP BY 1`,
 }
 
-// Series counts a metric of an event by intervals (hour, day, week or month) of a time zone. It returns the newest
-// intervals up to the limit, the oldest of them first, and leaves out intervals in which nothing happened.
+// Series counts a metric of an event by intervals (hour, day, week or month) of a time zone. It
+// returns at most limit intervals, the newest ones but in the order of time, and leaves out
+// intervals in which nothing happened.
 func (m *Model) Series(ctx context.Context, number int64, metric, interval, zone string, limit int) ([]Point, error) {
 	// Ids of orders are sorted by their event's number, so an event's orders are all between these two.
 	first, next := engine.NewID(number, make([]byte, 10)), engine.NewID(number+1, make([]byte, 10))
@@ -50,8 +52,8 @@ func (m *Model) Series(ctx context.Context, number int64, metric, interval, zone
 	return list, nil
 }
 
-// Summary is what an organization has sold so far. Live are the events that are published and not over, and Entered
-// are the tickets that have been checked in.
+// Summary is what an organization has sold so far. Live counts the events that are published and
+// not over, and Entered the tickets that have been checked in.
 type Summary struct {
 	Events, Live, Customers  int64
 	Orders, Tickets, Entered int64
@@ -83,8 +85,9 @@ FROM events e WHERE org = $1`
 	if err != nil {
 		return nil, err
 	}
-	// The orders table has no index by organization, which would cost each order of a rush. The orders of each event
-	// are neighbours by id instead, so the query reads one range for each event.
+	// The table of orders has no index by organization, because it would cost time for each order
+	// of a rush. The orders of each event are neighbours by id instead, so the query reads one
+	// range for each event.
 	first, next := make([][16]byte, len(events)), make([][16]byte, len(events))
 	for i, number := range events {
 		first[i], next[i] = engine.NewID(number, make([]byte, 10)), engine.NewID(number+1, make([]byte, 10))

@@ -11,10 +11,11 @@ import (
 	"boxoffice/engine"
 )
 
-// rows are rows in the binary format of Postgres' COPY. We write it by hand because pgx would allocate each value,
-// and would ask the server for the types of the columns each time.
+// rows are rows in the binary format of Postgres' COPY. We write the format ourselves, because pgx
+// would allocate memory for each value, and would ask the server for the types of the columns each
+// time.
 type rows struct {
-	// n counts the rows in buf.
+	// buf begins with the header, and then has the rows that were begun. n counts these rows.
 	buf []byte
 	n   int
 }
@@ -28,7 +29,8 @@ func (r *rows) reset() {
 	r.n = 0
 }
 
-// beginRow starts a row. As many columns must follow, each in the type of its column, or the server refuses them all.
+// beginRow starts a row. Exactly as many values must follow, each in the type of its column, or the
+// server refuses all rows.
 func (r *rows) beginRow(columns int) {
 	r.buf = binary.BigEndian.AppendUint16(r.buf, uint16(columns))
 	r.n++
@@ -66,13 +68,13 @@ func (r *rows) bytes(b []byte) {
 	r.buf = append(binary.BigEndian.AppendUint32(r.buf, uint32(len(b))), b...)
 }
 
-// insert sends the rows to a table. Columns names the columns in the order in which each row has them. A row whose
-// key is there already is an error of the whole statement.
+// insert sends the rows to a table. columns names the columns in the order in which each row has
+// them. A row whose key is in the table already makes the whole statement fail.
 func (r *rows) insert(ctx context.Context, tx pgx.Tx, table, columns string) error {
 	if r.n == 0 {
 		return nil
 	}
-	// This number in place of a count of columns ends the stream.
+	// This number, in the place of a row's count of columns, ends the stream.
 	r.buf = binary.BigEndian.AppendUint16(r.buf, 0xffff)
 	copyIn := "COPY " + table + " (" + columns + ") FROM STDIN BINARY"
 	if _, err := tx.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(r.buf), copyIn); err != nil {

@@ -7,8 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// EventsOf lists the events that a customer has ordered for, the newest first, up to a thousand. Several addresses
-// may be one customer for the limits of sales, so a caller that means one address looks at the orders too.
+// EventsOf lists the events for which a customer has ordered, the newest first, up to a thousand.
+// customer is a hash, and two addresses may have the same one, so a caller that means one address
+// must also look at the orders.
 func (m *Model) EventsOf(ctx context.Context, customer uint64) ([]int64, error) {
 	const find = `SELECT DISTINCT event_id FROM orders WHERE customer = $1 ORDER BY event_id DESC LIMIT 1000`
 	return m.eventNumbers(ctx, find, int64(customer)) //nolint:gosec // kept as its bits

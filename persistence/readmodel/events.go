@@ -13,8 +13,8 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// eventFact queues the statement that brings an event's row up to a fact about the event itself. The revision counts
-// such facts, as the actor counts them.
+// eventFact queues the statement that brings an event's row up to a fact about the event itself.
+// Each such fact raises the revision by one, as it does in the actor, so the two agree.
 func (w *Writer) eventFact(number int64, f engine.Fact) error {
 	const create = `
 INSERT INTO events (number, updated_at, org, start_at, end_at, public_id, slug, title, short_desc, category, product_type,
@@ -26,8 +26,8 @@ UPDATE events SET updated_at = $2, org = $3, start_at = $4, end_at = $5, public_
   search = $18, words = $19, title_words = $20, city_words = $21, venue_words = $22, revision = revision + 1
 WHERE number = $1`
 	const move = `UPDATE events SET status = $2, updated_at = $3, revision = revision + 1 WHERE number = $1`
-	// row returns the columns that a create and an update share, in the order of their parameters. Text is cleaned,
-	// because a fact that Postgres refuses would stop the follower.
+	// row returns the columns that a create and an update share, in the order of their parameters.
+	// Text is cleaned, because a value that Postgres refuses would stop the follower for good.
 	row := func(d *event.Details, at int64) ([]any, error) {
 		record, err := codec.Marshal(d)
 		s := searchColumns(d)
@@ -62,7 +62,8 @@ type Event struct {
 	From int64
 	// To is the highest price of the types that From is about.
 	To int64
-	// Rank tells how well the event fits a search that ranks events, and more is better. It is 0 in other lists.
+	// Rank says how well the event fits a search that ranks events; a higher rank is a better fit.
+	// It is 0 in other lists.
 	Rank int64
 }
 
@@ -72,9 +73,10 @@ const NoPrice = -1
 // unranked is the rank, as SQL, of the events in a list that is not ranked.
 const unranked = "0::bigint"
 
-// selectEvents makes the query for a page of events. The inner query finds the page first, so that the ticket types
-// and tickets of no other events are read. It counts whether ticket 1 is there to tell whether any were sold: for
-// EXISTS, Postgres may choose a plan that reads the tickets of all events.
+// selectEvents makes the query for a page of events. The inner query finds the page first, so that
+// the ticket types and tickets of other events are not read. To find out whether any tickets were
+// sold, the query counts whether ticket 1 is there: for EXISTS, Postgres may choose a plan that
+// reads the tickets of all events.
 func selectEvents(from, rank, where, order, limit string) string {
 	return `
 SELECT e.number, e.status, e.created_at, e.updated_at, e.revision, e.record, e.rank, t.types, t.price, t.highest,
@@ -103,7 +105,7 @@ func scanEvent(row pgx.CollectableRow) (e Event, err error) {
 	return e, codec.Unmarshal(record, e.Details)
 }
 
-// EventByNumber finds an event in any status. It returns ErrNotFound.
+// EventByNumber finds an event in any status, or returns ErrNotFound.
 func (m *Model) EventByNumber(ctx context.Context, number int64) (Event, error) {
 	rows, _ := m.pool.Query(ctx, selectEvents("events e", unranked, `WHERE e.number = $1`, `number`, `LIMIT 1`), number) // CollectExactlyOneRow returns its error
 	e, err := pgx.CollectExactlyOneRow(rows, scanEvent)
@@ -113,8 +115,8 @@ func (m *Model) EventByNumber(ctx context.Context, number int64) (Event, error) 
 	return e, nil
 }
 
-// EventByPublicID finds an event in any status. The number that is part of the id finds the row, and the rest of the
-// id must be the event's too. It returns ErrNotFound.
+// EventByPublicID finds an event in any status, or returns ErrNotFound. The row is found by the
+// number that is part of the id, and the rest of the id must be the event's too.
 func (m *Model) EventByPublicID(ctx context.Context, id engine.EventID) (Event, error) {
 	e, err := m.EventByNumber(ctx, id.Event())
 	if err == nil && e.Details.PublicID != id {
@@ -123,8 +125,8 @@ func (m *Model) EventByPublicID(ctx context.Context, id engine.EventID) (Event, 
 	return e, err
 }
 
-// EventBySlug finds an event in any status. Slugs are not unique, and the oldest event with this one is meant. It
-// returns ErrNotFound.
+// EventBySlug finds an event in any status, or returns ErrNotFound. Slugs are not unique; of
+// several events with this one it finds the oldest.
 func (m *Model) EventBySlug(ctx context.Context, slug string) (Event, error) {
 	rows, _ := m.pool.Query(ctx, selectEvents("events e", unranked, `WHERE e.slug = $1`, `number`, `LIMIT 1`), key(slug)) // CollectExactlyOneRow returns its error
 	e, err := pgx.CollectExactlyOneRow(rows, scanEvent)
@@ -146,8 +148,8 @@ type Filter struct {
 	Venue       string // stands in the venue's name, in any case and with or without accents
 }
 
-// conditions collects the parts of a WHERE clause and their arguments. In a part that add takes, ? stands for its
-// argument.
+// conditions collects the parts of a WHERE clause, and their arguments. In a part that add takes, ?
+// stands for its argument.
 type conditions struct {
 	parts []string
 	args  []any
@@ -164,8 +166,8 @@ func (c *conditions) add(part string, arg any) {
 	c.parts = append(c.parts, strings.ReplaceAll(part, "?", c.addArg(arg)))
 }
 
-// containsPattern returns a LIKE pattern for folded texts that contain s. If s has no letters or digits it returns a
-// pattern that fits no text, because "%%" would fit all.
+// containsPattern returns a LIKE pattern for folded texts that contain s. If s has no letters or
+// digits, it returns a pattern that fits no text, because the pattern "%%" would fit all.
 func containsPattern(s string) string {
 	folded := foldText(s)
 	if folded == "" {
@@ -199,11 +201,13 @@ func (f *Filter) addConditions(c *conditions) {
 	}
 }
 
-// Between selects events that run at some time between From and To, in unix milliseconds. 0 leaves that side open.
+// Between selects events that run at some time between From and To, in unix milliseconds. A 0
+// leaves that side open.
 type Between struct{ From, To int64 }
 
-// always begins a condition that is true of the events that are there at any time: reservations, and digital products
-// without an end. A caller adds the condition for the other events, with the closing parenthesis.
+// always begins a condition that is true for the events that are there at any time: reservations,
+// and digital products without an end. The caller adds the condition for all other events, and the
+// closing parenthesis.
 const always = `(e.product_type = 'reservation' OR e.product_type = 'digital' AND e.end_at IS NULL OR `
 
 // addConditions adds the condition that an event runs at some time between From and To, or is there at any time.
@@ -216,8 +220,8 @@ func (b Between) addConditions(c *conditions) {
 	}
 }
 
-// Discovery asks for a page of public events. Without Between it asks for events that have not ended at Now, in unix
-// milliseconds.
+// Discovery asks for a page of public events. If Between is not set, it asks for events that have
+// not ended at Now, in unix milliseconds.
 type Discovery struct {
 	Filter
 	Between
@@ -228,8 +232,9 @@ type Discovery struct {
 	Limit  int
 }
 
-// Place is an event's place in the list of a Discovery: by Rank, the highest first, if the list is ranked, then by
-// At, the time at which the event begins, then by Number. The zero value is the place before the first event.
+// Place is an event's place in the list of a Discovery. A ranked list is sorted by Rank, the
+// highest first. Events of equal rank, and other lists, are sorted by At, the time at which the
+// event begins, and then by Number. The zero Place is before the first event.
 type Place struct {
 	Rank   int64
 	At     int64 // unix milliseconds
@@ -239,7 +244,7 @@ type Place struct {
 // PlaceOf returns the place of an event, to ask for the page after it.
 func PlaceOf(e *Event) Place { return Place{Rank: e.Rank, At: e.Details.StartAt, Number: e.Number} }
 
-// DiscoverEvents lists the published public events.
+// DiscoverEvents lists a page of the published public events.
 func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error) {
 	var c conditions
 	// The index events_discovery has these conditions. Postgres uses it only if a query repeats them.
@@ -249,7 +254,7 @@ func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error
 	}
 	d.Filter.addConditions(&c)
 	var a asked
-	// A search for nothing but signs has no words, and finds nothing.
+	// A search that consists only of signs has no words, and finds nothing.
 	if d.Search != "" {
 		var err error
 		if a, err = m.askFor(ctx, d.Search); err != nil || a.words == nil {
@@ -262,8 +267,9 @@ func (m *Model) DiscoverEvents(ctx context.Context, d Discovery) ([]Event, error
 	}
 	d.Between.addConditions(&c)
 	from, rank, order := "events e", unranked, "start_at, number"
-	// Ranking reads each event that fits, so it is bounded: the inner query takes those that begin soonest, and the
-	// conditions are met by then.
+	// Ranking has to read each event that fits, so their number is limited: the inner query takes
+	// the events that begin soonest. It applies all conditions
+	// so far, so that the outer query needs none of them.
 	if d.Ranked {
 		from, c.parts = fmt.Sprintf(`(SELECT * FROM events e WHERE %s ORDER BY start_at, number LIMIT %d) e`, strings.Join(c.parts, " AND "), maxRanked), []string{"true"}
 		rank = fmt.Sprintf(searchRank, c.addArg(a.writeExactQuery()), c.addArg(a.nearQuery()))
@@ -323,24 +329,24 @@ func (m *Model) CountDrafts(ctx context.Context, org, most int64) (n int64, err 
 	return n, nil
 }
 
-// maxRanked bounds how many events a search ranks. Of the events that have all its words, those that begin soonest
-// are ranked.
+// maxRanked is how many events a search ranks at most. Of the events that have all its words, it
+// ranks those that begin soonest.
 const maxRanked = 1_000
 
-// searchRank is how well an event fits a search, as an integer from 0 up. A word counts more in the title than in the
-// tags, the description or the venue. Words that are spelt as they were asked for count twice, because both queries
-// find them.
+// searchRank computes how well an event fits a search, as an integer from 0 up. A word counts more
+// in the title than in the tags, the description or the venue. A word that is spelt as in the
+// search counts twice, because both queries find it.
 const searchRank = `round(1000000 * (ts_rank('{0.1, 0.2, 0.4, 1}', e.search, %s::tsquery) + ts_rank('{0.1, 0.2, 0.4, 1}', e.search, %s::tsquery)))::bigint`
 
-// These bounds keep a search short, whatever somebody types.
+// These limits keep a search short, whatever somebody types.
 const (
 	maxNear  = 8  // words that a misspelt one may become
 	maxBegun = 32 // words that a beginning may stand for, before it is looked for as a beginning
 )
 
-// findWords is a query that lists, for each word of a search, the words of events that begin with it, and the words
-// that it may be a misspelling of. It leaves out words of one or two letters and numbers in the second part, because
-// too many words are near to them.
+// findWords lists, for each word of a search, the words of events that begin with it (false), and
+// the words that it may be a misspelling of (true). The second part leaves out words of one or two
+// letters and numbers, because too many words are near to them.
 const findWords = `
 SELECT a.n, b.word, false FROM unnest($1::text[]) WITH ORDINALITY AS a (word, n),
   LATERAL (SELECT word FROM search_words WHERE word >= a.word COLLATE "C" AND word < a.word || U&'\+10FFFF' COLLATE "C" ORDER BY word LIMIT $2) b
@@ -348,14 +354,14 @@ UNION ALL
 SELECT a.n, b.word, true FROM unnest($1::text[]) WITH ORDINALITY AS a (word, n), LATERAL nearest_words(a.word, $3) AS b (word)
 WHERE length(a.word) > 2 AND a.word !~ '^[0-9]+$'`
 
-// askFor reads a search, and looks up in the words of all events which ones its needed words may stand for.
+// askFor reads a search, and looks up which words of events the words in it may stand for.
 func (m *Model) askFor(ctx context.Context, search string) (asked, error) {
 	a := readAsked(search)
 	if a.words == nil {
 		return a, nil
 	}
 	rows, _ := m.pool.Query(ctx, findWords, a.needed, maxBegun+1, maxNear) // ForEachRow returns its error
-	// An empty list means that no word begins so. It is filled below.
+	// An empty list means that no word begins with this one. The rows below fill the lists.
 	for i := range a.begun {
 		a.begun[i] = []string{}
 	}
@@ -373,8 +379,8 @@ func (m *Model) askFor(ctx context.Context, search string) (asked, error) {
 	if err != nil {
 		return a, fmt.Errorf("words of a search: %w", err)
 	}
-	// nil makes the query look for the word as a beginning, by the index. It does so if too many words begin with it,
-	// or if the lists have none.
+	// With nil, the query looks for the word as a beginning, by the index. That is necessary if
+	// too many words begin with it to list them, or if both lists are empty.
 	for i := range a.begun {
 		if len(a.begun[i]) > maxBegun || len(a.begun[i])+len(a.near[i]) == 0 {
 			a.begun[i] = nil
