@@ -1,13 +1,14 @@
-// Package admission is an event's tickets and its gates: the holder of each ticket, and the people let in by
-// it.
+// Package admission owns an event's tickets and its gates: the holder of each ticket, and the
+// people whom it let in.
 //
-// Invariants: a ticket is admitted once, and where exits are counted, a ticket whose holder is inside
-// admits nobody; the codes of a ticket's holder alone are valid; a scan that is sent again gets the same
-// answer. Limits: 1,000 gates are counted apart, 200,000 answers to scans are remembered, and of each
-// ticket its last 64 passages.
+// Invariants: a ticket admits once. Where exits are counted, a ticket whose holder is inside admits
+// nobody. Only the codes of a ticket's present holder are valid. A scan that is sent again gets the
+// same answer. Limits: 1,000 gates are counted apart, 200,000 answers to scans are remembered, and
+// of each ticket its last 64 passages.
 //
 // The event asks Tickets in its Decide and gives it each fact in its Apply. The orders that the
-// tickets belong to are the ledger's, so what a decision needs of an order comes as an argument.
+// tickets belong to are the ledger's, so everything that a decision needs to know of an order comes
+// as an argument.
 package admission
 
 import (
@@ -18,7 +19,7 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// Tickets are an event's tickets and gates. Use New.
+// Tickets are an event's tickets and gates. New makes them.
 type Tickets struct {
 	rows   columns
 	hands  hands
@@ -44,11 +45,11 @@ type Terms struct {
 	InsideLimit      int64
 }
 
-// isOver reports whether the event is over for good.
+// isOver reports whether the event is over for good, because it was cancelled or completed.
 func (t *Terms) isOver() bool { return t.Cancelled || t.Completed }
 
-// Decide decides on the commands about tickets and gates, but for Transfer. mine is false for a
-// command about something else.
+// Decide decides on the commands about tickets and gates, except Transfer, for which the event must
+// look up the order first. mine is false for a command about something else.
 func (t *Tickets) Decide(c engine.Command, terms *Terms, at int64) (d engine.Decision, mine bool) {
 	switch c := c.(type) {
 	case Scan:
@@ -69,6 +70,7 @@ func (t *Tickets) Decide(c engine.Command, terms *Terms, at int64) (d engine.Dec
 	return engine.Decision{}, false
 }
 
+// refuse returns a decision that only refuses.
 func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
@@ -101,7 +103,7 @@ func (t *Tickets) Apply(f engine.Fact) {
 			t.rows.moveVisit(f.Ticket, &f.Visit)
 		}
 	case *order.RefundDecided:
-		// A refund does not change a ticket that was used.
+		// A refund does not change the status of a ticket that was used.
 		for _, ticket := range f.Tickets {
 			if t.rows.has(ticket) && t.rows.status.At(int(ticket)-1) == StatusIssued {
 				t.rows.markRefunded(ticket, f.At)
@@ -116,7 +118,7 @@ func (t *Tickets) Apply(f engine.Fact) {
 	}
 }
 
-// Mint adds the tickets of an order that is sold. The first of them has the serial Next.
+// Mint adds the tickets of an order that was sold. The first one gets the serial Next.
 func (t *Tickets) Mint(o *order.Order) { t.rows.mintTickets(o) }
 
 // Next returns the serial that the next ticket will get.
@@ -125,8 +127,8 @@ func (t *Tickets) Next() uint32 { return t.rows.next() }
 // Count returns how many tickets were issued in all, and how many of them have ended.
 func (t *Tickets) Count() (issued, ended int) { return t.rows.len(), t.rows.ended }
 
-// CountType returns how many tickets of a type were issued and have not ended.
-// The tickets of a group are of one type, so the groups are gone through and not the tickets.
+// CountType returns how many tickets of a type were issued and have not ended. All tickets of a
+// group are of one type, so it looks at each group and not at each ticket.
 func (t *Tickets) CountType(ticketType int64) (n int64) {
 	for g := range t.rows.groups() {
 		if t.rows.kind.At(g) == ticketType {
@@ -136,7 +138,7 @@ func (t *Tickets) CountType(ticketType int64) (n int64) {
 	return n
 }
 
-// Ticket is what the ledger asks about one ticket.
+// Ticket is what the ledger must know about one ticket.
 type Ticket struct {
 	Order   engine.OrderID
 	Status  byte // one of the ticket statuses
@@ -156,7 +158,7 @@ func (t *Tickets) Find(serial uint32) (found Ticket, ok bool) {
 	}, true
 }
 
-// Check returns the first broken invariant. sold are orders with tickets.
+// Check returns the first broken invariant. sold are orders with tickets, which must all be there.
 func (t *Tickets) Check(sold []*order.Order) error {
 	unused, c := 0, &t.rows
 	for g := range c.groups() {

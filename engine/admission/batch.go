@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	// earlyScanMillis is how long before the doors open an offline scan may have been made.
+	// earlyScanMillis is how long before the doors open an offline scan may have been made: gates
+	// are tried out before.
 	earlyScanMillis = 24 * 3600 * 1000
-	// aheadScanMillis is how far a device's clock may be ahead.
+	// aheadScanMillis is how far a device's clock may be ahead of ours.
 	aheadScanMillis = 5 * 60 * 1000
 )
 
@@ -48,10 +49,10 @@ type (
 // Command makes the types above commands (engine.Command).
 func (ScanBatch) Command() {}
 
-// unreadReason says why a door code was not looked at.
+// unreadReason tells a device why a door code was not looked at.
 const unreadReason = "Too many wrong door codes of this device; send it again in a minute."
 
-// batch is the decision about a batch while it is being made. The state does not yet contain the
+// batch is a decision about a ScanBatch while it is being made. The state does not contain the
 // scans of the batch that were judged before, so batch keeps them.
 type batch struct {
 	*Tickets
@@ -64,8 +65,8 @@ type batch struct {
 	answered map[engine.ID]int // position of each request's result
 }
 
-// decideBatch judges the scans one after another, each with the admissions of the scans before it. All facts are one
-// decision, so either the whole batch is noted or nothing of it.
+// decideBatch judges the scans one after another. Each is judged with the admissions of the scans
+// before it. All facts belong to one decision, so either the whole batch is noted or nothing of it.
 func (t *Tickets) decideBatch(c ScanBatch, terms *Terms, now int64) engine.Decision {
 	b := batch{
 		Tickets: t, terms: terms, now: now, admitted: map[uint32]*CheckedIn{}, trails: map[uint32]*trail{}, answered: map[engine.ID]int{},
@@ -73,8 +74,8 @@ func (t *Tickets) decideBatch(c ScanBatch, terms *Terms, now int64) engine.Decis
 	}
 	for _, i := range orderScans(c.Scans, terms) {
 		scan := &c.Scans[i]
-		// Wrong door codes are limited for each device, because six characters can be guessed. Scans beyond the limit
-		// are not looked at, and the device sends them again.
+		// Wrong door codes are limited for each device, because six characters can be guessed.
+		// Scans beyond the limit are not looked at, and the device sends them again later.
 		if g := scan.Guesser - 1; g >= 0 && b.reply.Wrong[g] >= c.Guesses[g] {
 			b.reply.Results[i] = ScanReply{Status: ScanWrongEvent, Reason: unreadReason}
 			continue
@@ -88,8 +89,8 @@ func (t *Tickets) decideBatch(c ScanBatch, terms *Terms, now int64) engine.Decis
 	return engine.Decision{Facts: b.facts, Reply: b.reply}
 }
 
-// decideOne judges one scan of a batch and notes its fact. A scan that is known has its first answer: from this
-// batch, or from an earlier one.
+// decideOne judges one scan of a batch and notes its fact. A scan that is known gets its first
+// answer again, from this batch or from an earlier one.
 func (b *batch) decideOne(c *BatchScan) *ScanReply {
 	if i, known := b.answered[c.Request.ID]; known {
 		return &b.reply.Results[i]
@@ -101,15 +102,18 @@ func (b *batch) decideOne(c *BatchScan) *ScanReply {
 	if v, _, known := b.scans.Find(c.Request, b.now); known {
 		return b.repeatReply(scan, uint32(v>>8), byte(v), b.terms)
 	}
-	// A code of a holder that the ticket does not have yet was never given to anybody, so it counts as no ticket's.
+	// A code of a holder whom the ticket does not have yet was never given to anybody, so it
+	// counts as a code of no ticket.
 	if b.isGuess(c.Ticket, c.Version) {
 		c.Ticket, scan.Ticket = 0, 0
 	}
-	// The device's clock may be wrong. A time that can't be is moved into the span that can.
+	// The device's clock may be wrong. A time that is not possible is moved into the span of times
+	// that are.
 	at := min(max(c.At, b.terms.earliestScan(b.now)), b.now+aheadScanMillis)
 	verdict := b.judgeScan(scan, b.terms, at)
 	if b.terms.Exits && (verdict == verdictAdmitted || verdict == verdictLeft) {
-		// The passages judge further what the code alone would admit.
+		// The code alone would admit. Whether the holder is inside already is judged by the
+		// passages.
 		return b.decidePassage(scan, at, &c.Request)
 	}
 	first := b.admitted[c.Ticket]
@@ -131,7 +135,7 @@ func (b *batch) decideOne(c *BatchScan) *ScanReply {
 		Ticket: c.Ticket, Status: says.status, At: at, Gate: c.Gate, Device: c.Device, Request: &c.Request, Reason: says.reason, Method: scan.Method,
 		Out: c.Out,
 	})
-	// The admission is of this batch, so the columns don't have it yet.
+	// The admission belongs to this batch, so the columns don't contain it yet.
 	if first != nil && verdict == verdictUsed {
 		return &ScanReply{Status: says.status, Reason: says.reason, Ticket: c.Ticket, Holder: b.holderName(c.Ticket), At: first.At, Gate: first.Gate}
 	}
@@ -139,7 +143,7 @@ func (b *batch) decideOne(c *BatchScan) *ScanReply {
 }
 
 // orderScans returns the places of the scans in the order in which they are judged. Where exits are
-// counted, they are judged in the order of their times, so that nobody seems to go out before coming in.
+// counted, that is the order of their times, so that nobody seems to go out before coming in.
 func orderScans(scans []BatchScan, terms *Terms) []int {
 	places := make([]int, len(scans))
 	for i := range places {
@@ -151,7 +155,8 @@ func orderScans(scans []BatchScan, terms *Terms) []int {
 	return places
 }
 
-// decidePassage notes that somebody went through a gate, as a device tells later.
+// decidePassage notes that somebody went through a gate, which a device tells afterwards. at is the
+// time of the passage.
 func (b *batch) decidePassage(c Scan, at int64, request *engine.Request) *ScanReply {
 	tr := b.trails[c.Ticket]
 	if tr == nil {
@@ -166,7 +171,7 @@ func (b *batch) decidePassage(c Scan, at int64, request *engine.Request) *ScanRe
 	return b.passingReply(w, b.terms)
 }
 
-// method is how the code was read, as the record names it.
+// method returns how the code was read, in the words of the record.
 func (c *BatchScan) method() string {
 	if c.Typed {
 		return "manual"
@@ -183,7 +188,8 @@ func (b *batch) admittedBy(f *CheckedIn) *ScanReply {
 }
 
 // earliestScan returns the earliest time at which a scan of the event may have been made. If the
-// doors open more than a day from now, scans are tries of the gates and may be up to a day old.
+// doors open more than a day from now, people are trying out the gates, and their scans may be up
+// to a day old.
 func (t *Terms) earliestScan(now int64) int64 {
 	if t.DoorsAt-earlyScanMillis > now {
 		return now - earlyScanMillis

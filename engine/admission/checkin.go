@@ -7,10 +7,11 @@ import (
 	"boxoffice/engine/order"
 )
 
-// decideScan admits a ticket once. The first admission wins; the same scan sent again gets the same
-// answer.
+// decideScan admits a ticket once. The first admission wins, and the same scan gets the same answer
+// when it is sent again.
 func (t *Tickets) decideScan(c Scan, terms *Terms, at int64) engine.Decision {
-	// A repeat is recognized before anything is judged: the ticket is used by now, by this very scan.
+	// A repeat must be recognized before anything is judged: the ticket counts as used by now,
+	// because of this very scan.
 	if !c.Request.ID.Zero() {
 		if v, same, known := t.scans.Find(c.Request, at); known && same {
 			r := t.repeatReply(c, uint32(v>>8), byte(v), terms)
@@ -34,7 +35,7 @@ func (t *Tickets) decideScan(c Scan, terms *Terms, at int64) engine.Decision {
 	if verdict == verdictUsed && t.sameScan(c, at) {
 		return engine.Decision{Reply: t.firstAdmission(c.Ticket, terms)}
 	}
-	// Facts bear a reason only where it is needed to give a repeat the same answer.
+	// Facts have a reason only where a repeat needs it to get the same answer.
 	var reason string
 	if request != nil {
 		reason = verdicts[verdict].reason
@@ -59,7 +60,8 @@ func (t *Tickets) decideScan(c Scan, terms *Terms, at int64) engine.Decision {
 	}
 }
 
-// decideUndo takes an admission back.
+// decideUndo takes an admission back. If the ticket was let through several times, it takes back
+// only the last passage.
 func (t *Tickets) decideUndo(c UndoScan, at int64) engine.Decision {
 	if !t.rows.has(c.Ticket) || c.Version != t.hands.of(c.Ticket).Version {
 		return refuse(engine.TicketNotFound, nil)
@@ -79,8 +81,8 @@ func (t *Tickets) decideUndo(c UndoScan, at int64) engine.Decision {
 	}
 }
 
-// applyUndone keeps the time and gate of the admission, because the scan's answer is made from
-// them.
+// applyUndone makes the ticket unused again. It keeps the time and the gate of the admission,
+// because the answer to the repeated scan is made from them.
 func (t *Tickets) applyUndone(f *CheckInUndone) {
 	if i := int(f.Ticket) - 1; t.rows.has(f.Ticket) && t.rows.status.At(i) == StatusCheckedIn {
 		t.rows.setStatus(f.Ticket, StatusIssued)
@@ -92,10 +94,10 @@ func (t *Tickets) applyUndone(f *CheckInUndone) {
 	}
 }
 
-// maxScans is how many answers to scans an event remembers, at about 80 bytes each.
+// maxScans is how many answers to scans an event remembers. Each takes about 80 bytes.
 const maxScans = 200_000
 
-// These are the verdicts on scans. Their numbers are stored in snapshots, so new ones are only
+// These are the verdicts on scans. Snapshots contain their numbers, so a new one may only be
 // appended.
 const (
 	verdictAdmitted byte = iota
@@ -116,7 +118,7 @@ const (
 	verdictNotInside
 )
 
-// verdicts are the status and the reason that each verdict is told as.
+// verdicts has the status and the reason by which each verdict is told to a device.
 var verdicts = [...]struct{ status, reason string }{
 	verdictAdmitted:       {ScanSuccess, ""},
 	verdictForeign:        {ScanWrongEvent, "This code is not a ticket of this event."},
@@ -136,8 +138,8 @@ var verdicts = [...]struct{ status, reason string }{
 	verdictNotInside:      {ScanNotInside, "The ticket's holder is not inside."},
 }
 
-// scanReply makes the answer to a scan from its verdict. A ticket's first admission never changes,
-// so a repeat later gets the same answer.
+// scanReply makes the answer to a scan from its verdict. The first admission of a ticket never
+// changes, so a repeat gets the same answer at any later time.
 func (t *Tickets) scanReply(ticket uint32, verdict byte, terms *Terms) *ScanReply {
 	if verdict == verdictAdmitted {
 		return t.firstAdmission(ticket, terms)
@@ -150,7 +152,7 @@ func (t *Tickets) scanReply(ticket uint32, verdict byte, terms *Terms) *ScanRepl
 	return r
 }
 
-// repeatReply makes the answer to a scan that had a verdict before.
+// repeatReply makes the answer to a scan that got a verdict before.
 func (t *Tickets) repeatReply(c Scan, ticket uint32, verdict byte, terms *Terms) *ScanReply {
 	if isPassing(verdict) {
 		c.Ticket = ticket
@@ -159,8 +161,8 @@ func (t *Tickets) repeatReply(c Scan, ticket uint32, verdict byte, terms *Terms)
 	return t.scanReply(ticket, verdict, terms)
 }
 
-// answerScan remembers what a request was answered. The answer to a used ticket needs the ticket,
-// so a fact about a ticket that is not there stores nothing.
+// answerScan remembers the answer to a request. The answer about a used ticket is made from the
+// ticket, so a fact about a ticket that is not there stores nothing.
 func (t *Tickets) answerScan(r *engine.Request, at int64, ticket uint32, status, reason string) {
 	if r == nil {
 		return
@@ -173,15 +175,15 @@ func (t *Tickets) answerScan(r *engine.Request, at int64, ticket uint32, status,
 	}
 }
 
-// judgeScan returns the verdict on a scan, as things stood at a time. For an event that is
-// cancelled or has ended, its last change is taken as the time of its end. A ticket that was
-// refunded later is judged as it was at that time.
+// judgeScan returns the verdict on a scan, by the state of things at a time in unix milliseconds.
+// The end of an event that was cancelled or completed is taken to be its last change. A ticket that
+// was refunded later is judged as it was at that time.
 func (t *Tickets) judgeScan(c Scan, terms *Terms, at int64) byte {
 	if c.Ticket == 0 || int(c.Ticket) > t.rows.len() {
 		return verdictForeign
 	}
-	// The order of the cases decides which of several reasons is told. Whether the ticket is good at all comes before
-	// the code, and the code before whether it is used.
+	// The order of the cases decides which of several reasons is told: first whether the ticket is
+	// valid at all, then whether the code is, and then whether the ticket was used.
 	switch {
 	case c.Out && !terms.Exits:
 		return verdictExitsOff
@@ -206,8 +208,8 @@ func (t *Tickets) judgeScan(c Scan, terms *Terms, at int64) byte {
 	}
 }
 
-// judgeVisit returns the verdict on the time of a scan: a ticket of a reservation admits only
-// during its booked visit.
+// judgeVisit returns the verdict on the time of a scan. A ticket of a reservation admits only
+// during the visit that was booked.
 func (t *Tickets) judgeVisit(ticket uint32, at int64) byte {
 	opens, closes, booked := t.rows.visitOf(ticket)
 	switch {
@@ -238,7 +240,8 @@ func (t *Tickets) firstAdmission(ticket uint32, terms *Terms) *ScanReply {
 	}
 }
 
-// countStats adds up the gates' counters. Tickets that ended unused are what neither was admitted nor is unused.
+// countStats adds up the gates' counters. A ticket that was neither admitted nor is unused has
+// ended unused.
 func (t *Tickets) countStats(terms *Terms) *Stats {
 	st := &Stats{
 		Issued: int64(t.rows.len()), Capacity: terms.Capacity,
@@ -254,8 +257,8 @@ func (t *Tickets) countStats(terms *Terms) *Stats {
 	return st
 }
 
-// applyCheckedIn notes an admission. Where the ticket has passages already, the gates' counters follow from its
-// trail.
+// applyCheckedIn notes an admission. If the ticket has a trail of passages, the gates' counters are
+// computed from the trail.
 func (t *Tickets) applyCheckedIn(f *CheckedIn) {
 	if !t.rows.has(f.Ticket) {
 		return

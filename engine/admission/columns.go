@@ -10,7 +10,7 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// These are the ticket statuses (docs/rules.md, Statuses), as numbers in the column.
+// These are the numbers of the ticket statuses (docs/rules.md, Statuses) in the column.
 const (
 	StatusIssued byte = iota
 	StatusCheckedIn
@@ -18,9 +18,9 @@ const (
 	StatusRefunded
 )
 
-// columns are the event's tickets. A ticket is its serial, from 1. The tickets of one
-// order line have consecutive serials and share a group. Codes, short codes and QR keys are derived
-// from the serial (package edge/secrets) and not stored.
+// columns are the event's tickets, one list for each property. A ticket is known by its serial,
+// from 1. The tickets of one order line have consecutive serials and form a group. Codes, short
+// codes and QR keys are derived from the serial (package edge/secrets) and not stored.
 type columns struct {
 	first   paged.Rows[uint32] // group: serial of its first ticket, ascending
 	kind    paged.Rows[int64]  // group: number of the ticket type
@@ -48,7 +48,7 @@ type columns struct {
 // len returns how many tickets there are.
 func (c *columns) len() int { return c.status.Len() }
 
-// has reports whether there is a ticket of a serial.
+// has reports whether there is a ticket with a serial.
 func (c *columns) has(serial uint32) bool { return serial > 0 && int(serial) <= c.len() }
 
 // groups returns how many groups there are.
@@ -64,10 +64,11 @@ func (c *columns) endedIn(group int) (n int64) {
 	return n
 }
 
-// isEnded returns whether a ticket of a status was refunded or cancelled, and admits nobody any more.
+// isEnded reports whether a ticket of a status was refunded or cancelled, so that it admits nobody
+// any more.
 func isEnded(status byte) bool { return status == StatusCancelled || status == StatusRefunded }
 
-// setStatus changes a ticket's status and the count of unused tickets with it.
+// setStatus changes a ticket's status, and keeps the count of unused tickets in step.
 func (c *columns) setStatus(serial uint32, status byte) {
 	i := int(serial) - 1
 	if c.status.At(i) == StatusIssued {
@@ -79,23 +80,25 @@ func (c *columns) setStatus(serial uint32, status byte) {
 	c.status.Set(i, status)
 }
 
-// markRefunded ends a ticket and notes when, because an offline scan from before may still come. The time of an
-// admission that was taken back is forgotten: an ended ticket that has one was used.
+// markRefunded ends a ticket and notes when, because an offline scan from before that time may
+// still arrive. If an admission was taken back, its time is deleted: an ended ticket that has such
+// a time counts as used.
 func (c *columns) markRefunded(serial uint32, at int64) {
 	if i := int(serial) - 1; c.status.At(i) == StatusIssued {
 		c.at.Set(i, 0)
 	}
 	c.setStatus(serial, StatusRefunded)
 	c.ended++
-	// The column is only as long as it must be, because most events refund few tickets.
+	// The column is only as long as the last refunded ticket needs, because most events refund few
+	// tickets.
 	for c.endedAt.Len() < int(serial) {
 		c.endedAt.Append(0)
 	}
 	c.endedAt.Set(int(serial)-1, at)
 }
 
-// hadEnded reports whether a ticket had ended at a time. A ticket whose end has no known time
-// counts as ended all along.
+// hadEnded reports whether a ticket had ended at a time. If the time of its end is not known, it
+// counts as ended all the time.
 func (c *columns) hadEnded(serial uint32, at int64) bool {
 	i := int(serial) - 1
 	return isEnded(c.status.At(i)) && (i >= c.endedAt.Len() || at >= c.endedAt.At(i))
