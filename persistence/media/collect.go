@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Name returns the ones among the files that belong to the organization and are ready. The caller is about to write a
-// record that names them. Name notes the time, so that Unneeded leaves the files alone until the record is there: a
-// file is kept for unnamedDays after that time in any case.
+// Name returns the ones among the files that belong to the organization and are ready. The caller
+// is about to write a record that names them. Name notes the time, and Unneeded then leaves the
+// files alone for unnamedDays, so that the record can be written in the meantime.
 func (s *Store) Name(ctx context.Context, org int64, ids []int64) ([]int64, error) {
 	rows, _ := s.pool.Query(ctx, `UPDATE media SET named_at = now() WHERE id = ANY($2) AND org = $1 AND ready RETURNING id`, org, ids) // CollectRows returns its error
 	own, err := pgx.CollectRows(rows, pgx.RowTo[int64])
@@ -20,7 +20,8 @@ func (s *Store) Name(ctx context.Context, org int64, ids []int64) ([]int64, erro
 	return own, nil
 }
 
-// Own returns the files that are the organization's and ready.
+// Own returns the ones among the files that belong to the organization and are ready. Unlike Name,
+// it notes nothing.
 func (s *Store) Own(ctx context.Context, org int64, ids []int64) ([]int64, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -39,16 +40,17 @@ const (
 	atATime       = 100 // most files that are looked for at once
 )
 
-// silent are the tables in which findNamed does not look. The first ones have facts, or what was published about
-// facts: these name files for ever, even after nobody needs them. The others are big and name none.
+// silent are the tables in which findNamed does not look. The first ones have facts, or what was
+// published about facts: they name files for ever, even after nobody needs these. The others are
+// big and name none.
 var silent = []string{
 	"media", "journal", "snapshots", "streams", "spans", "tails", "writers", "wakes", "applied", "set_aside", "facts", "webhook_deliveries", "mails",
 	"idempotency", "command_numbers", "sessions", "orders", "tickets", "payments", "refunds", "receipts", "wallet_entries", "river_job", "requests",
 }
 
-// Unneeded returns some files with bytes and rows that may be removed: either no record has named them for
-// unnamedDays, or their upload was begun and given up. It marks them as not ready, so that no record can name them
-// any more. The caller removes the bytes, and then the row (Forget).
+// Unneeded returns some files whose bytes and rows may be removed. Either no record has named them
+// for unnamedDays, or their upload was begun and given up. It marks them as not ready, so that no
+// record can name them any more. The caller must remove the bytes first, and then the row (Forget).
 func (s *Store) Unneeded(ctx context.Context) ([]*File, error) {
 	rows, _ := s.pool.Query(ctx, `SELECT id FROM media WHERE ready AND named_at < now() - make_interval(days => $1)
 		ORDER BY named_at LIMIT $2`, unnamedDays, atATime) // CollectRows returns its error
@@ -56,8 +58,8 @@ func (s *Store) Unneeded(ctx context.Context) ([]*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("old media: %w", err)
 	}
-	// A file counts as named when Name was called for it, or when a record still names it here. The second moves its
-	// time to now, so that it is looked for again only after unnamedDays.
+	// A file counts as named if Name was called for it, or if a record still names it. In the
+	// second case its time moves to now, so that it is looked for again only after unnamedDays.
 	named, err := s.findNamed(ctx, old)
 	if err != nil {
 		return nil, err
@@ -75,8 +77,9 @@ WHERE id IN (SELECT id FROM gone) OR NOT ready AND created_at < now() - interval
 	return files, nil
 }
 
-// findNamed returns the files that some record names. It searches all columns of texts, JSON or bytes in all tables
-// but the silent ones, so that a table which is added later needs no change here.
+// findNamed returns the files that some record names. It searches all columns of texts, JSON or
+// bytes in all tables except the silent ones. A table that is added later therefore needs no change
+// here.
 func (s *Store) findNamed(ctx context.Context, ids []int64) ([]int64, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -96,8 +99,8 @@ WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE' AND NOT 
 	var found []int64
 	for _, c := range columns {
 		table, name := pgx.Identifier{c.Table}.Sanitize(), pgx.Identifier{c.Column}.Sanitize()
-		// A path that is the beginning of another matches it too, which may keep a file too long
-		// but never too short.
+		// A path that is the beginning of another path matches that one too. This may keep a file
+		// too long, but never too short.
 		has := `position('/media/' || id in r.` + name + `::text) > 0`
 		if c.Bytes {
 			has = `position(convert_to('/media/' || id, 'UTF8') in r.` + name + `) > 0`
@@ -113,7 +116,7 @@ WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE' AND NOT 
 	return slices.Compact(found), nil
 }
 
-// Forget removes the row of a file after its bytes are gone. A file that is ready is left alone.
+// Forget removes the row of a file whose bytes are gone. It leaves a file alone that is ready.
 func (s *Store) Forget(ctx context.Context, id int64) error {
 	if _, err := s.pool.Exec(ctx, `DELETE FROM media WHERE id = $1 AND NOT ready`, id); err != nil {
 		return fmt.Errorf("forget media: %w", err)

@@ -1,6 +1,7 @@
-// Package media is the plain table of the files that organizations have uploaded: what each file
-// is, whose it is, and how much room it takes. The bytes are in a store of files
-// (persistence/blobs) under the file's number. The request handlers (the packages in edge) call it. It has no goroutine.
+// Package media owns the plain table of the files that organizations have uploaded: what each file
+// is, its owner, and the room that it takes. The bytes are in a store of files (persistence/blobs)
+// under the file's number. The request handlers (the packages in edge) call it. It has no
+// goroutine.
 package media
 
 import (
@@ -20,7 +21,7 @@ import (
 // ErrQuota says that the organization has no room left for the file.
 var ErrQuota = errors.New("media: the organization has no room for the file")
 
-// File is one row.
+// File is the row of one uploaded file.
 type File struct {
 	ID        int64
 	Org       int64
@@ -42,8 +43,8 @@ type Variant struct {
 	Height int   `json:"height"`
 }
 
-// Room returns how many bytes the file counts for in the organization's quota. An image counts with the bytes of its
-// variants only.
+// Room returns how many bytes the file counts for in the organization's quota. An image counts with
+// the bytes of its variants only.
 func (f *File) Room() int64 {
 	if len(f.Variants) == 0 {
 		return f.Bytes
@@ -64,13 +65,14 @@ func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 // The order of the columns is the order in which scan reads them.
 const selected = `SELECT id, org, kind, filename, mime, bytes, variants, sha256, private, ready, created_at FROM media `
 
-// Begin makes the row of a file whose bytes are about to be stored. If the organization's files
-// would then take more than quota bytes, it returns ErrQuota. A repeat of the command finds the row
-// that it has made, ready or not.
+// Begin makes the row of a file whose bytes are about to be stored. It returns ErrQuota if the
+// organization's files would then take more than quota bytes. A repeated command finds the row that
+// it has made, whether the file is ready or not.
 func (s *Store) Begin(ctx context.Context, command [16]byte, quota int64, f *File) (*File, error) {
 	var made *File
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		// Only one Begin at a time may add up the bytes.
+		// The lock makes Begins of one organization wait for one another, so that only one at a
+		// time adds up the bytes.
 		if _, err := tx.Exec(ctx, `SELECT FROM organizations WHERE id = $1 FOR NO KEY UPDATE`, f.Org); err != nil {
 			return err
 		}

@@ -1,15 +1,18 @@
-// Package members keeps the list of a cluster's nodes in Postgres. This is the default for several
-// nodes, because it needs no further component (docs/adr/0008).
+// Package members keeps the list of a cluster's nodes in Postgres. A cluster uses it unless it is
+// told otherwise, because it needs no further component (docs/adr/0008).
 //
-// A live node raises its beat. Each node watches the others' beats with its own monotonic clock. If
-// a beat has stood still for a lease while the node's own beats went through, it deletes that
-// node's row and closes the dead node's writers, which fences everything that the dead node may
-// still send; if the journal is in another database, CloseBuried closes them. No two clocks are
-// compared, so a jump of a clock kills no node, and neither does an outage of the database, after
-// which every node begins to watch again. A node whose row is gone has been taken for dead and must
-// end: Lost gets an error.
+// A live node raises its beat, a number in its row. Each node watches the others' beats with its
+// own monotonic clock. If a beat has stood still for a lease while the watching node's own beats
+// went through, the watcher deletes that node's row and closes the dead node's writers, which
+// fences everything that the dead node may still send. If the journal is in another database,
+// CloseBuried closes the writers.
 //
-// Join starts one goroutine with a connection of its own; Stop ends it, and deletes the row.
+// No two clocks are compared, so a clock that jumps kills no node. An outage of the database kills
+// none either, because every node begins to watch again after it. A node whose row is gone was
+// taken for dead and must end: Lost gets an error.
+//
+// Join starts one goroutine with a connection of its own. Stop ends the goroutine and deletes the
+// row.
 package members
 
 import (
@@ -36,7 +39,8 @@ type Member struct {
 	Leaving bool   `json:"leaving"` // whether it is handing its actors over and takes none
 }
 
-// NewID returns a name for a lifetime of a node.
+// NewID returns a name for one lifetime of a node. Its random end keeps it from ever being used
+// again.
 func NewID(node string) string { return node + "#" + strings.ToLower(rand.Text()[:8]) }
 
 // ErrLost says that other nodes have taken this node for dead.
@@ -59,7 +63,8 @@ type Config struct {
 	Lease time.Duration // time without a new beat after which a node counts as dead; default 1.5 s
 }
 
-// Lease is a node's membership.
+// Lease is a node's membership, from Join to Stop. The fields from watch on belong to its
+// goroutine.
 type Lease struct {
 	cfg    Config
 	cancel context.CancelFunc
@@ -75,11 +80,12 @@ type Lease struct {
 	leaving bool
 }
 
-// channel returns the channel on which members notify each other; each schema has its own.
+// channel returns the name of the channel on which members notify each other. Each schema has its
+// own, so that several clusters can share a database.
 const channel = `SELECT 'boxoffice_members_' || md5(current_schema())`
 
-// Join makes the node a member, instead of earlier lifetimes of the same name, and keeps it one.
-// When it returns, the node is on the list.
+// Join makes the node a member and keeps it one. Earlier lifetimes of the same name are buried.
+// When Join returns, the node is on the list.
 func Join(ctx context.Context, cfg Config) (*Lease, error) {
 	if cfg.Beat == 0 {
 		cfg.Beat = 400 * time.Millisecond
@@ -104,7 +110,7 @@ func Join(ctx context.Context, cfg Config) (*Lease, error) {
 	return l, nil
 }
 
-// Seen is a member as the table of nodes shows it.
+// Seen is a member as the table of nodes shows it, for people who look at the cluster.
 type Seen struct {
 	Member
 	Joined time.Time
@@ -133,11 +139,11 @@ FROM nodes ORDER BY name, joined`
 	return all, nil
 }
 
-// Lost gets ErrLost, once, when the node's row is gone.
+// Lost gets ErrLost when the node's row is gone. It gets at most one error.
 func (l *Lease) Lost() <-chan error { return l.lost }
 
-// Fresh returns an error if no beat has gone through for the time of a lease, so that others take
-// this node for dead or soon will.
+// Fresh returns an error if no beat has gone through for the time of a lease. In that case other
+// nodes take this one for dead, or soon will.
 func (l *Lease) Fresh() error {
 	if ago := time.Since(time.Unix(0, l.beaten.Load())); ago > l.cfg.Lease {
 		return fmt.Errorf("members: no beat for %s", ago.Round(time.Second))
@@ -145,7 +151,7 @@ func (l *Lease) Fresh() error {
 	return nil
 }
 
-// Leave tells the others that the node is handing its actors over.
+// Leave tells the others that the node is handing its actors over. It does not wait for that.
 func (l *Lease) Leave() {
 	select {
 	case l.leave <- struct{}{}:
@@ -153,7 +159,7 @@ func (l *Lease) Leave() {
 	}
 }
 
-// Stop ends the membership.
+// Stop ends the membership, and tells the other nodes at once rather than after a lease.
 func (l *Lease) Stop(ctx context.Context) error {
 	l.cancel()
 	<-l.done
@@ -164,6 +170,7 @@ func (l *Lease) Stop(ctx context.Context) error {
 	return errors.Join(Remove(ctx, conn, l.cfg.Self.ID), l.tell(ctx, conn), conn.Close(ctx))
 }
 
+// connect opens a connection that listens to the notifications of other members.
 func (l *Lease) connect(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, l.cfg.Conn.Copy())
 	if err != nil {
@@ -180,6 +187,7 @@ func (l *Lease) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
+// tell makes all other members read the list now.
 func (l *Lease) tell(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `SELECT pg_notify('boxoffice_members_' || md5(current_schema()), '')`)
 	return err
@@ -196,7 +204,8 @@ func (l *Lease) join(ctx context.Context, conn *pgx.Conn) error {
 	return l.tell(ctx, conn)
 }
 
-// run beats until the end. It replaces a connection that fails.
+// run beats until the membership ends. It replaces a connection that fails, and goes on trying as
+// long as necessary.
 func (l *Lease) run(ctx context.Context, conn *pgx.Conn) {
 	defer close(l.done)
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
@@ -223,6 +232,7 @@ func (l *Lease) run(ctx context.Context, conn *pgx.Conn) {
 	}
 }
 
+// reconnect tries to connect until that succeeds or ctx ends.
 func (l *Lease) reconnect(ctx context.Context) (*pgx.Conn, error) {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, 5*l.cfg.Beat)
@@ -239,8 +249,8 @@ func (l *Lease) reconnect(ctx context.Context) (*pgx.Conn, error) {
 	}
 }
 
-// gather is how long a member that is notified waits for further notifications. When many members come
-// or go at once, each member reads the list once, and not once for each of them.
+// gather is how long a member that was notified waits for further notifications. If many members
+// come or go at once, each member then reads the list once, and not once for each of them.
 const gather = 20 * time.Millisecond
 
 // rest waits for the next beat, for a notification of another member, or for Leave.
@@ -275,7 +285,7 @@ func (l *Lease) rest(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// turn beats, reports changes of the list, and buries the dead.
+// turn raises the beat, reports a list that has changed, and buries members that are dead.
 func (l *Lease) turn(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.Lease)
 	defer cancel()
@@ -299,7 +309,8 @@ func (l *Lease) beat(ctx context.Context, conn *pgx.Conn) error {
 	return l.saw(ctx, conn, alive, beats)
 }
 
-// saw handles a list that was read.
+// saw takes in a list that was read after a beat that went through. It calls Changed only if the
+// list differs from the last one.
 func (l *Lease) saw(ctx context.Context, conn *pgx.Conn, list []Member, beats map[string]int64) error {
 	now := time.Now()
 	l.last = now

@@ -11,14 +11,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// db is a connection or a pool.
+// db is a connection or a pool, whichever the caller has.
 type db interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-// Add adds a member to the table of nodes, and buries its earlier lifetimes.
+// Add adds a member to the table of nodes. It first buries earlier lifetimes of the same name,
+// whatever their beats: a node that starts again knows that they have ended.
 func Add(ctx context.Context, conn db, m Member, apart bool, log *slog.Logger) error {
 	const earlier = `SELECT id FROM nodes WHERE name = $1`
 	rows, err := conn.Query(ctx, earlier, m.Name)
@@ -43,8 +44,9 @@ func Add(ctx context.Context, conn db, m Member, apart bool, log *slog.Logger) e
 	return nil
 }
 
-// Beat raises a member's beat, and reads the table: the members, sorted by ID, and their beats. It
-// returns ErrLost if the member is not in the table.
+// Beat raises a member's beat, and reads the table in the same exchange with the server. It returns
+// the members, sorted by ID, and their beats. The error is ErrLost if the member is not in the
+// table.
 func Beat(ctx context.Context, conn db, id string, leaving bool, info []byte) (list []Member, beats map[string]int64, err error) {
 	const (
 		beat = `UPDATE nodes SET beat = beat + 1, seen = now(), leaving = $2, info = $3 WHERE id = $1`
@@ -78,19 +80,23 @@ func Beat(ctx context.Context, conn db, id string, leaving bool, info []byte) (l
 	return list, beats, nil
 }
 
-// AnyBeat makes Bury ignore the beat.
+// AnyBeat makes Bury bury a member whatever its beat is.
 const AnyBeat = -1
 
-// Bury deletes the dead members whose beats are still the given ones, and closes their journals' writers,
-// so that everything they may still send is fenced. If the journal is apart, in another database, Bury
-// notes the members in the table burials instead, and CloseBuried closes their writers. Until then, what
-// they send is fenced as soon as another node has claimed the stream (docs/adr/0021). Bury returns how many
-// members it was the end of: a member may live, or another node may have been faster.
+// Bury deletes the dead members whose beats are still the given ones, and closes the writers of
+// their journals, so that everything they may still send is fenced. If the journal is apart, in
+// another database, Bury notes the members in the table burials instead, and CloseBuried closes
+// their writers. Until that has happened, a stream is fenced as soon as another node claims it
+// (docs/adr/0021).
+//
+// Bury returns how many members it has buried. That may be fewer than given: a member may have
+// raised its beat, or another node may have been faster.
 func Bury(ctx context.Context, conn db, dead map[string]int64, apart bool, log *slog.Logger) (buried int, err error) {
 	if len(dead) == 0 {
 		return 0, nil
 	}
-	// The rows are locked in order, because many members bury the same dead at the same time.
+	// Many members bury the same dead ones at the same time, so all of them lock the rows in the
+	// same order.
 	const (
 		locked = `
 WITH locked AS (
@@ -131,9 +137,10 @@ func Remove(ctx context.Context, conn db, id string) error {
 	return nil
 }
 
-// CloseBuried closes the writers of buried members in all databases of a journal that is apart. If a call is
-// interrupted, or fails in one database, the next call does the rest. That is safe at any later time: a buried member
-// never comes back under its ID, and it opened all its writers before it became a member.
+// CloseBuried closes the writers of buried members in all databases of a journal that is apart. If
+// a call is interrupted, or fails in one database, the next call does the rest. It is safe at any
+// later time, because a buried member never comes back under its ID, and opened all its writers
+// before it became a member.
 func CloseBuried(ctx context.Context, home *pgxpool.Pool, journals []*pgxpool.Pool) error {
 	rows, _ := home.Query(ctx, `SELECT node FROM burials`) // CollectRows returns its error
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
@@ -162,8 +169,9 @@ func CloseBuried(ctx context.Context, home *pgxpool.Pool, journals []*pgxpool.Po
 	return nil
 }
 
-// readVersions returns the version of each of n shards, or 0 for the one database of a journal without shards. It is an
-// error if home knows of another number of shards: the dead may have writers in a database that is not looked at.
+// readVersions returns the version of each of n shards, or 0 for the one database of a journal
+// without shards. It returns an error if home knows of another number of shards, because the dead
+// may have writers in a database that the caller has not given.
 func readVersions(ctx context.Context, home *pgxpool.Pool, n int) ([]int32, error) {
 	rows, _ := home.Query(ctx, `SELECT version FROM shards ORDER BY shard`) // CollectRows returns its error
 	versions, err := pgx.CollectRows(rows, pgx.RowTo[int32])
@@ -178,8 +186,10 @@ func readVersions(ctx context.Context, home *pgxpool.Pool, n int) ([]int32, erro
 	return versions, nil
 }
 
-// closeWriters closes the writers of the dead in one database. Where that has been a shard with another version, it
-// closes nothing and returns an error: the shard is in another place by now, and the dead may have writers there.
+// closeWriters closes the writers of the dead in one database. If this database does not have the
+// given version of the shard, the shard is in another place by now, and the dead may have writers
+// there. closeWriters then closes nothing and returns an error. With version 0 the journal has no
+// shards.
 func closeWriters(ctx context.Context, journal *pgxpool.Pool, dead []string, version int32) error {
 	const (
 		all    = `UPDATE writers SET closed_at = now() WHERE node = ANY($1) AND closed_at IS NULL`

@@ -2,21 +2,21 @@ package members
 
 import "time"
 
-// Watch is what a member knows of the beats of all members, by its own monotonic clock. The zero value
-// knows nothing. It belongs to one goroutine.
+// Watch is what a member knows of the beats of all members. It uses the member's own monotonic
+// clock only. The zero value knows nothing. One goroutine uses it.
 type Watch struct {
 	pulses map[string]pulse
 	last   time.Time // when the beats were last read
 }
 
-// pulse is a member's beat, and since when it has not changed.
+// pulse is the last beat of a member, and since when it has been that.
 type pulse struct {
 	beat  int64
 	since time.Time
 }
 
-// Saw takes in the beats that were just read. A member that has read none for a lease has
-// watched nobody, and starts again.
+// Saw takes in the beats that were just read. If the member has read none for a lease, it could not
+// watch anybody in that time, so it begins to watch again.
 func (w *Watch) Saw(now time.Time, lease time.Duration, beats map[string]int64) {
 	awake := now.Sub(w.last) < lease
 	w.last = now
