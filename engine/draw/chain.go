@@ -23,7 +23,7 @@ type chainInfo struct {
 const testBeaconID = "boxoffice-test"
 
 // ReadChain reads what a drand node answers at /info. It returns an error unless the chain's hash
-// is that of its key and its times. Rules that name the hash of a chain therefore also fix its key.
+// fits its key and its times. Rules that name the hash of a chain therefore also fix its key.
 func ReadChain(info []byte) (*Chain, error) {
 	var i chainInfo
 	if err := json.Unmarshal(info, &i); err != nil {

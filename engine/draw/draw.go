@@ -21,8 +21,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Domains stand at the beginning of everything that is hashed or signed, so that the bytes of one
-// format can't be taken for those of another.
+// Domains stand at the beginning of everything that is hashed or signed, so that bytes of one
+// format can't be taken for bytes of another.
 const (
 	keyDomain       = "boxoffice-draw-1"
 	receiptDomain   = "boxoffice-receipt-1"

@@ -129,7 +129,7 @@ func ProductType(category string) string {
 	}
 }
 
-// Course is the category of online courses, which are digital products. What a course contains
+// Course is the category of online courses, which are digital products. The content of a course
 // differs much from other products. Therefore an event that has ticket types can neither become a
 // course nor stop being one.
 const Course = "online-course"

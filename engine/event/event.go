@@ -85,8 +85,8 @@ func (s *State) makeOrderTerms() ledger.Terms {
 	return t
 }
 
-// unitsTaken returns how many units count against the capacity: those of orders that are being
-// placed or unpaid, and those of issued tickets that were not refunded.
+// unitsTaken returns how many units count against the capacity: the units of orders that are being
+// placed or unpaid, and of issued tickets that were not refunded.
 func (s *State) unitsTaken() int64 {
 	taken, _ := s.book.Units()
 	return taken + int64(s.Tickets())

@@ -62,8 +62,8 @@ func (s *State) decideCreate(c Create, at int64) engine.Decision {
 }
 
 // decideUpdate replaces the record, if nobody has changed it since the revision that the organizer
-// has seen. What buyers have paid for can't change: the price, the type and the currency once a
-// unit is taken, and the quantity of seats.
+// has seen. Nothing can change that buyers have paid for: the price, the type and the currency once
+// a unit is taken, and the quantity of seats.
 func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.TicketTypeNotFound, nil)
@@ -154,8 +154,8 @@ func (s *State) GrantLine(c keeper.Reserve) keeper.Granted {
 	return keeper.Granted{Claim: c.Claim, Keeper: s.ref, Price: s.details.Price, Name: s.details.Name, Terms: s.details.makeTerms()}
 }
 
-// ReserveLine sets a line's units aside. What the same order held under an earlier serial counts as
-// given back.
+// ReserveLine sets a line's units aside. Units that the same order held under an earlier serial
+// count as given back.
 func (s *State) ReserveLine(d *engine.Decision, c keeper.Reserve, replaced keeper.Held, at int64) {
 	left := s.details.leftOf(s.takenUnits() - replaced.Quantity + c.Line.Quantity)
 	d.Facts = append(d.Facts, &keeper.ReservedFact{

@@ -6,7 +6,7 @@ import (
 )
 
 // Day is a date of the civil calendar, in days since 1 January 1970. It has no time zone: a
-// calendar's dates are those of its event's zone.
+// calendar's dates are dates in its event's zone.
 type Day int32
 
 // dayFormat is how dates are written (ISO 8601).

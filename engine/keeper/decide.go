@@ -120,7 +120,8 @@ func (p Protocol) DecideReturn(c Return, takeBack func(d *engine.Decision)) engi
 }
 
 // DecideWake adds the question about reservations that the ledger has not confirmed for long, if
-// one is due. A ledger that has forgotten such an order has it released (presumed abort).
+// one is due. If the ledger has forgotten such an order, it answers with a Release (presumed
+// abort).
 func (p Protocol) DecideWake(d *engine.Decision, at int64) {
 	claims, inquired := p.Book.Inquire(at)
 	if inquired == nil {

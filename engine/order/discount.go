@@ -80,7 +80,7 @@ func (o *Order) spreadDiscount(amount, applicable int64) {
 		left -= l.Discount
 		shares = append(shares, share{i, remainder})
 	}
-	// Each ticket's share was rounded down. What is left goes to the tickets with the largest
+	// Each ticket's share was rounded down. The rest goes to the tickets with the largest
 	// remainders, one minor unit each. The sort is stable, so equal remainders give the same
 	// result everywhere.
 	slices.SortStableFunc(shares, func(a, b share) int { return cmp.Compare(b.remainder, a.remainder) })

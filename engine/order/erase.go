@@ -92,8 +92,8 @@ func (o *Order) Erase(customer uint64, pseudonym string) *Order {
 	return &c
 }
 
-// isAskedBy reports whether a customer asked for a refund, or owns one of its tickets. What they
-// wrote about it must then be erased.
+// isAskedBy reports whether a customer asked for a refund, or owns one of its tickets. The texts
+// about the refund must then be erased.
 func (o *Order) isAskedBy(ask *Ask, customer uint64, is func(email string) bool) bool {
 	return ask.Asker == customer || slices.ContainsFunc(ask.Tickets, func(ticket uint32) bool { return is(o.OwnerOf(ticket).Email) })
 }

@@ -234,7 +234,7 @@ const LinkMark = "-P-"
 // buyer.
 func (a *Attempt) ByLink() bool { return strings.Contains(a.Reference, LinkMark) }
 
-// CountAttempts counts the attempts by the order's payment link, or those of the buyer. Each of the
+// CountAttempts counts the attempts by the order's payment link, or the buyer's own. Each of the
 // two has a limit of its own.
 func (o *Order) CountAttempts(byLink bool) int {
 	n := 0
@@ -280,8 +280,8 @@ func (o *Order) IsVisitGivenBack(v *keeper.Visit) bool {
 	return o.isEachGivenBack(func(ticket uint32) bool { of := o.VisitOf(ticket); return of != nil && *of == *v })
 }
 
-// isEachGivenBack reports whether all those of the order's tickets are given back for which is
-// returns true.
+// isEachGivenBack reports whether every ticket of the order for which is returns true is given
+// back.
 func (o *Order) isEachGivenBack(is func(ticket uint32) bool) bool {
 	if len(o.Refunds) == 0 {
 		return false

@@ -110,8 +110,8 @@ func (s *State) hasBegun(at int64) bool {
 	return s.phase != Registering || s.count() > 0 || at >= s.settings.Rules.RegistersFrom
 }
 
-// changedRule returns the name of the first rule that differs, or "". The names are those of the
-// API's fields.
+// changedRule returns the name of the first rule that differs, or "". The names are the API's names
+// of the fields.
 func changedRule(was, is *Settings) string {
 	a, b := &was.Rules, &is.Rules
 	switch {

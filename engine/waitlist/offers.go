@@ -9,7 +9,7 @@ const (
 	laterOfferMinutes  = MinOfferMinutes
 )
 
-// shareOfRest says that an offer may last for one part in so many of the time until the event. If
+// shareOfRest bounds an offer: it may last for the time until the event, divided by shareOfRest. If
 // the first in line let their offers pass, there must be time for the next ones.
 const shareOfRest = 10
 

@@ -115,8 +115,8 @@ type ask struct {
 	at       int64  // unix milliseconds
 }
 
-// Line is an event's waitlist. A nil Line is that of an event for which nobody has ever waited;
-// many methods take it.
+// Line is an event's waitlist. An event for which nobody has ever waited has a nil Line, and many
+// methods take that.
 type Line struct {
 	Auto         bool
 	OfferMinutes int64

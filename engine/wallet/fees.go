@@ -10,7 +10,7 @@ func (s *State) protocol(event int64) keeper.Protocol {
 	return keeper.Protocol{Self: s.ref, Ledger: engine.EventRef(event), Book: s.books.Of(event), Goods: s}
 }
 
-// RefuseLine returns the reason why a fee can't be reserved, or nil. What the same order has
+// RefuseLine returns the reason why a fee can't be reserved, or nil. A fee that the same order has
 // reserved under an earlier serial counts as available.
 func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engine.Refusal {
 	if available := s.availableBalance() + replaced.Quantity; l.Quantity > available {

@@ -140,8 +140,8 @@ type CustomerFilter struct {
 }
 
 // sorts are the orders in which customers can be listed. key has the columns of the sort key, after
-// says how the key of a later page compares to that of an earlier one, and by is the ORDER BY. Each
-// key ends with the number, so that no two customers are at the same place and a page goes on
+// says how the key of a later page compares to the key of an earlier one, and by is the ORDER BY.
+// Each key ends with the number, so that no two customers are at the same place and a page goes on
 // exactly behind the last one.
 var sorts = map[string]struct{ key, after, by string }{
 	"recent": {"last_at, number", "<", "last_at DESC, number DESC"},

@@ -26,9 +26,9 @@ type Tagged struct {
 // provides it, because the record in the fact is the API's.
 type Telling func(*Tagged) (publicfacts.Own, error)
 
-// TagTickets adds a tag to those of the tickets that don't have it yet, and publishes a fact about
-// each of these. Tickets that the follower has not written yet are written first. If one of the
-// tickets does not exist, TagTickets returns ErrNotFound and tags none.
+// TagTickets adds a tag to the tickets that don't have it yet, and publishes a fact about each of
+// these. Tickets that the follower has not written yet are written first. If one of the tickets
+// does not exist, TagTickets returns ErrNotFound and tags none.
 func (s *Store) TagTickets(ctx context.Context, tickets []Place, tag string, tell Telling) error {
 	// Everything is one transaction, so a tag and its public fact exist both or not at all.
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {

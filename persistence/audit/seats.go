@@ -46,8 +46,8 @@ func seatsOf(o *order.Order) []string {
 }
 
 // listLeaving lists the seats of those tickets of an order that granted refunds have ended (gone).
-// returning are those of them that the seat map may still have, because it has not acknowledged
-// their return.
+// returning are the ones among them that the seat map may still have, because it has not
+// acknowledged their return.
 func listLeaving(o *order.Order) (gone, returning []string) {
 	for i := range o.Refunds {
 		if !o.Refunds[i].Approved() {

@@ -55,7 +55,7 @@ func (s *Seats) Get(event int64) (*SeatMap, bool) {
 // Load makes an event's map known by asking its actor. The facts that are committed while ask runs
 // are collected, so that none is missed between the answer and the first fact that is observed. If
 // several callers load the same map at once, each of them asks, and the latest answer stands. If
-// Retain ran meanwhile, facts may have been missed, and Load asks again.
+// Retain has run since the question, facts may have been missed, and Load asks again.
 func (s *Seats) Load(event int64, ask func() (*seatmap.Map, error)) (*SeatMap, error) {
 	for {
 		m, _ := s.maps.LoadOrCompute(event, func() (*SeatMap, bool) { return new(SeatMap), false })
@@ -154,8 +154,8 @@ func (m *SeatMap) isIdle() bool {
 }
 
 // beginWith takes in the actor's answer, unless later facts are in already, and then the facts that
-// were collected meanwhile. It returns false if facts may have been missed since the actor was
-// asked; the caller must then ask again.
+// were collected since the question. It returns false if facts may have been missed since the actor
+// was asked; the caller must then ask again.
 func (m *SeatMap) beginWith(v *seatmap.Map, lost int64) (ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -97,7 +97,7 @@ func refuseMissing(d *Delivery, refusal error) error {
 }
 
 // add adds a delivery to the queue of an active endpoint and wakes a deliverer, in one transaction.
-// The endpoint stays locked against changes meanwhile, so that it can't be disabled between the
+// The endpoint stays locked against changes until the end, so that it can't be disabled between the
 // check and the insert.
 func (s *Store) add(ctx context.Context, endpoint int64, insert func(pgx.Tx) (*Delivery, error)) (*Delivery, error) {
 	var d *Delivery

@@ -68,7 +68,7 @@ func (in installation) fitsVersion(want int) bool {
 func (in installation) String() string { return fmt.Sprintf("%d in %s", in.major, in.bin) }
 
 // listInstallations lists the installations on this machine in the order in which they are
-// preferred: first the one in PATH, then those of the distribution's packages, the newest first.
+// preferred: first the one in PATH, then the distribution's packages, the newest first.
 func listInstallations(ctx context.Context) []installation {
 	var system []installation
 	dirs, _ := filepath.Glob(distribution) // the pattern is sound

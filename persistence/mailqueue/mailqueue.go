@@ -200,7 +200,8 @@ type waiting struct {
 
 // count returns how many mails wait or are being sent; the answer may be countEvery old. It leaves
 // out mails whose time is more than a day away, such as reminders. One caller at a time counts, and
-// the others get the last count meanwhile, so a flood of Adds does not turn into a flood of counts.
+// until then the others get the last count, so a flood of Adds does not turn into a flood of
+// counts.
 func (o *Queue) count(ctx context.Context) (waiting, error) {
 	if last, fresh := o.lastCount(); fresh {
 		return last, nil

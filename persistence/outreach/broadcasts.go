@@ -164,7 +164,7 @@ func (s *Store) IsWaiting(ctx context.Context, broadcast uuid.UUID, email string
 	return waiting, nil
 }
 
-// NoteRecipient notes what became of a broadcast's mail to one recipient. status is "sent" or
+// NoteRecipient notes the end of a broadcast's mail to one recipient. status is "sent" or
 // "suppressed".
 func (s *Store) NoteRecipient(ctx context.Context, broadcast uuid.UUID, email, status string) error {
 	const note = `UPDATE broadcast_recipients SET status = $3 WHERE broadcast = $1 AND email = $2`

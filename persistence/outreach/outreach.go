@@ -20,7 +20,7 @@ type Store struct{ pool *pgxpool.Pool }
 func New(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
 // These are the reasons why an address gets no bulk mail. A bounce or a complaint stops the mail of
-// all organizations. Unsubscribing stops that of one organization.
+// all organizations. Unsubscribing stops the mail of one organization.
 const (
 	Bounce      = "bounce"
 	Complaint   = "complaint"

@@ -132,8 +132,7 @@ func (m *Memory) formRows(entries []*journal.Entry) (rows []*memRow, of []*memRo
 	return rows, of, refused
 }
 
-// commit sends the rows until it hears what became of them. alive is false if the node dies before
-// that.
+// commit sends the rows until it hears their outcome. alive is false if the node dies before that.
 func (m *Memory) commit(rows []*memRow) (fenced map[*memRow]bool, alive bool) {
 	if len(rows) == 0 {
 		return nil, true

@@ -118,7 +118,7 @@ func (r Rivalry) Run(t testing.TB) Tally {
 }
 
 // liveActivation is the life of one activation: it claims a stream, reads it, and writes a random
-// number of entries, of which several may be in flight. It ends at the first error.
+// number of entries. Several of them may be in flight. It ends at the first error.
 func (l *chronicle) liveActivation(ctx context.Context, rng *rand.Rand, node Node, ref engine.Ref) {
 	claim, err := node.Claim(ctx, ref)
 	if err != nil {
