@@ -26,7 +26,6 @@ import (
 )
 
 const (
-	// These are the limits of endpoints and deliveries.
 	// MaxPerOrg is how many endpoints an organization may have.
 	MaxPerOrg = 50
 	// MaxExhausted is how many deliveries in a row may use up all their attempts before the
@@ -40,7 +39,7 @@ const (
 	Kept = publicfacts.Kept
 )
 
-// All, alone in an endpoint's Events, subscribes it to every type, including types that later
+// All as the only entry of an endpoint's Events subscribes it to every type, including types that later
 // releases add.
 const All = "*"
 
