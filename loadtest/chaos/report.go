@@ -284,11 +284,12 @@ func (c *chaosRun) readLogs() ([]report.Count, error) {
 	counts := []report.Count{
 		{Name: "answers of 503", Count: c.told503.Load()},
 		{Name: "orders granted when asked for again, after a refusal", Count: c.granted},
-		{Name: "nodes started"},
 	}
+	starts := report.Count{Name: "nodes started"}
 	for _, m := range c.cluster.Members {
-		counts[1].Count += m.Starts.Load()
+		starts.Count += m.Starts.Load()
 	}
+	counts = append(counts, starts)
 	for _, line := range []struct{ msg, name string }{
 		{"actor fenced", "double activations: stale actors that found their stream claimed, all fenced"},
 		{"member taken for dead", "lifetimes of nodes taken for dead"},
