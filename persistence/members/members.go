@@ -101,7 +101,7 @@ func Join(ctx context.Context, cfg Config) (*Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.join(ctx, conn); err != nil {
+	if err := l.addSelf(ctx, conn); err != nil {
 		return nil, errors.Join(err, conn.Close(ctx))
 	}
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -167,7 +167,7 @@ func (l *Lease) Stop(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("members: leave: %w", err)
 	}
-	return errors.Join(Remove(ctx, conn, l.cfg.Self.ID), l.tell(ctx, conn), conn.Close(ctx))
+	return errors.Join(Remove(ctx, conn, l.cfg.Self.ID), l.notifyOthers(ctx, conn), conn.Close(ctx))
 }
 
 // connect opens a connection that listens to the notifications of other members.
@@ -187,21 +187,21 @@ func (l *Lease) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// tell makes all other members read the list now.
-func (l *Lease) tell(ctx context.Context, conn *pgx.Conn) error {
+// notifyOthers makes all other members read the list now.
+func (l *Lease) notifyOthers(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `SELECT pg_notify('boxoffice_members_' || md5(current_schema()), '')`)
 	return err
 }
 
-// join adds the node to the table, and ends its earlier lifetimes.
-func (l *Lease) join(ctx context.Context, conn *pgx.Conn) error {
+// addSelf adds the node to the table, and ends its earlier lifetimes.
+func (l *Lease) addSelf(ctx context.Context, conn *pgx.Conn) error {
 	if err := Add(ctx, conn, l.cfg.Self, l.cfg.Apart, l.cfg.Log); err != nil {
 		return err
 	}
-	if err := l.beat(ctx, conn); err != nil {
+	if err := l.raiseBeat(ctx, conn); err != nil {
 		return err
 	}
-	return l.tell(ctx, conn)
+	return l.notifyOthers(ctx, conn)
 }
 
 // run beats until the membership ends. It replaces a connection that fails, and goes on trying as
@@ -210,9 +210,9 @@ func (l *Lease) run(ctx context.Context, conn *pgx.Conn) {
 	defer close(l.done)
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	for {
-		err := l.rest(ctx, conn)
+		err := l.awaitBeat(ctx, conn)
 		if err == nil {
-			err = l.turn(ctx, conn)
+			err = l.beatAndBury(ctx, conn)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -253,8 +253,8 @@ func (l *Lease) reconnect(ctx context.Context) (*pgx.Conn, error) {
 // come or go at once, each member then reads the list once, and not once for each of them.
 const gather = 20 * time.Millisecond
 
-// rest waits for the next beat, for a notification of another member, or for Leave.
-func (l *Lease) rest(ctx context.Context, conn *pgx.Conn) error {
+// awaitBeat waits for the next beat, for a notification of another member, or for Leave.
+func (l *Lease) awaitBeat(ctx context.Context, conn *pgx.Conn) error {
 	wait, cancel := context.WithTimeout(ctx, time.Until(l.last.Add(l.cfg.Beat)))
 	defer cancel()
 	stop := make(chan struct{})
@@ -285,11 +285,11 @@ func (l *Lease) rest(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// turn raises the beat, reports a list that has changed, and buries members that are dead.
-func (l *Lease) turn(ctx context.Context, conn *pgx.Conn) error {
+// beatAndBury raises the beat, reports a list that has changed, and buries members that are dead.
+func (l *Lease) beatAndBury(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.Lease)
 	defer cancel()
-	if err := l.beat(ctx, conn); err != nil {
+	if err := l.raiseBeat(ctx, conn); err != nil {
 		return err
 	}
 	dead := l.watch.Dead(time.Now(), l.cfg.Lease)
@@ -297,21 +297,21 @@ func (l *Lease) turn(ctx context.Context, conn *pgx.Conn) error {
 	if buried, err := Bury(ctx, conn, dead, l.cfg.Apart, l.cfg.Log); err != nil || buried == 0 {
 		return err // whoever was faster has told the others
 	}
-	return errors.Join(l.beat(ctx, conn), l.tell(ctx, conn))
+	return errors.Join(l.raiseBeat(ctx, conn), l.notifyOthers(ctx, conn))
 }
 
-// beat raises the node's beat and reads the list.
-func (l *Lease) beat(ctx context.Context, conn *pgx.Conn) error {
+// raiseBeat raises the node's beat and reads the list.
+func (l *Lease) raiseBeat(ctx context.Context, conn *pgx.Conn) error {
 	alive, beats, err := Beat(ctx, conn, l.cfg.Self.ID, l.leaving, l.cfg.Info())
 	if err != nil {
 		return err
 	}
-	return l.saw(ctx, conn, alive, beats)
+	return l.takeList(ctx, conn, alive, beats)
 }
 
-// saw takes in a list that was read after a beat that went through. It calls Changed only if the
+// takeList takes in a list that was read after a beat that went through. It calls Changed only if the
 // list differs from the last one.
-func (l *Lease) saw(ctx context.Context, conn *pgx.Conn, list []Member, beats map[string]int64) error {
+func (l *Lease) takeList(ctx context.Context, conn *pgx.Conn, list []Member, beats map[string]int64) error {
 	now := time.Now()
 	l.last = now
 	l.beaten.Store(now.UnixNano())
@@ -323,7 +323,7 @@ func (l *Lease) saw(ctx context.Context, conn *pgx.Conn, list []Member, beats ma
 	l.told = list
 	l.cfg.Changed(list)
 	if hurry {
-		return l.tell(ctx, conn)
+		return l.notifyOthers(ctx, conn)
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func (h *House) Watch(ctx context.Context, t *testing.T) *Viewer {
 			if text, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
 				var lists map[string][]string
 				if json.Unmarshal([]byte(text), &lists) == nil {
-					v.take(event == "snapshot", lists)
+					v.applyMessage(event == "snapshot", lists)
 				}
 			}
 		}
@@ -73,9 +73,9 @@ func (h *House) Watch(ctx context.Context, t *testing.T) *Viewer {
 	return v
 }
 
-// take applies a message of the live stream. A snapshot replaces everything; any other message only
+// applyMessage applies a message of the live stream. A snapshot replaces everything; any other message only
 // changes the seats that it names. Seats that are free again are forgotten.
-func (v *Viewer) take(whole bool, lists map[string][]string) {
+func (v *Viewer) applyMessage(whole bool, lists map[string][]string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if whole {

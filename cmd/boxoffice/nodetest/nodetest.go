@@ -180,7 +180,7 @@ type Object = map[string]any
 func (s *Shop) Own(method, path string, body any) Answer {
 	s.T.Helper()
 	if s.Token == "" {
-		s.Token = s.owner.begin(s)
+		s.Token = s.owner.signIn(s)
 		if s.Node != nil { // the database of a node elsewhere is out of reach
 			s.Prove(s.Email("owner"))
 		}

@@ -35,14 +35,14 @@ func Address(t testing.TB) string {
 	defer ports.Unlock()
 	for n := 0; ports.door == nil && n < blocks; n++ {
 		ports.first = firstPort + n*blockSize
-		ports.door, _ = net.Listen("tcp", address(ports.first))
+		ports.door, _ = net.Listen("tcp", loopbackAt(ports.first))
 	}
 	require.NotNil(t, ports.door, "no block of ports is free")
 	// The ports of the block are used in turn, because a port that was just closed may still be
 	// busy.
 	for range blockSize {
 		ports.taken = ports.taken%(blockSize-1) + 1
-		a := address(ports.first + ports.taken)
+		a := loopbackAt(ports.first + ports.taken)
 		if ln, err := net.Listen("tcp", a); err == nil {
 			require.NoError(t, ln.Close())
 			return a
@@ -52,5 +52,5 @@ func Address(t testing.TB) string {
 	return ""
 }
 
-// address returns the loopback address with a port.
-func address(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
+// loopbackAt returns the loopback address with a port.
+func loopbackAt(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }

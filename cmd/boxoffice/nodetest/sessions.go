@@ -18,8 +18,8 @@ type ownerSession struct {
 	since  time.Time
 }
 
-// begin registers the organizer, and returns the access token.
-func (o *ownerSession) begin(s *Shop) string {
+// signIn registers the organizer, and returns the access token.
+func (o *ownerSession) signIn(s *Shop) string {
 	token := s.registerAccount(s.Email("owner"))
 	if o != nil {
 		o.mu.Lock()
@@ -29,9 +29,9 @@ func (o *ownerSession) begin(s *Shop) string {
 	return token
 }
 
-// renew returns the shop's token, or a new one in the place of one that the organizer got too long ago. A token
+// currentToken returns the shop's token, or a new one in the place of one that the organizer got too long ago. A token
 // of somebody else, which a test gave the shop, stays.
-func (o *ownerSession) renew(s *Shop) string {
+func (o *ownerSession) currentToken(s *Shop) string {
 	if o == nil {
 		return s.Token
 	}

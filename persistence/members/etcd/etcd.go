@@ -99,7 +99,7 @@ func Join(ctx context.Context, cfg Config) (*Lease, error) {
 	}
 	joining, cancel := context.WithTimeout(ctx, 2*l.ttl)
 	defer cancel()
-	if err := l.join(joining); err != nil {
+	if err := l.addSelf(joining); err != nil {
 		return nil, errors.Join(err, l.end(context.WithoutCancel(ctx)))
 	}
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -155,8 +155,8 @@ func (l *Lease) end(ctx context.Context) error {
 
 func (l *Lease) key(id string) string { return l.prefix + id }
 
-// join writes the node's key and deletes the keys of its earlier lifetimes.
-func (l *Lease) join(ctx context.Context) error {
+// addSelf writes the node's key and deletes the keys of its earlier lifetimes.
+func (l *Lease) addSelf(ctx context.Context) error {
 	lease, err := l.client.Grant(ctx, int64(l.ttl/time.Second))
 	if err != nil {
 		return fmt.Errorf("members: etcd: %w", err)
@@ -182,7 +182,7 @@ func (l *Lease) join(ctx context.Context) error {
 	if err := members.Add(ctx, l.cfg.DB, l.self, l.cfg.Apart, l.cfg.Log); err != nil {
 		return err
 	}
-	return l.turn(ctx)
+	return l.reportAndBury(ctx)
 }
 
 // run keeps the lease alive, and reads the list whenever it may have changed.
@@ -215,7 +215,7 @@ func (l *Lease) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		err := l.turn(ctx)
+		err := l.reportAndBury(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -237,8 +237,8 @@ func (l *Lease) pause(ctx context.Context) {
 	}
 }
 
-// turn reports changes of the list, and buries the dead.
-func (l *Lease) turn(ctx context.Context) error {
+// reportAndBury reports changes of the list, and buries the dead.
+func (l *Lease) reportAndBury(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.ttl)
 	defer cancel()
 	if l.self.Leaving && !l.left {
