@@ -66,8 +66,8 @@ var patience = sync.Pool{New: func() any {
 	return t
 }}
 
-// Wait returns the reply, or the context's error once the caller gives up. It also gives up when shut is
-// closed, with ErrUnavailable; nil never is.
+// Wait returns the reply, or ctx's error if ctx ends first, or ErrUnavailable if shut is closed first. shut may be
+// nil. It looks at ctx and shut only after the time soon.
 func (c *Call) Wait(ctx context.Context, shut <-chan struct{}) (engine.Reply, error) {
 	t, _ := patience.Get().(*time.Timer)
 	t.Reset(soon)

@@ -27,8 +27,9 @@ const (
 	pruneEvery = time.Hour
 )
 
-// changes holds the subjects that changed lately, with the time at which this node saw each change.
-// Every request reads the map, so it is one that takes no lock to read; mu guards only checked.
+// changes holds the subjects (what proofs rest on, such as "session/…" or "key/…") that changed lately, with the time
+// at which this node saw each change. Every request reads the map at, so reading it must take no lock; mu guards only
+// checked.
 type changes struct {
 	at      *xsync.Map[string, time.Time]
 	mu      sync.Mutex

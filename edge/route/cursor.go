@@ -24,8 +24,8 @@ var LastMoment = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC).Unix
 // A cursor of a list that is sorted by a moment has two keys: the moment of the last row
 // seen, and how many rows of that moment were seen.
 
-// MomentCursor makes the cursor behind rows, which were read from the place that
-// ReadMomentCursor returned. moment is in unix milliseconds.
+// MomentCursor makes the cursor of the page after rows. before and seen are where the page of rows began, as
+// ReadMomentCursor returned them. moment returns a row's time in unix milliseconds.
 func MomentCursor[Row any](rows []Row, moment func(*Row) int64, before int64, seen int) *string {
 	last := moment(&rows[len(rows)-1])
 	if last != before {

@@ -32,11 +32,13 @@ type (
 		Denied  string // why the edge denies it; "" if the event is to judge it
 		Gate    string
 		Device  string
-		At      int64          // when it was made, by the device's clock
-		Request engine.Request // identifies device, time and code: an equal request gets the same answer
-		Guesser int            // for a door code, its device's place in Guesses, from 1; 0 for other codes
-		Typed   bool           // whether a person typed the code, and no device read it
-		Out     bool           `cbor:",omitempty"` // whether the holder went out
+		At      int64 // when it was made, by the device's clock
+		// Request names the scan by its device, time, code and, if it is a way out, that. A scan with an equal name
+		// gets the same answer.
+		Request engine.Request
+		Guesser int  // for a door code, its device's place in Guesses, from 1; 0 for other codes
+		Typed   bool // whether a person typed the code, and no device read it
+		Out     bool `cbor:",omitempty"` // whether the holder went out
 	}
 	// BatchReply has the verdicts in the order of the scans, and how many wrong door codes
 	// were looked at of each device.

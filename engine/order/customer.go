@@ -6,8 +6,9 @@ import (
 )
 
 // CustomerOf returns the hash of an address, which must be in its normal form. Orders are looked up
-// by it, and caps count by it what people order who have proven that they own the address. Among
-// 100 million addresses, two share a hash, and so their caps, with a probability of 3e-4.
+// by this hash. Caps use it to count the orders of people who have proven that they own the address
+// (GuestOf is for the others). Among 100 million addresses, two share a hash, and so their caps,
+// with a probability of 3e-4.
 func CustomerOf(email string) uint64 {
 	sum := sha256.Sum256([]byte(email))
 	return binary.BigEndian.Uint64(sum[:8])

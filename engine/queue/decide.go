@@ -78,8 +78,8 @@ func (s *State) decideOpen(wanted *Settings, at int64) engine.Decision {
 		next.Rules.RegistersFrom > next.Rules.ClosesAt || next.Work < 0 || next.Work > draw.MaxWork {
 		return refuse(engine.Validation, nil)
 	}
-	// The round is the first one after a delay behind the closing, so that nobody knows its signature while people
-	// can still join.
+	// The round is the beacon's first one that is signed at least draw.BeaconDelay after the closing, so that nobody
+	// knows its signature while people can still join.
 	next.Rules.Round = next.Chain.RoundAt(next.Rules.ClosesAt + draw.BeaconDelay)
 	number, tooLate := s.number, next.Rules.Mode == draw.ByDraw && next.Rules.ClosesAt <= at // a root is published before its round
 	switch {

@@ -100,7 +100,8 @@ type (
 		Floor keeper.Serial `cbor:"2,keyasint"`
 		Seats paged.Steps   `cbor:"3,keyasint,omitempty"`
 	}
-	// ResizedFact (volatile) says that the sizes have been told.
+	// ResizedFact (volatile) says that, at At, the ticket types that had not acknowledged their number of seats were
+	// told it.
 	ResizedFact struct{ At int64 }
 	// SeenFact (volatile) says that a ticket type knows the size with a revision.
 	SeenFact struct{ Revision uint64 }

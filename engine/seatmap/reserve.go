@@ -44,8 +44,8 @@ func (s *State) ReleaseLine(d *engine.Decision, c keeper.Release, h keeper.Held,
 	d.Facts = append(d.Facts, &ReleasedFact{Claim: c.Claim, Floor: c.Floor, Seats: s.sales[h.Claim].seats})
 }
 
-// RefuseLine returns the reason why an order can't have its seats, or nil. For late money only the
-// seats are checked.
+// RefuseLine returns the reason why an order can't have its seats, or nil. For late money it
+// checks neither the seats' ticket types nor the rule for companion seats, because the price is agreed already.
 func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, _ int64) *engine.Refusal {
 	if s.plan == nil {
 		return engine.Refuse(engine.NoSeating, nil)

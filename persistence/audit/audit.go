@@ -215,8 +215,9 @@ func (r *Report) readBase(ctx context.Context, j Journal, s journal.Stream, kind
 	return state, seq, nil
 }
 
-// replayStream applies a stream's facts after its base, to the last one, and passes each fact to
-// see. It returns a nil state if facts are missing, because the facts after a gap can't be applied.
+// replayStream applies a stream's facts after its base, to the last one, and checks the state. It passes to see every
+// fact that the journal still has, also those that the base contains. It returns a nil state, after a finding, if the
+// base can't be read or if facts are missing, because the facts after a gap can't be applied.
 func (r *Report) replayStream(ctx context.Context, j Journal, s journal.Stream, see func(engine.Fact)) (state engine.State, base int64, err error) {
 	kind, err := all.Kind(s.Ref.Kind)
 	if err != nil {

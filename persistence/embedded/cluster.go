@@ -130,8 +130,9 @@ func syncDir(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// clearLeftovers removes what a killed server has left behind, because it would keep the next one
-// from starting. The caller has made sure that none of its processes is left (clearOrphans).
+// clearLeftovers removes the socket of a killed server and its lock, and makes its pid file ours (adoptPidFile),
+// because they would keep the next server from starting. The caller has made sure that no process of the killed server
+// is left (clearOrphans).
 func (s *Server) clearLeftovers() error {
 	for _, name := range []string{".s.PGSQL.5432", ".s.PGSQL.5432.lock"} {
 		if err := os.Remove(filepath.Join(s.files.socket, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -26,14 +26,15 @@ const drainTime = 8 * time.Second
 // membership is a node's place in the cluster. Each way in which nodes can find each other has its
 // own implementation.
 type membership interface {
-	// Leave tells the other nodes to take over this node's actors.
+	// Leave marks this node as leaving on the list of members, so that its actors go to the other nodes. It does not
+	// wait for that. With a static list, only this node knows.
 	Leave()
 	// Fresh returns an error unless the other nodes know that this one lives.
 	Fresh() error
 	// Lost gets an error once the other nodes have taken this one for dead. The node must then
 	// stop.
 	Lost() <-chan error
-	// Stop ends the membership.
+	// Stop ends the membership for good, when the node ends: it takes the node off the list, if the list can change.
 	Stop(ctx context.Context) error
 }
 

@@ -119,7 +119,9 @@ func (s *Shop) Raw(method, path, contentType, body string, headers ...string) Re
 }
 
 // Bearer returns the header with the shop's token, for the functions that take headers.
-func (s *Shop) Bearer() []string { return []string{"Authorization", "Bearer " + s.owner.currentToken(s)} }
+func (s *Shop) Bearer() []string {
+	return []string{"Authorization", "Bearer " + s.owner.currentToken(s)}
+}
 
 // With returns a copy of a body with some members changed. A nil value becomes JSON's null, and the
 // value Absent removes the member.

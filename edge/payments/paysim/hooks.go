@@ -96,8 +96,9 @@ func (h *hooks) announceRefund(r *ledger.Refund, m faults.Modes, in time.Duratio
 	}
 }
 
-// queueEvent queues an event once, several times or never, as the modes demand. The random draws depend on the
-// event's name and reference alone, so that a run can be repeated.
+// queueEvent queues an event once, several times or never, as the modes demand. They may also delay it or have it
+// signed wrongly. The random draws depend only on the event's name, the transaction's reference and the refund's id,
+// so that a run can be repeated.
 func (h *hooks) queueEvent(m faults.Modes, in time.Duration, d delivery) {
 	if h.webhookURL(d.of) == "" {
 		return

@@ -32,7 +32,7 @@ type partition struct {
 	c      *Consumer
 	number int
 	next   int64 // the offset to read from
-	atOnce int   // facts in the next transaction
+	atOnce int   // how many facts the next transaction takes at most
 }
 
 // run reads and applies until the generation ends. After any error it starts again from the saved

@@ -90,8 +90,9 @@ func (l *Ledger) RefusesRefund(t *Transaction) bool {
 	return true
 }
 
-// Refund gives money of the transaction back as its modes have it: they decide the refund's End, and
-// "refundslow" its Step. The caller has found that so much is refundable. The ledger is locked.
+// Refund records r as a refund of the transaction. The transaction's modes decide how it goes: "refund" and
+// "refundfails" set r.End, and "refundslow" sets r.Step. The caller has checked that r.Amount can be refunded. The
+// ledger is locked.
 func (l *Ledger) Refund(t *Transaction, r *Refund) {
 	m := l.ModesOf(t)
 	r.End = RefundProcessed
