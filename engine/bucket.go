@@ -4,7 +4,7 @@ package engine
 // an organization, are in one bucket: one node owns them, and one database has their facts.
 const Buckets = 1024
 
-// BucketOf returns the bucket of the actors with a Home.
+// BucketOf returns the bucket, from 0 to Buckets-1, of all actors whose Ref has this Home.
 func BucketOf(home int64) int {
 	return int(MixBits(uint64(home)) % Buckets) //nolint:gosec // spreads negative ones as well
 }

@@ -4,8 +4,8 @@ package engine
 // through CodeTable.
 type Code string
 
-// These are the codes of the specification's error tables that an actor or the edge answers with.
-// CodeTable has the rest about each.
+// These are the codes with which an actor or the edge refuses a request. CodeTable has the HTTP status and the
+// sentence of each.
 const (
 	Validation          Code = "VALIDATION_ERROR"
 	Unauthorized        Code = "UNAUTHORIZED"
@@ -80,7 +80,7 @@ const (
 	ProviderMissing     Code = "PROVIDER_NOT_CONFIGURED"
 	ProviderError       Code = "PROVIDER_ERROR"
 	ProviderTimeout     Code = "PROVIDER_TIMEOUT"
-	// These refuse what a payment provider does not accept.
+	// A payment provider does not take the order's currency, or takes no amount as small as the order's.
 	CurrencyNotSupported Code = "CURRENCY_NOT_SUPPORTED"
 	AmountBelowMinimum   Code = "AMOUNT_BELOW_MINIMUM"
 
@@ -199,8 +199,8 @@ var CodeTable = map[Code]CodeDef{
 	QuotaExceeded:        {413, false, "The organization has as much as it may have."},
 }
 
-// StatusOf returns the code's HTTP status for a read or a write. They differ because something that
-// a write conflicts with is simply not found by a read.
+// StatusOf returns the code's HTTP status for a read or a write. Only NoSeating has two: a read does not find
+// the seat map that the event lacks (404), and a write conflicts with its absence (409).
 func StatusOf(code Code, read bool) int {
 	if read && code == NoSeating {
 		return 404

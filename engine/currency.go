@@ -8,7 +8,8 @@ import (
 	"github.com/Rhymond/go-money"
 )
 
-// Currency is what amounts of a currency need: how to write them, and which wallet holds them.
+// Currency describes one currency: how its amounts are written, and the number by which wallets and stored
+// facts know it.
 type Currency struct {
 	Number   int64 // the currency's number in stored facts; never reused
 	Code     string
@@ -16,16 +17,16 @@ type Currency struct {
 	Decimals int // decimals of its minor unit, by ISO 4217: 0, 2 or 3
 }
 
-// Currencies are those that a deployment sells in unless it names others. Their numbers were chosen first. All other
-// currencies have the numeric codes of ISO 4217 as numbers.
+// Currencies lists the currencies that a deployment sells in if its configuration names none. Their numbers,
+// from 1, are our own. Every other currency has its numeric code of ISO 4217 as its number.
 var Currencies = []Currency{
 	{1, "USD", "$", 2},
 	{2, "NGN", "₦", 2},
 	{3, "ZAR", "R", 2},
 }
 
-// CurrencyOf finds a currency by its ISO 4217 code. A code without a minor unit of 0, 2 or 3 decimals is
-// none.
+// CurrencyOf finds a currency by its ISO 4217 code. It returns false for an unknown code, and for a currency
+// whose minor unit does not have 0, 2 or 3 decimals.
 func CurrencyOf(code string) (Currency, bool) {
 	for i := range Currencies {
 		if Currencies[i].Code == code {
@@ -35,7 +36,7 @@ func CurrencyOf(code string) (Currency, bool) {
 	return currencyIn(money.GetCurrency(code), code)
 }
 
-// CurrencyNumbered finds a currency by its number.
+// CurrencyNumbered finds a currency by its Number. It returns false if no currency has this number.
 func CurrencyNumbered(n int64) (Currency, bool) {
 	for i := range Currencies {
 		if Currencies[i].Number == n {
@@ -53,7 +54,8 @@ func CurrencyNumbered(n int64) (Currency, bool) {
 	return currencyIn(row, row.Code)
 }
 
-// currencyIn reads a row of the library's table, whose code has to be the one that was asked for.
+// currencyIn makes a Currency of a row of the library's table. It returns false if the row is nil or has
+// another code, if its decimals are not 0, 2 or 3, or if its numeric code is taken by one of Currencies.
 func currencyIn(row *money.Currency, code string) (Currency, bool) {
 	if row == nil || row.Code != code || row.Fraction != 0 && row.Fraction != 2 && row.Fraction != 3 {
 		return Currency{}, false
@@ -65,8 +67,8 @@ func currencyIn(row *money.Currency, code string) (Currency, bool) {
 	return Currency{Number: number, Code: code, Symbol: row.Grapheme, Decimals: row.Fraction}, true
 }
 
-// ParseCurrencies finds the currencies of a list of codes; without any, it returns Currencies. It
-// refuses a code that is unknown or stands twice.
+// ParseCurrencies finds the currencies of a list of codes; without any, it returns Currencies. It refuses a
+// code that is unknown or is listed twice.
 func ParseCurrencies(codes []string) ([]Currency, error) {
 	if len(codes) == 0 {
 		return Currencies, nil
@@ -85,8 +87,8 @@ func ParseCurrencies(codes []string) ([]Currency, error) {
 	return all, nil
 }
 
-// DecimalsOf returns how many decimals amounts of a currency have. A code of no currency, such as the
-// text of a record that nobody has checked, counts as one with two.
+// DecimalsOf returns how many decimals amounts of a currency have. It returns 2 if the text is no currency's
+// code, because records may hold a text that nobody has checked.
 func DecimalsOf(code string) int {
 	c, ok := CurrencyOf(code)
 	if !ok {
@@ -119,7 +121,8 @@ func DecimalIn(minor int64, decimals int) string {
 	return string(b)
 }
 
-// ScaleOf returns how many minor units of a given number of decimals one unit of a currency has.
+// ScaleOf returns how many minor units are one unit of a currency with this number of decimals: 100 for 2
+// decimals.
 func ScaleOf(decimals int) int64 {
 	scale := int64(1)
 	for range decimals {
@@ -128,8 +131,8 @@ func ScaleOf(decimals int) int64 {
 	return scale
 }
 
-// Rescale converts an amount of a given number of decimals into one of others, rounded half away from zero
-// where decimals are lost.
+// Rescale converts an amount with "from" decimals into one with "to" decimals. Where decimals are lost, it
+// rounds half away from zero.
 func Rescale(amount int64, from, to int) int64 {
 	if to >= from {
 		return amount * ScaleOf(to-from)

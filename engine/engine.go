@@ -1,10 +1,9 @@
-// Package engine holds the words that every kind of actor shares: which actor it is (Ref), what it
-// is asked (Command), what it decides (Decision), what it remembers (Fact), and why it refuses
-// (Code).
+// Package engine holds the words that every kind of actor shares: which actor it is (Ref), what it is asked
+// (Command), what it decides (Decision), what it remembers (Fact), and why it refuses (Code).
 //
-// Everything below engine is pure: no clock, goroutine, channel, I/O, randomness or output that
-// depends on the order of a map. Time and ids arrive with the command. Only the standard library is
-// imported. Lint and TestPure check both.
+// Everything below engine is pure: no clock, goroutine, channel, I/O, randomness or output that depends on the
+// order of a map. Time and ids arrive with the command. Besides the standard library, it imports only the few
+// libraries that TestPure lists, which are functions of their arguments. Lint and TestPure check both.
 package engine
 
 import (
@@ -76,8 +75,8 @@ func InventoryRef(event, ticketType int64) Ref {
 // SeatmapRef returns the actor of an event's seats.
 func SeatmapRef(event int64) Ref { return Ref{Kind: KindSeatmap, Home: event, ID: event} }
 
-// WalletRef returns the actor of an organization's wallet in one of Currencies. An unknown currency
-// gets the number 0, which no wallet has.
+// WalletRef returns the actor of an organization's wallet in a currency, given by its ISO 4217 code. An unknown
+// currency gets the number 0, which no wallet has.
 func WalletRef(org int64, currency string) Ref {
 	c, _ := CurrencyOf(currency)
 	return Ref{Kind: KindWallet, Home: org, ID: c.Number}
@@ -159,12 +158,12 @@ func (t FactType) Volatile() bool { return t >= VolatileFrom }
 // FactDef is one row of a kind's fact table.
 type FactDef struct {
 	Type FactType
-	Name string      // as the world is told it, e.g. "order.created"
+	Name string      // stable name, e.g. "order.created"; public facts have these names
 	New  func() Fact // returns a pointer to a zero fact, for decoding
 }
 
-// Send is a command for another actor. A Send that matters is repeated until its effect is
-// acknowledged; the kind rebuilds it from its facts.
+// Send is a command for another actor. A command that must not get lost is sent again until its effect is
+// acknowledged; the kind makes it again from its state.
 type Send struct {
 	To  Ref
 	Cmd Command
@@ -188,8 +187,8 @@ type Decision struct {
 	// receiver's decision on such a command becomes durable together with Facts or after them, never before
 	// (docs/adr/0010).
 	Joint []Send
-	// Asks are sent at once, before any fact that is durable stands behind them. They promise
-	// nothing, and the actor that gets one finds out by itself if the decision has been forgotten
+	// Asks are sent at once, before the facts of this decision are durable. An ask promises nothing: if a crash
+	// makes this actor forget the decision, the actor that got the ask finds that out by itself
 	// (docs/adr/0009).
 	Asks []Send
 }

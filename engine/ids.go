@@ -60,7 +60,7 @@ func (id ID) Event() int64 {
 	return n
 }
 
-// Number returns the number that was given to NumberedID.
+// Number returns the number of an ID that NumberedID made.
 func (id ID) Number() int64 {
 	n := int64(id[8] & 0x3f)
 	for _, b := range id[9:] {
@@ -112,6 +112,6 @@ func ParseID(s string) (ID, error) {
 // Request identifies a request that a client may send again, to a kind that remembers its answers
 // (paged.Answers). The zero value is a request that is never repeated.
 type Request struct {
-	ID    ID     `cbor:"1,keyasint"` // derived from the client's key under the master key, so nobody can make two alike
-	Print uint64 `cbor:"2,keyasint"` // hash of the body; the same ID with another one is refused
+	ID    ID     `cbor:"1,keyasint"` // derived from the client's key with the master key, so that nobody can make two keys with one ID
+	Print uint64 `cbor:"2,keyasint"` // hash of the request's body; a request with the same ID and another Print is refused
 }

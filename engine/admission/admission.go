@@ -1,14 +1,14 @@
-// Package admission owns an event's tickets and its gates: the holder of each ticket, and the
-// people whom it let in.
+// Package admission owns an event's tickets and its gates: it knows the holder of each ticket, and who was let
+// in.
 //
-// Invariants: a ticket admits once. Where exits are counted, a ticket whose holder is inside admits
-// nobody. Only the codes of a ticket's present holder are valid. A scan that is sent again gets the
-// same answer. Limits: 1,000 gates are counted apart, 200,000 answers to scans are remembered, and
-// of each ticket its last 64 passages.
+// Invariants: where exits are not counted, a ticket admits once. Where they are, a ticket whose holder is
+// inside admits nobody. Only the codes of a ticket's present holder are valid. A scan that is sent again gets
+// the same answer. Limits: 1,000 gates are counted apart, 200,000 answers to scans are remembered, and of each
+// ticket its last 64 passages.
 //
-// The event asks Tickets in its Decide and gives it each fact in its Apply. The orders that the
-// tickets belong to are the ledger's, so everything that a decision needs to know of an order comes
-// as an argument.
+// The event's actor calls Tickets in its Decide and passes each fact on in its Apply. The orders that the
+// tickets belong to are the ledger's, so everything that a decision needs to know of an order comes as an
+// argument.
 package admission
 
 import (
@@ -28,7 +28,7 @@ type Tickets struct {
 	scans  paged.Answers[uint64] // answers to scans: the ticket's serial, with the verdict in the lowest byte
 }
 
-// New returns no tickets.
+// New returns the Tickets of an event that has issued none.
 func New() Tickets { return Tickets{gates: newGates(), scans: paged.NewAnswers[uint64]()} }
 
 // Terms are what an event says about its tickets and gates. Times are unix milliseconds.
@@ -75,8 +75,8 @@ func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
-// Apply applies a fact to the tickets that it is about. A fact about a ticket that is not there, or
-// about something else, changes nothing.
+// Apply applies a fact to the tickets that it is about. A fact about something else changes nothing, and a fact
+// about a ticket that is not there changes no ticket. A refused scan is counted at its gate in any case.
 func (t *Tickets) Apply(f engine.Fact) {
 	switch f := f.(type) {
 	case *CheckedIn:
@@ -127,8 +127,7 @@ func (t *Tickets) Next() uint32 { return t.rows.next() }
 // Count returns how many tickets were issued in all, and how many of them have ended.
 func (t *Tickets) Count() (issued, ended int) { return t.rows.len(), t.rows.ended }
 
-// CountType returns how many tickets of a type were issued and have not ended. All tickets of a
-// group are of one type, so it looks at each group and not at each ticket.
+// CountType returns how many tickets of a type were issued and have neither been refunded nor cancelled.
 func (t *Tickets) CountType(ticketType int64) (n int64) {
 	for g := range t.rows.groups() {
 		if t.rows.kind.At(g) == ticketType {
@@ -158,7 +157,8 @@ func (t *Tickets) Find(serial uint32) (found Ticket, ok bool) {
 	}, true
 }
 
-// Check returns the first broken invariant. sold are orders with tickets, which must all be there.
+// Check returns the first broken invariant, or nil. sold are the orders whose tickets were issued; all their
+// tickets must be here.
 func (t *Tickets) Check(sold []*order.Order) error {
 	unused, c := 0, &t.rows
 	for g := range c.groups() {

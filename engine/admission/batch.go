@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// earlyScanMillis is how long before the doors open an offline scan may have been made: gates
-	// are tried out before.
+	// earlyScanMillis is how long before the doors open an offline scan may have been made. People try out the
+	// gates before the event.
 	earlyScanMillis = 24 * 3600 * 1000
 	// aheadScanMillis is how far a device's clock may be ahead of ours.
 	aheadScanMillis = 5 * 60 * 1000
@@ -21,7 +21,7 @@ type (
 	// made. It is answered by a *BatchReply.
 	ScanBatch struct {
 		Scans []BatchScan
-		// Guesses says, for each device, how many wrong door codes are looked at.
+		// Guesses says, for each device, how many wrong door codes are looked at, at most.
 		Guesses []int
 	}
 	// BatchScan is one scan of a ScanBatch.
@@ -157,8 +157,8 @@ func orderScans(scans []BatchScan, terms *Terms) []int {
 	return places
 }
 
-// decidePassage notes that somebody went through a gate, which a device tells afterwards. at is the
-// time of the passage.
+// decidePassage judges a scan of the batch by the passages of its ticket, and notes its fact. The person has
+// already gone through the gate, because the device reports the scan afterwards. at is the time of the passage.
 func (b *batch) decidePassage(c Scan, at int64, request *engine.Request) *ScanReply {
 	tr := b.trails[c.Ticket]
 	if tr == nil {
@@ -173,7 +173,7 @@ func (b *batch) decidePassage(c Scan, at int64, request *engine.Request) *ScanRe
 	return b.passingReply(w, b.terms)
 }
 
-// method returns how the code was read, in the words of the record.
+// method returns how the code was read, for the fact's Method.
 func (c *BatchScan) method() string {
 	if c.Typed {
 		return "manual"

@@ -118,7 +118,7 @@ const (
 	verdictNotInside
 )
 
-// verdicts has the status and the reason by which each verdict is told to a device.
+// verdicts has the status and the reason with which each verdict is reported to a device.
 var verdicts = [...]struct{ status, reason string }{
 	verdictAdmitted:       {ScanSuccess, ""},
 	verdictForeign:        {ScanWrongEvent, "This code is not a ticket of this event."},
@@ -138,8 +138,8 @@ var verdicts = [...]struct{ status, reason string }{
 	verdictNotInside:      {ScanNotInside, "The ticket's holder is not inside."},
 }
 
-// scanReply makes the answer to a scan from its verdict. The first admission of a ticket never
-// changes, so a repeat gets the same answer at any later time.
+// scanReply makes the answer to a scan from its verdict. The answers about an admitted or a used ticket are
+// made from the ticket's admission, so a repeat gets the same answer later.
 func (t *Tickets) scanReply(ticket uint32, verdict byte, terms *Terms) *ScanReply {
 	if verdict == verdictAdmitted {
 		return t.firstAdmission(ticket, terms)
@@ -161,8 +161,8 @@ func (t *Tickets) repeatReply(c Scan, ticket uint32, verdict byte, terms *Terms)
 	return t.scanReply(ticket, verdict, terms)
 }
 
-// answerScan remembers the answer to a request. The answer about a used ticket is made from the
-// ticket, so a fact about a ticket that is not there stores nothing.
+// answerScan remembers the verdict on a request, if r is not nil. The answer about a used ticket is made from
+// the ticket, so this verdict is not remembered for a ticket that is not there.
 func (t *Tickets) answerScan(r *engine.Request, at int64, ticket uint32, status, reason string) {
 	if r == nil {
 		return
@@ -222,7 +222,8 @@ func (t *Tickets) judgeVisit(ticket uint32, at int64) byte {
 	}
 }
 
-// sameScan reports whether a scan of a used ticket is a repeat of the scan that admitted it.
+// sameScan reports whether a scan of a used ticket is a repeat of the scan that admitted it: it has the same
+// key, or the same device makes it within two seconds.
 func (t *Tickets) sameScan(c Scan, at int64) bool {
 	i := int(c.Ticket) - 1
 	if c.Key != 0 && c.Key == t.rows.key.At(i) {
@@ -240,8 +241,8 @@ func (t *Tickets) firstAdmission(ticket uint32, terms *Terms) *ScanReply {
 	}
 }
 
-// countStats adds up the gates' counters. A ticket that was neither admitted nor is unused has
-// ended unused.
+// countStats adds up the gates' counters. The tickets that are neither admitted nor unused have ended before
+// anybody was let in with them.
 func (t *Tickets) countStats(terms *Terms) *Stats {
 	st := &Stats{
 		Issued: int64(t.rows.len()), Capacity: terms.Capacity,
@@ -257,8 +258,8 @@ func (t *Tickets) countStats(terms *Terms) *Stats {
 	return st
 }
 
-// applyCheckedIn notes an admission. If the ticket has a trail of passages, the gates' counters are
-// computed from the trail.
+// applyCheckedIn notes an admission. If the ticket has a trail of passages, or had ended before (Late), the
+// admission is added to its trail, and the gate's counters are computed from that.
 func (t *Tickets) applyCheckedIn(f *CheckedIn) {
 	if !t.rows.has(f.Ticket) {
 		return

@@ -10,7 +10,7 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// These are the numbers of the ticket statuses (docs/rules.md, Statuses) in the column.
+// These are the numbers of the ticket statuses (docs/rules.md, Statuses), as the status column stores them.
 const (
 	StatusIssued byte = iota
 	StatusCheckedIn
@@ -31,7 +31,7 @@ type columns struct {
 	opens  paged.Rows[int64] // group: from when it admits; no rows if nothing is booked
 	closes paged.Rows[int64] // group: until when it admits, unix milliseconds
 
-	status paged.Rows[byte] // tickets' columns from here on
+	status paged.Rows[byte] // ticket: one of the statuses above; all columns from here on have a row for each ticket
 	at     paged.Rows[int64]
 	gate   paged.Rows[uint16]
 	device paged.Rows[uint64]
@@ -122,7 +122,7 @@ func (c *columns) size(group int) uint32 {
 	return c.next() - c.first.At(group)
 }
 
-// mintTickets adds the tickets of an order.
+// mintTickets adds the tickets of an order, one group for each of its lines.
 func (c *columns) mintTickets(o *order.Order) {
 	for i := range o.Lines {
 		name, _ := o.Holder(i)

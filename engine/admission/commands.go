@@ -8,7 +8,8 @@ import (
 // These are the commands to an event about its tickets and gates. A command that is refused is answered by a
 // *engine.Refusal instead of the answer that its comment names.
 type (
-	// Scan admits a ticket, once. The edge has checked the code. The answer is a *ScanReply.
+	// Scan is a scan of a code at a gate, now. It admits the ticket once; where exits are counted, it may also
+	// let the holder out or in again. The edge has checked the code. The answer is a *ScanReply.
 	Scan struct {
 		Ticket uint32 // serial of the ticket; 0 if the code is not of this event
 		Denied string // why the edge denies it, such as an old QR code; "" if the event is to judge it
@@ -40,12 +41,12 @@ type (
 	// ClaimTransfer makes the recipient the holder. The answer is a *TransferReply.
 	ClaimTransfer struct {
 		Ticket uint32
-		Round  uint16 // counts the ticket's transfers
+		Round  uint16 // number of the ticket's transfer that is claimed
 	}
 	// GateRoster reads what gates need to know about all tickets. The answer is a *Roster.
 	GateRoster struct{}
-	// UndoScan takes a ticket's admission back or, if the ticket was at a gate since, its last passage.
-	// *ScanReply, without a status if nobody is admitted by the ticket any more.
+	// UndoScan takes a ticket's admission back or, if the ticket has several passages, the last of them. The
+	// answer is a *ScanReply, without a Status if the admission itself was taken back.
 	UndoScan struct {
 		Ticket  uint32
 		Version byte // version of the holder whose code was shown
@@ -63,7 +64,7 @@ func (Transfer) Command()       {}
 func (RevokeTransfer) Command() {}
 func (ClaimTransfer) Command()  {}
 
-// Messages are those about tickets and gates, for the kind's row of the list of kinds.
+// Messages are the messages about tickets and gates. They are a part of the event's row in the list of kinds.
 var Messages = engine.Messages{
 	Commands: []engine.Command{Scan{}, ScanBatch{}, GateRoster{}, UndoScan{}, GateStats{}, Transfer{}, RevokeTransfer{}, ClaimTransfer{}},
 	Replies:  []engine.Reply{&ScanReply{}, &BatchReply{}, &Roster{}, &Stats{}, &TransferReply{}},
@@ -80,8 +81,8 @@ const (
 	ScanNotInside  = "denied_not_inside" // somebody would go out who is not inside
 )
 
-// ScanReply is the verdict on a scan. For a duplicate, At, Gate and Holder are taken from the first
-// admission or, where exits are counted, At and Gate from the passage that stands in the way.
+// ScanReply is the verdict on a scan. For a duplicate, At, Gate and Holder are taken from the first admission.
+// Where exits are counted, At and Gate of a refused scan are taken from the passage that it contradicts.
 type ScanReply struct {
 	Status  string
 	Reason  string
@@ -110,7 +111,8 @@ type Stats struct {
 	Denied   int64
 	Ended    int64 // tickets that were refunded or cancelled before anybody was let in with them
 	Capacity int64 // the event's capacity, or NoCapacity
-	// InsideCounted says that the event counts who is inside; InsideLimit is how many may be, or 0.
+	// InsideCounted says that the event counts who is inside. InsideLimit is how many people may be inside; 0
+	// means no limit.
 	InsideCounted bool  `cbor:",omitempty"`
 	InsideLimit   int64 `cbor:",omitempty"`
 	PerMin        []MinuteCount
@@ -184,7 +186,7 @@ const (
 	NotTransferableStatus  = "status"
 	NotTransferablePending = "pending"
 	NotTransferableOver    = "event_over"
-	// NotTransferableEarned is of a ticket by which somebody has earned a certificate. The edge
-	// refuses it: events know nothing of courses' learners.
+	// NotTransferableEarned is the reason for a ticket with which somebody has earned a certificate. The edge
+	// refuses the transfer, because an event's actor does not know what the learners of a course have done.
 	NotTransferableEarned = "certificate"
 )

@@ -2,7 +2,7 @@ package admission
 
 import "boxoffice/engine"
 
-// passing is a scan as it stands among the passages of its ticket.
+// passing is a scan while it is judged by the passages of its ticket.
 type passing struct {
 	scan    Scan
 	verdict byte
@@ -11,8 +11,8 @@ type passing struct {
 	request *engine.Request
 }
 
-// needsTrail reports whether the passages of a ticket decide on a scan whose code is good. Nothing
-// but the code decides on the first scan of a ticket.
+// needsTrail reports whether a ticket's passages decide on a scan whose code is good. The code alone decides on
+// the first scan of a ticket, unless the holder wants to go out.
 func (t *Tickets) needsTrail(c Scan, verdict byte, terms *Terms) bool {
 	if !terms.Exits || verdict != verdictAdmitted && verdict != verdictLeft {
 		return false
@@ -20,8 +20,9 @@ func (t *Tickets) needsTrail(c Scan, verdict byte, terms *Terms) bool {
 	return c.Out || t.rows.status.At(int(c.Ticket)-1) != StatusIssued || t.trails.findTrail(c.Ticket) != nil
 }
 
-// isUsed reports whether a ticket admits nobody any more. With exits it does, if its holder went out;
-// only of a ticket that ended before they were switched on is not known who is inside.
+// isUsed reports whether a ticket was used and therefore admits nobody any more. Where exits are counted, a
+// used ticket admits again after its holder has gone out. A ticket that has ended and has no trail counts as
+// used even then, because nobody knows whether its holder is inside.
 func (t *Tickets) isUsed(ticket uint32, terms *Terms) bool {
 	if terms.Exits && (!isEnded(t.rows.status.At(int(ticket)-1)) || t.trails.findTrail(ticket) != nil) {
 		return false
@@ -29,8 +30,8 @@ func (t *Tickets) isUsed(ticket uint32, terms *Terms) bool {
 	return t.rows.wasAdmitted(ticket)
 }
 
-// judgePassing places a scan among the passages of its ticket. A scan that makes one more of them
-// contradict the others is denied: somebody would come in who is inside, or go out who is not.
+// judgePassing places a scan among the passages of its ticket. It denies the scan if more passages contradict
+// each other with it than without it: somebody would come in who is inside, or go out who is not.
 func judgePassing(tr *trail, c Scan, at int64) *passing {
 	// The scan is placed among all passages, because a device may report it later than others that happened after it.
 	p := &passage{At: at, Out: c.Out, Gate: c.Gate, Device: deviceHash(c.Device), Key: c.Key}
@@ -64,8 +65,8 @@ func (w *passing) standsBefore() (first *passage) {
 	return first
 }
 
-// decidePassage decides on a scan of a ticket that was at a gate before. A person who is at a gate now
-// comes after all that the event knows of the ticket, whatever the clocks of devices said.
+// decidePassage decides on a scan by the passages of its ticket (needsTrail). The person is at the gate now, so
+// the scan counts as later than all passages that the event knows, whatever the clocks of devices said.
 func (t *Tickets) decidePassage(c Scan, terms *Terms, at int64, request *engine.Request) engine.Decision {
 	tr := t.trailOf(c.Ticket)
 	if n := len(tr.Passages); n > 0 {
@@ -105,8 +106,9 @@ func (t *Tickets) passingFact(w *passing) engine.Fact {
 	}
 }
 
-// passingReply tells a verdict: of a passage, when it was; of a denied one, when and where somebody
-// came in, or went out, before.
+// passingReply makes the answer to a scan from its verdict. At and Gate are those of the passage or, if the
+// scan only repeats an earlier passage, of that one; if the scan is denied, those of the passage that it
+// contradicts.
 func (t *Tickets) passingReply(w *passing, terms *Terms) *ScanReply {
 	says, ticket := verdicts[w.verdict], w.scan.Ticket
 	r := &ScanReply{Status: says.status, Reason: says.reason, Ticket: ticket, Holder: t.holderName(ticket), Out: w.scan.Out}
@@ -125,10 +127,10 @@ func (t *Tickets) passingReply(w *passing, terms *Terms) *ScanReply {
 	return r
 }
 
-// repeatPassing tells the verdict on a scan once more.
+// repeatPassing makes the answer to a scan that is sent again. verdict is what was decided the first time.
 func (t *Tickets) repeatPassing(tr *trail, c Scan, verdict byte, terms *Terms) *ScanReply {
 	w := &passing{scan: c, verdict: verdict, trail: tr, passage: tr.findScan(c.Key)}
-	if w.passage == nil { // it was denied while its person stood at the gate, or is forgotten
+	if w.passage == nil { // the scan was denied at the gate, so there was no passage, or its passage is no longer remembered
 		w.passage = &passage{Out: c.Out}
 		if last := tr.lastStanding(); last != nil && last.Out == c.Out {
 			w.trail = &trail{Before: last, Passages: []*passage{w.passage}}

@@ -2,7 +2,7 @@ package admission
 
 import "boxoffice/engine"
 
-// These number the facts among the facts of events.
+// These are the types of these facts. They share one range of numbers with the other facts of an event's actor.
 const (
 	typeCheckedIn engine.FactType = 30
 	typeDenied    engine.FactType = 31
@@ -24,10 +24,11 @@ type (
 		Key    uint64 `cbor:"6,keyasint,omitempty"`
 		// Request is nil for scans without an idempotency key.
 		Request *engine.Request `cbor:"7,keyasint,omitempty"`
-		// Late is of a ticket that had ended before a device told of the admission, where exits are counted.
+		// Late says that the ticket had ended before a device reported this admission. It is set only where
+		// exits are counted.
 		Late bool `cbor:"8,keyasint,omitempty"`
 	}
-	// GatePassed lets the holder of a ticket that was admitted before out, or in again.
+	// GatePassed lets the holder of a ticket out or, after the first admission, in again.
 	GatePassed struct {
 		Ticket  uint32          `cbor:"1,keyasint"`
 		Out     bool            `cbor:"2,keyasint,omitempty"`
@@ -38,7 +39,7 @@ type (
 		Key     uint64          `cbor:"7,keyasint,omitempty"`
 		Request *engine.Request `cbor:"8,keyasint,omitempty"` // the scan's idempotency key and hash; nil without a key
 	}
-	// PassageUndone takes a ticket's last passage back, which was not its only one.
+	// PassageUndone takes back the last of several passages of a ticket. CheckInUndone takes back the only one.
 	PassageUndone struct {
 		Ticket uint32 `cbor:"1,keyasint"`
 		At     int64  `cbor:"2,keyasint"`

@@ -79,7 +79,8 @@ func (g *gates) deny(name string) {
 // undo takes an admission back. The scan itself stays counted.
 func (g *gates) undo(gate uint16) { g.counts[gate].Admitted-- }
 
-// deviceHash returns the number by which the tickets' column tells devices apart.
+// deviceHash returns the hash of a device's name, by which tickets and passages remember the device. It is 0
+// for no name.
 func deviceHash(device string) uint64 {
 	if device == "" {
 		return 0
@@ -89,8 +90,8 @@ func deviceHash(device string) uint64 {
 	return h.Sum64()
 }
 
-// sameDevice reports whether a scan by the same device, the given milliseconds later, only repeats
-// an earlier one.
+// sameDevice reports whether a scan only repeats an earlier one: both are by the same known device, and at most
+// sameScanMillis apart.
 func sameDevice(first, device uint64, millis int64) bool {
 	return first != 0 && first == device && max(millis, -millis) <= sameScanMillis
 }

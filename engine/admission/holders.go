@@ -7,8 +7,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// hand is who holds a ticket that was offered to somebody, and its last transfer. A ticket that was
-// never offered has no hand. A hand is replaced, never changed.
+// hand says who holds a ticket, and what its last transfer was. Only tickets that were once offered to somebody
+// have a hand. A hand is replaced, never changed.
 type hand struct {
 	Version byte           `cbor:"1,keyasint"` // version of the holder, whose codes alone are valid
 	Name    string         `cbor:"2,keyasint,omitempty"`
@@ -18,7 +18,8 @@ type hand struct {
 const (
 	// firstVersion is the version of a ticket's first holder.
 	firstVersion byte = 1
-	// lastVersion is the last version for which codes have a letter.
+	// lastVersion is the highest version of a holder. Codes write the version as one letter, and there are no
+	// more letters.
 	lastVersion byte = 30
 	// transferMillis is how long an offered ticket may be claimed.
 	transferMillis = 7 * 24 * 3_600_000
@@ -38,7 +39,7 @@ func (h *hands) of(ticket uint32) *hand {
 	return &hand{Version: firstVersion}
 }
 
-// put replaces the hand of the ticket that its last transfer is about.
+// put stores n as the hand of the ticket n.Last.Ticket.
 func (h *hands) put(n *hand) {
 	if i, ok := h.index[n.Last.Ticket]; ok {
 		h.list[i] = n

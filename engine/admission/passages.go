@@ -15,7 +15,8 @@ type passage struct {
 	Key    uint64 `cbor:"5,keyasint,omitempty"` // hash of the scan's idempotency key: equal keys are the same scan; 0 without a key
 }
 
-// compareTo orders passages by time. The rest makes the order the same whichever of two was heard of first.
+// compareTo orders passages by time. The other fields decide between equal times, so that the order does not
+// depend on which passage was reported first.
 func (p *passage) compareTo(other *passage) int {
 	direction := func(p *passage) int {
 		if p.Out {
@@ -27,17 +28,18 @@ func (p *passage) compareTo(other *passage) int {
 		cmp.Compare(p.Device, other.Device), cmp.Compare(p.Gate, other.Gate))
 }
 
-// maxPassages is how many passages a ticket remembers. A passage that a device reports later, from before the last
-// forgotten one, is given the time of that forgotten passage (trail.Until).
+// maxPassages is how many passages a ticket remembers. A device may later report a passage from before the last
+// forgotten one; that passage is given the time of the forgotten one (trail.Until).
 const maxPassages = 64
 
-// trail are the passages of a ticket in the order of their times, those that contradict each other
-// too: a passage that a device tells of later may explain them. A trail is replaced, never changed.
-// A ticket that was admitted once, and never was at a gate again, has none.
+// trail is the passages of a ticket in the order of their times. It keeps those that contradict each other,
+// because a passage that a device reports later may explain them. A trail is replaced, never changed. A ticket
+// that was admitted once and was never at a gate again usually has none (trailOf).
 type trail struct {
 	Ticket   uint32     `cbor:"1,keyasint"`
 	Passages []*passage `cbor:"2,keyasint"`
-	// Before is the last of the forgotten passages that stood, and Until the time of the last of them.
+	// Before is the last forgotten passage that stands (visitPassages). Until is the time of the last forgotten
+	// passage.
 	Before *passage `cbor:"3,keyasint,omitempty"`
 	Until  int64    `cbor:"4,keyasint,omitempty"`
 }
@@ -48,11 +50,11 @@ type step byte
 const (
 	stepThrough  step = iota // somebody came in who was outside, or went out who was inside
 	stepConflict             // somebody came in who was inside, or went out who was outside
-	stepRepeat               // the device that saw the passage before saw it once more
+	stepRepeat               // the device that saw the last standing passage saw it once more
 )
 
-// visitPassages visits the passages in their order. Before is the last one before it that stands. It returns
-// the last one that stands, or nil.
+// visitPassages calls visit for each passage in order, with its step and the last passage before it that
+// stands. A passage stands if its step is stepThrough. The last one that stands is returned, or nil.
 func (tr *trail) visitPassages(visit func(p *passage, is step, before *passage)) (last *passage) {
 	last = tr.Before
 	for _, p := range tr.Passages {
@@ -85,7 +87,7 @@ func (tr *trail) countConflicts() (n int) {
 	return n
 }
 
-// findScan returns the passage of a scan, or nil.
+// findScan returns the passage of the scan with this key, or nil. No scan has the key 0.
 func (tr *trail) findScan(key uint64) *passage {
 	i := slices.IndexFunc(tr.Passages, func(p *passage) bool { return key != 0 && p.Key == key })
 	if i < 0 {
@@ -94,8 +96,8 @@ func (tr *trail) findScan(key uint64) *passage {
 	return tr.Passages[i]
 }
 
-// findContradicted returns the passage that one contradicts: the one that stands before it or, if that is not in its
-// way, the next in the same direction. It is nil if there is none.
+// findContradicted returns the passage that p contradicts, or nil. If p is a conflict, that is the last passage
+// that stands before p. Otherwise it is the next conflict after p in the same direction.
 func (tr *trail) findContradicted(p *passage) (other *passage) {
 	tr.visitPassages(func(q *passage, is step, before *passage) {
 		switch {
@@ -113,8 +115,8 @@ func (tr *trail) withPassage(p *passage) *trail {
 	if tr.findScan(p.Key) != nil {
 		return tr
 	}
-	// The time of a passage that was reported very late is moved behind the forgotten ones, where it can still be
-	// placed.
+	// A passage that is reported very late may be older than passages that were forgotten. It can't be placed
+	// before these, so it gets the time of the last of them.
 	if p.At < tr.Until {
 		p = &passage{At: tr.Until, Out: p.Out, Gate: p.Gate, Device: p.Device, Key: p.Key}
 	}
@@ -134,8 +136,8 @@ func (tr *trail) withoutOldest() *trail {
 	return &c
 }
 
-// withoutLast returns the trail without the last passage that stands and without what contradicts it,
-// and that passage. The passage is nil if the trail has none that stands.
+// withoutLast returns the trail without the last passage that stands and without all passages after it, which
+// only repeat or contradict it. It also returns that passage, or nil if none of the trail's passages stands.
 func (tr *trail) withoutLast() (*trail, *passage) {
 	last := tr.lastStanding()
 	i := slices.Index(tr.Passages, last)
@@ -189,7 +191,7 @@ func (t *Tickets) trailOf(ticket uint32) *trail {
 	return tr
 }
 
-// isInside reports whether somebody is inside by a ticket.
+// isInside reports whether the ticket's holder is inside.
 func (t *Tickets) isInside(ticket uint32) bool {
 	if tr := t.trails.findTrail(ticket); tr != nil {
 		last := tr.lastStanding()
@@ -212,8 +214,8 @@ func (t *Tickets) notePassage(ticket uint32, p *passage) {
 	t.trails.putTrail(is.withoutOldest())
 }
 
-// applyPassageUndone takes a ticket's last passage back. The scan stays counted, as it does when an
-// admission is taken back.
+// applyPassageUndone takes back the last passage of a ticket that stands. Its scan stays counted, as the scan
+// of an admission does that is taken back.
 func (t *Tickets) applyPassageUndone(ticket uint32) {
 	is, last := t.trailOf(ticket).withoutLast()
 	if last == nil {
@@ -253,8 +255,8 @@ func (g *gates) countTrail(tr *trail, n int64) {
 	})
 }
 
-// checkInside makes sure that the gates' counters say how many are inside. Where tickets ended that had
-// admitted somebody they may say more.
+// checkInside returns an error unless the gates' counters say how many holders are inside. The counters may say
+// more if tickets have ended after they had admitted somebody.
 func (t *Tickets) checkInside() error {
 	inside, counted := int64(0), int64(0)
 	for i := range t.rows.len() {

@@ -2,7 +2,8 @@ package admission
 
 import "slices"
 
-// The letters of tickets in a roster.
+// These are the letters of tickets in a roster. A ticket has x if it or the event was cancelled, r if it was
+// refunded, and e if it was not used and the event is completed.
 const (
 	letterIssued    = 'i'
 	letterCheckedIn = 'c'
@@ -12,7 +13,8 @@ const (
 	letterExpired   = 'e'
 )
 
-// listRoster makes the manifest for devices at gates: a letter for each ticket, and what they need to judge a code.
+// listRoster makes the manifest for devices at gates: a letter for each ticket, and what else devices need to
+// judge a code.
 func (t *Tickets) listRoster(terms *Terms) *Roster {
 	r := &Roster{
 		Letters: make([]byte, 0, t.rows.len()), DoorCodes: terms.OfflineDoorCodes, RotatingOnly: terms.RotatingOnly, Exits: terms.Exits,

@@ -5,8 +5,8 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// forgetDays is for how many days after a date its counts are remembered, so that refunds of recent
-// visits are still counted.
+// forgetDays is how many days after a date its counts are dropped, at the earliest. Until then, the counts go
+// down when a visit is refunded.
 const forgetDays = 30
 
 // Apply applies a fact to the state. It keeps the counts taken and visits in step with the

@@ -109,7 +109,7 @@ type Record struct {
 	Config   Config
 	Revision uint64
 	Today    keeper.Day
-	Taken    []Count // counts of dates from tomorrow on; only for a Get with Counts
+	Taken    []Count // counts of dates from today on; only for a Get with Counts
 }
 
 // Count is the number of units of a date, or of a slot of it, that are held and sold.
@@ -119,7 +119,7 @@ type Count struct {
 	Units int64
 }
 
-// makeRecord returns the calendar's record. It must have been configured.
+// makeRecord returns the calendar's record. The calendar must have been configured.
 func (s *State) makeRecord(now int64) *Record {
 	return &Record{Config: *s.config, Revision: s.rev, Today: s.config.dayOf(now)}
 }
@@ -195,7 +195,7 @@ func (s *State) Next() time.Time {
 	return time.Time{}
 }
 
-// Check returns the first broken invariant.
+// Check returns the first broken invariant, or nil.
 func (s *State) Check() error {
 	if err := s.book.Check(); err != nil {
 		return err

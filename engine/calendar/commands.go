@@ -8,9 +8,9 @@ import (
 
 // These are the commands of a calendar besides a keeper's.
 type (
-	// Configure replaces the configuration. A slot keeps its id if it names the ID of an existing
-	// slot, or has the label and times of one. An existing slot that is left out is removed, or
-	// paused while it has bookings. The answer is a *Record.
+	// Configure replaces the configuration. A slot keeps its id if it names the ID of an existing slot, or has
+	// the label and times of one. An existing slot that is left out is removed or, if it has bookings from
+	// today on, stays and is paused. The answer is a *Record.
 	Configure struct{ Config Config }
 	// Get reads the calendar. The answer is a *Record.
 	Get struct {

@@ -79,7 +79,8 @@ func (s *State) decideConfigure(c Configure, at int64) engine.Decision {
 	}
 }
 
-// knownSlot returns the id that a slot had before, or "".
+// knownSlot returns the id of the existing slot that a slot of a new configuration stands for, or "". kept are
+// the ids that earlier slots of the new configuration have got.
 func (s *State) knownSlot(slot *Slot, kept []string) string {
 	if s.config == nil {
 		return ""
@@ -116,8 +117,8 @@ func (s *State) protocol() keeper.Protocol {
 	return keeper.Protocol{Self: s.ref, Ledger: engine.EventRef(s.ref.Home), Book: &s.book, Goods: s}
 }
 
-// RefuseLine returns the reason why bookings can't be reserved, or nil. For late money only what is
-// left is checked.
+// RefuseLine returns the reason why bookings can't be reserved, or nil. For late money it checks only the
+// capacities.
 func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engine.Refusal {
 	if s.config == nil {
 		return engine.Refuse(engine.Unavailable, nil) // the configuration has not come yet

@@ -165,7 +165,7 @@ func (c *Content) KeepIDs(was *Content, fresh func() string) {
 
 // names gives out the ids of lessons or of questions, each only once.
 type names struct {
-	// These are the ids of the earlier version that nobody has yet.
+	// These are the ids of the earlier version that no lesson or question of the new one has got yet.
 	free  []named
 	taken map[string]bool // ids that the request sent back
 	fresh func() string
@@ -190,7 +190,7 @@ func (n *names) claimID(id *string) {
 	n.free = slices.DeleteFunc(n.free, func(k named) bool { return k.id == *id })
 }
 
-// name gives an id to a lesson or question that has none yet.
+// name gives an id to a lesson or question that has none yet: the free id of the same title, or a fresh one.
 func (n *names) name(id *string, title string) {
 	if *id != "" {
 		return
@@ -204,8 +204,8 @@ func (n *names) name(id *string, title string) {
 	n.free = slices.Delete(n.free, i, i+1)
 }
 
-// Answer is the option that a learner chose for a question, counted from 0, or nil if the learner
-// chose none.
+// Answer says which option a learner chose for a question. Selected counts the options from 0; it is nil if the
+// learner chose none.
 type Answer struct {
 	Question string `json:"questionId"`
 	Selected *int   `json:"selectedIndex"`

@@ -13,9 +13,9 @@ import (
 // ErrBeacon says that a round, its signature or a chain is not the beacon's, or is missing.
 var ErrBeacon = errors.New("draw: not the beacon's")
 
-// Chain is a public randomness beacon of drand's scheme bls-unchained-g1-rfc9380. In every period
-// it signs the number of the next round. Nobody can know the signature before, and anybody can
-// verify it, so it does not matter who brings it.
+// Chain is a public randomness beacon of drand's scheme bls-unchained-g1-rfc9380. In every period it signs the
+// number of the next round. Nobody can know the signature before, and anybody can verify it, so it does not
+// matter who passes it on to us.
 type Chain struct {
 	Hash    Hash   `cbor:"1,keyasint"`
 	Key     []byte `cbor:"2,keyasint"`           // 96 bytes: the compressed public key on G2
@@ -73,14 +73,16 @@ func roundMessage(round uint64) []byte {
 	return m[:]
 }
 
-// TestBeacon signs rounds with a key of its own. It serves tests and nodes that are only tried out.
-// Its owner knows all rounds beforehand, so statements under its chain say that they are no draw.
+// TestBeacon signs rounds with a key of its own. It serves tests and nodes that are only tried out. Its owner
+// knows the signatures of all rounds beforehand, so a statement under its chain is marked
+// (Statement.TestBeacon).
 type TestBeacon struct {
 	Chain Chain
 	key   *bls.PrivateKey[bls.KeyG2SigG1]
 }
 
-// NewTestBeacon derives a key pair from a seed of at least 32 bytes.
+// NewTestBeacon derives a key pair from a seed of at least 32 bytes. genesis is in unix seconds, period in
+// seconds.
 func NewTestBeacon(seed []byte, genesis, period int64) (*TestBeacon, error) {
 	key, err := bls.KeyGen[bls.KeyG2SigG1](seed, nil, nil)
 	if err != nil {

@@ -66,7 +66,7 @@ func (b *Bytes) UnmarshalText(text []byte) (err error) {
 type Rules struct {
 	Chain         Hash   `cbor:"1,keyasint" json:"beaconChain"`
 	Round         uint64 `cbor:"2,keyasint" json:"beaconRound"`
-	ClosesAt      int64  `cbor:"3,keyasint" json:"closesAt"`         // unix milliseconds; visitors who join later stand behind the draw
+	ClosesAt      int64  `cbor:"3,keyasint" json:"closesAt"`         // unix milliseconds; visitors who join later get places after all drawn ones
 	Mode          string `cbor:"4,keyasint" json:"mode"`             // ByDraw or ByArrival
 	OpensAt       int64  `cbor:"5,keyasint" json:"opensAt"`          // unix milliseconds at which admission begins
 	PartyMax      int    `cbor:"6,keyasint" json:"partyMax"`         // visitors whom one entry may stand for
@@ -104,7 +104,7 @@ type Statement struct {
 	Count      uint32 `json:"count"`
 	ByClass    Counts `json:"byClass"` // entries by class; their sum is Count
 	Root       Hash   `json:"root"`
-	TestBeacon bool   `json:"testBeacon"` // anybody may know this chain's rounds beforehand
+	TestBeacon bool   `json:"testBeacon"` // whether the chain is a TestBeacon's, whose owner knows the signatures of all rounds beforehand
 }
 
 // ErrStatement says that a statement contradicts itself.
@@ -134,8 +134,8 @@ func (s *Statement) bytes() []byte {
 	return b
 }
 
-// Digest returns the SHA-256 of what the operator signs. An outside witness signs the digest with
-// the time at which it saw it.
+// Digest returns the SHA-256 of what the operator signs. An outside witness signs the digest and the time at
+// which the witness got it.
 func (s *Statement) Digest() Hash { return sha256.Sum256(s.bytes()) }
 
 // appendFields appends the fields on which both the key and the signature depend.

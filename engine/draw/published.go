@@ -15,7 +15,7 @@ type Published struct {
 	Witness   []byte    `json:"witness,omitzero"` // an RFC 3161 token over the statement's Digest; null without a witness
 }
 
-// Verify checks the document and returns the draw. As long as the round is missing, it returns an
+// Verify checks the document and returns the draw. As long as the beacon's signature is missing, it returns an
 // error that wraps ErrBeacon.
 func (p *Published) Verify(c *Chain) (*Verified, error) {
 	if err := VerifyStatement(ed25519.PublicKey(p.Signer), &p.Statement, p.Signature); err != nil {

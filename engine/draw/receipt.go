@@ -38,8 +38,8 @@ const receiptVersion = 1
 // ErrReceipt says that a text is no receipt, or that its signature does not verify.
 var ErrReceipt = errors.New("draw: not a valid receipt")
 
-// SignReceipt signs a promise. The leaf's fact must be durable before, or a crash could break the
-// promise.
+// SignReceipt makes a receipt. The fact that contains the leaf must be durable before, or a crash could break
+// the receipt's promise.
 func SignReceipt(key ed25519.PrivateKey, event string, draw uint32, leaf Hash, at int64) Receipt {
 	public, _ := key.Public().(ed25519.PublicKey)
 	r := Receipt{Key: IDOf(public), Event: event, Draw: draw, Leaf: leaf, At: at}

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	chunkLevel = 10 // of a chunk's root in the tree
+	chunkLevel = 10 // level of a chunk's root in the tree; leaves are on level 0
 	chunkSize  = 1 << chunkLevel
 )
 
@@ -21,7 +21,7 @@ type Tree struct {
 	count  int
 }
 
-// Append adds a leaf behind the last one.
+// Append adds a leaf after the last one.
 func (t *Tree) Append(leaf Hash) {
 	if t.count%chunkSize == 0 {
 		t.chunks = append(t.chunks, new([chunkSize]Hash))

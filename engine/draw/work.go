@@ -17,7 +17,7 @@ const (
 	// MaxWork is the most bits of work that a room may ask for: 4,194,304 hashes on average, which is
 	// seconds on a phone.
 	MaxWork = 22
-	// workAge is for how many minutes a proof is taken, and workAhead by how many a visitor's clock
+	// workAge is for how many minutes a proof is accepted, and workAhead by how many minutes a visitor's clock
 	// may be fast.
 	workAge, workAhead = 10, 2
 	nonceSize          = 8

@@ -31,7 +31,7 @@ func CompareStates(a, b engine.State) error {
 // canonicalMode encodes equal values as equal bytes: an empty list like a missing one, and the keys of maps sorted.
 var canonicalMode, errCanonical = cbor.EncOptions{NilContainers: cbor.NilContainerAsEmpty, Sort: cbor.SortCoreDeterministic}.EncMode()
 
-// canonicalBytes encodes the snapshot of a state in that form.
+// canonicalBytes encodes the snapshot of a state with canonicalMode.
 func canonicalBytes(s engine.State) ([]byte, error) {
 	if errCanonical != nil {
 		return nil, errCanonical

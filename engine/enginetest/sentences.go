@@ -285,7 +285,8 @@ func (w *story) sayEvent(c *character, verb string, args []string) error {
 	}
 }
 
-// sayType reads what the organizer does with a ticket type, with defaults as sayEvent has them.
+// sayType reads what the organizer does with a ticket type. A new one has usual values for all settings that
+// the story does not give.
 func (w *story) sayType(c *character, verb string, args []string) error {
 	t := inventory.Details{
 		Name: c.name, Type: "paid", Currency: "USD", Quantity: 100, MaxPerOrder: 10, MaxPerCustomer: 10, Transferable: true,
@@ -399,7 +400,7 @@ func (w *story) readPlace(name string, args []string) (ledger.Place, error) {
 			if err != nil || i+1 == len(args) {
 				return p, fmt.Errorf("%q is no quantity", args[i])
 			}
-			// The word after the quantity is the ticket type, with its seats behind an @ and its date behind a #.
+			// The word after the quantity is the ticket type. Seats follow it after an @, and a date after a #.
 			i++
 			text, visit, err := w.bookedLine(args[i])
 			if err != nil {
@@ -420,8 +421,8 @@ func (w *story) readPlace(name string, args []string) (ledger.Place, error) {
 	return p, w.set(&p, settings)
 }
 
-// sayHears reads a message of the reservation protocol, such as "Reserve ann@1.1 quantity=2". Claims come first, and
-// then, if the event hears it, the keeper that says it.
+// sayHears reads a message of the reservation protocol, such as "Reserve ann@1.1 quantity=2". Claims come
+// first. In sentences for the event, the keeper that sends the message comes next.
 func (w *story) sayHears(c *character, args []string) error {
 	var claims []keeper.Claim
 	// The claims are cut out, so that the other words are at fixed places.

@@ -35,7 +35,7 @@ func (w *story) sayCalendar(c *character, verb string, args []string) error {
 		closed, ofDates := strings.CutPrefix(arg, "closed=")
 		switch {
 		case ofSlots:
-			// Slots that are named replace all earlier ones, and make it a calendar of times.
+			// New slots replace all earlier ones, and the calendar's mode becomes DateTime.
 			conf.Mode, conf.Slots = calendar.DateTime, nil
 			for text := range strings.SplitSeq(value, ",") {
 				slot, err := readSlot(text)
@@ -110,8 +110,8 @@ func (w *story) sayRescheduled(ticket uint32, words []string) error {
 	return w.tellEvent(c)
 }
 
-// slotNamed returns the id of a slot of the calendar, by its label. Without such a slot it returns the label, so that
-// a story can name a slot that there is not.
+// slotNamed returns the id of a slot of the calendar, by its label. Without such a slot it returns the label,
+// so that a story can name a slot that does not exist.
 func (w *story) slotNamed(label string) string {
 	for _, c := range w.actors {
 		if r, ok := c.state.Decide(calendar.Get{}, w.now).Reply.(*calendar.Record); ok {

@@ -57,12 +57,13 @@ func (w *story) sayQueueHears(c *character, args []string) error {
 			return err
 		}
 		return w.tell(c, join)
-	case "Crowd": // of n visitors, whose outcome is not told
+	case "Crowd": // n visitors join; the transcript shows nothing of them
 		n, err := strconv.Atoi(args[1])
 		if err != nil {
 			return err
 		}
-		// Hundreds of joins would fill the transcript, so they are silenced; the sentence after them is told again.
+		// Hundreds of joins would fill the transcript, so they are silenced; the sentence after them is shown
+		// again.
 		given := w.given
 		w.given = true
 		defer func() { w.given = given }()

@@ -104,7 +104,7 @@ func NewLayout(version int32, rows ...string) *seatmap.Layout {
 	return l
 }
 
-// sayShopper reads what a shopper does, whose name is also the holder of the selection.
+// sayShopper reads what a shopper does. The shopper's name is also the holder of the selection.
 //
 //	ann holds A1 A2 [of=7] [net=3] [scale=0.5]      ann drops [A1]
 //	ann keeps (what she holds, for longer)

@@ -283,8 +283,8 @@ func (w *story) clock(ms int64) string {
 // span writes milliseconds as a span of time.
 func (w *story) span(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
-// OrderName returns the story's name of an order, which is its buyer's. An order that the story does not name has
-// its technical name.
+// OrderName returns the name of an order in the story, which is its buyer's name. For an order that the story
+// does not name, it returns a short name made of the order's number.
 func (w *story) OrderName(id engine.OrderID) string {
 	for name, known := range w.orders {
 		if known == id {

@@ -16,8 +16,8 @@ import (
 	"boxoffice/persistence/codec"
 )
 
-// story is the small world of one transcript: its actors (an event with its ticket types, or a wallet), the messages
-// that are on their way between them, and one clock for all.
+// story is one transcript while it is made: its actors (an event with its ticket types, or a wallet), the
+// messages that are on their way between them, and one clock for all.
 type story struct {
 	out strings.Builder
 	// now moves only by "wait" and "sleep". The actors never read another clock.
@@ -104,7 +104,8 @@ func (w *story) wakeUp(c *character) error {
 	return w.tell(c, engine.Wake{Epoch: c.epoch})
 }
 
-// nameOf returns the name that the story has for an actor. An actor that is not in the story has its technical name.
+// nameOf returns the name that the story has for an actor. For an actor that is not in the story, it returns
+// the stream name.
 func (w *story) nameOf(ref engine.Ref) string {
 	for _, c := range w.actors {
 		if c.ref == ref {
@@ -166,16 +167,16 @@ func (w *story) tell(c *character, cmd engine.Command) error {
 		}
 		w.post = append(w.post, s)
 	}
-	// While a message is handled, what follows from it waits behind the messages before it. The call that began the
-	// delivery delivers it too.
+	// While a message is handled, the messages that it causes stay in the post. The call of deliver that is
+	// running delivers them too, after those that were there before.
 	if !w.waits && !w.busy {
 		return w.deliver(1_000)
 	}
 	return nil
 }
 
-// deliver delivers the next n messages. Messages that these cause are queued behind the ones that wait already, and
-// count too. The bound of n makes a story end although two actors may go on to send each other messages.
+// deliver delivers the next n messages. Messages that these cause are queued after the ones that wait already,
+// and count too. The bound n makes a story end even if two actors go on sending each other messages.
 func (w *story) deliver(n int) error {
 	w.busy = true
 	defer func() { w.busy = false }()
@@ -197,7 +198,7 @@ func (w *story) hand(s engine.Send) error {
 			return w.tell(c, s.Cmd)
 		}
 	}
-	if p, ok := s.Cmd.(keeper.Proceeds); ok { // a wallet outside of this story accepts what it is told
+	if p, ok := s.Cmd.(keeper.Proceeds); ok { // a wallet that is not in this story is taken to accept all proceeds
 		given := w.given
 		defer func() { w.given = given }()
 		w.given = true

@@ -15,8 +15,8 @@ var rewrite = flag.Bool("rewrite", false, "write what the stories in testdata co
 // Run tells every story in testdata/*.txt and compares the results. With -rewrite it writes the results into the
 // files: read the difference before you keep it.
 //
-// A story is read line by line. A line without indent is a sentence, and they are carried out in
-// the order of the file; indented lines are the results:
+// A story is read line by line. Lines without indent are sentences, which are carried out in the order of the
+// file; indented lines are the results:
 //
 //	= the reply, or to whom it goes     ~ the caller waits
 //	+ a fact that is journaled          (+) one that a crash forgets

@@ -114,8 +114,8 @@ func (s *State) noteFilling(was bool, at int64) {
 	}
 }
 
-// judgeAgain makes the next Wake judge the event's status and what the waitlist can offer. at
-// becomes the clock, up to which dates have been judged.
+// judgeAgain makes the next Wake judge the event's status and what the waitlist can offer. It sets s.clock, the
+// time up to which sale windows and dates have been judged, to at.
 func (s *State) judgeAgain(at int64) {
 	s.clock = at
 	s.line.Stir()

@@ -7,8 +7,8 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// Check returns the first broken invariant, of the event itself or of one of its parts. Tests and
-// the audit call it, and Thaw does for each snapshot.
+// Check returns the first broken invariant, of the event itself or of one of its parts, or nil. Tests and the
+// audit call it, and Thaw does for each snapshot.
 func (s *State) Check() error {
 	// An event that was not created, or was removed as a draft, must not have sold anything.
 	if s.details == nil {
@@ -22,8 +22,8 @@ func (s *State) Check() error {
 	}
 	var sold []*order.Order
 	offered := 0
-	// Each offered order must belong to an entry of the waitlist that is offered it, and each such
-	// entry must have its order.
+	// Each offered order must belong to an entry of the waitlist that has this offer, and each such entry must
+	// have its order.
 	for o := range s.book.Open() {
 		if o.Sold() {
 			sold = append(sold, o)

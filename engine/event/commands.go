@@ -7,8 +7,8 @@ import (
 // These are the commands to an event. A command that is refused is answered by a *engine.Refusal instead of the
 // answer that its comment names.
 type (
-	// Create makes the event, as a draft. The actor's number is the
-	// command's id. The answer is a *Record.
+	// Create makes the event, as a draft. The actor's number serves as the command's id: if the event exists,
+	// the command changes nothing. The answer is a *Record.
 	Create struct{ Details Details }
 	// Update replaces the record, if it is still at Revision. The answer is a *Record.
 	Update struct {
@@ -23,7 +23,7 @@ type (
 		// an event that is already on sale changes nothing.
 		Live bool
 	}
-	// Delete removes a draft or cancels what was published. The answer is a *Record.
+	// Delete removes a draft that has sold nothing, and cancels any other event. The answer is a *Record.
 	Delete struct{ Reason string }
 	// Get reads the event. The answer is a *Record.
 	Get struct{}
@@ -32,13 +32,13 @@ type (
 
 	// Erase replaces somebody's name and address by a pseudonym. The answer is a *Record.
 	Erase struct {
-		// It is a hash, so that the command itself does not tell who is forgotten.
+		// Customer is a hash, so that the command itself does not tell who is forgotten.
 		Customer  uint64         // order.CustomerOf the person's address
 		Pseudonym string         // what replaces the address (order.Pseudonym)
-		Orders    []*order.Order // all that name the person, as the read model has them
+		Orders    []*order.Order // the read model's records of all orders that name the person
 	}
-	// Touch says that something about the event has changed which its record does not contain, such
-	// as its schedule. The world is told that the event was updated. The answer is a *Record.
+	// Touch says that something about the event has changed which its record does not contain, such as its
+	// schedule. It makes the fact event.updated with the same record. The answer is a *Record.
 	Touch struct{}
 )
 

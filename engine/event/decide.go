@@ -145,8 +145,8 @@ type TypeLimit struct {
 	MaxTicketTypes int `json:"maxTicketTypes"`
 }
 
-// findOffer returns what a ticket type offers. made is false for a type that has only reserved its
-// place so far (decideOffer).
+// findOffer returns the last offer of a ticket type. The second result is false for a type that has made none
+// yet, and has only reserved its place (decideOffer).
 func (s *State) findOffer(typ int64) (keeper.Offer, bool) {
 	o := s.offers[typ]
 	return o, o.Revision > 0
@@ -175,8 +175,7 @@ func (s *State) decideOffer(c keeper.Offer, at int64) engine.Decision {
 		}}
 	}
 	d := engine.Decision{Sends: seen, Reply: s.makeRecord()}
-	// The last case is an offer with the revision that is known and other content, which is taken
-	// too.
+	// An offer with the known revision and other content is stored too.
 	if !known || old.Revision < c.Revision || old.Revision == c.Revision && old != c {
 		d.Facts = []engine.Fact{&Offered{Offer: c, At: at}}
 	}

@@ -60,9 +60,11 @@ type Details struct {
 	NoRescheduling bool `cbor:"46,keyasint,omitempty"`
 	// NoExtensions says that buyers get no more time for their orders and held seats.
 	NoExtensions bool `cbor:"48,keyasint,omitempty"`
-	// TransferDays is how many days an order waits for its bank transfer; 0: as the deployment says.
+	// TransferDays is how many days an order waits for its bank transfer; 0 stands for the deployment's
+	// default.
 	TransferDays int64 `cbor:"49,keyasint,omitempty"`
-	// MovedAt is when the event got the StartAt that it has, if it was on sale or sold then; 0: it never moved.
+	// MovedAt is when the event got its present StartAt, if it was on sale or had sold tickets at that time; 0:
+	// it never moved.
 	MovedAt int64 `cbor:"47,keyasint,omitempty"`
 	// CancelReason is why the event was cancelled, in the organizer's words; "": it was not, or nothing was said.
 	CancelReason string `cbor:"50,keyasint,omitempty"`
@@ -76,10 +78,10 @@ type Details struct {
 // milliseconds.
 const moneyBackMillis = 14 * 24 * 60 * 60 * 1000
 
-// MoneyBackUntil returns until when the money of a ticket may be asked back because the event has
-// moved since the ticket was sold. It does not depend on the ticket's terms. The right lasts 14
-// days, and ends when the event begins. It is 0 if the event has not moved since the sale. sold and
-// the result are unix milliseconds.
+// MoneyBackUntil returns until when the money of a ticket may be asked back because the event has moved since
+// the ticket was sold. It does not depend on the ticket's terms. The right lasts 14 days, and ends when the
+// event begins. The result is 0 if the event has not moved since the sale, or is a reservation calendar or a
+// digital product. sold and the result are unix milliseconds.
 func (t *Details) MoneyBackUntil(sold int64) int64 {
 	if t.MovedAt == 0 || sold >= t.MovedAt || ProductType(t.Category) != ProductEvent {
 		return 0

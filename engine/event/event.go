@@ -4,8 +4,8 @@
 // its waitlist (engine/waitlist). State asks each part in its Decide, and gives it each fact in its
 // Apply.
 //
-// Invariants, beside the invariants of the parts: unpaid orders and issued tickets never exceed the event's
-// capacity; a ticket type has a place among MaxTypes before it is created.
+// Invariants, beside the invariants of the parts: no order makes unpaid orders and issued tickets exceed the
+// event's capacity; a ticket type has a place among MaxTypes before it is created.
 package event
 
 import (
@@ -33,10 +33,10 @@ type State struct {
 
 	book    ledger.Book
 	tickets admission.Tickets
-	line    *waitlist.Line // the waitlist; nil until somebody joins
+	line    *waitlist.Line // the waitlist; nil until the first fact about it
 	earned  proceeds.Totals
 
-	clock    int64 // time up to which sale windows and dates have been judged; volatile, as is the next field
+	clock    int64 // unix milliseconds up to which sale windows and dates have been judged; volatile, as is the next field
 	boundary int64 // unix milliseconds of the next sale window or date after clock; 0 if there is none
 }
 
@@ -136,8 +136,8 @@ func (s *State) makeGateTerms() *admission.Terms {
 	return t
 }
 
-// makeClearingTerms returns when and for which wallet the event's sales clear. It returns nothing
-// if there is no event.
+// makeClearingTerms returns for which wallet and when the event's sales clear. It returns zero Terms if there
+// is no event.
 func (s *State) makeClearingTerms() proceeds.Terms {
 	if s.details == nil {
 		return proceeds.Terms{}

@@ -50,8 +50,8 @@ func (s *State) refuseTransition(to string) *engine.Refusal {
 	return engine.Refuse(engine.InvalidTransition, Transition{From: s.status, To: to, Allowed: moves[s.status]})
 }
 
-// decideMove moves the event by the organizer's command. A repeated command finds the event in that
-// status and changes nothing.
+// decideMove moves the event by the organizer's command. A repeated command finds the event in the status that
+// it asks for, and changes nothing.
 func (s *State) decideMove(c Move, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)
@@ -87,8 +87,8 @@ func (s *State) moveTo(status, reason string, at int64) engine.Decision {
 	return engine.Decision{Facts: facts, Reply: r}
 }
 
-// decideDelete removes a draft that has sold nothing. It cancels any other event instead,
-// because people may have its tickets.
+// decideDelete removes a draft, or an event under review, that has sold nothing. It cancels other events
+// instead, because people may have their tickets. An event that is completed can't be deleted.
 func (s *State) decideDelete(c Delete, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.EventNotFound, nil)
@@ -106,9 +106,9 @@ func (s *State) decideDelete(c Delete, at int64) engine.Decision {
 	return s.moveTo(StatusCancelled, c.Reason, at)
 }
 
-// dueStatus returns the status that sale windows, stock and dates call for at a time. Only
-// published events change their status by themselves. An event begins and ends at its dates. A
-// digital product has no beginning, and ends only if it has an end date. A calendar does neither.
+// dueStatus returns the status that sale windows, stock and dates call for at a time. Only published events
+// change their status by themselves. An event begins and ends at its dates. A digital product has no beginning,
+// and ends only if it has an end date. A reservation event neither begins nor ends.
 func (s *State) dueStatus(at int64) string {
 	product := ProductType(s.details.Category)
 	over := product != ProductReservation && s.details.EndAt > 0 && at >= s.details.EndAt

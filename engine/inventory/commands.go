@@ -4,8 +4,8 @@ import "boxoffice/engine"
 
 // These are the commands of a ticket type besides a keeper's.
 type (
-	// Create makes the type. The actor's number is the command's id. It is
-	// answered by *Record.
+	// Create makes the type. The actor's number serves as the command's id: if the type exists, the command
+	// changes nothing. It is answered by a *Record.
 	Create struct{ Details Details }
 	// Update replaces the record, if it is still at Revision. It is answered by
 	// a *Record.

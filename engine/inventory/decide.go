@@ -61,9 +61,9 @@ func (s *State) decideCreate(c Create, at int64) engine.Decision {
 	return d
 }
 
-// decideUpdate replaces the record, if nobody has changed it since the revision that the organizer
-// has seen. Nothing can change that buyers have paid for: the price, the type and the currency once
-// a unit is taken, and the quantity of seats.
+// decideUpdate replaces the record, if nobody has changed it since the revision that the organizer has seen.
+// Once a unit is taken, the price, the type and the currency can't change, because buyers have paid. The
+// quantity of a seated type can't change, because it is the number of its seats.
 func (s *State) decideUpdate(c Update, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.TicketTypeNotFound, nil)
@@ -125,8 +125,8 @@ func (s *State) update(f *Updated, free int64) engine.Decision {
 	return d
 }
 
-// decideAwait sets aside what is free, or puts it on sale again, as the ledger says. It
-// acknowledges the message also when it comes again, because the ledger repeats it until then.
+// decideAwait sets the free units aside, or puts them on sale again, as c.On says. It also acknowledges a
+// repeated message, because the ledger repeats the message until it gets an acknowledgment.
 func (s *State) decideAwait(c keeper.Await, at int64) engine.Decision {
 	if s.details == nil {
 		return refuse(engine.TicketTypeNotFound, nil) // not made yet; the ledger repeats the Await
@@ -204,7 +204,7 @@ func (s *State) RefuseLine(l *keeper.Line, replaced keeper.Held, at int64) *engi
 		return s.refuseSale("unmapped")
 	}
 	if s.details.Seated {
-		if !l.Seated { // its ledger has not heard of the seats yet
+		if !l.Seated { // the ledger has not heard yet that the type is seated
 			return &engine.Refusal{Code: engine.Validation, Message: "These tickets are sold by seat.", Details: keeper.OfType{TicketTypeID: s.typeID()}}
 		}
 		return nil

@@ -21,7 +21,7 @@ type (
 		Details *Details `cbor:"1,keyasint"`
 		At      int64    `cbor:"2,keyasint"` // unix milliseconds
 	}
-	// Updated replaces its record.
+	// Updated replaces the type's record.
 	Updated struct {
 		Details *Details `cbor:"1,keyasint"`
 		At      int64    `cbor:"2,keyasint"`
@@ -30,7 +30,7 @@ type (
 		// has changed the record.
 		Resize uint64 `cbor:"4,keyasint,omitempty"`
 	}
-	// Awaited is whether somebody waits for the type's units, as the ledger has told.
+	// Awaited notes what the ledger's Await said: whether somebody waits for the type's units.
 	Awaited struct {
 		Revision uint64 `cbor:"1,keyasint"`
 		On       bool   `cbor:"2,keyasint"`

@@ -146,7 +146,8 @@ func (s *State) forSale(free int64) int64 {
 // map sets seats aside instead.
 func (s *State) isGuarded() bool { return s.awaited && !s.details.Seated }
 
-// plenty stands for an unlimited number in an offer to the waitlist, which counts with it.
+// plenty is the number of free units that an offer names if there is no limit, because the waitlist calculates
+// with a number.
 const plenty = 1 << 31
 
 // standing is what a type's offer says about its stock. If it changes, the ledger needs a new
@@ -196,7 +197,7 @@ func (s *State) Next() time.Time {
 	return time.UnixMilli(due)
 }
 
-// Check returns the first broken invariant.
+// Check returns the first broken invariant, or nil.
 func (s *State) Check() error {
 	if s.details == nil {
 		if s.sold != 0 || s.held != 0 || s.book.Len() != 0 {

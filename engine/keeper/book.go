@@ -101,8 +101,8 @@ func (b *Book) Due() int64 {
 	return max(b.inquiries.At(0).due, b.rest)
 }
 
-// mostLooked is how many entries of the queue one Inquire looks at. Most entries are about
-// reservations that have ended, and are skipped, so it is more than one question may ask about.
+// mostLooked is how many entries of the queue one Inquire looks at, at most. It is more than MaxInquire,
+// because most entries are about reservations that have ended, and are skipped.
 const mostLooked = 8 * MaxInquire
 
 // Inquire returns the reservations to ask the ledger about now, and the volatile fact that notes
@@ -183,7 +183,7 @@ func (b *Book) raiseFloor(floor Serial) {
 	if floor <= b.floor {
 		return
 	}
-	// Serials are forgotten by whole words, so only when the floor enters another word.
+	// Serials are forgotten by whole words, so there is nothing to forget until the floor enters another word.
 	if floor>>serialBits != b.floor>>serialBits {
 		b.ended.forget(floor)
 		b.barred.forget(floor)
@@ -206,7 +206,7 @@ func (b *Book) applyConfirmed(f *ConfirmedFact) {
 // applyInquired applies an InquiredFact. Reservations that were asked about get a new inquiry
 // later, in case no answer comes.
 func (b *Book) applyInquired(f *InquiredFact) {
-	// A full question means that there are many more, and the ledger must not get them all at
+	// If this many were asked about, there are probably many more, and the ledger must not get them all at
 	// once.
 	if f.N >= MaxInquire {
 		b.rest = f.At + inquireRest
@@ -269,7 +269,7 @@ func (b *Book) Each(f func(Held)) {
 // FrozenBook is a book's snapshot. It lacks what is volatile: inquiries are planned again, and
 // reservations count as unconfirmed.
 type FrozenBook struct {
-	Held  []*Held              `cbor:"1,keyasint,omitempty"` // open reservations that snapshots have from before there were pages
+	Held  []*Held              `cbor:"1,keyasint,omitempty"` // open reservations in old snapshots; newer snapshots have Pages
 	Ended paged.Column[uint64] `cbor:"2,keyasint"`           // pairs of a word's number and its bits, one bit for each serial that has ended
 	Floor Serial               `cbor:"3,keyasint"`
 	Pages []HeldPage           `cbor:"4,keyasint"`
@@ -364,7 +364,7 @@ func sortInquiries(held iter.Seq[Held]) []inquiry {
 	return qs
 }
 
-// Check returns the first broken invariant of the book.
+// Check returns the first broken invariant of the book, or nil.
 func (b *Book) Check() error {
 	if b.held.Len() != len(b.index) {
 		return fmt.Errorf("book: %d held, %d indexed", b.held.Len(), len(b.index))

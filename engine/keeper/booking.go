@@ -84,8 +84,8 @@ type (
 		Requested int64   `json:"requested"`
 		Remaining int64   `json:"remaining"`
 	}
-	// DateCap is the detail of EXCEEDS_MAX_PER_CUSTOMER and EXCEEDS_MAX_PER_ORDER for a date. The
-	// calendar fills in the line, and the ledger the line's ticket type.
+	// DateCap is the detail of EXCEEDS_MAX_PER_CUSTOMER and EXCEEDS_MAX_PER_ORDER for a date. The calendar sets
+	// Line, and the ledger then sets TicketTypeID, the ticket type of that line.
 	DateCap struct {
 		TicketTypeID string `json:"ticketTypeId"`
 		Line         int    `json:"-" cbor:"line,omitempty"`

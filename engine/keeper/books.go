@@ -14,11 +14,10 @@ import (
 // meaning only within one ledger. NewBooks makes them.
 type Books map[int64]*Book // by event
 
-// NewBooks returns no books.
+// NewBooks returns an empty set of books.
 func NewBooks() Books { return make(Books) }
 
-// Of returns the book of an event's ledger. For a ledger that never asked it is an empty one, which
-// is not kept.
+// Of returns the book of an event's ledger. If there is none, it returns an empty book and does not keep it.
 func (s Books) Of(event int64) *Book {
 	if b := s[event]; b != nil {
 		return b
@@ -58,7 +57,7 @@ func LedgerOf(c engine.Command) (event int64, mine bool) {
 	return 0, false
 }
 
-// Reserve applies a ReservedFact, and returns the reservation that it replaced.
+// Reserve applies a ReservedFact. It returns the reservation that the new one has replaced, if there was one.
 func (s Books) Reserve(f *ReservedFact) (old Held, replaced bool) {
 	return s.ownBook(f.Claim.Order.Event()).Reserve(f)
 }
@@ -131,9 +130,8 @@ func (s Books) Each(f func(Held)) {
 	}
 }
 
-// Freeze returns the books for a snapshot, ordered by event. It leaves out books that contain
-// nothing from the journal: a replay of the facts would not make them, and both must give the same
-// state.
+// Freeze returns the books for a snapshot, ordered by event. It leaves out books that contain nothing from the
+// journal: a replay of the facts would not make them, and a snapshot must give the same state as a replay.
 func (s Books) Freeze() (events []int64, books []FrozenBook) {
 	for _, event := range s.listEvents() {
 		if f := s[event].Freeze(); !f.isBlank() {
@@ -153,7 +151,7 @@ func ThawBooks(events []int64, books []FrozenBook) Books {
 	return s
 }
 
-// Check returns the first broken invariant of the books.
+// Check returns the first broken invariant of the books, or nil.
 func (s Books) Check() error {
 	for _, event := range s.listEvents() {
 		if err := s[event].Check(); err != nil {

@@ -7,8 +7,8 @@ import "boxoffice/engine"
 // facts to it, and whatever else follows from them. They do not add the answer to the ledger, which
 // Protocol does.
 type Goods interface {
-	// RefuseLine returns the reason why a line can't be reserved, or nil. Goods that the same order holds
-	// under an earlier serial, replaced, count as given back; a zero Held means nothing.
+	// RefuseLine returns the reason why a line can't be reserved, or nil. replaced is what the same order holds
+	// under an earlier serial, or a zero Held; it counts as given back.
 	RefuseLine(l *Line, replaced Held, at int64) *engine.Refusal
 	// GrantLine returns the answer to a line that is reserved.
 	GrantLine(c Reserve) Granted

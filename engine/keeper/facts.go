@@ -18,8 +18,8 @@ const (
 )
 
 type (
-	// ReservedFact sets goods aside for an order. It replaces an earlier reservation of the same
-	// order, whose ledger has crashed since.
+	// ReservedFact sets goods aside for an order. It replaces an earlier reservation of the same order, which a
+	// ledger made that has crashed since.
 	ReservedFact struct {
 		Claim    Claim  `cbor:"1,keyasint"`
 		Floor    Serial `cbor:"2,keyasint"`
@@ -52,8 +52,8 @@ type (
 		Bookings []Booking `cbor:"6,keyasint,omitempty"`
 		At       int64     `cbor:"7,keyasint"` // unix milliseconds
 	}
-	// InquiredFact (volatile) says that the first N reservations of the queue have been asked
-	// about.
+	// InquiredFact (volatile) says that the first N inquiries of the queue are done: their reservations were
+	// asked about, or did not need it any more. At is unix milliseconds.
 	InquiredFact struct {
 		N  int
 		At int64
@@ -82,7 +82,7 @@ func (*BarredFact) FactType() engine.FactType    { return TypeBarred }
 // FactType returns the number that tells facts of this type from others of the same kind of actor.
 func (*LedgerInquiredFact) FactType() engine.FactType { return TypeLedgerInquired }
 
-// Facts returns the journaled facts that a keeper kind adds to its fact table.
+// Facts returns the journaled facts that a keeper kind adds to its fact table. Their names begin with noun.
 func Facts(noun string) []engine.FactDef {
 	return []engine.FactDef{
 		{Type: TypeReserved, Name: noun + ".reserved", New: func() engine.Fact { return new(ReservedFact) }},

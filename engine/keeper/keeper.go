@@ -9,14 +9,13 @@
 //	(repeated until)         <-     Closed
 //	Confirmed, or Release    <->    Inquire, 30 s after an unconfirmed Reserve
 //
-// Presumed abort: a reservation never expires by itself. A keeper that has held one unconfirmed
-// asks the ledger, and a ledger that does not know the order releases it.
+// Presumed abort: a reservation never expires by itself. A keeper that holds an unconfirmed reservation asks
+// the ledger, and a ledger that does not know the order releases it.
 //
-// Every attempt to place an order has a serial that its ledger never uses again: the epoch of the
-// ledger's activation above a counter. Serials make every message harmless that is late, lost,
-// repeated or reordered: a keeper remembers which serials have ended, down to the ledger's floor,
-// below which nothing is alive; and a ledger that has lost its stream can't speak for serials of a
-// later epoch than its own.
+// Every attempt to place an order has a serial that its ledger never uses again: the epoch of the ledger's
+// activation above a counter. Because of the serials, a message may be late, lost, repeated or reordered and
+// does no harm. A keeper remembers which serials have ended, down to the ledger's floor; below the floor
+// nothing is alive. A ledger that has lost its stream can't speak for serials of a later epoch than its own.
 //
 // Book is a keeper's memory of the protocol; each keeper kind embeds one.
 package keeper
@@ -39,7 +38,8 @@ const (
 	inquireRest = 5
 )
 
-// Serial numbers the attempts to place an order: epoch<<32 | counter.
+// Serial numbers a ledger's attempts to place orders, to give tickets back and to reschedule them: epoch<<32 |
+// counter.
 type Serial uint64
 
 // NewSerial returns the n-th serial of a ledger's activation.
@@ -84,7 +84,7 @@ type Line struct {
 	SetAside bool `cbor:"12,keyasint,omitempty"`
 }
 
-// Unseated is the Quantity of a Resize for a ticket type as which no seats are sold any more.
+// Unseated is the Quantity of a Resize if no seats are sold as the ticket type any more.
 const Unseated = -1
 
 // Commands to a keeper.
@@ -201,9 +201,9 @@ type (
 	}
 )
 
-// Resize tells a ticket type how many seats there are to sell as it: the seats of its sections that are
-// not blocked, plus those already sold as it; or Unseated. It is a message between keepers: a seat
-// map repeats it until ResizeSeen names its revision, which the map uses for no other Resize.
+// Resize tells a ticket type its quantity: the number of seats in its sections that are not blocked, plus those
+// already sold as this type; or Unseated. It is a message between keepers: a seat map repeats it until
+// ResizeSeen names its revision, which the map uses for no other Resize.
 type Resize struct {
 	Keeper   engine.Ref
 	Revision uint64

@@ -12,8 +12,9 @@ import (
 	"boxoffice/engine/waitlist"
 )
 
-// Apply applies a fact about orders. It returns the order that the fact has changed, before and
-// after, or nil if it has changed none.
+// Apply applies a fact about orders. It returns the order before and after the fact. Both are nil if the order
+// is not there, and for facts that make an order or end an unpaid one, about offers, and about the ledger
+// itself.
 func (b *Book) Apply(f engine.Fact) (was, is *order.Order) {
 	switch f := f.(type) {
 	case *order.Created:
@@ -76,8 +77,8 @@ func (b *Book) applyVolatile(f engine.Fact) {
 	}
 }
 
-// EndAll makes the next Wakes end every unpaid order. Each of them is either in expiry or in due,
-// never in both, because otherwise it would be ended twice.
+// EndAll makes the next Wakes end every unpaid order. It moves them all from expiry to expired, because an
+// order in both would be ended twice.
 func (b *Book) EndAll() {
 	b.expired, b.expiry = nil, tables.Heap{}
 	for o := range b.openOrders.All() {
@@ -143,7 +144,7 @@ func (b *Book) endPlacing(id engine.OrderID) {
 	b.trimPlaceDue()
 }
 
-// trimPlaceDue drops the entries at the front of the queue that no longer wait for their keepers.
+// trimPlaceDue drops the entries at the front of placeDue whose orders no longer wait for their keepers.
 func (b *Book) trimPlaceDue() {
 	b.placeDue.Trim(func(d tables.Due) bool {
 		p, m := b.placing[d.ID], b.moving[d.ID]
@@ -196,7 +197,7 @@ func (b *Book) applyOrderCompleted(f *order.Completed) (was, is *order.Order) {
 		b.endPlacing(o.ID)
 		b.unitsTaken -= o.Tickets()
 		b.keepOpen(o.ID)
-	default: // the same, as the journal is read again: Placing is volatile, so it is not there
+	default: // the same while the journal is replayed, which has no Placing, because that is volatile
 		b.keepOpen(o.ID)
 	}
 	sold := f.Fold(o)
@@ -270,7 +271,8 @@ func (b *Book) applyOrderClosed(f *OrderClosed) {
 	b.raiseFloor()
 }
 
-// applyElapsed moves the orders whose window has closed to the list of due orders.
+// applyElapsed moves orders whose window has closed to the list expired, as long as that has fewer than
+// 4*wakeLimit.
 func (b *Book) applyElapsed(f *Elapsed) {
 	for len(b.expired) < 4*wakeLimit && b.expiry.Next() != 0 && b.expiry.Next() <= f.At {
 		b.expired = append(b.expired, b.expiry.Take())

@@ -7,7 +7,7 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Check returns the first broken invariant of the orders.
+// Check returns the first broken invariant of the orders, or nil.
 func (b *Book) Check() error {
 	var taken, inPlacing int64
 	for o := range b.openOrders.All() {
@@ -46,10 +46,10 @@ func (b *Book) checkBuyers() error {
 	return b.buyers.Check(open, placing)
 }
 
-// checkFloor makes sure that no live serial lies below the floor. An activation whose successor
-// sold something before this one had read the journal knows claims of a later epoch than its own.
-// Its own serials are below those, which does no harm, because it is fenced and none of its serials
-// becomes a fact.
+// checkFloor returns an error if a live serial lies below the floor. It checks nothing in an activation that
+// has read sales of its successor from the journal: the successor's claims are of a later epoch, so this
+// activation's own serials are below them. That does no harm, because this activation is fenced and none of its
+// serials becomes a fact.
 func (b *Book) checkFloor() error {
 	overtaken := b.alive.Len() > 0 && b.alive.At(0).Serial.Epoch() > b.epoch
 	if b.epoch == 0 || overtaken {

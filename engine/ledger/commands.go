@@ -18,22 +18,22 @@ type (
 		Email       string
 		Name        string
 		Customer    uint64
-		Lines       []order.Line // the order's lines, without Name and UnitPrice, which keepers tell
+		Lines       []order.Line // the order's lines, without Name and UnitPrice, which the keepers add
 		PresaleCode string
 		Promo       *order.Promo `cbor:",omitempty"` // the promo code, without its terms
 		Client      uint64       // hash of the client's address; with 0 no velocity rule applies
 		Scale       float64      // multiplies the limits of the velocity rules; 0 stands for 1
 		Holder      string       // secret word of the shopper who may hold the seats of the lines; "" stands for the Principal
 		Principal   uint64       // hash of the account or address that asks
-		// Issue is set for an order that the organization makes. Sale windows, codes and caps do
-		// not bind such an order. Its Fee is not set.
+		// Issue is set for an order that the organization makes. Sale windows, codes and caps do not bind such
+		// an order. Issue.Fee is not set here.
 		Issue *order.Issue `cbor:",omitempty"`
 		// Late says that the order's admission from the waiting room has run out: only an order that
 		// was made before is answered.
 		Late bool `cbor:",omitempty"`
 		// Waive says that the buyer of digital goods waives the right to withdraw.
 		Waive bool `cbor:",omitempty"`
-		// Language is the order's, which its letters are written in.
+		// Language is the language in which the order's mails are written.
 		Language string `cbor:",omitempty"`
 	}
 	// PlaceAll asks for several orders: either all are made or none. The orders are the organization's own, so
@@ -44,9 +44,9 @@ type (
 	// CancelOrder gives an unpaid order up. The answer is an *OrderReply.
 	CancelOrder struct{ Order engine.OrderID }
 	// ExtendOrder gives an unpaid order its window once more. After is how often it was extended when the buyer
-	// asked: an order that was extended since stays as it is, so that two clicks count once. By is the request: one
-	// that gave the order more time before gives it none, even if a node died in between and After was read again.
-	// The answer is an *OrderReply.
+	// asked: an order that was extended since stays as it is, so that two clicks count once. By names the
+	// request: a request that has extended the order before does not extend it again, even if a node died in
+	// between and After was read again. The answer is an *OrderReply.
 	ExtendOrder struct {
 		Order engine.OrderID
 		After int64
@@ -84,9 +84,9 @@ type (
 		Currency  string
 		Arrived   string // amount of coins, decimal; empty for other money
 	}
-	// ReportDeposit reports coins that came to an attempt's address after the attempt was paid.
-	// Record is the order as the read model has it, because the ledger may have forgotten it.
-	// The answer is an *OrderReply.
+	// ReportDeposit reports coins that came to an attempt's address after the attempt was paid. Record is the
+	// order's record from the read model, because the ledger may have forgotten it. The answer is an
+	// *OrderReply.
 	ReportDeposit struct {
 		Order     engine.OrderID
 		Record    *order.Order
@@ -107,7 +107,7 @@ type (
 	// AskRefund asks for money of an order with tickets. The answer is an *OrderReply.
 	AskRefund struct {
 		Order    engine.OrderID
-		Record   *order.Order // as the read model has it, for an order that the ledger has forgotten
+		Record   *order.Order // the read model's record, for an order that the ledger has forgotten
 		Tickets  []uint32     // serials of the tickets that end with the refund; without any, only money goes back
 		Amount   int64        // minor units; if negative, what the tickets cost
 		Reason   string
@@ -135,7 +135,7 @@ type (
 	// asks. A ticket that is already for that date and slot stays as it is. The answer is an *OrderReply.
 	Reschedule struct {
 		Order   engine.OrderID
-		Record  *order.Order // as the read model has it, for an order that the ledger has forgotten
+		Record  *order.Order // the read model's record, for an order that the ledger has forgotten
 		Ticket  uint32       // serial of the ticket
 		Version byte
 		Date    keeper.Day
