@@ -32,20 +32,21 @@ type (
 		At  int64            `cbor:"2,keyasint"`
 	}
 
-	// OrderRecalled keeps an order's record again that the ledger had forgotten.
+	// OrderRecalled gives the ledger an order's record again after it had forgotten that.
 	OrderRecalled struct {
 		Order *order.Order `cbor:"1,keyasint"`
 		At    int64        `cbor:"2,keyasint"`
 	}
 )
 
-// These facts are volatile: a crash forgets them, and presumed abort cleans up after it.
+// These facts are volatile: a crash forgets them, and presumed abort then ends the reservations that they were
+// about.
 type (
 	// Woken notes the epoch of the activation.
 	Woken struct{ Epoch int32 }
 	// Placing begins an order that waits for its keepers.
 	Placing struct{ placing *placing }
-	// LineGranted notes a keeper's answer.
+	// LineGranted notes that a keeper has granted what an order takes from it.
 	LineGranted struct {
 		ID    engine.OrderID
 		Line  int // place of the keeper (places.Of)
@@ -56,8 +57,8 @@ type (
 		Visits   []keeper.Visit
 		Terms    *keeper.Terms
 	}
-	// FeeAsked notes that every keeper except the wallet has granted, and what the wallet is asked
-	// for.
+	// FeeAsked notes that every keeper except the wallet has granted, and which fee the wallet is asked for, in
+	// minor units.
 	FeeAsked struct {
 		ID     engine.OrderID
 		Fee    int64
@@ -75,22 +76,24 @@ type (
 		Line int // place of the keeper (places.Of)
 		At   int64
 	}
-	// ReturnSeen notes that a keeper has taken back what a refund's tickets had taken from it.
+	// ReturnSeen notes that the keeper at Place (places.Of) has taken back what a refund's tickets had taken
+	// from it.
 	ReturnSeen struct {
 		Serial keeper.Serial
 		Place  int
 	}
-	// Elapsed moves the orders that are due from the agenda to the list of orders to act on.
+	// Elapsed moves the orders whose window has closed from the heap expiry to the list expired, on which the
+	// next Wake acts.
 	Elapsed struct{ At int64 }
-	// Acted counts what has been acted on: orders whose end was told again, orders that may have
-	// expired, and orders whose returns were told again.
+	// Acted counts what one Wake has acted on: orders whose end it has told the keepers again (Settling),
+	// orders that may have expired (Due), and orders whose returns or moves it has told again (Returns).
 	Acted struct {
 		Settling, Due, Returns int
 		At                     int64
 	}
 )
 
-// Offered returns the order with which somebody on the waitlist is offered something, or nil.
+// Offered returns the order if it is an offer to somebody on the waitlist, or nil.
 func (f *Placing) Offered() *order.Order {
 	if !f.placing.offer {
 		return nil

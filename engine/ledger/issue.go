@@ -100,9 +100,9 @@ func (b *Book) decideKnownAll(c PlaceAll) (engine.Decision, bool) {
 	return engine.Decision{}, false
 }
 
-// refuseAll turns a keeper's refusal of one order into a refusal of all orders that were placed
-// together. To a refusal for a date's cap it adds the ticket type, which the calendar does not
-// know.
+// refuseAll words a keeper's refusal of one order for all orders that were placed together: if stock is
+// lacking, it counts the tickets of all of them. To a refusal for a date's cap it adds the ticket type, which
+// the calendar does not know.
 func (b *Book) refuseAll(p *placing, why *engine.Refusal) *engine.Refusal {
 	if dated, ok := why.Details.(keeper.DateCap); ok && dated.Line < len(p.order.Lines) {
 		dated.TicketTypeID = b.typeID(&p.order.Lines[dated.Line])

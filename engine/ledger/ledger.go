@@ -42,7 +42,7 @@ type Book struct {
 	counter   uint32 // serials made by this activation
 	placing   map[engine.OrderID]*placing
 	alive     paged.Queue[keeper.Claim]     // claims by serial; the first live one is the floor
-	settling  map[engine.OrderID]places.Set // lines whose keeper has not acknowledged the end, by places.Of
+	settling  map[engine.OrderID]places.Set // places whose keepers have not acknowledged the order's end (places.Of)
 	toClose   []engine.OrderID              // orders whose end is acknowledged but not yet journaled
 	closeAt   int64
 	placeDue  tables.Queue
@@ -50,13 +50,13 @@ type Book struct {
 	returnDue tables.Queue
 	returning map[keeper.Serial]returning // refunds whose tickets are being given back, by the refunds' serials
 	moving    map[engine.OrderID]*moving
-	moved     map[keeper.Serial]engine.OrderID // orders of tickets whose old place the calendar has not acknowledged
+	moved     map[keeper.Serial]engine.OrderID // orders of moved tickets whose move the calendar has not acknowledged, by the moves' serials
 	expired   []engine.OrderID                 // orders that may have expired, to be looked at by the next Wake
 }
 
-// Terms are what the event says for a decision about orders. Times are unix milliseconds.
+// Terms are what the ledger must know about the event to decide about orders. Times are unix milliseconds.
 type Terms struct {
-	Exists      bool // false before the event is created, and once its draft is removed: only what follows up to Tickets is set
+	Exists      bool // false before the event is created and after its draft is removed; then only the fields up to Tickets are set
 	Status      string
 	Selling     bool
 	Cancelled   bool
@@ -83,12 +83,12 @@ type placing struct {
 	order   *order.Order // lines get name and price as keepers grant them
 	at      int64        // unix milliseconds since when it waits
 	presale string
-	scale   float64        // multiplies the velocity rules
+	scale   float64        // multiplies the limits of the velocity rules
 	slots   velocity.Slots // the buyer's slots in Book.buyers
 	waiting places.Set     // keepers that have not granted yet
 	late    *ReportPayment // money that came after the order's end, or nil
 	group   *group         // the orders of the same PlaceAll; nil for an order by itself
-	offer   bool           // whether it is an offer to somebody on the waitlist (waiting.go)
+	offer   bool           // whether it is an offer to somebody on the waitlist (offers.go)
 }
 
 // New returns the empty book of the event with a number.

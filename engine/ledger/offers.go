@@ -20,8 +20,8 @@ func (b *Book) EndOffer(o *order.Order, status string, at int64) engine.Decision
 	return d
 }
 
-// decideLeaveOffer ends the order of an entry that leaves the line. mine is false if the entry is not
-// offered any.
+// decideLeaveOffer ends the order of an entry that leaves the line. mine is false if no order is offered to the
+// entry.
 func (b *Book) decideLeaveOffer(c waitlist.Leave, t *Terms, at int64) (d engine.Decision, mine bool) {
 	e := t.Line.Find(c.ID)
 	if !t.Exists || e == nil || e.Status != waitlist.StatusOffered {
@@ -58,7 +58,7 @@ func (b *Book) decideClaimOffer(c waitlist.Claim, t *Terms, at int64) engine.Dec
 	}
 	o := *was
 	o.Status, o.CreatedAt, o.UpdatedAt, o.ExpiresAt = order.StatusPending, at, at, at+t.OrderWindow
-	o.Client = cmp.Or(e.Client, e.Customer) // some buyer's in any case, not the organization's
+	o.Client = cmp.Or(e.Client, e.Customer) // not 0, which would make it an order of the box office (package velocity)
 	d := engine.Decision{Facts: []engine.Fact{&waitlist.Claimed{ID: o.ID, At: at}, &order.Created{Order: &o}}}
 	reply := &o
 	if o.Total == 0 {

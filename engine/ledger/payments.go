@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// buyerAttempts bounds how often its buyer begins to pay an order, and linkAttempts how often those
-	// do who have its payment link. Each has its own, so that a stranger with the link uses up nothing
-	// that the buyer needs.
+	// buyerAttempts is how often an order's buyer may begin to pay it, and linkAttempts how often people with
+	// its payment link may. The two are counted apart, so that a stranger with the link uses up nothing that
+	// the buyer needs.
 	buyerAttempts = 15
 	linkAttempts  = 5
 	// lateMillis is how long the ledger keeps an order that ended unpaid after an attempt to pay
@@ -180,8 +180,8 @@ func (b *Book) decideReport(c ReportPayment, t *Terms, at int64) engine.Decision
 	return foldFacts(o, facts)
 }
 
-// foldFacts decides on facts about an order, and answers with the order as they leave it. It
-// numbers the refunds among the facts.
+// foldFacts decides on facts about an order, and answers with the order as it is after them. It numbers the
+// refunds among the facts.
 func foldFacts(o *order.Order, facts []engine.Fact) engine.Decision {
 	after := o
 	for _, f := range facts {
@@ -252,7 +252,7 @@ func sendForeign(o *order.Order, f *order.PaymentReported, c ReportPayment) engi
 	return foldFacts(o, append([]engine.Fact{f}, due...))
 }
 
-// backOnce returns the refund of money that no order can take, unless the refund is known already.
+// backOnce returns the refund of money that no order can take, or nil if the order has this refund already.
 func backOnce(o *order.Order, back *order.Refund) []engine.Fact {
 	for i := range o.Refunds {
 		if r := &o.Refunds[i]; r.Reference == back.Reference && r.Currency == back.Currency && r.Deposit == back.Deposit && r.Reason == back.Reason {

@@ -77,7 +77,7 @@ func (b *Book) refuseRoom(t *Terms, lines []order.Line, tickets int64) *engine.R
 	return engine.Refuse(engine.TicketSoldOut, keeper.OutOfStock{TicketTypeID: b.typeID(&lines[0]), Requested: tickets, Available: t.RoomForAll})
 }
 
-// makeVelocityTerms returns what the velocity rules ask of the event, at a deployment's scale.
+// makeVelocityTerms returns what the velocity rules must know about the event. scale multiplies their limits.
 func (t *Terms) makeVelocityTerms(scale float64) velocity.Terms {
 	return velocity.Terms{Limits: t.Velocity, Window: t.OrderWindow, Scale: scale}
 }
@@ -134,10 +134,11 @@ func (b *Book) notOnSale(t *Terms, l *order.Line, reason string) *engine.Refusal
 	})
 }
 
-// startPlacing holds the caller and asks the keepers. The keepers of a new order are asked at once,
-// before its facts are durable (Asks), and without a floor, because the ends that raised the floor
-// may not be durable yet. The keepers of an order with late money are asked only when the facts are
-// durable, because that order may come back with the reservation it had.
+// startPlacing makes the caller wait, and asks the keepers. The keepers of a new order are asked at once,
+// before its facts are durable (Asks), and without a floor, because the ends that raised the floor may not be
+// durable yet. The keepers of an order with late money are asked only when the facts are durable. Otherwise a
+// crash could bring the order back as it was before its end, and the new reservation would have replaced the
+// one that it needs.
 func (b *Book) startPlacing(p *placing) engine.Decision {
 	d := engine.Decision{WaitKey: p.caller(), Facts: []engine.Fact{&Placing{placing: p}}}
 	claim := keeper.Claim{Order: p.order.ID, Serial: p.order.Serial}
@@ -196,8 +197,8 @@ func (b *Book) decideGranted(c keeper.Granted, t *Terms, at int64) engine.Decisi
 	return b.createOrder(t, p, place, c, at)
 }
 
-// createOrder makes the order that p has become with its last grant. A free order is completed at
-// once.
+// createOrder makes the order of p after its last grant. If the organization owes a fee for it, the wallet is
+// asked first. A free order is completed at once.
 func (b *Book) createOrder(t *Terms, p *placing, place int, c keeper.Granted, at int64) engine.Decision {
 	o := *p.order
 	takeGrant(&o, lineGranted(c, place))
@@ -218,8 +219,8 @@ func (b *Book) createOrder(t *Terms, p *placing, place int, c keeper.Granted, at
 	return d
 }
 
-// addMade adds the facts of an order for which everything is granted, and returns the order as they
-// leave it. If nobody has to pay for it, it gets tickets from the serial first on.
+// addMade adds the facts of an order for which everything is granted, and returns the order as it is after
+// them. If nobody has to pay for it, it gets tickets from the serial first on.
 func (b *Book) addMade(t *Terms, d *engine.Decision, o *order.Order, first uint32, at int64) *order.Order {
 	o.SumUp(t.AbsorbFees)
 	o.Digital = t.Digital
@@ -336,7 +337,7 @@ func (b *Book) decideInquire(c keeper.Inquire) engine.Decision {
 	var confirmed []keeper.Claim
 	for _, claim := range c.Claims {
 		if claim.Serial.Epoch() > b.epoch {
-			continue // a later activation made it, which alone can judge it
+			continue // a later activation made this serial, and only that activation can judge it
 		}
 		if p := b.placing[claim.Order]; p != nil && p.order.Serial == claim.Serial {
 			continue // not durable yet; the keeper will ask again

@@ -11,13 +11,12 @@ import (
 	"boxoffice/engine/order"
 )
 
-// Refunds that somebody asks for. A refund that is granted ends its tickets at once: their codes
-// are no longer valid, and what they took is told to go back to the keepers, under a serial of the
-// refund's own, until each keeper has acknowledged it. The money moves after that, and the edge
-// reports it (decideRefund).
+// Refunds that somebody asks for. A refund that is granted ends its tickets at once: their codes are no longer
+// valid, and the keepers are told to take back what the tickets took, under a serial of the refund's own, until
+// each keeper has acknowledged it. The money moves after that, and the edge reports it (decideRefund).
 //
-// The ledger forgets the record of an order that has ended. A request for a refund brings the
-// record along, as the read model has it, and the ledger keeps it again until the refund is over.
+// The ledger forgets the record of an order that has ended. A request for a refund brings the read model's
+// record along, and the ledger keeps it again until the refund is over.
 
 // Why a refund can't be asked for or granted (docs/rules.md, Refunds).
 const (
@@ -48,7 +47,7 @@ func (b *Book) recallOrder(t *Terms, id engine.OrderID, record *order.Order, at 
 	return record, []engine.Fact{&OrderRecalled{Order: record, At: at}}
 }
 
-// decideAskRefund notes a request for money, and grants it at once if the organization asks.
+// decideAskRefund notes a request for money. If c.Approve is set, it grants the request at once.
 func (b *Book) decideAskRefund(c AskRefund, t *Terms, at int64) engine.Decision {
 	o, facts := b.recallOrder(t, c.Order, c.Record, at)
 	switch {
@@ -104,9 +103,9 @@ func (b *Book) refuseTicket(t *Terms, ticket uint32) string {
 	return ""
 }
 
-// amountBack returns the amount that goes back: what is asked for, or what the tickets cost, plus
-// their share of the fee if the event was cancelled. It is at most what is left of the order's
-// money.
+// amountBack returns the amount that goes back. If asked is not negative, that is asked, or a refusal if less
+// is left of the order's money. Otherwise it is what the tickets cost, plus their share of the fee if the event
+// was cancelled, and at most what is left.
 func (b *Book) amountBack(t *Terms, o *order.Order, tickets []uint32, asked int64) (int64, *engine.Refusal) {
 	left := o.Total - o.AskedBack(false)
 	if asked >= 0 {
@@ -164,7 +163,7 @@ func (b *Book) decideOnRefund(c DecideRefund, t *Terms, at int64) engine.Decisio
 		return engine.Decision{Reply: refusal}
 	case c.Amount >= 0:
 		amount = c.Amount
-	case t.Cancelled: // perhaps since it was asked for
+	case t.Cancelled: // the event may have been cancelled since the refund was asked for
 		amount = max(amount, min(costOf(t, o, r.Ask.Tickets), left))
 	}
 	return b.grantRefund(o, c.Position, amount, c.Note, c.Manual, at, facts)
@@ -289,7 +288,8 @@ func (b *Book) decideReturned(c keeper.Returned, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&ReturnSeen{Serial: serial, Place: place}}}
 }
 
-// resendReturns adds the returns and moves that are due to be told again.
+// resendReturns sends the returns and moves again that keepers have not acknowledged in time. It returns how
+// many orders it has looked at, at most wakeLimit.
 func (b *Book) resendReturns(d *engine.Decision, now int64) (due int) {
 	for _, one := range b.returnDue.Ready(now, wakeLimit) {
 		due++
@@ -343,7 +343,7 @@ func (b *Book) applyRefundDecided(f *order.RefundDecided) (was, is *order.Order)
 // startReturning makes the ledger tell the keepers what a granted refund's tickets took, until they
 // acknowledge it.
 func (b *Book) startReturning(o *order.Order, position int, at int64) {
-	if position < 0 || position >= len(o.Refunds) { // of a torn journal: the order has no such refund
+	if position < 0 || position >= len(o.Refunds) { // the journal is damaged: the order has no such refund
 		return
 	}
 	r := &o.Refunds[position]

@@ -55,8 +55,8 @@ func (b *Book) decideReschedule(c Reschedule, t *Terms, at int64) engine.Decisio
 		return refuse(engine.Unavailable, nil)
 	}
 	if o.Unsettled() != nil || b.settling[o.ID].Has(len(o.Lines)+places.Calendar) || len(b.returnsOf(o.ID)) > 0 {
-		// The calendar has not yet acknowledged the order's sale, another of its moves or a refund.
-		// It would ignore a serial lower than this one as late.
+		// The calendar has not yet acknowledged the order's sale, another of its moves or a refund. Once it had
+		// the new reservation, it would ignore messages about these as late, because their serials are lower.
 		return refuse(engine.Unavailable, nil)
 	}
 	return engine.Decision{
@@ -164,7 +164,8 @@ func (b *Book) sendMoved(d *engine.Decision, o *order.Order) {
 	}
 }
 
-// dropMove forgets a move that the calendar did not grant, or that came too late.
+// dropMove forgets a move that the calendar did not grant, or that came too late. release says that the
+// calendar may have reserved the new place, so that it must give the place back.
 func (b *Book) dropMove(m *moving, why *engine.Refusal, release bool) engine.Decision {
 	d := engine.Decision{
 		Facts:   []engine.Fact{&MoveDropped{ID: m.order}},

@@ -10,16 +10,15 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// FrozenOrders are the orders in the snapshot of their event, whose fields they are. Closed orders
-// are columns.
+// FrozenOrders are those fields of an event's snapshot that have its orders. Closed orders are columns.
 type FrozenOrders struct {
-	Open []*order.Order `cbor:"7,keyasint,omitempty"` // orders that snapshots have from before orders were packed
+	Open []*order.Order `cbor:"7,keyasint,omitempty"` // orders in old snapshots, which did not pack them
 	Late []*order.Order `cbor:"8,keyasint,omitempty"` // late orders of such snapshots
 
-	LateIDs paged.IDs           `cbor:"10,keyasint"` // the times at which late orders are forgotten, ascending
+	LateIDs paged.IDs           `cbor:"10,keyasint"` // late orders in the order in which they are forgotten; LateAt has the times, in unix milliseconds
 	LateAt  paged.Column[int64] `cbor:"11,keyasint"`
 
-	OpenPacked []paged.TextPage `cbor:"12,keyasint"` // orders as they are packed in memory (packed.go)
+	OpenPacked []paged.TextPage `cbor:"12,keyasint"` // orders as they are packed in memory (Order.Pack)
 	LatePacked []paged.TextPage `cbor:"13,keyasint"`
 
 	PastIDs    paged.Paged[engine.OrderID] `cbor:"20,keyasint"`
@@ -104,8 +103,8 @@ func (b *Book) thawReturns(o *order.Order) {
 	b.startMoved(o, o.UpdatedAt)
 }
 
-// watchThawed puts an open order on the agenda: the end of its window, or else its end, which has
-// to be told again.
+// watchThawed notes when an open order is due: at the end of its window or, if the order has ended, when its
+// end has to be told to the keepers again.
 func (b *Book) watchThawed(o *order.Order) {
 	b.thawReturns(o)
 	if !o.Unpaid() {

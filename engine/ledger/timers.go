@@ -61,8 +61,8 @@ func (b *Book) Wake(d *engine.Decision, t *Terms, elapsed bool, now int64) {
 	}
 }
 
-// isOver reports whether an unpaid order's time is up. Money in flight keeps the order alive for a
-// day.
+// isOver reports whether an unpaid order's time is up. Money in flight keeps the order alive for a day after
+// its window.
 func (b *Book) isOver(t *Terms, o *order.Order, now int64) bool {
 	if !o.Unpaid() {
 		return false
@@ -70,7 +70,8 @@ func (b *Book) isOver(t *Terms, o *order.Order, now int64) bool {
 	return t.Cancelled || o.ExpiresAt <= now && (!o.InFlight() || o.ExpiresAt+pinMillis <= now)
 }
 
-// startAgain begins a new activation. It tells again what the last activation left unsettled.
+// startAgain begins a new activation: its serials count from 1 again, under the new epoch. It also lists the
+// claims that are alive, in the order of their serials.
 func (b *Book) startAgain(epoch int32) {
 	b.epoch, b.counter = epoch, 0
 	var alive []keeper.Claim

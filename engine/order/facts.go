@@ -26,8 +26,8 @@ type (
 	Created struct {
 		Order *Order `cbor:"1,keyasint"`
 	}
-	// Completed mints the order's tickets, numbered from First in the order of its lines. Serial is
-	// a new one if stock was taken again.
+	// Completed mints the order's tickets, numbered from First in the order of its lines. Serial is the order's
+	// serial; it is a new one if stock was taken again.
 	Completed struct {
 		ID     engine.OrderID `cbor:"1,keyasint"`
 		Serial keeper.Serial  `cbor:"2,keyasint"`

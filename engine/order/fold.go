@@ -171,9 +171,9 @@ func (f *RefundDue) Fold(o *Order) *Order {
 	return &c
 }
 
-// Fold returns the order with the refund's new status. An order that never had tickets and whose
-// money has gone back becomes refunded. While it has not ended, it stays as it is: its keepers must
-// first be told its end.
+// Fold returns the order with the refund's new status. When the money of a refund that somebody asked for has
+// gone back, the order becomes refunded or partially refunded. An order that never had tickets then becomes
+// refunded, but not before it has ended, because its keepers must first be told its end.
 func (f *RefundReported) Fold(o *Order) *Order {
 	if f.Position < 0 || f.Position >= len(o.Refunds) {
 		return o
@@ -214,7 +214,7 @@ func (o *Order) MoneyMayCome() bool {
 	return len(o.Refunds) > 0 || len(o.Attempts) > 1 || len(o.Attempts) == 1 && !o.Sold()
 }
 
-// OwesRefund reports whether a refund has not been processed yet.
+// OwesRefund reports whether one of the order's refunds has not ended yet (Refund.Open).
 func (o *Order) OwesRefund() bool {
 	return slices.ContainsFunc(o.Refunds, func(r Refund) bool { return r.Open() })
 }

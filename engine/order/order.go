@@ -1,10 +1,9 @@
-// Package order is the record of an order: its statuses, its lines, its payment attempts and its
-// refunds, the facts about it, how each fact changes it (Fold), and the text as which the ledger
-// keeps it (Pack).
+// Package order is the record of an order: its statuses, its lines, its payment attempts and its refunds, the
+// facts about it, how each fact changes it (Fold), and the packed form in which the ledger keeps it (Pack).
 //
-// The event's actor decides about orders (engine/event), and readers of the journal fold the same
-// facts into their tables, so that all agree. Nothing in this package has state of its own. The
-// ledger makes sure that an order has at most 20 lines and 20 attempts, 5 of them for its payment link.
+// The event's actor decides about orders (engine/event), and readers of the journal fold the same facts into
+// their tables, so that all agree. Nothing in this package has state of its own. The edge takes at most 20
+// lines in an order, and the ledger at most 20 attempts to pay it, 5 of them by its payment link.
 package order
 
 import (
@@ -79,7 +78,7 @@ type Order struct {
 	Attempts    []Attempt      `cbor:"19,keyasint,omitempty"`
 	Refunds     []Refund       `cbor:"20,keyasint,omitempty"`
 	Extended    bool           `cbor:"21,keyasint,omitempty"` // an attempt to pay has had its chance to extend the window
-	PlacedUntil int64          `cbor:"22,keyasint,omitempty"` // ExpiresAt before the window was extended; 0 if it never was
+	PlacedUntil int64          `cbor:"22,keyasint,omitempty"` // ExpiresAt as the order was placed; 0 until the first attempt to pay or extension
 	Client      uint64         `cbor:"23,keyasint,omitempty"` // hash of the client's address, for the velocity rules; with 0 they don't apply
 	Shopper     *Shopper       `cbor:"24,keyasint,omitempty"` // the shopper who may have held its seats; nil if it has no seats
 	Promo       *Promo         `cbor:"25,keyasint,omitempty"` // promo code that it was placed with, or nil
@@ -87,7 +86,7 @@ type Order struct {
 	Digital     bool           `cbor:"27,keyasint,omitempty"` // whether it sells something that is delivered instead of admissions
 	Holders     []Holder       `cbor:"28,keyasint,omitempty"` // holders of the tickets that have changed hands
 	Issue       *Issue         `cbor:"29,keyasint,omitempty"` // how the organization issued it; nil if a buyer placed it
-	WaivedAt    int64          `cbor:"30,keyasint,omitempty"` // unix milliseconds at which its buyer waived the right to withdraw; 0 if that never was
+	WaivedAt    int64          `cbor:"30,keyasint,omitempty"` // unix milliseconds at which its buyer waived the right to withdraw; 0 if the buyer did not
 	Rescheduled []Rescheduled  `cbor:"31,keyasint,omitempty"` // the tickets that were moved to another date
 	Language    string         `cbor:"32,keyasint,omitempty"` // language of its buyer, a tag of BCP 47; "" stands for the deployment's language
 	Extensions  int64          `cbor:"33,keyasint,omitempty"` // how often its buyer has asked for more time
@@ -234,8 +233,8 @@ const LinkMark = "-P-"
 // buyer.
 func (a *Attempt) ByLink() bool { return strings.Contains(a.Reference, LinkMark) }
 
-// CountAttempts counts the attempts by the order's payment link, or the buyer's own. Each of the
-// two has a limit of its own.
+// CountAttempts counts the attempts by the order's payment link if byLink is set, and otherwise the buyer's
+// own. Each of the two has a limit of its own.
 func (o *Order) CountAttempts(byLink bool) int {
 	n := 0
 	for i := range o.Attempts {
@@ -441,8 +440,8 @@ func (o *Order) sentBack(reference string, processed bool) int64 {
 	return sum
 }
 
-// NeedsPerson reports whether a person has to send the i-th refund's money, because no provider
-// sends coins back.
+// NeedsPerson reports whether a person has to send the i-th refund's money: it was decided so (Ask.Manual), or
+// the money came in coins or by bank transfer, which no provider sends back.
 func (o *Order) NeedsPerson(i int) bool {
 	r := &o.Refunds[i]
 	if r.Ask != nil {
@@ -556,7 +555,8 @@ func PriceTotal(price int64, absorb bool) int64 {
 	return price + Fee(price)
 }
 
-// SumUp computes the order's sums from its lines. absorb says that the organization pays the fees.
+// SumUp computes the order's sums from its lines. absorb says that the organization pays the fees, and not the
+// buyer.
 func (o *Order) SumUp(absorb bool) {
 	o.Subtotal, o.Discount, o.Fees, o.Absorbed = 0, 0, 0, 0
 	for i := range o.Lines {

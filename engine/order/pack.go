@@ -65,9 +65,9 @@ func UnpackHead(s string) (o Order) {
 	return o
 }
 
-// These are the numbers of fields that a record may have at most, and of those that every record
-// has. Fields are written only up to the last one in use, so a plain order does not pay for the
-// others.
+// These are the numbers of fields that a record may have at most, those that every record has (plain...), and
+// those of a refund that somebody has asked for. A record whose later fields are all unset is written without
+// them, so a plain order does not pay for the others.
 const (
 	orderFields = 34
 	plainOrder  = 24
@@ -363,8 +363,8 @@ func (p *packing) fieldsToGo(used, all uint64) uint64 {
 	return used
 }
 
-// beginRecord starts a record in which this release knows the given number of fields. It returns the surrounding
-// record, which has to be passed to end.
+// beginRecord starts a record in which this release knows the given number of fields. It returns the
+// surrounding record, which has to be passed to endRecord.
 func (p *packing) beginRecord(fields uint64) (outer record) {
 	outer = p.record
 	if !p.reading {
@@ -398,7 +398,8 @@ func packLater(p *packing, each func(p *packing)) {
 	}
 }
 
-// isReading reports whether a field is to be read. A field behind the record's end keeps its value.
+// isReading reports whether a field is to be read, and counts it as read. A field after the record's end keeps
+// its value.
 func (p *packing) isReading() bool {
 	if !p.reading || p.left == 0 {
 		return false

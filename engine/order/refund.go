@@ -99,8 +99,8 @@ func (r *Refund) Sends() bool {
 	return r.Status == RefundProcessing || r.Status == RefundFailed
 }
 
-// ToldStatus returns the status that the world is told. A granted refund is shown as approved until
-// its provider has accepted it. A withdrawal never is, because nobody has to grant it.
+// ToldStatus returns the status that answers and public facts show. A granted refund is shown as approved until
+// its provider has accepted it. A withdrawal is never shown as approved, because nobody has to grant it.
 func (r *Refund) ToldStatus() string {
 	if r.Status == RefundProcessing && r.Approved() && r.Sends() && r.ProviderRef == "" && r.Ask.By != AskedByWithdrawal {
 		return RefundApproved

@@ -62,7 +62,7 @@ func (f *TicketRescheduled) Fold(o *Order) *Order {
 	return &c
 }
 
-// Fold returns the order with the move settled.
+// Fold returns the order with the move of this serial marked as settled.
 func (f *RescheduleSettled) Fold(o *Order) *Order {
 	c := *o
 	c.Rescheduled = slices.Clone(o.Rescheduled)
@@ -97,9 +97,9 @@ func (o *Order) Booking(ticket uint32) (b keeper.Booking, ok bool) {
 	return keeper.Booking{Date: v.Date, Slot: v.Slot, Units: 1}, true
 }
 
-// MoveDeadline returns until when one of the order's tickets may move to another date, in unix
-// milliseconds: until the window of its terms closes, whether they give money back or not, and in
-// any case until the booked time begins. It is 0 if the ticket is for no date of its own.
+// MoveDeadline returns until when one of the order's tickets may move to another date, in unix milliseconds:
+// until the deadline of its terms, whether or not they allow a refund, and in any case until the booked time
+// begins. It is 0 if the ticket is for no date of its own.
 func (o *Order) MoveDeadline(ticket uint32) int64 {
 	v := o.VisitOf(ticket)
 	if v == nil {
@@ -113,9 +113,9 @@ func (o *Order) MoveDeadline(ticket uint32) int64 {
 	return v.Start
 }
 
-// Visits returns the dates and slots that the order's tickets are for, each once: the visits of the
-// lines with a ticket that has not moved, and of the tickets that have. It does not loop over
-// the tickets, because a damaged fact may claim any number of them.
+// Visits returns the dates and slots that the order's tickets are for, each once: the visits of the lines that
+// have a ticket that has not moved, and the visits of the tickets that have moved. It does not loop over the
+// tickets, because a damaged fact may claim any number of them.
 func (o *Order) Visits() (all []*keeper.Visit) {
 	add := func(v *keeper.Visit) {
 		if v != nil && !slices.ContainsFunc(all, func(was *keeper.Visit) bool { return *was == *v }) {

@@ -74,7 +74,8 @@ func (o *Order) IsOwnedBy(address string, ticket uint32) bool {
 	return NormalEmail(o.OwnerOf(ticket).Email) == NormalEmail(address)
 }
 
-// OwnsOfLine reports whether at least one of a line's tickets is the buyer's still, and not given back.
+// OwnsOfLine reports whether at least one of a line's tickets still belongs to the buyer and was not given
+// back.
 func (o *Order) OwnsOfLine(line int) bool {
 	ticket := o.FirstTicket
 	for i := range line {
@@ -160,10 +161,10 @@ func (f *TransferOffered) Happened() int64   { return f.At }
 func (f *TransferRevoked) Happened() int64   { return f.At }
 func (f *TicketTransferred) Happened() int64 { return f.At }
 
-// Fold returns the order unchanged, because it knows holders and no offers.
+// Fold returns the order unchanged, because an order knows its tickets' holders, but not what is offered.
 func (f *TransferOffered) Fold(o *Order) *Order { return o }
 
-// Fold returns the order unchanged, because it knows holders and no offers.
+// Fold returns the order unchanged, because an order knows its tickets' holders, but not what is offered.
 func (f *TransferRevoked) Fold(o *Order) *Order { return o }
 
 // Fold returns the order with the ticket's new holder.

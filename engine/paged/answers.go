@@ -10,10 +10,9 @@ import (
 // repeat a request.
 const answersMillis = 24 * 3600 * 1000
 
-// Answers remembers for 24 hours how requests were answered, so that a repeated request gets the
-// same answer. It keeps at most as many of the newest as Put is told. Each kind of actor chooses
-// its own T. Answers are a part of the state: facts fill them and a snapshot keeps them. NewAnswers
-// makes one.
+// Answers remembers for 24 hours how requests were answered, so that a repeated request gets the same answer.
+// It keeps only the newest answers, at most as many as Put is told. Each kind of actor chooses its own T.
+// Answers are a part of the state: facts fill them and a snapshot keeps them. NewAnswers makes one.
 type Answers[T any] struct {
 	// These four lists are in step: what is at one index of each belongs to one request.
 	ids    Queue[engine.ID]

@@ -39,9 +39,9 @@ func readNumbers[T any](b []byte) ([]T, error) {
 	return all, err
 }
 
-// Paged is a column of numbers, bytes or ids that lie in pages, as Rows and Queue have them. A
-// snapshot of it shares the pages and copies nothing. It is encoded in the same way as a Column, a
-// []byte or IDs, so a list may change its form in memory without changing snapshots.
+// Paged is a column of numbers, bytes or ids in pages, like the pages of Rows and Queue. A snapshot of it
+// shares the pages and copies nothing. It is encoded in the same way as a Column, a []byte or IDs, so a list
+// may change its form in memory without changing snapshots.
 type Paged[T byte | uint16 | uint32 | int64 | uint64 | engine.ID] [][]T
 
 // Len returns the number of elements.
@@ -86,7 +86,7 @@ func (p *Paged[T]) UnmarshalBinary(b []byte) error {
 // cutPages cuts a list into full pages and a last one, as RowsOf expects them.
 func cutPages[T any](all []T) [][]T { return slices.Collect(slices.Chunk(all, pageRows)) }
 
-// MarshalJSON writes one list, as for any other column.
+// MarshalJSON writes the column as one list, without its pages.
 func (p Paged[T]) MarshalJSON() ([]byte, error) { return json.Marshal(slices.Concat(p...)) }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
@@ -102,7 +102,7 @@ func (p *Paged[T]) UnmarshalJSON(b []byte) error {
 // snapshot stays short.
 type Field[T uint32 | int64 | uint64] struct {
 	// Only one of the two is set.
-	numbers []T           // if it was decoded
+	numbers []T           // if the column was decoded, or made by NewField
 	pages   iter.Seq[[]T] // if it is a field of rows
 }
 

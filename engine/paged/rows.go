@@ -16,14 +16,14 @@ const pageRows = 512
 // events each access to memory that is not in the CPU's cache counts. The zero value is empty and
 // ready to use.
 type Rows[T any] struct {
-	last  page[T] // empty only if the list is
+	last  page[T] // empty only if the list is empty
 	pages []page[T]
 }
 
 // page is a page of rows. All pages except the last one are full.
 type page[T any] struct {
 	rows   []T
-	shared bool // whether a copy shares it
+	shared bool // whether a snapshot shares it
 }
 
 // ownRows makes the page writable and returns its rows.
@@ -74,8 +74,8 @@ func (r *Rows[T]) Append(row T) {
 	r.last.rows = append(r.last.rows, row) // after the rows that a copy has of the page
 }
 
-// Remove replaces the i-th row by the last row, and returns that row, which is the i-th from now
-// on. That is quicker than moving all rows behind it, but changes their order.
+// Remove replaces the i-th row by the last row, and returns that row, which is the i-th from now on. That is
+// quicker than moving all rows after it, but changes their order.
 func (r *Rows[T]) Remove(i int) (moved T) {
 	at := r.Len() - 1
 	moved = r.At(at)

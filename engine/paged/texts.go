@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// These are the sizes of a log's blocks in bytes. The first blocks are small, because there are
-// many short lists. A text that does not fit into maxBlock gets a block of its own.
+// These are the sizes in bytes of the blocks in which a Texts writes its log. The first blocks are small,
+// because there are many short lists. A text that does not fit into maxBlock gets a block of its own.
 const (
 	minBlock = 1 << 10
 	maxBlock = 1 << 16

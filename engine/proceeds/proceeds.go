@@ -43,14 +43,14 @@ type Frozen struct {
 	Young     []Sales `cbor:"6,keyasint,omitempty"` // sales that have not cleared, of products without a date, by time
 }
 
-// Sales is what was sold within an hour.
+// Sales is what the sales of one hour have earned. Until is the end of the hour.
 type Sales struct {
 	Until int64 `cbor:"1,keyasint"` // unix milliseconds
 	Sales int64 `cbor:"2,keyasint"`
 }
 
-// Terms say whose sales these are and when they clear. The zero value is of an event that is not
-// there: it tells nobody and clears nothing.
+// Terms say whose sales these are and when they clear. The zero value stands for an event that does not exist:
+// nobody is told anything, and nothing clears.
 type Terms struct {
 	Event   int64      // number of the event, or 0
 	Wallet  engine.Ref // wallet that is told of the proceeds
@@ -68,7 +68,7 @@ type (
 	Heard struct{ Revision uint64 }
 )
 
-// These number the facts among the facts of events.
+// These are the types of these facts. They share one range of numbers with the other facts of an event's actor.
 const (
 	typeCleared engine.FactType = 50
 
@@ -108,8 +108,8 @@ func (f *Frozen) copy() *Frozen {
 	return &c
 }
 
-// AddSale adds what a sold order has earned. If the order's product has no date of its own, its
-// sales may clear one by one, and the totals remember when each was made.
+// AddSale adds what a sold order has earned. dated says that the sale clears after its event. Other sales may
+// clear one by one, so the totals remember in which hour each was made.
 func (t *Totals) AddSale(o *order.Order, dated bool, at int64) {
 	f := &t.sums
 	sales := o.Earns()
@@ -137,7 +137,7 @@ func (t *Totals) GiveBack(was, is *order.Order) {
 	}
 }
 
-// Complete notes that the event has ended, after which its sales clear.
+// Complete notes when the event was completed. Its sales clear clearEnded later.
 func (t *Totals) Complete(at int64) { t.sums.Completed = at }
 
 // Apply applies a fact about the totals.
@@ -165,7 +165,7 @@ func (t *Totals) applyCleared(f *Cleared, terms Terms) {
 	}
 }
 
-// sumUp returns the totals as the wallet is told them.
+// sumUp returns the totals in the form in which the wallet is told them.
 func (t *Totals) sumUp(terms Terms) keeper.Proceeds {
 	f := &t.sums
 	p := keeper.Proceeds{Event: terms.Event, Revision: f.Revision, Sales: f.Sales, Refunds: f.Refunds}
@@ -184,7 +184,7 @@ func (t *Totals) sumUp(terms Terms) keeper.Proceeds {
 	return p
 }
 
-// TellAt returns when the wallet is to be told, or 0 for never.
+// TellAt returns when the wallet is to be told, in unix milliseconds, or 0 for never.
 func (t *Totals) TellAt(terms Terms) int64 {
 	if terms.Event == 0 || t.seen >= t.sums.Revision {
 		return 0
@@ -192,7 +192,7 @@ func (t *Totals) TellAt(terms Terms) int64 {
 	return max(1, t.told+tellMillis)
 }
 
-// ClearAt returns when sales clear next, or 0 for never.
+// ClearAt returns when sales clear next, in unix milliseconds, or 0 for never.
 func (t *Totals) ClearAt(terms Terms) int64 {
 	f := &t.sums
 	switch {

@@ -5,14 +5,15 @@ import "boxoffice/engine"
 // These are the commands of a code besides a keeper's. Each is answered by *Record, or by
 // the reply that its comment names.
 type (
-	// Create makes the code. The actor's number is the command's id.
+	// Create makes the code. The actor's number serves as the command's id: if the code exists, nothing
+	// changes.
 	Create struct{ Details Details }
 	// Update replaces the terms, if they are still at Revision.
 	Update struct {
 		Details  Details
 		Revision uint64
 	}
-	// Delete removes a code that no order has named, and disables any other.
+	// Delete removes a code that no order has used or reserved, and disables any other.
 	Delete struct{}
 	// Get reads the code.
 	Get struct{}
@@ -33,7 +34,7 @@ func (Delete) Command()   {}
 func (Get) Command()      {}
 func (Validate) Command() {}
 
-// Verdict tells whether a code is valid, and its terms.
+// Verdict tells whether a code is valid, and its terms. It has no terms if there is no such code for the event.
 type Verdict struct {
 	Reason  string // why the code is not valid; "" if it is
 	Details Details

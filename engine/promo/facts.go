@@ -20,16 +20,16 @@ type (
 		Details *Details `cbor:"1,keyasint"`
 		At      int64    `cbor:"2,keyasint"`
 	}
-	// Updated replaces its terms.
+	// Updated replaces the code's terms.
 	Updated struct {
 		Details *Details `cbor:"1,keyasint"`
 		At      int64    `cbor:"2,keyasint"`
 	}
-	// DisabledFact ends the use of a code that orders have named.
+	// DisabledFact ends the use of a code that orders have used or reserved.
 	DisabledFact struct {
 		At int64 `cbor:"1,keyasint"`
 	}
-	// Removed ends a code that no order has named.
+	// Removed ends a code that no order has used or reserved.
 	Removed struct {
 		At int64 `cbor:"1,keyasint"`
 	}

@@ -44,7 +44,7 @@ func (t *Details) equal(other *Details) bool {
 // State is a code's memory.
 type State struct {
 	ref      engine.Ref
-	details  *Details // nil until created, and again when it is removed; replaced, never changed
+	details  *Details // nil until the code is created, and after it is removed; replaced, never changed
 	created  int64    // unix milliseconds
 	rev      uint64
 	disabled bool
@@ -84,7 +84,7 @@ func (s *State) makeRecord() *Record {
 // confirmed.
 func (s *State) Next() time.Time { return s.books.Next() }
 
-// Check returns the first broken invariant.
+// Check returns the first broken invariant, or nil.
 func (s *State) Check() error {
 	if err := s.books.Check(); err != nil {
 		return fmt.Errorf("promo: %w", err)

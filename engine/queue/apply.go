@@ -49,7 +49,7 @@ func (s *State) Apply(f engine.Fact) {
 	}
 }
 
-// applyJoined adds an entry behind the last one. Its number is its place in the order of arrival.
+// applyJoined adds an entry after the last one. Its number is its place in the order of arrival.
 func (s *State) applyJoined(f *Joined) {
 	n := s.count()
 	s.entries.Append(f.Leaf)

@@ -17,12 +17,12 @@ type (
 	Pause struct{ On bool }
 	// Drain lets nobody join any more. The room ends once everybody in line is admitted. The answer is a *Record.
 	Drain struct{}
-	// Steer sets the rate of a room that is steered (Settings.Auto); of others it does nothing.
-	// The answer is a *Record.
+	// Steer sets the rate of a room that is steered (Settings.Auto). It changes nothing in other rooms. The
+	// answer is a *Record.
 	Steer struct{ Rate int64 }
-	// Join enters a visitor. The leaf is the command's id. Person is a hash of the proven address or
-	// account, or 0; one that has an entry is refused (Conflict, NotNow entered), and so is the leaf
-	// of another person (used). The answer is a *Placed.
+	// Join enters a visitor. The leaf is the command's id. Person is a hash of the proven address or account,
+	// or 0. The command is refused (Conflict) if the person has an entry with another leaf (NotNow entered), or
+	// if the leaf belongs to another person (used). The answer is a *Placed.
 	Join struct {
 		Leaf   draw.Hash
 		Class  draw.Class
@@ -33,11 +33,12 @@ type (
 	Bring struct{ Signature []byte }
 	// Look asks for a visitor's place. The answer is a *Placed.
 	Look struct{ Leaf draw.Hash }
-	// Admit is a Look by which a visitor whose turn has come begins to be admitted. The answer is a *Placed.
+	// Admit begins the admission of a visitor whose turn has come, and otherwise is a Look. The answer is a
+	// *Placed.
 	Admit struct{ Leaf draw.Hash }
-	// Use says who orders by an admission: a hash of the buyer. The first one has it; it is refused
-	// (QueueRequired, NotNow with not_admitted, expired or shared) to everybody else, and outside its
-	// time. The answer is a *Placed.
+	// Use binds an admission to the first buyer who orders by it. Buyer is a hash of the buyer. Another buyer
+	// is refused (QueueRequired, NotNow shared), and so is any order before the admission or after its end
+	// (not_admitted, expired). The answer is a *Placed.
 	Use struct {
 		Leaf  draw.Hash
 		Buyer uint64

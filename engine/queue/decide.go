@@ -48,8 +48,8 @@ func refuse(code engine.Code, details any) engine.Decision {
 	return engine.Decision{Reply: engine.Refuse(code, details)}
 }
 
-// makeRecordAfter returns the record as it will be once the decided facts are applied. change makes
-// the differences.
+// makeRecordAfter returns the record as it will be once the decided facts are applied. change sets the fields
+// that the facts change.
 func (s *State) makeRecordAfter(change func(*Record)) *Record {
 	r := s.makeRecord()
 	change(r)
@@ -81,7 +81,7 @@ func (s *State) decideOpen(wanted *Settings, at int64) engine.Decision {
 	// The round is the beacon's first one that is signed at least draw.BeaconDelay after the closing, so that nobody
 	// knows its signature while people can still join.
 	next.Rules.Round = next.Chain.RoundAt(next.Rules.ClosesAt + draw.BeaconDelay)
-	number, tooLate := s.number, next.Rules.Mode == draw.ByDraw && next.Rules.ClosesAt <= at // a root is published before its round
+	number, tooLate := s.number, next.Rules.Mode == draw.ByDraw && next.Rules.ClosesAt <= at // the root of a draw must be published before the round
 	switch {
 	case s.phase == NoRoom && !tooLate:
 		number++
@@ -93,7 +93,7 @@ func (s *State) decideOpen(wanted *Settings, at int64) engine.Decision {
 		return refuse(engine.Validation, nil)
 	}
 	if next.Auto && s.settings != nil && s.settings.Auto {
-		next.Rate = s.settings.Rate // as it is steered
+		next.Rate = s.settings.Rate // the rate that Steer has set stays
 	}
 	r := s.makeRecordAfter(func(r *Record) {
 		r.Settings, r.Draw, r.Draining = &next, number, false
@@ -186,8 +186,8 @@ func (s *State) decideSteer(rate, at int64) engine.Decision {
 	}
 }
 
-// decideJoin adds an entry. If the closing has passed and the timer has not run yet, it closes the
-// list first, so that the entry comes behind the draw.
+// decideJoin adds an entry. If the closing has passed and the timer has not run yet, it closes the list first,
+// so that the entry comes after those that are drawn.
 func (s *State) decideJoin(c Join, at int64) engine.Decision {
 	if index, known := s.find(c.Leaf); known && s.phase != NoRoom {
 		if c.Person != 0 && s.persons[index] != c.Person { // a proof of work that has paid for somebody else's entry
@@ -241,7 +241,7 @@ func (s *State) decideBring(signature []byte, at int64) engine.Decision {
 		return refuse(engine.Conflict, NotNow{Reason: s.phase.String()})
 	case s.settings.Chain.Verify(s.settings.Rules.Round, signature) != nil:
 		return refuse(engine.Validation, nil)
-	case s.phase == Ordered: // again, or too late
+	case s.phase == Ordered: // the signature was brought before, or comes too late
 		return engine.Decision{Reply: s.makeRecord()}
 	}
 	return engine.Decision{

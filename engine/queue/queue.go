@@ -2,11 +2,11 @@
 // the opening, the draw that gives them their places (engine/draw), the line of those who came
 // later, and how far the line has been admitted.
 //
-// Entries are kept as their leaves alone, in the order of their facts, with 4 bytes for when each
-// was admitted. A place is the permutation of an entry's number if it was drawn, and otherwise the
-// number itself, so no order is stored and a failover computes the same. The rules can't change once
-// registration has begun; the list is closed by its own timer, and the order follows from it and a
-// beacon's signature that anybody may bring.
+// Of each entry, the room keeps the leaf, in the order of the facts, the person, and when the entry was
+// admitted. A place is the permutation of an entry's number if it was drawn, and otherwise the number itself.
+// So no order is stored, and a node that takes the room over computes the same order. The rules can't change
+// once registration has begun. A timer closes the list, and the order follows from the list and a beacon's
+// signature that anybody may bring.
 //
 // Invariants: an entry is never lost or listed twice; the root is computed from the entries up to the closing; the
 // served place never falls, whatever the clock does; it grows by the rate, and by at most some seconds of it at once.
@@ -57,7 +57,7 @@ type Settings struct {
 	Chain draw.Chain `cbor:"3,keyasint"`
 	Rate  int64      `cbor:"4,keyasint"`           // entries admitted in a minute
 	Hold  int64      `cbor:"5,keyasint"`           // milliseconds for which an admission is valid
-	Auto  bool       `cbor:"6,keyasint,omitempty"` // the rate is steered
+	Auto  bool       `cbor:"6,keyasint,omitempty"` // whether the rate is steered (Steer)
 	Work  int        `cbor:"7,keyasint,omitempty"` // bits of work that joining takes (draw.Work); the edge asks for it
 }
 
@@ -148,10 +148,10 @@ func (s *State) voidAt() int64 {
 	return s.settings.Chain.Time(s.settings.Rules.Round) + s.settings.Rules.VoidAfter*60_000
 }
 
-// untilNext returns how long after servedAt one more is due, in milliseconds.
+// untilNext returns how long after servedAt the next admission is due, in milliseconds.
 func (s *State) untilNext() int64 { return (60_000 - s.credit + s.settings.Rate - 1) / s.settings.Rate }
 
-// Check returns the first broken invariant.
+// Check returns the first broken invariant, or nil.
 func (s *State) Check() error {
 	n := s.count()
 	var sum, drawn uint64

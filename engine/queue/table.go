@@ -16,7 +16,7 @@ type table struct {
 // hashOfLeaf returns the start of a leaf, which is a hash already.
 func hashOfLeaf(leaf draw.Hash) uint64 { return binary.BigEndian.Uint64(leaf[:]) }
 
-// find returns the number under a hash that is the wanted one.
+// find returns the number under a hash for which is returns true, or false if there is none.
 func (t *table) find(hash uint64, is func(uint32) bool) (uint32, bool) {
 	if len(t.slots) == 0 {
 		return 0, false
@@ -32,8 +32,8 @@ func (t *table) find(hash uint64, is func(uint32) bool) (uint32, bool) {
 	}
 }
 
-// add puts a number under a hash. The function returns the hash of a number, for when the table
-// grows.
+// add puts a number under a hash. hashOf returns the hash of a number; it is called for all numbers when the
+// table grows.
 func (t *table) add(hash uint64, number uint32, hashOf func(uint32) uint64) {
 	if (int(t.count)+1)*8 > len(t.slots)*7 {
 		old := t.slots

@@ -102,7 +102,7 @@ func (s *State) applyMap(f engine.Fact) {
 		for _, i := range s.onMap(f.Unblock) {
 			s.putSeat(i, seat{})
 		}
-		// A shopper may hold a seat that is blocked, and loses only this one.
+		// A shopper may hold a seat that becomes blocked, and then loses only this seat.
 		for _, i := range s.onMap(f.Block) {
 			s.loseSeat(i)
 			s.putSeat(i, seat{blocked: true})

@@ -28,8 +28,8 @@ const (
 	grades
 )
 
-// dear is added to the cost of a group for each further piece or wheelchair place, which is worse
-// than any distance.
+// dear is added to the cost of a group for each wheelchair place, and a multiple of it for each further piece.
+// That makes them worse than any distance.
 const dear = 1 << 32
 
 // decideBest finds the best seats for a shopper and makes them the whole selection. Seats that the shopper holds
@@ -167,7 +167,8 @@ func (q *search) isJoined(k int) bool {
 	return q.row[k] == q.row[k-1]+1 && !q.s.plan.start[q.row[k]]
 }
 
-// fitsKinds reports whether a group has the kinds of seats that the command asks for.
+// fitsKinds reports whether a group has the kinds of seats that the command asks for: any, or a wheelchair
+// place and no companion seats without one.
 func (q *search) fitsKinds(kinds *[Companion + 1]int) bool {
 	return !q.c.Accessible || kinds[Wheelchair] > 0 && kinds[Companion] <= perWheelchair*kinds[Wheelchair]
 }

@@ -106,7 +106,7 @@ type Selection struct {
 	Known     bool     // whether the request had this answer before
 }
 
-// Released answers Release.
+// Released answers Release with the seats that were taken out of the selection.
 type Released struct {
 	Seats []string
 	Known bool // whether the request had this answer before
@@ -115,7 +115,7 @@ type Released struct {
 // Blocking answers Block with the numbers of seats that have changed.
 type Blocking struct{ Blocked, Unblocked int }
 
-// Best answers BestAvailable.
+// Best answers BestAvailable with the holder's new selection.
 type Best struct {
 	Held      []string
 	Adjacent  bool // whether all seats are beside each other in a row

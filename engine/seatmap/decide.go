@@ -220,8 +220,8 @@ func (s *State) decidePrice(c Price, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&PricedFact{Types: types, At: at}}, Reply: after}
 }
 
-// decideBlock blocks seats and then puts others back. A seat in both lists ends up blocked. Nothing happens unless
-// all seats can be blocked, because an organizer must not believe that a sold seat is.
+// decideBlock blocks seats and then puts others back. A seat in both lists ends up blocked. Nothing happens
+// unless all seats can be blocked, because an organizer must not believe that a sold seat is blocked.
 func (s *State) decideBlock(c Block, at int64) engine.Decision {
 	if s.plan == nil {
 		return refuse(engine.NoSeating, nil)

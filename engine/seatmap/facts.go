@@ -84,10 +84,9 @@ type (
 		Seats paged.Steps  `cbor:"2,keyasint,omitempty"`
 		At    int64        `cbor:"3,keyasint"`
 	}
-	// ReservedFact gives seats to an order, even if others held them. Its Reservation does not say how
-	// many are left. Types are the ticket types that the seats are sold as, if they differ from
-	// the types of their sections. Freed are further seats that an earlier reservation of the order
-	// had.
+	// ReservedFact gives seats to an order, even if others held them. Reservation.Left is not set. Types are
+	// the ticket types that the seats are sold as, if they differ from the types of their sections. Freed are
+	// further seats that an earlier reservation of the order had.
 	ReservedFact struct {
 		Reservation keeper.ReservedFact `cbor:"1,keyasint"`
 		Seats       paged.Steps         `cbor:"2,keyasint,omitempty"`
@@ -103,7 +102,7 @@ type (
 	// ResizedFact (volatile) says that, at At, the ticket types that had not acknowledged their number of seats were
 	// told it.
 	ResizedFact struct{ At int64 }
-	// SeenFact (volatile) says that a ticket type knows the size with a revision.
+	// SeenFact (volatile) says that a ticket type has acknowledged the Resize with this Revision.
 	SeenFact struct{ Revision uint64 }
 )
 

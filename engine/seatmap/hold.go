@@ -7,7 +7,7 @@ import (
 	"boxoffice/engine/keeper"
 )
 
-// pick is a seat that a shopper wants, and the reason why it is not available.
+// pick is a seat that a shopper wants. fail is the reason why the shopper can't have it, or "".
 type pick struct {
 	id   string
 	seat int32

@@ -17,7 +17,7 @@ import (
 // that the organization issues. The fee depends on what the others grant, so the wallet is asked
 // when all of them have granted.
 const (
-	Seats = iota // each counts from the number of the lines
+	Seats = iota // each is added to the number of the order's lines
 	Promo
 	Calendar
 	Wallet

@@ -1,5 +1,5 @@
-// Package tables has the lists in which the ledger keeps orders and what is due for them. They lie in
-// pages that a snapshot shares (engine/paged), so that the collector need not visit each order.
+// Package tables has the lists in which the ledger keeps orders and what is due for them. They lie in pages
+// that a snapshot shares (engine/paged), so that the garbage collector need not visit each order.
 package tables
 
 import (
@@ -131,7 +131,7 @@ func NewClosed() Closed { return Closed{index: make(map[engine.OrderID]int)} }
 // appended.
 var statuses = []string{order.StatusPending, order.StatusProcessing, order.StatusCompleted, order.StatusFailed, order.StatusCancelled, order.StatusExpired, order.StatusRefunded, order.StatusPartiallyRefunded}
 
-// Add remembers an order, and forgets old ones.
+// Add remembers an order, and forgets at most two old ones.
 func (p *Closed) Add(o *order.Order, at int64) {
 	p.put(o.ID, byte(slices.Index(statuses, o.Status)), o.Fingerprint, at)
 	for range 2 { // at most two go for one that comes, so no call takes long and the past still shrinks
