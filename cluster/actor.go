@@ -39,8 +39,8 @@ func (a actors) close() { a.system.Shutdown() }
 // hosted makes an activation an actor of the library.
 type hosted struct{ *host.Hosted }
 
-// Receive takes the library's own messages. Only the first one matters, which says that the actor has started; all
-// others go by the mailbox.
+// Receive takes the library's own messages. Only actor.Started matters, which says that the actor has started.
+// Our messages do not come here, because the mailbox hands them to the activation itself.
 func (h hosted) Receive(ctx actor.Context) {
 	if _, started := ctx.Message().(*actor.Started); started {
 		h.Start(address{ctx.ActorSystem().Root, ctx.Self()})
@@ -56,7 +56,7 @@ type address struct {
 // Send puts a message into the actor's mailbox.
 func (a address) Send(msg any) { a.root.Send(a.pid, msg) }
 
-// Stop makes the library let go of the actor.
+// Stop makes the library stop the actor and forget it.
 func (a address) Stop() { a.root.Stop(a.pid) }
 
 var _ actor.Mailbox = (*mailbox)(nil)

@@ -18,7 +18,8 @@ type Census struct {
 	Strangers int64 // links that were refused, since the start
 }
 
-// Census looks at every actor; with 100,000 actors that takes some milliseconds.
+// Census returns the node's condition now. It looks at every actor; with 100,000 actors that takes some
+// milliseconds.
 func (n *Node) Census() Census {
 	c := Census{
 		Members: len(n.placement.Load().Members), Adrift: n.adrift.Load(), Followed: n.feeds.sources.Size(),

@@ -123,8 +123,8 @@ func (n *Node) Observe(b *journal.Batch) {
 	}
 }
 
-// observeOwned shows a batch of this node's to its own readers, without events that another node owns by
-// now: these readers have been told that they missed facts, and follow the other.
+// observeOwned shows a batch of this node's to its own readers. It leaves out events that another node owns by
+// now: their readers have been told that they may have missed facts, and follow the new owner.
 func (n *Node) observeOwned(b *journal.Batch) {
 	p := n.placement.Load()
 	moved := func(r journal.Record) bool { return !p.ownsHome(r.Ref.Home) }
@@ -164,7 +164,7 @@ func (f *feeds) forgetLink(in *inbound) {
 	}
 }
 
-// endFeedsFrom ends the feeds from a member.
+// endFeedsFrom ends the feeds from a member, and tells this node's readers that they may have missed facts.
 func (f *feeds) endFeedsFrom(member string) {
 	for event, source := range f.sources.All() {
 		if source.member == member {

@@ -100,9 +100,9 @@ func (n *Node) serveLink(ctx context.Context, conn net.Conn) error {
 	return in.err
 }
 
-// tellCommitted tells the other node which batches of this node the replies behind this frame depend on. Then a
-// caller there that waits for a reader of the journal knows how far the reader has to come. It does nothing if
-// nothing is new.
+// tellCommitted tells the other node on which batches of this node the replies after this frame depend. A
+// caller there that waits for a reader of the journal then knows how far the reader has to come. It does
+// nothing if nothing is new.
 func (in *inbound) tellCommitted(w *writer) {
 	own := &in.n.own
 	if own.any.Load() == in.told {
@@ -144,7 +144,7 @@ func (in *inbound) handleFrame(kind byte, r *reader) error {
 		case err != nil: // a command of a newer node
 		case in.n.isHere(to):
 			in.n.Tell(to, cmd)
-		default: // pass it on, but not at once: if our list of members is the older one, it comes back
+		default: // pass the command on, but not at once: if our list of members is the older one, the command comes back
 			// The command is not lost if both lists of members are wrong for a moment: it is repeated until
 			// maxPatience is over.
 			in.n.tellLater(to, cmd, time.Time{})

@@ -35,8 +35,8 @@ const (
 // errBacklog says that this node broke a link because the other node does not read its frames fast enough.
 var errBacklog = errors.New("cluster: link too slow")
 
-// link is one connection to another node. Anybody may queue frames; one goroutine writes them, all
-// that wait in one write, and another goroutine reads.
+// link is one connection to another node. Anybody may queue frames. One goroutine writes them, as many as wait
+// at once, and another goroutine reads.
 type link struct {
 	conn net.Conn
 	out  chan func(*writer)
@@ -64,8 +64,8 @@ func (l *link) breakLink(err error) {
 	})
 }
 
-// queueFrame queues a frame, which is built when its turn comes. It never blocks: if the other node does
-// not read as fast as we write, the link is broken and it returns false.
+// queueFrame queues a frame, which is built when its turn comes. It never blocks: if the other node does not
+// read as fast as we write, the link is broken and queueFrame returns false.
 func (l *link) queueFrame(frame func(*writer)) bool {
 	select {
 	case <-l.done:
@@ -157,8 +157,8 @@ func (l *link) flushFrames(w *writer) error {
 	return err
 }
 
-// read hands each frame to handle until the link breaks. When it returns, the body's memory is
-// reused for the next frame.
+// read hands each frame to handle until the link breaks. After handle returns, the body's memory is reused for
+// the next frame.
 func (l *link) read(in *bufio.Reader, handle func(kind byte, body *reader) error) {
 	var buf []byte
 	for {
@@ -187,9 +187,9 @@ func (l *link) guardLoop(log *slog.Logger, do func()) {
 	}
 }
 
-// readFrame reads a frame into buf, which grows with large frames and is given up after one. The
-// deadline is set only where the socket will be read: most frames are in the buffer already, and each
-// deadline costs a timer.
+// readFrame reads a frame into buf. buf grows for a large frame, and a smaller one replaces it at the next
+// small frame. The deadline is set only where the socket will be read: most frames are in the buffer already,
+// and each deadline costs a timer.
 func (l *link) readFrame(in *bufio.Reader, buf *[]byte) (kind byte, body []byte, err error) {
 	// The head of a frame has five bytes. With fewer in the buffer the next read goes to the socket.
 	if in.Buffered() < 5 {
@@ -235,7 +235,8 @@ func (l *link) sendHello(self, want, relayTo string) error {
 	return l.flushFrames(&w)
 }
 
-// readHello reads who the other side is, which must be whom we want ("": anybody).
+// readHello reads the other side's hello, and returns its id. It returns an error unless the other side is the
+// member want ("": anybody) and takes this node for self or for anybody.
 func (l *link) readHello(in *bufio.Reader, self, want string) (other string, err error) {
 	var buf []byte
 	kind, body, err := l.readFrame(in, &buf)

@@ -1,15 +1,15 @@
-// Package cluster is the one door to actors: Ask a command and wait for its reply, or Tell it.
-// Callers name an actor by kind and id; the cluster finds the node where it lives, and takes care
-// that it is loaded and put away.
+// Package cluster is the only way to actors: Ask sends a command and waits for its reply, and Tell sends one
+// without waiting. Callers name an actor by kind and id. The cluster finds the node that has the actor, and
+// takes care that the actor is loaded and put away.
 //
 // cmd starts the Node, tells it which nodes there are (TakeMembers), and stops it before the journal;
 // the edge and the actors themselves use it. Stop refuses commands, puts every activation away and
 // waits for all of its goroutines. A node without links to others owns all actors; a node with
 // links owns none until it has been told of the members.
 //
-// Safety never depends on which node is thought to own an actor: if two nodes both believe that
-// they do, the journal's claim decides. Placement makes that rare, and handing over an actor that
-// moves keeps it from costing anything.
+// Safety never depends on which node is thought to own an actor: if two nodes both believe that they own it,
+// the journal's claim decides. Placement makes that rare. A node hands over an actor that moves, so that none
+// of its last facts are fenced.
 package cluster
 
 import (
@@ -42,8 +42,8 @@ type Config struct {
 	Log       *slog.Logger
 	// Backlog is how many entries wait in the journal.
 	Backlog func() int
-	// Shut returns a channel that is closed while the part of the journal that has an event does not
-	// answer. Commands to the event's actors are then refused at once. Nil, for an event or for all: it is
+	// Shut returns a channel that is closed while the part of the journal that has an event does not answer.
+	// Commands to the event's actors are then refused at once. A nil channel, or a nil Shut, means that this is
 	// not known.
 	Shut func(event int64) <-chan struct{}
 
@@ -286,7 +286,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// outcomeOf is what a caller is told of a command that got no reply.
+// outcomeOf returns the error that a caller gets for a command that got no reply.
 func outcomeOf(to engine.Ref, err error) error {
 	if _, refused := errors.AsType[*engine.Refusal](err); refused {
 		return err
@@ -486,7 +486,7 @@ func (n *Node) Stats() Stats {
 func (n *Node) Stop(ctx context.Context) error {
 	n.closing.Store(true)
 	var err error
-	// Actors may be loaded until closing is seen everywhere, so it goes round until none is left.
+	// Actors may be loaded until closing is seen everywhere, so the loop goes on until none is left.
 	for n.slots.Size() > 0 && err == nil {
 		n.slots.Range(func(_ engine.Ref, s *slot) bool {
 			msg, done := host.Retire(true)

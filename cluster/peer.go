@@ -56,7 +56,7 @@ func (p *peer) run(ctx context.Context) {
 	defer p.serving.Wait()
 	pause := redialFirst
 	var warned time.Time
-	var next way // is to be served next, if it has a link
+	var next way // the link to be served next, if there is one
 	for round := 0; ctx.Err() == nil; round++ {
 		w, err := next, error(nil)
 		if w.link == nil {
@@ -91,8 +91,8 @@ func (p *peer) run(ctx context.Context) {
 	}
 }
 
-// serveLink uses a link until it breaks, or until a link that a third member relays is not needed any
-// more: then it returns the straight way, which new calls take already.
+// serveLink uses a link until it breaks, or until a link that a third member relays is not needed any more. In
+// that case it returns the straight way, over which new calls go already.
 func (p *peer) serveLink(ctx context.Context, w way) (straight way) {
 	p.mu.Lock()
 	p.link, p.by = w.link, w.by
@@ -152,7 +152,8 @@ func (p *peer) failCalls(l *link) {
 	}
 }
 
-// call sends a frame that is answered, and gives it the call's number. It gives up when shut is closed.
+// call sends a frame that is answered, and gives it the call's number. The call is noted before its frame is
+// queued, because the answer could otherwise come before the note. It gives up when shut is closed.
 func (p *peer) call(ctx context.Context, shut <-chan struct{}, cmd engine.Command, frame func(w *writer, number int64)) (engine.Reply, error) {
 	if p.load.Load() >= p.n.cfg.MaxInFlight {
 		return nil, &engine.Refusal{Code: engine.Overloaded}
@@ -161,7 +162,7 @@ func (p *peer) call(ctx context.Context, shut <-chan struct{}, cmd engine.Comman
 	l := p.link
 	if l == nil {
 		p.mu.Unlock()
-		// The call is noted before its frame is queued. Otherwise the answer might come before the note.
+		// nothing was sent, so the caller may send the command to another node
 		return nil, errDown
 	}
 	c := activation.NewCall(cmd, &p.load)
@@ -262,7 +263,7 @@ func (p *peer) handleFrame(from *link, kind byte, r *reader) error {
 		}
 		record.Bytes = nil // they belong to the frame
 		if !p.n.feeds.comeFrom(record.Ref.Home, p.member.ID) || !p.usesLink(from) {
-			return nil // its owner of before is late, or the link of before
+			return nil // the facts come late, from the event's former owner or over a former link
 		}
 		p.n.cfg.Observe(&journal.Batch{Records: []journal.Record{record}})
 	}

@@ -8,7 +8,7 @@ import (
 // none is the owner of every bucket when there is no member.
 const none = placement.None
 
-// placed is the placement by the list that this node was told last.
+// placed is the placement by the newest list of members that this node was given.
 type placed struct {
 	*placement.Map
 	self    int           // index of this node in Members, or none

@@ -42,8 +42,8 @@ type way struct {
 	by   string // id of the member that relays; "": nobody does
 }
 
-// findWay makes a link to the member: straight or, if it takes too long or fails, by a third member.
-// Each round tries one of those.
+// findWay makes a link to the member: straight or, if that takes too long or fails, by a third member. Each
+// round tries another third member.
 func (p *peer) findWay(ctx context.Context, round int) (way, error) {
 	others := p.n.findRelays(p.member.ID)
 	patience := dialTime
@@ -56,7 +56,7 @@ func (p *peer) findWay(ctx context.Context, round int) (way, error) {
 	if err == nil || len(others) == 0 || ctx.Err() != nil {
 		return way{link: l, in: in}, err
 	}
-	spread := fnv.New32a()                                  // so that not all nodes begin with the same one
+	spread := fnv.New32a()                                  // so that not all nodes begin with the same relay
 	_, _ = spread.Write([]byte(p.n.cfg.Self + p.member.ID)) // never fails
 	by := others[(int(spread.Sum32()>>1)+round)%len(others)]
 	l, in, relayErr := p.dialWithin(ctx, dialTime, &by)
@@ -143,8 +143,9 @@ func (p *peer) hasCalls(l *link) bool {
 	return false
 }
 
-// relayConnection passes a connection from another node on to a member until either of them ends it
-// or ctx ends. A member that this node does not have on its list is refused: it opens no other addresses.
+// relayConnection passes a connection from another node on to a member until either of them ends it or ctx
+// ends. It refuses a member that is not on this node's list, so that nobody can make this node connect to other
+// addresses.
 func (n *Node) relayConnection(ctx context.Context, conn net.Conn, in io.Reader, to string) error {
 	defer func() { _ = conn.Close() }()
 	p, known := n.peers.Load(to)

@@ -64,10 +64,10 @@ func (s *strand) next() *mailbox {
 	return m
 }
 
-// mailbox is an actor's mailbox. The library's own mailbox does not know strands: it would keep a
-// goroutine busy for as long as one actor has messages. Messages go straight into this mailbox and
-// from it to the receiver. By way of the actor's PID and context a message passes some eight more
-// objects, which for a thousand actors are in no cache.
+// mailbox is an actor's mailbox. The library's own mailbox does not know strands: it would keep a goroutine
+// busy for as long as one actor has messages. Messages go straight into this mailbox and from it to the
+// receiver. By way of the actor's PID and context, a message would touch some eight more objects, and with a
+// thousand actors these are not in the processor's cache.
 type mailbox struct {
 	strand    *strand
 	receiver  receiver
@@ -116,20 +116,21 @@ func (l *letters) pop() (msg any) {
 // Start does nothing: the first message starts the mailbox.
 func (m *mailbox) Start() {}
 
-// PostUserMessage adds a message behind the others.
+// PostUserMessage adds a message after the others.
 func (m *mailbox) PostUserMessage(msg any) { m.postMessage(&m.user, msg) }
 
 // PostSystemMessage adds a message that goes before the user's messages.
 func (m *mailbox) PostSystemMessage(msg any) { m.postMessage(&m.system, msg) }
 
-// UserMessageCount is how many messages have not been handled yet.
+// UserMessageCount returns how many messages have arrived that the strand has not taken yet. The library asks
+// for it.
 func (m *mailbox) UserMessageCount() int {
 	m.strand.mu.Lock()
 	defer m.strand.mu.Unlock()
 	return len(m.user.come)
 }
 
-// postMessage adds a message. If nobody runs the strand, a worker is told to.
+// postMessage adds a message. If nobody runs the strand, a worker is told to run it.
 func (m *mailbox) postMessage(to *letters, msg any) {
 	s := m.strand
 	s.mu.Lock()

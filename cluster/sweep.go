@@ -13,7 +13,7 @@ import (
 const (
 	// wakeEvery is how often parked actors are looked for.
 	wakeEvery = 2 * time.Second
-	// idleEvery is how often idle activations are looked for, at most.
+	// idleEvery is the longest time between two looks for idle activations.
 	idleEvery = 30 * time.Second
 	// refreshEvery is how often activations whose last snapshot is older than snapshotAge are asked
 	// for a new one: days of the journal that no snapshot covers can't be dropped.
@@ -50,9 +50,9 @@ func (n *Node) sweepActors(ctx context.Context) {
 	}
 }
 
-// wakeParked wakes the actors of this node whose time has come since the last look, and returns the time
-// for the next. With the zero time, at a start and after actors have come to this node, it finds all that
-// want to wake by now, and those that were loaded when their node ended.
+// wakeParked wakes the actors of this node whose time has come since the last look, and returns the time at
+// which the next look begins. With the zero time, at a start and after actors have come to this node, it finds
+// all that want to wake by now, and those that were loaded when their node ended.
 func (n *Node) wakeParked(ctx context.Context, last time.Time) time.Time {
 	now := n.Now()
 	refs, err := n.cfg.Wakes.Due(ctx, last, now)

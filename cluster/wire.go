@@ -28,7 +28,7 @@ const (
 	frameYield     byte = 5  // call, ref: let the actor go, I am about to claim its stream
 	frameFollow    byte = 6  // call, event: send me its facts as they are committed
 	frameFacts     byte = 7  // ref, stream, first, last, facts as in the journal
-	frameCommitted byte = 8  // writer, batch: what the replies behind this frame depend on
+	frameCommitted byte = 8  // writer, batch: what the replies after this frame depend on
 	framePing      byte = 9  // nothing: the link is alive
 	frameWrote     byte = 10 // call, caller: how far was the journal when you answered its last write
 	framePositions byte = 11 // call, and writer and batch for each writer: the answer to frameWrote

@@ -14,9 +14,9 @@ type positions = map[int32]int64
 // as many others have written since.
 const maxWrote = 100_000
 
-// wrote remembers how far the journal had come when a caller's last write was answered here. It is
-// memory alone: a rush of writes costs the database nothing. A reader asks all nodes, because
-// nobody can know through which of them a caller has written.
+// wrote remembers how far the journal had come when a caller's last write was answered here. It does so in
+// memory only, so a rush of writes costs the database nothing. A reader asks all nodes, because nobody can know
+// through which of them a caller has written.
 type wrote struct {
 	mu             sync.Mutex
 	recent, former map[string]positions // by caller; former were noted before all of recent
@@ -82,8 +82,8 @@ func (n *Node) WrittenBy(ctx context.Context, caller string) (map[int32]int64, e
 	return all, errs
 }
 
-// findWritten asks the member what wrote.find says there. One of the release before has noted
-// nothing.
+// findWritten asks the member what wrote.find says there. A member of the release before has noted nothing, and
+// is not asked.
 func (p *peer) findWritten(ctx context.Context, caller string) (positions, error) {
 	p.mu.Lock()
 	l := p.link

@@ -64,7 +64,7 @@ type Device struct {
 	roster *roster
 	// What must be added to the device's clock to get the service's time.
 	offset time.Duration
-	// The offset that the folder has.
+	// The offset that was stored last.
 	kept   time.Duration
 	online bool
 	// The number of the last scan.

@@ -45,8 +45,9 @@ type (
 	}
 )
 
-// store is what a device keeps in its folder: manifests, and a log of scans. Each is a file of
-// lines that only grows. A call that writes a line returns only when the line is on the disk.
+// store is what a device keeps in its folder: a log of scans, which only grows, and the manifest with its
+// changes, which a full manifest replaces. Both are files of lines. A call that writes a line returns only when
+// the line is on the disk.
 type store struct {
 	dir       string
 	manifests *os.File

@@ -29,7 +29,7 @@ import (
 type Shell interface {
 	Now() time.Time // never set back by the wall clock
 	Log() *slog.Logger
-	// Post puts a message behind those that already wait for the activation.
+	// Post puts a message after those that already wait for the activation.
 	Post(msg any)
 	// Append hands an entry to the journal.
 	Append(e *journal.Entry)
@@ -129,7 +129,7 @@ type (
 	// than Before.
 	Refresh struct{ Before time.Time }
 
-	settled struct{ *work } // an outcome without facts, for which its batch proved no claim
+	settled struct{ *work } // an outcome without facts that needs a new proof of the claim
 	idle    struct{}        // nothing is pending any more
 )
 
@@ -202,7 +202,8 @@ func (a *Activation) takeJoint(j Joint) {
 	a.decide(nil, j.Cmd, j.Needs)
 }
 
-// bounceCommand sends a command on that reached an activation which has ended.
+// bounceCommand deals with a command that reached an activation that has ended: a call is answered with
+// ErrMoved, a tell is sent on, and a Wake is dropped.
 func (a *Activation) bounceCommand(c *Call, cmd engine.Command) {
 	if c != nil {
 		c.Finish(nil, ErrMoved)
@@ -242,8 +243,8 @@ func (a *Activation) beginServing(l Loaded) {
 	a.stash = nil // frees its memory
 }
 
-// stop ends the activation. Callers whose facts it had not made durable are told err. Until the
-// shell lets go of it, it sends callers who still have its address on.
+// stop ends the activation. Callers whose facts it had not made durable are told err. As long as the shell
+// keeps it, it answers ErrMoved to callers who still have its address.
 func (a *Activation) stop(err error, fenced bool) {
 	if a.stopped.Load() {
 		return

@@ -55,8 +55,8 @@ type released struct {
 	reply engine.Reply
 }
 
-// decide calls the kind's Decide, takes in the facts, and makes the outcome leave when they are
-// durable. For a joint command, needs is the sender's claim, which its facts need.
+// decide calls the kind's Decide, takes in the facts, and makes the outcome leave when they are durable. For a
+// joint command, needs is the sender's claim: the facts become durable only if that stands.
 func (a *Activation) decide(c *Call, cmd engine.Command, needs journal.Claim) {
 	if c == nil {
 		defer a.Load.Add(-1)
@@ -212,7 +212,8 @@ func (a *Activation) answerWork(w *work) {
 	}
 }
 
-// answerLate releases an outcome for which its batch proved no claim.
+// answerLate answers with an outcome without facts whose proof was too old when the journal settled it
+// (Settled).
 func (a *Activation) answerLate(w *work) {
 	if a.stopped.Load() {
 		w.failCallers()
@@ -243,7 +244,7 @@ func (w *work) Settled(err error) {
 		act := w.act // read first, because release ends w
 		last := act.pending.Add(-1) == 0
 		if last && act.leaving.Load() {
-			defer act.shell.Post(idle{}) // deferred, so that it comes behind the message that this call posts
+			defer act.shell.Post(idle{}) // deferred, so that it comes after the message that this call posts
 		}
 		switch {
 		case len(w.entry.Facts) > 0:
@@ -318,9 +319,9 @@ func (a *Activation) armTimer() {
 	a.shell.Arm(next)
 }
 
-// freeze copies the state for a snapshot. The snapshot is saved when all facts in it are durable,
-// so a barrier carries it through the journal behind them. It needs no proof of the claim, because
-// the store of snapshots checks the claim itself.
+// freeze copies the state for a snapshot. The snapshot is saved when all facts in it are durable, so an entry
+// without facts takes it through the journal after them. It needs no proof of the claim, because the store of
+// snapshots checks the claim itself.
 func (a *Activation) freeze() {
 	a.saved, a.savedAt = a.seq, a.shell.Now()
 	w := a.newWork(0)

@@ -61,7 +61,7 @@ type Env struct {
 // Actor is the library's actor that hosts an activation.
 type Actor interface {
 	Send(msg any) // into its mailbox
-	Stop()        // makes the library let go of it
+	Stop()        // makes the library stop and forget it
 }
 
 // Hosted is an activation together with what it needs of its node.

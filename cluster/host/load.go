@@ -44,8 +44,8 @@ func (h *Hosted) read(ctx context.Context) (l activation.Loaded, err error) {
 // errUnfounded says that a snapshot contains facts that the journal does not have.
 var errUnfounded = errors.New("host: the journal contradicts the snapshot")
 
-// replay reads the state from the latest snapshot and applies the facts behind it. If a snapshot
-// can't be right, it takes the one before it, and in the end all facts.
+// replay reads the state from the latest snapshot and applies the facts after it. If a snapshot can't be right,
+// it takes the one before it, and in the end all facts.
 func (h *Hosted) replay(ctx context.Context, l *activation.Loaded) error {
 	for before := snapshot.Latest; ; {
 		v, frozen, err := h.env.Snapshots.Load(ctx, l.Claim.Stream, before)
@@ -82,11 +82,11 @@ func (h *Hosted) thaw(l *activation.Loaded, frozen []byte) error {
 	return nil
 }
 
-// replayFrom applies the facts behind a snapshot. It reads from the snapshot's last fact on, to
-// find out whether the snapshot is founded: the journal must have that fact, and no later epoch
-// than the one that saved the snapshot may have written it. Otherwise the saved state contained
-// facts that the journal refused. If the snapshot was found to be founded before, this is not
-// checked again, and the journal may have dropped the fact.
+// replayFrom applies the facts after a snapshot. It reads from the snapshot's last fact on, to find out whether
+// the snapshot is founded: the journal must have that fact, and no later epoch than the one that saved the
+// snapshot may have written it. Otherwise the saved state contained facts that the journal refused. If the
+// snapshot was found to be founded before, this is not checked again, and the journal may have dropped the
+// fact.
 func (h *Hosted) replayFrom(ctx context.Context, l *activation.Loaded, v snapshot.Version) error {
 	l.Seq, l.Saved = v.Seq, v.Seq
 	reached := v.Seq == 0 || v.Founded
@@ -119,8 +119,8 @@ type decoded struct {
 	facts       []engine.Fact
 }
 
-// tail reads the stream's facts behind a snapshot. It decodes them on a goroutine of its own while
-// the caller applies the ones before, because each takes about as long for a long tail.
+// tail reads the stream's facts after a snapshot. It decodes them on a goroutine of its own while the caller
+// applies the ones before, because each takes about as long for a long tail.
 func (h *Hosted) tail(ctx context.Context, stream, after int64) iter.Seq2[decoded, error] {
 	return func(yield func(decoded, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)

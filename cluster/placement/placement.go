@@ -40,7 +40,8 @@ func Of(list []members.Member) *Map {
 	return m
 }
 
-// best returns the member with the highest number for a bucket, of those that may have it.
+// best returns the index of the member with the highest number for a bucket, of those that may have it, or
+// None.
 func (m *Map) best(bucket int, may func(int) bool) int {
 	best, most := None, uint64(0)
 	mixed := engine.MixBits(uint64(bucket) + 1) //nolint:gosec // small
@@ -58,7 +59,7 @@ func (m *Map) Owner(bucket int) int { return int(m.owner[bucket]) }
 // OwnerOf returns the index of the member that owns an event's actors, or None.
 func (m *Map) OwnerOf(event int64) int { return m.Owner(engine.BucketOf(event)) }
 
-// OwnerOfTask returns the member that does a task which the cluster needs done only once.
+// OwnerOfTask returns the index of the member that does a task which the cluster needs done only once, or None.
 func (m *Map) OwnerOfTask(name string) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))                                    // never fails

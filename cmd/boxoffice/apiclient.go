@@ -39,8 +39,8 @@ func (r *apiRefusal) Error() string {
 // fields are the members of a JSON object, usually of a request's body.
 type fields = map[string]any
 
-// patience is how long a request is repeated that is answered 503. It is long, because a busy
-// machine may need seconds to hash a password.
+// patience is how long a request is repeated while it is answered 503. It is long, because a busy machine may
+// need seconds to hash a password.
 const patience = time.Minute
 
 // send sends a request and reads the data of its answer. It repeats the request while the node

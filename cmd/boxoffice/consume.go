@@ -121,8 +121,8 @@ func markJournal(ctx context.Context, pool *pgxpool.Pool) error {
 	return err
 }
 
-// tallyEffects compares the journal with the rows of the consumers, and with the public facts that
-// the node has told. Facts that are lost, doubled or out of order are faults.
+// tallyEffects compares the journal with the rows of the consumers, and with the public facts that the node has
+// published. Facts that are lost, doubled or out of order are faults.
 func tallyEffects(ctx context.Context, pool *pgxpool.Pool) (t facts.Tally, err error) {
 	// had counts for each stream the rows, the different facts and the rows out of order. behind
 	// counts for each follower the facts that it has not taken.

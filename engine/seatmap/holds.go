@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// hold is the selection of a holder. It is never changed, only replaced, except for its position,
-// which belongs to the table.
+// hold is the selection of a holder. It is never changed, only replaced, except for its position, which belongs
+// to the heap of holds.
 type hold struct {
 	holder    string
 	principal uint64
@@ -65,9 +65,9 @@ func (t *holds) nextEnd() int64 {
 	return due - due%holdGrain
 }
 
-// collectEnded collects the seats of selections whose time is up, in no order. It goes down the heap only below
-// selections that have ended, because all below another one end later. It adds whole selections until there are at
-// least most seats.
+// collectEnded collects the seats of selections whose time is up, in no order. It looks below a selection in
+// the heap only if that one has ended, because all selections below it end later. It adds whole selections
+// until there are at least most seats.
 func (t *holds) collectEnded(now int64, most int) []int32 {
 	var seats []int32
 	var walk func(i int)

@@ -47,7 +47,7 @@ type Layout struct {
 	Labels   paged.Strings `cbor:"14,keyasint"` // as printed on the ticket, e.g. "12"
 }
 
-// Section is a part of the map with one price.
+// Section is a part of the map that is sold as one ticket type.
 type Section struct {
 	ID   string `cbor:"1,keyasint"` // unique in the map, of the same characters as a seat's
 	Name string `cbor:"2,keyasint"`

@@ -126,8 +126,7 @@ func (s *State) otherTypes(l *keeper.Line, seats []int32) []int64 {
 // decideReturn gives back those seats that were sold under the claim and still are. Before the sale
 // is committed it does not answer, and the ledger asks again.
 func (s *State) decideReturn(c keeper.Return, at int64) engine.Decision {
-	// Only a sale that has been committed has seats to give back. An end by release is recognized by having no seats
-	// below.
+	// Only a sale that has been committed has seats to give back. A claim that was released has no sale below.
 	if state, _ := s.book.Look(c.Claim); state != keeper.Ended {
 		return engine.Decision{}
 	}

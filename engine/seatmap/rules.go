@@ -6,8 +6,8 @@ import "slices"
 // (28 CFR 36.302(f)).
 const perWheelchair = 3
 
-// failUnattended fails companion seats that have no wheelchair place in the selection. Seats that the
-// holder has already get a place first.
+// failUnattended fails companion seats for which the selection has no wheelchair place. The companion seats
+// that the holder has already are served first.
 func failUnattended(p *plan, picks []pick) {
 	room, companions := 0, false
 	for i := range picks {
@@ -55,8 +55,8 @@ func (p *plan) isAttended(seats []int32) bool {
 // as many seats in the row, in no more pieces, leaves none. It reports whether any has failed.
 // wanted are the seats of the picks.
 //
-// What the holder has already never fails, because giving a seat back is never refused. Only
-// standard seats count, because a wheelchair place is sold by itself.
+// A seat that the holder has already never fails, because giving a seat back is never refused. Only standard
+// seats count, because a wheelchair place is sold by itself.
 func (s *State) judgeGaps(picks []pick, wanted []int32, own *hold) bool {
 	failed, last := false, int32(-1)
 	for _, i := range wanted {

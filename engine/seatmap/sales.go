@@ -28,7 +28,7 @@ func (s *State) giveBack(claim keeper.Claim, only []int32) {
 	}
 	rest := &sale{claim: claim}
 	for _, i := range one.seats {
-		if int(i) >= len(s.seats) || s.seats[i].sale != one { // in a torn journal the map may be gone
+		if int(i) >= len(s.seats) || s.seats[i].sale != one { // in a damaged journal the map may be missing
 			continue
 		}
 		if only != nil && !contains(only, i) {

@@ -55,7 +55,7 @@ const (
 // Status is the state of a seat that the public sees.
 type Status uint8
 
-// The states of a seat. The numbers are shared with View.
+// The states of a seat. Map.States has the same numbers.
 const (
 	Available Status = 0
 	Held      Status = 1

@@ -13,7 +13,7 @@ type size struct {
 	sections int    // sections priced to the type
 	told     int64  // what the type is told: seats, or keeper.Unseated
 	revision uint64 // revision of what the type is told; no two sizes have the same
-	seen     bool   // whether the ticket type knows it (volatile)
+	seen     bool   // whether the ticket type has acknowledged it (volatile)
 }
 
 // toldQuantity returns what the type has to be told.
@@ -81,7 +81,7 @@ func (z *sizes) noteSeen(revision uint64) {
 	}
 }
 
-// nextTelling returns when sizes have to be told, or 0.
+// nextTelling returns when sizes have to be told, in unix milliseconds, or 0.
 func (z *sizes) nextTelling() int64 {
 	if z.unseen == 0 {
 		return 0

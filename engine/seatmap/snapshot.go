@@ -150,8 +150,8 @@ func Thaw(ref engine.Ref, frozen any) (engine.State, error) {
 	return s, s.Check()
 }
 
-// thawSeats restores prices, blocks, selections and sales, in the order in which each needs the ones before: what
-// seats count for depends on prices.
+// thawSeats restores prices, blocks, selections and sales, in this order: what a seat counts for depends on the
+// prices.
 func (s *State) thawSeats(f *Frozen) {
 	for i, slot := range f.Prices {
 		s.sizes.list[0].sections--

@@ -62,7 +62,7 @@ type recent struct {
 // slotOf returns the number of the slot of a time in unix milliseconds.
 func slotOf(at int64) int64 { return max(0, at) / slotSpan }
 
-// isOver reports whether all slots ended so long ago that none counts.
+// isOver reports whether none of the network's seats counts any more in the slot with this number.
 func (r *recent) isOver(slot int64) bool { return r.newest+slots <= slot }
 
 // advanceTo makes a slot the newest one, unless a newer one exists.
@@ -119,7 +119,8 @@ func (p *pace) noteHeld(network uint64, seats int, at int64) {
 	if network == 0 || seats == 0 {
 		return
 	}
-	// A network that counts no more is forgotten before the limit forgets one that still does.
+	// Networks whose seats no longer count are forgotten first, so that the limit does not forget one whose
+	// seats still count.
 	p.forgetSome(max(p.newest, slotOf(at)))
 	if _, known := p.by[network]; !known && p.order.Len() >= maxNetworks {
 		delete(p.by, p.order.At(0))

@@ -6,8 +6,8 @@ import (
 	"boxoffice/engine/paged"
 )
 
-// maxTally is how many deeds a tally remembers at most. It bounds the tally's memory: a deed takes
-// 157 bytes if it is the only one of its buyer and of its address, and 40 if it is one of many.
+// maxTally is how many deeds (orders, or wrong codes) a tally remembers at most. It bounds the tally's memory:
+// a deed takes 157 bytes if it is the only one of its buyer and of its address, and 40 if it is one of many.
 const maxTally = 1_000_000
 
 // tally remembers what was done within a span of time, by which buyer and from which address. It
@@ -28,7 +28,7 @@ type doers [block]doer
 
 const block = 64
 
-// A deed has two doers.
+// Each deed has two doers, at these indexes.
 const (
 	buyer   = 0
 	address = 1

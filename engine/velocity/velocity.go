@@ -53,15 +53,15 @@ type Exceeded struct {
 	RetryAfterSeconds int64  `json:"retryAfterSeconds"`
 }
 
-// Terms are what an event sells by, as far as the rules ask.
+// Terms are what the rules must know about an event and its deployment.
 type Terms struct {
 	Limits *Limits
 	Window int64   // milliseconds that an unpaid order stays open
 	Scale  float64 // the deployment's factor for all limits; 0 stands for 1
 }
 
-// ScaleLimit returns the event's own limit, or else the rule's default, times the deployment's
-// scale.
+// ScaleLimit returns the event's own limit, or else the rule's default, times the deployment's scale. For Off
+// it returns math.MaxInt64.
 func ScaleLimit(own, rule int64, scale float64) int64 {
 	switch {
 	case own == Off:
@@ -100,7 +100,7 @@ func doersOf(o *order.Order) [2]uint64 { return [2]uint64{buyer: o.Customer, add
 // Counts reports whether the rules apply to an order.
 func Counts(o *order.Order) bool { return o.Client != 0 }
 
-// RefuseOrder refuses another order of a buyer that a rule does not allow now.
+// RefuseOrder returns the refusal of another order of a buyer, or nil if the rules allow the order now.
 func (b *Buyers) RefuseOrder(o *order.Order, presale string, t Terms, at int64) *engine.Refusal {
 	if !Counts(o) {
 		return nil
@@ -121,7 +121,7 @@ func (b *Buyers) RefuseOrder(o *order.Order, presale string, t Terms, at int64) 
 	return b.RefuseGuess(o, presale, t, at)
 }
 
-// RefuseGuess refuses another presale code of a buyer that a rule does not allow now.
+// RefuseGuess returns the refusal of another presale code of a buyer, or nil if the rules allow one now.
 func (b *Buyers) RefuseGuess(o *order.Order, presale string, t Terms, at int64) *engine.Refusal {
 	if presale == "" || !Counts(o) {
 		return nil
@@ -135,8 +135,9 @@ func (b *Buyers) RefuseGuess(o *order.Order, presale string, t Terms, at int64) 
 	return nil
 }
 
-// RefusePayment refuses another attempt to pay an order that a rule does not allow now. The order has the times of
-// its earlier attempts. Attempts through its payment link and attempts of its buyer are counted separately.
+// RefusePayment returns the refusal of another attempt to pay an order, or nil if the rule allows one now. The
+// order has the times of its earlier attempts. Attempts through its payment link and attempts of its buyer are
+// counted separately.
 func RefusePayment(o *order.Order, byLink bool, t Terms, at int64) *engine.Refusal {
 	most := ScaleLimit(t.Limits.PaymentAttempts, paymentAttempts, t.Scale)
 	var recent []int64

@@ -5,8 +5,8 @@ import "boxoffice/engine"
 // These are the commands to an event about its waitlist. A command that is refused is answered by a *engine.Refusal
 // instead of the answer that its comment names.
 type (
-	// Join puts somebody in line, whose address the caller has proven. An address waits only once
-	// for a ticket type. The answer is a *Placed.
+	// Join puts somebody in line. The caller has proven the address. An address waits only once for a ticket
+	// type. The answer is a *Placed.
 	Join struct {
 		ID       engine.OrderID
 		Type     int64 // number of the ticket type; 0 stands for any
@@ -23,7 +23,7 @@ type (
 	}
 	// Leave takes an entry out of the line, together with its offer. The answer is a *Placed.
 	Leave struct{ ID engine.OrderID }
-	// Claim accepts an offer, which becomes an order that has to be paid. *ledger.OrderReply.
+	// Claim accepts an offer, which becomes an order that has to be paid. The answer is a *ledger.OrderReply.
 	Claim struct{ ID engine.OrderID }
 	// Call offers what is set aside to Count more entries, even if offers are not made
 	// automatically. The answer is a *Called.
@@ -84,8 +84,8 @@ const (
 	ClosedOver       = "event_over"
 )
 
-// Standing is the detail of the refusal to claim something that is not offered, or no longer.
-// Status is the entry's own.
+// Standing is the detail of the refusal to claim something that is not offered, or is no longer offered. Status
+// is the entry's own.
 type Standing struct {
 	Status string `json:"status"`
 }

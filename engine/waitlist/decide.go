@@ -16,7 +16,7 @@ import (
 // window. The ledger also decides what becomes of that order, including a claim and the entry's
 // leaving.
 
-// Terms are what an event says to its waitlist.
+// Terms are what the waitlist must know about its event.
 type Terms struct {
 	Event     int64 // number of the event
 	Selling   bool
@@ -117,8 +117,8 @@ func refuseClosed(reason string) engine.Decision {
 	return refuse(engine.WaitlistClosed, Closed{Reason: reason})
 }
 
-// answerJoin answers with an entry. If the entry waits and its types are not guarded yet, the
-// answer is held back until they are (DecideSeen).
+// answerJoin answers with an entry. If the entry waits and its types may still sell to others (isGuarded), the
+// answer is held back until they don't (DecideSeen).
 func (l *Line) answerJoin(d engine.Decision, e *Entry, t *Terms) engine.Decision {
 	if e.Status == StatusWaiting && !l.isGuarded(e, t.Offers, nil) {
 		d.Facts = append(d.Facts, &Held{ID: e.ID})
@@ -129,7 +129,7 @@ func (l *Line) answerJoin(d engine.Decision, e *Entry, t *Terms) engine.Decision
 	return d
 }
 
-// PlaceOf returns an entry as answers show it.
+// PlaceOf returns an entry with its place in line.
 func (l *Line) PlaceOf(e *Entry) *Placed {
 	p := &Placed{Entry: *e, Position: 1}
 	if l != nil {
@@ -245,10 +245,9 @@ func (l *Line) decideSet(c Set, at int64) engine.Decision {
 	return d
 }
 
-// Wake tells ticket types that somebody waits for them, or that nobody does any more. It returns
-// the first entry that what is set aside is enough for, and the ticket type to offer it, or nil if
-// there is none. The entry after that one is offered something at the next Wake, when this offer
-// has been made.
+// Wake tells ticket types that somebody waits for them, or that nobody does any more. It returns the first
+// entry for which enough is set aside, and the ticket type to offer it, or nil if there is none. The entry
+// after that one is offered something at the next Wake, when this offer has been made.
 func (l *Line) Wake(d *engine.Decision, t *Terms, now int64) (first *Entry, typ int64) {
 	if due := l.Due(t.Offers); due == 0 || due > now {
 		return nil, 0

@@ -42,12 +42,13 @@ type (
 		ID     engine.OrderID `cbor:"1,keyasint"`
 		Status string         `cbor:"2,keyasint"`
 		At     int64          `cbor:"3,keyasint"`
-		Email  string         `cbor:"4,keyasint,omitempty"` // address of the entry, which identifies it
+		Email  string         `cbor:"4,keyasint,omitempty"` // address of the person who waited
 		Name   string         `cbor:"5,keyasint,omitempty"`
 		// Language is the entry's language.
 		Language string `cbor:"6,keyasint,omitempty"`
 	}
-	// CalledFact says that the organizer wants the entries to be offered something.
+	// CalledFact says that the organizer wants the entries to be offered something, even if offers are not made
+	// automatically.
 	CalledFact struct {
 		IDs []engine.OrderID `cbor:"1,keyasint"`
 		At  int64            `cbor:"2,keyasint"`
@@ -58,7 +59,8 @@ type (
 		OfferMinutes int64 `cbor:"2,keyasint"`
 		At           int64 `cbor:"3,keyasint"`
 	}
-	// Held (volatile) says that an entry's caller waits until the ticket types are guarded.
+	// Held (volatile) says that an entry's caller waits until the entry's ticket types sell to nobody else (are
+	// guarded).
 	Held struct{ ID engine.OrderID }
 	// Seen (volatile) says that a ticket type has acknowledged a guard.
 	Seen struct{ Await keeper.AwaitSeen }
@@ -185,8 +187,8 @@ func (l *Line) changeEntry(id engine.OrderID, to func(*Entry) bool) bool {
 	return true
 }
 
-// applyJudged notes that the guards were told at a time, and forgets tries to offer something that
-// are so old that another may be made.
+// applyJudged notes that the guards were told at a time. It also forgets asks that are so old that another may
+// be made.
 func (l *Line) applyJudged(at int64) {
 	l.due = false
 	for i := range l.guards {

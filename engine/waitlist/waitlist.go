@@ -3,8 +3,8 @@
 // so the ledger makes it (engine/ledger): it holds its stock for the offer's window, under the id of
 // its entry.
 //
-// Invariants: a ticket type is guarded exactly while an entry waits that could take its units; an
-// entry is offered something only once. Limits: at most MaxAlive entries wait or are offered
+// Invariants: a ticket type is guarded (sells only to those who wait) exactly while an entry waits that could
+// take its units; an entry is offered something only once. Limits: at most MaxAlive entries wait or are offered
 // something, and as many that have ended are remembered.
 package waitlist
 
@@ -19,7 +19,7 @@ import (
 
 // Statuses of an entry (docs/rules.md, Statuses).
 const (
-	StatusUnconfirmed = "unconfirmed" // of no entry: of the answer to an unproven Join
+	StatusUnconfirmed = "unconfirmed" // only in the answer to an unproven Join; no entry has this status
 
 	StatusWaiting   = "waiting"
 	StatusOffered   = "offered"
@@ -296,7 +296,7 @@ func (l *Line) forget() {
 	l.entries = kept
 }
 
-// Stir makes the event look at the line.
+// Stir makes the event's next Wake look at the line.
 func (l *Line) Stir() {
 	if l != nil {
 		l.due = true
@@ -411,7 +411,7 @@ func (l *Line) Due(offers map[int64]keeper.Offer) int64 {
 	return next
 }
 
-// Check returns the first broken invariant.
+// Check returns the first broken invariant, or nil.
 func (l *Line) Check(offers map[int64]keeper.Offer) error {
 	if l == nil {
 		return nil
