@@ -37,7 +37,7 @@ func (c *gateCmd) Run(ctx context.Context) error { return c.serve(ctx, os.Stdin,
 // every other request.
 const lastSync = 20 * time.Second
 
-// serve decides each code as it comes, and exchanges news with the service beside that. After the
+// serve decides each code as it comes, and exchanges scans and changes with the service beside that. After the
 // end of the input it tells the service about the scans that the service has missed.
 func (c *gateCmd) serve(ctx context.Context, in io.Reader, out io.Writer) (err error) {
 	// Both names become folders, so neither may lead out of Dir.
@@ -107,7 +107,7 @@ type terminal struct {
 	told  int // how many of the people who were let in wrongly were shown
 }
 
-// follow exchanges news with the service at regular intervals, until its context ends.
+// follow calls sync at regular intervals, until its context ends.
 func (t *terminal) follow(ctx context.Context, every time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -121,8 +121,9 @@ func (t *terminal) follow(ctx context.Context, every time.Duration) {
 	}
 }
 
-// sync exchanges news with the service. It prints when the service goes away or comes back. It also
-// prints people who were let in wrongly: the device decided alone, and the service knew better.
+// sync fetches the changes of the manifest, and tells the service about the scans that it has missed. It prints
+// when the service goes away or comes back. It also prints people who were let in wrongly: the device decided
+// alone, and the service knew better.
 func (t *terminal) sync(ctx context.Context) {
 	// The network is used without the lock, or a scan would have to wait for it.
 	err := t.device.Sync(ctx)

@@ -94,7 +94,7 @@ type listener struct {
 // fromNow is the cursor that stands for the present end of the feed.
 const fromNow = "now"
 
-// read reads the page of facts after a cursor, and notes the cursor behind that page.
+// read reads the page of facts after a cursor, and notes the cursor after that page.
 func (l *listener) read(ctx context.Context, after string) (facts []json.RawMessage, err error) {
 	query := url.Values{"after": {after}, "limit": {"100"}}
 	if len(l.cmd.Events) > 0 {

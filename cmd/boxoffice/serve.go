@@ -19,8 +19,8 @@ type serveCmd struct{ node.Config }
 func (c *serveCmd) Run(ctx context.Context) error {
 	log := logger(c.LogLevel)
 	c.Print(log)
-	// Only a node with a private Postgres and a demo lets visitors start a simulated crowd:
-	// somebody tries it out on one machine.
+	// Only a node with a private Postgres and a demo lets visitors start a simulated crowd. Such a node is one
+	// that somebody tries out on one machine.
 	c.Crowd = c.Private() && c.Demo
 	n := node.New(&c.Config, log)
 	err := n.Start(ctx)

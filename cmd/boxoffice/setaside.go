@@ -33,7 +33,7 @@ type asideSelection struct {
 	Stream   int64  `help:"Only facts of the stream of this number."`
 }
 
-// selection returns the flags as package follower takes them.
+// selection returns the flags in the form that package follower takes.
 func (s asideSelection) selection() follower.Selection {
 	return follower.Selection{Follower: s.Follower, Stream: s.Stream}
 }

@@ -55,9 +55,9 @@ func (d *databases) openAll(ctx context.Context) (at opened, done func(), err er
 	return at, done, nil
 }
 
-// openChecked connects as openAll does and refuses databases that do not belong to the deployment's
-// journal. If the journal has several, a database that does not answer is no error: its valve is
-// shut, and the caller goes on without it.
+// openChecked connects as openAll does and refuses databases that do not belong to the deployment's journal. If
+// the journal has several, a database that does not answer is no error: its valve (persistence.Valve) is shut,
+// and the caller goes on without it.
 func (d *databases) openChecked(ctx context.Context) (at opened, done func(), err error) {
 	if at, done, err = d.openAll(ctx); err != nil {
 		return at, nil, err

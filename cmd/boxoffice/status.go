@@ -91,7 +91,7 @@ type status struct {
 	Refunds   refundStatus        `json:"refunds"`
 	Journal   retention.Standing  `json:"journal"`           // how far back the journal goes; of several shards, the one that goes back the furthest
 	Shards    []shardStatus       `json:"shards,omitempty"`  // the journal's databases, if it has several
-	Positions []follower.Position `json:"positions"`         // how far the followers are that have not read a writer to its end
+	Positions []follower.Position `json:"positions"`         // the positions of followers in writers that they have not read to the end
 	SetAside  map[string]int64    `json:"setAside"`          // how many facts each follower could not digest
 	Owners    map[string]string   `json:"owners,omitempty"`  // the names of the nodes that own the events that were asked for
 	ShardOf   map[string]int      `json:"shardOf,omitempty"` // the shards of the events that were asked for, if the journal has several
@@ -270,8 +270,8 @@ func followersOf(positions []follower.Position) []followerStatus {
 	return list
 }
 
-// parseEvents returns the numbers of events that are named by number or by id. Ids of ticket types
-// and orders will do too, because they contain the event's number.
+// parseEvents returns the numbers of events that are named by number or by id. Ids of ticket types and orders
+// are accepted too, because they contain the event's number.
 func parseEvents(events []string) (map[string]int64, error) {
 	numbers := make(map[string]int64)
 	for _, text := range events {

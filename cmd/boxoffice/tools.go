@@ -130,7 +130,7 @@ func (c *allowTransferCmd) Run(ctx context.Context) error {
 	return c.setTransfers(ctx, c.Organization, true, "is paid by bank transfer too")
 }
 
-// forbidTransferCmd ends that an organization is paid by bank transfer.
+// forbidTransferCmd no longer lets an organization be paid by bank transfer.
 type forbidTransferCmd struct {
 	database
 	Organization string `arg:"" help:"Its number, its id or its slug."`
@@ -141,8 +141,8 @@ func (c *forbidTransferCmd) Run(ctx context.Context) error {
 	return c.setTransfers(ctx, c.Organization, false, "is not paid by bank transfer")
 }
 
-// setTransfers allows or forbids bank transfers to an organization, and prints the result. The text
-// says is the end of that sentence.
+// setTransfers allows or forbids bank transfers to an organization, and prints the result. The argument says is
+// the end of the printed sentence.
 func (d *database) setTransfers(ctx context.Context, name string, allowed bool, says string) error {
 	pool, done, err := d.open(ctx)
 	if err != nil {

@@ -133,7 +133,7 @@ func (s *stage) draftEvent(ctx context.Context) error {
 	}, &s.event)
 }
 
-// renameEvent changes the title of the draft, which the service tells as event.updated.
+// renameEvent changes the title of the draft, which makes the fact event.updated.
 func (s *stage) renameEvent(ctx context.Context) error {
 	return s.send(ctx, http.MethodPut, s.ownPath(), fields{"title": "Triggered, and renamed"}, nil)
 }
@@ -246,8 +246,8 @@ func (s *stage) tagAttendee(ctx context.Context) error {
 	}, nil)
 }
 
-// actAsAgent renames the event through the tool interface, as an agent would, so that the service
-// tells of an agent's action.
+// actAsAgent renames the event through the tool interface, as an agent would, which makes the fact
+// agent.action.
 func (s *stage) actAsAgent(ctx context.Context) error {
 	call, err := json.Marshal(fields{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": fields{
 		"name": "update_event", "arguments": fields{"id": s.event.ID, "title": "Triggered by an agent"},

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	mostSeats = 4 // of one buyer
-	tries     = 3 // before a buyer takes what the service finds, and goes if that is nothing
+	mostSeats = 4 // how many seats a buyer wants at most
+	tries     = 3 // how many groups of seats a buyer tries to hold, before the buyer takes what the service offers
 	leastLook = 200 * time.Millisecond
-	mostLook  = 1200 * time.Millisecond // at the map, before each step
-	patience  = 10 * time.Second        // with a request that is refused because of the rush
+	mostLook  = 1200 * time.Millisecond // the longest time for which a buyer looks at the map before each step
+	patience  = 10 * time.Second        // how long a buyer repeats a request that is refused because of the rush
 )
 
 // hall is what buyers see of an event: its seats by rows, in the order of the map, and the ticket type as which
 // each seat is sold.
 type hall struct {
-	path   string // of the event's seats in the API
+	path   string // path of the event's seats in the API
 	rows   [][]string
 	typeOf map[string]string // ticket type by seat
 }
@@ -81,7 +81,8 @@ func (c *Crowd) newBuyer(r *rush, h *hall, number int) *buyer {
 	}
 }
 
-// shop is a buyer's whole visit, which begins after a time. It ends with an order, or the buyer goes without one.
+// shop is a buyer's whole visit, which begins after a delay. It ends with an order, or the buyer goes without
+// one.
 func (b *buyer) shop(ctx context.Context, after time.Duration) {
 	held := b.chooseSeats(ctx, after)
 	if len(held) == 0 || !b.look(ctx) || !b.orderSeats(ctx, held) {
@@ -135,7 +136,7 @@ func (b *buyer) chooseSeats(ctx context.Context, after time.Duration) (held []st
 }
 
 // orderSeats orders what the buyer holds, and reports whether the order was made. Seats of several ticket types
-// need a line for each type. The holder's name shows that the buyer may have the seats.
+// need a line for each type. The holder's secret word shows that the buyer may have the seats.
 func (b *buyer) orderSeats(ctx context.Context, held []string) bool {
 	type line struct {
 		TicketTypeID string   `json:"ticketTypeId"`

@@ -1,7 +1,6 @@
-// Package crowd plays the buyers of the demo: some hundred who take a hall's seats within seconds,
-// so that whoever watches sees what a rush is like. They call the public API over loopback, each from
-// an address of their own, as strangers would. They don't pay, so the hall comes free again when their
-// time to pay is over.
+// Package crowd plays the buyers of the demo: some hundred who take a hall's seats within seconds, so that a
+// visitor can watch what a rush is like. They call the public API over loopback, each from an address of their
+// own, as strangers would. They don't pay, so the hall comes free again when their time to pay is over.
 //
 // One rush runs at a time, and ends by itself within mostTime. The Crowd owns the goroutines of its
 // buyers; Stop ends them.
@@ -23,15 +22,15 @@ import (
 
 const (
 	buyers   = 300
-	arriving = 10 * time.Second // in which the buyers come, evenly
-	mostTime = time.Minute      // of a rush
+	arriving = 10 * time.Second // the time over which the buyers come evenly
+	mostTime = time.Minute      // how long a rush may last
 )
 
 // Crowd serves the pages that start and show a rush. Its methods may be called by any goroutine.
 type Crowd struct {
 	api     client.API
 	network *client.Network
-	base    context.Context // of every rush
+	base    context.Context // context of every rush; cancel ends it
 	cancel  context.CancelFunc
 	buyers  sync.WaitGroup
 
@@ -48,7 +47,7 @@ type rush struct {
 	left          atomic.Int64 // buyers who went without an order
 }
 
-// Figures are what is told of a rush.
+// Figures are the numbers about a rush that the page shows.
 type Figures struct {
 	Event   string  `json:"event"`
 	Running bool    `json:"running"`
@@ -107,8 +106,8 @@ func (c *Crowd) Serve(ctx *fasthttp.RequestCtx) {
 // errBusy says that no rush can begin: another one runs, or the node is about to stop.
 var errBusy = errors.New("crowd: a rush runs")
 
-// start begins a rush on an event that has seats. It reads the hall before it takes the lock, because that takes
-// requests. Of two starts at the same time the lock lets one through.
+// start begins a rush on an event that has seats. It reads the hall before it takes the lock, because reading
+// needs a request to the node. Of two starts at the same time the lock lets one through.
 func (c *Crowd) start(ctx context.Context, event string) error {
 	asks, cancel := context.WithTimeout(ctx, mostTime)
 	defer cancel()

@@ -66,8 +66,8 @@ import (
 	venuetable "boxoffice/persistence/venues"
 )
 
-// startAreas opens the areas of the API and starts their background work. The order follows their
-// needs: an area is opened after the areas that it gets functions of.
+// startAreas opens the areas of the API and starts their background work. The order follows their needs: an
+// area is opened after the areas whose functions it uses.
 func (n *Node) startAreas(ctx context.Context) (err error) {
 	if n.secrets, err = n.cfg.readMasterKey(); err != nil {
 		return err
@@ -285,8 +285,8 @@ func (n *Node) openPeople(all *accounts.Store, said *community.Store, known *liv
 	})
 }
 
-// openFactLog opens the log of public facts and the queues of the webhook endpoints. It fills
-// neither: startFacts starts that.
+// openFactLog opens the log of public facts and the queues of the webhook endpoints. Nothing is written to them
+// before startFacts.
 func (n *Node) openFactLog() (err error) {
 	if n.endpoints, err = deliveries.New(n.pool); err != nil {
 		return err
@@ -296,9 +296,8 @@ func (n *Node) openFactLog() (err error) {
 	return nil
 }
 
-// findSeats returns an event's seat map for the telling of facts. If the event's shard does not
-// answer, the error says to try again later. The fact itself is not to blame and must not be set
-// aside.
+// findSeats returns an event's seat map for the public facts about its seats. If the event's shard does not
+// answer, the error says to try again later. The fact itself is not to blame and must not be set aside.
 func (n *Node) findSeats(ctx context.Context, event int64) (*committed.SeatMap, error) {
 	m, err := n.feed.Seats(ctx, event)
 	if err != nil {

@@ -140,8 +140,8 @@ func (c *Config) Print(log *slog.Logger) {
 // Private reports whether the node runs a Postgres of its own, which nobody else can use.
 func (c *Config) Private() bool { return c.DatabaseURL == "" }
 
-// Apart reports whether the journal has one or several databases of its own. Settings that cannot
-// be read count as such, because somebody meant to set them; the start will refuse them.
+// Apart reports whether the journal has one or several databases of its own. It also returns true for settings
+// that cannot be read, because somebody meant to set them; the start will refuse them.
 func (c *Config) Apart() bool {
 	urls, err := JournalURLs(c.JournalURL, c.JournalURLs)
 	return len(urls) > 0 || err != nil
@@ -184,8 +184,8 @@ func (c *Config) makeWitness() *witness.Authority {
 	return witness.New(c.WitnessURL)
 }
 
-// runsSimulator reports whether the node runs a payment simulator: in test, unless it has a key for
-// Paystack.
+// runsSimulator reports whether payments are simulated: in test, without a key for Paystack. The node then runs
+// the simulator itself, unless BOXOFFICE_PAYSTACK_URL names another one.
 func (c *Config) runsSimulator() bool { return c.Env == "test" && c.PaystackKey == "" }
 
 // simulatorHooks returns the address to which the simulator sends a provider's webhooks, or "" if it sends none.

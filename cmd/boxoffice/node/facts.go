@@ -28,11 +28,11 @@ const (
 	// slows down the sale.
 	factsBatch     = 1_000
 	factsBusyBatch = 250
-	// relayBatch is how many facts are written to Kafka in one transaction, which mostly waits for
-	// Kafka.
+	// relayBatch is how many facts are written to Kafka in one transaction at most. The transaction mostly
+	// waits for Kafka.
 	relayBatch = 5_000
-	// factsYield is how many times as long as it has worked the follower rests while the node is
-	// busy, so that it takes a thirteenth of a core from the sale.
+	// factsYield is how long the follower rests while the node is busy, as a multiple of the time for which it
+	// has worked. So it takes a thirteenth of a core from the sale.
 	factsYield = 12
 )
 
@@ -45,8 +45,8 @@ func (n *Node) openAttendees() {
 	})
 }
 
-// openFacts makes the part that tells the world about facts. Without Kafka this is a follower of
-// the journal. With Kafka it is a relay that writes facts to Kafka, and a consumer that reads them
+// openFacts makes the part that publishes facts and queues the mails about them. Without Kafka this is a
+// follower of the journal. With Kafka it is a relay that writes facts to Kafka, and a consumer that reads them
 // back on every node. startFacts starts either.
 func (n *Node) openFacts() error {
 	n.digesters.publicFacts = follower.NewDigester(publicfacts.Follower, n.log, n.applyTold, nil)
@@ -125,12 +125,12 @@ func (n *Node) startFacts(context.Context) error {
 		keeper := retention.New(n.pool, pool, keep, n.log, n.reading.cfg.Name, n.attending.cfg.Name, n.telling.cfg.Name)
 		n.started(n.cluster.Once("journal retention", keeper.Run))
 	}
-	n.started(n.cluster.Once("facts", n.telling.run)) // before the actors: facts ask one for a seat's place
+	n.started(n.cluster.Once("facts", n.telling.run)) // stops before the actors do, because a public fact may ask a seat map's actor where a seat is
 	return nil
 }
 
-// factsMetrics exports how far the telling of facts is behind. Only the consumer's figure includes
-// facts from before this process started.
+// factsMetrics exports how far the publishing of facts is behind. Only the consumer's figure includes facts
+// from before this process started.
 func (n *Node) factsMetrics(r *prometheus.Registry) {
 	gauge := func(name, help string, f func() float64) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "boxoffice", Name: name, Help: help}, f))

@@ -97,8 +97,8 @@ func (n *Node) join(ctx context.Context) error {
 		return err
 	}
 	n.started(n.membership.Stop)
-	// If the journal is in the nodes' own database, members close dead writers as they bury a node.
-	// A journal apart needs this task for it.
+	// If the journal is in the nodes' own database, members close dead writers as they bury a node. If the
+	// journal has databases of its own, this task closes them.
 	if n.cfg.Apart() {
 		n.started(n.cluster.Once("burials", n.closeBuried))
 	}

@@ -86,7 +86,7 @@ type Node struct {
 	sim          *paysim.Sim
 	notices      *notices.Store
 	receipts     *receipts.Store
-	guesses      *limit.Guesses    // counts wrong guesses of short secrets, at whatever door they are tried
+	guesses      *limit.Guesses    // counts wrong guesses of short secrets, wherever they are tried
 	currencies   []engine.Currency // the currencies that prices may be in
 	mailbox      *mail.Capture     // the captured mail; nil: mail is sent
 	mailQueue    *mailqueue.Queue

@@ -150,8 +150,8 @@ func (n *Node) startCluster(context.Context) error {
 	return nil
 }
 
-// startPayments opens the payment providers that have a key. In test it starts a simulator if
-// Paystack has none.
+// startPayments opens the payment providers that have a key. In test, without a key for Paystack, it starts a
+// simulator, unless BOXOFFICE_PAYSTACK_URL names one.
 func (n *Node) startPayments(ctx context.Context) error {
 	if n.cfg.BaseURL == "" {
 		n.cfg.BaseURL = "http://" + n.cfg.Listen

@@ -53,5 +53,5 @@ func (n *Node) Registry() *prometheus.Registry { return n.registry }
 // MetricsAddr returns the address of the metrics' own listener; "" without one.
 func (n *Node) MetricsAddr() string { return n.metricsAddr }
 
-// Stops returns the functions that stop its parts, in the order in which the parts were started.
+// Stops returns the functions that stop the node's parts, in the order in which the parts were started.
 func (n *Node) Stops() []func(context.Context) error { return n.stops }

@@ -16,17 +16,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isTold reports whether the environment says how to collect garbage.
+// isTold reports whether the environment sets GOGC. This package then changes nothing.
 func isTold() bool { return os.Getenv("GOGC") != "" }
 
 // memory returns how many bytes the process may use.
 var memory = memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)
 
-// CollectSeldom uses more memory so that the slowest answers of a rush are quicker. Most of a
-// node's heap is the state of its actors, which lives long, and on two cores every collection
-// delays hundreds of buyers. The heap may grow to nine times the live bytes, but not beyond half of
-// the memory that the process may use. A node keeps room by itself from its start on. GOGC and
-// GOMEMLIMIT override this.
+// CollectSeldom uses more memory so that the slowest answers of a rush are quicker. Most of a node's heap is
+// the state of its actors, which lives long, and on two cores every collection delays hundreds of buyers. The
+// heap may grow to nine times the live bytes, but not beyond half of the memory that the process may use. A
+// node with a Room lets that set the percentage after the start. GOGC and GOMEMLIMIT override this.
 func CollectSeldom() {
 	if isTold() {
 		return
@@ -41,7 +40,7 @@ func CollectSeldom() {
 const (
 	// restTick is how often Room checks whether the node is at rest.
 	restTick = 250 * time.Millisecond
-	// roomShare is the part of the memory that a node keeps as room in its heap.
+	// roomShare is the divisor of the memory for the room of a node whose knob is below zero.
 	roomShare = 8
 	// roomWorn is the divisor of the room: this part of it may be used up before a node at rest
 	// renews it.
@@ -55,7 +54,7 @@ const (
 // half.
 //
 // The runtime keeps its memory as long as its heap is as full at each collection as it may be
-// (runtime/mgcscavenge.go). So this fills the heap instead of collecting early.
+// (runtime/mgcscavenge.go). So Room fills the heap instead of collecting early.
 type Room struct {
 	bytes uint64
 	busy  func() bool // reports whether orders come
@@ -89,7 +88,7 @@ func roomBytes(megabytes int) (uint64, error) {
 	return total / roomShare, err
 }
 
-// Lacking returns 1 while the room is not ready, else 0.
+// Lacking returns 1 while the room is not ready, and 0 if it is ready or if no room is kept.
 func (r *Room) Lacking() float64 {
 	if r == nil || r.ready.Load() {
 		return 0
