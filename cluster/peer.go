@@ -301,8 +301,7 @@ func (p *peer) readReply(r *reader) error {
 	return nil
 }
 
-// answerCall finishes the call with the number. There is none if the caller has given up, or if the link
-// broke and the call was failed for that.
+// answerCall finishes the call with the number. There is no such call if the link broke before and failed it.
 func (p *peer) answerCall(number int64, reply engine.Reply, err error) {
 	p.mu.Lock()
 	sent, waits := p.pending[number]

@@ -17,8 +17,8 @@ import (
 // engine/all.
 type Kind uint8
 
-// These are the kinds, with what an actor of the kind exists for and what it keeps. Their numbers are stored in stream
-// names and never reused.
+// These are the kinds, with what an actor of the kind exists for and what it keeps. Their numbers are in stored
+// facts that name an actor (Ref), and are never reused.
 const (
 	KindEvent     Kind = 1 // one per event: life cycle, orders, tickets, check-in
 	KindInventory Kind = 2 // one per ticket type: stock, price, sale window, caps

@@ -305,8 +305,8 @@ func (a *Activation) breakDown() {
 	a.stop(ErrUnavailable, false)
 }
 
-// loseStream ends an activation whose stream another one has claimed. It sends the other one a
-// Wake, because this activation may have used up the one that was due.
+// loseStream ends an activation whose stream another activation has claimed. It arms a Wake for the actor,
+// which reaches the other activation, because this one may have used up the Wake that was due.
 func (a *Activation) loseStream() {
 	if a.stopped.Load() {
 		return

@@ -237,8 +237,8 @@ func (a *Activation) provenAt(at int64) {
 	}
 }
 
-// Settled is the journal's verdict: the outcome leaves, or the activation ends. An outcome without
-// facts may have waited so long behind others' facts that it needs a new proof.
+// Settled is the journal's verdict: the outcome leaves, or the activation ends. An outcome without facts may
+// have waited so long in the journal's lane that it needs a new proof.
 func (w *work) Settled(err error) {
 	if err == nil {
 		act := w.act // read first, because release ends w

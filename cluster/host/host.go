@@ -96,7 +96,7 @@ func (h *Hosted) Start(a Actor) {
 // dropped is the last message to an activation that is gone.
 type dropped struct{}
 
-// Dropped makes the library let go of an activation that has ended.
+// Dropped is the message that makes the library stop and forget an activation that has ended.
 var Dropped any = dropped{}
 
 // Handle processes one message of the mailbox at a time.

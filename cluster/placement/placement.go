@@ -1,6 +1,6 @@
-// Package placement says which member owns which actors, according to one list of members. It is
-// pure: package cluster asks it about the list that the node was told last, and the simulation of
-// many nodes about all lists that there are.
+// Package placement says which member owns which actors, according to one list of members. It is pure: package
+// cluster asks it about the newest list that the node was given, and the simulation of many nodes about all
+// lists that there are.
 //
 // Each bucket belongs to the member for which mixing bucket and member gives the highest number
 // (rendezvous hashing): when a member comes or goes, only its own buckets move. All actors of one

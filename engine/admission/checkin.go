@@ -182,7 +182,7 @@ func (t *Tickets) judgeScan(c Scan, terms *Terms, at int64) byte {
 	if c.Ticket == 0 || int(c.Ticket) > t.rows.len() {
 		return verdictForeign
 	}
-	// The order of the cases decides which of several reasons is told: first whether the ticket is
+	// The order of the cases decides which of several reasons the device gets: first whether the ticket is
 	// valid at all, then whether the code is, and then whether the ticket was used.
 	switch {
 	case c.Out && !terms.Exits:

@@ -173,7 +173,8 @@ func (t *Tickets) endTransfer(ticket uint32, status string, at int64) {
 func (t *Tickets) RevokeOf(customer uint64, at int64) (facts []engine.Fact) {
 	for _, h := range t.hands.list {
 		if h.Last.Pending(at) && (order.IsCustomer(h.Last.From, customer) || order.IsCustomer(h.Last.To, customer)) {
-			// Nobody is told: one of the two is forgotten, and the other must not hear who it was.
+			// Nobody gets mail about it: one of the two is being forgotten, and the other must not learn who
+			// that was.
 			facts = append(facts, &order.TransferRevoked{ID: t.rows.orderOf(h.Last.Ticket), Ticket: h.Last.Ticket, Round: h.Last.Round, At: at})
 		}
 	}

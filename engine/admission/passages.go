@@ -155,7 +155,7 @@ type trails struct {
 	index map[uint32]int // index into list, by the ticket's serial
 }
 
-// findTrail returns the trail of a ticket, or nil if it has none of its own.
+// findTrail returns the trail that is stored for a ticket, or nil if there is none (trailOf makes one then).
 func (ts *trails) findTrail(ticket uint32) *trail {
 	if i, ok := ts.index[ticket]; ok {
 		return ts.list[i]

@@ -1,5 +1,5 @@
-// Package all is the only list of kinds. The host, the audit, the read model and the tests take
-// kinds from here and name none themselves.
+// Package all is the only list of kinds. The host, the audit, the read model and the tests find here how the
+// states, facts and snapshots of each kind are made.
 package all
 
 import (

@@ -20,7 +20,7 @@ import (
 // These are the sentences of a story. A buyer's name is also the name of the buyer's only order.
 // Settings are written key=value.
 //
-//	given ...   (any sentence; its outcome is not told)
+//	given ...   (any sentence; its outcome is not shown)
 //	event opens Capacity=10 OrderWindow=15m     GA opens Price=20.00 Quantity=1
 //	event changes Capacity=5                    GA changes Quantity=3
 //	event moves to published                    event is deleted

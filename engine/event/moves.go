@@ -38,8 +38,8 @@ var Public = []string{StatusPublished, StatusOnSale, StatusSoldOut, StatusInProg
 // isSelling reports whether an event takes orders in a status.
 func isSelling(status string) bool { return slices.Contains(Public, status) }
 
-// Ended reports whether an event is over for good. The public still sees such an event, for the
-// sake of people who have bought, but nothing of it is sold.
+// Ended reports whether an event is over for good. The public still sees such an event, because people have
+// tickets of it, but nothing of it is sold.
 func Ended(status string) bool { return status == StatusCompleted || status == StatusCancelled }
 
 // refuseTransition returns a refusal if the table has no move from the present status to another.
@@ -167,8 +167,8 @@ func (s *State) saleStatus(at int64) string {
 	}
 }
 
-// nextBoundary returns the first time after the clock at which dueStatus may return something else,
-// or 0 if there is none. It may be too early, but never too late.
+// nextBoundary returns the first time after the clock at which dueStatus may return something else, in unix
+// milliseconds, or 0 if there is none. The time may be too early, but never too late.
 func (s *State) nextBoundary() int64 {
 	if s.details == nil {
 		return 0

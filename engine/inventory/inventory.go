@@ -2,10 +2,10 @@
 // keeper of the reservation protocol (engine/keeper).
 //
 // Invariants: with finite stock, sold plus reserved never exceeds the quantity; no customer holds
-// more than the cap at the time of sale; price and type do not change once a ticket is sold.
-// Limits: one order reserves at most 100 units (edge), an inquiry asks about at most 512
-// reservations.
-//
+// Invariants: with finite stock, sold plus reserved never exceeds the quantity; no customer buys more than the
+// cap of that time, except that late money and orders of the organization have no cap; price and type do not
+// change once a ticket is sold or reserved. Limits: one order reserves at most 100 units (edge), an inquiry
+// asks about at most 512 reservations.
 // As long as the ledger says that somebody waits for the type (keeper.Await), free units are set
 // aside: they are sold only to orders that offer them to those who wait.
 //

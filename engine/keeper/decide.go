@@ -2,10 +2,10 @@ package keeper
 
 import "boxoffice/engine"
 
-// Goods is what a keeper keeps, as the protocol sees it: units, seats, dates, uses of a code or
-// money. The State of every keeper kind implements it. The methods with a Decision add the kind's
-// facts to it, and whatever else follows from them. They do not add the answer to the ledger, which
-// Protocol does.
+// Goods is what a keeper keeps, as the protocol sees it: units, seats, dates, uses of a code or money. Every
+// keeper kind implements it by its State, or, as promo codes do, by a type that has the State. The methods with
+// a Decision add the kind's facts to it, and whatever else follows from them. They do not add the answer to the
+// ledger, which Protocol does.
 type Goods interface {
 	// RefuseLine returns the reason why a line can't be reserved, or nil. replaced is what the same order holds
 	// under an earlier serial, or a zero Held; it counts as given back.
@@ -60,8 +60,8 @@ func (p Protocol) decideReserve(c Reserve, at int64) (d engine.Decision) {
 	if r := p.Goods.RefuseLine(&c.Line, held, at); r != nil {
 		return engine.Decision{Sends: p.answerKeeper(Refused{Claim: c.Claim, Keeper: p.Self, Refusal: r})}
 	}
-	// The ledger of an order with only this keeper may hear the grant before the reservation is
-	// durable (a joint command). Other ledgers hear it afterwards.
+	// The ledger of an order with only this keeper may get the grant before the reservation is durable (a joint
+	// command). Other ledgers get it afterwards.
 	if c.Sole {
 		d.Joint = p.answerKeeper(p.Goods.GrantLine(c))
 	} else {

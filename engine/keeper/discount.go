@@ -10,7 +10,7 @@ import (
 type Discount struct {
 	Code       string `cbor:"1,keyasint"`
 	Percentage bool   `cbor:"2,keyasint,omitempty"`
-	// Value is in hundredths of a percent if Percentage is set, else an amount.
+	// Value is in hundredths of a percent if Percentage is set, and otherwise an amount.
 	Value    int64           `cbor:"3,keyasint"`
 	MinOrder int64           `cbor:"4,keyasint,omitempty"` // least subtotal of an order that the code applies to, minor units
 	Types    []engine.TypeID `cbor:"5,keyasint,omitempty"` // ticket types that the code applies to; empty stands for all

@@ -70,8 +70,7 @@ type Line struct {
 	// holds count as free.
 	Holder    string `cbor:"7,keyasint,omitempty"`
 	Principal uint64 `cbor:"8,keyasint,omitempty"`
-	// Seated tells a ticket type that the units are seats. The seat map checks then whether any are
-	// left.
+	// Seated says to a ticket type that the units are seats. The seat map then checks whether any are left.
 	Seated bool `cbor:"9,keyasint,omitempty"`
 	// Bookings are what all lines of an order take from the event's calendar, in the one line that
 	// the calendar gets.

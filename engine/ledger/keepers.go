@@ -10,7 +10,8 @@ import (
 	"boxoffice/engine/order"
 )
 
-// MaxLines bounds the lines of an order, because its places have to fit into a set.
+// MaxLines is how many lines an order may have at most, because its places have to fit into a places.Set. The
+// edge takes fewer.
 const MaxLines = 100
 
 // askedOf returns what an order that is being placed asks of the keeper at a place.

@@ -104,8 +104,8 @@ func (s *State) decideOpen(wanted *Settings, at int64) engine.Decision {
 	return engine.Decision{Facts: []engine.Fact{&Opened{Settings: &next, Draw: number, At: at}}, Reply: r}
 }
 
-// hasBegun reports whether registration has begun. Entries and the phase show it too, in case this
-// node's clock is behind the one of the node before.
+// hasBegun reports whether registration has begun. Entries and the phase show it too, in case this node's clock
+// is behind the clock of the node that had the room before.
 func (s *State) hasBegun(at int64) bool {
 	return s.phase != Registering || s.count() > 0 || at >= s.settings.Rules.RegistersFrom
 }

@@ -76,7 +76,8 @@ func (s *State) decideBest(c BestAvailable, at int64) engine.Decision {
 func (q *search) run() (seats []int32, adjacent bool) {
 	s := q.s
 	for _, row := range s.plan.near {
-		// Rows are visited by their nearest seat, so no later row can cost less than this one at least does.
+		// Rows are visited by their nearest seat, so no later row can have a group that costs less than this
+		// row's least cost.
 		if q.best[together] != nil && q.cost[together] <= q.leastCost(row) {
 			break
 		}

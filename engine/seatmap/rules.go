@@ -78,7 +78,7 @@ func (s *State) judgeGaps(picks []pick, wanted []int32, own *hold) bool {
 	return failed
 }
 
-// leavesGap reports whether a selection would leave a seat of a row single and free that is not so
+// leavesGap reports whether a selection would make a seat of a row single and free that is not single and free
 // now. Such a seat is beside a seat that is selected or given back, or is itself given back.
 func (s *State) leavesGap(row int32, wanted []int32, own *hold) bool {
 	first, end := s.plan.seatsOfRow(row)
@@ -95,7 +95,8 @@ func (s *State) leavesGap(row int32, wanted []int32, own *hold) bool {
 	return own != nil && slices.ContainsFunc(own.seats, func(i int32) bool { return !contains(wanted, i) && near(i) })
 }
 
-// leavesSingle reports whether a seat would be single and free with the selection, and is not so now.
+// leavesSingle reports whether a seat would be single and free with the selection, but is not single and free
+// now.
 func (s *State) leavesSingle(i int32, wanted []int32, own *hold) bool {
 	after := func(i int32) bool { return s.open(i, own) && !contains(wanted, i) }
 	now := func(i int32) bool { return s.open(i, nil) }

@@ -158,7 +158,7 @@ func (p *pace) forgetSome(slot int64) {
 // refuseHold returns the reason why the asker may not have a selection that HeldFact makes, or nil.
 // own is the holder's selection so far.
 func (s *State) refuseHold(a *Asker, own *hold, f *HeldFact) *engine.Refusal {
-	// Giving seats back, or keeping those that one has, takes nothing from others.
+	// Giving seats back, or keeping the seats that the holder has, takes nothing from others.
 	if len(f.Took) == 0 && (own == nil || own.principal == a.Principal) {
 		return nil
 	}

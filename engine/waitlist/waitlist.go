@@ -45,9 +45,9 @@ const (
 	MaxOfferMinutes     = 72 * 60
 )
 
-// resendMillis is after how many milliseconds a guard that was not acknowledged is told again.
-// retryMillis is after how many a refused offer is tried again although its ticket type has told
-// nothing new.
+// resendMillis is after how many milliseconds a guard that was not acknowledged is told again. retryMillis is
+// after how many milliseconds a refused offer is tried again, if its ticket type has made no new offer to the
+// ledger.
 const (
 	resendMillis = 2_000
 	retryMillis  = 5_000
@@ -374,9 +374,9 @@ func (l *Line) listHeld(offers map[int64]keeper.Offer, seen *keeper.AwaitSeen) [
 	return out
 }
 
-// isReady reports whether units of a ticket type may be offered to somebody now. No other offer of
-// them may be on its way, because the older entry must be the first to get them, and the type must
-// have told something new since the last try, or the last try must be old enough.
+// isReady reports whether units of a ticket type may be offered to somebody now. No other offer of them may be
+// on its way, because the older entry must be the first to get them. Also, the type must have made a new offer
+// to the ledger since the last try, or the last try must be retryMillis old.
 func (l *Line) isReady(o *keeper.Offer, now int64, pending func(engine.OrderID) bool) bool {
 	a, asked := l.asks[o.Keeper.ID]
 	return o.Free > 0 && (!asked || !pending(a.entry) && (o.Revision > a.revision || now >= a.at+retryMillis))

@@ -20,8 +20,8 @@ const (
 	patience  = 10 * time.Second        // how long a buyer repeats a request that is refused because of the rush
 )
 
-// hall is what buyers see of an event: its seats by rows, in the order of the map, and the ticket type as which
-// each seat is sold.
+// hall is what buyers see of an event: its seats by rows, in the order of the map, and the ticket type of each
+// seat.
 type hall struct {
 	path   string // path of the event's seats in the API
 	rows   [][]string
