@@ -301,9 +301,9 @@ func outcomeOf(to engine.Ref, err error) error {
 // stops, so senders repeat what matters.
 func (n *Node) Tell(to engine.Ref, cmd engine.Command) { n.tellActor(to, cmd, time.Time{}) }
 
-// wakeActor sends an actor the Wake that it asked for. An activation on this node gets it here,
-// even if another node owns the actor already: it asks for the Wake only once, and it could be lost
-// on the way.
+// wakeActor sends an actor the Wake that it asked for. An activation on this node gets it here, even if another
+// node owns the actor already: the activation asks for the Wake only once, and the Wake could be lost on the
+// way.
 func (n *Node) wakeActor(ref engine.Ref) {
 	if s, ok := n.slots.Load(ref); ok {
 		s.act.Load.Add(1)
@@ -335,8 +335,8 @@ func (n *Node) tellActor(to engine.Ref, cmd engine.Command, since time.Time) {
 	}
 }
 
-// tellLater sends a command again in a moment, because its actor is moving. It tries for as long as
-// a caller would wait; without it the sender would repeat the command only much later.
+// tellLater sends a command again in a moment, because its actor is moving. It tries for as long as a caller
+// would wait. Without this, the sender would repeat the command only much later.
 func (n *Node) tellLater(to engine.Ref, cmd engine.Command, since time.Time) {
 	if n.adrift.Load() >= maxAdrift {
 		return

@@ -120,8 +120,8 @@ func (a *Activation) ask(w *work, asks []engine.Send, key *engine.OrderID) {
 	}
 }
 
-// sendJoint returns the sends that leave as soon as the decision's facts are on their way. If there
-// are no facts to go with them, or their actor is on another node, they leave with the rest.
+// sendJoint returns the sends that leave as soon as the decision's facts are on their way. If no facts go with
+// them, or the receiver is on another node, it adds them to the other sends and returns nil.
 func (a *Activation) sendJoint(w *work, sends []engine.Send) []engine.Send {
 	if len(sends) == 0 || len(w.entry.Facts) > 0 && a.shell.Here(sends[0].To) {
 		return sends

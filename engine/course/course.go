@@ -178,9 +178,9 @@ func newNames(fresh func() string) *names { return &names{taken: map[string]bool
 // addName adds an id of the earlier version.
 func (n *names) addName(id, title string) { n.free = append(n.free, named{id, title}) }
 
-// claimID keeps an id that was sent back. It clears the id if another lesson in the request has it
-// already. An id need not be in the version before: a lesson that is put back with the id of a
-// removed one gives its learners their progress back.
+// claimID keeps an id that was sent back. It clears the id if another lesson in the request has it already. An
+// id need not be in the earlier version: a lesson that is put back with the id of a removed one gives its
+// learners their progress back.
 func (n *names) claimID(id *string) {
 	if *id == "" || n.taken[*id] {
 		*id = ""

@@ -67,8 +67,8 @@ func (f *Completed) Fold(o *Order) *Order {
 	return &c
 }
 
-// Fold returns the order at its end. Its status is refunded if its money has gone back already.
-// Attempts that nobody has finished end with it.
+// Fold returns the order at its end. Its status is refunded if its money has gone back already. Attempts that
+// are still pending expire, or are cancelled with a cancelled order.
 func (f *Ended) Fold(o *Order) *Order {
 	c := *o
 	c.Status, c.UpdatedAt, c.EndedAt = f.Status, f.At, f.At

@@ -19,8 +19,8 @@ type Refund struct {
 	Ask         *Ask   `cbor:"8,keyasint,omitempty"` // nil if nobody asked for the refund
 	// Currency is set if the money came in another currency than the order's.
 	Currency string `cbor:"9,keyasint,omitempty"`
-	// Deposit is the provider's name of coins that came to the attempt's address after it was paid.
-	// There they are a payment of their own, and they don't count as the attempt's money.
+	// Deposit is the provider's name of coins that came to the attempt's address after it was paid. At the
+	// provider these coins are a payment of their own, and they don't count as the attempt's money.
 	Deposit string `cbor:"10,keyasint,omitempty"`
 	// Note is a remark of the person who sent the money by hand.
 	Note string `cbor:"11,keyasint,omitempty"`

@@ -87,8 +87,8 @@ func (s *State) applyMap(f engine.Fact) {
 		s.mode, s.holdTime = "", 0
 	case *PricedFact:
 		for i, typ := range f.Types[:min(len(f.Types), len(s.prices))] {
-			// The section gives up its old type before it gets the new one: both counts must stay right if they are
-			// the same.
+			// The section gives up its old type before it gets the new one: both counts must stay right if the
+			// old and the new type are the same.
 			s.sizes.list[s.prices[i]].sections--
 			s.prices[i] = s.sizes.add(typ)
 			s.sizes.list[s.prices[i]].sections++

@@ -15,8 +15,8 @@ type pick struct {
 	fail Reason
 }
 
-// decideHold makes seats a shopper's selection, as far as they may be had. The rules of companions and gaps come
-// after the look-up: they judge only the seats that would be held.
+// decideHold makes those of the wanted seats that can be held the shopper's whole selection. The rules of
+// companions and gaps come after the look-up: they judge only the seats that would be held.
 func (s *State) decideHold(c Hold, at int64) engine.Decision {
 	switch {
 	case s.plan == nil:

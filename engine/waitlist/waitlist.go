@@ -228,8 +228,8 @@ func (l *Line) findPosition(of *Entry) int {
 	return place
 }
 
-// Reserved returns how much of an event's capacity is kept for the waiting entries: what is set
-// aside for them, as far as they want it.
+// Reserved returns how much of an event's capacity is kept for the waiting entries: what is set aside for them,
+// but at most as many units as they want.
 func (l *Line) Reserved(offers map[int64]keeper.Offer) int64 {
 	if l == nil || l.waiting == 0 {
 		return 0

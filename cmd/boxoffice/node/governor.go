@@ -59,8 +59,8 @@ func (n *Node) faster(rate int) func() bool {
 	return m.exceeded
 }
 
-// startCollecting keeps memory free for a rush, so that no garbage collection falls into it. The
-// environment or a knob may switch this off.
+// startCollecting keeps memory free for a rush, so that no garbage collection falls into it, if
+// BOXOFFICE_HEAP_ROOM asks for it. It does nothing if heap.NewRoom gives no room.
 func (n *Node) startCollecting(ctx context.Context) error {
 	commands := &meter{count: func() int64 { s := n.cluster.Stats(); return s.Here + s.There }, limit: restRate}
 	var err error
